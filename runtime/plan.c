@@ -73,9 +73,10 @@ static void run_rule(jx_planner *p, frame *f, const jx_eqn *eqn)
     if (!p->failed && rule(p, eqn, slots, slots + eqn->nins)) {
         for (int i = 0; i < eqn->nouts; i++)
             bind(p, f, eqn->outs[i], &slots[eqn->nins + i]);
-        if (p->options->watch)
-            jx_plan_watch(p, p->options->watch, eqn, slots,
-                          slots + eqn->nins);
+        if (p->options->watch) {
+            jx_plan_watch_indices(p, p->options->watch, eqn, slots, slots + eqn->nins);
+            jx_plan_watch(p, p->options->watch, eqn, slots, slots + eqn->nins);
+        }
         if (p->options->choices)
             jx_plan_choices(p, p->options->choices, eqn, slots, slots + eqn->nins);
     } else {

@@ -8,7 +8,31 @@
 
 #include "runtime/badness.h"
 
-enum { JX_WATCHED_ROOTS = 16 };
+enum { JX_WATCHED_ROOTS = 16, JX_EXCUSED = 64 };
+
+/* A product or quotient, and its operand that is a cotangent. */
+typedef struct jx_absorbing {
+    const jx_eqn *eqn;
+    int operand;
+} jx_absorbing;
+
+/* What an equation makes of its indices that their author can't have meant. */
+typedef enum jx_misuse_kind {
+    JX_BEYOND = 1, /* a gather that promises to stay inside has an index outside */
+    JX_FILLED,     /* ... one that fills what is outside */
+    JX_CLAMPED,    /* a slice that would reach outside begins elsewhere */
+    JX_REPEATED,   /* two updates that differ are for one place */
+    JX_NOT_UNIQUE, /* ... or any two, though they promise to be for different ones */
+    JX_NOT_SORTED, /* indices that promise to ascend do not */
+    JX_WRAPPED,    /* a choice of integers takes what is for those below zero */
+} jx_misuse_kind;
+
+typedef struct jx_misuse {
+    const jx_eqn *eqn;
+    jx_misuse_kind kind;
+    int axis;            /* of the operand */
+    int64_t index, most; /* that it has, and may have */
+} jx_misuse;
 
 typedef struct jx_watch {
     jx_unfinite nan, infinity; /* the first of each */
@@ -20,11 +44,23 @@ typedef struct jx_watch {
     /* Equations whose results of that kind become ones: what would come of the others
      * alone. */
     int nexcused;
-    const jx_eqn *excused[JX_WATCHED_ROOTS];
+    const jx_eqn *excused[JX_EXCUSED];
+    /* Each equation once for each kind; more than there is room for are left out. */
+    int nmisuses;
+    jx_misuse misuses[JX_WATCHED_ROOTS];
+    const jx_eqn *spoiled; /* what it takes from outside is changed: who notices? */
+    bool spoiled_whole;    /* ... all that it gives */
+    /* Results of these are zero where that operand is, whatever the other one is. */
+    int nabsorbing;
+    const jx_absorbing *absorbing;
 } jx_watch;
 
 /* Appends a look at what an equation made of its operands. */
 void jx_plan_watch(jx_planner *p, jx_watch *to, const jx_eqn *eqn,
                    const jx_slot *ins, const jx_slot *outs);
+
+/* The same for what it makes of indices (watch_index.c). */
+void jx_plan_watch_indices(jx_planner *p, jx_watch *to, const jx_eqn *eqn, const jx_slot *ins,
+                           const jx_slot *outs);
 
 #endif

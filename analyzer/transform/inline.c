@@ -41,6 +41,18 @@ static const jx_stack *joined(inliner *in, const jx_stack *stack, const jx_stack
 static const jx_jaxpr *body_of(inliner *in, const jx_jaxpr *from);
 
 /* A parameter with the jaxprs in it without calls. */
+/* The same with the scopes' names, of which the outer one comes first. */
+static jx_place placed(inliner *in, const jx_eqn *eqn, const jx_place *calls)
+{
+    const char *outer = calls ? calls->name_stack : NULL, *inner = eqn->name_stack;
+    jx_place to = {joined(in, eqn->stack, calls ? calls->stack : NULL), inner, eqn->ctx};
+
+    if (outer && *outer)
+        to.name_stack = inner && *inner ? jx_arena_printf(arena_of(in), "%s/%s", outer, inner)
+                                        : outer;
+    return to;
+}
+
 static const jx_value *new_value(inliner *in, const jx_value *value)
 {
     jx_value to = *value;
@@ -79,30 +91,33 @@ static jx_param *new_params(inliner *in, const jx_eqn *eqn)
     return to;
 }
 
-static bool add_all(inliner *in, jx_body *b, const jx_jaxpr *from, const jx_stack *calls,
+static bool add_all(inliner *in, jx_body *b, const jx_jaxpr *from, const jx_place *calls,
                     jx_atom *now, jx_atom *outs);
 
 /* What is called, of these operands: its results. */
 static bool add_call(inliner *in, jx_body *b, const jx_eqn *eqn, const jx_closed *callee,
-                     const jx_stack *calls, const jx_atom *ins, jx_atom *outs)
+                     const jx_place *calls, const jx_atom *ins, jx_atom *outs)
 {
     const jx_jaxpr *jaxpr = callee->jaxpr;
+    jx_place place = placed(in, eqn, calls);
     jx_atom *now = JX_NEW_ARRAY(arena_of(in), jaxpr->nvars + 1, jx_atom);
 
     for (int i = 0; now && i < jaxpr->nconsts; i++)
         now[i] = jx_build_constant(b, callee->consts[i]);
     for (int i = 0; now && i < jaxpr->nins; i++)
         now[jaxpr->nconsts + i] = ins[i];
-    return now && add_all(in, b, jaxpr, joined(in, eqn->stack, calls), now, outs);
+    return now && add_all(in, b, jaxpr, &place, now, outs);
 }
 
-static bool add_eqn(inliner *in, jx_body *b, const jx_eqn *eqn, const jx_stack *calls,
+static bool add_eqn(inliner *in, jx_body *b, const jx_eqn *eqn, const jx_place *calls,
                     jx_atom *now)
 {
     const jx_closed *callee = jx_eqn_callee(eqn);
     jx_atom *ins = JX_NEW_ARRAY(arena_of(in), eqn->nins + eqn->nouts + 1, jx_atom);
     jx_atom *outs = ins ? ins + eqn->nins : NULL;
     const jx_atom *made;
+    jx_eqn like = *eqn;
+    jx_place place;
     jx_param *params;
 
     for (int i = 0; ins && i < eqn->nins; i++)
@@ -121,14 +136,16 @@ static bool add_eqn(inliner *in, jx_body *b, const jx_eqn *eqn, const jx_stack *
     params = new_params(in, eqn);
     if (!params)
         return false;
-    b->place = (jx_place){joined(in, eqn->stack, calls), eqn->name_stack, eqn->ctx};
-    made = jx_build_like(b, eqn, ins, params, NULL);
+    place = placed(in, eqn, calls);
+    like.stack = place.stack;
+    like.name_stack = place.name_stack;
+    made = jx_build_like(b, &like, ins, params, NULL);
     for (int i = 0; made && i < eqn->nouts; i++)
         now[eqn->outs[i]->id] = made[i];
     return made != NULL;
 }
 
-static bool add_all(inliner *in, jx_body *b, const jx_jaxpr *from, const jx_stack *calls,
+static bool add_all(inliner *in, jx_body *b, const jx_jaxpr *from, const jx_place *calls,
                     jx_atom *now, jx_atom *outs)
 {
     for (int i = 0; i < from->neqns; i++)

@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 typedef struct settings {
-    const char *format, *output, *fail_on, *colour;
+    const char *format, *output, *fail_on, *colour, *grad;
     jx_texts select, ignore, where, ranges, prove, transform;
     int64_t min_elements;
     jx_texts roots;
@@ -57,6 +57,9 @@ static const jx_option options[] = {
      "'out0 in [0, 1]'; said for IEEE arithmetic (ieee), with subnormals flushed\n"
      "(ftz), and as XLA compiles it (xla)",
      offsetof(settings, prove)},
+    {"grad", 0, JX_OPT_CHOICE, "loss|always|never",
+     "run the gradient of outputs, too: of a program that gives one number (loss),\n"
+     "always, never", offsetof(settings, grad)},
     {"transform", 0, JX_OPT_LIST, "grad,vmap,lower:tpu",
      "predict, without running, which rule JAX will miss for these: grad, vmap,\n"
      "lower:PLATFORM (cpu, cuda, rocm, tpu); what else show --transform does\n"
@@ -108,6 +111,10 @@ static bool set_up(runner *r)
     r->check.min_elements = s->min_elements;
     r->check.deps = s->deps;
     r->check.no_rules = s->no_rules;
+    if (s->grad)
+        r->check.backward = !strcmp(s->grad, "always")  ? JX_BACKWARD_ALWAYS
+                            : !strcmp(s->grad, "never") ? JX_BACKWARD_NEVER
+                                                        : JX_BACKWARD_LOSS;
     r->check.nwhere = s->where.count;
     r->check.transform = &s->transform;
     r->check.nranges = s->ranges.count;

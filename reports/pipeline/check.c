@@ -11,7 +11,6 @@
 #include "reports/pipeline/rules.h"
 #include "reports/pipeline/settle_declared.h"
 #include "reports/pipeline/transforms.h"
-#include "reports/pipeline/values.h"
 #include "reports/pipeline/where.h"
 #include "reports/pipeline/wraps.h"
 
@@ -160,18 +159,17 @@ static bool fill_derivatives(jx_ctx *keep, jx_report *report,
     return true;
 }
 
-/* What is proved to be finite needs no search for inputs that make it otherwise. */
+/* What is proved needs no search for inputs that make it otherwise. */
 static bool check_values(jx_ctx *keep, jx_report *report, jx_program *program,
                          const jx_check_options *options)
 {
-    bool finite;
+    bool settled;
 
     return begin(program, "bounding values") &&
            jx_check_proofs(keep, report, program, &options->proofs, &options->selection,
-                           &finite) &&
-           (finite || !program->nranges ||
-            (begin(program, "looking for numbers that are not finite") &&
-             jx_check_values(keep, report, program, &options->selection)));
+                           &settled) &&
+           begin(program, "looking for numbers that are not finite") &&
+           jx_check_values(keep, report, program, &options->selection, options->backward, settled);
 }
 
 static bool check_rules(jx_ctx *keep, jx_report *report, jx_program *program,

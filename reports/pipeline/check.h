@@ -7,11 +7,13 @@
 #include "reports/pipeline/report.h"
 #include "reports/pipeline/settle.h"
 #include "reports/pipeline/suppress.h"
+#include "reports/pipeline/values.h"
 
 typedef struct jx_check_options {
     jx_selection selection;
     int64_t min_elements; /* of STG001; 0: the lint's own */
     bool no_rules;        /* leave the derivative rules of documents out */
+    jx_backward backward; /* whether gradients are run, too */
     bool deps;            /* show findings in libraries' files */
     jx_settle_options settle;
     int nwhere; /* constraints to add to those that are declared */

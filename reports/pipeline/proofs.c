@@ -311,13 +311,23 @@ static bool prove(prover *p, const char *asked)
     return prove_range(p, asked);
 }
 
+static bool is_indexed(const prover *p)
+{
+    const jx_extents *in = p->extents[JX_IEEE];
+
+    for (size_t i = 0; i < in->questions.count; i++)
+        if (in->questions.at[i].what == JX_ASKED_IN_BOUNDS)
+            return true;
+    return false;
+}
+
 bool jx_check_proofs(jx_ctx *keep, jx_report *report, jx_program *program,
                      const jx_proofs *proofs, const jx_selection *selection,
-                     bool *finite)
+                     bool *settled)
 {
     prover p = {.keep = keep, .report = report};
 
-    *finite = false;
+    *settled = false;
     if (!proofs->nasked && !program->nranges)
         return true;
     p.program = jx_program_inline(program);
@@ -328,9 +338,9 @@ bool jx_check_proofs(jx_ctx *keep, jx_report *report, jx_program *program,
     }
     if (!p.program)
         return false;
-    *finite = is_finite(&p);
-    if (!proofs->nasked && *finite)
-        return prove_finite(&p);
+    *settled = is_finite(&p) && program->nranges && !is_indexed(&p);
+    if (!proofs->nasked)
+        return !is_finite(&p) || prove_finite(&p);
     for (int i = 0; i < proofs->nasked; i++)
         if (!prove(&p, proofs->asked[i]))
             return false;

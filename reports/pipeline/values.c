@@ -3,20 +3,26 @@
 
 #include "analyzer/transform/inline.h"
 #include "analyzer/transform/refine.h"
-#include "frontend/base/utf8.h"
+#include "analyzer/transform/vjp.h"
+#include "analyzer/typing.h"
 #include "frontend/ir/range.h"
 #include "frontend/ir/signature.h"
-#include "runtime/elementwise.h"
+#include "reports/pipeline/value_words.h"
 #include "runtime/fits.h"
 #include "runtime/gradients/gradsample.h"
 #include "runtime/witness/witness.h"
 
-#include <math.h>
-
 enum { MOST_OPERATIONS = 2000000, MOST_MEMORY = 1 << 30 };
 
-/* The program at small sizes and without calls. */
-static jx_program *small(jx_program *program)
+/* The search in one program, and what it is of. */
+typedef struct looking {
+    jx_program *sized; /* the author's, at small sizes */
+    jx_claim_list claims;
+    jx_witnesses hunt;
+} looking;
+
+/* At sizes that its constraints allow, small ones. */
+static jx_program *sized(jx_program *program)
 {
     const jx_jaxpr *entry = program->entry.jaxpr;
     const jx_aval **ins = JX_NEW_ARRAY(program->ctx->arena, entry->nins + 1, const jx_aval *);
@@ -28,153 +34,68 @@ static jx_program *small(jx_program *program)
         ins[i] = jx_input_aval(program, i);
     if (!ins || !jx_sample_sizes(program, &like, 0, NULL, &n, &sizes))
         return NULL;
-    program = n ? jx_program_refine(program, NULL, n, sizes) : program;
+    return n ? jx_program_refine(program, NULL, n, sizes) : program;
+}
+
+static const jx_typed *without_calls(jx_program *program)
+{
     program = program ? jx_program_inline(program) : NULL;
-    return program ? jx_program_refine(program, NULL, 0, NULL) : NULL;
+    program = program ? jx_program_refine(program, NULL, 0, NULL) : NULL;
+    return program ? jx_program_fits(program, false, 0, NULL) : NULL;
 }
 
-/* -- what to say ---------------------------------------------------------------- */
+/* -- claims ----------------------------------------------------------------------- */
 
-/* The equation that makes a value of the entry, or NULL. */
-static const jx_eqn *maker_of(const jx_program *program, jx_atom atom)
+static bool same_line(const jx_stack *a, const jx_stack *b)
 {
-    const jx_jaxpr *entry = program->entry.jaxpr;
+    const jx_frame *x = jx_user_frame(a), *y = jx_user_frame(b);
 
-    for (int i = 0; atom.var && i < entry->neqns; i++)
-        for (int k = 0; k < entry->eqns[i].nouts; k++)
-            if (entry->eqns[i].outs[k] == atom.var)
-                return &entry->eqns[i];
-    return NULL;
+    return a == b || (x && y && x->file == y->file && x->line == y->line);
 }
 
-/* A quotient by a square root is that root's derivative (one half of it over the root). */
-static bool is_slope_of_root(const jx_program *program, const jx_eqn *eqn)
+/* Something at this line says the same, and more. */
+static bool is_said(const looking *l, const jx_witness *w, size_t number)
 {
-    const jx_eqn *root = eqn->prim->id == JX_PRIM_div ? maker_of(program, eqn->ins[1]) : NULL;
-
-    return root && root->prim->id == JX_PRIM_sqrt && eqn->ins[0].literal;
+    for (size_t i = 0; i < l->claims.count; i++)
+        if (l->claims.at[i]->code == w->code && same_line(l->claims.at[i]->stack, w->stack) &&
+            l->claims.at[i]->level >= w->level)
+            return true;
+    for (size_t i = number + 1; i < l->hunt.found.count; i++)
+        if (l->hunt.found.at[i].code == w->code && l->hunt.found.at[i].level > w->level &&
+            same_line(l->hunt.found.at[i].stack, w->stack))
+            return true;
+    return false;
 }
 
-static jx_code code_of(const jx_program *program, const jx_eqn *eqn)
+static bool claim(looking *l, size_t number, bool backward)
 {
-    if (is_slope_of_root(program, eqn))
-        return JX_CODE_NUM003;
-    switch (eqn->prim->id) {
-    case JX_PRIM_log:
-    case JX_PRIM_log1p:
-    case JX_PRIM_sqrt:
-    case JX_PRIM_rsqrt:
-    case JX_PRIM_div:
-    case JX_PRIM_rem:
-    case JX_PRIM_pow:
-    case JX_PRIM_integer_pow:
-    case JX_PRIM_acos:
-    case JX_PRIM_asin:
-    case JX_PRIM_acosh:
-    case JX_PRIM_atanh:
-    case JX_PRIM_cholesky:
-    case JX_PRIM_lu:
-    case JX_PRIM_digamma:
-    case JX_PRIM_lgamma:
-    case JX_PRIM_erf_inv: return JX_CODE_NUM001;
-    default: return JX_CODE_NUM004;
-    }
-}
+    const jx_witness *w = &l->hunt.found.at[number];
+    jx_program *program = l->sized;
+    jx_claim *to;
 
-static void put_number(const jx_element *element, jx_buffer *to)
-{
-    double value = NAN;
-
-    jx_convert(element->dtype, JX_F64, element->bits, &value, 1);
-    jx_buffer_printf(to, isnan(value) ? "NaN" : "%g", value);
-}
-
-/* "log of 0 gives -inf". */
-static const char *what_of(jx_program *program, const jx_unfinite *made)
-{
-    jx_buffer text = jx_ctx_text(program->ctx);
-
-    jx_utf8_show(jx_eqn_name(made->eqn), &text);
-    for (int i = 0; i < made->noperands; i++) {
-        jx_buffer_puts(&text, i ? " and " : " of ");
-        put_number(&made->operands[i], &text);
-    }
-    jx_buffer_puts(&text, " gives ");
-    if (jx_dtype_is_complex(made->value.dtype))
-        jx_buffer_puts(&text, "what is not finite");
-    else
-        put_number(&made->value, &text);
-    return jx_arena_take(program->ctx->arena, &text);
-}
-
-enum { SHOWN_INPUTS = 6, SHOWN_ELEMENTS = 4 };
-
-/* "x = 1, w = [1, -1, -1, -1, ...]": all inputs of the witness, the long ones in part. */
-static void put_input(const jx_program *program, int input, const void *data, jx_buffer *to)
-{
-    const jx_aval *aval = jx_input_aval(program, input);
-    size_t size = jx_dtype_of(aval->dtype)->bytes;
-    int64_t count = 1, shown;
-    double first = 0, value;
-    bool all = true;
-
-    for (int k = 0; k < aval->rank; k++)
-        count *= jx_dim_value(aval->shape[k]);
-    if (program->entry.jaxpr->arg_names && *program->entry.jaxpr->arg_names[input])
-        jx_utf8_show(program->entry.jaxpr->arg_names[input], to);
-    else
-        jx_input_print(program, input, to);
-    for (int64_t i = 0; i < count; i++) {
-        jx_convert(aval->dtype, JX_F64, (const char *)data + (size_t)i * size, &value, 1);
-        first = i ? first : value;
-        all = all && value == first;
-    }
-    jx_buffer_puts(to, " = ");
-    if (all) {
-        jx_buffer_printf(to, "%g", first);
-        return;
-    }
-    shown = count < SHOWN_ELEMENTS ? count : SHOWN_ELEMENTS;
-    for (int64_t i = 0; i < shown; i++) {
-        jx_convert(aval->dtype, JX_F64, (const char *)data + (size_t)i * size, &value, 1);
-        jx_buffer_printf(to, "%s%g", i ? ", " : "[", value);
-    }
-    jx_buffer_puts(to, shown < count ? ", ...]" : "]");
-}
-
-static const char *note_of(jx_program *program, const jx_witness *w)
-{
-    jx_buffer text = jx_ctx_text(program->ctx);
-    int n = program->entry.jaxpr->nins, shown = 0;
-
-    jx_buffer_printf(&text, "output %d is not finite with ", w->out);
-    for (int i = 0; i < n && shown < SHOWN_INPUTS; i++) {
-        jx_dtype_kind kind = jx_dtype_of(jx_input_aval(program, i)->dtype)->kind;
-        if (kind == JX_KIND_KEY || kind == JX_KIND_VOID || kind == JX_KIND_COMPLEX)
-            continue;
-        jx_buffer_puts(&text, shown++ ? ", " : "");
-        put_input(program, i, w->inputs[i], &text);
-    }
-    if (shown < n)
-        jx_buffer_puts(&text, ", ...");
-    jx_buffer_puts(&text, w->flushed ? "; with subnormal numbers flushed to zero (ftz), as XLA does on a CPU"
-                                     : "; as written (ieee)");
-    return jx_arena_take(program->ctx->arena, &text);
-}
-
-static bool claim(jx_program *program, const jx_witness *w, jx_claim_list *claims)
-{
-    const jx_eqn *eqn = w->made.eqn;
-    jx_claim *to = jx_claim_add(program->ctx, claims, code_of(program, eqn));
-
+    if (is_said(l, w, number))
+        return true;
+    to = jx_claim_add(program->ctx, &l->claims, w->code);
     if (!to)
         return false;
-    to->stack = eqn->stack;
-    to->what = what_of(program, &w->made);
+    to->stack = w->stack;
+    to->level = w->level;
+    to->what = jx_value_what(program, w);
     to->verdict = JX_WITNESSED;
     to->evidence.by = "a run";
-    to->evidence.note = note_of(program, w);
+    to->evidence.note = jx_value_note(program, w, backward);
     return jx_ok(program->ctx);
+}
+
+static bool search(looking *l, const jx_typed *typed, const jx_witness_options *options)
+{
+    l->hunt = (jx_witnesses){0};
+    if (!jx_witness_search(typed, options, &l->hunt))
+        return false;
+    for (size_t i = 0; i < l->hunt.found.count; i++)
+        if (!claim(l, i, options->nseeds > 0))
+            return false;
+    return true;
 }
 
 /* What was looked for and not found says how long that was. */
@@ -191,30 +112,65 @@ static bool assume(jx_ctx *keep, jx_report *report, const jx_witnesses *hunt)
     return jx_ok(keep);
 }
 
-bool jx_check_values(jx_ctx *keep, jx_report *report, jx_program *program,
-                     const jx_selection *selection)
-{
-    const jx_witness_options options = {.operations = MOST_OPERATIONS, .memory = MOST_MEMORY};
-    jx_claim_list claims = {0};
-    jx_witnesses hunt = {0};
-    const jx_typed *typed;
-    jx_ctx *ctx = program->ctx;
+/* -- backwards ---------------------------------------------------------------------- */
 
-    if (!program->nranges)
-        return true;
-    program = small(program);
-    typed = program ? jx_program_fits(program, false, 0, NULL) : NULL;
-    if (!typed) { /* what is wrong with it, others say */
+/* One number comes of floats: it may be made small. */
+static bool is_loss(const jx_program *program)
+{
+    const jx_jaxpr *entry = program->entry.jaxpr;
+    bool floats = false;
+
+    for (int i = 0; i < entry->nins; i++)
+        floats |= jx_dtype_is_float(jx_input_aval(program, i)->dtype);
+    return floats && entry->nouts == 1 && jx_atom_aval(entry->outs[0])->rank == 0 &&
+           jx_dtype_is_float(jx_atom_aval(entry->outs[0])->dtype);
+}
+
+/* Without a derivative there is nothing to look at; who asked for it is told. */
+static bool search_backward(looking *l, jx_ctx *keep, jx_report *report,
+                            jx_witness_options options)
+{
+    jx_ctx *ctx = l->sized->ctx;
+    const jx_typed *typed = jx_typed_of(l->sized);
+    jx_program *back = typed ? jx_program_vjp(typed) : NULL;
+
+    typed = without_calls(back);
+    if (!typed) {
+        if (!options.unasked)
+            JX_PUSH(keep->arena, &report->assumptions,
+                    jx_arena_printf(keep->arena, "the gradient is finite: it was not looked at%s%s",
+                                    ctx->error.message ? ", " : "",
+                                    ctx->error.message ? ctx->error.message : ""));
         jx_error_clear(ctx);
-        JX_PUSH(keep->arena, &report->assumptions,
-                "outputs are finite for inputs within their ranges: it could not be run");
         return jx_ok(keep) && jx_ok(ctx);
     }
-    if (!jx_witness_search(typed, &options, &hunt))
+    options.nseeds = typed->program->entry.jaxpr->nins - l->sized->entry.jaxpr->nins;
+    return search(l, typed, &options);
+}
+
+bool jx_check_values(jx_ctx *keep, jx_report *report, jx_program *program,
+                     const jx_selection *selection, jx_backward backward, bool settled)
+{
+    jx_witness_options options = {.plain = !program->nranges,
+                                  .operations = MOST_OPERATIONS,
+                                  .memory = MOST_MEMORY};
+    looking l = {.sized = sized(program)};
+    const jx_typed *typed = without_calls(l.sized);
+    jx_ctx *ctx = program->ctx;
+
+    if (!typed) { /* what is wrong with it, others say */
+        jx_error_clear(ctx);
+        if (!options.plain)
+            JX_PUSH(keep->arena, &report->assumptions,
+                    "outputs are finite for inputs within their ranges: it could not be run");
+        return jx_ok(keep) && jx_ok(ctx);
+    }
+    if (!settled &&
+        (!search(&l, typed, &options) || !(options.plain || assume(keep, report, &l.hunt))))
         return false;
-    for (size_t i = 0; i < hunt.found.count; i++)
-        if (!claim(program, &hunt.found.at[i], &claims))
-            return false;
-    return assume(keep, report, &hunt) &&
-           jx_report_claims(keep, report, program, &claims, selection);
+    options.unasked = backward == JX_BACKWARD_LOSS;
+    if ((backward == JX_BACKWARD_ALWAYS || (options.unasked && is_loss(l.sized))) &&
+        !search_backward(&l, keep, report, options))
+        return false;
+    return jx_report_claims(keep, report, l.sized, &l.claims, selection);
 }

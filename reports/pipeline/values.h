@@ -4,12 +4,20 @@
 
 #include "reports/pipeline/report.h"
 
-/* Looks for inputs within the declared ranges (frontend/ir/range.h) for which an output is
- * not finite (runtime/witness): what is found joins the report as NUM001, NUM003 or NUM004,
- * on the line that is to blame.  Nothing is looked for in a program without ranges.  The
- * search is counted in operations: the same program has the same report.  False without
- * memory. */
+/* Whether a program's gradient is looked at, too. */
+typedef enum jx_backward {
+    JX_BACKWARD_LOSS = 0, /* if it gives one number */
+    JX_BACKWARD_ALWAYS,
+    JX_BACKWARD_NEVER,
+} jx_backward;
+
+/* Looks for inputs for which an output is not finite, an index lies outside, digits are lost
+ * (runtime/witness): within the declared ranges (frontend/ir/range.h), else such as any
+ * function has to bear.  What is found joins the report as NUM or IDX, on the line that is to
+ * blame.  Outputs that are `settled` (proofs.h) are not looked at again, their gradient is.
+ * The search is counted in operations: the same program has the same report.  False
+ * without memory. */
 bool jx_check_values(jx_ctx *keep, jx_report *report, jx_program *program,
-                     const jx_selection *selection);
+                     const jx_selection *selection, jx_backward backward, bool settled);
 
 #endif

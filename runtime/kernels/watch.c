@@ -18,6 +18,7 @@ typedef struct watched {
     bool whole;      /* the operands are all that the equation takes */
     bool shell;      /* it only runs other equations */
     const int *outs; /* the numbers of the results */
+    const int *ins;  /* of the operands */
     int64_t *runs;
 } watched;
 
@@ -65,7 +66,8 @@ static void tell_run(const watched *d, const jx_view *ins, int which,
 static bool is_shell(const jx_eqn *eqn)
 {
     return eqn->prim->id == JX_PRIM_scan || eqn->prim->id == JX_PRIM_while ||
-           eqn->prim->id == JX_PRIM_cond || jx_eqn_callee(eqn);
+           eqn->prim->id == JX_PRIM_cond || eqn->prim->id == JX_PRIM_custom_linear_solve ||
+           jx_eqn_callee(eqn);
 }
 
 static bool is_excused(const jx_watch *watch, const jx_eqn *eqn)
@@ -112,6 +114,51 @@ static void mend(const jx_view *view)
     }
 }
 
+static double number_at(const jx_view *view, const int64_t *index)
+{
+    const char *at = view->data;
+    double value;
+
+    for (int k = 0; k < view->rank; k++)
+        at += index[k] * view->strides[k];
+    jx_convert(view->dtype, JX_F64, at, &value, 1);
+    return value;
+}
+
+/* Zero in the one makes zero in the other. */
+static void absorb(const jx_view *operand, const jx_view *result)
+{
+    static const double zero;
+    int64_t index[JX_MAX_RANK] = {0};
+    int axis;
+
+    do {
+        if (number_at(operand, index) == 0) {
+            char *at = result->data;
+            for (int k = 0; k < result->rank; k++)
+                at += index[k] * result->strides[k];
+            jx_convert(JX_F64, result->dtype, &zero, at, 1);
+        }
+        for (axis = result->rank - 1; axis >= 0 && ++index[axis] == result->shape[axis]; axis--)
+            index[axis] = 0;
+    } while (axis >= 0);
+}
+
+/* Makes zeros of what is to be; whether there was anything. */
+static bool absorbs(const watched *d, const jx_view *ins, const jx_view *result)
+{
+    bool any = false;
+
+    for (int i = 0; i < d->to->nabsorbing; i++)
+        for (int k = 0; k < d->nins && d->to->absorbing[i].eqn == d->eqn; k++)
+            if (d->ins[k] == d->to->absorbing[i].operand && same_shape(&ins[k], result) &&
+                !jx_dtype_is_complex(result->dtype)) {
+                absorb(&ins[k], result);
+                any = true;
+            }
+    return any;
+}
+
 static void tell_root(const watched *d, const jx_view *ins, int which,
                       const jx_look *look, jx_badness is)
 {
@@ -143,6 +190,10 @@ static bool run_watch(jx_run *run, const void *data, const jx_view *ins,
         jx_badness worst = jx_look_at(&result, &ins[d->nins + i]);
         if (worst == JX_FINITE)
             continue;
+        if (absorbs(d, ins, &ins[d->nins + i]))
+            worst = jx_look_at(&result, &ins[d->nins + i]);
+        if (worst == JX_FINITE)
+            continue;
         for (int k = 0; before < JX_NO_NUMBER && k < d->nins; k++) {
             jx_look operand;
             jx_badness is = jx_look_at(&operand, &ins[k]);
@@ -170,16 +221,19 @@ void jx_plan_watch(jx_planner *p, jx_watch *to, const jx_eqn *eqn,
     jx_slot *slots = malloc((n + 1) * sizeof *slots);
     int *numbers = JX_NEW_ARRAY(p->arena, eqn->nouts + 1, int);
     int64_t *runs = JX_NEW(p->arena, int64_t);
-    watched data = {to, eqn, 0, 0, true, is_shell(eqn), numbers, runs};
+    int *operands = JX_NEW_ARRAY(p->arena, eqn->nins + 1, int);
+    watched data = {to, eqn, 0, 0, true, is_shell(eqn), numbers, operands, runs};
 
-    if (!slots || !numbers || !runs) {
+    if (!slots || !numbers || !operands || !runs) {
         jx_plan_starved(p);
         free(slots);
         return;
     }
     for (int i = 0; i < eqn->nins; i++)
-        if (jx_dtype_is_inexact(ins[i].dtype))
+        if (jx_dtype_is_inexact(ins[i].dtype)) {
+            operands[data.nins] = i;
             slots[data.nins++] = ins[i];
+        }
     data.whole = data.nins == eqn->nins;
     for (int i = 0; i < eqn->nouts; i++)
         if (jx_dtype_is_inexact(outs[i].dtype)) {

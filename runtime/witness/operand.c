@@ -4,27 +4,6 @@
 #include "analyzer/transform/making.h"
 #include "frontend/ir/params.h"
 
-int jx_hunt_bodies(const jx_eqn *eqn)
-{
-    if (!eqn->typed)
-        return 0;
-    switch (eqn->prim->id) {
-    case JX_PRIM_scan:
-    case JX_PRIM_while: return 1;
-    case JX_PRIM_cond: return ((const jx_p_cond *)eqn->typed)->branches.count;
-    default: return 0;
-    }
-}
-
-const jx_closed *jx_hunt_body(const jx_eqn *eqn, int number)
-{
-    switch (eqn->prim->id) {
-    case JX_PRIM_scan: return &((const jx_p_scan *)eqn->typed)->jaxpr;
-    case JX_PRIM_while: return &((const jx_p_while *)eqn->typed)->body_jaxpr;
-    default: return &((const jx_p_cond *)eqn->typed)->branches.at[number];
-    }
-}
-
 typedef struct giver {
     jx_making make; /* first: who fails finds the rest */
     jx_body *body;
@@ -82,15 +61,16 @@ static const jx_atom *enter(giver *g, const jx_eqn *eqn, const jx_atom *ins, int
     return eqn->nins - skipped == nins ? to : NULL;
 }
 
-static const jx_jaxpr *giving(giver *g, const jx_site *site, int operand)
+static const jx_jaxpr *giving(giver *g, const jx_site *site, int first, int count)
 {
     const jx_jaxpr *at = g->make.to->entry.jaxpr;
     jx_atom *consts = JX_NEW_ARRAY(arena_of(g), at->nconsts + 1, jx_atom);
-    jx_atom *own = JX_NEW_ARRAY(arena_of(g), at->nins + 1, jx_atom), out;
+    jx_atom *own = JX_NEW_ARRAY(arena_of(g), at->nins + 1, jx_atom);
+    jx_atom *outs = JX_NEW_ARRAY(arena_of(g), count + 1, jx_atom);
     const jx_atom *ins = own;
 
     g->body = jx_body_new(&g->make.build, NULL);
-    if (!g->body || !consts || !own)
+    if (!g->body || !consts || !own || !outs)
         return NULL;
     for (int i = 0; i < at->nconsts; i++)
         consts[i] = jx_body_const(g->body, at->vars[i]->aval);
@@ -110,18 +90,19 @@ static const jx_jaxpr *giving(giver *g, const jx_site *site, int operand)
         for (int i = 0; i < at->nconsts; i++)
             consts[i] = jx_build_constant(g->body, body->consts[i]);
     }
-    if (!give(g, at, consts, ins, 1, &site->eqn->ins[operand], &out))
+    if (!give(g, at, consts, ins, count, &site->eqn->ins[first], outs))
         return NULL;
-    jx_body_result(g->body, out);
+    for (int i = 0; i < count; i++)
+        jx_body_result(g->body, outs[i]);
     return jx_body_finish(g->body, jx_no_atoms, NULL);
 }
 
-jx_program *jx_hunt_operand(jx_hunt *h, const jx_site *site, int operand)
+jx_program *jx_hunt_operands(jx_hunt *h, const jx_site *site, int first, int count)
 {
     giver g = {0};
 
     if (!jx_making_begin(&g.make, h->program))
         return NULL;
     g.make.to->out_paths = NULL;
-    return jx_making_end(&g.make, giving(&g, site, operand));
+    return jx_making_end(&g.make, giving(&g, site, first, count));
 }

@@ -3,14 +3,28 @@
 #define JX_WITNESS_PARTS_H
 
 #include "runtime/gradients/gradcall.h"
+#include "runtime/witness/origin.h"
 #include "runtime/witness/witness.h"
 
 /* What an input holds, in the numbers of double. */
 typedef struct jx_held {
     double lo, hi;
-    bool whole; /* integers and bools */
-    bool open;  /* a key, or what else has no numbers: stays zero */
+    bool whole;    /* integers and bools */
+    bool open;     /* a key, or what else has no numbers: stays zero */
+    bool declared; /* that it does */
+    bool indexes;  /* as an integer that says a place */
+    bool weight;   /* a matrix product takes it: numbers of either sign */
 } jx_held;
+
+/* What is plain about inputs of which nothing is declared. */
+typedef struct jx_plain {
+    bool any;        /* inputs stand for what anybody may pass */
+    bool modest;     /* ... and for what every such function has to bear: zeros, ones, equal
+                        vectors, numbers between 0 and 1, masks that are empty */
+    bool outside;    /* ... or for what nobody promised not to pass: integers that index, and
+                        are one too large */
+    bool degenerate; /* elements are equal that need not be */
+} jx_plain;
 
 typedef struct jx_hunt {
     jx_program *program;
@@ -18,6 +32,17 @@ typedef struct jx_hunt {
     const jx_witness_options *options;
     jx_watch *watch;
     jx_callee run; /* the program, watched */
+    jx_callee wide; /* the same in double; opened when it is asked for */
+    jx_watch *wide_watch;
+    bool wide_failed;
+    jx_origins origins;
+    bool edged;     /* it has functions that end at 1: arccos, artanh */
+    bool gradient;  /* it computes a derivative backwards */
+    int nabsorbing; /* cotangents that a choice makes zero, where they are multiplied */
+    const jx_absorbing *absorbing;
+    const jx_eqn *spoiled; /* runs change what it takes from outside, or all */
+    bool spoiled_whole;
+    jx_plain plain; /* the inputs that are filled in now */
     jx_held *held; /* per input */
     jx_rng rng;
     int64_t operations; /* that are left */
@@ -34,10 +59,44 @@ bool jx_hunt_start(jx_hunt *h, int number);
 void jx_hunt_put(jx_hunt *h, int input, const double *from);
 void jx_hunt_take(const jx_hunt *h, int input, double *to);
 
+/* plain.c: fills inputs of which nothing is declared, in one of some ways; false: there are
+ * no more than `number`. */
+bool jx_hunt_fill_plain(jx_hunt *h, int number);
+/* ... with numbers that are large beside their differences. */
+void jx_hunt_fill_around(jx_hunt *h);
+
+/* news.c: whether what is not finite for plain inputs is worth telling.  The last run was
+ * with these others excused, and `out` was not finite. */
+bool jx_hunt_is_news(jx_hunt *h, const jx_unfinite *root, jx_code code, int out, int nothers,
+                     const jx_eqn *const *others);
+
+/* indices.c: keeps those of what the last run made of its indices that are worth telling. */
+bool jx_hunt_weigh_indices(jx_hunt *h, int count, const jx_misuse *misuses);
+
+/* cause.c: which code is for it. */
+jx_code jx_hunt_code(jx_hunt *h, const jx_unfinite *root, int out, int nothers,
+                     const jx_eqn *const *others);
+/* Finds what makes the program a derivative. */
+void jx_hunt_look_backward(jx_hunt *h);
+
+/* domain.c: what the program makes of inputs of which nothing is declared, and so what they
+ * plainly are: integers that index lie between 0 and the length of the axis. */
+void jx_hunt_look_at_uses(jx_hunt *h);
+
+/* witness.c: runs it with these excused; the first output that is not finite, or -1. */
+bool jx_hunt_run(jx_hunt *h, bool absorbing, int nexcused, const jx_eqn *const *excused);
+int jx_hunt_bad_output(const jx_hunt *h);
+
 /* witness.c: runs the program at the inputs that are filled in; what is found is kept.
  * False: no operations are left. */
 bool jx_hunt_try(jx_hunt *h);
 bool jx_hunt_knows(const jx_hunt *h, const jx_eqn *eqn);
+/* The inputs as they are filled in, in the program's arena; NULL without memory. */
+const void *const *jx_hunt_inputs(jx_hunt *h);
+/* Copies the inputs to a callee of the same program in the wide domain. */
+void jx_hunt_hand_over(const jx_hunt *h, jx_callee *to);
+/* Runs a callee, as long as there are operations. */
+bool jx_hunt_spend(jx_hunt *h, jx_callee *f);
 
 /* An equation, and the loops and branches around it, outermost first. */
 enum { JX_SITE_DEPTH = 6 };
@@ -48,12 +107,14 @@ typedef struct jx_site {
     const jx_closed *bodies[JX_SITE_DEPTH]; /* of these, in which it stands */
 } jx_site;
 
-/* operand.c: the program that gives an operand of the equation there: in a loop that of its
+/* operand.c: the program that gives operands of the equation there: in a loop those of its
  * first turn.  NULL where none is known. */
-jx_program *jx_hunt_operand(jx_hunt *h, const jx_site *site, int operand);
-/* How many bodies an equation runs that can be looked into, and one of them. */
-int jx_hunt_bodies(const jx_eqn *eqn);
-const jx_closed *jx_hunt_body(const jx_eqn *eqn, int number);
+jx_program *jx_hunt_operands(jx_hunt *h, const jx_site *site, int first, int count);
+
+/* cancel.c: whether it is the difference of a mean of squares and a squared mean; and keeps
+ * it, if its digits are lost. */
+bool jx_hunt_cancels(const jx_hunt *h, const jx_eqn *eqn);
+void jx_hunt_weigh_difference(jx_hunt *h, const jx_site *site);
 
 /* toward.c: tries what the derivative of an equation's operand leads to. */
 void jx_hunt_toward(jx_hunt *h, const jx_site *site);

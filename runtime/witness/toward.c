@@ -81,7 +81,7 @@ static bool opened(jx_callee *f, jx_program *program, size_t memory)
 static bool open_way(way *w, const jx_site *site, int operand)
 {
     jx_hunt *h = w->hunt;
-    jx_program *value = jx_hunt_operand(h, site, operand);
+    jx_program *value = jx_hunt_operands(h, site, operand, 1);
     const jx_typed *typed = value ? jx_typed_of(value) : NULL;
     jx_program *back = typed ? jx_program_vjp(typed) : NULL;
     int n = h->run.nins;
@@ -119,27 +119,6 @@ static void close_way(way *w)
     jx_callee_close(&w->back);
 }
 
-/* The hunt's inputs as those of a callee in the wide domain. */
-static void hand_over(const jx_hunt *h, jx_callee *to)
-{
-    for (int i = 0; i < h->run.nins; i++) {
-        const jx_port *have = jx_plan_in(h->run.plan, i), *want = jx_plan_in(to->plan, i);
-        jx_convert(have->dtype, want->dtype, h->run.in[i], to->in[i], have->count);
-    }
-}
-
-static bool spend(jx_hunt *h, jx_callee *f)
-{
-    bool ok;
-
-    if (h->operations <= 0)
-        return false;
-    jx_exec_limit(f->exec, h->operations);
-    ok = jx_callee_run(f);
-    h->operations -= jx_exec_operations(f->exec) + 1;
-    return ok;
-}
-
 /* How far a value is from where it does harm: less is nearer. */
 static double distance(goal g, double value)
 {
@@ -153,8 +132,8 @@ static bool look(way *w, bool any, double *value)
 {
     const double *values;
 
-    hand_over(w->hunt, &w->value);
-    if (!spend(w->hunt, &w->value))
+    jx_hunt_hand_over(w->hunt, &w->value);
+    if (!jx_hunt_spend(w->hunt, &w->value))
         return false;
     values = jx_exec_out(w->value.exec, 0);
     for (int64_t i = 0; any && i < w->count; i++)
@@ -178,8 +157,8 @@ static bool point(way *w, double value)
 
     memset(cotangent, 0, (size_t)w->count * sizeof *cotangent);
     cotangent[w->element] = sign;
-    hand_over(h, &w->back);
-    if (!spend(h, &w->back))
+    jx_hunt_hand_over(h, &w->back);
+    if (!jx_hunt_spend(h, &w->back))
         return false;
     for (int i = 0; i < h->run.nins; i++) {
         const double *slope;

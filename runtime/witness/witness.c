@@ -10,7 +10,7 @@
 #include <string.h>
 
 /* Where nothing is promised, a number is an ordinary one. */
-static const double ordinary = 1;
+static const double ordinary = 1, few = 4;
 
 bool jx_hunt_knows(const jx_hunt *h, const jx_eqn *eqn)
 {
@@ -21,25 +21,22 @@ bool jx_hunt_knows(const jx_hunt *h, const jx_eqn *eqn)
 }
 
 /* Runs with those equations excused; false: no operations are left, or it fails. */
-static bool run(jx_hunt *h, int nexcused, const jx_eqn *const *excused)
+bool jx_hunt_run(jx_hunt *h, bool absorbing, int nexcused, const jx_eqn *const *excused)
 {
-    bool ok;
-
     memset(h->watch, 0, sizeof *h->watch);
+    h->watch->spoiled = h->spoiled;
+    h->watch->spoiled_whole = h->spoiled_whole;
+    h->watch->nabsorbing = absorbing ? h->nabsorbing : 0;
+    h->watch->absorbing = h->absorbing;
     h->watch->nexcused = nexcused;
     for (int i = 0; i < nexcused; i++)
         h->watch->excused[i] = excused[i];
-    if (h->operations <= 0)
-        return false;
-    jx_exec_limit(h->run.exec, h->operations);
-    ok = jx_callee_run(&h->run);
-    h->operations -= jx_exec_operations(h->run.exec) + 1;
     h->to->runs++;
-    return ok;
+    return jx_hunt_spend(h, &h->run);
 }
 
 /* The first output that is not finite, or -1. */
-static int bad_output(const jx_hunt *h)
+int jx_hunt_bad_output(const jx_hunt *h)
 {
     jx_unfinite found;
 
@@ -50,7 +47,7 @@ static int bad_output(const jx_hunt *h)
     return -1;
 }
 
-static const void *const *kept_inputs(jx_hunt *h)
+const void *const *jx_hunt_inputs(jx_hunt *h)
 {
     jx_arena *arena = h->program->ctx->arena;
     const void **to = JX_NEW_ARRAY(arena, h->run.nins + 1, const void *);
@@ -63,13 +60,51 @@ static const void *const *kept_inputs(jx_hunt *h)
     return to;
 }
 
-static void keep(jx_hunt *h, const jx_unfinite *root, int out)
+/* One finding for what one expression does. */
+static bool is_told(const jx_hunt *h, const jx_eqn *eqn, jx_code code)
 {
-    const void *const *inputs = kept_inputs(h);
+    for (size_t i = 0; i < h->to->found.count; i++)
+        if (h->to->found.at[i].code == code &&
+            (h->to->found.at[i].made.eqn == eqn || jx_eqns_are_one(&h->origins, h->to->found.at[i].made.eqn, eqn)))
+            return true;
+    return false;
+}
 
+/* An exponential that overflows makes others of what comes of it, and so does a difference
+ * without digits. */
+static bool follows(const jx_hunt *h, const jx_eqn *eqn)
+{
+    for (size_t i = 0; i < h->to->found.count; i++) {
+        const jx_witness *w = &h->to->found.at[i];
+        if (w->code != JX_CODE_NUM004 && w->code != JX_CODE_NUM005)
+            continue;
+        for (int k = 0; k < eqn->nins; k++)
+            if (jx_origin_reaches(&h->origins, eqn->ins[k], w->made.eqn))
+                return true;
+    }
+    return false;
+}
+
+/* What the last run showed, if it is worth it. */
+static void keep(jx_hunt *h, const jx_unfinite *root, int out, int nothers,
+                 const jx_eqn *const *others)
+{
+    const void *const *inputs;
+    jx_code code;
+
+    if (h->plain.any && follows(h, root->eqn))
+        return;
+    code = jx_hunt_code(h, root, out, nothers, others);
+    if (h->plain.any &&
+        (is_told(h, root->eqn, code) || !jx_hunt_is_news(h, root, code, out, nothers, others)))
+        return;
+    inputs = jx_hunt_inputs(h);
     if (inputs)
         JX_PUSH(h->program->ctx->arena, &h->to->found,
-                ((jx_witness){.made = *root, .flushed = h->flushed, .out = out, .inputs = inputs}));
+                ((jx_witness){.made = *root, .code = code,
+                              .level = h->options->unasked ? JX_NOTE : jx_code_of(code)->level,
+                              .stack = jx_origin_stack(&h->origins, root->eqn), .flushed = h->flushed, .out = out,
+                              .inputs = inputs}));
 }
 
 /* Each of several equations alone: the others are excused. */
@@ -83,33 +118,48 @@ static bool weigh(jx_hunt *h, int nroots, const jx_unfinite *roots)
         for (int k = 0; k < nroots; k++)
             if (k != i)
                 others[n++] = roots[k].eqn;
-        if (!run(h, n, others))
+        if (!jx_hunt_run(h, false, n, others))
             return h->operations > 0;
-        out = bad_output(h);
+        out = jx_hunt_bad_output(h);
         if (out >= 0)
-            keep(h, &roots[i], out);
+            keep(h, &roots[i], out, n, others);
     }
+    return true;
+}
+
+/* What the last run showed of numbers that are not finite. */
+static bool weigh_numbers(jx_hunt *h)
+{
+    jx_unfinite roots[JX_WATCHED_ROOTS];
+    int nroots = h->watch->nroots, out = jx_hunt_bad_output(h);
+
+    if (out < 0)
+        return true;
+    if (!nroots) {
+        h->watch->roots[0] = h->watch->nan; /* declared infinities that meet */
+        nroots = h->watch->nan.eqn != NULL;
+    }
+    if (!nroots)
+        return true;
+    memcpy(roots, h->watch->roots, sizeof roots);
+    if (nroots > 1)
+        return weigh(h, nroots, roots);
+    if (!jx_hunt_knows(h, roots[0].eqn))
+        keep(h, &roots[0], out, 0, NULL);
     return true;
 }
 
 bool jx_hunt_try(jx_hunt *h)
 {
-    jx_unfinite roots[JX_WATCHED_ROOTS];
-    int nroots, out;
+    jx_misuse misuses[JX_WATCHED_ROOTS];
+    int nmisuses;
 
-    if (!run(h, 0, NULL))
+    if (!jx_hunt_run(h, false, 0, NULL))
         return h->operations > 0;
-    out = bad_output(h);
-    nroots = h->watch->nroots;
-    if (out < 0 || !nroots)
-        return true;
-    memcpy(roots, h->watch->roots, sizeof roots);
-    if (nroots == 1) {
-        if (!jx_hunt_knows(h, roots[0].eqn))
-            keep(h, &roots[0], out);
-        return true;
-    }
-    return weigh(h, nroots, roots);
+    nmisuses = h->watch->nmisuses;
+    memcpy(misuses, h->watch->misuses, sizeof misuses);
+    return (h->plain.outside || weigh_numbers(h)) &&
+           (h->options->nseeds || jx_hunt_weigh_indices(h, nmisuses, misuses));
 }
 
 /* -- the search ----------------------------------------------------------------- */
@@ -124,36 +174,63 @@ static bool hold(jx_hunt *h)
         bool declared = jx_range_at(h->program, i, 0, NULL, &held->lo, &held->hi);
         held->whole = kind == JX_KIND_INT || kind == JX_KIND_UINT || kind == JX_KIND_BOOL;
         held->open = !(held->whole || kind == JX_KIND_FLOAT) || held->lo > held->hi;
+        held->declared = declared;
         if (!declared && kind != JX_KIND_BOOL) {
-            held->lo = held->whole ? 0 : -ordinary;
-            held->hi = ordinary;
+            held->lo = held->whole ? 0 : h->options->plain ? -INFINITY : -ordinary;
+            held->hi = held->whole && h->options->plain ? few
+                       : h->options->plain              ? INFINITY
+                                                        : ordinary;
+        }
+        if (i >= h->run.nins - h->options->nseeds) {
+            held->lo = held->hi = 1;
+            held->declared = true;
         }
         /* Infinities are no inputs to blame a program for. */
         held->lo = fmax(held->lo, -1e6);
         held->hi = fmin(held->hi, 1e6);
     }
+    if (h->held && h->options->plain)
+        jx_hunt_look_at_uses(h);
     return h->held != NULL;
 }
 
-/* All equations of a jaxpr and of what it runs. */
-static void go_on(jx_hunt *h, const jx_jaxpr *jaxpr, jx_site *site)
+/* Bodies that operand.c knows how to enter. */
+static bool runs_body(const jx_eqn *eqn)
+{
+    return eqn->prim->id != JX_PRIM_custom_linear_solve;
+}
+
+/* What is done at each equation of a jaxpr and of what it runs. */
+typedef void visit(jx_hunt *h, const jx_site *site);
+
+static void visit_all(jx_hunt *h, const jx_jaxpr *jaxpr, jx_site *site, visit *at)
 {
     for (int i = 0; i < jaxpr->neqns && h->operations > 0; i++) {
         const jx_eqn *eqn = &jaxpr->eqns[i];
-        if (jx_hunt_has_goal(eqn) && !jx_hunt_knows(h, eqn)) {
-            site->eqn = eqn;
-            jx_hunt_toward(h, site);
-        }
+        site->eqn = eqn;
+        at(h, site);
         if (site->depth == JX_SITE_DEPTH)
             continue;
-        for (int k = 0; k < jx_hunt_bodies(eqn); k++) {
+        for (int k = 0; k < jx_bodies_of(eqn) && runs_body(eqn); k++) {
             site->around[site->depth] = eqn;
-            site->bodies[site->depth] = jx_hunt_body(eqn, k);
+            site->bodies[site->depth] = jx_body_of(eqn, k);
             site->depth++;
-            go_on(h, site->bodies[site->depth - 1]->jaxpr, site);
+            visit_all(h, site->bodies[site->depth - 1]->jaxpr, site, at);
             site->depth--;
         }
     }
+}
+
+static void go_toward(jx_hunt *h, const jx_site *site)
+{
+    if (jx_hunt_has_goal(site->eqn) && !jx_hunt_knows(h, site->eqn))
+        jx_hunt_toward(h, site);
+}
+
+static void weigh_difference(jx_hunt *h, const jx_site *site)
+{
+    if (jx_hunt_cancels(h, site->eqn) && !h->options->unasked)
+        jx_hunt_weigh_difference(h, site);
 }
 
 /* As written, then with subnormal numbers flushed: what is found as written is the better
@@ -170,7 +247,18 @@ static void search(jx_hunt *h, bool flushed)
     for (int number = 0; jx_hunt_fill(h, number); number++)
         if (!jx_hunt_try(h))
             return;
-    go_on(h, h->program->entry.jaxpr, &site);
+    visit_all(h, h->program->entry.jaxpr, &site, go_toward);
+}
+
+static void search_plainly(jx_hunt *h)
+{
+    jx_site site = {0};
+
+    h->operations = h->options->operations;
+    visit_all(h, h->program->entry.jaxpr, &site, weigh_difference);
+    for (int number = 0; jx_hunt_fill_plain(h, number); number++)
+        if (!jx_hunt_try(h))
+            return;
 }
 
 bool jx_witness_search(const jx_typed *typed, const jx_witness_options *options,
@@ -190,14 +278,20 @@ bool jx_witness_search(const jx_typed *typed, const jx_witness_options *options,
     if (!h.watch)
         return false;
     if (!jx_callee_open(&h.run, typed, &program->entry, &how)) {
+        jx_callee_close(&h.run);
         jx_error_clear(program->ctx);
         return jx_ok(program->ctx);
     }
-    bool held = hold(&h);
-    for (int flushed = 0; held && flushed < 2; flushed++) {
+    bool held = jx_origins_make(&h.origins, program) && hold(&h);
+    if (held)
+        jx_hunt_look_backward(&h);
+    if (held && options->plain)
+        search_plainly(&h);
+    for (int flushed = 0; held && !options->plain && flushed < 2; flushed++) {
         search(&h, flushed);
         to->spent |= h.operations <= 0;
     }
     jx_callee_close(&h.run);
+    jx_callee_close(&h.wide);
     return jx_ok(program->ctx);
 }

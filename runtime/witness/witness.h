@@ -8,15 +8,28 @@
  * not finite though all that it takes is, and with every other such equation's results made
  * finite an output still is not.  So the arm that a `where` leaves out blames nobody.
  *
+ * Where no range is declared (`plain`), inputs are what any function has to bear, and what is
+ * found counts only if the function is not about that (news.c).
+ *
+ * An index that lies outside (or is there twice, ...) counts if somebody notices: with other
+ * numbers in the place of what it gives an output is another.
+ *
  * This shows, and proves nothing: nothing found means nothing. */
 #ifndef JX_WITNESS_H
 #define JX_WITNESS_H
 
+#include "frontend/ir/claim.h"
 #include "frontend/ir/typed.h"
 #include "runtime/watch.h"
 
 typedef struct jx_witness {
-    jx_unfinite made; /* the equation, and what it gave */
+    jx_unfinite made;  /* the equation, and what it gave; */
+    jx_misuse misuse;  /* or what it makes of its indices (that has an equation, then) */
+    double gave, is;   /* or what is left of a difference, and what it is in double */
+    jx_level level;
+    bool always;       /* whatever the inputs are */
+    jx_code code;     /* that says it */
+    const jx_stack *stack; /* its line */
     bool flushed;     /* where subnormal numbers are taken for zeros (ftz), and not else */
     int out;          /* the first output that is not finite */
     const void *const *inputs; /* one array per input, dense, in the program's arena */
@@ -29,6 +42,10 @@ typedef struct jx_witnesses {
 } jx_witnesses;
 
 typedef struct jx_witness_options {
+    bool plain;         /* nothing is declared: see above */
+    int nseeds;         /* if it is a derivative backwards (vjp.h): its last inputs, which are
+                           cotangents, and ones; */
+    bool unasked;       /* nobody asked for it: only what is amiss backwards counts, as notes */
     int64_t operations; /* that all runs together may execute */
     uint64_t seed;
     size_t memory; /* budget of one plan, in bytes; 0: none */

@@ -19,12 +19,14 @@ from ._trace import Called, dump, written
 #: where they matter to derivatives of the fourth order.
 FOR_GRADCHECK = {"rule_masks": math.inf, "rule_depth": 4}
 
+_GRAD = {None: [], True: ["--grad", "always"], False: ["--grad", "never"]}
+
 #: The code of a trace that depends on a size.
 _BY_SIZE = "SHP001"
 
 
 def check(fun, *, select=None, ignore=None, arguments=(), retrace=True,
-          sizes=None, prove=(), **options):
+          sizes=None, prove=(), grad=None, **options):
     """A function that checks `fun` at some specs and gives a `Report`.
 
         report = jaxvet.check(f)(jax.ShapeDtypeStruct(shape, dtype), ...)
@@ -38,6 +40,10 @@ def check(fun, *, select=None, ignore=None, arguments=(), retrace=True,
     "in-bounds", "no-wrap" or "out0 in [0, 1]"; the report's `proofs` say what is, and
     what is not is undecided.
 
+    What a function gives is run at inputs that any function has to bear, or
+    within `ranges`; so is its gradient, where it gives one number, and always
+    with `grad=True`, never with `grad=False`.
+
     Specs are as for `jaxvet.dump`, and so are `options`.  `select` and
     `ignore` are rule codes or their beginnings; `arguments` are handed to the
     command as they are.
@@ -46,7 +52,8 @@ def check(fun, *, select=None, ignore=None, arguments=(), retrace=True,
     `jaxvet.check(exported)` is the report on the file that it serializes to.
     """
     asked = [prove] if isinstance(prove, str) else prove
-    arguments = [*arguments, *(word for what in asked for word in ("--prove", what))]
+    arguments = [*arguments, *_GRAD[grad],
+                 *(word for what in asked for word in ("--prove", what))]
     if isinstance(fun, jax.export.Exported):
         return _of_file(fun, _rules(select, ignore) + arguments)
 

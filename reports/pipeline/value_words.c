@@ -1,0 +1,153 @@
+/* value_words.c - see value_words.h. */
+#include "reports/pipeline/value_words.h"
+
+#include "frontend/base/utf8.h"
+#include "frontend/ir/signature.h"
+#include "runtime/elementwise.h"
+
+#include <math.h>
+
+static void put_number(const jx_element *element, jx_buffer *to)
+{
+    double value = NAN;
+
+    jx_convert(element->dtype, JX_F64, element->bits, &value, 1);
+    jx_buffer_printf(to, isnan(value) ? "NaN" : "%g", value);
+}
+
+/* "log of 0 gives -inf". */
+static const char *what_of_numbers(jx_program *program, const jx_unfinite *made)
+{
+    jx_buffer text = jx_ctx_text(program->ctx);
+
+    jx_utf8_show(jx_eqn_name(made->eqn), &text);
+    for (int i = 0; i < made->noperands; i++) {
+        jx_buffer_puts(&text, i ? " and " : " of ");
+        put_number(&made->operands[i], &text);
+    }
+    jx_buffer_puts(&text, " gives ");
+    if (jx_dtype_is_complex(made->value.dtype))
+        jx_buffer_puts(&text, "what is not finite");
+    else
+        put_number(&made->value, &text);
+    return jx_arena_take(program->ctx->arena, &text);
+}
+
+/* "index 16 of axis 0, whose last is 15". */
+static const char *what_of_indices(jx_program *program, const jx_misuse *m)
+{
+    static const char *const says[] = {
+        [JX_BEYOND] = "index %lld is outside of axis %d, whose last is %lld",
+        [JX_FILLED] = "index %lld is outside of axis %d, whose last is %lld, and what is there "
+                      "is made up (NaN, the least integer)",
+        [JX_CLAMPED] = "index %lld is outside of axis %d: the last that is possible is %lld, "
+                       "and the nearest is taken",
+        [JX_REPEATED] = "index %lld of axis %d is there twice, with updates that differ: which "
+                        "one stays is not defined",
+        [JX_NOT_UNIQUE] = "index %lld of axis %d is there twice, and unique_indices=True says "
+                          "that none is",
+        [JX_NOT_SORTED] = "index %lld of axis %d comes after %lld, and indices_are_sorted=True "
+                          "says that they ascend",
+        [JX_WRAPPED] = "index %lld is computed and below zero: it counts from the end",
+    };
+
+    return jx_arena_printf(program->ctx->arena, says[m->kind], (long long)m->index, m->axis,
+                           (long long)m->most);
+}
+
+const char *jx_value_what(jx_program *program, const jx_witness *w)
+{
+    if (w->misuse.eqn)
+        return what_of_indices(program, &w->misuse);
+    if (w->code == JX_CODE_NUM005)
+        return jx_arena_printf(program->ctx->arena,
+                               "the difference of a mean of squares and a squared mean gives %g, "
+                               "and in double %g",
+                               w->gave, w->is);
+    return what_of_numbers(program, &w->made);
+}
+
+enum { SHOWN_INPUTS = 6, SHOWN_ELEMENTS = 4 };
+
+static void put_name(const jx_program *program, int input, jx_buffer *to)
+{
+    if (program->entry.jaxpr->arg_names && *program->entry.jaxpr->arg_names[input])
+        jx_utf8_show(program->entry.jaxpr->arg_names[input], to);
+    else
+        jx_input_print(program, input, to);
+}
+
+/* "x = 1, w = [1, -1, -1, -1, ...]": all inputs of the witness, the long ones in part. */
+static void put_input(const jx_program *program, int input, const void *data, jx_buffer *to)
+{
+    const jx_aval *aval = jx_input_aval(program, input);
+    size_t size = jx_dtype_of(aval->dtype)->bytes;
+    int64_t count = 1, shown;
+    double first = 0, value;
+    bool all = true;
+
+    for (int k = 0; k < aval->rank; k++)
+        count *= jx_dim_value(aval->shape[k]);
+    put_name(program, input, to);
+    for (int64_t i = 0; i < count; i++) {
+        jx_convert(aval->dtype, JX_F64, (const char *)data + (size_t)i * size, &value, 1);
+        first = i ? first : value;
+        all = all && value == first;
+    }
+    jx_buffer_puts(to, " = ");
+    if (all) {
+        jx_buffer_printf(to, "%g", first);
+        return;
+    }
+    shown = count < SHOWN_ELEMENTS ? count : SHOWN_ELEMENTS;
+    for (int64_t i = 0; i < shown; i++) {
+        jx_convert(aval->dtype, JX_F64, (const char *)data + (size_t)i * size, &value, 1);
+        jx_buffer_printf(to, "%s%g", i ? ", " : "[", value);
+    }
+    jx_buffer_puts(to, shown < count ? ", ...]" : "]");
+}
+
+/* Its derivative by the input that this output of the program backwards belongs to. */
+static void put_derivative(const jx_program *program, int out, jx_buffer *to)
+{
+    int n = program->entry.jaxpr->nins, input = 0;
+
+    for (; input < n; input++)
+        if (jx_dtype_is_inexact(jx_input_aval(program, input)->dtype) && out-- == 0)
+            break;
+    jx_buffer_puts(to, "the gradient by ");
+    if (input < n)
+        put_name(program, input, to);
+    jx_buffer_puts(to, " is not finite with ");
+}
+
+const char *jx_value_note(jx_program *program, const jx_witness *w, bool backward)
+{
+    jx_buffer text = jx_ctx_text(program->ctx);
+    int n = program->entry.jaxpr->nins, shown = 0;
+
+    if (w->misuse.eqn && (w->always || !n)) {
+        jx_buffer_puts(&text, "whatever the inputs are");
+        return jx_arena_take(program->ctx->arena, &text);
+    }
+    if (w->misuse.eqn || w->code == JX_CODE_NUM005)
+        jx_buffer_puts(&text, "with ");
+    else if (backward)
+        put_derivative(program, w->out, &text);
+    else
+        jx_buffer_printf(&text, "output %d is not finite with ", w->out);
+    for (int i = 0; i < n && shown < SHOWN_INPUTS; i++) {
+        jx_dtype_kind kind = jx_dtype_of(jx_input_aval(program, i)->dtype)->kind;
+        if (kind == JX_KIND_KEY || kind == JX_KIND_VOID || kind == JX_KIND_COMPLEX)
+            continue;
+        jx_buffer_puts(&text, shown++ ? ", " : "");
+        put_input(program, i, w->inputs[i], &text);
+    }
+    if (shown < n)
+        jx_buffer_puts(&text, ", ...");
+    if (w->misuse.eqn || w->code == JX_CODE_NUM005)
+        return jx_arena_take(program->ctx->arena, &text);
+    jx_buffer_puts(&text, w->flushed ? "; with subnormal numbers flushed to zero (ftz), as XLA does on a CPU"
+                                     : "; as written (ieee)");
+    return jx_arena_take(program->ctx->arena, &text);
+}

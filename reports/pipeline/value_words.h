@@ -1,0 +1,13 @@
+/* value_words.h - what a witness (runtime/witness) says, in words. */
+#ifndef JX_VALUE_WORDS_H
+#define JX_VALUE_WORDS_H
+
+#include "runtime/witness/witness.h"
+
+/* "log of 0 gives -inf", in the arena of the program that is run. */
+const char *jx_value_what(jx_program *program, const jx_witness *w);
+/* "output 0 is not finite with x = 0; as written (ieee)": `program` has the inputs as its
+ * author names them, and what was run may be its derivative `backward`. */
+const char *jx_value_note(jx_program *program, const jx_witness *w, bool backward);
+
+#endif

@@ -1,0 +1,387 @@
+/* watch_index.c - see watch.h: what equations make of their indices. */
+#include "runtime/watch.h"
+
+#include "frontend/ir/params.h"
+#include "runtime/elementwise.h"
+#include "runtime/kernels/index.h"
+#include "runtime/plan_impl.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_ROWS = 4096 };
+
+/* Data of the kernel. */
+typedef struct indexed {
+    jx_watch *to;
+    const jx_eqn *eqn;
+    bool chooses; /* a predicate, two results, result */
+    bool slices;  /* operand, (update,) a start for each axis, result */
+    bool updates; /* operand, indices, updates, result; else operand, indices, result */
+    bool sets;    /* ... that replace what is there */
+    bool unique, sorted;
+    jx_gather_mode mode;
+    jx_ints map;     /* which axis a component of an index is for */
+    jx_ints paired;  /* axes of the indices that are axes of the operand as well */
+    jx_ints windows; /* axes of the result or the updates that are not of the indices */
+    int64_t most[JX_MAX_RANK]; /* by component */
+} indexed;
+
+static void tell(const indexed *d, jx_misuse_kind kind, int axis, int64_t index, int64_t most)
+{
+    jx_watch *to = d->to;
+
+    for (int i = 0; i < to->nmisuses; i++)
+        if (to->misuses[i].eqn == d->eqn && to->misuses[i].kind == kind)
+            return;
+    if (to->nmisuses < JX_WATCHED_ROOTS)
+        to->misuses[to->nmisuses++] = (jx_misuse){d->eqn, kind, axis, index, most};
+}
+
+/* -- changing what came from outside --------------------------------------------------- */
+
+/* Another number. */
+static void change(jx_dtype dtype, char *at)
+{
+    double values[2] = {0};
+
+    if (jx_dtype_of(dtype)->kind == JX_KIND_KEY || dtype == JX_BOOL) {
+        *at ^= 1;
+    } else if (jx_dtype_is_complex(dtype)) {
+        jx_convert(dtype, JX_C128, at, values, 1);
+        values[0] = values[0] * 1.5 + 1;
+        jx_convert(JX_C128, dtype, values, at, 1);
+    } else {
+        jx_convert(dtype, JX_F64, at, values, 1);
+        values[0] = values[0] == values[0] ? values[0] * 1.5 + 1 : 1;
+        jx_convert(JX_F64, dtype, values, at, 1);
+    }
+}
+
+static char *element(const jx_view *view, const int64_t *index)
+{
+    char *at = view->data;
+
+    for (int k = 0; k < view->rank; k++)
+        at += index[k] * view->strides[k];
+    return at;
+}
+
+static bool next(int rank, const int64_t *shape, int64_t *index)
+{
+    int axis = rank - 1;
+
+    for (; axis >= 0 && ++index[axis] == shape[axis]; axis--)
+        index[axis] = 0;
+    return axis >= 0;
+}
+
+static void change_all(const jx_view *view)
+{
+    int64_t index[JX_MAX_RANK] = {0};
+
+    if (view->count)
+        do
+            change(view->dtype, element(view, index));
+        while (next(view->rank, view->shape, index));
+}
+
+/* -- counting from the end --------------------------------------------------------------- */
+
+static void look_at_choice(const indexed *d, const jx_view *ins)
+{
+    int64_t index[JX_MAX_RANK] = {0};
+
+    if (ins[0].count)
+        do
+            if (*element(&ins[0], index)) {
+                int64_t zero[JX_MAX_RANK] = {0};
+                const int64_t *at = ins[1].rank == ins[0].rank ? index : zero;
+                tell(d, JX_WRAPPED, 0, jx_read_index(ins[1].dtype, element(&ins[1], at)), 0);
+                return;
+            }
+        while (next(ins[0].rank, ins[0].shape, index));
+}
+
+/* -- slices ---------------------------------------------------------------------------- */
+
+static void look_at_slice(const indexed *d, const jx_view *ins)
+{
+    const jx_view *whole = &ins[0], *starts = &ins[d->updates ? 2 : 1], *result;
+    const jx_view *part;
+    int rank = jx_atom_aval(d->eqn->ins[0])->rank;
+    bool any = false;
+
+    result = &starts[rank];
+    part = d->updates ? &ins[1] : result;
+    for (int i = 0; i < rank; i++) {
+        int64_t start = jx_read_index(starts[i].dtype, starts[i].data);
+        int64_t most = whole->shape[i] - part->shape[i];
+        if (start >= 0 && start <= most)
+            continue;
+        tell(d, JX_CLAMPED, i, start, most);
+        any = true;
+    }
+    if (any && d->to->spoiled == d->eqn)
+        change_all(result);
+}
+
+/* -- index vectors ---------------------------------------------------------------------- */
+
+/* Vectors of indices, one after the other: which place each is for. */
+typedef struct places {
+    int64_t count;
+    int width;    /* the axes that are paired, then components */
+    int64_t *at;
+    bool *inside; /* none of its components lies outside */
+} places;
+
+static bool read_places(const indexed *d, const jx_view *indices, places *to)
+{
+    int64_t index[JX_MAX_RANK] = {0};
+    int batch = indices->rank - 1;
+    int64_t components = indices->shape[batch];
+
+    *to = (places){.count = 1, .width = d->map.count + d->paired.count};
+    for (int i = 0; i < batch; i++)
+        to->count *= indices->shape[i];
+    if (components != d->map.count || to->count > MOST_ROWS)
+        return false;
+    to->at = calloc((size_t)(to->count * to->width + 1), sizeof *to->at);
+    to->inside = calloc((size_t)to->count + 1, sizeof *to->inside);
+    for (int64_t row = 0; to->at && to->inside && row < to->count; row++) {
+        int64_t *at = to->at + row * to->width;
+        to->inside[row] = true;
+        for (int k = 0; k < d->map.count; k++) {
+            index[batch] = k;
+            int64_t *component = at + d->paired.count + k;
+            *component = jx_read_index(indices->dtype, element(indices, index));
+            to->inside[row] &= *component >= 0 && *component <= d->most[k];
+        }
+        for (int k = 0; k < d->paired.count; k++)
+            at[k] = index[d->paired.at[k]];
+        index[batch] = 0;
+        next(batch, indices->shape, index);
+    }
+    return to->at && to->inside;
+}
+
+static int64_t component_of(const indexed *d, const places *p, int64_t row, int k)
+{
+    return p->at[row * p->width + d->paired.count + k];
+}
+
+static void look_for_outside(const indexed *d, const places *p)
+{
+    for (int64_t row = 0; row < p->count; row++)
+        for (int k = 0; k < d->map.count && !p->inside[row]; k++) {
+            int64_t index = component_of(d, p, row, k);
+            if (index < 0 || index > d->most[k])
+                tell(d,
+                     d->mode == JX_MODE_PROMISE_IN_BOUNDS ? JX_BEYOND
+                     : d->mode == JX_MODE_CLIP            ? JX_CLAMPED
+                                                          : JX_FILLED,
+                     (int)d->map.at[k], index, d->most[k]);
+        }
+}
+
+static bool same_place(const places *p, int64_t a, int64_t b)
+{
+    return !memcmp(p->at + a * p->width, p->at + b * p->width,
+                   (size_t)p->width * sizeof *p->at);
+}
+
+/* Goes through what one vector of indices is for, in the result or the updates. */
+static bool is_of_row(const indexed *d, const jx_view *indices, const jx_view *view,
+                      const int64_t *index, int64_t row)
+{
+    int64_t is = 0;
+    int axis = 0;
+
+    for (int k = 0; k < view->rank; k++)
+        if (!jx_ints_hold(d->windows, k))
+            is = is * indices->shape[axis++] + index[k];
+    return is == row;
+}
+
+static bool same_updates(const indexed *d, const jx_view *indices, const jx_view *updates,
+                         int64_t a, int64_t b)
+{
+    size_t size = jx_dtype_of(updates->dtype)->bytes;
+    int64_t index[JX_MAX_RANK] = {0}, other[JX_MAX_RANK];
+
+    if (!updates->count)
+        return true;
+    do {
+        int64_t rest = b;
+        int axis = indices->rank - 2;
+        if (!is_of_row(d, indices, updates, index, a))
+            continue;
+        memcpy(other, index, sizeof other);
+        for (int k = updates->rank - 1; k >= 0; k--)
+            if (!jx_ints_hold(d->windows, k)) {
+                other[k] = rest % indices->shape[axis];
+                rest /= indices->shape[axis--];
+            }
+        if (memcmp(element(updates, index), element(updates, other), size) != 0)
+            return false;
+    } while (next(updates->rank, updates->shape, index));
+    return true;
+}
+
+static void look_for_repeated(const indexed *d, const places *p, const jx_view *indices,
+                              const jx_view *updates)
+{
+    bool differ = false;
+
+    for (int64_t a = 0; a < p->count && p->count <= 512; a++)
+        for (int64_t b = a + 1; b < p->count; b++) {
+            if (!p->inside[a] || !p->inside[b] || !same_place(p, a, b))
+                continue;
+            if (d->unique)
+                tell(d, JX_NOT_UNIQUE, (int)d->map.at[0], component_of(d, p, a, 0), 0);
+            if (differ || !d->sets || same_updates(d, indices, updates, a, b))
+                continue;
+            differ = true;
+            tell(d, JX_REPEATED, (int)d->map.at[0], component_of(d, p, a, 0), 0);
+        }
+}
+
+static void look_for_disorder(const indexed *d, const places *p)
+{
+    for (int64_t row = 1; row < p->count; row++)
+        for (int k = 0; k < p->width; k++) {
+            int64_t before = p->at[(row - 1) * p->width + k], now = p->at[row * p->width + k];
+            if (now > before)
+                break;
+            if (now < before) { /* in the order of rows, what is paired ascends */
+                tell(d, JX_NOT_SORTED, (int)d->map.at[k - d->paired.count], now, before);
+                return;
+            }
+        }
+}
+
+static void spoil(const indexed *d, const places *p, const jx_view *indices,
+                  const jx_view *result)
+{
+    int64_t index[JX_MAX_RANK] = {0};
+
+    if (!result->count)
+        return;
+    do {
+        int64_t row = 0;
+        int axis = 0;
+        for (int k = 0; k < result->rank; k++)
+            if (!jx_ints_hold(d->windows, k))
+                row = row * indices->shape[axis++] + index[k];
+        if (!p->inside[row])
+            change(result->dtype, element(result, index));
+    } while (next(result->rank, result->shape, index));
+}
+
+static bool run_indexed(jx_run *run, const void *data, const jx_view *ins, const jx_view *outs,
+                        void *scratch)
+{
+    const indexed *d = data;
+    places p;
+
+    (void)run;
+    (void)outs;
+    (void)scratch;
+    if (d->chooses) {
+        look_at_choice(d, ins);
+        return true;
+    }
+    if (d->slices) {
+        look_at_slice(d, ins);
+        return true;
+    }
+    if (read_places(d, &ins[1], &p)) {
+        if (!d->updates)
+            look_for_outside(d, &p);
+        if (d->sets || d->unique)
+            look_for_repeated(d, &p, &ins[1], &ins[2]);
+        if (d->sorted)
+            look_for_disorder(d, &p);
+        if (d->to->spoiled == d->eqn && !d->updates && !d->to->spoiled_whole)
+            spoil(d, &p, &ins[1], &ins[2]);
+        else if (d->to->spoiled == d->eqn)
+            change_all(&ins[d->updates ? 3 : 2]);
+    }
+    free(p.at);
+    free(p.inside);
+    return true;
+}
+
+static int64_t size_of(const jx_slot *slot, int64_t axis)
+{
+    return axis < slot->rank ? slot->shape[axis] : 1;
+}
+
+static bool describe(indexed *d, const jx_eqn *eqn, const jx_slot *ins)
+{
+    switch (eqn->prim->id) {
+    case JX_PRIM_select_n:
+        d->chooses = eqn->nins == 3 && ins[0].dtype == JX_BOOL && jx_dtype_is_integer(ins[1].dtype);
+        return d->chooses;
+    case JX_PRIM_dynamic_slice:
+    case JX_PRIM_dynamic_update_slice:
+        d->slices = true;
+        d->updates = eqn->prim->id == JX_PRIM_dynamic_update_slice;
+        return true;
+    case JX_PRIM_gather: {
+        const jx_p_gather *g = eqn->typed;
+        d->map = g->dimension_numbers.start_index_map;
+        d->paired = g->dimension_numbers.start_indices_batching_dims;
+        d->windows = g->dimension_numbers.offset_dims;
+        d->mode = g->mode;
+        d->unique = false; /* JAX does not look at it there */
+        d->sorted = g->indices_are_sorted;
+        for (int k = 0; k < d->map.count && k < JX_MAX_RANK; k++)
+            d->most[k] =
+                size_of(ins, d->map.at[k]) - jx_dim_value(g->slice_sizes.at[d->map.at[k]]);
+        return d->map.count <= JX_MAX_RANK;
+    }
+    case JX_PRIM_scatter:
+    case JX_PRIM_scatter_add:
+    case JX_PRIM_scatter_sub:
+    case JX_PRIM_scatter_mul:
+    case JX_PRIM_scatter_min:
+    case JX_PRIM_scatter_max: {
+        const jx_p_scatter *s = eqn->typed;
+        d->map = s->dimension_numbers.scatter_dims_to_operand_dims;
+        d->paired = s->dimension_numbers.scatter_indices_batching_dims;
+        d->windows = s->dimension_numbers.update_window_dims;
+        d->mode = s->mode;
+        d->updates = true;
+        d->sets = eqn->prim->id == JX_PRIM_scatter;
+        d->unique = s->unique_indices;
+        d->sorted = s->indices_are_sorted;
+        for (int k = 0; k < d->map.count && k < JX_MAX_RANK; k++)
+            d->most[k] = size_of(ins, d->map.at[k]) - 1;
+        return d->map.count > 0 && d->map.count <= JX_MAX_RANK;
+    }
+    default: return false;
+    }
+}
+
+void jx_plan_watch_indices(jx_planner *p, jx_watch *to, const jx_eqn *eqn, const jx_slot *ins,
+                           const jx_slot *outs)
+{
+    indexed data = {.to = to, .eqn = eqn};
+    int n = eqn->nins;
+    jx_slot *slots;
+
+    if (!eqn->typed || !n || !describe(&data, eqn, ins) ||
+        jx_dtype_of(jx_atom_aval(eqn->ins[0])->dtype)->kind == JX_KIND_KEY)
+        return;
+    slots = malloc((size_t)(n + 1) * sizeof *slots);
+    if (!slots) {
+        jx_plan_starved(p);
+        return;
+    }
+    memcpy(slots, ins, (size_t)n * sizeof *slots);
+    slots[n] = outs[0];
+    jx_plan_op(p, run_indexed, &data, sizeof data, n + 1, slots, 0, NULL, 0);
+    free(slots);
+}

@@ -1,0 +1,243 @@
+/* cause.c - see parts.h: which code says why a result is not finite. */
+#include "runtime/witness/parts.h"
+
+#include "frontend/ir/params.h"
+#include "runtime/elementwise.h"
+
+#include <math.h>
+#include <string.h>
+
+/* -- what a choice makes zero ----------------------------------------------------------
+ *
+ * Backwards, the arm of a `where` that was not chosen has cotangents that are zero, and
+ * these are multiplied by derivatives, which need not be finite there. */
+
+typedef struct masks {
+    const jx_origins *of;
+    bool backward; /* within a loop or branch that goes backward */
+    jx_map masked;
+    JX_VEC(jx_absorbing) found;
+} masks;
+
+static bool is_backward(const jx_eqn *eqn)
+{
+    return eqn->name_stack && strstr(eqn->name_stack, "transpose(");
+}
+
+static double literal_number(const jx_literal *literal)
+{
+    double value = NAN;
+
+    if (literal && !literal->dim && !literal->array && jx_dtype_is_float(literal->aval->dtype))
+        jx_convert(literal->aval->dtype, JX_F64, literal->bits, &value, 1);
+    return value;
+}
+
+/* The number that all elements are, if the program says one; else NaN. */
+static double number_of(const jx_origins *of, jx_atom atom)
+{
+    const jx_origin *origin = jx_origin_of(of, atom);
+
+    while (origin && origin->eqn && origin->eqn->nins == 1 && jx_eqn_moves(origin->eqn)) {
+        atom = origin->eqn->ins[0];
+        origin = jx_origin_of(of, atom);
+    }
+    return literal_number(atom.literal);
+}
+
+static bool is_masked(const masks *m, jx_atom atom)
+{
+    return atom.var && jx_map_has(&m->masked, atom.var);
+}
+
+static bool chooses_zero(const masks *m, const jx_eqn *eqn)
+{
+    bool zero = false, varies = false;
+
+    for (int i = 1; i < eqn->nins; i++) {
+        double number = number_of(m->of, eqn->ins[i]);
+        zero |= number == 0;
+        varies |= isnan(number);
+    }
+    return zero && (varies || m->backward || is_backward(eqn));
+}
+
+static bool passes_on(const masks *m, const jx_eqn *eqn)
+{
+    switch (eqn->prim->id) {
+    case JX_PRIM_div: return is_masked(m, eqn->ins[0]);
+    case JX_PRIM_select_n:
+        if (chooses_zero(m, eqn))
+            return true;
+        break;
+    case JX_PRIM_mul:
+    case JX_PRIM_neg:
+    case JX_PRIM_add_any:
+    case JX_PRIM_add:
+    case JX_PRIM_sub:
+    case JX_PRIM_reduce_sum:
+    case JX_PRIM_cumsum:
+    case JX_PRIM_dot_general:
+    case JX_PRIM_scatter_add: break;
+    default:
+        if (!jx_eqn_moves(eqn))
+            return false;
+    }
+    for (int i = 0; i < eqn->nins; i++)
+        if (is_masked(m, eqn->ins[i]))
+            return true;
+    return false;
+}
+
+static void mask(masks *m, const jx_var *var)
+{
+    jx_map_add(&m->masked, var);
+}
+
+static void look_through(masks *m, const jx_jaxpr *jaxpr);
+
+static void look_inside(masks *m, const jx_eqn *eqn)
+{
+    bool outside = m->backward;
+
+    m->backward |= is_backward(eqn);
+    for (int k = 0; k < jx_bodies_of(eqn); k++) {
+        const jx_jaxpr *body = jx_body_of(eqn, k)->jaxpr;
+        for (int i = 0; body && i < body->nins; i++) {
+            const jx_var *in = body->vars[body->nconsts + i];
+            const jx_origin *origin = jx_map_get(&m->of->of, in);
+            if (origin && is_masked(m, origin->given))
+                mask(m, in);
+        }
+        if (body)
+            look_through(m, body);
+        for (int i = 0; body && i < body->nouts && i < eqn->nouts; i++)
+            if (is_masked(m, body->outs[i]))
+                mask(m, eqn->outs[i]);
+    }
+    m->backward = outside;
+}
+
+static void look_through(masks *m, const jx_jaxpr *jaxpr)
+{
+    for (int i = 0; i < jaxpr->neqns; i++) {
+        const jx_eqn *eqn = &jaxpr->eqns[i];
+        bool quotient = eqn->prim->id == JX_PRIM_div;
+        look_inside(m, eqn);
+        if (!passes_on(m, eqn))
+            continue;
+        for (int k = 0; k < eqn->nouts; k++)
+            mask(m, eqn->outs[k]);
+        for (int k = 0; k < 2 && (quotient || eqn->prim->id == JX_PRIM_mul); k++)
+            if (is_masked(m, eqn->ins[k]) && !(quotient && k))
+                JX_PUSH(m->masked.arena, &m->found, (jx_absorbing){eqn, k});
+    }
+}
+
+static bool any_backward(const jx_jaxpr *jaxpr)
+{
+    for (int i = 0; jaxpr && i < jaxpr->neqns; i++) {
+        const jx_eqn *eqn = &jaxpr->eqns[i];
+        if (is_backward(eqn))
+            return true;
+        for (int k = 0; k < jx_bodies_of(eqn); k++)
+            if (any_backward(jx_body_of(eqn, k)->jaxpr))
+                return true;
+    }
+    return false;
+}
+
+void jx_hunt_look_backward(jx_hunt *h)
+{
+    masks m = {.of = &h->origins};
+
+    h->gradient = h->options->nseeds || any_backward(h->program->entry.jaxpr);
+    if (!h->gradient)
+        return;
+    jx_map_init(&m.masked, h->program->ctx->arena);
+    look_through(&m, h->program->entry.jaxpr);
+    h->nabsorbing = (int)m.found.count;
+    h->absorbing = m.found.at;
+}
+
+/* -- codes --------------------------------------------------------------------------------- */
+
+/* All is finite there once zeros that a choice made stay zeros. */
+static bool is_trap(jx_hunt *h, int out, int nothers, const jx_eqn *const *others)
+{
+    jx_unfinite found;
+    bool is;
+
+    if (!h->nabsorbing || !jx_hunt_run(h, true, nothers, others))
+        return false;
+    is = !jx_port_find_unfinite(jx_plan_out(h->run.plan, out), jx_exec_out(h->run.exec, out),
+                                &found);
+    jx_hunt_run(h, false, nothers, others); /* as it was */
+    return is;
+}
+
+/* One half over a square root is that root's derivative; a root's that is a power is one
+ * between -1 and 0. */
+static bool is_slope_of_root(const jx_hunt *h, const jx_unfinite *made)
+{
+    const jx_eqn *eqn = made->eqn, *root;
+    double power = 0;
+
+    if (eqn->prim->id == JX_PRIM_pow && made->noperands == 2)
+        jx_convert(made->operands[1].dtype, JX_F64, made->operands[1].bits, &power, 1);
+    if (eqn->prim->id == JX_PRIM_pow)
+        return h->gradient && power < 0 && power > -1;
+    if (eqn->prim->id != JX_PRIM_div)
+        return false;
+    root = jx_origin_eqn(&h->origins, eqn->ins[1]);
+    return root && root->prim->id == JX_PRIM_sqrt &&
+           !isnan(number_of(&h->origins, eqn->ins[0]));
+}
+
+/* It is made of an infinity that the program says itself: no other was made before. */
+static bool is_of_infinity(const jx_hunt *h, const jx_unfinite *root)
+{
+    for (int i = 0; i < h->watch->nroots; i++)
+        if (h->watch->roots[i].eqn == root->eqn)
+            return false;
+    return root->eqn == h->watch->nan.eqn;
+}
+
+jx_code jx_hunt_code(jx_hunt *h, const jx_unfinite *root, int out, int nothers,
+                     const jx_eqn *const *others)
+{
+    const jx_eqn *eqn = root->eqn;
+    bool declared = is_of_infinity(h, root);
+
+    if (is_trap(h, out, nothers, others))
+        return JX_CODE_NUM002;
+    if (is_slope_of_root(h, root))
+        return JX_CODE_NUM003;
+    if (declared)
+        return JX_CODE_NUM009;
+    switch (eqn->prim->id) {
+    case JX_PRIM_log:
+    case JX_PRIM_log2:
+    case JX_PRIM_log1p:
+    case JX_PRIM_sqrt:
+    case JX_PRIM_rsqrt:
+    case JX_PRIM_div:
+    case JX_PRIM_rem:
+    case JX_PRIM_pow:
+    case JX_PRIM_integer_pow:
+    case JX_PRIM_acos:
+    case JX_PRIM_asin:
+    case JX_PRIM_acosh:
+    case JX_PRIM_atanh:
+    case JX_PRIM_cholesky:
+    case JX_PRIM_lu:
+    case JX_PRIM_triangular_solve:
+    case JX_PRIM_tridiagonal_solve:
+    case JX_PRIM_digamma:
+    case JX_PRIM_lgamma:
+    case JX_PRIM_polygamma:
+    case JX_PRIM_zeta:
+    case JX_PRIM_erf_inv: return JX_CODE_NUM001;
+    default: return JX_CODE_NUM004;
+    }
+}

@@ -1,0 +1,144 @@
+/* domain.c - see parts.h: what integers index. */
+#include "runtime/witness/parts.h"
+
+#include "frontend/ir/params.h"
+
+#include <math.h>
+
+/* The last index of an axis of which windows of this size are taken. */
+static double last_of(const jx_aval *aval, int64_t axis, int64_t size)
+{
+    return axis < aval->rank ? (double)(jx_dim_value(aval->shape[axis]) - size) : 0;
+}
+
+
+/* An index of at most `most` is made of this value: so are the inputs that it is made of,
+ * as far as a user may think. */
+static void hold_below(jx_hunt *h, jx_map *seen, jx_atom atom, double most, int depth)
+{
+    const jx_origin *origin = jx_origin_of(&h->origins, atom);
+
+    if (!origin || origin->constant || depth > 40 || !jx_map_add(seen, atom.var))
+        return;
+    if (!origin->eqn && origin->owner) {
+        hold_below(h, seen, origin->given, most, depth + 1);
+    } else if (!origin->eqn) {
+        jx_held *held = &h->held[origin->number];
+        if (held->whole && !held->declared && most >= 0) {
+            held->hi = held->indexes ? fmin(held->hi, most) : most;
+            held->indexes = true;
+        }
+    } else if (jx_eqn_moves(origin->eqn) || jx_eqn_is_elementwise(origin->eqn)) {
+        for (int i = 0; i < origin->eqn->nins; i++)
+            if (jx_dtype_is_integer(jx_atom_aval(origin->eqn->ins[i])->dtype))
+                hold_below(h, seen, origin->eqn->ins[i], most, depth + 1);
+    }
+}
+
+static void hold(jx_hunt *h, jx_atom index, double most)
+{
+    jx_map seen;
+
+    jx_map_init(&seen, h->program->ctx->arena);
+    hold_below(h, &seen, index, most, 0);
+}
+
+/* Index vectors that are put together of one array for each axis. */
+static void hold_vectors(jx_hunt *h, jx_atom indices, int count, const double *most)
+{
+    const jx_origin *origin = jx_origin_of(&h->origins, indices);
+    double least = INFINITY;
+
+    if (origin && origin->eqn && origin->eqn->prim->id == JX_PRIM_concatenate &&
+        origin->eqn->nins == count) {
+        for (int i = 0; i < count; i++)
+            hold(h, origin->eqn->ins[i], most[i]);
+        return;
+    }
+    for (int i = 0; i < count; i++)
+        least = fmin(least, most[i]);
+    if (count)
+        hold(h, indices, least);
+}
+
+/* An input that two varying values are multiplied of. */
+static void weigh(jx_hunt *h, jx_atom atom)
+{
+    const jx_origin *origin = jx_origin_of(&h->origins, atom);
+
+    while (origin && !origin->constant &&
+           (origin->eqn ? jx_eqn_moves(origin->eqn) && origin->eqn->nins : origin->owner != NULL))
+        origin = jx_origin_of(&h->origins, origin->eqn ? origin->eqn->ins[0] : origin->given);
+    if (origin && !origin->eqn && !origin->constant)
+        h->held[origin->number].weight = true;
+}
+
+static void look_at(jx_hunt *h, const jx_eqn *eqn)
+{
+    const jx_aval *operand = eqn->nins ? jx_atom_aval(eqn->ins[0]) : NULL;
+    double most[JX_MAX_RANK];
+
+    switch (eqn->prim->id) {
+    case JX_PRIM_acos:
+    case JX_PRIM_asin:
+    case JX_PRIM_acosh:
+    case JX_PRIM_atanh: h->edged = true; break;
+    case JX_PRIM_dynamic_slice: {
+        const jx_p_dynamic_slice *p = eqn->typed;
+        for (int i = 0; i < operand->rank && i + 1 < eqn->nins; i++)
+            hold(h, eqn->ins[i + 1], last_of(operand, i, jx_dim_value(p->slice_sizes.at[i])));
+        break;
+    }
+    case JX_PRIM_dynamic_update_slice:
+        for (int i = 0; i < operand->rank && i + 2 < eqn->nins; i++)
+            hold(h, eqn->ins[i + 2],
+                 last_of(operand, i, jx_dim_value(jx_atom_aval(eqn->ins[1])->shape[i])));
+        break;
+    case JX_PRIM_dot_general:
+    case JX_PRIM_conv_general_dilated:
+        if (eqn->ins[0].var != eqn->ins[1].var && jx_origin_varies(&h->origins, eqn->ins[0]) &&
+            jx_origin_varies(&h->origins, eqn->ins[1])) {
+            weigh(h, eqn->ins[0]);
+            weigh(h, eqn->ins[1]);
+        }
+        break;
+    case JX_PRIM_gather: {
+        const jx_p_gather *p = eqn->typed;
+        jx_ints map = p->dimension_numbers.start_index_map;
+        for (int i = 0; i < map.count && i < JX_MAX_RANK; i++)
+            most[i] = last_of(operand, map.at[i], jx_dim_value(p->slice_sizes.at[map.at[i]]));
+        hold_vectors(h, eqn->ins[1], map.count, most);
+        break;
+    }
+    case JX_PRIM_scatter:
+    case JX_PRIM_scatter_add:
+    case JX_PRIM_scatter_sub:
+    case JX_PRIM_scatter_mul:
+    case JX_PRIM_scatter_min:
+    case JX_PRIM_scatter_max: {
+        const jx_p_scatter *p = eqn->typed;
+        jx_ints map = p->dimension_numbers.scatter_dims_to_operand_dims;
+        for (int i = 0; i < map.count && i < JX_MAX_RANK; i++)
+            most[i] = last_of(operand, map.at[i], 1);
+        hold_vectors(h, eqn->ins[1], map.count, most);
+        break;
+    }
+    default: break;
+    }
+}
+
+static void look_at_all(jx_hunt *h, const jx_jaxpr *jaxpr)
+{
+    for (int i = 0; jaxpr && i < jaxpr->neqns; i++) {
+        const jx_eqn *eqn = &jaxpr->eqns[i];
+        if (eqn->typed)
+            look_at(h, eqn);
+        for (int k = 0; k < jx_bodies_of(eqn); k++)
+            look_at_all(h, jx_body_of(eqn, k)->jaxpr);
+    }
+}
+
+void jx_hunt_look_at_uses(jx_hunt *h)
+{
+    look_at_all(h, h->program->entry.jaxpr);
+}

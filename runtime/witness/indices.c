@@ -1,0 +1,203 @@
+/* indices.c - see parts.h: what is worth telling of indices.
+ *
+ * An input that indexes is for its caller to keep inside, and a note says so.  An index that
+ * is computed is the program's. */
+#include "runtime/witness/parts.h"
+
+#include "frontend/ir/params.h"
+#include "runtime/witness/implied.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool is_told(const jx_hunt *h, const jx_eqn *eqn, jx_code code)
+{
+    for (size_t i = 0; i < h->to->found.count; i++) {
+        const jx_witness *w = &h->to->found.at[i];
+        if (w->code == code && w->misuse.eqn &&
+            (w->misuse.eqn == eqn || jx_eqns_are_one(&h->origins, w->misuse.eqn, eqn)))
+            return true;
+    }
+    return false;
+}
+
+/* Whether one element of an axis is meant: x[i] is a slice of one, of which the axis goes. */
+static bool is_element(const jx_hunt *h, const jx_misuse *misuse)
+{
+    const jx_eqn *by = misuse->eqn;
+    const jx_origin *made = jx_map_get(&h->origins.of, by->outs[0]);
+
+    if (by->prim->id == JX_PRIM_gather)
+        return jx_dim_value(((const jx_p_gather *)by->typed)->slice_sizes.at[misuse->axis]) == 1;
+    if (by->prim->id != JX_PRIM_dynamic_slice || !made ||
+        jx_dim_value(((const jx_p_dynamic_slice *)by->typed)->slice_sizes.at[misuse->axis]) != 1)
+        return false;
+    for (int i = 0; i < made->jaxpr->neqns; i++) {
+        const jx_eqn *eqn = &made->jaxpr->eqns[i];
+        if (eqn->nins && eqn->ins[0].var == by->outs[0] &&
+            (eqn->prim->id == JX_PRIM_squeeze || eqn->prim->id == JX_PRIM_reshape) &&
+            jx_eqns_are_one(&h->origins, eqn, by))
+            return true;
+    }
+    return false;
+}
+
+static jx_code code_of(const jx_hunt *h, const jx_misuse *misuse)
+{
+    switch (misuse->kind) {
+    case JX_BEYOND:
+    case JX_FILLED:
+    case JX_CLAMPED: return is_element(h, misuse) ? JX_CODE_IDX001 : JX_CODE_IDX002;
+    case JX_REPEATED: return JX_CODE_IDX003;
+    case JX_NOT_UNIQUE:
+    case JX_NOT_SORTED: return JX_CODE_IDX005;
+    case JX_WRAPPED: return jx_counts_from_the_end(&h->origins, misuse->eqn) ? JX_CODE_IDX001 : 0;
+    }
+    return JX_CODE_NONE;
+}
+
+/* The operand that indexes. */
+static jx_atom index_of(const jx_misuse *misuse)
+{
+    const jx_eqn *eqn = misuse->eqn;
+
+    switch (eqn->prim->id) {
+    case JX_PRIM_dynamic_slice: return eqn->ins[1 + misuse->axis];
+    case JX_PRIM_dynamic_update_slice: return eqn->ins[2 + misuse->axis];
+    default: return eqn->ins[1];
+    }
+}
+
+static bool is_of_floats(const jx_hunt *h, jx_atom index)
+{
+    jx_origin_walk w;
+    const jx_origin *origin;
+
+    jx_origin_walk_from(&w, &h->origins, 1, &index);
+    while ((origin = jx_origin_walk_on(&w)))
+        if (!origin->eqn && !origin->owner && !origin->constant &&
+            !h->held[origin->number].whole)
+            return true;
+    return false;
+}
+
+/* Of what fills what is outside, whether its author chose that: the line says `mode`. */
+static bool is_chosen(const jx_hunt *h, const jx_eqn *eqn)
+{
+    const jx_stack *stack = jx_origin_stack(&h->origins, eqn);
+    const jx_frame *frame = jx_user_frame(stack);
+    bool seen = false;
+
+    for (int i = 0; frame && i < frame->file->nlines; i++) {
+        const jx_source_line *line = &frame->file->lines[i];
+        if (line->number < frame->line ||
+            line->number > (frame->end_line < frame->line ? frame->line : frame->end_line))
+            continue;
+        seen |= line->number == frame->line;
+        if (strstr(line->text, "mode") || strstr(line->text, "fill"))
+            return true;
+    }
+    return !seen;
+}
+
+/* What outputs hold, one after the other. */
+static char *outputs(const jx_hunt *h, size_t *bytes)
+{
+    char *to;
+
+    *bytes = 0;
+    for (int i = 0; i < h->run.nouts; i++)
+        *bytes += jx_plan_out(h->run.plan, i)->bytes;
+    to = malloc(*bytes + 1);
+    *bytes = 0;
+    for (int i = 0; to && i < h->run.nouts; i++) {
+        memcpy(to + *bytes, jx_exec_out(h->run.exec, i), jx_plan_out(h->run.plan, i)->bytes);
+        *bytes += jx_plan_out(h->run.plan, i)->bytes;
+    }
+    return to;
+}
+
+/* Another number in the place of what comes from outside makes another output. */
+static bool is_noticed(jx_hunt *h, const jx_misuse *misuse)
+{
+    size_t bytes = 0;
+    char *before = NULL, *after = NULL;
+    bool differs = false;
+
+    if (jx_hunt_run(h, false, 0, NULL))
+        before = outputs(h, &bytes);
+    h->spoiled = misuse->eqn;
+    h->spoiled_whole = misuse->kind == JX_REPEATED || misuse->kind == JX_NOT_UNIQUE ||
+                       misuse->kind == JX_NOT_SORTED;
+    if (before && jx_hunt_run(h, false, 0, NULL))
+        after = outputs(h, &bytes);
+    h->spoiled = NULL;
+    differs = before && after && memcmp(before, after, bytes) != 0;
+    free(before);
+    free(after);
+    return differs;
+}
+
+static jx_level level_of(const jx_hunt *h, const jx_misuse *misuse, jx_code code, bool fixed)
+{
+    bool implied = h->options->plain && jx_index_is_implied(&h->origins, index_of(misuse));
+
+    if (misuse->kind == JX_WRAPPED)
+        return JX_NOTE;
+    if (fixed && code != JX_CODE_IDX003)
+        return JX_ERROR;
+    return implied && code != JX_CODE_IDX003 ? JX_NOTE : jx_code_of(code)->level;
+}
+
+static bool is_worth(jx_hunt *h, const jx_misuse *misuse, jx_code code, bool fixed)
+{
+    if (is_told(h, misuse->eqn, code))
+        return false;
+    if (h->plain.outside && (misuse->kind == JX_WRAPPED || code == JX_CODE_IDX003 ||
+                             !jx_index_is_implied(&h->origins, index_of(misuse))))
+        return false;
+    if (h->plain.any && !h->plain.modest && is_of_floats(h, index_of(misuse)))
+        return false;
+    switch (misuse->kind) {
+    case JX_WRAPPED:
+        /* What counts from the end by itself is meant to, as is an input that does. */
+        return !fixed && !jx_index_is_implied(&h->origins, misuse->eqn->ins[1]);
+    case JX_CLAMPED:
+    case JX_FILLED:
+        if (misuse->eqn->prim->id == JX_PRIM_gather && is_chosen(h, misuse->eqn))
+            return false;
+        break;
+    case JX_REPEATED:
+        for (int i = 0; i < h->watch->nmisuses; i++)
+            if (h->watch->misuses[i].eqn == misuse->eqn &&
+                h->watch->misuses[i].kind == JX_NOT_UNIQUE)
+                return false;
+        break;
+    default: break;
+    }
+    return is_noticed(h, misuse);
+}
+
+static void keep(jx_hunt *h, const jx_misuse *misuse)
+{
+    jx_code code = code_of(h, misuse);
+    bool fixed = code && !jx_origin_varies(&h->origins, index_of(misuse));
+    const void *const *inputs;
+
+    if (!code || !is_worth(h, misuse, code, fixed))
+        return;
+    inputs = jx_hunt_inputs(h);
+    if (inputs)
+        JX_PUSH(h->program->ctx->arena, &h->to->found,
+                ((jx_witness){.misuse = *misuse, .code = code, .always = fixed,
+                              .level = level_of(h, misuse, code, fixed),
+                              .stack = jx_origin_stack(&h->origins, misuse->eqn),
+                              .flushed = h->flushed, .inputs = inputs}));
+}
+
+bool jx_hunt_weigh_indices(jx_hunt *h, int count, const jx_misuse *misuses)
+{
+    for (int i = 0; i < count && h->operations > 0; i++)
+        keep(h, &misuses[i]);
+    return h->operations > 0;
+}

@@ -1,0 +1,158 @@
+/* news.c - see parts.h: what is worth telling where nothing is declared.
+ *
+ * Two things are.  A result that has a value, which the program misses for its way to
+ * compute it: in double it is there.  And a domain that inputs leave which every function
+ * of this kind has to bear, if it is not the domain of the function itself (implied.h). */
+#include "runtime/witness/parts.h"
+
+#include "runtime/elementwise.h"
+#include "runtime/witness/implied.h"
+
+#include <math.h>
+
+void jx_hunt_hand_over(const jx_hunt *h, jx_callee *to)
+{
+    for (int i = 0; i < h->run.nins; i++) {
+        const jx_port *have = jx_plan_in(h->run.plan, i), *want = jx_plan_in(to->plan, i);
+        jx_convert(have->dtype, want->dtype, h->run.in[i], to->in[i], have->count);
+    }
+}
+
+bool jx_hunt_spend(jx_hunt *h, jx_callee *f)
+{
+    bool ok;
+
+    if (h->operations <= 0)
+        return false;
+    jx_exec_limit(f->exec, h->operations);
+    ok = jx_callee_run(f);
+    h->operations -= jx_exec_operations(f->exec) + 1;
+    return ok;
+}
+
+/* -- what has a value -------------------------------------------------------------- */
+
+static bool open_wide(jx_hunt *h)
+{
+    jx_plan_options how = {.domain = JX_WIDE, .memory = h->options->memory};
+
+    if (h->wide.plan || h->wide_failed)
+        return h->wide.plan;
+    h->wide_watch = how.watch = JX_NEW(h->program->ctx->arena, jx_watch);
+    if (!how.watch || !jx_callee_open(&h->wide, h->typed, &h->program->entry, &how)) {
+        jx_callee_close(&h->wide);
+        h->wide_failed = true;
+        jx_error_clear(h->program->ctx);
+    }
+    return h->wide.plan;
+}
+
+enum { PIECE = 128 };
+
+/* Some element is not finite that is, and fits, in double. */
+static bool is_missed(const jx_port *port, const char *declared, const double *wide)
+{
+    double values[PIECE], largest = jx_largest_finite(port->dtype);
+    size_t size = jx_dtype_of(port->dtype)->bytes;
+
+    for (int64_t at = 0; at < port->count; at += PIECE) {
+        int64_t n = port->count - at < PIECE ? port->count - at : PIECE;
+        jx_convert(port->dtype, JX_F64, declared + (size_t)at * size, values, n);
+        for (int64_t i = 0; i < n; i++)
+            if (!isfinite(values[i]) && fabs(wide[at + i]) < largest)
+                return true;
+    }
+    return false;
+}
+
+static bool has_value(jx_hunt *h, int out, int nothers, const jx_eqn *const *others)
+{
+    const jx_port *port = jx_plan_out(h->run.plan, out);
+
+    if (jx_dtype_is_complex(port->dtype) || !open_wide(h))
+        return false;
+    *h->wide_watch = (jx_watch){.nexcused = nothers};
+    for (int i = 0; i < nothers; i++)
+        h->wide_watch->excused[i] = others[i];
+    jx_hunt_hand_over(h, &h->wide);
+    return jx_hunt_spend(h, &h->wide) &&
+           is_missed(port, jx_exec_out(h->run.exec, out), jx_exec_out(h->wide.exec, out));
+}
+
+/* -- whose domain it is --------------------------------------------------------------- */
+
+static bool is_quotient(const jx_eqn *eqn)
+{
+    return eqn->prim->id == JX_PRIM_div || eqn->prim->id == JX_PRIM_rem;
+}
+
+/* It multiplies by zero what the logarithm of zero gives: x log(x) has a limit. */
+static bool is_log_of_weight(const jx_hunt *h, const jx_unfinite *root, int out)
+{
+    jx_unfinite found;
+
+    return root->eqn->prim->id == JX_PRIM_log && root->eqn->nins == 1 &&
+           jx_port_find_unfinite(jx_plan_out(h->run.plan, out), jx_exec_out(h->run.exec, out),
+                                 &found) &&
+           h->watch->nan.eqn && h->watch->nan.eqn->prim->id == JX_PRIM_mul;
+}
+
+static bool is_implied(const jx_hunt *h, const jx_unfinite *root, int out)
+{
+    const jx_eqn *eqn = root->eqn;
+    double value;
+
+    if (is_quotient(eqn)) {
+        jx_convert(root->value.dtype, JX_F64, root->value.bits, &value, 1);
+        return jx_domain_is_implied(&h->origins, eqn, 1) &&
+               !(isnan(value) && jx_domain_has_limit(&h->origins, eqn));
+    }
+    if (is_log_of_weight(h, root, out))
+        return false;
+    for (int i = 0; i < eqn->nins; i++)
+        if (!jx_domain_is_implied(&h->origins, eqn, i))
+            return false;
+    return true;
+}
+
+/* How near to singular a matrix is that large numbers make, is not the program's fault. */
+static bool is_of_matrices(const jx_eqn *eqn)
+{
+    switch (eqn->prim->id) {
+    case JX_PRIM_cholesky:
+    case JX_PRIM_lu:
+    case JX_PRIM_triangular_solve:
+    case JX_PRIM_tridiagonal_solve: return true;
+    default: return false;
+    }
+}
+
+/* The root whose derivative it is. */
+static int divisor_of(const jx_eqn *eqn)
+{
+    return is_quotient(eqn) ? 1 : 0;
+}
+
+bool jx_hunt_is_news(jx_hunt *h, const jx_unfinite *root, jx_code code, int out, int nothers,
+                     const jx_eqn *const *others)
+{
+    bool implied;
+
+    switch (code) {
+    case JX_CODE_NUM002: return true;
+    case JX_CODE_NUM003:
+        return !h->options->unasked ||
+               !jx_domain_is_implied(&h->origins, root->eqn, divisor_of(root->eqn));
+    case JX_CODE_NUM009: return h->plain.modest && !jx_expression_is_alone(&h->origins, root->eqn);
+    default:
+        if (h->options->unasked)
+            return false;
+    }
+    implied = is_implied(h, root, out);
+    if (h->plain.modest && !implied)
+        return true;
+    if (is_of_matrices(root->eqn))
+        return false;
+    return !(h->plain.degenerate && h->plain.modest && implied) &&
+           has_value(h, out, nothers, others);
+}

@@ -1,0 +1,141 @@
+/* plain.c - see parts.h: inputs of which nothing is declared. */
+#include "runtime/witness/parts.h"
+
+#include "runtime/elementwise.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+typedef enum fill {
+    CONSTANT, /* `scale` everywhere */
+    NORMAL,   /* `scale` times a normal number */
+    UNIT,     /* between 0 and 1 */
+    AROUND,   /* `scale` and a normal number */
+    ROWS,     /* one positive number for each row along the last axis */
+    WEIGHTS,  /* between 0 and 1; `scale` times a normal number what is multiplied as a matrix */
+    SOLVABLE, /* `scale`, but square matrices are the unit matrix */
+} fill;
+
+/* What integers and masks are beside it. */
+typedef enum whole { LEAST, MOST, ANY, BEYOND } whole;
+
+static const struct way {
+    fill fill;
+    double scale; /* in parts of what is large in the dtype */
+    whole whole;
+    bool alike; /* inputs of one type are the same array */
+    jx_plain plain;
+} ways[] = {
+    {NORMAL, .01, ANY, false, {true, false, false, false}},
+    {CONSTANT, 1, MOST, false, {true, false, false, true}},
+    {CONSTANT, -1, LEAST, false, {true, false, false, true}},
+    {SOLVABLE, 0, LEAST, false, {true, true, false, true}},
+    {SOLVABLE, .01, MOST, false, {true, true, false, true}},
+    {UNIT, 0, MOST, false, {true, true, false, false}},
+    {UNIT, 0, LEAST, true, {true, true, false, true}},
+    {NORMAL, .3, ANY, false, {true, false, false, false}},
+    {NORMAL, .1, ANY, false, {true, false, false, false}},
+    {NORMAL, .03, ANY, true, {true, false, false, true}},
+    {WEIGHTS, .01, ANY, false, {true, true, false, false}},
+    {CONSTANT, .2, ANY, false, {true, false, false, true}},
+    {CONSTANT, -.2, ANY, false, {true, false, false, true}},
+    {NORMAL, 1, ANY, false, {true, false, false, false}},
+    {ROWS, .01, ANY, false, {true, true, false, true}},
+    {UNIT, 0, BEYOND, false, {true, false, true, false}},
+};
+
+enum { NWAYS = sizeof ways / sizeof *ways, ROUNDED = 12 };
+
+/* Where a function ends at 1, as arccos does, and what is computed may round beyond it. */
+static const struct way edge = {NORMAL, .3, ANY, true, {true, false, false, true}};
+
+/* A number that is large and not strange: the exponential of it has no value in the dtype. */
+static double large_in(jx_dtype dtype)
+{
+    return dtype == JX_F16 ? 16 : 100;
+}
+
+static bool is_diagonal(const jx_port *port, int64_t i)
+{
+    int64_t n = port->shape[port->rank - 1];
+
+    return i / n % n == i % n;
+}
+
+static bool is_square(const jx_port *port)
+{
+    return port->rank >= 2 && port->shape[port->rank - 1] == port->shape[port->rank - 2];
+}
+
+static double drawn_whole(jx_rng *rng, const jx_held *held, whole which)
+{
+    switch (which) {
+    case LEAST: return held->lo;
+    case MOST: return held->hi;
+    case BEYOND: return held->indexes ? held->hi + 1 : held->hi;
+    default: return floor(held->lo + jx_rng_uniform(rng) * (held->hi - held->lo + 1));
+    }
+}
+
+static double drawn(jx_rng *rng, const jx_port *port, const struct way *way, int64_t i, double row,
+                    bool weight)
+{
+    double scale = way->scale * large_in(port->dtype);
+
+    switch (way->fill) {
+    case CONSTANT: return scale;
+    case NORMAL: return scale * jx_rng_normal(rng);
+    case UNIT: return .02 + .96 * jx_rng_uniform(rng);
+    case AROUND: return scale + jx_rng_normal(rng);
+    case ROWS: return row;
+    case WEIGHTS: return weight ? scale * jx_rng_normal(rng) : jx_rng_uniform(rng);
+    default: return is_square(port) ? is_diagonal(port, i) : scale;
+    }
+}
+
+static void fill_input(jx_hunt *h, int input, const struct way *way, jx_rng *rng)
+{
+    const jx_port *port = jx_plan_in(h->run.plan, input);
+    jx_held *held = &h->held[input];
+    bool beyond = way->whole == BEYOND && held->indexes;
+    int64_t columns = port->rank ? port->shape[port->rank - 1] : 1;
+    double *to = malloc((size_t)(port->count + 1) * sizeof *to), row = 0;
+
+    for (int64_t i = 0; to && i < port->count; i++) {
+        if (i % columns == 0)
+            row = way->scale * large_in(port->dtype) * fabs(jx_rng_normal(rng));
+        to[i] = held->whole ? drawn_whole(rng, held, way->whole) : drawn(rng, port, way, i, row, held->weight);
+    }
+    held->hi += beyond;
+    if (to)
+        jx_hunt_put(h, input, to);
+    held->hi -= beyond;
+    free(to);
+}
+
+static void fill_all(jx_hunt *h, const struct way *way)
+{
+    jx_rng alike = {jx_rng_next(&h->rng)};
+
+    h->plain = way->plain;
+    for (int i = 0; i < h->run.nins; i++) {
+        jx_rng same = alike;
+        if (!h->held[i].open)
+            fill_input(h, i, way, way->alike ? &same : &h->rng);
+    }
+}
+
+bool jx_hunt_fill_plain(jx_hunt *h, int number)
+{
+    if (number >= NWAYS + (h->edged ? ROUNDED : 0))
+        return false;
+    fill_all(h, number < NWAYS ? &ways[number] : &edge);
+    return true;
+}
+
+void jx_hunt_fill_around(jx_hunt *h)
+{
+    static const struct way around = {AROUND, 10, ANY, false, {true, false, false, false}};
+
+    fill_all(h, &around);
+}

@@ -1,0 +1,335 @@
+"""Programs that index what is not there, or twice, and others that look like them and do
+not; as value_programs.py has them.  `#? CODE` marks a note."""
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from value_programs import prog
+
+# -- IDX001 -----------------------------------------------------------------------------
+
+
+@prog("f32[16]", "i32[]")
+def next_element(x, i):
+    return x[i + 1] - x[i]  #! IDX001
+
+
+@prog("f32[16]", "i32[8]")
+def next_elements(x, i):
+    return x[i + 1]  #! IDX001
+
+
+@prog("f32[b]")
+def one_too_far(x):
+    return x[jnp.arange(x.shape[0]) + 1]  #! IDX001
+
+
+@prog("f32[16]")
+def one_too_far_in_a_loop(x):
+    return lax.fori_loop(0, 16, lambda i, s: s + x[i + 1], 0.)  #! IDX001
+
+
+@prog("f32[8,16]", "i32[8]")
+def element_below_vmap(x, i):
+    return jax.vmap(lambda row, k: row[2 * k])(x, i)  #! IDX001
+
+
+@jax.jit
+def pick(x, i):
+    return x[i * 2]  #! IDX001
+
+
+@prog("f32[16]", "i32[4]")
+def element_below_jit(x, i):
+    return pick(x, i).sum()
+
+
+@prog("f32[16]", "f32[4]")
+def bin_of_a_float(x, u):
+    return x[(u * 16).astype(jnp.int32)]  #! IDX001
+
+
+@prog("f32[4,16]", "i32[4]")
+def scanned(x, k):
+    def step(c, at):
+        row, i = at
+        return c, row[i + 4]  #! IDX001
+    return lax.scan(step, 0., (x, k))[1]
+
+
+@prog("f32[16]")
+def behind_the_last(x):
+    return x[jnp.searchsorted(x, 0.5)]  #! IDX001
+
+
+@prog("f32[16]", "i32[4]")
+def taken_beyond(x, i):
+    return jnp.take(x, i + 3)  #! IDX001
+
+
+@prog("f32[16]", "i32[]")
+def note_raw_index(x, i):
+    return x[i]  #? IDX001
+
+
+@prog("f32[16,4]", "i32[8]")
+def note_embedding(table, tokens):
+    return table[tokens]  #? IDX001
+
+
+@prog("f32[16]", "i32[]")
+def note_wraps(x, i):
+    return x[i] - x[i - 1]  #? IDX001
+
+
+@prog("f32[16]", "i32[]")
+def ok_clipped(x, i):
+    return x[jnp.clip(i + 1, 0, 15)]
+
+
+@prog("f32[16]", "i32[8]")
+def ok_modulo(x, i):
+    return x[(i + 5) % 16]
+
+
+@prog("f32[16]", "i32[8]")
+def ok_mode(x, i):
+    return x.at[i + 1].get(mode="clip") + x.at[i + 1].get(mode="fill", fill_value=0)
+
+
+@prog("f32[16]", "i32[8]")
+def ok_take_mode(x, i):
+    return jnp.take(x, i + 1, mode="clip")
+
+
+@prog("f32[16]", "i32[8]")
+def ok_guarded(x, i):
+    k = i + 1
+    return jnp.where(k < 16, x[k], 0)
+
+
+@prog("f32[b,8]")
+def ok_argmax(x):
+    return jnp.take_along_axis(x, jnp.argmax(x, -1)[:, None], -1)
+
+
+@prog("f32[b]")
+def ok_arange(x):
+    return x[jnp.arange(x.shape[0])] + x[::-1]
+
+
+@prog("f32[16]")
+def ok_argsort(x):
+    return x[jnp.argsort(x)]
+
+
+@prog("f32[16]")
+def ok_loop(x):
+    return lax.fori_loop(0, 15, lambda i, s: s + x[i + 1], 0.)
+
+
+@prog("f32[16]")
+def ok_roll(x):
+    return x[jnp.arange(16) - 1] + x[-1]
+
+
+@prog("f32[16]", "f32[4]")
+def ok_bin_clipped(x, u):
+    return x[jnp.clip((u * 16).astype(jnp.int32), 0, 15)]
+
+
+# -- IDX002 ------------------------------------------------------------------------------
+
+
+@prog("f32[16,4]", "i32[]")
+def block_of_eight(x, i):
+    return lax.dynamic_slice_in_dim(x, i * 4, 8)  #! IDX002
+
+
+@prog("f32[16]", "i32[]")
+def shifted_window(x, i):
+    return lax.dynamic_slice(x, (i + 1,), (8,))  #! IDX002
+
+
+@prog("f32[16]", "f32[4]", "i32[]")
+def update_shifted(x, v, i):
+    return lax.dynamic_update_slice(x, v, (i * 4,))  #! IDX002
+
+
+@prog("f32[16]")
+def windows_in_a_loop(x):
+    return lax.fori_loop(0, 16, lambda i, s: s + lax.dynamic_slice(x, (i,), (4,)),  #! IDX002
+                         jnp.zeros(4))
+
+
+@prog("f32[n]")
+def window_at_the_end(x):
+    n = x.shape[0]
+    return lax.dynamic_slice(jnp.concatenate([x, x, x]), (3 * n - 1,), (2,))  #! IDX002
+
+
+@prog("f32[4,16]", "i32[4]")
+def windows_below_vmap(x, i):
+    return jax.vmap(lambda row, k: lax.dynamic_slice(row, (k + 1,), (4,)))(x, i)  #! IDX002
+
+
+@prog("f32[16]", "i32[]")
+def note_window(x, i):
+    return lax.dynamic_slice(x, (i,), (8,))  #? IDX002
+
+
+@prog("f32[16]", "i32[]")
+def ok_window_clipped(x, i):
+    return lax.dynamic_slice(x, (jnp.clip(i * 4, 0, 8),), (8,))
+
+
+@prog("f32[16]")
+def ok_windows_in_a_loop(x):
+    return lax.fori_loop(0, 13, lambda i, s: s + lax.dynamic_slice(x, (i,), (4,)), jnp.zeros(4))
+
+
+@prog("f32[16]", "i32[]")
+def ok_blocks(x, i):
+    return lax.dynamic_slice(x, ((i % 4) * 4,), (4,))
+
+
+@prog("f32[16]")
+def ok_static(x):
+    return x[2:10] + lax.slice(x, (8,), (16,))
+
+
+@prog("f32[16,3]", "f32[3]")
+def ok_update(x, v):
+    return lax.fori_loop(0, 16, lambda i, a: lax.dynamic_update_slice(a, v[None], (i, 0)), x)
+
+
+@prog("f32[n]")
+def ok_last(x):
+    return lax.dynamic_slice(x, (x.shape[0] - 1,), (1,))
+
+
+# -- IDX003 ------------------------------------------------------------------------------
+
+
+@prog("f32[16]", "i32[32]", "f32[32]")
+def set_twice(x, i, v):
+    return x.at[i].set(v)  #! IDX003
+
+
+@prog("f32[16,4]", "i32[8]", "f32[8,4]")
+def rows_twice(x, i, v):
+    return x.at[i].set(v)  #! IDX003
+
+
+@prog("f32[16]", "f32[32]")
+def halves(x, v):
+    return x.at[jnp.arange(32) // 2].set(v)  #! IDX003
+
+
+@prog("f32[4,4]", "i32[8]", "i32[8]", "f32[8]")
+def pairs_twice(x, i, j, v):
+    return x.at[i, j].set(v)  #! IDX003
+
+
+@prog("f32[3,16]", "i32[3,8]", "f32[3,8]")
+def set_below_vmap(x, i, v):
+    return jax.vmap(lambda a, k, u: a.at[k].set(u))(x, i, v)  #! IDX003
+
+
+@prog("f32[16]", "f32[16]", "i32[16]")
+def inverse_of_no_permutation(x, v, i):
+    return x.at[i % 8].set(v)  #! IDX003
+
+
+@prog("f32[16]", "i32[32]", "f32[32]")
+def ok_add_twice(x, i, v):
+    return x.at[i].add(v)
+
+
+@prog("f32[16]", "i32[32]")
+def ok_set_the_same(x, i):
+    return x.at[i].set(1.)
+
+
+@prog("f32[16]")
+def ok_permutation(x):
+    return jnp.zeros(16).at[jnp.argsort(x)].set(jnp.arange(16.))
+
+
+@prog("f32[16]", "f32[8]")
+def ok_every_second(x, v):
+    return x.at[jnp.arange(8) * 2].set(v)
+
+
+@prog("f32[16]", "i32[]", "f32[]")
+def ok_one(x, i, v):
+    return x.at[i].set(v)
+
+
+@prog("f32[16]", "bool[16]")
+def ok_mask(x, m):
+    return x.at[jnp.where(m, jnp.arange(16), 16)].set(jnp.arange(16.), mode="drop")
+
+
+# -- IDX005 ------------------------------------------------------------------------------
+
+
+@prog("f32[16]", "f32[4]")
+def unique_constants(x, v):
+    return x.at[jnp.array([1, 3, 3, 5])].add(v, unique_indices=True)  #! IDX005
+
+
+@prog("f32[16]", "i32[8]", "f32[8]")
+def unique_halves(x, i, v):
+    return x.at[i // 2].add(v, unique_indices=True)  #! IDX005
+
+
+@prog("f32[16]", "f32[8]")
+def unique_modulo(x, v):
+    return x.at[jnp.arange(8) % 4].set(v, unique_indices=True)  #! IDX005
+
+
+@prog("f32[16]", "f32[4]")
+def sorted_constants(x, v):
+    return x.at[jnp.array([5, 1, 9, 12])].add(v, indices_are_sorted=True)  #! IDX005
+
+
+@prog("f32[16]")
+def sorted_gather(x):
+    return x.at[jnp.argsort(x)].get(indices_are_sorted=True)  #! IDX005
+
+
+@prog("f32[16]", "i32[16]")
+def sorted_segments(x, ids):
+    return jax.ops.segment_sum(x, ids % 4, 4, indices_are_sorted=True)  #! IDX005
+
+
+@prog("f32[16]", "f32[8]")
+def ok_unique(x, v):
+    return x.at[jnp.arange(8) * 2].add(v, unique_indices=True, indices_are_sorted=True)
+
+
+@prog("f32[16]", "f32[16]")
+def ok_unique_permutation(x, v):
+    return x.at[jnp.argsort(x)].add(v, unique_indices=True)
+
+
+@prog("f32[16]", "i32[16]")
+def ok_sorted(x, i):
+    return x.at[jnp.sort(i)].get(indices_are_sorted=True, mode="clip")
+
+
+@prog("f32[16]", "i32[16]")
+def ok_sorted_segments(x, ids):
+    return jax.ops.segment_sum(x, jnp.sort(ids), 16, indices_are_sorted=True)
+
+
+@prog("f32[16]", "f32[4]")
+def ok_constants(x, v):
+    return x.at[np.array([1, 3, 5, 7])].set(v, unique_indices=True, indices_are_sorted=True)
+
+
+@prog("f32[16]", "f32[8]")
+def ok_unique_dropped(x, v):
+    return x.at[jnp.arange(8) + 12].set(v, unique_indices=True, mode="drop")

@@ -1,0 +1,70 @@
+"""What `check` finds by running, where nothing is declared of the inputs: on the line, and
+nothing where there is nothing; and that JAX sees what it says."""
+import ast
+import functools
+import inspect
+import re
+
+import index_programs
+import jax
+import jax.numpy as jnp
+import pytest
+import value_programs
+from jax import export
+
+import jaxvet
+
+DTYPES = {"f32": jnp.float32, "f16": jnp.float16, "bf16": jnp.bfloat16, "i32": jnp.int32,
+          "bool": jnp.bool_}
+
+
+def specs(texts):
+    scope = export.SymbolicScope()
+    return [jax.ShapeDtypeStruct(export.symbolic_shape(dims, scope=scope) if dims else (),
+                                 DTYPES[dtype])
+            for dtype, dims in (re.match(r"(\w+)\[(.*)\]", text).groups() for text in texts)]
+
+
+def marks(module):
+    """Of each function: the marks in its lines, and in those of what it calls here."""
+    text = inspect.getsource(module)
+    lines = text.splitlines()
+    found, calls = {}, {}
+    for node in ast.parse(text).body:
+        if isinstance(node, ast.FunctionDef):
+            calls[node.name] = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
+            found[node.name] = {
+                (m[2], number, m[1] == "?") for number in range(node.lineno, node.end_lineno + 1)
+                for m in [re.search(r"#([!?]) (\w+)", lines[number - 1])] if m}
+    return {name: own.union(*(found[c] for c in calls[name] if c in found))
+            for name, own in found.items()}
+
+
+def total(f):
+    return lambda *xs: sum(jnp.sum(leaf) for leaf in jax.tree_util.tree_leaves(f(*xs)))
+
+
+def whole(p):
+    f = p["f"]
+    return functools.wraps(f)(jax.grad(total(f), argnums=tuple(range(p["grad"])))) \
+        if p["grad"] else f
+
+
+MARKS = {**marks(value_programs), **marks(index_programs)}
+
+
+def findings(p):
+    return [x for x in jaxvet.check(whole(p))(*specs(p["args"])).findings
+            if x.code[:3] in ("NUM", "IDX")]
+
+
+@pytest.mark.parametrize("p", value_programs.PROGS, ids=lambda p: p["name"])
+def test_it_is_found_on_its_line_and_nothing_else(p):
+    assert {(x.code, x.line, x.level == "note") for x in findings(p)} == MARKS[p["name"]]
+
+
+def test_each_code_is_tried_often_enough():
+    codes = [code for name in MARKS for code, *_ in MARKS[name]]
+    clean = [p["name"] for p in value_programs.PROGS if not MARKS[p["name"]]]
+    assert all(codes.count(code) >= 6 for code in set(codes) if code != "IDX004")
+    assert len(clean) >= 6 * len(set(codes))
