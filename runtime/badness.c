@@ -51,6 +51,17 @@ static bool all_finite(const double *values, int64_t count)
     return sum == 0;
 }
 
+/* The same of floats as they lie in memory: an exponent of ones is not finite. */
+static bool all_finite_f32(const void *at, int64_t count)
+{
+    const uint32_t *bits = at;
+    bool all = true;
+
+    for (int64_t i = 0; i < count; i++)
+        all &= (bits[i] & 0x7f800000) != 0x7f800000;
+    return all;
+}
+
 static void walk_piece(walk *w, int64_t from, int64_t count, int64_t step)
 {
     double values[2 * PIECE];
@@ -60,6 +71,8 @@ static void walk_piece(walk *w, int64_t from, int64_t count, int64_t step)
     size_t size = jx_dtype_of(dtype)->bytes;
     const char *at = w->row + from * step, *source = at;
 
+    if (dtype == JX_F32 && step == (int64_t)size && all_finite_f32(at, count))
+        return;
     if (step != (int64_t)size && count > 1) {
         for (int64_t i = 0; i < count; i++)
             memcpy(packed + (size_t)i * size, at + i * step, size);

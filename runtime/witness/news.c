@@ -26,7 +26,7 @@ bool jx_hunt_spend(jx_hunt *h, jx_callee *f)
         return false;
     jx_exec_limit(f->exec, h->operations);
     ok = jx_callee_run(f);
-    h->operations -= jx_exec_operations(f->exec) + 1;
+    h->operations -= jx_exec_operations(f->exec) + 1 + h->weight;
     return ok;
 }
 

@@ -46,6 +46,7 @@ typedef struct jx_hunt {
     jx_held *held; /* per input */
     jx_rng rng;
     int64_t operations; /* that are left */
+    int64_t weight;     /* what a run takes beside its own, for its size */
     bool flushed;       /* subnormal numbers are zeros now */
     jx_witnesses *to;
 } jx_hunt;

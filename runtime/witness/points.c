@@ -11,7 +11,20 @@ enum { PIECE = 256 };
 static double clamped(const jx_held *held, double value)
 {
     value = held->whole ? nearbyint(value) : value;
-    return fmin(fmax(value, held->lo), held->hi);
+    return value < held->lo ? held->lo : value > held->hi ? held->hi : value;
+}
+
+/* Toward the inside, a part of its last digit at a time. */
+static void bring_inside(const jx_held *held, jx_dtype dtype, double value, char *to)
+{
+    double inner = value, step = fmax(fabs(value) * 0x1p-12, 0x1p-149), back;
+
+    jx_convert(dtype, JX_F64, to, &back, 1);
+    for (int k = 0; k < 64 && (back > held->hi || back < held->lo); k++) {
+        inner += back > held->hi ? -step : step;
+        jx_convert(JX_F64, dtype, &inner, to, 1);
+        jx_convert(dtype, JX_F64, to, &back, 1);
+    }
 }
 
 /* The declared dtype may round beyond an end. */
@@ -21,23 +34,18 @@ static void put(jx_hunt *h, int input, int64_t at, const double *values, int64_t
     size_t size = jx_dtype_of(port->dtype)->bytes;
     const jx_held *held = &h->held[input];
     char *to = (char *)h->run.in[input] + (size_t)at * size;
+    double back[PIECE];
+    bool outside = false;
 
     jx_convert(JX_F64, port->dtype, values, to, count);
     if (held->whole)
         return;
-    for (int64_t i = 0; i < count; i++) {
-        double back;
-        jx_convert(port->dtype, JX_F64, to + (size_t)i * size, &back, 1);
-        if (back <= held->hi && back >= held->lo)
-            continue;
-        /* Toward the inside, a part of its last digit at a time. */
-        double inner = values[i], step = fmax(fabs(values[i]) * 0x1p-12, 0x1p-149);
-        for (int k = 0; k < 64 && (back > held->hi || back < held->lo); k++) {
-            inner += back > held->hi ? -step : step;
-            jx_convert(JX_F64, port->dtype, &inner, to + (size_t)i * size, 1);
-            jx_convert(port->dtype, JX_F64, to + (size_t)i * size, &back, 1);
-        }
-    }
+    jx_convert(port->dtype, JX_F64, to, back, count);
+    for (int64_t i = 0; i < count; i++)
+        outside |= back[i] > held->hi || back[i] < held->lo;
+    for (int64_t i = 0; outside && i < count; i++)
+        if (back[i] > held->hi || back[i] < held->lo)
+            bring_inside(held, port->dtype, values[i], to + (size_t)i * size);
 }
 
 void jx_hunt_put(jx_hunt *h, int input, const double *from)
@@ -98,21 +106,29 @@ static double anywhere(const jx_held *held, uint64_t bits)
     return end_of(held, bits & 1) * ldexp(1, -(int)(bits >> 1 & 7));
 }
 
-static double element(jx_hunt *h, const jx_held *held, kind k, const jx_port *port, int64_t i,
-                      bool whole, uint64_t bits)
+/* All elements are the same. */
+static bool is_even(kind k)
 {
-    int64_t columns = port->rank ? port->shape[port->rank - 1] : 1;
-    int64_t rows = port->rank ? port->shape[0] : 1;
-    int64_t column = i % columns, row = rows ? i / (port->count / rows) : 0;
+    return k <= ONE || k == ENDS || k == WHOLE;
+}
 
+static double whole(const jx_held *held, kind k, bool upper, uint64_t bits)
+{
     switch (k) {
     case LOW: return held->lo;
     case HIGH: return held->hi;
     case MIDDLE: return (held->lo + held->hi) / 2;
     case ZERO: return 0;
     case ONE: return 1;
-    case ENDS: return end_of(held, whole);
-    case WHOLE: return anywhere(held, bits);
+    case ENDS: return end_of(held, upper);
+    default: return anywhere(held, bits);
+    }
+}
+
+static double element(jx_hunt *h, const jx_held *held, kind k, int64_t row, int64_t column,
+                      uint64_t bits)
+{
+    switch (k) {
     case FIRST: return end_of(held, column == 0);
     case LAST: return end_of(held, column != 0);
     case COLUMNS: return end_of(held, bits >> (column & 63) & 1);
@@ -125,15 +141,26 @@ static double element(jx_hunt *h, const jx_held *held, kind k, const jx_port *po
 static void fill_input(jx_hunt *h, int input, kind k)
 {
     const jx_port *port = jx_plan_in(h->run.plan, input);
+    const jx_held *held = &h->held[input];
     uint64_t bits = jx_rng_next(&h->rng);
-    bool whole = bits >> 63;
+    int64_t columns = port->rank ? port->shape[port->rank - 1] : 1;
+    int64_t rows = port->rank ? port->shape[0] : 1, column = 0, row = 0, in_row = 0;
+    int64_t per_row = rows ? port->count / rows : 0;
+    bool even = is_even(k);
     double piece[PIECE];
 
+    for (int i = 0; even && i < PIECE; i++)
+        piece[i] = i ? piece[0] : clamped(held, whole(held, k, bits >> 63, bits));
     for (int64_t at = 0; at < port->count; at += PIECE) {
         int64_t count = port->count - at < PIECE ? port->count - at : PIECE;
-        for (int64_t i = 0; i < count; i++)
-            piece[i] = clamped(&h->held[input], element(h, &h->held[input], k, port, at + i,
-                                                        whole, bits));
+        for (int64_t i = 0; !even && i < count; i++) {
+            piece[i] = clamped(held, element(h, held, k, row, column, bits));
+            column = column + 1 == columns ? 0 : column + 1;
+            if (++in_row == per_row) {
+                in_row = 0;
+                row++;
+            }
+        }
         put(h, input, at, piece, count);
     }
 }

@@ -1,6 +1,7 @@
 /* witness.c - see witness.h. */
 #include "runtime/witness/witness.h"
 
+#include "analyzer/cost.h"
 #include "frontend/ir/range.h"
 #include "frontend/ir/signature.h"
 #include "runtime/witness/parts.h"
@@ -250,11 +251,35 @@ static void search(jx_hunt *h, bool flushed)
     visit_all(h, h->program->entry.jaxpr, &site, go_toward);
 }
 
+/* So many elements, and so many products, are as much work as an operation on few. */
+enum { ELEMENTS = 32, PRODUCTS = 512 };
+
+static double number_of(const jx_dim *dim)
+{
+    int64_t value;
+
+    return dim && jx_dim_is_int(dim, &value) ? (double)value : 0;
+}
+
+static void look_at_cost(jx_hunt *h)
+{
+    double weight = (double)jx_plan_memory(h->run.plan) / 4 / ELEMENTS;
+    jx_cost cost = {0};
+
+    for (int i = 0; i < h->run.nins; i++)
+        weight += (double)jx_plan_in(h->run.plan, i)->count / ELEMENTS;
+    if (jx_cost_of(h->typed, &cost))
+        weight += number_of(cost.flops) / PRODUCTS;
+    h->weight = weight < (double)h->options->operations ? (int64_t)weight : h->options->operations;
+}
+
 static void search_plainly(jx_hunt *h)
 {
     jx_site site = {0};
 
     h->operations = h->options->operations;
+    if (h->weight >= h->operations)
+        return; /* one run would take as long as all may */
     visit_all(h, h->program->entry.jaxpr, &site, weigh_difference);
     for (int number = 0; jx_hunt_fill_plain(h, number); number++)
         if (!jx_hunt_try(h))
@@ -283,8 +308,10 @@ bool jx_witness_search(const jx_typed *typed, const jx_witness_options *options,
         return jx_ok(program->ctx);
     }
     bool held = jx_origins_make(&h.origins, program) && hold(&h);
-    if (held)
+    if (held) {
+        look_at_cost(&h);
         jx_hunt_look_backward(&h);
+    }
     if (held && options->plain)
         search_plainly(&h);
     for (int flushed = 0; held && !options->plain && flushed < 2; flushed++) {
