@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import collections
 import json
+import os
 import pathlib
 import subprocess
 import sys
@@ -20,7 +21,7 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT / 'scripts'), str(ROOT / 'frontend' / 'python')]
-COMMAND = ROOT / 'build' / 'jaxvet'
+COMMAND = pathlib.Path(os.environ.get('JAXVET') or ROOT / 'build' / 'jaxvet').resolve()
 
 
 def grad(f, leaves):
@@ -91,6 +92,8 @@ def main():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument('--every', type=int, default=1, metavar='N', help='one in N')
+    parser.add_argument('--first', type=int, default=0, metavar='K',
+                        help='the number of the first of these')
     parser.add_argument('--only', metavar='GROUP', help='whose names begin so')
     parser.add_argument('--x64', action='store_true')
     parser.add_argument('--verbose', action='store_true')

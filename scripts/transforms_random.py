@@ -58,12 +58,65 @@ def rules(off):
     return {'soft': soft, 'bent': bent, 'spread': spread, 'linear': linear}
 
 
+def kernels():
+    """Functions of four numbers and a well-conditioned matrix of them, each of a primitive
+    that the other steps do not have."""
+    import jax
+    import jax.numpy as jnp
+    from jax import lax
+    eye = jnp.eye(4)
+
+    def window(v, op, init):
+        return lax.reduce_window(v, jnp.asarray(init, v.dtype), op, (2,), (1,), 'SAME')
+
+    def scaled(v):
+        return jax.custom_derivatives.linear_call(
+            lambda r, v: v * r, lambda r, c: c * r, jnp.arange(4, dtype=v.dtype), v)
+    return [
+        lambda v, m: m @ v, lambda v, m: jnp.einsum('ij,jk->ki', m, m)[0],
+        lambda v, m: jnp.linalg.solve(m, v), lambda v, m: jnp.diag(jnp.linalg.cholesky(m)),
+        lambda v, m: jnp.abs(jnp.diag(jnp.linalg.qr(m)[1])), lambda v, m: jnp.linalg.slogdet(m)[1],
+        lambda v, m: jax.scipy.linalg.solve_triangular(m, v, lower=True),
+        lambda v, m: jnp.linalg.eigvalsh(m).sum() + v, lambda v, m: jnp.linalg.inv(m)[1],
+        lambda v, m: lax.conv_general_dilated(m[None, None], m[None, None, :2, :2], (1, 2),
+                                              'SAME')[0, 0],
+        lambda v, m: jnp.sort(v), lambda v, m: lax.top_k(jnp.sin(3 * v), 2)[0],
+        lambda v, m: lax.sort((v, jnp.cos(v), v * v), num_keys=1)[1],
+        lambda v, m: window(v, lax.max, -jnp.inf), lambda v, m: window(v, lax.add, 0),
+        lambda v, m: window(v * v + 1, lax.min, jnp.inf),
+        lambda v, m: lax.cumprod(v), lambda v, m: lax.cummax(v), lambda v, m: lax.cumlogsumexp(v),
+        lambda v, m: jnp.real(jnp.fft.ifft(jnp.fft.fft(v) * (1 + 1j))),
+        lambda v, m: jnp.fft.irfft(jnp.fft.rfft(v) * jnp.arange(3)),
+        lambda v, m: m.at[jnp.array([0, 2])].add(v[:2, None]), lambda v, m: v[::-1][jnp.array([0, 0, 3])],
+        lambda v, m: v.at[1].set(v[0]).at[jnp.array([2, 3])].max(v[:2]),
+        lambda v, m: lax.dynamic_update_slice(m, v[None], (jnp.int32(v[0]) % 4, 0)),
+        lambda v, m: jnp.clip(v, -.5, v[0]), lambda v, m: lax.clamp(-.3, v, .4),
+        lambda v, m: lax.select_n(v > 0, v, 2 * v), lambda v, m: jnp.max(m, 0) - jnp.min(m, 1),
+        lambda v, m: jnp.prod(m, 1), lambda v, m: lax.reduce_precision(v, 8, 23),
+        lambda v, m: lax.erf(v) + lax.lgamma(2 + v * v) + lax.digamma(2 + v * v),
+        lambda v, m: lax.igamma(1 + v * v, 2 + v[0] ** 2), lambda v, m: lax.log1p(v * v) + lax.rsqrt(1 + v * v),
+        lambda v, m: lax.atan2(v, 2 + v * v), lambda v, m: lax.pow(1 + v * v, v),
+        lambda v, m: lax.integer_pow(v, 3) + lax.cbrt(v + 3), lambda v, m: lax.logistic(v) * lax.expm1(v),
+        lambda v, m: lax.rem(v, jnp.float32(.7).astype(v.dtype)), lambda v, m: v.astype(jnp.bfloat16).astype(v.dtype) * 0 + v,
+        lambda v, m: jnp.repeat(v, 2), lambda v, m: jnp.roll(m, 1, 0).ravel(),
+        lambda v, m: lax.pad(v, v[0], [(1, -1, 1)]), lambda v, m: lax.rev(m, (0, 1))[0],
+        lambda v, m: lax.slice(m, (0, 1), (4, 3), (2, 1)), lambda v, m: jnp.trace(m) * v,
+        lambda v, m: jax.random.normal(jax.random.key(1), (4,)) * v, lambda v, m: scaled(v) + v,
+        lambda v, m: lax.ragged_dot(m, jnp.stack([m, eye.astype(v.dtype)]), jnp.array([1, 3], jnp.int32)),
+        lambda v, m: jax.nn.softmax(v), lambda v, m: jax.nn.logsumexp(m, 1), lambda v, m: jax.nn.gelu(v),
+        lambda v, m: jax.scipy.special.i0e(v) + jnp.hypot(v, 1.), lambda v, m: jnp.linalg.norm(m, axis=0),
+        lambda v, m: jnp.var(m, 0), lambda v, m: jnp.interp(v, jnp.arange(4.), m[0]),
+        lambda v, m: lax.associative_scan(jnp.add, v), lambda v, m: jnp.kron(v, v[:2]),
+        lambda v, m: lax.optimization_barrier(v) * 2, lambda v, m: jnp.nan_to_num(v) + jnp.heaviside(v, 1.),
+    ]
+
+
 class Maker:
     """One random function, the same for each call with the same seed."""
 
     def __init__(self, seed, words):
         self.seed, self.words = seed, words
-        self.rules = rules(float(len(words) == 1))
+        self.rules, self.kernels = rules(float(len(words) == 1)), kernels()
 
     def __call__(self, *leaves):
         rng = np.random.default_rng(self.seed)
@@ -91,7 +144,8 @@ class Maker:
     def step(self, rng, values, depth):
         import jax
         import jax.numpy as jnp
-        kinds = ['unary', 'binary', 'reduce', 'shape', 'rule', 'index', 'int', 'complex']
+        kinds = ['unary', 'binary', 'reduce', 'shape', 'rule', 'index', 'int', 'complex',
+                 'kernel', 'kernel']
         if depth:
             kinds += ['cond', 'scan', 'while', 'jit', 'remat', 'switch', 'map']
         kind = kinds[rng.integers(len(kinds))]
@@ -131,6 +185,13 @@ class Maker:
             return [n, jnp.real(x) > 0, n * jnp.real(x), jnp.argsort(jnp.real(x).reshape(-1))]
         if kind == 'complex':
             return [jax.lax.complex(jnp.real(x), jnp.real(x) * .5), jnp.real(x) + jnp.imag(x)]
+        if kind == 'kernel':
+            v = jnp.real(x).reshape(-1)
+            v = jnp.tanh(jnp.concatenate([v, jnp.ones(4, v.dtype) * .3])[:4])
+            if v.dtype == jnp.float16:
+                v = v.astype(jnp.float32)
+            number = rng.integers(len(self.kernels))
+            return [self.kernels[number](v, jnp.outer(v, v) + 2 * jnp.eye(4, dtype=v.dtype))]
         first = jnp.real(x).sum()
 
         def body(y):

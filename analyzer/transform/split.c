@@ -128,6 +128,8 @@ static bool take_eqn(jx_splitting *w, const jx_eqn *eqn)
         return jx_split_cond(w, eqn);
     if (eqn->prim->id == JX_PRIM_scan)
         return jx_split_scan(w, eqn);
+    if (eqn->prim->id == JX_PRIM_reduce)
+        return jx_split_reduce(w, eqn);
     if (!all && eqn->prim->id == JX_PRIM_while)
         return jx_split_while(w, eqn, &whole) && (!whole || leave(w, eqn));
     if (!all && is_remat(eqn))

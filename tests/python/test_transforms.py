@@ -148,6 +148,9 @@ PROGRAMS = {
     'reduced by a function': (lambda x: jax.lax.reduce(
         (x, -x), (np.float32(1), np.float32(0)),
         lambda a, b: (a[0] * b[0], jnp.logaddexp(a[1], b[1])), (0,)), V),
+    'reduced by a function, along two axes': (lambda m: jax.lax.reduce(
+        (m[None], -m[None]), (np.float32(1), np.float32(0)),
+        lambda a, b: (a[0] * b[0], a[1] + b[1] + a[0] * 0), (0, 2)), M),
     'updated': (lambda x: x.at[jnp.array([0, 2])].multiply(
         2. * x[:2], unique_indices=True).at[1].max(0.5), V),
     'gamma': (lambda x: jax.random.gamma(jax.random.key(3), x), V),
@@ -172,7 +175,7 @@ PROGRAMS = {
 }
 
 
-FORWARD_ONLY = 'while', 'counted', 'rule over an axis', 'reduced by a function', 'significand'
+FORWARD_ONLY = 'while', 'counted', 'rule over an axis', 'significand'
 BACKWARD_ONLY = 'rule backwards'
 
 
@@ -258,6 +261,18 @@ def test_sizes_stay_symbolic(tmp_path):
         ran = command('run', tmp_path / 'q.json', '--inputs', tmp_path / 'p.npz',
                       '--expect', tmp_path / 'p.npz')
         assert ran.returncode == 0, ran.stdout + ran.stderr
+
+
+def test_a_reduction_by_a_function_goes_back_at_symbolic_sizes(tmp_path):
+    def f(x):
+        return jax.lax.reduce(x, np.float32(-1e30), jnp.logaddexp, (1,))
+    spec = jax.ShapeDtypeStruct(jax.export.symbolic_shape('m, n'), jnp.float32)
+    jaxvet.dump(f)(spec).save(tmp_path / 'p.json')
+    x, ct = np.float32([[.1, .2, .7], [1, -1, 2]]), np.float32([1, -2])
+    np.savez(tmp_path / 'in.npz', in0=x, in1=ct, out0=jax.vjp(f, x)[1](ct)[0])
+    ran = command('run', '--transform', 'vjp', tmp_path / 'p.json', '--inputs',
+                  tmp_path / 'in.npz', '--expect', tmp_path / 'in.npz')
+    assert ran.returncode == 0, ran.stderr
 
 
 def test_a_linearized_program_is_two(tmp_path):
