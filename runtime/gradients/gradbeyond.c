@@ -7,7 +7,7 @@
  * and its rule. */
 static void check_second_order(const jx_typed *typed, const jx_gradcheck_options *options,
                                const jx_plan_options *how, const jx_derived_rule *derived,
-                               jx_rule_report *report)
+                               jx_grad_ends ends, jx_rule_report *report)
 {
     const jx_rule *rule = report->rule;
     const jx_grad_pair pair = {rule->name, &derived->says, &derived->next,
@@ -18,6 +18,7 @@ static void check_second_order(const jx_typed *typed, const jx_gradcheck_options
                               .how = how,
                               .rng = {options->seed + 2},
                               .second = true,
+                              .ends = rule->nconsts ? (jx_grad_ends){0} : ends,
                               .guarded = rule->nconsts ? NULL : &rule->primal,
                               .tolerance = 64 * report->tolerance};
     jx_rule_report one = {0};
@@ -67,7 +68,7 @@ void jx_grad_beyond(const jx_typed *typed, const jx_gradcheck_options *options,
         !calling->any_fixed &&
         !jx_points_has_loop(rule->primal.jaxpr) &&
         !jx_points_has_loop(derived->says.jaxpr))
-        check_second_order(typed, options, how, derived, report);
+        check_second_order(typed, options, how, derived, calling->ends, report);
 }
 
 /* A rule that calls a wrong one is as wrong as that in the next order. */

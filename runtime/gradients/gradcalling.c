@@ -1,7 +1,9 @@
 /* gradcalling.c - see gradsample.h: how the function of a rule is called. */
 #include "frontend/ir/params.h"
+#include "frontend/ir/range.h"
 #include "runtime/gradients/gradsample.h"
 
+#include <math.h>
 #include <string.h>
 
 bool jx_eqn_calls_rule(const jx_eqn *eqn, const jx_rule *rule)
@@ -141,6 +143,128 @@ static void calls_in(calling *c, const jx_jaxpr *jaxpr)
     }
 }
 
+/* -- between what operands lie ---------------------------------------------- */
+
+static double *all_of(jx_arena *arena, int count, double value)
+{
+    double *to = JX_NEW_ARRAY(arena, count + 1, double);
+
+    for (int i = 0; to && i < count; i++)
+        to[i] = value;
+    return to;
+}
+
+jx_grad_ends jx_sample_ends(const jx_program *program)
+{
+    int n = program->nranges ? program->entry.jaxpr->nins : 0;
+    double *low = all_of(program->ctx->arena, n, -INFINITY);
+    double *high = all_of(program->ctx->arena, n, INFINITY);
+
+    for (int i = 0; low && high && i < n; i++)
+        jx_range_at(program, i, 0, NULL, &low[i], &high[i]);
+    return low && high ? (jx_grad_ends){n, low, high} : (jx_grad_ends){0};
+}
+
+/* Whether all elements of the result are ones of the first operand, as they are. */
+static bool moves_elements(const jx_eqn *eqn)
+{
+    switch (eqn->prim->id) {
+    case JX_PRIM_broadcast_in_dim:
+    case JX_PRIM_reshape:
+    case JX_PRIM_squeeze:
+    case JX_PRIM_expand_dims:
+    case JX_PRIM_transpose:
+    case JX_PRIM_rev:
+    case JX_PRIM_slice:
+    case JX_PRIM_copy:
+    case JX_PRIM_stop_gradient: return true;
+    case JX_PRIM_convert_element_type:
+        return eqn->ins[0].var &&
+               jx_dtype_is_float(eqn->ins[0].var->aval->dtype) &&
+               jx_dtype_is_float(eqn->outs[0]->aval->dtype);
+    default: return false;
+    }
+}
+
+/* Per variable of a jaxpr 1 + the number of the input whose elements it has, or 0. */
+static const int *carried(jx_arena *arena, const jx_jaxpr *jaxpr)
+{
+    int *from = JX_NEW_ARRAY(arena, jaxpr->nvars + 1, int);
+
+    for (int i = 0; from && i < jaxpr->nins; i++)
+        from[jaxpr->nconsts + i] = i + 1;
+    for (int k = 0; from && k < jaxpr->neqns; k++) {
+        const jx_eqn *eqn = &jaxpr->eqns[k];
+        const jx_closed *callee = jx_eqn_callee(eqn);
+        const int *inner = callee ? carried(arena, callee->jaxpr) : NULL;
+        if (!inner && eqn->nins && eqn->nouts && eqn->ins[0].var &&
+            moves_elements(eqn))
+            from[eqn->outs[0]->id] = from[eqn->ins[0].var->id];
+        for (int i = 0; inner && i < eqn->nouts && i < callee->jaxpr->nouts;
+             i++) {
+            const jx_atom out = callee->jaxpr->outs[i];
+            int input = out.var ? inner[out.var->id] : 0;
+            if (input > 0 && input <= eqn->nins && eqn->ins[input - 1].var)
+                from[eqn->outs[i]->id] = from[eqn->ins[input - 1].var->id];
+        }
+    }
+    return from;
+}
+
+/* Joins what an operand may be to what other calls pass. */
+static void join_ends(const jx_grad_ends *ends, const int *from, jx_atom atom,
+                      bool first, double *low, double *high)
+{
+    int input = atom.var && from ? from[atom.var->id] : 0;
+    bool known = input > 0 && input <= ends->count;
+    double least = known ? ends->low[input - 1] : -INFINITY;
+    double most = known ? ends->high[input - 1] : INFINITY;
+
+    *low = first ? least : fmin(*low, least);
+    *high = first ? most : fmax(*high, most);
+}
+
+/* Of the calls in a jaxpr, whose inputs lie between these ends, and in what it calls. */
+static void find_ends(const jx_program *program, const jx_rule *rule,
+                      const jx_jaxpr *jaxpr, jx_grad_ends ends, int depth,
+                      bool *any, double *low, double *high)
+{
+    jx_arena *arena = program->ctx->arena;
+    const int *from = carried(arena, jaxpr);
+
+    for (int k = 0; k < jaxpr->neqns && depth < 16; k++) {
+        const jx_eqn *eqn = &jaxpr->eqns[k];
+        const jx_closed *callee = jx_eqn_callee(eqn);
+        if (jx_eqn_calls_rule(eqn, rule)) {
+            for (int i = 0; i < rule->nins && i < eqn->nins; i++)
+                join_ends(&ends, from, eqn->ins[i], !*any, &low[i], &high[i]);
+            *any = true;
+        } else if (callee) {
+            double *least = all_of(arena, eqn->nins, -INFINITY);
+            double *most = all_of(arena, eqn->nins, INFINITY);
+            for (int i = 0; least && most && i < eqn->nins; i++)
+                join_ends(&ends, from, eqn->ins[i], true, &least[i], &most[i]);
+            if (least && most)
+                find_ends(program, rule, callee->jaxpr,
+                          (jx_grad_ends){eqn->nins, least, most}, depth + 1,
+                          any, low, high);
+        }
+    }
+}
+
+static jx_grad_ends ends_of(const jx_program *program, const jx_rule *rule)
+{
+    jx_grad_ends ends = jx_sample_ends(program);
+    double *low = all_of(program->ctx->arena, rule->nins, -INFINITY);
+    double *high = all_of(program->ctx->arena, rule->nins, INFINITY);
+    bool any = false;
+
+    if (!ends.count || !low || !high)
+        return (jx_grad_ends){0};
+    find_ends(program, rule, program->entry.jaxpr, ends, 0, &any, low, high);
+    return any ? (jx_grad_ends){rule->nins, low, high} : (jx_grad_ends){0};
+}
+
 static bool calling_start(calling *c, const jx_program *program,
                           const jx_rule *rule)
 {
@@ -277,7 +401,8 @@ bool jx_sample_calling(const jx_program *program, const jx_rule *rule,
     *to = (jx_calling){.ties = c.ties,
                        .fixed = c.fixed,
                        .related = c.related,
-                       .reached = c.called};
+                       .reached = c.called,
+                       .ends = ends_of(program, rule)};
     if (c.called && !c.many && !is_called_by_rules(&c)) {
         to->sources = c.sources.at;
         to->ncalls = (int)c.sources.count;

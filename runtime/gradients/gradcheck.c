@@ -61,7 +61,7 @@ static void join_pattern(jx_program *program, const jx_rule_pattern *p, bool met
     bool agrees = one->outcome == JX_RULE_UNDECIDED && !one->detail;
 
     /* Of tangents that the program never has together nothing is held against the rule. */
-    if (!met && !agrees && one->outcome != JX_RULE_REFUSES) {
+    if (!met && !agrees) {
         report->muted += one->comparisons + one->dropped + one->muted +
                          (one->outcome == JX_RULE_WRONG);
         report->work += one->work;
@@ -170,6 +170,7 @@ static void check_patterns(const jx_typed *typed,
                          .pattern = p,
                          .how = how,
                          .calling = calling,
+                         .ends = calling->ends,
                          .rng = {options->seed + 1},
                          .derivative = derived->own.jaxpr ? &derived->own : NULL,
                          .tolerance = report->tolerance};

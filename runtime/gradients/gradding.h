@@ -26,6 +26,7 @@ typedef struct jx_gradding {
     const jx_plan_options *how; /* of the callees */
     jx_noise *noise; /* of the callees, another at each call; or NULL */
     const jx_calling *calling;
+    jx_grad_ends ends; /* of the first operands */
     const void *const *fixed;  /* operands of which the fixed ones count */
     const jx_sampled *sample;  /* the caller's, or NULL */
     const jx_sampled *given;   /* the same of what is no rule that the program calls */

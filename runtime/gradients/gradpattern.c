@@ -58,7 +58,14 @@ static bool prepare_point(jx_gradding *c)
     if (c->point->kind != JX_AT_GIVEN) {
         jx_grad_fill_passive(c);
         jx_point_fill(c->point, &c->rng, c->in.spans, c->in.count, c->x);
+        if (c->ends.count)
+            jx_spans_keep(c->in.spans, c->in.count, c->x);
     }
+    for (int s = 0; s < c->in.count; s++)
+        for (int i = 0; i < c->in.spans[s].count; i++)
+            if (c->point->kind == JX_AT_GIVEN &&
+                !jx_span_has(&c->in.spans[s], c->x[c->in.spans[s].at + i]))
+                return false; /* found by looking at the code, in what nobody passes */
     if (c->symmetric)
         jx_space_symmetric(&c->in, c->x);
     jx_space_scatter(&c->in, c->x, &c->primal);
@@ -249,6 +256,8 @@ static void attach_sample(jx_gradding *c, const jx_sampled *sample)
         jx_span_of *span = &c->in.spans[s];
         int operand = c->in.port[s];
         span->sample = sample ? sample->at[operand] : NULL;
+        span->low = operand < c->ends.count ? c->ends.low[operand] : 0;
+        span->high = operand < c->ends.count ? c->ends.high[operand] : 0;
         span->fixed =
             c->fixed && c->calling->fixed[operand] ? c->fixed[operand] : NULL;
         /* So many positive numbers are no accident but a domain. */

@@ -98,12 +98,21 @@ typedef struct jx_span_of {
     const int64_t *shape;
     double largest;       /* finite number of its dtype, as declared */
     bool positive;        /* the sample shows it positive: points keep it so */
+    double low, high;     /* between which its values lie, as somebody declares, if these differ */
     const double *sample; /* or NULL */
     const double *fixed;  /* its only value: it never moves; or NULL */
 } jx_span_of;
 
 void jx_point_fill(const jx_point *point, jx_rng *rng, const jx_span_of *spans,
                    int nspans, double *x);
+
+/* gradends.c */
+
+/* Whether a value is between what is declared of its place, not at an end: there a function
+ * has slopes on one side. */
+bool jx_span_has(const jx_span_of *span, double value);
+/* Moves values into what is declared, each to a place of its own. */
+void jx_spans_keep(const jx_span_of *spans, int nspans, double *x);
 
 enum { JX_MOST_DIRECTIONS = 24 };
 /* Directions scaled to a largest element of 1, each `size` doubles; returns how

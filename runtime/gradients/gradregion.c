@@ -286,6 +286,7 @@ static void fill_base(survey *s)
         for (int i = 0; i < span->count; i++)
             s->base[span->at + i] += i % (n * n) % (n + 1) == 0 ? 4 : 0;
     }
+    jx_spans_keep(c->in.spans, c->in.count, s->base);
 }
 
 /* The line number k: base and direction; false if there is none. */

@@ -53,6 +53,16 @@ bool jx_sample_moved(const jx_typed *typed, const jx_rule *rule,
 /* Whether an equation calls the function of a rule. */
 bool jx_eqn_calls_rule(const jx_eqn *eqn, const jx_rule *rule);
 
+/* Between what the values of the first operands lie, where that is declared of the program's
+ * inputs (range.h) that they are elements of. */
+typedef struct jx_grad_ends {
+    int count; /* 0: nothing is declared */
+    const double *low, *high;
+} jx_grad_ends;
+
+/* Of the program's own inputs. */
+jx_grad_ends jx_sample_ends(const jx_program *program);
+
 /* How a rule's function is called in the program; a rule may rely on it, so that
  * operands drawn one by one can be values that it never meets.  Arrays have an
  * element per operand, in the program's arena. */
@@ -71,6 +81,7 @@ typedef struct jx_calling {
      * known of every call. */
     const uint64_t *const *sources;
     int ncalls;
+    jx_grad_ends ends;
 } jx_calling;
 
 /* Whether some call may have tangents of just those operands of the rule (after what it

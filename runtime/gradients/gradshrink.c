@@ -156,7 +156,7 @@ static bool may_be(const shrinking *s, int i, double value)
     for (int k = 0; k < in->count; k++) {
         const jx_span_of *span = &in->spans[k];
         if (i >= span->at && i < span->at + span->count &&
-            (span->fixed || (span->positive && value <= 0)))
+            (span->fixed || (span->positive && value <= 0) || !jx_span_has(span, value)))
             return false;
     }
     return true;

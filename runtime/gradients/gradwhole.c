@@ -162,6 +162,7 @@ static bool prepare(whole *w, jx_rule_report *report)
         .rng = {w->options->seed + 3},
         .tolerance = report->tolerance,
         .most_work = WHOLE_OPERATIONS,
+        .ends = jx_sample_ends(w->program),
         .symmetric = jx_points_symmetric(entry->jaxpr),
         .given = jx_sample_inputs(w->typed, w->options->inputs, &w->how),
     };

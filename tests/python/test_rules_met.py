@@ -175,3 +175,44 @@ def test_the_derivative_of_a_vjp_in_a_scan_is_no_lack_of_memory():
     def scanned(x):
         return jax.lax.scan(lambda c, a: (sine(c * a), c), x, jnp.arange(1., 4.))
     assert outcomes(scanned, jnp.float32(.4))[0][1] == "agrees"
+
+
+def right_if_positive(wrong=1.):
+    """log(x), and for x below 0 numbers of which the rule is no derivative."""
+    @jax.custom_jvp
+    def fun(x):
+        return jnp.log(jnp.abs(x)) + jnp.where(x < 0, x, 0.)
+    fun.defjvp(lambda primals, tangents: (fun(*primals),
+                                          wrong * tangents[0] / primals[0]))
+    return fun
+
+
+@pytest.mark.parametrize("call", [
+    lambda fun, x: fun(x), lambda fun, x: jax.jit(fun)(x[None, :].T.reshape(-1)),
+    lambda fun, x: jax.vmap(lambda x: fun(x) * 2)(x)])
+def test_ranges_that_are_declared_of_inputs_are_those_of_what_a_rule_takes(call):
+    x = jnp.float32([.3, 2.])
+
+    def codes(wrong, ranges):
+        fun = right_if_positive(wrong)
+        report = jaxvet.gradcheck(lambda x: call(fun, x), ranges=ranges)(x)
+        return [finding.code for finding in report.findings]
+    assert codes(1., None) == ["DRV001"]
+    assert codes(1., {"x": (0, float("inf"))}) == []
+    assert codes(1., {"x": (.1, 3)}) == []
+    assert codes(1.001, {"x": (0, float("inf"))}) == ["DRV001"]
+    assert codes(1., {"x": (-float("inf"), 3)}) == ["DRV001"]
+
+
+def test_what_is_computed_of_an_input_is_not_in_its_range():
+    fun = right_if_positive()
+    report = jaxvet.gradcheck(lambda x: fun(x - 1), ranges={"x": (0, 3)})(jnp.float32(2.))
+    assert [finding.code for finding in report.findings] == ["DRV001"]
+
+
+def test_the_derivative_of_a_program_is_asked_within_its_ranges():
+    def fun(x):
+        return jnp.sqrt(jnp.abs(x) + x) * jnp.arange(3.)
+    x = jnp.float32(.5)
+    assert "DRV013" in [f.code for f in jaxvet.gradcheck(fun)(x).findings]
+    assert not jaxvet.gradcheck(fun, ranges={"x": (.01, 9)})(x).findings

@@ -112,6 +112,9 @@ def gradcheck(fun, *, select=None, ignore=None, arguments=(), **options):
 
     Call it as `jax.test_util.check_grads` calls: with arrays.  Their shapes
     and dtypes are what is traced, their values one more point to try.
+    `ranges={"x": (0, math.inf)}` (as for `jaxvet.dump`) says what inputs may
+    be: nothing is asked of the function, or of a rule that takes an input as it
+    is, beyond.
 
     A finding has `.reproducer`, a pytest in plain JAX that shows it.
     """
