@@ -114,11 +114,12 @@ def within(seconds, job, *args):
     def ring(*_):
         raise OutOfTime(f'more than {seconds} s')
     before = signal.signal(signal.SIGALRM, ring)
-    signal.alarm(seconds)
+    # Again and again: what is raised within a callback of the collector is ignored.
+    signal.setitimer(signal.ITIMER_REAL, seconds, 1)
     try:
         return job(*args)
     finally:
-        signal.alarm(0)
+        signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
 
 
@@ -126,14 +127,14 @@ def first_line(error) -> str:
     return f'{type(error).__name__}: {(str(error).strip().splitlines() or [""])[0][:200]}'
 
 
-def judge(name, function, args, folder) -> list:
+def judge(name, function, args, ranges, folder) -> list:
     """What gradcheck says of the rules of a call: objects of its JSON."""
     import jax
     from jaxvet import _arrays, _check, _trace
     path = folder / (re.sub(r'[^\w.-]+', '_', name) + '.json')
     jax.clear_caches()
     document = within(TRACE_SECONDS, lambda: _trace.written(
-        _trace.Called(function), args, {}, **_check.FOR_GRADCHECK))
+        _trace.Called(function), args, {}, ranges=ranges, **_check.FOR_GRADCHECK))
     path.write_text(document.text())
     values = path.with_suffix('.npz')
     values.write_bytes(_arrays.packed_inputs(args))
@@ -160,13 +161,14 @@ def child(library, options) -> int:
         reached.watch_equinox()
     package, below = LIBRARIES[library]
     root = sites.folder_of(package)
-    calls = importlib.import_module(f'shipped.calls_{library}').CALLS
-    for name, (function, *args) in calls.items():
+    table = importlib.import_module(f'shipped.calls_{library}')
+    ranges = getattr(table, 'RANGES', {})
+    for name, (function, *args) in table.CALLS.items():
         if not re.search(options.calls, name):
             continue
         row, start = {'call': name}, time.process_time()
         try:
-            row['rules'] = judge(name, function, tuple(args), options.keep)
+            row['rules'] = judge(name, function, tuple(args), ranges.get(name), options.keep)
         except subprocess.TimeoutExpired:
             row['error'] = f'gradcheck takes more than {JUDGE_SECONDS} s'
         except Exception as error:

@@ -1,7 +1,7 @@
 """jax: calls that reach its rules.
 
-Each is a name: (function, arguments); the values are a point of the function's domain, away
-from the others that gradcheck chooses by itself.
+Each is a name: (function, arguments); the values are a point of the function's domain, beside
+the others that gradcheck chooses by itself, within `RANGES` where a table has them of a call.
 """
 from __future__ import annotations
 

@@ -209,3 +209,11 @@ CALLS = {
     'PowerSpherical.log_prob': (lambda k: tfd.PowerSpherical(
         jnp.float32([.6, .8, 0.]), k).log_prob(jnp.float32([0., .6, .8])), jnp.float32(2.)),
 }
+
+#: What the functions are for, where they give numbers elsewhere, too.
+POSITIVES = (0, float('inf'))
+RANGES = {
+    'math.lbeta': {'x': POSITIVES, 'y': POSITIVES},
+    'math.lbeta large': {'x': POSITIVES, 'y': POSITIVES},
+    'psd_kernels.ExpSinSquared': {'l': POSITIVES},
+}
