@@ -29,7 +29,8 @@ typedef struct calling {
     JX_VEC(const uint64_t *) sources; /* of each call, by operand */
     bool many;                        /* some are not told apart */
     constness *jaxprs;                /* by id */
-    uint64_t *from; /* per variable: the inputs it depends on, modulo 64 */
+    uint64_t *from;  /* per variable: the inputs it depends on, modulo 64 */
+    uint64_t *moved; /* ... and those of which it has a tangent */
     bool *constant; /* per variable */
 } calling;
 
@@ -50,7 +51,7 @@ static void join_call(calling *c, const jx_eqn *eqn)
         JX_NEW_ARRAY(c->program->ctx->arena, eqn->nins + 1, uint64_t);
 
     for (int i = 0; sources && i < eqn->nins; i++)
-        sources[i] = from_of(c, eqn->ins[i]);
+        sources[i] = eqn->ins[i].var ? c->moved[eqn->ins[i].var->id] : 0;
     JX_PUSH(c->program->ctx->arena, &c->sources, sources);
     for (int i = 0; i < eqn->nins; i++) {
         int first = i;
@@ -112,18 +113,85 @@ static void join_callees(calling *c, const jx_eqn *eqn)
     }
 }
 
+/* Floats that have no tangent, whatever they are computed from. */
+static bool is_still(const jx_eqn *eqn)
+{
+    switch (eqn->prim->id) {
+    case JX_PRIM_stop_gradient:
+    case JX_PRIM_floor:
+    case JX_PRIM_ceil:
+    case JX_PRIM_round:
+    case JX_PRIM_sign:
+    case JX_PRIM_bitcast_convert_type:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static uint64_t tangents_of(const jx_var *var, uint64_t bits)
+{
+    return jx_dtype_is_inexact(var->aval->dtype) ? bits : 0;
+}
+
+static void move_results(const calling *c, const jx_eqn *eqn, uint64_t *bits, int depth);
+
+/* What moves the results of an equation, of whose operands that is known: `outs`. */
+static void results_moved(const calling *c, const jx_eqn *eqn, const uint64_t *ins,
+                          uint64_t *outs, int depth)
+{
+    const jx_closed *callee = depth < 16 ? jx_eqn_callee(eqn) : NULL;
+    const jx_jaxpr *inner = callee && callee->jaxpr->nins == eqn->nins &&
+                                    callee->jaxpr->nouts == eqn->nouts
+                                ? callee->jaxpr
+                                : NULL;
+    uint64_t *bits = inner ? JX_NEW_ARRAY(c->program->ctx->arena, inner->nvars + 1, uint64_t)
+                           : NULL;
+    uint64_t all = 0;
+
+    for (int i = 0; i < eqn->nins; i++)
+        all |= is_still(eqn) ? 0 : ins[i];
+    for (int i = 0; i < eqn->nouts; i++)
+        outs[i] = tangents_of(eqn->outs[i], all);
+    if (!bits)
+        return;
+    for (int i = 0; i < inner->nins; i++)
+        bits[inner->nconsts + i] = ins[i];
+    for (int k = 0; k < inner->neqns; k++)
+        move_results(c, &inner->eqns[k], bits, depth + 1);
+    for (int i = 0; i < inner->nouts; i++)
+        outs[i] = inner->outs[i].var ? bits[inner->outs[i].var->id] : 0;
+}
+
+/* The same, by variable. */
+static void move_results(const calling *c, const jx_eqn *eqn, uint64_t *bits, int depth)
+{
+    uint64_t *all = JX_NEW_ARRAY(c->program->ctx->arena, eqn->nins + eqn->nouts + 1, uint64_t);
+
+    for (int i = 0; all && i < eqn->nins; i++)
+        all[i] = eqn->ins[i].var ? bits[eqn->ins[i].var->id] : 0;
+    if (all)
+        results_moved(c, eqn, all, all + eqn->nins, depth);
+    for (int i = 0; all && i < eqn->nouts; i++)
+        bits[eqn->outs[i]->id] = all[eqn->nins + i];
+}
+
 /* A jaxpr whose callers have all been seen. */
 static void calls_in(calling *c, const jx_jaxpr *jaxpr)
 {
     const constness *known = &c->jaxprs[jaxpr->id];
 
     c->many |= jaxpr->nins > 64;
-    for (int i = 0; i < jaxpr->nconsts; i++)
+    for (int i = 0; i < jaxpr->nconsts; i++) {
         c->constant[i] = true;
+        c->from[i] = c->moved[i] = 0;
+    }
     for (int i = 0; i < jaxpr->nins; i++) {
         c->constant[jaxpr->nconsts + i] = known->input[i];
         c->from[jaxpr->nconsts + i] =
             known->input[i] ? 0 : (uint64_t)1 << (i % 64);
+        c->moved[jaxpr->nconsts + i] = tangents_of(jaxpr->vars[jaxpr->nconsts + i],
+                                                   c->from[jaxpr->nconsts + i]);
     }
     for (int i = 0; i < jaxpr->neqns; i++) {
         const jx_eqn *eqn = &jaxpr->eqns[i];
@@ -137,6 +205,7 @@ static void calls_in(calling *c, const jx_jaxpr *jaxpr)
             c->from[eqn->outs[k]->id] = from;
             c->constant[eqn->outs[k]->id] = constant;
         }
+        move_results(c, eqn, c->moved, 0);
         if (jx_eqn_calls_rule(eqn, c->rule) && eqn->nins == c->rule->nins)
             join_call(c, eqn);
         join_callees(c, eqn);
@@ -278,6 +347,7 @@ static bool calling_start(calling *c, const jx_program *program,
     c->ties = JX_NEW_ARRAY(arena, rule->nins + 1, int);
     c->fixed = JX_NEW_ARRAY(arena, rule->nins + 1, bool);
     c->from = JX_NEW_ARRAY(arena, most + 1, uint64_t);
+    c->moved = JX_NEW_ARRAY(arena, most + 1, uint64_t);
     c->constant = JX_NEW_ARRAY(arena, most + 1, bool);
     c->jaxprs = JX_NEW_ARRAY(arena, program->njaxprs + 1, constness);
     for (int i = 0; c->jaxprs && i < program->njaxprs; i++)

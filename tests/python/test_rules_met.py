@@ -128,6 +128,36 @@ def test_masks_that_the_program_never_has_accuse_nobody():
     assert doubled[0][1] in ("wrong", "undecided")
 
 
+@pytest.mark.parametrize("still", [jnp.floor, jnp.sign, jax.lax.stop_gradient, lambda x: (
+    x > 0).astype(jnp.float32) + 1, lambda x: jax.lax.bitcast_convert_type(
+        jax.lax.bitcast_convert_type(x, jnp.int32) + 1, jnp.float32)])
+def test_what_is_computed_without_a_tangent_is_still(still):
+    """The first operand moves, and the second does not: of that mask the rule is wrong."""
+    @jax.custom_jvp
+    def fun(x, y):
+        return x * y
+
+    def jvp(primals, tangents):
+        x, y = primals
+        moved = [type(t) is not jax.custom_derivatives.SymbolicZero for t in tangents]
+        out = sum([tangents[0] * y] * moved[0] + [tangents[1] * x] * moved[1])
+        return fun(x, y), jnp.asarray(out) * (1. if moved[1] else 2.)
+    fun.defjvp(jvp, symbolic_zeros=True)
+    assert outcomes(lambda x: fun(x, still(x)), jnp.float32(1.6))[0][1] != "agrees"
+
+
+@pytest.mark.parametrize("still", [jnp.floor, jnp.round, jax.lax.stop_gradient])
+def test_a_rule_of_many_operands_has_masks_of_what_is_still(still):
+    fun = jax.custom_jvp(lambda *xs: sum(xs))
+    fun.defjvp(lambda primals, tangents: (fun(*primals), sum(
+        t for t in tangents if type(t) is not jax.custom_derivatives.SymbolicZero)),
+               symbolic_zeros=True)
+    rule, = json.loads(jaxvet.dump(lambda x: fun(
+        *[x * i for i in range(4)], *[still(x) + i for i in range(4)]))(
+            np.float32(1.3)).text())["rules"]
+    assert "00001111" in [row["zeros"] for row in rule["patterns"]]
+
+
 def many(wrong=False):
     @jax.custom_jvp
     def fun(*xs):

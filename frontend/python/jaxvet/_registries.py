@@ -17,6 +17,7 @@ from . import _compat
 _find = _compat._find
 
 _JVPS = _find("interpreters.ad:primitive_jvps")
+_ZERO_JVP = _find("interpreters.ad:zero_jvp")
 _LINEAR = _find("interpreters.ad:primitive_linearizations")
 _TRANSPOSES = _find("interpreters.ad:primitive_transposes")
 _FANCY_TRANSPOSES = _find("interpreters.ad:fancy_transposes")
@@ -42,6 +43,13 @@ def _get(registry, primitive):
     """None, too, of what stands for a registry and can't be looked into: then
     another has all."""
     return registry.get(primitive) if isinstance(registry, dict) else None
+
+
+def is_still(primitive) -> bool:
+    """Whether its results have no tangent, whatever they are computed from."""
+    jvp = _get(_JVPS, primitive)
+    return primitive.name == "stop_gradient" or \
+        _ZERO_JVP is not None and getattr(jvp, "func", None) is _ZERO_JVP
 
 
 def rules_of(primitive) -> dict:

@@ -178,12 +178,7 @@ class Walker:
         return -1 - aval if isinstance(out, _compat.DropVar) else aval
 
     def _note_moves(self, eqn) -> None:
-        """A result has a tangent where an operand has one, if any."""
-        moved = 0
-        for bits in () if eqn.primitive.name == "stop_gradient" else self.moved_by(eqn):
-            moved |= bits
-        for out in eqn.outvars:
-            self._moved_by[out] = moved if is_differentiable(out.aval) else 0
+        self._moved_by.update(zip(eqn.outvars, _moved(eqn, self.moved_by(eqn))))
 
     def moved_by(self, eqn) -> list:
         """Per operand of an equation of the jaxpr being walked, the inputs of that jaxpr
@@ -497,3 +492,34 @@ def _names(names, count) -> list:
     names = [printable(name) if isinstance(name, str) else ""
              for name in names]
     return names if any(names) else []
+
+
+# -- what moves what
+
+
+def _moved(eqn, ins) -> list:
+    """Per result, from the same per operand, the bits of what moves it: a result has a
+    tangent where an operand has one, if it can have any."""
+    inner = _jaxpr_called(eqn)
+    if inner is not None:
+        bits = dict(zip(inner.invars, ins))
+        for each in inner.eqns:
+            bits.update(zip(each.outvars, _moved(each, [
+                _bits(bits, operand) for operand in each.invars])))
+        return [_bits(bits, out) for out in inner.outvars]
+    moved = 0
+    for each in () if _registries.is_still(eqn.primitive) else ins:
+        moved |= each
+    return [moved if is_differentiable(out.aval) else 0 for out in eqn.outvars]
+
+
+def _bits(bits, operand) -> int:
+    return 0 if isinstance(operand, _compat.Literal) else bits.get(operand, 0)
+
+def _jaxpr_called(eqn):
+    """What an equation does, if that is to call a jaxpr on its operands as they are."""
+    if eqn.primitive.name not in ("jit", "pjit", "closed_call", "core_call"):
+        return None
+    called = eqn.params.get("jaxpr", eqn.params.get("call_jaxpr"))
+    called = getattr(called, "jaxpr", called)
+    return called if called is not None and len(called.invars) == len(eqn.invars) else None
