@@ -165,7 +165,8 @@ static void look_at_promotion(look *l, const jx_flat_node *convert)
     jx_dtype from = dtype_of(l->flat, convert->ins[0]);
     jx_dtype to = dtype_of(l->flat, convert->outs[0]);
 
-    if (!l->flat->values.at[convert->ins[0]].varies)
+    if (!l->flat->values.at[convert->ins[0]].varies ||
+        !jx_is_asked_for(l->lint->program, convert, 0))
         return;
     if (jx_dtype_is_narrower(from, to) ||
         (from == JX_U32 && to == JX_I32 && !l->lint->program->x64))

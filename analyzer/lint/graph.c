@@ -380,7 +380,7 @@ static bool look_at_results(graph *g)
 
         if (v->aval->kind != JX_AVAL_ARRAY || v->aval->dtype == JX_FLOAT0)
             continue;
-        if (first[out])
+        if (first[out] && node && v->varies)
             claim = jx_lint_claim_of_result(
                 g->lint, JX_CODE_GRF006, i, node,
                 jx_arena_printf(g->lint->ctx->arena, "is result %d again",

@@ -176,6 +176,29 @@ static bool recomputes(const jx_place *a, const jx_place *b)
                                      jx_place_is_derivative(b->eqn, b->calls);
 }
 
+static bool is_control(const jx_eqn *eqn)
+{
+    return eqn->prim->id == JX_PRIM_scan || eqn->prim->id == JX_PRIM_while ||
+           eqn->prim->id == JX_PRIM_cond;
+}
+
+/* Both are in one call of a function of JAX's, which chooses between them: jax.random.poisson
+ * has two ways to draw.  Where that function is no jit, what it calls stands where it was
+ * called; but nobody's lines are in the loops of jax.random.binomial. */
+static bool is_one_call(const keyring *r, const jx_place *a, const jx_place *b)
+{
+    jx_place first = jx_place_written(r->lint->program, a);
+    jx_place second = jx_place_written(r->lint->program, b);
+
+    if (!first.eqn || !second.eqn || first.eqn == a->eqn || second.eqn == b->eqn)
+        return false;
+    if (first.eqn == second.eqn)
+        return first.calls == second.calls;
+    return (is_control(first.eqn) || is_control(second.eqn)) &&
+           jx_frame_same(jx_place_frame(first.eqn, first.calls),
+                         jx_place_frame(second.eqn, second.calls));
+}
+
 /* What is wrong with both; JX_CODE_NONE if nothing is. */
 static jx_code code_of(const event *a, const event *b)
 {
@@ -286,13 +309,13 @@ static void judge(keyring *r, const event *of, size_t count)
         if (e->maybe)
             continue;
         const jx_calls *body = repeats(r, frame_of_key(r, e->id), e->loops);
-        if (body)
+        if (body && jx_place_is_written(r->lint->program, body->eqn, body->outer))
             tell_repeated(r, e, body);
         for (size_t k = i > LOOK_BACK ? i - LOOK_BACK : 0; k < i; k++) {
             jx_code code = code_of(&of[k], e);
             if (code == JX_CODE_NONE ||
                 jx_places_exclude(of[k].at.calls, e->at.calls) ||
-                recomputes(&of[k].at, &e->at))
+                recomputes(&of[k].at, &e->at) || is_one_call(r, &of[k].at, &e->at))
                 continue;
             tell_pair(r, code, &of[k], e);
             break;

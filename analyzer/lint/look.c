@@ -131,6 +131,22 @@ bool jx_number_of(const jx_flat *flat, int value, double *number)
            element(v->aval->dtype, v->array->data, number);
 }
 
+bool jx_is_asked_for(const jx_program *program, const jx_flat_node *node, int in)
+{
+    const jx_var *var = node->eqn->ins[in].var;
+    const jx_jaxpr *jaxpr = node->jaxpr;
+
+    if (jx_place_is_written(program, node->eqn, node->calls))
+        return true;
+    if (!node->calls || !var ||
+        !jx_place_is_written(program, node->calls->eqn, node->calls->outer))
+        return false;
+    for (int i = 0; i < jaxpr->nins; i++)
+        if (jaxpr->vars[jaxpr->nconsts + i] == var)
+            return true;
+    return false;
+}
+
 bool jx_is_implied(const jx_flat_node *convert, const jx_flat_node *node)
 {
     return jx_frame_same(jx_place_frame(convert->eqn, convert->calls),

@@ -24,6 +24,10 @@ int jx_plain(const jx_flat *flat, int value);
  * false where they are not known, or differ. */
 bool jx_number_of(const jx_flat *flat, int value, double *number);
 
+/* Somebody wrote the node; or it is part of a function that somebody called and does to
+ * its operand `in` what it is to do: jnp.where is a call of JAX's `_where`. */
+bool jx_is_asked_for(const jx_program *program, const jx_flat_node *node, int in);
+
 /* The maker of `convert` has the same place in the source as `node`: nobody wrote the
  * conversion, the operation made it.  False where there are no places. */
 bool jx_is_implied(const jx_flat_node *convert, const jx_flat_node *node);

@@ -236,8 +236,11 @@ static bool is_lost(double number, jx_dtype dtype)
 {
     double held = rounded(dtype, number);
 
+    /* The least number of all is meant to be that. */
     return number != 0 && isfinite(number) &&
-           (isinf(held) || fabs(held) < least_normal(dtype));
+           (isinf(held) ||
+            (fabs(held) < least_normal(dtype) &&
+             fabs(held) != ldexp(least_normal(dtype), 1 - jx_digits(dtype))));
 }
 
 static bool starts_number(const char *text, const char *at)
@@ -287,6 +290,7 @@ static void look_at_constants(numbers *k, const jx_flat_node *node)
         const jx_flat_value *v = &k->flat->values.at[node->ins[i]];
         jx_dtype dtype = v->aval->dtype;
         if (!v->literal || v->literal->array || !jx_dtype_is_float(dtype) ||
+            !jx_is_asked_for(k->lint->program, node, i) ||
             !jx_number_of(k->flat, node->ins[i], &number) || isnan(number))
             continue;
         if (node->eqn->prim->id == JX_PRIM_convert_element_type &&

@@ -133,6 +133,20 @@ bool jx_place_is_written(const jx_program *program, const jx_eqn *eqn,
     return !name || !name->text || name->text[0] != '_';
 }
 
+jx_place jx_place_written(const jx_program *program, const jx_place *place)
+{
+    jx_place at = *place;
+
+    while (!jx_place_is_written(program, at.eqn, at.calls)) {
+        if (!at.calls)
+            return (jx_place){0};
+        at.eqn = at.calls->eqn;
+        at.jaxpr = at.calls->jaxpr;
+        at.calls = at.calls->outer;
+    }
+    return at;
+}
+
 static bool is_named(const jx_eqn *eqn, const jx_calls *calls,
                      const char *one, const char *other)
 {

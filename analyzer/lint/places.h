@@ -39,6 +39,10 @@ bool jx_frame_same(const jx_frame *a, const jx_frame *b);
 bool jx_place_is_written(const jx_program *program, const jx_eqn *eqn,
                          const jx_calls *calls);
 
+/* The equation that somebody wrote by which the place is reached: its own, or the call
+ * of JAX's function that it is part of; no equation if there is none. */
+jx_place jx_place_written(const jx_program *program, const jx_place *place);
+
 /* Differentiation made it: what went forward with a tangent, and what went back. */
 bool jx_place_is_derivative(const jx_eqn *eqn, const jx_calls *calls);
 bool jx_place_is_backward(const jx_eqn *eqn, const jx_calls *calls);

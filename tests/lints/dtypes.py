@@ -509,6 +509,11 @@ def ok_random(k):
     return jax.random.randint(a, (4,), 0, 10), jax.random.permutation(b, 8)
 
 
+@prog('f32[8,8]', 'f32[8]', quiet='DTY007')
+def ok_library_promotions(a, x):
+    return jax.scipy.linalg.expm(a) + jnp.digitize(x, x)
+
+
 @prog('u16[8]', 'i16[8]', quiet='DTY007')
 def ok_16_bits(x, y):
     return x + y

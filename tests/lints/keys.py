@@ -562,6 +562,12 @@ def ok_samplers(k):
 
 
 @prog('key[]', 'f32[4]', quiet='RNG')
+def ok_samplers_that_choose(k, rate):
+    a, b = jax.random.split(k)
+    return jax.random.poisson(a, rate), jax.random.binomial(b, 10., jnp.clip(rate, 0., 1.))
+
+
+@prog('key[]', 'f32[4]', quiet='RNG')
 def ok_nested_loops(k, x):
     def outer(i, carry):
         k, x = carry

@@ -190,6 +190,11 @@ def ok_smallest(x):
     return jnp.maximum(x, jnp.finfo(jnp.float32).tiny) + 1e-30
 
 
+@prog('f32[8]', quiet='NUM010')
+def ok_spacing(x):
+    return jnp.spacing(x)
+
+
 @prog('f16[8]', quiet='NUM010')
 def ok_library(x):
     return jax.nn.softmax(x) + jax.nn.gelu(x) + jnp.nan_to_num(x)
