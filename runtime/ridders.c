@@ -51,11 +51,11 @@ static double magnitude(const samples *s)
 }
 
 /* Rounding as it shows in a difference over this step: a few operations' worth
- * in f, and the table's weights; 32 was found to cover the least of the table's
+ * in f, beneath which there are no numbers at all, and the table's weights; 32 was found to cover the least of the table's
  * many estimates, where 8 did not. */
 static double rounding(const samples *s, double magnitude_of_f, int i)
 {
-    return 32 * s->epsilon * magnitude_of_f / s->h[i];
+    return 32 * (s->epsilon * magnitude_of_f + DBL_TRUE_MIN) / s->h[i];
 }
 
 /* How the bend changed from a step to one ten times smaller: 0.1 where the
@@ -118,7 +118,7 @@ jx_slope jx_ridders(const double *at, int stride, double first, double epsilon)
     slope.left = (s.zero - s.minus[N - 1]) / s.h[N - 1];
     extrapolate(&s, size, &slope);
     slope.precise = slope.error <= 0.05 * fabs(slope.value) ||
-                    slope.error <= 1e-6 * size / first;
+                    slope.error <= 1e-6 * size / first || slope.error < DBL_MIN;
     double growth = bend_growth(&s, size, N - 1);
     slope.kind = is_stair(&s)   ? JX_SLOPE_STAIR
                  : growth >= 2  ? JX_SLOPE_ROUGH

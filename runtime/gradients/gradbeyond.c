@@ -64,8 +64,9 @@ void jx_grad_beyond(const jx_typed *typed, const jx_gradcheck_options *options,
 
     if (!rule->vjp)
         check_backwards(typed->program, derived, report);
-    if (report->outcome == JX_RULE_AGREES && derived->next.jaxpr && !calling->related &&
-        !calling->any_fixed &&
+    /* Of what only rules call, the first order is the second one of who calls it. */
+    if (report->outcome == JX_RULE_AGREES && derived->next.jaxpr && calling->reached &&
+        !calling->related && !calling->any_fixed &&
         !jx_points_has_loop(rule->primal.jaxpr) &&
         !jx_points_has_loop(derived->says.jaxpr))
         check_second_order(typed, options, how, derived, calling->ends, report);

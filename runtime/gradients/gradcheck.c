@@ -77,6 +77,8 @@ static void join_pattern(jx_program *program, const jx_rule_pattern *p, bool met
     report->work += one->work;
     if (!report->undeclared)
         report->undeclared = one->undeclared;
+    if (!report->convention)
+        report->convention = one->convention;
     if (one->outcome == JX_RULE_WRONG) {
         report->outcome = JX_RULE_WRONG;
         report->detail = one->detail;
@@ -316,6 +318,25 @@ static void claim_undeclared(jx_program *program, const jx_rule_report *report,
     claim->help = "write it so that no part of it overflows or cancels there";
 }
 
+/* Of a rule that is right where there is one derivative alone. */
+static void claim_convention(jx_program *program, const jx_rule_report *report,
+                             jx_claim_list *claims)
+{
+    bool told = report->convention && (report->outcome == JX_RULE_AGREES ||
+                                       report->outcome == JX_RULE_UNDECIDED);
+    jx_claim *claim = told ? jx_claim_add(program->ctx, claims, JX_CODE_DRV020) : NULL;
+
+    if (!claim)
+        return;
+    claim->stack = report->rule ? report->rule->stack : NULL;
+    claim->what = jx_arena_printf(program->ctx->arena,
+                                  "the %s is another derivative at a kink than its function's",
+                                  report->subject);
+    claim->verdict = JX_WITNESSED;
+    claim->evidence.by = "the slopes of both sides";
+    claim->evidence.note = report->convention;
+}
+
 /* What a vjp rule saves for nothing. */
 static void claim_unused(jx_program *program, const jx_rule_report *report,
                          jx_claim_list *claims)
@@ -412,6 +433,8 @@ bool jx_gradcheck(jx_program *program, const jx_gradcheck_options *given,
     for (size_t i = 0; i < reports->count; i++) {
         claim_of(program, options, &reports->at[i], claims);
         claim_undeclared(program, &reports->at[i], claims);
+        if (!options->in_passing)
+            claim_convention(program, &reports->at[i], claims);
         claim_unused(program, &reports->at[i], claims);
     }
     return jx_ok(program->ctx);

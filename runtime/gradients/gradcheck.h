@@ -60,6 +60,8 @@ typedef struct jx_rule_report {
     jx_code code; /* of a wrong rule: in what, or 0 (jx_rule_code) */
     const char *undeclared; /* of a rule that is not wrong: where it is in its declared
                                dtypes, or NULL */
+    const char *convention; /* of such a one: where it has another derivative than its
+                               function's own, of several that there are; or NULL */
     const char *detail;  /* arena text, or NULL */
     jx_rule_evidence evidence;
     const char *more; /* "identical over the reals, ..."; where it is sampled, why no more
@@ -96,8 +98,8 @@ typedef struct jx_gradcheck_options {
 /* Checks all rules.  A wrong rule adds a witnessed claim (DRV001, DRV002; DRV006: in
  * second order; DRV008: it can't be gone back along), an undecided one an undecided
  * claim; so does a call that closes over what is differentiated (DRV011), and a wrong
- * derivative of the program (DRV013), and a rule that is not finite in its declared dtypes
- * (DRV012).  False with an
+ * derivative of the program (DRV013), a rule that is not finite in its declared dtypes
+ * (DRV012), and one that is another derivative at a kink than its function's own (DRV020).  False with an
  * error in program->ctx only when memory ends. */
 bool jx_gradcheck(jx_program *program, const jx_gradcheck_options *options,
                   jx_claim_list *claims, jx_rule_reports *reports);

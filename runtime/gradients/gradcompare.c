@@ -58,22 +58,28 @@ static void say_wrong(jx_gradding *c, const char *what, double value,
         c->most_work ? "the derivative" : "the rule", value, slope);
 }
 
-/* By the function's own derivative. */
-static void say_denied(jx_gradding *c, const char *what, jx_functional f, double value,
-                       const jx_target *t)
+/* The functional of the function's own derivative. */
+static double own_along(const jx_gradding *c, jx_functional f)
 {
     double own = 0;
 
     for (int j = 0; j < c->out.size; j++)
         if (f.weights ? f.weights[j] != 0 : j == f.only)
             own += (f.weights ? f.weights[j] : 1) * c->along[j];
+    return own;
+}
+
+/* By the function's own derivative. */
+static void say_denied(jx_gradding *c, const char *what, jx_functional f, double value,
+                       const jx_target *t)
+{
     c->by_own = true;
     c->wrong = jx_arena_printf(
         c->program->ctx->arena,
         "at %s (%s), direction \"%s\", %s: the rule gives %.17g, the function's own "
         "derivative is %.17g (finite differences %.10g ± %.1g)",
         jx_sample_text(c->program->ctx, c->x, c->in.size), c->point->name, c->direction,
-        what, value, own, t->low, t->error);
+        what, value, own_along(c, f), t->low, t->error);
 }
 
 /* A disagreement stands only if at least one other first step shows the same
@@ -192,7 +198,45 @@ bool jx_grad_stands(jx_gradding *c, const double *d, jx_functional f, double val
     return !says_nothing(c, value, scale, off, t) &&
            confirmed(c, d, f, value, scale, t) && !cancels(c, d, f, value, t) &&
            !jx_grad_is_rounding(c, d, f, off) &&
-           (isnan(value) || !jx_grad_is_noise(c, d, f, off));
+           (isnan(value) ||
+            (!jx_grad_is_noise(c, d, f, off) && !jx_grad_is_unseen(c, d, f, value, off)));
+}
+
+/* Whether the slopes of both sides are the same at steps far smaller. */
+static bool is_kink(jx_gradding *c, const double *d, jx_functional f, const jx_target *t)
+{
+    if (c->loops || !jx_grad_sample(c, d, jx_grad_first_step(c, d) / 32, c->again))
+        return false;
+    jx_target near = jx_grad_target(c, f, c->again, jx_grad_rounding(c, c->again));
+    double slack = 0.01 * (t->high - t->low) + t->error + near.error;
+    return !near.undefined && !near.stair && !near.imprecise &&
+           fabs(near.low - t->low) <= slack && fabs(near.high - t->high) <= slack;
+}
+
+/* Notes a point where there are several derivatives, of which the rule gives another than the
+ * function's own. */
+static void note_convention(jx_gradding *c, const char *what, jx_functional f, double value,
+                            const jx_target *t)
+{
+    if (c->convention || c->second || c->most_work || c->intent || c->stands_in ||
+        jx_grad_is_foreign(c) || !isfinite(value))
+        return;
+    c->convention = jx_arena_printf(
+        c->program->ctx->arena,
+        "at %s (%s), direction \"%s\", %s: the slopes of both sides are %.6g and %.6g, the rule "
+        "gives %.6g, the function's own derivative is %.6g",
+        jx_sample_text(c->program->ctx, c->x, c->in.size), c->point->name, c->direction, what,
+        t->low, t->high, value, own_along(c, f));
+}
+
+/* Whether, at a kink or a tie, the function's own derivative is not what the slopes are
+ * either. */
+static bool is_theirs_alike(jx_gradding *c, jx_functional f, double off, const jx_target *t)
+{
+    double own = c->has_along ? own_along(c, f) : NAN;
+
+    return isfinite(own) && jx_judge(own, fabs(own), c->tolerance, t) == JX_DISAGREE &&
+           !jx_grad_is_smooth_around(c, off);
 }
 
 /* Counts one comparison; false once the rule is known to be wrong. */
@@ -205,6 +249,9 @@ static bool compare(jx_gradding *c, const double *d, jx_functional f,
     jx_opinion o = jx_judge(value, scale, c->tolerance, &t);
     jx_opinion own = jx_grad_own_says(c, f, value, scale);
 
+    if (own == JX_DISAGREE && t.low < t.high && !t.undefined && !t.stair && !t.imprecise &&
+        !c->convention && is_kink(c, d, f, &t))
+        note_convention(c, what ? what : jx_grad_component(c, f.only), f, value, &t);
     if (own == JX_AGREE && (o == JX_UNCERTAIN || (o == JX_SKIP && !t.stair)))
         o = JX_AGREE;
     if (o == JX_DISAGREE && jx_grad_is_beyond(c, f))
@@ -222,8 +269,15 @@ static bool compare(jx_gradding *c, const double *d, jx_functional f,
     }
     c->stair = c->stair || t.stair;
     double off = fmax(t.low - value, value - t.high);
-    bool stands = o == JX_DISAGREE && jx_grad_stands(c, d, f, value, scale, &t);
-    if (stands && (own == JX_AGREE || is_convention(c, d, f, value, off))) {
+    int *excused = &c->excused[f.weights ? c->out.size : f.only];
+    bool stands = o == JX_DISAGREE && *excused != c->visit &&
+                  jx_grad_stands(c, d, f, value, scale, &t);
+    if (o == JX_DISAGREE && !stands)
+        *excused = c->visit;
+    if (stands && (own == JX_AGREE || is_convention(c, d, f, value, off) ||
+                   is_theirs_alike(c, f, off, &t))) {
+        if (own == JX_DISAGREE && !c->approximates && !c->loops)
+            note_convention(c, what ? what : jx_grad_component(c, f.only), f, value, &t);
         c->outvoted++;
         return true;
     }

@@ -60,17 +60,25 @@ typedef struct jx_gradding {
     const char *wrong;       /* the disagreement that decides, in words ... */
     const char *witness;     /* ... and as JSON (gradwitness.c), or NULL */
     jx_code code;            /* of it, if that is not of the rule's kind */
-    bool iterative;          /* the function has a loop */
+    bool loops;              /* the function has a loop ... */
+    bool iterative;          /* ... and the rule has not, but may rely on where it leads */
+    bool approximates;       /* the function holds numbers that were rounded */
     bool iterates, rough, rounded; /* it computes when to end; its primitives are no surer
                                       than 1e-8; it holds numbers that were rounded */
+    const char *convention; /* where it is another than the own derivative's, or NULL */
     const char *undeclared; /* what goes wrong in the declared dtypes, or NULL */
-    double patched; /* 1 + what jx_grad_patched() found; 0: not yet asked */
+    double patched; /* 1 + the largest jump that jx_grad_is_patched() found; 0: not yet asked */
+    int patched_lines; /* that it looked at */
     double room; /* that a first step has on both sides; 0: as much as it likes */
     bool by_own;             /* the own derivative decided, not differences */
     int against;             /* points that disagree */
+    int unseen;              /* disagreements that gradmean.c excused */
     int visit;               /* the number of the point */
     int *agreed, *opposed, *last_agreed; /* by component: points where it agreed, and where
                                 it was what disagreed; the last point where it agreed */
+    int *excused;            /* by component, and of all together: the last point where a
+                                disagreement was none in the end */
+    int64_t asked;           /* operations that asking again took */
     int wrong_at;            /* the component that disagreed last, or -1 */
     const char *first_wrong, *first_witness;
     jx_code first_code;
@@ -135,10 +143,10 @@ jx_opinion jx_grad_own_says(const jx_gradding *c, jx_functional f, double value,
 /* gradregion.c: checks the rule in each region between thresholds of its code and the
  * function's; false once it is known to be wrong. */
 bool jx_grad_regions(jx_gradding *c);
-/* By how much the function's own derivative jumps at thresholds, relative to it: what is
- * patched together from approximations has no better derivative.  Kinks do not count.
- * Leaves the point elsewhere. */
-double jx_grad_patched(jx_gradding *c);
+/* Whether the function's own derivative jumps by such a part of itself at thresholds, on the
+ * line through the point along d or another: what is patched together from approximations
+ * has no better derivative.  Kinks do not count.  Leaves the point elsewhere. */
+bool jx_grad_is_patched(jx_gradding *c, const double *d, double part);
 /* gradpattern.c: checks it at the point that stands in `x`; false likewise. */
 bool jx_grad_check_here(jx_gradding *c);
 
@@ -216,6 +224,9 @@ bool jx_grad_is_rounding(jx_gradding *c, const double *d, jx_functional f,
 /* The same of other roundings of all that is computed. */
 bool jx_grad_is_noise(jx_gradding *c, const double *d, jx_functional f, double off);
 
+/* How far a noise moves what the rule says and the own derivative, at most. */
+double jx_grad_noise_moves(jx_gradding *c, const double *d, jx_functional f);
+
 /* Whether the rule differs from the own derivative by no more. */
 bool jx_grad_is_shaken(jx_gradding *c, const double *d, jx_functional f, double off);
 
@@ -246,6 +257,11 @@ bool jx_grad_says(jx_gradding *c, const double *d, jx_functional f,
 bool jx_grad_prepare_fwd(jx_gradding *c);
 /* Residuals that fwd computes, before its primal outputs. */
 int jx_grad_computed_residuals(const jx_rule_pattern *p);
+
+/* gradmean.c: whether a rule that holds elsewhere, and is off by that here, integrates to
+ * what the function's values are, to within what its numbers were rounded to. */
+bool jx_grad_is_unseen(jx_gradding *c, const double *d, jx_functional f, double value,
+                       double off);
 
 /* gradnear.c: how the function behaves around the point. */
 

@@ -109,7 +109,10 @@ double jx_grad_first_step(const jx_gradding *c, const double *d)
 
 static bool is_beyond(const jx_gradding *c, const jx_span_of *span, int j)
 {
-    return fabs(c->samples[j]) > span->largest || fabs(c->slopes[j].value) > span->largest;
+    /* A series that is summed where it does not converge gives finite junk. */
+    double largest = c->loops ? sqrt(span->largest) : span->largest;
+
+    return fabs(c->samples[j]) > largest || fabs(c->slopes[j].value) > largest;
 }
 
 bool jx_grad_is_beyond(const jx_gradding *c, jx_functional f)

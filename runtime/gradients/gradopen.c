@@ -20,8 +20,10 @@ bool jx_grad_allocate(jx_gradding *c)
     c->agreed = calloc(m + 1, sizeof *c->agreed);
     c->opposed = calloc(m + 1, sizeof *c->opposed);
     c->last_agreed = calloc(m + 1, sizeof *c->last_agreed);
-    return (c->x && c->along && c->agreed && c->opposed && c->last_agreed && c->samples && c->tangent && c->cotangent && c->moved &&
-            c->directions && c->slopes && c->again) ||
+    c->excused = calloc(m + 2, sizeof *c->excused);
+    return (c->x && c->along && c->agreed && c->opposed && c->last_agreed && c->excused &&
+            c->samples && c->tangent && c->cotangent && c->moved && c->directions && c->slopes &&
+            c->again) ||
            jx_starved(c->program->ctx);
 }
 
@@ -29,7 +31,7 @@ void jx_grad_release(jx_gradding *c)
 {
     void *all[] = {c->x,     c->samples,    c->tangent, c->cotangent,
                    c->moved, c->directions, c->slopes,  c->again,
-                   c->along, c->agreed,     c->opposed, c->last_agreed};
+                   c->along, c->agreed,     c->opposed, c->last_agreed, c->excused};
 
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         free(all[i]);

@@ -21,7 +21,7 @@ enum {
     LEAST = 2,           /* directions at a point */
     ENOUGH = 3,          /* points, after which what a rule may cost is a limit ... */
     POINT_OPERATIONS = 150000, /* ... that is, at each of them, and ... */
-    RULE_OPERATIONS = 2500000, /* ... in all */
+    RULE_OPERATIONS = 1000000, /* ... in all */
     ENOUGH_AGAINST = 3,  /* points at which one component is off */
 };
 
@@ -342,7 +342,7 @@ static bool check_program_points(jx_gradding *c, const jx_plan_options *how)
 /* Whether more points would take longer than what they can tell is worth. */
 static bool is_enough(const jx_gradding *c)
 {
-    return c->work > RULE_OPERATIONS && c->points >= ENOUGH;
+    return c->work + c->asked > RULE_OPERATIONS && c->points >= ENOUGH;
 }
 
 static bool check_points(jx_gradding *c, const jx_plan_options *how,
@@ -403,13 +403,15 @@ void jx_grad_pattern(jx_gradding *c, const jx_plan_options *how, bool thorough,
                          "does (jaxvet check says where)";
     } else if (!(c->rule->vjp && !cotangent_dtypes(c)) && c->in.size > 0 &&
                c->out.size > 0) {
-        c->iterative = jx_points_has_loop(c->rule->primal.jaxpr) &&
+        c->loops = jx_points_has_loop(c->rule->primal.jaxpr);
+        c->iterative = c->loops &&
                        (c->most_work || c->second || !jx_grad_loops_itself(c));
         c->grain = jx_points_grain(c->rule->primal.jaxpr);
         c->converges = c->intent == JX_INTENT_IMPLICIT ||
                        jx_points_converges(c->rule->primal.jaxpr);
         c->iterates = jx_points_iterates(c->rule->primal.jaxpr);
         c->rough = jx_points_is_rough(c->rule->primal.jaxpr);
+        c->approximates = jx_points_has_rounded(c->rule->primal.jaxpr);
         c->rounded = holds_rounded(c);
         c->symmetric = c->symmetric || c->intent == JX_INTENT_SYMMETRIC;
         if (check_points(c, how, thorough) && !thorough &&
@@ -431,6 +433,7 @@ void jx_grad_pattern(jx_gradding *c, const jx_plan_options *how, bool thorough,
     report->empty = !c->wrong && ((c->in.count > 0 && c->in.size == 0) ||
                                   (c->out.count > 0 && c->out.size == 0));
     report->undeclared = c->undeclared;
+    report->convention = c->convention;
     if (c->wrong) {
         report->outcome = JX_RULE_WRONG;
         report->detail = c->wrong;

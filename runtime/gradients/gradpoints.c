@@ -64,7 +64,7 @@ typedef struct point_list {
 } point_list;
 
 /* The value of a literal that is a float of 16 bits or more. */
-static bool float_of(jx_atom atom, double *value)
+bool jx_points_float(jx_atom atom, double *value)
 {
     const jx_literal *literal = atom.literal;
 
@@ -87,7 +87,7 @@ static bool float_of(jx_atom atom, double *value)
 /* A float literal's value, if it is one that code may compare with. */
 static bool constant_of(jx_atom atom, double *value)
 {
-    return float_of(atom, value) && isfinite(*value) && fabs(*value) > 1e-3 &&
+    return jx_points_float(atom, value) && isfinite(*value) && fabs(*value) > 1e-3 &&
            fabs(*value) <= 1e4 && fabs(*value) != 1;
 }
 
@@ -318,7 +318,7 @@ static bool compares_with(const jx_eqn *eqn, const void *least)
     if (id != JX_PRIM_lt && id != JX_PRIM_le && id != JX_PRIM_gt && id != JX_PRIM_ge)
         return false;
     for (int i = 0; i < eqn->nins; i++)
-        if (float_of(eqn->ins[i], &value) && value < 1e-3 && value > *(const double *)least)
+        if (jx_points_float(eqn->ins[i], &value) && value < 1e-3 && value > *(const double *)least)
             return true;
     return false;
 }
@@ -375,6 +375,24 @@ static bool is_symmetric(const jx_eqn *eqn, const void *unused)
 bool jx_points_symmetric(const jx_jaxpr *jaxpr)
 {
     return any_eqn(jaxpr, is_symmetric, NULL);
+}
+
+static bool is_decomposition(const jx_eqn *eqn, const void *unused)
+{
+    static const jx_prim_id all[] = {JX_PRIM_svd, JX_PRIM_eigh, JX_PRIM_eig, JX_PRIM_schur,
+                                     JX_PRIM_qr,  JX_PRIM_geqrf, JX_PRIM_lu, JX_PRIM_cholesky,
+                                     JX_PRIM_hessenberg, JX_PRIM_tridiagonal};
+
+    (void)unused;
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (eqn->prim->id == all[i])
+            return true;
+    return false;
+}
+
+bool jx_points_decomposes(const jx_jaxpr *jaxpr)
+{
+    return any_eqn(jaxpr, is_decomposition, NULL);
 }
 
 static bool is_call_of(const jx_eqn *eqn, const void *rule)
@@ -489,7 +507,7 @@ static bool add_numbers(const jx_eqn *eqn, const void *with)
     double value;
 
     for (int i = 0; i < eqn->nins && to->count < to->most; i++) {
-        bool is_new = float_of(eqn->ins[i], &value) && isfinite(value) && value != 0 &&
+        bool is_new = jx_points_float(eqn->ins[i], &value) && isfinite(value) && value != 0 &&
                       fabs(value) != 1;
         for (int k = 0; is_new && k < to->count; k++)
             is_new = to->at[k] != value;

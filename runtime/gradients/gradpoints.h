@@ -82,6 +82,10 @@ int jx_points_constants(const jx_jaxpr *jaxpr, double *to, int count, int most);
 /* Whether a jaxpr has primitives of which no kernel has all digits: special functions,
  * decompositions, transforms; nested ones included. */
 bool jx_points_is_rough(const jx_jaxpr *jaxpr);
+/* The value of a float literal; false of anything else. */
+bool jx_points_float(jx_atom atom, double *value);
+/* Whether a jaxpr decomposes matrices, nested ones included. */
+bool jx_points_decomposes(const jx_jaxpr *jaxpr);
 /* Whether a jaxpr stops gradients, nested ones included. */
 bool jx_points_stops(const jx_jaxpr *jaxpr);
 

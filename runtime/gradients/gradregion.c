@@ -22,7 +22,7 @@ enum {
     ONE_ELEMENT = 4, /* lines: all, three arguments alone, these */
     AT_RANDOM = 5,
     LINES = 6,
-    MOST_WORK = 2000000, /* operations */
+    MOST_WORK = 1000000, /* operations */
 };
 
 static const jx_point normal = {JX_AT_NORMAL, 1, "normal"};
@@ -37,9 +37,10 @@ typedef struct survey {
     jx_choices primal_chose, rule_chose;
     jx_callee primal, jvp, fwd, bwd; /* of `c`, planned with choices */
     double *base, *line;             /* x = base + t * line */
+    bool primal_alone;               /* the rule's choices do not matter */
     bool exact;                      /* equal numbers: a region may be one number wide */
     int kind;                        /* of line: ways are remembered by it */
-    double most;                     /* the largest t */
+    double least, most;              /* the smallest t that is not 0, the largest */
     int64_t left;                    /* operations */
     uint64_t met[MOST_WAYS];
     int nmet, npoints, of_line;
@@ -57,9 +58,10 @@ static bool open_all(survey *s)
     of_primal.choices = &s->primal_chose;
     of_rule.choices = &s->rule_chose;
     bool good = jx_callee_open(&s->primal, c->typed, &c->rule->primal, &of_primal) &&
-                (c->rule->vjp ? jx_callee_open(&s->fwd, c->typed, &p->fwd, &of_rule) &&
-                                    jx_callee_open(&s->bwd, c->typed, &p->bwd, &of_rule)
-                              : jx_callee_open(&s->jvp, c->typed, &p->jvp, &of_rule));
+                (s->primal_alone ||
+                 (c->rule->vjp ? jx_callee_open(&s->fwd, c->typed, &p->fwd, &of_rule) &&
+                                     jx_callee_open(&s->bwd, c->typed, &p->bwd, &of_rule)
+                               : jx_callee_open(&s->jvp, c->typed, &p->jvp, &of_rule)));
     s->base = calloc(2 * (size_t)c->in.size + 2, sizeof *s->base);
     s->line = s->base ? s->base + c->in.size + 1 : NULL;
     if (!good && c->program->ctx->error.kind != JX_E_LIMIT)
@@ -111,6 +113,7 @@ static uint64_t way_at(survey *s, double t)
     put(s, t);
     bool ran = jx_callee_run(&c->primal);
     s->left -= jx_exec_operations(c->primal.exec) + 1;
+    ran = ran && !s->primal_alone;
     memcpy(c->moved, s->line, (size_t)c->in.size * sizeof *c->moved);
     for (int j = 0; j < c->out.size; j++)
         c->cotangent[j] = 1;
@@ -197,6 +200,9 @@ static void visit_at(survey *s, double t, double room, const char *name)
     jx_gradding *c = s->c;
     const jx_point point = {JX_AT_GIVEN, t, name};
 
+    if (t != 0 && fabs(t) < s->least)
+        return;
+
     c->point = &point;
     c->room = room;
     put(s, t);
@@ -212,8 +218,8 @@ static void visit(survey *s, const region *r)
     double t = middle(r), width = r->high - r->low;
     double end = fabs(r->high) > fabs(r->low) ? r->high : r->low;
 
-    if (is_met(s, r->way) || s->npoints >= MOST_POINTS || s->of_line >= PER_LINE ||
-        s->nmet >= MOST_WAYS || (!s->exact && width < 1e-3 * fabs(t)))
+    if (is_met(s, r->way) || s->c->asked > MOST_WORK || s->npoints >= MOST_POINTS ||
+        s->of_line >= PER_LINE || s->nmet >= MOST_WAYS || (!s->exact && width < 1e-3 * fabs(t)))
         return;
     s->met[s->nmet++] = r->way;
     s->npoints++;
@@ -271,6 +277,18 @@ static void survey_line(survey *s, region_visitor *visitor)
         visitor(s, &here);
 }
 
+/* Operands that are the same in every call stay as they are. */
+static void keep_fixed(survey *s)
+{
+    for (int k = 0; k < s->c->in.count; k++) {
+        const jx_span_of *span = &s->c->in.spans[k];
+        for (int i = 0; span->fixed && i < span->count; i++) {
+            s->base[span->at + i] = span->fixed[i];
+            s->line[span->at + i] = 0;
+        }
+    }
+}
+
 /* A base of normal numbers, matrices with a heavy diagonal. */
 static void fill_base(survey *s)
 {
@@ -307,29 +325,34 @@ static bool line_of(survey *s, int k)
         s->base[c->in.size / 2] = 0;
         s->line[c->in.size / 2] = 1;
     }
-    if (k == 0 || alone || random)
+    if (k == 0 || alone || random) {
+        keep_fixed(s);
         return k == 0 || c->in.size > 1;
-    if (!span || c->in.count < 2 || span->tied)
+    }
+    if (!span || c->in.count < 2 || span->tied || span->fixed)
         return false;
     for (int i = span->at; i < span->at + span->count; i++) {
         s->base[i] = 0;
         s->line[i] = 1;
     }
+    keep_fixed(s);
     return true;
 }
 
-/* The largest number to try: well within the narrowest dtype of the operands. */
-static double largest(const jx_gradding *c)
+/* The numbers to try: well within the narrowest dtype of the operands, none that JAX takes
+ * for zero.  What is decomposed beside a far larger number is lost. */
+static void set_limits(survey *s)
 {
-    double most = 1e60;
+    const jx_gradding *c = s->c;
 
+    s->least = DBL_MIN;
+    s->most = c->rule->primal.jaxpr && jx_points_decomposes(c->rule->primal.jaxpr) ? 300 : 1e60;
     for (int i = 0; i < c->rule->nins; i++) {
         jx_dtype dtype = c->rule->ins[i]->dtype;
-        most = fmin(most, dtype == JX_F16 ? 3e4
-                          : dtype == JX_F32 || dtype == JX_BF16 || dtype == JX_C64 ? 1e30
-                                                                                   : most);
+        bool single = dtype == JX_F32 || dtype == JX_BF16 || dtype == JX_C64;
+        s->most = fmin(s->most, dtype == JX_F16 ? 3e4 : single ? 1e30 : s->most);
+        s->least = fmax(s->least, dtype == JX_F16 ? 0x1p-14 : single ? FLT_MIN : s->least);
     }
-    return most;
 }
 
 static bool any_chooses(const jx_gradding *c)
@@ -353,11 +376,12 @@ static void copy_passive(survey *s)
 
 bool jx_grad_regions(jx_gradding *c)
 {
-    survey s = {.c = c, .most = largest(c), .left = MOST_WORK, .good = true};
+    survey s = {.c = c, .left = MOST_WORK, .good = true};
 
     if (!any_chooses(c) || c->cautious || c->second || c->most_work || c->iterates ||
         c->values_only || c->stands_in || c->pulling)
         return true;
+    set_limits(&s);
     if (open_all(&s)) {
         c->point = &normal;
         jx_grad_fill_passive(c);
@@ -415,18 +439,26 @@ static void measure_jump(survey *s, const region *r)
     }
 }
 
-double jx_grad_patched(jx_gradding *c)
+bool jx_grad_is_patched(jx_gradding *c, const double *d, double part)
 {
-    survey s = {.c = c, .most = largest(c), .left = MOST_WORK, .good = true};
+    enum { LINES_TRIED = 4 };
+    size_t bytes = (size_t)c->in.size * sizeof *d;
+    survey s = {.c = c, .primal_alone = true, .left = MOST_WORK, .good = true};
+    bool first = c->patched < 1;
 
-    if (c->patched >= 1)
-        return c->patched - 1;
-    c->patched = 1;
-    if (c->rule->primal.jaxpr && jx_points_chooses(c->rule->primal.jaxpr) && open_all(&s)) {
+    c->patched = first ? 1 : c->patched;
+    if (part <= c->patched - 1 || c->patched_lines++ >= LINES_TRIED || !c->rule->primal.jaxpr ||
+        !jx_points_chooses(c->rule->primal.jaxpr))
+        return part <= c->patched - 1;
+    set_limits(&s);
+    if (open_all(&s)) {
         copy_passive(&s);
-        if (line_of(&s, 0))
+        memcpy(s.base, c->x, bytes);
+        memcpy(s.line, d, bytes);
+        survey_line(&s, measure_jump);
+        if (first && line_of(&s, 0))
             survey_line(&s, measure_jump);
     }
     close_all(&s);
-    return c->patched - 1;
+    return part <= c->patched - 1;
 }

@@ -78,6 +78,7 @@ static void keep_own(const jx_gradding *of, jx_gradding *to)
     to->agreed = of->agreed;
     to->opposed = of->opposed;
     to->last_agreed = of->last_agreed;
+    to->excused = of->excused;
     to->noise = of->noise;
     to->twins = NULL;
     to->derivative = to->guarded = NULL;
@@ -97,6 +98,7 @@ static jx_gradding *twin_of(jx_gradding *c, int which, bool own)
         return NULL;
     to = &twins->at[which];
     how = how_of(c, which);
+    c->asked += to->work;
     if (!twins->tried[which]) {
         keep_own(&nothing, &now);
         now.noise = which == NOISY ? &twins->noise : NULL;
@@ -155,6 +157,17 @@ static bool shaken(jx_gradding *c, const double *d, jx_functional f, int which, 
     return s && difference(s, d, f, off) && isfinite(*off);
 }
 
+/* The functional of a twin's own derivative. */
+static double own_of(const jx_gradding *s, jx_functional f)
+{
+    double sum = 0;
+
+    for (int j = 0; j < s->out.size; j++)
+        if (f.weights ? f.weights[j] != 0 : j == f.only)
+            sum += (f.weights ? f.weights[j] : 1) * s->along[j];
+    return sum;
+}
+
 /* A twin's rule less its own derivative along d. */
 static bool own_shaken(jx_gradding *c, const double *d, jx_functional f, int which, double *off)
 {
@@ -164,9 +177,7 @@ static bool own_shaken(jx_gradding *c, const double *d, jx_functional f, int whi
     if (s)
         jx_grad_own_along(s, d);
     if (s && s->has_along && jx_grad_says(s, d, f, off))
-        for (int j = 0; j < s->out.size; j++)
-            if (f.weights ? f.weights[j] != 0 : j == f.only)
-                *off -= (f.weights ? f.weights[j] : 1) * s->along[j];
+        *off -= own_of(s, f);
     return isfinite(*off);
 }
 
@@ -233,15 +244,39 @@ bool jx_grad_is_rounding(jx_gradding *c, const double *d, jx_functional f, doubl
 }
 
 /* What a noise makes of a difference at most; not finite where it makes no number of it. */
-static double made_by(jx_gradding *s, const double *d, jx_functional f, double quiet)
+static double made_by(jx_gradding *c, jx_gradding *s, const double *d, jx_functional f,
+                      double quiet)
 {
     double most = 0, off;
 
     for (int k = 0; k < SHAKES; k++) {
+        c->asked += s->work;
         s->work = 0;
         if (!difference(s, d, f, &off) || !isfinite(off))
             return INFINITY;
         most = fmax(most, fabs(off - quiet));
+    }
+    return most;
+}
+
+double jx_grad_noise_moves(jx_gradding *c, const double *d, jx_functional f)
+{
+    jx_gradding *s = twin_of(c, NOISY, true);
+    double quiet[2], by[2], most = 0;
+
+    if (!s)
+        return INFINITY;
+    for (int k = 0; k <= SHAKES; k++) {
+        s->noise->by = k > 0;
+        c->asked += s->work;
+        s->work = 0;
+        jx_grad_own_along(s, d);
+        if (!s->has_along || !jx_grad_says(s, d, f, &by[0]))
+            return INFINITY;
+        by[1] = own_of(s, f);
+        if (k == 0)
+            memcpy(quiet, by, sizeof quiet);
+        most = fmax(most, fabs(by[0] - quiet[0]) + fabs(by[1] - quiet[1]));
     }
     return most;
 }
@@ -257,5 +292,5 @@ bool jx_grad_is_noise(jx_gradding *c, const double *d, jx_functional f, double o
     s->noise->by = 0;
     is = difference(s, d, f, &quiet) && isfinite(quiet);
     s->noise->by = 1;
-    return is && off <= enough_of_noise * made_by(s, d, f, quiet);
+    return is && off <= enough_of_noise * made_by(c, s, d, f, quiet);
 }

@@ -5,8 +5,8 @@
  * than both of them round, differences do not speak against it, and the function has a
  * derivative there, the rule is wrong.
  *
- * What they round is measured: both run once more with all roundings upward, and once
- * downward.  That moves each of them by about as much as rounding moved it from the truth,
+ * What they round is measured: both run once more with all roundings upward, once downward,
+ * and some times with a noise.  That moves each of them by about as much as rounding moved it from the truth,
  * cancellation and all. */
 #include "runtime/gradients/gradding.h"
 
@@ -16,8 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Times what both move when rounded otherwise. */
-static const double surely = 16;
+/* Times what both move when rounded otherwise; an approximation is off by more. */
+static const double surely = 16, surely_of_approximations = 256;
 
 /* The functional of the own derivative along d; `size` sums magnitudes. */
 static double own_of(const jx_gradding *c, jx_functional f, double *size)
@@ -93,7 +93,7 @@ static bool both(jx_gradding *c, const double *d, jx_functional f, double *value
     return isfinite(*own) && isfinite(*value);
 }
 
-/* How far both move when all is rounded upward, and downward. */
+/* How far both move when all is rounded upward, downward, and at random. */
 static double rounds_by(jx_gradding *c, const double *d, jx_functional f, double value,
                         double own)
 {
@@ -107,7 +107,7 @@ static double rounds_by(jx_gradding *c, const double *d, jx_functional f, double
         most = fmax(most, fabs(other - value) + fabs(other_own - own));
     }
     set_rounding(c, FE_TONEAREST);
-    return most;
+    return fmax(most, jx_grad_noise_moves(c, d, f));
 }
 
 /* Moves the point by that much of itself, at most as far as there is room. */
@@ -146,19 +146,35 @@ static bool goes_on(jx_gradding *c, const kept *k, const double *d, jx_functiona
     return true;
 }
 
+/* The magnitudes of the functional's values; a part of a complex number is as sure as that. */
+static double magnitude(const jx_gradding *c, jx_functional f)
+{
+    double sum = 0;
+
+    for (int s = 0; s < c->out.count; s++) {
+        const jx_span_of *span = &c->out.spans[s];
+        for (int j = span->at; j < span->at + span->count; j++) {
+            double weight = f.weights ? f.weights[j] : j == f.only;
+            int other = span->at + ((j - span->at) ^ 1);
+            double size = span->complex ? hypot(c->samples[j], c->samples[other])
+                                        : fabs(c->samples[j]);
+            sum += weight == 0 ? 0 : fabs(weight) * size;
+        }
+    }
+    return sum;
+}
+
 /* How the function's values limit what a slope can mean: a difference that moves them by
  * less than they are rounded, however far one goes, is none in the declared dtype. */
 static double beneath_rounding(const jx_gradding *c, const double *d, jx_functional f)
 {
-    double unit = 0, reach = 0, size = 0;
+    double unit = 0, reach = 0;
 
     for (int i = 0; i < c->rule->nins; i++)
         unit = fmax(unit, jx_unit_roundoff(c->rule->ins[i]->dtype));
     for (int i = 0; i < c->in.size; i++)
         reach = fmax(reach, d[i] != 0 ? fabs(c->x[i]) : 0);
-    for (int j = 0; j < c->out.size; j++)
-        size += fabs((f.weights ? f.weights[j] : j == f.only) * c->samples[j]);
-    return unit * size / fmax(reach, 1);
+    return unit * magnitude(c, f) / fmax(reach, 1);
 }
 
 /* Whether differences speak against the own derivative, which may be what is off. */
@@ -173,11 +189,10 @@ static double nearness(const jx_gradding *c)
 {
     double unit = 0;
 
-    if (c->rough)
-        return fmax(c->tolerance, 1e-8);
     for (int i = 0; i < c->rule->nins; i++)
         unit = fmax(unit, jx_unit_roundoff(c->rule->ins[i]->dtype));
-    return fmax(c->rounded ? 1.5 * unit : unit / 8, 1e-12);
+    unit = fmax(c->rounded ? 1.5 * unit : unit / 2, c->approximates ? 8e-12 : 1e-12);
+    return c->rough ? fmax(fmax(c->tolerance, unit), 1e-8) : unit;
 }
 
 jx_opinion jx_grad_own_denies(jx_gradding *c, const double *d, jx_functional f,
@@ -208,8 +223,17 @@ jx_opinion jx_grad_own_denies(jx_gradding *c, const double *d, jx_functional f,
         return off > 1e-3 * size ? JX_UNCERTAIN : JX_AGREE;
     if (!keep(c, f, &k))
         return JX_SKIP;
-    sure = off > surely * rounds_by(c, d, f, value, own) &&
-           goes_on(c, &k, d, f, own, value - own, size) && off > 4 * jx_grad_patched(c) * size;
+    double times = c->approximates ? surely_of_approximations : surely;
+    sure = off > times * rounds_by(c, d, f, value, own) &&
+           goes_on(c, &k, d, f, own, value - own, size);
     restore(c, f, &k);
-    return sure && !jx_grad_is_shaken(c, d, f, off) ? JX_DISAGREE : JX_SKIP;
+    sure = sure && !jx_grad_is_shaken(c, d, f, off);
+    if (!sure || !keep(c, f, &k))
+        return JX_SKIP;
+    /* Its room is used. */
+    f.weights = f.weights ? k.weights : NULL;
+    sure = !jx_grad_is_unseen(c, d, f, value, off) &&
+           !jx_grad_is_patched(c, d, off / (4 * size));
+    restore(c, f, &k);
+    return sure ? JX_DISAGREE : JX_SKIP;
 }

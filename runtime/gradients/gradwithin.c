@@ -120,8 +120,36 @@ static place origin_of(tracing *t, const frame *f, jx_atom atom)
     return (place){f, atom, NULL};
 }
 
-/* The value of a predicate where two floats are equal, and hardly anywhere else: 1 or 0;
- * or -1. */
+static bool is_even(const jx_eqn *eqn)
+{
+    const jx_atom *in = eqn ? eqn->ins : NULL;
+
+    return eqn && (eqn->prim->id == JX_PRIM_abs || eqn->prim->id == JX_PRIM_square ||
+                   (eqn->prim->id == JX_PRIM_mul && in[0].var && in[0].var == in[1].var));
+}
+
+/* Whether it says that the magnitude of a number is below a small one: 1; above it: 0; or
+ * -1. */
+static int where_small(tracing *t, const frame *f, const jx_eqn *eqn)
+{
+    static const double small = 1.5e-3;
+    jx_prim_id id = eqn->prim->id;
+    bool less = id == JX_PRIM_lt || id == JX_PRIM_le;
+    double limit;
+
+    if (!less && id != JX_PRIM_gt && id != JX_PRIM_ge)
+        return -1;
+    for (int i = 0; i < 2; i++) {
+        place number = origin_of(t, f, eqn->ins[i]);
+        if (jx_points_float(number.atom, &limit) && limit > 0 && limit < small &&
+            is_even(origin_of(t, f, eqn->ins[!i]).eqn))
+            return less == (i == 1);
+    }
+    return -1;
+}
+
+/* The value of a predicate where two floats are equal, or one is about 0, and hardly anywhere
+ * else: 1 or 0; or -1. */
 static int where_equal(tracing *t, const frame *f, jx_atom which)
 {
     place from = origin_of(t, f, which);
@@ -131,9 +159,10 @@ static int where_equal(tracing *t, const frame *f, jx_atom which)
         int inside = where_equal(t, from.frame, eqn->ins[0]);
         return inside < 0 ? inside : !inside;
     }
-    if (!eqn || (eqn->prim->id != JX_PRIM_eq && eqn->prim->id != JX_PRIM_ne) ||
-        !jx_dtype_is_inexact(jx_atom_aval(eqn->ins[0])->dtype))
+    if (!eqn || eqn->nins != 2 || !jx_dtype_is_inexact(jx_atom_aval(eqn->ins[0])->dtype))
         return -1;
+    if (eqn->prim->id != JX_PRIM_eq && eqn->prim->id != JX_PRIM_ne)
+        return where_small(t, from.frame, eqn);
     return eqn->prim->id == JX_PRIM_eq;
 }
 

@@ -173,7 +173,8 @@ static void move_results(void *o, const void *const *ins, int64_t count,
     }
 }
 
-/* The same of complex numbers; one that few bits hold was not rounded. */
+/* The same of complex numbers, of which a product's or a function's parts are as sure as
+ * both of them; one that few bits hold was not rounded. */
 static void move_pairs(void *o, const void *const *ins, int64_t count,
                        const void *param)
 {
@@ -181,12 +182,13 @@ static void move_pairs(void *o, const void *const *ins, int64_t count,
     const double *r = ins[0];
     double *out = o;
 
-    for (int64_t i = 0; i < 2 * count; i++)
-        out[i] =
-            n->noise->by == 0 || !isfinite(r[i]) || (double)(float)r[i] == r[i]
-                ? r[i]
-                : moved(n, n->noise->seed ^ n->salt, r[i],
-                        DBL_EPSILON * fabs(r[i]));
+    for (int64_t i = 0; i < 2 * count; i++) {
+        bool alone = n->how == SUM || n->how == DIFFERENCE;
+        double size = alone ? fabs(r[i]) : hypot(r[i], r[i ^ 1]);
+        out[i] = n->noise->by == 0 || !isfinite(r[i]) || (double)(float)r[i] == r[i]
+                     ? r[i]
+                     : moved(n, n->noise->seed ^ n->salt, r[i], DBL_EPSILON * size);
+    }
 }
 
 /* What the tile computes: the primitive, whose tile it is. */
