@@ -9,6 +9,15 @@
 #include <stdio.h>
 #include <string.h>
 
+jx_closed jx_closed_of_value(jx_arena *arena, const jx_value *value)
+{
+    const jx_array **consts = JX_NEW_ARRAY(arena, value->count, const jx_array *);
+
+    for (int i = 0; consts && i < value->count; i++)
+        consts[i] = value->items[i]->array;
+    return (jx_closed){value->jaxpr, consts ? value->count : 0, consts};
+}
+
 typedef struct decode {
     jx_program *program;
     const char *expected; /* set by a decoder that gives false */
@@ -192,11 +201,7 @@ static bool read_jaxpr(decode *d, const jx_value *v, void *to)
 
     if (v->tag != JX_V_JAXPR)
         return want(d, "a jaxpr");
-    const jx_array **consts = JX_NEW_ARRAY(d->program->ctx->arena, v->count,
-                                           const jx_array *);
-    for (int i = 0; consts && i < v->count; i++)
-        consts[i] = v->items[i]->array;
-    *closed = (jx_closed){v->jaxpr, consts ? v->count : 0, consts};
+    *closed = jx_closed_of_value(d->program->ctx->arena, v);
     return true;
 }
 

@@ -260,6 +260,9 @@ const char *jx_called_export_decode(jx_program *program, const jx_value *value,
  * path. */
 int jx_ref_path_at(const jx_prim *prim);
 
+/* A value that is a jaxpr, with its constants, in the arena; without them if memory ends. */
+jx_closed jx_closed_of_value(jx_arena *arena, const jx_value *value);
+
 /* The jaxpr that an equation runs once, on its operands as they are (a call, a
  * custom rule's primal, a composite); NULL: it does something else, or nothing
  * is known of it. */

@@ -175,7 +175,7 @@ static bool check_values(jx_ctx *keep, jx_report *report, jx_program *program,
 static bool check_rules(jx_ctx *keep, jx_report *report, jx_program *program,
                         const jx_check_options *options)
 {
-    return options->no_rules || !program->nrules ||
+    return options->no_rules || !jx_gradcheck_has_rules(program) ||
            (begin(program, "running derivative rules") &&
             jx_check_rules(keep, report, program, &options->selection));
 }

@@ -101,15 +101,16 @@ static bool tell_refusals(jx_ctx *keep, const jx_rule_reports *rules, jx_report 
     return jx_ok(keep);
 }
 
-/* Of all rules that nothing was found against, the least that was compared. */
-static bool assume(jx_ctx *keep, const jx_rule_reports *rules, jx_report *report)
+/* Of all rules of derivatives, or of batching, that nothing was found against, the least that
+ * was compared. */
+static bool assume(jx_ctx *keep, const jx_rule_reports *rules, bool batching, jx_report *report)
 {
     jx_buffer text;
     int count = 0, least = 0;
 
     for (size_t i = 0; i < rules->count; i++) {
         const jx_rule_report *r = &rules->at[i];
-        if (r->outcome != JX_RULE_AGREES || r->empty)
+        if (r->outcome != JX_RULE_AGREES || r->empty || r->batching != batching)
             continue;
         least = !count || r->points < least ? r->points : least;
         count++;
@@ -118,9 +119,9 @@ static bool assume(jx_ctx *keep, const jx_rule_reports *rules, jx_report *report
         return true;
     text = jx_ctx_text(keep);
     jx_buffer_printf(&text,
-                     "%d derivative rule%s right: no disagreement at %d point%s%s "
+                     "%d %s rule%s right: no disagreement at %d point%s%s "
                      "(jaxvet gradcheck says more)",
-                     count, count == 1 ? " is" : "s are", least, least == 1 ? "" : "s",
+                     count, batching ? "batching" : "derivative", count == 1 ? " is" : "s are", least, least == 1 ? "" : "s",
                      count == 1 ? "" : " or more of each");
     JX_PUSH(keep->arena, &report->assumptions, jx_arena_take(keep->arena, &text));
     return jx_ok(keep);
@@ -134,6 +135,7 @@ bool jx_check_rules(jx_ctx *keep, jx_report *report, jx_program *program,
     jx_rule_reports rules = {0};
 
     return jx_gradcheck(program, &how, &claims, &rules) &&
-           tell_refusals(keep, &rules, report) && assume(keep, &rules, report) &&
+           tell_refusals(keep, &rules, report) && assume(keep, &rules, false, report) &&
+           assume(keep, &rules, true, report) &&
            jx_report_claims(keep, report, program, &claims, selection);
 }

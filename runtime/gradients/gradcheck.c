@@ -228,6 +228,7 @@ static void check_rule(jx_program *program, const jx_gradcheck_options *options,
 static const char *what_is_wrong(jx_code code)
 {
     switch (code) {
+    case JX_CODE_DRV003: return "is not the map of its function";
     case JX_CODE_DRV004: return "gives another dtype than its input has";
     case JX_CODE_DRV005: return "ignores an argument";
     case JX_CODE_DRV006: return "is wrong in second order";
@@ -245,9 +246,16 @@ jx_code jx_rule_code(const jx_rule_report *report)
         return JX_CODE_DRV021;
     if (report->code)
         return report->code;
+    if (report->batching)
+        return JX_CODE_DRV003;
     if (!report->rule)
         return JX_CODE_DRV013;
     return report->rule->vjp ? JX_CODE_DRV002 : JX_CODE_DRV001;
+}
+
+static const jx_stack *stack_of(const jx_rule_report *report)
+{
+    return report->rule ? report->rule->stack : report->stack;
 }
 
 static void claim_of(jx_program *program, const jx_gradcheck_options *options,
@@ -265,7 +273,7 @@ static void claim_of(jx_program *program, const jx_gradcheck_options *options,
     claim = jx_claim_add(ctx, claims, code);
     if (!claim)
         return;
-    claim->stack = report->rule ? report->rule->stack : NULL;
+    claim->stack = stack_of(report);
     claim->what = report->outcome == JX_RULE_WRONG || report->outcome == JX_RULE_INTENDED
                       ? jx_arena_printf(ctx->arena, "the %s %s", report->subject,
                                         what_is_wrong(code))
@@ -285,6 +293,7 @@ static void claim_of(jx_program *program, const jx_gradcheck_options *options,
     } else if (report->outcome == JX_RULE_WRONG) {
         claim->verdict = JX_WITNESSED;
         claim->evidence.by = report->code == JX_CODE_DRV008 ? "transposition"
+                             : report->batching ? "a run"
                              : report->by_own ? "the function's own derivative"
                                               : "finite differences";
         claim->evidence.note = report->detail;
@@ -308,7 +317,7 @@ static void claim_undeclared(jx_program *program, const jx_rule_report *report,
 
     if (!claim)
         return;
-    claim->stack = report->rule ? report->rule->stack : NULL;
+    claim->stack = stack_of(report);
     claim->what = jx_arena_printf(program->ctx->arena,
                                   "the %s fails in the dtypes that are declared",
                                   report->subject);
@@ -328,7 +337,7 @@ static void claim_convention(jx_program *program, const jx_rule_report *report,
 
     if (!claim)
         return;
-    claim->stack = report->rule ? report->rule->stack : NULL;
+    claim->stack = stack_of(report);
     claim->what = jx_arena_printf(program->ctx->arena,
                                   "the %s is another derivative at a kink than its function's",
                                   report->subject);
@@ -400,10 +409,12 @@ bool jx_gradcheck(jx_program *program, const jx_gradcheck_options *given,
 {
     jx_gradcheck_options here = *given, *options = &here;
     const jx_rule_outcome *outcomes;
+    jx_program *written;
     jx_derived derived;
     int64_t work = 0;
 
     program = with_code(program, options);
+    written = program; /* with what is batched by rules of its own */
     outcomes = jx_grad_outcomes(program);
     if (!outcomes || !jx_grad_derive(&program, &derived) ||
         !jx_grad_claim_closures(program->ctx, &derived.closing, claims))
@@ -429,6 +440,8 @@ bool jx_gradcheck(jx_program *program, const jx_gradcheck_options *given,
     jx_grad_withhold(&derived.closing, reports);
     if (!options->in_passing && derived.closing.count == 0 &&
         !jx_grad_whole(program, options, &derived.rules[program->nrules], reports))
+        return false;
+    if (!jx_grad_batching(written, options, reports))
         return false;
     for (size_t i = 0; i < reports->count; i++) {
         claim_of(program, options, &reports->at[i], claims);

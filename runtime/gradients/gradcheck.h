@@ -42,8 +42,11 @@ typedef enum jx_rule_evidence {
 } jx_rule_evidence;
 
 typedef struct jx_rule_report {
-    const jx_rule *rule; /* NULL: of the program itself */
-    const char *subject; /* "jvp rule of `f`", "derivative of `f`", "stored vjp of `f`" */
+    const jx_rule *rule; /* NULL: of the program itself, or a batching rule */
+    const char *subject; /* "jvp rule of `f`", "derivative of `f`", "stored vjp of `f`",
+                            "batching rule of `f`" */
+    bool batching;       /* it is of no derivative: points are those where both were run */
+    const jx_stack *stack; /* of a batching rule: the call */
     jx_rule_outcome outcome;
     int points;          /* where at least one comparison was conclusive */
     int64_t comparisons; /* that agreed */
@@ -95,12 +98,16 @@ typedef struct jx_gradcheck_options {
     int64_t operations; /* that all rules may execute; what is left then is undecided; 0: any */
 } jx_gradcheck_options;
 
+/* Whether a program has rules, of derivatives or of batching, that jx_gradcheck() judges. */
+bool jx_gradcheck_has_rules(const jx_program *program);
+
 /* Checks all rules.  A wrong rule adds a witnessed claim (DRV001, DRV002; DRV006: in
  * second order; DRV008: it can't be gone back along), an undecided one an undecided
  * claim; so does a call that closes over what is differentiated (DRV011), and a wrong
  * derivative of the program (DRV013), a rule that is not finite in its declared dtypes
  * (DRV012), and one that is another derivative at a kink than its function's own (DRV020).  False with an
- * error in program->ctx only when memory ends. */
+ * error in program->ctx only when memory ends.  A batching rule that is not the map of its
+ * function is DRV003. */
 bool jx_gradcheck(jx_program *program, const jx_gradcheck_options *options,
                   jx_claim_list *claims, jx_rule_reports *reports);
 

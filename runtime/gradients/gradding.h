@@ -207,6 +207,11 @@ void jx_grad_check_pair(const jx_grad_pair *pair, jx_gradding base, bool thoroug
 bool jx_grad_whole(jx_program *program, const jx_gradcheck_options *options,
                    const jx_derived_rule *derived, jx_rule_reports *reports);
 
+/* gradbatch.c: a report of each function that has a batching rule (custom_vmap), of which the
+ * document holds what it makes; false without memory. */
+bool jx_grad_batching(jx_program *program, const jx_gradcheck_options *options,
+                      jx_rule_reports *reports);
+
 /* gradopen.c: plans the function and the rule's jaxprs; makes the vectors once
  * the spaces are known; frees both. */
 bool jx_grad_open(jx_gradding *c, const jx_plan_options *how);
