@@ -12,6 +12,8 @@
 #include "runtime/gradients/gradsample.h"
 #include "runtime/witness/witness.h"
 
+#include <string.h>
+
 enum { MOST_OPERATIONS = 2000000, MOST_MEMORY = 1 << 30 };
 
 /* The search in one program, and what it is of. */
@@ -19,6 +21,7 @@ typedef struct looking {
     jx_program *sized; /* the author's, at small sizes */
     jx_claim_list claims;
     jx_witnesses hunt;
+    const jx_report *report; /* with what others said */
 } looking;
 
 /* At sizes that its constraints allow, small ones. */
@@ -53,6 +56,20 @@ static bool same_line(const jx_stack *a, const jx_stack *b)
     return a == b || (x && y && x->file == y->file && x->line == y->line);
 }
 
+/* Constants that are not finite are a finding of their own (STG004). */
+static bool is_of_constants(const looking *l, const jx_witness *w)
+{
+    const jx_frame *frame = jx_user_frame(w->stack);
+
+    for (size_t i = 0; frame && i < l->report->findings.count; i++) {
+        const jx_finding *said = &l->report->findings.at[i];
+        if (said->code == JX_CODE_STG004 && said->where.line == frame->line && said->where.file &&
+            strcmp(said->where.file, frame->file->path) == 0)
+            return true;
+    }
+    return false;
+}
+
 /* Something at this line says the same, and more. */
 static bool is_said(const looking *l, const jx_witness *w, size_t number)
 {
@@ -73,7 +90,7 @@ static bool claim(looking *l, size_t number, bool backward)
     jx_program *program = l->sized;
     jx_claim *to;
 
-    if (is_said(l, w, number))
+    if (is_of_constants(l, w) || is_said(l, w, number))
         return true;
     to = jx_claim_add(program->ctx, &l->claims, w->code);
     if (!to)
@@ -154,7 +171,7 @@ bool jx_check_values(jx_ctx *keep, jx_report *report, jx_program *program,
     jx_witness_options options = {.plain = !program->nranges,
                                   .operations = MOST_OPERATIONS,
                                   .memory = MOST_MEMORY};
-    looking l = {.sized = sized(program)};
+    looking l = {.sized = sized(program), .report = report};
     const jx_typed *typed = without_calls(l.sized);
     jx_ctx *ctx = program->ctx;
 

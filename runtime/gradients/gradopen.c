@@ -35,7 +35,6 @@ void jx_grad_release(jx_gradding *c)
 
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         free(all[i]);
-    jx_grad_close_twins(c);
     jx_callee_close(&c->primal);
     jx_callee_close(&c->own);
     jx_callee_close(&c->guard);

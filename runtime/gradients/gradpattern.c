@@ -457,5 +457,6 @@ void jx_grad_pattern(jx_gradding *c, const jx_plan_options *how, bool thorough,
             : c->dropped ? "finite differences were too uncertain everywhere"
                          : "the function was not finite at any point tried";
     }
+    jx_grad_close_twins(c);
     jx_grad_release(c);
 }
