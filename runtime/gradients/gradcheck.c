@@ -55,8 +55,9 @@ static const char *where(const jx_program *program, const jx_rule *rule,
 }
 
 /* Joins what was found of one pattern: a rule agrees if all of them do. */
-static void join_pattern(jx_program *program, const jx_rule_pattern *p, bool met,
-                         const jx_rule_report *one, jx_rule_report *report)
+static void join_pattern(jx_program *program, const jx_rule_pattern *p,
+                         bool met, const jx_rule_report *one,
+                         jx_rule_report *report)
 {
     bool agrees = one->outcome == JX_RULE_UNDECIDED && !one->detail;
 
@@ -119,7 +120,8 @@ static void conclude(jx_program *program, jx_rule_report *report)
 
 /* Of a rule that is declared to be no derivative of its function: its values are judged as
  * ever, its derivative as one of the surrogate, or by its kind. */
-static void check_intent(const jx_gradding *as, bool thorough, jx_rule_report *one)
+static void check_intent(const jx_gradding *as, bool thorough,
+                         jx_rule_report *one)
 {
     jx_gradding values = *as, c = *as;
     jx_rule judged = *as->rule;
@@ -138,13 +140,15 @@ static void check_intent(const jx_gradding *as, bool thorough, jx_rule_report *o
     }
     jx_grad_pattern(&c, as->how, thorough, one);
     if (one->outcome == JX_RULE_WRONG)
-        one->detail = jx_arena_printf(as->program->ctx->arena, "declared as %s, but %s",
-                                      jx_intent_name(as->rule->intent), one->detail);
+        one->detail =
+            jx_arena_printf(as->program->ctx->arena, "declared as %s, but %s",
+                            jx_intent_name(as->rule->intent), one->detail);
 }
 
 /* Whether tangents of this pattern are ones that the program has together; where it has those
  * of none, all count. */
-static bool is_met(const jx_calling *calling, const jx_rule *rule, const jx_rule_pattern *p)
+static bool is_met(const jx_calling *calling, const jx_rule *rule,
+                   const jx_rule_pattern *p)
 {
     bool any = false;
 
@@ -153,10 +157,10 @@ static bool is_met(const jx_calling *calling, const jx_rule *rule, const jx_rule
     return !any || jx_sample_mask_is_met(calling, rule, p->zeros);
 }
 
-static void check_patterns(const jx_typed *typed,
-                           const jx_gradcheck_options *options,
-                           const jx_plan_options *how, const jx_calling *calling,
-                           const jx_derived_rule *derived, jx_rule_report *report)
+static void
+check_patterns(const jx_typed *typed, const jx_gradcheck_options *options,
+               const jx_plan_options *how, const jx_calling *calling,
+               const jx_derived_rule *derived, jx_rule_report *report)
 {
     const jx_rule *rule = report->rule;
 
@@ -174,7 +178,8 @@ static void check_patterns(const jx_typed *typed,
                          .calling = calling,
                          .ends = calling->ends,
                          .rng = {options->seed + 1},
-                         .derivative = derived->own.jaxpr ? &derived->own : NULL,
+                         .derivative =
+                             derived->own.jaxpr ? &derived->own : NULL,
                          .tolerance = report->tolerance};
         if (p->error) {
             one.outcome = JX_RULE_REFUSES;
@@ -189,10 +194,11 @@ static void check_patterns(const jx_typed *typed,
     if (report->outcome != JX_RULE_WRONG && !report->detail &&
         report->comparisons > 0)
         conclude(typed->program, report);
-    if (report->empty && report->outcome == JX_RULE_UNDECIDED && !report->detail)
+    if (report->empty && report->outcome == JX_RULE_UNDECIDED &&
+        !report->detail)
         report->outcome = JX_RULE_AGREES;
-    if (report->outcome != JX_RULE_WRONG && report->outcome != JX_RULE_REFUSES &&
-        !rule->intent)
+    if (report->outcome != JX_RULE_WRONG &&
+        report->outcome != JX_RULE_REFUSES && !rule->intent)
         jx_grad_beyond(typed, options, how, calling, derived, report);
     if (report->outcome == JX_RULE_AGREES && !options->in_passing)
         jx_grad_more(typed, how, options->seed, derived, report);
@@ -265,8 +271,10 @@ static void claim_of(jx_program *program, const jx_gradcheck_options *options,
     jx_code code = jx_rule_code(report);
     jx_claim *claim;
 
-    if ((report->outcome == JX_RULE_AGREES && report->evidence != JX_RULE_PROVED) ||
-        report->outcome == JX_RULE_WITHIN || report->outcome == JX_RULE_BEYOND ||
+    if ((report->outcome == JX_RULE_AGREES &&
+         report->evidence != JX_RULE_PROVED) ||
+        report->outcome == JX_RULE_WITHIN ||
+        report->outcome == JX_RULE_BEYOND ||
         (options->in_passing &&
          (report->outcome == JX_RULE_REFUSES || jx_rule_is_left_out(report))))
         return;
@@ -274,10 +282,12 @@ static void claim_of(jx_program *program, const jx_gradcheck_options *options,
     if (!claim)
         return;
     claim->stack = stack_of(report);
-    claim->what = report->outcome == JX_RULE_WRONG || report->outcome == JX_RULE_INTENDED
-                      ? jx_arena_printf(ctx->arena, "the %s %s", report->subject,
-                                        what_is_wrong(code))
-                      : jx_arena_printf(ctx->arena, "whether the %s is right", report->subject);
+    claim->what =
+        report->outcome == JX_RULE_WRONG || report->outcome == JX_RULE_INTENDED
+            ? jx_arena_printf(ctx->arena, "the %s %s", report->subject,
+                              what_is_wrong(code))
+            : jx_arena_printf(ctx->arena, "whether the %s is right",
+                              report->subject);
     if (report->outcome == JX_RULE_AGREES) {
         claim->what = jx_arena_printf(ctx->arena, "the %s is its derivative",
                                       report->subject);
@@ -288,12 +298,13 @@ static void claim_of(jx_program *program, const jx_gradcheck_options *options,
         claim->evidence.by = "its author";
         claim->evidence.note = jx_arena_printf(
             ctx->arena, "it is declared as %s%s%s, and is that at %d points",
-            jx_intent_name(report->rule->intent), report->rule->reason ? ": " : "",
+            jx_intent_name(report->rule->intent),
+            report->rule->reason ? ": " : "",
             report->rule->reason ? report->rule->reason : "", report->points);
     } else if (report->outcome == JX_RULE_WRONG) {
         claim->verdict = JX_WITNESSED;
         claim->evidence.by = report->code == JX_CODE_DRV008 ? "transposition"
-                             : report->batching ? "a run"
+                             : report->batching             ? "a run"
                              : report->by_own ? "the function's own derivative"
                                               : "finite differences";
         claim->evidence.note = report->detail;
@@ -318,9 +329,9 @@ static void claim_undeclared(jx_program *program, const jx_rule_report *report,
     if (!claim)
         return;
     claim->stack = stack_of(report);
-    claim->what = jx_arena_printf(program->ctx->arena,
-                                  "the %s fails in the dtypes that are declared",
-                                  report->subject);
+    claim->what = jx_arena_printf(
+        program->ctx->arena, "the %s fails in the dtypes that are declared",
+        report->subject);
     claim->verdict = JX_WITNESSED;
     claim->evidence.by = "a run";
     claim->evidence.note = report->undeclared;
@@ -333,14 +344,16 @@ static void claim_convention(jx_program *program, const jx_rule_report *report,
 {
     bool told = report->convention && (report->outcome == JX_RULE_AGREES ||
                                        report->outcome == JX_RULE_UNDECIDED);
-    jx_claim *claim = told ? jx_claim_add(program->ctx, claims, JX_CODE_DRV020) : NULL;
+    jx_claim *claim =
+        told ? jx_claim_add(program->ctx, claims, JX_CODE_DRV020) : NULL;
 
     if (!claim)
         return;
     claim->stack = stack_of(report);
-    claim->what = jx_arena_printf(program->ctx->arena,
-                                  "the %s is another derivative at a kink than its function's",
-                                  report->subject);
+    claim->what = jx_arena_printf(
+        program->ctx->arena,
+        "the %s is another derivative at a kink than its function's",
+        report->subject);
     claim->verdict = JX_WITNESSED;
     claim->evidence.by = "the slopes of both sides";
     claim->evidence.note = report->convention;
@@ -358,18 +371,21 @@ static void claim_unused(jx_program *program, const jx_rule_report *report,
     if (!claim)
         return;
     claim->stack = report->rule->stack;
-    claim->what = jx_arena_printf(ctx->arena,
-                                  "the %s saves what its backward pass does not need: "
-                                  "residual %s",
-                                  report->subject, unused);
+    claim->what =
+        jx_arena_printf(ctx->arena,
+                        "the %s saves what its backward pass does not need: "
+                        "residual %s",
+                        report->subject, unused);
     claim->verdict = JX_WITNESSED;
     claim->evidence.by = "dependence";
-    claim->help = "leave it out: it lives from the forward to the backward pass";
+    claim->help =
+        "leave it out: it lives from the forward to the backward pass";
 }
 
 static const char *subject_of(jx_ctx *ctx, const jx_rule *rule)
 {
-    return jx_arena_printf(ctx->arena, "%s rule of `%s`", rule->vjp ? "vjp" : "jvp",
+    return jx_arena_printf(ctx->arena, "%s rule of `%s`",
+                           rule->vjp ? "vjp" : "jvp",
                            rule->name ? rule->name : "a function");
 }
 
@@ -379,7 +395,8 @@ static const char *subject_of(jx_ctx *ctx, const jx_rule *rule)
 static jx_program *with_code(jx_program *program, jx_gradcheck_options *options)
 {
     const jx_jaxpr *entry = program->entry.jaxpr;
-    const jx_aval **ins = JX_NEW_ARRAY(program->ctx->arena, entry->nins + 1, const jx_aval *);
+    const jx_aval **ins =
+        JX_NEW_ARRAY(program->ctx->arena, entry->nins + 1, const jx_aval *);
     const jx_rule like = {.nins = entry->nins, .ins = ins};
     const jx_binding *sizes;
     jx_program *at;
@@ -389,8 +406,8 @@ static jx_program *with_code(jx_program *program, jx_gradcheck_options *options)
         return program;
     for (int i = 0; i < entry->nins; i++)
         ins[i] = entry->vars[entry->nconsts + i]->aval;
-    if (!jx_sample_sizes(program, &like, options->nbindings, options->bindings, &count,
-                         &sizes) ||
+    if (!jx_sample_sizes(program, &like, options->nbindings, options->bindings,
+                         &count, &sizes) ||
         !count)
         return program;
     at = jx_program_refine(program, NULL, count, sizes);
@@ -420,17 +437,20 @@ bool jx_gradcheck(jx_program *program, const jx_gradcheck_options *given,
         !jx_grad_claim_closures(program->ctx, &derived.closing, claims))
         return false;
     for (int i = 0; i < program->nrules; i++) {
-        jx_rule_report report = {.rule = program->rules[i],
-                                 .subject = subject_of(program->ctx, program->rules[i]),
-                                 .outcome = outcomes[i]};
+        jx_rule_report report = {
+            .rule = program->rules[i],
+            .subject = subject_of(program->ctx, program->rules[i]),
+            .outcome = outcomes[i]};
         /* A rule inside a rule beyond the limit has a twin outside. */
         if (report.outcome != JX_RULE_UNDECIDED)
             ; /* it is not judged alone */
         else if (options->operations && work > options->operations)
-            report.detail = "the rules before it took all the time that there was for them "
-                            "(jaxvet gradcheck has more)";
+            report.detail =
+                "the rules before it took all the time that there was for them "
+                "(jaxvet gradcheck has more)";
         else
-            check_rule(program, options, program->rules[i], &derived.rules[i], &report);
+            check_rule(program, options, program->rules[i], &derived.rules[i],
+                       &report);
         work += report.work;
         JX_PUSH(program->ctx->arena, reports, report);
         if (!jx_ok(program->ctx))
@@ -439,7 +459,8 @@ bool jx_gradcheck(jx_program *program, const jx_gradcheck_options *given,
     jx_grad_excuse(&derived, reports);
     jx_grad_withhold(&derived.closing, reports);
     if (!options->in_passing && derived.closing.count == 0 &&
-        !jx_grad_whole(program, options, &derived.rules[program->nrules], reports))
+        !jx_grad_whole(program, options, &derived.rules[program->nrules],
+                       reports))
         return false;
     if (!jx_grad_batching(written, options, reports))
         return false;

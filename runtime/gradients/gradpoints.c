@@ -185,10 +185,12 @@ static bool any_below(const jx_jaxpr *jaxpr, eqn_test *test, const void *with,
  * smaller.  Without memory it is taken to. */
 static bool any_eqn(const jx_jaxpr *jaxpr, eqn_test *test, const void *with)
 {
-    bool *reached = calloc((size_t)jaxpr->id + 1, sizeof *reached);
+    bool few[1024] = {false}; /* for most programs nothing is asked for */
+    bool *reached = jaxpr->id < (int)sizeof few ? few : calloc((size_t)jaxpr->id + 1, sizeof *reached);
     bool any = !reached || any_below(jaxpr, test, with, reached);
 
-    free(reached);
+    if (reached != few)
+        free(reached);
     return any;
 }
 

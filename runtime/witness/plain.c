@@ -115,6 +115,8 @@ static void fill_input(jx_hunt *h, int input, const struct way *way, jx_rng *rng
     held->hi += beyond;
     if (to)
         jx_hunt_put(h, input, to);
+    else
+        jx_starved(h->program->ctx);
     held->hi -= beyond;
     free(to);
 }
