@@ -78,7 +78,7 @@ typedef struct jx_evidence {
     const char *safe; /* of IDX004: all sizes for which nothing wraps, or NULL */
     int width;        /* of IDX004: bits of the integers */
     const char *advice;     /* what to write, a line each, or NULL */
-    const char *witness;    /* of a wrong derivative: JSON (docs/REPORT.md), or NULL */
+    const char *witness;    /* of what a run shows: JSON (docs/REPORT.md), or NULL */
 } jx_evidence;
 
 /* The equations that lead to a nested jaxpr, outermost first. */

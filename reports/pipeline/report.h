@@ -42,7 +42,7 @@ typedef struct jx_finding {
     const char *note, *help, *suggestion; /* or NULL; help has lines */
     const char *safe; /* of IDX004: sizes for which nothing wraps, or NULL */
     int width;        /* of IDX004: bits of the integers */
-    const char *witness; /* of a wrong derivative: JSON, or NULL */
+    const char *witness; /* of what a run shows: JSON, or NULL */
     char fingerprint[65]; /* stable while lines move; see report.c */
     int order;            /* of the claim in its program */
     int count;            /* identical ones at this place */

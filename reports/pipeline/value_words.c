@@ -6,6 +6,7 @@
 #include "runtime/elementwise.h"
 
 #include <math.h>
+#include <string.h>
 
 static void put_number(const jx_element *element, jx_buffer *to)
 {
@@ -150,4 +151,102 @@ const char *jx_value_note(jx_program *program, const jx_witness *w, bool backwar
     jx_buffer_puts(&text, w->flushed ? "; with subnormal numbers flushed to zero (ftz), as XLA does on a CPU"
                                      : "; as written (ieee)");
     return jx_arena_take(program->ctx->arena, &text);
+}
+
+/* -- for programs ---------------------------------------------------------------------- */
+
+enum { MOST_VALUES = 4096 };
+
+/* Axes along which all elements are the same have one of them. */
+static void find_kept(const char *data, size_t size, int rank, const int64_t *shape,
+                      int64_t *kept)
+{
+    int64_t step = 1, count = 1;
+
+    for (int k = 0; k < rank; k++)
+        count *= shape[k];
+    for (int k = rank - 1; k >= 0; k--) {
+        bool same = count > 0;
+        for (int64_t i = 0; same && i < count; i++)
+            same = i / step % shape[k] == 0 ||
+                   memcmp(data + (size_t)i * size, data + (size_t)(i - step) * size, size) == 0;
+        kept[k] = same ? 1 : shape[k];
+        step *= shape[k];
+    }
+}
+
+static void put_shape(int rank, const int64_t *shape, jx_buffer *to)
+{
+    jx_buffer_puts(to, "[");
+    for (int k = 0; k < rank; k++)
+        jx_buffer_printf(to, "%s%lld", k ? "," : "", (long long)shape[k]);
+    jx_buffer_puts(to, "]");
+}
+
+/* The elements whose index is 0 along the axes that are not kept. */
+static bool put_values(const jx_aval *aval, const char *data, const int64_t *shape,
+                       const int64_t *kept, jx_buffer *to)
+{
+    size_t size = jx_dtype_of(aval->dtype)->bytes;
+    int64_t index[JX_MAX_RANK] = {0}, left = 1;
+    bool first = true;
+
+    for (int k = 0; k < aval->rank; k++)
+        left *= kept[k];
+    if (left > MOST_VALUES)
+        return false;
+    for (; left > 0; left--) {
+        int64_t at = 0;
+        double value;
+        for (int k = 0; k < aval->rank; k++)
+            at = at * shape[k] + index[k];
+        jx_convert(aval->dtype, JX_F64, data + (size_t)at * size, &value, 1);
+        jx_buffer_printf(to, "%s%.17g", first ? "" : ",", value);
+        first = false;
+        for (int k = aval->rank - 1; k >= 0 && ++index[k] == kept[k]; k--)
+            index[k] = 0;
+    }
+    return true;
+}
+
+static bool put_array(const jx_aval *aval, const void *data, jx_buffer *to)
+{
+    jx_dtype_kind kind = jx_dtype_of(aval->dtype)->kind;
+    int64_t shape[JX_MAX_RANK], kept[JX_MAX_RANK];
+    bool ok;
+
+    if (aval->kind != JX_AVAL_ARRAY || kind == JX_KIND_KEY || kind == JX_KIND_VOID ||
+        kind == JX_KIND_COMPLEX)
+        return false;
+    for (int k = 0; k < aval->rank; k++)
+        shape[k] = jx_dim_value(aval->shape[k]);
+    find_kept(data, jx_dtype_of(aval->dtype)->bytes, aval->rank, shape, kept);
+    jx_buffer_printf(to, "{\"dtype\":\"%s\",\"shape\":", jx_dtype_of(aval->dtype)->name);
+    put_shape(aval->rank, shape, to);
+    jx_buffer_puts(to, ",\"held\":");
+    put_shape(aval->rank, kept, to);
+    jx_buffer_puts(to, ",\"values\":[");
+    ok = put_values(aval, data, shape, kept, to);
+    jx_buffer_puts(to, "]}");
+    return ok;
+}
+
+const char *jx_value_witness(jx_program *program, const jx_witness *w, bool backward)
+{
+    jx_buffer text = jx_ctx_text(program->ctx);
+    const char *taken;
+    bool ok = true;
+
+    jx_buffer_printf(&text, "{\"of\":\"%s\",\"backward\":%s,\"flushed\":%s,\"inputs\":[",
+                     w->misuse.eqn                  ? "index"
+                     : w->code == JX_CODE_NUM005 ? "digits"
+                                                 : "finite",
+                     backward ? "true" : "false", w->flushed ? "true" : "false");
+    for (int i = 0; ok && i < program->entry.jaxpr->nins; i++) {
+        jx_buffer_puts(&text, i ? "," : "");
+        ok = put_array(jx_input_aval(program, i), w->inputs[i], &text);
+    }
+    jx_buffer_puts(&text, "]}");
+    taken = jx_arena_take(program->ctx->arena, &text);
+    return ok ? taken : NULL;
 }

@@ -9,5 +9,7 @@ const char *jx_value_what(jx_program *program, const jx_witness *w);
 /* "output 0 is not finite with x = 0; as written (ieee)": `program` has the inputs as its
  * author names them, and what was run may be its derivative `backward`. */
 const char *jx_value_note(jx_program *program, const jx_witness *w, bool backward);
+/* The inputs as JSON (docs/REPORT.md), in the program's arena; NULL where they are many. */
+const char *jx_value_witness(jx_program *program, const jx_witness *w, bool backward);
 
 #endif

@@ -101,6 +101,7 @@ static bool claim(looking *l, size_t number, bool backward)
     to->verdict = JX_WITNESSED;
     to->evidence.by = "a run";
     to->evidence.note = jx_value_note(program, w, backward);
+    to->evidence.witness = jx_value_witness(program, w, backward);
     return jx_ok(program->ctx);
 }
 

@@ -13,6 +13,8 @@ import value_programs
 from jax import export
 
 import jaxvet
+from jaxvet import _cli
+from jaxvet._reproduce_values import array
 
 DTYPES = {"f32": jnp.float32, "f16": jnp.float16, "bf16": jnp.bfloat16, "i32": jnp.int32,
           "bool": jnp.bool_}
@@ -68,3 +70,39 @@ def test_each_code_is_tried_often_enough():
     clean = [p["name"] for p in value_programs.PROGS if not MARKS[p["name"]]]
     assert all(codes.count(code) >= 6 for code in set(codes) if code != "IDX004")
     assert len(clean) >= 6 * len(set(codes))
+
+
+def inputs(finding):
+    return [array(row) for row in finding.data["witness"]["inputs"]]
+
+
+NUMBERS = [p for p in value_programs.PROGS
+           if any(code.startswith("NUM") and code != "NUM005" for code, *_ in MARKS[p["name"]])]
+
+
+@pytest.mark.parametrize("p", NUMBERS, ids=lambda p: p["name"])
+def test_jax_computes_what_is_not_finite_there(p):
+    f = whole(p)
+    for finding in findings(p):
+        backward = finding.data["witness"]["backward"]
+        out = jax.jit(jax.grad(total(f)) if backward else f)(*inputs(finding))
+        assert not all(jnp.isfinite(leaf).all() for leaf in jax.tree_util.tree_leaves(out))
+
+
+@pytest.mark.parametrize("name", ["log_of_a_softmax", "where_sqrt", "next_elements",
+                                  "block_of_eight"])
+def test_a_finding_makes_a_test_that_fails(name):
+    p, = (p for p in value_programs.PROGS if p["name"] == name)
+    finding = findings(p)[0]
+    assert finding.code in finding.reproducer and "def test_values():" in finding.reproducer
+    assert f"{name}" in finding.reproducer
+
+
+def test_the_command_writes_them(tmp_path):
+    assert _cli.main(["check", "value_programs:naive_softmax", "--arg", "f32[4,8]",
+                      "--repro", str(tmp_path)]) == 0
+    text = (tmp_path / "NUM004-1.py").read_text()
+    with pytest.raises(AssertionError):
+        known = {}
+        exec(text, known)
+        known["test_values"]()

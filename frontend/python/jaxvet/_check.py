@@ -60,7 +60,7 @@ def check(fun, *, select=None, ignore=None, arguments=(), retrace=True,
     def checker(*args, **kwargs) -> Report:
         document = dump(fun, retrace=retrace, sizes=sizes,
                         **options)(*args, **kwargs)
-        return report_on(document, select, ignore, arguments)
+        return reproducible(report_on(document, select, ignore, arguments), fun, args, kwargs)
     return checker
 
 

@@ -61,10 +61,11 @@ def _parser() -> argparse.ArgumentParser:
                                  required=name == "export")
         if name != "dump":
             command.add_argument("--format", default="text")
-        if name == "gradcheck":
+        if name in ("gradcheck", "check"):
             command.add_argument("--repro", metavar="DIR", help="write a pytest in plain JAX "
-                                 "there for each finding: DRV001-1.py, ...")
-        else:
+                                 "there for each finding that a run shows: DRV001-1.py, "
+                                 "NUM001-1.py, ...")
+        if name != "gradcheck":
             _add_sizes(command, name)
     commands.add_parser("doctor", help="what is installed, and what of it "
                                        "jaxvet can't use")
@@ -145,7 +146,7 @@ def _run(options, extra) -> int:
     if options.command == "check":
         settle(document)
     if getattr(options, "repro", None):
-        _write_tests(document, fun, specs, options.repro, extra)
+        _write_tests(options.command, document, fun, specs, options.repro, extra)
     if options.command != "dump":
         return _answer(document, options.command, options.format, extra)
     if options.output:
@@ -155,8 +156,8 @@ def _run(options, extra) -> int:
     return 0
 
 
-def _write_tests(document, fun, specs, folder, extra) -> None:
-    report = ask("gradcheck", document, ["--trust-embedded", *extra])
+def _write_tests(command, document, fun, specs, folder, extra) -> None:
+    report = ask(command, document, ["--trust-embedded", *extra])
     for path in write(reproducible(report, fun, specs, {}).findings, folder):
         print(f"jaxvet: {path}", file=sys.stderr)
 

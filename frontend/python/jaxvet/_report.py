@@ -35,7 +35,7 @@ class Finding:
     equation: object = None
     data: dict = dataclasses.field(default_factory=dict)
     help: str | None = None
-    #: Makes the text of `reproducer`; of what gradcheck finds.
+    #: Makes the text of `reproducer`; of what a run shows.
     reproduce: object = dataclasses.field(default=None, repr=False, compare=False)
 
     @functools.cached_property

@@ -20,7 +20,7 @@ import typing
 import jax
 import numpy as np
 
-from . import _compat
+from . import _compat, _reproduce_values
 
 #: How far the function is moved, and how near a derivative must come to the quotient.
 _STEPS = (("1e-5", "1e-4"), ("1e-3", "1e-3"), ("1e-2", "1e-2"))
@@ -40,6 +40,8 @@ class Function(typing.NamedTuple):
 def reproducer(finding, fun, args, kwargs) -> str | None:
     """The text of a test, or None if nothing is known of the inputs."""
     witness = finding.data.get("witness")
+    if witness is not None and "rule" not in witness:
+        return _reproduce_values.reproducer(finding, witness, _checked(fun, args, kwargs))
     if witness is None and finding.code not in _FOR_ANY_INPUT:
         return None
     first = None
