@@ -17,6 +17,7 @@ typedef struct masks {
     bool backward; /* within a loop or branch that goes backward */
     jx_map masked;
     JX_VEC(jx_absorbing) found;
+    JX_VEC(const jx_eqn *) choices;
 } masks;
 
 static bool is_backward(const jx_eqn *eqn)
@@ -62,13 +63,15 @@ static bool chooses_zero(const masks *m, const jx_eqn *eqn)
     return zero && (varies || m->backward || is_backward(eqn));
 }
 
-static bool passes_on(const masks *m, const jx_eqn *eqn)
+static bool passes_on(masks *m, const jx_eqn *eqn)
 {
     switch (eqn->prim->id) {
     case JX_PRIM_div: return is_masked(m, eqn->ins[0]);
     case JX_PRIM_select_n:
-        if (chooses_zero(m, eqn))
+        if (chooses_zero(m, eqn)) {
+            JX_PUSH(m->masked.arena, &m->choices, eqn);
             return true;
+        }
         break;
     case JX_PRIM_mul:
     case JX_PRIM_neg:
@@ -158,6 +161,16 @@ void jx_hunt_look_backward(jx_hunt *h)
     look_through(&m, h->program->entry.jaxpr);
     h->nabsorbing = (int)m.found.count;
     h->absorbing = m.found.at;
+    h->nchoices = (int)m.choices.count;
+    h->choices = m.choices.at;
+}
+
+bool jx_hunt_is_masked_elsewhere(const jx_hunt *h, const jx_eqn *eqn)
+{
+    for (int i = 0; i < h->nchoices; i++)
+        if (!jx_eqns_are_one(&h->origins, h->choices[i], eqn))
+            return true;
+    return false;
 }
 
 /* -- codes --------------------------------------------------------------------------------- */
@@ -181,12 +194,14 @@ static bool is_trap(jx_hunt *h, int out, int nothers, const jx_eqn *const *other
 static bool is_slope_of_root(const jx_hunt *h, const jx_unfinite *made)
 {
     const jx_eqn *eqn = made->eqn, *root;
-    double power = 0;
+    double base = 1, power = 0;
 
-    if (eqn->prim->id == JX_PRIM_pow && made->noperands == 2)
+    if (eqn->prim->id == JX_PRIM_pow && made->noperands == 2) {
+        jx_convert(made->operands[0].dtype, JX_F64, made->operands[0].bits, &base, 1);
         jx_convert(made->operands[1].dtype, JX_F64, made->operands[1].bits, &power, 1);
+    }
     if (eqn->prim->id == JX_PRIM_pow)
-        return h->gradient && power < 0 && power > -1;
+        return h->gradient && base == 0 && power < 0 && power > -1;
     if (eqn->prim->id != JX_PRIM_div)
         return false;
     root = jx_origin_eqn(&h->origins, eqn->ins[1]);

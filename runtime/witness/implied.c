@@ -153,12 +153,17 @@ bool jx_expression_is_alone(const jx_origins *of, const jx_eqn *eqn)
 {
     jx_origin_walk w;
     const jx_origin *origin;
+    bool more = false;
 
     jx_origin_walk_from(&w, of, eqn->nins, eqn->ins);
-    while ((origin = jx_origin_walk_on(&w)))
-        if (origin->eqn && !jx_eqn_moves(origin->eqn) && !jx_eqns_are_one(of, origin->eqn, eqn))
+    while ((origin = jx_origin_walk_on(&w))) {
+        if (!origin->eqn || jx_eqn_moves(origin->eqn) || !origin->eqn->nins)
+            continue;
+        if (!jx_eqns_are_one(of, origin->eqn, eqn))
             return false;
-    return true;
+        more = true;
+    }
+    return more;
 }
 
 /* select(i < 0, i, i + n). */

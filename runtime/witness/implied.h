@@ -17,7 +17,8 @@ bool jx_domain_is_implied(const jx_origins *of, const jx_eqn *eqn, int operand);
  * is more than it: sin(x) / x has a limit where its divisor vanishes. */
 bool jx_domain_has_limit(const jx_origins *of, const jx_eqn *eqn);
 
-/* One expression of the user's makes a value of inputs alone, in a library. */
+/* One expression of the user's, a call of a library, makes a value of inputs alone, in several
+ * steps. */
 bool jx_expression_is_alone(const jx_origins *of, const jx_eqn *eqn);
 
 /* An integer that indexes is an input, or one as JAX makes it count from the end. */

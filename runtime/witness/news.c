@@ -2,7 +2,8 @@
  *
  * Two things are.  A result that has a value, which the program misses for its way to
  * compute it: in double it is there.  And a domain that inputs leave which every function
- * of this kind has to bear, if it is not the domain of the function itself (implied.h). */
+ * of this kind has to bear, if it is not the domain of the function itself (implied.h).  What
+ * a call of a library makes of inputs as they are is the library's business. */
 #include "runtime/witness/parts.h"
 
 #include "runtime/elementwise.h"
@@ -139,13 +140,14 @@ bool jx_hunt_is_news(jx_hunt *h, const jx_unfinite *root, jx_code code, int out,
     bool implied;
 
     switch (code) {
-    case JX_CODE_NUM002: return true;
+    case JX_CODE_NUM002: return jx_hunt_is_masked_elsewhere(h, root->eqn);
     case JX_CODE_NUM003:
         return !h->options->unasked ||
                !jx_domain_is_implied(&h->origins, root->eqn, divisor_of(root->eqn));
     case JX_CODE_NUM009: return h->plain.modest && !jx_expression_is_alone(&h->origins, root->eqn);
     default:
-        if (h->options->unasked)
+        if (h->options->unasked ||
+            (!h->gradient && jx_expression_is_alone(&h->origins, root->eqn)))
             return false;
     }
     implied = is_implied(h, root, out);

@@ -40,6 +40,8 @@ typedef struct jx_hunt {
     bool gradient;  /* it computes a derivative backwards */
     int nabsorbing; /* cotangents that a choice makes zero, where they are multiplied */
     const jx_absorbing *absorbing;
+    int nchoices;
+    const jx_eqn *const *choices; /* these */
     const jx_eqn *spoiled; /* runs change what it takes from outside, or all */
     bool spoiled_whole;
     jx_plain plain; /* the inputs that are filled in now */
@@ -77,6 +79,8 @@ bool jx_hunt_weigh_indices(jx_hunt *h, int count, const jx_misuse *misuses);
 /* cause.c: which code is for it. */
 jx_code jx_hunt_code(jx_hunt *h, const jx_unfinite *root, int out, int nothers,
                      const jx_eqn *const *others);
+/* Whether a choice that makes cotangents zero stands in another expression. */
+bool jx_hunt_is_masked_elsewhere(const jx_hunt *h, const jx_eqn *eqn);
 /* Finds what makes the program a derivative. */
 void jx_hunt_look_backward(jx_hunt *h);
 
