@@ -31,7 +31,7 @@ typedef struct calling {
     constness *jaxprs;                /* by id */
     uint64_t *from;  /* per variable: the inputs it depends on, modulo 64 */
     uint64_t *moved; /* ... and those of which it has a tangent */
-    bool *constant; /* per variable */
+    bool *constant;  /* per variable */
 } calling;
 
 static bool is_constant(const calling *c, jx_atom atom)
@@ -122,10 +122,8 @@ static bool is_still(const jx_eqn *eqn)
     case JX_PRIM_ceil:
     case JX_PRIM_round:
     case JX_PRIM_sign:
-    case JX_PRIM_bitcast_convert_type:
-        return true;
-    default:
-        return false;
+    case JX_PRIM_bitcast_convert_type: return true;
+    default: return false;
     }
 }
 
@@ -134,19 +132,21 @@ static uint64_t tangents_of(const jx_var *var, uint64_t bits)
     return jx_dtype_is_inexact(var->aval->dtype) ? bits : 0;
 }
 
-static void move_results(const calling *c, const jx_eqn *eqn, uint64_t *bits, int depth);
+static void move_results(const calling *c, const jx_eqn *eqn, uint64_t *bits,
+                         int depth);
 
 /* What moves the results of an equation, of whose operands that is known: `outs`. */
-static void results_moved(const calling *c, const jx_eqn *eqn, const uint64_t *ins,
-                          uint64_t *outs, int depth)
+static void results_moved(const calling *c, const jx_eqn *eqn,
+                          const uint64_t *ins, uint64_t *outs, int depth)
 {
     const jx_closed *callee = depth < 16 ? jx_eqn_callee(eqn) : NULL;
     const jx_jaxpr *inner = callee && callee->jaxpr->nins == eqn->nins &&
                                     callee->jaxpr->nouts == eqn->nouts
                                 ? callee->jaxpr
                                 : NULL;
-    uint64_t *bits = inner ? JX_NEW_ARRAY(c->program->ctx->arena, inner->nvars + 1, uint64_t)
-                           : NULL;
+    uint64_t *bits =
+        inner ? JX_NEW_ARRAY(c->program->ctx->arena, inner->nvars + 1, uint64_t)
+              : NULL;
     uint64_t all = 0;
 
     for (int i = 0; i < eqn->nins; i++)
@@ -164,9 +164,11 @@ static void results_moved(const calling *c, const jx_eqn *eqn, const uint64_t *i
 }
 
 /* The same, by variable. */
-static void move_results(const calling *c, const jx_eqn *eqn, uint64_t *bits, int depth)
+static void move_results(const calling *c, const jx_eqn *eqn, uint64_t *bits,
+                         int depth)
 {
-    uint64_t *all = JX_NEW_ARRAY(c->program->ctx->arena, eqn->nins + eqn->nouts + 1, uint64_t);
+    uint64_t *all = JX_NEW_ARRAY(c->program->ctx->arena,
+                                 eqn->nins + eqn->nouts + 1, uint64_t);
 
     for (int i = 0; all && i < eqn->nins; i++)
         all[i] = eqn->ins[i].var ? bits[eqn->ins[i].var->id] : 0;
@@ -190,8 +192,8 @@ static void calls_in(calling *c, const jx_jaxpr *jaxpr)
         c->constant[jaxpr->nconsts + i] = known->input[i];
         c->from[jaxpr->nconsts + i] =
             known->input[i] ? 0 : (uint64_t)1 << (i % 64);
-        c->moved[jaxpr->nconsts + i] = tangents_of(jaxpr->vars[jaxpr->nconsts + i],
-                                                   c->from[jaxpr->nconsts + i]);
+        c->moved[jaxpr->nconsts + i] = tangents_of(
+            jaxpr->vars[jaxpr->nconsts + i], c->from[jaxpr->nconsts + i]);
     }
     for (int i = 0; i < jaxpr->neqns; i++) {
         const jx_eqn *eqn = &jaxpr->eqns[i];

@@ -516,6 +516,7 @@ def _moved(eqn, ins) -> list:
 def _bits(bits, operand) -> int:
     return 0 if isinstance(operand, _compat.Literal) else bits.get(operand, 0)
 
+
 def _jaxpr_called(eqn):
     """What an equation does, if that is to call a jaxpr on its operands as they are."""
     if eqn.primitive.name not in ("jit", "pjit", "closed_call", "core_call"):
