@@ -34,7 +34,8 @@ static const char *count_text(const sums *s, int64_t terms, bool symbolic)
                                       (long long)terms);
 }
 
-static void tell(sums *s, const jx_flat_node *node, int64_t terms, bool symbolic)
+static void tell(sums *s, const jx_flat_node *node, int64_t terms,
+                 bool symbolic)
 {
     jx_dtype dtype = dtype_of(s, node->ins[0]);
     jx_claim *claim = jx_lint_claim(
@@ -106,8 +107,7 @@ static bool adds(const jx_closed *body)
 {
     const jx_jaxpr *jaxpr = body->jaxpr;
 
-    return jaxpr && jaxpr->neqns == 1 &&
-           jaxpr->eqns[0].prim->id == JX_PRIM_add;
+    return jaxpr && jaxpr->neqns == 1 && jaxpr->eqns[0].prim->id == JX_PRIM_add;
 }
 
 static void look_at_window(sums *s, const jx_flat_node *node)
@@ -131,9 +131,9 @@ static void look_at_product(sums *s, const jx_flat_node *node)
     const jx_aval *aval = s->flat->values.at[node->ins[0]].aval;
     const jx_p_dot_general *dot = node->eqn->typed;
     bool symbolic;
-    int64_t terms = jx_reduced(
-        s->flat, aval, dot->dimension_numbers.lhs_contracting.count,
-        dot->dimension_numbers.lhs_contracting.at, &symbolic);
+    int64_t terms =
+        jx_reduced(s->flat, aval, dot->dimension_numbers.lhs_contracting.count,
+                   dot->dimension_numbers.lhs_contracting.at, &symbolic);
 
     if (!is_short(aval->dtype) || !is_short(dtype_of(s, node->outs[0])) ||
         (!symbolic && terms < LONG))
@@ -155,26 +155,29 @@ static void tell_products(sums *s)
         return;
     claim = jx_lint_claim(
         s->lint, JX_CODE_DTY002, s->longest,
-        jx_arena_printf(arena,
-                        "`dot_general` gives %s of %s%s: how it adds them up is "
-                        "the platform's choice",
-                        jx_dtype_of(dtype_of(s, s->longest->outs[0]))->short_name,
-                        count_text(s, s->terms, s->terms == INT64_MAX),
-                        s->products == 1
-                            ? ""
-                            : jx_arena_printf(arena, ", one of %d such products",
-                                              s->products)));
+        jx_arena_printf(
+            arena,
+            "`dot_general` gives %s of %s%s: how it adds them up is "
+            "the platform's choice",
+            jx_dtype_of(dtype_of(s, s->longest->outs[0]))->short_name,
+            count_text(s, s->terms, s->terms == INT64_MAX),
+            s->products == 1
+                ? ""
+                : jx_arena_printf(arena, ", one of %d such products",
+                                  s->products)));
     if (!claim)
         return;
     claim->level = JX_NOTE;
-    claim->help = "preferred_element_type=jnp.float32 says that it is added up in "
-                  "float32";
+    claim->help =
+        "preferred_element_type=jnp.float32 says that it is added up in "
+        "float32";
 }
 
 /* -- loops ------------------------------------------------------------------------- */
 
 /* The step by which a body adds to what it carries, or NULL. */
-static const jx_flat_node *added(const sums *s, int carry, int result, int *term)
+static const jx_flat_node *added(const sums *s, int carry, int result,
+                                 int *term)
 {
     const jx_flat_node *node = jx_maker(s->flat, result);
 
@@ -192,7 +195,8 @@ static const jx_flat_node *added(const sums *s, int carry, int result, int *term
     return NULL;
 }
 
-static void look_at_carry(sums *s, const jx_flat_node *loop, int carry, int result)
+static void look_at_carry(sums *s, const jx_flat_node *loop, int carry,
+                          int result)
 {
     jx_dtype dtype = dtype_of(s, carry);
     int term, digits = jx_digits(dtype);
@@ -210,7 +214,8 @@ static void look_at_carry(sums *s, const jx_flat_node *loop, int carry, int resu
     if (is_short(dtype)) {
         if (!counted || steps >= LONG)
             tell(s, node, steps, !counted);
-    } else if (counted && digits && digits < 52 && steps > (int64_t)1 << digits &&
+    } else if (counted && digits && digits < 52 &&
+               steps > (int64_t)1 << digits &&
                jx_number_of(s->flat, term, &number) && number == 1) {
         jx_lint_claim(s->lint, JX_CODE_NUM012, node,
                       jx_arena_printf(s->lint->ctx->arena,

@@ -16,8 +16,9 @@ enum { BLOCKS = 8, MOST_DEPTH = 32 };
 
 typedef struct blocks {
     jx_linter *lint;
-    uint64_t *of_jaxpr; /* by number of the jaxpr: its hash, 0 if not known yet */
-    bool *heavy;        /* ... and whether it does costly work */
+    uint64_t
+        *of_jaxpr; /* by number of the jaxpr: its hash, 0 if not known yet */
+    bool *heavy;   /* ... and whether it does costly work */
 } blocks;
 
 static uint64_t hash_jaxpr(blocks *b, const jx_jaxpr *jaxpr, int depth);
@@ -39,7 +40,8 @@ static bool is_heavy(const jx_eqn *eqn)
 static bool is_choice(const jx_eqn *eqn, const char *param)
 {
     return eqn->prim->id == JX_PRIM_slice &&
-           (strcmp(param, "start_indices") == 0 || strcmp(param, "limit_indices") == 0);
+           (strcmp(param, "start_indices") == 0 ||
+            strcmp(param, "limit_indices") == 0);
 }
 
 static uint64_t hash_value(blocks *b, const jx_value *value, int depth)
@@ -72,7 +74,8 @@ static uint64_t hash_eqn(blocks *b, const jx_eqn *eqn, int depth)
         hash = jx_hash_mix(hash, (uintptr_t)eqn->outs[i]->aval);
     for (int i = 0; i < eqn->nparams; i++)
         if (!is_choice(eqn, eqn->params[i].name))
-            hash = jx_hash_mix(hash, hash_value(b, eqn->params[i].value, depth));
+            hash =
+                jx_hash_mix(hash, hash_value(b, eqn->params[i].value, depth));
     return hash ? hash : 1;
 }
 
@@ -85,8 +88,9 @@ static uint64_t hash_jaxpr(blocks *b, const jx_jaxpr *jaxpr, int depth)
     for (int i = 0; i < jaxpr->neqns; i++) {
         const jx_closed *callee = jx_eqn_callee(&jaxpr->eqns[i]);
         hash = jx_hash_mix(hash, hash_eqn(b, &jaxpr->eqns[i], depth));
-        b->heavy[jaxpr->id] |= is_heavy(&jaxpr->eqns[i]) ||
-                               (callee && callee->jaxpr && b->heavy[callee->jaxpr->id]);
+        b->heavy[jaxpr->id] |=
+            is_heavy(&jaxpr->eqns[i]) ||
+            (callee && callee->jaxpr && b->heavy[callee->jaxpr->id]);
     }
     return b->of_jaxpr[jaxpr->id] = hash ? hash : 1;
 }
@@ -107,7 +111,8 @@ static bool is_work(const blocks *b, const jx_eqn *eqns, int count)
 {
     for (int i = 0; i < count; i++) {
         const jx_closed *callee = jx_eqn_callee(&eqns[i]);
-        if (is_heavy(&eqns[i]) || (callee && callee->jaxpr && b->heavy[callee->jaxpr->id]))
+        if (is_heavy(&eqns[i]) ||
+            (callee && callee->jaxpr && b->heavy[callee->jaxpr->id]))
             return true;
     }
     return false;
@@ -115,8 +120,8 @@ static bool is_work(const blocks *b, const jx_eqn *eqns, int count)
 
 /* The line of the program's own function from which the equation comes, and where that
  * is not known the line that called for all equations of the block; NULL: its own. */
-static const jx_stack *block_place(blocks *b, const jx_jaxpr *jaxpr, int from, int period,
-                                   int at)
+static const jx_stack *block_place(blocks *b, const jx_jaxpr *jaxpr, int from,
+                                   int period, int at)
 {
     jx_arena *arena = b->lint->ctx->arena;
     const jx_stack *head = b->lint->program->head;
@@ -125,8 +130,8 @@ static const jx_stack *block_place(blocks *b, const jx_jaxpr *jaxpr, int from, i
     int same = own.count;
 
     for (int i = 0; head && i < own.count; i++)
-        if (own.frames[i]->file == head->frames[0]->file && own.frames[i]->function &&
-            head->frames[0]->function &&
+        if (own.frames[i]->file == head->frames[0]->file &&
+            own.frames[i]->function && head->frames[0]->function &&
             strcmp(own.frames[i]->function, head->frames[0]->function) == 0) {
             same = own.count - i;
             from = at;
@@ -138,8 +143,10 @@ static const jx_stack *block_place(blocks *b, const jx_jaxpr *jaxpr, int from, i
         jx_stack s = jx_place_stack(arena, &other, NULL);
         int k = 0;
         while (k < same && k < s.count &&
-               own.frames[own.count - 1 - k]->file == s.frames[s.count - 1 - k]->file &&
-               own.frames[own.count - 1 - k]->line == s.frames[s.count - 1 - k]->line)
+               own.frames[own.count - 1 - k]->file ==
+                   s.frames[s.count - 1 - k]->file &&
+               own.frames[own.count - 1 - k]->line ==
+                   s.frames[s.count - 1 - k]->line)
             k++;
         same = k;
     }
@@ -149,11 +156,11 @@ static const jx_stack *block_place(blocks *b, const jx_jaxpr *jaxpr, int from, i
     return made;
 }
 
-static bool tell(blocks *b, const jx_jaxpr *jaxpr, int from, int period, int count)
+static void tell(blocks *b, const jx_jaxpr *jaxpr, int from, int period,
+                 int count)
 {
     int at = from;
-    const jx_flat_node node = {.jaxpr = jaxpr};
-    jx_flat_node place = node;
+    jx_flat_node place = {.jaxpr = jaxpr};
     jx_claim *claim;
 
     for (int i = from + period; i-- > from;)
@@ -162,22 +169,23 @@ static bool tell(blocks *b, const jx_jaxpr *jaxpr, int from, int period, int cou
     place.eqn = &jaxpr->eqns[at];
     claim = jx_lint_suspect(
         b->lint, JX_CODE_PRF002, &place,
-        jx_arena_printf(b->lint->ctx->arena,
-                        "%d blocks of %d equation%s are alike: the program is traced and "
-                        "compiled once for each",
-                        count, period, period == 1 ? "" : "s"));
+        jx_arena_printf(
+            b->lint->ctx->arena,
+            "%d blocks of %d equation%s are alike: the program is traced and "
+            "compiled once for each",
+            count, period, period == 1 ? "" : "s"));
     if (!claim)
-        return false;
+        return;
     claim->stack = block_place(b, jaxpr, from, period, at);
-    claim->help = "stack their parameters, and go over them with jax.lax.scan (layers) or "
+    claim->help = "stack their parameters, and go over them with jax.lax.scan "
+                  "(layers) or "
                   "jax.vmap (what is independent)";
-    return true;
 }
 
 /* Looks at a stretch whose hashes at `first`, first + gap, ... agree; gives where it
  * ends. */
-static int follow_run(blocks *b, const jx_jaxpr *jaxpr, const uint64_t *hashes, int first,
-                      int gap, int done)
+static int follow_run(blocks *b, const jx_jaxpr *jaxpr, const uint64_t *hashes,
+                      int first, int gap, int done)
 {
     int begin = first, end = first, count;
 
@@ -187,9 +195,10 @@ static int follow_run(blocks *b, const jx_jaxpr *jaxpr, const uint64_t *hashes, 
     while (end + gap < jaxpr->neqns && hashes[end] == hashes[end + gap])
         end++;
     count = (end - begin) / gap + 1;
-    if (count < BLOCKS || !is_work(b, &jaxpr->eqns[begin], gap))
+    if (count < BLOCKS)
         return 0;
-    tell(b, jaxpr, begin, gap, count);
+    if (is_work(b, &jaxpr->eqns[begin], gap))
+        tell(b, jaxpr, begin, gap, count);
     return end + gap;
 }
 
@@ -206,7 +215,8 @@ static bool look_at_jaxpr(blocks *b, const jx_jaxpr *jaxpr)
     for (int i = 0; i < jaxpr->neqns; i++)
         hashes[i] = hash_eqn(b, &jaxpr->eqns[i], 0);
     for (int i = 0; i < jaxpr->neqns; i++) {
-        const void *found = jx_intern_find(&table, hashes[i], &hashes[i], same_hash);
+        const void *found =
+            jx_intern_find(&table, hashes[i], &hashes[i], same_hash);
         met *m = (met *)(uintptr_t)found; /* ours, not const */
         if (i < done)
             continue;
@@ -238,7 +248,8 @@ static bool look_at_jaxpr(blocks *b, const jx_jaxpr *jaxpr)
 bool jx_lint_blocks(jx_linter *lint)
 {
     const jx_program *program = lint->program;
-    blocks b = {lint, JX_NEW_ARRAY(lint->ctx->arena, program->njaxprs, uint64_t),
+    blocks b = {lint,
+                JX_NEW_ARRAY(lint->ctx->arena, program->njaxprs, uint64_t),
                 JX_NEW_ARRAY(lint->ctx->arena, program->njaxprs, bool)};
 
     if (!b.of_jaxpr || !b.heavy)
@@ -246,7 +257,8 @@ bool jx_lint_blocks(jx_linter *lint)
     for (int i = 0; i < program->njaxprs; i++)
         hash_jaxpr(&b, program->jaxprs[i], 0);
     for (int i = 0; i < program->njaxprs; i++)
-        if (lint->to->typed.jaxprs[i].runs && program->jaxprs[i]->neqns >= BLOCKS &&
+        if (lint->to->typed.jaxprs[i].runs &&
+            program->jaxprs[i]->neqns >= BLOCKS &&
             !look_at_jaxpr(&b, program->jaxprs[i]))
             return false;
     return jx_ok(lint->ctx);

@@ -48,8 +48,7 @@ static bool is_not_negative(const jx_flat *flat, int value, int depth)
         return is_not_negative(flat, node->ins[0], depth + 1) ||
                is_not_negative(flat, node->ins[1], depth + 1);
     case JX_PRIM_reduce_sum:
-    case JX_PRIM_cumsum:
-        return is_not_negative(flat, node->ins[0], depth + 1);
+    case JX_PRIM_cumsum: return is_not_negative(flat, node->ins[0], depth + 1);
     default: return false;
     }
 }
@@ -161,12 +160,13 @@ static void look_at_choice(control *c, const jx_flat_node *node)
                 : jx_arena_printf(c->lint->ctx->arena, "%d", always);
     claim = jx_lint_claim(
         c->lint, JX_CODE_GRF007, node,
-        jx_arena_printf(c->lint->ctx->arena, "`%s` always takes the same %s: its %s is %s",
-                        jx_eqn_name(node->eqn), cond ? "branch" : "case",
-                        cond && c->flat->values.at[node->ins[0]].aval->dtype != JX_BOOL
-                            ? "index"
-                            : "predicate",
-                        which));
+        jx_arena_printf(
+            c->lint->ctx->arena, "`%s` always takes the same %s: its %s is %s",
+            jx_eqn_name(node->eqn), cond ? "branch" : "case",
+            cond && c->flat->values.at[node->ins[0]].aval->dtype != JX_BOOL
+                ? "index"
+                : "predicate",
+            which));
     if (claim)
         claim->help = "choose while tracing (Python's `if`), or mend the "
                       "comparison";
@@ -211,7 +211,8 @@ static bool is_carry(const control *c, const carries *of, int value, int index)
     const jx_flat_value *v = &c->flat->values.at[value];
 
     return v->inside && v->input == index &&
-           c->flat->bodies.at[v->inside - 1].node == of->loop - c->flat->nodes.at;
+           c->flat->bodies.at[v->inside - 1].node ==
+               of->loop - c->flat->nodes.at;
 }
 
 /* Which carry of the loop a value is in one of its bodies; -1: none. */
@@ -219,14 +220,16 @@ static int carry_of(const control *c, const carries *of, int value)
 {
     int input = c->flat->values.at[value].input;
 
-    return input >= 0 && input < of->count && is_carry(c, of, value, input) ? input
-                                                                            : -1;
+    return input >= 0 && input < of->count && is_carry(c, of, value, input)
+               ? input
+               : -1;
 }
 
 /* By how much a step moves a carry; 0: unknown. */
 static double step_of(const control *c, const carries *of, int carry)
 {
-    const jx_flat_node *node = jx_maker(c->flat, jx_shown(c->flat, of->end[carry]));
+    const jx_flat_node *node =
+        jx_maker(c->flat, jx_shown(c->flat, of->end[carry]));
     double number;
 
     /* `//` is a quotient, or one less. */
@@ -265,7 +268,8 @@ static bool is_fixed(const control *c, const carries *of, int value)
 
     if (carry >= 0)
         return is_carry(c, of, of->end[carry], carry);
-    return !frame || c->flat->bodies.at[frame - 1].node != of->loop - c->flat->nodes.at;
+    return !frame ||
+           c->flat->bodies.at[frame - 1].node != of->loop - c->flat->nodes.at;
 }
 
 /* A comparison that some step makes false. */
@@ -307,10 +311,12 @@ static void look_at_end(control *c, const carries *of)
     if (of->loop->eqn->prim->id != JX_PRIM_while ||
         comes_to_an_end(c, of, of->loop->results[0], 0))
         return;
-    claim = jx_lint_suspect(c->lint, JX_CODE_GRF009, of->loop,
-                            "no step of this loop is seen to bring it to its end");
+    claim =
+        jx_lint_suspect(c->lint, JX_CODE_GRF009, of->loop,
+                        "no step of this loop is seen to bring it to its end");
     if (claim)
-        claim->help = "count its steps as well, and stop at some number of them";
+        claim->help =
+            "count its steps as well, and stop at some number of them";
 }
 
 /* The steps of a loop over numbers that are known; -1: unknown. */
@@ -322,7 +328,8 @@ static double steps_of(const control *c, const carries *of)
     int carry;
 
     if (node->eqn->prim->id == JX_PRIM_scan)
-        return jx_dim_is_int(((const jx_p_scan *)node->eqn->typed)->length, &length)
+        return jx_dim_is_int(((const jx_p_scan *)node->eqn->typed)->length,
+                             &length)
                    ? (double)length
                    : -1;
     test = jx_maker(c->flat, node->results[0]);
@@ -336,8 +343,9 @@ static double steps_of(const control *c, const carries *of)
         return -1;
     carry = carry_of(c, of, test->ins[1]);
     if (!jx_number_of(c->flat,
-                      carry >= 0 && is_fixed(c, of, test->ins[1]) ? of->begin[carry]
-                                                                  : test->ins[1],
+                      carry >= 0 && is_fixed(c, of, test->ins[1])
+                          ? of->begin[carry]
+                          : test->ins[1],
                       &last))
         return -1;
     return first >= last ? 0 : first + step >= last ? 1 : 2;
@@ -346,10 +354,9 @@ static double steps_of(const control *c, const carries *of)
 /* The carry is what a comparison of the loop's test takes: the end of fori_loop's. */
 static bool is_bound(const control *c, const carries *of, int carry)
 {
-    const jx_flat_node *test =
-        of->loop->eqn->prim->id == JX_PRIM_while
-            ? jx_maker(c->flat, of->loop->results[0])
-            : NULL;
+    const jx_flat_node *test = of->loop->eqn->prim->id == JX_PRIM_while
+                                   ? jx_maker(c->flat, of->loop->results[0])
+                                   : NULL;
 
     return test && test->nins == 2 &&
            (carry_of(c, of, test->ins[0]) == carry ||
@@ -376,14 +383,16 @@ static void look_at_steps(control *c, const carries *of)
         return;
     claim = jx_lint_claim(
         c->lint, JX_CODE_GRF008, of->loop,
-        fixed == 1 ? "this loop carries a value that it never changes"
-                   : jx_arena_printf(c->lint->ctx->arena,
-                                     "this loop carries %d values that it never "
-                                     "changes",
-                                     fixed));
+        fixed == 1
+            ? "this loop carries a value that it never changes"
+            : jx_arena_printf(c->lint->ctx->arena,
+                              "this loop carries %d values that it never "
+                              "changes",
+                              fixed));
     if (claim)
-        claim->help = "take it from outside of the loop (a closure), so that it "
-                      "is seen to be constant";
+        claim->help =
+            "take it from outside of the loop (a closure), so that it "
+            "is seen to be constant";
 }
 
 bool jx_lint_control(jx_linter *lint)

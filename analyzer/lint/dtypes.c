@@ -44,9 +44,7 @@ static bool is_strong_constant(const jx_flat *flat, int value, jx_dtype dtype)
     while (node && node->nins && (jx_shows(node->eqn) || is_convert(node))) {
         value = node->ins[0];
         v = &flat->values.at[value];
-        if (v->aval->weak ||
-            (v->aval->dtype != dtype &&
-             !jx_dtype_is_narrower(dtype, v->aval->dtype)))
+        if (v->aval->weak || jx_dtype_is_narrower(v->aval->dtype, dtype))
             return false;
         node = jx_maker(flat, value);
     }
@@ -83,10 +81,11 @@ static void tell_mixed(look *l, const jx_flat_node *use)
 {
     jx_claim *claim = jx_lint_claim(
         l->lint, JX_CODE_DTY007, use,
-        jx_arena_printf(l->lint->ctx->arena,
-                        "`%s` of uint32 and int32 is computed in int32: what is "
-                        "2**31 and more becomes negative",
-                        jx_eqn_name(use->eqn)));
+        jx_arena_printf(
+            l->lint->ctx->arena,
+            "`%s` of uint32 and int32 is computed in int32: what is "
+            "2**31 and more becomes negative",
+            jx_eqn_name(use->eqn)));
 
     if (claim)
         claim->help = "convert one of them, so that it is said which type is "
@@ -103,7 +102,8 @@ static void look_at_use(look *l, const jx_flat_node *convert,
     bool floats = jx_dtype_is_narrower(from, to);
     bool computes = is_binary(use->eqn) ||
                     (floats && (use->eqn->prim->id == JX_PRIM_dot_general ||
-                                use->eqn->prim->id == JX_PRIM_concatenate));
+                                use->eqn->prim->id == JX_PRIM_concatenate ||
+                                use->eqn->prim->id == JX_PRIM_stack));
 
     if (!jx_looks_at(use) || l->told[use - flat->nodes.at] || !computes ||
         !jx_is_implied(convert, use))
@@ -115,11 +115,11 @@ static void look_at_use(look *l, const jx_flat_node *convert,
             continue;
         if (floats && !is_strong_constant(flat, other, to))
             continue;
-        if (!floats && (flat->values.at[other].literal ||
-                        flat->values.at[other].aval->weak ||
-                        (is_convert(maker) && jx_is_implied(maker, use)) ||
-                        (!flat->values.at[other].varies &&
-                         flat->values.at[other].splat)))
+        if (!floats &&
+            (flat->values.at[other].literal ||
+             flat->values.at[other].aval->weak ||
+             (is_convert(maker) && jx_is_implied(maker, use)) ||
+             (!flat->values.at[other].varies && flat->values.at[other].splat)))
             continue;
         l->told[use - flat->nodes.at] = true;
         if (floats)
@@ -153,7 +153,8 @@ static void look_at_product(look *l, const jx_flat_node *node)
         jx_dtype from = dtype_of(flat, node->ins[i]);
         jx_dtype to = dtype_of(flat, node->ins[1 - i]);
         const jx_flat_node as = {.ins = &node->ins[i], .outs = node->outs};
-        if (jx_dtype_is_narrower(from, to) && dtype_of(flat, node->outs[0]) == to &&
+        if (jx_dtype_is_narrower(from, to) &&
+            dtype_of(flat, node->outs[0]) == to &&
             flat->values.at[node->ins[i]].varies &&
             is_strong_constant(flat, node->ins[1 - i], to))
             tell_promoted(l, &as, node, node->ins[1 - i]);
@@ -218,12 +219,14 @@ static void look_at_round_trip(look *l, const jx_flat_node *back)
     jx_buffer_printf(&text,
                      "%s is converted to %s and back: what %s does not hold is "
                      "lost, and nothing is gained",
-                     short_name(from), short_name(through), short_name(through));
+                     short_name(from), short_name(through),
+                     short_name(through));
     claim = jx_lint_claim(l->lint, JX_CODE_DTY005, back,
                           jx_arena_take(l->lint->ctx->arena, &text));
     if (claim)
-        claim->help = "leave both conversions out; jax.lax.reduce_precision says "
-                      "that rounding is meant";
+        claim->help =
+            "leave both conversions out; jax.lax.reduce_precision says "
+            "that rounding is meant";
 }
 
 /* -- DTY003: integers by way of floats ---------------------------------------------- */
@@ -243,7 +246,8 @@ static void follow_back(const look *l, int value, chain *c)
 
     if (!l->flat->values.at[value].varies || c->other)
         return;
-    if (is_convert(node) && jx_dtype_is_integer(dtype_of(l->flat, node->ins[0]))) {
+    if (is_convert(node) &&
+        jx_dtype_is_integer(dtype_of(l->flat, node->ins[0]))) {
         c->integer = true;
         return;
     }
@@ -330,9 +334,10 @@ static bool is_guarded(look *l, const jx_flat_node *node)
 
 static void look_at_wrap(look *l, const jx_flat_node *node)
 {
-    jx_int_range r = node->nouts == 1 ? l->ranges[node->outs[0]]
-                                      : (jx_int_range){0};
-    jx_dtype dtype = node->nouts == 1 ? dtype_of(l->flat, node->outs[0]) : JX_BOOL;
+    jx_int_range r =
+        node->nouts == 1 ? l->ranges[node->outs[0]] : (jx_int_range){0};
+    jx_dtype dtype =
+        node->nouts == 1 ? dtype_of(l->flat, node->outs[0]) : JX_BOOL;
     const jx_dtype_info *info = jx_dtype_of(dtype);
     jx_buffer text;
     jx_claim *claim;
@@ -351,8 +356,9 @@ static void look_at_wrap(look *l, const jx_flat_node *node)
     claim = jx_lint_suspect(l->lint, JX_CODE_DTY004, node,
                             jx_arena_take(l->lint->ctx->arena, &text));
     if (claim)
-        claim->help = "compute in a wider type (x.astype(jnp.int32)), or declare "
-                      "what the inputs hold (ranges=)";
+        claim->help =
+            "compute in a wider type (x.astype(jnp.int32)), or declare "
+            "what the inputs hold (ranges=)";
 }
 
 /* -- DTY008: results ----------------------------------------------------------------- */

@@ -54,12 +54,13 @@ static const double *read_array(folder *f, int value)
         return to;
     }
     if (!v->array || !v->array->data || !count ||
-        !jx_dtype_is_float(v->aval->dtype) || v->array->bytes < (size_t)count * size)
+        !jx_dtype_is_float(v->aval->dtype) ||
+        v->array->bytes < (size_t)count * size)
         return NULL;
     to = JX_NEW_ARRAY(f->lint->ctx->arena, (int)count, double);
     for (int64_t i = 0; to && i < count; i++)
-        to[i] = jx_element_real(v->aval->dtype,
-                                (const char *)v->array->data + (size_t)i * size);
+        to[i] = jx_element_real(v->aval->dtype, (const char *)v->array->data +
+                                                    (size_t)i * size);
     return to;
 }
 
@@ -102,8 +103,9 @@ static bool binary(jx_prim_id id, double a, double b, double *y)
 }
 
 /* Where element `at` of the result lies in an operand of a broadcast. */
-static int64_t broadcast_from(const jx_p_broadcast_in_dim *p, const jx_aval *from,
-                              const jx_aval *to, int64_t at)
+static int64_t broadcast_from(const jx_p_broadcast_in_dim *p,
+                              const jx_aval *from, const jx_aval *to,
+                              int64_t at)
 {
     int64_t index[MAX_RANK], place = 0;
 
@@ -127,7 +129,8 @@ static bool is_float(const folder *f, int value)
     return jx_dtype_is_float(dtype) || jx_dtype_is_integer(dtype);
 }
 
-static bool element_of(const folder *f, const jx_flat_node *node, int64_t at, double *y)
+static bool element_of(const folder *f, const jx_flat_node *node, int64_t at,
+                       double *y)
 {
     const jx_aval *out = f->flat->values.at[node->outs[0]].aval;
     const void *p = node->eqn->typed;
@@ -152,9 +155,10 @@ static bool element_of(const folder *f, const jx_flat_node *node, int64_t at, do
     case JX_PRIM_broadcast_in_dim:
         if (!a || !p || out->rank > MAX_RANK || !jx_aval_is_static(out))
             return false;
-        *y = a[na == 1 ? 0
-                       : broadcast_from(p, f->flat->values.at[node->ins[0]].aval, out,
-                                        at)];
+        *y =
+            a[na == 1 ? 0
+                      : broadcast_from(p, f->flat->values.at[node->ins[0]].aval,
+                                       out, at)];
         return true;
     case JX_PRIM_integer_pow:
         if (!a || !p)
@@ -172,7 +176,8 @@ static bool element_of(const folder *f, const jx_flat_node *node, int64_t at, do
             return false;
     }
     return node->nins == 2 && a && b &&
-           binary(node->eqn->prim->id, a[na == 1 ? 0 : at], b[nb == 1 ? 0 : at], y);
+           binary(node->eqn->prim->id, a[na == 1 ? 0 : at], b[nb == 1 ? 0 : at],
+                  y);
 }
 
 static void fold(folder *f, const jx_flat_node *node)
@@ -220,7 +225,8 @@ static bool is_chosen_from(const folder *f, int value)
     while (use && jx_shows(use->eqn))
         use = jx_flat_sole_use(f->flat, &f->lint->uses, use->outs[0]);
     return use && (use->eqn->prim->id == JX_PRIM_select_n ||
-                   use->eqn->prim->id == JX_PRIM_max || use->eqn->prim->id == JX_PRIM_min);
+                   use->eqn->prim->id == JX_PRIM_max ||
+                   use->eqn->prim->id == JX_PRIM_min);
 }
 
 static void look_at_result(folder *f, const jx_flat_node *node)
@@ -241,12 +247,13 @@ static void look_at_result(folder *f, const jx_flat_node *node)
         f->lint, JX_CODE_STG004, node,
         jx_arena_printf(f->lint->ctx->arena, "`%s` of constants gives %s%s",
                         jx_eqn_name(node->eqn),
-                        isnan(value)  ? "NaN"
-                        : value > 0   ? "inf"
-                                      : "-inf",
+                        isnan(value) ? "NaN"
+                        : value > 0  ? "inf"
+                                     : "-inf",
                         count_of(f, node->outs[0]) == 1
                             ? ""
-                            : jx_arena_printf(f->lint->ctx->arena, ", at element %lld",
+                            : jx_arena_printf(f->lint->ctx->arena,
+                                              ", at element %lld",
                                               (long long)at)));
     if (claim)
         claim->help = "every run computes with it: mend the constant";
@@ -260,7 +267,8 @@ static bool has_fractions(const jx_array *array)
     size_t size = jx_dtype_of(array->aval->dtype)->bytes;
 
     for (size_t i = 0; array->data && i + size <= array->bytes; i += size) {
-        double x = jx_element_real(array->aval->dtype, (const char *)array->data + i);
+        double x =
+            jx_element_real(array->aval->dtype, (const char *)array->data + i);
         if (x != floor(x))
             return true;
     }
@@ -275,20 +283,23 @@ static void look_at_operands(folder *f, const jx_flat_node *node)
         int64_t count;
         jx_buffer text;
         jx_claim *claim;
-        if (!v->array || v->array->splat || !jx_dtype_is_float(v->aval->dtype) ||
+        if (!v->array || v->array->splat ||
+            !jx_dtype_is_float(v->aval->dtype) ||
             !jx_aval_elements(v->aval, &count) || count < LEAST_WEIGHTS ||
             jx_lint_bytes(v->aval) >= NOTE_BYTES || !has_fractions(v->array))
             continue;
         text = jx_ctx_text(f->lint->ctx);
-        jx_buffer_printf(&text, "`%s` takes weights that are part of the program: ",
+        jx_buffer_printf(&text,
+                         "`%s` takes weights that are part of the program: ",
                          jx_eqn_name(node->eqn));
         jx_aval_print(v->aval, &text);
         claim = jx_lint_suspect(f->lint, JX_CODE_STG005, node,
                                 jx_arena_take(f->lint->ctx->arena, &text));
         if (claim)
-            claim->help = "take them as an argument (a default of a parameter that is "
-                          "not passed is a constant, too): new weights would mean a new "
-                          "program";
+            claim->help =
+                "take them as an argument (a default of a parameter that is "
+                "not passed is a constant, too): new weights would mean a new "
+                "program";
     }
 }
 

@@ -49,7 +49,7 @@ static bool is_transcendental(const jx_eqn *eqn)
 {
     static const char *const costs[JX_NPRIMS] = {
         [JX_PRIM_unknown] = "",
-#define PRIM(id, name, nins, nouts, params, type, plan, cost, ...)              \
+#define PRIM(id, name, nins, nouts, params, type, plan, cost, ...)             \
     [JX_PRIM_##id] = #cost,
 #include "frontend/ir/prims.def"
 #undef PRIM
@@ -84,9 +84,9 @@ static bool is_costly(const jx_flat *flat, const jx_flat_node *node)
 {
     int64_t size = size_of(flat, node);
 
-    return is_heavy(node->eqn) ? size >= HEAVY
-                               : computes(node->eqn) && size >= LARGE &&
-                                     size != INT64_MAX;
+    return is_heavy(node->eqn)
+               ? size >= HEAVY
+               : computes(node->eqn) && size >= LARGE && size != INT64_MAX;
 }
 
 /* -- GRF001: inputs ------------------------------------------------------------------ */
@@ -105,9 +105,8 @@ static bool gives_a_size(const graph *g, int input)
             bool elsewhere = false;
             for (int i = 0; i < entry->nins && !elsewhere; i++) {
                 for (int a = 0; i != input && a < vars[i]->aval->rank; a++) {
-                    const jx_dim_atom *const *others =
-                        jx_dim_vars(g->lint->program->dims,
-                                    vars[i]->aval->shape[a], &n);
+                    const jx_dim_atom *const *others = jx_dim_vars(
+                        g->lint->program->dims, vars[i]->aval->shape[a], &n);
                     for (int m = 0; others && m < n; m++)
                         elsewhere |= others[m] == of[k];
                 }
@@ -141,16 +140,18 @@ static bool look_at_inputs(graph *g)
         jx_claim *claim;
         if (value->node >= 0 || value->level || value->inside ||
             value->input < 0 || value->input >= entry->nins ||
-            value->aval->kind != JX_AVAL_ARRAY || value->aval->dtype == JX_FLOAT0 ||
-            is_used(g, (int)v) || gives_a_size(g, value->input))
+            value->aval->kind != JX_AVAL_ARRAY ||
+            value->aval->dtype == JX_FLOAT0 || is_used(g, (int)v) ||
+            gives_a_size(g, value->input))
             continue;
-        claim = jx_lint_claim_of_input(g->lint, JX_CODE_GRF001, value->input, NULL,
-                                       "is not used");
+        claim = jx_lint_claim_of_input(g->lint, JX_CODE_GRF001, value->input,
+                                       NULL, "is not used");
         if (!claim)
             return false;
         if (program->exported)
             claim->level = JX_WARNING;
-        claim->help = "leave it out: callers compute it and pass it for nothing";
+        claim->help =
+            "leave it out: callers compute it and pass it for nothing";
     }
     return true;
 }
@@ -202,8 +203,8 @@ static void look_at_dead(graph *g, const jx_flat_node *node)
         !is_new_frame(g, node->eqn, node->calls))
         return;
     text = jx_ctx_text(g->lint->ctx);
-    jx_buffer_printf(&text, "nothing needs what `%s` computes: ",
-                     jx_eqn_name(node->eqn));
+    jx_buffer_printf(
+        &text, "nothing needs what `%s` computes: ", jx_eqn_name(node->eqn));
     jx_lint_describe(node->eqn->outs[0]->aval, &text);
     claim = jx_lint_claim(g->lint, JX_CODE_GRF002, node,
                           jx_arena_take(g->lint->ctx->arena, &text));
@@ -219,9 +220,9 @@ static bool is_worth_keeping(const jx_flat *flat, const jx_flat_node *node)
 
     if (is_heavy(node->eqn))
         return size >= HEAVY;
-    return size >= TWICE &&
-           (is_transcendental(node->eqn) ||
-            (computes(node->eqn) && !jx_flat_in_family(node->eqn, "elementwise")));
+    return size >= TWICE && (is_transcendental(node->eqn) ||
+                             (computes(node->eqn) &&
+                              !jx_flat_in_family(node->eqn, "elementwise")));
 }
 
 static void look_again(graph *g, const jx_flat_repeat *repeat)
@@ -231,8 +232,8 @@ static void look_again(graph *g, const jx_flat_repeat *repeat)
     jx_place second = jx_place_of_repeat(repeat);
     const jx_frame *before = jx_place_frame(first.eqn, first.calls);
     const jx_frame *frame = jx_place_frame(second.eqn, second.calls);
-    const jx_flat_node at = {.eqn = second.eqn, .jaxpr = second.jaxpr,
-                             .calls = second.calls};
+    const jx_flat_node at = {
+        .eqn = second.eqn, .jaxpr = second.jaxpr, .calls = second.calls};
     const jx_stack *stack = NULL;
     jx_claim *claim;
 
@@ -253,11 +254,11 @@ static void look_again(graph *g, const jx_flat_repeat *repeat)
     }
     if (!jx_map_add(&g->told, frame))
         return;
-    claim = jx_lint_claim(
-        g->lint, JX_CODE_GRF003, &at,
-        jx_arena_printf(g->lint->ctx->arena,
-                        "`%s` computes what line %d has computed",
-                        jx_eqn_name(second.eqn), before->line));
+    claim =
+        jx_lint_claim(g->lint, JX_CODE_GRF003, &at,
+                      jx_arena_printf(g->lint->ctx->arena,
+                                      "`%s` computes what line %d has computed",
+                                      jx_eqn_name(second.eqn), before->line));
     if (!claim)
         return;
     claim->stack = stack;
@@ -318,7 +319,8 @@ static bool reshapes(const jx_flat *flat, const jx_flat_node *node)
     case JX_PRIM_expand_dims: return true;
     case JX_PRIM_broadcast_in_dim: /* adds axes of size 1 */
         for (int i = 1; p && i < p->broadcast_dimensions.count; i++)
-            if (p->broadcast_dimensions.at[i] <= p->broadcast_dimensions.at[i - 1])
+            if (p->broadcast_dimensions.at[i] <=
+                p->broadcast_dimensions.at[i - 1])
                 return false;
         return p && jx_aval_elements(a, &from) && jx_aval_elements(b, &to) &&
                from == to;
@@ -354,12 +356,12 @@ static void look_at_pair(graph *g, const jx_flat_node *second)
         jx_place_is_backward(first->eqn, first->calls) ||
         jx_place_is_backward(second->eqn, second->calls))
         return;
-    claim = jx_lint_claim(g->lint, JX_CODE_GRF004, second,
-                          jx_arena_printf(g->lint->ctx->arena,
-                                          "`%s` undoes `%s`: it gives back what "
-                                          "went in",
-                                          jx_eqn_name(second->eqn),
-                                          jx_eqn_name(first->eqn)));
+    claim = jx_lint_claim(
+        g->lint, JX_CODE_GRF004, second,
+        jx_arena_printf(g->lint->ctx->arena,
+                        "`%s` undoes `%s`: it gives back what "
+                        "went in",
+                        jx_eqn_name(second->eqn), jx_eqn_name(first->eqn)));
     if (claim)
         claim->help = "leave both out";
 }
@@ -387,16 +389,17 @@ static bool look_at_results(graph *g)
                                 first[out] - 1));
         else if (!node && v->varies && v->input >= 0 && !v->level)
             what = "is an input, as it came";
-        else if (!v->varies && v->literal ? !v->literal->dim
-                                          : !v->varies &&
-                                                jx_aval_is_static(v->aval) &&
-                                                !(node && node->eqn->prim->id ==
-                                                              JX_PRIM_dim_as_value))
+        else if (!v->varies && v->literal
+                     ? !v->literal->dim
+                     : !v->varies && jx_aval_is_static(v->aval) &&
+                           !(node &&
+                             node->eqn->prim->id == JX_PRIM_dim_as_value))
             what = "is a constant";
         if (!first[out])
             first[out] = i + 1;
         if (what)
-            claim = jx_lint_claim_of_result(g->lint, JX_CODE_GRF005, i, node, what);
+            claim =
+                jx_lint_claim_of_result(g->lint, JX_CODE_GRF005, i, node, what);
         if (claim)
             claim->help = "callers have it already";
     }

@@ -23,7 +23,8 @@ static jx_int_range whole(jx_dtype dtype)
     const jx_dtype_info *info = jx_dtype_of(dtype);
 
     switch (info->kind) {
-    case JX_KIND_BOOL: return (jx_int_range){.low = 0, .high = 1, .known = true};
+    case JX_KIND_BOOL:
+        return (jx_int_range){.low = 0, .high = 1, .known = true};
     case JX_KIND_UINT:
         return (jx_int_range){
             .low = 0, .high = ((jx_int)1 << info->bits) - 1, .known = true};
@@ -147,14 +148,14 @@ static jx_int terms_of(const follower *f, const jx_flat_node *node)
                            ((const jx_p_axes *)p)->axes.at, &symbolic);
         break;
     case JX_PRIM_cumsum:
-        terms = jx_reduced(f->flat, aval, 1, &((const jx_p_cumulative *)p)->axis,
-                           &symbolic);
+        terms = jx_reduced(f->flat, aval, 1,
+                           &((const jx_p_cumulative *)p)->axis, &symbolic);
         break;
     case JX_PRIM_dot_general: {
         const jx_p_dot_general *dot = p;
-        terms = jx_reduced(f->flat, aval,
-                           dot->dimension_numbers.lhs_contracting.count,
-                           dot->dimension_numbers.lhs_contracting.at, &symbolic);
+        terms = jx_reduced(
+            f->flat, aval, dot->dimension_numbers.lhs_contracting.count,
+            dot->dimension_numbers.lhs_contracting.at, &symbolic);
         break;
     }
     default: break;
@@ -174,7 +175,8 @@ static jx_int_range sum(jx_int_range a, jx_int terms, bool part)
 /* The case that a select takes, if it can take one only. */
 static int taken(const follower *f, int value)
 {
-    const jx_flat_node *node = jx_maker(f->flat, value = jx_plain(f->flat, value));
+    const jx_flat_node *node =
+        jx_maker(f->flat, value = jx_plain(f->flat, value));
 
     while (node && node->eqn->prim->id == JX_PRIM_select_n) {
         jx_int_range which = f->of[node->ins[0]];
@@ -355,8 +357,7 @@ static jx_int_range computed(const follower *f, const jx_flat_node *node)
             return between(0, size > 0 ? size - 1 : 0);
         return (jx_int_range){.high = whole(out->dtype).high, .known = true};
     case JX_PRIM_argmax:
-    case JX_PRIM_argmin:
-        return between(0, whole(out->dtype).high);
+    case JX_PRIM_argmin: return between(0, whole(out->dtype).high);
     default: break;
     }
     if (node->eqn->prim->id == JX_PRIM_select_n)
@@ -369,9 +370,11 @@ static jx_int_range computed(const follower *f, const jx_flat_node *node)
     case JX_PRIM_reduce_max:
     case JX_PRIM_reduce_min: /* of no elements: the dtype's end */
         for (int i = 0; p && i < ((const jx_p_axes *)p)->axes.count; i++) {
-            const jx_dim *dim = f->flat->values.at[node->ins[0]]
-                                    .aval->shape[((const jx_p_axes *)p)->axes.at[i]];
-            if (jx_dim_is_int(dim, &size) ? size == 0 : f->flat->program->base == 0)
+            const jx_dim *dim =
+                f->flat->values.at[node->ins[0]]
+                    .aval->shape[((const jx_p_axes *)p)->axes.at[i]];
+            if (jx_dim_is_int(dim, &size) ? size == 0
+                                          : f->flat->program->base == 0)
                 return (jx_int_range){0};
         }
         return a;

@@ -75,13 +75,11 @@ static const jx_key_view *put(jx_keys *keys, int value, int count,
     return view;
 }
 
-static const jx_key_view *new_source(jx_keys *keys, int value,
-                                     jx_key_link link,
+static const jx_key_view *new_source(jx_keys *keys, int value, jx_key_link link,
                                      const jx_key_view *parents)
 {
     int64_t shape[MAX_RANK], count;
-    bool coarse =
-        !key_shape(keys->flat->values.at[value].aval, shape, &count);
+    bool coarse = !key_shape(keys->flat->values.at[value].aval, shape, &count);
     jx_key_source source = {.value = value,
                             .first = (int)keys->source_of.count,
                             .count = coarse ? 1 : (int)count,
@@ -155,11 +153,6 @@ static const jx_key_view *same(jx_keys *keys, int value,
     return put(keys, value, from->count, from->ids, from->coarse);
 }
 
-static bool number(const jx_dim *dim, int64_t *value)
-{
-    return jx_dim_is_int(dim, value);
-}
-
 /* Fills in how the result of a node lies in its first operand, if that is known;
  * the axis of a raw key's words is left whole. */
 static bool steps_of(const jx_keys *keys, const jx_flat_node *node, int out,
@@ -181,9 +174,10 @@ static bool steps_of(const jx_keys *keys, const jx_flat_node *node, int out,
         const jx_p_slice *slice = p;
         for (int i = 0; i < from->rank; i++) {
             int64_t by = 1;
-            if (!number(slice->start_indices.at[i], &start) ||
-                !number(slice->limit_indices.at[i], &limit) ||
-                (slice->strides.given && !number(slice->strides.at[i], &by)))
+            if (!jx_dim_is_int(slice->start_indices.at[i], &start) ||
+                !jx_dim_is_int(slice->limit_indices.at[i], &limit) ||
+                (slice->strides.given &&
+                 !jx_dim_is_int(slice->strides.at[i], &by)))
                 return false;
             if (i < rank) {
                 s->base += start * stride[i];
@@ -199,7 +193,7 @@ static bool steps_of(const jx_keys *keys, const jx_flat_node *node, int out,
         if (split->axis >= rank)
             return false;
         for (int i = 0; i < out; i++) {
-            if (!number(split->sizes.at[i], &start))
+            if (!jx_dim_is_int(split->sizes.at[i], &start))
                 return false;
             s->base += start * stride[split->axis];
         }
@@ -285,8 +279,7 @@ static const jx_key_view *joined(jx_keys *keys, const jx_flat_node *node,
 }
 
 /* The index that all operands of a dynamic slice say, as literals. */
-static bool fixed_steps(const jx_keys *keys, const jx_flat_node *node,
-                        steps *s)
+static bool fixed_steps(const jx_keys *keys, const jx_flat_node *node, steps *s)
 {
     const jx_aval *from = keys->flat->values.at[node->ins[0]].aval;
     const jx_aval *to = keys->flat->values.at[node->outs[0]].aval;
@@ -317,7 +310,8 @@ static const jx_key_view *view_of_node(jx_keys *keys, int value)
 {
     const jx_flat_node *node =
         &keys->flat->nodes.at[keys->flat->values.at[value].node];
-    const jx_key_view *from = node->nins ? jx_keys_of(keys, node->ins[0]) : NULL;
+    const jx_key_view *from =
+        node->nins ? jx_keys_of(keys, node->ins[0]) : NULL;
     steps s = {0};
     int out = 0;
 
@@ -358,16 +352,16 @@ static const jx_key_view *view_of_node(jx_keys *keys, int value)
         return new_source(keys, value, JX_KEYS_CHOSEN, from);
     case JX_PRIM_gather: return new_source(keys, value, JX_KEYS_CHOSEN, from);
     case JX_PRIM_concatenate:
-        return joined(keys, node,
-                      node->eqn->typed
-                          ? ((const jx_p_concatenate *)node->eqn->typed)
-                                ->dimension
-                          : -1);
-    case JX_PRIM_stack:
         return joined(
             keys, node,
-            node->eqn->typed ? ((const jx_p_stack *)node->eqn->typed)->axis
-                             : -1);
+            node->eqn->typed
+                ? ((const jx_p_concatenate *)node->eqn->typed)->dimension
+                : -1);
+    case JX_PRIM_stack:
+        return joined(keys, node,
+                      node->eqn->typed
+                          ? ((const jx_p_stack *)node->eqn->typed)->axis
+                          : -1);
     default: return new_source(keys, value, JX_KEYS_ALONE, NULL);
     }
 }
@@ -410,8 +404,8 @@ static entering enters_as(const jx_keys *keys, const jx_flat_value *v)
 static const jx_key_view *view_of_input(jx_keys *keys, int value)
 {
     const jx_flat_value *v = &keys->flat->values.at[value];
-    entering as = v->inside && v->input >= 0 ? enters_as(keys, v)
-                                             : (entering){-1, -1, 0};
+    entering as =
+        v->inside && v->input >= 0 ? enters_as(keys, v) : (entering){-1, -1, 0};
     const jx_key_view *from =
         as.operand >= 0 ? jx_keys_of(keys, as.operand) : NULL;
 
@@ -453,8 +447,8 @@ static const jx_key_view *view_of_control(jx_keys *keys, int value)
     if (from && node->eqn->prim->id != JX_PRIM_cond) {
         other = jx_keys_of(keys, node->results[first]);
         if (!other || other->count != from->count ||
-            memcmp(other->ids, from->ids,
-                   (size_t)from->count * sizeof(int)) != 0)
+            memcmp(other->ids, from->ids, (size_t)from->count * sizeof(int)) !=
+                0)
             from = NULL;
     }
     return from ? same(keys, value, from)

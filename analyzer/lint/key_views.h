@@ -18,9 +18,9 @@ typedef enum jx_key_link {
     JX_KEYS_ALONE = 0,
     JX_KEYS_CARRIED, /* key i begins as parent i, and another takes its place at
                         every step */
-    JX_KEYS_SLICED,  /* key i is parents i, i + n, ... one after the other, where
+    JX_KEYS_SLICED, /* key i is parents i, i + n, ... one after the other, where
                         the source has n */
-    JX_KEYS_CHOSEN,  /* each is some one of the parents */
+    JX_KEYS_CHOSEN, /* each is some one of the parents */
 } jx_key_link;
 
 typedef struct jx_key_source {

@@ -42,9 +42,9 @@ typedef struct keyring {
     jx_keys keys;
     jx_needed needed;
     JX_VEC(event) events;
-    bool *told;  /* by node: what it gives has been told of */
+    bool *told;          /* by node: what it gives has been told of */
     unsigned char *said; /* by order of the place: 1 a use, 2 a constant */
-    bool *consumed; /* by key: drawn from or split */
+    bool *consumed;      /* by key: drawn from or split */
 } keyring;
 
 /* -- loops ------------------------------------------------------------------------- */
@@ -60,7 +60,8 @@ static bool runs_once(const jx_eqn *eqn)
 
 /* The body of a loop around `calls` that leaves a value of that frame as it is, or
  * NULL. */
-static const jx_calls *repeats(const keyring *r, int frame, const jx_calls *calls)
+static const jx_calls *repeats(const keyring *r, int frame,
+                               const jx_calls *calls)
 {
     const jx_calls *own = frame ? r->flat->bodies.at[frame - 1].calls : NULL;
 
@@ -110,7 +111,8 @@ static void record_all(keyring *r, use how, int value, int data,
     const jx_key_view *view = jx_keys_of(&r->keys, value);
 
     for (int i = 0; view && i < view->count; i++)
-        record(r, (event){view->ids[i], how, false, data, place->calls, *place});
+        record(r,
+               (event){view->ids[i], how, false, data, place->calls, *place});
 }
 
 static void look(keyring *r, const jx_place *place)
@@ -126,12 +128,12 @@ static void look(keyring *r, const jx_place *place)
         record_all(r, USE_DRAW, node->ins[0], -1, place);
         break;
     case JX_PRIM_random_split:
-        record_all(r,
-                   jx_place_is_written(r->lint->program, place->eqn,
-                                       place->calls)
-                       ? USE_SPLIT
-                       : USE_DRAW,
-                   node->ins[0], -1, place);
+        record_all(
+            r,
+            jx_place_is_written(r->lint->program, place->eqn, place->calls)
+                ? USE_SPLIT
+                : USE_DRAW,
+            node->ins[0], -1, place);
         break;
     case JX_PRIM_random_fold_in:
         record_all(r, USE_FOLD, node->ins[0], node->ins[1], place);
@@ -144,9 +146,9 @@ static int compare(const void *a_, const void *b_)
 {
     const event *a = a_, *b = b_;
 
-    return a->id != b->id ? (a->id < b->id ? -1 : 1)
-                          : (a->at.order > b->at.order) -
-                                (a->at.order < b->at.order);
+    return a->id != b->id
+               ? (a->id < b->id ? -1 : 1)
+               : (a->at.order > b->at.order) - (a->at.order < b->at.order);
 }
 
 /* -- pairs ----------------------------------------------------------------------------- */
@@ -190,7 +192,8 @@ static bool is_one_call(const keyring *r, const jx_place *a, const jx_place *b)
     jx_place first = jx_place_written(r->lint->program, a);
     jx_place second = jx_place_written(r->lint->program, b);
 
-    if (!first.eqn || !second.eqn || first.eqn == a->eqn || second.eqn == b->eqn)
+    if (!first.eqn || !second.eqn || first.eqn == a->eqn ||
+        second.eqn == b->eqn)
         return false;
     if (first.eqn == second.eqn)
         return first.calls == second.calls;
@@ -225,8 +228,8 @@ static const char *where(keyring *r, const jx_place *place)
         return NULL;
     base = frame->file->path;
     slash = strrchr(base, '/');
-    return jx_arena_printf(r->lint->ctx->arena, "%s:%d", slash ? slash + 1 : base,
-                           frame->line);
+    return jx_arena_printf(r->lint->ctx->arena, "%s:%d",
+                           slash ? slash + 1 : base, frame->line);
 }
 
 /* One finding for an equation at its place; shown at `stack`, if that is given. */
@@ -250,13 +253,14 @@ static void tell_pair(keyring *r, jx_code code, const event *a, const event *b)
 {
     jx_arena *arena = r->lint->ctx->arena;
     const char *before = where(r, &a->at);
-    jx_claim *claim = tell(
-        r, code, &b->at, jx_places_meet(arena, &a->at, &b->at),
-        code == JX_CODE_RNG003
-            ? "the same number is folded into the same key again: both new keys "
-              "are one"
-            : jx_arena_printf(arena, "a key is %s that was %s before",
-                              verbs[b->use], verbs[a->use]));
+    jx_claim *claim =
+        tell(r, code, &b->at, jx_places_meet(arena, &a->at, &b->at),
+             code == JX_CODE_RNG003
+                 ? "the same number is folded into the same key again: both "
+                   "new keys "
+                   "are one"
+                 : jx_arena_printf(arena, "a key is %s that was %s before",
+                                   verbs[b->use], verbs[a->use]));
 
     if (a->use == b->use && a->at.node == b->at.node)
         r->told[b->at.node] = true;
@@ -267,9 +271,10 @@ static void tell_pair(keyring *r, jx_code code, const event *a, const event *b)
             jx_arena_printf(arena, "it was %s at %s", verbs[a->use], before);
     if (code == JX_CODE_RNG004 && a->use != USE_DRAW && b->use != USE_DRAW)
         claim->level = JX_NOTE;
-    claim->help = code == JX_CODE_RNG003
-                      ? "fold in a number of its own for each key"
-                      : "split the key first, and use each of the new keys once";
+    claim->help =
+        code == JX_CODE_RNG003
+            ? "fold in a number of its own for each key"
+            : "split the key first, and use each of the new keys once";
 }
 
 static void tell_repeated(keyring *r, const event *e, const jx_calls *body)
@@ -280,12 +285,11 @@ static void tell_repeated(keyring *r, const event *e, const jx_calls *body)
 
     if (e->use == USE_FOLD && !repeats(r, r->lint->frames[e->data], e->loops))
         return;
-    claim = tell(r, code, &e->at, jx_place_in_body(arena, &e->at, body),
-                 jx_arena_printf(arena,
-                                 "the same key is %s at every step of a loop%s",
-                                 verbs[e->use],
-                                 e->use == USE_FOLD ? ", with the same number"
-                                                    : ""));
+    claim = tell(
+        r, code, &e->at, jx_place_in_body(arena, &e->at, body),
+        jx_arena_printf(arena, "the same key is %s at every step of a loop%s",
+                        verbs[e->use],
+                        e->use == USE_FOLD ? ", with the same number" : ""));
     if (e->use != USE_DRAW)
         r->told[e->at.node] = true;
     if (claim)
@@ -309,13 +313,15 @@ static void judge(keyring *r, const event *of, size_t count)
         if (e->maybe)
             continue;
         const jx_calls *body = repeats(r, frame_of_key(r, e->id), e->loops);
-        if (body && jx_place_is_written(r->lint->program, body->eqn, body->outer))
+        if (body &&
+            jx_place_is_written(r->lint->program, body->eqn, body->outer))
             tell_repeated(r, e, body);
         for (size_t k = i > LOOK_BACK ? i - LOOK_BACK : 0; k < i; k++) {
             jx_code code = code_of(&of[k], e);
             if (code == JX_CODE_NONE ||
                 jx_places_exclude(of[k].at.calls, e->at.calls) ||
-                recomputes(&of[k].at, &e->at) || is_one_call(r, &of[k].at, &e->at))
+                recomputes(&of[k].at, &e->at) ||
+                is_one_call(r, &of[k].at, &e->at))
                 continue;
             tell_pair(r, code, &of[k], e);
             break;
@@ -373,7 +379,8 @@ static void look_again_at_seed(keyring *r, const jx_flat_repeat *repeat)
     if (node->eqn->prim->id != JX_PRIM_random_seed || !node->live ||
         !jx_place_is_needed(&r->needed, &place) ||
         !jx_place_is_needed(&r->needed, &first) ||
-        jx_places_exclude(first.calls, place.calls) || recomputes(&first, &place))
+        jx_places_exclude(first.calls, place.calls) ||
+        recomputes(&first, &place))
         return;
     r->told[repeat->node] = true;
     claim = tell(r, JX_CODE_RNG003, &place,
@@ -381,8 +388,8 @@ static void look_again_at_seed(keyring *r, const jx_flat_repeat *repeat)
                  "a key is made from the same seed again: both are one");
     before = where(r, &first);
     if (claim && before)
-        claim->evidence.note = jx_arena_printf(r->lint->ctx->arena,
-                                               "the first one was made at %s", before);
+        claim->evidence.note = jx_arena_printf(
+            r->lint->ctx->arena, "the first one was made at %s", before);
     if (claim)
         claim->help = "split one key, and use each of the new keys once";
 }
@@ -435,8 +442,9 @@ static bool look_at_signature(keyring *r)
                                        "is a raw key: an array of uint32");
         if (!claim)
             return false;
-        claim->help = "take a key that jax.random.key makes: its type says what "
-                      "it is, and arithmetic on it is an error";
+        claim->help =
+            "take a key that jax.random.key makes: its type says what "
+            "it is, and arithmetic on it is an error";
     }
     return told != NULL;
 }

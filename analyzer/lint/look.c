@@ -131,7 +131,8 @@ bool jx_number_of(const jx_flat *flat, int value, double *number)
            element(v->aval->dtype, v->array->data, number);
 }
 
-bool jx_is_asked_for(const jx_program *program, const jx_flat_node *node, int in)
+bool jx_is_asked_for(const jx_program *program, const jx_flat_node *node,
+                     int in)
 {
     const jx_var *var = node->eqn->ins[in].var;
     const jx_jaxpr *jaxpr = node->jaxpr;

@@ -9,7 +9,8 @@ bool jx_looks_at(const jx_flat_node *node);
 
 /* The node that makes a value; NULL for what comes from outside, and constants. */
 const jx_flat_node *jx_maker(const jx_flat *flat, int value);
-jx_prim_id jx_maker_id(const jx_flat *flat, int value); /* JX_PRIM_unknown: none */
+jx_prim_id jx_maker_id(const jx_flat *flat,
+                       int value); /* JX_PRIM_unknown: none */
 
 /* Shows elements of its first operand and computes nothing; conversions to another
  * dtype excluded. */
@@ -26,7 +27,8 @@ bool jx_number_of(const jx_flat *flat, int value, double *number);
 
 /* Somebody wrote the node; or it is part of a function that somebody called and does to
  * its operand `in` what it is to do: jnp.where is a call of JAX's `_where`. */
-bool jx_is_asked_for(const jx_program *program, const jx_flat_node *node, int in);
+bool jx_is_asked_for(const jx_program *program, const jx_flat_node *node,
+                     int in);
 
 /* The maker of `convert` has the same place in the source as `node`: nobody wrote the
  * conversion, the operation made it.  False where there are no places. */

@@ -47,11 +47,12 @@ static void look_at_nan(numbers *k, const jx_flat_node *node)
             continue;
         claim = jx_lint_claim(
             k->lint, JX_CODE_NUM006, node,
-            jx_arena_printf(k->lint->ctx->arena,
-                            "`%s` with NaN is always %s: NaN is not equal to itself, "
-                            "nor less nor more than anything",
-                            jx_eqn_name(node->eqn),
-                            node->eqn->prim->id == JX_PRIM_ne ? "true" : "false"));
+            jx_arena_printf(
+                k->lint->ctx->arena,
+                "`%s` with NaN is always %s: NaN is not equal to itself, "
+                "nor less nor more than anything",
+                jx_eqn_name(node->eqn),
+                node->eqn->prim->id == JX_PRIM_ne ? "true" : "false"));
         if (claim)
             claim->help = "jnp.isnan tells NaN";
         return;
@@ -66,7 +67,8 @@ static bool is_exact(double number)
 
     if (!isfinite(number) || number == 0)
         return true;
-    return frexp(number, &exponent) * 4096 == floor(frexp(number, &exponent) * 4096);
+    return frexp(number, &exponent) * 4096 ==
+           floor(frexp(number, &exponent) * 4096);
 }
 
 /* Some of the elements of what it is compared with, or whole numbers. */
@@ -113,9 +115,10 @@ static void look_at_equality(numbers *k, const jx_flat_node *node)
         if (jx_number_of(k->flat, node->ins[i], &number) &&
             (isnan(number) || is_exact(number)))
             return;
-    claim = jx_lint_suspect(k->lint, JX_CODE_NUM007, node,
-                            "floats that are computed are compared for equality: they "
-                            "differ by roundings");
+    claim = jx_lint_suspect(
+        k->lint, JX_CODE_NUM007, node,
+        "floats that are computed are compared for equality: they "
+        "differ by roundings");
     if (claim)
         claim->help = "compare with a tolerance (jnp.isclose)";
 }
@@ -129,8 +132,8 @@ static const jx_flat_node *made_by(const numbers *k, int value, jx_prim_id id)
     return node && node->eqn->prim->id == id ? node : NULL;
 }
 
-static void tell_function(numbers *k, const jx_flat_node *node, const char *what,
-                          const char *help)
+static void tell_function(numbers *k, const jx_flat_node *node,
+                          const char *what, const char *help)
 {
     jx_claim *claim = jx_lint_suspect(k->lint, JX_CODE_NUM008, node, what);
 
@@ -145,10 +148,11 @@ static void look_at_difference(numbers *k, const jx_flat_node *node)
     for (int i = 0; i < 2; i++)
         if (is_number(k, node->ins[i], adds ? -1 : 1) &&
             made_by(k, node->ins[1 - i], JX_PRIM_exp) && is_written(k, node)) {
-            tell_function(k, node,
-                          "the difference of an exponential and 1 loses all digits near "
-                          "0",
-                          "jnp.expm1(x) is exp(x) - 1");
+            tell_function(
+                k, node,
+                "the difference of an exponential and 1 loses all digits near "
+                "0",
+                "jnp.expm1(x) is exp(x) - 1");
             return;
         }
 }
@@ -162,15 +166,15 @@ static void look_at_logarithm(numbers *k, const jx_flat_node *node)
         return;
     for (int i = 0; i < 2; i++)
         if ((sum && is_number(k, sum->ins[i], 1)) ||
-            (difference &&
-             is_number(k, difference->ins[i], i == 0 ? 1 : -1))) {
+            (difference && is_number(k, difference->ins[i], i == 0 ? 1 : -1))) {
             bool softplus = sum && made_by(k, sum->ins[1 - i], JX_PRIM_exp);
-            tell_function(k, node,
-                          "the logarithm of what is added to 1 loses all digits of it "
-                          "near 0",
-                          softplus ? "jax.nn.softplus(x) is log(1 + exp(x)), and does "
-                                     "not overflow"
-                                   : "jnp.log1p(x) is log(1 + x)");
+            tell_function(
+                k, node,
+                "the logarithm of what is added to 1 loses all digits of it "
+                "near 0",
+                softplus ? "jax.nn.softplus(x) is log(1 + exp(x)), and does "
+                           "not overflow"
+                         : "jnp.log1p(x) is log(1 + x)");
             return;
         }
 }
@@ -220,16 +224,17 @@ static void tell_constant(numbers *k, const jx_flat_node *node, double number,
         k->lint, JX_CODE_NUM010, node,
         jx_arena_printf(k->lint->ctx->arena, "%g is %s in %s", number,
                         isinf(held) ? (held > 0 ? "infinite" : "-infinite")
-                        : held == 0 ? "0"
-                                    : "subnormal, and flushed to 0 by some platforms,",
+                        : held == 0
+                            ? "0"
+                            : "subnormal, and flushed to 0 by some platforms,",
                         jx_dtype_of(dtype)->name));
 
     if (claim)
-        claim->help = jx_arena_printf(
-            k->lint->ctx->arena,
-            "the least number of full precision is %g: jnp.finfo(x.dtype) says so "
-            "(tiny, max, eps)",
-            least_normal(dtype));
+        claim->help = jx_arena_printf(k->lint->ctx->arena,
+                                      "the least number of full precision is "
+                                      "%g: jnp.finfo(x.dtype) says so "
+                                      "(tiny, max, eps)",
+                                      least_normal(dtype));
 }
 
 static bool is_lost(double number, jx_dtype dtype)
@@ -264,7 +269,8 @@ static bool is_spelt(const jx_flat_node *node, jx_dtype dtype, double held,
         if (frame->file->lines[i].number == frame->line)
             line = frame->file->lines[i].text;
     if (!line || frame->column < 0 || frame->end_line != frame->line ||
-        frame->end_column < frame->column || strlen(line) < (size_t)frame->end_column)
+        frame->end_column < frame->column ||
+        strlen(line) < (size_t)frame->end_column)
         return false;
     end = line + frame->end_column;
     for (const char *at = line + frame->column; at < end;) {
@@ -305,7 +311,8 @@ static void look_at_constants(numbers *k, const jx_flat_node *node)
             tell_constant(k, node, number, dtype);
             return;
         }
-        if ((number == 0 || isinf(number)) && is_spelt(node, dtype, number, &number)) {
+        if ((number == 0 || isinf(number)) &&
+            is_spelt(node, dtype, number, &number)) {
             tell_constant(k, node, number, dtype);
             return;
         }
@@ -318,7 +325,8 @@ static double low(const numbers *k, int value, int depth);
 
 static double low_of_sum(const numbers *k, const jx_flat_node *node, int depth)
 {
-    const jx_flat_node *exp = jx_maker(k->flat, jx_shown(k->flat, node->ins[0]));
+    const jx_flat_node *exp =
+        jx_maker(k->flat, jx_shown(k->flat, node->ins[0]));
     const jx_flat_node *shift =
         exp && exp->eqn->prim->id == JX_PRIM_exp
             ? jx_maker(k->flat, jx_shown(k->flat, exp->ins[0]))
@@ -330,9 +338,10 @@ static double low_of_sum(const numbers *k, const jx_flat_node *node, int depth)
     double least = low(k, node->ins[0], depth + 1);
     bool symbolic;
     const jx_p_axes *p = node->eqn->typed;
-    int64_t terms = p ? jx_reduced(k->flat, k->flat->values.at[node->ins[0]].aval,
-                                   p->axes.count, p->axes.at, &symbolic)
-                      : 0;
+    int64_t terms =
+        p ? jx_reduced(k->flat, k->flat->values.at[node->ins[0]].aval,
+                       p->axes.count, p->axes.at, &symbolic)
+          : 0;
 
     /* Of exponentials of x - max(x): one of them is 1. */
     if (most && most->eqn->prim->id == JX_PRIM_reduce_max &&
@@ -346,7 +355,8 @@ static double low_of_input(const numbers *k, const jx_flat_value *v)
     double least, most;
 
     return v->input >= 0 && !v->level && !v->inside &&
-                   jx_range_at(k->flat->program, v->input, 0, NULL, &least, &most)
+                   jx_range_at(k->flat->program, v->input, 0, NULL, &least,
+                               &most)
                ? least
                : -INFINITY;
 }
@@ -385,17 +395,13 @@ static double low(const numbers *k, int value, int depth)
                    : -INFINITY;
     case JX_PRIM_sqrt: return a > 0 ? sqrt(a) : 0;
     case JX_PRIM_reduce_sum: return low_of_sum(k, node, depth);
-    case JX_PRIM_add:
-        b = low(k, node->ins[1], depth + 1);
-        return a + b;
+    case JX_PRIM_add: b = low(k, node->ins[1], depth + 1); return a + b;
     case JX_PRIM_mul:
         if (jx_plain(k->flat, node->ins[0]) == jx_plain(k->flat, node->ins[1]))
             return a > 0 ? a * a : 0;
         b = low(k, node->ins[1], depth + 1);
         return a >= 0 && b >= 0 ? a * b : -INFINITY;
-    case JX_PRIM_max:
-        b = low(k, node->ins[1], depth + 1);
-        return a > b ? a : b;
+    case JX_PRIM_max: b = low(k, node->ins[1], depth + 1); return a > b ? a : b;
     default: return -INFINITY;
     }
 }
@@ -417,10 +423,11 @@ static void look_at_epsilon(numbers *k, const jx_flat_node *node)
             return;
         claim = jx_lint_suspect(
             k->lint, JX_CODE_NUM011, node,
-            jx_arena_printf(k->lint->ctx->arena,
-                            "%g is less than half a unit in the last place of %s at %g, "
-                            "which the other operand is at least: nothing is added",
-                            epsilon, jx_dtype_of(dtype)->name, least));
+            jx_arena_printf(
+                k->lint->ctx->arena,
+                "%g is less than half a unit in the last place of %s at %g, "
+                "which the other operand is at least: nothing is added",
+                epsilon, jx_dtype_of(dtype)->name, least));
         if (claim)
             claim->help = "leave it out, or put it where the small number is";
         return;
@@ -452,12 +459,14 @@ static void look_at_product(numbers *k, const jx_flat_node *node)
     for (int i = 0; i < 2; i++) {
         if (!comes_from(k, node->ins[i], "inv"))
             continue;
-        claim = jx_lint_claim(k->lint, JX_CODE_NUM013, node,
-                              "a product with an inverse that was computed for it");
+        claim =
+            jx_lint_claim(k->lint, JX_CODE_NUM013, node,
+                          "a product with an inverse that was computed for it");
         if (claim)
-            claim->help = "jnp.linalg.solve(a, b) is inv(a) @ b, in less time and with "
-                          "a smaller error; for several b, jax.scipy.linalg.lu_factor "
-                          "or cho_factor once";
+            claim->help =
+                "jnp.linalg.solve(a, b) is inv(a) @ b, in less time and with "
+                "a smaller error; for several b, jax.scipy.linalg.lu_factor "
+                "or cho_factor once";
         return;
     }
 }
@@ -470,16 +479,19 @@ static void look_at_factorization(numbers *k, const jx_flat_node *node)
     jx_claim *claim;
 
     for (const jx_calls *c = node->calls; c && c != own; c = c->outer) {
-        if (c->eqn->prim->id != JX_PRIM_scan && c->eqn->prim->id != JX_PRIM_while)
+        if (c->eqn->prim->id != JX_PRIM_scan &&
+            c->eqn->prim->id != JX_PRIM_while)
             continue;
         claim = jx_lint_claim(
             k->lint, JX_CODE_NUM013, node,
-            jx_arena_printf(k->lint->ctx->arena,
-                            "`%s` factorizes the same matrix at every step of a loop",
-                            jx_eqn_name(node->eqn)));
+            jx_arena_printf(
+                k->lint->ctx->arena,
+                "`%s` factorizes the same matrix at every step of a loop",
+                jx_eqn_name(node->eqn)));
         if (claim)
-            claim->help = "factorize it once, outside (jax.scipy.linalg.lu_factor, "
-                          "cho_factor), and solve with the factors";
+            claim->help =
+                "factorize it once, outside (jax.scipy.linalg.lu_factor, "
+                "cho_factor), and solve with the factors";
         return;
     }
 }
@@ -487,13 +499,15 @@ static void look_at_factorization(numbers *k, const jx_flat_node *node)
 /* -- SHP009: rows against columns ------------------------------------------------------------- */
 
 /* [n] becomes [1, n] because the other operand has an axis more. */
-static bool is_promoted_row(const numbers *k, const jx_flat_node *node, int value)
+static bool is_promoted_row(const numbers *k, const jx_flat_node *node,
+                            int value)
 {
     const jx_flat_node *row = jx_maker(k->flat, value);
     const jx_aval *aval = k->flat->values.at[value].aval;
 
-    return row && row->eqn->prim->id == JX_PRIM_broadcast_in_dim && aval->rank == 2 &&
-           k->flat->values.at[row->ins[0]].aval->rank == 1 && jx_is_implied(row, node);
+    return row && row->eqn->prim->id == JX_PRIM_broadcast_in_dim &&
+           aval->rank == 2 && k->flat->values.at[row->ins[0]].aval->rank == 1 &&
+           jx_is_implied(row, node);
 }
 
 static bool is_made_column(const numbers *k, int value)
@@ -511,7 +525,8 @@ static void look_at_shapes(numbers *k, const jx_flat_node *node)
     jx_claim *claim;
 
     if (node->nins != 2 || out->rank != 2 || out->shape[0] != out->shape[1] ||
-        (jx_dim_is_int(out->shape[0], &size) && size < 2) || !is_written(k, node))
+        (jx_dim_is_int(out->shape[0], &size) && size < 2) ||
+        !is_written(k, node))
         return;
     for (int i = 0; i < 2; i++) {
         int column = node->ins[1 - i];
@@ -525,15 +540,17 @@ static void look_at_shapes(numbers *k, const jx_flat_node *node)
         aval = k->flat->values.at[column].aval;
         if (is_made_column(k, column))
             continue; /* x[:, None]: all pairs are meant */
-        if (aval->rank != 2 || !jx_dim_is_int(aval->shape[1], &size) || size != 1 ||
-            aval->shape[0] != out->shape[0])
+        if (aval->rank != 2 || !jx_dim_is_int(aval->shape[1], &size) ||
+            size != 1 || aval->shape[0] != out->shape[0])
             continue;
-        claim = jx_lint_suspect(k->lint, JX_CODE_SHP009, node,
-                                "a column against a vector of its size makes a square: "
-                                "every element with every other");
+        claim = jx_lint_suspect(
+            k->lint, JX_CODE_SHP009, node,
+            "a column against a vector of its size makes a square: "
+            "every element with every other");
         if (claim)
-            claim->help = "for elementwise work give both the same shape (x[:, 0], or "
-                          "y[:, None]); write y[None, :] where all pairs are meant";
+            claim->help =
+                "for elementwise work give both the same shape (x[:, 0], or "
+                "y[:, None]); write y[None, :] where all pairs are meant";
         return;
     }
 }

@@ -15,9 +15,9 @@ static const double CHURNED = 64.0 * (1 << 10);
 typedef struct costs {
     jx_linter *lint;
     const jx_flat *flat;
-    double io;        /* bytes of inputs and results */
-    int *large;       /* by value: 1 + the node that began it; 0 */
-    int *last;        /* by node that began it: 1 + the last that goes on with it */
+    double io;  /* bytes of inputs and results */
+    int *large; /* by value: 1 + the node that began it; 0 */
+    int *last;  /* by node that began it: 1 + the last that goes on with it */
 } costs;
 
 /* -- sizes ---------------------------------------------------------------------------- */
@@ -52,8 +52,8 @@ static double bytes_of(const costs *c, const jx_aval *aval)
     if (aval->kind != JX_AVAL_ARRAY)
         return 0;
     for (int i = 0; i < aval->rank; i++) {
-        jx_dim_range r = jx_dim_bounds_by(aval->shape[i], take_large,
-                                          c->lint->program);
+        jx_dim_range r =
+            jx_dim_bounds_by(aval->shape[i], take_large, c->lint->program);
         if (!r.has_high)
             return 0;
         bytes *= (double)r.high;
@@ -114,7 +114,8 @@ static void follow_size(costs *c, int n)
         from = from ? from : n + 1;
         c->large[node->outs[i]] = from;
         /* What a derivative stacks is PRF006. */
-        if (jx_looks_at(node) && !jx_place_is_backward(node->eqn, node->calls) &&
+        if (jx_looks_at(node) &&
+            !jx_place_is_backward(node->eqn, node->calls) &&
             !(node->nresults && jx_place_is_derivative(node->eqn, node->calls)))
             c->last[from - 1] = n + 1;
     }
@@ -243,8 +244,11 @@ static void look_at_residuals(costs *c)
     if (total < MATERIALISED || total < TIMES_RESIDUALS * c->io)
         return;
     text = jx_ctx_text(c->lint->ctx);
-    jx_buffer_printf(&text, "%d values are kept from the forward pass for the backward "
-                            "one, ", count);
+    jx_buffer_printf(
+        &text,
+        "%d values are kept from the forward pass for the backward "
+        "one, ",
+        count);
     jx_buffer_amount(&text, total);
     jx_buffer_puts(&text, "; the largest is ");
     put_bytes(c, c->flat->values.at[largest].aval, most, &text);
@@ -271,34 +275,40 @@ static void look_at_product(costs *c, const jx_flat_node *node)
     const jx_p_dot_general *p = node->eqn->typed;
     const jx_aval *aval = c->flat->values.at[node->ins[0]].aval;
     bool symbolic;
-    int64_t terms = jx_reduced(c->flat, aval, p->dimension_numbers.lhs_contracting.count,
-                               p->dimension_numbers.lhs_contracting.at, &symbolic);
+    int64_t terms =
+        jx_reduced(c->flat, aval, p->dimension_numbers.lhs_contracting.count,
+                   p->dimension_numbers.lhs_contracting.at, &symbolic);
     jx_claim *claim;
 
     if (symbolic || terms > SMALL_PRODUCT)
         return;
     claim = jx_lint_suspect(
         c->lint, JX_CODE_PRF007, node,
-        jx_arena_printf(c->lint->ctx->arena,
-                        "a matrix product of %lld term%s in a loop: its call costs "
-                        "more than its arithmetic",
-                        (long long)terms, terms == 1 ? "" : "s"));
+        jx_arena_printf(
+            c->lint->ctx->arena,
+            "a matrix product of %lld term%s in a loop: its call costs "
+            "more than its arithmetic",
+            (long long)terms, terms == 1 ? "" : "s"));
     if (claim)
-        claim->help = "write it out (jnp.sum(a * b, axis)), or make one product for "
-                      "all steps outside of the loop";
+        claim->help =
+            "write it out (jnp.sum(a * b, axis)), or make one product for "
+            "all steps outside of the loop";
 }
 
 /* The index behind what JAX makes of it: from the end, of another shape. */
 static int plain_index(const costs *c, int value)
 {
-    const jx_flat_node *node = jx_maker(c->flat, value = jx_shown(c->flat, value));
+    const jx_flat_node *node =
+        jx_maker(c->flat, value = jx_shown(c->flat, value));
 
-    while (node && ((node->eqn->prim->id == JX_PRIM_select_n && node->nins == 3) ||
-                    node->eqn->prim->id == JX_PRIM_convert_element_type ||
-                    node->eqn->prim->id == JX_PRIM_clamp)) {
-        value = jx_shown(c->flat, node->eqn->prim->id == JX_PRIM_convert_element_type
-                                      ? node->ins[0]
-                                      : node->ins[1]);
+    while (node &&
+           ((node->eqn->prim->id == JX_PRIM_select_n && node->nins == 3) ||
+            node->eqn->prim->id == JX_PRIM_convert_element_type ||
+            node->eqn->prim->id == JX_PRIM_clamp)) {
+        value = jx_shown(c->flat,
+                         node->eqn->prim->id == JX_PRIM_convert_element_type
+                             ? node->ins[0]
+                             : node->ins[1]);
         node = jx_maker(c->flat, value);
     }
     return value;
@@ -318,7 +328,8 @@ static bool is_run(const costs *c, int index, int depth)
     if (node->eqn->prim->id == JX_PRIM_iota)
         return true;
     if (node->eqn->prim->id == JX_PRIM_add)
-        return is_run(c, node->ins[0], depth + 1) && is_run(c, node->ins[1], depth + 1) &&
+        return is_run(c, node->ins[0], depth + 1) &&
+               is_run(c, node->ins[1], depth + 1) &&
                (c->flat->values.at[plain_index(c, node->ins[0])].splat ||
                 c->flat->values.at[plain_index(c, node->ins[1])].splat);
     return false;
@@ -355,10 +366,11 @@ static void look_at_indexing(costs *c, const jx_flat_node *node)
                           writes ? "a scatter in a loop that writes one slice"
                                  : "a gather in a loop that reads one slice");
     if (claim)
-        claim->help = writes ? "jax.lax.dynamic_update_slice writes a slice; what a "
-                               "scan gives at each step is stacked for nothing"
-                             : "jax.lax.dynamic_slice reads a slice; what a scan "
-                               "goes over (xs) is sliced for nothing";
+        claim->help =
+            writes ? "jax.lax.dynamic_update_slice writes a slice; what a "
+                     "scan gives at each step is stacked for nothing"
+                   : "jax.lax.dynamic_slice reads a slice; what a scan "
+                     "goes over (xs) is sliced for nothing";
 }
 
 bool jx_lint_performance(jx_linter *lint)

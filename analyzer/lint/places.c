@@ -80,7 +80,8 @@ static bool has_frame(const jx_stack *stack, const jx_frame *frame)
 static const jx_stack *outward(jx_arena *arena, jx_stack stack, int at,
                                const jx_stack *other)
 {
-    jx_stack *kept = at > 0 && at < stack.count ? JX_NEW(arena, jx_stack) : NULL;
+    jx_stack *kept =
+        at > 0 && at < stack.count ? JX_NEW(arena, jx_stack) : NULL;
 
     if (!kept)
         return NULL;
@@ -147,8 +148,8 @@ jx_place jx_place_written(const jx_program *program, const jx_place *place)
     return at;
 }
 
-static bool is_named(const jx_eqn *eqn, const jx_calls *calls,
-                     const char *one, const char *other)
+static bool is_named(const jx_eqn *eqn, const jx_calls *calls, const char *one,
+                     const char *other)
 {
     for (; eqn; eqn = calls ? calls->eqn : NULL,
                 calls = calls && eqn ? calls->outer : NULL)

@@ -52,6 +52,26 @@ def concatenated(x):
     return jnp.concatenate([x, np.ones((8, 1), np.float32)], axis=1)  #! DTY001
 
 
+@prog('bf16[8]')
+def computed_constant(x):
+    return x @ jnp.eye(8)  #! DTY001
+
+
+@prog('f16[8]')
+def stacked(x):
+    return jnp.stack([x, np.zeros(8, np.float32)])  #! DTY001
+
+
+@prog('bf16[8]')
+def ones(x):
+    return x * jnp.ones(8)  #! DTY001
+
+
+@prog('bf16[8]')
+def numpy_exponent(x):
+    return x ** np.float32(2.5)  #! DTY001
+
+
 @prog('f16[4,8]')
 def maximum_of_table(x):
     return jnp.maximum(x, jnp.linspace(0., 1., 8))  #! DTY001

@@ -62,6 +62,14 @@ def element_and_all(k):
     return a + jax.random.uniform(ks[2], (4,))  #! RNG001
 
 
+@prog('key[]')
+def parameters_in_a_loop(k):
+    made = []
+    for n in (4, 8, 16):
+        made.append(jax.random.normal(k, (n,)))  #! RNG001
+    return made
+
+
 @prog('key[]', 'f32[4]')
 def helper_called_twice(k, x):
     x = x + noise(k)
