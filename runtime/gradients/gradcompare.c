@@ -137,10 +137,12 @@ static bool outside(const jx_gradding *c)
 }
 
 /* Whether the values are larger than what a program is likely to be for: where parts of it
- * overflow says nothing of the whole. */
+ * overflow says nothing of the whole.  And whether they are drawn for a loop that ends by
+ * values (an integrator, a solver), which is for times that rise, for what converges. */
 static bool is_far(const jx_gradding *c)
 {
-    return c->most_work && c->point->kind != JX_AT_SAMPLE && fabs(c->point->scale) > 5;
+    return c->point->kind != JX_AT_SAMPLE &&
+           (c->most_work ? fabs(c->point->scale) > 5 : c->loops && c->converges);
 }
 
 /* Whether a NaN is told: those of inputs that nobody means are not. */

@@ -12,6 +12,7 @@
 #include "runtime/gradients/gradding.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -53,6 +54,29 @@ static bool is_guarded(jx_gradding *c)
     return true;
 }
 
+static int by_size(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+enum { IN_ORDER = 4 }; /* so many that rise are no accident */
+
+/* A list that rises where the program computes it (times, edges, knots) rises at all points:
+ * in no other order need a function make sense. */
+static void keep_order(jx_gradding *c)
+{
+    for (int s = 0; s < c->in.count; s++) {
+        const jx_span_of *span = &c->in.spans[s];
+        bool rises = span->sample && span->rank == 1 && !span->complex && span->count >= IN_ORDER;
+        for (int i = 1; rises && i < span->count; i++)
+            rises = span->sample[i] > span->sample[i - 1];
+        if (rises)
+            qsort(c->x + span->at, (size_t)span->count, sizeof *c->x, by_size);
+    }
+}
+
 static bool prepare_point(jx_gradding *c)
 {
     if (c->point->kind != JX_AT_GIVEN) {
@@ -60,6 +84,7 @@ static bool prepare_point(jx_gradding *c)
         jx_point_fill(c->point, &c->rng, c->in.spans, c->in.count, c->x);
         if (c->ends.count)
             jx_spans_keep(c->in.spans, c->in.count, c->x);
+        keep_order(c);
     }
     for (int s = 0; s < c->in.count; s++)
         for (int i = 0; i < c->in.spans[s].count; i++)

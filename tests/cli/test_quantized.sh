@@ -142,7 +142,7 @@ func.func @main(%a: tensor<?x2xf32>) -> tensor<?x2xf32> {
 }
 EOF
 expect 0 check --strict "$work/open.mlir"
-prints ' 0 refuted, 0 witnessed, 0 undecided'
+prints ' 0 refuted, [0-9]* witnessed, 0 undecided'
 sed 's/f32:1/f32:0/g' "$work/open.mlir" >"$work/agree.mlir"
 expect 0 check "$work/agree.mlir"
 prints "are the same: arg0_0 = 2"

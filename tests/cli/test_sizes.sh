@@ -128,7 +128,7 @@ for how in '%ok = stablehlo.not %x : tensor<i1>' \
      %ok = stablehlo.reduce(%g init: %t) applies stablehlo.and across dimensions = [0] : (tensor<1xi1>, tensor<i1>) -> tensor<i1>'; do
     inner 0 "$how" >"$work/how.mlir"
     expect 0 check --strict "$work/how.mlir"
-    prints ' 0 refuted, 0 witnessed, 0 undecided'
+    prints ' 0 refuted, [0-9]* witnessed, 0 undecided'
     inner 4 "$how" >"$work/how.mlir"
     expect 1 check --strict "$work/how.mlir"
     prints 'SHP015.*not {0}.* when arg0_0 = '
