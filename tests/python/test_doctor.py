@@ -39,7 +39,7 @@ def test_the_doctor_names_versions_and_formats():
     assert facts["jax"] == jax.__version__
     assert facts["jaxvet"] == jaxvet.__version__
     assert facts["command"].endswith(f"({jaxvet.__version__})")
-    assert facts["documents"] == "2"
+    assert facts["documents"] == "3"
     assert facts["exported-files"].startswith("up to 12, calling conventions")
     assert facts["StableHLO"].startswith("0.9.0 to 1.")
     assert diagnosis.ok == (diagnosis.problems == [])

@@ -556,7 +556,7 @@ def test_check_and_dump_work_inside():
         asked = jaxvet.check(size_dependent_equality)(spec(n))
     assert report.status == 'ok', report
     assert 'comparisons' in text
-    assert [finding.code for finding in asked.findings] == ['SHP001']
+    assert 'SHP001' in [finding.code for finding in asked.findings]
     assert log.answers
 
 

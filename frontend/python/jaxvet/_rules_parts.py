@@ -46,7 +46,10 @@ def mask_text(mask) -> str:
 def is_differentiable(aval) -> bool:
     if not hasattr(aval, "dtype"):
         return False
-    tangent = aval.to_tangent_aval()
+    try:
+        tangent = aval.to_tangent_aval()
+    except AttributeError:  # a dtype of a library's own that does not say
+        return False
     return getattr(tangent, "dtype", None) != _compat.FLOAT0
 
 

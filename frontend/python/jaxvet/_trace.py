@@ -186,7 +186,7 @@ def _read(walker, traced, called, recorder, ranges) -> Document:
         ("in_paths", traced.in_paths),
         ("out_paths", traced.out_paths),
         *((key, walker.sources.stack_of([place]))
-          for key, place in lines_of(called.fun)),
+          for key, place in lines_of(getattr(called, "fun", None))),
         ("ranges", _ranges.rows(ranges))], always=("jaxpr", "head", "returns"))
     rules = walker.rules.write() if walker.rules else []
     while walker.definitions and walker.definitions.write():
