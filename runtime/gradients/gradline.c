@@ -7,6 +7,7 @@
 enum {
     CALL_OPERATIONS = 300000,   /* one call may execute (loops count turns) */
     SLOPE_OPERATIONS = 500,     /* that a slope costs, of a program with many */
+    SLOPE_OF_RULE = 100,        /* and of a rule, of which more are tried */
     CALLS = 33,                 /* so long that they are enough for one rule */
     BYTES_OF_ONE = 16,          /* of a program's buffers, that take as long as an operation */
 };
@@ -91,7 +92,10 @@ bool jx_grad_sample(jx_gradding *c, const double *d, double first,
     for (int j = 0; j < m; j++)
         slopes[j] = jx_ridders(c->samples + j, m, first, c->grain);
     join_parts(c, slopes);
-    c->work += c->most_work ? (int64_t)m * SLOPE_OPERATIONS : 0;
+    if (c->most_work)
+        c->work += (int64_t)m * SLOPE_OPERATIONS;
+    else
+        c->asked += (int64_t)m * SLOPE_OF_RULE;
     return true;
 }
 

@@ -142,8 +142,8 @@ static bool difference(jx_gradding *s, const double *d, jx_functional f, double 
     if (!jx_grad_says(s, d, f, &value) ||
         !jx_grad_sample(s, d, jx_grad_first_step(s, d), s->slopes))
         return false;
-    for (int j = 0; j < s->out.size; j++)
-        if (f.weights ? f.weights[j] != 0 : j == f.only)
+    for (int j = f.weights ? 0 : f.only; j < (f.weights ? s->out.size : f.only + 1); j++)
+        if (!f.weights || f.weights[j] != 0)
             slope += (f.weights ? f.weights[j] : 1) * s->slopes[j].value;
     *off = value - slope;
     return true;
@@ -162,9 +162,11 @@ static double own_of(const jx_gradding *s, jx_functional f)
 {
     double sum = 0;
 
+    if (!f.weights)
+        return s->along[f.only];
     for (int j = 0; j < s->out.size; j++)
-        if (f.weights ? f.weights[j] != 0 : j == f.only)
-            sum += (f.weights ? f.weights[j] : 1) * s->along[j];
+        if (f.weights[j] != 0)
+            sum += f.weights[j] * s->along[j];
     return sum;
 }
 

@@ -24,10 +24,11 @@ static double own_of(const jx_gradding *c, jx_functional f, double *size)
 {
     double sum = 0;
 
-    *size = 0;
+    *size = f.weights ? 0 : fabs(c->along[f.only]);
+    if (!f.weights)
+        return c->along[f.only];
     for (int j = 0; j < c->out.size; j++) {
-        double weight = f.weights ? f.weights[j] : j == f.only;
-        double term = weight == 0 ? 0 : weight * c->along[j];
+        double term = f.weights[j] == 0 ? 0 : f.weights[j] * c->along[j];
         sum += term;
         *size += fabs(term);
     }
