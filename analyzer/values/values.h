@@ -2,7 +2,8 @@
  *
  * The program is walked once, in order, with an extent (extent.h) for every value: a sound
  * bound of all its elements, for all sizes that the program allows and all inputs within
- * the declared ranges (frontend/ir/range.h; of floats without one, all finite numbers).
+ * the declared ranges (frontend/ir/range.h; of floats the finite ones alone, also where a range
+ * ends at infinity).
  * What intervals alone lose is kept by value numbers: equal computations have one number,
  * so that a difference from the own maximum is at most 0 and 0 somewhere, a sum of
  * exponentials of it at least 1, and an element of a sum of what is not negative no more

@@ -39,10 +39,10 @@ static void put_semantics(const bool *holds, bool which, jx_buffer *to)
         }
 }
 
-/* "for all inputs" within what is promised of them. */
+/* Ranges may end at infinity, and inputs may have none: what is proved is of finite ones. */
 static const char *scope_of(const jx_program *program)
 {
-    return program->nranges ? "for all inputs within their ranges"
+    return program->nranges ? "for all finite inputs within their ranges"
                             : "for all finite inputs";
 }
 

@@ -10,7 +10,7 @@ cat >"$work/log.jaxpr" <<'EOP'
   in (c, d) }
 EOP
 expect 0 check "$work/log.jaxpr" --range 'in0 in [0, 1]' --prove finite
-prints '^proved: every output is finite, for all inputs within their ranges (ieee, ftz, xla)$'
+prints '^proved: every output is finite, for all finite inputs within their ranges (ieee, ftz, xla)$'
 # The text form calls inputs by number; what is not asked is not said.
 holds test -z "$(grep 'wraps' "$work/out")"
 expect 0 check "$work/log.jaxpr" --range 'in0 in [-0.5, 1]' --prove finite --ignore NUM001
@@ -25,7 +25,7 @@ holds test -z "$(grep '^assumed: outputs are finite' "$work/out")"
 # A range of an output; integers; all of them.
 expect 0 check "$work/log.jaxpr" --range 'in0 in [0.5, 1]' --range 'in1 in [0, 9]' \
     --prove 'out0 in [0, 2]' --prove no-wrap --prove 'out1 in [1, 10]'
-prints '^proved: out0 in \[0, 2\], for all inputs within their ranges (ieee, ftz, xla)$'
+prints '^proved: out0 in \[0, 2\], for all finite inputs within their ranges (ieee, ftz, xla)$'
 prints '^proved: no integer wraps, for all'
 prints '^proved: out1 in \[1, 10\], for all'
 expect 0 check "$work/log.jaxpr" --prove no-wrap --prove 'out0 in [0, 2]'
