@@ -32,7 +32,7 @@ static bool is_heavy(const jx_eqn *eqn)
     case JX_PRIM_while:
     case JX_PRIM_fft:
     case JX_PRIM_sort: return true;
-    default: return jx_flat_in_family(eqn, "linalg");
+    default: return jx_prim_in_family(eqn->prim->id, "linalg");
     }
 }
 

@@ -53,7 +53,7 @@ static bool is_strong_constant(const jx_flat *flat, int value, jx_dtype dtype)
 
 static bool is_binary(const jx_eqn *eqn)
 {
-    return jx_flat_in_family(eqn, "elementwise") && eqn->nins > 1;
+    return jx_prim_in_family(eqn->prim->id, "elementwise") && eqn->nins > 1;
 }
 
 static void tell_promoted(look *l, const jx_flat_node *convert,
@@ -253,7 +253,7 @@ static void follow_back(const look *l, int value, chain *c)
     }
     if (!node || ++c->steps > MOST_STEPS ||
         (!jx_shows(node->eqn) && !is_convert(node) &&
-         !jx_flat_in_family(node->eqn, "elementwise"))) {
+         !jx_prim_in_family(node->eqn->prim->id, "elementwise"))) {
         c->other = true;
         return;
     }

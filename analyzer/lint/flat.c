@@ -224,18 +224,6 @@ bool jx_flat_varies_by_itself(const jx_eqn *eqn)
     }
 }
 
-bool jx_flat_in_family(const jx_eqn *eqn, const char *family)
-{
-    static const char *const families[JX_NPRIMS] = {
-        [JX_PRIM_unknown] = "",
-#define PRIM(id, name, nins, nouts, params, type, plan, ...) [JX_PRIM_##id] = #plan,
-#include "frontend/ir/prims.def"
-#undef PRIM
-    };
-
-    return strcmp(families[eqn->prim->id], family) == 0;
-}
-
 bool jx_flat_moves(const jx_eqn *eqn)
 {
     switch (eqn->prim->id) {
@@ -248,8 +236,8 @@ bool jx_flat_moves(const jx_eqn *eqn)
     case JX_PRIM_reshape:
     case JX_PRIM_tile: return true;
     default:
-        return jx_flat_in_family(eqn, "view") ||
-               jx_flat_in_family(eqn, "identity");
+        return jx_prim_in_family(eqn->prim->id, "view") ||
+               jx_prim_in_family(eqn->prim->id, "identity");
     }
 }
 
@@ -257,7 +245,7 @@ bool jx_flat_moves(const jx_eqn *eqn)
 static bool is_splat(const flattener *f, const jx_eqn *eqn, const int *ins)
 {
     if (eqn->prim->id == JX_PRIM_iota ||
-        (!jx_flat_moves(eqn) && !jx_flat_in_family(eqn, "elementwise")))
+        (!jx_flat_moves(eqn) && !jx_prim_in_family(eqn->prim->id, "elementwise")))
         return false;
     for (int i = 0; i < eqn->nins; i++)
         if (!f->flat->values.at[ins[i]].splat)

@@ -95,8 +95,6 @@ bool jx_flat_moves(const jx_eqn *eqn);
 
 /* Whether its results may differ although its operands are the same. */
 bool jx_flat_varies_by_itself(const jx_eqn *eqn);
-/* Whether prims.def puts the primitive in this family ("elementwise"). */
-bool jx_flat_in_family(const jx_eqn *eqn, const char *family);
 
 /* Mosaic lowers the insides of Pallas' kernels for TPUs: a branch of a cond
  * that is for it alone (jnp.diagonal has one) is no part of any program that is

@@ -222,7 +222,7 @@ static bool is_worth_keeping(const jx_flat *flat, const jx_flat_node *node)
         return size >= HEAVY;
     return size >= TWICE && (is_transcendental(node->eqn) ||
                              (computes(node->eqn) &&
-                              !jx_flat_in_family(node->eqn, "elementwise")));
+                              !jx_prim_in_family(node->eqn->prim->id, "elementwise")));
 }
 
 static void look_again(graph *g, const jx_flat_repeat *repeat)

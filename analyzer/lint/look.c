@@ -27,13 +27,6 @@ jx_prim_id jx_maker_id(const jx_flat *flat, int value)
 bool jx_shows(const jx_eqn *eqn)
 {
     switch (eqn->prim->id) {
-    case JX_PRIM_broadcast_in_dim:
-    case JX_PRIM_reshape:
-    case JX_PRIM_squeeze:
-    case JX_PRIM_expand_dims:
-    case JX_PRIM_transpose:
-    case JX_PRIM_rev:
-    case JX_PRIM_slice:
     case JX_PRIM_tile:
     case JX_PRIM_stop_gradient:
     case JX_PRIM_copy:
@@ -45,7 +38,7 @@ bool jx_shows(const jx_eqn *eqn)
         return jx_atom_aval(eqn->ins[0])->dtype == eqn->outs[0]->aval->dtype;
     case JX_PRIM_optimization_barrier:
     case JX_PRIM_device_put: return eqn->nins == 1;
-    default: return false;
+    default: return jx_prim_rearranges(eqn->prim->id);
     }
 }
 

@@ -564,7 +564,7 @@ bool jx_lint_numbers(jx_linter *lint)
         if (!jx_looks_at(node) || !node->nins || !node->nouts)
             continue;
         look_at_constants(&k, node);
-        if (jx_flat_in_family(node->eqn, "elementwise"))
+        if (jx_prim_in_family(node->eqn->prim->id, "elementwise"))
             look_at_shapes(&k, node);
         switch (node->eqn->prim->id) {
         case JX_PRIM_eq:

@@ -167,7 +167,7 @@ static void look_at_transpose(costs *c, const jx_flat_node *node)
     jx_claim *claim;
 
     /* Through what is done to each element alone. */
-    for (; at && jx_flat_in_family(at->eqn, "elementwise") && steps < 16;
+    for (; at && jx_prim_in_family(at->eqn->prim->id, "elementwise") && steps < 16;
          steps++, at = jx_maker(c->flat, value)) {
         int next = -1;
         for (int i = 0; i < at->nins && next < 0; i++)

@@ -566,7 +566,7 @@ static const jx_term *simple(jx_terms *in, const jx_eqn *eqn,
         return found;
     if (eqn->prim->id == JX_PRIM_concatenate)
         return concatenate(in, eqn, ins);
-    if (m.x && jx_flat_in_family(eqn, "elementwise"))
+    if (m.x && jx_prim_in_family(eqn->prim->id, "elementwise"))
         return elementwise(in, eqn, ins);
     return NULL;
 }
@@ -591,7 +591,7 @@ static bool known_branch(const jx_eqn *eqn, const jx_term *const *ins,
 static bool same_again(const jx_eqn *eqn, const jx_term *const *ins,
                        const jx_term **outs)
 {
-    if (!jx_flat_in_family(eqn, "identity") || eqn->nins != eqn->nouts)
+    if (!jx_prim_in_family(eqn->prim->id, "identity") || eqn->nins != eqn->nouts)
         return false;
     for (int i = 0; i < eqn->nouts; i++)
         if (!jx_aval_same_values(ins[i]->aval, eqn->outs[i]->aval))

@@ -99,6 +99,11 @@ jx_extent jx_extent_of(double value)
     return isnan(value) ? none : jx_extent_between(value, value);
 }
 
+bool jx_extent_is_empty(jx_extent x)
+{
+    return x.lo > x.hi;
+}
+
 bool jx_extent_is_finite(jx_extent x)
 {
     return !x.nan && x.lo > -INFINITY && x.hi < INFINITY;
@@ -164,7 +169,7 @@ jx_extent jx_extent_widen(jx_extent a, jx_extent b, jx_dtype dtype)
 
 void jx_extent_print(jx_extent x, jx_buffer *to)
 {
-    if (x.lo > x.hi) {
+    if (jx_extent_is_empty(x)) {
         jx_buffer_puts(to, x.nan ? "NaN" : "nothing");
         return;
     }
@@ -221,7 +226,7 @@ static jx_extent settle_integer(jx_extenting *how, jx_extent x)
 {
     const double exact = 0x1p53;
 
-    if (x.lo > x.hi)
+    if (jx_extent_is_empty(x))
         return x;
     if (!(x.lo >= jx_extent_least(how->dtype) &&
           x.hi <= jx_extent_most(how->dtype))) {
@@ -246,7 +251,7 @@ jx_extent jx_extent_settle(jx_extenting *how, jx_extent exact)
         return jx_extent_whole(how->dtype);
     if (!f)
         return settle_integer(how, exact);
-    if (exact.lo > exact.hi)
+    if (jx_extent_is_empty(exact))
         return exact;
     to = (jx_extent){jx_round_to(how->dtype, exact.lo),
                      jx_round_to(how->dtype, exact.hi), exact.nan};

@@ -51,6 +51,7 @@ jx_extent jx_extent_none(void);
 jx_extent jx_extent_of(double value);
 jx_extent jx_extent_between(double lo, double hi);
 
+bool jx_extent_is_empty(jx_extent x);  /* no element is a number */
 bool jx_extent_is_finite(jx_extent x); /* surely */
 bool jx_extent_is_one(jx_extent x);    /* one number, and no NaN */
 bool jx_extent_holds(jx_extent x, double value);

@@ -3,11 +3,6 @@
 
 #include <math.h>
 
-static bool is_empty(jx_extent x)
-{
-    return x.lo > x.hi;
-}
-
 static bool is_infinite(jx_extent x)
 {
     return x.lo == -INFINITY || x.hi == INFINITY;
@@ -27,16 +22,11 @@ static jx_extent nothing(jx_extent a, jx_extent b)
     return none;
 }
 
-static bool is_float(jx_dtype dtype)
-{
-    return jx_dtype_is_float(dtype);
-}
-
 jx_extent jx_extent_add(jx_extenting *how, jx_extent a, jx_extent b)
 {
     jx_extent to = {a.lo + b.lo, a.hi + b.hi, a.nan || b.nan};
 
-    if (is_empty(a) || is_empty(b))
+    if (jx_extent_is_empty(a) || jx_extent_is_empty(b))
         return nothing(a, b);
     if ((a.hi == INFINITY && b.lo == -INFINITY) ||
         (a.lo == -INFINITY && b.hi == INFINITY))
@@ -75,7 +65,7 @@ jx_extent jx_extent_mul(jx_extenting *how, jx_extent a, jx_extent b)
 {
     jx_extent exact, to;
 
-    if (is_empty(a) || is_empty(b))
+    if (jx_extent_is_empty(a) || jx_extent_is_empty(b))
         return nothing(a, b);
     exact = products(a, b);
     if ((jx_extent_holds(a, 0) && is_infinite(b)) ||
@@ -83,7 +73,7 @@ jx_extent jx_extent_mul(jx_extenting *how, jx_extent a, jx_extent b)
         exact.nan = true;
     to = jx_extent_settle(how, exact);
     /* A product that goes into a sum is not rounded; of f32 it is exact here. */
-    if (how->semantics == JX_XLA && is_float(how->dtype)) {
+    if (how->semantics == JX_XLA && jx_dtype_is_float(how->dtype)) {
         to.lo =
             fmin(to.lo, how->dtype == JX_F64 ? nextafter(exact.lo, -INFINITY)
                                              : exact.lo);
@@ -138,9 +128,9 @@ jx_extent jx_extent_div(jx_extenting *how, jx_extent a, jx_extent b)
     jx_extent to = nothing(a, b);
     double tiny;
 
-    if (is_empty(a) || is_empty(b))
+    if (jx_extent_is_empty(a) || jx_extent_is_empty(b))
         return to;
-    if (!is_float(how->dtype))
+    if (!jx_dtype_is_float(how->dtype))
         return divide_integers(how, a, b);
     tiny = jx_extent_knows(how->dtype) ? least_positive(how->dtype) : 0;
     if (b.hi >= tiny)
@@ -164,9 +154,9 @@ jx_extent jx_extent_rem(jx_extenting *how, jx_extent a, jx_extent b)
     double most;
     jx_extent to;
 
-    if (is_empty(a) || is_empty(b))
+    if (jx_extent_is_empty(a) || jx_extent_is_empty(b))
         return nothing(a, b);
-    if (!is_float(how->dtype)) {
+    if (!jx_dtype_is_float(how->dtype)) {
         most = jx_extent_holds(b, 0) ? most_of(a)
                                      : fmin(most_of(a), most_of(b) - 1);
         to = jx_extent_between(a.lo < 0 ? -most : 0, a.hi > 0 ? most : 0);
@@ -180,7 +170,7 @@ jx_extent jx_extent_rem(jx_extenting *how, jx_extent a, jx_extent b)
 
 jx_extent jx_extent_max(jx_extent a, jx_extent b)
 {
-    return is_empty(a) || is_empty(b)
+    return jx_extent_is_empty(a) || jx_extent_is_empty(b)
                ? nothing(a, b)
                : (jx_extent){fmax(a.lo, b.lo), fmax(a.hi, b.hi),
                              a.nan || b.nan};
@@ -188,7 +178,7 @@ jx_extent jx_extent_max(jx_extent a, jx_extent b)
 
 jx_extent jx_extent_min(jx_extent a, jx_extent b)
 {
-    return is_empty(a) || is_empty(b)
+    return jx_extent_is_empty(a) || jx_extent_is_empty(b)
                ? nothing(a, b)
                : (jx_extent){fmin(a.lo, b.lo), fmin(a.hi, b.hi),
                              a.nan || b.nan};
@@ -201,7 +191,7 @@ jx_extent jx_extent_neg(jx_extenting *how, jx_extent a)
 
 jx_extent jx_extent_abs(jx_extenting *how, jx_extent a)
 {
-    if (is_empty(a))
+    if (jx_extent_is_empty(a))
         return a;
     return jx_extent_settle(
         how,
@@ -214,11 +204,11 @@ jx_extent jx_extent_square(jx_extenting *how, jx_extent a)
     jx_extenting plain = *how;
     jx_extent size;
 
-    if (is_empty(a))
+    if (jx_extent_is_empty(a))
         return a;
     plain.semantics = JX_IEEE;
-    plain.dtype = is_float(how->dtype) ? JX_F64 : how->dtype;
-    size = is_float(how->dtype)
+    plain.dtype = jx_dtype_is_float(how->dtype) ? JX_F64 : how->dtype;
+    size = jx_dtype_is_float(how->dtype)
                ? jx_extent_abs(&plain, a)
                : (jx_extent){
                      jx_extent_holds(a, 0) ? 0 : fmin(fabs(a.lo), fabs(a.hi)),
@@ -238,7 +228,7 @@ jx_extent jx_extent_integer_power(jx_extenting *how, jx_extent a, int64_t power)
     jx_extent to;
     bool exact;
 
-    if (is_empty(a))
+    if (jx_extent_is_empty(a))
         return a;
     if (power == 0)
         return jx_extent_of(1);
@@ -255,8 +245,9 @@ jx_extent jx_extent_integer_power(jx_extenting *how, jx_extent a, int64_t power)
                                fmax(to.lo, to.hi));
     to.nan = a.nan;
     exact = is_exact_power(a.lo, to.lo) && is_exact_power(a.hi, to.hi);
-    return exact || !is_float(how->dtype) ? jx_extent_settle(how, to)
-                                          : jx_extent_loosen(how, to, n);
+    return exact || !jx_dtype_is_float(how->dtype)
+               ? jx_extent_settle(how, to)
+               : jx_extent_loosen(how, to, n);
 }
 
 jx_extent jx_extent_power(jx_extenting *how, jx_extent a, jx_extent b)
@@ -266,9 +257,9 @@ jx_extent jx_extent_power(jx_extenting *how, jx_extent a, jx_extent b)
     const double x[2] = {a.lo == 0 ? 0 : a.lo, a.hi == 0 ? 0 : a.hi},
                  y[2] = {b.lo, b.hi};
 
-    if (is_empty(a) || is_empty(b))
+    if (jx_extent_is_empty(a) || jx_extent_is_empty(b))
         return to;
-    if (!is_float(how->dtype))
+    if (!jx_dtype_is_float(how->dtype))
         return jx_extent_finite(how->dtype);
     if (a.lo < 0) {
         if (!jx_extent_is_one(b) || b.lo != rint(b.lo) || fabs(b.lo) > 64)
@@ -347,17 +338,18 @@ jx_extent jx_extent_sum(jx_extenting *how, jx_extent each, double least,
 
     if (most == 0)
         return jx_extent_of(0);
-    if (is_empty(each))
+    if (jx_extent_is_empty(each))
         return least == 0 ? (jx_extent){0, 0, each.nan} : each;
-    if (is_float(dtype)) {
+    if (jx_dtype_is_float(dtype)) {
         to.lo = each.lo < 0 ? most_sum(dtype, each.lo, most)
                             : least_sum(dtype, each.lo, least);
         to.hi = each.hi > 0 ? most_sum(dtype, each.hi, most)
                             : least_sum(dtype, each.hi, least);
     }
     to.nan |= each.lo == -INFINITY && each.hi == INFINITY && most > 1;
-    to = is_float(dtype) && !(are_multiples_exact(dtype, each.lo, most) &&
-                              are_multiples_exact(dtype, each.hi, most))
+    to = jx_dtype_is_float(dtype) &&
+                 !(are_multiples_exact(dtype, each.lo, most) &&
+                   are_multiples_exact(dtype, each.hi, most))
              ? jx_extent_loosen(how, to, 1)
              : jx_extent_settle(how, to);
     /* Rounding changes no sign. */
@@ -366,7 +358,7 @@ jx_extent jx_extent_sum(jx_extenting *how, jx_extent each, double least,
     if (each.hi <= 0)
         to.hi = fmin(to.hi, 0);
     /* Partial sums beyond both ends of the dtype cancel to NaN. */
-    if (is_float(dtype) && to.lo == -INFINITY && to.hi == INFINITY)
+    if (jx_dtype_is_float(dtype) && to.lo == -INFINITY && to.hi == INFINITY)
         to.nan = true;
     return to;
 }

@@ -7,11 +7,6 @@
  * this near, and that they keep within their function's range and to its sign. */
 enum { KERNEL_ULPS = 16 };
 
-static bool is_empty(jx_extent x)
-{
-    return x.lo > x.hi;
-}
-
 /* A function that rises, of an operand within its domain. */
 typedef struct rising {
     jx_prim_id id;
@@ -75,7 +70,7 @@ static const rising *rising_of(jx_prim_id id)
 /* What kernels of functions with a range of their own may not leave. */
 static jx_extent kept(jx_extent to, double least, double most)
 {
-    if (to.lo > to.hi)
+    if (jx_extent_is_empty(to))
         return to;
     to.lo = fmin(fmax(to.lo, least), most);
     to.hi = fmax(fmin(to.hi, most), least);
@@ -87,7 +82,7 @@ static jx_extent rise(jx_extenting *how, const rising *f, jx_extent a)
     jx_extent within = jx_extent_meet(a, jx_extent_between(f->from, f->to)), to;
 
     within.nan |= a.lo < f->from || a.hi > f->to;
-    if (is_empty(within)) {
+    if (jx_extent_is_empty(within)) {
         within = jx_extent_none();
         within.nan = true;
         return within;
@@ -209,7 +204,7 @@ static double sign_of(double x)
 
 static jx_extent is_finite_of(jx_extent a)
 {
-    bool never = is_empty(a) || (a.lo == a.hi && isinf(a.lo));
+    bool never = jx_extent_is_empty(a) || (a.lo == a.hi && isinf(a.lo));
 
     return jx_extent_between(jx_extent_is_finite(a) ? 1 : 0, never ? 0 : 1);
 }
@@ -228,7 +223,7 @@ bool jx_extent_function(jx_extenting *how, jx_prim_id id, jx_extent a,
 {
     const rising *f = rising_of(id);
 
-    if (is_empty(a)) {
+    if (jx_extent_is_empty(a)) {
         *to = a;
         return true;
     }
@@ -289,7 +284,7 @@ jx_extent jx_extent_convert(jx_extenting *how, jx_dtype from, jx_extent a)
         return jx_extent_between(zero ? 0 : 1,
                                  zero && a.lo == a.hi && !a.nan ? 0 : 1);
     }
-    if (is_empty(a))
+    if (jx_extent_is_empty(a))
         return jx_dtype_is_float(how->dtype) ? a : jx_extent_finite(how->dtype);
     return jx_dtype_is_float(how->dtype) ? jx_extent_settle(how, a)
                                          : to_integer(how, a);

@@ -3,7 +3,6 @@
  * Where `x > 0` chooses between elements, x is positive in those that it takes; so is what
  * is computed of x, element by element.  Of a predicate that is a scalar, or that is the
  * conjunction of all its elements, that is true of all. */
-#include "analyzer/lint/flat.h"
 #include "analyzer/values/values_parts.h"
 
 #include <math.h>
@@ -170,7 +169,7 @@ static bool again(guard *g, const jx_made *made, jx_extent *is, int depth)
 static bool is_elementwise(const jx_made *made)
 {
     if (!made->eqn || made->eqn->nouts != 1 || !made->eqn->typed ||
-        !jx_flat_in_family(made->eqn, "elementwise"))
+        !jx_prim_in_family(made->eqn->prim->id, "elementwise"))
         return false;
     for (int i = 0; i < made->eqn->nins; i++)
         if (!jx_aval_same_shape(jx_atom_aval(made->eqn->ins[i]), made->aval))

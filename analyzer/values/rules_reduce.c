@@ -181,14 +181,9 @@ bool jx_bound_top_k(jx_bounding *t)
 
 /* -- windows ------------------------------------------------------------------------ */
 
-static double window_elements(const jx_bounding *t, jx_dim_list dims)
+/* Sums of the elements under a window, of which some may lie outside. */
+static bool give_window_sums(jx_bounding *t, jx_dim_list dims)
 {
-    return jx_bound_count(t->in, dims.at, dims.count).hi;
-}
-
-bool jx_bound_window_sum(jx_bounding *t)
-{
-    const jx_p_window *p = t->eqn->typed;
     jx_extenting how = jx_bound_how(t);
 
     if (!jx_extent_knows(how.dtype))
@@ -196,7 +191,13 @@ bool jx_bound_window_sum(jx_bounding *t)
     return jx_bound_give(
         t, &how,
         jx_extent_sum(&how, t->ins[0].is, 0,
-                      window_elements(t, p->window_dimensions)));
+                      jx_bound_count(t->in, dims.at, dims.count).hi));
+}
+
+bool jx_bound_window_sum(jx_bounding *t)
+{
+    return give_window_sums(
+        t, ((const jx_p_window *)t->eqn->typed)->window_dimensions);
 }
 
 /* Each window has an element of the operand: what is padded is less than a window. */
@@ -232,15 +233,8 @@ bool jx_bound_window_max(jx_bounding *t)
 
 bool jx_bound_select_and_scatter_add(jx_bounding *t)
 {
-    const jx_p_select_window *p = t->eqn->typed;
-    jx_extenting how = jx_bound_how(t);
-
-    if (!jx_extent_knows(how.dtype))
-        return true;
-    return jx_bound_give(
-        t, &how,
-        jx_extent_sum(&how, t->ins[0].is, 0,
-                      window_elements(t, p->window_dimensions)));
+    return give_window_sums(
+        t, ((const jx_p_select_window *)t->eqn->typed)->window_dimensions);
 }
 
 /* -- contractions ------------------------------------------------------------------- */

@@ -35,3 +35,29 @@ const jx_prim *jx_prim_of(jx_prim_id id)
 {
     return &prims[id < JX_NPRIMS ? id : JX_PRIM_unknown];
 }
+
+bool jx_prim_in_family(jx_prim_id id, const char *family)
+{
+    static const char *const families[JX_NPRIMS] = {
+        [JX_PRIM_unknown] = "",
+#define PRIM(id, name, nins, nouts, params, type, plan, ...) [JX_PRIM_##id] = #plan,
+#include "frontend/ir/prims.def"
+#undef PRIM
+    };
+
+    return strcmp(families[id], family) == 0;
+}
+
+bool jx_prim_rearranges(jx_prim_id id)
+{
+    switch (id) {
+    case JX_PRIM_broadcast_in_dim:
+    case JX_PRIM_reshape:
+    case JX_PRIM_squeeze:
+    case JX_PRIM_expand_dims:
+    case JX_PRIM_transpose:
+    case JX_PRIM_rev:
+    case JX_PRIM_slice: return true;
+    default: return false;
+    }
+}

@@ -25,4 +25,10 @@ const jx_prim *jx_prim_named(jx_ctx *ctx, const char *name);
 const jx_prim *jx_prim_unknown(jx_ctx *ctx, const char *name);
 const jx_prim *jx_prim_of(jx_prim_id id);
 
+/* Whether prims.def plans it in this family ("elementwise"). */
+bool jx_prim_in_family(jx_prim_id id, const char *family);
+/* Whether its result has the elements of its first operand, each as it was and none beside,
+ * in other places, some left out or repeated. */
+bool jx_prim_rearranges(jx_prim_id id);
+
 #endif

@@ -240,13 +240,6 @@ bool jx_field_exact(jx_field *f, jx_field_program *program, const jx_eqn *eqn,
 static uint32_t moved_by(const jx_eqn *eqn)
 {
     switch (eqn->prim->id) {
-    case JX_PRIM_broadcast_in_dim:
-    case JX_PRIM_reshape:
-    case JX_PRIM_squeeze:
-    case JX_PRIM_expand_dims:
-    case JX_PRIM_transpose:
-    case JX_PRIM_rev:
-    case JX_PRIM_slice:
     case JX_PRIM_unstack:
     case JX_PRIM_split:
     case JX_PRIM_tile:
@@ -262,7 +255,7 @@ static uint32_t moved_by(const jx_eqn *eqn)
     case JX_PRIM_scatter_add: return 5;
     case JX_PRIM_concatenate:
     case JX_PRIM_stack: return eqn->nins < 32 ? (1u << eqn->nins) - 1 : 0;
-    default: return 0;
+    default: return jx_prim_rearranges(eqn->prim->id);
     }
 }
 

@@ -240,20 +240,13 @@ jx_grad_ends jx_sample_ends(const jx_program *program)
 static bool moves_elements(const jx_eqn *eqn)
 {
     switch (eqn->prim->id) {
-    case JX_PRIM_broadcast_in_dim:
-    case JX_PRIM_reshape:
-    case JX_PRIM_squeeze:
-    case JX_PRIM_expand_dims:
-    case JX_PRIM_transpose:
-    case JX_PRIM_rev:
-    case JX_PRIM_slice:
     case JX_PRIM_copy:
     case JX_PRIM_stop_gradient: return true;
     case JX_PRIM_convert_element_type:
         return eqn->ins[0].var &&
                jx_dtype_is_float(eqn->ins[0].var->aval->dtype) &&
                jx_dtype_is_float(eqn->outs[0]->aval->dtype);
-    default: return false;
+    default: return jx_prim_rearranges(eqn->prim->id);
     }
 }
 

@@ -3,7 +3,6 @@
 
 #include "frontend/ir/params.h"
 
-#include <string.h>
 
 typedef struct walk {
     jx_ctx *ctx;
@@ -14,13 +13,7 @@ typedef struct walk {
 /* What becomes one operation for each element of its result is an elementwise kernel. */
 static bool is_elementwise(jx_prim_id prim)
 {
-    static const char *const plans[JX_NPRIMS] = {
-#define PRIM(id, name, nins, nouts, params, type, plan, ...) [JX_PRIM_##id] = #plan,
-#include "frontend/ir/prims.def"
-#undef PRIM
-    };
-
-    return strcmp(plans[prim], "elementwise") == 0;
+    return jx_prim_in_family(prim, "elementwise");
 }
 
 static bool has_shape(const walk *w, const jx_aval *aval)

@@ -3,7 +3,6 @@
 
 #include "frontend/ir/params.h"
 
-#include <string.h>
 
 int jx_bodies_of(const jx_eqn *eqn)
 {
@@ -29,18 +28,6 @@ const jx_closed *jx_body_of(const jx_eqn *eqn, int number)
     }
 }
 
-static bool in_family(const jx_eqn *eqn, const char *family)
-{
-    static const char *const families[JX_NPRIMS] = {
-        [JX_PRIM_unknown] = "",
-#define PRIM(id, name, nins, nouts, params, type, plan, ...) [JX_PRIM_##id] = #plan,
-#include "frontend/ir/prims.def"
-#undef PRIM
-    };
-
-    return strcmp(families[eqn->prim->id], family) == 0;
-}
-
 bool jx_eqn_moves(const jx_eqn *eqn)
 {
     switch (eqn->prim->id) {
@@ -53,13 +40,6 @@ bool jx_eqn_moves(const jx_eqn *eqn)
     case JX_PRIM_device_put:
     case JX_PRIM_optimization_barrier:
     case JX_PRIM_sharding_constraint:
-    case JX_PRIM_broadcast_in_dim:
-    case JX_PRIM_reshape:
-    case JX_PRIM_squeeze:
-    case JX_PRIM_expand_dims:
-    case JX_PRIM_transpose:
-    case JX_PRIM_rev:
-    case JX_PRIM_slice:
     case JX_PRIM_pad:
     case JX_PRIM_concatenate:
     case JX_PRIM_stack:
@@ -68,13 +48,14 @@ bool jx_eqn_moves(const jx_eqn *eqn)
     case JX_PRIM_tile:
     case JX_PRIM_dynamic_slice:
     case JX_PRIM_gather: return true;
-    default: return in_family(eqn, "view") || in_family(eqn, "identity");
+    default:
+        return jx_prim_rearranges(eqn->prim->id) || jx_prim_in_family(eqn->prim->id, "view") || jx_prim_in_family(eqn->prim->id, "identity");
     }
 }
 
 bool jx_eqn_is_elementwise(const jx_eqn *eqn)
 {
-    return in_family(eqn, "elementwise");
+    return jx_prim_in_family(eqn->prim->id, "elementwise");
 }
 
 static bool note(jx_origins *to, const jx_var *var, jx_origin origin)
