@@ -31,8 +31,15 @@ static bool is_heavy(const jx_eqn *eqn)
     case JX_PRIM_scan:
     case JX_PRIM_while:
     case JX_PRIM_fft:
-    case JX_PRIM_sort: return true;
-    default: return jx_prim_in_family(eqn->prim->id, "linalg");
+    case JX_PRIM_sort:
+    case JX_PRIM_cholesky:
+    case JX_PRIM_lu:
+    case JX_PRIM_qr:
+    case JX_PRIM_svd:
+    case JX_PRIM_eigh:
+    case JX_PRIM_eig:
+    case JX_PRIM_triangular_solve: return true;
+    default: return false;
     }
 }
 
