@@ -115,17 +115,24 @@ static int decided(const control *c, int value)
                : -1;
 }
 
-/* select(i < 0, i, i + n): an index from the end, which JAX writes for every index. */
+/* select(i < 0, i, i + n): an index from the end, which JAX writes for every index, with a
+ * literal for the predicate where it knew the answer. */
 static bool normalizes_index(const jx_flat *flat, const jx_flat_node *node)
 {
-    const jx_flat_node *test = jx_maker(flat, jx_shown(flat, node->ins[0]));
-    const jx_flat_node *added;
+    const jx_flat_node *test, *added;
+    int index;
 
-    if (node->nins != 3 || !test || test->eqn->prim->id != JX_PRIM_lt)
+    if (node->nins != 3)
         return false;
+    test = jx_maker(flat, jx_shown(flat, node->ins[0]));
     added = jx_maker(flat, jx_shown(flat, node->ins[2]));
-    return added && added->eqn->prim->id == JX_PRIM_add &&
-           jx_is_implied(test, node);
+    if (!added || added->eqn->prim->id != JX_PRIM_add)
+        return false;
+    if (test)
+        return test->eqn->prim->id == JX_PRIM_lt && jx_is_implied(test, node);
+    index = jx_shown(flat, node->ins[1]);
+    return flat->values.at[node->ins[0]].literal &&
+           (jx_shown(flat, added->ins[0]) == index || jx_shown(flat, added->ins[1]) == index);
 }
 
 /* Somebody wrote the choice: jnp.where is JAX's function `_where`. */
