@@ -117,7 +117,7 @@ static bool is_implied(const jx_hunt *h, const jx_unfinite *root, int out)
 }
 
 /* How near to singular a matrix is that large numbers make, is not the program's fault. */
-static bool is_of_matrices(const jx_eqn *eqn)
+bool jx_eqn_is_of_matrices(const jx_eqn *eqn)
 {
     switch (eqn->prim->id) {
     case JX_PRIM_cholesky:
@@ -153,7 +153,7 @@ bool jx_hunt_is_news(jx_hunt *h, const jx_unfinite *root, jx_code code, int out,
     implied = is_implied(h, root, out);
     if (h->plain.modest && !implied)
         return true;
-    if (is_of_matrices(root->eqn))
+    if (jx_eqn_is_of_matrices(root->eqn))
         return false;
     return !(h->plain.degenerate && h->plain.modest && implied) &&
            has_value(h, out, nothers, others);

@@ -68,6 +68,9 @@ bool jx_hunt_fill_plain(jx_hunt *h, int number);
 /* ... with numbers that are large beside their differences. */
 void jx_hunt_fill_around(jx_hunt *h);
 
+/* It decomposes a matrix or solves with one (news.c). */
+bool jx_eqn_is_of_matrices(const jx_eqn *eqn);
+
 /* news.c: whether what is not finite for plain inputs is worth telling.  The last run was
  * with these others excused, and `out` was not finite. */
 bool jx_hunt_is_news(jx_hunt *h, const jx_unfinite *root, jx_code code, int out, int nothers,

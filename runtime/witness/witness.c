@@ -86,6 +86,21 @@ static bool follows(const jx_hunt *h, const jx_eqn *eqn)
     return false;
 }
 
+/* Without ranges: it is made in a loop of a library's own (an integrator, a solver), which
+ * one expression of the user's calls.  What inputs that is for, nobody has said. */
+static bool is_of_library_loop(const jx_hunt *h, const jx_eqn *eqn)
+{
+    const jx_jaxpr *entry = h->program->entry.jaxpr;
+    bool inside = eqn < entry->eqns || eqn >= entry->eqns + entry->neqns, one = false;
+
+    if (jx_eqn_is_of_matrices(eqn))
+        return false; /* a step of a solution, not a loop toward it */
+
+    for (int i = 0; inside && !one && i < entry->neqns; i++)
+        one = jx_bodies_of(&entry->eqns[i]) && jx_eqns_are_one(&h->origins, &entry->eqns[i], eqn);
+    return one;
+}
+
 /* What the last run showed, if it is worth it. */
 static void keep(jx_hunt *h, const jx_unfinite *root, int out, int nothers,
                  const jx_eqn *const *others)
@@ -103,7 +118,9 @@ static void keep(jx_hunt *h, const jx_unfinite *root, int out, int nothers,
     if (inputs)
         JX_PUSH(h->program->ctx->arena, &h->to->found,
                 ((jx_witness){.made = *root, .code = code,
-                              .level = h->options->unasked ? JX_NOTE : jx_code_of(code)->level,
+                              .level = h->options->unasked || (h->plain.any && is_of_library_loop(h, root->eqn))
+                                           ? JX_NOTE
+                                           : jx_code_of(code)->level,
                               .stack = jx_origin_stack(&h->origins, root->eqn), .flushed = h->flushed, .out = out,
                               .inputs = inputs}));
 }
