@@ -358,8 +358,8 @@ static bool report_on(jx_ctx *keep, jx_report *report, jx_program *program,
         return false;
     if (trusts_embedded)
         jx_suppressions_trust_embedded(comments);
-    jx_suppressions_begin(comments);
-    return jx_check_report(keep, report, program, &options, comments) &&
+    return jx_check_report(keep, report, program, &options) &&
+           jx_check_finish(keep, report, false, comments) &&
            jx_suppressions_unused(comments, report, 1);
 }
 

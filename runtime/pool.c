@@ -1,8 +1,9 @@
 /* pool.c - see pool.h. */
 #include "runtime/pool.h"
 
+#include "frontend/base/machine.h"
+
 #include <pthread.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -56,14 +57,6 @@ static void *help(void *argument)
     return NULL;
 }
 
-static bool two_processors(void)
-{
-    cpu_set_t set;
-
-    return sched_getaffinity(0, sizeof set, &set) == 0 &&
-           CPU_COUNT(&set) > 1;
-}
-
 /* The host's signals are not for this thread. */
 static bool start(jx_pool *pool)
 {
@@ -111,7 +104,7 @@ static bool borrow(jx_pool *pool)
 
     pthread_mutex_lock(&pool->lock);
     if (!pool->tried)
-        pool->there = two_processors() && start(pool);
+        pool->there = jx_machine_cores() > 1 && start(pool);
     pool->tried = true;
     ok = pool->there && !pool->taken;
     pool->taken |= ok;

@@ -2,6 +2,7 @@
 #include "frontend/base/machine.h"
 
 #include <inttypes.h>
+#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -53,4 +54,12 @@ uint64_t jx_machine_bytes(void)
     uint64_t group = group_bytes();
 
     return group && group < machine ? group : machine;
+}
+
+int jx_machine_cores(void)
+{
+    cpu_set_t set;
+    int count = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+
+    return count > 1 ? count : 1;
 }

@@ -1,18 +1,23 @@
 /* cmd_check.c - `jaxvet check PROGRAM|DIR...`. */
+#include "frontend/base/machine.h"
 #include "frontend/base/plain.h"
+#include "frontend/base/sha256.h"
 #include "prover/solver.h"
 #include "reports/commands/commands.h"
 #include "reports/commands/limits.h"
 #include "reports/commands/select.h"
+#include "reports/commands/share.h"
 #include "reports/commands/walk.h"
 #include "reports/formats/formats.h"
 #include "reports/pipeline/check.h"
 #include "reports/pipeline/input.h"
+#include "reports/pipeline/record.h"
 #include "reports/pipeline/source.h"
 #include "reports/pipeline/transforms.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 typedef struct settings {
@@ -21,6 +26,8 @@ typedef struct settings {
     int64_t min_elements;
     jx_texts roots;
     bool strict, deps, no_rules, no_solver, timing, trust, allow_empty, list_skipped;
+    int64_t jobs;
+    const char *journal;
     jx_limit_settings limits;
 } settings;
 
@@ -83,8 +90,17 @@ static const jx_option options[] = {
     {"color", 0, JX_OPT_CHOICE, "auto|always|never",
      "colours in text (auto: on a terminal without NO_COLOR)",
      offsetof(settings, colour)},
+    {"jobs", 0, JX_OPT_INT, "N",
+     "processes that share the programs (default: one for each processor)",
+     offsetof(settings, jobs)},
+    {"journal", 0, JX_OPT_TEXT, "DIR",
+     "keep each program's result there as it comes: what is killed goes on where it\n"
+     "was, and ranks of mpirun share the work",
+     offsetof(settings, journal)},
     JX_LIMIT_OPTIONS(settings),
 };
+
+enum { JX_JOBS_MAX = 1024 };
 
 /* One run over all arguments. */
 typedef struct runner {
@@ -99,6 +115,8 @@ typedef struct runner {
     JX_VEC(const char *) skipped;
     int64_t *programs; /* in each argument */
     jx_limits limits;  /* of each program */
+    int jobs;
+    jx_rank rank;
 } runner;
 
 static bool set_up(runner *r)
@@ -109,7 +127,6 @@ static bool set_up(runner *r)
                               &r->check.selection))
         return false;
     r->check.min_elements = s->min_elements;
-    r->check.deps = s->deps;
     r->check.no_rules = s->no_rules;
     if (s->grad)
         r->check.backward = !strcmp(s->grad, "always")  ? JX_BACKWARD_ALWAYS
@@ -126,46 +143,188 @@ static bool set_up(runner *r)
     return true;
 }
 
-/* A report that nothing but an error is. */
-static void add_unreadable(runner *r, jx_error_kind kind, const char *path,
-                           const char *why)
+/* Ranks of mpirun that share no journal would do the same work, each of them. */
+static bool set_up_jobs(runner *r)
 {
-    r->reports[r->count++] = (jx_report){
-        .path = path, .unreadable = {kind, path, NULL, why}};
-    jx_suppressions_begin(r->suppressions);
+    int jobs = (int)(r->settings->jobs < JX_JOBS_MAX ? r->settings->jobs : JX_JOBS_MAX);
+
+    r->rank = jx_rank_here();
+    r->jobs = jobs ? jobs : jx_machine_cores() / r->rank.here;
+    if (r->jobs < 1)
+        r->jobs = 1;
+    if (r->rank.count == 1 || r->settings->journal)
+        return true;
+    if (!r->rank.number)
+        jx_command_usage(&jx_command_check,
+                         "%d ranks of mpirun share work by a journal: give --journal DIR, a folder "
+                         "that all of them see",
+                         r->rank.count);
+    return false;
 }
 
-/* Checks a target into the next report; a file of a folder that is no program
- * is counted and left alone. */
-static void check_target(runner *r, const jx_target *target)
+/* What became of a target: a report, unless it is a file of a folder that is no
+ * program. */
+typedef struct checked {
+    bool is_program;
+    jx_report report;
+} checked;
+
+static checked unreadable(jx_error_kind kind, const char *path, const char *why)
 {
+    return (checked){true, {.path = path, .unreadable = {kind, path, NULL, why}}};
+}
+
+/* Checks a target; what the report shows lives in `keep`. */
+static checked check_target(const runner *r, jx_ctx *keep, const jx_target *target)
+{
+    double start = jx_seconds_now();
+    checked made = {0};
     jx_ctx *ctx;
     const char *bytes = NULL;
     size_t size = 0;
 
-    if (target->why) {
-        add_unreadable(r, JX_E_INPUT, target->path, target->why);
-        return;
-    }
-    if (target->passed_over) {
-        JX_PUSH(r->ctx->arena, &r->skipped, target->path);
-        return;
-    }
+    if (target->why)
+        return unreadable(JX_E_INPUT, target->path, target->why);
+    if (target->passed_over)
+        return made;
     ctx = jx_ctx_limited(r->limits);
-    if (!ctx) {
-        add_unreadable(r, JX_E_LIMIT, target->path, JX_STARVED);
-        return;
-    }
-    if (target->named ||
-        jx_input_belongs(ctx, target->path, &bytes, &size)) {
-        r->programs[target->argument]++;
-        r->reports[r->count++] =
-            jx_check_input(r->ctx, ctx, target->path, bytes, size, &r->check,
-                           r->suppressions);
-    } else {
-        JX_PUSH(r->ctx->arena, &r->skipped, target->path);
+    if (!ctx)
+        return unreadable(JX_E_LIMIT, target->path, JX_STARVED);
+    if (target->named || jx_input_belongs(ctx, target->path, &bytes, &size)) {
+        made.is_program = true;
+        made.report = jx_check_input(keep, ctx, target->path, bytes, size, &r->check);
+        if (r->settings->timing)
+            made.report.milliseconds = 1e3 * (jx_seconds_now() - start);
     }
     jx_ctx_free(ctx);
+    return made;
+}
+
+/* Takes what became of the next target into the run. */
+static bool add(runner *r, const jx_target *target, const checked *made)
+{
+    if (!made->is_program) {
+        JX_PUSH(r->ctx->arena, &r->skipped, target->path);
+        return jx_ok(r->ctx);
+    }
+    if (!target->why)
+        r->programs[target->argument]++;
+    r->reports[r->count] = made->report;
+    return jx_check_finish(r->ctx, &r->reports[r->count++], r->settings->deps, r->suppressions) &&
+           jx_ok(r->ctx);
+}
+
+/* ---- shared out to processes */
+
+/* What the run of one of them has to hand. */
+typedef struct sharing {
+    const runner *runner;
+    const jx_target **targets; /* of the pieces */
+} sharing;
+
+static bool make_piece(void *user, jx_ctx *ctx, size_t piece, jx_outcome *to)
+{
+    const sharing *s = user;
+    checked made = check_target(s->runner, ctx, s->targets[piece]);
+
+    if (!jx_ok(ctx))
+        return false;
+    jx_buffer_putc(&to->bytes, made.is_program ? 'p' : '-');
+    if (made.is_program)
+        jx_record_write(&made.report, &to->bytes);
+    /* Nobody knows what was in the way, and whether it still is. */
+    to->fleeting = made.is_program && made.report.unreadable.kind != JX_E_NONE;
+    to->beside = made.report.beside;
+    return true;
+}
+
+static bool read_piece(runner *r, const jx_target *target, const jx_shared *from, checked *to)
+{
+    *to = (checked){.report = {.path = target->path}};
+    if (!from->bytes) {
+        *to = unreadable(JX_E_INTERNAL, target->path,
+                         from->died ? from->died : "its result is missing");
+        return true;
+    }
+    to->is_program = from->size && from->bytes[0] == 'p';
+    return !to->is_program ||
+           jx_record_read(r->ctx, from->bytes + 1, from->size - 1, &to->report) ||
+           (jx_ok(r->ctx) && jx_fail(r->ctx, JX_E_INPUT, target->path, NULL,
+                                     "what the journal holds of it is no report: remove the "
+                                     "journal, and run again"));
+}
+
+/* What is read once only, or costs nothing, is not shared. */
+static bool is_shared(const jx_target *target)
+{
+    return !target->why && !target->passed_over && strcmp(target->path, "-") != 0;
+}
+
+/* A name for all that the result depends on: this build, what was asked, the file as
+ * it is. */
+static const char *key_of(const runner *r, const jx_target *target)
+{
+    /* What is done with reports, not what is in them. */
+    static const char *const without[] = {
+        "format", "output", "fail-on", "strict",       "deps",        "allow-empty",
+        "color",  "jobs",   "journal", "list-skipped", "source-root", "trust-embedded",
+        NULL};
+    jx_buffer text = {0};
+    char print[65];
+
+    jx_journal_state("/proc/self/exe", &text);
+    jx_options_text(options, sizeof options / sizeof *options, r->settings, without, &text);
+    jx_buffer_printf(&text, "%d%s\n", target->named, target->path);
+    jx_journal_state(target->path, &text);
+    if (!jx_buffer_ok(&text)) {
+        jx_buffer_free(&text);
+        jx_starved(r->ctx);
+        return NULL;
+    }
+    jx_sha256(text.text, text.length, print);
+    jx_buffer_free(&text);
+    return jx_arena_string(r->ctx->arena, print, 64);
+}
+
+static int64_t size_of(const char *path)
+{
+    struct stat info;
+
+    return stat(path, &info) == 0 ? (int64_t)info.st_size : 0;
+}
+
+static bool share(runner *r, size_t count, jx_shared *results)
+{
+    jx_piece *pieces = JX_NEW_ARRAY(r->ctx->arena, count, jx_piece);
+    sharing s = {r, JX_NEW_ARRAY(r->ctx->arena, count, const jx_target *)};
+    const char *folder = r->settings->journal;
+    jx_journal journal;
+    size_t n = 0;
+
+    if (!pieces || !s.targets ||
+        (folder && !jx_journal_open(r->ctx, folder, &r->rank, &journal)))
+        return false;
+    for (size_t i = 0; i < r->targets.count; i++) {
+        const jx_target *target = &r->targets.at[i];
+
+        if (!is_shared(target))
+            continue;
+        s.targets[n] = target;
+        pieces[n] = (jx_piece){target->path, folder ? key_of(r, target) : NULL,
+                               size_of(target->path)};
+        if (folder && !pieces[n].key)
+            return false;
+        n++;
+    }
+    return jx_share_out(r->ctx,
+                        &(jx_share){.count = n,
+                                    .pieces = pieces,
+                                    .jobs = r->jobs < (int)n || !n ? r->jobs : (int)n,
+                                    .journal = folder ? &journal : NULL,
+                                    .doing = "checked",
+                                    .make = make_piece,
+                                    .user = &s},
+                        results);
 }
 
 /* Whoever names a folder expects something in it: that all of it is fine would
@@ -175,31 +334,43 @@ static void check_folders(runner *r, int count, char **arguments,
 {
     for (int i = 0; i < count; i++)
         if (is_folder[i] && !r->programs[i] && !r->settings->allow_empty)
-            add_unreadable(r, JX_E_INPUT, arguments[i],
-                           "no program is in this folder (--allow-empty "
-                           "allows that)");
+            r->reports[r->count++] =
+                unreadable(JX_E_INPUT, arguments[i],
+                           "no program is in this folder (--allow-empty allows that)")
+                    .report;
 }
 
 static bool check_all(runner *r, int count, char **arguments,
                       const bool *is_folder)
 {
     jx_arena *arena = r->ctx->arena;
+    size_t shared = 0, next = 0;
+    jx_shared *results;
 
+    for (size_t i = 0; i < r->targets.count; i++)
+        shared += is_shared(&r->targets.at[i]);
+    if (!r->settings->journal && (r->jobs == 1 || shared < 2))
+        shared = 0; /* all is done here */
+    results = JX_NEW_ARRAY(arena, shared, jx_shared);
     r->reports = JX_NEW_ARRAY(arena, r->targets.count + (size_t)count,
                               jx_report);
     r->programs = JX_NEW_ARRAY(arena, count, int64_t);
-    if (!r->reports || !r->programs)
+    if (!results || !r->reports || !r->programs || (shared && !share(r, shared, results)))
         return false;
+    if (r->rank.number)
+        return true; /* the first says it */
     /* A program that starves is one report; what is kept of all that does is
      * no report at all. */
-    for (size_t i = 0; i < r->targets.count && jx_ok(r->ctx); i++) {
-        double start = jx_seconds_now();
-        int before = r->count;
+    for (size_t i = 0; i < r->targets.count; i++) {
+        const jx_target *target = &r->targets.at[i];
+        checked made;
 
-        check_target(r, &r->targets.at[i]);
-        if (r->settings->timing && r->count > before)
-            r->reports[before].milliseconds =
-                1e3 * (jx_seconds_now() - start);
+        if (!shared || !is_shared(target))
+            made = check_target(r, r->ctx, target);
+        else if (!read_piece(r, target, &results[next++], &made))
+            return false;
+        if (!add(r, target, &made))
+            return false;
     }
     check_folders(r, count, arguments, is_folder);
     return jx_ok(r->ctx) &&
@@ -287,7 +458,7 @@ static int run_all(runner *r, int argc, char **argv)
         is_folder[i] = jx_walk_add(r->ctx, argv[i], i, &r->targets);
     if (!jx_ok(r->ctx) || !check_all(r, argc, argv, is_folder))
         return jx_command_failed(r->ctx);
-    return finish(r);
+    return r->rank.number ? JX_EXIT_OK : finish(r);
 }
 
 static int run(int argc, char **argv)
@@ -302,6 +473,8 @@ static int run(int argc, char **argv)
     if (!n)
         return jx_command_usage(&jx_command_check,
                                 "expected a program or a folder");
+    if (!set_up_jobs(&r))
+        return r.rank.number ? JX_EXIT_OK : JX_EXIT_USAGE;
     r.ctx = jx_ctx_new(0);
     r.sources = jx_sources_new();
     r.check.settle.solver = jx_solver_new(NULL);
@@ -367,6 +540,14 @@ const jx_command jx_command_check = {
     "is none, and accepts nothing (but see --trust-embedded).  What could "
     "neither be proved nor refuted is\n"
     "listed as undecided, never as fine.\n"
+    "\n"
+    "Several programs are shared out to --jobs processes, largest first; the report\n"
+    "is the same for any number.  A process that dies is named, and its program\n"
+    "tried once more.  With --journal DIR what is done is kept: the same command\n"
+    "goes on where a killed one was.  Ranks share one journal, and the first of\n"
+    "them reports when all have ended:\n"
+    "\n"
+    "  $ mpirun -n 4 jaxvet check exports/ --journal /shared/journal\n"
     "\n"
     "Exit code: 0 nothing at or above --fail-on, 1 findings, 3 a program\n"
     "can't be read or a folder has none, 5 (with --strict) undecided, 2 wrong usage.\n",

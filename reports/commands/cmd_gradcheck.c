@@ -152,7 +152,8 @@ static bool report_claims(jx_ctx *keep, jx_program *program, jx_claim_list *clai
                           tally *t, jx_report *report)
 {
     if (!jx_report_claims(keep, report, program, claims, &t->selection) ||
-        !jx_suppressions_read(t->suppressions, program))
+        !jx_report_remarks(keep, report, program) ||
+        !jx_suppressions_read(t->suppressions, report))
         return false;
     jx_suppress(t->suppressions, report);
     return jx_report_finish(keep, report);

@@ -179,9 +179,14 @@ int jx_command_write(const char *path, const jx_buffer *text)
     return code;
 }
 
+bool jx_command_terminal(int descriptor)
+{
+    return isatty(descriptor) && !getenv("OMPI_COMM_WORLD_RANK");
+}
+
 bool jx_command_colour(int descriptor)
 {
     const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
 
-    return !(no && *no) && term && strcmp(term, "dumb") && isatty(descriptor);
+    return !(no && *no) && term && strcmp(term, "dumb") && jx_command_terminal(descriptor);
 }

@@ -97,6 +97,9 @@ int jx_command_write(const char *path, const jx_buffer *text);
 /* The same for what is no text, or has colours and is escaped already. */
 int jx_command_write_bytes(const char *path, const jx_buffer *bytes);
 
+/* Whether somebody looks at what goes to this descriptor: mpirun gives each rank a
+ * terminal, whatever becomes of what it says there. */
+bool jx_command_terminal(int descriptor);
 /* Whether to colour what goes to this descriptor: a terminal that can, and
  * NO_COLOR not set. */
 bool jx_command_colour(int descriptor);

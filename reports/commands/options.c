@@ -267,3 +267,53 @@ void jx_options_help(const jx_option *options, size_t count, jx_buffer *to)
         jx_buffer_putc(to, '\n');
     }
 }
+
+static void put_text(const char *text, jx_buffer *to)
+{
+    jx_buffer_printf(to, "%zu:%s", strlen(text), text);
+}
+
+static void put_value(const jx_option *option, const void *settings, jx_buffer *to)
+{
+    const char *field = (const char *)settings + option->offset;
+    const jx_texts *list = (const void *)field;
+
+    switch (option->kind) {
+    case JX_OPT_FLAG: jx_buffer_putc(to, *(const bool *)(const void *)field ? '1' : '0'); break;
+    case JX_OPT_TEXT:
+    case JX_OPT_CHOICE: {
+        const char *text = *(const char *const *)(const void *)field;
+        put_text(text ? text : "", to);
+        break;
+    }
+    case JX_OPT_INT:
+    case JX_OPT_EVERY:
+        jx_buffer_printf(to, "%lld", (long long)*(const int64_t *)(const void *)field);
+        break;
+    case JX_OPT_REAL: jx_buffer_printf(to, "%a", *(const double *)(const void *)field); break;
+    case JX_OPT_LIST:
+        for (int i = 0; i < list->count; i++)
+            put_text(list->at[i], to);
+        break;
+    }
+}
+
+static bool is_among(const char *name, const char *const *names)
+{
+    for (; *names; names++)
+        if (strcmp(*names, name) == 0)
+            return true;
+    return false;
+}
+
+void jx_options_text(const jx_option *options, size_t count, const void *settings,
+                     const char *const *without, jx_buffer *to)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (is_among(options[i].name, without))
+            continue;
+        jx_buffer_printf(to, "%s=", options[i].name);
+        put_value(&options[i], settings, to);
+        jx_buffer_putc(to, '\n');
+    }
+}

@@ -51,6 +51,11 @@ typedef struct jx_option {
 int jx_options_read(const jx_option *options, size_t count, int argc,
                     char **argv, void *settings, jx_buffer *why);
 
+/* Appends what was read, an option a line, all but those of `without`, which ends with
+ * NULL: settings that differ give texts that differ. */
+void jx_options_text(const jx_option *options, size_t count, const void *settings,
+                     const char *const *without, jx_buffer *to);
+
 /* The table as `--help` prints it. */
 void jx_options_help(const jx_option *options, size_t count, jx_buffer *to);
 

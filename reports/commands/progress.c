@@ -1,6 +1,8 @@
 /* progress.c - see progress.h. */
 #include "reports/commands/progress.h"
 
+#include "reports/commands/commands.h"
+
 #include <stdio.h>
 #include <unistd.h>
 
@@ -13,7 +15,7 @@ static void tell(void *told, double done)
 
 void jx_command_progress(jx_exhaust_options *how)
 {
-    if (isatty(STDERR_FILENO))
+    if (jx_command_terminal(STDERR_FILENO))
         how->progress = tell;
 }
 

@@ -131,7 +131,14 @@ bool jx_check_finish(jx_ctx *keep, jx_report *report, bool deps,
                      jx_suppressions *suppressions)
 {
     if (suppressions)
+        jx_suppressions_begin(suppressions);
+    if (report->unreadable.kind != JX_E_NONE)
+        return true;
+    if (suppressions) {
+        if (!jx_suppressions_read(suppressions, report))
+            return false;
         jx_suppress(suppressions, report);
+    }
     if (!deps)
         put_aside_hidden(report);
     return jx_report_finish(keep, report);
@@ -181,8 +188,7 @@ static bool check_rules(jx_ctx *keep, jx_report *report, jx_program *program,
 }
 
 bool jx_check_report(jx_ctx *keep, jx_report *report, jx_program *program,
-                     const jx_check_options *options,
-                     jx_suppressions *suppressions)
+                     const jx_check_options *options)
 {
     jx_analysis *analysis = jx_check_program(program, options);
 
@@ -190,25 +196,32 @@ bool jx_check_report(jx_ctx *keep, jx_report *report, jx_program *program,
            fill_derivatives(keep, report, program, options) &&
            check_rules(keep, report, program, options) &&
            check_values(keep, report, program, options) &&
-           (!suppressions || jx_suppressions_read(suppressions, program)) &&
-           jx_check_finish(keep, report, options->deps, suppressions);
+           jx_report_remarks(keep, report, program);
+}
+
+/* Where a file of that name lies that belongs to the program; NULL of none. */
+static const char *path_beside(jx_ctx *keep, const char *path, const char *name)
+{
+    const char *slash = strrchr(path, '/');
+
+    return name ? jx_arena_printf(keep->arena, "%.*s%s", slash ? (int)(slash - path) + 1 : 0, path,
+                                  name)
+                : NULL;
 }
 
 jx_report jx_check_input(jx_ctx *keep, jx_ctx *ctx, const char *path,
                          const char *bytes, size_t size,
-                         const jx_check_options *options,
-                         jx_suppressions *suppressions)
+                         const jx_check_options *options)
 {
     const char *kept = copy(keep, path);
     jx_report report = {.path = kept ? kept : "a program without a name"};
     jx_program *program;
     bool done;
 
-    if (suppressions)
-        jx_suppressions_begin(suppressions);
     jx_ctx_draw_on(keep, ctx);
     program = bytes ? jx_input_read(ctx, path, bytes, size)
                     : jx_input_open(ctx, path);
+    report.beside = program ? path_beside(keep, path, program->npz_name) : NULL;
     for (int i = 0; program && i < options->nranges; i++)
         if (!jx_range_parse(program, options->ranges[i]))
             program = NULL;
@@ -216,7 +229,7 @@ jx_report jx_check_input(jx_ctx *keep, jx_ctx *ctx, const char *path,
         program = jx_program_transformed(program, options->transform, true);
     done = program &&
            jx_program_where(program, options->nwhere, options->where) &&
-           jx_check_report(keep, &report, program, options, suppressions) &&
+           jx_check_report(keep, &report, program, options) &&
            jx_ok(ctx);
     jx_ctx_draw_on(keep, NULL);
     if (!done) {

@@ -14,7 +14,6 @@ typedef struct jx_check_options {
     int64_t min_elements; /* of STG001; 0: the lint's own */
     bool no_rules;        /* leave the derivative rules of documents out */
     jx_backward backward; /* whether gradients are run, too */
-    bool deps;            /* show findings in libraries' files */
     jx_settle_options settle;
     int nwhere; /* constraints to add to those that are declared */
     const char *const *where;
@@ -29,11 +28,11 @@ typedef struct jx_check_options {
 jx_analysis *jx_check_program(jx_program *program,
                               const jx_check_options *options);
 
-/* Checks a program and fills the report, which lives in `keep`.  False with an
- * error in the program's context or in `keep`. */
+/* Checks a program and fills the report, which lives in `keep`, with all that is to
+ * be said of it (jx_check_finish() is still to come).  False with an error in the
+ * program's context or in `keep`. */
 bool jx_check_report(jx_ctx *keep, jx_report *report, jx_program *program,
-                     const jx_check_options *options,
-                     jx_suppressions *suppressions);
+                     const jx_check_options *options);
 
 /* The whole for one input, `size` bytes that go by the name of `path` (or, if
  * `bytes` is NULL, the file of that name).  It is read into `ctx`, whose limits
@@ -41,11 +40,11 @@ bool jx_check_report(jx_ctx *keep, jx_report *report, jx_program *program,
  * report shows lives in `keep`. */
 jx_report jx_check_input(jx_ctx *keep, jx_ctx *ctx, const char *path,
                          const char *bytes, size_t size,
-                         const jx_check_options *options,
-                         jx_suppressions *suppressions);
+                         const jx_check_options *options);
 
-/* Puts aside what comments suppress and what is in libraries, for a report that
- * has all its findings; then jx_report_finish(). */
+/* For each report of a run, in their order: puts aside what comments suppress
+ * (`suppressions` may be NULL) and, without `deps`, what is in libraries; then
+ * jx_report_finish(). */
 bool jx_check_finish(jx_ctx *keep, jx_report *report, bool deps,
                      jx_suppressions *suppressions);
 

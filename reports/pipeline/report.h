@@ -54,15 +54,24 @@ typedef struct jx_counts {
     int64_t proved, refuted, witnessed, undecided;
 } jx_counts;
 
+/* A line that a program embeds, and that has a comment for jaxvet (suppress.h). */
+typedef struct jx_remark {
+    const char *file;
+    int line; /* from 1 */
+    const char *text;
+} jx_remark;
+
 /* What became of one input. */
 typedef struct jx_report {
     const char *path;
+    const char *beside;  /* the file of its large constants, or NULL */
     jx_error unreadable; /* kind JX_E_NONE: it was read */
     jx_counts claims;
     jx_findings findings, undecided; /* sorted by place */
     JX_VEC(const char *) assumptions;
     JX_VEC(const char *) conditions; /* sizes for which its own arithmetic does
                                         not wrap; none: all */
+    JX_VEC(jx_remark) remarks;
     JX_VEC(const char *) proofs; /* what is proved of values, and in which semantics */
     int64_t equations;
     int64_t suppressed; /* by comments in the source */

@@ -136,32 +136,45 @@ static comment *read_line(jx_suppressions *in, const char *file, int line,
     return made;
 }
 
-/* The text of an embedded line that counts, or NULL: the program's own if that
- * is trusted, else what the disk has there. */
-static const char *counting(jx_suppressions *in, const char *file,
-                            const jx_source_line *line)
+static void note(jx_arena *arena, jx_report *report, const jx_file *file,
+                 const jx_source_line *line)
 {
     const char *begin;
+    jx_remark remark;
 
-    if (in->trusts_embedded)
-        return line->text;
-    return in->sources && find_codes(line->text, &begin)
-               ? jx_sources_line(in->sources, file, line->number)
-               : NULL;
+    if (!find_codes(line->text, &begin))
+        return;
+    remark = (jx_remark){jx_arena_string(arena, file->path, strlen(file->path)), line->number,
+                         jx_arena_string(arena, line->text, strlen(line->text))};
+    JX_PUSH(arena, &report->remarks, remark);
 }
 
-bool jx_suppressions_read(jx_suppressions *in, const jx_program *program)
+bool jx_report_remarks(jx_ctx *keep, jx_report *report, const jx_program *program)
 {
-    for (int i = 0; i < program->nfiles; i++) {
-        const jx_file *file = program->files[i];
-        for (int k = 0; k < file->nlines; k++) {
-            const char *text = counting(in, file->path, &file->lines[k]);
-            comment *made = text ? read_line(in, file->path,
-                                             file->lines[k].number, text)
-                                 : NULL;
-            if (made)
-                JX_PUSH(in->keep->arena, &in->list, made);
-        }
+    for (int i = 0; i < program->nfiles; i++)
+        for (int k = 0; k < program->files[i]->nlines; k++)
+            note(keep->arena, report, program->files[i], &program->files[i]->lines[k]);
+    return jx_ok(keep);
+}
+
+/* The text of an embedded line that counts, or NULL: the program's own if that
+ * is trusted, else what the disk has there. */
+static const char *counting(jx_suppressions *in, const jx_remark *remark)
+{
+    if (in->trusts_embedded)
+        return remark->text;
+    return in->sources ? jx_sources_line(in->sources, remark->file, remark->line) : NULL;
+}
+
+bool jx_suppressions_read(jx_suppressions *in, const jx_report *report)
+{
+    for (size_t i = 0; i < report->remarks.count; i++) {
+        const jx_remark *remark = &report->remarks.at[i];
+        const char *text = counting(in, remark);
+        comment *made = text ? read_line(in, remark->file, remark->line, text) : NULL;
+
+        if (made)
+            JX_PUSH(in->keep->arena, &in->list, made);
     }
     return jx_ok(in->keep);
 }

@@ -24,11 +24,12 @@ jx_suppressions *jx_suppressions_new(jx_ctx *keep, jx_sources *sources,
                                      const jx_selection *selection);
 /* Comments in lines that programs embed count, too. */
 void jx_suppressions_trust_embedded(jx_suppressions *in);
+/* Notes in the report which lines that its program embeds have such a comment. */
+bool jx_report_remarks(jx_ctx *keep, jx_report *report, const jx_program *program);
 /* Another program begins, the next in the list of reports. */
 void jx_suppressions_begin(jx_suppressions *in);
-/* Remembers the comments in the lines that the program embeds, as far as they
- * count. */
-bool jx_suppressions_read(jx_suppressions *in, const jx_program *program);
+/* Remembers the remarks of the report, as far as they count. */
+bool jx_suppressions_read(jx_suppressions *in, const jx_report *report);
 /* Takes suppressed findings out of the report and counts them. */
 void jx_suppress(jx_suppressions *in, jx_report *report);
 /* After all programs: adds a SUP001 for each code that suppressed nothing, to

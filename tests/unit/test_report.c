@@ -2,6 +2,7 @@
 #include "frontend/base/json.h"
 #include "reports/formats/formats.h"
 #include "reports/pipeline/check.h"
+#include "reports/pipeline/record.h"
 #include "reports/pipeline/source.h"
 
 #include <setjmp.h>
@@ -67,12 +68,12 @@ static char *variant_of(variant v)
 static jx_report check_text(jx_ctx *keep, const char *text, bool deps,
                             jx_suppressions *suppressions)
 {
-    const jx_check_options options = {.deps = deps,
-                                      .settle = {.no_solver = true}};
+    const jx_check_options options = {.settle = {.no_solver = true}};
     jx_ctx *ctx = jx_ctx_new(0);
     jx_report report = jx_check_input(keep, ctx, "model.json", text,
-                                      strlen(text), &options, suppressions);
+                                      strlen(text), &options);
 
+    assert_true(jx_check_finish(keep, &report, deps, suppressions));
     jx_ctx_free(ctx);
     return report;
 }
@@ -199,6 +200,81 @@ static void errors_in_libraries_are_not_hidden(void **state)
     assert_true(jx_check_finish(keep, &report, false, NULL));
     assert_int_equal(report.findings.count, 0);
     assert_int_equal(report.hidden, 1);
+    jx_ctx_free(keep);
+}
+
+/* All that renderers show of a report, and what they do not. */
+static char *shown(const jx_report *report)
+{
+    const jx_report_list list = {1, report, 0, NULL};
+    jx_buffer all = {0};
+
+    jx_report_json(&list, NULL, &all);
+    jx_report_sarif(&list, &(jx_style){0}, &all);
+    jx_report_text(&list, &(jx_style){0}, &all);
+    assert_true(jx_buffer_ok(&all));
+    return all.text;
+}
+
+static void a_record_holds_all_of_a_report(void **state)
+{
+    jx_ctx *keep = jx_ctx_new(0);
+    const jx_check_options options = {.settle = {.no_solver = true}};
+    char *text = variant_of(plain), *before, *after;
+    jx_ctx *ctx = jx_ctx_new(0);
+    jx_report report = jx_check_input(keep, ctx, "model.json", text, strlen(text), &options), read;
+    jx_buffer record = {0};
+    (void)state;
+
+    jx_ctx_free(ctx);
+    free(text);
+    assert_int_equal(report.findings.count, 1);
+    report.milliseconds = 1.5;
+    report.findings.at[0].witness = "{}";
+    report.findings.at[0].note = "a note\nof two lines";
+    JX_PUSH(keep->arena, &report.proofs, "finite");
+    JX_PUSH(keep->arena, &report.remarks, (jx_remark){"model.py", 3, "x  # jaxvet: ignore[SHP]"});
+    jx_record_write(&report, &record);
+    read = (jx_report){.path = "model.json"};
+    assert_true(jx_record_read(keep, record.text, record.length, &read));
+    assert_int_equal(read.remarks.count, 1);
+    assert_string_equal(read.remarks.at[0].text, "x  # jaxvet: ignore[SHP]");
+    assert_true(read.milliseconds > 1.4 && read.milliseconds < 1.6);
+    assert_int_equal(read.findings.at[0].order, report.findings.at[0].order);
+    assert_true(jx_check_finish(keep, &report, false, NULL));
+    assert_true(jx_check_finish(keep, &read, false, NULL));
+    before = shown(&report);
+    after = shown(&read);
+    assert_string_equal(before, after);
+    free(before);
+    free(after);
+    jx_buffer_free(&record);
+    jx_ctx_free(keep);
+}
+
+/* Cut anywhere, or with a byte that is another, a record is refused or another report:
+ * nothing is read beyond it, and no number is out of its range. */
+static void a_damaged_record_is_no_report(void **state)
+{
+    jx_ctx *keep = jx_ctx_new(0);
+    jx_report report = check(keep, plain), read = {.path = "model.json"};
+    jx_buffer record = {0};
+    (void)state;
+
+    jx_record_write(&report, &record);
+    for (size_t i = 0; i < record.length; i++) {
+        char *cut = malloc(i ? i : 1); /* a sanitizer sees who reads on */
+        char was = record.text[i];
+
+        memcpy(cut, record.text, i);
+        assert_false(jx_record_read(keep, cut, i, &read));
+        free(cut);
+        record.text[i] = (char)~was;
+        if (jx_record_read(keep, record.text, record.length, &read))
+            free(shown(&read));
+        record.text[i] = was;
+    }
+    jx_buffer_free(&record);
     jx_ctx_free(keep);
 }
 
@@ -699,6 +775,8 @@ int main(void)
         cmocka_unit_test(fingerprints_never_come_from_the_disk),
         cmocka_unit_test(lines_from_disk_end_where_the_file_does),
         cmocka_unit_test(errors_in_libraries_are_not_hidden),
+        cmocka_unit_test(a_record_holds_all_of_a_report),
+        cmocka_unit_test(a_damaged_record_is_no_report),
         cmocka_unit_test(a_comment_suppresses_and_is_then_used),
         cmocka_unit_test(a_comment_that_suppresses_nothing_is_a_finding),
         cmocka_unit_test(what_is_no_program_is_unreadable),
