@@ -173,6 +173,17 @@ const jx_aval *jx_aval_stacked(jx_typing *t, const jx_aval *aval,
                                const jx_dim *length);
 const jx_aval *jx_aval_item(jx_typing *t, const jx_aval *aval);
 
+/* Of a reduction over axes of a mesh, whose results have the types of what each device
+ * has: these axes are bound, and where types say over what values vary, results do not
+ * vary over them (but those of psum, which JAX has where types say nothing). */
+void jx_type_across(jx_typing *t, jx_axis_names axes, jx_groups groups);
+/* Sorted sets of axes of a mesh, with these axes and without them; NULL as their names
+ * without memory. */
+jx_names jx_names_with(jx_typing *t, jx_names set, jx_axis_names more);
+jx_names jx_names_without(jx_typing *t, jx_names set, jx_axis_names less);
+/* The same aval, that varies over these axes. */
+const jx_aval *jx_aval_varying(jx_typing *t, const jx_aval *aval, jx_names axes);
+
 /* Checks the jaxprs of a custom rule against its function (type_rules_custom.c). */
 void jx_type_custom_rule(jx_typing *t, const struct jx_rule *rule);
 

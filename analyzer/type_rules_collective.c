@@ -4,6 +4,7 @@
  * Groups name devices by number.  All groups have one size, which is what an
  * all-gather multiplies by; no groups at all mean all devices in one. */
 #include "analyzer/type_rules.h"
+#include "frontend/ir/mesh.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -249,23 +250,14 @@ void jx_type_device_id(jx_typing *t)
 
 typedef struct spread {
     const jx_mesh *mesh;
-    const jx_axis_names *manual;
+    jx_axis_names manual;
 } spread;
 
 static int64_t axis_size(const spread *s, const char *name)
 {
-    for (int i = 0; i < s->mesh->naxes; i++)
-        if (!strcmp(s->mesh->axes[i], name))
-            return s->mesh->sizes[i];
-    return -1;
-}
+    int axis = jx_mesh_axis(s->mesh, name);
 
-static bool is_manual(const spread *s, const char *name)
-{
-    for (int i = 0; i < s->manual->count; i++)
-        if (!strcmp(s->manual->at[i], name))
-            return true;
-    return false;
+    return axis < 0 ? -1 : s->mesh->sizes[axis];
 }
 
 /* Into how many parts the manual axes cut an axis. */
@@ -277,28 +269,29 @@ static bool parts_of(jx_typing *t, const spread *s, const jx_axis_names *axes,
         int64_t size = axis_size(s, axes->at[i]);
         if (size < 1)
             return jx_type_wrong(t, "the mesh has no axis '%s'", axes->at[i]);
-        if (is_manual(s, axes->at[i]) &&
+        if (jx_axis_is_among(s->manual, axes->at[i]) &&
             __builtin_mul_overflow(*parts, size, parts))
             return jx_type_wrong(t, "the mesh is too large");
     }
     return true;
 }
 
-/* The part of an array that one device has, and back. */
+/* The part of an array that one device has, and back; axes that nothing is said of are
+ * whole. */
 static const jx_aval *part(jx_typing *t, const spread *s, const jx_aval *aval,
                            const jx_sharding *how, bool whole, const char *what)
 {
     const jx_dim **shape = jx_shape(t, aval->rank);
     jx_aval made = *aval;
 
-    if (aval->kind != JX_AVAL_ARRAY || how->rank != aval->rank) {
+    if (aval->kind != JX_AVAL_ARRAY || how->rank > aval->rank) {
         jx_type_wrong(t, "%s: a sharding of rank %d for rank %d", what,
                       how->rank, aval->rank);
         return NULL;
     }
     for (int k = 0; shape && k < aval->rank; k++) {
-        int64_t parts;
-        if (!parts_of(t, s, &how->axes[k], &parts))
+        int64_t parts = 1;
+        if (k < how->rank && !parts_of(t, s, &how->axes[k], &parts))
             return NULL;
         const jx_dim *count = jx_const(t, parts);
         if (!whole)
@@ -312,29 +305,27 @@ static const jx_aval *part(jx_typing *t, const spread *s, const jx_aval *aval,
             return NULL;
     }
     made.shape = shape;
+    made.spec = NULL;
     return shape ? jx_aval_add(&t->program->avals, &made) : NULL;
 }
 
-static bool check_spread(jx_typing *t, spread *s)
+static bool check_spread(jx_typing *t, jx_axis_names manual, jx_shardings ins,
+                         jx_shardings outs, spread *s)
 {
-    const jx_p_manual_computation *p = t->params;
-    const jx_value *mesh = p->mesh;
+    const jx_mesh *mesh = jx_eqn_mesh(t->program, t->eqn);
 
-    if (!mesh || mesh->tag != JX_V_MESH || mesh->integer < 0 ||
-        mesh->integer >= t->program->nmeshes)
+    if (!mesh)
         return jx_type_wrong(t, "has no mesh");
-    *s = (spread){&t->program->meshes[mesh->integer], &p->manual_axes};
-    for (int i = 0; i < p->manual_axes.count; i++)
-        if (axis_size(s, p->manual_axes.at[i]) < 1)
-            return jx_type_wrong(t, "the mesh has no axis '%s'",
-                                 p->manual_axes.at[i]);
-    if (p->in_shardings.count != t->nins || p->out_shardings.count != t->nouts)
+    *s = (spread){mesh, manual};
+    for (int i = 0; i < manual.count; i++)
+        if (axis_size(s, manual.at[i]) < 1)
+            return jx_type_wrong(t, "the mesh has no axis '%s'", manual.at[i]);
+    if (ins.count != t->nins || outs.count != t->nouts)
         return jx_type_wrong(t,
                              "%d and %d shardings for %d operands and %d "
                              "results",
-                             p->in_shardings.count, p->out_shardings.count,
-                             t->nins, t->nouts);
-    return jx_type_closed(t, &p->jaxpr, "jaxpr");
+                             ins.count, outs.count, t->nins, t->nouts);
+    return true;
 }
 
 void jx_type_manual_computation(jx_typing *t)
@@ -344,8 +335,15 @@ void jx_type_manual_computation(jx_typing *t)
     jx_arena *arena = t->program->ctx->arena;
     spread s;
 
-    if (!check_spread(t, &s))
+    if (!check_spread(t, p->manual_axes, p->in_shardings, p->out_shardings, &s) ||
+        !jx_type_closed(t, &p->jaxpr, "jaxpr"))
         return;
+    for (int i = 0; i < t->nins; i++)
+        if (p->in_shardings.at[i].rank != t->ins[i]->rank) {
+            jx_type_wrong(t, "operand %d: a sharding of rank %d for rank %d", i,
+                          p->in_shardings.at[i].rank, t->ins[i]->rank);
+            return;
+        }
     for (int i = 0; i < t->nins; i++)
         jx_type_pass(t, body, i,
                      part(t, &s, t->ins[i], &p->in_shardings.at[i], false,
@@ -356,4 +354,117 @@ void jx_type_manual_computation(jx_typing *t)
         jx_type_is(t, i,
                    part(t, &s, outs[i], &p->out_shardings.at[i], true,
                         jx_arena_printf(arena, "result %d", i)));
+}
+
+/* -- the same as JAX says it ---------------------------------------------- */
+
+/* The axes of a spec, each once and manual here. */
+static bool check_spec(jx_typing *t, const spread *s, const jx_sharding *how,
+                       const char *what)
+{
+    JX_VEC(const char *) seen = {0};
+
+    for (int k = 0; k < how->rank; k++)
+        for (int i = 0; i < how->axes[k].count; i++) {
+            const char *name = how->axes[k].at[i];
+            if (!jx_axis_is_among(s->manual, name))
+                return jx_type_wrong(t, "%s: its spec names '%s', which is no axis "
+                                        "that the shard_map binds", what, name);
+            if (jx_axis_is_among((jx_axis_names){(int)seen.count, seen.at}, name))
+                return jx_type_wrong(t, "%s: its spec names '%s' twice", what, name);
+            JX_PUSH(t->program->ctx->arena, &seen, name);
+        }
+    return true;
+}
+
+/* The axes that a spec names, as types have them. */
+static jx_names axes_of_spec(jx_typing *t, const jx_sharding *how)
+{
+    jx_axis_names all = {0, NULL};
+    JX_VEC(const char *) names = {0};
+
+    for (int k = 0; k < how->rank; k++)
+        for (int i = 0; i < how->axes[k].count; i++)
+            JX_PUSH(t->program->ctx->arena, &names, how->axes[k].at[i]);
+    all = (jx_axis_names){(int)names.count, names.at};
+    return jx_names_with(t, (jx_names){0, NULL}, all);
+}
+
+/* Over all axes of the mesh that its spec leaves out, and that are bound here, a result
+ * is the same: its type says so. */
+static bool is_replicated(jx_typing *t, const spread *s, const jx_aval *aval,
+                          const jx_sharding *how, int i)
+{
+    jx_names named = axes_of_spec(t, how);
+
+    for (int k = 0; k < aval->varying.count; k++) {
+        const char *name = aval->varying.at[k];
+        if (jx_axis_is_among(s->manual, name) &&
+            !jx_axis_is_among((jx_axis_names){named.count, named.at}, name))
+            return jx_type_wrong(t, "result %d varies over '%s', which its spec "
+                                    "leaves out", i, name);
+    }
+    return true;
+}
+
+/* What one device takes: it varies over what its spec names, too. */
+static const jx_aval *taken(jx_typing *t, const spread *s, int i)
+{
+    const jx_p_shard_map *p = t->params;
+    const jx_sharding *how = &p->in_specs.at[i];
+    const char *what =
+        jx_arena_printf(t->program->ctx->arena, "operand %d", i);
+    const jx_aval *made = check_spec(t, s, how, what)
+                              ? part(t, s, t->ins[i], how, false, what)
+                              : NULL;
+    jx_names spec = axes_of_spec(t, how);
+
+    return made && p->check_vma
+               ? jx_aval_varying(t, made,
+                                 jx_names_with(t, made->varying,
+                                               (jx_axis_names){spec.count,
+                                                               spec.at}))
+               : made;
+}
+
+/* What is given, which varies over nothing that the shard_map itself binds. */
+static const jx_aval *given(jx_typing *t, const spread *s, const jx_aval *aval,
+                            int i)
+{
+    const jx_p_shard_map *p = t->params;
+    const jx_sharding *how = &p->out_specs.at[i];
+    const char *what = jx_arena_printf(t->program->ctx->arena, "result %d", i);
+
+    if (!check_spec(t, s, how, what) ||
+        (p->check_vma && !is_replicated(t, s, aval, how, i)))
+        return NULL;
+    aval = part(t, s, aval, how, true, what);
+    return aval ? jx_aval_varying(t, aval,
+                                  jx_names_without(t, aval->varying, s->manual))
+                : NULL;
+}
+
+void jx_type_shard_map(jx_typing *t)
+{
+    const jx_p_shard_map *p = t->params;
+    const jx_jaxpr *body = p->jaxpr.jaxpr;
+    spread s;
+
+    if (jx_eqn_is_unknown(t->eqn)) {
+        jx_type_unknown(t, jx_eqn_name(t->eqn));
+        return;
+    }
+    if (!jx_eqn_mesh(t->program, t->eqn)) {
+        jx_type_wrong(t, "has no mesh");
+        return;
+    }
+    if (!check_spread(t, jx_newly_manual(t->program, t->eqn), p->in_specs,
+                      p->out_specs, &s) ||
+        !jx_type_closed(t, &p->jaxpr, "jaxpr"))
+        return;
+    for (int i = 0; i < t->nins && !t->wrong; i++)
+        jx_type_pass(t, body, i, taken(t, &s, i), "jaxpr");
+    const jx_aval *const *outs = jx_callee_outs(t, body);
+    for (int i = 0; i < t->nouts && !t->wrong; i++)
+        jx_type_is(t, i, given(t, &s, outs[i], i));
 }

@@ -32,11 +32,11 @@ void jx_type_reduce(jx_typing *t)
         jx_type_out(t, 0, in->dtype, in->weak && !strips, rank, shape);
 }
 
-/* Over axes of the operands this is a reduction, and has no groups. */
+/* Over axes of the operands this is a reduction; what it is over axes of a mesh, is
+ * in type_rules_mesh.c. */
 void jx_type_allreduce(jx_typing *t)
 {
     const jx_p_allreduce *p = t->params;
-    const jx_value *groups = p->axis_index_groups;
     int rank;
 
     if (jx_eqn_is_unknown(t->eqn)) {
@@ -45,7 +45,7 @@ void jx_type_allreduce(jx_typing *t)
     }
     if (!jx_type_counts(t, -1, t->nins))
         return;
-    if (groups && groups->tag != JX_V_NONE) {
+    if (p->axis_index_groups.count && p->axes.at.count) {
         jx_type_wrong(t, "axis_index_groups, which axes of a mesh have alone");
         return;
     }
@@ -57,6 +57,8 @@ void jx_type_allreduce(jx_typing *t)
         if (shape)
             jx_type_out(t, i, in->dtype, false, rank, shape);
     }
+    if (p->axes.names.count)
+        jx_type_across(t, p->axes.names, p->axis_index_groups);
 }
 
 void jx_type_arg_reduce(jx_typing *t)

@@ -3,9 +3,11 @@
 #include "analyzer/typing_parts.h"
 
 #include "frontend/base/assert.h"
+#include "frontend/ir/mesh.h"
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const jx_aval *add_aval(jx_typing *t, const jx_aval *like)
@@ -85,6 +87,46 @@ void jx_type_is(jx_typing *t, int i, const jx_aval *aval)
 {
     if (i >= 0 && i < t->nouts)
         t->outs[i] = aval;
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+jx_names jx_names_with(jx_typing *t, jx_names set, jx_axis_names more)
+{
+    const char **at =
+        JX_NEW_ARRAY(jx_typing_ctx(t)->arena, more.count, const char *);
+    int count = 0;
+
+    for (int i = 0; at && i < more.count; i++)
+        at[count++] = jx_intern_text(jx_typing_ctx(t), more.at[i]);
+    if (count)
+        qsort(at, (size_t)count, sizeof *at, by_name);
+    return names_join(t, set, (jx_names){count, at});
+}
+
+jx_names jx_names_without(jx_typing *t, jx_names set, jx_axis_names less)
+{
+    const char **at =
+        JX_NEW_ARRAY(jx_typing_ctx(t)->arena, set.count, const char *);
+    int count = 0;
+
+    for (int i = 0; at && i < set.count; i++)
+        if (!jx_axis_is_among(less, set.at[i]))
+            at[count++] = set.at[i];
+    return (jx_names){count, at};
+}
+
+const jx_aval *jx_aval_varying(jx_typing *t, const jx_aval *aval, jx_names axes)
+{
+    jx_aval other = *aval;
+
+    if (names_equal(aval->varying, axes))
+        return aval;
+    other.varying = axes;
+    return add_aval(t, &other);
 }
 
 const jx_aval *jx_aval_weak(jx_typing *t, const jx_aval *aval, bool weak)

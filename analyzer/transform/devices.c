@@ -2,6 +2,8 @@
  * the program that has them so. */
 #include "analyzer/transform/devices_parts.h"
 
+#include "analyzer/infer.h"
+
 #include "frontend/base/assert.h"
 #include "frontend/base/plain.h"
 
@@ -53,8 +55,7 @@ bool jx_devices_any(const jx_program *program)
     /* Without a mesh there is none, or one that can't be. */
     for (int i = 0; program->nmeshes && i < program->njaxprs; i++)
         for (int k = 0; k < program->jaxprs[i]->neqns; k++)
-            if (program->jaxprs[i]->eqns[k].prim->id ==
-                JX_PRIM_sdy_manual_computation)
+            if (jx_is_spread(&program->jaxprs[i]->eqns[k]))
                 return true;
     return false;
 }
@@ -73,7 +74,7 @@ static bool value_runs_spread(jx_devices *s, const jx_value *value, int depth)
 
 static bool eqn_runs_spread(jx_devices *s, const jx_eqn *eqn, int depth)
 {
-    bool found = eqn->prim->id == JX_PRIM_sdy_manual_computation;
+    bool found = jx_is_spread(eqn);
 
     for (int i = 0; i < eqn->nparams && !found; i++)
         found = value_runs_spread(s, eqn->params[i].value, depth);
@@ -132,41 +133,6 @@ static bool use_mesh(jx_devices *s, const jx_mesh *mesh)
 
 static const jx_jaxpr *written_out(jx_devices *s, const jx_jaxpr *from);
 
-/* A value, with the jaxprs that it holds as they are now. */
-static const jx_value *new_value(jx_devices *s, const jx_value *value)
-{
-    jx_value to = *value;
-    const jx_value **items;
-    bool changed = false;
-
-    if (value->tag == JX_V_JAXPR && value->jaxpr)
-        changed = (to.jaxpr = written_out(s, value->jaxpr)) != value->jaxpr;
-    items = value->items ? JX_NEW_ARRAY(s->from->ctx->arena, value->count,
-                                        const jx_value *)
-                         : NULL;
-    for (int i = 0; items && i < value->count; i++) {
-        items[i] = new_value(s, value->items[i]);
-        changed |= items[i] != value->items[i];
-    }
-    if (s->failed || (value->items && !items))
-        return NULL;
-    to.items = items;
-    return changed ? jx_value_add(&s->build.program->values, &to) : value;
-}
-
-static jx_param *new_params(jx_devices *s, const jx_eqn *eqn)
-{
-    jx_param *to = JX_NEW_ARRAY(s->from->ctx->arena, eqn->nparams, jx_param);
-
-    for (int i = 0; to && i < eqn->nparams; i++) {
-        to[i] = eqn->params[i];
-        to[i].value = new_value(s, to[i].value);
-        if (!to[i].value)
-            return NULL;
-    }
-    return to;
-}
-
 /* The computation on the values of its operands, on all of which each device
  * begins. */
 static bool spread(jx_devices_body *m, const jx_eqn *eqn, const jx_atom *ins,
@@ -206,13 +172,13 @@ static bool new_eqn(jx_devices_body *m, const jx_jaxpr *in, const jx_eqn *eqn,
     for (int i = 0; i < eqn->nins; i++)
         ins[i] = eqn->ins[i].var ? now[eqn->ins[i].var->id] : eqn->ins[i];
     bool changes = eqn_runs_spread(s, eqn, 0);
-    if (changes && eqn->prim->id != JX_PRIM_sdy_manual_computation &&
-        !(params = new_params(s, eqn)))
+    if (changes && !jx_is_spread(eqn) &&
+        !(params = jx_devices_params(s, eqn, written_out)))
         return s->failed ? false : jx_devices_starved(s);
     s->jaxpr = in;
     s->eqn = eqn;
     m->body.place = (jx_place){eqn->stack, eqn->name_stack, eqn->ctx};
-    if (eqn->prim->id == JX_PRIM_sdy_manual_computation) {
+    if (jx_is_spread(eqn)) {
         if (!spread(m, eqn, ins, outs))
             return false;
     } else if (!(made = jx_build_like(&m->body, eqn, ins, params, NULL))) {
@@ -289,15 +255,19 @@ static bool begin_program(jx_devices *s, const jx_typed *typed,
                       .typed = typed,
                       .sizes = sizes,
                       .scratch = jx_arena_new(&from->ctx->budget),
-                      .build = {.program = from, .fail = tell}};
-    if (!s->scratch)
+                      .build = {.program = from,
+                                .fail = tell,
+                                .infer = jx_infer_results,
+                                .with = jx_inferrer_new(from)}};
+    if (!s->scratch || !s->build.with)
         return jx_devices_starved(s);
     s->made = JX_NEW_ARRAY(s->scratch, count, const jx_jaxpr *);
     s->runs = JX_NEW_ARRAY(s->scratch, count, char);
     s->holds = JX_NEW_ARRAY(s->scratch, count, char);
     s->build.jaxprs.at =
         JX_NEW_ARRAY(from->ctx->arena, count + 8, const jx_jaxpr *);
-    if (!s->made || !s->runs || !s->holds || !s->build.jaxprs.at ||
+    s->plain = JX_NEW_ARRAY(s->scratch, count, const jx_jaxpr *);
+    if (!s->made || !s->plain || !s->runs || !s->holds || !s->build.jaxprs.at ||
         !jx_growth_measure(s->scratch, from, root, MOST_GROWTH, &s->growth))
         return jx_devices_starved(s);
     s->build.jaxprs.capacity = (size_t)count + 8;
@@ -335,17 +305,6 @@ static bool holds_collective(jx_devices *s, const jx_jaxpr *jaxpr)
     return false;
 }
 
-/* JAX's own primitive is known by its name alone: what it does is in what it is
- * lowered to. */
-static bool holds_shard_map(const jx_program *program)
-{
-    for (int i = 0; i < program->njaxprs; i++)
-        for (int k = 0; k < program->jaxprs[i]->neqns; k++)
-            if (!strcmp(program->jaxprs[i]->eqns[k].prim->name, "shard_map"))
-                return true;
-    return false;
-}
-
 /* The entry as it is now; NULL after a failure. */
 static const jx_jaxpr *new_entry(jx_devices *s, int64_t count)
 {
@@ -356,9 +315,6 @@ static const jx_jaxpr *new_entry(jx_devices *s, int64_t count)
     if (count < 1 || count > MOST_DEVICES)
         jx_devices_fail(s, "%lld devices can't be simulated, only 1 to %d",
                         (long long)count, MOST_DEVICES);
-    else if (holds_shard_map(from))
-        jx_devices_fail(s, "shard_map is not written out, only the StableHLO "
-                           "that it is lowered to");
     else if (runs_spread(s, entry, 0))
         return written_out(s, entry);
     else if (!holds_collective(s, entry))

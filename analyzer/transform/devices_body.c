@@ -8,6 +8,7 @@
 
 #include "analyzer/custom_calls.h"
 #include "frontend/base/assert.h"
+#include "frontend/ir/mesh.h"
 #include "jaxvet.h"
 
 #include <string.h>
@@ -61,8 +62,12 @@ static bool take_made(jx_devices *s, const jx_atom *made, int count,
 bool jx_devices_like(jx_devices_body *m, const jx_eqn *eqn, const jx_atom *ins,
                      jx_atom *outs)
 {
+    const jx_aval **avals;
+    jx_param *params;
+
     return jx_devices_room(m->s) &&
-           take_made(m->s, jx_build_like(&m->body, eqn, ins, NULL, NULL),
+           jx_devices_plain_parts(m->s, eqn, &params, &avals) &&
+           take_made(m->s, jx_build_like(&m->body, eqn, ins, params, avals),
                      eqn->nouts, outs);
 }
 
@@ -154,9 +159,15 @@ jx_atom jx_devices_joined(jx_devices_body *m, int count, const jx_atom *parts,
 
 /* ---- the body, device by device ---- */
 
-bool jx_is_collective(jx_prim_id id)
+bool jx_is_spread(const jx_eqn *eqn)
 {
-    switch (id) {
+    return eqn->prim->id == JX_PRIM_sdy_manual_computation ||
+           (eqn->prim->id == JX_PRIM_shard_map && !jx_eqn_is_unknown(eqn));
+}
+
+bool jx_is_collective(const jx_eqn *eqn)
+{
+    switch (eqn->prim->id) {
     case JX_PRIM_stablehlo_all_reduce:
     case JX_PRIM_stablehlo_all_gather:
     case JX_PRIM_stablehlo_reduce_scatter:
@@ -165,7 +176,8 @@ bool jx_is_collective(jx_prim_id id)
     case JX_PRIM_stablehlo_collective_broadcast:
     case JX_PRIM_stablehlo_partition_id:
     case JX_PRIM_stablehlo_replica_id: return true;
-    default: return false;
+    case JX_PRIM_pvary: return false;
+    default: return jx_eqn_mesh_axes(eqn).count > 0;
     }
 }
 
@@ -196,10 +208,7 @@ static const jx_value *host_target(const jx_eqn *eqn)
 
 static int eqn_holds(jx_devices *s, const jx_eqn *eqn, int depth)
 {
-    int found = jx_is_collective(eqn->prim->id) ||
-                        eqn->prim->id == JX_PRIM_sdy_manual_computation
-                    ? COLLECTIVE
-                    : 0;
+    int found = jx_is_collective(eqn) || jx_is_spread(eqn) ? COLLECTIVE : 0;
 
     if (host_target(eqn))
         found |= HOST_CALL;
@@ -242,32 +251,13 @@ static bool local(jx_devices_body *m, const jx_eqn *eqn,
 
 /* ---- arrays and the parts that devices have ---- */
 
-static bool is_among(const jx_axis_names *names, const char *name)
-{
-    for (int i = 0; i < names->count; i++)
-        if (!strcmp(names->at[i], name))
-            return true;
-    return false;
-}
-
-/* Where a device stands along axis `k` of the mesh; the last one is the
- * fastest. */
-static int64_t stand(const jx_devices *s, int device, int k)
-{
-    int64_t below = 1;
-
-    for (int i = k + 1; i < s->mesh->naxes; i++)
-        below *= s->mesh->sizes[i];
-    return device / below % s->mesh->sizes[k];
-}
-
 /* Where a device stands along all axes says which one it is. */
 static bool all_stand_apart(const jx_devices *s)
 {
     for (int d = 0; d < s->count; d++) {
         int64_t number = 0;
         for (int k = 0; k < s->mesh->naxes; k++)
-            number = number * s->mesh->sizes[k] + stand(s, d, k);
+            number = number * s->mesh->sizes[k] + jx_mesh_stand(s->mesh, d, k);
         if (number != d)
             return false;
     }
@@ -283,8 +273,8 @@ static void place_of(const jx_devices *s, const jx_p_manual_computation *p,
     for (int i = 0; i < axes->count; i++)
         for (int k = 0; k < s->mesh->naxes; k++)
             if (!strcmp(s->mesh->axes[k], axes->at[i]) &&
-                is_among(&p->manual_axes, axes->at[i])) {
-                *index = *index * s->mesh->sizes[k] + stand(s, device, k);
+                jx_axis_is_among(p->manual_axes, axes->at[i])) {
+                *index = *index * s->mesh->sizes[k] + jx_mesh_stand(s->mesh, device, k);
                 *count *= s->mesh->sizes[k];
             }
 }
@@ -296,8 +286,8 @@ static bool cuts(const jx_devices *s, const jx_p_manual_computation *p,
     bool any = false;
 
     for (int i = 0; i < how->rank; i++)
-        any |= is_among(&how->axes[i], s->mesh->axes[k]);
-    return any && is_among(&p->manual_axes, s->mesh->axes[k]);
+        any |= jx_axis_is_among(how->axes[i], s->mesh->axes[k]);
+    return any && jx_axis_is_among(p->manual_axes, s->mesh->axes[k]);
 }
 
 /* The device that has the parts `wanted` and stands where `device` does along
@@ -313,7 +303,7 @@ static int holder(const jx_devices *s, const jx_p_manual_computation *p,
             found = index == wanted[k];
         }
         for (int k = 0; k < s->mesh->naxes && found; k++)
-            found = cuts(s, p, how, k) || stand(s, d, k) == stand(s, device, k);
+            found = cuts(s, p, how, k) || jx_mesh_stand(s->mesh, d, k) == jx_mesh_stand(s->mesh, device, k);
         if (found)
             return d;
     }
@@ -365,19 +355,63 @@ static bool check_sharding(jx_devices *s, const jx_sharding *how,
            jx_devices_fail(s, "a sharding has another rank than its array");
 }
 
+/* Specs say nothing of an array's last axes where these are whole. */
+static jx_shardings whole_specs(jx_devices *s, jx_shardings specs,
+                                const jx_aval *const *avals)
+{
+    jx_sharding *to = JX_NEW_ARRAY(s->scratch, specs.count, jx_sharding);
+
+    for (int i = 0; to && i < specs.count; i++) {
+        int rank = avals[i]->rank, said = specs.at[i].rank;
+        jx_axis_names *axes = JX_NEW_ARRAY(s->scratch, rank + 1, jx_axis_names);
+        for (int k = 0; axes && k < said && k < rank; k++)
+            axes[k] = specs.at[i].axes[k];
+        to[i] = (jx_sharding){axes ? rank : -1, axes, false};
+    }
+    return (jx_shardings){to ? specs.count : 0, to};
+}
+
+/* A shard_map in the words of a sdy.manual_computation. */
+static bool as_manual(jx_devices *s, const jx_eqn *eqn,
+                      jx_p_manual_computation *to)
+{
+    const jx_p_shard_map *p = eqn->typed;
+    const jx_aval **avals =
+        JX_NEW_ARRAY(s->scratch, eqn->nins + eqn->nouts + 1, const jx_aval *);
+
+    if (eqn->prim->id == JX_PRIM_sdy_manual_computation) {
+        *to = *(const jx_p_manual_computation *)eqn->typed;
+        return true;
+    }
+    for (int i = 0; avals && i < eqn->nins; i++)
+        avals[i] = jx_atom_aval(eqn->ins[i]);
+    for (int i = 0; avals && i < eqn->nouts; i++)
+        avals[eqn->nins + i] = eqn->outs[i]->aval;
+    if (!avals)
+        return jx_devices_starved(s);
+    *to = (jx_p_manual_computation){
+        .jaxpr = p->jaxpr,
+        .mesh = p->mesh,
+        .in_shardings = whole_specs(s, p->in_specs, avals),
+        .out_shardings = whole_specs(s, p->out_specs, avals + eqn->nins),
+        .manual_axes = jx_newly_manual(s->from, eqn)};
+    return true;
+}
+
 bool jx_devices_manual(jx_devices_body *m, const jx_eqn *eqn,
                        const jx_device_atoms *ins, int wanted,
                        const jx_device_atoms *outs)
 {
-    const jx_p_manual_computation *p = eqn->typed;
-    const jx_jaxpr *body = p->jaxpr.jaxpr;
     jx_devices *s = m->s;
+    jx_p_manual_computation manual = {0}, *p = &manual;
+    bool said = as_manual(s, eqn, &manual);
+    const jx_jaxpr *body = p->jaxpr.jaxpr;
     jx_device_atoms parts = jx_device_atoms_new(s, eqn->nins),
                     results = jx_device_atoms_new(s, eqn->nouts);
     int64_t place[MOST_RANK], index, count;
 
     JX_ASSERT(all_stand_apart(s));
-    if (s->failed || p->in_shardings.count != eqn->nins ||
+    if (!said || s->failed || p->in_shardings.count != eqn->nins ||
         p->out_shardings.count != eqn->nouts || body->nins != eqn->nins ||
         body->nouts != eqn->nouts)
         return jx_devices_fail(
@@ -411,22 +445,17 @@ bool jx_devices_manual(jx_devices_body *m, const jx_eqn *eqn,
 
 const jx_mesh *jx_devices_mesh(jx_devices *s, const jx_eqn *eqn)
 {
-    const jx_value *value = ((const jx_p_manual_computation *)eqn->typed)->mesh;
+    const jx_mesh *mesh = jx_eqn_mesh(s->from, eqn);
 
-    if (value && value->tag == JX_V_MESH && value->integer >= 0 &&
-        value->integer < s->from->nmeshes)
-        return &s->from->meshes[value->integer];
-    jx_devices_fail(s, "there is no mesh");
-    return NULL;
+    if (!mesh)
+        jx_devices_fail(s, "there is no mesh");
+    return mesh;
 }
 
 /* A computation inside of another one is spread over the same devices. */
 static bool same_mesh(jx_devices *s, const jx_eqn *eqn)
 {
-    const jx_value *value = ((const jx_p_manual_computation *)eqn->typed)->mesh;
-    const jx_mesh *mesh = value && value->tag == JX_V_MESH && s->mesh
-                              ? jx_devices_mesh(s, eqn)
-                              : NULL;
+    const jx_mesh *mesh = s->mesh ? jx_eqn_mesh(s->from, eqn) : NULL;
     bool same = mesh && mesh->naxes == s->mesh->naxes;
 
     for (int i = 0; same && i < mesh->naxes; i++)
@@ -475,13 +504,14 @@ static bool together(jx_devices_body *m, const jx_eqn *eqn,
     const jx_closed *callee = jx_eqn_callee(eqn);
     jx_devices *s = m->s;
 
-    if (jx_is_collective(eqn->prim->id))
+    if (jx_is_collective(eqn))
         return jx_devices_collective(m, eqn, ins, outs);
     if (callee)
         return (jx_growth_shares(&s->growth, callee->jaxpr)
                     ? jx_devices_call(m, eqn, ins, outs)
                     : jx_devices_expand(m, callee, ins, outs));
     switch (eqn->prim->id) {
+    case JX_PRIM_shard_map:
     case JX_PRIM_sdy_manual_computation:
         return same_mesh(s, eqn) &&
                jx_devices_manual(m, eqn, ins, s->count, outs);
@@ -497,9 +527,29 @@ static bool together(jx_devices_body *m, const jx_eqn *eqn,
 }
 
 /* What an operand is for each device. */
-static jx_atom found(const jx_device_atoms *values, int device, jx_atom atom)
+static jx_atom found(jx_devices_body *m, const jx_device_atoms *values,
+                     int device, jx_atom atom)
 {
-    return atom.var ? jx_device_row(values, device)[atom.var->id] : atom;
+    jx_literal literal;
+
+    if (atom.var)
+        return jx_device_row(values, device)[atom.var->id];
+    literal = *atom.literal;
+    literal.aval = jx_devices_plain_aval(m->s, literal.aval);
+    return literal.aval == atom.literal->aval
+               ? atom
+               : jx_build_literal(&m->body, &literal);
+}
+
+/* What a type says alone: that a value may differ from here on. */
+static bool pass_on(jx_devices_body *m, const jx_eqn *eqn,
+                    const jx_device_atoms *ins, const jx_device_atoms *outs)
+{
+    for (int t = 0; t < m->s->team.count; t++) {
+        int d = m->s->team.at[t];
+        jx_device_row(outs, d)[0] = jx_device_row(ins, d)[0];
+    }
+    return eqn->nins == 1 && eqn->nouts == 1;
 }
 
 static bool expand_eqn(jx_devices_body *m, const jx_jaxpr *in,
@@ -518,9 +568,12 @@ static bool expand_eqn(jx_devices_body *m, const jx_jaxpr *in,
         return jx_devices_fail(s, "its parameters do not fit its operands");
     for (int t = 0; t < s->team.count; t++)
         for (int i = 0, d = s->team.at[t]; i < eqn->nins; i++)
-            jx_device_row(&ins, d)[i] = found(values, d, eqn->ins[i]);
+            jx_device_row(&ins, d)[i] = found(m, values, d, eqn->ins[i]);
     m->body.place = (jx_place){eqn->stack, eqn->name_stack, eqn->ctx};
-    if (!(eqn_holds(s, eqn, 0) ? together : local)(m, eqn, &ins, &outs))
+    if (!(eqn->prim->id == JX_PRIM_pvary ? pass_on
+          : eqn_holds(s, eqn, 0) || jx_devices_outlives(s, eqn)
+              ? together
+              : local)(m, eqn, &ins, &outs))
         return false;
     for (int t = 0; t < s->team.count; t++)
         for (int i = 0, d = s->team.at[t]; i < eqn->nouts; i++)
@@ -555,7 +608,7 @@ bool jx_devices_expand(jx_devices_body *m, const jx_closed *closed,
             return false;
     for (int t = 0; t < s->team.count && !s->failed; t++)
         for (int i = 0, d = s->team.at[t]; i < j->nouts; i++)
-            jx_device_row(outs, d)[i] = found(&values, d, j->outs[i]);
+            jx_device_row(outs, d)[i] = found(m, &values, d, j->outs[i]);
     s->depth--;
     return !s->failed;
 }

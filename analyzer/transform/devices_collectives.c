@@ -4,6 +4,7 @@
 #include "analyzer/transform/devices_parts.h"
 #include "analyzer/type_rules.h"
 #include "frontend/ir/computation.h"
+#include "frontend/ir/mesh.h"
 
 jx_groups jx_collective_groups(const jx_eqn *eqn)
 {
@@ -24,10 +25,123 @@ jx_groups jx_collective_groups(const jx_eqn *eqn)
     }
 }
 
-/* The devices that work together with `device`, in order; their number. */
-static int group_of(jx_devices *s, jx_groups groups, int device, int *members)
+/* ---- what it is ---- */
+
+static bool of_stablehlo(const jx_eqn *eqn, jx_collective *to)
 {
-    if (groups.count == 0) {
+    const void *p = eqn->typed;
+
+    to->computation = jx_eqn_param(eqn, "computation");
+    switch (eqn->prim->id) {
+    case JX_PRIM_stablehlo_all_reduce: to->kind = JX_COLLECTIVE_REDUCE; break;
+    case JX_PRIM_stablehlo_all_gather:
+        to->kind = JX_COLLECTIVE_GATHER;
+        to->axis = ((const jx_p_all_gather *)p)->all_gather_dim;
+        break;
+    case JX_PRIM_stablehlo_reduce_scatter:
+        to->kind = JX_COLLECTIVE_SCATTER;
+        to->axis = ((const jx_p_reduce_scatter *)p)->scatter_dimension;
+        break;
+    case JX_PRIM_stablehlo_all_to_all:
+        to->kind = JX_COLLECTIVE_EXCHANGE;
+        to->axis = ((const jx_p_all_to_all *)p)->split_dimension;
+        to->concat = ((const jx_p_all_to_all *)p)->concat_dimension;
+        to->split = ((const jx_p_all_to_all *)p)->split_count;
+        break;
+    case JX_PRIM_stablehlo_collective_permute:
+        to->kind = JX_COLLECTIVE_PERMUTE;
+        break;
+    case JX_PRIM_stablehlo_collective_broadcast:
+        to->kind = JX_COLLECTIVE_BROADCAST;
+        break;
+    case JX_PRIM_stablehlo_partition_id:
+    case JX_PRIM_stablehlo_replica_id:
+        to->kind = JX_COLLECTIVE_NUMBER;
+        return true;
+    default: return false;
+    }
+    to->groups = jx_collective_groups(eqn);
+    to->all = to->groups.count == 0;
+    return true;
+}
+
+/* Of JAX's, but for the groups; `within`: what of each group goes together. */
+static void of_jax(const jx_eqn *eqn, jx_collective *to, jx_groups *within)
+{
+    const void *p = eqn->typed;
+
+    switch (eqn->prim->id) {
+    case JX_PRIM_all_gather:
+    case JX_PRIM_all_gather_invariant:
+        to->kind = JX_COLLECTIVE_GATHER;
+        to->axis = ((const jx_p_mesh_gather *)p)->all_gather_dimension;
+        to->untiled = !((const jx_p_mesh_gather *)p)->tiled;
+        *within = ((const jx_p_mesh_gather *)p)->axis_index_groups;
+        break;
+    case JX_PRIM_reduce_scatter:
+        to->kind = JX_COLLECTIVE_SCATTER;
+        to->op = JX_PRIM_add;
+        to->axis = ((const jx_p_mesh_scatter *)p)->scatter_dimension;
+        to->untiled = !((const jx_p_mesh_scatter *)p)->tiled;
+        *within = ((const jx_p_mesh_scatter *)p)->axis_index_groups;
+        break;
+    case JX_PRIM_all_to_all:
+        to->kind = JX_COLLECTIVE_EXCHANGE;
+        to->axis = ((const jx_p_mesh_exchange *)p)->split_axis;
+        to->concat = ((const jx_p_mesh_exchange *)p)->concat_axis;
+        *within = ((const jx_p_mesh_exchange *)p)->axis_index_groups;
+        break;
+    case JX_PRIM_ppermute: to->kind = JX_COLLECTIVE_PERMUTE; break;
+    case JX_PRIM_pbroadcast:
+        to->kind = JX_COLLECTIVE_BROADCAST;
+        to->source = ((const jx_p_pbroadcast *)p)->source;
+        break;
+    case JX_PRIM_axis_index: to->kind = JX_COLLECTIVE_NUMBER; break;
+    case JX_PRIM_ragged_all_to_all:
+        to->kind = JX_COLLECTIVE_RAGGED;
+        *within = ((const jx_p_mesh_ragged *)p)->axis_index_groups;
+        break;
+    default:
+        to->kind = JX_COLLECTIVE_REDUCE;
+        to->op = eqn->prim->id == JX_PRIM_pmax   ? JX_PRIM_max
+                 : eqn->prim->id == JX_PRIM_pmin ? JX_PRIM_min
+                                                 : JX_PRIM_add;
+        if (eqn->prim->id != JX_PRIM_psum_invariant) {
+            to->reduced = ((const jx_p_allreduce *)p)->axes.at;
+            *within = ((const jx_p_allreduce *)p)->axis_index_groups;
+        }
+    }
+}
+
+bool jx_devices_collective_of(jx_devices *s, const jx_eqn *eqn,
+                              jx_collective *to)
+{
+    jx_axis_names axes = jx_eqn_mesh_axes(eqn);
+    jx_groups within = {0, NULL};
+
+    *to = (jx_collective){0};
+    if (of_stablehlo(eqn, to))
+        return true;
+    of_jax(eqn, to, &within);
+    if (!s->mesh)
+        return jx_devices_fail(s, "no mesh has the axes of a collective");
+    to->groups = to->kind == JX_COLLECTIVE_PERMUTE
+                     ? jx_mesh_pairs(s->scratch, s->mesh, axes,
+                                     ((const jx_p_ppermute *)eqn->typed)->perm)
+                     : jx_mesh_groups(s->scratch, s->mesh, axes, within);
+    return to->groups.count || to->kind == JX_COLLECTIVE_PERMUTE ||
+           jx_devices_fail(s, "the mesh has not the axes of a collective");
+}
+
+/* ---- who takes part ---- */
+
+/* The devices that work together with `device`, in order; their number. */
+static int group_of(jx_devices *s, const jx_collective *c, int device,
+                    int *members)
+{
+    jx_groups groups = c->groups;
+
+    if (c->all) {
         for (int i = 0; i < s->count; i++)
             members[i] = i;
         return s->count;
@@ -55,10 +169,11 @@ static int group_of(jx_devices *s, jx_groups groups, int device, int *members)
 
 /* Two values by the computation: where that is one elementwise operation (a product
  * has parameters), by it. */
-static jx_atom combined(jx_devices_body *m, const jx_value *computation,
-                        jx_atom a, jx_atom b)
+static jx_atom combined(jx_devices_body *m, const jx_collective *c, jx_atom a,
+                        jx_atom b)
 {
-    jx_prim_id op = jx_body_monoid(computation->jaxpr);
+    const jx_value *computation = c->computation;
+    jx_prim_id op = computation ? jx_body_monoid(computation->jaxpr) : c->op;
     const jx_aval *aval = jx_atom_aval(a);
     jx_params p = {.program = m->s->build.program};
     jx_atom both[2] = {a, b}, out = {NULL, NULL};
@@ -70,7 +185,7 @@ static jx_atom combined(jx_devices_body *m, const jx_value *computation,
     }
     for (int i = 0; i < aval->rank; i++)
         axes[i] = i;
-    if (op == JX_PRIM_mul || !jx_prim_takes(op)) {
+    if (computation && (op == JX_PRIM_mul || !jx_prim_takes(op))) {
         op = JX_PRIM_stablehlo_map;
         jx_put(&p, "computation", computation);
         jx_put_ints(&p, "dimensions", (jx_ints){aval->rank, axes});
@@ -80,13 +195,13 @@ static jx_atom combined(jx_devices_body *m, const jx_value *computation,
 }
 
 /* Work that is the same for all members of a group is done once. */
-typedef bool group_fn(jx_devices_body *m, const jx_eqn *eqn,
+typedef bool group_fn(jx_devices_body *m, const jx_collective *c, int operands,
                       const jx_device_atoms *ins, const jx_device_atoms *outs,
                       int count, const int *members);
 
 static bool each_group(jx_devices_body *m, const jx_eqn *eqn,
-                       const jx_device_atoms *ins, const jx_device_atoms *outs,
-                       group_fn *work)
+                       const jx_collective *c, const jx_device_atoms *ins,
+                       const jx_device_atoms *outs, group_fn *work)
 {
     jx_devices *s = m->s;
     int *members = JX_NEW_ARRAY(s->scratch, s->count, int);
@@ -98,7 +213,7 @@ static bool each_group(jx_devices_body *m, const jx_eqn *eqn,
         int d = s->team.at[t];
         if (done[d])
             continue;
-        int count = group_of(s, jx_collective_groups(eqn), d, members);
+        int count = group_of(s, c, d, members);
         if (s->failed)
             break;
         if (count == 0)
@@ -106,64 +221,118 @@ static bool each_group(jx_devices_body *m, const jx_eqn *eqn,
                                    "a device is in no group of a collective");
         for (int i = 0; i < count; i++)
             done[members[i]] = true;
-        work(m, eqn, ins, outs, count, members);
+        work(m, c, eqn->nins, ins, outs, count, members);
     }
     return !s->failed;
 }
 
-static jx_atom folded(jx_devices_body *m, const jx_value *computation,
+static jx_atom made_or_told(jx_devices_body *m, jx_atom made)
+{
+    if (!jx_is_made(made) && !m->s->failed)
+        jx_devices_starved(m->s);
+    return made;
+}
+
+/* What one device adds to a reduction: its own axes first. */
+static jx_atom own_part(jx_devices_body *m, const jx_collective *c, jx_atom a)
+{
+    jx_prim_id op = c->op == JX_PRIM_max   ? JX_PRIM_reduce_max
+                    : c->op == JX_PRIM_min ? JX_PRIM_reduce_min
+                                           : JX_PRIM_reduce_sum;
+
+    jx_params p = {.program = m->s->build.program};
+    const jx_aval *aval = jx_atom_aval(a);
+    const jx_dim **shape =
+        JX_NEW_ARRAY(m->s->scratch, aval->rank + 1, const jx_dim *);
+    int rank = 0;
+
+    if (!c->reduced.count || m->s->failed || !jx_devices_room(m->s) || !shape)
+        return a;
+    for (int i = 0; i < aval->rank; i++)
+        if (!jx_ints_hold(c->reduced, i))
+            shape[rank++] = aval->shape[i];
+    jx_put_ints(&p, "axes", c->reduced);
+    return made_or_told(
+        m, jx_build_one(&m->body, op, &p, 1, &a,
+                        jx_body_aval(&m->body, aval, aval->dtype, rank, shape)));
+}
+
+static jx_atom folded(jx_devices_body *m, const jx_collective *c,
                       const jx_device_atoms *ins, int operand, int count,
                       const int *members)
 {
-    jx_atom sum = jx_device_row(ins, members[0])[operand];
+    jx_atom sum = own_part(m, c, jx_device_row(ins, members[0])[operand]);
 
     for (int i = 1; i < count && !m->s->failed; i++)
-        sum = combined(m, computation, sum,
-                       jx_device_row(ins, members[i])[operand]);
+        sum = combined(m, c, sum,
+                       own_part(m, c, jx_device_row(ins, members[i])[operand]));
     return sum;
 }
 
-static bool all_reduce(jx_devices_body *m, const jx_eqn *eqn,
+static bool all_reduce(jx_devices_body *m, const jx_collective *c, int operands,
                        const jx_device_atoms *ins, const jx_device_atoms *outs,
                        int count, const int *members)
 {
-    for (int i = 0; i < eqn->nins; i++) {
-        jx_atom sum =
-            folded(m, jx_eqn_param(eqn, "computation"), ins, i, count, members);
+    for (int i = 0; i < operands; i++) {
+        jx_atom sum = folded(m, c, ins, i, count, members);
         for (int k = 0; k < count; k++)
             jx_device_row(outs, members[k])[i] = sum;
     }
     return !m->s->failed;
 }
 
-static bool reduce_scatter(jx_devices_body *m, const jx_eqn *eqn,
-                           const jx_device_atoms *ins,
+/* With an axis of size 1, or without it. */
+static jx_atom with_axis(jx_devices_body *m, jx_atom a, int64_t axis, int more)
+{
+    const jx_aval *aval;
+    const jx_dim **shape;
+    int n = 0;
+
+    if (m->s->failed)
+        return a;
+    aval = jx_atom_aval(a);
+    shape = JX_NEW_ARRAY(m->s->scratch, aval->rank + 1, const jx_dim *);
+    for (int i = 0; shape && i < aval->rank + (more > 0); i++) {
+        if (i != axis)
+            shape[n++] = aval->shape[i - (more > 0 && i > axis)];
+        else if (more > 0)
+            shape[n++] = jx_body_int(&m->body, 1);
+    }
+    if (!shape || !jx_devices_room(m->s))
+        return a;
+    return made_or_told(m, jx_build_reshape(&m->body, a, n, shape));
+}
+
+static bool reduce_scatter(jx_devices_body *m, const jx_collective *c,
+                           int operands, const jx_device_atoms *ins,
                            const jx_device_atoms *outs, int count,
                            const int *members)
 {
-    const jx_p_reduce_scatter *p = eqn->typed;
-    jx_atom sum =
-        folded(m, jx_eqn_param(eqn, "computation"), ins, 0, count, members);
+    jx_atom sum = folded(m, c, ins, 0, count, members);
 
-    for (int k = 0; k < count; k++)
+    (void)operands;
+    for (int k = 0; k < count && !m->s->failed; k++) {
+        jx_atom part = jx_devices_part(m, sum, c->axis, k, count);
         jx_device_row(outs, members[k])[0] =
-            jx_devices_part(m, sum, p->scatter_dimension, k, count);
+            c->untiled ? with_axis(m, part, c->axis, -1) : part;
+    }
     return !m->s->failed;
 }
 
-static bool all_gather(jx_devices_body *m, const jx_eqn *eqn,
+static bool all_gather(jx_devices_body *m, const jx_collective *c, int operands,
                        const jx_device_atoms *ins, const jx_device_atoms *outs,
                        int count, const int *members)
 {
-    const jx_p_all_gather *p = eqn->typed;
     jx_atom *parts = JX_NEW_ARRAY(m->s->scratch, count, jx_atom);
 
     if (!parts)
         return jx_devices_starved(m->s);
-    for (int i = 0; i < eqn->nins; i++) {
-        for (int k = 0; k < count; k++)
-            parts[k] = jx_device_row(ins, members[k])[i];
-        jx_atom all = jx_devices_joined(m, count, parts, p->all_gather_dim);
+    for (int i = 0; i < operands && !m->s->failed; i++) {
+        for (int k = 0; k < count; k++) {
+            jx_atom part = jx_device_row(ins, members[k])[i];
+            parts[k] = c->untiled ? with_axis(m, part, c->axis, 1) : part;
+        }
+        jx_atom all = jx_devices_joined(m, count, parts, c->axis);
         for (int k = 0; k < count; k++)
             jx_device_row(outs, members[k])[i] = all;
     }
@@ -171,27 +340,34 @@ static bool all_gather(jx_devices_body *m, const jx_eqn *eqn,
 }
 
 /* The k-th device of a group gets the k-th part of each. */
-static bool all_to_all(jx_devices_body *m, const jx_eqn *eqn,
+static bool all_to_all(jx_devices_body *m, const jx_collective *c, int operands,
                        const jx_device_atoms *ins, const jx_device_atoms *outs,
                        int count, const int *members)
 {
-    const jx_p_all_to_all *p = eqn->typed;
     jx_atom *parts = JX_NEW_ARRAY(m->s->scratch, count, jx_atom);
 
     if (!parts)
         return jx_devices_starved(m->s);
-    if (p->split_count != count)
+    if (c->split && c->split != count)
         return jx_devices_fail(m->s, "split_count is not the size of a group");
-    for (int i = 0; i < eqn->nins; i++)
-        for (int k = 0; k < count; k++) {
+    for (int i = 0; i < operands; i++)
+        for (int k = 0; k < count && !m->s->failed; k++) {
             for (int from = 0; from < count; from++)
                 parts[from] =
                     jx_devices_part(m, jx_device_row(ins, members[from])[i],
-                                    p->split_dimension, k, count);
+                                    c->axis, k, count);
             jx_device_row(outs, members[k])[i] =
-                jx_devices_joined(m, count, parts, p->concat_dimension);
+                jx_devices_joined(m, count, parts, c->concat);
         }
     return !m->s->failed;
+}
+
+static bool ragged(jx_devices_body *m, const jx_collective *c, int operands,
+                   const jx_device_atoms *ins, const jx_device_atoms *outs,
+                   int count, const int *members)
+{
+    (void)c, (void)operands;
+    return jx_devices_ragged(m, ins, outs, count, members);
 }
 
 static jx_atom zeros(jx_devices_body *m, const jx_aval *aval)
@@ -200,56 +376,81 @@ static jx_atom zeros(jx_devices_body *m, const jx_aval *aval)
                                  : (jx_atom){NULL, NULL};
 }
 
+static bool in_team(const jx_devices *s, int64_t device)
+{
+    for (int t = 0; t < s->team.count; t++)
+        if (s->team.at[t] == device)
+            return true;
+    return false;
+}
+
 /* Who is not sent anything gets zeros. */
-static bool permute(jx_devices_body *m, const jx_eqn *eqn,
+static bool permute(jx_devices_body *m, const jx_collective *c,
                     const jx_device_atoms *ins, const jx_device_atoms *outs)
 {
-    jx_groups pairs =
-        ((const jx_p_collective_permute *)eqn->typed)->source_target_pairs;
+    jx_devices *s = m->s;
 
-    for (int d = 0; d < m->s->count; d++)
+    for (int t = 0; t < s->team.count; t++) {
+        int d = s->team.at[t];
         jx_device_row(outs, d)[0] =
             zeros(m, jx_atom_aval(jx_device_row(ins, d)[0]));
-    for (int i = 0; i < pairs.count; i++) {
-        const jx_ints *pair = &pairs.at[i];
-        if (pair->count != 2 || pair->at[0] < 0 || pair->at[1] < 0 ||
-            pair->at[0] >= m->s->count || pair->at[1] >= m->s->count)
-            return jx_devices_fail(
-                m->s, "a pair names a device that the mesh has not");
-        jx_device_row(outs, (int)pair->at[1])[0] =
-            jx_device_row(ins, (int)pair->at[0])[0];
     }
-    return !m->s->failed;
+    for (int i = 0; i < c->groups.count; i++) {
+        const jx_ints *pair = &c->groups.at[i];
+        if (pair->count != 2 || pair->at[0] < 0 || pair->at[1] < 0 ||
+            pair->at[0] >= s->count || pair->at[1] >= s->count)
+            return jx_devices_fail(
+                s, "a pair names a device that the mesh has not");
+        if (in_team(s, pair->at[0]) && in_team(s, pair->at[1]))
+            jx_device_row(outs, (int)pair->at[1])[0] =
+                jx_device_row(ins, (int)pair->at[0])[0];
+    }
+    return !s->failed;
 }
 
-/* The first of a group speaks; who is in no group gets zeros. */
-static bool broadcast(jx_devices_body *m, const jx_eqn *eqn,
+/* One of a group speaks; who is in no group gets zeros. */
+static bool broadcast(jx_devices_body *m, const jx_collective *c,
                       const jx_device_atoms *ins, const jx_device_atoms *outs)
 {
-    const jx_p_collective_broadcast *p = eqn->typed;
-    int *members = JX_NEW_ARRAY(m->s->scratch, m->s->count, int);
+    jx_devices *s = m->s;
+    int *members = JX_NEW_ARRAY(s->scratch, s->count, int);
 
     if (!members)
-        return jx_devices_starved(m->s);
-    for (int d = 0; d < m->s->count && !m->s->failed; d++) {
-        int count = group_of(m->s, p->replica_groups, d, members);
+        return jx_devices_starved(s);
+    for (int t = 0; t < s->team.count && !s->failed; t++) {
+        int d = s->team.at[t], count = group_of(s, c, d, members);
+        if (count && (c->source < 0 || c->source >= count))
+            return jx_devices_fail(s, "nobody is the source of a broadcast");
         jx_device_row(outs, d)[0] =
-            count ? jx_device_row(ins, members[0])[0]
+            count ? jx_device_row(ins, members[c->source])[0]
                   : zeros(m, jx_atom_aval(jx_device_row(ins, d)[0]));
     }
-    return !m->s->failed;
+    return !s->failed;
 }
 
-/* Its number among the devices; there is one replica. */
+/* Where a device stands along axes of the mesh; or its number among all. */
+static int64_t number_of(const jx_devices *s, const jx_eqn *eqn, int device)
+{
+    jx_axis_names axes = jx_eqn_mesh_axes(eqn);
+    int64_t at = 0;
+
+    if (eqn->prim->id == JX_PRIM_stablehlo_partition_id)
+        return device;
+    for (int i = 0; i < axes.count; i++) {
+        int axis = jx_mesh_axis(s->mesh, axes.at[i]);
+        at = at * s->mesh->sizes[axis] + jx_mesh_stand(s->mesh, device, axis);
+    }
+    return at; /* there is one replica */
+}
+
 static bool numbered(jx_devices_body *m, const jx_eqn *eqn,
                      const jx_device_atoms *outs)
 {
-    bool partition = eqn->prim->id == JX_PRIM_stablehlo_partition_id;
-
     for (int t = 0; t < m->s->team.count; t++) {
         int d = m->s->team.at[t];
-        jx_device_row(outs, d)[0] = jx_build_number(
-            &m->body, eqn->outs[0]->aval->dtype, partition ? d : 0);
+        jx_device_row(outs, d)[0] =
+            jx_build_number(&m->body, eqn->outs[0]->aval->dtype,
+                            (double)number_of(m->s, eqn, d));
     }
     return !m->s->failed;
 }
@@ -275,24 +476,28 @@ bool jx_devices_collective(jx_devices_body *m, const jx_eqn *eqn,
                            const jx_device_atoms *ins,
                            const jx_device_atoms *outs)
 {
+    jx_collective c;
+
     if (m->s->whole && !is_of_partitions(eqn))
         return jx_devices_fail(m->s,
                                "%s goes over replicas: one is written out that "
                                "has a channel and global numbers of devices",
                                eqn->prim->name);
-    switch (eqn->prim->id) {
-    case JX_PRIM_stablehlo_all_reduce:
-        return each_group(m, eqn, ins, outs, all_reduce);
-    case JX_PRIM_stablehlo_all_gather:
-        return each_group(m, eqn, ins, outs, all_gather);
-    case JX_PRIM_stablehlo_reduce_scatter:
-        return each_group(m, eqn, ins, outs, reduce_scatter);
-    case JX_PRIM_stablehlo_all_to_all:
-        return each_group(m, eqn, ins, outs, all_to_all);
-    case JX_PRIM_stablehlo_collective_permute:
-        return permute(m, eqn, ins, outs);
-    case JX_PRIM_stablehlo_collective_broadcast:
-        return broadcast(m, eqn, ins, outs);
-    default: return numbered(m, eqn, outs);
+    if (!jx_devices_collective_of(m->s, eqn, &c))
+        return false;
+    switch (c.kind) {
+    case JX_COLLECTIVE_REDUCE:
+        return each_group(m, eqn, &c, ins, outs, all_reduce);
+    case JX_COLLECTIVE_GATHER:
+        return each_group(m, eqn, &c, ins, outs, all_gather);
+    case JX_COLLECTIVE_SCATTER:
+        return each_group(m, eqn, &c, ins, outs, reduce_scatter);
+    case JX_COLLECTIVE_EXCHANGE:
+        return each_group(m, eqn, &c, ins, outs, all_to_all);
+    case JX_COLLECTIVE_PERMUTE: return permute(m, &c, ins, outs);
+    case JX_COLLECTIVE_BROADCAST: return broadcast(m, &c, ins, outs);
+    case JX_COLLECTIVE_NUMBER: return numbered(m, eqn, outs);
+    case JX_COLLECTIVE_RAGGED: break;
     }
+    return each_group(m, eqn, &c, ins, outs, ragged);
 }

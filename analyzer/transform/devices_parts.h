@@ -36,6 +36,7 @@ typedef struct jx_devices {
     jx_arena *scratch;     /* for what is gone when all is written out */
     jx_assignment sizes;   /* of its symbolic dimensions */
     const jx_jaxpr **made; /* by number in the program before: what it is now */
+    const jx_jaxpr **plain; /* ... in what one device does alone */
     char *runs, *holds;    /* by that number, too: what is in it */
     jx_growth growth;      /* of the program before */
     const jx_jaxpr
@@ -70,7 +71,9 @@ bool jx_devices_starved(jx_devices *s);
 /* Whether a jaxpr, or what it runs, holds a collective or a computation of many
  * devices; an equation, in what it does or runs. */
 bool jx_devices_hold(jx_devices *s, const jx_eqn *eqn, int depth);
-bool jx_is_collective(jx_prim_id id);
+/* What goes over devices, or differs from one to another. */
+bool jx_is_collective(const jx_eqn *eqn);
+bool jx_is_spread(const jx_eqn *eqn);
 
 jx_device_atoms jx_device_atoms_new(jx_devices *s, int width);
 /* What one device has. */
@@ -92,6 +95,59 @@ jx_atom jx_devices_joined(jx_devices_body *m, int count, const jx_atom *parts,
                           int64_t axis);
 const jx_jaxpr *jx_devices_finish(jx_devices_body *m, int nouts,
                                   const jx_atom *outs, const char *function);
+
+/* ---- what one device does alone (devices_plain.c): the types of a shard_map say over
+ * which axes values vary, of which nothing is left */
+
+const jx_aval *jx_devices_plain_aval(jx_devices *s, const jx_aval *aval);
+/* A value, and a list of parameters, with other jaxprs in the place of those that it
+ * holds. */
+typedef const jx_jaxpr *jx_devices_other(jx_devices *s, const jx_jaxpr *jaxpr);
+const jx_value *jx_devices_value(jx_devices *s, const jx_value *value,
+                                 jx_devices_other *other);
+jx_param *jx_devices_params(jx_devices *s, const jx_eqn *eqn,
+                            jx_devices_other *other);
+jx_devices_other jx_devices_plain;
+/* The parameters and the types of the results of an equation; NULL: as they are. */
+bool jx_devices_plain_parts(jx_devices *s, const jx_eqn *eqn, jx_param **params,
+                            const jx_aval ***avals);
+/* It calls a function in whose types there is more, by rules which are for these. */
+bool jx_devices_outlives(jx_devices *s, const jx_eqn *eqn);
+
+/* ---- what a collective does, in whichever words it is said */
+
+typedef enum jx_collective_kind {
+    JX_COLLECTIVE_REDUCE = 1,
+    JX_COLLECTIVE_GATHER,
+    JX_COLLECTIVE_SCATTER,
+    JX_COLLECTIVE_EXCHANGE,
+    JX_COLLECTIVE_PERMUTE,
+    JX_COLLECTIVE_BROADCAST,
+    JX_COLLECTIVE_NUMBER,  /* of the device */
+    JX_COLLECTIVE_RAGGED,
+} jx_collective_kind;
+
+typedef struct jx_collective {
+    jx_collective_kind kind;
+    jx_groups groups; /* of devices; of PERMUTE: pairs */
+    bool all;         /* no groups: all devices together */
+    int64_t axis, concat; /* of GATHER, SCATTER and EXCHANGE; of that: where parts are
+                             joined */
+    bool untiled;     /* the axis has one element for each device, and is gone then */
+    jx_ints reduced;  /* axes of each operand that are reduced, too */
+    jx_prim_id op;    /* of REDUCE and SCATTER, or ... */
+    const jx_value *computation; /* ... this */
+    int64_t source;   /* of BROADCAST: its place in each group */
+    int64_t split;    /* of EXCHANGE: how many parts; 0: as many as devices */
+} jx_collective;
+
+/* False, told: it names devices or axes that the mesh has not. */
+bool jx_devices_collective_of(jx_devices *s, const jx_eqn *eqn, jx_collective *to);
+
+/* What a group's devices send to each other in a ragged_all_to_all. */
+bool jx_devices_ragged(jx_devices_body *m, const jx_device_atoms *ins,
+                       const jx_device_atoms *outs, int count,
+                       const int *members);
 
 /* ---- equations of all devices together: from what each has before to what it
  * has behind ---- */

@@ -18,7 +18,8 @@ static bool begin_body(jx_devices_body *m, jx_devices *s, const jx_closed *body,
     for (int t = 0; t < s->team.count && !s->failed; t++)
         for (int i = 0; i < j->nins; i++)
             jx_device_row(ins, s->team.at[t])[i] =
-                jx_body_input(&m->body, j->vars[j->nconsts + i]->aval);
+                jx_body_input(&m->body, jx_devices_plain_aval(
+                                            s, j->vars[j->nconsts + i]->aval));
     return !s->failed && jx_devices_expand(m, body, ins, outs);
 }
 
@@ -70,7 +71,7 @@ static bool emit_all(jx_devices_body *m, const jx_eqn *eqn, jx_params *params,
     if (!avals || !results)
         return jx_devices_starved(s);
     for (int i = 0; i < all; i++)
-        avals[i] = eqn->outs[i % eqn->nouts]->aval;
+        avals[i] = jx_devices_plain_aval(s, eqn->outs[i % eqn->nouts]->aval);
     if (!jx_devices_emit(m, eqn->prim, params, nins, ins, all, avals, results))
         return false;
     for (int i = 0; i < all; i++)
@@ -331,9 +332,10 @@ bool jx_devices_scan(jx_devices_body *m, const jx_eqn *eqn,
     gather(s, ins, nc, nk, all + n * nc);
     gather(s, ins, nc + nk, eqn->nins - nc - nk, all + n * (nc + nk));
     for (int i = 0; i < n * eqn->nouts; i++)
-        avals[i] =
-            eqn->outs[i < n * nk ? i % (nk ? nk : 1) : nk + (i - n * nk) % ny]
-                ->aval;
+        avals[i] = jx_devices_plain_aval(
+            s, eqn->outs[i < n * nk ? i % (nk ? nk : 1)
+                                    : nk + (i - n * nk) % ny]
+                   ->aval);
     if (s->failed || !jx_devices_emit(m, eqn->prim, &params, n * eqn->nins, all,
                                       n * eqn->nouts, avals, results))
         return false;

@@ -3,6 +3,7 @@
  * A collective waits for its own group alone, so groups that share no device may
  * go separate ways.  Who is in no group at all goes alone. */
 #include "analyzer/transform/devices_parts.h"
+#include "frontend/ir/mesh.h"
 
 enum { MOST_DEPTH = 256 };
 
@@ -60,28 +61,34 @@ static bool join_value(joining *j, const jx_value *value, int depth)
     return true;
 }
 
-/* Those without groups of that kind wait for all. */
+/* Those without groups wait for all, and so do those that send to each other as they
+ * like, but within the groups of their axes. */
+static bool join_collective(joining *j, const jx_eqn *eqn)
+{
+    jx_collective c;
+
+    if (!jx_devices_collective_of(j->s, eqn, &c))
+        return false;
+    if (c.kind == JX_COLLECTIVE_NUMBER)
+        return true;
+    if (c.kind == JX_COLLECTIVE_PERMUTE && eqn->prim->id == JX_PRIM_ppermute)
+        c.groups = jx_mesh_groups(j->s->scratch, j->s->mesh,
+                                  jx_eqn_mesh_axes(eqn), (jx_groups){0, NULL});
+    else if (c.all || c.kind == JX_COLLECTIVE_PERMUTE ||
+             eqn->prim->id == JX_PRIM_stablehlo_collective_broadcast)
+        join_all(j);
+    for (int i = 0; i < c.groups.count; i++)
+        join_group(j, &c.groups.at[i]);
+    return true;
+}
+
 static bool join_eqn(joining *j, const jx_eqn *eqn, int depth)
 {
-    jx_groups groups;
-
-    switch (eqn->prim->id) {
-    case JX_PRIM_stablehlo_all_reduce:
-    case JX_PRIM_stablehlo_all_gather:
-    case JX_PRIM_stablehlo_reduce_scatter:
-    case JX_PRIM_stablehlo_all_to_all:
-        groups = jx_collective_groups(eqn);
-        for (int i = 0; i < groups.count; i++)
-            join_group(j, &groups.at[i]);
-        if (groups.count == 0)
-            join_all(j);
-        return true;
-    case JX_PRIM_stablehlo_collective_permute:
-    case JX_PRIM_stablehlo_collective_broadcast:
-    case JX_PRIM_sdy_manual_computation: join_all(j); return true;
-    default: break;
-    }
-    for (int i = 0; i < eqn->nparams; i++)
+    if (jx_is_collective(eqn))
+        return join_collective(j, eqn);
+    if (jx_is_spread(eqn))
+        join_all(j);
+    for (int i = 0; i < eqn->nparams && !jx_is_spread(eqn); i++)
         if (!join_value(j, eqn->params[i].value, depth))
             return false;
     return true;

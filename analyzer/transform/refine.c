@@ -3,6 +3,7 @@
 
 #include "analyzer/transform/refine_parts.h"
 #include "frontend/base/assert.h"
+#include "frontend/ir/mesh.h"
 #include "frontend/ir/scope.h"
 #include "frontend/read/asserted.h"
 
@@ -109,16 +110,29 @@ static bool put_literal(jx_refiner *r, body *b, const jx_eqn *eqn, bool *done)
     return !dim || literal;
 }
 
+static const jx_bound_axes *new_axes(jx_refiner *r, const jx_bound_axes *axes)
+{
+    jx_bound_axes *to = jx_arena_copy(jx_refiner_arena(r), axes, sizeof *axes);
+
+    if (to)
+        to->mesh = r->meshes[axes->mesh];
+    return to;
+}
+
 /* NULL for none, or without memory. */
 static const jx_eqn_ctx *new_context(jx_refiner *r, const jx_eqn_ctx *ctx)
 {
     jx_eqn_ctx *to;
 
-    if (!ctx || !ctx->mesh || !r->meshes)
+    if (!ctx || !r->meshes)
         return ctx;
     to = jx_arena_copy(jx_refiner_arena(r), ctx, sizeof *ctx);
-    if (to)
+    if (to && ctx->mesh)
         to->mesh = 1 + r->meshes[ctx->mesh - 1];
+    if (to && ctx->bound)
+        to->said = new_context(r, ctx->said);
+    if (to && ctx->axes && !(to->axes = new_axes(r, ctx->axes)))
+        return NULL;
     return to;
 }
 

@@ -175,7 +175,7 @@ bool jx_transpose_psum(jx_transpose *t)
 {
     const jx_p_allreduce *p = t->eqn->typed;
 
-    if (p->axes.named || (p->axis_index_groups && p->axis_index_groups->tag != JX_V_NONE))
+    if (p->axes.names.count || p->axis_index_groups.count)
         return jx_transpose_none(t);
     for (int i = 0; i < t->eqn->nins; i++) {
         const jx_aval *to = jx_transpose_in(t, i);

@@ -143,12 +143,22 @@ static bool read_ints(decode *d, const jx_value *v, void *to)
 
 static bool read_positions(decode *d, const jx_value *v, void *to)
 {
+    static const char expected[] = "a tuple of integers and names of axes";
+    jx_arena *arena = d->program->ctx->arena;
     jx_positions *positions = to;
-    bool list = v->tag == JX_V_TUPLE || v->tag == JX_V_SET;
+    int nat = 0, nnames = 0;
 
-    for (int i = 0; list && i < v->count; i++)
-        positions->named |= v->items[i]->tag == JX_V_TEXT;
-    return (list && positions->named) || read_ints(d, v, &positions->at);
+    if (v->tag != JX_V_TUPLE && v->tag != JX_V_SET)
+        return read_ints(d, v, &positions->at);
+    int64_t *at = JX_NEW_ARRAY(arena, v->count, int64_t);
+    const char **names = JX_NEW_ARRAY(arena, v->count, const char *);
+    for (int i = 0; at && names && i < v->count; i++)
+        if (v->items[i]->tag == JX_V_TEXT)
+            names[nnames++] = v->items[i]->text;
+        else if (!integer_of(v->items[i], &at[nat++]))
+            return want(d, expected);
+    *positions = (jx_positions){{nat, at}, {nnames, names}};
+    return true;
 }
 
 /* Sizes in tuples of `width`, flattened; a width of 0 is a plain tuple. */
@@ -479,6 +489,30 @@ static bool read_texts(decode *d, const jx_value *v, void *to)
     return true;
 }
 
+/* PartitionSpecs. */
+static bool read_specs(decode *d, const jx_value *v, void *to)
+{
+    static const char expected[] = "a tuple of PartitionSpecs";
+    jx_arena *arena = d->program->ctx->arena;
+
+    if (v->tag != JX_V_TUPLE)
+        return want(d, expected);
+    jx_sharding *at = JX_NEW_ARRAY(arena, v->count, jx_sharding);
+    for (int i = 0; at && i < v->count; i++) {
+        const jx_value *item = v->items[i];
+        if (item->tag != JX_V_SPEC)
+            return want(d, expected);
+        jx_axis_names *axes = JX_NEW_ARRAY(arena, item->count, jx_axis_names);
+        for (int k = 0; axes && k < item->count; k++)
+            if (!read_texts(d, item->items[k], &axes[k]))
+                return want(d, expected);
+        at[i] = (jx_sharding){axes ? item->count : 0, axes,
+                              item->unreduced || item->reduced};
+    }
+    *(jx_shardings *)to = (jx_shardings){at ? v->count : 0, at};
+    return true;
+}
+
 static bool read_shardings(decode *d, const jx_value *v, void *to)
 {
     static const char expected[] =
@@ -497,7 +531,7 @@ static bool read_shardings(decode *d, const jx_value *v, void *to)
         for (int k = 0; axes && k < item->count; k++)
             if (!read_texts(d, item->items[k], &axes[k]))
                 return want(d, expected);
-        at[i] = (jx_sharding){axes ? item->count : 0, axes};
+        at[i] = (jx_sharding){axes ? item->count : 0, axes, false};
     }
     *(jx_shardings *)to = (jx_shardings){at ? v->count : 0, at};
     return true;
@@ -558,6 +592,8 @@ static bool read_shown(decode *d, const jx_value *v, void *to)
 OPTIONAL(boolean)
 OPTIONAL(integer)
 OPTIONAL(text)
+OPTIONAL(texts)
+OPTIONAL(groups)
 OPTIONAL(dtype)
 OPTIONAL(ints)
 OPTIONAL(dims)
@@ -746,22 +782,57 @@ const char *jx_eqn_name(const jx_eqn *eqn)
     return p && p->name ? p->name : eqn->prim->name;
 }
 
-/* One value for each device, of which a program holds one. */
-static bool crosses_devices(const jx_eqn *eqn)
+jx_axis_names jx_eqn_mesh_axes(const jx_eqn *eqn)
 {
-    const jx_p_allreduce *p = eqn->typed;
+    static const jx_axis_names none = {0, NULL};
+    const void *p = eqn->typed;
 
+    if (!p)
+        return none;
     switch (eqn->prim->id) {
     case JX_PRIM_psum:
     case JX_PRIM_pmax:
-    case JX_PRIM_pmin: return p && p->axes.named;
-    default: return false;
+    case JX_PRIM_pmin: return ((const jx_p_allreduce *)p)->axes.names;
+    case JX_PRIM_psum_invariant:
+    case JX_PRIM_pvary: return ((const jx_p_mesh_axes *)p)->axes;
+    case JX_PRIM_axis_index: return ((const jx_p_axis_index *)p)->axis_name;
+    case JX_PRIM_ppermute: return ((const jx_p_ppermute *)p)->axis_name;
+    case JX_PRIM_pbroadcast: return ((const jx_p_pbroadcast *)p)->axis_name;
+    case JX_PRIM_all_gather:
+    case JX_PRIM_all_gather_invariant:
+        return ((const jx_p_mesh_gather *)p)->axis_name;
+    case JX_PRIM_reduce_scatter:
+        return ((const jx_p_mesh_scatter *)p)->axis_name;
+    case JX_PRIM_all_to_all: return ((const jx_p_mesh_exchange *)p)->axis_name;
+    case JX_PRIM_ragged_all_to_all:
+        return ((const jx_p_mesh_ragged *)p)->axis_name;
+    default: return none;
     }
+}
+
+/* Across axes of which nobody knows how many devices they have. */
+static bool crosses_devices(const jx_eqn *eqn)
+{
+    return jx_eqn_mesh_axes(eqn).count && !(eqn->ctx && eqn->ctx->axes);
+}
+
+static bool takes_summands(const jx_eqn *eqn)
+{
+    const jx_p_shard_map *p =
+        eqn->prim->id == JX_PRIM_shard_map ? eqn->typed : NULL;
+    bool any = false;
+
+    for (int i = 0; p && i < p->in_specs.count; i++)
+        any |= p->in_specs.at[i].marked;
+    for (int i = 0; p && i < p->out_specs.count; i++)
+        any |= p->out_specs.at[i].marked;
+    return any;
 }
 
 bool jx_eqn_is_unknown(const jx_eqn *eqn)
 {
     return eqn->prim->id == JX_PRIM_unknown || crosses_devices(eqn) ||
+           takes_summands(eqn) ||
            (jx_prim_is_hi(eqn->prim) && !jx_eqn_callee(eqn));
 }
 

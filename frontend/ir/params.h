@@ -18,11 +18,16 @@ static inline bool jx_ints_hold(jx_ints ints, int64_t value)
     return false;
 }
 
+typedef struct jx_axis_names {
+    int count;
+    const char *const *at;
+} jx_axis_names;
+
 /* What a collective goes over: axes of its operands, which is what a mapped axis
- * becomes, or axes of a mesh. */
+ * becomes, or axes of a mesh, or some of each. */
 typedef struct jx_positions {
     jx_ints at;
-    bool named; /* one is an axis of a mesh; `at` has none then */
+    jx_axis_names names;
 } jx_positions;
 
 typedef struct jx_dim_list {
@@ -91,15 +96,11 @@ typedef struct jx_groups {
     const jx_ints *at;
 } jx_groups;
 
-typedef struct jx_axis_names {
-    int count;
-    const char *const *at;
-} jx_axis_names;
-
 /* How one array lies on a mesh: the axes that split each of its own. */
 typedef struct jx_sharding {
-    int rank;
+    int rank; /* of a spec: of as many axes as it says something of */
     const jx_axis_names *axes;
+    bool marked; /* a spec says that parts add up to it (unreduced, reduced) */
 } jx_sharding;
 
 typedef struct jx_shardings {
@@ -215,8 +216,11 @@ typedef enum jx_distribution { JX_UNIFORM = 1, JX_NORMAL } jx_distribution;
 #define JX_FIELD_algorithm jx_rng_algorithm
 #define JX_FIELD_distribution jx_distribution
 #define JX_FIELD_groups jx_groups
+#define JX_FIELD_opt_groups jx_groups
 #define JX_FIELD_texts jx_axis_names
+#define JX_FIELD_opt_texts jx_axis_names
 #define JX_FIELD_shardings jx_shardings
+#define JX_FIELD_specs jx_shardings
 #define JX_FIELD_prim const char *
 #define JX_FIELD_rule const struct jx_rule *
 #define JX_FIELD_opt_rule const struct jx_rule *
@@ -277,9 +281,12 @@ bool jx_polynomial_loops(const jx_eqn *eqn);
 const char *jx_eqn_name(const jx_eqn *eqn);
 
 /* Nothing is known of it but its name and what it declares: its primitive is in
- * no table, is an object that nobody expanded, or works across the devices of a
- * mesh. */
+ * no table, is an object that nobody expanded, works across axes that no shard_map
+ * around it binds, or takes arrays that lie in parts that add up to them. */
 bool jx_eqn_is_unknown(const jx_eqn *eqn);
+/* The axes of a mesh that a collective goes over, in its order; none of what is no
+ * collective of JAX's. */
+jx_axis_names jx_eqn_mesh_axes(const jx_eqn *eqn);
 /* What it does is in the Python process that traced the program: of that, only
  * a function's name is known. */
 bool jx_eqn_calls_back(const jx_eqn *eqn);

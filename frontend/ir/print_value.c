@@ -227,7 +227,10 @@ static void put_mesh(const jx_program *p, int64_t index, jx_buffer *to)
     jx_buffer_puts(to, ", axis_types=(");
     for (int i = 0; i < mesh->ntypes; i++)
         jx_utf8_printf(to, "%s%s", i ? ", " : "", mesh->types[i]);
-    jx_buffer_puts(to, mesh->ntypes == 1 ? ",))" : "))");
+    jx_buffer_puts(to, mesh->ntypes == 1 ? ",)" : ")");
+    if (mesh->device)
+        jx_utf8_printf(to, ", %s", mesh->device);
+    jx_buffer_putc(to, ')');
 }
 
 static void put_entry(const jx_program *p, const jx_value *entry,

@@ -128,7 +128,8 @@ static bool same_texts(int count, const char *const *a, const char *const *b)
 bool jx_mesh_same(const jx_mesh *a, const jx_mesh *b)
 {
     if (a->naxes != b->naxes || a->ntypes != b->ntypes ||
-        a->abstract != b->abstract ||
+        a->abstract != b->abstract || !a->device != !b->device ||
+        (a->device && strcmp(a->device, b->device) != 0) ||
         !same_texts(a->naxes, a->axes, b->axes) ||
         !same_texts(a->ntypes, a->types, b->types))
         return false;

@@ -91,6 +91,11 @@ typedef struct jx_eqn_ctx {
     const char *compute_type;    /* or NULL */
     const jx_value *xla_metadata; /* a map from text to text, or NULL */
     int mesh;                     /* 1 + index in the meshes; 0: none */
+    /* Of the shard_maps around (mesh.h), or NULL; then `said` is what was read, or NULL
+     * if nothing was. */
+    const struct jx_bound_axes *axes;
+    const struct jx_eqn_ctx *said;
+    bool bound;
 } jx_eqn_ctx;
 
 typedef struct jx_effect {
@@ -191,6 +196,7 @@ typedef struct jx_mesh {
     int ntypes;
     const char *const *types;
     bool abstract;
+    const char *device; /* what JAX says of an abstract one's devices, or NULL */
 } jx_mesh;
 
 /* One declared constraint on symbolic dims: lhs >= rhs, or lhs == rhs, or

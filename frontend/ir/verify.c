@@ -178,6 +178,9 @@ static const char *misfit_of_bodies(jx_ctx *ctx, const jx_eqn *eqn)
     case JX_PRIM_stablehlo_reduce_scatter:
         return fits(ctx, eqn, "computation",
                     &((const jx_p_reduce_scatter *)p)->computation, 2, 1);
+    case JX_PRIM_shard_map:
+        return fits(ctx, eqn, "jaxpr", &((const jx_p_shard_map *)p)->jaxpr,
+                    nins, nouts);
     case JX_PRIM_sdy_manual_computation:
         return fits(ctx, eqn, "jaxpr",
                     &((const jx_p_manual_computation *)p)->jaxpr, nins, nouts);

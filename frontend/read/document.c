@@ -6,6 +6,7 @@
 #include "frontend/read/document.h"
 
 #include "frontend/base/inflate.h"
+#include "frontend/ir/mesh.h"
 #include "frontend/ir/range.h"
 #include "frontend/read/document_parts.h"
 
@@ -222,5 +223,7 @@ jx_program *jx_read_document(jx_ctx *ctx, const char *path, const char *text,
         read_root(&d, &root);
     }
     jx_json_free(json);
-    return jx_ok(ctx) ? d.program : NULL;
+    if (!jx_ok(ctx) || !jx_program_bind_axes(d.program))
+        return jx_ok(ctx), NULL;
+    return d.program;
 }

@@ -241,11 +241,12 @@ static void read_contexts(jx_doc *d, const jx_node *root)
 
 static void read_mesh(jx_doc *d, const jx_node *at, jx_mesh *mesh)
 {
-    if (!jx_node_object(&d->walk, at, "axes types abstract"))
+    if (!jx_node_object(&d->walk, at, "axes types abstract device"))
         return;
     jx_node axes = jx_node_member(at, "axes");
     jx_node types = jx_node_member(at, "types");
     jx_node abstract = jx_node_member(at, "abstract");
+    jx_node device = jx_node_member(at, "device");
     int n = jx_node_array(&d->walk, &axes);
     const char **names = JX_NEW_ARRAY(d->ctx->arena, n, const char *);
     int64_t *sizes = JX_NEW_ARRAY(d->ctx->arena, n, int64_t);
@@ -261,6 +262,8 @@ static void read_mesh(jx_doc *d, const jx_node *at, jx_mesh *mesh)
     mesh->ntypes = jx_node_array(&d->walk, &types);
     mesh->types = jx_node_texts(&d->walk, &types, mesh->ntypes);
     mesh->abstract = jx_node_bool(&d->walk, &abstract);
+    if (device.there)
+        mesh->device = jx_node_text(&d->walk, &device);
 }
 
 static void read_meshes(jx_doc *d, const jx_node *root)

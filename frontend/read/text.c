@@ -7,6 +7,7 @@
 #include "frontend/read/text.h"
 
 #include "frontend/base/plain.h"
+#include "frontend/ir/mesh.h"
 #include "frontend/read/text_parts.h"
 
 #include <stdarg.h>
@@ -764,7 +765,7 @@ jx_program *jx_read_text_lines(jx_ctx *ctx, const char *path, const char *text,
         return NULL;
     set_entry(&t, jaxpr);
     p->x64 = has_wide(&t);
-    return jx_ok(ctx) ? p : NULL;
+    return jx_program_bind_axes(p) && jx_ok(ctx) ? p : NULL;
 }
 
 const jx_jaxpr *jx_read_text_for(jx_program *program, const char *path,

@@ -277,26 +277,12 @@ static const jx_value *read_spec(jx_text *t)
     return jx_text_add(t, &v);
 }
 
-static bool same_mesh(const jx_mesh *a, const jx_mesh *b)
-{
-    if (a->naxes != b->naxes || a->ntypes != b->ntypes ||
-        a->abstract != b->abstract)
-        return false;
-    for (int i = 0; i < a->naxes; i++)
-        if (a->axes[i] != b->axes[i] || a->sizes[i] != b->sizes[i])
-            return false;
-    for (int i = 0; i < a->ntypes; i++)
-        if (a->types[i] != b->types[i])
-            return false;
-    return true;
-}
-
 static const jx_value *add_mesh(jx_text *t, const jx_mesh *mesh)
 {
     jx_value v = {.tag = JX_V_MESH};
 
     for (size_t i = 0; i < t->meshes.count; i++, v.integer++)
-        if (same_mesh(&t->meshes.at[i], mesh))
+        if (jx_mesh_same(&t->meshes.at[i], mesh))
             return jx_text_add(t, &v);
     JX_PUSH(t->ctx->arena, &t->meshes, *mesh);
     return jx_text_add(t, &v);
@@ -320,9 +306,21 @@ static bool read_axis_types(jx_text *t, jx_mesh *mesh)
         take(t, ",");
         skip_blanks(t);
     }
+    take(t, ", ");
     mesh->ntypes = (int)types.count;
     mesh->types = types.at;
     return true;
+}
+
+/* `device_kind=cpu, num_cores=None, platform=cpu`: what there is to say of the devices
+ * of an abstract mesh, up to its bracket. */
+static const char *read_devices(jx_text *t)
+{
+    const char *at = t->at;
+
+    while (t->at < t->end && *t->at != ')' && *t->at != '\n')
+        t->at++;
+    return jx_text_intern(t, at, t->at);
 }
 
 /* `Mesh('x': 4, axis_types=(Auto,))`, after the bracket. */
@@ -338,6 +336,10 @@ static const jx_value *read_mesh(jx_text *t, bool abstract)
         if (comes(t, "axis_types")) {
             if (!read_axis_types(t, &mesh))
                 return NULL;
+            continue;
+        }
+        if (comes(t, "device_kind=")) {
+            mesh.device = read_devices(t);
             continue;
         }
         if (t->at >= t->end || *t->at != '\'')
@@ -760,7 +762,7 @@ static const jx_value *as_kind(jx_text *t, const char *kind, const char *name,
                               ? "DotAlgorithmPreset"
                               : "Precision",
                           0, NULL);
-    if (!strcmp(kind, "text"))
+    if (!strcmp(kind, "text") || !strcmp(kind, "texts"))
         return v;
     return as_dtype(t, v);
 }

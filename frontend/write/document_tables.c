@@ -136,9 +136,12 @@ static void put_metadata(const jx_value *map, jx_buffer *to)
 
 int jx_emit_context(jx_emit *e, const jx_eqn_ctx *context)
 {
-    int row = context ? jx_rows_find(&e->contexts, context) : -1;
     jx_buffer text = jx_ctx_text(e->program->ctx);
+    int row;
 
+    if (context && context->bound)
+        context = context->said;
+    row = context ? jx_rows_find(&e->contexts, context) : -1;
     if (row >= 0 || !context)
         return row;
     jx_buffer_putc(&text, '{');
@@ -192,6 +195,10 @@ int jx_emit_mesh(jx_emit *e, int64_t index)
     if (mesh->abstract) {
         jx_emit_key(&text, "abstract");
         jx_buffer_puts(&text, "true");
+    }
+    if (mesh->device) {
+        jx_emit_key(&text, "device");
+        jx_json_put_text(&text, mesh->device);
     }
     jx_buffer_putc(&text, '}');
     return add_row(e, &e->meshes, number_key(index), &text);

@@ -1,5 +1,5 @@
-"""Collectives over an axis that vmap maps are reductions; across the devices of
-a mesh they are unknown."""
+"""Collectives over an axis that vmap maps are reductions; over axes of a mesh they are
+known where a shard_map binds these (test_shard_map.py)."""
 from __future__ import annotations
 
 import jax
@@ -55,7 +55,7 @@ def test_a_symbolic_axis_may_be_mapped():
     assert not report.findings and not report.undecided
 
 
-def test_one_across_devices_is_known_by_its_module(tmp_path):
+def test_one_over_a_mesh_of_one_device_is_checked_and_run(tmp_path):
     mesh = Mesh(np.array(jax.devices()[:1]), ("d",))
     fun = jax.shard_map(lambda x: lax.pmax(x, "d"), mesh=mesh, in_specs=P("d"),
                         out_specs=P())

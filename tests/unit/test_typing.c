@@ -192,13 +192,37 @@ static void define(maker *m, const char *at)
     jx_buffer_free(&outs);
 }
 
+static const char within[] = "within ";
+
+/* What a case begins with that stands in the body of a shard_map. */
+static const char *behind_within(const char *line)
+{
+    return starts(line, within) ? line + sizeof within - 1 : line;
+}
+
+/* A shard_map over the whole mesh of the jaxpr before, which gives nothing. */
+static void put_shard_map(const maker *m, const equation *e, const char *vars,
+                          jx_buffer *doc)
+{
+    jx_buffer_printf(doc, ",{\"in\":[%s],\"eqns\":[[%d,[%s],[],{\"check_vma\":"
+                          "false,\"in_specs\":[", jx_buffer_text(&e->ins),
+                     m->nprims, vars);
+    for (int i = 0; i < e->nins; i++)
+        jx_buffer_printf(doc, "%s{\"$spec\":[]}", i ? "," : "");
+    jx_buffer_printf(doc, "],\"jaxpr\":{\"$jaxpr\":%d,\"open\":true},\"mesh\":"
+                          "{\"$mesh\":0},\"newly_manual_axes\":{\"$set\":[\"x\","
+                          "\"y\"]},\"out_specs\":[]},-1,-1,-1]],\"out\":[]}",
+                     m->njaxprs);
+}
+
 /* The program of one case; gives what follows its types. */
 static const char *make(maker *m, const char *at, bool other, jx_buffer *doc)
 {
     equation e = {0};
     jx_buffer vars = {0}, outs = {0};
+    bool is_within = starts(at, within);
 
-    at = read_equation(m, at, &e);
+    at = read_equation(m, behind_within(at), &e);
     m->other = other;
     at = read_types(m, at, &e.outs, &e.nouts);
     for (int i = 0; i < e.nins; i++)
@@ -210,13 +234,17 @@ static const char *make(maker *m, const char *at, bool other, jx_buffer *doc)
         "{\"format\":\"jaxvet-jaxpr\",\"version\":1,\"producer\":{\"jaxvet\":"
         "\"0\",\"jax\":\"0\",\"python\":\"0\",\"x64\":true},\"entry\":{"
         "\"jaxpr\":%d},\"meshes\":[{\"axes\":[[\"x\",4],[\"y\",2]],\"types\":"
-        "[\"Auto\",\"Auto\"],\"abstract\":true}],\"avals\":[%s],\"prims\":[%s],\"jaxprs\":[%s%s{\"in\":"
-        "[%s],\"eqns\":[[%d,[%s],[%s],%s,-1,-1,-1]],\"out\":[%s]}]}\n",
-        m->njaxprs, jx_buffer_text(&m->avals), jx_buffer_text(&m->prims),
+        "[\"Auto\",\"Auto\"],\"abstract\":true}],\"avals\":[%s],\"prims\":[%s%s],\"jaxprs\":[%s%s{\"in\":"
+        "[%s],\"eqns\":[[%d,[%s],[%s],%s,-1,-1,-1]],\"out\":[%s]}",
+        m->njaxprs + is_within, jx_buffer_text(&m->avals),
+        jx_buffer_text(&m->prims), is_within ? ",\"shard_map\"" : "",
         jx_buffer_text(&m->jaxprs), m->njaxprs ? "," : "",
         jx_buffer_text(&e.ins), m->nprims - 1, jx_buffer_text(&vars),
         jx_buffer_text(&e.outs), jx_buffer_text(&e.params),
-        jx_buffer_text(&outs));
+        is_within ? "" : jx_buffer_text(&outs));
+    if (is_within)
+        put_shard_map(m, &e, jx_buffer_text(&vars), doc);
+    jx_buffer_puts(doc, "]}\n");
     free_equation(&e);
     jx_buffer_free(&vars);
     jx_buffer_free(&outs);
@@ -307,6 +335,7 @@ static jx_analysis *type(jx_ctx *ctx, const jx_buffer *doc)
 
 static jx_prim_id prim_of(const char *line)
 {
+    line = behind_within(line);
     char *name = strndup(line, strcspn(line, " "));
     jx_ctx *ctx = jx_ctx_new(0);
     jx_prim_id id = jx_prim_named(ctx, name)->id;

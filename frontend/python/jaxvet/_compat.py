@@ -539,6 +539,15 @@ def equation_context(eqn, shard_maps):
         yield
 
 
+def abstract_device(mesh) -> str | None:
+    """What JAX prints of the devices of an abstract mesh, or None."""
+    device = getattr(mesh, "abstract_device", None)
+    if device is None or "Abstract" not in type(mesh).__name__:
+        return None
+    return (f"device_kind={device.device_kind}, num_cores={device.num_cores}, "
+            f"platform={device.platform}")
+
+
 def manual_axes(params) -> frozenset:
     """The axes that a shard_map's body sees as manual."""
     found = params.get("newly_manual_axes", params.get("manual_axes"))

@@ -153,6 +153,7 @@ class Values:
                       for name, size in mesh.shape.items()]),
             ("types", kinds),
             ("abstract", "Abstract" in type(mesh).__name__),
+            ("device", _compat.abstract_device(mesh)),
         ]))
 
     def spec(self, spec) -> list:
