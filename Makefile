@@ -55,6 +55,8 @@ TEST_OBJ = $(TESTS:$(BUILD)/tests/%=$(BUILD)/obj/tests/unit/%.o) $(TOOL_SRC:%.c=
 CMD_MOD = $(filter-out $(BUILD)/obj/jaxvet.o,$(CMD_OBJ))
 SOLVER_OBJ = $(SOLVER_SRC:%.c=$(BUILD)/obj/%.o)
 PROGRAMS = $(BUILD)/jaxvet $(if $(SOLVER_SRC),$(BUILD)/jaxvet-solver)
+# Ranks of mpirun as devices: a library that the command loads, where there is MPI.
+MPI_LIB := $(if $(shell command -v mpicc),$(BUILD)/libjaxvet_mpi.so)
 # Says what is made in a word; `make V=1` shows the commands.
 Q       = $(if $(V),,@echo "  $(if $(filter %.o,$@),CC  ,LINK)  $@";)
 COMPILE = $(Q)$(CC) $(STRICT) $(CFLAGS) -I. -I$(BUILD)/gen -MMD -MP -c
@@ -62,7 +64,7 @@ LINK    = $(Q)$(CC) $(CFLAGS)
 
 CHECKED = $(BUILD)/decompositions.checked
 .PHONY: all
-all: $(PROGRAMS) $(BUILD)/libjaxvet.so $(BUILD)/libjaxvet_pjrt.so $(CHECKED)  ## build the command and the library
+all: $(PROGRAMS) $(BUILD)/libjaxvet.so $(BUILD)/libjaxvet_pjrt.so $(MPI_LIB) $(CHECKED)  ## build the command and the library
 
 # The ids of primitives and of ops alone: who needs no more of prims.def or ops.def
 # is compiled again only when there are other ones.
@@ -104,6 +106,9 @@ $(BUILD)/libjaxvet.so: $(LIB_OBJ) reports/exports.map
 	$(LINK) -shared -Wl,-z,defs -Wl,--version-script=reports/exports.map -Wl,-soname,libjaxvet.so.$(SOVERSION) -o $@ $(LIB_OBJ) $(LIBS)
 
 # The plugin holds all of the library, and shows one function of it.
+$(BUILD)/libjaxvet_mpi.so: hosts/mpi/mpi.c hosts/mpi/mpi.h runtime/comm.h
+	$(Q)$(CC) $(STRICT) $(CFLAGS) -I. $$(mpicc --showme:compile) -fPIC -shared -o $@ $< $$(mpicc --showme:link)
+
 PJRT_OBJ = $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard hosts/pjrt/*.c))
 $(BUILD)/libjaxvet_pjrt.so: $(PJRT_OBJ) $(BUILD)/libjaxvet.a hosts/pjrt/exports.map
 	$(LINK) -shared -Wl,-z,defs -Wl,--gc-sections -Wl,--version-script=hosts/pjrt/exports.map -Wl,-soname,libjaxvet_pjrt.so -o $@ $(PJRT_OBJ) $(BUILD)/libjaxvet.a $(LIBS)

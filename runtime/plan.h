@@ -10,6 +10,7 @@
 #include "frontend/ir/claim.h"
 #include "frontend/ir/typed.h"
 #include "runtime/choices.h"
+#include "runtime/comm.h"
 #include "runtime/kernel.h"
 #include "runtime/noise.h"
 #include "runtime/shake.h"
@@ -34,6 +35,9 @@ typedef struct jx_plan_options {
     /* Who runs custom calls that we can't (jaxvet.h), for as long as the plan is; or
      * NULL. */
     const struct jaxvet_handlers *handlers;
+    /* Of a process that is one device of the program's mesh: how it reaches the others,
+     * for as long as the plan is.  NULL: it is all devices. */
+    const jx_comm *comm;
 } jx_plan_options;
 
 /* An input or output as the caller hands it over: dense, row-major. */

@@ -106,7 +106,7 @@ static bool count_devices(jx_devices *s, int64_t devices)
     for (int d = 0; d < devices; d++)
         all[d] = d;
     s->count = (int)devices;
-    s->team = (jx_team){(int)devices, all};
+    s->team = s->rank == JX_ALL_DEVICES ? (jx_team){(int)devices, all} : (jx_team){1, &s->rank};
     return true;
 }
 
@@ -151,10 +151,10 @@ static bool spread(jx_devices_body *m, const jx_eqn *eqn, const jx_atom *ins,
     for (int d = 0; d < s->count && !s->failed; d++)
         for (int i = 0; i < eqn->nins; i++)
             jx_device_row(&from, d)[i] = ins[i];
-    if (s->failed || !jx_devices_manual(m, eqn, &from, 1, &to))
+    if (s->failed || !jx_devices_manual(m, eqn, &from, (jx_team){1, s->team.at}, &to))
         return jx_devices_fail(s, "it can't be written out for all devices");
     for (int i = 0; i < eqn->nouts; i++)
-        outs[i] = jx_device_row(&to, 0)[i];
+        outs[i] = jx_device_row(&to, s->team.at[0])[i];
     return true;
 }
 
@@ -254,6 +254,7 @@ static bool begin_program(jx_devices *s, const jx_typed *typed,
     *s = (jx_devices){.from = from,
                       .typed = typed,
                       .sizes = sizes,
+                      .rank = JX_ALL_DEVICES,
                       .scratch = jx_arena_new(&from->ctx->budget),
                       .build = {.program = from,
                                 .fail = tell,
@@ -370,7 +371,7 @@ static const jx_looked_at *looked_at(const jx_typed *typed, int count)
 }
 
 bool jx_devices_write_out(const jx_typed **typed, const jx_closed **closed,
-                          jx_assignment sizes)
+                          jx_assignment sizes, int rank, int ranks)
 {
     jx_program *from = (*typed)->program;
     const jx_jaxpr *jaxpr = (*closed)->jaxpr, *now = NULL;
@@ -382,8 +383,11 @@ bool jx_devices_write_out(const jx_typed **typed, const jx_closed **closed,
     if (!jx_devices_any(from) || jaxpr->id < 0 || jaxpr->id >= from->njaxprs ||
         from->jaxprs[jaxpr->id] != jaxpr)
         return true;
-    if (begin_program(&s, *typed, jaxpr, sizes))
+    if (begin_program(&s, *typed, jaxpr, sizes)) {
+        s.rank = rank;
+        s.wanted = rank == JX_ALL_DEVICES ? 0 : ranks;
         now = written_out(&s, jaxpr);
+    }
     if (!s.failed && now == jaxpr) { /* nothing to write out */
         jx_arena_free(s.scratch);
         return true;

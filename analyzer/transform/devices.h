@@ -20,11 +20,17 @@ bool jx_devices_any(const jx_program *program);
  * has no number for a size, too. */
 jx_program *jx_program_devices(const jx_typed *typed, int64_t count);
 
+/* This process is all devices. */
+enum { JX_ALL_DEVICES = -1 };
+
 /* For planning: what runs when *closed does is written out in a program that
- * differs from the one before in that alone, and counts as typed, as that was.
+ * differs from the one before in that alone, and counts as typed, as that was: for
+ * all devices, or for the one that is `rank` of `ranks` processes, with collectives
+ * left by which it gets what the others have: stablehlo.all_gather of a whole group
+ * along a new axis in front, and stablehlo.collective_permute.
  * False with an error. */
 bool jx_devices_write_out(const jx_typed **typed, const jx_closed **closed,
-                          jx_assignment sizes);
+                          jx_assignment sizes, int rank, int ranks);
 
 /* The groups that a collective names (of collective_permute: its pairs). */
 jx_groups jx_collective_groups(const jx_eqn *eqn);

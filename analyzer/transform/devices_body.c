@@ -398,8 +398,25 @@ static bool as_manual(jx_devices *s, const jx_eqn *eqn,
     return true;
 }
 
+/* The parts of a result that other processes have, if it has any. */
+static bool fetch_parts(jx_devices_body *m, const jx_sharding *how, const jx_device_atoms *results,
+                        int number)
+{
+    jx_devices *s = m->s;
+    int *all = JX_NEW_ARRAY(s->scratch, s->count, int);
+    bool any = false;
+
+    if (!all)
+        return jx_devices_starved(s);
+    for (int d = 0; d < s->count; d++)
+        all[d] = d;
+    for (int k = 0; k < how->rank; k++)
+        any |= how->axes[k].count > 0;
+    return !any || jx_devices_fetch(m, results, number, s->count, all, results);
+}
+
 bool jx_devices_manual(jx_devices_body *m, const jx_eqn *eqn,
-                       const jx_device_atoms *ins, int wanted,
+                       const jx_device_atoms *ins, jx_team wanted,
                        const jx_device_atoms *outs)
 {
     jx_devices *s = m->s;
@@ -418,9 +435,10 @@ bool jx_devices_manual(jx_devices_body *m, const jx_eqn *eqn,
             s, "its shardings do not fit its operands and results");
     for (int i = 0; i < eqn->nins; i++) {
         const jx_sharding *how = &p->in_shardings.at[i];
-        if (!check_sharding(s, how, jx_atom_aval(jx_device_row(ins, 0)[i])))
+        if (!check_sharding(s, how, jx_atom_aval(jx_device_row(ins, s->team.at[0])[i])))
             return false;
-        for (int d = 0; d < s->count && !s->failed; d++) {
+        for (int t = 0; t < s->team.count && !s->failed; t++) {
+            int d = s->team.at[t];
             jx_atom part = jx_device_row(ins, d)[i];
             for (int k = 0; k < how->rank; k++) {
                 place_of(s, p, &how->axes[k], d, &index, &count);
@@ -434,11 +452,13 @@ bool jx_devices_manual(jx_devices_body *m, const jx_eqn *eqn,
     for (int i = 0; i < eqn->nouts; i++) {
         const jx_sharding *how = &p->out_shardings.at[i];
         if (!check_sharding(s, how,
-                            jx_atom_aval(jx_device_row(&results, 0)[i])))
+                            jx_atom_aval(jx_device_row(&results, s->team.at[0])[i])))
             return false;
-        for (int d = 0; d < wanted && !s->failed; d++)
-            jx_device_row(outs, d)[i] =
-                assembled(m, p, how, &results, i, d, 0, place);
+        if (s->rank != JX_ALL_DEVICES && !fetch_parts(m, how, &results, i))
+            return false;
+        for (int t = 0; t < wanted.count && !s->failed; t++)
+            jx_device_row(outs, wanted.at[t])[i] =
+                assembled(m, p, how, &results, i, wanted.at[t], 0, place);
     }
     return !s->failed;
 }
@@ -514,7 +534,7 @@ static bool together(jx_devices_body *m, const jx_eqn *eqn,
     case JX_PRIM_shard_map:
     case JX_PRIM_sdy_manual_computation:
         return same_mesh(s, eqn) &&
-               jx_devices_manual(m, eqn, ins, s->count, outs);
+               jx_devices_manual(m, eqn, ins, s->team, outs);
     case JX_PRIM_while: return jx_devices_while(m, eqn, ins, outs);
     case JX_PRIM_cond: return jx_devices_cond(m, eqn, ins, outs);
     case JX_PRIM_scan: return jx_devices_scan(m, eqn, ins, outs);

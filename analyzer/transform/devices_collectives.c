@@ -194,6 +194,21 @@ static jx_atom combined(jx_devices_body *m, const jx_collective *c, jx_atom a,
     return out;
 }
 
+/* What all members of a group have; *ins is it from then on. */
+static bool fetch_all(jx_devices_body *m, int operands, const jx_device_atoms **ins, int count,
+                      const int *members)
+{
+    jx_device_atoms *all = JX_NEW(m->s->scratch, jx_device_atoms);
+
+    if (!all)
+        return jx_devices_starved(m->s);
+    *all = jx_device_atoms_new(m->s, operands);
+    for (int i = 0; i < operands && !m->s->failed; i++)
+        jx_devices_fetch(m, *ins, i, count, members, all);
+    *ins = all;
+    return !m->s->failed;
+}
+
 /* Work that is the same for all members of a group is done once. */
 typedef bool group_fn(jx_devices_body *m, const jx_collective *c, int operands,
                       const jx_device_atoms *ins, const jx_device_atoms *outs,
@@ -221,6 +236,8 @@ static bool each_group(jx_devices_body *m, const jx_eqn *eqn,
                                    "a device is in no group of a collective");
         for (int i = 0; i < count; i++)
             done[members[i]] = true;
+        if (s->rank != JX_ALL_DEVICES && !fetch_all(m, eqn->nins, &ins, count, members))
+            break;
         work(m, c, eqn->nins, ins, outs, count, members);
     }
     return !s->failed;
@@ -281,8 +298,7 @@ static bool all_reduce(jx_devices_body *m, const jx_collective *c, int operands,
     return !m->s->failed;
 }
 
-/* With an axis of size 1, or without it. */
-static jx_atom with_axis(jx_devices_body *m, jx_atom a, int64_t axis, int more)
+jx_atom jx_devices_with_axis(jx_devices_body *m, jx_atom a, int64_t axis, int more)
 {
     const jx_aval *aval;
     const jx_dim **shape;
@@ -314,7 +330,7 @@ static bool reduce_scatter(jx_devices_body *m, const jx_collective *c,
     for (int k = 0; k < count && !m->s->failed; k++) {
         jx_atom part = jx_devices_part(m, sum, c->axis, k, count);
         jx_device_row(outs, members[k])[0] =
-            c->untiled ? with_axis(m, part, c->axis, -1) : part;
+            c->untiled ? jx_devices_with_axis(m, part, c->axis, -1) : part;
     }
     return !m->s->failed;
 }
@@ -330,7 +346,7 @@ static bool all_gather(jx_devices_body *m, const jx_collective *c, int operands,
     for (int i = 0; i < operands && !m->s->failed; i++) {
         for (int k = 0; k < count; k++) {
             jx_atom part = jx_device_row(ins, members[k])[i];
-            parts[k] = c->untiled ? with_axis(m, part, c->axis, 1) : part;
+            parts[k] = c->untiled ? jx_devices_with_axis(m, part, c->axis, 1) : part;
         }
         jx_atom all = jx_devices_joined(m, count, parts, c->axis);
         for (int k = 0; k < count; k++)
@@ -384,23 +400,36 @@ static bool in_team(const jx_devices *s, int64_t device)
     return false;
 }
 
-/* Who is not sent anything gets zeros. */
-static bool permute(jx_devices_body *m, const jx_collective *c,
-                    const jx_device_atoms *ins, const jx_device_atoms *outs)
+static bool are_pairs(jx_devices *s, const jx_collective *c)
 {
-    jx_devices *s = m->s;
-
-    for (int t = 0; t < s->team.count; t++) {
-        int d = s->team.at[t];
-        jx_device_row(outs, d)[0] =
-            zeros(m, jx_atom_aval(jx_device_row(ins, d)[0]));
-    }
     for (int i = 0; i < c->groups.count; i++) {
         const jx_ints *pair = &c->groups.at[i];
         if (pair->count != 2 || pair->at[0] < 0 || pair->at[1] < 0 ||
             pair->at[0] >= s->count || pair->at[1] >= s->count)
             return jx_devices_fail(
                 s, "a pair names a device that the mesh has not");
+    }
+    return true;
+}
+
+/* Who is not sent anything gets zeros. */
+static bool permute(jx_devices_body *m, const jx_collective *c,
+                    const jx_device_atoms *ins, const jx_device_atoms *outs)
+{
+    jx_devices *s = m->s;
+
+    if (s->rank != JX_ALL_DEVICES)
+        return are_pairs(s, c) && jx_devices_permuted(m, c, jx_device_row(ins, s->rank)[0],
+                                                      jx_device_row(outs, s->rank));
+    for (int t = 0; t < s->team.count; t++) {
+        int d = s->team.at[t];
+        jx_device_row(outs, d)[0] =
+            zeros(m, jx_atom_aval(jx_device_row(ins, d)[0]));
+    }
+    if (!are_pairs(s, c))
+        return false;
+    for (int i = 0; i < c->groups.count; i++) {
+        const jx_ints *pair = &c->groups.at[i];
         if (in_team(s, pair->at[0]) && in_team(s, pair->at[1]))
             jx_device_row(outs, (int)pair->at[1])[0] =
                 jx_device_row(ins, (int)pair->at[0])[0];
@@ -421,6 +450,8 @@ static bool broadcast(jx_devices_body *m, const jx_collective *c,
         int d = s->team.at[t], count = group_of(s, c, d, members);
         if (count && (c->source < 0 || c->source >= count))
             return jx_devices_fail(s, "nobody is the source of a broadcast");
+        if (count && s->rank != JX_ALL_DEVICES && !fetch_all(m, 1, &ins, count, members))
+            break;
         jx_device_row(outs, d)[0] =
             count ? jx_device_row(ins, members[c->source])[0]
                   : zeros(m, jx_atom_aval(jx_device_row(ins, d)[0]));

@@ -46,6 +46,7 @@ typedef struct jx_devices {
     const jx_mesh *mesh; /* of the computation */
     int count;           /* its devices */
     jx_team team; /* whom it is being written out for: others have no values */
+    int rank;     /* the one that this process is, others being others; or JX_ALL_DEVICES */
     bool whole;   /* all of the program is what they run */
     int equations, depth;
     JX_VEC(jx_team_callee) callees;
@@ -93,6 +94,8 @@ jx_atom jx_devices_part(jx_devices_body *m, jx_atom from, int64_t axis,
                         int64_t index, int64_t count);
 jx_atom jx_devices_joined(jx_devices_body *m, int count, const jx_atom *parts,
                           int64_t axis);
+/* With an axis of size 1 more (more > 0), or without it. */
+jx_atom jx_devices_with_axis(jx_devices_body *m, jx_atom a, int64_t axis, int more);
 const jx_jaxpr *jx_devices_finish(jx_devices_body *m, int nouts,
                                   const jx_atom *outs, const char *function);
 
@@ -144,6 +147,15 @@ typedef struct jx_collective {
 /* False, told: it names devices or axes that the mesh has not. */
 bool jx_devices_collective_of(jx_devices *s, const jx_eqn *eqn, jx_collective *to);
 
+/* ---- what a process that is one device asks of others (devices_ranks.c) ---- */
+
+/* What each of `members` has as its value `number`, this one's being in `mine`. */
+bool jx_devices_fetch(jx_devices_body *m, const jx_device_atoms *mine, int number, int count,
+                      const int *members, const jx_device_atoms *all);
+/* What the device gets that sends to this one. */
+bool jx_devices_permuted(jx_devices_body *m, const jx_collective *c, jx_atom mine,
+                         jx_atom *theirs);
+
 /* What a group's devices send to each other in a ragged_all_to_all. */
 bool jx_devices_ragged(jx_devices_body *m, const jx_device_atoms *ins,
                        const jx_device_atoms *outs, int count,
@@ -155,11 +167,11 @@ bool jx_devices_ragged(jx_devices_body *m, const jx_device_atoms *ins,
 /* The team's parts that share no collective in what an equation runs. */
 bool jx_devices_teams(jx_devices *s, const jx_eqn *eqn, jx_teams *to);
 /* A body's equations, and a computation; results of the latter are put together
- * for the first `wanted` devices. */
+ * for the devices of `wanted`. */
 bool jx_devices_expand(jx_devices_body *m, const jx_closed *closed,
                        const jx_device_atoms *ins, const jx_device_atoms *outs);
 bool jx_devices_manual(jx_devices_body *m, const jx_eqn *eqn,
-                       const jx_device_atoms *ins, int wanted,
+                       const jx_device_atoms *ins, jx_team wanted,
                        const jx_device_atoms *outs);
 /* The mesh of a computation; NULL, told, if there is none. */
 const jx_mesh *jx_devices_mesh(jx_devices *s, const jx_eqn *eqn);

@@ -116,6 +116,11 @@ bool jx_devices_teams(jx_devices *s, const jx_eqn *eqn, jx_teams *to)
 
     if (!j.up || !j.seen || !teams || !at)
         return jx_devices_starved(s);
+    if (s->team.count == 1) { /* whomever it waits for, in other processes */
+        teams[0] = s->team;
+        *to = (jx_teams){1, teams};
+        return true;
+    }
     for (int d = 0; d < s->count; d++)
         j.up[d] = d;
     for (int i = 0; i < eqn->nparams; i++)

@@ -1,9 +1,12 @@
 /* cmd_run.c - `jaxvet run PROGRAM`: execute it on the CPU. */
 #include "frontend/base/file.h"
+#include "frontend/base/sha256.h"
 #include "frontend/base/utf8.h"
 #include "frontend/ir/signature.h"
 #include "reports/commands/commands.h"
+#include "reports/commands/journal.h"
 #include "reports/commands/limits.h"
+#include "reports/commands/ranks.h"
 #include "reports/formats/blackbox.h"
 #include "reports/formats/unfinite.h"
 #include "reports/pipeline/input.h"
@@ -27,7 +30,9 @@ typedef struct settings {
     const char *inputs, *fill, *outputs, *expect, *domain;
     double rtol, atol;
     int64_t bench, vjp, seed;
-    bool bits, finite;
+    bool bits, finite, mpi;
+    int64_t ranks;
+    double timeout;
     jx_limit_settings limits;
 } settings;
 
@@ -68,6 +73,15 @@ static const jx_option options[] = {
     {"seed", 0, JX_OPT_INT, "N",
      "of random numbers that the program leaves open (0)",
      offsetof(settings, seed)},
+    {"mpi", 0, JX_OPT_FLAG, NULL,
+     "be one device of the program's mesh: mpirun started one process for each",
+     offsetof(settings, mpi)},
+    {"ranks", 0, JX_OPT_INT, "N", "have mpirun start N processes with --mpi",
+     offsetof(settings, ranks)},
+    {"timeout", 0, JX_OPT_REAL, "SECONDS",
+     "how long a rank waits for others in a collective before it says so (2);\n"
+     "0: for ever, and nothing is checked",
+     offsetof(settings, timeout)},
     JX_LIMIT_OPTIONS(settings),
 };
 
@@ -90,6 +104,8 @@ typedef struct session {
     jx_plan *wide_plan;
     jx_exec *shaken[SHAKES]; /* of wide_plan, too */
     jx_exec *wide;
+    jx_ranks ranks;
+    uint64_t print; /* of the program's bytes, which is the same on all ranks */
     int nvalued, nsizes;
     const jx_valued *valued; /* inputs that say sizes, and the sizes */
     const jx_binding *sizes;
@@ -181,7 +197,8 @@ static bool prepare(session *r)
     jx_plan_options o = {.domain = s->domain && !strcmp(s->domain, "wide")
                                        ? JX_WIDE
                                        : JX_DECLARED,
-                        .watch = r->looks ? &r->watch : NULL};
+                        .watch = r->looks ? &r->watch : NULL,
+                        .comm = r->ranks.comm};
     const void *const *given = NULL;
     const jx_npz *npz;
 
@@ -211,6 +228,7 @@ static bool prepare(session *r)
                 : fill_inputs(r)))
         return false;
     r->options = o;
+    r->options.comm = NULL; /* what is run beside this, to compare, is run here */
     r->exec = jx_exec_new(r->plan);
     if (r->exec)
         jx_exec_seed(r->exec, (uint64_t)s->seed);
@@ -616,15 +634,89 @@ static int tell_finite(session *r)
     return unfinite ? JX_EXIT_FINDINGS : JX_EXIT_OK;
 }
 
-static int execute(session *r, const char *path)
+static bool open_program(session *r, const char *path)
 {
-    int code = JX_EXIT_OK;
+    size_t size;
+    const char *bytes = jx_input_load(r->ctx, path, &size);
+    char print[65];
 
-    r->program = jx_input_open(r->ctx, path);
+    if (bytes) {
+        jx_sha256(bytes, size, print);
+        memcpy(&r->print, print, sizeof r->print);
+    }
+    r->program = bytes ? jx_input_read(r->ctx, path, bytes, size) : NULL;
     if (r->program && r->s->vjp)
         r->program = jx_input_vjp(r->program, r->s->vjp);
     r->program = jx_program_transformed(r->program, &r->s->transform, false);
-    if (!r->program)
+    return r->program != NULL;
+}
+
+static int tell_results(session *r)
+{
+    int code = JX_EXIT_OK;
+
+    tell_drawn(r);
+    if (r->looks)
+        code = tell_finite(r);
+    if (r->s->outputs && !write_outputs(r))
+        return failed(r);
+    if (r->s->expect)
+        code = jx_exit_worse(code, compare_all(r));
+    else if (!r->s->outputs && !r->s->bench)
+        summarize(r);
+    return code;
+}
+
+/* ---- ranks */
+
+/* Ranks that can't all begin end together: the first that has a reason says it. */
+static bool all_begin(session *r, bool ready, const char *path, int *code)
+{
+    int first;
+
+    *code = JX_EXIT_OK;
+    if (r->ranks.mpi->agree(r->ranks.comm, ready, r->print, &first))
+        return true;
+    if (first != r->ranks.comm->rank)
+        return false;
+    if (ready)
+        jx_fail(r->ctx, JX_E_INPUT, path, NULL, "rank %d reads another program than rank 0", first);
+    *code = failed(r);
+    return false;
+}
+
+static int one_failed(session *r)
+{
+    int code;
+
+    r->ranks.mpi->speaks(r->ranks.comm);
+    code = failed(r);
+    r->ranks.mpi->abort(r->ranks.comm, code);
+    return code;
+}
+
+static int execute_rank(session *r, const char *path)
+{
+    bool first = jx_ranks_first(&r->ranks);
+    int code;
+
+    if (!all_begin(r, open_program(r, path) && prepare(r), path, &code))
+        return code;
+    if (!run_once(r))
+        return one_failed(r);
+    code = first ? tell_results(r) : JX_EXIT_OK;
+    if (r->s->bench && !bench(r))
+        return one_failed(r);
+    if (!first)
+        jx_buffer_clear(&r->text);
+    return code;
+}
+
+static int execute(session *r, const char *path)
+{
+    int code;
+
+    if (!open_program(r, path))
         return failed(r);
     r->looks = looks(r);
     if (replays(r))
@@ -638,24 +730,26 @@ static int execute(session *r, const char *path)
                          jx_exec_error(r->exec));
         return JX_EXIT_FINDINGS;
     }
-    tell_drawn(r);
-    if (r->looks)
-        code = tell_finite(r);
-    if (r->s->outputs && !write_outputs(r))
-        return failed(r);
-    if (r->s->expect)
-        code = jx_exit_worse(code, compare_all(r));
-    else if (!r->s->outputs && !r->s->bench)
-        summarize(r);
+    code = tell_results(r);
     if ((code == JX_EXIT_OK || code == JX_EXIT_FINDINGS) && r->s->bench &&
         !bench(r))
         return failed(r);
     return code;
 }
 
-static int run(int argc, char **argv)
+static bool join_ranks(session *r, int argc, char **argv)
 {
-    settings s = {.rtol = -1, .atol = -1};
+    const settings *s = r->s;
+
+    if (s->ranks && !jx_ranks_here())
+        return jx_ranks_start(r->ctx, (int)(s->ranks < 1 << 16 ? s->ranks : 1 << 16), argc, argv);
+    return !(s->mpi || s->ranks) || jx_ranks_open(r->ctx, s->timeout, &r->ranks);
+}
+
+/* `words` are all of them; reading options moves those of argv. */
+static int run_words(int argc, char **argv, char **words)
+{
+    settings s = {.rtol = -1, .atol = -1, .timeout = 2};
     int n = jx_command_options(&jx_command_run, argc, argv, &s);
     session r = {.s = &s};
 
@@ -677,7 +771,9 @@ static int run(int argc, char **argv)
     if (!r.ctx)
         return code;
     r.text = jx_ctx_text(r.ctx);
-    code = execute(&r, argv[0]);
+    code = !join_ranks(&r, argc, words) ? (jx_rank_here().number ? JX_EXIT_OK : failed(&r))
+           : r.ranks.comm             ? execute_rank(&r, argv[0])
+                                      : execute(&r, argv[0]);
     if (code != JX_EXIT_INPUT || (r.text.length && jx_ok(r.ctx)))
         code = jx_exit_worse(code, jx_command_write(NULL, &r.text));
     jx_buffer_free(&r.text);
@@ -687,7 +783,21 @@ static int run(int argc, char **argv)
     jx_plan_free(r.wide_plan);
     jx_exec_free(r.exec);
     jx_plan_free(r.plan);
+    jx_ranks_close(&r.ranks);
     jx_ctx_free(r.ctx);
+    return code;
+}
+
+static int run(int argc, char **argv)
+{
+    char **words = calloc((size_t)argc + 1, sizeof *words);
+    int code;
+
+    if (!words)
+        return jx_command_starved();
+    memcpy(words, argv, (size_t)argc * sizeof *words);
+    code = run_words(argc, argv, words);
+    free(words);
     return code;
 }
 
@@ -729,6 +839,15 @@ const jx_command jx_command_run = {
     "--vjp 1 runs the derivative that an exported file holds: its inputs are\n"
     "those of the function and a cotangent for each output.\n"
     "\n"
+    "With --mpi each process that mpirun started is one device of the program's\n"
+    "mesh, and collectives go from one to another: arrays of a group come to each\n"
+    "of its members, who add them up in the order of ranks, so that results have the\n"
+    "bits of a run in one process.  Ranks that go separate ways around a collective\n"
+    "are told of, with where each of them is.  --ranks N has mpirun start them (as\n"
+    "root, and with more ranks than processors, if need be).  Rank 0 reports.\n"
+    "\n"
+    "    jaxvet run sharded.mlir --ranks 8\n"
+    "    mpirun -n 8 jaxvet run --mpi sharded.mlir --inputs case.npz --expect case.npz\n"
     "    jaxvet run model.json --inputs case.npz --expect case.npz\n"
     "    jaxvet run model.json --set b=3 --fill random:1 --outputs out.npz\n"
     "    jaxvet run model.json --shape 3,3,6 --shape 'args[1]=(6,)'\n",

@@ -1,5 +1,6 @@
-/* collective.c - collectives outside of a computation that many devices run: those
- * inside are written out before anything is planned (analyzer/transform/devices.h). */
+/* collective.c - collectives that are left when computations of many devices have been
+ * written out (analyzer/transform/devices.h): those outside of one, and, where this
+ * process is one device, those by which it reaches the others. */
 #include "analyzer/transform/devices.h"
 #include "runtime/plan_impl.h"
 #include "runtime/plan_rules.h"
@@ -19,6 +20,95 @@ static bool others_take_part(jx_planner *p)
                            "is not in the program");
 }
 
+/* ---- between processes */
+
+/* What a rank meets others for. */
+typedef struct meeting {
+    const jx_comm *comm;
+    jx_meeting at;
+    int source, target; /* of a permutation; -1: nobody */
+    size_t bytes;
+} meeting;
+
+static bool run_gather(jx_run *run, const void *data, const jx_view *ins, const jx_view *outs,
+                       void *scratch)
+{
+    const meeting *m = data;
+    const char *why;
+
+    (void)scratch;
+    return m->comm->gather(m->comm->data, &m->at, ins[0].data, outs[0].data, m->bytes, &why) ||
+           jx_run_fail(run, "%s", why);
+}
+
+static bool run_permute(jx_run *run, const void *data, const jx_view *ins, const jx_view *outs,
+                        void *scratch)
+{
+    const meeting *m = data;
+    const char *why;
+
+    (void)scratch;
+    return m->comm->permute(m->comm->data, &m->at, m->source, m->target, ins[0].data, outs[0].data,
+                            m->bytes, &why) ||
+           jx_run_fail(run, "%s", why);
+}
+
+/* All ranks, in order, or those of the one group. */
+static const int *members_of(jx_planner *p, const jx_ints *group, int count)
+{
+    int *to = JX_NEW_ARRAY(p->arena, count, int);
+
+    for (int i = 0; to && i < count; i++)
+        to[i] = group ? (int)group->at[i] : i;
+    return to;
+}
+
+static const char *named(jx_planner *p, const jx_eqn *eqn)
+{
+    jx_buffer text = jx_ctx_text(jx_plan_ctx(p));
+
+    jx_buffer_printf(&text, "%s ", eqn->prim->name);
+    jx_aval_print(jx_atom_aval(eqn->ins[0]), &text);
+    return jx_arena_take(p->arena, &text);
+}
+
+static bool plan_meeting(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins, jx_slot *outs)
+{
+    const jx_comm *comm = p->options->comm;
+    bool permutes = eqn->prim->id == JX_PRIM_stablehlo_collective_permute;
+    jx_groups groups = jx_collective_groups(eqn);
+    int count = permutes ? comm->count : groups.at[0].count;
+    jx_slot mine = jx_plan_dense(p, &ins[0]);
+    meeting m = {.comm = comm, .source = -1, .target = -1};
+
+    outs[0] = jx_plan_output(p, eqn, 0);
+    m.bytes = (size_t)jx_slot_count(&mine) * jx_dtype_of(mine.dtype)->bytes;
+    m.at = (jx_meeting){named(p, eqn), jx_plan_user_place(p), count,
+                        members_of(p, permutes ? NULL : &groups.at[0], count)};
+    if (!m.at.what || !m.at.place || !m.at.members)
+        return jx_plan_starved(p);
+    for (int i = 0; permutes && i < groups.count; i++) {
+        if (groups.at[i].at[1] == comm->rank)
+            m.source = (int)groups.at[i].at[0];
+        if (groups.at[i].at[0] == comm->rank)
+            m.target = (int)groups.at[i].at[1];
+    }
+    jx_plan_op(p, permutes ? run_permute : run_gather, &m, sizeof m, 1, &mine, 1, outs, 0);
+    jx_plan_acts(p);
+    return true;
+}
+
+/* What devices_ranks.c leaves. */
+static bool is_meeting(const jx_planner *p, const jx_eqn *eqn)
+{
+    return p->options->comm &&
+           (eqn->prim->id == JX_PRIM_stablehlo_collective_permute ||
+            (eqn->prim->id == JX_PRIM_stablehlo_all_gather && eqn->nins == 1 &&
+             jx_collective_groups(eqn).count == 1));
+}
+
+/* ---- in one process */
+
 /* Outside of such a computation there is one device, which gets what it gives;
  * unless the module is for more. */
 bool jx_plan_collective(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
@@ -26,6 +116,9 @@ bool jx_plan_collective(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
 {
     bool permutes = eqn->prim->id == JX_PRIM_stablehlo_collective_permute;
     jx_groups groups = jx_collective_groups(eqn);
+
+    if (is_meeting(p, eqn))
+        return plan_meeting(p, eqn, ins, outs);
     bool alone = p->program->devices <= 1 && groups.count <= 1 &&
                  (groups.count == 1 || !permutes);
 

@@ -1,0 +1,77 @@
+/* devices_ranks.c - a computation of many devices as one of them runs it, in a process
+ * of its own: what it needs of the others comes to it.
+ *
+ * Arrays of a whole group come by an all_gather, and what a collective makes of them is
+ * written out as in one process that is all devices, for this one alone; so the results
+ * have the same bits. */
+#include "analyzer/transform/devices_parts.h"
+
+static void put_channel(jx_params *p)
+{
+    jx_put_int(p, "channel_id", 1);
+}
+
+/* [count, ...]: what each member has. */
+static jx_atom gathered(jx_devices_body *m, jx_atom mine, int count, const int *members)
+{
+    jx_devices *s = m->s;
+    jx_params p = {.program = s->build.program};
+    const jx_dim **group = JX_NEW_ARRAY(s->scratch, count, const jx_dim *);
+    jx_atom one = jx_devices_with_axis(m, mine, 0, 1), all = {NULL, NULL};
+    const jx_aval *aval;
+    const jx_dim **shape;
+
+    if (s->failed || !group)
+        return all;
+    aval = jx_atom_aval(one);
+    shape = JX_NEW_ARRAY(s->scratch, aval->rank, const jx_dim *);
+    if (!shape) {
+        jx_devices_starved(s);
+        return all;
+    }
+    memcpy(shape, aval->shape, (size_t)aval->rank * sizeof *shape);
+    shape[0] = jx_body_int(&m->body, count);
+    for (int i = 0; i < count; i++)
+        group[i] = jx_body_int(&m->body, members[i]);
+    jx_put_int(&p, "all_gather_dim", 0);
+    jx_put_tuples(&p, "replica_groups", 1, count, group);
+    put_channel(&p);
+    jx_put_bool(&p, "use_global_device_ids", true);
+    aval = jx_body_aval(&m->body, aval, aval->dtype, aval->rank, shape);
+    jx_devices_emit(m, jx_prim_of(JX_PRIM_stablehlo_all_gather), &p, 1, &one, 1, &aval, &all);
+    return all;
+}
+
+bool jx_devices_fetch(jx_devices_body *m, const jx_device_atoms *mine, int number, int count,
+                      const int *members, const jx_device_atoms *all)
+{
+    jx_devices *s = m->s;
+    jx_atom own = jx_device_row(mine, s->rank)[number], together;
+
+    if (count == 1) {
+        jx_device_row(all, s->rank)[number] = own;
+        return !s->failed;
+    }
+    together = gathered(m, own, count, members);
+    for (int k = 0; k < count && !s->failed; k++)
+        jx_device_row(all, members[k])[number] =
+            jx_devices_with_axis(m, jx_devices_part(m, together, 0, k, count), 0, -1);
+    return !s->failed;
+}
+
+bool jx_devices_permuted(jx_devices_body *m, const jx_collective *c, jx_atom mine, jx_atom *theirs)
+{
+    jx_devices *s = m->s;
+    jx_params p = {.program = s->build.program};
+    const jx_aval *aval = jx_atom_aval(mine);
+    const jx_dim **pairs = JX_NEW_ARRAY(s->scratch, 2 * c->groups.count + 1, const jx_dim *);
+
+    if (!pairs)
+        return jx_devices_starved(s);
+    for (int i = 0; i < 2 * c->groups.count; i++)
+        pairs[i] = jx_body_int(&m->body, c->groups.at[i / 2].at[i % 2]);
+    jx_put_tuples(&p, "source_target_pairs", c->groups.count, 2, pairs);
+    put_channel(&p);
+    return jx_devices_emit(m, jx_prim_of(JX_PRIM_stablehlo_collective_permute), &p, 1, &mine, 1,
+                           &aval, theirs);
+}

@@ -1,0 +1,473 @@
+/* mpi.c - see mpi.h.
+ *
+ * A communicator is made for each list of members when it is first needed.  In checked
+ * mode the members first tell each other what they are at, point to point: a
+ * collective that not all of them come to would never return.  Ranks of one machine also write on a board
+ * in shared memory where they are, so that who waits can say what the others do. */
+#include "hosts/mpi/mpi.h"
+
+#include <mpi.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* A rank's place on the board. */
+enum { COMPUTING = 0, WAITING, ENDED };
+typedef struct entry {
+    atomic_int state;
+    atomic_ullong steps; /* collectives that it has come to */
+    char text[240];      /* of the last one: written before `steps` */
+} entry;
+
+typedef struct group {
+    struct group *next;
+    MPI_Comm comm;
+    int count;
+    int members[];
+} group;
+
+typedef struct ranks {
+    jx_comm comm;
+    double patience;
+    group *groups;
+    MPI_Comm machine;
+    MPI_Win window;
+    entry *board;      /* of this machine's ranks */
+    int *number;       /* of each rank on the board; -1: it is elsewhere */
+    bool speaks; /* it was the first to raise the flag */
+    char why[2048];
+} ranks;
+
+/* One that differs says that its rank is at something else. */
+typedef struct greeting {
+    uint64_t print, step;
+    char text[240];
+} greeting;
+
+enum { TAG_GREETING = 1, TAG_PERMUTE = 2 };
+/* Who waits for something else, and is still at it after this, will not come. */
+static const double settled = 0.25;
+
+static double now(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* More ranks than processors: others shall have this one. */
+static void pause_a_moment(int round)
+{
+    const struct timespec moment = {.tv_nsec = round < 100 ? 0 : 50000};
+
+    nanosleep(&moment, NULL);
+}
+
+/* ---- the board */
+
+static bool open_board(ranks *r)
+{
+    MPI_Aint size = sizeof(entry) + sizeof(atomic_int);
+    MPI_Group all, here;
+    int count, unit, *from, *to;
+    void *mine, *first;
+
+    if (MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &r->machine) ||
+        MPI_Win_allocate_shared(size, 1, MPI_INFO_NULL, r->machine, &mine, &r->window) ||
+        MPI_Win_shared_query(r->window, 0, &size, &unit, &first))
+        return false;
+    memset(mine, 0, sizeof(entry) + sizeof(atomic_int));
+    MPI_Comm_size(r->machine, &count);
+    r->number = malloc((size_t)r->comm.count * sizeof *r->number);
+    from = malloc((size_t)count * 2 * sizeof *from);
+    if (!r->number || !from)
+        return false;
+    to = from + count;
+    for (int i = 0; i < r->comm.count; i++)
+        r->number[i] = -1;
+    for (int i = 0; i < count; i++)
+        from[i] = i;
+    MPI_Comm_group(MPI_COMM_WORLD, &all);
+    MPI_Comm_group(r->machine, &here);
+    MPI_Group_translate_ranks(here, count, from, all, to);
+    for (int i = 0; i < count; i++)
+        r->number[to[i]] = i;
+    MPI_Group_free(&all);
+    MPI_Group_free(&here);
+    free(from);
+    MPI_Barrier(r->machine); /* all are zero */
+    return true;
+}
+
+static entry *entry_of(const ranks *r, int rank)
+{
+    MPI_Aint size;
+    void *at;
+    int unit;
+
+    if (r->number[rank] < 0 ||
+        MPI_Win_shared_query(r->window, r->number[rank], &size, &unit, &at))
+        return NULL;
+    return at;
+}
+
+static atomic_int *flag_of(const ranks *r)
+{
+    MPI_Aint size;
+    char *at;
+    int unit;
+
+    MPI_Win_shared_query(r->window, 0, &size, &unit, &at);
+    return (atomic_int *)(void *)(at + sizeof(entry));
+}
+
+static void write_on_board(const ranks *r, int state, const char *text)
+{
+    entry *mine = entry_of(r, r->comm.rank);
+
+    if (text) {
+        snprintf(mine->text, sizeof mine->text, "%s", text);
+        atomic_fetch_add(&mine->steps, 1);
+    }
+    atomic_store(&mine->state, state);
+}
+
+/* ---- what is wrong */
+
+static void put(ranks *r, size_t *used, const char *text)
+{
+    size_t room = sizeof r->why - *used;
+    int n = snprintf(r->why + *used, room, "%s", text);
+
+    *used += n < 0 ? 0 : (size_t)n < room ? (size_t)n : room - 1;
+}
+
+static const char *doing(const ranks *r, int rank, char text[300])
+{
+    const entry *e = entry_of(r, rank);
+    int state = e ? atomic_load(&e->state) : COMPUTING;
+
+    if (!e)
+        return "is on another machine";
+    if (state == ENDED)
+        return "has ended";
+    snprintf(text, 300, state == WAITING ? "waits in %s" : "computes, after %s",
+             atomic_load(&e->steps) ? e->text : "nothing");
+    return text;
+}
+
+static void say_where(ranks *r, size_t *used, int rank)
+{
+    char text[300], line[400];
+
+    snprintf(line, sizeof line, "\nrank %d %s", rank, doing(r, rank, text));
+    put(r, used, line);
+}
+
+/* What is wrong is told by the first that notices; the others wait here until that ends
+ * them all. */
+static void mpi_speaks(jx_comm *comm)
+{
+    ranks *r = comm->data;
+
+    if (!r->speaks && atomic_exchange(flag_of(r), 1))
+        for (;;)
+            pause_a_moment(1000);
+    r->speaks = true;
+}
+
+static bool diverged(ranks *r, const jx_meeting *at, const char *why)
+{
+    size_t used = 0;
+
+    r->why[0] = '\0';
+    mpi_speaks(&r->comm);
+    put(r, &used, why);
+    for (int i = 0; i < at->count; i++)
+        say_where(r, &used, at->members[i]);
+    return false;
+}
+
+/* ---- checked mode */
+
+static uint64_t mix(uint64_t hash, const char *text)
+{
+    for (; *text; text++)
+        hash = (hash ^ (unsigned char)*text) * 0x100000001b3u;
+    return hash;
+}
+
+static greeting greeting_of(const ranks *r, const jx_meeting *at)
+{
+    const entry *mine = entry_of(r, r->comm.rank);
+    greeting g = {.print = mix(mix(0xcbf29ce484222325u, at->what), at->place)};
+
+    for (int i = 0; i < at->count; i++)
+        g.print = (g.print ^ (uint64_t)at->members[i]) * 0x100000001b3u;
+    snprintf(g.text, sizeof g.text, "%s", mine->text);
+    return g;
+}
+
+/* Whether a rank is somewhere else for good: it has ended, or waits, and has not moved
+ * since `since`. */
+static bool stays_away(const ranks *r, int rank, uint64_t steps, double since)
+{
+    const entry *e = entry_of(r, rank);
+    int state = e ? atomic_load(&e->state) : COMPUTING;
+
+    return state == ENDED ||
+           (state == WAITING && atomic_load(&e->steps) == steps && now() - since > settled);
+}
+
+/* What is asked for by a rank while it waits for others. */
+typedef struct waiting {
+    ranks *r;
+    const jx_meeting *at;
+    MPI_Request *requests; /* two for each other member: what is sent, what comes */
+    greeting *theirs;
+    uint64_t *steps; /* of members on the board, at the beginning of their pause */
+    double *since;
+} waiting;
+
+static bool still_to_come(waiting *w)
+{
+    double start = now();
+    int all = 0, n = 2 * w->at->count;
+
+    for (int round = 0;; round++) {
+        MPI_Testall(n, w->requests, &all, MPI_STATUSES_IGNORE);
+        if (all)
+            return true;
+        if (atomic_load(flag_of(w->r)))
+            return diverged(w->r, w->at, "");
+        for (int i = 0; i < w->at->count; i++) {
+            const entry *e = entry_of(w->r, w->at->members[i]);
+            uint64_t steps = e ? atomic_load(&e->steps) : 0;
+
+            if (w->requests[w->at->count + i] == MPI_REQUEST_NULL || steps != w->steps[i]) {
+                w->steps[i] = steps;
+                w->since[i] = now();
+            } else if (stays_away(w->r, w->at->members[i], steps, w->since[i])) {
+                return diverged(w->r, w->at, "the ranks go separate ways around a collective:");
+            }
+        }
+        if (now() - start > w->r->patience)
+            return diverged(w->r, w->at, "not all ranks came to a collective in time (--timeout):");
+        pause_a_moment(round);
+    }
+}
+
+/* Tells the others what this rank is at, and waits for what they say. */
+static bool meet(ranks *r, const jx_meeting *at)
+{
+    size_t n = (size_t)at->count;
+    waiting w = {r, at, malloc(2 * n * sizeof *w.requests), malloc(n * sizeof *w.theirs),
+                 calloc(n, sizeof *w.steps), calloc(n, sizeof *w.since)};
+    greeting mine = greeting_of(r, at);
+    bool ok = w.requests && w.theirs && w.steps && w.since;
+
+    for (int i = 0; ok && i < at->count; i++) {
+        int other = at->members[i];
+
+        w.since[i] = now();
+        w.requests[i] = w.requests[at->count + i] = MPI_REQUEST_NULL;
+        w.theirs[i] = mine;
+        if (other == r->comm.rank)
+            continue;
+        MPI_Irecv(&w.theirs[i], (int)sizeof mine, MPI_BYTE, other, TAG_GREETING, MPI_COMM_WORLD,
+                  &w.requests[at->count + i]);
+        MPI_Isend(&mine, (int)sizeof mine, MPI_BYTE, other, TAG_GREETING, MPI_COMM_WORLD,
+                  &w.requests[i]);
+    }
+    if (!ok)
+        snprintf(r->why, sizeof r->why, "the system has no memory");
+    ok = ok && still_to_come(&w);
+    for (int i = 0; ok && i < at->count; i++)
+        if (w.theirs[i].print != mine.print)
+            ok = diverged(r, at, "the ranks are at different collectives:");
+    free(w.requests);
+    free(w.theirs);
+    free(w.steps);
+    free(w.since);
+    return ok;
+}
+
+/* ---- what a plan asks for */
+
+static bool comes_to(ranks *r, const jx_meeting *at)
+{
+    char text[240];
+
+    snprintf(text, sizeof text, "%s%s%s", at->what, *at->place ? " at " : "", at->place);
+    write_on_board(r, WAITING, text);
+    return r->patience <= 0 || meet(r, at);
+}
+
+static MPI_Comm comm_of(ranks *r, const jx_meeting *at)
+{
+    size_t bytes = (size_t)at->count * sizeof *at->members;
+    MPI_Group all, some;
+    group *g;
+
+    for (g = r->groups; g; g = g->next)
+        if (g->count == at->count && !memcmp(g->members, at->members, bytes))
+            return g->comm;
+    g = malloc(sizeof *g + bytes);
+    if (!g)
+        return MPI_COMM_NULL;
+    memcpy(g->members, at->members, bytes);
+    g->count = at->count;
+    MPI_Comm_group(MPI_COMM_WORLD, &all);
+    MPI_Group_incl(all, at->count, at->members, &some);
+    MPI_Comm_create_group(MPI_COMM_WORLD, some, TAG_PERMUTE, &g->comm);
+    MPI_Group_free(&some);
+    MPI_Group_free(&all);
+    g->next = r->groups;
+    r->groups = g;
+    return g->comm;
+}
+
+/* MPI counts in int; an array of more is told of in pieces of its own type. */
+static bool fits(ranks *r, size_t bytes)
+{
+    if (bytes <= INT32_MAX)
+        return true;
+    snprintf(r->why, sizeof r->why, "an array of %zu bytes: MPI takes 2 GiB at once", bytes);
+    return false;
+}
+
+/* Waits without taking the processor from ranks that share it. */
+static bool complete(int count, MPI_Request *requests)
+{
+    int all = 0;
+
+    for (int round = 0; !all; round++) {
+        if (MPI_Testall(count, requests, &all, MPI_STATUSES_IGNORE))
+            return false;
+        if (!all)
+            pause_a_moment(round);
+    }
+    return true;
+}
+
+static bool gather(void *data, const jx_meeting *at, const void *mine, void *all, size_t bytes,
+                   const char **why)
+{
+    ranks *r = data;
+    MPI_Request request;
+    MPI_Comm comm;
+    bool ok = fits(r, bytes) && comes_to(r, at);
+
+    *why = r->why;
+    if (!ok)
+        return false;
+    comm = comm_of(r, at);
+    if (comm == MPI_COMM_NULL ||
+        MPI_Iallgather(mine, (int)bytes, MPI_BYTE, all, (int)bytes, MPI_BYTE, comm, &request) ||
+        !complete(1, &request)) {
+        snprintf(r->why, sizeof r->why, "MPI refuses to gather");
+        return false;
+    }
+    write_on_board(r, COMPUTING, NULL);
+    return true;
+}
+
+static bool permute(void *data, const jx_meeting *at, int source, int target, const void *mine,
+                    void *theirs, size_t bytes, const char **why)
+{
+    ranks *r = data;
+    MPI_Request requests[2];
+    bool ok = fits(r, bytes) && comes_to(r, at);
+
+    *why = r->why;
+    if (!ok)
+        return false;
+    if (source < 0)
+        memset(theirs, 0, bytes);
+    if (MPI_Irecv(theirs, (int)bytes, MPI_BYTE, source < 0 ? MPI_PROC_NULL : source, TAG_PERMUTE,
+                  MPI_COMM_WORLD, &requests[0]) ||
+        MPI_Isend(mine, (int)bytes, MPI_BYTE, target < 0 ? MPI_PROC_NULL : target, TAG_PERMUTE,
+                  MPI_COMM_WORLD, &requests[1]) ||
+        !complete(2, requests)) {
+        snprintf(r->why, sizeof r->why, "MPI refuses to send");
+        return false;
+    }
+    write_on_board(r, COMPUTING, NULL);
+    return true;
+}
+
+/* ---- beginning and end */
+
+static void free_ranks(ranks *r)
+{
+    while (r->groups) {
+        group *next = r->groups->next;
+
+        MPI_Comm_free(&r->groups->comm);
+        free(r->groups);
+        r->groups = next;
+    }
+    free(r->number);
+    free(r);
+}
+
+static jx_comm *mpi_open(double seconds, const char **why)
+{
+    ranks *r = calloc(1, sizeof *r);
+
+    *why = "the system has no memory";
+    if (!r)
+        return NULL;
+    if (MPI_Init(NULL, NULL)) {
+        *why = "MPI does not start";
+        free(r);
+        return NULL;
+    }
+    MPI_Comm_rank(MPI_COMM_WORLD, &r->comm.rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &r->comm.count);
+    r->comm.data = r;
+    r->comm.gather = gather;
+    r->comm.permute = permute;
+    r->patience = seconds;
+    if (!open_board(r)) {
+        *why = "MPI gives no memory that ranks of one machine share";
+        free_ranks(r);
+        MPI_Finalize();
+        return NULL;
+    }
+    return &r->comm;
+}
+
+static bool mpi_agree(jx_comm *comm, bool ok, uint64_t print, int *first)
+{
+    uint64_t theirs = print;
+    int bad, least;
+
+    MPI_Bcast(&theirs, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
+    bad = ok && theirs == print ? comm->count : comm->rank;
+    MPI_Allreduce(&bad, &least, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+    *first = least;
+    return least == comm->count;
+}
+
+static void mpi_close(jx_comm *comm)
+{
+    ranks *r = comm->data;
+
+    write_on_board(r, ENDED, NULL);
+    MPI_Win_free(&r->window);
+    MPI_Comm_free(&r->machine);
+    free_ranks(r);
+    MPI_Finalize();
+}
+
+static void mpi_abort(jx_comm *comm, int code)
+{
+    (void)comm;
+    MPI_Abort(MPI_COMM_WORLD, code);
+}
+
+const jx_mpi_library jx_mpi = {mpi_open, mpi_agree, mpi_close, mpi_speaks, mpi_abort};
