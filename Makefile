@@ -106,7 +106,7 @@ $(BUILD)/libjaxvet.so: $(LIB_OBJ) reports/exports.map
 	$(LINK) -shared -Wl,-z,defs -Wl,--version-script=reports/exports.map -Wl,-soname,libjaxvet.so.$(SOVERSION) -o $@ $(LIB_OBJ) $(LIBS)
 
 # The plugin holds all of the library, and shows one function of it.
-$(BUILD)/libjaxvet_mpi.so: hosts/mpi/mpi.c hosts/mpi/mpi.h runtime/comm.h
+$(BUILD)/libjaxvet_mpi.so: hosts/mpi/mpi.c runtime/comm.h
 	$(Q)$(CC) $(STRICT) $(CFLAGS) -I. $$(mpicc --showme:compile) -fPIC -shared -o $@ $< $$(mpicc --showme:link)
 
 PJRT_OBJ = $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard hosts/pjrt/*.c))
@@ -417,6 +417,7 @@ install: all $(BUILD)/jaxvet.1  ## install under PREFIX (/usr/local), below DEST
 	install -m 644 $(BUILD)/libjaxvet.so $(LIBDIR)/libjaxvet.so.$(SOVERSION)
 	ln -sf libjaxvet.so.$(SOVERSION) $(LIBDIR)/libjaxvet.so
 	install -m 644 $(BUILD)/libjaxvet_pjrt.so $(LIBDIR)
+	$(if $(MPI_LIB),install -m 644 $(MPI_LIB) $(LIBDIR))
 	install -m 644 jaxvet.h $(INCDIR)
 	install -m 644 $(BUILD)/jaxvet.1 $(MANDIR)
 	printf '%s\n' 'prefix=$(PREFIX)' 'Name: jaxvet' \
@@ -426,7 +427,7 @@ install: all $(BUILD)/jaxvet.1  ## install under PREFIX (/usr/local), below DEST
 
 uninstall:  ## remove what install put there
 	rm -f $(BINDIR)/jaxvet $(EXECDIR)/jaxvet-solver $(LIBDIR)/libjaxvet.so $(LIBDIR)/libjaxvet.so.$(SOVERSION) \
-	    $(LIBDIR)/libjaxvet_pjrt.so \
+	    $(LIBDIR)/libjaxvet_pjrt.so $(LIBDIR)/libjaxvet_mpi.so \
 	    $(LIBDIR)/pkgconfig/jaxvet.pc $(INCDIR)/jaxvet.h $(MANDIR)/jaxvet.1
 
 .PHONY: format lint

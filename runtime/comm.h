@@ -14,7 +14,7 @@
 
 /* A collective that ranks meet in. */
 typedef struct jx_meeting {
-    const char *what;  /* "all_gather f32[4,2]" */
+    const char *what;  /* "a collective of f32[1,4,2]": with an axis more in front */
     const char *place; /* where it stands in the user's source; or "" */
     int count;
     const int *members; /* ranks, in order; this one among them */
@@ -31,5 +31,24 @@ typedef struct jx_comm {
     bool (*permute)(void *data, const jx_meeting *at, int source, int target, const void *mine,
                     void *theirs, size_t bytes, const char **why);
 } jx_comm;
+
+/* What a library holds that fills this in (hosts/mpi): as `JX_COMM_NAME`. */
+typedef struct jx_comm_library {
+    /* Starts it; `seconds` is how long a rank waits for another one in a collective (0:
+     * for ever, and unchecked).  NULL, with *why. */
+    jx_comm *(*open)(double seconds, const char **why);
+    /* Whether `ok` holds on all ranks, and `print` is the same on all.  False, with *first
+     * the least rank where it is not. */
+    bool (*agree)(jx_comm *comm, bool ok, uint64_t print, int *first);
+    /* All ranks together. */
+    void (*close)(jx_comm *comm);
+    /* Where this rank alone has failed: returns on the first that calls it, which says
+     * why, and aborts. */
+    void (*speaks)(jx_comm *comm);
+    /* Ends all of them at once, with an exit code. */
+    void (*abort)(jx_comm *comm, int code);
+} jx_comm_library;
+
+#define JX_COMM_NAME "jx_mpi"
 
 #endif

@@ -53,8 +53,9 @@ grep -n '^#include "' checker/* | grep -v -e '"checker/' -e '"frontend/base/json
 lines=$(cat checker/* | wc -l)
 [ "$lines" -le 900 ] || fail "the checker has $lines lines, more than 900"
 
-# Hosts speak the public header alone, as anybody's could.
-grep -rn '^#include "' hosts | grep -v -e '"hosts/' -e '"jaxvet\.h"' &&
+# Hosts speak the public header alone, as anybody's could; MPI fills in an interface.
+grep -rn '^#include "' hosts | grep -v -e '"hosts/' -e '"jaxvet\.h"' \
+    -e '^hosts/mpi/mpi\.c:.*"runtime/comm\.h"' &&
     fail "hosts include only jaxvet.h and their own headers"
 
 # One file per outside library.

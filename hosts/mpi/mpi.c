@@ -1,10 +1,13 @@
-/* mpi.c - see mpi.h.
+/* mpi.c - ranks of mpirun as the devices of a program (runtime/comm.h).
+ *
+ * The one file over MPI, a library of its own: the command loads it when it is asked for
+ * ranks, so that nobody else needs MPI.
  *
  * A communicator is made for each list of members when it is first needed.  In checked
  * mode the members first tell each other what they are at, point to point: a
  * collective that not all of them come to would never return.  Ranks of one machine also write on a board
  * in shared memory where they are, so that who waits can say what the others do. */
-#include "hosts/mpi/mpi.h"
+#include "runtime/comm.h"
 
 #include <mpi.h>
 #include <stdatomic.h>
@@ -470,4 +473,5 @@ static void mpi_abort(jx_comm *comm, int code)
     MPI_Abort(MPI_COMM_WORLD, code);
 }
 
-const jx_mpi_library jx_mpi = {mpi_open, mpi_agree, mpi_close, mpi_speaks, mpi_abort};
+extern __attribute__((visibility("default"))) const jx_comm_library jx_mpi;
+const jx_comm_library jx_mpi = {mpi_open, mpi_agree, mpi_close, mpi_speaks, mpi_abort};

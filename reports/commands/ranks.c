@@ -86,7 +86,7 @@ bool jx_ranks_open(jx_ctx *ctx, double seconds, jx_ranks *to)
                        "mpicc is installed (Debian's package libopenmpi-dev)");
     /* Open MPI looks for its own parts among global names. */
     to->library = dlopen(path, RTLD_NOW | RTLD_GLOBAL);
-    to->mpi = to->library ? dlsym(to->library, "jx_mpi") : NULL;
+    to->mpi = to->library ? dlsym(to->library, JX_COMM_NAME) : NULL;
     if (!to->mpi)
         return jx_fail(ctx, JX_E_SYSTEM, path, NULL, "can't be loaded: %s", dlerror());
     to->comm = to->mpi->open(seconds, &why);

@@ -5,11 +5,11 @@
 #define JX_RANKS_H
 
 #include "frontend/base/ctx.h"
-#include "hosts/mpi/mpi.h"
+#include "runtime/comm.h"
 
 typedef struct jx_ranks {
     void *library;
-    const jx_mpi_library *mpi;
+    const jx_comm_library *mpi;
     jx_comm *comm; /* NULL: this process is alone */
 } jx_ranks;
 

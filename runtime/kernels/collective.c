@@ -63,11 +63,12 @@ static const int *members_of(jx_planner *p, const jx_ints *group, int count)
     return to;
 }
 
-static const char *named(jx_planner *p, const jx_eqn *eqn)
+/* Its line says which collective it was, before devices_ranks.c. */
+static const char *named(jx_planner *p, const jx_eqn *eqn, bool permutes)
 {
     jx_buffer text = jx_ctx_text(jx_plan_ctx(p));
 
-    jx_buffer_printf(&text, "%s ", eqn->prim->name);
+    jx_buffer_puts(&text, permutes ? "a permutation of " : "a collective of ");
     jx_aval_print(jx_atom_aval(eqn->ins[0]), &text);
     return jx_arena_take(p->arena, &text);
 }
@@ -83,7 +84,7 @@ static bool plan_meeting(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins, j
 
     outs[0] = jx_plan_output(p, eqn, 0);
     m.bytes = (size_t)jx_slot_count(&mine) * jx_dtype_of(mine.dtype)->bytes;
-    m.at = (jx_meeting){named(p, eqn), jx_plan_user_place(p), count,
+    m.at = (jx_meeting){named(p, eqn, permutes), jx_plan_user_place(p), count,
                         members_of(p, permutes ? NULL : &groups.at[0], count)};
     if (!m.at.what || !m.at.place || !m.at.members)
         return jx_plan_starved(p);
