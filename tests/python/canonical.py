@@ -15,7 +15,7 @@ _ORDER = {
     "producer": "jaxvet jax python x64",
     "entry": "jaxpr consts name in_paths out_paths head returns",
     "context": "threefry_partitionable compute_type xla_metadata mesh",
-    "mesh": "axes types abstract",
+    "mesh": "axes types abstract device",
     "scope": "constraints stack",
     "aval": "k dt sh weak vma unreduced reduced mesh spec ms of",
     "const": "dt sh splat b64 npz",
