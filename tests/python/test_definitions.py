@@ -355,6 +355,28 @@ def test_a_rule_that_calls_itself_forever_is_not_traced_forever():
     assert "RecursionError" in held["definitions"][0]["jvp"][0]["error"]
 
 
+class Times:
+    __slots__ = ("n",)
+
+    def __init__(self, n):
+        self.n = n
+
+
+def test_parameters_that_say_the_same_are_of_one_definition():
+    p = jax.extend.core.Primitive("times")
+    p.def_abstract_eval(lambda x, *, by: defined.shaped(x.shape, x.dtype))
+    p.def_impl(lambda x, *, by: x * by.n)
+    defined.mlir.register_lowering(p, defined.mlir.lower_fun(
+        lambda x, *, by: x * by.n, multiple_results=False))
+    # A new object each time, which is equal to no other.
+    defined.ad.primitive_jvps[p] = lambda primals, tangents, *, by: (
+        p.bind(*primals, by=Times(2)), p.bind(tangents[0], by=Times(2)))
+    for n in 2, 3:
+        held = json.loads(jaxvet.dump(lambda x, n=n: p.bind(x, by=Times(n)))(X).text())
+        assert len(held["definitions"]) == n - 1
+        assert "truncated" not in held["definitions"][-1]
+
+
 def test_what_is_traced_again_at_sizes_has_no_rules_of_its_own():
     specs = jax.export.symbolic_args_specs((X, Y), ("n, 3", "n, 3"))
     for f in (program, lambda x, y: turned(x) + y.T):

@@ -33,6 +33,27 @@ def class_of_its_own(number):
     return Local()
 
 
+class Slotted:
+    __slots__ = ("__factor", "never_set", "__weakref__")
+
+    def __init__(self, factor):
+        self.__factor = factor
+
+    @property
+    def factor(self):
+        return self.__factor
+
+
+class SlottedAndMore(Slotted):
+    def __init__(self, factor):
+        super().__init__(1.0)
+        self.more = factor
+
+    @property
+    def factor(self):
+        return self.more
+
+
 class Number(float):
     pass
 
@@ -77,7 +98,7 @@ def executed(factor):
     return fun
 
 
-HOLDERS = [Store, Made, class_of_its_own, marked(Number), marked(Names),
+HOLDERS = [Store, Made, Slotted, SlottedAndMore, class_of_its_own, marked(Number), marked(Names),
            function, lambda factor: types.SimpleNamespace(factor=factor)]
 
 
@@ -124,3 +145,10 @@ def test_a_derivative_calls_the_rules_of_the_function():
         return jnp.sum(jax.nn.mish(x))
     names = [rule["name"] for rule in rules(jax.grad(fun), jnp.ones(3))]
     assert len(set(names)) == len(names)
+
+
+@pytest.mark.parametrize("holder", [Made, Slotted])
+def test_a_rule_that_makes_what_it_closes_over_anew_is_one(holder):
+    def fun(x):
+        return sine(holder(1.0))(x) + sine(holder(1.0))(x)
+    assert len(rules(fun, jnp.ones(3))) == 1

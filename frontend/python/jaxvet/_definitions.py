@@ -16,6 +16,7 @@ from . import _compat, _registries
 from ._rules import INPUT, reason_of
 from ._rules_parts import (Refused, is_differentiable, is_zero, mask_text,
                            refuse_tracers)
+from ._same import Fingerprints
 from ._source import printable
 from ._tables import without_empty
 
@@ -40,14 +41,14 @@ class Definitions:
     def __init__(self, walker, recorder, budget=BUDGET):
         self.walker, self.rows, self._recorder = walker, [], recorder
         self._budget, self._added = budget, 0
-        self._met, self._index, self._keep = [], {}, []
+        self._met, self._index, self._same = [], {}, Fingerprints()
         self._depth = 0
         self._scope = None    # of sizes of mapped axes, where there is no other
 
     def meet(self, eqn) -> int:
         """The index of what is said of an equation's primitive, later."""
         avals = tuple(self.walker.values.aval(var.aval) for var in eqn.invars)
-        key = (eqn.primitive, avals, _key(eqn.params),
+        key = (eqn.primitive, avals, self._same.of(sorted(eqn.params.items())),
                tuple(map(id, self.walker.shard_maps)))
         index = self._index.get(key)
         if index is None:
@@ -203,16 +204,6 @@ class Definitions:
 
 def _listed(eqn, values) -> list:
     return list(values) if eqn.primitive.multiple_results else [values]
-
-
-def _key(params):
-    """Equal for parameters that say the same, as far as they can be compared."""
-    items = tuple(sorted(params.items()))
-    try:
-        hash(items)
-        return items
-    except TypeError:
-        return tuple((name, id(value)) for name, value in items)
 
 
 # -- masks

@@ -51,6 +51,10 @@ class Fingerprints:
                               functools.partial(self.of, depth=depth + 1))
         if dataclasses.is_dataclass(value) and not isinstance(value, type):
             return self._record(value, depth)
+        slots = _slots(type(value))
+        if slots:
+            return self._class(value), tuple(
+                self.of(held, depth + 1) for slot in slots for held in _held(slot, value))
         return self._identity(value)
 
     def _class(self, value):
@@ -203,6 +207,24 @@ class Fingerprints:
         (_hijax.HiPrimitive, _hi),
         ((_compat.ClosedJaxpr, _compat.Jaxpr), _closed),
     )
+
+
+@functools.cache
+def _slots(kind) -> tuple:
+    """The slots of a class written in Python whose objects hold nothing else; else ()."""
+    classes = kind.__mro__[:-1]
+    if kind.__dictoffset__ or not all("__slots__" in vars(each) for each in classes):
+        return ()
+    return tuple(slot for each in classes for slot in vars(each).values()
+                 if isinstance(slot, types.MemberDescriptorType))
+
+
+def _held(slot, value) -> list:
+    """What the slot of an object holds, if anything."""
+    try:
+        return [slot.__name__, slot.__get__(value)]
+    except AttributeError:
+        return []
 
 
 def _is_jax(kind) -> bool:
