@@ -48,8 +48,10 @@ struct jx_run {
     uint64_t seed;
     int rounding; /* of fenv.h */
     int64_t drawn;
+    bool noticed; /* by a probe */
     bool failed, differs;
     char error[512];
+    jx_tape *tape; /* of what a host's handlers give, or NULL */
     void *context; /* for a host's handlers, and what one of them failed with */
     bool host_failed;
     jaxvet_error host_error;
@@ -431,6 +433,7 @@ bool jx_exec_run(jx_exec *exec, const void *const *ins, void *const *outs)
     atomic_store(&run->stopped, false);
     run->left = run->limit;
     run->drawn = 0;
+    run->noticed = false;
     if (!set_outputs(run, outs))
         return false;
     set_ports(run, ins);
@@ -453,6 +456,16 @@ void jx_exec_round(jx_exec *exec, int mode)
 void jx_exec_context(jx_exec *exec, void *context)
 {
     exec->run.context = context;
+}
+
+void jx_exec_tape(jx_exec *exec, jx_tape *tape)
+{
+    exec->run.tape = tape;
+}
+
+jx_tape *jx_run_tape(const jx_run *run)
+{
+    return run->tape;
 }
 
 void *jx_run_context(const jx_run *run)
@@ -514,6 +527,16 @@ int64_t jx_exec_drawn(const jx_exec *exec)
 uint64_t jx_run_seed(const jx_run *run)
 {
     return run->seed;
+}
+
+void jx_run_notice(jx_run *run)
+{
+    run->noticed = true;
+}
+
+bool jx_exec_noticed(const jx_exec *exec)
+{
+    return exec->run.noticed;
 }
 
 int64_t jx_run_draw(jx_run *run)

@@ -44,6 +44,8 @@ void jx_exec_round(jx_exec *exec, int mode);
 void jx_exec_seed(jx_exec *exec, uint64_t seed);
 /* Arrays of such numbers in the last run. */
 int64_t jx_exec_drawn(const jx_exec *exec);
+/* A probe of the plan saw something in the last run. */
+bool jx_exec_noticed(const jx_exec *exec);
 /* Where output `i` of the last run lies. */
 const void *jx_exec_out(const jx_exec *exec, int i);
 /* What jx_unfinite_find() says of an array as the caller hands it over; false, too, where

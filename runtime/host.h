@@ -4,6 +4,7 @@
 
 #include "jaxvet.h"
 #include "runtime/exec.h"
+#include "runtime/tape.h"
 
 /* Where an operand or result of a call is no operand or result of its operation:
  * it is a token, or (operands) lies in the memory of result JX_HOST_SHARED - n. */
@@ -21,6 +22,10 @@ typedef struct jx_host_op {
 /* What this run's handlers are given (jaxvet_run_with()). */
 void jx_exec_context(jx_exec *exec, void *context);
 void *jx_run_context(const jx_run *run);
+
+/* Later runs record on this tape what handlers give, or play it; NULL: neither. */
+void jx_exec_tape(jx_exec *exec, jx_tape *tape);
+jx_tape *jx_run_tape(const jx_run *run);
 
 /* The run fails with what a handler said; always false. */
 bool jx_run_host_failed(jx_run *run, jaxvet_status status,

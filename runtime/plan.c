@@ -39,6 +39,18 @@ static void bind(jx_planner *p, frame *f, const jx_var *var,
         f->values[var->id] = operand;
 }
 
+static void probe(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins, const jx_slot *outs)
+{
+    const jx_probes *probes = &p->options->probes;
+
+    if (probes->quiet && jx_map_has(probes->quiet, eqn))
+        return;
+    if ((probes->kinds & JX_PROBE_OOB) && !p->options->watch) /* which looks at all of them */
+        jx_plan_watch_indices(p, NULL, eqn, ins, outs);
+    if (probes->kinds & (JX_PROBE_NAN | JX_PROBE_WRAP))
+        jx_plan_watch_integers(p, p->options->watch, probes->kinds, eqn, ins, outs);
+}
+
 static void run_rule(jx_planner *p, frame *f, const jx_eqn *eqn)
 {
     jx_plan_rule *rule = jx_plan_rule_of(eqn->prim->id);
@@ -77,6 +89,8 @@ static void run_rule(jx_planner *p, frame *f, const jx_eqn *eqn)
             jx_plan_watch_indices(p, p->options->watch, eqn, slots, slots + eqn->nins);
             jx_plan_watch(p, p->options->watch, eqn, slots, slots + eqn->nins);
         }
+        if (p->options->probes.kinds)
+            probe(p, eqn, slots, slots + eqn->nins);
         if (p->options->choices)
             jx_plan_choices(p, p->options->choices, eqn, slots, slots + eqn->nins);
     } else {

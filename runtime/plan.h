@@ -7,6 +7,7 @@
 #ifndef JX_PLAN_H
 #define JX_PLAN_H
 
+#include "frontend/base/map.h"
 #include "frontend/ir/claim.h"
 #include "frontend/ir/typed.h"
 #include "runtime/choices.h"
@@ -20,6 +21,20 @@ struct jaxvet_handlers;
 
 typedef struct jx_plan jx_plan;
 
+/* What a run looks for that is made with probes.  Each is an operation of its own, which
+ * tells a watch, if the plan has one; else the run notices that there is something, and
+ * whoever wants to know more runs it again with a watch. */
+enum {
+    JX_PROBE_NAN = 1,  /* of integers: quotients by zero (results are the caller's to see) */
+    JX_PROBE_OOB = 2,  /* indices outside of their axis */
+    JX_PROBE_WRAP = 4, /* integers that their dtype does not hold */
+};
+
+typedef struct jx_probes {
+    unsigned kinds;      /* 0: there are none */
+    const jx_map *quiet; /* equations that have no probe of indices or integers; or NULL */
+} jx_probes;
+
 typedef struct jx_plan_options {
     jx_domain domain;
     jx_dtype rounds_below; /* wide only: conversions to floats narrower than this one
@@ -29,6 +44,7 @@ typedef struct jx_plan_options {
     jx_watch *watch; /* what is found goes there: such a plan is run by one
                         execution at a time; or NULL */
     jx_choices *choices; /* likewise */
+    jx_probes probes;
     size_t memory; /* budget for all buffers of a run, in bytes; 0: none */
     int nbindings; /* values of the dim variables */
     const jx_binding *bindings;

@@ -7,6 +7,8 @@
 
 /* The run's helper thread, made when first asked for; NULL: none. */
 jx_pool *jx_run_pool(jx_run *run);
+/* There is something to look at closer: jx_exec_noticed(). */
+void jx_run_notice(jx_run *run);
 /* Sets where a moving buffer (jx_plan_moving) lies. */
 void jx_run_move(jx_run *run, int buffer, const void *to);
 /* The seed of random numbers that are the run's to choose, and how many arrays

@@ -6,6 +6,7 @@
 #ifndef JX_WATCH_H
 #define JX_WATCH_H
 
+#include "frontend/base/vec.h"
 #include "runtime/badness.h"
 
 enum { JX_WATCHED_ROOTS = 16, JX_EXCUSED = 64 };
@@ -20,6 +21,7 @@ typedef struct jx_absorbing {
 typedef enum jx_misuse_kind {
     JX_BEYOND = 1, /* a gather that promises to stay inside has an index outside */
     JX_FILLED,     /* ... one that fills what is outside */
+    JX_DROPPED,    /* an update whose index lies outside is left out (where there are tracks) */
     JX_CLAMPED,    /* a slice that would reach outside begins elsewhere */
     JX_REPEATED,   /* two updates that differ are for one place */
     JX_NOT_UNIQUE, /* ... or any two, though they promise to be for different ones */
@@ -32,7 +34,33 @@ typedef struct jx_misuse {
     jx_misuse_kind kind;
     int axis;            /* of the operand */
     int64_t index, most; /* that it has, and may have */
+    int64_t row, rows;   /* of vectors of indices, which one it is in; how many there are, */
+    int64_t outside;     /* and of these lie outside */
 } jx_misuse;
+
+/* What an equation of integers gives that is not what it says. */
+typedef enum jx_slip_kind {
+    JX_DIVIDED = 1,  /* a quotient or remainder by zero */
+    JX_OVERFLOWED,   /* a result that its dtype does not hold */
+    JX_NARROWED,     /* an integer converted to a dtype that does not hold it */
+    JX_OUT_OF_RANGE, /* ... a float */
+} jx_slip_kind;
+
+typedef struct jx_slip {
+    jx_slip_kind kind;
+    jx_unfinite at; /* the equation, and the first such element */
+} jx_slip;
+
+/* Which results of an equation held what is not finite in the last run. */
+typedef struct jx_tracked {
+    const jx_eqn *eqn;
+    bool *bad; /* per result */
+} jx_tracked;
+
+typedef struct jx_tracks {
+    jx_arena *arena;
+    JX_VEC(jx_tracked) all;
+} jx_tracks;
 
 typedef struct jx_watch {
     jx_unfinite nan, infinity; /* the first of each */
@@ -48,6 +76,10 @@ typedef struct jx_watch {
     /* Each equation once for each kind; more than there is room for are left out. */
     int nmisuses;
     jx_misuse misuses[JX_WATCHED_ROOTS];
+    /* Where the plan has probes of integers, likewise. */
+    int nslips;
+    jx_slip slips[JX_WATCHED_ROOTS];
+    jx_tracks *tracks; /* filled in where there is one when the plan is made; or NULL */
     const jx_eqn *spoiled; /* what it takes from outside is changed: who notices? */
     bool spoiled_whole;    /* ... all that it gives */
     /* Results of these are zero where that operand is, whatever the other one is. */
@@ -59,8 +91,13 @@ typedef struct jx_watch {
 void jx_plan_watch(jx_planner *p, jx_watch *to, const jx_eqn *eqn,
                    const jx_slot *ins, const jx_slot *outs);
 
-/* The same for what it makes of indices (watch_index.c). */
+/* The same for what it makes of indices (watch_index.c).  Without a watch the run just
+ * notices (jx_run_notice()) that one lies outside, which costs little. */
 void jx_plan_watch_indices(jx_planner *p, jx_watch *to, const jx_eqn *eqn, const jx_slot *ins,
                            const jx_slot *outs);
+
+/* The same for what it makes of integers (watch_integers.c): of the kinds of probes. */
+void jx_plan_watch_integers(jx_planner *p, jx_watch *to, unsigned kinds, const jx_eqn *eqn,
+                            const jx_slot *ins, const jx_slot *outs);
 
 #endif

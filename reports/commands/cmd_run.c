@@ -7,7 +7,9 @@
 #include "reports/commands/journal.h"
 #include "reports/commands/limits.h"
 #include "reports/commands/ranks.h"
+#include "reports/commands/sanitizes.h"
 #include "reports/formats/blackbox.h"
+#include "reports/formats/formats.h"
 #include "reports/formats/unfinite.h"
 #include "reports/pipeline/input.h"
 #include "reports/pipeline/inputs.h"
@@ -27,7 +29,7 @@
 
 typedef struct settings {
     jx_texts set, shape, transform;
-    const char *inputs, *fill, *outputs, *expect, *domain;
+    const char *inputs, *fill, *outputs, *expect, *domain, *sanitize, *format;
     double rtol, atol;
     int64_t bench, vjp, seed;
     bool bits, finite, mpi;
@@ -61,6 +63,13 @@ static const jx_option options[] = {
     {"finite", 0, JX_OPT_FLAG, NULL,
      "say where a value first stops being finite; exit with 1 if an output does",
      offsetof(settings, finite)},
+    {"sanitize", 0, JX_OPT_TEXT, "KIND,...",
+     "look for nan (and infinities), oob (indices outside), wrap (integers\n"
+     "that do not hold their value); report what is found, and exit with 1",
+     offsetof(settings, sanitize)},
+    {"format", 0, JX_OPT_CHOICE, jx_format_names + 1,
+     "of what --sanitize finds: with another than text nothing else is printed",
+     offsetof(settings, format)},
     {"domain", 0, JX_OPT_CHOICE, "declared|wide",
      "compute with dtypes as declared, or in float64 throughout (declared)",
      offsetof(settings, domain)},
@@ -94,7 +103,8 @@ typedef struct session {
     jx_ctx *ctx;
     jx_program *program;
     const jx_typed *typed; /* it, once its sizes are known */
-    jx_plan *plan;
+    jx_plan *plan; /* with --sanitize its own, not ours */
+    jx_sanitizes sanitizes;
     jx_exec *exec;
     const void *const *ins; /* as the plan stores them */
     jx_plan_options options;
@@ -187,6 +197,8 @@ static bool replays(const session *r)
 
 static bool looks(const session *r)
 {
+    if (r->s->sanitize)
+        return false;
     return r->s->finite || (replays(r) && !r->s->bench);
 }
 
@@ -222,7 +234,11 @@ static bool prepare(session *r)
     if (!r->typed)
         return false;
     r->program = r->typed->program;
-    r->plan = jx_plan_make(r->typed, &r->program->entry, &o);
+    if (!s->sanitize)
+        r->plan = jx_plan_make(r->typed, &r->program->entry, &o);
+    else if (jx_sanitizes_open(&r->sanitizes, r->program, s->sanitize, (uint64_t)s->seed,
+                               o.nbindings, o.bindings))
+        r->plan = (jx_plan *)(uintptr_t)jx_sanitizer_plan(r->sanitizes.sanitizer);
     if (!r->plan ||
         !(given ? (r->ins = widened(r, r->plan, given)) != NULL
                 : fill_inputs(r)))
@@ -237,7 +253,8 @@ static bool prepare(session *r)
 
 static bool run_once(session *r)
 {
-    return jx_exec_run(r->exec, r->ins, NULL) ||
+    return (r->sanitizes.sanitizer ? jx_sanitizes_run(&r->sanitizes, r->exec, r->ins)
+                                   : jx_exec_run(r->exec, r->ins, NULL)) ||
            jx_fail(r->ctx,
                    jx_exec_gave_up(r->exec) ? JX_E_LIMIT : JX_E_INPUT,
                    r->program->path, NULL, "%s", jx_exec_error(r->exec));
@@ -662,7 +679,7 @@ static int tell_results(session *r)
         return failed(r);
     if (r->s->expect)
         code = jx_exit_worse(code, compare_all(r));
-    else if (!r->s->outputs && !r->s->bench)
+    else if (!r->s->outputs && !r->s->bench && !r->s->format)
         summarize(r);
     return code;
 }
@@ -734,6 +751,8 @@ static int execute(session *r, const char *path)
     if ((code == JX_EXIT_OK || code == JX_EXIT_FINDINGS) && r->s->bench &&
         !bench(r))
         return failed(r);
+    if (r->sanitizes.sanitizer)
+        code = jx_exit_worse(code, jx_sanitizes_tell(&r->sanitizes, r->s->format, &r->text));
     return code;
 }
 
@@ -763,6 +782,13 @@ static int run_words(int argc, char **argv, char **words)
     if (s.inputs && s.shape.count)
         return jx_command_usage(&jx_command_run,
                                 "--inputs and --shape exclude each other");
+    if (s.sanitize && (s.finite || s.domain))
+        return jx_command_usage(&jx_command_run,
+                                "--sanitize excludes --finite and --domain");
+    if (s.sanitize && (s.mpi || s.ranks))
+        return jx_command_usage(&jx_command_run, "--sanitize watches one process, not ranks");
+    if (s.format && !s.sanitize)
+        return jx_command_usage(&jx_command_run, "--format is of what --sanitize finds");
     if (s.bench > 1 << 20)
         return jx_command_usage(&jx_command_run, "--bench: at most %d",
                                 1 << 20);
@@ -782,7 +808,10 @@ static int run_words(int argc, char **argv, char **words)
         jx_exec_free(r.shaken[i]);
     jx_plan_free(r.wide_plan);
     jx_exec_free(r.exec);
-    jx_plan_free(r.plan);
+    if (r.sanitizes.sanitizer)
+        jx_sanitizes_close(&r.sanitizes);
+    else
+        jx_plan_free(r.plan);
     jx_ranks_close(&r.ranks);
     jx_ctx_free(r.ctx);
     return code;
@@ -832,6 +861,14 @@ const jx_command jx_command_run = {
     "gives a NaN and takes none, and the first that makes an infinity of finite\n"
     "numbers: the user's line, the element, what it was made of, in which turn of\n"
     "a loop.\n"
+    "\n"
+    "--sanitize=nan,oob,wrap runs with probes, and where one of them notices\n"
+    "something, or a result is not finite, once more to say what is to blame: an\n"
+    "equation that makes a NaN of numbers or an infinity of finite ones, if that\n"
+    "gets to an output (the arm that a where leaves out is quiet); an index outside\n"
+    "of its axis, if somebody notices what is taken instead (quiet where its author\n"
+    "wrote mode=); signed integers that wrap, and conversions to a dtype that does\n"
+    "not hold the value (not of keys and hashes).  The report is that of check.\n"
     "\n"
     "A black box (jaxvet.blackbox in Python) runs on the inputs that it keeps, with\n"
     "--finite, unless others are given.\n"

@@ -3,6 +3,7 @@
 
 #include "frontend/base/utf8.h"
 #include "frontend/ir/signature.h"
+#include "runtime/compare.h"
 #include "runtime/elementwise.h"
 
 #include <math.h>
@@ -41,6 +42,8 @@ static const char *what_of_indices(jx_program *program, const jx_misuse *m)
         [JX_BEYOND] = "index %lld is outside of axis %d, whose last is %lld",
         [JX_FILLED] = "index %lld is outside of axis %d, whose last is %lld, and what is there "
                       "is made up (NaN, the least integer)",
+        [JX_DROPPED] = "index %lld is outside of axis %d, whose last is %lld, and what is for "
+                       "it is dropped",
         [JX_CLAMPED] = "index %lld is outside of axis %d: the last that is possible is %lld, "
                        "and the nearest is taken",
         [JX_REPEATED] = "index %lld of axis %d is there twice, with updates that differ: which "
@@ -56,8 +59,36 @@ static const char *what_of_indices(jx_program *program, const jx_misuse *m)
                            (long long)m->most);
 }
 
+/* "int32 add of 2147483647 and 1 wraps to -2147483648". */
+static const char *what_of_integers(jx_program *program, const jx_slip *slip)
+{
+    const jx_unfinite *at = &slip->at;
+    jx_buffer text = jx_ctx_text(program->ctx);
+    const char *dtype = jx_dtype_of(at->value.dtype)->name;
+
+    if (slip->kind == JX_NARROWED || slip->kind == JX_OUT_OF_RANGE) {
+        jx_element_print(at->operands[0].dtype, at->operands[0].bits, &text);
+        jx_buffer_printf(&text, " is converted to %s, which does not hold it, and becomes ", dtype);
+        jx_element_print(at->value.dtype, at->value.bits, &text);
+        return jx_arena_take(program->ctx->arena, &text);
+    }
+    jx_utf8_show(jx_eqn_name(at->eqn), &text);
+    for (int i = 0; i < at->noperands; i++) {
+        jx_buffer_puts(&text, i ? " and " : " of ");
+        jx_element_print(at->operands[i].dtype, at->operands[i].bits, &text);
+    }
+    jx_buffer_puts(&text, slip->kind == JX_DIVIDED ? ", a division of integers by zero, gives "
+                                                   : " wraps in ");
+    if (slip->kind != JX_DIVIDED)
+        jx_buffer_printf(&text, "%s and gives ", dtype);
+    jx_element_print(at->value.dtype, at->value.bits, &text);
+    return jx_arena_take(program->ctx->arena, &text);
+}
+
 const char *jx_value_what(jx_program *program, const jx_witness *w)
 {
+    if (w->slip.at.eqn)
+        return what_of_integers(program, &w->slip);
     if (w->misuse.eqn)
         return what_of_indices(program, &w->misuse);
     if (w->code == JX_CODE_NUM005)

@@ -82,6 +82,28 @@ static void take_back(jx_run *run, const jx_host_op *op, const handed *h,
     }
 }
 
+/* The handler's results, or those that it gave before. */
+static jaxvet_status perform(jx_run *run, const jx_host_op *op, const handed *h,
+                             jaxvet_error *error)
+{
+    const jaxvet_custom_call *call = &op->call;
+    const void *const *inputs = (const void *const *)h->at;
+    void **outputs = h->at + call->input_count;
+    jx_tape *tape = jx_run_tape(run);
+    jx_tape_key key = {0};
+    jaxvet_status status;
+
+    if (tape)
+        key = jx_tape_key_of(call, inputs);
+    if (tape && jx_tape_play(tape, key, call, outputs))
+        return JAXVET_OK;
+    status = op->handlers->run(op->handlers->data, op->state, call, inputs, outputs,
+                               jx_run_context(run), error);
+    if (tape && status == JAXVET_OK)
+        jx_tape_keep(tape, key, call, outputs);
+    return status;
+}
+
 static bool run_host_call(jx_run *run, const void *data, const jx_view *ins,
                           const jx_view *outs, void *scratch)
 {
@@ -95,10 +117,7 @@ static bool run_host_call(jx_run *run, const void *data, const jx_view *ins,
     memset(all, 0, handed_bytes(call));
     bool handed_over = hand_all(run, op, &h, ins, outs, scratch);
     if (handed_over)
-        status = op->handlers->run(op->handlers->data, op->state, call,
-                                   (const void *const *)h.at,
-                                   h.at + call->input_count,
-                                   jx_run_context(run), &error);
+        status = perform(run, op, &h, &error);
     take_back(run, op, &h, outs);
     return status == JAXVET_OK || !handed_over
                ? handed_over

@@ -20,6 +20,8 @@ typedef struct watched {
     const int *outs; /* the numbers of the results */
     const int *ins;  /* of the operands */
     int64_t *runs;
+    bool each; /* with tracks: its result's elements are made of the operands' there */
+    bool *bad; /* per result that is looked at, if the watch tracks; or NULL */
 } watched;
 
 static bool same_shape(const jx_view *a, const jx_view *b)
@@ -63,6 +65,18 @@ static void tell_run(const watched *d, const jx_view *ins, int which,
 }
 
 /* What it runs is watched itself. */
+/* Each element of its one result is made of those of its operands there. */
+static bool is_each(const jx_eqn *eqn, const jx_slot *ins, const jx_slot *outs)
+{
+    bool is = eqn->nouts == 1 && jx_prim_in_family(eqn->prim->id, "elementwise");
+
+    for (int i = 0; is && i < eqn->nins; i++)
+        is = !ins[i].rank || (ins[i].rank == outs[0].rank &&
+                              !memcmp(ins[i].shape, outs[0].shape,
+                                      (size_t)ins[i].rank * sizeof *ins[i].shape));
+    return is;
+}
+
 static bool is_shell(const jx_eqn *eqn)
 {
     return eqn->prim->id == JX_PRIM_scan || eqn->prim->id == JX_PRIM_while ||
@@ -159,6 +173,84 @@ static bool absorbs(const watched *d, const jx_view *ins, const jx_view *result)
     return any;
 }
 
+/* -- element by element ------------------------------------------------------------------ */
+
+static jx_badness badness_at(const jx_view *view, const int64_t *index)
+{
+    const char *at = view->data;
+    double parts[2] = {0};
+
+    for (int k = 0; k < view->rank; k++)
+        at += index[k] * view->strides[k];
+    jx_convert(view->dtype, jx_dtype_is_complex(view->dtype) ? JX_C128 : JX_F64, at, parts, 1);
+    return isnan(parts[0]) || isnan(parts[1])   ? JX_NO_NUMBER
+           : isinf(parts[0]) || isinf(parts[1]) ? JX_INFINITE
+                                                : JX_FINITE;
+}
+
+static bool is_new_at(const watched *d, const jx_view *ins, const jx_view *result,
+                      const int64_t *index, jx_badness *is)
+{
+    *is = badness_at(result, index);
+    for (int i = 0; *is != JX_FINITE && i < d->nins; i++)
+        if (badness_at(&ins[i], index) != JX_FINITE)
+            return false;
+    return *is != JX_FINITE;
+}
+
+/* Elements of a result that are not finite though those of the operands there are, where
+ * others of the operands are not, either; of the worst of these, the first in `to`, if it is
+ * not NULL.  They become ones where they are excused. */
+static bool find_new(const watched *d, const jx_view *ins, const jx_view *result, bool excused,
+                     jx_unfinite *to)
+{
+    int64_t index[JX_MAX_RANK] = {0};
+    jx_badness worst = JX_FINITE, is;
+    int axis;
+
+    do {
+        if (is_new_at(d, ins, result, index, &is)) {
+            char *at = result->data;
+            for (int k = 0; k < result->rank; k++)
+                at += index[k] * result->strides[k];
+            if (is > worst && to) {
+                worst = is;
+                to->value = jx_element_at(result->dtype, at);
+                to->rank = result->rank;
+                to->count = 0;
+                memcpy(to->index, index, (size_t)result->rank * sizeof *index);
+                memcpy(to->shape, result->shape, (size_t)result->rank * sizeof *index);
+            }
+            if (to)
+                to->count += is == worst;
+            worst = is > worst ? is : worst;
+            if (excused)
+                mend_row(result, at, 1, 0);
+        }
+        for (axis = result->rank - 1; axis >= 0 && ++index[axis] == result->shape[axis]; axis--)
+            index[axis] = 0;
+    } while (axis >= 0);
+    return worst != JX_FINITE;
+}
+
+/* The same for an equation that is looked at element by element. */
+static void look_at_each(const watched *d, const jx_view *ins, const jx_view *result, int which)
+{
+    jx_watch *watch = d->to;
+    bool excused = is_excused(watch, d->eqn);
+    jx_unfinite found = {.eqn = d->eqn, .out = d->outs[which], .run = *d->runs};
+
+    if (!find_new(d, ins, result, excused, &found) || excused)
+        return;
+    for (int i = 0; i < watch->nroots; i++)
+        if (watch->roots[i].eqn == d->eqn)
+            return;
+    if (watch->nroots == JX_WATCHED_ROOTS)
+        return;
+    tell_operands(d, ins, result, &found);
+    watch->roots[watch->nroots++] = found;
+}
+
 static void tell_root(const watched *d, const jx_view *ins, int which,
                       const jx_look *look, jx_badness is)
 {
@@ -194,6 +286,8 @@ static bool run_watch(jx_run *run, const void *data, const jx_view *ins,
             worst = jx_look_at(&result, &ins[d->nins + i]);
         if (worst == JX_FINITE)
             continue;
+        if (d->bad)
+            d->bad[d->outs[i]] = true;
         for (int k = 0; before < JX_NO_NUMBER && k < d->nins; k++) {
             jx_look operand;
             jx_badness is = jx_look_at(&operand, &ins[k]);
@@ -201,8 +295,12 @@ static bool run_watch(jx_run *run, const void *data, const jx_view *ins,
         }
         if (before == JX_FINITE && !d->shell && is_excused(d->to, d->eqn)) {
             mend(&ins[d->nins + i]);
+            if (d->bad)
+                d->bad[d->outs[i]] = false;
             continue;
         }
+        if (before != JX_FINITE && d->each)
+            look_at_each(d, ins, &ins[d->nins + i], i);
         if (before == JX_FINITE && !d->shell)
             tell_root(d, ins, i, &result, worst);
         if (before < JX_NO_NUMBER)
@@ -222,9 +320,11 @@ void jx_plan_watch(jx_planner *p, jx_watch *to, const jx_eqn *eqn,
     int *numbers = JX_NEW_ARRAY(p->arena, eqn->nouts + 1, int);
     int64_t *runs = JX_NEW(p->arena, int64_t);
     int *operands = JX_NEW_ARRAY(p->arena, eqn->nins + 1, int);
-    watched data = {to, eqn, 0, 0, true, is_shell(eqn), numbers, operands, runs};
+    bool *bad = to->tracks ? JX_NEW_ARRAY(p->arena, eqn->nouts + 1, bool) : NULL;
+    watched data = {to, eqn, 0, 0, true, is_shell(eqn), numbers, operands, runs,
+                    to->tracks && is_each(eqn, ins, outs), bad};
 
-    if (!slots || !numbers || !operands || !runs) {
+    if (!slots || !numbers || !operands || !runs || (to->tracks && !bad)) {
         jx_plan_starved(p);
         free(slots);
         return;
@@ -240,6 +340,8 @@ void jx_plan_watch(jx_planner *p, jx_watch *to, const jx_eqn *eqn,
             numbers[data.nouts] = i;
             slots[data.nins + data.nouts++] = outs[i];
         }
+    if (data.nouts && bad)
+        JX_PUSH(to->tracks->arena, &to->tracks->all, ((jx_tracked){eqn, bad}));
     if (data.nouts)
         jx_plan_op(p, run_watch, &data, sizeof data, data.nins + data.nouts,
                    slots, 0, NULL, 0);

@@ -5,15 +5,16 @@
 #include "runtime/elementwise.h"
 #include "runtime/kernels/index.h"
 #include "runtime/plan_impl.h"
+#include "runtime/run.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_ROWS = 4096 };
+enum { MOST_ROWS = 1 << 24 };
 
 /* Data of the kernel. */
 typedef struct indexed {
-    jx_watch *to;
+    jx_watch *to; /* NULL: the run notices */
     const jx_eqn *eqn;
     bool chooses; /* a predicate, two results, result */
     bool slices;  /* operand, (update,) a start for each axis, result */
@@ -27,15 +28,19 @@ typedef struct indexed {
     int64_t most[JX_MAX_RANK]; /* by component */
 } indexed;
 
-static void tell(const indexed *d, jx_misuse_kind kind, int axis, int64_t index, int64_t most)
+/* The one that is made, or NULL. */
+static jx_misuse *tell(const indexed *d, jx_misuse_kind kind, int axis, int64_t index, int64_t most)
 {
     jx_watch *to = d->to;
 
     for (int i = 0; i < to->nmisuses; i++)
         if (to->misuses[i].eqn == d->eqn && to->misuses[i].kind == kind)
-            return;
-    if (to->nmisuses < JX_WATCHED_ROOTS)
-        to->misuses[to->nmisuses++] = (jx_misuse){d->eqn, kind, axis, index, most};
+            return NULL;
+    if (to->nmisuses == JX_WATCHED_ROOTS)
+        return NULL;
+    to->misuses[to->nmisuses] =
+        (jx_misuse){.eqn = d->eqn, .kind = kind, .axis = axis, .index = index, .most = most};
+    return &to->misuses[to->nmisuses++];
 }
 
 /* -- changing what came from outside --------------------------------------------------- */
@@ -173,15 +178,26 @@ static int64_t component_of(const indexed *d, const places *p, int64_t row, int 
 
 static void look_for_outside(const indexed *d, const places *p)
 {
+    int64_t outside = 0;
+
+    for (int64_t row = 0; row < p->count; row++)
+        outside += !p->inside[row];
     for (int64_t row = 0; row < p->count; row++)
         for (int k = 0; k < d->map.count && !p->inside[row]; k++) {
             int64_t index = component_of(d, p, row, k);
+            jx_misuse *told = NULL;
             if (index < 0 || index > d->most[k])
-                tell(d,
-                     d->mode == JX_MODE_PROMISE_IN_BOUNDS ? JX_BEYOND
-                     : d->mode == JX_MODE_CLIP            ? JX_CLAMPED
-                                                          : JX_FILLED,
-                     (int)d->map.at[k], index, d->most[k]);
+                told = tell(d,
+                            d->updates && d->mode != JX_MODE_CLIP   ? JX_DROPPED
+                            : d->mode == JX_MODE_PROMISE_IN_BOUNDS ? JX_BEYOND
+                            : d->mode == JX_MODE_CLIP               ? JX_CLAMPED
+                                                                    : JX_FILLED,
+                            (int)d->map.at[k], index, d->most[k]);
+            if (told) {
+                told->row = row;
+                told->rows = p->count;
+                told->outside = outside;
+            }
         }
 }
 
@@ -279,6 +295,54 @@ static void spoil(const indexed *d, const places *p, const jx_view *indices,
     } while (next(result->rank, result->shape, index));
 }
 
+/* -- noticing -------------------------------------------------------------------------- */
+
+/* Some component of these vectors of indices lies outside. */
+static bool any_outside(const indexed *d, const jx_view *indices)
+{
+    int64_t index[JX_MAX_RANK] = {0};
+    int last = indices->rank - 1;
+    int64_t n = last < 0 ? 0 : indices->shape[last];
+
+    if (!indices->count || n != d->map.count)
+        return false;
+    do {
+        const char *at = element(indices, index);
+        for (int64_t k = 0; k < n; k++, at += indices->strides[last]) {
+            int64_t is = indices->dtype == JX_I32 ? *(const int32_t *)(const void *)at
+                                                  : jx_read_index(indices->dtype, at);
+            if (is < 0 || is > d->most[k])
+                return true;
+        }
+    } while (next(last, indices->shape, index));
+    return false;
+}
+
+static bool any_moved(const indexed *d, const jx_view *ins)
+{
+    const jx_view *whole = &ins[0], *starts = &ins[d->updates ? 2 : 1];
+    const jx_view *part = d->updates ? &ins[1] : &starts[whole->rank];
+
+    for (int i = 0; i < whole->rank; i++) {
+        int64_t start = jx_read_index(starts[i].dtype, starts[i].data);
+        if (start < 0 || start > whole->shape[i] - part->shape[i])
+            return true;
+    }
+    return false;
+}
+
+static bool run_noticing(jx_run *run, const void *data, const jx_view *ins, const jx_view *outs,
+                         void *scratch)
+{
+    const indexed *d = data;
+
+    (void)outs;
+    (void)scratch;
+    if (d->slices ? any_moved(d, ins) : any_outside(d, &ins[1]))
+        jx_run_notice(run);
+    return true;
+}
+
 static bool run_indexed(jx_run *run, const void *data, const jx_view *ins, const jx_view *outs,
                         void *scratch)
 {
@@ -297,7 +361,7 @@ static bool run_indexed(jx_run *run, const void *data, const jx_view *ins, const
         return true;
     }
     if (read_places(d, &ins[1], &p)) {
-        if (!d->updates)
+        if (!d->updates || d->to->tracks)
             look_for_outside(d, &p);
         if (d->sets || d->unique)
             look_for_repeated(d, &p, &ins[1], &ins[2]);
@@ -375,6 +439,8 @@ void jx_plan_watch_indices(jx_planner *p, jx_watch *to, const jx_eqn *eqn, const
     if (!eqn->typed || !n || !describe(&data, eqn, ins) ||
         jx_dtype_of(jx_atom_aval(eqn->ins[0])->dtype)->kind == JX_KIND_KEY)
         return;
+    if (!to && data.chooses)
+        return;
     slots = malloc((size_t)(n + 1) * sizeof *slots);
     if (!slots) {
         jx_plan_starved(p);
@@ -382,6 +448,6 @@ void jx_plan_watch_indices(jx_planner *p, jx_watch *to, const jx_eqn *eqn, const
     }
     memcpy(slots, ins, (size_t)n * sizeof *slots);
     slots[n] = outs[0];
-    jx_plan_op(p, run_indexed, &data, sizeof data, n + 1, slots, 0, NULL, 0);
+    jx_plan_op(p, to ? run_indexed : run_noticing, &data, sizeof data, n + 1, slots, 0, NULL, 0);
     free(slots);
 }

@@ -48,6 +48,7 @@ static jx_code code_of(const jx_hunt *h, const jx_misuse *misuse)
     case JX_BEYOND:
     case JX_FILLED:
     case JX_CLAMPED: return is_element(h, misuse) ? JX_CODE_IDX001 : JX_CODE_IDX002;
+    case JX_DROPPED: return JX_CODE_IDX001;
     case JX_REPEATED: return JX_CODE_IDX003;
     case JX_NOT_UNIQUE:
     case JX_NOT_SORTED: return JX_CODE_IDX005;
@@ -88,6 +89,8 @@ static bool is_chosen(const jx_hunt *h, const jx_eqn *eqn)
     const jx_frame *frame = jx_user_frame(stack);
     bool seen = false;
 
+    if (jx_eqn_mode_is_chosen(eqn))
+        return true;
     for (int i = 0; frame && i < frame->file->nlines; i++) {
         const jx_source_line *line = &frame->file->lines[i];
         if (line->number < frame->line ||
@@ -97,7 +100,7 @@ static bool is_chosen(const jx_hunt *h, const jx_eqn *eqn)
         if (strstr(line->text, "mode") || strstr(line->text, "fill"))
             return true;
     }
-    return !seen;
+    return !seen && !h->options->given;
 }
 
 /* What outputs hold, one after the other. */
@@ -164,7 +167,9 @@ static bool is_worth(jx_hunt *h, const jx_misuse *misuse, jx_code code, bool fix
         return !fixed && !jx_index_is_implied(&h->origins, misuse->eqn->ins[1]);
     case JX_CLAMPED:
     case JX_FILLED:
-        if (misuse->eqn->prim->id == JX_PRIM_gather && is_chosen(h, misuse->eqn))
+    case JX_DROPPED:
+        if ((misuse->eqn->prim->id == JX_PRIM_gather || h->options->given) &&
+            is_chosen(h, misuse->eqn))
             return false;
         break;
     case JX_REPEATED:

@@ -50,6 +50,8 @@ typedef struct jx_hunt {
     int64_t operations; /* that are left */
     int64_t weight;     /* what a run takes beside its own, for its size */
     bool flushed;       /* subnormal numbers are zeros now */
+    struct jx_ways *ways; /* path.c: made when it is asked for */
+    struct jx_tape *tape; /* of what a host gave, played at each run; or NULL */
     jx_witnesses *to;
 } jx_hunt;
 
@@ -94,6 +96,18 @@ void jx_hunt_look_at_uses(jx_hunt *h);
 /* witness.c: runs it with these excused; the first output that is not finite, or -1. */
 bool jx_hunt_run(jx_hunt *h, bool absorbing, int nexcused, const jx_eqn *const *excused);
 int jx_hunt_bad_output(const jx_hunt *h);
+
+/* witness.c: keeps those equations that are to blame for what is not finite in the last run.
+ * False: no operations are left. */
+bool jx_hunt_weigh_numbers(jx_hunt *h);
+
+/* hashes.c: the equations of integers that are bits, and those of which the package says
+ * that their author chose what becomes of indices outside. */
+void jx_hunt_find_quiet(jx_hunt *h, jx_map *to);
+
+/* path.c: fills in by what way what is not finite came from its equation to the output, in
+ * the last run.  False: it got to none, and another is to blame. */
+bool jx_hunt_follow(jx_hunt *h, jx_witness *w);
 
 /* witness.c: runs the program at the inputs that are filled in; what is found is kept.
  * False: no operations are left. */

@@ -4,6 +4,7 @@
 #include "analyzer/cost.h"
 #include "frontend/ir/range.h"
 #include "frontend/ir/signature.h"
+#include "runtime/tape.h"
 #include "runtime/witness/parts.h"
 
 #include <math.h>
@@ -24,7 +25,12 @@ bool jx_hunt_knows(const jx_hunt *h, const jx_eqn *eqn)
 /* Runs with those equations excused; false: no operations are left, or it fails. */
 bool jx_hunt_run(jx_hunt *h, bool absorbing, int nexcused, const jx_eqn *const *excused)
 {
+    jx_tracks *tracks = h->watch->tracks;
+
     memset(h->watch, 0, sizeof *h->watch);
+    h->watch->tracks = tracks;
+    for (size_t i = 0; tracks && i < tracks->all.count; i++)
+        memset(tracks->all.at[i].bad, 0, (size_t)tracks->all.at[i].eqn->nouts);
     h->watch->spoiled = h->spoiled;
     h->watch->spoiled_whole = h->spoiled_whole;
     h->watch->nabsorbing = absorbing ? h->nabsorbing : 0;
@@ -33,6 +39,8 @@ bool jx_hunt_run(jx_hunt *h, bool absorbing, int nexcused, const jx_eqn *const *
     for (int i = 0; i < nexcused; i++)
         h->watch->excused[i] = excused[i];
     h->to->runs++;
+    if (h->tape)
+        jx_tape_rewind(h->tape);
     return jx_hunt_spend(h, &h->run);
 }
 
@@ -48,8 +56,47 @@ int jx_hunt_bad_output(const jx_hunt *h)
     return -1;
 }
 
+/* Elements of outputs that are not finite. */
+static int64_t count_bad(const jx_hunt *h)
+{
+    jx_unfinite found;
+    int64_t count = 0;
+
+    for (int i = 0; i < h->run.nouts; i++)
+        if (jx_port_find_unfinite(jx_plan_out(h->run.plan, i), jx_exec_out(h->run.exec, i),
+                                  &found))
+            count += found.count;
+    return count;
+}
+
+static bool any_bad_input(const jx_hunt *h)
+{
+    jx_unfinite found;
+
+    for (int i = 0; i < h->run.nins; i++)
+        if (jx_port_find_unfinite(jx_plan_in(h->run.plan, i), h->run.in[i], &found))
+            return true;
+    return false;
+}
+
+/* Where inputs are not finite themselves, outputs may be so for them alone: less is once the
+ * equation's are excused. */
+static bool is_to_blame(jx_hunt *h, const jx_eqn *eqn, int nothers, const jx_eqn *const *others)
+{
+    const jx_eqn *all[JX_EXCUSED];
+    int64_t before = count_bad(h);
+
+    if (!any_bad_input(h) || nothers >= JX_EXCUSED)
+        return true;
+    memcpy(all, others, (size_t)nothers * sizeof *all);
+    all[nothers] = eqn;
+    return jx_hunt_run(h, false, nothers + 1, all) && count_bad(h) < before;
+}
+
 const void *const *jx_hunt_inputs(jx_hunt *h)
 {
+    if (h->options->given)
+        return (const void *const *)h->run.in; /* whoever gave them has them */
     jx_arena *arena = h->program->ctx->arena;
     const void **to = JX_NEW_ARRAY(arena, h->run.nins + 1, const void *);
 
@@ -106,6 +153,7 @@ static void keep(jx_hunt *h, const jx_unfinite *root, int out, int nothers,
                  const jx_eqn *const *others)
 {
     const void *const *inputs;
+    jx_witness w;
     jx_code code;
 
     if (h->plain.any && follows(h, root->eqn))
@@ -115,14 +163,15 @@ static void keep(jx_hunt *h, const jx_unfinite *root, int out, int nothers,
         (is_told(h, root->eqn, code) || !jx_hunt_is_news(h, root, code, out, nothers, others)))
         return;
     inputs = jx_hunt_inputs(h);
-    if (inputs)
-        JX_PUSH(h->program->ctx->arena, &h->to->found,
-                ((jx_witness){.made = *root, .code = code,
-                              .level = h->options->unasked || (h->plain.any && is_of_library_loop(h, root->eqn))
-                                           ? JX_NOTE
-                                           : jx_code_of(code)->level,
-                              .stack = jx_origin_stack(&h->origins, root->eqn), .flushed = h->flushed, .out = out,
-                              .inputs = inputs}));
+    w = (jx_witness){.made = *root, .code = code,
+                     .level = h->options->unasked || (h->plain.any && is_of_library_loop(h, root->eqn))
+                                  ? JX_NOTE
+                                  : jx_code_of(code)->level,
+                     .stack = jx_origin_stack(&h->origins, root->eqn), .flushed = h->flushed, .out = out,
+                     .inputs = inputs};
+    if (inputs && (!h->watch->tracks ||
+                   (jx_hunt_follow(h, &w) && is_to_blame(h, root->eqn, nothers, others))))
+        JX_PUSH(h->program->ctx->arena, &h->to->found, w);
 }
 
 /* Each of several equations alone: the others are excused. */
@@ -145,8 +194,7 @@ static bool weigh(jx_hunt *h, int nroots, const jx_unfinite *roots)
     return true;
 }
 
-/* What the last run showed of numbers that are not finite. */
-static bool weigh_numbers(jx_hunt *h)
+bool jx_hunt_weigh_numbers(jx_hunt *h)
 {
     jx_unfinite roots[JX_WATCHED_ROOTS];
     int nroots = h->watch->nroots, out = jx_hunt_bad_output(h);
@@ -176,7 +224,7 @@ bool jx_hunt_try(jx_hunt *h)
         return h->operations > 0;
     nmisuses = h->watch->nmisuses;
     memcpy(misuses, h->watch->misuses, sizeof misuses);
-    return (h->plain.outside || weigh_numbers(h)) &&
+    return (h->plain.outside || jx_hunt_weigh_numbers(h)) &&
            (h->options->nseeds || jx_hunt_weigh_indices(h, nmisuses, misuses));
 }
 

@@ -25,6 +25,7 @@
 typedef struct jx_witness {
     jx_unfinite made;  /* the equation, and what it gave; */
     jx_misuse misuse;  /* or what it makes of its indices (that has an equation, then) */
+    jx_slip slip;      /* ... of integers */
     double gave, is;   /* or what is left of a difference, and what it is in double */
     jx_level level;
     bool always;       /* whatever the inputs are */
@@ -33,6 +34,8 @@ typedef struct jx_witness {
     bool flushed;     /* where subnormal numbers are taken for zeros (ftz), and not else */
     int out;          /* the first output that is not finite */
     const void *const *inputs; /* one array per input, dense, in the program's arena */
+    int npath; /* how it gets to the output, where that is looked for (given.h) */
+    const jx_eqn *const *path;
 } jx_witness;
 
 typedef struct jx_witnesses {
@@ -45,6 +48,8 @@ typedef struct jx_witness_options {
     bool plain;         /* nothing is declared: see above */
     int nseeds;         /* if it is a derivative backwards (vjp.h): its last inputs, which are
                            cotangents, and ones; */
+    bool given;         /* inputs are those of a run: what it shows counts, and by what way an
+                           output comes to be not finite */
     bool unasked;       /* nobody asked for it: only what is amiss backwards counts, as notes */
     int64_t operations; /* that all runs together may execute */
     uint64_t seed;
