@@ -355,6 +355,36 @@ JAXVET_API jaxvet_status jaxvet_run_with(jaxvet_call *call,
                                          void *const *outputs, void *context,
                                          jaxvet_error *error);
 
+/* The sanitizer.  A call that is prepared with it looks at what its runs compute: NaN made of
+ * numbers and infinities of finite ones, where they get to an output; indices outside of
+ * their axis, where somebody notices; signed integers that wrap, and conversions to what does
+ * not hold the value.  What is not found costs little; what is, some more runs of the same
+ * (handlers are not called again).  No input of such a call is lent. */
+enum { JAXVET_SANITIZE_NAN = 1, JAXVET_SANITIZE_OOB = 2, JAXVET_SANITIZE_WRAP = 4 };
+/* "nan,oob" as a sum of these; 0 where a word is none of them. */
+JAXVET_API unsigned jaxvet_sanitize_kinds(const char *text);
+/* As jaxvet_prepare(), for these kinds, one at least.  jaxvet_run() and jaxvet_run_with()
+ * are JAXVET_FINDINGS where something is found: the outputs are there, and the findings, until the
+ * call's next run. */
+JAXVET_API jaxvet_call *jaxvet_prepare_sanitized(jaxvet_program *program,
+                                                 const jaxvet_size *sizes, int count,
+                                                 unsigned kinds, jaxvet_error *error);
+
+/* One finding of a run.  Texts that are not known are empty. */
+typedef struct jaxvet_finding {
+    size_t size;         /* of this struct, as the library knows it */
+    const char *code;    /* "NUM001" */
+    const char *message; /* one line */
+    const char *file;    /* of the user's line */
+    int line;            /* from 1; 0: not known */
+    const char *text;    /* all of it, for people, in lines */
+} jaxvet_finding;
+/* How many the last run of this call has, in *findings. */
+JAXVET_API int jaxvet_call_findings(const jaxvet_call *call,
+                                    const jaxvet_finding **findings);
+/* The same as the JSON of `jaxvet run --sanitize --format json`; NULL where there are none. */
+JAXVET_API const char *jaxvet_call_report(const jaxvet_call *call);
+
 /* The arguments and results of a module's function, where some are no arrays: the
  * number of the program's input or output that it is, or -1: a token, which orders
  * effects, or what a file of jax.export fills in. */

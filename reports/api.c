@@ -10,6 +10,7 @@
 #include "reports/pipeline/check.h"
 #include "reports/pipeline/input.h"
 #include "reports/pipeline/versions.h"
+#include "runtime/host.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -114,6 +115,20 @@ static const char *type_text(jx_ctx *ctx, const jx_aval *aval)
 
     jx_aval_print(aval, &text);
     return jx_arena_take(ctx->arena, &text);
+}
+
+jaxvet_status jx_api_tell_failure(const jaxvet_call *call, jaxvet_error *error)
+{
+    const jaxvet_error *host = jx_exec_host_error(call->exec);
+    jaxvet_status status =
+        jx_exec_gave_up(call->exec) ? JAXVET_LIMIT : JAXVET_INPUT;
+
+    if (host)
+        jx_api_error(error, host->status, host->file, host->place,
+                     host->message);
+    else
+        jx_api_error(error, status, NULL, NULL, jx_exec_error(call->exec));
+    return host ? host->status : status;
 }
 
 bool jx_api_read_signature(jaxvet_program *p)

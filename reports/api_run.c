@@ -288,7 +288,7 @@ static bool describe(jaxvet_call *call)
 }
 
 static bool make_call(jaxvet_program *p, const jx_binding *bindings,
-                      jaxvet_call *call)
+                      unsigned kinds, jaxvet_call *call)
 {
     jx_plan_options options = {
         .domain = JX_DECLARED,
@@ -297,15 +297,15 @@ static bool make_call(jaxvet_program *p, const jx_binding *bindings,
         .handlers = p->handlers,
     };
 
-    const jx_typed *typed;
+    const jx_typed *typed = NULL;
 
     if (!jx_plan_admit(p->program, p->nsizes, bindings))
         return false;
-    typed = jx_program_at(p->program, p->nsizes, bindings);
-    if (!typed)
-        return false;
-    call->plan = jx_plan_make(typed, &typed->program->entry, &options);
-    if (!call->plan)
+    if (!kinds)
+        typed = jx_program_at(p->program, p->nsizes, bindings);
+    if (typed)
+        call->plan = jx_plan_make(typed, &typed->program->entry, &options);
+    if (kinds ? !jx_api_sanitize(call, bindings, kinds) : !call->plan)
         return false;
     call->exec = jx_exec_new(call->plan);
     if (!call->exec)
@@ -315,8 +315,8 @@ static bool make_call(jaxvet_program *p, const jx_binding *bindings,
     return decide(p, p->nsizes, bindings, &call->nsaid, &call->said);
 }
 
-jaxvet_call *jaxvet_prepare(jaxvet_program *program, const jaxvet_size *sizes,
-                            int count, jaxvet_error *error)
+static jaxvet_call *prepare(jaxvet_program *program, const jaxvet_size *sizes, int count,
+                            unsigned kinds, jaxvet_error *error)
 {
     jaxvet_call *call;
     jx_binding *bindings;
@@ -332,7 +332,7 @@ jaxvet_call *jaxvet_prepare(jaxvet_program *program, const jaxvet_size *sizes,
     if (!call || !bindings) {
         jx_api_starved(error);
     } else if (bind(program, sizes, count, bindings, error)) {
-        ok = make_call(program, bindings, call);
+        ok = make_call(program, bindings, kinds, call);
         if (!ok)
             jx_api_hand_over(program->ctx, error);
     }
@@ -343,13 +343,35 @@ jaxvet_call *jaxvet_prepare(jaxvet_program *program, const jaxvet_size *sizes,
     return NULL;
 }
 
+jaxvet_call *jaxvet_prepare(jaxvet_program *program, const jaxvet_size *sizes,
+                            int count, jaxvet_error *error)
+{
+    return prepare(program, sizes, count, 0, error);
+}
+
+jaxvet_call *jaxvet_prepare_sanitized(jaxvet_program *program, const jaxvet_size *sizes,
+                                      int count, unsigned kinds, jaxvet_error *error)
+{
+    const unsigned all = JAXVET_SANITIZE_NAN | JAXVET_SANITIZE_OOB | JAXVET_SANITIZE_WRAP;
+
+    if (!kinds || kinds & ~all) {
+        refuse(error, "expected a sum of %s", "JAXVET_SANITIZE_...");
+        return NULL;
+    }
+    return prepare(program, sizes, count, kinds, error);
+}
+
 void jaxvet_call_free(jaxvet_call *call)
 {
     if (!call)
         return;
     jx_exec_free(call->exec);
+    jx_api_found_free(call->found);
     if (!call->is_copy) {
-        jx_plan_free(call->plan);
+        if (call->sanitizer)
+            jx_sanitizer_free(call->sanitizer);
+        else
+            jx_plan_free(call->plan);
         free(call->ins);
         free(call->outs);
     }
@@ -369,6 +391,7 @@ jaxvet_call *jaxvet_call_copy(const jaxvet_call *call, jaxvet_error *error)
     }
     *copy = *call;
     copy->is_copy = true;
+    copy->found = NULL;
     copy->exec = jx_exec_new(call->plan);
     if (copy->exec)
         return copy;
@@ -415,7 +438,7 @@ size_t jaxvet_call_memory(const jaxvet_call *call)
 
 int jaxvet_call_lends(const jaxvet_call *call, int input, int output)
 {
-    return call && input >= 0 && input < jx_plan_nins(call->plan) && output >= 0 &&
+    return call && !call->sanitizer && input >= 0 && input < jx_plan_nins(call->plan) && output >= 0 &&
            output < jx_plan_nouts(call->plan) &&
            jx_plan_lends(call->plan, input, output);
 }
@@ -478,21 +501,6 @@ static bool have_buffers(int count, const jaxvet_layout *arrays,
     return true;
 }
 
-/* Why the last run failed. */
-static jaxvet_status tell_failure(const jaxvet_call *call, jaxvet_error *error)
-{
-    const jaxvet_error *host = jx_exec_host_error(call->exec);
-    jaxvet_status status =
-        jx_exec_gave_up(call->exec) ? JAXVET_LIMIT : JAXVET_INPUT;
-
-    if (host)
-        jx_api_error(error, host->status, host->file, host->place,
-                     host->message);
-    else
-        jx_api_error(error, status, NULL, NULL, jx_exec_error(call->exec));
-    return host ? host->status : status;
-}
-
 jaxvet_status jaxvet_run(jaxvet_call *call, const void *const *inputs,
                          void *const *outputs, jaxvet_error *error)
 {
@@ -513,7 +521,9 @@ jaxvet_status jaxvet_run_with(jaxvet_call *call, const void *const *inputs,
     if (!say_the_sizes(call, inputs, error))
         return JAXVET_INPUT;
     jx_exec_restart(call->exec);
+    if (call->sanitizer)
+        return jx_api_run_sanitized(call, inputs, outputs, context, error);
     jx_exec_context(call->exec, context);
     return jx_exec_run(call->exec, inputs, outputs) ? JAXVET_OK
-                                                    : tell_failure(call, error);
+                                                    : jx_api_tell_failure(call, error);
 }

@@ -429,6 +429,7 @@ bool jx_exec_run(jx_exec *exec, const void *const *ins, void *const *outs)
     fenv_t mode;
 
     run->failed = run->differs = run->host_failed = false;
+    run->error[0] = 0;
     run->is_limited = run->deadline > 0 || run->budget->limits.cancel;
     atomic_store(&run->stopped, false);
     run->left = run->limit;

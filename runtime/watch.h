@@ -60,6 +60,7 @@ typedef struct jx_tracked {
 typedef struct jx_tracks {
     jx_arena *arena;
     JX_VEC(jx_tracked) all;
+    JX_VEC(int64_t *) runs; /* of equations, counted: to be zero before a run */
 } jx_tracks;
 
 typedef struct jx_watch {

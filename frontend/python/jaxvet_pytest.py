@@ -13,6 +13,9 @@ With `--jaxvet-capture DIR` each jitted program that the tests run goes into DIR
 its inputs and what JAX computed; at the end jaxvet checks and runs them all, and the
 summary says what it could not.
 
+With `--jaxvet-sanitize nan,oob` all that the tests compute runs on jaxvet's backend, which
+looks at it (`jaxvet.sanitize`): a test fails that makes such a thing.
+
 With `--jaxvet-repro DIR` what `jaxvet_gradcheck` finds goes there as tests in plain JAX.
 
 The ini option `jaxvet_level` says from which level on a finding fails a test
@@ -33,6 +36,10 @@ def pytest_addoption(parser):
     parser.getgroup("jaxvet").addoption(
         "--jaxvet-repro", metavar="DIR", help="write a test in plain JAX for each finding of "
         "jaxvet_gradcheck: DRV001-1.py, ...")
+    parser.getgroup("jaxvet").addoption(
+        "--jaxvet-sanitize", metavar="KINDS", help="run what the tests compute on jaxvet, and "
+        "fail tests that make nan (or infinities), oob (indices outside), wrap (integers "
+        "that do not hold their value): nan,oob,wrap")
     parser.addini("jaxvet_level", "findings from this level on fail a test: "
                   "error, warning or note", default="error")
     parser.addini("jaxvet_strict", "what jaxvet leaves undecided fails a test",
@@ -40,6 +47,14 @@ def pytest_addoption(parser):
 
 
 def pytest_configure(config):
+    kinds = config.getoption("--jaxvet-sanitize")
+    if kinds:
+        from jaxvet import _sanitize  # here: pytest starts without JAX
+        try:
+            _sanitize.kinds_of([kinds])
+        except ValueError as error:
+            raise pytest.UsageError(f"--jaxvet-sanitize: {error}") from error
+        config.pluginmanager.register(Sanitizing(kinds))
     directory = config.getoption("--jaxvet-capture")
     if directory:
         from jaxvet import _capture  # here: pytest starts without JAX
@@ -53,6 +68,23 @@ def pytest_configure(config):
             config.pluginmanager.register(Capturing(_capture.Capture(directory)))
         except OSError as error:
             raise pytest.UsageError(f"--jaxvet-capture: {error}") from error
+
+
+class Sanitizing:
+    """What is done around the tests where they are looked at as they run."""
+
+    def __init__(self, kinds):
+        self.kinds = kinds
+
+    def pytest_sessionstart(self):
+        from jaxvet import _sanitize
+        _sanitize.tag_modes()
+
+    @pytest.hookimpl(hookwrapper=True)
+    def pytest_runtest_call(self, item):
+        import jaxvet
+        with jaxvet.sanitize(self.kinds):
+            yield
 
 
 class Capturing:

@@ -196,7 +196,8 @@ const jx_stack *jx_hlo_stack(jx_hlo_reader *s, const jx_mlir_attr *loc)
     return stack;
 }
 
-/* "jit(f)/jit(main)/add": what is before the primitive. */
+/* "jit(f)/jit(main)/add": what is before the primitive.  A call has none behind its own:
+ * "jit(f)/transpose(jvp(jit(g)))". */
 const char *jx_hlo_name_stack(jx_hlo_reader *s, const jx_mlir_attr *loc)
 {
     const jx_mlir_attr *at = unfused(loc);
@@ -204,7 +205,9 @@ const char *jx_hlo_name_stack(jx_hlo_reader *s, const jx_mlir_attr *loc)
 
     if (!at || at->kind != JX_A_LOC_NAME || !at->text)
         return NULL;
-    slash = strrchr(at->text, '/');
+    slash = at->text + strlen(at->text);
+    if (slash == at->text || slash[-1] != ')')
+        slash = strrchr(at->text, '/');
     return slash ? jx_strings_add(&s->ctx->strings, at->text,
                                   (size_t)(slash - at->text))
                  : NULL;

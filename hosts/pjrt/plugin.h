@@ -219,6 +219,7 @@ typedef struct jx_pjrt_port {
 } jx_pjrt_port;
 
 enum { JX_PJRT_FINGERPRINT = 32 }; /* characters */
+enum { JX_PJRT_SANITIZES = 8 };    /* sums of JAXVET_SANITIZE_... */
 
 /* A module that is ready to run; executables share it. */
 typedef struct jx_pjrt_program {
@@ -233,6 +234,7 @@ typedef struct jx_pjrt_program {
     jaxvet_call *call;    /* the others are copies of it */
     int nidle, nroom;
     jaxvet_call **idle;   /* nobody runs them now */
+    struct jx_pjrt_sanitized *sanitized[JX_PJRT_SANITIZES]; /* by kinds: sanitize.h */
     int ndevices;         /* that run it together */
     /* Arguments and results of the module, tokens among them, with the program's
      * inputs and outputs that they are: -1 for a token. */

@@ -2,6 +2,7 @@
 #include "hosts/pjrt/compiles.h"
 #include "hosts/pjrt/ffi.h"
 #include "hosts/pjrt/plugin.h"
+#include "hosts/pjrt/sanitize.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -322,6 +323,7 @@ static void free_program(jx_pjrt_program *p)
     for (int i = 0; i < p->nidle; i++)
         if (p->idle[i] != p->call)
             jaxvet_call_free(p->idle[i]);
+    jx_pjrt_sanitized_free(p);
     jaxvet_call_free(p->call);
     jaxvet_close(p->program);
     jx_pjrt_options_free(&p->options);

@@ -97,7 +97,7 @@ static const char *note_of(jx_program *program, const jx_witness *w)
 {
     jx_buffer text = jx_ctx_text(program->ctx);
 
-    if (element_of(w))
+    if (element_of(w) && element_of(w)->count)
         put_element(element_of(w), &text);
     else if (w->misuse.rows > 1)
         jx_buffer_printf(&text, "in row %lld of %lld of indices (%lld outside)",
@@ -149,7 +149,7 @@ static const char *witness_of(jx_program *program, const jx_witness *w)
                          w->misuse.axis, (long long)w->misuse.index, (long long)w->misuse.most,
                          (long long)w->misuse.row,
                          (long long)(w->misuse.rows ? w->misuse.outside : 1));
-    if (u) {
+    if (u && u->count) {
         jx_buffer_puts(&text, ",\"index\":[");
         put_indices(u->rank, u->index, &text);
         jx_buffer_printf(&text, "],\"count\":%lld,\"value\":", (long long)u->count);

@@ -89,6 +89,11 @@ const char *jx_value_what(jx_program *program, const jx_witness *w)
 {
     if (w->slip.at.eqn)
         return what_of_integers(program, &w->slip);
+    if (w->code == JX_CODE_NUM001 && w->made.eqn && !w->made.count)
+        return "a decomposition of a matrix fails, and gives NaN";
+    if (w->code == JX_CODE_NUM009 && w->made.eqn && !w->made.count)
+        return jx_arena_printf(program->ctx->arena, "%s gives a NaN that the program says",
+                               jx_eqn_name(w->made.eqn));
     if (w->misuse.eqn)
         return what_of_indices(program, &w->misuse);
     if (w->code == JX_CODE_NUM005)

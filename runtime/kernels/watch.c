@@ -92,9 +92,9 @@ static bool is_excused(const jx_watch *watch, const jx_eqn *eqn)
     return false;
 }
 
-/* What is not finite becomes one. */
+/* What is not finite becomes one; `nan`: what is NaN. */
 static void mend_row(const jx_view *view, char *row, int64_t columns,
-                     int64_t step)
+                     int64_t step, bool nan)
 {
     bool complex = jx_dtype_is_complex(view->dtype);
     const double one[2] = {1, 0};
@@ -103,13 +103,14 @@ static void mend_row(const jx_view *view, char *row, int64_t columns,
         double parts[2] = {0};
         jx_convert(view->dtype, complex ? JX_C128 : JX_F64, row + i * step,
                    parts, 1);
-        if (!isfinite(parts[0]) || !isfinite(parts[1]))
+        if (nan ? isnan(parts[0]) || isnan(parts[1])
+                : !isfinite(parts[0]) || !isfinite(parts[1]))
             jx_convert(complex ? JX_C128 : JX_F64, view->dtype, one,
                        row + i * step, 1);
     }
 }
 
-static void mend(const jx_view *view)
+static void mend(const jx_view *view, bool nan)
 {
     int last = view->rank - 1;
     int64_t columns = last < 0 ? 1 : jx_steps_along(view, last), rows = 1;
@@ -124,7 +125,7 @@ static void mend(const jx_view *view)
             at += rest % jx_steps_along(view, axis) * view->strides[axis];
             rest /= jx_steps_along(view, axis);
         }
-        mend_row(view, at, columns, step);
+        mend_row(view, at, columns, step, nan);
     }
 }
 
@@ -188,19 +189,20 @@ static jx_badness badness_at(const jx_view *view, const int64_t *index)
                                                 : JX_FINITE;
 }
 
+/* Worse than all of the operands there; `finite`: which are finite. */
 static bool is_new_at(const watched *d, const jx_view *ins, const jx_view *result,
-                      const int64_t *index, jx_badness *is)
+                      const int64_t *index, bool finite, jx_badness *is)
 {
     *is = badness_at(result, index);
     for (int i = 0; *is != JX_FINITE && i < d->nins; i++)
-        if (badness_at(&ins[i], index) != JX_FINITE)
+        if (badness_at(&ins[i], index) >= (finite ? JX_INFINITE : *is))
             return false;
     return *is != JX_FINITE;
 }
 
 /* Elements of a result that are not finite though those of the operands there are, where
- * others of the operands are not, either; of the worst of these, the first in `to`, if it is
- * not NULL.  They become ones where they are excused. */
+ * others of the operands are not, either; of the worst of these, the first in `to`.  Where
+ * they are excused they become ones, and so do NaN that are made of infinities. */
 static bool find_new(const watched *d, const jx_view *ins, const jx_view *result, bool excused,
                      jx_unfinite *to)
 {
@@ -209,11 +211,11 @@ static bool find_new(const watched *d, const jx_view *ins, const jx_view *result
     int axis;
 
     do {
-        if (is_new_at(d, ins, result, index, &is)) {
+        if (is_new_at(d, ins, result, index, !excused, &is)) {
             char *at = result->data;
             for (int k = 0; k < result->rank; k++)
                 at += index[k] * result->strides[k];
-            if (is > worst && to) {
+            if (is > worst) {
                 worst = is;
                 to->value = jx_element_at(result->dtype, at);
                 to->rank = result->rank;
@@ -221,11 +223,9 @@ static bool find_new(const watched *d, const jx_view *ins, const jx_view *result
                 memcpy(to->index, index, (size_t)result->rank * sizeof *index);
                 memcpy(to->shape, result->shape, (size_t)result->rank * sizeof *index);
             }
-            if (to)
-                to->count += is == worst;
-            worst = is > worst ? is : worst;
+            to->count += is == worst;
             if (excused)
-                mend_row(result, at, 1, 0);
+                mend_row(result, at, 1, 0, false);
         }
         for (axis = result->rank - 1; axis >= 0 && ++index[axis] == result->shape[axis]; axis--)
             index[axis] = 0;
@@ -294,13 +294,15 @@ static bool run_watch(jx_run *run, const void *data, const jx_view *ins,
             before = is > before ? is : before;
         }
         if (before == JX_FINITE && !d->shell && is_excused(d->to, d->eqn)) {
-            mend(&ins[d->nins + i]);
+            mend(&ins[d->nins + i], false);
             if (d->bad)
                 d->bad[d->outs[i]] = false;
             continue;
         }
         if (before != JX_FINITE && d->each)
             look_at_each(d, ins, &ins[d->nins + i], i);
+        else if (before == JX_INFINITE && d->bad && is_excused(d->to, d->eqn))
+            mend(&ins[d->nins + i], true);
         if (before == JX_FINITE && !d->shell)
             tell_root(d, ins, i, &result, worst);
         if (before < JX_NO_NUMBER)
@@ -340,6 +342,8 @@ void jx_plan_watch(jx_planner *p, jx_watch *to, const jx_eqn *eqn,
             numbers[data.nouts] = i;
             slots[data.nins + data.nouts++] = outs[i];
         }
+    if (data.nouts && bad)
+        JX_PUSH(to->tracks->arena, &to->tracks->runs, runs);
     if (data.nouts && bad)
         JX_PUSH(to->tracks->arena, &to->tracks->all, ((jx_tracked){eqn, bad}));
     if (data.nouts)

@@ -386,6 +386,8 @@ void jx_plan_watch_integers(jx_planner *p, jx_watch *to, unsigned kinds, const j
         jx_plan_starved(p);
         return;
     }
+    if (to && to->tracks)
+        JX_PUSH(to->tracks->arena, &to->tracks->runs, data.runs);
     memcpy(slots, ins, (size_t)data.nins * sizeof *slots);
     slots[data.nins] = outs[0];
     jx_plan_op(p, data.op == OP_SUM ? run_sums : run_integers, &data, sizeof data,

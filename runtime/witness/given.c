@@ -1,9 +1,11 @@
 /* given.c - see given.h. */
 #include "runtime/witness/given.h"
 
+#include "runtime/elementwise.h"
 #include "runtime/host.h"
 #include "runtime/witness/parts.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -73,6 +75,18 @@ const jx_map *jx_given_quiet(const jx_given *given)
     return &given->quiet;
 }
 
+/* One finding of a code for what one expression does: a // b is a quotient and a remainder. */
+static bool is_told(const jx_given *g, const jx_eqn *eqn, jx_code code)
+{
+    for (size_t i = 0; i < g->found.found.count; i++) {
+        const jx_witness *w = &g->found.found.at[i];
+        if (w->code == code && w->slip.at.eqn &&
+            jx_eqns_are_one(&g->hunt.origins, w->slip.at.eqn, eqn))
+            return true;
+    }
+    return false;
+}
+
 static void keep_slips(jx_given *g)
 {
     jx_hunt *h = &g->hunt;
@@ -80,9 +94,12 @@ static void keep_slips(jx_given *g)
     for (int i = 0; i < g->watch.nslips; i++) {
         const jx_slip *slip = &g->watch.slips[i];
         bool wraps = slip->kind == JX_OVERFLOWED || slip->kind == JX_NARROWED;
+        jx_code code = wraps ? JX_CODE_DTY004 : JX_CODE_NUM001;
+        if (is_told(g, slip->at.eqn, code))
+            continue;
         JX_PUSH(h->program->ctx->arena, &g->found.found,
                 ((jx_witness){.slip = *slip,
-                              .code = wraps ? JX_CODE_DTY004 : JX_CODE_NUM001,
+                              .code = code,
                               .level = JX_ERROR,
                               .stack = jx_origin_stack(&h->origins, slip->at.eqn)}));
     }
@@ -94,11 +111,123 @@ static bool is_outside(const jx_misuse *misuse)
            misuse->kind == JX_DROPPED || misuse->kind == JX_CLAMPED;
 }
 
+/* -- NaN of what is not finite itself ------------------------------------------------------ */
+
+/* With all others excused: a NaN that is made of infinities which no other equation made. */
+static void weigh_infinities(jx_given *g, int nroots, const jx_unfinite *roots)
+{
+    jx_hunt *h = &g->hunt;
+    const jx_eqn *others[JX_WATCHED_ROOTS];
+    jx_unfinite nan;
+    int out;
+
+    for (int i = 0; i < nroots; i++)
+        others[i] = roots[i].eqn;
+    if (!nroots || !jx_hunt_run(h, false, nroots, others))
+        return; /* without roots that was looked at */
+    out = jx_hunt_bad_output(h);
+    nan = g->watch.nan;
+    if (out >= 0 && nan.eqn && !jx_hunt_knows(h, nan.eqn))
+        jx_hunt_keep(h, &nan, out, nroots, others);
+}
+
+static bool is_nan(const jx_hunt *h, jx_atom atom)
+{
+    const jx_origin *origin = jx_origin_of(&h->origins, atom);
+    double value = 0;
+
+    while (origin && origin->eqn && origin->eqn->nins == 1 && jx_eqn_moves(origin->eqn)) {
+        atom = origin->eqn->ins[0];
+        origin = jx_origin_of(&h->origins, atom);
+    }
+    if (atom.literal && !atom.literal->dim && !atom.literal->array &&
+        jx_dtype_is_float(atom.literal->aval->dtype))
+        jx_convert(atom.literal->aval->dtype, JX_F64, atom.literal->bits, &value, 1);
+    return isnan(value);
+}
+
+/* It gives a NaN that the program says. */
+static bool says_nan(const jx_hunt *h, const jx_eqn *eqn)
+{
+    for (int i = 0; !jx_bodies_of(eqn) && i < eqn->nins; i++)
+        if (is_nan(h, eqn->ins[i]))
+            return !jx_eqn_moves(eqn);
+    for (int k = 0; k < jx_bodies_of(eqn); k++) {
+        const jx_jaxpr *body = jx_body_of(eqn, k)->jaxpr;
+        for (int i = 0; body && i < body->nouts; i++)
+            if (is_nan(h, body->outs[i]))
+                return true;
+    }
+    return false;
+}
+
+/* A decomposition of a matrix, which gives NaN where it fails: what a module has of it is a
+ * custom call and a choice. */
+static bool is_of_a_call(const jx_hunt *h, const jx_jaxpr *jaxpr, const jx_eqn *eqn)
+{
+    for (int i = 0; i < jaxpr->neqns; i++)
+        if (jaxpr->eqns[i].prim->id == JX_PRIM_stablehlo_custom_call &&
+            jx_eqns_are_one(&h->origins, &jaxpr->eqns[i], eqn))
+            return true;
+    return false;
+}
+
+static void weigh_declared(jx_given *g, const jx_jaxpr *jaxpr, int out)
+{
+    jx_hunt *h = &g->hunt;
+
+    for (int i = 0; jaxpr && i < jaxpr->neqns && !g->found.found.count; i++) {
+        const jx_eqn *eqn = &jaxpr->eqns[i];
+        jx_witness w = {.made = {.eqn = eqn}, .code = JX_CODE_NUM009, .out = out,
+                        .stack = jx_origin_stack(&h->origins, eqn)};
+        if (says_nan(h, eqn) && eqn->nouts && jx_hunt_follow(h, &w)) {
+            w.made.value.dtype = eqn->outs[0]->aval->dtype;
+            if (is_of_a_call(h, jaxpr, eqn))
+                w.code = JX_CODE_NUM001;
+            JX_PUSH(h->program->ctx->arena, &g->found.found, w);
+        }
+        for (int k = 0; k < jx_bodies_of(eqn); k++)
+            weigh_declared(g, jx_body_of(eqn, k)->jaxpr, out);
+    }
+}
+
+/* The first output with a NaN where no input has one; else -1. */
+static int nan_output(const jx_hunt *h)
+{
+    jx_unfinite found;
+    double parts[2] = {0};
+
+    for (int i = 0; i < h->run.nins; i++)
+        if (jx_port_find_unfinite(jx_plan_in(h->run.plan, i), h->run.in[i], &found))
+            return -1;
+    for (int i = 0; i < h->run.nouts; i++) {
+        bool bad = jx_port_find_unfinite(jx_plan_out(h->run.plan, i),
+                                         jx_exec_out(h->run.exec, i), &found);
+        bool complex = bad && jx_dtype_is_complex(found.value.dtype);
+        if (bad)
+            jx_convert(found.value.dtype, complex ? JX_C128 : JX_F64, found.value.bits, parts, 1);
+        if (bad && (isnan(parts[0]) || isnan(parts[1])))
+            return i;
+    }
+    return -1;
+}
+
+static void weigh_numbers(jx_given *g)
+{
+    jx_hunt *h = &g->hunt;
+    jx_unfinite roots[JX_WATCHED_ROOTS];
+    int nroots = g->watch.nroots;
+
+    memcpy(roots, g->watch.roots, sizeof roots);
+    jx_hunt_weigh_numbers(h);
+    weigh_infinities(g, nroots, roots);
+}
+
 /* Runs the program again for each that is to be weighed. */
 static void weigh(jx_given *g)
 {
     jx_misuse misuses[JX_WATCHED_ROOTS];
-    int n = 0;
+    int n = 0, out;
 
     for (int i = 0; i < g->watch.nmisuses; i++)
         if (is_outside(&g->watch.misuses[i]) &&
@@ -106,9 +235,12 @@ static void weigh(jx_given *g)
             misuses[n++] = g->watch.misuses[i];
     keep_slips(g);
     if (g->options.kinds & JX_PROBE_NAN)
-        jx_hunt_weigh_numbers(&g->hunt);
+        weigh_numbers(g);
     if (g->options.kinds & JX_PROBE_OOB)
         jx_hunt_weigh_indices(&g->hunt, n, misuses);
+    if ((g->options.kinds & JX_PROBE_NAN) && !g->found.found.count &&
+        jx_hunt_run(&g->hunt, false, 0, NULL) && (out = nan_output(&g->hunt)) >= 0)
+        weigh_declared(g, g->hunt.program->entry.jaxpr, out);
 }
 
 /* All that a search may spend, which a run has no need of. */

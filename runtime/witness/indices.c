@@ -141,6 +141,48 @@ static bool is_noticed(jx_hunt *h, const jx_misuse *misuse)
     return differs;
 }
 
+/* -- what a module fills in ---------------------------------------------------------------
+ *
+ * In StableHLO a gather that fills is one that does not, and a choice of a constant where the
+ * index is outside, both of one expression. */
+
+static bool is_number(const jx_hunt *h, jx_atom atom)
+{
+    const jx_origin *origin = jx_origin_of(&h->origins, atom);
+
+    while (origin && origin->eqn && origin->eqn->nins == 1 && jx_eqn_moves(origin->eqn)) {
+        atom = origin->eqn->ins[0];
+        origin = jx_origin_of(&h->origins, atom);
+    }
+    return atom.literal || (origin && origin->constant);
+}
+
+/* The choice, or NULL. */
+static const jx_eqn *filler_of(const jx_hunt *h, const jx_eqn *gather)
+{
+    const jx_origin *made = jx_map_get(&h->origins.of, gather->outs[0]);
+
+    for (int i = 0; made && made->jaxpr && i < made->jaxpr->neqns; i++) {
+        const jx_eqn *eqn = &made->jaxpr->eqns[i];
+        if (eqn->prim->id == JX_PRIM_select_n && eqn->nins == 3 &&
+            (eqn->ins[2].var == gather->outs[0] || eqn->ins[1].var == gather->outs[0]) &&
+            is_number(h, eqn->ins[eqn->ins[2].var == gather->outs[0] ? 1 : 2]) &&
+            jx_eqns_are_one(&h->origins, eqn, gather))
+            return eqn;
+    }
+    return NULL;
+}
+
+/* What it fills in gets to an output, where that can be seen: it is NaN. */
+static bool is_filled_in(jx_hunt *h, const jx_eqn *filler)
+{
+    jx_witness w = {.made = {.eqn = filler}};
+
+    if (!h->watch->tracks || !jx_dtype_is_inexact(filler->outs[0]->aval->dtype))
+        return true;
+    return jx_hunt_run(h, false, 0, NULL) && jx_hunt_follow(h, &w);
+}
+
 static jx_level level_of(const jx_hunt *h, const jx_misuse *misuse, jx_code code, bool fixed)
 {
     bool implied = h->options->plain && jx_index_is_implied(&h->origins, index_of(misuse));
@@ -152,7 +194,8 @@ static jx_level level_of(const jx_hunt *h, const jx_misuse *misuse, jx_code code
     return implied && code != JX_CODE_IDX003 ? JX_NOTE : jx_code_of(code)->level;
 }
 
-static bool is_worth(jx_hunt *h, const jx_misuse *misuse, jx_code code, bool fixed)
+static bool is_worth(jx_hunt *h, const jx_misuse *misuse, jx_code code, bool fixed,
+                     const jx_eqn *filler)
 {
     if (is_told(h, misuse->eqn, code))
         return false;
@@ -180,16 +223,24 @@ static bool is_worth(jx_hunt *h, const jx_misuse *misuse, jx_code code, bool fix
         break;
     default: break;
     }
+    if (filler)
+        return is_filled_in(h, filler);
     return is_noticed(h, misuse);
 }
 
-static void keep(jx_hunt *h, const jx_misuse *misuse)
+static void keep(jx_hunt *h, const jx_misuse *found)
 {
+    jx_misuse kept = *found, *misuse = &kept;
+    const jx_eqn *filler = h->options->given && found->eqn->prim->id == JX_PRIM_gather
+                               ? filler_of(h, found->eqn)
+                               : NULL;
     jx_code code = code_of(h, misuse);
     bool fixed = code && !jx_origin_varies(&h->origins, index_of(misuse));
     const void *const *inputs;
 
-    if (!code || !is_worth(h, misuse, code, fixed))
+    if (filler)
+        kept.kind = JX_FILLED;
+    if (!code || !is_worth(h, misuse, code, fixed, filler))
         return;
     inputs = jx_hunt_inputs(h);
     if (inputs)

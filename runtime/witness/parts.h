@@ -97,6 +97,10 @@ void jx_hunt_look_at_uses(jx_hunt *h);
 bool jx_hunt_run(jx_hunt *h, bool absorbing, int nexcused, const jx_eqn *const *excused);
 int jx_hunt_bad_output(const jx_hunt *h);
 
+/* witness.c: keeps an equation that is to blame for an output of the last run, in which the
+ * others were excused, if it is worth it. */
+void jx_hunt_keep(jx_hunt *h, const jx_unfinite *root, int out, int nothers,
+                  const jx_eqn *const *others);
 /* witness.c: keeps those equations that are to blame for what is not finite in the last run.
  * False: no operations are left. */
 bool jx_hunt_weigh_numbers(jx_hunt *h);

@@ -4,6 +4,7 @@
 #include "analyzer/cost.h"
 #include "frontend/ir/range.h"
 #include "frontend/ir/signature.h"
+#include "runtime/elementwise.h"
 #include "runtime/tape.h"
 #include "runtime/witness/parts.h"
 
@@ -31,6 +32,8 @@ bool jx_hunt_run(jx_hunt *h, bool absorbing, int nexcused, const jx_eqn *const *
     h->watch->tracks = tracks;
     for (size_t i = 0; tracks && i < tracks->all.count; i++)
         memset(tracks->all.at[i].bad, 0, (size_t)tracks->all.at[i].eqn->nouts);
+    for (size_t i = 0; tracks && i < tracks->runs.count; i++)
+        *tracks->runs.at[i] = 0;
     h->watch->spoiled = h->spoiled;
     h->watch->spoiled_whole = h->spoiled_whole;
     h->watch->nabsorbing = absorbing ? h->nabsorbing : 0;
@@ -59,13 +62,19 @@ int jx_hunt_bad_output(const jx_hunt *h)
 /* Elements of outputs that are not finite. */
 static int64_t count_bad(const jx_hunt *h)
 {
-    jx_unfinite found;
     int64_t count = 0;
 
-    for (int i = 0; i < h->run.nouts; i++)
-        if (jx_port_find_unfinite(jx_plan_out(h->run.plan, i), jx_exec_out(h->run.exec, i),
-                                  &found))
-            count += found.count;
+    for (int i = 0; i < h->run.nouts; i++) {
+        const jx_port *port = jx_plan_out(h->run.plan, i);
+        const char *data = jx_exec_out(h->run.exec, i);
+        bool complex = jx_dtype_is_complex(port->dtype);
+        for (int64_t k = 0; jx_dtype_is_inexact(port->dtype) && k < port->count; k++) {
+            double parts[2] = {0};
+            jx_convert(port->dtype, complex ? JX_C128 : JX_F64,
+                       data + (size_t)k * jx_dtype_of(port->dtype)->bytes, parts, 1);
+            count += !isfinite(parts[0]) || !isfinite(parts[1]);
+        }
+    }
     return count;
 }
 
@@ -148,9 +157,8 @@ static bool is_of_library_loop(const jx_hunt *h, const jx_eqn *eqn)
     return one;
 }
 
-/* What the last run showed, if it is worth it. */
-static void keep(jx_hunt *h, const jx_unfinite *root, int out, int nothers,
-                 const jx_eqn *const *others)
+void jx_hunt_keep(jx_hunt *h, const jx_unfinite *root, int out, int nothers,
+                  const jx_eqn *const *others)
 {
     const void *const *inputs;
     jx_witness w;
@@ -189,7 +197,7 @@ static bool weigh(jx_hunt *h, int nroots, const jx_unfinite *roots)
             return h->operations > 0;
         out = jx_hunt_bad_output(h);
         if (out >= 0)
-            keep(h, &roots[i], out, n, others);
+            jx_hunt_keep(h, &roots[i], out, n, others);
     }
     return true;
 }
@@ -211,7 +219,7 @@ bool jx_hunt_weigh_numbers(jx_hunt *h)
     if (nroots > 1)
         return weigh(h, nroots, roots);
     if (!jx_hunt_knows(h, roots[0].eqn))
-        keep(h, &roots[0], out, 0, NULL);
+        jx_hunt_keep(h, &roots[0], out, 0, NULL);
     return true;
 }
 

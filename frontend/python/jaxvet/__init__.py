@@ -12,6 +12,7 @@
     jaxvet.replay(file)                the call that it kept, made again
     jaxvet.specs(args, "b, ...")       the arguments' shapes, with symbolic sizes
     with jaxvet.backend(): ...         JAX computes on our runtime
+    with jaxvet.sanitize("nan"): ...   the same, and looks at what it computes
     jaxvet.doctor()                    what is installed, what it can't do
 
 Specs are as for `jax.make_jaxpr`: arrays, `jax.ShapeDtypeStruct`s, with
@@ -33,13 +34,14 @@ from ._log import Answer, Log
 from ._prover import SizeDependent, prover
 from ._replay import replay
 from ._report import Finding, Report, ReportError, Undecided
+from ._sanitize import Sanitized, SanitizerError, sanitize
 from ._shapes import SpecError, specs
 from ._trace import dump
 from ._version import VERSION as __version__
 
 __all__ = ["Answer", "BlackBox", "Diagnosis", "Document", "Exhausted", "Exported",
            "Finding", "JaxvetError", "Log", "NotFinite", "Report",
-           "ReportError", "SizeDependent", "SpecError", "Undecided",
+           "ReportError", "Sanitized", "SanitizerError", "SizeDependent", "SpecError", "Undecided",
            "backend", "blackbox", "check", "doctor", "dump", "exhaust", "export",
            "gradcheck",
-           "intended", "prover", "replay", "specs"]
+           "intended", "prover", "replay", "sanitize", "specs"]

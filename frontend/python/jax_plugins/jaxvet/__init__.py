@@ -8,6 +8,7 @@ so nothing runs on it that is not asked to: by `JAX_PLATFORMS=jaxvet`,
     JAXVET_DEVICES=8         as many devices; else, with JAX_PLATFORMS=jaxvet, as many
                              as the program asks of the CPU
     JAXVET_MEMORY=2GiB       arrays take no more than that
+    JAXVET_SANITIZE=nan,oob  looks at what is computed, and raises (nan,oob,log: prints)
     JAXVET_PJRT_LIBRARY=...  another libjaxvet_pjrt.so
 """
 from __future__ import annotations
@@ -81,5 +82,8 @@ def initialize():
     if isinstance(known, set):
         known.add("jaxvet")
     _ffi.connect(path)
+    if "oob" in os.environ.get("JAXVET_SANITIZE", "").split(","):
+        from jaxvet import _modes
+        _modes.install()
     xla_bridge.register_plugin("jaxvet", priority=PRIORITY, library_path=path,
                                options=functools.partial(_options, alone))

@@ -1,0 +1,396 @@
+"""Programs for the sanitizer, with inputs: a mark `#! CODE` is on each line that a run with
+them has to name, and nothing else may be named.  After the documents of checkify,
+jax_debug_nans and the indexing of jax.numpy."""
+import functools
+import inspect
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+F = np.float32
+X = np.array([1, 0, -1, 2], F)
+I = np.array([0, 2, 7], np.int32)
+LARGEST = 2**31 - 1
+
+#: (function, kinds, arguments)
+PROGRAMS = []
+
+
+def runs(kinds, *args):
+    """Each such row is a run of its own, of which all marks are of these kinds."""
+    def keep(function):
+        PROGRAMS.append((function, kinds, args))
+        return function
+    return keep
+
+
+def marks(function):
+    """The lines that have to be named, with their codes."""
+    lines, first = inspect.getsourcelines(function)
+    return sorted((code, first + i) for i, line in enumerate(lines) if "#!" in line
+                  for code in line.split("#!")[1].split())
+
+
+# -- numbers ----------------------------------------------------------------
+
+@runs("nan", X)
+def log_of_negative(x):
+    y = jnp.log(x)  #! NUM001
+    return y * 2
+
+
+@runs("nan", X)
+def left_out(x):
+    return jnp.where(x > 0, jnp.log(x), 0.0)
+
+
+@runs("nan", X)
+def left_out_backward(x):
+    def loss(x):
+        return jnp.where(x > 0, jnp.log(x), 0.0).sum()  #! NUM002
+    return jax.grad(loss)(x)
+
+
+@runs("nan", X)
+def left_out_twice(x):
+    def loss(x):
+        return jnp.where(x > 0, jnp.log(jnp.where(x > 0, x, 1.0)), 0.0).sum()
+    return jax.value_and_grad(loss)(x)
+
+
+@runs("nan", 100 * X)
+def overflow(x):
+    return jnp.exp(x)  #! NUM004
+
+
+@runs("nan", -100 * X)
+def overflow_that_vanishes(x):
+    return 1 / (1 + jnp.exp(x))
+
+
+@runs("nan", 1000 * X)
+def softmax(x):
+    return jax.nn.softmax(x), jax.nn.log_softmax(x), jax.nn.sigmoid(x)
+
+
+@runs("nan", 0 * X)
+def norm_at_zero(x):
+    def norm(x):
+        return jnp.sqrt((x * x).sum())  #! NUM003
+    return jax.grad(norm)(x)
+
+
+@runs("nan", np.array([7, 1], np.int32), np.array([0, 1], np.int32))
+def integers_by_zero(a, b):
+    return a // b  #! NUM001
+
+
+@runs("nan", X)
+def in_a_scan(x):
+    def body(carry, y):
+        return carry + jnp.log(y), carry  #! NUM001
+    return lax.scan(body, 0.0, x)[0]
+
+
+@runs("nan", X)
+def left_out_in_a_scan(x):
+    def body(carry, y):
+        return carry + jnp.where(y > 0, jnp.log(y), 0), carry
+    return lax.scan(body, 0.0, x)
+
+
+@runs("nan", X)
+@runs("nan", 0 * X + 3)
+def in_a_branch(x):
+    def taken(x):
+        return x * 2
+    return lax.cond(x[0] > 5, jnp.log, taken, x - 2)
+
+
+@runs("nan", X)
+def in_the_branch(x):
+    def taken(x):
+        return jnp.sqrt(x)  #! NUM001
+    return lax.cond(x[0] > 5, jnp.log, taken, x)
+
+
+@runs("nan", F(0.5))
+def in_a_while(x):
+    def body(state):
+        i, x = state
+        return i + 1, jnp.log(x)  #! NUM001
+    return lax.while_loop(lambda state: state[0] < 3, body, (0, x))[1]
+
+
+@runs("nan", X)
+def masked_row(x):
+    scores = jnp.where(x > 5, x, -jnp.inf)
+    return jax.nn.softmax(scores)  #! NUM009
+
+
+@runs("nan", X)
+def masked(x):
+    return jax.nn.softmax(jnp.where(x > 0, x, -jnp.inf))
+
+
+@runs("nan", np.array([np.nan, 1], F))
+def given(x):
+    return x + jnp.exp(x)
+
+
+@runs("nan", np.array([np.nan, -1, 4], F))
+def given_and_made(x):
+    return jnp.sqrt(x)  #! NUM001
+
+
+@runs("nan", np.array([np.nan, -1, 4], F))
+def given_and_left_out(x):
+    return jnp.where(x < 0, 0.0, jnp.sqrt(x))
+
+
+@runs("nan", F(3), F(np.inf))
+def infinity_given(x1, x2):
+    y1 = jnp.sin(x1)
+    y2 = jnp.sin(x2)  #! NUM009
+    return y1 + y2
+
+
+@runs("nan", np.array([1, np.inf, 1], F), np.array([1, np.inf, 0], F))
+def two_ways(x, y):
+    return x / y  #! NUM001
+
+
+@runs("nan", F(1), np.ones(2, F))
+def at_the_first_turn(carry, xs):
+    def body(carry, x):
+        carry = carry - 1.0
+        return carry, x + jnp.sin(1.0 / carry)  #! NUM001
+    return lax.scan(body, carry, xs)
+
+
+@runs("nan", X)
+def by_a_custom_rule(x):
+    @jax.custom_jvp
+    def safe(x):
+        return jnp.where(x > 0, x, 0.0)
+
+    @safe.defjvp
+    def _(primals, tangents):
+        x, = primals
+        return safe(x), tangents[0] / x  #! NUM001
+    return jax.grad(lambda x: safe(x).sum())(x)
+
+
+@runs("nan", F(1))
+def that_is_said(x):
+    return lax.cond(x == 1, lambda: np.float32(np.nan), lambda: x)  #! NUM009
+
+
+@runs("nan", np.ones((3, 3), F))
+def cholesky(x):
+    return jnp.linalg.cholesky(x - 2 * jnp.eye(3))  #! NUM001
+
+
+@runs("nan", X)
+def under_remat(x):
+    @jax.checkpoint
+    def layer(x):
+        return jnp.sqrt(jnp.abs(x))  #! NUM003
+    return jax.grad(lambda x: layer(x).sum())(x)
+
+
+@runs("nan", np.stack([X, X + 1]))
+def mapped(x):
+    def one(x):
+        return jnp.log(x).sum()  #! NUM001
+    return jax.vmap(one)(x)
+
+
+# -- indices ----------------------------------------------------------------
+
+@runs("oob", X, I)
+@runs("oob", X, np.array([-5, 0], np.int32))
+def outside(x, i):
+    return jnp.cos(x[i])  #! IDX001
+
+
+@runs("oob", X, I % 4)
+@runs("oob", X, np.array([-1, -4], np.int32))
+def inside(x, i):
+    return x[i], x.at[i].add(1.0), x.at[i].get()
+
+
+@runs("oob", X, np.int32(4))
+def one_outside(x, i):
+    return x[i]  #! IDX001
+
+
+@runs("oob", X, I)
+def masked_outside(x, i):
+    return jnp.where(i < 4, x[i], 0.0)
+
+
+@runs("oob", X, I)
+def filled(x, i):
+    return jnp.take(x, i)  #! IDX001
+
+
+@runs("oob", X, I)
+def filled_and_masked(x, i):
+    return jnp.where(i < 4, jnp.take(x, i), 0.0)
+
+
+@runs("oob", X, I)
+def with_a_mode(x, i):
+    return (jnp.take(x, i, mode="clip"), x.at[i].get(mode="fill", fill_value=0),
+            x.at[i].set(9.0, mode="drop"), x.at[i].add(9.0, mode="drop"))
+
+
+@runs("oob", X, I)
+def dropped(x, i):
+    return x.at[i].set(9.0)  #! IDX001
+
+
+@runs("oob", np.zeros((3, 5), F), np.array([0, 4, 5], np.int32))
+def labels(x, i):
+    logits = jax.nn.log_softmax(x)
+    return -jnp.take_along_axis(logits, i[:, None], axis=1).mean()  #! IDX001
+
+
+@runs("oob", np.arange(12, dtype=F).reshape(3, 4), np.int32(2))
+def slice_moved(x, i):
+    return lax.dynamic_slice(x, (i, 0), (2, 4))  #! IDX002
+
+
+@runs("oob", np.arange(12, dtype=F).reshape(3, 4), np.int32(2))
+def update_moved(x, i):
+    return lax.dynamic_update_slice(x, jnp.zeros((2, 4)), (i, 0))  #! IDX002
+
+
+@runs("oob", X, I)
+def outside_backward(x, i):
+    def loss(x):
+        return (x[i] ** 2).sum()  #! IDX001
+    return jax.grad(loss)(x)
+
+
+@runs("oob", np.arange(20, dtype=F), np.int32(4))
+def in_a_loop(x, n):
+    def body(i, total):
+        return total + x[i * 8]  #! IDX001
+    return lax.fori_loop(0, n, body, 0.0)
+
+
+@runs("oob", X, I)
+def segments(x, i):
+    return jax.ops.segment_sum(x[:3], i, num_segments=4)
+
+
+@runs("oob", np.ones((2, 3, 7), F), np.array([0, 9], np.int32), np.array([0, 1], np.int32))
+def along_two_axes(x, i, j):
+    return x[j, :, i]  #! IDX001
+
+
+@runs("oob", X, np.int32(7))
+def mapped_slices(x, n):
+    starts = jnp.arange(3) + n - 7
+    return jax.vmap(lambda i: lax.dynamic_slice(x, (i,), (2,)))(starts)
+
+
+# -- integers ---------------------------------------------------------------
+
+@runs("wrap", np.array([LARGEST, 1], np.int32))
+def sum_of_two(a):
+    return a + 1  #! DTY004
+
+
+@runs("wrap", np.array([5, 1], np.int32))
+def sum_that_fits(a):
+    return (a + 1) * a - 7, -a, abs(a), a ** 3, a.astype(np.int8)
+
+
+@runs("wrap", np.array([100000, 1], np.int32))
+def product(a):
+    return a * a  #! DTY004
+
+
+@runs("wrap", np.array([2000, 1], np.int32))
+def power(a):
+    return a ** 3  #! DTY004
+
+
+@runs("wrap", np.array([300, 1], np.int32))
+def narrowed(a):
+    return a.astype(np.int8)  #! DTY004
+
+
+@runs("wrap", np.array([1e10, 1], F))
+@runs("wrap", np.array([np.nan, 1], F))
+@runs("wrap", np.array([np.inf, 1], F))
+def float_out_of_range(a):
+    return a.astype(np.int32)  #! NUM001
+
+
+@runs("wrap", np.array([2.0**31 - 128, -2.0**31, 0.5], F))
+def float_in_range(a):
+    return a.astype(np.int32)
+
+
+@runs("wrap", np.array([2**30, 2**30, 5], np.int32))
+def sum_of_many(a):
+    return a.sum()  #! DTY004
+
+
+@runs("wrap", np.array([-2**31, 1], np.int32))
+def negative(a):
+    return -a  #! DTY004
+
+
+@runs("wrap", np.array([2**30], np.int32), np.array([2**30 + 5], np.int32))
+def midpoint(a, b):
+    return (a + b) >> 1  #! DTY004
+
+
+@runs("wrap", np.array([-7, 1], np.int32))
+def keys(a):
+    key = jax.random.fold_in(jax.random.PRNGKey(3), a[0])
+    new, key = jax.random.split(key)
+    return (jax.random.normal(key, (3,)), jax.random.randint(new, (3,), -5, 100),
+            jax.random.permutation(key, 10), jax.random.categorical(new, jnp.zeros((2, 3))))
+
+
+@runs("wrap", np.array([123456789, 1], np.int32))
+def generator(a):
+    state = a * 1103515245 + 12345
+    return (state >> 16) & 0x7fff
+
+
+@runs("wrap", np.array([123456789, 1], np.int32))
+def hash_of(a):
+    def step(h, x):
+        return (h ^ x) * 16777619, None
+    return lax.scan(step, jnp.int32(-2128831035), a)[0]
+
+
+@runs("wrap", np.array([7, 1], np.uint32))
+def unsigned(a):
+    return a - 8, a * jnp.uint32(0x9E3779B9)
+
+
+@functools.partial(runs, "nan,oob,wrap")(np.ones((8, 5), F), np.arange(8, dtype=np.int32) % 5)
+def a_step(x, y):
+    w = {"w": jnp.full((5, 5), 0.1), "b": jnp.zeros(5)}
+
+    def loss(w, key):
+        keep = jax.random.bernoulli(key, 0.5, x.shape)
+        h = jnp.where(keep, jnp.tanh(x @ w["w"]), 0) + w["b"]
+        h = (h - h.mean(-1, keepdims=True)) * lax.rsqrt(h.var(-1, keepdims=True) + 1e-6)
+        rows = jax.nn.log_softmax(h)
+        return -jnp.take_along_axis(rows, y[:, None], 1).mean()
+
+    def step(w, key):
+        value, grads = jax.value_and_grad(loss)(w, key)
+        return jax.tree.map(lambda a, g: a - 0.1 * g, w, grads), value
+    return lax.scan(step, w, jax.random.split(jax.random.PRNGKey(0), 4))

@@ -1,0 +1,206 @@
+"""The sanitizer: the command's, the backend's, and what Python has of both.
+
+The backend is there or not for a whole process, so that what runs on it has one of its own."""
+import collections
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import textwrap
+
+import jax
+import numpy as np
+import pytest
+import sanitize_programs
+
+import jaxvet
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+BUILD = ROOT / os.environ.get("BUILD", "build")
+HERE = str(pathlib.Path(sanitize_programs.__file__))
+ROWS = list(enumerate(sanitize_programs.PROGRAMS))
+
+
+def expected(function):
+    return [list(mark) for mark in sanitize_programs.marks(function)]
+
+
+def on_jaxvet(program, **environment):
+    """What a program prints in a process in which the backend is."""
+    paths = [ROOT / "frontend/python", ROOT / "tests/python"]
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(program)], capture_output=True, text=True,
+        check=False,
+        env={**os.environ, "JAX_PLATFORMS": "cpu,jaxvet",
+             "JAXVET_PJRT_LIBRARY": str(BUILD / "libjaxvet_pjrt.so"),
+             "PYTHONPATH": os.pathsep.join(map(str, paths)), **environment})
+    assert done.returncode == 0, done.stderr
+    return done.stdout, done.stderr
+
+
+@pytest.mark.parametrize("row", [pytest.param(row, id=f"{row[0].__name__}-{i}")
+                                 for i, row in ROWS])
+def test_command(row, tmp_path):
+    function, kinds, args = row
+    if function.__name__ in ("with_a_mode", "segments"):
+        pytest.skip("a document does not say who wrote mode=; its source does")
+    document, inputs = tmp_path / "p.json", tmp_path / "in.npz"
+    document.write_text(jaxvet.dump(function)(*args).text())
+    np.savez(inputs, **{f"in{i}": leaf for i, leaf in enumerate(jax.tree.leaves(args))})
+    done = subprocess.run(
+        [BUILD / "jaxvet", "run", document, "--inputs", inputs, f"--sanitize={kinds}",
+         "--format", "json"], capture_output=True, text=True, check=False)
+    assert done.stderr == ""
+    program, = json.loads(done.stdout)["programs"]
+    found = sorted([row["code"], row["where"]["line"]] for row in program["findings"]
+                   if row["where"]["file"] == HERE)
+    assert found == expected(function)
+    assert len(found) == len(program["findings"])
+    assert done.returncode == (1 if found else 0)
+
+
+def test_backend():
+    out, _ = on_jaxvet("""
+        import json, jax, jaxvet, sanitize_programs
+        found = []
+        for function, kinds, args in sanitize_programs.PROGRAMS:
+            with jaxvet.sanitize(kinds, on="collect") as runs:
+                jax.block_until_ready(jax.jit(function)(*args))
+            found.append([[f.code, f.line, f.file] for f in runs.report.findings])
+        print(json.dumps(found))
+    """)
+    wrong = collections.Counter()
+    for (i, (function, _, _)), found in zip(ROWS, json.loads(out), strict=True):
+        if sorted(row[:2] for row in found if row[2] == HERE) != expected(function) or \
+                any(row[2] != HERE for row in found):
+            wrong[f"{function.__name__}-{i}: {found}"] += 1
+    assert not wrong
+
+
+def test_raising():
+    out, _ = on_jaxvet("""
+        import jax, jaxvet, numpy as np
+        import jax.numpy as jnp
+        f = jax.jit(lambda x: jnp.log(x).sum())
+        x = np.array([1, 0], np.float32)
+        for _ in range(2):
+            try:
+                with jaxvet.sanitize("nan"):
+                    f(x)
+            except jaxvet.SanitizerError as error:
+                finding, = error.report.findings
+                print(finding.code, finding.line, str(error).splitlines()[0])
+        with jaxvet.sanitize("nan", "oob") as runs:
+            print(f(x + 1) > 0)
+            try:
+                f(x)
+            except Exception as error:
+                print("jaxvet sanitizer" in str(error))
+            print(f(x + 1) > 0)
+        print(f(x), f(x).devices())
+    """)
+    line = "NUM001 4 error[NUM001] domain: log of 0 gives -inf"
+    assert out.splitlines() == [line, line, "True", "True", "True",
+                                "-inf {CpuDevice(id=0)}"]
+
+
+def test_logging_is_once_per_line():
+    _, err = on_jaxvet("""
+        import jax, jaxvet, numpy as np
+        import jax.numpy as jnp
+        f = jax.jit(lambda x: jnp.log(x))
+        with jaxvet.sanitize("nan", on="log"):
+            for i in range(3):
+                f(np.array([1, 0], np.float32) - i)
+    """)
+    assert err.count("jaxvet sanitizer: error[NUM001]") == 1
+    assert "<string>:4" in err
+
+
+def test_environment():
+    program = """
+        import jax, numpy as np
+        import jax.numpy as jnp
+        f = jax.jit(lambda x, i: (x[i], x.at[i].get(mode="clip")))
+        try:
+            print(f(np.arange(3.0), 5))
+        except Exception as error:
+            print(type(error).__name__, "IDX001" in str(error), "<string>:4" in str(error))
+        g = jax.jit(lambda x, i: x.at[i].get(mode="clip"))
+        print(g(np.arange(3.0), 5))
+    """
+    out, _ = on_jaxvet(program, JAX_PLATFORMS="jaxvet", JAXVET_SANITIZE="oob")
+    assert out.splitlines() == ["JaxRuntimeError True True", "2.0"]
+    out, err = on_jaxvet(program, JAX_PLATFORMS="jaxvet", JAXVET_SANITIZE="oob,log")
+    assert out.splitlines()[1] == "2.0"
+    assert "IDX001" in err
+    _, err = on_jaxvet(program, JAX_PLATFORMS="jaxvet", JAXVET_SANITIZE="oops")
+    assert "JAXVET_SANITIZE=oops: expected nan, oob, wrap" in err
+
+
+def test_callbacks_are_called_once():
+    out, _ = on_jaxvet("""
+        import jax, jaxvet, numpy as np
+        import jax.numpy as jnp
+        calls = []
+        def host(x):
+            calls.append(float(x))
+            return np.float32(x - 3)
+        @jax.jit
+        def f(x):
+            y = jax.experimental.io_callback(host, jax.ShapeDtypeStruct((), np.float32), x,
+                                             ordered=True)
+            return jnp.log(y), jnp.log(-1 - y * 0)
+        with jaxvet.sanitize("nan", on="collect") as runs:
+            f(np.float32(2))
+        print(calls, [(f.code, f.message) for f in runs.report.findings])
+    """)
+    assert out.startswith("[2.0] [('NUM001', 'log of -1 gives NaN')")
+
+
+def test_donated_inputs_are_looked_at():
+    out, _ = on_jaxvet("""
+        import functools, jax, jaxvet, numpy as np
+        import jax.numpy as jnp
+        @functools.partial(jax.jit, donate_argnums=0)
+        def step(w):
+            return jnp.log(w)
+        with jaxvet.sanitize("nan", on="collect") as runs:
+            w = jax.device_put(np.array([2, 0.5, 0], np.float32), jax.devices("jaxvet")[0])
+            w = step(w)
+            w = step(w)
+        print([f.message for f in runs.report.findings], w[0] < 0)
+    """)
+    assert out.strip() == "['log of 0 gives -inf'] True"
+
+
+def test_words():
+    for words in ((), ("inf",), ("nan,",)):
+        with pytest.raises(ValueError, match="nan, oob, wrap"):
+            with jaxvet.sanitize(*words):
+                pass
+    with pytest.raises(ValueError, match="raise, log, collect"):
+        with jaxvet.sanitize("nan", on="print"):
+            pass
+
+
+def test_pytest_option(tmp_path):
+    (tmp_path / "test_it.py").write_text(textwrap.dedent("""
+        import jax
+        import jax.numpy as jnp
+        def test_clean():
+            assert jax.jit(jnp.log)(jnp.float32(2.0)) > 0
+        def test_bad():
+            jax.jit(lambda x: jnp.log(x))(jnp.float32(0.0))
+        def test_outside():
+            jax.jit(lambda x, i: x[i])(jnp.arange(3), 7)
+    """))
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "jaxvet_pytest", "-p", "no:cacheprovider",
+         "--jaxvet-sanitize", "nan,oob", str(tmp_path)], capture_output=True, text=True,
+        check=False, env={**os.environ, "JAX_PLATFORMS": "cpu,jaxvet",
+                          "JAXVET_PJRT_LIBRARY": str(BUILD / "libjaxvet_pjrt.so"),
+                          "PYTHONPATH": str(ROOT / "frontend/python")})
+    assert "2 failed, 1 passed" in done.stdout, done.stdout + done.stderr
+    assert "NUM001" in done.stdout and "IDX001" in done.stdout
