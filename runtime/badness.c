@@ -52,14 +52,32 @@ static bool all_finite(const double *values, int64_t count)
 }
 
 /* The same of floats as they lie in memory: an exponent of ones is not finite. */
-static bool all_finite_f32(const void *at, int64_t count)
-{
-    const uint32_t *bits = at;
-    bool all = true;
+#define ALL_FINITE(name, type, exponent)                                                     \
+    static bool name(const void *at, int64_t count)                                         \
+    {                                                                                       \
+        const type *bits = at;                                                              \
+        type any = 0;                                                                       \
+                                                                                            \
+        for (int64_t i = 0; i < count; i++)                                                 \
+            any |= (type)((bits[i] & (exponent)) == (exponent));                            \
+        return !any;                                                                        \
+    }
+ALL_FINITE(all_finite_f32, uint32_t, 0x7f800000u)
+ALL_FINITE(all_finite_f64, uint64_t, 0x7ff0000000000000u)
+ALL_FINITE(all_finite_f16, uint16_t, 0x7c00u)
+ALL_FINITE(all_finite_bf16, uint16_t, 0x7f80u)
 
-    for (int64_t i = 0; i < count; i++)
-        all &= (bits[i] & 0x7f800000) != 0x7f800000;
-    return all;
+bool jx_finite_at_sight(jx_dtype dtype, const void *at, int64_t count)
+{
+    switch (dtype) {
+    case JX_F32: return all_finite_f32(at, count);
+    case JX_F64: return all_finite_f64(at, count);
+    case JX_C64: return all_finite_f32(at, 2 * count);
+    case JX_C128: return all_finite_f64(at, 2 * count);
+    case JX_F16: return all_finite_f16(at, count);
+    case JX_BF16: return all_finite_bf16(at, count);
+    default: return false;
+    }
 }
 
 static void walk_piece(walk *w, int64_t from, int64_t count, int64_t step)

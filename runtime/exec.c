@@ -597,5 +597,6 @@ bool jx_port_find_unfinite(const jx_port *port, const void *data, jx_unfinite *f
 
     for (int i = port->rank; i-- > 0; step *= port->shape[i])
         strides[i] = step;
-    return jx_dtype_is_inexact(port->dtype) && jx_unfinite_find(&view, found);
+    return jx_dtype_is_inexact(port->dtype) &&
+           !jx_finite_at_sight(port->dtype, data, port->count) && jx_unfinite_find(&view, found);
 }

@@ -318,14 +318,11 @@ static bool any_outside(const indexed *d, const jx_view *indices)
     return false;
 }
 
-static bool any_moved(const indexed *d, const jx_view *ins)
+static bool any_moved(const indexed *d, const jx_view *starts)
 {
-    const jx_view *whole = &ins[0], *starts = &ins[d->updates ? 2 : 1];
-    const jx_view *part = d->updates ? &ins[1] : &starts[whole->rank];
-
-    for (int i = 0; i < whole->rank; i++) {
+    for (int i = 0; i < d->map.count; i++) {
         int64_t start = jx_read_index(starts[i].dtype, starts[i].data);
-        if (start < 0 || start > whole->shape[i] - part->shape[i])
+        if (start < 0 || start > d->most[i])
             return true;
     }
     return false;
@@ -338,7 +335,7 @@ static bool run_noticing(jx_run *run, const void *data, const jx_view *ins, cons
 
     (void)outs;
     (void)scratch;
-    if (d->slices ? any_moved(d, ins) : any_outside(d, &ins[1]))
+    if (d->slices ? any_moved(d, ins) : any_outside(d, ins))
         jx_run_notice(run);
     return true;
 }
@@ -429,6 +426,20 @@ static bool describe(indexed *d, const jx_eqn *eqn, const jx_slot *ins)
     }
 }
 
+/* The probe takes indices alone, so that what they are for may lie in place. */
+static void plan_noticing(jx_planner *p, indexed *d, const jx_slot *ins, const jx_slot *outs)
+{
+    const jx_slot *part = d->updates ? &ins[1] : &outs[0];
+
+    if (d->slices) {
+        d->map.count = ins[0].rank;
+        for (int i = 0; i < ins[0].rank; i++)
+            d->most[i] = ins[0].shape[i] - part->shape[i];
+    }
+    jx_plan_op(p, run_noticing, d, sizeof *d, d->slices ? ins[0].rank : 1,
+               d->slices ? &ins[d->updates ? 2 : 1] : &ins[1], 0, NULL, 0);
+}
+
 void jx_plan_watch_indices(jx_planner *p, jx_watch *to, const jx_eqn *eqn, const jx_slot *ins,
                            const jx_slot *outs)
 {
@@ -439,7 +450,9 @@ void jx_plan_watch_indices(jx_planner *p, jx_watch *to, const jx_eqn *eqn, const
     if (!eqn->typed || !n || !describe(&data, eqn, ins) ||
         jx_dtype_of(jx_atom_aval(eqn->ins[0])->dtype)->kind == JX_KIND_KEY)
         return;
-    if (!to && data.chooses)
+    if (!to && !data.chooses)
+        plan_noticing(p, &data, ins, outs);
+    if (!to)
         return;
     slots = malloc((size_t)(n + 1) * sizeof *slots);
     if (!slots) {
@@ -448,6 +461,6 @@ void jx_plan_watch_indices(jx_planner *p, jx_watch *to, const jx_eqn *eqn, const
     }
     memcpy(slots, ins, (size_t)n * sizeof *slots);
     slots[n] = outs[0];
-    jx_plan_op(p, to ? run_indexed : run_noticing, &data, sizeof data, n + 1, slots, 0, NULL, 0);
+    jx_plan_op(p, run_indexed, &data, sizeof data, n + 1, slots, 0, NULL, 0);
     free(slots);
 }
