@@ -115,14 +115,6 @@ const jx_stack *jx_place_in_body(jx_arena *arena, const jx_place *place,
                    NULL);
 }
 
-bool jx_frame_same(const jx_frame *a, const jx_frame *b)
-{
-    return a && b &&
-           (a == b || (a->file == b->file && a->line == b->line &&
-                       a->column == b->column && a->end_line == b->end_line &&
-                       a->end_column == b->end_column));
-}
-
 bool jx_place_is_written(const jx_program *program, const jx_eqn *eqn,
                          const jx_calls *calls)
 {

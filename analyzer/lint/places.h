@@ -32,8 +32,6 @@ const jx_stack *jx_places_meet(jx_arena *arena, const jx_place *first,
 /* The same of what is done at every step of a loop's body. */
 const jx_stack *jx_place_in_body(jx_arena *arena, const jx_place *place,
                                  const jx_calls *body);
-/* Both are the same part of the same line, which is known. */
-bool jx_frame_same(const jx_frame *a, const jx_frame *b);
 /* The equation stands in code outside of JAX, and not in a function of JAX's
  * that this called. */
 bool jx_place_is_written(const jx_program *program, const jx_eqn *eqn,

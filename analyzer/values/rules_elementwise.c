@@ -157,6 +157,8 @@ bool jx_bound_div(jx_bounding *t)
         return true;
     is = jx_extent_div(&how, t->ins[0].is, t->ins[1].is);
     jx_relate_div(t, &is);
+    jx_bound_answer(t, JX_ASKED_NOT_BELOW, t->ins[1].is.lo >= 0, t->ins[1].is,
+                    jx_extent_between(0, INFINITY));
     return give(t, &how, is);
 }
 

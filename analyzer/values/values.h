@@ -22,6 +22,7 @@
 typedef enum jx_asked {
     JX_ASKED_IN_BOUNDS, /* each index that it takes lies within its operand */
     JX_ASKED_NO_WRAP,   /* no integer that it computes leaves its dtype */
+    JX_ASKED_NOT_BELOW, /* no divisor is less than 0 */
 } jx_asked;
 
 typedef struct jx_extents_question {

@@ -67,6 +67,22 @@ typedef struct jx_goal {
     int scope; /* whose constraints are assumed */
 } jx_goal;
 
+/* A line of a source file as it is and as it should be. */
+typedef struct jx_fixed_line {
+    const char *file;
+    int line;
+    const char *was, *is; /* without line ends */
+} jx_fixed_line;
+
+/* A change of the source after which a finding is gone. */
+typedef struct jx_fix {
+    const char *says; /* what it does, in one line */
+    bool quiet; /* with it and the fixes of the other findings nothing was found any more;
+                   else what showed the finding shows it no more */
+    int nlines;
+    const jx_fixed_line *lines; /* in order, each once */
+} jx_fix;
+
 typedef struct jx_evidence {
     const char *by;   /* "algebra", "bounds", "z3 4.8.12", "finite differences" */
     const char *why;  /* of undecided: budget, unknown primitive, ... */
@@ -79,6 +95,7 @@ typedef struct jx_evidence {
     int width;        /* of IDX004: bits of the integers */
     const char *advice;     /* what to write, a line each, or NULL */
     const char *witness;    /* of what a run shows: JSON (docs/REPORT.md), or NULL */
+    const jx_fix *fix;      /* that was tried on the program, or NULL */
 } jx_evidence;
 
 /* The equations that lead to a nested jaxpr, outermost first. */

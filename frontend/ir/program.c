@@ -27,6 +27,14 @@ const jx_frame *jx_user_frame(const jx_stack *stack)
     return NULL;
 }
 
+bool jx_frame_same(const jx_frame *a, const jx_frame *b)
+{
+    return a && b &&
+           (a == b || (a->line == b->line && a->column == b->column &&
+                       a->end_line == b->end_line && a->end_column == b->end_column &&
+                       strcmp(a->file->path, b->file->path) == 0));
+}
+
 const jx_value *jx_eqn_param(const jx_eqn *eqn, const char *name)
 {
     int low = 0, high = eqn->nparams;

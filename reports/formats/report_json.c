@@ -7,6 +7,7 @@
  * those of a program).  Lines and columns count from 1. */
 #include "frontend/base/json.h"
 #include "reports/formats/formats.h"
+#include "reports/pipeline/fix.h"
 
 /* `,` before all members but the first; `key` is plain. */
 static void put_key(jx_buffer *to, bool *any, const char *key)
@@ -102,6 +103,31 @@ static void put_data(jx_buffer *to, const jx_finding *finding)
     jx_buffer_putc(to, '}');
 }
 
+static void put_fix(jx_buffer *to, const jx_fix *fix)
+{
+    jx_buffer diff = {.budget = to->budget};
+    bool any = false;
+
+    jx_fix_print(fix, &diff);
+    jx_buffer_putc(to, '{');
+    put_text(to, &any, "says", fix->says);
+    put_text(to, &any, "shown", fix->quiet ? "quiet" : "gone");
+    put_key(to, &any, "lines");
+    for (int i = 0; i < fix->nlines; i++) {
+        bool first = false;
+        jx_buffer_puts(to, i ? ",{" : "[{");
+        put_text(to, &first, "file", fix->lines[i].file);
+        put_number(to, &first, "line", fix->lines[i].line);
+        put_text(to, &first, "was", fix->lines[i].was);
+        put_text(to, &first, "is", fix->lines[i].is);
+        jx_buffer_putc(to, '}');
+    }
+    jx_buffer_putc(to, ']');
+    put_text(to, &any, "diff", jx_buffer_text(&diff));
+    jx_buffer_putc(to, '}');
+    jx_buffer_free(&diff);
+}
+
 static void put_finding(jx_buffer *to, const jx_finding *finding)
 {
     const jx_code_info *code = jx_code_of(finding->code);
@@ -121,6 +147,10 @@ static void put_finding(jx_buffer *to, const jx_finding *finding)
     put_key(to, &any, "data");
     put_data(to, finding);
     put_text(to, &any, "help", finding->help);
+    if (finding->fix) {
+        put_key(to, &any, "fix");
+        put_fix(to, finding->fix);
+    }
     jx_buffer_putc(to, '}');
 }
 

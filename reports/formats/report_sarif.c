@@ -141,6 +141,41 @@ static void put_result_message(jx_buffer *to, const jx_finding *finding)
     jx_buffer_free(&text);
 }
 
+/* Lines as a whole, each in the place of what it was. */
+static void put_replacement(jx_buffer *to, const jx_fixed_line *line)
+{
+    int end = 1;
+
+    for (const char *at = line->was; *at; at++)
+        end += ((unsigned char)*at & 0xc0) != 0x80;
+    jx_buffer_printf(to,
+                     "{\"deletedRegion\":{\"startLine\":%d,\"startColumn\":1,\"endLine\":%d,"
+                     "\"endColumn\":%d},\"insertedContent\":",
+                     line->line, line->line, end);
+    put_message(to, line->is);
+    jx_buffer_putc(to, '}');
+}
+
+static void put_fix(jx_buffer *to, const jx_fix *fix)
+{
+    jx_buffer_puts(to, ",\"fixes\":[{\"description\":");
+    put_message(to, fix->says);
+    jx_buffer_puts(to, ",\"artifactChanges\":[");
+    for (int i = 0; i < fix->nlines; i++) {
+        bool begins = !i || strcmp(fix->lines[i].file, fix->lines[i - 1].file) != 0;
+        if (begins) {
+            jx_buffer_puts(to, i ? "]},{" : "{");
+            jx_buffer_puts(to, "\"artifactLocation\":{\"uri\":");
+            put_uri(to, fix->lines[i].file);
+            jx_buffer_puts(to, "},\"replacements\":[");
+        } else {
+            jx_buffer_putc(to, ',');
+        }
+        put_replacement(to, &fix->lines[i]);
+    }
+    jx_buffer_puts(to, "]}]}]");
+}
+
 static void put_result(jx_buffer *to, const jx_report *report,
                        const jx_finding *finding, const int *rule_index)
 {
@@ -156,6 +191,8 @@ static void put_result(jx_buffer *to, const jx_report *report,
     if (!open)
         jx_buffer_printf(to, ",\"partialFingerprints\":{\"jaxvet/v1\":\"%s\"}",
                          finding->fingerprint);
+    if (finding->fix)
+        put_fix(to, finding->fix);
     jx_buffer_printf(to, ",\"occurrenceCount\":%d", finding->count);
     jx_buffer_puts(to, ",\"properties\":{\"program\":");
     jx_json_put_text(to, report->path);

@@ -11,6 +11,7 @@
  * The last line counts what was claimed about all programs. */
 #include "frontend/base/utf8.h"
 #include "reports/formats/formats.h"
+#include "reports/pipeline/fix.h"
 #include "reports/pipeline/report_groups.h"
 #include "reports/pipeline/source.h"
 
@@ -344,6 +345,36 @@ static void put_others(const writer *w, const jx_finding *finding, int width)
     put_note(w, width, "note", text);
 }
 
+/* A line of a patch, in its colour. */
+static void put_patch_line(const writer *w, style s, char sign, const char *text)
+{
+    set_style(w, s);
+    jx_buffer_putc(w->to, sign);
+    put_outside(w, text);
+    set_style(w, PLAIN);
+    jx_buffer_putc(w->to, '\n');
+}
+
+static void put_fix(const writer *w, const jx_finding *finding, int width)
+{
+    const jx_fix *fix = finding->fix;
+    jx_buffer text = {.budget = w->to->budget};
+
+    if (!fix)
+        return;
+    jx_buffer_printf(&text, "%s; %s", fix->says,
+                     fix->quiet ? "with it nothing was found any more"
+                                : "with it these inputs are no witness any more");
+    put_note(w, width, "fix", jx_buffer_text(&text));
+    for (int i = 0; i < fix->nlines; i++) {
+        const jx_fixed_line *line = &fix->lines[i];
+        jx_buffer_printf(w->to, "@@ -%d +%d @@\n", line->line, line->line);
+        put_patch_line(w, RED, '-', line->was);
+        put_patch_line(w, CYAN, '+', line->is);
+    }
+    jx_buffer_free(&text);
+}
+
 static void put_finding(const writer *w, const jx_finding *finding)
 {
     const jx_code_info *code = jx_code_of(finding->code);
@@ -376,6 +407,7 @@ static void put_finding(const writer *w, const jx_finding *finding)
     put_suggestion(w, finding, width);
     put_safe(w, finding, width);
     put_notes(w, width, "help", finding->help);
+    put_fix(w, finding, width);
     jx_buffer_putc(w->to, '\n');
 }
 

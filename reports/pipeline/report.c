@@ -437,6 +437,20 @@ static const char *help_of(maker *m, const jx_claim *claim)
     return jx_arena_printf(m->keep->arena, "%s\n%s", advice, claim->help);
 }
 
+static const jx_fix *copy_fix(maker *m, const jx_fix *from)
+{
+    jx_fix *to = from ? JX_NEW(m->keep->arena, jx_fix) : NULL;
+    jx_fixed_line *lines = to ? JX_NEW_ARRAY(m->keep->arena, from->nlines, jx_fixed_line) : NULL;
+
+    for (int i = 0; lines && i < from->nlines; i++)
+        lines[i] = (jx_fixed_line){copy(m, from->lines[i].file), from->lines[i].line,
+                                   copy(m, from->lines[i].was), copy(m, from->lines[i].is)};
+    if (!lines)
+        return NULL;
+    *to = (jx_fix){copy(m, from->says), from->quiet, from->nlines, lines};
+    return to;
+}
+
 static jx_finding finding_of(maker *m, const jx_claim *claim, int order)
 {
     jx_finding finding = {
@@ -453,6 +467,7 @@ static jx_finding finding_of(maker *m, const jx_claim *claim, int order)
         .safe = copy(m, claim->evidence.safe),
         .width = claim->evidence.width,
         .witness = copy(m, claim->evidence.witness),
+        .fix = copy_fix(m, claim->evidence.fix),
     };
     jx_buffer equation = jx_ctx_text(m->keep);
 

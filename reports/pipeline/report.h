@@ -43,6 +43,7 @@ typedef struct jx_finding {
     const char *safe; /* of IDX004: sizes for which nothing wraps, or NULL */
     int width;        /* of IDX004: bits of the integers */
     const char *witness; /* of what a run shows: JSON, or NULL */
+    const jx_fix *fix;   /* or NULL */
     char fingerprint[65]; /* stable while lines move; see report.c */
     int order;            /* of the claim in its program */
     int count;            /* identical ones at this place */

@@ -7,6 +7,7 @@
 #include "analyzer/typing.h"
 #include "frontend/ir/range.h"
 #include "frontend/ir/signature.h"
+#include "reports/pipeline/repairs.h"
 #include "reports/pipeline/value_words.h"
 #include "runtime/fits.h"
 #include "runtime/gradients/gradsample.h"
@@ -16,12 +17,21 @@
 
 enum { MOST_OPERATIONS = 2000000, MOST_MEMORY = 1 << 30 };
 
+/* A claim, and the witness that it tells. */
+typedef struct pending {
+    jx_claim *claim;
+    bool backward;
+    int witness;
+} pending;
+
 /* The search in one program, and what it is of. */
 typedef struct looking {
     jx_program *sized; /* the author's, at small sizes */
     jx_claim_list claims;
     jx_witnesses hunt;
     const jx_report *report; /* with what others said */
+    jx_repairs *repairs;
+    JX_VEC(pending) pending; /* claims that may get a fix */
 } looking;
 
 /* At sizes that its constraints allow, small ones. */
@@ -102,6 +112,7 @@ static bool claim(looking *l, size_t number, bool backward)
     to->evidence.by = "a run";
     to->evidence.note = jx_value_note(program, w, backward);
     to->evidence.witness = jx_value_witness(program, w, backward);
+    JX_PUSH(program->ctx->arena, &l->pending, ((pending){to, backward, (int)number}));
     return jx_ok(program->ctx);
 }
 
@@ -109,6 +120,9 @@ static bool search(looking *l, const jx_typed *typed, const jx_witness_options *
 {
     l->hunt = (jx_witnesses){0};
     if (!jx_witness_search(typed, options, &l->hunt))
+        return false;
+    if (l->hunt.found.count &&
+        !jx_repairs_find(l->repairs, typed, options, options->nseeds > 0, &l->hunt))
         return false;
     for (size_t i = 0; i < l->hunt.found.count; i++)
         if (!claim(l, i, options->nseeds > 0))
@@ -183,6 +197,9 @@ bool jx_check_values(jx_ctx *keep, jx_report *report, jx_program *program,
                     "outputs are finite for inputs within their ranges: it could not be run");
         return jx_ok(keep) && jx_ok(ctx);
     }
+    l.repairs = jx_repairs_new(typed->program);
+    if (!l.repairs)
+        return false;
     if (!settled &&
         (!search(&l, typed, &options) || !(options.plain || assume(keep, report, &l.hunt))))
         return false;
@@ -190,5 +207,8 @@ bool jx_check_values(jx_ctx *keep, jx_report *report, jx_program *program,
     if ((backward == JX_BACKWARD_ALWAYS || (options.unasked && is_loss(l.sized))) &&
         !search_backward(&l, keep, report, options))
         return false;
-    return jx_report_claims(keep, report, l.sized, &l.claims, selection);
+    for (size_t i = 0; i < l.pending.count; i++)
+        l.pending.at[i].claim->evidence.fix =
+            jx_repairs_fix(l.repairs, l.pending.at[i].backward, l.pending.at[i].witness);
+    return jx_ok(ctx) && jx_report_claims(keep, report, l.sized, &l.claims, selection);
 }

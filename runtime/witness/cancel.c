@@ -127,6 +127,7 @@ static void compare(jx_hunt *h, const jx_site *site, jx_callee *declared, jx_cal
         if (!isfinite(w.gave) || !isfinite(w.is) || !(fabs(w.gave - w.is) * PART > fabs(w.is)))
             continue;
         w.stack = jx_origin_stack(&h->origins, site->eqn);
+        w.ninputs = h->run.nins;
         w.inputs = jx_hunt_inputs(h);
         if (w.inputs)
             JX_PUSH(h->program->ctx->arena, &h->to->found, w);

@@ -248,7 +248,7 @@ static void keep(jx_hunt *h, const jx_misuse *found)
                 ((jx_witness){.misuse = *misuse, .code = code, .always = fixed,
                               .level = level_of(h, misuse, code, fixed),
                               .stack = jx_origin_stack(&h->origins, misuse->eqn),
-                              .flushed = h->flushed, .inputs = inputs}));
+                              .flushed = h->flushed, .ninputs = h->run.nins, .inputs = inputs}));
 }
 
 bool jx_hunt_weigh_indices(jx_hunt *h, int count, const jx_misuse *misuses)

@@ -2,6 +2,7 @@
 #include "runtime/witness/witness.h"
 
 #include "analyzer/cost.h"
+#include "frontend/base/assert.h"
 #include "frontend/ir/range.h"
 #include "frontend/ir/signature.h"
 #include "runtime/elementwise.h"
@@ -176,7 +177,7 @@ void jx_hunt_keep(jx_hunt *h, const jx_unfinite *root, int out, int nothers,
                                   ? JX_NOTE
                                   : jx_code_of(code)->level,
                      .stack = jx_origin_stack(&h->origins, root->eqn), .flushed = h->flushed, .out = out,
-                     .inputs = inputs};
+                     .ninputs = h->run.nins, .inputs = inputs};
     if (inputs && (!h->watch->tracks ||
                    (jx_hunt_follow(h, &w) && is_to_blame(h, root->eqn, nothers, others))))
         JX_PUSH(h->program->ctx->arena, &h->to->found, w);
@@ -359,28 +360,37 @@ static void search_plainly(jx_hunt *h)
             return;
 }
 
+/* Opens the program and finds where its values come from; false, with an error if memory
+ * ends. */
+static bool begin(jx_hunt *h, const jx_typed *typed, const jx_witness_options *options,
+                  jx_witnesses *to)
+{
+    jx_program *program = typed->program;
+    *h = (jx_hunt){.program = program,
+                   .typed = typed,
+                   .options = options,
+                   .watch = JX_NEW(program->ctx->arena, jx_watch),
+                   .rng = {options->seed + 1},
+                   .to = to};
+    const jx_plan_options how = {.domain = JX_DECLARED,
+                                 .watch = h->watch,
+                                 .memory = options->memory};
+
+    if (!h->watch)
+        return false;
+    if (!jx_callee_open(&h->run, typed, &program->entry, &how)) {
+        jx_error_clear(program->ctx);
+        return false;
+    }
+    return jx_origins_make(&h->origins, program);
+}
+
 bool jx_witness_search(const jx_typed *typed, const jx_witness_options *options,
                        jx_witnesses *to)
 {
-    jx_program *program = typed->program;
-    jx_hunt h = {.program = program,
-                 .typed = typed,
-                 .options = options,
-                 .watch = JX_NEW(program->ctx->arena, jx_watch),
-                 .rng = {options->seed + 1},
-                 .to = to};
-    const jx_plan_options how = {.domain = JX_DECLARED,
-                                 .watch = h.watch,
-                                 .memory = options->memory};
+    jx_hunt h;
+    bool held = begin(&h, typed, options, to) && hold(&h);
 
-    if (!h.watch)
-        return false;
-    if (!jx_callee_open(&h.run, typed, &program->entry, &how)) {
-        jx_callee_close(&h.run);
-        jx_error_clear(program->ctx);
-        return jx_ok(program->ctx);
-    }
-    bool held = jx_origins_make(&h.origins, program) && hold(&h);
     if (held) {
         look_at_cost(&h);
         jx_hunt_look_backward(&h);
@@ -393,5 +403,43 @@ bool jx_witness_search(const jx_typed *typed, const jx_witness_options *options,
     }
     jx_callee_close(&h.run);
     jx_callee_close(&h.wide);
-    return jx_ok(program->ctx);
+    return jx_ok(typed->program->ctx);
+}
+
+/* -- again -------------------------------------------------------------------------- */
+
+static bool is_there(const jx_hunt *h, const jx_eqn *eqn, const jx_stack *stack)
+{
+    return eqn && jx_frame_same(jx_user_frame(jx_origin_stack(&h->origins, eqn)),
+                                jx_user_frame(stack));
+}
+
+static jx_standing standing(jx_hunt *h, const jx_witness *witness)
+{
+    JX_ASSERT(h->run.nins == witness->ninputs);
+    for (int i = 0; i < h->run.nins; i++)
+        memcpy(h->run.in[i], witness->inputs[i], jx_plan_in(h->run.plan, i)->bytes);
+    if (!jx_exec_flush(h->run.exec, witness->flushed) || !jx_hunt_run(h, false, 0, NULL))
+        return JX_NOT_RUN;
+    if (jx_hunt_bad_output(h) < 0)
+        return JX_GONE;
+    for (int i = 0; i < h->watch->nroots; i++)
+        if (is_there(h, h->watch->roots[i].eqn, witness->stack))
+            return JX_STANDS;
+    return is_there(h, h->watch->nan.eqn, witness->stack) ? JX_STANDS : JX_GONE;
+}
+
+jx_standing jx_witness_stands(const jx_typed *typed, const jx_witness_options *options,
+                              const jx_witness *witness)
+{
+    jx_witnesses unused = {0};
+    jx_standing is = JX_NOT_RUN;
+    jx_hunt h;
+
+    if (begin(&h, typed, options, &unused)) {
+        h.operations = options->operations;
+        is = standing(&h, witness);
+    }
+    jx_callee_close(&h.run);
+    return is;
 }

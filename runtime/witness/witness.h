@@ -33,6 +33,7 @@ typedef struct jx_witness {
     const jx_stack *stack; /* its line */
     bool flushed;     /* where subnormal numbers are taken for zeros (ftz), and not else */
     int out;          /* the first output that is not finite */
+    int ninputs;
     const void *const *inputs; /* one array per input, dense, in the program's arena */
     int npath; /* how it gets to the output, where that is looked for (given.h) */
     const jx_eqn *const *path;
@@ -61,5 +62,15 @@ typedef struct jx_witness_options {
  * program's context only when memory ends; a program that can't be run has none. */
 bool jx_witness_search(const jx_typed *typed, const jx_witness_options *options,
                        jx_witnesses *to);
+
+/* What a program makes of the inputs of a witness of another one, which takes the same: */
+typedef enum jx_standing {
+    JX_GONE = 0,     /* outputs are finite, or nothing of the witness' expression is to blame */
+    JX_STANDS,       /* something of that still is */
+    JX_NOT_RUN,      /* it can't be run */
+} jx_standing;
+
+jx_standing jx_witness_stands(const jx_typed *typed, const jx_witness_options *options,
+                              const jx_witness *witness);
 
 #endif

@@ -35,6 +35,9 @@ class Finding:
     equation: object = None
     data: dict = dataclasses.field(default_factory=dict)
     help: str | None = None
+    #: A change of the source after which this is gone: `says`, `shown` ("quiet": nothing is
+    #: found any more; "gone": its witness shows nothing any more), `lines`, and `diff`.
+    fix: dict | None = None
     #: Makes the text of `reproducer`; of what a run shows.
     reproduce: object = dataclasses.field(default=None, repr=False, compare=False)
 
@@ -54,6 +57,10 @@ class Finding:
             lines.append(f"  equation: {self.equation}")
         if self.help:
             lines.append("  help: " + self.help.replace("\n", "\n        "))
+        if self.fix:
+            lines.append(f"  fix: {self.fix['says']}")
+            lines += [f"    {sign} {text}" for line in self.fix["lines"]
+                      for sign, text in (("-", line["was"]), ("+", line["is"]))]
         return "\n".join(lines)
 
 
@@ -169,7 +176,8 @@ def _finding(row) -> Finding:
         code=row["code"], name=row.get("name", ""), level=row["level"],
         message=row["message"], evidence=row.get("evidence"),
         calls=tuple(row.get("calls") or ()), equation=row.get("equation"),
-        data=row.get("data") or {}, help=row.get("help"), **_where(row))
+        data=row.get("data") or {}, help=row.get("help"), fix=row.get("fix"),
+        **_where(row))
 
 
 def _undecided(row) -> Undecided:
