@@ -2,6 +2,10 @@
  * field and either append or read it. */
 #include "reports/pipeline/record.h"
 
+#include "frontend/base/assert.h"
+
+#include <stddef.h>
+
 typedef struct record {
     jx_buffer *to; /* appended to; NULL: it is read */
     jx_arena *arena;
@@ -75,8 +79,30 @@ static void text(record *r, const char **field)
         r->at += length;
 }
 
-static void spot(record *r, jx_spot *to)
+typedef void item(record *r, void *one);
+
+/* An array behind a pointer to what is const: read into a new one, written from a copy
+ * of each element. */
+static const void *items(record *r, const void *from, int *n, size_t size, item *of)
 {
+    _Alignas(max_align_t) char copy[128];
+    int number = (int)count(r, (size_t)*n);
+    char *made = r->to ? NULL : jx_arena_array(r->arena, (size_t)number, size);
+
+    JX_ASSERT(size <= sizeof copy);
+    for (int i = 0; i < number && (r->to || made); i++) {
+        if (r->to)
+            memcpy(copy, (const char *)from + (size_t)i * size, size);
+        of(r, r->to ? copy : made + (size_t)i * size);
+    }
+    *n = r->to || made ? number : 0;
+    return r->to ? from : made;
+}
+
+static void spot(record *r, void *one)
+{
+    jx_spot *to = one;
+
     text(r, &to->file);
     text(r, &to->function);
     whole(r, &to->line);
@@ -87,47 +113,39 @@ static void spot(record *r, jx_spot *to)
     text(r, &to->source);
 }
 
-/* An array behind a pointer to what is const: read into a new one, written from a copy
- * of each element. */
-static void calls(record *r, jx_finding *of)
+static void size(record *r, void *one)
 {
-    int n = (int)count(r, (size_t)of->ncalls);
-    jx_spot *made = r->to ? NULL : JX_NEW_ARRAY(r->arena, n, jx_spot);
+    jx_size *to = one;
 
-    for (int i = 0; i < n && (r->to || made); i++) {
-        jx_spot one = r->to ? of->calls[i] : (jx_spot){0};
-
-        spot(r, &one);
-        if (made)
-            made[i] = one;
-    }
-    if (!r->to) {
-        of->calls = made;
-        of->ncalls = made ? n : 0;
-    }
+    text(r, &to->name);
+    wide(r, &to->value);
 }
 
-static void sizes(record *r, jx_finding *of)
+static void fixed_line(record *r, void *one)
 {
-    int n = (int)count(r, (size_t)of->nsizes);
-    jx_size *made = r->to ? NULL : JX_NEW_ARRAY(r->arena, n, jx_size);
+    jx_fixed_line *to = one;
 
-    for (int i = 0; i < n && (r->to || made); i++) {
-        jx_size one = r->to ? of->sizes[i] : (jx_size){0};
+    text(r, &to->file);
+    whole(r, &to->line);
+    text(r, &to->was);
+    text(r, &to->is);
+}
 
-        text(r, &one.name);
-        wide(r, &one.value);
-        if (made)
-            made[i] = one;
-    }
-    if (!r->to) {
-        of->sizes = made;
-        of->nsizes = made ? n : 0;
-    }
+/* As an array of one or none. */
+static void fix(record *r, void *one)
+{
+    jx_fix *to = one;
+    int quiet = to->quiet;
+
+    text(r, &to->says);
+    to->quiet = choice(r, quiet, 0, 1);
+    to->lines = items(r, to->lines, &to->nlines, sizeof *to->lines, fixed_line);
 }
 
 static void finding(record *r, jx_finding *f)
 {
+    int fixes = f->fix != NULL;
+
     f->code = (jx_code)choice(r, (int)f->code, 1, JX_NCODES - 1);
     f->level = (jx_level)choice(r, (int)f->level, JX_NOTE, JX_ERROR);
     f->verdict = (jx_verdict)choice(r, (int)f->verdict, JX_UNDECIDED, JX_WITNESSED);
@@ -136,15 +154,18 @@ static void finding(record *r, jx_finding *f)
     text(r, &f->message);
     text(r, &f->why);
     spot(r, &f->where);
-    calls(r, f);
+    f->calls = items(r, f->calls, &f->ncalls, sizeof *f->calls, spot);
     text(r, &f->equation);
-    sizes(r, f);
+    f->sizes = items(r, f->sizes, &f->nsizes, sizeof *f->sizes, size);
     text(r, &f->note);
     text(r, &f->help);
     text(r, &f->suggestion);
     text(r, &f->safe);
     whole(r, &f->width);
     text(r, &f->witness);
+    f->fix = items(r, f->fix, &fixes, sizeof *f->fix, fix);
+    if (!fixes)
+        f->fix = NULL;
     bytes(r, f->fingerprint, sizeof f->fingerprint);
     whole(r, &f->order);
     whole(r, &f->count);
@@ -198,7 +219,8 @@ static void error(record *r, jx_error *of)
 
 #if __SIZEOF_POINTER__ == 8
 /* Who adds a field adds it to the record. */
-_Static_assert(sizeof(jx_finding) == 264 && sizeof(jx_report) == 256 && sizeof(jx_spot) == 48,
+_Static_assert(sizeof(jx_finding) == 272 && sizeof(jx_report) == 256 && sizeof(jx_spot) == 48 &&
+                   sizeof(jx_fix) == 24,
                "a record holds every field");
 #endif
 

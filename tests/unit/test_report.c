@@ -232,6 +232,7 @@ static void a_record_holds_all_of_a_report(void **state)
     report.milliseconds = 1.5;
     report.findings.at[0].witness = "{}";
     report.findings.at[0].note = "a note\nof two lines";
+    report.findings.at[0].fix = &(jx_fix){"clips", true, 1, &(jx_fixed_line){"model.py", 3, "x", "y"}};
     JX_PUSH(keep->arena, &report.proofs, "finite");
     JX_PUSH(keep->arena, &report.remarks, (jx_remark){"model.py", 3, "x  # jaxvet: ignore[SHP]"});
     jx_record_write(&report, &record);
@@ -239,6 +240,7 @@ static void a_record_holds_all_of_a_report(void **state)
     assert_true(jx_record_read(keep, record.text, record.length, &read));
     assert_int_equal(read.remarks.count, 1);
     assert_string_equal(read.remarks.at[0].text, "x  # jaxvet: ignore[SHP]");
+    assert_string_equal(read.findings.at[0].fix->lines[0].is, "y");
     assert_true(read.milliseconds > 1.4 && read.milliseconds < 1.6);
     assert_int_equal(read.findings.at[0].order, report.findings.at[0].order);
     assert_true(jx_check_finish(keep, &report, false, NULL));
