@@ -2,6 +2,7 @@
 #include "analyzer/predict_parts.h"
 
 #include "analyzer/transform/jvp.h"
+#include "frontend/ir/effects.h"
 
 #include <string.h>
 
@@ -515,7 +516,7 @@ static bool *needed_of(jx_predictor *s, const jx_jaxpr *jaxpr)
             needed[jaxpr->outs[i].var->id] = true;
     for (int i = jaxpr->neqns - 1; needed && i >= 0; i--) {
         const jx_eqn *eqn = &jaxpr->eqns[i];
-        bool any = eqn->effects.count > 0;
+        bool any = jx_eqn_acts(eqn);
         for (int k = 0; k < eqn->nouts; k++)
             any |= needed[eqn->outs[k]->id];
         for (int k = 0; any && k < eqn->nins; k++)
@@ -534,7 +535,7 @@ static bool walk_code(jx_predictor *s, const jx_jaxpr *jaxpr, const bool *ins,
     (void)outs;
     for (int i = 0; needed && i < jaxpr->neqns; i++) {
         const jx_eqn *eqn = &jaxpr->eqns[i];
-        bool any = eqn->effects.count > 0;
+        bool any = jx_eqn_acts(eqn);
         for (int k = 0; k < eqn->nouts; k++)
             any |= needed[eqn->outs[k]->id];
         s->eqn = eqn;

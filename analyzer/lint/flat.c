@@ -3,6 +3,7 @@
 #include "frontend/base/assert.h"
 #include "frontend/ir/growth.h"
 #include "frontend/ir/params.h"
+#include "frontend/ir/effects.h"
 
 #include <string.h>
 
@@ -220,7 +221,7 @@ bool jx_flat_varies_by_itself(const jx_eqn *eqn)
     case JX_PRIM_stablehlo_rng:
     case JX_PRIM_platform_index:
     case JX_PRIM_call_exported: return true;
-    default: return eqn->effects.count > 0;
+    default: return jx_eqn_acts(eqn);
     }
 }
 
@@ -729,7 +730,7 @@ static void mark_live(jx_flat *flat)
     revive(flat, flat->nouts, flat->outs);
     for (size_t n = flat->nodes.count; n-- > 0;) {
         jx_flat_node *node = &flat->nodes.at[n];
-        node->live = node->eqn->effects.count > 0;
+        node->live = jx_eqn_acts(node->eqn);
         for (int i = 0; i < node->nouts; i++)
             node->live |= flat->values.at[node->outs[i]].live;
         if (!node->live)

@@ -1,5 +1,6 @@
 /* flat_fault.c - the rules of the flat form. */
 #include "analyzer/lint/flat.h"
+#include "frontend/ir/effects.h"
 
 static bool is_earlier(const jx_flat *flat, int value, size_t node)
 {
@@ -46,7 +47,7 @@ static const char *fault_of_node(const jx_flat *flat, size_t at)
     if (node->live && (!all_live(flat, node->nins, node->ins) ||
                        !all_live(flat, node->nresults, node->results)))
         return "what a live node needs is dead";
-    return node->eqn->effects.count && !node->live
+    return jx_eqn_acts(node->eqn) && !node->live
                ? "a node with an effect is dead"
                : NULL;
 }

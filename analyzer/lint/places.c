@@ -1,6 +1,7 @@
 /* places.c - see places.h. */
 #include "analyzer/lint/places.h"
 #include "frontend/ir/params.h"
+#include "frontend/ir/effects.h"
 
 #include <string.h>
 
@@ -215,7 +216,7 @@ static const bool *needed_in(jx_needed *needed, const jx_jaxpr *jaxpr)
     need(vars, jaxpr->nouts, jaxpr->outs);
     for (int n = jaxpr->neqns; n-- > 0;) {
         const jx_eqn *eqn = &jaxpr->eqns[n];
-        eqns[n] = eqn->effects.count > 0;
+        eqns[n] = jx_eqn_acts(eqn);
         for (int i = 0; i < eqn->nouts; i++)
             eqns[n] = eqns[n] || vars[eqn->outs[i]->id];
         if (eqns[n])

@@ -245,7 +245,9 @@ static bool shift(jx_batch *t, jx_params *p, const char *name, const jx_value *v
 bool jx_batch_numbered(jx_batch *t)
 {
     static const char *const names[] = {"axes",      "axis",       "dimension",
-                                        "dimensions", "reduction_dimension", NULL};
+                                        "dimensions", "reduction_dimension",
+                                        "all_gather_dimension", "scatter_dimension",
+                                        "split_axis", "concat_axis", NULL};
     jx_params p = jx_batch_others(t, names);
     bool any = false;
 

@@ -1,5 +1,6 @@
 /* batch_calls.c - batching of what runs jaxprs. */
 #include "analyzer/transform/batch_parts.h"
+#include "frontend/ir/effects.h"
 
 static bool *mask_of(jx_batch *t, const bool *from, int count)
 {
@@ -138,7 +139,7 @@ bool jx_batch_cond(jx_batch *t)
     jx_params p = jx_batch_others(t, without);
 
     if (t->has[0])
-        return t->eqn->effects.count
+        return jx_eqn_acts(t->eqn)
                    ? jx_batch_refuse(t,
                                      "it has effects, and each index has its own branch")
                    : chosen(t, &branches);
@@ -336,7 +337,7 @@ bool jx_batch_while(jx_batch *t)
             cond[l.nc + i] = body[l.nb + i] = true;
         l.body = jx_batch_jaxpr(t->of, w->body_jaxpr.jaxpr, body, all_of(t, l.n));
         l.cond = jx_batch_jaxpr(t->of, w->cond_jaxpr.jaxpr, cond, NULL);
-        if (t->eqn->effects.count)
+        if (jx_eqn_acts(t->eqn))
             return jx_batch_refuse(t, "it has effects, and each index ends by itself");
         return l.body && l.cond && loop_of_its_own(t, &l);
     }

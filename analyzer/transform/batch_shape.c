@@ -255,8 +255,10 @@ bool jx_batch_allreduce(jx_batch *t)
     const jx_p_allreduce *s = t->eqn->typed;
     jx_params p = jx_batch_others(t, without);
 
+    if (s->axes.names.count && s->axes.at.count)
+        return jx_batch_refuse(t, "it goes over axes of its operands and of a mesh");
     if (s->axes.names.count)
-        return jx_batch_each(t);
+        return jx_batch_leading(t);
     jx_put_ints(&p, "axes", jx_batch_shifted(t, s->axes.at, false));
     return jx_batch_with(t, &p, t->eqn->nins, jx_batch_all(t));
 }

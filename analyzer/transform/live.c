@@ -2,6 +2,7 @@
 #include "analyzer/transform/live.h"
 
 #include "frontend/ir/params.h"
+#include "frontend/ir/effects.h"
 
 typedef struct walk {
     jx_live *to;
@@ -30,7 +31,7 @@ static void walk_eqn(walk *w, const jx_eqn *eqn, bool *needed)
 {
     const jx_closed *callee = jx_eqn_callee(eqn);
     bool *outs = JX_NEW_ARRAY(w->arena, eqn->nouts + 1, bool),
-         live = eqn->effects.count > 0;
+         live = jx_eqn_acts(eqn);
 
     for (int i = 0; outs && i < eqn->nouts; i++)
         live |= outs[i] = needed[eqn->outs[i]->id];
@@ -41,7 +42,7 @@ static void walk_eqn(walk *w, const jx_eqn *eqn, bool *needed)
         if (eqn->ins[i].var)
             needed[eqn->ins[i].var->id] = true;
     if (outs && callee && callee->jaxpr->nouts == eqn->nouts &&
-        !eqn->effects.count) {
+        !jx_eqn_acts(eqn)) {
         walk_jaxpr(w, callee->jaxpr, outs);
         return;
     }

@@ -2,6 +2,7 @@
 #include "analyzer/transform/making.h"
 
 #include "analyzer/infer.h"
+#include "frontend/ir/effects.h"
 
 static bool fail(jx_body *b, const char *why)
 {
@@ -134,7 +135,7 @@ static bool *needed_of(const jx_making *m, const jx_jaxpr *from, const bool *wan
             need(needed, from->outs[i]);
     for (int i = from->neqns - 1; needed && i >= 0; i--) {
         const jx_eqn *eqn = &from->eqns[i];
-        bool any = eqn->effects.count > 0;
+        bool any = jx_eqn_acts(eqn);
         for (int k = 0; k < eqn->nouts; k++)
             any |= needed[eqn->outs[k]->id];
         for (int k = 0; any && k < eqn->nins; k++)
@@ -172,7 +173,7 @@ bool jx_making_inline(jx_making *m, jx_body *b, const jx_jaxpr *from, const jx_a
         now[from->nconsts + i] = ins[i];
     for (int i = 0; i < from->neqns; i++) {
         const jx_eqn *eqn = &from->eqns[i];
-        bool any = eqn->effects.count > 0;
+        bool any = jx_eqn_acts(eqn);
         for (int k = 0; k < eqn->nouts; k++)
             any |= needed[eqn->outs[k]->id];
         if (any && !add_eqn(m, b, eqn, now))

@@ -5,6 +5,7 @@
 #include "analyzer/transform/term.h"
 #include "frontend/base/map.h"
 #include "frontend/base/vec.h"
+#include "frontend/ir/effects.h"
 
 typedef struct side {
     jx_terms *terms;
@@ -102,7 +103,7 @@ static bool add_node(side *s, const jx_flat_node *node)
         return false;
     if (does_nothing(node, ins))
         return true;
-    if (node->eqn->effects.count) {
+    if (jx_eqn_acts(node->eqn)) {
         if (!add_effect(s, node, ins, results, &which))
             return false;
     } else if (jx_flat_varies_by_itself(node->eqn)) {

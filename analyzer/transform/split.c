@@ -132,6 +132,8 @@ static bool take_eqn(jx_splitting *w, const jx_eqn *eqn)
         return jx_split_reduce(w, eqn);
     if (!all && eqn->prim->id == JX_PRIM_while)
         return jx_split_while(w, eqn, &whole) && (!whole || leave(w, eqn));
+    if (!all && eqn->prim->id == JX_PRIM_shard_map && !jx_eqn_is_unknown(eqn))
+        return jx_split_shard_map(w, eqn);
     if (!all && is_remat(eqn))
         return jx_split_remat(w, eqn);
     if (!all && eqn->prim->id != JX_PRIM_custom_jvp_call &&

@@ -33,6 +33,7 @@ bool jx_split_call(jx_splitting *w, const jx_eqn *eqn);
 bool jx_split_remat(jx_splitting *w, const jx_eqn *eqn);
 bool jx_split_cond(jx_splitting *w, const jx_eqn *eqn);
 bool jx_split_scan(jx_splitting *w, const jx_eqn *eqn);
+bool jx_split_shard_map(jx_splitting *w, const jx_eqn *eqn);
 bool jx_split_reduce(jx_splitting *w, const jx_eqn *eqn);
 /* Not if it is `whole`: then it is for the rest to do as it stands. */
 bool jx_split_while(jx_splitting *w, const jx_eqn *eqn, bool *whole);

@@ -6,6 +6,7 @@
 #include "frontend/ir/element.h"
 #include "frontend/ir/fold.h"
 #include "frontend/ir/params.h"
+#include "frontend/ir/effects.h"
 
 #include <string.h>
 
@@ -27,7 +28,7 @@ static bool same_numbers(const jx_term *a, const jx_term *b)
 /* The results of bodies stand for them, but not for their effects. */
 static bool compares_bodies(const jx_term *node)
 {
-    return !node->nresults || node->eqn->effects.count;
+    return !node->nresults || jx_eqn_acts(node->eqn);
 }
 
 static bool same_term(const void *kept, const void *key)

@@ -170,13 +170,24 @@ bool jx_transpose_reduce_sum(jx_transpose *t)
                                                 to->rank, to->shape));
 }
 
-/* Over axes of its operands, which is what a mapped axis becomes. */
+/* Over axes of its operands, which is what a mapped axis becomes; over axes of a mesh the
+ * cotangents of all are added up, as if it were a sum and gave each a copy of it. */
 bool jx_transpose_psum(jx_transpose *t)
 {
+    static const char *const keep_all[] = {NULL};
     const jx_p_allreduce *p = t->eqn->typed;
 
-    if (p->axes.names.count || p->axis_index_groups.count)
+    if (p->axes.names.count && p->axes.at.count)
         return jx_transpose_none(t);
+    for (int i = 0; i < t->eqn->nins && p->axes.names.count; i++)
+        if (jx_is_linear(t, i) && jx_is_made(t->cts[i])) {
+            jx_params again = jx_transpose_others(t, keep_all);
+            if (!jx_transpose_give(
+                    t, i, jx_build(t->b, JX_PRIM_psum, &again, 1, &t->cts[i])))
+                return false;
+        }
+    if (p->axes.names.count)
+        return true;
     for (int i = 0; i < t->eqn->nins; i++) {
         const jx_aval *to = jx_transpose_in(t, i);
         if (jx_is_linear(t, i) && jx_is_made(t->cts[i]) &&

@@ -163,11 +163,32 @@ jx_atom jx_build_concatenate(jx_body *b, int count, const jx_atom *parts,
                         resized(b, jx_atom_aval(parts[0]), axis, size));
 }
 
+/* What is the same on all devices, as a value that its type lets vary over axes. */
+static jx_atom varying(jx_body *b, jx_atom a, jx_names axes)
+{
+    jx_params p = no_params(b);
+    const jx_value **names =
+        JX_NEW_ARRAY(b->in->program->ctx->arena, axes.count, const jx_value *);
+    jx_aval aval;
+
+    if (!jx_is_made(a) || !names)
+        return a;
+    for (int i = 0; i < axes.count; i++)
+        names[i] = jx_value_add(&p.program->values,
+                                &(jx_value){.tag = JX_V_TEXT, .text = axes.at[i]});
+    jx_put(&p, "axes", jx_value_of_tuple(p.program, axes.count, names));
+    aval = *jx_atom_aval(a);
+    aval.varying = axes;
+    return jx_build_one(b, JX_PRIM_pvary, &p, 1, &a,
+                        jx_aval_add(&p.program->avals, &aval));
+}
+
 jx_atom jx_build_zeros(jx_body *b, const jx_aval *aval)
 {
     jx_atom zero = jx_build_number(b, aval->dtype, 0);
 
-    return aval->rank ? jx_build_broadcast(b, zero, (jx_ints){0, NULL},
-                                           aval->rank, aval->shape)
-                      : zero;
+    if (aval->rank)
+        zero = jx_build_broadcast(b, zero, (jx_ints){0, NULL}, aval->rank,
+                                  aval->shape);
+    return aval->varying.count ? varying(b, zero, aval->varying) : zero;
 }

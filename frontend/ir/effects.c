@@ -89,3 +89,11 @@ jx_effects jx_effects_of(jx_ctx *ctx, int count, const jx_eqn *eqns)
         add_effects(&list, eqns[i].effects);
     return kept_effects(ctx, &list);
 }
+
+bool jx_eqn_acts(const jx_eqn *eqn)
+{
+    for (int i = 0; i < eqn->effects.count; i++)
+        if (strcmp(eqn->effects.at[i].type, "NamedAxisEffect") != 0)
+            return true;
+    return false;
+}

@@ -139,12 +139,13 @@ static void meet_value(binding *b, const jx_value *value, const place *at)
 }
 
 /* Those of the equation, beside those around it. */
-static const jx_bound_axes *bound_by(binding *b, const jx_eqn *eqn,
+static const jx_bound_axes *bound_by(const jx_program *program,
+                                     const jx_eqn *eqn,
                                      const jx_bound_axes *around)
 {
     const jx_p_shard_map *p = eqn->typed;
-    jx_arena *arena = b->program->ctx->arena;
-    jx_axis_names own = jx_newly_manual(b->program, eqn);
+    jx_arena *arena = program->ctx->arena;
+    jx_axis_names own = jx_newly_manual(program, eqn);
     int count = around ? around->names.count : 0;
     const char **names = JX_NEW_ARRAY(arena, count + own.count, const char *);
     jx_bound_axes *to = JX_NEW(arena, jx_bound_axes);
@@ -174,6 +175,16 @@ static const jx_eqn_ctx *with_axes(jx_arena *arena, const jx_eqn_ctx *ctx,
     return to;
 }
 
+const jx_eqn_ctx *jx_context_inside(jx_program *program, const jx_eqn *eqn)
+{
+    const jx_bound_axes *around = eqn->ctx ? eqn->ctx->axes : NULL;
+
+    return jx_eqn_mesh(program, eqn)
+               ? with_axes(program->ctx->arena, eqn->ctx,
+                           bound_by(program, eqn, around))
+               : eqn->ctx;
+}
+
 /* Equations of one context mostly follow each other. */
 static void bind_jaxpr(binding *b, const jx_jaxpr *jaxpr)
 {
@@ -187,7 +198,7 @@ static void bind_jaxpr(binding *b, const jx_jaxpr *jaxpr)
             eqn->prim->id == JX_PRIM_shard_map && jx_eqn_mesh(b->program, eqn);
         place inside = *at;
         if (binds && !at->mixed)
-            inside.axes = bound_by(b, eqn, at->axes);
+            inside.axes = bound_by(b->program, eqn, at->axes);
         for (int k = 0; k < eqn->nparams; k++)
             meet_value(b, eqn->params[k].value, &inside);
         if (!at->axes && !(eqn->ctx && eqn->ctx->axes))

@@ -19,6 +19,9 @@ typedef struct jx_bound_axes {
  * without.  False without memory. */
 bool jx_program_bind_axes(jx_program *program);
 
+/* The context of equations that a shard_map's body gets. */
+const jx_eqn_ctx *jx_context_inside(jx_program *program, const jx_eqn *eqn);
+
 /* The axes that a shard_map binds. */
 jx_axis_names jx_newly_manual(const jx_program *program, const jx_eqn *eqn);
 /* The mesh of a shard_map, or of a sdy.manual_computation; NULL: there is none. */

@@ -1,6 +1,7 @@
 """Programs of shard_map, for test_shard_map.py, which has this file run where there are
 eight devices:  shard_map_programs.py FOLDER  writes of each its document, its text as
-JAX prints it, its StableHLO, and an npz of inputs and outputs."""
+JAX prints it, its StableHLO, and an npz of inputs and outputs; and of what JAX's
+transformations make of it another, NAME.jvp.npz, where JAX makes something."""
 from __future__ import annotations
 
 import functools
@@ -186,6 +187,51 @@ def outside(fun):
 PROGRAMS["around"] = outside(PROGRAMS["ring"][0]), (X,)
 
 
+def is_float(array):
+    return np.issubdtype(array.dtype, np.floating)
+
+
+def noise(like):
+    """A tangent, or a cotangent."""
+    made = np.random.default_rng(7).standard_normal(like.shape)
+    return made.astype(like.dtype) if is_float(like) else \
+        np.zeros(like.shape, jax.dtypes.float0)
+
+
+def jvp(fun, args):
+    tangents = tuple(map(noise, args))
+    primals, given = jax.jvp(fun, args, tangents)
+    return [*args, *tangents], [*primals, *given]
+
+
+def vjp(fun, args):
+    primals, back = jax.vjp(fun, *args)
+    cts = list(map(noise, primals))
+    return [*args, *cts], [*back(cts)]
+
+
+def vmap(fun, args):
+    many = [np.stack([a, a * 2 + 1, a - 1]) for a in args]
+    return many, jax.vmap(fun)(*many)
+
+
+def transformed(folder, name, fun, args):
+    def flat(*inputs):
+        return jax.tree.leaves(fun(*inputs))
+    for transform in (jvp, vjp, vmap):
+        try:
+            ins, outs = transform(jax.jit(flat), args)
+        except Exception as error:
+            if isinstance(error, TypeError):  # ours, not JAX's
+                raise
+            continue
+        np.savez(folder / f"{name}.{transform.__name__}.npz",
+                 **{f"in{k}": np.asarray(a) for k, a in enumerate(
+                     a for a in ins if a.dtype != jax.dtypes.float0)},
+                 **{f"out{k}": np.asarray(a) for k, a in enumerate(
+                     a for a in outs if a.dtype != jax.dtypes.float0)})
+
+
 def write(folder):
     for name, (fun, args) in PROGRAMS.items():
         jitted = jax.jit(fun)
@@ -197,6 +243,8 @@ def write(folder):
         np.savez(folder / f"{name}.npz",
                  **{f"in{k}": np.asarray(a) for k, a in enumerate(args)},
                  **{f"out{k}": np.asarray(a) for k, a in enumerate(outs)})
+        if not name.startswith("grad_"):
+            transformed(folder, name, fun, args)
     (folder / "names").write_text("\n".join(PROGRAMS))
 
 

@@ -1,5 +1,6 @@
 """Programs of shard_map: as documents, as text and as StableHLO they are typed without a
-gap, run to JAX's outputs, and printed as JAX prints them."""
+gap, run to JAX's outputs, and printed as JAX prints them; what our transformations make of
+them computes what JAX's does."""
 from __future__ import annotations
 
 import os
@@ -7,6 +8,7 @@ import pathlib
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -87,3 +89,25 @@ def test_written_out_they_are_ordinary_programs(written):
         said = jaxvet("check", "--strict", "--select", "SHP010,SHP011,PRM001", plain)
         return done.stderr + said.stdout if done.returncode or said.returncode else None
     wrong(check, folder, names)
+
+
+@pytest.mark.parametrize("name", ["jvp", "vjp", "vmap"])
+def test_they_are_transformed_as_jax_does(written, name):
+    folder, names = written
+    made = [each for each in names if (folder / f"{each}.{name}.npz").exists()]
+    assert len(made) > 40
+    plain = folder / "transformed.json"
+
+    def check(path):
+        axes = "0," * len([key for key in np.load(f"{path}.npz") if key.startswith("in")])
+        shown = jaxvet("show", "--transform", name if name != "vmap" else f"vmap:{axes[:-1]}",
+                       "--as", "json", f"{path}.json")
+        if shown.returncode:
+            return shown.stderr
+        plain.write_text(shown.stdout)
+        given = f"{path}.{name}.npz"
+        done = jaxvet("run", plain, "--inputs", given, "--expect", given, "--rtol", "1e-4",
+                      "--atol", "1e-4")
+        said = jaxvet("check", "--strict", "--select", "SHP010,SHP011,PRM001", plain)
+        return done.stderr + said.stdout if done.returncode or said.returncode else None
+    wrong(check, folder, made)
