@@ -9,6 +9,7 @@ typedef struct editor {
     int count;
     const jx_edit *edits;
     const jx_jaxpr **bodies; /* by number: as they are now, once they are made */
+    void *with;              /* of who follows */
 } editor;
 
 static jx_arena *arena_of(const editor *e)
@@ -147,12 +148,31 @@ static const jx_jaxpr *edited(editor *e, const jx_jaxpr *from)
     return e->bodies[from->id];
 }
 
+static jx_program *made(editor *e, jx_program *program)
+{
+    e->bodies = JX_NEW_ARRAY(program->ctx->arena, program->njaxprs + 1, const jx_jaxpr *);
+    return e->bodies ? jx_making_end(&e->make, edited(e, program->entry.jaxpr)) : NULL;
+}
+
 jx_program *jx_program_edit(jx_program *program, int count, const jx_edit *edits)
 {
     editor e = {.count = count, .edits = edits};
 
+    return jx_making_begin(&e.make, program) ? made(&e, program) : NULL;
+}
+
+void *jx_followed_with(const jx_body *b)
+{
+    return ((const editor *)(const void *)b->in)->with;
+}
+
+jx_program *jx_program_follow(jx_program *program,
+                              bool (*follow)(jx_body *b, jx_eqn *eqn, jx_atom *atoms), void *with)
+{
+    editor e = {.with = with};
+
     if (!jx_making_begin(&e.make, program))
         return NULL;
-    e.bodies = JX_NEW_ARRAY(program->ctx->arena, program->njaxprs + 1, const jx_jaxpr *);
-    return e.bodies ? jx_making_end(&e.make, edited(&e, program->entry.jaxpr)) : NULL;
+    e.make.build.follow = follow;
+    return made(&e, program);
 }

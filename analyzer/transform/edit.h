@@ -30,4 +30,10 @@ typedef struct jx_edit {
  * order, each of what the one before gave only if that is its atom 0. */
 jx_program *jx_program_edit(jx_program *program, int count, const jx_edit *edits);
 
+/* The program with what `follow` (build.h) makes of each equation on its way; it finds `with`
+ * by its body. */
+jx_program *jx_program_follow(jx_program *program,
+                              bool (*follow)(jx_body *b, jx_eqn *eqn, jx_atom *atoms), void *with);
+void *jx_followed_with(const jx_body *b);
+
 #endif

@@ -20,6 +20,16 @@ bool jx_bound_same(jx_bounding *t)
     return true;
 }
 
+/* That, and what XLA may make of the equation instead. */
+static bool give(jx_bounding *t, jx_extenting *how, jx_extent is)
+{
+    jx_extent other;
+
+    if (how->semantics == JX_XLA && jx_bound_compiled(t, how, &other))
+        is = jx_extent_join(is, other);
+    return jx_bound_give(t, how, is);
+}
+
 bool jx_bound_function(jx_bounding *t)
 {
     jx_extenting how = jx_bound_how(t);
@@ -28,7 +38,7 @@ bool jx_bound_function(jx_bounding *t)
     if (jx_extent_knows(how.dtype) &&
         jx_extent_knows(jx_atom_aval(t->eqn->ins[0])->dtype) &&
         jx_extent_function(&how, t->eqn->prim->id, t->ins[0].is, &is))
-        return jx_bound_give(t, &how, is);
+        return give(t, &how, is);
     return true;
 }
 
@@ -99,16 +109,6 @@ typedef jx_extent binary(jx_extenting *how, jx_extent a, jx_extent b);
 static bool is_same(const jx_bounding *t)
 {
     return t->ins[0].number == t->ins[1].number;
-}
-
-/* The sum of what is rewritten, too, where XLA does so. */
-static bool give(jx_bounding *t, jx_extenting *how, jx_extent is)
-{
-    jx_extent other;
-
-    if (how->semantics == JX_XLA && jx_relate_rewrite(t, how, &other))
-        is = jx_extent_join(is, other);
-    return jx_bound_give(t, how, is);
 }
 
 static bool compute(jx_bounding *t, binary *of)

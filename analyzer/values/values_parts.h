@@ -108,8 +108,8 @@ void jx_relate_sub(jx_bounding *t, jx_extent *is);
 void jx_relate_div(jx_bounding *t, jx_extent *is);
 /* The peak that an equation's result has by those of its operands. */
 jx_peak jx_relate_peak(const jx_bounding *t);
-/* What XLA may make of the equation instead; false: nothing else. */
-bool jx_relate_rewrite(jx_bounding *t, jx_extenting *how, jx_extent *is);
+/* What XLA may make of the equation instead (compiled.c); false: nothing else. */
+bool jx_bound_compiled(jx_bounding *t, jx_extenting *how, jx_extent *is);
 /* What a value repeats along axes that it has not: the number of that, with, per axis of
  * the value, the axis of what is repeated, or -1.  Room for JX_MAX_AXES. */
 enum { JX_MAX_AXES = 64 };

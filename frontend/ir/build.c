@@ -494,7 +494,7 @@ const jx_atom *jx_build_like(jx_body *b, const jx_eqn *like, const jx_atom *ins,
                              const jx_aval *const *outs)
 {
     jx_eqn eqn = *like;
-    const jx_atom *atoms;
+    jx_atom *atoms;
 
     if (has_failed(b) || !fill_ins(b, &eqn, like->nins, ins) ||
         (params && !fill_params(b, &eqn, like->nparams, params)))
@@ -502,7 +502,7 @@ const jx_atom *jx_build_like(jx_body *b, const jx_eqn *like, const jx_atom *ins,
     atoms = fill_outs(b, &eqn, like->nouts, outs);
     for (int i = 0; atoms && i < like->nouts; i++)
         ((jx_var *)(uintptr_t)atoms[i].var)->dropped = like->outs[i]->dropped;
-    if (atoms)
+    if (atoms && (!b->in->follow || b->in->follow(b, &eqn, atoms)))
         append(b, &eqn);
     return atoms;
 }

@@ -222,7 +222,8 @@ const jx_command jx_command_show = {
     "at place 0 of the first input, the second has none; all outputs have it in\n"
     "front.  One place alone is for all inputs.\n"
     "--transform flat is the program without calls: what jit, remat and custom rules\n"
-    "call stands where it is called, and the rules are gone.\n"
+    "call stands where it is called, and the rules are gone; --transform xla is that as\n"
+    "XLA's algebraic simplifier leaves it on a CPU, as far as results may differ.\n"
     "Examples: jaxvet show --as json step.json.gz -o step.json\n"
     "          jaxvet show --as plan --set b=3 step.json.gz\n",
     options, sizeof options / sizeof *options, run,

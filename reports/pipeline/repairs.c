@@ -4,6 +4,7 @@
 #include "analyzer/transform/inline.h"
 #include "analyzer/transform/refine.h"
 #include "analyzer/transform/vjp.h"
+#include "analyzer/transform/xla.h"
 #include "analyzer/typing.h"
 #include "analyzer/values/values.h"
 #include "frontend/ir/params.h"
@@ -27,7 +28,7 @@ enum {
 typedef struct shown {
     const jx_witness *witness;
     const jx_witness_options *options;
-    bool backward;
+    jx_repair_of of;
 } shown;
 
 /* A repair, and what it has to make go away. */
@@ -36,7 +37,7 @@ typedef struct made {
     int nshown;
     shown shown[MOST_SHOWN];
     int owner;     /* the witness that it is told with, ... */
-    bool backward; /* ... of the search in the derivative */
+    jx_repair_of of; /* ... of that search */
 } made;
 
 /* What became of the witnesses of a search. */
@@ -52,9 +53,9 @@ struct jx_repairs {
     jx_repair_site site;
     int count;
     made made[MOST_REPAIRS];
-    told told[2];                                /* of the searches in the program, and backwards */
-    const jx_witness_options *options, *forward; /* of this search; of the one in the program */
-    bool backward;
+    told told[JX_REPAIR_OF]; /* per search */
+    jx_repair_of of;         /* this search, and the options of all */
+    const jx_witness_options *options[JX_REPAIR_OF];
     int tried;
 };
 
@@ -118,7 +119,7 @@ jx_repairs *jx_repairs_new(jx_program *program)
 
 /* -- the program with all repairs ------------------------------------------------------- */
 
-static const jx_typed *changed(jx_repairs *r, bool backward)
+static const jx_typed *changed(jx_repairs *r, jx_repair_of of)
 {
     JX_VEC(jx_edit) edits = {0};
     const jx_typed *typed;
@@ -128,7 +129,11 @@ static const jx_typed *changed(jx_repairs *r, bool backward)
         for (size_t k = 0; k < r->made[i].repair.edits.count; k++)
             JX_PUSH(arena_of(r), &edits, r->made[i].repair.edits.at[k]);
     program = jx_program_edit(r->program, (int)edits.count, edits.at);
-    if (program && backward) {
+    if (program && of == JX_REPAIR_COMPILED) {
+        bool matters;
+        program = jx_program_as_xla(program, &matters);
+    }
+    if (program && of == JX_REPAIR_BACKWARD) {
         typed = jx_typed_of(program);
         program = typed ? jx_program_vjp(typed) : NULL;
         program = program ? jx_program_inline(program) : NULL;
@@ -140,15 +145,15 @@ static const jx_typed *changed(jx_repairs *r, bool backward)
 /* Whether what the repair has to make go away is gone, with all others made. */
 static bool is_gone(jx_repairs *r, const made *of)
 {
-    const jx_typed *typed[2] = {NULL, NULL};
+    const jx_typed *typed[JX_REPAIR_OF] = {NULL};
     jx_standing is = JX_GONE;
 
     r->tried++;
     for (int i = 0; i < of->nshown && is == JX_GONE; i++) {
         const shown *s = &of->shown[i];
-        if (!typed[s->backward])
-            typed[s->backward] = changed(r, s->backward);
-        is = typed[s->backward] ? jx_witness_stands(typed[s->backward], s->options, s->witness)
+        if (!typed[s->of])
+            typed[s->of] = changed(r, s->of);
+        is = typed[s->of] ? jx_witness_stands(typed[s->of], s->options, s->witness)
                                 : JX_NOT_RUN;
     }
     jx_error_clear(r->program->ctx);
@@ -157,7 +162,7 @@ static bool is_gone(jx_repairs *r, const made *of)
 
 static shown shown_by(const jx_repairs *r, const jx_witness *w)
 {
-    return (shown){w, r->options, r->backward};
+    return (shown){w, r->options[r->of], r->of};
 }
 
 /* -- ways -------------------------------------------------------------------------------- */
@@ -202,7 +207,7 @@ static bool repair_expression(jx_repairs *r, const jx_frame *frame, bool same_al
         return false;
     *of =
         (made){.repair = {.in = in, .masked = w->code == JX_CODE_NUM002, .same_alone = same_alone},
-               .backward = r->backward,
+               .of = r->of,
                .nshown = 1,
                .shown = {shown_by(r, w)},
                .owner = owner};
@@ -269,7 +274,7 @@ static bool repair_infinity(jx_repairs *r, const jx_origins *of, const jx_witnes
             continue;
         left--;
         *to = (made){.repair = {.in = in, .way = INT_MAX},
-                     .backward = r->backward,
+                     .of = r->of,
                      .nshown = 1,
                      .shown = {shown_by(r, w)},
                      .owner = owner};
@@ -290,7 +295,7 @@ static bool repair_witness(jx_repairs *r, const jx_typed *typed, const jx_witnes
 
     if (!frame || !jx_origins_make(&of, typed->program))
         return false;
-    if (w->code == JX_CODE_NUM009 && !r->backward && typed->program == r->program)
+    if (w->code == JX_CODE_NUM009 && typed->program == r->program)
         return repair_infinity(r, &of, w, owner);
     if (before && before->nshown < MOST_SHOWN) {
         before->shown[before->nshown++] = shown_by(r, w);
@@ -307,10 +312,10 @@ static bool repair_witness(jx_repairs *r, const jx_typed *typed, const jx_witnes
 static bool search_again(jx_repairs *r)
 {
     for (int round = 0; round < MOST_ROUNDS && r->count; round++) {
-        const jx_typed *typed = changed(r, r->backward);
+        const jx_typed *typed = changed(r, r->of);
         jx_witnesses found = {0};
         bool quiet = true;
-        if (!typed || !jx_witness_search(typed, r->options, &found))
+        if (!typed || !jx_witness_search(typed, r->options[r->of], &found))
             return false;
         for (size_t i = 0; i < found.found.count; i++) {
             const jx_witness *w = &found.found.at[i];
@@ -329,16 +334,16 @@ static bool search_again(jx_repairs *r)
 }
 
 bool jx_repairs_find(jx_repairs *r, const jx_typed *typed, const jx_witness_options *options,
-                     bool backward, const jx_witnesses *hunt)
+                     jx_repair_of of, const jx_witnesses *hunt)
 {
     int n = (int)hunt->found.count, before = r->count;
-    told *to = &r->told[backward];
+    told *to = &r->told[of];
 
-    r->options = jx_arena_copy(arena_of(r), options, sizeof *options);
-    r->backward = backward;
+    r->options[of] = jx_arena_copy(arena_of(r), options, sizeof *options);
+    r->of = of;
     r->tried = 0;
     *to = (told){.count = n, .by = JX_NEW_ARRAY(arena_of(r), n + 1, int)};
-    if (!to->by || !r->options)
+    if (!to->by || !r->options[of])
         return false;
     for (int i = 0; i < n; i++) {
         const jx_witness *w = &hunt->found.at[i];
@@ -353,13 +358,10 @@ bool jx_repairs_find(jx_repairs *r, const jx_typed *typed, const jx_witness_opti
             to->by[i] = by ? 1 + (int)(by - r->made) : r->count;
     }
     to->quiet = search_again(r);
-    if (backward && r->count > before && r->told[0].quiet) {
-        r->backward = false; /* what was quiet has changed */
-        r->options = r->forward;
-        r->told[0].quiet = search_again(r);
-    }
-    if (!backward)
-        r->forward = r->options;
+    /* What was quiet before has changed. */
+    for (r->of = 0; r->count > before && r->of < of; r->of++)
+        if (r->told[r->of].quiet)
+            r->told[r->of].quiet = search_again(r);
     jx_error_clear(r->program->ctx);
     return jx_ok(r->program->ctx);
 }
@@ -374,13 +376,13 @@ static bool same_line(const made *a, const made *b)
 }
 
 /* Belongs to the fix of that witness: made for it, or on a line of one that is. */
-static void mark_own(const jx_repairs *r, bool backward, int owner, bool *own)
+static void mark_own(const jx_repairs *r, jx_repair_of of, int owner, bool *own)
 {
     bool more = true;
 
     for (int i = 0; i < r->count; i++)
-        own[i] = (r->made[i].owner == owner && r->made[i].backward == backward) ||
-                 r->told[backward].by[owner] == i + 1;
+        own[i] = (r->made[i].owner == owner && r->made[i].of == of) ||
+                 r->told[of].by[owner] == i + 1;
     while (more) {
         more = false;
         for (int i = 0; i < r->count; i++)
@@ -389,27 +391,27 @@ static void mark_own(const jx_repairs *r, bool backward, int owner, bool *own)
     }
 }
 
-const jx_fix *jx_repairs_fix(const jx_repairs *r, bool backward, int witness)
+const jx_fix *jx_repairs_fix(const jx_repairs *r, jx_repair_of of, int witness)
 {
     bool own[MOST_REPAIRS] = {false};
     jx_change changes[MOST_REPAIRS];
     jx_fix *fix;
     int count = 0;
 
-    if (witness >= r->told[backward].count || !r->told[backward].by[witness])
+    if (witness >= r->told[of].count || !r->told[of].by[witness])
         return NULL;
     fix = JX_NEW(arena_of(r), jx_fix);
-    mark_own(r, backward, witness, own);
+    mark_own(r, of, witness, own);
     for (int i = 0; i < r->count; i++) {
         if (!own[i])
             continue;
         changes[count++] = r->made[i].repair.change;
-        if (fix && (!fix->says || i + 1 == r->told[backward].by[witness]))
+        if (fix && (!fix->says || i + 1 == r->told[of].by[witness]))
             fix->says = r->made[i].repair.says;
     }
     if (!fix || !count)
         return NULL;
-    fix->quiet = r->told[backward].quiet;
+    fix->quiet = r->told[of].quiet;
     fix->lines = jx_fixed_lines(arena_of(r), count, changes, &fix->nlines);
     return fix->lines ? fix : NULL;
 }

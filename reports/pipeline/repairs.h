@@ -13,17 +13,24 @@
 
 typedef struct jx_repairs jx_repairs;
 
+/* What is searched. */
+typedef enum jx_repair_of {
+    JX_REPAIR_WRITTEN = 0, /* the program */
+    JX_REPAIR_BACKWARD,    /* its derivative backwards (vjp.h) */
+    JX_REPAIR_COMPILED,    /* it as XLA compiles it (xla.h) */
+    JX_REPAIR_OF,
+} jx_repair_of;
+
 /* Of a program without calls; it keeps what was repaired so far.  NULL without memory. */
 jx_repairs *jx_repairs_new(jx_program *program);
 
-/* Repairs what a search with these options showed in `typed`: the program, or (`backward`) its
- * derivative backwards.  All of that stays where it is until the fixes are made.  False
+/* Repairs what a search with these options showed in `typed`, which is that of the program.  All of that stays where it is until the fixes are made.  False
  * without memory. */
 bool jx_repairs_find(jx_repairs *r, const jx_typed *typed, const jx_witness_options *options,
-                     bool backward, const jx_witnesses *hunt);
+                     jx_repair_of of, const jx_witnesses *hunt);
 
 /* When all searches are done: the fix for that witness of one, or NULL; in the program's
  * arena. */
-const jx_fix *jx_repairs_fix(const jx_repairs *r, bool backward, int witness);
+const jx_fix *jx_repairs_fix(const jx_repairs *r, jx_repair_of of, int witness);
 
 #endif

@@ -8,6 +8,7 @@
 #include "analyzer/transform/linearize.h"
 #include "analyzer/transform/refine.h"
 #include "analyzer/transform/vjp.h"
+#include "analyzer/transform/xla.h"
 #include "analyzer/typing.h"
 #include "frontend/ir/signature.h"
 #include "reports/pipeline/inputs.h"
@@ -161,6 +162,16 @@ static jx_program *flat(jx_program *program, const step *s)
     return to ? jx_program_refine(to, NULL, 0, NULL) : NULL;
 }
 
+/* As the simplifier leaves it, and nothing beside what runs then. */
+static jx_program *xla(jx_program *program, const step *s)
+{
+    bool matters;
+    jx_program *to = flat(program, s);
+
+    to = to ? jx_program_as_xla(to, &matters) : NULL;
+    return to ? jx_program_refine(to, NULL, 0, NULL) : NULL;
+}
+
 static const struct {
     const char *name;
     int most; /* words that it takes */
@@ -172,7 +183,8 @@ static const struct {
            {"linear", 0, linear},
            {"vjp", 0, vjp},
            {"vmap", JX_TEXTS_MAX, vmap},
-           {"flat", 0, flat}};
+           {"flat", 0, flat},
+           {"xla", 0, xla}};
 
 enum { TRANSFORMS = sizeof all / sizeof *all };
 
@@ -222,7 +234,7 @@ static bool next_step(jx_ctx *ctx, const char **list, int *number, step *s)
         return jx_fail(ctx, JX_E_USAGE, NULL, s->name,
                        "there is no such transform; there is jvp, linearize, linear, vjp, "
                        "vmap:AXIS, as in vmap:0 or vmap:0,None, set:NAME=SIZE, as in "
-                       "set:b=8,t=4, devices:N and flat; check predicts grad, vmap and "
+                       "set:b=8,t=4, devices:N, flat and xla; check predicts grad, vmap and "
                        "lower:PLATFORM (cpu, cuda, rocm, tpu)");
     at += strlen(all[*number].name);
     more = *at == ':' && all[*number].most;

@@ -8,6 +8,7 @@
  *     linear         that second program
  *     vjp            its derivative backwards (analyzer/transform/vjp.h)
  *     flat           without calls (analyzer/transform/inline.h)
+ *     xla            the same, as XLA's simplifier leaves it (analyzer/transform/xla.h)
  *     vmap:0,None    over an axis more of these inputs (analyzer/transform/batch.h)
  *
  * In the order given, one after the other, separated by commas or as further lists. */
@@ -39,7 +40,7 @@ jx_program *jx_program_transformed(jx_program *program, const jx_texts *lists, b
     {                                                                                    \
         "transform", 0, JX_OPT_LIST, "jvp,set:b=8",                                      \
             "transformed first, in this order: jvp, linearize, linear, vjp, vmap:AXES, " \
-            "set:NAME=SIZE, devices:N, flat",                                            \
+            "set:NAME=SIZE, devices:N, flat, xla",                                         \
             offsetof(settings, transform)                                                \
     }
 

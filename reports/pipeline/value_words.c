@@ -184,7 +184,8 @@ const char *jx_value_note(jx_program *program, const jx_witness *w, bool backwar
         jx_buffer_puts(&text, ", ...");
     if (w->misuse.eqn || w->code == JX_CODE_NUM005)
         return jx_arena_take(program->ctx->arena, &text);
-    jx_buffer_puts(&text, w->flushed ? "; with subnormal numbers flushed to zero (ftz), as XLA does on a CPU"
+    jx_buffer_puts(&text, w->compiled ? "; as XLA compiles it (xla), and not as written"
+                          : w->flushed ? "; with subnormal numbers flushed to zero (ftz), as XLA does on a CPU"
                                      : "; as written (ieee)");
     return jx_arena_take(program->ctx->arena, &text);
 }

@@ -4,6 +4,7 @@
 #include "analyzer/transform/inline.h"
 #include "analyzer/transform/refine.h"
 #include "analyzer/transform/vjp.h"
+#include "analyzer/transform/xla.h"
 #include "analyzer/typing.h"
 #include "frontend/ir/range.h"
 #include "frontend/ir/signature.h"
@@ -20,7 +21,7 @@ enum { MOST_OPERATIONS = 2000000, MOST_MEMORY = 1 << 30 };
 /* A claim, and the witness that it tells. */
 typedef struct pending {
     jx_claim *claim;
-    bool backward;
+    jx_repair_of of; /* the search that found it */
     int witness;
 } pending;
 
@@ -28,7 +29,7 @@ typedef struct pending {
 typedef struct looking {
     jx_program *sized; /* the author's, at small sizes */
     jx_claim_list claims;
-    jx_witnesses hunt;
+    jx_witnesses hunts[JX_REPAIR_OF];
     const jx_report *report; /* with what others said */
     jx_repairs *repairs;
     JX_VEC(pending) pending; /* claims that may get a fix */
@@ -81,26 +82,29 @@ static bool is_of_constants(const looking *l, const jx_witness *w)
 }
 
 /* Something at this line says the same, and more. */
-static bool is_said(const looking *l, const jx_witness *w, size_t number)
+static bool is_said(const looking *l, const jx_witnesses *hunt, size_t number)
 {
+    const jx_witness *w = &hunt->found.at[number];
+
     for (size_t i = 0; i < l->claims.count; i++)
         if (l->claims.at[i]->code == w->code && same_line(l->claims.at[i]->stack, w->stack) &&
             l->claims.at[i]->level >= w->level)
             return true;
-    for (size_t i = number + 1; i < l->hunt.found.count; i++)
-        if (l->hunt.found.at[i].code == w->code && l->hunt.found.at[i].level > w->level &&
-            same_line(l->hunt.found.at[i].stack, w->stack))
+    for (size_t i = number + 1; i < hunt->found.count; i++)
+        if (hunt->found.at[i].code == w->code && hunt->found.at[i].level > w->level &&
+            same_line(hunt->found.at[i].stack, w->stack))
             return true;
     return false;
 }
 
-static bool claim(looking *l, size_t number, bool backward)
+static bool claim(looking *l, size_t number, jx_repair_of of)
 {
-    const jx_witness *w = &l->hunt.found.at[number];
+    bool backward = of == JX_REPAIR_BACKWARD;
+    const jx_witness *w = &l->hunts[of].found.at[number];
     jx_program *program = l->sized;
     jx_claim *to;
 
-    if (is_of_constants(l, w) || is_said(l, w, number))
+    if (is_of_constants(l, w) || is_said(l, &l->hunts[of], number))
         return true;
     to = jx_claim_add(program->ctx, &l->claims, w->code);
     if (!to)
@@ -112,28 +116,48 @@ static bool claim(looking *l, size_t number, bool backward)
     to->evidence.by = "a run";
     to->evidence.note = jx_value_note(program, w, backward);
     to->evidence.witness = jx_value_witness(program, w, backward);
-    JX_PUSH(program->ctx->arena, &l->pending, ((pending){to, backward, (int)number}));
+    JX_PUSH(program->ctx->arena, &l->pending, ((pending){to, of, (int)number}));
     return jx_ok(program->ctx);
 }
 
-static bool search(looking *l, const jx_typed *typed, const jx_witness_options *options)
+static bool search(looking *l, const jx_typed *typed, const jx_witness_options *options,
+                   jx_repair_of of)
 {
-    l->hunt = (jx_witnesses){0};
-    if (!jx_witness_search(typed, options, &l->hunt))
+    jx_witnesses *hunt = &l->hunts[of];
+
+    if (!jx_witness_search(typed, options, hunt))
         return false;
-    if (l->hunt.found.count &&
-        !jx_repairs_find(l->repairs, typed, options, options->nseeds > 0, &l->hunt))
+    if (hunt->found.count && !jx_repairs_find(l->repairs, typed, options, of, hunt))
         return false;
-    for (size_t i = 0; i < l->hunt.found.count; i++)
-        if (!claim(l, i, options->nseeds > 0))
+    for (size_t i = 0; i < hunt->found.count; i++)
+        if (!claim(l, i, of))
             return false;
     return true;
 }
 
-/* What was looked for and not found says how long that was. */
+/* Where XLA makes another program of it, that is searched, too. */
+static bool search_compiled(looking *l, jx_program *program, jx_witness_options options)
+{
+    bool matters;
+    jx_program *compiled = jx_program_as_xla(program, &matters);
+    const jx_typed *typed = NULL;
+
+    if (compiled && matters)
+        compiled = jx_program_refine(compiled, NULL, 0, NULL);
+    if (compiled && matters)
+        typed = jx_program_fits(compiled, false, 0, NULL);
+    options.compiled = true;
+    if (!typed) {
+        jx_error_clear(program->ctx);
+        return jx_ok(program->ctx);
+    }
+    return search(l, typed, &options, JX_REPAIR_COMPILED);
+}
+
+/* What was looked for and not found says how long that was: of all searches. */
 static bool assume(jx_ctx *keep, jx_report *report, const jx_witnesses *hunt)
 {
-    if (!hunt->runs || hunt->found.count)
+    if (!hunt->runs || hunt->found.count || hunt[JX_REPAIR_COMPILED].found.count)
         return true;
     JX_PUSH(keep->arena, &report->assumptions,
             jx_arena_printf(keep->arena,
@@ -177,7 +201,7 @@ static bool search_backward(looking *l, jx_ctx *keep, jx_report *report,
         return jx_ok(keep) && jx_ok(ctx);
     }
     options.nseeds = typed->program->entry.jaxpr->nins - l->sized->entry.jaxpr->nins;
-    return search(l, typed, &options);
+    return search(l, typed, &options, JX_REPAIR_BACKWARD);
 }
 
 bool jx_check_values(jx_ctx *keep, jx_report *report, jx_program *program,
@@ -201,7 +225,9 @@ bool jx_check_values(jx_ctx *keep, jx_report *report, jx_program *program,
     if (!l.repairs)
         return false;
     if (!settled &&
-        (!search(&l, typed, &options) || !(options.plain || assume(keep, report, &l.hunt))))
+        (!search(&l, typed, &options, JX_REPAIR_WRITTEN) ||
+         !search_compiled(&l, typed->program, options) ||
+         !(options.plain || assume(keep, report, l.hunts))))
         return false;
     options.unasked = backward == JX_BACKWARD_LOSS;
     if ((backward == JX_BACKWARD_ALWAYS || (options.unasked && is_loss(l.sized))) &&
@@ -209,6 +235,6 @@ bool jx_check_values(jx_ctx *keep, jx_report *report, jx_program *program,
         return false;
     for (size_t i = 0; i < l.pending.count; i++)
         l.pending.at[i].claim->evidence.fix =
-            jx_repairs_fix(l.repairs, l.pending.at[i].backward, l.pending.at[i].witness);
+            jx_repairs_fix(l.repairs, l.pending.at[i].of, l.pending.at[i].witness);
     return jx_ok(ctx) && jx_report_claims(keep, report, l.sized, &l.claims, selection);
 }

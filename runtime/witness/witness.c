@@ -176,7 +176,8 @@ void jx_hunt_keep(jx_hunt *h, const jx_unfinite *root, int out, int nothers,
                      .level = h->options->unasked || (h->plain.any && is_of_library_loop(h, root->eqn))
                                   ? JX_NOTE
                                   : jx_code_of(code)->level,
-                     .stack = jx_origin_stack(&h->origins, root->eqn), .flushed = h->flushed, .out = out,
+                     .stack = jx_origin_stack(&h->origins, root->eqn), .flushed = h->flushed,
+                     .compiled = h->options->compiled, .out = out,
                      .ninputs = h->run.nins, .inputs = inputs};
     if (inputs && (!h->watch->tracks ||
                    (jx_hunt_follow(h, &w) && is_to_blame(h, root->eqn, nothers, others))))

@@ -32,6 +32,7 @@ typedef struct jx_witness {
     jx_code code;     /* that says it */
     const jx_stack *stack; /* its line */
     bool flushed;     /* where subnormal numbers are taken for zeros (ftz), and not else */
+    bool compiled; /* in the program as XLA compiles it (transform/xla.h), and not else */
     int out;          /* the first output that is not finite */
     int ninputs;
     const void *const *inputs; /* one array per input, dense, in the program's arena */
@@ -53,6 +54,7 @@ typedef struct jx_witness_options {
                            output comes to be not finite */
     bool unasked;       /* nobody asked for it: only what is amiss backwards counts, as notes */
     int64_t operations; /* that all runs together may execute */
+    bool compiled; /* the program is what XLA made of another */
     uint64_t seed;
     size_t memory; /* budget of one plan, in bytes; 0: none */
 } jx_witness_options;
