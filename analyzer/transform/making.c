@@ -39,7 +39,7 @@ bool jx_making_begin(jx_making *m, jx_program *from)
                             .with = jx_inferrer_new(m->to)};
     for (int i = 0; i < from->njaxprs; i++)
         JX_PUSH(arena, &m->build.jaxprs, from->jaxprs[i]);
-    m->to->nretraces = m->to->ncomparisons = 0;
+    m->to->nretraces = m->to->ncomparisons = m->to->nclosures = 0;
     m->to->written = NULL;
     m->to->linear = NULL;
     m->to->blackbox = NULL;

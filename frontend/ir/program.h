@@ -233,6 +233,13 @@ typedef struct jx_comparison {
     const char *via; /* "call": C code compared on the site's behalf; or NULL */
 } jx_comparison;
 
+/* A function with a rule that closes over what JAX differentiated while it traced the
+ * program: of what the program computes then, that part is missing. */
+typedef struct jx_closure {
+    const char *name;      /* of the function, or NULL */
+    const jx_stack *stack; /* the call, or NULL */
+} jx_closure;
+
 /* The same function traced again at concrete sizes.  One of three: a program,
  * what the function raised, or why there is nothing to compare. */
 typedef struct jx_retrace {
@@ -309,7 +316,7 @@ typedef struct jx_program {
     const char *const *in_paths, *const *out_paths; /* per input/output; or NULL */
     const jx_linear_program *linear; /* a second program, or NULL */
     int nfiles, nmeshes, nscopes, narrays, njaxprs, nrules, ndefinitions,
-        ncomparisons, nretraces;
+        ncomparisons, nclosures, nretraces;
     const jx_file *const *files;
     const jx_mesh *meshes;
     const jx_scope *scopes;
@@ -318,6 +325,7 @@ typedef struct jx_program {
     const jx_rule *const *rules;
     const struct jx_definition *const *definitions; /* definition.h */
     const jx_comparison *comparisons;
+    const jx_closure *closures;
     const jx_retrace *retraces;
     const char *npz_name, *npz_sha256; /* of the side file, or NULL */
     bool from_text; /* read from jaxpr text, which has no weak types, no values

@@ -14,7 +14,8 @@
 
 static const char top_keys[] =
     "format version producer entry linear files frames stacks names contexts meshes "
-    "scopes avals consts npz prims jaxprs rules definitions comparisons retraces";
+    "scopes avals consts npz prims jaxprs rules definitions comparisons closures "
+    "retraces";
 
 static void read_head(jx_doc *d, const jx_node *root)
 {
@@ -193,7 +194,8 @@ static void read_root(jx_doc *d, const jx_node *root)
     void (*const parts[])(jx_doc *, const jx_node *) = {
         read_head,     read_producer,  jx_doc_sources, jx_doc_settings,
         jx_doc_avals,  jx_doc_arrays,  read_prims,     jx_doc_jaxprs,
-        jx_doc_rules,  jx_doc_definitions, jx_doc_comparisons, read_entry,
+        jx_doc_rules,  jx_doc_definitions, jx_doc_comparisons, jx_doc_closures,
+        read_entry,
         read_linear,
         jx_doc_retraces,
     };

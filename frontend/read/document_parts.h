@@ -62,6 +62,7 @@ struct jx_definition *jx_doc_definition(jx_doc *d, const jx_node *at);
 void jx_doc_rules(jx_doc *d, const jx_node *root);
 void jx_doc_definitions(jx_doc *d, const jx_node *root);
 void jx_doc_comparisons(jx_doc *d, const jx_node *root);
+void jx_doc_closures(jx_doc *d, const jx_node *root);
 void jx_doc_retraces(jx_doc *d, const jx_node *root); /* after the entry */
 
 const jx_value *jx_doc_value(jx_doc *d, const jx_node *at);

@@ -280,3 +280,27 @@ void jx_doc_comparisons(jx_doc *d, const jx_node *root)
     d->program->ncomparisons = all ? n : 0;
     d->program->comparisons = all;
 }
+
+static void read_closure(jx_doc *d, const jx_node *at, jx_closure *to)
+{
+    if (!jx_node_object(&d->walk, at, "name stack"))
+        return;
+    jx_node name = jx_node_member(at, "name");
+    jx_node stack = jx_node_need(&d->walk, at, "stack");
+    to->name = jx_node_text(&d->walk, &name);
+    to->stack = jx_doc_stack(d, &stack);
+}
+
+void jx_doc_closures(jx_doc *d, const jx_node *root)
+{
+    jx_node table = jx_node_member(root, "closures");
+    int n = jx_node_array(&d->walk, &table);
+    jx_closure *all = JX_NEW_ARRAY(d->ctx->arena, n, jx_closure);
+
+    for (int i = 0; all && i < n && !d->walk.failed; i++) {
+        jx_node item = jx_node_item(&table, (size_t)i);
+        read_closure(d, &item, &all[i]);
+    }
+    d->program->nclosures = all ? n : 0;
+    d->program->closures = all;
+}

@@ -143,7 +143,7 @@ static void put_npz(const jx_emit *e, jx_buffer *to)
 }
 
 /* What is not rows of a table, in the order of writing, which is also that of the walk. */
-enum { ENTRY, LINEAR, COMPARISONS, RETRACES, NPARTS };
+enum { ENTRY, LINEAR, COMPARISONS, CLOSURES, RETRACES, NPARTS };
 
 static void put_part(jx_buffer *to, const char *key, const jx_buffer *part)
 {
@@ -177,6 +177,7 @@ static void put_document(jx_emit *e, const jx_buffer parts[NPARTS], jx_buffer *t
     put_rows(to, "rules", &e->rules.text, false);
     put_rows(to, "definitions", &e->definitions.text, false);
     put_rows(to, "comparisons", &parts[COMPARISONS], false);
+    put_rows(to, "closures", &parts[CLOSURES], false);
     put_rows(to, "retraces", &parts[RETRACES], false);
     jx_buffer_puts(to, "}\n");
 }
@@ -215,6 +216,7 @@ bool jx_write_document(const jx_program *program, jx_buffer *to)
     jx_emit_rules(&e);
     jx_emit_definitions(&e);
     jx_emit_comparisons(&e, &parts[COMPARISONS]);
+    jx_emit_closures(&e, &parts[CLOSURES]);
     jx_emit_retraces(&e, &parts[RETRACES]);
     put_document(&e, parts, to);
     for (int i = 0; i < 13; i++) {

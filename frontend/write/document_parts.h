@@ -65,6 +65,7 @@ void jx_emit_definitions(jx_emit *e);
 void jx_emit_avals(jx_emit *e, const char *key, int count, const jx_aval *const *avals,
                    jx_buffer *to);
 void jx_emit_comparisons(jx_emit *e, jx_buffer *to);
+void jx_emit_closures(jx_emit *e, jx_buffer *to);
 void jx_emit_retraces(jx_emit *e, jx_buffer *to);
 /* `"jaxpr":0,"consts":[1]`, the latter if there are any. */
 void jx_emit_entry(jx_emit *e, const jx_closed *closed, jx_buffer *to);

@@ -189,6 +189,24 @@ void jx_emit_comparisons(jx_emit *e, jx_buffer *to)
     }
 }
 
+/* ---- closures */
+
+void jx_emit_closures(jx_emit *e, jx_buffer *to)
+{
+    for (int i = 0; i < e->program->nclosures && !e->failed; i++) {
+        const jx_closure *c = &e->program->closures[i];
+        jx_buffer_puts(to, i ? ",{" : "{");
+        if (c->name) {
+            jx_buffer_puts(to, "\"name\":");
+            jx_json_put_text(to, c->name);
+            jx_buffer_putc(to, ',');
+        }
+        jx_buffer_puts(to, "\"stack\":");
+        jx_json_put_int(to, jx_emit_stack(e, c->stack));
+        jx_buffer_putc(to, '}');
+    }
+}
+
 /* ---- retraces */
 
 static void put_retrace(jx_emit *e, const jx_retrace *r, jx_buffer *to)

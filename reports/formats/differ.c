@@ -353,7 +353,8 @@ static jx_program *caller(differ *d)
     p->nscopes = old_scopes(d) + d->after->nscopes;
     /* What one of them does not say, they can't disagree about. */
     p->from_text = d->before->from_text || d->after->from_text;
-    p->nrules = p->ndefinitions = p->narrays = p->ncomparisons = p->nretraces = 0;
+    p->nrules = p->ndefinitions = p->narrays = p->ncomparisons = p->nretraces =
+        p->nclosures = 0;
     p->linear = NULL;
     return callee->ins && callee->outs && p->scopes && p->entry.jaxpr ? p : NULL;
 }

@@ -294,7 +294,7 @@ bool jx_gradcheck_has_rules(const jx_program *program)
         for (int e = 0; e < program->jaxprs[j]->neqns; e++)
             if (choices_of(&program->jaxprs[j]->eqns[e]))
                 return true;
-    return program->nrules > 0;
+    return program->nrules > 0 || program->nclosures > 0;
 }
 
 bool jx_grad_batching(jx_program *program, const jx_gradcheck_options *options,

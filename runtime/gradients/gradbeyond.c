@@ -108,34 +108,59 @@ static const jx_rule *rule_of(const jx_eqn *eqn)
     return NULL;
 }
 
-bool jx_grad_claim_closures(jx_ctx *ctx, const jx_eqn_list *closing,
+/* Of a call: `what` its function does, and what comes of that. */
+static bool claim_closure(jx_ctx *ctx, const jx_stack *stack, const char *name,
+                          const char *what, const char *note, jx_claim_list *claims)
+{
+    jx_claim *claim = jx_claim_add(ctx, claims, JX_CODE_DRV011);
+
+    if (!claim)
+        return false;
+    claim->stack = stack;
+    claim->what = jx_arena_printf(ctx->arena, "`%s` closes over a value that %s",
+                                  name ? name : "a function", what);
+    claim->verdict = JX_WITNESSED;
+    claim->evidence.by = "dependence";
+    claim->evidence.note = note;
+    claim->help = "pass it as an argument of the function, and give its derivative";
+    return true;
+}
+
+static bool is_told(const jx_eqn_list *closing, size_t i)
+{
+    size_t k = 0;
+
+    while (closing->at[k] != closing->at[i])
+        k++;
+    return k < i;
+}
+
+bool jx_grad_claim_closures(jx_program *program, const jx_eqn_list *closing,
                             jx_claim_list *claims)
 {
-    for (size_t i = 0; i < closing->count; i++) {
+    jx_ctx *ctx = program->ctx;
+    bool good = true;
+
+    for (size_t i = 0; good && i < closing->count; i++) {
         const jx_eqn *eqn = closing->at[i];
         const jx_rule *rule = rule_of(eqn);
-        jx_claim *claim;
-        size_t k = 0;
-        while (closing->at[k] != eqn)
-            k++;
-        if (k < i)
-            continue;
-        claim = jx_claim_add(ctx, claims, JX_CODE_DRV011);
-        if (!claim)
-            return false;
-        claim->stack = eqn->stack || !rule ? eqn->stack : rule->stack;
-        claim->what = jx_arena_printf(ctx->arena,
-                                      "`%s` closes over a value that depends on the "
-                                      "program's inputs",
-                                      rule && rule->name ? rule->name : jx_eqn_name(eqn));
-        claim->verdict = JX_WITNESSED;
-        claim->evidence.by = "dependence";
-        claim->evidence.note =
-            "the rule gives no derivative with respect to it: jax.grad takes it for a "
-            "constant under jit, scan, vmap and cond, and raises elsewhere";
-        claim->help = "pass it as an argument of the function, and give its derivative";
+        good = is_told(closing, i) ||
+               claim_closure(ctx, eqn->stack || !rule ? eqn->stack : rule->stack,
+                             rule && rule->name ? rule->name : jx_eqn_name(eqn),
+                             "depends on the program's inputs",
+                             "the rule gives no derivative with respect to it: jax.grad "
+                             "takes it for a constant under jit, scan, vmap and cond, and "
+                             "raises elsewhere",
+                             claims);
     }
-    return true;
+    for (int i = 0; good && i < program->nclosures; i++)
+        good = claim_closure(ctx, program->closures[i].stack, program->closures[i].name,
+                             "the program differentiates",
+                             "the rule gives no derivative with respect to it: JAX took it "
+                             "for a constant when it traced the program, whose derivative "
+                             "misses a part",
+                             claims);
+    return good;
 }
 
 /* ---- what all of it is held against */

@@ -434,7 +434,7 @@ bool jx_gradcheck(jx_program *program, const jx_gradcheck_options *given,
     written = program; /* with what is batched by rules of its own */
     outcomes = jx_grad_outcomes(program);
     if (!outcomes || !jx_grad_derive(&program, &derived) ||
-        !jx_grad_claim_closures(program->ctx, &derived.closing, claims))
+        !jx_grad_claim_closures(written, &derived.closing, claims))
         return false;
     for (int i = 0; i < program->nrules; i++) {
         jx_rule_report report = {

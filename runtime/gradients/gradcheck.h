@@ -98,12 +98,14 @@ typedef struct jx_gradcheck_options {
     int64_t operations; /* that all rules may execute; what is left then is undecided; 0: any */
 } jx_gradcheck_options;
 
-/* Whether a program has rules, of derivatives or of batching, that jx_gradcheck() judges. */
+/* Whether a program has rules, of derivatives or of batching, that jx_gradcheck() judges, or
+ * was traced with some that miss a part. */
 bool jx_gradcheck_has_rules(const jx_program *program);
 
 /* Checks all rules.  A wrong rule adds a witnessed claim (DRV001, DRV002; DRV006: in
  * second order; DRV008: it can't be gone back along), an undecided one an undecided
- * claim; so does a call that closes over what is differentiated (DRV011), and a wrong
+ * claim; so does a call that closes over what is differentiated (DRV011), or was when the
+ * program was traced, and a wrong
  * derivative of the program (DRV013), a rule that is not finite in its declared dtypes
  * (DRV012), and one that is another derivative at a kink than its function's own (DRV020).  False with an
  * error in program->ctx only when memory ends.  A batching rule that is not the map of its

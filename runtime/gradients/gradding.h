@@ -171,9 +171,10 @@ void jx_grad_beyond(const jx_typed *typed, const jx_gradcheck_options *options,
                     const jx_derived_rule *derived, jx_rule_report *report);
 /* What is wrong in second order because of a wrong rule that it calls is not said. */
 void jx_grad_excuse(const jx_derived *derived, jx_rule_reports *reports);
-/* Of calls that close over what is differentiated: below jit, JAX takes what they close
- * over for a constant, and says nothing.  False without memory. */
-bool jx_grad_claim_closures(jx_ctx *ctx, const jx_eqn_list *closing,
+/* Of calls that close over what is differentiated, or was while JAX traced the program: below
+ * jit, JAX takes what they close over for a constant, and says nothing.  False without
+ * memory. */
+bool jx_grad_claim_closures(jx_program *program, const jx_eqn_list *closing,
                             jx_claim_list *claims);
 /* gradwithin.c: by number, of rules that are not judged alone what there is to say of them
  * (JX_RULE_WITHIN, JX_RULE_BEYOND); JX_RULE_UNDECIDED of others.  NULL without memory. */

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import json
 
 import jax
 import jax.numpy as jnp
@@ -101,6 +102,86 @@ def test_a_call_at_the_entry_is_told_where_its_function_stands():
     assert first <= found.line < first + len(lines)
 
 
+def after(transform, form, of):
+    """The program that takes the derivative itself."""
+    return lambda x: transform(lambda x: form(of, x))(x)
+
+
+def along(f):
+    return lambda x: jax.jvp(f, (x,), (x,))
+
+
+TRANSFORMS = {
+    "grad": jax.grad, "value_and_grad": jax.value_and_grad, "jacfwd": jax.jacfwd,
+    "jacrev": jax.jacrev, "jvp": along, "linearize": lambda f: lambda x: jax.linearize(f, x)[1](x),
+    "grad of jit": lambda f: jax.grad(jax.jit(f)), "jit of grad": lambda f: jax.jit(jax.grad(f)),
+    "hessian": jax.hessian, "mapped grad": lambda f: lambda x: jax.vmap(jax.grad(f))(x[None]),
+    "grad of a map": lambda f: jax.grad(lambda x: jax.vmap(jax.jit(f))(x[None]).sum()),
+    "grad of what it is a part of": lambda f: jax.grad(lambda x: jnp.sin(f(x)) * x)}
+RAISES = "vmap", "vmap over the value"  # as JAX does, when it is run
+
+
+@pytest.mark.parametrize("name", DIFFERENTIATED)
+def test_after_grad_it_is_told_where_jax_says_nothing(name):
+    form = DIFFERENTIATED[name]
+    program = after(jax.grad, form, silent)
+    if name in RAISES:
+        with pytest.raises(jax.errors.UnexpectedTracerError):
+            program(X)
+        with pytest.raises(jaxvet.JaxvetError, match="traced elsewhere"):
+            jaxvet.gradcheck(program)(X)
+        return
+    lines, first = inspect.getsourcelines(form)
+    for report in jaxvet.gradcheck(program)(X), jaxvet.check(program)(X):
+        found, = [each for each in report.findings if each.code == "DRV011"]
+        assert found.file == __file__ and first <= found.line < first + len(lines)
+        assert "`f` closes over" in found.message
+
+
+@pytest.mark.parametrize("transform", TRANSFORMS)
+def test_it_is_told_after_each_transformation(transform):
+    program = after(TRANSFORMS[transform], DIFFERENTIATED["jit"], silent)
+    assert "DRV011" in [each.code for each in jaxvet.check(program)(X).findings]
+
+
+@pytest.mark.parametrize("name", DIFFERENTIATED)
+def test_a_program_that_jax_cannot_run_is_refused_with_the_line(name):
+    form = DIFFERENTIATED[name]
+    lines, first = inspect.getsourcelines(form)
+    with pytest.raises(jaxvet.JaxvetError, match="traced elsewhere") as raised:
+        jaxvet.check(after(jax.grad, form, calling))(X)
+    if name not in RAISES:
+        line = int(str(raised.value).rpartition(f"{__file__}:")[2].partition(")")[0])
+        assert first <= line < first + len(lines)
+
+
+@pytest.mark.parametrize("name", [name for name in DIFFERENTIATED if name not in RAISES])
+def test_after_grad_by_something_else_it_is_not_told(name):
+    program = jax.grad(lambda w, x: w * w * DIFFERENTIATED[name](silent, x))
+    assert not told_after(lambda w, x: program(w, x), X, X)
+
+
+def told_after(program, *inputs):
+    """Whether it differentiates what it closes over itself."""
+    return "the program differentiates" in "".join(
+        each.message for each in jaxvet.check(program)(*inputs).findings)
+
+
+def zero_tangents(x):
+    """Its rule is given a tangent of zeros for what is not differentiated, and passes it on."""
+    f = jax.custom_jvp(lambda a, b: jnp.sin(a) * b)
+
+    @f.defjvp
+    def _(primals, tangents):
+        return jax.jvp(lambda a, b: jax.jit(lambda z: silent(b)(z))(a), primals, tangents)
+    return jax.grad(lambda a: jax.jit(f)(a, 2.0))(x)
+
+
+NOT_AFTER = {
+    "tangents that are zeros": zero_tangents,
+    "no derivative": lambda x: jax.jit(lambda z: silent(W)(z))(x)}
+
+
 def argument(x):
     @functools.partial(jax.custom_jvp, nondiff_argnums=(1,))
     def f(z, by):
@@ -153,6 +234,15 @@ def test_what_is_not_differentiated_is_not_told(name):
     assert not told(NOT_DIFFERENTIATED[name])
 
 
+@pytest.mark.parametrize("name", [*NOT_DIFFERENTIATED, *NOT_AFTER])
+def test_what_is_not_differentiated_is_not_told_after_grad(name):
+    program = NOT_AFTER.get(name) or jax.grad(NOT_DIFFERENTIATED[name])
+    try:
+        assert not told_after(lambda x: program(x), X)
+    except jaxvet.JaxvetError as error:  # a rule that calls its function, below jit
+        assert "traced elsewhere" in str(error) and "`f`" not in str(error)
+
+
 def test_what_nobody_needs_has_no_derivative():
     def form(x):
         jax.jit(lambda z: silent(x)(z))(x)
@@ -165,3 +255,19 @@ def test_a_call_that_closes_over_a_traced_value_is_written(tmp_path):
         return jax.grad(jax.jit(lambda z: calling(x)(z)))(1.0)
     jaxvet.dump(form)(X).save(tmp_path / "p.json")
     assert jaxvet._library.run(["check", str(tmp_path / "p.json")], "").returncode in (0, 1)
+
+
+def test_what_jax_has_traced_before_is_told_again():
+    program = jax.jit(after(jax.grad, DIFFERENTIATED["jit"], silent))
+    program(X)
+    for _ in range(2):
+        assert told_after(program, X) and told_after(lambda x: program(x), X)
+
+
+def test_the_document_keeps_it(tmp_path):
+    document = jaxvet.dump(after(jax.grad, DIFFERENTIATED["jit"], silent))(X)
+    row, = json.loads(document.text())["closures"]
+    assert row["name"] == "f" and row["stack"] >= 0
+    document.save(tmp_path / "p.json")
+    done = jaxvet._library.run(["show", "--as", "json", str(tmp_path / "p.json")], "")
+    assert done.stdout.decode() == document.text()

@@ -137,6 +137,9 @@ Static = _classes("hijax:Static", "api_util:WrapHashably",
 TYPED = _classes("literals:TypedInt", "literals:TypedFloat",
                  "literals:TypedComplex", "literals:TypedNdArray")
 CustomVJPException = _type("interpreters.ad:CustomVJPException")
+custom_derivatives = _find("custom_derivatives:")
+JVPTrace = _find("interpreters.ad:JVPTrace")
+LinearizeTrace = _find("interpreters.ad:LinearizeTrace")
 Effect = _type("effects:Effect")
 Inconclusive = _needed("export.shape_poly:InconclusiveDimensionOperation")
 AnyInconclusive = _needed("core:InconclusiveDimensionOperation")
@@ -291,6 +294,12 @@ def frames_of(traceback):
 def location_of(code, lasti) -> tuple:
     """(line, column, end line, end column): lines from 1, columns from 0."""
     return _location(code, lasti)
+
+
+def current_traceback():
+    """Of the equation that JAX is evaluating, else of what is called now; or None."""
+    current = _find("source_info_util:current")
+    return getattr(current() if current else None, "traceback", None)
 
 
 def trace_to_jaxpr(fun, avals, debug_info=None):
@@ -632,6 +641,14 @@ def saveable_kind(answer):
     if isinstance(answer, _OFFLOADABLE):
         return True, [str(answer.src), str(answer.dst)]
     return False, None
+
+
+def traced_anew(number):
+    """A context in which JAX traces what it has traced outside of it again, and forgets
+    nothing of that: it is given a number that means nothing here, and is in the keys of its
+    caches."""
+    version = _find("config:jax_xla_profile_version", "config:xla_profile_version")
+    return contextlib.nullcontext() if version is None else version(number)
 
 
 def clear_caches() -> None:

@@ -30,6 +30,8 @@ class Document:
                           "x64": _compat.x64()}
         #: The closed jaxpr that was written.
         self.jaxpr = jaxpr
+        #: Functions with rules that close over what was differentiated meanwhile.
+        self.closures = []
         #: What the function is at concrete sizes, as rows of a table.
         self.retraces = []
         #: Says whether the function traced once more is another program.
@@ -90,7 +92,8 @@ class Document:
             ("consts", consts), ("npz", npz), ("prims", walker.prims.rows),
             ("jaxprs", walker.jaxprs), ("rules", self._rules),
             ("definitions", walker.definitions and walker.definitions.rows),
-            ("comparisons", self._comparisons), ("retraces", self.retraces)]
+            ("comparisons", self._comparisons), ("closures", self.closures),
+            ("retraces", self.retraces)]
         version = (FORMAT_WITH_DEFINITIONS if walker.has_definitions else
                    FORMAT_WITH_MODULES if walker.has_modules else
                    FORMAT_VERSION)

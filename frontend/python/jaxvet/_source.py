@@ -95,6 +95,14 @@ class Sources:
             self._known[id(traceback)] = index
         return index
 
+    def line_of(self, traceback) -> str:
+        """" (FILE:LINE)" of the innermost frame outside JAX of a traceback, or nothing."""
+        index = self.stack(traceback)
+        if index < 0:
+            return ""
+        file, _, line, *_ = self.frames.rows[self.stacks.rows[index][0]]
+        return f" ({self.file_rows()[file][0]}:{line})"
+
     def _stack_of_traceback(self, traceback) -> int:
         found, roles = [], self._roles
         for frame in _compat.frames_of(traceback):

@@ -8,6 +8,7 @@ import jax
 
 from . import _compat, _ranges
 from ._advice import advise
+from ._closures import Closures
 from ._definitions import Definitions
 from ._document import Document
 from ._record import NoRecorder, Recorder
@@ -147,13 +148,14 @@ def written(called, args, kwargs, *, comparisons=None, clear_caches=True,
     record = symbolic if comparisons is None else comparisons
     walker = Walker(relative_to, source_lines)
     with Recorder(clear_caches) if record else NoRecorder() as recorder:
-        traced = advised_trace(called, args, kwargs, recorder)
+        with Closures() as closures:
+            traced = advised_trace(called, args, kwargs, recorder)
         if rules:
             walker.rules = Rules(walker, rule_depth, rule_budget, recorder,
                                  rule_masks)
             walker.definitions = Definitions(walker, recorder, rule_budget)
         walker.recorder = recorder
-        document = _document(walker, traced, called, recorder, ranges)
+        document = _document(walker, traced, called, recorder, ranges, closures)
         if afterwards:
             afterwards()
         if symbolic and retrace:
@@ -171,9 +173,14 @@ def is_symbolic(specs) -> bool:
                for dim in getattr(leaf, "shape", ()))
 
 
-def _document(walker, traced, called, recorder, ranges) -> Document:
+def _document(walker, traced, called, recorder, ranges, closures) -> Document:
     with _compat.reading():
-        return _read(walker, traced, called, recorder, ranges)
+        try:
+            document = _read(walker, traced, called, recorder, ranges)
+        except _compat.JaxvetError as error:
+            raise closures.told(error, walker.sources) from error
+        document.closures = closures.write(walker.sources)
+        return document
 
 
 def _read(walker, traced, called, recorder, ranges) -> Document:

@@ -228,6 +228,10 @@ class Values:
     # -- constants and literals
 
     def const(self, value) -> int:
+        if isinstance(value, _compat.Tracer):
+            raise _compat.JaxvetError(
+                f"a constant is a value that is traced elsewhere ({value.aval.str_short()}): "
+                "jaxvet can't write it, and JAX can't run it")
         index = self._const_index.get(id(value))
         if index is None:
             index = self.constants.add(constant_of(value))

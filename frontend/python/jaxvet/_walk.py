@@ -90,8 +90,10 @@ class Walker:
     def _jaxpr_param(self, value) -> dict:
         is_open = _compat.is_open(value, *self._holder)
         consts = getattr(value, "consts", ())
-        if len(consts) < len(getattr(value, "jaxpr", value).constvars) or any(
-                isinstance(const, _compat.Tracer) for const in consts):
+        has_tracers = any(isinstance(const, _compat.Tracer) for const in consts)
+        if has_tracers and not _compat.is_call(self.within[-1][0]):
+            raise _elsewhere(self.within[-1][0])
+        if has_tracers or len(consts) < len(getattr(value, "jaxpr", value).constvars):
             row = {"$jaxpr": self.jaxpr(self._with_inputs(value))}
         else:
             row = {"$jaxpr": self.jaxpr(value)} if is_open else self.closed(value)
@@ -167,11 +169,10 @@ class Walker:
         if not any(isinstance(const, _compat.Tracer)
                    for const in getattr(value, "consts", ())):
             return []
-        if any(variable not in self._env for variable in variables):
-            raise _compat.JaxvetError(
-                f"{eqn.primitive.name} closes over a value that is traced elsewhere: jaxvet "
-                "can't write it")
-        return [self._env[variable] for variable in variables]
+        if not all(isinstance(variable, _compat.Literal) or variable in self._env
+                   for variable in variables):
+            raise _elsewhere(eqn)
+        return list(map(self._operand, variables))
 
     def _output(self, out) -> int:
         aval = self._bind(out)
@@ -483,6 +484,11 @@ def _effect_row(effect, inputs) -> dict:
     if place is not None:
         row["in"] = place
     return row
+
+
+def _elsewhere(eqn) -> Exception:
+    return _compat.JaxvetError(f"{eqn.primitive.name} closes over a value that is traced "
+                               "elsewhere: jaxvet can't write it, and JAX can't run it")
 
 
 def _names(names, count) -> list:
