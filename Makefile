@@ -24,7 +24,7 @@ endif
 LAYERS  = frontend/base frontend/ir frontend/sizes frontend/mlir frontend/read frontend/decompose \
           frontend/write analyzer \
           analyzer/transform analyzer/lint analyzer/values prover checker runtime runtime/kernels runtime/field \
-          runtime/gradients runtime/witness \
+          runtime/gradients runtime/witness runtime/equal \
           reports reports/pipeline reports/formats reports/commands
 ALL_SRC = $(foreach d,$(LAYERS),$(wildcard $(d)/*.c))
 # The solver's helper process alone is linked with libz3, so that nothing else
@@ -354,6 +354,10 @@ accuracy: all  ## every elementwise function of JAX and its derivative on every 
 .PHONY: field-rules
 field-rules: all $(TOOLS)  ## how many right elementwise rules are proved or identical over the reals, and why others are not
 	@JAX_PLATFORMS=cpu $${JAXVET_VENV:-build/venv}/bin/python scripts/field_rules.py $(FIELD_RULES)
+
+.PHONY: sharding
+sharding: all  ## sharded programs of live JAX against their references, and wrong ones: `jaxvet equal`
+	@$${JAXVET_VENV:-build/venv}/bin/python scripts/sharding.py $(SHARDING)
 
 .PHONY: field-random
 field-random: all $(TOOLS)  ## random pairs of functions, most of which differ somewhere: none may be called identical over the reals

@@ -222,6 +222,15 @@ JAXVET_API jaxvet_status jaxvet_check(jaxvet_program *program,
                                       const char **report,
                                       jaxvet_error *error);
 
+/* Do two programs, each with a context of its own, compute the same?  *report is the JSON of
+ * `jaxvet equal --format json`, which says by what evidence, with the derivatives of both if
+ * `derivatives` is not 0; it is that of `a`, until it is asked again.  Programs that many
+ * devices run are compared for all of them.  JAXVET_OK (nothing is different, and nothing
+ * left open), JAXVET_FINDINGS or JAXVET_UNDECIDED with a report, else none and an error: as
+ * when they do not take and give the same types. */
+JAXVET_API jaxvet_status jaxvet_equal(jaxvet_program *a, jaxvet_program *b, int derivatives,
+                                      const char **report, jaxvet_error *error);
+
 /* Running.  A call is a program made ready at given sizes (every one that the
  * signature names); NULL on failure, as when the sizes break a declared
  * constraint. */

@@ -36,8 +36,11 @@ marked() { # code
 try() { # code, fails or passes
     trust= # these programs carry the source that they are about
     [ "${command%% *}" = check ] && trust=--trust-embedded
-    # shellcheck disable=SC2086 # a command with its options, an option or none
-    "$jaxvet" $command $trust "$(example "$1" "$2")" >"$work/out" 2>"$work/err"
+    # What compares two programs compares each with the one that passes.
+    other=
+    [ "${command%% *}" = equal ] && other=$(example "$1" passes)
+    # shellcheck disable=SC2086 # a command with its options, options or none
+    "$jaxvet" $command $trust "$(example "$1" "$2")" $other >"$work/out" 2>"$work/err"
     status=$?
     run=$((run + 1))
     if [ "$status" -ne 0 ] && [ "$status" -ne 1 ]; then

@@ -195,8 +195,10 @@ static const jx_jaxpr *new_jaxpr(jx_devices *s, const jx_jaxpr *from)
 {
     jx_devices_body m = jx_devices_begin(s);
     jx_atom *now = JX_NEW_ARRAY(s->scratch, from->nvars, jx_atom);
+    bool pairs = s->pairs;
     jx_jaxpr *to;
 
+    s->pairs = pairs && from == s->from->entry.jaxpr;
     for (int i = 0; now && i < from->nconsts + from->nins; i++)
         now[i] = (i < from->nconsts ? jx_body_const : jx_body_input)(
             &m.body, from->vars[i]->aval);
@@ -206,6 +208,11 @@ static const jx_jaxpr *new_jaxpr(jx_devices *s, const jx_jaxpr *from)
     for (int i = 0; now && i < from->nouts; i++)
         jx_body_result(&m.body, from->outs[i].var ? now[from->outs[i].var->id]
                                                   : from->outs[i]);
+    for (size_t i = 0; s->pairs && i < s->copies.count; i++) {
+        jx_body_result(&m.body, s->copies.at[i].first);
+        jx_body_result(&m.body, s->copies.at[i].other);
+    }
+    s->pairs = pairs;
     to = now ? jx_body_finish_like(&m.body, from) : NULL;
     if (!to)
         jx_devices_starved(s);
@@ -333,18 +340,12 @@ static const jx_jaxpr *new_entry(jx_devices *s, int64_t count)
     return NULL;
 }
 
-jx_program *jx_program_devices(const jx_typed *typed, int64_t count)
+/* The program with that entry, if all went well. */
+static jx_program *end_entry(jx_devices *s, const jx_jaxpr *now)
 {
-    const jx_jaxpr *entry = typed->program->entry.jaxpr, *now = NULL;
-    jx_program *to;
-    jx_devices s;
+    const jx_jaxpr *entry = s->from->entry.jaxpr;
+    jx_program *to = end_program(s);
 
-    jx_ctx_stage(typed->program->ctx, "writing out devices");
-    if (!jx_typed_all(typed))
-        return NULL;
-    if (begin_program(&s, typed, entry, (jx_assignment){0, NULL}))
-        now = new_entry(&s, count);
-    to = end_program(&s);
     if (!to || !now)
         return NULL;
     to->entry.jaxpr = now;
@@ -355,6 +356,49 @@ jx_program *jx_program_devices(const jx_typed *typed, int64_t count)
         to->entry.nconsts = 0;
     JX_ASSERT_NONE(jx_program_fault(to));
     return to;
+}
+
+jx_program *jx_program_devices(const jx_typed *typed, int64_t count)
+{
+    const jx_jaxpr *now = NULL;
+    jx_devices s;
+
+    jx_ctx_stage(typed->program->ctx, "writing out devices");
+    if (!jx_typed_all(typed))
+        return NULL;
+    if (begin_program(&s, typed, typed->program->entry.jaxpr, (jx_assignment){0, NULL}))
+        now = new_entry(&s, count);
+    return end_entry(&s, now);
+}
+
+static jx_device_pairs pairs_of(const jx_devices *s)
+{
+    int count = (int)s->copies.count;
+    jx_device_pair *to = JX_NEW_ARRAY(s->from->ctx->arena, count + 1, jx_device_pair);
+
+    for (int i = 0; to && i < count; i++)
+        to[i] = s->copies.at[i].pair;
+    return (jx_device_pairs){to ? count : 0, to};
+}
+
+jx_program *jx_program_spread(const jx_typed *typed, jx_device_pairs *pairs)
+{
+    const jx_program *from = typed->program;
+    const jx_jaxpr *now = NULL;
+    jx_devices s;
+
+    *pairs = (jx_device_pairs){0, NULL};
+    jx_ctx_stage(from->ctx, "writing out devices");
+    if (!jx_typed_all(typed))
+        return NULL;
+    if (begin_program(&s, typed, from->entry.jaxpr, (jx_assignment){0, NULL})) {
+        s.pairs = true;
+        now = runs_spread(&s, from->entry.jaxpr, 0) ? written_out(&s, from->entry.jaxpr)
+              : s.failed                            ? NULL
+                         : new_entry(&s, from->devices > 1 ? from->devices : 1);
+        *pairs = pairs_of(&s);
+    }
+    return end_entry(&s, now);
 }
 
 /* What was looked at before stays so; what is new is made of what was accepted. */

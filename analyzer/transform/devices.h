@@ -9,6 +9,11 @@
 #include "frontend/ir/params.h"
 #include "frontend/ir/typed.h"
 
+/* What a program that was written out asserts where devices go separate ways. */
+#define JX_DEVICES_DIVERGE                                                     \
+    "devices go separate ways around a collective: "                           \
+    "where they really run, they wait for each other for ever"
+
 /* Whether the program holds something to write out, at sight. */
 bool jx_devices_any(const jx_program *program);
 
@@ -19,6 +24,24 @@ bool jx_devices_any(const jx_program *program);
  * What runs on one device stays as it is.  NULL with an error: an axis that is cut
  * has no number for a size, too. */
 jx_program *jx_program_devices(const jx_typed *typed, int64_t count);
+
+/* A result of a computation that is declared to be the same on several devices: as device 0
+ * has it, and as `device` does. */
+typedef struct jx_device_pair {
+    const jx_eqn *eqn; /* the computation, of the program before */
+    int result, device;
+} jx_device_pair;
+
+typedef struct jx_device_pairs {
+    int count;
+    const jx_device_pair *at;
+} jx_device_pairs;
+
+/* The same for as many devices as the meshes of its computations have (or the module
+ * says).  Results of computations in the entry that several devices share, and do not have
+ * from one equation, are further results of the program: `pairs` says of which array each
+ * two of them are. */
+jx_program *jx_program_spread(const jx_typed *typed, jx_device_pairs *pairs);
 
 /* This process is all devices. */
 enum { JX_ALL_DEVICES = -1 };

@@ -415,6 +415,55 @@ static bool fetch_parts(jx_devices_body *m, const jx_sharding *how, const jx_dev
     return !any || jx_devices_fetch(m, results, number, s->count, all, results);
 }
 
+/* Whether two devices have the same parts of a result from the same equations. */
+static bool same_parts(jx_devices *s, const jx_p_manual_computation *p, const jx_sharding *how,
+                       const jx_device_atoms *parts, int number, int device, int axis,
+                       int64_t *wanted)
+{
+    int64_t index, count;
+
+    if (axis == how->rank) {
+        int a = holder(s, p, how, 0, wanted), b = holder(s, p, how, device, wanted);
+        return a >= 0 && b >= 0 &&
+               jx_device_row(parts, a)[number].var == jx_device_row(parts, b)[number].var;
+    }
+    place_of(s, p, &how->axes[axis], device, &index, &count);
+    for (wanted[axis] = 0; wanted[axis] < count; wanted[axis]++)
+        if (!same_parts(s, p, how, parts, number, device, axis + 1, wanted))
+            return false;
+    return true;
+}
+
+/* One device of each of those that share a result: where it stands first along all axes
+ * that cut it. */
+static bool stands_first(const jx_devices *s, const jx_p_manual_computation *p,
+                         const jx_sharding *how, int device)
+{
+    for (int k = 0; k < s->mesh->naxes; k++)
+        if (cuts(s, p, how, k) && jx_mesh_stand(s->mesh, device, k) != 0)
+            return false;
+    return true;
+}
+
+static void note_copies(jx_devices_body *m, const jx_p_manual_computation *p, const jx_eqn *eqn,
+                        const jx_device_atoms *results, const jx_device_atoms *outs)
+{
+    jx_devices *s = m->s;
+    int64_t place[MOST_RANK];
+
+    for (int i = 0; i < eqn->nouts; i++) {
+        const jx_sharding *how = &p->out_shardings.at[i];
+        for (int d = 1; d < s->count && !s->failed; d++) {
+            if (!stands_first(s, p, how, d) ||
+                same_parts(s, p, how, results, i, d, 0, place))
+                continue;
+            jx_device_copy copy = {.pair = {eqn, i, d}, .first = jx_device_row(outs, 0)[i]};
+            copy.other = assembled(m, p, how, results, i, d, 0, place);
+            JX_PUSH(s->scratch, &s->copies, copy);
+        }
+    }
+}
+
 bool jx_devices_manual(jx_devices_body *m, const jx_eqn *eqn,
                        const jx_device_atoms *ins, jx_team wanted,
                        const jx_device_atoms *outs)
@@ -460,6 +509,8 @@ bool jx_devices_manual(jx_devices_body *m, const jx_eqn *eqn,
             jx_device_row(outs, wanted.at[t])[i] =
                 assembled(m, p, how, &results, i, wanted.at[t], 0, place);
     }
+    if (s->pairs && !s->depth)
+        note_copies(m, p, eqn, &results, outs);
     return !s->failed;
 }
 

@@ -29,6 +29,12 @@ typedef struct jx_team_callee {
     const jx_jaxpr *jaxpr;
 } jx_team_callee;
 
+/* Two atoms that are one array on two devices. */
+typedef struct jx_device_copy {
+    jx_device_pair pair;
+    jx_atom first, other;
+} jx_device_copy;
+
 typedef struct jx_devices {
     jx_builder build;
     jx_program *from;
@@ -50,6 +56,8 @@ typedef struct jx_devices {
     bool whole;   /* all of the program is what they run */
     int equations, depth;
     JX_VEC(jx_team_callee) callees;
+    bool pairs; /* somebody asks for copies: */
+    JX_VEC(jx_device_copy) copies; /* of results of the entry's computations */
     bool failed;
 } jx_devices;
 

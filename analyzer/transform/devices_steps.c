@@ -37,10 +37,7 @@ static bool agree(jx_devices_body *m, const jx_device_atoms *a, int number)
         jx_params says = {.program = m->s->build.program};
         if (pair[0].var == pair[1].var && pair[0].var)
             continue;
-        jx_put_text(&says, "error_message",
-                    "devices go separate ways around a collective: "
-                    "where they really run, they wait for each other "
-                    "for ever");
+        jx_put_text(&says, "error_message", JX_DEVICES_DIVERGE);
         if (!jx_devices_emit(m, jx_prim_of(JX_PRIM_eq), NULL, 2, pair, 1,
                              &truth, &same) ||
             !jx_devices_emit(m, jx_prim_of(JX_PRIM_shape_assertion), &says, 1,

@@ -19,8 +19,7 @@
 #include "runtime/exec.h"
 #include "runtime/fill.h"
 #include "runtime/fits.h"
-#include "runtime/roundoff.h"
-#include "runtime/shake.h"
+#include "runtime/loss.h"
 
 #include <stdio.h>
 #include <math.h>
@@ -94,9 +93,6 @@ static const jx_option options[] = {
     JX_LIMIT_OPTIONS(settings),
 };
 
-/* How often inputs are moved to see what their rounding does. */
-enum { SHAKES = 4 };
-
 /* One run, from its words to its exit code. */
 typedef struct session {
     const settings *s;
@@ -107,13 +103,9 @@ typedef struct session {
     jx_sanitizes sanitizes;
     jx_exec *exec;
     const void *const *ins; /* as the plan stores them */
-    jx_plan_options options;
     bool looks; /* at what is not finite, in `watch` */
     jx_watch watch;
-    /* The same run in float64, made when results are off by rounding. */
-    jx_plan *wide_plan;
-    jx_exec *shaken[SHAKES]; /* of wide_plan, too */
-    jx_exec *wide;
+    jx_loss loss; /* made when results are off */
     jx_ranks ranks;
     uint64_t print; /* of the program's bytes, which is the same on all ranks */
     int nvalued, nsizes;
@@ -126,30 +118,6 @@ static int failed(const session *r)
 {
     jx_ok(r->ctx);
     return jx_command_failed(r->ctx);
-}
-
-/* Inputs as a plan of the wide domain stores them, from declared ones; NULL
- * without memory. */
-static const void *const *widened(session *r, const jx_plan *plan,
-                                  const void *const *declared)
-{
-    int n = jx_plan_nins(plan);
-    const void **ins = JX_NEW_ARRAY(r->ctx->arena, n + 1, const void *);
-
-    for (int i = 0; ins && i < n; i++) {
-        const jx_port *port = jx_plan_in(plan, i);
-        jx_dtype from =
-            port->aval->dtype == JX_KEY ? JX_U32 : port->aval->dtype;
-        ins[i] = declared[i];
-        if (from == port->dtype)
-            continue;
-        void *wide = jx_arena_alloc(r->ctx->arena, port->bytes);
-        if (!wide)
-            return NULL;
-        jx_convert(from, port->dtype, declared[i], wide, port->count);
-        ins[i] = wide;
-    }
-    return ins;
 }
 
 /* Made-up inputs that say sizes say those of this run. */
@@ -240,14 +208,20 @@ static bool prepare(session *r)
                                o.nbindings, o.bindings))
         r->plan = (jx_plan *)(uintptr_t)jx_sanitizer_plan(r->sanitizes.sanitizer);
     if (!r->plan ||
-        !(given ? (r->ins = widened(r, r->plan, given)) != NULL
+        !(given ? (r->ins = jx_inputs_widened(r->ctx, r->plan, given)) != NULL
                 : fill_inputs(r)))
         return false;
-    r->options = o;
-    r->options.comm = NULL; /* what is run beside this, to compare, is run here */
     r->exec = jx_exec_new(r->plan);
     if (r->exec)
         jx_exec_seed(r->exec, (uint64_t)s->seed);
+    o.comm = NULL; /* what is run beside this, to compare, is run here */
+    r->loss = (jx_loss){.ctx = r->ctx,
+                        .typed = r->typed,
+                        .closed = &r->program->entry,
+                        .options = o,
+                        .seed = (uint64_t)s->seed,
+                        .plan = r->plan,
+                        .ins = r->ins};
     return r->exec != NULL;
 }
 
@@ -361,114 +335,6 @@ static bool may_be_rounding(const session *r, jx_dtype dtype)
            jx_dtype_is_inexact(dtype);
 }
 
-/* What failed has no results to look at. */
-static void give_up_wide(session *r)
-{
-    if (r->wide && jx_exec_gave_up(r->wide))
-        jx_fail(r->ctx, JX_E_LIMIT, r->program->path, NULL, "%s",
-                jx_exec_error(r->wide));
-    jx_exec_free(r->wide);
-    jx_plan_free(r->wide_plan);
-    r->wide = NULL;
-    r->wide_plan = NULL;
-}
-
-static bool run_wide(session *r)
-{
-    jx_plan_options o = r->options;
-    const void *const *ins;
-
-    if (r->wide)
-        return true;
-    o.domain = JX_WIDE;
-    o.watch = NULL;
-    r->wide_plan = jx_plan_make(r->typed, &r->program->entry, &o);
-    ins = r->wide_plan ? widened(r, r->wide_plan, r->ins) : NULL;
-    r->wide = ins ? jx_exec_new(r->wide_plan) : NULL;
-    if (r->wide)
-        jx_exec_seed(r->wide, (uint64_t)r->s->seed);
-    if (r->wide && jx_exec_run(r->wide, ins, NULL))
-        return true;
-    give_up_wide(r);
-    return false;
-}
-
-/* An input off by what its dtype can't hold; one of float64 by a unit of its own. */
-static const void *moved(session *r, int i, const void *wide, int which)
-{
-    const jx_port *port = jx_plan_in(r->wide_plan, i);
-    jx_dtype declared = port->aval->dtype;
-    const jx_shake shake = {.seed = (uint64_t)which,
-                            .by = declared == port->dtype ? 1 : 0.5};
-    void *copy = jx_arena_copy(r->ctx->arena, wide, port->bytes);
-
-    if (copy)
-        jx_shake_values(&shake, declared, port->dtype, copy, port->count);
-    return copy;
-}
-
-/* The same with inputs that are off, in one of several ways. */
-static jx_exec *shaken(session *r, int which)
-{
-    const void *const *wide;
-    const void **ins;
-
-    if (r->shaken[which])
-        return r->shaken[which];
-    wide = widened(r, r->wide_plan, r->ins);
-    ins = wide ? JX_NEW_ARRAY(r->ctx->arena, jx_plan_nins(r->wide_plan) + 1,
-                              const void *)
-               : NULL;
-    for (int i = 0; ins && i < jx_plan_nins(r->wide_plan); i++)
-        if (!(ins[i] = moved(r, i, wide[i], which)))
-            return NULL;
-    jx_exec *exec = r->shaken[which] = ins ? jx_exec_new(r->wide_plan) : NULL;
-    if (exec)
-        jx_exec_seed(exec, (uint64_t)r->s->seed);
-    if (exec && jx_exec_run(exec, ins, NULL))
-        return exec;
-    jx_exec_free(exec);
-    r->shaken[which] = NULL;
-    return NULL;
-}
-
-/* The largest number among the inputs of a float or complex dtype. */
-static double largest_input(const session *r)
-{
-    double largest = 0;
-
-    for (int i = 0; i < jx_plan_nins(r->wide_plan); i++) {
-        const jx_port *port = jx_plan_in(r->plan, i);
-        if (jx_dtype_is_inexact(port->dtype))
-            largest = fmax(largest, jx_largest(port->dtype, r->ins[i], port->count));
-    }
-    return largest;
-}
-
-/* What output `i` loses against the same in float64, and that with inputs that are off:
- * this run may have been lucky, or have added up in a better order.  False: that is not
- * known. */
-static bool rounding_of(session *r, int i, jx_dtype dtype, const void *got,
-                        jx_roundoff *to)
-{
-    int64_t count = jx_plan_out(r->plan, i)->count;
-    const void *others[SHAKES];
-    bool known;
-
-    to->each = JX_NEW_ARRAY(r->ctx->arena, count + 1, double);
-    known = to->each && run_wide(r);
-    for (int k = 0; known && k < SHAKES; k++) {
-        jx_exec *exec = shaken(r, k);
-        known = exec != NULL;
-        others[k] = known ? jx_exec_out(exec, i) : NULL;
-    }
-    known = known && jx_roundoff_measure(r->ctx, dtype, got, jx_exec_out(r->wide, i), SHAKES,
-                                         others, count, largest_input(r), to);
-    if (r->ctx->error.kind != JX_E_LIMIT) /* that would be another verdict */
-        jx_error_clear(r->ctx);
-    return known;
-}
-
 static bool is_rounding(session *r, int i, jx_dtype dtype, const void *got,
                         const void *want, const jx_mismatch *found)
 {
@@ -477,7 +343,7 @@ static bool is_rounding(session *r, int i, jx_dtype dtype, const void *got,
     jx_mismatch beyond;
 
     if (!may_be_rounding(r, dtype) ||
-        !rounding_of(r, i, dtype, got, &measured))
+        !jx_loss_of(&r->loss, i, dtype, got, &measured))
         return false;
     within.each = measured.each;
     if (!jx_compare(dtype, got, want, jx_plan_out(r->plan, i)->count, &within,
@@ -803,10 +669,7 @@ static int run_words(int argc, char **argv, char **words)
     if (code != JX_EXIT_INPUT || (r.text.length && jx_ok(r.ctx)))
         code = jx_exit_worse(code, jx_command_write(NULL, &r.text));
     jx_buffer_free(&r.text);
-    jx_exec_free(r.wide);
-    for (int i = 0; i < SHAKES; i++)
-        jx_exec_free(r.shaken[i]);
-    jx_plan_free(r.wide_plan);
+    jx_loss_close(&r.loss);
     jx_exec_free(r.exec);
     if (r.sanitizes.sanitizer)
         jx_sanitizes_close(&r.sanitizes);

@@ -13,7 +13,15 @@ bool jx_field_begin(jx_field *f, jx_ctx *ctx, uint64_t seed)
 
     *f = (jx_field){.ctx = ctx, .colour = -1};
     jx_intern_init(&f->sets, ctx->arena);
+    jx_intern_init(&f->most, ctx->arena);
+    jx_intern_init(&f->compared, ctx->arena);
+    jx_intern_init(&f->met, ctx->arena);
     f->made = JX_NEW(ctx->arena, jx_memory);
+    if (f->made) {
+        jx_map_init(&f->made->exp_at, ctx->arena);
+        jx_map_init(&f->made->image_at, ctx->arena);
+        jx_map_init(&f->made->log_at, ctx->arena);
+    }
     jx_ring_make(&f->ring, &random);
     f->salt = jx_ring_random(&random);
     return f->made && jx_ok(ctx);
@@ -24,9 +32,14 @@ void jx_field_again(jx_field *f, const jx_field *like)
     *f = (jx_field){.ctx = like->ctx,
                     .ring = like->ring,
                     .salt = like->salt,
+                    .planes = like->planes,
+                    .sets_of_most = like->sets_of_most,
                     .made = like->made,
                     .colour = -1};
     jx_intern_init(&f->sets, like->ctx->arena);
+    jx_intern_init(&f->most, like->ctx->arena);
+    jx_intern_init(&f->compared, like->ctx->arena);
+    jx_intern_init(&f->met, like->ctx->arena);
 }
 
 /* ---- sets */
@@ -159,6 +172,18 @@ jx_cell jx_cell_random(jx_field *f, uint64_t key)
     return (jx_cell){.signs = JX_MAY_BE_ANY,
                      .v = v,
                      .power = power,
+                     .e = jx_ring_mix(h ^ 0x5bd1e995) % f->ring.q,
+                     .over = 1,
+                     .about = NAN,
+                     .base = v};
+}
+
+jx_cell jx_cell_any(jx_field *f, uint64_t key)
+{
+    uint64_t h = jx_ring_mix(f->salt ^ jx_ring_mix(key)), v = h % f->ring.p;
+
+    return (jx_cell){.signs = JX_MAY_BE_ANY,
+                     .v = v,
                      .e = jx_ring_mix(h ^ 0x5bd1e995) % f->ring.q,
                      .over = 1,
                      .about = NAN,
@@ -344,8 +369,9 @@ jx_cell jx_cell_add(jx_field *f, const jx_cell *a, const jx_cell *b)
     to.v = jx_mod_add(a->v, b->v, p);
     to.w = jx_mod_add(a->w, b->w, p);
     to.e = jx_mod_add(a->e, b->e, f->ring.q);
-    if (a->under == 0 && b->under == 0) {
+    if ((a->under == 0 && b->under == 0) || f->planes) {
         to.over = fmaxf(a->over, b->over);
+        to.under = fmaxf(a->under, b->under);
     } else {
         to.over = fmaxf(a->over + b->under, b->over + a->under);
         to.under = a->under + b->under;
@@ -379,7 +405,7 @@ jx_cell jx_cell_neg(jx_field *f, const jx_cell *a)
     to.signs = (uint8_t)((a->signs & JX_MAY_BE_ZERO) |
                          (a->signs & JX_MAY_BE_NEGATIVE ? JX_MAY_BE_POSITIVE : 0) |
                          (a->signs & JX_MAY_BE_POSITIVE ? JX_MAY_BE_NEGATIVE : 0));
-    to.zeros = jx_cell_zeros(f, a);
+    to.zeros = a->zeros; /* the key of a zero is that of both signs */
     jx_cell minus = {.v = f->ring.p - 1, .about = -1};
     to.logs = times(f, a->logs, &minus);
     return to;
@@ -409,8 +435,8 @@ static void mul_values(const jx_ring *r, const jx_cell *a, const jx_cell *b, jx_
 {
     uint64_t p = r->p;
 
-    to->v = jx_mod_mul(a->v, b->v, p);
-    to->e = jx_mod_mul(a->e, b->e, r->q);
+    to->v = jx_mod_fast(a->v, b->v, &r->fast_p);
+    to->e = jx_mod_fast(a->e, b->e, &r->fast_q);
     if (!a->w && !b->w)
         return;
     to->v = jx_mod_add(to->v, jx_mod_mul(jx_mod_mul(a->w, b->w, p), r->no_square, p), p);
@@ -428,7 +454,7 @@ jx_cell jx_cell_mul(jx_field *f, const jx_cell *a, const jx_cell *b)
     }
     mul_values(&f->ring, a, b, &to);
     to.over = a->over + b->over;
-    to.under = a->under + b->under;
+    to.under = f->planes ? fmaxf(a->under, b->under) : a->under + b->under;
     to.bits = a->bits + b->bits;
     to.base = to.v;
     to.signs = signs_of_product(a->signs, b->signs);
@@ -453,6 +479,37 @@ jx_cell jx_cell_mul(jx_field *f, const jx_cell *a, const jx_cell *b)
     return to;
 }
 
+/* An inverse is a symbol more, for which a fraction has its denominator as often as it has
+ * the symbol. */
+static void note_inverse(jx_field *f, const jx_cell *a, jx_cell *to)
+{
+    int level = (int)fminf(a->under, JX_MOST_LEVELS - 1);
+    jx_inverses *all = &f->inverses[level];
+
+    to->over = 1;
+    to->under = (float)(level + 1);
+    if (is_constant(a)) { /* what it is made of is known by its bits */
+        to->over = 0;
+        to->under = a->under;
+        return;
+    }
+    all->count++;
+    all->degree = fmaxf(all->degree, a->over);
+    all->bits = fmaxf(all->bits, a->bits);
+    f->spent |= a->under >= JX_MOST_LEVELS;
+}
+
+double jx_cell_degree(const jx_field *f, const jx_cell *a)
+{
+    double to = (double)a->over;
+
+    if (!f->planes)
+        return to + (double)a->under;
+    for (int level = 0; level < (int)a->under && level < JX_MOST_LEVELS; level++)
+        to *= 1 + f->inverses[level].count * (double)f->inverses[level].degree;
+    return to;
+}
+
 /* 1 / a, of a number that is not 0. */
 static jx_cell inverse(jx_field *f, const jx_cell *a)
 {
@@ -470,6 +527,8 @@ static jx_cell inverse(jx_field *f, const jx_cell *a)
     to.e = a->e ? jx_mod_inverse(a->e, r->q) : jx_ring_mix(f->salt ^ to.v) % r->q;
     to.over = a->under;
     to.under = a->over;
+    if (f->planes)
+        note_inverse(f, a, &to);
     to.about = to.off = 1 / a->about;
     to.base = is_constant(a) ? 0 : to.v;
     to.off = is_constant(a) ? to.about : 0;

@@ -17,6 +17,7 @@
 
 #include "frontend/base/ctx.h"
 #include "frontend/base/intern.h"
+#include "frontend/base/map.h"
 #include "frontend/base/vec.h"
 #include "frontend/ir/dtype.h"
 #include "runtime/field/ring.h"
@@ -30,7 +31,14 @@ typedef enum jx_cell_kind {
 
 /* What a number may be. */
 enum { JX_MAY_BE_NEGATIVE = 1, JX_MAY_BE_ZERO = 2, JX_MAY_BE_POSITIVE = 4, JX_MAY_BE_ANY = 7 };
-enum { JX_COLOURS = 8, JX_MOST_LOGS = 3 };
+enum { JX_COLOURS = 8, JX_MOST_LOGS = 3, JX_MOST_LEVELS = 12 };
+
+/* Inverses of one level, which are of polynomials in inverses below: how many, and at most
+ * of what degree and of how many bits. */
+typedef struct jx_inverses {
+    double count;
+    float degree, bits;
+} jx_inverses;
 
 /* A set of hashes: interned, sorted; NULL is empty. */
 typedef struct jx_keys {
@@ -54,7 +62,9 @@ typedef struct jx_cell {
     uint64_t v, w; /* v + w sqrt n of F_p(sqrt n) */
     uint64_t e;    /* of F_q */
     uint64_t power; /* of an input: v is g^power; else 0 */
-    float over, under; /* degrees of the numerator and the denominator, at most */
+    float over, under; /* degrees of the numerator and the denominator, at most; where there
+                          are planes: in inputs and inverses, and how deep inverses of
+                          inverses are nested in it (jx_cell_degree) */
     float bits;        /* size of the rational constants in it, at most */
     double about;      /* of a constant: it, roughly; else NAN */
     uint64_t base;     /* v is this ... */
@@ -86,6 +96,9 @@ typedef struct jx_memo {
 typedef struct jx_memory {
     JX_VEC(jx_memo) exps;
     JX_VEC(jx_memo) logs;
+    /* Numbers in these lists, counted from 1: by key; by the value of e^x; by the value that
+     * a logarithm is of. */
+    jx_map exp_at, image_at, log_at;
 } jx_memory;
 
 /* One evaluation. */
@@ -94,6 +107,9 @@ typedef struct jx_field {
     jx_ring ring;
     uint64_t salt; /* of random functions */
     bool blends;
+    bool planes;       /* arrays are planes (plane.h); it blends */
+    bool exponents;    /* planes have an element of F_q: something takes powers */
+    bool sets_of_most; /* a maximum is a function of a set (cell_most.c) */
     bool ideal;    /* constants are what they were rounded from: jx_field.named */
     const uint8_t *digits; /* of the path, by colour; colours beyond take 0 */
     int ndigits;
@@ -105,6 +121,15 @@ typedef struct jx_field {
     JX_VEC(jx_choice) choices;
     jx_memory *made; /* shared by all evaluations over the ring */
     jx_intern sets;
+    jx_intern most; /* jx_most: what is the largest of which */
+    jx_intern compared; /* jx_compared: which of two is larger where a choice holds */
+    jx_intern met;      /* likewise: which number is a maximum of its set where one holds */
+    bool asks_for_nan;  /* something is compared with itself, or asked whether it is finite */
+    jx_inverses inverses[JX_MOST_LEVELS]; /* where there are planes */
+    int64_t opaque; /* random numbers that were made for arguments */
+    double degree;  /* of these arguments, at most */
+    const struct jx_eqn *clamped; /* the first that takes a slice from elsewhere than it says */
+    const struct jx_eqn *masked; /* the first that chose numbers where others are NaN */
     JX_VEC(const char *) named; /* "0.797884583 stands for 2^(1/2) pi^(-1/2)" */
     bool powers; /* it met exp or sin */
     const char *why; /* of the first that is not known */
@@ -119,6 +144,7 @@ void jx_field_again(jx_field *f, const jx_field *like);
 /* ---- numbers */
 
 jx_cell jx_cell_random(jx_field *f, uint64_t key); /* an input: of its number */
+jx_cell jx_cell_any(jx_field *f, uint64_t key); /* the same, of no known power */
 jx_cell jx_cell_integer(jx_field *f, int64_t value);
 /* A constant of that dtype, as it stands in a program. */
 jx_cell jx_cell_constant(jx_field *f, double value, jx_dtype dtype);
@@ -139,6 +165,9 @@ jx_cell jx_cell_power(jx_field *f, const jx_cell *a, int64_t n);
 uint64_t jx_cell_key(const jx_field *f, uint64_t kind, const jx_cell *a, bool *flipped);
 /* What depends on all of these, which is known of `of`. */
 jx_cell jx_cell_depends(jx_field *f, jx_cell of, const jx_cell *on);
+
+/* The degree of the numerator that a number has once it is one fraction, at most. */
+double jx_cell_degree(const jx_field *f, const jx_cell *a);
 
 /* ---- functions (cell_functions.c) */
 
@@ -161,10 +190,27 @@ typedef enum jx_cell_order { JX_IS_LT, JX_IS_LE, JX_IS_EQ, JX_IS_NE, JX_IS_GE, J
 jx_cell jx_cell_bool(bool value);
 jx_cell jx_cell_compare(jx_field *f, jx_cell_order order, const jx_cell *a, const jx_cell *b);
 jx_cell jx_cell_select(jx_field *f, const jx_cell *which, const jx_cell *no, const jx_cell *yes);
+/* What a select gave of booleans: it is blended where it is neither. */
+jx_cell jx_cell_as_bool(jx_cell of);
 jx_cell jx_cell_abs(jx_field *f, const jx_cell *x);
 jx_cell jx_cell_sign(jx_field *f, const jx_cell *x);
 jx_cell jx_cell_and(jx_field *f, const jx_cell *a, const jx_cell *b);
 jx_cell jx_cell_not(jx_field *f, const jx_cell *a);
+/* The largest (or smallest) of some.  It does not matter in which order and how often
+ * they come, and the largest of largest ones is that of all; of two it is what a comparison
+ * selects.  Only where jx_field.sets_of_most. */
+/* Notes that where `choice` holds, both numbers are equal; that where it holds, `more` is at least `less`; what a choice selects of two
+ * numbers, if it is noted that these are they: their maximum or minimum. */
+void jx_cell_note_meeting(jx_field *f, const jx_cell *choice, const jx_cell *a,
+                          const jx_cell *b);
+void jx_cell_note_order(jx_field *f, const jx_cell *choice, const jx_cell *more,
+                        const jx_cell *less);
+/* Whether one of these choices holds for sure: each says that a number of a set is the
+ * largest of it, and none of the set is missing. */
+bool jx_cell_one_holds(jx_field *f, int64_t n, uint64_t *choices);
+bool jx_cell_selects_most(jx_field *f, const jx_cell *choice, const jx_cell *no,
+                          const jx_cell *yes, jx_cell *to);
+jx_cell jx_cell_most(jx_field *f, bool largest, int64_t n, const jx_cell *const *of);
 /* The number that a boolean is. */
 jx_cell jx_cell_number(jx_field *f, const jx_cell *of);
 /* 0 or 1, made on the way to a root of the number of that key. */

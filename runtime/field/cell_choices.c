@@ -225,11 +225,18 @@ jx_cell jx_cell_compare(jx_field *f, jx_cell_order order, const jx_cell *a, cons
     d = jx_cell_sub(f, a, b);
     if (f->blends) {
         chances c = chances_of(f, &d);
+        f->opaque++;
+        f->degree = fmax(f->degree, jx_cell_degree(f, &d));
         uint64_t sum = 0;
         sum = jx_mod_add(sum, holds(order, -1) ? c.less : 0, f->ring.p);
         sum = jx_mod_add(sum, holds(order, 0) ? c.zero : 0, f->ring.p);
         sum = jx_mod_add(sum, holds(order, 1) ? c.more : 0, f->ring.p);
-        return chance(f, sum, &d);
+        to = chance(f, sum, &d);
+        if (f->sets_of_most && to.blended && order != JX_IS_EQ && order != JX_IS_NE)
+            jx_cell_note_order(f, &to, holds(order, 1) ? a : b, holds(order, 1) ? b : a);
+        if (f->sets_of_most && to.blended && order == JX_IS_EQ)
+            jx_cell_note_meeting(f, &to, a, b);
+        return to;
     }
     to = jx_cell_depends(f, (jx_cell){0}, &d);
     int sign = sign_of(f, &d, order == JX_IS_EQ || order == JX_IS_NE, &to);
@@ -287,6 +294,8 @@ jx_cell jx_cell_select(jx_field *f, const jx_cell *which, const jx_cell *no,
     }
     if (no->kind || yes->kind)
         return jx_cell_unknown(f, "a branch that is not a number, chosen by numbers");
+    if (f->sets_of_most && jx_cell_selects_most(f, which, no, yes, &to))
+        return to;
     h = jx_cell_number(f, which);
     rest = chance(f, jx_mod_sub(1, h.v, f->ring.p), &h);
     rest.blended = false;
@@ -294,7 +303,18 @@ jx_cell jx_cell_select(jx_field *f, const jx_cell *which, const jx_cell *no,
     rest = jx_cell_mul(f, &rest, no);
     to = jx_cell_add(f, &to, &rest);
     to.blended = no->blended || yes->blended;
+    to.signs = no->signs | yes->signs; /* it is one of both */
     return to;
+}
+
+jx_cell jx_cell_as_bool(jx_cell of)
+{
+    of.blended = of.kind == JX_CELL_NUMBER && of.v > 1;
+    if (of.kind == JX_CELL_NUMBER)
+        of.signs = of.v > 1 ? JX_MAY_BE_ZERO | JX_MAY_BE_POSITIVE
+                   : of.v   ? JX_MAY_BE_POSITIVE
+                            : JX_MAY_BE_ZERO;
+    return of;
 }
 
 /* ---- signs as numbers */

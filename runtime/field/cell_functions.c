@@ -17,6 +17,8 @@ static jx_cell new_number(jx_field *f, const jx_cell *x, uint64_t v, uint64_t e)
     jx_cell to = jx_cell_depends(f, (jx_cell){.signs = JX_MAY_BE_ANY, .about = NAN}, x);
 
     f->work += 64;
+    f->opaque++;
+    f->degree = fmax(f->degree, jx_cell_degree(f, x));
     to.v = to.base = v;
     to.e = e;
     to.over = 1;
@@ -49,6 +51,28 @@ static void needs(jx_field *f, jx_cell *to, const jx_cell *x, uint64_t domain)
 
 /* ---- exp and log */
 
+/* The memo of that number; NULL: there is none. */
+static const jx_memo *memo_of(const jx_map *numbers, uint64_t key, const jx_memo *list)
+{
+    uintptr_t number = (uintptr_t)jx_map_get(numbers, (const void *)(uintptr_t)(key | 1));
+
+    return number ? &list[number - 1] : NULL;
+}
+
+/* A key that is taken stays that of the first. */
+static void number_memo(jx_field *f, jx_map *numbers, uint64_t key, size_t number)
+{
+    const void *at = (const void *)(uintptr_t)(key | 1);
+
+    if (!jx_map_has(numbers, at) && !jx_map_put(numbers, at, (const void *)(uintptr_t)number))
+        f->spent = true;
+}
+
+static uint64_t image_key(const jx_cell *x)
+{
+    return jx_ring_mix(jx_hash_mix(x->v, x->w));
+}
+
 /* g^(times e), the same for all that are one number. */
 static jx_cell power_of(jx_field *f, const jx_cell *x, uint64_t kind, uint64_t times)
 {
@@ -56,9 +80,9 @@ static jx_cell power_of(jx_field *f, const jx_cell *x, uint64_t kind, uint64_t t
     jx_cell to;
 
     f->powers = true;
-    for (size_t i = 0; i < f->made->exps.count; i++)
-        if (f->made->exps.at[i].key == key)
-            return jx_cell_depends(f, f->made->exps.at[i].to, x);
+    const jx_memo *known = memo_of(&f->made->exp_at, key, f->made->exps.at);
+    if (known && known->key == key)
+        return jx_cell_depends(f, known->to, x);
     uint64_t exponent = jx_mod_mul(x->e, times, f->ring.q);
     for (int i = 0; kind == IMAGE && x->logs && i < x->logs->count; i++) {
         const jx_memo *log = &f->made->logs.at[x->logs->at[i].atom];
@@ -69,7 +93,7 @@ static jx_cell power_of(jx_field *f, const jx_cell *x, uint64_t kind, uint64_t t
     v = jx_mod_power(f->ring.g, exponent, f->ring.p);
     to = new_number(f, x, v, jx_ring_mix(key + 1) % f->ring.q);
     to.over = 1 + x->over;
-    to.under = 1 + x->under;
+    to.under = f->planes ? x->under : 1 + x->under;
     for (int i = 0; kind == IMAGE && x->logs && i < x->logs->count; i++) {
         jx_cell part = f->made->logs.at[x->logs->at[i].atom].from;
         part = jx_cell_power(f, &part, x->logs->at[i].times);
@@ -78,6 +102,9 @@ static jx_cell power_of(jx_field *f, const jx_cell *x, uint64_t kind, uint64_t t
     to.signs = JX_MAY_BE_POSITIVE;
     to.zeros = NULL;
     JX_PUSH(f->ctx->arena, &f->made->exps, ((jx_memo){key, bare(*x), bare(to)}));
+    number_memo(f, &f->made->exp_at, key, f->made->exps.count);
+    if (kind == IMAGE)
+        number_memo(f, &f->made->image_at, image_key(&to), f->made->exps.count);
     return to;
 }
 
@@ -97,6 +124,10 @@ static jx_cell log_2(jx_field *f);
 /* log(S exp(a)) is log S + a, and so is that of a quotient. */
 static bool log_by_another(jx_field *f, const jx_cell *x, jx_cell *to)
 {
+    enum { PAIRS = 1 << 16 };
+
+    if (f->made->logs.count * f->made->exps.count > PAIRS)
+        return false;
     for (size_t i = 0; i < f->made->logs.count; i++)
         for (size_t k = 0; k < f->made->exps.count; k++) {
             jx_cell of = f->made->logs.at[i].from, e = f->made->exps.at[k].to, product;
@@ -121,7 +152,8 @@ static jx_cell log_of(jx_field *f, const jx_cell *x)
 {
     jx_cell to, one = jx_cell_integer(f, 1), two = jx_cell_integer(f, 2);
     jx_logs *logs;
-    size_t i = 0;
+    const jx_memo *image, *known;
+    size_t i;
 
     if (x->kind || !(x->signs & JX_MAY_BE_POSITIVE))
         return not_a_number(f, x);
@@ -129,12 +161,12 @@ static jx_cell log_of(jx_field *f, const jx_cell *x)
         return jx_cell_depends(f, jx_cell_integer(f, 0), x);
     if (jx_cell_same(x, &two))
         return jx_cell_depends(f, log_2(f), x);
-    for (size_t k = 0; k < f->made->exps.count; k++)
-        if (f->made->exps.at[k].key == hash_of(f, IMAGE, &f->made->exps.at[k].from) &&
-            jx_cell_same(&f->made->exps.at[k].to, x))
-            return jx_cell_depends(f, f->made->exps.at[k].from, x);
-    while (i < f->made->logs.count && !jx_cell_same(&f->made->logs.at[i].from, x))
-        i++;
+    image = memo_of(&f->made->image_at, image_key(x), f->made->exps.at);
+    if (image && jx_cell_same(&image->to, x))
+        return jx_cell_depends(f, image->from, x);
+    known = memo_of(&f->made->log_at, image_key(x), f->made->logs.at);
+    i = known && jx_cell_same(&known->from, x) ? (size_t)(known - f->made->logs.at)
+                                               : f->made->logs.count;
     if (i == f->made->logs.count && !x->power && log_by_another(f, x, &to))
         return jx_cell_depends(f, to, x);
     uint64_t h = hash_of(f, DOMAIN_LOG + 100, x);
@@ -150,6 +182,7 @@ static jx_cell log_of(jx_field *f, const jx_cell *x)
         if (x->signs != JX_MAY_BE_POSITIVE)
             needs(f, &memo.to, x, DOMAIN_LOG);
         JX_PUSH(f->ctx->arena, &f->made->logs, memo);
+        number_memo(f, &f->made->log_at, image_key(x), f->made->logs.count);
     }
     return to;
 }

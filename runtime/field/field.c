@@ -3,6 +3,7 @@
 
 #include "frontend/ir/element.h"
 #include "frontend/ir/params.h"
+#include "runtime/field/plane.h"
 
 #include <string.h>
 
@@ -100,7 +101,10 @@ static bool lose_all(jx_field *f, const jx_field_program *program, const jx_eqn 
                      jx_field_value *outs, const char *why)
 {
     for (int i = 0; i < eqn->nouts; i++) {
-        if (!jx_field_room(f, program, eqn->outs[i]->aval, &outs[i])) {
+        bool single = f->planes && eqn->outs[i]->aval->kind == JX_AVAL_ARRAY &&
+                      jx_field_has_cells(eqn->outs[i]->aval->dtype);
+        if (single ? !jx_field_single(f, program, eqn->outs[i]->aval, &outs[i])
+                   : !jx_field_room(f, program, eqn->outs[i]->aval, &outs[i])) {
             f->spent |= eqn->outs[i]->aval->kind == JX_AVAL_ARRAY;
             outs[i].unknown = true;
         }
@@ -109,32 +113,61 @@ static bool lose_all(jx_field *f, const jx_field_program *program, const jx_eqn 
     return !f->spent;
 }
 
-/* An index or predicate; *chosen: a boolean that is blended. */
-static bool scalar_of(const jx_field_value *of, int64_t *value, const jx_cell **chosen)
+/* An index or predicate; *chosen: a boolean that is blended, which is *cell. */
+static bool scalar_of(const jx_field_value *of, int64_t *value, jx_cell *cell,
+                      const jx_cell **chosen)
 {
     *chosen = NULL;
     if (of->unknown || of->count != 1)
         return false;
-    if (!of->cells) {
+    if (of->bits) {
         *value = (int64_t)jx_element_integer(of->dtype, of->bits);
         return true;
     }
-    if (of->dtype != JX_BOOL || of->cells[0].kind)
+    *cell = jx_plane_get(of, 0);
+    if ((of->dtype != JX_BOOL && !cell->blended) || cell->kind)
         return false;
-    *value = (int64_t)of->cells[0].v;
-    if (of->cells[0].blended)
-        *chosen = &of->cells[0];
+    *value = (int64_t)cell->v;
+    if (cell->blended)
+        *chosen = cell;
     return true;
 }
 
 static void depend_all(jx_field *f, const jx_cell *on, int n, jx_field_value *outs)
 {
     for (int i = 0; i < n; i++) {
-        for (int64_t k = 0; outs[i].cells && k < outs[i].count; k++)
-            outs[i].cells[k] = jx_cell_depends(f, outs[i].cells[k], on);
-        if (!outs[i].cells && (outs[i].on = JX_NEW(f->ctx->arena, jx_cell)))
+        if (outs[i].plane && !on->needs)
+            continue;
+        for (int64_t k = 0; !outs[i].bits && k < jx_field_stored(&outs[i]); k++) {
+            jx_cell cell = jx_plane_get(&outs[i], k);
+            cell = jx_cell_depends(f, cell, on);
+            jx_plane_put(f, &outs[i], k, &cell);
+        }
+        if (outs[i].bits && (outs[i].on = JX_NEW(f->ctx->arena, jx_cell)))
             *outs[i].on = jx_cell_depends(f, jx_cell_bool(false), on);
     }
+}
+
+/* What a blended predicate selects of what both branches give. */
+static bool blend(jx_field *f, const jx_field_program *program, const jx_aval *aval,
+                  const jx_cell *chosen, jx_field_value *no, const jx_field_value *yes)
+{
+    jx_field_value to;
+
+    if (no->bits) {
+        jx_field_lose(f, no, "an integer that is chosen by numbers");
+        return true;
+    }
+    if (!jx_field_like(f, program, aval, no->splat && yes->splat, &to))
+        return false;
+    for (int64_t k = 0; k < jx_field_stored(&to); k++) {
+        jx_cell a = jx_plane_element(no, k), b = jx_plane_element(yes, k);
+        a = jx_cell_select(f, chosen, &a, &b);
+        a = to.dtype == JX_BOOL ? jx_cell_as_bool(a) : a;
+        jx_plane_put(f, &to, k, &a);
+    }
+    *no = to;
+    return true;
 }
 
 static bool run_cond(jx_field *f, jx_field_program *program, const jx_eqn *eqn,
@@ -143,11 +176,12 @@ static bool run_cond(jx_field *f, jx_field_program *program, const jx_eqn *eqn,
     const jx_closed_list *branches = &((const jx_p_cond *)eqn->typed)->branches;
     jx_field_value *others = JX_NEW_ARRAY(f->ctx->arena, eqn->nouts + 1, jx_field_value);
     const jx_cell *chosen;
+    jx_cell cell;
     int64_t index;
 
     if (!others)
         return false;
-    if (!scalar_of(&ins[0], &index, &chosen))
+    if (!scalar_of(&ins[0], &index, &cell, &chosen) || (chosen && branches->count != 2))
         return lose_all(f, program, eqn, outs, "a branch that is chosen by what is not known");
     if (!chosen) {
         index = index < 0 ? 0 : index >= branches->count ? branches->count - 1 : index;
@@ -160,41 +194,51 @@ static bool run_cond(jx_field *f, jx_field_program *program, const jx_eqn *eqn,
     if (!run_closed(f, program, &branches->at[0], ins + 1, outs) ||
         !run_closed(f, program, &branches->at[1], ins + 1, others))
         return false;
-    for (int i = 0; i < eqn->nouts; i++) {
-        for (int64_t k = 0; outs[i].cells && k < outs[i].count; k++)
-            outs[i].cells[k] =
-                jx_cell_select(f, chosen, &outs[i].cells[k], &others[i].cells[k]);
-        if (!outs[i].cells)
-            jx_field_lose(f, &outs[i], "an integer that is chosen by numbers");
-    }
+    for (int i = 0; i < eqn->nouts; i++)
+        if (!blend(f, program, eqn->outs[i]->aval, chosen, &outs[i], &others[i]))
+            return false;
     return true;
 }
 
 /* One row of a stacked array, and back. */
-static jx_field_value row_of(const jx_field_value *of, int64_t row)
+static jx_field_value row_of(jx_field *f, const jx_field_value *of, int64_t row)
 {
     size_t bytes = jx_dtype_of(of->dtype)->bytes;
     jx_field_value to = *of;
+    int64_t first;
 
     to.rank--;
     to.shape++;
     to.count = of->shape[0] ? of->count / of->shape[0] : 0;
-    to.cells = of->cells ? of->cells + row * to.count : NULL;
-    to.bits = of->bits ? (char *)of->bits + (size_t)(row * to.count) * bytes : NULL;
+    first = row * to.count;
+    to.bits = of->bits ? (char *)of->bits + (size_t)first * bytes : NULL;
+    if (of->splat)
+        return to;
+    to.cells = of->cells ? of->cells + first : NULL;
+    if (of->plane && (to.plane = jx_arena_copy(f->ctx->arena, of->plane, sizeof *of->plane))) {
+        to.plane->v += first;
+        to.plane->state += first;
+        to.plane->e += to.plane->e ? first : 0;
+        to.plane->needs += to.plane->needs ? first : 0;
+    }
+    f->spent |= of->plane && !to.plane;
     return to;
 }
 
 static void put_row(jx_field *f, jx_field_value *into, int64_t row, const jx_field_value *from)
 {
-    jx_field_value to = row_of(into, row);
-    size_t bytes = jx_dtype_of(to.dtype)->bytes;
+    size_t bytes = jx_dtype_of(into->dtype)->bytes;
+    int64_t count = into->shape[0] ? into->count / into->shape[0] : 0, first = row * count;
+    jx_field_value rows = {0};
 
-    if (to.cells && from->cells)
-        memcpy(to.cells, from->cells, (size_t)to.count * sizeof *to.cells);
-    else if (to.bits && from->bits && !from->unknown)
-        memcpy(to.bits, from->bits, (size_t)to.count * bytes);
-    else
+    if (into->bits && from->bits && !from->unknown)
+        memcpy((char *)into->bits + (size_t)first * bytes, from->bits, (size_t)count * bytes);
+    else if (into->bits)
         into->unknown = true;
+    else if (!into->plane && !from->splat)
+        memcpy(into->cells + first, from->cells, (size_t)count * sizeof *into->cells);
+    else if (jx_plane_of(f, from, &rows))
+        jx_plane_copy(f, into, first, &rows);
     if (from->on) {
         jx_cell *on = JX_NEW(f->ctx->arena, jx_cell);
         if (on)
@@ -217,12 +261,12 @@ static bool run_scan(jx_field *f, jx_field_program *program, const jx_eqn *eqn,
         return lose_all(f, program, eqn, outs, "a loop of too many turns");
     memcpy(to, ins, (size_t)eqn->nins * sizeof *to);
     for (int i = carried; i < eqn->nouts; i++)
-        if (!jx_field_room(f, program, eqn->outs[i]->aval, &outs[i]))
+        if (!jx_field_like(f, program, eqn->outs[i]->aval, false, &outs[i]))
             return false;
     for (int64_t turn = 0; turn < length; turn++) {
         int64_t row = p->reverse ? length - 1 - turn : turn;
         for (int i = fixed + carried; i < eqn->nins; i++)
-            to[i] = row_of(&ins[i], row);
+            to[i] = row_of(f, &ins[i], row);
         if (!run_closed(f, program, &p->jaxpr, to, made))
             return false;
         memcpy(to + fixed, made, (size_t)carried * sizeof *to);
@@ -252,6 +296,7 @@ static bool run_while(jx_field *f, jx_field_program *program, const jx_eqn *eqn,
     jx_field_value *all = JX_NEW_ARRAY(f->ctx->arena, 2 * eqn->nins + n + 1, jx_field_value);
     jx_field_value *ask = all, *body = all ? all + asks + n : NULL, goes_on;
     const jx_cell *chosen;
+    jx_cell cell;
     int64_t value;
 
     if (!all)
@@ -263,7 +308,7 @@ static bool run_while(jx_field *f, jx_field_program *program, const jx_eqn *eqn,
         memcpy(ask + asks, outs, (size_t)n * sizeof *outs);
         if (!run_closed(f, program, &p->cond_jaxpr, ask, &goes_on))
             return false;
-        if (turn == MOST_TURNS || !scalar_of(&goes_on, &value, &chosen) || chosen ||
+        if (turn == MOST_TURNS || !scalar_of(&goes_on, &value, &cell, &chosen) || chosen ||
             is_chosen(f, &goes_on))
             return lose_all(f, program, eqn, outs, "a loop that ends by its numbers");
         if (!value)
@@ -276,19 +321,33 @@ static bool run_while(jx_field *f, jx_field_program *program, const jx_eqn *eqn,
 
 /* ---- equations */
 
+/* Booleans that are what they are. */
+static bool is_known(const jx_field_value *of)
+{
+    int64_t stored = jx_field_stored(of);
+
+    for (int64_t k = 0; of->plane && k < stored; k++)
+        if (of->plane->state[k] > JX_STATE_SIGNS || of->plane->state[k] == JX_STATE_BLENDED)
+            return false;
+    for (int64_t k = 0; of->cells && k < stored; k++)
+        if (of->cells[k].kind || of->cells[k].blended)
+            return false;
+    return true;
+}
+
 /* Whether all that it takes is known exactly, and what it gives is no number. */
 static bool is_exact(const jx_eqn *eqn, const jx_field_value *ins)
 {
     for (int i = 0; i < eqn->nouts; i++)
         if (eqn->outs[i]->aval->kind != JX_AVAL_ARRAY ||
-            (jx_dtype_is_inexact(eqn->outs[i]->aval->dtype) && eqn->prim->id != JX_PRIM_iota))
+            (jx_dtype_is_inexact(eqn->outs[i]->aval->dtype) && eqn->prim->id != JX_PRIM_iota &&
+             eqn->prim->id != JX_PRIM_bitcast_convert_type))
             return false;
     for (int i = 0; i < eqn->nins; i++) {
         if (ins[i].unknown || jx_dtype_is_inexact(ins[i].dtype))
             return false;
-        for (int64_t k = 0; ins[i].cells && k < ins[i].count; k++)
-            if (ins[i].cells[k].kind || ins[i].cells[k].blended)
-                return false;
+        if (!ins[i].bits && !is_known(&ins[i]))
+            return false;
     }
     return true;
 }
@@ -316,8 +375,8 @@ static bool as_numbers(jx_field *f, const jx_field_value *of, jx_field_value *to
     size_t bytes = jx_dtype_of(of->dtype)->bytes;
 
     *to = *of;
-    if (of->cells || of->unknown || !jx_dtype_is_integer(of->dtype))
-        return of->cells != NULL;
+    if (of->cells || of->plane || of->unknown || !jx_dtype_is_integer(of->dtype))
+        return of->cells || of->plane;
     to->cells = JX_NEW_ARRAY(f->ctx->arena, of->count + 1, jx_cell);
     for (int64_t i = 0; to->cells && i < of->count; i++) {
         to->cells[i] = jx_cell_integer(
@@ -329,23 +388,81 @@ static bool as_numbers(jx_field *f, const jx_field_value *of, jx_field_value *to
     return to->cells != NULL;
 }
 
+/* Room for what an equation makes of these: a plane if one of them is, one element for all
+ * if that is what they have. */
+static bool room_for(jx_field *f, const jx_field_program *program, const jx_eqn *eqn,
+                     const jx_field_value *ins, jx_field_value *out)
+{
+    bool plane = false, single = f->planes;
+
+    for (int i = 0; i < eqn->nins; i++) {
+        plane |= ins[i].plane != NULL;
+        single &= jx_field_stored(&ins[i]) == 1;
+    }
+    if (plane)
+        return jx_field_like(f, program, eqn->outs[0]->aval, single, out);
+    return single ? jx_field_single(f, program, eqn->outs[0]->aval, out)
+                  : jx_field_room(f, program, eqn->outs[0]->aval, out);
+}
+
 static bool run_elementwise(jx_field *f, jx_field_program *program, const jx_eqn *eqn,
                             const jx_field_value *ins, jx_field_value *outs)
 {
     jx_field_value *to = JX_NEW_ARRAY(f->ctx->arena, eqn->nins + 1, jx_field_value);
     const char *before = f->why;
 
-    if (!to || !jx_field_room(f, program, eqn->outs[0]->aval, &outs[0]))
-        return false;
-    for (int i = 0; i < eqn->nins; i++)
+    for (int i = 0; to && i < eqn->nins; i++)
         if (!as_numbers(f, &ins[i], &to[i]))
             return false;
-    if (!jx_field_elementwise(f, eqn, to, &outs[0]))
+    if (!to || !room_for(f, program, eqn, to, &outs[0]) ||
+        !jx_field_elementwise(f, eqn, to, &outs[0]))
         return false;
-    for (int64_t i = 0; !before && !f->why && i < outs[0].count; i++)
-        if (outs[0].cells[i].kind == JX_CELL_UNKNOWN)
+    for (int64_t i = 0; !before && !f->why && i < jx_field_stored(&outs[0]); i++)
+        if (jx_plane_get(&outs[0], i).kind == JX_CELL_UNKNOWN)
             f->why = jx_eqn_name(eqn);
     return true;
+}
+
+/* A boolean that is blended, as an integer: a cell of that dtype, which a branch can be
+ * chosen by. */
+static bool convert_choice(jx_field *f, const jx_field_program *program, const jx_eqn *eqn,
+                           const jx_field_value *ins, jx_field_value *out)
+{
+    if (eqn->prim->id != JX_PRIM_convert_element_type || ins[0].dtype != JX_BOOL ||
+        !jx_dtype_is_integer(eqn->outs[0]->aval->dtype) || ins[0].count != 1 || ins[0].bits ||
+        !jx_field_shape(f, program, eqn->outs[0]->aval, out))
+        return false;
+    out->cells = JX_NEW(f->ctx->arena, jx_cell);
+    if (out->cells)
+        *out->cells = jx_plane_get(&ins[0], 0);
+    f->spent |= !out->cells;
+    return out->cells != NULL;
+}
+
+/* What planes have no loop for is done by cells. */
+static bool run_on_planes(jx_field *f, jx_field_program *program, const jx_eqn *eqn,
+                          const jx_field_value *ins, jx_field_value *outs)
+{
+    jx_field_value *cells = NULL;
+    bool done;
+
+    if (convert_choice(f, program, eqn, ins, outs) ||
+        jx_plane_eqn(f, program, eqn, ins, outs) || jx_field_moves(f, program, eqn, ins, outs))
+        return !f->spent;
+    if (jx_field_is_sum(eqn->prim->id)) {
+        cells = JX_NEW_ARRAY(f->ctx->arena, eqn->nins + 1, jx_field_value);
+        for (int i = 0; cells && i < eqn->nins; i++)
+            if (!jx_plane_cells(f, &ins[i], &cells[i]))
+                return false;
+        done = cells && jx_field_sums(f, program, eqn, cells, outs);
+    } else {
+        done = eqn->nouts == 1 && jx_field_has_cells(eqn->outs[0]->aval->dtype) &&
+               run_elementwise(f, program, eqn, ins, outs);
+    }
+    for (int i = 0; done && i < eqn->nouts; i++)
+        if (!jx_plane_keep(f, &outs[i]))
+            return false;
+    return done && !f->spent;
 }
 
 static bool run_eqn(jx_field *f, jx_field_program *program, const jx_eqn *eqn,
@@ -367,7 +484,11 @@ static bool run_eqn(jx_field *f, jx_field_program *program, const jx_eqn *eqn,
         return true;
     }
     if ((eqn->typed && is_exact(eqn, ins) && jx_field_exact(f, program, eqn, ins, outs)) ||
-        (eqn->typed && (jx_field_moves(f, program, eqn, ins, outs) ||
+        (eqn->typed && f->planes && run_on_planes(f, program, eqn, ins, outs)))
+        return !f->spent;
+    if (f->planes)
+        return !f->spent && lose_all(f, program, eqn, outs, jx_eqn_name(eqn));
+    if ((eqn->typed && (jx_field_moves(f, program, eqn, ins, outs) ||
                         jx_field_sums(f, program, eqn, ins, outs))) ||
         (eqn->typed && eqn->nouts == 1 && jx_field_has_cells(eqn->outs[0]->aval->dtype) &&
          run_elementwise(f, program, eqn, ins, outs)))

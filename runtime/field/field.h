@@ -10,12 +10,16 @@
 #include "runtime/field/cell.h"
 
 /* An array: cells of floats and booleans, bits of all else. */
+typedef struct jx_plane jx_plane; /* plane.h */
+
 typedef struct jx_field_value {
     jx_dtype dtype;
     int rank;
     const int64_t *shape; /* of a key with its trailing axis */
     int64_t count;
     jx_cell *cells;
+    jx_plane *plane; /* in place of cells */
+    bool splat;      /* of cells or a plane: one element is stored for all */
     void *bits;     /* dense, in the declared dtype */
     jx_cell *on;    /* what the bits depend on, or NULL */
     bool unknown;   /* bits that nobody knows */
@@ -28,6 +32,7 @@ typedef struct jx_field_program {
     const jx_binding *bindings;
     size_t memory; /* of one plan; 0: no limit */
     JX_VEC(struct jx_field_ready *) made; /* field_ready.c */
+    jx_map made_of; /* the same by equation */
 } jx_field_program;
 
 void jx_field_open(jx_field_program *to, const jx_typed *typed, int nbindings,
@@ -52,6 +57,12 @@ bool jx_field_shape(jx_field *f, const jx_field_program *program, const jx_aval 
 /* The same with room for its cells, or its bits. */
 bool jx_field_room(jx_field *f, const jx_field_program *program, const jx_aval *aval,
                    jx_field_value *to);
+/* Room for one cell that stands for all; for what planes are kept of, where the field has
+ * them: a plane, of one element that stands for all if it is `single`. */
+bool jx_field_single(jx_field *f, const jx_field_program *program, const jx_aval *aval,
+                     jx_field_value *to);
+bool jx_field_like(jx_field *f, const jx_field_program *program, const jx_aval *aval, bool single,
+                   jx_field_value *to);
 bool jx_field_has_cells(jx_dtype dtype);
 void jx_field_lose(jx_field *f, jx_field_value *to, const char *why);
 /* All that a value depends on, in one cell. */
@@ -64,6 +75,7 @@ bool jx_field_exact(jx_field *f, jx_field_program *program, const jx_eqn *eqn,
 bool jx_field_moves(jx_field *f, jx_field_program *program, const jx_eqn *eqn,
                     const jx_field_value *ins, jx_field_value *outs);
 /* Sums of all kinds; false if it is none. */
+bool jx_field_is_sum(jx_prim_id id);
 bool jx_field_sums(jx_field *f, jx_field_program *program, const jx_eqn *eqn,
                    const jx_field_value *ins, jx_field_value *outs);
 /* Element by element. */

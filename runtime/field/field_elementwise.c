@@ -1,6 +1,6 @@
 /* field_elementwise.c - see field.h. */
 #include "frontend/ir/params.h"
-#include "runtime/field/field.h"
+#include "runtime/field/plane.h"
 
 #include <math.h>
 
@@ -27,6 +27,21 @@ static bool known_function(jx_prim_id id, jx_cell_function *to)
     case JX_PRIM_rsqrt: *to = JX_F_RSQRT; return true;
     default: return false;
     }
+}
+
+/* Rounds to what its dtype has anyhow: JAX keeps values for later by it. */
+static bool keeps_all(const jx_eqn *eqn, jx_dtype dtype)
+{
+    static const struct {
+        jx_dtype dtype;
+        int exponent, mantissa;
+    } all[] = {{JX_F64, 11, 52}, {JX_F32, 8, 23}, {JX_BF16, 8, 7}, {JX_F16, 5, 10}};
+    const jx_p_reduce_precision *p = eqn->typed;
+
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (all[i].dtype == dtype)
+            return p->exponent_bits >= all[i].exponent && p->mantissa_bits >= all[i].mantissa;
+    return false;
 }
 
 /* Functions that are taken as they come, one number for each list of arguments. */
@@ -95,8 +110,12 @@ static bool compares(jx_prim_id id, jx_cell_order *order)
 
 static jx_cell larger(jx_field *f, const jx_cell *a, const jx_cell *b, bool larger)
 {
-    jx_cell first = jx_cell_compare(f, larger ? JX_IS_GT : JX_IS_LT, a, b);
+    const jx_cell *both[] = {a, b};
+    jx_cell first;
 
+    if (f->sets_of_most)
+        return jx_cell_most(f, larger, 2, both);
+    first = jx_cell_compare(f, larger ? JX_IS_GT : JX_IS_LT, a, b);
     return jx_cell_select(f, &first, b, a);
 }
 
@@ -173,8 +192,10 @@ static jx_cell element(jx_field *f, const jx_eqn *eqn, const jx_field_value *ins
 
     if (compares(id, &order))
         return jx_cell_compare(f, order, x[0], x[1]);
-    if (id == JX_PRIM_select_n && eqn->nins == 3)
-        return jx_cell_select(f, x[0], x[1], x[2]);
+    if (id == JX_PRIM_select_n && eqn->nins == 3) {
+        jx_cell made = jx_cell_select(f, x[0], x[1], x[2]);
+        return to == JX_BOOL ? jx_cell_as_bool(made) : made;
+    }
     if (id == JX_PRIM_convert_element_type)
         return convert(f, from, to, x[0]);
     if (id == JX_PRIM_is_finite)
@@ -187,6 +208,8 @@ static jx_cell element(jx_field *f, const jx_eqn *eqn, const jx_field_value *ins
         return boolean(f, id, x[0], x[1]);
     if (from == JX_BOOL)
         return jx_cell_unknown(f, NULL);
+    if (id == JX_PRIM_reduce_precision && keeps_all(eqn, from))
+        return *x[0];
     if (known_function(id, &function))
         return jx_cell_apply(f, function, x[0]);
     if (is_opaque(id, &partial))
@@ -220,16 +243,28 @@ static int64_t element_of(const jx_field_value *x, const jx_field_value *out, in
 /* In two steps, so that the comparisons of both have colours of their own. */
 static bool clamp(jx_field *f, const jx_field_value *ins, jx_field_value *out)
 {
-    if (!ins[0].cells || !ins[1].cells || !ins[2].cells)
-        return false;
+    for (int i = 0; i < 3; i++)
+        if (!ins[i].cells && !ins[i].plane)
+            return false;
     for (int turn = 0; turn < 2; turn++) {
         const jx_field_value *bound = &ins[turn ? 2 : 0], *x = turn ? out : &ins[1];
         f->colour = -1;
-        for (int64_t i = 0; i < out->count && !f->spent; i++)
-            out->cells[i] =
-                larger(f, &x->cells[i], &bound->cells[bound->count == 1 ? 0 : i], !turn);
+        for (int64_t i = 0; i < jx_field_stored(out) && !f->spent; i++) {
+            jx_cell a = jx_plane_element(x, i);
+            jx_cell b = jx_plane_element(bound, bound->count == 1 ? 0 : i);
+            a = larger(f, &a, &b, !turn);
+            jx_plane_put(f, out, i, &a);
+        }
     }
     return true;
+}
+
+/* x != x, and isfinite. */
+static bool asks_for_nan(const jx_eqn *eqn)
+{
+    return eqn->prim->id == JX_PRIM_is_finite ||
+           ((eqn->prim->id == JX_PRIM_eq || eqn->prim->id == JX_PRIM_ne) && eqn->ins[0].var &&
+            eqn->ins[0].var == eqn->ins[1].var);
 }
 
 bool jx_field_elementwise(jx_field *f, const jx_eqn *eqn, const jx_field_value *ins,
@@ -237,18 +272,28 @@ bool jx_field_elementwise(jx_field *f, const jx_eqn *eqn, const jx_field_value *
 {
     enum { MOST = 8 };
     const jx_cell *x[MOST];
+    jx_cell at[MOST];
 
-    if (eqn->nins > MOST || eqn->nouts != 1 || !out->cells)
+    if (eqn->nins > MOST || eqn->nouts != 1 || (!out->cells && !out->plane))
         return false;
     if (eqn->prim->id == JX_PRIM_clamp)
         return clamp(f, ins, out);
+    f->asks_for_nan |= asks_for_nan(eqn);
     for (int k = 0; k < eqn->nins; k++)
-        if (!ins[k].cells || !stretches(&ins[k], out))
+        if ((!ins[k].cells && !ins[k].plane) || !stretches(&ins[k], out))
             return false;
-    for (int64_t i = 0; i < out->count && !f->spent; i++) {
-        for (int k = 0; k < eqn->nins; k++)
-            x[k] = &ins[k].cells[element_of(&ins[k], out, i)];
-        out->cells[i] = element(f, eqn, ins, x);
+    for (int64_t i = 0; i < jx_field_stored(out) && !f->spent; i++) {
+        for (int k = 0; k < eqn->nins; k++) {
+            int64_t of = ins[k].splat ? 0 : element_of(&ins[k], out, i);
+            if (ins[k].cells) {
+                x[k] = &ins[k].cells[of];
+                continue;
+            }
+            at[k] = jx_plane_get(&ins[k], of);
+            x[k] = &at[k];
+        }
+        jx_cell made = element(f, eqn, ins, x);
+        jx_plane_put(f, out, i, &made);
     }
     return true;
 }

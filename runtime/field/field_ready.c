@@ -6,7 +6,7 @@
 #include "frontend/ir/element.h"
 #include "frontend/ir/params.h"
 #include "runtime/exec.h"
-#include "runtime/field/field.h"
+#include "runtime/field/plane.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -17,8 +17,10 @@ typedef struct jx_field_ready {
     jx_exec *exec;
     const void **ins;
     const jx_eqn *eqn;
-    bool moving;
+    bool moving, kept;
 } ready;
+
+enum { KEPT = 1 << 16 }; /* bytes of a plan that is kept for later */
 
 void jx_field_open(jx_field_program *to, const jx_typed *typed, int nbindings,
                    const jx_binding *bindings, size_t memory)
@@ -27,6 +29,7 @@ void jx_field_open(jx_field_program *to, const jx_typed *typed, int nbindings,
                              .nbindings = nbindings,
                              .bindings = bindings,
                              .memory = memory};
+    jx_map_init(&to->made_of, typed->program->ctx->arena);
 }
 
 static void close_one(ready *r)
@@ -93,12 +96,39 @@ static jx_jaxpr *alone(jx_field_program *program, const jx_eqn *like, uint32_t m
     return to;
 }
 
-static ready *find_ready(jx_field_program *program, const jx_eqn *eqn)
+static ready *find_ready(const jx_field_program *program, const jx_eqn *eqn)
 {
-    for (size_t i = 0; i < program->made.count; i++)
-        if (program->made.at[i]->eqn == eqn)
-            return program->made.at[i];
-    return NULL;
+    uintptr_t number = (uintptr_t)jx_map_get(&program->made_of, eqn);
+
+    return number ? program->made.at[number - 1] : NULL;
+}
+
+static size_t bytes_of(const ready *r)
+{
+    size_t bytes = jx_plan_memory(r->plan);
+
+    for (int i = 0; i < jx_plan_nouts(r->plan); i++)
+        bytes += jx_plan_out(r->plan, i)->bytes;
+    return bytes;
+}
+
+/* Keeps it for the next time; false: it is too large for that. */
+static bool keep_ready(jx_field_program *program, ready *r)
+{
+    jx_arena *arena = program->typed->program->ctx->arena;
+    size_t count = program->made.count;
+
+    if (bytes_of(r) > KEPT)
+        return false;
+    JX_PUSH(arena, &program->made, r);
+    return program->made.count > count &&
+           jx_map_put(&program->made_of, r->eqn, (const void *)(uintptr_t)(count + 1));
+}
+
+static void done_with(ready *r)
+{
+    if (!r->kept)
+        close_one(r);
 }
 
 static ready *make_ready(jx_field_program *program, const jx_eqn *eqn, uint32_t moved)
@@ -125,10 +155,8 @@ static ready *make_ready(jx_field_program *program, const jx_eqn *eqn, uint32_t 
         return NULL;
     }
     r->eqn = eqn;
-    JX_PUSH(ctx->arena, &program->made, r);
-    if (!find_ready(program, eqn))
-        close_one(r);
-    return r->exec ? r : NULL;
+    r->kept = keep_ready(program, r);
+    return r;
 }
 
 /* ---- what is no number */
@@ -137,11 +165,13 @@ static const void *bits_of(jx_field *f, const jx_field_value *of)
 {
     char *to = of->bits;
 
-    if (!of->cells)
+    if (to)
         return to;
     to = jx_arena_alloc(f->ctx->arena, (size_t)of->count + 1);
-    for (int64_t i = 0; to && i < of->count; i++)
-        to[i] = (char)of->cells[i].v;
+    for (int64_t i = 0; to && i < of->count; i++) {
+        int64_t k = of->splat ? 0 : i;
+        to[i] = (char)(of->plane ? of->plane->v[k] : of->cells[k].v);
+    }
     f->spent |= !to;
     return to;
 }
@@ -153,8 +183,9 @@ static jx_cell reasons(jx_field *f, int nins, const jx_field_value *ins, int64_t
 
     for (int k = 0; k < nins; k++) {
         jx_cell all;
-        if (ins[k].cells && ins[k].count == n) {
-            to = jx_cell_depends(f, to, &ins[k].cells[i]);
+        if (!ins[k].bits && ins[k].count == n) {
+            jx_cell each = jx_plane_element(&ins[k], i);
+            to = jx_cell_depends(f, to, &each);
             continue;
         }
         all = jx_field_reasons(f, &ins[k]);
@@ -187,20 +218,12 @@ static bool is_elementwise(const jx_eqn *eqn)
     }
 }
 
-bool jx_field_exact(jx_field *f, jx_field_program *program, const jx_eqn *eqn,
-                    const jx_field_value *ins, jx_field_value *outs)
+static bool take_exact(jx_field *f, jx_field_program *program, const ready *r,
+                       const jx_eqn *eqn, const jx_field_value *ins, jx_field_value *outs)
 {
-    ready *r = make_ready(program, eqn, 0);
     bool chosen = depends_on_choices(f, eqn->nins, ins);
     jx_cell all = jx_cell_bool(false);
 
-    if (!r)
-        return false;
-    for (int i = 0; i < eqn->nins; i++)
-        if (!(r->ins[i] = bits_of(f, &ins[i])))
-            return false;
-    if (!jx_exec_run(r->exec, r->ins, NULL))
-        return false;
     for (int k = 0; chosen && k < eqn->nins; k++) {
         jx_cell one = jx_field_reasons(f, &ins[k]);
         all = jx_cell_depends(f, all, &one);
@@ -230,8 +253,25 @@ bool jx_field_exact(jx_field *f, jx_field_program *program, const jx_eqn *eqn,
             outs[i].on = chosen ? jx_arena_copy(f->ctx->arena, &all, sizeof all) : NULL;
             f->spent |= !outs[i].bits || (chosen && !outs[i].on);
         }
+        if (f->planes && !jx_plane_keep(f, &outs[i]))
+            return false;
     }
     return !f->spent;
+}
+
+bool jx_field_exact(jx_field *f, jx_field_program *program, const jx_eqn *eqn,
+                    const jx_field_value *ins, jx_field_value *outs)
+{
+    ready *r = make_ready(program, eqn, 0);
+    bool done = r != NULL;
+
+    for (int i = 0; done && i < eqn->nins; i++)
+        done = (r->ins[i] = bits_of(f, &ins[i])) != NULL;
+    done = done && jx_exec_run(r->exec, r->ins, NULL) &&
+           take_exact(f, program, r, eqn, ins, outs);
+    if (r)
+        done_with(r);
+    return done;
 }
 
 /* ---- what moves elements */
@@ -262,7 +302,8 @@ static uint32_t moved_by(const jx_eqn *eqn)
 static bool can_move(const jx_eqn *eqn, uint32_t moved, const jx_field_value *ins)
 {
     for (int i = 0; i < eqn->nins; i++)
-        if (moved & (1u << i) ? !ins[i].cells : !ins[i].bits || ins[i].unknown || ins[i].on)
+        if (moved & (1u << i) ? !ins[i].cells && !ins[i].plane
+                              : !ins[i].bits || ins[i].unknown || ins[i].on)
             return false;
     return true;
 }
@@ -281,14 +322,50 @@ static jx_cell nothing(jx_field *f, jx_dtype dtype)
     return dtype == JX_BOOL ? jx_cell_unknown(f, "a boolean that is filled in") : jx_cell_nan();
 }
 
+static jx_cell plus(jx_field *f, const jx_field_value *to, int64_t i,
+                    const jx_field_value *updates, int64_t k)
+{
+    jx_cell a = jx_plane_element(to, i), b = jx_plane_element(updates, k);
+
+    return jx_cell_add(f, &a, &b);
+}
+
+/* Where each element gets one update at most, two sums say which: of their numbers, and of
+ * the squares of these.  False: somewhere it gets more. */
+static bool add_single(jx_field *f, ready *r, const jx_eqn *eqn, uint32_t moved,
+                       const jx_field_value *ins, int64_t *const *of, jx_field_value *out)
+{
+    int64_t *first = JX_NEW_ARRAY(f->ctx->arena, out->count + 1, int64_t);
+    const int64_t *sums;
+
+    if (!first || ins[2].count >= 1 << 15) /* its squares' sum fits */
+        return false;
+    for (int turn = 0; turn < 2; turn++) {
+        for (int64_t k = 0; k < ins[2].count; k++)
+            of[2][k] = turn ? (k + 1) * (k + 1) : k + 1;
+        if (!run_moved(r, eqn, moved, ins, of))
+            return false;
+        sums = jx_exec_out(r->exec, 0);
+        for (int64_t i = 0; i < out->count; i++)
+            if (!turn)
+                first[i] = sums[i];
+            else if (first[i] * first[i] != sums[i])
+                return false;
+    }
+    for (int64_t i = 0; i < out->count; i++)
+        if (first[i]) {
+            jx_cell sum = plus(f, out, i, &ins[2], first[i] - 1);
+            jx_plane_put(f, out, i, &sum);
+        }
+    return true;
+}
+
 /* Each update by a bit, so many at a time: a sum says which are in it. */
-static bool add_scattered(jx_field *f, ready *r, const jx_eqn *eqn, uint32_t moved,
-                          const jx_field_value *ins, int64_t *const *of, jx_field_value *out)
+static bool add_bits(jx_field *f, ready *r, const jx_eqn *eqn, uint32_t moved,
+                     const jx_field_value *ins, int64_t *const *of, jx_field_value *out)
 {
     enum { AT_ONCE = 62 };
 
-    memcpy(out->cells, ins[0].cells, (size_t)out->count * sizeof *out->cells);
-    memset(of[0], 0, (size_t)ins[0].count * sizeof **of);
     for (int64_t first = 0; first < ins[2].count; first += AT_ONCE) {
         for (int64_t k = 0; k < ins[2].count; k++)
             of[2][k] = k >= first && k < first + AT_ONCE ? (int64_t)1 << (k - first) : 0;
@@ -296,49 +373,106 @@ static bool add_scattered(jx_field *f, ready *r, const jx_eqn *eqn, uint32_t mov
             return false;
         const int64_t *sums = jx_exec_out(r->exec, 0);
         for (int64_t i = 0; i < out->count; i++)
-            for (int b = 0; b < AT_ONCE; b++)
-                if (sums[i] >> b & 1)
-                    out->cells[i] =
-                        jx_cell_add(f, &out->cells[i], &ins[2].cells[first + b]);
+            for (int b = 0; sums[i] && b < AT_ONCE; b++)
+                if (sums[i] >> b & 1) {
+                    jx_cell sum = plus(f, out, i, &ins[2], first + b);
+                    jx_plane_put(f, out, i, &sum);
+                }
     }
     return true;
+}
+
+static bool add_scattered(jx_field *f, ready *r, const jx_eqn *eqn, uint32_t moved,
+                          const jx_field_value *ins, int64_t *const *of, jx_field_value *out)
+{
+    for (int64_t i = 0; i < out->count; i++) {
+        jx_cell cell = jx_plane_element(&ins[0], i);
+        jx_plane_put(f, out, i, &cell);
+    }
+    memset(of[0], 0, (size_t)ins[0].count * sizeof **of);
+    return add_single(f, r, eqn, moved, ins, of, out) ||
+           add_bits(f, r, eqn, moved, ins, of, out);
+}
+
+/* The operand that an element comes from, and where it is there; -1: it is filled in. */
+static int origin_of(const jx_eqn *eqn, uint32_t moved, const jx_field_value *ins, int64_t *at)
+{
+    for (int k = 0; *at >= 0 && k < eqn->nins; k++) {
+        if (!(moved & (1u << k)))
+            continue;
+        if (*at < ins[k].count)
+            return k;
+        *at -= ins[k].count;
+    }
+    return -1;
+}
+
+/* Elements of planes, one by one. */
+static bool take_plane(jx_field *f, const jx_eqn *eqn, uint32_t moved, const jx_field_value *ins,
+                       const int64_t *from, jx_field_value *out)
+{
+    jx_field_value *planes = JX_NEW_ARRAY(f->ctx->arena, eqn->nins + 1, jx_field_value);
+    jx_plane *to = out->plane;
+
+    for (int k = 0; k < eqn->nins; k++)
+        if (!planes || (moved & (1u << k) && !jx_plane_of(f, &ins[k], &planes[k])))
+            return false;
+        else if (moved & (1u << k))
+            jx_plane_bounds(to, planes[k].plane);
+    for (int64_t i = 0; i < out->count; i++) {
+        int64_t at = from[i];
+        int k = origin_of(eqn, moved, ins, &at);
+        if (k < 0) {
+            jx_cell cell = nothing(f, out->dtype);
+            jx_plane_put(f, out, i, &cell);
+            continue;
+        }
+        const jx_plane *p = planes[k].plane;
+        at = planes[k].splat ? 0 : at;
+        to->v[i] = p->v[at];
+        to->state[i] = p->state[at];
+        if (to->e)
+            to->e[i] = p->e[at];
+        if (p->needs && jx_plane_may_need(f, to, out->count))
+            to->needs[i] = p->needs[at];
+    }
+    return !f->spent;
 }
 
 static bool take_moved(jx_field *f, jx_field_program *program, const ready *r,
                        const jx_eqn *eqn, uint32_t moved, const jx_field_value *ins,
                        jx_field_value *outs)
 {
+    bool plane = false;
+
+    for (int i = 0; i < eqn->nins; i++)
+        plane |= moved & (1u << i) && ins[i].plane;
     for (int i = 0; i < eqn->nouts; i++) {
         const int64_t *from = jx_exec_out(r->exec, i);
-        if (!jx_field_room(f, program, eqn->outs[i]->aval, &outs[i]) || !outs[i].cells ||
-            jx_plan_out(r->plan, i)->count != outs[i].count)
+        const jx_aval *aval = eqn->outs[i]->aval;
+        if (!(plane ? jx_field_like(f, program, aval, false, &outs[i])
+                    : jx_field_room(f, program, aval, &outs[i])) ||
+            (!outs[i].cells && !outs[i].plane) || jx_plan_out(r->plan, i)->count != outs[i].count)
             return false;
-        for (int64_t k = 0; k < outs[i].count; k++) {
+        if (plane && !take_plane(f, eqn, moved, ins, from, &outs[i]))
+            return false;
+        for (int64_t k = 0; !plane && k < outs[i].count; k++) {
             int64_t at = from[k];
-            int operand = 0;
-            while (operand < eqn->nins &&
-                   (!(moved & (1u << operand)) || at >= ins[operand].count)) {
-                at -= moved & (1u << operand) ? ins[operand].count : 0;
-                operand++;
-            }
-            outs[i].cells[k] = at < 0 || operand == eqn->nins ? nothing(f, outs[i].dtype)
-                                                              : ins[operand].cells[at];
+            int operand = origin_of(eqn, moved, ins, &at);
+            outs[i].cells[k] = operand < 0 ? nothing(f, outs[i].dtype)
+                                           : jx_plane_element(&ins[operand], at);
         }
+        if (f->planes && !jx_plane_keep(f, &outs[i]))
+            return false;
     }
     return true;
 }
 
-bool jx_field_moves(jx_field *f, jx_field_program *program, const jx_eqn *eqn,
-                    const jx_field_value *ins, jx_field_value *outs)
+static bool move_by(jx_field *f, jx_field_program *program, ready *r, const jx_eqn *eqn,
+                    uint32_t moved, const jx_field_value *ins, jx_field_value *outs)
 {
-    uint32_t moved = moved_by(eqn);
-    int64_t **of, next = 0;
-    ready *r;
+    int64_t **of = JX_NEW_ARRAY(f->ctx->arena, eqn->nins + 1, int64_t *), next = 0;
 
-    if (!moved || eqn->nins > 31 || !can_move(eqn, moved, ins) ||
-        !(r = make_ready(program, eqn, moved)))
-        return false;
-    of = JX_NEW_ARRAY(f->ctx->arena, eqn->nins + 1, int64_t *);
     for (int i = 0; of && i < eqn->nins; i++) {
         if (!(moved & (1u << i)))
             continue;
@@ -350,11 +484,46 @@ bool jx_field_moves(jx_field *f, jx_field_program *program, const jx_eqn *eqn,
     f->spent |= !of;
     if (f->spent)
         return false;
+    f->work += next;
     if (eqn->prim->id == JX_PRIM_scatter_add)
-        return jx_field_room(f, program, eqn->outs[0]->aval, &outs[0]) &&
+        return jx_field_like(f, program, eqn->outs[0]->aval, false, &outs[0]) &&
                jx_plan_out(r->plan, 0)->count == outs[0].count &&
                outs[0].count == ins[0].count && outs[0].dtype != JX_BOOL &&
                add_scattered(f, r, eqn, moved, ins, of, &outs[0]);
     return run_moved(r, eqn, moved, ins, of) &&
            take_moved(f, program, r, eqn, moved, ins, outs);
+}
+
+/* A slice that would reach outside begins elsewhere. */
+static bool is_clamped(const jx_eqn *eqn, const jx_field_value *ins, const jx_field_value *out)
+{
+    bool update = eqn->prim->id == JX_PRIM_dynamic_update_slice;
+    const jx_field_value *size = update ? &ins[1] : out;
+    int first = update ? 2 : 1;
+
+    if ((!update && eqn->prim->id != JX_PRIM_dynamic_slice) || eqn->nins != first + ins[0].rank)
+        return false;
+    for (int k = 0; k < ins[0].rank; k++) {
+        int64_t start = (int64_t)jx_element_integer(ins[first + k].dtype, ins[first + k].bits);
+        if (start < 0 || start > ins[0].shape[k] - size->shape[k])
+            return true;
+    }
+    return false;
+}
+
+bool jx_field_moves(jx_field *f, jx_field_program *program, const jx_eqn *eqn,
+                    const jx_field_value *ins, jx_field_value *outs)
+{
+    uint32_t moved = moved_by(eqn);
+    ready *r;
+    bool done;
+
+    if (!moved || eqn->nins > 31 || !can_move(eqn, moved, ins) ||
+        !(r = make_ready(program, eqn, moved)))
+        return false;
+    done = move_by(f, program, r, eqn, moved, ins, outs);
+    if (done && !f->clamped && is_clamped(eqn, ins, &outs[0]))
+        f->clamped = eqn;
+    done_with(r);
+    return done;
 }

@@ -38,6 +38,11 @@ static jx_cell largest(jx_field *f, jx_prim_id id, int64_t n, jx_cell *of)
     jx_cell to;
     int64_t kept = 0;
 
+    if (f->sets_of_most && each) {
+        for (int64_t i = 0; i < n; i++)
+            each[i] = &of[i];
+        return jx_cell_most(f, id == JX_PRIM_reduce_max, n, each);
+    }
     if (!each || n > 1 << 12)
         return jx_cell_unknown(f, "a maximum of too many");
     qsort(of, (size_t)n, sizeof *of, by_value);
@@ -197,6 +202,22 @@ static bool contract(jx_field *f, const jx_eqn *eqn, const jx_field_value *ins,
         out->cells[i] = sum;
     }
     return true;
+}
+
+bool jx_field_is_sum(jx_prim_id id)
+{
+    switch (id) {
+    case JX_PRIM_reduce_sum:
+    case JX_PRIM_reduce_prod:
+    case JX_PRIM_reduce_max:
+    case JX_PRIM_reduce_min:
+    case JX_PRIM_reduce_and:
+    case JX_PRIM_reduce_or:
+    case JX_PRIM_cumsum:
+    case JX_PRIM_cumprod:
+    case JX_PRIM_dot_general: return true;
+    default: return false;
+    }
 }
 
 bool jx_field_sums(jx_field *f, jx_field_program *program, const jx_eqn *eqn,

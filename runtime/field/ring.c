@@ -1,6 +1,8 @@
 /* ring.c - see ring.h. */
 #include "runtime/field/ring.h"
 
+#include "frontend/base/assert.h"
+
 uint64_t jx_ring_mix(uint64_t x)
 {
     x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
@@ -13,13 +15,23 @@ uint64_t jx_ring_random(uint64_t *state)
     return jx_ring_mix(*state += 0x9e3779b97f4a7c15u);
 }
 
+jx_modulus jx_modulus_of(uint64_t m)
+{
+    int bits = 64 - __builtin_clzll(m);
+
+    JX_ASSERT(m > 1 && bits <= 62);
+    return (jx_modulus){m, (uint64_t)(((unsigned __int128)1 << (2 * bits)) / m), bits};
+}
+
 uint64_t jx_mod_power(uint64_t a, uint64_t n, uint64_t m)
 {
     uint64_t to = 1;
+    bool fast = m > 1 && m < (uint64_t)1 << 62;
+    jx_modulus by = fast ? jx_modulus_of(m) : (jx_modulus){0};
 
-    for (a %= m; n; n >>= 1, a = jx_mod_mul(a, a, m))
+    for (a %= m; n; n >>= 1, a = fast ? jx_mod_fast(a, a, &by) : jx_mod_mul(a, a, m))
         if (n & 1)
-            to = jx_mod_mul(to, a, m);
+            to = fast ? jx_mod_fast(to, a, &by) : jx_mod_mul(to, a, m);
     return to;
 }
 
@@ -123,6 +135,8 @@ static void choose_primes(jx_ring *to, uint64_t *random)
 void jx_ring_make(jx_ring *to, uint64_t *random)
 {
     choose_primes(to, random);
+    to->fast_p = jx_modulus_of(to->p);
+    to->fast_q = jx_modulus_of(to->q);
     to->no_square = no_square(to->p);
     do
         to->g = jx_mod_power(jx_ring_random(random), (to->p - 1) / to->q, to->p);

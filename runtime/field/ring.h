@@ -13,9 +13,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* A modulus below 2^62, and what makes remainders fast (Barrett): 2^(2 bits) / m. */
+typedef struct jx_modulus {
+    uint64_t m, by;
+    int bits; /* of m */
+} jx_modulus;
+
 /* Both fields have i and the root of 2; p above 2^59, q above 2^52. */
 typedef struct jx_ring {
     uint64_t p, q;
+    jx_modulus fast_p, fast_q;
     uint64_t g;          /* of order q in F_p */
     uint64_t i[2];       /* i * i = -1, in F_p and in F_q */
     uint64_t root2[2];
@@ -47,6 +54,20 @@ static inline uint64_t jx_mod_sub(uint64_t a, uint64_t b, uint64_t m)
 static inline uint64_t jx_mod_mul(uint64_t a, uint64_t b, uint64_t m)
 {
     return a && b ? (uint64_t)((unsigned __int128)a * b % m) : 0;
+}
+
+jx_modulus jx_modulus_of(uint64_t m);
+
+/* Of factors below m, what jx_mod_mul() gives. */
+static inline uint64_t jx_mod_fast(uint64_t a, uint64_t b, const jx_modulus *by)
+{
+    unsigned __int128 x = (unsigned __int128)a * b;
+    uint64_t high = (uint64_t)(x >> (by->bits - 1));
+    uint64_t times = (uint64_t)(((unsigned __int128)high * by->by) >> (by->bits + 1));
+    uint64_t rest = (uint64_t)x - times * by->m; /* below 3 m */
+
+    rest = rest >= by->m ? rest - by->m : rest;
+    return rest >= by->m ? rest - by->m : rest;
 }
 
 uint64_t jx_mod_power(uint64_t a, uint64_t n, uint64_t m);

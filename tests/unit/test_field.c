@@ -2,6 +2,7 @@
 #include "analyzer/typing.h"
 #include "frontend/ir/params.h"
 #include "frontend/read/text.h"
+#include "runtime/equal/equal.h"
 #include "runtime/field/field_same.h"
 
 #include <setjmp.h>
@@ -45,6 +46,13 @@ static void rings_have_what_they_promise(void **state)
             uint64_t prime = f ? r.q : r.p;
             assert_true(jx_mod_mul(r.i[f], r.i[f], prime) == prime - 1);
             assert_true(jx_mod_mul(r.root2[f], r.root2[f], prime) == 2);
+        }
+        for (int k = 0; k < 100; k++) {
+            uint64_t a = k ? jx_ring_random(&random) % r.p : r.p - 1;
+            uint64_t b = k > 1 ? jx_ring_random(&random) % r.p : r.p - 1;
+            assert_true(jx_mod_fast(a, b, &r.fast_p) == jx_mod_mul(a, b, r.p));
+            assert_true(jx_mod_fast(a % r.q, b % r.q, &r.fast_q) ==
+                        jx_mod_mul(a % r.q, b % r.q, r.q));
         }
         assert_false(jx_mod_root(r.no_square, r.p, &root));
         assert_true(jx_mod_root(jx_mod_mul(12345, 12345, r.p), r.p, &root));
@@ -105,6 +113,62 @@ static void same(const char *a, const char *b, const char *assuming)
     same_as(a, b, "f32[]", assuming);
 }
 
+/* ---- the same by planes, for two programs */
+
+static jx_program *program_of(jx_ctx *ctx, const char *body)
+{
+    jx_buffer text = {0};
+    jx_program *to;
+
+    jx_buffer_printf(&text, "{ lambda ; x:f32[] y:f32[] v:f32[3]. let\n%s }\n", body);
+    to = jx_read_text(ctx, "-", text.text, text.length);
+    if (!to)
+        print_error("%s: %s\n%s\n", ctx->error.place, ctx->error.message, text.text);
+    assert_non_null(to);
+    jx_buffer_free(&text);
+    return to;
+}
+
+static jx_equal_fields ask_planes(const char *a, const char *b, const char **said)
+{
+    jx_ctx *ctx = jx_ctx_new(0);
+    jx_program *first = program_of(ctx, a), *second = program_of(ctx, b);
+    jx_equal_question question = {.a = {.typed = jx_typed_of(first)},
+                                  .b = {.typed = jx_typed_of(second)},
+                                  .nouts = first->entry.jaxpr->nouts};
+    static char kept[2000];
+    jx_equal_fields answer;
+
+    assert_true(jx_equal_open(&question));
+    assert_true(jx_equal_over_fields(&question, &answer));
+    jx_equal_close(&question);
+    snprintf(kept, sizeof kept, "%s", answer.identical ? answer.assuming ? answer.assuming : ""
+                                                       : answer.why);
+    *said = kept;
+    jx_ctx_free(ctx);
+    return answer;
+}
+
+static void planes_differ(const char *a, const char *b)
+{
+    const char *said;
+
+    if (ask_planes(a, b, &said).identical || ask_planes(b, a, &said).identical)
+        fail_msg("called identical by planes (%s):\n%s\n%s", said, a, b);
+}
+
+static void planes_same(const char *a, const char *b, const char *assuming)
+{
+    const char *said;
+    jx_equal_fields answer = ask_planes(a, b, &said);
+
+    if (!answer.identical || answer.bits < 40)
+        fail_msg("not found to be the same by planes (%s, %d bits):\n%s\n%s", said, answer.bits, a,
+                 b);
+    if (*assuming ? !strstr(said, assuming) : *said)
+        fail_msg("assumes \"%s\", not \"%s\":\n%s\n%s", said, assuming, a, b);
+}
+
 static void undecided_as(const char *a, const char *b, const char *result)
 {
     const char *said;
@@ -113,6 +177,8 @@ static void undecided_as(const char *a, const char *b, const char *result)
         fail_msg("called identical (%s):\n%s\n%s", said, a, b);
     if (ask(b, a, result, &said).verdict == JX_FIELD_IDENTICAL)
         fail_msg("called identical (%s):\n%s\n%s", said, b, a);
+    if (strcmp(a, b) != 0) /* what is one program is the same however little is known of it */
+        planes_differ(a, b);
 }
 
 static void undecided(const char *a, const char *b)
@@ -271,6 +337,83 @@ static void constants_may_stand_for_others(void **state)
     same(" a:f32[] = mul x 0.125:f32[]\n b:f32[] = mul 8.0:f32[] a\n in (b,)", X, "");
 }
 
+static void selected_booleans_are_choices(void **state)
+{
+    (void)state;
+    undecided(" a:bool[] = gt x 0.0:f32[]\n b:bool[] = select_n a False:bool[] True:bool[]\n"
+              " c:f32[] = select_n b y x\n in (c,)", X);
+    undecided(" a:bool[] = gt x 0.0:f32[]\n b:bool[] = select_n a False:bool[] True:bool[]\n"
+              " c:f32[] = select_n b y x\n in (c,)", " in (y,)");
+    planes_same(" a:bool[] = gt x 0.0:f32[]\n b:bool[] = select_n a False:bool[] True:bool[]\n"
+                " c:f32[] = select_n b y x\n in (c,)",
+                " a:bool[] = gt x 0.0:f32[]\n c:f32[] = select_n a y x\n in (c,)", "");
+}
+
+#define SLICE(name, from, to)                                                       \
+    " " name "1:f32[1] = slice[limit_indices=(" to ",) start_indices=(" from ",) strides=None] v\n" \
+    " " name ":f32[] = squeeze[dimensions=(0,)] " name "1\n"
+#define ELEMENTS SLICE("p", "0", "1") SLICE("q", "1", "2") SLICE("r", "2", "3")
+
+static void maxima_ask_for_no_order(void **state)
+{
+    (void)state;
+    planes_same(ELEMENTS " a:f32[] = max p q\n b:f32[] = max a r\n in (b,)",
+                ELEMENTS " a:f32[] = max r q\n b:f32[] = max p a\n c:f32[] = max b q\n in (c,)", "");
+    planes_same(ELEMENTS " a:f32[] = max p q\n b:f32[] = max a r\n in (b,)",
+                " a:f32[] = reduce_max[axes=(0,) out_sharding=None] v\n in (a,)", "");
+    planes_same(ELEMENTS " a:f32[] = min p q\n b:f32[] = min a r\n in (b,)",
+                " a:f32[] = reduce_min[axes=(0,) out_sharding=None] v\n in (a,)", "");
+    planes_same(" a:f32[] = max x y\n in (a,)", " a:f32[] = max y x\n in (a,)", "");
+    planes_same(" a:f32[] = max x y\n in (a,)",
+                " a:bool[] = ge x y\n b:f32[] = select_n a y x\n in (b,)", "");
+    planes_same(" a:f32[] = max x y\n in (a,)",
+                " a:bool[] = lt x y\n b:f32[] = select_n a x y\n in (b,)", "");
+    planes_same(" a:f32[] = max x 0.0:f32[]\n in (a,)",
+                " a:bool[] = gt x 0.0:f32[]\n b:f32[] = convert_element_type[new_dtype=float32 "
+                "weak_type=False] a\n c:f32[] = mul b x\n in (c,)", "");
+    planes_same(" a:f32[] = exp x\n b:f32[] = max a 0.0:f32[]\n in (b,)",
+                " a:f32[] = exp x\n in (a,)", POWERS);
+    planes_differ(ELEMENTS " a:f32[] = max p q\n in (a,)",
+                  " a:f32[] = reduce_max[axes=(0,) out_sharding=None] v\n in (a,)");
+    planes_differ(" a:f32[] = max x y\n in (a,)", " a:f32[] = min x y\n in (a,)");
+    planes_differ(" a:f32[] = max x y\n in (a,)",
+                  " a:bool[] = gt x y\n b:f32[] = select_n a x y\n in (b,)");
+    /* How many are the largest is no zero; how many of some are may be one. */
+    planes_same(" a:f32[] = reduce_max[axes=(0,) out_sharding=None] v\n b:bool[3] = eq v a\n"
+                " c:f32[3] = convert_element_type[new_dtype=float32 weak_type=False] b\n"
+                " d:f32[] = reduce_sum[axes=(0,) out_sharding=None] c\n e:f32[] = div d d\n in (e,)",
+                " in (1.0:f32[],)", "");
+    planes_differ(" a:f32[] = reduce_max[axes=(0,) out_sharding=None] v\n"
+                  " w:f32[2] = slice[limit_indices=(2,) start_indices=(0,) strides=None] v\n"
+                  " b:bool[2] = eq w a\n"
+                  " c:f32[2] = convert_element_type[new_dtype=float32 weak_type=False] b\n"
+                  " d:f32[] = reduce_sum[axes=(0,) out_sharding=None] c\n e:f32[] = div d d\n in (e,)",
+                  " in (1.0:f32[],)");
+}
+
+static void planes_know_what_cells_do(void **state)
+{
+    (void)state;
+    planes_same(" a:f32[3] = exp v\n b:f32[] = reduce_sum[axes=(0,) out_sharding=None] a\n"
+                " c:f32[3] = div a b\n in (c,)",
+                " z:f32[] = reduce_max[axes=(0,) out_sharding=None] v\n y1:f32[3] = sub v z\n"
+                " a:f32[3] = exp y1\n b:f32[] = reduce_sum[axes=(0,) out_sharding=None] a\n"
+                " c:f32[3] = div a b\n in (c,)", POWERS);
+    planes_same(" a:f32[3] = mul v v\n b:f32[3] = add a 1.0:f32[]\n c:f32[3] = rsqrt b\n"
+                " d:f32[3] = mul v c\n in (d,)",
+                " a:f32[3] = integer_pow[y=2] v\n b:f32[3] = add a 1.0:f32[]\n c:f32[3] = sqrt b\n"
+                " d:f32[3] = div v c\n in (d,)", "");
+    planes_differ(" a:f32[3] = div v v\n in (a,)",
+                  " a:f32[3] = broadcast_in_dim[broadcast_dimensions=() shape=(3,) sharding=None] 1.0:f32[]\n in (a,)");
+    /* Each element has its own divisor. */
+    planes_differ(" a:f32[3] = rev[dimensions=(0,)] v\n b:f32[3] = div v v\n c:f32[3] = mul b v\n in (c,)",
+                  " a:f32[3] = rev[dimensions=(0,)] v\n b:f32[3] = div a a\n c:f32[3] = mul b v\n in (c,)");
+    planes_same(" a:f32[3] = cumsum[axis=0 reverse=False] v\n in (a,)",
+                " a:f32[] b:f32[3] = scan[_split_transpose=False jaxpr={ lambda ; b:f32[] c:f32[]. let\n"
+                " d:f32[] = add b c\n in (d, d) } length=3 linear=(False, False) num_carry=1\n"
+                " num_consts=0 reverse=False unroll=1] 0.0:f32[] v\n in (b,)", "");
+}
+
 static void loops_are_run_and_what_is_not_known_is_said(void **state)
 {
     const char *said;
@@ -299,6 +442,9 @@ int main(void)
         cmocka_unit_test(functions_that_differ_do),
         cmocka_unit_test(all_ways_are_gone),
         cmocka_unit_test(constants_may_stand_for_others),
+        cmocka_unit_test(selected_booleans_are_choices),
+        cmocka_unit_test(maxima_ask_for_no_order),
+        cmocka_unit_test(planes_know_what_cells_do),
         cmocka_unit_test(loops_are_run_and_what_is_not_known_is_said),
     };
 

@@ -3,6 +3,7 @@
     jaxvet.check(f)(*specs)            a report on the traced program
     jaxvet.export(jax.jit(f))(*specs)  as jax.export.export, with a report
     jaxvet.gradcheck(f)(*args)         a report on its derivative rules
+    jaxvet.equal(f, g)(*specs)         do both compute the same?
     jaxvet.exhaust(f)                  f and its derivative on every number
     jaxvet.intended(f, kind)           f, whose rule is meant to be no derivative
     jaxvet.dump(f)(*specs)             the traced program as a document
@@ -26,6 +27,7 @@ from ._blackbox import BlackBox, NotFinite, blackbox
 from ._check import check, gradcheck
 from ._doctor import Diagnosis, doctor
 from ._document import Document
+from ._equal import Comparison, Equality, equal
 from ._exhaust import Exhausted, exhaust
 from ._export import Exported, export
 from ._intents import intended
@@ -39,9 +41,10 @@ from ._shapes import SpecError, specs
 from ._trace import dump
 from ._version import VERSION as __version__
 
-__all__ = ["Answer", "BlackBox", "Diagnosis", "Document", "Exhausted", "Exported",
+__all__ = ["Answer", "BlackBox", "Comparison", "Diagnosis", "Document", "Equality",
+           "Exhausted", "Exported",
            "Finding", "JaxvetError", "Log", "NotFinite", "Report",
            "ReportError", "Sanitized", "SanitizerError", "SizeDependent", "SpecError", "Undecided",
-           "backend", "blackbox", "check", "doctor", "dump", "exhaust", "export",
+           "backend", "blackbox", "check", "doctor", "dump", "equal", "exhaust", "export",
            "gradcheck",
            "intended", "prover", "replay", "sanitize", "specs"]

@@ -1,0 +1,130 @@
+"""equal: do two functions compute the same?"""
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import tempfile
+
+import jax
+import jax.export
+
+from . import _library
+from ._check import _parsed
+from ._report import Report
+from ._trace import dump
+
+#: From the worst to the best.
+VERDICTS = ("different", "undecided", "identical", "terms")
+
+
+@dataclasses.dataclass(frozen=True)
+class Equality:
+    """One comparison: of values or derivatives, at sizes."""
+
+    verdict: str  # one of VERDICTS
+    of: str  # "values" or "derivatives"
+    sizes: str | None = None  # "b = 3", where there are some to choose
+    bits: int | None = None  # of what is identical: error below 2^-bits
+    assuming: str | None = None
+    why: str | None = None  # of what is undecided
+    points: int = 0  # at which both ran
+    devices: tuple = (1, 1)
+
+    def __str__(self) -> str:
+        where = f" at {self.sizes}" if self.sizes else ""
+        if self.verdict == "terms":
+            said = "the same by terms"
+        elif self.verdict == "identical":
+            said = f"identical over the reals, error below 2^-{self.bits}"
+            said += f", assuming that {self.assuming}" if self.assuming else ""
+            said += f"; no difference in floats at {self.points} points"
+        else:
+            said = self.verdict + (f": {self.why}" if self.why else "")
+        return f"{self.of}{where}: {said}"
+
+
+@dataclasses.dataclass(frozen=True)
+class Comparison:
+    """What came of comparing two functions.
+
+    There is no plain "equal": `verdict` is the worst of `equalities`, which say what is
+    behind it.  `report` has what is different as findings, `report.raise_if("error")`.
+    """
+
+    equalities: tuple
+    report: Report
+
+    @property
+    def verdict(self) -> str:
+        return min((one.verdict for one in self.equalities), key=VERDICTS.index)
+
+    @property
+    def findings(self):
+        return self.report.findings
+
+    def __bool__(self) -> bool:
+        raise TypeError("a comparison is neither true nor false: ask for its `verdict`")
+
+    def __repr__(self) -> str:
+        lines = [str(one) for one in self.equalities]
+        lines += [str(finding) for finding in self.findings]
+        return "\n".join(lines)
+
+
+def equal(f, g, *, grad=False, sizes=None, arguments=()):
+    """A function that compares what `f` and `g` compute at some specs.
+
+        comparison = jaxvet.equal(sharded, reference)(*specs)
+        comparison.verdict      # "terms", "identical", "different" or "undecided"
+
+    Specs are as for `jaxvet.dump`; arrays stand for their shapes and dtypes, wherever they
+    lie.  A sharded function (`jax.shard_map`) is run for all devices of its mesh, and every
+    device's results are compared.  `grad=True` compares derivatives, too; `sizes` are those
+    of symbolic dimensions, `{"b": 3}`, else some are chosen.
+    """
+    extra = ["--grad"] if grad else []
+    for name, size in (sizes or {}).items():
+        extra += ["--set", f"{name}={size}"]
+
+    def compare(*args, **kwargs) -> Comparison:
+        args, kwargs = jax.tree_util.tree_map(_spec, (args, kwargs))
+        with tempfile.TemporaryDirectory(prefix="jaxvet-") as folder:
+            paths = []
+            for name, fun in (("first", f), ("second", g)):
+                paths.append(os.path.join(folder, name))
+                with open(paths[-1], "wb") as file:
+                    file.write(_program(fun, args, kwargs))
+            text = _library.ask(["equal", *paths, "--format", "json", *extra, *arguments], b"")
+        name = getattr(f, "__name__", "the first function")
+        return _comparison(text, name)
+    return compare
+
+
+def _comparison(text, name) -> Comparison:
+    report = _parsed("equal", text, name)
+    try:
+        all_of_them = tuple(
+            Equality(**{**one, "devices": tuple(one["devices"])})
+            for one in json.loads(text)["equal"])
+    except (KeyError, TypeError, ValueError) as error:
+        raise _library.JaxvetError(f"jaxvet equal printed what is no report: {error}") from error
+    return Comparison(all_of_them, report)
+
+
+def _spec(leaf):
+    if not hasattr(leaf, "shape") or not hasattr(leaf, "dtype"):
+        return leaf
+    return jax.ShapeDtypeStruct(leaf.shape, leaf.dtype)
+
+
+def _program(fun, args, kwargs) -> bytes:
+    """What JAX would ship, which says what all devices run; else the document."""
+    try:
+        jitted = fun if hasattr(fun, "lower") else jax.jit(fun)
+        return bytes(jax.export.export(jitted)(*args, **kwargs).serialize())
+    except Exception as error:  # JAX refuses in many ways, of which none is its own
+        try:
+            return dump(fun)(*args, **kwargs).text().encode("utf-8")
+        except Exception:
+            raise error from None

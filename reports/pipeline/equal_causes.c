@@ -1,0 +1,395 @@
+/* equal_causes.c - see equal_causes.h.
+ *
+ * What runs and fields saw comes first (a factor, NaN, devices that do not agree), then what
+ * the program does with what its devices have.  Each is the usual reason for what is seen,
+ * and may be wrong: the difference itself is not. */
+#include "reports/pipeline/equal_causes.h"
+
+#include "analyzer/lint/places.h"
+#include "frontend/ir/params.h"
+
+#include <string.h>
+
+/* ---- what a program does */
+
+/* Some equation anywhere in it. */
+static const jx_eqn *find(const jx_program *program, bool (*is)(const jx_eqn *eqn))
+{
+    for (int i = 0; i < program->njaxprs; i++)
+        for (int k = 0; k < program->jaxprs[i]->neqns; k++)
+            if (is(&program->jaxprs[i]->eqns[k]))
+                return &program->jaxprs[i]->eqns[k];
+    return NULL;
+}
+
+static bool is_backward(const jx_eqn *eqn)
+{
+    return jx_place_is_backward(eqn, NULL);
+}
+
+static bool reduces(const jx_eqn *eqn)
+{
+    return eqn->prim->id == JX_PRIM_stablehlo_all_reduce ||
+           eqn->prim->id == JX_PRIM_stablehlo_reduce_scatter;
+}
+
+static bool permutes(const jx_eqn *eqn)
+{
+    return eqn->prim->id == JX_PRIM_stablehlo_collective_permute;
+}
+
+static bool gathers(const jx_eqn *eqn)
+{
+    return eqn->prim->id == JX_PRIM_stablehlo_all_gather ||
+           eqn->prim->id == JX_PRIM_stablehlo_all_to_all;
+}
+
+static bool communicates(const jx_eqn *eqn)
+{
+    return reduces(eqn) || permutes(eqn) || gathers(eqn);
+}
+
+/* JAX's own generator is lowered to exclusive ors of words. */
+static bool draws(const jx_eqn *eqn)
+{
+    return (eqn->prim->id == JX_PRIM_xor && eqn->outs[0]->aval->dtype == JX_U32) ||
+           eqn->prim->id == JX_PRIM_threefry2x32 || eqn->prim->id == JX_PRIM_rng_bit_generator ||
+           eqn->prim->id == JX_PRIM_stablehlo_rng;
+}
+
+static bool narrows(const jx_eqn *eqn)
+{
+    return eqn->prim->id == JX_PRIM_convert_element_type &&
+           jx_dtype_is_float(eqn->outs[0]->aval->dtype) &&
+           jx_dtype_is_narrower(eqn->outs[0]->aval->dtype, jx_atom_aval(eqn->ins[0])->dtype);
+}
+
+static bool asserts_agreement(const jx_eqn *eqn)
+{
+    const jx_p_shape_assertion *p = eqn->typed;
+
+    return eqn->prim->id == JX_PRIM_shape_assertion && p && p->error_message &&
+           !strcmp(p->error_message, JX_DEVICES_DIVERGE);
+}
+
+/* ---- factors */
+
+/* Whether so many devices stand along some axes of the mesh. */
+static bool is_of_mesh(const jx_mesh *mesh, int64_t factor)
+{
+    for (int axes = 1; mesh && mesh->naxes < 16 && axes < 1 << mesh->naxes; axes++) {
+        int64_t count = 1;
+        for (int k = 0; k < mesh->naxes; k++)
+            count *= axes & 1 << k ? mesh->sizes[k] : 1;
+        if (count == factor && count > 1)
+            return true;
+    }
+    return false;
+}
+
+/* Written out, a sum over devices of what is one array on all of them adds it to itself. */
+static bool adds_itself(const jx_eqn *eqn)
+{
+    return eqn->prim->id == JX_PRIM_add && eqn->ins[0].var && eqn->ins[0].var == eqn->ins[1].var;
+}
+
+static void tell_factor(const jx_equal_words *w, bool gradient, jx_equal_cause *to)
+{
+    const jx_field_difference *d = &w->fields->differs;
+    jx_buffer text = jx_ctx_text(w->program->ctx);
+    bool more = d->under == 1 && is_of_mesh(w->mesh, d->over);
+    bool less = d->over == 1 && is_of_mesh(w->mesh, d->under);
+    bool twice = more && find(w->program, adds_itself);
+
+    jx_buffer_printf(&text, "it is %lld", (long long)d->over);
+    if (d->under != 1)
+        jx_buffer_printf(&text, "/%lld", (long long)d->under);
+    jx_buffer_puts(&text, " times the other, everywhere");
+    if (more || less) {
+        bool back = gradient || find(w->original, is_backward);
+        to->code = back ? JX_CODE_MSH017 : twice ? JX_CODE_MSH007 : JX_CODE_MSH009;
+        jx_buffer_printf(&text, ", as many as there are devices along an axis: %s",
+                         twice  ? "what is summed is the same on all of them already"
+                         : more ? "summed twice, or a sum in place of a mean"
+                                : "a mean in place of a sum, or averaged twice");
+    }
+    to->note = jx_arena_take(w->program->ctx->arena, &text);
+}
+
+/* ---- NaN */
+
+static void tell_unfinite(const jx_equal_words *w, jx_equal_cause *to)
+{
+    const jx_field_difference *d = &w->fields->differs;
+    const jx_eqn *masked = w->fields->masked;
+
+    to->code = masked ? JX_CODE_MSH019 : JX_CODE_EQL001;
+    to->stack = masked ? masked->stack : NULL;
+    to->note = jx_arena_printf(
+        w->program->ctx->arena, "NaN reaches %lld of %lld elements of result %d%s",
+        (long long)d->unfinite, (long long)d->of, d->output,
+        masked ? ": what is chosen here leaves out NaN in the value, and not in the gradient "
+                 "(write a number where the NaN is)"
+               : "");
+}
+
+/* ---- devices that do not agree */
+
+static jx_groups groups_of(const jx_eqn *eqn)
+{
+    return reduces(eqn) && eqn->typed ? jx_collective_groups(eqn) : (jx_groups){0, NULL};
+}
+
+static bool holds(const jx_ints *group, int64_t device)
+{
+    return jx_ints_hold(*group, device);
+}
+
+/* A reduction that joins both devices. */
+static bool are_joined(const jx_program *program, int a, int b)
+{
+    for (int i = 0; i < program->njaxprs; i++)
+        for (int k = 0; k < program->jaxprs[i]->neqns; k++) {
+            jx_groups groups = groups_of(&program->jaxprs[i]->eqns[k]);
+            bool all = reduces(&program->jaxprs[i]->eqns[k]) && !groups.count;
+            for (int g = 0; g < groups.count; g++)
+                all |= holds(&groups.at[g], a) && holds(&groups.at[g], b);
+            if (all)
+                return true;
+        }
+    return false;
+}
+
+static void tell_pair(const jx_equal_words *w, jx_equal_cause *to)
+{
+    int number = w->floats->pair.output - w->question->nouts;
+    int device = w->pairs->at[number].device;
+    const jx_eqn *reduction = find(w->original, reduces);
+
+    if (!reduction) {
+        to->code = find(w->original, is_backward) ? JX_CODE_MSH018 : JX_CODE_MSH008;
+        to->note = "nothing is summed over devices";
+    } else if (!are_joined(w->original, 0, device)) {
+        to->code = JX_CODE_MSH012;
+        to->stack = reduction->stack;
+        to->note = jx_arena_printf(w->program->ctx->arena,
+                                   "what is summed over devices is never summed over 0 and %d",
+                                   device);
+    } else {
+        to->code = JX_CODE_MSH002;
+    }
+}
+
+/* ---- permutations */
+
+/* A device that nobody sends to receives zeros. */
+static bool leaves_holes(const jx_eqn *eqn, const jx_mesh *mesh)
+{
+    jx_groups pairs = permutes(eqn) && eqn->typed ? jx_collective_groups(eqn) : (jx_groups){0, NULL};
+    int64_t count = 1;
+
+    for (int k = 0; mesh && k < mesh->naxes; k++)
+        count *= mesh->sizes[k];
+    return mesh && permutes(eqn) && pairs.count < count;
+}
+
+static const jx_eqn *find_holes(const jx_equal_words *w)
+{
+    for (int i = 0; i < w->original->njaxprs; i++)
+        for (int k = 0; k < w->original->jaxprs[i]->neqns; k++)
+            if (leaves_holes(&w->original->jaxprs[i]->eqns[k], w->mesh))
+                return &w->original->jaxprs[i]->eqns[k];
+    return NULL;
+}
+
+/* ---- what devices compute by themselves */
+
+/* The equation of a jaxpr that makes a value; NULL: it comes from outside. */
+static const jx_eqn *maker(const jx_jaxpr *jaxpr, jx_atom atom)
+{
+    for (int i = 0; atom.var && i < jaxpr->neqns; i++)
+        for (int k = 0; k < jaxpr->eqns[i].nouts; k++)
+            if (jaxpr->eqns[i].outs[k] == atom.var)
+                return &jaxpr->eqns[i];
+    return NULL;
+}
+
+static bool is_constant(const jx_jaxpr *jaxpr, jx_atom atom, int depth)
+{
+    const jx_eqn *eqn = maker(jaxpr, atom);
+
+    if (!atom.var || !eqn || depth > 8)
+        return !atom.var || (!eqn && atom.var->id < jaxpr->nconsts);
+    for (int i = 0; i < eqn->nins; i++)
+        if (!is_constant(jaxpr, eqn->ins[i], depth + 1))
+            return false;
+    return true;
+}
+
+/* A ratio of numbers that the device has by itself, behind equations that are linear. */
+static const jx_eqn *ratio_behind(const jx_jaxpr *jaxpr, jx_atom atom, int depth)
+{
+    const jx_eqn *eqn = maker(jaxpr, atom);
+
+    if (!eqn || depth > 12)
+        return NULL;
+    switch (eqn->prim->id) {
+    case JX_PRIM_div:
+        return is_constant(jaxpr, eqn->ins[1], 0) ? ratio_behind(jaxpr, eqn->ins[0], depth + 1)
+                                                  : eqn;
+    case JX_PRIM_add:
+    case JX_PRIM_sub:
+    case JX_PRIM_mul:
+    case JX_PRIM_neg:
+    case JX_PRIM_reshape:
+    case JX_PRIM_broadcast_in_dim:
+    case JX_PRIM_convert_element_type:
+    case JX_PRIM_reduce_sum:
+        for (int i = 0; i < eqn->nins; i++) {
+            const jx_eqn *found = ratio_behind(jaxpr, eqn->ins[i], depth + 1);
+            if (found)
+                return found;
+        }
+        return NULL;
+    default: return NULL;
+    }
+}
+
+/* What is reduced over devices, or given back where nothing is communicated at all, is no
+ * linear function of what each has. */
+static const jx_eqn *find_ratio(const jx_equal_words *w)
+{
+    bool alone = !find(w->original, communicates);
+
+    for (int i = 0; i < w->original->njaxprs; i++) {
+        const jx_jaxpr *jaxpr = w->original->jaxprs[i];
+        for (int k = 0; k < jaxpr->neqns; k++) {
+            const jx_eqn *found = reduces(&jaxpr->eqns[k])
+                                      ? ratio_behind(jaxpr, jaxpr->eqns[k].ins[0], 0)
+                                      : NULL;
+            if (found)
+                return found;
+        }
+        for (int k = 0; alone && k < jaxpr->nouts; k++) {
+            const jx_eqn *found = ratio_behind(jaxpr, jaxpr->outs[k], 0);
+            if (found)
+                return found;
+        }
+    }
+    return NULL;
+}
+
+/* What is gathered has an axis of its own for the devices: it is not tiled. */
+static bool is_stacked(const jx_program *program, const jx_eqn *gather)
+{
+    const jx_eqn *eqn = NULL;
+    int64_t size;
+
+    for (int i = 0; i < program->njaxprs && !eqn; i++)
+        for (int k = 0; k < program->jaxprs[i]->neqns; k++)
+            if (&program->jaxprs[i]->eqns[k] == gather)
+                eqn = maker(program->jaxprs[i], gather->ins[0]);
+    return eqn && (eqn->prim->id == JX_PRIM_reshape || eqn->prim->id == JX_PRIM_broadcast_in_dim) &&
+           eqn->outs[0]->aval->rank > jx_atom_aval(eqn->ins[0])->rank &&
+           jx_dim_is_int(eqn->outs[0]->aval->shape[0], &size) && size == 1;
+}
+
+/* ---- sums that are made of other terms */
+
+/* Blocks of an input go around, not what has been summed up so far. */
+static bool sends_inputs(const jx_program *program)
+{
+    for (int i = 0; i < program->njaxprs; i++)
+        for (int k = 0; k < program->jaxprs[i]->neqns; k++) {
+            const jx_eqn *eqn = &program->jaxprs[i]->eqns[k];
+            if (permutes(eqn))
+                return !maker(program->jaxprs[i], eqn->ins[0]);
+        }
+    return false;
+}
+
+static void tell_terms(const jx_equal_words *w, bool gradient, jx_equal_cause *to)
+{
+    bool back = gradient || find(w->original, is_backward);
+    const jx_eqn *permutation = find(w->original, permutes), *gather = find(w->original, gathers);
+    int sign;
+
+    if (!jx_equal_of_ones(w->question, &sign))
+        return;
+    if (sign < 0) {
+        to->code = back ? JX_CODE_MSH018 : JX_CODE_MSH008;
+        to->note = "where all inputs are 1 it gives less: terms are missing";
+    } else if (sign > 0) {
+        to->code = JX_CODE_MSH007;
+        to->note = "where all inputs are 1 it gives more: something is summed more than once";
+    } else if (permutation) {
+        to->code = sends_inputs(w->original) ? JX_CODE_MSH006 : JX_CODE_MSH015;
+        to->stack = permutation->stack;
+        to->note = "where all inputs are 1 it gives the same: blocks meet others than they are "
+                   "meant for, by the permutation or by the index of a block";
+    } else if (gather) {
+        to->code = is_stacked(w->original, gather) ? JX_CODE_MSH014 : JX_CODE_MSH013;
+        to->stack = gather->stack;
+        to->note = "where all inputs are 1 it gives the same: what is gathered stands in another "
+                   "order";
+    }
+}
+
+/* ---- all of them */
+
+static bool tell_devices(const jx_equal_words *w, bool gradient, jx_equal_cause *to)
+{
+    const jx_eqn *eqn;
+
+    if (w->floats->differs.rounded) {
+        if (!(eqn = find(w->original, narrows)))
+            return false;
+        to->code = JX_CODE_MSH025;
+    } else if ((eqn = w->fields->clamped)) {
+        to->code = JX_CODE_MSH016;
+        to->note = "this slice would reach outside of its array, and begins elsewhere";
+    } else if ((eqn = find(w->original, draws))) {
+        to->code = JX_CODE_MSH021;
+        to->note = "each device draws the same numbers: its key does not depend on the device";
+    } else if ((eqn = find_holes(w))) {
+        to->code = JX_CODE_MSH005;
+        to->note = "a device that nobody sends to receives zeros";
+    } else if ((eqn = find_ratio(w))) {
+        to->code = JX_CODE_MSH020;
+        to->note = "each device computes this ratio of its own part alone, which is not the ratio "
+                   "of the whole";
+    } else {
+        tell_terms(w, gradient, to);
+        return true;
+    }
+    to->stack = eqn->stack;
+    return true;
+}
+
+void jx_equal_find_cause(const jx_equal_words *w, bool gradient, jx_equal_cause *to)
+{
+    const jx_field_difference *d = &w->fields->differs;
+
+    *to = (jx_equal_cause){.code = w->fields->identical || w->floats->differs.rounded
+                                       ? JX_CODE_EQL002
+                                       : JX_CODE_EQL001};
+    if (w->floats->pair.point)
+        tell_pair(w, to);
+    else if (d->output >= 0 && d->unfinite)
+        tell_unfinite(w, to);
+    else if (d->output >= 0 && d->over && !w->floats->differs.rounded)
+        tell_factor(w, gradient, to);
+    else if (w->mesh && !w->fields->identical)
+        tell_devices(w, gradient, to);
+}
+
+bool jx_equal_find_divergence(const jx_equal_words *w, jx_equal_cause *to)
+{
+    const jx_eqn *eqn = w->floats->why && !w->floats->failed &&
+                                strstr(w->floats->why, JX_DEVICES_DIVERGE)
+                            ? find(w->program, asserts_agreement)
+                            : NULL;
+
+    *to = (jx_equal_cause){.code = JX_CODE_MSH010, .stack = eqn ? eqn->stack : NULL};
+    return eqn != NULL;
+}

@@ -1,0 +1,21 @@
+/* equal_words.h - what is said of two programs that were held against each other. */
+#ifndef JX_EQUAL_WORDS_H
+#define JX_EQUAL_WORDS_H
+
+#include "analyzer/transform/devices.h"
+#include "reports/pipeline/equals.h"
+
+typedef struct jx_equal_words {
+    const jx_program *original, *program; /* the first as it was read, and as it ran */
+    const jx_mesh *mesh;                  /* of its devices, or NULL */
+    const jx_device_pairs *pairs;
+    const jx_equal_question *question;
+    const jx_equal_fields *fields;
+    const jx_equal_floats *floats;
+} jx_equal_words;
+
+/* Claims what is different or undecided, and fills in the words of the equality. */
+bool jx_equal_tell(const jx_equal_words *words, jx_claim_list *claims, jx_equality *to);
+bool jx_equal_tell_undecided(jx_ctx *ctx, jx_claim_list *claims, jx_equality *to);
+
+#endif

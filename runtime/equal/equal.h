@@ -1,0 +1,96 @@
+/* equal.h - do two programs compute the same?
+ *
+ * Both are ordinary programs that take inputs of the same types and give results of the
+ * same.  They are held against each other in two ways, which say different things:
+ *
+ *     over finite fields (runtime/field): the same as real functions, but for a chance that
+ *     is told, under assumptions that are told; nothing about floats
+ *     in floats, at points of several kinds, ordinary and extreme: a difference is shown by
+ *     inputs and both results; agreement shows nothing more than itself
+ *
+ * A difference of fields alone accuses nobody: what is no polynomial may be the same in a
+ * way that fields do not see. */
+#ifndef JX_EQUAL_H
+#define JX_EQUAL_H
+
+#include "frontend/ir/claim.h"
+#include "frontend/ir/typed.h"
+#include "runtime/plan.h"
+
+/* One of both.  Its results from number `nouts` of the question on are pairs that must be
+ * equal: an array as one device has it, and as another does. */
+typedef struct jx_equal_side {
+    const jx_typed *typed; /* its entry runs */
+    int nbindings;
+    const jx_binding *bindings;
+} jx_equal_side;
+
+typedef struct jx_equal_question {
+    jx_equal_side a, b;
+    int nouts;        /* results that are compared */
+    jx_plan *plans[2]; /* of a and b, in declared dtypes: jx_equal_open() */
+    size_t memory;    /* of an evaluation and of a plan, in bytes; 0: 2 GiB */
+    int64_t work;     /* operations on elements over fields; 0: 2^31 */
+    void (*progress)(void *to, const char *doing, int64_t done, int64_t all); /* or NULL */
+    void *to;
+} jx_equal_question;
+
+/* Plans both; false with an error in the context of the one that can't be run. */
+bool jx_equal_open(jx_equal_question *question);
+void jx_equal_close(jx_equal_question *question);
+
+/* ---- over fields */
+
+/* Where a result differs, as far as fields see it. */
+typedef struct jx_field_difference {
+    int output; /* of the first array that differs, or -1 */
+    int64_t index, count, of; /* its first element, how many, of how many */
+    int64_t unfinite; /* of these: of the first side NaN, where the other has a number */
+    int64_t over, under; /* all of `output` are that many times the other's; 0: they are not */
+} jx_field_difference;
+
+typedef struct jx_equal_fields {
+    bool identical;      /* error below 2^-bits */
+    int bits, rounds;
+    const char *assuming; /* arena text of the first program, or NULL: nothing */
+    const char *why;      /* of what is not identical, and of no difference that is known */
+    jx_field_difference differs; /* output -1: unknown */
+    int pair;             /* the first of a's pairs whose halves differ, or -1 */
+    const jx_eqn *masked; /* of a: the first that chose numbers where others are NaN */
+    const jx_eqn *clamped; /* of a: the first that takes a slice from elsewhere than it says */
+} jx_equal_fields;
+
+/* False only without memory (an error in the context of a). */
+bool jx_equal_over_fields(const jx_equal_question *question, jx_equal_fields *to);
+
+/* ---- in floats */
+
+/* A point where two results are further apart than rounding explains. */
+typedef struct jx_float_witness {
+    const char *point;  /* "numbers of mean 10000"; NULL: there is none */
+    bool extreme;       /* ordinary numbers show nothing */
+    bool rounded;       /* in float64 both are the same there */
+    int output;         /* the array; of a pair: nouts + its number */
+    int64_t index, count, of;
+    const void *const *inputs; /* dense, in the arena of the first program */
+    const void *got, *want;    /* all of that result of a and of b, likewise */
+    double lost[2]; /* what a and b lose there against float64, of that element; or NaN */
+} jx_float_witness;
+
+typedef struct jx_equal_floats {
+    int points, dropped; /* that were run; where neither result is finite */
+    int64_t unfinite;    /* elements of results that are finite in neither, over all points */
+    jx_float_witness differs, pair;
+    const char *why; /* they could not be run, or NULL */
+    int failed;      /* then which of them: 0 or 1 */
+} jx_equal_floats;
+
+/* Whether a gives less than b where all inputs are 1 (-1), as much (0), or more (1): of sums,
+ * whether terms are missing, others, or there twice.  False: it is not the same for all
+ * elements, or not known. */
+bool jx_equal_of_ones(const jx_equal_question *question, int *sign);
+
+/* False only without memory, or time. */
+bool jx_equal_in_floats(const jx_equal_question *question, jx_equal_floats *to);
+
+#endif

@@ -1,0 +1,458 @@
+/* equal_fields.c - see equal.h: both programs over random fields, on the same inputs. */
+#include "runtime/equal/equal.h"
+#include "runtime/equal/points.h"
+#include "runtime/field/plane.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { WANTED_BITS = 40, MOST_ROUNDS = 4 };
+#define MEMORY ((size_t)2 << 30)
+#define WORK ((int64_t)1 << 31)
+
+typedef struct comparing {
+    const jx_equal_question *question;
+    jx_equal_fields *to;
+    jx_field_program programs[2]; /* a, b */
+    jx_ctx *above, *ctx; /* the program's; of one round */
+    bool ideal, exponents;
+    int64_t work; /* that is left */
+    double error; /* of one round */
+    bool needs, powers, integers, asks_for_nan;
+    int64_t unfinite; /* elements that are no numbers on both sides */
+    const char *named;
+} comparing;
+
+static const jx_equal_side *side_of(const comparing *c, int s)
+{
+    return s ? &c->question->b : &c->question->a;
+}
+
+static const jx_jaxpr *entry_of(const comparing *c, int s)
+{
+    return side_of(c, s)->typed->program->entry.jaxpr;
+}
+
+static bool give_up(comparing *c, const char *why)
+{
+    if (!c->to->why && why)
+        c->to->why = jx_arena_string(c->above->arena, why, strlen(why));
+    return false;
+}
+
+/* ---- what takes powers */
+
+static bool takes_powers(jx_prim_id id)
+{
+    switch (id) {
+    case JX_PRIM_exp:
+    case JX_PRIM_exp2:
+    case JX_PRIM_expm1:
+    case JX_PRIM_log:
+    case JX_PRIM_log2:
+    case JX_PRIM_log1p:
+    case JX_PRIM_logistic:
+    case JX_PRIM_sin:
+    case JX_PRIM_cos:
+    case JX_PRIM_tan:
+    case JX_PRIM_sinh:
+    case JX_PRIM_cosh:
+    case JX_PRIM_tanh:
+    case JX_PRIM_pow: return true;
+    default: return false;
+    }
+}
+
+static bool any_powers(const jx_program *program)
+{
+    for (int i = 0; i < program->njaxprs; i++)
+        for (int k = 0; k < program->jaxprs[i]->neqns; k++)
+            if (takes_powers(program->jaxprs[i]->eqns[k].prim->id))
+                return true;
+    return false;
+}
+
+/* ---- inputs */
+
+/* Integers and keys are drawn, as for runs in floats. */
+static bool draw_bits(comparing *c, jx_field *f, const jx_aval *aval, int number,
+                      jx_field_value *to)
+{
+    const jx_port *port = jx_plan_in(c->question->plans[1], number);
+
+    *to = (jx_field_value){.dtype = aval->dtype,
+                           .rank = port->rank,
+                           .shape = port->shape,
+                           .count = port->count,
+                           .bits = jx_arena_alloc(f->ctx->arena, port->bytes + 16)};
+    if (!to->bits)
+        return false;
+    jx_equal_fill(c->to->rounds % 2, number, port, to->bits);
+    c->integers = true;
+    return true;
+}
+
+/* A boolean is a random element that selects. */
+static bool draw_bools(comparing *c, jx_field *f, const jx_aval *aval, int number,
+                       jx_field_value *to)
+{
+    if (!jx_field_like(f, &c->programs[1], aval, false, to))
+        return false;
+    for (int64_t i = 0; i < to->count; i++) {
+        jx_cell cell = jx_cell_any(f, jx_hash_mix((uint64_t)number + 1, (uint64_t)i));
+        cell.over = 1;
+        cell = jx_cell_as_bool(cell);
+        jx_plane_put(f, to, i, &cell);
+    }
+    return true;
+}
+
+static bool draw(comparing *c, jx_field *f, int number, jx_field_value *to)
+{
+    const jx_jaxpr *of = entry_of(c, 1);
+    const jx_aval *aval = of->vars[of->nconsts + number]->aval;
+
+    if (aval->kind != JX_AVAL_ARRAY || jx_dtype_is_complex(aval->dtype))
+        return give_up(c, "it takes what is no real number");
+    if (aval->dtype == JX_BOOL ? draw_bools(c, f, aval, number, to)
+        : jx_dtype_is_float(aval->dtype)
+            ? jx_field_input(f, &c->programs[1], aval, number, to)
+            : draw_bits(c, f, aval, number, to))
+        return true;
+    return give_up(c, "an input is too large");
+}
+
+/* ---- one result */
+
+typedef struct arrays {
+    const jx_field_value *a, *b;
+} arrays;
+
+/* What two elements are to each other. */
+typedef enum relation { SAME, UNFINITE, NEEDS, DIFFER, LOST_NAN, UNKNOWN } relation;
+
+static relation relate(const jx_cell *a, const jx_cell *b)
+{
+    if (a->kind == JX_CELL_UNKNOWN || b->kind == JX_CELL_UNKNOWN)
+        return UNKNOWN;
+    if (a->kind && b->kind)
+        return a->kind == b->kind && (a->kind == JX_CELL_NAN || a->signs == b->signs) ? UNFINITE
+                                                                                     : DIFFER;
+    if (a->kind || b->kind)
+        return a->kind == JX_CELL_NAN ? LOST_NAN : DIFFER;
+    if (!jx_cell_same(a, b) || a->blended != b->blended)
+        return DIFFER;
+    return a->needs == b->needs ? SAME : NEEDS;
+}
+
+static relation relate_bits(const arrays *of, int64_t i)
+{
+    size_t bytes = jx_dtype_of(of->a->dtype)->bytes;
+
+    if (of->a->unknown || of->b->unknown || !of->b->bits)
+        return UNKNOWN;
+    return memcmp((const char *)of->a->bits + (size_t)i * bytes,
+                  (const char *)of->b->bits + (size_t)i * bytes, bytes)
+               ? DIFFER
+               : SAME;
+}
+
+/* The chance that both are one number though they are not, at most. */
+static void bound(comparing *c, const jx_field *f, const jx_cell *a, const jx_cell *b)
+{
+    double pairs = (double)f->opaque * (double)f->opaque / 2, below = 0;
+    double degree = fmax(jx_cell_degree(f, a), jx_cell_degree(f, b));
+    double bits = (double)a->bits + b->bits, error;
+
+    for (int i = 0; i < JX_MOST_LEVELS; i++)
+        below = fmax(below, f->inverses[i].bits);
+    if (a->under > 0 || b->under > 0)
+        bits += degree * below;
+    /* Two arguments of a function that are one by chance make its values one; and there are
+     * more than 2^44 primes above 2^52 to choose from, of which few divide a coefficient. */
+    error = ldexp(degree, f->exponents ? -52 : -59) +
+            ldexp(pairs * fmax(1, f->degree), f->exponents ? -52 : -59) + ldexp(bits / 52 + 2, -43);
+    c->error = fmax(c->error, error);
+}
+
+/* Which small rational number times `b` is `a`. */
+static bool is_multiple(const jx_field *f, const jx_cell *a, const jx_cell *b, int64_t *over,
+                        int64_t *under)
+{
+    enum { MOST = 64 };
+    const jx_modulus *p = &f->ring.fast_p;
+    uint64_t ratio;
+
+    if (a->kind || b->kind || !a->v || !b->v)
+        return false;
+    ratio = jx_mod_fast(a->v, jx_mod_inverse(b->v, p->m), p);
+    for (*under = 1; *under <= MOST; ++*under)
+        for (*over = -MOST; *over <= MOST; ++*over)
+            if (*over && jx_mod_dyadic(*over, 0, p->m) ==
+                             jx_mod_fast(ratio, (uint64_t)*under, p))
+                return true;
+    *over = *under = 0;
+    return false;
+}
+
+static void look_for_factor(const jx_field *f, const arrays *of, jx_field_difference *to)
+{
+    const jx_modulus *p = &f->ring.fast_p;
+    int64_t k = 0;
+    jx_cell a, b;
+
+    to->over = to->under = 0;
+    for (; k < of->a->count; k++) {
+        a = jx_plane_element(of->a, k);
+        b = jx_plane_element(of->b, k);
+        if (!jx_cell_is_zero(&a) || !jx_cell_is_zero(&b))
+            break;
+    }
+    if (k == of->a->count || !is_multiple(f, &a, &b, &to->over, &to->under))
+        return;
+    uint64_t over = jx_mod_dyadic(to->over, 0, p->m), under = (uint64_t)to->under;
+    for (; k < of->a->count; k++) {
+        a = jx_plane_element(of->a, k);
+        b = jx_plane_element(of->b, k);
+        if (a.kind || b.kind || jx_mod_fast(a.v, under, p) != jx_mod_fast(b.v, over, p)) {
+            to->over = to->under = 0;
+            return;
+        }
+    }
+}
+
+/* Compares an array; false where it is not the same. */
+static bool compare(comparing *c, const jx_field *f, const arrays *of, int output)
+{
+    jx_field_difference found = {.output = output, .of = of->a->count};
+    const char *why = NULL;
+    int64_t bad = 0;
+
+    if (of->a->count != of->b->count || of->a->dtype != of->b->dtype)
+        return give_up(c, "results of different sizes");
+    for (int64_t i = 0; i < of->a->count; i++) {
+        relation r;
+        if (of->a->bits) {
+            r = relate_bits(of, i);
+        } else {
+            jx_cell a = jx_plane_element(of->a, i), b = jx_plane_element(of->b, i);
+            r = relate(&a, &b);
+            if (r == SAME || r == NEEDS) {
+                bound(c, f, &a, &b);
+                c->needs |= a.needs != NULL;
+            }
+        }
+        c->unfinite += r == UNFINITE;
+        if (r == SAME || r == UNFINITE)
+            continue;
+        if (r == UNKNOWN)
+            why = f->why ? f->why : "a result is not known";
+        if (r == NEEDS && !why)
+            why = "one divides, or takes a root or logarithm, where the other does not";
+        found.unfinite += r == LOST_NAN;
+        if ((r == DIFFER || r == LOST_NAN) && !found.count++)
+            found.index = i;
+        bad++;
+    }
+    if (found.count && c->to->differs.output < 0) {
+        if (!of->a->bits)
+            look_for_factor(f, of, &found);
+        c->to->differs = found;
+        give_up(c, "they differ as formal expressions");
+    }
+    return !bad || give_up(c, why);
+}
+
+/* ---- a round */
+
+static bool evaluate(comparing *c, jx_field *f, int s, const jx_field_value *ins,
+                     jx_field_value *outs)
+{
+    const jx_closed *entry = &side_of(c, s)->typed->program->entry;
+
+    if (c->question->progress)
+        c->question->progress(c->question->to, s ? "evaluating the second program over a field"
+                                                 : "evaluating the first program over a field",
+                              c->to->rounds, MOST_ROUNDS);
+    f->masked = f->clamped = NULL;
+    return jx_field_run(f, &c->programs[s], entry, ins, outs) ||
+           give_up(c, "too large to be evaluated");
+}
+
+/* The pairs of a: the same array on two devices. */
+static bool compare_pairs(comparing *c, const jx_field *f, const jx_field_value *outs)
+{
+    int nouts = c->question->nouts, n = entry_of(c, 0)->nouts;
+
+    for (int i = nouts; i + 1 < n; i += 2) {
+        jx_field_difference before = c->to->differs;
+        const arrays both = {&outs[i], &outs[i + 1]};
+        if (compare(c, f, &both, i))
+            continue;
+        c->to->differs = before;
+        c->to->pair = c->to->pair < 0 ? (i - nouts) / 2 : c->to->pair;
+        return false;
+    }
+    return true;
+}
+
+static bool compare_all(comparing *c, const jx_field *f, const jx_field_value *a,
+                        const jx_field_value *b)
+{
+    bool same = true;
+
+    for (int i = 0; i < c->question->nouts; i++) {
+        const arrays both = {&a[i], &b[i]};
+        same &= compare(c, f, &both, i);
+    }
+    return compare_pairs(c, f, a) && same;
+}
+
+static void name_constants(comparing *c, const jx_field *f)
+{
+    jx_buffer text = jx_ctx_text(c->above);
+
+    for (size_t i = 0; !c->named && i < f->named.count; i++)
+        jx_buffer_printf(&text, "%s%s", i ? ", " : "", f->named.at[i]);
+    if (!c->named && f->named.count)
+        c->named = jx_arena_take(c->above->arena, &text);
+    jx_buffer_free(&text);
+}
+
+static bool run(comparing *c, jx_field *f)
+{
+    const jx_jaxpr *a = entry_of(c, 0), *b = entry_of(c, 1);
+    jx_arena *arena = c->ctx->arena;
+    jx_field_value *ins = JX_NEW_ARRAY(arena, b->nins + 1, jx_field_value);
+    jx_field_value *got = JX_NEW_ARRAY(arena, a->nouts + 1, jx_field_value);
+    jx_field_value *want = JX_NEW_ARRAY(arena, b->nouts + 1, jx_field_value);
+
+    f->planes = f->blends = f->sets_of_most = true;
+    f->exponents = c->exponents;
+    f->ideal = c->ideal;
+    f->work = -c->work;
+    if (!ins || !got || !want)
+        return give_up(c, "too large to be evaluated");
+    for (int i = 0; i < b->nins; i++)
+        if (!draw(c, f, i, &ins[i]))
+            return false;
+    if (!evaluate(c, f, 1, ins, want) || !evaluate(c, f, 0, ins, got))
+        return false;
+    c->to->masked = f->masked;
+    c->to->clamped = f->clamped;
+    c->powers |= f->powers;
+    c->asks_for_nan |= f->asks_for_nan;
+    name_constants(c, f);
+    return compare_all(c, f, got, want);
+}
+
+static bool run_round(comparing *c, uint64_t seed)
+{
+    jx_field f;
+    bool same;
+
+    c->ctx = jx_ctx_below(c->above, c->question->memory ? c->question->memory : MEMORY);
+    if (!c->ctx)
+        return give_up(c, "too large to be evaluated");
+    same = jx_field_begin(&f, c->ctx, seed) && run(c, &f);
+    c->work = -f.work;
+    jx_ctx_free(c->ctx);
+    c->ctx = NULL;
+    c->to->rounds++;
+    return same || give_up(c, "too large to be evaluated");
+}
+
+/* As many rounds as are needed, two at least. */
+static bool run_rounds(comparing *c, uint64_t seed)
+{
+    int rounds = 2;
+
+    for (int i = 0; i < rounds; i++) {
+        if (!run_round(c, jx_hash_mix(seed, (uint64_t)i + 1)))
+            return false;
+        if (c->error >= 0x1p-10)
+            return give_up(c, "degrees too high");
+        if (c->error > 0)
+            rounds = (int)fmax(2, ceil(WANTED_BITS / -log2(c->error)));
+        if (rounds > MOST_ROUNDS)
+            return give_up(c, "degrees too high");
+    }
+    c->to->bits = c->error > 0 ? (int)floor(rounds * -log2(c->error)) : 60 * rounds;
+    return true;
+}
+
+/* ---- what is assumed */
+
+static const char *assumptions(comparing *c)
+{
+    jx_buffer text = jx_ctx_text(c->above);
+    const char *between = "";
+    const struct {
+        bool there;
+        const char *text;
+    } all[] = {
+        {c->needs, "no divisor is 0 and roots and logarithms are taken where they exist"},
+        {c->asks_for_nan, "inputs are finite (one asks for that)"},
+        {c->powers, "exp and sin are as good as powers of a random number"},
+        {c->integers, "integers and keys are as those that were drawn"},
+        {c->unfinite > 0, "what is finite in neither was looked at in floats alone"},
+    };
+
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        if (!all[i].there)
+            continue;
+        jx_buffer_printf(&text, "%s%s", between, all[i].text);
+        between = "; ";
+    }
+    if (c->named)
+        jx_buffer_printf(&text, "%s%s", between, c->named);
+    return jx_buffer_text(&text)[0] ? jx_arena_take(c->above->arena, &text) : NULL;
+}
+
+/* The same programs meet the same primes. */
+static uint64_t seed_of(const jx_equal_question *question)
+{
+    uint64_t seed = 0x6571756c;
+
+    for (int s = 0; s < 2; s++) {
+        const jx_jaxpr *of = (s ? question->b : question->a).typed->program->entry.jaxpr;
+        seed = jx_hash_mix(seed, (uint64_t)of->neqns);
+        for (int i = 0; i < of->neqns; i++)
+            seed = jx_hash_mix(seed, (uint64_t)of->eqns[i].prim->id);
+    }
+    return seed;
+}
+
+bool jx_equal_over_fields(const jx_equal_question *question, jx_equal_fields *to)
+{
+    jx_ctx *above = question->a.typed->program->ctx;
+    comparing c = {.question = question,
+                   .to = to,
+                   .above = above,
+                   .work = question->work ? question->work : WORK};
+    jx_equal_fields first = {0};
+
+    *to = (jx_equal_fields){.differs.output = -1, .pair = -1};
+    c.exponents = any_powers(question->a.typed->program) || any_powers(question->b.typed->program);
+    for (int s = 0; s < 2; s++)
+        jx_field_open(&c.programs[s], side_of(&c, s)->typed, side_of(&c, s)->nbindings,
+                      side_of(&c, s)->bindings, question->memory ? question->memory : MEMORY);
+    /* Exact constants before those that they were rounded from. */
+    for (int turn = 0; turn < 2 && !to->identical; turn++) {
+        c.ideal = turn;
+        c.error = 0;
+        c.needs = c.powers = c.integers = c.asks_for_nan = false;
+        c.unfinite = 0;
+        *to = (jx_equal_fields){.differs.output = -1, .pair = -1};
+        to->identical = run_rounds(&c, seed_of(question));
+        if (!turn)
+            first = *to;
+    }
+    for (int s = 0; s < 2; s++)
+        jx_field_close(&c.programs[s]);
+    if (to->identical)
+        to->assuming = assumptions(&c);
+    else
+        *to = first;
+    return jx_ok(above);
+}

@@ -1,0 +1,87 @@
+/* points.c - see points.h. */
+#include "runtime/equal/points.h"
+
+#include "runtime/elementwise.h"
+#include "runtime/fill.h"
+#include "runtime/gradients/gradpoints.h"
+
+#include <math.h>
+#include <stdio.h>
+
+typedef enum kind { NORMAL, UNIT, TIES, ZEROS } kind;
+
+static const struct {
+    jx_equal_point point;
+    kind kind;
+    double scale, mean;
+} all[] = {
+    {{"ordinary numbers", false, false}, NORMAL, 1, 0},
+    {{"numbers between 0 and 1", false, false}, UNIT, 1, 0},
+    {{"small integers, of which many are equal", false, true}, TIES, 1, 0},
+    {{"zeros", false, true}, ZEROS, 0, 0},
+    {{"numbers of scale 200", true, false}, NORMAL, 200, 0},
+    {{"numbers of mean 10000", true, false}, NORMAL, 1, 1e4},
+};
+
+int jx_equal_points(void)
+{
+    return sizeof all / sizeof *all;
+}
+
+const jx_equal_point *jx_equal_point_at(int number)
+{
+    return &all[number].point;
+}
+
+static double number_of(int point, jx_rng *rng)
+{
+    if (point == JX_EQUAL_ONES)
+        return 1;
+    switch (all[point].kind) {
+    case NORMAL: return all[point].mean + all[point].scale * jx_rng_normal(rng);
+    case UNIT: return jx_rng_uniform(rng);
+    case TIES: return floor(3 * jx_rng_uniform(rng)) - 1;
+    case ZEROS: break;
+    }
+    return 0;
+}
+
+static void fill_whole(int point, jx_rng *rng, const jx_port *port, char *to)
+{
+    size_t bytes = jx_dtype_of(port->dtype)->bytes;
+
+    bool zeros = point != JX_EQUAL_ONES && all[point].kind == ZEROS;
+
+    for (int64_t i = 0; i < port->count && !zeros; i++) {
+        int64_t value = port->dtype == JX_BOOL ? (int64_t)(jx_rng_next(rng) >> 63)
+                                               : (int64_t)(jx_rng_next(rng) >> 62);
+        if (port->dtype == JX_BOOL)
+            to[i] = (char)value;
+        else
+            jx_convert(JX_I64, port->dtype, &value, to + (size_t)i * bytes, 1);
+    }
+}
+
+void jx_equal_fill(int point, int index, const jx_port *port, void *to)
+{
+    jx_rng rng = {.state = 0x9e37 + 0x1000003 * (uint64_t)point + (uint64_t)index};
+    size_t bytes = jx_dtype_of(port->dtype)->bytes;
+    bool complex = jx_dtype_is_complex(port->dtype);
+    char seed[40];
+
+    if (port->aval->dtype == JX_KEY) {
+        snprintf(seed, sizeof seed, "random:%d", point);
+        jx_fill(seed, index, port, to, NULL);
+        return;
+    }
+    if (!jx_dtype_is_inexact(port->dtype)) {
+        fill_whole(point, &rng, port, to);
+        return;
+    }
+    for (int64_t i = 0; i < port->count; i++) {
+        double value[2] = {number_of(point, &rng), 0};
+        value[1] = complex ? number_of(point, &rng) : 0;
+        jx_convert(complex ? JX_C128 : JX_F64, port->dtype, value, (char *)to + (size_t)i * bytes,
+                   1);
+    }
+}

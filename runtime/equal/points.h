@@ -1,0 +1,21 @@
+/* points.h - the inputs at which two programs are run (equal.h). */
+#ifndef JX_EQUAL_POINTS_H
+#define JX_EQUAL_POINTS_H
+
+#include "runtime/plan.h"
+
+typedef struct jx_equal_point {
+    const char *name; /* "numbers of scale 200" */
+    bool extreme;     /* right programs may lose digits there */
+    bool special;     /* numbers that are equal, or zero: rounding decides which way to go */
+} jx_equal_point;
+
+/* Ordinary ones first. */
+int jx_equal_points(void);
+const jx_equal_point *jx_equal_point_at(int number);
+/* Fills input `index` as that point has it; the same in every run.  Keys are random,
+ * integers small. */
+enum { JX_EQUAL_ONES = -1 }; /* a point beside these */
+void jx_equal_fill(int point, int index, const jx_port *port, void *to);
+
+#endif

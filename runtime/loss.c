@@ -1,0 +1,150 @@
+/* loss.c - see loss.h. */
+#include "runtime/loss.h"
+
+#include "runtime/compare.h"
+#include "runtime/elementwise.h"
+#include "runtime/shake.h"
+
+#include <math.h>
+
+const void *const *jx_inputs_widened(jx_ctx *ctx, const jx_plan *plan, const void *const *declared)
+{
+    int n = jx_plan_nins(plan);
+    const void **ins = JX_NEW_ARRAY(ctx->arena, n + 1, const void *);
+
+    for (int i = 0; ins && i < n; i++) {
+        const jx_port *port = jx_plan_in(plan, i);
+        jx_dtype from =
+            port->aval->dtype == JX_KEY ? JX_U32 : port->aval->dtype;
+        ins[i] = declared[i];
+        if (from == port->dtype)
+            continue;
+        void *wide = jx_arena_alloc(ctx->arena, port->bytes);
+        if (!wide)
+            return NULL;
+        jx_convert(from, port->dtype, declared[i], wide, port->count);
+        ins[i] = wide;
+    }
+    return ins;
+}
+
+void jx_loss_again(jx_loss *r, const void *const *ins)
+{
+    jx_exec_free(r->wide);
+    r->wide = NULL;
+    for (int k = 0; k < JX_SHAKES; k++) {
+        jx_exec_free(r->shaken[k]);
+        r->shaken[k] = NULL;
+    }
+    r->ins = ins;
+}
+
+void jx_loss_close(jx_loss *r)
+{
+    jx_loss_again(r, NULL);
+    jx_plan_free(r->wide_plan);
+    r->wide_plan = NULL;
+}
+
+/* What failed has no results to look at. */
+static void give_up(jx_loss *r)
+{
+    if (r->wide && jx_exec_gave_up(r->wide))
+        jx_fail(r->ctx, JX_E_LIMIT, r->typed->program->path, NULL, "%s",
+                jx_exec_error(r->wide));
+    jx_exec_free(r->wide);
+    r->wide = NULL;
+}
+
+jx_exec *jx_loss_wide(jx_loss *r)
+{
+    jx_plan_options o = r->options;
+    const void *const *ins;
+
+    if (r->wide)
+        return r->wide;
+    o.domain = JX_WIDE;
+    o.watch = NULL;
+    if (!r->wide_plan)
+        r->wide_plan = jx_plan_make(r->typed, r->closed, &o);
+    ins = r->wide_plan ? jx_inputs_widened(r->ctx, r->wide_plan, r->ins) : NULL;
+    r->wide = ins ? jx_exec_new(r->wide_plan) : NULL;
+    if (r->wide)
+        jx_exec_seed(r->wide, r->seed);
+    if (r->wide && jx_exec_run(r->wide, ins, NULL))
+        return r->wide;
+    give_up(r);
+    return NULL;
+}
+
+/* An input off by what its dtype can't hold; one of float64 by a unit of its own. */
+static const void *moved(jx_loss *r, int i, const void *wide, int which)
+{
+    const jx_port *port = jx_plan_in(r->wide_plan, i);
+    jx_dtype declared = port->aval->dtype;
+    const jx_shake shake = {.seed = (uint64_t)which,
+                            .by = declared == port->dtype ? 1 : 0.5};
+    void *copy = jx_arena_copy(r->ctx->arena, wide, port->bytes);
+
+    if (copy)
+        jx_shake_values(&shake, declared, port->dtype, copy, port->count);
+    return copy;
+}
+
+/* The same with inputs that are off, in one of several ways. */
+static jx_exec *shaken(jx_loss *r, int which)
+{
+    const void *const *wide;
+    const void **ins;
+
+    if (r->shaken[which])
+        return r->shaken[which];
+    wide = jx_inputs_widened(r->ctx, r->wide_plan, r->ins);
+    ins = wide ? JX_NEW_ARRAY(r->ctx->arena, jx_plan_nins(r->wide_plan) + 1,
+                              const void *)
+               : NULL;
+    for (int i = 0; ins && i < jx_plan_nins(r->wide_plan); i++)
+        if (!(ins[i] = moved(r, i, wide[i], which)))
+            return NULL;
+    jx_exec *exec = r->shaken[which] = ins ? jx_exec_new(r->wide_plan) : NULL;
+    if (exec)
+        jx_exec_seed(exec, r->seed);
+    if (exec && jx_exec_run(exec, ins, NULL))
+        return exec;
+    jx_exec_free(exec);
+    r->shaken[which] = NULL;
+    return NULL;
+}
+
+/* The largest number among the inputs of a float or complex dtype. */
+static double largest_input(const jx_loss *r)
+{
+    double largest = 0;
+
+    for (int i = 0; i < jx_plan_nins(r->plan); i++) {
+        const jx_port *port = jx_plan_in(r->plan, i);
+        if (jx_dtype_is_inexact(port->dtype))
+            largest = fmax(largest, jx_largest(port->dtype, r->ins[i], port->count));
+    }
+    return largest;
+}
+
+bool jx_loss_of(jx_loss *r, int i, jx_dtype dtype, const void *got, jx_roundoff *to)
+{
+    int64_t count = jx_plan_out(r->plan, i)->count;
+    const void *others[JX_SHAKES];
+    bool known;
+
+    to->each = JX_NEW_ARRAY(r->ctx->arena, count + 1, double);
+    known = to->each && jx_loss_wide(r);
+    for (int k = 0; known && k < JX_SHAKES; k++) {
+        jx_exec *exec = shaken(r, k);
+        known = exec != NULL;
+        others[k] = known ? jx_exec_out(exec, i) : NULL;
+    }
+    known = known && jx_roundoff_measure(r->ctx, dtype, got, jx_exec_out(r->wide, i), JX_SHAKES,
+                                         others, count, largest_input(r), to);
+    if (r->ctx->error.kind != JX_E_LIMIT) /* that would be another verdict */
+        jx_error_clear(r->ctx);
+    return known;
+}

@@ -1,0 +1,136 @@
+# shellcheck shell=sh
+# jaxvet equal: what it says of pairs, and what it refuses.
+
+f() { # NAME TYPES BODY...: a program of one line per equation
+    name=$1
+    shift
+    printf '{ lambda ; %s. let\n' "$1" >"$work/$name.jaxpr"
+    shift
+    while [ $# -gt 1 ]; do
+        printf '    %s\n' "$1" >>"$work/$name.jaxpr"
+        shift
+    done
+    printf '  in (%s,) }\n' "$1" >>"$work/$name.jaxpr"
+}
+# pair CODE A B - compares two of them.
+pair() {
+    expect "$1" equal "$work/$2.jaxpr" "$work/$3.jaxpr"
+}
+never() { # PATTERN: no line has it
+    holds sh -c '! grep -q -e "$2" "$1"' - "$work/out" "$1"
+}
+
+# ---- the words for what is the same
+f factored 'a:f32[3] b:f32[3]' 'c:f32[3] = add b 1.0:f32[]' 'd:f32[3] = mul a c' d
+f expanded 'a:f32[3] b:f32[3]' 'c:f32[3] = mul a b' 'd:f32[3] = add c a' d
+pair 0 factored factored
+prints ': the same by terms$'
+pair 0 factored expanded
+prints 'identical over the reals, error below 2^-[4-9][0-9]; no difference in floats at 6 points$'
+prints '0 undecided'
+never ': equal\|: proved'
+expect 0 equal --grad "$work/factored.jaxpr" "$work/expanded.jaxpr"
+prints 'derivatives: identical over the reals'
+
+# ---- what differs is shown
+f less 'a:f32[3] b:f32[3]' 'c:f32[3] = mul a b' 'd:f32[3] = sub c a' d
+pair 1 less expanded
+prints 'different$'
+prints '^error\[EQL001\] programs-differ: result 0 differs: element \[0\] is .*, and .* in the other program (3 of 3 elements at ordinary numbers)'
+f thrice 'a:f32[3] b:f32[3]' 'c:f32[3] = mul a b' 'd:f32[3] = add c a' 'e:f32[3] = mul d 3.0:f32[]' e
+pair 1 thrice expanded
+prints 'note: it is 3 times the other, everywhere'
+pair 1 expanded thrice
+prints 'note: it is 1/3 times the other, everywhere'
+expect 1 equal "$work/less.jaxpr" "$work/expanded.jaxpr" --witness "$work/case.npz"
+holds test -s "$work/case.npz"
+expect 0 run "$work/less.jaxpr" --inputs "$work/case.npz"
+expect 1 equal "$work/less.jaxpr" "$work/expanded.jaxpr" --format json
+prints '"equal":\[{"verdict":"different","of":"values","points":1,"devices":\[1,1\]}\]'
+prints '"witness":{"of":"equal","point":"ordinary numbers","output":0,"index":0,"inputs":\[{"dtype":"float32","shape":\[3\],"values":'
+
+# ---- what fields alone would call the same
+f x 'a:f32[8]' 'b:f32[8] = mul a 2.0:f32[]' 'c:f32[8] = sub b a' c
+f ones 'a:f32[8]' 'b:f32[8] = sub a a' 'c:f32[8] = add b 1.0:f32[]' c
+f at_zero 'a:f32[8]' 'b:bool[8] = eq a 0.0:f32[]' 'f:f32[8] = broadcast_in_dim[broadcast_dimensions=() shape=(8,) sharding=None] 5.0:f32[]' 'c:f32[8] = select_n b a f' c
+pair 1 at_zero x
+prints 'small integers, of which many are equal'
+f ratio 'a:f32[8]' 'b:f32[8] = div a a' b
+pair 1 ratio ones
+prints 'nan, and 1 in the other program'
+f far 'a:f32[8]' 'b:f32[8] = add a 1e8:f32[]' 'c:f32[8] = sub b 1e8:f32[]' c
+pair 1 far x
+prints '^error\[EQL002\] floats-differ: result 0 differs in floats, though it is the same over the reals'
+f square 'a:f32[64]' 'b:f32[64] = mul a a' 'c:f32[] = reduce_sum[axes=(0,) out_sharding=None] b' 'd:f32[] = div c 64.0:f32[]' 'e:f32[] = reduce_sum[axes=(0,) out_sharding=None] a' 'f:f32[] = div e 64.0:f32[]' 'g:f32[] = mul f f' 'h:f32[] = sub d g' h
+f twice 'a:f32[64]' 'e:f32[] = reduce_sum[axes=(0,) out_sharding=None] a' 'f:f32[] = div e 64.0:f32[]' 'g:f32[64] = sub a f' 'b:f32[64] = mul g g' 'c:f32[] = reduce_sum[axes=(0,) out_sharding=None] b' 'd:f32[] = div c 64.0:f32[]' d
+pair 1 square twice
+prints 'EQL002.*numbers of mean 10000'
+f huge 'a:f32[8]' 'b:f32[8] = mul a 2305843009213693952.0:f32[]' b
+pair 1 huge x
+
+# ---- what is open
+f tiny 'a:f32[8]' 'b:f32[8] = add a 1e-9:f32[]' b
+pair 0 tiny x
+prints 'undecided: they differ as formal expressions; no difference in floats at 6 points'
+prints '1 undecided$'
+expect 5 equal --strict "$work/tiny.jaxpr" "$work/x.jaxpr"
+f sorted 'a:f32[8]' 'b:f32[8] = sort[dimension=0 is_stable=True num_keys=1] a' b
+pair 0 sorted sorted
+prints 'the same by terms'
+f nan_aside 'a:f32[8]' 'b:bool[8] = ne a a' 'f:f32[8] = broadcast_in_dim[broadcast_dimensions=() shape=(8,) sharding=None] 0.0:f32[]' 'c:f32[8] = select_n b a f' c
+pair 0 nan_aside x
+prints 'assuming that inputs are finite (one asks for that)'
+
+# ---- sizes
+f mean 'a:f32[b]' 'c:f32[] = reduce_sum[axes=(0,) out_sharding=None] a' c
+f total 'a:f32[b]' 'c:f32[b] = mul a 2.0:f32[]' 'd:f32[] = reduce_sum[axes=(0,) out_sharding=None] c' 'e:f32[] = div d 2.0:f32[]' e
+pair 0 mean total
+prints ' at b = 1,'
+prints ' at b = 2,'
+expect 0 equal --set b=5 "$work/mean.jaxpr" "$work/total.jaxpr"
+prints 'identical over the reals at b = 5'
+expect 2 equal --set c=5 "$work/mean.jaxpr" "$work/total.jaxpr"
+complains 'c=5'
+f eight 'a:f32[8]' 'c:f32[] = reduce_sum[axes=(0,) out_sharding=None] a' c
+pair 0 eight mean
+prints 'the same by terms at b = 8'
+pair 0 mean eight
+
+# ---- what can't be compared
+pair 3 x factored
+complains 'it takes 2 arrays and gives 1, and .*x.jaxpr takes 1 and gives 1: expected two programs that take and give the same'
+pair 3 eight x
+complains 'result 0 is f32\[8\], and f32\[\] in .*eight.jaxpr'
+f wide 'a:f64[8]' 'b:f64[8] = mul a 2.0:f64[]' b
+pair 3 wide x
+complains 'input 0 is f32\[8\], and f64\[8\]'
+expect 2 equal "$work/x.jaxpr"
+complains 'expected two programs'
+expect 3 equal "$work/x.jaxpr" "$work/nobody.jaxpr"
+expect 2 equal --format xml "$work/x.jaxpr" "$work/x.jaxpr"
+
+# ---- nothing to compare
+f empty 'a:f32[0]' 'b:f32[0] = mul a 2.0:f32[]' b
+f empty_sum 'a:f32[0]' 'b:f32[0] = add a a' b
+pair 0 empty empty_sum
+prints 'the same by terms'
+
+# ---- many devices: each against the program that is right
+for mesh in MSH002 MSH005 MSH006 MSH007 MSH008 MSH009 MSH010 MSH012 MSH013 MSH014 MSH015 MSH016 \
+    MSH017 MSH018 MSH019 MSH020 MSH021; do
+    expect 1 equal tests/rules/${mesh}_fails.mlir tests/rules/${mesh}_passes.mlir
+    prints "^error\[$mesh\]"
+done
+expect 1 equal tests/rules/MSH025_fails.mlir tests/rules/MSH025_passes.mlir
+prints '^warning\[MSH025\]'
+expect 1 equal tests/rules/MSH010_fails.mlir tests/rules/MSH010_passes.mlir
+prints 'devices go separate ways around a collective'
+
+# ---- whole programs, made by JAX: each is its reference, on all of its devices
+for program in tests/equal/*.jaxexport.gz; do
+    case $program in *_reference.jaxexport.gz) continue ;; esac
+    of=${program%.jaxexport.gz}
+    expect 0 equal "$program" "${of%%__*}_reference.jaxexport.gz"
+    prints 'identical over the reals, error below 2^-[4-9][0-9].* (the first on [248] devices)'
+    prints '0 undecided'
+done

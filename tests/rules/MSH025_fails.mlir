@@ -1,0 +1,16 @@
+module @jit__lambda {
+  sdy.mesh @mesh = <["i"=2]>
+  func.func public @main(%arg0: tensor<4xf32>) -> (tensor<2xf32>) {
+    %0 = sdy.manual_computation(%arg0) in_shardings=[<@mesh, [{"i"}]>] out_shardings=[<@mesh, [{}]>] manual_axes={"i"} (%arg1: tensor<2xf32>) {
+      %1 = stablehlo.convert %arg1 : (tensor<2xf32>) -> tensor<2xbf16>
+      %2 = "stablehlo.all_reduce"(%1) <{channel_handle = #stablehlo.channel_handle<handle = 1, type = 0>, replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>, use_global_device_ids}> ({
+      ^bb0(%arg2: tensor<bf16>, %arg3: tensor<bf16>):
+        %4 = stablehlo.add %arg2, %arg3 : tensor<bf16>
+        stablehlo.return %4 : tensor<bf16>
+      }) : (tensor<2xbf16>) -> tensor<2xbf16>
+      %3 = stablehlo.convert %2 : (tensor<2xbf16>) -> tensor<2xf32>
+      sdy.return %3 : tensor<2xf32>
+    } : (tensor<4xf32>) -> tensor<2xf32>
+    return %0 : tensor<2xf32>
+  }
+}
