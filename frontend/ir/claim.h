@@ -67,6 +67,12 @@ typedef struct jx_goal {
     int scope; /* whose constraints are assumed */
 } jx_goal;
 
+/* What comes of what a finding is about. */
+typedef struct jx_consequence {
+    const char *what;      /* "log of 0 gives -inf" */
+    const jx_stack *stack; /* where, or NULL */
+} jx_consequence;
+
 /* A line of a source file as it is and as it should be. */
 typedef struct jx_fixed_line {
     const char *file;
@@ -96,6 +102,9 @@ typedef struct jx_evidence {
     const char *advice;     /* what to write, a line each, or NULL */
     const char *witness;    /* of what a run shows: JSON (docs/REPORT.md), or NULL */
     const jx_fix *fix;      /* that was tried on the program, or NULL */
+    const char *shown; /* values, to stand beside the expression: "0 -> -inf", or NULL */
+    int nthen;         /* what comes of it elsewhere, */
+    const jx_consequence *then;
 } jx_evidence;
 
 /* The equations that lead to a nested jaxpr, outermost first. */

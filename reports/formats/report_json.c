@@ -73,6 +73,20 @@ static void put_sizes(jx_buffer *to, bool *any, const char *key,
     jx_buffer_putc(to, '}');
 }
 
+static void put_consequences(jx_buffer *to, bool *any, const jx_finding *finding)
+{
+    put_key(to, any, "then");
+    for (int i = 0; i < finding->nthen; i++) {
+        bool first = false;
+        jx_buffer_puts(to, i ? ",{" : "[{");
+        put_text(to, &first, "message", finding->then[i].what);
+        put_key(to, &first, "where");
+        put_spot(to, &finding->then[i].where);
+        jx_buffer_putc(to, '}');
+    }
+    jx_buffer_putc(to, ']');
+}
+
 static void put_data(jx_buffer *to, const jx_finding *finding)
 {
     bool any = false;
@@ -97,6 +111,8 @@ static void put_data(jx_buffer *to, const jx_finding *finding)
         put_key(to, &any, "witness");
         jx_buffer_puts(to, finding->witness);
     }
+    if (finding->nthen)
+        put_consequences(to, &any, finding);
     if (finding->count > 1)
         put_number(to, &any, "count", finding->count);
     put_text(to, &any, "fingerprint", finding->fingerprint);

@@ -207,8 +207,9 @@ static const char *line_of(const writer *w, const jx_spot *spot)
     return line ? line : spot->source;
 }
 
+/* `label`, or NULL, stands beside what is marked. */
 static void put_snippet(const writer *w, const jx_spot *spot, int width,
-                        style s)
+                        style s, const char *label)
 {
     const char *line = line_of(w, spot);
     char number[16];
@@ -231,6 +232,10 @@ static void put_snippet(const writer *w, const jx_spot *spot, int width,
     jx_buffer_putc(w->to, '\n');
     put_gutter(w, width, "");
     put_carets(w, spot, line, &shown, s);
+    if (label && spot->column) {
+        jx_buffer_putc(w->to, ' ');
+        put_styled(w, s, label);
+    }
     jx_buffer_putc(w->to, '\n');
 }
 
@@ -332,6 +337,21 @@ static void put_safe(const writer *w, const jx_finding *finding, int width)
     jx_buffer_free(&text);
 }
 
+/* = then: log of 0 gives -inf at model.py:14:5 */
+static void put_consequences(const writer *w, const jx_finding *finding, int width)
+{
+    for (int i = 0; i < finding->nthen; i++) {
+        set_style(w, BLUE);
+        jx_buffer_printf(w->to, "%*s = ", width, "");
+        put_styled(w, BOLD, "then");
+        jx_buffer_puts(w->to, ": ");
+        put_outside(w, finding->then[i].what);
+        jx_buffer_puts(w->to, " at ");
+        put_spot(w, &finding->then[i].where);
+        jx_buffer_putc(w->to, '\n');
+    }
+}
+
 /* The same at this place in other files. */
 static void put_others(const writer *w, const jx_finding *finding, int width)
 {
@@ -395,12 +415,13 @@ static void put_finding(const writer *w, const jx_finding *finding)
         jx_buffer_printf(w->to, " (%d times)", finding->count);
     jx_buffer_putc(w->to, '\n');
     if (finding->where.file)
-        put_snippet(w, &finding->where, width, s);
+        put_snippet(w, &finding->where, width, s, finding->shown);
     else
-        put_snippet(w, &(jx_spot){.file = w->path}, width, s);
+        put_snippet(w, &(jx_spot){.file = w->path}, width, s, NULL);
     put_counterexample(w, finding, width);
     put_note(w, width, "why", finding->why);
     put_note(w, width, "note", finding->note);
+    put_consequences(w, finding, width);
     put_calls(w, finding, width);
     put_others(w, finding, width);
     put_note(w, width, "equation", finding->equation);

@@ -121,6 +121,14 @@ static void size(record *r, void *one)
     wide(r, &to->value);
 }
 
+static void then(record *r, void *one)
+{
+    jx_then *to = one;
+
+    text(r, &to->what);
+    spot(r, &to->where);
+}
+
 static void fixed_line(record *r, void *one)
 {
     jx_fixed_line *to = one;
@@ -163,6 +171,8 @@ static void finding(record *r, jx_finding *f)
     text(r, &f->safe);
     whole(r, &f->width);
     text(r, &f->witness);
+    text(r, &f->shown);
+    f->then = items(r, f->then, &f->nthen, sizeof *f->then, then);
     f->fix = items(r, f->fix, &fixes, sizeof *f->fix, fix);
     if (!fixes)
         f->fix = NULL;
@@ -219,8 +229,8 @@ static void error(record *r, jx_error *of)
 
 #if __SIZEOF_POINTER__ == 8
 /* Who adds a field adds it to the record. */
-_Static_assert(sizeof(jx_finding) == 272 && sizeof(jx_report) == 256 && sizeof(jx_spot) == 48 &&
-                   sizeof(jx_fix) == 24,
+_Static_assert(sizeof(jx_finding) == 296 && sizeof(jx_report) == 256 && sizeof(jx_spot) == 48 &&
+                   sizeof(jx_fix) == 24 && sizeof(jx_then) == 56,
                "a record holds every field");
 #endif
 

@@ -451,6 +451,24 @@ static const jx_fix *copy_fix(maker *m, const jx_fix *from)
     return to;
 }
 
+/* Those that have a line, which is another one. */
+static void copy_consequences(maker *m, const jx_evidence *evidence, jx_finding *to)
+{
+    jx_then *then = JX_NEW_ARRAY(m->keep->arena, evidence->nthen, jx_then);
+
+    for (int i = 0; then && i < evidence->nthen; i++) {
+        frame_list frames = {0};
+        jx_then *at = &then[to->nthen];
+        add_frames(m, &frames, evidence->then[i].stack);
+        if (!frames.count)
+            continue;
+        *at = (jx_then){copy(m, evidence->then[i].what), spot_of(m, frames.at[0])};
+        to->nthen += at->where.line != to->where.line || !to->where.file ||
+                     strcmp(at->where.file, to->where.file) != 0;
+    }
+    to->then = then;
+}
+
 static jx_finding finding_of(maker *m, const jx_claim *claim, int order)
 {
     jx_finding finding = {
@@ -468,11 +486,13 @@ static jx_finding finding_of(maker *m, const jx_claim *claim, int order)
         .width = claim->evidence.width,
         .witness = copy(m, claim->evidence.witness),
         .fix = copy_fix(m, claim->evidence.fix),
+        .shown = copy(m, claim->evidence.shown),
     };
     jx_buffer equation = jx_ctx_text(m->keep);
 
     place(m, claim, &finding);
     copy_sizes(m, claim, &finding);
+    copy_consequences(m, &claim->evidence, &finding);
     finding.message = message_of(m, claim);
     if (claim->eqn) {
         jx_eqn_summary(claim->eqn, &equation);

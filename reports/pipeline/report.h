@@ -24,6 +24,12 @@ typedef struct jx_size {
     int64_t value;
 } jx_size;
 
+/* What comes of a finding elsewhere. */
+typedef struct jx_then {
+    const char *what;
+    jx_spot where;
+} jx_then;
+
 /* A finding, or an obligation that stayed undecided. */
 typedef struct jx_finding {
     jx_code code;
@@ -44,6 +50,9 @@ typedef struct jx_finding {
     int width;        /* of IDX004: bits of the integers */
     const char *witness; /* of what a run shows: JSON, or NULL */
     const jx_fix *fix;   /* or NULL */
+    const char *shown;   /* values at the place, or NULL */
+    int nthen;           /* consequences, in the order of the program */
+    const jx_then *then;
     char fingerprint[65]; /* stable while lines move; see report.c */
     int order;            /* of the claim in its program */
     int count;            /* identical ones at this place */

@@ -85,6 +85,31 @@ static const char *what_of_integers(jx_program *program, const jx_slip *slip)
     return jx_arena_take(program->ctx->arena, &text);
 }
 
+const char *jx_value_shown(jx_program *program, const jx_witness *w)
+{
+    jx_buffer text = jx_ctx_text(program->ctx);
+
+    if (w->misuse.eqn || w->code == JX_CODE_NUM005 || !w->made.noperands ||
+        jx_dtype_is_complex(w->made.value.dtype))
+        return NULL;
+    for (int i = 0; i < w->made.noperands; i++) {
+        jx_buffer_puts(&text, i ? ", " : "");
+        put_number(&w->made.operands[i], &text);
+    }
+    jx_buffer_puts(&text, " -> ");
+    put_number(&w->made.value, &text);
+    return jx_arena_take(program->ctx->arena, &text);
+}
+
+const jx_consequence *jx_value_then(jx_program *program, const jx_witness *w)
+{
+    jx_consequence *to = JX_NEW_ARRAY(program->ctx->arena, w->nthen + 1, jx_consequence);
+
+    for (int i = 0; to && i < w->nthen; i++)
+        to[i] = (jx_consequence){what_of_numbers(program, &w->then[i]), w->then_at[i]};
+    return to;
+}
+
 const char *jx_value_what(jx_program *program, const jx_witness *w)
 {
     if (w->slip.at.eqn)

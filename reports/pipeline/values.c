@@ -97,6 +97,15 @@ static bool is_said(const looking *l, const jx_witnesses *hunt, size_t number)
     return false;
 }
 
+/* That a gradient is not finite where the value is not is no news. */
+static bool is_value_told(const looking *l, const jx_witness *w)
+{
+    for (size_t i = 0; i < l->claims.count; i++)
+        if (l->claims.at[i]->level > w->level && same_line(l->claims.at[i]->stack, w->stack))
+            return true;
+    return false;
+}
+
 static bool claim(looking *l, size_t number, jx_repair_of of)
 {
     bool backward = of == JX_REPAIR_BACKWARD;
@@ -104,7 +113,7 @@ static bool claim(looking *l, size_t number, jx_repair_of of)
     jx_program *program = l->sized;
     jx_claim *to;
 
-    if (is_of_constants(l, w) || is_said(l, &l->hunts[of], number))
+    if (is_of_constants(l, w) || (backward && is_value_told(l, w)) || is_said(l, &l->hunts[of], number))
         return true;
     to = jx_claim_add(program->ctx, &l->claims, w->code);
     if (!to)
@@ -116,6 +125,9 @@ static bool claim(looking *l, size_t number, jx_repair_of of)
     to->evidence.by = "a run";
     to->evidence.note = jx_value_note(program, w, backward);
     to->evidence.witness = jx_value_witness(program, w, backward);
+    to->evidence.shown = jx_value_shown(program, w);
+    to->evidence.then = jx_value_then(program, w);
+    to->evidence.nthen = to->evidence.then ? w->nthen : 0;
     JX_PUSH(program->ctx->arena, &l->pending, ((pending){to, of, (int)number}));
     return jx_ok(program->ctx);
 }

@@ -46,6 +46,8 @@ typedef struct jx_hunt {
     bool spoiled_whole;
     jx_plain plain; /* the inputs that are filled in now */
     jx_held *held; /* per input */
+    int nroots; /* of the last run without any excuse */
+    jx_unfinite roots[JX_WATCHED_ROOTS];
     jx_rng rng;
     int64_t operations; /* that are left */
     int64_t weight;     /* what a run takes beside its own, for its size */

@@ -158,6 +158,31 @@ static bool is_of_library_loop(const jx_hunt *h, const jx_eqn *eqn)
     return one;
 }
 
+enum { MOST_THEN = 4 };
+
+/* Those of the roots that are none once this one's results are finite. */
+static void find_consequences(jx_hunt *h, jx_witness *to)
+{
+    jx_arena *arena = h->program->ctx->arena;
+    jx_unfinite *then = JX_NEW_ARRAY(arena, MOST_THEN, jx_unfinite);
+    const jx_stack **at = JX_NEW_ARRAY(arena, MOST_THEN, const jx_stack *);
+
+    if (h->nroots < 2 || !then || !at || !jx_hunt_run(h, false, 1, &to->made.eqn))
+        return;
+    for (int i = 0; i < h->nroots; i++) {
+        bool still = h->roots[i].eqn == to->made.eqn;
+        for (int k = 0; k < h->watch->nroots && !still; k++)
+            still = h->watch->roots[k].eqn == h->roots[i].eqn;
+        if (still || to->nthen == MOST_THEN)
+            continue;
+        then[to->nthen] = h->roots[i];
+        at[to->nthen++] = jx_origin_stack(&h->origins, h->roots[i].eqn);
+    }
+    to->then = then;
+    to->then_at = at;
+}
+
+/* What the last run showed, if it is worth it. */
 void jx_hunt_keep(jx_hunt *h, const jx_unfinite *root, int out, int nothers,
                   const jx_eqn *const *others)
 {
@@ -179,19 +204,44 @@ void jx_hunt_keep(jx_hunt *h, const jx_unfinite *root, int out, int nothers,
                      .stack = jx_origin_stack(&h->origins, root->eqn), .flushed = h->flushed,
                      .compiled = h->options->compiled, .out = out,
                      .ninputs = h->run.nins, .inputs = inputs};
-    if (inputs && (!h->watch->tracks ||
-                   (jx_hunt_follow(h, &w) && is_to_blame(h, root->eqn, nothers, others))))
-        JX_PUSH(h->program->ctx->arena, &h->to->found, w);
+    if (!inputs || (h->watch->tracks &&
+                    !(jx_hunt_follow(h, &w) && is_to_blame(h, root->eqn, nothers, others))))
+        return;
+    if (!h->watch->tracks)
+        find_consequences(h, &w);
+    JX_PUSH(h->program->ctx->arena, &h->to->found, w);
+}
+
+/* None of several is enough alone, since a later one comes of the first: the first without which
+ * all is finite is the cause. */
+static bool weigh_first(jx_hunt *h)
+{
+    for (int i = 0; i < h->nroots; i++) {
+        if (jx_hunt_knows(h, h->roots[i].eqn))
+            return true;
+        if (!jx_hunt_run(h, false, 1, &h->roots[i].eqn))
+            return h->operations > 0;
+        if (jx_hunt_bad_output(h) >= 0)
+            continue;
+        if (jx_hunt_run(h, false, 0, NULL))
+            jx_hunt_keep(h, &h->roots[i], jx_hunt_bad_output(h), 0, NULL);
+        return h->operations > 0;
+    }
+    return true;
 }
 
 /* Each of several equations alone: the others are excused. */
 static bool weigh(jx_hunt *h, int nroots, const jx_unfinite *roots)
 {
+    bool any = false;
+
     for (int i = 0; i < nroots; i++) {
         const jx_eqn *others[JX_WATCHED_ROOTS];
         int n = 0, out;
-        if (jx_hunt_knows(h, roots[i].eqn))
+        if (jx_hunt_knows(h, roots[i].eqn)) {
+            any = true;
             continue;
+        }
         for (int k = 0; k < nroots; k++)
             if (k != i)
                 others[n++] = roots[k].eqn;
@@ -200,8 +250,9 @@ static bool weigh(jx_hunt *h, int nroots, const jx_unfinite *roots)
         out = jx_hunt_bad_output(h);
         if (out >= 0)
             jx_hunt_keep(h, &roots[i], out, n, others);
+        any |= out >= 0;
     }
-    return true;
+    return any || h->plain.any || weigh_first(h);
 }
 
 bool jx_hunt_weigh_numbers(jx_hunt *h)
@@ -218,6 +269,8 @@ bool jx_hunt_weigh_numbers(jx_hunt *h)
     if (!nroots)
         return true;
     memcpy(roots, h->watch->roots, sizeof roots);
+    memcpy(h->roots, roots, sizeof roots);
+    h->nroots = nroots;
     if (nroots > 1)
         return weigh(h, nroots, roots);
     if (!jx_hunt_knows(h, roots[0].eqn))

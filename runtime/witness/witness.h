@@ -34,6 +34,11 @@ typedef struct jx_witness {
     bool flushed;     /* where subnormal numbers are taken for zeros (ftz), and not else */
     bool compiled; /* in the program as XLA compiles it (transform/xla.h), and not else */
     int out;          /* the first output that is not finite */
+    /* What else gives what is not finite of what is, and does not once that equation's
+     * results are finite: consequences, in the order of the run. */
+    int nthen;
+    const jx_unfinite *then;
+    const jx_stack *const *then_at; /* their lines */
     int ninputs;
     const void *const *inputs; /* one array per input, dense, in the program's arena */
     int npath; /* how it gets to the output, where that is looked for (given.h) */
