@@ -29,7 +29,7 @@ def line_of(f, text):
 
 
 def test_what_overflows_is_the_cause():
-    report = jaxvet.check(overflow, ranges={"z": (-100, 100)}, grad="never")(SPEC)
+    report = jaxvet.check(overflow, ranges={"z": (-100, 100)}, grad=False)(SPEC)
     [found] = [f for f in report.findings if f.level != "note"]
     assert (found.code, found.line) == ("NUM004", line_of(overflow, "# the cause"))
     [then] = found.data["then"]
@@ -41,7 +41,7 @@ def test_what_overflows_is_the_cause():
 
 
 def test_gradients_repeat_nothing():
-    report = jaxvet.check(overflow, ranges={"z": (-100, 100)}, grad="always")(SPEC)
+    report = jaxvet.check(overflow, ranges={"z": (-100, 100)}, grad=True)(SPEC)
     lines = [f.line for f in report.findings if f.code.startswith("NUM")]
     assert lines.count(line_of(overflow, "# the cause")) == 1
 
