@@ -5,6 +5,7 @@
  * size is symbolic, so that a program of fixed sizes costs no interning. */
 #include "analyzer/cost.h"
 
+#include "analyzer/communication.h"
 #include "analyzer/cost_rules.h"
 #include "frontend/base/assert.h"
 #include "frontend/sizes/sizes.h"
@@ -25,8 +26,13 @@ typedef JX_VEC(amount) amounts;
 
 /* What one jaxpr costs.  `extra`: memory beyond inputs and constvars, at its
  * worst moments. */
+typedef struct sent {
+    amount times, bytes, messages;
+} sent;
+
 typedef struct tally {
     amount flops, transcendentals, moved;
+    sent sent[JX_COLLECTIVE_KINDS];
     amounts extra;
     bool peak_lost;
 } tally;
@@ -80,6 +86,11 @@ static amount plus(const coster *c, amount a, amount b)
         return sum;
     }
     return of_dim(jx_dim_add(dims_of(c), to_dim(c, a), to_dim(c, b)));
+}
+
+static bool is_none(amount a)
+{
+    return !a.lost && !a.dim && a.number == 0;
 }
 
 static amount minus(const coster *c, amount a, amount b)
@@ -313,6 +324,44 @@ static void add_peaks(coster *c, tally *to, const tally *from)
     to->peak_lost |= from->peak_lost;
 }
 
+static void add_sent(const coster *c, tally *to, const sent *from, amount often)
+{
+    for (int k = 0; k < JX_COLLECTIVE_KINDS; k++) {
+        sent *sum = &to->sent[k];
+
+        if (is_none(from[k].times))
+            continue;
+        sum->times = plus(c, sum->times, times(c, from[k].times, often));
+        sum->bytes = plus(c, sum->bytes, times(c, from[k].bytes, often));
+        sum->messages = plus(c, sum->messages, times(c, from[k].messages, often));
+    }
+}
+
+/* Of two branches, one of which is taken. */
+static void larger_sent(const coster *c, sent *most, const sent *other)
+{
+    for (int k = 0; k < JX_COLLECTIVE_KINDS; k++) {
+        if (is_none(other[k].times))
+            continue;
+        most[k].times = larger(c, most[k].times, other[k].times);
+        most[k].bytes = larger(c, most[k].bytes, other[k].bytes);
+        most[k].messages = larger(c, most[k].messages, other[k].messages);
+    }
+}
+
+static void send(const coster *c, tally *to, const jx_eqn *eqn)
+{
+    jx_communication what;
+    sent *sum;
+
+    if (!jx_communication_of(c->program, eqn, &what))
+        return;
+    sum = &to->sent[what.kind];
+    sum->times = plus(c, sum->times, of_int(1));
+    sum->bytes = plus(c, sum->bytes, of_dim(what.bytes));
+    sum->messages = plus(c, sum->messages, of_int(what.messages));
+}
+
 /* A jaxpr that is run `often` times. */
 static void add_callee(coster *c, tally *to, const jx_jaxpr *callee,
                        amount often)
@@ -323,6 +372,7 @@ static void add_callee(coster *c, tally *to, const jx_jaxpr *callee,
     to->transcendentals =
         plus(c, to->transcendentals, times(c, t->transcendentals, often));
     to->moved = plus(c, to->moved, times(c, t->moved, often));
+    add_sent(c, to, t->sent, often);
     add_peaks(c, to, t);
 }
 
@@ -347,11 +397,13 @@ static void add_branches(coster *c, tally *to, jx_closed_list branches)
         most.transcendentals =
             larger(c, most.transcendentals, t->transcendentals);
         most.moved = larger(c, most.moved, t->moved);
+        larger_sent(c, most.sent, t->sent);
         add_peaks(c, to, t);
     }
     to->flops = plus(c, to->flops, most.flops);
     to->transcendentals = plus(c, to->transcendentals, most.transcendentals);
     to->moved = plus(c, to->moved, most.moved);
+    add_sent(c, to, most.sent, of_int(1));
 }
 
 static void add_while(coster *c, tally *to, const jx_eqn *eqn)
@@ -410,6 +462,7 @@ static void add_work(coster *c, tally *to, const jx_jaxpr *jaxpr,
     jx_cost_rule_of(eqn->prim->id)(rule);
     if (rule->uncounted || jx_eqn_is_unknown(eqn))
         note_uncounted(c, eqn);
+    send(c, to, eqn);
     if (rule->flops != c->zero)
         to->flops = plus(c, to->flops, of_dim(rule->flops));
     if (rule->transcendentals != c->zero)
@@ -594,6 +647,7 @@ static void cost_jaxpr(coster *c, const jx_jaxpr *jaxpr)
         t->flops = plus(c, t->flops, one.flops);
         t->transcendentals = plus(c, t->transcendentals, one.transcendentals);
         t->moved = plus(c, t->moved, one.moved);
+        add_sent(c, t, one.sent, of_int(1));
         if (!is_view(eqn) && !has_callee(eqn, &rule))
             t->moved = plus(c, t->moved, moved_by(c, eqn));
         for (int k = 0; k < eqn->nouts; k++)
@@ -617,6 +671,15 @@ static amount constants_of(const coster *c)
     return sum;
 }
 
+static void finish_sent(const coster *c, const sent *all)
+{
+    for (int k = 0; k < JX_COLLECTIVE_KINDS; k++)
+        if (!is_none(all[k].times))
+            JX_PUSH(c->program->ctx->arena, &c->cost->sent,
+                    (jx_sent){(jx_collective_kind)k, to_dim(c, all[k].times),
+                              to_dim(c, all[k].bytes), to_dim(c, all[k].messages)});
+}
+
 static void finish(coster *c)
 {
     const jx_jaxpr *entry = c->program->entry.jaxpr;
@@ -632,6 +695,7 @@ static void finish(coster *c)
     c->cost->flops = to_dim(c, t->flops);
     c->cost->transcendentals = to_dim(c, t->transcendentals);
     c->cost->moved = to_dim(c, t->moved);
+    finish_sent(c, t->sent);
     c->cost->inputs = to_dim(c, inputs);
     c->cost->outputs = to_dim(c, outputs);
     c->cost->constants = to_dim(c, constants_of(c));

@@ -17,6 +17,7 @@
 #ifndef JX_COST_H
 #define JX_COST_H
 
+#include "analyzer/collective.h"
 #include "frontend/base/vec.h"
 #include "frontend/ir/typed.h"
 
@@ -33,6 +34,12 @@ typedef struct jx_trips {
     const jx_eqn *eqn; /* the loop */
 } jx_trips;
 
+/* What each device sends by collectives of a kind. */
+typedef struct jx_sent {
+    jx_collective_kind kind;
+    const jx_dim *times, *bytes, *messages;
+} jx_sent;
+
 /* Dims are NULL where a coefficient left 128 bits. */
 typedef struct jx_cost {
     const jx_dim *flops;
@@ -44,6 +51,8 @@ typedef struct jx_cost {
      * these, none of which is always below another. */
     JX_VEC(const jx_dim *) peaks;
     bool peak_known; /* false: too many candidates, or beyond 128 bits */
+    JX_VEC(jx_sent) sent; /* by kind; within a computation of many devices all counts are
+                             one device's */
     JX_VEC(jx_trips) trips;
     JX_VEC(jx_uncounted) uncounted; /* operations not in `flops` */
 } jx_cost;

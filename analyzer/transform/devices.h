@@ -55,7 +55,4 @@ enum { JX_ALL_DEVICES = -1 };
 bool jx_devices_write_out(const jx_typed **typed, const jx_closed **closed,
                           jx_assignment sizes, int rank, int ranks);
 
-/* The groups that a collective names (of collective_permute: its pairs). */
-jx_groups jx_collective_groups(const jx_eqn *eqn);
-
 #endif

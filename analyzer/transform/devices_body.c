@@ -165,22 +165,6 @@ bool jx_is_spread(const jx_eqn *eqn)
            (eqn->prim->id == JX_PRIM_shard_map && !jx_eqn_is_unknown(eqn));
 }
 
-bool jx_is_collective(const jx_eqn *eqn)
-{
-    switch (eqn->prim->id) {
-    case JX_PRIM_stablehlo_all_reduce:
-    case JX_PRIM_stablehlo_all_gather:
-    case JX_PRIM_stablehlo_reduce_scatter:
-    case JX_PRIM_stablehlo_all_to_all:
-    case JX_PRIM_stablehlo_collective_permute:
-    case JX_PRIM_stablehlo_collective_broadcast:
-    case JX_PRIM_stablehlo_partition_id:
-    case JX_PRIM_stablehlo_replica_id: return true;
-    case JX_PRIM_pvary: return false;
-    default: return jx_eqn_mesh_axes(eqn).count > 0;
-    }
-}
-
 static int jaxpr_holds(jx_devices *s, const jx_jaxpr *jaxpr, int depth);
 
 static int value_holds(jx_devices *s, const jx_value *value, int depth)

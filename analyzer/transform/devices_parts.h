@@ -7,6 +7,7 @@
 #ifndef JX_DEVICES_PARTS_H
 #define JX_DEVICES_PARTS_H
 
+#include "analyzer/collective.h"
 #include "analyzer/transform/devices.h"
 #include "frontend/ir/build.h"
 #include "frontend/ir/growth.h"
@@ -80,8 +81,6 @@ bool jx_devices_starved(jx_devices *s);
 /* Whether a jaxpr, or what it runs, holds a collective or a computation of many
  * devices; an equation, in what it does or runs. */
 bool jx_devices_hold(jx_devices *s, const jx_eqn *eqn, int depth);
-/* What goes over devices, or differs from one to another. */
-bool jx_is_collective(const jx_eqn *eqn);
 bool jx_is_spread(const jx_eqn *eqn);
 
 jx_device_atoms jx_device_atoms_new(jx_devices *s, int width);
@@ -124,33 +123,6 @@ bool jx_devices_plain_parts(jx_devices *s, const jx_eqn *eqn, jx_param **params,
                             const jx_aval ***avals);
 /* It calls a function in whose types there is more, by rules which are for these. */
 bool jx_devices_outlives(jx_devices *s, const jx_eqn *eqn);
-
-/* ---- what a collective does, in whichever words it is said */
-
-typedef enum jx_collective_kind {
-    JX_COLLECTIVE_REDUCE = 1,
-    JX_COLLECTIVE_GATHER,
-    JX_COLLECTIVE_SCATTER,
-    JX_COLLECTIVE_EXCHANGE,
-    JX_COLLECTIVE_PERMUTE,
-    JX_COLLECTIVE_BROADCAST,
-    JX_COLLECTIVE_NUMBER,  /* of the device */
-    JX_COLLECTIVE_RAGGED,
-} jx_collective_kind;
-
-typedef struct jx_collective {
-    jx_collective_kind kind;
-    jx_groups groups; /* of devices; of PERMUTE: pairs */
-    bool all;         /* no groups: all devices together */
-    int64_t axis, concat; /* of GATHER, SCATTER and EXCHANGE; of that: where parts are
-                             joined */
-    bool untiled;     /* the axis has one element for each device, and is gone then */
-    jx_ints reduced;  /* axes of each operand that are reduced, too */
-    jx_prim_id op;    /* of REDUCE and SCATTER, or ... */
-    const jx_value *computation; /* ... this */
-    int64_t source;   /* of BROADCAST: its place in each group */
-    int64_t split;    /* of EXCHANGE: how many parts; 0: as many as devices */
-} jx_collective;
 
 /* False, told: it names devices or axes that the mesh has not. */
 bool jx_devices_collective_of(jx_devices *s, const jx_eqn *eqn, jx_collective *to);

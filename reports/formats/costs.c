@@ -1,6 +1,7 @@
 /* costs.c - see costs.h. */
 #include "reports/formats/costs.h"
 
+#include "analyzer/communication.h"
 #include "frontend/base/json.h"
 #include "frontend/base/plain.h"
 #include "frontend/base/utf8.h"
@@ -65,6 +66,43 @@ static void put_trips(const jx_cost *cost, jx_buffer *to)
     }
 }
 
+static void put_dim(const jx_dim *dim, jx_buffer *to)
+{
+    if (dim)
+        jx_dim_print(dim, to);
+    else
+        jx_buffer_puts(to, "unknown");
+}
+
+static bool is_one(const jx_dim *dim)
+{
+    int64_t value;
+
+    return dim && jx_dim_is_int(dim, &value) && value == 1;
+}
+
+static void put_sent(const jx_cost *cost, jx_buffer *to)
+{
+    jx_int bytes;
+
+    if (cost->sent.count)
+        jx_buffer_puts(to, "each device sends, in rings\n");
+    for (size_t i = 0; i < cost->sent.count; i++) {
+        const jx_sent *sent = &cost->sent.at[i];
+
+        jx_buffer_printf(to, "  %-16s", jx_collective_name(sent->kind));
+        put_dim(sent->bytes, to);
+        jx_buffer_puts(to, " bytes");
+        if (sent->bytes && jx_dim_is_wide(sent->bytes, &bytes))
+            put_bytes(bytes, to);
+        jx_buffer_puts(to, " in ");
+        put_dim(sent->messages, to);
+        jx_buffer_puts(to, is_one(sent->messages) ? " message, by " : " messages, by ");
+        put_dim(sent->times, to);
+        jx_buffer_puts(to, is_one(sent->times) ? " collective\n" : " collectives\n");
+    }
+}
+
 void jx_costs_print(const jx_cost *cost, jx_buffer *to)
 {
     jx_buffer_puts(to, "cost\n");
@@ -80,6 +118,7 @@ void jx_costs_print(const jx_cost *cost, jx_buffer *to)
         jx_utf8_printf(to, "  not counted: %lld %s\n",
                          (long long)cost->uncounted.at[i].count,
                          cost->uncounted.at[i].name);
+    put_sent(cost, to);
 }
 
 /* ---- JSON */
@@ -118,6 +157,23 @@ static void put_json_peaks(const jx_cost *cost, jx_buffer *to)
     jx_buffer_free(&text);
 }
 
+static void put_json_sent(const jx_cost *cost, jx_buffer *to)
+{
+    jx_buffer_puts(to, ",\"sent\":[");
+    for (size_t i = 0; i < cost->sent.count; i++) {
+        const jx_sent *sent = &cost->sent.at[i];
+
+        jx_buffer_printf(to, "%s{\"collective\":\"%s\",", i ? "," : "",
+                         jx_collective_name(sent->kind));
+        put_json_dim("times", sent->times, to);
+        put_json_dim("bytes", sent->bytes, to);
+        put_json_dim("messages", sent->messages, to);
+        jx_buffer_cut(to, to->length - 1); /* the comma */
+        jx_buffer_putc(to, '}');
+    }
+    jx_buffer_putc(to, ']');
+}
+
 void jx_costs_json(const jx_cost *cost, jx_buffer *to)
 {
     jx_buffer_putc(to, '{');
@@ -133,7 +189,10 @@ void jx_costs_json(const jx_cost *cost, jx_buffer *to)
         jx_buffer_puts(to, i ? "," : "");
         jx_json_put_text(to, cost->trips.at[i].var->name);
     }
-    jx_buffer_puts(to, "],\"not_counted\":{");
+    jx_buffer_putc(to, ']');
+    if (cost->sent.count)
+        put_json_sent(cost, to);
+    jx_buffer_puts(to, ",\"not_counted\":{");
     for (size_t i = 0; i < cost->uncounted.count; i++) {
         jx_buffer_puts(to, i ? "," : "");
         jx_json_put_text(to, cost->uncounted.at[i].name);

@@ -6,6 +6,7 @@
  * another, and the claims of that call are settled. */
 #include "reports/formats/differ.h"
 
+#include "analyzer/communication.h"
 #include "analyzer/transform/refine.h"
 #include "analyzer/typing.h"
 #include "frontend/base/json.h"
@@ -154,6 +155,11 @@ static void move_cost(differ *d)
     move_dim(d, &cost->outputs);
     for (size_t i = 0; i < cost->peaks.count; i++)
         move_dim(d, &cost->peaks.at[i]);
+    for (size_t i = 0; i < cost->sent.count; i++) {
+        move_dim(d, &cost->sent.at[i].times);
+        move_dim(d, &cost->sent.at[i].bytes);
+        move_dim(d, &cost->sent.at[i].messages);
+    }
 }
 
 /* ---- the contract */
@@ -575,6 +581,14 @@ static void put_peak(const jx_cost *cost, jx_buffer *to)
     }
 }
 
+static const jx_dim *sent_by(const jx_cost *cost, int kind)
+{
+    for (size_t i = 0; i < cost->sent.count; i++)
+        if ((int)cost->sent.at[i].kind == kind)
+            return cost->sent.at[i].bytes;
+    return NULL;
+}
+
 /* Texts are compared: where inputs differ, the dims are of two tables. */
 static void put_change(const char *label, const jx_buffer *before,
                        const jx_buffer *after, jx_buffer *to)
@@ -610,6 +624,17 @@ static void put_costs(const jx_program_diff *diff, jx_buffer *to)
     put_peak(x, &before);
     put_peak(y, &after);
     put_change("peak memory", &before, &after, &lines);
+    for (int k = 0; k < JX_COLLECTIVE_KINDS; k++) {
+        const jx_dim *a = sent_by(x, k), *b = sent_by(y, k);
+
+        jx_buffer_clear(&before);
+        jx_buffer_clear(&after);
+        if (a)
+            put_dim(a, &before);
+        if (b)
+            put_dim(b, &after);
+        put_change(jx_collective_name((jx_collective_kind)k), &before, &after, &lines);
+    }
     jx_buffer_puts(to, lines.length ? "cost:\n" : "cost: the same\n");
     jx_buffer_puts(to, jx_buffer_text(&lines));
     jx_buffer_free(&before);

@@ -3,6 +3,7 @@
  * What runs and fields saw comes first (a factor, NaN, devices that do not agree), then what
  * the program does with what its devices have.  Each is the usual reason for what is seen,
  * and may be wrong: the difference itself is not. */
+#include "analyzer/collective.h"
 #include "reports/pipeline/equal_causes.h"
 
 #include "analyzer/lint/places.h"

@@ -1,7 +1,7 @@
 /* collective.c - collectives that are left when computations of many devices have been
  * written out (analyzer/transform/devices.h): those outside of one, and, where this
  * process is one device, those by which it reaches the others. */
-#include "analyzer/transform/devices.h"
+#include "analyzer/collective.h"
 #include "runtime/plan_impl.h"
 #include "runtime/plan_rules.h"
 

@@ -139,3 +139,36 @@ EOF
     *2) expect 1 check "$work/groups.mlir" && prints 'row 0 names device 2 of 2' ;;
     esac
 done
+
+# What each device sends, in JAX's words and in StableHLO's, in loops and of sizes that are
+# open: as rings send it.
+cat >"$work/sends.jaxpr" <<'END'
+{ lambda ; a:f32[b,8]. let
+    c:f32[b,8] = sdy.manual_computation[
+      in_shardings=(((), ('x',)),)
+      jaxpr={ lambda ; d:f32[b,2]. let
+          e:f32[b,8] = stablehlo.all_gather[all_gather_dim=1
+            channel_id=1 replica_groups=((0, 1, 2, 3),) use_global_device_ids=True] d
+          f:f32[b,8] = scan[_split_transpose=False
+            jaxpr={ lambda ; g:f32[b,8]. let
+                h:f32[b,8] = stablehlo.collective_permute[channel_id=1
+                  source_target_pairs=((0, 1), (1, 2), (2, 0))] g
+              in (h,) }
+            length=5 linear=(False,) num_carry=1 num_consts=0 reverse=False unroll=1] e
+        in (f,) }
+      manual_axes=('x',)
+      mesh=Mesh('x': 4)
+      out_shardings=(((), ()),)
+    ] a
+  in (c,) }
+END
+expect 0 info "$work/sends.jaxpr"
+prints '^each device sends, in rings$'
+prints '^  all_gather  *24\*b bytes in 3 messages, by 1 collective$'
+prints '^  permute  *160\*b bytes in 5 messages, by 5 collectives$'
+expect 0 info "$work/sends.jaxpr" --format json
+prints '"sent":\[{"collective":"all_gather","times":"1","bytes":"24\*b","messages":"3"},'
+expect 0 diff "$work/sends.jaxpr" "$work/sends.jaxpr"
+sed 's/length=5/length=6/' "$work/sends.jaxpr" >"$work/more.jaxpr"
+expect 1 diff "$work/sends.jaxpr" "$work/more.jaxpr"
+prints 'permute  *160\*b -> 192\*b'
