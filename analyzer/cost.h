@@ -61,6 +61,9 @@ typedef struct jx_cost {
  * are uncounted. */
 bool jx_cost_of(const jx_typed *typed, jx_cost *cost);
 
+/* Of an element; a key is the words of its implementation: two of threefry's, four of
+ * the others'. */
+size_t jx_element_bytes(const jx_aval *aval);
 /* The bytes of an array; 0 for a token.  NULL beyond 128 bits. */
 const jx_dim *jx_aval_bytes(jx_dims *dims, const jx_aval *aval);
 
