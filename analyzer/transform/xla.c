@@ -8,11 +8,14 @@
 #include "frontend/ir/params.h"
 
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 /* What is known of values that are made. */
 typedef struct simplifier {
     jx_map made; /* from variables: the equations that give them */
     bool any, matters;
+    int release; /* 10 of JAX 0.10.2; what is not known is the oldest */
     int depth;
     jx_body *body;
 } simplifier;
@@ -271,13 +274,16 @@ static jx_atom root_of_square(simplifier *s, const jx_eqn *eqn)
 
 /* -- all of them ------------------------------------------------------------------------------ */
 
+enum { STILL = 1000000 };
+
 typedef struct row {
     jx_prim_id prim;
+    int until;
     jx_atom (*make)(simplifier *s, const jx_eqn *eqn);
 } row;
 
 static const row rows[] = {
-#define XLA(name, prim, was, now) {JX_PRIM_##prim, name},
+#define XLA(name, prim, until, was, now) {JX_PRIM_##prim, until, name},
 #include "analyzer/transform/xla.def"
 #undef XLA
 };
@@ -292,7 +298,7 @@ static bool look(jx_body *b, jx_eqn *eqn, jx_atom *atoms)
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         jx_atom made;
-        if (rows[i].prim != eqn->prim->id || (dtype != JX_F32 && dtype != JX_F64) ||
+        if (rows[i].prim != eqn->prim->id || s->release > rows[i].until || (dtype != JX_F32 && dtype != JX_F64) ||
             s->depth == MOST_DEPTH)
             continue;
         s->body = b;
@@ -312,9 +318,17 @@ static bool look(jx_body *b, jx_eqn *eqn, jx_atom *atoms)
     return true;
 }
 
+/* Of "0.10.2": 10; 0: it is not known. */
+static int release_of(const char *version)
+{
+    return version && strncmp(version, "0.", 2) == 0 ? atoi(version + 2)
+           : version                                 ? STILL
+                                                     : 0;
+}
+
 jx_program *jx_program_as_xla(jx_program *program, bool *matters)
 {
-    simplifier s = {0};
+    simplifier s = {.release = release_of(program->jax_version)};
     jx_program *made;
 
     jx_map_init(&s.made, program->ctx->arena);

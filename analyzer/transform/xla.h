@@ -1,5 +1,6 @@
 /* xla.h - a program as XLA's algebraic simplifier leaves it on a CPU, as far as xla.def says:
- * floats of 32 and 64 bits, in loops and branches as well. */
+ * floats of 32 and 64 bits, in loops and branches as well, with the jaxlib of the JAX that made
+ * the program. */
 #ifndef JX_XLA_PROGRAM_H
 #define JX_XLA_PROGRAM_H
 

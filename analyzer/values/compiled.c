@@ -236,7 +236,7 @@ typedef struct row {
 } row;
 
 static const row rows[] = {
-#define XLA(name, prim, was, now) {JX_PRIM_##prim, name},
+#define XLA(name, prim, until, was, now) {JX_PRIM_##prim, name},
 #include "analyzer/transform/xla.def"
 #undef XLA
 };

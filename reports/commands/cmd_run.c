@@ -1,4 +1,6 @@
 /* cmd_run.c - `jaxvet run PROGRAM`: execute it on the CPU. */
+#include "analyzer/transform/inline.h"
+#include "analyzer/transform/refine.h"
 #include "frontend/base/file.h"
 #include "frontend/base/sha256.h"
 #include "frontend/base/utf8.h"
@@ -14,6 +16,7 @@
 #include "reports/pipeline/input.h"
 #include "reports/pipeline/inputs.h"
 #include "reports/pipeline/transforms.h"
+#include "runtime/against.h"
 #include "runtime/compare.h"
 #include "runtime/elementwise.h"
 #include "runtime/exec.h"
@@ -28,7 +31,7 @@
 
 typedef struct settings {
     jx_texts set, shape, transform;
-    const char *inputs, *fill, *outputs, *expect, *domain, *sanitize, *format;
+    const char *inputs, *fill, *outputs, *expect, *against, *domain, *sanitize, *format;
     double rtol, atol;
     int64_t bench, vjp, seed;
     bool bits, finite, mpi;
@@ -52,6 +55,10 @@ static const jx_option options[] = {
     {"expect", 0, JX_OPT_TEXT, "FILE.npz",
      "compare with out0, out1, ...; a difference exits with 1",
      offsetof(settings, expect)},
+    {"against", 0, JX_OPT_TEXT, "FILE.npz",
+     "what another machine computed, out0, out1, ... as far as it is known: name the\n"
+     "first equation whose result lies outside of its declared error there",
+     offsetof(settings, against)},
     {"rtol", 0, JX_OPT_REAL, "X",
      "allow this relative difference (by dtype; integers exact)",
      offsetof(settings, rtol)},
@@ -429,6 +436,80 @@ static int compare_all(session *r)
     return differ ? JX_EXIT_FINDINGS : JX_EXIT_OK;
 }
 
+/* -- who is wrong ------------------------------------------------------------------------- */
+
+/* An array of the file, of that dtype and shape; NULL: there is none, or (*ok) another. */
+static const void *said_of(session *r, const jx_npz *npz, const jx_aval *aval, int i, bool *ok)
+{
+    const char *name = jx_arena_printf(r->ctx->arena, "out%d", i);
+    const jx_npy *found = name ? jx_npz_find(npz, name) : NULL;
+    bool same = found && found->rank == aval->rank &&
+                !strcmp(found->descr, jx_inputs_descr(aval->dtype));
+
+    for (int k = 0; same && k < aval->rank; k++)
+        same = found->shape[k] == jx_dim_value(aval->shape[k]);
+    if (found && !same)
+        *ok = jx_fail(r->ctx, JX_E_INPUT, r->s->against, name,
+                      "has another dtype or shape than the result");
+    return same ? found->data : NULL;
+}
+
+static void put_value(session *r, const jx_eqn *eqn, double value)
+{
+    jx_buffer_printf(&r->text, "%.*g",
+                     jx_dtype_real(eqn->outs[0]->aval->dtype) == JX_F64 ? 17 : 9, value);
+}
+
+static void tell_culprit(session *r, const jx_culprit *c)
+{
+    const jx_frame *frame = jx_user_frame(c->eqn->stack);
+
+    jx_buffer_printf(&r->text, "out%d: ", c->out);
+    jx_utf8_show(jx_eqn_name(c->eqn), &r->text);
+    if (frame) {
+        jx_buffer_puts(&r->text, " at ");
+        jx_utf8_show(frame->file->path, &r->text);
+        jx_buffer_printf(&r->text, ":%d:%d", frame->line, frame->column + 1);
+    }
+    jx_buffer_printf(&r->text, ": element %lld is ", (long long)c->index);
+    put_value(r, c->eqn, c->theirs);
+    jx_buffer_puts(&r->text, " there, ");
+    put_value(r, c->eqn, c->ours);
+    jx_buffer_printf(&r->text, " here, and %.17g in float64, of the same operands; at most %.3g "
+                     "is its error: %s (%lld element%s)\n", c->wide, c->error,
+                     c->ours_too ? "both are wrong" : "there it is wrong",
+                     (long long)c->count, c->count == 1 ? "" : "s");
+}
+
+/* Of the program without calls, at the sizes of this run. */
+static int find_culprit(session *r)
+{
+    size_t size;
+    const char *bytes = jx_file_read(r->ctx, r->s->against, &size);
+    const jx_npz *npz = bytes ? jx_npz_read(r->ctx, r->s->against, bytes, size) : NULL;
+    jx_program *program = npz ? jx_program_inline(r->typed->program) : NULL;
+    const jx_typed *typed;
+    const void **theirs;
+    jx_culprit found;
+    bool ok = true;
+
+    program = program ? jx_program_refine(program, NULL, r->nsizes, r->sizes) : NULL;
+    typed = program ? jx_program_fits(program, false, 0, NULL) : NULL;
+    theirs = typed ? JX_NEW_ARRAY(r->ctx->arena, program->entry.jaxpr->nouts + 1, const void *)
+                   : NULL;
+    for (int i = 0; ok && theirs && i < program->entry.jaxpr->nouts; i++)
+        theirs[i] = said_of(r, npz, jx_atom_aval(program->entry.jaxpr->outs[i]), i, &ok);
+    if (!ok || !theirs || !jx_find_culprit(typed, r->ins, theirs, &found))
+        return failed(r);
+    if (found.eqn)
+        tell_culprit(r, &found);
+    else
+        jx_buffer_printf(&r->text,
+                         "%d values lie within the errors of their equations, %d can't be "
+                         "computed alone\n", found.compared, found.skipped);
+    return found.eqn ? JX_EXIT_FINDINGS : JX_EXIT_OK;
+}
+
 static int by_value(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
@@ -545,7 +626,9 @@ static int tell_results(session *r)
         return failed(r);
     if (r->s->expect)
         code = jx_exit_worse(code, compare_all(r));
-    else if (!r->s->outputs && !r->s->bench && !r->s->format)
+    if (r->s->against)
+        code = jx_exit_worse(code, find_culprit(r));
+    if (!r->s->expect && !r->s->against && !r->s->outputs && !r->s->bench && !r->s->format)
         summarize(r);
     return code;
 }
@@ -645,6 +728,9 @@ static int run_words(int argc, char **argv, char **words)
     if (s.inputs && s.fill)
         return jx_command_usage(&jx_command_run,
                                 "--inputs and --fill exclude each other");
+    if (s.against && s.domain && !strcmp(s.domain, "wide"))
+        return jx_command_usage(&jx_command_run,
+                                "--against needs the dtypes that are declared");
     if (s.inputs && s.shape.count)
         return jx_command_usage(&jx_command_run,
                                 "--inputs and --shape exclude each other");
@@ -732,6 +818,11 @@ const jx_command jx_command_run = {
     "of its axis, if somebody notices what is taken instead (quiet where its author\n"
     "wrote mode=); signed integers that wrap, and conversions to a dtype that does\n"
     "not hold the value (not of keys and hashes).  The report is that of check.\n"
+    "\n"
+    "--against takes what another machine computed for outputs of the program, as many\n"
+    "as are known, values on the way among them (jaxvet.compare in Python makes such\n"
+    "programs): each is computed once more of the others as they are there, and the\n"
+    "first that lies outside of the declared error of its equation is named.\n"
     "\n"
     "A black box (jaxvet.blackbox in Python) runs on the inputs that it keeps, with\n"
     "--finite, unless others are given.\n"

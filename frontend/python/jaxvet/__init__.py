@@ -6,6 +6,7 @@
     jaxvet.equal(f, g)(*specs)         do both compute the same?
     jaxvet.exhaust(f)                  f and its derivative on every number
     jaxvet.intended(f, kind)           f, whose rule is meant to be no derivative
+    jaxvet.compare(f)(*args)           the equation that a backend gets wrong
     jaxvet.dump(f)(*specs)             the traced program as a document
     with jaxvet.prover(): ...          JAX asks our prover about sizes
     @jaxvet.blackbox                   a jitted function that keeps its last
@@ -25,9 +26,10 @@ from . import _compat  # first: it says in one line if JAX can't be used
 from ._backend import backend
 from ._blackbox import BlackBox, NotFinite, blackbox
 from ._check import check, gradcheck
+from ._compare import Comparison, compare
 from ._doctor import Diagnosis, doctor
 from ._document import Document
-from ._equal import Comparison, Equality, equal
+from ._equal import Compared, Equality, equal
 from ._exhaust import Exhausted, exhaust
 from ._export import Exported, export
 from ._intents import intended
@@ -41,10 +43,10 @@ from ._shapes import SpecError, specs
 from ._trace import dump
 from ._version import VERSION as __version__
 
-__all__ = ["Answer", "BlackBox", "Comparison", "Diagnosis", "Document", "Equality",
+__all__ = ["Answer", "BlackBox", "Compared", "Comparison", "Diagnosis", "Document", "Equality",
            "Exhausted", "Exported",
            "Finding", "JaxvetError", "Log", "NotFinite", "Report",
            "ReportError", "Sanitized", "SanitizerError", "SizeDependent", "SpecError", "Undecided",
-           "backend", "blackbox", "check", "doctor", "dump", "equal", "exhaust", "export",
+           "backend", "blackbox", "check", "compare", "doctor", "dump", "equal", "exhaust", "export",
            "gradcheck",
            "intended", "prover", "replay", "sanitize", "specs"]

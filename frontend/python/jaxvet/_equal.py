@@ -45,7 +45,7 @@ class Equality:
 
 
 @dataclasses.dataclass(frozen=True)
-class Comparison:
+class Compared:
     """What came of comparing two functions.
 
     There is no plain "equal": `verdict` is the worst of `equalities`, which say what is
@@ -87,7 +87,7 @@ def equal(f, g, *, grad=False, sizes=None, arguments=()):
     for name, size in (sizes or {}).items():
         extra += ["--set", f"{name}={size}"]
 
-    def compare(*args, **kwargs) -> Comparison:
+    def compare(*args, **kwargs) -> Compared:
         args, kwargs = jax.tree_util.tree_map(_spec, (args, kwargs))
         with tempfile.TemporaryDirectory(prefix="jaxvet-") as folder:
             paths = []
@@ -101,7 +101,7 @@ def equal(f, g, *, grad=False, sizes=None, arguments=()):
     return compare
 
 
-def _comparison(text, name) -> Comparison:
+def _comparison(text, name) -> Compared:
     report = _parsed("equal", text, name)
     try:
         all_of_them = tuple(
@@ -109,7 +109,7 @@ def _comparison(text, name) -> Comparison:
             for one in json.loads(text)["equal"])
     except (KeyError, TypeError, ValueError) as error:
         raise _library.JaxvetError(f"jaxvet equal printed what is no report: {error}") from error
-    return Comparison(all_of_them, report)
+    return Compared(all_of_them, report)
 
 
 def _spec(leaf):
