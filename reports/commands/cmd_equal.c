@@ -1,4 +1,4 @@
-/* cmd_equal.c - `jaxvet equal A B`: do two programs compute the same? */
+/* cmd_equal.c - `jaxvet equal A B`: whether two programs compute the same. */
 #include "reports/commands/commands.h"
 #include "reports/commands/limits.h"
 #include "reports/commands/progress.h"
@@ -175,7 +175,7 @@ static int run(int argc, char **argv)
 const jx_command jx_command_equal = {
     "equal",
     "A B",
-    "do two programs compute the same?",
+    "say whether two programs compute the same",
     "Holds two programs that take and give the same against each other: a sharded one\n"
     "and its reference, an old export and a new one, a function and its batched form.\n"
     "What many devices run is written out for all of them first, and every device's\n"
