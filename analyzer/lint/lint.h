@@ -12,6 +12,7 @@
 
 typedef struct jx_lint_options {
     int64_t min_elements; /* STG001: smaller computations are let pass */
+    bool asked;           /* say what is said only if somebody asks for it (claim.h) */
 } jx_lint_options;
 
 enum { JX_LINT_MIN_ELEMENTS = 1024 };

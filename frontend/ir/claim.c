@@ -22,6 +22,11 @@ bool jx_code_is_structural(jx_code code)
            code == JX_CODE_SHP013 || code == JX_CODE_SHP015;
 }
 
+bool jx_code_is_asked_for(jx_code code)
+{
+    return code == JX_CODE_DTY009 || code == JX_CODE_PRF003 || code == JX_CODE_PRF004;
+}
+
 jx_code jx_code_named(const char *text)
 {
     for (int i = 1; i < JX_NCODES; i++)

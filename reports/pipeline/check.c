@@ -34,11 +34,21 @@ static bool predict(jx_analysis *to, const jx_check_options *options)
     return true;
 }
 
+/* Whether something is selected that is said on request alone. */
+static bool asks(const jx_selection *selection)
+{
+    for (int code = 1; code < JX_NCODES; code++)
+        if (jx_code_is_asked_for((jx_code)code) && jx_selects(selection, (jx_code)code))
+            return true;
+    return false;
+}
+
 jx_analysis *jx_check_program(jx_program *program,
                               const jx_check_options *options)
 {
-    jx_lint_options lint = {options->min_elements ? options->min_elements
-                                                  : JX_LINT_MIN_ELEMENTS};
+    jx_lint_options lint = {.min_elements = options->min_elements ? options->min_elements
+                                                  : JX_LINT_MIN_ELEMENTS,
+                            .asked = asks(&options->selection)};
     jx_analysis *analysis = jx_typed_analysis(program);
 
     if (!analysis || !predict(analysis, options) || !jx_claim_comparisons(analysis) ||

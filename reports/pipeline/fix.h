@@ -5,18 +5,8 @@
 #ifndef JX_FIX_H
 #define JX_FIX_H
 
-#include "frontend/base/python_text.h"
 #include "frontend/ir/claim.h"
-
-/* The lines that a frame names, joined by line ends. */
-typedef struct jx_passage {
-    const jx_frame *frame;
-    const char *text;
-    jx_py_span span; /* of the frame's expression in it */
-} jx_passage;
-
-/* False if the program does not embed these lines, or the frame has no columns. */
-bool jx_passage_of(jx_arena *arena, const jx_frame *frame, jx_passage *to);
+#include "frontend/ir/passage.h"
 
 /* Text that goes before and after a span of a passage, or in its place. */
 typedef struct jx_change {

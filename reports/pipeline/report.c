@@ -3,6 +3,7 @@
 #include "frontend/base/sha256.h"
 #include "frontend/base/utf8.h"
 #include "frontend/ir/params.h"
+#include "frontend/ir/passage.h"
 #include "reports/pipeline/report.h"
 
 #include <stdlib.h>
@@ -36,8 +37,21 @@ static bool names(const char *const *list, int count, jx_code code)
     return false;
 }
 
+/* By its whole id or name. */
+static bool is_named(const jx_selection *selection, jx_code code)
+{
+    const jx_code_info *info = jx_code_of(code);
+
+    for (int i = 0; i < selection->nselect; i++)
+        if (!strcmp(info->id, selection->select[i]) || !strcmp(info->name, selection->select[i]))
+            return true;
+    return false;
+}
+
 bool jx_selects(const jx_selection *selection, jx_code code)
 {
+    if (jx_code_is_asked_for(code) && !(selection && is_named(selection, code)))
+        return false;
     if (!selection)
         return true;
     return (!selection->nselect ||
@@ -53,14 +67,6 @@ static const char *copy(maker *m, const char *text)
 }
 
 /* Places. */
-
-static const char *source_line(const jx_file *file, int line)
-{
-    for (int i = 0; i < file->nlines; i++)
-        if (file->lines[i].number == line)
-            return file->lines[i].text;
-    return NULL;
-}
 
 /* No source has as many lines, or bytes in a line: what an input says beyond
  * is not known, so that nobody who counts from it overflows. */
@@ -92,13 +98,13 @@ static jx_spot spot_of(maker *m, const jx_frame *frame)
         .kind = frame->file->kind,
     };
 
-    spot.source = copy(m, source_line(frame->file, frame->line));
+    spot.source = copy(m, jx_file_line(frame->file, frame->line));
     if (is_known(frame->column, 0))
         spot.column = column_of(spot.source, frame->column);
     if (spot.line && is_known(frame->end_line, frame->line) &&
         is_known(frame->end_column, 0)) {
         spot.end_line = frame->end_line;
-        spot.end_column = column_of(source_line(frame->file, frame->end_line),
+        spot.end_column = column_of(jx_file_line(frame->file, frame->end_line),
                                     frame->end_column);
     }
     return spot;

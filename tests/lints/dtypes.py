@@ -470,6 +470,46 @@ def ok_exact(x):
     return x.astype(jnp.float32).astype(jnp.int8)
 
 
+# ---- DTY006
+
+
+@prog('i32[1000]')
+def wide_sum(x):
+    return jnp.sum(x, dtype=jnp.int64)  #! DTY006
+
+
+@prog('i32[8]')
+def wide_product(x):
+    return x.astype('int64') * x  #! DTY006
+
+
+@prog('i32[8]', 'i32[8]')
+def flat_index(i, j):
+    flat = i.astype(jnp.int64) * 100_000  #! DTY006
+    return flat + j
+
+
+@prog(ranges={})
+def wide_power():
+    return jnp.arange(100, dtype=jnp.int64) ** 6  #! DTY006
+
+
+@prog('i32[8]', quiet='DTY006', ranges={'x': (0, 1000)})
+def ok_wide_sum_of_small(x):
+    return jnp.sum(x.astype(jnp.int64) * 1000)
+
+
+@prog('i32[8]', quiet='DTY006', x64=True)
+def ok_wide_where_there_is(x):
+    return jnp.sum(x, dtype=jnp.int64)
+
+
+@prog('i32[8]', quiet='DTY006')
+def ok_not_asked_for(x):
+    int64s = x
+    return int64s * int64s
+
+
 # ---- DTY007
 
 
