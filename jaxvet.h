@@ -367,9 +367,14 @@ JAXVET_API jaxvet_status jaxvet_run_with(jaxvet_call *call,
 /* The sanitizer.  A call that is prepared with it looks at what its runs compute: NaN made of
  * numbers and infinities of finite ones, where they get to an output; indices outside of
  * their axis, where somebody notices; signed integers that wrap, and conversions to what does
- * not hold the value.  What is not found costs little; what is, some more runs of the same
+ * not hold the value; losses of more than half of the digits.  What is not found costs little; what is, some more runs of the same
  * (handlers are not called again).  No input of such a call is lent. */
-enum { JAXVET_SANITIZE_NAN = 1, JAXVET_SANITIZE_OOB = 2, JAXVET_SANITIZE_WRAP = 4 };
+enum {
+    JAXVET_SANITIZE_NAN = 1,
+    JAXVET_SANITIZE_OOB = 2,
+    JAXVET_SANITIZE_WRAP = 4,
+    JAXVET_SANITIZE_DIGITS = 8, /* costs more: each run has another one beside it, in double */
+};
 /* "nan,oob" as a sum of these; 0 where a word is none of them. */
 JAXVET_API unsigned jaxvet_sanitize_kinds(const char *text);
 /* As jaxvet_prepare(), for these kinds, one at least.  jaxvet_run() and jaxvet_run_with()

@@ -352,7 +352,8 @@ jaxvet_call *jaxvet_prepare(jaxvet_program *program, const jaxvet_size *sizes,
 jaxvet_call *jaxvet_prepare_sanitized(jaxvet_program *program, const jaxvet_size *sizes,
                                       int count, unsigned kinds, jaxvet_error *error)
 {
-    const unsigned all = JAXVET_SANITIZE_NAN | JAXVET_SANITIZE_OOB | JAXVET_SANITIZE_WRAP;
+    const unsigned all = JAXVET_SANITIZE_NAN | JAXVET_SANITIZE_OOB | JAXVET_SANITIZE_WRAP |
+                         JAXVET_SANITIZE_DIGITS;
 
     if (!kinds || kinds & ~all) {
         refuse(error, "expected a sum of %s", "JAXVET_SANITIZE_...");

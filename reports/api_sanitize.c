@@ -35,7 +35,8 @@ bool jx_api_sanitize(jaxvet_call *call, const jx_binding *bindings, unsigned kin
     const jx_sanitize_options options = {
         .kinds = (kinds & JAXVET_SANITIZE_NAN ? JX_PROBE_NAN : 0) |
                  (kinds & JAXVET_SANITIZE_OOB ? JX_PROBE_OOB : 0) |
-                 (kinds & JAXVET_SANITIZE_WRAP ? JX_PROBE_WRAP : 0),
+                 (kinds & JAXVET_SANITIZE_WRAP ? JX_PROBE_WRAP : 0) |
+                 (kinds & JAXVET_SANITIZE_DIGITS ? JX_PROBE_DIGITS : 0),
         .handlers = p->handlers};
 
     call->sanitizer = jx_sanitizer_new(p->program, p->nsizes, bindings, &options);

@@ -4,6 +4,7 @@
 
 #include "analyzer/transform/devices.h"
 #include "frontend/ir/definition.h"
+#include "runtime/digits.h"
 #include "runtime/host.h"
 
 #include <stdlib.h>
@@ -91,6 +92,8 @@ static void run_rule(jx_planner *p, frame *f, const jx_eqn *eqn)
         }
         if (p->options->probes.kinds)
             probe(p, eqn, slots, slots + eqn->nins);
+        if (p->options->digits)
+            jx_plan_digits(p, p->options->digits, eqn, slots, slots + eqn->nins);
         if (p->options->choices)
             jx_plan_choices(p, p->options->choices, eqn, slots, slots + eqn->nins);
     } else {

@@ -28,6 +28,7 @@ enum {
     JX_PROBE_NAN = 1,  /* of integers: quotients by zero (results are the caller's to see) */
     JX_PROBE_OOB = 2,  /* indices outside of their axis */
     JX_PROBE_WRAP = 4, /* integers that their dtype does not hold */
+    JX_PROBE_DIGITS = 8, /* no probe: a run of its own beside (witness/lost.h) */
 };
 
 typedef struct jx_probes {
@@ -45,6 +46,7 @@ typedef struct jx_plan_options {
                         execution at a time; or NULL */
     jx_choices *choices; /* likewise */
     jx_probes probes;
+    struct jx_digits *digits; /* likewise, beside one of another domain (digits.h) */
     size_t memory; /* budget for all buffers of a run, in bytes; 0: none */
     int nbindings; /* values of the dim variables */
     const jx_binding *bindings;

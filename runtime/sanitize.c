@@ -6,6 +6,7 @@
 #include "analyzer/transform/refine.h"
 #include "runtime/fits.h"
 #include "runtime/host.h"
+#include "runtime/witness/lost.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -17,6 +18,7 @@ struct jx_sanitizer {
     jx_plan *plan;
     pthread_mutex_t lock; /* of the closer look */
     jx_given *given;
+    jx_shadow *shadow; /* if digits are asked for */
     jx_map quiet;
 };
 
@@ -27,6 +29,7 @@ static const struct {
     {"nan", JX_PROBE_NAN},
     {"oob", JX_PROBE_OOB},
     {"wrap", JX_PROBE_WRAP},
+    {"digits", JX_PROBE_DIGITS},
 };
 
 unsigned jx_sanitize_kinds(const char *text, const char **wrong)
@@ -55,6 +58,7 @@ void jx_sanitizer_free(jx_sanitizer *s)
     if (!s)
         return;
     jx_given_free(s->given);
+    jx_shadow_free(s->shadow);
     jx_plan_free(s->plan);
     pthread_mutex_destroy(&s->lock);
     free(s);
@@ -94,7 +98,10 @@ static bool make(jx_sanitizer *s, jx_program *program, int nbindings,
         return false;
     s->quiet = *jx_given_quiet(s->given);
     s->plan = jx_plan_make(s->typed, &s->typed->program->entry, &plan);
-    return s->plan != NULL;
+    if (s->plan && s->options.kinds & JX_PROBE_DIGITS)
+        s->shadow = jx_shadow_new(
+            s->typed, &(jx_shadow_options){s->options.memory, s->options.seed});
+    return s->plan && (s->shadow || !(s->options.kinds & JX_PROBE_DIGITS));
 }
 
 jx_sanitizer *jx_sanitizer_new(jx_program *program, int nbindings, const jx_binding *bindings,
@@ -137,21 +144,58 @@ static bool is_suspect(const jx_sanitizer *s, const jx_exec *exec)
     return false;
 }
 
+static bool add(jx_ctx *ctx, const jx_witnesses *from, jx_witnesses *to)
+{
+    for (size_t i = 0; from && i < from->found.count; i++)
+        JX_PUSH(ctx->arena, &to->found, from->found.at[i]);
+    return from && jx_ok(ctx);
+}
+
+static bool look_at_digits(jx_sanitizer *s, const jx_exec *exec, const void *const *ins,
+                           jx_witnesses *to)
+{
+    jx_ctx *ctx = s->typed->program->ctx;
+    int n = jx_plan_nouts(s->plan);
+    const void **outs = malloc(((size_t)n + 1) * sizeof *outs);
+    bool ok;
+
+    if (!outs)
+        return jx_starved(ctx);
+    for (int i = 0; i < n; i++)
+        outs[i] = jx_exec_out(exec, i);
+    ok = add(ctx, jx_shadow_look(s->shadow, s->plan, ins, outs), to);
+    free(outs);
+    return ok;
+}
+
+/* What a run showed, and what closer looks do. */
+static bool look(jx_sanitizer *s, const jx_exec *exec, const void *const *ins, jx_tape *tape,
+                 jx_sanitized *hear, void *env)
+{
+    jx_ctx *ctx = s->typed->program->ctx;
+    jx_witnesses all = {0};
+    bool ok = true;
+
+    if (is_suspect(s, exec))
+        ok = add(ctx, jx_given_look(s->given, ins, tape), &all);
+    if (ok && s->shadow)
+        ok = look_at_digits(s, exec, ins, &all);
+    return ok && (!all.found.count || hear(env, &all));
+}
+
 bool jx_sanitizer_run(jx_sanitizer *s, jx_exec *exec, const void *const *ins,
                       void *const *outs, void *context, jx_sanitized *hear, void *env)
 {
     jx_tape *tape = s->options.handlers ? jx_tape_new() : NULL;
-    const jx_witnesses *found;
     bool ok;
 
     jx_exec_context(exec, context);
     jx_exec_tape(exec, tape);
     ok = jx_exec_run(exec, ins, outs);
     jx_exec_tape(exec, NULL);
-    if (ok && is_suspect(s, exec)) {
+    if (ok && (s->shadow || is_suspect(s, exec))) {
         pthread_mutex_lock(&s->lock);
-        found = jx_given_look(s->given, ins, tape);
-        ok = found && (!found->found.count || hear(env, found));
+        ok = look(s, exec, ins, tape, hear, env);
         pthread_mutex_unlock(&s->lock);
     }
     jx_tape_free(tape);

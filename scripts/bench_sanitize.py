@@ -18,7 +18,7 @@ import sys
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-KINDS = ("off", "nan", "oob", "wrap", "nan,oob,wrap")
+KINDS = ("off", "nan", "oob", "wrap", "nan,oob,wrap", "digits")
 
 
 def measure(name, steps):

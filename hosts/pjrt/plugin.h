@@ -219,7 +219,7 @@ typedef struct jx_pjrt_port {
 } jx_pjrt_port;
 
 enum { JX_PJRT_FINGERPRINT = 32 }; /* characters */
-enum { JX_PJRT_SANITIZES = 8 };    /* sums of JAXVET_SANITIZE_... */
+enum { JX_PJRT_SANITIZES = 16 };   /* sums of JAXVET_SANITIZE_... */
 
 /* A module that is ready to run; executables share it. */
 typedef struct jx_pjrt_program {

@@ -70,7 +70,7 @@ static void read_environment(const char *text)
     state.mode = logs ? JX_PJRT_LOG : JX_PJRT_RAISE;
     if (!state.kinds)
         fprintf(stderr,
-                "jaxvet: JAXVET_SANITIZE=%s: expected nan, oob, wrap or several with "
+                "jaxvet: JAXVET_SANITIZE=%s: expected nan, oob, wrap, digits or several with "
                 "commas between, and ,log at the end to print what is found\n",
                 text);
 }

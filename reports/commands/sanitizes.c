@@ -15,7 +15,7 @@ bool jx_sanitizes_open(jx_sanitizes *to, jx_program *program, const char *kinds,
 
     if (!options.kinds)
         return jx_fail(program->ctx, JX_E_USAGE, NULL, "--sanitize",
-                       "expected nan, oob, wrap or several with commas between, found '%.*s'",
+                       "expected nan, oob, wrap, digits or several with commas between, found '%.*s'",
                        (int)strcspn(wrong, ","), wrong);
     to->report.path = program->path;
     to->sanitizer = jx_sanitizer_new(program, nbindings, bindings, &options);

@@ -121,6 +121,11 @@ const char *jx_value_what(jx_program *program, const jx_witness *w)
                                jx_eqn_name(w->made.eqn));
     if (w->misuse.eqn)
         return what_of_indices(program, &w->misuse);
+    if (w->code == JX_CODE_NUM005 && w->made.count)
+        return jx_arena_printf(program->ctx->arena,
+                               "%s gives %.9g, and with more digits %.9g: more than half of them "
+                               "are lost",
+                               jx_eqn_name(w->made.eqn), w->gave, w->is);
     if (w->code == JX_CODE_NUM005)
         return jx_arena_printf(program->ctx->arena,
                                "the difference of a mean of squares and a squared mean gives %g, "

@@ -25,25 +25,12 @@ static bool is_backward(const jx_eqn *eqn)
     return eqn->name_stack && strstr(eqn->name_stack, "transpose(");
 }
 
-static double literal_number(const jx_literal *literal)
-{
-    double value = NAN;
-
-    if (literal && !literal->dim && !literal->array && jx_dtype_is_float(literal->aval->dtype))
-        jx_convert(literal->aval->dtype, JX_F64, literal->bits, &value, 1);
-    return value;
-}
-
 /* The number that all elements are, if the program says one; else NaN. */
 static double number_of(const jx_origins *of, jx_atom atom)
 {
-    const jx_origin *origin = jx_origin_of(of, atom);
+    double value;
 
-    while (origin && origin->eqn && origin->eqn->nins == 1 && jx_eqn_moves(origin->eqn)) {
-        atom = origin->eqn->ins[0];
-        origin = jx_origin_of(of, atom);
-    }
-    return literal_number(atom.literal);
+    return jx_origin_number(of, atom, &value) ? value : NAN;
 }
 
 static bool is_masked(const masks *m, jx_atom atom)

@@ -133,17 +133,9 @@ static void weigh_infinities(jx_given *g, int nroots, const jx_unfinite *roots)
 
 static bool is_nan(const jx_hunt *h, jx_atom atom)
 {
-    const jx_origin *origin = jx_origin_of(&h->origins, atom);
-    double value = 0;
+    double value;
 
-    while (origin && origin->eqn && origin->eqn->nins == 1 && jx_eqn_moves(origin->eqn)) {
-        atom = origin->eqn->ins[0];
-        origin = jx_origin_of(&h->origins, atom);
-    }
-    if (atom.literal && !atom.literal->dim && !atom.literal->array &&
-        jx_dtype_is_float(atom.literal->aval->dtype))
-        jx_convert(atom.literal->aval->dtype, JX_F64, atom.literal->bits, &value, 1);
-    return isnan(value);
+    return jx_origin_number(&h->origins, atom, &value) && isnan(value);
 }
 
 /* It gives a NaN that the program says. */

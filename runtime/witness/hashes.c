@@ -32,20 +32,13 @@ static bool gives_bits(const jx_eqn *eqn)
 
 static bool is_long_shift(const jx_hunt *h, const jx_eqn *eqn)
 {
-    jx_atom by;
-    const jx_origin *origin;
-    int64_t value = 2;
+    const jx_literal *by;
 
     if (eqn->prim->id != JX_PRIM_shift_right_logical &&
         eqn->prim->id != JX_PRIM_shift_right_arithmetic)
         return false;
-    by = eqn->ins[1];
-    while ((origin = jx_origin_of(&h->origins, by)) && origin->eqn && origin->eqn->nins == 1 &&
-           jx_eqn_moves(origin->eqn))
-        by = origin->eqn->ins[0];
-    if (by.literal && !by.literal->dim && !by.literal->array)
-        value = by.literal->bits[0]; /* little endian, and small */
-    return value > 1; /* half of a sum is a number */
+    by = jx_origin_literal(&h->origins, eqn->ins[1]);
+    return !by || by->bits[0] > 1; /* half of a sum is a number */
 }
 
 static bool makes_bits(const jx_hunt *h, const jx_eqn *eqn)

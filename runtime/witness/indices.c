@@ -146,17 +146,6 @@ static bool is_noticed(jx_hunt *h, const jx_misuse *misuse)
  * In StableHLO a gather that fills is one that does not, and a choice of a constant where the
  * index is outside, both of one expression. */
 
-static bool is_number(const jx_hunt *h, jx_atom atom)
-{
-    const jx_origin *origin = jx_origin_of(&h->origins, atom);
-
-    while (origin && origin->eqn && origin->eqn->nins == 1 && jx_eqn_moves(origin->eqn)) {
-        atom = origin->eqn->ins[0];
-        origin = jx_origin_of(&h->origins, atom);
-    }
-    return atom.literal || (origin && origin->constant);
-}
-
 /* The choice, or NULL. */
 static const jx_eqn *filler_of(const jx_hunt *h, const jx_eqn *gather)
 {
@@ -166,7 +155,7 @@ static const jx_eqn *filler_of(const jx_hunt *h, const jx_eqn *gather)
         const jx_eqn *eqn = &made->jaxpr->eqns[i];
         if (eqn->prim->id == JX_PRIM_select_n && eqn->nins == 3 &&
             (eqn->ins[2].var == gather->outs[0] || eqn->ins[1].var == gather->outs[0]) &&
-            is_number(h, eqn->ins[eqn->ins[2].var == gather->outs[0] ? 1 : 2]) &&
+            jx_origin_literal(&h->origins, eqn->ins[eqn->ins[2].var == gather->outs[0] ? 1 : 2]) &&
             jx_eqns_are_one(&h->origins, eqn, gather))
             return eqn;
     }

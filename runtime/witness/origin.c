@@ -2,6 +2,7 @@
 #include "runtime/witness/origin.h"
 
 #include "frontend/ir/params.h"
+#include "runtime/elementwise.h"
 
 #include <string.h>
 
@@ -137,6 +138,27 @@ const jx_eqn *jx_origin_eqn(const jx_origins *of, jx_atom atom)
                                   : origin->owner && !origin->carried))
         origin = jx_origin_of(of, origin->eqn ? origin->eqn->ins[0] : origin->given);
     return origin ? origin->eqn : NULL;
+}
+
+const jx_literal *jx_origin_literal(const jx_origins *of, jx_atom atom)
+{
+    const jx_origin *origin = jx_origin_of(of, atom);
+
+    while (origin && origin->eqn && origin->eqn->nins == 1 && jx_eqn_moves(origin->eqn)) {
+        atom = origin->eqn->ins[0];
+        origin = jx_origin_of(of, atom);
+    }
+    return atom.literal && !atom.literal->dim && !atom.literal->array ? atom.literal : NULL;
+}
+
+bool jx_origin_number(const jx_origins *of, jx_atom atom, double *number)
+{
+    const jx_literal *literal = jx_origin_literal(of, atom);
+
+    if (!literal || !jx_dtype_is_float(literal->aval->dtype))
+        return false;
+    jx_convert(literal->aval->dtype, JX_F64, literal->bits, number, 1);
+    return true;
 }
 
 static const jx_frame *frame_of(const jx_stack *stack)

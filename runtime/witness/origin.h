@@ -30,6 +30,12 @@ const jx_origin *jx_origin_of(const jx_origins *of, jx_atom atom);
 /* The equation that makes a value, moves and conversions passed by; NULL: none does. */
 const jx_eqn *jx_origin_eqn(const jx_origins *of, jx_atom atom);
 
+/* The scalar literal that all elements of a value are, moves and conversions passed by; NULL:
+ * it is none. */
+const jx_literal *jx_origin_literal(const jx_origins *of, jx_atom atom);
+/* The number that it is, in floats; false: it is none. */
+bool jx_origin_number(const jx_origins *of, jx_atom atom, double *number);
+
 /* How many bodies an equation runs that can be looked into, and one of them, whose jaxpr
  * may be NULL. */
 int jx_bodies_of(const jx_eqn *eqn);

@@ -135,7 +135,7 @@ EOP
 expect 0 run "$work/hash.jaxpr" --fill zeros --sanitize=wrap
 
 expect 2 run "$work/log.jaxpr" --sanitize=nan,inf
-complains "expected nan, oob, wrap or several with commas between, found 'inf'"
+complains "expected nan, oob, wrap, digits or several with commas between, found 'inf'"
 expect 2 run "$work/log.jaxpr" --sanitize=
 expect 2 run "$work/log.jaxpr" --sanitize=nan --finite
 expect 2 run "$work/log.jaxpr" --format json

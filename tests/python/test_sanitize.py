@@ -136,7 +136,7 @@ def test_environment():
     assert out.splitlines()[1] == "2.0"
     assert "IDX001" in err
     _, err = on_jaxvet(program, JAX_PLATFORMS="jaxvet", JAXVET_SANITIZE="oops")
-    assert "JAXVET_SANITIZE=oops: expected nan, oob, wrap" in err
+    assert "JAXVET_SANITIZE=oops: expected nan, oob, wrap, digits" in err
 
 
 def test_callbacks_are_called_once():

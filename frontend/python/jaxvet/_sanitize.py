@@ -19,7 +19,7 @@ from ._library import JaxvetError
 from ._report import Report
 
 #: As jaxvet.h numbers them.
-KINDS = {"nan": 1, "oob": 2, "wrap": 4}
+KINDS = {"nan": 1, "oob": 2, "wrap": 4, "digits": 8}
 #: As hosts/pjrt/sanitize.h does.
 MODES = {"raise": 0, "log": 1, "collect": 2}
 #: How the plugin's errors begin.
@@ -144,6 +144,9 @@ def sanitize(*kinds: str, on: str = "raise"):
            their author wrote `mode=`
     wrap   signed integers that wrap, and conversions to a dtype that does not hold the
            value; not of keys and hashes
+
+    digits results that have lost more than half of their digits: each run has another one
+           beside it, in float64 (what computes in float64 itself is rounded in other ways)
 
     `on` says what becomes of it: "raise" ends the block at the first call that finds
     something, with a `SanitizerError` (within the block it is JAX's own

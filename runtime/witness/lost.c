@@ -1,0 +1,344 @@
+/* lost.c - see lost.h. */
+#include "runtime/witness/lost.h"
+
+#include "runtime/elementwise.h"
+#include "runtime/witness/lost_parts.h"
+#include "runtime/witness/parts.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_RECORDED = 1 << 30, SEEDS = 2 };
+
+struct jx_shadow {
+    jx_shadow_options options;
+    jx_witness_options how;
+    jx_hunt hunt;  /* of which the path is found; its plan is the one that records */
+    jx_watch watch;
+    jx_lost_maps maps;
+    jx_digits digits;
+    bool doubles;  /* it computes in double itself */
+    double zero;   /* what is as much smaller than what it is made of is none */
+    jx_noise noise;
+    jx_callee wide, shown; /* alone; with what was recorded */
+    jx_witnesses found;
+};
+
+void jx_shadow_free(jx_shadow *s)
+{
+    if (!s)
+        return;
+    jx_callee_close(&s->wide);
+    jx_callee_close(&s->shown);
+    jx_callee_close(&s->hunt.run);
+    free(s->digits.bytes);
+    free(s);
+}
+
+/* The distance of 1 and its neighbour below. */
+static double unit_of(jx_dtype dtype)
+{
+    double one = 1, below;
+    unsigned char bits[16] = {0};
+
+    for (double off = 0.5;; off /= 2) {
+        one = 1 - off;
+        jx_convert(JX_F64, dtype, &one, bits, 1);
+        jx_convert(dtype, JX_F64, bits, &below, 1);
+        if (below != one || off < 0x1p-53)
+            return 2 * off;
+    }
+}
+
+static bool calls_host(const jx_jaxpr *jaxpr)
+{
+    for (int i = 0; jaxpr && i < jaxpr->neqns; i++) {
+        const jx_eqn *eqn = &jaxpr->eqns[i];
+        if (jx_eqn_calls_back(eqn) || !eqn->nouts)
+            return true;
+        for (int k = 0; k < jx_bodies_of(eqn); k++)
+            if (calls_host(jx_body_of(eqn, k)->jaxpr))
+                return true;
+    }
+    return false;
+}
+
+static bool open_wide(jx_shadow *s, jx_callee *to, jx_digits *digits)
+{
+    const jx_plan_options how = {.domain = JX_WIDE,
+                                 .rounds_below = JX_F32,
+                                 .noise = s->doubles ? &s->noise : NULL,
+                                 .digits = digits,
+                                 .memory = s->options.memory};
+
+    if (!jx_callee_open(to, s->hunt.typed, &s->hunt.program->entry, &how))
+        return false;
+    jx_exec_seed(to->exec, s->options.seed);
+    return true;
+}
+
+static bool make(jx_shadow *s, const jx_typed *typed)
+{
+    jx_program *program = typed->program;
+
+    s->how = (jx_witness_options){.given = true, .memory = s->options.memory};
+    s->hunt = (jx_hunt){.program = program,
+                        .typed = typed,
+                        .options = &s->how,
+                        .watch = &s->watch,
+                        .to = &s->found};
+    if (calls_host(program->entry.jaxpr))
+        return jx_fail(program->ctx, JX_E_INPUT, program->path, NULL,
+                       "the sanitizer can't look at digits: the program calls its host (a "
+                       "callback), who knows the declared dtypes alone");
+    s->maps = (jx_lost_maps){.arena = program->ctx->arena, .origins = &s->hunt.origins};
+    if (!jx_origins_make(&s->hunt.origins, program) ||
+        !jx_lost_maps_make(&s->maps, program->entry.jaxpr))
+        return false;
+    s->watch.tracks = &s->maps.tracks;
+    s->doubles = !s->maps.narrowest || s->maps.narrowest == JX_F64;
+    s->zero = s->doubles ? 0x1p-49 : 0x1p-40;
+    s->noise.by = 1;
+    s->digits = (jx_digits){.tolerance = sqrt(unit_of(s->doubles ? JX_F64 : s->maps.narrowest)),
+                            .zero = s->zero,
+                            .most = MOST_RECORDED,
+                            .sources = &s->maps.sources,
+                            .lost = &s->maps.lost,
+                            .passed = &s->maps.passed,
+                            .rounds = &s->maps.rounds};
+    return open_wide(s, &s->wide, NULL);
+}
+
+jx_shadow *jx_shadow_new(const jx_typed *typed, const jx_shadow_options *options)
+{
+    jx_shadow *s = calloc(1, sizeof *s);
+
+    if (!s) {
+        jx_starved(typed->program->ctx);
+        return NULL;
+    }
+    s->options = *options;
+    if (make(s, typed))
+        return s;
+    jx_shadow_free(s);
+    return NULL;
+}
+
+/* ---- outputs */
+
+enum { PIECE = 128 };
+
+/* So many elements from that one on, as doubles; how many numbers these are. */
+static int64_t numbers_of(const jx_port *port, const void *data, int64_t from, double *to)
+{
+    int64_t n = port->count - from < PIECE ? port->count - from : PIECE;
+    bool complex = jx_dtype_is_complex(port->dtype);
+
+    jx_convert(port->dtype, complex ? JX_C128 : JX_F64,
+               (const char *)data + (size_t)from * jx_dtype_of(port->dtype)->bytes, to, n);
+    return complex ? 2 * n : n;
+}
+
+static double largest_of(const jx_port *port, const void *data)
+{
+    double largest = 0, numbers[2 * PIECE];
+
+    for (int64_t at = 0; jx_dtype_is_inexact(port->dtype) && at < port->count; at += PIECE) {
+        int64_t n = numbers_of(port, data, at, numbers);
+        for (int64_t i = 0; i < n; i++)
+            if (isfinite(numbers[i]) && fabs(numbers[i]) > largest)
+                largest = fabs(numbers[i]);
+    }
+    return largest;
+}
+
+/* By more than half of the digits off, of what is not zero but for rounding. */
+static bool is_lost(const jx_shadow *s, const jx_port *port, const void *was,
+                    const jx_port *wide, const void *is, double scale)
+{
+    double off = 0, largest = 0, a[2 * PIECE], b[2 * PIECE];
+
+    for (int64_t at = 0; jx_dtype_is_inexact(port->dtype) && at < port->count; at += PIECE) {
+        int64_t n = numbers_of(port, was, at, a);
+        numbers_of(wide, is, at, b);
+        for (int64_t i = 0; i < n; i++)
+            if (isfinite(a[i]) && isfinite(b[i])) {
+                off = fabs(a[i] - b[i]) > off ? fabs(a[i] - b[i]) : off;
+                largest = fabs(b[i]) > largest ? fabs(b[i]) : largest;
+            }
+    }
+    return off > s->digits.tolerance * largest && largest > s->zero * scale;
+}
+
+/* The first output of which digits are lost, or -1. */
+static int lost_output(const jx_shadow *s, const jx_callee *wide, const void *const *outs,
+                       const jx_plan *plan, double scale)
+{
+    for (int i = 0; i < wide->nouts; i++)
+        if (is_lost(s, jx_plan_out(plan, i), outs[i], jx_plan_out(wide->plan, i),
+                    jx_exec_out(wide->exec, i), scale))
+            return i;
+    return -1;
+}
+
+static bool run_wide(jx_shadow *s, jx_callee *wide, const void *const *ins)
+{
+    jx_ctx *ctx = s->hunt.program->ctx;
+
+    for (int i = 0; i < wide->nins; i++) {
+        const jx_port *port = jx_plan_in(wide->plan, i);
+        jx_dtype from = port->aval->dtype == JX_KEY ? JX_U32 : port->aval->dtype;
+        jx_convert(from, port->dtype, ins[i], wide->in[i], port->count);
+    }
+    return jx_callee_run(wide) ||
+           jx_fail(ctx, jx_exec_gave_up(wide->exec) ? JX_E_LIMIT : JX_E_INPUT,
+                   s->hunt.program->path, NULL, "%s", jx_exec_error(wide->exec));
+}
+
+/* Whether a closer look is worth it; -1 with an error. */
+static int differs(jx_shadow *s, const void *const *ins, const void *const *outs,
+                   const jx_plan *plan)
+{
+    double scale = 0;
+
+    for (int i = 0; i < s->wide.nins; i++)
+        scale = fmax(scale, largest_of(jx_plan_in(plan, i), ins[i]));
+    for (int i = 0; i < s->wide.nouts; i++)
+        scale = fmax(scale, largest_of(jx_plan_out(plan, i), outs[i]));
+    for (int k = 0; k < (s->doubles ? SEEDS : 1); k++) {
+        s->noise.seed = s->options.seed + (uint64_t)k;
+        if (!run_wide(s, &s->wide, ins))
+            return -1;
+        if (lost_output(s, &s->wide, outs, plan, scale) >= 0)
+            return 1;
+    }
+    return 0;
+}
+
+/* ---- who lost them */
+
+static bool open_recorded(jx_shadow *s)
+{
+    const jx_plan_options how = {.domain = JX_DECLARED,
+                                 .digits = &s->digits,
+                                 .memory = s->options.memory};
+    jx_hunt *h = &s->hunt;
+
+    if (h->run.plan && s->shown.plan)
+        return true;
+    if (!jx_callee_open(&h->run, h->typed, &h->program->entry, &how))
+        return false;
+    jx_exec_seed(h->run.exec, s->options.seed);
+    return open_wide(s, &s->shown, &s->digits);
+}
+
+static bool record(jx_shadow *s, const void *const *ins)
+{
+    jx_callee *run = &s->hunt.run;
+
+    s->digits.size = 0;
+    s->digits.plays = s->digits.astray = false;
+    for (int i = 0; i < run->nins; i++)
+        memcpy(run->in[i], ins[i], jx_plan_in(run->plan, i)->bytes);
+    return jx_callee_run(run) ||
+           jx_fail(s->hunt.program->ctx, JX_E_INPUT, s->hunt.program->path, NULL, "%s",
+                   jx_exec_error(run->exec));
+}
+
+static bool compare(jx_shadow *s, const void *const *ins, int nexcused,
+                    const jx_eqn *const *excused)
+{
+    s->digits.plays = true;
+    s->digits.at = 0;
+    s->digits.nlosses = 0;
+    s->digits.nexcused = nexcused;
+    memcpy(s->digits.excused, excused, (size_t)nexcused * sizeof(const jx_eqn *));
+    for (size_t i = 0; i < s->maps.tracks.all.count; i++)
+        memset(s->maps.tracks.all.at[i].bad, 0, (size_t)s->maps.tracks.all.at[i].eqn->nouts);
+    if (!run_wide(s, &s->shown, ins))
+        return false;
+    jx_lost_maps_close(&s->maps, s->hunt.program->entry.jaxpr);
+    return true;
+}
+
+static void keep(jx_shadow *s, const jx_loss *loss, int out)
+{
+    jx_hunt *h = &s->hunt;
+    jx_witness w = {.made = loss->at,
+                    .code = JX_CODE_NUM005,
+                    .level = JX_ERROR,
+                    .is = loss->is,
+                    .stack = jx_origin_stack(&h->origins, loss->at.eqn),
+                    .out = out};
+
+    jx_convert(loss->at.value.dtype, JX_F64, loss->at.value.bits, &w.gave, 1);
+    for (size_t i = 0; i < s->found.found.count; i++)
+        if (jx_eqns_are_one(&h->origins, s->found.found.at[i].made.eqn, loss->at.eqn))
+            return;
+    if (jx_hunt_follow(h, &w))
+        JX_PUSH(h->program->ctx->arena, &s->found.found, w);
+}
+
+static void outs_of(const jx_shadow *s, const void **to)
+{
+    for (int i = 0; i < s->hunt.run.nouts; i++)
+        to[i] = jx_exec_out(s->hunt.run.exec, i);
+}
+
+/* Each of them alone: what the others give is taken as it was computed. */
+static bool weigh(jx_shadow *s, const void *const *ins, const void *const *outs)
+{
+    jx_loss losses[JX_WATCHED_ROOTS];
+    int n = s->digits.nlosses, out;
+
+    memcpy(losses, s->digits.losses, sizeof losses);
+    for (int i = 0; i < n; i++) {
+        const jx_eqn *others[JX_WATCHED_ROOTS];
+        int count = 0;
+        for (int k = 0; k < n; k++)
+            if (k != i)
+                others[count++] = losses[k].at.eqn;
+        if (n > 1 && !compare(s, ins, count, others))
+            return false;
+        out = lost_output(s, &s->shown, outs, s->hunt.run.plan, losses[i].scale);
+        if (out >= 0)
+            keep(s, &losses[i], out);
+    }
+    return true;
+}
+
+const jx_witnesses *jx_shadow_look(jx_shadow *s, const jx_plan *plan, const void *const *ins,
+                                   const void *const *outs)
+{
+    jx_ctx *ctx = s->hunt.program->ctx;
+    const void **own;
+    bool ok;
+    int is;
+
+    s->found.found.count = 0;
+    if (s->doubles && !s->maps.narrowest)
+        return &s->found; /* without floats */
+    is = differs(s, ins, outs, plan);
+    if (is <= 0)
+        return is < 0 ? NULL : &s->found;
+    if (!open_recorded(s) || !record(s, ins) || !compare(s, ins, 0, NULL))
+        return NULL;
+    own = malloc(((size_t)s->hunt.run.nouts + 1) * sizeof *own);
+    if (!own)
+        return jx_starved(ctx) ? &s->found : NULL;
+    outs_of(s, own);
+    /* Zeros became what they were: often nothing is lost then. */
+    ok = lost_output(s, &s->shown, own, s->hunt.run.plan, 0) < 0 || weigh(s, ins, own);
+    free(own);
+    if (!ok)
+        return NULL;
+    if (s->digits.astray && !s->found.found.count) {
+        jx_fail(ctx, JX_E_LIMIT, s->hunt.program->path, NULL,
+                "the sanitizer can't say where digits are lost: the run takes more than %d MiB "
+                "to record, or does not go the same way twice",
+                MOST_RECORDED >> 20);
+        return NULL;
+    }
+    return jx_ok(ctx) ? &s->found : NULL;
+}

@@ -1,0 +1,143 @@
+/* lost_maps.c - see lost_parts.h. */
+#include "runtime/witness/lost_parts.h"
+
+#include "frontend/ir/params.h"
+
+#include <string.h>
+
+/* It gives its operands' elements: nothing is lost there. */
+static bool is_passed_by(const jx_lost_maps *m, const jx_eqn *eqn)
+{
+    return jx_eqn_moves(eqn) && !jx_eqn_rounds(m->origins, eqn);
+}
+
+static bool note_eqn(jx_lost_maps *m, const jx_eqn *eqn)
+{
+    bool *lost = JX_NEW_ARRAY(m->arena, eqn->nouts + 1, bool);
+
+    if (!lost)
+        return false;
+    jx_map_put(&m->lost, eqn, lost);
+    JX_PUSH(m->arena, &m->tracks.all, ((jx_tracked){eqn, lost}));
+    if (jx_eqn_rounds(m->origins, eqn))
+        jx_map_add(&m->rounds, eqn);
+    if (is_passed_by(m, eqn))
+        jx_map_add(&m->passed, eqn);
+    for (int i = 0; i < eqn->nouts; i++) {
+        jx_dtype dtype = jx_dtype_real(eqn->outs[i]->aval->dtype);
+        if (jx_dtype_is_float(dtype) &&
+            (!m->narrowest || jx_dtype_is_narrower(dtype, m->narrowest)))
+            m->narrowest = dtype;
+    }
+    return true;
+}
+
+static bool note_all(jx_lost_maps *m, const jx_jaxpr *jaxpr)
+{
+    for (int i = 0; jaxpr && i < jaxpr->neqns; i++) {
+        if (!note_eqn(m, &jaxpr->eqns[i]))
+            return false;
+        for (int k = 0; k < jx_bodies_of(&jaxpr->eqns[i]); k++)
+            if (!note_all(m, jx_body_of(&jaxpr->eqns[i], k)->jaxpr))
+                return false;
+    }
+    return true;
+}
+
+/* A walk back to the equations that make a value, through bodies. */
+typedef struct walk {
+    jx_lost_maps *m;
+    jx_map seen;
+    JX_VEC(jx_atom) left;
+    JX_VEC(const bool *) found;
+} walk;
+
+static void go_to(walk *w, jx_atom atom)
+{
+    if (atom.var && jx_map_add(&w->seen, atom.var))
+        JX_PUSH(w->m->arena, &w->left, atom);
+}
+
+static void go_behind(walk *w, const jx_origin *origin)
+{
+    const jx_eqn *eqn = origin->eqn, *owner = origin->owner;
+    const bool *lost = eqn ? jx_map_get(&w->m->lost, eqn) : NULL;
+    int result = origin->number;
+
+    for (int i = 0; eqn && jx_map_has(&w->m->passed, eqn) && i < eqn->nins; i++)
+        go_to(w, eqn->ins[i]);
+    if (eqn && lost && !jx_bodies_of(eqn) && !jx_map_has(&w->m->passed, eqn))
+        JX_PUSH(w->m->arena, &w->found, lost + origin->number);
+    for (int k = 0; eqn && k < jx_bodies_of(eqn); k++) {
+        const jx_jaxpr *body = jx_body_of(eqn, k)->jaxpr;
+        if (body && result < body->nouts)
+            go_to(w, body->outs[result]);
+    }
+    if (eqn || !owner)
+        return;
+    go_to(w, origin->given);
+    if (!origin->carried)
+        return;
+    result -= (int)(owner->prim->id == JX_PRIM_scan
+                        ? ((const jx_p_scan *)owner->typed)->num_consts
+                        : ((const jx_p_while *)owner->typed)->body_nconsts);
+    if (result >= 0 && result < origin->jaxpr->nouts)
+        go_to(w, origin->jaxpr->outs[result]);
+}
+
+static bool note_sources(jx_lost_maps *m, const jx_var *var)
+{
+    jx_sources_of_value *to = JX_NEW(m->arena, jx_sources_of_value);
+    walk w = {.m = m};
+
+    if (!to)
+        return false;
+    jx_map_init(&w.seen, m->arena);
+    go_to(&w, (jx_atom){.var = var});
+    while (w.left.count) {
+        const jx_origin *origin = jx_origin_of(m->origins, w.left.at[--w.left.count]);
+        if (origin)
+            go_behind(&w, origin);
+    }
+    *to = (jx_sources_of_value){(int)w.found.count, w.found.at};
+    return jx_map_put(&m->sources, var, to);
+}
+
+static bool note_all_sources(jx_lost_maps *m, const jx_jaxpr *jaxpr)
+{
+    for (int i = 0; jaxpr && i < jaxpr->nvars; i++)
+        if (jx_dtype_is_inexact(jaxpr->vars[i]->aval->dtype) && !note_sources(m, jaxpr->vars[i]))
+            return false;
+    for (int i = 0; jaxpr && i < jaxpr->neqns; i++)
+        for (int k = 0; k < jx_bodies_of(&jaxpr->eqns[i]); k++)
+            if (!note_all_sources(m, jx_body_of(&jaxpr->eqns[i], k)->jaxpr))
+                return false;
+    return true;
+}
+
+bool jx_lost_maps_make(jx_lost_maps *to, const jx_jaxpr *entry)
+{
+    jx_map_init(&to->rounds, to->arena);
+    jx_map_init(&to->passed, to->arena);
+    jx_map_init(&to->lost, to->arena);
+    jx_map_init(&to->sources, to->arena);
+    to->tracks.arena = to->arena;
+    return note_all(to, entry) && note_all_sources(to, entry) && !jx_arena_failed(to->arena);
+}
+
+void jx_lost_maps_close(jx_lost_maps *m, const jx_jaxpr *jaxpr)
+{
+    for (int i = 0; jaxpr && i < jaxpr->neqns; i++) {
+        const jx_eqn *eqn = &jaxpr->eqns[i];
+        bool *lost = (bool *)(uintptr_t)jx_map_get(&m->lost, eqn);
+        for (int k = 0; k < jx_bodies_of(eqn); k++) {
+            jx_lost_maps_close(m, jx_body_of(eqn, k)->jaxpr);
+        }
+        bool is_given = jx_bodies_of(eqn) || jx_map_has(&m->passed, eqn);
+        for (int n = 0; lost && is_given && n < eqn->nouts; n++) {
+            const jx_sources_of_value *of = jx_map_get(&m->sources, eqn->outs[n]);
+            for (int k = 0; of && k < of->count; k++)
+                lost[n] |= *of->lost[k];
+        }
+    }
+}
