@@ -11,6 +11,8 @@ jx_tile *jx_tile_of(jx_prim_id prim, jx_dtype dtype);
 jx_tile *jx_tile_convert(jx_dtype from, jx_dtype to);
 /* f32 rounded to bf16 or f16 but kept as f32; NULL for other dtypes. */
 jx_tile *jx_tile_round(jx_dtype dtype);
+/* x * y + z, rounded once: f32, f64. */
+jx_tile *jx_tile_fma(jx_dtype dtype);
 /* The first step of a conversion and the dtype that it gives. */
 jx_tile *jx_convert_step(jx_dtype from, jx_dtype to, jx_dtype *next);
 /* The dtype that operations on a stored dtype compute in: f32 for the small

@@ -298,7 +298,7 @@ bool jx_plan_finish(jx_planner *p)
     jx_finish_drop_internal(p, all, count);
     for (int i = 0; i < count; i++)
         if (all[i]->region)
-            jx_region_simplify(p->arena, all[i]->region);
+            jx_region_simplify(p->arena, all[i]->region, p->options->excess);
     jx_finish_touch_all(p, all, count);
     if (jx_arena_failed(p->arena)) /* what follows relies on every touch */
         return false;

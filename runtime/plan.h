@@ -40,6 +40,7 @@ typedef struct jx_plan_options {
     jx_domain domain;
     jx_dtype rounds_below; /* wide only: conversions to floats narrower than this one
                               round, as they are written to; JX_DT_NONE: none do */
+    bool excess; /* fused steps are rounded as XLA rounds them (region.h) */
     jx_shake shake; /* wide only */
     const jx_noise *noise; /* wide only, read when the plan runs; or NULL */
     jx_watch *watch; /* what is found goes there: such a plan is run by one

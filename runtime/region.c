@@ -135,7 +135,7 @@ static void join_rounding(jx_arena *arena, jx_region *r, const int *maker,
     wide->ins = ins;
 }
 
-void jx_region_simplify(jx_arena *arena, jx_region *r)
+static void drop_unused(jx_arena *arena, jx_region *r)
 {
     int *maker = JX_NEW_ARRAY(arena, r->values.count, int);
     bool *used = JX_NEW_ARRAY(arena, r->values.count, bool);
@@ -159,6 +159,124 @@ void jx_region_simplify(jx_arena *arena, jx_region *r)
         if (used[r->instrs.at[i].out])
             r->instrs.at[kept++] = r->instrs.at[i];
     r->instrs.count = kept;
+}
+
+/* ---- as XLA's code has it */
+
+/* A widening of what was narrowed from f32 gives the f32 itself. */
+static void skip_rounding(jx_region *r, const int *maker, const int *stands_for, size_t i)
+{
+    const jx_rinstr *wide = &r->instrs.at[i], *from;
+    int narrow = wide->nins == 1 ? maker[wide->ins[0]] : -1;
+    int *to = (int *)(uintptr_t)stands_for;
+
+    if (narrow < 0 || r->values.at[wide->out].dtype != JX_F32)
+        return;
+    from = &r->instrs.at[narrow];
+    if (from->nins == 1 && r->values.at[from->ins[0]].dtype == JX_F32 &&
+        jx_tile_round(r->values.at[from->out].dtype) &&
+        wide->tile == jx_tile_convert(r->values.at[from->out].dtype, JX_F32))
+        to[wide->out] = to[from->ins[0]];
+}
+
+/* Operands by what they stand for. */
+static void take_instead(jx_arena *arena, jx_rinstr *instr, const int *stands_for)
+{
+    int *ins = jx_arena_copy(arena, instr->ins, (size_t)instr->nins * sizeof *ins + 1);
+
+    for (int k = 0; ins && k < instr->nins; k++)
+        ins[k] = stands_for[ins[k]];
+    if (ins)
+        instr->ins = ins;
+}
+
+/* A new value, the negative of one; its instruction goes to the end of `to`. */
+static int negated(jx_arena *arena, jx_region *r, int value, jx_rinstr *to)
+{
+    jx_dtype dtype = r->values.at[value].dtype;
+    int *ins = jx_arena_copy(arena, &value, sizeof value);
+
+    JX_PUSH(arena, &r->values, ((jx_rvalue){dtype, -1, -1}));
+    *to = (jx_rinstr){jx_tile_of(JX_PRIM_neg, dtype), NULL, (int)r->values.count - 1, 1, ins};
+    return to->out;
+}
+
+/* The operand of a sum or difference that is a product which nothing else takes; -1: none. */
+static int product_in(const jx_region *r, const jx_rinstr *sum, const int *maker,
+                      const int *uses)
+{
+    jx_dtype dtype = r->values.at[sum->out].dtype;
+
+    if ((dtype != JX_F32 && dtype != JX_F64) ||
+        (sum->tile != jx_tile_of(JX_PRIM_add, dtype) &&
+         sum->tile != jx_tile_of(JX_PRIM_sub, dtype)))
+        return -1;
+    for (int k = 0; k < 2; k++)
+        if (maker[sum->ins[k]] >= 0 && uses[sum->ins[k]] == 1 &&
+            r->instrs.at[maker[sum->ins[k]]].tile == jx_tile_of(JX_PRIM_mul, dtype))
+            return k;
+    return -1;
+}
+
+static void contract(jx_arena *arena, jx_region *r, const int *maker, const int *uses)
+{
+    size_t n = r->instrs.count, made = 0;
+    jx_rinstr *instrs = JX_NEW_ARRAY(arena, 2 * n + 1, jx_rinstr);
+
+    for (size_t i = 0; instrs && i < n; i++) {
+        jx_rinstr sum = r->instrs.at[i];
+        int k = product_in(r, &sum, maker, uses);
+        if (k >= 0) {
+            jx_dtype dtype = r->values.at[sum.out].dtype;
+            const int *of = r->instrs.at[maker[sum.ins[k]]].ins;
+            int ins[] = {of[0], of[1], sum.ins[1 - k]};
+            if (sum.tile == jx_tile_of(JX_PRIM_sub, dtype)) {
+                int *less = &ins[k == 0 ? 2 : 0];
+                *less = negated(arena, r, *less, &instrs[made++]);
+            }
+            sum.tile = jx_tile_fma(dtype);
+            sum.nins = 3;
+            sum.ins = jx_arena_copy(arena, ins, sizeof ins);
+        }
+        instrs[made++] = sum;
+    }
+    if (!instrs || jx_arena_failed(arena))
+        return;
+    r->instrs.at = instrs;
+    r->instrs.count = made;
+    r->instrs.capacity = 2 * n + 1;
+}
+
+static void exceed(jx_arena *arena, jx_region *r)
+{
+    size_t n = r->values.count;
+    int *maker = JX_NEW_ARRAY(arena, n, int), *uses = JX_NEW_ARRAY(arena, n, int);
+    int *stands_for = JX_NEW_ARRAY(arena, n, int);
+
+    if (!maker || !uses || !stands_for)
+        return;
+    for (size_t i = 0; i < n; i++) {
+        maker[i] = -1;
+        stands_for[i] = (int)i;
+        uses[i] = r->values.at[i].output >= 0 ? 2 : 0; /* somebody else takes it, too */
+    }
+    for (size_t i = 0; i < r->instrs.count; i++) {
+        jx_rinstr *instr = &r->instrs.at[i];
+        skip_rounding(r, maker, stands_for, i);
+        take_instead(arena, instr, stands_for);
+        maker[instr->out] = (int)i;
+    }
+    for (size_t i = 0; i < r->instrs.count; i++)
+        for (int k = 0; k < r->instrs.at[i].nins; k++)
+            uses[r->instrs.at[i].ins[k]]++;
+    contract(arena, r, maker, uses);
+}
+
+void jx_region_simplify(jx_arena *arena, jx_region *r, bool excess)
+{
+    if (excess)
+        exceed(arena, r);
+    drop_unused(arena, r);
 }
 
 void jx_region_keep(jx_region *r, const bool *keep)

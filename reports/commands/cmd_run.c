@@ -31,7 +31,7 @@
 
 typedef struct settings {
     jx_texts set, shape, transform;
-    const char *inputs, *fill, *outputs, *expect, *against, *domain, *sanitize, *format;
+    const char *inputs, *fill, *outputs, *expect, *against, *domain, *sanitize, *format, *numerics;
     double rtol, atol;
     int64_t bench, vjp, seed;
     bool bits, finite, mpi;
@@ -71,7 +71,8 @@ static const jx_option options[] = {
      offsetof(settings, finite)},
     {"sanitize", 0, JX_OPT_TEXT, "KIND,...",
      "look for nan (and infinities), oob (indices outside), wrap (integers\n"
-     "that do not hold their value); report what is found, and exit with 1",
+     "that do not hold their value), digits (that are lost); report what is\n"
+     "found, and exit with 1",
      offsetof(settings, sanitize)},
     {"format", 0, JX_OPT_CHOICE, jx_format_names + 1,
      "of what --sanitize finds: with another than text nothing else is printed",
@@ -79,6 +80,10 @@ static const jx_option options[] = {
     {"domain", 0, JX_OPT_CHOICE, "declared|wide",
      "compute with dtypes as declared, or in float64 throughout (declared)",
      offsetof(settings, domain)},
+    {"numerics", 0, JX_OPT_CHOICE, "ieee|ftz|xla",
+     "round as written (ieee), flush subnormal numbers (ftz), or keep excess\n"
+     "digits as well, as XLA's code does (xla)",
+     offsetof(settings, numerics)},
     {"vjp", 0, JX_OPT_INT, "N",
      "run the derivative of order N that an exported file holds",
      offsetof(settings, vjp)},
@@ -184,6 +189,7 @@ static bool prepare(session *r)
     jx_plan_options o = {.domain = s->domain && !strcmp(s->domain, "wide")
                                        ? JX_WIDE
                                        : JX_DECLARED,
+                        .excess = s->numerics && !strcmp(s->numerics, "xla"),
                         .watch = r->looks ? &r->watch : NULL,
                         .comm = r->ranks.comm};
     const void *const *given = NULL;
@@ -221,6 +227,10 @@ static bool prepare(session *r)
     r->exec = jx_exec_new(r->plan);
     if (r->exec)
         jx_exec_seed(r->exec, (uint64_t)s->seed);
+    if (r->exec && s->numerics && strcmp(s->numerics, "ieee") != 0 &&
+        !jx_exec_flush(r->exec, true))
+        return jx_fail(r->ctx, JX_E_USAGE, NULL, "--numerics",
+                       "this machine has no switch for subnormal numbers");
     o.comm = NULL; /* what is run beside this, to compare, is run here */
     r->loss = (jx_loss){.ctx = r->ctx,
                         .typed = r->typed,
@@ -734,11 +744,13 @@ static int run_words(int argc, char **argv, char **words)
     if (s.inputs && s.shape.count)
         return jx_command_usage(&jx_command_run,
                                 "--inputs and --shape exclude each other");
-    if (s.sanitize && (s.finite || s.domain))
+    if (s.sanitize && (s.finite || s.domain || s.numerics))
         return jx_command_usage(&jx_command_run,
-                                "--sanitize excludes --finite and --domain");
+                                "--sanitize excludes --finite, --domain and --numerics");
     if (s.sanitize && (s.mpi || s.ranks))
         return jx_command_usage(&jx_command_run, "--sanitize watches one process, not ranks");
+    if (s.numerics && s.domain)
+        return jx_command_usage(&jx_command_run, "--numerics and --domain exclude each other");
     if (s.format && !s.sanitize)
         return jx_command_usage(&jx_command_run, "--format is of what --sanitize finds");
     if (s.bench > 1 << 20)
@@ -811,13 +823,25 @@ const jx_command jx_command_run = {
     "numbers: the user's line, the element, what it was made of, in which turn of\n"
     "a loop.\n"
     "\n"
-    "--sanitize=nan,oob,wrap runs with probes, and where one of them notices\n"
+    "--sanitize=nan,oob,wrap,digits runs with probes, and where one of them notices\n"
     "something, or a result is not finite, once more to say what is to blame: an\n"
     "equation that makes a NaN of numbers or an infinity of finite ones, if that\n"
     "gets to an output (the arm that a where leaves out is quiet); an index outside\n"
     "of its axis, if somebody notices what is taken instead (quiet where its author\n"
     "wrote mode=); signed integers that wrap, and conversions to a dtype that does\n"
-    "not hold the value (not of keys and hashes).  The report is that of check.\n"
+    "not hold the value (not of keys and hashes); with digits, a run in float64\n"
+    "beside it, and the equations that lose more than half of the digits, if that\n"
+    "shows in an output.  The report is that of check.\n"
+    "\n"
+    "--numerics says in which semantics the program runs.  ieee: as it is written,\n"
+    "each operation rounded to nearest, subnormal numbers kept.  ftz: subnormal\n"
+    "operands and results are zeros, as XLA's code has it on a CPU (negations,\n"
+    "copies and bitcasts keep them).  xla: also, within what is fused elementwise\n"
+    "here, a product that one sum or difference alone takes is not rounded (a fused\n"
+    "multiply-add), and chains of 16-bit floats are rounded at their end.  What XLA\n"
+    "fuses may be more or less than that, and what else it rewrites (a division by\n"
+    "a constant, log of exp, ...) is not emulated: results show what excess digits\n"
+    "can do, and are not XLA's bits.\n"
     "\n"
     "--against takes what another machine computed for outputs of the program, as many\n"
     "as are known, values on the way among them (jaxvet.compare in Python makes such\n"

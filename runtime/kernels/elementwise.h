@@ -80,8 +80,6 @@ jx_plan_rule jx_plan_polynomial;
 jx_tile *jx_tile_int(jx_prim_id prim, jx_dtype dtype);
 jx_tile *jx_tile_float(jx_prim_id prim, jx_dtype dtype);
 jx_tile *jx_tile_complex(jx_prim_id prim, jx_dtype dtype);
-/* x * y + z, rounded once: f32, f64. */
-jx_tile *jx_tile_fma(jx_dtype dtype);
 /* param: the jx_p_ struct of the primitive. */
 jx_tile *jx_tile_nextafter16(jx_dtype dtype);
 

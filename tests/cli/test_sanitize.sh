@@ -139,3 +139,52 @@ complains "expected nan, oob, wrap, digits or several with commas between, found
 expect 2 run "$work/log.jaxpr" --sanitize=
 expect 2 run "$work/log.jaxpr" --sanitize=nan --finite
 expect 2 run "$work/log.jaxpr" --format json
+
+# Digits: a variance as a difference of means, and one that is not.
+cat >"$work/digits.jaxpr" <<'EOP'
+{ lambda ; a:f32[8]. let
+    i:f32[8] = iota[dimension=0 dtype=float32 shape=(8,) sharding=None]
+    x:f32[8] = add a i
+    b:f32[8] = add x 4096.1:f32[]
+    q:f32[8] = mul b b
+    r:f32[] = reduce_sum[axes=(0,) out_sharding=None] q
+    s:f32[] = div r 8.0:f32[]
+    t:f32[] = reduce_sum[axes=(0,) out_sharding=None] b
+    u:f32[] = div t 8.0:f32[]
+    v:f32[] = mul u u
+    w:f32[] = sub s v
+    y:f32[8] = sub b u
+    z:f32[8] = mul y y
+    c:f32[] = reduce_sum[axes=(0,) out_sharding=None] z
+    d:f32[] = div c 8.0:f32[]
+  in (w, d) }
+EOP
+expect 1 run "$work/digits.jaxpr" --fill zeros --sanitize=digits
+prints '^error\[NUM005\] cancellation: sub gives .*, and with more digits 5.2.*: more than half of them are lost$'
+prints 'it gets to output 0$'
+holds test "$(grep -c '^error' "$work/out")" -eq 1
+# (x + c) - c rounds on purpose.
+cat >"$work/round.jaxpr" <<'EOP'
+{ lambda ; a:f32[4]. let
+    e:f32[4] = exp a
+    f:f32[4] = div e 3.0:f32[]
+    b:f32[4] = add f 12582912.0:f32[]
+    c:f32[4] = sub b 12582912.0:f32[]
+    d:f32[4] = sub f c
+  in (c, d) }
+EOP
+expect 0 run "$work/round.jaxpr" --fill zeros --sanitize=digits
+# What computes in double is rounded in other ways.
+cat >"$work/double.jaxpr" <<'EOP'
+{ lambda ; a:f64[]. let
+    b:f64[] = add a 1e-05:f64[]
+    c:f64[] = cos b
+    d:f64[] = sub 1.0:f64[] c
+    e:f64[] = mul b b
+    f:f64[] = div d e
+    g:f64[] = exp b
+  in (f, g) }
+EOP
+expect 1 run "$work/double.jaxpr" --fill zeros --sanitize=digits
+prints '^error\[NUM005\]'
+holds test "$(grep -c '^error' "$work/out")" -eq 1
