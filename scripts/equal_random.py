@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Attacks on `jaxvet equal`: random functions and changed ones (most changes change nothing over
 the reals, or only at some places).  None may be called identical where the numbers differ, in
-float64, at random points, at zeros or where operands are equal; nor different where they don't.
+float64, at random points, at zeros or where operands are equal; nor different where they don't.  (What
+only numbers beyond these points show is not looked at.)
 
     scripts/equal_random.py [--seed N] [--pairs N] [--depth N] [--grad]
 """
@@ -96,7 +97,7 @@ def main():
             counts[verdict] = counts.get(verdict, 0) + 1
             codes = [x['code'] for x in said['programs'][0]['findings']] if said else []
             bad = (verdict in ('identical', 'terms') and off) or \
-                (verdict == 'different' and codes == ['EQL001'] and not off)
+                (codes == ['EQL001'] and not off and 'numbers of' not in str(said))
             wrong += bool(bad)
             if bad or args.verbose:
                 where = f'differs at {len(off)} points' if off else 'differs nowhere'

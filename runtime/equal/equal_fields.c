@@ -130,7 +130,7 @@ typedef struct arrays {
 /* What two elements are to each other. */
 typedef enum relation { SAME, UNFINITE, NEEDS, DIFFER, LOST_NAN, UNKNOWN } relation;
 
-static relation relate(const jx_cell *a, const jx_cell *b)
+static relation relate(const jx_field *f, const jx_cell *a, const jx_cell *b)
 {
     if (a->kind == JX_CELL_UNKNOWN || b->kind == JX_CELL_UNKNOWN)
         return UNKNOWN;
@@ -140,7 +140,8 @@ static relation relate(const jx_cell *a, const jx_cell *b)
                    : UNFINITE;
     if (a->kind || b->kind)
         return a->kind == JX_CELL_NAN ? LOST_NAN : DIFFER;
-    if (!jx_cell_same(a, b) || a->blended != b->blended)
+    jx_cell left = jx_cell_collapsed(f, a), right = jx_cell_collapsed(f, b);
+    if ((!jx_cell_same(a, b) && !jx_cell_same(&left, &right)) || a->blended != b->blended)
         return DIFFER;
     return a->needs == b->needs ? SAME : NEEDS;
 }
@@ -236,7 +237,7 @@ static bool compare(comparing *c, const jx_field *f, const arrays *of, int outpu
             r = relate_bits(of, i);
         } else {
             jx_cell a = jx_plane_element(of->a, i), b = jx_plane_element(of->b, i);
-            r = relate(&a, &b);
+            r = relate(f, &a, &b);
             if ((r == SAME || r == NEEDS) && !a.kind) {
                 bound(c, f, &a, &b);
                 c->needs |= a.needs != NULL;

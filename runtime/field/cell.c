@@ -22,6 +22,7 @@ bool jx_field_begin(jx_field *f, jx_ctx *ctx, uint64_t seed)
         jx_map_init(&f->made->image_at, ctx->arena);
         jx_map_init(&f->made->log_at, ctx->arena);
     }
+    jx_map_init(&f->root_at, ctx->arena);
     jx_ring_make(&f->ring, &random);
     f->salt = jx_ring_random(&random);
     return f->made && jx_ok(ctx);
@@ -198,7 +199,37 @@ bool jx_cell_is_zero(const jx_cell *a)
 bool jx_cell_same(const jx_cell *a, const jx_cell *b)
 {
     return a->kind == JX_CELL_NUMBER && b->kind == JX_CELL_NUMBER && a->v == b->v &&
-           a->w == b->w;
+           a->w == b->w && (!a->w || a->root == b->root);
+}
+
+jx_cell jx_cell_collapsed(const jx_field *f, const jx_cell *a)
+{
+    jx_cell to = *a;
+
+    if (!f->planes || !a->w)
+        return to;
+    to.v = jx_mod_add(a->v, jx_mod_fast(a->w, f->roots.at[a->root].any, &f->ring.fast_p),
+                      f->ring.p);
+    to.w = 0;
+    to.base = to.v;
+    to.off = 0;
+    return to;
+}
+
+/* Roots of two numbers are no numbers of one extension. */
+static void bring_together(const jx_field *f, const jx_cell **a, const jx_cell **b, jx_cell *kept)
+{
+    if (!f->planes || !(*a)->w || !(*b)->w || (*a)->root == (*b)->root)
+        return;
+    kept[0] = jx_cell_collapsed(f, *a);
+    kept[1] = jx_cell_collapsed(f, *b);
+    *a = &kept[0];
+    *b = &kept[1];
+}
+
+static uint64_t square_of(const jx_field *f, const jx_cell *a)
+{
+    return f->planes && a->w ? f->roots.at[a->root].square : f->ring.no_square;
 }
 
 static bool is_constant(const jx_cell *a)
@@ -245,6 +276,8 @@ uint64_t jx_cell_key(const jx_field *f, uint64_t kind, const jx_cell *a, bool *f
         v = a->v;
         w = a->w;
     }
+    if (w)
+        kind = jx_hash_mix(kind, a->root);
     return jx_ring_mix(f->salt ^ jx_hash_mix(jx_hash_mix(kind, v), w));
 }
 
@@ -358,9 +391,10 @@ static void add_constants(const jx_cell *a, const jx_cell *b, jx_cell *to)
 
 jx_cell jx_cell_add(jx_field *f, const jx_cell *a, const jx_cell *b)
 {
-    jx_cell to = made_of(f, a, b);
+    jx_cell to = made_of(f, a, b), kept[2];
     uint64_t p = f->ring.p;
 
+    bring_together(f, &a, &b, kept);
     if (to.kind) {
         if (to.kind == JX_CELL_NAN)
             add_infinite(a, b, &to);
@@ -368,6 +402,7 @@ jx_cell jx_cell_add(jx_field *f, const jx_cell *a, const jx_cell *b)
     }
     to.v = jx_mod_add(a->v, b->v, p);
     to.w = jx_mod_add(a->w, b->w, p);
+    to.root = a->w ? a->root : b->root;
     to.e = jx_mod_add(a->e, b->e, f->ring.q);
     if ((a->under == 0 && b->under == 0) || f->planes) {
         to.over = fmaxf(a->over, b->over);
@@ -431,7 +466,8 @@ static void mul_infinite(const jx_cell *a, const jx_cell *b, jx_cell *to)
     to->signs = sign_of(product);
 }
 
-static void mul_values(const jx_ring *r, const jx_cell *a, const jx_cell *b, jx_cell *to)
+static void mul_values(const jx_ring *r, uint64_t square, const jx_cell *a, const jx_cell *b,
+                       jx_cell *to)
 {
     uint64_t p = r->p;
 
@@ -439,20 +475,22 @@ static void mul_values(const jx_ring *r, const jx_cell *a, const jx_cell *b, jx_
     to->e = jx_mod_fast(a->e, b->e, &r->fast_q);
     if (!a->w && !b->w)
         return;
-    to->v = jx_mod_add(to->v, jx_mod_mul(jx_mod_mul(a->w, b->w, p), r->no_square, p), p);
+    to->v = jx_mod_add(to->v, jx_mod_mul(jx_mod_mul(a->w, b->w, p), square, p), p);
+    to->root = a->w ? a->root : b->root;
     to->w = jx_mod_add(jx_mod_mul(a->v, b->w, p), jx_mod_mul(a->w, b->v, p), p);
 }
 
 jx_cell jx_cell_mul(jx_field *f, const jx_cell *a, const jx_cell *b)
 {
-    jx_cell to = made_of(f, a, b);
+    jx_cell to = made_of(f, a, b), kept[2];
 
+    bring_together(f, &a, &b, kept);
     if (to.kind) {
         if (to.kind == JX_CELL_NAN)
             mul_infinite(a, b, &to);
         return to;
     }
-    mul_values(&f->ring, a, b, &to);
+    mul_values(&f->ring, square_of(f, a->w ? a : b), a, b, &to);
     to.over = a->over + b->over;
     to.under = f->planes ? fmaxf(a->under, b->under) : a->under + b->under;
     to.bits = a->bits + b->bits;
@@ -519,8 +557,7 @@ static jx_cell inverse(jx_field *f, const jx_cell *a)
 
     f->work += 16;
     to.power = 0;
-    norm = jx_mod_sub(norm, jx_mod_mul(jx_mod_mul(a->w, a->w, r->p), r->no_square, r->p),
-                      r->p);
+    norm = jx_mod_sub(norm, jx_mod_mul(jx_mod_mul(a->w, a->w, r->p), square_of(f, a), r->p), r->p);
     norm = jx_mod_inverse(norm, r->p);
     to.v = jx_mod_mul(a->v, norm, r->p);
     to.w = jx_mod_sub(0, jx_mod_mul(a->w, norm, r->p), r->p);

@@ -59,7 +59,8 @@ typedef struct jx_cell {
     uint8_t kind, signs;
     bool blended; /* of a boolean: not known */
     bool mixed;   /* it depends on two choices of one colour */
-    uint64_t v, w; /* v + w sqrt n of F_p(sqrt n) */
+    uint64_t v, w; /* v + w sqrt n of F_p(sqrt n); where there are planes n is that of `root` */
+    uint32_t root; /* of w that is not 0: a number of jx_field.roots */
     uint64_t e;    /* of F_q */
     uint64_t power; /* of an input: v is g^power; else 0 */
     float over, under; /* degrees of the numerator and the denominator, at most; where there
@@ -86,6 +87,12 @@ typedef struct jx_choice {
     uint64_t zero; /* the key of a division by it */
     double off;
 } jx_choice;
+
+/* A square root s of which s^2 is known, and nothing else: neither which of both it is, nor
+ * whether it is a multiple of another.  Where two of them meet each is a random number. */
+typedef struct jx_root {
+    uint64_t square, any;
+} jx_root;
 
 typedef struct jx_memo {
     uint64_t key;
@@ -132,6 +139,8 @@ typedef struct jx_field {
     const struct jx_eqn *masked; /* the first that chose numbers where others are NaN */
     JX_VEC(const char *) named; /* "0.797884583 stands for 2^(1/2) pi^(-1/2)" */
     bool powers; /* it met exp or sin */
+    JX_VEC(jx_root) roots; /* where there are planes */
+    jx_map root_at;        /* their numbers from 1, by key */
     const char *why; /* of the first that is not known */
     int64_t work; /* operations; once above 0 it gives up */
 } jx_field;
@@ -152,6 +161,8 @@ jx_cell jx_cell_unknown(jx_field *f, const char *why);
 jx_cell jx_cell_nan(void);
 
 bool jx_cell_same(const jx_cell *a, const jx_cell *b); /* numbers of the same value */
+/* The same number, whose roots are random numbers. */
+jx_cell jx_cell_collapsed(const jx_field *f, const jx_cell *a);
 bool jx_cell_is_zero(const jx_cell *a);
 
 jx_cell jx_cell_add(jx_field *f, const jx_cell *a, const jx_cell *b);

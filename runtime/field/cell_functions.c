@@ -8,6 +8,8 @@ enum { DOMAIN_LOG = 1 << 20, DOMAIN_ROOT, DOMAIN_FUNCTION, IMAGE, IMAGE_Q, TURN,
 
 static uint64_t hash_of(const jx_field *f, uint64_t kind, const jx_cell *x)
 {
+    if (x->w)
+        kind = jx_hash_mix(kind, x->root);
     return jx_ring_mix(f->salt ^ jx_hash_mix(jx_hash_mix(kind, x->v), x->w));
 }
 
@@ -189,6 +191,39 @@ static jx_cell log_of(jx_field *f, const jx_cell *x)
 
 /* ---- square roots */
 
+/* What is known of a root's sign, and where there is one. */
+static jx_cell signed_root(jx_field *f, jx_cell to, const jx_cell *x)
+{
+    to.signs = x->signs & JX_MAY_BE_ZERO ? JX_MAY_BE_ZERO | JX_MAY_BE_POSITIVE
+                                         : JX_MAY_BE_POSITIVE;
+    to.zeros = jx_cell_zeros(f, x);
+    if (x->signs & JX_MAY_BE_NEGATIVE)
+        needs(f, &to, x, DOMAIN_ROOT);
+    return to;
+}
+
+/* A root as a symbol, whose square is known; of what has roots itself, a random number. */
+static jx_cell new_root(jx_field *f, const jx_cell *x, uint64_t key)
+{
+    const void *at = (const void *)(uintptr_t)(key | 1);
+    uintptr_t number = (uintptr_t)jx_map_get(&f->root_at, at);
+    jx_cell to = new_number(f, x, jx_ring_mix(key) % f->ring.p, jx_ring_mix(key + 1) % f->ring.q);
+
+    to.over = x->over + 1;
+    to.under = x->under;
+    if (!x->w && !number) {
+        JX_PUSH(f->ctx->arena, &f->roots, ((jx_root){x->v, to.v}));
+        number = f->roots.count;
+        f->spent |= !jx_map_put(&f->root_at, at, (const void *)number);
+    }
+    if (!x->w && !f->spent && f->roots.at[number - 1].square == x->v) {
+        to.v = to.base = 0;
+        to.w = 1;
+        to.root = (uint32_t)number - 1;
+    }
+    return signed_root(f, to, x);
+}
+
 static jx_cell root_of(jx_field *f, const jx_cell *x)
 {
     uint64_t key = hash_of(f, ROOT, x), v = 0, w = 0, half;
@@ -206,6 +241,8 @@ static jx_cell root_of(jx_field *f, const jx_cell *x)
         if (jx_cell_same(&square, x))
             return jx_cell_depends(f, to, x);
     }
+    if (f->planes)
+        return new_root(f, x, key);
     if (x->w || f->blends) {
         v = jx_ring_mix(key) % f->ring.p;
     } else if (!jx_mod_root(x->v, f->ring.p, &v)) {
@@ -222,12 +259,7 @@ static jx_cell root_of(jx_field *f, const jx_cell *x)
         to.w = jx_mod_sub(0, to.w, f->ring.p);
         to.base = to.v;
     }
-    to.signs = x->signs & JX_MAY_BE_ZERO ? JX_MAY_BE_ZERO | JX_MAY_BE_POSITIVE
-                                         : JX_MAY_BE_POSITIVE;
-    to.zeros = jx_cell_zeros(f, x);
-    if (x->signs & JX_MAY_BE_NEGATIVE)
-        needs(f, &to, x, DOMAIN_ROOT);
-    return to;
+    return signed_root(f, to, x);
 }
 
 /* ---- what is made of these */

@@ -218,6 +218,8 @@ static jx_field_value row_of(jx_field *f, const jx_field_value *of, int64_t row)
     if (of->plane && (to.plane = jx_arena_copy(f->ctx->arena, of->plane, sizeof *of->plane))) {
         to.plane->v += first;
         to.plane->state += first;
+        to.plane->w += to.plane->w ? first : 0;
+        to.plane->root += to.plane->w ? first : 0;
         to.plane->e += to.plane->e ? first : 0;
         to.plane->needs += to.plane->needs ? first : 0;
     }

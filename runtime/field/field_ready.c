@@ -431,6 +431,10 @@ static bool take_plane(jx_field *f, const jx_eqn *eqn, uint32_t moved, const jx_
         at = planes[k].splat ? 0 : at;
         to->v[i] = p->v[at];
         to->state[i] = p->state[at];
+        if (p->w && jx_plane_may_extend(f, to, out->count)) {
+            to->w[i] = p->w[at];
+            to->root[i] = p->root[at];
+        }
         if (to->e)
             to->e[i] = p->e[at];
         if (p->needs && jx_plane_may_need(f, to, out->count))

@@ -20,6 +20,16 @@ jx_plane *jx_plane_new(jx_field *f, int64_t stored)
     return f->spent ? NULL : to;
 }
 
+bool jx_plane_may_extend(jx_field *f, jx_plane *plane, int64_t stored)
+{
+    if (!plane->w) {
+        plane->w = JX_NEW_ARRAY(f->ctx->arena, stored + 1, uint64_t);
+        plane->root = JX_NEW_ARRAY(f->ctx->arena, stored + 1, uint32_t);
+    }
+    f->spent |= !plane->w || !plane->root;
+    return !f->spent;
+}
+
 bool jx_plane_may_need(jx_field *f, jx_plane *plane, int64_t stored)
 {
     if (!plane->needs)
@@ -60,16 +70,18 @@ jx_cell jx_plane_get(const jx_field_value *of, int64_t i)
     jx_cell to = {.kind = (uint8_t)kind,
                   .signs = signs,
                   .v = p->v[i],
+                  .w = p->w ? p->w[i] : 0,
+                  .root = p->w ? p->root[i] : 0,
                   .e = p->e ? p->e[i] : 0,
                   .over = p->over,
                   .under = p->under,
                   .bits = p->height + p->parts,
-                  .about = about(of->dtype, kind, signs, p->v[i]),
+                  .about = about(of->dtype, kind, signs, p->v[i] | (p->w ? p->w[i] : 0)),
                   .needs = p->needs ? p->needs[i] : NULL};
     to.blended = of->dtype == JX_BOOL && signs == JX_STATE_BLENDED;
     to.base = isnan(to.about) ? to.v : 0;
     to.off = isnan(to.about) ? 0 : to.about;
-    if (kind == JX_CELL_NUMBER && !to.v)
+    if (kind == JX_CELL_NUMBER && !to.v && !to.w)
         to.signs = JX_MAY_BE_ZERO;
     return to;
 }
@@ -107,6 +119,10 @@ void jx_plane_put(jx_field *f, jx_field_value *to, int64_t i, const jx_cell *cel
         return;
     }
     p->v[i] = cell->v;
+    if ((cell->w || p->w) && jx_plane_may_extend(f, p, jx_field_stored(to))) {
+        p->w[i] = cell->w;
+        p->root[i] = cell->root;
+    }
     if (p->e)
         p->e[i] = cell->e;
     p->state[i] = JX_STATE(cell->kind, to->dtype == JX_BOOL && cell->blended
@@ -127,12 +143,17 @@ void jx_plane_copy(jx_field *f, jx_field_value *to, int64_t first, const jx_fiel
     jx_plane *into = to->plane;
     bool whole = into && !from->splat && first + from->count <= to->count;
 
-    if (into && p->needs && !jx_plane_may_need(f, into, to->count))
+    if (into && ((p->needs && !jx_plane_may_need(f, into, to->count)) ||
+                 (p->w && !jx_plane_may_extend(f, into, to->count))))
         return;
     if (whole) {
         size_t n = (size_t)from->count;
         memcpy(into->v + first, p->v, n * sizeof *p->v);
         memcpy(into->state + first, p->state, n);
+        if (p->w) {
+            memcpy(into->w + first, p->w, n * sizeof *p->w);
+            memcpy(into->root + first, p->root, n * sizeof *p->root);
+        }
         if (into->e && p->e)
             memcpy(into->e + first, p->e, n * sizeof *p->e);
         if (p->needs)
@@ -144,6 +165,28 @@ void jx_plane_copy(jx_field *f, jx_field_value *to, int64_t first, const jx_fiel
         jx_cell cell = jx_plane_element(from, i);
         jx_plane_put(f, to, first + i, &cell);
     }
+}
+
+bool jx_plane_collapse(jx_field *f, const jx_field_value *of, jx_field_value *to)
+{
+    int64_t stored = jx_field_stored(of);
+    jx_plane *plane;
+
+    *to = *of;
+    if (!of->plane->w)
+        return true;
+    plane = jx_arena_copy(f->ctx->arena, of->plane, sizeof *of->plane);
+    if (!plane || !(plane->v = JX_NEW_ARRAY(f->ctx->arena, stored + 1, uint64_t))) {
+        f->spent = true;
+        return false;
+    }
+    plane->w = NULL;
+    for (int64_t i = 0; i < stored; i++) {
+        jx_cell cell = jx_plane_get(of, i);
+        plane->v[i] = jx_cell_collapsed(f, &cell).v;
+    }
+    to->plane = plane;
+    return true;
 }
 
 /* ---- whole values */

@@ -14,6 +14,8 @@
 
 struct jx_plane {
     uint64_t *v;          /* of F_p */
+    uint64_t *w;          /* times a root (jx_root); NULL: all are 0 */
+    uint32_t *root;       /* which, where there is w */
     uint64_t *e;          /* of F_q; NULL: jx_field.exponents says that nobody needs it */
     uint8_t *state;       /* JX_STATE() */
     const jx_keys **needs; /* or NULL: nothing needs anything */
@@ -41,6 +43,8 @@ static inline int64_t jx_field_stored(const jx_field_value *of)
 
 /* A new one of so many elements that are zero; NULL without memory. */
 jx_plane *jx_plane_new(jx_field *f, int64_t stored);
+/* Room for the second parts of its elements, which are zero. */
+bool jx_plane_may_extend(jx_field *f, jx_plane *plane, int64_t stored);
 /* Room for what its elements need. */
 bool jx_plane_may_need(jx_field *f, jx_plane *plane, int64_t stored);
 /* Element `i` of those that are stored, of a plane or of cells. */
@@ -48,6 +52,8 @@ jx_cell jx_plane_get(const jx_field_value *of, int64_t i);
 /* The same of the value: i is below its count. */
 jx_cell jx_plane_element(const jx_field_value *of, int64_t i);
 void jx_plane_put(jx_field *f, jx_field_value *to, int64_t i, const jx_cell *cell);
+/* The same value without roots, which are random numbers then. */
+bool jx_plane_collapse(jx_field *f, const jx_field_value *of, jx_field_value *to);
 /* All elements of a plane to where `first` is of another (or of cells). */
 void jx_plane_copy(jx_field *f, jx_field_value *to, int64_t first, const jx_field_value *from);
 /* What is known of all elements together, as that of another. */

@@ -81,18 +81,27 @@ static sign_table signs_of(bool product)
     return t;
 }
 
-/* By cells: what is no number. */
+/* By cells: what is no number, or none of F_p. */
 static void add_or_multiply(jx_field *f, bool product, int64_t i, const side *a, const side *b,
                             jx_field_value *out)
 {
     jx_cell x = jx_plane_get(&a->of, i * a->step), y = jx_plane_get(&b->of, i * b->step);
     jx_cell made = product ? jx_cell_mul(f, &x, &y) : jx_cell_add(f, &x, &y);
-    const jx_plane *p = out->plane;
+    jx_plane *p = out->plane;
 
     p->v[i] = made.v;
+    if ((made.w || p->w) && jx_plane_may_extend(f, p, jx_field_stored(out))) {
+        p->w[i] = made.w;
+        p->root[i] = made.root;
+    }
     if (p->e)
         p->e[i] = made.e;
     p->state[i] = JX_STATE(made.kind, made.signs);
+}
+
+static bool is_plain(const side *of, int64_t i)
+{
+    return of->p->state[i] <= JX_STATE_SIGNS && (!of->p->w || !of->p->w[i]);
 }
 
 static bool join_numbers(jx_field *f, jx_field_program *program, const jx_eqn *eqn,
@@ -114,7 +123,7 @@ static bool join_numbers(jx_field *f, jx_field_program *program, const jx_eqn *e
     for (int64_t i = 0; i < n; i++) {
         int64_t k = i * a.step, l = i * b.step;
         uint8_t s = a.p->state[k], t = b.p->state[l];
-        if (s > JX_STATE_SIGNS || t > JX_STATE_SIGNS) {
+        if (!is_plain(&a, k) || !is_plain(&b, l)) {
             add_or_multiply(f, product, i, &a, &b, out);
             continue;
         }
@@ -125,7 +134,7 @@ static bool join_numbers(jx_field *f, jx_field_program *program, const jx_eqn *e
             to->state[i] &= (uint8_t)~JX_MAY_BE_NEGATIVE;
     }
     for (int64_t i = 0; to->e && i < n; i++)
-        if (to->state[i] <= JX_STATE_SIGNS)
+        if (is_plain(&a, i * a.step) && is_plain(&b, i * b.step))
             to->e[i] = product
                            ? jx_mod_fast(a.p->e[i * a.step], b.p->e[i * b.step], by_q)
                            : jx_mod_add(a.p->e[i * a.step], b.p->e[i * b.step], by_q->m);
@@ -154,6 +163,12 @@ static jx_field_value negative(jx_field *f, const jx_field_value *of)
     }
     for (int64_t i = 0; made->e && i < n; i++)
         made->e[i] = p->e[i] ? f->ring.q - p->e[i] : 0;
+    if (p->w && !jx_plane_may_extend(f, made, n))
+        return (jx_field_value){0};
+    for (int64_t i = 0; made->w && i < n; i++) {
+        made->w[i] = p->w[i] ? f->ring.p - p->w[i] : 0;
+        made->root[i] = p->root[i];
+    }
     made->needs = p->needs;
     jx_plane_bounds(made, p);
     to.plane = made;
@@ -214,7 +229,8 @@ static bool choose(jx_field *f, jx_field_program *program, const jx_eqn *eqn,
         return false;
     jx_plane *to = out->plane;
     int64_t n = jx_field_stored(out);
-    if ((each[0].p->needs || each[1].p->needs) && !jx_plane_may_need(f, to, n))
+    if (((each[0].p->needs || each[1].p->needs) && !jx_plane_may_need(f, to, n)) ||
+        ((each[0].p->w || each[1].p->w) && !jx_plane_may_extend(f, to, n)))
         return false;
     bool taken[2] = {false, false};
     for (int64_t i = 0; i < n; i++) {
@@ -223,6 +239,10 @@ static bool choose(jx_field *f, jx_field_program *program, const jx_eqn *eqn,
         int64_t at = i * each[k].step;
         to->v[i] = from->v[at];
         to->state[i] = from->state[at];
+        if (from->w) {
+            to->w[i] = from->w[at];
+            to->root[i] = from->root[at];
+        }
         if (to->e)
             to->e[i] = from->e[at];
         if (from->needs)

@@ -44,6 +44,18 @@ static uint8_t sum_state(uint8_t a, uint8_t b)
     return (uint8_t)((any & ~JX_MAY_BE_ZERO) | (both & JX_MAY_BE_ZERO));
 }
 
+/* The root that a sum has so far, and that of one more element of it; false: two meet. */
+static bool is_one_root(const jx_plane *p, int64_t i, bool *any, uint32_t *root)
+{
+    if (!p->w[i])
+        return true;
+    if (*any && *root != p->root[i])
+        return false;
+    *any = true;
+    *root = p->root[i];
+    return true;
+}
+
 /* ---- reductions */
 
 /* The steps that go on through a result, by the axis of the operand; 0 for those that are
@@ -86,25 +98,54 @@ static void look_for_counts(jx_field *f, const jx_field_value *x, const int64_t 
             to->state[i] = JX_MAY_BE_POSITIVE;
 }
 
-static bool reduce_sum(jx_field *f, const jx_field_value *x, const jx_ints *axes,
+/* Whether no two roots meet in an element of a result; `roots` says which it has. */
+static bool keeps_roots(jx_field *f, const jx_field_value *x, const int64_t *steps, int64_t count,
+                        uint32_t **roots)
+{
+    bool *any = JX_NEW_ARRAY(f->ctx->arena, count + 1, bool);
+
+    *roots = JX_NEW_ARRAY(f->ctx->arena, count + 1, uint32_t);
+    for (int64_t i = 0; any && *roots && i < x->count; i++) {
+        int64_t where = 0, rest = i;
+        for (int a = x->rank - 1; a >= 0; rest /= x->shape[a--])
+            where += rest % x->shape[a] * steps[a];
+        if (!is_one_root(x->plane, x->splat ? 0 : i, &any[where], &(*roots)[where]))
+            return false;
+    }
+    return any && *roots;
+}
+
+static bool reduce_sum(jx_field *f, const jx_field_value *of, const jx_ints *axes,
                        jx_field_value *out)
 {
+    jx_field_value collapsed = *of, *x = &collapsed;
     int64_t steps[33] = {0}, at[33] = {0}, n = x->count, where = 0;
+    uint32_t *roots = NULL;
+
+    if (x->rank > 32)
+        return false;
+    steps_of(x, axes, steps);
+    if (x->plane->w && !keeps_roots(f, x, steps, out->count, &roots) &&
+        !jx_plane_collapse(f, of, x))
+        return false;
     wide *v = JX_NEW_ARRAY(f->ctx->arena, out->count + 1, wide);
     wide *e = f->exponents ? JX_NEW_ARRAY(f->ctx->arena, out->count + 1, wide) : NULL;
     const jx_plane *p = x->plane;
+    wide *w = p->w ? JX_NEW_ARRAY(f->ctx->arena, out->count + 1, wide) : NULL;
     jx_plane *to = jx_plane_new(f, out->count);
 
-    if (x->rank > 32 || !v || !to || (to->e && !e) ||
+    if (!v || !to || (to->e && !e) ||
+        (p->w && (!w || !jx_plane_may_extend(f, to, out->count))) ||
         (p->needs && !jx_plane_may_need(f, to, out->count)))
         return false;
     out->plane = to;
     for (int64_t i = 0; i < out->count; i++)
         to->state[i] = JX_MAY_BE_ZERO;
-    steps_of(x, axes, steps);
     for (int64_t i = 0; i < n; i++) {
         int64_t k = x->splat ? 0 : i;
         add_to(&v[where], p->v[k]);
+        if (w)
+            add_to(&w[where], p->w[k]);
         if (e)
             add_to(&e[where], p->e[k]);
         to->state[where] = sum_state(to->state[where], p->state[k]);
@@ -120,9 +161,13 @@ static bool reduce_sum(jx_field *f, const jx_field_value *x, const jx_ints *axes
     }
     for (int64_t i = 0; i < out->count; i++) {
         to->v[i] = rest_of(&v[i], &f->ring.fast_p);
+        if (w) {
+            to->w[i] = rest_of(&w[i], &f->ring.fast_p);
+            to->root[i] = roots[i];
+        }
         if (e)
             to->e[i] = rest_of(&e[i], &f->ring.fast_q);
-        if (!to->v[i] && to->state[i] <= JX_STATE_SIGNS)
+        if (!to->v[i] && (!w || !to->w[i]) && to->state[i] <= JX_STATE_SIGNS)
             to->state[i] = JX_MAY_BE_ZERO;
     }
     look_for_counts(f, x, steps, to, out->count);
@@ -136,7 +181,8 @@ static bool reduce_sum(jx_field *f, const jx_field_value *x, const jx_ints *axes
 /* An operand in the order batch, free, contracted: where its elements lie, and of each row
  * along the contracted axes what all need and whether all are numbers. */
 typedef struct side {
-    uint64_t *v, *e;
+    uint64_t *v, *w, *e; /* w, e: or NULL */
+    uint32_t *root, *roots; /* of elements, where there is w; of rows, where each has one */
     uint8_t *state; /* of a row, as of their sum */
     const jx_keys **needs; /* or NULL */
     int64_t batch, rows, inner;
@@ -190,14 +236,21 @@ static bool take_side(jx_field *f, const jx_field_value *x, const jx_ints *batch
     rows = to->batch * to->rows;
     to->v = JX_NEW_ARRAY(arena, x->count + 1, uint64_t);
     to->e = f->exponents ? JX_NEW_ARRAY(arena, x->count + 1, uint64_t) : NULL;
+    to->w = p->w ? JX_NEW_ARRAY(arena, x->count + 1, uint64_t) : NULL;
+    to->root = p->w ? JX_NEW_ARRAY(arena, x->count + 1, uint32_t) : NULL;
     to->state = JX_NEW_ARRAY(arena, rows + 1, uint8_t);
     to->needs = p->needs ? JX_NEW_ARRAY(arena, rows + 1, const jx_keys *) : NULL;
     if (x->rank > 32 || !to->v || !to->state || (f->exponents && !to->e) ||
+        (p->w && (!to->w || !to->root)) ||
         (p->needs && !to->needs))
         return false;
     for (int64_t i = 0; i < x->count; i++) {
         int64_t k = x->splat ? 0 : where, row = i / to->inner;
         to->v[i] = p->v[k];
+        if (to->w) {
+            to->w[i] = p->w[k];
+            to->root[i] = p->root[k];
+        }
         if (to->e)
             to->e[i] = p->e[k];
         to->state[row] = i % to->inner ? sum_state(to->state[row], p->state[k]) : p->state[k];
@@ -229,6 +282,35 @@ static void multiply(const uint64_t *a, const uint64_t *b, const side *l, const 
             }
 }
 
+/* Whether one side has roots, one for each of its rows: which. */
+static bool keep_row_roots(jx_field *f, side *of)
+{
+    int64_t rows = of->batch * of->rows;
+
+    of->roots = JX_NEW_ARRAY(f->ctx->arena, rows + 1, uint32_t);
+    for (int64_t i = 0; of->roots && i < rows; i++) {
+        const jx_plane row = {.w = of->w + i * of->inner, .root = of->root + i * of->inner};
+        bool any = false;
+        for (int64_t k = 0; k < of->inner; k++)
+            if (!is_one_root(&row, k, &any, &of->roots[i]))
+                return false;
+    }
+    return of->roots != NULL;
+}
+
+/* What the sums have of the roots of one side's rows. */
+static bool extend(jx_field *f, const side *l, const side *r, int64_t count, jx_plane *to)
+{
+    if (!jx_plane_may_extend(f, to, count))
+        return false;
+    multiply(l->w ? l->w : l->v, l->w ? r->v : r->w, l, r, &f->ring.fast_p, to->w);
+    for (int64_t i = 0; i < count; i++) {
+        int64_t row = i / r->rows, column = i / (l->rows * r->rows) * r->rows + i % r->rows;
+        to->root[i] = l->w ? l->roots[row] : r->roots[column];
+    }
+    return true;
+}
+
 /* A sum of products: what is no number anywhere in it makes it none. */
 static uint8_t product_state(uint8_t a, uint8_t b)
 {
@@ -245,6 +327,25 @@ static uint8_t product_state(uint8_t a, uint8_t b)
                : JX_MAY_BE_ZERO | JX_MAY_BE_POSITIVE;
 }
 
+/* Both, without roots where two could meet. */
+static bool take_sides(jx_field *f, const jx_dot_dims *d, const jx_field_value *a,
+                       const jx_field_value *b, side *l, side *r)
+{
+    jx_field_value both[2] = {*a, *b};
+
+    for (int turn = 0; turn < 2; turn++) {
+        *l = *r = (side){0};
+        if (!take_side(f, &both[0], &d->lhs_batch, &d->lhs_contracting, l) ||
+            !take_side(f, &both[1], &d->rhs_batch, &d->rhs_contracting, r))
+            return false;
+        if ((!l->w && !r->w) || (!(l->w && r->w) && keep_row_roots(f, l->w ? l : r)))
+            return true;
+        if (!jx_plane_collapse(f, a, &both[0]) || !jx_plane_collapse(f, b, &both[1]))
+            return false;
+    }
+    return !l->w && !r->w;
+}
+
 static bool contract(jx_field *f, const jx_eqn *eqn, const jx_field_value *a,
                      const jx_field_value *b, jx_field_value *out)
 {
@@ -253,19 +354,20 @@ static bool contract(jx_field *f, const jx_eqn *eqn, const jx_field_value *a,
     jx_plane product = {0};
     side l, r;
 
-    if (!to || !take_side(f, a, &d->lhs_batch, &d->lhs_contracting, &l) ||
-        !take_side(f, b, &d->rhs_batch, &d->rhs_contracting, &r) ||
+    if (!to || !take_sides(f, d, a, b, &l, &r) ||
         out->count != l.batch * l.rows * r.rows || l.inner != r.inner ||
         ((l.needs || r.needs) && !jx_plane_may_need(f, to, out->count)))
         return false;
     out->plane = to;
     multiply(l.v, r.v, &l, &r, &f->ring.fast_p, to->v);
+    if ((l.w || r.w) && !extend(f, &l, &r, out->count, to))
+        return false;
     if (to->e)
         multiply(l.e, r.e, &l, &r, &f->ring.fast_q, to->e);
     for (int64_t i = 0; i < out->count; i++) {
         int64_t row = i / r.rows, column = i / (l.rows * r.rows) * r.rows + i % r.rows;
         to->state[i] = product_state(l.state[row], r.state[column]);
-        if (to->state[i] <= JX_STATE_SIGNS && !to->v[i])
+        if (to->state[i] <= JX_STATE_SIGNS && !to->v[i] && (!to->w || !to->w[i]))
             to->state[i] = JX_MAY_BE_ZERO;
         if (to->needs)
             to->needs[i] = jx_keys_join(f, l.needs ? l.needs[row] : NULL,

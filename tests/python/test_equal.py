@@ -1,0 +1,114 @@
+"""jaxvet.equal: two functions against each other, and what it says of them."""
+from __future__ import annotations
+
+import jax
+import jax.export
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import jaxvet
+
+VECTOR = jax.ShapeDtypeStruct((8,), np.float32)
+MATRIX = jax.ShapeDtypeStruct((4, 16), np.float32)
+
+
+def test_forms_of_one_function_are_identical():
+    said = jaxvet.equal(lambda x, y: (x + y) ** 2, lambda x, y: x * x + 2 * x * y + y * y)(
+        VECTOR, VECTOR)
+    assert said.verdict == "identical"
+    one, = said.equalities
+    assert one.of == "values" and one.bits >= 40 and one.points == 6 and one.assuming is None
+    assert "identical over the reals, error below 2^-" in repr(said)
+    said.report.raise_if("error")
+
+
+def test_a_comparison_has_no_truth_value():
+    said = jaxvet.equal(lambda x: x, lambda x: x)(VECTOR)
+    assert said.verdict == "terms"
+    with pytest.raises(TypeError, match="verdict"):
+        bool(said)
+
+
+def test_what_differs_is_a_finding_with_a_witness():
+    said = jaxvet.equal(lambda x: 2 * x, lambda x: 3 * x)(VECTOR)
+    assert said.verdict == "different"
+    finding, = said.findings
+    assert finding.code == "EQL001" and "2/3 times the other" in str(said)
+    with pytest.raises(jaxvet.ReportError):
+        said.report.raise_if("error")
+
+
+@pytest.mark.parametrize("f, g, code", [
+    (lambda x: jnp.where(x == 0, 5., x), lambda x: x, "EQL001"),
+    (lambda x: x / x, jnp.ones_like, "EQL001"),
+    (lambda x: (x + 1e8) - 1e8, lambda x: x, "EQL002"),
+    (lambda x: (x * x).mean() - x.mean() ** 2, jnp.var, "EQL002"),
+    (lambda x: jnp.exp(x) / jnp.exp(x).sum(), jax.nn.softmax, "EQL002"),
+    (lambda x: x * 2. ** 61, lambda x: x, "EQL001"),
+    (lambda x: jnp.where((x[0] > 0) & (x[1] > 0) & (x[2] > 0) & (x[3] > 0) & (x[4] > 0)
+                         & (x[5] > 0) & (x[6] > 0), x + 1, x), lambda x: x, "EQL001"),
+])
+def test_what_fields_alone_may_call_the_same_is_different(f, g, code):
+    said = jaxvet.equal(f, g)(VECTOR)
+    assert said.verdict == "different"
+    assert [finding.code for finding in said.findings] == [code]
+
+
+def test_a_difference_that_no_number_shows_is_undecided():
+    said = jaxvet.equal(lambda x: x + 1e-9, lambda x: x)(VECTOR)
+    assert said.verdict == "undecided" and "formal expressions" in said.equalities[0].why
+
+
+@pytest.mark.parametrize("f, g", [
+    (jax.nn.relu, lambda x: jnp.where(x > 0, x, 0)),
+    (lambda x: jnp.clip(x, -1, 1), lambda x: jnp.minimum(jnp.maximum(x, -1), 1)),
+    (lambda x: jax.lax.cond(x.sum() > 0, lambda y: y * 2, lambda y: -y, x),
+     lambda x: jnp.where(x.sum() > 0, 2 * x, -x)),
+    (lambda x: x * jax.random.bernoulli(jax.random.key(3), .5, (8,)),
+     lambda x: jnp.where(jax.random.bernoulli(jax.random.key(3), .5, (8,)), x, 0.)),
+    (jax.vmap(jnp.tanh), jnp.tanh),
+    (lambda x: jax.lax.fori_loop(0, 5, lambda _, y: y * x, x), lambda x: x ** 6),
+])
+def test_rewrites_are_accepted(f, g):
+    assert jaxvet.equal(f, g)(VECTOR).verdict in ("identical", "terms")
+
+
+def test_layers_in_other_words_are_accepted():
+    def centred(x):
+        return x - x.mean(-1, keepdims=True)
+
+    said = jaxvet.equal(
+        lambda x: centred(x) / jnp.sqrt(x.var(-1, keepdims=True) + 1e-5),
+        lambda x: centred(x) * jax.lax.rsqrt((centred(x) ** 2).mean(-1, keepdims=True) + 1e-5),
+        grad=True)(MATRIX)
+    assert said.verdict == "identical"
+    assert [one.of for one in said.equalities] == ["values", "derivatives"]
+
+
+def test_derivatives_at_a_kink_are_told_apart():
+    f, g = lambda x: jnp.maximum(x, 0).sum(), lambda x: jax.nn.relu(x).sum()
+    assert jaxvet.equal(f, g)(VECTOR).verdict in ("identical", "terms")
+    said = jaxvet.equal(jax.grad(f), jax.grad(g))(VECTOR)
+    assert said.verdict == "different" and "many are equal" in said.findings[0].message
+
+
+def test_integers_are_an_assumption():
+    said = jaxvet.equal(lambda x, i: x[i], lambda x, i: jax.nn.one_hot(i, 8) @ x)(
+        VECTOR, jax.ShapeDtypeStruct((3,), np.int32))
+    assert said.verdict == "identical"
+    assert "integers and keys are as those that were drawn" in said.equalities[0].assuming
+
+
+def test_symbolic_sizes_are_chosen_or_given():
+    b, = jax.export.symbolic_shape("b")
+    spec = jax.ShapeDtypeStruct((b, 3), np.float32)
+    f, g = lambda x: (2 * x).sum(0) / 2, lambda x: x.sum(0)
+    assert len(jaxvet.equal(f, g)(spec).equalities) == 2
+    one, = jaxvet.equal(f, g, sizes={"b": 7})(spec).equalities
+    assert one.sizes == "b = 7" and one.verdict == "identical"
+
+
+def test_what_takes_something_else_is_refused():
+    with pytest.raises(jaxvet.JaxvetError, match="expected two programs that take and give"):
+        jaxvet.equal(lambda x: x, lambda x: x[0])(VECTOR)
