@@ -367,6 +367,17 @@ static bool tell_devices(const jx_equal_words *w, bool gradient, jx_equal_cause 
     return true;
 }
 
+/* The line where both part, if nothing else is known to point at. */
+static void tell_parting(const jx_equal_words *w, jx_equal_cause *to)
+{
+    const jx_eqn *eqn = jx_equal_parting(w->question, w->fields->differs.output);
+
+    if (!eqn)
+        return;
+    to->stack = eqn->stack;
+    to->parting = jx_eqn_name(eqn);
+}
+
 void jx_equal_find_cause(const jx_equal_words *w, bool gradient, jx_equal_cause *to)
 {
     const jx_field_difference *d = &w->fields->differs;
@@ -382,6 +393,8 @@ void jx_equal_find_cause(const jx_equal_words *w, bool gradient, jx_equal_cause 
         tell_factor(w, gradient, to);
     else if (w->mesh && !w->fields->identical)
         tell_devices(w, gradient, to);
+    if (!to->stack && !w->floats->pair.point && d->output >= 0)
+        tell_parting(w, to);
 }
 
 bool jx_equal_find_divergence(const jx_equal_words *w, jx_equal_cause *to)

@@ -9,6 +9,7 @@ typedef struct jx_equal_cause {
     jx_code code;
     const char *note;      /* "it is 4 times the other: ...", or NULL */
     const jx_stack *stack; /* the line, or NULL */
+    const char *parting;   /* the equation there gives what the other program never computes */
 } jx_equal_cause;
 
 /* Whether the first program stopped because its devices go separate ways. */

@@ -184,9 +184,10 @@ static bool prepare(jx_program *program, bool gradient, prepared *to)
 
     *to = (prepared){.devices = devices_of(program)};
     to->mesh = jx_devices_any(program) && program->nmeshes ? &program->meshes[0] : NULL;
+    if (!(program = jx_program_inline(program)))
+        return false;
     if (to->devices > 1) {
-        program = jx_program_inline(program);
-        typed = program ? jx_program_at(program, 0, NULL) : NULL;
+        typed = jx_program_at(program, 0, NULL);
         program = typed ? jx_program_spread(typed, &pairs) : NULL;
         if (!program || !(program = jx_program_refine(program, &program->entry, 0, NULL)))
             return false;

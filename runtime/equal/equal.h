@@ -63,6 +63,10 @@ typedef struct jx_equal_fields {
 /* False only without memory (an error in the context of a). */
 bool jx_equal_over_fields(const jx_equal_question *question, jx_equal_fields *to);
 
+/* The equation of a's entry where both part, on the way to that result: it gives what b never
+ * computes, of what b has as well.  NULL: it is not known, or b has all of it. */
+const jx_eqn *jx_equal_parting(const jx_equal_question *question, int output);
+
 /* ---- in floats */
 
 /* A point where two results are further apart than rounding explains. */

@@ -1,24 +1,21 @@
 /* equal_fields.c - see equal.h: both programs over random fields, on the same inputs. */
 #include "runtime/equal/equal.h"
-#include "runtime/equal/points.h"
-#include "runtime/field/plane.h"
+#include "runtime/equal/evaluating.h"
 
 #include <math.h>
 #include <string.h>
 
 enum { WANTED_BITS = 40, MOST_ROUNDS = 4 };
-#define MEMORY ((size_t)2 << 30)
-#define WORK ((int64_t)1 << 31)
 
 typedef struct comparing {
     const jx_equal_question *question;
     jx_equal_fields *to;
-    jx_field_program programs[2]; /* a, b */
+    jx_evaluating to_evaluate;
     jx_ctx *above, *ctx; /* the program's; of one round */
-    bool ideal, exponents;
+    bool ideal;
     int64_t work; /* that is left */
     double error; /* of one round */
-    bool needs, powers, integers, asks_for_nan;
+    bool needs, powers, asks_for_nan;
     const char *named;
 } comparing;
 
@@ -37,88 +34,6 @@ static bool give_up(comparing *c, const char *why)
     if (!c->to->why && why)
         c->to->why = jx_arena_string(c->above->arena, why, strlen(why));
     return false;
-}
-
-/* ---- what takes powers */
-
-static bool takes_powers(jx_prim_id id)
-{
-    switch (id) {
-    case JX_PRIM_exp:
-    case JX_PRIM_exp2:
-    case JX_PRIM_expm1:
-    case JX_PRIM_log:
-    case JX_PRIM_log2:
-    case JX_PRIM_log1p:
-    case JX_PRIM_logistic:
-    case JX_PRIM_sin:
-    case JX_PRIM_cos:
-    case JX_PRIM_tan:
-    case JX_PRIM_sinh:
-    case JX_PRIM_cosh:
-    case JX_PRIM_tanh:
-    case JX_PRIM_pow: return true;
-    default: return false;
-    }
-}
-
-static bool any_powers(const jx_program *program)
-{
-    for (int i = 0; i < program->njaxprs; i++)
-        for (int k = 0; k < program->jaxprs[i]->neqns; k++)
-            if (takes_powers(program->jaxprs[i]->eqns[k].prim->id))
-                return true;
-    return false;
-}
-
-/* ---- inputs */
-
-/* Integers and keys are drawn, as for runs in floats. */
-static bool draw_bits(comparing *c, jx_field *f, const jx_aval *aval, int number,
-                      jx_field_value *to)
-{
-    const jx_port *port = jx_plan_in(c->question->plans[1], number);
-
-    *to = (jx_field_value){.dtype = aval->dtype,
-                           .rank = port->rank,
-                           .shape = port->shape,
-                           .count = port->count,
-                           .bits = jx_arena_alloc(f->ctx->arena, port->bytes + 16)};
-    if (!to->bits)
-        return false;
-    jx_equal_fill(c->to->rounds % 2, number, port, to->bits);
-    c->integers = true;
-    return true;
-}
-
-/* A boolean is a random element that selects. */
-static bool draw_bools(comparing *c, jx_field *f, const jx_aval *aval, int number,
-                       jx_field_value *to)
-{
-    if (!jx_field_like(f, &c->programs[1], aval, false, to))
-        return false;
-    for (int64_t i = 0; i < to->count; i++) {
-        jx_cell cell = jx_cell_any(f, jx_hash_mix((uint64_t)number + 1, (uint64_t)i));
-        cell.over = 1;
-        cell = jx_cell_as_bool(cell);
-        jx_plane_put(f, to, i, &cell);
-    }
-    return true;
-}
-
-static bool draw(comparing *c, jx_field *f, int number, jx_field_value *to)
-{
-    const jx_jaxpr *of = entry_of(c, 1);
-    const jx_aval *aval = of->vars[of->nconsts + number]->aval;
-
-    if (aval->kind != JX_AVAL_ARRAY || jx_dtype_is_complex(aval->dtype))
-        return give_up(c, "it takes what is no real number");
-    if (aval->dtype == JX_BOOL ? draw_bools(c, f, aval, number, to)
-        : jx_dtype_is_float(aval->dtype)
-            ? jx_field_input(f, &c->programs[1], aval, number, to)
-            : draw_bits(c, f, aval, number, to))
-        return true;
-    return give_up(c, "an input is too large");
 }
 
 /* ---- one result */
@@ -277,7 +192,7 @@ static bool evaluate(comparing *c, jx_field *f, int s, const jx_field_value *ins
                                                  : "evaluating the first program over a field",
                               c->to->rounds, MOST_ROUNDS);
     f->masked = f->clamped = NULL;
-    return jx_field_run(f, &c->programs[s], entry, ins, outs) ||
+    return jx_field_run(f, &c->to_evaluate.programs[s], entry, ins, outs) ||
            give_up(c, "too large to be evaluated");
 }
 
@@ -329,15 +244,12 @@ static bool run(comparing *c, jx_field *f)
     jx_field_value *got = JX_NEW_ARRAY(arena, a->nouts + 1, jx_field_value);
     jx_field_value *want = JX_NEW_ARRAY(arena, b->nouts + 1, jx_field_value);
 
-    f->planes = f->blends = f->sets_of_most = true;
-    f->exponents = c->exponents;
     f->ideal = c->ideal;
     f->work = -c->work;
     if (!ins || !got || !want)
         return give_up(c, "too large to be evaluated");
-    for (int i = 0; i < b->nins; i++)
-        if (!draw(c, f, i, &ins[i]))
-            return false;
+    if (!jx_evaluating_begin(&c->to_evaluate, f, c->to->rounds, ins))
+        return give_up(c, c->to_evaluate.why);
     if (!evaluate(c, f, 1, ins, want) || !evaluate(c, f, 0, ins, got))
         return false;
     c->to->masked = f->masked;
@@ -353,7 +265,7 @@ static bool run_round(comparing *c, uint64_t seed)
     jx_field f;
     bool same;
 
-    c->ctx = jx_ctx_below(c->above, c->question->memory ? c->question->memory : MEMORY);
+    c->ctx = jx_ctx_below(c->above, jx_evaluating_memory(c->question));
     if (!c->ctx)
         return give_up(c, "too large to be evaluated");
     same = jx_field_begin(&f, c->ctx, seed) && run(c, &f);
@@ -396,7 +308,7 @@ static const char *assumptions(comparing *c)
         {c->needs, "no divisor is 0 and roots and logarithms are taken where they exist"},
         {c->asks_for_nan, "inputs are finite (one asks for that)"},
         {c->powers, "exp and sin are as good as powers of a random number"},
-        {c->integers, "integers and keys are as those that were drawn"},
+        {c->to_evaluate.integers, "integers and keys are as those that were drawn"},
     };
 
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
@@ -410,46 +322,28 @@ static const char *assumptions(comparing *c)
     return jx_buffer_text(&text)[0] ? jx_arena_take(c->above->arena, &text) : NULL;
 }
 
-/* The same programs meet the same primes. */
-static uint64_t seed_of(const jx_equal_question *question)
-{
-    uint64_t seed = 0x6571756c;
-
-    for (int s = 0; s < 2; s++) {
-        const jx_jaxpr *of = (s ? question->b : question->a).typed->program->entry.jaxpr;
-        seed = jx_hash_mix(seed, (uint64_t)of->neqns);
-        for (int i = 0; i < of->neqns; i++)
-            seed = jx_hash_mix(seed, (uint64_t)of->eqns[i].prim->id);
-    }
-    return seed;
-}
-
 bool jx_equal_over_fields(const jx_equal_question *question, jx_equal_fields *to)
 {
     jx_ctx *above = question->a.typed->program->ctx;
     comparing c = {.question = question,
                    .to = to,
                    .above = above,
-                   .work = question->work ? question->work : WORK};
+                   .work = jx_evaluating_work(question)};
     jx_equal_fields first = {0};
 
     *to = (jx_equal_fields){.differs.output = -1, .pair = -1};
-    c.exponents = any_powers(question->a.typed->program) || any_powers(question->b.typed->program);
-    for (int s = 0; s < 2; s++)
-        jx_field_open(&c.programs[s], side_of(&c, s)->typed, side_of(&c, s)->nbindings,
-                      side_of(&c, s)->bindings, question->memory ? question->memory : MEMORY);
+    jx_evaluating_open(&c.to_evaluate, question);
     /* Exact constants before those that they were rounded from. */
     for (int turn = 0; turn < 2 && !to->identical; turn++) {
         c.ideal = turn;
         c.error = 0;
-        c.needs = c.powers = c.integers = c.asks_for_nan = false;
+        c.needs = c.powers = c.asks_for_nan = false;
             *to = (jx_equal_fields){.differs.output = -1, .pair = -1};
-        to->identical = run_rounds(&c, seed_of(question));
+        to->identical = run_rounds(&c, jx_evaluating_seed(question));
         if (!turn)
             first = *to;
     }
-    for (int s = 0; s < 2; s++)
-        jx_field_close(&c.programs[s]);
+    jx_evaluating_close(&c.to_evaluate);
     if (to->identical)
         to->assuming = assumptions(&c);
     else

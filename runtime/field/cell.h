@@ -108,6 +108,10 @@ typedef struct jx_memory {
     jx_map exp_at, image_at, log_at;
 } jx_memory;
 
+struct jx_eqn;
+struct jx_jaxpr;
+struct jx_field_value;
+
 /* One evaluation. */
 typedef struct jx_field {
     jx_ctx *ctx; /* its memory */
@@ -141,6 +145,10 @@ typedef struct jx_field {
     bool powers; /* it met exp or sin */
     JX_VEC(jx_root) roots; /* where there are planes */
     jx_map root_at;        /* their numbers from 1, by key */
+    /* Is shown each equation that was run of the jaxpr `shown`, and what it gave; or NULL. */
+    void (*show)(void *to, const struct jx_eqn *eqn, const struct jx_field_value *outs);
+    void *to;
+    const struct jx_jaxpr *shown;
     const char *why; /* of the first that is not known */
     int64_t work; /* operations; once above 0 it gives up */
 } jx_field;
