@@ -78,7 +78,7 @@ static void bound(comparing *c, const jx_field *f, const jx_cell *a, const jx_ce
 {
     double pairs = (double)f->opaque * (double)f->opaque / 2, below = 0;
     double degree = fmax(jx_cell_degree(f, a), jx_cell_degree(f, b));
-    double bits = (double)a->bits + b->bits, error;
+    double bits = (double)a->bits + a->parts + b->bits + b->parts, error;
 
     for (int i = 0; i < JX_MOST_LEVELS; i++)
         below = fmax(below, f->inverses[i].bits);

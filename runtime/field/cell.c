@@ -135,6 +135,7 @@ static jx_cell constant(uint64_t v, uint64_t e, double about, float bits)
                      .v = v,
                      .e = e,
                      .bits = bits,
+                     .parts = bits,
                      .about = about,
                      .off = about};
 }
@@ -411,7 +412,8 @@ jx_cell jx_cell_add(jx_field *f, const jx_cell *a, const jx_cell *b)
         to.over = fmaxf(a->over + b->under, b->over + a->under);
         to.under = a->under + b->under;
     }
-    to.bits = a->bits + b->bits + 1;
+    to.bits = f->planes ? fmaxf(a->bits, b->bits) + 1 : a->bits + b->bits + 1;
+    to.parts = fmaxf(a->parts, b->parts);
     to.base = to.v;
     to.signs = signs_of_sum(a->signs, b->signs);
     add_constants(a, b, &to);
@@ -494,6 +496,7 @@ jx_cell jx_cell_mul(jx_field *f, const jx_cell *a, const jx_cell *b)
     to.over = a->over + b->over;
     to.under = f->planes ? fmaxf(a->under, b->under) : a->under + b->under;
     to.bits = a->bits + b->bits;
+    to.parts = a->parts + b->parts;
     to.base = to.v;
     to.signs = signs_of_product(a->signs, b->signs);
     if (jx_cell_same(a, b))
@@ -533,7 +536,8 @@ static void note_inverse(jx_field *f, const jx_cell *a, jx_cell *to)
     }
     all->count++;
     all->degree = fmaxf(all->degree, a->over);
-    all->bits = fmaxf(all->bits, a->bits);
+    all->bits = fmaxf(all->bits, a->bits + a->parts);
+    to->bits = to->parts = 0;
     f->spent |= a->under >= JX_MOST_LEVELS;
 }
 

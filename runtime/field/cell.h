@@ -66,7 +66,9 @@ typedef struct jx_cell {
     float over, under; /* degrees of the numerator and the denominator, at most; where there
                           are planes: in inputs and inverses, and how deep inverses of
                           inverses are nested in it (jx_cell_degree) */
-    float bits;        /* size of the rational constants in it, at most */
+    float bits;        /* size of the rational constants in it, at most; where there are planes
+                          log2 of the sum of their magnitudes ... */
+    float parts;       /* ... and of the power of 2 that makes them integers */
     double about;      /* of a constant: it, roughly; else NAN */
     uint64_t base;     /* v is this ... */
     double off;        /* ... plus a constant, roughly this */

@@ -24,7 +24,7 @@ static jx_cell new_number(jx_field *f, const jx_cell *x, uint64_t v, uint64_t e)
     to.v = to.base = v;
     to.e = e;
     to.over = 1;
-    to.bits = x->bits;
+    to.bits = f->planes ? 0 : x->bits;
     return to;
 }
 

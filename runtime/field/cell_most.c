@@ -97,7 +97,6 @@ static jx_cell of_set(jx_field *f, const jx_keys *set, int64_t n, const jx_cell 
     to.v = to.base = h % f->ring.p;
     to.e = jx_ring_mix(h) % f->ring.q;
     for (int64_t i = 0; i < n; i++) {
-        to.bits = fmaxf(to.bits, of[i]->bits);
         f->degree = fmax(f->degree, jx_cell_degree(f, of[i]));
         any |= of[i]->signs;
         all &= of[i]->signs;

@@ -449,7 +449,8 @@ static bool run_on_planes(jx_field *f, jx_field_program *program, const jx_eqn *
     bool done;
 
     if (convert_choice(f, program, eqn, ins, outs) ||
-        jx_plane_eqn(f, program, eqn, ins, outs) || jx_field_moves(f, program, eqn, ins, outs))
+        jx_plane_eqn(f, program, eqn, ins, outs) || jx_plane_windows(f, program, eqn, ins, outs) ||
+        jx_field_moves(f, program, eqn, ins, outs) || jx_field_opaque(f, program, eqn, ins, outs))
         return !f->spent;
     if (jx_field_is_sum(eqn->prim->id)) {
         cells = JX_NEW_ARRAY(f->ctx->arena, eqn->nins + 1, jx_field_value);

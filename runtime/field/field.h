@@ -78,6 +78,9 @@ bool jx_field_moves(jx_field *f, jx_field_program *program, const jx_eqn *eqn,
 bool jx_field_is_sum(jx_prim_id id);
 bool jx_field_sums(jx_field *f, jx_field_program *program, const jx_eqn *eqn,
                    const jx_field_value *ins, jx_field_value *outs);
+/* Functions of whole arrays; false if it is none. */
+bool jx_field_opaque(jx_field *f, const jx_field_program *program, const jx_eqn *eqn,
+                     const jx_field_value *ins, jx_field_value *outs);
 /* Element by element. */
 bool jx_field_elementwise(jx_field *f, const jx_eqn *eqn, const jx_field_value *ins,
                           jx_field_value *out);

@@ -75,7 +75,8 @@ jx_cell jx_plane_get(const jx_field_value *of, int64_t i)
                   .e = p->e ? p->e[i] : 0,
                   .over = p->over,
                   .under = p->under,
-                  .bits = p->height + p->parts,
+                  .bits = p->height,
+                  .parts = p->parts,
                   .about = about(of->dtype, kind, signs, p->v[i] | (p->w ? p->w[i] : 0)),
                   .needs = p->needs ? p->needs[i] : NULL};
     to.blended = of->dtype == JX_BOOL && signs == JX_STATE_BLENDED;
@@ -97,7 +98,8 @@ static void size_of(const jx_cell *cell, float *height, float *parts)
     int exponent;
     double whole;
 
-    *height = *parts = cell->bits;
+    *height = cell->bits;
+    *parts = cell->parts;
     if (cell->kind || isnan(cell->about) || cell->bits > 64 + 1100)
         return;
     whole = frexp(fabs(cell->about), &exponent);
@@ -106,7 +108,7 @@ static void size_of(const jx_cell *cell, float *height, float *parts)
         whole *= 2;
     *parts = fmaxf(0, *parts - (float)exponent);
     if (cell->bits > 64 + (float)(exponent < 0 ? -exponent : exponent))
-        *height = *parts = cell->bits; /* it is more than the double beside it */
+        *height = cell->bits, *parts = cell->parts; /* it is more than the double beside it */
 }
 
 void jx_plane_put(jx_field *f, jx_field_value *to, int64_t i, const jx_cell *cell)
@@ -187,6 +189,21 @@ bool jx_plane_collapse(jx_field *f, const jx_field_value *of, jx_field_value *to
     }
     to->plane = plane;
     return true;
+}
+
+bool jx_plane_take(jx_field *f, const jx_field_value *from, const int64_t *at, jx_field_value *to)
+{
+    const jx_cell zero = jx_cell_integer(f, 0);
+
+    to->plane = jx_plane_new(f, to->count);
+    if (!to->plane)
+        return false;
+    for (int64_t i = 0; i < to->count; i++) {
+        jx_cell cell = at[i] < 0 ? zero : jx_plane_element(from, at[i]);
+        jx_plane_put(f, to, i, &cell);
+    }
+    jx_plane_bounds(to->plane, from->plane);
+    return !f->spent;
 }
 
 /* ---- whole values */

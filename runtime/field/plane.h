@@ -10,6 +10,7 @@
 #ifndef JX_PLANE_H
 #define JX_PLANE_H
 
+#include "frontend/ir/params.h"
 #include "runtime/field/field.h"
 
 struct jx_plane {
@@ -54,6 +55,10 @@ jx_cell jx_plane_element(const jx_field_value *of, int64_t i);
 void jx_plane_put(jx_field *f, jx_field_value *to, int64_t i, const jx_cell *cell);
 /* The same value without roots, which are random numbers then. */
 bool jx_plane_collapse(jx_field *f, const jx_field_value *of, jx_field_value *to);
+/* Elements of a plane at these places, which are below its count; zero at -1.  `to` has its
+ * shape and count. */
+bool jx_plane_take(jx_field *f, const jx_field_value *from, const int64_t *at,
+                   jx_field_value *to);
 /* All elements of a plane to where `first` is of another (or of cells). */
 void jx_plane_copy(jx_field *f, jx_field_value *to, int64_t first, const jx_field_value *from);
 /* What is known of all elements together, as that of another. */
@@ -69,7 +74,12 @@ bool jx_plane_keep(jx_field *f, jx_field_value *value);
 /* An equation on planes, with a loop of its own; false if it has none. */
 bool jx_plane_eqn(jx_field *f, jx_field_program *program, const jx_eqn *eqn,
                   const jx_field_value *ins, jx_field_value *outs);
-/* plane_sums.c */
+/* plane_sums.c; the contraction of two planes, whose result has its shape and count. */
+bool jx_plane_contract(jx_field *f, const jx_dot_dims *dims, const jx_field_value *a,
+                       const jx_field_value *b, jx_field_value *out);
+/* plane_windows.c: convolutions and reductions of windows. */
+bool jx_plane_windows(jx_field *f, jx_field_program *program, const jx_eqn *eqn,
+                      const jx_field_value *ins, jx_field_value *outs);
 bool jx_plane_sums(jx_field *f, jx_field_program *program, const jx_eqn *eqn,
                    const jx_field_value *ins, jx_field_value *outs);
 

@@ -346,10 +346,9 @@ static bool take_sides(jx_field *f, const jx_dot_dims *d, const jx_field_value *
     return !l->w && !r->w;
 }
 
-static bool contract(jx_field *f, const jx_eqn *eqn, const jx_field_value *a,
-                     const jx_field_value *b, jx_field_value *out)
+bool jx_plane_contract(jx_field *f, const jx_dot_dims *d, const jx_field_value *a,
+                       const jx_field_value *b, jx_field_value *out)
 {
-    const jx_dot_dims *d = &((const jx_p_dot_general *)eqn->typed)->dimension_numbers;
     jx_plane *to = jx_plane_new(f, out->count);
     jx_plane product = {0};
     side l, r;
@@ -401,5 +400,6 @@ bool jx_plane_sums(jx_field *f, jx_field_program *program, const jx_eqn *eqn,
         return false;
     return eqn->prim->id == JX_PRIM_reduce_sum
                ? reduce_sum(f, &both[0], &((const jx_p_axes *)eqn->typed)->axes, &outs[0])
-               : contract(f, eqn, &both[0], &both[1], &outs[0]);
+               : jx_plane_contract(f, &((const jx_p_dot_general *)eqn->typed)->dimension_numbers,
+                                   &both[0], &both[1], &outs[0]);
 }
