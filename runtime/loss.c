@@ -30,20 +30,19 @@ const void *const *jx_inputs_widened(jx_ctx *ctx, const jx_plan *plan, const voi
 
 void jx_loss_again(jx_loss *r, const void *const *ins)
 {
-    jx_exec_free(r->wide);
-    r->wide = NULL;
-    for (int k = 0; k < JX_SHAKES; k++) {
-        jx_exec_free(r->shaken[k]);
-        r->shaken[k] = NULL;
-    }
+    r->ran = false;
+    for (int k = 0; k < JX_SHAKES; k++)
+        r->ran_shaken[k] = false;
     r->ins = ins;
 }
 
 void jx_loss_close(jx_loss *r)
 {
-    jx_loss_again(r, NULL);
+    jx_exec_free(r->wide);
+    for (int k = 0; k < JX_SHAKES; k++)
+        jx_exec_free(r->shaken[k]);
     jx_plan_free(r->wide_plan);
-    r->wide_plan = NULL;
+    *r = (jx_loss){0};
 }
 
 /* What failed has no results to look at. */
@@ -61,17 +60,19 @@ jx_exec *jx_loss_wide(jx_loss *r)
     jx_plan_options o = r->options;
     const void *const *ins;
 
-    if (r->wide)
+    if (r->ran)
         return r->wide;
     o.domain = JX_WIDE;
     o.watch = NULL;
     if (!r->wide_plan)
         r->wide_plan = jx_plan_make(r->typed, r->closed, &o);
     ins = r->wide_plan ? jx_inputs_widened(r->ctx, r->wide_plan, r->ins) : NULL;
-    r->wide = ins ? jx_exec_new(r->wide_plan) : NULL;
+    if (ins && !r->wide)
+        r->wide = jx_exec_new(r->wide_plan);
     if (r->wide)
         jx_exec_seed(r->wide, r->seed);
-    if (r->wide && jx_exec_run(r->wide, ins, NULL))
+    r->ran = ins && r->wide && jx_exec_run(r->wide, ins, NULL);
+    if (r->ran)
         return r->wide;
     give_up(r);
     return NULL;
@@ -97,7 +98,7 @@ static jx_exec *shaken(jx_loss *r, int which)
     const void *const *wide;
     const void **ins;
 
-    if (r->shaken[which])
+    if (r->ran_shaken[which])
         return r->shaken[which];
     wide = jx_inputs_widened(r->ctx, r->wide_plan, r->ins);
     ins = wide ? JX_NEW_ARRAY(r->ctx->arena, jx_plan_nins(r->wide_plan) + 1,
@@ -106,14 +107,12 @@ static jx_exec *shaken(jx_loss *r, int which)
     for (int i = 0; ins && i < jx_plan_nins(r->wide_plan); i++)
         if (!(ins[i] = moved(r, i, wide[i], which)))
             return NULL;
-    jx_exec *exec = r->shaken[which] = ins ? jx_exec_new(r->wide_plan) : NULL;
-    if (exec)
-        jx_exec_seed(exec, r->seed);
-    if (exec && jx_exec_run(exec, ins, NULL))
-        return exec;
-    jx_exec_free(exec);
-    r->shaken[which] = NULL;
-    return NULL;
+    if (ins && !r->shaken[which])
+        r->shaken[which] = jx_exec_new(r->wide_plan);
+    if (r->shaken[which])
+        jx_exec_seed(r->shaken[which], r->seed);
+    r->ran_shaken[which] = ins && r->shaken[which] && jx_exec_run(r->shaken[which], ins, NULL);
+    return r->ran_shaken[which] ? r->shaken[which] : NULL;
 }
 
 /* The largest number among the inputs of a float or complex dtype. */

@@ -22,9 +22,10 @@ typedef struct jx_loss {
     jx_plan *wide_plan;
     jx_exec *wide;
     jx_exec *shaken[JX_SHAKES]; /* of wide_plan, too */
+    bool ran, ran_shaken[JX_SHAKES]; /* on these inputs */
 } jx_loss;
 
-/* The results are gone; the plan stays, for other inputs. */
+/* From now on it is about other inputs of the same run. */
 void jx_loss_again(jx_loss *r, const void *const *ins);
 void jx_loss_close(jx_loss *r);
 

@@ -18,6 +18,8 @@ static const struct {
     {{"ordinary numbers", false, false}, NORMAL, 1, 0},
     {{"numbers between 0 and 1", false, false}, UNIT, 1, 0},
     {{"small integers, of which many are equal", false, true}, TIES, 1, 0},
+    {{"small integers, of which many are equal", false, true}, TIES, 1, 0},
+    {{"small integers, of which many are equal", false, true}, TIES, 1, 0},
     {{"zeros", false, true}, ZEROS, 0, 0},
     {{"numbers of scale 200", true, false}, NORMAL, 200, 0},
     {{"numbers of mean 10000", true, false}, NORMAL, 1, 1e4},

@@ -26,7 +26,7 @@ f expanded 'a:f32[3] b:f32[3]' 'c:f32[3] = mul a b' 'd:f32[3] = add c a' d
 pair 0 factored factored
 prints ': the same by terms$'
 pair 0 factored expanded
-prints 'identical over the reals, error below 2^-[4-9][0-9]; no difference in floats at 6 points$'
+prints 'identical over the reals, error below 2^-[4-9][0-9]; no difference in floats at 8 points$'
 prints '0 undecided'
 never ': equal\|: proved'
 expect 0 equal --grad "$work/factored.jaxpr" "$work/expanded.jaxpr"
@@ -71,7 +71,7 @@ pair 1 huge x
 # ---- what is open
 f tiny 'a:f32[8]' 'b:f32[8] = add a 1e-9:f32[]' b
 pair 0 tiny x
-prints 'undecided: they differ as formal expressions; no difference in floats at 6 points'
+prints 'undecided: they differ as formal expressions; no difference in floats at 8 points'
 prints '1 undecided$'
 expect 5 equal --strict "$work/tiny.jaxpr" "$work/x.jaxpr"
 f sorted 'a:f32[8]' 'b:f32[8] = sort[dimension=0 is_stable=True num_keys=1] a' b

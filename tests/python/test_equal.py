@@ -18,7 +18,7 @@ def test_forms_of_one_function_are_identical():
         VECTOR, VECTOR)
     assert said.verdict == "identical"
     one, = said.equalities
-    assert one.of == "values" and one.bits >= 40 and one.points == 6 and one.assuming is None
+    assert one.of == "values" and one.bits >= 40 and one.points == 8 and one.assuming is None
     assert "identical over the reals, error below 2^-" in repr(said)
     said.report.raise_if("error")
 
