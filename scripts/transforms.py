@@ -109,7 +109,33 @@ def linearize(f, leaves, rng):
     return 'linearize', *jvp(f, leaves, rng)[1:]
 
 
-ORACLES = {'jvp': jvp, 'linearize': linearize, 'vjp': vjp, 'vmap': vmap}
+def is_plain(leaf):
+    import jax
+    import jax.numpy as jnp
+    dtype = getattr(leaf, 'dtype', None)
+    return dtype is not None and not jax.dtypes.issubdtype(dtype, jax.dtypes.extended) \
+        and not jnp.issubdtype(dtype, jnp.complexfloating)
+
+
+def fix(f, leaves, rng):
+    """Some of the inputs are one number."""
+    import jax.numpy as jnp
+    plain = [i for i, leaf in enumerate(leaves) if is_plain(leaf)]
+    which = [i for i in plain if rng.random() < 0.5] or plain[:1]
+    values = {i: round(float(rng.standard_normal()), 2) if is_inexact(leaves[i])
+              else int(rng.integers(2)) for i in which}
+
+    def rest(*ins):
+        given = iter(ins)
+        return f(*[jnp.full(leaf.shape, values[i], leaf.dtype) if i in values else next(given)
+                   for i, leaf in enumerate(leaves)])
+    return ('fix:' + ','.join(f'in{i}={value!r}' for i, value in values.items()), rest,
+            [leaf for i, leaf in enumerate(leaves) if i not in values])
+
+
+ORACLES = {'jvp': jvp, 'linearize': linearize, 'vjp': vjp, 'vmap': vmap, 'fix': fix}
+#: What there must be to transform, of a leaf.
+NEEDS = {'vmap': lambda leaf: True, 'fix': is_plain}
 
 
 def is_half(arrays):
@@ -124,7 +150,7 @@ def held(transform, f, leaves, seed, folder):
     import jaxvet
     from jaxvet import _arrays
     rng = np.random.default_rng(seed)
-    if not (leaves if transform == 'vmap' else any(map(is_inexact, leaves))):
+    if not any(map(NEEDS.get(transform.partition(',')[0], is_inexact), leaves)):
         return 'nothing to transform', ''
     words, g, ins = [], f, leaves
     try:
@@ -215,7 +241,7 @@ def main():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument('transforms', nargs='*', default=[], metavar='TRANSFORM',
-                        help=', '.join(ORACLES) + ' (all four), or several, one after the '
+                        help=', '.join(ORACLES) + ' (all), or several, one after the '
                         'other: jvp,vmap')
     parser.add_argument('--every', type=int, default=1, metavar='N', help='one in N')
     parser.add_argument('--first', type=int, default=0, metavar='K',

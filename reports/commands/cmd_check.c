@@ -70,7 +70,8 @@ static const jx_option options[] = {
     {"transform", 0, JX_OPT_LIST, "grad,vmap,lower:tpu",
      "predict, without running, which rule JAX will miss for these: grad, vmap,\n"
      "lower:PLATFORM (cpu, cuda, rocm, tpu); what else show --transform does\n"
-     "(jvp, vjp, vmap:AXES, set:NAME=SIZE, devices:N) is done first",
+     "(jvp, vjp, vmap:AXES, set:NAME=SIZE, fix:INPUT=NUMBER,\n"
+     "devices:N) is done first",
      offsetof(settings, transform)},
     JX_SOURCE_OPTIONS(settings),
     {"allow-empty", 0, JX_OPT_FLAG, NULL,

@@ -3,6 +3,7 @@
 
 #include "analyzer/transform/batch.h"
 #include "analyzer/transform/devices.h"
+#include "analyzer/transform/fix.h"
 #include "analyzer/transform/inline.h"
 #include "analyzer/transform/jvp.h"
 #include "analyzer/transform/linearize.h"
@@ -10,10 +11,13 @@
 #include "analyzer/transform/vjp.h"
 #include "analyzer/transform/xla.h"
 #include "analyzer/typing.h"
+#include "frontend/ir/element.h"
+#include "frontend/ir/range.h"
 #include "frontend/ir/signature.h"
 #include "reports/pipeline/inputs.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,6 +44,66 @@ static jx_program *set(jx_program *program, const step *s)
     return jx_inputs_sizes(program, &s->words, &n, &sizes)
                ? jx_program_refine(program, NULL, n, sizes)
                : NULL;
+}
+
+/* The end as an element of that dtype; false if that has no such number, or it is a size. */
+static bool element_of(const jx_value_range_end *end, jx_dtype dtype, void *bits)
+{
+    static const double exact = 0x1p53; /* integers to there */
+    jx_int integer = (jx_int)(end->dim || fabs(end->number) > exact ? 0 : end->number);
+    jx_dtype_kind kind = jx_dtype_of(dtype)->kind;
+
+    if (end->dim && !jx_dim_is_wide(end->dim, &integer))
+        return false;
+    if (kind == JX_KIND_BOOL || kind == JX_KIND_INT || kind == JX_KIND_UINT)
+        return (end->dim || fabs(end->number) <= exact) &&
+               jx_element_from_integer(dtype, (uint64_t)integer, bits);
+    jx_element_from_real(dtype, end->dim ? (double)integer : end->number, bits);
+    return end->dim || isinf(end->number) || isfinite(jx_element_real(dtype, bits));
+}
+
+/* The number that a word gives an input, or all whose leaves it names: a promise that no
+ * other is called. */
+static bool read_number(jx_program *program, const char *word, const jx_literal **values)
+{
+    jx_arena *arena = program->ctx->arena;
+    const char *equals = strrchr(word, '=');
+    const jx_value_range *range;
+    const char *key;
+
+    key = equals ? jx_arena_string(arena, word, (size_t)(equals - word)) : NULL;
+    if (!key)
+        return refuse(program, word, "expected an input and its number, as in fix:x=0.5");
+    if (!jx_range_declare(program, key, equals + 1, equals + 1))
+        return false;
+    range = &program->ranges[program->nranges - 1];
+    for (int i = 0; i < program->entry.jaxpr->nins; i++) {
+        jx_literal *made =
+            jx_range_is_of(program, range, i) ? JX_NEW(arena, jx_literal) : NULL;
+        if (!made)
+            continue;
+        made->aval = jx_input_aval(program, i);
+        values[i] = made;
+        if (!element_of(&range->lo, made->aval->dtype, made->bits))
+            return refuse(program, word, "expected a number that its dtype has, as in "
+                                         "fix:x=0.5 (set:NAME=SIZE gives sizes)");
+    }
+    return jx_ok(program->ctx);
+}
+
+static jx_program *fix(jx_program *program, const step *s)
+{
+    const jx_literal **values = JX_NEW_ARRAY(
+        program->ctx->arena, program->entry.jaxpr->nins + 1, const jx_literal *);
+    const jx_typed *typed;
+    jx_program *to;
+
+    for (int i = 0; values && i < s->words.count; i++)
+        if (!read_number(program, s->words.at[i], values))
+            return NULL;
+    typed = values ? jx_typed_of(program) : NULL;
+    to = typed ? jx_program_fix(typed, values) : NULL;
+    return to ? jx_program_refine(to, NULL, 0, NULL) : NULL;
 }
 
 /* Written out for so many devices, and nothing beside what runs then. */
@@ -177,6 +241,7 @@ static const struct {
     int most; /* words that it takes */
     transform *does;
 } all[] = {{"set", JX_TEXTS_MAX, set},
+           {"fix", JX_TEXTS_MAX, fix},
            {"devices", 1, devices},
            {"jvp", 0, jvp},
            {"linearize", 0, linearize},
@@ -234,7 +299,7 @@ static bool next_step(jx_ctx *ctx, const char **list, int *number, step *s)
         return jx_fail(ctx, JX_E_USAGE, NULL, s->name,
                        "there is no such transform; there is jvp, linearize, linear, vjp, "
                        "vmap:AXIS, as in vmap:0 or vmap:0,None, set:NAME=SIZE, as in "
-                       "set:b=8,t=4, devices:N, flat and xla; check predicts grad, vmap and "
+                       "set:b=8,t=4, fix:INPUT=NUMBER, devices:N, flat and xla; check predicts grad, vmap and "
                        "lower:PLATFORM (cpu, cuda, rocm, tpu)");
     at += strlen(all[*number].name);
     more = *at == ':' && all[*number].most;

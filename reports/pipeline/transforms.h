@@ -40,7 +40,7 @@ jx_program *jx_program_transformed(jx_program *program, const jx_texts *lists, b
     {                                                                                    \
         "transform", 0, JX_OPT_LIST, "jvp,set:b=8",                                      \
             "transformed first, in this order: jvp, linearize, linear, vjp, vmap:AXES, " \
-            "set:NAME=SIZE, devices:N, flat, xla",                                         \
+             "set:NAME=SIZE, fix:INPUT=NUMBER, devices:N, flat, xla",                         \
             offsetof(settings, transform)                                                \
     }
 

@@ -179,7 +179,7 @@ FORWARD_ONLY = 'while', 'counted', 'rule over an axis', 'significand'
 BACKWARD_ONLY = 'rule backwards'
 
 
-@pytest.mark.parametrize('transform', ['jvp', 'linearize', 'vjp', 'vmap'])
+@pytest.mark.parametrize('transform', ['jvp', 'linearize', 'vjp', 'vmap', 'fix'])
 @pytest.mark.parametrize('name', PROGRAMS)
 def test_programs_are_transformed_as_jax_transforms_them(name, transform, tmp_path):
     f, *args = PROGRAMS[name]
