@@ -152,3 +152,23 @@ def test_a_rule_that_makes_what_it_closes_over_anew_is_one(holder):
     def fun(x):
         return sine(holder(1.0))(x) + sine(holder(1.0))(x)
     assert len(rules(fun, jnp.ones(3))) == 1
+
+
+def test_a_rule_below_many_calls_is_one():
+    def around(f, times):
+        return f if not times else jax.jit(lambda x: around(f, times - 1)(x) + 1)
+
+    def fun(x):
+        return sum(sine(Slotted(1.0))(around(sine(Slotted(1.0)), 30)(x)) for _ in range(2))
+    assert len(rules(fun, jnp.ones(3))) == 1
+
+    def outer(x):
+        return around(sine(Slotted(1.0)), 30)(x)
+
+    def rule(p, t):
+        return outer(p[0]), t[0]
+    def deep():
+        made = jax.custom_jvp(outer)
+        made.defjvp(rule)
+        return made
+    assert len(rules(lambda x: deep()(deep()(x)), jnp.ones(3))) == 2

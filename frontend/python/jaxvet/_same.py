@@ -22,7 +22,7 @@ _PER_CALL = frozenset((
 #: Types whose values are what they print; of their subclasses more may count.
 _PLAIN = frozenset((bool, int, float, complex, str, bytes))
 
-#: Nested deeper than this, values count by identity.
+#: Nested deeper than this, below a rule or an equation, values count by identity.
 _DEEPEST = 24
 
 #: Arrays of at most this many bytes count by content.
@@ -159,13 +159,18 @@ class Fingerprints:
             return self._jaxpr(value, seen)
         return "closed", seen(jaxpr), seen(list(value.consts))
 
-    def _jaxpr(self, value, seen):
+    def _jaxpr(self, value, _):
+        """What it holds is as deep as if it stood alone: jaxprs end somewhere."""
         number = self._jaxprs.get(id(value))
         if number is None:
-            says = self._says(value, seen)
+            self._keep.append(value)
+            self._jaxprs[id(value)] = "within itself", id(value)
+            try:
+                says = self._says(value, self.of)
+            except RecursionError:
+                says = "too deep", id(value)
             number = self._numbers.setdefault(says, len(self._numbers))
             self._jaxprs[id(value)] = number
-            self._keep.append(value)
         return "jaxpr", number
 
     def _says(self, jaxpr, seen):
