@@ -35,7 +35,7 @@ typedef struct settings {
     double rtol, atol;
     int64_t bench, vjp, seed;
     bool bits, finite, mpi;
-    int64_t ranks;
+    int64_t ranks, devices;
     double timeout;
     jx_limit_settings limits;
 } settings;
@@ -93,6 +93,10 @@ static const jx_option options[] = {
     {"seed", 0, JX_OPT_INT, "N",
      "of random numbers that the program leaves open (0)",
      offsetof(settings, seed)},
+    {"devices", 0, JX_OPT_INT, "N",
+     "be N devices: those of the program's mesh, or, where it has none, each of them\n"
+     "with inputs and outputs of its own (as --transform devices:N does)",
+     offsetof(settings, devices)},
     {"mpi", 0, JX_OPT_FLAG, NULL,
      "be one device of the program's mesh: mpirun started one process for each",
      offsetof(settings, mpi)},
@@ -724,10 +728,23 @@ static bool join_ranks(session *r, int argc, char **argv)
     return !(s->mpi || s->ranks) || jx_ranks_open(r->ctx, s->timeout, &r->ranks);
 }
 
+enum { DEVICES_TEXT = 40 };
+
+/* As the last transformation. */
+static bool add_devices(settings *s, char text[DEVICES_TEXT])
+{
+    if (s->mpi || s->ranks || s->transform.count == JX_TEXTS_MAX)
+        return false;
+    snprintf(text, DEVICES_TEXT, "devices:%lld", (long long)s->devices);
+    s->transform.at[s->transform.count++] = text;
+    return true;
+}
+
 /* `words` are all of them; reading options moves those of argv. */
 static int run_words(int argc, char **argv, char **words)
 {
     settings s = {.rtol = -1, .atol = -1, .timeout = 2};
+    char devices[DEVICES_TEXT];
     int n = jx_command_options(&jx_command_run, argc, argv, &s);
     session r = {.s = &s};
 
@@ -751,6 +768,9 @@ static int run_words(int argc, char **argv, char **words)
         return jx_command_usage(&jx_command_run, "--sanitize watches one process, not ranks");
     if (s.numerics && s.domain)
         return jx_command_usage(&jx_command_run, "--numerics and --domain exclude each other");
+    if (s.devices && !add_devices(&s, devices))
+        return jx_command_usage(&jx_command_run, "--devices and --mpi exclude each other, and "
+                                "--transform takes %d at most", JX_TEXTS_MAX);
     if (s.format && !s.sanitize)
         return jx_command_usage(&jx_command_run, "--format is of what --sanitize finds");
     if (s.bench > 1 << 20)

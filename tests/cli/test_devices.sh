@@ -172,3 +172,10 @@ expect 0 diff "$work/sends.jaxpr" "$work/sends.jaxpr"
 sed 's/length=5/length=6/' "$work/sends.jaxpr" >"$work/more.jaxpr"
 expect 1 diff "$work/sends.jaxpr" "$work/more.jaxpr"
 prints 'permute  *160\*b -> 192\*b'
+
+# run --devices N is the same.
+expect 0 run "$work/neg.jaxpr" --fill random:3 --outputs "$work/all.npz"
+expect 0 run "$work/neg.jaxpr" --devices 8 --fill random:3 --expect "$work/all.npz" --bits
+expect 3 run "$work/neg.jaxpr" --devices 4
+complains 'its mesh has 8 devices, not 4'
+expect 2 run "$work/neg.jaxpr" --devices 8 --mpi
