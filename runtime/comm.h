@@ -1,8 +1,9 @@
 /* comm.h - how the ranks of a program reach each other: what a plan for one of them
  * (jx_plan_options) does instead of computing what all devices do.
  *
- * Two things are all that is asked for: every member of a group gets what each of them
- * has, in the order of the group; and an array goes from one rank to another.  What is
+ * Three things are all that is asked for: every member of a group gets what each of them
+ * has, in the order of the group; or its part of that; and an array goes from one rank to
+ * another.  What is
  * made of it (sums, parts) is computed by each rank, in the order of the members, so
  * that it has the bits of a run in which one process is all devices. */
 #ifndef JX_COMM_H
@@ -27,6 +28,9 @@ typedef struct jx_comm {
      * call) saying what the members do instead. */
     bool (*gather)(void *data, const jx_meeting *at, const void *mine, void *all, size_t bytes,
                    const char **why);
+    /* `mine` is a part for each member, of `bytes`; so is `theirs`, from each. */
+    bool (*swap)(void *data, const jx_meeting *at, const void *mine, void *theirs, size_t bytes,
+                 const char **why);
     /* Sends `mine` to `target`, gets `theirs` from `source`; -1: nobody, and zeros. */
     bool (*permute)(void *data, const jx_meeting *at, int source, int target, const void *mine,
                     void *theirs, size_t bytes, const char **why);

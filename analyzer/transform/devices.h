@@ -50,7 +50,8 @@ enum { JX_ALL_DEVICES = -1 };
  * differs from the one before in that alone, and counts as typed, as that was: for
  * all devices, or for the one that is `rank` of `ranks` processes, with collectives
  * left by which it gets what the others have: stablehlo.all_gather of a whole group
- * along a new axis in front, and stablehlo.collective_permute.
+ * along a new axis in front, stablehlo.all_to_all along that axis, and
+ * stablehlo.collective_permute.
  * False with an error. */
 bool jx_devices_write_out(const jx_typed **typed, const jx_closed **closed,
                           jx_assignment sizes, int rank, int ranks);

@@ -96,8 +96,7 @@ const jx_jaxpr *jx_devices_finish(jx_devices_body *m, int nouts,
     return made;
 }
 
-/* A size of an axis, which has to be a number. */
-static int64_t size_along(jx_devices *s, const jx_aval *aval, int64_t axis)
+int64_t jx_devices_size(jx_devices *s, const jx_aval *aval, int64_t axis)
 {
     jx_buffer text = jx_ctx_text(s->from->ctx);
     int64_t size = 0;
@@ -120,7 +119,7 @@ jx_atom jx_devices_part(jx_devices_body *m, jx_atom from, int64_t axis,
                         int64_t index, int64_t count)
 {
     jx_devices *s = m->s;
-    int64_t size = s->failed ? 0 : size_along(s, jx_atom_aval(from), axis);
+    int64_t size = s->failed ? 0 : jx_devices_size(s, jx_atom_aval(from), axis);
 
     if (count == 1 || s->failed)
         return from;
@@ -149,7 +148,7 @@ jx_atom jx_devices_joined(jx_devices_body *m, int count, const jx_atom *parts,
     if (count == 1 || s->failed)
         return parts[0];
     for (int i = 0; i < count && !s->failed; i++)
-        size_along(s, jx_atom_aval(parts[i]), axis);
+        jx_devices_size(s, jx_atom_aval(parts[i]), axis);
     if (!s->failed && jx_devices_room(s))
         made = jx_build_concatenate(&m->body, count, parts, (int)axis);
     if (!jx_is_made(made) && !s->failed)

@@ -94,14 +94,15 @@ static bool fetch_all(jx_devices_body *m, int operands, const jx_device_atoms **
     return !m->s->failed;
 }
 
-/* Work that is the same for all members of a group is done once. */
+/* Work that is the same for all members of a group is done once; or, by `of_rank`, what
+ * the one that this process is has to do with less than all that the others have. */
 typedef bool group_fn(jx_devices_body *m, const jx_collective *c, int operands,
                       const jx_device_atoms *ins, const jx_device_atoms *outs,
                       int count, const int *members);
 
 static bool each_group(jx_devices_body *m, const jx_eqn *eqn,
                        const jx_collective *c, const jx_device_atoms *ins,
-                       const jx_device_atoms *outs, group_fn *work)
+                       const jx_device_atoms *outs, group_fn *work, group_fn *of_rank)
 {
     jx_devices *s = m->s;
     int *members = JX_NEW_ARRAY(s->scratch, s->count, int);
@@ -121,6 +122,10 @@ static bool each_group(jx_devices_body *m, const jx_eqn *eqn,
                                    "a device is in no group of a collective");
         for (int i = 0; i < count; i++)
             done[members[i]] = true;
+        if (s->rank != JX_ALL_DEVICES && of_rank) {
+            of_rank(m, c, eqn->nins, ins, outs, count, members);
+            break;
+        }
         if (s->rank != JX_ALL_DEVICES && !fetch_all(m, eqn->nins, &ins, count, members))
             break;
         work(m, c, eqn->nins, ins, outs, count, members);
@@ -271,6 +276,109 @@ static bool ragged(jx_devices_body *m, const jx_collective *c, int operands,
     return jx_devices_ragged(m, ins, outs, count, members);
 }
 
+/* ---- the same of one rank, which gets no more than it needs ---- */
+
+/* What the group's parts for this rank come to, in the order of members. */
+static jx_atom folded_parts(jx_devices_body *m, const jx_collective *c, jx_atom mine, int64_t axis,
+                            int count, const int *members)
+{
+    jx_devices *s = m->s;
+    jx_atom *parts = JX_NEW_ARRAY(s->scratch, count, jx_atom), sum = mine;
+
+    if (!parts)
+        jx_devices_starved(s);
+    if (s->failed || !jx_devices_swap(m, mine, axis, count, members, parts))
+        return sum;
+    sum = parts[0];
+    for (int k = 1; k < count && !s->failed; k++)
+        sum = combined(m, c, sum, parts[k]);
+    return sum;
+}
+
+static bool scatter_of_rank(jx_devices_body *m, const jx_collective *c, int operands,
+                            const jx_device_atoms *ins, const jx_device_atoms *outs, int count,
+                            const int *members)
+{
+    jx_devices *s = m->s;
+    jx_atom mine = own_part(m, c, jx_device_row(ins, s->rank)[0]),
+            part = count > 1 ? folded_parts(m, c, mine, c->axis, count, members) : mine;
+
+    (void)operands;
+    jx_device_row(outs, s->rank)[0] =
+        c->untiled ? jx_devices_with_axis(m, part, c->axis, -1) : part;
+    return !s->failed;
+}
+
+static bool exchange_of_rank(jx_devices_body *m, const jx_collective *c, int operands,
+                             const jx_device_atoms *ins, const jx_device_atoms *outs, int count,
+                             const int *members)
+{
+    jx_devices *s = m->s;
+    jx_atom *parts = JX_NEW_ARRAY(s->scratch, count, jx_atom);
+
+    if (!parts)
+        return jx_devices_starved(s);
+    if (c->split && c->split != count)
+        return jx_devices_fail(s, "split_count is not the size of a group");
+    for (int i = 0; i < operands && !s->failed; i++) {
+        jx_atom mine = jx_device_row(ins, s->rank)[i];
+
+        if (count == 1)
+            parts[0] = mine;
+        else if (!jx_devices_swap(m, mine, c->axis, count, members, parts))
+            return false;
+        jx_device_row(outs, s->rank)[i] = jx_devices_joined(m, count, parts, c->concat);
+    }
+    return !s->failed;
+}
+
+/* A sum of all, for each: of parts by those whose parts they are, which then go to all; or,
+ * where there are no equal parts, of all by each. */
+static jx_atom reduced_by_all(jx_devices_body *m, const jx_collective *c, jx_atom mine, int count,
+                              const int *members)
+{
+    jx_devices *s = m->s;
+    const jx_aval *aval = jx_atom_aval(mine);
+    const jx_dim *flat;
+    int64_t n = 1;
+
+    for (int k = 0; k < aval->rank; k++)
+        n *= jx_devices_size(s, aval, k);
+    flat = jx_body_int(&m->body, n);
+    if (s->failed || count == 1 || !jx_devices_room(s))
+        return mine;
+    if (n % count || !n) {
+        jx_atom all = jx_devices_gathered(m, mine, count, members), sum = mine;
+        for (int k = 0; k < count && !s->failed; k++) {
+            jx_atom one = jx_devices_with_axis(m, jx_devices_part(m, all, 0, k, count), 0, -1);
+            sum = k ? combined(m, c, sum, one) : one;
+        }
+        return sum;
+    }
+    mine = made_or_told(m, jx_build_reshape(&m->body, mine, 1, &flat));
+    if (s->failed)
+        return mine;
+    mine = folded_parts(m, c, mine, 0, count, members);
+    if (s->failed)
+        return mine;
+    mine = jx_devices_gathered(m, mine, count, members);
+    if (s->failed || !jx_devices_room(s))
+        return mine;
+    return made_or_told(m, jx_build_reshape(&m->body, mine, aval->rank, aval->shape));
+}
+
+static bool reduce_of_rank(jx_devices_body *m, const jx_collective *c, int operands,
+                           const jx_device_atoms *ins, const jx_device_atoms *outs, int count,
+                           const int *members)
+{
+    jx_devices *s = m->s;
+
+    for (int i = 0; i < operands && !s->failed; i++)
+        jx_device_row(outs, s->rank)[i] = reduced_by_all(
+            m, c, own_part(m, c, jx_device_row(ins, s->rank)[i]), count, members);
+    return !s->failed;
+}
+
 static jx_atom zeros(jx_devices_body *m, const jx_aval *aval)
 {
     return jx_devices_room(m->s) ? jx_build_zeros(&m->body, aval)
@@ -403,17 +511,17 @@ bool jx_devices_collective(jx_devices_body *m, const jx_eqn *eqn,
         return false;
     switch (c.kind) {
     case JX_COLLECTIVE_REDUCE:
-        return each_group(m, eqn, &c, ins, outs, all_reduce);
+        return each_group(m, eqn, &c, ins, outs, all_reduce, reduce_of_rank);
     case JX_COLLECTIVE_GATHER:
-        return each_group(m, eqn, &c, ins, outs, all_gather);
+        return each_group(m, eqn, &c, ins, outs, all_gather, NULL);
     case JX_COLLECTIVE_SCATTER:
-        return each_group(m, eqn, &c, ins, outs, reduce_scatter);
+        return each_group(m, eqn, &c, ins, outs, reduce_scatter, scatter_of_rank);
     case JX_COLLECTIVE_EXCHANGE:
-        return each_group(m, eqn, &c, ins, outs, all_to_all);
+        return each_group(m, eqn, &c, ins, outs, all_to_all, exchange_of_rank);
     case JX_COLLECTIVE_PERMUTE: return permute(m, &c, ins, outs);
     case JX_COLLECTIVE_BROADCAST: return broadcast(m, &c, ins, outs);
     case JX_COLLECTIVE_NUMBER: return numbered(m, eqn, outs);
     case JX_COLLECTIVE_RAGGED: break;
     }
-    return each_group(m, eqn, &c, ins, outs, ragged);
+    return each_group(m, eqn, &c, ins, outs, ragged, NULL);
 }

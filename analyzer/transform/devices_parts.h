@@ -96,6 +96,8 @@ bool jx_devices_like(jx_devices_body *m, const jx_eqn *eqn, const jx_atom *ins,
 bool jx_devices_emit(jx_devices_body *m, const jx_prim *prim, jx_params *params,
                      int nins, const jx_atom *ins, int nouts,
                      const jx_aval *const *avals, jx_atom *outs);
+/* A size of an axis, which has to be a number; else it fails. */
+int64_t jx_devices_size(jx_devices *s, const jx_aval *aval, int64_t axis);
 /* Part `index` of `count` equal ones along an axis. */
 jx_atom jx_devices_part(jx_devices_body *m, jx_atom from, int64_t axis,
                         int64_t index, int64_t count);
@@ -129,6 +131,12 @@ bool jx_devices_collective_of(jx_devices *s, const jx_eqn *eqn, jx_collective *t
 
 /* ---- what a process that is one device asks of others (devices_ranks.c) ---- */
 
+/* What each member has, along a new axis in front. */
+jx_atom jx_devices_gathered(jx_devices_body *m, jx_atom mine, int count, const int *members);
+/* The k-th of as many equal parts along an axis goes to the k-th member; theirs[k] is what
+ * that one sends. */
+bool jx_devices_swap(jx_devices_body *m, jx_atom mine, int64_t axis, int count,
+                     const int *members, jx_atom *theirs);
 /* What each of `members` has as its value `number`, this one's being in `mine`. */
 bool jx_devices_fetch(jx_devices_body *m, const jx_device_atoms *mine, int number, int count,
                       const int *members, const jx_device_atoms *all);

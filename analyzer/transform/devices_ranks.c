@@ -11,17 +11,29 @@ static void put_channel(jx_params *p)
     jx_put_int(p, "channel_id", 1);
 }
 
-/* [count, ...]: what each member has. */
-static jx_atom gathered(jx_devices_body *m, jx_atom mine, int count, const int *members)
+/* The one group of a collective that this process takes part in. */
+static void put_group(jx_devices_body *m, jx_params *p, int count, const int *members)
+{
+    const jx_dim **group = JX_NEW_ARRAY(m->s->scratch, count, const jx_dim *);
+
+    if (!group) {
+        jx_devices_starved(m->s);
+        return;
+    }
+    for (int i = 0; i < count; i++)
+        group[i] = jx_body_int(&m->body, members[i]);
+    jx_put_tuples(p, "replica_groups", 1, count, group);
+}
+
+jx_atom jx_devices_gathered(jx_devices_body *m, jx_atom mine, int count, const int *members)
 {
     jx_devices *s = m->s;
     jx_params p = {.program = s->build.program};
-    const jx_dim **group = JX_NEW_ARRAY(s->scratch, count, const jx_dim *);
     jx_atom one = jx_devices_with_axis(m, mine, 0, 1), all = {NULL, NULL};
     const jx_aval *aval;
     const jx_dim **shape;
 
-    if (s->failed || !group)
+    if (s->failed)
         return all;
     aval = jx_atom_aval(one);
     shape = JX_NEW_ARRAY(s->scratch, aval->rank, const jx_dim *);
@@ -31,10 +43,8 @@ static jx_atom gathered(jx_devices_body *m, jx_atom mine, int count, const int *
     }
     memcpy(shape, aval->shape, (size_t)aval->rank * sizeof *shape);
     shape[0] = jx_body_int(&m->body, count);
-    for (int i = 0; i < count; i++)
-        group[i] = jx_body_int(&m->body, members[i]);
     jx_put_int(&p, "all_gather_dim", 0);
-    jx_put_tuples(&p, "replica_groups", 1, count, group);
+    put_group(m, &p, count, members);
     put_channel(&p);
     jx_put_bool(&p, "use_global_device_ids", true);
     aval = jx_body_aval(&m->body, aval, aval->dtype, aval->rank, shape);
@@ -52,10 +62,48 @@ bool jx_devices_fetch(jx_devices_body *m, const jx_device_atoms *mine, int numbe
         jx_device_row(all, s->rank)[number] = own;
         return !s->failed;
     }
-    together = gathered(m, own, count, members);
+    together = jx_devices_gathered(m, own, count, members);
     for (int k = 0; k < count && !s->failed; k++)
         jx_device_row(all, members[k])[number] =
             jx_devices_with_axis(m, jx_devices_part(m, together, 0, k, count), 0, -1);
+    return !s->failed;
+}
+
+/* [count, ...]: the parts along an axis. */
+static jx_atom stacked(jx_devices_body *m, jx_atom mine, int64_t axis, int count)
+{
+    jx_atom *parts = JX_NEW_ARRAY(m->s->scratch, count, jx_atom);
+
+    if (!parts) {
+        jx_devices_starved(m->s);
+        return mine;
+    }
+    for (int k = 0; k < count; k++)
+        parts[k] = jx_devices_with_axis(m, jx_devices_part(m, mine, axis, k, count), 0, 1);
+    return jx_devices_joined(m, count, parts, 0);
+}
+
+bool jx_devices_swap(jx_devices_body *m, jx_atom mine, int64_t axis, int count, const int *members,
+                     jx_atom *theirs)
+{
+    jx_devices *s = m->s;
+    jx_params p = {.program = s->build.program};
+    jx_atom all = stacked(m, mine, axis, count), swapped = {NULL, NULL};
+    const jx_aval *aval;
+
+    if (s->failed)
+        return false;
+    aval = jx_atom_aval(all);
+    jx_put_int(&p, "split_dimension", 0);
+    jx_put_int(&p, "concat_dimension", 0);
+    jx_put_int(&p, "split_count", count);
+    put_group(m, &p, count, members);
+    put_channel(&p);
+    if (s->failed || !jx_devices_emit(m, jx_prim_of(JX_PRIM_stablehlo_all_to_all), &p, 1, &all, 1,
+                                      &aval, &swapped))
+        return false;
+    for (int k = 0; k < count && !s->failed; k++)
+        theirs[k] = jx_devices_with_axis(m, jx_devices_part(m, swapped, 0, k, count), 0, -1);
     return !s->failed;
 }
 

@@ -378,6 +378,28 @@ static bool gather(void *data, const jx_meeting *at, const void *mine, void *all
     return true;
 }
 
+static bool swap(void *data, const jx_meeting *at, const void *mine, void *theirs, size_t bytes,
+                 const char **why)
+{
+    ranks *r = data;
+    MPI_Request request;
+    MPI_Comm comm;
+    bool ok = fits(r, bytes) && comes_to(r, at);
+
+    *why = r->why;
+    if (!ok)
+        return false;
+    comm = comm_of(r, at);
+    if (comm == MPI_COMM_NULL ||
+        MPI_Ialltoall(mine, (int)bytes, MPI_BYTE, theirs, (int)bytes, MPI_BYTE, comm, &request) ||
+        !complete(1, &request)) {
+        snprintf(r->why, sizeof r->why, "MPI refuses to exchange parts");
+        return false;
+    }
+    write_on_board(r, COMPUTING, NULL);
+    return true;
+}
+
 static bool permute(void *data, const jx_meeting *at, int source, int target, const void *mine,
                     void *theirs, size_t bytes, const char **why)
 {
@@ -433,6 +455,7 @@ static jx_comm *mpi_open(double seconds, const char **why)
     MPI_Comm_size(MPI_COMM_WORLD, &r->comm.count);
     r->comm.data = r;
     r->comm.gather = gather;
+    r->comm.swap = swap;
     r->comm.permute = permute;
     r->patience = seconds;
     if (!open_board(r)) {

@@ -41,6 +41,18 @@ static bool run_gather(jx_run *run, const void *data, const jx_view *ins, const 
            jx_run_fail(run, "%s", why);
 }
 
+static bool run_swap(jx_run *run, const void *data, const jx_view *ins, const jx_view *outs,
+                     void *scratch)
+{
+    const meeting *m = data;
+    const char *why;
+
+    (void)scratch;
+    return m->comm->swap(m->comm->data, &m->at, ins[0].data, outs[0].data,
+                         m->bytes / (size_t)m->at.count, &why) ||
+           jx_run_fail(run, "%s", why);
+}
+
 static bool run_permute(jx_run *run, const void *data, const jx_view *ins, const jx_view *outs,
                         void *scratch)
 {
@@ -94,7 +106,11 @@ static bool plan_meeting(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins, j
         if (groups.at[i].at[0] == comm->rank)
             m.target = (int)groups.at[i].at[1];
     }
-    jx_plan_op(p, permutes ? run_permute : run_gather, &m, sizeof m, 1, &mine, 1, outs, 0);
+    jx_plan_op(p,
+               permutes                                      ? run_permute
+               : eqn->prim->id == JX_PRIM_stablehlo_all_to_all ? run_swap
+                                                               : run_gather,
+               &m, sizeof m, 1, &mine, 1, outs, 0);
     jx_plan_acts(p);
     return true;
 }
@@ -104,8 +120,9 @@ static bool is_meeting(const jx_planner *p, const jx_eqn *eqn)
 {
     return p->options->comm &&
            (eqn->prim->id == JX_PRIM_stablehlo_collective_permute ||
-            (eqn->prim->id == JX_PRIM_stablehlo_all_gather && eqn->nins == 1 &&
-             jx_collective_groups(eqn).count == 1));
+            ((eqn->prim->id == JX_PRIM_stablehlo_all_gather ||
+              eqn->prim->id == JX_PRIM_stablehlo_all_to_all) &&
+             eqn->nins == 1 && jx_collective_groups(eqn).count == 1));
 }
 
 /* ---- in one process */

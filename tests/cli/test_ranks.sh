@@ -54,6 +54,40 @@ program '"x"=4' "$(sum %r %a)" >"$work/sum.mlir"
 same "$work/sum.mlir" 4
 program '"x"=4' "$(permuted %r %a '[[0, 1], [1, 3], [3, 0]]')" >"$work/hole.mlir"
 same "$work/hole.mlir" 4
+# Parts that are swapped: of equal and of unequal places, by an operation that is no sum.
+cat >"$work/parts.mlir" <<'END'
+module @m attributes {mhlo.num_partitions = 4 : i32} {
+  sdy.mesh @mesh = <["x"=2, "y"=2]>
+  func.func public @main(%arg0: tensor<4x6xf32>) -> (tensor<4x6xf32>, tensor<2x3xf32>, tensor<2x6xf32>) {
+    %0:3 = sdy.manual_computation(%arg0) in_shardings=[<@mesh, [{"x"}, {"y"}]>] out_shardings=[<@mesh, [{"x"}, {"y"}]>, <@mesh, [{"x"}, {}]>, <@mesh, [{"y"}, {"x"}]>] manual_axes={"x", "y"} (%a: tensor<2x3xf32>) {
+      %r = "stablehlo.all_to_all"(%a) <{channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>, concat_dimension = 1 : i64, replica_groups = dense<[[2, 0], [1, 3]]> : tensor<2x2xi64>, split_count = 2 : i64, split_dimension = 0 : i64}> : (tensor<2x3xf32>) -> tensor<1x6xf32>
+      %m = "stablehlo.all_reduce"(%a) <{channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>, replica_groups = dense<[[0, 1, 2, 3]]> : tensor<1x4xi64>, use_global_device_ids}> ({
+      ^bb0(%p: tensor<f32>, %q: tensor<f32>):
+        %h = stablehlo.constant dense<5.000000e-01> : tensor<f32>
+        %t = stablehlo.multiply %p, %h : tensor<f32>
+        %s = stablehlo.subtract %t, %q : tensor<f32>
+        stablehlo.return %s : tensor<f32>
+      }) : (tensor<2x3xf32>) -> tensor<2x3xf32>
+      %f = stablehlo.reshape %m : (tensor<2x3xf32>) -> tensor<6xf32>
+      %o = stablehlo.slice %f [0:3] : (tensor<6xf32>) -> tensor<3xf32>
+      %l = stablehlo.reshape %o : (tensor<3xf32>) -> tensor<1x3xf32>
+      %c = "stablehlo.reduce_scatter"(%a) <{channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>, replica_groups = dense<[[3, 1], [0, 2]]> : tensor<2x2xi64>, scatter_dimension = 0 : i64, use_global_device_ids}> ({
+      ^bb0(%p: tensor<f32>, %q: tensor<f32>):
+        %s = stablehlo.maximum %p, %q : tensor<f32>
+        stablehlo.return %s : tensor<f32>
+      }) : (tensor<2x3xf32>) -> tensor<1x3xf32>
+      %w = stablehlo.concatenate %c, %c, dim = 0 : (tensor<1x3xf32>, tensor<1x3xf32>) -> tensor<2x3xf32>
+      %v = stablehlo.concatenate %r, %r, dim = 0 : (tensor<1x6xf32>, tensor<1x6xf32>) -> tensor<2x6xf32>
+      %u = stablehlo.slice %v [0:2, 0:3] : (tensor<2x6xf32>) -> tensor<2x3xf32>
+      %z = stablehlo.add %u, %w : tensor<2x3xf32>
+      %e = stablehlo.slice %w [0:1, 0:3] : (tensor<2x3xf32>) -> tensor<1x3xf32>
+      sdy.return %z, %l, %e : tensor<2x3xf32>, tensor<1x3xf32>, tensor<1x3xf32>
+    } : (tensor<4x6xf32>) -> (tensor<4x6xf32>, tensor<2x3xf32>, tensor<2x6xf32>)
+    return %0#0, %0#1, %0#2 : tensor<4x6xf32>, tensor<2x3xf32>, tensor<2x6xf32>
+  }
+}
+END
+same "$work/parts.mlir" 4
 for exported in tests/data/exported/0.10.2-shard_map*.jaxexport; do
     same "$exported" "$("$JAXVET" info "$exported" | sed -n 's/^on \([0-9]*\) devices.*/\1/p')"
 done
