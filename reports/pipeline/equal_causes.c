@@ -9,6 +9,7 @@
 #include "analyzer/lint/places.h"
 #include "frontend/ir/params.h"
 
+#include <math.h>
 #include <string.h>
 
 /* ---- what a program does */
@@ -367,6 +368,17 @@ static bool tell_devices(const jx_equal_words *w, bool gradient, jx_equal_cause 
     return true;
 }
 
+/* Which of both lost its digits. */
+static void tell_losses(const jx_equal_words *w, jx_equal_cause *to)
+{
+    const double *lost = w->floats->differs.lost;
+
+    if (isfinite(lost[0]) && isfinite(lost[1]))
+        to->note = jx_arena_printf(w->program->ctx->arena,
+                                   "against float64 the first loses %.3g there, the other %.3g",
+                                   lost[0], lost[1]);
+}
+
 /* The line where both part, if nothing else is known to point at. */
 static void tell_parting(const jx_equal_words *w, jx_equal_cause *to)
 {
@@ -382,9 +394,7 @@ void jx_equal_find_cause(const jx_equal_words *w, bool gradient, jx_equal_cause 
 {
     const jx_field_difference *d = &w->fields->differs;
 
-    *to = (jx_equal_cause){.code = w->fields->identical || w->floats->differs.rounded
-                                       ? JX_CODE_EQL002
-                                       : JX_CODE_EQL001};
+    *to = (jx_equal_cause){.code = w->floats->differs.rounded ? JX_CODE_EQL002 : JX_CODE_EQL001};
     if (w->floats->pair.point)
         tell_pair(w, to);
     else if (d->output >= 0 && d->unfinite)
@@ -393,6 +403,8 @@ void jx_equal_find_cause(const jx_equal_words *w, bool gradient, jx_equal_cause 
         tell_factor(w, gradient, to);
     else if (w->mesh && !w->fields->identical)
         tell_devices(w, gradient, to);
+    if (!w->floats->pair.point && w->floats->differs.rounded && !to->note)
+        tell_losses(w, to);
     if (!to->stack && !w->floats->pair.point && d->output >= 0)
         tell_parting(w, to);
 }

@@ -202,8 +202,9 @@ static void tell_difference(const jx_equal_words *w, jx_equality *to)
 
     jx_buffer_printf(&text, "%s %d differs%s: ", to->gradient ? "derivative" : "result",
                      at->output,
-                     w->fields->identical ? " in floats, though it is the same over the reals"
-                     : at->rounded        ? " in floats, though in float64 it is the same there"
+                     w->fields->identical && at->rounded
+                         ? " in floats, though it is the same over the reals"
+                     : at->rounded ? " in floats, though in float64 it is the same there"
                                           : "");
     put_shown(&text, w, at, "in the other program");
     to->message = jx_arena_take(w->program->ctx->arena, &text);

@@ -53,10 +53,12 @@ static void fill_whole(int point, jx_rng *rng, const jx_port *port, char *to)
     size_t bytes = jx_dtype_of(port->dtype)->bytes;
 
     bool zeros = point != JX_EQUAL_ONES && all[point].kind == ZEROS;
+    /* As they are used: small, so that they index what there is. */
+    int shift = point > 0 && all[point].point.extreme ? 61 : 62;
 
     for (int64_t i = 0; i < port->count && !zeros; i++) {
         int64_t value = port->dtype == JX_BOOL ? (int64_t)(jx_rng_next(rng) >> 63)
-                                               : (int64_t)(jx_rng_next(rng) >> 62);
+                                               : (int64_t)(jx_rng_next(rng) >> shift);
         if (port->dtype == JX_BOOL)
             to[i] = (char)value;
         else

@@ -531,7 +531,7 @@ static bool run_jaxpr(jx_field *f, jx_field_program *program, const jx_jaxpr *ja
             values[eqn->outs[k]->id] = to[most + k];
         if (f->show && jaxpr == f->shown)
             f->show(f->to, eqn, to + most);
-        if (f->spent || f->work > 0 || jx_arena_failed(arena)) {
+        if (f->spent || f->work > 0 || jx_arena_failed(arena) || !jx_ctx_lasts(f->ctx)) {
             f->spent = true;
             return false;
         }
