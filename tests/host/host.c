@@ -43,6 +43,16 @@ static int ask_for_a_check(jaxvet_program *program)
     return 0;
 }
 
+static int ask_whether_equal(jaxvet_program *program)
+{
+    const char *report = NULL;
+    jaxvet_error error;
+
+    EXPECT(jaxvet_equal(program, program, 0, &report, &error) == JAXVET_OK);
+    EXPECT(report && strstr(report, "\"equal\":[{\"verdict\":\"terms\",\"of\":\"values\""));
+    return 0;
+}
+
 static int ask_for_info(jaxvet_program *program, const char *what)
 {
     const char *info = NULL, *again = NULL;
@@ -148,6 +158,9 @@ static int leave_out(jaxvet_program *program)
     LEFT_OUT(jaxvet_info(program, NULL, &error));
     LEFT_OUT(jaxvet_check(NULL, &text, &error));
     LEFT_OUT(jaxvet_check(program, NULL, &error));
+    LEFT_OUT(jaxvet_equal(NULL, program, 0, &text, &error));
+    LEFT_OUT(jaxvet_equal(program, NULL, 0, &text, &error));
+    LEFT_OUT(jaxvet_equal(program, program, 0, NULL, &error));
     LEFT_OUT(!jaxvet_vjp(NULL, 1, &error));
     LEFT_OUT(jaxvet_sizes(NULL, 3, &values, &error) < 0);
     LEFT_OUT(jaxvet_sizes(program, 3, NULL, &error) < 0);
@@ -425,7 +438,7 @@ int main(int argc, char **argv)
                 error.message);
         return 1;
     }
-    bad = ask_signature(program) || ask_for_a_check(program) ||
+    bad = ask_signature(program) || ask_for_a_check(program) || ask_whether_equal(program) ||
           ask_for_info(program, "\"constraints\":[{\"scope\":0,") ||
           run(program) || ask_wrongly(program) || leave_out(program) ||
           run(program) ||
