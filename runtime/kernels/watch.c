@@ -34,7 +34,7 @@ static bool same_shape(const jx_view *a, const jx_view *b)
 static void tell_operands(const watched *d, const jx_view *ins,
                           const jx_view *out, jx_unfinite *to)
 {
-    if (!d->whole || d->nins > JX_WATCHED_OPERANDS)
+    if (!d->whole || d->nins > JX_WATCHED_OPERANDS || (d->to->tracks && !d->each))
         return;
     for (int i = 0; i < d->nins; i++)
         if (!same_shape(&ins[i], out))

@@ -231,6 +231,7 @@ jx_code jx_hunt_code(jx_hunt *h, const jx_unfinite *root, int out, int nothers,
     case JX_PRIM_asin:
     case JX_PRIM_acosh:
     case JX_PRIM_atanh:
+    case JX_PRIM_stablehlo_custom_call:
     case JX_PRIM_cholesky:
     case JX_PRIM_lu:
     case JX_PRIM_triangular_solve:

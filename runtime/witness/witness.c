@@ -193,6 +193,8 @@ void jx_hunt_keep(jx_hunt *h, const jx_unfinite *root, int out, int nothers,
     if (h->plain.any && follows(h, root->eqn))
         return;
     code = jx_hunt_code(h, root, out, nothers, others);
+    if (h->options->given && is_told(h, root->eqn, code))
+        return;
     if (h->plain.any &&
         (is_told(h, root->eqn, code) || !jx_hunt_is_news(h, root, code, out, nothers, others)))
         return;
