@@ -190,18 +190,27 @@ def child(library, options) -> int:
 
 # -- the parent: what all of them come to --------------------------------------
 
+def is_one(name, patterns) -> bool:
+    return any(fnmatch.fnmatchcase(name, each) for each in patterns)
+
+
 class Known(NamedTuple):
     """A row of the list: what, of which library, and why."""
 
     library: str
-    what: str     # `FILE FUNCTION` of a site; `CALL` of a rule, with wildcards
+    what: str     # `FILE FUNCTION` of a site; `CALL; CALL...` of a rule
     rule: str     # the rule's function; - of a site and of a program's own derivative
+    codes: str    # under which it is called wrong: `DRV001 DRV010`; - of a site
     word: str     # unreachable, real, intended, false
     why: str
 
-    def covers(self, library, call, rule) -> bool:
-        return (self.library == library and fnmatch.fnmatchcase(rule, self.rule)
-                and fnmatch.fnmatchcase(call, self.what))
+    @property
+    def calls(self) -> list:
+        return self.what.split('; ')
+
+    def covers(self, call, rule, code) -> bool:
+        return fnmatch.fnmatchcase(rule, self.rule) and is_one(call, self.calls) and \
+            is_one(code or '', self.codes.split())
 
 
 def known() -> list:
@@ -277,9 +286,13 @@ class Tally:
                 print(f'  {self.library} {call}: {row["subject"]}: {outcome}: {why}')
 
     def _disagrees(self, call, rule, row):
+        if self.verbose:
+            print(f'  {self.library} {call} | {rule}: {row.get("code")} {row["note"][:160]}')
         for at, listed in enumerate(self.listed):
-            if listed.word in ('real', 'intended', 'false') and listed.covers(self.library, call, rule):
-                self.used.add(at)
+            if listed.word in ('real', 'intended', 'false') and \
+                    listed.covers(call, rule, row.get('code')):
+                self.used.update((at, each) for each in listed.calls
+                                 if fnmatch.fnmatchcase(call, each))
                 self.counts[listed.word] += 1
                 return
         self.counts['unlisted'] += 1
@@ -296,7 +309,7 @@ class Tally:
             self.counts['reached'] += hit
             self.counts['reachable'] += hit or name not in unreachable
             if name in unreachable:
-                self.used.add(unreachable[name])
+                self.used.add((unreachable[name], name))
                 if hit:
                     self.bad.append(f'{name}: reached, though {KNOWN.name} knows why not')
             elif not hit:
@@ -304,9 +317,10 @@ class Tally:
 
     def settle(self, whole):
         for at, row in enumerate(self.listed):
-            if whole and at not in self.used:
-                self.bad.append(f'{KNOWN.name} lists {row.what} | {row.rule} as {row.word}, '
-                                'which it is no more')
+            gone = [call for call in row.calls if (at, call) not in self.used]
+            if whole and gone:
+                self.bad.append(f'{KNOWN.name} lists {"; ".join(gone)} | {row.rule} as '
+                                f'{row.word}, which it is no more')
             missing = lacks_evidence(row)
             if missing:
                 self.bad.append(f'{KNOWN.name}: {row.what} | {row.rule}: {missing}')
