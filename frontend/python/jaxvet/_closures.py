@@ -31,6 +31,7 @@ class Closures:
 
     def __init__(self):
         self._found = {}  # (name, traceback) -> nothing, in their order
+        self._number = next(_traces)
 
     def __enter__(self):
         global _listening
@@ -38,7 +39,7 @@ class Closures:
             if not _listening:
                 _hook()
             _listening += 1
-        self._anew = _compat.traced_anew(next(_traces))
+        self._anew = self.caches()
         self._anew.__enter__()
         self._outer = getattr(_here, "closures", None)
         _here.closures = self
@@ -53,6 +54,10 @@ class Closures:
             while not _listening and _saved:
                 owner, name, value = _saved.pop()
                 setattr(owner, name, value)
+
+    def caches(self):
+        """A context with what has been traced here in JAX's caches, and nothing else."""
+        return _compat.traced_anew(self._number)
 
     def note(self, fun) -> None:
         self._found[rule_function_name(fun), _compat.current_traceback()] = None

@@ -157,7 +157,8 @@ def written(called, args, kwargs, *, comparisons=None, clear_caches=True,
         walker.recorder = recorder
         document = _document(walker, traced, called, recorder, ranges, closures)
         if afterwards:
-            afterwards()
+            with closures.caches():
+                afterwards()
         if symbolic and retrace:
             document.retraces = retraced(document, walker, called, args,
                                          kwargs, sizes)
