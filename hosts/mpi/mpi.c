@@ -356,10 +356,13 @@ static bool complete(int count, MPI_Request *requests)
     return true;
 }
 
-static bool gather(void *data, const jx_meeting *at, const void *mine, void *all, size_t bytes,
-                   const char **why)
+/* What the members of a group do together with arrays of their own and of all. */
+typedef int together_fn(const void *mine, int count, MPI_Datatype type, void *theirs, int each,
+                        MPI_Datatype of, MPI_Comm comm, MPI_Request *request);
+
+static bool together(ranks *r, const jx_meeting *at, together_fn *what, const void *mine,
+                     void *theirs, size_t bytes, const char **why)
 {
-    ranks *r = data;
     MPI_Request request;
     MPI_Comm comm;
     bool ok = fits(r, bytes) && comes_to(r, at);
@@ -369,35 +372,25 @@ static bool gather(void *data, const jx_meeting *at, const void *mine, void *all
         return false;
     comm = comm_of(r, at);
     if (comm == MPI_COMM_NULL ||
-        MPI_Iallgather(mine, (int)bytes, MPI_BYTE, all, (int)bytes, MPI_BYTE, comm, &request) ||
+        what(mine, (int)bytes, MPI_BYTE, theirs, (int)bytes, MPI_BYTE, comm, &request) ||
         !complete(1, &request)) {
-        snprintf(r->why, sizeof r->why, "MPI refuses to gather");
+        snprintf(r->why, sizeof r->why, "MPI refuses %s", at->what);
         return false;
     }
     write_on_board(r, COMPUTING, NULL);
     return true;
 }
 
+static bool gather(void *data, const jx_meeting *at, const void *mine, void *all, size_t bytes,
+                   const char **why)
+{
+    return together(data, at, MPI_Iallgather, mine, all, bytes, why);
+}
+
 static bool swap(void *data, const jx_meeting *at, const void *mine, void *theirs, size_t bytes,
                  const char **why)
 {
-    ranks *r = data;
-    MPI_Request request;
-    MPI_Comm comm;
-    bool ok = fits(r, bytes) && comes_to(r, at);
-
-    *why = r->why;
-    if (!ok)
-        return false;
-    comm = comm_of(r, at);
-    if (comm == MPI_COMM_NULL ||
-        MPI_Ialltoall(mine, (int)bytes, MPI_BYTE, theirs, (int)bytes, MPI_BYTE, comm, &request) ||
-        !complete(1, &request)) {
-        snprintf(r->why, sizeof r->why, "MPI refuses to exchange parts");
-        return false;
-    }
-    write_on_board(r, COMPUTING, NULL);
-    return true;
+    return together(data, at, MPI_Ialltoall, mine, theirs, bytes, why);
 }
 
 static bool permute(void *data, const jx_meeting *at, int source, int target, const void *mine,

@@ -27,29 +27,19 @@ typedef struct meeting {
     const jx_comm *comm;
     jx_meeting at;
     int source, target; /* of a permutation; -1: nobody */
-    size_t bytes;
+    size_t bytes;       /* of what each member gives all others, or one of them */
+    bool swaps;         /* a part for each */
 } meeting;
 
-static bool run_gather(jx_run *run, const void *data, const jx_view *ins, const jx_view *outs,
-                       void *scratch)
+static bool run_together(jx_run *run, const void *data, const jx_view *ins, const jx_view *outs,
+                         void *scratch)
 {
     const meeting *m = data;
     const char *why;
 
     (void)scratch;
-    return m->comm->gather(m->comm->data, &m->at, ins[0].data, outs[0].data, m->bytes, &why) ||
-           jx_run_fail(run, "%s", why);
-}
-
-static bool run_swap(jx_run *run, const void *data, const jx_view *ins, const jx_view *outs,
-                     void *scratch)
-{
-    const meeting *m = data;
-    const char *why;
-
-    (void)scratch;
-    return m->comm->swap(m->comm->data, &m->at, ins[0].data, outs[0].data,
-                         m->bytes / (size_t)m->at.count, &why) ||
+    return (m->swaps ? m->comm->swap : m->comm->gather)(m->comm->data, &m->at, ins[0].data,
+                                                        outs[0].data, m->bytes, &why) ||
            jx_run_fail(run, "%s", why);
 }
 
@@ -106,11 +96,10 @@ static bool plan_meeting(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins, j
         if (groups.at[i].at[0] == comm->rank)
             m.target = (int)groups.at[i].at[1];
     }
-    jx_plan_op(p,
-               permutes                                      ? run_permute
-               : eqn->prim->id == JX_PRIM_stablehlo_all_to_all ? run_swap
-                                                               : run_gather,
-               &m, sizeof m, 1, &mine, 1, outs, 0);
+    m.swaps = eqn->prim->id == JX_PRIM_stablehlo_all_to_all;
+    if (m.swaps)
+        m.bytes /= (size_t)count;
+    jx_plan_op(p, permutes ? run_permute : run_together, &m, sizeof m, 1, &mine, 1, outs, 0);
     jx_plan_acts(p);
     return true;
 }
