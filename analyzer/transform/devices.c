@@ -381,7 +381,8 @@ static jx_device_pairs pairs_of(const jx_devices *s)
     return (jx_device_pairs){to ? count : 0, to};
 }
 
-jx_program *jx_program_spread(const jx_typed *typed, jx_device_pairs *pairs)
+jx_program *jx_program_spread(const jx_typed *typed, jx_device_change change,
+                              jx_device_pairs *pairs)
 {
     const jx_program *from = typed->program;
     const jx_jaxpr *now = NULL;
@@ -393,6 +394,7 @@ jx_program *jx_program_spread(const jx_typed *typed, jx_device_pairs *pairs)
         return NULL;
     if (begin_program(&s, typed, from->entry.jaxpr, (jx_assignment){0, NULL})) {
         s.pairs = true;
+        s.change = change;
         now = runs_spread(&s, from->entry.jaxpr, 0) ? written_out(&s, from->entry.jaxpr)
               : s.failed                            ? NULL
                          : new_entry(&s, from->devices > 1 ? from->devices : 1);

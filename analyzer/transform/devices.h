@@ -37,11 +37,21 @@ typedef struct jx_device_pairs {
     const jx_device_pair *at;
 } jx_device_pairs;
 
+/* A program that differs from what was written in one thing everywhere: what it computes then
+ * says whether that is what is wrong with it. */
+typedef enum jx_device_change {
+    JX_DEVICES_AS_WRITTEN = 0,
+    JX_DEVICES_TURNED, /* permutations go the other way round */
+    JX_DEVICES_AHEAD,  /* each device takes itself for the next one ... */
+    JX_DEVICES_BEHIND, /* ... or the one before */
+} jx_device_change;
+
 /* The same for as many devices as the meshes of its computations have (or the module
  * says).  Results of computations in the entry that several devices share, and do not have
  * from one equation, are further results of the program: `pairs` says of which array each
  * two of them are. */
-jx_program *jx_program_spread(const jx_typed *typed, jx_device_pairs *pairs);
+jx_program *jx_program_spread(const jx_typed *typed, jx_device_change change,
+                              jx_device_pairs *pairs);
 
 /* This process is all devices. */
 enum { JX_ALL_DEVICES = -1 };

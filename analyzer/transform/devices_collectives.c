@@ -423,9 +423,10 @@ static bool permute(jx_devices_body *m, const jx_collective *c,
         return false;
     for (int i = 0; i < c->groups.count; i++) {
         const jx_ints *pair = &c->groups.at[i];
+        bool turned = s->change == JX_DEVICES_TURNED;
         if (in_team(s, pair->at[0]) && in_team(s, pair->at[1]))
-            jx_device_row(outs, (int)pair->at[1])[0] =
-                jx_device_row(ins, (int)pair->at[0])[0];
+            jx_device_row(outs, (int)pair->at[!turned])[0] =
+                jx_device_row(ins, (int)pair->at[turned])[0];
     }
     return !s->failed;
 }
@@ -471,10 +472,13 @@ static bool numbered(jx_devices_body *m, const jx_eqn *eqn,
                      const jx_device_atoms *outs)
 {
     for (int t = 0; t < m->s->team.count; t++) {
-        int d = m->s->team.at[t];
+        int d = m->s->team.at[t], count = m->s->count;
+        int taken_for = m->s->change == JX_DEVICES_AHEAD    ? (d + 1) % count
+                        : m->s->change == JX_DEVICES_BEHIND ? (d + count - 1) % count
+                                                            : d;
         jx_device_row(outs, d)[0] =
             jx_build_number(&m->body, eqn->outs[0]->aval->dtype,
-                            (double)number_of(m->s, eqn, d));
+                            (double)number_of(m->s, eqn, taken_for));
     }
     return !m->s->failed;
 }

@@ -57,6 +57,7 @@ typedef struct jx_devices {
     bool whole;   /* all of the program is what they run */
     int equations, depth;
     JX_VEC(jx_team_callee) callees;
+    jx_device_change change;
     bool pairs; /* somebody asks for copies: */
     JX_VEC(jx_device_copy) copies; /* of results of the entry's computations */
     bool failed;

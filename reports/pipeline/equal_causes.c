@@ -8,6 +8,7 @@
 
 #include "analyzer/lint/places.h"
 #include "frontend/ir/params.h"
+#include "reports/pipeline/equal_ready.h"
 
 #include <math.h>
 #include <string.h>
@@ -44,6 +45,11 @@ static bool gathers(const jx_eqn *eqn)
 {
     return eqn->prim->id == JX_PRIM_stablehlo_all_gather ||
            eqn->prim->id == JX_PRIM_stablehlo_all_to_all;
+}
+
+static bool numbers(const jx_eqn *eqn)
+{
+    return eqn->prim->id == JX_PRIM_stablehlo_partition_id;
 }
 
 static bool communicates(const jx_eqn *eqn)
@@ -298,15 +304,46 @@ static bool is_stacked(const jx_program *program, const jx_eqn *gather)
 
 /* ---- sums that are made of other terms */
 
-/* Blocks of an input go around, not what has been summed up so far. */
-static bool sends_inputs(const jx_program *program)
+/* Whether with that change everywhere it is the other program. */
+static bool is_same_with(const jx_equal_words *w, bool gradient, jx_device_change change)
 {
-    for (int i = 0; i < program->njaxprs; i++)
-        for (int k = 0; k < program->jaxprs[i]->neqns; k++) {
-            const jx_eqn *eqn = &program->jaxprs[i]->eqns[k];
-            if (permutes(eqn))
-                return !maker(program->jaxprs[i], eqn->ins[0]);
-        }
+    jx_equal_question question = *w->question;
+    jx_ordinary changed;
+    jx_equal_fields fields;
+
+    if (!jx_ordinary_make(w->readable, gradient, change, &changed) ||
+        changed.program->entry.jaxpr->nouts < question.nouts) {
+        if (w->readable->ctx->error.kind != JX_E_LIMIT)
+            jx_error_clear(w->readable->ctx);
+        return false;
+    }
+    question.a = (jx_equal_side){.typed = changed.typed};
+    return jx_equal_over_fields(&question, &fields) &&
+           (fields.identical || (fields.pair >= 0 && fields.differs.output < 0));
+}
+
+/* What would make it right, if one thing everywhere does. */
+static bool tell_repair(const jx_equal_words *w, bool gradient, jx_equal_cause *to)
+{
+    const jx_eqn *permutation = find(w->original, permutes), *index = find(w->original, numbers);
+
+    if (permutation && is_same_with(w, gradient, JX_DEVICES_TURNED)) {
+        to->code = JX_CODE_MSH006;
+        to->stack = permutation->stack;
+        to->note = "with all permutations the other way round it is the same over the reals";
+        return true;
+    }
+    for (int i = 0; index && i < 2; i++) {
+        if (!is_same_with(w, gradient, i ? JX_DEVICES_BEHIND : JX_DEVICES_AHEAD))
+            continue;
+        to->code = JX_CODE_MSH015;
+        to->stack = index->stack;
+        to->note = i ? "with the index of the device before in place of its own (axis_index - 1) it "
+                       "is the same over the reals"
+                     : "with the index of the next device in place of its own (axis_index + 1) it is "
+                       "the same over the reals";
+        return true;
+    }
     return false;
 }
 
@@ -318,6 +355,8 @@ static void tell_terms(const jx_equal_words *w, bool gradient, jx_equal_cause *t
 
     if (!jx_equal_of_ones(w->question, &sign))
         return;
+    if (sign == 0 && tell_repair(w, gradient, to))
+        return;
     if (sign < 0) {
         to->code = back ? JX_CODE_MSH018 : JX_CODE_MSH008;
         to->note = "where all inputs are 1 it gives less: terms are missing";
@@ -325,7 +364,7 @@ static void tell_terms(const jx_equal_words *w, bool gradient, jx_equal_cause *t
         to->code = JX_CODE_MSH007;
         to->note = "where all inputs are 1 it gives more: something is summed more than once";
     } else if (permutation) {
-        to->code = sends_inputs(w->original) ? JX_CODE_MSH006 : JX_CODE_MSH015;
+        to->code = JX_CODE_MSH015;
         to->stack = permutation->stack;
         to->note = "where all inputs are 1 it gives the same: blocks meet others than they are "
                    "meant for, by the permutation or by the index of a block";

@@ -2,17 +2,14 @@
  * said. */
 #include "reports/pipeline/equals.h"
 
-#include "analyzer/transform/devices.h"
-#include "analyzer/transform/inline.h"
 #include "analyzer/transform/refine.h"
 #include "analyzer/transform/same.h"
-#include "analyzer/transform/vjp.h"
 #include "analyzer/typing.h"
 #include "frontend/ir/signature.h"
 #include "prover/choose.h"
+#include "reports/pipeline/equal_ready.h"
 #include "reports/pipeline/equal_words.h"
 #include "reports/pipeline/inputs.h"
-#include "runtime/fits.h"
 
 #include <string.h>
 
@@ -156,55 +153,6 @@ static const char *sizes_text(jx_ctx *ctx, const jx_choice *choice, int row, int
     return jx_arena_take(ctx->arena, &text);
 }
 
-/* ---- ordinary programs */
-
-/* One side on its way to an ordinary program. */
-typedef struct prepared {
-    jx_program *program;
-    const jx_typed *typed;
-    int devices;
-    const jx_mesh *mesh;   /* of the first computation, or NULL */
-    jx_device_pairs pairs; /* further results */
-} prepared;
-
-static int devices_of(const jx_program *program)
-{
-    int64_t count = 1;
-
-    for (int i = 0; i < program->nmeshes && i < 1; i++)
-        for (int k = 0; k < program->meshes[i].naxes; k++)
-            count *= program->meshes[i].sizes[k];
-    return jx_devices_any(program) ? (int)count : program->devices > 1 ? (int)program->devices : 1;
-}
-
-static bool prepare(jx_program *program, bool gradient, prepared *to)
-{
-    const jx_typed *typed;
-    jx_device_pairs pairs;
-
-    *to = (prepared){.devices = devices_of(program)};
-    to->mesh = jx_devices_any(program) && program->nmeshes ? &program->meshes[0] : NULL;
-    if (!(program = jx_program_inline(program)))
-        return false;
-    if (to->devices > 1) {
-        typed = jx_program_at(program, 0, NULL);
-        program = typed ? jx_program_spread(typed, &pairs) : NULL;
-        if (!program || !(program = jx_program_refine(program, &program->entry, 0, NULL)))
-            return false;
-        to->pairs = pairs;
-    }
-    if (gradient) {
-        typed = jx_program_at(program, 0, NULL);
-        program = typed ? jx_program_vjp(typed) : NULL;
-        if (!program || !(program = jx_program_refine(program, NULL, 0, NULL)))
-            return false;
-        to->pairs.count = 0;
-    }
-    to->program = program;
-    to->typed = jx_program_at(program, 0, NULL);
-    return to->typed != NULL;
-}
-
 /* ---- one comparison */
 
 /* Programs at sizes have no variables left. */
@@ -215,7 +163,7 @@ static const jx_dim *no_variable(void *env, const jx_dim_atom *var)
     return NULL;
 }
 
-static bool by_terms(const prepared *a, const prepared *b)
+static bool by_terms(const jx_ordinary *a, const jx_ordinary *b)
 {
     const jx_program *left = a->typed->program;
     jx_difference unused;
@@ -252,7 +200,7 @@ static void judge(const jx_equal_fields *fields, const jx_equal_floats *floats, 
         to->why = floats->why ? floats->why : fields->why;
 }
 
-static bool compare(const prepared *a, const prepared *b, const jx_program *original, int nouts,
+static bool compare(const jx_ordinary *a, const jx_ordinary *b, jx_program *original, int nouts,
                     const jx_equal_options *options, jx_claim_list *claims, jx_equality *to)
 {
     jx_equal_question question = {.a = {.typed = a->typed},
@@ -273,7 +221,8 @@ static bool compare(const prepared *a, const prepared *b, const jx_program *orig
     ok = jx_equal_over_fields(&question, &fields) && jx_equal_in_floats(&question, &floats);
     if (ok) {
         judge(&fields, &floats, to);
-        const jx_equal_words words = {.original = original,
+        const jx_equal_words words = {.readable = original,
+                                      .original = original,
                                       .program = a->program,
                                       .mesh = a->mesh,
                                       .pairs = &a->pairs,
@@ -309,8 +258,9 @@ static bool compare_at(jx_program *a, jx_program *b, const char *sizes,
         return false;
     for (int g = 0; g < (options->gradient ? 2 : 1); g++) {
         jx_equality one = {.gradient = g, .sizes = sizes};
-        prepared left, right;
-        bool ready = prepare(a, g, &left) && prepare(b, g, &right);
+        jx_ordinary left, right;
+        bool ready = jx_ordinary_make(a, g, JX_DEVICES_AS_WRITTEN, &left) &&
+                     jx_ordinary_make(b, g, JX_DEVICES_AS_WRITTEN, &right);
         if (!ready && !g)
             return false;
         one.devices[0] = left.devices;

@@ -1,0 +1,43 @@
+/* equal_ready.c - see equal_ready.h. */
+#include "reports/pipeline/equal_ready.h"
+
+#include "analyzer/transform/inline.h"
+#include "analyzer/transform/refine.h"
+#include "analyzer/transform/vjp.h"
+#include "runtime/fits.h"
+
+static int devices_of(const jx_program *program)
+{
+    int64_t count = 1;
+
+    for (int i = 0; program->nmeshes && i < program->meshes[0].naxes; i++)
+        count *= program->meshes[0].sizes[i];
+    return jx_devices_any(program) ? (int)count : program->devices > 1 ? (int)program->devices : 1;
+}
+
+bool jx_ordinary_make(jx_program *program, bool gradient, jx_device_change change,
+                      jx_ordinary *to)
+{
+    const jx_typed *typed;
+
+    *to = (jx_ordinary){.devices = devices_of(program)};
+    to->mesh = jx_devices_any(program) && program->nmeshes ? &program->meshes[0] : NULL;
+    if (!(program = jx_program_inline(program)))
+        return false;
+    if (to->devices > 1) {
+        typed = jx_program_at(program, 0, NULL);
+        program = typed ? jx_program_spread(typed, change, &to->pairs) : NULL;
+        if (!program || !(program = jx_program_refine(program, &program->entry, 0, NULL)))
+            return false;
+    }
+    if (gradient) { /* pairs have cotangents of their own: they are left to the values */
+        typed = jx_program_at(program, 0, NULL);
+        program = typed ? jx_program_vjp(typed) : NULL;
+        if (!program || !(program = jx_program_refine(program, NULL, 0, NULL)))
+            return false;
+        to->pairs.count = 0;
+    }
+    to->program = program;
+    to->typed = jx_program_at(program, 0, NULL);
+    return to->typed != NULL;
+}

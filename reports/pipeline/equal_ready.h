@@ -1,0 +1,20 @@
+/* equal_ready.h - a program made ordinary, to be held against another (equals.h). */
+#ifndef JX_EQUAL_READY_H
+#define JX_EQUAL_READY_H
+
+#include "analyzer/transform/devices.h"
+
+typedef struct jx_ordinary {
+    jx_program *program; /* without calls, for one device */
+    const jx_typed *typed;
+    int devices;           /* that it was for */
+    const jx_mesh *mesh;   /* of its first computation, or NULL */
+    jx_device_pairs pairs; /* further results */
+} jx_ordinary;
+
+/* Of a program without symbolic sizes: it, or its derivative backwards.  False with an error
+ * in its context. */
+bool jx_ordinary_make(jx_program *program, bool gradient, jx_device_change change,
+                      jx_ordinary *to);
+
+#endif
