@@ -312,6 +312,10 @@ bench: all $(BUILD)/tests/time_prove  ## measure start-up, checking, proving and
 bench-backend: all  ## train ten models on the backend of JAX and on XLA, and compare
 	@$(PYTHON) scripts/bench_backend.py $(MODELS)
 
+.PHONY: bench-sanitize
+bench-sanitize: all  ## train them on the backend while the sanitizer looks, and compare
+	@$(PYTHON) scripts/bench_sanitize.py $(MODELS)
+
 .PHONY: jax-tests
 jax-tests: all  ## run JAX's own tests of symbolic sizes with our prover behind it
 	@$(PYTHON) scripts/jax_shape_poly.py $(JAX_TESTS)

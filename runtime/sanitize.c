@@ -20,6 +20,7 @@ struct jx_sanitizer {
     jx_given *given;
     jx_shadow *shadow; /* if digits are asked for */
     jx_map quiet;
+    jx_witnesses all; /* of the last run */
 };
 
 static const struct {
@@ -173,14 +174,14 @@ static bool look(jx_sanitizer *s, const jx_exec *exec, const void *const *ins, j
                  jx_sanitized *hear, void *env)
 {
     jx_ctx *ctx = s->typed->program->ctx;
-    jx_witnesses all = {0};
     bool ok = true;
 
+    s->all.found.count = 0; /* its room is used again */
     if (is_suspect(s, exec))
-        ok = add(ctx, jx_given_look(s->given, ins, tape), &all);
+        ok = add(ctx, jx_given_look(s->given, ins, tape), &s->all);
     if (ok && s->shadow)
-        ok = look_at_digits(s, exec, ins, &all);
-    return ok && (!all.found.count || hear(env, &all));
+        ok = look_at_digits(s, exec, ins, &s->all);
+    return ok && (!s->all.found.count || hear(env, &s->all));
 }
 
 bool jx_sanitizer_run(jx_sanitizer *s, jx_exec *exec, const void *const *ins,

@@ -188,9 +188,11 @@ bool jx_sanitized_report(jx_ctx *keep, jx_report *to, jx_program *program,
                          const jx_witnesses *found)
 {
     jx_claim_list claims = {0};
+    jx_program told = *program; /* with memory that is not its own for good */
 
+    told.ctx = keep;
     for (size_t i = 0; found && i < found->found.count; i++)
-        if (!claim(program, &claims, &found->found.at[i]))
+        if (!claim(&told, &claims, &found->found.at[i]))
             return false;
     return jx_report_claims(keep, to, program, &claims, NULL) && jx_report_finish(keep, to);
 }

@@ -24,6 +24,7 @@ void jx_given_free(jx_given *given)
     if (!given)
         return;
     jx_callee_close(&given->hunt.run);
+    jx_arena_free(given->hunt.scratch);
     free(given);
 }
 
@@ -244,6 +245,8 @@ const jx_witnesses *jx_given_look(jx_given *g, const void *const *inputs, jx_tap
     jx_ctx *ctx = h->program->ctx;
 
     g->found.found.count = 0;
+    if (!jx_hunt_scratch(&g->hunt))
+        return NULL;
     for (int i = 0; i < h->run.nins; i++)
         memcpy(h->run.in[i], inputs[i], jx_plan_in(h->run.plan, i)->bytes);
     jx_exec_tape(h->run.exec, tape);

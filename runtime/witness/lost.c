@@ -32,6 +32,7 @@ void jx_shadow_free(jx_shadow *s)
     jx_callee_close(&s->wide);
     jx_callee_close(&s->shown);
     jx_callee_close(&s->hunt.run);
+    jx_arena_free(s->hunt.scratch);
     free(s->digits.bytes);
     free(s);
 }
@@ -317,6 +318,8 @@ const jx_witnesses *jx_shadow_look(jx_shadow *s, const jx_plan *plan, const void
     int is;
 
     s->found.found.count = 0;
+    if (!jx_hunt_scratch(&s->hunt))
+        return NULL;
     if (s->doubles && !s->maps.narrowest)
         return &s->found; /* without floats */
     is = differs(s, ins, outs, plan);

@@ -52,6 +52,7 @@ typedef struct jx_hunt {
     int64_t operations; /* that are left */
     int64_t weight;     /* what a run takes beside its own, for its size */
     bool flushed;       /* subnormal numbers are zeros now */
+    jx_arena *scratch; /* of what is told of one point, where there are many; or NULL */
     struct jx_ways *ways; /* path.c: made when it is asked for */
     struct jx_tape *tape; /* of what a host gave, played at each run; or NULL */
     jx_witnesses *to;
@@ -111,6 +112,9 @@ bool jx_hunt_weigh_numbers(jx_hunt *h);
  * that their author chose what becomes of indices outside. */
 void jx_hunt_find_quiet(jx_hunt *h, jx_map *to);
 
+/* path.c: new memory for what is told of a point; that of the last one is gone.  False
+ * without. */
+bool jx_hunt_scratch(jx_hunt *h);
 /* path.c: fills in by what way what is not finite came from its equation to the output, in
  * the last run.  False: it got to none, and another is to blame. */
 bool jx_hunt_follow(jx_hunt *h, jx_witness *w);

@@ -88,12 +88,24 @@ static bool was_bad(const jx_hunt *h, const jx_eqn *eqn, int out)
     return bad && bad[out];
 }
 
+static jx_arena *scratch_of(const jx_hunt *h)
+{
+    return h->scratch ? h->scratch : h->program->ctx->arena;
+}
+
+bool jx_hunt_scratch(jx_hunt *h)
+{
+    jx_arena_free(h->scratch);
+    h->scratch = jx_arena_new(&h->program->ctx->budget);
+    return h->scratch || jx_starved(h->program->ctx);
+}
+
 static void go_to(jx_hunt *h, const jx_var *var, const jx_eqn *by, long from)
 {
     jx_ways *w = h->ways;
 
     if (jx_map_add(&w->seen, var))
-        JX_PUSH(w->seen.arena, &w->steps, ((step){var, by, from}));
+        JX_PUSH(h->program->ctx->arena, &w->steps, /* used again */ ((step){var, by, from}));
 }
 
 /* Into a body as this input of it. */
@@ -163,7 +175,7 @@ static bool tell_path(jx_hunt *h, jx_witness *w, long last)
 
     for (long at = last; at >= 0; at = ways->steps.at[at].from)
         n += ways->steps.at[at].by != NULL;
-    path = JX_NEW_ARRAY(h->program->ctx->arena, n + 1, const jx_eqn *);
+    path = JX_NEW_ARRAY(scratch_of(h), n + 1, const jx_eqn *);
     if (!path)
         return false;
     w->npath = n;
@@ -182,7 +194,7 @@ bool jx_hunt_follow(jx_hunt *h, jx_witness *w)
         return true; /* memory ended, which is told elsewhere */
     if (eqn->nouts && !jx_map_has(&h->origins.of, eqn->outs[0]))
         return true; /* it stands in a call, behind which nobody looks */
-    jx_map_init(&h->ways->seen, h->program->ctx->arena);
+    jx_map_init(&h->ways->seen, scratch_of(h));
     h->ways->steps.count = 0;
     for (int k = 0; k < eqn->nouts; k++)
         if (was_bad(h, eqn, k))
