@@ -294,10 +294,12 @@ static const jx_aval *part(jx_typing *t, const spread *s, const jx_aval *aval,
         if (k < how->rank && !parts_of(t, s, &how->axes[k], &parts))
             return NULL;
         const jx_dim *count = jx_const(t, parts);
+        t->code = JX_CODE_MSH001;
         if (!whole)
             jx_require_divides(t, count, aval->shape[k],
                                "%s, axis %d: the parts of its sharding", what,
                                k);
+        t->code = JX_CODE_SHP010;
         shape[k] = whole ? jx_times(t, aval->shape[k], count)
                          : jx_dim_floordiv(t->program->dims, aval->shape[k],
                                            count);
@@ -400,9 +402,11 @@ static bool is_replicated(jx_typing *t, const spread *s, const jx_aval *aval,
     for (int k = 0; k < aval->varying.count; k++) {
         const char *name = aval->varying.at[k];
         if (jx_axis_is_among(s->manual, name) &&
-            !jx_axis_is_among((jx_axis_names){named.count, named.at}, name))
+            !jx_axis_is_among((jx_axis_names){named.count, named.at}, name)) {
+            t->code = JX_CODE_MSH002;
             return jx_type_wrong(t, "result %d varies over '%s', which its spec "
                                     "leaves out", i, name);
+        }
     }
     return true;
 }

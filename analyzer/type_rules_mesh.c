@@ -29,6 +29,7 @@ static int64_t count_devices(jx_typing *t, jx_axis_names axes)
                        ? jx_mesh_axis(mesh, axes.at[i])
                        : -1;
         if (axis < 0) {
+            t->code = JX_CODE_MSH011;
             jx_type_wrong(t, "no shard_map around it binds the axis '%s'",
                           axes.at[i]);
             return 0;
@@ -67,6 +68,7 @@ static bool check_places(jx_typing *t, jx_groups groups, int64_t count)
             all[n++] = groups.at[i].at[k];
     if (!all || !total)
         return false;
+    t->code = JX_CODE_MSH026;
     qsort(all, (size_t)total, sizeof *all, by_number);
     for (int64_t i = 0; i < total; i++) {
         if (all[i] < 0 || all[i] >= count)
@@ -77,6 +79,8 @@ static bool check_places(jx_typing *t, jx_groups groups, int64_t count)
             return jx_type_wrong(t, "axis_index_groups names place %lld twice",
                                  (long long)all[i]);
     }
+    if (total == count)
+        t->code = JX_CODE_SHP010;
     return total == count ||
            jx_type_wrong(t, "axis_index_groups leaves out %lld of %lld places",
                          (long long)(count - total), (long long)count);
@@ -94,6 +98,7 @@ static int64_t group_size(jx_typing *t, jx_axis_names axes, jx_groups groups,
         return 0;
     for (int i = 0; equal && i < groups.count; i++)
         if (groups.at[i].count != groups.at[0].count) {
+            t->code = JX_CODE_MSH026;
             jx_type_wrong(
                 t, "axis_index_groups, row %d has %d places, row 0 has %d", i,
                 groups.at[i].count, groups.at[0].count);
@@ -208,18 +213,21 @@ static bool check_perm(jx_typing *t, jx_groups perm, int64_t count)
         for (int side = 0; side < 2; side++) {
             int64_t place = perm.at[i].at[side];
             int64_t at = wrapped(place, count);
+            t->code = JX_CODE_MSH004;
             if (at < 0 || at >= count)
                 return jx_type_wrong(t,
                                      "perm: %s %lld is outside of the axis, "
                                      "which has %lld devices",
                                      side ? "target" : "source",
                                      (long long)place, (long long)count);
+            t->code = JX_CODE_MSH003;
             if (seen[side * count + at]++)
                 return jx_type_wrong(t, "perm: %s %lld stands there twice",
                                      side ? "target" : "source",
                                      (long long)place);
         }
     }
+    t->code = JX_CODE_SHP010;
     return seen != NULL;
 }
 

@@ -384,7 +384,8 @@ jx_plan *jx_plan_make(const jx_typed *typed, const jx_closed *closed,
             &typed, &closed,
             (jx_assignment){options->nbindings, options->bindings},
             options->comm ? options->comm->rank : JX_ALL_DEVICES,
-            options->comm ? options->comm->count : 1))
+            options->comm ? options->comm->count : 1,
+            options->compares))
         arena = jx_arena_new(&typed->program->ctx->budget);
     plan = arena ? JX_NEW(arena, jx_plan) : NULL;
 

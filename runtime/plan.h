@@ -48,6 +48,7 @@ typedef struct jx_plan_options {
     jx_choices *choices; /* likewise */
     jx_probes probes;
     struct jx_digits *digits; /* likewise, beside one of another domain (digits.h) */
+    bool compares; /* a run fails where devices differ in what is said to be one */
     size_t memory; /* budget for all buffers of a run, in bytes; 0: none */
     int nbindings; /* values of the dim variables */
     const jx_binding *bindings;

@@ -75,7 +75,7 @@ static const jx_typed *prepared(jx_program *program, int nbindings, const jx_bin
         return NULL;
     entry = &typed->program->entry;
     if (!jx_devices_write_out(&typed, &entry, (jx_assignment){nbindings, bindings},
-                              JX_ALL_DEVICES, 1))
+                              JX_ALL_DEVICES, 1, false))
         return NULL;
     program = jx_program_refine(typed->program, entry, nbindings, bindings);
     program = program ? jx_program_inline(program) : NULL;

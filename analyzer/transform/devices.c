@@ -417,7 +417,7 @@ static const jx_looked_at *looked_at(const jx_typed *typed, int count)
 }
 
 bool jx_devices_write_out(const jx_typed **typed, const jx_closed **closed,
-                          jx_assignment sizes, int rank, int ranks)
+                          jx_assignment sizes, int rank, int ranks, bool compares)
 {
     jx_program *from = (*typed)->program;
     const jx_jaxpr *jaxpr = (*closed)->jaxpr, *now = NULL;
@@ -432,6 +432,7 @@ bool jx_devices_write_out(const jx_typed **typed, const jx_closed **closed,
     if (begin_program(&s, *typed, jaxpr, sizes)) {
         s.rank = rank;
         s.wanted = rank == JX_ALL_DEVICES ? 0 : ranks;
+        s.compares = compares;
         now = written_out(&s, jaxpr);
     }
     if (!s.failed && now == jaxpr) { /* nothing to write out */

@@ -9,7 +9,8 @@
 #include "frontend/ir/params.h"
 #include "frontend/ir/typed.h"
 
-/* What a program that was written out asserts where devices go separate ways. */
+/* How it begins what a program that was written out asserts where devices go separate
+ * ways (jx_devices_part_text). */
 #define JX_DEVICES_DIVERGE                                                     \
     "devices go separate ways around a collective: "                           \
     "where they really run, they wait for each other for ever"
@@ -61,9 +62,17 @@ enum { JX_ALL_DEVICES = -1 };
  * all devices, or for the one that is `rank` of `ranks` processes, with collectives
  * left by which it gets what the others have: stablehlo.all_gather of a whole group
  * along a new axis in front, stablehlo.all_to_all along that axis, and
- * stablehlo.collective_permute.
+ * stablehlo.collective_permute.  If it `compares` (as all devices), a run fails where
+ * devices differ in a result that is said to be one.
  * False with an error. */
 bool jx_devices_write_out(const jx_typed **typed, const jx_closed **closed,
-                          jx_assignment sizes, int rank, int ranks);
+                          jx_assignment sizes, int rank, int ranks,
+                          bool compares);
+
+/* What such a run says, and what one says that devices leave a collective in: arena text,
+ * which ends in the line of the equation, if that is known. */
+const char *jx_devices_differ_text(jx_ctx *ctx, const jx_eqn *eqn, int result);
+const char *jx_devices_part_text(jx_ctx *ctx, const jx_eqn *eqn);
+
 
 #endif

@@ -8,6 +8,7 @@
 
 #include "analyzer/custom_calls.h"
 #include "frontend/base/assert.h"
+#include "frontend/ir/build_math.h"
 #include "frontend/ir/mesh.h"
 #include "jaxvet.h"
 
@@ -447,6 +448,92 @@ static void note_copies(jx_devices_body *m, const jx_p_manual_computation *p, co
     }
 }
 
+/* ---- results that are said to be one */
+
+static const char *with_line(jx_ctx *ctx, const char *what, const jx_eqn *eqn)
+{
+    const jx_frame *frame = jx_user_frame(eqn->stack);
+
+    return frame ? jx_arena_printf(ctx->arena, "%s (%s:%d)", what,
+                                   frame->file->path, frame->line)
+                 : what;
+}
+
+const char *jx_devices_differ_text(jx_ctx *ctx, const jx_eqn *eqn, int result)
+{
+    const char *what = jx_arena_printf(
+        ctx->arena, "devices differ in result %d, which is said to be one", result);
+
+    return what ? with_line(ctx, what, eqn) : "";
+}
+
+const char *jx_devices_part_text(jx_ctx *ctx, const jx_eqn *eqn)
+{
+    return with_line(ctx, JX_DEVICES_DIVERGE, eqn);
+}
+
+/* Fails at run time where two are further apart than any order of adding up explains. */
+static bool compare(jx_devices_body *m, jx_atom a, jx_atom b, const char *says)
+{
+    jx_body *to = &m->body;
+    const jx_aval *aval = jx_atom_aval(a);
+    bool floats = jx_dtype_is_float(aval->dtype);
+    int64_t *axes = JX_NEW_ARRAY(m->s->scratch, aval->rank + 1, int64_t);
+    jx_params p = {.program = to->in->program}, message = p;
+    jx_atom same = jx_math_2(to, JX_PRIM_eq, a, b);
+
+    if (!axes || !jx_devices_room(m->s) ||
+        !(floats || jx_dtype_is_integer(aval->dtype) || aval->dtype == JX_BOOL))
+        return !m->s->failed;
+    for (int i = 0; i < aval->rank; i++)
+        axes[i] = i;
+    if (floats) {
+        jx_atom far = jx_math_1(to, JX_PRIM_abs, jx_math_2(to, JX_PRIM_sub, a, b));
+        jx_atom most = jx_math_2(to, JX_PRIM_add, jx_math_1(to, JX_PRIM_abs, a),
+                                 jx_math_1(to, JX_PRIM_abs, b));
+        jx_atom off = jx_math_2(
+            to, JX_PRIM_gt, far,
+            jx_math_plus(to, jx_math_times(to, most, 0.01), 1e-4));
+        same = jx_math_1(to, JX_PRIM_not, off);
+    }
+    jx_put_ints(&p, "axes", (jx_ints){aval->rank, axes});
+    if (aval->rank)
+        same = jx_build(to, JX_PRIM_reduce_and, &p, 1, &same);
+    jx_put_text(&message, "error_message", says);
+    return jx_is_made(same) &&
+           jx_build_as(to, jx_prim_of(JX_PRIM_shape_assertion), &message, 1, &same,
+                       0, NULL);
+}
+
+/* Each device's against that of the one which stands first along the axes that do not cut
+ * the array. */
+static bool compare_all(jx_devices_body *m, const jx_eqn *eqn,
+                        const jx_p_manual_computation *p, int i,
+                        const jx_device_atoms *results)
+{
+    jx_devices *s = m->s;
+    const jx_sharding *how = &p->out_shardings.at[i];
+    const char *says = jx_devices_differ_text(s->from->ctx, eqn, i);
+
+    for (int d = 0; d < s->count; d++)
+        for (int first = 0; first < d; first++) {
+            bool same = true;
+            for (int k = 0; k < s->mesh->naxes && same; k++)
+                same = jx_mesh_stand(s->mesh, d, k) ==
+                           jx_mesh_stand(s->mesh, first, k) ||
+                       (jx_axis_is_among(p->manual_axes, s->mesh->axes[k]) &&
+                        !cuts(s, p, how, k));
+            jx_atom a = jx_device_row(results, d)[i];
+            jx_atom b = jx_device_row(results, first)[i];
+            if (!same)
+                continue;
+            if ((a.var != b.var || !a.var) && !compare(m, a, b, says))
+                return s->failed ? false : jx_devices_starved(s);
+            break;
+        }
+    return true;
+}
+
 bool jx_devices_manual(jx_devices_body *m, const jx_eqn *eqn,
                        const jx_device_atoms *ins, jx_team wanted,
                        const jx_device_atoms *outs)
@@ -487,6 +574,8 @@ bool jx_devices_manual(jx_devices_body *m, const jx_eqn *eqn,
                             jx_atom_aval(jx_device_row(&results, s->team.at[0])[i])))
             return false;
         if (s->rank != JX_ALL_DEVICES && !fetch_parts(m, how, &results, i))
+            return false;
+        if (s->compares && !compare_all(m, eqn, p, i, &results))
             return false;
         for (int t = 0; t < wanted.count && !s->failed; t++)
             jx_device_row(outs, wanted.at[t])[i] =

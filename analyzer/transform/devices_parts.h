@@ -55,6 +55,7 @@ typedef struct jx_devices {
     jx_team team; /* whom it is being written out for: others have no values */
     int rank;     /* the one that this process is, others being others; or JX_ALL_DEVICES */
     bool whole;   /* all of the program is what they run */
+    bool compares; /* results of several devices that are said to be one */
     int equations, depth;
     JX_VEC(jx_team_callee) callees;
     jx_device_change change;

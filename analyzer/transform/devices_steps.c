@@ -25,7 +25,8 @@ static bool begin_body(jx_devices_body *m, jx_devices *s, const jx_closed *body,
 
 /* Fails at run time where a device of the team has another value than its
  * first. */
-static bool agree(jx_devices_body *m, const jx_device_atoms *a, int number)
+static bool agree(jx_devices_body *m, const jx_eqn *eqn, const jx_device_atoms *a,
+                  int number)
 {
     const jx_aval *truth =
         jx_aval_array(&m->s->build.program->avals, JX_BOOL, false, 0, NULL);
@@ -37,7 +38,8 @@ static bool agree(jx_devices_body *m, const jx_device_atoms *a, int number)
         jx_params says = {.program = m->s->build.program};
         if (pair[0].var == pair[1].var && pair[0].var)
             continue;
-        jx_put_text(&says, "error_message", JX_DEVICES_DIVERGE);
+        jx_put_text(&says, "error_message",
+                    jx_devices_part_text(m->s->from->ctx, eqn));
         if (!jx_devices_emit(m, jx_prim_of(JX_PRIM_eq), NULL, 2, pair, 1,
                              &truth, &same) ||
             !jx_devices_emit(m, jx_prim_of(JX_PRIM_shape_assertion), &says, 1,
@@ -213,7 +215,7 @@ static bool while_of_team(jx_devices_body *m, const jx_eqn *eqn,
         return jx_devices_fail(s, "a loop's parts do not fit each other");
     jx_put_others(&params, eqn, changed);
     if (!begin_body(&body, s, &p->cond_jaxpr, &body_ins, &body_outs) ||
-        !agree(&body, &body_outs, 0))
+        !agree(&body, eqn, &body_outs, 0))
         return false;
     reorder(&body, 2, (int[]){nc, nc + n});
     jx_put_jaxpr(&params, "cond_jaxpr",
@@ -256,7 +258,7 @@ static bool cond_of_team(jx_devices_body *m, const jx_eqn *eqn,
 
     if (!branches || !all)
         return jx_devices_starved(s);
-    if (!agree(m, ins, 0))
+    if (!agree(m, eqn, ins, 0))
         return false;
     for (int i = 0; i < list->count; i++) {
         if (!begin_body(&body, s, &list->at[i], &body_ins, &body_outs))

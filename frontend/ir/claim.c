@@ -19,7 +19,10 @@ const jx_code_info *jx_code_of(jx_code code)
 bool jx_code_is_structural(jx_code code)
 {
     return code == JX_CODE_SHP010 || code == JX_CODE_SHP011 ||
-           code == JX_CODE_SHP013 || code == JX_CODE_SHP015;
+           code == JX_CODE_SHP013 || code == JX_CODE_SHP015 ||
+           code == JX_CODE_MSH001 || code == JX_CODE_MSH002 ||
+           code == JX_CODE_MSH003 || code == JX_CODE_MSH004 ||
+           code == JX_CODE_MSH011 || code == JX_CODE_MSH026;
 }
 
 bool jx_code_is_asked_for(jx_code code)

@@ -5,6 +5,7 @@
 #include "frontend/ir/range.h"
 #include "frontend/read/exported.h"
 #include "reports/pipeline/check.h"
+#include "reports/pipeline/devices.h"
 #include "reports/pipeline/input.h"
 #include "reports/pipeline/requirements.h"
 #include "reports/pipeline/retraces.h"
@@ -58,6 +59,7 @@ jx_analysis *jx_check_program(jx_program *program,
         !jx_settle(program, &analysis->claims, &options->settle) ||
         !jx_settle_fixed(program, &analysis->claims, &options->settle) ||
         !jx_settle_requirements(analysis, &options->settle) ||
+        !jx_settle_devices(analysis) ||
         !begin(program, "comparing with other traces") ||
         !jx_settle_retraces(analysis) || !begin(program, "reporting"))
         return NULL;

@@ -77,7 +77,7 @@ static bool asserts_agreement(const jx_eqn *eqn)
     const jx_p_shape_assertion *p = eqn->typed;
 
     return eqn->prim->id == JX_PRIM_shape_assertion && p && p->error_message &&
-           !strcmp(p->error_message, JX_DEVICES_DIVERGE);
+           !strncmp(p->error_message, JX_DEVICES_DIVERGE, strlen(JX_DEVICES_DIVERGE));
 }
 
 /* ---- factors */

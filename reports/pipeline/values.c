@@ -35,8 +35,7 @@ typedef struct looking {
     JX_VEC(pending) pending; /* claims that may get a fix */
 } looking;
 
-/* At sizes that its constraints allow, small ones. */
-static jx_program *sized(jx_program *program)
+jx_program *jx_program_at_small_sizes(jx_program *program)
 {
     const jx_jaxpr *entry = program->entry.jaxpr;
     const jx_aval **ins = JX_NEW_ARRAY(program->ctx->arena, entry->nins + 1, const jx_aval *);
@@ -222,7 +221,7 @@ bool jx_check_values(jx_ctx *keep, jx_report *report, jx_program *program,
     jx_witness_options options = {.plain = !program->nranges,
                                   .operations = MOST_OPERATIONS,
                                   .memory = MOST_MEMORY};
-    looking l = {.sized = sized(program), .report = report};
+    looking l = {.sized = jx_program_at_small_sizes(program), .report = report};
     const jx_typed *typed = without_calls(l.sized);
     jx_ctx *ctx = program->ctx;
 

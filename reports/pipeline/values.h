@@ -11,6 +11,9 @@ typedef enum jx_backward {
     JX_BACKWARD_NEVER,
 } jx_backward;
 
+/* The program at sizes that its constraints allow, small ones; NULL with an error. */
+jx_program *jx_program_at_small_sizes(jx_program *program);
+
 /* Looks for inputs for which an output is not finite, an index lies outside, digits are lost
  * (runtime/witness): within the declared ranges (frontend/ir/range.h), else such as any
  * function has to bear.  What is found joins the report as NUM or IDX, on the line that is to

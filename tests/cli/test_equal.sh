@@ -121,9 +121,9 @@ for mesh in MSH002 MSH005 MSH006 MSH007 MSH008 MSH009 MSH010 MSH012 MSH013 MSH01
     expect 1 equal tests/rules/${mesh}_fails.mlir tests/rules/${mesh}_passes.mlir
     prints "^error\[$mesh\]"
 done
-expect 1 equal tests/rules/MSH025_fails.mlir tests/rules/MSH025_passes.mlir
+expect 1 equal tests/data/equal/MSH025_fails.mlir tests/data/equal/MSH025_passes.mlir
 prints '^warning\[MSH025\]'
-expect 1 equal tests/rules/MSH010_fails.mlir tests/rules/MSH010_passes.mlir
+expect 1 equal tests/data/equal/MSH010_fails.mlir tests/data/equal/MSH010_passes.mlir
 prints 'devices go separate ways around a collective'
 
 # ---- whole programs, made by JAX: each is its reference, on all of its devices

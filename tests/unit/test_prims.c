@@ -55,7 +55,8 @@ static const jx_claim *refusal_of(const jx_analysis *to, const jx_eqn *eqn)
     for (size_t i = 0; i < to->claims.count; i++)
         if (to->claims.at[i]->eqn == eqn &&
             to->claims.at[i]->verdict == JX_REFUTED &&
-            to->claims.at[i]->code == JX_CODE_SHP010)
+            to->claims.at[i]->code != JX_CODE_SHP011 &&
+            jx_code_is_structural(to->claims.at[i]->code))
             return to->claims.at[i];
     return NULL;
 }

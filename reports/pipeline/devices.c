@@ -1,0 +1,136 @@
+/* devices.c - see devices.h. */
+#include "reports/pipeline/devices.h"
+
+#include "analyzer/transform/devices.h"
+#include "reports/pipeline/values.h"
+#include "runtime/exec.h"
+#include "runtime/fill.h"
+#include "runtime/fits.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    MOST_OPERATIONS = 2000000,
+    MOST_MEMORY = 1 << 30,
+    MOST_RESULTS = 4096,
+    RUNS = 3
+};
+
+static bool is_open(const jx_claim *claim)
+{
+    return claim->verdict == JX_UNDECIDED &&
+           (claim->code == JX_CODE_MSH002 || claim->code == JX_CODE_MSH008 ||
+            claim->code == JX_CODE_MSH010 || claim->code == JX_CODE_MSH012);
+}
+
+static bool any_open(const jx_analysis *to)
+{
+    for (size_t i = 0; i < to->claims.count; i++)
+        if (is_open(to->claims.at[i]))
+            return true;
+    return false;
+}
+
+/* ---- a run */
+
+static void free_inputs(const jx_plan *plan, void **ins)
+{
+    for (int i = 0; ins && i < jx_plan_nins(plan); i++)
+        free(ins[i]);
+    free(ins);
+}
+
+static void **made_inputs(jx_ctx *ctx, const jx_plan *plan, int seed)
+{
+    int n = jx_plan_nins(plan);
+    void **ins = calloc((size_t)n + 1, sizeof *ins);
+    const char *how = jx_arena_printf(ctx->arena, "random:%d", seed);
+
+    for (int i = 0; ins && i < n; i++) {
+        const jx_port *port = jx_plan_in(plan, i);
+        ins[i] = calloc(1, port->bytes + 16);
+        if (!ins[i] || !how || !jx_fill(how, i, port, ins[i], &ctx->budget)) {
+            free_inputs(plan, ins);
+            return NULL;
+        }
+    }
+    return ins;
+}
+
+/* What made it fail, in arena text; NULL: nothing did. */
+static const char *run(jx_ctx *ctx, const jx_plan *plan, int seed)
+{
+    void **ins = made_inputs(ctx, plan, seed);
+    jx_exec *exec = ins ? jx_exec_new(plan) : NULL;
+    const char *why = NULL;
+
+    if (exec) {
+        jx_exec_limit(exec, MOST_OPERATIONS);
+        if (!jx_exec_run(exec, (const void *const *)ins, NULL))
+            why = jx_arena_string(ctx->arena, jx_exec_error(exec),
+                                  strlen(jx_exec_error(exec)));
+        jx_exec_free(exec);
+    }
+    free_inputs(plan, ins);
+    return why;
+}
+
+/* ---- what it says of claims */
+
+static bool says(const char *why, const char *text)
+{
+    return text && strstr(why, text);
+}
+
+static bool is_of(jx_ctx *ctx, const jx_claim *claim, const char *why)
+{
+    if (claim->code == JX_CODE_MSH010)
+        return says(why, jx_devices_part_text(ctx, claim->eqn));
+    for (int i = 0; i < claim->eqn->nouts && i < MOST_RESULTS; i++) {
+        const char *result = jx_arena_printf(ctx->arena, "result %d ", i);
+        if (result && !strncmp(claim->what, result, strlen(result)))
+            return says(why, jx_devices_differ_text(ctx, claim->eqn, i));
+    }
+    return false;
+}
+
+static bool settle(jx_analysis *to, const char *why, int seed)
+{
+    jx_ctx *ctx = to->program->ctx;
+    bool any = false;
+
+    for (size_t i = 0; i < to->claims.count && !any; i++) {
+        jx_claim *claim = to->claims.at[i];
+        if (!is_open(claim) || !claim->eqn || !is_of(ctx, claim, why))
+            continue;
+        claim->verdict = JX_WITNESSED;
+        claim->evidence.by = "a run of all devices";
+        claim->evidence.note = jx_arena_printf(
+            ctx->arena, "on made-up inputs (--fill random:%d) they do", seed);
+        any = true;
+    }
+    return any;
+}
+
+bool jx_settle_devices(jx_analysis *to)
+{
+    jx_ctx *ctx = to->program->ctx;
+    jx_program *sized =
+        any_open(to) ? jx_program_at_small_sizes(to->program) : NULL;
+    const jx_typed *typed =
+        sized ? jx_program_fits(sized, false, 0, NULL) : NULL;
+    const jx_plan_options options = {.memory = MOST_MEMORY, .compares = true};
+    jx_plan *plan =
+        typed ? jx_plan_make(typed, &typed->program->entry, &options) : NULL;
+
+    for (int seed = 0; plan && seed < RUNS; seed++) {
+        const char *why = run(ctx, plan, seed);
+        if (why && settle(to, why, seed))
+            break;
+    }
+    jx_plan_free(plan);
+    if (!plan)
+        jx_error_clear(ctx); /* what can't be run stays undecided */
+    return jx_ok(ctx);
+}
