@@ -1,0 +1,12 @@
+module @jit__lambda {
+  sdy.mesh @mesh = <["i"=2]>
+  func.func public @main(%arg0: tensor<4xf32>) -> (tensor<2xf32>) {
+    %0 = sdy.manual_computation(%arg0) in_shardings=[<@mesh, [{"i"}]>] out_shardings=[<@mesh, [{"i"}]>] manual_axes={"i"} (%arg1: tensor<2xf32>) {
+      %1 = stablehlo.slice %arg1 [0:1] : (tensor<2xf32>) -> tensor<1xf32>
+      %2 = stablehlo.slice %arg1 [1:2] : (tensor<2xf32>) -> tensor<1xf32>
+      %3 = stablehlo.add %1, %2 : tensor<1xf32>
+      sdy.return %3 : tensor<1xf32>
+    } : (tensor<4xf32>) -> tensor<2xf32>
+    return %0 : tensor<2xf32>
+  }
+}
