@@ -7,6 +7,7 @@
 
 #include "analyzer/communication.h"
 #include "analyzer/cost_rules.h"
+#include "analyzer/overlap.h"
 #include "frontend/base/assert.h"
 #include "frontend/sizes/sizes.h"
 
@@ -27,7 +28,7 @@ typedef JX_VEC(amount) amounts;
 /* What one jaxpr costs.  `extra`: memory beyond inputs and constvars, at its
  * worst moments. */
 typedef struct sent {
-    amount times, bytes, messages;
+    amount times, bytes, messages, beside;
 } sent;
 
 typedef struct tally {
@@ -44,6 +45,7 @@ typedef struct coster {
     tally *tallies;      /* per jaxpr */
     const jx_dim *zero, *one;
     jx_sizes *sizes; /* integers of equations, as far as sizes say them */
+    jx_overlap overlap;
     /* Per variable of the jaxpr that is looked at: */
     amount *size;         /* of what it shows */
     amount *bytes;        /* of its own */
@@ -309,6 +311,7 @@ static void add_sent(const coster *c, tally *to, const sent *from, amount often)
         sum->times = plus(c, sum->times, times(c, from[k].times, often));
         sum->bytes = plus(c, sum->bytes, times(c, from[k].bytes, often));
         sum->messages = plus(c, sum->messages, times(c, from[k].messages, often));
+        sum->beside = plus(c, sum->beside, times(c, from[k].beside, often));
     }
 }
 
@@ -321,10 +324,11 @@ static void larger_sent(const coster *c, sent *most, const sent *other)
         most[k].times = larger(c, most[k].times, other[k].times);
         most[k].bytes = larger(c, most[k].bytes, other[k].bytes);
         most[k].messages = larger(c, most[k].messages, other[k].messages);
+        most[k].beside = larger(c, most[k].beside, other[k].beside);
     }
 }
 
-static void send(const coster *c, tally *to, const jx_eqn *eqn)
+static void send(coster *c, tally *to, const jx_jaxpr *jaxpr, const jx_eqn *eqn)
 {
     jx_communication what;
     sent *sum;
@@ -335,6 +339,8 @@ static void send(const coster *c, tally *to, const jx_eqn *eqn)
     sum->times = plus(c, sum->times, of_int(1));
     sum->bytes = plus(c, sum->bytes, of_dim(what.bytes));
     sum->messages = plus(c, sum->messages, of_int(what.messages));
+    if (jx_runs_beside_product(&c->overlap, jaxpr, (int)(eqn - jaxpr->eqns)))
+        sum->beside = plus(c, sum->beside, of_int(1));
 }
 
 /* A jaxpr that is run `often` times. */
@@ -437,7 +443,7 @@ static void add_work(coster *c, tally *to, const jx_jaxpr *jaxpr,
     jx_cost_rule_of(eqn->prim->id)(rule);
     if (rule->uncounted || jx_eqn_is_unknown(eqn))
         note_uncounted(c, eqn);
-    send(c, to, eqn);
+    send(c, to, jaxpr, eqn);
     if (rule->flops != c->zero)
         to->flops = plus(c, to->flops, of_dim(rule->flops));
     if (rule->transcendentals != c->zero)
@@ -652,7 +658,8 @@ static void finish_sent(const coster *c, const sent *all)
         if (!is_none(all[k].times))
             JX_PUSH(c->program->ctx->arena, &c->cost->sent,
                     (jx_sent){(jx_collective_kind)k, to_dim(c, all[k].times),
-                              to_dim(c, all[k].bytes), to_dim(c, all[k].messages)});
+                              to_dim(c, all[k].bytes), to_dim(c, all[k].messages),
+                              to_dim(c, all[k].beside)});
 }
 
 static void finish(coster *c)
@@ -701,7 +708,7 @@ bool jx_cost_of(const jx_typed *typed, jx_cost *cost)
     c.bytes = JX_NEW_ARRAY(arena, most, amount);
     c.last = JX_NEW_ARRAY(arena, most, int);
     c.owner = JX_NEW_ARRAY(arena, most, const jx_var *);
-    if (jx_arena_failed(arena))
+    if (!jx_overlap_open(arena, program, most, &c.overlap) || jx_arena_failed(arena))
         return jx_ok(program->ctx);
     c.sizes->base = program->base;
     for (int i = 0; i < program->njaxprs; i++)

@@ -38,6 +38,7 @@ typedef struct jx_trips {
 typedef struct jx_sent {
     jx_collective_kind kind;
     const jx_dim *times, *bytes, *messages;
+    const jx_dim *beside; /* of these times: some product can run at the same time */
 } jx_sent;
 
 /* Dims are NULL where a coefficient left 128 bits. */

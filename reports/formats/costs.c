@@ -74,6 +74,13 @@ static void put_dim(const jx_dim *dim, jx_buffer *to)
         jx_buffer_puts(to, "unknown");
 }
 
+static bool is_none(const jx_dim *dim)
+{
+    int64_t value;
+
+    return jx_dim_is_int(dim, &value) && value == 0;
+}
+
 static bool is_one(const jx_dim *dim)
 {
     int64_t value;
@@ -99,7 +106,13 @@ static void put_sent(const jx_cost *cost, jx_buffer *to)
         put_dim(sent->messages, to);
         jx_buffer_puts(to, is_one(sent->messages) ? " message, by " : " messages, by ");
         put_dim(sent->times, to);
-        jx_buffer_puts(to, is_one(sent->times) ? " collective\n" : " collectives\n");
+        jx_buffer_puts(to, is_one(sent->times) ? " collective" : " collectives");
+        if (sent->beside && !is_none(sent->beside)) {
+            jx_buffer_puts(to, ", of which ");
+            put_dim(sent->beside, to);
+            jx_buffer_puts(to, " can run beside a product");
+        }
+        jx_buffer_putc(to, '\n');
     }
 }
 
@@ -168,6 +181,7 @@ static void put_json_sent(const jx_cost *cost, jx_buffer *to)
         put_json_dim("times", sent->times, to);
         put_json_dim("bytes", sent->bytes, to);
         put_json_dim("messages", sent->messages, to);
+        put_json_dim("beside_products", sent->beside, to);
         jx_buffer_cut(to, to->length - 1); /* the comma */
         jx_buffer_putc(to, '}');
     }

@@ -159,6 +159,7 @@ static void move_cost(differ *d)
         move_dim(d, &cost->sent.at[i].times);
         move_dim(d, &cost->sent.at[i].bytes);
         move_dim(d, &cost->sent.at[i].messages);
+        move_dim(d, &cost->sent.at[i].beside);
     }
 }
 

@@ -167,7 +167,7 @@ prints '^each device sends, in rings$'
 prints '^  all_gather  *24\*b bytes in 3 messages, by 1 collective$'
 prints '^  permute  *160\*b bytes in 5 messages, by 5 collectives$'
 expect 0 info "$work/sends.jaxpr" --format json
-prints '"sent":\[{"collective":"all_gather","times":"1","bytes":"24\*b","messages":"3"},'
+prints '"sent":\[{"collective":"all_gather","times":"1","bytes":"24\*b","messages":"3","beside_products":"0"},'
 expect 0 diff "$work/sends.jaxpr" "$work/sends.jaxpr"
 sed 's/length=5/length=6/' "$work/sends.jaxpr" >"$work/more.jaxpr"
 expect 1 diff "$work/sends.jaxpr" "$work/more.jaxpr"
@@ -179,3 +179,29 @@ expect 0 run "$work/neg.jaxpr" --devices 8 --fill random:3 --expect "$work/all.n
 expect 3 run "$work/neg.jaxpr" --devices 4
 complains 'its mesh has 8 devices, not 4'
 expect 2 run "$work/neg.jaxpr" --devices 8 --mpi
+
+# A permutation can run beside a product that neither needs nor feeds it.
+beside() { # OPERAND OF THE PRODUCT
+    cat <<JAXPR
+{ lambda ; a:f32[8,8]. let
+    b:f32[8,8] = sdy.manual_computation[
+      in_shardings=((('x',), ()),)
+      jaxpr={ lambda ; c:f32[2,8]. let
+          d:f32[2,8] = stablehlo.collective_permute[channel_id=1
+            source_target_pairs=((0, 1), (1, 2), (2, 3), (3, 0))] c
+          e:f32[2,2] = dot_general[dimension_numbers=(([1], [1]), ([], []))] $1 $1
+          f:f32[2,8] = dot_general[dimension_numbers=(([1], [0]), ([], []))] e d
+        in (f,) }
+      manual_axes=('x',)
+      mesh=Mesh('x': 4)
+      out_shardings=((('x',), ()),)
+    ] a
+  in (b,) }
+JAXPR
+}
+beside c >"$work/beside.jaxpr"
+expect 0 info "$work/beside.jaxpr"
+prints 'by 1 collective, of which 1 can run beside a product$'
+beside d >"$work/after.jaxpr"
+expect 0 info "$work/after.jaxpr"
+prints 'by 1 collective$'
