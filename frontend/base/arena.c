@@ -20,15 +20,18 @@ enum {
 #ifdef JX_LONE_BLOCKS /* each allocation is one of malloc's; see HACKING.md */
     FIRST_BLOCK = 16,
     LAST_BLOCK = 16,
+    KEPT = false, /* when it is cleared */
 #else
     FIRST_BLOCK = 4096,
     LAST_BLOCK = 1 << 20,
+    KEPT = true,
 #endif
     HUGE = JX_HUGE_PAGE, /* bytes of a block of one huge page */
     MANY = 4 * (1 << 20), /* bytes in use from which on these are taken */
     ALIGN = 16,
 };
 
+/* What lies behind `used` is zero. */
 typedef struct block {
     struct block *next;
     size_t used, size;
@@ -38,6 +41,7 @@ typedef struct block {
 
 struct jx_arena {
     block *blocks; /* the one being filled comes first */
+    block *spare;  /* empty ones */
     jx_budget *budget;
     size_t used, next_size;
     bool failed;
@@ -61,11 +65,9 @@ static size_t charge_of(const block *b)
     return b->mapped ? HUGE : sizeof *b + b->size;
 }
 
-void jx_arena_free(jx_arena *arena)
+static void free_blocks(jx_arena *arena, block *b)
 {
-    if (!arena)
-        return;
-    for (block *b = arena->blocks, *next; b; b = next) {
+    for (block *next; b; b = next) {
         next = b->next;
         jx_budget_give(arena->budget, charge_of(b));
         if (b->mapped)
@@ -73,7 +75,31 @@ void jx_arena_free(jx_arena *arena)
         else
             free(b);
     }
+}
+
+void jx_arena_free(jx_arena *arena)
+{
+    if (!arena)
+        return;
+    free_blocks(arena, arena->blocks);
+    free_blocks(arena, arena->spare);
     free(arena);
+}
+
+void jx_arena_clear(jx_arena *arena)
+{
+    if (!KEPT)
+        free_blocks(arena, arena->blocks);
+    for (block *b = KEPT ? arena->blocks : NULL, *next; b; b = next) {
+        next = b->next;
+        memset(b->data, 0, b->used);
+        b->used = 0;
+        b->next = arena->spare;
+        arena->spare = b;
+    }
+    arena->blocks = NULL;
+    arena->used = 0;
+    arena->next_size = KEPT ? arena->next_size : FIRST_BLOCK;
 }
 
 static void *fail(jx_arena *arena)
@@ -152,9 +178,28 @@ static block *new_charged(jx_arena *arena, size_t need)
     return b;
 }
 
+/* A spare block of that size at least, or NULL. */
+static block *take_spare(jx_arena *arena, size_t need)
+{
+    block **at = &arena->spare, *b;
+
+    while (*at && (*at)->size < need)
+        at = &(*at)->next;
+    if ((b = *at))
+        *at = b->next;
+    return b;
+}
+
 static block *add_block(jx_arena *arena, size_t need)
 {
-    block *b = new_charged(arena, need);
+    block *b = take_spare(arena, need);
+
+    if (b) {
+        b->next = arena->blocks;
+        arena->blocks = b;
+        return b;
+    }
+    b = new_charged(arena, need);
 
     if (!b)
         return NULL;

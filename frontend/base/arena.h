@@ -35,6 +35,9 @@ char *jx_arena_printf(jx_arena *arena, const char *format, ...)
  * for one that is not whole. */
 char *jx_arena_take(jx_arena *arena, jx_buffer *text);
 
+/* Takes back all that was handed out; its blocks stay, charged, for what comes next. */
+void jx_arena_clear(jx_arena *arena);
+
 bool jx_arena_failed(const jx_arena *arena); /* or its budget is spent */
 /* What failed for a budget that it no longer lies below is forgotten. */
 void jx_arena_recover(jx_arena *arena);

@@ -271,7 +271,7 @@ static bool run_round(comparing *c, uint64_t seed)
     c->ctx = jx_ctx_below(c->above, jx_evaluating_memory(c->question));
     if (!c->ctx)
         return give_up(c, "too large to be evaluated");
-    same = jx_field_begin(&f, c->ctx, seed) && run(c, &f);
+    same = jx_field_begin(&f, c->ctx, c->ctx->arena, seed) && run(c, &f);
     c->work = -f.work;
     jx_ctx_free(c->ctx);
     c->ctx = NULL;

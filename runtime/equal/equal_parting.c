@@ -110,7 +110,7 @@ const jx_eqn *jx_equal_parting(const jx_equal_question *question, int output)
     jx_evaluating_open(&p.to_evaluate, question);
     jx_map_init(&p.known, ctx->arena);
     jx_map_init(&p.apart, ctx->arena);
-    if (jx_field_begin(&p.f, ctx, jx_evaluating_seed(question))) {
+    if (jx_field_begin(&p.f, ctx, ctx->arena, jx_evaluating_seed(question))) {
         p.f.work = -jx_evaluating_work(question);
         found = find(&p, output);
     }

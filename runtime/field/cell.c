@@ -7,11 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool jx_field_begin(jx_field *f, jx_ctx *ctx, uint64_t seed)
+bool jx_field_begin(jx_field *f, jx_ctx *ctx, jx_arena *room, uint64_t seed)
 {
     uint64_t random = seed;
 
-    *f = (jx_field){.ctx = ctx, .colour = -1};
+    *f = (jx_field){.ctx = ctx, .room = room, .colour = -1};
     jx_intern_init(&f->sets, ctx->arena);
     jx_intern_init(&f->most, ctx->arena);
     jx_intern_init(&f->compared, ctx->arena);
@@ -21,6 +21,7 @@ bool jx_field_begin(jx_field *f, jx_ctx *ctx, uint64_t seed)
         jx_map_init(&f->made->exp_at, ctx->arena);
         jx_map_init(&f->made->image_at, ctx->arena);
         jx_map_init(&f->made->log_at, ctx->arena);
+        jx_intern_init(&f->made->constants, ctx->arena);
     }
     jx_map_init(&f->root_at, ctx->arena);
     jx_ring_make(&f->ring, &random);
@@ -31,6 +32,7 @@ bool jx_field_begin(jx_field *f, jx_ctx *ctx, uint64_t seed)
 void jx_field_again(jx_field *f, const jx_field *like)
 {
     *f = (jx_field){.ctx = like->ctx,
+                    .room = like->room,
                     .ring = like->ring,
                     .salt = like->salt,
                     .planes = like->planes,
@@ -146,10 +148,69 @@ jx_cell jx_cell_integer(jx_field *f, int64_t value)
                     (double)value, 64);
 }
 
-jx_cell jx_cell_constant(jx_field *f, double value, jx_dtype dtype)
+/* A constant as it stands in a program, and what it is there. */
+typedef struct kept_constant {
+    double value;
+    jx_dtype dtype;
+    bool ideal;
+    jx_cell cell;
+    const char *name; /* jx_number.name */
+} kept_constant;
+
+static bool same_constant(const void *kept, const void *key)
+{
+    const kept_constant *a = kept, *b = key;
+
+    return memcmp(&a->value, &b->value, sizeof a->value) == 0 && a->dtype == b->dtype &&
+           a->ideal == b->ideal;
+}
+
+static void make_constant(jx_field *f, kept_constant *to)
 {
     jx_number n;
     int exponent;
+
+    if (f->ideal && jx_number_ideal(f, to->value, to->dtype, &n)) {
+        to->cell = constant(n.v, n.e, n.about, n.bits);
+        to->name = n.name;
+        return;
+    }
+    int64_t whole = (int64_t)ldexp(frexp(to->value, &exponent), 53);
+    to->cell = constant(jx_mod_dyadic(whole, exponent - 53, f->ring.p),
+                        jx_mod_dyadic(whole, exponent - 53, f->ring.q), to->value,
+                        64 + (float)abs(exponent));
+}
+
+static const kept_constant *keep_constant(jx_field *f, kept_constant *like)
+{
+    uint64_t hash = jx_hash_mix(jx_hash_bytes(&like->value, sizeof like->value),
+                                2 * (uint64_t)like->dtype + like->ideal);
+    const kept_constant *kept =
+        jx_intern_find(&f->made->constants, hash, like, same_constant);
+
+    if (kept)
+        return kept;
+    make_constant(f, like);
+    kept = jx_arena_copy(f->ctx->arena, like, sizeof *like);
+    if (!kept || !jx_intern_add(&f->made->constants, hash, kept))
+        f->spent = true;
+    return kept ? kept : like;
+}
+
+/* Among the constants that stand for others, once. */
+static void take_name(jx_field *f, const char *name)
+{
+    for (size_t i = 0; name && i < f->named.count; i++)
+        if (strcmp(f->named.at[i], name) == 0)
+            return;
+    if (name)
+        JX_PUSH(f->ctx->arena, &f->named, name);
+}
+
+jx_cell jx_cell_constant(jx_field *f, double value, jx_dtype dtype)
+{
+    kept_constant like = {.value = value, .dtype = dtype, .ideal = f->ideal};
+    const kept_constant *kept;
 
     if (isnan(value))
         return jx_cell_nan();
@@ -157,12 +218,9 @@ jx_cell jx_cell_constant(jx_field *f, double value, jx_dtype dtype)
         return (jx_cell){.kind = JX_CELL_INFINITE,
                          .signs = value < 0 ? JX_MAY_BE_NEGATIVE : JX_MAY_BE_POSITIVE,
                          .about = value};
-    if (f->ideal && jx_number_ideal(f, value, dtype, &n))
-        return constant(n.v, n.e, n.about, n.bits);
-    int64_t whole = (int64_t)ldexp(frexp(value, &exponent), 53);
-    return constant(jx_mod_dyadic(whole, exponent - 53, f->ring.p),
-                    jx_mod_dyadic(whole, exponent - 53, f->ring.q), value,
-                    64 + (float)abs(exponent));
+    kept = keep_constant(f, &like);
+    take_name(f, kept->name);
+    return kept->cell;
 }
 
 jx_cell jx_cell_random(jx_field *f, uint64_t key)

@@ -101,13 +101,15 @@ typedef struct jx_memo {
     jx_cell from, to;
 } jx_memo;
 
-/* Powers and logarithms that were made over a ring: of a number, whatever it came from. */
+/* What was made over a ring: powers and logarithms of a number, whatever it came from, and
+ * constants. */
 typedef struct jx_memory {
     JX_VEC(jx_memo) exps;
     JX_VEC(jx_memo) logs;
     /* Numbers in these lists, counted from 1: by key; by the value of e^x; by the value that
      * a logarithm is of. */
     jx_map exp_at, image_at, log_at;
+    jx_intern constants; /* cell.c */
 } jx_memory;
 
 struct jx_eqn;
@@ -116,7 +118,8 @@ struct jx_field_value;
 
 /* One evaluation. */
 typedef struct jx_field {
-    jx_ctx *ctx; /* its memory */
+    jx_ctx *ctx;    /* memory of what cells point to */
+    jx_arena *room; /* and of arrays of them */
     jx_ring ring;
     uint64_t salt; /* of random functions */
     bool blends;
@@ -155,8 +158,9 @@ typedef struct jx_field {
     int64_t work; /* operations; once above 0 it gives up */
 } jx_field;
 
-/* False without memory. */
-bool jx_field_begin(jx_field *f, jx_ctx *ctx, uint64_t seed);
+/* `room` may be cleared once no value of the evaluation is looked at any more, though cells
+ * are that were copied; it is ctx's own, or longer there.  False without memory. */
+bool jx_field_begin(jx_field *f, jx_ctx *ctx, jx_arena *room, uint64_t seed);
 /* Another over the same ring, with the same random numbers. */
 void jx_field_again(jx_field *f, const jx_field *like);
 

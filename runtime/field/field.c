@@ -87,7 +87,7 @@ static bool run_closed(jx_field *f, jx_field_program *program, const jx_closed *
                        const jx_field_value *ins, jx_field_value *outs)
 {
     jx_field_value *consts =
-        JX_NEW_ARRAY(f->ctx->arena, closed->nconsts + 1, jx_field_value);
+        JX_NEW_ARRAY(f->room, closed->nconsts + 1, jx_field_value);
 
     if (!consts || closed->nconsts != closed->jaxpr->nconsts)
         f->spent = true;
@@ -143,7 +143,7 @@ static void depend_all(jx_field *f, const jx_cell *on, int n, jx_field_value *ou
             cell = jx_cell_depends(f, cell, on);
             jx_plane_put(f, &outs[i], k, &cell);
         }
-        if (outs[i].bits && (outs[i].on = JX_NEW(f->ctx->arena, jx_cell)))
+        if (outs[i].bits && (outs[i].on = JX_NEW(f->room, jx_cell)))
             *outs[i].on = jx_cell_depends(f, jx_cell_bool(false), on);
     }
 }
@@ -174,7 +174,7 @@ static bool run_cond(jx_field *f, jx_field_program *program, const jx_eqn *eqn,
                      const jx_field_value *ins, jx_field_value *outs)
 {
     const jx_closed_list *branches = &((const jx_p_cond *)eqn->typed)->branches;
-    jx_field_value *others = JX_NEW_ARRAY(f->ctx->arena, eqn->nouts + 1, jx_field_value);
+    jx_field_value *others = JX_NEW_ARRAY(f->room, eqn->nouts + 1, jx_field_value);
     const jx_cell *chosen;
     jx_cell cell;
     int64_t index;
@@ -242,7 +242,7 @@ static void put_row(jx_field *f, jx_field_value *into, int64_t row, const jx_fie
     else if (jx_plane_of(f, from, &rows))
         jx_plane_copy(f, into, first, &rows);
     if (from->on) {
-        jx_cell *on = JX_NEW(f->ctx->arena, jx_cell);
+        jx_cell *on = JX_NEW(f->room, jx_cell);
         if (on)
             *on = into->on ? jx_cell_depends(f, *into->on, from->on) : *from->on;
         into->on = on;
@@ -255,7 +255,7 @@ static bool run_scan(jx_field *f, jx_field_program *program, const jx_eqn *eqn,
     const jx_p_scan *p = eqn->typed;
     jx_assignment sizes = {program->nbindings, program->bindings};
     int fixed = (int)p->num_consts, carried = (int)p->num_carry;
-    jx_field_value *to = JX_NEW_ARRAY(f->ctx->arena, eqn->nins + eqn->nouts + 1, jx_field_value);
+    jx_field_value *to = JX_NEW_ARRAY(f->room, eqn->nins + eqn->nouts + 1, jx_field_value);
     jx_field_value *made = to ? to + eqn->nins : NULL;
     int64_t length;
 
@@ -295,7 +295,7 @@ static bool run_while(jx_field *f, jx_field_program *program, const jx_eqn *eqn,
 {
     const jx_p_while *p = eqn->typed;
     int asks = (int)p->cond_nconsts, does = (int)p->body_nconsts, n = eqn->nouts;
-    jx_field_value *all = JX_NEW_ARRAY(f->ctx->arena, 2 * eqn->nins + n + 1, jx_field_value);
+    jx_field_value *all = JX_NEW_ARRAY(f->room, 2 * eqn->nins + n + 1, jx_field_value);
     jx_field_value *ask = all, *body = all ? all + asks + n : NULL, goes_on;
     const jx_cell *chosen;
     jx_cell cell;
@@ -379,7 +379,7 @@ static bool as_numbers(jx_field *f, const jx_field_value *of, jx_field_value *to
     *to = *of;
     if (of->cells || of->plane || of->unknown || !jx_dtype_is_integer(of->dtype))
         return of->cells || of->plane;
-    to->cells = JX_NEW_ARRAY(f->ctx->arena, of->count + 1, jx_cell);
+    to->cells = JX_NEW_ARRAY(f->room, of->count + 1, jx_cell);
     for (int64_t i = 0; to->cells && i < of->count; i++) {
         to->cells[i] = jx_cell_integer(
             f, (int64_t)jx_element_integer(of->dtype, (char *)of->bits + (size_t)i * bytes));
@@ -410,7 +410,7 @@ static bool room_for(jx_field *f, const jx_field_program *program, const jx_eqn 
 static bool run_elementwise(jx_field *f, jx_field_program *program, const jx_eqn *eqn,
                             const jx_field_value *ins, jx_field_value *outs)
 {
-    jx_field_value *to = JX_NEW_ARRAY(f->ctx->arena, eqn->nins + 1, jx_field_value);
+    jx_field_value *to = JX_NEW_ARRAY(f->room, eqn->nins + 1, jx_field_value);
     const char *before = f->why;
 
     for (int i = 0; to && i < eqn->nins; i++)
@@ -503,7 +503,7 @@ static bool run_jaxpr(jx_field *f, jx_field_program *program, const jx_jaxpr *ja
                       const jx_field_value *consts, const jx_field_value *ins,
                       jx_field_value *outs)
 {
-    jx_arena *arena = f->ctx->arena;
+    jx_arena *arena = f->room;
     jx_field_value *values = JX_NEW_ARRAY(arena, jaxpr->nvars + 1, jx_field_value);
     int most = 1;
 

@@ -167,7 +167,7 @@ static const void *bits_of(jx_field *f, const jx_field_value *of)
 
     if (to)
         return to;
-    to = jx_arena_alloc(f->ctx->arena, (size_t)of->count + 1);
+    to = jx_arena_alloc(f->room, (size_t)of->count + 1);
     for (int64_t i = 0; to && i < of->count; i++) {
         int64_t k = of->splat ? 0 : i;
         to[i] = (char)(of->plane ? of->plane->v[k] : of->cells[k].v);
@@ -249,8 +249,8 @@ static bool take_exact(jx_field *f, jx_field_program *program, const ready *r,
         }
         if (!outs[i].cells) { /* keys have a trailing axis */
             outs[i].count = port->count;
-            outs[i].bits = jx_arena_copy(f->ctx->arena, from, port->bytes + 16);
-            outs[i].on = chosen ? jx_arena_copy(f->ctx->arena, &all, sizeof all) : NULL;
+            outs[i].bits = jx_arena_copy(f->room, from, port->bytes + 16);
+            outs[i].on = chosen ? jx_arena_copy(f->room, &all, sizeof all) : NULL;
             f->spent |= !outs[i].bits || (chosen && !outs[i].on);
         }
         if (f->planes && !jx_plane_keep(f, &outs[i]))
@@ -475,12 +475,12 @@ static bool take_moved(jx_field *f, jx_field_program *program, const ready *r,
 static bool move_by(jx_field *f, jx_field_program *program, ready *r, const jx_eqn *eqn,
                     uint32_t moved, const jx_field_value *ins, jx_field_value *outs)
 {
-    int64_t **of = JX_NEW_ARRAY(f->ctx->arena, eqn->nins + 1, int64_t *), next = 0;
+    int64_t **of = JX_NEW_ARRAY(f->room, eqn->nins + 1, int64_t *), next = 0;
 
     for (int i = 0; of && i < eqn->nins; i++) {
         if (!(moved & (1u << i)))
             continue;
-        of[i] = JX_NEW_ARRAY(f->ctx->arena, ins[i].count + 1, int64_t);
+        of[i] = JX_NEW_ARRAY(f->room, ins[i].count + 1, int64_t);
         for (int64_t k = 0; of[i] && k < ins[i].count; k++)
             of[i][k] = next++;
         f->spent |= !of[i];

@@ -30,6 +30,7 @@ typedef struct comparing {
     jx_field_answer *answer;
     jx_field_program program;
     jx_ctx *above, *ctx; /* the program's; of one round */
+    jx_ctx *room;        /* of one path: arrays */
     bool blends, ideal;
     int64_t count, derived; /* elements that are compared; those of derivatives */
     path_list paths;
@@ -134,8 +135,8 @@ static bool evaluate(comparing *c, jx_field *f, path *p)
     const jx_closed *sides[] = {c->question->b, c->question->a};
     const jx_jaxpr *of = c->question->a->jaxpr;
     jx_arena *arena = c->ctx->arena;
-    jx_field_value *ins = JX_NEW_ARRAY(arena, of->nins + 1, jx_field_value);
-    jx_field_value *outs = JX_NEW_ARRAY(arena, of->nouts + 1, jx_field_value);
+    jx_field_value *ins = JX_NEW_ARRAY(f->room, of->nins + 1, jx_field_value);
+    jx_field_value *outs = JX_NEW_ARRAY(f->room, of->nouts + 1, jx_field_value);
 
     if (!ins || !outs || !count_elements(c, f))
         return give_up(c, "too large");
@@ -182,6 +183,17 @@ static bool is_sound(comparing *c, const jx_field *f, const path *p)
     return true;
 }
 
+static const char *const different = "they differ as formal expressions";
+
+/* They differ, and no other path could excuse it. */
+static bool is_different(const comparing *c, const path *p)
+{
+    for (int64_t i = 0; i < c->count; i++)
+        if (!jx_cell_same(&p->a[i], &p->b[i]) && (c->blends || !p->zero[i]))
+            return true;
+    return false;
+}
+
 /* What a needs, b needs too, somewhere. */
 static bool needs_no_more(comparing *c, const path *p)
 {
@@ -216,7 +228,7 @@ static bool follow_paths(comparing *c, uint64_t seed)
     int ndigits = 0;
     jx_field *f;
 
-    if (!jx_field_begin(&c->like, c->ctx, seed))
+    if (!jx_field_begin(&c->like, c->ctx, c->room->arena, seed))
         return give_up(c, "too large");
     for (bool more = true; more;) {
         path p = {0};
@@ -232,6 +244,7 @@ static bool follow_paths(comparing *c, uint64_t seed)
         if ((int64_t)c->paths.count == most)
             return give_up(c, "too many comparisons");
         bool done = evaluate(c, f, &p);
+        jx_arena_clear(c->room->arena);
         c->work = -f->work;
         if (!done)
             return false;
@@ -241,6 +254,8 @@ static bool follow_paths(comparing *c, uint64_t seed)
         note(c, f, &p);
         if (!p.vacuous && !is_sound(c, f, &p))
             return false;
+        if (!p.vacuous && is_different(c, &p))
+            return give_up(c, different);
         for (int64_t i = 0; !p.vacuous && i < c->count; i++)
             c->defined = jx_keys_join(f, c->defined, p.b[i].needs);
         p.field = f;
@@ -351,7 +366,7 @@ static bool compare_path(comparing *c, const path *p)
             continue;
         if (c->blends || !p->zero[i] ||
             (!p->kink[i] && (i >= c->derived || !is_removable(c, p, i))) || !is_convention(c, p, i))
-            return give_up(c, "they differ as formal expressions");
+            return give_up(c, different);
         c->kinks = true;
     }
     return true;
@@ -427,17 +442,21 @@ bool jx_field_same(const jx_field_question *question, jx_field_answer *answer)
 {
     jx_ctx *above = question->typed->program->ctx;
     int64_t work = question->work ? question->work : WORK;
+    size_t memory = question->memory ? question->memory : MEMORY;
+    jx_ctx *room = jx_ctx_below(above, memory);
     comparing c = {.question = question, .answer = answer, .above = above};
     const char *first = NULL;
 
     *answer = (jx_field_answer){0};
-    jx_field_open(&c.program, question->typed, question->nbindings, question->bindings,
-                  question->memory ? question->memory : MEMORY);
+    if (!room)
+        return false;
+    jx_field_open(&c.program, question->typed, question->nbindings, question->bindings, memory);
     /* Exact constants before those that they were rounded from, ways before chances. */
     for (int turn = 0; turn < 4 && answer->verdict == JX_FIELD_UNDECIDED; turn++) {
         c = (comparing){.question = question,
                         .answer = answer,
                         .above = above,
+                        .room = room,
                         .program = c.program,
                         .work = work,
                         .ideal = turn & 1,
@@ -449,6 +468,7 @@ bool jx_field_same(const jx_field_question *question, jx_field_answer *answer)
         work = c.work;
     }
     jx_field_close(&c.program);
+    jx_ctx_free(room);
     if (answer->verdict == JX_FIELD_IDENTICAL)
         answer->assuming = assumptions(&c);
     else

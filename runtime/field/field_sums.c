@@ -34,7 +34,7 @@ static int by_value(const void *left, const void *right)
  * order and for no number twice. */
 static jx_cell largest(jx_field *f, jx_prim_id id, int64_t n, jx_cell *of)
 {
-    const jx_cell **each = JX_NEW_ARRAY(f->ctx->arena, n + 1, const jx_cell *);
+    const jx_cell **each = JX_NEW_ARRAY(f->room, n + 1, const jx_cell *);
     jx_cell to;
     int64_t kept = 0;
 
@@ -59,8 +59,8 @@ static bool reduce_largest(jx_field *f, jx_prim_id id, const jx_field_value *x,
                            const jx_ints *axes, jx_field_value *out)
 {
     int64_t each = out->count ? x->count / out->count : 0;
-    jx_cell *all = JX_NEW_ARRAY(f->ctx->arena, x->count + 1, jx_cell);
-    int64_t *filled = JX_NEW_ARRAY(f->ctx->arena, out->count + 1, int64_t);
+    jx_cell *all = JX_NEW_ARRAY(f->room, x->count + 1, jx_cell);
+    int64_t *filled = JX_NEW_ARRAY(f->room, out->count + 1, int64_t);
 
     if (!all || !filled || !each)
         return false;

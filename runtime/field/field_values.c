@@ -12,7 +12,7 @@ bool jx_field_shape(jx_field *f, const jx_field_program *program, const jx_aval 
                     jx_field_value *to)
 {
     jx_assignment sizes = {program->nbindings, program->bindings};
-    int64_t *shape = JX_NEW_ARRAY(f->ctx->arena, aval->rank + 1, int64_t);
+    int64_t *shape = JX_NEW_ARRAY(f->room, aval->rank + 1, int64_t);
     int64_t most = f->planes ? MOST_IN_A_PLANE : MOST_ELEMENTS;
 
     *to = (jx_field_value){.dtype = aval->dtype, .rank = aval->rank, .shape = shape, .count = 1};
@@ -37,9 +37,9 @@ bool jx_field_room(jx_field *f, const jx_field_program *program, const jx_aval *
     if (!jx_field_shape(f, program, aval, to))
         return false;
     if (jx_field_has_cells(to->dtype))
-        to->cells = JX_NEW_ARRAY(f->ctx->arena, to->count + 1, jx_cell);
+        to->cells = JX_NEW_ARRAY(f->room, to->count + 1, jx_cell);
     else
-        to->bits = jx_arena_alloc(f->ctx->arena,
+        to->bits = jx_arena_alloc(f->room,
                                   ((size_t)to->count + 1) * jx_dtype_of(to->dtype)->bytes);
     if (!to->cells && !to->bits)
         f->spent = true;

@@ -50,14 +50,9 @@ static jx_number times_named(const jx_field *f, jx_number n, uint64_t name, int 
                        1 + jx_ring_mix(h) % (f->ring.q - 1), power);
 }
 
-static void take_name(jx_field *f, double value, const char *name)
+static const char *name_of(jx_field *f, double value, const char *name)
 {
-    char *text = jx_arena_printf(f->ctx->arena, "%.9g stands for %s", value, name);
-
-    for (size_t i = 0; text && i < f->named.count; i++)
-        if (strcmp(f->named.at[i], text) == 0)
-            return;
-    JX_PUSH(f->ctx->arena, &f->named, text);
+    return jx_arena_printf(f->ctx->arena, "%.9g stands for %s", value, name);
 }
 
 static void say_power(jx_buffer *to, const char *of, int power, int root)
@@ -66,7 +61,7 @@ static void say_power(jx_buffer *to, const char *of, int power, int root)
         jx_buffer_printf(to, root > 1 ? " %s^(%d/%d)" : " %s^%d", of, power, root);
 }
 
-static void name_shape(jx_field *f, double value, const shape *s)
+static const char *name_of_shape(jx_field *f, double value, const shape *s)
 {
     jx_buffer text = jx_ctx_text(f->ctx);
     const char *name;
@@ -80,8 +75,7 @@ static void name_shape(jx_field *f, double value, const shape *s)
     say_power(&text, "log(2)", s->c, 1);
     say_power(&text, "log(10)", s->d, 1);
     name = jx_arena_take(f->ctx->arena, &text);
-    if (name)
-        take_name(f, value, name);
+    return name ? name_of(f, value, name) : NULL;
 }
 
 static jx_number number_of(jx_field *f, double value, const shape *s)
@@ -117,16 +111,22 @@ static bool is_known(double value, jx_dtype dtype, shape *s)
 {
     static const int fractions[][2] = {{1, 1}, {3, 1}, {1, 3}, {5, 1}, {1, 5}};
     static const int logs[][2] = {{0, 0}, {1, 0}, {-1, 0}, {0, 1}, {0, -1}, {1, -1}, {-1, 1}};
+    static const long double pi = 3.14159265358979323846264338327950288L,
+                             root_pi = 1.77245385090551602729816748334114518L,
+                             root_2 = 1.41421356237309504880168872420969808L,
+                             log_2 = 0.693147180559945309417232121458176568L,
+                             log_10 = 2.30258509299404568401799145468436421L;
+    const long double powers_of_pi[] = {1 / (pi * pi), 1 / (pi * root_pi), 1 / pi, 1 / root_pi, 1,
+                                        root_pi, pi, pi * root_pi, pi * pi};
+    const long double of_logs[] = {1, log_2, 1 / log_2, log_10, 1 / log_10, log_2 / log_10,
+                                   log_10 / log_2};
 
     for (int i = 0; i < 5; i++)
         for (int l = 0; l < 7; l++)
             for (int a = -4; a <= 4; a++)
                 for (int b = 0; b < 2; b++) {
                     long double of = (long double)fractions[i][0] / fractions[i][1] *
-                                     powl(3.14159265358979323846264338327950288L, a / 2.0L) *
-                                     (b ? 1.41421356237309504880168872420969808L : 1) *
-                                     powl(0.693147180559945309417232121458176568L, logs[l][0]) *
-                                     powl(2.30258509299404568401799145468436421L, logs[l][1]);
+                                     powers_of_pi[a + 4] * (b ? root_2 : 1) * of_logs[l];
                     *s = (shape){fractions[i][0], fractions[i][1], 0, a, b, logs[l][0],
                                  logs[l][1], (double)of};
                     if ((a || b || l || i > 1) &&
@@ -157,7 +157,7 @@ static bool take_decimal(jx_field *f, double value, jx_dtype dtype, int digits, 
         *to = times_power(r, made, 10, 10, power);
         to->about = jx_strtod(text, NULL) * (value < 0 ? -1 : 1);
         jx_snprintf(text, sizeof text, "%.*g", n, value);
-        take_name(f, value, text);
+        to->name = name_of(f, value, text);
         return true;
     }
     return false;
@@ -176,7 +176,7 @@ bool jx_number_ideal(jx_field *f, double value, jx_dtype dtype, jx_number *to)
     if (is_known(value, dtype, &s)) {
         *to = number_of(f, value, &s);
         to->about = ldexp(value < 0 ? -s.about : s.about, s.k);
-        name_shape(f, value, &s);
+        to->name = name_of_shape(f, value, &s);
         return true;
     }
     return take_decimal(f, value, dtype, wide ? 15 : 6, to);

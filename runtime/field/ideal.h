@@ -12,10 +12,11 @@ typedef struct jx_number {
     uint64_t v, e; /* of F_p and F_q */
     float bits;
     double about; /* the number, to the precision of a double */
+    const char *name; /* "0.797884583 stands for 2^(1/2) pi^(-1/2)" */
 } jx_number;
 
 /* False if it is best taken as it stands: a number of few bits, or one that is nothing
- * known.  What it is taken for is put among f->named. */
+ * known. */
 bool jx_number_ideal(jx_field *f, double value, jx_dtype dtype, jx_number *to);
 
 #endif
