@@ -228,6 +228,16 @@ typedef struct loop {
     const jx_batched *cond, *body;
 } loop;
 
+/* The first `n` axes. */
+static jx_ints leading(jx_batch *t, int n)
+{
+    jx_ints to = {n, jx_batch_room(t, n)};
+
+    for (int i = 0; to.at && i < n; i++)
+        ((int64_t *)(uintptr_t)to.at)[i] = i;
+    return to;
+}
+
 /* Inputs like those of a jaxpr. */
 static void take(jx_body *body, const jx_jaxpr *of, int count, jx_atom *to)
 {
@@ -235,20 +245,20 @@ static void take(jx_body *body, const jx_jaxpr *of, int count, jx_atom *to)
         to[i] = jx_body_input(body, of->vars[of->nconsts + i]->aval);
 }
 
-/* Goes on while it does so for any index. */
+/* Goes on while it does so for any index; the loop may have been one of many before. */
 static const jx_jaxpr *any_goes_on(jx_batch *t, const loop *l, const jx_value *cond)
 {
-    static const int64_t front = 0;
+    jx_ints axes = leading(t, jx_atom_aval(l->cond->jaxpr->outs[0])->rank);
     jx_body *body = jx_body_new(t->b->in, NULL);
     jx_atom *ins = JX_NEW_ARRAY(jx_batch_arena(t), l->nc + l->n + 1, jx_atom);
     jx_params p = {.program = t->b->in->program};
     const jx_atom *goes;
 
-    if (!body || !ins)
+    if (!body || !ins || !axes.at)
         return NULL;
     take(body, l->cond->jaxpr, l->nc + l->n, ins);
     goes = jx_batch_call_of(t, body, "cond", cond, l->nc + l->n, ins);
-    jx_put_ints(&p, "axes", (jx_ints){1, &front});
+    jx_put_ints(&p, "axes", axes);
     if (!goes)
         return NULL;
     jx_body_result(body, jx_build(body, JX_PRIM_reduce_or, &p, 1, goes));
@@ -264,9 +274,10 @@ static const jx_jaxpr *while_it_goes_on(jx_batch *t, const loop *l, const jx_val
     int nc = l->nc, nb = l->nb, n = l->n;
     jx_atom *ins = JX_NEW_ARRAY(jx_batch_arena(t), 2 * (nc + nb + n) + 1, jx_atom);
     jx_atom *to_cond = ins + nb + nc + n;
+    jx_ints axes = leading(t, jx_atom_aval(l->cond->jaxpr->outs[0])->rank);
     const jx_atom *goes, *made;
 
-    if (!body || !ins)
+    if (!body || !ins || !axes.at)
         return NULL;
     take(body, l->cond->jaxpr, nc, to_cond);
     take(body, l->body->jaxpr, nb + n, ins);
@@ -276,11 +287,9 @@ static const jx_jaxpr *while_it_goes_on(jx_batch *t, const loop *l, const jx_val
     made = goes ? jx_batch_call_of(t, body, "body", step, nb + n, ins) : NULL;
     for (int i = 0; made && i < n; i++) {
         const jx_aval *of = jx_atom_aval(made[i]);
-        static const int64_t front = 0;
-        jx_atom here = of->rank == 1
+        jx_atom here = of->rank == axes.count
                            ? *goes
-                           : jx_build_broadcast(body, *goes, (jx_ints){1, &front},
-                                                of->rank, of->shape);
+                           : jx_build_broadcast(body, *goes, axes, of->rank, of->shape);
         jx_body_result(body, jx_math_where(body, here, made[i], ins[nb + i]));
     }
     return made ? jx_body_finish(body, jx_no_atoms, l->p->body_jaxpr.jaxpr->function)
@@ -332,11 +341,13 @@ bool jx_batch_while(jx_batch *t)
         cond[l.nc + i] = body[l.nb + i];
     if (!(l.cond = jx_batch_jaxpr(t->of, w->cond_jaxpr.jaxpr, cond, NULL)))
         return false;
-    if (any_of(l.cond->outs, 1)) {
+    /* What says for each of many whether they go on says so along the first axes. */
+    if (any_of(l.cond->outs, 1) ||
+        (jx_atom_aval(w->cond_jaxpr.jaxpr->outs[0])->rank && any_of(body + l.nb, l.n))) {
         for (int i = 0; i < l.n; i++)
             cond[l.nc + i] = body[l.nb + i] = true;
         l.body = jx_batch_jaxpr(t->of, w->body_jaxpr.jaxpr, body, all_of(t, l.n));
-        l.cond = jx_batch_jaxpr(t->of, w->cond_jaxpr.jaxpr, cond, NULL);
+        l.cond = jx_batch_jaxpr(t->of, w->cond_jaxpr.jaxpr, cond, all_of(t, 1));
         if (jx_eqn_acts(t->eqn))
             return jx_batch_refuse(t, "it has effects, and each index ends by itself");
         return l.body && l.cond && loop_of_its_own(t, &l);

@@ -122,6 +122,12 @@ PROGRAMS = {
     'rule within': (lambda x: jax.lax.map(log1pexp, x), V),
     'scan': (rnn, M / 9, np.float32([[.1, .2, .3], [.4, .5, .6]])),
     'while': (newton, np.float32(2)),
+    'while of many': (lambda x: jax.vmap(lambda x, y: jax.lax.while_loop(
+        lambda c: c[0] < x, lambda c: (c[0] * 2 + y, c[1] + 1), (np.float32(1), x)),
+        (0, None))(x, np.float32(.25)), 4 * V),
+    'while of many, with more on its way': (lambda y: jax.vmap(lambda x: jax.lax.while_loop(
+        lambda c: c[0] < x, lambda c: (c[0] + 1, c[1] * y.sum()),
+        (np.float32(0), np.float32(1)))[1])(np.float32([1, 2, 4])), V),
     'cond': (lambda x: jax.lax.cond(x[0] > 0, jnp.sin, lambda x: x * 2, x), V),
     'switch': (lambda i, x: jax.lax.switch(i, [jnp.sin, jnp.cos, lambda x: 0 * x], x),
                np.int32(1), V),
@@ -175,7 +181,7 @@ PROGRAMS = {
 }
 
 
-FORWARD_ONLY = 'while', 'counted', 'rule over an axis', 'significand'
+FORWARD_ONLY = 'while', 'while of many', 'while of many, with more on its way', 'counted', 'rule over an axis', 'significand'
 BACKWARD_ONLY = 'rule backwards'
 
 
