@@ -1,9 +1,8 @@
 /* exhaust_make.c - see exhaust_make.h. */
 #include "runtime/gradients/exhaust_make.h"
 
-#include "analyzer/transform/batch.h"
-#include "analyzer/transform/refine.h"
 #include "analyzer/transform/vjp.h"
+#include "analyzer/transform/widen.h"
 #include "analyzer/typing.h"
 #include "runtime/fits.h"
 
@@ -100,29 +99,12 @@ bool jx_exhaust_whole(jx_program *program, jx_exhaust_subject *to, const char **
  * are for all of them. */
 static jx_program *widened(const jx_exhaust_subject *s, const jx_closed *closed, int64_t n)
 {
-    int narguments = s->function.jaxpr->nins, nvars, *axes;
-    bool says = closed == &s->says && s->teller;
-    jx_program *program = jx_program_refine(says ? s->teller : s->program, closed,
-                                            s->nbindings, s->bindings);
-    const jx_typed *typed = program ? jx_typed_of(program) : NULL;
-    const jx_dim_atom *const *vars;
-    const jx_dim *size;
-    jx_binding binding;
+    jx_program *of = closed == &s->says && s->teller ? s->teller : s->program;
+    bool *has = JX_NEW_ARRAY(of->ctx->arena, closed->jaxpr->nins + 1, bool);
 
-    axes = typed ? JX_NEW_ARRAY(program->ctx->arena, closed->jaxpr->nins + 1, int) : NULL;
-    if (!axes)
-        return NULL;
-    for (int i = 0; i < closed->jaxpr->nins; i++)
-        axes[i] = i < narguments ? 0 : JX_NO_AXIS;
-    program = jx_program_batch(typed, axes);
-    if (!program)
-        return NULL;
-    size = program->entry.jaxpr->vars[program->entry.jaxpr->nconsts]->aval->shape[0];
-    vars = jx_dim_vars(program->dims, size, &nvars);
-    if (!vars || nvars != 1)
-        return NULL;
-    binding = (jx_binding){vars[0], n};
-    return jx_program_refine(program, &program->entry, 1, &binding);
+    for (int i = 0; has && i < s->function.jaxpr->nins; i++)
+        has[i] = true;
+    return has ? jx_program_widen(of, closed, s->nbindings, s->bindings, has, n) : NULL;
 }
 
 static jx_plan *plan_of(const jx_exhaust_subject *s, const jx_closed *closed, int64_t n,
