@@ -14,6 +14,13 @@ double jx_ridders_step(double first, int i)
     return first;
 }
 
+double jx_ridders_offset(double first, int k)
+{
+    double h = k ? jx_ridders_step(first, (k - 1) / 2) : 0;
+
+    return k && k % 2 == 0 ? -h : h;
+}
+
 /* One function's samples, unpacked. */
 typedef struct samples {
     double zero, plus[N], minus[N], h[N];

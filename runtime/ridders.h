@@ -33,6 +33,8 @@ typedef struct jx_slope {
  * +h[1], -h[1], ... with the steps of jx_ridders_step(). */
 enum { JX_RIDDERS_SAMPLES = 2 * JX_RIDDERS_STEPS + 1 };
 double jx_ridders_step(double first, int i);
+/* Where sample k stands: 0, h[0], -h[0], h[1], ... */
+double jx_ridders_offset(double first, int k);
 
 /* The slope at 0 from samples taken with that first step; `stride` doubles
  * lie between one sample and the next.  `epsilon` is that of the narrowest dtype that

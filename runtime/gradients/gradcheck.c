@@ -421,10 +421,10 @@ static jx_program *with_code(jx_program *program, jx_gradcheck_options *options)
     return program;
 }
 
-bool jx_gradcheck(jx_program *program, const jx_gradcheck_options *given,
-                  jx_claim_list *claims, jx_rule_reports *reports)
+/* All rules, and the program itself. */
+static bool check_all(jx_program *program, jx_gradcheck_options *options,
+                      jx_claim_list *claims, jx_rule_reports *reports)
 {
-    jx_gradcheck_options here = *given, *options = &here;
     const jx_rule_outcome *outcomes;
     jx_program *written;
     jx_derived derived;
@@ -472,4 +472,17 @@ bool jx_gradcheck(jx_program *program, const jx_gradcheck_options *given,
         claim_unused(program, &reports->at[i], claims);
     }
     return jx_ok(program->ctx);
+}
+
+bool jx_gradcheck(jx_program *program, const jx_gradcheck_options *given,
+                  jx_claim_list *claims, jx_rule_reports *reports)
+{
+    jx_kept_plans plans = {0};
+    jx_gradcheck_options here = *given;
+    bool done;
+
+    here.plans = &plans;
+    done = check_all(program, &here, claims, reports);
+    jx_kept_plans_free(&plans);
+    return done;
 }

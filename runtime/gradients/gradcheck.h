@@ -96,6 +96,7 @@ typedef struct jx_gradcheck_options {
     bool in_passing;    /* the program itself is left out, and rules that raise, or that the
                            document does not hold, are no claims */
     int64_t operations; /* that all rules may execute; what is left then is undecided; 0: any */
+    struct jx_kept_plans *plans; /* of all rules: jx_gradcheck()'s own */
 } jx_gradcheck_options;
 
 /* Whether a program has rules, of derivatives or of batching, that jx_gradcheck() judges, or

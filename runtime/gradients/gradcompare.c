@@ -82,6 +82,26 @@ static void say_denied(jx_gradding *c, const char *what, jx_functional f, double
         what, value, own_along(c, f), t->low, t->error);
 }
 
+/* Whether the program's derivative bends at these steps by no more than its dtype rounds, from
+ * the slope that larger ones show: what a patch of its code makes of numbers that near. */
+static bool bends_unseen(const jx_gradding *c, jx_functional f, double first, double slope)
+{
+    double unit = 0;
+    size_t m = (size_t)c->out.size;
+
+    if (f.weights || !c->most_work || !c->second)
+        return false;
+    for (int i = 0; i < c->rule->nins; i++)
+        unit = fmax(unit, jx_unit_roundoff(c->rule->ins[i]->dtype));
+    for (int k = 1; k < JX_RIDDERS_SAMPLES; k++) {
+        double moved = c->samples[(size_t)k * m + (size_t)f.only] - c->samples[f.only];
+        if (!(fabs(moved - slope * jx_ridders_offset(first, k)) <=
+              8 * unit * fabs(c->samples[f.only])))
+            return false;
+    }
+    return true;
+}
+
 /* A disagreement stands only if at least one other first step shows the same
  * slope, none agrees with the rule, and the function does not turn out rough or
  * to have another slope closer by. */
@@ -92,8 +112,8 @@ static bool confirmed(jx_gradding *c, const double *d, jx_functional f,
     int again = 0;
 
     for (size_t i = 0; i < sizeof factors / sizeof *factors; i++) {
-        if (!jx_grad_sample(c, d, jx_grad_first_step(c, d) * factors[i],
-                            c->again))
+        double first = jx_grad_first_step(c, d) * factors[i];
+        if (!jx_grad_sample(c, d, first, c->again))
             return false;
         jx_target t = jx_grad_target(c, f, c->again, jx_grad_rounding(c, c->again));
         jx_opinion o = jx_judge(value, scale, c->tolerance, &t);
@@ -102,6 +122,8 @@ static bool confirmed(jx_gradding *c, const double *d, jx_functional f,
         bool same =
             o == JX_DISAGREE && apart <= 10 * (t.error + before->error) +
                                              1e-3 * (t.scale + before->scale);
+        if (o != JX_DISAGREE && bends_unseen(c, f, first, before->low))
+            continue;
         if (o == JX_AGREE || (factors[i] < 1 && !same && o != JX_UNCERTAIN))
             return false;
         again += same;
@@ -188,8 +210,8 @@ static bool says_nothing(const jx_gradding *c, double value, double scale, doubl
 static bool is_convention(jx_gradding *c, const double *d, jx_functional f, double value,
                           double off)
 {
-    return (c->second && jx_grad_is_isolated(c, d, f)) ||
-           (c->most_work && !isnan(value) && !jx_grad_is_smooth_around(c, off));
+    return c->most_work ? !isnan(value) && !jx_grad_is_smooth_around(c, off)
+                        : c->second && jx_grad_is_isolated(c, d, f);
 }
 
 bool jx_grad_stands(jx_gradding *c, const double *d, jx_functional f, double value,
@@ -231,14 +253,69 @@ static void note_convention(jx_gradding *c, const char *what, jx_functional f, d
         t->low, t->high, value, own_along(c, f));
 }
 
+/* Whether along d an element of the array moves that holds element `i`. */
+static bool is_moved(const jx_gradding *c, const double *d, int i)
+{
+    int s = 0;
+
+    while (s + 1 < c->in.count && c->in.spans[s + 1].at <= i)
+        s++;
+    for (int k = 0; k < c->in.spans[s].count; k++)
+        if (d[c->in.spans[s].at + k] != 0)
+            return true;
+    return false;
+}
+
+/* Whether the function's own derivative is not what the slopes along that line are, where
+ * these are sure. */
+static bool is_own_off(jx_gradding *c, const double *d)
+{
+    jx_grad_own_along(c, d);
+    if (!c->has_along || !jx_grad_sample(c, d, jx_grad_first_step(c, d), c->again))
+        return false;
+    for (int k = 0; k < jx_grad_nlooked(c); k++) {
+        int j = jx_grad_looked(c, k);
+        jx_target t = jx_grad_target(c, (jx_functional){NULL, j}, c->again,
+                                     jx_grad_rounding(c, c->again));
+        if (isfinite(c->along[j]) &&
+            jx_judge(c->along[j], fabs(c->along[j]), c->tolerance, &t) == JX_DISAGREE)
+            return true;
+    }
+    return false;
+}
+
+/* The same of lines on which what d moves moves all at once, or one element of it: there the
+ * own derivative has chosen one of several orders of what ties, or is none. */
+static bool own_chooses(jx_gradding *c, const double *along)
+{
+    enum { TRIES = 64 };
+    int n = c->in.size;
+    double *line = calloc((size_t)n + 1, sizeof *line);
+    bool chooses = false;
+
+    for (int i = 0; line && i < n; i++)
+        line[i] = is_moved(c, along, i);
+    chooses = line && is_own_off(c, line);
+    for (int k = 0; line && !chooses && k < TRIES && k < n; k++) {
+        int i = n <= TRIES ? k : (int)(jx_rng_next(&c->rng) % (uint64_t)n);
+        memset(line, 0, (size_t)n * sizeof *line);
+        line[i] = 1;
+        chooses = is_moved(c, along, i) && is_own_off(c, line);
+    }
+    free(line);
+    jx_grad_own_along(c, along);
+    return chooses;
+}
+
 /* Whether, at a kink or a tie, the function's own derivative is not what the slopes are
- * either. */
-static bool is_theirs_alike(jx_gradding *c, jx_functional f, double off, const jx_target *t)
+ * either, along this line or another. */
+static bool is_theirs_alike(jx_gradding *c, const double *d, jx_functional f, double off,
+                            const jx_target *t)
 {
     double own = c->has_along ? own_along(c, f) : NAN;
 
-    return isfinite(own) && jx_judge(own, fabs(own), c->tolerance, t) == JX_DISAGREE &&
-           !jx_grad_is_smooth_around(c, off);
+    return isfinite(own) && !jx_grad_is_smooth_around(c, off) &&
+           (jx_judge(own, fabs(own), c->tolerance, t) == JX_DISAGREE || own_chooses(c, d));
 }
 
 /* Counts one comparison; false once the rule is known to be wrong. */
@@ -277,7 +354,7 @@ static bool compare(jx_gradding *c, const double *d, jx_functional f,
     if (o == JX_DISAGREE && !stands)
         *excused = c->visit;
     if (stands && (own == JX_AGREE || is_convention(c, d, f, value, off) ||
-                   is_theirs_alike(c, f, off, &t))) {
+                   is_theirs_alike(c, d, f, off, &t))) {
         if (own == JX_DISAGREE && !c->approximates && !c->loops)
             note_convention(c, what ? what : jx_grad_component(c, f.only), f, value, &t);
         c->outvoted++;
@@ -345,7 +422,8 @@ bool jx_grad_jvp_line(jx_gradding *c, const double *d)
                 return false;
             continue;
         }
-        for (int j = 0; j < c->out.size; j++) {
+        for (int i = 0; i < jx_grad_nlooked(c); i++) {
+            int j = jx_grad_looked(c, i);
             double value = c->tangent[j] / factor;
             if (!compare(c, d, (jx_functional){NULL, j}, value,
                                  fabs(value), NULL))
@@ -355,12 +433,14 @@ bool jx_grad_jvp_line(jx_gradding *c, const double *d)
     return true;
 }
 
+/* Of what is looked at alone. */
 static void fill_cotangent(jx_gradding *c, int which)
 {
     int m = c->out.size;
     double reach = jx_grad_reach(c);
 
-    for (int j = 0; j < m; j++)
+    memset(c->cotangent, 0, (size_t)m * sizeof *c->cotangent);
+    for (int i = 0, j; i < jx_grad_nlooked(c) && (j = jx_grad_looked(c, i)) < m; i++)
         c->cotangent[j] = reach * (which == 0   ? jx_rng_normal(&c->rng)
                                    : which == 1 ? 1
                                    : which == 2 ? (j == m - 1)

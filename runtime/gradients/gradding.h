@@ -11,6 +11,8 @@
 
 typedef struct jx_grad_twins jx_grad_twins;
 
+enum { JX_MOST_LOOKED = 512 };
+
 typedef struct jx_gradding {
     jx_program *program;
     const jx_typed *typed;
@@ -19,6 +21,12 @@ typedef struct jx_gradding {
     const jx_rule *called; /* as the program has it, if it is judged as another */
     const jx_rule_pattern *pattern;
     jx_callee primal, jvp, fwd, bwd;
+    jx_callee line; /* the function at all samples of a line, or nothing (gradlines.c) */
+    const jx_typed *lines; /* its program, once there is one */
+    bool tried;       /* it is known to be the function's */
+    bool alone;       /* there is none, or it takes longer: samples are taken one by one */
+    int strikes;      /* lines that took longer so */
+    int64_t sampling; /* operations that samples took so far */
     jx_callee own; /* the function's derivative, or nothing */
     jx_callee guard; /* what must be finite, of the first inputs; or nothing */
     const jx_closed *derivative, *guarded; /* these two as jaxprs, or NULL */
@@ -34,10 +42,13 @@ typedef struct jx_gradding {
     int64_t most_work;         /* operations of one call; 0: what is fit for a rule */
     jx_rng rng;
     double tolerance; /* relative, from the narrowest dtype in the code */
+    double nearness;  /* to which the rule's own loops compute; 0: exactly */
     double grain;     /* what the function itself rounds to while it runs */
     bool converges;   /* the function stops when it is near enough, however near that is */
     bool symmetric;   /* square matrices are moved as symmetric ones */
     double *x, *samples, *tangent, *cotangent, *moved, *directions;
+    int looked[JX_MOST_LOOKED], nlooked; /* components that have slopes; none: all */
+    bool *is_looked;                     /* by component */
     double *along;   /* the function's own derivative along the line at hand ... */
     bool has_along;  /* ... if it could be run */
     jx_slope *slopes, *again;
@@ -116,6 +127,11 @@ bool jx_grad_stands(jx_gradding *c, const double *d, jx_functional f, double val
 
 /* gradline.c: the function along a line. */
 
+/* Whether nothing is left of the operations that the rule may take; that is noted then. */
+bool jx_grad_is_spent(jx_gradding *c);
+/* What a run of it takes, in operations: those that it executed, and what goes through its
+ * buffers. */
+int64_t jx_grad_cost(const jx_gradding *c, const jx_callee *f);
 /* Runs a callee within what is left for the rule. */
 bool jx_grad_call(jx_gradding *c, jx_callee *f);
 /* Whether the rule may never meet the values of this point. */
@@ -132,6 +148,19 @@ bool jx_grad_is_beyond(const jx_gradding *c, jx_functional f);
 double jx_grad_first_step(const jx_gradding *c, const double *d);
 /* Where a component of the output stands: "output 1, element 3". */
 const char *jx_grad_component(const jx_gradding *c, int j);
+
+/* gradlook.c: chooses the components that have slopes along d. */
+void jx_grad_look(jx_gradding *c, const double *d);
+/* How many these are, and number k of them. */
+int jx_grad_nlooked(const jx_gradding *c);
+static inline int jx_grad_looked(const jx_gradding *c, int k)
+{
+    return c->nlooked ? c->looked[k] : k;
+}
+
+/* gradlines.c: takes all samples of a line in one run, if that can be done and is worth it;
+ * false: nothing is done. */
+bool jx_grad_run_line(jx_gradding *c, const double *d, double first);
 
 /* gradown.c: the function's own derivative along d at the point. */
 void jx_grad_own_along(jx_gradding *c, const double *d);
@@ -309,7 +338,7 @@ double jx_grad_length(const jx_gradding *c);
 
 /* gradvalue.c: the rule's own primal outputs (from number `first`) must be the
  * function's. */
-bool jx_grad_same_primals(jx_gradding *c, const jx_callee *rule, int first);
+bool jx_grad_same_primals(jx_gradding *c, jx_callee *rule, int first);
 
 /* gradstructure.c: the first span of the inputs whose tangent the rule makes nothing of
  * (or to which it gives no cotangent), by its code alone; -1: there is none. */

@@ -10,23 +10,39 @@ enum {
     SLOPE_OF_RULE = 100,        /* and of a rule, of which more are tried */
     CALLS = 33,                 /* so long that they are enough for one rule */
     BYTES_OF_ONE = 16,          /* of a program's buffers, that take as long as an operation */
+    BYTES_OF_RULE = 256,        /* of a rule's, of which more points are tried */
 };
 
-/* Runs a callee within what is left for the rule. */
+static int64_t most_of_a_call(const jx_gradding *c)
+{
+    return c->most_work ? c->most_work : CALL_OPERATIONS;
+}
+
+int64_t jx_grad_cost(const jx_gradding *c, const jx_callee *f)
+{
+    size_t part = c->most_work ? BYTES_OF_ONE : BYTES_OF_RULE;
+    size_t bytes = jx_plan_memory(f->plan);
+
+    if (!c->most_work)
+        bytes += (size_t)(c->in.size + c->out.size) * sizeof(double);
+    return jx_exec_operations(f->exec) + (int64_t)(bytes / part);
+}
+
+bool jx_grad_is_spent(jx_gradding *c)
+{
+    c->spent = c->spent || c->work > most_of_a_call(c) * CALLS;
+    return c->work > most_of_a_call(c) * CALLS;
+}
+
 bool jx_grad_call(jx_gradding *c, jx_callee *f)
 {
-    int64_t call = c->most_work ? c->most_work : CALL_OPERATIONS;
-
-    if (c->work > call * CALLS) {
-        c->spent = true;
+    if (jx_grad_is_spent(c))
         return false;
-    }
-    jx_exec_limit(f->exec, call);
+    jx_exec_limit(f->exec, most_of_a_call(c));
     if (c->noise)
         c->noise->seed++;
     bool ok = jx_callee_run(f);
-    c->work += jx_exec_operations(f->exec);
-    c->work += c->most_work ? (int64_t)(jx_plan_memory(f->plan) / BYTES_OF_ONE) : 0;
+    c->work += jx_grad_cost(c, f);
     c->spent = c->spent || !ok;
     return ok;
 }
@@ -70,16 +86,14 @@ static void join_parts(const jx_gradding *c, jx_slope *slopes)
     }
 }
 
-bool jx_grad_sample(jx_gradding *c, const double *d, double first,
-                    jx_slope *slopes)
+/* The samples one by one. */
+static bool run_samples(jx_gradding *c, const double *d, double first)
 {
     double *moved = c->moved;
     int m = c->out.size, n = c->in.size;
 
     for (int k = 0; k < JX_RIDDERS_SAMPLES; k++) {
-        double h = k == 0 ? 0 : jx_ridders_step(first, (k - 1) / 2);
-        if (k > 0 && k % 2 == 0)
-            h = -h;
+        double h = jx_ridders_offset(first, k);
         for (int i = 0; i < n; i++)
             moved[i] = c->x[i] + h * d[i];
         jx_space_scatter(&c->in, moved, &c->primal);
@@ -88,14 +102,28 @@ bool jx_grad_sample(jx_gradding *c, const double *d, double first,
         jx_space_gather(&c->out, &c->primal, 0,
                         c->samples + (size_t)k * (size_t)m);
     }
+    return true;
+}
+
+bool jx_grad_sample(jx_gradding *c, const double *d, double first,
+                    jx_slope *slopes)
+{
+    int m = c->out.size, n = jx_grad_nlooked(c);
+
+    if (!jx_grad_run_line(c, d, first) && !run_samples(c, d, first))
+        return false;
     jx_space_scatter(&c->in, c->x, &c->primal);
-    for (int j = 0; j < m; j++)
+    for (int j = 0; n < m && j < m; j++)
+        slopes[j] = (jx_slope){.kind = JX_SLOPE_UNDEFINED, .error = INFINITY};
+    for (int k = 0; k < n; k++) {
+        int j = jx_grad_looked(c, k);
         slopes[j] = jx_ridders(c->samples + j, m, first, c->grain);
+    }
     join_parts(c, slopes);
     if (c->most_work)
-        c->work += (int64_t)m * SLOPE_OPERATIONS;
+        c->work += (int64_t)n * SLOPE_OPERATIONS;
     else
-        c->asked += (int64_t)m * SLOPE_OF_RULE;
+        c->asked += (int64_t)n * SLOPE_OF_RULE;
     return true;
 }
 

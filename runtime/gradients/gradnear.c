@@ -35,8 +35,8 @@ static bool smooth_slopes(jx_gradding *c, const double *d, jx_slope *slopes)
 {
     if (!jx_grad_sample(c, d, jx_grad_first_step(c, d), slopes))
         return false;
-    for (int j = 0; j < c->out.size; j++)
-        if (slopes[j].kind != JX_SLOPE_SMOOTH)
+    for (int k = 0; k < jx_grad_nlooked(c); k++)
+        if (slopes[jx_grad_looked(c, k)].kind != JX_SLOPE_SMOOTH)
             return false;
     return true;
 }
@@ -46,7 +46,8 @@ static bool same_slopes(const jx_gradding *c, const jx_slope *slopes, double off
 {
     double rounding = jx_grad_rounding(c, slopes);
 
-    for (int j = 0; j < c->out.size; j++) {
+    for (int k = 0; k < jx_grad_nlooked(c); k++) {
+        int j = jx_grad_looked(c, k);
         double a = slopes[j].value, b = c->again[j].value;
         double slack = 0.02 * (off + fabs(a) + fabs(b)) + slopes[j].error + c->again[j].error +
                        rounding;

@@ -21,7 +21,10 @@ bool jx_grad_allocate(jx_gradding *c)
     c->opposed = calloc(m + 1, sizeof *c->opposed);
     c->last_agreed = calloc(m + 1, sizeof *c->last_agreed);
     c->excused = calloc(m + 2, sizeof *c->excused);
+    c->is_looked = calloc(m + 1, sizeof *c->is_looked);
+    c->nlooked = 0;
     return (c->x && c->along && c->agreed && c->opposed && c->last_agreed && c->excused &&
+            c->is_looked &&
             c->samples && c->tangent && c->cotangent && c->moved && c->directions && c->slopes &&
             c->again) ||
            jx_starved(c->program->ctx);
@@ -31,11 +34,12 @@ void jx_grad_release(jx_gradding *c)
 {
     void *all[] = {c->x,     c->samples,    c->tangent, c->cotangent,
                    c->moved, c->directions, c->slopes,  c->again,
-                   c->along, c->agreed,     c->opposed, c->last_agreed, c->excused};
+                   c->along, c->agreed,     c->opposed, c->last_agreed, c->excused, c->is_looked};
 
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         free(all[i]);
     jx_callee_close(&c->primal);
+    jx_callee_close(&c->line);
     jx_callee_close(&c->own);
     jx_callee_close(&c->guard);
     jx_callee_close(&c->jvp);

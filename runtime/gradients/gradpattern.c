@@ -96,7 +96,7 @@ static bool prepare_point(jx_gradding *c)
     jx_space_scatter(&c->in, c->x, &c->primal);
     if (!jx_grad_call(c, &c->primal))
         return false;
-    c->call_work = jx_exec_operations(c->primal.exec);
+    c->call_work = jx_grad_cost(c, &c->primal);
     if (!is_guarded(c))
         return false;
     jx_space_gather(&c->out, &c->primal, 0, c->samples);
@@ -120,6 +120,11 @@ static bool is_left_out(const jx_gradding *c, int operand)
     return false;
 }
 
+static jx_sampling sampling_of(const jx_gradding *c)
+{
+    return (jx_sampling){c->typed, c->how, c->options->plans};
+}
+
 /* How the operands move when the program's inputs do, or one of these.  False if they do not,
  * or if one moves whose tangent this pattern takes for zero. */
 static bool follow_inputs(jx_gradding *c, int only, double *d)
@@ -127,8 +132,10 @@ static bool follow_inputs(jx_gradding *c, int only, double *d)
     const void *const *ahead, *const *behind;
     bool moves = false;
 
-    if (!c->sample || !jx_sample_moved(c->typed, c->called, c->sample, only, &c->rng,
-                                       c->how, &ahead, &behind))
+    const jx_sampling sampling = sampling_of(c);
+
+    if (!c->sample ||
+        !jx_sample_moved(&sampling, c->called, c->sample, only, &c->rng, &ahead, &behind))
         return false;
     for (int i = 0; i < c->primal.nins; i++) {
         const jx_port *port = jx_plan_in(c->primal.plan, i);
@@ -227,6 +234,7 @@ static bool check_point(jx_gradding *c)
         c->direction = names[k];
         if (c->symmetric)
             jx_space_symmetric(&c->in, d);
+        jx_grad_look(c, d);
         if (!jx_grad_sample(c, d, jx_grad_first_step(c, d), c->slopes))
             return true;
         jx_grad_own_along(c, d);
@@ -342,8 +350,9 @@ static void weigh_points(jx_gradding *c)
 
 /* Points that the program itself can reach: what its own operations before the
  * call make of random inputs. */
-static bool check_program_points(jx_gradding *c, const jx_plan_options *how)
+static bool check_program_points(jx_gradding *c)
 {
+    const jx_sampling by = sampling_of(c);
     static const jx_point points[PROGRAM_SAMPLES] = {
         {JX_AT_SAMPLE, 0, "as the program computes it"},
         {JX_AT_SAMPLE, 0, "as the program computes it from positive inputs"},
@@ -353,7 +362,7 @@ static bool check_program_points(jx_gradding *c, const jx_plan_options *how)
 
     for (int i = 0; i < PROGRAM_SAMPLES; i++) {
         const jx_sampled *sample =
-            jx_sample_program(c->typed, c->called, &c->rng, i, how);
+            jx_sample_program(&by, c->called, &c->rng, i);
         if (!sample)
             return true;
         attach_sample(c, sample);
@@ -370,14 +379,14 @@ static bool is_enough(const jx_gradding *c)
     return c->work + c->asked > RULE_OPERATIONS && c->points >= ENOUGH;
 }
 
-static bool check_points(jx_gradding *c, const jx_plan_options *how,
-                         bool thorough)
+static bool check_points(jx_gradding *c, bool thorough)
 {
+    const jx_sampling by = sampling_of(c);
     const jx_jaxpr *code[] = {c->rule->primal.jaxpr, c->pattern->jvp.jaxpr,
                               c->pattern->fwd.jaxpr, c->pattern->bwd.jaxpr};
     const jx_sampled *given =
         c->given ? c->given
-                 : jx_sample_given(c->typed, c->called, c->options->inputs, how);
+                 : jx_sample_given(&by, c->called, c->options->inputs);
     int count;
 
     /* What is fixed has a value that only the program knows; and where operands
@@ -385,12 +394,12 @@ static bool check_points(jx_gradding *c, const jx_plan_options *how,
      * values drawn one by one may be ones that the rule never meets. */
     if (c->calling->any_fixed) {
         const jx_sampled *any =
-            jx_sample_program(c->typed, c->called, &c->rng, 0, how);
+            jx_sample_program(&by, c->called, &c->rng, 0);
         c->fixed = any ? any->at : NULL;
     }
     c->cautious = c->calling->related || !c->calling->reached ||
                   (c->calling->any_fixed && !c->fixed);
-    if (c->cautious && !given && !check_program_points(c, how))
+    if (c->cautious && !given && !check_program_points(c))
         return false;
     attach_sample(c, given);
     const jx_point *points =
@@ -431,6 +440,7 @@ void jx_grad_pattern(jx_gradding *c, const jx_plan_options *how, bool thorough,
         c->loops = jx_points_has_loop(c->rule->primal.jaxpr);
         c->iterative = c->loops &&
                        (c->most_work || c->second || !jx_grad_loops_itself(c));
+        c->nearness = jx_sample_nearness(c->rule);
         c->grain = jx_points_grain(c->rule->primal.jaxpr);
         c->converges = c->intent == JX_INTENT_IMPLICIT ||
                        jx_points_converges(c->rule->primal.jaxpr);
@@ -439,9 +449,9 @@ void jx_grad_pattern(jx_gradding *c, const jx_plan_options *how, bool thorough,
         c->approximates = jx_points_has_rounded(c->rule->primal.jaxpr);
         c->rounded = holds_rounded(c);
         c->symmetric = c->symmetric || c->intent == JX_INTENT_SYMMETRIC;
-        if (check_points(c, how, thorough) && !thorough &&
+        if (check_points(c, thorough) && !thorough &&
             c->comparisons + c->abroad == 0)
-            check_points(c, how, true);
+            check_points(c, true);
         weigh_points(c);
         if (!c->wrong && thorough && c->comparisons > 0)
             jx_grad_declared(c);

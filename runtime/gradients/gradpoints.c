@@ -325,18 +325,48 @@ static bool compares_with(const jx_eqn *eqn, const void *least)
     return false;
 }
 
-double jx_points_enough(const jx_jaxpr *jaxpr)
+static bool is_cond(const jx_eqn *eqn, const void *unused)
 {
-    double least = 0, by = 1e-3;
+    (void)unused;
+    return eqn->prim->id == JX_PRIM_cond;
+}
 
-    if (!any_eqn(jaxpr, is_while, NULL) || !any_eqn(jaxpr, compares_with, &least))
-        return 0;
-    /* By halves: the test tells whether one is larger. */
+/* Whether it is a loop that may end early, or do nothing from some turn on, in which an
+ * equation passes the test. */
+static bool any_in_loop(const jx_eqn *eqn, eqn_test *test, const void *with)
+{
+    bool counted = eqn->prim->id == JX_PRIM_scan;
+
+    for (int i = 0; (counted || eqn->prim->id == JX_PRIM_while) && i < eqn->nparams; i++) {
+        const jx_value *value = eqn->params[i].value;
+        if (value->tag == JX_V_JAXPR && (!counted || any_eqn(value->jaxpr, is_cond, NULL)) &&
+            any_eqn(value->jaxpr, test, with))
+            return true;
+    }
+    return false;
+}
+
+static bool loops_on(const jx_eqn *eqn, const void *least)
+{
+    return any_in_loop(eqn, compares_with, least);
+}
+
+/* By halves: the test tells whether one is larger. */
+static double largest_of(const jx_jaxpr *jaxpr, eqn_test *test)
+{
+    double by = 1e-3;
+
     for (int i = 0; i < 64; i++, by /= 2)
-        if (any_eqn(jaxpr, compares_with, &by))
+        if (any_eqn(jaxpr, test, &by))
             return 2 * by;
     return 0;
 }
+
+double jx_points_enough(const jx_jaxpr *jaxpr)
+{
+    return any_eqn(jaxpr, is_while, NULL) ? largest_of(jaxpr, compares_with) : 0;
+}
+
 
 static bool compares_floats(const jx_eqn *eqn, const void *unused)
 {
@@ -345,6 +375,18 @@ static bool compares_floats(const jx_eqn *eqn, const void *unused)
     (void)unused;
     return (id == JX_PRIM_lt || id == JX_PRIM_le || id == JX_PRIM_gt || id == JX_PRIM_ge) &&
            jx_dtype_is_inexact(jx_atom_aval(eqn->ins[0])->dtype);
+}
+
+static bool looks_at_floats(const jx_eqn *eqn, const void *unused)
+{
+    return any_in_loop(eqn, compares_floats, unused);
+}
+
+double jx_points_stops_at(const jx_jaxpr *jaxpr)
+{
+    if (!any_eqn(jaxpr, looks_at_floats, NULL))
+        return 0;
+    return fmax(largest_of(jaxpr, loops_on), 2 * jx_unit_roundoff(jx_points_narrowest(jaxpr)));
 }
 
 static bool ends_by_floats(const jx_eqn *eqn, const void *unused)
@@ -555,6 +597,17 @@ static bool is_stop(const jx_eqn *eqn, const void *unused)
 {
     (void)unused;
     return eqn->prim->id == JX_PRIM_stop_gradient;
+}
+
+static bool batches(const jx_eqn *eqn, const void *unused)
+{
+    (void)unused;
+    return eqn->prim->id == JX_PRIM_custom_vmap_call || jx_eqn_is_unknown(eqn);
+}
+
+bool jx_points_batches(const jx_jaxpr *jaxpr)
+{
+    return any_eqn(jaxpr, batches, NULL);
 }
 
 bool jx_points_stops(const jx_jaxpr *jaxpr)

@@ -58,6 +58,10 @@ double jx_points_grain(const jx_jaxpr *jaxpr);
  * ones included: how near is near enough.  0 without. */
 double jx_points_enough(const jx_jaxpr *jaxpr);
 
+/* The same of comparisons in loops alone; at least the distance of two numbers of the
+ * narrowest float, where they compare floats at all: what is near enough may be computed. */
+double jx_points_stops_at(const jx_jaxpr *jaxpr);
+
 /* Whether a jaxpr has a loop that ends when numbers are near enough, and does not say
  * that this is nearer than 1e-5; nested ones included. */
 bool jx_points_converges(const jx_jaxpr *jaxpr);
@@ -86,6 +90,8 @@ bool jx_points_is_rough(const jx_jaxpr *jaxpr);
 bool jx_points_float(jx_atom atom, double *value);
 /* Whether a jaxpr decomposes matrices, nested ones included. */
 bool jx_points_decomposes(const jx_jaxpr *jaxpr);
+/* Whether a jaxpr calls what has a batching rule of its own, nested ones included. */
+bool jx_points_batches(const jx_jaxpr *jaxpr);
 /* Whether a jaxpr stops gradients, nested ones included. */
 bool jx_points_stops(const jx_jaxpr *jaxpr);
 

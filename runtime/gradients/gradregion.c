@@ -112,16 +112,16 @@ static uint64_t way_at(survey *s, double t)
     change_places(s);
     put(s, t);
     bool ran = jx_callee_run(&c->primal);
-    s->left -= jx_exec_operations(c->primal.exec) + 1;
+    s->left -= jx_grad_cost(c, &c->primal) + 1;
     ran = ran && !s->primal_alone;
     memcpy(c->moved, s->line, (size_t)c->in.size * sizeof *c->moved);
     for (int j = 0; j < c->out.size; j++)
         c->cotangent[j] = 1;
     if (ran && !c->rule->vjp && jx_grad_run_jvp(c, c->moved, 1))
-        s->left -= jx_exec_operations(c->jvp.exec);
+        s->left -= jx_grad_cost(c, &c->jvp);
     if (ran && c->rule->vjp && jx_grad_prepare_fwd(c) &&
         jx_grad_pulled_back(c, c->cotangent, c->moved, &value, &scale))
-        s->left -= jx_exec_operations(c->fwd.exec) + jx_exec_operations(c->bwd.exec);
+        s->left -= jx_grad_cost(c, &c->fwd) + jx_grad_cost(c, &c->bwd);
     change_places(s);
     c->work = work;
     c->spent = spent;

@@ -106,32 +106,23 @@ typedef struct values {
     size_t *bytes;
 } values;
 
-/* Runs a jaxpr on wide inputs; the outputs are copied to the arena. */
-static values run_wide(const jx_typed *typed, const jx_closed *closed,
-                       int nbindings, const jx_binding *bindings,
-                       const void *const *ins)
+/* Runs a plan on wide inputs; the outputs are copied to the arena. */
+static values run_wide(jx_arena *arena, const jx_kept_plan *kept, const void *const *ins)
 {
-    jx_arena *arena = typed->program->ctx->arena;
-    jx_plan_options how = {
-        .domain = JX_WIDE, .nbindings = nbindings, .bindings = bindings};
-    jx_plan *plan = jx_plan_make(typed, closed, &how);
-    jx_exec *exec = plan ? jx_exec_new(plan) : NULL;
     values outs = {0};
 
-    if (exec)
-        jx_exec_limit(exec, 1000000);
-    if (exec && jx_exec_run(exec, ins, NULL)) {
-        outs.count = jx_plan_nouts(plan);
+    if (kept)
+        jx_exec_limit(kept->exec, 1000000);
+    if (kept && jx_exec_run(kept->exec, ins, NULL)) {
+        outs.count = jx_plan_nouts(kept->plan);
         outs.at = JX_NEW_ARRAY(arena, outs.count + 1, const void *);
         outs.bytes = JX_NEW_ARRAY(arena, outs.count + 1, size_t);
         for (int i = 0; outs.at && outs.bytes && i < outs.count; i++) {
-            outs.bytes[i] = jx_plan_out(plan, i)->bytes;
+            outs.bytes[i] = jx_plan_out(kept->plan, i)->bytes;
             outs.at[i] =
-                jx_arena_copy(arena, jx_exec_out(exec, i), outs.bytes[i]);
+                jx_arena_copy(arena, jx_exec_out(kept->exec, i), outs.bytes[i]);
         }
     }
-    jx_exec_free(exec);
-    jx_plan_free(plan);
     return outs.at && outs.bytes ? outs : (values){0};
 }
 
@@ -151,14 +142,23 @@ static void draw(jx_rng *rng, const jx_port *port, const jx_point *point,
         jx_sample_passive(rng, port, point, NULL, to);
 }
 
+/* The plan of the entry at the sizes of a sampling. */
+static const jx_plan *entry_plan(const jx_sampling *by)
+{
+    const jx_kept_plan *kept =
+        jx_kept_plan_of(by->plans, by->typed, &by->typed->program->entry, JX_WHOLE,
+                        by->how->nbindings, by->how->bindings);
+
+    return kept ? kept->plan : NULL;
+}
+
 /* The entry's inputs in the wide domain: those given, or drawn. */
-static const void *const *make_inputs(const jx_typed *typed,
-                                      const jx_plan_options *how,
+static const void *const *make_inputs(const jx_sampling *by,
                                       const void *const *given, jx_rng *rng,
                                       const jx_point *point)
 {
-    jx_arena *arena = typed->program->ctx->arena;
-    jx_plan *plan = jx_plan_make(typed, &typed->program->entry, how);
+    jx_arena *arena = by->typed->program->ctx->arena;
+    const jx_plan *plan = entry_plan(by);
     void **wide =
         plan ? JX_NEW_ARRAY(arena, jx_plan_nins(plan) + 1, void *) : NULL;
     bool good = wide != NULL;
@@ -176,17 +176,14 @@ static const void *const *make_inputs(const jx_typed *typed,
         else if (good)
             draw(rng, port, point, wide[i]);
     }
-    jx_plan_free(plan);
     return good ? (const void *const *)wide : NULL;
 }
 
 /* Looks for a call of a rule's function, with values for its operands. */
 typedef struct search {
-    const jx_typed *typed;
+    const jx_sampling *by;
     jx_program *program; /* that is typed */
     const jx_rule *rule;
-    int nbindings;
-    const jx_binding *bindings;
     const bool *holds; /* by jaxpr: its code makes the call, or that of rules, if these are
                           looked into */
     bool in_rules;
@@ -196,20 +193,19 @@ typedef struct search {
     jx_rng moves;
 } search;
 
+static const jx_kept_plan *plan_of(const search *s, const jx_closed *closed, int upto)
+{
+    const jx_plan_options *how = s->by->how;
+
+    return jx_kept_plan_of(s->by->plans, s->by->typed, closed, upto, how->nbindings,
+                           how->bindings);
+}
+
 /* The operands of equation `index`, by running what stands before it. */
 static values operands_at(const search *s, const jx_closed *closed, int index,
                           const void *const *ins)
 {
-    jx_jaxpr *prefix =
-        jx_arena_copy(s->program->ctx->arena, closed->jaxpr, sizeof *prefix);
-
-    if (!prefix)
-        return (values){0};
-    prefix->neqns = index;
-    prefix->outs = closed->jaxpr->eqns[index].ins;
-    prefix->nouts = closed->jaxpr->eqns[index].nins;
-    jx_closed part = {prefix, closed->nconsts, closed->consts};
-    return run_wide(s->typed, &part, s->nbindings, s->bindings, ins);
+    return run_wide(s->program->ctx->arena, plan_of(s, closed, index), ins);
 }
 
 static void move_drawn(search *s, const jx_port *port, double *drawn)
@@ -227,9 +223,8 @@ static const void *const *with_drawn(search *s, const jx_closed *closed,
 {
     static const jx_point point = {JX_AT_NORMAL, 1, ""};
     jx_arena *arena = s->program->ctx->arena;
-    jx_plan_options how = {
-        .domain = JX_WIDE, .nbindings = s->nbindings, .bindings = s->bindings};
-    jx_plan *plan = jx_plan_make(s->typed, closed, &how);
+    const jx_kept_plan *kept = plan_of(s, closed, JX_WHOLE);
+    const jx_plan *plan = kept ? kept->plan : NULL;
     int given = first->count - from, n = plan ? jx_plan_nins(plan) : -1;
     const void **ins =
         n >= given ? JX_NEW_ARRAY(arena, n + 1, const void *) : NULL;
@@ -247,7 +242,6 @@ static const void *const *with_drawn(search *s, const jx_closed *closed,
         good = drawn || (i < given && first->bytes[from + i] == port->bytes);
         ins[i] = drawn ? drawn : good ? first->at[from + i] : NULL;
     }
-    jx_plan_free(plan);
     return good ? ins : NULL;
 }
 
@@ -257,8 +251,7 @@ static values residuals_of(search *s, const jx_rule *rule,
                            const void *const *primals)
 {
     jx_arena *arena = s->program->ctx->arena;
-    values own =
-        run_wide(s->typed, &p->fwd, s->nbindings, s->bindings, primals);
+    values own = run_wide(arena, plan_of(s, &p->fwd, JX_WHOLE), primals);
     values all = {.count = p->nres,
                   .at = JX_NEW_ARRAY(arena, p->nres + 1, const void *),
                   .bytes = JX_NEW_ARRAY(arena, p->nres + 1, size_t)};
@@ -335,7 +328,7 @@ static values parts_of(const search *s, const values *of, int first, int count, 
 static values find_in_scan(search *s, const jx_p_scan *scan, const values *there, int depth)
 {
     values first = parts_of(s, there, 0, there->count, there->count);
-    jx_assignment sizes = {s->nbindings, s->bindings};
+    jx_assignment sizes = {s->by->how->nbindings, s->by->how->bindings};
     int64_t length = 0;
 
     for (int i = (int)(scan->num_consts + scan->num_carry); first.at && i < first.count; i++) {
@@ -496,90 +489,80 @@ static bool starts(search *s, bool in_rules)
 }
 
 /* By the program's own code; else by that of its rules. */
-static const void *const *operands_of(const jx_typed *typed,
-                                      const jx_rule *rule,
-                                      const void *const *ins,
-                                      const jx_plan_options *how, double step,
-                                      jx_rng moves)
+static const void *const *operands_of(const jx_sampling *by, const jx_rule *rule,
+                                      const void *const *ins, double step, jx_rng moves)
 {
-    search s = {.step = step,
+    jx_program *program = by->typed->program;
+    search s = {.by = by,
+                .step = step,
                 .moves = moves,
-                .typed = typed,
-                .program = typed->program,
+                .program = program,
                 .rule = rule,
-                .nbindings = how->nbindings,
-                .bindings = how->bindings,
                 .rng = {1}};
     values found = {0};
 
     if (ins && starts(&s, false))
-        found = find_call(&s, &typed->program->entry, ins, 0);
+        found = find_call(&s, &program->entry, ins, 0);
     if (ins && !found.at && starts(&s, true))
-        found = find_call(&s, &typed->program->entry, ins, 0);
-    jx_plan *plan = found.at ? jx_plan_make(typed, &rule->primal, how) : NULL;
-    bool good = takes_values(rule, plan, &found);
-    jx_plan_free(plan);
+        found = find_call(&s, &program->entry, ins, 0);
+    const jx_kept_plan *kept = found.at ? plan_of(&s, &rule->primal, JX_WHOLE) : NULL;
+    bool good = takes_values(rule, kept ? kept->plan : NULL, &found);
     /* A sample is a help: without it the other points are still there. */
-    jx_error_clear(typed->program->ctx);
+    jx_error_clear(program->ctx);
     return good ? found.at : NULL;
 }
 
-static const jx_sampled *sampled(const jx_typed *typed, const jx_rule *rule,
-                                 const void *const *ins,
-                                 const jx_plan_options *how)
+static const jx_sampled *sampled(const jx_sampling *by, const jx_rule *rule,
+                                 const void *const *ins)
 {
-    const void *const *at = operands_of(typed, rule, ins, how, 0, (jx_rng){0});
+    const void *const *at = operands_of(by, rule, ins, 0, (jx_rng){0});
     jx_sampled *found =
-        at ? JX_NEW(typed->program->ctx->arena, jx_sampled) : NULL;
+        at ? JX_NEW(by->typed->program->ctx->arena, jx_sampled) : NULL;
 
     if (found)
         *found = (jx_sampled){.at = at, .inputs = ins};
     return found;
 }
 
-const jx_sampled *jx_sample_given(const jx_typed *typed, const jx_rule *rule,
-                                  const void *const *inputs,
-                                  const jx_plan_options *how)
+const jx_sampled *jx_sample_given(const jx_sampling *by, const jx_rule *rule,
+                                  const void *const *inputs)
 {
     if (!inputs)
         return NULL;
-    return sampled(typed, rule, make_inputs(typed, how, inputs, NULL, NULL),
-                   how);
+    return sampled(by, rule, make_inputs(by, inputs, NULL, NULL));
 }
 
-const jx_sampled *jx_sample_inputs(const jx_typed *typed, const void *const *inputs,
-                                   const jx_plan_options *how)
+const jx_sampled *jx_sample_inputs(const jx_sampling *by, const void *const *inputs)
 {
-    const void *const *wide = inputs ? make_inputs(typed, how, inputs, NULL, NULL) : NULL;
-    jx_sampled *to = wide ? JX_NEW(typed->program->ctx->arena, jx_sampled) : NULL;
+    jx_ctx *ctx = by->typed->program->ctx;
+    const void *const *wide = inputs ? make_inputs(by, inputs, NULL, NULL) : NULL;
+    jx_sampled *to = wide ? JX_NEW(ctx->arena, jx_sampled) : NULL;
 
-    if (inputs && !wide && typed->program->ctx->error.kind != JX_E_LIMIT)
-        jx_error_clear(typed->program->ctx); /* who plans it says why it can't be run */
+    if (inputs && !wide && ctx->error.kind != JX_E_LIMIT)
+        jx_error_clear(ctx); /* who plans it says why it can't be run */
     if (to)
         *to = (jx_sampled){.at = wide, .inputs = wide};
     return to;
 }
 
-const jx_sampled *jx_sample_program(const jx_typed *typed, const jx_rule *rule,
-                                    jx_rng *rng, int which,
-                                    const jx_plan_options *how)
+const jx_sampled *jx_sample_program(const jx_sampling *by, const jx_rule *rule,
+                                    jx_rng *rng, int which)
 {
     static const jx_point kinds[] = {{JX_AT_NORMAL, 1, ""},
                                      {JX_AT_POSITIVE, 1, ""},
                                      {JX_AT_NORMAL, 0.1, ""},
                                      {JX_AT_NORMAL, 10, ""}};
 
-    return sampled(typed, rule,
-                   make_inputs(typed, how, NULL, rng, &kinds[which % 4]), how);
+    return sampled(by, rule, make_inputs(by, NULL, rng, &kinds[which % 4]));
 }
 
 /* Inputs after a step in each direction of floats; both take the same step.  Of one input
  * alone, if that is not negative. */
-static bool step_inputs(const jx_typed *typed, const jx_sampled *from, int only,
-                        jx_rng *rng, const jx_plan_options *how,
-                        const void **ahead, const void **behind)
+static bool step_inputs(const jx_sampling *by, const jx_sampled *from, int only,
+                        jx_rng *rng, const void **ahead, const void **behind)
 {
-    jx_plan *plan = jx_plan_make(typed, &typed->program->entry, how);
+    jx_arena *arena = by->typed->program->ctx->arena;
+    const jx_plan *plan = entry_plan(by);
     bool good = plan != NULL;
 
     for (int i = 0; good && i < jx_plan_nins(plan); i++) {
@@ -587,10 +570,8 @@ static bool step_inputs(const jx_typed *typed, const jx_sampled *from, int only,
         ahead[i] = behind[i] = from->inputs[i];
         if (!jx_dtype_is_inexact(port->dtype) || (only >= 0 && only != i))
             continue;
-        double *there =
-            jx_arena_copy(typed->program->ctx->arena, ahead[i], port->bytes);
-        double *back =
-            jx_arena_copy(typed->program->ctx->arena, ahead[i], port->bytes);
+        double *there = jx_arena_copy(arena, ahead[i], port->bytes);
+        double *back = jx_arena_copy(arena, ahead[i], port->bytes);
         good = there && back;
         for (size_t k = 0; good && k < port->bytes / sizeof *there; k++) {
             double step =
@@ -601,26 +582,23 @@ static bool step_inputs(const jx_typed *typed, const jx_sampled *from, int only,
         ahead[i] = there;
         behind[i] = back;
     }
-    jx_plan_free(plan);
     return good;
 }
 
-bool jx_sample_moved(const jx_typed *typed, const jx_rule *rule,
-                     const jx_sampled *from, int only, jx_rng *rng,
-                     const jx_plan_options *how, const void *const **ahead,
+bool jx_sample_moved(const jx_sampling *by, const jx_rule *rule, const jx_sampled *from,
+                     int only, jx_rng *rng, const void *const **ahead,
                      const void *const **behind)
 {
-    int n = typed->program->entry.jaxpr->nins;
-    const void **there =
-        JX_NEW_ARRAY(typed->program->ctx->arena, n + 1, const void *);
-    const void **back =
-        JX_NEW_ARRAY(typed->program->ctx->arena, n + 1, const void *);
+    jx_arena *arena = by->typed->program->ctx->arena;
+    int n = by->typed->program->entry.jaxpr->nins;
+    const void **there = JX_NEW_ARRAY(arena, n + 1, const void *);
+    const void **back = JX_NEW_ARRAY(arena, n + 1, const void *);
 
-    if (!there || !back || !step_inputs(typed, from, only, rng, how, there, back))
+    if (!there || !back || !step_inputs(by, from, only, rng, there, back))
         return false;
     double step = 1. / JX_SAMPLE_STEPS;
-    *ahead = operands_of(typed, rule, there, how, step, *rng);
-    *behind = operands_of(typed, rule, back, how, -step, *rng);
+    *ahead = operands_of(by, rule, there, step, *rng);
+    *behind = operands_of(by, rule, back, -step, *rng);
     return *ahead && *behind;
 }
 
@@ -667,7 +645,22 @@ static double widest_rounding(const jx_jaxpr *jaxpr)
     return most;
 }
 
-double jx_sample_tolerance(const jx_rule *rule)
+enum { STEPS_LEFT = 8 }; /* of the size at which a loop ends, that it may be off */
+
+double jx_sample_nearness(const jx_rule *rule)
+{
+    double most = 0;
+
+    for (int i = 0; i < rule->npatterns; i++) {
+        const jx_rule_pattern *p = &rule->patterns[i];
+        const jx_jaxpr *code[] = {p->jvp.jaxpr, p->fwd.jaxpr, p->bwd.jaxpr};
+        for (size_t k = 0; k < sizeof code / sizeof *code; k++)
+            most = code[k] ? fmax(most, STEPS_LEFT * jx_points_stops_at(code[k])) : most;
+    }
+    return most;
+}
+
+static double tolerance_of(const jx_rule *rule)
 {
     double most = widest_rounding(rule->primal.jaxpr);
     double enough = jx_points_enough(rule->primal.jaxpr);
@@ -680,7 +673,12 @@ double jx_sample_tolerance(const jx_rule *rule)
      * a rule may be off by its own roundings alone. */
     if (!jx_points_has_rounded(rule->primal.jaxpr))
         return fmax(most / 8, 1e-10);
-    return fmax(fmax(most, enough) * 8, 1e-8);
+    return fmax(fmax(most, enough) * STEPS_LEFT, 1e-8);
+}
+
+double jx_sample_tolerance(const jx_rule *rule)
+{
+    return fmax(tolerance_of(rule), jx_sample_nearness(rule));
 }
 
 const char *jx_sample_text(jx_ctx *ctx, const double *x, int count)

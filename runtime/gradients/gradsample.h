@@ -3,6 +3,7 @@
 #ifndef JX_GRADSAMPLE_H
 #define JX_GRADSAMPLE_H
 
+#include "runtime/gradients/gradplans.h"
 #include "runtime/gradients/gradpoints.h"
 #include "runtime/plan.h"
 
@@ -24,28 +25,31 @@ typedef struct jx_sampled {
     const void *const *inputs; /* of the program, wide: what they came from */
 } jx_sampled;
 
+/* Where operands come from: runs of the program at these sizes. */
+typedef struct jx_sampling {
+    const jx_typed *typed;
+    const jx_plan_options *how;
+    jx_kept_plans *plans;
+} jx_sampling;
+
 /* Those of a run on `inputs` (declared dtypes).  The call may be one by the code
  * of another rule, where the tangents or cotangents are drawn.  NULL without
  * inputs, or where the call is not reached through plain calls and rules. */
-const jx_sampled *jx_sample_given(const jx_typed *typed, const jx_rule *rule,
-                                  const void *const *inputs,
-                                  const jx_plan_options *how);
+const jx_sampled *jx_sample_given(const jx_sampling *by, const jx_rule *rule,
+                                  const void *const *inputs);
 /* The inputs themselves, as operands of the program; NULL without. */
-const jx_sampled *jx_sample_inputs(const jx_typed *typed, const void *const *inputs,
-                                   const jx_plan_options *how);
+const jx_sampled *jx_sample_inputs(const jx_sampling *by, const void *const *inputs);
 /* The same for inputs that are drawn: normal (which = 0), positive, small,
  * larger. */
-const jx_sampled *jx_sample_program(const jx_typed *typed, const jx_rule *rule,
-                                    jx_rng *rng, int which,
-                                    const jx_plan_options *how);
+const jx_sampled *jx_sample_program(const jx_sampling *by, const jx_rule *rule,
+                                    jx_rng *rng, int which);
 
 /* The operands after a small step of the program's inputs (of the input `only` alone, if that
  * is not negative) in a direction that is drawn, and after one the other way: where operands
  * depend on each other, these are the directions that a rule meets.  False if there are none. */
 enum { JX_SAMPLE_STEPS = 100000 }; /* a step is one part of so many */
-bool jx_sample_moved(const jx_typed *typed, const jx_rule *rule,
-                     const jx_sampled *from, int only, jx_rng *rng,
-                     const jx_plan_options *how, const void *const **ahead,
+bool jx_sample_moved(const jx_sampling *by, const jx_rule *rule, const jx_sampled *from,
+                     int only, jx_rng *rng, const void *const **ahead,
                      const void *const **behind);
 
 /* gradcalling.c */
@@ -103,6 +107,9 @@ void jx_sample_passive(jx_rng *rng, const jx_port *port, const jx_point *point,
 /* How closely a rule can be expected to agree: constants in the code were
  * rounded to its narrowest float dtype before we saw them. */
 double jx_sample_tolerance(const jx_rule *rule);
+/* How near the rule's own loops come to what they compute, relative, where they end when that
+ * is near enough; 0 where none does. */
+double jx_sample_nearness(const jx_rule *rule);
 
 /* "x = [0.5, -1, ...]", arena text. */
 const char *jx_sample_text(jx_ctx *ctx, const double *x, int count);

@@ -62,6 +62,11 @@ static jx_plan_options how_of(const jx_gradding *c, int which)
 static void keep_own(const jx_gradding *of, jx_gradding *to)
 {
     to->primal = of->primal;
+    to->line = of->line;
+    to->tried = of->tried;
+    to->alone = of->alone;
+    to->strikes = of->strikes;
+    to->sampling = of->sampling;
     to->jvp = of->jvp;
     to->fwd = of->fwd;
     to->bwd = of->bwd;
@@ -73,6 +78,7 @@ static void keep_own(const jx_gradding *of, jx_gradding *to)
     to->moved = of->moved;
     to->directions = of->directions;
     to->along = of->along;
+    to->is_looked = of->is_looked;
     to->slopes = of->slopes;
     to->again = of->again;
     to->agreed = of->agreed;
@@ -245,20 +251,19 @@ bool jx_grad_is_rounding(jx_gradding *c, const double *d, jx_functional f, doubl
     return false;
 }
 
-/* What a noise makes of a difference at most; not finite where it makes no number of it. */
-static double made_by(jx_gradding *c, jx_gradding *s, const double *d, jx_functional f,
-                      double quiet)
+/* Whether a noise makes as much as that of a difference, or no number. */
+static bool makes(jx_gradding *c, jx_gradding *s, const double *d, jx_functional f,
+                  double quiet, double much)
 {
-    double most = 0, off;
+    double off;
 
     for (int k = 0; k < SHAKES; k++) {
         c->asked += s->work;
         s->work = 0;
-        if (!difference(s, d, f, &off) || !isfinite(off))
-            return INFINITY;
-        most = fmax(most, fabs(off - quiet));
+        if (!difference(s, d, f, &off) || !isfinite(off) || fabs(off - quiet) >= much)
+            return true;
     }
-    return most;
+    return false;
 }
 
 double jx_grad_noise_moves(jx_gradding *c, const double *d, jx_functional f)
@@ -294,5 +299,5 @@ bool jx_grad_is_noise(jx_gradding *c, const double *d, jx_functional f, double o
     s->noise->by = 0;
     is = difference(s, d, f, &quiet) && isfinite(quiet);
     s->noise->by = 1;
-    return is && off <= enough_of_noise * made_by(c, s, d, f, quiet);
+    return is && makes(c, s, d, f, quiet, off / enough_of_noise);
 }

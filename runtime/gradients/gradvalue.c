@@ -36,7 +36,31 @@ static bool jumps(jx_gradding *c, int component, double off)
     return most - least > (isfinite(off) ? fabs(off) / 4 : 1e-3 * (1 + fabs(y[component])));
 }
 
-bool jx_grad_same_primals(jx_gradding *c, const jx_callee *rule, int first)
+static bool run_flushed(const jx_gradding *c, jx_callee *f, int shift, bool flush, double *y)
+{
+    bool good = jx_exec_flush(f->exec, flush) && jx_callee_run(f);
+
+    jx_exec_flush(f->exec, false);
+    if (good)
+        jx_space_gather(&c->out, f, shift, y);
+    return good;
+}
+
+/* Whether they are one where subnormal numbers are zeros: a choice that such a number decides
+ * (exp(-745) > 0) says nothing of either. */
+static bool is_subnormal(jx_gradding *c, jx_callee *rule, int first, int component)
+{
+    double *y = c->along, *z = c->moved;
+    bool same = run_flushed(c, &c->primal, 0, true, y) && run_flushed(c, rule, first, true, z) &&
+                fabs(y[component] - z[component]) <=
+                    16 * c->tolerance * fabs(y[component]) + 1e-12;
+
+    c->has_along = false; /* its room was used */
+    run_flushed(c, rule, first, false, z);
+    return same;
+}
+
+bool jx_grad_same_primals(jx_gradding *c, jx_callee *rule, int first)
 {
     double *y = c->samples, *z = c->samples + c->out.size;
 
@@ -49,7 +73,7 @@ bool jx_grad_same_primals(jx_gradding *c, const jx_callee *rule, int first)
         if (!isfinite(y[j]) || fabs(y[j]) > largest_of(c, j) || fabs(y[j] - z[j]) <= slack ||
             (fabs(y[j] - z[j]) <= 1e-3 * (1 + fabs(y[j])) &&
              jx_grad_is_rounded_value(c, j, y[j] - z[j])) ||
-            jumps(c, j, y[j] - z[j]))
+            jumps(c, j, y[j] - z[j]) || is_subnormal(c, rule, first, j))
             continue;
         c->code = JX_CODE_DRV010;
         c->wrong = jx_arena_printf(

@@ -193,6 +193,7 @@ static double nearness(const jx_gradding *c)
     for (int i = 0; i < c->rule->nins; i++)
         unit = fmax(unit, jx_unit_roundoff(c->rule->ins[i]->dtype));
     unit = fmax(c->rounded ? 1.5 * unit : unit / 2, c->approximates ? 8e-12 : 1e-12);
+    unit = fmax(unit, c->nearness);
     return c->rough ? fmax(fmax(c->tolerance, unit), 1e-8) : unit;
 }
 

@@ -155,6 +155,7 @@ static bool prepare(whole *w, jx_rule_report *report)
         return false;
     }
     report->tolerance = jx_sample_tolerance(&m->rule);
+    const jx_sampling by = {w->typed, &w->how, w->options->plans};
     w->base = (jx_gradding){
         .typed = w->typed,
         .options = w->options,
@@ -164,7 +165,7 @@ static bool prepare(whole *w, jx_rule_report *report)
         .most_work = WHOLE_OPERATIONS,
         .ends = jx_sample_ends(w->program),
         .symmetric = jx_points_symmetric(entry->jaxpr),
-        .given = jx_sample_inputs(w->typed, w->options->inputs, &w->how),
+        .given = jx_sample_inputs(&by, w->options->inputs),
     };
     return true;
 }

@@ -50,6 +50,10 @@ static double number_at(const jx_view *view, const int64_t *index)
 
     for (int k = 0; k < view->rank; k++)
         at += index[k] * view->strides[k];
+    if (view->dtype == JX_F64)
+        return *(const double *)at;
+    if (view->dtype == JX_BOOL)
+        return *at;
     if (jx_dtype_is_inexact(view->dtype))
         jx_convert(view->dtype, jx_dtype_is_complex(view->dtype) ? JX_C128 : JX_F64, at, value,
                    1);

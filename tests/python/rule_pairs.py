@@ -587,3 +587,46 @@ def power_of_both(wrong):
 def not_linear(wrong):
     return jvp(jnp.sin, lambda p, t: (
         jnp.sin(p[0]), jnp.cos(p[0]) * (jnp.clip(t[0], -1, 1) if wrong else t[0])))
+
+
+@pair(P)
+def series_in_turns(wrong):
+    """The rule's series stops where a term is less than a computed number of float32."""
+    def series(x):
+        def turn(carry, n):
+            done, term, total = carry
+            def go():
+                new = -term * x * x / ((2 * n + 1) * (2 * n + 2))
+                return jnp.all(abs(new) <= eps / (1 + abs(x))), new, total + new
+            return jax.lax.cond(done, lambda: carry, go), None
+        eps = jnp.finfo(x.dtype).eps
+        start = jnp.all(x != x), jnp.ones_like(x), jnp.ones_like(x)
+        (_, _, total), _ = jax.lax.scan(turn, start, jnp.arange(40.))
+        return total
+    return slope(lambda x: jnp.sin(jnp.tanh(x)), lambda x: (
+        series(jnp.tanh(x)) * (1 - jnp.tanh(x) ** 2) * (1.0001 if wrong else 1)))
+
+
+@pair(np.linspace(-3, 3, 20000, dtype=np.float32).reshape(100, 200))
+def one_of_many(wrong):
+    """Wrong for one element of a large array alone."""
+    def derivative(x):
+        right = jnp.cos(x)
+        return right.at[77, 123].mul(1.01) if wrong else right
+    return slope(jnp.sin, derivative)
+
+
+@pair(np.linspace(-3, 3, 20000, dtype=np.float32).reshape(100, 200))
+def one_of_many_backwards(wrong):
+    def bwd(x, g):
+        right = g * jnp.cos(x)
+        return (right.at[77, 123].mul(1.01) if wrong else right,)
+    return vjp(jnp.sin, lambda x: (jnp.sin(x), x), bwd)
+
+
+@pair(np.linspace(-3, 3, 16000, dtype=np.float32).reshape(40, 400))
+def rows_of_many(wrong):
+    def rule(p, t):
+        y = jax.nn.softmax(p[0])
+        return y, y * (t[0] - (y * t[0]).sum(-1, keepdims=True) * (1.001 if wrong else 1))
+    return jvp(lambda x: jax.nn.softmax(x), rule)

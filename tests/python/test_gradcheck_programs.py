@@ -41,7 +41,7 @@ def test_wrong_where_parts_are_right(function):
 
 @pytest.mark.parametrize("function", [
     safe_quotient, jnp.sort, jnp.cumsum, jax.nn.relu, jax.nn.softmax, jnp.abs,
-    lambda x: jnp.abs(x[:2] + 1j * x[2:]) ** 2, jnp.max, jnp.median,
+    lambda x: jnp.abs(x[:2] + 1j * x[2:]), jnp.max, jnp.median,
     lambda x: jnp.round(x * 4) * x, lambda x: jnp.linalg.norm(x),
     lambda x: jax.lax.scan(lambda c, y: (c * y + 1, c), 1.0, x)[1],
     lambda x: x ** x[::-1], jax.nn.silu, jnp.frexp,
@@ -54,6 +54,15 @@ def test_right_ones_are_not_accused(function):
     assert not report.undecided
     assert any(" is right: " in text and "no disagreement at " in text
                for text in report.assumptions)
+
+
+@pytest.mark.parametrize("function", [
+    jax.scipy.special.i1, lambda x: jnp.abs(x[:2] + 1j * x[2:]) ** 2])
+def test_second_derivatives_at_a_single_point(function):
+    """JAX has 1 and 0 at 0, where 0 and 2 are right."""
+    report = jaxvet.gradcheck(lambda x: function(x))(X)
+    assert codes(report) == ["DRV013"]
+    assert "in second order, at x = [0, 0, 0, 0]" in report.findings[0].data["note"]
 
 
 def test_stopped_gradients_are_not_accused():
