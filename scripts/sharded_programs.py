@@ -229,25 +229,96 @@ def right():
     }
 
 
+def local_gradient(params, batch):
+    """The gradient of a device's own rows, where the loss alone is averaged."""
+    value, slopes = jax.value_and_grad(loss)(params, batch)
+    return jax.tree.map(lambda g: g + 0 * lax.pmean(value, "i"), slopes)
+
+
+def normalized(x):
+    return (x - x.mean(0)) / jnp.sqrt(x.var(0) + 1e-5)
+
+
 def wrong():
     """name -> code, function, reference, specs."""
     small = network((8, 4, 4), 8)
+    rows = (P(), P("i")), P()
+    whole = spec(8, 8)
+
+    def ring_of(perm=None, block=None, turns=None):
+        def own(left, right):
+            count, here = lax.axis_size("i"), lax.axis_index("i")
+            size, total = left.shape[1] // count, 0
+            for turn in range(turns or count):
+                at = (block or (lambda here, turn, count: (here - turn) % count))(here, turn, count)
+                total += lax.dynamic_slice_in_dim(left, at * size, size, 1) @ right
+                right = lax.ppermute(right, "i", perm or around(count))
+            return total
+        return mapped(own, LINE, *ROWS)
+
     return {
         "turned": ("MSH006", mapped(lambda a, b: in_a_ring(a, b, -1), LINE, *ROWS), product,
                    FACTORS),
+        "by_two": ("MSH006", ring_of(block=lambda here, turn, count: (here + turn) % count),
+                   product, FACTORS),
+        "ahead": ("MSH015", ring_of(block=lambda here, turn, count: (here - turn + 1) % count),
+                  product, FACTORS),
+        "too_short": ("MSH008", ring_of(turns=3), product, FACTORS),
+        "too_long": ("MSH007", ring_of(turns=5), product, FACTORS),
+        "open_ring": ("MSH005", ring_of(perm=[(0, 1), (1, 2), (2, 3)]), product, FACTORS),
+        "twice": ("MSH007", mapped(lambda a, b: lax.psum(lax.psum(a @ b, "i"), "i"), LINE,
+                                   (P(None, "i"), P("i", None)), P(), False), product, FACTORS),
+        "other_block": ("MSH015", mapped(
+            lambda a, b: lax.dynamic_slice_in_dim(
+                lax.psum(a @ b, "i"), (lax.axis_index("i") + 1) % 4 * 2, 2, 0), LINE, *INNER),
+            product, FACTORS),
+        "gathered_aside": ("MSH013", mapped(
+            lambda x: lax.all_gather(x, "i", axis=0, tiled=True).T, LINE, P("i"), P(), False),
+            lambda x: x, (whole,)),
+        "stacked": ("MSH014", mapped(
+            lambda x: jnp.swapaxes(lax.all_gather(x, "i"), 0, 1).reshape(8, 8), LINE, P("i"), P(),
+            False), lambda x: x, (whole,)),
+        "order": ("MSH022", mapped(lambda x: 2 * x, GRID, P(("x", "y")), P(("y", "x"))),
+                  lambda x: 2 * x, (whole,)),
+        "groups": ("MSH026", mapped(
+            lambda a, b: lax.psum(a @ b, "i", axis_index_groups=[[0, 1], [2, 3]]), LINE,
+            (P(None, "i"), P("i", None)), P(), False), product, FACTORS),
         "pipeline_nan": ("MSH019", jax.grad(pipeline(jnp.nan)), jax.grad(piped), STAGES),
-        "summed": ("MSH009", mapped(lambda p, b: lax.psum(loss(p, b), "i"), LINE,
-                                    (P(), P("i")), P()), loss, small),
-        "local": ("MSH008", mapped(loss, LINE, (P(), P("i")), P(), False), loss, small),
+        "summed": ("MSH009", mapped(lambda p, b: lax.psum(loss(p, b), "i"), LINE, *rows), loss,
+                   small),
+        "averaged": ("MSH009", mapped(lambda a, b: lax.pmean(a @ b, "i"), LINE,
+                                      (P(None, "i"), P("i", None)), P()), product, FACTORS),
+        "local": ("MSH008", mapped(loss, LINE, *rows, False), loss, small),
+        "local_slopes": ("MSH018", mapped(local_gradient, LINE, *rows, False), jax.grad(loss),
+                         small),
+        "summed_slopes": ("MSH017", mapped(
+            lambda p, b: jax.tree.map(lambda g: lax.psum(g, "i"), jax.grad(loss)(p, b)), LINE,
+            *rows, False), jax.grad(loss), small),
         "softmax": ("MSH020", mapped(lambda x: jax.nn.softmax(x, -1), LINE, P(None, "i"),
                                      P(None, "i")), lambda x: jax.nn.softmax(x, -1),
                     (spec(4, 16),)),
+        "variance": ("MSH020", mapped(lambda x: lax.pmean(x.var(0), "i"), LINE, P("i"), P()),
+                     lambda x: x.var(0), (spec(8, 3),)),
+        "batch_norm": ("MSH020", mapped(normalized, LINE, P("i"), P("i")), normalized,
+                       (spec(8, 3),)),
+        "largest": ("MSH020", mapped(lambda x: lax.pmean(x.max(), "i"), LINE, P("i"), P()),
+                    lambda x: x.max(), (spec(8),)),
         "bias": ("MSH007", mapped(lambda x, w, b: lax.psum(x @ w + b, "i"), LINE,
                                   (P(None, "i"), P("i", None), P()), P()),
                  lambda x, w, b: x @ w + b, (spec(4, 8), spec(8, 4), spec(4))),
         "axis": ("MSH012", mapped(lambda a, b: lax.psum(a @ b, "x"), GRID,
                                   (P("x", "y"), P("y", None)), P("x", None), False), product,
                  FACTORS),
+        "mask": ("MSH021", mapped(
+            lambda x: x * jax.random.bernoulli(jax.random.key(0), .5, x.shape), LINE, P("i"),
+            P("i")), lambda x: x * jax.random.bernoulli(jax.random.key(0), .5, x.shape),
+            (spec(16, 4),)),
+        "clamped": ("MSH016", mapped(
+            lambda x: lax.dynamic_slice_in_dim(x, 3 * lax.axis_index("i"), 2), LINE, P(), P("i")),
+            lambda x: x, (spec(8),)),
+        "apart": ("MSH010", mapped(
+            lambda x: lax.cond(lax.axis_index("i") < 2, lambda x: lax.psum(x, "i"), lambda x: x, x),
+            LINE, P("i"), P("i"), False), lambda x: x, (spec(8),)),
         "narrow": ("MSH025", mapped(lambda a, b: lax.psum((a @ b).astype(jnp.bfloat16), "i")
                                     .astype(jnp.float32), LINE, (P(None, "i"), P("i", None)),
                                     P()), product, FACTORS),

@@ -168,21 +168,68 @@ static bool are_joined(const jx_program *program, int a, int b)
     return false;
 }
 
+/* Along which axes of the mesh two devices stand apart, as bits. */
+static int64_t apart(const jx_mesh *mesh, int64_t a, int64_t b)
+{
+    int64_t axes = 0;
+
+    for (int k = mesh->naxes - 1; k >= 0; k--) {
+        if (a % mesh->sizes[k] != b % mesh->sizes[k])
+            axes |= (int64_t)1 << k;
+        a /= mesh->sizes[k];
+        b /= mesh->sizes[k];
+    }
+    return axes;
+}
+
+/* A group of devices is all of those that stand apart along some axes alone. */
+static bool is_of_axes(const jx_mesh *mesh, const jx_ints *group)
+{
+    int64_t axes = 0, count = 1;
+
+    for (int i = 1; i < group->count; i++)
+        axes |= apart(mesh, group->at[0], group->at[i]);
+    for (int k = 0; k < mesh->naxes; k++)
+        count *= axes >> k & 1 ? mesh->sizes[k] : 1;
+    return count == group->count;
+}
+
+static const jx_eqn *find_odd_groups(const jx_equal_words *w)
+{
+    for (int i = 0; w->mesh && w->mesh->naxes < 32 && i < w->original->njaxprs; i++)
+        for (int k = 0; k < w->original->jaxprs[i]->neqns; k++) {
+            jx_groups groups = groups_of(&w->original->jaxprs[i]->eqns[k]);
+            for (int g = 0; g < groups.count; g++)
+                if (!is_of_axes(w->mesh, &groups.at[g]))
+                    return &w->original->jaxprs[i]->eqns[k];
+        }
+    return NULL;
+}
+
 static void tell_pair(const jx_equal_words *w, jx_equal_cause *to)
 {
     int number = w->floats->pair.output - w->question->nouts;
     int device = w->pairs->at[number].device;
-    const jx_eqn *reduction = find(w->original, reduces);
+    const jx_eqn *reduction = find(w->original, reduces), *odd;
+
+    bool back = find(w->original, is_backward) != NULL;
 
     if (!reduction) {
-        to->code = find(w->original, is_backward) ? JX_CODE_MSH018 : JX_CODE_MSH008;
+        to->code = back ? JX_CODE_MSH018 : JX_CODE_MSH008;
         to->note = "nothing is summed over devices";
+    } else if ((odd = find_odd_groups(w))) {
+        to->code = JX_CODE_MSH026;
+        to->stack = odd->stack;
+        to->note = "what is summed over devices joins groups that are none of the mesh's axes";
     } else if (!are_joined(w->original, 0, device)) {
         to->code = JX_CODE_MSH012;
         to->stack = reduction->stack;
         to->note = jx_arena_printf(w->program->ctx->arena,
                                    "what is summed over devices is never summed over 0 and %d",
                                    device);
+    } else if (back) {
+        to->code = JX_CODE_MSH018;
+        to->note = "this is a gradient, and what is summed over devices is something else";
     } else {
         to->code = JX_CODE_MSH002;
     }
@@ -302,6 +349,63 @@ static bool is_stacked(const jx_program *program, const jx_eqn *gather)
            jx_dim_is_int(eqn->outs[0]->aval->shape[0], &size) && size == 1;
 }
 
+/* ---- what is no ratio, and not linear */
+
+/* Whether a value is made, element by element, of one that was reduced on the device. */
+static bool is_reduced(const jx_jaxpr *jaxpr, jx_atom atom, int depth)
+{
+    const jx_eqn *eqn = maker(jaxpr, atom);
+
+    if (!eqn || depth > 8 || communicates(eqn))
+        return false;
+    if (eqn->prim->id == JX_PRIM_reduce_sum || eqn->prim->id == JX_PRIM_reduce_max ||
+        eqn->prim->id == JX_PRIM_reduce_min)
+        return true;
+    for (int i = 0; eqn->prim->id != JX_PRIM_dot_general && i < eqn->nins; i++)
+        if (is_reduced(jaxpr, eqn->ins[i], depth + 1))
+            return true;
+    return false;
+}
+
+/* What is reduced over devices is a square or an extreme of something that each of them
+ * reduced by itself. */
+static const jx_eqn *curve_behind(const jx_jaxpr *jaxpr, jx_atom atom, int depth)
+{
+    const jx_eqn *eqn = maker(jaxpr, atom), *found = NULL;
+
+    if (!eqn || depth > 12 || communicates(eqn))
+        return NULL;
+    switch (eqn->prim->id) {
+    case JX_PRIM_reduce_max:
+    case JX_PRIM_reduce_min: return eqn;
+    case JX_PRIM_integer_pow:
+    case JX_PRIM_square:
+    case JX_PRIM_sqrt:
+    case JX_PRIM_exp:
+    case JX_PRIM_log: return is_reduced(jaxpr, eqn->ins[0], 0) ? eqn : NULL;
+    case JX_PRIM_mul:
+        if (is_reduced(jaxpr, eqn->ins[0], 0) && is_reduced(jaxpr, eqn->ins[1], 0))
+            return eqn;
+        break;
+    default: break;
+    }
+    for (int i = 0; !found && i < eqn->nins; i++)
+        found = curve_behind(jaxpr, eqn->ins[i], depth + 1);
+    return found;
+}
+
+static const jx_eqn *find_curve(const jx_equal_words *w)
+{
+    const jx_eqn *found = NULL;
+
+    for (int i = 0; !found && i < w->original->njaxprs; i++)
+        for (int k = 0; !found && k < w->original->jaxprs[i]->neqns; k++)
+            if (reduces(&w->original->jaxprs[i]->eqns[k]))
+                found = curve_behind(w->original->jaxprs[i],
+                                     w->original->jaxprs[i]->eqns[k].ins[0], 0);
+    return found;
+}
+
 /* ---- sums that are made of other terms */
 
 /* Whether with that change everywhere it is the other program. */
@@ -311,10 +415,10 @@ static bool is_same_with(const jx_equal_words *w, bool gradient, jx_device_chang
     jx_ordinary changed;
     jx_equal_fields fields;
 
-    if (!jx_ordinary_make(w->readable, gradient, change, &changed) ||
+    if (!jx_ordinary_make(w->original, gradient, change, &changed) ||
         changed.program->entry.jaxpr->nouts < question.nouts) {
-        if (w->readable->ctx->error.kind != JX_E_LIMIT)
-            jx_error_clear(w->readable->ctx);
+        if (w->original->ctx->error.kind != JX_E_LIMIT)
+            jx_error_clear(w->original->ctx);
         return false;
     }
     question.a = (jx_equal_side){.typed = changed.typed};
@@ -347,12 +451,58 @@ static bool tell_repair(const jx_equal_words *w, bool gradient, jx_equal_cause *
     return false;
 }
 
+/* A result or an input is cut along several axes of the mesh at once. */
+static bool cuts_by_many(const jx_eqn *eqn)
+{
+    const jx_p_manual_computation *p = eqn->typed;
+
+    if (eqn->prim->id != JX_PRIM_sdy_manual_computation || !p)
+        return false;
+    for (int side = 0; side < 2; side++) {
+        const jx_shardings *all = side ? &p->out_shardings : &p->in_shardings;
+        for (int i = 0; i < all->count; i++)
+            for (int a = 0; a < all->at[i].rank; a++)
+                if (all->at[i].axes[a].count > 1)
+                    return true;
+    }
+    return false;
+}
+
+/* The same numbers stand at other places. */
+static void tell_places(const jx_equal_words *w, bool gradient, jx_equal_cause *to)
+{
+    const jx_eqn *gather = find(w->original, gathers), *cut = find(w->original, cuts_by_many);
+
+    if (tell_repair(w, gradient, to))
+        return;
+    to->code = gather ? (is_stacked(w->original, gather) ? JX_CODE_MSH014 : JX_CODE_MSH013)
+               : cut  ? JX_CODE_MSH022
+                      : JX_CODE_MSH015;
+    to->stack = gather ? gather->stack : cut ? cut->stack : NULL;
+    to->note = cut && !gather ? "the same numbers stand at other places: axes of the mesh that cut "
+                                "one axis of an array are named in another order"
+                              : "the same numbers stand at other places";
+}
+
 static void tell_terms(const jx_equal_words *w, bool gradient, jx_equal_cause *to)
 {
     bool back = gradient || find(w->original, is_backward);
     const jx_eqn *permutation = find(w->original, permutes), *gather = find(w->original, gathers);
     int sign;
 
+    const jx_eqn *curve = find_curve(w);
+
+    if (curve) {
+        to->code = JX_CODE_MSH020;
+        to->stack = curve->stack;
+        to->note = "each device computes this of what it has reduced by itself, which is no part of "
+                   "the same of the whole";
+        return;
+    }
+    if (w->fields->differs.rearranged) {
+        tell_places(w, gradient, to);
+        return;
+    }
     if (!jx_equal_of_ones(w->question, &sign))
         return;
     if (sign == 0 && tell_repair(w, gradient, to))

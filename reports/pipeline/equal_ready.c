@@ -24,6 +24,7 @@ bool jx_ordinary_make(jx_program *program, bool gradient, jx_device_change chang
     to->mesh = jx_devices_any(program) && program->nmeshes ? &program->meshes[0] : NULL;
     if (!(program = jx_program_inline(program)))
         return false;
+    to->flat = program;
     if (to->devices > 1) {
         typed = jx_program_at(program, 0, NULL);
         program = typed ? jx_program_spread(typed, change, &to->pairs) : NULL;

@@ -6,8 +6,8 @@
 #include "reports/pipeline/equals.h"
 
 typedef struct jx_equal_words {
-    jx_program *readable; /* the first at these sizes, to be made ordinary once more */
-    const jx_program *original, *program; /* the same, and as it ran */
+    jx_program *original;      /* the first at these sizes, without calls */
+    const jx_program *program; /* as it ran */
     const jx_mesh *mesh;                  /* of its devices, or NULL */
     const jx_device_pairs *pairs;
     const jx_equal_question *question;

@@ -200,7 +200,7 @@ static void judge(const jx_equal_fields *fields, const jx_equal_floats *floats, 
         to->why = floats->why ? floats->why : fields->why;
 }
 
-static bool compare(const jx_ordinary *a, const jx_ordinary *b, jx_program *original, int nouts,
+static bool compare(const jx_ordinary *a, const jx_ordinary *b, int nouts,
                     const jx_equal_options *options, jx_claim_list *claims, jx_equality *to)
 {
     jx_equal_question question = {.a = {.typed = a->typed},
@@ -221,8 +221,7 @@ static bool compare(const jx_ordinary *a, const jx_ordinary *b, jx_program *orig
     ok = jx_equal_over_fields(&question, &fields) && jx_equal_in_floats(&question, &floats);
     if (ok) {
         judge(&fields, &floats, to);
-        const jx_equal_words words = {.readable = original,
-                                      .original = original,
+        const jx_equal_words words = {.original = a->flat,
                                       .program = a->program,
                                       .mesh = a->mesh,
                                       .pairs = &a->pairs,
@@ -266,7 +265,7 @@ static bool compare_at(jx_program *a, jx_program *b, const char *sizes,
         one.devices[0] = left.devices;
         one.devices[1] = ready ? right.devices : 1;
         nouts[1] = ready && g ? right.program->entry.jaxpr->nouts : 0;
-        if (!(ready ? compare(&left, &right, a, nouts[g], options, claims, &one)
+        if (!(ready ? compare(&left, &right, nouts[g], options, claims, &one)
                     : undecided(jx_ok(a->ctx) ? b->ctx : a->ctx, a->ctx, claims, &one)))
             return false;
         JX_PUSH(a->ctx->arena, &to->all, one);

@@ -46,6 +46,7 @@ typedef struct jx_field_difference {
     int output; /* of the first array that differs, or -1 */
     int64_t index, count, of; /* its first element, how many, of how many */
     int64_t unfinite; /* of these: of the first side NaN, where the other has a number */
+    bool rearranged;     /* it has the same elements, at other places */
     int64_t over, under; /* all of `output` are that many times the other's; 0: they are not */
 } jx_field_difference;
 

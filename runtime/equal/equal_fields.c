@@ -3,6 +3,7 @@
 #include "runtime/equal/evaluating.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { WANTED_BITS = 40, MOST_ROUNDS = 4 };
@@ -111,6 +112,13 @@ static bool is_multiple(const jx_field *f, const jx_cell *a, const jx_cell *b, i
     return false;
 }
 
+static jx_cell collapsed(const jx_field *f, const jx_field_value *of, int64_t i)
+{
+    jx_cell cell = jx_plane_element(of, i);
+
+    return jx_cell_collapsed(f, &cell);
+}
+
 static void look_for_factor(const jx_field *f, const arrays *of, jx_field_difference *to)
 {
     const jx_modulus *p = &f->ring.fast_p;
@@ -119,8 +127,8 @@ static void look_for_factor(const jx_field *f, const arrays *of, jx_field_differ
 
     to->over = to->under = 0;
     for (; k < of->a->count; k++) {
-        a = jx_plane_element(of->a, k);
-        b = jx_plane_element(of->b, k);
+        a = collapsed(f, of->a, k);
+        b = collapsed(f, of->b, k);
         if (!jx_cell_is_zero(&a) || !jx_cell_is_zero(&b))
             break;
     }
@@ -128,13 +136,39 @@ static void look_for_factor(const jx_field *f, const arrays *of, jx_field_differ
         return;
     uint64_t over = jx_mod_dyadic(to->over, 0, p->m), under = (uint64_t)to->under;
     for (; k < of->a->count; k++) {
-        a = jx_plane_element(of->a, k);
-        b = jx_plane_element(of->b, k);
+        a = collapsed(f, of->a, k);
+        b = collapsed(f, of->b, k);
         if (a.kind || b.kind || jx_mod_fast(a.v, under, p) != jx_mod_fast(b.v, over, p)) {
             to->over = to->under = 0;
             return;
         }
     }
+}
+
+static int by_size(const void *left, const void *right)
+{
+    uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+
+    return a < b ? -1 : a > b;
+}
+
+/* Both have the same numbers, each as often. */
+static bool is_rearranged(const jx_field *f, const arrays *of)
+{
+    int64_t n = of->a->count;
+    uint64_t *all = JX_NEW_ARRAY(f->ctx->arena, 2 * n + 1, uint64_t);
+
+    for (int64_t i = 0; all && i < 2 * n; i++) {
+        jx_cell cell = jx_plane_element(i < n ? of->a : of->b, i % n);
+        if (cell.kind)
+            return false;
+        all[i] = jx_cell_collapsed(f, &cell).v;
+    }
+    if (!all)
+        return false;
+    qsort(all, (size_t)n, sizeof *all, by_size);
+    qsort(all + n, (size_t)n, sizeof *all, by_size);
+    return memcmp(all, all + n, (size_t)n * sizeof *all) == 0;
 }
 
 /* Compares an array; false where it is not the same. */
@@ -177,6 +211,7 @@ static bool compare(comparing *c, const jx_field *f, const arrays *of, int outpu
     if (found.count && c->to->differs.output < 0) {
         if (!of->a->bits)
             look_for_factor(f, of, &found);
+        found.rearranged = !of->a->bits && !found.unfinite && is_rearranged(f, of);
         c->to->differs = found;
         give_up(c, "they differ as formal expressions");
     }
