@@ -7,6 +7,7 @@
 #include "runtime/plan_impl.h"
 #include "runtime/run.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -54,11 +55,11 @@ static void change(jx_dtype dtype, char *at)
         *at ^= 1;
     } else if (jx_dtype_is_complex(dtype)) {
         jx_convert(dtype, JX_C128, at, values, 1);
-        values[0] = values[0] * 1.5 + 1;
+        values[0] = isfinite(values[0]) ? values[0] * 1.5 + 1 : 1;
         jx_convert(JX_C128, dtype, values, at, 1);
     } else {
         jx_convert(dtype, JX_F64, at, values, 1);
-        values[0] = values[0] == values[0] ? values[0] * 1.5 + 1 : 1;
+        values[0] = isfinite(values[0]) ? values[0] * 1.5 + 1 : 1;
         jx_convert(JX_F64, dtype, values, at, 1);
     }
 }

@@ -60,7 +60,7 @@ int jx_hunt_bad_output(const jx_hunt *h)
     return -1;
 }
 
-/* Elements of outputs that are not finite. */
+/* Elements of outputs that are not finite; those that are no number count twice. */
 static int64_t count_bad(const jx_hunt *h)
 {
     int64_t count = 0;
@@ -74,6 +74,7 @@ static int64_t count_bad(const jx_hunt *h)
             jx_convert(port->dtype, complex ? JX_C128 : JX_F64,
                        data + (size_t)k * jx_dtype_of(port->dtype)->bytes, parts, 1);
             count += !isfinite(parts[0]) || !isfinite(parts[1]);
+            count += isnan(parts[0]) || isnan(parts[1]);
         }
     }
     return count;

@@ -288,6 +288,13 @@ def segments(x, i):
     return jax.ops.segment_sum(x[:3], i, num_segments=4)
 
 
+@runs("nan,oob", np.array([0, 1, np.inf], F), np.int32(5))
+def both(x, i):
+    y = x[i]  #! IDX001
+    z = jnp.sin(x)  #! NUM009
+    return y * z
+
+
 @runs("oob", np.ones((2, 3, 7), F), np.array([0, 9], np.int32), np.array([0, 1], np.int32))
 def along_two_axes(x, i, j):
     return x[j, :, i]  #! IDX001
@@ -379,7 +386,73 @@ def unsigned(a):
     return a - 8, a * jnp.uint32(0x9E3779B9)
 
 
-@functools.partial(runs, "nan,oob,wrap")(np.ones((8, 5), F), np.arange(8, dtype=np.int32) % 5)
+# -- digits -----------------------------------------------------------------
+
+FAR = (4096 + np.arange(64) % 7).astype(F)
+
+
+@runs("digits", FAR)
+def variance_by_means(x):
+    mean = x.mean()
+    return (x * x).mean() - mean ** 2  #! NUM005
+
+
+@runs("digits", FAR)
+def variance(x):
+    return ((x - x.mean()) ** 2).mean(), jax.nn.standardize(x[:8] - 4096)
+
+
+@runs("digits", F(1e-5))
+def difference_from_one(x):
+    return (jnp.exp(x) - 1) / x  #! NUM005
+
+
+@runs("digits", F(1e-5))
+def by_a_function_for_it(x):
+    return jnp.expm1(x) / x
+
+
+@runs("digits", np.linspace(-1000, 1000, 101, dtype=F) ** 3)
+def compensated(x):
+    def body(state, v):
+        total, lost = state
+        y = v - lost
+        new = total + y
+        return (new, (new - total) - y), None
+    return lax.scan(body, (jnp.float32(0), jnp.float32(0)), x)[0][0]
+
+
+@runs("digits", np.linspace(-3, 3, 17, dtype=F))
+def rounded_on_purpose(x):
+    y = jnp.exp(x) / 3
+    whole = (y + 12582912.0) - 12582912.0
+    high = y * 4097 - (y * 4097 - y)
+    return whole, y - whole, high, jnp.floor(y), y.astype(jnp.bfloat16).astype(F)
+
+
+@runs("digits", np.array([1e8, 1, -1e8, 1], F))
+def absorbed(x):
+    def body(total, v):
+        return total + v, None  #! NUM005
+    return lax.scan(body, jnp.float32(0), x)[0]
+
+
+@runs("digits", np.linspace(-1, 1, 40, dtype=F).reshape(8, 5))
+def a_bias_without_effect(x):
+    def loss(b):
+        h = x + b
+        h = (h - h.mean(0)) * lax.rsqrt(h.var(0) + 1e-5)
+        return (h * jnp.arange(5) + h ** 3).sum()
+    return jax.grad(loss)(jnp.zeros(5))
+
+
+@runs("digits", np.linspace(-1, 1, 40, dtype=F).reshape(8, 5))
+def attention(x):
+    rows = jax.nn.softmax(x @ x.T / 2) @ x
+    return jax.grad(lambda x: (jax.nn.log_softmax(x) ** 2).mean())(rows)
+
+
+@functools.partial(runs, "nan,oob,wrap,digits")(np.ones((8, 5), F), np.arange(8, dtype=np.int32) % 5)
 def a_step(x, y):
     w = {"w": jnp.full((5, 5), 0.1), "b": jnp.zeros(5)}
 
