@@ -234,6 +234,10 @@ extents: all  ## 2,000 random programs against the bounds of their values (EXTEN
 	@EXTENTS=$${EXTENTS:-2000} JAXVET=$(BUILD)/jaxvet PYTHONPATH=frontend/python build/venv/bin/python -m pytest -q \
 	    -p no:cacheprovider tests/python/test_extents.py
 
+.PHONY: extents-random
+extents-random: $(BUILD)/tests/extents_random  ## a million random programs on our own runtime against the bounds of their values (PROGRAMS, SEED)
+	@$< --programs $${PROGRAMS:-1000000} --seed $${SEED:-0} --rows
+
 .PHONY: faults recipes
 recipes: all  ## what docs/HACKING.md says of adding something, tried with made-up ones
 	@scripts/recipes.sh $(RECIPES)

@@ -3,6 +3,8 @@
  * it is written. */
 #include "analyzer/values/values_parts.h"
 
+#include <math.h>
+
 typedef struct compiling {
     jx_bounding *t;
     jx_extenting *how;
@@ -26,7 +28,48 @@ static bool called(const compiling *c, jx_prim_id prim, jx_extent of, jx_extent 
     return jx_extent_function(c->how, prim, of, to);
 }
 
-/* x + c or c - x of numbers c and d; *d is a number that is added. */
+/* The exponent of what is, or is made to be, an exponential: of products, quotients and powers
+ * of such, too. */
+static bool exponent_of(const compiling *c, const jx_known *value, int depth, jx_extent *to)
+{
+    const jx_made *made = jx_valuing_made(c->t->in, value);
+    jx_extent a, b;
+
+    if (!made->eqn || depth == 0)
+        return false;
+    switch ((int)made->eqn->prim->id) {
+    case JX_PRIM_exp: *to = made->ins[0].is; return true;
+    case JX_PRIM_mul:
+    case JX_PRIM_div:
+        if (!exponent_of(c, &made->ins[0], depth - 1, &a) ||
+            !exponent_of(c, &made->ins[1], depth - 1, &b))
+            return false;
+        *to = made->eqn->prim->id == JX_PRIM_mul ? jx_extent_add(c->how, a, b)
+                                                 : jx_extent_sub(c->how, a, b);
+        return true;
+    case JX_PRIM_pow:
+        if (!exponent_of(c, &made->ins[0], depth - 1, &a))
+            return false;
+        *to = jx_extent_mul(c->how, a, made->ins[1].is);
+        return true;
+    default: return false;
+    }
+}
+
+enum { CHAIN = 4 };
+
+/* Numbers may be put together over several sums: each rounding is a part of the largest. */
+static jx_extent loosened(const compiling *c, jx_extent to, jx_extent x, double a, double b)
+{
+    double size = fmax(fmax(fabs(a), fabs(b)), fmax(fabs(x.lo), fabs(x.hi)));
+    double slack = isfinite(size) ? 4 * jx_ulp_of(c->how->dtype, size) : 0;
+
+    to.lo -= slack;
+    to.hi += slack;
+    return to;
+}
+
+/* x + c or c - x of numbers c and d; d is added. */
 static bool regrouped(const compiling *c, const jx_known *of, jx_extent d, jx_prim_id prim,
                       jx_extent *to)
 {
@@ -44,6 +87,8 @@ static bool regrouped(const compiling *c, const jx_known *of, jx_extent d, jx_pr
             *to = jx_extent_sub(c->how, jx_extent_add(c->how, number, d), x);
         else
             *to = jx_extent_add(c->how, x, jx_extent_sub(c->how, d, number));
+        *to = prim == JX_PRIM_mul ? jx_extent_loosen(c->how, *to, 4)
+                                  : loosened(c, *to, x, number.lo, d.lo);
         return true;
     }
     return false;
@@ -92,10 +137,10 @@ static bool product_of_product(const compiling *c, jx_extent *to)
 
 static bool exp_times_exp(const compiling *c, jx_extent *to)
 {
-    const jx_made *a = made_by(c, &c->t->ins[0], JX_PRIM_exp);
-    const jx_made *b = made_by(c, &c->t->ins[1], JX_PRIM_exp);
+    jx_extent a, b;
 
-    return a && b && called(c, JX_PRIM_exp, jx_extent_add(c->how, a->ins[0].is, b->ins[0].is), to);
+    return exponent_of(c, &c->t->ins[0], CHAIN, &a) && exponent_of(c, &c->t->ins[1], CHAIN, &b) &&
+           called(c, JX_PRIM_exp, jx_extent_add(c->how, a, b), to);
 }
 
 static bool masked_product(const compiling *c, jx_extent *to)
@@ -132,16 +177,15 @@ static bool quotient_by_quotient(const compiling *c, jx_extent *to)
 
 static bool quotient_by_exp(const compiling *c, jx_extent *to)
 {
-    const jx_made *a = made_by(c, &c->t->ins[0], JX_PRIM_exp);
-    const jx_made *inner = made_by(c, &c->t->ins[1], JX_PRIM_exp);
-    jx_extent power, whole;
+    jx_extent a, b, power, whole;
 
-    if (!inner ||
-        !called(c, JX_PRIM_exp, jx_extent_neg(c->how, inner->ins[0].is), &power))
+    if (!exponent_of(c, &c->t->ins[1], CHAIN, &b) ||
+        !called(c, JX_PRIM_exp, jx_extent_neg(c->how, b), &power))
         return false;
     *to = jx_extent_mul(c->how, operand(c, 0), power);
     /* exp(x) / exp(y) goes on to be exp(x - y). */
-    if (a && called(c, JX_PRIM_exp, jx_extent_sub(c->how, a->ins[0].is, inner->ins[0].is), &whole))
+    if (exponent_of(c, &c->t->ins[0], CHAIN, &a) &&
+        called(c, JX_PRIM_exp, jx_extent_sub(c->how, a, b), &whole))
         *to = jx_extent_join(*to, whole);
     return true;
 }
@@ -180,11 +224,7 @@ static bool quotient_by_number(const compiling *c, jx_extent *to)
 
 static bool log_of_exp(const compiling *c, jx_extent *to)
 {
-    const jx_made *inner = made_by(c, &c->t->ins[0], JX_PRIM_exp);
-
-    if (inner)
-        *to = inner->ins[0].is;
-    return inner != NULL;
+    return exponent_of(c, &c->t->ins[0], CHAIN, to);
 }
 
 static bool log_of_root(const compiling *c, jx_extent *to)
@@ -212,10 +252,10 @@ static bool log_of_power(const compiling *c, jx_extent *to)
 
 static bool power_of_exp(const compiling *c, jx_extent *to)
 {
-    const jx_made *inner = made_by(c, &c->t->ins[0], JX_PRIM_exp);
+    jx_extent a;
 
-    return inner && called(c, JX_PRIM_exp,
-                           jx_extent_mul(c->how, inner->ins[0].is, operand(c, 1)), to);
+    return exponent_of(c, &c->t->ins[0], CHAIN, &a) &&
+           called(c, JX_PRIM_exp, jx_extent_mul(c->how, a, operand(c, 1)), to);
 }
 
 static bool root_of_square(const compiling *c, jx_extent *to)

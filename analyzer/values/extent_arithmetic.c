@@ -222,6 +222,19 @@ static bool is_exact_power(double base, double power)
     return base == rint(base) && fabs(power) <= 0x1p8;
 }
 
+/* One over a power: the power may be rounded before, or not. */
+static jx_extent inverse_power(jx_extenting *how, jx_extent a, int64_t power)
+{
+    jx_extent rounded = jx_extent_div(how, jx_extent_of(1), jx_extent_integer_power(how, a, -power));
+    jx_extent whole = {pow(a.lo, (double)power), pow(a.hi, (double)power), a.nan};
+
+    if (!jx_dtype_is_float(how->dtype) || jx_extent_holds(a, 0))
+        return jx_extent_loosen(how, rounded, 2);
+    if (whole.lo > whole.hi)
+        whole = (jx_extent){whole.hi, whole.lo, a.nan};
+    return jx_extent_loosen(how, jx_extent_join(rounded, whole), 2);
+}
+
 jx_extent jx_extent_integer_power(jx_extenting *how, jx_extent a, int64_t power)
 {
     double n = fabs((double)power);
@@ -233,8 +246,7 @@ jx_extent jx_extent_integer_power(jx_extenting *how, jx_extent a, int64_t power)
     if (power == 0)
         return jx_extent_of(1);
     if (power < 0)
-        return jx_extent_div(how, jx_extent_of(1),
-                             jx_extent_integer_power(how, a, -power));
+        return inverse_power(how, a, power);
     if (power == 1)
         return jx_extent_settle(how, a);
     if (power == 2)
@@ -250,7 +262,7 @@ jx_extent jx_extent_integer_power(jx_extenting *how, jx_extent a, int64_t power)
                : jx_extent_loosen(how, to, n);
 }
 
-jx_extent jx_extent_power(jx_extenting *how, jx_extent a, jx_extent b)
+static jx_extent power_of_numbers(jx_extenting *how, jx_extent a, jx_extent b)
 {
     jx_extent to = nothing(a, b);
     /* An end that is 0 is the positive one; of the other, below. */
@@ -276,6 +288,17 @@ jx_extent jx_extent_power(jx_extenting *how, jx_extent a, jx_extent b)
     return a.lo == 0 && b.lo < 0
                ? to
                : jx_extent_meet(to, jx_extent_between(0, INFINITY));
+}
+
+/* Of NaN, too: pow(NaN, 0) and pow(1, NaN) are 1. */
+jx_extent jx_extent_power(jx_extenting *how, jx_extent a, jx_extent b)
+{
+    jx_extent to = power_of_numbers(how, a, b);
+
+    return jx_dtype_is_float(how->dtype) &&
+                   ((a.nan && jx_extent_holds(b, 0)) || (b.nan && jx_extent_holds(a, 1)))
+               ? jx_extent_join(to, jx_extent_of(1))
+               : to;
 }
 
 /* Whether all multiples of a number up to n times it are numbers of the dtype. */

@@ -40,7 +40,6 @@ static const rising *rising_of(jx_prim_id id)
 {
     static const rising table[] = {
         {JX_PRIM_exp, exp, -INFINITY, INFINITY, 0, INFINITY, -INFINITY},
-        {JX_PRIM_exp2, exp2, -INFINITY, INFINITY, 0, INFINITY, -INFINITY},
         {JX_PRIM_expm1, expm1, -INFINITY, INFINITY, -1, INFINITY, 0},
         {JX_PRIM_log, log, 0, INFINITY, -INFINITY, INFINITY, 1},
         {JX_PRIM_log2, log2, 0, INFINITY, -INFINITY, INFINITY, 1},
@@ -48,7 +47,6 @@ static const rising *rising_of(jx_prim_id id)
         {JX_PRIM_logistic, logistic, -INFINITY, INFINITY, 0, 1, -INFINITY},
         {JX_PRIM_asin, asin, -1, 1, -1.5707964, 1.5707964, 0},
         {JX_PRIM_atan, atan, -INFINITY, INFINITY, -1.5707964, 1.5707964, 0},
-        {JX_PRIM_sinh, sinh, -INFINITY, INFINITY, -INFINITY, INFINITY, 0},
         {JX_PRIM_tanh, tanh, -INFINITY, INFINITY, -1, 1, 0},
         {JX_PRIM_asinh, asinh, -INFINITY, INFINITY, -INFINITY, INFINITY, 0},
         {JX_PRIM_acosh, acosh, 1, INFINITY, 0, INFINITY, 1},
@@ -101,9 +99,39 @@ static jx_extent negated(jx_extent a)
     return (jx_extent){-a.hi, -a.lo, a.nan};
 }
 
+/* Kernels that are exp of something rounded first are off by a part of that, too: `parts`
+ * ULPs for each unit of the operand, at each end by itself. */
+static jx_extent loosen_by_size(jx_extenting *how, jx_extent to, jx_extent a, double parts)
+{
+    const double most = 1100; /* beyond, it is 0 or infinite */
+    jx_extent low = jx_extent_loosen(how, to, KERNEL_ULPS + parts * fmin(fabs(a.lo), most));
+    jx_extent high = jx_extent_loosen(how, to, KERNEL_ULPS + parts * fmin(fabs(a.hi), most));
+
+    return (jx_extent){low.lo, high.hi, to.nan};
+}
+
+/* exp2(x) is exp(x log 2): that product is rounded, and log 2 is. */
+static jx_extent exp2_of(jx_extenting *how, jx_extent a)
+{
+    jx_extent to = {exp2(a.lo), exp2(a.hi), a.nan};
+
+    return kept(loosen_by_size(how, to, a, 1.5), 0, INFINITY);
+}
+
+/* Half of exp(x): exp(x - log 2), of which the difference is rounded. */
+static jx_extent sinh_of(jx_extenting *how, jx_extent a)
+{
+    jx_extent to = {sinh(a.lo), sinh(a.hi), a.nan};
+
+    to = loosen_by_size(how, to, a, 1);
+    if (a.lo >= 0)
+        to = kept(to, 0, INFINITY);
+    return a.hi <= 0 ? kept(to, -INFINITY, 0) : to;
+}
+
 static jx_extent exp_of(jx_extenting *how, jx_prim_id id, jx_extent a)
 {
-    jx_extent to = rise(how, rising_of(id), a);
+    jx_extent to = id == JX_PRIM_exp2 ? exp2_of(how, a) : rise(how, rising_of(id), a);
 
     if (a.hi <= 0)
         to = kept(to, 0, 1);
@@ -153,10 +181,8 @@ static jx_extent cosh_of(jx_extenting *how, jx_extent a)
     jx_extenting plain = {.dtype = JX_F64};
     jx_extent size = jx_extent_abs(&plain, a);
 
-    return kept(
-        jx_extent_loosen(how, (jx_extent){cosh(size.lo), cosh(size.hi), a.nan},
-                         KERNEL_ULPS),
-        1, INFINITY);
+    return kept(loosen_by_size(how, (jx_extent){cosh(size.lo), cosh(size.hi), a.nan}, size, 1),
+                1, INFINITY);
 }
 
 static jx_extent circular(jx_extenting *how, jx_extent a)
@@ -236,6 +262,7 @@ bool jx_extent_function(jx_extenting *how, jx_prim_id id, jx_extent a,
     case JX_PRIM_sqrt: *to = sqrt_of(how, a); return true;
     case JX_PRIM_cbrt: *to = cbrt_of(how, a); return true;
     case JX_PRIM_cosh: *to = cosh_of(how, a); return true;
+    case JX_PRIM_sinh: *to = sinh_of(how, a); return true;
     case JX_PRIM_sin:
     case JX_PRIM_cos: *to = circular(how, a); return true;
     case JX_PRIM_tan: *to = tan_of(how, a); return true;

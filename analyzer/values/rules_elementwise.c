@@ -175,8 +175,7 @@ bool jx_bound_pow(jx_bounding *t)
     if (!jx_extent_knows(how.dtype) ||
         !jx_extent_knows(jx_atom_aval(t->eqn->ins[1])->dtype))
         return true;
-    return jx_bound_give(t, &how,
-                         jx_extent_power(&how, t->ins[0].is, t->ins[1].is));
+    return give(t, &how, jx_extent_power(&how, t->ins[0].is, t->ins[1].is));
 }
 
 bool jx_bound_atan2(jx_bounding *t)

@@ -74,12 +74,15 @@ bool jx_bound_reduce_prod(jx_bounding *t)
     else
         is = jx_extent_between(-pow(fmax(most, 1), count.hi),
                                pow(fmax(most, 1), count.hi));
-    is = count.hi < 0x1p20
-             ? jx_extent_loosen(&how, is,
-                                most <= 1 && each.lo >= 0 ? 0 : count.hi)
-             : jx_extent_whole(how.dtype);
-    if (each.lo >= 0 && !is.nan)
+    is = count.hi < 0x1p20 ? jx_extent_loosen(&how, is, count.hi)
+                           : jx_extent_whole(how.dtype);
+    /* What overflows may meet what vanishes, in whatever order. */
+    is.nan |= (is.hi == INFINITY || is.lo == -INFINITY) &&
+              !(each.lo > 0 && pow(fmin(each.lo, 1), count.hi) > 1e-30);
+    if (each.lo >= 0)
         is.lo = fmax(is.lo, 0);
+    if (each.lo >= 0 && most <= 1) /* no product is more than its operands */
+        is.hi = fmin(is.hi, 1);
     return jx_bound_give(t, &how, is);
 }
 

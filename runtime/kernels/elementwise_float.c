@@ -72,7 +72,10 @@ static inline double reduce(double x, int exponent_bits, int mantissa_bits,
         /* Without a mantissa the exponent is what is even. */
         if (!mantissa_bits && a / scale == 1.5 && (e - 1) % 2)
             a = scale;
-        a = e - 1 - mantissa_bits < -1074 ? a : rint(a / scale) * scale;
+        if (e - 1 - mantissa_bits >= -1022)
+            a = rint(a / scale) * scale;
+        else if (e - 1 - mantissa_bits >= -1074) /* where subnormals are flushed it is 0 */
+            a = ldexp(rint(ldexp(a, mantissa_bits + 1 - e)), e - 1 - mantissa_bits);
     }
     if (exponent_bits < own_exponent) {
         if (a >= ldexp(1, bias + 1))

@@ -47,7 +47,7 @@ typedef struct linted {
 /* Lints the program whose jaxprs these are; the last is the entry. */
 static linted lint(int entry, const char *jaxprs, int64_t min_elements)
 {
-    const jx_lint_options options = {min_elements};
+    const jx_lint_options options = {.min_elements = min_elements};
     linted made = {.ctx = jx_ctx_new(0)};
     jx_buffer text = {0};
     jx_program *program;
