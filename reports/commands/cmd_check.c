@@ -243,7 +243,7 @@ static bool read_piece(runner *r, const jx_target *target, const jx_shared *from
 {
     *to = (checked){.report = {.path = target->path}};
     if (!from->bytes) {
-        *to = unreadable(JX_E_INTERNAL, target->path,
+        *to = unreadable(from->gave_up ? JX_E_LIMIT : JX_E_INTERNAL, target->path,
                          from->died ? from->died : "its result is missing");
         return true;
     }

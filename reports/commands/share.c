@@ -109,21 +109,19 @@ static bool find_or_make(const sharer *s, jx_ctx *ctx, size_t piece, int to)
     return ok;
 }
 
-/* One piece, in a context of its own; false having said why. */
-static bool do_piece(const sharer *s, size_t piece, int to)
+/* One piece, in a context of its own; where that can't be done it is not sent, and
+ * `alone` is who says why. */
+static int do_piece(const sharer *s, size_t piece, int to, bool alone)
 {
     jx_ctx *ctx = jx_ctx_new(0);
-    bool ok;
+    int code = JX_EXIT_OK;
 
-    if (!ctx) {
-        jx_command_starved();
-        return false;
-    }
-    ok = find_or_make(s, ctx, piece, to);
-    if (!ok)
-        jx_command_failed(ctx);
+    if (!ctx)
+        return alone ? jx_command_starved() : JX_EXIT_INPUT;
+    if (!find_or_make(s, ctx, piece, to))
+        code = alone ? jx_command_failed(ctx) : JX_EXIT_INPUT;
     jx_ctx_free(ctx);
-    return ok;
+    return code;
 }
 
 static int work(const sharer *s, int number, int to)
@@ -134,8 +132,7 @@ static int work(const sharer *s, int number, int to)
         if (next >= s->what->count)
             return JX_EXIT_OK;
         atomic_store(&s->board->at[number], s->order[next] + 1);
-        if (!do_piece(s, s->order[next], to))
-            return JX_EXIT_INPUT;
+        do_piece(s, s->order[next], to, false);
         atomic_store(&s->board->at[number], 0);
     }
 }
@@ -163,7 +160,7 @@ static bool start(const sharer *s, int number, size_t piece, worker *w)
         if (getppid() != self)
             _exit(JX_EXIT_INTERNAL);
         if (piece < s->what->count)
-            _exit(do_piece(s, piece, ends[1]) ? JX_EXIT_OK : JX_EXIT_INPUT);
+            _exit(do_piece(s, piece, ends[1], true));
         _exit(work(s, number, ends[1]));
     }
     close(ends[1]);
@@ -248,8 +245,8 @@ static bool hear_all(sharer *s)
     return from != NULL;
 }
 
-/* How a process ended that should have ended well, or NULL. */
-static const char *ending(const sharer *s, worker *w)
+/* How a process ended that should have ended well, or NULL; *gave_up: it knew why. */
+static const char *ending(const sharer *s, worker *w, bool *gave_up)
 {
     int status = 0;
 
@@ -260,6 +257,7 @@ static const char *ending(const sharer *s, worker *w)
     if (w->from >= 0)
         close(w->from);
     w->pid = 0;
+    *gave_up = WIFEXITED(status) && WEXITSTATUS(status) == JX_EXIT_INPUT;
     if (WIFSIGNALED(status))
         return jx_arena_printf(s->ctx->arena, "signal %d (%s)", WTERMSIG(status),
                                sigdescr_np(WTERMSIG(status)));
@@ -281,7 +279,7 @@ static void name_dead(const sharer *s, int number, const char *how)
 
 static bool run_workers(sharer *s)
 {
-    bool ok = true;
+    bool ok = true, ignored;
 
     while (s->nworkers < s->what->jobs && ok) {
         ok = start(s, s->nworkers, SIZE_MAX, &s->workers[s->nworkers]);
@@ -295,7 +293,7 @@ static bool run_workers(sharer *s)
     for (int i = 0; i < s->nworkers; i++) {
         if (!ok)
             kill(s->workers[i].pid, SIGKILL);
-        name_dead(s, i, ending(s, &s->workers[i]));
+        name_dead(s, i, ending(s, &s->workers[i], &ignored));
     }
     return ok;
 }
@@ -313,8 +311,10 @@ static bool try_alone(sharer *s, size_t piece)
         return false;
     while (ok && alone.from >= 0)
         ok = hear(s, &alone);
-    how = ending(s, &alone);
-    if (ok && !s->results[piece].bytes)
+    how = ending(s, &alone, &s->results[piece].gave_up);
+    if (ok && !s->results[piece].bytes && s->results[piece].gave_up)
+        s->results[piece].died = "gave up: its process, which was started for it alone, said why";
+    else if (ok && !s->results[piece].bytes)
         s->results[piece].died = jx_arena_printf(
             s->ctx->arena, "the process for it ended twice, at last with %s; a defect of jaxvet "
             "(the other programs are not concerned)", how ? how : "no result");

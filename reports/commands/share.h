@@ -27,11 +27,12 @@ typedef struct jx_share {
 } jx_share;
 
 /* Of each piece: its bytes, in the arena of the context; NULL where its process died
- * twice, and how, or where another rank has it. */
+ * twice, or gave up for a reason that it said, and how; or where another rank has it. */
 typedef struct jx_shared {
     const char *bytes;
     size_t size;
     const char *died;
+    bool gave_up;
 } jx_shared;
 
 /* Does all pieces and fills `results`, one for each.  Of several ranks the first waits
