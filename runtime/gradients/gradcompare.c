@@ -182,7 +182,8 @@ static bool is_nan_news(jx_gradding *c)
 static bool is_nan_in_vain(jx_gradding *c, const double *d, jx_functional f, double value)
 {
     return isnan(value) && !c->second && !c->cautious && !outside(c) &&
-           !is_far(c) && jx_grad_settles(c, d, f) && is_nan_news(c);
+           !is_far(c) && jx_grad_settles(c, d, f) && is_nan_news(c) &&
+           !(c->point->kind == JX_AT_GIVEN && jx_grad_is_noisy_nan(c, d, f));
 }
 
 /* Whether the parts that each input has in a tangent cancel so far that their roundings
@@ -354,13 +355,16 @@ static bool compare(jx_gradding *c, const double *d, jx_functional f,
     if (o == JX_DISAGREE && !stands)
         *excused = c->visit;
     if (stands && (own == JX_AGREE || is_convention(c, d, f, value, off) ||
-                   is_theirs_alike(c, d, f, off, &t))) {
+                   is_theirs_alike(c, d, f, off, &t) ||
+                   jx_grad_is_beside_kink(c, d, f, value))) {
         if (own == JX_DISAGREE && !c->approximates && !c->loops)
             note_convention(c, what ? what : jx_grad_component(c, f.only), f, value, &t);
         c->outvoted++;
         return true;
     }
     jx_opinion denied = stands ? JX_SKIP : jx_grad_own_denies(c, d, f, value, scale, &t);
+    if (denied == JX_DISAGREE && jx_grad_is_beside_kink(c, d, f, value))
+        denied = JX_SKIP;
     if (denied == JX_DISAGREE) {
         say_denied(c, what ? what : jx_grad_component(c, f.only), f, value, &t);
         look_for_ignored(c, d);

@@ -267,6 +267,10 @@ bool jx_grad_is_shaken(jx_gradding *c, const double *d, jx_functional f, double 
 
 /* Whether the result that it gives is off by no more. */
 bool jx_grad_is_rounded_value(jx_gradding *c, int component, double off);
+/* Whether the rule gives a number with other roundings. */
+bool jx_grad_is_noisy_nan(jx_gradding *c, const double *d, jx_functional f);
+/* Whether other roundings of all that is computed make as much of a result. */
+bool jx_grad_is_noisy_value(jx_gradding *c, int component, double off);
 
 /* gradrules.c: documents may hold anything: the masks of a pattern have a
  * character per operand, and its jaxprs, once planned, take and give what the
@@ -314,6 +318,9 @@ bool jx_grad_is_smooth_around(jx_gradding *c, double off);
 /* Whether the rule is right at points close by: what is left is a tie, of which another
  * derivative is another convention. */
 bool jx_grad_is_isolated(jx_gradding *c, const double *d, jx_functional f);
+/* Whether the point lies beside a kink of the function by no more than its dtype rounds: on
+ * both sides of it the rule is right, and here it gives something between. */
+bool jx_grad_is_beside_kink(jx_gradding *c, const double *d, jx_functional f, double value);
 /* Whether the quotients of both sides come to one number, by less and less: there is a
  * derivative, though the function may bend so much that no extrapolation finds it. */
 bool jx_grad_settles(jx_gradding *c, const double *d, jx_functional f);

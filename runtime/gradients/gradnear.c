@@ -144,6 +144,37 @@ bool jx_grad_is_isolated(jx_gradding *c, const double *d, jx_functional f)
     return good;
 }
 
+bool jx_grad_is_beside_kink(jx_gradding *c, const double *d, jx_functional f, double value)
+{
+    size_t n = (size_t)c->in.size, m = (size_t)c->out.size, most = (n > m ? n : m) + 2;
+    double *kept = malloc(2 * most * sizeof *kept), unit = 0, size = 0, gives[2] = {0};
+    bool good = kept != NULL;
+
+    for (int i = 0; i < c->rule->nins; i++)
+        unit = fmax(unit, jx_unit_roundoff(c->rule->ins[i]->dtype));
+    if (!good)
+        return false;
+    memcpy(kept, c->x, n * sizeof *kept);
+    memcpy(kept + most, c->tangent, most * sizeof *kept);
+    for (size_t i = 0; i < n; i++)
+        size = fmax(size, d[i] != 0 ? fabs(kept[i]) : 0);
+    for (int side = 0; good && side < 2; side++) {
+        double by = (side ? -4 : 4) * unit * size;
+        for (size_t i = 0; i < n; i++)
+            c->x[i] = kept[i] + (d[i] > 0 ? by : d[i] < 0 ? -by : 0);
+        good = jx_grad_sample(c, d, fabs(by) / 8, c->again) && jx_grad_says(c, d, f, &gives[side]);
+        jx_target t = jx_grad_target(c, f, c->again, jx_grad_rounding(c, c->again));
+        good = good && size > 0 &&
+               jx_judge(gives[side], fabs(gives[side]), c->tolerance, &t) == JX_AGREE;
+    }
+    memcpy(c->x, kept, n * sizeof *kept);
+    memcpy(c->tangent, kept + most, most * sizeof *kept);
+    jx_space_scatter(&c->in, c->x, &c->primal);
+    free(kept);
+    return good && fmin(gives[0], gives[1]) <= value && value <= fmax(gives[0], gives[1]) &&
+           gives[0] != gives[1];
+}
+
 /* The quotients of the functional from the point to h[k] * d on one side of it; false if
  * one is not finite. */
 static bool quotients(jx_gradding *c, const double *d, jx_functional f, double sign,

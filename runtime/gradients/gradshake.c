@@ -219,6 +219,42 @@ bool jx_grad_is_rounded_value(jx_gradding *c, int component, double off)
     return false;
 }
 
+bool jx_grad_is_noisy_nan(jx_gradding *c, const double *d, jx_functional f)
+{
+    jx_gradding *s = twin_of(c, NOISY, false);
+    double value;
+
+    for (int k = 0; s && k < SHAKES; k++) {
+        s->noise->by = 1;
+        if (jx_grad_says(s, d, f, &value) && isfinite(value))
+            return true;
+    }
+    return false;
+}
+
+bool jx_grad_is_noisy_value(jx_gradding *c, int component, double off)
+{
+    int first = c->rule->vjp ? jx_grad_computed_residuals(c->pattern) : 0;
+    jx_gradding *s = twin_of(c, NOISY, false);
+    double low[2] = {INFINITY, INFINITY}, high[2] = {-INFINITY, -INFINITY};
+
+    for (int k = 0; s && k <= SHAKES; k++) {
+        s->noise->by = k > 0;
+        if (!jx_grad_call(s, &s->primal) ||
+            !(c->rule->vjp ? jx_grad_prepare_fwd(s) : jx_grad_run_jvp(s, s->x, 0)))
+            return false;
+        jx_space_gather(&s->out, &s->primal, 0, s->samples);
+        jx_space_gather(&s->out, c->rule->vjp ? &s->fwd : &s->jvp, first,
+                        s->samples + s->out.size);
+        for (int i = 0; i < 2; i++) {
+            double y = s->samples[i * s->out.size + component];
+            low[i] = fmin(low[i], y);
+            high[i] = fmax(high[i], y);
+        }
+    }
+    return s && fabs(off) <= enough_of_noise * (high[0] - low[0] + high[1] - low[1]);
+}
+
 bool jx_grad_is_shaken(jx_gradding *c, const double *d, jx_functional f, double off)
 {
     double as_it_is, much;

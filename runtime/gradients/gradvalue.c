@@ -73,7 +73,8 @@ bool jx_grad_same_primals(jx_gradding *c, jx_callee *rule, int first)
         if (!isfinite(y[j]) || fabs(y[j]) > largest_of(c, j) || fabs(y[j] - z[j]) <= slack ||
             (fabs(y[j] - z[j]) <= 1e-3 * (1 + fabs(y[j])) &&
              jx_grad_is_rounded_value(c, j, y[j] - z[j])) ||
-            jumps(c, j, y[j] - z[j]) || is_subnormal(c, rule, first, j))
+            jumps(c, j, y[j] - z[j]) || is_subnormal(c, rule, first, j) ||
+            jx_grad_is_noisy_value(c, j, y[j] - z[j]))
             continue;
         c->code = JX_CODE_DRV010;
         c->wrong = jx_arena_printf(

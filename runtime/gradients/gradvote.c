@@ -147,6 +147,21 @@ static bool goes_on(jx_gradding *c, const kept *k, const double *d, jx_functiona
     return true;
 }
 
+/* Whether more noise moves them by as much, at the point itself: of a few that hit a number
+ * which cancels none need do so. */
+static bool is_moved_after_all(jx_gradding *c, const kept *k, const double *d, jx_functional f,
+                               double off, double times)
+{
+    enum { MORE = 4 };
+
+    memcpy(c->x, k->x, (size_t)c->in.size * sizeof *c->x);
+    jx_space_scatter(&c->in, c->x, &c->primal);
+    for (int i = 0; i < MORE; i++)
+        if (off <= times * jx_grad_noise_moves(c, d, f))
+            return true;
+    return false;
+}
+
 /* The magnitudes of the functional's values; a part of a complex number is as sure as that. */
 static double magnitude(const jx_gradding *c, jx_functional f)
 {
@@ -227,7 +242,7 @@ jx_opinion jx_grad_own_denies(jx_gradding *c, const double *d, jx_functional f,
         return JX_SKIP;
     double times = c->approximates ? surely_of_approximations : surely;
     sure = off > times * rounds_by(c, d, f, value, own) &&
-           goes_on(c, &k, d, f, own, value - own, size);
+           goes_on(c, &k, d, f, own, value - own, size) && !is_moved_after_all(c, &k, d, f, off, times);
     restore(c, f, &k);
     sure = sure && !jx_grad_is_shaken(c, d, f, off);
     if (!sure || !keep(c, f, &k))
