@@ -1,5 +1,6 @@
 """Rules of one code that do not say the same: each is checked."""
 import dataclasses
+import functools
 import json
 import types
 
@@ -172,3 +173,45 @@ def test_a_rule_below_many_calls_is_one():
         made.defjvp(rule)
         return made
     assert len(rules(lambda x: deep()(deep()(x)), jnp.ones(3))) == 2
+
+
+def powers(swapped=False):
+    """Of two values that the rule closes over one is the exponent, the other a factor."""
+    @functools.partial(jax.custom_jvp, nondiff_argnums=(0, 1))
+    def f(n, k, x):
+        return x ** n * k
+
+    @f.defjvp
+    def _(n, k, primals, tangents):
+        x, = primals
+        a, b = (k, n) if swapped else (n, k)
+        return f(n, k, x), a * x ** (a - 1) * b * tangents[0]
+    return f
+
+
+@pytest.mark.parametrize("mapped", [False, True])
+def test_a_rule_that_closes_over_its_operands_is_one(mapped):
+    def fun(n, k, x):
+        f = powers()
+        return jax.vmap(lambda x: f(n, k, x))(x) if mapped else f(n, k, x)
+    values = jnp.float32(3), jnp.float32(2), jnp.ones(3) / 2
+    assert len(rules(fun, *values)) == 1
+    assert not [each for each in jaxvet.gradcheck(fun)(*values).findings
+                if each.code == "DRV001"]
+
+
+@pytest.mark.parametrize("mapped", [False, True])
+def test_rules_that_close_over_others_of_their_operands_are_two(mapped):
+    def fun(n, k, x):
+        f, g = powers(), powers(swapped=True)
+        both = lambda x: f(n, k, x) + g(n, k, x)
+        return jax.vmap(both)(x) if mapped else both(x)
+    values = jnp.float32(3), jnp.float32(2), jnp.ones(3) / 2
+    assert len(rules(fun, *values)) == 2
+
+    def turned(n, k, x):  # the same code, its operands the other way round
+        f = powers()
+        both = lambda x: f(n, k, x) + f(k, n, x)
+        return jax.vmap(both)(x) if mapped else both(x)
+    report = jaxvet.gradcheck(turned)(*values)
+    assert not [each for each in report.findings if each.code == "DRV001"], report

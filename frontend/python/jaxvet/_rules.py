@@ -87,15 +87,16 @@ class Rules:
 
     def _meet(self, rule, shard_maps) -> int:
         avals = tuple(map(self.walker.values.aval, rule.avals))
-        key = (rule.kind, rule.unheld, avals, tuple(map(id, shard_maps)),
-               *map(self._same.of, rule.says))
-        index = self._index.get((key, False))
+        keys = [(rule.kind, rule.unheld, avals, tuple(map(id, shard_maps)), says)
+                for says in self._same.rule(rule)]
+        cut = self._depth > self._most_depth
+        found = (self._index.get((key, is_cut)) for is_cut in dict.fromkeys((False, cut))
+                 for key in keys)
+        index = next((index for index in found if index is not None), None)
         if index is None:
-            cut = self._depth > self._most_depth
-            index = self._index.get((key, cut))
-        if index is None:
-            index = self._index[key, cut] = len(self._met)
+            index = len(self._met)
             self._met.append(Met(rule, shard_maps, self._depth, set()))
+            self._index.update(((key, cut), index) for key in keys)
         self._met_again(index, rule)
         return index
 

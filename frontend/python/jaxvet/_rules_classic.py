@@ -9,7 +9,7 @@ import types
 from . import _compat
 from ._rules_parts import (float0_zeros, has_tracers, is_differentiable,
                            inside, is_float0, is_zero, known_as, mask_text,
-                           objects_of, refuse_tracers, restaged, vjp_row,
+                           objects_of, place_of, refuse_tracers, restaged, vjp_row,
                            with_inputs, with_residuals)
 from ._values import rule_function_name
 
@@ -32,6 +32,10 @@ class ClassicRule:
         self._adopts = None   # whether the rule's jaxprs take the constants
         self.unheld = objects_of(eqn)
         self.says = thunk, eqn.params.get("bwd"), call, self._nc
+
+    def place_of(self, tracer):
+        """Which operand a value that the rule closes over is, or None."""
+        return place_of(tracer, self._operands)
 
     @property
     def name(self) -> str:

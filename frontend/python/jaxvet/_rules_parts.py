@@ -154,7 +154,7 @@ def refuse_tracers(closed) -> None:
                           f"({const.aval.str_short()})")
 
 
-def _place(tracer, operands):
+def place_of(tracer, operands):
     """Which operand a tracer stands for, or None."""
     variable = _compat.variable_of(tracer)
     return next((place for place, names in enumerate(operands)
@@ -165,7 +165,7 @@ def _known(closed, operands) -> tuple:
     """({constvar: place of its operand}, [(constvar, constant)] of the rest)"""
     places, rest = {}, []
     for var, const in zip(closed.jaxpr.constvars, closed.consts):
-        place = _place(const, operands) if isinstance(
+        place = place_of(const, operands) if isinstance(
             const, _compat.Tracer) else None
         if place is None:
             rest.append((var, const))

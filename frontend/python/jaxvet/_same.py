@@ -36,6 +36,17 @@ class Fingerprints:
         self._keep = []      # what ids below are of
         self._jaxprs = {}    # id of a jaxpr -> its number
         self._numbers = {}   # what a jaxpr says -> its number
+        self._place_of = None  # of the rule at hand: which operand a traced value is
+        self._placed = 0       # how often that told
+
+    def rule(self, rule) -> list:
+        """What a rule's code says, in each way in which another may say the same: it closes
+        over the same traced values, or over the same ones of its operands."""
+        says = [tuple(map(self.of, rule.says))]
+        self._place_of = getattr(rule, "place_of", None)
+        says.append(tuple(map(self.of, rule.says)))
+        self._place_of = None
+        return list(dict.fromkeys(says))
 
     def of(self, value, depth=0):
         if value is None or type(value) in _PLAIN:
@@ -71,6 +82,13 @@ class Fingerprints:
         return self._class(value), tuple(
             (name, self.of(getattr(value, name, None), depth + 1))
             for name in names)
+
+    def _tracer(self, value, _):
+        place = self._place_of and self._place_of(value)
+        if place is None:
+            return self._identity(value)
+        self._placed += 1
+        return "operand", place
 
     def _identity(self, value, seen=None):
         self._keep.append(value)
@@ -165,12 +183,16 @@ class Fingerprints:
         if number is None:
             self._keep.append(value)
             self._jaxprs[id(value)] = "within itself", id(value)
+            before = self._placed
             try:
                 says = self._says(value, self.of)
             except RecursionError:
                 says = "too deep", id(value)
             number = self._numbers.setdefault(says, len(self._numbers))
-            self._jaxprs[id(value)] = number
+            if self._placed == before:
+                self._jaxprs[id(value)] = number
+            else:  # it is another beside another equation
+                del self._jaxprs[id(value)]
         return "jaxpr", number
 
     def _says(self, jaxpr, seen):
@@ -203,7 +225,7 @@ class Fingerprints:
         (_compat.Static, _static),
         (_compat.AbstractValue, _aval),
         (_compat.TreeDef, _tree),
-        (_compat.Tracer, _identity),
+        (_compat.Tracer, _tracer),
         ((_compat.DimExpr, np.dtype), _text),
         ((np.ndarray, np.generic), _array),
         (_compat.TYPED, _typed),
