@@ -127,6 +127,26 @@ jx_collective_fault jx_collective_of(jx_arena *arena, const jx_mesh *mesh, const
                                                                  : JX_COLLECTIVE_NO_AXES;
 }
 
+const jx_mesh *jx_collective_mesh(const jx_program *program, const jx_eqn *eqn)
+{
+    const jx_bound_axes *axes = eqn->ctx ? eqn->ctx->axes : NULL;
+
+    return axes && axes->mesh >= 0 && axes->mesh < program->nmeshes ? &program->meshes[axes->mesh]
+                                                                    : NULL;
+}
+
+jx_collective_kind jx_collective_kind_of(const jx_eqn *eqn)
+{
+    jx_groups within;
+    jx_collective is = {0};
+
+    if (!jx_is_collective(eqn) || (!eqn->typed && eqn->nins))
+        return 0; /* none, or one that typing refused */
+    if (!of_stablehlo(eqn, &is))
+        of_jax(eqn, &is, &within);
+    return is.kind;
+}
+
 bool jx_is_collective(const jx_eqn *eqn)
 {
     switch (eqn->prim->id) {

@@ -42,6 +42,10 @@ jx_collective_fault jx_collective_of(jx_arena *arena, const jx_mesh *mesh, const
                                      jx_collective *to);
 /* The groups that a collective of StableHLO names (of collective_permute: its pairs). */
 jx_groups jx_collective_groups(const jx_eqn *eqn);
+/* The mesh whose axes are bound around it; NULL: there is none. */
+const jx_mesh *jx_collective_mesh(const jx_program *program, const jx_eqn *eqn);
+/* Its kind alone; 0: it is none. */
+jx_collective_kind jx_collective_kind_of(const jx_eqn *eqn);
 /* Whether the equation goes over devices, or differs from one to another. */
 bool jx_is_collective(const jx_eqn *eqn);
 

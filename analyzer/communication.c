@@ -16,14 +16,6 @@ const char *jx_collective_name(jx_collective_kind kind)
     return names[kind];
 }
 
-static const jx_mesh *mesh_of(const jx_program *program, const jx_eqn *eqn)
-{
-    const jx_bound_axes *axes = eqn->ctx ? eqn->ctx->axes : NULL;
-
-    return axes && axes->mesh >= 0 && axes->mesh < program->nmeshes ? &program->meshes[axes->mesh]
-                                                                    : NULL;
-}
-
 /* Devices that work together, at most; a group may be filled up with -1. */
 static int64_t group_size(const jx_program *program, const jx_collective *c)
 {
@@ -90,7 +82,7 @@ bool jx_communication_of(jx_program *program, const jx_eqn *eqn, jx_communicatio
     int64_t g;
 
     if (!jx_is_collective(eqn) || !eqn->nins ||
-        jx_collective_of(program->ctx->arena, mesh_of(program, eqn), eqn, &c) !=
+        jx_collective_of(program->ctx->arena, jx_collective_mesh(program, eqn), eqn, &c) !=
             JX_COLLECTIVE_FITS ||
         c.kind == JX_COLLECTIVE_NUMBER)
         return false;

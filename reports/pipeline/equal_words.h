@@ -4,11 +4,11 @@
 
 #include "analyzer/transform/devices.h"
 #include "reports/pipeline/equals.h"
+#include "reports/pipeline/sharded.h"
 
 typedef struct jx_equal_words {
-    jx_program *original;      /* the first at these sizes, without calls */
+    jx_sharded sharded;        /* the first at these sizes */
     const jx_program *program; /* as it ran */
-    const jx_mesh *mesh;                  /* of its devices, or NULL */
     const jx_device_pairs *pairs;
     const jx_equal_question *question;
     const jx_equal_fields *fields;

@@ -221,9 +221,8 @@ static bool compare(const jx_ordinary *a, const jx_ordinary *b, int nouts,
     ok = jx_equal_over_fields(&question, &fields) && jx_equal_in_floats(&question, &floats);
     if (ok) {
         judge(&fields, &floats, to);
-        const jx_equal_words words = {.original = a->flat,
+        const jx_equal_words words = {.sharded = {a->flat, a->mesh},
                                       .program = a->program,
-                                      .mesh = a->mesh,
                                       .pairs = &a->pairs,
                                       .question = &question,
                                       .fields = &fields,

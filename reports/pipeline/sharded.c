@@ -1,0 +1,355 @@
+/* sharded.c - see sharded.h. */
+#include "reports/pipeline/sharded.h"
+
+#include "analyzer/collective.h"
+#include "analyzer/lint/places.h"
+#include "frontend/ir/params.h"
+
+#include <string.h>
+
+/* ---- what a program does */
+
+/* Some equation anywhere in it. */
+const jx_eqn *jx_find_eqn(const jx_program *program, bool (*is)(const jx_eqn *eqn))
+{
+    for (int i = 0; i < program->njaxprs; i++)
+        for (int k = 0; k < program->jaxprs[i]->neqns; k++)
+            if (is(&program->jaxprs[i]->eqns[k]))
+                return &program->jaxprs[i]->eqns[k];
+    return NULL;
+}
+
+bool jx_is_backward(const jx_eqn *eqn)
+{
+    return jx_place_is_backward(eqn, NULL);
+}
+
+bool jx_reduces_devices(const jx_eqn *eqn)
+{
+    jx_collective_kind kind = jx_collective_kind_of(eqn);
+
+    return kind == JX_COLLECTIVE_REDUCE || kind == JX_COLLECTIVE_SCATTER;
+}
+
+bool jx_permutes_devices(const jx_eqn *eqn)
+{
+    return jx_collective_kind_of(eqn) == JX_COLLECTIVE_PERMUTE;
+}
+
+bool jx_gathers_devices(const jx_eqn *eqn)
+{
+    jx_collective_kind kind = jx_collective_kind_of(eqn);
+
+    return kind == JX_COLLECTIVE_GATHER || kind == JX_COLLECTIVE_EXCHANGE;
+}
+
+bool jx_numbers_devices(const jx_eqn *eqn)
+{
+    return jx_collective_kind_of(eqn) == JX_COLLECTIVE_NUMBER;
+}
+
+static bool communicates(const jx_eqn *eqn)
+{
+    return jx_reduces_devices(eqn) || jx_permutes_devices(eqn) || jx_gathers_devices(eqn);
+}
+
+/* JAX's own generator is lowered to exclusive ors of words. */
+bool jx_draws_numbers(const jx_eqn *eqn)
+{
+    return (eqn->prim->id == JX_PRIM_xor && eqn->outs[0]->aval->dtype == JX_U32) ||
+           eqn->prim->id == JX_PRIM_threefry2x32 || eqn->prim->id == JX_PRIM_rng_bit_generator ||
+           eqn->prim->id == JX_PRIM_stablehlo_rng;
+}
+
+bool jx_narrows(const jx_eqn *eqn)
+{
+    return eqn->prim->id == JX_PRIM_convert_element_type &&
+           jx_dtype_is_float(eqn->outs[0]->aval->dtype) &&
+           jx_dtype_is_narrower(eqn->outs[0]->aval->dtype, jx_atom_aval(eqn->ins[0])->dtype);
+}
+
+bool jx_asserts_agreement(const jx_eqn *eqn)
+{
+    const jx_p_shape_assertion *p = eqn->typed;
+
+    return eqn->prim->id == JX_PRIM_shape_assertion && p && p->error_message &&
+           !strncmp(p->error_message, JX_DEVICES_DIVERGE, strlen(JX_DEVICES_DIVERGE));
+}
+
+/* Whether so many devices stand along some axes of the mesh. */
+bool jx_mesh_has(const jx_mesh *mesh, int64_t factor)
+{
+    for (int axes = 1; mesh && mesh->naxes < 16 && axes < 1 << mesh->naxes; axes++) {
+        int64_t count = 1;
+        for (int k = 0; k < mesh->naxes; k++)
+            count *= axes & 1 << k ? mesh->sizes[k] : 1;
+        if (count == factor && count > 1)
+            return true;
+    }
+    return false;
+}
+
+/* Written out, a sum over devices of what is one array on all of them adds it to itself. */
+bool jx_adds_itself(const jx_eqn *eqn)
+{
+    return eqn->prim->id == JX_PRIM_add && eqn->ins[0].var && eqn->ins[0].var == eqn->ins[1].var;
+}
+
+/* ---- groups of devices */
+
+/* Those that a collective of this kind goes over; none where it goes over all. */
+static jx_groups groups_of(const jx_program *program, const jx_eqn *eqn, jx_eqn_is *is)
+{
+    jx_collective c;
+
+    return is(eqn) && jx_collective_of(program->ctx->arena, jx_collective_mesh(program, eqn), eqn,
+                                       &c) == JX_COLLECTIVE_FITS
+               ? c.groups
+               : (jx_groups){0, NULL};
+}
+
+static bool holds(const jx_ints *group, int64_t device)
+{
+    return jx_ints_hold(*group, device);
+}
+
+/* A reduction that joins both devices. */
+bool jx_devices_joined_by_sums(const jx_program *program, int a, int b)
+{
+    for (int i = 0; i < program->njaxprs; i++)
+        for (int k = 0; k < program->jaxprs[i]->neqns; k++) {
+            jx_groups groups = groups_of(program, &program->jaxprs[i]->eqns[k], jx_reduces_devices);
+            bool all = jx_reduces_devices(&program->jaxprs[i]->eqns[k]) && !groups.count;
+            for (int g = 0; g < groups.count; g++)
+                all |= holds(&groups.at[g], a) && holds(&groups.at[g], b);
+            if (all)
+                return true;
+        }
+    return false;
+}
+
+/* Along which axes of the mesh two devices stand apart, as bits. */
+static int64_t apart(const jx_mesh *mesh, int64_t a, int64_t b)
+{
+    int64_t axes = 0;
+
+    for (int k = mesh->naxes - 1; k >= 0; k--) {
+        if (a % mesh->sizes[k] != b % mesh->sizes[k])
+            axes |= (int64_t)1 << k;
+        a /= mesh->sizes[k];
+        b /= mesh->sizes[k];
+    }
+    return axes;
+}
+
+/* A group of devices is all of those that stand apart along some axes alone. */
+static bool is_of_axes(const jx_mesh *mesh, const jx_ints *group)
+{
+    int64_t axes = 0, count = 1;
+
+    for (int i = 1; i < group->count; i++)
+        axes |= apart(mesh, group->at[0], group->at[i]);
+    for (int k = 0; k < mesh->naxes; k++)
+        count *= axes >> k & 1 ? mesh->sizes[k] : 1;
+    return count == group->count;
+}
+
+const jx_eqn *jx_find_odd_groups(const jx_sharded *w)
+{
+    for (int i = 0; w->mesh && w->mesh->naxes < 32 && i < w->program->njaxprs; i++)
+        for (int k = 0; k < w->program->jaxprs[i]->neqns; k++) {
+            jx_groups groups = groups_of(w->program, &w->program->jaxprs[i]->eqns[k], jx_reduces_devices);
+            for (int g = 0; g < groups.count; g++)
+                if (!is_of_axes(w->mesh, &groups.at[g]))
+                    return &w->program->jaxprs[i]->eqns[k];
+        }
+    return NULL;
+}
+
+/* ---- permutations */
+
+/* A device that nobody sends to receives zeros. */
+static bool leaves_holes(const jx_program *program, const jx_eqn *eqn, const jx_mesh *mesh)
+{
+    jx_groups pairs = groups_of(program, eqn, jx_permutes_devices);
+    int64_t count = 1;
+
+    for (int k = 0; mesh && k < mesh->naxes; k++)
+        count *= mesh->sizes[k];
+    return mesh && jx_permutes_devices(eqn) && pairs.count < count;
+}
+
+const jx_eqn *jx_find_holes(const jx_sharded *w)
+{
+    for (int i = 0; i < w->program->njaxprs; i++)
+        for (int k = 0; k < w->program->jaxprs[i]->neqns; k++)
+            if (leaves_holes(w->program, &w->program->jaxprs[i]->eqns[k], w->mesh))
+                return &w->program->jaxprs[i]->eqns[k];
+    return NULL;
+}
+
+/* ---- what devices compute by themselves */
+
+/* The equation of a jaxpr that makes a value; NULL: it comes from outside. */
+static const jx_eqn *maker(const jx_jaxpr *jaxpr, jx_atom atom)
+{
+    for (int i = 0; atom.var && i < jaxpr->neqns; i++)
+        for (int k = 0; k < jaxpr->eqns[i].nouts; k++)
+            if (jaxpr->eqns[i].outs[k] == atom.var)
+                return &jaxpr->eqns[i];
+    return NULL;
+}
+
+static bool is_constant(const jx_jaxpr *jaxpr, jx_atom atom, int depth)
+{
+    const jx_eqn *eqn = maker(jaxpr, atom);
+
+    if (!atom.var || !eqn || depth > 8)
+        return !atom.var || (!eqn && atom.var->id < jaxpr->nconsts);
+    for (int i = 0; i < eqn->nins; i++)
+        if (!is_constant(jaxpr, eqn->ins[i], depth + 1))
+            return false;
+    return true;
+}
+
+/* A ratio of numbers that the device has by itself, behind equations that are linear. */
+static const jx_eqn *ratio_behind(const jx_jaxpr *jaxpr, jx_atom atom, int depth)
+{
+    const jx_eqn *eqn = maker(jaxpr, atom);
+
+    if (!eqn || depth > 12)
+        return NULL;
+    switch (eqn->prim->id) {
+    case JX_PRIM_div:
+        return is_constant(jaxpr, eqn->ins[1], 0) ? ratio_behind(jaxpr, eqn->ins[0], depth + 1)
+                                                  : eqn;
+    case JX_PRIM_add:
+    case JX_PRIM_sub:
+    case JX_PRIM_mul:
+    case JX_PRIM_neg:
+    case JX_PRIM_reshape:
+    case JX_PRIM_broadcast_in_dim:
+    case JX_PRIM_convert_element_type:
+    case JX_PRIM_reduce_sum:
+        for (int i = 0; i < eqn->nins; i++) {
+            const jx_eqn *found = ratio_behind(jaxpr, eqn->ins[i], depth + 1);
+            if (found)
+                return found;
+        }
+        return NULL;
+    default: return NULL;
+    }
+}
+
+/* What is reduced over devices, or given back where nothing is communicated at all, is no
+ * linear function of what each has. */
+const jx_eqn *jx_find_ratio(const jx_sharded *w)
+{
+    bool alone = !jx_find_eqn(w->program, communicates);
+
+    for (int i = 0; i < w->program->njaxprs; i++) {
+        const jx_jaxpr *jaxpr = w->program->jaxprs[i];
+        for (int k = 0; k < jaxpr->neqns; k++) {
+            const jx_eqn *found = jx_reduces_devices(&jaxpr->eqns[k])
+                                      ? ratio_behind(jaxpr, jaxpr->eqns[k].ins[0], 0)
+                                      : NULL;
+            if (found)
+                return found;
+        }
+        for (int k = 0; alone && k < jaxpr->nouts; k++) {
+            const jx_eqn *found = ratio_behind(jaxpr, jaxpr->outs[k], 0);
+            if (found)
+                return found;
+        }
+    }
+    return NULL;
+}
+
+/* What is gathered has an axis of its own for the devices: it is not tiled. */
+bool jx_is_stacked(const jx_program *program, const jx_eqn *gather)
+{
+    const jx_eqn *eqn = NULL;
+    int64_t size;
+
+    for (int i = 0; i < program->njaxprs && !eqn; i++)
+        for (int k = 0; k < program->jaxprs[i]->neqns; k++)
+            if (&program->jaxprs[i]->eqns[k] == gather)
+                eqn = maker(program->jaxprs[i], gather->ins[0]);
+    return eqn && (eqn->prim->id == JX_PRIM_reshape || eqn->prim->id == JX_PRIM_broadcast_in_dim) &&
+           eqn->outs[0]->aval->rank > jx_atom_aval(eqn->ins[0])->rank &&
+           jx_dim_is_int(eqn->outs[0]->aval->shape[0], &size) && size == 1;
+}
+
+/* ---- what is no ratio, and not linear */
+
+/* Whether a value is made, element by element, of one that was reduced on the device. */
+static bool is_reduced(const jx_jaxpr *jaxpr, jx_atom atom, int depth)
+{
+    const jx_eqn *eqn = maker(jaxpr, atom);
+
+    if (!eqn || depth > 8 || communicates(eqn))
+        return false;
+    if (eqn->prim->id == JX_PRIM_reduce_sum || eqn->prim->id == JX_PRIM_reduce_max ||
+        eqn->prim->id == JX_PRIM_reduce_min)
+        return true;
+    for (int i = 0; eqn->prim->id != JX_PRIM_dot_general && i < eqn->nins; i++)
+        if (is_reduced(jaxpr, eqn->ins[i], depth + 1))
+            return true;
+    return false;
+}
+
+/* What is reduced over devices is a square or an extreme of something that each of them
+ * reduced by itself. */
+static const jx_eqn *curve_behind(const jx_jaxpr *jaxpr, jx_atom atom, int depth)
+{
+    const jx_eqn *eqn = maker(jaxpr, atom), *found = NULL;
+
+    if (!eqn || depth > 12 || communicates(eqn))
+        return NULL;
+    switch (eqn->prim->id) {
+    case JX_PRIM_reduce_max:
+    case JX_PRIM_reduce_min: return eqn;
+    case JX_PRIM_integer_pow:
+    case JX_PRIM_square:
+    case JX_PRIM_sqrt:
+    case JX_PRIM_exp:
+    case JX_PRIM_log: return is_reduced(jaxpr, eqn->ins[0], 0) ? eqn : NULL;
+    case JX_PRIM_mul:
+        if (is_reduced(jaxpr, eqn->ins[0], 0) && is_reduced(jaxpr, eqn->ins[1], 0))
+            return eqn;
+        break;
+    default: break;
+    }
+    for (int i = 0; !found && i < eqn->nins; i++)
+        found = curve_behind(jaxpr, eqn->ins[i], depth + 1);
+    return found;
+}
+
+const jx_eqn *jx_find_curve(const jx_sharded *w)
+{
+    const jx_eqn *found = NULL;
+
+    for (int i = 0; !found && i < w->program->njaxprs; i++)
+        for (int k = 0; !found && k < w->program->jaxprs[i]->neqns; k++)
+            if (jx_reduces_devices(&w->program->jaxprs[i]->eqns[k]))
+                found = curve_behind(w->program->jaxprs[i],
+                                     w->program->jaxprs[i]->eqns[k].ins[0], 0);
+    return found;
+}
+
+/* A result or an input is cut along several axes of the mesh at once. */
+bool jx_cuts_by_many(const jx_eqn *eqn)
+{
+    const jx_p_manual_computation *p = eqn->typed;
+
+    if (eqn->prim->id != JX_PRIM_sdy_manual_computation || !p)
+        return false;
+    for (int side = 0; side < 2; side++) {
+        const jx_shardings *all = side ? &p->out_shardings : &p->in_shardings;
+        for (int i = 0; i < all->count; i++)
+            for (int a = 0; a < all->at[i].rank; a++)
+                if (all->at[i].axes[a].count > 1)
+                    return true;
+    }
+    return false;
+}
