@@ -58,7 +58,7 @@ static void tell_unfinite(const jx_equal_words *w, jx_equal_cause *to)
 static void tell_pair(const jx_equal_words *w, jx_equal_cause *to)
 {
     int number = w->floats->pair.output - w->question->nouts;
-    int device = w->pairs->at[number].device;
+    int device = w->pairs[0]->at[number].device;
     const jx_eqn *reduction = jx_find_eqn(w->sharded.program, jx_reduces_devices), *odd;
 
     bool back = jx_find_eqn(w->sharded.program, jx_is_backward) != NULL;
@@ -245,7 +245,9 @@ void jx_equal_find_cause(const jx_equal_words *w, bool gradient, jx_equal_cause 
     const jx_field_difference *d = &w->fields->differs;
 
     *to = (jx_equal_cause){.code = w->floats->differs.rounded ? JX_CODE_EQL002 : JX_CODE_EQL001};
-    if (w->floats->pair.point)
+    if (w->floats->pair.point && w->floats->pair.side)
+        to->code = JX_CODE_MSH002;
+    else if (w->floats->pair.point)
         tell_pair(w, to);
     else if (d->output >= 0 && d->unfinite)
         tell_unfinite(w, to);

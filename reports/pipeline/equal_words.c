@@ -37,7 +37,7 @@ static const jx_port *port_of(const jx_equal_words *w, const jx_float_witness *a
 {
     int nouts = w->question->nouts, number = at->output;
 
-    return jx_plan_out(w->question->plans[0],
+    return jx_plan_out(w->question->plans[at->side],
                        number < nouts ? number : nouts + 2 * (number - nouts));
 }
 
@@ -181,18 +181,18 @@ bool jx_equal_tell_undecided(jx_ctx *ctx, jx_claim_list *claims, jx_equality *to
 static void tell_pair(const jx_equal_words *w, jx_equality *to, const jx_stack **stack)
 {
     const jx_float_witness *at = &w->floats->pair;
-    const jx_device_pair *pair = &w->pairs->at[at->output - w->question->nouts];
+    const jx_device_pair *pair = &w->pairs[at->side]->at[at->output - w->question->nouts];
     jx_buffer text = jx_ctx_text(w->program->ctx);
     char other[80];
 
     snprintf(other, sizeof other, "on device %d", pair->device);
     jx_buffer_printf(&text,
-                     "result %d of shard_map is declared to be the same on devices 0 and %d, and "
+                     "result %d of shard_map%s is declared to be the same on devices 0 and %d, and "
                      "is not: on device 0 ",
-                     pair->result, pair->device);
+                     pair->result, at->side ? " in the second program" : "", pair->device);
     put_shown(&text, w, at, other);
     to->message = jx_arena_take(w->program->ctx->arena, &text);
-    *stack = pair->eqn->stack;
+    *stack = at->side ? NULL : pair->eqn->stack; /* places are of the first program */
 }
 
 static void tell_difference(const jx_equal_words *w, jx_equality *to)

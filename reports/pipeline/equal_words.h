@@ -9,7 +9,7 @@
 typedef struct jx_equal_words {
     jx_sharded sharded;        /* the first at these sizes */
     const jx_program *program; /* as it ran */
-    const jx_device_pairs *pairs;
+    const jx_device_pairs *pairs[2]; /* of both */
     const jx_equal_question *question;
     const jx_equal_fields *fields;
     const jx_equal_floats *floats;

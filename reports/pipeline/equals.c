@@ -223,7 +223,7 @@ static bool compare(const jx_ordinary *a, const jx_ordinary *b, int nouts,
         judge(&fields, &floats, to);
         const jx_equal_words words = {.sharded = {a->flat, a->mesh},
                                       .program = a->program,
-                                      .pairs = &a->pairs,
+                                      .pairs = {&a->pairs, &b->pairs},
                                       .question = &question,
                                       .fields = &fields,
                                       .floats = &floats};

@@ -56,7 +56,7 @@ typedef struct jx_equal_fields {
     const char *assuming; /* arena text of the first program, or NULL: nothing */
     const char *why;      /* of what is not identical, and of no difference that is known */
     jx_field_difference differs; /* output -1: unknown */
-    int pair;             /* the first of a's pairs whose halves differ, or -1 */
+    int pair, side;       /* the first pair whose halves differ, or -1, and whose it is */
     const jx_eqn *masked; /* of a: the first that chose numbers where others are NaN */
     const jx_eqn *clamped; /* of a: the first that takes a slice from elsewhere than it says */
 } jx_equal_fields;
@@ -76,6 +76,7 @@ typedef struct jx_float_witness {
     bool extreme;       /* ordinary numbers show nothing */
     bool rounded;       /* in float64 both are the same there */
     int output;         /* the array; of a pair: nouts + its number */
+    int side;           /* of a pair: whose it is */
     int64_t index, count, of;
     const void *const *inputs; /* dense, in the arena of the first program */
     const void *got, *want;    /* all of that result of a and of b, likewise */

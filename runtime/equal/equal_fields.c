@@ -234,10 +234,10 @@ static bool evaluate(comparing *c, jx_field *f, int s, const jx_field_value *ins
            give_up(c, "too large to be evaluated");
 }
 
-/* The pairs of a: the same array on two devices. */
-static bool compare_pairs(comparing *c, const jx_field *f, const jx_field_value *outs)
+/* The pairs of one side: the same array on two devices. */
+static bool compare_pairs(comparing *c, const jx_field *f, int side, const jx_field_value *outs)
 {
-    int nouts = c->question->nouts, n = entry_of(c, 0)->nouts;
+    int nouts = c->question->nouts, n = entry_of(c, side)->nouts;
 
     for (int i = nouts; i + 1 < n; i += 2) {
         jx_field_difference before = c->to->differs;
@@ -245,8 +245,9 @@ static bool compare_pairs(comparing *c, const jx_field *f, const jx_field_value 
         if (compare(c, f, &both, i))
             continue;
         c->to->differs = before;
+        c->to->side = c->to->pair < 0 ? side : c->to->side;
         c->to->pair = c->to->pair < 0 ? (i - nouts) / 2 : c->to->pair;
-        return false;
+        return give_up(c, "two devices do not have what is declared to be one array");
     }
     return true;
 }
@@ -260,7 +261,7 @@ static bool compare_all(comparing *c, const jx_field *f, const jx_field_value *a
         const arrays both = {&a[i], &b[i]};
         same &= compare(c, f, &both, i);
     }
-    return compare_pairs(c, f, a) && same;
+    return compare_pairs(c, f, 0, a) && compare_pairs(c, f, 1, b) && same;
 }
 
 static void name_constants(comparing *c, const jx_field *f)

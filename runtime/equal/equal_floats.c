@@ -245,7 +245,10 @@ static void compare(comparing *c, const int *numbers, const int *sides, int outp
     c->to->unfinite += count_unfinite(&of);
     if (to->point || jx_compare(of.dtype, of.got, of.want, of.count, &within, &beyond))
         return;
-    jx_float_witness found = {.output = output, .of = of.count, .lost = {NAN, NAN}};
+    jx_float_witness found = {.output = output,
+                              .side = sides[0],
+                              .of = of.count,
+                              .lost = {NAN, NAN}};
     if (jx_dtype_is_inexact(of.dtype))
         widen(c, numbers, sides, &of);
     difference d = look(c, &of, &found);
@@ -306,18 +309,25 @@ static bool run_point(comparing *c)
 
 static void compare_point(comparing *c)
 {
-    int nouts = c->question->nouts, all = jx_plan_nouts(c->question->plans[0]);
-    const int both[] = {0, 1}, one[] = {0, 0};
+    int nouts = c->question->nouts;
+    const int both[] = {0, 1};
 
     for (int i = 0; i < nouts; i++) {
         const int numbers[] = {i, i};
         compare(c, numbers, both, i, &c->to->differs);
     }
-    for (int i = nouts; i + 1 < all; i += 2) {
-        const int numbers[] = {i, i + 1};
-        compare(c, numbers, one, nouts + (i - nouts) / 2, &c->to->pair);
-    }
+    for (int s = 0; s < 2; s++)
+        for (int i = nouts; i + 1 < jx_plan_nouts(c->question->plans[s]); i += 2) {
+            const int numbers[] = {i, i + 1}, one[] = {s, s};
+            compare(c, numbers, one, nouts + (i - nouts) / 2, &c->to->pair);
+        }
     c->to->points++;
+}
+
+static bool has_pairs(const jx_equal_question *question)
+{
+    return jx_plan_nouts(question->plans[0]) > question->nouts ||
+           jx_plan_nouts(question->plans[1]) > question->nouts;
 }
 
 bool jx_equal_in_floats(const jx_equal_question *question, jx_equal_floats *to)
@@ -338,8 +348,7 @@ bool jx_equal_in_floats(const jx_equal_question *question, jx_equal_floats *to)
         done = run_point(&c);
         if (done)
             compare_point(&c);
-        if (to->differs.point && (to->pair.point || jx_plan_nouts(question->plans[0]) ==
-                                                        question->nouts))
+        if (to->differs.point && (to->pair.point || !has_pairs(question)))
             break;
     }
     for (int s = 0; s < 2; s++)
