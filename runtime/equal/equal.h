@@ -30,7 +30,7 @@ typedef struct jx_equal_question {
     int nouts;        /* results that are compared */
     jx_plan *plans[2]; /* of a and b, in declared dtypes: jx_equal_open() */
     size_t memory;    /* of an evaluation and of a plan, in bytes; 0: 2 GiB */
-    int64_t work;     /* operations on elements over fields; 0: 2^31 */
+    int64_t work;     /* operations on elements over fields; 0: 2^32 */
     void (*progress)(void *to, const char *doing, int64_t done, int64_t all); /* or NULL */
     void *to;
 } jx_equal_question;

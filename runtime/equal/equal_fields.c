@@ -371,6 +371,7 @@ bool jx_equal_over_fields(const jx_equal_question *question, jx_equal_fields *to
     jx_equal_fields first = {0};
 
     *to = (jx_equal_fields){.differs.output = -1, .pair = -1};
+    jx_ctx_stage(above, "evaluating over fields");
     jx_evaluating_open(&c.to_evaluate, question);
     /* Exact constants before those that they were rounded from. */
     for (int turn = 0; turn < 2 && !to->identical; turn++) {

@@ -337,6 +337,7 @@ bool jx_equal_in_floats(const jx_equal_question *question, jx_equal_floats *to)
     bool done = true;
 
     *to = (jx_equal_floats){0};
+    jx_ctx_stage(c.ctx, "running both");
     c.ins = JX_NEW_ARRAY(c.ctx->arena, n + 1, const void *);
     for (int s = 0; s < 2 && done; s++)
         done = open_run(&c.runs[s], s ? &question->b : &question->a, question->plans[s]);

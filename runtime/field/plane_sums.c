@@ -267,11 +267,11 @@ static bool take_side(jx_field *f, const jx_field_value *x, const jx_ints *batch
     return true;
 }
 
-static void multiply(const uint64_t *a, const uint64_t *b, const side *l, const side *r,
-                     const jx_modulus *by, uint64_t *to)
+static void multiply(jx_field *f, const uint64_t *a, const uint64_t *b, const side *l,
+                     const side *r, const jx_modulus *by, uint64_t *to)
 {
     for (int64_t batch = 0; batch < l->batch; batch++)
-        for (int64_t i = 0; i < l->rows; i++)
+        for (int64_t i = 0; i < l->rows && (f->spent |= !jx_ctx_lasts(f->ctx), !f->spent); i++)
             for (int64_t k = 0; k < r->rows; k++) {
                 const uint64_t *x = a + (batch * l->rows + i) * l->inner;
                 const uint64_t *y = b + (batch * r->rows + k) * l->inner;
@@ -303,7 +303,7 @@ static bool extend(jx_field *f, const side *l, const side *r, int64_t count, jx_
 {
     if (!jx_plane_may_extend(f, to, count))
         return false;
-    multiply(l->w ? l->w : l->v, l->w ? r->v : r->w, l, r, &f->ring.fast_p, to->w);
+    multiply(f, l->w ? l->w : l->v, l->w ? r->v : r->w, l, r, &f->ring.fast_p, to->w);
     for (int64_t i = 0; i < count; i++) {
         int64_t row = i / r->rows, column = i / (l->rows * r->rows) * r->rows + i % r->rows;
         to->root[i] = l->w ? l->roots[row] : r->roots[column];
@@ -325,6 +325,13 @@ static uint8_t product_state(uint8_t a, uint8_t b)
            : a == JX_MAY_BE_POSITIVE && b == JX_MAY_BE_POSITIVE
                ? JX_MAY_BE_POSITIVE
                : JX_MAY_BE_ZERO | JX_MAY_BE_POSITIVE;
+}
+
+/* So many products are more than is left of the work. */
+static bool is_beyond(jx_field *f, int64_t count, int64_t each)
+{
+    f->spent |= each > 0 && count > -f->work / each;
+    return f->spent;
 }
 
 /* Both, without roots where two could meet. */
@@ -355,14 +362,15 @@ bool jx_plane_contract(jx_field *f, const jx_dot_dims *d, const jx_field_value *
 
     if (!to || !take_sides(f, d, a, b, &l, &r) ||
         out->count != l.batch * l.rows * r.rows || l.inner != r.inner ||
+        is_beyond(f, out->count, l.inner) ||
         ((l.needs || r.needs) && !jx_plane_may_need(f, to, out->count)))
         return false;
     out->plane = to;
-    multiply(l.v, r.v, &l, &r, &f->ring.fast_p, to->v);
+    multiply(f, l.v, r.v, &l, &r, &f->ring.fast_p, to->v);
     if ((l.w || r.w) && !extend(f, &l, &r, out->count, to))
         return false;
     if (to->e)
-        multiply(l.e, r.e, &l, &r, &f->ring.fast_q, to->e);
+        multiply(f, l.e, r.e, &l, &r, &f->ring.fast_q, to->e);
     for (int64_t i = 0; i < out->count; i++) {
         int64_t row = i / r.rows, column = i / (l.rows * r.rows) * r.rows + i % r.rows;
         to->state[i] = product_state(l.state[row], r.state[column]);
