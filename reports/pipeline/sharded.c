@@ -337,19 +337,26 @@ const jx_eqn *jx_find_curve(const jx_sharded *w)
     return found;
 }
 
-/* A result or an input is cut along several axes of the mesh at once. */
+/* Some array is cut along an axis by several of the mesh at once. */
+static bool any_by_many(const jx_shardings *all)
+{
+    for (int i = 0; i < all->count; i++)
+        for (int a = 0; a < all->at[i].rank; a++)
+            if (all->at[i].axes[a].count > 1)
+                return true;
+    return false;
+}
+
 bool jx_cuts_by_many(const jx_eqn *eqn)
 {
-    const jx_p_manual_computation *p = eqn->typed;
+    const jx_p_manual_computation *manual = eqn->typed;
+    const jx_p_shard_map *mapped = eqn->typed;
 
-    if (eqn->prim->id != JX_PRIM_sdy_manual_computation || !p)
-        return false;
-    for (int side = 0; side < 2; side++) {
-        const jx_shardings *all = side ? &p->out_shardings : &p->in_shardings;
-        for (int i = 0; i < all->count; i++)
-            for (int a = 0; a < all->at[i].rank; a++)
-                if (all->at[i].axes[a].count > 1)
-                    return true;
+    switch (eqn->typed ? eqn->prim->id : JX_PRIM_unknown) {
+    case JX_PRIM_sdy_manual_computation:
+        return any_by_many(&manual->in_shardings) || any_by_many(&manual->out_shardings);
+    case JX_PRIM_shard_map:
+        return any_by_many(&mapped->in_specs) || any_by_many(&mapped->out_specs);
+    default: return false;
     }
-    return false;
 }
