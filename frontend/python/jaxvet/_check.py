@@ -8,7 +8,7 @@ import tempfile
 import jax
 import jax.export
 
-from . import _library, _native
+from . import _eager, _library, _native
 from ._arrays import packed_inputs
 from ._report import Report, parse
 from ._reproduce import reproducible
@@ -116,6 +116,9 @@ def gradcheck(fun, *, select=None, ignore=None, arguments=(), **options):
     be: nothing is asked of the function, or of a rule that takes an input as it
     is, beyond.
 
+    A rule that asks for values (`if x > 0:`) can't be traced: JAX runs it, point by
+    point, and what it gives is compared with differences of the function.
+
     A finding has `.reproducer`, a pytest in plain JAX that shows it.
     """
     options = FOR_GRADCHECK | options
@@ -133,6 +136,7 @@ def gradcheck(fun, *, select=None, ignore=None, arguments=(), **options):
                 file.write(packed_inputs(traced))
             report = ask("gradcheck", document,
                          ["--inputs", values, "--trust-embedded", *extra])
+        report = _eager.judged(report, fun, args, kwargs)
         return reproducible(report, fun, args, kwargs)
     return checker
 

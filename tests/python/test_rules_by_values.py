@@ -1,0 +1,69 @@
+"""Rules that ask for the values of their arguments are judged by JAX."""
+import jax
+import jax.numpy as jnp
+import jaxvet
+import numpy as np
+import pytest
+
+X = np.array([0.4, -1.3], np.float32)
+
+
+def forwards(wrong):
+    @jax.custom_jvp
+    def f(x):
+        return jnp.where(x > 0, x * x, -jnp.sin(x))
+
+    @f.defjvp
+    def rule(primals, tangents):
+        (x,), (dx,) = primals, tangents
+        if x > 0:
+            return f(x), 2 * x * dx
+        return f(x), -jnp.cos(x) * dx * (1.001 if wrong else 1)
+    return lambda x: f(x[0]) + f(x[1]) ** 2
+
+
+def backwards(wrong):
+    @jax.custom_vjp
+    def f(x):
+        return jnp.where(x.sum() > 0, (x * x).sum(), jnp.exp(x).sum())
+
+    def bwd(x, g):
+        if x.sum() > 0:
+            return 2 * x * g,
+        return jnp.exp(x) * g * (1.001 if wrong else 1),
+    f.defvjp(lambda x: (f(x), x), bwd)
+    return f
+
+
+@pytest.mark.parametrize("make, code", [(forwards, "DRV001"), (backwards, "DRV002")])
+def test_a_wrong_branch_is_told(make, code):
+    report = jaxvet.gradcheck(make(True))(X)
+    finding, = report.findings
+    assert (finding.code, finding.level, finding.data["by"]) == (code, "error", "JAX")
+    assert "finite differences" in finding.data["note"]
+    assert report.status == "findings" and report.claims["witnessed"] == 1
+
+
+@pytest.mark.parametrize("make", [forwards, backwards])
+def test_a_right_one_is_not_accused(make):
+    report = jaxvet.gradcheck(make(False))(X)
+    assert not report.findings and not report.undecided and report.ok
+    assert any("by JAX" in text for text in report.assumptions)
+
+
+def test_what_jax_cannot_run_either_stays_undecided():
+    report = jaxvet.gradcheck(jax.jit(backwards(True)))(X)
+    assert not report.findings
+    assert [item.code for item in report.undecided] == ["DRV002"]
+
+
+def test_what_raises_for_another_reason_is_not_tried():
+    @jax.custom_jvp
+    def f(x):
+        return jnp.sin(x)
+
+    @f.defjvp
+    def rule(primals, tangents):
+        raise ValueError("no derivative")
+    report = jaxvet.gradcheck(f)(X)
+    assert not report.findings and len(report.undecided) == 1
