@@ -125,7 +125,7 @@ void jx_grad_shrink(jx_gradding *c, const double *d, jx_functional f, double *va
 bool jx_grad_stands(jx_gradding *c, const double *d, jx_functional f, double value,
                     double scale, const jx_target *t);
 
-/* gradline.c: the function along a line. */
+/* gradspend.c */
 
 /* Whether nothing is left of the operations that the rule may take; that is noted then. */
 bool jx_grad_is_spent(jx_gradding *c);
@@ -134,6 +134,9 @@ bool jx_grad_is_spent(jx_gradding *c);
 int64_t jx_grad_cost(const jx_gradding *c, const jx_callee *f);
 /* Runs a callee within what is left for the rule. */
 bool jx_grad_call(jx_gradding *c, jx_callee *f);
+
+/* gradline.c: the function along a line. */
+
 /* Whether the rule may never meet the values of this point. */
 bool jx_grad_is_foreign(const jx_gradding *c);
 /* Everything a rule does not differentiate: constants, integers, keys. */
@@ -152,7 +155,10 @@ const char *jx_grad_component(const jx_gradding *c, int j);
 /* gradlook.c: chooses the components that have slopes along d. */
 void jx_grad_look(jx_gradding *c, const double *d);
 /* How many these are, and number k of them. */
-int jx_grad_nlooked(const jx_gradding *c);
+static inline int jx_grad_nlooked(const jx_gradding *c)
+{
+    return c->nlooked ? c->nlooked : c->out.size;
+}
 static inline int jx_grad_looked(const jx_gradding *c, int k)
 {
     return c->nlooked ? c->looked[k] : k;

@@ -5,47 +5,9 @@
 #include <string.h>
 
 enum {
-    CALL_OPERATIONS = 300000,   /* one call may execute (loops count turns) */
     SLOPE_OPERATIONS = 500,     /* that a slope costs, of a program with many */
     SLOPE_OF_RULE = 100,        /* and of a rule, of which more are tried */
-    CALLS = 33,                 /* so long that they are enough for one rule */
-    BYTES_OF_ONE = 16,          /* of a program's buffers, that take as long as an operation */
-    BYTES_OF_RULE = 256,        /* of a rule's, of which more points are tried */
 };
-
-static int64_t most_of_a_call(const jx_gradding *c)
-{
-    return c->most_work ? c->most_work : CALL_OPERATIONS;
-}
-
-int64_t jx_grad_cost(const jx_gradding *c, const jx_callee *f)
-{
-    size_t part = c->most_work ? BYTES_OF_ONE : BYTES_OF_RULE;
-    size_t bytes = jx_plan_memory(f->plan);
-
-    if (!c->most_work)
-        bytes += (size_t)(c->in.size + c->out.size) * sizeof(double);
-    return jx_exec_operations(f->exec) + (int64_t)(bytes / part);
-}
-
-bool jx_grad_is_spent(jx_gradding *c)
-{
-    c->spent = c->spent || c->work > most_of_a_call(c) * CALLS;
-    return c->work > most_of_a_call(c) * CALLS;
-}
-
-bool jx_grad_call(jx_gradding *c, jx_callee *f)
-{
-    if (jx_grad_is_spent(c))
-        return false;
-    jx_exec_limit(f->exec, most_of_a_call(c));
-    if (c->noise)
-        c->noise->seed++;
-    bool ok = jx_callee_run(f);
-    c->work += jx_grad_cost(c, f);
-    c->spent = c->spent || !ok;
-    return ok;
-}
 
 /* Whether the rule may never meet the values of this point. */
 bool jx_grad_is_foreign(const jx_gradding *c)

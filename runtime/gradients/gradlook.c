@@ -14,11 +14,6 @@ enum {
     SUSPECTS = 64,
 };
 
-int jx_grad_nlooked(const jx_gradding *c)
-{
-    return c->nlooked ? c->nlooked : c->out.size;
-}
-
 static void add(jx_gradding *c, int component)
 {
     if (c->nlooked < JX_MOST_LOOKED && !c->is_looked[component]) {
