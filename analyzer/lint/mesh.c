@@ -290,7 +290,25 @@ static bool spread_of(const jx_mesh_walk *w, const jx_eqn *eqn, spread *to)
     return true;
 }
 
-/* What a device has of an operand: a block, if its spec says so. */
+static bool same_sharding(const jx_sharding *a, const jx_sharding *b)
+{
+    static const jx_axis_names whole = {0, NULL};
+    int most = a->rank > b->rank ? a->rank : b->rank;
+
+    for (int i = 0; i < most; i++) {
+        jx_axis_names x = i < a->rank ? a->axes[i] : whole;
+        jx_axis_names y = i < b->rank ? b->axes[i] : whole;
+        if (x.count != y.count)
+            return false;
+        for (int k = 0; k < x.count; k++)
+            if (strcmp(x.at[k], y.at[k]) != 0)
+                return false;
+    }
+    return true;
+}
+
+/* What a device has of an operand: a block, if its spec says so; what it gave itself, if
+ * that was put together so. */
 static jx_mesh_fact block_of(const jx_mesh_walk *w, const jx_mesh_fact *a,
                              const jx_sharding *how)
 {
@@ -298,6 +316,9 @@ static jx_mesh_fact block_of(const jx_mesh_walk *w, const jx_mesh_fact *a,
     jx_axis_names *cut =
         JX_NEW_ARRAY(jx_mesh_arena(w), a->rank + 1, jx_axis_names);
 
+    if (a->inside && same_sharding(a->how, how))
+        return *a->inside;
+    to.inside = NULL;
     for (int i = 0; cut && i < a->rank; i++) {
         if (a->cut)
             cut[i] = a->cut[i];
@@ -409,8 +430,14 @@ static bool walk_spread(jx_mesh_walk *w, const jx_mesh_place *at,
     }
     ok = walk_jaxpr(w, &s->body, calls, given, outs);
     for (int i = 0; ok && i < eqn->nouts; i++) {
-        check_result(w, at, i, &outs[i], own & ~around, &s->outs.at[i]);
+        const jx_sharding *how = &s->outs.at[i];
+        bool same = !(outs[i].varies & own & ~around & ~named_by(w, how));
+        check_result(w, at, i, &outs[i], own & ~around, how);
+        const jx_mesh_fact *inside =
+            jx_arena_copy(jx_mesh_arena(w), &outs[i], sizeof outs[i]);
         outs[i] = (jx_mesh_fact){.varies = outs[i].varies & around,
+                                 .inside = same ? inside : NULL,
+                                 .how = how,
                                  .fixed = outs[i].fixed,
                                  .shared = outs[i].shared,
                                  .narrowed = outs[i].narrowed,

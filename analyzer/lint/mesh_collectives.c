@@ -7,6 +7,7 @@
 #include "analyzer/collective.h"
 #include "analyzer/transform/devices.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <string.h>
 
@@ -361,6 +362,7 @@ static void permute(jx_mesh_walk *w, const collective *c, int npairs,
 {
     *out = *c->in;
     out->known = NULL;
+    out->inside = NULL;
     if (npairs < places) {
         out->varies |= c->axes;
         out->has_number = false;
@@ -609,6 +611,20 @@ static void look_at_draws(jx_mesh_walk *w, const jx_mesh_place *at,
         }
 }
 
+/* Devices that are not chosen for compute with NaN: nobody sees it, until what they computed
+ * is multiplied by a cotangent of zero.  Whether that happens, a run says. */
+static void look_at_filler(jx_mesh_walk *w, const jx_mesh_place *at,
+                           const jx_mesh_fact *ins)
+{
+    for (int i = 1; i < at->eqn->nins; i++)
+        if (ins[i].has_number && isnan(ins[i].number) && ins[0].varies)
+            jx_mesh_claim(w, at, JX_CODE_MSH019,
+                          "devices along %s that are not chosen for go on with "
+                          "NaN, and a "
+                          "result has NaN",
+                          jx_mesh_axes_text(w, ins[0].varies));
+}
+
 void jx_mesh_look(jx_mesh_walk *w, const jx_mesh_place *at,
                   const jx_mesh_fact *ins, const jx_mesh_fact *outs)
 {
@@ -616,10 +632,10 @@ void jx_mesh_look(jx_mesh_walk *w, const jx_mesh_place *at,
     case JX_PRIM_dynamic_slice:
     case JX_PRIM_dynamic_update_slice: look_at_slice(w, at, ins); break;
     case JX_PRIM_reshape: look_at_merge(w, at, &ins[0]); break;
+    case JX_PRIM_select_n: look_at_filler(w, at, ins); /* fallthrough */
     case JX_PRIM_mul:
     case JX_PRIM_add:
-    case JX_PRIM_sub:
-    case JX_PRIM_select_n: look_at_draws(w, at, ins); break;
+    case JX_PRIM_sub: look_at_draws(w, at, ins); break;
     default: break;
     }
     (void)outs;

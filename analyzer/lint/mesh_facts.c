@@ -114,6 +114,7 @@ jx_mesh_fact jx_mesh_either(const jx_mesh_walk *w, const jx_mesh_fact *a,
     to.drawn &= b->drawn;
     to.missed |= b->missed;
     to.fixed &= b->fixed;
+    to.inside = a->inside == b->inside ? a->inside : NULL;
     to.narrowed |= b->narrowed;
     to.has_number = a->has_number && same_number(a, b);
     if (!same_known(a->known, b->known, w->devices))
@@ -170,13 +171,14 @@ const int64_t *jx_mesh_known(const jx_mesh_walk *w, const jx_eqn *eqn,
                              const jx_mesh_fact *ins)
 {
     const jx_aval *out = eqn->nouts == 1 ? eqn->outs[0]->aval : NULL;
-    int64_t x[MOST_OPERANDS], *to;
+    int64_t x[MOST_OPERANDS], *to, count;
 
-    if (!out || out->rank || eqn->nins < 1 || eqn->nins > MOST_OPERANDS ||
-        out->kind != JX_AVAL_ARRAY)
+    if (!out || eqn->nins < 1 || eqn->nins > MOST_OPERANDS ||
+        out->kind != JX_AVAL_ARRAY || !jx_aval_elements(out, &count) ||
+        count != 1)
         return NULL;
     for (int i = 0; i < eqn->nins; i++)
-        if (!ins[i].known || jx_atom_aval(eqn->ins[i])->rank)
+        if (!ins[i].known)
             return NULL;
     to = JX_NEW_ARRAY(jx_mesh_arena(w), w->devices, int64_t);
     for (int64_t d = 0; to && d < w->devices; d++) {
@@ -187,6 +189,21 @@ const int64_t *jx_mesh_known(const jx_mesh_walk *w, const jx_eqn *eqn,
             return NULL;
     }
     return to;
+}
+
+jx_axis_set jx_mesh_differs(const jx_mesh_walk *w, const int64_t *known)
+{
+    jx_axis_set found = 0;
+
+    for (int64_t d = 0; d < w->devices; d++) {
+        int64_t below = 1;
+        for (int i = w->mesh->naxes - 1; i >= 0; i--) {
+            if (jx_mesh_stand(w->mesh, d, i) && known[d] != known[d - below])
+                found |= (jx_axis_set)1 << i;
+            below *= w->mesh->sizes[i];
+        }
+    }
+    return found & w->bound;
 }
 
 /* ---- how arrays are cut */
@@ -356,6 +373,12 @@ static bool is_scaling(jx_prim_id id)
     return id == JX_PRIM_mul || id == JX_PRIM_div || id == JX_PRIM_dot_general;
 }
 
+static bool is_arithmetic(jx_prim_id id)
+{
+    return id == JX_PRIM_add || id == JX_PRIM_sub || id == JX_PRIM_mul ||
+           id == JX_PRIM_div || id == JX_PRIM_neg;
+}
+
 /* By how many devices, along which axes, a factor divides. */
 static jx_axis_set divides_by(const jx_mesh_walk *w, double factor)
 {
@@ -375,12 +398,15 @@ static bool number_of(const jx_literal *literal, double *to)
 {
     const jx_aval *aval = literal->aval;
 
-    if (literal->array || literal->dim || aval->rank ||
+    const void *bits = literal->array ? literal->array->data : literal->bits;
+
+    if (literal->dim || !bits ||
+        (literal->array ? !literal->array->splat : aval->rank) ||
         !(jx_dtype_is_float(aval->dtype) || jx_dtype_is_integer(aval->dtype)))
         return false;
     *to = jx_dtype_is_float(aval->dtype)
-              ? jx_element_real(aval->dtype, literal->bits)
-              : (double)(int64_t)jx_element_integer(aval->dtype, literal->bits);
+              ? jx_element_real(aval->dtype, bits)
+              : (double)(int64_t)jx_element_integer(aval->dtype, bits);
     return true;
 }
 
@@ -519,6 +545,8 @@ static void of_one_result(const jx_mesh_walk *w, const jx_eqn *eqn,
     const void *p = eqn->typed;
 
     out->known = jx_mesh_known(w, eqn, ins);
+    if (out->known)
+        out->varies = jx_mesh_differs(w, out->known);
     if (!eqn->nins)
         return;
     if (id == JX_PRIM_reshape)
@@ -556,6 +584,11 @@ static void of_one_result(const jx_mesh_walk *w, const jx_eqn *eqn,
                           id != JX_PRIM_concatenate && id != JX_PRIM_gather;
         out->number = ins[0].number;
     }
+    for (int i = 0; i < eqn->nins && is_arithmetic(id); i++)
+        if (ins[i].has_number && isnan(ins[i].number)) {
+            out->has_number = true; /* whatever the others are */
+            out->number = ins[i].number;
+        }
     out->narrowed = narrows(eqn) || (moves(id) && ins[0].narrowed) ||
                     (id == JX_PRIM_reduce_sum && ins[0].narrowed);
     if (draws(id))

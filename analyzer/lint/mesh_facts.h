@@ -29,7 +29,13 @@ typedef struct jx_mesh_fact {
     bool narrowed;   /* it was a wider float */
     bool has_number; /* all its elements are that */
     double number;
-    const int64_t *known; /* an integer, or a truth, for each device; or NULL */
+    const int64_t
+        *known; /* its one element, an integer or a truth, for each device; or
+                             NULL */
+    const struct jx_mesh_fact
+        *inside; /* what each device gave of it, which stands
+                                          in blocks as `how` says; or NULL */
+    const jx_sharding *how;
     int rank;
     const jx_axis_names
         *cut; /* by axis of the array: the axes of the mesh that cut it into
@@ -81,6 +87,8 @@ const int64_t *jx_mesh_known(const jx_mesh_walk *w, const jx_eqn *eqn,
  * the number of devices. */
 jx_axis_set jx_mesh_divides(const jx_mesh_walk *w, const jx_jaxpr *jaxpr,
                             jx_atom atom);
+/* The axes along which known integers differ. */
+jx_axis_set jx_mesh_differs(const jx_mesh_walk *w, const int64_t *known);
 /* What a literal is. */
 jx_mesh_fact jx_mesh_literal(const jx_mesh_walk *w, const jx_literal *literal);
 jx_arena *jx_mesh_arena(const jx_mesh_walk *w);

@@ -2,11 +2,13 @@
 #include "reports/pipeline/devices.h"
 
 #include "analyzer/transform/devices.h"
+#include "frontend/ir/element.h"
 #include "reports/pipeline/values.h"
 #include "runtime/exec.h"
 #include "runtime/fill.h"
 #include "runtime/fits.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,7 +23,8 @@ static bool is_open(const jx_claim *claim)
 {
     return claim->verdict == JX_UNDECIDED &&
            (claim->code == JX_CODE_MSH002 || claim->code == JX_CODE_MSH008 ||
-            claim->code == JX_CODE_MSH010 || claim->code == JX_CODE_MSH012);
+            claim->code == JX_CODE_MSH010 || claim->code == JX_CODE_MSH012 ||
+            claim->code == JX_CODE_MSH019);
 }
 
 static bool any_open(const jx_analysis *to)
@@ -58,22 +61,48 @@ static void **made_inputs(jx_ctx *ctx, const jx_plan *plan, int seed)
     return ins;
 }
 
-/* What made it fail, in arena text; NULL: nothing did. */
-static const char *run(jx_ctx *ctx, const jx_plan *plan, int seed)
+static int64_t count_nans(const jx_port *port, const void *data)
+{
+    const char *at = data;
+    size_t bytes = jx_dtype_of(port->dtype)->bytes;
+    int64_t count = 0;
+
+    if (!jx_dtype_is_float(port->dtype))
+        return 0;
+    for (int64_t i = 0; i < port->count; i++)
+        count +=
+            isnan(jx_element_real(port->dtype, at + (size_t)i * bytes)) != 0;
+    return count;
+}
+
+typedef struct outcome {
+    const char *why; /* it failed, in arena text; NULL: it did not */
+    int output;      /* the first that has NaN; -1: none */
+    int64_t nans, of;
+} outcome;
+
+static outcome run(jx_ctx *ctx, const jx_plan *plan, int seed)
 {
     void **ins = made_inputs(ctx, plan, seed);
     jx_exec *exec = ins ? jx_exec_new(plan) : NULL;
-    const char *why = NULL;
+    outcome to = {.output = -1};
 
     if (exec) {
         jx_exec_limit(exec, MOST_OPERATIONS);
         if (!jx_exec_run(exec, (const void *const *)ins, NULL))
-            why = jx_arena_string(ctx->arena, jx_exec_error(exec),
-                                  strlen(jx_exec_error(exec)));
+            to.why = jx_arena_string(ctx->arena, jx_exec_error(exec),
+                                     strlen(jx_exec_error(exec)));
+        for (int i = 0; !to.why && to.output < 0 && i < jx_plan_nouts(plan);
+             i++) {
+            const jx_port *port = jx_plan_out(plan, i);
+            to.nans = count_nans(port, jx_exec_out(exec, i));
+            to.of = port->count;
+            to.output = to.nans ? i : -1;
+        }
         jx_exec_free(exec);
     }
     free_inputs(plan, ins);
-    return why;
+    return to;
 }
 
 /* ---- what it says of claims */
@@ -113,6 +142,27 @@ static bool settle(jx_analysis *to, const char *why, int seed)
     return any;
 }
 
+static bool settle_filler(jx_analysis *to, const outcome *run, int seed)
+{
+    jx_ctx *ctx = to->program->ctx;
+    bool any = false;
+
+    for (size_t i = 0; i < to->claims.count; i++) {
+        jx_claim *claim = to->claims.at[i];
+        if (!is_open(claim) || claim->code != JX_CODE_MSH019)
+            continue;
+        claim->verdict = JX_WITNESSED;
+        claim->evidence.by = "a run of all devices";
+        claim->evidence.note = jx_arena_printf(
+            ctx->arena,
+            "on made-up inputs (--fill random:%d) %lld of %lld elements of "
+            "result %d are NaN",
+            seed, (long long)run->nans, (long long)run->of, run->output);
+        any = true;
+    }
+    return any;
+}
+
 bool jx_settle_devices(jx_analysis *to)
 {
     jx_ctx *ctx = to->program->ctx;
@@ -125,8 +175,9 @@ bool jx_settle_devices(jx_analysis *to)
         typed ? jx_plan_make(typed, &typed->program->entry, &options) : NULL;
 
     for (int seed = 0; plan && seed < RUNS; seed++) {
-        const char *why = run(ctx, plan, seed);
-        if (why && settle(to, why, seed))
+        outcome ran = run(ctx, plan, seed);
+        if (ran.why ? settle(to, ran.why, seed)
+                    : ran.output >= 0 && settle_filler(to, &ran, seed))
             break;
     }
     jx_plan_free(plan);

@@ -8,8 +8,8 @@ from jax.sharding import AbstractMesh, PartitionSpec as P
 from planted import Programs
 
 prog = Programs()
-LINE = AbstractMesh((4,), ('i',))
-GRID = AbstractMesh((4, 2), ('x', 'y'))
+LINE = AbstractMesh((4,), ('i',), (jax.sharding.AxisType.Auto,))
+GRID = AbstractMesh((4, 2), ('x', 'y'), (jax.sharding.AxisType.Auto,) * 2)
 
 
 def on(mesh, ins, outs, check=False):
@@ -416,3 +416,32 @@ def all_in_few_digits(x, w):
     def local(x, w):
         return lax.psum(x @ w, 'i')
     return local(x, w)
+
+
+# ---- MSH019: what devices compute that are not chosen
+
+
+def pipeline(w, x, filler):
+    stage = lax.axis_index('s')
+    state = lax.pcast(jnp.full_like(x[0], filler), 's', to='varying')
+    total = 0.
+    for k in range(3):
+        state = jnp.where(stage == 0, x[min(k, 1)], state)
+        state = jnp.tanh(state @ w[0])
+        if k:
+            total += jnp.where(stage == 1, state, 0.).sum()
+        state = lax.ppermute(state, 's', [(0, 1), (1, 0)])
+    return lax.psum(total, 's')
+
+
+STAGES = AbstractMesh((2,), ('s',), (jax.sharding.AxisType.Auto,))
+
+
+@prog('f32[2,4,4]', 'f32[2,3,4]', quiet='MSH', grad=1)
+def filled_with_zeros(w, x):
+    return on(STAGES, (P('s'), P()), P(), True)(lambda w, x: pipeline(w, x, 0.))(w, x)
+
+
+@prog('f32[2,4,4]', 'f32[2,3,4]', quiet='MSH')
+def masked_and_not_differentiated(w, x):
+    return on(STAGES, (P('s'), P()), P(), True)(lambda w, x: pipeline(w, x, jnp.nan))(w, x)

@@ -63,3 +63,24 @@ def test_one_over_a_mesh_of_one_device_is_checked_and_run(tmp_path):
     assert report.ok and not report.undecided
     done = run(tmp_path, fun, X)
     assert done.returncode == 0, done.stderr
+
+
+LINE = jax.sharding.AbstractMesh((4,), ("i",), (jax.sharding.AxisType.Auto,))
+
+
+@pytest.mark.parametrize("code, fun, size", [
+    ("MSH001", lambda x: x, 7),
+    ("MSH002", lambda x: lax.pmax(x, "i") + x, 8),
+    ("MSH011", lambda x: lax.all_gather(x, "j"), 8)])
+def test_what_jax_refuses_of_a_shard_map_is_a_finding(code, fun, size):
+    def mapped(x):
+        return jax.shard_map(fun, mesh=LINE, in_specs=P("i"),
+                             out_specs=P("i") if code == "MSH001" else P())(x)
+    found, = jaxvet.check(mapped)(np.zeros(size, np.float32)).findings
+    assert (found.code, found.level) == (code, "error") and found.file == __file__
+    assert "JAX refuses to trace it" in found.message
+
+
+def test_what_else_it_raises_is_raised():
+    with pytest.raises(ZeroDivisionError):
+        jaxvet.check(lambda x: x / (1 // 0))(X)

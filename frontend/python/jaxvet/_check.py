@@ -10,6 +10,7 @@ import jax.export
 
 from . import _eager, _library, _native
 from ._arrays import packed_inputs
+from ._refused import refused
 from ._report import Report, parse
 from ._reproduce import reproducible
 from ._retrace import unsteady
@@ -48,6 +49,9 @@ def check(fun, *, select=None, ignore=None, arguments=(), retrace=True,
     `ignore` are rule codes or their beginnings; `arguments` are handed to the
     command as they are.
 
+    What JAX refuses to trace raises what JAX raises; but for what it says of specs and
+    axes of a shard_map, which is the report's one finding.
+
     What `jax.export.export` or `jax.export.deserialize` gives has its specs:
     `jaxvet.check(exported)` is the report on the file that it serializes to.
     """
@@ -58,8 +62,14 @@ def check(fun, *, select=None, ignore=None, arguments=(), retrace=True,
         return _of_file(fun, _rules(select, ignore) + arguments)
 
     def checker(*args, **kwargs) -> Report:
-        document = dump(fun, retrace=retrace, sizes=sizes,
-                        **options)(*args, **kwargs)
+        try:
+            document = dump(fun, retrace=retrace, sizes=sizes,
+                            **options)(*args, **kwargs)
+        except Exception as error:
+            report = refused(error, getattr(fun, "__name__", "f"))
+            if report is None:
+                raise
+            return report
         return reproducible(report_on(document, select, ignore, arguments), fun, args, kwargs)
     return checker
 
