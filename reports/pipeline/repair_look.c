@@ -89,15 +89,12 @@ typedef struct collecting {
     jx_edit like;
 } collecting;
 
-static void visit(collecting *c, const jx_jaxpr *jaxpr, void (*at)(collecting *, const jx_eqn *))
+static void visit(collecting *c, void (*at)(collecting *, const jx_eqn *))
 {
-    for (int i = 0; jaxpr && i < jaxpr->neqns; i++) {
-        const jx_eqn *eqn = &jaxpr->eqns[i];
-        for (int k = 0; k < jx_bodies_of(eqn); k++)
-            visit(c, jx_body_of(eqn, k)->jaxpr, at);
-        if (jx_eqn_is_written(c->site, eqn, c->frame))
-            at(c, eqn);
-    }
+    for (int n = 0; n < c->site->walk->count; n++)
+        for (int i = 0; i < c->site->walk->at[n]->neqns; i++)
+            if (jx_eqn_is_written(c->site, &c->site->walk->at[n]->eqns[i], c->frame))
+                at(c, &c->site->walk->at[n]->eqns[i]);
 }
 
 static void add_edit(collecting *c, const jx_eqn *eqn, int operand)
@@ -139,11 +136,6 @@ static void guard_derivative(collecting *c, const jx_eqn *eqn)
             }
 }
 
-static const jx_jaxpr *entry_of(const collecting *c)
-{
-    return c->site->program->entry.jaxpr;
-}
-
 /* Where nobody takes the value, but its derivative is there, the quotients of that are meant. */
 void jx_repair_guard(const jx_repair_site *site, jx_repair *repair, jx_prim_id prim, int operand,
                      const jx_edit *like)
@@ -156,13 +148,13 @@ void jx_repair_guard(const jx_repair_site *site, jx_repair *repair, jx_prim_id p
                     .like = *like};
 
     repair->edits.count = 0;
-    visit(&c, entry_of(&c), guard_here);
+    visit(&c, guard_here);
     if (!repair->edits.count && prim == JX_PRIM_log) {
         c.prim = JX_PRIM_div;
         c.operand = 1;
-        visit(&c, entry_of(&c), guard_here);
+        visit(&c, guard_here);
     } else if (repair->edits.count) {
-        visit(&c, entry_of(&c), guard_derivative);
+        visit(&c, guard_derivative);
     }
 }
 
@@ -171,7 +163,7 @@ void jx_repair_equations(const jx_repair_site *site, jx_repair *repair, jx_prim_
     collecting c = {.site = site, .repair = repair, .frame = repair->in->frame, .prim = prim};
 
     repair->edits.count = 0;
-    visit(&c, entry_of(&c), guard_here);
+    visit(&c, guard_here);
 }
 
 bool jx_repair_is_differentiated(const jx_repair_site *site, jx_repair *repair)
@@ -181,7 +173,7 @@ bool jx_repair_is_differentiated(const jx_repair_site *site, jx_repair *repair)
     bool more;
 
     c.prim = count ? repair->edits.at[0].eqn->prim->id : JX_PRIM_unknown;
-    visit(&c, entry_of(&c), guard_derivative);
+    visit(&c, guard_derivative);
     more = repair->edits.count > count;
     repair->edits.count = count;
     return more;
@@ -209,16 +201,13 @@ typedef struct enclosing {
 
 static void find_enclosing(enclosing *e, const jx_jaxpr *jaxpr)
 {
-    for (int i = 0; jaxpr && i < jaxpr->neqns && e->count < e->most; i++) {
-        const jx_eqn *eqn = &jaxpr->eqns[i];
-        const jx_frame *frame = jx_user_frame(jx_origin_stack(e->site->origins, eqn));
+    for (int i = 0; i < jaxpr->neqns && e->count < e->most; i++) {
+        const jx_frame *frame = jx_user_frame(jx_origin_stack(e->site->origins, &jaxpr->eqns[i]));
         bool known = !frame || !jx_frame_encloses(frame, e->frame);
         for (int k = 0; k < e->count && !known; k++)
             known = jx_frame_same(e->to[k], frame);
         if (!known)
             e->to[e->count++] = frame;
-        for (int k = 0; k < jx_bodies_of(eqn); k++)
-            find_enclosing(e, jx_body_of(eqn, k)->jaxpr);
     }
 }
 
@@ -227,6 +216,7 @@ int jx_enclosing_frames(const jx_repair_site *site, const jx_frame *frame, int m
 {
     enclosing e = {site, frame, most, 0, to};
 
-    find_enclosing(&e, site->program->entry.jaxpr);
+    for (int n = 0; n < site->walk->count; n++)
+        find_enclosing(&e, site->walk->at[n]);
     return e.count;
 }

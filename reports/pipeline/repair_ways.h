@@ -6,10 +6,17 @@
 #include "reports/pipeline/fix.h"
 #include "runtime/witness/origin.h"
 
+/* All jaxprs that are run, each once. */
+typedef struct jx_repair_jaxprs {
+    int count;
+    const jx_jaxpr *const *at;
+} jx_repair_jaxprs;
+
 /* Where repairs are made. */
 typedef struct jx_repair_site {
     jx_program *program; /* without calls */
     const jx_origins *origins;
+    const jx_repair_jaxprs *walk;
     const jx_eqn *const *positive; /* quotients whose divisors are not below 0: npositive */
     int npositive;
     const jx_eqn *const *chosen; /* choices of two (select_n): nchosen */

@@ -51,6 +51,7 @@ struct jx_repairs {
     jx_program *program; /* without calls */
     jx_origins origins;
     jx_repair_site site;
+    jx_repair_jaxprs walk;
     int count;
     made made[MOST_REPAIRS];
     told told[JX_REPAIR_OF]; /* per search */
@@ -81,40 +82,54 @@ static bool look(jx_repairs *r)
     return jx_ok(r->program->ctx);
 }
 
-static void find_choices(jx_repairs *r, const jx_jaxpr *jaxpr, int *count, const jx_eqn **to)
+static bool find_choices(jx_repairs *r)
 {
-    for (int i = 0; jaxpr && i < jaxpr->neqns; i++) {
-        const jx_eqn *eqn = &jaxpr->eqns[i];
-        for (int k = 0; k < jx_bodies_of(eqn); k++)
-            find_choices(r, jx_body_of(eqn, k)->jaxpr, count, to);
-        if (eqn->prim->id != JX_PRIM_select_n || eqn->nins != 3)
-            continue;
-        if (to)
-            to[*count] = eqn;
-        ++*count;
-    }
+    JX_VEC(const jx_eqn *) choices = {0};
+
+    for (int n = 0; n < r->walk.count; n++)
+        for (int i = 0; i < r->walk.at[n]->neqns; i++)
+            if (r->walk.at[n]->eqns[i].prim->id == JX_PRIM_select_n &&
+                r->walk.at[n]->eqns[i].nins == 3)
+                JX_PUSH(arena_of(r), &choices, &r->walk.at[n]->eqns[i]);
+    r->site.chosen = choices.at;
+    r->site.nchosen = (int)choices.count;
+    return jx_ok(r->program->ctx);
+}
+
+/* Each jaxpr that the program runs, once, in the order in which they are met. */
+static bool find_jaxprs(jx_repairs *r)
+{
+    bool *met = JX_NEW_ARRAY(arena_of(r), r->program->njaxprs + 1, bool);
+    const jx_jaxpr **at = JX_NEW_ARRAY(arena_of(r), r->program->njaxprs + 1, const jx_jaxpr *);
+
+    if (!met || !at)
+        return false;
+    at[r->walk.count++] = r->program->entry.jaxpr;
+    met[r->program->entry.jaxpr->id] = true;
+    for (int n = 0; n < r->walk.count; n++)
+        for (int i = 0; i < at[n]->neqns; i++)
+            for (int k = 0; k < jx_bodies_of(&at[n]->eqns[i]); k++) {
+                const jx_jaxpr *body = jx_body_of(&at[n]->eqns[i], k)->jaxpr;
+                if (body && !met[body->id]) {
+                    met[body->id] = true;
+                    at[r->walk.count++] = body;
+                }
+            }
+    r->walk.at = at;
+    return true;
 }
 
 jx_repairs *jx_repairs_new(jx_program *program)
 {
     jx_repairs *r = JX_NEW(program->ctx->arena, jx_repairs);
-    const jx_eqn **choices;
-    int count = 0;
 
     if (!r)
         return NULL;
     r->program = program;
-    if (!jx_origins_make(&r->origins, program))
-        return NULL;
-    find_choices(r, program->entry.jaxpr, &count, NULL);
-    choices = JX_NEW_ARRAY(program->ctx->arena, count + 1, const jx_eqn *);
-    if (!choices)
-        return NULL;
-    count = 0;
-    find_choices(r, program->entry.jaxpr, &count, choices);
-    r->site = (jx_repair_site){
-        .program = program, .origins = &r->origins, .chosen = choices, .nchosen = count};
-    return look(r) ? r : NULL;
+    r->site = (jx_repair_site){.program = program, .origins = &r->origins, .walk = &r->walk};
+    return jx_origins_make(&r->origins, program) && find_jaxprs(r) && find_choices(r) && look(r)
+               ? r
+               : NULL;
 }
 
 /* -- the program with all repairs ------------------------------------------------------- */

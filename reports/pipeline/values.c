@@ -31,7 +31,8 @@ typedef struct looking {
     jx_claim_list claims;
     jx_witnesses hunts[JX_REPAIR_OF];
     const jx_report *report; /* with what others said */
-    jx_repairs *repairs;
+    jx_program *flat;    /* it without calls */
+    jx_repairs *repairs; /* of that; NULL: there was nothing to repair yet */
     JX_VEC(pending) pending; /* claims that may get a fix */
 } looking;
 
@@ -138,7 +139,10 @@ static bool search(looking *l, const jx_typed *typed, const jx_witness_options *
 
     if (!jx_witness_search(typed, options, hunt))
         return false;
-    if (hunt->found.count && !jx_repairs_find(l->repairs, typed, options, of, hunt))
+    if (hunt->found.count && !l->repairs)
+        l->repairs = jx_repairs_new(l->flat);
+    if (hunt->found.count &&
+        (!l->repairs || !jx_repairs_find(l->repairs, typed, options, of, hunt)))
         return false;
     for (size_t i = 0; i < hunt->found.count; i++)
         if (!claim(l, i, of))
@@ -149,8 +153,9 @@ static bool search(looking *l, const jx_typed *typed, const jx_witness_options *
 /* Where XLA makes another program of it, that is searched, too. */
 static bool search_compiled(looking *l, jx_program *program, jx_witness_options options)
 {
-    bool matters;
-    jx_program *compiled = jx_program_as_xla(program, &matters);
+    bool matters = false;
+    jx_program *compiled =
+        l->hunts[JX_REPAIR_WRITTEN].runs ? jx_program_as_xla(program, &matters) : NULL;
     const jx_typed *typed = NULL;
 
     if (compiled && matters)
@@ -232,9 +237,7 @@ bool jx_check_values(jx_ctx *keep, jx_report *report, jx_program *program,
                     "outputs are finite for inputs within their ranges: it could not be run");
         return jx_ok(keep) && jx_ok(ctx);
     }
-    l.repairs = jx_repairs_new(typed->program);
-    if (!l.repairs)
-        return false;
+    l.flat = typed->program;
     if (!settled &&
         (!search(&l, typed, &options, JX_REPAIR_WRITTEN) ||
          !search_compiled(&l, typed->program, options) ||
