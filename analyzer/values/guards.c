@@ -43,6 +43,26 @@ static double above(jx_dtype dtype, double value)
     return -below(dtype, -value);
 }
 
+static double least_normal(jx_dtype dtype)
+{
+    return dtype == JX_F64 ? 0x1p-1022 : dtype == JX_F16 ? 0x1p-14 : 0x1p-126;
+}
+
+/* What compares as equal to numbers up to, or from, an end: where subnormal numbers are taken
+ * for zeros, these do. */
+static double up_to(const guard *g, jx_dtype dtype, double end)
+{
+    double least = least_normal(dtype);
+
+    return g->in->semantics != JX_IEEE && jx_dtype_is_float(dtype) && fabs(end) < least ? least
+                                                                                         : end;
+}
+
+static double down_to(const guard *g, jx_dtype dtype, double end)
+{
+    return -up_to(g, dtype, -end);
+}
+
 /* Strictly less; for floats by half of a step, since no number lies between. */
 static void learn_order(guard *g, const jx_made *made, bool strict,
                         bool swapped, bool sure)
@@ -58,18 +78,23 @@ static void learn_order(guard *g, const jx_made *made, bool strict,
     if (sure || !hi.nan)
         learn(
             g, less,
-            jx_extent_between(-INFINITY, strict ? below(dtype, hi.hi) : hi.hi),
+            jx_extent_between(-INFINITY, strict ? below(dtype, hi.hi) : up_to(g, dtype, hi.hi)),
             sure);
     if (sure || !lo.nan)
         learn(g, more,
-              jx_extent_between(strict ? above(dtype, lo.lo) : lo.lo, INFINITY),
+              jx_extent_between(strict ? above(dtype, lo.lo) : down_to(g, dtype, lo.lo), INFINITY),
               sure);
 }
 
 static void learn_equal(guard *g, const jx_made *made)
 {
-    learn(g, &made->ins[0], made->ins[1].is, true);
-    learn(g, &made->ins[1], made->ins[0].is, true);
+    for (int i = 0; i < 2; i++) {
+        jx_dtype dtype = jx_atom_aval(made->eqn->ins[0])->dtype;
+        jx_extent is = made->ins[1 - i].is;
+        if (!jx_extent_is_empty(is))
+            is = (jx_extent){down_to(g, dtype, is.lo), up_to(g, dtype, is.hi), is.nan};
+        learn(g, &made->ins[i], is, true);
+    }
 }
 
 /* What differs from an end lies beyond it. */

@@ -113,6 +113,8 @@ static const char *const idioms[] = {
     "%0:bool[4,4] = is_finite a\n%1:$[4,4] = select_n %0 0.0:$[] a\n",
     "%0:i32[4,4] = iota[dimension=1 dtype=int32 shape=(4, 4) sharding=None] \n"
     "%1:$[4,4] = convert_element_type[new_dtype=@ weak_type=False] %0\n%2:$[4,4] = mul a %1\n",
+    "%0:$[4,4] = nextafter a b\n%1:bool[4,4] = ge %0 0.0:$[]\n%2:$[4,4] = select_n %1 0.0:$[] %0\n",
+    "%0:$[4,4] = nextafter a b\n%1:bool[4,4] = eq %0 0.0:$[]\n%2:$[4,4] = select_n %1 1.0:$[] %0\n",
     "%0:bool[4,4] = gt a b\n%1:bool[4] = reduce_or[axes=(1,)] %0\n"
     "%2:bool[4,4] = broadcast_in_dim[broadcast_dimensions=(0,) shape=(4, 4) sharding=None] %1\n"
     "%3:$[4,4] = select_n %2 a b\n",
