@@ -128,7 +128,7 @@ prints '^warning\[MSH025\]'
 expect 1 equal tests/data/equal/MSH010_fails.mlir tests/data/equal/MSH010_passes.mlir
 prints 'devices go separate ways around a collective'
 
-expect 1 equal tests/rules/MSH002_passes.mlir tests/rules/MSH002_fails.mlir
+expect 1 equal tests/data/equal/MSH002_passes.mlir tests/data/equal/MSH002_fails.mlir
 prints 'result 0 of shard_map in the second program is declared to be the same on devices 0 and 1, and is not'
 
 # ---- whole programs, made by JAX: each is its reference, on all of its devices
