@@ -59,7 +59,9 @@ def test_right_ones_are_not_accused(function):
 @pytest.mark.parametrize("function", [
     jax.scipy.special.i1, lambda x: jnp.abs(x[:2] + 1j * x[2:]) ** 2])
 def test_second_derivatives_at_a_single_point(function):
-    """JAX has 1 and 0 at 0, where 0 and 2 are right."""
+    """JAX has 1 and 0 at 0, where 0 and 2 are right (i1 until 0.11)."""
+    if function is jax.scipy.special.i1 and jax.grad(jax.grad(function))(0.0) == 0:
+        pytest.skip("this JAX has the second derivative of i1 at 0")
     report = jaxvet.gradcheck(lambda x: function(x))(X)
     assert codes(report) == ["DRV013"]
     assert "in second order, at x = [0, 0, 0, 0]" in report.findings[0].data["note"]

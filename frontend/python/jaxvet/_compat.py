@@ -475,6 +475,11 @@ def is_call(eqn) -> bool:
     return eqn.primitive.name in _CALLS and "jaxpr" in eqn.params
 
 
+def is_given_consts(eqn) -> bool:
+    """Whether its operands, or what we add to them, are what its jaxpr closes over, too."""
+    return is_call(eqn) or eqn.primitive.name == "run_scoped"
+
+
 def passed_to(eqn, variable):
     """The operand of a call whose value a variable of a jaxpr that it calls
     always has; None if there is none."""

@@ -91,7 +91,7 @@ class Walker:
         is_open = _compat.is_open(value, *self._holder)
         consts = getattr(value, "consts", ())
         has_tracers = any(isinstance(const, _compat.Tracer) for const in consts)
-        if has_tracers and not _compat.is_call(self.within[-1][0]):
+        if has_tracers and not _compat.is_given_consts(self.within[-1][0]):
             raise _elsewhere(self.within[-1][0])
         if has_tracers or len(consts) < len(getattr(value, "jaxpr", value).constvars):
             row = {"$jaxpr": self.jaxpr(self._with_inputs(value))}
