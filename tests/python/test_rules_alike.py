@@ -215,3 +215,28 @@ def test_rules_that_close_over_others_of_their_operands_are_two(mapped):
         return jax.vmap(both)(x) if mapped else both(x)
     report = jaxvet.gradcheck(turned)(*values)
     assert not [each for each in report.findings if each.code == "DRV001"], report
+
+
+@pytest.mark.parametrize("made, count", [
+    (lambda: jnp.float32(2), 1), (lambda: jnp.arange(3.0), 1), (lambda: jnp.ones(1000), 2),
+    (lambda: jax.random.key(1), 2)])
+def test_constants_that_are_made_anew(made, count):
+    def scaled(x, by):
+        f = jax.custom_jvp(jnp.sin)
+        f.defjvp(lambda p, t: (jnp.sin(p[0]), jnp.cos(p[0]) * t[0] + 0 * number(by)))
+        return f(x)
+
+    def number(by):
+        return jnp.sum(by) if jnp.issubdtype(by.dtype, jnp.floating) else jax.random.uniform(by)
+    values = made(), made()
+    assert len(rules(lambda x: scaled(scaled(x, values[0]), values[1]), jnp.ones(3))) == count
+
+
+def test_constants_that_differ_are_two():
+    def scaled(x, by):
+        f = jax.custom_jvp(jnp.sin)
+        f.defjvp(lambda p, t: (jnp.sin(p[0]), by * jnp.cos(p[0]) * t[0]))
+        return f(x)
+    values = jnp.float32(1), jnp.float32(2)
+    report = jaxvet.gradcheck(lambda x: scaled(scaled(x, values[0]), values[1]))(jnp.ones(3))
+    assert [each.code for each in report.findings] == ["DRV001"]
