@@ -2,8 +2,9 @@
 """Our transformations against JAX's: each of JAX's own test harnesses is dumped, run
 with `jaxvet run --transform`, and held against what JAX gives for the same inputs.
 
-    scripts/transforms.py [TRANSFORM]... [--every N] [--first K] [--only GROUP] [--x64]
+    scripts/transforms.py [TRANSFORM]... [--every N] [--first K] [--only GROUP] [--x64] [--demo]
 
+With --demo, the demo programs at their first sizes instead.
 A line per miss, sums per transform; exits with 1 where something differs or is refused
 that JAX does and tests/transform/known.txt has no reason for.
 """
@@ -225,8 +226,38 @@ def chosen(options):
     return [(stem, harness) for stem, harness, _ in rows[options.first::options.every]]
 
 
+class Demo:
+    """A demo program, as a harness is asked."""
+
+    def __init__(self, program):
+        self.fullname, self._program = program.name, program
+
+    def flat(self):
+        import jax
+        from demo import registry
+        fun, args = self._program.build(**self._program.sizes[0])
+        tree = jax.tree_util.tree_structure(args, is_leaf=registry.is_spec)
+        leaves = [jax.random.wrap_key_data(value) if getattr(leaf, 'like', '') == 'key' else
+                  jax.numpy.asarray(value) for leaf, value in zip(
+                      jax.tree_util.tree_leaves(args, is_leaf=registry.is_spec),
+                      self._program.draw(0))]
+        return lambda *ins: jax.tree_util.tree_leaves(
+            fun(*jax.tree_util.tree_unflatten(tree, ins))), leaves
+
+
+def demo_programs(options):
+    import jax
+    sys.path.insert(0, str(ROOT))
+    from demo import programs, registry  # noqa: F401 (the first fills the second)
+    jax.config.update('jax_enable_x64', options.x64)
+    rows = [(each.name, Demo(each)) for each in registry.PROGRAMS if each.x64 == options.x64]
+    return rows[options.first::options.every]
+
+
 def program(harness):
     """Its function of flat leaves, and those; None without inputs."""
+    if isinstance(harness, Demo):
+        return harness.flat()
     import jax
     import harnesses
     leaves, tree = jax.tree_util.tree_flatten(harnesses.inputs(harness))
@@ -248,13 +279,14 @@ def main():
                         help='the number of the first of these')
     parser.add_argument('--only', metavar='GROUP', help='whose names begin so')
     parser.add_argument('--x64', action='store_true')
+    parser.add_argument('--demo', action='store_true', help='demo programs, no harnesses')
     options = parser.parse_args()
     known = [line.split(': ', 1)[0].split(' ', 1) for line in KNOWN.read_text().splitlines()
              if line and not line.startswith('#')]
     for transform in options.transforms:
         if not set(transform.split(',')) <= set(ORACLES):
             parser.error(f'{transform}: there is ' + ', '.join(ORACLES))
-    rows, fails = chosen(options), 0
+    rows, fails = (demo_programs if options.demo else chosen)(options), 0
     with tempfile.TemporaryDirectory() as folder:
         for transform in options.transforms or ORACLES:
             counts = collections.Counter()
