@@ -178,13 +178,13 @@ class Missed(Exception):
 def command(folder, transform, ins, outs, half, *more):
     """Runs the dumped program, transformed, on arrays as npz files have them."""
     from jaxvet import _arrays
-    (folder / 'p.npz').write_bytes(_arrays.packed(
+    (folder / 'values.npz').write_bytes(_arrays.packed(
         {f'in{i}': a for i, a in enumerate(ins)} |
         {f'out{i}': a for i, a in enumerate(outs)}))
     words = [COMMAND, 'run', '--transform', transform, folder / 'p.json', '--inputs',
-             folder / 'p.npz', *more]
+             folder / 'values.npz', *more]
     if outs:
-        words += ['--expect', folder / 'p.npz']
+        words += ['--expect', folder / 'values.npz']
     if outs and half:  # JAX rounds when XLA stores, we at each operation
         words += ['--rtol', '0.03', '--atol', '0.03']
     ran = subprocess.run(words, capture_output=True, text=True)
