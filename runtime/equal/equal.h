@@ -30,7 +30,7 @@ typedef struct jx_equal_question {
     int nouts;        /* results that are compared */
     jx_plan *plans[2]; /* of a and b, in declared dtypes: jx_equal_open() */
     size_t memory;    /* of an evaluation and of a plan, in bytes; 0: 2 GiB */
-    int64_t work;     /* operations on elements over fields; 0: 2^32 */
+    int64_t work;     /* operations on elements over fields; 0: 2^33 */
     void (*progress)(void *to, const char *doing, int64_t done, int64_t all); /* or NULL */
     void *to;
 } jx_equal_question;
@@ -55,6 +55,7 @@ typedef struct jx_equal_fields {
     int bits, rounds;
     const char *assuming; /* arena text of the first program, or NULL: nothing */
     const char *why;      /* of what is not identical, and of no difference that is known */
+    bool asks_for_nan;    /* one of both asks whether something is a number */
     jx_field_difference differs; /* output -1: unknown */
     int pair, side;       /* the first pair whose halves differ, or -1, and whose it is */
     const jx_eqn *masked; /* of a: the first that chose numbers where others are NaN */
@@ -63,6 +64,10 @@ typedef struct jx_equal_fields {
 
 /* False only without memory (an error in the context of a). */
 bool jx_equal_over_fields(const jx_equal_question *question, jx_equal_fields *to);
+
+/* Where planes do not see it: along all ways that comparisons go, with what cells know besides
+ * (field_same.h).  Of small programs of floats; what is identical replaces what was said. */
+bool jx_equal_by_ways(const jx_equal_question *question, jx_equal_fields *to);
 
 /* The equation of a's entry where both part, on the way to that result: it gives what b never
  * computes, of what b has as well.  NULL: it is not known, or b has all of it. */

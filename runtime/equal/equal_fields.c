@@ -295,6 +295,7 @@ static bool run(comparing *c, jx_field *f)
     c->to->clamped = f->clamped;
     c->powers |= f->powers;
     c->asks_for_nan |= f->asks_for_nan;
+    c->to->asks_for_nan |= f->asks_for_nan;
     name_constants(c, f);
     return compare_all(c, f, got, want);
 }

@@ -4,7 +4,7 @@
 #include "runtime/equal/points.h"
 
 #define MEMORY ((size_t)2 << 30)
-#define WORK ((int64_t)1 << 32)
+#define WORK ((int64_t)1 << 33)
 
 size_t jx_evaluating_memory(const jx_equal_question *question)
 {

@@ -28,7 +28,7 @@ typedef JX_VEC(path) path_list;
 typedef struct comparing {
     const jx_field_question *question;
     jx_field_answer *answer;
-    jx_field_program program;
+    jx_field_program program, other; /* of a; of b, if that is another one */
     jx_ctx *above, *ctx; /* the program's; of one round */
     jx_ctx *room;        /* of one path: arrays */
     bool blends, ideal;
@@ -49,6 +49,11 @@ static bool give_up(comparing *c, const char *why)
     if (!c->why)
         c->why = why;
     return false;
+}
+
+static jx_field_program *program_of(comparing *c, bool b)
+{
+    return b && c->question->other ? &c->other : &c->program;
 }
 
 /* ---- one path */
@@ -76,7 +81,7 @@ static bool count_elements(comparing *c, jx_field *f)
 
     c->count = 0;
     for (int i = 0; i < of->nouts; i++) {
-        if (!jx_field_shape(f, &c->program, jx_atom_aval(of->outs[i]), &shape))
+        if (!jx_field_shape(f, program_of(c, true), jx_atom_aval(of->outs[i]), &shape))
             return give_up(c, "a result too large, or of unknown size");
         c->count += shape.count;
         if (i < of->nouts - c->question->nvalues)
@@ -150,7 +155,7 @@ static bool evaluate(comparing *c, jx_field *f, path *p)
     if (!p->a || !p->b || !p->zero || !p->kink)
         return give_up(c, "too large");
     for (int s = 0; s < 2; s++)
-        if (!jx_field_run(f, &c->program, sides[s], ins, outs))
+        if (!jx_field_run(f, program_of(c, !s), sides[s], ins, outs))
             return give_up(c, "too large, or too many comparisons");
         else if (!collect(c, of->nouts, outs, s ? p->a : p->b))
             return false;
@@ -364,7 +369,7 @@ static bool compare_path(comparing *c, const path *p)
     for (int64_t i = 0; !p->vacuous && i < c->count; i++) {
         if (jx_cell_same(&p->a[i], &p->b[i]))
             continue;
-        if (c->blends || !p->zero[i] ||
+        if (c->blends || c->question->strict || !p->zero[i] ||
             (!p->kink[i] && (i >= c->derived || !is_removable(c, p, i))) || !is_convention(c, p, i))
             return give_up(c, different);
         c->kinks = true;
@@ -451,6 +456,8 @@ bool jx_field_same(const jx_field_question *question, jx_field_answer *answer)
     if (!room)
         return false;
     jx_field_open(&c.program, question->typed, question->nbindings, question->bindings, memory);
+    if (question->other)
+        jx_field_open(&c.other, question->other, 0, NULL, memory);
     /* Exact constants before those that they were rounded from, ways before chances. */
     for (int turn = 0; turn < 4 && answer->verdict == JX_FIELD_UNDECIDED; turn++) {
         c = (comparing){.question = question,
@@ -458,6 +465,7 @@ bool jx_field_same(const jx_field_question *question, jx_field_answer *answer)
                         .above = above,
                         .room = room,
                         .program = c.program,
+                        .other = c.other,
                         .work = work,
                         .ideal = turn & 1,
                         .blends = turn > 1};
@@ -468,6 +476,8 @@ bool jx_field_same(const jx_field_question *question, jx_field_answer *answer)
         work = c.work;
     }
     jx_field_close(&c.program);
+    if (question->other)
+        jx_field_close(&c.other);
     jx_ctx_free(room);
     if (answer->verdict == JX_FIELD_IDENTICAL)
         answer->assuming = assumptions(&c);

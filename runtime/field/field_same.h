@@ -19,7 +19,9 @@ typedef enum jx_field_verdict {
 
 typedef struct jx_field_question {
     const jx_typed *typed;
-    const jx_closed *a, *b; /* of one program; they take and give the same */
+    const jx_typed *other;  /* the program of b, if that is another one; it has no sizes */
+    const jx_closed *a, *b; /* they take and give the same */
+    bool strict;            /* at kinks, too, both give the same */
     int nbindings;          /* sizes */
     const jx_binding *bindings;
     uint64_t seed;

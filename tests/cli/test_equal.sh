@@ -81,6 +81,21 @@ f nan_aside 'a:f32[8]' 'b:bool[8] = ne a a' 'f:f32[8] = broadcast_in_dim[broadca
 pair 0 nan_aside x
 prints 'assuming that inputs are finite (one asks for that)'
 
+# What needs all ways that comparisons go.
+f abs 'a:f32[8]' 'b:f32[8] = abs a' 'c:f32[8] = mul b b' c
+f squared 'a:f32[8]' 'b:f32[8] = mul a a' b
+pair 0 abs squared
+prints 'identical over the reals'
+f never 'a:f32[8]' 'b:bool[8] = gt a 1.0:f32[]' 'c:bool[8] = lt a 0.0:f32[]' 'd:bool[8] = and b c' 'f:f32[8] = broadcast_in_dim[broadcast_dimensions=() shape=(8,) sharding=None] 5.0:f32[]' 'e:f32[8] = select_n d a f' e
+pair 0 never x
+prints 'identical over the reals'
+f cone 'a:f32[8]' 'b:bool[8] = ge a 0.0:f32[]' 'c:f32[8] = neg a' 'd:f32[8] = select_n b c a' d
+f kink 'a:f32[8]' 'b:bool[8] = ge a 0.0:f32[]' 'c:f32[8] = sub a a' 'f:f32[8] = add c 1.0:f32[]' 'g:f32[8] = neg f' 'd:f32[8] = select_n b g f' d
+f sign 'a:f32[8]' 'b:f32[8] = sign a' b
+pair 1 kink sign
+f cubed 'a:f32[8]' 'b:f32[8] = mul a a' 'c:f32[8] = sqrt b' c
+pair 1 cubed x
+
 # ---- sizes
 f mean 'a:f32[b]' 'c:f32[] = reduce_sum[axes=(0,) out_sharding=None] a' c
 f total 'a:f32[b]' 'c:f32[b] = mul a 2.0:f32[]' 'd:f32[] = reduce_sum[axes=(0,) out_sharding=None] c' 'e:f32[] = div d 2.0:f32[]' e
