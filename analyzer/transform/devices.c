@@ -388,17 +388,19 @@ jx_program *jx_program_spread(const jx_typed *typed, jx_device_change change,
     const jx_jaxpr *now = NULL;
     jx_devices s;
 
-    *pairs = (jx_device_pairs){0, NULL};
+    if (pairs)
+        *pairs = (jx_device_pairs){0, NULL};
     jx_ctx_stage(from->ctx, "writing out devices");
     if (!jx_typed_all(typed))
         return NULL;
     if (begin_program(&s, typed, from->entry.jaxpr, (jx_assignment){0, NULL})) {
-        s.pairs = true;
+        s.pairs = pairs != NULL;
         s.change = change;
         now = runs_spread(&s, from->entry.jaxpr, 0) ? written_out(&s, from->entry.jaxpr)
               : s.failed                            ? NULL
                          : new_entry(&s, from->devices > 1 ? from->devices : 1);
-        *pairs = pairs_of(&s);
+        if (pairs)
+            *pairs = pairs_of(&s);
     }
     return end_entry(&s, now);
 }

@@ -50,7 +50,7 @@ typedef enum jx_device_change {
 /* The same for as many devices as the meshes of its computations have (or the module
  * says).  Results of computations in the entry that several devices share, and do not have
  * from one equation, are further results of the program: `pairs` says of which array each
- * two of them are. */
+ * two of them are; NULL: nobody wants them. */
 jx_program *jx_program_spread(const jx_typed *typed, jx_device_change change,
                               jx_device_pairs *pairs);
 

@@ -7,6 +7,7 @@
 
 #include "reports/pipeline/equal_ready.h"
 #include "reports/pipeline/sharded.h"
+#include "runtime/elementwise.h"
 
 #include <math.h>
 #include <string.h>
@@ -38,16 +39,39 @@ static void tell_factor(const jx_equal_words *w, bool gradient, jx_equal_cause *
 
 /* ---- NaN */
 
+/* The run has NaN where the other one has a number. */
+static bool has_nan(const jx_equal_words *w)
+{
+    const jx_float_witness *at = &w->floats->differs;
+    const jx_port *port;
+    double both[2];
+
+    if (!at->point || at->extreme)
+        return false;
+    port = jx_plan_out(w->question->plans[0], at->output);
+    if (!jx_dtype_is_float(port->dtype))
+        return false;
+    for (int i = 0; i < 2; i++)
+        jx_convert(port->dtype, JX_F64,
+                   (const char *)(i ? at->want : at->got) +
+                       (size_t)at->index * jx_dtype_of(port->dtype)->bytes,
+                   &both[i], 1);
+    return isnan(both[0]) && isfinite(both[1]);
+}
+
 static void tell_unfinite(const jx_equal_words *w, jx_equal_cause *to)
 {
     const jx_field_difference *d = &w->fields->differs;
+    const jx_float_witness *at = &w->floats->differs;
+    bool exact = d->output >= 0 && d->unfinite; /* a run may have more beside them */
     const jx_eqn *masked = w->fields->masked;
 
     to->code = masked ? JX_CODE_MSH019 : JX_CODE_EQL001;
     to->stack = masked ? masked->stack : NULL;
     to->note = jx_arena_printf(
         w->program->ctx->arena, "NaN reaches %lld of %lld elements of result %d%s",
-        (long long)d->unfinite, (long long)d->of, d->output,
+        (long long)(exact ? d->unfinite : at->count), (long long)(exact ? d->of : at->of),
+        exact ? d->output : at->output,
         masked ? ": what is chosen here leaves out NaN in the value, and not in the gradient "
                  "(write a number where the NaN is)"
                : "");
@@ -249,7 +273,7 @@ void jx_equal_find_cause(const jx_equal_words *w, bool gradient, jx_equal_cause 
         to->code = JX_CODE_MSH002;
     else if (w->floats->pair.point)
         tell_pair(w, to);
-    else if (d->output >= 0 && d->unfinite)
+    else if ((d->output >= 0 && d->unfinite) || (has_nan(w) && w->fields->masked))
         tell_unfinite(w, to);
     else if (d->output >= 0 && d->over && !w->floats->differs.rounded)
         tell_factor(w, gradient, to);

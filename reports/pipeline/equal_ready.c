@@ -27,16 +27,15 @@ bool jx_ordinary_make(jx_program *program, bool gradient, jx_device_change chang
     to->flat = program;
     if (to->devices > 1) {
         typed = jx_program_at(program, 0, NULL);
-        program = typed ? jx_program_spread(typed, change, &to->pairs) : NULL;
+        program = typed ? jx_program_spread(typed, change, gradient ? NULL : &to->pairs) : NULL;
         if (!program || !(program = jx_program_refine(program, &program->entry, 0, NULL)))
             return false;
     }
-    if (gradient) { /* pairs have cotangents of their own: they are left to the values */
+    if (gradient) {
         typed = jx_program_at(program, 0, NULL);
         program = typed ? jx_program_vjp(typed) : NULL;
         if (!program || !(program = jx_program_refine(program, NULL, 0, NULL)))
             return false;
-        to->pairs.count = 0;
     }
     to->program = program;
     to->typed = jx_program_at(program, 0, NULL);

@@ -47,6 +47,15 @@ static bool refuse(const jx_program *a, const jx_program *b, const char *what, i
                    what, number, type_text(b->ctx, right), type_text(b->ctx, left), a->path);
 }
 
+static bool take_the_same(const jx_program *a, const jx_program *b)
+{
+    bool same = a->entry.jaxpr->nins == b->entry.jaxpr->nins;
+
+    for (int i = 0; same && i < a->entry.jaxpr->nins; i++)
+        same = same_type(jx_input_aval(a, i), jx_input_aval(b, i));
+    return same;
+}
+
 static bool fit_together(const jx_program *a, const jx_program *b)
 {
     const jx_jaxpr *l = a->entry.jaxpr, *r = b->entry.jaxpr;
@@ -212,6 +221,9 @@ static bool compare(const jx_ordinary *a, const jx_ordinary *b, int nouts,
     jx_equal_floats floats;
     bool ok;
 
+    if (!take_the_same(a->program, b->program))
+        return jx_fail(b->program->ctx, JX_E_INTERNAL, b->program->path, NULL,
+                       "made ordinary, both programs no longer take the same");
     if (by_terms(a, b)) {
         to->verdict = JX_EQUAL_TERMS;
         return true;
