@@ -22,9 +22,10 @@ bool jx_ordinary_make(jx_program *program, bool gradient, jx_device_change chang
 
     *to = (jx_ordinary){.devices = devices_of(program)};
     to->mesh = jx_devices_any(program) && program->nmeshes ? &program->meshes[0] : NULL;
-    if (!(program = jx_program_inline(program)))
+    if (!(to->flat = jx_program_inline(program)))
         return false;
-    to->flat = program;
+    if (!gradient) /* a derivative asks for the rules of what is called */
+        program = to->flat;
     if (to->devices > 1) {
         typed = jx_program_at(program, 0, NULL);
         program = typed ? jx_program_spread(typed, change, gradient ? NULL : &to->pairs) : NULL;
@@ -34,7 +35,8 @@ bool jx_ordinary_make(jx_program *program, bool gradient, jx_device_change chang
     if (gradient) {
         typed = jx_program_at(program, 0, NULL);
         program = typed ? jx_program_vjp(typed) : NULL;
-        if (!program || !(program = jx_program_refine(program, NULL, 0, NULL)))
+        if (!program || !(program = jx_program_refine(program, NULL, 0, NULL)) ||
+            !(program = jx_program_inline(program)))
             return false;
     }
     to->program = program;

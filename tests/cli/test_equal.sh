@@ -154,3 +154,13 @@ for program in tests/equal/*.jaxexport.gz; do
     prints 'identical over the reals, error below 2^-[4-9][0-9].* (the first on [248] devices)'
     prints '0 undecided'
 done
+
+# Derivatives that we make of them, where devices have copies of a result.
+for program in loss__data loss__fsdp product__both_ways attention__ring; do
+    expect 0 equal --grad "tests/equal/$program.jaxexport.gz" \
+        "tests/equal/${program%%__*}_reference.jaxexport.gz"
+    prints 'derivatives: identical over the reals'
+done
+expect 1 equal --grad tests/equal/pipeline__nan.jaxexport.gz tests/equal/pipeline_reference.jaxexport.gz
+prints '^error\[MSH019\] nan-trap: derivative 0 differs'
+prints 'NaN reaches [0-9]* of 128 elements'

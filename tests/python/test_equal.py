@@ -112,3 +112,14 @@ def test_symbolic_sizes_are_chosen_or_given():
 def test_what_takes_something_else_is_refused():
     with pytest.raises(jaxvet.JaxvetError, match="expected two programs that take and give"):
         jaxvet.equal(lambda x: x, lambda x: x[0])(VECTOR)
+
+
+def test_rules_of_functions_count_in_derivatives():
+    @jax.custom_vjp
+    def f(x):
+        return jnp.sin(x)
+
+    f.defvjp(lambda x: (f(x), x), lambda x, ct: (2 * jnp.cos(x) * ct,))
+    said = jaxvet.equal(f, jnp.sin, grad=True)(VECTOR)
+    assert [one.verdict for one in said.equalities] == ["terms", "different"]
+    assert "2 times the other, everywhere" in str(said)
