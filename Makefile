@@ -363,6 +363,10 @@ accuracy: all  ## every elementwise function of JAX and its derivative on every 
 field-rules: all $(TOOLS)  ## how many right elementwise rules are proved or identical over the reals, and why others are not
 	@JAX_PLATFORMS=cpu $${JAXVET_VENV:-build/venv}/bin/python scripts/field_rules.py $(FIELD_RULES)
 
+.PHONY: equal-random
+equal-random: all  ## random pairs of functions, most of which differ somewhere: `jaxvet equal` may call none identical
+	@JAX_PLATFORMS=cpu $${JAXVET_VENV:-build/venv}/bin/python scripts/equal_random.py $(EQUAL_RANDOM)
+
 .PHONY: sharding
 sharding: all  ## sharded programs of live JAX against their references, and wrong ones: `jaxvet equal`
 	@$${JAXVET_VENV:-build/venv}/bin/python scripts/sharding.py $(SHARDING)

@@ -414,6 +414,54 @@ static void planes_know_what_cells_do(void **state)
                 " num_consts=0 reverse=False unroll=1] 0.0:f32[] v\n in (b,)", "");
 }
 
+static void planes_know_squares_of_roots(void **state)
+{
+    (void)state;
+    planes_same(" a:f32[] = mul x x\n b:f32[] = add a 1.0:f32[]\n c:f32[] = sqrt b\n"
+                " d:f32[] = integer_pow[y=3] c\n e:f32[] = div y d\n in (e,)",
+                " a:f32[] = mul x x\n b:f32[] = add a 1.0:f32[]\n c:f32[] = rsqrt b\n"
+                " d:f32[] = div c b\n e:f32[] = mul y d\n in (e,)", "");
+    planes_differ(" a:f32[] = mul 4.0:f32[] x\n b:f32[] = sqrt a\n in (b,)",
+                  " a:f32[] = sqrt x\n b:f32[] = mul -2.0:f32[] a\n in (b,)");
+    planes_differ(" a:f32[] = mul x x\n b:f32[] = mul a y\n c:f32[] = sqrt b\n in (c,)",
+                  " a:f32[] = sqrt y\n b:f32[] = mul x a\n in (b,)");
+    planes_same(" a:f32[3] = mul v v\n b:f32[3] = add a 1.0:f32[]\n c:f32[3] = sqrt b\n"
+                " d:f32[] = dot_general[dimension_numbers=(([0], [0]), ([], [])) preferred_element_type=float32] c v\n in (d,)",
+                " a:f32[3] = mul v v\n b:f32[3] = add a 1.0:f32[]\n c:f32[3] = sqrt b\n"
+                " d:f32[3] = mul c v\n e:f32[] = reduce_sum[axes=(0,) out_sharding=None] d\n in (e,)", "");
+}
+
+static void windows_slide(void **state)
+{
+    (void)state;
+    planes_same(" a:f32[2] = reduce_window_sum[base_dilation=(1,) padding=((0, 0),) window_dilation=(1,)\n"
+                " window_dimensions=(2,) window_strides=(1,)] v\n in (a,)",
+                " a:f32[2] = slice[limit_indices=(2,) start_indices=(0,) strides=None] v\n"
+                " b:f32[2] = slice[limit_indices=(3,) start_indices=(1,) strides=None] v\n"
+                " c:f32[2] = add a b\n in (c,)", "");
+    planes_same(" a:f32[3] = reduce_window_max[base_dilation=(1,) padding=((2, 0),) window_dilation=(1,)\n"
+                " window_dimensions=(3,) window_strides=(1,)] v\n"
+                " b:f32[1] = slice[limit_indices=(3,) start_indices=(2,) strides=None] a\n"
+                " c:f32[] = squeeze[dimensions=(0,)] b\n in (c,)",
+                " a:f32[] = reduce_max[axes=(0,) out_sharding=None] v\n in (a,)", "");
+    planes_differ(" a:f32[2] = reduce_window_sum[base_dilation=(1,) padding=((0, 0),) window_dilation=(1,)\n"
+                  " window_dimensions=(2,) window_strides=(1,)] v\n in (a,)",
+                  " a:f32[2] = reduce_window_max[base_dilation=(1,) padding=((0, 0),) window_dilation=(1,)\n"
+                  " window_dimensions=(2,) window_strides=(1,)] v\n in (a,)");
+}
+
+static void functions_of_arrays_are_what_they_are_given(void **state)
+{
+    (void)state;
+    planes_same(" a:f32[3] = sort[dimension=0 is_stable=True num_keys=1] v\n b:f32[3] = mul 2.0:f32[] a\n in (b,)",
+                " a:f32[3] = sort[dimension=0 is_stable=True num_keys=1] v\n b:f32[3] = add a a\n in (b,)", "");
+    planes_differ(" a:f32[3] = sort[dimension=0 is_stable=True num_keys=1] v\n in (a,)", " in (v,)");
+    planes_differ(" a:f32[3] = cummax[axis=0 reverse=False] v\n in (a,)",
+                  " a:f32[3] = cummax[axis=0 reverse=True] v\n in (a,)");
+    planes_differ(" a:f32[3] = cummax[axis=0 reverse=False] v\n in (a,)",
+                  " a:f32[3] = cummin[axis=0 reverse=False] v\n in (a,)");
+}
+
 static void loops_are_run_and_what_is_not_known_is_said(void **state)
 {
     const char *said;
@@ -445,6 +493,9 @@ int main(void)
         cmocka_unit_test(selected_booleans_are_choices),
         cmocka_unit_test(maxima_ask_for_no_order),
         cmocka_unit_test(planes_know_what_cells_do),
+        cmocka_unit_test(planes_know_squares_of_roots),
+        cmocka_unit_test(windows_slide),
+        cmocka_unit_test(functions_of_arrays_are_what_they_are_given),
         cmocka_unit_test(loops_are_run_and_what_is_not_known_is_said),
     };
 
