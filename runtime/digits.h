@@ -8,6 +8,7 @@
 #ifndef JX_DIGITS_H
 #define JX_DIGITS_H
 
+#include "frontend/base/budget.h"
 #include "frontend/base/map.h"
 #include "runtime/watch.h"
 
@@ -32,6 +33,7 @@ typedef struct jx_digits {
     /* What was recorded, in the order of the run. */
     char *bytes;
     size_t size, room, most, at;
+    jx_budget *budget; /* which pays for `room` */
     const jx_map *sources; /* from variables to jx_sources_of_value */
     const jx_map *lost;    /* from equations to a bool per result, of the second run */
     const jx_map *passed;  /* equations that are not looked at */

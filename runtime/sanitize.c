@@ -190,13 +190,16 @@ bool jx_sanitizer_run(jx_sanitizer *s, jx_exec *exec, const void *const *ins,
     jx_tape *tape = s->options.handlers ? jx_tape_new() : NULL;
     bool ok;
 
+    if (s->options.handlers && !tape)
+        return jx_starved(s->typed->program->ctx);
     jx_exec_context(exec, context);
     jx_exec_tape(exec, tape);
     ok = jx_exec_run(exec, ins, outs);
     jx_exec_tape(exec, NULL);
     if (ok && (s->shadow || is_suspect(s, exec))) {
         pthread_mutex_lock(&s->lock);
-        ok = look(s, exec, ins, tape, hear, env);
+        ok = !tape || jx_tape_is_whole(tape) || jx_starved(s->typed->program->ctx);
+        ok = ok && look(s, exec, ins, tape, hear, env);
         pthread_mutex_unlock(&s->lock);
     }
     jx_tape_free(tape);

@@ -12,7 +12,7 @@ typedef struct entry {
 } entry;
 
 struct jx_tape {
-    bool plays;
+    bool plays, torn;
     size_t count, room;
     entry *at;
 };
@@ -41,7 +41,7 @@ void jx_tape_free(jx_tape *tape)
 void jx_tape_record(jx_tape *tape)
 {
     forget(tape);
-    tape->plays = false;
+    tape->plays = tape->torn = false;
 }
 
 void jx_tape_rewind(jx_tape *tape)
@@ -103,8 +103,10 @@ void jx_tape_keep(jx_tape *tape, jx_tape_key key, const jaxvet_custom_call *call
                   void *const *outputs)
 {
     entry e = {.key = key, .size = size_of(call)};
+    bool torn = tape->torn;
     char *at;
 
+    tape->torn = true; /* until it is there */
     if (tape->count == tape->room) {
         size_t room = tape->room ? 2 * tape->room : 8;
         entry *more = realloc(tape->at, room * sizeof *more);
@@ -122,6 +124,12 @@ void jx_tape_keep(jx_tape *tape, jx_tape_key key, const jaxvet_custom_call *call
         at += call->outputs[i].bytes;
     }
     tape->at[tape->count++] = e;
+    tape->torn = torn;
+}
+
+bool jx_tape_is_whole(const jx_tape *tape)
+{
+    return !tape->torn;
 }
 
 /* The next one with these operands; else the first of that call. */

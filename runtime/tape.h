@@ -26,7 +26,10 @@ typedef struct jx_tape_key {
 } jx_tape_key;
 jx_tape_key jx_tape_key_of(const jaxvet_custom_call *call, const void *const *inputs);
 
-/* While recording: keeps the results of a call.  (Without memory it is not on the tape.) */
+/* All that was to be recorded is on it; false: memory ended. */
+bool jx_tape_is_whole(const jx_tape *tape);
+
+/* While recording: keeps the results of a call. */
 void jx_tape_keep(jx_tape *tape, jx_tape_key key, const jaxvet_custom_call *call,
                   void *const *outputs);
 /* Else: gives them again; zeros for a call that was never made.  False while recording. */

@@ -59,8 +59,12 @@ static char *make_room(jx_digits *to, size_t bytes)
         size_t room = to->room ? 2 * to->room : 1 << 16;
         while (room < to->size + bytes)
             room *= 2;
-        char *more = realloc(to->bytes, room);
+        bool paid = jx_budget_left(to->budget) > room - to->room &&
+                    jx_budget_take(to->budget, room - to->room);
+        char *more = paid ? realloc(to->bytes, room) : NULL;
         if (!more) {
+            if (paid)
+                jx_budget_give(to->budget, room - to->room);
             to->astray = true;
             return NULL;
         }

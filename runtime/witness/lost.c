@@ -34,6 +34,8 @@ void jx_shadow_free(jx_shadow *s)
     jx_callee_close(&s->hunt.run);
     jx_arena_free(s->hunt.scratch);
     free(s->digits.bytes);
+    if (s->digits.room)
+        jx_budget_give(s->digits.budget, s->digits.room);
     free(s);
 }
 
@@ -104,6 +106,7 @@ static bool make(jx_shadow *s, const jx_typed *typed)
     s->digits = (jx_digits){.tolerance = sqrt(unit_of(s->doubles ? JX_F64 : s->maps.narrowest)),
                             .zero = s->zero,
                             .most = MOST_RECORDED,
+                            .budget = &program->ctx->budget,
                             .sources = &s->maps.sources,
                             .lost = &s->maps.lost,
                             .passed = &s->maps.passed,
