@@ -64,6 +64,8 @@ static char *make_room(jx_digits *to, size_t bytes)
         char *more = paid ? realloc(to->bytes, room) : NULL;
         if (!more) {
             if (paid)
+                jx_budget_starved(to->budget);
+            if (paid)
                 jx_budget_give(to->budget, room - to->room);
             to->astray = true;
             return NULL;

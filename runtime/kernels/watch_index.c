@@ -3,6 +3,7 @@
 
 #include "frontend/ir/params.h"
 #include "runtime/elementwise.h"
+#include "runtime/host.h"
 #include "runtime/kernels/index.h"
 #include "runtime/plan_impl.h"
 #include "runtime/run.h"
@@ -10,8 +11,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { MOST_ROWS = 1 << 24 };
 
 /* Data of the kernel. */
 typedef struct indexed {
@@ -140,9 +139,11 @@ typedef struct places {
     int width;    /* the axes that are paired, then components */
     int64_t *at;
     bool *inside; /* none of its components lies outside */
+    size_t bytes; /* of both, in one piece */
 } places;
 
-static bool read_places(const indexed *d, const jx_view *indices, places *to)
+/* False: there are none, or there is no memory for them, and the run fails. */
+static bool read_places(const indexed *d, jx_run *run, const jx_view *indices, places *to)
 {
     int64_t index[JX_MAX_RANK] = {0};
     int batch = indices->rank - 1;
@@ -151,11 +152,14 @@ static bool read_places(const indexed *d, const jx_view *indices, places *to)
     *to = (places){.count = 1, .width = d->map.count + d->paired.count};
     for (int i = 0; i < batch; i++)
         to->count *= indices->shape[i];
-    if (components != d->map.count || to->count > MOST_ROWS)
+    if (components != d->map.count)
         return false;
-    to->at = calloc((size_t)(to->count * to->width + 1), sizeof *to->at);
-    to->inside = calloc((size_t)to->count + 1, sizeof *to->inside);
-    for (int64_t row = 0; to->at && to->inside && row < to->count; row++) {
+    to->bytes = (size_t)to->count * ((size_t)to->width * sizeof *to->at + sizeof *to->inside) + 1;
+    to->at = jx_run_borrow(run, to->bytes);
+    if (!to->at)
+        return false;
+    to->inside = (bool *)(to->at + to->count * to->width);
+    for (int64_t row = 0; row < to->count; row++) {
         int64_t *at = to->at + row * to->width;
         to->inside[row] = true;
         for (int k = 0; k < d->map.count; k++) {
@@ -169,7 +173,7 @@ static bool read_places(const indexed *d, const jx_view *indices, places *to)
         index[batch] = 0;
         next(batch, indices->shape, index);
     }
-    return to->at && to->inside;
+    return true;
 }
 
 static int64_t component_of(const indexed *d, const places *p, int64_t row, int k)
@@ -347,7 +351,6 @@ static bool run_indexed(jx_run *run, const void *data, const jx_view *ins, const
     const indexed *d = data;
     places p;
 
-    (void)run;
     (void)outs;
     (void)scratch;
     if (d->chooses) {
@@ -358,7 +361,7 @@ static bool run_indexed(jx_run *run, const void *data, const jx_view *ins, const
         look_at_slice(d, ins);
         return true;
     }
-    if (read_places(d, &ins[1], &p)) {
+    if (read_places(d, run, &ins[1], &p)) {
         if (!d->updates || d->to->tracks)
             look_for_outside(d, &p);
         if (d->sets || d->unique)
@@ -370,8 +373,9 @@ static bool run_indexed(jx_run *run, const void *data, const jx_view *ins, const
         else if (d->to->spoiled == d->eqn)
             change_all(&ins[d->updates ? 3 : 2]);
     }
-    free(p.at);
-    free(p.inside);
+    if (p.bytes && !p.at)
+        return false;
+    jx_run_give_back(run, p.at, p.bytes);
     return true;
 }
 

@@ -103,7 +103,7 @@ static bool is_chosen(const jx_hunt *h, const jx_eqn *eqn)
     return !seen && !h->options->given;
 }
 
-/* What outputs hold, one after the other. */
+/* What outputs hold, one after the other; NULL without memory. */
 static char *outputs(const jx_hunt *h, size_t *bytes)
 {
     char *to;
@@ -112,6 +112,8 @@ static char *outputs(const jx_hunt *h, size_t *bytes)
     for (int i = 0; i < h->run.nouts; i++)
         *bytes += jx_plan_out(h->run.plan, i)->bytes;
     to = malloc(*bytes + 1);
+    if (!to)
+        jx_starved(h->program->ctx);
     *bytes = 0;
     for (int i = 0; to && i < h->run.nouts; i++) {
         memcpy(to + *bytes, jx_exec_out(h->run.exec, i), jx_plan_out(h->run.plan, i)->bytes);

@@ -88,6 +88,8 @@ OTHERS = [
     ["run", "starve/rules.json", "--fill", "zeros", "--expect", "@zeros.npz"],
     ["run", "starve/rules.json", "--fill", "random:1", "--expect", "@zeros.npz"],
     ["run", "starve/rules.json", "--inputs", "@inputs.npz", "--domain", "wide"],
+    ["run", "starve/rules.json", "--inputs", "@inputs.npz", "--sanitize", "nan,oob,wrap"],
+    ["run", "starve/rules.json", "--inputs", "@inputs.npz", "--sanitize", "digits"],
     ["run", "starve/rules.json", "--inputs", "@inputs.npz", "--expect", "@near.npz"],
 ]
 
