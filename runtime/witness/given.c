@@ -249,14 +249,12 @@ const jx_witnesses *jx_given_look(jx_given *g, const void *const *inputs, jx_tap
         return NULL;
     for (int i = 0; i < h->run.nins; i++)
         memcpy(h->run.in[i], inputs[i], jx_plan_in(h->run.plan, i)->bytes);
+    jx_exec_restart(h->run.exec);
     jx_exec_tape(h->run.exec, tape);
     h->tape = tape;
     h->operations = plenty;
-    if (!jx_hunt_run(h, false, 0, NULL)) {
-        jx_fail(ctx, jx_exec_gave_up(h->run.exec) ? JX_E_LIMIT : JX_E_INPUT,
-                h->program->path, NULL, "%s", jx_exec_error(h->run.exec));
+    if (!jx_hunt_run(h, false, 0, NULL))
         return NULL;
-    }
     weigh(g);
     for (size_t i = 0; i < g->found.found.count; i++)
         g->found.found.at[i].level = JX_ERROR; /* it did happen */

@@ -195,6 +195,7 @@ static bool run_wide(jx_shadow *s, jx_callee *wide, const void *const *ins)
         jx_dtype from = port->aval->dtype == JX_KEY ? JX_U32 : port->aval->dtype;
         jx_convert(from, port->dtype, ins[i], wide->in[i], port->count);
     }
+    jx_exec_restart(wide->exec);
     return jx_callee_run(wide) ||
            jx_fail(ctx, jx_exec_gave_up(wide->exec) ? JX_E_LIMIT : JX_E_INPUT,
                    s->hunt.program->path, NULL, "%s", jx_exec_error(wide->exec));
@@ -245,8 +246,10 @@ static bool record(jx_shadow *s, const void *const *ins)
     s->digits.plays = s->digits.astray = false;
     for (int i = 0; i < run->nins; i++)
         memcpy(run->in[i], ins[i], jx_plan_in(run->plan, i)->bytes);
+    jx_exec_restart(run->exec);
     return jx_callee_run(run) ||
-           jx_fail(s->hunt.program->ctx, JX_E_INPUT, s->hunt.program->path, NULL, "%s",
+           jx_fail(s->hunt.program->ctx,
+                   jx_exec_gave_up(run->exec) ? JX_E_LIMIT : JX_E_INPUT, s->hunt.program->path, NULL, "%s",
                    jx_exec_error(run->exec));
 }
 

@@ -45,7 +45,12 @@ bool jx_hunt_run(jx_hunt *h, bool absorbing, int nexcused, const jx_eqn *const *
     h->to->runs++;
     if (h->tape)
         jx_tape_rewind(h->tape);
-    return jx_hunt_spend(h, &h->run);
+    if (jx_hunt_spend(h, &h->run))
+        return true;
+    if (h->options->given) /* what is not looked at is not found well */
+        jx_fail(h->program->ctx, jx_exec_gave_up(h->run.exec) ? JX_E_LIMIT : JX_E_INPUT,
+                h->program->path, NULL, "%s", jx_exec_error(h->run.exec));
+    return false;
 }
 
 /* The first output that is not finite, or -1. */
