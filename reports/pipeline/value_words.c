@@ -119,6 +119,12 @@ const char *jx_value_what(jx_program *program, const jx_witness *w)
     if (w->code == JX_CODE_NUM009 && w->made.eqn && !w->made.count)
         return jx_arena_printf(program->ctx->arena, "%s gives a NaN that the program says",
                                jx_eqn_name(w->made.eqn));
+    if (w->code == JX_CODE_IDX007)
+        return jx_arena_printf(program->ctx->arena,
+                               "index %lld is outside of axis %d: forward an element is taken all "
+                               "the same (the last one, on XLA's CPU), backward its derivative is "
+                               "dropped",
+                               (long long)w->misuse.index, w->misuse.axis);
     if (w->misuse.eqn)
         return what_of_indices(program, &w->misuse);
     if (w->code == JX_CODE_NUM005 && w->made.count)

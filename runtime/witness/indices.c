@@ -185,15 +185,21 @@ static jx_level level_of(const jx_hunt *h, const jx_misuse *misuse, jx_code code
     return implied && code != JX_CODE_IDX003 ? JX_NOTE : jx_code_of(code)->level;
 }
 
-static bool is_worth(jx_hunt *h, const jx_misuse *misuse, jx_code code, bool fixed,
-                     const jx_eqn *filler)
+/* Not said yet, and these inputs are such as may be blamed for it. */
+static bool is_plausible(jx_hunt *h, const jx_misuse *misuse, jx_code code)
 {
     if (is_told(h, misuse->eqn, code))
         return false;
     if (h->plain.outside && (misuse->kind == JX_WRAPPED || code == JX_CODE_IDX003 ||
                              !jx_index_is_implied(&h->origins, index_of(misuse))))
         return false;
-    if (h->plain.any && !h->plain.modest && is_of_floats(h, index_of(misuse)))
+    return !(h->plain.any && !h->plain.modest && is_of_floats(h, index_of(misuse)));
+}
+
+static bool is_worth(jx_hunt *h, const jx_misuse *misuse, jx_code code, bool fixed,
+                     const jx_eqn *filler)
+{
+    if (!is_plausible(h, misuse, code))
         return false;
     switch (misuse->kind) {
     case JX_WRAPPED:
@@ -219,6 +225,44 @@ static bool is_worth(jx_hunt *h, const jx_misuse *misuse, jx_code code, bool fix
     return is_noticed(h, misuse);
 }
 
+/* A derivative of that very expression adds to what it took, in a jaxpr of the program. */
+static bool is_added_back(const jx_hunt *h, const jx_jaxpr *jaxpr, const jx_frame *frame, int depth)
+{
+    for (int i = 0; jaxpr && i < jaxpr->neqns && depth < JX_SITE_DEPTH; i++) {
+        const jx_eqn *eqn = &jaxpr->eqns[i];
+        if (eqn->prim->id == JX_PRIM_scatter_add && eqn->name_stack &&
+            strstr(eqn->name_stack, "transpose(") &&
+            jx_frame_same(jx_user_frame(jx_origin_stack(&h->origins, eqn)), frame))
+            return true;
+        for (int k = 0; !jx_eqn_callee(eqn) && k < jx_bodies_of(eqn); k++)
+            if (is_added_back(h, jx_body_of(eqn, k)->jaxpr, frame, depth + 1))
+                return true;
+    }
+    return false;
+}
+
+static void push(jx_hunt *h, const jx_misuse *misuse, jx_code code, jx_level level, bool fixed)
+{
+    const void *const *inputs = jx_hunt_inputs(h);
+
+    if (inputs)
+        JX_PUSH(h->program->ctx->arena, &h->to->found,
+                ((jx_witness){.misuse = *misuse, .code = code, .always = fixed, .level = level,
+                              .stack = jx_origin_stack(&h->origins, misuse->eqn),
+                              .flushed = h->flushed, .ninputs = h->run.nins, .inputs = inputs}));
+}
+
+/* Forward the machine takes some element, backward it drops what is outside, so that nobody
+ * notices which one that was: the derivative is that of another function. */
+static bool is_dropped_backward(jx_hunt *h, const jx_misuse *misuse)
+{
+    const jx_frame *frame = jx_user_frame(jx_origin_stack(&h->origins, misuse->eqn));
+
+    return misuse->kind == JX_BEYOND && misuse->eqn->prim->id == JX_PRIM_gather &&
+           is_plausible(h, misuse, JX_CODE_IDX007) &&
+           is_added_back(h, h->program->entry.jaxpr, frame, 0);
+}
+
 static void keep(jx_hunt *h, const jx_misuse *found)
 {
     jx_misuse kept = *found, *misuse = &kept;
@@ -227,19 +271,13 @@ static void keep(jx_hunt *h, const jx_misuse *found)
                                : NULL;
     jx_code code = code_of(h, misuse);
     bool fixed = code && !jx_origin_varies(&h->origins, index_of(misuse));
-    const void *const *inputs;
 
     if (filler)
         kept.kind = JX_FILLED;
-    if (!code || !is_worth(h, misuse, code, fixed, filler))
-        return;
-    inputs = jx_hunt_inputs(h);
-    if (inputs)
-        JX_PUSH(h->program->ctx->arena, &h->to->found,
-                ((jx_witness){.misuse = *misuse, .code = code, .always = fixed,
-                              .level = level_of(h, misuse, code, fixed),
-                              .stack = jx_origin_stack(&h->origins, misuse->eqn),
-                              .flushed = h->flushed, .ninputs = h->run.nins, .inputs = inputs}));
+    if (code && is_dropped_backward(h, misuse))
+        push(h, misuse, JX_CODE_IDX007, JX_NOTE, fixed);
+    if (code && is_worth(h, misuse, code, fixed, filler))
+        push(h, misuse, code, level_of(h, misuse, code, fixed), fixed);
 }
 
 bool jx_hunt_weigh_indices(jx_hunt *h, int count, const jx_misuse *misuses)

@@ -333,3 +333,21 @@ def ok_constants(x, v):
 @prog("f32[16]", "f32[8]")
 def ok_unique_dropped(x, v):
     return x.at[jnp.arange(8) + 12].set(v, unique_indices=True, mode="drop")
+
+
+# -- IDX007 -----------------------------------------------------------------------------
+
+
+@prog("f32[16]", "i32[8]")
+def gradient_of_what_is_outside(x, i):
+    return jax.grad(lambda x: jnp.sum(x[i + 1] ** 2))(x)  #? IDX007
+
+
+@prog("f32[16]", "i32[8]")
+def ok_gradient_of_what_is_clipped(x, i):
+    return jax.grad(lambda x: jnp.sum(x.at[i + 1].get(mode="clip") ** 2))(x)
+
+
+@prog("f32[16]", "i32[8]")
+def ok_gradient_inside(x, i):
+    return jax.grad(lambda x: jnp.sum(x[jnp.clip(i, 0, 15)] ** 2))(x)
