@@ -116,10 +116,11 @@ static bool is_real(const parts *of)
            2 * fabs(of->wide[0] - of->wide[1]) >= fabs(of->a - of->b);
 }
 
-/* In which way a number is not finite. */
-static int way_of(double value)
+/* In which way a number is not finite; at zeros a pole's sign is that of a zero, which nobody
+ * asks for. */
+static int way_of(double value, const jx_equal_point *point)
 {
-    return isfinite(value) ? 0 : isnan(value) ? 1 : value > 0 ? 2 : 3;
+    return isfinite(value) ? 0 : isnan(value) ? 1 : value > 0 || point->special ? 2 : 3;
 }
 
 typedef enum difference { NONE, REAL, ROUNDED } difference;
@@ -130,8 +131,8 @@ static difference part_differs(const comparing *c, const arrays *of, int64_t i, 
     parts p = parts_of(of, i, imaginary);
 
     if (!isfinite(p.a) && !isfinite(p.b))
-        return !point->extreme && way_of(p.a) != way_of(p.b) &&
-                       way_of(p.wide[0]) != way_of(p.wide[1])
+        return !point->extreme && way_of(p.a, point) != way_of(p.b, point) &&
+                       way_of(p.wide[0], point) != way_of(p.wide[1], point)
                    ? REAL
                    : NONE;
     if (!isfinite(p.a) || !isfinite(p.b))
