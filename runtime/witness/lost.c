@@ -1,7 +1,9 @@
 /* lost.c - see lost.h. */
 #include "runtime/witness/lost.h"
 
+#include "frontend/base/plain.h"
 #include "runtime/elementwise.h"
+#include "runtime/host.h"
 #include "runtime/witness/lost_parts.h"
 #include "runtime/witness/parts.h"
 
@@ -54,11 +56,43 @@ static double unit_of(jx_dtype dtype)
     }
 }
 
+/* -- the host ------------------------------------------------------------------------------
+ *
+ * It did what it does for the first run, and is not asked again: calls for an effect alone
+ * are left out.  What gives results it knows in the declared dtypes alone. */
+
+static int knows(void *data, const char *target)
+{
+    (void)data;
+    (void)target;
+    return JAXVET_HANDLES;
+}
+
+static jaxvet_status run_idle(void *data, void *state, const jaxvet_custom_call *call,
+                              const void *const *inputs, void *const *outputs, void *context,
+                              jaxvet_error *error)
+{
+    (void)data;
+    (void)state;
+    (void)inputs;
+    (void)outputs;
+    (void)context;
+    for (int i = 0; i < call->output_count; i++)
+        if (call->outputs[i].bytes) {
+            jx_snprintf(error->message, sizeof error->message,
+                        "the sanitizer can't look at digits: the host gives results");
+            return JAXVET_INPUT;
+        }
+    return JAXVET_OK;
+}
+
+static const jaxvet_handlers idle = {.size = sizeof idle, .knows = knows, .run = run_idle};
+
 static bool calls_host(const jx_jaxpr *jaxpr)
 {
     for (int i = 0; jaxpr && i < jaxpr->neqns; i++) {
         const jx_eqn *eqn = &jaxpr->eqns[i];
-        if (jx_eqn_calls_back(eqn) || !eqn->nouts)
+        if (jx_eqn_calls_back(eqn) && eqn->nouts)
             return true;
         for (int k = 0; k < jx_bodies_of(eqn); k++)
             if (calls_host(jx_body_of(eqn, k)->jaxpr))
@@ -73,6 +107,7 @@ static bool open_wide(jx_shadow *s, jx_callee *to, jx_digits *digits)
                                  .rounds_below = JX_F32,
                                  .noise = s->doubles ? &s->noise : NULL,
                                  .digits = digits,
+                                 .handlers = &idle,
                                  .memory = s->options.memory};
 
     if (!jx_callee_open(to, s->hunt.typed, &s->hunt.program->entry, &how))
@@ -93,8 +128,8 @@ static bool make(jx_shadow *s, const jx_typed *typed)
                         .to = &s->found};
     if (calls_host(program->entry.jaxpr))
         return jx_fail(program->ctx, JX_E_INPUT, program->path, NULL,
-                       "the sanitizer can't look at digits: the program calls its host (a "
-                       "callback), who knows the declared dtypes alone");
+                       "the sanitizer can't look at digits: the program computes with what a "
+                       "callback gives, which knows the declared dtypes alone");
     s->maps = (jx_lost_maps){.arena = program->ctx->arena, .origins = &s->hunt.origins};
     if (!jx_origins_make(&s->hunt.origins, program) ||
         !jx_lost_maps_make(&s->maps, program->entry.jaxpr))
@@ -227,6 +262,7 @@ static bool open_recorded(jx_shadow *s)
 {
     const jx_plan_options how = {.domain = JX_DECLARED,
                                  .digits = &s->digits,
+                                 .handlers = &idle,
                                  .memory = s->options.memory};
     jx_hunt *h = &s->hunt;
 
@@ -260,7 +296,8 @@ static bool compare(jx_shadow *s, const void *const *ins, int nexcused,
     s->digits.at = 0;
     s->digits.nlosses = 0;
     s->digits.nexcused = nexcused;
-    memcpy(s->digits.excused, excused, (size_t)nexcused * sizeof(const jx_eqn *));
+    for (int i = 0; i < nexcused; i++)
+        s->digits.excused[i] = excused[i];
     for (size_t i = 0; i < s->maps.tracks.all.count; i++)
         memset(s->maps.tracks.all.at[i].bad, 0, (size_t)s->maps.tracks.all.at[i].eqn->nouts);
     if (!run_wide(s, &s->shown, ins))

@@ -23,8 +23,8 @@ typedef struct jx_shadow_options {
 } jx_shadow_options;
 
 /* Of a program without symbolic sizes whose equations stand at one place each (inline.h).
- * NULL with an error in its context: also where it calls a host, who knows no other dtypes
- * than those that are declared. */
+ * NULL with an error in its context: also where it computes with what a host gives, who knows no
+ * other dtypes than those that are declared. */
 jx_shadow *jx_shadow_new(const jx_typed *typed, const jx_shadow_options *options);
 void jx_shadow_free(jx_shadow *shadow);
 /* Looks at a run of a plan of the declared domain with these inputs and outputs.  The result is valid until the next look; NULL with an error. */

@@ -159,6 +159,64 @@ def test_callbacks_are_called_once():
     assert out.startswith("[2.0] [('NUM001', 'log of -1 gives NaN')")
 
 
+def test_digits_beside_callbacks():
+    out, err = on_jaxvet("""
+        import jax, jaxvet, numpy as np
+        import jax.numpy as jnp
+        @jax.jit
+        def f(x):
+            jax.debug.print("x = {x}", x=x)
+            return (jnp.exp(x) - 1) / x
+        with jaxvet.sanitize("digits", on="collect") as runs:
+            f(np.float32(1e-5))
+        print([(finding.code, finding.line) for finding in runs.report.findings])
+        @jax.jit
+        def g(x):
+            return jnp.log(jax.pure_callback(np.asarray, jax.ShapeDtypeStruct((), np.float32), x))
+        try:
+            with jaxvet.sanitize("digits"):
+                g(np.float32(1))
+        except Exception as error:
+            print("can't look at digits" in str(error))
+    """)
+    lines = out.splitlines()
+    assert len([line for line in lines if line.startswith("x = ")]) == 1
+    assert lines[-2:] == ["[('NUM005', 7)]", "True"]
+
+
+def test_many_devices_and_threads():
+    out, _ = on_jaxvet("""
+        import threading, jax, jaxvet, numpy as np
+        import jax.numpy as jnp
+        from jax.sharding import Mesh, NamedSharding, PartitionSpec as P
+        shard_map = getattr(jax, "shard_map", None)
+        if shard_map is None:
+            from jax.experimental.shard_map import shard_map
+        devices = jax.devices("jaxvet")
+        mesh = Mesh(np.array(devices), ("d",))
+        x = jax.device_put(np.arange(8, dtype=np.float32) - 3, NamedSharding(mesh, P("d")))
+        f = jax.jit(shard_map(lambda x: jax.lax.psum(jnp.log(x), "d"), mesh=mesh,
+                              in_specs=P("d"), out_specs=P()))
+        with jaxvet.sanitize("nan", on="collect") as runs:
+            jax.block_until_ready(f(x))
+        print([(finding.code, finding.line) for finding in runs.report.findings])
+
+        g = jax.jit(lambda x, i: (jnp.log(x) * 2, x[i]))
+        def work():
+            with jax.default_device(devices[1]):
+                for n in range(40):
+                    g(np.array([1, n % 3], np.float32), np.array([n % 2 * 5], np.int32))
+        with jaxvet.sanitize("nan,oob,wrap,digits", on="collect") as runs:
+            threads = [threading.Thread(target=work) for _ in range(4)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+        print(sorted((finding.code, finding.line) for finding in runs.report.findings))
+    """, JAXVET_DEVICES="4")
+    assert out.splitlines() == ["[('NUM001', 11)]", "[('IDX001', 17), ('NUM001', 17)]"]
+
+
 def test_donated_inputs_are_looked_at():
     out, _ = on_jaxvet("""
         import functools, jax, jaxvet, numpy as np
