@@ -184,8 +184,7 @@ static double *give(const jx_typed *typed, const values *v, jx_domain domain, bo
 
 static double unit_of(jx_dtype dtype, double value)
 {
-    return dtype == JX_F64 ? fabs(value) * DBL_EPSILON
-                           : fabs(value) * 2 * jx_unit_roundoff(dtype);
+    return dtype == JX_F64 ? fabs(value) * DBL_EPSILON : fabs(value) * 2 * jx_unit_roundoff(dtype);
 }
 
 static double least_normal(jx_dtype dtype)
@@ -258,8 +257,17 @@ static void compare(jx_program *program, const values *v, int number, int out, i
         if (!is_off(value, wide[i], rounded, by))
             continue;
         if (!to->eqn) {
-            *to = (jx_culprit){eqn,     output,  i, 0, value, ours[i], wide[i], by,
-                               is_off(ours[i], wide[i], rounded, by), to->compared, to->skipped};
+            *to = (jx_culprit){eqn,
+                               output,
+                               i,
+                               0,
+                               value,
+                               ours[i],
+                               wide[i],
+                               by,
+                               is_off(ours[i], wide[i], rounded, by),
+                               to->compared,
+                               to->skipped};
         }
         to->count++;
     }
@@ -272,8 +280,8 @@ static bool is_comparable(const jx_eqn *eqn, int out)
 {
     jx_dtype dtype = eqn->outs[out]->aval->dtype;
 
-    return eqn->outs[out]->aval->kind == JX_AVAL_ARRAY && dtype != JX_KEY &&
-           dtype != JX_FLOAT0 && !jx_dtype_is_complex(dtype) && !jx_eqn_calls_back(eqn);
+    return eqn->outs[out]->aval->kind == JX_AVAL_ARRAY && dtype != JX_KEY && dtype != JX_FLOAT0 &&
+           !jx_dtype_is_complex(dtype) && !jx_eqn_calls_back(eqn);
 }
 
 bool jx_find_culprit(const jx_typed *typed, const void *const *ins, const void *const *theirs,

@@ -22,10 +22,10 @@ enum { JX_FUNCTION_ULPS = 16 };
 
 /* An element that lies outside. */
 typedef struct jx_culprit {
-    const jx_eqn *eqn; /* NULL: none does */
-    int out;           /* the program's output that has it */
-    int64_t index;     /* flat */
-    int64_t count;     /* of such elements of it */
+    const jx_eqn *eqn;         /* NULL: none does */
+    int out;                   /* the program's output that has it */
+    int64_t index;             /* flat */
+    int64_t count;             /* of such elements of it */
     double theirs, ours, wide; /* given, computed here of the same, and so in float64 */
     double error;              /* that is allowed there */
     bool ours_too;             /* ours lies outside as well: it is we who are wrong */

@@ -50,8 +50,7 @@ static double number_of(const jx_dim *dim)
 
 static jx_claim *claim_of_all(jx_linter *lint, jx_code code, jx_buffer *text)
 {
-    jx_claim *claim = jx_lint_suspect(lint, code, NULL,
-                                      jx_arena_take(lint->ctx->arena, text));
+    jx_claim *claim = jx_lint_suspect(lint, code, NULL, jx_arena_take(lint->ctx->arena, text));
 
     if (claim)
         claim->stack = lint->program->head;
@@ -94,8 +93,9 @@ static void tell_intensity(jx_linter *lint, const jx_cost *cost)
     jx_dim_print(cost->flops, &text);
     jx_buffer_puts(&text, " operations on ");
     jx_dim_print(jx_dim_add(lint->program->dims, cost->inputs, cost->outputs), &text);
-    jx_buffer_printf(&text, " bytes of inputs and results, %.2g per byte%s: memory decides how long it takes",
-                     work / moved, jx_dim_is_int(cost->flops, &(int64_t){0}) ? "" : " where sizes are 1024");
+    jx_buffer_printf(
+        &text, " bytes of inputs and results, %.2g per byte%s: memory decides how long it takes",
+        work / moved, jx_dim_is_int(cost->flops, &(int64_t){0}) ? "" : " where sizes are 1024");
     claim = claim_of_all(lint, JX_CODE_PRF004, &text);
     if (claim)
         claim->help = "compute more of what is loaded at once: larger batches, fewer passes, "

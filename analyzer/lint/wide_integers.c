@@ -35,9 +35,9 @@ static void tell(jx_linter *lint, const jx_flat_node *node, const jx_int_range *
     jx_buffer text = jx_ctx_text(lint->ctx);
     jx_claim *claim;
 
-    jx_buffer_printf(&text, "64-bit integers are asked for and %s computed (jax_enable_x64 is off): ",
-                     lint->flat->values.at[node->outs[0]].aval->dtype == JX_I32 ? "int32 is"
-                                                                                 : "uint32 is");
+    jx_buffer_printf(
+        &text, "64-bit integers are asked for and %s computed (jax_enable_x64 is off): ",
+        lint->flat->values.at[node->outs[0]].aval->dtype == JX_I32 ? "int32 is" : "uint32 is");
     if (r->least < -((jx_int)1 << 62) || r->most > (jx_int)1 << 62)
         jx_buffer_puts(&text, "what this comes to does not fit");
     else

@@ -130,7 +130,8 @@ static jx_atom product_of_product(simplifier *s, const jx_eqn *eqn)
 
 static jx_atom exp_times_exp(simplifier *s, const jx_eqn *eqn)
 {
-    const jx_eqn *a = made_by(s, eqn->ins[0], JX_PRIM_exp), *b = made_by(s, eqn->ins[1], JX_PRIM_exp);
+    const jx_eqn *a = made_by(s, eqn->ins[0], JX_PRIM_exp),
+                 *b = made_by(s, eqn->ins[1], JX_PRIM_exp);
 
     return a && b ? jx_math_1(s->body, JX_PRIM_exp,
                               jx_math_2(s->body, JX_PRIM_add, a->ins[0], b->ins[0]))
@@ -187,8 +188,9 @@ static jx_atom quotient_by_exp(simplifier *s, const jx_eqn *eqn)
     if (!power)
         return none;
     s->matters = true;
-    return jx_math_2(s->body, JX_PRIM_mul, eqn->ins[0],
-                     jx_math_1(s->body, JX_PRIM_exp, jx_math_1(s->body, JX_PRIM_neg, power->ins[0])));
+    return jx_math_2(
+        s->body, JX_PRIM_mul, eqn->ins[0],
+        jx_math_1(s->body, JX_PRIM_exp, jx_math_1(s->body, JX_PRIM_neg, power->ins[0])));
 }
 
 static jx_atom quotient_by_root(simplifier *s, const jx_eqn *eqn)
@@ -298,8 +300,8 @@ static bool look(jx_body *b, jx_eqn *eqn, jx_atom *atoms)
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         jx_atom made;
-        if (rows[i].prim != eqn->prim->id || s->release > rows[i].until || (dtype != JX_F32 && dtype != JX_F64) ||
-            s->depth == MOST_DEPTH)
+        if (rows[i].prim != eqn->prim->id || s->release > rows[i].until ||
+            (dtype != JX_F32 && dtype != JX_F64) || s->depth == MOST_DEPTH)
             continue;
         s->body = b;
         s->depth++;
@@ -321,9 +323,7 @@ static bool look(jx_body *b, jx_eqn *eqn, jx_atom *atoms)
 /* Of "0.10.2": 10; 0: it is not known. */
 static int release_of(const char *version)
 {
-    return version && strncmp(version, "0.", 2) == 0 ? atoi(version + 2)
-           : version                                 ? STILL
-                                                     : 0;
+    return version && strncmp(version, "0.", 2) == 0 ? atoi(version + 2) : version ? STILL : 0;
 }
 
 jx_program *jx_program_as_xla(jx_program *program, bool *matters)

@@ -207,9 +207,9 @@ static bool quotient_by_power(const compiling *c, jx_extent *to)
 
     if (!inner)
         return false;
-    *to = jx_extent_mul(c->how, operand(c, 0),
-                        jx_extent_power(c->how, inner->ins[0].is,
-                                        jx_extent_neg(c->how, inner->ins[1].is)));
+    *to = jx_extent_mul(
+        c->how, operand(c, 0),
+        jx_extent_power(c->how, inner->ins[0].is, jx_extent_neg(c->how, inner->ins[1].is)));
     return true;
 }
 
@@ -217,8 +217,8 @@ static bool quotient_by_number(const compiling *c, jx_extent *to)
 {
     if (!jx_extent_is_one(operand(c, 1)))
         return false;
-    *to = jx_extent_mul(c->how, operand(c, 0),
-                        jx_extent_div(c->how, jx_extent_of(1), operand(c, 1)));
+    *to =
+        jx_extent_mul(c->how, operand(c, 0), jx_extent_div(c->how, jx_extent_of(1), operand(c, 1)));
     return true;
 }
 
@@ -243,8 +243,7 @@ static bool log_of_power(const compiling *c, jx_extent *to)
     const jx_made *inner = made_by(c, &c->t->ins[0], JX_PRIM_pow);
     jx_extent logs;
 
-    if (!inner ||
-        !called(c, JX_PRIM_log, jx_extent_abs(c->how, inner->ins[0].is), &logs))
+    if (!inner || !called(c, JX_PRIM_log, jx_extent_abs(c->how, inner->ins[0].is), &logs))
         return false;
     *to = jx_extent_join(jx_extent_mul(c->how, logs, inner->ins[1].is), jx_extent_of(0));
     return true;

@@ -36,7 +36,7 @@ typedef struct made {
     jx_repair repair;
     int nshown;
     shown shown[MOST_SHOWN];
-    int owner;     /* the witness that it is told with, ... */
+    int owner;       /* the witness that it is told with, ... */
     jx_repair_of of; /* ... of that search */
 } made;
 
@@ -168,8 +168,7 @@ static bool is_gone(jx_repairs *r, const made *of)
         const shown *s = &of->shown[i];
         if (!typed[s->of])
             typed[s->of] = changed(r, s->of);
-        is = typed[s->of] ? jx_witness_stands(typed[s->of], s->options, s->witness)
-                                : JX_NOT_RUN;
+        is = typed[s->of] ? jx_witness_stands(typed[s->of], s->options, s->witness) : JX_NOT_RUN;
     }
     jx_error_clear(r->program->ctx);
     return is == JX_GONE;
@@ -396,8 +395,8 @@ static void mark_own(const jx_repairs *r, jx_repair_of of, int owner, bool *own)
     bool more = true;
 
     for (int i = 0; i < r->count; i++)
-        own[i] = (r->made[i].owner == owner && r->made[i].of == of) ||
-                 r->told[of].by[owner] == i + 1;
+        own[i] =
+            (r->made[i].owner == owner && r->made[i].of == of) || r->told[of].by[owner] == i + 1;
     while (more) {
         more = false;
         for (int i = 0; i < r->count; i++)

@@ -49,22 +49,78 @@ static double uniform(rng *r)
 
 /* What is made of one value of the program's float dtype and shape (or of two: `a b`). */
 static const char *const forms[] = {
-    "neg a", "abs a", "sign a", "floor a", "ceil a", "round[rounding_method=1] a",
-    "exp a", "exp2 a", "expm1 a", "log a", "log1p a", "logistic a", "tanh a", "sin a", "cos a",
-    "tan a", "asin a", "acos a", "atan a", "sinh a", "cosh a", "asinh a", "acosh a", "atanh a",
-    "sqrt a", "rsqrt a", "cbrt a", "square a", "erf a", "erfc a", "erf_inv a", "lgamma a",
-    "digamma a", "bessel_i0e a", "bessel_i1e a",
-    "integer_pow[y=2] a", "integer_pow[y=3] a", "integer_pow[y=-1] a", "integer_pow[y=-2] a",
-    "reduce_precision[exponent_bits=5 mantissa_bits=4] a", "copy a",
-    "cumsum[axis=1 reverse=False] a", "cummax[axis=0 reverse=True] a",
-    "cummin[axis=1 reverse=False] a", "cumprod[axis=1 reverse=False] a",
-    "cumlogsumexp[axis=1 reverse=False] a", "rev[dimensions=(1,)] a",
+    "neg a",
+    "abs a",
+    "sign a",
+    "floor a",
+    "ceil a",
+    "round[rounding_method=1] a",
+    "exp a",
+    "exp2 a",
+    "expm1 a",
+    "log a",
+    "log1p a",
+    "logistic a",
+    "tanh a",
+    "sin a",
+    "cos a",
+    "tan a",
+    "asin a",
+    "acos a",
+    "atan a",
+    "sinh a",
+    "cosh a",
+    "asinh a",
+    "acosh a",
+    "atanh a",
+    "sqrt a",
+    "rsqrt a",
+    "cbrt a",
+    "square a",
+    "erf a",
+    "erfc a",
+    "erf_inv a",
+    "lgamma a",
+    "digamma a",
+    "bessel_i0e a",
+    "bessel_i1e a",
+    "integer_pow[y=2] a",
+    "integer_pow[y=3] a",
+    "integer_pow[y=-1] a",
+    "integer_pow[y=-2] a",
+    "reduce_precision[exponent_bits=5 mantissa_bits=4] a",
+    "copy a",
+    "cumsum[axis=1 reverse=False] a",
+    "cummax[axis=0 reverse=True] a",
+    "cummin[axis=1 reverse=False] a",
+    "cumprod[axis=1 reverse=False] a",
+    "cumlogsumexp[axis=1 reverse=False] a",
+    "rev[dimensions=(1,)] a",
     "transpose[permutation=(1, 0)] a",
-    "add a b", "sub a b", "mul a b", "div a b", "max a b", "min a b", "rem a b", "pow a b",
-    "atan2 a b", "nextafter a b", "add_any a b",
-    "add a 0.5:$[]", "mul a -3.0:$[]", "sub 1.0:$[] a", "div a 3.0:$[]", "div 1.0:$[] a",
-    "add a 1e-05:$[]", "max a 0.0:$[]", "min a 2.0:$[]", "pow a 0.5:$[]", "pow a 2.0:$[]",
-    "clamp -1.0:$[] a 2.0:$[]", "mul a 0.0:$[]", "sub a 2.5:$[]",
+    "add a b",
+    "sub a b",
+    "mul a b",
+    "div a b",
+    "max a b",
+    "min a b",
+    "rem a b",
+    "pow a b",
+    "atan2 a b",
+    "nextafter a b",
+    "add_any a b",
+    "add a 0.5:$[]",
+    "mul a -3.0:$[]",
+    "sub 1.0:$[] a",
+    "div a 3.0:$[]",
+    "div 1.0:$[] a",
+    "add a 1e-05:$[]",
+    "max a 0.0:$[]",
+    "min a 2.0:$[]",
+    "pow a 0.5:$[]",
+    "pow a 2.0:$[]",
+    "clamp -1.0:$[] a 2.0:$[]",
+    "mul a 0.0:$[]",
+    "sub a 2.5:$[]",
     "dot_general[dimension_numbers=(([1], [0]), ([], []))] a b",
 };
 
@@ -199,8 +255,11 @@ static void add_idiom(making *m)
 
 static void make(making *m, rng *r)
 {
-    static const char *const dtypes[][2] = {
-        {"f32", "float32"}, {"f32", "float32"}, {"f16", "float16"}, {"bf16", "bfloat16"}, {"f64", "float64"}};
+    static const char *const dtypes[][2] = {{"f32", "float32"},
+                                            {"f32", "float32"},
+                                            {"f16", "float16"},
+                                            {"bf16", "bfloat16"},
+                                            {"f64", "float64"}};
     const char *const *dtype = dtypes[below(r, 5)];
     int steps = 1 + below(r, 5);
 
@@ -230,8 +289,8 @@ typedef struct trial {
 
 static double end_of(rng *r)
 {
-    static const double ends[] = {-1e30, -1000, -100, -10, -3, -1, -.5, -1e-3, 0, 0, 1e-30,
-                                  1e-3,  .5,    1,    2,   8,  60, 100, 1000, 1e30};
+    static const double ends[] = {-1e30, -1000, -100, -10, -3, -1, -.5, -1e-3, 0,    0,
+                                  1e-30, 1e-3,  .5,   1,   2,  8,  60,  100,   1000, 1e30};
 
     return below(r, 4) ? ends[below(r, sizeof ends / sizeof *ends)] : 20 * uniform(r) - 10;
 }
@@ -268,11 +327,14 @@ static void fill(trial *t, int how, double at[INPUTS][ELEMENTS], double best[INP
             case 0: at[i][k] = corner ? low : high; break;
             case 1: at[i][k] = below(&t->r, 2) ? low : high; break;
             case 2: at[i][k] = low + same * (high - low); break;
-            case 3: at[i][k] = below(&t->r, 2) ? (low > 0 || high < 0 ? low : 0) : low + part * (high - low); break;
+            case 3:
+                at[i][k] =
+                    below(&t->r, 2) ? (low > 0 || high < 0 ? low : 0) : low + part * (high - low);
+                break;
             case 4:
             case 5: at[i][k] = low + part * (high - low); break;
             default: /* from the best so far, some elements to an end */
-                at[i][k] = below(&t->r, 4)  ? best[i][k]
+                at[i][k] = below(&t->r, 4)   ? best[i][k]
                            : below(&t->r, 2) ? (below(&t->r, 2) ? low : high)
                                              : best[i][k] + (part - .5) * .1 * (high - low);
             }
@@ -283,8 +345,9 @@ static void fill(trial *t, int how, double at[INPUTS][ELEMENTS], double best[INP
 
 static void show(const trial *t, const char *semantics, int out, double value, jx_extent is)
 {
-    printf("%s%s\n%s\n%s\n%s: output %d is %.17g outside of [%.17g, %.17g]%s\n\n", t->text, t->ranges[0],
-           t->ranges[1], t->ranges[2], semantics, out, value, is.lo, is.hi, is.nan ? " or NaN" : "");
+    printf("%s%s\n%s\n%s\n%s: output %d is %.17g outside of [%.17g, %.17g]%s\n\n", t->text,
+           t->ranges[0], t->ranges[1], t->ranges[2], semantics, out, value, is.lo, is.hi,
+           is.nan ? " or NaN" : "");
 }
 
 /* One program at many inputs, within the extents of a semantics. */
@@ -315,7 +378,10 @@ static void run(trial *t, jx_program *program, jx_semantics semantics, const jx_
             double most = -INFINITY;
             for (int64_t k = 0; k < port->count; k++) {
                 double value = 0;
-                jx_convert(port->dtype, JX_F64, (const char *)jx_exec_out(f.exec, o) + (size_t)k * jx_dtype_of(port->dtype)->bytes, &value, 1);
+                jx_convert(port->dtype, JX_F64,
+                           (const char *)jx_exec_out(f.exec, o) +
+                               (size_t)k * jx_dtype_of(port->dtype)->bytes,
+                           &value, 1);
                 t->values++;
                 if (isnan(value) ? !is.nan : value < is.lo || value > is.hi) {
                     if (!t->outside++)
@@ -401,7 +467,8 @@ int main(int argc, char **argv)
         if (tell)
             printf("%8ld %s\n", rows[id], jx_prim_of((jx_prim_id)id)->name);
     }
-    printf("extents: %ld programs, %ld runs, %ld values, each primitive in %ld or more; %ld programs with a value outside\n",
+    printf("extents: %ld programs, %ld runs, %ld values, each primitive in %ld or more; %ld "
+           "programs with a value outside\n",
            programs, all.runs, all.values, least, all.outside);
     free(rows);
     return all.outside > 0;
