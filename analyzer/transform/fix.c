@@ -60,18 +60,7 @@ static jx_atom atom_of(jx_body *b, meaning *m, const jx_aval *aval)
 /* The same elements in another shape, all of them or some. */
 static bool moves_only(jx_prim_id id)
 {
-    switch (id) {
-    case JX_PRIM_broadcast_in_dim:
-    case JX_PRIM_reshape:
-    case JX_PRIM_squeeze:
-    case JX_PRIM_expand_dims:
-    case JX_PRIM_transpose:
-    case JX_PRIM_rev:
-    case JX_PRIM_slice:
-    case JX_PRIM_copy:
-    case JX_PRIM_copy_p: return true;
-    default: return false;
-    }
+    return jx_prim_rearranges(id) || id == JX_PRIM_copy || id == JX_PRIM_copy_p;
 }
 
 /* What each element of the one result is, if that is known; NULL. */

@@ -489,52 +489,45 @@ static bool read_texts(decode *d, const jx_value *v, void *to)
     return true;
 }
 
-/* PartitionSpecs. */
-static bool read_specs(decode *d, const jx_value *v, void *to)
+/* For each array, for each of its axes the names of axes of a mesh that cut it: a value of
+ * this tag with tuples of names. */
+static bool read_cuts(decode *d, const jx_value *v, jx_value_tag tag, const char *expected,
+                      jx_shardings *to)
 {
-    static const char expected[] = "a tuple of PartitionSpecs";
     jx_arena *arena = d->program->ctx->arena;
+    jx_sharding *at;
 
     if (v->tag != JX_V_TUPLE)
         return want(d, expected);
-    jx_sharding *at = JX_NEW_ARRAY(arena, v->count, jx_sharding);
+    at = JX_NEW_ARRAY(arena, v->count, jx_sharding);
     for (int i = 0; at && i < v->count; i++) {
         const jx_value *item = v->items[i];
-        if (item->tag != JX_V_SPEC)
+        jx_axis_names *axes;
+
+        if (item->tag != tag)
             return want(d, expected);
-        jx_axis_names *axes = JX_NEW_ARRAY(arena, item->count, jx_axis_names);
+        axes = JX_NEW_ARRAY(arena, item->count, jx_axis_names);
         for (int k = 0; axes && k < item->count; k++)
             if (!read_texts(d, item->items[k], &axes[k]))
                 return want(d, expected);
         at[i] = (jx_sharding){axes ? item->count : 0, axes,
-                              item->unreduced || item->reduced};
+                              tag == JX_V_SPEC && (item->unreduced || item->reduced)};
     }
-    *(jx_shardings *)to = (jx_shardings){at ? v->count : 0, at};
+    *to = (jx_shardings){at ? v->count : 0, at};
     return true;
+}
+
+static bool read_specs(decode *d, const jx_value *v, void *to)
+{
+    return read_cuts(d, v, JX_V_SPEC, "a tuple of PartitionSpecs", to);
 }
 
 static bool read_shardings(decode *d, const jx_value *v, void *to)
 {
-    static const char expected[] =
-        "a tuple that has, for each array, a tuple of names of mesh axes for "
-        "each of its axes";
-    jx_arena *arena = d->program->ctx->arena;
-
-    if (v->tag != JX_V_TUPLE)
-        return want(d, expected);
-    jx_sharding *at = JX_NEW_ARRAY(arena, v->count, jx_sharding);
-    for (int i = 0; at && i < v->count; i++) {
-        const jx_value *item = v->items[i];
-        if (item->tag != JX_V_TUPLE)
-            return want(d, expected);
-        jx_axis_names *axes = JX_NEW_ARRAY(arena, item->count, jx_axis_names);
-        for (int k = 0; axes && k < item->count; k++)
-            if (!read_texts(d, item->items[k], &axes[k]))
-                return want(d, expected);
-        at[i] = (jx_sharding){axes ? item->count : 0, axes, false};
-    }
-    *(jx_shardings *)to = (jx_shardings){at ? v->count : 0, at};
-    return true;
+    return read_cuts(d, v, JX_V_TUPLE,
+                     "a tuple that has, for each array, a tuple of names of mesh axes for each of "
+                     "its axes",
+                     to);
 }
 
 static bool read_prim(decode *d, const jx_value *v, void *to)

@@ -289,14 +289,9 @@ bool jx_plane_eqn(jx_field *f, jx_field_program *program, const jx_eqn *eqn,
         plane |= ins[i].plane != NULL;
     if (eqn->nouts != 1 || eqn->nins < 1)
         return false;
+    if (jx_prim_rearranges(eqn->prim->id))
+        return move(f, program, eqn, ins, &outs[0]);
     switch (eqn->prim->id) {
-    case JX_PRIM_broadcast_in_dim:
-    case JX_PRIM_reshape:
-    case JX_PRIM_squeeze:
-    case JX_PRIM_expand_dims:
-    case JX_PRIM_transpose:
-    case JX_PRIM_rev:
-    case JX_PRIM_slice: return move(f, program, eqn, ins, &outs[0]);
     case JX_PRIM_add:
     case JX_PRIM_add_any:
     case JX_PRIM_mul:

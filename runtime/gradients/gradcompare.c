@@ -13,7 +13,7 @@ enum { COTANGENTS = 4 };
 static bool moves_along(jx_gradding *c, const double *d, int span)
 {
     const jx_span_of *s = &c->in.spans[span];
-    double *alone = calloc((size_t)c->in.size + 1, sizeof *alone);
+    double *alone = jx_grad_room(c, (size_t)c->in.size + 1, sizeof *alone);
     bool moves = false;
 
     if (alone) {
@@ -291,7 +291,7 @@ static bool own_chooses(jx_gradding *c, const double *along)
 {
     enum { TRIES = 64 };
     int n = c->in.size;
-    double *line = calloc((size_t)n + 1, sizeof *line);
+    double *line = jx_grad_room(c, (size_t)n + 1, sizeof *line);
     bool chooses = false;
 
     for (int i = 0; line && i < n; i++)

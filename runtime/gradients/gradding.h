@@ -126,6 +126,9 @@ bool jx_grad_stands(jx_gradding *c, const double *d, jx_functional f, double val
                     double scale, const jx_target *t);
 
 /* gradspend.c */
+/* Zeroed memory for the moment, which the caller frees; NULL where there is none, which the
+ * program's context knows then. */
+void *jx_grad_room(const jx_gradding *c, size_t count, size_t size);
 
 /* Whether nothing is left of the operations that the rule may take; that is noted then. */
 bool jx_grad_is_spent(jx_gradding *c);

@@ -33,7 +33,7 @@ bool jx_grad_clips(jx_gradding *c)
 {
     static const double large = 1e9;
     size_t n = (size_t)c->in.size;
-    double *d = calloc(2 * n + 1, sizeof *d), *far = d ? d + n : NULL, value, scale;
+    double *d = jx_grad_room(c, 2 * n + 1, sizeof *d), *far = d ? d + n : NULL, value, scale;
     bool good = d != NULL, less = false, any = false;
 
     for (int j = 0; j < c->out.size; j++)

@@ -168,7 +168,7 @@ bool jx_grad_is_unseen(jx_gradding *c, const double *d, jx_functional f,
     bool unseen =
         c->tolerance < 1e-4 && c->approximates && isfinite(value) &&
         c->points >= AGREED && (f.weights || c->agreed[f.only]) &&
-        (kept = calloc(4 * most, sizeof *kept)) != NULL;
+        (kept = jx_grad_room(c, 4 * most, sizeof *kept)) != NULL;
     walk w = {c, d, kept, f};
 
     if (!unseen || c->unseen >= EXCUSED) {

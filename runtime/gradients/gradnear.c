@@ -61,8 +61,8 @@ static bool same_slopes(const jx_gradding *c, const jx_slope *slopes, double off
 static bool adds_up(jx_gradding *c, const double *d, const jx_slope *along_d, double off)
 {
     size_t n = (size_t)c->in.size, m = (size_t)c->out.size;
-    double *other = malloc((n + 1) * sizeof *other);
-    jx_slope *sum = malloc((m + 1) * sizeof *sum);
+    double *other = jx_grad_room(c, n + 1, sizeof *other);
+    jx_slope *sum = jx_grad_room(c, m + 1, sizeof *sum);
     bool good = other && sum;
 
     for (size_t i = 0; good && i < n; i++)
@@ -84,8 +84,8 @@ bool jx_grad_is_smooth_around(jx_gradding *c, double off)
 {
     static const double far[] = {3e-4, 1e-4, 3e-5, 1e-5};
     size_t n = (size_t)c->in.size;
-    double *here = malloc((2 * n + 1) * sizeof *here), *d = here ? here + n : NULL, by = 0;
-    jx_slope *there = malloc(((size_t)c->out.size + 1) * sizeof *there);
+    double *here = jx_grad_room(c, 2 * n + 1, sizeof *here), *d = here ? here + n : NULL, by = 0;
+    jx_slope *there = jx_grad_room(c, (size_t)c->out.size + 1, sizeof *there);
     bool good = here && there;
 
     for (size_t i = 0; good && i < n; i++) {
@@ -111,7 +111,7 @@ bool jx_grad_is_isolated(jx_gradding *c, const double *d, jx_functional f)
 {
     enum { TRIES = 6, ENOUGH = 2 };
     size_t n = (size_t)c->in.size, m = (size_t)c->out.size;
-    double *kept = malloc((n + m + 2) * sizeof *kept), value;
+    double *kept = jx_grad_room(c, n + m + 2, sizeof *kept), value;
     bool good = kept != NULL;
     int agreed = 0;
 
@@ -147,7 +147,7 @@ bool jx_grad_is_isolated(jx_gradding *c, const double *d, jx_functional f)
 bool jx_grad_is_beside_kink(jx_gradding *c, const double *d, jx_functional f, double value)
 {
     size_t n = (size_t)c->in.size, m = (size_t)c->out.size, most = (n > m ? n : m) + 2;
-    double *kept = malloc(2 * most * sizeof *kept), unit = 0, size = 0, gives[2] = {0};
+    double *kept = jx_grad_room(c, 2 * most, sizeof *kept), unit = 0, size = 0, gives[2] = {0};
     bool good = kept != NULL;
 
     for (int i = 0; i < c->rule->nins; i++)
@@ -239,7 +239,7 @@ bool jx_grad_is_in_domain(jx_gradding *c)
 {
     jx_watch watch = {0};
     jx_plan_options how = *c->how;
-    double *d = malloc(((size_t)c->in.size + 1) * sizeof *d);
+    double *d = jx_grad_room(c, (size_t)c->in.size + 1, sizeof *d);
     jx_callee f = {0};
     bool good = d != NULL;
 

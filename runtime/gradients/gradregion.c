@@ -62,7 +62,7 @@ static bool open_all(survey *s)
                  (c->rule->vjp ? jx_callee_open(&s->fwd, c->typed, &p->fwd, &of_rule) &&
                                      jx_callee_open(&s->bwd, c->typed, &p->bwd, &of_rule)
                                : jx_callee_open(&s->jvp, c->typed, &p->jvp, &of_rule)));
-    s->base = calloc(2 * (size_t)c->in.size + 2, sizeof *s->base);
+    s->base = jx_grad_room(c, 2 * (size_t)c->in.size + 2, sizeof *s->base);
     s->line = s->base ? s->base + c->in.size + 1 : NULL;
     if (!good && c->program->ctx->error.kind != JX_E_LIMIT)
         jx_error_clear(c->program->ctx);

@@ -189,7 +189,7 @@ double jx_grad_parts(jx_gradding *c, const double *d, int component)
 {
     size_t n = (size_t)c->in.size, m = (size_t)c->out.size;
     double *alone = c->in.count > 1 && c->in.count <= 16
-                        ? malloc((n + m + 2) * sizeof *alone)
+                        ? jx_grad_room(c, n + m + 2, sizeof *alone)
                         : NULL;
     double *tangent = alone ? alone + n : NULL, sum = 0;
 

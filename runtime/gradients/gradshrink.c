@@ -121,8 +121,8 @@ static int largest(const double *v, size_t n, const bool *done)
 /* One element alone, the largest first; or all of them, and these are round. */
 static void shrink_line(shrinking *s, double *v, size_t n)
 {
-    double *was = malloc((n + 1) * sizeof *was);
-    bool *done = calloc(n + 1, sizeof *done);
+    double *was = jx_grad_room(s->c, n + 1, sizeof *was);
+    bool *done = jx_grad_room(s->c, n + 1, sizeof *done);
     bool found = false;
 
     if (was)
@@ -229,7 +229,7 @@ static void shrink_point(shrinking *s)
     static const double constants[] = {1, 0, 0.5, 2, -1, -0.5, 3};
     static const double units[] = {1, 2, 10, 100, 1000};
     int n = s->c->in.size;
-    double *was = malloc(((size_t)n + 1) * sizeof *was);
+    double *was = jx_grad_room(s->c, (size_t)n + 1, sizeof *was);
     /* What the caller gave shows what the function is for: it is rounded alone. */
     bool given = s->c->point->kind == JX_AT_SAMPLE, found = false;
 
@@ -263,7 +263,7 @@ static void shrink_passive(shrinking *s)
         span += moves;
         double *was = moves || !jx_dtype_is_float(port->dtype) || c->sample
                           ? NULL
-                          : malloc(port->bytes + 1);
+                          : jx_grad_room(c, port->bytes + 1, 1);
         if (!was)
             continue;
         memcpy(was, c->primal.in[i], port->bytes);
@@ -283,7 +283,7 @@ static bool begin(shrinking *s, const double *d, jx_functional f)
 
     s->pulled = f.weights != NULL;
     s->only = f.only;
-    s->x = calloc(2 * sizes(s) + 1, sizeof *s->x);
+    s->x = jx_grad_room(c, 2 * sizes(s) + 1, sizeof *s->x);
     if (!s->x)
         return false;
     s->d = s->x + n;
@@ -352,7 +352,7 @@ void jx_grad_shrink(jx_gradding *c, const double *d, jx_functional f,
     shrinking s = {
         .c = c, .share = share_of(*value, t), .is_nan = isnan(*value)};
     int64_t spent = c->work;
-    double *from = malloc(((size_t)c->in.size + 1) * sizeof *from);
+    double *from = jx_grad_room(c, (size_t)c->in.size + 1, sizeof *from);
     jx_shown shown;
 
     if (!from || !begin(&s, d, f)) {

@@ -1,12 +1,23 @@
 /* gradspend.c - see gradding.h: runs within what is left for a rule. */
 #include "runtime/gradients/gradding.h"
 
+#include <stdlib.h>
+
 enum {
     CALL_OPERATIONS = 300000,   /* one call may execute (loops count turns) */
     CALLS = 33,                 /* so long that they are enough for one rule */
     BYTES_OF_ONE = 16,          /* of a program's buffers, that take as long as an operation */
     BYTES_OF_RULE = 256,        /* of a rule's, of which more points are tried */
 };
+
+void *jx_grad_room(const jx_gradding *c, size_t count, size_t size)
+{
+    void *room = calloc(count, size);
+
+    if (!room)
+        jx_starved(c->program->ctx);
+    return room;
+}
 
 static int64_t most_of_a_call(const jx_gradding *c)
 {

@@ -150,8 +150,11 @@ const char *jx_grad_unused_residuals(jx_ctx *ctx, const jx_rule *rule)
     jx_buffer text = jx_ctx_text(ctx);
     int count = 0, next = 0;
 
-    if (!needed)
+    if (!needed) {
+        if (bwd)
+            jx_starved(ctx);
         return NULL;
+    }
     mark_needed(bwd, needed);
     for (int r = 0; r < p->nres && r < bwd->nins; r++) {
         const jx_var *var = bwd->vars[bwd->nconsts + r];

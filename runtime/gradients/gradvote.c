@@ -43,7 +43,7 @@ typedef struct kept {
 static bool keep(const jx_gradding *c, jx_functional f, kept *k)
 {
     size_t n = (size_t)c->in.size, m = (size_t)c->out.size, most = (n > m ? n : m) + 2;
-    double *all = calloc(4 * most, sizeof *all);
+    double *all = jx_grad_room(c, 4 * most, sizeof *all);
 
     *k = (kept){all, all + most, all + 2 * most, all + 3 * most};
     if (!all)
