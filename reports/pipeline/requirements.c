@@ -77,7 +77,7 @@ static bool is_required(const requiring *r, const jx_claim *claim,
     return claim->verdict == JX_REFUTED && claim->goal.lhs &&
            claim->goal.rhs && claim->evidence.nbindings &&
            (claim->code == JX_CODE_SHP010 || claim->code == JX_CODE_SHP012 ||
-            claim->code == JX_CODE_SHP013) &&
+            claim->code == JX_CODE_SHP013 || claim->code == JX_CODE_MSH001) &&
            constraint_of(r, &claim->goal, to) && is_of_inputs(r, to->lhs) &&
            is_of_inputs(r, to->rhs);
 }
