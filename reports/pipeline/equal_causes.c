@@ -131,7 +131,8 @@ static bool is_same_with(const jx_equal_words *w, bool gradient, jx_device_chang
 /* What would make it right, if one thing everywhere does. */
 static bool tell_repair(const jx_equal_words *w, bool gradient, jx_equal_cause *to)
 {
-    const jx_eqn *permutation = jx_find_eqn(w->sharded.program, jx_permutes_devices), *index = jx_find_eqn(w->sharded.program, jx_numbers_devices);
+    const jx_eqn *permutation = jx_find_eqn(w->sharded.program, jx_permutes_devices);
+    const jx_eqn *index = jx_find_eqn(w->sharded.program, jx_numbers_devices);
 
     if (permutation && is_same_with(w, gradient, JX_DEVICES_TURNED)) {
         to->code = JX_CODE_MSH006;
@@ -144,10 +145,10 @@ static bool tell_repair(const jx_equal_words *w, bool gradient, jx_equal_cause *
             continue;
         to->code = JX_CODE_MSH015;
         to->stack = index->stack;
-        to->note = i ? "with the index of the device before in place of its own (axis_index - 1) it "
-                       "is the same over the reals"
-                     : "with the index of the next device in place of its own (axis_index + 1) it is "
-                       "the same over the reals";
+        to->note = i ? "with the index of the device before in place of its own "
+                       "(axis_index - 1) it is the same over the reals"
+                     : "with the index of the next device in place of its own "
+                       "(axis_index + 1) it is the same over the reals";
         return true;
     }
     return false;
@@ -156,13 +157,14 @@ static bool tell_repair(const jx_equal_words *w, bool gradient, jx_equal_cause *
 /* The same numbers stand at other places. */
 static void tell_places(const jx_equal_words *w, bool gradient, jx_equal_cause *to)
 {
-    const jx_eqn *gather = jx_find_eqn(w->sharded.program, jx_gathers_devices), *cut = jx_find_eqn(w->sharded.program, jx_cuts_by_many);
+    const jx_eqn *gather = jx_find_eqn(w->sharded.program, jx_gathers_devices);
+    const jx_eqn *cut = jx_find_eqn(w->sharded.program, jx_cuts_by_many);
 
     if (tell_repair(w, gradient, to))
         return;
-    to->code = gather ? (jx_is_stacked(w->sharded.program, gather) ? JX_CODE_MSH014 : JX_CODE_MSH013)
-               : cut  ? JX_CODE_MSH022
-                      : JX_CODE_MSH015;
+    to->code = cut ? JX_CODE_MSH022 : JX_CODE_MSH015;
+    if (gather)
+        to->code = jx_is_stacked(w->sharded.program, gather) ? JX_CODE_MSH014 : JX_CODE_MSH013;
     to->stack = gather ? gather->stack : cut ? cut->stack : NULL;
     to->note = cut && !gather ? "the same numbers stand at other places: axes of the mesh that cut "
                                 "one axis of an array are named in another order"
@@ -172,7 +174,8 @@ static void tell_places(const jx_equal_words *w, bool gradient, jx_equal_cause *
 static void tell_terms(const jx_equal_words *w, bool gradient, jx_equal_cause *to)
 {
     bool back = gradient || jx_find_eqn(w->sharded.program, jx_is_backward);
-    const jx_eqn *permutation = jx_find_eqn(w->sharded.program, jx_permutes_devices), *gather = jx_find_eqn(w->sharded.program, jx_gathers_devices);
+    const jx_eqn *permutation = jx_find_eqn(w->sharded.program, jx_permutes_devices);
+    const jx_eqn *gather = jx_find_eqn(w->sharded.program, jx_gathers_devices);
     int sign;
 
     const jx_eqn *curve = jx_find_curve(&w->sharded);
@@ -180,8 +183,8 @@ static void tell_terms(const jx_equal_words *w, bool gradient, jx_equal_cause *t
     if (curve) {
         to->code = JX_CODE_MSH020;
         to->stack = curve->stack;
-        to->note = "each device computes this of what it has reduced by itself, which is no part of "
-                   "the same of the whole";
+        to->note = "each device computes this of what it has reduced by itself, which is no part "
+                   "of the same of the whole";
         return;
     }
     if (w->fields->differs.rearranged) {

@@ -238,8 +238,9 @@ bool jx_equal_tell(const jx_equal_words *w, jx_claim_list *claims, jx_equality *
     to->code = cause.code;
     to->note = cause.note;
     if (cause.parting)
-        to->note = jx_arena_printf(ctx->arena, "%s%sthe programs part here: `%s` gives what the other "
-                                   "one never computes, of what it has as well",
+        to->note = jx_arena_printf(ctx->arena,
+                                   "%s%sthe programs part here: `%s` gives what the other one "
+                                   "never computes, of what it has as well",
                                    cause.note ? cause.note : "", cause.note ? "; " : "",
                                    cause.parting);
     return claim(ctx, claims, to, cause.stack ? cause.stack : stack) && jx_ok(ctx);

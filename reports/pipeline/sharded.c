@@ -171,12 +171,12 @@ const jx_eqn *jx_find_odd_groups(const jx_sharded *w)
 /* A device that nobody sends to receives zeros. */
 static bool leaves_holes(const jx_program *program, const jx_eqn *eqn, const jx_mesh *mesh)
 {
-    jx_groups pairs = groups_of(program, eqn, jx_permutes_devices);
     int64_t count = 1;
 
     for (int k = 0; mesh && k < mesh->naxes; k++)
         count *= mesh->sizes[k];
-    return mesh && jx_permutes_devices(eqn) && pairs.count < count;
+    return mesh && jx_permutes_devices(eqn) &&
+           groups_of(program, eqn, jx_permutes_devices).count < count;
 }
 
 const jx_eqn *jx_find_holes(const jx_sharded *w)

@@ -54,7 +54,7 @@ static void fill_whole(int point, jx_rng *rng, const jx_port *port, char *to)
 
     bool zeros = point != JX_EQUAL_ONES && all[point].kind == ZEROS;
     /* As they are used: small, so that they index what there is. */
-    int shift = point > 0 && all[point].point.extreme ? 61 : 62;
+    int shift = point == JX_EQUAL_ONES || !all[point].point.extreme ? 62 : 61;
 
     for (int64_t i = 0; i < port->count && !zeros; i++) {
         int64_t value = port->dtype == JX_BOOL ? (int64_t)(jx_rng_next(rng) >> 63)

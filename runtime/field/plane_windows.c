@@ -66,8 +66,9 @@ static jx_prim_id operation(const jx_eqn *eqn)
     case JX_PRIM_reduce_window_max: return JX_PRIM_max;
     case JX_PRIM_reduce_window_min: return JX_PRIM_min;
     case JX_PRIM_reduce_window:
-        return eqn->nouts == 1 ? jx_body_monoid(((const jx_p_reduce_window *)eqn->typed)->jaxpr.jaxpr)
-                               : JX_PRIM_unknown;
+        return eqn->nouts == 1
+                   ? jx_body_monoid(((const jx_p_reduce_window *)eqn->typed)->jaxpr.jaxpr)
+                   : JX_PRIM_unknown;
     default: return JX_PRIM_unknown;
     }
 }
@@ -122,10 +123,10 @@ static bool reduce(jx_field *f, jx_field_program *program, const jx_eqn *eqn,
     if (places <= 0 || out->count > MOST_UNDER / places)
         return false;
     for (int64_t i = 0; i < out->count; i++) {
-        jx_cell to = eqn->nins > 1          ? jx_plane_get(&ins[1], 0)
-                     : op == JX_PRIM_add    ? jx_cell_integer(f, 0)
-                                            : jx_cell_constant(f, op == JX_PRIM_max ? -1. / 0. : 1. / 0.,
-                                                               JX_F64);
+        double least = op == JX_PRIM_max ? -INFINITY : INFINITY;
+        jx_cell to = eqn->nins > 1       ? jx_plane_get(&ins[1], 0)
+                     : op == JX_PRIM_add ? jx_cell_integer(f, 0)
+                                         : jx_cell_constant(f, least, JX_F64);
         for (int64_t k = 0; k < places; k++) {
             int64_t at = under(&w, i, k);
             if (at < 0)
@@ -244,7 +245,8 @@ static bool read_convolution(const jx_eqn *eqn, const jx_field_value *ins,
 
     c->p = p;
     c->w.rank = out->rank - 2;
-    if (out->rank < 2 || c->w.rank > MOST_RANK || !jx_dim_is_int(p->feature_group_count, &c->groups) ||
+    if (out->rank < 2 || c->w.rank > MOST_RANK ||
+        !jx_dim_is_int(p->feature_group_count, &c->groups) ||
         !jx_dim_is_int(p->batch_group_count, &batches) || c->groups < 1 || batches < 1 ||
         (c->groups > 1 && batches > 1))
         return false;
@@ -272,7 +274,7 @@ static bool read_convolution(const jx_eqn *eqn, const jx_field_value *ins,
 static int64_t element_of(const jx_field_value *of, const jx_ints *spec, int64_t first,
                           int64_t second, int64_t place)
 {
-    int64_t steps[MOST_RANK + 2], to;
+    int64_t steps[MOST_RANK + 2] = {0}, to;
 
     for (int64_t a = of->rank - 1, step = 1; a >= 0; step *= of->shape[a--])
         steps[a] = step;
@@ -320,8 +322,8 @@ static void place_results(const convolution *c, const jx_field_value *x, int64_t
         for (int64_t n = 0; n < c->batch; n++)
             for (int64_t s = 0; s < c->spots; s++)
                 for (int64_t o = 0; o < c->out_each; o++)
-                    at[element_of(x, &c->p->dimension_numbers.out_spec, n, g * c->out_each + o, s)] =
-                        next++;
+                    at[element_of(x, &c->p->dimension_numbers.out_spec, n,
+                                  g * c->out_each + o, s)] = next++;
 }
 
 /* Three axes of these sizes. */
@@ -352,7 +354,8 @@ static bool convolve(jx_field *f, jx_field_program *program, const jx_eqn *eqn,
     if (images.count > MOST_UNDER || results.count != out->count ||
         !jx_plane_of(f, &ins[0], &from[0]) || !jx_plane_of(f, &ins[1], &from[1]))
         return false;
-    int64_t *at = JX_NEW_ARRAY(f->ctx->arena, images.count + kernel.count + out->count + 1, int64_t);
+    int64_t *at = JX_NEW_ARRAY(f->ctx->arena, images.count + kernel.count + out->count + 1,
+                               int64_t);
     if (!at)
         return false;
     place_images(&c, &ins[0], at);

@@ -17,6 +17,7 @@ pair() {
     expect "$1" equal "$work/$2.jaxpr" "$work/$3.jaxpr"
 }
 never() { # PATTERN: no line has it
+    # shellcheck disable=SC2016 # the words of the inner shell
     holds sh -c '! grep -q -e "$2" "$1"' - "$work/out" "$1"
 }
 
