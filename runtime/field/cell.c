@@ -358,17 +358,17 @@ const jx_keys *jx_cell_zeros(jx_field *f, const jx_cell *a)
 
 static const jx_logs *times(jx_field *f, const jx_logs *of, const jx_cell *constant)
 {
-    double by = constant->about;
     jx_logs *to;
 
-    if (!of || by == 0 || floor(by) != by || fabs(by) > 1 << 20 ||
-        jx_mod_dyadic((int64_t)by, 0, f->ring.p) != constant->v)
+    if (!of || !constant->v || constant->w)
         return NULL;
-    if (by == 1)
+    if (constant->v == 1)
         return of;
     to = jx_arena_copy(f->ctx->arena, of, sizeof *of);
-    for (int i = 0; to && i < to->count; i++)
-        to->at[i].times *= (int64_t)by;
+    for (int i = 0; to && i < to->count; i++) {
+        to->at[i].v = jx_mod_mul(to->at[i].v, constant->v, f->ring.p);
+        to->at[i].about *= constant->about;
+    }
     return to;
 }
 
@@ -386,8 +386,9 @@ static const jx_logs *sum_of(jx_field *f, const jx_logs *a, const jx_logs *b)
         if (k == to->count && k == JX_MOST_LOGS)
             return NULL;
         if (k == to->count)
-            to->at[to->count++] = (struct jx_log_part){b->at[i].atom, 0};
-        to->at[k].times += b->at[i].times;
+            to->at[to->count++] = (struct jx_log_part){.atom = b->at[i].atom};
+        to->at[k].v = jx_mod_add(to->at[k].v, b->at[i].v, f->ring.p);
+        to->at[k].about += b->at[i].about;
     }
     return to;
 }
@@ -618,6 +619,8 @@ static jx_cell inverse(jx_field *f, const jx_cell *a)
     uint64_t norm = jx_mod_mul(a->v, a->v, r->p);
 
     f->work += 16;
+    if (f->keeps_divisors && a->signs & JX_MAY_BE_ZERO)
+        JX_PUSH(f->ctx->arena, &f->made->divisors, *a);
     to.power = 0;
     norm = jx_mod_sub(norm, jx_mod_mul(jx_mod_mul(a->w, a->w, r->p), square_of(f, a), r->p), r->p);
     norm = jx_mod_inverse(norm, r->p);

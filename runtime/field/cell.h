@@ -51,7 +51,8 @@ typedef struct jx_logs {
     int count;
     struct jx_log_part {
         int atom;
-        int64_t times;
+        uint64_t v;   /* times it, of F_p ... */
+        double about; /* ... roughly */
     } at[JX_MOST_LOGS];
 } jx_logs;
 
@@ -109,6 +110,7 @@ typedef struct jx_memory {
     /* Numbers in these lists, counted from 1: by key; by the value of e^x; by the value that
      * a logarithm is of. */
     jx_map exp_at, image_at, log_at;
+    JX_VEC(jx_cell) divisors; /* that may be 0, where jx_field.keeps_divisors */
     jx_intern constants; /* cell.c */
 } jx_memory;
 
@@ -126,6 +128,7 @@ typedef struct jx_field {
     bool planes;       /* arrays are planes (plane.h); it blends */
     bool exponents;    /* planes have an element of F_q: something takes powers */
     bool sets_of_most; /* a maximum is a function of a set (cell_most.c) */
+    bool keeps_divisors;
     bool ideal;    /* constants are what they were rounded from: jx_field.named */
     const uint8_t *digits; /* of the path, by colour; colours beyond take 0 */
     int ndigits;

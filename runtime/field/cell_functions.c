@@ -75,20 +75,34 @@ static uint64_t image_key(const jx_cell *x)
     return jx_ring_mix(jx_hash_mix(x->v, x->w));
 }
 
+/* Whether a logarithm is there a whole number of times. */
+static bool is_whole(const jx_field *f, const struct jx_log_part *part, int64_t *n)
+{
+    double whole = rint(part->about);
+
+    if (!(fabs(whole) < 1 << 20))
+        return false;
+    *n = (int64_t)whole;
+    return jx_mod_dyadic(*n, 0, f->ring.p) == part->v;
+}
+
 /* g^(times e), the same for all that are one number. */
 static jx_cell power_of(jx_field *f, const jx_cell *x, uint64_t kind, uint64_t times)
 {
     uint64_t key = hash_of(f, kind, x), v;
+    int nlogs = kind == IMAGE && x->logs ? x->logs->count : 0;
     jx_cell to;
+    int64_t n;
 
     f->powers = true;
     const jx_memo *known = memo_of(&f->made->exp_at, key, f->made->exps.at);
     if (known && known->key == key)
         return jx_cell_depends(f, known->to, x);
     uint64_t exponent = jx_mod_mul(x->e, times, f->ring.q);
-    for (int i = 0; kind == IMAGE && x->logs && i < x->logs->count; i++) {
+    for (int i = 0; i < nlogs; i++) {
         const jx_memo *log = &f->made->logs.at[x->logs->at[i].atom];
-        int64_t n = x->logs->at[i].times;
+        if (!is_whole(f, &x->logs->at[i], &n))
+            continue;
         uint64_t by = n < 0 ? f->ring.q - (uint64_t)-n : (uint64_t)n;
         exponent = jx_mod_sub(exponent, jx_mod_mul(log->to.e, by, f->ring.q), f->ring.q);
     }
@@ -96,9 +110,11 @@ static jx_cell power_of(jx_field *f, const jx_cell *x, uint64_t kind, uint64_t t
     to = new_number(f, x, v, jx_ring_mix(key + 1) % f->ring.q);
     to.over = 1 + x->over;
     to.under = f->planes ? x->under : 1 + x->under;
-    for (int i = 0; kind == IMAGE && x->logs && i < x->logs->count; i++) {
+    for (int i = 0; i < nlogs; i++) {
         jx_cell part = f->made->logs.at[x->logs->at[i].atom].from;
-        part = jx_cell_power(f, &part, x->logs->at[i].times);
+        if (!is_whole(f, &x->logs->at[i], &n))
+            continue;
+        part = jx_cell_power(f, &part, n);
         to = jx_cell_mul(f, &to, &part);
     }
     to.signs = JX_MAY_BE_POSITIVE;
@@ -175,7 +191,7 @@ static jx_cell log_of(jx_field *f, const jx_cell *x)
     to = new_number(f, x, h % f->ring.p, x->power ? x->power : jx_ring_mix(h) % f->ring.q);
     logs = x->power ? NULL : JX_NEW(f->ctx->arena, jx_logs);
     if (logs)
-        *logs = (jx_logs){1, {{(int)i, 1}}};
+        *logs = (jx_logs){1, {{(int)i, 1, 1}}};
     to.logs = logs;
     if (x->signs != JX_MAY_BE_POSITIVE)
         needs(f, &to, x, DOMAIN_LOG);

@@ -154,11 +154,13 @@ static bool evaluate(comparing *c, jx_field *f, path *p)
     p->kink = JX_NEW_ARRAY(arena, c->count + 1, bool);
     if (!p->a || !p->b || !p->zero || !p->kink)
         return give_up(c, "too large");
-    for (int s = 0; s < 2; s++)
+    for (int s = 0; s < 2; s++) {
+        f->keeps_divisors = s == 0;
         if (!jx_field_run(f, program_of(c, !s), sides[s], ins, outs))
             return give_up(c, "too large, or too many comparisons");
-        else if (!collect(c, of->nouts, outs, s ? p->a : p->b))
+        if (!collect(c, of->nouts, outs, s ? p->a : p->b))
             return false;
+    }
     for (int64_t i = 0; i < c->count; i++) {
         p->kink[i] = true;
         look_for_zeros(f, &p->a[i], &p->zero[i], &p->kink[i]);
@@ -199,13 +201,47 @@ static bool is_different(const comparing *c, const path *p)
     return false;
 }
 
+/* What b gives needs that divisor not to be 0; of others nothing comes. */
+static bool is_needed(const comparing *c, const jx_field *f, const jx_cell *by)
+{
+    for (int i = 0; by->zeros && i < by->zeros->count; i++)
+        if (!jx_keys_hold(c->defined, by->zeros->at[i]))
+            return false;
+    return by->zeros || jx_keys_hold(c->defined, jx_cell_zero_key(f, by));
+}
+
+/* Whether it is that what b divides by, or that times an exponential, is not 0: these never
+ * are. */
+static bool is_defined_alike(const comparing *c, uint64_t need)
+{
+    const jx_memory *made = c->like.made;
+    jx_field f;
+
+    jx_field_again(&f, &c->like);
+    for (size_t i = 0; i < made->divisors.count; i++)
+        for (size_t k = 0; k < made->exps.count; k++) {
+            const jx_cell *by = &made->divisors.at[i], *e = &made->exps.at[k].to;
+            jx_cell product = jx_cell_mul(&f, by, e), quotient;
+            if (!is_needed(c, &f, by))
+                break;
+            if (jx_cell_zero_key(&f, by) == need)
+                return true;
+            if (jx_cell_zero_key(&f, &product) == need)
+                return true;
+            quotient = jx_cell_div(&f, by, e);
+            if (jx_cell_zero_key(&f, &quotient) == need)
+                return true;
+        }
+    return false;
+}
+
 /* What a needs, b needs too, somewhere. */
 static bool needs_no_more(comparing *c, const path *p)
 {
     for (int64_t i = 0; !p->vacuous && i < c->count; i++) {
         const jx_keys *needs = p->a[i].needs;
         for (int k = 0; needs && k < needs->count; k++)
-            if (!jx_keys_hold(c->defined, needs->at[k]))
+            if (!jx_keys_hold(c->defined, needs->at[k]) && !is_defined_alike(c, needs->at[k]))
                 return give_up(c, "one divides, or takes a root or logarithm, where the "
                                   "other does not");
     }

@@ -240,6 +240,15 @@ static void poles_and_domains_are_needed(void **state)
     assert_false(ask(" a:f32[] = log x\n b:f32[] = exp a\n in (b,)", X, "f32[]", &said).verdict);
     same(X, " a:f32[] = log x\n b:f32[] = exp a\n in (b,)", NEEDS);
     undecided(" a:f32[] = div x 0.0:f32[]\n in (a,)", " a:f32[] = div x 0.0:f32[]\n in (a,)");
+    /* What is divided by is another's divisor times an exponential, unless that comes to
+     * nothing. */
+    same(" a:f32[] = expm1 x\n b:f32[] = div y a\n in (b,)",
+         " a:f32[] = neg x\n b:f32[] = expm1 a\n c:f32[] = exp x\n d:f32[] = mul b c\n"
+         " e:f32[] = neg d\n f:f32[] = div y e\n in (f,)", NEEDS);
+    assert_false(ask(" a:f32[] = expm1 x\n b:f32[] = div y a\n c:f32[] = mul b a\n in (c,)",
+                     " a:f32[] = neg x\n b:f32[] = expm1 a\n c:f32[] = div y b\n in (y,)", "f32[]",
+                     &said).verdict);
+    assert_non_null(strstr(said, "one divides"));
     /* Where the divisor is 0 the other branch is taken. */
     undecided(" a:bool[] = eq x 0.0:f32[]\n b:f32[] = div y x\n c:f32[] = mul b x\n in (c,)",
               " a:bool[] = eq x 0.0:f32[]\n b:f32[] = select_n a y 0.0:f32[]\n in (b,)");
@@ -260,6 +269,9 @@ static void functions_keep_their_relations(void **state)
          " a:f32[] = logistic x\n in (a,)", POWERS);
     same(" a:f32[] = exp x\n b:f32[] = log1p a\n in (b,)",
          " a:f32[] = neg x\n b:f32[] = exp a\n c:f32[] = log1p b\n d:f32[] = add x c\n in (d,)", POWERS);
+    same(" a:f32[] = mul x x\n b:f32[] = add a 1.0:f32[]\n c:f32[] = log b\n"
+         " d:f32[] = mul c 0.3:f32[]\n e:f32[] = div d 0.3:f32[]\n f:f32[] = exp e\n in (f,)",
+         " a:f32[] = mul x x\n b:f32[] = add a 1.0:f32[]\n in (b,)", POWERS);
     same(" a:f32[] = sqrt x\n b:f32[] = mul a a\n c:f32[] = mul y a\n d:f32[] = mul c b\n in (d,)",
          " a:f32[] = sqrt x\n b:f32[] = integer_pow[y=3] a\n c:f32[] = mul b y\n in (c,)", NEEDS);
     same(" a:f32[] = mul x x\n b:f32[] = add a 1.0:f32[]\n c:f32[] = rsqrt b\n in (c,)",
