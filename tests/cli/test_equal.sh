@@ -135,16 +135,16 @@ prints 'the same by terms'
 for mesh in MSH002 MSH005 MSH006 MSH007 MSH008 MSH009 MSH010 MSH012 MSH013 MSH014 MSH015 MSH016 \
     MSH017 MSH018 MSH019 MSH020 MSH021 MSH022 MSH026; do
     folder=tests/rules # those whose pages are of `check` lie elsewhere
-    [ -e "$folder/${mesh}_fails.mlir" ] || folder=tests/data/equal
+    [ -e "$folder/${mesh}_fails.mlir" ] || folder=tests/equal
     expect 1 equal "$folder/${mesh}_fails.mlir" "$folder/${mesh}_passes.mlir"
     prints "^error\[$mesh\]"
 done
-expect 1 equal tests/data/equal/MSH025_fails.mlir tests/data/equal/MSH025_passes.mlir
+expect 1 equal tests/equal/MSH025_fails.mlir tests/equal/MSH025_passes.mlir
 prints '^warning\[MSH025\]'
-expect 1 equal tests/data/equal/MSH010_fails.mlir tests/data/equal/MSH010_passes.mlir
+expect 1 equal tests/equal/MSH010_fails.mlir tests/equal/MSH010_passes.mlir
 prints 'devices go separate ways around a collective'
 
-expect 1 equal tests/data/equal/MSH002_passes.mlir tests/data/equal/MSH002_fails.mlir
+expect 1 equal tests/equal/MSH002_passes.mlir tests/equal/MSH002_fails.mlir
 prints 'result 0 of shard_map in the second program is declared to be the same on devices 0 and 1, and is not'
 
 # ---- whole programs, made by JAX: each is its reference, on all of its devices

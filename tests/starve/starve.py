@@ -80,7 +80,7 @@ OTHERS = [
     ["diff", "starve/rules.json", "starve/sizes.json"],
     ["equal", "rules/EQL001_fails.jaxpr", "rules/EQL001_passes.jaxpr"],
     ["equal", "rules/EQL002_passes.jaxpr", "rules/EQL002_fails.jaxpr", "--format", "json"],
-    ["equal", "rules/MSH008_fails.mlir", "rules/MSH008_passes.mlir", "--witness", "OUT"],
+    ["equal", "equal/MSH008_fails.mlir", "equal/MSH008_passes.mlir", "--witness", "OUT"],
     ["equal", "equal/attention__ring.jaxexport.gz", "equal/attention_reference.jaxexport.gz",
      "--grad"],
     ["diff", "data/exported/0.10.2-vjp2.jaxexport",
