@@ -205,14 +205,54 @@ static int nan_output(const jx_hunt *h)
     return -1;
 }
 
+/* -- several that need each other ------------------------------------------------------ */
+
+static int count_outputs(const jx_hunt *h)
+{
+    jx_unfinite found;
+    int count = 0;
+
+    for (int i = 0; i < h->run.nouts; i++)
+        count += jx_port_find_unfinite(jx_plan_out(h->run.plan, i), jx_exec_out(h->run.exec, i),
+                                       &found);
+    return count;
+}
+
+/* A sum that overflows, and the logarithm of what is divided by it: neither alone is to
+ * blame, with the other excused.  Then whoever is excused, and more outputs are finite. */
+static void weigh_together(jx_given *g, int nroots, const jx_unfinite *roots)
+{
+    jx_hunt *h = &g->hunt;
+    int out, before;
+
+    if (nroots < 2 || !jx_hunt_run(h, false, 0, NULL))
+        return;
+    out = jx_hunt_bad_output(h);
+    before = count_outputs(h);
+    for (int i = 0; out >= 0 && i < nroots; i++) {
+        jx_witness w = {.made = roots[i], .out = out,
+                        .stack = jx_origin_stack(&h->origins, roots[i].eqn)};
+        if (!jx_hunt_run(h, false, 1, &roots[i].eqn))
+            return;
+        if (count_outputs(h) >= before || !jx_hunt_run(h, false, 0, NULL))
+            continue;
+        w.code = jx_hunt_code(h, &roots[i], out, 0, NULL);
+        jx_hunt_follow(h, &w); /* it may vanish on its way */
+        JX_PUSH(h->program->ctx->arena, &g->found.found, w);
+    }
+}
+
 static void weigh_numbers(jx_given *g)
 {
     jx_hunt *h = &g->hunt;
     jx_unfinite roots[JX_WATCHED_ROOTS];
     int nroots = g->watch.nroots;
+    size_t before = g->found.found.count;
 
     memcpy(roots, g->watch.roots, sizeof roots);
     jx_hunt_weigh_numbers(h);
+    if (g->found.found.count == before)
+        weigh_together(g, nroots, roots);
     weigh_infinities(g, nroots, roots);
 }
 

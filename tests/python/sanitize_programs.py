@@ -188,6 +188,12 @@ def that_is_said(x):
     return lax.cond(x == 1, lambda: np.float32(np.nan), lambda: x)  #! NUM009
 
 
+@runs("nan", np.full(4, 88, F))
+def one_needs_the_other(x):
+    p = jnp.exp(x) / jnp.exp(x).sum()  #! NUM004
+    return -jnp.log(p).mean()  #! NUM001
+
+
 @runs("nan", np.ones((3, 3), F))
 def cholesky(x):
     return jnp.linalg.cholesky(x - 2 * jnp.eye(3))  #! NUM001
