@@ -713,3 +713,31 @@ def ok_until_equal(n):
 @prog('f32[10]', quiet='GRF009')
 def ok_scan_ends(x):
     return functools.reduce(jnp.add, lax.scan(lambda c, a: (c + a, a), 0., x))
+
+
+# ---- IDX006
+
+
+@prog('f32[b]')
+def third_from_the_end(x):
+    return 2 * x[-3]  #! IDX006
+
+
+@prog('f32[b,4]')
+def third_row(x):
+    return x[2].sum()  #! IDX006
+
+
+@prog('f32[b]', quiet='IDX006')
+def ok_first_and_last(x):
+    return x[0] + x[-1]
+
+
+@prog('f32[b]', quiet='IDX006')
+def ok_what_is_there(x):
+    return x[-3:].sum() + x[:3].sum()
+
+
+@prog('f32[8]', quiet='IDX006')
+def ok_of_a_number(x):
+    return x[-3]
