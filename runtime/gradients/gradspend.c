@@ -7,7 +7,8 @@ enum {
     CALL_OPERATIONS = 300000,   /* one call may execute (loops count turns) */
     CALLS = 33,                 /* so long that they are enough for one rule */
     BYTES_OF_ONE = 16,          /* of a program's buffers, that take as long as an operation */
-    BYTES_OF_RULE = 256,        /* of a rule's, of which more points are tried */
+    BYTES_OF_RULE = 256,        /* of a rule's, of which more points are tried, but for ... */
+    FREE_BYTES = 1 << 16,       /* ... so many, which take no longer than to start on them */
 };
 
 void *jx_grad_room(const jx_gradding *c, size_t count, size_t size)
@@ -29,8 +30,10 @@ int64_t jx_grad_cost(const jx_gradding *c, const jx_callee *f)
     size_t part = c->most_work ? BYTES_OF_ONE : BYTES_OF_RULE;
     size_t bytes = jx_plan_memory(f->plan);
 
-    if (!c->most_work)
+    if (!c->most_work) {
         bytes += (size_t)(c->in.size + c->out.size) * sizeof(double);
+        bytes = bytes > FREE_BYTES ? bytes - FREE_BYTES : 0;
+    }
     return jx_exec_operations(f->exec) + (int64_t)(bytes / part);
 }
 
