@@ -392,12 +392,7 @@ static void check_result(jx_mesh_walk *w, const jx_mesh_place *at, int i,
 
 static bool use_mesh(jx_mesh_walk *w, const jx_mesh *mesh)
 {
-    bool same = w->mesh && w->mesh->naxes == mesh->naxes;
-
-    for (int i = 0; same && i < mesh->naxes; i++)
-        same = !strcmp(w->mesh->axes[i], mesh->axes[i]) &&
-               w->mesh->sizes[i] == mesh->sizes[i];
-    if (same)
+    if (w->mesh && jx_mesh_alike(w->mesh, mesh))
         return true;
     if (w->bound || mesh->naxes > JX_MOST_MESH_AXES)
         return false;

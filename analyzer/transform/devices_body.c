@@ -599,12 +599,8 @@ const jx_mesh *jx_devices_mesh(jx_devices *s, const jx_eqn *eqn)
 static bool same_mesh(jx_devices *s, const jx_eqn *eqn)
 {
     const jx_mesh *mesh = s->mesh ? jx_eqn_mesh(s->from, eqn) : NULL;
-    bool same = mesh && mesh->naxes == s->mesh->naxes;
 
-    for (int i = 0; same && i < mesh->naxes; i++)
-        same = !strcmp(mesh->axes[i], s->mesh->axes[i]) &&
-               mesh->sizes[i] == s->mesh->sizes[i];
-    return same ||
+    return (mesh && jx_mesh_alike(mesh, s->mesh)) ||
            jx_devices_fail(s, "a computation inside of it has another mesh");
 }
 

@@ -18,6 +18,16 @@ int jx_mesh_axis(const jx_mesh *mesh, const char *name)
     return -1;
 }
 
+bool jx_mesh_alike(const jx_mesh *a, const jx_mesh *b)
+{
+    if (a->naxes != b->naxes)
+        return false;
+    for (int i = 0; i < a->naxes; i++)
+        if (strcmp(a->axes[i], b->axes[i]) != 0 || a->sizes[i] != b->sizes[i])
+            return false;
+    return true;
+}
+
 bool jx_axis_is_among(jx_axis_names names, const char *name)
 {
     for (int i = 0; i < names.count; i++)

@@ -27,6 +27,8 @@ jx_axis_names jx_newly_manual(const jx_program *program, const jx_eqn *eqn);
 /* The mesh of a shard_map, or of a sdy.manual_computation; NULL: there is none. */
 const jx_mesh *jx_eqn_mesh(const jx_program *program, const jx_eqn *eqn);
 
+/* The same axes, of the same sizes. */
+bool jx_mesh_alike(const jx_mesh *a, const jx_mesh *b);
 /* An axis by its name; -1: there is none. */
 int jx_mesh_axis(const jx_mesh *mesh, const char *name);
 bool jx_axis_is_among(jx_axis_names names, const char *name);

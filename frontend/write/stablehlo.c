@@ -5,6 +5,7 @@
 #include "frontend/base/assert.h"
 #include "frontend/ir/definition.h"
 #include "frontend/ir/prng.h"
+#include "frontend/ir/mesh.h"
 #include "frontend/ir/signature.h"
 #include "frontend/ir/solution.h"
 #include "frontend/mlir/tree_fault.h"
@@ -661,11 +662,16 @@ static const jx_mlir_op *make_module(jx_hlo *in)
     jx_mlir_named attr = {
         "sym_name",
         jx_hlo_text(in, jx_arena_printf(in->ctx->arena, "jit_%s", name))};
-    jx_mlir_named more = {"jax.uses_shape_polymorphism",
-                          in->nvars ? jx_hlo_bool(in, true) : NULL};
+    int64_t devices = in->meshes.count ? jx_mesh_devices(in->meshes.at[0], INT32_MAX) : 0;
+    jx_mlir_named more[] = {
+        {"jax.uses_shape_polymorphism", in->nvars ? jx_hlo_bool(in, true) : NULL},
+        {"mhlo.num_partitions",
+         devices ? jx_hlo_integer(in, JX_SIGNLESS, 32, devices) : NULL}};
 
     if (!blocks || !block || !n)
         return NULL;
+    for (size_t i = 0; i < in->mesh_ops.count; i++)
+        JX_PUSH(in->ctx->arena, &body.ops, in->mesh_ops.at[i]);
     JX_PUSH(in->ctx->arena, &body.ops, in->functions.at[n - 1]);
     for (size_t i = 0; i + 1 < n; i++)
         JX_PUSH(in->ctx->arena, &body.ops, in->functions.at[i]);
@@ -677,8 +683,8 @@ static const jx_mlir_op *make_module(jx_hlo *in)
                 &(jx_hlo_op){.name = "builtin.module",
                              .nattrs = 1,
                              .attrs = &attr,
-                             .nmore = 1,
-                             .more = &more,
+                             .nmore = 2,
+                             .more = more,
                              .nregions = 1,
                              .regions = &region},
                 NULL);

@@ -131,6 +131,11 @@ const jx_mlir_attr *jx_hlo_i64(jx_hlo *in, int64_t value)
     return jx_hlo_integer(in, JX_SIGNLESS, 64, value);
 }
 
+const jx_mlir_attr *jx_hlo_unit(jx_hlo *in)
+{
+    return attribute(in, JX_A_UNIT);
+}
+
 const jx_mlir_attr *jx_hlo_bool(jx_hlo *in, bool value)
 {
     jx_mlir_attr *a = attribute(in, JX_A_BOOL);
@@ -526,14 +531,15 @@ static const jx_mlir_block *finish_block(jx_code *c)
     return block;
 }
 
-jx_mlir_region jx_hlo_finish(jx_code *c, int nresults, const jx_hv *results)
+jx_mlir_region jx_hlo_finish_as(jx_code *c, const char *name, int nresults,
+                                const jx_hv *results)
 {
     const jx_mlir_block **blocks;
 
     if (!c)
         return (jx_mlir_region){0};
     jx_hlo_emit(c,
-                &(jx_hlo_op){.name = "stablehlo.return",
+                &(jx_hlo_op){.name = name,
                              .nins = nresults,
                              .ins = results},
                 NULL);
@@ -542,6 +548,11 @@ jx_mlir_region jx_hlo_finish(jx_code *c, int nresults, const jx_hv *results)
         return (jx_mlir_region){0};
     blocks[0] = finish_block(c);
     return (jx_mlir_region){blocks[0] ? 1 : 0, blocks};
+}
+
+jx_mlir_region jx_hlo_finish(jx_code *c, int nresults, const jx_hv *results)
+{
+    return jx_hlo_finish_as(c, "stablehlo.return", nresults, results);
 }
 
 /* ---- constants */

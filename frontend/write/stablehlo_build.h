@@ -49,6 +49,8 @@ typedef struct jx_hlo {
                          the function that takes it */
     jx_hv platform;
     const struct jx_code *main;
+    JX_VEC(const jx_mesh *) meshes; /* that the module names, and ... */
+    JX_VEC(const jx_mlir_op *) mesh_ops;
 } jx_hlo;
 
 /* A block in the making: of a function, or of a region inside of one. */
@@ -84,6 +86,7 @@ const jx_mlir_attr *jx_hlo_i64(jx_hlo *in, int64_t value);
 const jx_mlir_attr *jx_hlo_integer(jx_hlo *in, jx_mlir_sign sign,
                                    unsigned width, int64_t value);
 const jx_mlir_attr *jx_hlo_bool(jx_hlo *in, bool value);
+const jx_mlir_attr *jx_hlo_unit(jx_hlo *in);
 /* "f32" or "f64". */
 const jx_mlir_attr *jx_hlo_float(jx_hlo *in, const char *type, double value);
 const jx_mlir_attr *jx_hlo_text(jx_hlo *in, const char *text);
@@ -142,6 +145,9 @@ jx_hv jx_hlo_simple(jx_code *c, const char *name, int nins, const jx_hv *ins,
 jx_code *jx_hlo_begin(jx_code *c, int nargs, const jx_aval *const *args,
                       jx_hv *to);
 jx_mlir_region jx_hlo_finish(jx_code *c, int nresults, const jx_hv *results);
+/* The same by an op of another name. */
+jx_mlir_region jx_hlo_finish_as(jx_code *c, const char *name, int nresults,
+                                const jx_hv *results);
 /* The beginning of a region that takes scalars. */
 jx_code *jx_hlo_begin_scalars(jx_code *c, int count, const jx_dtype *dtypes,
                               jx_hv *to);

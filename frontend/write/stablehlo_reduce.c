@@ -36,7 +36,11 @@ void jx_lowering_rule_allreduce(jx_hlo_eqn *e)
     const jx_p_allreduce *p = e->eqn->typed;
 
     for (int i = 0; i < e->eqn->nins; i++)
-        if (p->axes.at.count == 0)
+        if (p->axes.names.count && p->axes.at.count)
+            jx_hlo_fail(e->code, "it goes over axes of its operands and of a mesh");
+        else if (p->axes.names.count)
+            e->outs[i] = jx_hlo_all_reduce(e, e->ins[i], p->axis_index_groups);
+        else if (p->axes.at.count == 0)
             e->outs[i] = e->ins[i];
         else if (e->ins[i].value)
             e->outs[i] = jx_hlo_reduce(

@@ -39,11 +39,18 @@ typedef void jx_lowering_rule(jx_hlo_eqn *e);
     X(custom_linear_solve) X(platform_index) X(dim_as_value)                   \
     X(shape_assertion) X(decomposed)                        \
     X(own_sort) X(own_scatter) X(own_select_and_scatter) X(own_map)            \
-    X(own_rng) X(own_custom_call) X(composite)
+    X(own_rng) X(own_custom_call) X(composite)                                  \
+    X(shard_map) X(psum_invariant) X(axis_index) X(ppermute) X(pbroadcast)     \
+    X(mesh_gather) X(mesh_scatter) X(mesh_exchange)
 
 #define X(name) jx_lowering_rule jx_lowering_rule_##name;
 JX_HLO_RULES(X)
 #undef X
+
+/* ---- what rules call of each other */
+
+/* The sum (or extreme) over axes of a mesh that the equation names (stablehlo_mesh.c). */
+jx_hv jx_hlo_all_reduce(jx_hlo_eqn *e, jx_hv x, jx_groups within);
 
 /* ---- what rules call of the core */
 

@@ -10,6 +10,8 @@ import sys
 
 import numpy as np
 import pytest
+from jax._src.interpreters import mlir
+from jax._src.lib.mlir import ir
 
 HERE = pathlib.Path(__file__).resolve().parent
 JAXVET = HERE.parent.parent / os.environ.get("BUILD", "build") / "jaxvet"
@@ -111,3 +113,20 @@ def test_they_are_transformed_as_jax_does(written, name):
         said = jaxvet("check", "--strict", "--select", "SHP010,SHP011,PRM001", plain)
         return done.stderr + said.stdout if done.returncode or said.returncode else None
     wrong(check, folder, made)
+
+
+def test_lowered_they_are_manual_computations_that_run_to_the_same(written):
+    folder, names = written
+    lowered = folder / "lowered.mlir"
+
+    def check(path):
+        shown = jaxvet("show", "--as", "stablehlo", f"{path}.json")
+        lowered.write_text(shown.stdout)
+        if shown.returncode or "sdy.manual_computation" not in shown.stdout:
+            return shown.stderr or "it has none"
+        with mlir.make_ir_context():
+            assert ir.Module.parse(shown.stdout).operation.verify()
+        done = jaxvet("run", lowered, "--inputs", f"{path}.npz", "--expect", f"{path}.npz",
+                      "--rtol", "1e-5", "--atol", "1e-5")
+        return done.stderr or done.stdout if done.returncode else None
+    wrong(check, folder, names)
