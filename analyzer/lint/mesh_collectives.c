@@ -254,6 +254,15 @@ static void reduce(jx_mesh_walk *w, const collective *c, bool sums,
         out->cut = NULL, out->counts = NULL;
 }
 
+/* An axis of the operand has one element. */
+static bool is_one(const collective *c, int axis)
+{
+    const jx_aval *aval = jx_atom_aval(c->at->eqn->ins[0]);
+    int64_t size;
+
+    return axis < aval->rank && jx_dim_is_int(aval->shape[axis], &size) && size == 1;
+}
+
 static void gather(jx_mesh_walk *w, const collective *c, int64_t axis,
                    bool tiled, jx_mesh_fact *out)
 {
@@ -281,6 +290,8 @@ static void gather(jx_mesh_walk *w, const collective *c, int64_t axis,
             continue;
         }
         cut[i] = k < c->in->rank ? from[k] : cut[i];
+        if (tiled && i == axis && !cut[i].count && is_one(c, i))
+            counts[i] = c->axes; /* one of each device: as if it were not tiled */
         if (!tiled || i != axis || jx_mesh_set_of(w, cut[i]) != c->axes)
             continue;
         if (c->names.count && !same_order(cut[i], c->names))
