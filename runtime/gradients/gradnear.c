@@ -171,8 +171,9 @@ bool jx_grad_is_beside_kink(jx_gradding *c, const double *d, jx_functional f, do
     memcpy(c->tangent, kept + most, most * sizeof *kept);
     jx_space_scatter(&c->in, c->x, &c->primal);
     free(kept);
+    /* Slopes that merely go on change by no such part of themselves on so short a way. */
     return good && fmin(gives[0], gives[1]) <= value && value <= fmax(gives[0], gives[1]) &&
-           gives[0] != gives[1];
+           fabs(gives[0] - gives[1]) > 0.25 * fmax(fabs(gives[0]), fabs(gives[1]));
 }
 
 /* The quotients of the functional from the point to h[k] * d on one side of it; false if

@@ -274,7 +274,7 @@ static void keep(jx_hunt *h, const jx_misuse *found)
 
     if (filler)
         kept.kind = JX_FILLED;
-    if (code && is_dropped_backward(h, misuse))
+    if (code && !h->options->given && is_dropped_backward(h, misuse))
         push(h, misuse, JX_CODE_IDX007, JX_NOTE, fixed);
     if (code && is_worth(h, misuse, code, fixed, filler))
         push(h, misuse, code, level_of(h, misuse, code, fixed), fixed);
