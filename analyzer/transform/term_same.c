@@ -31,6 +31,14 @@ static bool same_array(const jx_array *a, const jx_array *b)
                       a->splat == b->splat && jx_array_same_data(a, b));
 }
 
+/* How a derivative is taken; where rules were not carried along, their names stand. */
+static bool is_rule(const jx_eqn *eqn, const jx_value *value)
+{
+    return value->tag == JX_V_RULE ||
+           (value->tag == JX_V_FUNCTION && (eqn->prim->id == JX_PRIM_custom_jvp_call ||
+                                            eqn->prim->id == JX_PRIM_custom_vjp_call));
+}
+
 /* What changes how a program is made or placed, and not what it computes; how
  * a manual computation's arrays lie is what each of its devices gets. */
 static bool is_meaningless(const jx_eqn *eqn, const jx_param *param)
@@ -53,8 +61,9 @@ static bool is_meaningless(const jx_eqn *eqn, const jx_param *param)
         if (strcmp(param->name, names[i]) == 0)
             return true;
     /* A release that does not know a parameter yet does what None says; a
-     * scan's trees say again what its counts say. */
+     * scan's trees say again what its counts say; a rule is of derivatives. */
     return param->value->tag == JX_V_NONE || param->value->tag == JX_V_SHOWN ||
+           is_rule(eqn, param->value) ||
            (eqn->prim->id == JX_PRIM_scan && !strncmp(param->name, "ft_", 3));
 }
 
