@@ -39,6 +39,7 @@ typedef struct ranks {
     MPI_Win window;
     entry *board;      /* of this machine's ranks */
     int *number;       /* of each rank on the board; -1: it is elsewhere */
+    uint64_t *met;     /* the step of each rank when this one last met it */
     bool speaks; /* it was the first to raise the flag */
     char why[2048];
 } ranks;
@@ -85,8 +86,9 @@ static bool open_board(ranks *r)
     memset(mine, 0, sizeof(entry) + sizeof(atomic_int));
     MPI_Comm_size(r->machine, &count);
     r->number = malloc((size_t)r->comm.count * sizeof *r->number);
+    r->met = calloc((size_t)r->comm.count, sizeof *r->met);
     from = malloc((size_t)count * 2 * sizeof *from);
-    if (!r->number || !from)
+    if (!r->number || !r->met || !from)
         return false;
     to = from + count;
     for (int i = 0; i < r->comm.count; i++)
@@ -206,7 +208,8 @@ static uint64_t mix(uint64_t hash, const char *text)
 static greeting greeting_of(const ranks *r, const jx_meeting *at)
 {
     const entry *mine = entry_of(r, r->comm.rank);
-    greeting g = {.print = mix(mix(0xcbf29ce484222325u, at->what), at->place)};
+    greeting g = {.print = mix(mix(0xcbf29ce484222325u, at->what), at->place),
+                  .step = atomic_load(&mine->steps)};
 
     for (int i = 0; i < at->count; i++)
         g.print = (g.print ^ (uint64_t)at->members[i]) * 0x100000001b3u;
@@ -215,14 +218,15 @@ static greeting greeting_of(const ranks *r, const jx_meeting *at)
 }
 
 /* Whether a rank is somewhere else for good: it has ended, or waits, and has not moved
- * since `since`. */
+ * since `since`; where it waits in what this one met it for last, it only lags. */
 static bool stays_away(const ranks *r, int rank, uint64_t steps, double since)
 {
     const entry *e = entry_of(r, rank);
     int state = e ? atomic_load(&e->state) : COMPUTING;
 
     return state == ENDED ||
-           (state == WAITING && atomic_load(&e->steps) == steps && now() - since > settled);
+           (state == WAITING && atomic_load(&e->steps) == steps && steps != r->met[rank] &&
+            now() - since > settled);
 }
 
 /* What is asked for by a rank while it waits for others. */
@@ -288,9 +292,11 @@ static bool meet(ranks *r, const jx_meeting *at)
     if (!ok)
         snprintf(r->why, sizeof r->why, "the system has no memory");
     ok = ok && still_to_come(&w);
-    for (int i = 0; ok && i < at->count; i++)
+    for (int i = 0; ok && i < at->count; i++) {
+        r->met[at->members[i]] = w.theirs[i].step;
         if (w.theirs[i].print != mine.print)
             ok = diverged(r, at, "the ranks are at different collectives:");
+    }
     free(w.requests);
     free(w.theirs);
     free(w.steps);
@@ -429,6 +435,7 @@ static void free_ranks(ranks *r)
         r->groups = next;
     }
     free(r->number);
+    free(r->met);
     free(r);
 }
 
