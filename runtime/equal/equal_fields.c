@@ -1,6 +1,7 @@
 /* equal_fields.c - see equal.h: both programs over random fields, on the same inputs. */
 #include "runtime/equal/equal.h"
 #include "runtime/equal/evaluating.h"
+#include "runtime/field/assumed.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -337,29 +338,16 @@ static bool run_rounds(comparing *c, uint64_t seed)
 
 /* ---- what is assumed */
 
-static const char *assumptions(comparing *c)
+static const char *assumptions(const comparing *c)
 {
-    jx_buffer text = jx_ctx_text(c->above);
-    const char *between = "";
-    const struct {
-        bool there;
-        const char *text;
-    } all[] = {
-        {c->needs, "no divisor is 0 and roots and logarithms are taken where they exist"},
+    const jx_assumption all[] = {
+        {c->needs, JX_ASSUMES_DEFINED},
         {c->asks_for_nan, "inputs are finite (one asks for that)"},
-        {c->powers, "exp and sin are as good as powers of a random number"},
+        {c->powers, JX_ASSUMES_POWERS},
         {c->to_evaluate.integers, "integers and keys are as those that were drawn"},
     };
 
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-        if (!all[i].there)
-            continue;
-        jx_buffer_printf(&text, "%s%s", between, all[i].text);
-        between = "; ";
-    }
-    if (c->named)
-        jx_buffer_printf(&text, "%s%s", between, c->named);
-    return jx_buffer_text(&text)[0] ? jx_arena_take(c->above->arena, &text) : NULL;
+    return jx_assumed(c->above, sizeof all / sizeof *all, all, c->named);
 }
 
 bool jx_equal_over_fields(const jx_equal_question *question, jx_equal_fields *to)
@@ -379,7 +367,7 @@ bool jx_equal_over_fields(const jx_equal_question *question, jx_equal_fields *to
         c.ideal = turn;
         c.error = 0;
         c.needs = c.powers = c.asks_for_nan = false;
-            *to = (jx_equal_fields){.differs.output = -1, .pair = -1};
+        *to = (jx_equal_fields){.differs.output = -1, .pair = -1};
         to->identical = run_rounds(&c, jx_evaluating_seed(question));
         if (!turn)
             first = *to;

@@ -1,5 +1,6 @@
 /* field_same.c - see field_same.h. */
 #include "runtime/field/field_same.h"
+#include "runtime/field/assumed.h"
 
 #include <math.h>
 #include <string.h>
@@ -436,28 +437,15 @@ static bool run_round(comparing *c, uint64_t seed)
     return same;
 }
 
-static const char *assumptions(comparing *c)
+static const char *assumptions(const comparing *c)
 {
-    jx_buffer text = jx_ctx_text(c->above);
-    const char *between = "";
-    const struct {
-        bool there;
-        const char *text;
-    } all[] = {
-        {c->needs, "no divisor is 0 and roots and logarithms are taken where they exist"},
+    const jx_assumption all[] = {
+        {c->needs, JX_ASSUMES_DEFINED},
         {c->kinks, "at a kink one side's value will do"},
-        {c->powers, "exp and sin are as good as powers of a random number"},
+        {c->powers, JX_ASSUMES_POWERS},
     };
 
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-        if (!all[i].there)
-            continue;
-        jx_buffer_printf(&text, "%s%s", between, all[i].text);
-        between = "; ";
-    }
-    if (c->named)
-        jx_buffer_printf(&text, "%s%s", between, c->named);
-    return jx_buffer_text(&text)[0] ? jx_arena_take(c->above->arena, &text) : NULL;
+    return jx_assumed(c->above, sizeof all / sizeof *all, all, c->named);
 }
 
 /* As many rounds as are needed; false: they are not found to be the same. */

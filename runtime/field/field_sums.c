@@ -225,26 +225,15 @@ bool jx_field_sums(jx_field *f, jx_field_program *program, const jx_eqn *eqn,
 {
     jx_prim_id id = eqn->prim->id;
 
-    switch (id) {
-    case JX_PRIM_reduce_sum:
-    case JX_PRIM_reduce_prod:
-    case JX_PRIM_reduce_max:
-    case JX_PRIM_reduce_min:
-    case JX_PRIM_reduce_and:
-    case JX_PRIM_reduce_or:
-    case JX_PRIM_cumsum:
-    case JX_PRIM_cumprod:
-        if (!ins[0].cells || !jx_field_room(f, program, eqn->outs[0]->aval, &outs[0]) ||
-            !outs[0].cells)
-            return false;
-        return id == JX_PRIM_cumsum || id == JX_PRIM_cumprod
-                   ? accumulate(f, eqn, &ins[0], &outs[0])
-                   : reduce(f, id, &ins[0], &((const jx_p_axes *)eqn->typed)->axes, &outs[0]);
-    case JX_PRIM_dot_general:
-        return ins[0].cells && ins[1].cells && ins[0].dtype != JX_BOOL &&
-               ins[1].dtype != JX_BOOL &&
+    if (!jx_field_is_sum(id) || !ins[0].cells)
+        return false;
+    if (id == JX_PRIM_dot_general)
+        return ins[1].cells && ins[0].dtype != JX_BOOL && ins[1].dtype != JX_BOOL &&
                jx_field_room(f, program, eqn->outs[0]->aval, &outs[0]) && outs[0].cells &&
                contract(f, eqn, ins, &outs[0]);
-    default: return false;
-    }
+    if (!jx_field_room(f, program, eqn->outs[0]->aval, &outs[0]) || !outs[0].cells)
+        return false;
+    return id == JX_PRIM_cumsum || id == JX_PRIM_cumprod
+               ? accumulate(f, eqn, &ins[0], &outs[0])
+               : reduce(f, id, &ins[0], &((const jx_p_axes *)eqn->typed)->axes, &outs[0]);
 }
