@@ -1,6 +1,8 @@
 /* tape.c - see tape.h. */
 #include "runtime/tape.h"
 
+#include "frontend/base/intern.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,26 +24,14 @@ jx_tape *jx_tape_new(void)
     return calloc(1, sizeof(jx_tape));
 }
 
-static void forget(jx_tape *tape)
-{
-    for (size_t i = 0; i < tape->count; i++)
-        free(tape->at[i].outputs);
-    tape->count = 0;
-}
-
 void jx_tape_free(jx_tape *tape)
 {
     if (!tape)
         return;
-    forget(tape);
+    for (size_t i = 0; i < tape->count; i++)
+        free(tape->at[i].outputs);
     free(tape->at);
     free(tape);
-}
-
-void jx_tape_record(jx_tape *tape)
-{
-    forget(tape);
-    tape->plays = tape->torn = false;
 }
 
 void jx_tape_rewind(jx_tape *tape)
@@ -51,14 +41,9 @@ void jx_tape_rewind(jx_tape *tape)
         tape->at[i].played = false;
 }
 
-/* FNV-1a */
 static uint64_t hashed(uint64_t hash, const void *bytes, size_t size)
 {
-    const unsigned char *at = bytes;
-
-    for (size_t i = 0; i < size; i++)
-        hash = (hash ^ at[i]) * 0x100000001b3u;
-    return hash;
+    return jx_hash_mix(hash, jx_hash_bytes(bytes, size));
 }
 
 static uint64_t hashed_attributes(uint64_t hash, int count, const jaxvet_attribute *at)
@@ -75,7 +60,7 @@ static uint64_t hashed_attributes(uint64_t hash, int count, const jaxvet_attribu
 
 jx_tape_key jx_tape_key_of(const jaxvet_custom_call *call, const void *const *inputs)
 {
-    jx_tape_key key = {.call = 0xcbf29ce484222325u};
+    jx_tape_key key = {0};
 
     key.call = hashed(key.call, call->target, strlen(call->target));
     key.call = hashed(key.call, call->place, strlen(call->place));

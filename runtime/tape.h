@@ -13,11 +13,10 @@
 
 typedef struct jx_tape jx_tape;
 
-jx_tape *jx_tape_new(void); /* NULL without memory */
+/* An empty one, on which runs are recorded; NULL without memory. */
+jx_tape *jx_tape_new(void);
 void jx_tape_free(jx_tape *tape);
-/* What is on it is forgotten, and runs are recorded. */
-void jx_tape_record(jx_tape *tape);
-/* From the beginning. */
+/* From now on it is played, from the beginning. */
 void jx_tape_rewind(jx_tape *tape);
 
 /* Which call it is, before it is made. */
