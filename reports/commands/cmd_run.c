@@ -1,12 +1,10 @@
 /* cmd_run.c - `jaxvet run PROGRAM`: execute it on the CPU. */
-#include "analyzer/transform/inline.h"
-#include "analyzer/transform/refine.h"
 #include "frontend/base/file.h"
 #include "frontend/base/sha256.h"
 #include "frontend/base/utf8.h"
 #include "frontend/ir/signature.h"
 #include "reports/commands/commands.h"
-#include "reports/commands/journal.h"
+#include "reports/commands/culprit.h"
 #include "reports/commands/limits.h"
 #include "reports/commands/ranks.h"
 #include "reports/commands/sanitizes.h"
@@ -16,7 +14,6 @@
 #include "reports/pipeline/input.h"
 #include "reports/pipeline/inputs.h"
 #include "reports/pipeline/transforms.h"
-#include "runtime/against.h"
 #include "runtime/compare.h"
 #include "runtime/elementwise.h"
 #include "runtime/exec.h"
@@ -450,80 +447,6 @@ static int compare_all(session *r)
     return differ ? JX_EXIT_FINDINGS : JX_EXIT_OK;
 }
 
-/* -- who is wrong ------------------------------------------------------------------------- */
-
-/* An array of the file, of that dtype and shape; NULL: there is none, or (*ok) another. */
-static const void *said_of(session *r, const jx_npz *npz, const jx_aval *aval, int i, bool *ok)
-{
-    const char *name = jx_arena_printf(r->ctx->arena, "out%d", i);
-    const jx_npy *found = name ? jx_npz_find(npz, name) : NULL;
-    bool same = found && found->rank == aval->rank &&
-                !strcmp(found->descr, jx_inputs_descr(aval->dtype));
-
-    for (int k = 0; same && k < aval->rank; k++)
-        same = found->shape[k] == jx_dim_value(aval->shape[k]);
-    if (found && !same)
-        *ok = jx_fail(r->ctx, JX_E_INPUT, r->s->against, name,
-                      "has another dtype or shape than the result");
-    return same ? found->data : NULL;
-}
-
-static void put_value(session *r, const jx_eqn *eqn, double value)
-{
-    jx_buffer_printf(&r->text, "%.*g",
-                     jx_dtype_real(eqn->outs[0]->aval->dtype) == JX_F64 ? 17 : 9, value);
-}
-
-static void tell_culprit(session *r, const jx_culprit *c)
-{
-    const jx_frame *frame = jx_user_frame(c->eqn->stack);
-
-    jx_buffer_printf(&r->text, "out%d: ", c->out);
-    jx_utf8_show(jx_eqn_name(c->eqn), &r->text);
-    if (frame) {
-        jx_buffer_puts(&r->text, " at ");
-        jx_utf8_show(frame->file->path, &r->text);
-        jx_buffer_printf(&r->text, ":%d:%d", frame->line, frame->column + 1);
-    }
-    jx_buffer_printf(&r->text, ": element %lld is ", (long long)c->index);
-    put_value(r, c->eqn, c->theirs);
-    jx_buffer_puts(&r->text, " there, ");
-    put_value(r, c->eqn, c->ours);
-    jx_buffer_printf(&r->text, " here, and %.17g in float64, of the same operands; at most %.3g "
-                     "is its error: %s (%lld element%s)\n", c->wide, c->error,
-                     c->ours_too ? "both are wrong" : "there it is wrong",
-                     (long long)c->count, c->count == 1 ? "" : "s");
-}
-
-/* Of the program without calls, at the sizes of this run. */
-static int find_culprit(session *r)
-{
-    size_t size;
-    const char *bytes = jx_file_read(r->ctx, r->s->against, &size);
-    const jx_npz *npz = bytes ? jx_npz_read(r->ctx, r->s->against, bytes, size) : NULL;
-    jx_program *program = npz ? jx_program_inline(r->typed->program) : NULL;
-    const jx_typed *typed;
-    const void **theirs;
-    jx_culprit found;
-    bool ok = true;
-
-    program = program ? jx_program_refine(program, NULL, r->nsizes, r->sizes) : NULL;
-    typed = program ? jx_program_fits(program, false, 0, NULL) : NULL;
-    theirs = typed ? JX_NEW_ARRAY(r->ctx->arena, program->entry.jaxpr->nouts + 1, const void *)
-                   : NULL;
-    for (int i = 0; ok && theirs && i < program->entry.jaxpr->nouts; i++)
-        theirs[i] = said_of(r, npz, jx_atom_aval(program->entry.jaxpr->outs[i]), i, &ok);
-    if (!ok || !theirs || !jx_find_culprit(typed, r->ins, theirs, &found))
-        return failed(r);
-    if (found.eqn)
-        tell_culprit(r, &found);
-    else
-        jx_buffer_printf(&r->text,
-                         "%d values lie within the errors of their equations, %d can't be "
-                         "computed alone\n", found.compared, found.skipped);
-    return found.eqn ? JX_EXIT_FINDINGS : JX_EXIT_OK;
-}
-
 static int by_value(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
@@ -629,6 +552,14 @@ static bool open_program(session *r, const char *path)
     return r->program != NULL;
 }
 
+static int tell_culprit(session *r)
+{
+    const jx_culprit_search search = {r->typed, r->ins, r->nsizes, r->sizes, r->s->against};
+    int code = jx_culprit_tell(&search, &r->text);
+
+    return code < 0 ? failed(r) : code;
+}
+
 static int tell_results(session *r)
 {
     int code = JX_EXIT_OK;
@@ -641,7 +572,7 @@ static int tell_results(session *r)
     if (r->s->expect)
         code = jx_exit_worse(code, compare_all(r));
     if (r->s->against)
-        code = jx_exit_worse(code, find_culprit(r));
+        code = jx_exit_worse(code, tell_culprit(r));
     if (!r->s->expect && !r->s->against && !r->s->outputs && !r->s->bench && !r->s->format)
         summarize(r);
     return code;
@@ -723,7 +654,7 @@ static bool join_ranks(session *r, int argc, char **argv)
 {
     const settings *s = r->s;
 
-    if (s->ranks && !jx_ranks_here())
+    if (s->ranks && !jx_rank_here().started)
         return jx_ranks_start(r->ctx, (int)(s->ranks < 1 << 16 ? s->ranks : 1 << 16), argc, argv);
     return !(s->mpi || s->ranks) || jx_ranks_open(r->ctx, s->timeout, &r->ranks);
 }

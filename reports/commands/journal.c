@@ -7,35 +7,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
-
-static int number_of(const char *variable, int otherwise)
-{
-    const char *given = getenv(variable);
-    char *end;
-    long n = given ? strtol(given, &end, 10) : -1;
-
-    return given && *given && !*end && n >= 0 && n < 1 << 20 ? (int)n : otherwise;
-}
-
-/* Open MPI says it in one way, what speaks PMI (MPICH) in another. */
-jx_rank jx_rank_here(void)
-{
-    jx_rank open = {number_of("OMPI_COMM_WORLD_RANK", 0), number_of("OMPI_COMM_WORLD_SIZE", 0),
-                    number_of("OMPI_COMM_WORLD_LOCAL_SIZE", 1), getenv("PMIX_NAMESPACE")};
-    jx_rank pmi = {number_of("PMI_RANK", 0), number_of("PMI_SIZE", 1),
-                   number_of("MPI_LOCALNRANKS", 1), getenv("PMI_ID")};
-    jx_rank rank = open.count ? open : pmi;
-
-    if (rank.number >= rank.count || rank.here < 1)
-        return (jx_rank){0, 1, 1, NULL};
-    return rank;
-}
 
 /* Ranks of one run agree on its name; anybody else's is nobody else's. */
 static const char *name_run(jx_ctx *ctx, const jx_rank *rank)

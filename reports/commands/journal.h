@@ -7,16 +7,7 @@
 #ifndef JX_JOURNAL_H
 #define JX_JOURNAL_H
 
-#include "frontend/base/ctx.h"
-
-/* Which of the processes that mpirun started this is; one of one without it. */
-typedef struct jx_rank {
-    int number, count;
-    int here;        /* how many of them share this machine */
-    const char *run; /* what mpirun calls the run, or NULL */
-} jx_rank;
-
-jx_rank jx_rank_here(void);
+#include "reports/commands/ranks.h"
 
 /* What a piece of work came to. */
 typedef struct jx_outcome {

@@ -12,9 +12,28 @@
 #include <string.h>
 #include <unistd.h>
 
-bool jx_ranks_here(void)
+static int number_of(const char *variable, int otherwise)
 {
-    return getenv("OMPI_COMM_WORLD_RANK") || getenv("PMI_RANK");
+    const char *given = getenv(variable);
+    char *end;
+    long n = given ? strtol(given, &end, 10) : -1;
+
+    return given && *given && !*end && n >= 0 && n < 1 << 20 ? (int)n : otherwise;
+}
+
+/* Open MPI says it in one way, what speaks PMI (MPICH) in another. */
+jx_rank jx_rank_here(void)
+{
+    jx_rank open = {getenv("OMPI_COMM_WORLD_RANK"), number_of("OMPI_COMM_WORLD_RANK", 0),
+                    number_of("OMPI_COMM_WORLD_SIZE", 0),
+                    number_of("OMPI_COMM_WORLD_LOCAL_SIZE", 1), getenv("PMIX_NAMESPACE")};
+    jx_rank pmi = {getenv("PMI_RANK"), number_of("PMI_RANK", 0), number_of("PMI_SIZE", 1),
+                   number_of("MPI_LOCALNRANKS", 1), getenv("PMI_ID")};
+    jx_rank rank = open.started ? open : pmi;
+
+    if (rank.number >= rank.count || rank.here < 1)
+        return (jx_rank){rank.started, 0, 1, 1, NULL};
+    return rank;
 }
 
 static bool own_path(char path[PATH_MAX])
@@ -76,7 +95,7 @@ bool jx_ranks_open(jx_ctx *ctx, double seconds, jx_ranks *to)
     const char *why;
 
     *to = (jx_ranks){NULL, NULL, NULL};
-    if (!jx_ranks_here())
+    if (!jx_rank_here().started)
         return jx_fail(ctx, JX_E_USAGE, NULL, NULL,
                        "--mpi: mpirun has not started this process; expected "
                        "mpirun -n N jaxvet run --mpi ..., or --ranks N");

@@ -7,14 +7,22 @@
 #include "frontend/base/ctx.h"
 #include "runtime/comm.h"
 
+/* Which of the processes that mpirun started this is; one of one without it. */
+typedef struct jx_rank {
+    bool started; /* by mpirun */
+    int number, count;
+    int here;        /* how many of them share this machine */
+    const char *run; /* what mpirun calls the run, or NULL */
+} jx_rank;
+
+jx_rank jx_rank_here(void);
+
 typedef struct jx_ranks {
     void *library;
     const jx_comm_library *mpi;
     jx_comm *comm; /* NULL: this process is alone */
 } jx_ranks;
 
-/* Whether mpirun started this process. */
-bool jx_ranks_here(void);
 /* Becomes mpirun, which starts the command with these words `count` times; returns only
  * with an error. */
 bool jx_ranks_start(jx_ctx *ctx, int count, int argc, char **argv);
