@@ -155,6 +155,15 @@ def test_a_program_that_jax_cannot_run_is_refused_with_the_line(name):
         assert first <= line < first + len(lines)
 
 
+def test_a_call_that_nothing_stages_is_named_too():
+    program = jax.grad(lambda x: calling(x)(x))
+    with pytest.raises(jax.errors.UnexpectedTracerError):
+        program(X)
+    for judge in jaxvet.gradcheck, jaxvet.check:
+        with pytest.raises(jaxvet.JaxvetError, match=r"`f` \(.*test_closures.py:\d+\) closes over"):
+            judge(program)(X)
+
+
 @pytest.mark.parametrize("name", [name for name in DIFFERENTIATED if name not in RAISES])
 def test_after_grad_by_something_else_it_is_not_told(name):
     program = jax.grad(lambda w, x: w * w * DIFFERENTIATED[name](silent, x))

@@ -44,6 +44,11 @@ def test_a_wrong_branch_is_told(make, code):
     assert report.status == "findings" and report.claims["witnessed"] == 1
 
 
+def test_numbers_of_python_are_moved_as_well():
+    report = jaxvet.gradcheck(lambda x, n: forwards(True)(jnp.stack([x, x * n])))(-1.3, 2)
+    assert [each.code for each in report.findings] == ["DRV001"]
+
+
 @pytest.mark.parametrize("make", [forwards, backwards])
 def test_a_right_one_is_not_accused(make):
     report = jaxvet.gradcheck(make(False))(X)

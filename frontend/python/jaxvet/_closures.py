@@ -31,6 +31,7 @@ class Closures:
 
     def __init__(self):
         self._found = {}  # (name, traceback) -> nothing, in their order
+        self._holding = {}  # the same of functions that hold a value which is being traced
         self._number = next(_traces)
 
     def __enter__(self):
@@ -59,8 +60,9 @@ class Closures:
         """A context with what has been traced here in JAX's caches, and nothing else."""
         return _compat.traced_anew(self._number)
 
-    def note(self, fun) -> None:
-        self._found[rule_function_name(fun), _compat.current_traceback()] = None
+    def note(self, fun, moves) -> None:
+        found = self._found if moves else self._holding
+        found[rule_function_name(fun), _compat.current_traceback()] = None
 
     def write(self, sources) -> list:
         """The table `closures` of a document."""
@@ -71,7 +73,8 @@ class Closures:
     def told(self, error, sources):
         """An error of a program that holds what was traced elsewhere: with the functions that
         may have brought it there."""
-        calls = [f"`{name}`{sources.line_of(traceback)}" for name, traceback in self._found]
+        calls = [f"`{name}`{sources.line_of(traceback)}"
+                 for name, traceback in self._found or self._holding]
         return error if not calls else _compat.JaxvetError(
             f"{error}: {', '.join(dict.fromkeys(calls))} closes over a value that is "
             "differentiated; pass it as an argument, and give its derivative")
@@ -114,8 +117,9 @@ def _noting(original):
         if closures is None:
             return original(self, primitive, fun, rule, tracers, *args, **kwargs)
         tangents = [self.to_primal_tangent_pair(tracer)[1] for tracer in tracers]
-        if any(map(_moves, tangents[:_closed_over(rule)])):
-            closures.note(fun)
+        moves = any(map(_moves, tangents[:_closed_over(rule)]))
+        if moves or any(isinstance(value, _compat.Tracer) for value in inside(fun)):
+            closures.note(fun, moves)
         # A rule that wants all tangents gets arrays for those that are zero.
         if any(map(is_zero, tangents)) and not kwargs.get("symbolic_zeros"):
             _here.closures = None

@@ -50,6 +50,10 @@ def _wants_values(item) -> bool:
         item.why[len(_RAISES):].startswith(_WANTS_VALUES)
 
 
+def _dtype(leaf):
+    return getattr(leaf, "dtype", None) or np.result_type(leaf)
+
+
 class _Flat:
     """A function of one vector of doubles, which are the floats of its arguments."""
 
@@ -57,9 +61,8 @@ class _Flat:
         self._fun, self._kwargs = fun, kwargs
         self._leaves, self._tree = jax.tree_util.tree_flatten(args)
         self._moved = [i for i, leaf in enumerate(self._leaves)
-                       if hasattr(leaf, "dtype")
-                       and jax.numpy.issubdtype(leaf.dtype, np.floating)]
-        if any(hasattr(leaf, "dtype") and np.iscomplexobj(leaf) for leaf in self._leaves):
+                       if jax.numpy.issubdtype(_dtype(leaf), np.floating)]
+        if any(map(np.iscomplexobj, self._leaves)):
             raise TypeError("complex numbers are not moved")
         self._shapes = [np.shape(self._leaves[i]) for i in self._moved]
         self.sample = np.concatenate(
