@@ -118,14 +118,14 @@ static void add_range(jx_exhaust_ranges *to, const jx_exhaust_range *r, int64_t 
     }
 }
 
-/* Neighbours join when columns do, so that a range of one needs no step here. */
-static void add_input(jx_exhaust_ranges *to, const jx_exhaust_item *item, int64_t step)
+static void add_inputs(jx_exhaust_ranges *to, const jx_exhaust_item *item)
 {
-    const jx_exhaust_range one = {item->index, item->index, {item->x[0], item->x[1]},
-                                  {item->x[0], item->x[1]}, 1};
+    const jx_exhaust_range range = {item->index, item->index + (item->times - 1) * item->step,
+                                    {item->x[0], item->x[1]}, {item->last[0], item->last[1]},
+                                    item->times};
 
-    to->count++;
-    add_range(to, &one, step);
+    to->count += item->times;
+    add_range(to, &range, item->step);
 }
 
 static void keep_worst(jx_exhaust_place *to, const jx_exhaust_item *item, double off)
@@ -155,34 +155,34 @@ static void count_finite(jx_exhaust_column *to, const jx_float_format *f,
     double ulp = jx_ulp(f, item->want), off = jx_exhaust_least_error(f, item);
     bool is_normal = fabs(item->want) >= f->normal;
 
-    to->unsure += item->slack > ulp / 8;
+    to->unsure += item->slack > ulp / 8 ? item->times : 0;
     if (item->by_rule == item->by_rule && !item->is_kink) {
         double apart = fabs(item->by_rule - item->want) - 64 * item->slack -
                        16 * item->rule_slack;
         /* Constants of the rule are rounded to the dtype. */
         if (!(apart <= 64 * ulp)) {
-            to->wrong++;
+            to->wrong += item->times;
             keep_worst(&to->worst_wrong, item, apart / ulp);
             keep_nearest(&to->near_wrong, item, apart / ulp);
         }
     }
     if (item->is_kink) {
-        to->kinks++;
+        to->kinks += item->times;
         if (!to->kink.there)
             to->kink = place_of(item, off);
         return;
     }
     if (!is_finite(item->got)) {
-        add_input(&to->not_finite, item, item->step);
+        add_inputs(&to->not_finite, item);
         if (isnan(item->got))
-            add_input(&to->nan, item, item->step);
+            add_inputs(&to->nan, item);
         return;
     }
     keep_worst(is_normal ? &to->normal : &to->subnormal, item, off);
     if (off >= 1) {
         int bar = off < 4096 ? ilogb(off) : JX_EXHAUST_BARS - 1;
-        to->off++;
-        to->bars[bar < JX_EXHAUST_BARS ? bar : JX_EXHAUST_BARS - 1]++;
+        to->off += item->times;
+        to->bars[bar < JX_EXHAUST_BARS ? bar : JX_EXHAUST_BARS - 1] += item->times;
     }
 }
 
@@ -192,19 +192,19 @@ void jx_exhaust_count(jx_exhaust_column *to, const jx_float_format *f,
     bool nan = isnan(item->got);
 
     if (item->nan_in) {
-        to->lost_nan += isnan(item->want) && !nan;
+        to->lost_nan += isnan(item->want) && !nan ? item->times : 0;
         return;
     }
     if (isnan(item->want)) {
         if (nan) {
-            to->undefined++;
+            to->undefined += item->times;
             if (item->finite) {
-                to->ntrapped++;
+                to->ntrapped += item->times;
                 if (!to->trapped.there)
                     to->trapped = place_of(item, 0);
             }
         } else {
-            add_input(&to->beyond, item, item->step);
+            add_inputs(&to->beyond, item);
         }
         return;
     }
@@ -213,9 +213,9 @@ void jx_exhaust_count(jx_exhaust_column *to, const jx_float_format *f,
         return;
     }
     if (nan)
-        add_input(&to->nan, item, item->step);
+        add_inputs(&to->nan, item);
     else if (jx_exhaust_least_error(f, item) > 0 && !item->is_kink)
-        add_input(&to->beyond, item, item->step);
+        add_inputs(&to->beyond, item);
 }
 
 /* ---- two parts */

@@ -20,10 +20,11 @@ double jx_ulp(const jx_float_format *format, double of);
 void jx_ulps_off(const jx_float_format *format, const double *got, const double *want,
                  double *off, int64_t n);
 
-/* One result in question, and what is known of the reference. */
+/* One result in question, and what is known of the reference; or that of inputs in a row. */
 typedef struct jx_exhaust_item {
     int64_t index, step; /* of the input, in the order of values; of those that are run */
-    uint32_t x[2];   /* its bits */
+    int64_t times;   /* inputs from it on of which all this is true */
+    uint32_t x[2], last[2]; /* the bits of the first of them, of the last */
     bool nan_in;     /* one of them is NaN */
     bool finite;     /* of a derivative: the function's reference is finite there */
     double got, want;

@@ -3,7 +3,9 @@
  * Inputs are taken in the order of their values, in chunks of a fixed size that threads
  * take as they come, each with columns of its own, which are joined in order.  A chunk goes
  * block by block: what is plainly near the reference is done; the rest, and some of the
- * others, wait until there is a block of them to be judged, with the reference's slack. */
+ * others, wait until there is a block of them to be judged, with the reference's slack.
+ * Of inputs in a row that all come to the same (where a function has saturated, or does
+ * nothing yet: most numbers are tiny or huge) the first few stand for the others. */
 #include "runtime/gradients/exhaust_run.h"
 
 #include "runtime/gradients/exhaust_count.h"
@@ -18,6 +20,7 @@ enum {
     CHUNK = 1 << 18,  /* inputs */
     GRID = 64,        /* one in so many is judged though it looks well */
     SIDE = 3,         /* inputs beside a block, of which only the order counts */
+    ALIKE = 8,        /* inputs in a row that come to the same, before others join them */
     COLUMNS = 3,      /* the value and two derivatives */
     MOST_KINKS = 256, /* in a block of what waits */
 };
@@ -119,23 +122,31 @@ static double slack_of(double number, double again, double once_more)
                                     : 2 * fmax(a, b) + 0x1p-51 * fabs(number);
 }
 
+static int64_t end_of(const jx_exhaust_item *item)
+{
+    return item->index + item->times * item->step;
+}
+
 /* Two samples may be near each other by chance: the most that is seen of an item and of
  * those close by. */
 static double slack_around(const worker *w, const jx_exhaust_item *items, int64_t i,
                            const double *slack)
 {
     double most = slack[i];
+    int64_t near = 7 * items[i].step;
 
     for (int64_t k = i < SIDE ? 0 : i - SIDE; k <= i + SIDE && k < w->nitems; k++)
-        if (llabs(items[k].index - items[i].index) <= 8 * items[i].step)
-            most = fmax(most, slack[k]);
+        if (k < i ? items[i].index - end_of(&items[k]) <= near
+                  : items[k].index - end_of(&items[i]) <= near)
+            most = slack[k] > most ? slack[k] : most;
     return most;
 }
 
-static void add_slack(worker *w, jx_exhaust_item *items)
+/* `again`: the results with other roundings, twice. */
+static void add_slack(worker *w, jx_exhaust_item *items, double *const again[2])
 {
     for (int64_t i = 0; i < w->nitems; i++)
-        w->off[i] = slack_of(items[i].want, w->again[0][i], w->again[1][i]);
+        w->off[i] = slack_of(items[i].want, again[0][i], again[1][i]);
     for (int64_t i = 0; i < w->nitems; i++)
         items[i].slack = items[i].want - items[i].want == 0
                              ? slack_around(w, items, i, w->off)
@@ -168,16 +179,14 @@ static bool find_slack(job *j, worker *w)
 
     load_items(j, w, w->items[0], w->nitems, 0, 0);
     for (int a = 0; a < p->narguments; a++) {
-        for (int k = 0; a == 0 && k < 2; k++)
-            if (!evaluate(j, w, JX_EX_JITTER + k, 0, w->again[k], NULL))
+        for (int k = 0; (slopes || a == 0) && k < 2; k++)
+            if (!evaluate(j, w, JX_EX_JITTER + k, a, a ? NULL : w->again[k],
+                          slopes ? w->side[k] : NULL))
                 return false;
         if (a == 0)
-            add_slack(w, w->items[0]);
-        for (int k = 0; slopes && k < 2; k++)
-            if (!evaluate(j, w, JX_EX_JITTER + k, a, NULL, w->again[k]))
-                return false;
+            add_slack(w, w->items[0], w->again);
         if (slopes)
-            add_slack(w, w->items[1 + a]);
+            add_slack(w, w->items[1 + a], w->side);
         if (slopes && p->rule && !find_rule(j, w, a))
             return false;
     }
@@ -216,7 +225,9 @@ static bool find_kinks(job *j, worker *w, int argument)
 
     for (int64_t i = 0; i < w->nitems; i++)
         odd += !items[i].nan_in && items[i].finite &&
-               jx_exhaust_least_error(&j->out, &items[i]) > j->kinked;
+                       jx_exhaust_least_error(&j->out, &items[i]) > j->kinked
+                   ? items[i].times
+                   : 0;
     any = odd > 0 && odd <= MOST_KINKS; /* these are rare: where all is odd, none is one */
     for (int k = 0; any && k < 4; k++) {
         load_items(j, w, items, w->nitems, argument, steps[k]);
@@ -274,9 +285,11 @@ static bool any_nan(const job *j, int64_t index)
 static jx_exhaust_item item_of(const job *j, const worker *w, int column, int64_t i,
                                int64_t index)
 {
-    jx_exhaust_item item = {.index = index, .step = j->step, .by_rule = (double)NAN};
+    jx_exhaust_item item = {.index = index, .step = j->step, .times = 1,
+                            .by_rule = (double)NAN};
 
     arguments_of(j, index, item.x);
+    memcpy(item.last, item.x, sizeof item.last);
     item.nan_in = any_nan(j, index);
     item.got = w->got[column][i];
     item.want = w->want[column][i];
@@ -286,13 +299,17 @@ static jx_exhaust_item item_of(const job *j, const worker *w, int column, int64_
 
 /* Both have none, or the same infinity: there is nothing to be unsure of.  (But for a
  * derivative of what is finite, for which a rule may have a number.) */
-static bool is_settled(const job *j, int column, const jx_exhaust_item *item)
+static bool is_settled(const job *j, const worker *w, int column, int64_t i, int64_t index)
 {
-    if (item->want - item->want == 0 && fabs(item->want) < j->out.beyond / 2)
+    double want = w->want[column][i];
+    jx_exhaust_item item;
+
+    if (want - want == 0 && fabs(want) < j->out.beyond / 2)
         return false;
-    if (column > 0 && j->plans->rule && item->finite && item->want - item->want != 0)
+    item = item_of(j, w, column, i, index);
+    if (column > 0 && j->plans->rule && item.finite && want - want != 0)
         return false;
-    return jx_exhaust_least_error(&j->out, item) == 0;
+    return jx_exhaust_least_error(&j->out, &item) == 0;
 }
 
 JX_VECTOR_CLONES static void mark_above(unsigned char *mark, unsigned char bit,
@@ -439,6 +456,37 @@ static void look_down_rows(const job *j, const worker *w, jx_exhaust_column *col
     }
 }
 
+static bool same_bits(double a, double b)
+{
+    return memcmp(&a, &b, sizeof a) == 0;
+}
+
+/* Whether input i comes to what the inputs before it came to, all of which wait. */
+static bool is_alike(const job *j, const worker *w, int64_t i, int64_t index, bool nan_in)
+{
+    const jx_exhaust_item *last = &w->items[0][w->nitems - 1];
+
+    if (w->nitems < ALIKE || end_of(last) != index || last->nan_in != nan_in ||
+        index - w->items[0][w->nitems - ALIKE].index != (last->times + ALIKE - 1) * j->step)
+        return false;
+    for (int c = 0; c < j->ncolumns; c++)
+        for (int64_t k = w->nitems - ALIKE; k < w->nitems; k++)
+            if (!same_bits(w->items[c][k].got, w->got[c][i]) ||
+                !same_bits(w->items[c][k].want, w->want[c][i]))
+                return false;
+    return true;
+}
+
+static void join_last(const job *j, worker *w, int64_t index, bool grid)
+{
+    for (int c = 0; c < j->ncolumns; c++) {
+        jx_exhaust_item *last = &w->items[c][w->nitems - 1];
+        last->times++;
+        arguments_of(j, index, last->last);
+    }
+    w->grid[w->nitems - 1] |= grid;
+}
+
 static void wait_for(const job *j, worker *w, int64_t i, int64_t index, bool grid)
 {
     for (int c = 0; c < j->ncolumns; c++)
@@ -491,10 +539,12 @@ static bool judge(job *j, worker *w, jx_exhaust_column *to, int64_t index, int64
             count_plain(j, w, to, i, nan_in);
             continue;
         }
-        for (int c = 0; c < j->ncolumns && !waits; c++) {
-            jx_exhaust_item item = item_of(j, w, c, i, at);
-            waits = !is_settled(j, c, &item);
+        if (is_alike(j, w, i, at, nan_in)) {
+            join_last(j, w, at, grid && !w->mark[i]);
+            continue;
         }
+        for (int c = 0; c < j->ncolumns && !waits; c++)
+            waits = !is_settled(j, w, c, i, at);
         if (waits) {
             wait_for(j, w, i, at, grid && !w->mark[i]);
             if (w->nitems == j->plans->each && !flush(j, w, to, unsure))

@@ -3,6 +3,7 @@
 
 #include "frontend/base/intern.h"
 #include "runtime/kernels/elementwise.h"
+#include "runtime/kernels/vector.h"
 #include "runtime/plan_impl.h"
 
 #include <float.h>
@@ -105,34 +106,14 @@ static rounding rounding_of(jx_prim_id prim)
     }
 }
 
-/* Whether r, which the operands a and b gave, is what they give exactly. */
-static bool is_exact(rounding how, double a, double b, double r)
-{
-    double t;
-
-    switch (how) {
-    case SUM:
-    case DIFFERENCE:
-        b = how == SUM ? b : -b;
-        t = r - a;
-        return (a - (r - t)) + (b - t) == 0;
-    case PRODUCT: return fma(a, b, -r) == 0;
-    case SQUARE: return fma(a, a, -r) == 0;
-    case QUOTIENT: return fma(r, b, -a) == 0;
-    case ROOT: return fma(r, r, -a) == 0;
-    case POWER: return fabs(r) < 0x1p53 && r == rint(r);
-    case FUNCTION: return a == 0;
-    default: return true;
-    }
-}
-
 typedef struct noisy {
     const jx_noise *noise;
     uint64_t salt; /* the operation */
     rounding how;
 } noisy;
 
-static uint64_t mixed(uint64_t hash, double value)
+/* Inlined by all means: else its loop is not made of vectors. */
+static inline __attribute__((always_inline)) uint64_t mixed(uint64_t hash, double value)
 {
     uint64_t bits;
 
@@ -141,37 +122,55 @@ static uint64_t mixed(uint64_t hash, double value)
     return hash ^ hash >> 29;
 }
 
-/* By several amounts, so that two steps seldom go along with each other. */
+/* From -1 to 1, by several amounts, so that two steps seldom go along with each other. */
+static inline __attribute__((always_inline)) double part_of(uint64_t hash, double value)
+{
+    return (double)(int64_t)(mixed(hash, value) * 0xbf58476d1ce4e5b9u) * 0x1p-63;
+}
+
 static double moved(const noisy *n, uint64_t hash, double value, double unit)
 {
-    double part =
-        (double)(int64_t)(mixed(hash, value) * 0xbf58476d1ce4e5b9u) * 0x1p-63;
-
-    return value + unit * n->noise->by * part;
+    return value + unit * n->noise->by * part_of(hash, value);
 }
 
 /* -- steps of elementwise operations ---------------------------------------- */
 
-/* Operands: the result, and what it was made of (one or two). */
-static void move_results(void *o, const void *const *ins, int64_t count,
-                         const void *param)
-{
-    const noisy *n = param;
-    const double *r = ins[0], *a = ins[1], *b = ins[2];
-    double *out = o;
+/* Operands: the result r, and what it was made of, x and y (x twice, if that is all);
+ * `exact`: whether r is what these give exactly.  A function for each way of rounding, so that
+ * its loop is made of vectors. */
+#define MOVES(name, exact)                                                                \
+    JX_VECTOR_CLONES static void move_##name(void *o, const void *const *ins,             \
+                                             int64_t count, const void *param)            \
+    {                                                                                     \
+        const noisy *n = param;                                                           \
+        const double *result = ins[0], *a = ins[1], *b = ins[2];                          \
+        double by = n->noise->by, *out = o;                                               \
+        uint64_t seed = n->noise->seed ^ n->salt;                                         \
+        JX_NO_ALIAS                                                                       \
+        for (int64_t i = 0; i < count; i++) {                                             \
+            double x = a[i], y = b[i], r = result[i];                                     \
+            double unit = DBL_EPSILON * fabs(r);                                          \
+            double moved = r + unit * by * part_of(mixed(mixed(seed, x), y), r);          \
+            bool stays = (r - r != 0) | (r == 0) | (exact) | (by == 0);                   \
+            out[i] = stays ? r : moved;                                                   \
+        }                                                                                 \
+    }
 
-    if (n->noise->by == 0) {
-        memcpy(out, r, (size_t)count * sizeof *out);
-        return;
-    }
-    for (int64_t i = 0; i < count; i++) {
-        double was = r[i];
-        uint64_t hash = mixed(mixed(n->noise->seed ^ n->salt, a[i]), b[i]);
-        out[i] = was - was != 0 || was == 0 || is_exact(n->how, a[i], b[i], was)
-                     ? was
-                     : moved(n, hash, was, DBL_EPSILON * fabs(was));
-    }
-}
+MOVES(SUM, (x - (r - (r - x))) + (y - (r - x)) == 0)
+MOVES(DIFFERENCE, (x - (r - (r - x))) - (y + (r - x)) == 0)
+MOVES(PRODUCT, fma(x, y, -r) == 0)
+MOVES(QUOTIENT, fma(r, y, -x) == 0)
+MOVES(SQUARE, fma(x, x, -r) == 0)
+MOVES(ROOT, fma(r, r, -x) == 0)
+MOVES(POWER, fabs(r) < 0x1p53 && r == rint(r))
+MOVES(FUNCTION, x == 0)
+#undef MOVES
+
+static jx_tile *const moves[] = {
+    [SUM] = move_SUM,         [DIFFERENCE] = move_DIFFERENCE, [PRODUCT] = move_PRODUCT,
+    [QUOTIENT] = move_QUOTIENT, [SQUARE] = move_SQUARE,       [ROOT] = move_ROOT,
+    [POWER] = move_POWER,     [FUNCTION] = move_FUNCTION,
+};
 
 /* The same of complex numbers, of which a product's or a function's parts are as sure as
  * both of them; one that few bits hold was not rounded. */
@@ -217,7 +216,7 @@ int jx_make_noise(jx_maker *m, jx_tile *tile, jx_dtype dtype, int made,
     *n = (noisy){m->p->options->noise, (uint64_t)prim,
                  fused ? FUNCTION : rounding_of(prim)};
     return jx_region_instr(m->p->arena, m->region,
-                           dtype == JX_F64 ? move_results : move_pairs, n,
+                           dtype == JX_F64 ? moves[n->how] : move_pairs, n,
                            dtype, 3, values);
 }
 
