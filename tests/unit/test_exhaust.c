@@ -63,8 +63,8 @@ static void bits_are_numbers(void **state)
 
 static jx_exhaust_item item_at(int64_t index, double got, double want)
 {
-    return (jx_exhaust_item){.index = index, .step = 1, .x = {(uint32_t)index, 0},
-                             .got = got, .want = want, .by_rule = (double)NAN};
+    return (jx_exhaust_item){.index = index, .step = 1, .times = 1, .x = {(uint32_t)index, 0},
+                             .last = {(uint32_t)index, 0}, .got = got, .want = want, .by_rule = (double)NAN};
 }
 
 static void a_result_is_never_accused_of_what_the_reference_may_be_off(void **state)
@@ -109,6 +109,33 @@ static void what_is_missing_has_a_kind(void **state)
     assert_int_equal(c.nan.kept, 2);
     assert_int_equal(c.beyond.count, 3); /* 5, 7, 9 */
     assert_int_equal(c.undefined, 1);
+}
+
+static void inputs_in_a_row_count_as_so_many(void **state)
+{
+    (void)state;
+
+    jx_float_format f = format_of(JX_F32);
+    jx_exhaust_column row = {0}, each = {0};
+    const double got[] = {(double)NAN, (double)INFINITY, 1 + 0x1p-20};
+
+    for (int k = 0; k < 3; k++) {
+        jx_exhaust_item item = item_at(100 * k, got[k], 1);
+        item.times = 50;
+        item.last[0] += 49;
+        jx_exhaust_count(&row, &f, &item);
+        for (int i = 0; i < 50; i++) {
+            jx_exhaust_item one = item_at(100 * k + i, got[k], 1);
+            jx_exhaust_column more = {0};
+            jx_exhaust_count(&more, &f, &one);
+            jx_exhaust_join(&each, &more, 1);
+        }
+    }
+    assert_int_equal(row.off, 50);
+    assert_int_equal(row.nan.count, 50);
+    assert_int_equal(row.not_finite.count, 100);
+    assert_int_equal(row.not_finite.kept, 2);
+    assert_memory_equal(&row, &each, sizeof row);
 }
 
 static void ranges_of_parts_join_where_they_meet(void **state)
@@ -164,6 +191,7 @@ int main(void)
         cmocka_unit_test(bits_are_numbers),
         cmocka_unit_test(a_result_is_never_accused_of_what_the_reference_may_be_off),
         cmocka_unit_test(what_is_missing_has_a_kind),
+        cmocka_unit_test(inputs_in_a_row_count_as_so_many),
         cmocka_unit_test(ranges_of_parts_join_where_they_meet),
         cmocka_unit_test(a_kink_is_no_error_and_a_wrong_rule_is),
     };
