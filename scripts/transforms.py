@@ -2,9 +2,11 @@
 """Our transformations against JAX's: each of JAX's own test harnesses is dumped, run
 with `jaxvet run --transform`, and held against what JAX gives for the same inputs.
 
-    scripts/transforms.py [TRANSFORM]... [--every N] [--first K] [--only GROUP] [--x64] [--demo]
+    scripts/transforms.py [TRANSFORM]... [--every N] [--first K] [--sample N] [--seed S]
+                          [--only GROUP] [--x64] [--demo]
 
-With --demo, the demo programs at their first sizes instead.
+With --sample, N of them that are drawn at random, others for each transform; with --demo, the
+demo programs at their first sizes instead.
 A line per miss, sums per transform; exits with 1 where something differs or is refused
 that JAX does and tests/transform/known.txt has no reason for.
 """
@@ -16,6 +18,7 @@ import fnmatch
 import json
 import os
 import pathlib
+import random
 import subprocess
 import sys
 import tempfile
@@ -268,6 +271,12 @@ def program(harness):
     return f, [jax.numpy.asarray(leaf) for leaf in leaves]
 
 
+def drawn(rows, transform, options):
+    if options.sample is None or options.sample >= len(rows):
+        return rows
+    return random.Random(f'{transform} {options.seed}').sample(rows, options.sample)
+
+
 def main():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -277,6 +286,8 @@ def main():
     parser.add_argument('--every', type=int, default=1, metavar='N', help='one in N')
     parser.add_argument('--first', type=int, default=0, metavar='K',
                         help='the number of the first of these')
+    parser.add_argument('--sample', type=int, metavar='N', help='so many of these, at random')
+    parser.add_argument('--seed', type=int, default=0, metavar='S', help='of the sample')
     parser.add_argument('--only', metavar='GROUP', help='whose names begin so')
     parser.add_argument('--x64', action='store_true')
     parser.add_argument('--demo', action='store_true', help='demo programs, no harnesses')
@@ -290,7 +301,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         for transform in options.transforms or ORACLES:
             counts = collections.Counter()
-            for stem, harness in rows:
+            for stem, harness in drawn(rows, transform, options):
                 f, leaves = program(harness)
                 became, why = held(transform, f, leaves, zlib.crc32(stem.encode()),
                                    pathlib.Path(folder))
