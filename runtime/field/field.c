@@ -15,11 +15,30 @@ static bool run_jaxpr(jx_field *f, jx_field_program *program, const jx_jaxpr *ja
 
 /* ---- constants */
 
+/* Complex ones: a real part, then an imaginary one. */
+static void read_complex(jx_field *f, const char *data, size_t step, jx_field_value *to)
+{
+    jx_dtype part = jx_dtype_real(to->dtype);
+
+    to->conjugates = to->cells ? JX_NEW_ARRAY(f->room, to->count + 1, jx_cell) : NULL;
+    for (int64_t i = 0; to->conjugates && i < to->count; i++) {
+        const char *at = data + (size_t)i * step;
+        jx_cell real = jx_cell_constant(f, jx_element_real(part, at), part);
+        jx_cell imag = jx_cell_constant(
+            f, jx_element_real(part, at + jx_dtype_of(part)->bytes), part);
+        jx_cell_complex(f, &real, &imag, &to->cells[i], &to->conjugates[i]);
+    }
+}
+
 /* Elements that lie at `data`, `step` bytes apart. */
 static void read_elements(jx_field *f, const char *data, size_t step, jx_field_value *to)
 {
     size_t bytes = jx_dtype_of(to->dtype)->bytes;
 
+    if (jx_dtype_is_complex(to->dtype)) {
+        read_complex(f, data, step, to);
+        return;
+    }
     for (int64_t i = 0; i < to->count; i++) {
         const char *at = data + (size_t)i * step;
         if (to->dtype == JX_BOOL)
@@ -33,12 +52,12 @@ static void read_elements(jx_field *f, const char *data, size_t step, jx_field_v
     }
 }
 
-static bool is_plain(jx_dtype dtype)
+static bool is_plain(const jx_field *f, jx_dtype dtype)
 {
     jx_dtype_kind kind = jx_dtype_of(dtype)->kind;
 
     return kind == JX_KIND_BOOL || kind == JX_KIND_INT || kind == JX_KIND_UINT ||
-           kind == JX_KIND_FLOAT;
+           kind == JX_KIND_FLOAT || (kind == JX_KIND_COMPLEX && !f->planes);
 }
 
 static bool read_array(jx_field *f, const jx_field_program *program, const jx_array *array,
@@ -48,7 +67,7 @@ static bool read_array(jx_field *f, const jx_field_program *program, const jx_ar
 
     if (!jx_field_room(f, program, array->aval, to))
         return false;
-    if (!array->data || !is_plain(to->dtype) ||
+    if (!array->data || !is_plain(f, to->dtype) ||
         (!array->splat && array->bytes < (size_t)to->count * bytes))
         jx_field_lose(f, to, "a constant whose values are not known");
     else
@@ -72,7 +91,7 @@ static bool read_literal(jx_field *f, const jx_field_program *program,
         to->cells[0] = jx_cell_integer(f, value);
         return true;
     }
-    if (!is_plain(to->dtype) ||
+    if (!is_plain(f, to->dtype) ||
         (literal->dim && (!jx_dim_eval(literal->dim, jx_assigned, &sizes, &value) ||
                           !jx_element_from_integer(to->dtype, (uint64_t)value, bits))))
         jx_field_lose(f, to, "a constant whose value is not known");
@@ -215,6 +234,7 @@ static jx_field_value row_of(jx_field *f, const jx_field_value *of, int64_t row)
     if (of->splat)
         return to;
     to.cells = of->cells ? of->cells + first : NULL;
+    to.conjugates = of->conjugates ? of->conjugates + first : NULL;
     if (of->plane && (to.plane = jx_arena_copy(f->ctx->arena, of->plane, sizeof *of->plane))) {
         to.plane->v += first;
         to.plane->state += first;
@@ -486,6 +506,9 @@ static bool run_eqn(jx_field *f, jx_field_program *program, const jx_eqn *eqn,
         memcpy(outs, ins, (size_t)eqn->nins * sizeof *outs);
         return true;
     }
+    if (!f->planes && jx_field_is_complex(eqn))
+        return (eqn->typed && jx_field_complex(f, program, eqn, ins, outs)) ||
+               (!f->spent && lose_all(f, program, eqn, outs, jx_eqn_name(eqn)));
     if ((eqn->typed && is_exact(eqn, ins) && jx_field_exact(f, program, eqn, ins, outs)) ||
         (eqn->typed && f->planes && run_on_planes(f, program, eqn, ins, outs)))
         return !f->spent;

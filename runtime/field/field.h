@@ -9,7 +9,8 @@
 #include "frontend/ir/typed.h"
 #include "runtime/field/cell.h"
 
-/* An array: cells of floats and booleans, bits of all else. */
+/* An array: cells of floats and booleans, bits of all else; of complex numbers cells, too,
+ * where there are no planes. */
 typedef struct jx_plane jx_plane; /* plane.h */
 
 typedef struct jx_field_value {
@@ -18,6 +19,7 @@ typedef struct jx_field_value {
     const int64_t *shape; /* of a key with its trailing axis */
     int64_t count;
     jx_cell *cells;
+    jx_cell *conjugates; /* of the cells, if these are complex numbers; or NULL: unknown */
     jx_plane *plane; /* in place of cells */
     bool splat;      /* of cells or a plane: one element is stored for all */
     void *bits;     /* dense, in the declared dtype */
@@ -40,7 +42,7 @@ void jx_field_open(jx_field_program *to, const jx_typed *typed, int nbindings,
 void jx_field_close(jx_field_program *program);
 
 /* Random numbers for an input of that type, the same for the same number of input; false
- * for what has no numbers (integers, keys, complex numbers). */
+ * for what has no numbers (integers, keys; where there are planes, complex numbers). */
 bool jx_field_input(jx_field *f, const jx_field_program *program, const jx_aval *aval,
                     int number, jx_field_value *to);
 
@@ -81,6 +83,14 @@ bool jx_field_sums(jx_field *f, jx_field_program *program, const jx_eqn *eqn,
 /* Functions of whole arrays; false if it is none. */
 bool jx_field_opaque(jx_field *f, const jx_field_program *program, const jx_eqn *eqn,
                      const jx_field_value *ins, jx_field_value *outs);
+/* Whether an equation takes or gives complex numbers; one that does, where there are no
+ * planes; false if what it gives is not known. */
+bool jx_field_is_complex(const jx_eqn *eqn);
+bool jx_field_complex(jx_field *f, jx_field_program *program, const jx_eqn *eqn,
+                      const jx_field_value *ins, jx_field_value *outs);
+/* The complex number that has these parts, and its conjugate. */
+void jx_cell_complex(jx_field *f, const jx_cell *real, const jx_cell *imag, jx_cell *to,
+                     jx_cell *conjugate);
 /* Element by element. */
 bool jx_field_elementwise(jx_field *f, const jx_eqn *eqn, const jx_field_value *ins,
                           jx_field_value *out);

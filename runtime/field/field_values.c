@@ -36,7 +36,7 @@ bool jx_field_room(jx_field *f, const jx_field_program *program, const jx_aval *
 {
     if (!jx_field_shape(f, program, aval, to))
         return false;
-    if (jx_field_has_cells(to->dtype))
+    if (jx_field_has_cells(to->dtype) || (jx_dtype_is_complex(to->dtype) && !f->planes))
         to->cells = JX_NEW_ARRAY(f->room, to->count + 1, jx_cell);
     else
         to->bits = jx_arena_alloc(f->room,
@@ -91,9 +91,26 @@ jx_cell jx_field_reasons(jx_field *f, const jx_field_value *of)
     return to;
 }
 
+/* Both parts of complex numbers: these and their conjugates are numbers of their own. */
+static bool complex_input(jx_field *f, const jx_field_program *program, const jx_aval *aval,
+                          int number, jx_field_value *to)
+{
+    if (f->planes || !jx_field_room(f, program, aval, to))
+        return false;
+    to->conjugates = JX_NEW_ARRAY(f->room, to->count + 1, jx_cell);
+    for (int64_t i = 0; to->conjugates && i < to->count; i++) {
+        uint64_t key = jx_hash_mix((uint64_t)number + 1, (uint64_t)i);
+        to->cells[i] = jx_cell_any(f, key);
+        to->conjugates[i] = jx_cell_any(f, jx_hash_mix(key, 1));
+    }
+    return to->conjugates != NULL;
+}
+
 bool jx_field_input(jx_field *f, const jx_field_program *program, const jx_aval *aval,
                     int number, jx_field_value *to)
 {
+    if (aval->kind == JX_AVAL_ARRAY && jx_dtype_is_complex(aval->dtype))
+        return complex_input(f, program, aval, number, to);
     if (aval->kind != JX_AVAL_ARRAY || !jx_dtype_is_float(aval->dtype) ||
         !jx_field_like(f, program, aval, false, to))
         return false;

@@ -490,6 +490,39 @@ static void loops_are_run_and_what_is_not_known_is_said(void **state)
     assert_string_equal(said, "sort");
 }
 
+/* z of x and y, then the rest. */
+#define Z " z:c64[] = complex x y\n"
+
+static void complex_numbers_have_conjugates(void **state)
+{
+    (void)state;
+    same(Z " a:c64[] = mul z z\n b:f32[] = real a\n in (b,)",
+         " a:f32[] = mul x x\n b:f32[] = mul y y\n c:f32[] = sub a b\n in (c,)", "");
+    same(Z " a:c64[] = integer_pow[y=3] z\n b:f32[] = imag a\n in (b,)",
+         " a:f32[] = mul x x\n b:f32[] = mul y y\n c:f32[] = mul a 3.0:f32[]\n"
+         " d:f32[] = sub c b\n e:f32[] = mul d y\n in (e,)", "");
+    same(Z " a:f32[] = abs z\n b:f32[] = mul a a\n in (b,)",
+         Z " a:c64[] = conj[input_dtype=complex64] z\n b:c64[] = mul a z\n c:f32[] = real b\n in (c,)",
+         "");
+    same(Z " a:c64[] = exp z\n b:f32[] = real a\n in (b,)",
+         " a:f32[] = exp x\n b:f32[] = cos y\n c:f32[] = mul a b\n in (c,)", POWERS);
+    same(Z " a:c64[] = log z\n b:c64[] = div z a\n c:c64[] = mul b a\n d:f32[] = imag c\n in (d,)",
+         Z " a:c64[] = log z\n b:c64[] = div z a\n c:c64[] = mul a b\n d:f32[] = imag c\n in (d,)",
+         NEEDS);
+    /* A square of them has any sign, and is not what it is of real ones. */
+    undecided(Z " a:c64[] = mul z z\n b:f32[] = real a\n c:bool[] = ge b 0.0:f32[]\n"
+              " d:f32[] = select_n c y x\n in (d,)", X);
+    undecided(Z " a:c64[] = mul z z\n b:f32[] = real a\n in (b,)", " a:f32[] = mul x x\n in (a,)");
+    undecided(Z " a:f32[] = imag z\n in (a,)", X);
+    undecided(Z " a:c64[] = conj[input_dtype=complex64] z\n b:f32[] = imag a\n in (b,)", " in (y,)");
+    /* A root of a negative number is no real one. */
+    undecided(" z:c64[] = complex x 0.0:f32[]\n a:c64[] = sqrt z\n b:f32[] = imag a\n in (b,)",
+              " in (0.0:f32[],)");
+    undecided(" z:c64[] = complex x 0.0:f32[]\n w:c64[] = mul z z\n a:c64[] = log w\n"
+              " b:f32[] = imag a\n in (b,)", " in (0.0:f32[],)");
+    undecided(Z " a:c64[] = exp z\n b:c64[] = log a\n c:f32[] = imag b\n in (c,)", " in (y,)");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -508,6 +541,7 @@ int main(void)
         cmocka_unit_test(planes_know_squares_of_roots),
         cmocka_unit_test(windows_slide),
         cmocka_unit_test(functions_of_arrays_are_what_they_are_given),
+        cmocka_unit_test(complex_numbers_have_conjugates),
         cmocka_unit_test(loops_are_run_and_what_is_not_known_is_said),
     };
 
