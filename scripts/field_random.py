@@ -27,7 +27,9 @@ ONE = {'exp': jnp.exp, 'sin': jnp.sin, 'cos': jnp.cos, 'tanh': jnp.tanh, 'abs': 
        'logistic': jax.nn.sigmoid, 'sqrt': jnp.sqrt, 'log': jnp.log, 'square': jnp.square,
        'neg': jnp.negative, 'relu': lambda x: jnp.maximum(x, 0.0), 'sign': jnp.sign,
        'inverse': lambda x: 1 / x, 'log1p': jnp.log1p, 'cube': lambda x: x**3,
-       'erf': jax.lax.erf, 'expm1': jnp.expm1, 'rsqrt': jax.lax.rsqrt}
+       'erf': jax.lax.erf, 'expm1': jnp.expm1, 'rsqrt': jax.lax.rsqrt,
+       'turn': lambda x: jnp.real(jnp.exp(1j * x)), 'away': lambda x: jnp.abs(x + 1j),
+       'cubed': lambda x: jnp.imag((x + 2j)**3)}
 TWO = {'add': jnp.add, 'sub': jnp.subtract, 'mul': jnp.multiply, 'div': jnp.divide,
        'max': jnp.maximum, 'min': jnp.minimum}
 ORDER = {'gt': jnp.greater, 'lt': jnp.less, 'ge': jnp.greater_equal, 'eq': jnp.equal}

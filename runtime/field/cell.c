@@ -619,8 +619,8 @@ static jx_cell inverse(jx_field *f, const jx_cell *a)
     uint64_t norm = jx_mod_mul(a->v, a->v, r->p);
 
     f->work += 16;
-    if (f->keeps_divisors && a->signs & JX_MAY_BE_ZERO)
-        JX_PUSH(f->ctx->arena, &f->made->divisors, *a);
+    if (f->divisors && a->signs & JX_MAY_BE_ZERO)
+        JX_PUSH(f->ctx->arena, f->divisors, *a);
     to.power = 0;
     norm = jx_mod_sub(norm, jx_mod_mul(jx_mod_mul(a->w, a->w, r->p), square_of(f, a), r->p), r->p);
     norm = jx_mod_inverse(norm, r->p);
@@ -638,6 +638,7 @@ static jx_cell inverse(jx_field *f, const jx_cell *a)
     to.signs = a->signs & (uint8_t)~JX_MAY_BE_ZERO;
     to.zeros = NULL;
     to.logs = NULL;
+    to.tie = 0;
     return to;
 }
 

@@ -76,6 +76,7 @@ typedef struct jx_cell {
     const jx_keys *needs; /* what must not be 0 or must be in a domain */
     const jx_keys *zeros; /* where it is 0; NULL: where itself is */
     const jx_logs *logs;  /* or NULL */
+    uint64_t tie; /* of the larger or smaller of two: the key of the choice which that is; or 0 */
     uint32_t by[JX_COLOURS]; /* the choice of each colour that it depends on, or 0 */
 } jx_cell;
 
@@ -102,6 +103,8 @@ typedef struct jx_memo {
     jx_cell from, to;
 } jx_memo;
 
+typedef JX_VEC(jx_cell) jx_cell_list;
+
 /* What was made over a ring: powers and logarithms of a number, whatever it came from, and
  * constants. */
 typedef struct jx_memory {
@@ -110,7 +113,6 @@ typedef struct jx_memory {
     /* Numbers in these lists, counted from 1: by key; by the value of e^x; by the value that
      * a logarithm is of. */
     jx_map exp_at, image_at, log_at;
-    JX_VEC(jx_cell) divisors; /* that may be 0, where jx_field.keeps_divisors */
     jx_intern constants; /* cell.c */
 } jx_memory;
 
@@ -128,7 +130,7 @@ typedef struct jx_field {
     bool planes;       /* arrays are planes (plane.h); it blends */
     bool exponents;    /* planes have an element of F_q: something takes powers */
     bool sets_of_most; /* a maximum is a function of a set (cell_most.c) */
-    bool keeps_divisors;
+    jx_cell_list *divisors; /* what is divided by, or is a root of, and may be 0; or NULL */
     bool ideal;    /* constants are what they were rounded from: jx_field.named */
     const uint8_t *digits; /* of the path, by colour; colours beyond take 0 */
     int ndigits;
@@ -220,6 +222,8 @@ jx_cell jx_cell_compare(jx_field *f, jx_cell_order order, const jx_cell *a, cons
 jx_cell jx_cell_select(jx_field *f, const jx_cell *which, const jx_cell *no, const jx_cell *yes);
 /* What a select gave of booleans: it is blended where it is neither. */
 jx_cell jx_cell_as_bool(jx_cell of);
+/* The larger (or smaller) of two by a choice; where they are equal, the second. */
+jx_cell jx_cell_larger(jx_field *f, bool larger, const jx_cell *a, const jx_cell *b);
 jx_cell jx_cell_abs(jx_field *f, const jx_cell *x);
 jx_cell jx_cell_sign(jx_field *f, const jx_cell *x);
 jx_cell jx_cell_and(jx_field *f, const jx_cell *a, const jx_cell *b);

@@ -91,14 +91,19 @@ int jx_cell_root_choice(jx_field *f, uint64_t key, jx_cell *to)
     return choice->state;
 }
 
+static bool is_sign_known(const jx_cell *d)
+{
+    return d->signs == JX_MAY_BE_NEGATIVE || d->signs == JX_MAY_BE_ZERO ||
+           d->signs == JX_MAY_BE_POSITIVE;
+}
+
 /* The sign of a number: known, or one of three ways (on which `to` then depends). */
 static int sign_of(jx_field *f, const jx_cell *d, bool equality, jx_cell *to)
 {
     bool flipped, turned;
     jx_choice *choice, like = {0};
 
-    if (d->signs == JX_MAY_BE_NEGATIVE || d->signs == JX_MAY_BE_ZERO ||
-        d->signs == JX_MAY_BE_POSITIVE)
+    if (is_sign_known(d))
         return d->signs == JX_MAY_BE_NEGATIVE ? -1 : d->signs == JX_MAY_BE_POSITIVE;
     like.key = jx_cell_key(f, CHOICE, d, &flipped);
     choice = choice_of(f, like.key);
@@ -146,8 +151,7 @@ static chances chances_of(const jx_field *f, const jx_cell *d)
     uint64_t one = key % p, other = jx_ring_mix(key) % p;
     uint64_t less = flipped ? other : one, more = flipped ? one : other;
 
-    if (d->signs == JX_MAY_BE_NEGATIVE || d->signs == JX_MAY_BE_ZERO ||
-        d->signs == JX_MAY_BE_POSITIVE)
+    if (is_sign_known(d))
         return (chances){d->signs == JX_MAY_BE_NEGATIVE, d->signs == JX_MAY_BE_ZERO,
                          d->signs == JX_MAY_BE_POSITIVE};
     if (!(d->signs & JX_MAY_BE_NEGATIVE))
@@ -216,6 +220,15 @@ static jx_cell compare_special(jx_field *f, jx_cell_order order, const jx_cell *
     return jx_cell_depends(f, to, b);
 }
 
+/* Whether what is asked is which of two is the larger: min(x, c) == x is x <= c. */
+static bool asks_for_order(const jx_field *f, const jx_cell *a, const jx_cell *b, const jx_cell *d)
+{
+    bool flipped;
+    uint64_t key = jx_cell_key(f, CHOICE, d, &flipped);
+
+    return a->tie == key || b->tie == key;
+}
+
 jx_cell jx_cell_compare(jx_field *f, jx_cell_order order, const jx_cell *a, const jx_cell *b)
 {
     jx_cell d, to;
@@ -239,7 +252,8 @@ jx_cell jx_cell_compare(jx_field *f, jx_cell_order order, const jx_cell *a, cons
         return to;
     }
     to = jx_cell_depends(f, (jx_cell){0}, &d);
-    int sign = sign_of(f, &d, order == JX_IS_EQ || order == JX_IS_NE, &to);
+    bool equality = (order == JX_IS_EQ || order == JX_IS_NE) && !asks_for_order(f, a, b, &d);
+    int sign = sign_of(f, &d, equality, &to);
     return jx_cell_depends(f, jx_cell_bool(holds(order, sign)), &to);
 }
 
@@ -304,6 +318,19 @@ jx_cell jx_cell_select(jx_field *f, const jx_cell *which, const jx_cell *no,
     to = jx_cell_add(f, &to, &rest);
     to.blended = no->blended || yes->blended;
     to.signs = no->signs | yes->signs; /* it is one of both */
+    return to;
+}
+
+jx_cell jx_cell_larger(jx_field *f, bool larger, const jx_cell *a, const jx_cell *b)
+{
+    jx_cell first = jx_cell_compare(f, larger ? JX_IS_GT : JX_IS_LT, a, b);
+    jx_cell to = jx_cell_select(f, &first, b, a);
+    bool flipped;
+
+    if (f->blends || a->kind || b->kind)
+        return to;
+    jx_cell d = jx_cell_sub(f, a, b);
+    to.tie = is_sign_known(&d) ? 0 : jx_cell_key(f, CHOICE, &d, &flipped);
     return to;
 }
 

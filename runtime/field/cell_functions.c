@@ -249,6 +249,8 @@ static jx_cell root_of(jx_field *f, const jx_cell *x)
         return not_a_number(f, x);
     if (jx_cell_is_zero(x))
         return *x;
+    if (f->divisors && x->signs & JX_MAY_BE_ZERO) /* what divides by the root does by that */
+        JX_PUSH(f->ctx->arena, f->divisors, *x);
     if (!isnan(x->about)) { /* a constant whose root is one */
         size_t named = f->named.count;
         to = jx_cell_constant(f, (double)(float)sqrt(x->about), JX_F32);

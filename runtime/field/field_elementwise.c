@@ -111,12 +111,8 @@ static bool compares(jx_prim_id id, jx_cell_order *order)
 static jx_cell larger(jx_field *f, const jx_cell *a, const jx_cell *b, bool larger)
 {
     const jx_cell *both[] = {a, b};
-    jx_cell first;
 
-    if (f->sets_of_most)
-        return jx_cell_most(f, larger, 2, both);
-    first = jx_cell_compare(f, larger ? JX_IS_GT : JX_IS_LT, a, b);
-    return jx_cell_select(f, &first, b, a);
+    return f->sets_of_most ? jx_cell_most(f, larger, 2, both) : jx_cell_larger(f, larger, a, b);
 }
 
 /* Of a boolean what the operation is of a pair of them: and, or, xor. */

@@ -1,5 +1,6 @@
 /* field_same.c - see field_same.h. */
 #include "runtime/field/field_same.h"
+#include "frontend/ir/element.h"
 #include "runtime/field/assumed.h"
 
 #include <math.h>
@@ -11,6 +12,8 @@ enum {
     PATHS = 729,
     MEMORY = 1 << 30,
     WORK = 1 << 21,
+    DRAWS = 8, /* of integers */
+    FEW = 4,   /* as many of them are none that an axis lacks */
 };
 
 /* How one path went: what it decided, and the elements of both. */
@@ -25,6 +28,7 @@ typedef struct path {
 } path;
 
 typedef JX_VEC(path) path_list;
+typedef jx_cell cell_op(jx_field *f, const jx_cell *a, const jx_cell *b);
 
 typedef struct comparing {
     const jx_field_question *question;
@@ -33,10 +37,13 @@ typedef struct comparing {
     jx_ctx *above, *ctx; /* the program's; of one round */
     jx_ctx *room;        /* of one path: arrays */
     bool blends, ideal;
+    bool few;  /* integers are from 0 to FEW - 1 */
+    int drawn; /* which draw of the integers it is; 0: there are none */
     int64_t count, derived; /* elements that are compared; those of derivatives */
     path_list paths;
     jx_field like; /* the ring of the round */
     const jx_keys *defined; /* what b needs, on any path */
+    jx_cell_list divisors, divisors_of_a; /* of b and a, on any path of the round */
     double error;  /* of one round */
     int64_t work;  /* that is left */
     bool kinks, powers, needs;
@@ -136,6 +143,37 @@ static void note(comparing *c, const jx_field *f, const path *p)
     }
 }
 
+static bool has_integers(const jx_jaxpr *of)
+{
+    bool any = false;
+
+    for (int i = 0; i < of->nins; i++) {
+        const jx_aval *aval = of->vars[of->nconsts + i]->aval;
+        any |= aval->kind == JX_AVAL_ARRAY && jx_dtype_is_integer(aval->dtype);
+    }
+    return any;
+}
+
+/* The first draws are all one, each of the few; the others are any. */
+static bool draw(const comparing *c, jx_field *f, const jx_aval *aval, int number,
+                 jx_field_value *to)
+{
+    int64_t low = c->few || jx_dtype_of(aval->dtype)->kind == JX_KIND_UINT ? 0 : -FEW;
+    int64_t count = c->few ? FEW : 10 * FEW;
+    size_t bytes = jx_dtype_of(aval->dtype)->bytes;
+
+    if (!c->drawn || !jx_dtype_is_integer(aval->dtype) || !jx_field_room(f, &c->program, aval, to))
+        return false;
+    for (int64_t i = 0; i < to->count; i++) {
+        uint64_t h = jx_ring_mix(f->salt ^ jx_hash_mix((uint64_t)number, (uint64_t)i));
+        int64_t value = c->drawn <= FEW ? c->drawn - 1 : low + (int64_t)(h % (uint64_t)count);
+        if (!jx_element_from_integer(aval->dtype, (uint64_t)value,
+                                     (char *)to->bits + (size_t)i * bytes))
+            return false;
+    }
+    return true;
+}
+
 static bool evaluate(comparing *c, jx_field *f, path *p)
 {
     const jx_closed *sides[] = {c->question->b, c->question->a};
@@ -147,7 +185,8 @@ static bool evaluate(comparing *c, jx_field *f, path *p)
     if (!ins || !outs || !count_elements(c, f))
         return give_up(c, "too large");
     for (int i = 0; i < of->nins; i++)
-        if (!jx_field_input(f, &c->program, of->vars[of->nconsts + i]->aval, i, &ins[i]))
+        if (!jx_field_input(f, &c->program, of->vars[of->nconsts + i]->aval, i, &ins[i]) &&
+            !draw(c, f, of->vars[of->nconsts + i]->aval, i, &ins[i]))
             return give_up(c, "it takes what is no real number");
     p->a = JX_NEW_ARRAY(arena, c->count + 1, jx_cell);
     p->b = JX_NEW_ARRAY(arena, c->count + 1, jx_cell);
@@ -156,7 +195,7 @@ static bool evaluate(comparing *c, jx_field *f, path *p)
     if (!p->a || !p->b || !p->zero || !p->kink)
         return give_up(c, "too large");
     for (int s = 0; s < 2; s++) {
-        f->keeps_divisors = s == 0;
+        f->divisors = s ? &c->divisors_of_a : &c->divisors;
         if (!jx_field_run(f, program_of(c, !s), sides[s], ins, outs))
             return give_up(c, "too large, or too many comparisons");
         if (!collect(c, of->nouts, outs, s ? p->a : p->b))
@@ -211,29 +250,60 @@ static bool is_needed(const comparing *c, const jx_field *f, const jx_cell *by)
     return by->zeros || jx_keys_hold(c->defined, jx_cell_zero_key(f, by));
 }
 
-/* Whether it is that what b divides by, or that times an exponential, is not 0: these never
- * are. */
-static bool is_defined_alike(const comparing *c, uint64_t need)
+static bool is_that(jx_field *f, cell_op *op, const jx_cell *a, const jx_cell *b,
+                    uint64_t need)
+{
+    jx_cell made = op(f, a, b);
+
+    return jx_cell_zero_key(f, &made) == need;
+}
+
+/* Whether it is one of b's divisors times an exponential, which never is 0, or times another
+ * of them. */
+static bool is_made_of_divisors(const comparing *c, jx_field *f, uint64_t need)
 {
     const jx_memory *made = c->like.made;
-    jx_field f;
 
-    jx_field_again(&f, &c->like);
-    for (size_t i = 0; i < made->divisors.count; i++)
-        for (size_t k = 0; k < made->exps.count; k++) {
-            const jx_cell *by = &made->divisors.at[i], *e = &made->exps.at[k].to;
-            jx_cell product = jx_cell_mul(&f, by, e), quotient;
-            if (!is_needed(c, &f, by))
-                break;
-            if (jx_cell_zero_key(&f, by) == need)
+    for (size_t i = 0; i < c->divisors.count; i++) {
+        const jx_cell *by = &c->divisors.at[i];
+        if (!is_needed(c, f, by))
+            continue;
+        if (jx_cell_zero_key(f, by) == need)
+            return true;
+        for (size_t k = 0; k < made->exps.count; k++)
+            if (is_that(f, jx_cell_mul, by, &made->exps.at[k].to, need) ||
+                is_that(f, jx_cell_div, by, &made->exps.at[k].to, need))
                 return true;
-            if (jx_cell_zero_key(&f, &product) == need)
+        for (size_t k = 0; k < i; k++)
+            if (is_needed(c, f, &c->divisors.at[k]) &&
+                is_that(f, jx_cell_mul, by, &c->divisors.at[k], need))
                 return true;
-            quotient = jx_cell_div(&f, by, e);
-            if (jx_cell_zero_key(&f, &quotient) == need)
+    }
+    return false;
+}
+
+/* Whether what b needs is that times another of a's divisors. */
+static bool is_a_factor(const comparing *c, jx_field *f, uint64_t need)
+{
+    const jx_cell_list *all = &c->divisors_of_a;
+
+    for (size_t i = 0; i < all->count; i++)
+        for (size_t k = 0; jx_cell_zero_key(f, &all->at[i]) == need && k < all->count; k++) {
+            jx_cell product = jx_cell_mul(f, &all->at[i], &all->at[k]);
+            if (jx_keys_hold(c->defined, jx_cell_zero_key(f, &product)))
                 return true;
         }
     return false;
+}
+
+static bool is_defined_alike(const comparing *c, uint64_t need)
+{
+    enum { MOST = 1 << 8 };
+    jx_field f;
+
+    jx_field_again(&f, &c->like);
+    return c->divisors.count < MOST && c->divisors_of_a.count < MOST &&
+           (is_made_of_divisors(c, &f, need) || is_a_factor(c, &f, need));
 }
 
 /* What a needs, b needs too, somewhere. */
@@ -425,6 +495,7 @@ static bool run_round(comparing *c, uint64_t seed)
         return give_up(c, "too large");
     c->paths = (path_list){0};
     c->defined = NULL;
+    c->divisors = c->divisors_of_a = (jx_cell_list){0};
     same = follow_paths(c, seed);
     for (size_t i = 0; same && i < c->paths.count; i++) {
         any |= !c->paths.at[i].vacuous;
@@ -443,18 +514,22 @@ static const char *assumptions(const comparing *c)
         {c->needs, JX_ASSUMES_DEFINED},
         {c->kinks, "at a kink one side's value will do"},
         {c->powers, JX_ASSUMES_POWERS},
+        {c->drawn && !c->few, "integers are like those that were drawn, from -4 to 35"},
+        {c->drawn && c->few, "integers are like those that were drawn, from 0 to 3"},
     };
 
     return jx_assumed(c->above, sizeof all / sizeof *all, all, c->named);
 }
 
-/* As many rounds as are needed; false: they are not found to be the same. */
+/* As many rounds as are needed, for each draw of integers; false: they are not found to be
+ * the same. */
 static bool run_rounds(comparing *c)
 {
-    int rounds = 1;
+    int rounds = 1, draws = c->drawn ? DRAWS : 1;
 
     c->error = 0;
-    for (int i = 0; i < rounds; i++) {
+    for (int i = 0; i < rounds * draws; i++) {
+        c->drawn = c->drawn ? 1 + i % draws : 0;
         if (!run_round(c, jx_hash_mix(c->question->seed, (uint64_t)i + 1)))
             return false;
         if (c->error >= 0x1p-15)
@@ -482,8 +557,11 @@ bool jx_field_same(const jx_field_question *question, jx_field_answer *answer)
     jx_field_open(&c.program, question->typed, question->nbindings, question->bindings, memory);
     if (question->other)
         jx_field_open(&c.other, question->other, 0, NULL, memory);
-    /* Exact constants before those that they were rounded from, ways before chances. */
-    for (int turn = 0; turn < 4 && answer->verdict == JX_FIELD_UNDECIDED; turn++) {
+    bool draws = question->integers && has_integers(question->a->jaxpr);
+    work *= draws ? DRAWS : 1;
+    /* Exact constants before those that they were rounded from, ways before chances, any
+     * integers before few. */
+    for (int turn = 0; turn < (draws ? 8 : 4) && answer->verdict == JX_FIELD_UNDECIDED; turn++) {
         c = (comparing){.question = question,
                         .answer = answer,
                         .above = above,
@@ -492,7 +570,9 @@ bool jx_field_same(const jx_field_question *question, jx_field_answer *answer)
                         .other = c.other,
                         .work = work,
                         .ideal = turn & 1,
-                        .blends = turn > 1};
+                        .blends = turn % 4 > 1,
+                        .few = turn > 3,
+                        .drawn = draws};
         if (question->a->jaxpr->nins == question->b->jaxpr->nins &&
             question->a->jaxpr->nouts == question->b->jaxpr->nouts && run_rounds(&c))
             answer->verdict = JX_FIELD_IDENTICAL;

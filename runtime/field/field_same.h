@@ -22,6 +22,7 @@ typedef struct jx_field_question {
     const jx_typed *other;  /* the program of b, if that is another one; it has no sizes */
     const jx_closed *a, *b; /* they take and give the same */
     bool strict;            /* at kinks, too, both give the same */
+    bool integers;          /* inputs may be such: they are drawn, which is assumed to do */
     int nbindings;          /* sizes */
     const jx_binding *bindings;
     uint64_t seed;

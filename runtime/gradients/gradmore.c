@@ -25,11 +25,15 @@ static bool has_pairs(const jx_rule *rule, const jx_derived_rule *derived)
     return true;
 }
 
+/* At whatever depth of calls. */
 static bool stops(const jx_jaxpr *jaxpr)
 {
-    for (int i = 0; i < jaxpr->neqns; i++)
-        if (jaxpr->eqns[i].prim->id == JX_PRIM_stop_gradient)
+    for (int i = 0; i < jaxpr->neqns; i++) {
+        const jx_eqn *eqn = &jaxpr->eqns[i];
+        const jx_closed *callee = eqn->typed ? jx_eqn_callee(eqn) : NULL;
+        if (eqn->prim->id == JX_PRIM_stop_gradient || (callee && stops(callee->jaxpr)))
             return true;
+    }
     return false;
 }
 
@@ -85,6 +89,7 @@ static bool is_identical(const jx_typed *typed, const jx_plan_options *how, uint
                                             .nbindings = how->nbindings,
                                             .bindings = how->bindings,
                                             .nvalues = derived->pairs[i].nvalues,
+                                            .integers = true,
                                             .seed = seed,
                                             .memory = how->memory};
         jx_field_answer answer;

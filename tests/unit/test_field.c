@@ -66,7 +66,8 @@ static void rings_have_what_they_promise(void **state)
 
 #define BRANCH "{ lambda ; x:f32[] y:f32[] v:f32[3]. let\n%s }\n"
 
-static jx_field_answer ask(const char *a, const char *b, const char *result, const char **said)
+static jx_field_answer ask_of(const char *text_of, const char *a, const char *b,
+                              const char *result, bool integers, const char **said)
 {
     jx_ctx *ctx = jx_ctx_new(0);
     jx_buffer text = {0};
@@ -74,10 +75,7 @@ static jx_field_answer ask(const char *a, const char *b, const char *result, con
     jx_program *both;
     jx_field_answer answer;
 
-    jx_buffer_printf(&text,
-                     "{ lambda ; p:i32[] q:f32[] r:f32[] t:f32[3]. let\n"
-                     " o:%s = cond[branches=(\n" BRANCH BRANCH ")] p q r t\n in (o,) }",
-                     result, a, b);
+    jx_buffer_printf(&text, text_of, result, a, b);
     both = jx_read_text(ctx, "-", text.text, text.length);
     if (!both)
         print_error("%s: %s\n%s\n", ctx->error.place, ctx->error.message, text.text);
@@ -86,13 +84,21 @@ static jx_field_answer ask(const char *a, const char *b, const char *result, con
     const jx_p_cond *p = both->entry.jaxpr->eqns[0].typed;
     const jx_field_question question = {.typed = jx_typed_of(both),
                                         .a = &p->branches.at[0],
-                                        .b = &p->branches.at[1]};
+                                        .b = &p->branches.at[1],
+                                        .integers = integers};
     assert_true(jx_field_same(&question, &answer));
     snprintf(kept, sizeof kept, "%s", answer.verdict ? answer.assuming ? answer.assuming : ""
                                                      : answer.why);
     *said = kept;
     jx_ctx_free(ctx);
     return answer;
+}
+
+static jx_field_answer ask(const char *a, const char *b, const char *result, const char **said)
+{
+    return ask_of("{ lambda ; p:i32[] q:f32[] r:f32[] t:f32[3]. let\n"
+                  " o:%s = cond[branches=(\n" BRANCH BRANCH ")] p q r t\n in (o,) }",
+                  a, b, result, false, said);
 }
 
 /* `assuming`: a part of what is assumed; "": nothing is. */
@@ -523,6 +529,51 @@ static void complex_numbers_have_conjugates(void **state)
     undecided(Z " a:c64[] = exp z\n b:c64[] = log a\n c:f32[] = imag b\n in (c,)", " in (y,)");
 }
 
+#define OF_INTEGERS "{ lambda ; x:f32[] n:i32[] v:f32[3]. let\n%s }\n"
+
+/* Whether these are the same of a number, an integer and an array. */
+static bool same_of_integers(const char *a, const char *b, bool integers, const char **said)
+{
+    return ask_of("{ lambda ; p:i32[] q:f32[] r:i32[] t:f32[3]. let\n"
+                  " o:%s = cond[branches=(\n" OF_INTEGERS OF_INTEGERS ")] p q r t\n in (o,) }",
+                  a, b, "f32[]", integers, said)
+               .verdict == JX_FIELD_IDENTICAL;
+}
+
+#define ELEMENT                                                                                    \
+    " a:f32[1] = dynamic_slice[slice_sizes=(1,)] v n\n b:f32[] = squeeze[dimensions=(0,)] a\n"
+
+static void integers_are_drawn(void **state)
+{
+    static const char square[] = " a:f32[] = convert_element_type[new_dtype=float32 weak_type=False] n\n"
+                                 " b:f32[] = add x a\n c:f32[] = mul b b\n in (c,)";
+    static const char product[] = " a:i32[] = mul n n\n b:f32[] = convert_element_type[new_dtype=float32 weak_type=False] a\n"
+                                  " c:i32[] = add n n\n d:f32[] = convert_element_type[new_dtype=float32 weak_type=False] c\n"
+                                  " e:f32[] = mul x x\n f:f32[] = mul x d\n g:f32[] = add e f\n"
+                                  " h:f32[] = add g b\n in (h,)";
+    const char *said;
+
+    (void)state;
+    assert_true(same_of_integers(square, product, true, &said));
+    assert_non_null(strstr(said, "from -4 to 35"));
+    assert_false(same_of_integers(square, product, false, &said));
+    assert_non_null(strstr(said, "no real number"));
+    /* Whichever element it is. */
+    assert_true(same_of_integers(
+        ELEMENT " c:f32[] = sub b b\n d:f32[] = add x c\n in (d,)", X, true, &said));
+    /* Each of the first few, and others, are drawn. */
+    for (int n = 0; n < 4; n++) {
+        char other[200];
+        snprintf(other, sizeof other,
+                 " a:bool[] = eq n %d:i32[]\n b:f32[] = select_n a x 5.0:f32[]\n in (b,)", n);
+        assert_false(same_of_integers(other, X, true, &said));
+    }
+    assert_false(same_of_integers(
+        " a:bool[] = gt n 3:i32[]\n b:f32[] = select_n a x 5.0:f32[]\n in (b,)",
+        " a:bool[] = gt n 2:i32[]\n b:f32[] = select_n a x 5.0:f32[]\n in (b,)", true, &said));
+    assert_false(same_of_integers(ELEMENT " in (b,)", X, true, &said));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -542,6 +593,7 @@ int main(void)
         cmocka_unit_test(windows_slide),
         cmocka_unit_test(functions_of_arrays_are_what_they_are_given),
         cmocka_unit_test(complex_numbers_have_conjugates),
+        cmocka_unit_test(integers_are_drawn),
         cmocka_unit_test(loops_are_run_and_what_is_not_known_is_said),
     };
 
