@@ -84,7 +84,7 @@ typedef struct jx_choice {
     uint64_t key;
     int colour;
     bool root; /* of a sign of a square root, not of a number */
-    bool equality; /* it was asked whether it is zero */
+    bool equality; /* the function asks whether it is zero */
     bool flipped; /* of the negative of `base` + `off` */
     int state; /* -1, 0, 1 */
     uint64_t base, shift; /* it is base + shift, which is `off` if that is exact */
@@ -130,6 +130,7 @@ typedef struct jx_field {
     bool planes;       /* arrays are planes (plane.h); it blends */
     bool exponents;    /* planes have an element of F_q: something takes powers */
     bool sets_of_most; /* a maximum is a function of a set (cell_most.c) */
+    bool asks_nothing;      /* equality that is asked for is none of the function's */
     jx_cell_list *divisors; /* what is divided by, or is a root of, and may be 0; or NULL */
     bool ideal;    /* constants are what they were rounded from: jx_field.named */
     const uint8_t *digits; /* of the path, by colour; colours beyond take 0 */

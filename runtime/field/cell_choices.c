@@ -252,7 +252,8 @@ jx_cell jx_cell_compare(jx_field *f, jx_cell_order order, const jx_cell *a, cons
         return to;
     }
     to = jx_cell_depends(f, (jx_cell){0}, &d);
-    bool equality = (order == JX_IS_EQ || order == JX_IS_NE) && !asks_for_order(f, a, b, &d);
+    bool equality = (order == JX_IS_EQ || order == JX_IS_NE) && !f->asks_nothing &&
+                    !asks_for_order(f, a, b, &d);
     int sign = sign_of(f, &d, equality, &to);
     return jx_cell_depends(f, jx_cell_bool(holds(order, sign)), &to);
 }

@@ -80,6 +80,41 @@ static bool is_opaque(jx_prim_id id, bool *partial)
     }
 }
 
+/* f(-x) is f(x) times that; 0: it need not be.  Odd ones are 0 at 0 alone. */
+static int parity_of(jx_prim_id id)
+{
+    switch (id) {
+    case JX_PRIM_atan:
+    case JX_PRIM_asin:
+    case JX_PRIM_asinh:
+    case JX_PRIM_atanh:
+    case JX_PRIM_cbrt:
+    case JX_PRIM_erf:
+    case JX_PRIM_erf_inv:
+    case JX_PRIM_bessel_i1e: return -1;
+    case JX_PRIM_bessel_i0e: return 1;
+    default: return 0;
+    }
+}
+
+/* A function that is even or odd, of a number or of its negative. */
+static jx_cell with_parity(jx_field *f, jx_prim_id id, bool partial, const jx_cell *x)
+{
+    bool odd = parity_of(id) < 0, flipped;
+    jx_cell negative = jx_cell_neg(f, x), to;
+    const jx_cell *of;
+
+    if (odd && jx_cell_is_zero(x))
+        return *x;
+    jx_cell_key(f, 0, x, &flipped);
+    of = flipped ? &negative : x;
+    to = jx_cell_opaque(f, (uint64_t)id, partial, 1, &of);
+    if (!odd)
+        return to;
+    to.zeros = jx_cell_zeros(f, x);
+    return flipped ? jx_cell_neg(f, &to) : to;
+}
+
 /* Which function it is, by its parameters too. */
 static uint64_t opaque_number(const jx_eqn *eqn)
 {
@@ -170,7 +205,8 @@ static jx_cell arithmetic(jx_field *f, const jx_eqn *eqn, const jx_cell *const *
     case JX_PRIM_max: return larger(f, x[0], x[1], true);
     case JX_PRIM_min: return larger(f, x[0], x[1], false);
     case JX_PRIM_erfc: {
-        jx_cell erf = jx_cell_opaque(f, JX_PRIM_erf, false, 1, x);
+        jx_cell erf = x[0]->kind ? jx_cell_opaque(f, JX_PRIM_erf, false, 1, x)
+                                 : with_parity(f, JX_PRIM_erf, false, x[0]);
         return jx_cell_sub(f, &one, &erf);
     }
     default: return jx_cell_unknown(f, NULL);
@@ -208,6 +244,8 @@ static jx_cell element(jx_field *f, const jx_eqn *eqn, const jx_field_value *ins
         return *x[0];
     if (known_function(id, &function))
         return jx_cell_apply(f, function, x[0]);
+    if (is_opaque(id, &partial) && parity_of(id) && !x[0]->kind)
+        return with_parity(f, id, partial, x[0]);
     if (is_opaque(id, &partial))
         return jx_cell_opaque(f, opaque_number(eqn), partial, eqn->nins, x);
     return arithmetic(f, eqn, x);

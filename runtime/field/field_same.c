@@ -195,6 +195,7 @@ static bool evaluate(comparing *c, jx_field *f, path *p)
     if (!p->a || !p->b || !p->zero || !p->kink)
         return give_up(c, "too large");
     for (int s = 0; s < 2; s++) {
+        f->asks_nothing = s == 1;
         f->divisors = s ? &c->divisors_of_a : &c->divisors;
         if (!jx_field_run(f, program_of(c, !s), sides[s], ins, outs))
             return give_up(c, "too large, or too many comparisons");
@@ -404,25 +405,6 @@ static bool is_mean(const comparing *c, const path *at, int64_t i, const path *o
     return jx_cell_same(&twice, &sum);
 }
 
-/* The element that a gives is what both give on a side of the kink, or their mean. */
-static bool is_convention(const comparing *c, const path *at, int64_t i)
-{
-    const path *beside[3];
-    int n = 0;
-
-    for (size_t k = 0; k < c->paths.count; k++) {
-        const path *other = &c->paths.at[k];
-        if (!is_beside(at, other) || other->zero[i] ||
-            !jx_cell_same(&other->a[i], &other->b[i]))
-            continue;
-        if (jx_cell_same(&at->a[i], &other->a[i]))
-            return true;
-        if (n < 3)
-            beside[n++] = other;
-    }
-    return n == 2 && is_mean(c, at, i, beside[0], beside[1]);
-}
-
 /* Two numbers that are one where that choice is zero. */
 static bool meet(const comparing *c, const jx_cell *a, const jx_cell *b, uint64_t where)
 {
@@ -436,6 +418,41 @@ static bool meet(const comparing *c, const jx_cell *a, const jx_cell *b, uint64_
     jx_field_again(&f, &c->like);
     d = jx_cell_sub(&f, a, b);
     return d.zeros ? jx_keys_hold(d.zeros, where) : jx_cell_zero_key(&f, &d) == where;
+}
+
+/* What a number comes to at the kink is another: they are one where a choice is zero that
+ * is zero there. */
+static bool comes_to(const comparing *c, const path *at, const jx_cell *there, const jx_cell *beside)
+{
+    const jx_field *f = at->field;
+
+    if (there->needs || beside->needs)
+        return jx_cell_same(there, beside);
+    for (size_t i = 0; i < f->choices.count; i++)
+        if (!f->choices.at[i].root && !f->choices.at[i].state &&
+            meet(c, there, beside, f->choices.at[i].zero))
+            return true;
+    return jx_cell_same(there, beside);
+}
+
+/* The element that a gives is what both come to from a side of the kink, or the mean of what
+ * both give on its two sides. */
+static bool is_convention(const comparing *c, const path *at, int64_t i)
+{
+    const path *beside[3];
+    int n = 0;
+
+    for (size_t k = 0; k < c->paths.count; k++) {
+        const path *other = &c->paths.at[k];
+        if (!is_beside(at, other) || other->zero[i] ||
+            !jx_cell_same(&other->a[i], &other->b[i]))
+            continue;
+        if (comes_to(c, at, &at->a[i], &other->a[i]))
+            return true;
+        if (n < 3)
+            beside[n++] = other;
+    }
+    return n == 2 && is_mean(c, at, i, beside[0], beside[1]);
 }
 
 /* The function is what it is beside where two numbers are equal. */

@@ -285,6 +285,31 @@ static void functions_keep_their_relations(void **state)
          " in (d,)", "");
 }
 
+static void functions_are_even_or_odd(void **state)
+{
+    (void)state;
+    same(" a:f32[] = neg x\n b:f32[] = erf a\n c:f32[] = neg b\n in (c,)",
+         " a:f32[] = erf x\n in (a,)", "");
+    same(" a:f32[] = sub x y\n b:f32[] = erfc a\n in (b,)",
+         " a:f32[] = sub y x\n b:f32[] = erfc a\n c:f32[] = sub 2.0:f32[] b\n in (c,)", "");
+    same(" a:f32[] = abs x\n b:f32[] = bessel_i0e a\n in (b,)",
+         " a:f32[] = bessel_i0e x\n in (a,)", "");
+    undecided(" a:f32[] = abs x\n b:f32[] = bessel_i1e a\n in (b,)",
+              " a:f32[] = bessel_i1e x\n in (a,)");
+    undecided(" a:f32[] = neg x\n b:f32[] = acos a\n in (b,)", " a:f32[] = acos x\n in (a,)");
+    /* At a kink a rule may say what both sides come to, and nothing else. */
+    same(" a:bool[] = eq x 0.0:f32[]\n b:f32[] = abs x\n c:f32[] = select_n a b 0.0:f32[]\n in (c,)",
+         " a:f32[] = abs x\n in (a,)", "at a kink");
+    same(" a:bool[] = eq x 0.0:f32[]\n b:f32[] = abs x\n d:f32[] = erf b\n"
+         " c:f32[] = select_n a d 0.0:f32[]\n in (c,)",
+         " a:f32[] = abs x\n d:f32[] = erf a\n in (d,)", "at a kink");
+    undecided(" a:bool[] = eq x 0.0:f32[]\n b:f32[] = abs x\n c:f32[] = select_n a b 1.0:f32[]\n in (c,)",
+              " a:f32[] = abs x\n in (a,)");
+    undecided(" a:bool[] = eq x 0.0:f32[]\n b:f32[] = abs x\n d:f32[] = log b\n e:f32[] = mul b d\n"
+              " c:f32[] = select_n a e 0.0:f32[]\n in (c,)",
+              " a:f32[] = abs x\n b:f32[] = log a\n d:f32[] = mul a b\n in (d,)");
+}
+
 static void functions_that_differ_do(void **state)
 {
     (void)state;
@@ -583,6 +608,7 @@ int main(void)
         cmocka_unit_test(polynomials_that_differ_do),
         cmocka_unit_test(poles_and_domains_are_needed),
         cmocka_unit_test(functions_keep_their_relations),
+        cmocka_unit_test(functions_are_even_or_odd),
         cmocka_unit_test(functions_that_differ_do),
         cmocka_unit_test(all_ways_are_gone),
         cmocka_unit_test(constants_may_stand_for_others),
