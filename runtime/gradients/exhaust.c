@@ -173,6 +173,7 @@ static bool exhaust_rule(jx_derived *derived, const jx_rule *rule,
     }
     if (!subject.form || !subject.own.jaxpr)
         e->underived = "no derivative of its function is known";
+    jx_exhaust_drop_own(&subject, &e->underived);
     if (run(derived->program, &subject, NULL, options, claims, e))
         return true;
     if (ctx->error.kind != JX_E_INPUT)

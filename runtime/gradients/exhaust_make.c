@@ -5,6 +5,7 @@
 #include "analyzer/transform/widen.h"
 #include "analyzer/typing.h"
 #include "runtime/fits.h"
+#include "runtime/gradients/gradpoints.h"
 
 #include <string.h>
 
@@ -61,6 +62,14 @@ static jx_closed backwards(const jx_typed *typed, jx_program **teller)
     return *teller ? (*teller)->entry : (jx_closed){0};
 }
 
+void jx_exhaust_drop_own(jx_exhaust_subject *subject, const char **why)
+{
+    if (!subject->own.jaxpr || !jx_points_has_bits(subject->function.jaxpr))
+        return;
+    subject->own = (jx_closed){0};
+    *why = "it makes floats of bits, and no derivative of that is known";
+}
+
 bool jx_exhaust_whole(jx_program *program, jx_exhaust_subject *to, const char **why)
 {
     jx_ctx *ctx = program->ctx;
@@ -74,6 +83,7 @@ bool jx_exhaust_whole(jx_program *program, jx_exhaust_subject *to, const char **
     to->own = derivative(&make, typed, &program->entry, true);
     if (!to->own.jaxpr)
         *why = ctx->error.message;
+    jx_exhaust_drop_own(to, why);
     if (!go_on(ctx))
         return false;
     make.eqn = NULL;

@@ -705,12 +705,40 @@ bool jx_exhaust_run(jx_ctx *ctx, const jx_exhaust_plans *plans,
 
 /* ---- slopes around a place */
 
+enum { STEPS = 12 };
+
+/* Numbers around one, in pairs, by steps that grow less: relative to it, and at least of a
+ * size (near 0 functions of other sizes show nothing of smaller ones). */
+static void put_around(double *at, int64_t n)
+{
+    double x = at[0];
+
+    for (int64_t i = 0; i < 2 * STEPS && i < n; i++) {
+        double size = i / 2 % 2 ? fabs(x) : fmax(fabs(x), 0x1p-60);
+        at[i] += (i % 2 ? 1 : -1) * size * ldexp(1, -(int)(i / 2) - 6);
+    }
+}
+
+/* Some slope is the derivative, and none that is no noise is what the rule says. */
+static bool tell_apart(const double *at, const double *y, int64_t n, const jx_exhaust_place *place)
+{
+    double apart = fabs(place->by_rule - place->want) / 16;
+    bool found = false;
+
+    for (int64_t i = 0; i + 1 < 2 * STEPS && i + 1 < n; i += 2) {
+        double rise = y[i + 1] - y[i], slope = rise / (at[i + 1] - at[i]);
+        if (fabs(slope - place->by_rule) < apart && fabs(rise) > 0x1p-40 * fabs(y[i]))
+            return false;
+        found |= fabs(slope - place->want) < apart;
+    }
+    return found;
+}
+
 bool jx_exhaust_confirms(jx_ctx *ctx, const jx_exhaust_plans *plans, int argument,
                          const jx_exhaust_place *place)
 {
-    enum { STEPS = 12 };
     jx_exhaust_eval e;
-    double *y = calloc((size_t)plans->each + 2 * STEPS, sizeof *y), x, apart;
+    double *y = calloc((size_t)plans->each + 2 * STEPS, sizeof *y);
     bool ok = y && jx_exhaust_open(ctx, plans, &e), found = false;
 
     if (ok) {
@@ -718,16 +746,9 @@ bool jx_exhaust_confirms(jx_ctx *ctx, const jx_exhaust_plans *plans, int argumen
             for (int64_t i = 0; i < plans->each; i++)
                 e.x[k][i] = place->x[k];
         jx_exhaust_load(&e);
-        double *at = e.wide[argument];
-        x = at[0];
-        for (int64_t i = 0; i < 2 * STEPS && i < plans->each; i++)
-            at[i] += (i % 2 ? 1 : -1) * fmax(fabs(x), 0x1p-60) * ldexp(1, -(int)(i / 2) - 6);
-        ok = jx_exhaust_eval_run(&e, JX_EX_WIDE, argument, y, NULL);
-        apart = fabs(place->by_rule - place->want);
-        for (int64_t i = 0; ok && i + 1 < 2 * STEPS && i + 1 < plans->each; i += 2) {
-            double slope = (y[i + 1] - y[i]) / (at[i + 1] - at[i]);
-            found |= fabs(slope - place->want) < apart / 16;
-        }
+        put_around(e.wide[argument], plans->each);
+        found = jx_exhaust_eval_run(&e, JX_EX_WIDE, argument, y, NULL) &&
+                tell_apart(e.wide[argument], y, plans->each, place);
     }
     if (y)
         jx_exhaust_close(&e);

@@ -205,6 +205,19 @@ bool jx_points_has_loop(const jx_jaxpr *jaxpr)
     return any_eqn(jaxpr, is_loop, NULL);
 }
 
+static bool is_of_bits(const jx_eqn *eqn, const void *unused)
+{
+    (void)unused;
+    return eqn->prim->id == JX_PRIM_bitcast_convert_type &&
+           jx_dtype_is_float(eqn->outs[0]->aval->dtype) &&
+           jx_dtype_is_integer(jx_atom_aval(eqn->ins[0])->dtype);
+}
+
+bool jx_points_has_bits(const jx_jaxpr *jaxpr)
+{
+    return any_eqn(jaxpr, is_of_bits, NULL);
+}
+
 static bool is_while(const jx_eqn *eqn, const void *unused)
 {
     (void)unused;

@@ -45,6 +45,8 @@ const jx_point *jx_points_make(const jx_program *program,
 
 /* Whether a jaxpr has a loop, nested ones included. */
 bool jx_points_has_loop(const jx_jaxpr *jaxpr);
+/* Whether floats are made of bits, as what frexp does: JAX's derivative of that is 0. */
+bool jx_points_has_bits(const jx_jaxpr *jaxpr);
 
 /* Whether a jaxpr holds numbers that were rounded to their dtype (0.1 was, 0.5 was not),
  * as far as one can see it, nested ones included. */

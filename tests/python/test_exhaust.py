@@ -143,3 +143,20 @@ def test_errors():
         jaxvet.exhaust(lambda x: (x, x))
     with pytest.raises(ValueError, match="1 or 2"):
         jaxvet.exhaust(jnp.sin, arguments=3)
+
+
+def test_floats_made_of_bits_have_no_derivative_to_hold_against():
+    report = jaxvet.exhaust(lambda x: jnp.frexp(x)[0], every=40009)
+    assert report.value["worst"]["ulps"] < 0.01
+    assert not report.findings and not report.derivatives
+    assert "bits" in report.programs[0]["underived"]
+
+
+def test_a_wrong_rule_is_told_where_slopes_of_small_numbers_vanish():
+    @jax.custom_jvp
+    def f(x):
+        return 1e4 + jnp.sin(x)
+
+    f.defjvp(lambda primals, tangents: (f(*primals), 0 * tangents[0]))
+    report = jaxvet.exhaust(f, every=40009)
+    assert [finding.code for finding in report.findings] == ["DRV001"]
