@@ -62,6 +62,18 @@ static uint32_t bits_of_order(int bits, int64_t order)
     return at < half ? half + (half - 1 - at) : at - half;
 }
 
+/* The same of n indices from `first` on. */
+JX_VECTOR_CLONES static void bits_of_orders(int bits, int64_t first, int64_t step,
+                                            uint32_t *restrict x, int64_t n)
+{
+    uint32_t half = (uint32_t)1 << (bits - 1), from = (uint32_t)first, by = (uint32_t)step;
+
+    for (int64_t i = 0; i < n; i++) {
+        uint32_t at = from + (uint32_t)i * by;
+        x[i] = at < half ? half + (half - 1 - at) : at - half;
+    }
+}
+
 static void arguments_of(const job *j, int64_t index, uint32_t *x)
 {
     if (j->plans->narguments == 1) {
@@ -142,8 +154,8 @@ static double slack_around(const worker *w, const jx_exhaust_item *items, int64_
     return most;
 }
 
-/* `again`: the results with other roundings, twice. */
-static void add_slack(worker *w, jx_exhaust_item *items, double *const again[2])
+/* `again`: the same numbers, with other roundings. */
+static void add_slack(worker *w, jx_exhaust_item *items, double *const *again)
 {
     for (int64_t i = 0; i < w->nitems; i++)
         w->off[i] = slack_of(items[i].want, again[0][i], again[1][i]);
@@ -175,18 +187,18 @@ static bool find_rule(job *j, worker *w, int argument)
 static bool find_slack(job *j, worker *w)
 {
     const jx_exhaust_plans *p = j->plans;
-    bool slopes = j->ncolumns > 1;
+    double **slopes = j->ncolumns > 1 ? w->side : NULL;
 
     load_items(j, w, w->items[0], w->nitems, 0, 0);
-    for (int a = 0; a < p->narguments; a++) {
-        for (int k = 0; (slopes || a == 0) && k < 2; k++)
+    for (int a = 0; a < p->narguments && (a == 0 || slopes); a++) {
+        for (int k = 0; k < 2; k++)
             if (!evaluate(j, w, JX_EX_JITTER + k, a, a ? NULL : w->again[k],
-                          slopes ? w->side[k] : NULL))
+                          slopes ? slopes[k] : NULL))
                 return false;
         if (a == 0)
             add_slack(w, w->items[0], w->again);
         if (slopes)
-            add_slack(w, w->items[1 + a], w->side);
+            add_slack(w, w->items[1 + a], slopes);
         if (slopes && p->rule && !find_rule(j, w, a))
             return false;
     }
@@ -411,18 +423,31 @@ static void look_down(const job *j, const worker *w, jx_exhaust_column *column, 
     }
 }
 
+/* n inputs from `index` on; what is left of a run is the last of them. */
+static void put_inputs(const job *j, worker *w, int64_t index, int64_t n)
+{
+    const jx_exhaust_plans *p = j->plans;
+
+    if (p->narguments == 1)
+        bits_of_orders(j->bits, index, j->step, w->eval.x[0], n);
+    for (int64_t i = 0; p->narguments > 1 && i < n; i++) {
+        uint32_t x[2];
+        arguments_of(j, index + i * j->step, x);
+        w->eval.x[0][i] = x[0];
+        w->eval.x[1][i] = x[1];
+    }
+    for (int k = 0; k < p->narguments; k++)
+        for (int64_t i = n; i < p->each; i++)
+            w->eval.x[k][i] = w->eval.x[k][n - 1];
+}
+
 /* Fills in results and references of inputs from `index` on. */
 static bool compute(job *j, worker *w, int64_t index, int64_t n)
 {
     const jx_exhaust_plans *p = j->plans;
     bool slopes = j->ncolumns > 1;
 
-    for (int64_t i = 0; i < p->each; i++) {
-        uint32_t x[2] = {0, 0};
-        arguments_of(j, index + (i < n ? i : n - 1) * j->step, x);
-        for (int k = 0; k < p->narguments; k++)
-            w->eval.x[k][i] = x[k];
-    }
+    put_inputs(j, w, index, n);
     jx_exhaust_load(&w->eval);
     if (p->value && !evaluate(j, w, JX_EX_VALUE, 0, w->got[0], NULL))
         return false;
@@ -520,20 +545,36 @@ static void count_plain(const job *j, const worker *w, jx_exhaust_column *to, in
         to[c].undefined += w->mark[i] >> c & 1 && w->want[c][i] != w->want[c][i];
 }
 
+/* The next from i on that is marked, or in the grid; `number` is that of the first input. */
+static int64_t next_marked(const unsigned char *mark, int64_t number, int64_t i, int64_t end)
+{
+    for (; i < end; i++) {
+        uint64_t marks, place = (uint64_t)(number + i) % GRID;
+        if (mark[i] || !place)
+            break;
+        if (i + 8 < end && place + 8 <= GRID) {
+            memcpy(&marks, mark + i, sizeof marks);
+            i += marks ? 0 : 7;
+        }
+    }
+    return i;
+}
+
 /* Inputs `first` .. end-1 of the block of n that begins at `index`; what lies beside them is
  * there for their order alone. */
 static bool judge(job *j, worker *w, jx_exhaust_column *to, int64_t index, int64_t first,
                   int64_t end, int64_t n, bool all, bool *unsure)
 {
+    int64_t number = index / j->step;
+
     memset(w->mark, all ? 7 : 0, (size_t)n);
     for (int c = 0; c < j->ncolumns; c++)
         mark_column(j, w, c, &to[c], n);
     look_down_rows(j, w, &to[0], index, n, first, end);
-    for (int64_t i = first; i < end; i++) {
+    for (int64_t i = next_marked(w->mark, number, first, end); i < end;
+         i = next_marked(w->mark, number, i + 1, end)) {
         int64_t at = index + i * j->step;
-        bool grid = at / j->step % GRID == 0, waits = false, nan_in;
-        if (!w->mark[i] && !grid)
-            continue;
+        bool grid = (number + i) % GRID == 0, waits = false, nan_in;
         nan_in = any_nan(j, at);
         if (w->mark[i] && is_plain(j, w, i, nan_in)) {
             count_plain(j, w, to, i, nan_in);

@@ -535,8 +535,9 @@ static double bessel_scaled(int order, double x)
 {
     if (x <= 20) {
         double q = x * x / 4, sum = 0;
-        /* Horner from the last term that matters. */
-        for (int k = 60; k >= 1; k--)
+        /* Horner from the last term that matters: beyond 12 + 2 x, (q^k / k!^2) is below 1e-20
+         * of the sum. */
+        for (int k = 12 + (int)(2 * x); k >= 1; k--)
             sum = (sum + 1) * q / ((double)k * (k + order));
         return (sum + 1) * exp(-x) * (order ? x / 2 : 1);
     }
