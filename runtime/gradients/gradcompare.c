@@ -181,7 +181,7 @@ static bool is_nan_news(jx_gradding *c)
  * to. */
 static bool is_nan_in_vain(jx_gradding *c, const double *d, jx_functional f, double value)
 {
-    return isnan(value) && !c->second && !c->cautious && !outside(c) &&
+    return !isfinite(value) && !c->second && !c->cautious && !outside(c) &&
            !is_far(c) && jx_grad_settles(c, d, f) && is_nan_news(c) &&
            !(c->point->kind == JX_AT_GIVEN && jx_grad_is_noisy_nan(c, d, f));
 }
@@ -191,7 +191,7 @@ static bool is_nan_in_vain(jx_gradding *c, const double *d, jx_functional f, dou
 static bool cancels(jx_gradding *c, const double *d, jx_functional f, double value,
                     const jx_target *t)
 {
-    return !f.weights && !isnan(value) &&
+    return !f.weights && isfinite(value) &&
            jx_judge(value, jx_grad_parts(c, d, f.only), c->tolerance, t) != JX_DISAGREE;
 }
 
@@ -203,7 +203,7 @@ static bool says_nothing(const jx_gradding *c, double value, double scale, doubl
     double size = fabs(value) + scale + t->scale;
     bool huge = c->point->kind != JX_AT_SAMPLE && fabs(c->point->scale) >= 1000;
 
-    return !isnan(value) &&
+    return isfinite(value) &&
            (c->converges || (huge && (c->point->kind == JX_AT_EQUAL || off < 0.01 * size)));
 }
 
@@ -211,7 +211,7 @@ static bool says_nothing(const jx_gradding *c, double value, double scale, doubl
 static bool is_convention(jx_gradding *c, const double *d, jx_functional f, double value,
                           double off)
 {
-    return c->most_work ? !isnan(value) && !jx_grad_is_smooth_around(c, off)
+    return c->most_work ? isfinite(value) && !jx_grad_is_smooth_around(c, off)
                         : c->second && jx_grad_is_isolated(c, d, f);
 }
 
@@ -223,7 +223,7 @@ bool jx_grad_stands(jx_gradding *c, const double *d, jx_functional f, double val
     return !says_nothing(c, value, scale, off, t) &&
            confirmed(c, d, f, value, scale, t) && !cancels(c, d, f, value, t) &&
            !jx_grad_is_rounding(c, d, f, off) &&
-           (isnan(value) ||
+           (!isfinite(value) ||
             (!jx_grad_is_noise(c, d, f, off) && !jx_grad_is_unseen(c, d, f, value, off)));
 }
 
@@ -308,6 +308,34 @@ static bool own_chooses(jx_gradding *c, const double *along)
     return chooses;
 }
 
+/* Whether along d, which moves everything, the function's own derivative is the same at
+ * points around, in whatever order they break a tie: then no choice explains another. */
+static bool is_beyond_choice(jx_gradding *c, const double *d, jx_functional f, double own)
+{
+    enum { ORDERS = 12 };
+    size_t n = (size_t)c->in.size;
+    double *kept = jx_grad_room(c, n + 1, sizeof *kept);
+    bool same = true;
+
+    if (!kept)
+        return false;
+    memcpy(kept, c->x, n * sizeof *kept);
+    for (size_t i = 0; same && i < n; i++)
+        same = d[i] != 0;
+    for (int k = 0; same && k < ORDERS; k++) {
+        for (size_t i = 0; i < n; i++)
+            c->x[i] = kept[i] + 1e-7 * fmax(1, fabs(kept[i])) * jx_rng_normal(&c->rng);
+        jx_space_scatter(&c->in, c->x, &c->primal);
+        jx_grad_own_along(c, d);
+        same = c->has_along && fabs(own_along(c, f) - own) <= 1e-4 * fabs(own);
+    }
+    memcpy(c->x, kept, n * sizeof *kept);
+    jx_space_scatter(&c->in, c->x, &c->primal);
+    jx_grad_own_along(c, d);
+    free(kept);
+    return same;
+}
+
 /* Whether, at a kink or a tie, the function's own derivative is not what the slopes are
  * either, along this line or another. */
 static bool is_theirs_alike(jx_gradding *c, const double *d, jx_functional f, double off,
@@ -315,8 +343,11 @@ static bool is_theirs_alike(jx_gradding *c, const double *d, jx_functional f, do
 {
     double own = c->has_along ? own_along(c, f) : NAN;
 
-    return isfinite(own) && !jx_grad_is_smooth_around(c, off) &&
-           (jx_judge(own, fabs(own), c->tolerance, t) == JX_DISAGREE || own_chooses(c, d));
+    if (!isfinite(own) || jx_grad_is_smooth_around(c, off))
+        return false;
+    if (jx_judge(own, fabs(own), c->tolerance, t) == JX_DISAGREE)
+        return true;
+    return own_chooses(c, d) && !(off > 0.01 * fabs(own) && is_beyond_choice(c, d, f, own));
 }
 
 /* Counts one comparison; false once the rule is known to be wrong. */
@@ -337,7 +368,7 @@ static bool compare(jx_gradding *c, const double *d, jx_functional f,
     if (o == JX_DISAGREE && jx_grad_is_beyond(c, f))
         o = JX_SKIP;
     /* Inputs that were drawn may be outside what the program is for. */
-    if (o == JX_DISAGREE && isnan(value) &&
+    if (o == JX_DISAGREE && !isfinite(value) &&
         ((f.weights && outside(c)) || !differentiable(c, f) ||
          is_far(c) || c->second || (c->cautious && !c->options->inputs) ||
          !is_nan_news(c)))
@@ -383,12 +414,13 @@ static bool compare(jx_gradding *c, const double *d, jx_functional f,
     if (!stands && !jx_grad_is_beyond(c, f) && is_nan_in_vain(c, d, f, value)) {
         c->wrong = jx_arena_printf(c->program->ctx->arena,
                                    "at %s (%s), direction \"%s\", %s: %s gives "
-                                   "nan, where the quotients of "
+                                   "%s, where the quotients of "
                                    "both sides come to one number",
                                    jx_sample_text(c->program->ctx, c->x, c->in.size),
                                    c->point->name, c->direction,
                                    what ? what : jx_grad_component(c, f.only),
-                                   c->most_work ? "the derivative" : "the rule");
+                                   c->most_work ? "the derivative" : "the rule",
+                                   isnan(value) ? "nan" : value > 0 ? "inf" : "-inf");
         return false;
     }
     if (!stands)
@@ -467,7 +499,7 @@ bool jx_grad_vjp_line(jx_gradding *c, const double *d)
             continue;
         }
         if (!compare(c, d, (jx_functional){c->cotangent, 0}, value,
-                             isnan(scale) ? 0 : scale,
+                             isfinite(scale) ? scale : 0,
                              "cotangent times slopes"))
             return false;
     }

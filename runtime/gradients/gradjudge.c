@@ -33,13 +33,14 @@ jx_opinion jx_judge(double value, double scale, double tolerance,
 
     if (t->undefined || t->stair)
         return JX_SKIP;
-    scale += t->scale;
-    slack = t->error + tolerance * scale + DBL_MIN;
     if (t->imprecise)
         return JX_UNCERTAIN;
-    if (isnan(value))
+    /* Before anything is allowed for: what an infinite value may be off is infinite. */
+    if (!isfinite(value))
         return t->low == t->high && t->error <= 0.1 * t->scale + tolerance ? JX_DISAGREE
                                                                            : JX_SKIP;
+    scale += t->scale;
+    slack = t->error + tolerance * scale + DBL_MIN;
     /* At a kink any answer is a convention; along lines on which both sides agree, it
      * must fit them. */
     double off = fmax(t->low - value, value - t->high);

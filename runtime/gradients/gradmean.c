@@ -80,12 +80,12 @@ static double slack_of(const jx_gradding *c)
     return (c->second ? 1024 : 4) * unit_of(c);
 }
 
-/* Whether the rule swings from one number of the dtype to the next by as much as it is off:
- * there it is as good as any. */
+/* Whether the rule swings from one number of the dtype around the point to the next by as much
+ * as it is off: there it is as good as any. */
 static bool swings(const walk *w, double value, double off)
 {
     enum { AROUND = 8 };
-    double unit = unit_of(w->c), low = value, high = value, there;
+    double unit = unit_of(w->c), low = INFINITY, high = -INFINITY, there;
     int apart = 0;
 
     for (int k = 0; k < AROUND; k++) {

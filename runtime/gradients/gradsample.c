@@ -609,13 +609,61 @@ static void put_integer(void *to, size_t bytes, int64_t i, uint64_t value)
     memcpy((char *)to + (size_t)i * bytes, &value, bytes);
 }
 
+static int64_t integer_at(const jx_port *port, const void *from, int64_t i)
+{
+    const jx_dtype_info *dtype = jx_dtype_of(port->dtype);
+    const unsigned char *at = (const unsigned char *)from + (size_t)i * dtype->bytes;
+    uint64_t value = 0;
+
+    memcpy(&value, at, dtype->bytes);
+    if (dtype->kind == JX_KIND_INT && dtype->bytes < 8 && at[dtype->bytes - 1] & 0x80)
+        value -= (uint64_t)1 << 8 * dtype->bytes;
+    return (int64_t)value;
+}
+
+static bool rises(const jx_port *port, const void *sample)
+{
+    for (int64_t i = 1; i < port->count; i++)
+        if (integer_at(port, sample, i) < integer_at(port, sample, i - 1))
+            return false;
+    return true;
+}
+
+/* Others than the sample's, that may stand where these do: one number is any between it and
+ * zero; of several the order is another, but where they rise, so that what is distinct, sums
+ * up, or is an index of something stays so. */
+static void vary(jx_rng *rng, const jx_port *port, const void *sample, void *to)
+{
+    size_t bytes = jx_dtype_of(port->dtype)->bytes;
+
+    memcpy(to, sample, port->bytes);
+    if (port->count == 1) {
+        int64_t value = integer_at(port, sample, 0);
+        bool negative = jx_dtype_of(port->dtype)->kind == JX_KIND_INT && value < 0;
+        uint64_t size = negative ? 0 - (uint64_t)value : (uint64_t)value;
+        uint64_t other = size < UINT64_MAX ? jx_rng_next(rng) % (size + 1) : 0;
+        put_integer(to, bytes, 0, negative ? 0 - other : other);
+    }
+    for (int64_t i = rises(port, sample) ? 0 : port->count - 1; i > 0; i--) {
+        int64_t k = (int64_t)(jx_rng_next(rng) % (uint64_t)(i + 1));
+        uint64_t one = (uint64_t)integer_at(port, to, i);
+        put_integer(to, bytes, i, (uint64_t)integer_at(port, to, k));
+        put_integer(to, bytes, k, one);
+    }
+}
+
 void jx_sample_passive(jx_rng *rng, const jx_port *port, const jx_point *point,
                        const void *sample, void *to)
 {
     size_t bytes = jx_dtype_of(port->dtype)->bytes;
     bool key = port->aval->dtype == JX_KEY;
     bool zero = point->kind == JX_AT_EQUAL && point->scale == 0;
+    bool other = point->kind == JX_AT_POSITIVE || point->kind == JX_AT_QUARTERS;
 
+    if (sample && other && (jx_dtype_is_integer(port->dtype) || port->dtype == JX_BOOL)) {
+        vary(rng, port, sample, to);
+        return;
+    }
     if (sample && !zero) {
         memcpy(to, sample, port->bytes);
         return;

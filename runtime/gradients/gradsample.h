@@ -100,7 +100,8 @@ bool jx_sample_calling(const jx_program *program, const jx_rule *rule,
 
 /* gradsample.c */
 
-/* Fills an input that is not differentiated: small integers, random bits. */
+/* Fills an input that is not differentiated: the sample, at some points other integers like
+ * it; without one, small integers and random bits. */
 void jx_sample_passive(jx_rng *rng, const jx_port *port, const jx_point *point,
                        const void *sample, void *to);
 

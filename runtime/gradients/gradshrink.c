@@ -26,7 +26,7 @@ typedef struct shrinking {
     double *x, *d, *w; /* the best so far: point, direction, weights */
     double *kept;      /* ... that was confirmed */
     double share;      /* of the numbers, that the first difference was */
-    bool is_nan;       /* ... which had no number */
+    bool is_nan;       /* ... which had no finite number */
     int trials, confirmed;
     int64_t work;
 } shrinking;
@@ -63,7 +63,7 @@ static bool seems_wrong(shrinking *s, double *value, jx_target *t)
     if (!jx_grad_call(c, &c->primal) ||
         !jx_grad_sample(c, s->d, jx_grad_first_step(c, s->d), c->slopes) ||
         !jx_grad_says(c, s->d, functional(s), value) ||
-        isnan(*value) != s->is_nan)
+        isfinite(*value) == s->is_nan)
         return false;
     *t = jx_grad_target(c, functional(s), c->slopes,
                         jx_grad_rounding(c, c->slopes));
@@ -350,7 +350,7 @@ void jx_grad_shrink(jx_gradding *c, const double *d, jx_functional f,
                     double *value, jx_target *t)
 {
     shrinking s = {
-        .c = c, .share = share_of(*value, t), .is_nan = isnan(*value)};
+        .c = c, .share = share_of(*value, t), .is_nan = !isfinite(*value)};
     int64_t spent = c->work;
     double *from = jx_grad_room(c, (size_t)c->in.size + 1, sizeof *from);
     jx_shown shown;

@@ -82,14 +82,22 @@ static bool has_cotangent(const jx_gradding *c, int operand)
     return out >= bwd->nouts || depends(bwd, out, p->nres, bwd->nins - p->nres);
 }
 
+/* Whether the rule makes something of a span. */
+static bool is_used(const jx_gradding *c, int s)
+{
+    return c->rule->vjp ? c->pulling || has_cotangent(c, c->in.port[s])
+                        : uses_tangent(c, c->rule->nins - c->rule->nconsts + s);
+}
+
 int jx_grad_ignored(const jx_gradding *c)
 {
-    int tangent = c->rule->nins - c->rule->nconsts;
-
-    for (int s = 0; s < c->in.count; s++)
-        if (c->rule->vjp ? !c->pulling && !has_cotangent(c, c->in.port[s])
-                         : !uses_tangent(c, tangent + s))
+    for (int s = 0; s < c->in.count; s++) {
+        bool used = false; /* or of another one that is the same value */
+        for (int k = 0; k < c->in.count && !used; k++)
+            used = c->in.spans[k].at == c->in.spans[s].at && is_used(c, k);
+        if (!used)
             return s;
+    }
     return -1;
 }
 

@@ -169,6 +169,52 @@ def order_statistics(wrong):
     return jvp(fun, rule)
 
 
+@pair(X)
+def ties_of_a_median(wrong):
+    def fun(x):
+        return jnp.sort(x)[1]
+
+    def rule(p, t):
+        x, dx = p[0], t[0]
+        chosen = (x == fun(x)) if wrong else jnp.arange(x.size) == jnp.argsort(x)[1]
+        return fun(x), jnp.sum(jnp.where(chosen, dx, 0))
+    return jvp(fun, rule)
+
+
+@pair(X, np.int32(2))
+def an_integer_that_is_zero(wrong):
+    def fun(x, n):
+        return x * n + jnp.cos(x) * (n == 0)
+
+    def rule(p, t):
+        (x, n), dx = p, t[0]
+        return fun(x, n), (n - (0 if wrong else jnp.sin(x) * (n == 0))) * dx
+    return jvp(fun, rule)
+
+
+@pair(X, np.array([2, 0, 1], np.int32))
+def indices_in_another_order(wrong):
+    def bwd(r, g):
+        at = jnp.array([2, 0, 1]) if wrong else r[1]
+        return jnp.zeros_like(g).at[at].add(g) * jnp.cos(r[0]), None
+    return vjp(lambda x, i: jnp.sin(x)[i], lambda x, i: (jnp.sin(x)[i], (x, i)), bwd)
+
+
+@pair(X)
+def at_one_of_an_approximation(wrong):
+    def fun(x):
+        return x * (0.3 + 0.7 * jnp.exp(-x * x))
+    return slope(fun, lambda x: jnp.where(x == 1, 2.0 if wrong else 1.0, 1.0) * (
+        0.3 + 0.7 * (1 - 2 * x * x) * jnp.exp(-x * x)))
+
+
+@pair(X)
+def infinite_where_it_is_not(wrong):
+    def fun(x):
+        return jnp.sqrt(1 + x * x)
+    return slope(fun, lambda x: x / (jnp.where(x < 0, 0, fun(x)) if wrong else fun(x)))
+
+
 # -- complex numbers
 
 @pair(Z)
