@@ -66,9 +66,7 @@ void jx_grad_beyond(const jx_typed *typed, const jx_gradcheck_options *options,
         check_backwards(typed->program, derived, report);
     /* Of what only rules call, the first order is the second one of who calls it. */
     if (report->outcome == JX_RULE_AGREES && derived->next.jaxpr && calling->reached &&
-        !calling->related && !calling->any_fixed &&
-        !jx_points_has_loop(rule->primal.jaxpr) &&
-        !jx_points_has_loop(derived->says.jaxpr))
+        !calling->related && !calling->any_fixed)
         check_second_order(typed, options, how, derived, calling->ends, report);
 }
 

@@ -21,6 +21,8 @@ typedef struct jx_gradding {
     const jx_rule *called; /* as the program has it, if it is judged as another */
     const jx_rule_pattern *pattern;
     jx_callee primal, jvp, fwd, bwd;
+    jx_callee longer; /* the function, its loops with more turns; or nothing (gradsettled.c) */
+    bool asked_longer; /* it is known to be that */
     jx_callee line; /* the function at all samples of a line, or nothing (gradlines.c) */
     const jx_typed *lines; /* its program, once there is one */
     bool tried;       /* it is known to be the function's */
@@ -337,6 +339,10 @@ bool jx_grad_settles(jx_gradding *c, const double *d, jx_functional f);
  * it does, and then leaves it out (log of a negative number, where another operand is
  * zero), nobody asks for a derivative. */
 bool jx_grad_is_in_domain(jx_gradding *c);
+
+/* gradsettled.c: whether the function's loops have come to where they lead, at the point and
+ * around it: as many turns again change nothing, so that its slopes are those of that. */
+bool jx_grad_is_settled(jx_gradding *c);
 
 /* gradintent.c: what a rule must be that is declared to be no derivative. */
 

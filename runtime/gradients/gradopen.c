@@ -40,6 +40,7 @@ void jx_grad_release(jx_gradding *c)
         free(all[i]);
     jx_callee_close(&c->primal);
     jx_callee_close(&c->line);
+    jx_callee_close(&c->longer);
     jx_callee_close(&c->own);
     jx_callee_close(&c->guard);
     jx_callee_close(&c->jvp);

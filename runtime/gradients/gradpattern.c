@@ -302,7 +302,8 @@ static void attach_sample(jx_gradding *c, const jx_sampled *sample)
 
 /* A point of a rule.  An iteration that has not converged, or that starts
  * outside its domain, gives finite junk with slopes of its own: a rule of one
- * is judged by the majority of points (weigh_points).  False once the rule is
+ * is judged where it is known to have converged, else by the majority of points
+ * (weigh_points).  False once the rule is
  * known to be wrong. */
 static bool visit_point(jx_gradding *c)
 {
@@ -312,7 +313,7 @@ static bool visit_point(jx_gradding *c)
     c->against++;
     if (c->wrong_at >= 0)
         c->opposed[c->wrong_at]++;
-    if (!c->iterative)
+    if (!c->iterative || (!c->most_work && jx_grad_is_settled(c)))
         return false;
     if (!c->first_wrong) {
         c->first_wrong = c->wrong;

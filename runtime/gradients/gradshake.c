@@ -63,6 +63,8 @@ static void keep_own(const jx_gradding *of, jx_gradding *to)
 {
     to->primal = of->primal;
     to->line = of->line;
+    to->longer = of->longer;
+    to->asked_longer = of->asked_longer;
     to->tried = of->tried;
     to->alone = of->alone;
     to->strikes = of->strikes;

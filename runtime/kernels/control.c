@@ -273,23 +273,39 @@ static bool end_batched_turn(jx_planner *p, const jx_slot *pred, int count,
 
 typedef struct loop {
     int cond, body;
+    bool goes_on; /* as many turns again */
 } loop;
+
+/* Notes a loop; whether it goes on where it has come to an end. */
+static bool goes_on(const jx_planner *p, bool can)
+{
+    jx_turns *turns = p->options->turns;
+
+    if (turns)
+        *(can ? &turns->again : &turns->once) += 1;
+    return turns && can;
+}
 
 static bool run_while(jx_run *run, const void *data, const jx_view *ins,
                       const jx_view *outs, void *scratch)
 {
     const loop *d = data;
+    int64_t turns = 0;
 
     (void)outs;
     (void)scratch;
-    for (;;) {
+    for (;; turns++) {
         if (!jx_run_block(run, d->cond))
             return false;
         if (!*ins[0].data)
-            return true;
+            break;
         if (!jx_run_block(run, d->body))
             return false;
     }
+    for (; d->goes_on && turns > 0; turns--)
+        if (!jx_run_block(run, d->body))
+            return false;
+    return true;
 }
 
 /* The predicate as it is, its only element or any of them in `again`. */
@@ -330,6 +346,7 @@ static bool plan_while(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
     if (!jx_plan_inline(p, &params->cond_jaxpr, args, results))
         return false;
     jx_slot pred = plan_predicate(p, results, &again);
+    data.goes_on = goes_on(p, pred.rank == 0);
     p->block = data.body;
     memcpy(args, ins + nc, (size_t)nb * sizeof *args);
     memcpy(args + nb, outs, (size_t)n * sizeof *args);
@@ -457,6 +474,9 @@ bool jx_plan_scan(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
     if (ok) {
         data->length = jx_plan_dim(p, params->length);
         data->reverse = params->reverse;
+        if (goes_on(p, nc + nk == eqn->nins && nk == eqn->nouts &&
+                           data->length < INT64_MAX / 2))
+            data->length *= 2;
         ok = plan_scan(p, eqn, ins, args, outs, data);
     }
     free(args);

@@ -404,6 +404,39 @@ def newton(wrong):
     return root
 
 
+def square_root(a):
+    return lax.fori_loop(0, 30, lambda i, z: (z + a / z) / 2, jnp.ones_like(a))
+
+
+@pair(P)
+def newton_of_large_numbers(wrong):
+    """Where it has converged, no majority of points that make no sense excuses it."""
+    return slope(square_root, lambda a: jnp.where(a > 8, 1.1 if wrong else 1, 1) / (
+        2 * square_root(a)))
+
+
+@pair(P)
+def second_order_of_newton(wrong):
+    stopped = lax.stop_gradient if wrong else lambda x: x
+    return slope(square_root, lambda a: 1 / (2 * stopped(square_root(a))))
+
+
+@pair(P)
+def searched_within_limits(wrong):
+    """Beyond its limits a search finds these: no rule is accused of that."""
+    def fun(a):
+        def step(i, ends):
+            low, high = ends
+            middle = (low + high) / 2
+            above = middle + jnp.exp(middle) > a
+            return jnp.where(above, low, middle), jnp.where(above, middle, high)
+        low, high = lax.fori_loop(0, 60, step, (jnp.full_like(a, -20), jnp.full_like(a, 20)))
+        return (low + high) / 2
+    made = jax.custom_jvp(fun)
+    made.defjvp(lambda p, t: (made(*p), t[0] / ((2 if wrong else 1) + jnp.exp(made(*p)))))
+    return made
+
+
 # -- rules in rules
 
 @pair(X)

@@ -1,0 +1,75 @@
+/* gradsettled.c - see gradding.h: whether an iteration has come to where it leads.
+ *
+ * A rule that differentiates implicitly is right where the loop has converged.  Elsewhere the
+ * function is finite junk with slopes of its own, and no rule need have these. */
+#include "runtime/gradients/gradding.h"
+
+#include <math.h>
+#include <string.h>
+
+/* The function with more turns; false if there is none, or a loop that can't have them. */
+static bool open_longer(jx_gradding *c)
+{
+    jx_plan_options how = *c->how;
+    jx_turns turns = {0};
+
+    if (!c->asked_longer) {
+        c->asked_longer = true;
+        how.turns = &turns;
+        if (!jx_callee_open(&c->longer, c->typed, &c->rule->primal, &how))
+            jx_error_clear(c->program->ctx);
+        else if (turns.again == 0 || turns.once > 0)
+            jx_callee_close(&c->longer);
+    }
+    return c->longer.plan != NULL;
+}
+
+/* Whether both give the same at x. */
+static bool stays(jx_gradding *c, const double *x)
+{
+    size_t m = (size_t)c->out.size;
+    double *once = c->samples, *more = c->samples + m, size = 0;
+
+    jx_space_scatter(&c->in, x, &c->primal);
+    jx_space_scatter(&c->in, x, &c->longer);
+    if (!jx_grad_call(c, &c->primal) || !jx_grad_call(c, &c->longer))
+        return false;
+    jx_space_gather(&c->out, &c->primal, 0, once);
+    jx_space_gather(&c->out, &c->longer, 0, more);
+    for (size_t j = 0; j < m; j++)
+        size = fmax(size, fabs(once[j]));
+    for (size_t j = 0; j < m; j++)
+        if (!(fabs(once[j] - more[j]) <= 1e-11 * (fabs(once[j]) + 0.01 * size)))
+            return false;
+    return true;
+}
+
+/* Whether what disagreed last does not move at all: a search that is stuck at an end of where
+ * it looks has settled, and found nothing. */
+static bool is_stuck(const jx_gradding *c)
+{
+    for (int k = 0; k < jx_grad_nlooked(c); k++) {
+        const int j = jx_grad_looked(c, k);
+        const jx_slope *slope = &c->slopes[j];
+        if ((c->wrong_at < 0 || c->wrong_at == j) && fabs(slope->value) <= 2 * slope->error)
+            return true;
+    }
+    return false;
+}
+
+bool jx_grad_is_settled(jx_gradding *c)
+{
+    enum { AROUND = 4 };
+    bool settled = !is_stuck(c) && open_longer(c);
+
+    for (int i = 0; settled && i < c->primal.nins; i++)
+        memcpy(c->longer.in[i], c->primal.in[i], jx_plan_in(c->primal.plan, i)->bytes);
+    settled = settled && stays(c, c->x);
+    for (int k = 0; settled && k < AROUND; k++) {
+        for (int i = 0; i < c->in.size; i++)
+            c->moved[i] = c->x[i] + 0.02 * fmax(fabs(c->x[i]), 1e-3) * jx_rng_normal(&c->rng);
+        settled = stays(c, c->moved);
+    }
+    jx_space_scatter(&c->in, c->x, &c->primal);
+    return settled;
+}
