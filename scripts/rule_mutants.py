@@ -151,7 +151,7 @@ def moved_inputs(document, place, jaxpr):
 def mutants_of(document, chance):
     """(operator, rule, pattern, what, document) of every change."""
     for r, rule in enumerate(document.get("rules", [])):
-        for p, pattern in enumerate(rule["patterns"]):
+        for p, pattern in enumerate(rule.get("patterns", ())):  # none of what raises
             for part in ("jvp", "fwd", "bwd"):
                 if part in pattern:
                     for place in places(document, Place(r, p, part)):
@@ -199,17 +199,38 @@ def constants_of(document):
 
 
 def fixed_operands(document, number):
-    """By operand of a rule: the number that every call passes, or None."""
+    """By operand of a rule: what every call passes, where that is computed from constants
+    alone; or None."""
     found = None
-    for row in document["jaxprs"]:
+    program = equivalence.Widened(document)
+    entry = program.document["entry"]
+    for index, row in enumerate(program.document["jaxprs"]):
+        consts = entry.get("consts", ()) if index == entry["jaxpr"] else ()
+        env = [program.consts[c] for c in consts]
+        env += [None] * (len(row["in"]) - len(env))
         for equation in row["eqns"]:
+            passed = [env[o] if isinstance(o, int) else program.operand(o, env)
+                      for o in equation[1]]
             if any(isinstance(v, dict) and v.get("$rule") == number
                    for v in equation[3].values()):
-                passed = [operators.number(o, document["avals"][o["a"]].get("dt"))
-                          if isinstance(o, dict) and "v" in o else None for o in equation[1]]
                 found = passed if found is None else [
-                    a if a == b else None for a, b in zip(found, passed)]
+                    a if is_same(a, b) else None for a, b in zip(found, passed)]
+            known = passed and all(value is not None for value in passed)
+            env += folded(program, equation, env) if known else [None] * len(equation[2])
     return found or [None] * len(document["rules"][number]["in"])
+
+
+def is_same(a, b):
+    if a is None or b is None or a is b or a.dtype != b.dtype:
+        return a is b
+    return a.shape == b.shape and bool((a == b).all())
+
+
+def folded(program, equation, env):
+    try:
+        return program.equation(equation, env)
+    except Exception:  # a loop, a call of a rule: it could be known, and is not
+        return [None] * len(equation[2])
 
 
 def tolerance_of(document):

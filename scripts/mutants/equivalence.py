@@ -73,8 +73,6 @@ def _widen_const(row):
 
 def _widen_equation(equation, prims, avals, rounding):
     name, params = prims[equation[0]], equation[3]
-    if name in ("bitcast_convert_type", "random_bits", "threefry2x32", "random_unwrap"):
-        raise Unknown(name)
     ins = [_widen_operand(operand, avals) for operand in equation[1]]
     new = params.get("new_dtype", {}).get("$dt") if name == "convert_element_type" else None
     out = equation[2][0] if equation[2] else 0
@@ -93,9 +91,16 @@ class Widened(Program):
     def __init__(self, document):
         wide = copy.deepcopy(document)
         avals = document["avals"]
-        self.rounds = {}
+        self.rounds, self.shows = {}, {}
         for n, row in enumerate(wide["jaxprs"]):
             for k, equation in enumerate(row["eqns"]):
+                if document["prims"][equation[0]] == "bitcast_convert_type":
+                    # The bits are those of the declared dtype.
+                    ends = [avals[self._aval_of(row, o)].get("dt") for o in equation[1]] + [
+                        equation[3]["new_dtype"]["$dt"]]
+                    row["eqns"][k] = equation = list(equation)
+                    self.shows[id(equation)] = ends
+                    continue
                 row["eqns"][k], rounds = _widen_equation(equation, document["prims"], avals, None)
                 if rounds:
                     self.rounds[id(row["eqns"][k])] = rounds
@@ -107,7 +112,21 @@ class Widened(Program):
         wide["consts"] = [_widen_const(row) for row in document.get("consts", ())]
         super().__init__(wide)
 
+    @staticmethod
+    def _aval_of(row, operand):
+        if isinstance(operand, dict):
+            return operand["a"]
+        made = [a if a >= 0 else -1 - a for e in row["eqns"] for a in e[2]]
+        return [*row["in"], *made][operand]
+
     def equation(self, equation, env):
+        if id(equation) in self.shows:
+            before, after = self.shows[id(equation)]
+            value = self.operand(equation[1][0], env)
+            if before in WIDER:
+                value = value.astype(dtype_of(before))
+            value = jax.lax.bitcast_convert_type(value, np.dtype(after))
+            return [value.astype(NAMES.get(after, after))]
         rounds = self.rounds.get(id(equation))
         if rounds:
             value = jnp.asarray(self.operand(equation[1][0], env))
@@ -167,7 +186,8 @@ class Points:
             ("equal", c) for c in constants]
         avals = avals_of(document, rule)
         rows = [self._draw(rng, kind, avals, sample, fixed) for kind in self.kinds]
-        self.operands = [np.stack([row[i] for row in rows]) for i in range(len(avals))]
+        self.operands = [(jnp.stack if avals[i]["dt"].startswith("key") else np.stack)(
+            [row[i] for row in rows]) for i in range(len(avals))]
         count = len(rows)
         self.direction = [
             self._normal(rng, aval, count) if moves(aval) else None
@@ -192,17 +212,19 @@ class Points:
     def _draw(self, rng, kind, avals, sample, fixed):
         drawn = [self._operand(rng, kind, aval, sample[i] if sample else None)
                  for i, aval in enumerate(avals)]
-        return [value if known is None else np.full_like(value, known)
-                for value, known in zip(drawn, fixed)]
+        return [value if known is None else known for value, known in zip(drawn, fixed)]
 
     def _operand(self, rng, kind, aval, sample):
         shape = tuple(aval.get("sh", ()))
         if any(not isinstance(size, int) for size in shape):
             raise Unknown("symbolic sizes")
         if not moves(aval):
-            if aval["dt"].startswith("key") or aval["dt"] == "float0":
+            if aval["dt"] == "float0":
                 raise Unknown(aval["dt"])
             dtype = dtype_of(aval["dt"])
+            if aval["dt"].startswith("key"):
+                seeds = rng.randint(0, 1 << 30, size=shape)
+                return jax.vmap(jax.random.key)(seeds.reshape(-1)).reshape(shape)
             if sample is not None:
                 return np.asarray(sample)
             return rng.randint(0, 2 if dtype == bool else 4, size=shape).astype(dtype)
