@@ -287,6 +287,46 @@ def ok_other_matrices(matrices, bs):
     return lax.map(lambda ab: jnp.linalg.solve(*ab), (matrices, bs))
 
 
+# ---- NUM014
+
+
+@prog('f32[8]', grad=1)
+def slope_of_a_magnitude(x):
+    return jnp.abs(x)  #! NUM014
+
+
+@prog('f32[4,8]', grad=1)
+def slope_of_the_largest(x):
+    return jnp.max(x, axis=-1)  #! NUM014
+
+
+@prog('f32[8]', 'f32[8]', grad=2)
+def slope_of_the_larger(x, y):
+    z = jnp.sin(x)
+    return jnp.maximum(z, y)  #! NUM014
+
+
+@prog('f32[8]', grad=1)
+def slope_of_a_relu_by_hand(x):
+    return lax.scan(lambda c, v: (c + jnp.maximum(v, 0.), None), 0., x)[0]  #! NUM014
+
+
+@prog('f32[4,8]', grad=1, quiet='NUM014')
+def ok_slopes_that_nobody_takes(x):
+    e = jnp.exp(x - lax.stop_gradient(x.max(-1, keepdims=True)))
+    return e / e.sum(-1, keepdims=True) + jax.nn.relu(x) * (x == x.max())
+
+
+@prog('f32[8]', grad=1, quiet='NUM014')
+def ok_slopes_at_an_end(x):
+    return jnp.log(jnp.maximum(x, 1e-3)) + jnp.minimum(x, 10.)
+
+
+@prog('f32[8]', 'f32[8]', quiet='NUM014')
+def ok_no_slope(x, y):
+    return jnp.maximum(x, y) + jnp.abs(x)
+
+
 # ---- SHP009
 
 
