@@ -116,10 +116,11 @@ static int decided(const control *c, int value)
 }
 
 /* select(i < 0, i, i + n): an index from the end, which JAX writes for every index, with a
- * literal for the predicate where it knew the answer. */
+ * constant for the predicate where it knew the answer. */
 static bool normalizes_index(const jx_flat *flat, const jx_flat_node *node)
 {
     const jx_flat_node *test, *added;
+    const jx_flat_value *known;
     int index;
 
     if (node->nins != 3)
@@ -131,7 +132,8 @@ static bool normalizes_index(const jx_flat *flat, const jx_flat_node *node)
     if (test)
         return test->eqn->prim->id == JX_PRIM_lt && jx_is_implied(test, node);
     index = jx_shown(flat, node->ins[1]);
-    return flat->values.at[node->ins[0]].literal &&
+    known = &flat->values.at[jx_shown(flat, node->ins[0])];
+    return (known->literal || known->array) &&
            (jx_shown(flat, added->ins[0]) == index || jx_shown(flat, added->ins[1]) == index);
 }
 

@@ -552,6 +552,12 @@ def ok_library(x, i):
     return x[i] + x[jnp.argmax(x)] + jnp.take(x, i, mode='clip') % 3 + i % 5 + i // 2
 
 
+@prog('f32[4,3]', quiet='GRF007')
+def ok_indices_known_before(x):
+    i, j = np.triu_indices(4, 1)
+    return x[i] - x[j]
+
+
 @prog('i32[4]', quiet='GRF007')
 def ok_signed(x):
     return jnp.where(x >= 0, x, 0)
