@@ -16,6 +16,7 @@ typedef struct follower {
     const jx_flat *flat;
     jx_int_range *of;
     bool *left; /* by value: it wrapped, or what it is made of did */
+    bool *meant; /* ... it is a number: what narrow types hold or ranges declare, counted with */
 } follower;
 
 static jx_int_range whole(jx_dtype dtype)
@@ -294,9 +295,62 @@ static jx_int_range converted(const follower *f, const jx_flat_node *node)
     jx_int_range to = whole(node->eqn->outs[0]->aval->dtype);
     jx_int_range from = f->of[node->ins[0]];
 
-    if (!from.known || !to.known || from.low < to.low || from.high > to.high)
+    if (!from.known || !to.known)
+        return to;
+    if ((from.low < to.low || from.high > to.high) && !f->meant[node->ins[0]])
         return to; /* it is cut on purpose */
     return from;
+}
+
+/* -- what is a number ------------------------------------------------------------
+ *
+ * A conversion to fewer bits cuts on purpose what bits are (hashes, packed fields, whatever
+ * a wide type holds).  Of a number of which more is known than its type it is not. */
+
+static bool is_source_meant(const jx_flat *flat, const jx_flat_value *v)
+{
+    const jx_dtype_info *info = jx_dtype_of(v->aval->dtype);
+    double low, high;
+
+    if (v->array || v->literal)
+        return true;
+    return !v->level && !v->inside && v->input >= 0 &&
+           (info->bits <= 16 || jx_range_at(flat->program, v->input, 0, NULL, &low, &high));
+}
+
+static bool is_meant(const follower *f, const jx_flat_node *node)
+{
+    const jx_aval *out = node->eqn->outs[0]->aval;
+    int64_t size;
+
+    switch (node->eqn->prim->id) {
+    case JX_PRIM_iota:
+        return jx_dim_is_int(out->shape[((const jx_p_iota *)node->eqn->typed)->dimension], &size);
+    case JX_PRIM_convert_element_type:
+        return out->dtype != JX_BOOL &&
+               (f->meant[node->ins[0]] ||
+                jx_dtype_of(f->flat->values.at[node->ins[0]].aval->dtype)->kind == JX_KIND_BOOL);
+    case JX_PRIM_add:
+    case JX_PRIM_sub:
+    case JX_PRIM_mul:
+    case JX_PRIM_neg:
+    case JX_PRIM_abs:
+    case JX_PRIM_square:
+    case JX_PRIM_integer_pow:
+    case JX_PRIM_max:
+    case JX_PRIM_min:
+    case JX_PRIM_reduce_sum:
+    case JX_PRIM_reduce_max:
+    case JX_PRIM_cumsum:
+    case JX_PRIM_dot_general: break;
+    default:
+        if (!jx_shows(node->eqn))
+            return false;
+    }
+    for (int i = 0; i < node->nins; i++)
+        if (!f->meant[node->ins[i]])
+            return false;
+    return true;
 }
 
 /* What a comparison is bound to be. */
@@ -471,6 +525,7 @@ static void follow_node(follower *f, const jx_flat_node *node)
     }
     if (node->nouts != 1 || node->nresults)
         return;
+    f->meant[node->outs[0]] = node->eqn->typed && is_meant(f, node);
     r = whole(node->eqn->outs[0]->aval->dtype);
     jx_int_range made = r.known ? computed(f, node) : (jx_int_range){0};
     if (made.known && made.low >= r.low && made.high <= r.high) {
@@ -488,13 +543,15 @@ const jx_int_range *jx_int_ranges(const jx_flat *flat)
     jx_arena *arena = flat->program->ctx->arena;
     size_t count = flat->values.count;
     follower f = {flat, JX_NEW_ARRAY(arena, count, jx_int_range),
-                  JX_NEW_ARRAY(arena, count, bool)};
+                  JX_NEW_ARRAY(arena, count, bool), JX_NEW_ARRAY(arena, count, bool)};
 
-    if (!f.of || !f.left)
+    if (!f.of || !f.left || !f.meant)
         return NULL;
     for (size_t i = 0; i < count; i++)
-        if (flat->values.at[i].node < 0)
+        if (flat->values.at[i].node < 0) {
             f.of[i] = of_source(flat, &flat->values.at[i]);
+            f.meant[i] = f.of[i].known && is_source_meant(flat, &flat->values.at[i]);
+        }
     for (size_t n = 0; n < flat->nodes.count; n++)
         follow_node(&f, &flat->nodes.at[n]);
     return f.of;

@@ -329,6 +329,26 @@ def negated(x):
     return -x  #! DTY004
 
 
+@prog('i32[8]', ranges={'x': (0, 1000)})
+def cut_beyond_its_range(x):
+    return x.astype(jnp.int8)  #! DTY004
+
+
+@prog('u8[8,8]')
+def brightened(image):
+    return (image.astype(jnp.int32) * 2).astype(jnp.uint8)  #! DTY004
+
+
+@prog('u8[8,8]', quiet='DTY004')
+def ok_brightened(image):
+    return jnp.clip(image.astype(jnp.int32) * 2, 0, 255).astype(jnp.uint8)
+
+
+@prog('u32[8]', 'u8[8]', quiet='DTY004')
+def ok_low_bytes(x, y):
+    return (x >> 8).astype(jnp.uint8), (y.astype(jnp.uint32) << 8 | 3).astype(jnp.uint8)
+
+
 @prog('i32[1024]', quiet='DTY004')
 def ok_wide_sum(x):
     return x.astype(jnp.uint8).sum()
