@@ -20,22 +20,14 @@ jx_place jx_place_of_repeat(const jx_flat_repeat *repeat)
 
 /* -- frames -------------------------------------------------------------------- */
 
-static const jx_frame *first_outside(const jx_stack *stack)
-{
-    for (int i = 0; stack && i < stack->count; i++)
-        if (stack->frames[i]->file->kind != JX_FILE_JAX)
-            return stack->frames[i];
-    return NULL;
-}
-
 typedef JX_VEC(const jx_frame *) frames;
 
 const jx_frame *jx_place_frame(const jx_eqn *eqn, const jx_calls *calls)
 {
-    const jx_frame *found = first_outside(eqn->stack);
+    const jx_frame *found = jx_outside_frame(eqn->stack);
 
     for (; calls && !found; calls = calls->outer)
-        found = first_outside(calls->eqn->stack);
+        found = jx_outside_frame(calls->eqn->stack);
     return found;
 }
 
@@ -122,7 +114,7 @@ bool jx_place_is_written(const jx_program *program, const jx_eqn *eqn,
     const jx_value *name = calls ? jx_eqn_param(calls->eqn, "name") : NULL;
 
     if (program->nfiles)
-        return first_outside(eqn->stack) != NULL;
+        return jx_outside_frame(eqn->stack) != NULL;
     /* A program without lines: JAX's own functions have such names. */
     return !name || !name->text || name->text[0] != '_';
 }

@@ -27,6 +27,14 @@ const jx_frame *jx_user_frame(const jx_stack *stack)
     return NULL;
 }
 
+const jx_frame *jx_outside_frame(const jx_stack *stack)
+{
+    for (int i = 0; stack && i < stack->count; i++)
+        if (stack->frames[i]->file->kind != JX_FILE_JAX)
+            return stack->frames[i];
+    return NULL;
+}
+
 bool jx_frame_same(const jx_frame *a, const jx_frame *b)
 {
     return a && b &&

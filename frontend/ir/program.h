@@ -84,6 +84,8 @@ typedef struct jx_stack {
 /* The innermost frame in a file of the user's; NULL if there is none, or no
  * stack. */
 const jx_frame *jx_user_frame(const jx_stack *stack);
+/* The innermost frame in a file that is not JAX's, where reports point; NULL likewise. */
+const jx_frame *jx_outside_frame(const jx_stack *stack);
 /* Both are the same expression of the same file; NULL is none. */
 bool jx_frame_same(const jx_frame *a, const jx_frame *b);
 

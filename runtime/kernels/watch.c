@@ -30,18 +30,18 @@ static bool same_shape(const jx_view *a, const jx_view *b)
            !memcmp(a->shape, b->shape, (size_t)a->rank * sizeof *a->shape);
 }
 
-/* The operands' numbers where the result's lies. */
+/* The operands' numbers where the result's lies; a scalar's is the same everywhere. */
 static void tell_operands(const watched *d, const jx_view *ins,
                           const jx_view *out, jx_unfinite *to)
 {
     if (!d->whole || d->nins > JX_WATCHED_OPERANDS || (d->to->tracks && !d->each))
         return;
     for (int i = 0; i < d->nins; i++)
-        if (!same_shape(&ins[i], out))
+        if (ins[i].rank && !same_shape(&ins[i], out))
             return;
     for (int i = 0; i < d->nins; i++) {
         const char *at = ins[i].data;
-        for (int k = 0; k < out->rank; k++)
+        for (int k = 0; k < ins[i].rank; k++)
             at += to->index[k] * ins[i].strides[k];
         to->operands[i] = jx_element_at(ins[i].dtype, at);
     }

@@ -160,6 +160,44 @@ bool jx_hunt_is_masked_elsewhere(const jx_hunt *h, const jx_eqn *eqn)
     return false;
 }
 
+static bool takes(int count, const jx_atom *atoms, const jx_eqn *eqn)
+{
+    for (int i = 0; i < count; i++)
+        for (int k = 0; atoms[i].var && k < eqn->nouts; k++)
+            if (atoms[i].var == eqn->outs[k])
+                return true;
+    return false;
+}
+
+/* Nothing takes its results but what goes backward. */
+static bool only_backward_takes(const jx_jaxpr *jaxpr, const jx_eqn *eqn)
+{
+    if (!jaxpr)
+        return true;
+    if (takes(jaxpr->nouts, jaxpr->outs, eqn))
+        return false;
+    for (int i = 0; i < jaxpr->neqns; i++) {
+        const jx_eqn *user = &jaxpr->eqns[i];
+        if (takes(user->nins, user->ins, eqn) && !is_backward(user))
+            return false;
+        for (int k = 0; k < jx_bodies_of(user); k++)
+            if (!only_backward_takes(jx_body_of(user, k)->jaxpr, eqn))
+                return false;
+    }
+    return true;
+}
+
+bool jx_hunt_is_slope(const jx_hunt *h, const jx_eqn *eqn)
+{
+    const jx_jaxpr *entry = h->program->entry.jaxpr;
+
+    for (int i = 0; h->gradient && i < h->nroots; i++)
+        if (jx_eqns_are_one(&h->origins, h->roots[i].eqn, eqn) &&
+            (is_backward(h->roots[i].eqn) || !only_backward_takes(entry, h->roots[i].eqn)))
+            return false;
+    return h->gradient && !is_backward(eqn) && only_backward_takes(entry, eqn);
+}
+
 /* -- codes --------------------------------------------------------------------------------- */
 
 /* All is finite there once zeros that a choice made stay zeros. */

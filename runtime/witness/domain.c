@@ -83,6 +83,17 @@ static void look_at(jx_hunt *h, const jx_eqn *eqn)
     case JX_PRIM_asin:
     case JX_PRIM_acosh:
     case JX_PRIM_atanh: h->edged = true; break;
+    case JX_PRIM_cholesky:
+    case JX_PRIM_lu:
+    case JX_PRIM_qr:
+    case JX_PRIM_geqrf:
+    case JX_PRIM_svd:
+    case JX_PRIM_eig:
+    case JX_PRIM_eigh:
+    case JX_PRIM_schur:
+    case JX_PRIM_triangular_solve:
+    case JX_PRIM_tridiagonal_solve:
+    case JX_PRIM_custom_linear_solve: h->decomposes = true; break;
     case JX_PRIM_dynamic_slice: {
         const jx_p_dynamic_slice *p = eqn->typed;
         for (int i = 0; i < operand->rank && i + 1 < eqn->nins; i++)

@@ -149,6 +149,37 @@ bool jx_domain_has_limit(const jx_origins *of, const jx_eqn *eqn)
     return a.made == FOLLOWS && a.input && a.input == b.input;
 }
 
+/* The input of the program that an equation squares; NULL: it does no such thing. */
+static const jx_var *squared_input(const jx_origins *of, const jx_eqn *eqn)
+{
+    const jx_p_integer_pow *p = eqn->typed;
+    const jx_origin *origin = eqn->nins ? jx_origin_of(of, eqn->ins[0]) : NULL;
+    bool squares = eqn->prim->id == JX_PRIM_square ||
+                   (eqn->prim->id == JX_PRIM_integer_pow && p && p->y == 2) ||
+                   (eqn->prim->id == JX_PRIM_mul && eqn->ins[0].var == eqn->ins[1].var);
+
+    return squares && origin && !origin->eqn && !origin->owner && !origin->constant
+               ? eqn->ins[0].var
+               : NULL;
+}
+
+bool jx_root_vanishes_with(const jx_origins *of, jx_atom radicand, jx_atom dividend)
+{
+    jx_origin_walk under, over;
+    const jx_origin *origin;
+
+    jx_origin_walk_from(&over, of, 1, &dividend);
+    while (jx_origin_walk_on(&over))
+        ;
+    jx_origin_walk_from(&under, of, 1, &radicand);
+    while ((origin = jx_origin_walk_on(&under))) {
+        const jx_var *input = origin->eqn ? squared_input(of, origin->eqn) : NULL;
+        if (input && jx_map_has(&over.seen, input))
+            return true;
+    }
+    return false;
+}
+
 bool jx_expression_is_alone(const jx_origins *of, const jx_eqn *eqn)
 {
     jx_origin_walk w;

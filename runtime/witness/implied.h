@@ -17,6 +17,10 @@ bool jx_domain_is_implied(const jx_origins *of, const jx_eqn *eqn, int operand);
  * is more than it: sin(x) / x has a limit where its divisor vanishes. */
 bool jx_domain_has_limit(const jx_origins *of, const jx_eqn *eqn);
 
+/* Whether what a root is taken of holds the square of an input that is in the dividend, too:
+ * m / sqrt(v + g * g) of an optimizer, whose gradients vanish all at once. */
+bool jx_root_vanishes_with(const jx_origins *of, jx_atom radicand, jx_atom dividend);
+
 /* One expression of the user's, a call of a library, makes a value of inputs alone, in several
  * steps. */
 bool jx_expression_is_alone(const jx_origins *of, const jx_eqn *eqn);

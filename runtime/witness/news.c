@@ -98,6 +98,28 @@ static bool is_log_of_weight(const jx_hunt *h, const jx_unfinite *root, int out)
            h->watch->nan.eqn && h->watch->nan.eqn->prim->id == JX_PRIM_mul;
 }
 
+/* 0 / 0, where the divisor is a root of squares that vanish with the dividend. */
+static bool is_over_own_root(const jx_hunt *h, const jx_eqn *eqn)
+{
+    const jx_eqn *root = jx_origin_eqn(&h->origins, eqn->ins[1]);
+
+    return root && root->prim->id == JX_PRIM_sqrt &&
+           jx_root_vanishes_with(&h->origins, root->ins[0], eqn->ins[0]);
+}
+
+/* The same as a product: 0 times rsqrt(0). */
+static bool is_times_own_root(const jx_hunt *h, const jx_eqn *eqn)
+{
+    const jx_eqn *product = h->watch->nan.eqn;
+    int root;
+
+    if (eqn->prim->id != JX_PRIM_rsqrt || !product || product->prim->id != JX_PRIM_mul)
+        return false;
+    root = jx_origin_eqn(&h->origins, product->ins[0]) == eqn ? 0 : 1;
+    return jx_origin_eqn(&h->origins, product->ins[root]) == eqn &&
+           jx_root_vanishes_with(&h->origins, eqn->ins[0], product->ins[1 - root]);
+}
+
 static bool is_implied(const jx_hunt *h, const jx_unfinite *root, int out)
 {
     const jx_eqn *eqn = root->eqn;
@@ -106,9 +128,10 @@ static bool is_implied(const jx_hunt *h, const jx_unfinite *root, int out)
     if (is_quotient(eqn)) {
         jx_convert(root->value.dtype, JX_F64, root->value.bits, &value, 1);
         return jx_domain_is_implied(&h->origins, eqn, 1) &&
-               !(isnan(value) && jx_domain_has_limit(&h->origins, eqn));
+               !(isnan(value) &&
+                 (jx_domain_has_limit(&h->origins, eqn) || is_over_own_root(h, eqn)));
     }
-    if (is_log_of_weight(h, root, out))
+    if (is_log_of_weight(h, root, out) || is_times_own_root(h, eqn))
         return false;
     for (int i = 0; i < eqn->nins; i++)
         if (!jx_domain_is_implied(&h->origins, eqn, i))
@@ -151,7 +174,7 @@ bool jx_hunt_is_news(jx_hunt *h, const jx_unfinite *root, jx_code code, int out,
             return false;
     }
     implied = is_implied(h, root, out);
-    if (h->plain.modest && !implied)
+    if (h->plain.modest && (!implied || jx_hunt_is_slope(h, root->eqn)))
         return true;
     if (jx_eqn_is_of_matrices(root->eqn))
         return false;

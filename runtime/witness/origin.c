@@ -161,17 +161,9 @@ bool jx_origin_number(const jx_origins *of, jx_atom atom, double *number)
     return true;
 }
 
-static const jx_frame *frame_of(const jx_stack *stack)
-{
-    for (int i = 0; stack && i < stack->count; i++)
-        if (stack->frames[i]->file->kind != JX_FILE_JAX)
-            return stack->frames[i];
-    return NULL;
-}
-
 const jx_stack *jx_origin_stack(const jx_origins *of, const jx_eqn *eqn)
 {
-    while (!frame_of(eqn->stack)) {
+    while (!jx_outside_frame(eqn->stack)) {
         const jx_origin *made = eqn->nouts ? jx_map_get(&of->of, eqn->outs[0]) : NULL;
         const jx_jaxpr *in = made ? made->jaxpr : NULL;
         const jx_origin *given =
@@ -185,7 +177,8 @@ const jx_stack *jx_origin_stack(const jx_origins *of, const jx_eqn *eqn)
 
 bool jx_eqns_are_one(const jx_origins *of, const jx_eqn *a, const jx_eqn *b)
 {
-    const jx_frame *x = frame_of(jx_origin_stack(of, a)), *y = frame_of(jx_origin_stack(of, b));
+    const jx_frame *x = jx_outside_frame(jx_origin_stack(of, a));
+    const jx_frame *y = jx_outside_frame(jx_origin_stack(of, b));
 
     return a == b || (x && y && x->file == y->file && x->line == y->line &&
                       x->column == y->column && x->end_line == y->end_line &&

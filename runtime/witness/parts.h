@@ -37,6 +37,7 @@ typedef struct jx_hunt {
     bool wide_failed;
     jx_origins origins;
     bool edged;     /* it has functions that end at 1: arccos, artanh */
+    bool decomposes; /* it decomposes matrices, or solves with them */
     bool gradient;  /* it computes a derivative backwards */
     int nabsorbing; /* cotangents that a choice makes zero, where they are multiplied */
     const jx_absorbing *absorbing;
@@ -89,6 +90,9 @@ jx_code jx_hunt_code(jx_hunt *h, const jx_unfinite *root, int out, int nothers,
                      const jx_eqn *const *others);
 /* Whether a choice that makes cotangents zero stands in another expression. */
 bool jx_hunt_is_masked_elsewhere(const jx_hunt *h, const jx_eqn *eqn);
+/* Whether it is a factor of a derivative alone, and the expression that it is of had a value
+ * in the last run without any excuse. */
+bool jx_hunt_is_slope(const jx_hunt *h, const jx_eqn *eqn);
 /* Finds what makes the program a derivative. */
 void jx_hunt_look_backward(jx_hunt *h);
 

@@ -51,6 +51,9 @@ enum { DRAWN = 4093 };
 /* Where a function ends at 1, as arccos does, and what is computed may round beyond it. */
 static const struct way edge = {NORMAL, .3, ANY, true, {true, false, false, true}};
 
+/* Square matrices that nobody decomposes are arrays like others, and may be zero. */
+static const struct way nought = {CONSTANT, 0, LEAST, false, {true, true, false, true}};
+
 /* A number that is large and not strange: the exponential of it has no value in the dtype. */
 static double large_in(jx_dtype dtype)
 {
@@ -133,11 +136,26 @@ static void fill_all(jx_hunt *h, const struct way *way)
     }
 }
 
+static bool any_square(const jx_hunt *h)
+{
+    for (int i = 0; i < h->run.nins; i++)
+        if (!h->held[i].whole && !h->held[i].open && is_square(jx_plan_in(h->run.plan, i)))
+            return true;
+    return false;
+}
+
 bool jx_hunt_fill_plain(jx_hunt *h, int number)
 {
-    if (number >= NWAYS + (h->edged ? ROUNDED : 0))
+    bool further = !h->decomposes && any_square(h);
+
+    if (number < NWAYS)
+        fill_all(h, &ways[number]);
+    else if (further && number == NWAYS)
+        fill_all(h, &nought);
+    else if (h->edged && number < NWAYS + further + ROUNDED)
+        fill_all(h, &edge);
+    else
         return false;
-    fill_all(h, number < NWAYS ? &ways[number] : &edge);
     return true;
 }
 

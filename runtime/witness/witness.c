@@ -164,6 +164,20 @@ static bool is_of_library_loop(const jx_hunt *h, const jx_eqn *eqn)
     return one;
 }
 
+/* Without ranges: what a library's function makes of inputs that it may not be for is at most
+ * a warning, which reports leave to who keeps that library. */
+static jx_level level_of(const jx_hunt *h, const jx_eqn *eqn, jx_code code)
+{
+    const jx_frame *at = jx_outside_frame(jx_origin_stack(&h->origins, eqn));
+    jx_level level = jx_code_of(code)->level;
+
+    if (h->options->unasked || (h->plain.any && is_of_library_loop(h, eqn)))
+        return JX_NOTE;
+    return h->plain.any && at && at->file->kind == JX_FILE_LIBRARY && level > JX_WARNING
+               ? JX_WARNING
+               : level;
+}
+
 enum { MOST_THEN = 4 };
 
 /* Those of the roots that are none once this one's results are finite. */
@@ -206,9 +220,7 @@ void jx_hunt_keep(jx_hunt *h, const jx_unfinite *root, int out, int nothers,
         return;
     inputs = jx_hunt_inputs(h);
     w = (jx_witness){.made = *root, .code = code,
-                     .level = h->options->unasked || (h->plain.any && is_of_library_loop(h, root->eqn))
-                                  ? JX_NOTE
-                                  : jx_code_of(code)->level,
+                     .level = level_of(h, root->eqn, code),
                      .stack = jx_origin_stack(&h->origins, root->eqn), .flushed = h->flushed,
                      .compiled = h->options->compiled, .out = out,
                      .ninputs = h->run.nins, .inputs = inputs};

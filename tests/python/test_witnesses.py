@@ -109,3 +109,19 @@ def test_the_command_writes_them(tmp_path):
         known = {}
         exec(text, known)
         known["test_values"]()
+
+
+def test_a_library_makes_what_it_likes_of_inputs_that_nobody_declared(tmp_path, monkeypatch):
+    """Where-traps are errors where they are the user's, or inputs are declared."""
+    packages = tmp_path / "site-packages"
+    packages.mkdir()
+    (packages / "roots_of_others.py").write_text(
+        "import jax.numpy as jnp\n\n\ndef root(x):\n    return jnp.where(x > 0, jnp.sqrt(x), 0.)\n")
+    monkeypatch.syspath_prepend(packages)
+    import roots_of_others
+
+    f = jax.grad(lambda x: jnp.sum(roots_of_others.root(x)))
+    x = jax.ShapeDtypeStruct((8,), jnp.float32)
+    assert not jaxvet.check(f)(x).findings
+    found, = jaxvet.check(f, ranges={"x": (0, 1)})(x).findings
+    assert (found.code, found.level) == ("NUM002", "error")

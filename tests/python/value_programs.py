@@ -37,6 +37,44 @@ def unit_vectors_by_a_library(x):
     return x / jnp.linalg.norm(x, axis=-1, keepdims=True)  #! NUM001
 
 
+@prog("f32[4,4]", "f32[8]")
+def scaled_by_the_norm_of_all(g, h):
+    n = jnp.sqrt(jnp.sum(g * g) + jnp.sum(h * h))
+    return jax.tree_util.tree_map(lambda x: x / n, (g, h))  #! NUM001
+
+
+@prog("f32[4,4]", "f32[4]")
+def ok_solution(a, b):
+    return jnp.linalg.solve(a, b)
+
+
+@prog("f32[8]", "f32[8]", "f32[8]")
+def adam_without_epsilon(g, m, v):
+    m, v = .9 * m + .1 * g, .999 * v + .001 * jnp.square(g)
+    return m / jnp.sqrt(v), m, v  #! NUM001
+
+
+@prog("f32[8]", "f32[8]")
+def rms_without_epsilon(g, v):
+    v = .9 * v + .1 * g ** 2
+    return g * lax.rsqrt(v), v  #! NUM001
+
+
+@prog("f32[8]", "f32[8]", "f32[8]")
+def ok_quotient_of_roots(x, y, z):
+    return z / jnp.sqrt(x + y * y) + x / jnp.sqrt(y)
+
+
+@prog("f32[4]", "f32[4]", grad=2)
+def slope_of_an_angle(x, y):
+    return jnp.arctan2(y, x)  #! NUM001
+
+
+@prog("f32[4]", "f32[4]", grad=2)
+def ok_slope_of_a_quotient(x, y):
+    return x / y + jnp.log(y)
+
+
 @prog("f32[b,10]")
 def log_of_a_softmax(x):
     p = jax.nn.softmax(x)
@@ -571,6 +609,16 @@ def ok_norm_forward(x):
 def ok_huber(x):
     a = jnp.abs(x)
     return jnp.where(a < 1, 0.5 * x * x, a - 0.5)
+
+
+@prog("f32[4,4]", grad=1)
+def norm_of_a_matrix(x):
+    return jnp.linalg.norm(x)  #! NUM003
+
+
+@prog("f32[8]", grad=1)
+def root_by_a_power(x):
+    return jnp.abs(x) ** 0.5  #! NUM003
 
 
 # -- NUM005: the difference of a mean square and a squared mean ---------------------------------------
