@@ -2,6 +2,7 @@
  * shipped works on the machine alone that made it. */
 #include "analyzer/lint/lint.h"
 #include "frontend/ir/params.h"
+#include "frontend/ir/signature.h"
 #include "frontend/mlir/custom_calls.h"
 #include "frontend/mlir/tree.h"
 #include "frontend/read/exported.h"
@@ -81,9 +82,21 @@ static void claim_callback(jx_linter *lint, const jx_flat_node *node,
     claim->help = "compute it with jnp, or outside of the exported function";
 }
 
+/* (A document has scopes for its rules, too.) */
+static bool has_symbolic_inputs(const jx_program *program)
+{
+    for (int i = 0; i < program->entry.jaxpr->nins; i++) {
+        const jx_aval *aval = jx_input_aval(program, i);
+        for (int k = 0; k < aval->rank; k++)
+            if (jx_dim_is_symbolic(aval->shape[k]))
+                return true;
+    }
+    return false;
+}
+
 static void calls(jx_linter *lint)
 {
-    bool leaving = lint->program->tree || lint->program->nscopes;
+    bool leaving = lint->program->tree || has_symbolic_inputs(lint->program);
 
     for (size_t i = 0; i < lint->flat->nodes.count; i++) {
         const jx_flat_node *node = &lint->flat->nodes.at[i];

@@ -466,3 +466,16 @@ def test_callbacks_are_named_at_all_sizes(rows, level):
     assert [(f.code, f.level) for f in report.findings] == \
         [("EXP001", level)] * 2
     assert not any(u.code == "PRM001" for u in report.undecided)
+
+
+def test_a_scope_of_no_input_does_not_make_a_program_one_that_is_exported(tmp_path):
+    """Rules of primitives have scopes of their own."""
+    document = json.loads(jaxvet.dump(_printing)(
+        jax.ShapeDtypeStruct((3, 4), "float32")).text())
+    document["scopes"] = [{}]
+    path = tmp_path / "printing.json"
+    path.write_text(json.dumps(document))
+    done = subprocess.run([_library.command_path(), "check", path, "--format", "json"],
+                          capture_output=True, check=True)
+    found = json.loads(done.stdout)["programs"][0]["findings"]
+    assert [(f["code"], f["level"]) for f in found] == [("EXP001", "note")] * 2
