@@ -9,6 +9,7 @@ import jax
 import jax.export
 
 from . import _eager, _library, _native
+from ._annotations import annotated
 from ._arrays import packed_inputs
 from ._refused import refused
 from ._report import Report, parse
@@ -45,8 +46,9 @@ def check(fun, *, select=None, ignore=None, arguments=(), retrace=True,
     within `ranges`; so is its gradient, where it gives one number, and always
     with `grad=True`, never with `grad=False`.
 
-    Specs are as for `jaxvet.dump`, and so are `options`.  `select` and
-    `ignore` are rule codes or their beginnings; `arguments` are handed to the
+    Specs are as for `jaxvet.dump`, and so are `options`.  With none, those count that
+    jaxtyping's annotations say: `jaxvet.check(f)()` of `def f(x: Float[Array, "b 3"])` takes
+    b for a symbolic size.  `select` and `ignore` are rule codes or their beginnings; `arguments` are handed to the
     command as they are.
 
     What JAX refuses to trace raises what JAX raises; but for what it says of specs and
@@ -62,6 +64,8 @@ def check(fun, *, select=None, ignore=None, arguments=(), retrace=True,
         return _of_file(fun, _rules(select, ignore) + arguments)
 
     def checker(*args, **kwargs) -> Report:
+        if not args and not kwargs:
+            args = annotated(fun)
         try:
             document = dump(fun, retrace=retrace, sizes=sizes,
                             **options)(*args, **kwargs)

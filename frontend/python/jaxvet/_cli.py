@@ -17,6 +17,7 @@ import os
 import sys
 
 from . import _library
+from ._annotations import annotated
 from ._check import ask, settle
 from ._doctor import doctor
 from ._export import export
@@ -46,7 +47,8 @@ def _parser() -> argparse.ArgumentParser:
         command = commands.add_parser(name, help=text)
         command.add_argument("function", help="module:name or file.py:name")
         command.add_argument("--arg", action="append", default=[],
-                             metavar="SPEC", help="such as f32[b,3]")
+                             metavar="SPEC", help="such as f32[b,3]; with none, what jaxtyping's "
+                             "annotations say")
         command.add_argument("--where", action="append", default=[],
                              metavar="CONSTRAINT", help="such as 'b >= 2'")
         command.add_argument("--shapes", action="append", default=[],
@@ -137,7 +139,8 @@ def _run(options, extra) -> int:
     if options.x64:
         import jax
         jax.config.update("jax_enable_x64", True)
-    fun, specs = find(options.function), _specs_of(options)
+    fun = find(options.function)
+    specs = _specs_of(options) or annotated(fun, options.where)
     if options.command == "export":
         return _export(fun, specs, options, extra)
     retrace = getattr(options, "retrace", False)
