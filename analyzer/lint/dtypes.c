@@ -240,6 +240,20 @@ typedef struct chain {
     bool other;   /* something else that varies */
 } chain;
 
+/* Computes elements of its float operands alone. */
+static bool passes_on(const jx_flat_node *node)
+{
+    switch (node->eqn->prim->id) {
+    case JX_PRIM_reduce_sum:
+    case JX_PRIM_reduce_max:
+    case JX_PRIM_reduce_min:
+    case JX_PRIM_cumsum: return true;
+    default:
+        return jx_shows(node->eqn) || is_convert(node) ||
+               jx_prim_in_family(node->eqn->prim->id, "elementwise");
+    }
+}
+
 static void follow_back(const look *l, int value, chain *c)
 {
     const jx_flat_node *node = jx_maker(l->flat, value);
@@ -251,9 +265,7 @@ static void follow_back(const look *l, int value, chain *c)
         c->integer = true;
         return;
     }
-    if (!node || ++c->steps > MOST_STEPS ||
-        (!jx_shows(node->eqn) && !is_convert(node) &&
-         !jx_prim_in_family(node->eqn->prim->id, "elementwise"))) {
+    if (!node || ++c->steps > MOST_STEPS || !passes_on(node)) {
         c->other = true;
         return;
     }

@@ -270,6 +270,16 @@ def ok_masked_mean(mask, x):
     return (x * mask).sum(-1) / jnp.maximum(mask.sum(-1), 1)
 
 
+@prog('i32[16]')
+def mean_of_integers(x):
+    return jnp.mean(x).astype(jnp.int32)  #! DTY003
+
+
+@prog('i32[16]', 'f32[16]', quiet='DTY003')
+def ok_mean_of_both(x, y):
+    return jnp.mean(x * y).astype(jnp.int32)
+
+
 @prog('i8[8]', 'i8[8]', quiet='DTY003')
 def ok_small(x, y):
     return x / y
