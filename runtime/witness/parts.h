@@ -64,6 +64,8 @@ typedef struct jx_hunt {
 bool jx_hunt_fill(jx_hunt *h, int number);
 /* The same in one of the ways to set out from; false: there are no more. */
 bool jx_hunt_start(jx_hunt *h, int number);
+/* Fills one input alone, in one of the ways that hide least; false: there are no more. */
+bool jx_hunt_fill_one(jx_hunt *h, int input, int number);
 /* Writes numbers, held within the range, as input `input`; double in, declared dtype out. */
 void jx_hunt_put(jx_hunt *h, int input, const double *from);
 void jx_hunt_take(const jx_hunt *h, int input, double *to);

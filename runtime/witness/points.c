@@ -182,6 +182,17 @@ bool jx_hunt_start(jx_hunt *h, int number)
     return true;
 }
 
+bool jx_hunt_fill_one(jx_hunt *h, int input, int number)
+{
+    static const kind ways[] = {ZERO, LOW, HIGH};
+
+    if (number >= (int)(sizeof ways / sizeof *ways))
+        return false;
+    if (!h->held[input].open)
+        fill_input(h, input, ways[number]);
+    return true;
+}
+
 bool jx_hunt_fill(jx_hunt *h, int number)
 {
     for (size_t c = 0; c < sizeof course / sizeof *course; c++) {

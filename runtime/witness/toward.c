@@ -68,6 +68,7 @@ typedef struct way {
     int64_t count;      /* elements of the value */
     int64_t element;    /* the one that is led */
     double **from, **to; /* per float input: where one is, and where to go */
+    bool *apart; /* per input: the value has not depended on it */
 } way;
 
 static bool opened(jx_callee *f, jx_program *program, size_t memory)
@@ -93,6 +94,9 @@ static bool open_way(way *w, const jx_site *site, int operand)
     w->count = jx_plan_out(w->value.plan, 0)->count;
     w->from = calloc((size_t)n + 1, sizeof *w->from);
     w->to = calloc((size_t)n + 1, sizeof *w->to);
+    w->apart = malloc((size_t)n + 1);
+    if (w->apart)
+        memset(w->apart, true, (size_t)n + 1);
     for (int i = 0; w->from && w->to && i < n; i++) {
         size_t count = (size_t)jx_plan_in(h->run.plan, i)->count + 1;
         if (!jx_dtype_is_float(jx_plan_in(h->run.plan, i)->dtype))
@@ -102,7 +106,7 @@ static bool open_way(way *w, const jx_site *site, int operand)
         if (!w->from[i] || !w->to[i])
             return false;
     }
-    return w->from && w->to && w->count > 0;
+    return w->from && w->to && w->apart && w->count > 0;
 }
 
 static void close_way(way *w)
@@ -115,6 +119,7 @@ static void close_way(way *w)
     }
     free(w->from);
     free(w->to);
+    free(w->apart);
     jx_callee_close(&w->value);
     jx_callee_close(&w->back);
 }
@@ -172,6 +177,7 @@ static bool point(way *w, double value)
                           : slope[k] > 0 ? h->held[i].hi
                                          : h->held[i].lo;
             any |= w->to[i][k] != w->from[i][k];
+            w->apart[i] &= slope[k] == 0;
         }
     }
     return any;
@@ -214,6 +220,21 @@ static void halve(way *w, double first, const jx_eqn *eqn)
     jx_hunt_try(w->hunt);
 }
 
+/* The equation gave what is not finite, and no output shows it: tanh(y + z * inf) is 1 but where
+ * z is 0.  Inputs that have no part in it may show it where they are zero, or at an end. */
+static void uncover(way *w, const jx_eqn *eqn)
+{
+    jx_hunt *h = w->hunt;
+    bool hidden = false;
+
+    for (int i = 0; i < h->watch->nroots; i++)
+        hidden |= h->watch->roots[i].eqn == eqn;
+    for (int i = 0; hidden && i < h->run.nins; i++)
+        for (int k = 0; w->to[i] && w->apart[i] && jx_hunt_fill_one(h, i, k); k++)
+            if (!jx_hunt_try(h) || jx_hunt_knows(h, eqn))
+                return;
+}
+
 enum { STEPS = 5 };
 
 /* From the hunt's inputs on, step by step, as long as it gets nearer. */
@@ -236,6 +257,9 @@ static void climb(way *w, const jx_eqn *eqn)
                 break;
         }
         if (!jx_hunt_try(w->hunt) || jx_hunt_knows(w->hunt, eqn))
+            return;
+        uncover(w, eqn);
+        if (jx_hunt_knows(w->hunt, eqn))
             return;
         if (w->goal == NOUGHT && (next > 0) != (value > 0)) {
             halve(w, value, eqn);

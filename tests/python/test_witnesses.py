@@ -125,3 +125,18 @@ def test_a_library_makes_what_it_likes_of_inputs_that_nobody_declared(tmp_path, 
     assert not jaxvet.check(f)(x).findings
     found, = jaxvet.check(f, ranges={"x": (0, 1)})(x).findings
     assert (found.code, found.level) == ("NUM002", "error")
+
+
+def test_an_infinity_that_outputs_hide_is_uncovered_by_inputs_that_have_no_part_in_it():
+    """tanh of an infinity is 1, but where it is multiplied by 0."""
+    def sample(x, w, mean, spread, noise):
+        h = jnp.tanh(x @ w)
+        z = h @ mean + noise * jnp.exp(h @ spread)
+        return jnp.sum(jnp.tanh(z))
+
+    of = lambda *shape: jax.ShapeDtypeStruct(shape, jnp.float32)
+    found, = jaxvet.check(sample, ranges={
+        "x": (-1, 1), "w": (-1, 1), "mean": (-1, 1), "spread": (-10, 10), "noise": (-4, 4)})(
+            of(4, 20), of(20, 16), of(16, 3), of(16, 3), of(4, 3)).findings
+    assert (found.code, found.line) == ("NUM004", sample.__code__.co_firstlineno + 2)
+    assert not jnp.isfinite(sample(*inputs(found)))
