@@ -66,8 +66,11 @@ bool jx_hunt_fill(jx_hunt *h, int number);
 bool jx_hunt_start(jx_hunt *h, int number);
 /* Fills one input alone, in one of the ways that hide least; false: there are no more. */
 bool jx_hunt_fill_one(jx_hunt *h, int input, int number);
-/* Writes numbers, held within the range, as input `input`; double in, declared dtype out. */
-void jx_hunt_put(jx_hunt *h, int input, const double *from);
+/* Moves the ends of a range of floats inward to numbers of their dtype, if it has any there. */
+void jx_held_fit(jx_held *held, jx_dtype dtype);
+/* Writes numbers, held within the range, as elements of input `input` from number `at` on;
+ * double in, declared dtype out. */
+void jx_hunt_put(jx_hunt *h, int input, int64_t at, const double *from, int64_t count);
 void jx_hunt_take(const jx_hunt *h, int input, double *to);
 
 /* plain.c: fills inputs of which nothing is declared, in one of some ways; false: there are

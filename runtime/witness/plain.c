@@ -117,7 +117,7 @@ static void fill_input(jx_hunt *h, int input, const struct way *way, jx_rng *rng
     }
     held->hi += beyond;
     if (to)
-        jx_hunt_put(h, input, to);
+        jx_hunt_put(h, input, 0, to, port->count);
     else
         jx_starved(h->program->ctx);
     held->hi -= beyond;

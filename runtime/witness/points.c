@@ -2,9 +2,10 @@
 #include "runtime/witness/parts.h"
 
 #include "runtime/elementwise.h"
+#include "runtime/shake.h"
 
 #include <math.h>
-#include <stdlib.h>
+#include <string.h>
 
 enum { PIECE = 256 };
 
@@ -14,50 +15,53 @@ static double clamped(const jx_held *held, double value)
     return value < held->lo ? held->lo : value > held->hi ? held->hi : value;
 }
 
-/* Toward the inside, a part of its last digit at a time. */
-static void bring_inside(const jx_held *held, jx_dtype dtype, double value, char *to)
+/* The number of the dtype that is next to an end, and inside. */
+static double inside(jx_dtype dtype, double end, double sign)
 {
-    double inner = value, step = fmax(fabs(value) * 0x1p-12, 0x1p-149), back;
+    double number = end, step = fmax(fabs(end) * 0x1p-53, 0x1p-149), back;
+    char bits[16];
 
-    jx_convert(dtype, JX_F64, to, &back, 1);
-    for (int k = 0; k < 64 && (back > held->hi || back < held->lo); k++) {
-        inner += back > held->hi ? -step : step;
-        jx_convert(JX_F64, dtype, &inner, to, 1);
-        jx_convert(dtype, JX_F64, to, &back, 1);
+    for (int k = 0; k < 64; k++, step *= 2) {
+        jx_convert(JX_F64, dtype, &number, bits, 1);
+        jx_convert(dtype, JX_F64, bits, &back, 1);
+        if (sign * back >= sign * end)
+            return back;
+        number = end + sign * step;
+    }
+    return end;
+}
+
+void jx_held_fit(jx_held *held, jx_dtype dtype)
+{
+    double largest = jx_largest_finite(dtype);
+    double lo = inside(dtype, fmax(held->lo, -largest), 1);
+    double hi = inside(dtype, fmin(held->hi, largest), -1);
+
+    if (lo <= hi) { /* else no number of the dtype lies between the ends */
+        held->lo = lo;
+        held->hi = hi;
     }
 }
 
-/* The declared dtype may round beyond an end. */
+/* Numbers within the range stay there when they are rounded, as its ends are of the dtype. */
 static void put(jx_hunt *h, int input, int64_t at, const double *values, int64_t count)
 {
     const jx_port *port = jx_plan_in(h->run.plan, input);
-    size_t size = jx_dtype_of(port->dtype)->bytes;
-    const jx_held *held = &h->held[input];
-    char *to = (char *)h->run.in[input] + (size_t)at * size;
-    double back[PIECE];
-    bool outside = false;
+    char *to = (char *)h->run.in[input] + (size_t)at * jx_dtype_of(port->dtype)->bytes;
 
     jx_convert(JX_F64, port->dtype, values, to, count);
-    if (held->whole)
-        return;
-    jx_convert(port->dtype, JX_F64, to, back, count);
-    for (int64_t i = 0; i < count; i++)
-        outside |= back[i] > held->hi || back[i] < held->lo;
-    for (int64_t i = 0; outside && i < count; i++)
-        if (back[i] > held->hi || back[i] < held->lo)
-            bring_inside(held, port->dtype, values[i], to + (size_t)i * size);
 }
 
-void jx_hunt_put(jx_hunt *h, int input, const double *from)
+void jx_hunt_put(jx_hunt *h, int input, int64_t at, const double *from, int64_t count)
 {
-    int64_t n = jx_plan_in(h->run.plan, input)->count;
+    const jx_held *held = &h->held[input];
     double piece[PIECE];
 
-    for (int64_t at = 0; at < n; at += PIECE) {
-        int64_t count = n - at < PIECE ? n - at : PIECE;
-        for (int64_t i = 0; i < count; i++)
-            piece[i] = clamped(&h->held[input], from[at + i]);
-        put(h, input, at, piece, count);
+    for (int64_t done = 0; done < count; done += PIECE) {
+        int64_t n = count - done < PIECE ? count - done : PIECE;
+        for (int64_t i = 0; i < n; i++)
+            piece[i] = clamped(held, from[done + i]);
+        put(h, input, at + done, piece, n);
     }
 }
 
@@ -138,6 +142,26 @@ static double element(jx_hunt *h, const jx_held *held, kind k, int64_t row, int6
     }
 }
 
+/* After so many elements they come again. */
+static int64_t period_of(const jx_port *port, kind k)
+{
+    bool by_column = k == FIRST || k == LAST || k == COLUMNS;
+    int64_t period = is_even(k)                ? 1
+                     : by_column && port->rank ? port->shape[port->rank - 1]
+                                               : port->count;
+
+    return period < port->count ? period : port->count;
+}
+
+static void repeat(char *to, size_t have, size_t bytes)
+{
+    while (have && have < bytes) {
+        size_t more = bytes - have < have ? bytes - have : have;
+        memcpy(to + have, to, more);
+        have += more;
+    }
+}
+
 static void fill_input(jx_hunt *h, int input, kind k)
 {
     const jx_port *port = jx_plan_in(h->run.plan, input);
@@ -145,16 +169,15 @@ static void fill_input(jx_hunt *h, int input, kind k)
     uint64_t bits = jx_rng_next(&h->rng);
     int64_t columns = port->rank ? port->shape[port->rank - 1] : 1;
     int64_t rows = port->rank ? port->shape[0] : 1, column = 0, row = 0, in_row = 0;
-    int64_t per_row = rows ? port->count / rows : 0;
+    int64_t per_row = rows ? port->count / rows : 0, period = period_of(port, k);
     bool even = is_even(k);
     double piece[PIECE];
 
-    for (int i = 0; even && i < PIECE; i++)
-        piece[i] = i ? piece[0] : clamped(held, whole(held, k, bits >> 63, bits));
-    for (int64_t at = 0; at < port->count; at += PIECE) {
-        int64_t count = port->count - at < PIECE ? port->count - at : PIECE;
-        for (int64_t i = 0; !even && i < count; i++) {
-            piece[i] = clamped(held, element(h, held, k, row, column, bits));
+    for (int64_t at = 0; at < period; at += PIECE) {
+        int64_t count = period - at < PIECE ? period - at : PIECE;
+        for (int64_t i = 0; i < count; i++) {
+            piece[i] = clamped(held, even ? whole(held, k, bits >> 63, bits)
+                                          : element(h, held, k, row, column, bits));
             column = column + 1 == columns ? 0 : column + 1;
             if (++in_row == per_row) {
                 in_row = 0;
@@ -163,6 +186,7 @@ static void fill_input(jx_hunt *h, int input, kind k)
         }
         put(h, input, at, piece, count);
     }
+    repeat(h->run.in[input], (size_t)period * jx_dtype_of(port->dtype)->bytes, port->bytes);
 }
 
 static void fill_all(jx_hunt *h, kind k)

@@ -186,15 +186,19 @@ static bool point(way *w, double value)
 /* The hunt's inputs that part of the way on. */
 static void go(way *w, double part)
 {
+    enum { PIECE = 256 };
     jx_hunt *h = w->hunt;
+    double at[PIECE];
+
     for (int i = 0; i < h->run.nins; i++) {
-        int64_t n = jx_plan_in(h->run.plan, i)->count;
-        double *at = w->to[i] ? malloc(((size_t)n + 1) * sizeof *at) : NULL;
-        for (int64_t k = 0; at && k < n; k++)
-            at[k] = w->from[i][k] + part * (w->to[i][k] - w->from[i][k]);
-        if (at)
-            jx_hunt_put(h, i, at);
-        free(at);
+        int64_t n = w->to[i] ? jx_plan_in(h->run.plan, i)->count : 0;
+        for (int64_t done = 0; done < n; done += PIECE) {
+            const double *from = w->from[i] + done, *to = w->to[i] + done;
+            int64_t count = n - done < PIECE ? n - done : PIECE;
+            for (int64_t k = 0; k < count; k++)
+                at[k] = from[k] + part * (to[k] - from[k]);
+            jx_hunt_put(h, i, done, at, count);
+        }
     }
 }
 

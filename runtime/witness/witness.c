@@ -337,6 +337,8 @@ static bool hold(jx_hunt *h)
         /* Infinities are no inputs to blame a program for. */
         held->lo = fmax(held->lo, -1e6);
         held->hi = fmin(held->hi, 1e6);
+        if (!held->whole && !held->open)
+            jx_held_fit(held, jx_plan_in(h->run.plan, i)->dtype);
     }
     if (h->held && h->options->plain)
         jx_hunt_look_at_uses(h);

@@ -159,6 +159,17 @@ expect 0 check --fail-on warning --ignore NUM "$rules/NUM001_fails.json.gz"
 expect 0 check --fail-on warning "$rules/NUM001_passes.json.gz"
 prints '^proved: every output is finite, for all finite inputs within their ranges (ieee, ftz, xla)$'
 expect 0 check --fail-on warning demo/data/log_densities.json.gz
+# The corner of a range is the number of the dtype next to its end: 0.6 itself is none.
+cat >"$work/corner.jaxpr" <<'EOP'
+{ lambda ; x:f32[3] y:f16[3]. let
+    a:f32[3] = sub 0.59999996423721313:f32[] x
+    b:f32[3] = log a
+    c:f16[3] = mul y 0.5:f16[]
+  in (b, c) }
+EOP
+expect 0 check "$work/corner.jaxpr" --range 'in0 in [0, 0.6]' --range 'in1 in [-inf, inf]'
+prints '^warning\[NUM001\] domain: log of 0 gives -inf$'
+holds test -z "$(grep -E 'in1 = \[?-?inf' "$work/out")"
 for range in 'nobody in [0, 1]' 'x in [1, 0]' 'x in [0, many]' 'x [0, 1]'; do
     expect 3 check --range "$range" "$rules/NUM001_passes.json.gz"
     complains 'range'
