@@ -89,7 +89,7 @@ static void walk_piece(walk *w, int64_t from, int64_t count, int64_t step)
     size_t size = jx_dtype_of(dtype)->bytes;
     const char *at = w->row + from * step, *source = at;
 
-    if (dtype == JX_F32 && step == (int64_t)size && all_finite_f32(at, count))
+    if (step == (int64_t)size && jx_finite_at_sight(dtype, at, count))
         return;
     if (step != (int64_t)size && count > 1) {
         for (int64_t i = 0; i < count; i++)
@@ -142,7 +142,8 @@ jx_badness jx_look_at(jx_look *look, const jx_view *view)
     walk w = {.look = look};
 
     *look = (jx_look){.view = view};
-    if (view->count)
+    if (view->count &&
+        !(view->dense && jx_finite_at_sight(view->dtype, view->data, view->count)))
         walk_all(&w);
     return look->found[JX_NO_NUMBER].count  ? JX_NO_NUMBER
            : look->found[JX_INFINITE].count ? JX_INFINITE

@@ -64,7 +64,6 @@ static void tell_run(const watched *d, const jx_view *ins, int which,
     tell_operands(d, ins, look->view, to);
 }
 
-/* What it runs is watched itself. */
 /* Each element of its one result is made of those of its operands there. */
 static bool is_each(const jx_eqn *eqn, const jx_slot *ins, const jx_slot *outs)
 {
@@ -77,6 +76,7 @@ static bool is_each(const jx_eqn *eqn, const jx_slot *ins, const jx_slot *outs)
     return is;
 }
 
+/* What it runs is watched itself. */
 static bool is_shell(const jx_eqn *eqn)
 {
     return eqn->prim->id == JX_PRIM_scan || eqn->prim->id == JX_PRIM_while ||
@@ -129,34 +129,45 @@ static void mend(const jx_view *view, bool nan)
     }
 }
 
-static double number_at(const jx_view *view, const int64_t *index)
+static bool is_zero(jx_dtype dtype, const char *at)
 {
-    const char *at = view->data;
     double value;
 
-    for (int k = 0; k < view->rank; k++)
-        at += index[k] * view->strides[k];
-    jx_convert(view->dtype, JX_F64, at, &value, 1);
-    return value;
+    if (dtype == JX_F32)
+        return *(const float *)at == 0;
+    if (dtype == JX_F64)
+        return *(const double *)at == 0;
+    jx_convert(dtype, JX_F64, at, &value, 1);
+    return value == 0;
 }
 
-/* Zero in the one makes zero in the other. */
+/* Zero in the one makes zero in the other, which has its shape. */
 static void absorb(const jx_view *operand, const jx_view *result)
 {
-    static const double zero;
-    int64_t index[JX_MAX_RANK] = {0};
-    int axis;
+    static const double none;
+    int last = result->rank - 1, axis = 0;
+    int64_t index[JX_MAX_RANK] = {0}, columns = last < 0 ? 1 : result->shape[last];
+    int64_t from_step = last < 0 ? 0 : operand->strides[last];
+    int64_t to_step = last < 0 ? 0 : result->strides[last];
+    size_t size = jx_dtype_of(result->dtype)->bytes;
+    const char *from = operand->data;
+    char *to = result->data, zero[16];
 
-    do {
-        if (number_at(operand, index) == 0) {
-            char *at = result->data;
-            for (int k = 0; k < result->rank; k++)
-                at += index[k] * result->strides[k];
-            jx_convert(JX_F64, result->dtype, &zero, at, 1);
-        }
-        for (axis = result->rank - 1; axis >= 0 && ++index[axis] == result->shape[axis]; axis--)
+    jx_convert(JX_F64, result->dtype, &none, zero, 1);
+    while (axis >= 0) {
+        for (int64_t i = 0; i < columns; i++)
+            if (is_zero(operand->dtype, from + i * from_step))
+                memcpy(to + i * to_step, zero, size);
+        for (axis = last - 1; axis >= 0; axis--) {
+            from += operand->strides[axis];
+            to += result->strides[axis];
+            if (++index[axis] < result->shape[axis])
+                break;
+            from -= operand->strides[axis] * index[axis];
+            to -= result->strides[axis] * index[axis];
             index[axis] = 0;
-    } while (axis >= 0);
+        }
+    }
 }
 
 /* Makes zeros of what is to be; whether there was anything. */
