@@ -48,12 +48,18 @@ static double bend(const samples *s, int i)
     return fabs(s->plus[i] + s->minus[i] - 2 * s->zero) / s->h[i];
 }
 
+/* fmax(), which is a call. */
+static inline double larger(double a, double b)
+{
+    return a > b || isnan(b) ? a : b;
+}
+
 static double magnitude(const samples *s)
 {
     double most = fabs(s->zero);
 
     for (int i = 0; i < N; i++)
-        most = fmax(most, fmax(fabs(s->plus[i]), fabs(s->minus[i])));
+        most = larger(most, larger(fabs(s->plus[i]), fabs(s->minus[i])));
     return most;
 }
 
@@ -89,20 +95,22 @@ static bool is_stair(const samples *s)
  * i .. i + j; the last is the smallest. */
 static void extrapolate(const samples *s, double size, jx_slope *slope)
 {
-    double previous[N], current[N], factor = 1;
+    double previous[N], current[N], rounded[N], factor = 1;
 
     slope->error = INFINITY;
-    for (int i = 0; i < N; i++)
+    for (int i = 0; i < N; i++) {
         previous[i] = (s->plus[i] - s->minus[i]) / (2 * s->h[i]);
+        rounded[i] = rounding(s, size, i);
+    }
     slope->value = previous[0];
     for (int j = 1; j < N; j++) {
         factor *= SHRINK * SHRINK;
         for (int i = 0; i + j < N; i++) {
             current[i] =
                 (previous[i + 1] * factor - previous[i]) / (factor - 1);
-            double moved = fmax(fabs(current[i] - previous[i + 1]),
-                                fabs(current[i] - previous[i]));
-            double error = fmax(moved, rounding(s, size, i + j));
+            double moved = larger(fabs(current[i] - previous[i + 1]),
+                                  fabs(current[i] - previous[i]));
+            double error = larger(moved, rounded[i + j]);
             if (error < slope->error) {
                 slope->value = current[i];
                 slope->error = error;

@@ -211,6 +211,13 @@ static void visit_at(survey *s, double t, double room, const char *name)
     c->point = &normal;
 }
 
+/* No region of this line is visited any more. */
+static bool is_full(const survey *s)
+{
+    return s->c->asked > MOST_WORK || s->npoints >= MOST_POINTS || s->of_line >= PER_LINE ||
+           s->nmet >= MOST_WAYS;
+}
+
 /* Checks the rule in a region: in the middle, and at the larger end of one that has many
  * sizes. */
 static void visit(survey *s, const region *r)
@@ -218,8 +225,7 @@ static void visit(survey *s, const region *r)
     double t = middle(r), width = r->high - r->low;
     double end = fabs(r->high) > fabs(r->low) ? r->high : r->low;
 
-    if (is_met(s, r->way) || s->c->asked > MOST_WORK || s->npoints >= MOST_POINTS ||
-        s->of_line >= PER_LINE || s->nmet >= MOST_WAYS || (!s->exact && width < 1e-3 * fabs(t)))
+    if (is_met(s, r->way) || is_full(s) || (!s->exact && width < 1e-3 * fabs(t)))
         return;
     s->met[s->nmet++] = r->way;
     s->npoints++;
@@ -262,6 +268,8 @@ static void survey_line(survey *s, region_visitor *visitor)
 
     s->of_line = 0;
     for (int i = 1; i < count && s->good && s->left > 0; i++) {
+        if (visitor == visit && is_full(s))
+            return; /* where thresholds lie concerns nobody */
         uint64_t way = way_at(s, at[i]);
         for (int turn = 0; turn < BETWEEN && way != here.way && s->good; turn++) {
             double end = end_of(s, here.high, here.way, at[i]);

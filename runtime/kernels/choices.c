@@ -43,24 +43,32 @@ typedef struct chosen {
     look look;
 } chosen;
 
-static double number_at(const jx_view *view, const int64_t *index)
+static double number_at(jx_dtype dtype, const char *at)
 {
-    const char *at = view->data;
     double value[2] = {0};
 
-    for (int k = 0; k < view->rank; k++)
-        at += index[k] * view->strides[k];
-    if (view->dtype == JX_F64)
+    if (dtype == JX_F64)
         return *(const double *)at;
-    if (view->dtype == JX_BOOL)
+    if (dtype == JX_BOOL)
         return *at;
-    if (jx_dtype_is_inexact(view->dtype))
-        jx_convert(view->dtype, jx_dtype_is_complex(view->dtype) ? JX_C128 : JX_F64, at, value,
-                   1);
+    if (jx_dtype_is_inexact(dtype))
+        jx_convert(dtype, jx_dtype_is_complex(dtype) ? JX_C128 : JX_F64, at, value, 1);
     else
-        for (size_t i = 0; i < jx_dtype_of(view->dtype)->bytes; i++)
+        for (size_t i = 0; i < jx_dtype_of(dtype)->bytes; i++)
             value[0] += at[i] * (double)(i + 1);
     return value[0];
+}
+
+/* On to the next element of a view; `index` is of the one before. */
+static const char *next_of(const jx_view *view, const int64_t *index, const char *at)
+{
+    for (int k = view->rank - 1; k >= 0; k--) {
+        at += view->strides[k];
+        if (index[k] + 1 < view->shape[k])
+            return at;
+        at -= view->strides[k] * view->shape[k];
+    }
+    return at;
 }
 
 /* 0, 1, 2: equal, more, less. */
@@ -72,24 +80,33 @@ static int compared(double a, double b)
 static bool run_choices(jx_run *run, const void *data, const jx_view *ins,
                         const jx_view *outs, void *scratch)
 {
-    enum { MOST = 4096 };
+    enum { MOST = 4096, PACKED = 32 };
     const chosen *d = data;
+    bool side = d->look == SIDE, dense = ins[0].dense && (!side || ins[1].dense);
+    size_t first_size = jx_dtype_of(ins[0].dtype)->bytes;
+    size_t second_size = side ? jx_dtype_of(ins[1].dtype)->bytes : 0;
+    const char *first = ins[0].data, *second = side ? ins[1].data : NULL;
     int64_t index[JX_MAX_RANK] = {0};
-    uint64_t sum = d->to->sum;
+    uint64_t sum = d->to->sum, ways = 0;
 
     (void)run;
     (void)outs;
     (void)scratch;
     for (int64_t i = 0; i < ins[0].count && i < MOST; i++) {
-        double a = number_at(&ins[0], index);
-        double b = d->look == SIDE ? number_at(&ins[1], index) : 0;
-        uint64_t way = d->look == SIGN || d->look == SIDE ? (uint64_t)compared(a, b)
-                                                          : (uint64_t)(int64_t)a;
-        sum = jx_hash_mix(sum, way);
-        for (int k = ins[0].rank - 1; k >= 0 && ++index[k] == ins[0].shape[k]; k--)
+        double a = number_at(ins[0].dtype, first);
+        double b = side ? number_at(ins[1].dtype, second) : 0;
+        if (d->look == FIRST_OPERAND) /* any number of branches */
+            sum = jx_hash_mix(sum, (uint64_t)(int64_t)a);
+        ways = ways << 2 | (uint64_t)compared(a, b);
+        if (i % PACKED == PACKED - 1)
+            sum = jx_hash_mix(sum, ways);
+        first = dense ? first + first_size : next_of(&ins[0], index, first);
+        if (side)
+            second = dense ? second + second_size : next_of(&ins[1], index, second);
+        for (int k = ins[0].rank - 1; !dense && k >= 0 && ++index[k] == ins[0].shape[k]; k--)
             index[k] = 0;
     }
-    d->to->sum = sum;
+    d->to->sum = jx_hash_mix(sum, ways);
     return true;
 }
 
