@@ -30,11 +30,14 @@ typedef struct walk {
     int64_t index[JX_MAX_RANK];
 } walk;
 
-static void note(walk *w, jx_badness is, int64_t column, const char *at)
+/* So many elements, of which that is the first. */
+static void note(walk *w, jx_badness is, int64_t count, int64_t column, const char *at)
 {
     jx_look *look = w->look;
+    bool known = look->found[is].count > 0;
 
-    if (look->found[is].count++)
+    look->found[is].count += count;
+    if (known)
         return;
     look->found[is].at = at;
     memcpy(look->found[is].first, w->index, sizeof w->index);
@@ -80,14 +83,50 @@ bool jx_finite_at_sight(jx_dtype dtype, const void *at, int64_t count)
     }
 }
 
+/* Infinities and NaN among floats as they lie in memory. */
+#define TALLY(name, type, exponent, fraction)                                                \
+    static void name(const void *at, int64_t count, int64_t *infinite, int64_t *nan)        \
+    {                                                                                       \
+        const type *bits = at;                                                              \
+        type mask = (type)((exponent) | (fraction)), all = 0, numbers = 0;                  \
+                                                                                            \
+        for (int64_t i = 0; i < count; i++) {                                               \
+            all = (type)(all + ((bits[i] & (exponent)) == (exponent)));                     \
+            numbers = (type)(numbers + ((bits[i] & mask) == (exponent)));                   \
+        }                                                                                   \
+        *infinite = (int64_t)numbers;                                                       \
+        *nan = (int64_t)all - (int64_t)numbers;                                             \
+    }
+TALLY(tally_f32, uint32_t, 0x7f800000u, 0x007fffffu)
+TALLY(tally_f64, uint64_t, 0x7ff0000000000000u, 0x000fffffffffffffu)
+
+static bool tally(jx_dtype dtype, const void *at, int64_t count, int64_t *infinite, int64_t *nan)
+{
+    if (dtype == JX_F32)
+        tally_f32(at, count, infinite, nan);
+    else if (dtype == JX_F64)
+        tally_f64(at, count, infinite, nan);
+    return dtype == JX_F32 || dtype == JX_F64;
+}
+
+static int64_t first_of(jx_dtype dtype, const char *at, jx_badness is)
+{
+    for (int64_t i = 0;; i++) {
+        double value = dtype == JX_F32 ? ((const float *)at)[i] : ((const double *)at)[i];
+        if (badness_of(value) == is)
+            return i;
+    }
+}
+
 static void walk_piece(walk *w, int64_t from, int64_t count, int64_t step)
 {
     double values[2 * PIECE];
-    char packed[PIECE * 16];
+    _Alignas(16) char packed[PIECE * 16];
     jx_dtype dtype = w->look->view->dtype;
     bool complex = jx_dtype_is_complex(dtype);
     size_t size = jx_dtype_of(dtype)->bytes;
     const char *at = w->row + from * step, *source = at;
+    int64_t number[JX_NO_NUMBER + 1] = {0};
 
     if (step == (int64_t)size && jx_finite_at_sight(dtype, at, count))
         return;
@@ -95,6 +134,14 @@ static void walk_piece(walk *w, int64_t from, int64_t count, int64_t step)
         for (int64_t i = 0; i < count; i++)
             memcpy(packed + (size_t)i * size, at + i * step, size);
         source = packed;
+    }
+    if (tally(dtype, source, count, &number[JX_INFINITE], &number[JX_NO_NUMBER])) {
+        for (jx_badness is = JX_INFINITE; is <= JX_NO_NUMBER; is++)
+            if (number[is]) {
+                int64_t i = first_of(dtype, source, is);
+                note(w, is, number[is], from + i, at + i * step);
+            }
+        return;
     }
     jx_convert(dtype, complex ? JX_C128 : JX_F64, source, values, count);
     if (all_finite(values, complex ? 2 * count : count))
@@ -104,7 +151,7 @@ static void walk_piece(walk *w, int64_t from, int64_t count, int64_t step)
         if (complex && badness_of(values[2 * i + 1]) > is)
             is = badness_of(values[2 * i + 1]);
         if (is != JX_FINITE)
-            note(w, is, from + i, at + i * step);
+            note(w, is, 1, from + i, at + i * step);
     }
 }
 

@@ -325,8 +325,24 @@ static bool run_watch(jx_run *run, const void *data, const jx_view *ins,
     return true;
 }
 
-void jx_plan_watch(jx_planner *p, jx_watch *to, const jx_eqn *eqn,
-                   const jx_slot *ins, const jx_slot *outs)
+/* Each element of its results is one of its operands', so that none is worse than these. */
+static bool only_takes(const jx_eqn *eqn)
+{
+    switch (eqn->prim->id) {
+    case JX_PRIM_concatenate:
+    case JX_PRIM_copy:
+    case JX_PRIM_dynamic_slice:
+    case JX_PRIM_dynamic_update_slice:
+    case JX_PRIM_max:
+    case JX_PRIM_min:
+    case JX_PRIM_pad:
+    case JX_PRIM_select_n: return true;
+    default: return jx_prim_rearranges(eqn->prim->id);
+    }
+}
+
+static void watch_results(jx_planner *p, jx_watch *to, const jx_eqn *eqn, const jx_slot *ins,
+                          const jx_slot *outs)
 {
     size_t n = (size_t)eqn->nins + (size_t)eqn->nouts;
     jx_slot *slots = malloc((n + 1) * sizeof *slots);
@@ -336,7 +352,6 @@ void jx_plan_watch(jx_planner *p, jx_watch *to, const jx_eqn *eqn,
     bool *bad = to->tracks ? JX_NEW_ARRAY(p->arena, eqn->nouts + 1, bool) : NULL;
     watched data = {to, eqn, 0, 0, true, is_shell(eqn), numbers, operands, runs,
                     to->tracks && is_each(eqn, ins, outs), bad};
-
     if (!slots || !numbers || !operands || !runs || (to->tracks && !bad)) {
         jx_plan_starved(p);
         free(slots);
@@ -361,4 +376,11 @@ void jx_plan_watch(jx_planner *p, jx_watch *to, const jx_eqn *eqn,
         jx_plan_op(p, run_watch, &data, sizeof data, data.nins + data.nouts,
                    slots, 0, NULL, 0);
     free(slots);
+}
+
+void jx_plan_watch(jx_planner *p, jx_watch *to, const jx_eqn *eqn,
+                   const jx_slot *ins, const jx_slot *outs)
+{
+    if (to->tracks || !only_takes(eqn))
+        watch_results(p, to, eqn, ins, outs);
 }

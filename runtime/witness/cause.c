@@ -216,7 +216,7 @@ static bool is_trap(jx_hunt *h, int out, int nothers, const jx_eqn *const *other
 
 /* One half over a square root is that root's derivative; a root's that is a power is one
  * between -1 and 0. */
-static bool is_slope_of_root(const jx_hunt *h, const jx_unfinite *made)
+bool jx_hunt_is_slope_of_root(const jx_hunt *h, const jx_unfinite *made)
 {
     const jx_eqn *eqn = made->eqn, *root;
     double base = 1, power = 0;
@@ -251,7 +251,7 @@ jx_code jx_hunt_code(jx_hunt *h, const jx_unfinite *root, int out, int nothers,
 
     if (is_trap(h, out, nothers, others))
         return JX_CODE_NUM002;
-    if (is_slope_of_root(h, root))
+    if (jx_hunt_is_slope_of_root(h, root))
         return JX_CODE_NUM003;
     if (declared)
         return JX_CODE_NUM009;

@@ -80,6 +80,27 @@ static bool has_value(jx_hunt *h, int out, int nothers, const jx_eqn *const *oth
            is_missed(port, jx_exec_out(h->run.exec, out), jx_exec_out(h->wide.exec, out));
 }
 
+/* An output misses a value.  Nothing in double is worse than finite, so that excuses change
+ * nothing there; where something is, that is not known. */
+static bool misses(jx_hunt *h)
+{
+    if (!open_wide(h))
+        return false;
+    *h->wide_watch = (jx_watch){0};
+    jx_hunt_hand_over(h, &h->wide);
+    if (!jx_hunt_spend(h, &h->wide))
+        return false;
+    if (h->wide_watch->nroots || h->wide_watch->nan.eqn)
+        return true;
+    for (int i = 0; i < h->run.nouts; i++) {
+        const jx_port *port = jx_plan_out(h->run.plan, i);
+        if (jx_dtype_is_float(port->dtype) &&
+            is_missed(port, jx_exec_out(h->run.exec, i), jx_exec_out(h->wide.exec, i)))
+            return true;
+    }
+    return false;
+}
+
 /* -- whose domain it is --------------------------------------------------------------- */
 
 static bool is_quotient(const jx_eqn *eqn)
@@ -180,4 +201,22 @@ bool jx_hunt_is_news(jx_hunt *h, const jx_unfinite *root, jx_code code, int out,
         return false;
     return !(h->plain.degenerate && h->plain.modest && implied) &&
            has_value(h, out, nothers, others);
+}
+
+/* More is finite once zeros that a choice made stay zeros. */
+static bool is_mended_by_zeros(jx_hunt *h)
+{
+    int64_t before = jx_hunt_count_bad(h);
+
+    return h->nabsorbing && jx_hunt_run(h, true, 0, NULL) && jx_hunt_count_bad(h) < before;
+}
+
+bool jx_hunt_may_be_news(jx_hunt *h, int nroots, const jx_unfinite *roots)
+{
+    if (h->plain.modest)
+        return true;
+    for (int i = 0; i < nroots; i++)
+        if (jx_hunt_is_slope_of_root(h, &roots[i]))
+            return true;
+    return misses(h) || is_mended_by_zeros(h);
 }

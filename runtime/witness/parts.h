@@ -87,12 +87,19 @@ bool jx_eqn_is_of_matrices(const jx_eqn *eqn);
 bool jx_hunt_is_news(jx_hunt *h, const jx_unfinite *root, jx_code code, int out, int nothers,
                      const jx_eqn *const *others);
 
+/* news.c: whether one of these roots may be, after a run in which none was excused; it may
+ * run again.  To ask that of each root takes a run or two for each, and what is made of large
+ * inputs has many, and no value in double, either. */
+bool jx_hunt_may_be_news(jx_hunt *h, int nroots, const jx_unfinite *roots);
+
 /* indices.c: keeps those of what the last run made of its indices that are worth telling. */
 bool jx_hunt_weigh_indices(jx_hunt *h, int count, const jx_misuse *misuses);
 
 /* cause.c: which code is for it. */
 jx_code jx_hunt_code(jx_hunt *h, const jx_unfinite *root, int out, int nothers,
                      const jx_eqn *const *others);
+/* Whether it is the derivative of a root, where that root is zero. */
+bool jx_hunt_is_slope_of_root(const jx_hunt *h, const jx_unfinite *made);
 /* Whether a choice that makes cotangents zero stands in another expression. */
 bool jx_hunt_is_masked_elsewhere(const jx_hunt *h, const jx_eqn *eqn);
 /* Whether it is a factor of a derivative alone, and the expression that it is of had a value
@@ -108,6 +115,9 @@ void jx_hunt_look_at_uses(jx_hunt *h);
 /* witness.c: runs it with these excused; the first output that is not finite, or -1. */
 bool jx_hunt_run(jx_hunt *h, bool absorbing, int nexcused, const jx_eqn *const *excused);
 int jx_hunt_bad_output(const jx_hunt *h);
+/* witness.c: elements of its outputs that are not finite; those that are no number count
+ * twice. */
+int64_t jx_hunt_count_bad(const jx_hunt *h);
 
 /* witness.c: keeps an equation that is to blame for an output of the last run, in which the
  * others were excused, if it is worth it. */

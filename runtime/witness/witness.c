@@ -66,7 +66,7 @@ int jx_hunt_bad_output(const jx_hunt *h)
 }
 
 /* Elements of outputs that are not finite; those that are no number count twice. */
-static int64_t count_bad(const jx_hunt *h)
+int64_t jx_hunt_count_bad(const jx_hunt *h)
 {
     int64_t count = 0;
 
@@ -74,7 +74,9 @@ static int64_t count_bad(const jx_hunt *h)
         const jx_port *port = jx_plan_out(h->run.plan, i);
         const char *data = jx_exec_out(h->run.exec, i);
         bool complex = jx_dtype_is_complex(port->dtype);
-        for (int64_t k = 0; jx_dtype_is_inexact(port->dtype) && k < port->count; k++) {
+        if (!jx_dtype_is_inexact(port->dtype) || jx_finite_at_sight(port->dtype, data, port->count))
+            continue;
+        for (int64_t k = 0; k < port->count; k++) {
             double parts[2] = {0};
             jx_convert(port->dtype, complex ? JX_C128 : JX_F64,
                        data + (size_t)k * jx_dtype_of(port->dtype)->bytes, parts, 1);
@@ -100,13 +102,13 @@ static bool any_bad_input(const jx_hunt *h)
 static bool is_to_blame(jx_hunt *h, const jx_eqn *eqn, int nothers, const jx_eqn *const *others)
 {
     const jx_eqn *all[JX_EXCUSED];
-    int64_t before = count_bad(h);
+    int64_t before = jx_hunt_count_bad(h);
 
     if (!any_bad_input(h) || nothers >= JX_EXCUSED)
         return true;
     memcpy(all, others, (size_t)nothers * sizeof *all);
     all[nothers] = eqn;
-    return jx_hunt_run(h, false, nothers + 1, all) && count_bad(h) < before;
+    return jx_hunt_run(h, false, nothers + 1, all) && jx_hunt_count_bad(h) < before;
 }
 
 const void *const *jx_hunt_inputs(jx_hunt *h)
@@ -291,6 +293,8 @@ bool jx_hunt_weigh_numbers(jx_hunt *h)
     memcpy(roots, h->watch->roots, sizeof roots);
     memcpy(h->roots, roots, sizeof roots);
     h->nroots = nroots;
+    if (nroots > 1 && h->plain.any && !jx_hunt_may_be_news(h, nroots, roots))
+        return h->operations > 0;
     if (nroots > 1)
         return weigh(h, nroots, roots);
     if (!jx_hunt_knows(h, roots[0].eqn))
