@@ -2,6 +2,7 @@
 #include "runtime/badness.h"
 
 #include "runtime/elementwise.h"
+#include "runtime/kernels/vector.h"
 
 #include <math.h>
 #include <string.h>
@@ -56,7 +57,7 @@ static bool all_finite(const double *values, int64_t count)
 
 /* The same of floats as they lie in memory: an exponent of ones is not finite. */
 #define ALL_FINITE(name, type, exponent)                                                     \
-    static bool name(const void *at, int64_t count)                                         \
+    JX_VECTOR_CLONES static bool name(const void *at, int64_t count)                        \
     {                                                                                       \
         const type *bits = at;                                                              \
         type any = 0;                                                                       \
@@ -85,7 +86,8 @@ bool jx_finite_at_sight(jx_dtype dtype, const void *at, int64_t count)
 
 /* Infinities and NaN among floats as they lie in memory. */
 #define TALLY(name, type, exponent, fraction)                                                \
-    static void name(const void *at, int64_t count, int64_t *infinite, int64_t *nan)        \
+    JX_VECTOR_CLONES static void name(const void *at, int64_t count, int64_t *infinite,     \
+                                      int64_t *nan)                                         \
     {                                                                                       \
         const type *bits = at;                                                              \
         type mask = (type)((exponent) | (fraction)), all = 0, numbers = 0;                  \

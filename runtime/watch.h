@@ -77,6 +77,7 @@ typedef struct jx_watch {
     /* Each equation once for each kind; more than there is room for are left out. */
     int nmisuses;
     jx_misuse misuses[JX_WATCHED_ROOTS];
+    bool indexed; /* said when the plan is made: an equation of it takes indices */
     /* Where the plan has probes of integers, likewise. */
     int nslips;
     jx_slip slips[JX_WATCHED_ROOTS];

@@ -464,6 +464,7 @@ void jx_plan_watch_indices(jx_planner *p, jx_watch *to, const jx_eqn *eqn, const
         jx_plan_starved(p);
         return;
     }
+    to->indexed = true;
     memcpy(slots, ins, (size_t)n * sizeof *slots);
     slots[n] = outs[0];
     jx_plan_op(p, run_indexed, &data, sizeof data, n + 1, slots, 0, NULL, 0);

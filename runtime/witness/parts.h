@@ -32,6 +32,8 @@ typedef struct jx_hunt {
     const jx_witness_options *options;
     jx_watch *watch;
     jx_callee run; /* the program, watched */
+    jx_callee glance; /* the same without a watch, if all that a run may show is in its outputs;
+                         it takes the inputs of `run` */
     jx_callee wide; /* the same in double; opened when it is asked for */
     jx_watch *wide_watch;
     bool wide_failed;

@@ -53,16 +53,20 @@ bool jx_hunt_run(jx_hunt *h, bool absorbing, int nexcused, const jx_eqn *const *
     return false;
 }
 
-/* The first output that is not finite, or -1. */
-int jx_hunt_bad_output(const jx_hunt *h)
+static int bad_output(const jx_callee *f)
 {
     jx_unfinite found;
 
-    for (int i = 0; i < h->run.nouts; i++)
-        if (jx_port_find_unfinite(jx_plan_out(h->run.plan, i), jx_exec_out(h->run.exec, i),
-                                  &found))
+    for (int i = 0; i < f->nouts; i++)
+        if (jx_port_find_unfinite(jx_plan_out(f->plan, i), jx_exec_out(f->exec, i), &found))
             return i;
     return -1;
+}
+
+/* The first output that is not finite, or -1. */
+int jx_hunt_bad_output(const jx_hunt *h)
+{
+    return bad_output(&h->run);
 }
 
 /* Elements of outputs that are not finite; those that are no number count twice. */
@@ -302,11 +306,30 @@ bool jx_hunt_weigh_numbers(jx_hunt *h)
     return true;
 }
 
+/* A run that nobody watches takes a fraction of the time, and most points show nothing. */
+static bool is_finite_at_a_glance(jx_hunt *h)
+{
+    bool is;
+
+    if (!h->glance.plan || h->operations <= 0)
+        return false;
+    jx_exec_limit(h->glance.exec, h->operations);
+    is = jx_exec_run(h->glance.exec, (const void *const *)h->run.in, NULL) &&
+         bad_output(&h->glance) < 0;
+    if (is) {
+        h->to->runs++;
+        h->operations -= jx_exec_operations(h->glance.exec) + 1 + h->weight;
+    }
+    return is;
+}
+
 bool jx_hunt_try(jx_hunt *h)
 {
     jx_misuse misuses[JX_WATCHED_ROOTS];
     int nmisuses;
 
+    if (is_finite_at_a_glance(h))
+        return true;
     if (!jx_hunt_run(h, false, 0, NULL))
         return h->operations > 0;
     nmisuses = h->watch->nmisuses;
@@ -394,7 +417,8 @@ static void search(jx_hunt *h, bool flushed)
 {
     jx_site site = {0};
 
-    if (!jx_exec_flush(h->run.exec, flushed))
+    if (!jx_exec_flush(h->run.exec, flushed) ||
+        (h->glance.exec && !jx_exec_flush(h->glance.exec, flushed)))
         return;
     h->flushed = flushed;
     h->operations = h->options->operations / 2;
@@ -465,6 +489,19 @@ static bool begin(jx_hunt *h, const jx_typed *typed, const jx_witness_options *o
     return jx_origins_make(&h->origins, program);
 }
 
+/* Where a run takes longer than the plan of one.  What is missing without it is time alone. */
+static void open_glance(jx_hunt *h)
+{
+    enum { MOST_MEMORY = 1 << 26 };
+    const jx_plan_options how = {.domain = JX_DECLARED, .memory = h->options->memory};
+    bool all_is_shown = !h->watch->indexed || h->options->nseeds;
+
+    if (all_is_shown && h->weight > jx_plan_nops(h->run.plan) &&
+        jx_plan_memory(h->run.plan) <= MOST_MEMORY &&
+        !jx_callee_open(&h->glance, h->typed, &h->program->entry, &how))
+        jx_error_clear(h->program->ctx);
+}
+
 bool jx_witness_search(const jx_typed *typed, const jx_witness_options *options,
                        jx_witnesses *to)
 {
@@ -473,6 +510,7 @@ bool jx_witness_search(const jx_typed *typed, const jx_witness_options *options,
 
     if (held) {
         look_at_cost(&h);
+        open_glance(&h);
         jx_hunt_look_backward(&h);
     }
     if (held && options->plain)
@@ -482,6 +520,7 @@ bool jx_witness_search(const jx_typed *typed, const jx_witness_options *options,
         to->spent |= h.operations <= 0;
     }
     jx_callee_close(&h.run);
+    jx_callee_close(&h.glance);
     jx_callee_close(&h.wide);
     return jx_ok(typed->program->ctx);
 }
