@@ -36,7 +36,7 @@ DIAGNOSES = {
     "collective-divergence": "MSH010", "axis-wrong": "MSH012", "dim-wrong": "MSH013",
     "tiling": "MSH014", "index-off": "MSH015", "slice-clamp": "MSH016", "grad-scale": "MSH017",
     "grad-missing-reduce": "MSH018", "nan-trap": "MSH019", "nonlinear-local": "MSH020",
-    "rng-same": "MSH021", "spec-order": "MSH022", "group-wrong": "MSH026", "dtype-accum": "MSH025",
+    "rng-same": "MSH021", "spec-order": "MSH022", "group-wrong": "MSH026", "layout-fused": "MSH027", "dtype-accum": "MSH025",
 }
 
 

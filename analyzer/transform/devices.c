@@ -381,7 +381,7 @@ static jx_device_pairs pairs_of(const jx_devices *s)
     return (jx_device_pairs){to ? count : 0, to};
 }
 
-jx_program *jx_program_spread(const jx_typed *typed, jx_device_change change,
+jx_program *jx_program_spread(const jx_typed *typed, const jx_device_change *change,
                               jx_device_pairs *pairs)
 {
     const jx_program *from = typed->program;
@@ -395,7 +395,8 @@ jx_program *jx_program_spread(const jx_typed *typed, jx_device_change change,
         return NULL;
     if (begin_program(&s, typed, from->entry.jaxpr, (jx_assignment){0, NULL})) {
         s.pairs = pairs != NULL;
-        s.change = change;
+        if (change)
+            s.change = *change;
         now = runs_spread(&s, from->entry.jaxpr, 0) ? written_out(&s, from->entry.jaxpr)
               : s.failed                            ? NULL
                          : new_entry(&s, from->devices > 1 ? from->devices : 1);

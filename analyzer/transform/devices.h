@@ -38,20 +38,42 @@ typedef struct jx_device_pairs {
     const jx_device_pair *at;
 } jx_device_pairs;
 
-/* A program that differs from what was written in one thing everywhere: what it computes then
- * says whether that is what is wrong with it. */
-typedef enum jx_device_change {
+/* A program that differs from what was written in one thing: what it computes then says
+ * whether that is what is wrong with it.  Axes are bits, by their numbers in the mesh. */
+typedef enum jx_device_change_kind {
     JX_DEVICES_AS_WRITTEN = 0,
-    JX_DEVICES_TURNED, /* permutations go the other way round */
-    JX_DEVICES_AHEAD,  /* each device takes itself for the next one ... */
-    JX_DEVICES_BEHIND, /* ... or the one before */
+    JX_DEVICES_TURNED,    /* permutations go the other way round */
+    JX_DEVICES_SHIFTED,   /* ... or to the device that is `by` further along `axes` */
+    JX_DEVICES_COUNTED,   /* each device takes itself for that one */
+    JX_DEVICES_CROSSED,   /* ... or for the one that stands along each of two axes as it does
+                             along the other */
+    JX_DEVICES_REGROUPED, /* collectives go along `axes` */
+    JX_DEVICES_STRIDED,   /* ... or over groups as large, but of devices that are apart */
+    JX_DEVICES_REORDERED, /* the first of two axes that they go along counts fastest */
+    JX_DEVICES_SCALED,    /* what is summed over devices is a mean (by > 0), or a mean summed */
+    JX_DEVICES_LEFT_OUT,  /* it is not summed */
+    JX_DEVICES_JOINED,    /* what a device reduces by itself is summed over devices along
+                             `axes`, too (by: averaged); what `without` sums is not summed */
+    JX_DEVICES_PLACED,    /* numbers that count elements go on along `axes` */
+    JX_DEVICES_UNMOVED,   /* of a sum its operand `by` is all that there is */
+    JX_DEVICES_RECUT,     /* an array is cut by its axes in the other order ... */
+    JX_DEVICES_SWAPPED,   /* ... or by each of two axes where the other cuts it ... */
+    JX_DEVICES_FUSED,     /* ... or made of `by` arrays of which each is cut */
+} jx_device_change_kind;
+
+typedef struct jx_device_change {
+    jx_device_change_kind kind;
+    const jx_eqn *at, *without; /* or all that are written at its place; NULL: all */
+    unsigned axes;
+    int by;
+    int number; /* of the array: an operand, or behind them a result */
 } jx_device_change;
 
 /* The same for as many devices as the meshes of its computations have (or the module
  * says).  Results of computations in the entry that several devices share, and do not have
  * from one equation, are further results of the program: `pairs` says of which array each
- * two of them are; NULL: nobody wants them. */
-jx_program *jx_program_spread(const jx_typed *typed, jx_device_change change,
+ * two of them are; NULL: nobody wants them.  `change` may be NULL. */
+jx_program *jx_program_spread(const jx_typed *typed, const jx_device_change *change,
                               jx_device_pairs *pairs);
 
 /* This process is all devices. */

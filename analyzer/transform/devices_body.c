@@ -230,7 +230,7 @@ static bool local(jx_devices_body *m, const jx_eqn *eqn,
                              jx_device_row(outs, d)))
             return false;
     }
-    return true;
+    return jx_devices_change_local(m, eqn, ins, outs);
 }
 
 /* ---- arrays and the parts that devices have ---- */
@@ -534,6 +534,34 @@ static bool compare_all(jx_devices_body *m, const jx_eqn *eqn,
     return true;
 }
 
+/* The shardings from number `first` on, where one of them is changed. */
+static jx_shardings recut(jx_devices *s, const jx_eqn *eqn, jx_shardings from, int first)
+{
+    jx_sharding *to = JX_NEW_ARRAY(s->scratch, from.count + 1, jx_sharding);
+
+    for (int i = 0; to && i < from.count; i++) {
+        to[i] = from.at[i];
+        jx_devices_change_cut(s, eqn, first + i, &to[i]);
+    }
+    return to ? (jx_shardings){from.count, to} : from;
+}
+
+/* A result as one device has all of it. */
+static jx_atom whole_result(jx_devices_body *m, const jx_p_manual_computation *p,
+                            const jx_eqn *eqn, const jx_device_atoms *results, int number,
+                            int device)
+{
+    const jx_sharding *how = &p->out_shardings.at[number];
+    int64_t place[MOST_RANK], index, count;
+    jx_atom all = assembled(m, p, how, results, number, device, 0, place);
+
+    for (int k = 0; k < how->rank && !m->s->failed; k++) {
+        place_of(m->s, p, &how->axes[k], device, &index, &count);
+        all = jx_devices_change_fused(m, eqn, eqn->nins + number, all, k, count, true);
+    }
+    return all;
+}
+
 bool jx_devices_manual(jx_devices_body *m, const jx_eqn *eqn,
                        const jx_device_atoms *ins, jx_team wanted,
                        const jx_device_atoms *outs)
@@ -544,7 +572,7 @@ bool jx_devices_manual(jx_devices_body *m, const jx_eqn *eqn,
     const jx_jaxpr *body = p->jaxpr.jaxpr;
     jx_device_atoms parts = jx_device_atoms_new(s, eqn->nins),
                     results = jx_device_atoms_new(s, eqn->nouts);
-    int64_t place[MOST_RANK], index, count;
+    int64_t index, count;
 
     JX_ASSERT(all_stand_apart(s));
     if (!said || s->failed || p->in_shardings.count != eqn->nins ||
@@ -552,6 +580,8 @@ bool jx_devices_manual(jx_devices_body *m, const jx_eqn *eqn,
         body->nouts != eqn->nouts)
         return jx_devices_fail(
             s, "its shardings do not fit its operands and results");
+    p->in_shardings = recut(s, eqn, p->in_shardings, 0);
+    p->out_shardings = recut(s, eqn, p->out_shardings, eqn->nins);
     for (int i = 0; i < eqn->nins; i++) {
         const jx_sharding *how = &p->in_shardings.at[i];
         if (!check_sharding(s, how, jx_atom_aval(jx_device_row(ins, s->team.at[0])[i])))
@@ -559,8 +589,9 @@ bool jx_devices_manual(jx_devices_body *m, const jx_eqn *eqn,
         for (int t = 0; t < s->team.count && !s->failed; t++) {
             int d = s->team.at[t];
             jx_atom part = jx_device_row(ins, d)[i];
-            for (int k = 0; k < how->rank; k++) {
+            for (int k = 0; k < how->rank && !s->failed; k++) {
                 place_of(s, p, &how->axes[k], d, &index, &count);
+                part = jx_devices_change_fused(m, eqn, i, part, k, count, false);
                 part = jx_devices_part(m, part, k, index, count);
             }
             jx_device_row(&parts, d)[i] = part;
@@ -579,7 +610,7 @@ bool jx_devices_manual(jx_devices_body *m, const jx_eqn *eqn,
             return false;
         for (int t = 0; t < wanted.count && !s->failed; t++)
             jx_device_row(outs, wanted.at[t])[i] =
-                assembled(m, p, how, &results, i, wanted.at[t], 0, place);
+                whole_result(m, p, eqn, &results, i, wanted.at[t]);
     }
     if (s->pairs && !s->depth)
         note_copies(m, p, eqn, &results, outs);

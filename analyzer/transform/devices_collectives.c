@@ -100,9 +100,9 @@ typedef bool group_fn(jx_devices_body *m, const jx_collective *c, int operands,
                       const jx_device_atoms *ins, const jx_device_atoms *outs,
                       int count, const int *members);
 
-static bool each_group(jx_devices_body *m, const jx_eqn *eqn,
-                       const jx_collective *c, const jx_device_atoms *ins,
-                       const jx_device_atoms *outs, group_fn *work, group_fn *of_rank)
+static bool each_group(jx_devices_body *m, int operands, const jx_collective *c,
+                       const jx_device_atoms *ins, const jx_device_atoms *outs,
+                       group_fn *work, group_fn *of_rank)
 {
     jx_devices *s = m->s;
     int *members = JX_NEW_ARRAY(s->scratch, s->count, int);
@@ -123,12 +123,12 @@ static bool each_group(jx_devices_body *m, const jx_eqn *eqn,
         for (int i = 0; i < count; i++)
             done[members[i]] = true;
         if (s->rank != JX_ALL_DEVICES && of_rank) {
-            of_rank(m, c, eqn->nins, ins, outs, count, members);
+            of_rank(m, c, operands, ins, outs, count, members);
             break;
         }
-        if (s->rank != JX_ALL_DEVICES && !fetch_all(m, eqn->nins, &ins, count, members))
+        if (s->rank != JX_ALL_DEVICES && !fetch_all(m, operands, &ins, count, members))
             break;
-        work(m, c, eqn->nins, ins, outs, count, members);
+        work(m, c, operands, ins, outs, count, members);
     }
     return !s->failed;
 }
@@ -423,10 +423,8 @@ static bool permute(jx_devices_body *m, const jx_collective *c,
         return false;
     for (int i = 0; i < c->groups.count; i++) {
         const jx_ints *pair = &c->groups.at[i];
-        bool turned = s->change == JX_DEVICES_TURNED;
         if (in_team(s, pair->at[0]) && in_team(s, pair->at[1]))
-            jx_device_row(outs, (int)pair->at[!turned])[0] =
-                jx_device_row(ins, (int)pair->at[turned])[0];
+            jx_device_row(outs, (int)pair->at[1])[0] = jx_device_row(ins, (int)pair->at[0])[0];
     }
     return !s->failed;
 }
@@ -472,15 +470,20 @@ static bool numbered(jx_devices_body *m, const jx_eqn *eqn,
                      const jx_device_atoms *outs)
 {
     for (int t = 0; t < m->s->team.count; t++) {
-        int d = m->s->team.at[t], count = m->s->count;
-        int taken_for = m->s->change == JX_DEVICES_AHEAD    ? (d + 1) % count
-                        : m->s->change == JX_DEVICES_BEHIND ? (d + count - 1) % count
-                                                            : d;
-        jx_device_row(outs, d)[0] =
-            jx_build_number(&m->body, eqn->outs[0]->aval->dtype,
-                            (double)number_of(m->s, eqn, taken_for));
+        int d = m->s->team.at[t];
+        jx_device_row(outs, d)[0] = jx_build_number(
+            &m->body, eqn->outs[0]->aval->dtype,
+            (double)number_of(m->s, eqn, jx_devices_taken_for(m->s, eqn, d)));
     }
     return !m->s->failed;
+}
+
+bool jx_devices_combine(jx_devices_body *m, jx_prim_id op, jx_groups groups,
+                        const jx_device_atoms *values)
+{
+    const jx_collective c = {.kind = JX_COLLECTIVE_REDUCE, .groups = groups, .op = op};
+
+    return each_group(m, 1, &c, values, values, all_reduce, reduce_of_rank);
 }
 
 /* The devices that it names are those of all partitions, as in a
@@ -513,19 +516,21 @@ bool jx_devices_collective(jx_devices_body *m, const jx_eqn *eqn,
                                eqn->prim->name);
     if (!jx_devices_collective_of(m->s, eqn, &c))
         return false;
+    jx_devices_change_collective(m->s, eqn, &c);
     switch (c.kind) {
     case JX_COLLECTIVE_REDUCE:
-        return each_group(m, eqn, &c, ins, outs, all_reduce, reduce_of_rank);
+        return each_group(m, eqn->nins, &c, ins, outs, all_reduce, reduce_of_rank) &&
+               jx_devices_change_sum(m, eqn, c.all ? m->s->count : c.groups.at[0].count, ins, outs);
     case JX_COLLECTIVE_GATHER:
-        return each_group(m, eqn, &c, ins, outs, all_gather, NULL);
+        return each_group(m, eqn->nins, &c, ins, outs, all_gather, NULL);
     case JX_COLLECTIVE_SCATTER:
-        return each_group(m, eqn, &c, ins, outs, reduce_scatter, scatter_of_rank);
+        return each_group(m, eqn->nins, &c, ins, outs, reduce_scatter, scatter_of_rank);
     case JX_COLLECTIVE_EXCHANGE:
-        return each_group(m, eqn, &c, ins, outs, all_to_all, exchange_of_rank);
+        return each_group(m, eqn->nins, &c, ins, outs, all_to_all, exchange_of_rank);
     case JX_COLLECTIVE_PERMUTE: return permute(m, &c, ins, outs);
     case JX_COLLECTIVE_BROADCAST: return broadcast(m, &c, ins, outs);
     case JX_COLLECTIVE_NUMBER: return numbered(m, eqn, outs);
     case JX_COLLECTIVE_RAGGED: break;
     }
-    return each_group(m, eqn, &c, ins, outs, ragged, NULL);
+    return each_group(m, eqn->nins, &c, ins, outs, ragged, NULL);
 }

@@ -175,4 +175,24 @@ jx_devices_eqn jx_devices_collective; /* devices_collectives.c */
 jx_devices_eqn jx_devices_while, jx_devices_cond, jx_devices_scan,
     jx_devices_call;
 
+/* ---- what is changed (devices_changes.c); where nothing is, all stays as it is ---- */
+
+void jx_devices_change_collective(jx_devices *s, const jx_eqn *eqn, jx_collective *c);
+/* What a device gets of a sum over `count`, or its own where nothing is summed. */
+bool jx_devices_change_sum(jx_devices_body *m, const jx_eqn *eqn, int count,
+                           const jx_device_atoms *ins, const jx_device_atoms *outs);
+/* Whom a device takes itself for. */
+int jx_devices_taken_for(const jx_devices *s, const jx_eqn *eqn, int device);
+/* What a device has computed by itself. */
+bool jx_devices_change_local(jx_devices_body *m, const jx_eqn *eqn, const jx_device_atoms *ins,
+                             const jx_device_atoms *outs);
+/* How an array of a computation is cut; and an array of fused ones, in the order that is
+ * cut so that each is, or back. */
+void jx_devices_change_cut(jx_devices *s, const jx_eqn *eqn, int number, jx_sharding *how);
+jx_atom jx_devices_change_fused(jx_devices_body *m, const jx_eqn *eqn, int number, jx_atom array,
+                                int64_t axis, int64_t count, bool back);
+/* What each device has is combined along axes of the mesh, in place. */
+bool jx_devices_combine(jx_devices_body *m, jx_prim_id op, jx_groups groups,
+                        const jx_device_atoms *values);
+
 #endif

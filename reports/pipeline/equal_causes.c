@@ -5,7 +5,7 @@
  * and may be wrong: the difference itself is not. */
 #include "reports/pipeline/equal_causes.h"
 
-#include "reports/pipeline/equal_ready.h"
+#include "reports/pipeline/equal_repairs.h"
 #include "reports/pipeline/sharded.h"
 #include "runtime/elementwise.h"
 
@@ -33,6 +33,9 @@ static void tell_factor(const jx_equal_words *w, bool gradient, jx_equal_cause *
                          twice  ? "what is summed is the same on all of them already"
                          : more ? "summed twice, or a sum in place of a mean"
                                 : "a mean in place of a sum, or averaged twice");
+    } else if ((d->over > 1) != (d->under > 1)) {
+        to->code = JX_CODE_MSH009;
+        jx_buffer_puts(&text, ": a sum of so many in place of their mean, or the reverse");
     }
     to->note = jx_arena_take(w->program->ctx->arena, &text);
 }
@@ -79,7 +82,7 @@ static void tell_unfinite(const jx_equal_words *w, jx_equal_cause *to)
 
 /* ---- devices that do not agree */
 
-static void tell_pair(const jx_equal_words *w, jx_equal_cause *to)
+static void tell_pair(const jx_equal_words *w, bool gradient, jx_equal_cause *to)
 {
     int number = w->floats->pair.output - w->question->nouts;
     int device = w->pairs[0]->at[number].device;
@@ -87,6 +90,8 @@ static void tell_pair(const jx_equal_words *w, jx_equal_cause *to)
 
     bool back = jx_find_eqn(w->sharded.program, jx_is_backward) != NULL;
 
+    if (jx_equal_find_repair(w, gradient, to))
+        return;
     if (!reduction) {
         to->code = back ? JX_CODE_MSH018 : JX_CODE_MSH008;
         to->note = "nothing is summed over devices";
@@ -110,58 +115,12 @@ static void tell_pair(const jx_equal_words *w, jx_equal_cause *to)
 
 /* ---- sums that are made of other terms */
 
-/* Whether with that change everywhere it is the other program. */
-static bool is_same_with(const jx_equal_words *w, bool gradient, jx_device_change change)
-{
-    jx_equal_question question = *w->question;
-    jx_ordinary changed;
-    jx_equal_fields fields;
-
-    if (!jx_ordinary_make(w->sharded.program, gradient, change, &changed) ||
-        changed.program->entry.jaxpr->nouts < question.nouts) {
-        if (w->sharded.program->ctx->error.kind != JX_E_LIMIT)
-            jx_error_clear(w->sharded.program->ctx);
-        return false;
-    }
-    question.a = (jx_equal_side){.typed = changed.typed};
-    return jx_equal_over_fields(&question, &fields) &&
-           (fields.identical || (fields.pair >= 0 && fields.differs.output < 0));
-}
-
-/* What would make it right, if one thing everywhere does. */
-static bool tell_repair(const jx_equal_words *w, bool gradient, jx_equal_cause *to)
-{
-    const jx_eqn *permutation = jx_find_eqn(w->sharded.program, jx_permutes_devices);
-    const jx_eqn *index = jx_find_eqn(w->sharded.program, jx_numbers_devices);
-
-    if (permutation && is_same_with(w, gradient, JX_DEVICES_TURNED)) {
-        to->code = JX_CODE_MSH006;
-        to->stack = permutation->stack;
-        to->note = "with all permutations the other way round it is the same over the reals";
-        return true;
-    }
-    for (int i = 0; index && i < 2; i++) {
-        if (!is_same_with(w, gradient, i ? JX_DEVICES_BEHIND : JX_DEVICES_AHEAD))
-            continue;
-        to->code = JX_CODE_MSH015;
-        to->stack = index->stack;
-        to->note = i ? "with the index of the device before in place of its own "
-                       "(axis_index - 1) it is the same over the reals"
-                     : "with the index of the next device in place of its own "
-                       "(axis_index + 1) it is the same over the reals";
-        return true;
-    }
-    return false;
-}
-
 /* The same numbers stand at other places. */
-static void tell_places(const jx_equal_words *w, bool gradient, jx_equal_cause *to)
+static void tell_places(const jx_equal_words *w, jx_equal_cause *to)
 {
-    const jx_eqn *gather = jx_find_eqn(w->sharded.program, jx_gathers_devices);
+    const jx_eqn *gather = jx_find_eqn(w->sharded.program, jx_moves_blocks);
     const jx_eqn *cut = jx_find_eqn(w->sharded.program, jx_cuts_by_many);
 
-    if (tell_repair(w, gradient, to))
-        return;
     to->code = cut ? JX_CODE_MSH022 : JX_CODE_MSH015;
     if (gather)
         to->code = jx_is_stacked(w->sharded.program, gather) ? JX_CODE_MSH014 : JX_CODE_MSH013;
@@ -176,9 +135,9 @@ static void tell_terms(const jx_equal_words *w, bool gradient, jx_equal_cause *t
     bool back = gradient || jx_find_eqn(w->sharded.program, jx_is_backward);
     const jx_eqn *permutation = jx_find_eqn(w->sharded.program, jx_permutes_devices);
     const jx_eqn *gather = jx_find_eqn(w->sharded.program, jx_gathers_devices);
-    int sign;
-
     const jx_eqn *curve = jx_find_curve(&w->sharded);
+    bool less, more;
+    int sign = 0;
 
     if (curve) {
         to->code = JX_CODE_MSH020;
@@ -188,13 +147,16 @@ static void tell_terms(const jx_equal_words *w, bool gradient, jx_equal_cause *t
         return;
     }
     if (w->fields->differs.rearranged) {
-        tell_places(w, gradient, to);
+        tell_places(w, to);
+        return;
+    }
+    if (jx_equal_reach(w->question, &less, &more) && less && !more) {
+        to->code = back ? JX_CODE_MSH018 : JX_CODE_MSH008;
+        to->note = "it depends on less of the inputs: terms are missing";
         return;
     }
     if (!jx_equal_of_ones(w->question, &sign))
-        return;
-    if (sign == 0 && tell_repair(w, gradient, to))
-        return;
+        sign = 0;
     if (sign < 0) {
         to->code = back ? JX_CODE_MSH018 : JX_CODE_MSH008;
         to->note = "where all inputs are 1 it gives less: terms are missing";
@@ -204,13 +166,12 @@ static void tell_terms(const jx_equal_words *w, bool gradient, jx_equal_cause *t
     } else if (permutation) {
         to->code = JX_CODE_MSH015;
         to->stack = permutation->stack;
-        to->note = "where all inputs are 1 it gives the same: blocks meet others than they are "
-                   "meant for, by the permutation or by the index of a block";
+        to->note = "blocks meet others than they are meant for, by the permutation or by the "
+                   "index of a block";
     } else if (gather) {
         to->code = jx_is_stacked(w->sharded.program, gather) ? JX_CODE_MSH014 : JX_CODE_MSH013;
         to->stack = gather->stack;
-        to->note = "where all inputs are 1 it gives the same: what is gathered stands in another "
-                   "order";
+        to->note = "what is gathered stands in another order";
     }
 }
 
@@ -224,6 +185,8 @@ static bool tell_devices(const jx_equal_words *w, bool gradient, jx_equal_cause 
         if (!(eqn = jx_find_eqn(w->sharded.program, jx_narrows)))
             return false;
         to->code = JX_CODE_MSH025;
+    } else if (jx_equal_find_repair(w, gradient, to)) {
+        return true;
     } else if ((eqn = w->fields->clamped)) {
         to->code = JX_CODE_MSH016;
         to->note = "this slice would reach outside of its array, and begins elsewhere";
@@ -275,7 +238,7 @@ void jx_equal_find_cause(const jx_equal_words *w, bool gradient, jx_equal_cause 
     if (w->floats->pair.point && w->floats->pair.side)
         to->code = JX_CODE_MSH002;
     else if (w->floats->pair.point)
-        tell_pair(w, to);
+        tell_pair(w, gradient, to);
     else if ((d->output >= 0 && d->unfinite) || (has_nan(w) && w->fields->masked))
         tell_unfinite(w, to);
     else if (d->output >= 0 && d->over && !w->floats->differs.rounded)

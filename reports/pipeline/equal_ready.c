@@ -15,14 +15,23 @@ static int devices_of(const jx_program *program)
     return jx_devices_any(program) ? (int)count : program->devices > 1 ? (int)program->devices : 1;
 }
 
-bool jx_ordinary_make(jx_program *program, bool gradient, jx_device_change change,
+/* ... and without what was called. */
+static jx_program *without_calls(jx_program *program)
+{
+    jx_program *flat = jx_program_inline(program);
+
+    return flat ? jx_program_refine(flat, &flat->entry, 0, NULL) : NULL;
+}
+
+bool jx_ordinary_make(jx_program *program, bool gradient, const jx_device_change *change,
                       jx_ordinary *to)
 {
     const jx_typed *typed;
 
     *to = (jx_ordinary){.devices = devices_of(program)};
     to->mesh = jx_devices_any(program) && program->nmeshes ? &program->meshes[0] : NULL;
-    if (!(to->flat = jx_program_inline(program)))
+    to->flat = change ? program : without_calls(program);
+    if (!to->flat)
         return false;
     if (!gradient) /* a derivative asks for the rules of what is called */
         program = to->flat;

@@ -14,8 +14,8 @@ typedef struct jx_ordinary {
 } jx_ordinary;
 
 /* Of a program without symbolic sizes: it, or its derivative backwards.  False with an error
- * in its context. */
-bool jx_ordinary_make(jx_program *program, bool gradient, jx_device_change change,
+ * in its context.  `change`: of what devices run in a program that is without calls, or NULL. */
+bool jx_ordinary_make(jx_program *program, bool gradient, const jx_device_change *change,
                       jx_ordinary *to);
 
 #endif

@@ -271,8 +271,8 @@ static bool compare_at(jx_program *a, jx_program *b, const char *sizes,
     for (int g = 0; g < (options->gradient ? 2 : 1); g++) {
         jx_equality one = {.gradient = g, .sizes = sizes};
         jx_ordinary left, right;
-        bool ready = jx_ordinary_make(a, g, JX_DEVICES_AS_WRITTEN, &left) &&
-                     jx_ordinary_make(b, g, JX_DEVICES_AS_WRITTEN, &right);
+        bool ready = jx_ordinary_make(a, g, NULL, &left) &&
+                     jx_ordinary_make(b, g, NULL, &right);
         if (!ready && !g)
             return false;
         one.devices[0] = left.devices;

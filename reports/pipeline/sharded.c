@@ -3,7 +3,7 @@
 
 #include "analyzer/collective.h"
 #include "analyzer/lint/places.h"
-#include "frontend/ir/params.h"
+#include "frontend/ir/mesh.h"
 
 #include <string.h>
 
@@ -43,9 +43,36 @@ bool jx_gathers_devices(const jx_eqn *eqn)
     return kind == JX_COLLECTIVE_GATHER || kind == JX_COLLECTIVE_EXCHANGE;
 }
 
+bool jx_moves_blocks(const jx_eqn *eqn)
+{
+    return jx_gathers_devices(eqn) || jx_collective_kind_of(eqn) == JX_COLLECTIVE_SCATTER;
+}
+
 bool jx_numbers_devices(const jx_eqn *eqn)
 {
     return jx_collective_kind_of(eqn) == JX_COLLECTIVE_NUMBER;
+}
+
+bool jx_spreads(const jx_eqn *eqn)
+{
+    return eqn->prim->id == JX_PRIM_sdy_manual_computation || eqn->prim->id == JX_PRIM_shard_map;
+}
+
+bool jx_reduces_alone(const jx_eqn *eqn)
+{
+    return eqn->prim->id == JX_PRIM_reduce_sum || eqn->prim->id == JX_PRIM_reduce_max ||
+           eqn->prim->id == JX_PRIM_reduce_min || eqn->prim->id == JX_PRIM_dot_general;
+}
+
+bool jx_counts_elements(const jx_eqn *eqn)
+{
+    return eqn->prim->id == JX_PRIM_iota;
+}
+
+bool jx_moves_integers(const jx_eqn *eqn)
+{
+    return (eqn->prim->id == JX_PRIM_add || eqn->prim->id == JX_PRIM_sub) &&
+           jx_dtype_is_integer(eqn->outs[0]->aval->dtype);
 }
 
 static bool communicates(const jx_eqn *eqn)
@@ -57,8 +84,8 @@ static bool communicates(const jx_eqn *eqn)
 bool jx_draws_numbers(const jx_eqn *eqn)
 {
     return (eqn->prim->id == JX_PRIM_xor && eqn->outs[0]->aval->dtype == JX_U32) ||
-           eqn->prim->id == JX_PRIM_threefry2x32 || eqn->prim->id == JX_PRIM_rng_bit_generator ||
-           eqn->prim->id == JX_PRIM_stablehlo_rng;
+           eqn->prim->id == JX_PRIM_random_bits || eqn->prim->id == JX_PRIM_threefry2x32 ||
+           eqn->prim->id == JX_PRIM_rng_bit_generator || eqn->prim->id == JX_PRIM_stablehlo_rng;
 }
 
 bool jx_narrows(const jx_eqn *eqn)
@@ -142,8 +169,9 @@ static int64_t apart(const jx_mesh *mesh, int64_t a, int64_t b)
     return axes;
 }
 
-/* A group of devices is all of those that stand apart along some axes alone. */
-static bool is_of_axes(const jx_mesh *mesh, const jx_ints *group)
+/* A group of devices is all of those that stand apart along some axes alone, which are
+ * added. */
+static bool is_of_axes(const jx_mesh *mesh, const jx_ints *group, int64_t *of)
 {
     int64_t axes = 0, count = 1;
 
@@ -151,39 +179,49 @@ static bool is_of_axes(const jx_mesh *mesh, const jx_ints *group)
         axes |= apart(mesh, group->at[0], group->at[i]);
     for (int k = 0; k < mesh->naxes; k++)
         count *= axes >> k & 1 ? mesh->sizes[k] : 1;
+    *of |= axes;
     return count == group->count;
+}
+
+bool jx_group_axes(const jx_sharded *w, const jx_eqn *eqn, unsigned *axes)
+{
+    jx_groups groups = groups_of(w->program, eqn, jx_is_collective);
+    int64_t all = groups.count ? 0 : ((int64_t)1 << w->mesh->naxes) - 1;
+    bool good = true;
+
+    for (int g = 0; g < groups.count; g++)
+        good &= is_of_axes(w->mesh, &groups.at[g], &all);
+    *axes = (unsigned)all;
+    return good;
 }
 
 const jx_eqn *jx_find_odd_groups(const jx_sharded *w)
 {
+    unsigned axes;
+
     for (int i = 0; w->mesh && w->mesh->naxes < 32 && i < w->program->njaxprs; i++)
-        for (int k = 0; k < w->program->jaxprs[i]->neqns; k++) {
-            jx_groups groups = groups_of(w->program, &w->program->jaxprs[i]->eqns[k], jx_reduces_devices);
-            for (int g = 0; g < groups.count; g++)
-                if (!is_of_axes(w->mesh, &groups.at[g]))
-                    return &w->program->jaxprs[i]->eqns[k];
-        }
+        for (int k = 0; k < w->program->jaxprs[i]->neqns; k++)
+            if (jx_reduces_devices(&w->program->jaxprs[i]->eqns[k]) &&
+                !jx_group_axes(w, &w->program->jaxprs[i]->eqns[k], &axes))
+                return &w->program->jaxprs[i]->eqns[k];
     return NULL;
 }
 
 /* ---- permutations */
 
 /* A device that nobody sends to receives zeros. */
-static bool leaves_holes(const jx_program *program, const jx_eqn *eqn, const jx_mesh *mesh)
+bool jx_leaves_holes(const jx_sharded *w, const jx_eqn *eqn)
 {
-    int64_t count = 1;
-
-    for (int k = 0; mesh && k < mesh->naxes; k++)
-        count *= mesh->sizes[k];
-    return mesh && jx_permutes_devices(eqn) &&
-           groups_of(program, eqn, jx_permutes_devices).count < count;
+    return w->mesh && jx_permutes_devices(eqn) &&
+           groups_of(w->program, eqn, jx_permutes_devices).count <
+               jx_mesh_devices(w->mesh, INT64_MAX);
 }
 
 const jx_eqn *jx_find_holes(const jx_sharded *w)
 {
     for (int i = 0; i < w->program->njaxprs; i++)
         for (int k = 0; k < w->program->jaxprs[i]->neqns; k++)
-            if (leaves_holes(w->program, &w->program->jaxprs[i]->eqns[k], w->mesh))
+            if (jx_leaves_holes(w, &w->program->jaxprs[i]->eqns[k]))
                 return &w->program->jaxprs[i]->eqns[k];
     return NULL;
 }
@@ -231,6 +269,7 @@ static const jx_eqn *ratio_behind(const jx_jaxpr *jaxpr, jx_atom atom, int depth
     case JX_PRIM_broadcast_in_dim:
     case JX_PRIM_convert_element_type:
     case JX_PRIM_reduce_sum:
+    case JX_PRIM_dot_general:
         for (int i = 0; i < eqn->nins; i++) {
             const jx_eqn *found = ratio_behind(jaxpr, eqn->ins[i], depth + 1);
             if (found)
@@ -269,8 +308,13 @@ const jx_eqn *jx_find_ratio(const jx_sharded *w)
 bool jx_is_stacked(const jx_program *program, const jx_eqn *gather)
 {
     const jx_eqn *eqn = NULL;
+    jx_collective is;
     int64_t size;
 
+    if (jx_collective_of(program->ctx->arena, jx_collective_mesh(program, gather), gather, &is) ==
+            JX_COLLECTIVE_FITS &&
+        is.untiled)
+        return true;
     for (int i = 0; i < program->njaxprs && !eqn; i++)
         for (int k = 0; k < program->jaxprs[i]->neqns; k++)
             if (&program->jaxprs[i]->eqns[k] == gather)
@@ -332,31 +376,117 @@ const jx_eqn *jx_find_curve(const jx_sharded *w)
     for (int i = 0; !found && i < w->program->njaxprs; i++)
         for (int k = 0; !found && k < w->program->jaxprs[i]->neqns; k++)
             if (jx_reduces_devices(&w->program->jaxprs[i]->eqns[k]))
-                found = curve_behind(w->program->jaxprs[i],
-                                     w->program->jaxprs[i]->eqns[k].ins[0], 0);
+                found =
+                    curve_behind(w->program->jaxprs[i], w->program->jaxprs[i]->eqns[k].ins[0], 0);
     return found;
 }
 
-/* Some array is cut along an axis by several of the mesh at once. */
-static bool any_by_many(const jx_shardings *all)
+/* ---- what is not linear in a value */
+
+static bool holds_var(const jx_eqn *eqn, const char *made)
 {
-    for (int i = 0; i < all->count; i++)
-        for (int a = 0; a < all->at[i].rank; a++)
-            if (all->at[i].axes[a].count > 1)
-                return true;
+    for (int i = 0; i < eqn->nins; i++)
+        if (eqn->ins[i].var && made[eqn->ins[i].var->id])
+            return true;
     return false;
+}
+
+static bool is_made_of(jx_atom atom, const char *made)
+{
+    return atom.var && made[atom.var->id];
+}
+
+/* An equation some operands of which are made of the value. */
+static bool is_curve(const jx_eqn *eqn, const char *made)
+{
+    switch (eqn->prim->id) {
+    case JX_PRIM_mul:
+    case JX_PRIM_dot_general: return is_made_of(eqn->ins[0], made) && is_made_of(eqn->ins[1], made);
+    case JX_PRIM_div: return is_made_of(eqn->ins[1], made);
+    case JX_PRIM_add:
+    case JX_PRIM_sub:
+    case JX_PRIM_neg:
+    case JX_PRIM_copy:
+    case JX_PRIM_reshape:
+    case JX_PRIM_squeeze:
+    case JX_PRIM_transpose:
+    case JX_PRIM_broadcast_in_dim:
+    case JX_PRIM_convert_element_type:
+    case JX_PRIM_concatenate:
+    case JX_PRIM_pad:
+    case JX_PRIM_slice:
+    case JX_PRIM_dynamic_slice:
+    case JX_PRIM_dynamic_update_slice:
+    case JX_PRIM_gather:
+    case JX_PRIM_reduce_sum:
+    case JX_PRIM_select_n: return false;
+    default: return !jx_is_collective(eqn) && eqn->prim->id != JX_PRIM_pvary;
+    }
+}
+
+static bool is_curved_in(const jx_jaxpr *jaxpr, const jx_eqn *from, char *made)
+{
+    bool found = false;
+
+    for (int i = 0; i < from->nouts; i++)
+        made[from->outs[i]->id] = 1;
+    for (const jx_eqn *eqn = from + 1; eqn < jaxpr->eqns + jaxpr->neqns; eqn++) {
+        if (!holds_var(eqn, made))
+            continue;
+        found |= is_curve(eqn, made);
+        for (int i = 0; i < eqn->nouts; i++)
+            made[eqn->outs[i]->id] = 1;
+    }
+    return found;
+}
+
+bool jx_is_curved_behind(const jx_program *program, const jx_eqn *eqn)
+{
+    for (int i = 0; i < program->njaxprs; i++) {
+        const jx_jaxpr *jaxpr = program->jaxprs[i];
+        if (eqn >= jaxpr->eqns && eqn < jaxpr->eqns + jaxpr->neqns) {
+            char *made = JX_NEW_ARRAY(program->ctx->arena, jaxpr->nvars + 1, char);
+            return made && is_curved_in(jaxpr, eqn, made);
+        }
+    }
+    return false;
+}
+
+/* ---- how arrays are cut */
+
+/* Of a computation; none of other equations. */
+static jx_sharding cut_of(const jx_eqn *eqn, int number)
+{
+    const jx_p_manual_computation *manual = eqn->typed;
+    const jx_p_shard_map *mapped = eqn->typed;
+    bool result = number >= eqn->nins;
+    jx_shardings all = {0, NULL};
+
+    if (eqn->typed && eqn->prim->id == JX_PRIM_sdy_manual_computation)
+        all = result ? manual->out_shardings : manual->in_shardings;
+    else if (eqn->typed && eqn->prim->id == JX_PRIM_shard_map)
+        all = result ? mapped->out_specs : mapped->in_specs;
+    number -= result ? eqn->nins : 0;
+    return number < all.count ? all.at[number] : (jx_sharding){0};
+}
+
+int jx_is_cut_by(const jx_eqn *eqn, int number)
+{
+    jx_sharding how = cut_of(eqn, number);
+    int count = 0;
+
+    for (int k = 0; k < how.rank; k++)
+        count += how.axes[k].count;
+    return count;
 }
 
 bool jx_cuts_by_many(const jx_eqn *eqn)
 {
-    const jx_p_manual_computation *manual = eqn->typed;
-    const jx_p_shard_map *mapped = eqn->typed;
-
-    switch (eqn->typed ? eqn->prim->id : JX_PRIM_unknown) {
-    case JX_PRIM_sdy_manual_computation:
-        return any_by_many(&manual->in_shardings) || any_by_many(&manual->out_shardings);
-    case JX_PRIM_shard_map:
-        return any_by_many(&mapped->in_specs) || any_by_many(&mapped->out_specs);
-    default: return false;
+    for (int i = 0; jx_spreads(eqn) && i < eqn->nins + eqn->nouts; i++) {
+        jx_sharding how = cut_of(eqn, i);
+        for (int k = 0; k < how.rank; k++)
+            if (how.axes[k].count > 1)
+                return true;
     }
+    return false;
 }

@@ -19,6 +19,11 @@ jx_eqn_is jx_is_backward;      /* of a gradient */
 jx_eqn_is jx_reduces_devices;  /* sums over devices */
 jx_eqn_is jx_permutes_devices;
 jx_eqn_is jx_gathers_devices;  /* or exchanges parts */
+jx_eqn_is jx_moves_blocks;     /* ... or adds them up and cuts the sum */
+jx_eqn_is jx_spreads;          /* a computation over devices */
+jx_eqn_is jx_reduces_alone;    /* what the device has by itself */
+jx_eqn_is jx_counts_elements;
+jx_eqn_is jx_moves_integers;   /* adds or subtracts one */
 jx_eqn_is jx_numbers_devices;  /* asks which device it is */
 jx_eqn_is jx_draws_numbers;    /* random ones */
 jx_eqn_is jx_narrows;          /* to a smaller float */
@@ -32,6 +37,15 @@ bool jx_mesh_has(const jx_mesh *mesh, int64_t count);
 bool jx_devices_joined_by_sums(const jx_program *program, int a, int b);
 /* Whether what is gathered has an axis of its own for the devices. */
 bool jx_is_stacked(const jx_program *program, const jx_eqn *gather);
+
+/* The axes along which all groups of a collective go; false: these are no groups along axes. */
+bool jx_group_axes(const jx_sharded *w, const jx_eqn *eqn, unsigned *axes);
+/* A permutation that leaves out a device. */
+bool jx_leaves_holes(const jx_sharded *w, const jx_eqn *eqn);
+/* By how many axes of the mesh an operand of a computation, or behind them a result, is cut. */
+int jx_is_cut_by(const jx_eqn *eqn, int number);
+/* Whether something is made of its result that is not linear in it. */
+bool jx_is_curved_behind(const jx_program *program, const jx_eqn *eqn);
 
 /* A sum over groups of devices that are no axes of the mesh; a permutation that leaves out a
  * device; a ratio, and a square or an extreme, that devices compute of what each has reduced

@@ -53,6 +53,7 @@ typedef struct jx_field_difference {
 typedef struct jx_equal_fields {
     bool identical;      /* error below 2^-bits */
     int bits, rounds;
+    int64_t worked; /* operations on elements that it took */
     const char *assuming; /* arena text of the first program, or NULL: nothing */
     const char *why;      /* of what is not identical, and of no difference that is known */
     bool asks_for_nan;    /* one of both asks whether something is a number */
@@ -100,6 +101,10 @@ typedef struct jx_equal_floats {
  * whether terms are missing, others, or there twice.  False: it is not the same for all
  * elements, or not known. */
 bool jx_equal_of_ones(const jx_equal_question *question, int *sign);
+
+/* Whether results of a depend on less of the inputs than those of b, and on more, by runs in
+ * which a part of an input is NaN.  False: it is not known (a run fails, they are large). */
+bool jx_equal_reach(const jx_equal_question *question, bool *less, bool *more);
 
 /* False only without memory, or time. */
 bool jx_equal_in_floats(const jx_equal_question *question, jx_equal_floats *to);

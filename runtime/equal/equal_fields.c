@@ -377,5 +377,6 @@ bool jx_equal_over_fields(const jx_equal_question *question, jx_equal_fields *to
         to->assuming = assumptions(&c);
     else
         *to = first;
+    to->worked = jx_evaluating_work(question) - c.work;
     return jx_ok(above);
 }

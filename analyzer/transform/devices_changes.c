@@ -1,0 +1,326 @@
+/* devices_changes.c - a program that differs in one thing from what was written
+ * (jx_device_change): each of these is asked where that thing is written out. */
+#include "analyzer/transform/devices_parts.h"
+#include "frontend/base/assert.h"
+#include "frontend/ir/build_math.h"
+#include "frontend/ir/mesh.h"
+
+static bool is_written_at(const jx_eqn *eqn, const jx_eqn *at)
+{
+    return eqn == at || (at->stack && eqn->stack == at->stack && eqn->prim == at->prim);
+}
+
+static bool is_changed(const jx_devices *s, jx_device_change_kind kind, const jx_eqn *eqn)
+{
+    return s->change.kind == kind && (!s->change.at || is_written_at(eqn, s->change.at));
+}
+
+/* ---- devices */
+
+static bool has_axis(const jx_devices *s, int axis)
+{
+    return s->change.axes >> axis & 1;
+}
+
+/* How far apart devices are that are neighbours along an axis. */
+static int64_t step_of(const jx_mesh *mesh, int axis)
+{
+    int64_t step = 1;
+
+    for (int k = axis + 1; k < mesh->naxes; k++)
+        step *= mesh->sizes[k];
+    return step;
+}
+
+/* The device that stands elsewhere along one axis. */
+static int64_t moved(const jx_mesh *mesh, int64_t device, int axis, int64_t stand)
+{
+    return device + (stand - jx_mesh_stand(mesh, device, axis)) * step_of(mesh, axis);
+}
+
+/* The one that is `by` further along the axes of the change. */
+static int64_t further(const jx_devices *s, int64_t device)
+{
+    for (int k = 0; k < s->mesh->naxes; k++) {
+        int64_t size = s->mesh->sizes[k];
+        int64_t stand = jx_mesh_stand(s->mesh, device, k) + s->change.by;
+        if (has_axis(s, k))
+            device = moved(s->mesh, device, k, (stand % size + size) % size);
+    }
+    return device;
+}
+
+/* The first two axes of the change; of two there are two. */
+static void two_axes(const jx_devices *s, int *a, int *b)
+{
+    *a = *b = -1;
+    for (int k = 0; k < s->mesh->naxes; k++)
+        if (has_axis(s, k))
+            *(*a < 0 ? a : b) = k;
+    JX_ASSERT(*a >= 0 && *b >= 0);
+}
+
+int jx_devices_taken_for(const jx_devices *s, const jx_eqn *eqn, int device)
+{
+    int64_t one;
+    int a, b;
+
+    if (is_changed(s, JX_DEVICES_COUNTED, eqn))
+        return (int)further(s, device);
+    if (!is_changed(s, JX_DEVICES_CROSSED, eqn))
+        return device;
+    two_axes(s, &a, &b);
+    one = moved(s->mesh, device, a, jx_mesh_stand(s->mesh, device, b));
+    return (int)moved(s->mesh, one, b, jx_mesh_stand(s->mesh, device, a));
+}
+
+/* ---- collectives */
+
+static jx_groups groups_along(jx_devices *s, unsigned axes)
+{
+    const char **names = JX_NEW_ARRAY(s->scratch, s->mesh->naxes + 1, const char *);
+    int count = 0;
+
+    for (int k = 0; names && k < s->mesh->naxes; k++)
+        if (axes >> k & 1)
+            names[count++] = s->mesh->axes[k];
+    return jx_mesh_groups(s->scratch, s->mesh, (jx_axis_names){count, names}, (jx_groups){0, NULL});
+}
+
+/* A group's devices, all of which are the i-th of row `g` of what is read. */
+typedef int64_t device_at(const jx_devices *s, const jx_groups *from, int g, int i);
+
+/* All devices in their order, read down and not across. */
+static int64_t read_down(const jx_devices *s, const jx_groups *from, int g, int i)
+{
+    int size = from->at[0].count, number = g + i * from->count;
+
+    (void)s;
+    return from->at[number / size].at[number % size];
+}
+
+/* A group is rows of `by` devices each, and is read down. */
+static int64_t read_within(const jx_devices *s, const jx_groups *from, int g, int i)
+{
+    int rows = from->at[g].count / s->change.by;
+
+    return from->at[g].at[i % rows * s->change.by + i / rows];
+}
+
+static jx_groups regrouped(jx_devices *s, jx_groups from, device_at *which)
+{
+    jx_ints *to = JX_NEW_ARRAY(s->scratch, from.count + 1, jx_ints);
+
+    for (int g = 0; to && g < from.count; g++) {
+        int size = from.at[g].count;
+        int64_t *at = JX_NEW_ARRAY(s->scratch, size + 1, int64_t);
+        if (!at || size != from.at[0].count)
+            return from;
+        for (int i = 0; i < size; i++)
+            at[i] = which(s, &from, g, i);
+        to[g] = (jx_ints){size, at};
+    }
+    return to ? (jx_groups){from.count, to} : from;
+}
+
+static jx_groups shifted(jx_devices *s)
+{
+    jx_ints *pairs = JX_NEW_ARRAY(s->scratch, s->count, jx_ints);
+    int64_t *at = JX_NEW_ARRAY(s->scratch, (size_t)s->count * 2, int64_t);
+
+    for (int d = 0; pairs && at && d < s->count; d++) {
+        at[2 * d] = d;
+        at[2 * d + 1] = further(s, d);
+        pairs[d] = (jx_ints){2, at + 2 * (ptrdiff_t)d};
+    }
+    return (jx_groups){pairs && at ? s->count : 0, pairs};
+}
+
+static jx_groups turned(jx_devices *s, jx_groups from)
+{
+    jx_ints *pairs = JX_NEW_ARRAY(s->scratch, from.count + 1, jx_ints);
+    int64_t *at = JX_NEW_ARRAY(s->scratch, (size_t)from.count * 2 + 1, int64_t);
+
+    for (int i = 0; pairs && at && i < from.count && from.at[i].count == 2; i++) {
+        at[2 * i] = from.at[i].at[1];
+        at[2 * i + 1] = from.at[i].at[0];
+        pairs[i] = (jx_ints){2, at + 2 * (ptrdiff_t)i};
+    }
+    return pairs && at ? (jx_groups){from.count, pairs} : from;
+}
+
+void jx_devices_change_collective(jx_devices *s, const jx_eqn *eqn, jx_collective *c)
+{
+    bool permutes = c->kind == JX_COLLECTIVE_PERMUTE;
+    bool fixed = c->kind != JX_COLLECTIVE_REDUCE; /* results are as large as groups */
+    jx_groups to;
+
+    if (permutes) {
+        if (is_changed(s, JX_DEVICES_TURNED, eqn))
+            c->groups = turned(s, c->groups);
+        else if (is_changed(s, JX_DEVICES_SHIFTED, eqn))
+            c->groups = shifted(s);
+    } else if (is_changed(s, JX_DEVICES_REGROUPED, eqn)) {
+        to = groups_along(s, s->change.axes);
+        if (to.count && (!fixed || (c->groups.count && to.at[0].count == c->groups.at[0].count))) {
+            c->groups = to;
+            c->all = false;
+        }
+    } else if (is_changed(s, JX_DEVICES_STRIDED, eqn)) {
+        c->groups = regrouped(s, c->groups, read_down);
+    } else if (is_changed(s, JX_DEVICES_REORDERED, eqn) && c->groups.count &&
+               c->groups.at[0].count % s->change.by == 0) {
+        c->groups = regrouped(s, c->groups, read_within);
+    }
+}
+
+bool jx_devices_change_sum(jx_devices_body *m, const jx_eqn *eqn, int count,
+                           const jx_device_atoms *ins, const jx_device_atoms *outs)
+{
+    jx_devices *s = m->s;
+    bool left_out = is_changed(s, JX_DEVICES_LEFT_OUT, eqn) ||
+                    (s->change.kind == JX_DEVICES_JOINED && s->change.without &&
+                     is_written_at(eqn, s->change.without));
+    bool scaled = is_changed(s, JX_DEVICES_SCALED, eqn);
+    double factor = s->change.by > 0 ? 1. / count : count;
+
+    for (int t = 0; (left_out || scaled) && t < s->team.count; t++)
+        for (int i = 0, d = s->team.at[t]; i < eqn->nouts; i++) {
+            jx_atom *out = &jx_device_row(outs, d)[i], in = jx_device_row(ins, d)[i];
+            if (left_out && jx_atom_aval(in)->rank == jx_atom_aval(*out)->rank)
+                *out = in;
+            else if (scaled && jx_dtype_is_float(jx_atom_aval(*out)->dtype))
+                *out = jx_math_times(&m->body, *out, factor);
+            if (!jx_is_made(*out))
+                return s->failed ? false : jx_devices_starved(s);
+        }
+    return true;
+}
+
+/* ---- what a device does alone */
+
+static jx_prim_id joined_by(const jx_eqn *eqn)
+{
+    switch (eqn->prim->id) {
+    case JX_PRIM_reduce_max: return JX_PRIM_max;
+    case JX_PRIM_reduce_min: return JX_PRIM_min;
+    case JX_PRIM_reduce_sum:
+    case JX_PRIM_dot_general: return JX_PRIM_add;
+    default: return JX_PRIM_unknown;
+    }
+}
+
+/* Sums, and extremes, of all devices along the axes. */
+static bool join(jx_devices_body *m, const jx_eqn *eqn, const jx_device_atoms *outs)
+{
+    jx_devices *s = m->s;
+    jx_groups groups = groups_along(s, s->change.axes);
+    jx_prim_id op = joined_by(eqn);
+
+    if (op == JX_PRIM_unknown || !groups.count ||
+        (op == JX_PRIM_add && eqn->prim->id == JX_PRIM_dot_general && !s->change.at))
+        return true;
+    if (!jx_devices_combine(m, op, groups, outs))
+        return false;
+    for (int t = 0; op == JX_PRIM_add && s->change.by && t < s->team.count; t++) {
+        jx_atom *out = jx_device_row(outs, s->team.at[t]);
+        *out = jx_math_times(&m->body, *out, 1. / groups.at[0].count);
+        if (!jx_is_made(*out))
+            return s->failed ? false : jx_devices_starved(s);
+    }
+    return true;
+}
+
+/* Where a device stands along the axes of the change, as one number. */
+static int64_t stand_of(const jx_devices *s, int device)
+{
+    int64_t at = 0;
+
+    for (int k = 0; k < s->mesh->naxes; k++)
+        if (has_axis(s, k))
+            at = at * s->mesh->sizes[k] + jx_mesh_stand(s->mesh, device, k);
+    return at;
+}
+
+static bool place(jx_devices_body *m, const jx_eqn *eqn, const jx_device_atoms *outs)
+{
+    const jx_p_iota *p = eqn->typed;
+    jx_devices *s = m->s;
+    int64_t size = jx_devices_size(s, eqn->outs[0]->aval, p->dimension);
+
+    for (int t = 0; t < s->team.count && !s->failed; t++) {
+        int d = s->team.at[t];
+        jx_atom *out = jx_device_row(outs, d);
+        *out = jx_math_plus(&m->body, *out, (double)(size * stand_of(s, d)));
+        if (!jx_is_made(*out))
+            return s->failed ? false : jx_devices_starved(s);
+    }
+    return !s->failed;
+}
+
+bool jx_devices_change_local(jx_devices_body *m, const jx_eqn *eqn, const jx_device_atoms *ins,
+                             const jx_device_atoms *outs)
+{
+    jx_devices *s = m->s;
+    jx_prim_id prim = eqn->prim->id;
+
+    if (is_changed(s, JX_DEVICES_JOINED, eqn))
+        return join(m, eqn, outs);
+    if (prim == JX_PRIM_iota && is_changed(s, JX_DEVICES_PLACED, eqn))
+        return place(m, eqn, outs);
+    if ((prim == JX_PRIM_add || prim == JX_PRIM_sub) && is_changed(s, JX_DEVICES_UNMOVED, eqn))
+        for (int t = 0; t < s->team.count; t++) {
+            jx_atom *out = jx_device_row(outs, s->team.at[t]);
+            jx_atom kept = jx_device_row(ins, s->team.at[t])[s->change.by];
+            if (jx_atom_aval(kept)->rank == jx_atom_aval(*out)->rank)
+                *out = kept;
+        }
+    return true;
+}
+
+/* ---- arrays that are cut */
+
+/* The other of two names, or the name itself. */
+static const char *other_name(const jx_devices *s, const char *name)
+{
+    int a, b, k = jx_mesh_axis(s->mesh, name);
+
+    two_axes(s, &a, &b);
+    return k == a ? s->mesh->axes[b] : k == b ? s->mesh->axes[a] : name;
+}
+
+void jx_devices_change_cut(jx_devices *s, const jx_eqn *eqn, int number, jx_sharding *how)
+{
+    bool recut = is_changed(s, JX_DEVICES_RECUT, eqn) && s->change.number == number;
+    bool swapped = is_changed(s, JX_DEVICES_SWAPPED, eqn) && s->change.number == number;
+    jx_axis_names *axes =
+        recut || swapped ? JX_NEW_ARRAY(s->scratch, how->rank + 1, jx_axis_names) : NULL;
+
+    for (int k = 0; axes && k < how->rank; k++) {
+        int count = how->axes[k].count;
+        const char **names = JX_NEW_ARRAY(s->scratch, count + 1, const char *);
+        for (int i = 0; names && i < count; i++)
+            names[i] = recut ? how->axes[k].at[count - 1 - i] : other_name(s, how->axes[k].at[i]);
+        axes[k] = (jx_axis_names){names ? count : 0, names};
+    }
+    if (axes)
+        how->axes = axes;
+}
+
+jx_atom jx_devices_change_fused(jx_devices_body *m, const jx_eqn *eqn, int number, jx_atom array,
+                                int64_t axis, int64_t count, bool back)
+{
+    jx_devices *s = m->s;
+    int64_t by = s->change.by, n = by * count;
+    jx_atom *parts;
+
+    if (!is_changed(s, JX_DEVICES_FUSED, eqn) || s->change.number != number || count < 2 ||
+        jx_devices_size(s, jx_atom_aval(array), axis) % n ||
+        !(parts = JX_NEW_ARRAY(s->scratch, n, jx_atom)))
+        return array;
+    for (int64_t i = 0; i < n; i++) {
+        int64_t wide = back ? count : by;
+        parts[i] = jx_devices_part(m, array, axis, i % wide * (n / wide) + i / wide, n);
+    }
+    return s->failed ? array : jx_devices_joined(m, (int)n, parts, axis);
+}

@@ -1,0 +1,223 @@
+"""jaxvet.equal of programs for many devices in which one thing is wrong: what that is, in both
+forms that a program has, is told by the change that makes it right."""
+from __future__ import annotations
+
+import json
+import subprocess
+
+import jax
+import jax.export
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from jax import lax
+from jax.sharding import AbstractMesh, AxisType, PartitionSpec as P
+
+import jaxvet
+from jaxvet._library import command_path
+
+LINE = AbstractMesh((4,), ("i",), (AxisType.Auto,))
+GRID = AbstractMesh((2, 2), ("x", "y"), (AxisType.Auto,) * 2)
+ROWS, COLUMNS = P("i", None), P(None, "i")
+
+
+def spec(*shape, dtype=np.float32):
+    return jax.ShapeDtypeStruct(shape, dtype)
+
+
+def mapped(f, ins, outs, mesh=LINE, check=True):
+    return jax.shard_map(f, mesh=mesh, in_specs=ins, out_specs=outs, check_vma=check)
+
+
+def ring(by=1, count=4):
+    return [(k, (k + by) % count) for k in range(count)]
+
+
+def product(a, b):
+    return a @ b
+
+
+def both_ways(down=-1, half=lambda h: h):
+    def own(a, b):
+        here, wide = lax.axis_index("i"), a.shape[1] // 8
+        part = lambda k, h: lax.dynamic_slice_in_dim(a, (2 * k + half(h)) * wide, wide, 1)
+        low, high = jnp.split(b, 2)
+        total = part(here, 0) @ low + part(here, 1) @ high
+        for turn in range(1, 4):
+            low = lax.ppermute(low, "i", ring())
+            high = lax.ppermute(high, "i", ring(down))  # a line of its own
+            total += part((here - turn) % 4, 0) @ low + part((here + turn) % 4, 1) @ high
+        return total
+    return mapped(own, (ROWS, ROWS), ROWS)
+
+
+def halo(left, right):
+    def own(x):
+        x = jnp.concatenate([lax.ppermute(x[-1:], "i", left),
+                             x,
+                             lax.ppermute(x[:1], "i", right)])
+        return x[:-2] + 2 * x[1:-1] + x[2:]
+    return mapped(own, P("i"), P("i"))
+
+
+def periodic(x):
+    return jnp.roll(x, 1) + 2 * x + jnp.roll(x, -1)
+
+
+def embedded(shift):
+    def own(ids, table):
+        here = ids - lax.axis_index("i") * 4
+        if shift:
+            here = here - shift
+        return lax.psum(jnp.where(((here >= 0) & (here < 4))[:, None],
+                                  table[jnp.clip(here, 0, 3)], 0.), "i")
+    return mapped(own, (P(), ROWS), P())
+
+
+def attention(q, k, v):
+    return jax.nn.softmax(q @ k.T, -1) @ v
+
+
+def attention_in_a_ring(turns):
+    def own(q, k, v):
+        top = jnp.full((q.shape[0], 1), -1e30)
+        top, under, over = (lax.pcast(x, "i", to="varying")
+                            for x in (top, 0 * top, jnp.zeros((q.shape[0], v.shape[1]))))
+        for turn in range(turns):
+            scores = q @ k.T
+            most = jnp.maximum(top, scores.max(-1, keepdims=True))
+            weights, kept = jnp.exp(scores - most), jnp.exp(top - most)
+            over = over * kept + weights @ v
+            under = under * kept + weights.sum(-1, keepdims=True)
+            top = most
+            if turn + 1 < turns:
+                k, v = (lax.ppermute(each, "i", ring()) for each in (k, v))
+        return over / under
+    return mapped(own, (ROWS,) * 3, ROWS)
+
+
+def normalized(x):
+    return (x - x.mean(-1, keepdims=True)) * lax.rsqrt(x.var(-1, keepdims=True) + 1e-5)
+
+
+def fused(x, w):
+    q, k, v = jnp.split(x @ w, 3, -1)
+    return jnp.tanh(q) * jnp.sin(k) + v
+
+
+def noisy(x):
+    return x + jax.random.uniform(jax.random.key(3), x.shape)
+
+
+def places(x):
+    return x * jnp.cos(jnp.arange(x.shape[0], dtype=np.float32))[:, None]
+
+
+def slopes(w, x, t):
+    return jax.grad(lambda w: jnp.mean(jnp.sum((jnp.tanh(x @ w) - t) ** 2, -1)))(w)
+
+
+def accumulated(w, x, t):
+    w = lax.pcast(w, "i", to="varying")
+    start = lax.pcast(jnp.zeros(w.shape), "i", to="varying")
+    total, _ = lax.scan(lambda sum, xt: (sum + slopes(w, *xt), None), start,
+                        (x[:, None], t[:, None]))
+    return lax.pmean(total, "i")
+
+
+def strided(a, b):
+    pairs = [a[:, k:k + 2] @ b[k:k + 2] for k in range(0, 8, 2)]
+    return jnp.concatenate([pairs[0] + pairs[2], pairs[1] + pairs[3]] * 2)
+
+
+SQUARE = (spec(8, 8), spec(8, 4))
+INNER = (COLUMNS, ROWS)
+NET = (spec(8, 8), spec(8, 8), spec(8, 8))
+QKV = (spec(8, 4),) * 3
+OPEN = [(k, k + 1) for k in range(3)]
+
+WRONG = {
+    "one of two rings is turned": ("MSH006", both_ways(down=1), product, SQUARE),
+    "halves are exchanged": ("MSH015", both_ways(half=lambda h: 1 - h), product, SQUARE),
+    "both halos are of one side": ("MSH006", halo(ring(), ring()), periodic, (spec(16),)),
+    "a halo has open ends": ("MSH005", halo(OPEN, [(k + 1, k) for k in range(3)]), periodic,
+                             (spec(16),)),
+    "other groups of two": ("MSH026", mapped(
+        lambda a, b: lax.psum(a @ b, "i", axis_index_groups=[[0, 1], [2, 3]]), INNER, ROWS,
+        check=False), strided, SQUARE),
+    "gathered in another order": ("MSH022", mapped(
+        lambda x, w: x @ lax.all_gather(w, ("y", "x"), tiled=True),
+        (P(("x", "y")), P(("x", "y"))), P(("x", "y")), GRID), product, SQUARE),
+    "gathered along another axis": ("MSH012", mapped(
+        lambda a, b: a @ lax.all_gather(b, "y", tiled=True), (P("y", None), P("x", None)),
+        P("y", None), GRID, False), product, SQUARE),
+    "the index along another axis": ("MSH015", mapped(
+        lambda a, b: lax.dynamic_slice_in_dim(lax.psum(a @ b, "x"), lax.axis_index("x") * 4, 4),
+        (P(None, "x"), P("x", None)), P("y", None), GRID, False), product, SQUARE),
+    "summed along one of two axes": ("MSH008", mapped(
+        lambda x: lax.psum(x.sum(), "x"), P(("x", "y")), P(), GRID, False), lambda x: x.sum(),
+        (spec(8),)),
+    "scattered along another axis": ("MSH013", mapped(
+        lambda a, b: lax.psum_scatter(a @ b, "i", scatter_dimension=1, tiled=True).T, INNER, ROWS),
+        product, (spec(8, 8), spec(8, 8))),
+    "a row too far": ("MSH015", embedded(1), lambda ids, table: table[ids],
+                      (spec(6, dtype=np.int32), spec(16, 4))),
+    "places start again": ("MSH015", mapped(places, ROWS, ROWS), places, (spec(16, 4),)),
+    "the last keys are not seen": ("MSH008", attention_in_a_ring(3), attention, QKV),
+    "own keys alone": ("MSH020", mapped(attention, (ROWS,) * 3, ROWS), attention, QKV),
+    "own statistics": ("MSH020", mapped(normalized, COLUMNS, COLUMNS), normalized, (spec(4, 16),)),
+    "a curve before the sum": ("MSH020", mapped(
+        lambda x, w: lax.psum(jax.nn.relu(x @ w), "i"), INNER, P()),
+        lambda x, w: jax.nn.relu(x @ w), SQUARE),
+    "fused weights": ("MSH027", mapped(fused, (P(), COLUMNS), COLUMNS), fused,
+                      (spec(4, 8), spec(8, 48))),
+    "steps are not averaged": ("MSH009", mapped(accumulated, (P(), P("i"), P("i")), P()), slopes,
+                               NET),
+    "the same numbers": ("MSH021", mapped(noisy, ROWS, ROWS), noisy, (spec(8, 4),)),
+}
+
+RIGHT = {
+    "both ways": (both_ways(), product, SQUARE),
+    "halo": (halo(ring(), ring(-1)), periodic, (spec(16),)),
+    "embedded": (embedded(0), lambda ids, table: table[ids],
+                 (spec(6, dtype=np.int32), spec(16, 4))),
+    "attention": (attention_in_a_ring(4), attention, QKV),
+    "apart": (mapped(lambda x, w: jnp.tanh(x @ w[:, 0]) * jnp.sin(x @ w[:, 1]) + x @ w[:, 2],
+                     (P(), P(None, None, "i")), COLUMNS),
+              lambda x, w: fused(x, w.reshape(8, 48)), (spec(4, 8), spec(8, 3, 16))),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_the_cause_is_told(name):
+    code, f, reference, specs = WRONG[name]
+    said = jaxvet.equal(f, reference)(*specs)
+    assert said.verdict == "different"
+    assert [finding.code for finding in said.findings] == [code], said
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_the_cause_is_told_of_exported_files(name, tmp_path):
+    code, f, reference, specs = WRONG[name]
+    verdict, codes = compared(f, reference, specs, tmp_path)
+    assert (verdict, codes) == ("different", [code])
+
+
+@pytest.mark.parametrize("name", RIGHT)
+def test_what_is_right_is_identical(name, tmp_path):
+    f, reference, specs = RIGHT[name]
+    said = jaxvet.equal(f, reference)(*specs)
+    assert said.verdict == "identical" and not said.findings
+    assert compared(f, reference, specs, tmp_path) == ("identical", [])
+
+
+def compared(f, reference, specs, folder):
+    """The verdict of `jaxvet equal`, and the codes of what it finds."""
+    files = [folder / f"{name}.jaxexport" for name in "ab"]
+    for file, each in zip(files, (f, reference)):
+        file.write_bytes(jax.export.export(jax.jit(each))(*specs).serialize())
+    done = subprocess.run([command_path(), "equal", *files, "--format", "json"],
+                          capture_output=True, check=False)
+    said = json.loads(done.stdout)
+    return (said["equal"][0]["verdict"],
+            [finding["code"] for finding in said["programs"][0]["findings"]])
