@@ -411,6 +411,25 @@ static bool is_replicated(jx_typing *t, const spread *s, const jx_aval *aval,
     return true;
 }
 
+/* The axes that a spec names.  Over one of a single device nothing differs: JAX can be told
+ * (remove_size_one_mesh_axis_from_type) to leave these out of types, as `declared` does then. */
+static jx_axis_names varied_by(jx_typing *t, const jx_sharding *how, const jx_aval *declared)
+{
+    jx_names spec = axes_of_spec(t, how);
+    const jx_mesh *mesh = jx_eqn_mesh(t->program, t->eqn);
+    const char **names = JX_NEW_ARRAY(t->program->ctx->arena, spec.count + 1, const char *);
+    int count = 0;
+
+    for (int k = 0; names && k < spec.count; k++) {
+        int axis = jx_mesh_axis(mesh, spec.at[k]);
+        if (axis < 0 || mesh->sizes[axis] != 1 ||
+            jx_axis_is_among((jx_axis_names){declared->varying.count, declared->varying.at},
+                             spec.at[k]))
+            names[count++] = spec.at[k];
+    }
+    return (jx_axis_names){count, names};
+}
+
 /* What one device takes: it varies over what its spec names, too. */
 static const jx_aval *taken(jx_typing *t, const spread *s, int i)
 {
@@ -421,13 +440,13 @@ static const jx_aval *taken(jx_typing *t, const spread *s, int i)
     const jx_aval *made = check_spec(t, s, how, what)
                               ? part(t, s, t->ins[i], how, false, what)
                               : NULL;
-    jx_names spec = axes_of_spec(t, how);
+    const jx_jaxpr *body = p->jaxpr.jaxpr;
 
-    return made && p->check_vma
-               ? jx_aval_varying(t, made,
-                                 jx_names_with(t, made->varying,
-                                               (jx_axis_names){spec.count,
-                                                               spec.at}))
+    return made && p->check_vma && i < body->nins
+               ? jx_aval_varying(
+                     t, made,
+                     jx_names_with(t, made->varying,
+                                   varied_by(t, how, body->vars[body->nconsts + i]->aval)))
                : made;
 }
 

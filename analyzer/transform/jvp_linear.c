@@ -2,6 +2,7 @@
  * sorting. */
 #include "analyzer/transform/jvp_parts.h"
 
+#include "analyzer/transform/mesh_parts.h"
 #include "frontend/ir/build_matrix.h"
 
 static const jx_atom nothing = {NULL, NULL};
@@ -281,7 +282,9 @@ bool jx_jvp_sort(jx_jvp *t)
     jx_put_dims(&numbers, "shape", each->rank, each->shape);
     jx_put_int(&numbers, "dimension", axis);
     jx_put_none(&numbers, "sharding");
-    ins[n] = jx_build(t->b, JX_PRIM_iota, &numbers, 0, NULL);
+    /* Where they go differs from device to device, as the keys do. */
+    ins[n] = jx_mesh_pvary(t->b, jx_build(t->b, JX_PRIM_iota, &numbers, 0, NULL),
+                           (jx_axis_names){each->varying.count, each->varying.at});
     outs[n] = number;
     made = jx_build_as(t->b, t->eqn->prim, &p, n + 1, ins, n + 1, outs);
     for (int i = 0; made && i < n; i++) {

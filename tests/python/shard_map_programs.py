@@ -55,6 +55,8 @@ X, Y = numbers(8, 4), numbers(4, 8)
 program("psum", P("i"), P(), X)(lambda x: lax.psum(x, "i"))
 program("pmean", P("i"), P(), X)(lambda x: lax.pmean(x * x, "i"))
 program("pmax", P("i"), P(), X)(lambda x: lax.pmax(x, "i") - lax.pmin(x, "i"))
+program("argsort", P("i"), P("i"), X)(
+    lambda x: x + lax.sort((x[:, 0], lax.iota(np.int32, 2)), num_keys=1)[1][:, None])
 program("integers", P("i"), P("i"), numbers(8, 3, dtype=np.int32))(
     lambda x: x * lax.axis_index("i") + lax.psum(x.sum(), "i"))
 program("gather", P("i"), P("i"), X)(
