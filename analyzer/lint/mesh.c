@@ -533,6 +533,15 @@ static bool walk_jaxpr(jx_mesh_walk *w, const jx_closed *closed,
     return true;
 }
 
+static bool is_one_mesh(const jx_program *program)
+{
+    bool one = program->nmeshes > 0;
+
+    for (int i = 1; i < program->nmeshes; i++)
+        one &= jx_mesh_alike(&program->meshes[0], &program->meshes[i]);
+    return one;
+}
+
 bool jx_lint_mesh(jx_linter *lint)
 {
     const jx_closed *entry = &lint->program->entry;
@@ -541,6 +550,8 @@ bool jx_lint_mesh(jx_linter *lint)
 
     if (!jx_devices_any(lint->program))
         return true;
+    if (is_one_mesh(lint->program))
+        use_mesh(&w, &lint->program->meshes[0]); /* what comes before counts its devices, too */
     ins = facts_of(&w, entry->jaxpr->nins);
     outs = facts_of(&w, entry->jaxpr->nouts);
     for (int i = 0; ins && i < entry->jaxpr->nins; i++)

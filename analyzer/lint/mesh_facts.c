@@ -23,8 +23,8 @@ jx_axis_set jx_mesh_set_of(const jx_mesh_walk *w, jx_axis_names names)
     jx_axis_set found = 0;
 
     for (int i = 0; i < names.count; i++) {
-        int axis = jx_mesh_axis(w->mesh, names.at[i]);
-        found |= axis >= 0 ? (jx_axis_set)1 << axis : 0;
+        int axis = jx_mesh_axis(w->mesh, names.at[i]); /* of one device: nothing differs */
+        found |= axis >= 0 && w->mesh->sizes[axis] > 1 ? (jx_axis_set)1 << axis : 0;
     }
     return found;
 }

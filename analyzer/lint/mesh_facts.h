@@ -71,7 +71,7 @@ jx_mesh_fact jx_mesh_either(const jx_mesh_walk *w, const jx_mesh_fact *a,
                             const jx_mesh_fact *b);
 bool jx_mesh_same_fact(const jx_mesh_fact *a, const jx_mesh_fact *b,
                        int64_t devices);
-/* The axes by their names; names that the mesh has not are none. */
+/* The axes by their names; names that the mesh has not, or with one device, are none. */
 jx_axis_set jx_mesh_set_of(const jx_mesh_walk *w, jx_axis_names names);
 jx_axis_set jx_mesh_cut_of(const jx_mesh_walk *w, const jx_mesh_fact *a,
                            int axis);

@@ -44,7 +44,6 @@ static bool no_repair(const repairing *r)
 static bool helps(repairing *r, const jx_device_change *change)
 {
     jx_equal_question question = *r->w->question;
-    bool pairs = r->w->floats->pair.point != NULL; /* devices did not agree: now they have to */
     jx_equal_fields fields;
     jx_ordinary changed;
 
@@ -59,7 +58,7 @@ static bool helps(repairing *r, const jx_device_change *change)
     if (!jx_equal_over_fields(&question, &fields))
         return no_repair(r);
     r->work -= fields.worked;
-    return fields.identical || (!pairs && fields.pair >= 0 && fields.differs.output < 0);
+    return fields.identical;
 }
 
 static bool told(repairing *r, jx_code code, const jx_eqn *at, const char *with)

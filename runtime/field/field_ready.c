@@ -283,12 +283,8 @@ static uint32_t moved_by(const jx_eqn *eqn)
     case JX_PRIM_unstack:
     case JX_PRIM_split:
     case JX_PRIM_tile:
-    case JX_PRIM_dynamic_slice: return 1;
-    case JX_PRIM_gather:
-        return ((const jx_p_gather *)eqn->typed)->fill_value &&
-                       ((const jx_p_gather *)eqn->typed)->mode == JX_MODE_FILL_OR_DROP
-                   ? 0
-                   : 1;
+    case JX_PRIM_dynamic_slice:
+    case JX_PRIM_gather: return 1;
     case JX_PRIM_pad:
     case JX_PRIM_dynamic_update_slice: return 3;
     case JX_PRIM_scatter:
@@ -498,6 +494,34 @@ static bool move_by(jx_field *f, jx_field_program *program, ready *r, const jx_e
            take_moved(f, program, r, eqn, moved, ins, outs);
 }
 
+/* The same of one of a gather's, whose places are the last axis of its indices. */
+static bool is_gather_clamped(const jx_eqn *eqn, const jx_field_value *ins)
+{
+    const jx_p_gather *p = eqn->typed;
+    jx_ints of = p->dimension_numbers.start_index_map;
+    size_t bytes = jx_dtype_of(ins[1].dtype)->bytes;
+    int64_t size;
+
+    for (int64_t i = 0; of.count && i < ins[1].count; i++) {
+        int64_t axis = of.at[i % of.count];
+        int64_t start = (int64_t)jx_element_integer(ins[1].dtype,
+                                                    (const char *)ins[1].bits + (size_t)i * bytes);
+        if (jx_dim_is_int(p->slice_sizes.at[axis], &size) &&
+            (start < 0 || start > ins[0].shape[axis] - size))
+            return true;
+    }
+    return false;
+}
+
+/* A number stands where a gather reaches outside: that is no element. */
+static bool puts_number(const jx_eqn *eqn, const jx_field_value *ins)
+{
+    const jx_p_gather *p = eqn->typed;
+
+    return eqn->prim->id == JX_PRIM_gather && p->fill_value && p->mode == JX_MODE_FILL_OR_DROP &&
+           is_gather_clamped(eqn, ins);
+}
+
 /* A slice that would reach outside begins elsewhere. */
 static bool is_clamped(const jx_eqn *eqn, const jx_field_value *ins, const jx_field_value *out)
 {
@@ -505,6 +529,9 @@ static bool is_clamped(const jx_eqn *eqn, const jx_field_value *ins, const jx_fi
     const jx_field_value *size = update ? &ins[1] : out;
     int first = update ? 2 : 1;
 
+    if (eqn->prim->id == JX_PRIM_gather)
+        return ((const jx_p_gather *)eqn->typed)->mode != JX_MODE_FILL_OR_DROP &&
+               is_gather_clamped(eqn, ins);
     if ((!update && eqn->prim->id != JX_PRIM_dynamic_slice) || eqn->nins != first + ins[0].rank)
         return false;
     for (int k = 0; k < ins[0].rank; k++) {
@@ -522,7 +549,7 @@ bool jx_field_moves(jx_field *f, jx_field_program *program, const jx_eqn *eqn,
     ready *r;
     bool done;
 
-    if (!moved || eqn->nins > 31 || !can_move(eqn, moved, ins) ||
+    if (!moved || eqn->nins > 31 || !can_move(eqn, moved, ins) || puts_number(eqn, ins) ||
         !(r = make_ready(program, eqn, moved)))
         return false;
     done = move_by(f, program, r, eqn, moved, ins, outs);

@@ -235,6 +235,22 @@ def gradient_without_types(x, w):
     return jnp.sin(local(x, w))
 
 
+@prog('f32[8]', quiet='MSH')
+def divided_outside(x):
+    @on(LINE, P(), P('i'))
+    def local(slope):
+        return jnp.full(2, lax.psum(slope, 'i'))
+    return local(x.sum() / 4)
+
+
+@prog('f32[8]', quiet='MSH')
+def an_axis_of_one_device(x):
+    @on(AbstractMesh((4, 1), ('x', 'y'), (jax.sharding.AxisType.Auto,) * 2), P(('x', 'y')), P())
+    def local(x):
+        return lax.psum(x, 'x')
+    return local(x)
+
+
 # ---- MSH010: who takes part
 
 
@@ -244,6 +260,15 @@ def one_device_alone(x):
     def local(x):
         return lax.cond(lax.axis_index('i') == 0,  #! MSH010
                         lambda x: lax.psum(x, 'i'), lambda x: x, x)
+    return local(x)
+
+
+@prog('f32[8]')
+def skips_what_is_not_finite(x):
+    @on(LINE, P('i'), P('i'))
+    def local(x):
+        return lax.cond(jnp.isfinite(x).all(),  #! MSH010
+                        lambda x: lax.psum(x, 'i'), jnp.zeros_like, x)
     return local(x)
 
 

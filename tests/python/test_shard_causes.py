@@ -16,6 +16,7 @@ from jax.sharding import AbstractMesh, AxisType, PartitionSpec as P
 import jaxvet
 from jaxvet._library import command_path
 
+PAIR = AbstractMesh((2,), ("i",), (AxisType.Auto,))
 LINE = AbstractMesh((4,), ("i",), (AxisType.Auto,))
 GRID = AbstractMesh((2, 2), ("x", "y"), (AxisType.Auto,) * 2)
 ROWS, COLUMNS = P("i", None), P(None, "i")
@@ -72,6 +73,23 @@ def embedded(shift):
         return lax.psum(jnp.where(((here >= 0) & (here < 4))[:, None],
                                   table[jnp.clip(here, 0, 3)], 0.), "i")
     return mapped(own, (P(), ROWS), P())
+
+
+def looked_up(ids, table):
+    return lax.psum(jnp.take(table, ids - lax.axis_index("i") * 4, axis=0, mode="clip"), "i")
+
+
+def staged(w, x):
+    """Two stages of a pipeline, and four batches."""
+    stage = lax.axis_index("i")
+    state = lax.pcast(jnp.zeros(x.shape[1:]), "i", to="varying")
+    out = lax.pcast(jnp.zeros(x.shape), "i", to="varying")
+    for turn in range(5):
+        state = jnp.tanh(jnp.where(stage == 0, x[min(turn, 3)], state) @ w[0])
+        if turn:
+            out = out.at[turn - 1].set(jnp.where(stage == 1, state, 0.))
+        state = lax.ppermute(state, "i", ring(count=2))
+    return lax.psum(out, "i").sum()
 
 
 def attention(q, k, v):
@@ -162,6 +180,9 @@ WRONG = {
         product, (spec(8, 8), spec(8, 8))),
     "a row too far": ("MSH015", embedded(1), lambda ids, table: table[ids],
                       (spec(6, dtype=np.int32), spec(16, 4))),
+    "indices are not masked": ("MSH016", mapped(looked_up, (P(), ROWS), P()),
+                               lambda ids, table: table[ids],
+                               (spec(6, dtype=np.int32), spec(16, 4))),
     "places start again": ("MSH015", mapped(places, ROWS, ROWS), places, (spec(16, 4),)),
     "the last keys are not seen": ("MSH008", attention_in_a_ring(3), attention, QKV),
     "own keys alone": ("MSH020", mapped(attention, (ROWS,) * 3, ROWS), attention, QKV),
@@ -182,6 +203,9 @@ RIGHT = {
     "embedded": (embedded(0), lambda ids, table: table[ids],
                  (spec(6, dtype=np.int32), spec(16, 4))),
     "attention": (attention_in_a_ring(4), attention, QKV),
+    "pipeline": (jax.grad(mapped(staged, (P("i"), P()), P(), PAIR)),
+                 jax.grad(lambda w, x: jnp.tanh(jnp.tanh(x @ w[0]) @ w[1]).sum()),
+                 (spec(2, 4, 4), spec(4, 2, 4))),
     "apart": (mapped(lambda x, w: jnp.tanh(x @ w[:, 0]) * jnp.sin(x @ w[:, 1]) + x @ w[:, 2],
                      (P(), P(None, None, "i")), COLUMNS),
               lambda x, w: fused(x, w.reshape(8, 48)), (spec(4, 8), spec(8, 3, 16))),
