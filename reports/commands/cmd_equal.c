@@ -5,6 +5,7 @@
 #include "reports/formats/equals_said.h"
 #include "reports/formats/formats.h"
 #include "reports/pipeline/equals.h"
+#include "reports/pipeline/equals_meshes.h"
 #include "reports/pipeline/input.h"
 #include "reports/pipeline/inputs.h"
 #include "reports/pipeline/report.h"
@@ -17,7 +18,7 @@
 typedef struct settings {
     const char *format, *output, *witness;
     jx_texts set, transform;
-    bool gradient, strict;
+    bool gradient, all_sizes, strict;
     jx_limit_settings limits;
 } settings;
 
@@ -26,6 +27,9 @@ static const jx_option options[] = {
      "the size of a symbolic dimension (default: some that are allowed)",
      offsetof(settings, set)},
     {"grad", 0, JX_OPT_FLAG, NULL, "compare their derivatives, too", offsetof(settings, gradient)},
+    {"all-sizes", 0, JX_OPT_FLAG, NULL,
+     "for meshes of all sizes: A on meshes of one or more, before B",
+     offsetof(settings, all_sizes)},
     JX_TRANSFORM_OPTION(settings),
     {"witness", 0, JX_OPT_TEXT, "FILE.npz",
      "write the inputs that show a difference (in0, ...), and both results (got, want)",
@@ -41,9 +45,10 @@ static const jx_option options[] = {
 typedef struct session {
     const settings *s;
     jx_ctx *ctx;
+    int n; /* programs: the last is what all others are held against */
     const char *const *paths;
-    jx_program *a, *b;
-    jx_claim_list claims;
+    jx_program *b;
+    struct jx_mesh_sizes meshes[2]; /* of values and of derivatives */
     jx_equalities all;
     jx_report report;
 } session;
@@ -63,7 +68,7 @@ static void render(session *r, jx_sources *sources, jx_buffer *to)
         return;
     }
     for (size_t i = 0; i < r->all.all.count; i++)
-        jx_equality_text(&r->all.all.at[i], r->paths[0], r->paths[1], to);
+        jx_equality_text(&r->all.all.at[i], r->paths[r->n - 1], to);
     style.colour = !r->s->output && jx_command_colour(STDOUT_FILENO);
     jx_report_text(&list, &style, to);
 }
@@ -125,28 +130,44 @@ static int say(session *r)
     return code;
 }
 
-static bool compare(session *r)
+static jx_program *open_program(session *r, const char *path)
 {
-    jx_equal_options how = {.set = &r->s->set, .gradient = r->s->gradient};
+    jx_program *program = jx_input_open(r->ctx, path);
+
+    return program ? jx_program_transformed(program, &r->s->transform, false) : NULL;
+}
+
+/* Each of the first programs against the last; what follows for all sizes comes after the last
+ * of them. */
+static bool compare(session *r, jx_program *a, bool last)
+{
+    jx_equal_options how = {.set = &r->s->set,
+                            .gradient = r->s->gradient,
+                            .meshes = r->s->all_sizes ? r->meshes : NULL};
+    jx_claim_list claims = {0};
     bool ok;
 
     jx_command_doing(&how.progress);
-    ok = jx_programs_equal(r->a, r->b, &how, &r->claims, &r->all);
+    ok = jx_programs_equal(a, r->b, &how, &claims, &r->all);
     jx_command_doing_end();
-    return ok && jx_report_claims(r->ctx, &r->report, r->a, &r->claims, NULL) &&
-           jx_report_finish(r->ctx, &r->report);
+    for (int g = 0; ok && last && how.meshes && g < (how.gradient ? 2 : 1); g++)
+        ok = jx_mesh_sizes_judge(a, g, &how.meshes[g], &claims, &r->all);
+    return ok && jx_report_claims(r->ctx, &r->report, a, &claims, NULL);
 }
 
-static int run_both(session *r)
+static int run_all(session *r)
 {
     int code;
 
-    r->a = jx_input_open(r->ctx, r->paths[0]);
-    r->b = r->a ? jx_input_open(r->ctx, r->paths[1]) : NULL;
-    r->a = r->b ? jx_program_transformed(r->a, &r->s->transform, false) : NULL;
-    r->b = r->a ? jx_program_transformed(r->b, &r->s->transform, false) : NULL;
     r->report.path = r->paths[0];
-    if (!r->b || !compare(r))
+    for (int i = 0; i + 1 < r->n; i++) {
+        jx_program *a = open_program(r, r->paths[i]);
+        if (a && !r->b)
+            r->b = open_program(r, r->paths[r->n - 1]);
+        if (!a || !r->b || !compare(r, a, i + 2 == r->n))
+            return jx_command_failed(r->ctx);
+    }
+    if (!jx_report_finish(r->ctx, &r->report))
         return jx_command_failed(r->ctx);
     code = say(r);
     if (r->s->witness)
@@ -158,23 +179,25 @@ static int run(int argc, char **argv)
 {
     settings s = {.format = "text"};
     int n = jx_command_options(&jx_command_equal, argc, argv, &s), code;
-    session r = {.s = &s, .paths = (const char *const *)argv};
+    session r = {.s = &s, .paths = (const char *const *)argv, .n = n};
 
     if (n < 0)
         return JX_EXIT_USAGE;
-    if (n != 2)
-        return jx_command_usage(&jx_command_equal, "expected two programs");
+    if (n < 2 || (n > 2 && !s.all_sizes))
+        return jx_command_usage(&jx_command_equal, n < 2 || s.all_sizes
+                                    ? "expected two programs"
+                                    : "expected two programs, or more with --all-sizes");
     r.ctx = jx_command_ctx(&jx_command_equal, &s.limits, &code);
     if (!r.ctx)
         return code;
-    code = run_both(&r);
+    code = run_all(&r);
     jx_ctx_free(r.ctx);
     return code;
 }
 
 const jx_command jx_command_equal = {
     "equal",
-    "A B",
+    "A... B",
     "say whether two programs compute the same",
     "Holds two programs that take and give the same against each other: a sharded one\n"
     "and its reference, an old export and a new one, a function and its batched form.\n"
@@ -199,8 +222,18 @@ const jx_command jx_command_equal = {
     "Symbolic sizes are those of --set, or some that are allowed; nothing is said of\n"
     "others.  --grad compares the derivatives that we make of both, too.\n"
     "\n"
+    "--all-sizes also asks about meshes of all sizes S, of one axis: A is the program for\n"
+    "some S, or several of them, one for each S, the reference B comes last.  At these\n"
+    "sizes all are compared as ever.  Then a rule is read from the order in which devices\n"
+    "add up products: as in a ring, chunk (d - i) mod S at step i on device d.  That each\n"
+    "chunk is then added once, for all S, is proved; that the rule goes on at other sizes\n"
+    "is assumed, and said in full, with the axes that S has to divide.  One program says\n"
+    "less than several; where no rule is seen, or where it fails at some S, the answer is\n"
+    "undecided.\n"
+    "\n"
     "    jaxvet equal sharded.jaxexport reference.jaxexport --grad\n"
     "    jaxvet equal v1.json v2.json --set b=3 --witness case.npz\n"
+    "    jaxvet equal --all-sizes on2.jaxexport on3.jaxexport on8.jaxexport reference.json\n"
     "\n"
     "Exit status 1: different; with --strict 5: undecided.\n",
     options,

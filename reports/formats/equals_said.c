@@ -26,25 +26,29 @@ static void put_devices(const jx_equality *e, jx_buffer *to)
         jx_buffer_printf(to, " (the second on %d devices)", e->devices[1]);
 }
 
-void jx_equality_text(const jx_equality *e, const char *a, const char *b, jx_buffer *to)
+void jx_equality_text(const jx_equality *e, const char *b, jx_buffer *to)
 {
-    jx_utf8_printf(to, "%s, %s: ", a, b);
+    jx_utf8_printf(to, "%s, %s: ", e->path, b);
     if (e->gradient)
         jx_buffer_puts(to, "derivatives: ");
+    if (e->every)
+        jx_buffer_puts(to, "all sizes of the mesh: ");
     jx_buffer_puts(to, jx_equal_word(e));
     if (e->sizes)
-        jx_utf8_printf(to, " at %s", e->sizes);
+        jx_utf8_printf(to, e->every ? ", for all %s" : " at %s", e->sizes);
     if (e->verdict == JX_EQUAL_IDENTICAL) {
         jx_buffer_printf(to, ", error below 2^-%d", e->bits);
         if (e->assuming)
             jx_utf8_printf(to, ", assuming that %s", e->assuming);
-        jx_buffer_printf(to, "; no difference in floats at %d points", e->points);
+        if (!e->every)
+            jx_buffer_printf(to, "; no difference in floats at %d points", e->points);
     } else if (e->verdict == JX_EQUAL_UNDECIDED) {
         jx_utf8_printf(to, ": %s", e->why ? e->why : "it is not known");
         if (e->points)
             jx_buffer_printf(to, "; no difference in floats at %d points", e->points);
     }
-    put_devices(e, to);
+    if (!e->every)
+        put_devices(e, to);
     jx_buffer_putc(to, '\n');
 }
 
@@ -65,6 +69,7 @@ static void put_equality(const jx_equality *e, jx_buffer *to)
 
     jx_buffer_printf(to, "{\"verdict\":\"%s\",\"of\":\"%s\"", words[e->verdict],
                      e->gradient ? "derivatives" : "values");
+    put_text("mesh_sizes", e->every ? "all" : NULL, to);
     put_text("sizes", e->sizes, to);
     if (e->verdict == JX_EQUAL_IDENTICAL) {
         jx_buffer_printf(to, ",\"bits\":%d", e->bits);

@@ -170,8 +170,10 @@ static bool claim(jx_ctx *ctx, jx_claim_list *claims, jx_equality *to, const jx_
 bool jx_equal_tell_undecided(jx_ctx *ctx, jx_claim_list *claims, jx_equality *to)
 {
     to->code = JX_CODE_EQL001;
-    to->message = to->gradient ? "whether the derivatives of both programs are the same"
-                               : "whether both programs compute the same";
+    to->message = jx_arena_printf(ctx->arena, "whether %s the same%s",
+                                  to->gradient ? "the derivatives of both programs are"
+                                               : "both programs compute",
+                                  to->every ? " on meshes of all sizes" : "");
     if (!to->why)
         to->why = "it is not known";
     return claim(ctx, claims, to, NULL);

@@ -9,6 +9,7 @@
 #include "prover/choose.h"
 #include "reports/pipeline/equal_ready.h"
 #include "reports/pipeline/equal_words.h"
+#include "reports/pipeline/equals_meshes.h"
 #include "reports/pipeline/inputs.h"
 
 #include <string.h>
@@ -209,6 +210,13 @@ static void judge(const jx_equal_fields *fields, const jx_equal_floats *floats, 
         to->why = floats->why ? floats->why : fields->why;
 }
 
+static void tell_of_mesh(const jx_equal_options *options, const jx_equal_question *question,
+                         const jx_ordinary *a, const jx_equality *made)
+{
+    if (options->meshes)
+        jx_mesh_sizes_add(&options->meshes[made->gradient], question, a, made);
+}
+
 static bool compare(const jx_ordinary *a, const jx_ordinary *b, int nouts,
                     const jx_equal_options *options, jx_claim_list *claims, jx_equality *to)
 {
@@ -226,6 +234,7 @@ static bool compare(const jx_ordinary *a, const jx_ordinary *b, int nouts,
                        "made ordinary, both programs no longer take the same");
     if (by_terms(a, b)) {
         to->verdict = JX_EQUAL_TERMS;
+        tell_of_mesh(options, &question, a, to);
         return true;
     }
     if (!jx_equal_open(&question))
@@ -242,6 +251,7 @@ static bool compare(const jx_ordinary *a, const jx_ordinary *b, int nouts,
                                       .fields = &fields,
                                       .floats = &floats};
         ok = jx_equal_tell(&words, claims, to);
+        tell_of_mesh(options, &question, a, to);
     }
     jx_equal_close(&question);
     return ok;
@@ -260,7 +270,7 @@ static bool undecided(jx_ctx *ctx, jx_ctx *keep, jx_claim_list *claims, jx_equal
     return jx_equal_tell_undecided(keep, claims, to);
 }
 
-static bool compare_at(jx_program *a, jx_program *b, const char *sizes,
+static bool compare_at(jx_program *a, jx_program *b, const char *path, const char *sizes,
                        const jx_equal_options *options, jx_claim_list *claims,
                        jx_equalities *to)
 {
@@ -269,7 +279,7 @@ static bool compare_at(jx_program *a, jx_program *b, const char *sizes,
     if (!fit_together(a, b))
         return false;
     for (int g = 0; g < (options->gradient ? 2 : 1); g++) {
-        jx_equality one = {.gradient = g, .sizes = sizes};
+        jx_equality one = {.path = path, .gradient = g, .sizes = sizes};
         jx_ordinary left, right;
         bool ready = jx_ordinary_make(a, g, NULL, &left) &&
                      jx_ordinary_make(b, g, NULL, &right);
@@ -298,7 +308,7 @@ bool jx_programs_equal(jx_program *a, jx_program *b, const jx_equal_options *opt
     if (!check_names(a, b, options->set) || !given_sizes(first, options->set, &ngiven, &given))
         return false;
     if (!is_symbolic(first))
-        return compare_at(a, b, NULL, options, claims, to);
+        return compare_at(a, b, a->path, NULL, options, claims, to);
     if (ngiven && !(first = jx_program_refine(first, NULL, ngiven, given)))
         return false;
     /* A program of one size says what the other has. */
@@ -306,7 +316,7 @@ bool jx_programs_equal(jx_program *a, jx_program *b, const jx_equal_options *opt
         if (!sizes_like(first, second, &n, &sizes) ||
             !(first = jx_program_refine(first, NULL, n, sizes)))
             return false;
-        return compare_at(second == b ? first : second, second == b ? second : first,
+        return compare_at(second == b ? first : second, second == b ? second : first, a->path,
                           sizes_text(ctx, NULL, 0, n, sizes), options, claims, to);
     }
     if (is_symbolic(first)) {
@@ -323,7 +333,7 @@ bool jx_programs_equal(jx_program *a, jx_program *b, const jx_equal_options *opt
         if (!one || !sizes_like(second, one, &n, &sizes))
             return false;
         jx_program *other = jx_program_refine(second, NULL, n, sizes);
-        if (!other || !compare_at(second == b ? one : other, second == b ? other : one,
+        if (!other || !compare_at(second == b ? one : other, second == b ? other : one, a->path,
                                   sizes_text(ctx, &choice, i, ngiven, given), options, claims,
                                   to))
             return false;

@@ -18,7 +18,9 @@ typedef enum jx_equal_verdict {
 /* One comparison: of values or of derivatives, at sizes. */
 typedef struct jx_equality {
     jx_equal_verdict verdict;
+    const char *path; /* of a */
     bool gradient;
+    bool every; /* for meshes of all sizes (equals_meshes.h): `sizes` says which these are */
     const char *sizes; /* "b = 3, n = 2", or NULL: there are none to choose */
     int bits;
     const char *assuming; /* or NULL: nothing */
@@ -40,6 +42,8 @@ typedef struct jx_equalities {
 typedef struct jx_equal_options {
     const jx_texts *set; /* sizes, of either program */
     bool gradient;       /* derivatives, too */
+    struct jx_mesh_sizes *meshes; /* of values and of derivatives: is told of each comparison;
+                                     or NULL */
     void (*progress)(void *to, const char *doing, int64_t done, int64_t all); /* or NULL */
     void *to;
 } jx_equal_options;

@@ -2,6 +2,7 @@
 #include "runtime/field/cell.h"
 
 #include "runtime/field/ideal.h"
+#include "runtime/field/products.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -449,6 +450,28 @@ static void add_constants(const jx_cell *a, const jx_cell *b, jx_cell *to)
     }
 }
 
+static bool is_integer(const jx_cell *a, int value)
+{
+    return is_constant(a) && a->about == value && a->v == (uint64_t)value && !a->w;
+}
+
+/* The products of a sum, and of a product. */
+static uint32_t added(jx_field *f, const jx_cell *a, const jx_cell *b)
+{
+    return !f->products       ? 0
+           : is_integer(a, 0) ? b->sum
+           : is_integer(b, 0) ? a->sum
+                              : jx_products_add(f->products, a->sum, b->sum);
+}
+
+static uint32_t multiplied(jx_field *f, const jx_cell *a, const jx_cell *b)
+{
+    return !f->products       ? 0
+           : is_integer(a, 1) ? b->sum
+           : is_integer(b, 1) ? a->sum
+                              : jx_products_mul(f->products, a->sum, b->sum);
+}
+
 jx_cell jx_cell_add(jx_field *f, const jx_cell *a, const jx_cell *b)
 {
     jx_cell to = made_of(f, a, b), kept[2];
@@ -481,6 +504,7 @@ jx_cell jx_cell_add(jx_field *f, const jx_cell *a, const jx_cell *b)
     if (jx_cell_is_zero(b))
         to.zeros = a->zeros;
     to.logs = sum_of(f, a->logs, b->logs);
+    to.sum = added(f, a, b);
     if (jx_cell_is_zero(&to))
         to.signs = JX_MAY_BE_ZERO;
     return to;
@@ -492,6 +516,7 @@ jx_cell jx_cell_neg(jx_field *f, const jx_cell *a)
 
     f->work++;
     to.power = 0;
+    to.sum = 0;
     to.v = jx_mod_sub(0, a->v, f->ring.p);
     to.w = jx_mod_sub(0, a->w, f->ring.p);
     to.e = jx_mod_sub(0, a->e, f->ring.q);
@@ -571,6 +596,7 @@ jx_cell jx_cell_mul(jx_field *f, const jx_cell *a, const jx_cell *b)
     to.logs = is_constant(a)   ? times(f, b->logs, a)
               : is_constant(b) ? times(f, a->logs, b)
                                : NULL;
+    to.sum = multiplied(f, a, b);
     if (jx_cell_is_zero(&to)) {
         to.signs = JX_MAY_BE_ZERO;
         to.about = to.off = 0;
@@ -622,6 +648,7 @@ static jx_cell inverse(jx_field *f, const jx_cell *a)
     if (f->divisors && a->signs & JX_MAY_BE_ZERO)
         JX_PUSH(f->ctx->arena, f->divisors, *a);
     to.power = 0;
+    to.sum = 0;
     norm = jx_mod_sub(norm, jx_mod_mul(jx_mod_mul(a->w, a->w, r->p), square_of(f, a), r->p), r->p);
     norm = jx_mod_inverse(norm, r->p);
     to.v = jx_mod_mul(a->v, norm, r->p);

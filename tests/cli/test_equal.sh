@@ -165,3 +165,83 @@ done
 expect 1 equal --grad tests/equal/pipeline__nan.jaxexport.gz tests/equal/pipeline_reference.jaxexport.gz
 prints '^error\[MSH019\] nan-trap: derivative 0 differs'
 prints 'NaN reaches [0-9]* of 128 elements'
+
+# ---- meshes of all sizes: read from the order of sums, the rest is for the prover
+for program in gathered ring loop scattered scattered_ring both_ways; do
+    expect 0 equal --all-sizes "tests/equal/product__$program.jaxexport.gz" \
+        tests/equal/product_reference.jaxexport.gz
+    prints 'all sizes of the mesh: identical over the reals, for all S >= 1 where .*S divides axis [01] of input [01].*, error below 2^-[4-9][0-9], assuming that on meshes of other sizes, too, .*, generalised from the program for 4 devices alone$'
+    prints '0 undecided'
+done
+expect 0 equal --all-sizes tests/equal/product__both_ways.jaxexport.gz tests/equal/product_reference.jaxexport.gz
+prints '2 S divides axis 0 of input 1 and axis 1 of input 0'
+prints 'the first of 2 parts of chunk (d - i) mod S and the second of 2 parts of chunk (d + i) mod S'
+expect 0 equal --all-sizes --grad tests/equal/product__ring.jaxexport.gz tests/equal/product_reference.jaxexport.gz
+prints 'derivatives: all sizes of the mesh: identical over the reals'
+
+# A ring of N devices that shifts by STRIDE, for matrices of 15 columns.
+ring() { # NAME N STRIDE
+    size=$((15 / $2))
+    perm=
+    i=0
+    while [ $i -lt "$2" ]; do
+        perm="$perm${perm:+, }($i, $(((i + $3) % $2)))"
+        i=$((i + 1))
+    done
+    {
+        echo '{ lambda ; a:f32[15,15] b:f32[15,2]. let'
+        echo '  z:f32[15,2] = shard_map[check_vma=False'
+        echo "    in_specs=(P('i', None), P('i', None)) jaxpr={ lambda ; c:f32[$size,15] r0:f32[$size,2]. let"
+        echo '      d:i32[] = axis_index[axis_name=i]'
+        i=0
+        while [ $i -lt "$2" ]; do
+            [ $i -eq 0 ] || echo "      r$i:f32[$size,2] = ppermute[axis_name=('i',) perm=($perm)] r$((i - 1))"
+            echo "      e$i:i32[] = sub d $(($3 * i)):i32[]"
+            echo "      f$i:i32[] = add e$i $(($3 * $2)):i32[]"
+            echo "      g$i:i32[] = rem f$i $2:i32[]"
+            echo "      h$i:i32[] = mul g$i $size:i32[]"
+            echo "      k$i:f32[$size,$size] = dynamic_slice[slice_sizes=($size, $size)] c 0:i32[] h$i"
+            echo "      m$i:f32[$size,2] = dot_general[dimension_numbers=(([1], [0]), ([], [])) preferred_element_type=float32] k$i r$i"
+            if [ $i -eq 0 ]; then
+                echo "      s0:f32[$size,2] = copy m0"
+            else
+                echo "      s$i:f32[$size,2] = add s$((i - 1)) m$i"
+            fi
+            i=$((i + 1))
+        done
+        echo "      in (s$(($2 - 1)),) }"
+        echo "    mesh=Mesh('i': $2, axis_types=(Auto,)) newly_manual_axes=frozenset({'i'}) out_specs=(P('i', None),)] a b"
+        echo '  in (z,) }'
+    } >"$work/$1.jaxpr"
+}
+f whole 'a:f32[15,15] b:f32[15,2]' 'c:f32[15,2] = dot_general[dimension_numbers=(([1], [0]), ([], [])) preferred_element_type=float32] a b' c
+ring on3 3 1
+ring on5 5 1
+ring by2_on3 3 2
+ring by2_on5 5 2
+expect 0 equal --all-sizes "$work/on3.jaxpr" "$work/on5.jaxpr" "$work/whole.jaxpr"
+prints 'S divides axis 0 of input 0 and axis 0 of input 1 and axis 0 of result 0 and axis 1 of input 0'
+prints 'block d of axis 0 of result 0 adds up chunk (d - i) mod S of the S chunks of axis 1 of input 0 and axis 0 of input 1, generalised from the programs for 3 and 5 devices$'
+# A stride of 2 is right on 3 and on 5 devices, and not on 4.
+expect 0 equal --all-sizes "$work/by2_on3.jaxpr" "$work/by2_on5.jaxpr" "$work/whole.jaxpr"
+prints 'all sizes of the mesh: undecided: that (d - 2\*i) mod S takes each value once does not hold for all S: steps i and j have one chunk at .*S = 4$'
+expect 5 equal --strict --all-sizes "$work/by2_on3.jaxpr" "$work/by2_on5.jaxpr" "$work/whole.jaxpr"
+# Shifted by 1 on 3, by 2 on 5: each is right, and no rule is that of both.
+expect 0 equal --all-sizes "$work/on3.jaxpr" "$work/by2_on5.jaxpr" "$work/whole.jaxpr"
+prints 'all sizes of the mesh: undecided: no ring is recognised'
+expect 0 equal --all-sizes "$work/on5.jaxpr" "$work/whole.jaxpr" --format json
+prints '"verdict":"identical","of":"values","mesh_sizes":"all","sizes":"S >= 1 where S divides'
+expect 0 equal --all-sizes "$work/whole.jaxpr" "$work/whole.jaxpr"
+prints 'undecided: the first program is for one device'
+# What is wrong at a size is different, and nothing is said of others.
+for mesh in MSH006 MSH008 MSH013 MSH015; do
+    folder=tests/rules
+    [ -e "$folder/${mesh}_fails.mlir" ] || folder=tests/equal
+    expect 1 equal --all-sizes "$folder/${mesh}_fails.mlir" "$folder/${mesh}_passes.mlir"
+    never 'all sizes'
+done
+expect 2 equal "$work/on3.jaxpr" "$work/on5.jaxpr" "$work/whole.jaxpr"
+complains 'expected two programs, or more with --all-sizes'
+expect 2 equal --all-sizes "$work/on3.jaxpr"
+expect 3 equal --all-sizes "$work/on3.jaxpr" "$work/on5.jaxpr" "$work/eight.jaxpr"
+complains 'expected two programs that take and give the same'

@@ -25,6 +25,7 @@ class Equality:
     verdict: str  # one of VERDICTS
     of: str  # "values" or "derivatives"
     sizes: str | None = None  # "b = 3", where there are some to choose
+    mesh_sizes: str | None = None  # "all": for meshes of all sizes, which `sizes` names
     bits: int | None = None  # of what is identical: error below 2^-bits
     assuming: str | None = None
     why: str | None = None  # of what is undecided
@@ -33,12 +34,15 @@ class Equality:
 
     def __str__(self) -> str:
         where = f" at {self.sizes}" if self.sizes else ""
+        if self.mesh_sizes:
+            where = f", for all {self.sizes}" if self.sizes else " on meshes of all sizes"
         if self.verdict == "terms":
             said = "the same by terms"
         elif self.verdict == "identical":
             said = f"identical over the reals, error below 2^-{self.bits}"
             said += f", assuming that {self.assuming}" if self.assuming else ""
-            said += f"; no difference in floats at {self.points} points"
+            if not self.mesh_sizes:
+                said += f"; no difference in floats at {self.points} points"
         else:
             said = self.verdict + (f": {self.why}" if self.why else "")
         return f"{self.of}{where}: {said}"
@@ -72,7 +76,7 @@ class Compared:
         return "\n".join(lines)
 
 
-def equal(f, g, *, grad=False, sizes=None, arguments=()):
+def equal(f, g, *, grad=False, sizes=None, all_sizes=False, arguments=()):
     """A function that compares what `f` and `g` compute at some specs.
 
         comparison = jaxvet.equal(sharded, reference)(*specs)
@@ -82,8 +86,17 @@ def equal(f, g, *, grad=False, sizes=None, arguments=()):
     lie.  A sharded function (`jax.shard_map`) is run for all devices of its mesh, and every
     device's results are compared.  `grad=True` compares derivatives, too; `sizes` are those
     of symbolic dimensions, `{"b": 3}`, else some are chosen.
+
+    `all_sizes=True` also asks about meshes of all sizes: what `f` adds up is read as a rule
+    in the number of devices, and the prover is asked about that rule for all of them.  That
+    the rule goes on is an assumption, which the answer names; it is held against more sizes
+    if the same function on other meshes is given: `all_sizes=[f_on_2, f_on_8]`.
     """
     extra = ["--grad"] if grad else []
+    if all_sizes is not False:
+        extra += ["--all-sizes"]
+    others = all_sizes if isinstance(all_sizes, (list, tuple)) else ()
+    functions = {"first": f, **{f"first{i}": o for i, o in enumerate(others, 2)}, "second": g}
     for name, size in (sizes or {}).items():
         extra += ["--set", f"{name}={size}"]
 
@@ -91,7 +104,7 @@ def equal(f, g, *, grad=False, sizes=None, arguments=()):
         args, kwargs = jax.tree_util.tree_map(_spec, (args, kwargs))
         with tempfile.TemporaryDirectory(prefix="jaxvet-") as folder:
             paths = []
-            for name, fun in (("first", f), ("second", g)):
+            for name, fun in functions.items():
                 paths.append(os.path.join(folder, name))
                 with open(paths[-1], "wb") as file:
                     file.write(_program(fun, args, kwargs, grad))
