@@ -9,6 +9,7 @@
 #include "analyzer/cost_rules.h"
 #include "analyzer/overlap.h"
 #include "frontend/base/assert.h"
+#include "frontend/ir/mesh.h"
 #include "frontend/sizes/sizes.h"
 
 #include <string.h>
@@ -31,8 +32,12 @@ typedef struct sent {
     amount times, bytes, messages, beside;
 } sent;
 
-typedef struct tally {
+typedef struct work {
     amount flops, transcendentals, moved;
+} work;
+
+typedef struct tally {
+    work each, all; /* of one device; of all of them together */
     sent sent[JX_COLLECTIVE_KINDS];
     amounts extra;
     bool peak_lost;
@@ -49,6 +54,8 @@ typedef struct coster {
     /* Per variable of the jaxpr that is looked at: */
     amount *size;         /* of what it shows */
     amount *bytes;        /* of its own */
+    amounts device; /* candidates for the peak of one device */
+    bool device_lost;
     int *last;            /* the equation that uses it or a view of it last */
     const jx_var **owner; /* per variable: the one whose memory it shows */
 } coster;
@@ -122,6 +129,18 @@ static amount times(const coster *c, amount a, amount b)
     return of_dim(jx_dim_mul(dims_of(c), to_dim(c, a), to_dim(c, b)));
 }
 
+static work plus_work(const coster *c, work a, work b)
+{
+    return (work){plus(c, a.flops, b.flops), plus(c, a.transcendentals, b.transcendentals),
+                  plus(c, a.moved, b.moved)};
+}
+
+static work times_work(const coster *c, work a, amount often)
+{
+    return (work){times(c, a.flops, often), times(c, a.transcendentals, often),
+                  times(c, a.moved, often)};
+}
+
 /* a is never below b. */
 static bool covers(const coster *c, amount a, amount b)
 {
@@ -146,6 +165,12 @@ static amount larger(const coster *c, amount a, amount b)
     if (covers(c, b, a))
         return b;
     return of_dim(jx_dim_max(dims_of(c), to_dim(c, a), to_dim(c, b)));
+}
+
+static work larger_work(const coster *c, work a, work b)
+{
+    return (work){larger(c, a.flops, b.flops), larger(c, a.transcendentals, b.transcendentals),
+                  larger(c, a.moved, b.moved)};
 }
 
 /* Keeps the candidate unless one is never below it; drops those that it is
@@ -343,16 +368,15 @@ static void send(coster *c, tally *to, const jx_jaxpr *jaxpr, const jx_eqn *eqn)
         sum->beside = plus(c, sum->beside, of_int(1));
 }
 
-/* A jaxpr that is run `often` times. */
+/* A jaxpr that is run `often` times, by so many devices at once. */
 static void add_callee(coster *c, tally *to, const jx_jaxpr *callee,
-                       amount often)
+                       amount often, int64_t devices)
 {
     const tally *t = &c->tallies[callee->id];
 
-    to->flops = plus(c, to->flops, times(c, t->flops, often));
-    to->transcendentals =
-        plus(c, to->transcendentals, times(c, t->transcendentals, often));
-    to->moved = plus(c, to->moved, times(c, t->moved, often));
+    to->each = plus_work(c, to->each, times_work(c, t->each, often));
+    to->all = plus_work(c, to->all,
+                        times_work(c, t->all, times(c, often, of_int(devices))));
     add_sent(c, to, t->sent, often);
     add_peaks(c, to, t);
 }
@@ -360,11 +384,46 @@ static void add_callee(coster *c, tally *to, const jx_jaxpr *callee,
 /* Of a body that combines elements only the operations count. */
 static void add_body(coster *c, tally *to, const jx_jaxpr *body, amount often)
 {
-    const tally *t = &c->tallies[body->id];
+    work one = times_work(c, c->tallies[body->id].each, often);
 
-    to->flops = plus(c, to->flops, times(c, t->flops, often));
-    to->transcendentals =
-        plus(c, to->transcendentals, times(c, t->transcendentals, often));
+    one.moved = of_int(0);
+    to->each = plus_work(c, to->each, one);
+    to->all = plus_work(c, to->all, one);
+}
+
+/* What a device has while it runs its part of a computation: its parts of the operands, and
+ * what is made of them. */
+static void note_device(coster *c, const jx_jaxpr *body, int64_t devices)
+{
+    const tally *t = &c->tallies[body->id];
+    amount own = of_int(0);
+
+    for (int i = 0; i < body->nconsts + body->nins; i++)
+        own = plus(c, own, bytes_of(c, body->vars[i]->aval));
+    c->device_lost |= t->peak_lost || !keep_peak(c, &c->device, own);
+    for (size_t i = 0; i < t->extra.count; i++)
+        c->device_lost |= !keep_peak(c, &c->device, plus(c, own, t->extra.at[i]));
+    if (devices > c->cost->devices)
+        c->cost->devices = devices;
+}
+
+/* By how many devices at once the equation has its jaxpr run: the axes that it binds. */
+static int64_t devices_of(const coster *c, const jx_eqn *eqn)
+{
+    const jx_mesh *mesh = jx_eqn_mesh(c->program, eqn);
+    jx_axis_names names = {0};
+    int64_t devices = 1;
+
+    if (eqn->prim->id == JX_PRIM_shard_map)
+        names = jx_newly_manual(c->program, eqn);
+    else if (eqn->prim->id == JX_PRIM_sdy_manual_computation)
+        names = ((const jx_p_manual_computation *)eqn->typed)->manual_axes;
+    for (int i = 0; mesh && i < names.count; i++) {
+        int axis = jx_mesh_axis(mesh, names.at[i]);
+        if (axis >= 0 && __builtin_mul_overflow(devices, mesh->sizes[axis], &devices))
+            return 1;
+    }
+    return devices;
 }
 
 static void add_branches(coster *c, tally *to, jx_closed_list branches)
@@ -374,16 +433,13 @@ static void add_branches(coster *c, tally *to, jx_closed_list branches)
     for (int i = 0; i < branches.count; i++) {
         const tally *t = &c->tallies[branches.at[i].jaxpr->id];
 
-        most.flops = larger(c, most.flops, t->flops);
-        most.transcendentals =
-            larger(c, most.transcendentals, t->transcendentals);
-        most.moved = larger(c, most.moved, t->moved);
+        most.each = larger_work(c, most.each, t->each);
+        most.all = larger_work(c, most.all, t->all);
         larger_sent(c, most.sent, t->sent);
         add_peaks(c, to, t);
     }
-    to->flops = plus(c, to->flops, most.flops);
-    to->transcendentals = plus(c, to->transcendentals, most.transcendentals);
-    to->moved = plus(c, to->moved, most.moved);
+    to->each = plus_work(c, to->each, most.each);
+    to->all = plus_work(c, to->all, most.all);
     add_sent(c, to, most.sent, of_int(1));
 }
 
@@ -393,8 +449,8 @@ static void add_while(coster *c, tally *to, const jx_eqn *eqn)
     const jx_dim *trips = trips_of(c, eqn);
     amount n = of_dim(trips ? trips : unknown_trips(c, eqn));
 
-    add_callee(c, to, p->cond_jaxpr.jaxpr, plus(c, n, of_int(1)));
-    add_callee(c, to, p->body_jaxpr.jaxpr, n);
+    add_callee(c, to, p->cond_jaxpr.jaxpr, plus(c, n, of_int(1)), 1);
+    add_callee(c, to, p->body_jaxpr.jaxpr, n, 1);
 }
 
 /* The jaxprs among an equation's parameters, each once. */
@@ -402,6 +458,7 @@ static void add_nested(coster *c, tally *to, const jx_eqn *eqn,
                        const jx_costing *rule)
 {
     amount often = of_dim(rule->often);
+    int64_t devices = devices_of(c, eqn);
 
     for (int i = 0; i < eqn->nparams; i++) {
         const jx_value *v = eqn->params[i].value;
@@ -411,7 +468,9 @@ static void add_nested(coster *c, tally *to, const jx_eqn *eqn,
         if (rule->body)
             add_body(c, to, v->jaxpr, often);
         else
-            add_callee(c, to, v->jaxpr, often);
+            add_callee(c, to, v->jaxpr, often, devices);
+        if (devices > 1)
+            note_device(c, v->jaxpr, devices);
     }
 }
 
@@ -424,6 +483,12 @@ static void note_uncounted(coster *c, const jx_eqn *eqn)
         }
     JX_PUSH(c->program->ctx->arena, &c->cost->uncounted,
             (jx_uncounted){jx_eqn_name(eqn), 1});
+}
+
+static void add_own(const coster *c, tally *to, work own)
+{
+    to->each = plus_work(c, to->each, own);
+    to->all = plus_work(c, to->all, own);
 }
 
 /* What the equation itself does, and the jaxprs that it runs. */
@@ -444,11 +509,8 @@ static void add_work(coster *c, tally *to, const jx_jaxpr *jaxpr,
     if (rule->uncounted || jx_eqn_is_unknown(eqn))
         note_uncounted(c, eqn);
     send(c, to, jaxpr, eqn);
-    if (rule->flops != c->zero)
-        to->flops = plus(c, to->flops, of_dim(rule->flops));
-    if (rule->transcendentals != c->zero)
-        to->transcendentals =
-            plus(c, to->transcendentals, of_dim(rule->transcendentals));
+    add_own(c, to, (work){.flops = of_dim(rule->flops),
+                          .transcendentals = of_dim(rule->transcendentals)});
     switch (eqn->prim->id) {
     case JX_PRIM_cond:
         add_branches(c, to, ((const jx_p_cond *)eqn->typed)->branches);
@@ -460,7 +522,7 @@ static void add_work(coster *c, tally *to, const jx_jaxpr *jaxpr,
         /* the other functions are for its derivatives */
         add_callee(c, to,
                    ((const jx_p_custom_linear_solve *)eqn->typed)->jaxprs.part[JX_SOLVE].jaxpr,
-                   of_int(1));
+                   of_int(1), 1);
         break;
     default:
         add_nested(c, to, eqn, rule);
@@ -625,12 +687,11 @@ static void cost_jaxpr(coster *c, const jx_jaxpr *jaxpr)
         jx_costing rule;
 
         add_work(c, &one, jaxpr, eqn, &rule);
-        t->flops = plus(c, t->flops, one.flops);
-        t->transcendentals = plus(c, t->transcendentals, one.transcendentals);
-        t->moved = plus(c, t->moved, one.moved);
+        t->each = plus_work(c, t->each, one.each);
+        t->all = plus_work(c, t->all, one.all);
         add_sent(c, t, one.sent, of_int(1));
         if (!is_view(eqn) && !has_callee(eqn, &rule))
-            t->moved = plus(c, t->moved, moved_by(c, eqn));
+            add_own(c, t, (work){.moved = moved_by(c, eqn)});
         for (int k = 0; k < eqn->nouts; k++)
             results = plus(c, results, c->bytes[eqn->outs[k]->id]);
         note_moment(c, t, &one, live, results);
@@ -674,9 +735,15 @@ static void finish(coster *c)
     for (int i = 0; i < entry->nouts; i++)
         outputs = plus(c, outputs, bytes_of(c, jx_atom_aval(entry->outs[i])));
     always = plus(c, inputs, constants_of(c));
-    c->cost->flops = to_dim(c, t->flops);
-    c->cost->transcendentals = to_dim(c, t->transcendentals);
-    c->cost->moved = to_dim(c, t->moved);
+    c->cost->flops = to_dim(c, t->each.flops);
+    c->cost->transcendentals = to_dim(c, t->each.transcendentals);
+    c->cost->moved = to_dim(c, t->each.moved);
+    c->cost->all_flops = to_dim(c, t->all.flops);
+    c->cost->all_transcendentals = to_dim(c, t->all.transcendentals);
+    c->cost->all_moved = to_dim(c, t->all.moved);
+    c->cost->device_peak_known = !c->device_lost;
+    for (size_t i = 0; i < c->device.count; i++)
+        JX_PUSH(c->program->ctx->arena, &c->cost->device_peaks, to_dim(c, c->device.at[i]));
     finish_sent(c, t->sent);
     c->cost->inputs = to_dim(c, inputs);
     c->cost->outputs = to_dim(c, outputs);
@@ -696,7 +763,7 @@ bool jx_cost_of(const jx_typed *typed, jx_cost *cost)
     coster c = {.typed = typed, .program = program, .cost = cost};
     int most = 0;
 
-    *cost = (jx_cost){0};
+    *cost = (jx_cost){.devices = 1};
     for (int i = 0; i < program->njaxprs; i++)
         if (program->jaxprs[i]->nvars > most)
             most = program->jaxprs[i]->nvars;

@@ -47,6 +47,16 @@ typedef struct jx_cost {
     const jx_dim *transcendentals;
     const jx_dim *moved; /* bytes: of the operands and results of all equations
                             but those that take no memory */
+    /* Of a program that has computations on many devices (up to `devices` of them; else 1) the
+     * above is what one device does, and this what they do together.  Outside of such
+     * computations nothing says who does what: each device is taken to do all of it, and all of
+     * them together do it once. */
+    int64_t devices;
+    const jx_dim *all_flops, *all_transcendentals, *all_moved;
+    /* Bytes of one device at the worst moment of such a computation, with its parts of the
+     * operands, as for `peaks`; what lives outside of it meanwhile is not in them. */
+    JX_VEC(const jx_dim *) device_peaks;
+    bool device_peak_known;
     const jx_dim *inputs, *outputs, *constants; /* bytes */
     /* Bytes at the worst moment, inputs and constants included: the largest of
      * these, none of which is always below another. */

@@ -40,16 +40,20 @@ static void put_line(const char *label, const jx_dim *dim, bool bytes,
     jx_buffer_putc(to, '\n');
 }
 
+static void put_peaks(const char *label, size_t count, const jx_dim *const *peaks, jx_buffer *to)
+{
+    for (size_t i = 0; i < count; i++)
+        put_line(i ? "  or" : label, peaks[i], true, to);
+    if (count > 1)
+        jx_buffer_puts(to, "                  (the largest of these)\n");
+}
+
 static void put_peak(const jx_cost *cost, jx_buffer *to)
 {
-    if (!cost->peak_known) {
+    if (cost->peak_known)
+        put_peaks("peak memory", cost->peaks.count, cost->peaks.at, to);
+    else
         jx_buffer_puts(to, "  peak memory     unknown (too many candidates)\n");
-        return;
-    }
-    for (size_t i = 0; i < cost->peaks.count; i++)
-        put_line(i ? "  or" : "peak memory", cost->peaks.at[i], true, to);
-    if (cost->peaks.count > 1)
-        jx_buffer_puts(to, "                  (the largest of these)\n");
 }
 
 static void put_trips(const jx_cost *cost, jx_buffer *to)
@@ -116,22 +120,60 @@ static void put_sent(const jx_cost *cost, jx_buffer *to)
     }
 }
 
+/* What one device does, and what all of them do together. */
+static void put_both(const char *label, const jx_dim *each, const jx_dim *all, bool bytes,
+                     jx_buffer *to)
+{
+    jx_int value;
+
+    put_line(label, each, bytes, to);
+    jx_buffer_cut(to, to->length - 1); /* the line goes on */
+    jx_buffer_puts(to, ", all together ");
+    put_dim(all, to);
+    if (bytes && all && jx_dim_is_wide(all, &value))
+        put_bytes(value, to);
+    jx_buffer_putc(to, '\n');
+}
+
+/* Of a program that many devices run. */
+static void put_devices(const jx_cost *cost, jx_buffer *to)
+{
+    jx_buffer_printf(to, "cost of each of %lld devices\n", (long long)cost->devices);
+    put_both("flops", cost->flops, cost->all_flops, false, to);
+    put_both("transcendentals", cost->transcendentals, cost->all_transcendentals, false, to);
+    put_both("bytes moved", cost->moved, cost->all_moved, true, to);
+    if (cost->device_peak_known)
+        put_peaks("peak memory", cost->device_peaks.count, cost->device_peaks.at, to);
+    else
+        jx_buffer_puts(to, "  peak memory     unknown (too many candidates)\n");
+    put_sent(cost, to);
+    jx_buffer_puts(to, "cost of the whole program\n");
+}
+
 void jx_costs_print(const jx_cost *cost, jx_buffer *to)
 {
-    jx_buffer_puts(to, "cost\n");
-    put_line("flops", cost->flops, false, to);
-    put_line("transcendentals", cost->transcendentals, false, to);
-    put_line("bytes moved", cost->moved, true, to);
+    bool many = cost->devices > 1;
+
+    if (many) {
+        put_devices(cost, to);
+    } else {
+        jx_buffer_puts(to, "cost\n");
+        put_line("flops", cost->flops, false, to);
+        put_line("transcendentals", cost->transcendentals, false, to);
+        put_line("bytes moved", cost->moved, true, to);
+    }
     put_line("inputs", cost->inputs, true, to);
     put_line("constants", cost->constants, true, to);
     put_line("outputs", cost->outputs, true, to);
-    put_peak(cost, to);
+    if (!many)
+        put_peak(cost, to);
     put_trips(cost, to);
     for (size_t i = 0; i < cost->uncounted.count; i++)
         jx_utf8_printf(to, "  not counted: %lld %s\n",
                          (long long)cost->uncounted.at[i].count,
                          cost->uncounted.at[i].name);
-    put_sent(cost, to);
+    if (!many)
+        put_sent(cost, to);
 }
 
 /* ---- JSON */
@@ -151,18 +193,19 @@ static void put_json_dim(const char *key, const jx_dim *dim, jx_buffer *to)
     jx_buffer_free(&text);
 }
 
-static void put_json_peaks(const jx_cost *cost, jx_buffer *to)
+static void put_json_peaks(const char *key, bool known, size_t count,
+                           const jx_dim *const *peaks, jx_buffer *to)
 {
     jx_buffer text = {.budget = to->budget};
 
-    if (!cost->peak_known) {
-        jx_buffer_puts(to, "\"peak\":null");
+    if (!known) {
+        jx_buffer_printf(to, "\"%s\":null", key);
         return;
     }
-    jx_buffer_puts(to, "\"peak\":[");
-    for (size_t i = 0; i < cost->peaks.count; i++) {
+    jx_buffer_printf(to, "\"%s\":[", key);
+    for (size_t i = 0; i < count; i++) {
         jx_buffer_clear(&text);
-        jx_dim_print(cost->peaks.at[i], &text);
+        jx_dim_print(peaks[i], &text);
         jx_buffer_puts(to, i ? "," : "");
         jx_json_put_text(to, jx_buffer_text(&text));
     }
@@ -188,6 +231,18 @@ static void put_json_sent(const jx_cost *cost, jx_buffer *to)
     jx_buffer_putc(to, ']');
 }
 
+static void put_json_devices(const jx_cost *cost, jx_buffer *to)
+{
+    jx_buffer_printf(to, ",\"devices\":%lld,\"all\":{", (long long)cost->devices);
+    put_json_dim("flops", cost->all_flops, to);
+    put_json_dim("transcendentals", cost->all_transcendentals, to);
+    put_json_dim("moved", cost->all_moved, to);
+    jx_buffer_cut(to, to->length - 1); /* the comma */
+    jx_buffer_puts(to, "},");
+    put_json_peaks("device_peak", cost->device_peak_known, cost->device_peaks.count,
+                   cost->device_peaks.at, to);
+}
+
 void jx_costs_json(const jx_cost *cost, jx_buffer *to)
 {
     jx_buffer_putc(to, '{');
@@ -197,7 +252,9 @@ void jx_costs_json(const jx_cost *cost, jx_buffer *to)
     put_json_dim("inputs", cost->inputs, to);
     put_json_dim("constants", cost->constants, to);
     put_json_dim("outputs", cost->outputs, to);
-    put_json_peaks(cost, to);
+    put_json_peaks("peak", cost->peak_known, cost->peaks.count, cost->peaks.at, to);
+    if (cost->devices > 1)
+        put_json_devices(cost, to);
     jx_buffer_puts(to, ",\"trips\":[");
     for (size_t i = 0; i < cost->trips.count; i++) {
         jx_buffer_puts(to, i ? "," : "");

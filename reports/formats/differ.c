@@ -151,10 +151,15 @@ static void move_cost(differ *d)
     move_dim(d, &cost->flops);
     move_dim(d, &cost->transcendentals);
     move_dim(d, &cost->moved);
+    move_dim(d, &cost->all_flops);
+    move_dim(d, &cost->all_transcendentals);
+    move_dim(d, &cost->all_moved);
     move_dim(d, &cost->inputs);
     move_dim(d, &cost->outputs);
     for (size_t i = 0; i < cost->peaks.count; i++)
         move_dim(d, &cost->peaks.at[i]);
+    for (size_t i = 0; i < cost->device_peaks.count; i++)
+        move_dim(d, &cost->device_peaks.at[i]);
     for (size_t i = 0; i < cost->sent.count; i++) {
         move_dim(d, &cost->sent.at[i].times);
         move_dim(d, &cost->sent.at[i].bytes);
@@ -570,15 +575,19 @@ static void put_dim(const jx_dim *dim, jx_buffer *to)
         jx_buffer_puts(to, "unknown");
 }
 
+/* Of one device, if there are many. */
 static void put_peak(const jx_cost *cost, jx_buffer *to)
 {
-    if (!cost->peak_known) {
+    bool many = cost->devices > 1;
+    size_t count = many ? cost->device_peaks.count : cost->peaks.count;
+
+    if (many ? !cost->device_peak_known : !cost->peak_known) {
         jx_buffer_puts(to, "unknown");
         return;
     }
-    for (size_t i = 0; i < cost->peaks.count; i++) {
+    for (size_t i = 0; i < count; i++) {
         jx_buffer_puts(to, i ? " or " : "");
-        put_dim(cost->peaks.at[i], to);
+        put_dim(many ? cost->device_peaks.at[i] : cost->peaks.at[i], to);
     }
 }
 
@@ -603,17 +612,23 @@ static void put_change(const char *label, const jx_buffer *before,
 static void put_costs(const jx_program_diff *diff, jx_buffer *to)
 {
     const jx_cost *x = &diff->before, *y = &diff->after;
+    bool many = x->devices > 1 || y->devices > 1;
     const struct {
         const char *label;
         const jx_dim *before, *after;
-    } rows[] = {{"flops", x->flops, y->flops},
-                {"transcendentals", x->transcendentals, y->transcendentals},
-                {"bytes moved", x->moved, y->moved},
-                {"constants", x->constants, y->constants}};
+        bool of_many; /* said where there are many devices */
+    } rows[] = {{"flops", x->flops, y->flops, false},
+                {"transcendentals", x->transcendentals, y->transcendentals, false},
+                {"bytes moved", x->moved, y->moved, false},
+                {"flops of all", x->all_flops, y->all_flops, true},
+                {"bytes of all", x->all_moved, y->all_moved, true},
+                {"constants", x->constants, y->constants, false}};
     jx_buffer before = {.budget = to->budget}, after = {.budget = to->budget},
               lines = {.budget = to->budget};
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        if (rows[i].of_many && !many)
+            continue;
         jx_buffer_clear(&before);
         jx_buffer_clear(&after);
         put_dim(rows[i].before, &before);
@@ -636,7 +651,11 @@ static void put_costs(const jx_program_diff *diff, jx_buffer *to)
             put_dim(b, &after);
         put_change(jx_collective_name((jx_collective_kind)k), &before, &after, &lines);
     }
-    jx_buffer_puts(to, lines.length ? "cost:\n" : "cost: the same\n");
+    jx_buffer_puts(to, many ? "cost of each device" : "cost");
+    if (x->devices != y->devices)
+        jx_buffer_printf(to, " (of %lld, and of %lld)", (long long)x->devices,
+                         (long long)y->devices);
+    jx_buffer_puts(to, lines.length ? ":\n" : ": the same\n");
     jx_buffer_puts(to, jx_buffer_text(&lines));
     jx_buffer_free(&before);
     jx_buffer_free(&after);

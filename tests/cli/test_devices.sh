@@ -163,15 +163,22 @@ cat >"$work/sends.jaxpr" <<'END'
   in (c,) }
 END
 expect 0 info "$work/sends.jaxpr"
+prints '^cost of each of 4 devices$'
+prints '^  bytes moved  *360\*b, all together 1440\*b$'
+prints '^  peak memory  *72\*b$' # 8 b of its own, 32 b gathered, 32 b received
+prints '^cost of the whole program$'
 prints '^each device sends, in rings$'
 prints '^  all_gather  *24\*b bytes in 3 messages, by 1 collective$'
 prints '^  permute  *160\*b bytes in 5 messages, by 5 collectives$'
 expect 0 info "$work/sends.jaxpr" --format json
 prints '"sent":\[{"collective":"all_gather","times":"1","bytes":"24\*b","messages":"3","beside_products":"0"},'
+prints '"devices":4,"all":{"flops":"0","transcendentals":"0","moved":"1440\*b"},"device_peak":\["72\*b"\]'
 expect 0 diff "$work/sends.jaxpr" "$work/sends.jaxpr"
+prints '^cost of each device: the same$'
 sed 's/length=5/length=6/' "$work/sends.jaxpr" >"$work/more.jaxpr"
 expect 1 diff "$work/sends.jaxpr" "$work/more.jaxpr"
 prints 'permute  *160\*b -> 192\*b'
+prints '^  bytes of all  *1440\*b -> 1696\*b$'
 
 # run --devices N is the same.
 expect 0 run "$work/neg.jaxpr" --fill random:3 --outputs "$work/all.npz"
@@ -202,6 +209,8 @@ JAXPR
 beside c >"$work/beside.jaxpr"
 expect 0 info "$work/beside.jaxpr"
 prints 'by 1 collective, of which 1 can run beside a product$'
+prints '^  flops  *128, all together 512$'
+prints '^  peak memory  *208$' # its rows, those received, e, and the result: 64 + 64 + 16 + 64
 beside d >"$work/after.jaxpr"
 expect 0 info "$work/after.jaxpr"
 prints 'by 1 collective$'
