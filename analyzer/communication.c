@@ -44,6 +44,18 @@ static bool goes_elsewhere(const jx_collective *c)
     return false;
 }
 
+static bool goes_down(const jx_collective *c)
+{
+    int up = 0, down = 0;
+
+    for (int i = 0; i < c->groups.count; i++)
+        if (c->groups.at[i].count == 2) {
+            up += c->groups.at[i].at[0] < c->groups.at[i].at[1];
+            down += c->groups.at[i].at[0] > c->groups.at[i].at[1];
+        }
+    return down > up;
+}
+
 /* Bytes of the operands that are arrays to send: not the indices of a ragged one. */
 static const jx_dim *operand_bytes(jx_dims *dims, const jx_eqn *eqn, const jx_collective *c)
 {
@@ -87,23 +99,28 @@ bool jx_communication_of(jx_program *program, const jx_eqn *eqn, jx_communicatio
         c.kind == JX_COLLECTIVE_NUMBER)
         return false;
     bytes = operand_bytes(dims, eqn, &c);
-    *to = (jx_communication){c.kind, bytes, 1};
-    if (c.kind == JX_COLLECTIVE_PERMUTE)
+    *to = (jx_communication){.kind = c.kind, .bytes = bytes, .messages = 1};
+    if (c.kind == JX_COLLECTIVE_PERMUTE) {
+        to->down = goes_down(&c);
         return goes_elsewhere(&c);
+    }
     g = group_size(program, &c);
     if (g < 2)
         return false;
     switch (c.kind) {
     case JX_COLLECTIVE_REDUCE:
-        *to = (jx_communication){c.kind, share(dims, bytes, 2 * (g - 1), g), 2 * (g - 1)};
+        to->bytes = share(dims, bytes, 2 * (g - 1), g);
+        to->messages = 2 * (g - 1);
         break;
     case JX_COLLECTIVE_GATHER:
-        *to = (jx_communication){c.kind, share(dims, bytes, g - 1, 1), g - 1};
+        to->bytes = share(dims, bytes, g - 1, 1);
+        to->messages = g - 1;
         break;
     case JX_COLLECTIVE_SCATTER:
     case JX_COLLECTIVE_EXCHANGE:
     case JX_COLLECTIVE_RAGGED:
-        *to = (jx_communication){c.kind, share(dims, bytes, g - 1, g), g - 1};
+        to->bytes = share(dims, bytes, g - 1, g);
+        to->messages = g - 1;
         break;
     default: break;
     }

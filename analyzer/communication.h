@@ -19,6 +19,7 @@ typedef struct jx_communication {
     jx_collective_kind kind;
     const jx_dim *bytes; /* NULL beyond 128 bits */
     int64_t messages;
+    bool down; /* of a permutation: most devices send to one of a lower number */
 } jx_communication;
 
 /* False where the equation sends nothing: a group of one, a device's own number. */

@@ -29,7 +29,7 @@ typedef JX_VEC(amount) amounts;
 /* What one jaxpr costs.  `extra`: memory beyond inputs and constvars, at its
  * worst moments. */
 typedef struct sent {
-    amount times, bytes, messages, beside;
+    amount times, bytes, messages, beside, down;
 } sent;
 
 typedef struct work {
@@ -337,6 +337,7 @@ static void add_sent(const coster *c, tally *to, const sent *from, amount often)
         sum->bytes = plus(c, sum->bytes, times(c, from[k].bytes, often));
         sum->messages = plus(c, sum->messages, times(c, from[k].messages, often));
         sum->beside = plus(c, sum->beside, times(c, from[k].beside, often));
+        sum->down = plus(c, sum->down, times(c, from[k].down, often));
     }
 }
 
@@ -350,6 +351,7 @@ static void larger_sent(const coster *c, sent *most, const sent *other)
         most[k].bytes = larger(c, most[k].bytes, other[k].bytes);
         most[k].messages = larger(c, most[k].messages, other[k].messages);
         most[k].beside = larger(c, most[k].beside, other[k].beside);
+        most[k].down = larger(c, most[k].down, other[k].down);
     }
 }
 
@@ -364,6 +366,8 @@ static void send(coster *c, tally *to, const jx_jaxpr *jaxpr, const jx_eqn *eqn)
     sum->times = plus(c, sum->times, of_int(1));
     sum->bytes = plus(c, sum->bytes, of_dim(what.bytes));
     sum->messages = plus(c, sum->messages, of_int(what.messages));
+    if (what.down)
+        sum->down = plus(c, sum->down, of_dim(what.bytes));
     if (jx_runs_beside_product(&c->overlap, jaxpr, (int)(eqn - jaxpr->eqns)))
         sum->beside = plus(c, sum->beside, of_int(1));
 }
@@ -447,7 +451,11 @@ static void add_while(coster *c, tally *to, const jx_eqn *eqn)
 {
     const jx_p_while *p = eqn->typed;
     const jx_dim *trips = trips_of(c, eqn);
-    amount n = of_dim(trips ? trips : unknown_trips(c, eqn));
+    amount n;
+
+    trips = trips ? trips : unknown_trips(c, eqn);
+    n = of_dim(trips);
+    JX_PUSH(c->program->ctx->arena, &c->cost->loops, (jx_turns){eqn, trips});
 
     add_callee(c, to, p->cond_jaxpr.jaxpr, plus(c, n, of_int(1)), 1);
     add_callee(c, to, p->body_jaxpr.jaxpr, n, 1);
@@ -720,7 +728,7 @@ static void finish_sent(const coster *c, const sent *all)
             JX_PUSH(c->program->ctx->arena, &c->cost->sent,
                     (jx_sent){(jx_collective_kind)k, to_dim(c, all[k].times),
                               to_dim(c, all[k].bytes), to_dim(c, all[k].messages),
-                              to_dim(c, all[k].beside)});
+                              to_dim(c, all[k].beside), to_dim(c, all[k].down)});
 }
 
 static void finish(coster *c)

@@ -39,7 +39,14 @@ typedef struct jx_sent {
     jx_collective_kind kind;
     const jx_dim *times, *bytes, *messages;
     const jx_dim *beside; /* of these times: some product can run at the same time */
+    const jx_dim *down;   /* of these bytes: by permutations to lower numbers */
 } jx_sent;
+
+/* How often the body of a while loop runs; NULL beyond 128 bits. */
+typedef struct jx_turns {
+    const jx_eqn *eqn;
+    const jx_dim *often;
+} jx_turns;
 
 /* Dims are NULL where a coefficient left 128 bits. */
 typedef struct jx_cost {
@@ -65,6 +72,7 @@ typedef struct jx_cost {
     JX_VEC(jx_sent) sent; /* by kind; within a computation of many devices all counts are
                              one device's */
     JX_VEC(jx_trips) trips;
+    JX_VEC(jx_turns) loops; /* all while loops */
     JX_VEC(jx_uncounted) uncounted; /* operations not in `flops` */
 } jx_cost;
 

@@ -4,6 +4,7 @@
 #include "analyzer/typing.h"
 #include "analyzer/values/values.h"
 #include "frontend/base/json.h"
+#include "frontend/base/plain.h"
 #include "frontend/ir/range.h"
 #include "prover/choose.h"
 #include "reports/commands/commands.h"
@@ -11,14 +12,16 @@
 #include "reports/formats/costs.h"
 #include "reports/formats/exported_info.h"
 #include "reports/formats/program_info.h"
+#include "reports/formats/timings.h"
 #include "reports/pipeline/input.h"
+#include "reports/pipeline/inputs.h"
 #include "reports/pipeline/transforms.h"
 
 #include <math.h>
 #include <string.h>
 
 typedef struct settings {
-    const char *format, *output, *fit;
+    const char *format, *output, *fit, *alpha, *beta, *flops;
     int64_t sizes;
     bool cost, values;
     jx_texts set, ranges, transform;
@@ -34,7 +37,14 @@ static const jx_option options[] = {
     {"fit", 0, JX_OPT_TEXT, "BYTES",
      "instead, the largest size that needs no more memory: 80GiB",
      offsetof(settings, fit)},
-    {"set", 0, JX_OPT_LIST, "NAME=SIZE", "a size of --fit that is given",
+    {"alpha", 0, JX_OPT_TEXT, "SECONDS",
+     "instead, how long each device takes if a message takes that long: 1e-6",
+     offsetof(settings, alpha)},
+    {"beta", 0, JX_OPT_TEXT, "SECONDS", "the same if each byte that is sent takes that long: 1e-11",
+     offsetof(settings, beta)},
+    {"flops", 0, JX_OPT_TEXT, "N", "the same if a device does N operations a second: 1e14",
+     offsetof(settings, flops)},
+    {"set", 0, JX_OPT_LIST, "NAME=SIZE", "a size that is given, for --fit and times",
      offsetof(settings, set)},
     {"values", 0, JX_OPT_FLAG, NULL,
      "instead, between what each output lies, for all inputs within their ranges and\n"
@@ -155,6 +165,50 @@ static int say_fit(const settings *s, jx_program *program)
     return code ? code : fit.fits ? JX_EXIT_OK : JX_EXIT_FINDINGS;
 }
 
+/* ---- times */
+
+static bool asks_for_times(const settings *s)
+{
+    return s->alpha || s->beta || s->flops;
+}
+
+static bool read_rate(const char *option, const char *text, double *to)
+{
+    char *end;
+
+    *to = text ? jx_strtod(text, &end) : 0;
+    if (!text || (end != text && !*end && isfinite(*to) && *to >= 0))
+        return true;
+    jx_command_usage(&jx_command_info, "--%s: expected a number that is not negative, not '%s'",
+                     option, text);
+    return false;
+}
+
+static int say_times(const settings *s, jx_program *program)
+{
+    jx_ctx *ctx = program->ctx;
+    jx_buffer text = jx_ctx_text(ctx);
+    const jx_typed *typed;
+    const jx_binding *sizes;
+    jx_rates rates;
+    jx_timing timing;
+    jx_cost cost;
+    int count, code;
+
+    if (!read_rate("alpha", s->alpha, &rates.alpha) || !read_rate("beta", s->beta, &rates.beta) ||
+        !read_rate("flops", s->flops, &rates.flops))
+        return JX_EXIT_USAGE;
+    typed = jx_inputs_sizes(program, &s->set, &count, &sizes) ? jx_typed_of(program) : NULL;
+    if (!typed || !jx_typed_all(typed) || !jx_cost_of(typed, &cost) ||
+        !jx_timing_of(typed, &cost, count, sizes, &rates, &timing))
+        return jx_command_failed(ctx);
+    (strcmp(s->format, "json") == 0 ? jx_timings_json : jx_timings_print)(&rates, &timing,
+                                                                           cost.devices, &text);
+    code = jx_command_write(s->output, &text);
+    jx_buffer_free(&text);
+    return code;
+}
+
 /* Of an exported file, what stands around its module. */
 static int say_exported(const settings *s, jx_ctx *ctx, const char *path,
                         const char *bytes, size_t size)
@@ -180,7 +234,8 @@ static int say_file(const settings *s, jx_ctx *ctx, const char *path)
     const char *bytes = jx_input_load(ctx, path, &size);
     jx_program *program;
 
-    if (bytes && !s->sizes && !s->fit && !s->values && !s->transform.count && jx_may_be_exported(ctx, bytes, size))
+    if (bytes && !s->sizes && !s->fit && !s->values && !asks_for_times(s) &&
+        !s->transform.count && jx_may_be_exported(ctx, bytes, size))
         return say_exported(s, ctx, path, bytes, size);
     program = bytes ? jx_input_read(ctx, path, bytes, size) : NULL;
     for (int i = 0; program && i < s->ranges.count; i++)
@@ -191,6 +246,7 @@ static int say_file(const settings *s, jx_ctx *ctx, const char *path)
            : s->sizes ? say_sizes(s, program)
            : s->fit   ? say_fit(s, program)
            : s->values ? say_values(s, program)
+           : asks_for_times(s) ? say_times(s, program)
                       : say(s, ctx, program);
 }
 
@@ -230,6 +286,12 @@ const jx_command jx_command_info = {
     "none does).  Within shard_map all of that is what one device does, its peak with\n"
     "its parts of the arrays, and what the devices do together is said beside it.\n"
     "\n"
+    "--alpha, --beta and --flops say instead how long each device takes, in seconds, of a\n"
+    "program at sizes: computing; sending, as rings send it, and where both directions of\n"
+    "a ring send at once; all of it one after the other; and its critical path, which no\n"
+    "overlap makes shorter.  A message takes --alpha, and each byte --beta; what is not\n"
+    "given takes no time.\n"
+    "\n"
     "Of a file from Exported.serialize(): the signature as its author wrote\n"
     "it, with inputs that are not used; devices, platforms, shardings,\n"
     "effects, disabled checks, derivatives, what its bytes are spent on, which\n"
@@ -239,7 +301,8 @@ const jx_command jx_command_info = {
     "  $ jaxvet info model.json\n"
     "  $ jaxvet info model.jaxexport\n"
     "  $ jaxvet info model.json --format json\n"
-    "  $ jaxvet info model.json --fit 16GiB --set t=2048\n",
+    "  $ jaxvet info model.json --fit 16GiB --set t=2048\n"
+    "  $ jaxvet info ring.jaxexport --alpha 1e-6 --beta 1e-11 --flops 1e14\n",
     options,
     sizeof options / sizeof *options,
     run,

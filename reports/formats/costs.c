@@ -116,6 +116,11 @@ static void put_sent(const jx_cost *cost, jx_buffer *to)
             put_dim(sent->beside, to);
             jx_buffer_puts(to, " can run beside a product");
         }
+        if (sent->down && !is_none(sent->down) && sent->down != sent->bytes) {
+            jx_buffer_puts(to, "; ");
+            put_dim(sent->down, to);
+            jx_buffer_puts(to, " bytes of them down, the others up");
+        }
         jx_buffer_putc(to, '\n');
     }
 }
@@ -225,6 +230,8 @@ static void put_json_sent(const jx_cost *cost, jx_buffer *to)
         put_json_dim("bytes", sent->bytes, to);
         put_json_dim("messages", sent->messages, to);
         put_json_dim("beside_products", sent->beside, to);
+        if (sent->kind == JX_COLLECTIVE_PERMUTE)
+            put_json_dim("down", sent->down, to);
         jx_buffer_cut(to, to->length - 1); /* the comma */
         jx_buffer_putc(to, '}');
     }

@@ -165,6 +165,7 @@ static void move_cost(differ *d)
         move_dim(d, &cost->sent.at[i].bytes);
         move_dim(d, &cost->sent.at[i].messages);
         move_dim(d, &cost->sent.at[i].beside);
+        move_dim(d, &cost->sent.at[i].down);
     }
 }
 

@@ -255,3 +255,38 @@ cat >"$work/sorted.jaxpr" <<'JAXPR'
 JAXPR
 expect 0 check "$work/sorted.jaxpr"
 prints ' 0 refuted, 0 witnessed, 0 undecided'
+# How long each device takes: 3 messages of 96 bytes, and of half of that both ways at once.
+cat >"$work/ring.jaxpr" <<'END'
+{ lambda ; a:f32[8,8] b:f32[8,4]. let
+    c:f32[8,4] = shard_map[check_vma=False in_specs=(P('i', None), P('i', None))
+      jaxpr={ lambda ; d:f32[2,8] e:f32[2,4]. let
+          f:f32[8,4] = all_gather[all_gather_dimension=0 axis_index_groups=None axis_name=('i',)
+            axis_size=4 tiled=True] e
+          g:f32[2,4] = dot_general[dimension_numbers=(([1], [0]), ([], [])) preferred_element_type=float32] d f
+        in (g,) }
+      mesh=Mesh('i': 4, axis_types=(Auto,)) newly_manual_axes=frozenset({'i'}) out_specs=(P('i', None),)] a b
+  in (c,) }
+END
+expect 0 info "$work/ring.jaxpr" --alpha 1 --beta 0.001 --flops 128
+prints '^time of each device, at 1 s a message and 0.001 s a byte, 128 operations a second$'
+prints '^  computing  *1 s$'
+prints '^  sending  *3.096 s in rings, 3.048 s where both directions'
+prints '^  in sequence  *4.096 s'
+prints '^  critical path  *4.096 s, of which 3.096 s sending'
+# Two products of 64 operations each, of which one needs what is received (2 x 8 floats).
+expect 0 info "$work/beside.jaxpr" --alpha 1 --beta 0.01 --flops 64
+prints '^  in sequence  *3.64 s'
+prints '^  critical path  *2.64 s, of which 1.64 s sending'
+expect 0 info "$work/after.jaxpr" --alpha 1 --beta 0.0078125 --flops 64 --format json
+prints '^{"devices":4,"alpha":1.0,"beta":0.0078125,"flops_per_second":64.0,"computing":2.0,"sending":1.5,"sending_both_ways":1.5,"in_sequence":3.5,"critical_path":3.5,"critical_path_sending":1.5}$'
+# Loops: five turns after the other, or as many as are given.
+expect 0 info "$work/sends.jaxpr" --set b=2 --alpha 1
+prints '^  critical path  *8 s, of which 8 s sending'
+expect 3 info "$work/sends.jaxpr" --beta 1
+complains 'expected all sizes to be given, as in --set b=8'
+sed 's/length=5/length=5000000000/' "$work/sends.jaxpr" >"$work/long.jaxpr"
+expect 0 info "$work/long.jaxpr" --set b=2 --alpha 1
+prints '^  critical path  *5e+09 s'
+expect 2 info "$work/ring.jaxpr" --alpha -1
+complains '--alpha: expected a number that is not negative'
+expect 2 info "$work/ring.jaxpr" --flops fast
