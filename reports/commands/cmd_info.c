@@ -1,6 +1,7 @@
 /* cmd_info.c - `jaxvet info PROGRAM`: what is in a program, without a word on
  * whether it is right. */
 #include "analyzer/transform/inline.h"
+#include "analyzer/transform/refine.h"
 #include "analyzer/typing.h"
 #include "analyzer/values/values.h"
 #include "frontend/base/json.h"
@@ -13,6 +14,7 @@
 #include "reports/formats/exported_info.h"
 #include "reports/formats/program_info.h"
 #include "reports/formats/timings.h"
+#include "reports/pipeline/equal_ready.h"
 #include "reports/pipeline/input.h"
 #include "reports/pipeline/inputs.h"
 #include "reports/pipeline/transforms.h"
@@ -23,7 +25,7 @@
 typedef struct settings {
     const char *format, *output, *fit, *alpha, *beta, *flops;
     int64_t sizes;
-    bool cost, values;
+    bool cost, values, bubble;
     jx_texts set, ranges, transform;
     jx_limit_settings limits;
 } settings;
@@ -44,7 +46,11 @@ static const jx_option options[] = {
      offsetof(settings, beta)},
     {"flops", 0, JX_OPT_TEXT, "N", "the same if a device does N operations a second: 1e14",
      offsetof(settings, flops)},
-    {"set", 0, JX_OPT_LIST, "NAME=SIZE", "a size that is given, for --fit and times",
+    {"bubble", 0, JX_OPT_FLAG, NULL,
+     "instead, how much of what devices multiply reaches no result, as in a pipeline that\n"
+     "fills and empties",
+     offsetof(settings, bubble)},
+    {"set", 0, JX_OPT_LIST, "NAME=SIZE", "a size that is given, for --fit, times and --bubble",
      offsetof(settings, set)},
     {"values", 0, JX_OPT_FLAG, NULL,
      "instead, between what each output lies, for all inputs within their ranges and\n"
@@ -209,6 +215,26 @@ static int say_times(const settings *s, jx_program *program)
     return code;
 }
 
+static int say_bubble(const settings *s, jx_program *program)
+{
+    jx_ctx *ctx = program->ctx;
+    jx_buffer text = jx_ctx_text(ctx);
+    const jx_binding *sizes;
+    jx_ordinary made;
+    jx_idle idle;
+    int count, code;
+
+    if (!jx_inputs_sizes(program, &s->set, &count, &sizes) ||
+        !(program = jx_program_refine(program, NULL, count, sizes)) ||
+        !jx_ordinary_make(program, false, JX_DEVICES_AS_WRITTEN, &made) ||
+        !jx_idle_of(made.typed, &idle))
+        return jx_command_failed(ctx);
+    (strcmp(s->format, "json") == 0 ? jx_idle_json : jx_idle_print)(&idle, made.devices, &text);
+    code = jx_command_write(s->output, &text);
+    jx_buffer_free(&text);
+    return code;
+}
+
 /* Of an exported file, what stands around its module. */
 static int say_exported(const settings *s, jx_ctx *ctx, const char *path,
                         const char *bytes, size_t size)
@@ -235,7 +261,7 @@ static int say_file(const settings *s, jx_ctx *ctx, const char *path)
     jx_program *program;
 
     if (bytes && !s->sizes && !s->fit && !s->values && !asks_for_times(s) &&
-        !s->transform.count && jx_may_be_exported(ctx, bytes, size))
+        !s->bubble && !s->transform.count && jx_may_be_exported(ctx, bytes, size))
         return say_exported(s, ctx, path, bytes, size);
     program = bytes ? jx_input_read(ctx, path, bytes, size) : NULL;
     for (int i = 0; program && i < s->ranges.count; i++)
@@ -246,6 +272,7 @@ static int say_file(const settings *s, jx_ctx *ctx, const char *path)
            : s->sizes ? say_sizes(s, program)
            : s->fit   ? say_fit(s, program)
            : s->values ? say_values(s, program)
+           : s->bubble ? say_bubble(s, program)
            : asks_for_times(s) ? say_times(s, program)
                       : say(s, ctx, program);
 }
@@ -291,6 +318,11 @@ const jx_command jx_command_info = {
     "a ring send at once; all of it one after the other; and its critical path, which no\n"
     "overlap makes shorter.  A message takes --alpha, and each byte --beta; what is not\n"
     "given takes no time.\n"
+    "\n"
+    "--bubble follows every element on all devices, of a program at sizes that are not\n"
+    "large: what a stage of a pipeline multiplies before its first input is there, or\n"
+    "after its last, reaches no result.  For M inputs and S stages that is (S - 1) of\n"
+    "M + S - 1.\n"
     "\n"
     "Of a file from Exported.serialize(): the signature as its author wrote\n"
     "it, with inputs that are not used; devices, platforms, shardings,\n"

@@ -52,3 +52,34 @@ void jx_timings_json(const jx_rates *rates, const jx_timing *timing, int64_t dev
     put_number("critical_path_sending", timing->path_sending, to);
     jx_buffer_puts(to, "}\n");
 }
+
+static double idle_part(const jx_idle *idle)
+{
+    return idle->products ? (double)(idle->products - idle->useful) / (double)idle->products : 0;
+}
+
+void jx_idle_print(const jx_idle *idle, int devices, jx_buffer *to)
+{
+    if (idle->why) {
+        jx_buffer_printf(to, "which products reach a result is not known: %s\n", idle->why);
+        return;
+    }
+    jx_buffer_printf(to, "products of matrices on %d device%s\n  multiplications %lld\n", devices,
+                     devices == 1 ? "" : "s", (long long)idle->products);
+    jx_buffer_printf(to, "  idle            %lld (%.1f %%): what they give reaches no result\n",
+                     (long long)(idle->products - idle->useful), 100 * idle_part(idle));
+}
+
+void jx_idle_json(const jx_idle *idle, int devices, jx_buffer *to)
+{
+    jx_buffer_printf(to, "{\"devices\":%d", devices);
+    if (idle->why) {
+        jx_buffer_puts(to, ",\"why\":");
+        jx_json_put_text(to, idle->why);
+    } else {
+        jx_buffer_printf(to, ",\"multiplications\":%lld,\"idle\":%lld", (long long)idle->products,
+                         (long long)(idle->products - idle->useful));
+        put_number("fraction", idle_part(idle), to);
+    }
+    jx_buffer_puts(to, "}\n");
+}

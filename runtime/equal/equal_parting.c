@@ -33,16 +33,20 @@ static void learn_value(parting *p, const jx_field_value *of)
     }
 }
 
-static void learn(void *to, const jx_eqn *eqn, const jx_field_value *outs)
+static void learn(void *to, const jx_eqn *eqn, const jx_field_value *ins,
+                  const jx_field_value *outs)
 {
+    (void)ins;
     for (int i = 0; i < eqn->nouts; i++)
         learn_value(to, &outs[i]);
 }
 
-static void look(void *to, const jx_eqn *eqn, const jx_field_value *outs)
+static void look(void *to, const jx_eqn *eqn, const jx_field_value *ins,
+                 const jx_field_value *outs)
 {
     parting *p = to;
 
+    (void)ins;
     for (int i = 0; i < eqn->nouts; i++) {
         const jx_field_value *of = &outs[i];
         bool known = true;

@@ -62,7 +62,8 @@ typedef struct jx_cell {
     bool mixed;   /* it depends on two choices of one colour */
     uint64_t v, w; /* v + w sqrt n of F_p(sqrt n); where there are planes n is that of `root` */
     uint32_t root; /* of w that is not 0: a number of jx_field.roots */
-    uint32_t sum;  /* what it adds up (products.h); 0: that is not known */
+    uint32_t sum;  /* what it adds up (products.h), or which one it is (runtime/idle.c); 0: that
+                      is not known */
     uint64_t e;    /* of F_q */
     uint64_t power; /* of an input: v is g^power; else 0 */
     float over, under; /* degrees of the numerator and the denominator, at most; where there
@@ -158,10 +159,14 @@ typedef struct jx_field {
     JX_VEC(jx_root) roots; /* where there are planes */
     jx_map root_at;        /* their numbers from 1, by key */
     struct jx_products *products; /* products.h, or NULL; without planes */
-    /* Is shown each equation that was run of the jaxpr `shown`, and what it gave; or NULL. */
-    void (*show)(void *to, const struct jx_eqn *eqn, const struct jx_field_value *outs);
+    /* Is shown each equation that was run, of the jaxpr `shown` (NULL: of all), what it took
+     * and what it gave; or NULL. */
+    void (*show)(void *to, const struct jx_eqn *eqn, const struct jx_field_value *ins,
+                 const struct jx_field_value *outs);
     void *to;
     const struct jx_jaxpr *shown;
+    bool sketches;   /* what contractions give is not computed, but some number */
+    int64_t largest; /* array, in elements; 0: as is usual */
     const char *why; /* of the first that is not known */
     int64_t work; /* operations; once above 0 it gives up */
 } jx_field;

@@ -552,8 +552,8 @@ static bool run_jaxpr(jx_field *f, jx_field_program *program, const jx_jaxpr *ja
             return false;
         for (int k = 0; k < eqn->nouts; k++)
             values[eqn->outs[k]->id] = to[most + k];
-        if (f->show && jaxpr == f->shown)
-            f->show(f->to, eqn, to + most);
+        if (f->show && (!f->shown || jaxpr == f->shown))
+            f->show(f->to, eqn, to, to + most);
         if (f->spent || f->work > 0 || jx_arena_failed(arena) || !jx_ctx_lasts(f->ctx)) {
             f->spent = true;
             return false;

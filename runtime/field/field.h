@@ -80,6 +80,26 @@ bool jx_field_moves(jx_field *f, jx_field_program *program, const jx_eqn *eqn,
 bool jx_field_is_sum(jx_prim_id id);
 bool jx_field_sums(jx_field *f, jx_field_program *program, const jx_eqn *eqn,
                    const jx_field_value *ins, jx_field_value *outs);
+/* A contraction: which elements of its operands an element of its result is made of. */
+typedef struct jx_contracted {
+    int64_t batch[32], free[32], inner[32]; /* steps of an operand's axes */
+    int nfree;
+    int64_t sizes[32]; /* of the free ones */
+} jx_contracted;
+
+typedef struct jx_contraction {
+    jx_contracted left, right;
+    int nbatches, ninners;
+    int64_t batches[32], inners[32]; /* sizes */
+    int64_t count; /* products of an element */
+} jx_contraction;
+
+bool jx_contraction_of(const jx_eqn *eqn, const jx_field_value *ins, jx_contraction *to);
+/* Where the factors of element i begin; from there, where those of its product k are. */
+void jx_contraction_row(const jx_contraction *c, int64_t i, int64_t *a, int64_t *b);
+void jx_contraction_factors(const jx_contraction *c, int64_t k, int64_t *a, int64_t *b);
+/* One that moves elements, of which it computes none. */
+bool jx_field_is_move(const jx_eqn *eqn);
 /* Functions of whole arrays; false if it is none. */
 bool jx_field_opaque(jx_field *f, const jx_field_program *program, const jx_eqn *eqn,
                      const jx_field_value *ins, jx_field_value *outs);

@@ -542,6 +542,11 @@ static bool is_clamped(const jx_eqn *eqn, const jx_field_value *ins, const jx_fi
     return false;
 }
 
+bool jx_field_is_move(const jx_eqn *eqn)
+{
+    return eqn->typed && moved_by(eqn) && eqn->prim->id != JX_PRIM_scatter_add;
+}
+
 bool jx_field_moves(jx_field *f, jx_field_program *program, const jx_eqn *eqn,
                     const jx_field_value *ins, jx_field_value *outs)
 {

@@ -130,15 +130,8 @@ static bool accumulate(jx_field *f, const jx_eqn *eqn, const jx_field_value *x,
 
 /* ---- dot_general */
 
-/* The axes of an operand in the order batch, free, contracted, as steps and sizes. */
-typedef struct side {
-    int64_t batch[32], free[32], inner[32]; /* steps */
-    int nfree;
-    int64_t sizes[32]; /* of the free ones */
-} side;
-
 static void take_side(const jx_field_value *x, const jx_ints *batch, const jx_ints *inner,
-                      side *to)
+                      jx_contracted *to)
 {
     int64_t steps[33] = {0};
 
@@ -169,34 +162,60 @@ static int64_t place(int rank, const int64_t *sizes, const int64_t *steps, int64
     return to;
 }
 
-static bool contract(jx_field *f, const jx_eqn *eqn, const jx_field_value *ins,
-                     jx_field_value *out)
+bool jx_contraction_of(const jx_eqn *eqn, const jx_field_value *ins, jx_contraction *to)
 {
     const jx_dot_dims *d = &((const jx_p_dot_general *)eqn->typed)->dimension_numbers;
-    int64_t batches[32], inners[32], count = 1;
-    side left, right;
 
     if (ins[0].rank > 31 || ins[1].rank > 31)
         return false;
-    take_side(&ins[0], &d->lhs_batch, &d->lhs_contracting, &left);
-    take_side(&ins[1], &d->rhs_batch, &d->rhs_contracting, &right);
-    for (int i = 0; i < d->lhs_batch.count; i++)
-        batches[i] = ins[0].shape[d->lhs_batch.at[i]];
-    for (int i = 0; i < d->lhs_contracting.count; i++)
-        count *= inners[i] = ins[0].shape[d->lhs_contracting.at[i]];
-    for (int64_t i = 0; i < out->count && !f->spent; i++) {
-        int64_t n = i, m;
-        int64_t b = place(right.nfree, right.sizes, right.free, &n);
-        int64_t a = place(left.nfree, left.sizes, left.free, &n);
-        m = n;
-        a += place(d->lhs_batch.count, batches, left.batch, &n);
-        b += place(d->lhs_batch.count, batches, right.batch, &m);
+    take_side(&ins[0], &d->lhs_batch, &d->lhs_contracting, &to->left);
+    take_side(&ins[1], &d->rhs_batch, &d->rhs_contracting, &to->right);
+    to->nbatches = d->lhs_batch.count;
+    to->ninners = d->lhs_contracting.count;
+    to->count = 1;
+    for (int i = 0; i < to->nbatches; i++)
+        to->batches[i] = ins[0].shape[d->lhs_batch.at[i]];
+    for (int i = 0; i < to->ninners; i++)
+        to->count *= to->inners[i] = ins[0].shape[d->lhs_contracting.at[i]];
+    return true;
+}
+
+void jx_contraction_row(const jx_contraction *c, int64_t i, int64_t *a, int64_t *b)
+{
+    int64_t n = i, m;
+
+    *b = place(c->right.nfree, c->right.sizes, c->right.free, &n);
+    *a = place(c->left.nfree, c->left.sizes, c->left.free, &n);
+    m = n;
+    *a += place(c->nbatches, c->batches, c->left.batch, &n);
+    *b += place(c->nbatches, c->batches, c->right.batch, &m);
+}
+
+void jx_contraction_factors(const jx_contraction *c, int64_t k, int64_t *a, int64_t *b)
+{
+    int64_t r = k, s = k;
+
+    *a += place(c->ninners, c->inners, c->left.inner, &r);
+    *b += place(c->ninners, c->inners, c->right.inner, &s);
+}
+
+static bool contract(jx_field *f, const jx_eqn *eqn, const jx_field_value *ins,
+                     jx_field_value *out)
+{
+    jx_contraction c;
+
+    if (!jx_contraction_of(eqn, ins, &c))
+        return false;
+    for (int64_t i = 0; f->sketches && i < out->count; i++)
+        out->cells[i] = jx_cell_any(f, (uint64_t)f->work++);
+    for (int64_t i = 0; !f->sketches && i < out->count && !f->spent; i++) {
+        int64_t row, column;
         jx_cell sum = jx_cell_integer(f, 0);
-        for (int64_t k = 0; k < count; k++) {
-            int64_t r = k, s = k;
-            jx_cell product = jx_cell_mul(
-                f, &ins[0].cells[a + place(d->lhs_contracting.count, inners, left.inner, &r)],
-                &ins[1].cells[b + place(d->lhs_contracting.count, inners, right.inner, &s)]);
+        jx_contraction_row(&c, i, &row, &column);
+        for (int64_t k = 0; k < c.count; k++) {
+            int64_t a = row, b = column;
+            jx_contraction_factors(&c, k, &a, &b);
+            jx_cell product = jx_cell_mul(f, &ins[0].cells[a], &ins[1].cells[b]);
             sum = jx_cell_add(f, &sum, &product);
         }
         out->cells[i] = sum;

@@ -13,7 +13,7 @@ bool jx_field_shape(jx_field *f, const jx_field_program *program, const jx_aval 
 {
     jx_assignment sizes = {program->nbindings, program->bindings};
     int64_t *shape = JX_NEW_ARRAY(f->room, aval->rank + 1, int64_t);
-    int64_t most = f->planes ? MOST_IN_A_PLANE : MOST_ELEMENTS;
+    int64_t most = f->largest ? f->largest : f->planes ? MOST_IN_A_PLANE : MOST_ELEMENTS;
 
     *to = (jx_field_value){.dtype = aval->dtype, .rank = aval->rank, .shape = shape, .count = 1};
     if (!shape)

@@ -290,3 +290,33 @@ prints '^  critical path  *5e+09 s'
 expect 2 info "$work/ring.jaxpr" --alpha -1
 complains '--alpha: expected a number that is not negative'
 expect 2 info "$work/ring.jaxpr" --flops fast
+
+# A pipeline's bubble: 2 stages and 4 inputs take 5 steps, in which each stage idles once.
+for filler in zeros nan; do
+    expect 0 info "tests/equal/pipeline__$filler.jaxexport.gz" --bubble
+    prints '^products of matrices on 2 devices$'
+    prints '^  multiplications 2560$'
+    prints '^  idle  *512 (20.0 %): what they give reaches no result$'
+done
+expect 0 info tests/equal/product__loop.jaxexport.gz --bubble --format json
+prints '^{"devices":4,"multiplications":256,"idle":0,"fraction":0.0}$'
+# What is chosen by numbers counts; what another array is written over does not.
+cat >"$work/idle.jaxpr" <<'END'
+{ lambda ; a:f32[2,2] b:f32[2,2] c:bool[2,2]. let
+    d:f32[2,2] = dot_general[dimension_numbers=(([1], [0]), ([], [])) preferred_element_type=float32] a b
+    e:f32[2,2] = dot_general[dimension_numbers=(([1], [0]), ([], [])) preferred_element_type=float32] b a
+    f:f32[2,2] = select_n c d e
+    g:f32[2,2] = dot_general[dimension_numbers=(([1], [0]), ([], [])) preferred_element_type=float32] a a
+    h:f32[1,2] = slice[limit_indices=(1, 2) start_indices=(0, 0) strides=None] a
+    i:f32[2,2] = dynamic_update_slice g h 1:i32[] 0:i32[]
+  in (f, i) }
+END
+expect 0 info "$work/idle.jaxpr" --bubble
+prints 'takes what is no real number'
+sed -e 's/ c:bool\[2,2\]//' -e 's/  *f:f32.*/    c:bool[2,2] = lt a b\n&/' "$work/idle.jaxpr" >"$work/chosen.jaxpr"
+expect 0 info "$work/chosen.jaxpr" --bubble
+prints '^products of matrices on 1 device$'
+prints '^  multiplications 24$'
+prints '^  idle  *4 (16.7 %)'
+expect 3 info "$work/sends.jaxpr" --bubble
+expect 0 info "$work/sends.jaxpr" --bubble --set b=2
