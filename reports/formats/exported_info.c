@@ -76,7 +76,7 @@ static void read_program(jx_exported_info *to)
 
     const jx_typed *typed = program ? jx_typed_of(program) : NULL;
 
-    if (typed && jx_cost_of(typed, &to->cost)) {
+    if (typed && jx_cost_of(typed, &to->cost) && jx_reshards_of(program, &to->reshards)) {
         to->program = program;
         return;
     }

@@ -11,6 +11,7 @@
 #include "frontend/read/exported.h"
 #include "frontend/read/exported_paths.h"
 #include "frontend/read/exported_window.h"
+#include "reports/formats/reshards.h"
 
 /* A target of custom calls. */
 typedef struct jx_exported_call {
@@ -45,6 +46,7 @@ typedef struct jx_exported_info {
     /* What the module means: constraints and cost; or why that is not known. */
     const jx_program *program;
     jx_cost cost;
+    jx_reshards reshards;
     const char *unread;
 } jx_exported_info;
 

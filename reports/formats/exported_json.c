@@ -256,6 +256,10 @@ static void put_meaning(jx_buffer *to, const jx_exported_info *info)
         jx_costs_json(&info->cost, to);
     else
         jx_buffer_puts(to, "null");
+    if (info->reshards.all.count) {
+        jx_buffer_puts(to, ",\"reshards\":");
+        jx_reshards_json(&info->reshards, to);
+    }
     if (info->unread)
         put_text(to, "cost_unknown", info->unread);
 }

@@ -112,6 +112,7 @@ static void put_cost(const jx_exported_info *info, jx_buffer *to)
 {
     if (info->program) {
         jx_costs_print(&info->cost, to);
+        jx_reshards_print(&info->reshards, to);
         return;
     }
     jx_buffer_puts(to, "cost: not known of this module: ");

@@ -9,6 +9,7 @@
 #include "frontend/ir/signature.h"
 #include "reports/formats/blackbox.h"
 #include "reports/formats/costs.h"
+#include "reports/formats/reshards.h"
 #include "reports/pipeline/checks.h"
 #include "reports/pipeline/sizes.h"
 
@@ -33,6 +34,7 @@ typedef struct summary {
     int64_t constant_bytes;
     int patterns; /* of all rules */
     jx_cost cost;
+    jx_reshards reshards;
 } summary;
 
 static int compare_tallies(const void *a_, const void *b_)
@@ -282,6 +284,7 @@ static void put_text(jx_buffer *to, const summary *s)
         jx_checks_print(program, "  call ", to);
     put_counts(to, s);
     jx_costs_print(&s->cost, to);
+    jx_reshards_print(&s->reshards, to);
     put_versions(to, program);
 }
 
@@ -400,6 +403,10 @@ static void put_json(jx_buffer *to, const summary *s)
     put_json_counts(to, s);
     jx_buffer_puts(to, ",\"cost\":");
     jx_costs_json(&s->cost, to);
+    if (s->reshards.all.count) {
+        jx_buffer_puts(to, ",\"reshards\":");
+        jx_reshards_json(&s->reshards, to);
+    }
     put_json_text(to, "jax", program->jax_version);
     put_json_text(to, "python", program->python_version);
     put_json_text(to, "jaxvet", program->jaxvet_version);
@@ -417,7 +424,7 @@ bool jx_program_info(jx_program *program, bool json, jx_buffer *to)
     const jx_typed *typed = jx_typed_of(program);
 
     if (!typed || !summarize(&all, program->ctx) ||
-        !jx_cost_of(typed, &all.cost))
+        !jx_cost_of(typed, &all.cost) || !jx_reshards_of(program, &all.reshards))
         return false;
     if (json)
         put_json(to, &all);

@@ -320,3 +320,31 @@ prints '^  multiplications 24$'
 prints '^  idle  *4 (16.7 %)'
 expect 3 info "$work/sends.jaxpr" --bubble
 expect 0 info "$work/sends.jaxpr" --bubble --set b=2
+
+# What one computation gives in rows, and the next takes in columns: of 8 columns of one device
+# 3 of 4 rows lie elsewhere.
+between() { # SPEC OF THE SECOND
+    cat <<JAXPR
+{ lambda ; a:f32[8,8]. let
+    b:f32[8,8] = shard_map[check_vma=False in_specs=(P('i', None),)
+      jaxpr={ lambda ; c:f32[2,8]. let d:f32[2,8] = neg c in (d,) }
+      mesh=Mesh('i': 4, axis_types=(Auto,)) newly_manual_axes=frozenset({'i'}) out_specs=(P('i', None),)] a
+    e:f32[8,8] = shard_map[check_vma=False in_specs=($1,)
+      jaxpr={ lambda ; f:f32[$2]. let g:f32[$2] = neg f in (g,) }
+      mesh=Mesh('i': 4, axis_types=(Auto,)) newly_manual_axes=frozenset({'i'}) out_specs=($1,)] b
+  in (e,) }
+JAXPR
+}
+between "P(None, 'i')" 8,2 >"$work/columns.jaxpr"
+expect 0 info "$work/columns.jaxpr"
+prints '^resharding that nobody wrote: a device receives at most$'
+prints "^  48 bytes of in between, from P('i') to P(None, 'i')$"
+expect 0 info "$work/columns.jaxpr" --format json
+prints "\"reshards\":\\[{\"of\":\"in between\",\"from\":\"P('i')\",\"to\":\"P(None, 'i')\",\"bytes\":48}\\]"
+between 'P()' 8,8 >"$work/whole.jaxpr"
+expect 0 info "$work/whole.jaxpr"
+prints "^  192 bytes of in between, from P('i') to P()$"
+between "P('i')" 2,8 >"$work/same.jaxpr"
+expect 0 info "$work/same.jaxpr"
+# shellcheck disable=SC2016 # the words of the inner shell
+holds sh -c '! grep -q resharding "$1"' - "$work/out"
