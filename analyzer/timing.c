@@ -3,6 +3,7 @@
 
 #include "analyzer/communication.h"
 #include "analyzer/cost_rules.h"
+#include "frontend/base/map.h"
 
 #include <math.h>
 #include <string.h>
@@ -27,7 +28,8 @@ typedef struct timer {
     const jx_cost *cost;
     jx_assignment sizes;
     const jx_rates *rates;
-    moment **values; /* per jaxpr; no jaxpr runs within itself */
+    moment **values; /* per jaxpr; no jaxpr runs within itself, and ... */
+    jx_map rooms;    /* ... no equation: moment[] of both, beside these */
     totals all;
     int64_t steps;
     bool failed;
@@ -51,6 +53,18 @@ static double number(timer *t, const jx_dim *dim, const jx_eqn *eqn)
     if (dim && jx_dim_eval_wide(dim, jx_assigned, &t->sizes, &value))
         return (double)value;
     return fail(t, "its cost is not known: expected all sizes to be given, as in --set b=8", eqn);
+}
+
+/* Room for `n` moments that is this equation's, or this jaxpr's, in loops, too. */
+static moment *room_of(timer *t, const void *whose, int n)
+{
+    moment *room = (moment *)(uintptr_t)jx_map_get(&t->rooms, whose);
+
+    if (!room && (room = JX_NEW_ARRAY(t->program->ctx->arena, n + 1, moment)))
+        jx_map_put(&t->rooms, whose, room);
+    if (room)
+        memset(room, 0, (size_t)n * sizeof *room);
+    return room;
 }
 
 static moment later(moment a, moment b)
@@ -121,7 +135,7 @@ static void walk_closed(timer *t, const jx_closed *closed, const moment *ins, mo
 static void walk_branches(timer *t, const jx_eqn *eqn, const moment *ins, moment *outs)
 {
     const jx_closed_list *branches = &((const jx_p_cond *)eqn->typed)->branches;
-    moment *made = JX_NEW_ARRAY(t->program->ctx->arena, eqn->nouts + eqn->nins + 1, moment);
+    moment *made = room_of(t, eqn, eqn->nouts + eqn->nins);
     moment *from = made ? made + eqn->nouts : NULL;
     totals before = t->all, most = before;
 
@@ -197,7 +211,7 @@ static void walk_scan(timer *t, const jx_eqn *eqn, const moment *ins, moment *ou
 {
     const jx_p_scan *p = eqn->typed;
     int fixed = (int)p->num_consts, carried = (int)p->num_carry, n = eqn->nins + 2 * eqn->nouts;
-    moment *room = JX_NEW_ARRAY(t->program->ctx->arena, n + 1, moment);
+    moment *room = room_of(t, eqn, n);
     turning l = {.body = &p->jaxpr, .fixed = fixed, .carried = carried};
 
     if (!room)
@@ -230,7 +244,7 @@ static void walk_while(timer *t, const jx_eqn *eqn, const moment *ins, moment *o
 {
     const jx_p_while *p = eqn->typed;
     int asks = (int)p->cond_nconsts, does = (int)p->body_nconsts, n = eqn->nouts;
-    moment *room = JX_NEW_ARRAY(t->program->ctx->arena, 2 * eqn->nins + 3 * n + 1, moment);
+    moment *room = room_of(t, eqn, 2 * eqn->nins + 3 * n);
     turning l = {.body = &p->body_jaxpr,
                  .test = &p->cond_jaxpr,
                  .fixed = does,
@@ -255,7 +269,7 @@ static void walk_nested(timer *t, const jx_eqn *eqn, const jx_jaxpr *body, doubl
                         const moment *ins, moment *outs)
 {
     bool plain = often == 1 && body->nins == eqn->nins && body->nouts == eqn->nouts;
-    moment *room = JX_NEW_ARRAY(t->program->ctx->arena, body->nins + body->nouts + 1, moment);
+    moment *room = room_of(t, body, body->nins + body->nouts);
     moment start = latest(eqn->nins, ins), end = {0};
     totals before = t->all;
 
@@ -371,6 +385,7 @@ bool jx_timing_of(const jx_typed *typed, const jx_cost *cost, int nbindings,
 
     if (!t.values || !ins || !outs)
         return false;
+    jx_map_init(&t.rooms, arena);
     walk(&t, entry, ins, outs);
     end = latest(entry->nouts, outs);
     *to = (jx_timing){.computing = t.all.computing,

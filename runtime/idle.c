@@ -7,7 +7,7 @@
 
 static const uint32_t MOST_NUMBERS = 1u << 27;
 static const int64_t MOST_ELEMENTS = 1 << 20, WORK = (int64_t)1 << 26;
-static const size_t MEMORY = (size_t)2 << 30;
+static const size_t MEMORY = (size_t)1 << 30;
 
 /* Numbers of an operand's elements; 0: an input, a constant, or no number. */
 typedef struct operand {
