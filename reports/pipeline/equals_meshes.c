@@ -217,7 +217,7 @@ static bool prove_results(jx_ctx *ctx, struct jx_mesh_sizes *of, jx_equality *to
     for (int out = 0; out < of->at.at[0].nouts; out++) {
         jx_ring ring;
         const char *by = NULL;
-        if (!jx_ring_find(ctx->arena, (int)of->at.count, of->at.at, out, &ring)) {
+        if (!jx_ring_find(ctx, (int)of->at.count, of->at.at, out, &ring)) {
             to->why = jx_arena_printf(ctx->arena, "no ring is recognised in what result %d adds up",
                                       out);
             return false;

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST = 3 /* of the numbers of a rule */ };
+enum { MOST = 3 /* of the numbers of a rule */, ROOM = 256 << 20 /* bytes */ };
 
 /* ---- which chunk a block adds at which step */
 
@@ -176,12 +176,9 @@ static bool all_in_order(int n, const jx_orders *at, int out)
     return true;
 }
 
-bool jx_ring_find(jx_arena *arena, int n, const jx_orders *at, int out, jx_ring *to)
+/* Blocks before parts of chunks, and what is plain before what is not. */
+static bool try_all(jx_arena *room, int n, const jx_orders *at, int out, jx_ring *to)
 {
-    *to = (jx_ring){.axis = -1, .parts = 1};
-    if (all_in_order(n, at, out))
-        return true;
-    /* Blocks before parts of chunks, and what is plain before what is not. */
     for (int shares = 1; shares <= JX_MOST_PARTS; shares++)
         for (int parts = 1; parts <= JX_MOST_PARTS; parts++)
             for (int axis = parts > 1 ? 0 : -1; axis < at[0].outs[out].rank; axis++)
@@ -191,10 +188,25 @@ bool jx_ring_find(jx_arena *arena, int n, const jx_orders *at, int out, jx_ring 
                                     .shares = shares,
                                     .apart = how & 1,
                                     .outer = how & 2};
-                    if (fits(arena, n, at, out, to))
+                    jx_arena_clear(room);
+                    if (fits(room, n, at, out, to))
                         return true;
                 }
     return false;
+}
+
+bool jx_ring_find(jx_ctx *ctx, int n, const jx_orders *at, int out, jx_ring *to)
+{
+    jx_ctx *room;
+    bool found;
+
+    *to = (jx_ring){.axis = -1, .parts = 1};
+    if (all_in_order(n, at, out))
+        return true;
+    room = jx_ctx_below(ctx, ROOM);
+    found = room && try_all(room->arena, n, at, out, to);
+    jx_ctx_free(room);
+    return found;
 }
 
 /* ---- the prover */

@@ -43,7 +43,7 @@ typedef struct jx_ring {
 } jx_ring;
 
 /* The rule of result `out`; false: none is known. */
-bool jx_ring_find(jx_arena *arena, int n, const jx_orders *at, int out, jx_ring *to);
+bool jx_ring_find(jx_ctx *ctx, int n, const jx_orders *at, int out, jx_ring *to);
 
 /* Whether each of the rule's sums has each chunk once, for all S >= 1.  NULL, or why it is not
  * so or not known, as text of the context's arena; `by` says how it was proved. */

@@ -61,6 +61,14 @@ static jx_var *new_var(jx_arena *arena, const jx_aval *aval, int id)
     return to;
 }
 
+/* Which operands are moved: bit i is operand i's, all bits are those of any number. */
+static const uint32_t ALL_OPERANDS = UINT32_MAX;
+
+static bool is_moved(uint32_t moved, int operand)
+{
+    return moved == ALL_OPERANDS || (operand < 32 && moved & (1u << operand));
+}
+
 /* A jaxpr that is this equation alone, of `moved` operands and all results on integers. */
 static jx_jaxpr *alone(jx_field_program *program, const jx_eqn *like, uint32_t moved)
 {
@@ -76,7 +84,7 @@ static jx_jaxpr *alone(jx_field_program *program, const jx_eqn *like, uint32_t m
     for (int i = 0; i < n; i++) {
         bool out = i >= like->nins;
         const jx_aval *aval = out ? like->outs[i - like->nins]->aval : jx_atom_aval(like->ins[i]);
-        if (moved && (out || moved & (1u << i)))
+        if (moved && (out || is_moved(moved, i)))
             aval = stand_in(program, aval);
         vars[i] = aval ? new_var(arena, aval, i) : NULL;
         if (!vars[i])
@@ -290,7 +298,7 @@ static uint32_t moved_by(const jx_eqn *eqn)
     case JX_PRIM_scatter:
     case JX_PRIM_scatter_add: return 5;
     case JX_PRIM_concatenate:
-    case JX_PRIM_stack: return eqn->nins < 32 ? (1u << eqn->nins) - 1 : 0;
+    case JX_PRIM_stack: return ALL_OPERANDS;
     default: return jx_prim_rearranges(eqn->prim->id);
     }
 }
@@ -298,7 +306,7 @@ static uint32_t moved_by(const jx_eqn *eqn)
 static bool can_move(const jx_eqn *eqn, uint32_t moved, const jx_field_value *ins)
 {
     for (int i = 0; i < eqn->nins; i++)
-        if (moved & (1u << i) ? !ins[i].cells && !ins[i].plane
+        if (is_moved(moved, i) ? !ins[i].cells && !ins[i].plane
                               : !ins[i].bits || ins[i].unknown || ins[i].on)
             return false;
     return true;
@@ -309,7 +317,7 @@ static bool run_moved(ready *r, const jx_eqn *eqn, uint32_t moved,
                       const jx_field_value *ins, int64_t *const *of)
 {
     for (int i = 0; i < eqn->nins; i++)
-        r->ins[i] = moved & (1u << i) ? (const void *)of[i] : ins[i].bits;
+        r->ins[i] = is_moved(moved, i) ? (const void *)of[i] : ins[i].bits;
     return jx_exec_run(r->exec, r->ins, NULL);
 }
 
@@ -394,7 +402,7 @@ static bool add_scattered(jx_field *f, ready *r, const jx_eqn *eqn, uint32_t mov
 static int origin_of(const jx_eqn *eqn, uint32_t moved, const jx_field_value *ins, int64_t *at)
 {
     for (int k = 0; *at >= 0 && k < eqn->nins; k++) {
-        if (!(moved & (1u << k)))
+        if (!is_moved(moved, k))
             continue;
         if (*at < ins[k].count)
             return k;
@@ -411,9 +419,9 @@ static bool take_plane(jx_field *f, const jx_eqn *eqn, uint32_t moved, const jx_
     jx_plane *to = out->plane;
 
     for (int k = 0; k < eqn->nins; k++)
-        if (!planes || (moved & (1u << k) && !jx_plane_of(f, &ins[k], &planes[k])))
+        if (!planes || (is_moved(moved, k) && !jx_plane_of(f, &ins[k], &planes[k])))
             return false;
-        else if (moved & (1u << k))
+        else if (is_moved(moved, k))
             jx_plane_bounds(to, planes[k].plane);
     for (int64_t i = 0; i < out->count; i++) {
         int64_t at = from[i];
@@ -446,7 +454,7 @@ static bool take_moved(jx_field *f, jx_field_program *program, const ready *r,
     bool plane = false;
 
     for (int i = 0; i < eqn->nins; i++)
-        plane |= moved & (1u << i) && ins[i].plane;
+        plane |= is_moved(moved, i) && ins[i].plane;
     for (int i = 0; i < eqn->nouts; i++) {
         const int64_t *from = jx_exec_out(r->exec, i);
         const jx_aval *aval = eqn->outs[i]->aval;
@@ -474,7 +482,7 @@ static bool move_by(jx_field *f, jx_field_program *program, ready *r, const jx_e
     int64_t **of = JX_NEW_ARRAY(f->room, eqn->nins + 1, int64_t *), next = 0;
 
     for (int i = 0; of && i < eqn->nins; i++) {
-        if (!(moved & (1u << i)))
+        if (!is_moved(moved, i))
             continue;
         of[i] = JX_NEW_ARRAY(f->room, ins[i].count + 1, int64_t);
         for (int64_t k = 0; of[i] && k < ins[i].count; k++)
@@ -554,7 +562,7 @@ bool jx_field_moves(jx_field *f, jx_field_program *program, const jx_eqn *eqn,
     ready *r;
     bool done;
 
-    if (!moved || eqn->nins > 31 || !can_move(eqn, moved, ins) || puts_number(eqn, ins) ||
+    if (!moved || !can_move(eqn, moved, ins) || puts_number(eqn, ins) ||
         !(r = make_ready(program, eqn, moved)))
         return false;
     done = move_by(f, program, r, eqn, moved, ins, outs);

@@ -245,3 +245,13 @@ complains 'expected two programs, or more with --all-sizes'
 expect 2 equal --all-sizes "$work/on3.jaxpr"
 expect 3 equal --all-sizes "$work/on3.jaxpr" "$work/on5.jaxpr" "$work/eight.jaxpr"
 complains 'expected two programs that take and give the same'
+
+# More devices than a word has bits.
+f forty 'a:f32[40,40] b:f32[40,1]' 'c:f32[40,1] = dot_general[dimension_numbers=(([1], [0]), ([], [])) preferred_element_type=float32] a b' c
+f on40 'a:f32[40,40] b:f32[40,1]' "c:f32[40,1] = shard_map[check_vma=False in_specs=(P('i', None), P('i', None)) jaxpr={ lambda ; d:f32[1,40] e:f32[1,1]. let
+    f:f32[40,1] = all_gather[all_gather_dimension=0 axis_index_groups=None axis_name=('i',) axis_size=40 tiled=True] e
+    g:f32[1,1] = dot_general[dimension_numbers=(([1], [0]), ([], [])) preferred_element_type=float32] d f
+    in (g,) } mesh=Mesh('i': 40, axis_types=(Auto,)) newly_manual_axes=frozenset({'i'}) out_specs=(P('i', None),)] a b" c
+expect 0 equal --all-sizes "$work/on40.jaxpr" "$work/forty.jaxpr"
+prints 'identical over the reals, error .* (the first on 40 devices)$'
+prints 'all sizes of the mesh: identical over the reals'

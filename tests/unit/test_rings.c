@@ -78,7 +78,7 @@ static void the_rule_is_found_again(void **state)
                 rule.sums[p][g] = sum_of(1, g ? 1 : -1, p ? 1 : -1, (g + p) % rule.shares);
         for (int t = 0; t < 3; t++)
             at[t] = orders_by(ctx->arena, sizes[t], &rule);
-        assert_true(jx_ring_find(ctx->arena, 3, at, 0, &found));
+        assert_true(jx_ring_find(ctx, 3, at, 0, &found));
         assert_int_equal(found.parts, rule.parts);
         assert_int_equal(found.shares, rule.shares);
         for (int p = 0; p < rule.parts; p++)
@@ -135,7 +135,7 @@ static void what_is_as_simple_counts_as_well(void **state)
     (void)state;
     rule.sums[0][0] = sum_of(1, 1, 2, 0); /* on 4 devices 2 is -2 */
     at = orders_by(ctx->arena, 4, &rule);
-    assert_true(jx_ring_find(ctx->arena, 1, &at, 0, &found));
+    assert_true(jx_ring_find(ctx, 1, &at, 0, &found));
     assert_int_equal(found.sums[0][0].nties, 2);
     assert_null(jx_ring_prove(ctx, &found, &by));
     jx_ctx_free(ctx);
@@ -152,9 +152,9 @@ static void what_has_no_rule_is_not_found(void **state)
     down.sums[0][0] = sum_of(1, -1, 0, 0);
     at[0] = orders_by(ctx->arena, 5, &up);
     at[1] = orders_by(ctx->arena, 4, &down);
-    assert_true(jx_ring_find(ctx->arena, 1, &at[0], 0, &found));
-    assert_true(jx_ring_find(ctx->arena, 1, &at[1], 0, &found));
-    assert_false(jx_ring_find(ctx->arena, 2, at, 0, &found));
+    assert_true(jx_ring_find(ctx, 1, &at[0], 0, &found));
+    assert_true(jx_ring_find(ctx, 1, &at[1], 0, &found));
+    assert_false(jx_ring_find(ctx, 2, at, 0, &found));
     /* One pair of products is in another order on one device. */
     jx_order changed = at[0].outs[0];
     int32_t *of = jx_arena_copy(ctx->arena, changed.of, sizeof *of * (size_t)changed.terms * 30);
@@ -162,7 +162,7 @@ static void what_has_no_rule_is_not_found(void **state)
     of[1] = changed.of[0];
     changed.of = of;
     at[0].outs = &changed;
-    assert_false(jx_ring_find(ctx->arena, 1, at, 0, &found));
+    assert_false(jx_ring_find(ctx, 1, at, 0, &found));
     jx_ctx_free(ctx);
 }
 
