@@ -245,7 +245,7 @@ static bool try_choice(batching *b, const jx_value *choice)
     b->all = jx_closed_of_value(b->program->ctx->arena, jaxpr);
     b->tolerance = 16 * fmax(jx_unit_roundoff(jx_points_narrowest(b->one->jaxpr)),
                              jx_unit_roundoff(jx_points_narrowest(b->all.jaxpr)));
-    b->tolerance = fmax(b->tolerance, jx_points_iterates(b->one->jaxpr) ? 1e-4 : 1e-10);
+    b->tolerance = fmax(b->tolerance, jx_points_ends_by_values(b->one->jaxpr) ? 1e-4 : 1e-10);
     for (int k = 1; k <= SIZES; k++)
         if (!try_size(b, k))
             return false;

@@ -150,13 +150,18 @@ static bool is_contradicted(const walk *w, double h)
 }
 
 /* Whether what the rule gives goes on at both sides: a single number integrates to
- * nothing. */
+ * nothing.  And as far as the next numbers of the dtype: between them there is nothing to
+ * integrate. */
 static bool goes_on(const walk *w, double h, double value, double off)
 {
+    const double far[] = {1e-12 * h, fmax(100 * unit_of(w->c), 1e-6) * h};
     double ahead, behind;
 
-    return rule_at(w, h, &ahead) && rule_at(w, -h, &behind) &&
-           fabs(ahead - value) < off / 2 && fabs(behind - value) < off / 2;
+    for (size_t i = 0; i < sizeof far / sizeof *far; i++)
+        if (!rule_at(w, far[i], &ahead) || !rule_at(w, -far[i], &behind) ||
+            fabs(ahead - value) >= off / 2 || fabs(behind - value) >= off / 2)
+            return false;
+    return true;
 }
 
 bool jx_grad_is_unseen(jx_gradding *c, const double *d, jx_functional f,
@@ -183,7 +188,7 @@ bool jx_grad_is_unseen(jx_gradding *c, const double *d, jx_functional f,
         w.f.weights = kept + 3 * most;
     }
     bool swung = swings(&w, value, off);
-    unseen = swung || goes_on(&w, 1e-12 * h, value, off);
+    unseen = swung || goes_on(&w, h, value, off);
     for (int i = 0; unseen && !swung && i < LENGTHS; i++, h /= 16)
         unseen = !is_contradicted(&w, h);
     memcpy(c->x, kept, n * sizeof *kept);

@@ -31,9 +31,9 @@ jx_target jx_grad_target(const jx_gradding *c, jx_functional f,
 }
 
 /* The slopes along a line, if all outputs are smooth there. */
-static bool smooth_slopes(jx_gradding *c, const double *d, jx_slope *slopes)
+static bool smooth_slopes(jx_gradding *c, const double *d, double first, jx_slope *slopes)
 {
-    if (!jx_grad_sample(c, d, jx_grad_first_step(c, d), slopes))
+    if (!jx_grad_sample(c, d, first, slopes))
         return false;
     for (int k = 0; k < jx_grad_nlooked(c); k++)
         if (slopes[jx_grad_looked(c, k)].kind != JX_SLOPE_SMOOTH)
@@ -67,14 +67,15 @@ static bool adds_up(jx_gradding *c, const double *d, const jx_slope *along_d, do
 
     for (size_t i = 0; good && i < n; i++)
         other[i] = jx_rng_normal(&c->rng);
-    good = good && smooth_slopes(c, other, sum);
+    good = good && smooth_slopes(c, other, jx_grad_first_step(c, other), sum);
     for (size_t j = 0; good && j < m; j++) {
         sum[j].value += along_d[j].value;
         sum[j].error += along_d[j].error;
     }
     for (size_t i = 0; good && i < n; i++)
         other[i] += d[i];
-    good = good && smooth_slopes(c, other, c->again) && same_slopes(c, sum, off);
+    good = good && smooth_slopes(c, other, jx_grad_first_step(c, other), c->again) &&
+           same_slopes(c, sum, off);
     free(other);
     free(sum);
     return good;
@@ -85,6 +86,7 @@ bool jx_grad_is_smooth_around(jx_gradding *c, double off)
     static const double far[] = {3e-4, 1e-4, 3e-5, 1e-5};
     size_t n = (size_t)c->in.size;
     double *here = jx_grad_room(c, 2 * n + 1, sizeof *here), *d = here ? here + n : NULL, by = 0;
+    double first = 0; /* a step is as long as at the point, however near that is */
     jx_slope *there = jx_grad_room(c, (size_t)c->out.size + 1, sizeof *there);
     bool good = here && there;
 
@@ -93,11 +95,12 @@ bool jx_grad_is_smooth_around(jx_gradding *c, double off)
         by = fmax(by, fabs(here[i]));
         d[i] = jx_rng_normal(&c->rng);
     }
-    good = good && smooth_slopes(c, d, there) && adds_up(c, d, there, off);
+    first = good ? jx_grad_first_step(c, d) : 0;
+    good = good && smooth_slopes(c, d, first, there) && adds_up(c, d, there, off);
     for (size_t k = 0; good && k < sizeof far / sizeof *far; k++) {
         for (size_t i = 0; i < n; i++)
             c->x[i] = here[i] + far[k] * (by > 0 ? by : 1) * jx_rng_normal(&c->rng);
-        good = smooth_slopes(c, d, c->again) && same_slopes(c, there, off);
+        good = smooth_slopes(c, d, first, c->again) && same_slopes(c, there, off);
     }
     if (here)
         memcpy(c->x, here, n * sizeof *here);

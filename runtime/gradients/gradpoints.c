@@ -155,9 +155,11 @@ static bool any_below(const jx_jaxpr *jaxpr, eqn_test *test, const void *with,
 static bool any_in_value(const jx_value *v, eqn_test *test, const void *with,
                          bool *reached)
 {
+    bool holds = v->tag == JX_V_TUPLE || v->tag == JX_V_RECORD;
+
     if (v->tag == JX_V_JAXPR)
         return any_below(v->jaxpr, test, with, reached);
-    for (int i = 0; v->tag == JX_V_TUPLE && i < v->count; i++)
+    for (int i = 0; holds && i < v->count; i++)
         if (v->items[i]->tag == JX_V_JAXPR &&
             any_below(v->items[i]->jaxpr, test, with, reached))
             return true;
@@ -468,8 +470,7 @@ bool jx_points_calls(const jx_jaxpr *jaxpr, const jx_rule *rule)
 static bool is_iteration(const jx_eqn *eqn, const void *unused)
 {
     (void)unused;
-    return eqn->prim->id == JX_PRIM_while || eqn->prim->id == JX_PRIM_custom_linear_solve ||
-           eqn->prim->id == JX_PRIM_random_gamma;
+    return eqn->prim->id == JX_PRIM_while || eqn->prim->id == JX_PRIM_random_gamma;
 }
 
 bool jx_points_iterates(const jx_jaxpr *jaxpr)
@@ -533,8 +534,9 @@ static bool is_counted(const jx_p_while *w)
 
 static bool ends_by_values(const jx_eqn *eqn, const void *unused)
 {
-    return is_iteration(eqn, unused) &&
-           (eqn->prim->id != JX_PRIM_while || !is_counted(eqn->typed));
+    return eqn->prim->id == JX_PRIM_custom_linear_solve ||
+           (is_iteration(eqn, unused) &&
+            (eqn->prim->id != JX_PRIM_while || !is_counted(eqn->typed)));
 }
 
 bool jx_points_ends_by_values(const jx_jaxpr *jaxpr)

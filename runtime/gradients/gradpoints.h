@@ -75,10 +75,10 @@ bool jx_points_symmetric(const jx_jaxpr *jaxpr);
 /* Whether a jaxpr calls the function of a rule, nested ones included. */
 bool jx_points_calls(const jx_jaxpr *jaxpr, const jx_rule *rule);
 
-/* Whether a jaxpr has a loop of which it computes when to end, a solver of its own, or
- * draws what JAX differentiates implicitly, nested ones included. */
+/* Whether a jaxpr has a loop of which it computes when to end, or draws what JAX
+ * differentiates implicitly, nested ones included. */
 bool jx_points_iterates(const jx_jaxpr *jaxpr);
-/* The same but for loops whose end follows from a count. */
+/* The same but for loops whose end follows from a count, and with solvers of its own. */
 bool jx_points_ends_by_values(const jx_jaxpr *jaxpr);
 /* Whether a jaxpr chooses by numbers (choices.h), nested ones included. */
 bool jx_points_chooses(const jx_jaxpr *jaxpr);
