@@ -7,22 +7,32 @@
  * and its rule. */
 static void check_second_order(const jx_typed *typed, const jx_gradcheck_options *options,
                                const jx_plan_options *how, const jx_derived_rule *derived,
-                               jx_grad_ends ends, jx_rule_report *report)
+                               const jx_calling *calling, jx_rule_report *report)
 {
     const jx_rule *rule = report->rule;
-    const jx_grad_pair pair = {rule->name, &derived->says, &derived->next,
-                               rule->nins - rule->nconsts,
-                               rule->patterns[0].zeros};
-    const jx_gradding base = {.typed = typed,
-                              .options = options,
-                              .how = how,
-                              .rng = {options->seed + 2},
-                              .second = true,
-                              .ends = rule->nconsts ? (jx_grad_ends){0} : ends,
-                              .guarded = rule->nconsts ? NULL : &rule->primal,
-                              .tolerance = 64 * report->tolerance};
+    const jx_sampling by = {typed, how, options->plans};
+    jx_grad_pair pair = {.name = rule->name,
+                         .function = &derived->says,
+                         .derivative = &derived->next,
+                         .nmoved = rule->nins - rule->nconsts,
+                         .zeros = rule->patterns[0].zeros};
+    jx_gradding base = {.typed = typed,
+                        .options = options,
+                        .how = how,
+                        .rng = {options->seed + 2},
+                        .second = true,
+                        .ends = rule->nconsts ? (jx_grad_ends){0} : calling->ends,
+                        .guarded = rule->nconsts ? NULL : &rule->primal,
+                        .tolerance = 64 * report->tolerance};
     jx_rule_report one = {0};
 
+    if (calling->any_fixed) {
+        const jx_sampled *any = jx_sample_program(&by, rule, &base.rng, NULL);
+        if (!any)
+            return; /* nobody knows what it is that is fixed */
+        base.fixed = any->at + rule->nconsts;
+        pair.fixed = calling->fixed + rule->nconsts;
+    }
     jx_grad_check_pair(&pair, base, false, &one);
     if (one.outcome != JX_RULE_WRONG)
         return;
@@ -66,8 +76,8 @@ void jx_grad_beyond(const jx_typed *typed, const jx_gradcheck_options *options,
         check_backwards(typed->program, derived, report);
     /* Of what only rules call, the first order is the second one of who calls it. */
     if (report->outcome == JX_RULE_AGREES && derived->next.jaxpr && calling->reached &&
-        !calling->related && !calling->any_fixed)
-        check_second_order(typed, options, how, derived, calling->ends, report);
+        !calling->related)
+        check_second_order(typed, options, how, derived, calling, report);
 }
 
 /* A rule that calls a wrong one is as wrong as that in the next order. */

@@ -162,11 +162,13 @@ check_patterns(const jx_typed *typed, const jx_gradcheck_options *options,
                const jx_plan_options *how, const jx_calling *calling,
                const jx_derived_rule *derived, jx_rule_report *report)
 {
+    enum { SPARE = 300000 }; /* operations, up to which all masks are looked at closely */
     const jx_rule *rule = report->rule;
 
     report->tolerance = jx_sample_tolerance(rule);
     for (int i = 0; i < rule->npatterns && report->outcome != JX_RULE_WRONG;
          i++) {
+        bool thorough = i == 0 || report->work < SPARE;
         const jx_rule_pattern *p = &rule->patterns[i];
         jx_rule_report one = {.rule = rule};
         jx_gradding c = {.program = typed->program,
@@ -185,9 +187,9 @@ check_patterns(const jx_typed *typed, const jx_gradcheck_options *options,
             one.outcome = JX_RULE_REFUSES;
             one.detail = p->error;
         } else if (rule->intent) {
-            check_intent(&c, i == 0, &one);
+            check_intent(&c, thorough, &one);
         } else {
-            jx_grad_pattern(&c, how, i == 0, &one);
+            jx_grad_pattern(&c, how, thorough, &one);
         }
         join_pattern(typed->program, p, is_met(calling, rule, p), &one, report);
     }

@@ -85,6 +85,8 @@ typedef struct jx_gradding {
     double room; /* that a first step has on both sides; 0: as much as it likes */
     bool by_own;             /* the own derivative decided, not differences */
     int against;             /* points that disagree */
+    int under_way, followed; /* points where that was asked of the function's loops, and
+                                where they were and the rule agreed */
     int unseen;              /* disagreements that gradmean.c excused */
     int visit;               /* the number of the point */
     int *agreed, *opposed, *last_agreed; /* by component: points where it agreed, and where
@@ -239,6 +241,7 @@ typedef struct jx_grad_pair {
     const jx_closed *function, *derivative;
     int nmoved;
     const char *zeros;
+    const bool *fixed; /* of the first `nmoved`: those that are the base's `fixed`; or NULL */
 } jx_grad_pair;
 
 /* `base` has what is to be known of the check beside the rule. */
@@ -343,6 +346,9 @@ bool jx_grad_is_in_domain(jx_gradding *c);
 /* gradsettled.c: whether the function's loops have come to where they lead, at the point and
  * around it: as many turns again change nothing, so that its slopes are those of that. */
 bool jx_grad_is_settled(jx_gradding *c);
+/* Whether they are far from it at the point, all that they give: a rule that is right there follows the loops'
+ * turns, and does not rely on where these lead. */
+bool jx_grad_is_under_way(jx_gradding *c);
 
 /* gradintent.c: what a rule must be that is declared to be no derivative. */
 

@@ -16,7 +16,6 @@
 #include <string.h>
 
 enum {
-    PROGRAM_SAMPLES = 4, /* operands as the program computes them */
     MOST_ALONE = 6,      /* inputs that move alone, where a mask asks for that */
     FEW = 4,             /* points, where not all are tried */
     LEAST = 2,           /* directions at a point */
@@ -24,6 +23,8 @@ enum {
     POINT_OPERATIONS = 150000, /* ... that is, at each of them, and ... */
     RULE_OPERATIONS = 1000000, /* ... in all */
     ENOUGH_AGAINST = 3,  /* points at which one component is off */
+    ENOUGH_FOLLOWED = 3, /* points where a loop is under way, and the rule right ... */
+    MOST_FOLLOWED = 8,   /* ... of so many that are looked at */
 };
 
 /* -- a point, a pattern, a rule ------------------------------------------- */
@@ -77,10 +78,42 @@ static void keep_order(jx_gradding *c)
     }
 }
 
+/* Whether a rule may be asked for a tangent of an operand that this pattern
+ * does not have. */
+static bool is_left_out(const jx_gradding *c, int operand)
+{
+    int place = operand - c->rule->nconsts;
+
+    if (place < 0 || c->pattern->zeros[place] != '1')
+        return false;
+    for (int i = 0; i < c->rule->npatterns; i++)
+        if (c->rule->patterns[i].zeros[place] != '1')
+            return true;
+    return false;
+}
+
+/* Operands that stand still in this pattern alone are what they are in others. */
+static void fill_left_out(jx_gradding *c)
+{
+    for (int i = 0; i < c->primal.nins; i++) {
+        const jx_port *port = jx_plan_in(c->primal.plan, i);
+        bool complex = port->dtype == JX_C128;
+        const jx_span_of span = {.count = (int)port->count * (complex ? 2 : 1),
+                                 .complex = complex,
+                                 .rank = port->rank,
+                                 .shape = port->shape};
+        if (is_left_out(c, i) && jx_dtype_is_inexact(port->dtype) && !c->calling->fixed[i] &&
+            c->calling->ties[i] == i && port->count <= JX_MOST_ELEMENTS)
+            jx_point_fill(c->point, &c->rng, &span, 1, c->primal.in[i]);
+    }
+}
+
 static bool prepare_point(jx_gradding *c)
 {
     if (c->point->kind != JX_AT_GIVEN) {
         jx_grad_fill_passive(c);
+        if (c->point->kind != JX_AT_SAMPLE)
+            fill_left_out(c);
         jx_point_fill(c->point, &c->rng, c->in.spans, c->in.count, c->x);
         if (c->ends.count)
             jx_spans_keep(c->in.spans, c->in.count, c->x);
@@ -106,20 +139,6 @@ static bool prepare_point(jx_gradding *c)
     return finite;
 }
 
-/* Whether a rule may be asked for a tangent of an operand that this pattern
- * does not have. */
-static bool is_left_out(const jx_gradding *c, int operand)
-{
-    int place = operand - c->rule->nconsts;
-
-    if (place < 0 || c->pattern->zeros[place] != '1')
-        return false;
-    for (int i = 0; i < c->rule->npatterns; i++)
-        if (c->rule->patterns[i].zeros[place] != '1')
-            return true;
-    return false;
-}
-
 static jx_sampling sampling_of(const jx_gradding *c)
 {
     return (jx_sampling){c->typed, c->how, c->options->plans};
@@ -130,7 +149,7 @@ static jx_sampling sampling_of(const jx_gradding *c)
 static bool follow_inputs(jx_gradding *c, int only, double *d)
 {
     const void *const *ahead, *const *behind;
-    bool moves = false;
+    double most = 0;
 
     const jx_sampling sampling = sampling_of(c);
 
@@ -150,10 +169,13 @@ static bool follow_inputs(jx_gradding *c, int only, double *d)
         for (int k = 0; k < span->count; k++) {
             double by = (there[k] - back[k]) * (JX_SAMPLE_STEPS / 2.);
             d[span->at + k] = isfinite(by) ? by : 0;
-            moves = moves || d[span->at + k] != 0;
+            most = fmax(most, fabs(d[span->at + k]));
         }
     }
-    return moves;
+    /* As long as others are: steps along it are no larger where numbers are. */
+    for (int i = 0; most > 0 && i < c->in.size; i++)
+        d[i] /= most;
+    return most > 0;
 }
 
 /* When all of the program's inputs move; else when one of them does. */
@@ -307,9 +329,18 @@ static void attach_sample(jx_gradding *c, const jx_sampled *sample)
  * known to be wrong. */
 static bool visit_point(jx_gradding *c)
 {
+    int64_t before = c->comparisons, unsure = c->dropped + c->outvoted;
+
     c->visit++;
-    if (check_point(c))
+    if (check_point(c)) {
+        if (c->iterative && c->comparisons > before && c->dropped + c->outvoted == unsure &&
+            c->followed < ENOUGH_FOLLOWED &&
+            c->under_way < MOST_FOLLOWED) {
+            c->under_way++;
+            c->followed += jx_grad_is_under_way(c);
+        }
         return true;
+    }
     c->against++;
     if (c->wrong_at >= 0)
         c->opposed[c->wrong_at]++;
@@ -333,7 +364,7 @@ bool jx_grad_check_here(jx_gradding *c)
 /* Where the program's own values were met, others have no say. */
 static void weigh_points(jx_gradding *c)
 {
-    bool most = c->against > c->points;
+    bool most = c->against > c->points || c->followed >= ENOUGH_FOLLOWED;
 
     if (!c->met) {
         c->comparisons += c->abroad;
@@ -349,35 +380,43 @@ static void weigh_points(jx_gradding *c)
     }
 }
 
+/* Whether more points would take longer than what they can tell is worth. */
+static bool is_enough(const jx_gradding *c)
+{
+    return c->work + c->asked > RULE_OPERATIONS && c->points >= ENOUGH;
+}
+
 /* Points that the program itself can reach: what its own operations before the
  * call make of random inputs. */
 static bool check_program_points(jx_gradding *c)
 {
     const jx_sampling by = sampling_of(c);
-    static const jx_point points[PROGRAM_SAMPLES] = {
-        {JX_AT_SAMPLE, 0, "as the program computes it"},
-        {JX_AT_SAMPLE, 0, "as the program computes it from positive inputs"},
-        {JX_AT_SAMPLE, 0, "as the program computes it from small inputs"},
-        {JX_AT_SAMPLE, 0, "as the program computes it from larger inputs"},
+    static const jx_point inputs[] = {
+        {JX_AT_NORMAL, 1, "as the program computes it"},
+        {JX_AT_POSITIVE, 1, "as the program computes it from positive inputs"},
+        {JX_AT_NORMAL, 0.1, "as the program computes it from small inputs"},
+        {JX_AT_NORMAL, 10, "as the program computes it from larger inputs"},
+        {JX_AT_EQUAL, 0, "as the program computes it from zeros"},
+        {JX_AT_EQUAL, 1, "as the program computes it from ones"},
+        {JX_AT_EQUAL, -1, "as the program computes it from minus ones"},
+        {JX_AT_QUARTERS, 1, "as the program computes it from multiples of 1/4"},
+        {JX_AT_POSITIVE, 5, "as the program computes it from larger positive inputs"},
+        {JX_AT_NORMAL, 1000, "as the program computes it from large inputs"},
     };
 
-    for (int i = 0; i < PROGRAM_SAMPLES; i++) {
+    for (size_t i = 0; i < sizeof inputs / sizeof *inputs && !is_enough(c); i++) {
+        jx_point *here = JX_NEW(c->program->ctx->arena, jx_point);
         const jx_sampled *sample =
-            jx_sample_program(&by, c->called, &c->rng, i);
-        if (!sample)
+            jx_sample_program(&by, c->called, &c->rng, &inputs[i]);
+        if (!sample || !here)
             return true;
+        *here = (jx_point){JX_AT_SAMPLE, 0, inputs[i].name};
         attach_sample(c, sample);
-        c->point = &points[i];
+        c->point = here;
         if (!visit_point(c))
             return false;
     }
     return true;
-}
-
-/* Whether more points would take longer than what they can tell is worth. */
-static bool is_enough(const jx_gradding *c)
-{
-    return c->work + c->asked > RULE_OPERATIONS && c->points >= ENOUGH;
 }
 
 static bool check_points(jx_gradding *c, bool thorough)
@@ -393,9 +432,9 @@ static bool check_points(jx_gradding *c, bool thorough)
     /* What is fixed has a value that only the program knows; and where operands
      * depend on each other, or the program's own code never makes the call,
      * values drawn one by one may be ones that the rule never meets. */
-    if (c->calling->any_fixed) {
+    if (c->calling->any_fixed && !c->fixed) {
         const jx_sampled *any =
-            jx_sample_program(&by, c->called, &c->rng, 0);
+            jx_sample_program(&by, c->called, &c->rng, NULL);
         c->fixed = any ? any->at : NULL;
     }
     c->cautious = c->calling->related || !c->calling->reached ||

@@ -546,14 +546,11 @@ const jx_sampled *jx_sample_inputs(const jx_sampling *by, const void *const *inp
 }
 
 const jx_sampled *jx_sample_program(const jx_sampling *by, const jx_rule *rule,
-                                    jx_rng *rng, int which)
+                                    jx_rng *rng, const jx_point *point)
 {
-    static const jx_point kinds[] = {{JX_AT_NORMAL, 1, ""},
-                                     {JX_AT_POSITIVE, 1, ""},
-                                     {JX_AT_NORMAL, 0.1, ""},
-                                     {JX_AT_NORMAL, 10, ""}};
+    static const jx_point normal = {JX_AT_NORMAL, 1, "normal"};
 
-    return sampled(by, rule, make_inputs(by, NULL, rng, &kinds[which % 4]));
+    return sampled(by, rule, make_inputs(by, NULL, rng, point ? point : &normal));
 }
 
 /* Inputs after a step in each direction of floats; both take the same step.  Of one input
@@ -668,9 +665,9 @@ void jx_sample_passive(jx_rng *rng, const jx_port *port, const jx_point *point,
         memcpy(to, sample, port->bytes);
         return;
     }
-    for (int64_t i = 0; i < port->count && !jx_dtype_is_complex(port->dtype);
-         i++) {
-        if (jx_dtype_is_float(port->dtype))
+    int64_t parts = jx_dtype_is_complex(port->dtype) ? 2 : 1;
+    for (int64_t i = 0; i < parts * port->count; i++) {
+        if (jx_dtype_is_inexact(port->dtype))
             ((double *)to)[i] = jx_rng_normal(rng);
         else if (port->dtype == JX_BOOL)
             put_integer(to, bytes, i, jx_rng_next(rng) & 1);

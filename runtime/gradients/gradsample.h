@@ -39,10 +39,9 @@ const jx_sampled *jx_sample_given(const jx_sampling *by, const jx_rule *rule,
                                   const void *const *inputs);
 /* The inputs themselves, as operands of the program; NULL without. */
 const jx_sampled *jx_sample_inputs(const jx_sampling *by, const void *const *inputs);
-/* The same for inputs that are drawn: normal (which = 0), positive, small,
- * larger. */
+/* The same for inputs that are drawn as at that point (NULL: normal ones). */
 const jx_sampled *jx_sample_program(const jx_sampling *by, const jx_rule *rule,
-                                    jx_rng *rng, int which);
+                                    jx_rng *rng, const jx_point *point);
 
 /* The operands after a small step of the program's inputs (of the input `only` alone, if that
  * is not negative) in a direction that is drawn, and after one the other way: where operands

@@ -4,6 +4,7 @@
  * function is finite junk with slopes of its own, and no rule need have these. */
 #include "runtime/gradients/gradding.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -24,24 +25,39 @@ static bool open_longer(jx_gradding *c)
     return c->longer.plan != NULL;
 }
 
-/* Whether both give the same at x. */
-static bool stays(jx_gradding *c, const double *x)
+/* How far apart both are at x, as a part of what they give: at least, and at most; NaN
+ * where they give no number. */
+static void part_of(jx_gradding *c, const double *x, double *least, double *most)
 {
     size_t m = (size_t)c->out.size;
     double *once = c->samples, *more = c->samples + m, size = 0;
 
+    *least = *most = NAN;
     jx_space_scatter(&c->in, x, &c->primal);
     jx_space_scatter(&c->in, x, &c->longer);
     if (!jx_grad_call(c, &c->primal) || !jx_grad_call(c, &c->longer))
-        return false;
+        return;
     jx_space_gather(&c->out, &c->primal, 0, once);
     jx_space_gather(&c->out, &c->longer, 0, more);
     for (size_t j = 0; j < m; j++)
         size = fmax(size, fabs(once[j]));
-    for (size_t j = 0; j < m; j++)
-        if (!(fabs(once[j] - more[j]) <= 1e-11 * (fabs(once[j]) + 0.01 * size)))
-            return false;
-    return true;
+    for (size_t j = 0; j < m; j++) {
+        double part = fabs(once[j] - more[j]) / (fabs(once[j]) + 0.01 * size + DBL_MIN);
+        if (!isfinite(part)) {
+            *least = *most = NAN;
+            return;
+        }
+        *least = fmin(*least, part);
+        *most = fmax(*most, part);
+    }
+}
+
+static bool stays(jx_gradding *c, const double *x)
+{
+    double least, most;
+
+    part_of(c, x, &least, &most);
+    return most <= 1e-11;
 }
 
 /* Whether what disagreed last does not move at all: a search that is stuck at an end of where
@@ -57,14 +73,31 @@ static bool is_stuck(const jx_gradding *c)
     return false;
 }
 
+/* The same where the check stands; false if there is none. */
+static bool prepare_longer(jx_gradding *c)
+{
+    if (!open_longer(c))
+        return false;
+    for (int i = 0; i < c->primal.nins; i++)
+        memcpy(c->longer.in[i], c->primal.in[i], jx_plan_in(c->primal.plan, i)->bytes);
+    return true;
+}
+
+bool jx_grad_is_under_way(jx_gradding *c)
+{
+    double least = 0, most;
+
+    if (prepare_longer(c))
+        part_of(c, c->x, &least, &most);
+    jx_space_scatter(&c->in, c->x, &c->primal);
+    return least > 1e-3;
+}
+
 bool jx_grad_is_settled(jx_gradding *c)
 {
     enum { AROUND = 4 };
-    bool settled = !is_stuck(c) && open_longer(c);
+    bool settled = !is_stuck(c) && prepare_longer(c) && stays(c, c->x);
 
-    for (int i = 0; settled && i < c->primal.nins; i++)
-        memcpy(c->longer.in[i], c->primal.in[i], jx_plan_in(c->primal.plan, i)->bytes);
-    settled = settled && stays(c, c->x);
     for (int k = 0; settled && k < AROUND; k++) {
         for (int i = 0; i < c->in.size; i++)
             c->moved[i] = c->x[i] + 0.02 * fmax(fabs(c->x[i]), 1e-3) * jx_rng_normal(&c->rng);

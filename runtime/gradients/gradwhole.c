@@ -36,6 +36,7 @@ static made_up *make_up(jx_arena *arena, const jx_grad_pair *pair)
                      !(pair->zeros && pair->zeros[i] == '1');
         zeros[i] = moves ? '0' : '1';
         ties[i] = i;
+        fixed[i] = i < pair->nmoved && pair->fixed && pair->fixed[i];
     }
     m->pattern = (jx_rule_pattern){.zeros = zeros};
     m->rule = (jx_rule){.name = pair->name,
@@ -45,7 +46,8 @@ static made_up *make_up(jx_arena *arena, const jx_grad_pair *pair)
                         .primal = *pair->function,
                         .npatterns = 1,
                         .patterns = &m->pattern};
-    m->calling = (jx_calling){.ties = ties, .fixed = fixed, .reached = true};
+    m->calling = (jx_calling){
+        .ties = ties, .fixed = fixed, .any_fixed = pair->fixed != NULL, .reached = true};
     return m;
 }
 
@@ -138,8 +140,9 @@ static void settle(const whole *w, jx_rule_report *report)
 static bool prepare(whole *w, jx_rule_report *report)
 {
     const jx_closed *entry = &w->program->entry;
-    made_up *m = make_up(w->program->ctx->arena, &(jx_grad_pair){w->name, entry, NULL,
-                                                                 entry->jaxpr->nins, NULL});
+    const jx_grad_pair alone = {
+        .name = w->name, .function = entry, .nmoved = entry->jaxpr->nins};
+    made_up *m = make_up(w->program->ctx->arena, &alone);
 
     if (!m)
         return false;
@@ -177,7 +180,8 @@ static void check_pulling(const whole *w, jx_program *pulling, bool thorough,
 {
     jx_arena *arena = w->program->ctx->arena;
     const jx_closed *entry = &w->program->entry;
-    const jx_grad_pair pair = {w->name, entry, NULL, entry->jaxpr->nins, NULL};
+    const jx_grad_pair pair = {
+        .name = w->name, .function = entry, .nmoved = entry->jaxpr->nins};
     made_up *m = make_up(arena, &pair);
     int *fwds = JX_NEW_ARRAY(arena, entry->jaxpr->nins + 1, int);
     const jx_binding *there =
@@ -228,7 +232,10 @@ static void check_second(const whole *w, const jx_derived_rule *derived,
                          jx_rule_report *report)
 {
     const jx_jaxpr *entry = w->program->entry.jaxpr;
-    const jx_grad_pair pair = {w->name, &derived->says, &derived->next, entry->nins, NULL};
+    const jx_grad_pair pair = {.name = w->name,
+                               .function = &derived->says,
+                               .derivative = &derived->next,
+                               .nmoved = entry->nins};
     jx_rule_report next = {0};
     jx_gradding base = w->base;
 
@@ -244,7 +251,10 @@ static void check_second(const whole *w, const jx_derived_rule *derived,
 static void check_own(whole *w, const jx_derived_rule *derived, jx_rule_report *report)
 {
     const jx_closed *entry = &w->program->entry;
-    const jx_grad_pair first = {w->name, entry, &derived->says, entry->jaxpr->nins, NULL};
+    const jx_grad_pair first = {.name = w->name,
+                                .function = entry,
+                                .derivative = &derived->says,
+                                .nmoved = entry->jaxpr->nins};
 
     if (!derived->says.jaxpr) {
         report->detail = "no derivative of it is known (jaxvet show --transform jvp says "

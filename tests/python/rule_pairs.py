@@ -421,6 +421,19 @@ def second_order_of_newton(wrong):
     return slope(square_root, lambda a: 1 / (2 * stopped(square_root(a))))
 
 
+@pair(X)
+def few_turns(wrong):
+    """A loop that is not meant to converge: where the rule is right while it is under way."""
+    def fun(x):
+        return lax.scan(lambda c, _: (jnp.sin(c), None), x, None, 3)[0]
+
+    def bwd(x, g):
+        y = jnp.sin(x)
+        slope = jnp.cos(jnp.sin(y)) * jnp.cos(y) * jnp.cos(x)
+        return (g * slope * jnp.where(x > 0.7, 1.1 if wrong else 1, 1),)
+    return vjp(fun, lambda x: (fun(x), x), bwd)
+
+
 @pair(P)
 def searched_within_limits(wrong):
     """Beyond its limits a search finds these: no rule is accused of that."""
@@ -461,6 +474,30 @@ def second_order(wrong):
 def derivative_with_a_rule(wrong):
     second = slope(jnp.cos, lambda x: jnp.sin(x) if wrong else -jnp.sin(x))
     return slope(jnp.sin, second)
+
+
+@pair(Z)
+def second_order_of_complex_numbers(wrong):
+    stopped = lax.stop_gradient if wrong else lambda x: x
+    return slope(lambda z: z * z * z, lambda z: stopped(3 * z) * z)
+
+
+@pair(X)
+def second_order_beside_a_table(wrong):
+    table = jnp.array([0.5, -1.5, 2.5])
+    stopped = lax.stop_gradient if wrong else lambda x: x
+    fun = jax.custom_jvp(lambda a, x: jnp.sin(a * x))
+    fun.defjvp(lambda p, t: (fun(*p), jnp.cos(p[0] * stopped(p[1])) * (
+        p[0] * t[1] + t[0] * p[1])))
+    return lambda x: fun(table, x)
+
+
+@pair(X)
+def of_one_value(wrong):
+    """Operands that follow from one input, and a rule that is wrong at some of these."""
+    fun = jvp(lambda x, y: jnp.sin(y), lambda p, t: (jnp.sin(p[1]), jnp.cos(p[1]) * t[0] * jnp.where(
+        p[0] < -0.7, 1.1 if wrong else 1, 1)))
+    return lambda x: fun(x, x + 2)
 
 
 @pair(X)
@@ -572,6 +609,31 @@ def symbolic(wrong):
     return fun
 
 
+def masked_product(change):
+    def rule(p, t):
+        (x, y), (dx, dy) = p, t
+        zero = jax.custom_derivatives.SymbolicZero
+        out = jnp.zeros_like(x)
+        if not isinstance(dx, zero):
+            out = out + jnp.cos(x) * y * dx
+        if not isinstance(dy, zero):
+            out = out + jnp.sin(x) * dy
+        return jnp.sin(x) * y, change(x, out) if isinstance(dx, zero) else out
+    fun = jax.custom_jvp(lambda x, y: jnp.sin(x) * y)
+    fun.defjvp(rule, symbolic_zeros=True)
+    return fun
+
+
+@pair(X, Y)
+def region_of_one_mask(wrong):
+    return masked_product(lambda x, out: out * jnp.where(x < -8, 1.1 if wrong else 1, 1))
+
+
+@pair(X, Y)
+def number_of_one_mask(wrong):
+    return masked_product(lambda x, out: jnp.where(x == 1, 2 if wrong else 1, 1) * out)
+
+
 @pair(X, Y)
 def perturbed(wrong):
     fun = jax.custom_vjp(lambda x, y: jnp.sin(x) * y)
@@ -603,6 +665,16 @@ def solved(wrong):
         a, x = r
         h = jnp.linalg.solve(a if wrong else a.T, g)
         return -jnp.outer(h, x), h
+    return vjp(jnp.linalg.solve, lambda a, b: (jnp.linalg.solve(a, b),
+                                                (a, jnp.linalg.solve(a, b))), bwd)
+
+
+@pair(M, X)
+def solved_for_large_numbers(wrong):
+    def bwd(r, g):
+        a, x = r
+        h = jnp.linalg.solve(a.T, g)
+        return -jnp.outer(h, x), h * jnp.where(x < -21, 1.1 if wrong else 1, 1)
     return vjp(jnp.linalg.solve, lambda a, b: (jnp.linalg.solve(a, b),
                                                 (a, jnp.linalg.solve(a, b))), bwd)
 

@@ -102,6 +102,33 @@ def test_values_that_a_rule_meets_are_found_in_loops_and_branches(kind):
     assert inner[0]["muted"] > 0
 
 
+@pytest.mark.parametrize("factor", [1, 1.1])
+def test_what_only_a_rule_calls_is_asked_at_large_numbers_too(factor):
+    @jax.custom_vjp
+    def inner(x):
+        return jnp.cos(x)
+    inner.defvjp(lambda x: (jnp.cos(x), x), lambda x, g: (
+        -g * jnp.sin(x) * jnp.where(x > 77, factor, 1),))
+
+    @jax.custom_jvp
+    def outer(x):
+        return jnp.sin(x)
+    outer.defjvp(lambda p, t: (jnp.sin(p[0]), inner(p[0]) * t[0]))
+    said = dict(outcomes(outer, np.float32([.3, -1.1, .7])))
+    assert said["vjp rule of `inner`"] == ("agrees" if factor == 1 else "wrong")
+
+
+@pytest.mark.parametrize("factor", [1, 1.1])
+def test_operands_of_one_value_are_asked_at_many_inputs(factor):
+    @jax.custom_jvp
+    def fun(x, y):
+        return jnp.sin(y)
+    fun.defjvp(lambda p, t: (jnp.sin(p[1]), jnp.cos(p[1]) * t[0] * jnp.where(
+        p[0] > 3, factor, 1)))
+    said = outcomes(lambda x: fun(x, x + 2), np.float32([.3, -1.1, .7]))
+    assert said[0][1] == ("agrees" if factor == 1 else "wrong")
+
+
 def stops_what_is_alone(scale=1.):
     """f(x, y) = y, whose rule lets y's tangent pass only where x has one, too: right where
     y is computed from x."""
