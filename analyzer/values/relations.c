@@ -185,7 +185,22 @@ static bool is_steady(const jx_valuing *in, const jx_known *value, int depth)
     case JX_PRIM_slice:
     case JX_PRIM_rev:
     case JX_PRIM_reduce_max:
-    case JX_PRIM_reduce_min: break;
+    case JX_PRIM_reduce_min:
+    case JX_PRIM_eq:
+    case JX_PRIM_ne:
+    case JX_PRIM_lt:
+    case JX_PRIM_le:
+    case JX_PRIM_gt:
+    case JX_PRIM_ge:
+    case JX_PRIM_and:
+    case JX_PRIM_or:
+    case JX_PRIM_not:
+    case JX_PRIM_iota: break;
+    case JX_PRIM_convert_element_type:
+        if (jx_dtype_is_float(made->aval->dtype) &&
+            jx_dtype_is_float(jx_atom_aval(made->eqn->ins[0])->dtype))
+            return false; /* 16 bits may stay 32 */
+        break;
     default: return false;
     }
     for (int i = 0; i < made->eqn->nins; i++)
@@ -194,16 +209,96 @@ static bool is_steady(const jx_valuing *in, const jx_known *value, int depth)
     return true;
 }
 
-/* How much two computations of one value may be apart. */
-static double slack(const jx_bounding *t, const jx_known *x)
+/* How much two computations of one value may be apart, element by element: a constant that a
+ * mask fills in is the same in both, however large. */
+static double apart(const jx_bounding *t, const jx_known *x, int depth)
 {
     const jx_made *made = jx_valuing_made(t->in, x);
+    double most = fmax(fabs(x->is.lo), fabs(x->is.hi)), off = 0;
+
+    if (is_steady(t->in, x, 12))
+        return 0;
+    switch (made->eqn && depth > 0 ? (int)made->eqn->prim->id : -1) {
+    case JX_PRIM_select_n:
+        if (!is_steady(t->in, &made->ins[0], 12))
+            break;
+        for (int i = 1; i < made->eqn->nins; i++)
+            off = fmax(off, apart(t, &made->ins[i], depth - 1));
+        return off;
+    case JX_PRIM_broadcast_in_dim:
+    case JX_PRIM_reshape:
+    case JX_PRIM_transpose:
+    case JX_PRIM_squeeze:
+    case JX_PRIM_expand_dims: return apart(t, &made->ins[0], depth - 1);
+    default: break;
+    }
+    return 8 * jx_ulp_of(made->aval->dtype, most);
+}
+
+static double slack(const jx_bounding *t, const jx_known *x)
+{
     double most = fmax(fabs(x->is.lo), fabs(x->is.hi));
 
-    if (t->in->semantics != JX_XLA || !isfinite(most) ||
-        is_steady(t->in, x, 12))
-        return 0;
-    return 8 * jx_ulp_of(made->aval->dtype, most);
+    return t->in->semantics == JX_XLA && isfinite(most) ? apart(t, x, 8) : 0;
+}
+
+/* -- products ---------------------------------------------------------------------------- */
+
+enum { MOST_FACTORS = 8 };
+
+/* The factors of a product whose sign is not known, by number; those that are there twice
+ * cancel. */
+typedef struct signs {
+    int open[MOST_FACTORS], count;
+    bool negative, lost;
+} signs;
+
+static void take_factor(const jx_valuing *in, signs *s, const jx_known *value, int depth)
+{
+    const jx_made *made = jx_valuing_made(in, value);
+    const jx_eqn *eqn = made->eqn;
+
+    if (value->is.lo >= 0 || value->is.hi <= 0) {
+        s->negative ^= value->is.lo < 0;
+        return;
+    }
+    if (eqn && depth > 0 && eqn->prim->id == JX_PRIM_mul) {
+        take_factor(in, s, &made->ins[0], depth - 1);
+        take_factor(in, s, &made->ins[1], depth - 1);
+        return;
+    }
+    if (eqn && depth > 0 && eqn->prim->id == JX_PRIM_neg) {
+        s->negative = !s->negative;
+        take_factor(in, s, &made->ins[0], depth - 1);
+        return;
+    }
+    for (int i = 0; i < s->count; i++)
+        if (s->open[i] == value->number &&
+            (in->semantics != JX_XLA || is_steady(in, value, 12))) {
+            s->open[i] = s->open[--s->count];
+            return;
+        }
+    if (s->count == MOST_FACTORS)
+        s->lost = true;
+    else
+        s->open[s->count++] = value->number;
+}
+
+/* c g g has the sign of c, however it is rounded and in whatever order multiplied. */
+void jx_relate_mul(jx_bounding *t, jx_extent *is)
+{
+    signs s = {0};
+
+    if (is->lo > is->hi || !jx_dtype_is_float(t->eqn->outs[0]->aval->dtype))
+        return;
+    take_factor(t->in, &s, &t->ins[0], 4);
+    take_factor(t->in, &s, &t->ins[1], 4);
+    if (s.count || s.lost)
+        return;
+    if (s.negative)
+        is->hi = fmin(is->hi, 0);
+    else
+        is->lo = fmax(is->lo, 0);
 }
 
 /* -- differences and quotients -------------------------------------------------------- */

@@ -140,12 +140,14 @@ bool jx_bound_sub(jx_bounding *t)
 bool jx_bound_mul(jx_bounding *t)
 {
     jx_extenting how = jx_bound_how(t);
+    jx_extent is;
 
     if (!jx_extent_knows(how.dtype))
         return true;
-    return give(t, &how,
-                is_same(t) ? jx_extent_square(&how, t->ins[0].is)
-                           : jx_extent_mul(&how, t->ins[0].is, t->ins[1].is));
+    is = is_same(t) ? jx_extent_square(&how, t->ins[0].is)
+                    : jx_extent_mul(&how, t->ins[0].is, t->ins[1].is);
+    jx_relate_mul(t, &is);
+    return give(t, &how, is);
 }
 
 bool jx_bound_div(jx_bounding *t)

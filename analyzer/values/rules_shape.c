@@ -106,23 +106,51 @@ bool jx_bound_dynamic_update_slice(jx_bounding *t)
     return jx_bound_give(t, NULL, jx_extent_join(t->ins[0].is, t->ins[1].is));
 }
 
-/* Indices of all axes are elements of one array: each must fit the tightest. */
+/* The indices of that axis, where they are put together of an array for each. */
+static const jx_known *column_of(const jx_bounding *t, const jx_known *indices, int count,
+                                 int number)
+{
+    const jx_made *made = jx_valuing_made(t->in, indices);
+    const jx_p_concatenate *p;
+    int64_t size;
+
+    if (count == 1)
+        return indices;
+    if (!made->eqn || made->eqn->prim->id != JX_PRIM_concatenate || !made->eqn->typed ||
+        made->eqn->nins != count)
+        return NULL;
+    p = made->eqn->typed;
+    for (int i = 0; i < count; i++) {
+        const jx_aval *part = jx_atom_aval(made->eqn->ins[i]);
+        if (p->dimension != part->rank - 1 ||
+            !jx_dim_is_int(part->shape[part->rank - 1], &size) || size != 1)
+            return NULL;
+    }
+    return &made->ins[number];
+}
+
+/* Indices of all axes are elements of one array: each fits its axis, where they can be told
+ * apart, else the tightest. */
 static bool ask_indices(jx_bounding *t, const jx_known *indices,
                         const jx_aval *operand, jx_ints axes,
                         const jx_dim *const *slices)
 {
+    const jx_dim *one = jx_dim_int(t->in->program->dims, 1);
     jx_extent may = jx_extent_between(0, INFINITY);
-    bool holds;
+    bool each = true, holds;
 
     for (int i = 0; i < axes.count; i++) {
-        const jx_dim *one = jx_dim_int(t->in->program->dims, 1);
         int axis = (int)axes.at[i];
+        const jx_known *column = column_of(t, indices, axes.count, i);
+        const jx_dim *slice = slices && axis >= 0 && axis < operand->rank ? slices[axis] : one;
+        jx_extent at;
         if (axis < 0 || axis >= operand->rank)
             return false;
-        may = jx_extent_meet(may, starts(t->in, operand->shape[axis],
-                                         slices ? slices[axis] : one));
+        at = starts(t->in, operand->shape[axis], slice);
+        each &= column && lies_within(column->is, at);
+        may = jx_extent_meet(may, at);
     }
-    holds = lies_within(indices->is, may);
+    holds = each || lies_within(indices->is, may);
     jx_bound_answer(t, JX_ASKED_IN_BOUNDS, holds, indices->is, may);
     return holds;
 }

@@ -189,3 +189,37 @@ def test_proofs_are_told():
                           prove=["finite", "out0 in [-inf, 0]"], select=["NUM020"])(spec)
     assert not report.proofs or "every output" not in report.proofs[0]
     assert [row.code for row in report.undecided][:1] == ["NUM020"]
+
+
+def proved(f, *specs, prove="finite", **ranges):
+    return not jaxvet.check(f, ranges=ranges, prove=prove)(*specs).undecided
+
+
+def test_a_product_has_the_sign_of_what_is_not_there_twice():
+    x = jax.ShapeDtypeStruct((8,), jnp.float32)
+    assert proved(lambda g, v: jnp.sqrt(.9 * v + .1 * g * g), x, x, g=(-1, 1), v=(0, 1))
+    assert proved(lambda g: jnp.sqrt(-g * -g * 2.), x, g=(-1, 1))
+    assert not proved(lambda g, v: jnp.sqrt(-(g * v * g)), x, x, g=(-1, 1), v=(0, 1))
+    assert not proved(lambda g, v: jnp.sqrt(g * v), x, x, g=(-1, 1), v=(-1, 1))
+    integers = jax.ShapeDtypeStruct((8,), jnp.int32)  # which wrap
+    assert not proved(lambda i: jnp.sqrt((3 * i * i).astype(jnp.float32)), integers,
+                      i=(-100000, 100000))
+
+
+def test_what_a_mask_fills_in_is_no_nearer_to_others_for_being_large():
+    """XLA may compute a value twice, and round it otherwise; a constant is the same."""
+    def attention(q, k, mask):
+        s = jnp.where(mask, q @ k.T / jnp.sqrt(8.), -1e9)
+        e = jnp.exp(s - s.max(-1, keepdims=True))
+        return e / e.sum(-1, keepdims=True)
+
+    of = lambda *shape: jax.ShapeDtypeStruct(shape, jnp.float32)
+    assert proved(attention, of(6, 8), of(6, 8), jax.ShapeDtypeStruct((6, 6), bool),
+                  q=(-1, 1), k=(-1, 1))
+
+
+def test_each_index_fits_its_own_axis():
+    x, i = (jax.ShapeDtypeStruct((8, 3), jnp.float32), jax.ShapeDtypeStruct((8,), jnp.int32))
+    assert proved(lambda x, i: x[jnp.arange(8), i], x, i, prove="in-bounds", i=(0, 2))
+    assert not proved(lambda x, i: x[jnp.arange(8), i], x, i, prove="in-bounds", i=(0, 3))
+    assert not proved(lambda x, i: x[i, jnp.arange(8)], x, i, prove="in-bounds", i=(0, 2))
