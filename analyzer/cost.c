@@ -455,7 +455,7 @@ static void add_while(coster *c, tally *to, const jx_eqn *eqn)
 
     trips = trips ? trips : unknown_trips(c, eqn);
     n = of_dim(trips);
-    JX_PUSH(c->program->ctx->arena, &c->cost->loops, (jx_turns){eqn, trips});
+    JX_PUSH(c->program->ctx->arena, &c->cost->loops, (jx_loop_turns){eqn, trips});
 
     add_callee(c, to, p->cond_jaxpr.jaxpr, plus(c, n, of_int(1)), 1);
     add_callee(c, to, p->body_jaxpr.jaxpr, n, 1);

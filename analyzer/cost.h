@@ -43,10 +43,10 @@ typedef struct jx_sent {
 } jx_sent;
 
 /* How often the body of a while loop runs; NULL beyond 128 bits. */
-typedef struct jx_turns {
+typedef struct jx_loop_turns {
     const jx_eqn *eqn;
     const jx_dim *often;
-} jx_turns;
+} jx_loop_turns;
 
 /* Dims are NULL where a coefficient left 128 bits. */
 typedef struct jx_cost {
@@ -72,7 +72,7 @@ typedef struct jx_cost {
     JX_VEC(jx_sent) sent; /* by kind; within a computation of many devices all counts are
                              one device's */
     JX_VEC(jx_trips) trips;
-    JX_VEC(jx_turns) loops; /* all while loops */
+    JX_VEC(jx_loop_turns) loops; /* all while loops */
     JX_VEC(jx_uncounted) uncounted; /* operations not in `flops` */
 } jx_cost;
 
