@@ -61,6 +61,7 @@ typedef struct jx_gradding {
     bool values_only; /* nothing is asked but the rule's values */
     int64_t passed;   /* tangents that went straight through */
     double factor;    /* of a scaled derivative, once it is known; else 0 */
+    bool has_within; /* rules that count at single points only are judged as parts of it */
     bool second;   /* it is about the second order: what is not finite says nothing */
     bool cautious; /* only the program's own values can accuse the rule */
     int points;

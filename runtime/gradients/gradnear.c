@@ -30,13 +30,27 @@ jx_target jx_grad_target(const jx_gradding *c, jx_functional f,
     return t;
 }
 
-/* The slopes along a line, if all outputs are smooth there. */
-static bool smooth_slopes(jx_gradding *c, const double *d, double first, jx_slope *slopes)
+/* Whether a function has a slope.  Beside a point at which a rule takes the place of a quotient
+ * that cancels, what is rough, or bends, by far less than a difference of `off` is as good as
+ * smooth.  (Where no rule does, nobody promised more than the first order: where(x == 0, 1,
+ * sin(x) / x) is not told.) */
+static bool is_smooth(const jx_gradding *c, const jx_slope *slope, double off)
+{
+    if (slope->kind == JX_SLOPE_SMOOTH || !c->has_within)
+        return slope->kind == JX_SLOPE_SMOOTH;
+    return slope->kind == JX_SLOPE_KINK   ? fabs(slope->right - slope->left) <= 0.01 * off
+           : slope->kind == JX_SLOPE_ROUGH ? slope->error <= 1e-3 * off
+                                           : false;
+}
+
+/* The slopes along a line, if all outputs are smooth there, beside a difference of `off`. */
+static bool smooth_slopes(jx_gradding *c, const double *d, double first, double off,
+                          jx_slope *slopes)
 {
     if (!jx_grad_sample(c, d, first, slopes))
         return false;
     for (int k = 0; k < jx_grad_nlooked(c); k++)
-        if (slopes[jx_grad_looked(c, k)].kind != JX_SLOPE_SMOOTH)
+        if (!is_smooth(c, &slopes[jx_grad_looked(c, k)], off))
             return false;
     return true;
 }
@@ -67,14 +81,14 @@ static bool adds_up(jx_gradding *c, const double *d, const jx_slope *along_d, do
 
     for (size_t i = 0; good && i < n; i++)
         other[i] = jx_rng_normal(&c->rng);
-    good = good && smooth_slopes(c, other, jx_grad_first_step(c, other), sum);
+    good = good && smooth_slopes(c, other, jx_grad_first_step(c, other), off, sum);
     for (size_t j = 0; good && j < m; j++) {
         sum[j].value += along_d[j].value;
         sum[j].error += along_d[j].error;
     }
     for (size_t i = 0; good && i < n; i++)
         other[i] += d[i];
-    good = good && smooth_slopes(c, other, jx_grad_first_step(c, other), c->again) &&
+    good = good && smooth_slopes(c, other, jx_grad_first_step(c, other), off, c->again) &&
            same_slopes(c, sum, off);
     free(other);
     free(sum);
@@ -96,11 +110,11 @@ bool jx_grad_is_smooth_around(jx_gradding *c, double off)
         d[i] = jx_rng_normal(&c->rng);
     }
     first = good ? jx_grad_first_step(c, d) : 0;
-    good = good && smooth_slopes(c, d, first, there) && adds_up(c, d, there, off);
+    good = good && smooth_slopes(c, d, first, off, there) && adds_up(c, d, there, off);
     for (size_t k = 0; good && k < sizeof far / sizeof *far; k++) {
         for (size_t i = 0; i < n; i++)
             c->x[i] = here[i] + far[k] * (by > 0 ? by : 1) * jx_rng_normal(&c->rng);
-        good = smooth_slopes(c, d, first, c->again) && same_slopes(c, there, off);
+        good = smooth_slopes(c, d, first, off, c->again) && same_slopes(c, there, off);
     }
     if (here)
         memcpy(c->x, here, n * sizeof *here);

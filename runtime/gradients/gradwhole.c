@@ -327,8 +327,11 @@ bool jx_grad_whole(jx_program *program, const jx_gradcheck_options *options,
     jx_rule_report stored = {.subject = subject_of(&w, "stored vjp")};
 
     if (is_worth_it(&w, reports)) {
-        if (prepare(&w, &own))
+        if (prepare(&w, &own)) {
+            for (size_t i = 0; i < reports->count; i++)
+                w.base.has_within |= reports->at[i].outcome == JX_RULE_WITHIN;
             check_own(&w, derived, &own);
+        }
         /* Where there are rules, what could not be done beside them is no news. */
         if (own.outcome != JX_RULE_UNDECIDED || program->nrules == 0)
             JX_PUSH(arena, reports, own);

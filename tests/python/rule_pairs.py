@@ -501,6 +501,20 @@ def of_one_value(wrong):
 
 
 @pair(X)
+def second_order_at_a_single_number(wrong):
+    """A rule that gives the derivatives at 0, where the quotient has none, one by one."""
+    @functools.partial(jax.custom_jvp, nondiff_argnums=(0,))
+    def at_zero(k, x):
+        return jnp.full_like(x, (1, 0, -1 / 3, 0, 1 / 5)[k])
+    at_zero.defjvp(lambda k, p, t: (
+        at_zero(k, p[0]), at_zero(k + 1, p[0]) * t[0] * (0.9 if wrong and k == 1 else 1)))
+
+    def fun(x):
+        return jnp.where(x == 0, at_zero(0, x), jnp.sin(x) / jnp.where(x == 0, 1, x))
+    return fun
+
+
+@pair(X)
 def value_of_the_rule(wrong):
     return jvp(jnp.tanh, lambda p, t: (
         jnp.tanh(p[0]) * (1 + 1e-4 * wrong), (1 - jnp.tanh(p[0]) ** 2) * t[0]))
