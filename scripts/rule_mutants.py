@@ -252,7 +252,8 @@ class Truth:
         pattern = rule["patterns"][place.pattern]
         constants = constants_of(mutant)
         points = equivalence.Points(document, rule, self._sample(rule), constants,
-                                    fixed_operands(document, place.rule))
+                                    fixed_operands(document, place.rule),
+                                    equivalence.related_calls(document, place.rule))
         new = mutant["rules"][place.rule]
         key = place.rule, place.pattern, tuple(constants)
         try:
@@ -268,14 +269,20 @@ class Truth:
             return "different"  # of another type: it does not even run
         tolerance = tolerance_of(document)
         inside = np.ones(len(points.kinds), bool)
-        for out in outs:
+        for out in [*outs, *points.operands]:
             if np.issubdtype(out.dtype, np.inexact):
                 inside &= np.isfinite(out).reshape(len(out), -1).all(1)
+        if points.related and "bwd" in pattern:  # the sum alone shows
+            tangents, tangents_2 = ([self._paired(pattern, points, t)] for t in (
+                tangents, tangents_2))
         off = (equivalence.differs(primals, primals_2, tolerance)
                | equivalence.differs(tangents, tangents_2, tolerance)) & inside
         if not off.any():
             return "equivalent"
         special = np.array([kind in equivalence.Points.SPECIAL for kind, _ in points.kinds])
+        off &= self._fits(rule, pattern, points, outs, tangents, special)
+        if not off.any():
+            return "equivalent"
         if (off & ~special).any() or equivalence.differs(primals, primals_2, tolerance).any():
             return "different"
         return self._at_kinks(rule, pattern, points, tangents_2, off & special)
@@ -304,41 +311,55 @@ class Truth:
 
     def _at_kinks(self, rule, pattern, points, tangents, off):
         """At points where the function has no slope, any between both sides' will do."""
-        if "jvp" not in pattern:
-            return self._at_kinks_backwards(rule, pattern, points, tangents, off)
-        ahead = equivalence.slopes(self.document, rule, points, pattern, 1)
-        behind = equivalence.slopes(self.document, rule, points, pattern, -1)
-        if len(ahead) != len(tangents):
-            return "different"
-        return self._between(ahead, behind, tangents, off)
+        between = self._between(rule, pattern, points, tangents, 1e-4, 0)
+        return "convention" if between is not None and between[off].all() else "different"
 
-    def _at_kinks_backwards(self, rule, pattern, points, cotangents, off):
-        ahead = equivalence.slopes(self.document, rule, points, pattern, 1)
-        behind = equivalence.slopes(self.document, rule, points, pattern, -1)
-        n = len(off)
-
-        def paired(a, b):
-            return np.real(np.asarray(a) * np.asarray(b)).reshape(n, -1).sum(1)
-        moved = [d for d, zero in zip(points.direction, equivalence.zero_places(
-            pattern.get("ct_zeros"), len(points.direction))) if not zero]
-        given = sum(paired(c, d) for c, d in zip(cotangents, moved) if d is not None)
-        inexact = [c for c in points.cotangents]
-        low = high = 0
-        for a, b, c in zip(ahead, behind, inexact):
-            one = np.real(a * c).reshape(n, -1)
-            two = np.real(b * c).reshape(n, -1)
-            low = low + np.minimum(one, two).sum(1)
-            high = high + np.maximum(one, two).sum(1)
-        return self._between([high], [low], [given], off)
+    def _fits(self, rule, pattern, points, outs, tangents, special):
+        """Points where the right rule is the derivative: an iteration that has not converged is
+        junk there, and so is what any rule gives.  Kinks are among the special ones alone."""
+        size = sum(np.abs(out).reshape(len(out), -1).max(1, initial=0) for out in outs
+                   if np.issubdtype(out.dtype, np.inexact))
+        slack = 1e-8 * size[:, None]
+        between = self._between(rule, pattern, points, tangents, 1e-2, slack)
+        both = self._between(rule, pattern, points, tangents, 1e-2, slack, True)
+        return np.ones(len(points.kinds), bool) if between is None else np.where(
+            special, between, both)
 
     @staticmethod
-    def _between(ahead, behind, values, off):
+    def _paired(pattern, points, cotangents):
+        """The cotangents along the direction."""
+        moved = [d for d, zero in zip(points.direction, equivalence.zero_places(
+            pattern.get("ct_zeros"), len(points.direction))) if not zero]
+        return sum(paired(c, d) for c, d in zip(cotangents, moved) if d is not None)
+
+    def _between(self, rule, pattern, points, values, part, slack, both_sides=False):
+        """By point, whether values lie between the slopes of both sides (or are both of these);
+        None: unknown."""
+        ahead, behind = (equivalence.slopes(self.document, rule, points, pattern, side)
+                         for side in (1, -1))
+        n = len(points.kinds)
+        if "jvp" not in pattern:
+            given = values[0] if len(values) == 1 and points.related else self._paired(
+                pattern, points, values)
+            both = [(np.real(a * c).reshape(n, -1), np.real(b * c).reshape(n, -1))
+                    for a, b, c in zip(ahead, behind, points.cotangents)]
+            ahead = [sum(np.minimum(a, b).sum(1) for a, b in both)]
+            behind = [sum(np.maximum(a, b).sum(1) for a, b in both)]
+            values = [given]
+        if len(ahead) != len(values):
+            return None
+        good = np.ones(n, bool)
         for a, b, v in zip(ahead, behind, values):
-            a, b, v = (np.real(x).reshape(len(off), -1)[off] for x in (a, b, v))
-            slack = 1e-4 * (1 + abs(a) + abs(b))
-            if not ((v >= np.minimum(a, b) - slack) & (v <= np.maximum(a, b) + slack)).all():
-                return "different"
-        return "convention"
+            a, b, v = (np.real(x).reshape(n, -1) for x in (a, b, v))
+            room = part * (1 + abs(a) + abs(b)) + slack
+            low, high = (np.maximum, np.minimum) if both_sides else (np.minimum, np.maximum)
+            good &= ((v >= low(a, b) - room) & (v <= high(a, b) + room)).all(1)
+        return good
+
+
+def paired(a, b):
+    n = len(a)
+    return np.real(np.asarray(a) * np.asarray(b)).reshape(n, -1).sum(1)
 
 
 # -- the judge

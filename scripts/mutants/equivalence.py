@@ -171,6 +171,63 @@ def says(program, document, rule, pattern, operands, direction, cotangents):
     return primals_out, program.closed(pattern["bwd"], [*residuals, *cts])
 
 
+class Calls:
+    """How a program calls a rule whose operands follow from common inputs: what it passes."""
+
+    def __init__(self, document, number):
+        self.program = Widened(document)
+        entry = document["entry"]
+        self.row = self.program.document["jaxprs"][entry["jaxpr"]]
+        self.consts = [self.program.consts[c] for c in entry.get("consts", ())]
+        self.avals = [document["avals"][i] for i in self.row["in"][len(self.consts):]]
+        self.places = [k for k, equation in enumerate(self.row["eqns"])
+                       if calls_rule(equation, number)]
+
+    def are_related(self):
+        """Whether two operands of a call are made of one input."""
+        sources = [set() for _ in self.consts] + [{i} for i in range(len(self.avals))]
+        for k, equation in enumerate(self.row["eqns"]):
+            taken = [sources[o] if isinstance(o, int) else set() for o in equation[1]]
+            if k in self.places and any(a & b for i, a in enumerate(taken) for b in taken[:i]):
+                return True
+            sources += [set().union(*taken)] * len(equation[2])
+        return False
+
+    def operands(self, place, inputs):
+        env = [*self.consts, *inputs]
+        for equation in self.row["eqns"][:place]:
+            env += self.program.equation(equation, env)
+        return [self.program.operand(o, env) for o in self.row["eqns"][place][1]]
+
+    def along(self, place, inputs, direction):
+        """What is passed, and how that moves, at each of many inputs."""
+        moved = [i for i, d in enumerate(direction) if d is not None]
+
+        def one(inputs, direction):
+            def passed(*given):
+                at = list(inputs)
+                for i, value in zip(moved, given):
+                    at[i] = value
+                return self.operands(place, at)
+            return jax.jvp(passed, [inputs[i] for i in moved], direction)
+        return jax.vmap(one)([jnp.asarray(x) for x in inputs],
+                             [jnp.asarray(direction[i]) for i in moved])
+
+
+def calls_rule(equation, number):
+    return any(isinstance(v, dict) and v.get("$rule") == number for v in equation[3].values())
+
+
+def related_calls(document, number):
+    """Where only the program itself calls the rule, and its operands are related; or None."""
+    inside = [index for index, row in enumerate(document["jaxprs"])
+              if any(calls_rule(equation, number) for equation in row["eqns"])]
+    if inside != [document["entry"]["jaxpr"]]:
+        return None
+    calls = Calls(document, number)
+    return calls if calls.are_related() else None
+
+
 class Points:
     """Operands, directions and cotangents: random ones of many sizes, and special ones."""
     KINDS = ([("normal", s) for s in (.01, .3, 1, 1, 1, 2, 3, 5, 10, 30, 100, 1000)]
@@ -180,8 +237,9 @@ class Points:
              + [("quarters", 1)] * 4)
     SPECIAL = ("equal", "quarters")
 
-    def __init__(self, document, rule, sample, constants, fixed, seed=0):
+    def __init__(self, document, rule, sample, constants, fixed, calls=None, seed=0):
         rng = np.random.RandomState(seed)
+        self.related = calls is not None
         self.kinds = self.KINDS + [("around", c) for c in constants] + [
             ("equal", c) for c in constants]
         avals = avals_of(document, rule)
@@ -194,6 +252,22 @@ class Points:
             for aval in avals[rule.get("nc", 0):]]
         self.cotangents = None
         self.rng = rng
+        if calls:
+            self._pass_on(rng, calls, rule, avals)
+
+    def _pass_on(self, rng, calls, rule, avals):
+        """What the calls make of inputs is what the rule is asked."""
+        none = [None] * len(calls.avals)
+        rows = [self._draw(rng, kind, calls.avals, None, none) for kind in self.kinds]
+        inputs = [np.stack([row[i] for row in rows]) for i in range(len(calls.avals))]
+        direction = [self._normal(rng, aval, len(rows)) if moves(aval) else None
+                     for aval in calls.avals]
+        made = [calls.along(place, inputs, direction) for place in calls.places]
+        self.operands = [np.concatenate([one[0][i] for one in made]) for i in range(len(avals))]
+        self.direction = [
+            np.concatenate([one[1][i] for one in made]) if moves(avals[i]) else None
+            for i in range(rule.get("nc", 0), len(avals))]
+        self.kinds = self.kinds * len(made)
 
     @staticmethod
     def _normal(rng, aval, count):
