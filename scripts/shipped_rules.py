@@ -80,7 +80,7 @@ class Reached:
     def _wrap(cls, name, note):
         inner = getattr(cls, name)
 
-        def outer(self, *args, **kwargs):
+        def outer(self, /, *args, **kwargs):
             note(self, args)
             return inner(self, *args, **kwargs)
         setattr(cls, name, outer)

@@ -92,6 +92,11 @@ bool jx_live_add(jx_live *to, jx_arena *arena, const jx_jaxpr *root)
     return !jx_arena_failed(arena);
 }
 
+const bool *jx_live_wanted(const jx_live *of, const jx_jaxpr *jaxpr)
+{
+    return jx_map_get(&of->wanted, jaxpr);
+}
+
 bool jx_live_is_dead(const jx_live *of, const jx_eqn *eqn)
 {
     return jx_map_has(&of->met, eqn) && !jx_map_has(&of->needed, eqn);

@@ -18,6 +18,9 @@ typedef struct jx_live {
  * several.  False without memory. */
 bool jx_live_add(jx_live *to, jx_arena *arena, const jx_jaxpr *root);
 
+/* Which results of a jaxpr are wanted where it was met; NULL: it was not. */
+const bool *jx_live_wanted(const jx_live *of, const jx_jaxpr *jaxpr);
+
 /* Whether an equation was met, and nothing needs it wherever it stands. */
 bool jx_live_is_dead(const jx_live *of, const jx_eqn *eqn);
 

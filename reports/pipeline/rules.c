@@ -33,6 +33,9 @@ void jx_rule_say_agreement(const jx_rule_report *r, jx_buffer *to)
         jx_buffer_printf(to, "; %lld at values that the program may never "
                          "compute did not agree",
                          (long long)r->muted);
+    if (r->unwanted)
+        jx_buffer_printf(to, "; %d result%s that the program has no use for %s left out",
+                         r->unwanted, r->unwanted > 1 ? "s" : "", r->unwanted > 1 ? "are" : "is");
     jx_buffer_putc(to, ')');
 }
 
@@ -77,6 +80,8 @@ void jx_rule_json(const jx_rule_report *r, const char *path, jx_buffer *to)
                      ",\"points\":%d,\"comparisons\":%lld,\"dropped\":%lld,\"muted\":%lld",
                      r->points, (long long)r->comparisons, (long long)r->dropped,
                      (long long)r->muted);
+    if (r->unwanted)
+        jx_buffer_printf(to, ",\"unwanted\":%d", r->unwanted);
     if (r->detail)
         put_member(to, "why", r->detail);
     jx_buffer_putc(to, '}');

@@ -4,6 +4,7 @@
 #include "runtime/gradients/gradsample.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 bool jx_eqn_calls_rule(const jx_eqn *eqn, const jx_rule *rule)
@@ -31,6 +32,7 @@ typedef struct calling {
     constness *jaxprs;                /* by id */
     uint64_t *from;  /* per variable: the inputs it depends on, modulo 64 */
     uint64_t *moved; /* ... and those of which it has a tangent */
+    const uint64_t **movers; /* by jaxpr (movers_of) */
     bool *constant;  /* per variable */
 } calling;
 
@@ -132,50 +134,61 @@ static uint64_t tangents_of(const jx_var *var, uint64_t bits)
     return jx_dtype_is_inexact(var->aval->dtype) ? bits : 0;
 }
 
-static void move_results(const calling *c, const jx_eqn *eqn, uint64_t *bits,
-                         int depth);
+static void move_results(calling *c, const jx_eqn *eqn, uint64_t *bits, int words);
 
-/* What moves the results of an equation, of whose operands that is known: `outs`. */
-static void results_moved(const calling *c, const jx_eqn *eqn,
-                          const uint64_t *ins, uint64_t *outs, int depth)
+/* Of a jaxpr, by result, the inputs that move it: a bit each, so many words a result.  NULL
+ * without memory. */
+static const uint64_t *movers_of(calling *c, const jx_jaxpr *jaxpr, int words)
 {
-    const jx_closed *callee = depth < 16 ? jx_eqn_callee(eqn) : NULL;
-    const jx_jaxpr *inner = callee && callee->jaxpr->nins == eqn->nins &&
-                                    callee->jaxpr->nouts == eqn->nouts
-                                ? callee->jaxpr
-                                : NULL;
-    uint64_t *bits =
-        inner ? JX_NEW_ARRAY(c->program->ctx->arena, inner->nvars + 1, uint64_t)
-              : NULL;
-    uint64_t all = 0;
+    const uint64_t **kept = &c->movers[jaxpr->id];
+    uint64_t *bits, *outs;
 
-    for (int i = 0; i < eqn->nins; i++)
-        all |= is_still(eqn) ? 0 : ins[i];
-    for (int i = 0; i < eqn->nouts; i++)
-        outs[i] = tangents_of(eqn->outs[i], all);
-    if (!bits)
-        return;
-    for (int i = 0; i < inner->nins; i++)
-        bits[inner->nconsts + i] = ins[i];
-    for (int k = 0; k < inner->neqns; k++)
-        move_results(c, &inner->eqns[k], bits, depth + 1);
-    for (int i = 0; i < inner->nouts; i++)
-        outs[i] = inner->outs[i].var ? bits[inner->outs[i].var->id] : 0;
+    if (*kept)
+        return *kept;
+    outs = JX_NEW_ARRAY(c->program->ctx->arena, jaxpr->nouts * words + 1, uint64_t);
+    bits = calloc((size_t)jaxpr->nvars * (size_t)words + 1, sizeof *bits);
+    if (!outs || !bits) {
+        jx_starved(c->program->ctx);
+        free(bits);
+        return NULL;
+    }
+    for (int i = 0; i < jaxpr->nins; i++)
+        bits[(jaxpr->nconsts + i) * words + i / 64] = (uint64_t)1 << (i % 64);
+    for (int k = 0; k < jaxpr->neqns; k++)
+        move_results(c, &jaxpr->eqns[k], bits, words);
+    for (int i = 0; i < jaxpr->nouts; i++)
+        if (jaxpr->outs[i].var)
+            memcpy(outs + i * words, bits + jaxpr->outs[i].var->id * words,
+                   (size_t)words * sizeof *outs);
+    free(bits);
+    return *kept = outs;
 }
 
-/* The same, by variable. */
-static void move_results(const calling *c, const jx_eqn *eqn, uint64_t *bits,
-                         int depth)
+/* Adds what moves an operand to what moves a result. */
+static void add_movers(uint64_t *bits, jx_atom from, const jx_var *to, int words)
 {
-    uint64_t *all = JX_NEW_ARRAY(c->program->ctx->arena,
-                                 eqn->nins + eqn->nouts + 1, uint64_t);
+    for (int w = 0; from.var && w < words; w++)
+        bits[to->id * words + w] |= bits[from.var->id * words + w];
+}
 
-    for (int i = 0; all && i < eqn->nins; i++)
-        all[i] = eqn->ins[i].var ? bits[eqn->ins[i].var->id] : 0;
-    if (all)
-        results_moved(c, eqn, all, all + eqn->nins, depth);
-    for (int i = 0; all && i < eqn->nouts; i++)
-        bits[eqn->outs[i]->id] = all[eqn->nins + i];
+/* By variable, so many words each: what moves the results of an equation, of whose operands
+ * that is known. */
+static void move_results(calling *c, const jx_eqn *eqn, uint64_t *bits, int words)
+{
+    const jx_closed *callee = jx_eqn_callee(eqn);
+    const jx_jaxpr *inner =
+        callee && callee->jaxpr->nins == eqn->nins && callee->jaxpr->nouts == eqn->nouts
+            ? callee->jaxpr
+            : NULL;
+    int their_words = inner ? (inner->nins + 63) / 64 : 0;
+    const uint64_t *theirs = inner ? movers_of(c, inner, their_words) : NULL;
+
+    for (int i = 0; i < eqn->nouts; i++) {
+        bool takes = theirs || (!is_still(eqn) && jx_dtype_is_inexact(eqn->outs[i]->aval->dtype));
+        for (int k = 0; takes && k < eqn->nins; k++)
+            if (!theirs || (theirs[i * their_words + k / 64] >> (k % 64) & 1))
+                add_movers(bits, eqn->ins[k], eqn->outs[i], words);
+    }
 }
 
 /* A jaxpr whose callers have all been seen. */
@@ -207,7 +220,9 @@ static void calls_in(calling *c, const jx_jaxpr *jaxpr)
             c->from[eqn->outs[k]->id] = from;
             c->constant[eqn->outs[k]->id] = constant;
         }
-        move_results(c, eqn, c->moved, 0);
+        for (int k = 0; k < eqn->nouts; k++)
+            c->moved[eqn->outs[k]->id] = 0;
+        move_results(c, eqn, c->moved, 1);
         if (jx_eqn_calls_rule(eqn, c->rule) && eqn->nins == c->rule->nins)
             join_call(c, eqn);
         join_callees(c, eqn);
@@ -344,6 +359,7 @@ static bool calling_start(calling *c, const jx_program *program,
     c->from = JX_NEW_ARRAY(arena, most + 1, uint64_t);
     c->moved = JX_NEW_ARRAY(arena, most + 1, uint64_t);
     c->constant = JX_NEW_ARRAY(arena, most + 1, bool);
+    c->movers = JX_NEW_ARRAY(arena, program->njaxprs + 1, const uint64_t *);
     c->jaxprs = JX_NEW_ARRAY(arena, program->njaxprs + 1, constness);
     for (int i = 0; c->jaxprs && i < program->njaxprs; i++)
         c->jaxprs[i].input =
@@ -467,6 +483,7 @@ bool jx_sample_calling(const jx_program *program, const jx_rule *rule,
                        .fixed = c.fixed,
                        .related = c.related,
                        .reached = c.called,
+                       .callers = JX_NEW(program->ctx->arena, jx_callers),
                        .ends = ends_of(program, rule)};
     if (c.called && !c.many && !is_called_by_rules(&c)) {
         to->sources = c.sources.at;

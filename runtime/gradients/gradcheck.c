@@ -75,6 +75,8 @@ static void join_pattern(jx_program *program, const jx_rule_pattern *p,
     report->muted += one->muted;
     report->outvoted += one->outvoted;
     report->empty = one->empty;
+    report->tolerance = fmax(report->tolerance, one->tolerance);
+    report->unwanted = one->unwanted;
     report->work += one->work;
     if (!report->undeclared)
         report->undeclared = one->undeclared;
@@ -191,7 +193,7 @@ check_patterns(const jx_typed *typed, const jx_gradcheck_options *options,
         } else {
             jx_grad_pattern(&c, how, thorough, &one);
         }
-        join_pattern(typed->program, p, is_met(calling, rule, p), &one, report);
+        join_pattern(typed->program, p, !one.unmet && is_met(calling, rule, p), &one, report);
     }
     if (report->outcome != JX_RULE_WRONG && !report->detail &&
         report->comparisons > 0)
@@ -208,7 +210,7 @@ check_patterns(const jx_typed *typed, const jx_gradcheck_options *options,
 
 static void check_rule(jx_program *program, const jx_gradcheck_options *options,
                        const jx_rule *rule, const jx_derived_rule *derived,
-                       jx_rule_report *report)
+                       const bool *wanted, jx_rule_report *report)
 {
     jx_plan_options how = {.domain = JX_WIDE, .memory = options->memory};
     const jx_typed *typed;
@@ -229,8 +231,10 @@ static void check_rule(jx_program *program, const jx_gradcheck_options *options,
         jx_error_clear(program->ctx);
         return;
     }
-    if (jx_sample_calling(program, rule, &calling))
-        check_patterns(typed, options, &how, &calling, derived, report);
+    if (!jx_sample_calling(program, rule, &calling))
+        return;
+    calling.wanted = wanted;
+    check_patterns(typed, options, &how, &calling, derived, report);
 }
 
 static const char *what_is_wrong(jx_code code)
@@ -428,6 +432,7 @@ static bool check_all(jx_program *program, jx_gradcheck_options *options,
                       jx_claim_list *claims, jx_rule_reports *reports)
 {
     const jx_rule_outcome *outcomes;
+    const bool *const *wanted;
     jx_program *written;
     jx_derived derived;
     int64_t work = 0;
@@ -437,6 +442,9 @@ static bool check_all(jx_program *program, jx_gradcheck_options *options,
     outcomes = jx_grad_outcomes(program);
     if (!outcomes || !jx_grad_derive(&program, &derived) ||
         !jx_grad_claim_closures(written, &derived.closing, claims))
+        return false;
+    wanted = jx_grad_wanted(program);
+    if (!wanted)
         return false;
     for (int i = 0; i < program->nrules; i++) {
         jx_rule_report report = {
@@ -452,7 +460,7 @@ static bool check_all(jx_program *program, jx_gradcheck_options *options,
                 "(jaxvet gradcheck has more)";
         else
             check_rule(program, options, program->rules[i], &derived.rules[i],
-                       &report);
+                       wanted[i], &report);
         work += report.work;
         JX_PUSH(program->ctx->arena, reports, report);
         if (!jx_ok(program->ctx))

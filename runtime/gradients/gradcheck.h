@@ -55,6 +55,8 @@ typedef struct jx_rule_report {
     int64_t muted;       /* such values, where its own values agreed */
     double tolerance;    /* relative, from the narrowest dtype in the code */
     int64_t work;        /* operations that it took */
+    int unwanted;        /* results that the program has no use for: they are not looked at */
+    bool unmet;          /* of one pattern: nothing that the program takes moves just that */
     bool empty;          /* it agrees: what it takes or gives has no elements */
     int64_t outvoted;    /* slopes that disagreed alone: the function's own derivative
                             is the rule's */

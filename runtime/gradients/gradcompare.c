@@ -9,37 +9,6 @@
 
 enum { COTANGENTS = 4 };
 
-/* Whether the function moves along d, of which only that span is left. */
-static bool moves_along(jx_gradding *c, const double *d, int span)
-{
-    const jx_span_of *s = &c->in.spans[span];
-    double *alone = jx_grad_room(c, (size_t)c->in.size + 1, sizeof *alone);
-    bool moves = false;
-
-    if (alone) {
-        memcpy(alone + s->at, d + s->at, (size_t)s->count * sizeof *d);
-        if (jx_grad_sample(c, alone, jx_grad_first_step(c, alone), c->again))
-            for (int j = 0; j < c->out.size; j++)
-                moves |= c->again[j].kind == JX_SLOPE_SMOOTH && c->again[j].precise &&
-                         fabs(c->again[j].value) > 100 * c->again[j].error;
-    }
-    free(alone);
-    return moves;
-}
-
-/* Names an argument that the rule makes nothing of, if that is what is wrong. */
-static void look_for_ignored(jx_gradding *c, const double *d)
-{
-    int span = jx_grad_ignored(c);
-
-    if (span < 0 || !moves_along(c, d, span))
-        return;
-    c->code = JX_CODE_DRV005;
-    c->wrong = jx_arena_printf(c->program->ctx->arena,
-                               "it makes nothing of argument %d, on which the value "
-                               "depends: %s", c->in.port[span] - c->rule->nconsts, c->wrong);
-}
-
 static void say_wrong(jx_gradding *c, const char *what, double value,
                       const jx_target *t)
 {
@@ -200,11 +169,16 @@ static bool cancels(jx_gradding *c, const double *d, jx_functional f, double val
 static bool says_nothing(const jx_gradding *c, double value, double scale, double off,
                          const jx_target *t)
 {
-    double size = fabs(value) + scale + t->scale;
+    double size = fabs(value) + scale + t->scale, most = size;
     bool huge = c->point->kind != JX_AT_SAMPLE && fabs(c->point->scale) >= 1000;
 
+    for (int k = 0; k < jx_grad_nlooked(c); k++) {
+        double slope = fabs(c->slopes[jx_grad_looked(c, k)].value);
+        most = isfinite(slope) ? fmax(most, slope) : most;
+    }
     return isfinite(value) &&
-           (c->converges || (huge && (c->point->kind == JX_AT_EQUAL || off < 0.01 * size)));
+           (c->converges || off <= c->leeway * most ||
+            (huge && (c->point->kind == JX_AT_EQUAL || off < 0.01 * size)));
 }
 
 /* Whether it is one of several derivatives that a kink or a tie has. */
@@ -223,6 +197,7 @@ bool jx_grad_stands(jx_gradding *c, const double *d, jx_functional f, double val
     return !says_nothing(c, value, scale, off, t) &&
            confirmed(c, d, f, value, scale, t) && !cancels(c, d, f, value, t) &&
            !jx_grad_is_rounding(c, d, f, off) &&
+           !jx_grad_depends_on_start(c, d, f, off, t) &&
            (!isfinite(value) ||
             (!jx_grad_is_noise(c, d, f, off) && !jx_grad_is_unseen(c, d, f, value, off)));
 }
@@ -359,7 +334,11 @@ static bool compare(jx_gradding *c, const double *d, jx_functional f,
     value = jx_grad_unscaled(c, value, &t);
     jx_opinion o = jx_judge(value, scale, c->tolerance, &t);
     jx_opinion own = jx_grad_own_says(c, f, value, scale);
+    double off = fmax(t.low - value, value - t.high);
 
+    if ((o == JX_DISAGREE || o == JX_UNCERTAIN) &&
+        off <= c->leeway * fmax(scale, fmax(fabs(value), t.scale)))
+        o = JX_AGREE;
     if (own == JX_DISAGREE && t.low < t.high && !t.undefined && !t.stair && !t.imprecise &&
         !c->convention && is_kink(c, d, f, &t))
         note_convention(c, what ? what : jx_grad_component(c, f.only), f, value, &t);
@@ -379,7 +358,6 @@ static bool compare(jx_gradding *c, const double *d, jx_functional f,
         o = JX_UNCERTAIN;
     }
     c->stair = c->stair || t.stair;
-    double off = fmax(t.low - value, value - t.high);
     int *excused = &c->excused[f.weights ? c->out.size : f.only];
     bool stands = o == JX_DISAGREE && *excused != c->visit &&
                   jx_grad_stands(c, d, f, value, scale, &t);
@@ -398,7 +376,7 @@ static bool compare(jx_gradding *c, const double *d, jx_functional f,
         denied = JX_SKIP;
     if (denied == JX_DISAGREE) {
         say_denied(c, what ? what : jx_grad_component(c, f.only), f, value, &t);
-        look_for_ignored(c, d);
+        jx_grad_look_for_ignored(c, d);
         return false;
     }
     if (denied == JX_UNCERTAIN && o == JX_AGREE)
@@ -428,7 +406,7 @@ static bool compare(jx_gradding *c, const double *d, jx_functional f,
     jx_grad_shrink(c, d, f, &value, &t);
     say_wrong(c, what ? what : jx_grad_component(c, f.only), value, &t);
     if (!c->second && !c->most_work)
-        look_for_ignored(c, d);
+        jx_grad_look_for_ignored(c, d);
     return false;
 }
 

@@ -46,9 +46,12 @@ typedef struct jx_gradding {
     double tolerance; /* relative, from the narrowest dtype in the code */
     double nearness;  /* to which the rule's own loops compute; 0: exactly */
     double grain;     /* what the function itself rounds to while it runs */
+    double leeway;    /* part by which slopes of what stops when it is near enough may be off
+                         what it comes near; 0: it does not, or its rule stops as it does */
     bool converges;   /* the function stops when it is near enough, however near that is */
     bool symmetric;   /* square matrices are moved as symmetric ones */
     double *x, *samples, *tangent, *cotangent, *moved, *directions;
+    int unwanted;     /* results that the program has no use for, which are not looked at */
     int looked[JX_MOST_LOOKED], nlooked; /* components that have slopes; none: all */
     bool *is_looked;                     /* by component */
     double *along;   /* the function's own derivative along the line at hand ... */
@@ -70,6 +73,7 @@ typedef struct jx_gradding {
     int64_t abroad, muted; /* the same at values that the rule may never meet */
     bool stair, spent; /* why comparisons were not conclusive */
     bool met;     /* agreed at values that the program computes */
+    bool followed, unfollowed; /* the program moves just what this pattern does; or not so */
     bool doubted; /* disagreed at others, while cautious */
     const char *wrong;       /* the disagreement that decides, in words ... */
     const char *witness;     /* ... and as JSON (gradwitness.c), or NULL */
@@ -89,6 +93,10 @@ typedef struct jx_gradding {
     int under_way, followed; /* points where that was asked of the function's loops, and
                                 where they were and the rule agreed */
     int unseen;              /* disagreements that gradmean.c excused */
+    bool shaken;             /* what the own derivative denied last, constants explained */
+    int ignores;             /* points of the sample that show an argument ignored; -1: one
+                                that does not */
+    const char *ignored, *ignored_witness; /* what the first of them shows */
     int visit;               /* the number of the point */
     int *agreed, *opposed, *last_agreed; /* by component: points where it agreed, and where
                                 it was what disagreed; the last point where it agreed */
@@ -130,6 +138,12 @@ void jx_grad_shrink(jx_gradding *c, const double *d, jx_functional f, double *va
 bool jx_grad_stands(jx_gradding *c, const double *d, jx_functional f, double value,
                     double scale, const jx_target *t);
 
+/* Where operands of the rule come from. */
+static inline jx_sampling jx_grad_sampling(const jx_gradding *c)
+{
+    return (jx_sampling){c->typed, c->how, c->options->plans, c->calling->callers};
+}
+
 /* gradspend.c */
 /* Zeroed memory for the moment, which the caller frees; NULL where there is none, which the
  * program's context knows then. */
@@ -160,7 +174,9 @@ double jx_grad_first_step(const jx_gradding *c, const double *d);
 /* Where a component of the output stands: "output 1, element 3". */
 const char *jx_grad_component(const jx_gradding *c, int j);
 
-/* gradlook.c: chooses the components that have slopes along d. */
+/* gradlook.c: how many of the results the program has no use for; 0 where that is all. */
+int jx_grad_unwanted(const jx_gradding *c);
+/* Chooses the components that have slopes along d. */
 void jx_grad_look(jx_gradding *c, const double *d);
 /* How many these are, and number k of them. */
 static inline int jx_grad_nlooked(const jx_gradding *c)
@@ -222,6 +238,9 @@ bool jx_grad_claim_closures(jx_program *program, const jx_eqn_list *closing,
 /* gradwithin.c: by number, of rules that are not judged alone what there is to say of them
  * (JX_RULE_WITHIN, JX_RULE_BEYOND); JX_RULE_UNDECIDED of others.  NULL without memory. */
 const jx_rule_outcome *jx_grad_outcomes(const jx_program *program);
+/* gradwanted.c: by number of a rule, which results of its function the program has a use for,
+ * or other rules have.  NULL without memory. */
+const bool *const *jx_grad_wanted(const jx_program *program);
 /* The program, with what its rules are held against; itself where nothing is known. */
 bool jx_grad_derive(jx_program **program, jx_derived *derived);
 
@@ -372,6 +391,16 @@ bool jx_grad_same_primals(jx_gradding *c, jx_callee *rule, int first);
 /* gradstructure.c: the first span of the inputs whose tangent the rule makes nothing of
  * (or to which it gives no cotangent), by its code alone; -1: there is none. */
 int jx_grad_ignored(const jx_gradding *c);
+/* gradneglect.c: names an argument that the rule makes nothing of, if that is what is wrong. */
+void jx_grad_look_for_ignored(jx_gradding *c, const double *d);
+/* Where disagreements say nothing, notes at a point of the sample whether an argument is
+ * ignored all the same; once all points are done, that is what is wrong. */
+void jx_grad_neglects(jx_gradding *c);
+void jx_grad_weigh_ignored(jx_gradding *c);
+/* Whether the slopes of a loop depend on an argument that the rule makes nothing of, where it
+ * begins, by as much as the rule is off: they are those of so many steps. */
+bool jx_grad_depends_on_start(jx_gradding *c, const double *d, jx_functional f, double off,
+                              const jx_target *t);
 /* The residuals that fwd computes and bwd makes nothing of, with their bytes; or NULL. */
 const char *jx_grad_unused_residuals(jx_ctx *ctx, const jx_rule *rule);
 /* Whether its tangents or cotangents go through a loop: then it follows the function's

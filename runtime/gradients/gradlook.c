@@ -2,7 +2,10 @@
  *
  * A slope costs as much as a thousand elements of the function.  Of a large result some are
  * looked at: by chance, and where the rule is not what the function's own derivative is.
- * Without that one, all are, but in second order. */
+ * Without that one, all are, but in second order.
+ *
+ * What the program has no use for (what a solver knows of its last step) has no cotangent
+ * but zero, and is not looked at. */
 #include "runtime/gradients/gradding.h"
 
 #include <float.h>
@@ -14,12 +17,45 @@ enum {
     SUSPECTS = 64,
 };
 
+/* Whether the program has a use for a result, or for none. */
+static bool is_wanted(const jx_gradding *c, int component)
+{
+    int s = 0;
+
+    while (s + 1 < c->out.count && c->out.spans[s + 1].at <= component)
+        s++;
+    return !c->unwanted || c->calling->wanted[c->out.port[s]];
+}
+
+int jx_grad_unwanted(const jx_gradding *c)
+{
+    const bool *wanted = c->calling->wanted;
+    int count = 0;
+
+    for (int i = 0; wanted && i < c->out.count; i++)
+        count += !wanted[c->out.port[i]];
+    return count < c->out.count ? count : 0;
+}
+
 static void add(jx_gradding *c, int component)
 {
-    if (c->nlooked < JX_MOST_LOOKED && !c->is_looked[component]) {
+    if (c->nlooked < JX_MOST_LOOKED && !c->is_looked[component] && is_wanted(c, component)) {
         c->is_looked[component] = true;
         c->looked[c->nlooked++] = component;
     }
+}
+
+/* Of results that are not all wanted: all components of these, or some. */
+static void look_at_wanted(jx_gradding *c)
+{
+    int m = c->out.size, count = 0;
+
+    for (int j = 0; j < m; j++)
+        count += is_wanted(c, j);
+    for (int j = 0; count <= JX_MOST_LOOKED && j < m; j++)
+        add(c, j);
+    for (int k = 0; count > JX_MOST_LOOKED && k < JX_MOST_LOOKED; k++)
+        add(c, (int)(jx_rng_next(&c->rng) % (uint64_t)m));
 }
 
 static bool differ(const jx_gradding *c, double value, double own, double scale)
@@ -49,7 +85,7 @@ static bool pulls_as_own(jx_gradding *c, const double *d)
     double value, scale, sum = 0, size = 0;
 
     for (int j = 0; j < c->out.size; j++)
-        c->cotangent[j] = jx_rng_normal(&c->rng);
+        c->cotangent[j] = is_wanted(c, j) ? jx_rng_normal(&c->rng) : 0;
     if (!jx_grad_pulled_back(c, c->cotangent, d, &value, &scale))
         return false;
     jx_space_conjugate(&c->out, c->cotangent);
@@ -67,8 +103,13 @@ void jx_grad_look(jx_gradding *c, const double *d)
     for (int k = 0; k < c->nlooked; k++)
         c->is_looked[c->looked[k]] = false;
     c->nlooked = 0;
-    if (m <= MANY || c->intent || c->stands_in)
+    if (c->intent || c->stands_in)
         return;
+    if (m <= MANY) {
+        if (c->unwanted)
+            look_at_wanted(c);
+        return;
+    }
     jx_grad_own_along(c, d);
     if (!c->second && (!c->has_along || !(c->rule->vjp ? pulls_as_own(c, d) : add_suspects(c, d)))) {
         while (c->nlooked > 0)

@@ -16,7 +16,7 @@
 #include <string.h>
 
 enum {
-    MOST_ALONE = 6,      /* inputs that move alone, where a mask asks for that */
+    MOST_ALONE = 32,     /* inputs that move alone, where a mask asks for that */
     FEW = 4,             /* points, where not all are tried */
     LEAST = 2,           /* directions at a point */
     ENOUGH = 3,          /* points, after which what a rule may cost is a limit ... */
@@ -139,19 +139,13 @@ static bool prepare_point(jx_gradding *c)
     return finite;
 }
 
-static jx_sampling sampling_of(const jx_gradding *c)
-{
-    return (jx_sampling){c->typed, c->how, c->options->plans};
-}
-
 /* How the operands move when the program's inputs do, or one of these.  False if they do not,
  * or if one moves whose tangent this pattern takes for zero. */
 static bool follow_inputs(jx_gradding *c, int only, double *d)
 {
     const void *const *ahead, *const *behind;
     double most = 0;
-
-    const jx_sampling sampling = sampling_of(c);
+    const jx_sampling sampling = jx_grad_sampling(c);
 
     if (!c->sample ||
         !jx_sample_moved(&sampling, c->called, c->sample, only, &c->rng, &ahead, &behind))
@@ -227,6 +221,7 @@ static int directions_of(jx_gradding *c, const char **names)
         count < random && count < JX_MOST_DIRECTIONS &&
         follow_program(c, c->directions + (size_t)count * (size_t)c->in.size))
         names[count++] = "as the program moves it";
+    *(count ? &c->followed : &c->unfollowed) = true;
     return count;
 }
 
@@ -264,6 +259,7 @@ static bool check_point(jx_gradding *c)
             return false;
     }
     c->points += c->comparisons + c->abroad > before;
+    jx_grad_neglects(c);
     return true;
 }
 
@@ -390,7 +386,7 @@ static bool is_enough(const jx_gradding *c)
  * call make of random inputs. */
 static bool check_program_points(jx_gradding *c)
 {
-    const jx_sampling by = sampling_of(c);
+    const jx_sampling by = jx_grad_sampling(c);
     static const jx_point inputs[] = {
         {JX_AT_NORMAL, 1, "as the program computes it"},
         {JX_AT_POSITIVE, 1, "as the program computes it from positive inputs"},
@@ -421,7 +417,7 @@ static bool check_program_points(jx_gradding *c)
 
 static bool check_points(jx_gradding *c, bool thorough)
 {
-    const jx_sampling by = sampling_of(c);
+    const jx_sampling by = jx_grad_sampling(c);
     const jx_jaxpr *code[] = {c->rule->primal.jaxpr, c->pattern->jvp.jaxpr,
                               c->pattern->fwd.jaxpr, c->pattern->bwd.jaxpr};
     const jx_sampled *given =
@@ -455,6 +451,17 @@ static bool check_points(jx_gradding *c, bool thorough)
     return !thorough || jx_grad_regions(c);
 }
 
+/* Steps that each come nearer by a part have slopes that come nearer as slowly, and those of
+ * a minimum are as near as the root of its value. */
+static double leeway_of(const jx_gradding *c)
+{
+    static const double times = 5000, most = 5e-3;
+
+    return c->iterative && !c->most_work && !c->second
+               ? fmin(times * jx_points_stops_at(c->rule->primal.jaxpr), most)
+               : 0;
+}
+
 void jx_grad_pattern(jx_gradding *c, const jx_plan_options *how, bool thorough,
                      jx_rule_report *report)
 {
@@ -477,10 +484,12 @@ void jx_grad_pattern(jx_gradding *c, const jx_plan_options *how, bool thorough,
                          "does (jaxvet check says where)";
     } else if (!(c->rule->vjp && !cotangent_dtypes(c)) && c->in.size > 0 &&
                c->out.size > 0) {
+        c->unwanted = jx_grad_unwanted(c);
         c->loops = jx_points_has_loop(c->rule->primal.jaxpr);
         c->iterative = c->loops &&
                        (c->most_work || c->second || !jx_grad_loops_itself(c));
         c->nearness = jx_sample_nearness(c->rule);
+        c->leeway = leeway_of(c);
         c->grain = jx_points_grain(c->rule->primal.jaxpr);
         c->converges = c->intent == JX_INTENT_IMPLICIT ||
                        jx_points_converges(c->rule->primal.jaxpr);
@@ -493,6 +502,7 @@ void jx_grad_pattern(jx_gradding *c, const jx_plan_options *how, bool thorough,
             c->comparisons + c->abroad == 0)
             check_points(c, true);
         weigh_points(c);
+        jx_grad_weigh_ignored(c);
         if (!c->wrong && thorough && c->comparisons > 0)
             jx_grad_declared(c);
         if (c->intent == JX_INTENT_STRAIGHT_THROUGH && !c->stands_in && !c->wrong &&
@@ -504,6 +514,9 @@ void jx_grad_pattern(jx_gradding *c, const jx_plan_options *how, bool thorough,
     report->dropped += c->dropped;
     report->muted += c->muted;
     report->outvoted += c->outvoted;
+    report->unwanted = c->unwanted;
+    report->tolerance = fmax(report->tolerance, c->leeway);
+    report->unmet = c->unfollowed && !c->followed;
     report->work += c->work;
     report->empty = !c->wrong && ((c->in.count > 0 && c->in.size == 0) ||
                                   (c->out.count > 0 && c->out.size == 0));

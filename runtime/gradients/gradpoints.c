@@ -54,6 +54,7 @@ static const jx_point fixed[] = {
 static const jx_point of_sample[JX_SAMPLE_POINTS] = {
     {JX_AT_SAMPLE, 0, "the sample"},
     {JX_AT_SAMPLE, 0.1, "near the sample"},
+    {JX_AT_ROUNDED, 1, "the sample, rounded"},
     {JX_AT_SAMPLE, 0.5, "around the sample"},
 };
 
@@ -326,7 +327,10 @@ double jx_points_grain(const jx_jaxpr *jaxpr)
     return DBL_EPSILON;
 }
 
-/* Whether an equation compares with a number in (least, 1e-3). */
+/* What is near enough, at most: 1e-3, as any float has it. */
+static const double most_enough = 1.01e-3;
+
+/* Whether an equation compares with a number in (least, most_enough). */
 static bool compares_with(const jx_eqn *eqn, const void *least)
 {
     jx_prim_id id = eqn->prim->id;
@@ -335,7 +339,7 @@ static bool compares_with(const jx_eqn *eqn, const void *least)
     if (id != JX_PRIM_lt && id != JX_PRIM_le && id != JX_PRIM_gt && id != JX_PRIM_ge)
         return false;
     for (int i = 0; i < eqn->nins; i++)
-        if (jx_points_float(eqn->ins[i], &value) && value < 1e-3 && value > *(const double *)least)
+        if (jx_points_float(eqn->ins[i], &value) && value < most_enough && value > *(const double *)least)
             return true;
     return false;
 }
@@ -369,7 +373,7 @@ static bool loops_on(const jx_eqn *eqn, const void *least)
 /* By halves: the test tells whether one is larger. */
 static double largest_of(const jx_jaxpr *jaxpr, eqn_test *test)
 {
-    double by = 1e-3;
+    double by = most_enough;
 
     for (int i = 0; i < 64; i++, by /= 2)
         if (any_eqn(jaxpr, test, &by))
@@ -690,6 +694,7 @@ static double element(const jx_point *point, jx_rng *rng, double sample)
     case JX_AT_QUARTERS: return round(4 * jx_rng_normal(rng)) / 4;
     case JX_AT_AROUND: return around(point->scale, rng);
     case JX_AT_SAMPLE: return sample * (1 + point->scale * jx_rng_normal(rng));
+    case JX_AT_ROUNDED: return round(sample) != 0 ? round(sample) : sample;
     case JX_AT_GIVEN:
     case JX_AT_NORMAL:
     case JX_AT_SPD: break;
@@ -713,6 +718,8 @@ void jx_point_fill(const jx_point *point, jx_rng *rng, const jx_span_of *spans,
             to[i] = element(point, rng, sample);
             if (spans[s].positive && to[i] < 0)
                 to[i] = -to[i];
+            if (point->kind == JX_AT_ROUNDED && i > 0 && to[i] == to[i - 1])
+                to[i] = sample; /* ties are for others */
         }
     }
 }

@@ -27,6 +27,7 @@ typedef enum jx_point_kind {
     JX_AT_AROUND,   /* `scale` (a constant of the code) + N(0, 1) / 8 */
     JX_AT_GIVEN,    /* as it stands: nothing is drawn */
     JX_AT_SAMPLE,   /* the caller's sample times (1 + scale * N(0, 1)) */
+    JX_AT_ROUNDED,  /* its integers: series end there, powers are no longer of any base */
 } jx_point_kind;
 
 typedef struct jx_point {
@@ -38,7 +39,7 @@ typedef struct jx_point {
 /* The caller's sample first, if there is one, in JX_SAMPLE_POINTS ways; the fixed kinds,
  * the most telling first, then one around each constant that the jaxprs hold (at most
  * `most`), in the arena of the program. */
-enum { JX_SAMPLE_POINTS = 3 };
+enum { JX_SAMPLE_POINTS = 4 };
 const jx_point *jx_points_make(const jx_program *program,
                                const jx_jaxpr *const *jaxprs, int njaxprs,
                                bool sample, int *count);

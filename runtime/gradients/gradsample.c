@@ -451,6 +451,10 @@ static values find_call(search *s, const jx_closed *closed,
 static const bool *holders(const search *s)
 {
     const jx_program *program = s->program;
+    const bool **kept = s->by->callers ? &s->by->callers->holds[s->in_rules] : NULL;
+
+    if (kept && *kept)
+        return *kept;
     bool *holds = JX_NEW_ARRAY(program->ctx->arena, program->njaxprs + 1, bool);
     bool more = holds != NULL;
 
@@ -463,6 +467,8 @@ static const bool *holders(const search *s)
                 more |= holds[i];
             }
     }
+    if (kept)
+        *kept = holds;
     return holds;
 }
 

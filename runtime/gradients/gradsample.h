@@ -25,11 +25,18 @@ typedef struct jx_sampled {
     const void *const *inputs; /* of the program, wide: what they came from */
 } jx_sampled;
 
+/* By jaxpr, whether its code makes the call of a rule, without and with the code of rules:
+ * once that has been asked. */
+typedef struct jx_callers {
+    const bool *holds[2];
+} jx_callers;
+
 /* Where operands come from: runs of the program at these sizes. */
 typedef struct jx_sampling {
     const jx_typed *typed;
     const jx_plan_options *how;
     jx_kept_plans *plans;
+    jx_callers *callers; /* of the rule that is asked for, or NULL */
 } jx_sampling;
 
 /* Those of a run on `inputs` (declared dtypes).  The call may be one by the code
@@ -85,6 +92,8 @@ typedef struct jx_calling {
     const uint64_t *const *sources;
     int ncalls;
     jx_grad_ends ends;
+    jx_callers *callers;
+    const bool *wanted; /* by result of the function: some call has a use for it; or NULL */
 } jx_calling;
 
 /* Whether some call may have tangents of just those operands of the rule (after what it
@@ -93,7 +102,7 @@ typedef struct jx_calling {
  * is asked for all tangents in any case. */
 bool jx_sample_mask_is_met(const jx_calling *calling, const jx_rule *rule, const char *zeros);
 
-/* False without memory. */
+/* All but what is wanted.  False without memory. */
 bool jx_sample_calling(const jx_program *program, const jx_rule *rule,
                        jx_calling *to);
 

@@ -238,14 +238,15 @@ jx_opinion jx_grad_own_denies(jx_gradding *c, const double *d, jx_functional f,
         return JX_SKIP;
     if (off <= beneath_rounding(c, d, f))
         return off > 1e-3 * size ? JX_UNCERTAIN : JX_AGREE;
-    if (!keep(c, f, &k))
+    /* What explained others is asked first: the roundings take many runs. */
+    if ((c->shaken && jx_grad_is_shaken(c, d, f, off)) || !keep(c, f, &k))
         return JX_SKIP;
     double times = c->approximates ? surely_of_approximations : surely;
     sure = off > times * rounds_by(c, d, f, value, own) &&
            goes_on(c, &k, d, f, own, value - own, size) && !is_moved_after_all(c, &k, d, f, off, times);
     restore(c, f, &k);
-    sure = sure && !jx_grad_is_shaken(c, d, f, off);
-    if (!sure || !keep(c, f, &k))
+    c->shaken = sure && jx_grad_is_shaken(c, d, f, off);
+    if (!sure || c->shaken || !keep(c, f, &k))
         return JX_SKIP;
     /* Its room is used. */
     f.weights = f.weights ? k.weights : NULL;

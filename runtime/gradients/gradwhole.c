@@ -158,7 +158,7 @@ static bool prepare(whole *w, jx_rule_report *report)
         return false;
     }
     report->tolerance = jx_sample_tolerance(&m->rule);
-    const jx_sampling by = {w->typed, &w->how, w->options->plans};
+    const jx_sampling by = {w->typed, &w->how, w->options->plans, NULL};
     w->base = (jx_gradding){
         .typed = w->typed,
         .options = w->options,

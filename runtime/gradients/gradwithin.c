@@ -354,7 +354,8 @@ const jx_rule_outcome *jx_grad_outcomes(const jx_program *program)
     for (int i = 0; i < program->nrules; i++) {
         const jx_rule *rule = program->rules[i];
         bool held = rule->npatterns > 0 || !rule->truncated ||
-                    strcmp(rule->truncated, "depth") != 0;
+                    (strcmp(rule->truncated, "depth") != 0 &&
+                     strcmp(rule->truncated, "budget") != 0);
         if (s.rules[i].how == AT_POINTS)
             all[i] = JX_RULE_WITHIN;
         else if (s.rules[i].how == EVERYWHERE && !held &&

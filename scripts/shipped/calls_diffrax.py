@@ -24,7 +24,7 @@ def noisy(adjoint):
 def steady(y, a):
     """The state where nothing moves any more, differentiated implicitly."""
     return dx.diffeqsolve(
-        dx.ODETerm(lambda t, y, a: -y + jnp.tanh(a * y) * .5 + .3), dx.Tsit5(), 0., None, .1, y,
+        dx.ODETerm(lambda t, y, a: -y + jnp.tanh(a * y) * .5 + .3), dx.Tsit5(), 0., jnp.inf, .1, y,
         args=a, max_steps=256, adjoint=dx.ImplicitAdjoint(),
         event=dx.Event(dx.steady_state_event(1e-5, 1e-5)),
         stepsize_controller=CAREFUL).ys
