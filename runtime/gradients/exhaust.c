@@ -207,16 +207,18 @@ static bool exhaust_rules(jx_program *program, const jx_exhaust_options *options
 
 /* ---- the program */
 
-static bool exhaust_whole(jx_program *program, const jx_exhaust_options *options,
-                          jx_claim_list *claims, jx_exhausted_list *to)
+/* `which`: text about its result, or "". */
+static bool exhaust_whole(jx_program *program, const char *which,
+                          const jx_exhaust_options *options, jx_claim_list *claims,
+                          jx_exhausted_list *to)
 {
     jx_ctx *ctx = program->ctx;
     jx_exhaust_subject subject, reference;
     const char *no_matter;
     jx_exhausted e = {.derived_by_rules = program->nrules > 0,
-                      .subject = jx_arena_printf(ctx->arena, "`%s`",
-                                                 program->name ? program->name
-                                                               : "the program")};
+                      .subject = jx_arena_printf(ctx->arena, "`%s`%s",
+                                                 program->name ? program->name : "the program",
+                                                 which)};
 
     if (!jx_exhaust_whole(program, &subject, &e.underived))
         return false;
@@ -229,6 +231,36 @@ static bool exhaust_whole(jx_program *program, const jx_exhaust_options *options
     if (!run(program, &subject, options->reference ? &reference : NULL, options, claims, &e))
         return false;
     JX_PUSH(ctx->arena, to, e);
+    return jx_ok(ctx);
+}
+
+/* Each result of several by itself. */
+static bool exhaust_results(jx_program *program, const jx_exhaust_options *options,
+                            jx_claim_list *claims, jx_exhausted_list *to)
+{
+    jx_ctx *ctx = program->ctx;
+    jx_program *reference = options->reference;
+    int nouts = program->entry.jaxpr->nouts;
+
+    for (int k = 0; k < nouts; k++) {
+        jx_program *one = jx_exhaust_result(program, k);
+        const char *which = jx_arena_printf(ctx->arena, ", result %d", k);
+        jx_exhaust_options how = *options;
+        jx_exhausted e = {.subject = which + 2};
+        jx_pointwise_fault fault;
+        if (!one)
+            return false;
+        if (reference && reference->entry.jaxpr->nouts == nouts &&
+            !(how.reference = jx_exhaust_result(reference, k)))
+            return false;
+        if (jx_is_pointwise(ctx, one->entry.jaxpr, &fault)) {
+            if (!exhaust_whole(one, which, &how, claims, to))
+                return false;
+            continue;
+        }
+        refused(&e, &fault, ctx);
+        JX_PUSH(ctx->arena, to, e);
+    }
     return jx_ok(ctx);
 }
 
@@ -249,7 +281,14 @@ bool jx_exhaust(jx_program *program, const jx_exhaust_options *options,
 
     jx_ctx_stage(ctx, "running every input");
     if (jx_is_pointwise(ctx, program->entry.jaxpr, &fault))
-        return exhaust_whole(program, options, claims, to);
+        return exhaust_whole(program, "", options, claims, to);
+    if (program->entry.jaxpr->nouts > 1) {
+        if (!jx_ok(ctx) || !exhaust_results(program, options, claims, to))
+            return false;
+        if (any_ran(to))
+            return true;
+        to->count = 0;
+    }
     if (!jx_ok(ctx) || !exhaust_rules(program, options, claims, to))
         return false;
     if (any_ran(to))

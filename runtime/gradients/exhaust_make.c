@@ -1,9 +1,11 @@
 /* exhaust_make.c - see exhaust_make.h. */
 #include "runtime/gradients/exhaust_make.h"
 
+#include "analyzer/transform/making.h"
 #include "analyzer/transform/vjp.h"
 #include "analyzer/transform/widen.h"
 #include "analyzer/typing.h"
+#include "frontend/base/assert.h"
 #include "runtime/fits.h"
 #include "runtime/gradients/gradpoints.h"
 
@@ -101,6 +103,29 @@ bool jx_exhaust_whole(jx_program *program, jx_exhaust_subject *to, const char **
                                : JX_SLOPE_FORWARD;
     to->program = jx_making_end(&make, program->entry.jaxpr);
     return to->program != NULL;
+}
+
+jx_program *jx_exhaust_result(jx_program *program, int k)
+{
+    const jx_jaxpr *from = program->entry.jaxpr;
+    int n = from->nconsts + from->nins;
+    jx_making make;
+    jx_body *b = jx_making_begin(&make, program) ? jx_body_new(&make.build, NULL) : NULL;
+    jx_atom *atoms = b ? JX_NEW_ARRAY(jx_making_arena(&make), n + from->nouts, jx_atom) : NULL;
+    bool *wanted = b ? JX_NEW_ARRAY(jx_making_arena(&make), from->nouts, bool) : NULL;
+
+    JX_ASSERT(k >= 0 && k < from->nouts);
+    if (!atoms || !wanted)
+        return NULL;
+    wanted[k] = true;
+    for (int i = 0; i < n; i++)
+        atoms[i] = i < from->nconsts ? jx_body_const(b, from->vars[i]->aval)
+                                     : jx_body_input(b, from->vars[i]->aval);
+    if (!jx_making_inline(&make, b, from, atoms, atoms + from->nconsts, wanted, atoms + n))
+        return NULL;
+    jx_body_result(b, atoms[n + k]);
+    make.to->out_paths = NULL;
+    return jx_making_end(&make, jx_body_finish(b, jx_no_atoms, from->function));
 }
 
 /* ---- plans */

@@ -44,6 +44,8 @@ typedef struct jx_exhaust_plans {
 /* The program itself; its says and own derivative.  NULL jaxprs where there are none, with
  * the reason in *why.  False without memory. */
 bool jx_exhaust_whole(jx_program *program, jx_exhaust_subject *to, const char **why);
+/* The program that gives the k-th of its results alone; NULL without memory. */
+jx_program *jx_exhaust_result(jx_program *program, int k);
 /* Takes the function's own derivative away where what we make of it is none; *why then. */
 void jx_exhaust_drop_own(jx_exhaust_subject *subject, const char **why);
 /* Plans of elements by the thousand.  `reference` may be NULL.  False with the error in

@@ -140,7 +140,7 @@ def test_errors():
     with pytest.raises(jaxvet.JaxvetError, match="its argument is no float"):
         jaxvet.exhaust(jnp.negative, jnp.int32)
     with pytest.raises(jaxvet.JaxvetError, match="gives 2 results"):
-        jaxvet.exhaust(lambda x: (x, x))
+        jaxvet.exhaust(lambda x: (x > 0, x < 0))
     with pytest.raises(ValueError, match="1 or 2"):
         jaxvet.exhaust(jnp.sin, arguments=3)
 
@@ -159,4 +159,23 @@ def test_a_wrong_rule_is_told_where_slopes_of_small_numbers_vanish():
 
     f.defjvp(lambda primals, tangents: (f(*primals), 0 * tangents[0]))
     report = jaxvet.exhaust(f, every=40009)
+    assert [finding.code for finding in report.findings] == ["DRV001"]
+
+
+def test_each_of_several_results():
+    report = jaxvet.exhaust(lambda x: (jnp.sin(x), jnp.sign(x).astype(int), jnp.cos(x)), jnp.float16)
+    first, second, third = report.programs
+    assert first["evidence"] == third["evidence"] == "exhausted"
+    assert "result 0" in first["subject"] and "result 2" in third["subject"]
+    assert second["evidence"] == "none" and "no float" in second["why"]
+    assert first["value"]["worst"]["ulps"] < 1 and third["value"]["worst"]["ulps"] < 1
+
+    @jax.custom_jvp
+    def f(x):
+        return x * x, x * x * x
+
+    f.defjvp(lambda primals, tangents: (
+        f(*primals), (2 * primals[0] * tangents[0], 2 * primals[0]**2 * tangents[0])))
+    report = jaxvet.exhaust(f, jnp.bfloat16)
+    assert len(report.programs) == 2
     assert [finding.code for finding in report.findings] == ["DRV001"]
