@@ -3,9 +3,10 @@
  * Inputs are taken in the order of their values, in chunks of a fixed size that threads
  * take as they come, each with columns of its own, which are joined in order.  A chunk goes
  * block by block: what is plainly near the reference is done; the rest, and some of the
- * others, wait until there is a block of them to be judged, with the reference's slack.
- * Of inputs in a row that all come to the same (where a function has saturated, or does
- * nothing yet: most numbers are tiny or huge) the first few stand for the others. */
+ * others, wait until there is a block of them to be judged, with the reference's slack.  What
+ * a few inputs all over show first is as much as need not be looked at in any chunk.  Of
+ * inputs in a row that all come to the same (where a function has saturated, or does nothing
+ * yet: most numbers are tiny or huge) the first few stand for the others. */
 #include "runtime/gradients/exhaust_run.h"
 
 #include "runtime/gradients/exhaust_count.h"
@@ -19,6 +20,7 @@
 enum {
     CHUNK = 1 << 18,  /* inputs */
     GRID = 64,        /* one in so many is judged though it looks well */
+    FIRST = 1 << 14,  /* inputs that are looked at before all others */
     SIDE = 3,         /* inputs beside a block, of which only the order counts */
     ALIKE = 8,        /* inputs in a row that come to the same, before others join them */
     COLUMNS = 3,      /* the value and two derivatives */
@@ -43,6 +45,7 @@ typedef struct job {
     jx_float_format in, out;
     int ncolumns, bits; /* of an argument */
     double kinked; /* units that a derivative may be off before sides are looked at */
+    double seen[COLUMNS][2]; /* the largest errors of the first inputs: normal, subnormal */
     int64_t step, inputs;
     worker workers[JX_POOL_WORKERS];
     jx_exhaust_column *columns; /* COLUMNS of each chunk */
@@ -344,10 +347,11 @@ JX_VECTOR_CLONES static int any_below(const double *x, double limit, int64_t n)
 static void mark_column(const job *j, worker *w, int c, const jx_exhaust_column *so_far,
                         int64_t n)
 {
-    double limit = so_far->normal.there ? so_far->normal.off : 0;
+    double limit = fmax(so_far->normal.there ? so_far->normal.off : 0, j->seen[c][0]);
 
     if (any_below(w->want[c], j->out.normal, n))
-        limit = fmin(limit, so_far->subnormal.there ? so_far->subnormal.off : 0);
+        limit = fmin(limit, fmax(so_far->subnormal.there ? so_far->subnormal.off : 0,
+                                 j->seen[c][1]));
     jx_ulps_off(&j->out, w->got[c], w->want[c], w->off, n);
     /* Where results vanish, errors grow from nothing, each larger than the last. */
     limit = fmin(fmax(limit, JX_EXHAUST_NOTHING), 0.999999);
@@ -620,6 +624,28 @@ static bool do_inputs(job *j, worker *w, int64_t from, int64_t to, bool all,
     return flush(j, w, columns, unsure);
 }
 
+/* Whatever is off by as much is looked at, so that it does not matter which these are. */
+static bool do_first(job *j)
+{
+    const int64_t step = j->step, inputs = j->inputs;
+    jx_exhaust_column columns[COLUMNS];
+    bool unsure = false, done;
+
+    if (inputs <= FIRST)
+        return true;
+    j->step *= inputs / FIRST;
+    j->inputs = FIRST;
+    done = do_inputs(j, &j->workers[0], 0, FIRST, false, columns, &unsure);
+    j->step = step;
+    j->inputs = inputs;
+    for (int c = 0; done && c < j->ncolumns; c++) {
+        const jx_exhaust_place *worst[] = {&columns[c].normal, &columns[c].subnormal};
+        for (int k = 0; k < 2; k++)
+            j->seen[c][k] = worst[k]->there ? worst[k]->off * (1 - 0x1p-20) : 0;
+    }
+    return done;
+}
+
 static void do_chunk(const void *data, int64_t i, int number)
 {
     job *j = (job *)(uintptr_t)data;
@@ -723,7 +749,7 @@ bool jx_exhaust_run(jx_ctx *ctx, const jx_exhaust_plans *plans,
     ok = ok && begin(j, to);
     for (int i = 0; ok && i < JX_POOL_WORKERS; i++)
         ok = open_worker(j, &j->workers[i]);
-    if (ok)
+    if (ok && do_first(j))
         jx_pool_run(pool, do_chunk, j, j->nchunks);
     for (int64_t i = 0; ok && i < j->nchunks; i++) {
         jx_exhaust_join(&to->value, &j->columns[i * COLUMNS], j->step);
