@@ -90,7 +90,7 @@ typedef struct jx_gradding {
     double room; /* that a first step has on both sides; 0: as much as it likes */
     bool by_own;             /* the own derivative decided, not differences */
     int against;             /* points that disagree */
-    int under_way, loops_asked; /* points where that was asked of the function's loops, and
+    int under_way, agreed_under_way; /* points where that was asked of the function's loops, and
                                 where they were and the rule agreed */
     int unseen;              /* disagreements that gradmean.c excused */
     bool shaken;             /* what the own derivative denied last, constants explained */

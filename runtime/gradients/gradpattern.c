@@ -330,10 +330,10 @@ static bool visit_point(jx_gradding *c)
     c->visit++;
     if (check_point(c)) {
         if (c->iterative && c->comparisons > before && c->dropped + c->outvoted == unsure &&
-            c->loops_asked < ENOUGH_FOLLOWED &&
+            c->agreed_under_way < ENOUGH_FOLLOWED &&
             c->under_way < MOST_FOLLOWED) {
             c->under_way++;
-            c->loops_asked += jx_grad_is_under_way(c);
+            c->agreed_under_way += jx_grad_is_under_way(c);
         }
         return true;
     }
@@ -360,7 +360,7 @@ bool jx_grad_check_here(jx_gradding *c)
 /* Where the program's own values were met, others have no say. */
 static void weigh_points(jx_gradding *c)
 {
-    bool most = c->against > c->points || c->loops_asked >= ENOUGH_FOLLOWED;
+    bool most = c->against > c->points || c->agreed_under_way >= ENOUGH_FOLLOWED;
 
     if (!c->met) {
         c->comparisons += c->abroad;
