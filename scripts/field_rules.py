@@ -115,9 +115,25 @@ def rules():
         'cubic': (lambda x: x**3 - 3 * x, lambda x: 3 * (x - 1) * (x + 1)),
         'lgamma': (jax.lax.lgamma, jax.lax.digamma),
         'power': (lambda x: jnp.exp(0.3 * jnp.log(x)), lambda x: 0.3 * jnp.exp(-0.7 * jnp.log(x))),
+        'arccosh': (jnp.arccosh, lambda x: 1 / jnp.sqrt(x * x - 1)),
+        'arctanh': (jnp.arctanh, lambda x: 1 / (1 - x * x)),
+        'erfc_negative': (lambda x: jax.lax.erfc(-x), lambda x: 2 / jnp.sqrt(jnp.pi) * jnp.exp(-x * x)),
+        'hard_sigmoid': (jax.nn.hard_sigmoid, lambda x: jnp.where((x > -3) & (x < 3), 1 / 6, 0.0)),
+        'softplus_to_20': (lambda x: jnp.where(x > 20, x, jnp.log1p(jnp.exp(jnp.minimum(x, 20.0)))),
+                           lambda x: jnp.where(x > 20, 1.0, sigmoid(x))),
     }
     for name, (function, derivative) in all.items():
         yield f'made.{name}', of(function, derivative), [vector(jnp)]
+    complex_ones = {
+        'square': (lambda z: z * z, lambda z: 2 * z),
+        'turn': (lambda z: jnp.exp(1j * z), lambda z: 1j * jnp.exp(1j * z)),
+        'log': (jnp.log, lambda z: 1 / z),
+        'tanh': (jnp.tanh, lambda z: 1 - jnp.tanh(z)**2),
+    }
+    for name, (function, derivative) in complex_ones.items():
+        yield f'made.complex_{name}', of(function, derivative), [vector(jnp).astype(jnp.complex64)]
+    yield 'made.integer_power', of(lambda x, n: (x * x + 1)**n, lambda x, n: (
+        2 * n * x * (x * x + 1)**(n - 1))), [vector(jnp), jnp.int32(2)]
 
 
 def corpus(path):

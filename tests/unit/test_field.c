@@ -255,6 +255,18 @@ static void poles_and_domains_are_needed(void **state)
                      " a:f32[] = neg x\n b:f32[] = expm1 a\n c:f32[] = div y b\n in (y,)", "f32[]",
                      &said).verdict);
     assert_non_null(strstr(said, "one divides"));
+    /* ... or the product of two of them, or one of two whose product it is. */
+#define FACTORS " p:f32[] = sub 1.0:f32[] x\n q:f32[] = add 1.0:f32[] x\n"
+    same(FACTORS " a:f32[] = div y p\n b:f32[] = div a q\n in (b,)",
+         " a:f32[] = mul x x\n b:f32[] = sub 1.0:f32[] a\n c:f32[] = div y b\n in (c,)", NEEDS);
+    same(" a:f32[] = mul x x\n b:f32[] = sub 1.0:f32[] a\n c:f32[] = div y b\n in (c,)",
+         FACTORS " a:f32[] = div y p\n b:f32[] = div a q\n in (b,)", NEEDS);
+    same(" a:f32[] = mul x x\n b:f32[] = sub a 1.0:f32[]\n c:f32[] = sqrt b\n d:f32[] = div y c\n in (d,)",
+         FACTORS " a:f32[] = mul p q\n b:f32[] = neg a\n c:f32[] = rsqrt b\n d:f32[] = mul y c\n in (d,)",
+         NEEDS);
+    assert_false(ask(FACTORS " a:f32[] = div y p\n b:f32[] = div a q\n c:f32[] = mul b q\n in (c,)",
+                     FACTORS " a:f32[] = div y p\n in (a,)", "f32[]", &said).verdict);
+    assert_non_null(strstr(said, "one divides"));
     /* Where the divisor is 0 the other branch is taken. */
     undecided(" a:bool[] = eq x 0.0:f32[]\n b:f32[] = div y x\n c:f32[] = mul b x\n in (c,)",
               " a:bool[] = eq x 0.0:f32[]\n b:f32[] = select_n a y 0.0:f32[]\n in (b,)");
@@ -335,6 +347,12 @@ static void all_ways_are_gone(void **state)
     undecided(" a:bool[] = ne x 0.0:f32[]\n b:f32[] = select_n a y x\n in (b,)", X);
     same(X, " a:bool[] = gt x 0.0:f32[]\n b:bool[] = lt x 0.0:f32[]\n c:bool[] = or a b\n"
          " d:f32[] = select_n c y x\n in (d,)", "at a kink");
+    /* Whether the smaller of two is the first is which is smaller, not whether they are equal. */
+    same(" a:bool[] = lt x 2.0:f32[]\n b:f32[] = select_n a 0.0:f32[] y\n in (b,)",
+         " a:f32[] = min x 2.0:f32[]\n b:bool[] = eq a x\n c:f32[] = select_n b 0.0:f32[] y\n in (c,)",
+         "at a kink");
+    undecided(" in (0.0:f32[],)",
+              " a:bool[] = eq x 2.0:f32[]\n b:f32[] = select_n a 0.0:f32[] y\n in (b,)");
     undecided(" a:f32[] = max x y\n in (a,)", X);
     undecided(" a:bool[] = gt x 0.0:f32[]\n b:f32[] = select_n a y x\n in (b,)",
               " a:bool[] = gt x 1.0:f32[]\n b:f32[] = select_n a y x\n in (b,)");
