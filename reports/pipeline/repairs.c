@@ -134,16 +134,21 @@ jx_repairs *jx_repairs_new(jx_program *program)
 
 /* -- the program with all repairs ------------------------------------------------------- */
 
-static const jx_typed *changed(jx_repairs *r, jx_repair_of of)
+static jx_program *edited(jx_repairs *r)
 {
     JX_VEC(jx_edit) edits = {0};
-    const jx_typed *typed;
-    jx_program *program;
 
     for (int i = 0; i < r->count; i++)
         for (size_t k = 0; k < r->made[i].repair.edits.count; k++)
             JX_PUSH(arena_of(r), &edits, r->made[i].repair.edits.at[k]);
-    program = jx_program_edit(r->program, (int)edits.count, edits.at);
+    return jx_program_edit(r->program, (int)edits.count, edits.at);
+}
+
+static const jx_typed *changed(jx_repairs *r, jx_repair_of of)
+{
+    const jx_typed *typed;
+    jx_program *program = edited(r);
+
     if (program && of == JX_REPAIR_COMPILED) {
         bool matters;
         program = jx_program_as_xla(program, &matters);
@@ -347,6 +352,26 @@ static bool search_again(jx_repairs *r)
     return false;
 }
 
+/* XLA may make another program of what is repaired, though it did not before: it takes
+ * (1 - x) + 1e-12 for (1 + 1e-12) - x. */
+static bool search_compiled(jx_repairs *r)
+{
+    jx_program *program = edited(r);
+    jx_witness_options *options =
+        jx_arena_copy(arena_of(r), r->options[r->of], sizeof *options);
+    jx_repair_of before = r->of;
+    bool matters = false, quiet;
+
+    if (!program || !options || !jx_program_as_xla(program, &matters) || !matters)
+        return program && options;
+    options->compiled = true;
+    r->options[JX_REPAIR_COMPILED] = options;
+    r->of = JX_REPAIR_COMPILED;
+    quiet = search_again(r);
+    r->of = before;
+    return quiet;
+}
+
 bool jx_repairs_find(jx_repairs *r, const jx_typed *typed, const jx_witness_options *options,
                      jx_repair_of of, const jx_witnesses *hunt)
 {
@@ -372,6 +397,8 @@ bool jx_repairs_find(jx_repairs *r, const jx_typed *typed, const jx_witness_opti
             to->by[i] = by ? 1 + (int)(by - r->made) : r->count;
     }
     to->quiet = search_again(r);
+    if (of == JX_REPAIR_WRITTEN && to->quiet && r->count)
+        to->quiet = search_compiled(r) && search_again(r);
     /* What was quiet before has changed. */
     for (r->of = 0; r->count > before && r->of < of; r->of++)
         if (r->told[r->of].quiet)

@@ -159,3 +159,9 @@ def mean_of_some(z, y):
 def all_masked(z, y):
     s = jnp.where(y > .1, z, -jnp.inf)
     return jnp.exp(s - s.max())  #! NUM009: s = jnp.where(y > .1, z, -1e+30)
+
+
+@program("f32[4]", grad=1, ranges={"z": (-1, 1)})
+def compiled_without_a_small_number(z):
+    # XLA takes (1 - z) + 1e-12 for (1 + 1e-12) - z.
+    return jnp.sqrt(1. - z ** 2)  #! NUM003: return jnp.sqrt(1. - z ** 2 + 1e-06)
