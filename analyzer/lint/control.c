@@ -3,7 +3,9 @@
 #include "analyzer/lint/look.h"
 #include "analyzer/lint/places.h"
 #include "frontend/ir/params.h"
+#include "frontend/ir/range.h"
 
+#include <math.h>
 #include <string.h>
 
 typedef struct control {
@@ -53,13 +55,51 @@ static bool is_not_negative(const jx_flat *flat, int value, int depth)
     }
 }
 
+/* A number, or an input in whatever order whose range is declared; no NaN is in that. */
+static bool ends_of(const jx_flat *flat, int value, double *low, double *high)
+{
+    const jx_flat_value *v = &flat->values.at[jx_shown(flat, value)];
+
+    if (jx_number_of(flat, value, low)) {
+        *high = *low;
+        return !isnan(*low);
+    }
+    return !v->level && !v->inside && v->node < 0 && v->input >= 0 &&
+           jx_range_at(flat->program, v->input, 0, NULL, low, high);
+}
+
+/* What a comparison of what lies between ends always is; -1 if that depends. */
+static int test_of_ends(const jx_flat *flat, const jx_flat_node *test)
+{
+    double low[2], high[2];
+    bool less, more, apart;
+
+    if (!ends_of(flat, test->ins[0], &low[0], &high[0]) ||
+        !ends_of(flat, test->ins[1], &low[1], &high[1]))
+        return -1;
+    less = high[0] < low[1];
+    more = low[0] > high[1];
+    apart = less || more;
+    switch (test->eqn->prim->id) {
+    case JX_PRIM_lt: return less ? 1 : low[0] >= high[1] ? 0 : -1;
+    case JX_PRIM_gt: return more ? 1 : high[0] <= low[1] ? 0 : -1;
+    case JX_PRIM_le: return high[0] <= low[1] ? 1 : more ? 0 : -1;
+    case JX_PRIM_ge: return low[0] >= high[1] ? 1 : less ? 0 : -1;
+    case JX_PRIM_eq: return apart ? 0 : -1;
+    case JX_PRIM_ne: return apart ? 1 : -1;
+    default: return -1;
+    }
+}
+
 /* What a comparison of floats always is; -1 if that depends.  Of a NaN all but != are
- * false, so nothing but `false` is proved here. */
+ * false, so nothing but `false` is proved of what may be one. */
 static int float_test(const jx_flat *flat, const jx_flat_node *test)
 {
-    int a = test->ins[0], b = test->ins[1];
+    int a = test->ins[0], b = test->ins[1], always = test_of_ends(flat, test);
     double number;
 
+    if (always >= 0)
+        return always;
     switch (test->eqn->prim->id) {
     case JX_PRIM_lt:
     case JX_PRIM_gt:

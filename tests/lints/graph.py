@@ -552,6 +552,21 @@ def ok_library(x, i):
     return x[i] + x[jnp.argmax(x)] + jnp.take(x, i, mode='clip') % 3 + i % 5 + i // 2
 
 
+@prog('f32[4]', ranges={'x': (0., 1.)})
+def beyond_its_range(x):
+    return jnp.where(x > 2., 0., x)  #! GRF007
+
+
+@prog('f32[4]', ranges={'x': (0., 1.)})
+def never_below_its_range(x):
+    return lax.select(x.reshape(2, 2) >= 0, x.reshape(2, 2), jnp.ones((2, 2)))  #! GRF007
+
+
+@prog('f32[4]', 'f32[4]', ranges={'x': (0., 1.), 'y': (1., 2.)}, quiet='GRF007')
+def ok_at_the_end_of_its_range(x, y):
+    return jnp.where(x < 1., x, y) + jnp.where(x >= y, x, y) + jnp.where(x == y, 0., x)
+
+
 @prog('f32[4,3]', quiet='GRF007')
 def ok_indices_known_before(x):
     i, j = np.triu_indices(4, 1)
