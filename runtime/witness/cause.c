@@ -234,6 +234,19 @@ bool jx_hunt_is_slope_of_root(const jx_hunt *h, const jx_unfinite *made)
            !isnan(number_of(&h->origins, eqn->ins[0]));
 }
 
+/* A power that is too large, of a base that is not 0. */
+static bool is_large_power(const jx_unfinite *made)
+{
+    double base = 0, value = 0;
+
+    if (made->noperands == 0 || (made->eqn->prim->id != JX_PRIM_pow &&
+                                 made->eqn->prim->id != JX_PRIM_integer_pow))
+        return false;
+    jx_convert(made->operands[0].dtype, JX_F64, made->operands[0].bits, &base, 1);
+    jx_convert(made->value.dtype, JX_F64, made->value.bits, &value, 1);
+    return base != 0 && isinf(value);
+}
+
 /* It is made of an infinity that the program says itself: no other was made before. */
 static bool is_of_infinity(const jx_hunt *h, const jx_unfinite *root)
 {
@@ -255,6 +268,8 @@ jx_code jx_hunt_code(jx_hunt *h, const jx_unfinite *root, int out, int nothers,
         return JX_CODE_NUM003;
     if (declared)
         return JX_CODE_NUM009;
+    if (is_large_power(root))
+        return JX_CODE_NUM004;
     switch (eqn->prim->id) {
     case JX_PRIM_log:
     case JX_PRIM_log2:

@@ -362,8 +362,8 @@ static bool hold(jx_hunt *h)
             held->declared = true;
         }
         /* Infinities are no inputs to blame a program for. */
-        held->lo = fmax(held->lo, -1e6);
-        held->hi = fmin(held->hi, 1e6);
+        held->lo = declared && isfinite(held->lo) ? held->lo : fmax(held->lo, -1e6);
+        held->hi = declared && isfinite(held->hi) ? held->hi : fmin(held->hi, 1e6);
         if (!held->whole && !held->open)
             jx_held_fit(held, jx_plan_in(h->run.plan, i)->dtype);
     }

@@ -140,3 +140,21 @@ def test_an_infinity_that_outputs_hide_is_uncovered_by_inputs_that_have_no_part_
             of(4, 20), of(20, 16), of(16, 3), of(16, 3), of(4, 3)).findings
     assert (found.code, found.line) == ("NUM004", sample.__code__.co_firstlineno + 2)
     assert not jnp.isfinite(sample(*inputs(found)))
+
+
+def test_a_declared_range_is_searched_to_its_ends():
+    x = jax.ShapeDtypeStruct((4, 32), jnp.bfloat16)
+    found, = jaxvet.check(lambda x: jnp.sum(x * x, -1), ranges={"x": (0, 2e19)})(x).findings
+    assert found.code == "NUM004"
+    assert not jaxvet.check(lambda x: jnp.sum(x * x, -1), ranges={"x": (0, 1e17)})(x).findings
+
+
+@pytest.mark.parametrize("f,ranges,code", [
+    (lambda x, p: x ** p, {"x": (1, 10), "p": (1, 60)}, "NUM004"),
+    (lambda x, p: (x * p) ** 8, {"x": (1, 1e4), "p": (1, 1e4)}, "NUM004"),
+    (lambda x, p: x ** p, {"x": (0, 2), "p": (-1, -.5)}, "NUM001"),
+    (lambda x, p: (x * p) ** -2, {"x": (0, 2), "p": (1, 2)}, "NUM001"),
+    (lambda x, p: (x - 1) ** p, {"x": (0, 2), "p": (1.2, 1.4)}, "NUM001")])
+def test_a_power_overflows_or_leaves_its_domain(f, ranges, code):
+    of = jax.ShapeDtypeStruct((8,), jnp.float32)
+    assert [x.code for x in jaxvet.check(f, ranges=ranges)(of, of).findings] == [code]
