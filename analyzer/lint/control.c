@@ -169,8 +169,10 @@ static bool normalizes_index(const jx_flat *flat, const jx_flat_node *node)
     added = jx_maker(flat, jx_shown(flat, node->ins[2]));
     if (!added || added->eqn->prim->id != JX_PRIM_add)
         return false;
+    /* One comparison of two indices that are the same number has one of their places. */
     if (test)
-        return test->eqn->prim->id == JX_PRIM_lt && jx_is_implied(test, node);
+        return test->eqn->prim->id == JX_PRIM_lt &&
+               (jx_is_implied(test, node) || jx_is_implied(added, node));
     index = jx_shown(flat, node->ins[1]);
     known = &flat->values.at[jx_shown(flat, node->ins[0])];
     return (known->literal || known->array) &&

@@ -573,6 +573,16 @@ def ok_indices_known_before(x):
     return x[i] - x[j]
 
 
+@prog('f32[b,4]', 'f32[c,4]', quiet='GRF007')
+def ok_first_rows(x, y):
+    return x[0] + y[0]
+
+
+@prog('u8[4]')
+def index_from_the_end_by_hand(i):
+    return jnp.where(i < 0, i + 4, i)  #! GRF007
+
+
 @prog('i32[4]', quiet='GRF007')
 def ok_signed(x):
     return jnp.where(x >= 0, x, 0)
