@@ -149,18 +149,35 @@ bool jx_domain_has_limit(const jx_origins *of, const jx_eqn *eqn)
     return a.made == FOLLOWS && a.input && a.input == b.input;
 }
 
+/* What varies in a product with constants. */
+static jx_atom without_factors(const jx_origins *of, jx_atom atom)
+{
+    const jx_origin *origin = jx_origin_of(of, atom);
+
+    while (origin && origin->eqn && origin->eqn->prim->id == JX_PRIM_mul &&
+           jx_origin_varies(of, origin->eqn->ins[0]) != jx_origin_varies(of, origin->eqn->ins[1])) {
+        atom = origin->eqn->ins[jx_origin_varies(of, origin->eqn->ins[0]) ? 0 : 1];
+        origin = jx_origin_of(of, atom);
+    }
+    return atom;
+}
+
 /* The input of the program that an equation squares; NULL: it does no such thing. */
 static const jx_var *squared_input(const jx_origins *of, const jx_eqn *eqn)
 {
     const jx_p_integer_pow *p = eqn->typed;
-    const jx_origin *origin = eqn->nins ? jx_origin_of(of, eqn->ins[0]) : NULL;
     bool squares = eqn->prim->id == JX_PRIM_square ||
-                   (eqn->prim->id == JX_PRIM_integer_pow && p && p->y == 2) ||
-                   (eqn->prim->id == JX_PRIM_mul && eqn->ins[0].var == eqn->ins[1].var);
+                   (eqn->prim->id == JX_PRIM_integer_pow && p && p->y == 2);
+    const jx_origin *origin;
+    jx_atom base;
 
-    return squares && origin && !origin->eqn && !origin->owner && !origin->constant
-               ? eqn->ins[0].var
-               : NULL;
+    if (!squares && eqn->prim->id != JX_PRIM_mul)
+        return NULL;
+    base = without_factors(of, eqn->ins[0]);
+    if (!squares && without_factors(of, eqn->ins[1]).var != base.var)
+        return NULL;
+    origin = jx_origin_of(of, base);
+    return origin && !origin->eqn && !origin->owner && !origin->constant ? base.var : NULL;
 }
 
 bool jx_root_vanishes_with(const jx_origins *of, jx_atom radicand, jx_atom dividend)

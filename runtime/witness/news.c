@@ -119,12 +119,22 @@ static bool is_log_of_weight(const jx_hunt *h, const jx_unfinite *root, int out)
            h->watch->nan.eqn && h->watch->nan.eqn->prim->id == JX_PRIM_mul;
 }
 
+static bool is_root(const jx_hunt *h, const jx_eqn *eqn)
+{
+    double exponent;
+
+    if (eqn->prim->id == JX_PRIM_pow)
+        return jx_origin_number(&h->origins, eqn->ins[1], &exponent) && exponent > 0 &&
+               exponent < 1;
+    return eqn->prim->id == JX_PRIM_sqrt;
+}
+
 /* 0 / 0, where the divisor is a root of squares that vanish with the dividend. */
 static bool is_over_own_root(const jx_hunt *h, const jx_eqn *eqn)
 {
     const jx_eqn *root = jx_origin_eqn(&h->origins, eqn->ins[1]);
 
-    return root && root->prim->id == JX_PRIM_sqrt &&
+    return root && is_root(h, root) &&
            jx_root_vanishes_with(&h->origins, root->ins[0], eqn->ins[0]);
 }
 

@@ -61,6 +61,12 @@ def rms_without_epsilon(g, v):
 
 
 @prog("f32[8]", "f32[8]", "f32[8]")
+def adam_written_out(g, m, v):
+    m, v = .9 * m + .1 * g, .999 * v + .001 * g * g
+    return m / v ** 0.5, m, v  #! NUM001
+
+
+@prog("f32[8]", "f32[8]", "f32[8]")
 def ok_quotient_of_roots(x, y, z):
     return z / jnp.sqrt(x + y * y) + x / jnp.sqrt(y)
 
