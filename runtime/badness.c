@@ -162,6 +162,24 @@ int64_t jx_steps_along(const jx_view *view, int axis)
     return view->strides[axis] ? view->shape[axis] : 1;
 }
 
+bool jx_view_fills(const jx_view *view, int64_t *count)
+{
+    int64_t size = (int64_t)jx_dtype_of(view->dtype)->bytes;
+    uint64_t taken = 0;
+
+    *count = 1;
+    for (int k = 0; k < view->rank; k++)
+        if (!(taken >> k & 1) && view->shape[k] > 1 && view->strides[k] == *count * size) {
+            *count *= view->shape[k];
+            taken |= UINT64_C(1) << k;
+            k = -1; /* the axis on which what follows lies may be any */
+        }
+    for (int k = 0; k < view->rank; k++)
+        if (!(taken >> k & 1) && view->shape[k] > 1 && view->strides[k])
+            return false;
+    return view->count > 0;
+}
+
 static void walk_all(walk *w)
 {
     const jx_view *view = w->look->view;
@@ -189,10 +207,11 @@ static void walk_all(walk *w)
 jx_badness jx_look_at(jx_look *look, const jx_view *view)
 {
     walk w = {.look = look};
+    int64_t count;
 
     *look = (jx_look){.view = view};
     if (view->count &&
-        !(view->dense && jx_finite_at_sight(view->dtype, view->data, view->count)))
+        !(jx_view_fills(view, &count) && jx_finite_at_sight(view->dtype, view->data, count)))
         walk_all(&w);
     return look->found[JX_NO_NUMBER].count  ? JX_NO_NUMBER
            : look->found[JX_INFINITE].count ? JX_INFINITE

@@ -51,6 +51,10 @@ jx_element jx_element_at(jx_dtype dtype, const char *at);
 /* Indices along an axis that lie at places of their own: one, where its stride is 0. */
 int64_t jx_steps_along(const jx_view *view, int axis);
 
+/* Whether the elements fill a piece of memory that begins with the first, in whatever order of
+ * axes (those of stride 0 give them again); then `count` of them lie there. */
+bool jx_view_fills(const jx_view *view, int64_t *count);
+
 /* Whether all elements are finite, at sight: of dense ones in memory, of a dtype that says it
  * by an exponent of ones; false where it has to be looked at closer. */
 bool jx_finite_at_sight(jx_dtype dtype, const void *at, int64_t count);

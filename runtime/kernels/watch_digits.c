@@ -2,6 +2,7 @@
 #include "runtime/digits.h"
 
 #include "runtime/elementwise.h"
+#include "runtime/kernels/vector.h"
 #include "runtime/plan_impl.h"
 
 #include <math.h>
@@ -145,25 +146,34 @@ static void follow(const jx_view *view, const char *from, jx_dtype dtype)
         jx_convert(dtype, view->dtype, from, at_index(view, index), 1);
 }
 
-/* Floats of the wide domain are doubles, and complex numbers two of them. */
-static double larger(double largest, const double *at, int64_t count)
+/* The largest of the numbers that are finite: their bits say which that is. */
+JX_VECTOR_CLONES static double larger(double largest, const double *at, int64_t count)
 {
-    for (int64_t i = 0; i < count; i++)
-        largest = fabs(at[i]) > largest && isfinite(at[i]) ? fabs(at[i]) : largest;
+    const uint64_t *bits = (const uint64_t *)(const void *)at;
+    const uint64_t number = UINT64_MAX >> 1, infinity = UINT64_C(0x7ff) << 52;
+    uint64_t most;
+
+    memcpy(&most, &largest, sizeof most);
+    for (int64_t i = 0; i < count; i++) {
+        uint64_t is = (bits[i] & number) < infinity ? bits[i] & number : 0;
+        most = is > most ? is : most;
+    }
+    memcpy(&largest, &most, sizeof most);
     return largest;
 }
 
+/* Floats of the wide domain are doubles, and complex numbers two of them. */
 static double largest_operand(const compared *d, const jx_view *ins)
 {
     double largest = 0;
 
     for (int i = 0; i < d->nins; i++) {
         const jx_view *view = &ins[d->nouts + i];
-        int64_t index[JX_MAX_RANK] = {0}, parts = jx_dtype_is_complex(view->dtype) ? 2 : 1;
-        if (view->dense)
-            largest = larger(largest, (const double *)(const void *)view->data,
-                             parts * view->count);
-        for (bool more = !view->dense && view->count > 0; more; more = next(view, index))
+        int64_t index[JX_MAX_RANK] = {0}, parts = jx_dtype_is_complex(view->dtype) ? 2 : 1, count;
+        bool fills = jx_view_fills(view, &count);
+        if (fills)
+            largest = larger(largest, (const double *)(const void *)view->data, parts * count);
+        for (bool more = !fills && view->count > 0; more; more = next(view, index))
             largest = larger(largest, (const double *)(const void *)at_index(view, index), parts);
     }
     return largest;
@@ -212,20 +222,26 @@ static bool is_zero(comparing *c, const double *is)
     return fmax(fabs(is[0]), fabs(is[1])) <= c->d->to->zero * c->scale;
 }
 
-static void compare_element(comparing *c, const char *from, char *at, const int64_t *index)
+/* The element after so many, row by row. */
+static void unravel(const jx_view *view, int64_t flat, int64_t *index)
+{
+    for (int k = view->rank - 1; k >= 0; k--) {
+        index[k] = flat % view->shape[k];
+        flat /= view->shape[k];
+    }
+}
+
+/* The element of that number, which is not near at sight. */
+static void compare_element(comparing *c, const char *from, int64_t number)
 {
     double was[2] = {0}, is[2] = {0}, error;
+    int64_t index[JX_MAX_RANK];
+    char *at;
 
+    unravel(c->view, number, index);
+    at = at_index(c->view, index);
     memcpy(is, at, (c->complex ? 2 : 1) * sizeof *is);
-    if (c->dtype == JX_F32) {
-        float single;
-        memcpy(&single, from, sizeof single);
-        if (fabs(single - is[0]) <= c->d->to->tolerance * fabs(is[0]))
-            return; /* most are, and so at once */
-        was[0] = single;
-    } else {
-        jx_convert(c->dtype, c->complex ? JX_C128 : JX_F64, from, was, 1);
-    }
+    jx_convert(c->dtype, c->complex ? JX_C128 : JX_F64, from, was, 1);
     error = error_of(was, is);
     if (!(error > c->d->to->tolerance))
         return;
@@ -239,11 +255,12 @@ static void compare_element(comparing *c, const char *from, char *at, const int6
     c->worst = error;
     c->where = from;
     c->is = is[0];
-    memcpy(c->index, index, sizeof c->index);
+    memcpy(c->index, index, (size_t)c->view->rank * sizeof *index);
 }
 
 /* Whether all numbers are near enough, at sight. */
-static bool all_near(const double *was, const double *is, int64_t count, double tolerance)
+JX_VECTOR_CLONES static bool all_near(const double *was, const double *is, int64_t count,
+                                      double tolerance)
 {
     int any = 0;
 
@@ -252,35 +269,46 @@ static bool all_near(const double *was, const double *is, int64_t count, double 
     return !any;
 }
 
-static void unravel(const jx_view *view, int64_t flat, int64_t *index)
+/* The numbers of some elements of a view one behind the other, the first of which is number
+ * `first`: where they lie, or in `room`. */
+static const double *numbers_of(const jx_view *view, int64_t first, int64_t count, bool complex,
+                                double *room)
 {
-    for (int k = view->rank - 1; k >= 0; k--) {
-        index[k] = flat % view->shape[k];
-        flat /= view->shape[k];
+    int parts = complex ? 2 : 1, last = view->rank - 1;
+    int64_t index[JX_MAX_RANK] = {0};
+
+    if (view->dense || last < 0)
+        return (const double *)(const void *)view->data + first * parts;
+    unravel(view, first, index);
+    for (int64_t i = 0; i < count; i++) {
+        const char *at = at_index(view, index);
+        int64_t more = view->shape[last] - index[last];
+        more = more < count - i ? more : count - i;
+        for (int64_t k = 0; k < more; k++, at += view->strides[last])
+            memcpy(room + (i + k) * parts, at, (size_t)parts * sizeof *room);
+        i += more - 1;
+        index[last] += more - 1;
+        next(view, index);
     }
+    return room;
 }
 
-static void compare_dense(comparing *c, const char *from)
+static void compare_all(comparing *c, const char *from)
 {
-    size_t size = jx_dtype_of(c->dtype)->bytes, step = (c->complex ? 2 : 1) * sizeof(double);
-    double was[2 * PIECE];
+    const jx_view *view = c->view;
+    size_t size = jx_dtype_of(c->dtype)->bytes;
+    int parts = c->complex ? 2 : 1;
+    double was[2 * PIECE], room[2 * PIECE], tolerance = c->d->to->tolerance;
 
-    for (int64_t at = 0; at < c->view->count; at += PIECE, from += PIECE * size) {
-        int64_t n = c->view->count - at < PIECE ? c->view->count - at : PIECE;
-        int64_t index[JX_MAX_RANK] = {0};
-        char *is = c->view->data + (size_t)at * step;
+    for (int64_t at = 0; at < view->count; at += PIECE, from += PIECE * size) {
+        int64_t n = view->count - at < PIECE ? view->count - at : PIECE;
+        const double *is = numbers_of(view, at, n, c->complex, room);
         jx_convert(c->dtype, c->complex ? JX_C128 : JX_F64, from, was, n);
-        if (all_near(was, (const double *)(const void *)is, (c->complex ? 2 : 1) * n,
-                     c->d->to->tolerance))
+        if (all_near(was, is, parts * n, tolerance))
             continue;
-        for (int64_t i = 0; i < n; i++) {
-            if (!c->complex &&
-                all_near(&was[i], (const double *)(const void *)(is + (size_t)i * step), 1,
-                         c->d->to->tolerance))
-                continue;
-            unravel(c->view, at + i, index);
-            compare_element(c, from + (size_t)i * size, is + (size_t)i * step, index);
-        }
+        for (int64_t i = 0; i < n; i++)
+            if (c->complex || fabs(was[i] - is[i]) > tolerance * fabs(is[i]))
+                compare_element(c, from + (size_t)i * size, at + i);
     }
 }
 
@@ -311,14 +339,8 @@ static void compare(const compared *d, const jx_view *ins, int which, const char
     const jx_view *view = &ins[which];
     comparing c = {.d = d, .ins = ins, .view = view, .dtype = dtype,
                    .complex = jx_dtype_is_complex(dtype), .scale = -1};
-    int64_t index[JX_MAX_RANK] = {0};
 
-    if (view->dense)
-        compare_dense(&c, from);
-    for (bool more = !view->dense && view->count > 0; more; more = next(view, index)) {
-        compare_element(&c, from, at_index(view, index), index);
-        from += jx_dtype_of(dtype)->bytes;
-    }
+    compare_all(&c, from);
     if (!c.count)
         return;
     if (!any_lost(d))

@@ -4,6 +4,7 @@
 #include "frontend/base/plain.h"
 #include "runtime/elementwise.h"
 #include "runtime/host.h"
+#include "runtime/kernels/vector.h"
 #include "runtime/witness/lost_parts.h"
 #include "runtime/witness/parts.h"
 
@@ -24,6 +25,8 @@ struct jx_shadow {
     double zero;   /* what is as much smaller than what it is made of is none */
     jx_noise noise;
     jx_callee wide, shown; /* alone; with what was recorded */
+    bool *differ, *cleared; /* per output: in the last run; when it was looked at closer */
+    int looks, wait; /* that found nothing, in a row; runs until the next */
     jx_witnesses found;
 };
 
@@ -146,7 +149,9 @@ static bool make(jx_shadow *s, const jx_typed *typed)
                             .lost = &s->maps.lost,
                             .passed = &s->maps.passed,
                             .rounds = &s->maps.rounds};
-    return open_wide(s, &s->wide, NULL);
+    s->differ = JX_NEW_ARRAY(program->ctx->arena, program->entry.jaxpr->nouts + 1, bool);
+    s->cleared = JX_NEW_ARRAY(program->ctx->arena, program->entry.jaxpr->nouts + 1, bool);
+    return s->differ && s->cleared && open_wide(s, &s->wide, NULL);
 }
 
 jx_shadow *jx_shadow_new(const jx_typed *typed, const jx_shadow_options *options)
@@ -179,35 +184,63 @@ static int64_t numbers_of(const jx_port *port, const void *data, int64_t from, d
     return complex ? 2 * n : n;
 }
 
+/* How far numbers are apart where both are finite, and how large the second are there; the
+ * bits of numbers that are not negative are in their order. */
+typedef struct apart {
+    uint64_t off, largest;
+} apart;
+
+JX_VECTOR_CLONES static apart farther(apart so_far, const double *a, const double *b, int64_t count)
+{
+    const uint64_t number = UINT64_MAX >> 1, infinity = UINT64_C(0x7ff) << 52;
+
+    for (int64_t i = 0; i < count; i++) {
+        double difference = a[i] - b[i];
+        uint64_t off, size;
+        memcpy(&off, &difference, sizeof off);
+        memcpy(&size, &b[i], sizeof size);
+        size = (off & number) < infinity ? size & number : 0;
+        off = (off & number) < infinity ? off & number : 0;
+        so_far.off = off > so_far.off ? off : so_far.off;
+        so_far.largest = size > so_far.largest ? size : so_far.largest;
+    }
+    return so_far;
+}
+
+static double of_bits(uint64_t bits)
+{
+    double value;
+
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
 static double largest_of(const jx_port *port, const void *data)
 {
-    double largest = 0, numbers[2 * PIECE];
+    double numbers[2 * PIECE];
+    apart from_itself = {0};
 
     for (int64_t at = 0; jx_dtype_is_inexact(port->dtype) && at < port->count; at += PIECE) {
         int64_t n = numbers_of(port, data, at, numbers);
-        for (int64_t i = 0; i < n; i++)
-            if (isfinite(numbers[i]) && fabs(numbers[i]) > largest)
-                largest = fabs(numbers[i]);
+        from_itself = farther(from_itself, numbers, numbers, n);
     }
-    return largest;
+    return of_bits(from_itself.largest);
 }
 
 /* By more than half of the digits off, of what is not zero but for rounding. */
 static bool is_lost(const jx_shadow *s, const jx_port *port, const void *was,
                     const jx_port *wide, const void *is, double scale)
 {
-    double off = 0, largest = 0, a[2 * PIECE], b[2 * PIECE];
+    double a[2 * PIECE], b[2 * PIECE], largest;
+    apart all = {0};
 
     for (int64_t at = 0; jx_dtype_is_inexact(port->dtype) && at < port->count; at += PIECE) {
         int64_t n = numbers_of(port, was, at, a);
         numbers_of(wide, is, at, b);
-        for (int64_t i = 0; i < n; i++)
-            if (isfinite(a[i]) && isfinite(b[i])) {
-                off = fabs(a[i] - b[i]) > off ? fabs(a[i] - b[i]) : off;
-                largest = fabs(b[i]) > largest ? fabs(b[i]) : largest;
-            }
+        all = farther(all, a, b, n);
     }
-    return off > s->digits.tolerance * largest && largest > s->zero * scale;
+    largest = of_bits(all.largest);
+    return of_bits(all.off) > s->digits.tolerance * largest && largest > s->zero * scale;
 }
 
 /* The first output of which digits are lost, or -1. */
@@ -240,6 +273,7 @@ static bool run_wide(jx_shadow *s, jx_callee *wide, const void *const *ins)
 static int differs(jx_shadow *s, const void *const *ins, const void *const *outs,
                    const jx_plan *plan)
 {
+    bool any = false, open = false;
     double scale = 0;
 
     for (int i = 0; i < s->wide.nins; i++)
@@ -250,10 +284,32 @@ static int differs(jx_shadow *s, const void *const *ins, const void *const *outs
         s->noise.seed = s->options.seed + (uint64_t)k;
         if (!run_wide(s, &s->wide, ins))
             return -1;
-        if (lost_output(s, &s->wide, outs, plan, scale) >= 0)
+        for (int i = 0; i < s->wide.nouts; i++) {
+            s->differ[i] = is_lost(s, jx_plan_out(plan, i), outs[i], jx_plan_out(s->wide.plan, i),
+                                   jx_exec_out(s->wide.exec, i), scale);
+            any |= s->differ[i];
+            open |= s->differ[i] && !s->cleared[i];
+        }
+        if (open)
             return 1;
     }
-    return 0;
+    return any && s->wait-- <= 0;
+}
+
+/* After a closer look.  Where it found nothing, outputs that differ are zero but for rounding,
+ * as is what a step of Adam makes of the gradient of a bias that a softmax takes out, and most
+ * likely go on being so: after some such looks they are left alone for ever more runs. */
+static void clear(jx_shadow *s)
+{
+    enum { EAGER = 4, LONGEST = 5 };
+    bool found = s->found.found.count > 0 || s->digits.astray;
+    int beyond;
+
+    s->looks = found ? 0 : s->looks + 1;
+    beyond = s->looks - EAGER;
+    s->wait = beyond < 0 ? 0 : 1 << (beyond < LONGEST ? beyond : LONGEST);
+    for (int i = 0; i < s->wide.nouts; i++)
+        s->cleared[i] = !found && (s->cleared[i] || s->differ[i]);
 }
 
 /* ---- who lost them */
@@ -379,6 +435,7 @@ const jx_witnesses *jx_shadow_look(jx_shadow *s, const jx_plan *plan, const void
     free(own);
     if (!ok)
         return NULL;
+    clear(s);
     if (s->digits.astray && !s->found.found.count) {
         jx_fail(ctx, JX_E_LIMIT, s->hunt.program->path, NULL,
                 "the sanitizer can't say where digits are lost: the run takes more than %d MiB "

@@ -8,7 +8,9 @@
  * by what that changes.
  *
  * Outputs are compared by their largest elements.  One that is zero but for rounding has no
- * digits to lose. */
+ * digits to lose.  Outputs that differ for such zeros alone are known by the two more runs: of
+ * a program that was looked at so four times in a row they are looked at again after 1, 2, 4
+ * and so on, at most 32 runs; any other output that differs is at once. */
 #ifndef JX_LOST_H
 #define JX_LOST_H
 
@@ -27,7 +29,8 @@ typedef struct jx_shadow_options {
  * other dtypes than those that are declared. */
 jx_shadow *jx_shadow_new(const jx_typed *typed, const jx_shadow_options *options);
 void jx_shadow_free(jx_shadow *shadow);
-/* Looks at a run of a plan of the declared domain with these inputs and outputs.  The result is valid until the next look; NULL with an error. */
+/* Looks at a run of a plan of the declared domain with these inputs and outputs.
+ * The result is valid until the next look; NULL with an error. */
 const jx_witnesses *jx_shadow_look(jx_shadow *shadow, const jx_plan *plan,
                                    const void *const *ins, const void *const *outs);
 
