@@ -40,6 +40,8 @@ void jx_equality_text(const jx_equality *e, const char *b, jx_buffer *to)
         jx_buffer_printf(to, ", error below 2^-%d", e->bits);
         if (e->assuming)
             jx_utf8_printf(to, ", assuming that %s", e->assuming);
+        if (e->proof)
+            jx_buffer_printf(to, "; that each chunk is added once is proved (by %s)", e->proof);
         if (!e->every)
             jx_buffer_printf(to, "; no difference in floats at %d points", e->points);
     } else if (e->verdict == JX_EQUAL_UNDECIDED) {
@@ -74,6 +76,7 @@ static void put_equality(const jx_equality *e, jx_buffer *to)
     if (e->verdict == JX_EQUAL_IDENTICAL) {
         jx_buffer_printf(to, ",\"bits\":%d", e->bits);
         put_text("assuming", e->assuming, to);
+        put_text("proof", e->proof, to);
     }
     put_text("why", e->verdict == JX_EQUAL_UNDECIDED ? e->why : NULL, to);
     jx_buffer_printf(to, ",\"points\":%d,\"devices\":[%d,%d]}", e->points, e->devices[0],

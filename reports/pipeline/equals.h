@@ -24,6 +24,7 @@ typedef struct jx_equality {
     const char *sizes; /* "b = 3, n = 2", or NULL: there are none to choose */
     int bits;
     const char *assuming; /* or NULL: nothing */
+    const char *proof; /* of `every`: how the prover knows its rule, "elementary"; or NULL */
     const char *why;
     int points; /* at which both ran */
     int devices[2]; /* that a and b are for; 1: ordinary programs */

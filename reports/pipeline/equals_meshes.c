@@ -216,13 +216,12 @@ static bool prove_results(jx_ctx *ctx, struct jx_mesh_sizes *of, jx_equality *to
 {
     for (int out = 0; out < of->at.at[0].nouts; out++) {
         jx_ring ring;
-        const char *by = NULL;
         if (!jx_ring_find(ctx, (int)of->at.count, of->at.at, out, &ring)) {
             to->why = jx_arena_printf(ctx->arena, "no ring is recognised in what result %d adds up",
                                       out);
             return false;
         }
-        if ((to->why = jx_ring_prove(ctx, &ring, &by)))
+        if ((to->why = jx_ring_prove(ctx, &ring, &to->proof)))
             return false;
         add_ring(ctx->arena, of, &ring, out);
         for (int p = 0; p < ring.parts; p++) {

@@ -46,7 +46,8 @@ typedef struct jx_ring {
 bool jx_ring_find(jx_ctx *ctx, int n, const jx_orders *at, int out, jx_ring *to);
 
 /* Whether each of the rule's sums has each chunk once, for all S >= 1.  NULL, or why it is not
- * so or not known, as text of the context's arena; `by` says how it was proved. */
+ * so or not known, as text of the context's arena; `by` says how it was proved, if anything had to
+ * be. */
 const char *jx_ring_prove(jx_ctx *ctx, const jx_ring *ring, const char **by);
 
 /* "(d - i - 1) mod S" */

@@ -47,6 +47,8 @@ def test_what_is_said_of_all_sizes(written):
         if wanted == "identical":
             assert of_all[0]["sizes"].startswith("S >= 1 where S divides axis "), name
             assert "generalised from the program" in of_all[0]["assuming"], name
+            in_order = "in the order of the second program" in of_all[0]["assuming"]
+            assert of_all[0].get("proof") == (None if in_order else "elementary"), name
 
 
 @pytest.mark.parametrize("name, said", [

@@ -28,6 +28,7 @@ class Equality:
     mesh_sizes: str | None = None  # "all": for meshes of all sizes, which `sizes` names
     bits: int | None = None  # of what is identical: error below 2^-bits
     assuming: str | None = None
+    proof: str | None = None  # of all meshes: how the prover knows that each chunk is added once
     why: str | None = None  # of what is undecided
     points: int = 0  # at which both ran
     devices: tuple = (1, 1)
@@ -41,6 +42,7 @@ class Equality:
         elif self.verdict == "identical":
             said = f"identical over the reals, error below 2^-{self.bits}"
             said += f", assuming that {self.assuming}" if self.assuming else ""
+            said += f"; that each chunk is added once is proved (by {self.proof})" if self.proof else ""
             if not self.mesh_sizes:
                 said += f"; no difference in floats at {self.points} points"
         else:
