@@ -215,6 +215,7 @@ static bool prove_results(jx_ctx *ctx, struct jx_mesh_sizes *of, jx_equality *to
                           jx_buffer *rules)
 {
     for (int out = 0; out < of->at.at[0].nouts; out++) {
+        const jx_order *order = &of->at.at[0].outs[out];
         jx_ring ring;
         if (!jx_ring_find(ctx, (int)of->at.count, of->at.at, out, &ring)) {
             to->why = jx_arena_printf(ctx->arena, "no ring is recognised in what result %d adds up",
@@ -228,7 +229,11 @@ static bool prove_results(jx_ctx *ctx, struct jx_mesh_sizes *of, jx_equality *to
             jx_buffer_puts(rules, p || out ? ", " : "");
             put_block(&ring, out, p, rules);
         }
-        put_summed(&ring, &of->at.at[0].outs[out], rules);
+        put_summed(&ring, order, rules);
+        if (order->beside)
+            jx_buffer_printf(rules, order->beside == 1 ? ", and one product that stands alone"
+                                                       : ", and %lld products that stand alone",
+                             (long long)order->beside);
     }
     return true;
 }

@@ -18,6 +18,10 @@ typedef struct ordering {
     int nins;
     jx_field_value *ins;
     const char *why;
+    /* Of one element: */
+    struct numbered *all;
+    int32_t *numbers, *renumbered;
+    int64_t terms; /* with a number, of each element */
 } ordering;
 
 static bool give_up(ordering *o, const char *why)
@@ -123,18 +127,65 @@ static int axis_between(const jx_field_value *in, int64_t a, int64_t b)
     return axis;
 }
 
-/* What changes from the first product to the second. */
-static void look_along(const ordering *o, int64_t terms, const jx_product *of, jx_order *to)
+/* What changes from the first numbered product to the second. */
+static void look_along(const ordering *o, int64_t n, const jx_product *of, jx_order *to)
 {
-    for (int i = 0; terms > 1 && i < of[0].count && i < of[1].count; i++) {
-        uint64_t a = of[0].factors[i], b = of[1].factors[i];
+    const jx_product *two[2] = {NULL, NULL};
+
+    for (int64_t i = 0; i < n; i++)
+        if (o->renumbered[i] >= 0 && o->renumbered[i] < 2)
+            two[o->renumbered[i]] = &of[i];
+    for (int i = 0; two[0] && two[1] && i < two[0]->count && i < two[1]->count; i++) {
+        uint64_t a = two[0]->factors[i], b = two[1]->factors[i];
         int input = JX_FACTOR_INPUT(a), axis;
         if (input != JX_FACTOR_INPUT(b) || a >= b || to->nsummed == JX_MOST_SUMMED)
             continue;
         axis = axis_between(&o->ins[input], JX_FACTOR_ELEMENT(a), JX_FACTOR_ELEMENT(b));
-        if (axis >= 0 && o->ins[input].shape[axis] == terms)
+        if (axis >= 0 && o->ins[input].shape[axis] == to->terms)
             to->summed[to->nsummed++] = (struct jx_summed){input, axis};
     }
+}
+
+static bool is_of_kind(const jx_product *a, const jx_product *b)
+{
+    bool same = a->count == b->count;
+
+    for (int i = 0; same && i < a->count; i++)
+        same = JX_FACTOR_INPUT(a->factors[i]) == JX_FACTOR_INPUT(b->factors[i]);
+    return same;
+}
+
+/* New numbers without what is the only one of its kind, which is -1 then; how many are left.
+ * Where nothing would be left all keep theirs. */
+static int64_t renumber(int64_t n, const jx_product *of, int32_t *to)
+{
+    int64_t left = 0;
+
+    for (int64_t i = 0; i < n; i++) {
+        bool any = false;
+        for (int64_t k = 0; !any && k < n; k++)
+            any = k != i && is_of_kind(&of[i], &of[k]);
+        to[i] = any ? (int32_t)left++ : -1;
+    }
+    for (int64_t i = 0; !left && i < n; i++)
+        to[i] = (int32_t)i;
+    return left ? left : n;
+}
+
+/* The order of one element: its n products `got` among those that are wanted. */
+static bool order_element(ordering *o, int64_t n, const jx_product *got, const jx_product *want,
+                          int32_t *to)
+{
+    int64_t left = renumber(n, want, o->renumbered), next = 0;
+
+    for (int64_t k = 0; k < n; k++)
+        o->all[k] = (numbered){want[k], (int32_t)k};
+    if (left != o->terms || !number_terms(n, got, o->all, o->numbers))
+        return false;
+    for (int64_t k = 0; k < n; k++)
+        if (o->renumbered[o->numbers[k]] >= 0)
+            to[next++] = o->renumbered[o->numbers[k]];
+    return true;
 }
 
 static bool order_result(ordering *o, const jx_field_value *a, const jx_field_value *b,
@@ -142,10 +193,9 @@ static bool order_result(ordering *o, const jx_field_value *a, const jx_field_va
 {
     jx_product *got = JX_NEW_ARRAY(o->ctx->arena, MOST_TERMS, jx_product);
     jx_product *want = JX_NEW_ARRAY(o->ctx->arena, MOST_TERMS, jx_product);
-    numbered *all = JX_NEW_ARRAY(o->ctx->arena, MOST_TERMS, numbered);
     int32_t *of = NULL;
 
-    if (!got || !want || !all || !a->cells || !b->cells || a->count != b->count || !a->count)
+    if (!got || !want || !a->cells || !b->cells || a->count != b->count || !a->count)
         return give_up(o, "a result has no real numbers");
     *to = (jx_order){.rank = a->rank, .count = a->count};
     to->shape = jx_arena_copy(o->above->arena, a->shape, (size_t)a->rank * sizeof *a->shape);
@@ -156,15 +206,15 @@ static bool order_result(ordering *o, const jx_field_value *a, const jx_field_va
         if (products_of(o, &a->cells[i], got) != n)
             return give_up(o, "a result of the first program is no sum of as many products");
         if (!i) {
-            to->terms = n;
+            to->terms = o->terms = renumber(n, want, o->renumbered);
+            to->beside = n - to->terms;
             look_along(o, n, want, to);
             if (n > MOST_NUMBERS / to->count)
                 return give_up(o, "a result has too many products");
-            to->of = of = JX_NEW_ARRAY(o->above->arena, n * to->count, int32_t);
+            to->of = of = JX_NEW_ARRAY(o->above->arena, to->terms * to->count, int32_t);
         }
-        for (int64_t k = 0; k < n; k++)
-            all[k] = (numbered){want[k], (int32_t)k};
-        if (!of || n != to->terms || !number_terms(n, got, all, of + i * n))
+        if (!of || n != to->terms + to->beside ||
+            !order_element(o, n, got, want, of + i * to->terms))
             return give_up(o, "elements of a result do not add up the same products, each once");
     }
     return true;
@@ -191,7 +241,10 @@ static bool order_all(ordering *o, jx_orders *to)
 
     o->nins = q->b.typed->program->entry.jaxpr->nins;
     o->ins = JX_NEW_ARRAY(o->ctx->arena, o->nins + 1, jx_field_value);
-    if (!got || !want || !outs || !o->ins)
+    o->all = JX_NEW_ARRAY(o->ctx->arena, MOST_TERMS, numbered);
+    o->numbers = JX_NEW_ARRAY(o->ctx->arena, MOST_TERMS, int32_t);
+    o->renumbered = JX_NEW_ARRAY(o->ctx->arena, MOST_TERMS, int32_t);
+    if (!got || !want || !outs || !o->ins || !o->all || !o->numbers || !o->renumbered)
         return give_up(o, "there is not enough memory");
     if (nouts[0] > q->nouts || nouts[1] > q->nouts)
         return give_up(o, "an array is declared to be the same on several devices");

@@ -11,11 +11,13 @@
 enum { JX_MOST_SUMMED = 4 };
 
 /* Of one result.  `of` has for each element, in the order of its index, the numbers in the
- * second program of the `terms` products that the first one adds, from 0. */
+ * second program of the `terms` products that the first one adds, from 0.  What is the only one
+ * of its kind (of these inputs), such as a bias, both add once, and it has no number. */
 typedef struct jx_order {
     int rank;
     const int64_t *shape;
     int64_t count, terms;
+    int64_t beside; /* products without a number */
     const int32_t *of;
     /* The axes of inputs along which the second program adds up. */
     int nsummed;

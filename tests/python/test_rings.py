@@ -103,6 +103,19 @@ assert "for all S >= 1 where" in repr(one) and "for 4 devices alone" in repr(one
 more = jaxvet.equal(over(4), product, all_sizes=[over(3), over(8)])(*specs)
 assert more.verdict == "identical" and len(more.equalities) == 4, more
 assert "4, 3 and 8 devices" in more.equalities[-1].assuming
+rows = P("i", None)
+def biased(left, right, bias):
+    return gathered()(left, right) + bias
+def often(left, right, bias):
+    return gathered()(left, right) + lax.psum(bias, "i")
+def reference(left, right, bias):
+    return left @ right + bias
+def of(fun, ins, out):
+    return jaxvet.equal(mapped(fun, mesh((4,), ("i",)), ins, out), reference, all_sizes=True)
+said = of(biased, (rows, rows, rows), rows)(*specs, spec(24, 4))
+assert said.verdict == "identical", said
+assert "(d - i) mod S" in repr(said) and "and one product that stands alone" in repr(said)
+assert of(often, (rows, rows, P()), rows)(*specs, spec(4,)).verdict == "different"
 wrong = gathered(steps=lambda count: 4)
 assert jaxvet.equal(over(4, wrong), product, all_sizes=[over(8, wrong)])(*specs).verdict == "different"
 """

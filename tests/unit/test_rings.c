@@ -42,7 +42,7 @@ static jx_orders orders_by(jx_arena *arena, int devices, const jx_ring *rule)
                     of[x * terms + at * EACH + q] = chunk * EACH + q;
             }
     }
-    *out = (jx_order){2, shape, WIDE * columns, terms, of, 0, {{0, 0}}};
+    *out = (jx_order){.rank = 2, .shape = shape, .count = WIDE * columns, .terms = terms, .of = of};
     return (jx_orders){.devices = devices, .nouts = 1, .outs = out};
 }
 
