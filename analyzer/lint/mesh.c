@@ -390,6 +390,90 @@ static void check_result(jx_mesh_walk *w, const jx_mesh_place *at, int i,
         claim->evidence.why = "nothing shows that all devices have the same";
 }
 
+/* ---- how arrays lie between computations */
+
+/* Each device has what the wanted block is cut from: axes that cut it already come first. */
+static bool is_part_of(jx_axis_names wanted, jx_axis_names had)
+{
+    for (int i = 0; i < had.count; i++)
+        if (i >= wanted.count || strcmp(wanted.at[i], had.at[i]) != 0)
+            return false;
+    return true;
+}
+
+static void put_cut(jx_buffer *to, const jx_axis_names *cut, int rank)
+{
+    jx_buffer_puts(to, "P(");
+    for (int k = 0; k < rank; k++) {
+        jx_buffer_puts(to, k ? ", " : "");
+        jx_buffer_puts(to, cut[k].count > 1 ? "(" : cut[k].count ? "" : "None");
+        for (int i = 0; i < cut[k].count; i++)
+            jx_buffer_printf(to, "%s'%s'", i ? ", " : "", cut[k].at[i]);
+        jx_buffer_puts(to, cut[k].count > 1 ? ")" : "");
+    }
+    jx_buffer_puts(to, ")");
+}
+
+/* A spec by axis of an array. */
+static jx_axis_names *cut_by(const jx_mesh_walk *w, const jx_sharding *how, int rank)
+{
+    jx_axis_names *cut = JX_NEW_ARRAY(jx_mesh_arena(w), rank + 1, jx_axis_names);
+
+    for (int k = 0; cut && k < rank && k < how->rank; k++)
+        cut[k] = how->axes[k];
+    return cut;
+}
+
+static void check_operand(jx_mesh_walk *w, const jx_mesh_place *at, int i,
+                          const jx_mesh_fact *a, const jx_sharding *how)
+{
+    jx_axis_names *wanted = a->cut ? cut_by(w, how, a->rank) : NULL;
+    jx_buffer text = jx_ctx_text(w->lint->ctx);
+    bool moves = false;
+
+    for (int k = 0; wanted && k < a->rank; k++)
+        moves |= jx_mesh_set_of(w, a->cut[k]) && !is_part_of(wanted[k], a->cut[k]);
+    if (moves) {
+        jx_buffer_printf(&text, "operand %d lies as ", i);
+        put_cut(&text, a->cut, a->rank);
+        jx_buffer_puts(&text, ", and is taken as ");
+        put_cut(&text, wanted, a->rank);
+        jx_mesh_suspect(w, at, JX_CODE_MSH024, "%s: devices send it to each other before",
+                        jx_buffer_text(&text));
+    }
+    jx_buffer_free(&text);
+}
+
+static jx_axis_names names_of(const jx_mesh_walk *w, const jx_value *item)
+{
+    int count = item->tag == JX_V_TEXT ? 1 : item->tag == JX_V_TUPLE ? item->count : 0;
+    const char **at = JX_NEW_ARRAY(jx_mesh_arena(w), count + 1, const char *);
+
+    for (int i = 0; at && i < count; i++)
+        at[i] = item->tag == JX_V_TEXT ? item->text : item->items[i]->text;
+    return (jx_axis_names){at ? count : 0, at};
+}
+
+/* Where somebody says how an array lies from there on. */
+static void place(const jx_mesh_walk *w, const jx_eqn *eqn, jx_mesh_fact *out)
+{
+    const jx_value *said = eqn->prim->id == JX_PRIM_sharding_constraint
+                               ? jx_eqn_param(eqn, "sharding")
+                           : eqn->prim->id == JX_PRIM_reshard ? jx_eqn_param(eqn, "dst_sharding")
+                                                              : NULL;
+    const jx_program *program = w->lint->program;
+    jx_axis_names *cut;
+
+    if (!said || said->tag != JX_V_SHARDING || said->count != 1 || said->integer < 0 ||
+        said->integer >= program->nmeshes ||
+        !jx_mesh_alike(&program->meshes[said->integer], w->mesh))
+        return;
+    cut = JX_NEW_ARRAY(jx_mesh_arena(w), out->rank + 1, jx_axis_names);
+    for (int k = 0; cut && k < out->rank && k < said->items[0]->count; k++)
+        cut[k] = names_of(w, said->items[0]->items[k]);
+    out->cut = cut;
+}
+
 static bool use_mesh(jx_mesh_walk *w, const jx_mesh *mesh)
 {
     if (w->mesh && jx_mesh_alike(w->mesh, mesh))
@@ -421,6 +505,10 @@ static bool walk_spread(jx_mesh_walk *w, const jx_mesh_place *at,
         jx_mesh_fact from =
             other ? (jx_mesh_fact){.rank = ins[i].rank, .fixed = ins[i].fixed}
                   : ins[i];
+        if (!around)
+            check_operand(w, at, i, &from, &s->ins.at[i]);
+        if (!around)
+            from.cut = NULL, from.counts = NULL;
         given[i] = block_of(w, &from, &s->ins.at[i]);
     }
     ok = walk_jaxpr(w, &s->body, calls, given, outs);
@@ -436,6 +524,7 @@ static bool walk_spread(jx_mesh_walk *w, const jx_mesh_place *at,
                                  .fixed = outs[i].fixed,
                                  .shared = outs[i].shared,
                                  .narrowed = outs[i].narrowed,
+                                 .cut = around ? NULL : cut_by(w, how, outs[i].rank),
                                  .rank = outs[i].rank};
     }
     w->bound = around;
@@ -474,6 +563,8 @@ static bool walk_eqn(jx_mesh_walk *w, const jx_mesh_place *at,
                 outs[i] = (jx_mesh_fact){.rank = eqn->outs[i]->aval->rank};
         else
             jx_mesh_local(w, at, ins, outs);
+        if (w->mesh && eqn->nouts == 1)
+            place(w, eqn, &outs[0]);
         return true;
     }
     if (jx_eqn_is_unknown(eqn) || !jx_mesh_collective(w, at, ins, outs)) {
@@ -533,13 +624,18 @@ static bool walk_jaxpr(jx_mesh_walk *w, const jx_closed *closed,
     return true;
 }
 
-static bool is_one_mesh(const jx_program *program)
+/* The mesh of the program, if there is but one: others are empty. */
+static const jx_mesh *only_mesh(const jx_program *program)
 {
-    bool one = program->nmeshes > 0;
+    const jx_mesh *found = NULL;
 
-    for (int i = 1; i < program->nmeshes; i++)
-        one &= jx_mesh_alike(&program->meshes[0], &program->meshes[i]);
-    return one;
+    for (int i = 0; i < program->nmeshes; i++) {
+        const jx_mesh *mesh = &program->meshes[i];
+        if (found && mesh->naxes && !jx_mesh_alike(found, mesh))
+            return NULL;
+        found = mesh->naxes ? mesh : found;
+    }
+    return found;
 }
 
 bool jx_lint_mesh(jx_linter *lint)
@@ -550,8 +646,8 @@ bool jx_lint_mesh(jx_linter *lint)
 
     if (!jx_devices_any(lint->program))
         return true;
-    if (is_one_mesh(lint->program))
-        use_mesh(&w, &lint->program->meshes[0]); /* what comes before counts its devices, too */
+    if (only_mesh(lint->program)) /* what comes before counts its devices, too */
+        use_mesh(&w, only_mesh(lint->program));
     ins = facts_of(&w, entry->jaxpr->nins);
     outs = facts_of(&w, entry->jaxpr->nouts);
     for (int i = 0; ins && i < entry->jaxpr->nins; i++)

@@ -316,7 +316,7 @@ static void follow_product(const jx_mesh_walk *w, const jx_eqn *eqn,
     int rank = eqn->outs[0]->aval->rank, n = 0;
     jx_axis_names *cut = new_cut(w, rank);
 
-    for (int i = 0; i < dims->lhs_contracting.count; i++)
+    for (int i = 0; w->bound && i < dims->lhs_contracting.count; i++)
         out->parts |=
             jx_mesh_cut_of(w, &ins[0], (int)dims->lhs_contracting.at[i]) &
             jx_mesh_cut_of(w, &ins[1], (int)dims->rhs_contracting.at[i]);

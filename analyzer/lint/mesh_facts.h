@@ -39,7 +39,9 @@ typedef struct jx_mesh_fact {
     int rank;
     const jx_axis_names
         *cut; /* by axis of the array: the axes of the mesh that cut it into
-                                 blocks, the slowest first; or NULL */
+                                 blocks, the slowest first; or NULL.  Outside of
+                                 all shard_maps: in which blocks it lies on the
+                                 devices, as far as somebody says so */
     const jx_axis_set
         *counts; /* by axis of the array: its elements are one of each device
                                   along these; or NULL */

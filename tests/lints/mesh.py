@@ -318,6 +318,41 @@ def each_alone(x):
     return local(x)
 
 
+# ---- MSH024: what is moved between maps
+
+
+@prog('f32[8,8]')
+def rows_then_columns(x):
+    by_rows = on(LINE, P('i'), P('i'), True)(jnp.sin)
+    by_columns = on(LINE, P(None, 'i'), P(None, 'i'), True)(jnp.cos)
+    return by_columns(2 * by_rows(x) + 1)  #! MSH024
+
+
+@prog('f32[8,8]')
+def placed_otherwise(x):
+    x = lax.with_sharding_constraint(x, jax.sharding.NamedSharding(GRID, P(('x', 'y'))))
+    return on(GRID, P(('y', 'x')), P(('y', 'x')), True)(jnp.sin)(x)  #! MSH024
+
+
+@prog('f32[8,8]', quiet='MSH')
+def turned_between(x):
+    by_rows = on(LINE, P('i'), P('i'), True)(jnp.sin)
+    by_columns = on(LINE, P(None, 'i'), P(None, 'i'), True)(jnp.cos)
+    return by_columns(by_rows(x).T)
+
+
+@prog('f32[8,8]', quiet='MSH')
+def cut_once_more(x):
+    by_rows = on(GRID, P('x'), P('x'), True)(jnp.sin)
+    return on(GRID, P(('x', 'y')), P(('x', 'y')), True)(jnp.cos)(by_rows(x))
+
+
+@prog('f32[8,8]', quiet='MSH')
+def summed_between(x):
+    by_rows = on(LINE, P(None, 'i'), P(None, 'i'), True)(jnp.sin)
+    return on(LINE, P(), P(), True)(jnp.cos)(by_rows(x).sum(-1) @ x)
+
+
 # ---- MSH014, MSH022: in which order blocks come
 
 
