@@ -94,6 +94,12 @@ typedef struct jx_choice {
     double off;
 } jx_choice;
 
+/* Two choices, 1 + their numbers, that no real numbers make both: what depends on both is
+ * nothing.  (Other elements of the same equations may well go this way.) */
+typedef struct jx_conflict {
+    uint32_t one, other;
+} jx_conflict;
+
 /* A square root s of which s^2 is known, and nothing else: neither which of both it is, nor
  * whether it is a multiple of another.  Where two of them meet each is a random number. */
 typedef struct jx_root {
@@ -141,8 +147,8 @@ typedef struct jx_field {
     uint8_t arity[JX_COLOURS], taken[JX_COLOURS];
     int colour;   /* of the equation at hand, or -1 */
     bool spent;   /* more colours, more work or memory than there is */
-    bool vacuous; /* no real numbers go this way */
     JX_VEC(jx_choice) choices;
+    JX_VEC(jx_conflict) conflicts;
     jx_memory *made; /* shared by all evaluations over the ring */
     jx_intern sets;
     jx_intern most; /* jx_most: what is the largest of which */
@@ -222,6 +228,9 @@ jx_cell jx_cell_opaque(jx_field *f, uint64_t function, bool partial, int nins,
                        const jx_cell *const *ins);
 
 /* ---- choices (cell_choices.c) */
+
+/* Whether what depends on all that these two depend on can't be. */
+bool jx_cell_is_impossible(const jx_field *f, const jx_cell *a, const jx_cell *b);
 
 typedef enum jx_cell_order { JX_IS_LT, JX_IS_LE, JX_IS_EQ, JX_IS_NE, JX_IS_GE, JX_IS_GT } jx_cell_order;
 

@@ -66,9 +66,26 @@ static jx_choice *add_choice(jx_field *f, jx_choice like, int arity)
     like.state = like.root ? f->taken[colour] : states[f->taken[colour]];
     for (size_t i = 0; !like.root && i < f->choices.count; i++)
         if (!f->choices.at[i].root && !is_possible(f, &f->choices.at[i], &like))
-            f->vacuous = true;
+            JX_PUSH(f->ctx->arena, &f->conflicts,
+                    (jx_conflict){(uint32_t)i + 1, (uint32_t)f->choices.count + 1});
     JX_PUSH(f->ctx->arena, &f->choices, like);
     return f->choices.count ? &f->choices.at[f->choices.count - 1] : NULL;
+}
+
+static bool depends_on(const jx_field *f, const jx_cell *cell, uint32_t number)
+{
+    return cell->by[f->choices.at[number - 1].colour] == number;
+}
+
+bool jx_cell_is_impossible(const jx_field *f, const jx_cell *a, const jx_cell *b)
+{
+    for (size_t i = 0; i < f->conflicts.count; i++) {
+        const jx_conflict *no = &f->conflicts.at[i];
+        if ((depends_on(f, a, no->one) || depends_on(f, b, no->one)) &&
+            (depends_on(f, a, no->other) || depends_on(f, b, no->other)))
+            return true;
+    }
+    return false;
 }
 
 static void depend(jx_field *f, const jx_choice *on, jx_cell *to)

@@ -20,8 +20,8 @@ enum {
 typedef struct path {
     uint8_t digits[JX_COLOURS];
     int ncolours;
-    bool vacuous;
     jx_cell *a, *b;
+    bool *nothing; /* of an element: no real numbers make all its choices */
     bool *zero; /* of an element: it depends on a choice that came out as zero ... */
     bool *kink; /* ... and nobody asked for equality */
     const jx_field *field;
@@ -190,9 +190,10 @@ static bool evaluate(comparing *c, jx_field *f, path *p)
             return give_up(c, "it takes what is no real number");
     p->a = JX_NEW_ARRAY(arena, c->count + 1, jx_cell);
     p->b = JX_NEW_ARRAY(arena, c->count + 1, jx_cell);
+    p->nothing = JX_NEW_ARRAY(arena, c->count + 1, bool);
     p->zero = JX_NEW_ARRAY(arena, c->count + 1, bool);
     p->kink = JX_NEW_ARRAY(arena, c->count + 1, bool);
-    if (!p->a || !p->b || !p->zero || !p->kink)
+    if (!p->a || !p->b || !p->nothing || !p->zero || !p->kink)
         return give_up(c, "too large");
     for (int s = 0; s < 2; s++) {
         f->asks_nothing = s == 1;
@@ -204,6 +205,7 @@ static bool evaluate(comparing *c, jx_field *f, path *p)
     }
     for (int64_t i = 0; i < c->count; i++) {
         p->kink[i] = true;
+        p->nothing[i] = jx_cell_is_impossible(f, &p->a[i], &p->b[i]);
         look_for_zeros(f, &p->a[i], &p->zero[i], &p->kink[i]);
         look_for_zeros(f, &p->b[i], &p->zero[i], &p->kink[i]);
         if (p->a[i].mixed || p->b[i].mixed)
@@ -223,6 +225,8 @@ static const char *kept(comparing *c, const char *why)
 static bool is_sound(comparing *c, const jx_field *f, const path *p)
 {
     for (int64_t i = 0; i < c->count; i++) {
+        if (p->nothing[i])
+            continue;
         if (p->a[i].kind == JX_CELL_UNKNOWN || p->b[i].kind == JX_CELL_UNKNOWN)
             return give_up(c, kept(c, f->why));
         if (p->b[i].kind != JX_CELL_NUMBER && !p->zero[i])
@@ -237,7 +241,7 @@ static const char *const different = "they differ as formal expressions";
 static bool is_different(const comparing *c, const path *p)
 {
     for (int64_t i = 0; i < c->count; i++)
-        if (!jx_cell_same(&p->a[i], &p->b[i]) && (c->blends || !p->zero[i]))
+        if (!p->nothing[i] && !jx_cell_same(&p->a[i], &p->b[i]) && (c->blends || !p->zero[i]))
             return true;
     return false;
 }
@@ -310,8 +314,8 @@ static bool is_defined_alike(const comparing *c, uint64_t need)
 /* What a needs, b needs too, somewhere. */
 static bool needs_no_more(comparing *c, const path *p)
 {
-    for (int64_t i = 0; !p->vacuous && i < c->count; i++) {
-        const jx_keys *needs = p->a[i].needs;
+    for (int64_t i = 0; i < c->count; i++) {
+        const jx_keys *needs = p->nothing[i] ? NULL : p->a[i].needs;
         for (int k = 0; needs && k < needs->count; k++)
             if (!jx_keys_hold(c->defined, needs->at[k]) && !is_defined_alike(c, needs->at[k]))
                 return give_up(c, "one divides, or takes a root or logarithm, where the "
@@ -363,14 +367,14 @@ static bool follow_paths(comparing *c, uint64_t seed)
             return false;
         memcpy(p.digits, f->taken, sizeof p.digits);
         p.ncolours = f->ncolours;
-        p.vacuous = f->vacuous;
         note(c, f, &p);
-        if (!p.vacuous && !is_sound(c, f, &p))
+        if (!is_sound(c, f, &p))
             return false;
-        if (!p.vacuous && is_different(c, &p))
+        if (is_different(c, &p))
             return give_up(c, different);
-        for (int64_t i = 0; !p.vacuous && i < c->count; i++)
-            c->defined = jx_keys_join(f, c->defined, p.b[i].needs);
+        for (int64_t i = 0; i < c->count; i++)
+            if (!p.nothing[i])
+                c->defined = jx_keys_join(f, c->defined, p.b[i].needs);
         p.field = f;
         JX_PUSH(c->ctx->arena, &c->paths, p);
         c->answer->paths++;
@@ -384,7 +388,7 @@ static bool follow_paths(comparing *c, uint64_t seed)
 /* Whether a path is another that has some zeros in place of signs. */
 static bool is_beside(const path *at, const path *other)
 {
-    if (at->ncolours != other->ncolours || other->vacuous)
+    if (at->ncolours != other->ncolours)
         return false;
     for (int i = 0; i < at->ncolours; i++)
         if (at->digits[i] != 2 && at->digits[i] != other->digits[i])
@@ -444,7 +448,7 @@ static bool is_convention(const comparing *c, const path *at, int64_t i)
 
     for (size_t k = 0; k < c->paths.count; k++) {
         const path *other = &c->paths.at[k];
-        if (!is_beside(at, other) || other->zero[i] ||
+        if (!is_beside(at, other) || other->nothing[i] || other->zero[i] ||
             !jx_cell_same(&other->a[i], &other->b[i]))
             continue;
         if (comes_to(c, at, &at->a[i], &other->a[i]))
@@ -466,7 +470,7 @@ static bool is_continuous(const comparing *c, const path *at, int colour, uint32
             continue;
         any = true;
         for (size_t o = 0; o < c->paths.count; o++)
-            if (is_beside(at, &c->paths.at[o]) &&
+            if (is_beside(at, &c->paths.at[o]) && !c->paths.at[o].nothing[k] &&
                 !meet(c, &at->b[k], &c->paths.at[o].b[k], where))
                 return false;
     }
@@ -490,8 +494,8 @@ static bool is_removable(const comparing *c, const path *at, int64_t i)
 
 static bool compare_path(comparing *c, const path *p)
 {
-    for (int64_t i = 0; !p->vacuous && i < c->count; i++) {
-        if (jx_cell_same(&p->a[i], &p->b[i]))
+    for (int64_t i = 0; i < c->count; i++) {
+        if (p->nothing[i] || jx_cell_same(&p->a[i], &p->b[i]))
             continue;
         if (c->blends || c->question->strict || !p->zero[i] ||
             (!p->kink[i] && (i >= c->derived || !is_removable(c, p, i))) || !is_convention(c, p, i))
@@ -515,7 +519,8 @@ static bool run_round(comparing *c, uint64_t seed)
     c->divisors = c->divisors_of_a = (jx_cell_list){0};
     same = follow_paths(c, seed);
     for (size_t i = 0; same && i < c->paths.count; i++) {
-        any |= !c->paths.at[i].vacuous;
+        for (int64_t k = 0; k < c->count; k++)
+            any |= !c->paths.at[i].nothing[k];
         same = needs_no_more(c, &c->paths.at[i]) && compare_path(c, &c->paths.at[i]);
     }
     same = same && ((any && c->count) || give_up(c, "there is nothing to compare"));

@@ -55,6 +55,16 @@ def test_what_fields_alone_may_call_the_same_is_different(f, g, code):
     assert [finding.code for finding in said.findings] == [code]
 
 
+@pytest.mark.parametrize("one, other", [(1., 2.), (250., 251.), (-1., -2.), (2., 1.), (.1, .3)])
+@pytest.mark.parametrize("below", [False, True])
+def test_thresholds_of_arrays_are_not_the_same(one, other, below):
+    """What one element can't be between both of them says nothing of the others."""
+    def chosen(limit):
+        return lambda x: jnp.where(x < limit if below else x > limit, 2 * x, x)
+    said = jaxvet.equal(chosen(one), chosen(other))(jax.ShapeDtypeStruct((3,), np.float32))
+    assert said.verdict in ("different", "undecided")
+
+
 def test_a_difference_that_no_number_shows_is_undecided():
     said = jaxvet.equal(lambda x: x + 1e-9, lambda x: x)(VECTOR)
     assert said.verdict == "undecided" and "formal expressions" in said.equalities[0].why
