@@ -17,7 +17,8 @@ static bool open_longer(jx_gradding *c)
     if (!c->asked_longer) {
         c->asked_longer = true;
         how.turns = &turns;
-        if (!jx_callee_open(&c->longer, c->typed, &c->rule->primal, &how))
+        bool opened = jx_callee_open(&c->longer, c->typed, &c->rule->primal, &how);
+        if (!opened && c->program->ctx->error.kind != JX_E_LIMIT)
             jx_error_clear(c->program->ctx);
         else if (turns.again == 0 || turns.once > 0)
             jx_callee_close(&c->longer);
