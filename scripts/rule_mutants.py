@@ -243,7 +243,16 @@ class Truth:
     """What a rule gives at the points, and whether a mutant gives the same."""
 
     def __init__(self, document, args):
-        self.document, self.args, self.known = document, args, {}
+        self.document, self.args, self.known, self.passed = document, args, {}, {}
+
+    def _points(self, number, constants):
+        """Points of a rule, with what the program's calls say of its operands."""
+        rule = self.document["rules"][number]
+        if number not in self.passed:
+            self.passed[number] = (fixed_operands(self.document, number),
+                                   equivalence.related_calls(self.document, number))
+        fixed, calls = self.passed[number]
+        return equivalence.Points(self.document, rule, self._sample(rule), constants, fixed, calls)
 
     def of(self, place, mutant):
         """`equivalent`, `convention`, `different` or why that is not known."""
@@ -251,13 +260,11 @@ class Truth:
         rule = document["rules"][place.rule]
         pattern = rule["patterns"][place.pattern]
         constants = constants_of(mutant)
-        points = equivalence.Points(document, rule, self._sample(rule), constants,
-                                    fixed_operands(document, place.rule),
-                                    equivalence.related_calls(document, place.rule))
         new = mutant["rules"][place.rule]
         key = place.rule, place.pattern, tuple(constants)
         try:
             if key not in self.known:
+                points = self._points(place.rule, constants)
                 self.known[key] = points, equivalence.evaluate(document, rule, pattern, points)
             points, (outs, primals, tangents) = self.known[key]
         except Exception as error:
@@ -270,7 +277,7 @@ class Truth:
         tolerance = tolerance_of(document)
         inside = np.ones(len(points.kinds), bool)
         for out in [*outs, *points.operands]:
-            if np.issubdtype(out.dtype, np.inexact):
+            if jax.dtypes.issubdtype(out.dtype, np.inexact):
                 inside &= np.isfinite(out).reshape(len(out), -1).all(1)
         if points.related and "bwd" in pattern:  # the sum alone shows
             tangents, tangents_2 = ([self._paired(pattern, points, t)] for t in (
@@ -289,10 +296,8 @@ class Truth:
 
     def of_stopped(self, place, mutant):
         """A stopped gradient shows in the next order, and in what goes back."""
-        rule = self.document["rules"][place.rule]
-        points = equivalence.Points(self.document, rule, self._sample(rule), [],
-                                    fixed_operands(self.document, place.rule))
         try:
+            points = self._points(place.rule, [])
             before, after = (equivalence.second(
                 one, one["rules"][place.rule], place.pattern, points)
                 for one in (self.document, mutant))
