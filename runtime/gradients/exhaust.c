@@ -246,9 +246,9 @@ static bool exhaust_results(jx_program *program, const jx_exhaust_options *optio
         jx_program *one = jx_exhaust_result(program, k);
         const char *which = jx_arena_printf(ctx->arena, ", result %d", k);
         jx_exhaust_options how = *options;
-        jx_exhausted e = {.subject = which + 2};
+        jx_exhausted e = {0};
         jx_pointwise_fault fault;
-        if (!one)
+        if (!one || !which)
             return false;
         if (reference && reference->entry.jaxpr->nouts == nouts &&
             !(how.reference = jx_exhaust_result(reference, k)))
@@ -258,6 +258,7 @@ static bool exhaust_results(jx_program *program, const jx_exhaust_options *optio
                 return false;
             continue;
         }
+        e.subject = which + 2;
         refused(&e, &fault, ctx);
         JX_PUSH(ctx->arena, to, e);
     }
