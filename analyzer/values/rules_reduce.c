@@ -291,7 +291,11 @@ bool jx_bound_conv(jx_bounding *t)
     const jx_aval *kernel = jx_atom_aval(t->eqn->ins[1]);
     jx_ints spec = p->dimension_numbers.rhs_spec;
     jx_extenting how = jx_bound_how(t);
+    /* What is padded, or lies between, is 0, and multiplied: 0 times infinity is NaN. */
+    jx_known padded = t->ins[0];
     double count = 1;
+
+    padded.is = jx_extent_join(padded.is, jx_extent_of(0));
 
     if (!jx_extent_knows(how.dtype) || spec.count != kernel->rank)
         return true;
@@ -303,6 +307,6 @@ bool jx_bound_conv(jx_bounding *t)
     }
     return jx_bound_give(
         t, &how,
-        jx_extent_sum(&how, products(&how, &t->ins[0], &t->ins[1], false), 0,
+        jx_extent_sum(&how, products(&how, &padded, &t->ins[1], false), 0,
                       count));
 }

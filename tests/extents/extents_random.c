@@ -124,7 +124,22 @@ static const char *const forms[] = {
     "dot_general[dimension_numbers=(([1], [0]), ([], []))] a b",
 };
 
-/* Several equations that belong together: `%` numbers what is new, from the first. */
+/* Rows of four that an array of integers tells. */
+#define INDICES \
+    "%0:i32[4,4] = convert_element_type[new_dtype=int32 weak_type=False] a\n" \
+    "%1:i32[4,4] = add %0 1:i32[]\n" \
+    "%2:i32[4,1] = slice[limit_indices=(4, 1) start_indices=(0, 0) strides=None] %1\n"
+#define ROWS \
+    "GatherDimensionNumbers(offset_dims=(1,), collapsed_slice_dims=(0,), start_index_map=(0,), " \
+    "operand_batching_dims=(), start_indices_batching_dims=())"
+#define SCATTERED \
+    "dimension_numbers=ScatterDimensionNumbers(update_window_dims=(1,), inserted_window_dims=(0,), " \
+    "scatter_dims_to_operand_dims=(0,), operand_batching_dims=(), " \
+    "scatter_indices_batching_dims=()) indices_are_sorted=False " \
+    "mode=GatherScatterMode.FILL_OR_DROP unique_indices=False update_consts=()"
+
+/* Several equations that belong together: `%` numbers what is new, from the first; bodies have
+ * `|` between their equations. */
 static const char *const idioms[] = {
     "%0:$[4] = reduce_max[axes=(1,)] a\n"
     "%1:$[4,4] = broadcast_in_dim[broadcast_dimensions=(0,) shape=(4, 4) sharding=None] %0\n"
@@ -171,6 +186,58 @@ static const char *const idioms[] = {
     "%1:$[4,4] = convert_element_type[new_dtype=@ weak_type=False] %0\n%2:$[4,4] = mul a %1\n",
     "%0:$[4,4] = nextafter a b\n%1:bool[4,4] = ge %0 0.0:$[]\n%2:$[4,4] = select_n %1 0.0:$[] %0\n",
     "%0:$[4,4] = nextafter a b\n%1:bool[4,4] = eq %0 0.0:$[]\n%2:$[4,4] = select_n %1 1.0:$[] %0\n",
+    /* Signs of products; what a mask fills in. */
+    "%0:$[4,4] = mul 0.5:$[] a\n%1:$[4,4] = mul %0 a\n%2:$[4,4] = sqrt %1\n",
+    "%0:$[4,4] = neg a\n%1:$[4,4] = mul %0 b\n%2:$[4,4] = mul %1 a\n%3:$[4,4] = mul b %2\n",
+    "%0:bool[4,4] = gt b 0.5:$[]\n%1:$[4,4] = div a 3.0:$[]\n"
+    "%2:$[4,4] = broadcast_in_dim[broadcast_dimensions=() shape=(4, 4) sharding=None] -30000.0:$[]\n"
+    "%3:$[4,4] = select_n %0 %2 %1\n%4:$[4] = reduce_max[axes=(1,)] %3\n"
+    "%5:$[4,4] = broadcast_in_dim[broadcast_dimensions=(0,) shape=(4, 4) sharding=None] %4\n"
+    "%6:$[4,4] = sub %3 %5\n%7:$[4,4] = exp %6\n",
+    /* What takes places. */
+    INDICES "%3:$[4,4] = gather[dimension_numbers=" ROWS " fill_value=None indices_are_sorted=False "
+            "mode=GatherScatterMode.CLIP slice_sizes=(1, 4) unique_indices=False] b %2\n",
+    INDICES "%3:$[4,4] = gather[dimension_numbers=" ROWS " fill_value=None indices_are_sorted=False "
+            "mode=GatherScatterMode.FILL_OR_DROP slice_sizes=(1, 4) unique_indices=False] b %2\n",
+    INDICES "%3:$[4,4] = scatter-add[" SCATTERED " update_jaxpr={ lambda ; p:$[] q:$[]. let "
+            "r:$[] = add p q in (r,) }] a %2 b\n",
+    INDICES "%3:$[4,4] = scatter[" SCATTERED " update_jaxpr={ lambda ; p:$[] q:$[]. let "
+            " in (q,) }] a %2 b\n",
+    INDICES "%3:i32[4,1] = clamp 0:i32[] %2 3:i32[]\n%4:i32[4,1] = iota[dimension=0 dtype=int32 "
+            "shape=(4, 1) sharding=None] \n%5:i32[4,2] = concatenate[dimension=1] %3 %4\n"
+            "%6:$[4] = gather[dimension_numbers=GatherDimensionNumbers(offset_dims=(), "
+            "collapsed_slice_dims=(0, 1), start_index_map=(0, 1), operand_batching_dims=(), "
+            "start_indices_batching_dims=()) fill_value=None indices_are_sorted=False "
+            "mode=GatherScatterMode.PROMISE_IN_BOUNDS slice_sizes=(1, 1) unique_indices=False] a %5\n",
+    "%0:i32[4,4] = convert_element_type[new_dtype=int32 weak_type=False] b\n"
+    "%1:i32[] = reduce_max[axes=(0, 1)] %0\n%2:$[2,4] = dynamic_slice[slice_sizes=(2, 4)] a %1 0:i32[]\n"
+    "%3:$[4,4] = dynamic_update_slice b %2 1:i32[] %1\n",
+    "%0:$[1,4,4,1] = reshape[dimensions=None new_sizes=(1, 4, 4, 1) sharding=None] a\n"
+    "%1:$[2,2] = slice[limit_indices=(2, 2) start_indices=(0, 0) strides=None] b\n"
+    "%2:$[2,2,1,1] = reshape[dimensions=None new_sizes=(2, 2, 1, 1) sharding=None] %1\n"
+    "%3:$[1,4,4,1] = conv_general_dilated[batch_group_count=1 dimension_numbers=ConvDimensionNumbers("
+    "lhs_spec=(0, 3, 1, 2), rhs_spec=(3, 2, 0, 1), out_spec=(0, 3, 1, 2)) feature_group_count=1 "
+    "lhs_dilation=(1, 1) padding=((1, 0), (0, 1)) precision=None preferred_element_type=None "
+    "rhs_dilation=(1, 1) window_strides=(1, 1)] %0 %2\n"
+    "%4:$[4,4] = reshape[dimensions=None new_sizes=(4, 4) sharding=None] %3\n",
+    /* Loops and branches. */
+    "%0:$[4] = reduce_sum[axes=(1,)] b\n%1:$[4] = scan[jaxpr={ lambda ; p:$[4] q:$[4]. let|"
+    "r:$[4] = mul p q|s:$[4] = tanh r|in (s,) } length=4 num_carry=1 num_consts=0 reverse=False "
+    "unroll=1] %0 a\n",
+    "%0:$[4] = reduce_max[axes=(1,)] b\n%1:$[4] %2:$[4,4] = scan[jaxpr={ lambda ; p:$[4] q:$[4]. let|"
+    "r:$[4] = mul 0.5:$[] p|s:$[4] = add r q|t:$[4] = sub q s|in (s, t) } length=4 num_carry=1 "
+    "num_consts=0 reverse=True unroll=1] %0 a\n",
+    "%0:i32[] %1:$[4,4] = while[body_jaxpr={ lambda ; p:i32[] q:$[4,4]. let|r:i32[] = add p 1:i32[]|"
+    "s:$[4,4] = mul q q|in (r, s) } body_nconsts=0 cond_jaxpr={ lambda ; p:i32[] q:$[4,4]. let|"
+    "r:bool[] = lt p 3:i32[]|in (r,) } cond_nconsts=0] 0:i32[] a\n",
+    "%0:i32[] %1:$[4,4] = while[body_jaxpr={ lambda ; p:i32[] q:$[4,4]. let|r:i32[] = add p 1:i32[]|"
+    "s:$[4,4] = add q 0.75:$[]|in (r, s) } body_nconsts=0 cond_jaxpr={ lambda ; p:i32[] q:$[4,4]. let|"
+    "r:$[] = reduce_max[axes=(0, 1)] q|s:bool[] = lt r 5.0:$[]|t:bool[] = lt p 300:i32[]|"
+    "u:bool[] = and s t|in (u,) } cond_nconsts=0] 0:i32[] a\n",
+    "%0:$[] = reduce_max[axes=(0, 1)] b\n%1:bool[] = gt %0 1.0:$[]\n"
+    "%2:i32[] = convert_element_type[new_dtype=int32 weak_type=False] %1\n"
+    "%3:$[4,4] = cond[branches=( { lambda ; p:$[4,4] q:$[]. let|r:$[4,4] = mul p q|in (r,) } "
+    "{ lambda ; p:$[4,4] q:$[]. let|r:$[4,4] = div p q|in (r,) } )] %2 a %0\n",
     "%0:bool[4,4] = gt a b\n%1:bool[4] = reduce_or[axes=(1,)] %0\n"
     "%2:bool[4,4] = broadcast_in_dim[broadcast_dimensions=(0,) shape=(4, 4) sharding=None] %1\n"
     "%3:$[4,4] = select_n %2 a b\n",
@@ -224,6 +291,8 @@ static void put_form(making *m, const char *form, int first)
             put(m, "%s", m->dtype, 0);
         else if (*at == '@')
             put(m, "%s", m->name, 0);
+        else if (*at == '|')
+            put_char(m, '\n');
         else if (*at == '%')
             put(m, "%sv%d", "", first + *++at - '0');
         else if (alone && (*at == 'a' || *at == 'b'))
@@ -247,10 +316,9 @@ static void add_idiom(making *m)
     const char *form = idioms[below(m->r, sizeof idioms / sizeof *idioms)];
 
     put_form(m, form, m->count);
-    for (const char *at = form; *at; at += strcspn(at, "\n"), at += *at == '\n') {
-        const char *colon = strchr(at, ':');
-        add_value(m, colon && strncmp(colon, ":$[4,4]", 7) == 0);
-    }
+    for (const char *at = form; *at; at += strcspn(at, "\n"), at += *at == '\n')
+        for (const char *result = at; *result == '%'; result += strcspn(result, " ") + 1)
+            add_value(m, strncmp(result + 2, ":$[4,4]", 7) == 0);
 }
 
 static void make(making *m, rng *r)

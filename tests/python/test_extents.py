@@ -223,3 +223,16 @@ def test_each_index_fits_its_own_axis():
     assert proved(lambda x, i: x[jnp.arange(8), i], x, i, prove="in-bounds", i=(0, 2))
     assert not proved(lambda x, i: x[jnp.arange(8), i], x, i, prove="in-bounds", i=(0, 3))
     assert not proved(lambda x, i: x[i, jnp.arange(8)], x, i, prove="in-bounds", i=(0, 2))
+
+
+def test_what_a_convolution_pads_is_multiplied():
+    """0 times an infinity of the kernel is NaN; the image has no zero itself."""
+    def f(x, w):
+        return lax.conv_general_dilated(x, jnp.exp(w), (1, 1), "SAME",
+                                        dimension_numbers=("NHWC", "HWIO", "NHWC"))
+
+    of = lambda *shape: jax.ShapeDtypeStruct(shape, jnp.float32)
+    specs = of(1, 4, 4, 1), of(3, 3, 1, 1)
+    assert not proved(f, *specs, prove="out0 in [0, inf]", x=(1, 2), w=(0, 1000))
+    assert proved(f, *specs, prove="out0 in [0, inf]", x=(1, 2), w=(0, 10))
+    assert jnp.isnan(f(jnp.ones((1, 4, 4, 1)), jnp.full((3, 3, 1, 1), 1000.))).any()
