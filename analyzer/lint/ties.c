@@ -2,8 +2,8 @@
  *
  * Where both operands of a maximum are equal, where several elements are the largest and
  * where what |x| is taken of is 0, there is no derivative.  JAX's rule compares: an operand
- * with the result, or with 0.  That comparison, at the operation's own place, is how a
- * derivative through it is told. */
+ * with the result, with the other operand (since 0.12), or with 0.  That comparison, at the
+ * operation's own place, is how a derivative through it is told. */
 #include "analyzer/lint/look.h"
 #include "analyzer/lint/places.h"
 #include "frontend/ir/params.h"
@@ -12,6 +12,7 @@ typedef struct ties {
     jx_linter *lint;
     const jx_flat *flat;
     int *magnitude; /* by value: the node that takes its absolute value, and 1; or 0 */
+    int *choice;    /* ... the last that takes the greater or the less of it and another */
     bool *told;     /* by node */
 } ties;
 
@@ -37,9 +38,20 @@ static bool is_cut(const jx_flat *flat, const jx_flat_node *node)
     return false;
 }
 
+static bool takes_both(const jx_flat_node *node, const jx_flat_node *test)
+{
+    return node->nins == 2 && ((node->ins[0] == test->ins[0] && node->ins[1] == test->ins[1]) ||
+                               (node->ins[0] == test->ins[1] && node->ins[1] == test->ins[0]));
+}
+
 /* The choice whose derivative the comparison is for; NULL: none. */
 static const jx_flat_node *compared_choice(const ties *t, const jx_flat_node *test)
 {
+    int both = t->choice[test->ins[0]];
+
+    if (both && takes_both(&t->flat->nodes.at[both - 1], test) &&
+        !is_cut(t->flat, &t->flat->nodes.at[both - 1]))
+        return &t->flat->nodes.at[both - 1];
     for (int i = 0; i < 2; i++) {
         const jx_flat_node *node = jx_maker(t->flat, jx_shown(t->flat, test->ins[i]));
         int other = jx_shown(t->flat, test->ins[1 - i]);
@@ -92,14 +104,19 @@ bool jx_lint_ties(jx_linter *lint)
 {
     jx_arena *arena = lint->ctx->arena;
     ties t = {lint, lint->flat, JX_NEW_ARRAY(arena, lint->flat->values.count, int),
+              JX_NEW_ARRAY(arena, lint->flat->values.count, int),
               JX_NEW_ARRAY(arena, lint->flat->nodes.count, bool)};
 
-    if (!t.magnitude || !t.told)
+    if (!t.magnitude || !t.choice || !t.told)
         return false;
     for (size_t n = 0; n < t.flat->nodes.count; n++) {
         const jx_flat_node *node = &t.flat->nodes.at[n];
         switch (jx_looks_at(node) ? node->eqn->prim->id : JX_PRIM_unknown) {
         case JX_PRIM_abs: t.magnitude[node->ins[0]] = (int)n + 1; break;
+        case JX_PRIM_max:
+        case JX_PRIM_min:
+            t.choice[node->ins[0]] = t.choice[node->ins[1]] = (int)n + 1;
+            break;
         case JX_PRIM_ge:
         case JX_PRIM_sign:
             if (node->live)
