@@ -1,4 +1,5 @@
-"""Programs with a defect, and the line that repairs it: `#! CODE: the line afterwards`."""
+"""Programs with a defect, and the line that repairs it: `#! CODE: the line afterwards`, or several
+with ` | ` between them."""
 import jax
 import jax.numpy as jnp
 from jax import lax
@@ -163,5 +164,5 @@ def all_masked(z, y):
 
 @program("f32[4]", grad=1, ranges={"z": (-1, 1)})
 def compiled_without_a_small_number(z):
-    # XLA takes (1 - z) + 1e-12 for (1 + 1e-12) - z.
-    return jnp.sqrt(1. - z ** 2)  #! NUM003: return jnp.sqrt(1. - z ** 2 + 1e-06)
+    # XLA took (1 - z) + 1e-12 for (1 + 1e-12) - z before JAX 0.12.
+    return jnp.sqrt(1. - z ** 2)  #! NUM003: return jnp.sqrt(1. - z ** 2 + 1e-06) | return jnp.sqrt(1. - z ** 2 + 1e-12)

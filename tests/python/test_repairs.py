@@ -79,7 +79,7 @@ def test_lines_are_repaired(number, tmp_path):
         return
     assert f.fix and f.fix["shown"] == "quiet", f
     said = {row["is"].split("  #!")[0].strip() for row in f.fix["lines"]}
-    assert wanted in said
+    assert said & set(wanted.split(" | "))  # by what XLA of that release does
     path = tmp_path / f"repaired_{number}.py"
     path.write_text(repaired(findings))
     again = load(path).PROGRAMS[number]
