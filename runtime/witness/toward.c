@@ -229,8 +229,12 @@ static void halve(way *w, double first, const jx_eqn *eqn)
 static void uncover(way *w, const jx_eqn *eqn)
 {
     jx_hunt *h = w->hunt;
-    bool hidden = false;
+    bool hidden = false, any = false;
 
+    for (int i = 0; i < h->run.nins; i++)
+        any |= w->to[i] && w->apart[i];
+    if (!any || !jx_hunt_run(h, false, 0, NULL))
+        return;
     for (int i = 0; i < h->watch->nroots; i++)
         hidden |= h->watch->roots[i].eqn == eqn;
     for (int i = 0; hidden && i < h->run.nins; i++)
