@@ -34,6 +34,7 @@ typedef struct jx_hunt {
     jx_callee run; /* the program, watched */
     jx_callee glance; /* the same without a watch, if all that a run may show is in its outputs;
                          it takes the inputs of `run` */
+    bool glanced; /* the last run was of that one: the watch tells of one before */
     jx_callee wide; /* the same in double; opened when it is asked for */
     jx_watch *wide_watch;
     bool wide_failed;

@@ -233,7 +233,7 @@ static void uncover(way *w, const jx_eqn *eqn)
 
     for (int i = 0; i < h->run.nins; i++)
         any |= w->to[i] && w->apart[i];
-    if (!any || !jx_hunt_run(h, false, 0, NULL))
+    if (!any || (h->glanced && !jx_hunt_run(h, false, 0, NULL)))
         return;
     for (int i = 0; i < h->watch->nroots; i++)
         hidden |= h->watch->roots[i].eqn == eqn;

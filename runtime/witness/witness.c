@@ -43,6 +43,7 @@ bool jx_hunt_run(jx_hunt *h, bool absorbing, int nexcused, const jx_eqn *const *
     for (int i = 0; i < nexcused; i++)
         h->watch->excused[i] = excused[i];
     h->to->runs++;
+    h->glanced = false;
     if (h->tape)
         jx_tape_rewind(h->tape);
     if (jx_hunt_spend(h, &h->run))
@@ -317,6 +318,7 @@ static bool is_finite_at_a_glance(jx_hunt *h)
     is = jx_exec_run(h->glance.exec, (const void *const *)h->run.in, NULL) &&
          bad_output(&h->glance) < 0;
     if (is) {
+        h->glanced = true;
         h->to->runs++;
         h->operations -= jx_exec_operations(h->glance.exec) + 1 + h->weight;
     }
