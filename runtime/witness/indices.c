@@ -263,6 +263,13 @@ static bool is_dropped_backward(jx_hunt *h, const jx_misuse *misuse)
            is_added_back(h, h->program->entry.jaxpr, frame, 0);
 }
 
+/* Of what is written out for many devices nobody knows what its indices are made of: whether
+ * an input is, and is to blame. */
+static bool is_traced(const jx_hunt *h, const jx_misuse *misuse)
+{
+    return !index_of(misuse).var || jx_origin_of(&h->origins, index_of(misuse));
+}
+
 static void keep(jx_hunt *h, const jx_misuse *found)
 {
     jx_misuse kept = *found, *misuse = &kept;
@@ -283,6 +290,7 @@ static void keep(jx_hunt *h, const jx_misuse *found)
 bool jx_hunt_weigh_indices(jx_hunt *h, int count, const jx_misuse *misuses)
 {
     for (int i = 0; i < count && h->operations > 0; i++)
-        keep(h, &misuses[i]);
+        if (is_traced(h, &misuses[i]))
+            keep(h, &misuses[i]);
     return h->operations > 0;
 }

@@ -318,6 +318,15 @@ def each_alone(x):
     return local(x)
 
 
+@prog('f32[8,4]', 'i32[5]', quiet='IDX')
+def indices_that_are_given(x, i):
+    @on(LINE, (P('i'), P()), P('i'), True)
+    def local(x, i):
+        i = lax.pcast(i, 'i', to='varying')
+        return x.at[:, i].set(2 * x[:, i])
+    return local(x, i)
+
+
 # ---- MSH024: what is moved between maps
 
 
