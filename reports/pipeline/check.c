@@ -119,11 +119,13 @@ static bool fill(jx_ctx *keep, jx_report *report, jx_analysis *analysis,
     return ok;
 }
 
-/* Below error, what is in somebody else's file is not for this user to mend. */
+/* Below error, what is in somebody else's file is not for this user to mend; nor is a
+ * derivative rule there, which gradcheck is for. */
 static bool is_hidden(const jx_finding *finding)
 {
     return finding->where.file && finding->where.kind == JX_FILE_LIBRARY &&
-           finding->level < JX_ERROR;
+           (finding->level < JX_ERROR ||
+            strncmp(jx_code_of(finding->code)->id, "DRV", 3) == 0);
 }
 
 static void put_aside_hidden(jx_report *report)

@@ -185,7 +185,7 @@ static void lines_from_disk_end_where_the_file_does(void **state)
     jx_sources_free(sources);
 }
 
-static void errors_in_libraries_are_not_hidden(void **state)
+static void errors_in_libraries_are_not_hidden_but_of_rules(void **state)
 {
     jx_ctx *keep = jx_ctx_new(0);
     variant library = plain;
@@ -197,6 +197,12 @@ static void errors_in_libraries_are_not_hidden(void **state)
     assert_int_equal(report.findings.count, 1);
     assert_int_equal(report.hidden, 0);
     report.findings.at[0].level = JX_WARNING;
+    assert_true(jx_check_finish(keep, &report, false, NULL));
+    assert_int_equal(report.findings.count, 0);
+    assert_int_equal(report.hidden, 1);
+    report = check(keep, library);
+    report.findings.at[0].code = JX_CODE_DRV001;
+    assert_int_equal(report.findings.at[0].level, JX_ERROR);
     assert_true(jx_check_finish(keep, &report, false, NULL));
     assert_int_equal(report.findings.count, 0);
     assert_int_equal(report.hidden, 1);
@@ -776,7 +782,7 @@ int main(void)
         cmocka_unit_test(fingerprints_outlive_moved_lines_and_renamed_files),
         cmocka_unit_test(fingerprints_never_come_from_the_disk),
         cmocka_unit_test(lines_from_disk_end_where_the_file_does),
-        cmocka_unit_test(errors_in_libraries_are_not_hidden),
+        cmocka_unit_test(errors_in_libraries_are_not_hidden_but_of_rules),
         cmocka_unit_test(a_record_holds_all_of_a_report),
         cmocka_unit_test(a_damaged_record_is_no_report),
         cmocka_unit_test(a_comment_suppresses_and_is_then_used),

@@ -100,6 +100,10 @@ class Report:
         self.assumptions = list(program.get("assumptions", ()))
         #: What is proved of values, and in which semantics.
         self.proofs = list(program.get("proofs", ()))
+        #: How many findings comments accept, and how many are in libraries' files
+        #: (`check(f, arguments=["--deps"])` has those, too).
+        self.suppressed = program.get("suppressed", 0)
+        self.hidden = program.get("hidden", 0)
         #: Sizes for which the program's own integers do not wrap; none: all.
         self.conditions = list(program.get("conditions", ()))
 
@@ -131,7 +135,10 @@ class Report:
                   if (n := sum(f.level == level for f in self.findings))]
         claims = ", ".join(f"{count} {verdict}"
                            for verdict, count in self.claims.items())
-        return f"{self.name}: {', '.join(counts) or 'no findings'}; {claims}"
+        aside = [f"{count} {what}" for count, what in (
+            (self.hidden, "not shown, in libraries' files"),
+            (self.suppressed, "suppressed by comments")) if count]
+        return f"{self.name}: {', '.join([*counts, *aside]) or 'no findings'}; {claims}"
 
     def __repr__(self) -> str:
         parts = [str(item) for item in (*self.findings, *self.undecided)]
