@@ -196,8 +196,8 @@ bool jx_grad_stands(jx_gradding *c, const double *d, jx_functional f, double val
 
     return !says_nothing(c, value, scale, off, t) &&
            confirmed(c, d, f, value, scale, t) && !cancels(c, d, f, value, t) &&
-           !jx_grad_is_rounding(c, d, f, off) &&
            !jx_grad_depends_on_start(c, d, f, off, t) &&
+           !jx_grad_is_rounding(c, d, f, off) &&
            (!isfinite(value) ||
             (!jx_grad_is_noise(c, d, f, off) && !jx_grad_is_unseen(c, d, f, value, off)));
 }

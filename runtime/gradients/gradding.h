@@ -393,7 +393,7 @@ bool jx_grad_same_primals(jx_gradding *c, jx_callee *rule, int first);
 int jx_grad_ignored(const jx_gradding *c);
 /* gradneglect.c: names an argument that the rule makes nothing of, if that is what is wrong. */
 void jx_grad_look_for_ignored(jx_gradding *c, const double *d);
-/* Where disagreements say nothing, notes at a point of the sample whether an argument is
+/* Where a loop explains what a rule is off by, notes at a point of the sample whether an argument is
  * ignored all the same; once all points are done, that is what is wrong. */
 void jx_grad_neglects(jx_gradding *c);
 void jx_grad_weigh_ignored(jx_gradding *c);

@@ -67,16 +67,22 @@ static bool is_moved_by_program(jx_gradding *c, int operand)
                   jx_plan_in(c->primal.plan, operand)->bytes) != 0;
 }
 
+/* Of the results, what no tolerance explains. */
+static const double much = 0.05;
+
+enum { UNSURE = -1, STILL = -2 };
+
 /* The component that moves most along a span alone, by a part of the results that no
- * tolerance explains, and as the function's own derivative has it; or -1. */
+ * tolerance explains, and as the function's own derivative has it; or UNSURE; or STILL, if
+ * none moves as much. */
 static int most_moved(jx_gradding *c, int span, double *alone)
 {
-    static const double part = 0.05, near = 1e-2;
+    static const double near = 1e-2;
     double size = 0, most = 0;
     int which = -1;
 
     if (!sample_alone(c, c->x, span, alone)) /* in proportion: slopes are parts of it */
-        return -1;
+        return UNSURE;
     jx_grad_own_along(c, alone);
     for (int j = 0; j < c->out.size; j++) {
         size = fmax(size, isfinite(c->samples[j]) ? fabs(c->samples[j]) : 0);
@@ -87,7 +93,7 @@ static int most_moved(jx_gradding *c, int span, double *alone)
     }
     bool agreed = which >= 0 && c->has_along &&
                   fabs(c->along[which] - c->again[which].value) <= near * most;
-    return agreed && most > part * size ? which : -1;
+    return most <= much * size ? STILL : agreed ? which : UNSURE;
 }
 
 /* Keeps what the point shows, of that component along a span alone. */
@@ -113,14 +119,14 @@ void jx_grad_neglects(jx_gradding *c)
     int span = jx_grad_ignored(c), which;
     double *alone;
 
-    if (span < 0 || !c->converges || c->second || c->intent || c->most_work ||
+    if (span < 0 || !c->loops || c->second || c->intent || c->most_work ||
         c->point->kind != JX_AT_SAMPLE || jx_grad_is_foreign(c) || c->ignores < 0)
         return;
     alone = jx_grad_room(c, (size_t)c->in.size + 1, sizeof *alone);
-    which = alone ? most_moved(c, span, alone) : -1;
-    if (which < 0 || !is_moved_by_program(c, c->in.port[span]))
+    which = alone ? most_moved(c, span, alone) : UNSURE;
+    if (which == STILL || (which >= 0 && !is_moved_by_program(c, c->in.port[span])))
         c->ignores = -1;
-    else if (c->ignores++ == 0)
+    else if (which >= 0 && c->ignores++ == 0)
         note_ignored(c, alone, which);
     free(alone);
 }
@@ -135,15 +141,36 @@ static void start_elsewhere(jx_gradding *c, int span)
     jx_space_scatter(&c->in, c->x, &c->primal);
 }
 
+/* Whether only what is ignored moves along d, and the function hardly does: where a loop
+ * begins, it comes from a little. */
+static bool is_start_alone(const jx_gradding *c, const double *d, jx_functional f, int span,
+                           double off)
+{
+    const jx_span_of *s = &c->in.spans[span];
+    double reach = 0, size = 0;
+
+    for (int i = 0; i < c->in.size; i++) {
+        if (d[i] != 0 && (i < s->at || i >= s->at + s->count))
+            return false;
+        reach = fmax(reach, d[i] != 0 ? fabs(c->x[i]) : 0);
+    }
+    for (int j = 0; j < c->out.size; j++)
+        size += fabs(c->samples[j]) * (f.weights ? fabs(f.weights[j]) : j == f.only);
+    return off * reach <= much * size;
+}
+
 bool jx_grad_depends_on_start(jx_gradding *c, const double *d, jx_functional f, double off,
                               const jx_target *t)
 {
     enum { STARTS = 3 };
     int span = c->loops ? jx_grad_ignored(c) : -1;
     size_t n = (size_t)c->in.size, m = (size_t)c->out.size;
-    double *kept = span < 0 ? NULL : jx_grad_room(c, n + m + 1, sizeof *kept);
+    double *kept;
     bool depends = false;
 
+    if (span >= 0 && is_start_alone(c, d, f, span, off))
+        return true;
+    kept = span < 0 ? NULL : jx_grad_room(c, n + m + 1, sizeof *kept);
     if (!kept)
         return false;
     memcpy(kept, c->x, n * sizeof *kept);
@@ -164,7 +191,7 @@ bool jx_grad_depends_on_start(jx_gradding *c, const double *d, jx_functional f, 
 
 void jx_grad_weigh_ignored(jx_gradding *c)
 {
-    if (c->wrong || c->ignores <= 0)
+    if (c->wrong || c->ignores < (c->cautious ? 1 : 2))
         return;
     say_ignored(c, jx_grad_ignored(c), c->ignored);
     c->witness = c->ignored_witness;

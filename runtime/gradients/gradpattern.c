@@ -108,6 +108,28 @@ static void fill_left_out(jx_gradding *c)
     }
 }
 
+/* Makes an argument 0 where others are not, an integer among them; false if there is none. */
+static bool zero_argument(jx_gradding *c)
+{
+    int operand = c->rule->nconsts + (int)c->point->scale;
+    const jx_port *port;
+
+    if (operand >= c->primal.nins || c->primal.nins - c->rule->nconsts < 2 ||
+        c->calling->fixed[operand])
+        return false;
+    port = jx_plan_in(c->primal.plan, operand);
+    for (int s = 0; s < c->in.count; s++)
+        if (c->in.port[s] == operand && !jx_span_has(&c->in.spans[s], 0))
+            return false;
+    for (int s = 0; s < c->in.count; s++)
+        if (c->in.port[s] == operand)
+            memset(c->x + c->in.spans[s].at, 0,
+                   (size_t)c->in.spans[s].count * sizeof *c->x);
+    if (port->aval->dtype != JX_KEY)
+        memset(c->primal.in[operand], 0, port->bytes);
+    return port->aval->dtype != JX_KEY;
+}
+
 static bool prepare_point(jx_gradding *c)
 {
     if (c->point->kind != JX_AT_GIVEN) {
@@ -119,6 +141,8 @@ static bool prepare_point(jx_gradding *c)
             jx_spans_keep(c->in.spans, c->in.count, c->x);
         keep_order(c);
     }
+    if (c->point->kind == JX_AT_ZEROED && !zero_argument(c))
+        return false;
     for (int s = 0; s < c->in.count; s++)
         for (int i = 0; i < c->in.spans[s].count; i++)
             if (c->point->kind == JX_AT_GIVEN &&

@@ -47,6 +47,7 @@ static const jx_point fixed[] = {
     {JX_AT_EQUAL, 1000, "all 1000"},
     {JX_AT_EQUAL, -1000, "all -1000"},
     {JX_AT_QUARTERS, 1, "multiples of 1/4"},
+    {JX_AT_QUARTERS, 4, "integers"},
     {JX_AT_NORMAL, 1e-5, "normal, scale 1e-5"},
     {JX_AT_SPD, 1, "positive definite matrices"},
 };
@@ -55,6 +56,9 @@ static const jx_point of_sample[JX_SAMPLE_POINTS] = {
     {JX_AT_SAMPLE, 0, "the sample"},
     {JX_AT_SAMPLE, 0.1, "near the sample"},
     {JX_AT_ROUNDED, 1, "the sample, rounded"},
+    {JX_AT_ZEROED, 0, "the sample with argument 0 at zero"},
+    {JX_AT_ZEROED, 1, "the sample with argument 1 at zero"},
+    {JX_AT_ZEROED, 2, "the sample with argument 2 at zero"},
     {JX_AT_SAMPLE, 0.5, "around the sample"},
 };
 
@@ -691,10 +695,11 @@ static double element(const jx_point *point, jx_rng *rng, double sample)
     case JX_AT_POSITIVE: return point->scale * (fabs(jx_rng_normal(rng)) + 0.3);
     case JX_AT_UNIT: return 0.05 + 0.9 * jx_rng_uniform(rng);
     case JX_AT_EQUAL: return point->scale;
-    case JX_AT_QUARTERS: return round(4 * jx_rng_normal(rng)) / 4;
+    case JX_AT_QUARTERS: return point->scale * round(4 * jx_rng_normal(rng)) / 4;
     case JX_AT_AROUND: return around(point->scale, rng);
     case JX_AT_SAMPLE: return sample * (1 + point->scale * jx_rng_normal(rng));
     case JX_AT_ROUNDED: return round(sample) != 0 ? round(sample) : sample;
+    case JX_AT_ZEROED: return sample;
     case JX_AT_GIVEN:
     case JX_AT_NORMAL:
     case JX_AT_SPD: break;

@@ -22,12 +22,13 @@ typedef enum jx_point_kind {
     JX_AT_POSITIVE, /* scale * (|N(0, 1)| + 0.3) */
     JX_AT_UNIT,     /* uniform in (0.05, 0.95) */
     JX_AT_EQUAL,    /* every element is `scale` */
-    JX_AT_QUARTERS, /* N(0, 1) rounded to quarters: ties */
+    JX_AT_QUARTERS, /* scale * N(0, 1) rounded to quarters: ties */
     JX_AT_SPD,      /* square matrices positive definite, others normal */
     JX_AT_AROUND,   /* `scale` (a constant of the code) + N(0, 1) / 8 */
     JX_AT_GIVEN,    /* as it stands: nothing is drawn */
     JX_AT_SAMPLE,   /* the caller's sample times (1 + scale * N(0, 1)) */
     JX_AT_ROUNDED,  /* its integers: series end there, powers are no longer of any base */
+    JX_AT_ZEROED,   /* the sample, but for argument number `scale`, which is 0 */
 } jx_point_kind;
 
 typedef struct jx_point {
@@ -39,7 +40,7 @@ typedef struct jx_point {
 /* The caller's sample first, if there is one, in JX_SAMPLE_POINTS ways; the fixed kinds,
  * the most telling first, then one around each constant that the jaxprs hold (at most
  * `most`), in the arena of the program. */
-enum { JX_SAMPLE_POINTS = 4 };
+enum { JX_SAMPLE_POINTS = 7 };
 const jx_point *jx_points_make(const jx_program *program,
                                const jx_jaxpr *const *jaxprs, int njaxprs,
                                bool sample, int *count);

@@ -18,7 +18,7 @@ static double largest_of(const jx_gradding *c, int component)
  * matter of rounding. */
 static bool jumps(jx_gradding *c, int component, double off)
 {
-    enum { AROUND = 8 };
+    enum { AROUND = 24 }; /* a sign that is random is the same 8 times now and then */
     double *y = c->samples, least = y[component], most = least;
 
     for (int k = 0; k < AROUND; k++) {

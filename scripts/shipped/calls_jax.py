@@ -137,6 +137,8 @@ CALLS = {
     'special.sici large': (special.sici, POSITIVE * 3),
     'special.expn': (lambda x: special.expn(2, x), POSITIVE),
     'special.expn 5': (lambda x: special.expn(5, x), POSITIVE),
+    'special.expn of several orders': (special.expn, jnp.array([0, 1, 3]),
+                                       jnp.array([.4, 1.3, 2.6])),
     'special.poch': (special.poch, POSITIVE, UNIT),
     'special.hyp1f1': (special.hyp1f1, jnp.array([.7, 1.3, 2.]), jnp.array([1.5, 2.5, 3.]),
                        jnp.array([-.8, .4, 2.])),

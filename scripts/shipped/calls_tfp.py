@@ -59,7 +59,8 @@ def summed_over(x):
     """A density whose parts lie along an axis that is mapped."""
     distribute = tfp.experimental.distribute
     return jax.vmap(lambda x: distribute.make_psum_function(
-        lambda x: -x ** 2 / 2, in_axes=('i',), out_axes=('i',))(x), axis_name='i')(x)
+        lambda x: -x ** 2 / 2, in_axes=('i',), out_axes=('i',),
+        out_dtype=jnp.float32)(x), axis_name='i')(x)
 
 
 def shared(x, y):

@@ -121,3 +121,12 @@ def test_a_rule_that_is_wrong_at_integers_alone_is_wrong(ends, codes_of):
             along_b = jnp.where(b == jnp.round(b), along_b - 1e-2 * x ** 2, along_b)
         return value, along_b * tangents[0] - b * (1 - x) ** (b - 1) * tangents[1]
     assert codes(power, jnp.float32(1.3), jnp.float32(.4)) == codes_of
+
+
+def test_what_is_passed_twice_is_ignored_only_where_both_are():
+    """As lax.custom_root passes what its functions close over, once for each of them."""
+    def cube_root(a):
+        def solve(f, x):
+            return jax.lax.fori_loop(0, 30, lambda _, x: x - f(x) / jax.grad(f)(x), x)
+        return jax.lax.custom_root(lambda x: x ** 3 + x - a, a / 2, solve, lambda g, y: y / g(1.))
+    assert codes(cube_root, jnp.float32(3.)) == []
