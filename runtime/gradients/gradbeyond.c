@@ -3,6 +3,18 @@
 #include "runtime/gradients/gradding.h"
 #include "runtime/plan_rules.h"
 
+/* Of the operands that move, the first that is the same value as each in every call. */
+static const int *ties_of(const jx_typed *typed, const jx_rule *rule, const jx_calling *calling)
+{
+    const int *of = calling->ties + rule->nconsts;
+    int n = rule->nins - rule->nconsts, *to = JX_NEW_ARRAY(typed->program->ctx->arena, n + 1, int);
+
+    for (int i = 0; to && i < n; i++)
+        while (of[to[i]] != of[i])
+            to[i]++;
+    return to;
+}
+
 /* A rule's own derivative is that of what the rule computes, as if that were a function
  * and its rule. */
 static void check_second_order(const jx_typed *typed, const jx_gradcheck_options *options,
@@ -15,7 +27,8 @@ static void check_second_order(const jx_typed *typed, const jx_gradcheck_options
                          .function = &derived->says,
                          .derivative = &derived->next,
                          .nmoved = rule->nins - rule->nconsts,
-                         .zeros = rule->patterns[0].zeros};
+                         .zeros = rule->patterns[0].zeros,
+                         .ties = ties_of(typed, rule, calling)};
     jx_gradding base = {.typed = typed,
                         .options = options,
                         .how = how,

@@ -262,6 +262,7 @@ typedef struct jx_grad_pair {
     int nmoved;
     const char *zeros;
     const bool *fixed; /* of the first `nmoved`: those that are the base's `fixed`; or NULL */
+    const int *ties;   /* ... and the first of them that is the same value as each; or NULL */
 } jx_grad_pair;
 
 /* `base` has what is to be known of the check beside the rule. */

@@ -35,7 +35,7 @@ static made_up *make_up(jx_arena *arena, const jx_grad_pair *pair)
         bool moves = i < pair->nmoved && jx_has_tangent(ins[i]) &&
                      !(pair->zeros && pair->zeros[i] == '1');
         zeros[i] = moves ? '0' : '1';
-        ties[i] = i;
+        ties[i] = i < pair->nmoved && pair->ties ? pair->ties[i] : i;
         fixed[i] = i < pair->nmoved && pair->fixed && pair->fixed[i];
     }
     m->pattern = (jx_rule_pattern){.zeros = zeros};

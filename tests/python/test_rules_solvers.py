@@ -130,3 +130,12 @@ def test_what_is_passed_twice_is_ignored_only_where_both_are():
             return jax.lax.fori_loop(0, 30, lambda _, x: x - f(x) / jax.grad(f)(x), x)
         return jax.lax.custom_root(lambda x: x ** 3 + x - a, a / 2, solve, lambda g, y: y / g(1.))
     assert codes(cube_root, jnp.float32(3.)) == []
+
+
+def test_operands_that_are_one_value_are_so_in_second_order():
+    def root(a):
+        def solve(f, x):
+            return jax.lax.fori_loop(0, 30, lambda _, x: x - f(x) / jax.grad(f)(x), x)
+        return jax.lax.custom_root(lambda x: x ** 3 + x - a, 1., solve, lambda g, y: y / g(1.))
+    report = jaxvet.gradcheck(root)(jnp.float32(2.5))
+    assert not report.findings and not report.undecided
