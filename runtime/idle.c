@@ -52,18 +52,10 @@ static bool hands_on(const jx_eqn *eqn)
     switch (eqn->prim->id) {
     case JX_PRIM_cond:
     case JX_PRIM_scan:
-    case JX_PRIM_while:
-    case JX_PRIM_stop_gradient:
-    case JX_PRIM_copy:
-    case JX_PRIM_copy_p:
-    case JX_PRIM_optimization_barrier:
-    case JX_PRIM_device_put:
-    case JX_PRIM_name:
-    case JX_PRIM_sharding_constraint:
-    case JX_PRIM_reshard:
-    case JX_PRIM_layout_constraint:
-    case JX_PRIM_relayout: return true;
-    default: return jx_field_is_move(eqn) || (eqn->typed && jx_eqn_callee(eqn));
+    case JX_PRIM_while: return true;
+    default:
+        return jx_prim_is_identity(eqn->prim->id) || jx_field_is_move(eqn) ||
+               (eqn->typed && jx_eqn_callee(eqn));
     }
 }
 

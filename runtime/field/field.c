@@ -376,19 +376,7 @@ static bool is_exact(const jx_eqn *eqn, const jx_field_value *ins)
 
 static bool is_identity(const jx_eqn *eqn)
 {
-    switch (eqn->prim->id) {
-    case JX_PRIM_stop_gradient:
-    case JX_PRIM_copy:
-    case JX_PRIM_copy_p:
-    case JX_PRIM_optimization_barrier:
-    case JX_PRIM_device_put:
-    case JX_PRIM_name:
-    case JX_PRIM_sharding_constraint:
-    case JX_PRIM_reshard:
-    case JX_PRIM_layout_constraint:
-    case JX_PRIM_relayout: return eqn->nins == eqn->nouts;
-    default: return false;
-    }
+    return jx_prim_is_identity(eqn->prim->id) && eqn->nins == eqn->nouts;
 }
 
 /* Integers as numbers: to be converted, or an exponent. */
