@@ -14,26 +14,47 @@ static double largest_of(const jx_gradding *c, int component)
     return s->spans[i].largest;
 }
 
-/* Whether the function jumps as far close by: where it does, which side is taken is a
- * matter of rounding. */
-static bool jumps(jx_gradding *c, int component, double off)
+/* The function's results around a point, within `by` of it: how far they lie apart, and how
+ * near the nearest of them is to a number. */
+typedef struct around {
+    double range, nearest;
+} around;
+
+static around look_around(jx_gradding *c, int component, double by, double number)
 {
     enum { AROUND = 24 }; /* a sign that is random is the same 8 times now and then */
     double *y = c->samples, least = y[component], most = least;
+    around found = {.nearest = fabs(least - number)};
 
     for (int k = 0; k < AROUND; k++) {
         for (int i = 0; i < c->in.size; i++)
-            c->moved[i] = c->x[i] + 1e-13 * fmax(1, fabs(c->x[i])) * jx_rng_normal(&c->rng);
+            c->moved[i] = c->x[i] + by * fmax(1, fabs(c->x[i])) * jx_rng_normal(&c->rng);
         jx_space_scatter(&c->in, c->moved, &c->primal);
         if (!jx_grad_call(c, &c->primal))
             continue;
         jx_space_gather(&c->out, &c->primal, 0, c->along);
         least = fmin(least, c->along[component]);
         most = fmax(most, c->along[component]);
+        found.nearest = fmin(found.nearest, fabs(c->along[component] - number));
     }
     c->has_along = false; /* its room was used */
     jx_space_scatter(&c->in, c->x, &c->primal);
-    return most - least > (isfinite(off) ? fabs(off) / 4 : 1e-3 * (1 + fabs(y[component])));
+    found.range = most - least;
+    return found;
+}
+
+/* Whether the function jumps as far close by: where it does, which side is taken is a
+ * matter of rounding; and where it jumps to what the rule has as near as constants of the
+ * code are known, of theirs. */
+static bool jumps(jx_gradding *c, int component, double says)
+{
+    double value = c->samples[component], off = value - says;
+
+    if (look_around(c, component, 1e-13, says).range >
+        (isfinite(off) ? fabs(off) / 4 : 1e-3 * (1 + fabs(value))))
+        return true;
+    return isfinite(off) &&
+           look_around(c, component, c->tolerance, says).nearest <= fabs(off) / 16;
 }
 
 static bool run_flushed(const jx_gradding *c, jx_callee *f, int shift, bool flush, double *y)
@@ -73,7 +94,7 @@ bool jx_grad_same_primals(jx_gradding *c, jx_callee *rule, int first)
         if (!isfinite(y[j]) || fabs(y[j]) > largest_of(c, j) || fabs(y[j] - z[j]) <= slack ||
             (fabs(y[j] - z[j]) <= 1e-3 * (1 + fabs(y[j])) &&
              jx_grad_is_rounded_value(c, j, y[j] - z[j])) ||
-            jumps(c, j, y[j] - z[j]) || is_subnormal(c, rule, first, j) ||
+            jumps(c, j, z[j]) || is_subnormal(c, rule, first, j) ||
             jx_grad_is_noisy_value(c, j, y[j] - z[j]))
             continue;
         c->code = JX_CODE_DRV010;
