@@ -59,6 +59,34 @@ bool jx_dtype_is_narrower(jx_dtype to, jx_dtype from)
            jx_dtype_of(to)->bits < jx_dtype_of(from)->bits;
 }
 
+bool jx_dtype_holds(jx_dtype to, jx_dtype from)
+{
+    if (!jx_dtype_is_float(to) || !jx_dtype_is_float(from))
+        return false;
+    if (to == JX_F8_E8M0FNU || (to == JX_F16 && from == JX_F8_E8M0FNU)) /* powers of two alone */
+        return to == from;
+    return to == from || jx_dtype_is_narrower(from, to);
+}
+
+double jx_dtype_whole(jx_dtype dtype)
+{
+    switch (dtype) {
+    case JX_F64: return 0x1p53;
+    case JX_F32: return 0x1p24;
+    case JX_F16: return 0x1p11;
+    case JX_BF16: return 0x1p8;
+    case JX_F8_E4M3:
+    case JX_F8_E4M3B11FNUZ:
+    case JX_F8_E4M3FN:
+    case JX_F8_E4M3FNUZ: return 16;
+    case JX_F8_E3M4: return 15; /* its largest is 15.5 */
+    case JX_F8_E5M2:
+    case JX_F8_E5M2FNUZ: return 8;
+    case JX_F4_E2M1FN: return 4;
+    default: return -1;
+    }
+}
+
 jx_dtype jx_dtype_narrowed(jx_dtype dtype)
 {
     switch (dtype) {

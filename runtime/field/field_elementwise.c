@@ -166,7 +166,18 @@ static jx_cell boolean(jx_field *f, jx_prim_id id, const jx_cell *a, const jx_ce
     return boolean(f, JX_PRIM_or, &left, &right);
 }
 
-/* A conversion between floats rounds if it narrows: a function of which nothing is known. */
+/* Whether each number that it may be is one of the dtype's.  Of integers that are not known
+ * JAX makes numbers of 32 bits as if they were real. */
+static bool is_kept(jx_dtype from, jx_dtype to, const jx_cell *x)
+{
+    if (x->kind || !jx_dtype_is_float(to) || jx_dtype_holds(to, from))
+        return true;
+    if (fabs(x->about) <= jx_dtype_whole(to) && floor(x->about) == x->about)
+        return true;
+    return jx_dtype_is_integer(from) && isnan(x->about) && jx_dtype_of(to)->bits >= 32;
+}
+
+/* A conversion that may round is a function of which nothing is known. */
 static jx_cell convert(jx_field *f, jx_dtype from, jx_dtype to, const jx_cell *x)
 {
     jx_cell zero = jx_cell_integer(f, 0);
@@ -175,8 +186,7 @@ static jx_cell convert(jx_field *f, jx_dtype from, jx_dtype to, const jx_cell *x
         return from == JX_BOOL ? *x : jx_cell_compare(f, JX_IS_NE, x, &zero);
     if (from == JX_BOOL)
         return jx_cell_number(f, x);
-    if (!jx_dtype_is_narrower(to, from) || x->kind ||
-        (fabs(x->about) <= 256 && floor(x->about) == x->about))
+    if (is_kept(from, to, x))
         return *x;
     return jx_cell_opaque(f, NARROWED + (uint64_t)to, false, 1, &x);
 }

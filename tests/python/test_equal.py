@@ -70,6 +70,38 @@ def test_a_difference_that_no_number_shows_is_undecided():
     assert said.verdict == "undecided" and "formal expressions" in said.equalities[0].why
 
 
+def in_f8(x):
+    return x.astype(jnp.float8_e4m3fn)
+
+
+@pytest.mark.parametrize("made, real", [
+    (lambda x: x.astype(jnp.bfloat16).astype(jnp.float16), lambda x: x.astype(jnp.bfloat16)),
+    (lambda x: x.astype(jnp.float16).astype(jnp.bfloat16), lambda x: x.astype(jnp.float16)),
+    (lambda x: in_f8(x).astype(jnp.float8_e4m3fnuz), in_f8),
+    (lambda x: in_f8(x).astype(jnp.float8_e5m2), in_f8),
+    (lambda x: jnp.full_like(x, 17).astype(jnp.float8_e4m3fn), lambda x: jnp.full_like(x, 17)),
+    (lambda x: jnp.full(8, 257, jnp.int32).astype(jnp.bfloat16), lambda x: jnp.full_like(x, 257)),
+    (lambda x: jnp.full(8, 70000, jnp.int32).astype(jnp.float16),
+     lambda x: jnp.full_like(x, 70000)),
+])
+def test_conversions_that_round_are_none_over_the_reals(made, real):
+    """Each of these differs; beside 1 hardly a float shows it."""
+    def beside(of):
+        return lambda x: 1 + 1e-20 * (of(x).astype(jnp.float32) - real(x).astype(jnp.float32)).sum()
+    said = jaxvet.equal(beside(made), beside(real))(VECTOR)
+    assert said.verdict in ("different", "undecided")
+
+
+@pytest.mark.parametrize("f, g", [
+    (lambda x: x * jnp.full(8, 256, jnp.int32).astype(jnp.bfloat16).astype(jnp.float32),
+     lambda x: 256 * x),
+    (lambda x: in_f8(x).astype(jnp.float16).astype(jnp.float32),
+     lambda x: in_f8(x).astype(jnp.bfloat16).astype(jnp.float32)),
+])
+def test_conversions_that_keep_all_are_accepted(f, g):
+    assert jaxvet.equal(f, g)(VECTOR).verdict == "identical"
+
+
 @pytest.mark.parametrize("f, g", [
     (jax.nn.relu, lambda x: jnp.where(x > 0, x, 0)),
     (lambda x: jnp.clip(x, -1, 1), lambda x: jnp.minimum(jnp.maximum(x, -1), 1)),
