@@ -154,7 +154,7 @@ typedef struct jx_field {
     jx_intern most; /* jx_most: what is the largest of which */
     jx_intern compared; /* jx_compared: which of two is larger where a choice holds */
     jx_intern met;      /* likewise: which number is a maximum of its set where one holds */
-    bool asks_for_nan;  /* something is compared with itself, or asked whether it is finite */
+    bool asks_for_nan;  /* something is compared with itself or infinity, or asked if finite */
     jx_inverses inverses[JX_MOST_LEVELS]; /* where there are planes */
     int64_t opaque; /* random numbers that were made for arguments */
     double degree;  /* of these arguments, at most */

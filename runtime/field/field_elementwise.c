@@ -143,6 +143,13 @@ static bool compares(jx_prim_id id, jx_cell_order *order)
     }
 }
 
+/* x == inf, and x > -inf. */
+static bool asks_for_infinity(const jx_cell *a, const jx_cell *b)
+{
+    return (a->kind == JX_CELL_INFINITE && b->kind == JX_CELL_NUMBER) ||
+           (b->kind == JX_CELL_INFINITE && a->kind == JX_CELL_NUMBER);
+}
+
 static jx_cell larger(jx_field *f, const jx_cell *a, const jx_cell *b, bool larger)
 {
     const jx_cell *both[] = {a, b};
@@ -232,8 +239,10 @@ static jx_cell element(jx_field *f, const jx_eqn *eqn, const jx_field_value *ins
     jx_cell_order order;
     bool partial;
 
-    if (compares(id, &order))
+    if (compares(id, &order)) {
+        f->asks_for_nan |= asks_for_infinity(x[0], x[1]);
         return jx_cell_compare(f, order, x[0], x[1]);
+    }
     if (id == JX_PRIM_select_n && eqn->nins == 3) {
         jx_cell made = jx_cell_select(f, x[0], x[1], x[2]);
         return to == JX_BOOL ? jx_cell_as_bool(made) : made;

@@ -70,6 +70,17 @@ def test_a_difference_that_no_number_shows_is_undecided():
     assert said.verdict == "undecided" and "formal expressions" in said.equalities[0].why
 
 
+@pytest.mark.parametrize("asks, holds", [
+    (jnp.isnan, False), (jnp.isinf, False), (jnp.isfinite, True), (lambda x: x != x, False),
+    (lambda x: x == jnp.inf, False), (lambda x: x > -jnp.inf, True),
+    (lambda x: jnp.abs(x) < jnp.inf, True)])
+def test_who_asks_for_what_is_not_finite_is_told(asks, holds):
+    said = jaxvet.equal(lambda x: jnp.where(asks(x), x, x + 1e-20 * x[0]),
+                        lambda x: x if holds else x + 1e-20 * x[0])(VECTOR)
+    assert said.verdict in ("different", "undecided") or (
+        "inputs are finite" in said.equalities[0].assuming)
+
+
 def in_f8(x):
     return x.astype(jnp.float8_e4m3fn)
 
