@@ -1,8 +1,8 @@
 /* live.c - see live.h. */
 #include "analyzer/transform/live.h"
 
-#include "frontend/ir/params.h"
 #include "frontend/ir/effects.h"
+#include "frontend/ir/params.h"
 
 typedef struct walk {
     jx_live *to;
@@ -75,21 +75,27 @@ static void walk_jaxpr(walk *w, const jx_jaxpr *jaxpr, const bool *outs)
         walk_eqn(w, &jaxpr->eqns[i], needed);
 }
 
-bool jx_live_add(jx_live *to, jx_arena *arena, const jx_jaxpr *root)
+bool jx_live_add_some(jx_live *to, jx_arena *arena, const jx_jaxpr *root,
+                      const bool *wanted)
 {
     walk w = {to, arena};
-    bool *all = JX_NEW_ARRAY(arena, root->nouts + 1, bool);
 
     if (!to->met.arena) {
         jx_map_init(&to->wanted, arena);
         jx_map_init(&to->met, arena);
         jx_map_init(&to->needed, arena);
     }
+    walk_jaxpr(&w, root, wanted);
+    return !jx_arena_failed(arena);
+}
+
+bool jx_live_add(jx_live *to, jx_arena *arena, const jx_jaxpr *root)
+{
+    bool *all = JX_NEW_ARRAY(arena, root->nouts + 1, bool);
+
     for (int i = 0; all && i < root->nouts; i++)
         all[i] = true;
-    if (all)
-        walk_jaxpr(&w, root, all);
-    return !jx_arena_failed(arena);
+    return all && jx_live_add_some(to, arena, root, all);
 }
 
 const bool *jx_live_wanted(const jx_live *of, const jx_jaxpr *jaxpr)

@@ -18,6 +18,9 @@ typedef struct jx_live {
  * several.  False without memory. */
 bool jx_live_add(jx_live *to, jx_arena *arena, const jx_jaxpr *root);
 
+/* The same where those results are wanted that `wanted` has. */
+bool jx_live_add_some(jx_live *to, jx_arena *arena, const jx_jaxpr *root, const bool *wanted);
+
 /* Which results of a jaxpr are wanted where it was met; NULL: it was not. */
 const bool *jx_live_wanted(const jx_live *of, const jx_jaxpr *jaxpr);
 

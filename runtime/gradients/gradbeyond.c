@@ -28,7 +28,12 @@ static void check_second_order(const jx_typed *typed, const jx_gradcheck_options
                          .derivative = &derived->next,
                          .nmoved = rule->nins - rule->nconsts,
                          .zeros = rule->patterns[0].zeros,
-                         .ties = ties_of(typed, rule, calling)};
+                         .ties = ties_of(typed, rule, calling),
+                         .wanted = rule->vjp || !calling->wanted
+                                   ? NULL
+                                   : jx_grad_wanted_of_jvp(typed->program->ctx->arena, rule,
+                                                           &rule->patterns[0],
+                                                           calling->wanted)};
     jx_gradding base = {.typed = typed,
                         .options = options,
                         .how = how,

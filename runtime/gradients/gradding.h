@@ -241,6 +241,10 @@ const jx_rule_outcome *jx_grad_outcomes(const jx_program *program);
 /* gradwanted.c: by number of a rule, which results of its function the program has a use for,
  * or other rules have.  NULL without memory. */
 const bool *const *jx_grad_wanted(const jx_program *program);
+/* Of what a jvp rule gives, results and then tangents: what is wanted if those results of its
+ * function are.  NULL without memory. */
+bool *jx_grad_wanted_of_jvp(jx_arena *arena, const jx_rule *rule, const jx_rule_pattern *p,
+                            const bool *wanted);
 /* The program, with what its rules are held against; itself where nothing is known. */
 bool jx_grad_derive(jx_program **program, jx_derived *derived);
 
@@ -263,6 +267,7 @@ typedef struct jx_grad_pair {
     const char *zeros;
     const bool *fixed; /* of the first `nmoved`: those that are the base's `fixed`; or NULL */
     const int *ties;   /* ... and the first of them that is the same value as each; or NULL */
+    const bool *wanted; /* of the results: those that anybody has a use for; or NULL */
 } jx_grad_pair;
 
 /* `base` has what is to be known of the check beside the rule. */

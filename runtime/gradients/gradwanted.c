@@ -5,23 +5,64 @@
 #include "analyzer/transform/live.h"
 #include "runtime/gradients/gradding.h"
 
-/* Adds what these jaxprs want of the functions of rules, but of that one (-1: of all): a rule
- * calls its own function for its value. */
-static bool add_wanted(const jx_program *program, const jx_jaxpr *const *roots, int count,
-                       int but, bool **wanted)
+/* Adds what `live` has met of the functions of rules, but of that one (-1: of all): a rule
+ * calls its own function for its value.  Whether any is new. */
+static bool add_wanted(const jx_program *program, const jx_live *live, int but,
+                       bool **wanted)
 {
-    jx_live live = {0};
+    bool new = false;
 
-    for (int i = 0; i < count; i++)
-        if (roots[i] && !jx_live_add(&live, program->ctx->arena, roots[i]))
-            return false;
     for (int r = 0; r < program->nrules; r++) {
         const jx_rule *rule = program->rules[r];
-        const bool *here = live.wanted.arena && r != but
-                               ? jx_live_wanted(&live, rule->primal.jaxpr)
+        const bool *here = live->wanted.arena && r != but
+                               ? jx_live_wanted(live, rule->primal.jaxpr)
                                : NULL;
-        for (int i = 0; here && i < rule->nouts; i++)
+        for (int i = 0; here && i < rule->nouts; i++) {
+            new |= here[i] && !wanted[r][i];
             wanted[r][i] |= here[i];
+        }
+    }
+    return new;
+}
+
+bool *jx_grad_wanted_of_jvp(jx_arena *arena, const jx_rule *rule,
+                            const jx_rule_pattern *p, const bool *wanted)
+{
+    int n = p->jvp.jaxpr->nouts, next = rule->nouts;
+    bool *to = JX_NEW_ARRAY(arena, n + 1, bool);
+
+    for (int i = 0; to && i < rule->nouts && i < n; i++) {
+        to[i] = wanted[i];
+        if (!(p->out_zeros && p->out_zeros[i] == '1') && next < n)
+            to[next++] = wanted[i];
+    }
+    for (int i = 0; to && next != n && i < n; i++)
+        to[i] = true; /* it does not fit */
+    return to;
+}
+
+/* Adds what the code of rules wants of each other; false without memory. */
+static bool add_of_rules(const jx_program *program, bool **wanted, bool *more)
+{
+    jx_arena *arena = program->ctx->arena;
+
+    *more = false;
+    for (int r = 0; r < program->nrules; r++) {
+        jx_live live = {0};
+        for (int i = 0; i < program->rules[r]->npatterns; i++) {
+            const jx_rule_pattern *p = &program->rules[r]->patterns[i];
+            const bool *some =
+                p->jvp.jaxpr ? jx_grad_wanted_of_jvp(arena, program->rules[r],
+                                                     p, wanted[r])
+                             : NULL;
+            if ((p->jvp.jaxpr &&
+                 !(some &&
+                   jx_live_add_some(&live, arena, p->jvp.jaxpr, some))) ||
+                (p->fwd.jaxpr && !jx_live_add(&live, arena, p->fwd.jaxpr)) ||
+                (p->bwd.jaxpr && !jx_live_add(&live, arena, p->bwd.jaxpr)))
+                return false;
+        }
+        *more |= add_wanted(program, &live, r, wanted);
     }
     return true;
 }
@@ -30,16 +71,16 @@ const bool *const *jx_grad_wanted(const jx_program *program)
 {
     jx_arena *arena = program->ctx->arena;
     bool **wanted = JX_NEW_ARRAY(arena, program->nrules + 1, bool *);
-    bool good = wanted != NULL;
+    bool good = wanted != NULL, more = true;
+    jx_live live = {0};
 
     for (int r = 0; good && r < program->nrules; r++)
-        good = (wanted[r] = JX_NEW_ARRAY(arena, program->rules[r]->nouts + 1, bool)) != NULL;
-    good = good && add_wanted(program, &program->entry.jaxpr, 1, -1, wanted);
-    for (int r = 0; good && r < program->nrules; r++)
-        for (int i = 0; good && i < program->rules[r]->npatterns; i++) {
-            const jx_rule_pattern *p = &program->rules[r]->patterns[i];
-            const jx_jaxpr *code[] = {p->jvp.jaxpr, p->fwd.jaxpr, p->bwd.jaxpr};
-            good = add_wanted(program, code, 3, r, wanted);
-        }
+        good = (wanted[r] = JX_NEW_ARRAY(arena, program->rules[r]->nouts + 1,
+                                         bool)) != NULL;
+    good = good && jx_live_add(&live, arena, program->entry.jaxpr);
+    if (good)
+        add_wanted(program, &live, -1, wanted);
+    while (good && more)
+        good = add_of_rules(program, wanted, &more);
     return good ? (const bool *const *)wanted : NULL;
 }

@@ -46,8 +46,11 @@ static made_up *make_up(jx_arena *arena, const jx_grad_pair *pair)
                         .primal = *pair->function,
                         .npatterns = 1,
                         .patterns = &m->pattern};
-    m->calling = (jx_calling){
-        .ties = ties, .fixed = fixed, .any_fixed = pair->fixed != NULL, .reached = true};
+    m->calling = (jx_calling){.ties = ties,
+                              .fixed = fixed,
+                              .any_fixed = pair->fixed != NULL,
+                              .reached = true,
+                              .wanted = pair->wanted};
     return m;
 }
 

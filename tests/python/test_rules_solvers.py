@@ -139,3 +139,20 @@ def test_operands_that_are_one_value_are_so_in_second_order():
         return jax.lax.custom_root(lambda x: x ** 3 + x - a, 1., solve, lambda g, y: y / g(1.))
     report = jaxvet.gradcheck(root)(jnp.float32(2.5))
     assert not report.findings and not report.undecided
+
+
+def test_what_nobody_uses_is_not_asked_in_second_order():
+    """Which a rule computes once more beside its tangents."""
+    def root_and_more(a):
+        @jax.custom_jvp
+        def root(a):
+            x = jax.lax.fori_loop(0, 20, lambda _, x: (x + a / x) / 2, a + 1.)
+            return x, a * jnp.sin(a)
+
+        @root.defjvp
+        def jvp(primals, tangents):
+            x, more = root(*primals)
+            return (x, more), (tangents[0] / (2 * x), jnp.zeros_like(more))
+        return root(a)
+    assert codes(lambda a: root_and_more(a)[0], jnp.float32(2.5)) == []
+    assert codes(lambda a: root_and_more(a)[1], jnp.float32(2.5)) != []
