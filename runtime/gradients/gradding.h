@@ -92,6 +92,7 @@ typedef struct jx_gradding {
     int against;             /* points that disagree */
     int under_way, agreed_under_way; /* points where that was asked of the function's loops, and
                                 where they were and the rule agreed */
+    bool stuck_met;          /* what disagreed did not move at the sample */
     int unseen;              /* disagreements that gradmean.c excused */
     bool shaken;             /* what the own derivative denied last, constants explained */
     int ignores;             /* points of the sample that show an argument ignored; -1: one
@@ -372,6 +373,10 @@ bool jx_grad_is_in_domain(jx_gradding *c);
 /* gradsettled.c: whether the function's loops have come to where they lead, at the point and
  * around it: as many turns again change nothing, so that its slopes are those of that. */
 bool jx_grad_is_settled(jx_gradding *c);
+/* Whether what disagreed last does not move at all at a point that was drawn, though it
+ * depends on each of the inputs elsewhere: a search that is stuck where it may not go on.
+ * Where the program's own values are such, it has no such excuse. */
+bool jx_grad_finds_nothing(jx_gradding *c);
 /* Whether they are far from it at the point, all that they give: a rule that is right there follows the loops'
  * turns, and does not rely on where these lead. */
 bool jx_grad_is_under_way(jx_gradding *c);

@@ -361,6 +361,11 @@ static bool visit_point(jx_gradding *c)
         }
         return true;
     }
+    if (c->iterative && !c->most_work && jx_grad_finds_nothing(c)) {
+        c->wrong = c->witness = NULL;
+        c->code = JX_CODE_NONE;
+        return true;
+    }
     c->against++;
     if (c->wrong_at >= 0)
         c->opposed[c->wrong_at]++;

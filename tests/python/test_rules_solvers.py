@@ -156,3 +156,34 @@ def test_what_nobody_uses_is_not_asked_in_second_order():
         return root(a)
     assert codes(lambda a: root_and_more(a)[0], jnp.float32(2.5)) == []
     assert codes(lambda a: root_and_more(a)[1], jnp.float32(2.5)) != []
+
+
+def test_a_search_that_is_stuck_at_its_bounds_accuses_nobody():
+    """The minimum of (y - a) ** 2 + cosh(y) between -1 and 1, by its derivative's sign."""
+    @jax.custom_jvp
+    def lowest(a):
+        def halve(_, ends):
+            low, high = ends
+            y = (low + high) / 2
+            up = 2 * (y - a) + jnp.sinh(y) > 0
+            return jnp.where(up, low, y), jnp.where(up, y, high)
+        y = sum(jax.lax.fori_loop(0, 40, halve, (jnp.float32(-1.), jnp.float32(1.)))) / 2
+        return y - (2 * (y - a) + jnp.sinh(y)) / (2 + jnp.cosh(y)) * (jnp.abs(y) < 0.99)
+
+    @lowest.defjvp
+    def jvp(primals, tangents):
+        y = lowest(*primals)
+        return y, 2 / (2 + jnp.cosh(y)) * tangents[0]
+    assert codes(lowest, jnp.float32(.8)) == []
+
+
+def test_a_search_that_the_program_has_at_its_bounds_is_judged_there():
+    """The same by a projected gradient, whose rule does not know of the bounds."""
+    def box(a):
+        return jax.lax.fori_loop(
+            0, 60, lambda _, y: jnp.clip(y - .2 * (2 * (y - a) + jnp.sinh(y)), -1., 1.),
+            jnp.zeros_like(a))
+    unaware = jax.custom_jvp(box)
+    unaware.defjvp(lambda p, t: (box(*p), 2 / (2 + jnp.cosh(box(*p))) * t[0]))
+    assert codes(unaware, jnp.float32(.3)) == []
+    assert codes(unaware, jnp.float32(5.)) == ["DRV001"]
