@@ -24,6 +24,12 @@ typedef struct entry {
     char text[240];      /* of the last one: written before `steps` */
 } entry;
 
+/* Of the board, which has one behind the other: of whole words, so that each is aligned. */
+typedef struct part {
+    entry entry;
+    atomic_int flag; /* the first rank's: something is wrong */
+} part;
+
 typedef struct group {
     struct group *next;
     MPI_Comm comm;
@@ -37,7 +43,6 @@ typedef struct ranks {
     group *groups;
     MPI_Comm machine;
     MPI_Win window;
-    entry *board;      /* of this machine's ranks */
     int *number;       /* of each rank on the board; -1: it is elsewhere */
     uint64_t *met;     /* the step of each rank when this one last met it */
     bool speaks; /* it was the first to raise the flag */
@@ -74,7 +79,7 @@ static void pause_a_moment(int round)
 
 static bool open_board(ranks *r)
 {
-    MPI_Aint size = sizeof(entry) + sizeof(atomic_int);
+    MPI_Aint size = sizeof(part);
     MPI_Group all, here;
     int count, unit, *from, *to;
     void *mine, *first;
@@ -83,7 +88,7 @@ static bool open_board(ranks *r)
         MPI_Win_allocate_shared(size, 1, MPI_INFO_NULL, r->machine, &mine, &r->window) ||
         MPI_Win_shared_query(r->window, 0, &size, &unit, &first))
         return false;
-    memset(mine, 0, sizeof(entry) + sizeof(atomic_int));
+    memset(mine, 0, sizeof(part));
     MPI_Comm_size(r->machine, &count);
     r->number = malloc((size_t)r->comm.count * sizeof *r->number);
     r->met = calloc((size_t)r->comm.count, sizeof *r->met);
@@ -110,23 +115,23 @@ static bool open_board(ranks *r)
 static entry *entry_of(const ranks *r, int rank)
 {
     MPI_Aint size;
-    void *at;
+    part *at;
     int unit;
 
     if (r->number[rank] < 0 ||
         MPI_Win_shared_query(r->window, r->number[rank], &size, &unit, &at))
         return NULL;
-    return at;
+    return &at->entry;
 }
 
 static atomic_int *flag_of(const ranks *r)
 {
     MPI_Aint size;
-    char *at;
+    part *at;
     int unit;
 
     MPI_Win_shared_query(r->window, 0, &size, &unit, &at);
-    return (atomic_int *)(void *)(at + sizeof(entry));
+    return &at->flag;
 }
 
 static void write_on_board(const ranks *r, int state, const char *text)
