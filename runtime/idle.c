@@ -54,7 +54,7 @@ static bool hands_on(const jx_eqn *eqn)
     case JX_PRIM_scan:
     case JX_PRIM_while: return true;
     default:
-        return jx_prim_is_identity(eqn->prim->id) || jx_field_is_move(eqn) ||
+        return jx_prim_in_family(eqn->prim->id, "identity") || jx_field_is_move(eqn) ||
                (eqn->typed && jx_eqn_callee(eqn));
     }
 }

@@ -64,8 +64,8 @@ static double magnitude(const samples *s)
 }
 
 /* Rounding as it shows in a difference over this step: a few operations' worth
- * in f, beneath which there are no numbers at all, and the table's weights; 32 was found to cover the least of the table's
- * many estimates, where 8 did not. */
+ * in f, beneath which there are no numbers at all, and the table's weights; 32 was found
+ * to cover the least of the table's many estimates, where 8 did not. */
 static double rounding(const samples *s, double magnitude_of_f, int i)
 {
     return 32 * (s->epsilon * magnitude_of_f + DBL_TRUE_MIN) / s->h[i];

@@ -287,7 +287,8 @@ static int holder(const jx_devices *s, const jx_p_manual_computation *p,
             found = index == wanted[k];
         }
         for (int k = 0; k < s->mesh->naxes && found; k++)
-            found = cuts(s, p, how, k) || jx_mesh_stand(s->mesh, d, k) == jx_mesh_stand(s->mesh, device, k);
+            found = cuts(s, p, how, k) ||
+                    jx_mesh_stand(s->mesh, d, k) == jx_mesh_stand(s->mesh, device, k);
         if (found)
             return d;
     }

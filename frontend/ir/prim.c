@@ -61,20 +61,3 @@ bool jx_prim_rearranges(jx_prim_id id)
     default: return false;
     }
 }
-
-bool jx_prim_is_identity(jx_prim_id id)
-{
-    switch (id) {
-    case JX_PRIM_stop_gradient:
-    case JX_PRIM_copy:
-    case JX_PRIM_copy_p:
-    case JX_PRIM_optimization_barrier:
-    case JX_PRIM_device_put:
-    case JX_PRIM_name:
-    case JX_PRIM_sharding_constraint:
-    case JX_PRIM_reshard:
-    case JX_PRIM_layout_constraint:
-    case JX_PRIM_relayout: return true;
-    default: return false;
-    }
-}

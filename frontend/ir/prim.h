@@ -30,8 +30,5 @@ bool jx_prim_in_family(jx_prim_id id, const char *family);
 /* Whether its result has the elements of its first operand, each as it was and none beside,
  * in other places, some left out or repeated. */
 bool jx_prim_rearranges(jx_prim_id id);
-/* Whether each result is the operand of its number as it is: it says something of that to
- * compilers and transformations alone. */
-bool jx_prim_is_identity(jx_prim_id id);
 
 #endif

@@ -12,8 +12,8 @@
 #include <string.h>
 
 /* An array of the file, of that dtype and shape; NULL: there is none, or (*ok) another. */
-static const void *said_of(const jx_culprit_search *s, const jx_npz *npz, const jx_aval *aval, int i,
-                           bool *ok)
+static const void *said_of(const jx_culprit_search *s, const jx_npz *npz, const jx_aval *aval,
+                           int i, bool *ok)
 {
     jx_ctx *ctx = s->typed->program->ctx;
     const char *name = jx_arena_printf(ctx->arena, "out%d", i);

@@ -126,7 +126,8 @@ static bool assume(jx_ctx *keep, const jx_rule_reports *rules, bool batching, jx
     jx_buffer_printf(&text,
                      "%d %s rule%s right: no disagreement at %d point%s%s "
                      "(jaxvet gradcheck says more)",
-                     count, batching ? "batching" : "derivative", count == 1 ? " is" : "s are", least, least == 1 ? "" : "s",
+                     count, batching ? "batching" : "derivative", count == 1 ? " is" : "s are", least,
+                     least == 1 ? "" : "s",
                      count == 1 ? "" : " or more of each");
     JX_PUSH(keep->arena, &report->assumptions, jx_arena_take(keep->arena, &text));
     return jx_ok(keep);

@@ -232,7 +232,14 @@ jx_cell jx_cell_opaque(jx_field *f, uint64_t function, bool partial, int nins,
 /* Whether what depends on all that these two depend on can't be. */
 bool jx_cell_is_impossible(const jx_field *f, const jx_cell *a, const jx_cell *b);
 
-typedef enum jx_cell_order { JX_IS_LT, JX_IS_LE, JX_IS_EQ, JX_IS_NE, JX_IS_GE, JX_IS_GT } jx_cell_order;
+typedef enum jx_cell_order {
+    JX_IS_LT,
+    JX_IS_LE,
+    JX_IS_EQ,
+    JX_IS_NE,
+    JX_IS_GE,
+    JX_IS_GT,
+} jx_cell_order;
 
 jx_cell jx_cell_bool(bool value);
 jx_cell jx_cell_compare(jx_field *f, jx_cell_order order, const jx_cell *a, const jx_cell *b);
@@ -248,8 +255,9 @@ jx_cell jx_cell_not(jx_field *f, const jx_cell *a);
 /* The largest (or smallest) of some.  It does not matter in which order and how often
  * they come, and the largest of largest ones is that of all; of two it is what a comparison
  * selects.  Only where jx_field.sets_of_most. */
-/* Notes that where `choice` holds, both numbers are equal; that where it holds, `more` is at least `less`; what a choice selects of two
- * numbers, if it is noted that these are they: their maximum or minimum. */
+/* Notes that where `choice` holds, both numbers are equal; that where it holds, `more` is at
+ * least `less`; what a choice selects of two numbers, if it is noted that these are they:
+ * their maximum or minimum. */
 void jx_cell_note_meeting(jx_field *f, const jx_cell *choice, const jx_cell *a,
                           const jx_cell *b);
 void jx_cell_note_order(jx_field *f, const jx_cell *choice, const jx_cell *more,

@@ -376,7 +376,7 @@ static bool is_exact(const jx_eqn *eqn, const jx_field_value *ins)
 
 static bool is_identity(const jx_eqn *eqn)
 {
-    return jx_prim_is_identity(eqn->prim->id) && eqn->nins == eqn->nouts;
+    return jx_prim_in_family(eqn->prim->id, "identity") && eqn->nins == eqn->nouts;
 }
 
 /* Integers as numbers: to be converted, or an exponent. */

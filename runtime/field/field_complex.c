@@ -207,8 +207,9 @@ static bool is_plain(const jx_eqn *eqn, const jx_field_value *ins)
     if (eqn->prim->id != JX_PRIM_convert_element_type)
         return true;
     return jx_dtype_is_complex(to) &&
-           (jx_dtype_is_complex(from) ? to == from || to == JX_C128
-                                      : jx_dtype_is_float(from) && !jx_dtype_is_narrower(jx_dtype_real(to), from));
+           (jx_dtype_is_complex(from)
+                ? to == from || to == JX_C128
+                : jx_dtype_is_float(from) && !jx_dtype_is_narrower(jx_dtype_real(to), from));
 }
 
 static bool run_elements(jx_field *f, jx_field_program *program, const jx_eqn *eqn,

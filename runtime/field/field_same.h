@@ -44,7 +44,8 @@ typedef struct jx_field_answer {
 /* Whether `a` gives what `b` does, wherever `b` is defined.  At a kink, where two compared
  * numbers are equal, `a` may give what both give on one side of it, or their mean: that is
  * then among the assumptions.  Where it was asked for equality it may do so as well, if the
- * function is there what it comes to from both sides, as x log y with 0 for x = 0 is.  False only without memory. */
+ * function is there what it comes to from both sides, as x log y with 0 for x = 0 is.  False
+ * only without memory. */
 bool jx_field_same(const jx_field_question *question, jx_field_answer *answer);
 
 #endif

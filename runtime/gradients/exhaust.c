@@ -302,5 +302,6 @@ bool jx_exhaust(jx_program *program, const jx_exhaust_options *options,
                                          jx_user_frame(e.stack)->line)
                        : NULL,
                    "there is no elementwise function to exhaust: %s%s",
-                   e.refused ? e.refused : "", program->nrules ? "; and none of its rules is of one" : "");
+                   e.refused ? e.refused : "",
+                   program->nrules ? "; and none of its rules is of one" : "");
 }

@@ -91,9 +91,10 @@ typedef struct jx_exhaust_options {
     void *told;
 } jx_exhaust_options;
 
-/* The program, if it is elementwise, of several results each by itself; else each of its rules that is, and why the others
- * are not.  A rule that is wrong adds a claim.  False with an error in program->ctx: there
- * is nothing to exhaust (it names the first equation that is not elementwise), the limits. */
+/* The program, if it is elementwise, of several results each by itself; else each of its rules
+ * that is, and why the others are not.  A rule that is wrong adds a claim.  False with an error
+ * in program->ctx: there is nothing to exhaust (it names the first equation that is not
+ * elementwise), the limits. */
 bool jx_exhaust(jx_program *program, const jx_exhaust_options *options,
                 jx_claim_list *claims, jx_exhausted_list *to);
 

@@ -377,8 +377,8 @@ bool jx_grad_is_settled(jx_gradding *c);
  * depends on each of the inputs elsewhere: a search that is stuck where it may not go on.
  * Where the program's own values are such, it has no such excuse. */
 bool jx_grad_finds_nothing(jx_gradding *c);
-/* Whether they are far from it at the point, all that they give: a rule that is right there follows the loops'
- * turns, and does not rely on where these lead. */
+/* Whether they are far from it at the point, all that they give: a rule that is right there
+ * follows the loops' turns, and does not rely on where these lead. */
 bool jx_grad_is_under_way(jx_gradding *c);
 
 /* gradintent.c: what a rule must be that is declared to be no derivative. */
@@ -404,8 +404,8 @@ bool jx_grad_same_primals(jx_gradding *c, jx_callee *rule, int first);
 int jx_grad_ignored(const jx_gradding *c);
 /* gradneglect.c: names an argument that the rule makes nothing of, if that is what is wrong. */
 void jx_grad_look_for_ignored(jx_gradding *c, const double *d);
-/* Where a loop explains what a rule is off by, notes at a point of the sample whether an argument is
- * ignored all the same; once all points are done, that is what is wrong. */
+/* Where a loop explains what a rule is off by, notes at a point of the sample whether an
+ * argument is ignored all the same; once all points are done, that is what is wrong. */
 void jx_grad_neglects(jx_gradding *c);
 void jx_grad_weigh_ignored(jx_gradding *c);
 /* Whether the slopes of a loop depend on an argument that the rule makes nothing of, where it

@@ -51,7 +51,8 @@ bool jx_eqn_moves(const jx_eqn *eqn)
     case JX_PRIM_dynamic_slice:
     case JX_PRIM_gather: return true;
     default:
-        return jx_prim_rearranges(eqn->prim->id) || jx_prim_in_family(eqn->prim->id, "view") || jx_prim_in_family(eqn->prim->id, "identity");
+        return jx_prim_rearranges(eqn->prim->id) || jx_prim_in_family(eqn->prim->id, "view") ||
+               jx_prim_in_family(eqn->prim->id, "identity");
     }
 }
 

@@ -136,7 +136,8 @@ static bool is_told(const jx_hunt *h, const jx_eqn *eqn, jx_code code)
 {
     for (size_t i = 0; i < h->to->found.count; i++)
         if (h->to->found.at[i].code == code &&
-            (h->to->found.at[i].made.eqn == eqn || jx_eqns_are_one(&h->origins, h->to->found.at[i].made.eqn, eqn)))
+            (h->to->found.at[i].made.eqn == eqn ||
+             jx_eqns_are_one(&h->origins, h->to->found.at[i].made.eqn, eqn)))
             return true;
     return false;
 }
