@@ -189,6 +189,23 @@ static bool is_convention(jx_gradding *c, const double *d, jx_functional f, doub
                         : c->second && jx_grad_is_isolated(c, d, f);
 }
 
+/* Whether the rule is right at steps that are tiny beside the numbers of the point: a function
+ * that goes to and fro between larger ones (the Fresnel integrals of 23487) has no slope there. */
+static bool goes_between_steps(jx_gradding *c, const double *d, jx_functional f, double value)
+{
+    double first = jx_grad_first_step(c, d);
+
+    for (int power = -20; isfinite(value) && !c->second && power >= -30; power -= 5) {
+        if (!jx_grad_sample(c, d, ldexp(first, power), c->again))
+            continue;
+        jx_target near = jx_grad_target(c, f, c->again, jx_grad_rounding(c, c->again));
+        if (!near.undefined && !near.stair && !near.imprecise &&
+            jx_judge(value, 0, c->tolerance, &near) == JX_AGREE)
+            return true;
+    }
+    return false;
+}
+
 bool jx_grad_stands(jx_gradding *c, const double *d, jx_functional f, double value,
                     double scale, const jx_target *t)
 {
@@ -198,6 +215,7 @@ bool jx_grad_stands(jx_gradding *c, const double *d, jx_functional f, double val
            confirmed(c, d, f, value, scale, t) && !cancels(c, d, f, value, t) &&
            !jx_grad_depends_on_start(c, d, f, off, t) &&
            !jx_grad_is_rounding(c, d, f, off) &&
+           !(c->point->kind == JX_AT_GIVEN && goes_between_steps(c, d, f, value)) &&
            (!isfinite(value) ||
             (!jx_grad_is_noise(c, d, f, off) && !jx_grad_is_unseen(c, d, f, value, off)));
 }
