@@ -191,10 +191,13 @@ bool jx_hunt_is_slope(const jx_hunt *h, const jx_eqn *eqn)
 {
     const jx_jaxpr *entry = h->program->entry.jaxpr;
 
-    for (int i = 0; h->gradient && i < h->nroots; i++)
-        if (jx_eqns_are_one(&h->origins, h->roots[i].eqn, eqn) &&
-            (is_backward(h->roots[i].eqn) || !only_backward_takes(entry, h->roots[i].eqn)))
+    for (int i = 0; h->gradient && i < h->nroots; i++) {
+        const jx_eqn *root = h->roots[i].eqn;
+        bool forward = !is_backward(root) && !only_backward_takes(entry, root);
+        /* What comes of one that goes forward has no value, and is no root itself. */
+        if (forward || (is_backward(root) && jx_eqns_are_one(&h->origins, root, eqn)))
             return false;
+    }
     return h->gradient && !is_backward(eqn) && only_backward_takes(entry, eqn);
 }
 

@@ -105,8 +105,8 @@ jx_code jx_hunt_code(jx_hunt *h, const jx_unfinite *root, int out, int nothers,
 bool jx_hunt_is_slope_of_root(const jx_hunt *h, const jx_unfinite *made);
 /* Whether a choice that makes cotangents zero stands in another expression. */
 bool jx_hunt_is_masked_elsewhere(const jx_hunt *h, const jx_eqn *eqn);
-/* Whether it is a factor of a derivative alone, and the expression that it is of had a value
- * in the last run without any excuse. */
+/* Whether it is a factor of a derivative alone, and the program had a value in the last run
+ * without any excuse. */
 bool jx_hunt_is_slope(const jx_hunt *h, const jx_eqn *eqn);
 /* Finds what makes the program a derivative. */
 void jx_hunt_look_backward(jx_hunt *h);

@@ -158,3 +158,13 @@ def test_a_declared_range_is_searched_to_its_ends():
 def test_a_power_overflows_or_leaves_its_domain(f, ranges, code):
     of = jax.ShapeDtypeStruct((8,), jnp.float32)
     assert [x.code for x in jaxvet.check(f, ranges=ranges)(of, of).findings] == [code]
+
+
+def test_a_slope_is_not_told_where_the_program_has_no_value_itself():
+    """0 / 0 in the logarithm: what follows from that is no news of the divisions beside it."""
+    def price(spot, strike, vol, years):
+        d1 = (jnp.log(spot / strike) + vol ** 2 / 2 * years) / (vol * jnp.sqrt(years))
+        return (spot * jax.scipy.stats.norm.cdf(d1)).sum()
+    spec = jax.ShapeDtypeStruct((3,), jnp.float32)
+    report = jaxvet.check(jax.value_and_grad(price, argnums=(0, 2)))(spec, spec, spec, spec)
+    assert not report.at_least("warning")
