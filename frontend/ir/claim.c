@@ -30,6 +30,11 @@ bool jx_code_is_asked_for(jx_code code)
     return code == JX_CODE_DTY009 || code == JX_CODE_PRF003 || code == JX_CODE_PRF004;
 }
 
+bool jx_code_is_of_rules(jx_code code)
+{
+    return strncmp(jx_code_of(code)->id, "DRV", 3) == 0;
+}
+
 jx_code jx_code_named(const char *text)
 {
     for (int i = 1; i < JX_NCODES; i++)

@@ -35,6 +35,8 @@ const jx_code_info *jx_code_of(jx_code code);
 bool jx_code_is_structural(jx_code code);
 /* Said only where its id or name is selected: true of any program, or nearly so. */
 bool jx_code_is_asked_for(jx_code code);
+/* It is said of a derivative or batching rule. */
+bool jx_code_is_of_rules(jx_code code);
 /* By id or name; JX_CODE_NONE if there is none. */
 jx_code jx_code_named(const char *text);
 

@@ -124,8 +124,7 @@ static bool fill(jx_ctx *keep, jx_report *report, jx_analysis *analysis,
 static bool is_hidden(const jx_finding *finding)
 {
     return finding->where.file && finding->where.kind == JX_FILE_LIBRARY &&
-           (finding->level < JX_ERROR ||
-            strncmp(jx_code_of(finding->code)->id, "DRV", 3) == 0);
+           (finding->level < JX_ERROR || jx_code_is_of_rules(finding->code));
 }
 
 static void put_aside_hidden(jx_report *report)

@@ -253,8 +253,7 @@ static bool was_looked_for(const jx_suppressions *in, const char *text)
         if (!accepts(text, (jx_code)code))
             continue;
         known = true;
-        if (strncmp(jx_code_of((jx_code)code)->id, "DRV", 3) != 0 &&
-            jx_selects(in->selection, (jx_code)code))
+        if (!jx_code_is_of_rules((jx_code)code) && jx_selects(in->selection, (jx_code)code))
             return true;
     }
     return !known; /* a code that does not exist */
