@@ -23,26 +23,6 @@ typedef struct blocks {
 
 static uint64_t hash_jaxpr(blocks *b, const jx_jaxpr *jaxpr, int depth);
 
-static bool is_heavy(const jx_eqn *eqn)
-{
-    switch (eqn->prim->id) {
-    case JX_PRIM_dot_general:
-    case JX_PRIM_conv_general_dilated:
-    case JX_PRIM_scan:
-    case JX_PRIM_while:
-    case JX_PRIM_fft:
-    case JX_PRIM_sort:
-    case JX_PRIM_cholesky:
-    case JX_PRIM_lu:
-    case JX_PRIM_qr:
-    case JX_PRIM_svd:
-    case JX_PRIM_eigh:
-    case JX_PRIM_eig:
-    case JX_PRIM_triangular_solve: return true;
-    default: return false;
-    }
-}
-
 /* Which part it takes, which is another one in each block. */
 static bool is_choice(const jx_eqn *eqn, const char *param)
 {
@@ -96,7 +76,7 @@ static uint64_t hash_jaxpr(blocks *b, const jx_jaxpr *jaxpr, int depth)
         const jx_closed *callee = jx_eqn_callee(&jaxpr->eqns[i]);
         hash = jx_hash_mix(hash, hash_eqn(b, &jaxpr->eqns[i], depth));
         b->heavy[jaxpr->id] |=
-            is_heavy(&jaxpr->eqns[i]) ||
+            jx_is_heavy(&jaxpr->eqns[i]) ||
             (callee && callee->jaxpr && b->heavy[callee->jaxpr->id]);
     }
     return b->of_jaxpr[jaxpr->id] = hash ? hash : 1;
@@ -118,7 +98,7 @@ static bool is_work(const blocks *b, const jx_eqn *eqns, int count)
 {
     for (int i = 0; i < count; i++) {
         const jx_closed *callee = jx_eqn_callee(&eqns[i]);
-        if (is_heavy(&eqns[i]) ||
+        if (jx_is_heavy(&eqns[i]) ||
             (callee && callee->jaxpr && b->heavy[callee->jaxpr->id]))
             return true;
     }

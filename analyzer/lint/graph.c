@@ -18,33 +18,6 @@ typedef struct graph {
 
 /* -- what work is worth a word ----------------------------------------------------- */
 
-static bool is_heavy(const jx_eqn *eqn)
-{
-    switch (eqn->prim->id) {
-    case JX_PRIM_dot_general:
-    case JX_PRIM_ragged_dot_general:
-    case JX_PRIM_conv_general_dilated:
-    case JX_PRIM_fft:
-    case JX_PRIM_sort:
-    case JX_PRIM_top_k:
-    case JX_PRIM_approx_top_k:
-    case JX_PRIM_cholesky:
-    case JX_PRIM_lu:
-    case JX_PRIM_qr:
-    case JX_PRIM_geqrf:
-    case JX_PRIM_svd:
-    case JX_PRIM_eigh:
-    case JX_PRIM_eig:
-    case JX_PRIM_schur:
-    case JX_PRIM_triangular_solve:
-    case JX_PRIM_custom_linear_solve:
-    case JX_PRIM_tridiagonal_solve:
-    case JX_PRIM_scan:
-    case JX_PRIM_while: return true;
-    default: return false;
-    }
-}
-
 static bool is_transcendental(const jx_eqn *eqn)
 {
     static const char *const costs[JX_NPRIMS] = {
@@ -84,7 +57,7 @@ static bool is_costly(const jx_flat *flat, const jx_flat_node *node)
 {
     int64_t size = size_of(flat, node);
 
-    return is_heavy(node->eqn)
+    return jx_is_heavy(node->eqn)
                ? size >= HEAVY
                : computes(node->eqn) && size >= LARGE && size != INT64_MAX;
 }
@@ -218,7 +191,7 @@ static bool is_worth_keeping(const jx_flat *flat, const jx_flat_node *node)
 {
     int64_t size = size_of(flat, node);
 
-    if (is_heavy(node->eqn))
+    if (jx_is_heavy(node->eqn))
         return size >= HEAVY;
     return size >= TWICE && (is_transcendental(node->eqn) ||
                              (computes(node->eqn) &&

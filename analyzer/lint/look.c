@@ -42,6 +42,24 @@ bool jx_shows(const jx_eqn *eqn)
     }
 }
 
+bool jx_is_heavy(const jx_eqn *eqn)
+{
+    jx_prim_id id = eqn->prim->id;
+
+    switch (id) {
+    case JX_PRIM_dot_general:
+    case JX_PRIM_ragged_dot_general:
+    case JX_PRIM_conv_general_dilated:
+    case JX_PRIM_fft:
+    case JX_PRIM_sort:
+    case JX_PRIM_top_k:
+    case JX_PRIM_approx_top_k:
+    case JX_PRIM_scan:
+    case JX_PRIM_while: return true;
+    default: return jx_prim_decomposes(id) || jx_prim_solves(id);
+    }
+}
+
 int jx_shown(const jx_flat *flat, int value)
 {
     const jx_flat_node *node = jx_maker(flat, value);

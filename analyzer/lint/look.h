@@ -15,6 +15,9 @@ jx_prim_id jx_maker_id(const jx_flat *flat,
 /* Shows elements of its first operand and computes nothing; conversions to another
  * dtype excluded. */
 bool jx_shows(const jx_eqn *eqn);
+/* What it takes is more than in proportion to its operands' elements, or may be: products of
+ * matrices, sorts, factorizations, loops. */
+bool jx_is_heavy(const jx_eqn *eqn);
 /* The value whose elements it shows, in whatever order or number. */
 int jx_shown(const jx_flat *flat, int value);
 

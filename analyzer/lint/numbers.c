@@ -566,6 +566,8 @@ bool jx_lint_numbers(jx_linter *lint)
         look_at_constants(&k, node);
         if (jx_prim_in_family(node->eqn->prim->id, "elementwise"))
             look_at_shapes(&k, node);
+        if (jx_prim_decomposes(node->eqn->prim->id))
+            look_at_factorization(&k, node);
         switch (node->eqn->prim->id) {
         case JX_PRIM_eq:
         case JX_PRIM_ne: look_at_equality(&k, node); /* fall through */
@@ -577,12 +579,6 @@ bool jx_lint_numbers(jx_linter *lint)
         case JX_PRIM_sub: look_at_difference(&k, node); break;
         case JX_PRIM_log: look_at_logarithm(&k, node); break;
         case JX_PRIM_dot_general: look_at_product(&k, node); break;
-        case JX_PRIM_lu:
-        case JX_PRIM_cholesky:
-        case JX_PRIM_qr:
-        case JX_PRIM_geqrf:
-        case JX_PRIM_eigh:
-        case JX_PRIM_svd: look_at_factorization(&k, node); break;
         default: break;
         }
     }

@@ -61,3 +61,30 @@ bool jx_prim_rearranges(jx_prim_id id)
     default: return false;
     }
 }
+
+bool jx_prim_decomposes(jx_prim_id id)
+{
+    switch (id) {
+    case JX_PRIM_cholesky:
+    case JX_PRIM_lu:
+    case JX_PRIM_qr:
+    case JX_PRIM_geqrf:
+    case JX_PRIM_svd:
+    case JX_PRIM_eigh:
+    case JX_PRIM_eig:
+    case JX_PRIM_schur:
+    case JX_PRIM_hessenberg:
+    case JX_PRIM_tridiagonal: return true;
+    default: return false;
+    }
+}
+
+bool jx_prim_solves(jx_prim_id id)
+{
+    switch (id) {
+    case JX_PRIM_triangular_solve:
+    case JX_PRIM_tridiagonal_solve:
+    case JX_PRIM_custom_linear_solve: return true;
+    default: return false;
+    }
+}

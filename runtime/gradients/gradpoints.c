@@ -446,15 +446,8 @@ bool jx_points_symmetric(const jx_jaxpr *jaxpr)
 
 static bool is_decomposition(const jx_eqn *eqn, const void *unused)
 {
-    static const jx_prim_id all[] = {JX_PRIM_svd, JX_PRIM_eigh, JX_PRIM_eig, JX_PRIM_schur,
-                                     JX_PRIM_qr,  JX_PRIM_geqrf, JX_PRIM_lu, JX_PRIM_cholesky,
-                                     JX_PRIM_hessenberg, JX_PRIM_tridiagonal};
-
     (void)unused;
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        if (eqn->prim->id == all[i])
-            return true;
-    return false;
+    return jx_prim_decomposes(eqn->prim->id);
 }
 
 bool jx_points_decomposes(const jx_jaxpr *jaxpr)

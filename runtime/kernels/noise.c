@@ -88,21 +88,11 @@ static rounding rounding_of(jx_prim_id prim)
     case JX_PRIM_conv_general_dilated:
     case JX_PRIM_ragged_dot_general: return SUMS;
     case JX_PRIM_fft:
-    case JX_PRIM_cholesky:
-    case JX_PRIM_lu:
-    case JX_PRIM_qr:
-    case JX_PRIM_geqrf:
     case JX_PRIM_householder_product:
     case JX_PRIM_ormqr:
-    case JX_PRIM_svd:
-    case JX_PRIM_eigh:
-    case JX_PRIM_eig:
-    case JX_PRIM_schur:
     case JX_PRIM_triangular_solve:
-    case JX_PRIM_tridiagonal_solve:
-    case JX_PRIM_tridiagonal:
-    case JX_PRIM_hessenberg: return MATRICES;
-    default: return EXACT;
+    case JX_PRIM_tridiagonal_solve: return MATRICES;
+    default: return jx_prim_decomposes(prim) ? MATRICES : EXACT;
     }
 }
 

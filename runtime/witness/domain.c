@@ -83,17 +83,6 @@ static void look_at(jx_hunt *h, const jx_eqn *eqn)
     case JX_PRIM_asin:
     case JX_PRIM_acosh:
     case JX_PRIM_atanh: h->edged = true; break;
-    case JX_PRIM_cholesky:
-    case JX_PRIM_lu:
-    case JX_PRIM_qr:
-    case JX_PRIM_geqrf:
-    case JX_PRIM_svd:
-    case JX_PRIM_eig:
-    case JX_PRIM_eigh:
-    case JX_PRIM_schur:
-    case JX_PRIM_triangular_solve:
-    case JX_PRIM_tridiagonal_solve:
-    case JX_PRIM_custom_linear_solve: h->decomposes = true; break;
     case JX_PRIM_dynamic_slice: {
         const jx_p_dynamic_slice *p = eqn->typed;
         for (int i = 0; i < operand->rank && i + 1 < eqn->nins; i++)
@@ -142,6 +131,7 @@ static void look_at_all(jx_hunt *h, const jx_jaxpr *jaxpr)
 {
     for (int i = 0; jaxpr && i < jaxpr->neqns; i++) {
         const jx_eqn *eqn = &jaxpr->eqns[i];
+        h->decomposes |= jx_prim_decomposes(eqn->prim->id) || jx_prim_solves(eqn->prim->id);
         if (eqn->typed)
             look_at(h, eqn);
         for (int k = 0; k < jx_bodies_of(eqn); k++)
