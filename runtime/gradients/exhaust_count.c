@@ -20,7 +20,11 @@ bool jx_float_format_of(jx_dtype dtype, jx_float_format *format)
     return true;
 }
 
-static inline uint64_t bits_of(double x)
+/* Inlined by all means: else no loop is made of vectors (the clones of one are for other
+ * processors than this). */
+#define IN_LOOPS static inline __attribute__((always_inline))
+
+IN_LOOPS uint64_t bits_of(double x)
 {
     uint64_t bits;
 
@@ -28,7 +32,7 @@ static inline uint64_t bits_of(double x)
     return bits;
 }
 
-static inline double double_of(uint64_t bits)
+IN_LOOPS double double_of(uint64_t bits)
 {
     double x;
 
@@ -37,7 +41,7 @@ static inline double double_of(uint64_t bits)
 }
 
 /* The exponent field of a number's unit in the last place. */
-static inline uint64_t ulp_field(uint64_t least, uint64_t most, uint64_t shift, double of)
+IN_LOOPS uint64_t ulp_field(uint64_t least, uint64_t most, uint64_t shift, double of)
 {
     uint64_t e = bits_of(of) >> 52 & 0x7ff;
 

@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-enum { ELEMENTS = 4096 }; /* of a run, if the function's own shape has no more */
+enum { ELEMENTS = 1024 }; /* of a run, if the function's own shape has no more */
 
 /* What steps of the reference are moved by, in two more runs of it. */
 static const jx_noise noises[2] = {{0x5eed, 8}, {0x5eee, 8}};

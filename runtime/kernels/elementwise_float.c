@@ -207,12 +207,12 @@ JX_UNARY(, cosh_F64, double, double, cosh(x))
 
 /* In f32 the steps that StableHLO takes for its chlo.sinh and chlo.cosh, so
  * that large results have its rounding of x - log 2. */
-static inline float half_exp(float x)
+JX_INLINE float half_exp(float x)
 {
     return jx_expf(x + -0.693147182F);
 }
 
-static inline float sinh_of(float x)
+JX_INLINE float sinh_of(float x)
 {
     float e = jx_expm1f(x);
 
