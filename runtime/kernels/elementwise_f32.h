@@ -6,6 +6,8 @@
 #ifndef JX_ELEMENTWISE_F32_H
 #define JX_ELEMENTWISE_F32_H
 
+#include "runtime/kernels/two_over_pi.h"
+
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
@@ -269,6 +271,30 @@ JX_INLINE double jx_cos_lane(double r)
     return 1 + p * z;
 }
 
+/* The same of any |x| from 2^16 on: x = m 2^e with an integer m.  The parts of m 2/pi 2^e
+ * are exact, and the integer goes before small ones come to it. */
+JX_INLINE double jx_far_quadrant(float x, uint64_t *quadrant)
+{
+#define PART_A(a, b, c) a,
+#define PART_B(a, b, c) b,
+#define PART_C(a, b, c) c,
+    static const double part_a[] = {JX_TWO_OVER_PI(PART_A)};
+    static const double part_b[] = {JX_TWO_OVER_PI(PART_B)};
+    static const double part_c[] = {JX_TWO_OVER_PI(PART_C)};
+#undef PART_A
+#undef PART_B
+#undef PART_C
+    int64_t row = (int64_t)(jx_bits(x) >> 23 & 0xff) - 143;
+    double m = (double)(int32_t)((jx_bits(x) & 0x7fffff) | 0x800000);
+
+    row = row < 0 ? 0 : row > 111 ? 111 : row;
+    m = x < 0 ? -m : m;
+    double a = m * part_a[row], b = m * part_b[row];
+    double k = (a + b) + 0x1.8p52, n = k - 0x1.8p52;
+    *quadrant = jx_bits64(k);
+    return ((a - n + b) + m * part_c[row]) * 0x1.921fb54442d18p0;
+}
+
 JX_INLINE float jx_sinf(float x)
 {
     uint64_t q;
@@ -286,6 +312,27 @@ JX_INLINE float jx_cosf(float x)
     double y = jx_pick64(q & 1, jx_sin_lane(r), jx_cos_lane(r));
 
     return (float)jx_double(jx_bits64(y) ^ ((q + 1) & 2) << 62);
+}
+
+/* Of numbers of any size. */
+JX_INLINE float jx_any_sinf(float x)
+{
+    uint64_t q;
+    double r = jx_far_quadrant(x, &q);
+    double y = jx_pick64(q & 1, jx_cos_lane(r), jx_sin_lane(r));
+
+    y = jx_double(jx_bits64(y) ^ (q & 2) << 62);
+    return jx_pick(fabsf(x) < JX_PERIODIC_LIMIT, jx_sinf(x), jx_pick(x - x == 0, (float)y, NAN));
+}
+
+JX_INLINE float jx_any_cosf(float x)
+{
+    uint64_t q;
+    double r = jx_far_quadrant(x, &q);
+    double y = jx_pick64(q & 1, jx_sin_lane(r), jx_cos_lane(r));
+
+    y = jx_double(jx_bits64(y) ^ ((q + 1) & 2) << 62);
+    return jx_pick(fabsf(x) < JX_PERIODIC_LIMIT, jx_cosf(x), jx_pick(x - x == 0, (float)y, NAN));
 }
 
 #endif

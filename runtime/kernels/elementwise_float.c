@@ -233,27 +233,21 @@ static void erf_inv_F32(void *out, const void *const *ins, int64_t n,
     jx_sf_erf_inv_f32((size_t)n, ins[0], out);
 }
 
-/* Large arguments need the library's reduction; a tile rarely has any. */
-#define PERIODIC(name, fast, slow)                                            \
-    JX_UNARY(V, fast_##name, float, float, fast(x))                           \
+/* Large arguments take longer; a tile rarely has any. */
+#define PERIODIC(name)                                                        \
+    JX_UNARY(V, near_##name, float, float, jx_##name##f(x))                   \
+    JX_UNARY(V, any_##name, float, float, jx_any_##name##f(x))                \
     static void name##_F32(void *o, const void *const *ins, int64_t n,        \
                            const void *param)                                 \
     {                                                                         \
         const float *x = ins[0];                                              \
-        float *out = o;                                                       \
         bool large = false;                                                   \
         for (int64_t i = 0; i < n; i++)                                       \
             large |= !(fabsf(x[i]) < JX_PERIODIC_LIMIT);                      \
-        if (!large) {                                                         \
-            fast_##name(o, ins, n, param);                                    \
-            return;                                                           \
-        }                                                                     \
-        for (int64_t i = 0; i < n; i++)                                       \
-            out[i] = fabsf(x[i]) < JX_PERIODIC_LIMIT ? fast(x[i])             \
-                                                     : (float)slow(x[i]);     \
+        (large ? any_##name : near_##name)(o, ins, n, param);                 \
     }
-PERIODIC(sin, jx_sinf, sin)
-PERIODIC(cos, jx_cosf, cos)
+PERIODIC(sin)
+PERIODIC(cos)
 
 static void nextafter_BF16(void *o, const void *const *ins, int64_t n,
                            const void *param)
