@@ -140,6 +140,8 @@ static double digamma_positive(double x)
     };
     double sum = 0;
 
+    if (x > 1e17)
+        return log(x);
     for (; x < 12; x += 1)
         sum += 1 / x;
     double u = 1 / (x * x);
@@ -148,12 +150,20 @@ static double digamma_positive(double x)
 
 double jx_sf_digamma(double x)
 {
+    if (x != 0 && fabs(x) < 1e-17) /* and half of all numbers are less than 1 */
+        return -1 / x;
     if (x > 0)
         return digamma_positive(x);
     if (isnan(x) || x == floor(x)) /* poles; infinity is one of them */
         return NAN;
     /* cot has period 1 in x: keep its argument small and exact. */
     return digamma_positive(1 - x) - pi / tan(pi * (x - rint(x)));
+}
+
+/* q^-x; the trigamma function takes squares. */
+static double inverse_power(double q, double x)
+{
+    return x == 2 ? 1 / q * (1 / q) : pow(q, -x);
 }
 
 /* sum over k of (q+k)^-x for q > 0, x > 1: some terms, then
@@ -173,14 +183,14 @@ static double zeta_positive(double x, double q)
         43867.0 / 5109094217170944000.0,
         -174611.0 / 802857662698291200000.0,
     };
-    double sum = 0, term = pow(q, -x);
+    double sum = 0, term = inverse_power(q, x);
 
-    for (int k = 0; k < 12 && term > 0; k++) {
+    for (int k = 0; k < 12 && term > 0 && !(x == 2 && q >= 12); k++) {
         sum += term;
         if (term < sum * 1e-18)
             return sum;
         q += 1;
-        term = pow(q, -x);
+        term = inverse_power(q, x);
     }
     if (term == 0 || isinf(sum))
         return sum;
@@ -222,7 +232,7 @@ double jx_sf_polygamma(double n, double x)
         return jx_sf_digamma(x);
     if (!(n > 0) || isinf(n) || n != floor(n))
         return NAN;
-    double size = tgamma(n + 1) * jx_sf_zeta(n + 1, x);
+    double size = (n == 1 ? 1 : tgamma(n + 1)) * jx_sf_zeta(n + 1, x);
     return fmod(n, 2) == 0 ? -size : size;
 }
 
@@ -533,6 +543,8 @@ double jx_sf_betainc(double a, double b, double x)
  * series, whose smallest term is below e^-40. */
 static double bessel_scaled(int order, double x)
 {
+    if (x < 1e-8)
+        return exp(-x) * (order ? x / 2 : 1);
     if (x <= 20) {
         double q = x * x / 4, sum = 0;
         /* Horner from the last term that matters: beyond 12 + 2 x, (q^k / k!^2) is below 1e-20
