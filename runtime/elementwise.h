@@ -7,6 +7,9 @@
 /* The tile of a primitive on operands of a compute dtype (bool, i8..u64, f32,
  * f64, c64, c128); NULL if it has none. */
 jx_tile *jx_tile_of(jx_prim_id prim, jx_dtype dtype);
+/* The tile of the same function of f64 that is off by some units more and much faster, where
+ * there is one; else itself. */
+jx_tile *jx_tile_brisk(jx_tile *tile);
 /* A direct conversion (of a dtype to itself: a copy), or NULL. */
 jx_tile *jx_tile_convert(jx_dtype from, jx_dtype to);
 /* f32 rounded to bf16 or f16 but kept as f32; NULL for other dtypes. */

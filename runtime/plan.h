@@ -48,6 +48,8 @@ typedef struct jx_plan_options {
                               round, as they are written to; JX_DT_NONE: none do */
     bool excess; /* fused steps are rounded as XLA rounds them (region.h) */
     jx_shake shake; /* wide only */
+    bool brisk; /* functions of f64 may be off by some units, which depend on the processor,
+                   where that is much faster */
     const jx_noise *noise; /* wide only, read when the plan runs; or NULL */
     jx_watch *watch; /* what is found goes there: such a plan is run by one
                         execution at a time; or NULL */

@@ -74,7 +74,8 @@ int jx_make_convert(jx_maker *m, int value, jx_dtype to)
 int jx_make_instr(jx_maker *m, jx_tile *tile, const void *param, jx_dtype out,
                   int nins, const int *ins)
 {
-    int made = jx_region_instr(m->p->arena, m->region, tile, param, out, nins, ins);
+    jx_tile *takes = m->p->options->brisk ? jx_tile_brisk(tile) : tile;
+    int made = jx_region_instr(m->p->arena, m->region, takes, param, out, nins, ins);
 
     return m->p->options->noise && (out == JX_F64 || out == JX_C128)
                ? jx_make_noise(m, tile, out, made, nins, ins)

@@ -88,10 +88,50 @@ static void f32_functions_keep_their_bounds(void **state)
     }
 }
 
+/* Whether y is as good as a float64 result that rounds otherwise. */
+static bool is_near(double y, double want)
+{
+    if (want != want || isinf(want) || want == 0)
+        return (y != y && want != want) || (y == want && !signbit(y) == !signbit(want));
+    return fabs(y - want) <= 0x1p-49 * fabs(want) + 0x1p-1071;
+}
+
+static void brisk_functions_are_those_of_f64(void **state)
+{
+    static const jx_prim_id prims[] = {
+        JX_PRIM_exp,   JX_PRIM_expm1, JX_PRIM_log,   JX_PRIM_log1p,    JX_PRIM_tanh,
+        JX_PRIM_tan,   JX_PRIM_asin,  JX_PRIM_acos,  JX_PRIM_atan,     JX_PRIM_sinh,
+        JX_PRIM_cosh,  JX_PRIM_asinh, JX_PRIM_acosh, JX_PRIM_atanh,    JX_PRIM_cbrt,
+        JX_PRIM_erf,   JX_PRIM_erfc,  JX_PRIM_sin,   JX_PRIM_cos,      JX_PRIM_logistic,
+    };
+    static double x[CHUNK], y[CHUNK], want[CHUNK];
+
+    (void)state;
+    for (size_t p = 0; p < sizeof prims / sizeof *prims; p++) {
+        jx_tile *tile = jx_tile_of(prims[p], JX_F64), *brisk = jx_tile_brisk(tile);
+        for (uint64_t bits = 0; bits < (uint64_t)1 << 32;) {
+            const void *ins[] = {x};
+            for (int i = 0; i < CHUNK; i++, bits += 16381) {
+                uint32_t b = (uint32_t)bits;
+                float f;
+                memcpy(&f, &b, sizeof f);
+                x[i] = i == 0 ? -0.0 : i == 1 ? (double)INFINITY : i == 2 ? 709.7 : (double)f;
+            }
+            tile(want, ins, CHUNK, NULL);
+            brisk(y, ins, CHUNK, NULL);
+            for (int i = 0; i < CHUNK; i++)
+                if (!is_near(y[i], want[i]))
+                    fail_msg("primitive %d of %a: %a, not %a", (int)prims[p], x[i], y[i],
+                             want[i]);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(f32_functions_keep_their_bounds),
+        cmocka_unit_test(brisk_functions_are_those_of_f64),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
