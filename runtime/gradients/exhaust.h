@@ -18,7 +18,8 @@ enum {
     JX_EXHAUST_BARS = 12,  /* of the histogram */
 };
 
-/* Units in the last place that are none: what is off by no more may go unseen. */
+/* Units in the last place that are none: what is off by no more may go unseen, and the largest
+ * error that is found may be less than the largest by as much. */
 #define JX_EXHAUST_NOTHING 0x1p-10
 
 /* One input and what came of it. */

@@ -20,6 +20,8 @@ bool jx_float_format_of(jx_dtype dtype, jx_float_format *format)
     return true;
 }
 
+enum { FEW = 128 }; /* results that are looked at together */
+
 /* Inlined by all means: else no loop is made of vectors (the clones of one are for other
  * processors than this). */
 #define IN_LOOPS static inline __attribute__((always_inline))
@@ -57,22 +59,109 @@ double jx_ulp(const jx_float_format *f, double of)
 }
 
 /* Dividing by a power of two is multiplying by another. */
-JX_VECTOR_CLONES static void ulps_off(uint64_t least, uint64_t most, uint64_t shift,
-                                      const double *restrict got,
-                                      const double *restrict want, double *restrict off,
-                                      int64_t n)
+IN_LOOPS double units_off(uint64_t least, uint64_t most, uint64_t shift, double got, double want)
+{
+    return fabs(got - want) *
+           double_of((2046 - ulp_field(least, most, shift, want)) << 52);
+}
+
+/* Most are near the reference: whether any is not. */
+JX_VECTOR_CLONES static int any_far(uint64_t least, uint64_t most, uint64_t shift, double normal,
+                                    const double *restrict got, const double *restrict want,
+                                    double limit, double subnormal, int64_t n)
+{
+    int any = 0;
+
+    for (int64_t i = 0; i < n; i++)
+        any |= !(units_off(least, most, shift, got[i], want[i]) <=
+                 (fabs(want[i]) < normal ? subnormal : limit));
+    return any;
+}
+
+/* All ones or none: conditions as masks, which vectors have. */
+#define MASK(condition) ((condition) ? ~(uint64_t)0 : 0)
+
+JX_VECTOR_CLONES static void mark(uint64_t least, uint64_t most, uint64_t shift, double normal,
+                                  double beyond, const double *restrict got,
+                                  const double *restrict want, const double *restrict value,
+                                  const unsigned char *restrict nan_in, double limit,
+                                  double subnormal, unsigned char *restrict to, int64_t n)
 {
     for (int64_t i = 0; i < n; i++) {
-        uint64_t ulp = ulp_field(least, most, shift, want[i]);
-        off[i] = fabs(got[i] - want[i]) * double_of((2046 - ulp) << 52);
+        double g = got[i], w = want[i], off = units_off(least, most, shift, g, w);
+        uint64_t big = MASK(fabs(w) >= beyond), nan = 0 - (uint64_t)nan_in[i];
+        uint64_t near = MASK(off <= (fabs(w) < normal ? subnormal : limit));
+        uint64_t same_side = MASK(fabs(g) > beyond) & MASK(g * w > 0);
+        uint64_t none = MASK(g != g) & MASK(w != w) & (nan | MASK(value[i] != value[i]));
+        uint64_t right = near | (big & (same_side | MASK(g == w))) | none | (nan & MASK(w == w));
+        to[i] = (unsigned char)(to[i] | (~right & 1));
     }
 }
 
-void jx_ulps_off(const jx_float_format *f, const double *got, const double *want, double *off,
-                 int64_t n)
+bool jx_exhaust_mark(const jx_float_format *f, const double *got, const double *want,
+                     const double *value, const unsigned char *nan_in, double limit,
+                     double subnormal, unsigned char *to, int64_t n)
 {
-    ulps_off((uint64_t)(f->least + 1023), (uint64_t)(f->most + 1023),
-             (uint64_t)(f->precision - 1), got, want, off, n);
+    uint64_t least = (uint64_t)(f->least + 1023), most = (uint64_t)(f->most + 1023);
+    uint64_t shift = (uint64_t)(f->precision - 1);
+    bool far = false;
+
+    for (int64_t i = 0; i < n; i += FEW) {
+        int64_t m = n - i < FEW ? n - i : FEW;
+        if (!any_far(least, most, shift, f->normal, got + i, want + i, limit, subnormal, m))
+            continue;
+        far = true;
+        mark(least, most, shift, f->normal, f->beyond, got + i, want + i, value + i, nan_in + i,
+             limit, subnormal, to + i, m);
+    }
+    return far;
+}
+
+/* ---- many results */
+
+JX_VECTOR_CLONES static int64_t unsure(uint64_t least, uint64_t most, uint64_t shift,
+                                       double beyond, const double *restrict want,
+                                       const double *restrict slack,
+                                       const unsigned char *restrict marked,
+                                       const unsigned char *restrict nan_in, int64_t n)
+{
+    int64_t count = 0;
+
+    for (int64_t i = 0; i < n; i++) {
+        double ulp = double_of(ulp_field(least, most, shift, want[i]) << 52);
+        count += (fabs(want[i]) < beyond) & (slack[i] > ulp / 8) & !(marked[i] | nan_in[i]);
+    }
+    return count;
+}
+
+int64_t jx_exhaust_unsure(const jx_float_format *f, const double *want, const double *slack,
+                          const unsigned char *marked, const unsigned char *nan_in, int64_t n)
+{
+    return unsure((uint64_t)(f->least + 1023), (uint64_t)(f->most + 1023),
+                  (uint64_t)(f->precision - 1), f->beyond, want, slack, marked, nan_in, n);
+}
+
+/* Beyond these a rule is not the derivative.  (Its constants are rounded to the dtype.) */
+IN_LOOPS bool is_wrong(double want, double slack, double by_rule, double rule_slack, double ulp)
+{
+    double apart = fabs(by_rule - want) - 64 * slack - 16 * rule_slack;
+
+    return by_rule == by_rule && !(apart <= 64 * ulp);
+}
+
+bool jx_exhaust_mark_wrong(const jx_float_format *f, const double *want, const double *slack,
+                           const double *by_rule, const double *rule_slack,
+                           const unsigned char *nan_in, unsigned char *to, int64_t n)
+{
+    bool any = false;
+
+    for (int64_t i = 0; i < n; i++) {
+        bool wrong = !nan_in[i] && fabs(want[i]) < f->beyond &&
+                     is_wrong(want[i], slack[i], by_rule[i], rule_slack[i], jx_ulp(f, want[i]));
+        to[i] |= wrong;
+        any |= wrong;
+    }
+    return any;
 }
 
 /* ---- one result */
@@ -160,15 +249,13 @@ static void count_finite(jx_exhaust_column *to, const jx_float_format *f,
     bool is_normal = fabs(item->want) >= f->normal;
 
     to->unsure += item->slack > ulp / 8 ? item->times : 0;
-    if (item->by_rule == item->by_rule && !item->is_kink) {
-        double apart = fabs(item->by_rule - item->want) - 64 * item->slack -
-                       16 * item->rule_slack;
-        /* Constants of the rule are rounded to the dtype. */
-        if (!(apart <= 64 * ulp)) {
-            to->wrong += item->times;
-            keep_worst(&to->worst_wrong, item, apart / ulp);
-            keep_nearest(&to->near_wrong, item, apart / ulp);
-        }
+    if (!item->is_kink &&
+        is_wrong(item->want, item->slack, item->by_rule, item->rule_slack, ulp)) {
+        double apart = (fabs(item->by_rule - item->want) - 64 * item->slack -
+                        16 * item->rule_slack) / ulp;
+        to->wrong += item->times;
+        keep_worst(&to->worst_wrong, item, apart);
+        keep_nearest(&to->near_wrong, item, apart);
     }
     if (item->is_kink) {
         to->kinks += item->times;

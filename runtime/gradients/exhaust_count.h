@@ -16,9 +16,25 @@ typedef struct jx_float_format {
 bool jx_float_format_of(jx_dtype dtype, jx_float_format *format);
 /* The unit in the last place of a number: 0 of 0 is that of the least number. */
 double jx_ulp(const jx_float_format *format, double of);
-/* How many units got is off: NaN where one of both is not finite. */
-void jx_ulps_off(const jx_float_format *format, const double *got, const double *want,
-                 double *off, int64_t n);
+/* Sets to[i] to 1 where a result has to be looked at: it is off by more than `limit` units
+ * (`subnormal`, where the reference is that), or one of both is no number.  It is left alone
+ * where the result is plainly right: both are infinite or beyond the format on the same side,
+ * or NaN of an input that is (nan_in), or where the function itself (value) is.  False: all
+ * are numbers near the reference. */
+bool jx_exhaust_mark(const jx_float_format *format, const double *got, const double *want,
+                     const double *value, const unsigned char *nan_in, double limit,
+                     double subnormal, unsigned char *to, int64_t n);
+
+/* Of those that are not marked, numbers within range of which the reference is unsure: to
+ * more than an eighth unit. */
+int64_t jx_exhaust_unsure(const jx_float_format *format, const double *want,
+                          const double *slack, const unsigned char *marked,
+                          const unsigned char *nan_in, int64_t n);
+/* Sets to[i] to 1 where the rule itself is not the derivative, and says whether any is. */
+bool jx_exhaust_mark_wrong(const jx_float_format *format, const double *want,
+                           const double *slack, const double *by_rule,
+                           const double *rule_slack, const unsigned char *nan_in,
+                           unsigned char *to, int64_t n);
 
 /* One result in question, and what is known of the reference; or that of inputs in a row. */
 typedef struct jx_exhaust_item {

@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-enum { ELEMENTS = 1024 }; /* of a run, if the function's own shape has no more */
+enum { ELEMENTS = 2048 }; /* of a run, if the function's own shape has no more */
 
 /* What steps of the reference are moved by, in two more runs of it. */
 static const jx_noise noises[2] = {{0x5eed, 8}, {0x5eee, 8}};
@@ -170,7 +170,7 @@ bool jx_exhaust_plan(const jx_exhaust_subject *subject, const jx_exhaust_subject
 {
     const jx_exhaust_subject *wide = reference ? reference : subject;
     const jx_jaxpr *jaxpr = subject->function.jaxpr;
-    jx_plan_options how = {.memory = memory}, there = {.domain = JX_WIDE, .memory = memory};
+    jx_plan_options how = {.memory = memory}, there = {.domain = JX_WIDE, .memory = memory, .brisk = true};
     int64_t own = elements(subject), n = own ? (ELEMENTS + own - 1) / own : 0;
     const jx_closed *by = wide->own.jaxpr ? &wide->own : &wide->function;
 

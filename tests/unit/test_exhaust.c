@@ -33,19 +33,53 @@ static void units_are_those_of_the_format(void **state)
     assert_false(jx_float_format_of(JX_F64, &f32));
 }
 
-static void errors_are_units_of_the_reference(void **state)
+enum { MARKED = 9 };
+
+static void what_is_off_by_more_is_marked(void **state)
 {
     (void)state;
 
     jx_float_format f = format_of(JX_F32);
-    const double got[] = {1, 1, 0, 0x1p-149, 8, (double)NAN, (double)INFINITY};
-    const double want[] = {1, 1 + 0x1p-24, 0, 0, 8 + 0x1p-18, 1, 1};
-    double off[7];
+    const double inf = (double)INFINITY, nan = (double)NAN;
+    const double got[MARKED] = {1, 1, 0, 0x1p-149, 8, nan, inf, inf, nan};
+    const double want[MARKED] = {1, 1 + 0x1p-24, 0, 0, 8 + 0x1p-18, 1, 1, 1e39, nan};
+    const double defined[MARKED] = {0};
+    const unsigned char none[MARKED] = {0}, half[MARKED] = {0, 0, 0, 0, 1, 1, 1, 0, 0};
+    const unsigned char less[MARKED] = {0, 1, 0, 1, 1, 1, 1, 0, 1};
+    unsigned char mark[MARKED] = {0};
 
-    jx_ulps_off(&f, got, want, off, 7);
-    assert_true(off[0] == 0 && off[1] == 0.5 && off[2] == 0 && off[3] == 1 && off[4] == 4);
-    assert_false(off[5] <= 1e30);
-    assert_false(off[6] <= 1e30);
+    assert_true(jx_exhaust_mark(&f, got, want, want, none, 0.5, 1, mark, MARKED));
+    assert_memory_equal(mark, half, MARKED);
+    assert_true(jx_exhaust_mark(&f, got, want, defined, none, 0.25, 0.5, mark, MARKED));
+    assert_memory_equal(mark, less, MARKED);
+    assert_false(jx_exhaust_mark(&f, got, want, want, none, 0.5, 1, mark, 4));
+}
+
+static void what_is_unsure_is_counted_where_it_looks_well(void **state)
+{
+    (void)state;
+
+    jx_float_format f = format_of(JX_F32);
+    const double want[] = {1, 1, 1, 1, (double)INFINITY};
+    const double slack[] = {0x1p-26, 0x1p-25, 0x1p-25, 0x1p-25, 0x1p-25};
+    const unsigned char marked[] = {0, 0, 1, 0, 0}, nan_in[] = {0, 0, 0, 1, 0};
+
+    assert_int_equal(jx_exhaust_unsure(&f, want, slack, marked, nan_in, 5), 1);
+}
+
+static void a_rule_that_is_wrong_is_marked(void **state)
+{
+    (void)state;
+
+    jx_float_format f = format_of(JX_F32);
+    const double want[] = {1, 1, 1, 1}, none[] = {0, 0, 0, 0}, slack[] = {0, 0, 0x1p-20, 0};
+    const double by_rule[] = {1, 1 + 0x1p-16, 1 + 0x1p-16, (double)NAN};
+    const unsigned char nan_in[4] = {0};
+    unsigned char mark[4] = {0};
+
+    assert_true(jx_exhaust_mark_wrong(&f, want, slack, by_rule, none, nan_in, mark, 4));
+    assert_memory_equal(mark, ((const unsigned char[]){0, 1, 0, 0}), 4);
+    assert_false(jx_exhaust_mark_wrong(&f, want, slack, want, none, nan_in, mark, 4));
 }
 
 static void bits_are_numbers(void **state)
@@ -187,7 +221,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(units_are_those_of_the_format),
-        cmocka_unit_test(errors_are_units_of_the_reference),
+        cmocka_unit_test(what_is_off_by_more_is_marked),
+        cmocka_unit_test(what_is_unsure_is_counted_where_it_looks_well),
+        cmocka_unit_test(a_rule_that_is_wrong_is_marked),
         cmocka_unit_test(bits_are_numbers),
         cmocka_unit_test(a_result_is_never_accused_of_what_the_reference_may_be_off),
         cmocka_unit_test(what_is_missing_has_a_kind),
