@@ -2,6 +2,7 @@
 """How accurate the elementwise functions of JAX are, ours and XLA's, and docs/ACCURACY.md.
 
     scripts/accuracy.py measure [NAME]... [--step N] [--seconds S] [--dtypes f32,bf16,f16]
+    scripts/accuracy.py exhaust [NAME]... [--seconds S] [--dtypes f32]
     scripts/accuracy.py check
     scripts/accuracy.py page
 
@@ -10,7 +11,9 @@ one float array and give one of the same shape, element by element.  `measure` r
 their derivatives, ours by `jaxvet gradcheck --exhaust`, XLA's by jax.jit in this process,
 both held against the same function in float64, and keeps what it finds in build/accuracy,
 a file each, so that it may be stopped.  In f32 every N-th bit pattern is run (--step), and
-every one where that takes no more than S seconds (--seconds); in 16 bits every one.  `check`
+every one where that takes no more than S seconds (--seconds); in 16 bits every one.
+`exhaust` runs ours on every number of those that have been run on some alone, or not at all,
+the cheapest first, each for S seconds at most.  `check`
 asks scipy, where that is installed, about the references at the worst inputs.  `page` writes
 the document of what is there.
 """
@@ -20,6 +23,7 @@ import argparse
 import json
 import math
 import pathlib
+import resource
 import sys
 import time
 
@@ -172,12 +176,16 @@ def by_xla(function, dtype, step):
 
 def by_us(function, dtype, step, timeout):
     import jaxvet
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
     report = jaxvet.exhaust(function, NAMES[dtype], every=step, reference=True,
                             timeout=timeout)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
     row = report.programs[0]
     if row["evidence"] == "none":
         raise RuntimeError(row["why"])
     return {"evidence": row["evidence"], "step": step, "inputs": row["inputs"],
+            "processor": after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime,
+            "findings": [str(finding) for finding in report.findings],
             "value": row["value"],
             "derivative": row["derivatives"][0] if row["derivatives"] else None,
             "underived": row.get("underived")}
@@ -218,6 +226,43 @@ def measure(options):
             start = time.monotonic()
             path.write_text(json.dumps(measured(function, dtype, step, options.seconds)))
             print(f"{name} {dtype}: {time.monotonic() - start:.0f} s", flush=True)
+
+
+def by_cost(found, dtype):
+    """Those that are not exhausted, the cheapest first, by what some of the inputs take."""
+    costs = []
+    for name, (function, _) in found.items():
+        ours = kept_of(name, dtype).get("ours")
+        if ours and ours["step"] == 1:
+            continue
+        try:
+            ours = ours if ours and "processor" in ours else by_us(function, dtype, 4001, 300)
+            costs.append((ours["processor"] * ours["step"], name))
+        except Exception as error:
+            print(f"{name} {dtype}: {str(error).strip().splitlines()[-1]}", flush=True)
+    return [name for _, name in sorted(costs)]
+
+
+def kept_of(name, dtype):
+    path = KEPT / f"{name}.{dtype}.json"
+    return json.loads(path.read_text()) if path.exists() else {}
+
+
+def exhaust(options):
+    KEPT.mkdir(parents=True, exist_ok=True)
+    found = {n: f for n, f in functions().items() if not options.names or n in options.names}
+    for dtype in options.dtypes.split(","):
+        for name in by_cost(found, dtype):
+            kept = kept_of(name, dtype)
+            try:
+                kept["ours"] = by_us(found[name][0], dtype, 1, options.seconds)
+            except Exception as error:
+                print(f"{name} {dtype}: {str(error).strip().splitlines()[-1]}", flush=True)
+                continue
+            path = KEPT / f"{name}.{dtype}.json"
+            path.write_text(json.dumps(kept))
+            print(f"{name} {dtype}: {kept['ours']['processor']:.0f} s of processor time",
+                  *kept["ours"]["findings"], flush=True)
 
 
 # ---- others' numbers
@@ -401,13 +446,13 @@ is off by 1e-8 can be off by a million ULP.
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("action", choices=["measure", "check", "page"])
+    parser.add_argument("action", choices=["measure", "exhaust", "check", "page"])
     parser.add_argument("names", nargs="*")
     parser.add_argument("--step", type=int, default=1009)
     parser.add_argument("--seconds", type=float, default=600)
     parser.add_argument("--dtypes", default="f32,bf16,f16")
     options = parser.parse_args()
-    {"measure": measure, "check": check, "page": page}[options.action](options)
+    {"measure": measure, "exhaust": exhaust, "check": check, "page": page}[options.action](options)
 
 
 if __name__ == "__main__":
