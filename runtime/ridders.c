@@ -1,143 +1,164 @@
 /* ridders.c - see ridders.h. */
 #include "runtime/ridders.h"
 
+#include "runtime/kernels/vector.h"
+
 #include <float.h>
 #include <math.h>
+#include <string.h>
 
-enum { N = JX_RIDDERS_STEPS };
+enum { N = JX_RIDDERS_STEPS, LANES = 8 };
 static const double SHRINK = 1.8;
 
-double jx_ridders_step(double first, int i)
+void jx_ridders_steps(double first, double to[JX_RIDDERS_STEPS])
 {
-    while (i-- > 0)
-        first /= SHRINK;
-    return first;
+    for (int i = 0; i < N; i++)
+        to[i] = i ? to[i - 1] / SHRINK : first;
 }
 
-double jx_ridders_offset(double first, int k)
+double jx_ridders_offset(const double *steps, int k)
 {
-    double h = k ? jx_ridders_step(first, (k - 1) / 2) : 0;
+    double h = k ? steps[(k - 1) / 2] : 0;
 
     return k && k % 2 == 0 ? -h : h;
 }
 
-/* One function's samples, unpacked. */
-typedef struct samples {
-    double zero, plus[N], minus[N], h[N];
+/* Some functions' samples, unpacked, one function beside the other, and the best entries of
+ * their tables. */
+typedef struct lanes {
+    const double *h;
     double epsilon;
-} samples;
+    double zero[LANES], plus[N][LANES], minus[N][LANES];
+    double size[LANES], value[LANES], error[LANES];
+} lanes;
 
-static bool unpack(const double *from, int stride, double first, samples *to)
+/* Function `which[k]`, or number k; the last one stands in the lanes that are left. */
+static void unpack(const double *from, int stride, const int *which, int count, lanes *to)
 {
-    bool finite = isfinite(from[0]);
-
-    to->zero = from[0];
-    for (int i = 0; i < N; i++) {
-        to->h[i] = i ? to->h[i - 1] / SHRINK : first;
-        to->plus[i] = from[(2 * i + 1) * stride];
-        to->minus[i] = from[(2 * i + 2) * stride];
-        finite = finite && isfinite(to->plus[i]) && isfinite(to->minus[i]);
+    for (int k = 0; k < LANES; k++) {
+        int j = k < count ? k : count - 1;
+        const double *at = from + (which ? which[j] : j);
+        to->zero[k] = at[0];
+        for (int i = 0; i < N; i++) {
+            to->plus[i][k] = at[(2 * i + 1) * stride];
+            to->minus[i][k] = at[(2 * i + 2) * stride];
+        }
     }
+}
+
+static bool is_finite(const lanes *s, int k)
+{
+    bool finite = isfinite(s->zero[k]);
+
+    for (int i = 0; i < N; i++)
+        finite = finite && isfinite(s->plus[i][k]) && isfinite(s->minus[i][k]);
     return finite;
 }
 
 /* The second difference over the step: of order h where the function is
  * smooth, constant at a kink, growing where rounding is all that is seen. */
-static double bend(const samples *s, int i)
+static double bend(const lanes *s, int k, int i)
 {
-    return fabs(s->plus[i] + s->minus[i] - 2 * s->zero) / s->h[i];
+    return fabs(s->plus[i][k] + s->minus[i][k] - 2 * s->zero[k]) / s->h[i];
 }
 
-/* fmax(), which is a call. */
-static inline double larger(double a, double b)
-{
-    return a > b || isnan(b) ? a : b;
-}
-
-static double magnitude(const samples *s)
-{
-    double most = fabs(s->zero);
-
-    for (int i = 0; i < N; i++)
-        most = larger(most, larger(fabs(s->plus[i]), fabs(s->minus[i])));
-    return most;
-}
-
-/* Rounding as it shows in a difference over this step: a few operations' worth
+/* Rounding as it shows in a difference over a step h: a few operations' worth
  * in f, beneath which there are no numbers at all, and the table's weights; 32 was found
  * to cover the least of the table's many estimates, where 8 did not. */
-static double rounding(const samples *s, double magnitude_of_f, int i)
-{
-    return 32 * (s->epsilon * magnitude_of_f + DBL_TRUE_MIN) / s->h[i];
-}
+#define ROUNDING(epsilon, size, h) (32 * ((epsilon) * (size) + DBL_TRUE_MIN) / (h))
 
 /* How the bend changed from a step to one ten times smaller: 0.1 where the
  * function is smooth, 1 at a kink, more where it is rough or noisy.  0 if all
  * that shows is rounding. */
-static double bend_growth(const samples *s, double size, int near)
+static double bend_growth(const lanes *s, int k, int near)
 {
-    double a = bend(s, near - 4), b = bend(s, near);
+    double a = bend(s, k, near - 4), b = bend(s, k, near);
 
-    return b > 100 * rounding(s, size, near) ? b / a : 0;
+    return b > 100 * ROUNDING(s->epsilon, s->size[k], s->h[near]) ? b / a : 0;
 }
 
 /* Flat over the smallest steps although it changes over the largest. */
-static bool is_stair(const samples *s)
+static bool is_stair(const lanes *s, int k)
 {
     int flat = 0;
 
     for (int i = 0; i < N; i++)
-        flat += s->plus[i] == s->minus[i];
-    return flat >= 2 && s->plus[0] != s->minus[0];
+        flat += s->plus[i][k] == s->minus[i][k];
+    return flat >= 2 && s->plus[0][k] != s->minus[0][k];
 }
 
-/* The entry of least error.  A row's entry i of order j has seen the steps
- * i .. i + j; the last is the smallest. */
-static void extrapolate(const samples *s, double size, jx_slope *slope)
+/* The entries of least error.  A row's entry i of order j has seen the steps
+ * i .. i + j; the last is the smallest.  Of functions that are not finite there are none. */
+JX_VECTOR_CLONES
+static void extrapolate(lanes *s)
 {
-    double previous[N], current[N], rounded[N], factor = 1;
+    double row[N][LANES], rounded[N][LANES], best[LANES], least[LANES], factor = 1;
 
-    slope->error = INFINITY;
-    for (int i = 0; i < N; i++) {
-        previous[i] = (s->plus[i] - s->minus[i]) / (2 * s->h[i]);
-        rounded[i] = rounding(s, size, i);
+    for (int k = 0; k < LANES; k++)
+        s->size[k] = fabs(s->zero[k]);
+    for (int i = 0; i < N; i++)
+        for (int k = 0; k < LANES; k++) {
+            double a = fabs(s->plus[i][k]), b = fabs(s->minus[i][k]);
+            double c = a > b ? a : b;
+            s->size[k] = s->size[k] > c ? s->size[k] : c;
+        }
+    for (int i = 0; i < N; i++)
+        for (int k = 0; k < LANES; k++) {
+            row[i][k] = (s->plus[i][k] - s->minus[i][k]) / (2 * s->h[i]);
+            rounded[i][k] = ROUNDING(s->epsilon, s->size[k], s->h[i]);
+        }
+    for (int k = 0; k < LANES; k++) {
+        best[k] = row[0][k];
+        least[k] = INFINITY;
     }
-    slope->value = previous[0];
     for (int j = 1; j < N; j++) {
         factor *= SHRINK * SHRINK;
-        for (int i = 0; i + j < N; i++) {
-            current[i] =
-                (previous[i + 1] * factor - previous[i]) / (factor - 1);
-            double moved = larger(fabs(current[i] - previous[i + 1]),
-                                  fabs(current[i] - previous[i]));
-            double error = larger(moved, rounded[i + j]);
-            if (error < slope->error) {
-                slope->value = current[i];
-                slope->error = error;
-            }
-        }
         for (int i = 0; i + j < N; i++)
-            previous[i] = current[i];
+            _Pragma("GCC unroll 1") for (int k = 0; k < LANES; k++) {
+                double next = (row[i + 1][k] * factor - row[i][k]) / (factor - 1);
+                double a = fabs(next - row[i + 1][k]), b = fabs(next - row[i][k]);
+                double moved = a > b ? a : b; /* no more than one of both is NaN */
+                double error = moved > rounded[i + j][k] ? moved : rounded[i + j][k];
+                best[k] = error < least[k] ? next : best[k];
+                least[k] = error < least[k] ? error : least[k];
+                row[i][k] = next;
+            }
     }
+    memcpy(s->value, best, sizeof best);
+    memcpy(s->error, least, sizeof least);
 }
 
-jx_slope jx_ridders(const double *at, int stride, double first, double epsilon)
+static jx_slope slope_of(const lanes *s, int k)
 {
     jx_slope slope = {.kind = JX_SLOPE_UNDEFINED, .error = INFINITY};
-    samples s = {.epsilon = epsilon};
 
-    if (!unpack(at, stride, first, &s))
+    if (!is_finite(s, k))
         return slope;
-    double size = magnitude(&s);
-    slope.right = (s.plus[N - 1] - s.zero) / s.h[N - 1];
-    slope.left = (s.zero - s.minus[N - 1]) / s.h[N - 1];
-    extrapolate(&s, size, &slope);
+    slope.value = s->value[k];
+    slope.error = s->error[k];
+    slope.right = (s->plus[N - 1][k] - s->zero[k]) / s->h[N - 1];
+    slope.left = (s->zero[k] - s->minus[N - 1][k]) / s->h[N - 1];
     slope.precise = slope.error <= 0.05 * fabs(slope.value) ||
-                    slope.error <= 1e-6 * size / first || slope.error < DBL_MIN;
-    double growth = bend_growth(&s, size, N - 1);
-    slope.kind = is_stair(&s)   ? JX_SLOPE_STAIR
+                    slope.error <= 1e-6 * s->size[k] / s->h[0] || slope.error < DBL_MIN;
+    double growth = bend_growth(s, k, N - 1);
+    slope.kind = is_stair(s, k) ? JX_SLOPE_STAIR
                  : growth >= 2  ? JX_SLOPE_ROUGH
                  : growth > 0.5 ? JX_SLOPE_KINK
                                 : JX_SLOPE_SMOOTH;
     return slope;
+}
+
+void jx_ridders(const double *samples, int stride, const int *which, int count,
+                const double *steps, double epsilon, jx_slope *slopes)
+{
+    lanes s = {.h = steps, .epsilon = epsilon};
+
+    for (int from = 0; from < count; from += LANES) {
+        int n = count - from < LANES ? count - from : LANES;
+        const int *here = which ? which + from : NULL;
+        unpack(which ? samples : samples + from, stride, here, n, &s);
+        extrapolate(&s);
+        for (int k = 0; k < n; k++)
+            slopes[here ? here[k] : from + k] = slope_of(&s, k);
+    }
 }

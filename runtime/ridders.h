@@ -30,15 +30,18 @@ typedef struct jx_slope {
 } jx_slope;
 
 /* Where the samples of one function stand: values[0] at 0, then at +h[0], -h[0],
- * +h[1], -h[1], ... with the steps of jx_ridders_step(). */
+ * +h[1], -h[1], ... with these steps. */
 enum { JX_RIDDERS_SAMPLES = 2 * JX_RIDDERS_STEPS + 1 };
-double jx_ridders_step(double first, int i);
+void jx_ridders_steps(double first, double to[JX_RIDDERS_STEPS]);
 /* Where sample k stands: 0, h[0], -h[0], h[1], ... */
-double jx_ridders_offset(double first, int k);
+double jx_ridders_offset(const double *steps, int k);
 
-/* The slope at 0 from samples taken with that first step; `stride` doubles
- * lie between one sample and the next.  `epsilon` is that of the narrowest dtype that
- * the function rounds to while it runs: DBL_EPSILON where it does not. */
-jx_slope jx_ridders(const double *samples, int stride, double first, double epsilon);
+/* The slopes at 0 of functions that were sampled with these steps.  Function j has its first
+ * sample at samples[j], and the next ones `stride` doubles from each other; slopes[j] is its
+ * slope.  Of these functions: j = which[0], ... which[count - 1], or the first ones (NULL).
+ * `epsilon` is that of the narrowest dtype that
+ * the functions round to while they run: DBL_EPSILON where they do not. */
+void jx_ridders(const double *samples, int stride, const int *which, int count,
+                const double *steps, double epsilon, jx_slope *slopes);
 
 #endif

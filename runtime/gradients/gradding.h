@@ -189,9 +189,9 @@ static inline int jx_grad_looked(const jx_gradding *c, int k)
     return c->nlooked ? c->looked[k] : k;
 }
 
-/* gradlines.c: takes all samples of a line in one run, if that can be done and is worth it;
- * false: nothing is done. */
-bool jx_grad_run_line(jx_gradding *c, const double *d, double first);
+/* gradlines.c: takes all samples of a line, with these steps, in one run, if that can be done
+ * and is worth it; false: nothing is done. */
+bool jx_grad_run_line(jx_gradding *c, const double *d, const double *steps);
 
 /* gradown.c: the function's own derivative along d at the point. */
 void jx_grad_own_along(jx_gradding *c, const double *d);

@@ -49,13 +49,13 @@ static void join_parts(const jx_gradding *c, jx_slope *slopes)
 }
 
 /* The samples one by one. */
-static bool run_samples(jx_gradding *c, const double *d, double first)
+static bool run_samples(jx_gradding *c, const double *d, const double *steps)
 {
     double *moved = c->moved;
     int m = c->out.size, n = c->in.size;
 
     for (int k = 0; k < JX_RIDDERS_SAMPLES; k++) {
-        double h = jx_ridders_offset(first, k);
+        double h = jx_ridders_offset(steps, k);
         for (int i = 0; i < n; i++)
             moved[i] = c->x[i] + h * d[i];
         jx_space_scatter(&c->in, moved, &c->primal);
@@ -71,16 +71,15 @@ bool jx_grad_sample(jx_gradding *c, const double *d, double first,
                     jx_slope *slopes)
 {
     int m = c->out.size, n = jx_grad_nlooked(c);
+    double steps[JX_RIDDERS_STEPS];
 
-    if (!jx_grad_run_line(c, d, first) && !run_samples(c, d, first))
+    jx_ridders_steps(first, steps);
+    if (!jx_grad_run_line(c, d, steps) && !run_samples(c, d, steps))
         return false;
     jx_space_scatter(&c->in, c->x, &c->primal);
     for (int j = 0; n < m && j < m; j++)
         slopes[j] = (jx_slope){.kind = JX_SLOPE_UNDEFINED, .error = INFINITY};
-    for (int k = 0; k < n; k++) {
-        int j = jx_grad_looked(c, k);
-        slopes[j] = jx_ridders(c->samples + j, m, first, c->grain);
-    }
+    jx_ridders(c->samples, m, c->nlooked ? c->looked : NULL, n, steps, c->grain, slopes);
     join_parts(c, slopes);
     if (c->most_work)
         c->work += (int64_t)n * SLOPE_OPERATIONS;

@@ -79,14 +79,14 @@ static void open_line(jx_gradding *c)
 
 /* Whether it gives what the function gives, at some samples: what is batched by a rule of its
  * own may be batched wrongly. */
-static bool is_function(jx_gradding *c, const double *d, double first)
+static bool is_function(jx_gradding *c, const double *d, const double *steps)
 {
     enum { TRIED = 4 };
     const double *y = c->samples + (size_t)JX_RIDDERS_SAMPLES * (size_t)c->out.size;
     size_t m = (size_t)c->out.size;
 
     for (size_t k = 0; k < TRIED; k++) {
-        double h = jx_ridders_offset(first, (int)k);
+        double h = jx_ridders_offset(steps, (int)k);
         for (int i = 0; i < c->in.size; i++)
             c->moved[i] = c->x[i] + h * d[i];
         jx_space_scatter(&c->in, c->moved, &c->primal);
@@ -102,7 +102,7 @@ static bool is_function(jx_gradding *c, const double *d, double first)
     return true;
 }
 
-static void put_samples(jx_gradding *c, const double *d, double first)
+static void put_samples(jx_gradding *c, const double *d, const double *steps)
 {
     for (int i = 0, s = 0; i < c->line.nins; i++) {
         const jx_span_of *span = &c->in.spans[s];
@@ -112,7 +112,7 @@ static void put_samples(jx_gradding *c, const double *d, double first)
             continue;
         }
         for (int k = 0; k < JX_RIDDERS_SAMPLES; k++, to += span->count) {
-            h = jx_ridders_offset(first, k);
+            h = jx_ridders_offset(steps, k);
             for (int e = 0; e < span->count; e++)
                 to[e] = c->x[span->at + e] + h * d[span->at + e];
         }
@@ -132,7 +132,7 @@ static void take_samples(jx_gradding *c)
     }
 }
 
-bool jx_grad_run_line(jx_gradding *c, const double *d, double first)
+bool jx_grad_run_line(jx_gradding *c, const double *d, const double *steps)
 {
     int64_t one_by_one = JX_RIDDERS_SAMPLES * (c->call_work + 1);
 
@@ -143,7 +143,7 @@ bool jx_grad_run_line(jx_gradding *c, const double *d, double first)
         open_line(c);
     if (!c->line.plan || jx_grad_is_spent(c))
         return false;
-    put_samples(c, d, first);
+    put_samples(c, d, steps);
     jx_exec_limit(c->line.exec, one_by_one / GAIN);
     if (c->noise)
         c->noise->seed++;
@@ -154,7 +154,7 @@ bool jx_grad_run_line(jx_gradding *c, const double *d, double first)
         return false;
     }
     take_samples(c);
-    if (!c->tried && !is_function(c, d, first)) {
+    if (!c->tried && !is_function(c, d, steps)) {
         give_up(c);
         return false;
     }
