@@ -9,6 +9,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 enum { MOST_DEVICES = 1024, MOST_DEPTH = 400, MOST_GROWTH = 4096 };
 
@@ -58,6 +59,45 @@ bool jx_devices_any(const jx_program *program)
             if (jx_is_spread(&program->jaxprs[i]->eqns[k]))
                 return true;
     return false;
+}
+
+static bool leads_to_spread(const jx_jaxpr *jaxpr, bool *seen);
+
+static bool value_leads_to_spread(const jx_value *value, bool *seen)
+{
+    if (value->tag == JX_V_JAXPR)
+        return value->jaxpr && leads_to_spread(value->jaxpr, seen);
+    for (int i = 0; value->items && i < value->count; i++)
+        if (value_leads_to_spread(value->items[i], seen))
+            return true;
+    return false;
+}
+
+static bool leads_to_spread(const jx_jaxpr *jaxpr, bool *seen)
+{
+    if (seen[jaxpr->id])
+        return false;
+    seen[jaxpr->id] = true;
+    for (int k = 0; k < jaxpr->neqns; k++) {
+        const jx_eqn *eqn = &jaxpr->eqns[k];
+        if (jx_is_spread(eqn))
+            return true;
+        for (int i = 0; i < eqn->nparams; i++)
+            if (value_leads_to_spread(eqn->params[i].value, seen))
+                return true;
+    }
+    return false;
+}
+
+/* Whether a jaxpr of the program may hold such a thing: a program with rules is larger by far
+ * than each of them, and is asked about at every plan. */
+static bool may_lead_to_spread(const jx_program *program, const jx_jaxpr *jaxpr)
+{
+    bool *seen = program->nmeshes ? calloc((size_t)program->njaxprs + 1, sizeof *seen) : NULL;
+    bool leads = program->nmeshes && (!seen || leads_to_spread(jaxpr, seen));
+
+    free(seen);
+    return leads;
 }
 
 static bool runs_spread(jx_devices *s, const jx_jaxpr *jaxpr, int depth);
@@ -429,8 +469,8 @@ bool jx_devices_write_out(const jx_typed **typed, const jx_closed **closed,
     jx_closed *made;
     jx_devices s;
 
-    if (!jx_devices_any(from) || jaxpr->id < 0 || jaxpr->id >= from->njaxprs ||
-        from->jaxprs[jaxpr->id] != jaxpr)
+    if (jaxpr->id < 0 || jaxpr->id >= from->njaxprs || from->jaxprs[jaxpr->id] != jaxpr ||
+        !may_lead_to_spread(from, jaxpr))
         return true;
     if (begin_program(&s, *typed, jaxpr, sizes)) {
         s.rank = rank;
