@@ -334,17 +334,17 @@ double jx_points_grain(const jx_jaxpr *jaxpr)
 /* What is near enough, at most: 1e-3, as any float has it. */
 static const double most_enough = 1.01e-3;
 
-/* Whether an equation compares with a number in (least, most_enough). */
-static bool compares_with(const jx_eqn *eqn, const void *least)
+/* Keeps the largest number below most_enough that equations compare with; none passes. */
+static bool note_compared(const jx_eqn *eqn, const void *with)
 {
+    double *largest = *(double *const *)with, value;
     jx_prim_id id = eqn->prim->id;
-    double value;
 
     if (id != JX_PRIM_lt && id != JX_PRIM_le && id != JX_PRIM_gt && id != JX_PRIM_ge)
         return false;
     for (int i = 0; i < eqn->nins; i++)
-        if (jx_points_float(eqn->ins[i], &value) && value < most_enough && value > *(const double *)least)
-            return true;
+        if (jx_points_float(eqn->ins[i], &value) && value < most_enough && value > *largest)
+            *largest = value;
     return false;
 }
 
@@ -369,25 +369,26 @@ static bool any_in_loop(const jx_eqn *eqn, eqn_test *test, const void *with)
     return false;
 }
 
-static bool loops_on(const jx_eqn *eqn, const void *least)
+static bool note_in_loop(const jx_eqn *eqn, const void *with)
 {
-    return any_in_loop(eqn, compares_with, least);
+    return any_in_loop(eqn, note_compared, with);
 }
 
-/* By halves: the test tells whether one is larger. */
-static double largest_of(const jx_jaxpr *jaxpr, eqn_test *test)
+/* The largest number that is noted, rounded up to what halving leads to. */
+static double largest_of(const jx_jaxpr *jaxpr, eqn_test *note)
 {
-    double by = most_enough;
+    double by = most_enough, largest = 0, *with = &largest;
+    bool starved = any_eqn(jaxpr, note, &with);
 
     for (int i = 0; i < 64; i++, by /= 2)
-        if (any_eqn(jaxpr, test, &by))
+        if (starved || largest > by)
             return 2 * by;
     return 0;
 }
 
 double jx_points_enough(const jx_jaxpr *jaxpr)
 {
-    return any_eqn(jaxpr, is_while, NULL) ? largest_of(jaxpr, compares_with) : 0;
+    return any_eqn(jaxpr, is_while, NULL) ? largest_of(jaxpr, note_compared) : 0;
 }
 
 
@@ -409,7 +410,7 @@ double jx_points_stops_at(const jx_jaxpr *jaxpr)
 {
     if (!any_eqn(jaxpr, looks_at_floats, NULL))
         return 0;
-    return fmax(largest_of(jaxpr, loops_on), 2 * jx_unit_roundoff(jx_points_narrowest(jaxpr)));
+    return fmax(largest_of(jaxpr, note_in_loop), 2 * jx_unit_roundoff(jx_points_narrowest(jaxpr)));
 }
 
 static bool ends_by_floats(const jx_eqn *eqn, const void *unused)
