@@ -3,7 +3,6 @@
 
 #include "analyzer/transform/discharge.h"
 #include "analyzer/transform/refine.h"
-#include "analyzer/typing.h"
 #include "frontend/ir/params.h"
 #include "frontend/read/asserted.h"
 
@@ -63,9 +62,8 @@ static const jx_claim *misfit(const jx_analysis *analysis, bool rules,
     return NULL;
 }
 
-/* As typed, if it fits. */
-static const jx_typed *fitting(const jx_analysis *analysis, bool rules,
-                               int nbindings, const jx_binding *bindings)
+const jx_typed *jx_analysis_fits(const jx_analysis *analysis, bool rules, int nbindings,
+                                 const jx_binding *bindings)
 {
     const jx_claim *claim = misfit(analysis, rules, nbindings, bindings);
 
@@ -80,7 +78,7 @@ const jx_typed *jx_program_fits(jx_program *program, bool rules, int nbindings,
 {
     const jx_analysis *analysis = jx_typed_analysis(program);
 
-    return analysis ? fitting(analysis, rules, nbindings, bindings) : NULL;
+    return analysis ? jx_analysis_fits(analysis, rules, nbindings, bindings) : NULL;
 }
 
 /* -- sizes that wrap ------------------------------------------------------ */
@@ -220,7 +218,7 @@ static const jx_typed *at_sizes(jx_program *program, int nbindings,
         return NULL;
     look_at_jaxprs(&w);
     return w.found ? wrapped(program, &w)
-                   : fitting(analysis, false, nbindings, bindings);
+                   : jx_analysis_fits(analysis, false, nbindings, bindings);
 }
 
 bool jx_program_calls_exported(const jx_program *program)

@@ -6,6 +6,7 @@
 #ifndef JX_FITS_H
 #define JX_FITS_H
 
+#include "analyzer/typing.h"
 #include "frontend/ir/claim.h"
 #include "frontend/ir/typed.h"
 
@@ -25,5 +26,8 @@ bool jx_program_calls_exported(const jx_program *program);
  * only if they are to be run as well. */
 const jx_typed *jx_program_fits(jx_program *program, bool rules, int nbindings,
                                 const jx_binding *bindings);
+/* The same of a program that is typed already: by jx_type_program(). */
+const jx_typed *jx_analysis_fits(const jx_analysis *analysis, bool rules, int nbindings,
+                                 const jx_binding *bindings);
 
 #endif

@@ -225,7 +225,7 @@ static void check_rule(jx_program *program, const jx_gradcheck_options *options,
         report->detail = "no sizes were found that its constraints allow";
         return;
     }
-    typed = jx_program_fits(program, true, how.nbindings, how.bindings);
+    typed = jx_kept_fits(options->plans, program, how.nbindings, how.bindings);
     if (!typed) {
         report->detail = program->ctx->error.message;
         jx_error_clear(program->ctx);

@@ -1,6 +1,8 @@
 /* gradplans.c - see gradplans.h. */
 #include "runtime/gradients/gradplans.h"
 
+#include "runtime/fits.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -99,4 +101,19 @@ const jx_kept_plan *jx_kept_plan_of(jx_kept_plans *kept, const jx_typed *typed,
     to->upto = upto;
     to->nbindings = nbindings;
     return to;
+}
+
+const jx_typed *jx_kept_fits(jx_kept_plans *kept, jx_program *program, int nbindings,
+                             const jx_binding *bindings)
+{
+    if (!kept->analysis || kept->analysis->program != program)
+        kept->analysis = jx_typed_analysis(program);
+    return kept->analysis ? jx_analysis_fits(kept->analysis, true, nbindings, bindings) : NULL;
+}
+
+const jx_call_graph *jx_kept_graph(jx_kept_plans *kept, const jx_program *program)
+{
+    if (!kept->graph || jx_call_graph_program(kept->graph) != program)
+        kept->graph = jx_call_graph_make(program);
+    return kept->graph;
 }

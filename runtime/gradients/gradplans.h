@@ -1,9 +1,12 @@
-/* gradplans.h - plans that are made once, of what is run again and again on the way to the
- * call of a rule. */
+/* gradplans.h - what is made of a program once, and not for each of its rules: its types,
+ * who calls what, and the plans of what is run again and again on the way to the call of a
+ * rule. */
 #ifndef JX_GRADPLANS_H
 #define JX_GRADPLANS_H
 
+#include "analyzer/typing.h"
 #include "runtime/exec.h"
+#include "runtime/gradients/gradcallers.h"
 
 enum { JX_WHOLE = -1 };
 
@@ -11,6 +14,8 @@ enum { JX_WHOLE = -1 };
 typedef struct jx_kept_plans {
     struct jx_kept_plan *at;
     int count, next; /* the next to make room */
+    const jx_analysis *analysis; /* of the program that was asked for last */
+    const jx_call_graph *graph;  /* the same */
 } jx_kept_plans;
 
 typedef struct jx_kept_plan {
@@ -29,6 +34,11 @@ typedef struct jx_kept_plan {
 const jx_kept_plan *jx_kept_plan_of(jx_kept_plans *kept, const jx_typed *typed,
                                     const jx_closed *of, int upto, int nbindings,
                                     const jx_binding *bindings);
+/* As jx_program_fits() (runtime/fits.h) with the code of rules. */
+const jx_typed *jx_kept_fits(jx_kept_plans *kept, jx_program *program, int nbindings,
+                             const jx_binding *bindings);
+/* Who calls what in a program; NULL without memory. */
+const jx_call_graph *jx_kept_graph(jx_kept_plans *kept, const jx_program *program);
 void jx_kept_plans_free(jx_kept_plans *kept);
 
 #endif

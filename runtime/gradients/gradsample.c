@@ -446,27 +446,16 @@ static values find_call(search *s, const jx_closed *closed,
     return found;
 }
 
-/* Which jaxprs make the call, themselves or by what they call.  Callees come before
- * callers, but the code of rules behind both. */
+/* Which jaxprs make the call, themselves or by what they call. */
 static const bool *holders(const search *s)
 {
-    const jx_program *program = s->program;
     const bool **kept = s->by->callers ? &s->by->callers->holds[s->in_rules] : NULL;
+    const jx_call_graph *graph = kept && *kept ? NULL : jx_kept_graph(s->by->plans, s->program);
+    const bool *holds;
 
     if (kept && *kept)
         return *kept;
-    bool *holds = JX_NEW_ARRAY(program->ctx->arena, program->njaxprs + 1, bool);
-    bool more = holds != NULL;
-
-    while (more) {
-        more = false;
-        for (int i = 0; i < program->njaxprs; i++)
-            for (int k = 0; k < program->jaxprs[i]->neqns && !holds[i]; k++) {
-                const jx_eqn *eqn = &program->jaxprs[i]->eqns[k];
-                holds[i] = jx_eqn_calls_rule(eqn, s->rule) || eqn_holds(s, eqn, holds);
-                more |= holds[i];
-            }
-    }
+    holds = graph ? jx_call_graph_holders(graph, s->rule, s->in_rules) : NULL;
     if (kept)
         *kept = holds;
     return holds;
@@ -494,6 +483,12 @@ static bool starts(search *s, bool in_rules)
     return s->missed && s->holds;
 }
 
+/* What is checked as if it were a rule is called by nobody. */
+static bool is_of_program(const jx_program *program, const jx_rule *rule)
+{
+    return rule->id >= 0 && rule->id < program->nrules && program->rules[rule->id] == rule;
+}
+
 /* By the program's own code; else by that of its rules. */
 static const void *const *operands_of(const jx_sampling *by, const jx_rule *rule,
                                       const void *const *ins, double step, jx_rng moves)
@@ -507,6 +502,8 @@ static const void *const *operands_of(const jx_sampling *by, const jx_rule *rule
                 .rng = {1}};
     values found = {0};
 
+    if (!is_of_program(program, rule))
+        return NULL;
     if (ins && starts(&s, false))
         found = find_call(&s, &program->entry, ins, 0);
     if (ins && !found.at && starts(&s, true))

@@ -154,7 +154,7 @@ static bool prepare(whole *w, jx_rule_report *report)
         report->detail = "no sizes were found that its constraints allow";
         return false;
     }
-    w->typed = jx_program_fits(w->program, true, w->how.nbindings, w->how.bindings);
+    w->typed = jx_kept_fits(w->options->plans, w->program, w->how.nbindings, w->how.bindings);
     if (!w->typed) {
         report->detail = w->program->ctx->error.message;
         jx_error_clear(w->program->ctx);
