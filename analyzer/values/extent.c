@@ -222,14 +222,23 @@ static jx_extent flush(const format *f, jx_extent x)
     return x;
 }
 
+/* Of 64 bits, what is rounded to an end may lie beyond it. */
+static bool is_beyond(jx_dtype dtype, jx_extent x)
+{
+    double least = jx_extent_least(dtype), most = jx_extent_most(dtype);
+
+    if (most < 0x1p53)
+        return !(x.lo >= least && x.hi <= most);
+    return !((least < 0 ? x.lo > least : x.lo >= 0) && x.hi < most);
+}
+
 static jx_extent settle_integer(jx_extenting *how, jx_extent x)
 {
     const double exact = 0x1p53;
 
     if (jx_extent_is_empty(x))
         return x;
-    if (!(x.lo >= jx_extent_least(how->dtype) &&
-          x.hi <= jx_extent_most(how->dtype))) {
+    if (is_beyond(how->dtype, x)) {
         how->wraps = how->dtype != JX_BOOL;
         return jx_extent_finite(how->dtype);
     }

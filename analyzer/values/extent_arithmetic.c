@@ -375,13 +375,15 @@ jx_extent jx_extent_sum(jx_extenting *how, jx_extent each, double least,
                    are_multiples_exact(dtype, each.hi, most))
              ? jx_extent_loosen(how, to, 1)
              : jx_extent_settle(how, to);
+    if (!jx_dtype_is_float(dtype))
+        return to; /* which may have wrapped */
     /* Rounding changes no sign. */
     if (each.lo >= 0)
         to.lo = fmax(to.lo, 0);
     if (each.hi <= 0)
         to.hi = fmin(to.hi, 0);
     /* Partial sums beyond both ends of the dtype cancel to NaN. */
-    if (jx_dtype_is_float(dtype) && to.lo == -INFINITY && to.hi == INFINITY)
+    if (to.lo == -INFINITY && to.hi == INFINITY)
         to.nan = true;
     return to;
 }

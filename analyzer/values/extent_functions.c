@@ -249,7 +249,7 @@ bool jx_extent_function(jx_extenting *how, jx_prim_id id, jx_extent a,
 {
     const rising *f = rising_of(id);
 
-    if (jx_extent_is_empty(a)) {
+    if (jx_extent_is_empty(a) && id != JX_PRIM_is_finite) {
         *to = a;
         return true;
     }

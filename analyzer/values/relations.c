@@ -312,6 +312,17 @@ static bool is_max_of(const jx_bounding *t, const jx_known *x,
            operand.number == x->number;
 }
 
+/* A sum of integers that does not wrap; of floats any. */
+static bool adds_up(const jx_valuing *in, const jx_made *made)
+{
+    jx_extenting how = {.dtype = made->aval->dtype, .semantics = in->semantics};
+
+    if (jx_dtype_is_float(how.dtype))
+        return true;
+    jx_extent_add(&how, made->ins[0].is, made->ins[1].is);
+    return !how.wraps;
+}
+
 /* Element by element y is no less than x: it is the greater of x and another, or that
  * with something added that is not negative (log(exp(x) + 1)). */
 static bool is_no_less(const jx_valuing *in, const jx_known *y,
@@ -328,14 +339,14 @@ static bool is_no_less(const jx_valuing *in, const jx_known *y,
     for (int i = 0; i < 2; i++) {
         const jx_known *one = &made->ins[i], *other = &made->ins[1 - i];
         bool grows = made->eqn->prim->id == JX_PRIM_max ||
-                     (other->is.lo >= 0 && !other->is.nan);
+                     (other->is.lo >= 0 && !other->is.nan && adds_up(in, made));
         if (grows && is_no_less(in, one, x, depth - 1))
             return true;
     }
     return false;
 }
 
-void jx_relate_sub(jx_bounding *t, jx_extent *is)
+void jx_relate_sub(jx_bounding *t, const jx_extenting *how, jx_extent *is)
 {
     const jx_known *x = &t->ins[0], *y = &t->ins[1];
     jx_known operand;
@@ -346,6 +357,8 @@ void jx_relate_sub(jx_bounding *t, jx_extent *is)
     if (x->number == y->number) {
         double off = slack(t, x);
         *is = jx_extent_meet(*is, jx_extent_between(-off, off));
+    } else if (how->wraps) {
+        return; /* it may have any sign */
     } else if (is_max_of(t, x, y, &over) || is_no_less(t->in, y, x, 4)) {
         is->hi = fmin(is->hi, slack(t, x));
     } else if (is_no_less(t->in, x, y, 4)) {
@@ -428,8 +441,8 @@ void jx_relate_div(jx_bounding *t, jx_extent *is)
                 ? 1 + 64 * jx_ulp_of(how.dtype, 1)
                 : 1;
         *is = jx_extent_meet(*is, jx_extent_between(0, most));
-    } else if (is_mean(t, &of, &count) && of.lo <= of.hi && !of.nan &&
-               y->is.lo >= 1) {
+    } else if (is_mean(t, &of, &count) && of.lo <= of.hi &&
+               jx_extent_is_finite(x->is) && y->is.lo >= 1) {
         /* The sum's error is a part of its largest element times their number, or the sum
          * is not known so well. */
         double part = count * jx_ulp_of(how.dtype, 1) / 2;

@@ -53,15 +53,20 @@ bool jx_bound_integer_pow(jx_bounding *t)
                          jx_extent_integer_power(&how, t->ins[0].is, p->y));
 }
 
+/* Kernels may round the square before, or not at all: it is off by a part of its own size. */
 bool jx_bound_one_minus_square(jx_bounding *t)
 {
     jx_extenting how = jx_bound_how(t);
-    jx_extent square = jx_extent_square(&how, t->ins[0].is);
+    jx_extent square = jx_extent_square(&how, t->ins[0].is), is;
 
-    return jx_bound_give(
-        t, &how,
-        jx_extent_loosen(&how, jx_extent_sub(&how, jx_extent_of(1), square),
-                         2));
+    if (!jx_extent_knows(how.dtype))
+        return true;
+    is = jx_extent_sub(&how, jx_extent_of(1), square);
+    if (jx_dtype_is_float(how.dtype)) {
+        is.lo -= jx_ulp_of(how.dtype, fmax(square.hi, 1));
+        is.hi += jx_ulp_of(how.dtype, fmax(square.lo, 1));
+    }
+    return jx_bound_give(t, &how, jx_extent_loosen(&how, is, 2));
 }
 
 bool jx_bound_reduce_precision(jx_bounding *t)
@@ -133,7 +138,7 @@ bool jx_bound_sub(jx_bounding *t)
     if (!jx_extent_knows(how.dtype))
         return true;
     is = jx_extent_sub(&how, t->ins[0].is, t->ins[1].is);
-    jx_relate_sub(t, &is);
+    jx_relate_sub(t, &how, &is);
     return give(t, &how, is);
 }
 

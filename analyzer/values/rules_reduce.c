@@ -51,7 +51,7 @@ bool jx_bound_reduce_sum(jx_bounding *t)
         return true;
     is = jx_extent_sum(&how, t->ins[0].is, count.lo, count.hi);
     /* Sums of what is not negative only grow. */
-    if (t->ins[0].is.lo >= 0 && !t->ins[0].is.nan &&
+    if (t->ins[0].is.lo >= 0 && !t->ins[0].is.nan && !how.wraps &&
         keeps_peak(t, p->axes, &peak))
         is.lo = fmax(is.lo, peak);
     return jx_bound_give(t, &how, is);

@@ -103,9 +103,10 @@ const jx_made *jx_valuing_made(const jx_valuing *in, const jx_known *value);
 
 /* -- relations (relations.c) ------------------------------------------------------- */
 
-/* Narrows a product, a difference, a quotient by what their operands are to each other. */
+/* Narrows a product, a difference (computed with `how`), a quotient by what their operands are
+ * to each other. */
 void jx_relate_mul(jx_bounding *t, jx_extent *is);
-void jx_relate_sub(jx_bounding *t, jx_extent *is);
+void jx_relate_sub(jx_bounding *t, const jx_extenting *how, jx_extent *is);
 void jx_relate_div(jx_bounding *t, jx_extent *is);
 /* The peak that an equation's result has by those of its operands. */
 jx_peak jx_relate_peak(const jx_bounding *t);

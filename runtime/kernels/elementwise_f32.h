@@ -58,11 +58,23 @@ JX_INLINE double jx_pick64(int c, double a, double b)
     return jx_double((jx_bits64(a) & mask) | (jx_bits64(b) & ~mask));
 }
 
+/* What numbers that are equal keep of their bits: of zeros the sign, of others all.  Where
+ * subnormal numbers are taken for zeros, numbers that are not the same are equal. */
+JX_INLINE uint32_t jx_kept_f32(float x)
+{
+    return x == 0 ? 0x80000000u : ~0u;
+}
+
+JX_INLINE uint64_t jx_kept_f64(double x)
+{
+    return x == 0 ? (uint64_t)1 << 63 : ~(uint64_t)0;
+}
+
 /* Floats: max and min pass NaN on; of zeros the one with the sign of the
  * maximum is taken (equal operands differ in the sign of zero at most). */
 JX_INLINE float jx_max_f32(float x, float y)
 {
-    float same = jx_float(jx_bits(x) & jx_bits(y));
+    float same = jx_float(jx_bits(x) & jx_bits(y) & jx_kept_f32(x));
     float r = jx_pick(x == y, same, jx_pick(x > y, x, y));
 
     return jx_pick(x != x, x, r);
@@ -70,7 +82,7 @@ JX_INLINE float jx_max_f32(float x, float y)
 
 JX_INLINE float jx_min_f32(float x, float y)
 {
-    float same = jx_float(jx_bits(x) | jx_bits(y));
+    float same = jx_float((jx_bits(x) | jx_bits(y)) & jx_kept_f32(x));
     float r = jx_pick(x == y, same, jx_pick(x < y, x, y));
 
     return jx_pick(x != x, x, r);
@@ -78,7 +90,7 @@ JX_INLINE float jx_min_f32(float x, float y)
 
 JX_INLINE double jx_max_f64(double x, double y)
 {
-    double same = jx_double(jx_bits64(x) & jx_bits64(y));
+    double same = jx_double(jx_bits64(x) & jx_bits64(y) & jx_kept_f64(x));
     double r = jx_pick64(x == y, same, jx_pick64(x > y, x, y));
 
     return jx_pick64(x != x, x, r);
@@ -86,7 +98,7 @@ JX_INLINE double jx_max_f64(double x, double y)
 
 JX_INLINE double jx_min_f64(double x, double y)
 {
-    double same = jx_double(jx_bits64(x) | jx_bits64(y));
+    double same = jx_double((jx_bits64(x) | jx_bits64(y)) & jx_kept_f64(x));
     double r = jx_pick64(x == y, same, jx_pick64(x < y, x, y));
 
     return jx_pick64(x != x, x, r);

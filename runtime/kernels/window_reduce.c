@@ -83,7 +83,8 @@ typedef struct fold_fns {
 #define INF ((double)INFINITY)
 
 /* jx_max_float and jx_min_float without branches.  Equal values have equal
- * bits but for the sign of zero, which "and" and "or" settle. */
+ * bits but for the sign of zero, which "and" and "or" settle; of subnormal
+ * numbers that count as zeros the sign is all that is kept. */
 #define CHOOSE(name, type, bits_type, BETTER, SETTLE)                         \
     static inline __attribute__((always_inline)) type name(type a, type x)    \
     {                                                                         \
@@ -91,7 +92,8 @@ typedef struct fold_fns {
         type both, best = x BETTER a ? x : a;                                 \
         memcpy(&u, &a, sizeof u);                                             \
         memcpy(&v, &x, sizeof v);                                             \
-        u = u SETTLE v;                                                       \
+        u = (u SETTLE v) &                                                    \
+            (a == 0 ? (bits_type)1 << (8 * sizeof u - 1) : (bits_type)-1);    \
         memcpy(&both, &u, sizeof u);                                          \
         best = a == x ? both : best;                                          \
         return x != x ? x : best;                                             \
