@@ -49,7 +49,7 @@ LIB_OBJ = $(LIB_SRC:%.c=$(BUILD)/obj/%.o)
 CMD_OBJ = $(CMD_SRC:%.c=$(BUILD)/obj/%.o)
 # tests/unit/test_*.c are tests; tests/FOLDER/*.c else are programs that tests use.
 TESTS   = $(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(wildcard tests/unit/test_*.c))
-TOOL_SRC = $(filter-out tests/unit/% tests/fuzz/% tests/host/% tests/starve/% tests/conformance/judge.c tests/prove/number_cbmc.c,$(wildcard tests/*/*.c))
+TOOL_SRC = $(filter-out tests/unit/% tests/fuzz/% tests/host/% tests/starve/% tests/conformance/judge.c tests/extents/programs.c tests/prove/number_cbmc.c,$(wildcard tests/*/*.c))
 TOOLS   = $(foreach t,$(TOOL_SRC),$(BUILD)/tests/$(basename $(notdir $(t))))
 TEST_OBJ = $(TESTS:$(BUILD)/tests/%=$(BUILD)/obj/tests/unit/%.o) $(TOOL_SRC:%.c=$(BUILD)/obj/%.o)
 CMD_MOD = $(filter-out $(BUILD)/obj/jaxvet.o,$(CMD_OBJ))
@@ -161,6 +161,7 @@ $(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(wildcard tests/unit/test_pjrt_*.c))
 $(foreach t,$(TESTS:$(BUILD)/%=%),$(eval $(call TEST,$(t:tests/%=tests/unit/%).c)))
 $(foreach t,$(TOOL_SRC),$(eval $(call TEST,$(t))))
 $(BUILD)/tests/runner: $(BUILD)/obj/tests/conformance/judge.o
+$(BUILD)/tests/extents_random: $(BUILD)/obj/tests/extents/programs.o
 
 .PHONY: limits
 limits: all  ## how well limits of memory and time are kept
@@ -463,4 +464,4 @@ help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1\t\2/p' Makefile | expand -t 16
 
 -include $(LIB_OBJ:.o=.d) $(PJRT_OBJ:.o=.d) $(CMD_OBJ:.o=.d) $(SOLVER_OBJ:.o=.d) $(TEST_OBJ:.o=.d) \
-         $(FUZZERS:%=$(BUILD)/obj/tests/fuzz/%.d) $(BUILD)/obj/tests/conformance/judge.d
+         $(FUZZERS:%=$(BUILD)/obj/tests/fuzz/%.d) $(BUILD)/obj/tests/conformance/judge.d $(BUILD)/obj/tests/extents/programs.d
