@@ -58,6 +58,15 @@ static bool exponent_of(const compiling *c, const jx_known *value, int depth, jx
 
 enum { CHAIN = 4 };
 
+/* One number; a subnormal one may be 0 as well. */
+static bool is_number(const compiling *c, jx_extent x)
+{
+    double normal = jx_extent_normal(c->how->dtype);
+
+    return jx_extent_is_one(x) ||
+           (!x.nan && x.lo <= x.hi && fmax(fabs(x.lo), fabs(x.hi)) < normal);
+}
+
 /* Numbers may be put together over several sums: each rounding is a part of the largest. */
 static jx_extent loosened(const compiling *c, jx_extent to, jx_extent x, double a, double b)
 {
@@ -77,7 +86,7 @@ static bool regrouped(const compiling *c, const jx_known *of, jx_extent d, jx_pr
 
     for (int i = 0; inner && i < 2; i++) {
         jx_extent number = inner->ins[i].is, x = inner->ins[1 - i].is;
-        if (!jx_extent_is_one(number))
+        if (!is_number(c, number))
             continue;
         if (prim == JX_PRIM_mul)
             *to = jx_extent_mul(c->how, x, jx_extent_mul(c->how, number, d));
@@ -100,7 +109,7 @@ static bool regrouped_side(const compiling *c, jx_prim_id prim, jx_extent *to)
     bool found = false;
 
     for (int i = 0; i < 2; i++) {
-        if (!jx_extent_is_one(operand(c, 1 - i)) ||
+        if (!is_number(c, operand(c, 1 - i)) ||
             !regrouped(c, &c->t->ins[i], operand(c, 1 - i), prim, &other))
             continue;
         *to = found ? jx_extent_join(*to, other) : other;
@@ -123,7 +132,7 @@ static bool difference_of_sum(const compiling *c, jx_extent *to)
 {
     jx_extent d;
 
-    if (!jx_extent_is_one(operand(c, 1)))
+    if (!is_number(c, operand(c, 1)))
         return false;
     d = jx_extent_neg(c->how, operand(c, 1));
     return regrouped(c, &c->t->ins[0], d, JX_PRIM_add, to) ||
@@ -215,7 +224,7 @@ static bool quotient_by_power(const compiling *c, jx_extent *to)
 
 static bool quotient_by_number(const compiling *c, jx_extent *to)
 {
-    if (!jx_extent_is_one(operand(c, 1)))
+    if (!is_number(c, operand(c, 1)))
         return false;
     *to =
         jx_extent_mul(c->how, operand(c, 0), jx_extent_div(c->how, jx_extent_of(1), operand(c, 1)));

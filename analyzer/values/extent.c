@@ -66,6 +66,13 @@ double jx_extent_least(jx_dtype dtype)
                : 0;
 }
 
+double jx_extent_normal(jx_dtype dtype)
+{
+    const format *f = format_of(dtype);
+
+    return f ? ldexp(1, f->least) : 1;
+}
+
 jx_extent jx_extent_whole(jx_dtype dtype)
 {
     if (!jx_extent_knows(dtype))

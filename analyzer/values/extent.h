@@ -43,6 +43,8 @@ bool jx_extent_knows(jx_dtype dtype);
 /* The largest finite number of a dtype that is known; of integers both ends. */
 double jx_extent_most(jx_dtype dtype);
 double jx_extent_least(jx_dtype dtype);
+/* The least positive normal number; 1 of what is no float that is known. */
+double jx_extent_normal(jx_dtype dtype);
 
 /* All that the dtype holds, infinities and NaN among it; the finite ones alone. */
 jx_extent jx_extent_whole(jx_dtype dtype);

@@ -43,16 +43,11 @@ static double above(jx_dtype dtype, double value)
     return -below(dtype, -value);
 }
 
-static double least_normal(jx_dtype dtype)
-{
-    return dtype == JX_F64 ? 0x1p-1022 : dtype == JX_F16 ? 0x1p-14 : 0x1p-126;
-}
-
 /* What compares as equal to numbers up to, or from, an end: where subnormal numbers are taken
  * for zeros, these do. */
 static double up_to(const guard *g, jx_dtype dtype, double end)
 {
-    double least = least_normal(dtype);
+    double least = jx_extent_normal(dtype);
 
     return g->in->semantics != JX_IEEE && jx_dtype_is_float(dtype) && fabs(end) < least ? least
                                                                                          : end;
