@@ -347,4 +347,45 @@ JX_INLINE float jx_any_cosf(float x)
     return jx_pick(fabsf(x) < JX_PERIODIC_LIMIT, jx_cosf(x), jx_pick(x - x == 0, (float)y, NAN));
 }
 
+/* The quotient of both; where it is small r itself is enough. */
+JX_INLINE double jx_tan_lane(double r, uint64_t quadrant)
+{
+    double s = jx_sin_lane(r), c = jx_cos_lane(r);
+
+    return jx_pick64(quadrant & 1, -c, s) / jx_pick64(quadrant & 1, s, c);
+}
+
+JX_INLINE float jx_tanf(float x)
+{
+    uint64_t q;
+    double r = jx_quadrant(x, &q);
+
+    return jx_pick(x == 0, x, (float)jx_tan_lane(r, q));
+}
+
+JX_INLINE float jx_any_tanf(float x)
+{
+    uint64_t q;
+    double r = jx_far_quadrant(x, &q), y = jx_tan_lane(r, q);
+
+    return jx_pick(fabsf(x) < JX_PERIODIC_LIMIT, jx_tanf(x), jx_pick(x - x == 0, (float)y, NAN));
+}
+
+/* cbrt: a third of the exponent, to a few parts in a hundred, then Halley's steps, each of which
+ * has three times the digits. */
+JX_INLINE float jx_cbrtf(float x)
+{
+    double a = fabs((double)x);
+    int32_t third = (int32_t)((double)(int32_t)(jx_bits64(a) >> 32) * (1.0 / 3));
+    double y = jx_double((uint64_t)(third + 0x2a9f7893) << 32);
+
+    for (int k = 0; k < 3; k++) {
+        double cube = y * y * y;
+        y = y * (cube + 2 * a) / (2 * cube + a);
+    }
+    float r = (float)y;
+    r = jx_float(jx_bits(r) | (jx_bits(x) & 0x80000000));
+    return jx_pick((x == 0) | (x - x != 0), x, r);
+}
+
 #endif

@@ -177,14 +177,13 @@ FAST1(logistic, jx_logisticf, logistic(x))
 FAST1(log1p, jx_log1pf, log1p(x))
 FAST1(expm1, jx_expm1f, expm1(x))
 FAST1(erf, jx_erff, erf(x))
-FUNCTION1(tan, tan(x))
+FAST1(cbrt, jx_cbrtf, cbrt(x))
 FUNCTION1(asin, asin(x))
 FUNCTION1(acos, acos(x))
 FUNCTION1(atan, atan(x))
 FUNCTION1(asinh, asinh(x))
 FUNCTION1(acosh, acosh(x))
 FUNCTION1(atanh, atanh(x))
-FUNCTION1(cbrt, cbrt(x))
 FUNCTION1(erfc, erfc(x))
 FUNCTION1(lgamma, jx_sf_lgamma(x))
 FUNCTION1(digamma, jx_sf_digamma(x))
@@ -224,6 +223,7 @@ JX_UNARY(V, cosh_F32, float, float, half_exp(x) + half_exp(-x))
 
 JX_UNARY(, erf_inv_F64, double, double, jx_sf_erf_inv(x))
 JX_UNARY(, sin_F64, double, double, sin(x))
+JX_UNARY(, tan_F64, double, double, tan(x))
 JX_UNARY(, cos_F64, double, double, cos(x))
 
 static void erf_inv_F32(void *out, const void *const *ins, int64_t n,
@@ -248,6 +248,7 @@ static void erf_inv_F32(void *out, const void *const *ins, int64_t n,
     }
 PERIODIC(sin)
 PERIODIC(cos)
+PERIODIC(tan)
 
 static void nextafter_BF16(void *o, const void *const *ins, int64_t n,
                            const void *param)

@@ -75,7 +75,7 @@ static void f32_functions_keep_their_bounds(void **state)
         {"log1p", JX_PRIM_log1p, log1p, 0.51},
         {"expm1", JX_PRIM_expm1, expm1, 0.51},
         {"logistic", JX_PRIM_logistic, logistic, 2.5},
-        {"tan", JX_PRIM_tan, tan, 0.51},
+        {"tan", JX_PRIM_tan, tan, 0.51},      {"cbrt", JX_PRIM_cbrt, cbrt, 0.51},
     };
     float at;
 
