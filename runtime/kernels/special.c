@@ -541,6 +541,19 @@ double jx_sf_betainc(double a, double b, double x)
  *
  * Up to 20 the power series (all terms positive); beyond, the asymptotic
  * series, whose smallest term is below e^-40. */
+/* 1 / (k (k + order)), from k = 1 on */
+#define FACTOR(k, order) 1.0 / ((k) * ((k) + (order)))
+#define FOUR(k, order)                                                        \
+    FACTOR(k, order), FACTOR(k + 1, order), FACTOR(k + 2, order), FACTOR(k + 3, order)
+#define FACTORS(order)                                                        \
+    {                                                                         \
+        FOUR(1, order), FOUR(5, order), FOUR(9, order), FOUR(13, order),      \
+            FOUR(17, order), FOUR(21, order), FOUR(25, order),                \
+            FOUR(29, order), FOUR(33, order), FOUR(37, order),                \
+            FOUR(41, order), FOUR(45, order), FOUR(49, order),                \
+    }
+static const double bessel_factors[2][52] = {FACTORS(0), FACTORS(1)};
+
 static double bessel_scaled(int order, double x)
 {
     if (x < 1e-8)
@@ -550,13 +563,13 @@ static double bessel_scaled(int order, double x)
         /* Horner from the last term that matters: beyond 12 + 2 x, (q^k / k!^2) is below 1e-20
          * of the sum. */
         for (int k = 12 + (int)(2 * x); k >= 1; k--)
-            sum = (sum + 1) * q / ((double)k * (k + order));
+            sum = (sum + 1) * (q * bessel_factors[order][k - 1]);
         return (sum + 1) * exp(-x) * (order ? x / 2 : 1);
     }
-    double mu = 4.0 * order * order, term = 1, sum = 1;
+    double mu = 4.0 * order * order, term = 1, sum = 1, part = 1 / (8 * x);
     for (int k = 1; k < 60; k++) {
         double odd = 2.0 * k - 1;
-        double next = term * -(mu - odd * odd) / (k * 8 * x);
+        double next = term * -(mu - odd * odd) * part / k;
         if (fabs(next) > fabs(term) || fabs(next) < 1e-18)
             break;
         term = next;
