@@ -4,8 +4,8 @@
  * function, and through the derivative that its rules make of it, in the declared dtype,
  * and each result is held against the same function in the wide domain, and against the
  * derivative that we make of that, its rules passed by.  A float64 evaluation is no truth
- * where it cancels: each result that looks wrong, and one in some dozens of those that do
- * not, is computed again with all roundings the other way (runtime/noise.h); by how much
+ * where it cancels: each result that looks wrong, and one in some hundred of those that
+ * do not, is computed again with all roundings the other way (runtime/noise.h); by how much
  * that differs is the reference's slack, which is never held against a result, and inputs
  * of which it is large are counted as unsure. */
 #ifndef JX_EXHAUST_H

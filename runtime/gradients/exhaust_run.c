@@ -21,7 +21,7 @@
 
 enum {
     CHUNK = 1 << 18, /* inputs */
-    GRID = 64,       /* one in so many is judged though it looks well */
+    GRID = 128,      /* one in so many is judged though it looks well */
     FIRST = 1 << 14, /* inputs that are looked at before all others */
     SIDE = JX_EX_SIDE,
     COLUMNS = JX_EX_COLUMNS,
@@ -363,6 +363,9 @@ static bool is_grid_right(job *j, worker *w, int64_t index, int64_t step, int64_
     if (!compute(j, w, index, step, n) || !jx_exhaust_find_slack(j, w, n, false))
         return false;
     mark_block(j, w, none, n);
+    for (int c = 0; c < j->ncolumns; c++)
+        for (int64_t i = 0; i < n; i++)
+            w->most_slack[c] = fmax(w->most_slack[c], w->slack[c][i]);
     for (int c = 0; *right && c < j->ncolumns; c++)
         *right = !jx_exhaust_unsure(&j->out, w->want[c], w->slack[c], w->mark, w->nan_in, n) &&
                  !(c > 0 && j->plans->rule &&
@@ -377,6 +380,11 @@ static bool do_grid(job *j, worker *w, int64_t from, int64_t to, bool *right)
     int64_t each = j->plans->each;
 
     *right = true;
+    /* In a sample, and in 16 bits, a chunk has many binades. */
+    for (int c = 0; c < COLUMNS; c++)
+        w->most_slack[c] = 4 * CHUNK * j->step > (int64_t)1 << (j->in.precision - 1)
+                               ? (double)INFINITY
+                               : 0;
     for (int64_t at = from; *right && at < to; at += each * GRID) {
         int64_t n = (to - at + GRID - 1) / GRID;
         if (atomic_load(&j->failed) ||
@@ -398,6 +406,8 @@ static bool do_first(job *j, jx_exhausted *to)
 
     if (inputs <= FIRST)
         return true;
+    for (int c = 0; c < COLUMNS; c++)
+        j->workers[0].most_slack[c] = (double)INFINITY;
     j->step *= inputs / FIRST;
     j->inputs = FIRST;
     done = do_inputs(j, &j->workers[0], 0, FIRST, false, columns);

@@ -179,15 +179,54 @@ static void keep_slack(const job *j, const worker *w, waiting *item, int64_t i)
     }
 }
 
+/* A chunk spans a small part of a binade: what the slack is at its grid it is about
+ * everywhere.  Where it is next to nothing there it may stand for that of what waits. */
+static bool is_slack_known(const job *j, const worker *w, const waiting *item)
+{
+    for (int c = 0; c < j->ncolumns; c++)
+        if (item->want[c] - item->want[c] == 0 &&
+            !(8 * w->most_slack[c] <= jx_ulp(&j->out, item->want[c]) / 1024))
+            return false;
+    return true;
+}
+
+/* Takes the grid's slack for that of what waits, if that will do and no rule stands accused.
+ * False: the job has failed, or (*known) more has to be known. */
+static bool take_slack(job *j, worker *w, int64_t n, bool *known)
+{
+    const jx_exhaust_plans *p = j->plans;
+
+    *known = true;
+    for (int64_t i = 0; *known && i < n; i++)
+        *known = is_slack_known(j, w, &w->waiting[i]);
+    for (int c = 0; *known && c < j->ncolumns; c++)
+        for (int64_t i = 0; i < n; i++)
+            w->slack[c][i] = 8 * w->most_slack[c];
+    for (int a = 0; *known && p->rule && j->ncolumns > 1 && a < p->narguments; a++) {
+        if (!jx_exhaust_evaluate(j, w, JX_EX_RULE, a, NULL, w->by_rule[1 + a]))
+            return false;
+        memset(w->rule_slack[1 + a], 0, (size_t)n * sizeof(double));
+        memset(w->mark, 0, (size_t)n);
+        for (int64_t i = 0; i < n; i++)
+            w->nan_in[i] = w->waiting[i].nan_in;
+        *known = !jx_exhaust_mark_wrong(&j->out, w->got[1 + a], w->slack[1 + a],
+                                        w->by_rule[1 + a], w->rule_slack[1 + a], w->nan_in,
+                                        w->mark, n);
+    }
+    return true;
+}
+
 static bool find_waiting(job *j, worker *w, int64_t n)
 {
-    double **wants = w->got; /* nobody reads these any more */
+    double **wants = w->got; /* nobody reads these any more, nor the marks */
+    bool known;
 
     load_waiting(j, w, n, 0, 0);
     for (int c = 0; c < j->ncolumns; c++)
         for (int64_t i = 0; i < n; i++)
             wants[c][i] = w->waiting[i].want[c];
-    if (!find_all(j, w, wants, n, false, true))
+    if (!take_slack(j, w, n, &known) ||
+        (!known && !find_all(j, w, wants, n, false, true)))
         return false;
     for (int64_t i = 0; i < n; i++)
         keep_slack(j, w, &w->waiting[i], i);

@@ -36,6 +36,9 @@ typedef struct jx_exhaust_worker {
     jx_exhaust_waiting *waiting; /* twice `each` */
     int64_t nwaiting;
     bool knows_slack; /* of what waits; else that is found when it is judged */
+    /* The largest slack in the chunk's grid: where that is next to nothing, nothing else need
+     * be known of what waits.  Infinite: nobody has looked. */
+    double most_slack[JX_EX_COLUMNS];
 } jx_exhaust_worker;
 
 typedef struct jx_exhaust_job {
