@@ -241,6 +241,15 @@ static void keep_nearest(jx_exhaust_place *to, const jx_exhaust_item *item, doub
         *to = place;
 }
 
+static void count_off(jx_exhaust_column *to, double off, int64_t times)
+{
+    uint64_t field = bits_of(off) >> 52; /* of what is not negative: its power of two */
+    int bar = (int)field - 1023;
+
+    to->off += times;
+    to->bars[bar < JX_EXHAUST_BARS ? bar : JX_EXHAUST_BARS - 1] += times;
+}
+
 /* The reference is a number within range. */
 static void count_finite(jx_exhaust_column *to, const jx_float_format *f,
                          const jx_exhaust_item *item)
@@ -270,11 +279,23 @@ static void count_finite(jx_exhaust_column *to, const jx_float_format *f,
         return;
     }
     keep_worst(is_normal ? &to->normal : &to->subnormal, item, off);
-    if (off >= 1) {
-        int bar = off < 4096 ? ilogb(off) : JX_EXHAUST_BARS - 1;
-        to->off += item->times;
-        to->bars[bar < JX_EXHAUST_BARS ? bar : JX_EXHAUST_BARS - 1] += item->times;
-    }
+    if (off >= 1)
+        count_off(to, off, item->times);
+}
+
+bool jx_exhaust_tally(jx_exhaust_column *to, const jx_float_format *f, double got, double want,
+                      double slack)
+{
+    double size = fabs(want), ulp = jx_ulp(f, size), apart = fabs(got - want) - slack;
+    double off = apart > 0 ? apart / jx_ulp(f, size + slack) : 0;
+    const jx_exhaust_place *worst = size >= f->normal ? &to->normal : &to->subnormal;
+
+    if (!worst->there || off > worst->off)
+        return false;
+    to->unsure += slack > ulp / 8;
+    if (off >= 1)
+        count_off(to, off, 1);
+    return true;
 }
 
 void jx_exhaust_count(jx_exhaust_column *to, const jx_float_format *f,

@@ -56,6 +56,10 @@ double jx_exhaust_least_error(const jx_float_format *format, const jx_exhaust_it
 /* Takes it into account. */
 void jx_exhaust_count(jx_exhaust_column *to, const jx_float_format *format,
                       const jx_exhaust_item *item);
+/* The same of a number that is held against a number within range, of no rule and at no kink.
+ * False: it is the worst so far, which an item has to say. */
+bool jx_exhaust_tally(jx_exhaust_column *to, const jx_float_format *format, double got,
+                      double want, double slack);
 /* What was counted of later inputs, too; `step` lies between the indices of two that
  * follow each other. */
 void jx_exhaust_join(jx_exhaust_column *to, const jx_exhaust_column *later, int64_t step);

@@ -325,8 +325,10 @@ static bool judge(job *j, worker *w, jx_exhaust_column *to, int64_t index, int64
         to[c].undefined += undefined(w->want[c] + first, w->mark + first, w->nan_in + first,
                                      end - first);
     for (int64_t i = far ? next_marked(w->mark, first, end) : end; i < end;
-         i = next_marked(w->mark, i, end))
-        i += jx_exhaust_wait(j, w, to, index + i * j->step, i, end);
+         i = next_marked(w->mark, i, end)) {
+        int64_t at = index + i * j->step;
+        i += jx_exhaust_count_now(j, w, to, at, i) ? 1 : jx_exhaust_wait(j, w, to, at, i, end);
+    }
     return w->nwaiting < j->plans->each || jx_exhaust_flush(j, w, to);
 }
 

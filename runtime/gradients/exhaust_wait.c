@@ -377,6 +377,55 @@ static int64_t run_of(const job *j, const worker *w, int64_t i, int64_t end)
     return same ? end - i : 1;
 }
 
+static void put_item(const job *j, const worker *w, int64_t index, int64_t i, waiting *item)
+{
+    *item = (waiting){.index = index, .times = 1, .nan_in = w->nan_in[i]};
+    jx_exhaust_arguments(j, index, item->x);
+    memcpy(item->last, item->x, sizeof item->last);
+    for (int c = 0; c < j->ncolumns; c++) {
+        item->got[c] = w->got[c][i];
+        item->want[c] = w->want[c][i];
+        item->by_rule[c] = (double)NAN;
+    }
+    if (w->knows_slack)
+        keep_slack(j, w, item, i);
+}
+
+static double known_slack(const worker *w, int c, int64_t i)
+{
+    return w->knows_slack ? w->slack[c][i] : 8 * w->most_slack[c];
+}
+
+/* Whether the numbers of that result may be counted as they are. */
+static bool is_plain(const job *j, const worker *w, int c, int64_t i)
+{
+    double got = w->got[c][i], want = w->want[c][i], ulp = jx_ulp(&j->out, want);
+
+    return got - got == 0 && fabs(want) < j->out.beyond &&
+           (w->knows_slack || 8 * w->most_slack[c] <= ulp / 1024) &&
+           (c == 0 || fabs(got - want) <= j->kinked * ulp);
+}
+
+bool jx_exhaust_count_now(const job *j, worker *w, jx_exhaust_column *to, int64_t index,
+                          int64_t i)
+{
+    bool plain = !w->nan_in[i] && !j->plans->rule;
+    waiting item;
+
+    for (int c = 0; plain && c < j->ncolumns; c++)
+        plain = is_plain(j, w, c, i);
+    for (int c = 0; plain && c < j->ncolumns; c++) {
+        double slack = known_slack(w, c, i);
+        if (jx_exhaust_tally(&to[c], &j->out, w->got[c][i], w->want[c][i], slack))
+            continue;
+        put_item(j, w, index, i, &item);
+        item.slack[c] = slack;
+        const jx_exhaust_item worst = item_of(j, &item, c);
+        jx_exhaust_count(&to[c], &j->out, &worst);
+    }
+    return plain;
+}
+
 int64_t jx_exhaust_wait(const job *j, worker *w, jx_exhaust_column *to, int64_t index, int64_t i,
                         int64_t end)
 {
@@ -390,16 +439,7 @@ int64_t jx_exhaust_wait(const job *j, worker *w, jx_exhaust_column *to, int64_t 
         jx_exhaust_arguments(j, index + (run - 1) * j->step, item[-1].last);
         return run;
     }
-    *item = (waiting){.index = index, .times = 1, .nan_in = w->nan_in[i]};
-    jx_exhaust_arguments(j, index, item->x);
-    memcpy(item->last, item->x, sizeof item->last);
-    for (int c = 0; c < j->ncolumns; c++) {
-        item->got[c] = w->got[c][i];
-        item->want[c] = w->want[c][i];
-        item->by_rule[c] = (double)NAN;
-    }
-    if (w->knows_slack)
-        keep_slack(j, w, item, i);
+    put_item(j, w, index, i, item);
     for (int c = 0; c < j->ncolumns && !waits; c++)
         waits = !is_settled(j, item, c);
     w->nwaiting += waits;

@@ -73,6 +73,10 @@ bool jx_exhaust_find_slack(jx_exhaust_job *j, jx_exhaust_worker *w, int64_t n, b
  * for. */
 int64_t jx_exhaust_wait(const jx_exhaust_job *j, jx_exhaust_worker *w, jx_exhaust_column *to,
                         int64_t index, int64_t i, int64_t end);
+/* Input i of the block, at that index, is counted at once, if its results are numbers, its
+ * slack is known and neither a rule nor a kink is in question. */
+bool jx_exhaust_count_now(const jx_exhaust_job *j, jx_exhaust_worker *w, jx_exhaust_column *to,
+                          int64_t index, int64_t i);
 /* Counts the first of what waits, as many as a run has. */
 bool jx_exhaust_flush(jx_exhaust_job *j, jx_exhaust_worker *w, jx_exhaust_column *to);
 
