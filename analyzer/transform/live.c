@@ -1,6 +1,7 @@
 /* live.c - see live.h. */
 #include "analyzer/transform/live.h"
 
+#include "frontend/ir/definition.h"
 #include "frontend/ir/effects.h"
 #include "frontend/ir/params.h"
 
@@ -27,6 +28,44 @@ static void walk_value(walk *w, const jx_value *value, bool live)
         walk_jaxpr(w, value->jaxpr, outs);
 }
 
+/* Whether each derivative of the function that a call is of raises. */
+static bool rule_refuses(const jx_rule *rule)
+{
+    bool all = rule->npatterns > 0;
+
+    for (int i = 0; all && i < rule->npatterns; i++)
+        all = rule->patterns[i].error != NULL;
+    return all;
+}
+
+/* Whether nobody can go back through what an author defined: each transpose raises. */
+static bool definition_refuses(const jx_definition *of)
+{
+    bool all = of->npatterns[JX_DEFINED_TRANSPOSE] > 0;
+
+    for (int i = 0; all && i < of->npatterns[JX_DEFINED_TRANSPOSE]; i++)
+        all = of->patterns[JX_DEFINED_TRANSPOSE][i].error != NULL;
+    return all;
+}
+
+static bool refuses(const jx_eqn *eqn)
+{
+    const jx_definition *definition = jx_eqn_definition(eqn);
+
+    for (int i = 0; i < eqn->nparams; i++)
+        if (eqn->params[i].value->tag == JX_V_RULE)
+            return rule_refuses(eqn->params[i].value->rule);
+    return definition && definition_refuses(definition);
+}
+
+/* Whether a result of an equation, which is needed, asks for its operands. */
+static bool asks(const walk *w, const jx_eqn *eqn, const jx_var *out)
+{
+    return !w->to->derivatives ||
+           (jx_dtype_is_inexact(out->aval->dtype) && eqn->prim->id != JX_PRIM_stop_gradient &&
+            !refuses(eqn));
+}
+
 static void walk_eqn(walk *w, const jx_eqn *eqn, bool *needed)
 {
     const jx_closed *callee = jx_eqn_callee(eqn);
@@ -34,7 +73,7 @@ static void walk_eqn(walk *w, const jx_eqn *eqn, bool *needed)
          live = jx_eqn_acts(eqn);
 
     for (int i = 0; outs && i < eqn->nouts; i++)
-        live |= outs[i] = needed[eqn->outs[i]->id];
+        live |= outs[i] = needed[eqn->outs[i]->id] && asks(w, eqn, eqn->outs[i]);
     jx_map_add(&w->to->met, eqn);
     if (live || !outs)
         jx_map_add(&w->to->needed, eqn);

@@ -1,7 +1,8 @@
 /* live.h - what of a program something needs.
  *
  * A result is needed if a result of the whole is made of it, or an effect.  What stands in
- * a loop or a branch is needed if that is. */
+ * a loop or a branch is needed if that is.  Of derivatives the same: what goes through integers,
+ * through what stops gradients, or through calls that nobody can differentiate has none. */
 #ifndef JX_LIVE_H
 #define JX_LIVE_H
 
@@ -9,6 +10,7 @@
 #include "frontend/ir/program.h"
 
 typedef struct jx_live {
+    bool derivatives; /* the caller's: it is about these */
     jx_map wanted; /* by jaxpr: which of its results, as far as it was met */
     jx_map met;    /* equations, ... */
     jx_map needed; /* ... and those that something needs */

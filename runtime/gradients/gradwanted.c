@@ -1,4 +1,5 @@
-/* gradwanted.c - see gradding.h: which results of rules' functions anybody has a use for.
+/* gradwanted.c - see gradding.h: which results of rules' functions anybody has a use for, whose
+ * derivatives that is.
  *
  * What a solver knows of its last step, or a loop of its own state, is often left where it is,
  * and then has no cotangent but zero. */
@@ -48,7 +49,7 @@ static bool add_of_rules(const jx_program *program, bool **wanted, bool *more)
 
     *more = false;
     for (int r = 0; r < program->nrules; r++) {
-        jx_live live = {0};
+        jx_live live = {.derivatives = true};
         for (int i = 0; i < program->rules[r]->npatterns; i++) {
             const jx_rule_pattern *p = &program->rules[r]->patterns[i];
             const bool *some =
@@ -72,7 +73,7 @@ const bool *const *jx_grad_wanted(const jx_program *program)
     jx_arena *arena = program->ctx->arena;
     bool **wanted = JX_NEW_ARRAY(arena, program->nrules + 1, bool *);
     bool good = wanted != NULL, more = true;
-    jx_live live = {0};
+    jx_live live = {.derivatives = true};
 
     for (int r = 0; good && r < program->nrules; r++)
         good = (wanted[r] = JX_NEW_ARRAY(arena, program->rules[r]->nouts + 1,

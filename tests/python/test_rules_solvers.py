@@ -99,6 +99,33 @@ def two_results():
     return fun
 
 
+def careless():
+    """What it knows beside its result has no derivative, by its rule."""
+    fun = jax.custom_jvp(lambda x: (jnp.sin(x), jnp.cos(x)))
+    fun.defjvp(lambda p, t: (fun(*p), (jnp.cos(p[0]) * t[0], jnp.zeros_like(t[0]))))
+    return fun
+
+
+@jax.custom_jvp
+def constant(x):
+    return x
+
+
+@constant.defjvp
+def _(primals, tangents):
+    raise TypeError("nobody differentiates this")
+
+
+@pytest.mark.parametrize("made, codes_of", [
+    (lambda y, more: y * (more > 0), []), (lambda y, more: (y, jax.lax.stop_gradient(more)), []),
+    (lambda y, more: (y, jnp.round(more).astype(int)), []), (lambda y, more: (y, constant(more)), []),
+    (lambda y, more: y + jax.lax.stop_gradient(more) * more, ["DRV001"])],
+    ids=["compared", "stopped", "counted", "refused", "used"])
+def test_what_is_made_of_a_result_without_a_derivative_asks_for_none(made, codes_of):
+    fun = careless()
+    assert codes(lambda x: made(*fun(x)), jnp.float32([.3, 1.2])) == codes_of
+
+
 def test_results_that_are_of_no_use_are_counted():
     fun = two_results()
     text = str(jaxvet.gradcheck(lambda x: fun(x)[0])(jnp.float32([.3, 1.2])))
