@@ -36,12 +36,6 @@ typedef struct jx_probes {
     const jx_map *quiet; /* equations that have no probe of indices or integers; or NULL */
 } jx_probes;
 
-/* Of a plan whose loops go on where they have come to an end: what has converged stays. */
-typedef struct jx_turns {
-    int again; /* loops that do so ... */
-    int once;  /* ... and that can't: they take or give something at each turn */
-} jx_turns;
-
 typedef struct jx_plan_options {
     jx_domain domain;
     jx_dtype rounds_below; /* wide only: conversions to floats narrower than this one
@@ -54,7 +48,7 @@ typedef struct jx_plan_options {
     jx_watch *watch; /* what is found goes there: such a plan is run by one
                         execution at a time; or NULL */
     jx_choices *choices; /* likewise */
-    jx_turns *turns; /* loops make as many turns again; or NULL */
+    struct jx_turns *turns; /* wide only: loops may go on where they end (turns.h); or NULL */
     jx_probes probes;
     struct jx_digits *digits; /* likewise, beside one of another domain (digits.h) */
     bool compares; /* a run fails where devices differ in what is said to be one */

@@ -167,7 +167,6 @@ check_patterns(const jx_typed *typed, const jx_gradcheck_options *options,
     enum { SPARE = 300000 }; /* operations, up to which all masks are looked at closely */
     const jx_rule *rule = report->rule;
 
-    report->tolerance = jx_sample_tolerance(rule);
     for (int i = 0; i < rule->npatterns && report->outcome != JX_RULE_WRONG;
          i++) {
         bool thorough = i == 0 || report->work < SPARE;
@@ -184,7 +183,7 @@ check_patterns(const jx_typed *typed, const jx_gradcheck_options *options,
                          .rng = {options->seed + 1},
                          .derivative =
                              derived->own.jaxpr ? &derived->own : NULL,
-                         .tolerance = report->tolerance};
+                         .tolerance = jx_sample_tolerance(rule)};
         if (p->error) {
             one.outcome = JX_RULE_REFUSES;
             one.detail = p->error;

@@ -217,6 +217,7 @@ bool jx_grad_stands(jx_gradding *c, const double *d, jx_functional f, double val
            !jx_grad_depends_on_start(c, d, f, off, t) &&
            !jx_grad_is_rounding(c, d, f, off) &&
            !(c->point->kind == JX_AT_GIVEN && goes_between_steps(c, d, f, value)) &&
+           (!c->limit.in || jx_grad_stands_in_limit(c, d, f, value, off)) &&
            (!isfinite(value) ||
             (!jx_grad_is_noise(c, d, f, off) && !jx_grad_is_unseen(c, d, f, value, off)));
 }
@@ -344,11 +345,32 @@ static bool is_theirs_alike(jx_gradding *c, const double *d, jx_functional f, do
     return own_chooses(c, d) && !(off > 0.01 * fabs(own) && is_beyond_choice(c, d, f, own));
 }
 
+/* Whether what agrees by what is allowed for, where the function stops when it is near enough,
+ * was seen to agree: as near as its dtypes have it, or where the loops come to rest. */
+static bool is_seen(jx_gradding *c, const double *d, jx_functional f, double value,
+                    double scale, const jx_target *t)
+{
+    double tolerance = c->tolerance;
+    bool seen;
+
+    if (!jx_grad_goes_on(c) || c->limit.in)
+        return true;
+    c->tolerance = fmin(tolerance, c->limit.tolerance);
+    seen = jx_judge(value, scale, c->tolerance, t) == JX_AGREE ||
+           jx_grad_own_says(c, f, value, scale) == JX_AGREE;
+    c->tolerance = tolerance;
+    return seen || jx_grad_agrees_at_rest(c, d, f);
+}
+
 /* Counts one comparison; false once the rule is known to be wrong. */
 static bool compare(jx_gradding *c, const double *d, jx_functional f,
                      double value, double scale, const char *what)
 {
     jx_target t = jx_grad_target(c, f, c->slopes, c->rounding);
+    if (c->limit.in && !isfinite(value)) {
+        c->limit.lost = true;
+        return true;
+    }
     c->wrong_at = f.weights ? -1 : f.only;
     value = jx_grad_unscaled(c, value, &t);
     jx_opinion o = jx_judge(value, scale, c->tolerance, &t);
@@ -363,6 +385,8 @@ static bool compare(jx_gradding *c, const double *d, jx_functional f,
         note_convention(c, what ? what : jx_grad_component(c, f.only), f, value, &t);
     if (own == JX_AGREE && (o == JX_UNCERTAIN || (o == JX_SKIP && !t.stair)))
         o = JX_AGREE;
+    if (o == JX_AGREE && !is_seen(c, d, f, value, scale, &t))
+        o = JX_UNCERTAIN;
     if (o == JX_DISAGREE && jx_grad_is_beyond(c, f))
         o = JX_SKIP;
     /* Inputs that were drawn may be outside what the program is for. */
@@ -446,7 +470,7 @@ bool jx_grad_jvp_line(jx_gradding *c, const double *d)
         if (!jx_grad_run_jvp(c, d, factor))
             return true;
         jx_grad_take_tangents(c, c->tangent);
-        if (k == 0 && !jx_grad_same_primals(c, &c->jvp, 0))
+        if (k == 0 && !c->limit.in && !jx_grad_same_primals(c, &c->jvp, 0))
             return false;
         if (is_straight(c)) {
             for (int j = 0; j < c->out.size; j++)

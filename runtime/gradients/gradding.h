@@ -8,10 +8,34 @@
 #include "runtime/gradients/gradcheck.h"
 #include "runtime/gradients/gradjudge.h"
 #include "runtime/gradients/gradsample.h"
+#include "runtime/turns.h"
 
 typedef struct jx_grad_twins jx_grad_twins;
 
 enum { JX_MOST_LOOKED = 512 };
+
+/* What a check allows for. */
+typedef struct jx_regime {
+    double tolerance, leeway, nearness, grain; /* as in a jx_gradding */
+    bool converges;
+} jx_regime;
+
+/* Where the function's loops lead (gradlimit.c). */
+typedef struct jx_limit {
+    bool in;          /* what runs is that */
+    bool was_in;      /* at the last point */
+    bool lost;        /* the rule gave no number there */
+    bool rests;       /* at the point they come to rest, though nothing may draw them there */
+    bool met;         /* at some point they are drawn */
+    int misses;       /* points before that, at which they come to no rest ... */
+    int stays;        /* ... and at which they do, but nothing draws them there */
+    int times;        /* turns that it takes, as often as their own */
+    double tolerance; /* of rules */
+    jx_regime other;  /* what is allowed for on the other side */
+    int visit;        /* the point and the line of `slopes_at_rest` and `tangent_at_rest` ... */
+    const double *along;
+    bool good;        /* ... if these could be run */
+} jx_limit;
 
 typedef struct jx_gradding {
     jx_program *program;
@@ -21,8 +45,6 @@ typedef struct jx_gradding {
     const jx_rule *called; /* as the program has it, if it is judged as another */
     const jx_rule_pattern *pattern;
     jx_callee primal, jvp, fwd, bwd;
-    jx_callee longer; /* the function, its loops with more turns; or nothing (gradsettled.c) */
-    bool asked_longer; /* it is known to be that */
     jx_callee line; /* the function at all samples of a line, or nothing (gradlines.c) */
     const jx_typed *lines; /* its program, once there is one */
     bool tried;       /* it is known to be the function's */
@@ -35,6 +57,8 @@ typedef struct jx_gradding {
     jx_space in, out;
     const jx_plan_options *how; /* of the callees */
     jx_noise *noise; /* of the callees, another at each call; or NULL */
+    jx_turns *turns; /* of the callees, if the function loops; or NULL */
+    jx_limit limit;
     const jx_calling *calling;
     jx_grad_ends ends; /* of the first operands */
     const void *const *fixed;  /* operands of which the fixed ones count */
@@ -56,7 +80,8 @@ typedef struct jx_gradding {
     bool *is_looked;                     /* by component */
     double *along;   /* the function's own derivative along the line at hand ... */
     bool has_along;  /* ... if it could be run */
-    jx_slope *slopes, *again;
+    jx_slope *slopes, *again, *slopes_at_rest;
+    double *tangent_at_rest; /* of a jvp rule (gradlimit.c) */
     jx_grad_twins *twins; /* or NULL */
     double rounding; /* of sums of the slopes (gradcompare.c) */
     jx_intent intent; /* what the rule is declared to be */
@@ -175,7 +200,9 @@ double jx_grad_first_step(const jx_gradding *c, const double *d);
 /* Where a component of the output stands: "output 1, element 3". */
 const char *jx_grad_component(const jx_gradding *c, int j);
 
-/* gradlook.c: how many of the results the program has no use for; 0 where that is all. */
+/* gradlook.c: whether the program has a use for a span of the results, or for none. */
+bool jx_grad_is_wanted(const jx_gradding *c, int span);
+/* How many of the results the program has no use for; 0 where that is all. */
 int jx_grad_unwanted(const jx_gradding *c);
 /* Chooses the components that have slopes along d. */
 void jx_grad_look(jx_gradding *c, const double *d);
@@ -370,16 +397,36 @@ bool jx_grad_settles(jx_gradding *c, const double *d, jx_functional f);
  * zero), nobody asks for a derivative. */
 bool jx_grad_is_in_domain(jx_gradding *c);
 
-/* gradsettled.c: whether the function's loops have come to where they lead, at the point and
- * around it: as many turns again change nothing, so that its slopes are those of that. */
-bool jx_grad_is_settled(jx_gradding *c);
+/* gradlimit.c: where the loops of the function and the rule lead. */
+
+/* Whether it has loops that can go on. */
+static inline bool jx_grad_goes_on(const jx_gradding *c)
+{
+    return c->turns && c->turns->again > 0;
+}
+/* If the function's loops are drawn to rest near what it gives at the point (which stands in
+ * `samples`), all that runs goes on until they are there; false: they are not. */
+bool jx_grad_enter_limit(jx_gradding *c);
+/* All runs as it stands, if that was not so. */
+void jx_grad_leave_limit(jx_gradding *c);
+/* Whether a rule that is off by that there is wrong: it is at rest around the point, the rule
+ * does not lead elsewhere by itself, and is not right as it stands. */
+bool jx_grad_stands_in_limit(jx_gradding *c, const double *d, jx_functional f, double value,
+                             double off);
+/* Whether loops come to rest at the point, drawn there or not, where the rule is right: outside
+ * of the limit. */
+bool jx_grad_agrees_at_rest(jx_gradding *c, const double *d, jx_functional f);
+/* Whether the loops are far from it at the point, all that they give: a rule that is right
+ * there follows the loops' turns, and does not rely on where these lead. */
+bool jx_grad_is_under_way(jx_gradding *c);
+
+/* gradstuck.c */
 /* Whether what disagreed last does not move at all at a point that was drawn, though it
  * depends on each of the inputs elsewhere: a search that is stuck where it may not go on.
  * Where the program's own values are such, it has no such excuse. */
 bool jx_grad_finds_nothing(jx_gradding *c);
-/* Whether they are far from it at the point, all that they give: a rule that is right there
- * follows the loops' turns, and does not rely on where these lead. */
-bool jx_grad_is_under_way(jx_gradding *c);
+/* Whether what disagreed last does not move at all. */
+bool jx_grad_is_stuck(const jx_gradding *c);
 
 /* gradintent.c: what a rule must be that is declared to be no derivative. */
 

@@ -136,7 +136,9 @@ bool jx_grad_run_line(jx_gradding *c, const double *d, const double *steps)
 {
     int64_t one_by_one = JX_RIDDERS_SAMPLES * (c->call_work + 1);
 
-    if (c->alone || jx_plan_memory(c->primal.plan) > FEW_BYTES)
+    /* A loop over an axis more chooses which rows go on: none does where all have ended. */
+    if (c->alone || jx_plan_memory(c->primal.plan) > FEW_BYTES ||
+        (c->turns && c->turns->times > 0))
         return false;
     c->sampling += one_by_one;
     if (!c->line.plan && c->sampling > WORTH)

@@ -17,14 +17,18 @@ enum {
     SUSPECTS = 64,
 };
 
-/* Whether the program has a use for a result, or for none. */
+bool jx_grad_is_wanted(const jx_gradding *c, int span)
+{
+    return !c->unwanted || c->calling->wanted[c->out.port[span]];
+}
+
 static bool is_wanted(const jx_gradding *c, int component)
 {
     int s = 0;
 
     while (s + 1 < c->out.count && c->out.spans[s + 1].at <= component)
         s++;
-    return !c->unwanted || c->calling->wanted[c->out.port[s]];
+    return jx_grad_is_wanted(c, s);
 }
 
 int jx_grad_unwanted(const jx_gradding *c)

@@ -168,7 +168,7 @@ bool jx_grad_depends_on_start(jx_gradding *c, const double *d, jx_functional f, 
     double *kept;
     bool depends = false;
 
-    if (span >= 0 && is_start_alone(c, d, f, span, off))
+    if (span >= 0 && !c->limit.in && is_start_alone(c, d, f, span, off))
         return true;
     kept = span < 0 ? NULL : jx_grad_room(c, n + m + 1, sizeof *kept);
     if (!kept)

@@ -16,6 +16,8 @@ bool jx_grad_allocate(jx_gradding *c)
     c->directions = calloc(JX_MOST_DIRECTIONS * (n + 1), sizeof(double));
     c->slopes = calloc(m + 1, sizeof *c->slopes);
     c->again = calloc(m + 1, sizeof *c->again);
+    c->slopes_at_rest = calloc(m + 1, sizeof *c->slopes_at_rest);
+    c->tangent_at_rest = calloc(m + 1, sizeof *c->tangent_at_rest);
     c->along = calloc(m + 1, sizeof *c->along);
     c->agreed = calloc(m + 1, sizeof *c->agreed);
     c->opposed = calloc(m + 1, sizeof *c->opposed);
@@ -26,7 +28,7 @@ bool jx_grad_allocate(jx_gradding *c)
     return (c->x && c->along && c->agreed && c->opposed && c->last_agreed && c->excused &&
             c->is_looked &&
             c->samples && c->tangent && c->cotangent && c->moved && c->directions && c->slopes &&
-            c->again) ||
+            c->again && c->slopes_at_rest && c->tangent_at_rest) ||
            jx_starved(c->program->ctx);
 }
 
@@ -34,13 +36,13 @@ void jx_grad_release(jx_gradding *c)
 {
     void *all[] = {c->x,     c->samples,    c->tangent, c->cotangent,
                    c->moved, c->directions, c->slopes,  c->again,
-                   c->along, c->agreed,     c->opposed, c->last_agreed, c->excused, c->is_looked};
+                   c->along, c->agreed,     c->opposed, c->last_agreed, c->excused, c->is_looked,
+                   c->slopes_at_rest, c->tangent_at_rest};
 
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         free(all[i]);
     jx_callee_close(&c->primal);
     jx_callee_close(&c->line);
-    jx_callee_close(&c->longer);
     jx_callee_close(&c->own);
     jx_callee_close(&c->guard);
     jx_callee_close(&c->jvp);

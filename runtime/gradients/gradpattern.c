@@ -249,12 +249,58 @@ static int directions_of(jx_gradding *c, const char **names)
     return count;
 }
 
+/* Along one of the directions; *ran: the function could be sampled.  False once the rule is
+ * known to be wrong. */
+static bool check_line(jx_gradding *c, double *d, bool *ran)
+{
+    if (c->symmetric)
+        jx_space_symmetric(&c->in, d);
+    jx_grad_look(c, d);
+    *ran = jx_grad_sample(c, d, jx_grad_first_step(c, d), c->slopes);
+    if (!*ran)
+        return true;
+    jx_grad_own_along(c, d);
+    return c->rule->vjp ? jx_grad_vjp_line(c, d) : jx_grad_jvp_line(c, d);
+}
+
+/* Along all of them. */
+static bool check_lines(jx_gradding *c)
+{
+    const char *names[JX_MOST_DIRECTIONS];
+    int count = directions_of(c, names);
+    bool ran = true;
+
+    if (c->turns && !c->rule->vjp && jx_grad_run_jvp(c, c->x, 0) &&
+        !jx_grad_same_primals(c, &c->jvp, 0))
+        return false;
+    if (jx_grad_enter_limit(c) && c->rule->vjp && !jx_grad_prepare_fwd(c))
+        return true;
+    for (int k = 0; k < count && ran; k++) {
+        double *d = c->directions + (size_t)k * (size_t)c->in.size;
+        c->direction = names[k];
+        if (!check_line(c, d, &ran))
+            return false;
+        if (!c->limit.lost)
+            continue;
+        /* What goes on gives no number, which is none of the rule's business. */
+        jx_grad_leave_limit(c);
+        c->limit.lost = false;
+        if (c->rule->vjp && !jx_grad_prepare_fwd(c))
+            return true;
+        k = -1;
+    }
+    if (ran)
+        jx_grad_neglects(c);
+    return true;
+}
+
 /* False once the rule is known to be wrong. */
 static bool check_point(jx_gradding *c)
 {
-    const char *names[JX_MOST_DIRECTIONS];
     int64_t before = c->comparisons + c->abroad;
+    bool good;
 
+    c->limit.was_in = false;
     if (!prepare_point(c))
         return true;
     if (c->rule->vjp) {
@@ -269,22 +315,11 @@ static bool check_point(jx_gradding *c)
     if (c->values_only)
         return c->rule->vjp || !jx_grad_run_jvp(c, c->x, 0) ||
                jx_grad_same_primals(c, &c->jvp, 0);
-    int count = directions_of(c, names);
-    for (int k = 0; k < count; k++) {
-        double *d = c->directions + (size_t)k * (size_t)c->in.size;
-        c->direction = names[k];
-        if (c->symmetric)
-            jx_space_symmetric(&c->in, d);
-        jx_grad_look(c, d);
-        if (!jx_grad_sample(c, d, jx_grad_first_step(c, d), c->slopes))
-            return true;
-        jx_grad_own_along(c, d);
-        if (c->rule->vjp ? !jx_grad_vjp_line(c, d) : !jx_grad_jvp_line(c, d))
-            return false;
-    }
-    c->points += c->comparisons + c->abroad > before;
-    jx_grad_neglects(c);
-    return true;
+    good = check_lines(c);
+    c->limit.was_in = c->limit.in;
+    jx_grad_leave_limit(c);
+    c->points += good && c->comparisons + c->abroad > before;
+    return good;
 }
 
 /* Whether the function or the rule holds numbers that were rounded to their dtype. */
@@ -344,7 +379,7 @@ static void attach_sample(jx_gradding *c, const jx_sampled *sample)
 
 /* A point of a rule.  An iteration that has not converged, or that starts
  * outside its domain, gives finite junk with slopes of its own: a rule of one
- * is judged where it is known to have converged, else by the majority of points
+ * is judged where it is known to converge, else by the majority of points
  * (weigh_points).  False once the rule is
  * known to be wrong. */
 static bool visit_point(jx_gradding *c)
@@ -353,8 +388,8 @@ static bool visit_point(jx_gradding *c)
 
     c->visit++;
     if (check_point(c)) {
-        if (c->iterative && c->comparisons > before && c->dropped + c->outvoted == unsure &&
-            c->agreed_under_way < ENOUGH_FOLLOWED &&
+        if (c->iterative && !c->limit.was_in && c->comparisons > before &&
+            c->dropped + c->outvoted == unsure && c->agreed_under_way < ENOUGH_FOLLOWED &&
             c->under_way < MOST_FOLLOWED) {
             c->under_way++;
             c->agreed_under_way += jx_grad_is_under_way(c);
@@ -369,7 +404,7 @@ static bool visit_point(jx_gradding *c)
     c->against++;
     if (c->wrong_at >= 0)
         c->opposed[c->wrong_at]++;
-    if (!c->iterative || (!c->most_work && jx_grad_is_settled(c)))
+    if (!c->iterative || (c->limit.was_in && c->turns->once == 0 && !jx_grad_is_stuck(c)))
         return false;
     if (!c->first_wrong) {
         c->first_wrong = c->wrong;
@@ -480,6 +515,13 @@ static bool check_points(jx_gradding *c, bool thorough)
     return !thorough || jx_grad_regions(c);
 }
 
+/* Whether the program's function is looked at where its loops lead, too. */
+static bool has_limit(const jx_gradding *c)
+{
+    return c->loops && !c->most_work && !c->stands_in && !c->values_only &&
+           (c->intent == JX_INTENT_NONE || c->intent == JX_INTENT_IMPLICIT);
+}
+
 /* Steps that each come nearer by a part have slopes that come nearer as slowly, and those of
  * a minimum are as near as the root of its value. */
 static double leeway_of(const jx_gradding *c)
@@ -491,12 +533,27 @@ static double leeway_of(const jx_gradding *c)
                : 0;
 }
 
+/* Within which it was seen to agree. */
+static double tolerance_of(const jx_gradding *c)
+{
+    return jx_grad_goes_on(c) ? fmin(c->tolerance, c->limit.tolerance)
+                              : fmax(c->tolerance, c->leeway);
+}
+
 void jx_grad_pattern(jx_gradding *c, const jx_plan_options *how, bool thorough,
                      jx_rule_report *report)
 {
     jx_arena *arena = c->program->ctx->arena;
+    const jx_plan_options *called_with = c->how;
+    jx_plan_options here = *how;
+    jx_turns turns = {0};
 
     c->called = c->called ? c->called : c->rule;
+    c->loops = jx_points_has_loop(c->rule->primal.jaxpr);
+    if (has_limit(c)) {
+        c->turns = here.turns = &turns;
+        c->how = how = &here;
+    }
     if (!jx_grad_masks_fit(c->rule, c->pattern)) {
         report->detail = "its masks of zeros do not fit its operands";
     } else if (!jx_grad_open(c, how)) {
@@ -514,9 +571,9 @@ void jx_grad_pattern(jx_gradding *c, const jx_plan_options *how, bool thorough,
     } else if (!(c->rule->vjp && !cotangent_dtypes(c)) && c->in.size > 0 &&
                c->out.size > 0) {
         c->unwanted = jx_grad_unwanted(c);
-        c->loops = jx_points_has_loop(c->rule->primal.jaxpr);
         c->iterative = c->loops &&
                        (c->most_work || c->second || !jx_grad_loops_itself(c));
+        c->limit.tolerance = jx_sample_tolerance_at_rest(c->rule) * (c->second ? 64 : 1);
         c->nearness = jx_sample_nearness(c->rule);
         c->leeway = leeway_of(c);
         c->grain = jx_points_grain(c->rule->primal.jaxpr);
@@ -544,7 +601,7 @@ void jx_grad_pattern(jx_gradding *c, const jx_plan_options *how, bool thorough,
     report->muted += c->muted;
     report->outvoted += c->outvoted;
     report->unwanted = c->unwanted;
-    report->tolerance = fmax(report->tolerance, c->leeway);
+    report->tolerance = fmax(report->tolerance, tolerance_of(c));
     report->unmet = c->unfollowed && !c->followed;
     report->work += c->work;
     report->empty = !c->wrong && ((c->in.count > 0 && c->in.size == 0) ||
@@ -576,4 +633,6 @@ void jx_grad_pattern(jx_gradding *c, const jx_plan_options *how, bool thorough,
     }
     jx_grad_close_twins(c);
     jx_grad_release(c);
+    c->turns = NULL;
+    c->how = called_with;
 }

@@ -708,10 +708,10 @@ double jx_sample_nearness(const jx_rule *rule)
     return most;
 }
 
-static double tolerance_of(const jx_rule *rule)
+/* `enough`: how near is near enough for the function's loops. */
+static double tolerance_of(const jx_rule *rule, double enough)
 {
     double most = widest_rounding(rule->primal.jaxpr);
-    double enough = jx_points_enough(rule->primal.jaxpr);
 
     for (int i = 0; i < rule->nins; i++) {
         double u = jx_unit_roundoff(rule->ins[i]->dtype);
@@ -726,7 +726,13 @@ static double tolerance_of(const jx_rule *rule)
 
 double jx_sample_tolerance(const jx_rule *rule)
 {
-    return fmax(tolerance_of(rule), jx_sample_nearness(rule));
+    return fmax(tolerance_of(rule, jx_points_enough(rule->primal.jaxpr)),
+                jx_sample_nearness(rule));
+}
+
+double jx_sample_tolerance_at_rest(const jx_rule *rule)
+{
+    return tolerance_of(rule, 0);
 }
 
 const char *jx_sample_text(jx_ctx *ctx, const double *x, int count)

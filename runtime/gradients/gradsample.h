@@ -116,6 +116,8 @@ void jx_sample_passive(jx_rng *rng, const jx_port *port, const jx_point *point,
 /* How closely a rule can be expected to agree: constants in the code were
  * rounded to its narrowest float dtype before we saw them. */
 double jx_sample_tolerance(const jx_rule *rule);
+/* The same where all loops have come to rest: how near is near enough does not count. */
+double jx_sample_tolerance_at_rest(const jx_rule *rule);
 /* How near the rule's own loops come to what they compute, relative, where they end when that
  * is near enough; 0 where none does. */
 double jx_sample_nearness(const jx_rule *rule);

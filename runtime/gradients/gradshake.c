@@ -63,8 +63,6 @@ static void keep_own(const jx_gradding *of, jx_gradding *to)
 {
     to->primal = of->primal;
     to->line = of->line;
-    to->longer = of->longer;
-    to->asked_longer = of->asked_longer;
     to->tried = of->tried;
     to->alone = of->alone;
     to->strikes = of->strikes;
@@ -83,6 +81,8 @@ static void keep_own(const jx_gradding *of, jx_gradding *to)
     to->is_looked = of->is_looked;
     to->slopes = of->slopes;
     to->again = of->again;
+    to->slopes_at_rest = of->slopes_at_rest;
+    to->tangent_at_rest = of->tangent_at_rest;
     to->agreed = of->agreed;
     to->opposed = of->opposed;
     to->last_agreed = of->last_agreed;

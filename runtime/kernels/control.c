@@ -9,6 +9,7 @@
 #include "runtime/plan_impl.h"
 #include "runtime/plan_rules.h"
 #include "runtime/run.h"
+#include "runtime/turns.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -272,40 +273,37 @@ static bool end_batched_turn(jx_planner *p, const jx_slot *pred, int count,
 }
 
 typedef struct loop {
-    int cond, body;
-    bool goes_on; /* as many turns again */
+    int cond, ncarry;
+    bool mapped; /* its predicate has axes */
+    jx_turning_loop on; /* its body, and how it goes on */
 } loop;
 
-/* Notes a loop; whether it goes on where it has come to an end. */
-static bool goes_on(const jx_planner *p, bool can)
+/* Notes a loop that may go on where it has come to an end, or can't. */
+static jx_turning_loop turning(const jx_planner *p, bool can, bool is_while)
 {
     jx_turns *turns = p->options->turns;
 
     if (turns)
         *(can ? &turns->again : &turns->once) += 1;
-    return turns && can;
+    return (jx_turning_loop){.turns = can ? turns : NULL, .is_while = is_while, .rows = 1};
 }
 
 static bool run_while(jx_run *run, const void *data, const jx_view *ins,
                       const jx_view *outs, void *scratch)
 {
     const loop *d = data;
-    int64_t turns = 0;
+    int64_t turns = 0, number = jx_turns_begin(&d->on);
 
-    (void)outs;
-    (void)scratch;
     for (;; turns++) {
         if (!jx_run_block(run, d->cond))
             return false;
         if (!*ins[0].data)
             break;
-        if (!jx_run_block(run, d->body))
+        if (!jx_run_block(run, d->on.body))
             return false;
     }
-    for (; d->goes_on && turns > 0; turns--)
-        if (!jx_run_block(run, d->body))
-            return false;
-    return true;
+    return jx_turns_end(run, &d->on, number, turns, d->mapped ? &ins[1] : NULL,
+                        d->ncarry, outs, scratch);
 }
 
 /* The predicate as it is, its only element or any of them in `again`. */
@@ -334,7 +332,7 @@ static bool plan_while(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
     make_carries(p, n, ins + nc + nb, outs);
     jx_slot again = jx_plan_new(p, JX_BOOL, 0, NULL);
     data.cond = (int)p->blocks.count;
-    data.body = data.cond + 1;
+    data.ncarry = n;
     jx_plan_block_begin(p);
     jx_plan_block_end(p);
     jx_plan_block_begin(p);
@@ -346,8 +344,9 @@ static bool plan_while(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
     if (!jx_plan_inline(p, &params->cond_jaxpr, args, results))
         return false;
     jx_slot pred = plan_predicate(p, results, &again);
-    data.goes_on = goes_on(p, pred.rank == 0);
-    p->block = data.body;
+    data.on = turning(p, true, true);
+    data.on.body = data.cond + 1;
+    p->block = data.on.body;
     memcpy(args, ins + nc, (size_t)nb * sizeof *args);
     memcpy(args + nb, outs, (size_t)n * sizeof *args);
     if (!jx_plan_inline(p, &params->body_jaxpr, args, results))
@@ -358,8 +357,10 @@ static bool plan_while(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
         return false;
     p->block = outer;
     const jx_slot asked[] = {again, pred};
-    jx_plan_block_op(p, run_while, &data, sizeof data, 2, asked, n, outs, 0,
-                     data.cond, 2);
+    data.mapped = pred.rank > 0;
+    data.on.rows = data.mapped ? jx_slot_count(&pred) : 1;
+    jx_plan_block_op(p, run_while, &data, sizeof data, 2, asked, n, outs,
+                     jx_turns_scratch(&data.on, n, outs), data.cond, 2);
     return true;
 }
 
@@ -385,7 +386,8 @@ bool jx_plan_while(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
 typedef struct scan {
     int64_t length;
     bool reverse;
-    int block, nins, nouts;
+    int block, nins, nouts, ncarry;
+    jx_turning_loop on;
     int buffers[]; /* moving: of the scanned operands, then the results */
 } scan;
 
@@ -393,8 +395,8 @@ static bool run_scan(jx_run *run, const void *data, const jx_view *ins,
                      const jx_view *outs, void *scratch)
 {
     const scan *d = data;
+    int64_t number = jx_turns_begin(&d->on);
 
-    (void)scratch;
     for (int64_t i = 0; i < d->length; i++) {
         int64_t at = d->reverse ? d->length - 1 - i : i;
         JX_ASSERT(at >= 0 && at < d->length);
@@ -407,7 +409,8 @@ static bool run_scan(jx_run *run, const void *data, const jx_view *ins,
         if (!jx_run_block(run, d->block))
             return false;
     }
-    return true;
+    return jx_turns_end(run, &d->on, number, d->length, NULL, d->ncarry, outs + d->nouts,
+                        scratch);
 }
 
 /* `args` holds room for the body's operands, its results, and the moving slots
@@ -451,9 +454,12 @@ static bool plan_scan(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
     memcpy(args + ny, outs, (size_t)ncarry * sizeof *args);
     data->nins = nx;
     data->nouts = ny;
+    data->ncarry = ncarry;
+    data->on.body = data->block;
     jx_plan_block_op(p, run_scan, data,
                      sizeof *data + (size_t)(nx + ny) * sizeof(int), nx, xs,
-                     eqn->nouts, args, 0, data->block, 1);
+                     eqn->nouts, args, jx_turns_scratch(&data->on, ncarry, outs), data->block,
+                     1);
     return true;
 }
 
@@ -474,9 +480,8 @@ bool jx_plan_scan(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
     if (ok) {
         data->length = jx_plan_dim(p, params->length);
         data->reverse = params->reverse;
-        if (goes_on(p, nc + nk == eqn->nins && nk == eqn->nouts &&
-                           data->length < INT64_MAX / 2))
-            data->length *= 2;
+        data->on = turning(p, nc + nk == eqn->nins && nk == eqn->nouts &&
+                                  data->length < INT64_MAX / JX_MOST_TURNS, false);
         ok = plan_scan(p, eqn, ins, args, outs, data);
     }
     free(args);

@@ -1,0 +1,180 @@
+/* turns.c - see turns.h. */
+#include "runtime/turns.h"
+
+#include "frontend/base/assert.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { BESIDE = 8 }; /* turns of a loop that made few */
+
+static size_t bytes_of(const jx_view *v)
+{
+    return (size_t)v->count * (size_t)jx_dtype_of(v->dtype)->bytes;
+}
+
+size_t jx_turns_scratch(const jx_turning_loop *loop, int count, const jx_slot *carry)
+{
+    size_t sum = 0;
+
+    for (int i = 0; loop->turns && i < count; i++)
+        sum += (size_t)jx_slot_count(&carry[i]) * (size_t)jx_dtype_of(carry[i].dtype)->bytes;
+    return 2 * sum;
+}
+
+/* Whether it is one of those that may go on. */
+static bool is_asked(const jx_turning_loop *loop)
+{
+    return loop->is_while || loop->turns->which == JX_TURN_OUTERMOST;
+}
+
+int64_t jx_turns_begin(const jx_turning_loop *loop)
+{
+    if (!loop->turns || !is_asked(loop))
+        return 0;
+    loop->turns->within++;
+    return ++loop->turns->begun;
+}
+
+static char *save(int count, const jx_view *carry, char *to)
+{
+    for (int i = 0; i < count; i++) {
+        JX_ASSERT(carry[i].dense);
+        memcpy(to, carry[i].data, bytes_of(&carry[i]));
+        to += bytes_of(&carry[i]);
+    }
+    return to;
+}
+
+static bool is_number(jx_dtype dtype)
+{
+    return dtype == JX_F64 || dtype == JX_C128;
+}
+
+/* What is no number goes back to what it was. */
+static void restore_others(int count, const jx_view *carry, const char *from)
+{
+    for (int i = 0; i < count; i++) {
+        if (!jx_dtype_is_inexact(carry[i].dtype))
+            memcpy(carry[i].data, from, bytes_of(&carry[i]));
+        from += bytes_of(&carry[i]);
+    }
+}
+
+/* Whether a row has lost a number that it had. */
+static bool has_lost(int count, const jx_view *carry, int64_t row, int64_t rows, const char *from)
+{
+    for (int i = 0; i < count; i++) {
+        size_t part = bytes_of(&carry[i]) / (size_t)rows, at = (size_t)row * part;
+        const double *before = (const void *)(from + at);
+        const double *now = (const void *)(carry[i].data + at);
+        for (size_t k = 0; is_number(carry[i].dtype) && k < part / sizeof *now; k++)
+            if (!isfinite(now[k]) && isfinite(before[k]))
+                return true;
+        from += bytes_of(&carry[i]);
+    }
+    return false;
+}
+
+static void restore_row(int count, const jx_view *carry, int64_t row, int64_t rows,
+                        const char *from)
+{
+    for (int i = 0; i < count; i++) {
+        size_t part = bytes_of(&carry[i]) / (size_t)rows, at = (size_t)row * part;
+        memcpy(carry[i].data + at, from + at, part);
+        from += bytes_of(&carry[i]);
+    }
+}
+
+/* One turn more; *left: rows that go on after it. */
+static bool turn(jx_run *run, const jx_turning_loop *loop, const jx_view *going, int count,
+                 const jx_view *carry, char *last, int64_t *left)
+{
+    save(count, carry, last);
+    if (!jx_run_block(run, loop->body))
+        return false;
+    *left = 0;
+    for (int64_t row = 0; row < loop->rows; row++) {
+        if (going && !going->data[row])
+            continue;
+        if (!has_lost(count, carry, row, loop->rows, last)) {
+            ++*left;
+            continue;
+        }
+        restore_row(count, carry, row, loop->rows, last);
+        if (going)
+            going->data[row] = 0;
+    }
+    return true;
+}
+
+/* splitmix64 */
+static uint64_t next_random(uint64_t *state)
+{
+    uint64_t z = *state += 0x9e3779b97f4a7c15u;
+
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return z ^ (z >> 31);
+}
+
+/* Each number by at most that part of itself. */
+static void nudge(uint64_t seed, double part, int count, const jx_view *carry)
+{
+    for (int i = 0; i < count; i++) {
+        double *at = (void *)carry[i].data;
+        for (size_t k = 0; is_number(carry[i].dtype) && k < bytes_of(&carry[i]) / sizeof *at; k++)
+            at[k] *= 1 + part * ((double)(next_random(&seed) >> 11) * 0x1p-52 - 1);
+    }
+}
+
+static bool go_on(jx_run *run, const jx_turning_loop *loop, int64_t more, const jx_view *going,
+                  int count, const jx_view *carry, char *at_end)
+{
+    char *last = save(count, carry, at_end);
+    int64_t rows = loop->rows, left = rows;
+    jx_turns *turns = loop->turns;
+
+    JX_ASSERT(!going || going->count == rows);
+    if (turns->nudge)
+        nudge(turns->nudge, turns->part, count, carry);
+    if (going)
+        memset(going->data, 1, (size_t)rows);
+    for (int64_t k = 1; k <= more && left > 0; k++) {
+        int64_t before = left;
+        if (!turn(run, loop, going, count, carry, last, &left))
+            return false;
+        if (left < before && k < turns->least)
+            turns->least = k;
+    }
+    restore_others(count, carry, at_end);
+    return true;
+}
+
+/* Whether it goes on, in which the run no longer is. */
+static bool goes_on(const jx_turns *turns, int64_t number)
+{
+    return turns->which == JX_TURN_INNERMOST_WHILE ? turns->begun == number : turns->within == 0;
+}
+
+bool jx_turns_end(jx_run *run, const jx_turning_loop *loop, int64_t number, int64_t made,
+                  const jx_view *going, int count, const jx_view *carry, void *scratch)
+{
+    jx_turns *turns = loop->turns;
+    int64_t more;
+    bool good;
+
+    if (!turns || !is_asked(loop))
+        return true;
+    turns->within--;
+    if ((turns->times == 0 && !turns->nudge) || made == 0 || loop->rows == 0 || !goes_on(turns, number))
+        return true;
+    more = turns->times * (made + BESIDE);
+    if (turns->most > 0 && more > turns->most)
+        more = turns->most;
+    more -= turns->fewer;
+    turns->within++; /* loops in its turns are in one that goes on */
+    good = go_on(run, loop, more, going, count, carry, scratch);
+    turns->within--;
+    return good;
+}

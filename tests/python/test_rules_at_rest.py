@@ -1,0 +1,237 @@
+"""Rules of functions that stop when they are near enough: judged where these come to rest."""
+from __future__ import annotations
+
+import functools
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import jaxvet
+
+X = np.float32([.4, 1.2, .7])
+
+
+def errors(found):
+    return [finding.code for finding in found.findings if finding.level == "error"]
+
+
+def until_near(step, x, tolerance, most=200):
+    def on(state):
+        i, x, last = state
+        return (jnp.max(jnp.abs(x - last)) > tolerance) & (i < most)
+
+    def turn(state):
+        i, x, _ = state
+        return i + 1, step(x), x
+    return jax.lax.while_loop(on, turn, (0, x, jnp.full_like(x, jnp.inf)))[1]
+
+
+def halved(a, tolerance):
+    """The root of y^3 + y = a, by halves."""
+    def halve(ends):
+        low, high = ends
+        y = (low + high) / 2
+        up = y ** 3 + y > a
+        return jnp.where(up, low, y), jnp.where(up, y, high)
+    low, high = jax.lax.while_loop(lambda ends: jnp.max(ends[1] - ends[0]) > tolerance, halve,
+                                   (jnp.full_like(a, -6), jnp.full_like(a, 6)))
+    return (low + high) / 2
+
+
+def rolling(a, tolerance):
+    """The minimum of (y - a)^2 + cosh(y), by descent with momentum."""
+    def turn(state):
+        i, y, speed, _ = state
+        slope = 2 * (y - a) + jnp.sinh(y)
+        speed = .5 * speed + .1 * slope
+        return i + 1, y - speed, speed, slope
+    return jax.lax.while_loop(
+        lambda state: (jnp.max(jnp.abs(state[3])) > tolerance) & (state[0] < 400), turn,
+        (0, jnp.zeros_like(a), jnp.zeros_like(a), jnp.full_like(a, 9)))[1]
+
+
+M = np.float32([[2., .3, .1], [.1, 1., .2], [0, .4, 1.5]])
+
+# name: the function of a and a tolerance, its derivative along t where it gives y
+FUNCTIONS = {
+    "newton": (lambda a, near: until_near(
+        lambda y: y - (y ** 3 + y - a) / (3 * y ** 2 + 1), jnp.ones_like(a), near),
+        lambda a, t, y: t / (3 * y ** 2 + 1)),
+    "cosine": (lambda a, near: until_near(lambda y: jnp.cos(a * y), jnp.full_like(a, .5), near),
+               lambda a, t, y: -jnp.sin(a * y) * y * t / (1 + a * jnp.sin(a * y))),
+    "kepler": (lambda a, near: until_near(lambda y: a + .4 * jnp.sin(y), a, near),
+               lambda a, t, y: t / (1 - .4 * jnp.cos(y))),
+    "descent": (lambda a, near: until_near(
+        lambda y: y - .2 * (2 * (y - a) + jnp.sinh(y)), jnp.zeros_like(a), near),
+        lambda a, t, y: 2 * t / (2 + jnp.cosh(y))),
+    "rolling": (rolling, lambda a, t, y: 2 * t / (2 + jnp.cosh(y))),
+    "halved": (halved, lambda a, t, y: t / (3 * y ** 2 + 1)),
+    "heron": (lambda a, near: until_near(
+        lambda y: (y + (jnp.abs(a) + .1) / y) / 2, jnp.abs(a) + .1, near),
+        lambda a, t, y: jnp.sign(a) * t / (2 * y)),
+    "jacobi": (lambda a, near: until_near(
+        lambda y: (a - (M - jnp.diag(jnp.diag(M))) @ y) / jnp.diag(M), jnp.zeros_like(a), near),
+        lambda a, t, y: jnp.linalg.solve(M, t)),
+}
+
+
+@functools.cache
+def report(name, tolerance, factor, pulled):
+    function, along = FUNCTIONS[name]
+    by = np.float32(factor)
+    fun = (jax.custom_vjp if pulled else jax.custom_jvp)(lambda a: function(a, tolerance))
+    if pulled:
+        def fwd(a):
+            y = fun(a)
+            return y, (a, y)
+        fun.defvjp(fwd, lambda kept, ct: jax.linear_transpose(
+            lambda t: along(kept[0], t, kept[1]) * by, kept[0])(ct))
+    else:
+        @fun.defjvp
+        def jvp(primals, tangents):
+            y = fun(*primals)
+            return y, along(primals[0], tangents[0], y) * by
+    return jaxvet.gradcheck(fun)(X)
+
+
+PULLED = pytest.mark.parametrize("pulled", [False, True], ids=["jvp", "vjp"])
+TOLERANCE = pytest.mark.parametrize("tolerance", [1e-3, 1e-5, 1e-6])
+NAME = pytest.mark.parametrize("name", FUNCTIONS)
+
+
+@PULLED
+@TOLERANCE
+@NAME
+def test_a_small_factor_is_told_however_near_is_near_enough(name, tolerance, pulled):
+    found = report(name, tolerance, 1.001, pulled)
+    assert ("DRV002" if pulled else "DRV001") in {finding.code for finding in found.findings}
+
+
+@PULLED
+@TOLERANCE
+@NAME
+def test_the_right_one_is_seen_to_agree(name, tolerance, pulled):
+    found = report(name, tolerance, 1, pulled)
+    assert not errors(found) and not found.undecided
+
+
+@PULLED
+@pytest.mark.parametrize("tolerance", [1e-3, 1e-5])
+def test_what_was_not_seen_to_agree_is_undecided(tolerance, pulled):
+    """A series to a tolerance: nothing draws it to where it leads, which is no proof that a
+    rule is wrong, but what is off by a hundredth does not agree."""
+    def series(a):
+        def turn(state):
+            k, term, total = state
+            term = term * a / k
+            return k + 1, term, total + term
+        return jax.lax.while_loop(lambda state: jnp.max(jnp.abs(state[1])) > tolerance, turn,
+                                  (1., jnp.ones_like(a), jnp.ones_like(a)))[2]
+
+    def made(by):
+        fun = (jax.custom_vjp if pulled else jax.custom_jvp)(series)
+        if pulled:
+            fun.defvjp(lambda a: (fun(a),) * 2, lambda y, ct: (y * ct * np.float32(by),))
+        else:
+            fun.defjvp(lambda p, t: (fun(*p), fun(*p) * t[0] * np.float32(by)))
+        return jaxvet.gradcheck(fun)(X)
+    right, off = made(1), made(1.01)
+    assert not right.findings and not right.undecided
+    assert not off.findings and len(off.undecided) == 1
+
+
+def test_an_iteration_that_goes_round_in_a_circle_is_not_at_rest():
+    """Where |a| is large: each second turn gives the same number, which is no solution."""
+    found = report("cosine", 1e-6, 1, False)
+    assert not found.findings
+    fun = jax.custom_jvp(lambda a: until_near(
+        lambda y: jnp.cos(a * y), jnp.full_like(a, .5), 1e-6, most=100))
+    fun.defjvp(lambda p, t: (fun(*p), -jnp.sin(p[0] * fun(*p)) * fun(*p) * t[0] / (
+        1 + p[0] * jnp.sin(p[0] * fun(*p)))))
+    assert not jaxvet.gradcheck(fun)(np.float32([2.2, -2.6])).findings
+
+
+def test_a_search_that_is_stuck_is_not_where_it_leads():
+    """The minimum of (y - a)^2 + cosh(y), by steps which become smaller where they are rejected.
+    Where |a| is large all are after the third: nothing moves any more, and nothing is found."""
+    def search(a):
+        def turn(state):
+            i, y, step, _ = state
+            by = step * (2 * (y - a) + jnp.sinh(y))
+            taken = (i < 3) | (jnp.abs(a) < 1)
+            return i + 1, jnp.where(taken, y - by, y), jnp.where(taken, step, step / 2), by
+        return jax.lax.while_loop(lambda s: (jnp.abs(s[3]) > 1e-6) & (s[0] < 100), turn,
+                                  (0, 0 * a, 0 * a + np.float32(.15), a + 9))[1]
+    fun = jax.custom_jvp(search)
+    fun.defjvp(lambda p, t: (fun(*p), 2 * t[0] / (2 + jnp.cosh(fun(*p)))))
+    assert not errors(jaxvet.gradcheck(fun)(np.float32(.3)))
+
+
+def conjugate(apply, b, tolerance=1e-6):
+    def on(state):
+        return (state[4] > tolerance ** 2) & (state[0] < 20)
+
+    def turn(state):
+        i, x, r, p, rr = state
+        q = apply(p)
+        by = rr / (p @ q)
+        r = r - by * q
+        new = r @ r
+        return i + 1, x + by * p, r, r + new / rr * p, new
+    return jax.lax.while_loop(on, turn, (0, 0 * b, b, b, b @ b))[1]
+
+
+@pytest.mark.parametrize("by, codes_of", [(1, []), (1.001, ["DRV002"])])
+def test_a_rule_that_solves_by_a_loop_of_its_own_relies_on_the_function_s(by, codes_of):
+    """As jaxopt's solvers: what a cotangent goes through is no loop of the function's."""
+    @jax.custom_vjp
+    def lowest(lam, x, y):
+        def slope(w):
+            return x.T @ (x @ w - y) + lam * w
+        return until_near(lambda w: w - .1 * slope(w), jnp.zeros(3), 1e-6, most=40)
+
+    def bwd(kept, ct):
+        lam, x, y, w = kept
+        u = conjugate(lambda v: x.T @ (x @ v) + lam * v, ct) * np.float32(by)
+        _, pull = jax.vjp(lambda lam, x, y: -(x.T @ (x @ w - y) + lam * w), lam, x, y)
+        return pull(u)
+    lowest.defvjp(lambda *args: (lowest(*args), (*args, lowest(*args))), bwd)
+    x = np.float32([[1., .2, .1], [.3, -1.1, .2], [-.2, .4, .9], [.5, .1, -.3]])
+    found = jaxvet.gradcheck(lowest)(np.float32(.3), x, np.float32([.3, -.2, .9, .4]))
+    assert errors(found) == codes_of
+
+
+def test_a_rule_that_is_right_at_a_solution_is_so_in_second_order():
+    """Where the iteration begins does not count there either."""
+    @jax.custom_jvp
+    def root(start, a):
+        return until_near(lambda y: y - (y ** 3 + y - a) / (3 * y ** 2 + 1), start, 1e-3)
+
+    @root.defjvp
+    def jvp(primals, tangents):
+        y = root(*primals)
+        return y, tangents[1] / (3 * y ** 2 + 1)
+    found = jaxvet.gradcheck(root)(np.float32([.1, .3]), np.float32([2., 1.5]))
+    assert not found.findings
+
+
+def test_what_is_differentiated_by_nobody_is_not_asked():
+    """What a solver says of its own last step, where all that is made of it is a choice."""
+    def program(a):
+        @jax.custom_jvp
+        def root(a):
+            def turn(state):
+                y, _ = state
+                step = (y ** 3 + y - a) / (3 * y ** 2 + 1)
+                return y - step, step
+            return jax.lax.while_loop(lambda s: jnp.abs(s[1]) > 1e-3, turn, (a, a + 1))
+
+        @root.defjvp
+        def jvp(primals, tangents):
+            y, last = root(*primals)
+            return (y, last), (tangents[0] / (3 * y ** 2 + 1), jnp.zeros_like(last))
+        y, last = root(a)
+        return jnp.where(jnp.abs(last) < .1, y, jnp.nan), jax.lax.stop_gradient(last)
+    assert not errors(jaxvet.gradcheck(program)(np.float32(1.5)))
