@@ -166,12 +166,18 @@ check_patterns(const jx_typed *typed, const jx_gradcheck_options *options,
 {
     enum { SPARE = 300000 }; /* operations, up to which all masks are looked at closely */
     const jx_rule *rule = report->rule;
+    jx_grad_first first = {0};
 
     for (int i = 0; i < rule->npatterns && report->outcome != JX_RULE_WRONG;
          i++) {
         bool thorough = i == 0 || report->work < SPARE;
         const jx_rule_pattern *p = &rule->patterns[i];
         jx_rule_report one = {.rule = rule};
+        int64_t work = 0;
+        bool like = !thorough && jx_grad_is_like_first(&first, p, &work);
+        report->work += work;
+        if (like)
+            continue;
         jx_gradding c = {.program = typed->program,
                          .typed = typed,
                          .options = options,
@@ -183,7 +189,8 @@ check_patterns(const jx_typed *typed, const jx_gradcheck_options *options,
                          .rng = {options->seed + 1},
                          .derivative =
                              derived->own.jaxpr ? &derived->own : NULL,
-                         .tolerance = jx_sample_tolerance(rule)};
+                         .tolerance = jx_sample_tolerance(rule),
+                         .first = i == 0 && rule->npatterns > 1 && !rule->intent ? &first : NULL};
         if (p->error) {
             one.outcome = JX_RULE_REFUSES;
             one.detail = p->error;
@@ -194,6 +201,7 @@ check_patterns(const jx_typed *typed, const jx_gradcheck_options *options,
         }
         join_pattern(typed->program, p, !one.unmet && is_met(calling, rule, p), &one, report);
     }
+    jx_grad_free_first(&first);
     if (report->outcome != JX_RULE_WRONG && !report->detail &&
         report->comparisons > 0)
         conclude(typed->program, report);

@@ -11,6 +11,7 @@
 #include "runtime/turns.h"
 
 typedef struct jx_grad_twins jx_grad_twins;
+typedef struct jx_grad_first jx_grad_first;
 
 enum { JX_MOST_LOOKED = 512 };
 
@@ -83,6 +84,7 @@ typedef struct jx_gradding {
     jx_slope *slopes, *again, *slopes_at_rest;
     double *tangent_at_rest; /* of a jvp rule (gradlimit.c) */
     jx_grad_twins *twins; /* or NULL */
+    jx_grad_first *first; /* that this check is to be kept as, or NULL */
     double rounding; /* of sums of the slopes (gradcompare.c) */
     jx_intent intent; /* what the rule is declared to be */
     bool stands_in;   /* the function is a surrogate: its values say nothing */
@@ -135,6 +137,16 @@ typedef struct jx_gradding {
     const jx_point *point;
     const char *direction;
 } jx_gradding;
+
+enum { JX_MOST_KEPT = 12 };
+
+/* The check of a rule's first pattern, kept for the others, with operands at which it agreed. */
+struct jx_grad_first {
+    jx_gradding check; /* if it is open */
+    bool open;
+    int npoints;
+    char *points[JX_MOST_KEPT]; /* of each the function's operands, one after the other */
+};
 
 /* Weights of the slopes, or one component. */
 typedef struct jx_functional {
@@ -234,6 +246,8 @@ bool jx_grad_regions(jx_gradding *c);
  * line through the point along d or another: what is patched together from approximations
  * has no better derivative.  Kinks do not count.  Leaves the point elsewhere. */
 bool jx_grad_is_patched(jx_gradding *c, const double *d, double part);
+/* gradpattern.c: whether a bwd gives cotangents of their inputs' dtypes; else it is wrong. */
+bool jx_grad_has_dtypes(jx_gradding *c);
 /* gradpattern.c: checks it at the point that stands in `x`; false likewise. */
 bool jx_grad_check_here(jx_gradding *c);
 
@@ -310,9 +324,19 @@ bool jx_grad_whole(jx_program *program, const jx_gradcheck_options *options,
 bool jx_grad_batching(jx_program *program, const jx_gradcheck_options *options,
                       jx_rule_reports *reports);
 
-/* gradopen.c: plans the function and the rule's jaxprs; makes the vectors once
+/* gradmasks.c: keeps the point of a check that agreed there. */
+void jx_grad_note_point(jx_gradding *c);
+/* Keeps the whole check, if it agrees and may be of use; else releases it. */
+void jx_grad_keep_first(jx_gradding *c, bool agrees);
+void jx_grad_free_first(jx_grad_first *first);
+/* Whether another pattern gives at points of the first what that one gives where the tangents
+ * that it lacks are zero; and the operations that this took. */
+bool jx_grad_is_like_first(jx_grad_first *first, const jx_rule_pattern *p, int64_t *work);
+
+/* gradopen.c: plans the function and the rule's jaxprs, or these alone; makes the vectors once
  * the spaces are known; frees both. */
 bool jx_grad_open(jx_gradding *c, const jx_plan_options *how);
+bool jx_grad_open_rule(jx_gradding *c, const jx_plan_options *how);
 bool jx_grad_allocate(jx_gradding *c);
 void jx_grad_release(jx_gradding *c);
 

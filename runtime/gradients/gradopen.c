@@ -62,11 +62,21 @@ static bool open_bwd(jx_gradding *c, const jx_plan_options *how)
     return there.bindings && jx_callee_open(&c->bwd, c->pulling, bwd, &there);
 }
 
-bool jx_grad_open(jx_gradding *c, const jx_plan_options *how)
+bool jx_grad_open_rule(jx_gradding *c, const jx_plan_options *how)
 {
     const jx_rule_pattern *p = c->pattern;
     jx_plan_options rule = *how;
 
+    /* A rule that rounds to less than its function ever does is off by that much. */
+    rule.rounds_below = jx_points_narrowest(c->rule->primal.jaxpr);
+    if (!c->rule->vjp)
+        return jx_callee_open(&c->jvp, c->typed, &p->jvp, &rule);
+    return jx_callee_open(&c->fwd, c->typed, &p->fwd, &rule) &&
+           open_bwd(c, &rule);
+}
+
+bool jx_grad_open(jx_gradding *c, const jx_plan_options *how)
+{
     if (!jx_callee_open(&c->primal, c->typed, &c->rule->primal, how))
         return false;
     if (c->derivative && !jx_callee_open(&c->own, c->typed, c->derivative, how)) {
@@ -76,10 +86,5 @@ bool jx_grad_open(jx_gradding *c, const jx_plan_options *how)
     }
     if (c->guarded && !jx_callee_open(&c->guard, c->typed, c->guarded, how))
         return false;
-    /* A rule that rounds to less than its function ever does is off by that much. */
-    rule.rounds_below = jx_points_narrowest(c->rule->primal.jaxpr);
-    if (!c->rule->vjp)
-        return jx_callee_open(&c->jvp, c->typed, &p->jvp, &rule);
-    return jx_callee_open(&c->fwd, c->typed, &p->fwd, &rule) &&
-           open_bwd(c, &rule);
+    return jx_grad_open_rule(c, how);
 }

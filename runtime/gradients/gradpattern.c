@@ -335,12 +335,12 @@ static bool holds_rounded(const jx_gradding *c)
 }
 
 /* A cotangent of another dtype than its input is wrong for every value. */
-static bool cotangent_dtypes(jx_gradding *c)
+bool jx_grad_has_dtypes(jx_gradding *c)
 {
     int next = 0, ninputs = c->rule->nins - c->rule->nconsts;
     const char *zeros = c->pattern->ct_zeros;
 
-    for (int i = 0; i < ninputs; i++) {
+    for (int i = 0; c->rule->vjp && i < ninputs; i++) {
         if (zeros && zeros[i] == '1')
             continue;
         const jx_aval *in = c->rule->ins[c->rule->nconsts + i];
@@ -388,6 +388,8 @@ static bool visit_point(jx_gradding *c)
 
     c->visit++;
     if (check_point(c)) {
+        if (c->comparisons > before)
+            jx_grad_note_point(c);
         if (c->iterative && !c->limit.was_in && c->comparisons > before &&
             c->dropped + c->outvoted == unsure && c->agreed_under_way < ENOUGH_FOLLOWED &&
             c->under_way < MOST_FOLLOWED) {
@@ -546,12 +548,11 @@ void jx_grad_pattern(jx_gradding *c, const jx_plan_options *how, bool thorough,
     jx_arena *arena = c->program->ctx->arena;
     const jx_plan_options *called_with = c->how;
     jx_plan_options here = *how;
-    jx_turns turns = {0};
 
     c->called = c->called ? c->called : c->rule;
     c->loops = jx_points_has_loop(c->rule->primal.jaxpr);
     if (has_limit(c)) {
-        c->turns = here.turns = &turns;
+        c->turns = here.turns = JX_NEW(arena, jx_turns); /* its plans may be kept */
         c->how = how = &here;
     }
     if (!jx_grad_masks_fit(c->rule, c->pattern)) {
@@ -568,7 +569,7 @@ void jx_grad_pattern(jx_gradding *c, const jx_plan_options *how, bool thorough,
     } else if (!jx_grad_signature_fits(c)) {
         report->detail = "its jaxprs do not take and give what its function "
                          "does (jaxvet check says where)";
-    } else if (!(c->rule->vjp && !cotangent_dtypes(c)) && c->in.size > 0 &&
+    } else if (jx_grad_has_dtypes(c) && c->in.size > 0 &&
                c->out.size > 0) {
         c->unwanted = jx_grad_unwanted(c);
         c->iterative = c->loops &&
@@ -632,7 +633,10 @@ void jx_grad_pattern(jx_gradding *c, const jx_plan_options *how, bool thorough,
                          : "the function was not finite at any point tried";
     }
     jx_grad_close_twins(c);
-    jx_grad_release(c);
-    c->turns = NULL;
     c->how = called_with;
+    if (c->first)
+        jx_grad_keep_first(c, !c->wrong && !report->detail && c->comparisons > 0);
+    else
+        jx_grad_release(c);
+    c->turns = NULL;
 }

@@ -89,6 +89,7 @@ static void keep_own(const jx_gradding *of, jx_gradding *to)
     to->excused = of->excused;
     to->noise = of->noise;
     to->twins = NULL;
+    to->first = NULL;
     to->derivative = to->guarded = NULL;
     to->guard = (jx_callee){0};
     to->work = 0;
