@@ -22,6 +22,7 @@ import numpy as np
 
 from . import _compat
 from ._intents import intent_of, written
+from ._moves import PRIMAL, Around
 from ._rules_classic import ClassicRule
 from ._rules_hijax import hi_rules
 from ._rules_parts import Refused, mask_text
@@ -55,9 +56,9 @@ _JAXPRS = "jvp", "fwd", "bwd"
 
 _DEFINED = re.compile(r"(?P<name>.*) at (?P<path>.*):(?P<line>\d+)$")
 
-#: A rule, and of each call that it is met at, which inputs of the calling jaxpr move which of
-#: its operands.
-Met = collections.namedtuple("Met", "rule shard_maps depth calls")
+#: A rule; the equations that call it, each with what moves its operands of the inputs of the
+#: jaxpr around it; the masks that were traced so far, and the patterns of these.
+Met = collections.namedtuple("Met", "rule shard_maps depth eqns masks patterns")
 
 
 class Rules:
@@ -66,6 +67,8 @@ class Rules:
     def __init__(self, walker, depth, budget, recorder, masks=None):
         self.walker, self.rows, self._recorder = walker, [], recorder
         self._met, self._index = [], {}
+        self._to_mask = collections.deque()  # rows that have their first pattern alone
+        self._around = Around(walker.expanded)
         self._same = Fingerprints()
         self._most_depth, self._budget = depth, budget
         self._depth = 1
@@ -95,51 +98,106 @@ class Rules:
         index = next((index for index in found if index is not None), None)
         if index is None:
             index = len(self._met)
-            self._met.append(Met(rule, shard_maps, self._depth, set()))
+            self._met.append(Met(rule, shard_maps, self._depth, {}, {}, []))
             self._index.update(((key, cut), index) for key in keys)
-        self._met_again(index, rule)
+        self._met[index].eqns[id(rule.eqn)] = rule.eqn, tuple(self.walker.moved_by(rule.eqn))
         return index
 
-    def _met_again(self, index, rule) -> None:
-        calls, moved_by = self._met[index].calls, tuple(self.walker.moved_by(rule.eqn))
-        if moved_by not in calls and index < len(self.rows) and \
-                not _are_held(self._met[index], moved_by, self.rows[index]):
-            self.rows[index].setdefault("truncated", "masks")
-        calls.add(moved_by)
-
-    def write(self) -> list:
-        """All rules met, and those met meanwhile."""
+    def write(self, entry=None) -> list:
+        """All rules met, and those met meanwhile; `entry` is the program's jaxpr.  Each has its
+        first pattern before any has another."""
         self._start = self.walker.equations
         if self._masks is None:
             self._masks = max(LEAST_MASKS, MASKS_TIMES * self._start)
-        while len(self.rows) < len(self._met):
-            met = self._met[len(self.rows)]
-            self._depth = met.depth + 1
-            self.walker.shard_maps = met.shard_maps
-            self.rows.append(self._row(met))
+        if entry is not None:
+            self._around.program(entry)
+        while len(self.rows) < len(self._met) or self._to_mask:
+            if len(self.rows) < len(self._met):
+                index, step = len(self.rows), self._begin
+            else:
+                index, step = self._to_mask.popleft(), self._mask
+            self._depth = self._met[index].depth + 1
+            self.walker.shard_maps = self._met[index].shard_maps
+            step(index)
+        self._look_again()
         return self.rows
 
-    def _row(self, met) -> dict:
-        rule = met.rule
+    def _begin(self, index) -> None:
+        """A row, with the first pattern of its rule."""
+        met, rule = self._met[index], self._met[index].rule
         stack = self._stack(rule)
         avals = list(map(self.walker.values.aval, rule.avals))
         primal = self.walker.closed(rule.primal)  # before what the patterns meet
+        self._around.follow(met, rule.primal, PRIMAL, {})
         intent = intent_of(rule)
         intent = intent and written(intent, rule, self.walker.closed)
-        patterns, truncated = self._patterns(met)
-        return without_empty([
+        self.rows.append({"stack": stack, "in": avals, "primal": primal, "intent": intent})
+        truncated = rule.unheld or (self._is_too_deep(met) and "depth") or (
+            self._is_spent() and "budget") or None
+        if truncated is None:
+            masks, _ = _masks(met, lambda: self._calls(met))
+            self._trace(met, masks[0])
+            self._to_mask.append(index)
+        self._finish(index, truncated)
+
+    def _mask(self, index) -> None:
+        """The patterns beyond the first one."""
+        met = self._met[index]
+        masks, truncated = _masks(met, lambda: self._calls(met))
+        own = self._masks / 2  # what it has of the budget
+        for mask in masks:
+            if mask in met.masks:
+                continue
+            if own <= 0:
+                truncated = "masks"
+                break
+            if self._is_spent():
+                truncated = "budget"
+                break
+            size = self._trace(met, mask)
+            own, self._masks = own - size, self._masks - size
+        self._finish(index, truncated)
+
+    def _finish(self, index, truncated) -> None:
+        """The row with the patterns so far, and why some are left out."""
+        met, rule, row = self._met[index], self._met[index].rule, self.rows[index]
+        self.rows[index] = without_empty([
             ("prim", rule.prim),
             ("name", rule.name),
-            ("stack", stack),
-            ("in", avals),
+            ("stack", row["stack"]),
+            ("in", row["in"]),
             ("nc", rule.nc),
             ("nout", len(rule.eqn.outvars)),
-            ("primal", primal),
+            ("primal", row["primal"]),
             ("symbolic_zeros", rule.symbolic_zeros),
-            ("intent", intent),
-            ("patterns", patterns),
+            ("intent", row.get("intent")),
+            ("patterns", [rule.placed(each) for each in rule.kept(met.patterns)]),
             ("truncated", truncated),
         ], always=("stack", "in", "nout"))
+
+    def _is_too_deep(self, met) -> bool:
+        added = self.walker.equations - self._start
+        return met.depth > self._most_depth or (met.depth > MOST_DEPTH and added > DEEP_BUDGET)
+
+    def _is_spent(self) -> bool:
+        return self.walker.equations - self._start > self._budget
+
+    def _calls(self, met) -> list:
+        """What moves the operands of the rule's calls, each time; of a call in code that was
+        not followed, the inputs of the jaxpr around it."""
+        calls = []
+        for eqn, nearby in met.eqns.values():
+            calls += self._around.calls(eqn) or [nearby]
+        return list(dict.fromkeys(calls))
+
+    def _look_again(self) -> None:
+        """Of rules that were met again when they were written, at other calls."""
+        for met, row in zip(self._met, self.rows):
+            if "truncated" in row or not _has_many(met):
+                continue
+            asked = _asked(met.rule, self._calls(met))
+            if asked is None or not met.masks.keys() >= set(asked):
+                row["truncated"] = "masks"
 
     def _stack(self, rule) -> int:
         """Where the rule's function is called; if that is the program's own
@@ -153,43 +211,31 @@ class Rules:
         place = int(match["line"]), -1, int(match["line"]), -1
         return sources.stack_of([(match["path"], match["name"], place)])
 
-    def _patterns(self, met) -> tuple:
-        rule, patterns = met.rule, []
-        if rule.unheld:
-            return [], rule.unheld
-        added = self.walker.equations - self._start
-        if met.depth > self._most_depth or (met.depth > MOST_DEPTH and added > DEEP_BUDGET):
-            return [], "depth"
-        masks, truncated = _masks(met)
-        own = self._masks / 2  # what it has of the budget
-        for number, mask in enumerate(masks):
-            if number and own <= 0:
-                truncated = "masks"
-                break
-            if self.walker.equations - self._start > self._budget:
-                truncated = "budget"
-                break
-            row, size = {"zeros": mask_text(mask)}, INPUT * len(mask)
-            if patterns:
-                rule.forget()
-            try:
-                with _compat.equation_context(rule.eqn, met.shard_maps), \
-                        self._recorder.asking():
-                    made = rule.extract(mask)
-                if not patterns and self._changes(met, mask, made):
-                    raise ValueError(CHANGES)
-                size += sum(self._size(made[key]) for key in _JAXPRS
-                            if key in made)
-                row.update(self._written(made))
-                if row["zeros"] in [other["zeros"] for other in patterns]:
-                    continue
-            except Exception as error:  # the user's function: say what it said
-                row["error"] = reason_of(error)
-            finally:
-                if number:
-                    own, self._masks = own - size, self._masks - size
-            patterns.append(row)
-        return [rule.placed(row) for row in rule.kept(patterns)], truncated
+    def _trace(self, met, mask) -> int:
+        """Adds the pattern of a mask; what that counts, in equations."""
+        rule, row, size = met.rule, {"zeros": mask_text(mask)}, INPUT * len(mask)
+        first = not met.masks
+        met.masks[mask] = None
+        if not first:
+            rule.forget()
+        try:
+            with _compat.equation_context(rule.eqn, met.shard_maps), \
+                    self._recorder.asking():
+                made = rule.extract(mask)
+            if first and self._changes(met, mask, made):
+                raise ValueError(CHANGES)
+            size += sum(self._size(made[key]) for key in _JAXPRS
+                        if key in made)
+            row.update(self._written(made))
+            for key in _JAXPRS:
+                if key in made:
+                    self._around.follow(met, made[key], key, row)
+            if row["zeros"] in [other["zeros"] for other in met.patterns]:
+                return size
+        except Exception as error:  # the user's function: say what it said
+            row["error"] = reason_of(error)
+        met.patterns.append(row)
+        return size
 
     def _changes(self, met, mask, made) -> bool:
         """Whether another trace of a rule that is not long gives another one."""
@@ -217,21 +263,20 @@ class Rules:
         return self._sizes[id(jaxpr)][0]
 
 
-def _masks(met) -> tuple:
+def _masks(met, calls) -> tuple:
     """Masks worth tracing, and why some are left out.
 
     An input without a tangent (an integer) is zero in every mask.  A rule that
     does not ask for symbolic zeros never sees a mask: JAX gives it zeros in
     full.  Where there are too many, those have to do that derivatives of the
-    program by its inputs ask for.
+    program by its inputs ask for; `calls()` is what moves the operands.
     """
     rule, fixed = met.rule, met.rule.fixed
     if not rule.symbolic_zeros:
         return [tuple(fixed)], None
     tied = dict.fromkeys(rule.tied[index] for index, zero in enumerate(fixed)
                          if not zero)
-    most = MOST_MASK_INPUTS if met.depth == 1 else MOST_INNER_MASK_INPUTS
-    if len(tied) <= most:
+    if not _has_many(met):
         choices = itertools.product((False, True), repeat=len(tied))
         chosen, truncated = list(choices), None
     else:
@@ -239,15 +284,23 @@ def _masks(met) -> tuple:
     if len(tied) > 0:
         chosen = [choice for choice in chosen if not all(choice)]
     masks = [_merged(rule, dict(zip(tied, choice))) for choice in chosen]
-    asked = _asked(rule, met.calls) if truncated else None
+    asked = _asked(rule, calls()) if truncated else None
     if asked is not None:
-        masks, truncated = list(dict.fromkeys([masks[0], *asked])), None
+        masks, truncated = asked or masks[:1], None
     return masks, truncated
 
 
+def _has_many(met) -> bool:
+    """Whether a rule has more inputs than have all their masks written."""
+    rule = met.rule
+    most = MOST_MASK_INPUTS if met.depth == 1 else MOST_INNER_MASK_INPUTS
+    return rule.symbolic_zeros and len({
+        rule.tied[index] for index, zero in enumerate(rule.fixed) if not zero}) > most
+
+
 def _asked(rule, calls):
-    """The masks that these calls can have, where some inputs of the jaxprs around them are
-    differentiated and others are not; None if there are too many."""
+    """The masks that these calls can have, where some of what moves their operands is
+    differentiated and some is not, those of most tangents first; None if there are too many."""
     asked = []
     for moved_by in calls:
         moved_by = moved_by[len(moved_by) - len(rule.fixed):]
@@ -262,15 +315,7 @@ def _asked(rule, calls):
             if any(moves):
                 asked.append(tuple(zero or not moved for zero, moved
                                    in zip(rule.fixed, moves)))
-    return [mask for mask in dict.fromkeys(asked) if not all(mask)]
-
-
-def _are_held(met, moved_by, row) -> bool:
-    """Whether a row that is written has all masks that one more call can have."""
-    asked = _asked(met.rule, [moved_by])
-    held = {pattern["zeros"] for pattern in row.get("patterns", ())}
-    return not met.rule.symbolic_zeros or asked is not None and all(
-        any(zeros.endswith(mask_text(mask)) for zeros in held) for mask in asked)
+    return sorted((mask for mask in dict.fromkeys(asked) if not all(mask)), key=sum)
 
 
 def _merged(rule, chosen) -> tuple:

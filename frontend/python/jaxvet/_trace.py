@@ -196,7 +196,7 @@ def _read(walker, traced, called, recorder, ranges) -> Document:
         *((key, walker.sources.stack_of([place]))
           for key, place in lines_of(getattr(called, "fun", None))),
         ("ranges", _ranges.rows(ranges))], always=("jaxpr", "head", "returns"))
-    rules = walker.rules.write() if walker.rules else []
+    rules = walker.rules.write(closed.jaxpr) if walker.rules else []
     while walker.definitions and walker.definitions.write():
         walker.rules.write()
     asked = recorder.write(walker.values, walker.sources)

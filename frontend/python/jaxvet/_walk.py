@@ -55,6 +55,7 @@ class Walker:
         self._context_index = {}
         self._holder = ("", "")   # primitive and parameter being written
         self._expansions = {}     # key of `_hijax.expander` -> closed jaxpr
+        self.expanded = {}        # id of an equation that is written -> the same
         self._expanding = 0       # how deep
         self._batching = 0        # the same, in rules of functions over an axis
         self._modules = {}        # of primitives without a row, by key: the module, or
@@ -282,6 +283,7 @@ class Walker:
         self._policy = _hijax.remat_policy(eqn)
         if closed is not None:
             self._expanding += 1
+            self.expanded[id(eqn)] = closed
             self.within = (*self.within, (eqn, closed))
             params["jaxpr"] = self.closed(closed)
             self._expanding -= 1

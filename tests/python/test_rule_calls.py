@@ -1,0 +1,94 @@
+"""Where the calls of a rule stand: what the program's inputs move there, and which masks of
+zeros that makes."""
+from __future__ import annotations
+
+import json
+import math
+
+import jax
+import jax.numpy as jnp
+import pytest
+
+import jaxvet
+from jaxvet import _check
+
+
+def ruled(count, factor=1., at=None, inner=None):
+    """A sum of sines with a rule that asks for zeros, and is off by a factor at a mask of them;
+    the rule may call another one."""
+    @jax.custom_jvp
+    def fun(*xs):
+        return sum(jnp.sin(x) for x in xs)
+
+    def jvp(primals, tangents):
+        zeros = [type(t) is jax.custom_derivatives.SymbolicZero for t in tangents]
+        slopes = [inner(x) if inner else jnp.cos(x) for x in primals]
+        moved = sum(slope * t for slope, t, zero in zip(slopes, tangents, zeros) if not zero)
+        return fun(*primals), moved * (factor if zeros == at else 1.)
+    assert len(jax.tree_util.tree_leaves(list(range(count)))) == count
+    fun.defjvp(jvp, symbolic_zeros=True)
+    return fun
+
+
+def rules_of(fun, *args, **options):
+    return json.loads(jaxvet.dump(fun, **options)(*args).text())["rules"]
+
+
+def masks_of(rule):
+    return {row["zeros"] for row in rule["patterns"]}
+
+
+def in_a_while(fun, x, a):
+    def body(carry):
+        i, state = carry
+        return i + 1, [fun(*state) * .1 if k < 4 else each for k, each in enumerate(state)]
+    return jax.lax.while_loop(lambda carry: carry[0] < 3, body, (0, [x] * 4 + [a] * 4))[1][0]
+
+
+def in_a_scan(fun, x, a):
+    return jax.lax.scan(lambda c, b: (fun(*[c] * 4, *[a] * 4), b), x, jnp.arange(3.))[0]
+
+
+def in_a_branch(fun, x, a):
+    return jax.lax.cond(x > 0, lambda *s: fun(*s), lambda *s: s[0], *[x] * 4, *[a] * 4)
+
+
+def in_a_call(fun, x, a):
+    return jax.jit(lambda *s: fun(*s))(*[jnp.tanh(x)] * 4, *[a] * 4)
+
+
+@pytest.mark.parametrize("around", [in_a_while, in_a_scan, in_a_branch, in_a_call])
+def test_masks_are_those_that_the_inputs_of_the_program_make(around):
+    """Of eight operands in a jaxpr of eight inputs, two of the program's move all."""
+    x = jnp.float32(.4)
+    rule, = rules_of(lambda x, a: around(ruled(8), x, a), x, x)
+    assert "truncated" not in rule
+    moved_by_a = "00000000" if around in (in_a_while, in_a_scan) else "11110000"
+    assert masks_of(rule) == {"00000000", "00001111", moved_by_a}
+
+
+@pytest.mark.parametrize("factor", [1., 1.1])
+def test_a_mask_that_is_met_in_a_loop_is_judged(factor):
+    x = jnp.float32(.4)
+    at = [False] * 4 + [True] * 4
+    report = jaxvet.gradcheck(lambda x, a: in_a_scan(ruled(8, factor, at), x, a))(x, x)
+    assert [f.code for f in report.findings] == (["DRV001"] if factor != 1 else [])
+    assert not report.undecided
+
+
+def test_what_a_rule_calls_moves_with_its_operands_and_its_tangents():
+    inner, x = ruled(8), jnp.float32(.4)
+    rows = rules_of(lambda x, a: ruled(2, inner=lambda y: inner(*[y] * 8))(x, a), x, x,
+                    **_check.FOR_GRADCHECK)
+    within = [row for row in rows if len(row["in"]) == 8]
+    assert within and all("truncated" not in row for row in within)
+    assert {"00000000"} == set.union(*map(masks_of, within))
+
+
+def test_each_rule_has_a_pattern_before_any_has_another():
+    x = jnp.float32(.4)
+    several = [ruled(5) for _ in range(4)]
+    rows = rules_of(lambda x, y: sum(fun(x, y, x * 2, y * 2, x * 3) for fun in several), x, x,
+                    rule_masks=math.inf, rule_budget=300)
+    assert any(row.get("truncated") == "budget" for row in rows)
+    assert all(row["patterns"] for row in rows)
