@@ -22,7 +22,7 @@ static void check_second_order(const jx_typed *typed, const jx_gradcheck_options
                                const jx_calling *calling, jx_rule_report *report)
 {
     const jx_rule *rule = report->rule;
-    const jx_sampling by = {typed, how, options->plans, NULL};
+    const jx_sampling by = {.typed = typed, .how = how, .plans = options->plans};
     jx_grad_pair pair = {.name = rule->name,
                          .function = &derived->says,
                          .derivative = &derived->next,

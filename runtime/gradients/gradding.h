@@ -64,6 +64,7 @@ typedef struct jx_gradding {
     jx_grad_ends ends; /* of the first operands */
     const void *const *fixed;  /* operands of which the fixed ones count */
     const jx_sampled *sample;  /* the caller's, or NULL */
+    int turn; /* of loops around the call, at which its operands are taken */
     const jx_sampled *given;   /* the same of what is no rule that the program calls */
     const jx_typed *pulling;   /* the program of bwd; NULL: that of the rest */
     int64_t most_work;         /* operations of one call; 0: what is fit for a rule */
@@ -179,7 +180,7 @@ bool jx_grad_stands(jx_gradding *c, const double *d, jx_functional f, double val
 /* Where operands of the rule come from. */
 static inline jx_sampling jx_grad_sampling(const jx_gradding *c)
 {
-    return (jx_sampling){c->typed, c->how, c->options->plans, c->calling->callers};
+    return (jx_sampling){c->typed, c->how, c->options->plans, c->calling->callers, c->turn};
 }
 
 /* gradspend.c */

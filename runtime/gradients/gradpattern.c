@@ -448,6 +448,45 @@ static bool is_enough(const jx_gradding *c)
     return c->work + c->asked > RULE_OPERATIONS && c->points >= ENOUGH;
 }
 
+/* Whether the function gives a number at the sample that is attached, and the program moves
+ * there what this pattern does. */
+static bool is_in_motion(jx_gradding *c)
+{
+    static const jx_point here = {JX_AT_SAMPLE, 0, "the sample"};
+    const jx_rng rng = c->rng; /* points are the same ones, whatever is tried here */
+    bool gives, moves;
+
+    c->point = &here;
+    gives = prepare_point(c);
+    moves = gives && follow_program(c, c->directions);
+    c->unfollowed |= gives && !moves;
+    c->rng = rng;
+    return moves;
+}
+
+/* Shows the spans a sample of a call, which in loops may be one of several: what a loop
+ * carries is mostly empty when it begins, and nothing moves it yet. */
+static void attach_call(jx_gradding *c, const jx_sampled *first)
+{
+    static const int turns[] = {1, 2, 4, 8, 16};
+    bool moves;
+
+    c->turn = 0;
+    attach_sample(c, first);
+    moves = !first || !c->cautious || is_in_motion(c);
+    for (size_t i = 0; !moves && i < sizeof turns / sizeof *turns; i++) {
+        c->turn = turns[i];
+        const jx_sampling by = jx_grad_sampling(c);
+        const jx_sampled *sample = jx_sample_again(&by, c->called, first);
+        attach_sample(c, sample);
+        moves = sample && is_in_motion(c);
+    }
+    if (moves)
+        return;
+    c->turn = 0;
+    attach_sample(c, first);
+}
+
 /* Points that the program itself can reach: what its own operations before the
  * call make of random inputs. */
 static bool check_program_points(jx_gradding *c)
@@ -473,7 +512,7 @@ static bool check_program_points(jx_gradding *c)
         if (!sample || !here)
             return true;
         *here = (jx_point){JX_AT_SAMPLE, 0, inputs[i].name};
-        attach_sample(c, sample);
+        attach_call(c, sample);
         c->point = here;
         if (!visit_point(c))
             return false;
@@ -503,7 +542,7 @@ static bool check_points(jx_gradding *c, bool thorough)
                   (c->calling->any_fixed && !c->fixed);
     if (c->cautious && !given && !check_program_points(c))
         return false;
-    attach_sample(c, given);
+    attach_call(c, given);
     const jx_point *points =
         jx_points_make(c->program, code, 4, given != NULL, &count);
     int few = given ? FEW + JX_SAMPLE_POINTS : FEW;

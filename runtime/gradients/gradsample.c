@@ -323,33 +323,87 @@ static values parts_of(const search *s, const values *of, int first, int count, 
     return parts.at && parts.bytes ? parts : (values){0};
 }
 
-/* By a loop, the first time around; what a scan takes of its arrays there is in the place of
- * these. */
+/* What an element of stacked arrays is, of the values from `first` on; false if they are none. */
+static bool take_element(values *of, int first, int64_t length, int64_t which)
+{
+    for (int i = first; i < of->count; i++) {
+        if (length < 1 || of->bytes[i] % (size_t)length)
+            return false;
+        of->bytes[i] /= (size_t)length;
+        of->at[i] = (const char *)of->at[i] + (size_t)which * of->bytes[i];
+    }
+    return true;
+}
+
+/* Takes what a body gives for what it was given from `first` on; false if it gives none. */
+static bool take_carry(const search *s, const jx_closed *body, values *of, int first, int count)
+{
+    values next = run_wide(s->program->ctx->arena, plan_of(s, body, JX_WHOLE), of->at);
+    bool fits = next.at && next.count >= count;
+
+    for (int i = 0; fits && i < count; i++)
+        fits = next.bytes[i] == of->bytes[first + i];
+    for (int i = 0; fits && i < count; i++)
+        of->at[first + i] = next.at[i];
+    return fits;
+}
+
+/* By a loop, at the turn that is asked for; what a scan takes of its arrays there is in the
+ * place of these. */
 static values find_in_scan(search *s, const jx_p_scan *scan, const values *there, int depth)
 {
-    values first = parts_of(s, there, 0, there->count, there->count);
     jx_assignment sizes = {s->by->how->nbindings, s->by->how->bindings};
+    int nconsts = (int)scan->num_consts, ncarry = (int)scan->num_carry;
+    values here = parts_of(s, there, 0, there->count, there->count);
     int64_t length = 0;
 
-    for (int i = (int)(scan->num_consts + scan->num_carry); first.at && i < first.count; i++) {
-        if (!jx_dim_eval(scan->length, jx_assigned, &sizes, &length) || length < 1 ||
-            first.bytes[i] % (size_t)length)
+    if (!here.at || !jx_dim_eval(scan->length, jx_assigned, &sizes, &length))
+        return (values){0};
+    for (int64_t turn = 0;; turn++) {
+        values carry = here;
+        here = parts_of(s, there, 0, there->count, there->count);
+        if (!here.at || !take_element(&here, nconsts + ncarry, length,
+                                      scan->reverse ? length - 1 - turn : turn))
             return (values){0};
-        first.bytes[i] /= (size_t)length;
-        if (scan->reverse)
-            first.at[i] = (const char *)first.at[i] + (size_t)(length - 1) * first.bytes[i];
+        for (int i = nconsts; i < nconsts + ncarry; i++)
+            here.at[i] = carry.at[i];
+        if (turn == s->by->turn || turn + 1 >= length ||
+            !take_carry(s, &scan->jaxpr, &here, nconsts, ncarry))
+            return find_call(s, &scan->jaxpr, here.at, depth + 1);
     }
-    return first.at ? find_call(s, &scan->jaxpr, first.at, depth + 1) : (values){0};
+}
+
+/* Whether a loop goes on. */
+static bool goes_on(const search *s, const jx_p_while *loop, const values *cond)
+{
+    values says = run_wide(s->program->ctx->arena, plan_of(s, &loop->cond_jaxpr, JX_WHOLE),
+                           cond->at);
+
+    return says.at && says.count == 1 && says.bytes[0] > 0 && *(const char *)says.at[0];
 }
 
 static values find_in_while(search *s, const jx_p_while *loop, const values *there, int depth)
 {
     int ncond = (int)loop->cond_nconsts, nbody = (int)loop->body_nconsts;
-    values body = parts_of(s, there, ncond, there->count - ncond, there->count);
+    values body = parts_of(s, there, ncond, there->count - ncond, there->count), found = {0};
     values cond = parts_of(s, there, 0, ncond, ncond + nbody);
-    values found = body.at ? find_call(s, &loop->body_jaxpr, body.at, depth + 1) : body;
 
-    return !found.at && cond.at ? find_call(s, &loop->cond_jaxpr, cond.at, depth + 1) : found;
+    if (!body.at || !cond.at)
+        return found;
+    for (int turn = 0; turn < s->by->turn; turn++) {
+        values before = parts_of(s, &body, 0, body.count, body.count);
+        bool goes = before.at && take_carry(s, &loop->body_jaxpr, &body, nbody,
+                                            body.count - nbody);
+        for (int i = 0; i < cond.count - ncond; i++)
+            cond.at[ncond + i] = body.at[nbody + i];
+        if (goes && goes_on(s, loop, &cond))
+            continue;
+        if (goes)
+            body = before;
+        break;
+    }
+    found = find_call(s, &loop->body_jaxpr, body.at, depth + 1);
+    return found.at ? found : find_call(s, &loop->cond_jaxpr, cond.at, depth + 1);
 }
 
 /* By the branch that is chosen. */
@@ -554,6 +608,12 @@ const jx_sampled *jx_sample_program(const jx_sampling *by, const jx_rule *rule,
     static const jx_point normal = {JX_AT_NORMAL, 1, "normal"};
 
     return sampled(by, rule, make_inputs(by, NULL, rng, point ? point : &normal));
+}
+
+const jx_sampled *jx_sample_again(const jx_sampling *by, const jx_rule *rule,
+                                  const jx_sampled *of)
+{
+    return sampled(by, rule, of->inputs);
 }
 
 /* Inputs after a step in each direction of floats; both take the same step.  Of one input

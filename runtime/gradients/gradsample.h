@@ -37,6 +37,7 @@ typedef struct jx_sampling {
     const jx_plan_options *how;
     jx_kept_plans *plans;
     jx_callers *callers; /* of the rule that is asked for, or NULL */
+    int turn;            /* of a loop around the call, from 0 on; or the last before that */
 } jx_sampling;
 
 /* Those of a run on `inputs` (declared dtypes).  The call may be one by the code
@@ -49,6 +50,10 @@ const jx_sampled *jx_sample_inputs(const jx_sampling *by, const void *const *inp
 /* The same for inputs that are drawn as at that point (NULL: normal ones). */
 const jx_sampled *jx_sample_program(const jx_sampling *by, const jx_rule *rule,
                                     jx_rng *rng, const jx_point *point);
+
+/* The same inputs' call again, at another turn than it was found at. */
+const jx_sampled *jx_sample_again(const jx_sampling *by, const jx_rule *rule,
+                                  const jx_sampled *of);
 
 /* The operands after a small step of the program's inputs (of the input `only` alone, if that
  * is not negative) in a direction that is drawn, and after one the other way: where operands

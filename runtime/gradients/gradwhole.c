@@ -161,7 +161,7 @@ static bool prepare(whole *w, jx_rule_report *report)
         return false;
     }
     report->tolerance = jx_sample_tolerance(&m->rule);
-    const jx_sampling by = {w->typed, &w->how, w->options->plans, NULL};
+    const jx_sampling by = {.typed = w->typed, .how = &w->how, .plans = w->options->plans};
     w->base = (jx_gradding){
         .typed = w->typed,
         .options = w->options,

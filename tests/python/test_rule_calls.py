@@ -1,5 +1,5 @@
-"""Where the calls of a rule stand: what the program's inputs move there, and which masks of
-zeros that makes."""
+"""Where the calls of a rule stand: what the program's inputs move there, which masks of zeros
+that makes, and at which turn of a loop a call is looked at."""
 from __future__ import annotations
 
 import json
@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import pytest
 
 import jaxvet
-from jaxvet import _check
+from jaxvet import _arrays, _check, _library, _trace
 
 
 def ruled(count, factor=1., at=None, inner=None):
@@ -92,3 +92,36 @@ def test_each_rule_has_a_pattern_before_any_has_another():
                     rule_masks=math.inf, rule_budget=300)
     assert any(row.get("truncated") == "budget" for row in rows)
     assert all(row["patterns"] for row in rows)
+
+
+# -- the turn of a loop
+
+def grows(factor):
+    """buffer + x y, where the program has y = 2 x and the rule relies on it."""
+    @jax.custom_jvp
+    def fun(buffer, x, y):
+        return buffer + x * y
+    fun.defjvp(lambda p, t: (fun(*p), t[0] + factor * 4 * p[1] * t[1]))
+    return fun
+
+
+@pytest.mark.parametrize("loop", ["scan", "while"])
+@pytest.mark.parametrize("factor", [1., 1.1])
+def test_a_call_is_looked_at_where_its_operands_are_finite_and_move(loop, factor, tmp_path):
+    """The first turn has a buffer that is not filled yet."""
+    def step(i, buffer, x):
+        return jnp.where(i == 0, x, grows(factor)(buffer, x, 2 * x))
+
+    def program(x):
+        empty = jnp.full(3, jnp.inf)
+        if loop == "scan":
+            return jax.lax.scan(lambda c, i: (step(i, c, x), None), empty, jnp.arange(4))[0]
+        return jax.lax.while_loop(lambda c: c[0] < 4, lambda c: (c[0] + 1, step(*c, x)),
+                                  (0, empty))[1]
+    args = jnp.float32([.4, -.7, 1.2]),
+    text = _trace.written(_trace.Called(program), args, {}, **_check.FOR_GRADCHECK).text()
+    values = tmp_path / "in.npz"
+    values.write_bytes(_arrays.packed_inputs(args))
+    row = json.loads(_library.ask(["gradcheck", "-", "--inputs", str(values), "--format",
+                                   "json"], text))["rules"][0]
+    assert row["outcome"] == ("agrees" if factor == 1 else "wrong"), row
