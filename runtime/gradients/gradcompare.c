@@ -182,12 +182,15 @@ static bool says_nothing(const jx_gradding *c, double value, double scale, doubl
             (huge && (c->point->kind == JX_AT_EQUAL || off < 0.01 * size)));
 }
 
-/* Whether it is one of several derivatives that a kink or a tie has. */
+/* Whether it is one of several derivatives that a kink or a tie has.  Of a rule, in second
+ * order, that shows where the points around have no such trouble, and no one slope that all
+ * lines agree on: where(x == 0, 0, ...) in a rule of what is smooth there has none to choose. */
 static bool is_convention(jx_gradding *c, const double *d, jx_functional f, double value,
                           double off)
 {
-    return c->most_work ? isfinite(value) && !jx_grad_is_smooth_around(c, off)
-                        : c->second && jx_grad_is_isolated(c, d, f);
+    if (c->most_work)
+        return isfinite(value) && !jx_grad_is_smooth_around(c, off);
+    return c->second && jx_grad_is_isolated(c, d, f) && !jx_grad_is_smooth_around(c, off);
 }
 
 /* Whether the rule is right at steps that are tiny beside the numbers of the point: a function

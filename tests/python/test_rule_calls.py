@@ -1,5 +1,6 @@
 """Where the calls of a rule stand: what the program's inputs move there, which masks of zeros
-that makes, and at which turn of a loop a call is looked at."""
+that makes, and at which turn of a loop a call is looked at; and what the next order says where a
+rule chooses."""
 from __future__ import annotations
 
 import json
@@ -7,6 +8,7 @@ import math
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 import pytest
 
 import jaxvet
@@ -125,3 +127,33 @@ def test_a_call_is_looked_at_where_its_operands_are_finite_and_move(loop, factor
     row = json.loads(_library.ask(["gradcheck", "-", "--inputs", str(values), "--format",
                                    "json"], text))["rules"][0]
     assert row["outcome"] == ("agrees" if factor == 1 else "wrong"), row
+
+
+# -- the second order where a rule chooses
+
+def chosen_at_zero(function):
+    """Its own derivative, but 0 at 0, as that of jax.numpy.i0."""
+    fun = jax.custom_jvp(function)
+
+    @fun.defjvp
+    def jvp(primals, tangents):
+        out, moved = jax.jvp(function, primals, tangents)
+        return out, jnp.where(primals[0] == 0, 0., moved)
+    return fun
+
+
+@pytest.mark.parametrize("function, is_wrong", [
+    (lambda x: jnp.exp(jnp.abs(x)) + jnp.exp(-jnp.abs(x)), True),
+    (lambda x: x ** 2, True),
+    (lambda x: jnp.abs(x) * x, False),
+    (lambda x: x ** 3, False)])
+def test_a_choice_of_the_rule_is_wrong_in_second_order_where_there_is_one_slope(
+        function, is_wrong):
+    """Zero is the slope at zero of each of these; the second one is 1, 2, of either sign, 0."""
+    report = jaxvet.gradcheck(chosen_at_zero(function))(jnp.float32(0.))
+    assert [f.code for f in report.findings] == (["DRV006"] if is_wrong else [])
+
+
+def test_the_second_derivative_of_i0_is_told():
+    report = jaxvet.gradcheck(jnp.i0)(np.float32(.3))
+    assert [f.code for f in report.findings] == ["DRV006"]
