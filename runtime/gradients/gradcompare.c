@@ -407,8 +407,11 @@ static bool compare(jx_gradding *c, const double *d, jx_functional f,
     int *excused = &c->excused[f.weights ? c->out.size : f.only];
     bool stands = o == JX_DISAGREE && *excused != c->visit &&
                   jx_grad_stands(c, d, f, value, scale, &t);
-    if (o == JX_DISAGREE && !stands)
+    if (o == JX_DISAGREE && !stands) {
         *excused = c->visit;
+        o = own == JX_AGREE ? JX_AGREE : o; /* as where slopes are uncertain */
+        c->met = c->met || (o == JX_AGREE && !jx_grad_is_foreign(c));
+    }
     if (stands && (own == JX_AGREE || is_convention(c, d, f, value, off) ||
                    is_theirs_alike(c, d, f, off, &t) ||
                    jx_grad_is_beside_kink(c, d, f, value))) {

@@ -157,3 +157,24 @@ def test_a_choice_of_the_rule_is_wrong_in_second_order_where_there_is_one_slope(
 def test_the_second_derivative_of_i0_is_told():
     report = jaxvet.gradcheck(jnp.i0)(np.float32(.3))
     assert [f.code for f in report.findings] == ["DRV006"]
+
+
+# -- differences that say nothing
+
+def climbs(factor, steps=1e4):
+    """A sine on stairs so fine that differences see a slope as one: its derivative is the sine's
+    all the same."""
+    @jax.custom_jvp
+    def fun(x):
+        return jnp.sin(x) + jnp.floor(steps * x) / steps
+    fun.defjvp(lambda p, t: (fun(*p), factor * jnp.cos(p[0]) * t[0]))
+    return fun
+
+
+def test_what_its_own_derivative_says_of_a_rule_counts_where_differences_say_nothing():
+    def row(factor):
+        text = _trace.written(_trace.Called(climbs(factor)), (jnp.float32(1.3),), {},
+                              **_check.FOR_GRADCHECK).text()
+        return json.loads(_library.ask(["gradcheck", "-", "--format", "json"], text))["rules"][0]
+    assert (row(1.)["outcome"], row(1.)["dropped"]) == ("agrees", 0)
+    assert row(1.1)["outcome"] == "wrong"
