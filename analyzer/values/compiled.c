@@ -164,24 +164,55 @@ static bool masked_product(const compiling *c, jx_extent *to)
     return false;
 }
 
+/* What is divided by what. */
+typedef struct fraction {
+    jx_extent over, under;
+} fraction;
+
+static bool fraction_of(const compiling *c, const jx_known *value, int depth, fraction *to);
+
+/* x / y, whichever of the two becomes, or has become, a fraction. */
+static bool divided(const compiling *c, const jx_known *x, const jx_known *y, int depth,
+                    fraction *to)
+{
+    fraction a, b;
+    bool above = fraction_of(c, x, depth, &a), below = fraction_of(c, y, depth, &b);
+    jx_extent one = jx_extent_of(1);
+
+    *to = (fraction){x->is, y->is};
+    if (above)
+        to->over = jx_extent_join(x->is, a.over);
+    if (below)
+        to->under = jx_extent_join(y->is, b.over);
+    if (below)
+        to->over = jx_extent_mul(c->how, to->over, jx_extent_join(one, b.under));
+    if (above)
+        to->under = jx_extent_mul(c->how, to->under, jx_extent_join(one, a.under));
+    return above || below;
+}
+
+static bool fraction_of(const compiling *c, const jx_known *value, int depth, fraction *to)
+{
+    const jx_made *made = depth > 0 ? made_by(c, value, JX_PRIM_div) : NULL;
+
+    if (made)
+        divided(c, &made->ins[0], &made->ins[1], depth - 1, to);
+    return made != NULL;
+}
+
 static bool quotient_of_quotient(const compiling *c, jx_extent *to)
 {
-    const jx_made *inner = made_by(c, &c->t->ins[0], JX_PRIM_div);
+    fraction f;
 
-    if (inner)
-        *to = jx_extent_div(c->how, inner->ins[0].is,
-                            jx_extent_mul(c->how, inner->ins[1].is, operand(c, 1)));
-    return inner != NULL;
+    if (!divided(c, &c->t->ins[0], &c->t->ins[1], CHAIN, &f))
+        return false;
+    *to = jx_extent_div(c->how, f.over, f.under);
+    return true;
 }
 
 static bool quotient_by_quotient(const compiling *c, jx_extent *to)
 {
-    const jx_made *inner = made_by(c, &c->t->ins[1], JX_PRIM_div);
-
-    if (inner)
-        *to = jx_extent_div(c->how, jx_extent_mul(c->how, operand(c, 0), inner->ins[1].is),
-                            inner->ins[0].is);
-    return inner != NULL;
+    return quotient_of_quotient(c, to);
 }
 
 static bool quotient_by_exp(const compiling *c, jx_extent *to)
