@@ -268,5 +268,6 @@ jx_program *jx_program_jvp(const jx_typed *typed)
     if (!jx_typed_all(typed) || !jx_making_begin(&make, typed->program))
         return NULL;
     jx_differentiator_begin(&d, &make, typed, false);
-    return jx_making_end(&make, enter(&d, typed->program));
+    return jx_making_end(&make, jx_making_named(&make, enter(&d, typed->program),
+                                                typed->program->entry.jaxpr));
 }

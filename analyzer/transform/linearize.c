@@ -168,7 +168,10 @@ jx_program *jx_program_linearize(const jx_typed *typed)
         !name_outputs(&make, &of, known.nres))
         return NULL;
     make.to->linear = linear;
-    return jx_making_end(&make, jx_body_finish(known.b, jx_no_atoms, of.forward->function));
+    return jx_making_end(
+        &make, jx_making_named(&make,
+                               jx_body_finish(known.b, jx_no_atoms, of.forward->function),
+                               typed->program->entry.jaxpr));
 }
 
 jx_program *jx_program_linear(jx_program *program)

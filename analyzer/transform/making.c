@@ -2,6 +2,7 @@
 #include "analyzer/transform/making.h"
 
 #include "analyzer/infer.h"
+#include "frontend/base/assert.h"
 #include "frontend/ir/effects.h"
 
 static bool fail(jx_body *b, const char *why)
@@ -52,6 +53,22 @@ jx_program *jx_making_end(jx_making *m, const jx_jaxpr *entry)
     m->to->jaxprs = m->build.jaxprs.at;
     m->to->njaxprs = (int)m->build.jaxprs.count;
     return entry && jx_ok(m->to->ctx) ? m->to : NULL;
+}
+
+const jx_jaxpr *jx_making_named(jx_making *m, const jx_jaxpr *made, const jx_jaxpr *like)
+{
+    jx_arena *arena = jx_making_arena(m);
+    jx_jaxpr *to = made && like->arg_names ? jx_arena_copy(arena, made, sizeof *made) : NULL;
+    const char **names = to ? JX_NEW_ARRAY(arena, made->nins + 1, const char *) : NULL;
+
+    JX_ASSERT(!made || made->nins >= like->nins);
+    if (!names)
+        return made;
+    for (int i = 0; i < made->nins; i++)
+        names[i] = i < like->nins && like->arg_names[i] ? like->arg_names[i] : "";
+    to->arg_names = names;
+    m->build.jaxprs.at[made->id] = to;
+    return to;
 }
 
 const jx_value *jx_making_closed(jx_making *m, const jx_jaxpr *jaxpr, const jx_closed *like)

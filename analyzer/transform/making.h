@@ -23,6 +23,10 @@ static inline jx_arena *jx_making_arena(const jx_making *m)
 /* Tells why, of the equation being worked on; always false. */
 bool jx_making_fail(jx_making *m, const char *why);
 
+/* A jaxpr that was made, whose first inputs are those of `like`: they have their names, by which
+ * ranges are declared.  NULL if `made` is. */
+const jx_jaxpr *jx_making_named(jx_making *m, const jx_jaxpr *made, const jx_jaxpr *like);
+
 /* The program with that entry and with what else was made; NULL after a failure. */
 jx_program *jx_making_end(jx_making *m, const jx_jaxpr *entry);
 

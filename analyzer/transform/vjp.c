@@ -90,5 +90,6 @@ jx_program *jx_program_vjp(const jx_typed *typed)
     if (!jx_linearize_begin(&make, typed, &v.of) || !turn_back(&v))
         return NULL;
     name_paths(&v, typed->program);
-    return jx_making_end(&make, put_together(&v));
+    return jx_making_end(
+        &make, jx_making_named(&make, put_together(&v), typed->program->entry.jaxpr));
 }

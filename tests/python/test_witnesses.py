@@ -168,3 +168,12 @@ def test_a_slope_is_not_told_where_the_program_has_no_value_itself():
     spec = jax.ShapeDtypeStruct((3,), jnp.float32)
     report = jaxvet.check(jax.value_and_grad(price, argnums=(0, 2)))(spec, spec, spec, spec)
     assert not report.at_least("warning")
+
+
+@pytest.mark.parametrize("f", [
+    lambda x: jnp.mean(jnp.log(x)), lambda x: jnp.exp(jnp.mean(jnp.log(x))),
+    lambda x: jnp.sum(1 / x), lambda x: jnp.sqrt(jnp.sum(x))])
+def test_a_gradient_is_looked_at_within_the_ranges_of_the_function(f):
+    x = jax.ShapeDtypeStruct((8,), jnp.float32)
+    assert not jaxvet.check(f, ranges={"x": (1, 1000)})(x).findings
+    assert jaxvet.check(f, ranges={"x": (0, 1000)})(x).findings
