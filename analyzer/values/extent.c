@@ -283,6 +283,11 @@ jx_extent jx_extent_loosen(jx_extenting *how, jx_extent exact, double ulps)
 {
     if (exact.lo > exact.hi || !format_of(how->dtype))
         return jx_extent_settle(how, exact);
+    /* What is beyond all doubles may be beyond them by less than that. */
+    if (how->dtype == JX_F64) {
+        exact.lo = fmin(exact.lo, jx_extent_most(JX_F64));
+        exact.hi = fmax(exact.hi, jx_extent_least(JX_F64));
+    }
     if (isfinite(exact.lo))
         exact.lo -= ulps * jx_ulp_of(how->dtype, exact.lo);
     if (isfinite(exact.hi))
