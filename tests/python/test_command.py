@@ -174,3 +174,14 @@ def test_complex_atan2_is_as_near_as_xla(dtype, tmp_path):
     exact = -1j * np.log((x + 1j * y) / np.sqrt(x * x + y * y))
     assert np.all(ours.imag[:16] == 0)
     assert np.max(np.abs(ours - exact)) <= np.max(np.abs(xla - exact)) + np.finfo(dtype).eps
+
+
+def test_a_constraint_on_a_size_that_no_input_has_is_an_error():
+    specs = sized("b, 4", "b >= 2", "q >= 2")
+    with pytest.raises(jaxvet.SpecError, match="'q >= 2' is about the size 'q'.*they have b"):
+        jaxvet.check(lambda x: x.sum())(*specs)
+    done = subprocess.run(
+        [sys.executable, "-m", "jaxvet", "check", "jax.numpy:sum", "--arg", "f32[b]", "--where",
+         "b*q >= 2"], capture_output=True, text=True,
+        env={**os.environ, "PYTHONPATH": str(ROOT / "frontend" / "python")})
+    assert done.returncode == 2 and "'q', which no shape of an input has" in done.stderr

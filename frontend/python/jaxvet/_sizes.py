@@ -16,6 +16,8 @@ def choose(document, scope, dims, wanted) -> list:
     """Assignments of numbers to a document's size variables: small, equal, at
     the edges of its constraints and of what was asked about sizes."""
     wanted = wanted or COUNT
+    _are_given(scope, sorted({name for dim in dims
+                              for name in _compat.dim_names(dim)}))
     try:
         some = _asked(document.outline(), wanted)
     except _library.JaxvetError:
@@ -25,6 +27,17 @@ def choose(document, scope, dims, wanted) -> list:
         if not some:
             raise
     return _with_more(some, scope, dims, min(wanted, LEAST))
+
+
+def _are_given(scope, names) -> None:
+    """Constraints are about sizes that the shapes of inputs give: JAX would not
+    find the others when the program is called."""
+    for text, _, diff in _compat.constraints_of(scope):
+        for name in _compat.dim_names(diff):
+            if name not in names:
+                raise SpecError(
+                    f"the constraint {text!r} is about the size {name!r}, which no "
+                    f"shape of an input has; they have {', '.join(names) or 'none'}")
 
 
 def _asked(text, wanted) -> list:
@@ -71,6 +84,7 @@ def _are_allowed(sizes, scope, dims) -> bool:
 
 def given(names, scope, wanted) -> list:
     """The assignments that a user wants, if the constraints allow them."""
+    _are_given(scope, names)
     return [_checked(names, scope, dict(sizes)) for sizes in wanted]
 
 
