@@ -2,6 +2,7 @@
 #include "analyzer/lint/wrapping.h"
 #include "frontend/ir/element.h"
 #include "frontend/ir/params.h"
+#include "frontend/ir/scope.h"
 
 enum { MOST_NODES = 64 }; /* of what bounds several elements */
 
@@ -67,7 +68,7 @@ static bool is_one(jx_interval x)
 
 static bool is_nonnegative(const jx_intervals *in, const jx_dim *dim)
 {
-    jx_dim_range range = jx_dim_bounds(dim, in->lint->program->base);
+    jx_dim_range range = jx_program_bounds(in->lint->program, dim);
 
     return range.has_low && range.low >= 0;
 }
@@ -282,7 +283,7 @@ static jx_interval up_to(const jx_intervals *in, const jx_dim *most)
 static jx_interval quotient_of(const jx_intervals *in, jx_interval x,
                                jx_interval y)
 {
-    jx_dim_range range = jx_dim_bounds(y.low, in->lint->program->base);
+    jx_dim_range range = jx_program_bounds(in->lint->program, y.low);
 
     if (!range.has_low || range.low < 1)
         return unknown;
@@ -298,7 +299,7 @@ static jx_interval quotient_of(const jx_intervals *in, jx_interval x,
 static jx_interval remainder_of(const jx_intervals *in, jx_interval x,
                                 jx_interval y)
 {
-    jx_dim_range range = jx_dim_bounds(y.low, in->lint->program->base);
+    jx_dim_range range = jx_program_bounds(in->lint->program, y.low);
 
     if (!range.has_low || range.low < 1)
         return unknown;

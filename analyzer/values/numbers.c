@@ -3,6 +3,7 @@
 #include "analyzer/values/values_parts.h"
 
 #include "frontend/base/assert.h"
+#include "frontend/ir/scope.h"
 
 #include <math.h>
 
@@ -129,7 +130,7 @@ jx_extent jx_bound_size(const jx_valuing *in, const jx_dim *dim)
 
     if (jx_dim_is_int(dim, &value))
         return jx_extent_of((double)value);
-    bounds = jx_dim_bounds(dim, in->program->base);
+    bounds = jx_program_bounds(in->program, dim);
     return jx_extent_between(
         bounds.has_low ? fmax((double)bounds.low, -MOST_ELEMENTS)
                        : -MOST_ELEMENTS,

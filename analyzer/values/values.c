@@ -5,6 +5,7 @@
 #include "frontend/base/assert.h"
 #include "frontend/ir/element.h"
 #include "frontend/ir/range.h"
+#include "frontend/ir/scope.h"
 
 #include <math.h>
 #include <string.h>
@@ -76,7 +77,7 @@ static double end_of(const jx_valuing *in, const jx_value_range_end *end,
 
     if (!end->dim)
         return end->number;
-    bounds = jx_dim_bounds(end->dim, in->program->base);
+    bounds = jx_program_bounds(in->program, end->dim);
     if (low)
         return bounds.has_low ? (double)bounds.low : -INFINITY;
     return bounds.has_high ? (double)bounds.high : INFINITY;

@@ -23,6 +23,9 @@ void jx_scope_print(const jx_scope_constraint *constraint, jx_buffer *to);
  * `k*floordiv(e, k) == e`. */
 bool jx_scope_is_derived(const jx_scope *scope, int index);
 
+/* jx_dim_bounds() with what constraints on one size say of it: `b <= 1000`, `2*b >= 6`. */
+jx_dim_range jx_program_bounds(const jx_program *program, const jx_dim *dim);
+
 /* Why a constraint was not taken. */
 typedef struct jx_scope_error {
     size_t column;        /* from 1; 0: the constraint as a whole */

@@ -7,6 +7,7 @@
 #include "frontend/base/utf8.h"
 #include "frontend/ir/params.h"
 #include "frontend/ir/range.h"
+#include "frontend/ir/scope.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -255,7 +256,7 @@ static double end_of(const jx_program *program, const jx_value_range_end *end,
 
     if (!end->dim)
         return end->number;
-    bounds = jx_dim_bounds(end->dim, program->base);
+    bounds = jx_program_bounds(program, end->dim);
     if (low)
         return bounds.has_high ? (double)bounds.high : INFINITY;
     return bounds.has_low ? (double)bounds.low : -INFINITY;

@@ -236,3 +236,19 @@ def test_what_a_convolution_pads_is_multiplied():
     assert not proved(f, *specs, prove="out0 in [0, inf]", x=(1, 2), w=(0, 1000))
     assert proved(f, *specs, prove="out0 in [0, inf]", x=(1, 2), w=(0, 10))
     assert jnp.isnan(f(jnp.ones((1, 4, 4, 1)), jnp.full((3, 3, 1, 1), 1000.))).any()
+
+
+def test_sizes_lie_where_constraints_say():
+    def counted(x):
+        return jnp.sum((x > 0).astype(jnp.float16))
+
+    def spec(*constraints):
+        scope = jax.export.SymbolicScope(constraints)
+        return jax.ShapeDtypeStruct(jax.export.symbolic_shape("b", scope=scope), jnp.float32)
+
+    for constraints in (["b <= 1000"], ["2*b <= 2001", "b >= 3"], ["b == 10"]):
+        assert proved(counted, spec(*constraints), prove="out0 in [0, 1000]")
+    assert proved(lambda x: x.shape[0] * x[0], spec("b <= 40"), prove="out0 in [-40, 40]", x=(-1, 1))
+    assert not proved(counted, spec(), prove="out0 in [0, 1000]")
+    assert not proved(counted, spec("b >= 3"), prove="out0 in [0, 1000]")
+    assert not proved(counted, spec("b <= 1001"), prove="out0 in [0, 1000]")
