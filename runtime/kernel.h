@@ -17,6 +17,7 @@ enum { JX_MAX_RANK = 32 };
 typedef enum jx_domain {
     JX_DECLARED = 0, /* IEEE, each dtype as declared */
     JX_WIDE,         /* f64 for every float, c128 for every complex */
+    JX_DOUBLED,      /* the same, but two doubles (f64x2) for every f64 */
 } jx_domain;
 
 /* A value while planning.  Strides are in bytes, and may be 0 (broadcast) or

@@ -16,6 +16,9 @@ typedef struct jx_noise {
     double by; /* units of float64, at most; 0: none */
 } jx_noise;
 
+/* Whether it has any. */
+bool jx_prim_is_noisy(jx_prim_id prim);
+
 /* Puts the operands of an equation, as slots, through the noise, where what it rounds is seen
  * in these alone: sums, decompositions.  Elementwise steps move their results
  * (kernels/elementwise.h). */

@@ -6,6 +6,7 @@
 #include "frontend/ir/definition.h"
 #include "runtime/digits.h"
 #include "runtime/host.h"
+#include "runtime/plan_pairs.h"
 
 #include <stdlib.h>
 
@@ -52,6 +53,29 @@ static void probe(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins, const jx
         jx_plan_watch_integers(p, p->options->watch, probes->kinds, eqn, ins, outs);
 }
 
+/* Where a plan has pairs of doubles, what is not made for them gets and gives doubles. */
+static bool apply(jx_planner *p, jx_plan_rule *rule, const jx_eqn *eqn, jx_slot *ins,
+                  jx_slot *outs)
+{
+    bool was = p->single, ok;
+
+    if (p->options->domain == JX_DOUBLED && !jx_pairs_take(eqn, ins)) {
+        p->single = true;
+        for (int i = 0; i < eqn->nins; i++)
+            if (ins[i].dtype == JX_F64X2)
+                ins[i] = jx_plan_convert(p, &ins[i], JX_F64);
+    }
+    if (jx_plan_is_noisy(p))
+        jx_plan_noise(p, p->options->noise, eqn, ins);
+    ok = rule(p, eqn, ins, outs);
+    p->single = was;
+    for (int i = 0; ok && i < eqn->nouts; i++)
+        if (outs[i].dtype == JX_F64 && eqn->outs[i]->aval->dtype == JX_F64 &&
+            p->options->domain == JX_DOUBLED)
+            outs[i] = jx_plan_convert(p, &outs[i], JX_F64X2);
+    return ok && !p->failed;
+}
+
 static void run_rule(jx_planner *p, frame *f, const jx_eqn *eqn)
 {
     jx_plan_rule *rule = jx_plan_rule_of(eqn->prim->id);
@@ -81,9 +105,7 @@ static void run_rule(jx_planner *p, frame *f, const jx_eqn *eqn)
     }
     for (int i = 0; i < eqn->nins && !p->failed; i++)
         atom_slot(p, f, eqn->ins[i], &slots[i]);
-    if (!p->failed && p->options->noise)
-        jx_plan_noise(p, p->options->noise, eqn, slots);
-    if (!p->failed && rule(p, eqn, slots, slots + eqn->nins)) {
+    if (!p->failed && apply(p, rule, eqn, slots, slots + eqn->nins)) {
         for (int i = 0; i < eqn->nouts; i++)
             bind(p, f, eqn->outs[i], &slots[eqn->nins + i]);
         if (p->options->watch) {

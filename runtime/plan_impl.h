@@ -162,6 +162,7 @@ struct jx_planner {
     const jx_eqn **users; /* of its variables: jx_plan_only_user() */
     int depth;
     char *acting; /* per jaxpr of the program: not known, no, yes */
+    bool single; /* of JX_DOUBLED: the equation is planned as in JX_WIDE */
     bool failed;
 };
 
@@ -170,6 +171,11 @@ struct jx_planner {
 bool jx_plan_allows(jx_planner *p, const char *what, int64_t bytes);
 /* The buffer that a buffer lives in. */
 int jx_mem_root(jx_mem *const mems, int buffer);
+/* Whether what is planned gets the plan's noise: of JX_DOUBLED what is computed in double. */
+static inline bool jx_plan_is_noisy(const jx_planner *p)
+{
+    return p->options->noise && (p->options->domain != JX_DOUBLED || p->single);
+}
 /* A new buffer of this kind, and the slot that is all of it. */
 jx_slot jx_plan_slot_in(jx_planner *p, jx_mem_kind kind, jx_dtype stored,
                         int rank, const int64_t *shape);

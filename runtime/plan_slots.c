@@ -91,8 +91,10 @@ jx_dtype jx_plan_dtype(const jx_planner *p, jx_dtype declared)
 {
     if (declared == JX_KEY)
         return JX_U32;
-    if (p->options->domain != JX_WIDE)
+    if (p->options->domain == JX_DECLARED)
         return declared;
+    if (declared == JX_F64 && p->options->domain == JX_DOUBLED && !p->single)
+        return JX_F64X2;
     if (jx_dtype_is_float(declared))
         return JX_F64;
     return jx_dtype_is_complex(declared) ? JX_C128 : declared;

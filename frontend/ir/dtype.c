@@ -25,8 +25,8 @@ static bool spells(const char *name, const char *text, size_t length)
 jx_dtype jx_dtype_named(const char *name, size_t length)
 {
     for (int i = 1; i < JX_NDTYPES; i++)
-        if (spells(infos[i].short_name, name, length) ||
-            spells(infos[i].name, name, length))
+        if (i != JX_F64X2 && (spells(infos[i].short_name, name, length) ||
+                              spells(infos[i].name, name, length)))
             return (jx_dtype)i;
     return JX_DT_NONE;
 }

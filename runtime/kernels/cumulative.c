@@ -4,6 +4,7 @@
  * Sums and products of f32 and c64 run in double and round at every output;
  * smaller floats are converted to f32 first. */
 #include "runtime/kernels/monoid.h"
+#include "runtime/kernels/pairs.h"
 #include "runtime/kernels/shapes.h"
 #include "runtime/plan_rules.h"
 
@@ -95,6 +96,12 @@ CHAIN(min_c64, float complex, float complex, CMPLXF(INFINITY, INFINITY),
 CHAIN(min_c128, double complex, double complex,
       CMPLX((double)INFINITY, (double)INFINITY), jx_min_complex)
 
+/* Pairs of doubles, in the clothes of complex numbers. */
+CHAIN(sum_f64x2, double complex, double complex, 0, JX_PAIR_ADD)
+CHAIN(prod_f64x2, double complex, double complex, 1, JX_PAIR_MUL)
+CHAIN(max_f64x2, double complex, double complex, CMPLX(-(double)INFINITY, 0), JX_PAIR_MAX)
+CHAIN(min_f64x2, double complex, double complex, CMPLX((double)INFINITY, 0), JX_PAIR_MIN)
+
 /* log of a sum of exponentials: e^largest * sum. */
 typedef struct logsum {
     double largest;
@@ -139,10 +146,14 @@ LOGSUM(logsum_c128, double complex, (l.largest + clog(l.sum)))
 
 static chain_fn *chain_of(jx_prim_id prim, jx_dtype dtype)
 {
-    static chain_fn *const sum[JX_NDTYPES] = {JX_WRAPPING(sum), JX_INEXACT(sum)};
-    static chain_fn *const prod[JX_NDTYPES] = {JX_WRAPPING(prod), JX_INEXACT(prod)};
-    static chain_fn *const max[JX_NDTYPES] = {JX_COMPARING(max), JX_INEXACT(max)};
-    static chain_fn *const min[JX_NDTYPES] = {JX_COMPARING(min), JX_INEXACT(min)};
+    static chain_fn *const sum[JX_NDTYPES] = {JX_WRAPPING(sum), JX_INEXACT(sum),
+                                                [JX_F64X2] = sum_f64x2};
+    static chain_fn *const prod[JX_NDTYPES] = {JX_WRAPPING(prod), JX_INEXACT(prod),
+                                                [JX_F64X2] = prod_f64x2};
+    static chain_fn *const max[JX_NDTYPES] = {JX_COMPARING(max), JX_INEXACT(max),
+                                                [JX_F64X2] = max_f64x2};
+    static chain_fn *const min[JX_NDTYPES] = {JX_COMPARING(min), JX_INEXACT(min),
+                                                [JX_F64X2] = min_f64x2};
     static chain_fn *const logs[JX_NDTYPES] = {JX_INEXACT(logsum)};
 
     switch (prim) {
@@ -220,7 +231,7 @@ bool jx_plan_cumulative(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
     if (params->axis < 0 || params->axis >= out.rank)
         return jx_plan_fail(p, "axis %lld is out of range",
                             (long long)params->axis);
-    if (info->kind == JX_KIND_FLOAT && dtype != JX_F64)
+    if (info->kind == JX_KIND_FLOAT && dtype != JX_F64 && dtype != JX_F64X2)
         dtype = JX_F32;
     else if (info->bits < 8)
         dtype = info->kind == JX_KIND_INT ? JX_I8 : JX_U8;

@@ -151,7 +151,7 @@ static jx_dtype declared(const jx_maker *m)
 /* A conversion to a narrower float that the wide domain is asked to keep. */
 static bool narrows(const jx_maker *m)
 {
-    return jx_plan_domain(m->p) == JX_WIDE &&
+    return jx_plan_domain(m->p) != JX_DECLARED &&
            jx_dtype_is_narrower(declared(m), m->p->options->rounds_below) &&
            jx_dtype_is_narrower(declared(m),
                                 jx_atom_aval(m->eqn->ins[0])->dtype);
@@ -174,7 +174,7 @@ static int compute(jx_maker *m, int *values)
                    : values[0];
     if (prim == JX_PRIM_reduce_precision && !sensible_precision(m))
         return values[0];
-    if (prim == JX_PRIM_reduce_precision && jx_plan_domain(m->p) == JX_WIDE)
+    if (prim == JX_PRIM_reduce_precision && jx_plan_domain(m->p) != JX_DECLARED)
         return values[0];
     if (prim == JX_PRIM_select_n)
         return select_cases(m, values);

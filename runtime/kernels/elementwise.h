@@ -80,6 +80,7 @@ jx_plan_rule jx_plan_polynomial;
 jx_tile *jx_tile_int(jx_prim_id prim, jx_dtype dtype);
 jx_tile *jx_tile_float(jx_prim_id prim, jx_dtype dtype);
 jx_tile *jx_tile_complex(jx_prim_id prim, jx_dtype dtype);
+jx_tile *jx_tile_pair(jx_prim_id prim); /* of f64x2 */
 /* param: the jx_p_ struct of the primitive. */
 jx_tile *jx_tile_nextafter16(jx_dtype dtype);
 

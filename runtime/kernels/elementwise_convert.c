@@ -5,6 +5,7 @@
  * truncation that saturates, NaN gives 0; integers narrow by truncation;
  * floats narrow by one rounding to nearest even. */
 #include "runtime/elementwise.h"
+#include "runtime/kernels/pairs.h"
 #include "runtime/kernels/vector.h"
 
 #include <math.h>
@@ -331,6 +332,37 @@ PLAIN(F8_E8M0FNU_F32, float, uint8_t, of_e8m0(x))
 PLAIN(F32_F8_E8M0FNU, uint8_t, float, to_e8m0(x))
 PLAIN(F64_F8_E8M0FNU, uint8_t, double, to_e8m0(x))
 
+/* Pairs of doubles: what 64 bits hold, exactly; else through f64. */
+static inline __attribute__((always_inline)) jx_pair of_i64(int64_t x)
+{
+    int64_t low = x & 0x7ff;
+
+    return jx_pair_joined((double)(x - low), (double)low);
+}
+
+static inline __attribute__((always_inline)) jx_pair of_u64(uint64_t x)
+{
+    uint64_t low = x & 0x7ff;
+
+    return jx_pair_joined((double)(x - low), (double)low);
+}
+
+/* Toward zero. */
+static inline __attribute__((always_inline)) double whole_part(jx_pair x)
+{
+    double whole = trunc(x.hi);
+    bool less = (x.hi > 0 && x.lo < 0) || (x.hi < 0 && x.lo > 0);
+
+    return whole == x.hi && less ? whole - copysign(1, x.hi) : whole;
+}
+
+TILE(F64_F64X2, jx_pair, double, jx_pair_of(x))
+TILE(F64X2_F64, double, jx_pair, x.hi)
+PLAIN(I64_F64X2, jx_pair, int64_t, of_i64(x))
+PLAIN(U64_F64X2, jx_pair, uint64_t, of_u64(x))
+/* Integers are made of this. */
+PLAIN(F64X2_WHOLE, double, jx_pair, whole_part(x))
+
 /* The same dtype. */
 #define SAME(bytes)                                                           \
     static void same##bytes(void *o, const void *const *ins, int64_t n,       \
@@ -421,6 +453,7 @@ jx_tile *jx_tile_convert(jx_dtype from, jx_dtype to)
         [JX_U2] = {[JX_U8] = U2_U8},
         [JX_BF16] = {[JX_F32] = BF16_F32},
         [JX_F16] = {[JX_F32] = F16_F32},
+        [JX_F64X2] = {[JX_F64] = F64X2_F64},
         SMALL_ROW(F8_E3M4) SMALL_ROW(F8_E4M3) SMALL_ROW(F8_E4M3B11FNUZ)
         SMALL_ROW(F8_E4M3FN) SMALL_ROW(F8_E4M3FNUZ) SMALL_ROW(F8_E5M2)
         SMALL_ROW(F8_E5M2FNUZ) SMALL_ROW(F8_E8M0FNU) SMALL_ROW(F4_E2M1FN)
@@ -430,6 +463,11 @@ jx_tile *jx_tile_convert(jx_dtype from, jx_dtype to)
         return NULL; /* by its real part, unlike to bool */
     from = carried(from);
     to = carried(to);
+    if (to == JX_F64X2 && from != to)
+        return from == JX_F64   ? F64_F64X2
+               : from == JX_I64 ? I64_F64X2
+               : from == JX_U64 ? U64_F64X2
+                                : NULL;
     return from == to ? same_tile(from) : tiles[from][to];
 }
 
@@ -443,7 +481,8 @@ jx_dtype jx_compute_dtype(jx_dtype stored)
     case JX_U4:
         return JX_U8;
     case JX_F64:
-        return JX_F64;
+    case JX_F64X2:
+        return stored;
     default:
         return jx_dtype_is_float(stored) ? JX_F32 : stored;
     }
@@ -454,6 +493,12 @@ jx_tile *jx_convert_step(jx_dtype from, jx_dtype to, jx_dtype *next)
     *next = to;
     if (jx_tile_convert(from, to))
         return jx_tile_convert(from, to);
+    if (to == JX_F64X2)
+        return jx_convert_step(from, JX_F64, next);
+    if (from == JX_F64X2) {
+        *next = JX_F64;
+        return jx_dtype_is_integer(to) ? F64X2_WHOLE : F64X2_F64;
+    }
     *next = jx_compute_dtype(from);
     if (*next == from)
         *next = jx_dtype_is_complex(from) ? jx_dtype_real(from)

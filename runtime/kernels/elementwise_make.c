@@ -7,7 +7,7 @@
 
 jx_tile *jx_tile_of(jx_prim_id prim, jx_dtype dtype)
 {
-    jx_tile *tile = jx_tile_int(prim, dtype);
+    jx_tile *tile = dtype == JX_F64X2 ? jx_tile_pair(prim) : jx_tile_int(prim, dtype);
 
     if (!tile)
         tile = jx_tile_float(prim, dtype);
@@ -77,7 +77,7 @@ int jx_make_instr(jx_maker *m, jx_tile *tile, const void *param, jx_dtype out,
     jx_tile *takes = m->p->options->brisk ? jx_tile_brisk(tile) : tile;
     int made = jx_region_instr(m->p->arena, m->region, takes, param, out, nins, ins);
 
-    return m->p->options->noise && (out == JX_F64 || out == JX_C128)
+    return jx_plan_is_noisy(m->p) && (out == JX_F64 || out == JX_C128)
                ? jx_make_noise(m, tile, out, made, nins, ins)
                : made;
 }

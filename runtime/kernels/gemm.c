@@ -14,6 +14,11 @@ static bool is_wide_float(jx_dtype d)
     return d == JX_F64 || d == JX_C128;
 }
 
+static bool is_pair(jx_dtype d)
+{
+    return d == JX_F64X2;
+}
+
 static jx_dtype whole_bytes(jx_dtype d)
 {
     const jx_dtype_info *info = jx_dtype_of(d);
@@ -34,6 +39,8 @@ jx_dtype jx_gemm_dtype(jx_dtype out, jx_dtype a, jx_dtype b, int64_t products,
     bool wide = is_wide_float(out) || is_wide_float(a) || is_wide_float(b) ||
                 (products <= FEW_PRODUCTS && !in_order);
 
+    if (is_pair(out) || is_pair(a) || is_pair(b))
+        return JX_F64X2;
     if (jx_dtype_is_complex(out) || jx_dtype_is_complex(a) ||
         jx_dtype_is_complex(b))
         return wide ? JX_C128 : JX_C64;
@@ -53,7 +60,7 @@ bool jx_gemm_plan(jx_planner *p, jx_dtype dtype, int64_t m, int64_t n,
     int type;
 
     *gemm = (jx_gemm){.dtype = dtype};
-    if (!jx_dtype_is_inexact(dtype) || in_order)
+    if (!jx_dtype_is_inexact(dtype) || in_order || is_pair(dtype))
         return true;
     if (m > INT_MAX || n > INT_MAX || k > INT_MAX)
         return jx_plan_fail(p, "a contraction of %lld by %lld by %lld is "
@@ -305,6 +312,8 @@ static void own_product(jx_dtype dtype, int64_t m, int64_t n, int64_t k,
         complex_in_order32(m, n, k, a, b, c, ldc);
     else if (dtype == JX_C128)
         complex_in_order64(m, n, k, a, b, c, ldc);
+    else if (dtype == JX_F64X2)
+        jx_gemm_pairs(m, n, k, a, b, c, ldc);
     else if (dtype == JX_BOOL)
         product_bool(m, n, k, a.data, a.ld, b.data, b.ld, c, ldc);
     else if (jx_dtype_of(dtype)->bytes == 1)

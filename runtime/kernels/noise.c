@@ -96,6 +96,11 @@ static rounding rounding_of(jx_prim_id prim)
     }
 }
 
+bool jx_prim_is_noisy(jx_prim_id prim)
+{
+    return rounding_of(prim) != EXACT;
+}
+
 typedef struct noisy {
     const jx_noise *noise;
     uint64_t salt; /* the operation */

@@ -16,7 +16,7 @@ int jx_order_bits(jx_dtype dtype)
 
     if (info->kind == JX_KIND_FLOAT && info->bits < 16)
         return 0;
-    if (info->kind == JX_KIND_COMPLEX)
+    if (info->kind == JX_KIND_COMPLEX || dtype == JX_F64X2)
         return info->bits / 2;
     return (int)info->bytes * 8;
 }
@@ -152,7 +152,7 @@ bool jx_order_keys(jx_dtype dtype, const char *data, int64_t stride, int64_t n,
 {
     bool lost = false;
 
-    if (dtype == JX_F64 || dtype == JX_C128) {
+    if (dtype == JX_F64 || dtype == JX_C128 || dtype == JX_F64X2) {
         EACH(uint64_t) {
             keys[i] = key_of_f64(v);
             lost |= lossy(v, 64, 0x7ff0000000000000);

@@ -8,6 +8,7 @@
 #include "runtime/elementwise.h"
 #include "runtime/kernels/elementwise_f32.h"
 #include "runtime/kernels/monoid.h"
+#include "runtime/kernels/pairs.h"
 #include "runtime/kernels/vector.h"
 #include "runtime/plan_impl.h"
 #include "runtime/plan_rules.h"
@@ -204,6 +205,44 @@ static inline z128 z_pick(z128 x, z128 y, bool max)
 COMPLEXES(C64, z64, float)
 COMPLEXES(C128, z128, double)
 
+/* Pairs of doubles. */
+#define PAIRS(name, init_hi, step)                                            \
+    JX_VECTOR_CLONES static void fold_##name(void *acc, const void *in,       \
+                                             int64_t n, bool first)           \
+    {                                                                         \
+        const jx_pair *v = in;                                                \
+        jx_pair *a = acc;                                                     \
+        JX_NO_ALIAS                                                           \
+        for (int64_t i = 0; first && i < n; i++)                              \
+            a[i] = jx_pair_of(init_hi);                                       \
+        JX_NO_ALIAS                                                           \
+        for (int64_t i = 0; i < n; i++)                                       \
+            a[i] = step(a[i], v[i]);                                          \
+    }                                                                         \
+    static void finish_##name(const void *acc, void *out, int64_t n)          \
+    {                                                                         \
+        memcpy(out, acc, (size_t)n * sizeof(jx_pair));                        \
+    }                                                                         \
+    static void row_##name(const void *in, int64_t n, void *out)              \
+    {                                                                         \
+        enum { WIDTH = 8 };                                                   \
+        jx_pair lanes[WIDTH];                                                 \
+        const jx_pair *v = in;                                                \
+        int64_t i = 0;                                                        \
+        for (int k = 0; k < WIDTH; k++)                                       \
+            lanes[k] = jx_pair_of(init_hi);                                   \
+        for (; i + WIDTH <= n; i += WIDTH)                                    \
+            fold_##name(lanes, v + i, WIDTH, false);                          \
+        fold_##name(lanes, v + i, n - i, false);                              \
+        for (int k = 1; k < WIDTH; k++)                                       \
+            lanes[0] = step(lanes[0], lanes[k]);                              \
+        *(jx_pair *)out = lanes[0];                                           \
+    }
+PAIRS(sum_F64X2, 0, jx_pair_add)
+PAIRS(prod_F64X2, 1, jx_pair_mul)
+PAIRS(max_F64X2, (double)-INFINITY, jx_pair_max)
+PAIRS(min_F64X2, (double)INFINITY, jx_pair_min)
+
 #define ONE(name, T) {row_##name, fold_##name, finish_##name, sizeof(T)}
 #define ENTRY(op, ID, T) [JX_##ID] = ONE(op##_##ID, T)
 #define INT_ROW(op)                                                           \
@@ -213,7 +252,7 @@ COMPLEXES(C128, z128, double)
         ENTRY(op, U64, uint64_t)
 #define FLOAT_ROW(op)                                                         \
     ENTRY(op, F32, double), ENTRY(op, F64, double), ENTRY(op, C64, z128),     \
-        ENTRY(op, C128, z128)
+        ENTRY(op, C128, z128), ENTRY(op, F64X2, jx_pair)
 
 static const reducer *reducer_of(jx_prim_id prim, jx_dtype dtype)
 {
@@ -580,7 +619,8 @@ bool jx_plan_arg_reduce(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
     static arg_fn *const max[JX_NDTYPES] = ARG_ROW(max),
                          *const min[JX_NDTYPES] = ARG_ROW(min);
     const jx_p_arg_reduce *params = eqn->typed;
-    jx_slot in = jx_plan_convert(p, ins, work_dtype(ins->dtype));
+    jx_dtype dtype = ins->dtype == JX_F64X2 ? JX_F64 : work_dtype(ins->dtype);
+    jx_slot in = jx_plan_convert(p, ins, dtype);
     arg_data d = {.find = (eqn->prim->id == JX_PRIM_argmax ? max
                                                            : min)[in.dtype]};
     int nkept = 0;

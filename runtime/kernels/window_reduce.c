@@ -1,6 +1,7 @@
 /* window_reduce.c - reduce_window with a known operation or any other. */
 #include "frontend/ir/computation.h"
 #include "runtime/kernels/monoid.h"
+#include "runtime/kernels/pairs.h"
 #include "runtime/kernels/shapes.h"
 #include "runtime/kernels/vector.h"
 #include "runtime/kernels/window.h"
@@ -177,6 +178,11 @@ FOLD(min_u8, uint8_t, uint8_t, UINT8_MAX, JX_LESS)
 FOLD(min_u16, uint16_t, uint16_t, UINT16_MAX, JX_LESS)
 FOLD(min_u32, uint32_t, uint32_t, UINT32_MAX, JX_LESS)
 FOLD(min_u64, uint64_t, uint64_t, UINT64_MAX, JX_LESS)
+/* Pairs of doubles, in the clothes of complex numbers. */
+FOLD(sum_f64x2, double complex, double complex, 0, JX_PAIR_ADD)
+FOLD(prod_f64x2, double complex, double complex, 1, JX_PAIR_MUL)
+FOLD(max_f64x2, double complex, double complex, CMPLX(-INF, 0), JX_PAIR_MAX)
+FOLD(min_f64x2, double complex, double complex, CMPLX(INF, 0), JX_PAIR_MIN)
 FOLD(and_8, uint8_t, uint8_t, UINT8_MAX, AND)
 FOLD(and_16, uint16_t, uint16_t, UINT16_MAX, AND)
 FOLD(and_32, uint32_t, uint32_t, UINT32_MAX, AND)
@@ -201,7 +207,7 @@ FOLD(xor_64, uint64_t, uint64_t, 0, XOR)
     [JX_I64] = &f##_i64, [JX_U64] = &f##_u64
 #define FLOATS(f)                                                             \
     [JX_F32] = &f##_f32, [JX_F64] = &f##_f64, [JX_C64] = &f##_c64,            \
-    [JX_C128] = &f##_c128
+    [JX_C128] = &f##_c128, [JX_F64X2] = &f##_f64x2
 
 static const fold_fns *fold_of(jx_prim_id prim, jx_dtype dtype)
 {
@@ -251,7 +257,7 @@ static jx_dtype folding_dtype(jx_dtype d)
     const jx_dtype_info *info = jx_dtype_of(d);
 
     if (info->kind == JX_KIND_FLOAT)
-        return d == JX_F64 ? d : JX_F32;
+        return d == JX_F64 || d == JX_F64X2 ? d : JX_F32;
     if (info->bits < 8)
         return info->kind == JX_KIND_INT ? JX_I8 : JX_U8;
     return d;
@@ -266,7 +272,8 @@ static const fold_fns *steps_of(jx_prim_id prim, jx_dtype dtype)
         (prim != JX_PRIM_add && prim != JX_PRIM_mul))
         return fold_of(prim, folding_dtype(dtype));
     switch (dtype) {
-    case JX_F64: return fold_of(prim, dtype);
+    case JX_F64:
+    case JX_F64X2: return fold_of(prim, dtype);
     case JX_C128: return fold_of(prim, dtype);
     case JX_F32: return sums ? &steps_sum_f32 : &steps_prod_f32;
     case JX_BF16: return sums ? &steps_sum_bf16 : &steps_prod_bf16;

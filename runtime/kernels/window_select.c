@@ -4,6 +4,7 @@
  * A selected element stays while it is >= (or <=) the next one; so a NaN is
  * replaced by whatever follows it, as in XLA. */
 #include "frontend/ir/computation.h"
+#include "runtime/kernels/pairs.h"
 #include "runtime/kernels/shapes.h"
 #include "runtime/kernels/window.h"
 #include "runtime/plan_impl.h"
@@ -150,7 +151,13 @@ static void add_to(jx_dtype dtype, char *to, const char *from)
         ADD(float, +)
     else if (dtype == JX_F64)
         ADD(double, +)
-    else if (dtype == JX_BOOL)
+    else if (dtype == JX_F64X2) {
+        jx_pair a, b;
+        memcpy(&a, to, sizeof a);
+        memcpy(&b, from, sizeof b);
+        a = jx_pair_add(a, b);
+        memcpy(to, &a, sizeof a);
+    } else if (dtype == JX_BOOL)
         ADD(uint8_t, |)
     else if (jx_dtype_of(dtype)->bytes == 1)
         ADD(uint8_t, +)
@@ -214,11 +221,17 @@ static jx_dtype computed(jx_dtype d)
 {
     const jx_dtype_info *info = jx_dtype_of(d);
 
-    if (info->kind == JX_KIND_FLOAT && d != JX_F64)
+    if (info->kind == JX_KIND_FLOAT && d != JX_F64 && d != JX_F64X2)
         return JX_F32;
     if (info->bits < 8)
         return info->kind == JX_KIND_INT ? JX_I8 : JX_U8;
     return d;
+}
+
+/* The dtype in which elements are chosen: of pairs, the first double. */
+static jx_dtype choosing_dtype(jx_dtype d)
+{
+    return d == JX_F64X2 ? JX_F64 : d;
 }
 
 static bool plan_select(jx_planner *p, const jx_eqn *eqn,
@@ -227,7 +240,7 @@ static bool plan_select(jx_planner *p, const jx_eqn *eqn,
 {
     jx_slot out = jx_plan_output(p, eqn, 0), all[2];
     jx_dtype dtype = computed(out.dtype);
-    selecting s = {.pick = pick_of(dtype),
+    selecting s = {.pick = pick_of(choosing_dtype(dtype)),
                    .largest = !strcmp(params->select_prim, "ge")};
 
     if (!s.pick || (!s.largest && strcmp(params->select_prim, "le") != 0))
@@ -237,7 +250,7 @@ static bool plan_select(jx_planner *p, const jx_eqn *eqn,
     if (!jx_same_shape(scatter ? &out : &ins[0], &ins[1]))
         return jx_plan_fail(p, "arrays of the operand's shape are expected");
     for (int i = 0; i < 2; i++) {
-        all[i] = jx_plan_convert(p, &ins[i], dtype);
+        all[i] = jx_plan_convert(p, &ins[i], i == 0 ? dtype : choosing_dtype(dtype));
         all[i] = jx_plan_dense(p, &all[i]);
     }
     if (!jx_window_plan(p, &all[1], scatter ? &all[0] : &out,
