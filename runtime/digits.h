@@ -27,7 +27,9 @@ typedef struct jx_sources_of_value {
 
 typedef struct jx_digits {
     double tolerance; /* relative; half of the digits of the narrowest dtype */
-    double zero;      /* what is as much smaller than its operands is zero but for rounding */
+    double zero;      /* what is as much smaller than its operands is zero but for rounding ... */
+    double unsure_zero;   /* ... and that of these equations, which know fewer digits: */
+    const jx_map *unsure;
     bool plays;       /* the second run */
     bool astray;      /* the runs did not go one way, or there was no memory for them */
     /* What was recorded, in the order of the run. */

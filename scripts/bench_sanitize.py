@@ -7,7 +7,7 @@ The models are those of bench_backend.py.  Each is trained in a process of its o
 steps take turns: one that nobody looks at, one for each kind of probe, one for all of them.  The
 columns are the medians of the processor's time that these took, in milliseconds for `off` and as
 multiples of it for the others; `found` is how many lines the steps showed, which is none for a
-model that trains.  With --x64 the models are of float64.
+model that trains.  With --x64 the models are of float64, but for those that can't be.
 """
 import argparse
 import json
@@ -62,6 +62,8 @@ def run(name, steps, x64):
         ["--x64"] * x64,
         env={**os.environ, "PYTHONPATH": os.pathsep.join(paths), "JAX_PLATFORMS": "jaxvet"},
         capture_output=True, text=True, check=False)
+    if done.returncode and x64:
+        return None
     if done.returncode:
         sys.exit(done.stderr)
     return json.loads(done.stdout)
@@ -85,6 +87,9 @@ def main():
     ratios = {kind: [] for kind in KINDS[1:]}
     for name in names:
         row = run(name, given.steps, given.x64)
+        if not row:
+            print(f"{name:20} is not of float64")
+            continue
         for kind, all_of in ratios.items():
             all_of.append(row[kind] / row["off"])
         print(f"{name:20} {row['off']:8.2f} " +

@@ -17,6 +17,7 @@ typedef struct compared {
     const jx_sources_of_value **sources; /* of all operands; or NULL */
     bool *lost;   /* per result, while it plays */
     bool follows; /* results are taken as they were */
+    double zero;  /* of a digit's size beside the operands */
     int64_t runs;
 } compared;
 
@@ -162,14 +163,20 @@ JX_VECTOR_CLONES static double larger(double largest, const double *at, int64_t 
     return largest;
 }
 
-/* Floats of the wide domain are doubles, and complex numbers two of them. */
+/* Floats of the wide domains are doubles, or two of them, of which the second is the smaller;
+ * complex numbers are two. */
+static int doubles_of(jx_dtype stored)
+{
+    return stored == JX_F64 ? 1 : 2;
+}
+
 static double largest_operand(const compared *d, const jx_view *ins)
 {
     double largest = 0;
 
     for (int i = 0; i < d->nins; i++) {
         const jx_view *view = &ins[d->nouts + i];
-        int64_t index[JX_MAX_RANK] = {0}, parts = jx_dtype_is_complex(view->dtype) ? 2 : 1, count;
+        int64_t index[JX_MAX_RANK] = {0}, parts = doubles_of(view->dtype), count;
         bool fills = jx_view_fills(view, &count);
         if (fills)
             largest = larger(largest, (const double *)(const void *)view->data, parts * count);
@@ -219,7 +226,7 @@ static bool is_zero(comparing *c, const double *is)
 {
     if (c->scale < 0)
         c->scale = largest_operand(c->d, c->ins);
-    return fmax(fabs(is[0]), fabs(is[1])) <= c->d->to->zero * c->scale;
+    return fmax(fabs(is[0]), fabs(is[1])) <= c->d->zero * c->scale;
 }
 
 /* The element after so many, row by row. */
@@ -246,7 +253,9 @@ static void compare_element(comparing *c, const char *from, int64_t number)
     if (!(error > c->d->to->tolerance))
         return;
     if (is_zero(c, is)) {
-        memcpy(at, was, (c->complex ? 2 : 1) * sizeof *was);
+        if (!c->complex)
+            was[1] = 0;
+        memcpy(at, was, (size_t)doubles_of(c->view->dtype) * sizeof *was);
         return;
     }
     c->count++;
@@ -276,7 +285,12 @@ static const double *numbers_of(const jx_view *view, int64_t first, int64_t coun
 {
     int parts = complex ? 2 : 1, last = view->rank - 1;
     int64_t index[JX_MAX_RANK] = {0};
+    bool pairs = !complex && view->dtype == JX_F64X2;
 
+    if ((view->dense || last < 0) && pairs) {
+        jx_convert(JX_F64X2, JX_F64, view->data + first * 16, room, count);
+        return room;
+    }
     if (view->dense || last < 0)
         return (const double *)(const void *)view->data + first * parts;
     unravel(view, first, index);
@@ -406,10 +420,11 @@ static bool find_sources(jx_planner *p, compared *d)
 void jx_plan_digits(jx_planner *p, jx_digits *to, const jx_eqn *eqn, const jx_slot *ins,
                     const jx_slot *outs)
 {
-    bool plays = jx_plan_domain(p) == JX_WIDE;
+    bool plays = jx_plan_domain(p) != JX_DECLARED;
     compared data = {.to = to, .eqn = eqn, .nouts = eqn->nouts,
                      .lost = (bool *)(uintptr_t)jx_map_get(to->lost, eqn),
-                     .follows = jx_map_has(to->rounds, eqn)};
+                     .follows = jx_map_has(to->rounds, eqn),
+                     .zero = jx_map_has(to->unsure, eqn) ? to->unsure_zero : to->zero};
     jx_slot *slots;
 
     if (is_shell(eqn) || !data.lost || jx_map_has(to->passed, eqn) || !eqn->nouts ||

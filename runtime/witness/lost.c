@@ -21,8 +21,10 @@ struct jx_shadow {
     jx_watch watch;
     jx_lost_maps maps;
     jx_digits digits;
-    bool doubles;  /* it computes in double itself */
-    double zero;   /* what is as much smaller than what it is made of is none */
+    bool doubles;  /* it computes in double itself: with pairs of doubles beside it, ... */
+    bool noisy;    /* ... or, where it has complex numbers, with other roundings */
+    double zero;   /* what is as much smaller than what it is made of is none; ... */
+    double unsure_zero; /* ... of results that know fewer digits */
     jx_noise noise;
     jx_callee wide, shown; /* alone; with what was recorded */
     bool *differ, *cleared; /* per output: in the last run; when it was looked at closer */
@@ -106,9 +108,9 @@ static bool calls_host(const jx_jaxpr *jaxpr)
 
 static bool open_wide(jx_shadow *s, jx_callee *to, jx_digits *digits)
 {
-    const jx_plan_options how = {.domain = JX_WIDE,
+    const jx_plan_options how = {.domain = s->maps.pairs ? JX_DOUBLED : JX_WIDE,
                                  .rounds_below = JX_F32,
-                                 .noise = s->doubles ? &s->noise : NULL,
+                                 .noise = s->doubles || s->maps.pairs ? &s->noise : NULL,
                                  .digits = digits,
                                  .handlers = &idle,
                                  .memory = s->options.memory};
@@ -139,10 +141,14 @@ static bool make(jx_shadow *s, const jx_typed *typed)
         return false;
     s->watch.tracks = &s->maps.tracks;
     s->doubles = !s->maps.narrowest || s->maps.narrowest == JX_F64;
-    s->zero = s->doubles ? 0x1p-49 : 0x1p-40;
+    s->noisy = s->doubles && !s->maps.pairs;
+    s->zero = !s->doubles ? 0x1p-40 : s->noisy ? 0x1p-49 : 0x1p-90;
+    s->unsure_zero = fmax(s->zero, 0x1p-49);
     s->noise.by = 1;
     s->digits = (jx_digits){.tolerance = sqrt(unit_of(s->doubles ? JX_F64 : s->maps.narrowest)),
                             .zero = s->zero,
+                            .unsure_zero = s->unsure_zero,
+                            .unsure = &s->maps.unsure,
                             .most = MOST_RECORDED,
                             .budget = &program->ctx->budget,
                             .sources = &s->maps.sources,
@@ -228,9 +234,10 @@ static double largest_of(const jx_port *port, const void *data)
 }
 
 /* By more than half of the digits off, of what is not zero but for rounding. */
-static bool is_lost(const jx_shadow *s, const jx_port *port, const void *was,
+static bool is_lost(const jx_shadow *s, int out, const jx_port *port, const void *was,
                     const jx_port *wide, const void *is, double scale)
 {
+    double zero = s->maps.unsure_outs[out] ? s->unsure_zero : s->zero;
     double a[2 * PIECE], b[2 * PIECE], largest;
     apart all = {0};
 
@@ -240,7 +247,7 @@ static bool is_lost(const jx_shadow *s, const jx_port *port, const void *was,
         all = farther(all, a, b, n);
     }
     largest = of_bits(all.largest);
-    return of_bits(all.off) > s->digits.tolerance * largest && largest > s->zero * scale;
+    return of_bits(all.off) > s->digits.tolerance * largest && largest > zero * scale;
 }
 
 /* The first output of which digits are lost, or -1. */
@@ -248,7 +255,7 @@ static int lost_output(const jx_shadow *s, const jx_callee *wide, const void *co
                        const jx_plan *plan, double scale)
 {
     for (int i = 0; i < wide->nouts; i++)
-        if (is_lost(s, jx_plan_out(plan, i), outs[i], jx_plan_out(wide->plan, i),
+        if (is_lost(s, i, jx_plan_out(plan, i), outs[i], jx_plan_out(wide->plan, i),
                     jx_exec_out(wide->exec, i), scale))
             return i;
     return -1;
@@ -280,13 +287,13 @@ static int differs(jx_shadow *s, const void *const *ins, const void *const *outs
         scale = fmax(scale, largest_of(jx_plan_in(plan, i), ins[i]));
     for (int i = 0; i < s->wide.nouts; i++)
         scale = fmax(scale, largest_of(jx_plan_out(plan, i), outs[i]));
-    for (int k = 0; k < (s->doubles ? SEEDS : 1); k++) {
+    for (int k = 0; k < (s->noisy ? SEEDS : 1); k++) {
         s->noise.seed = s->options.seed + (uint64_t)k;
         if (!run_wide(s, &s->wide, ins))
             return -1;
         for (int i = 0; i < s->wide.nouts; i++) {
-            s->differ[i] = is_lost(s, jx_plan_out(plan, i), outs[i], jx_plan_out(s->wide.plan, i),
-                                   jx_exec_out(s->wide.exec, i), scale);
+            s->differ[i] = is_lost(s, i, jx_plan_out(plan, i), outs[i],
+                                   jx_plan_out(s->wide.plan, i), jx_exec_out(s->wide.exec, i), scale);
             any |= s->differ[i];
             open |= s->differ[i] && !s->cleared[i];
         }

@@ -2,6 +2,7 @@
 #include "runtime/witness/lost_parts.h"
 
 #include "frontend/ir/params.h"
+#include "runtime/plan_pairs.h"
 
 #include <string.h>
 
@@ -25,6 +26,8 @@ static bool note_eqn(jx_lost_maps *m, const jx_eqn *eqn)
         jx_map_add(&m->passed, eqn);
     for (int i = 0; i < eqn->nouts; i++) {
         jx_dtype dtype = jx_dtype_real(eqn->outs[i]->aval->dtype);
+        m->complex |= jx_dtype_is_complex(eqn->outs[i]->aval->dtype);
+        m->pairs |= dtype == JX_F64;
         if (jx_dtype_is_float(dtype) &&
             (!m->narrowest || jx_dtype_is_narrower(dtype, m->narrowest)))
             m->narrowest = dtype;
@@ -115,6 +118,53 @@ static bool note_all_sources(jx_lost_maps *m, const jx_jaxpr *jaxpr)
     return true;
 }
 
+static bool any_rounds(const jx_jaxpr *jaxpr)
+{
+    for (int i = 0; jaxpr && i < jaxpr->neqns; i++) {
+        if (jx_pairs_round(&jaxpr->eqns[i]))
+            return true;
+        for (int k = 0; k < jx_bodies_of(&jaxpr->eqns[i]); k++)
+            if (any_rounds(jx_body_of(&jaxpr->eqns[i], k)->jaxpr))
+                return true;
+    }
+    return false;
+}
+
+/* Marks what is made of what is computed in double: of a loop or branch all or nothing. */
+static void note_unsure(jx_lost_maps *m, const jx_jaxpr *jaxpr, bool all, jx_map *vars)
+{
+    for (int i = 0; jaxpr && i < jaxpr->neqns; i++) {
+        const jx_eqn *eqn = &jaxpr->eqns[i];
+        bool unsure = all || jx_pairs_round(eqn);
+        for (int k = 0; k < eqn->nins; k++)
+            unsure |= eqn->ins[k].var && jx_map_has(vars, eqn->ins[k].var);
+        for (int k = 0; k < jx_bodies_of(eqn); k++)
+            unsure |= any_rounds(jx_body_of(eqn, k)->jaxpr);
+        if (!unsure)
+            continue;
+        jx_map_add(&m->unsure, eqn);
+        for (int k = 0; k < eqn->nouts; k++)
+            jx_map_add(vars, eqn->outs[k]);
+        for (int k = 0; k < jx_bodies_of(eqn); k++)
+            note_unsure(m, jx_body_of(eqn, k)->jaxpr, true, vars);
+    }
+}
+
+static bool note_all_unsure(jx_lost_maps *m, const jx_jaxpr *entry)
+{
+    jx_map vars;
+
+    jx_map_init(&m->unsure, m->arena);
+    jx_map_init(&vars, m->arena);
+    m->unsure_outs = JX_NEW_ARRAY(m->arena, entry->nouts + 1, bool);
+    if (!m->unsure_outs)
+        return false;
+    note_unsure(m, entry, false, &vars);
+    for (int i = 0; i < entry->nouts; i++)
+        m->unsure_outs[i] = entry->outs[i].var && jx_map_has(&vars, entry->outs[i].var);
+    return true;
+}
+
 bool jx_lost_maps_make(jx_lost_maps *to, const jx_jaxpr *entry)
 {
     jx_map_init(&to->rounds, to->arena);
@@ -122,7 +172,10 @@ bool jx_lost_maps_make(jx_lost_maps *to, const jx_jaxpr *entry)
     jx_map_init(&to->lost, to->arena);
     jx_map_init(&to->sources, to->arena);
     to->tracks.arena = to->arena;
-    return note_all(to, entry) && note_all_sources(to, entry) && !jx_arena_failed(to->arena);
+    if (!note_all(to, entry) || !note_all_sources(to, entry) || !note_all_unsure(to, entry))
+        return false;
+    to->pairs &= !to->complex;
+    return !jx_arena_failed(to->arena);
 }
 
 void jx_lost_maps_close(jx_lost_maps *m, const jx_jaxpr *jaxpr)

@@ -19,6 +19,11 @@ typedef struct jx_lost_maps {
     jx_map sources; /* from variables */
     jx_tracks tracks; /* all that are in `lost` */
     jx_dtype narrowest; /* of the floats that equations give */
+    bool pairs;         /* it has f64, and no complex numbers: pairs of doubles run beside it */
+    jx_map unsure;      /* ... of which these equations are made of some that are computed in
+                           double there (plan_pairs.h) */
+    bool *unsure_outs;  /* and these results of the program */
+    bool complex;
 } jx_lost_maps;
 
 /* False without memory. */

@@ -3,6 +3,8 @@
 
 #include "frontend/ir/params.h"
 
+#include <math.h>
+
 /* Both are one variable, or one number, moves and conversions passed by. */
 static bool same_value(const jx_origins *of, jx_atom a, jx_atom b)
 {
@@ -18,6 +20,19 @@ static bool same_value(const jx_origins *of, jx_atom a, jx_atom b)
     return x && x == y;
 }
 
+/* A number that is added to round: 2^n or 3 2^n, and large for its dtype; what is lost beside any
+ * other number is lost. */
+static bool may_round(const jx_origins *of, jx_atom c)
+{
+    double value, part;
+    int exponent, digits = jx_dtype_of(jx_atom_aval(c)->dtype)->bits == 64 ? 53 : 24;
+
+    if (!jx_origin_number(of, c, &value))
+        return true;
+    part = fabs(frexp(value, &exponent));
+    return (part == 0.5 || part == 0.75) && exponent > digits / 2;
+}
+
 /* (x + c) - c, t - (t - x): what is left is what rounding took, which its author wants. */
 static bool is_idiom(const jx_origins *of, const jx_eqn *eqn)
 {
@@ -27,7 +42,7 @@ static bool is_idiom(const jx_origins *of, const jx_eqn *eqn)
         return false;
     left = jx_origin_eqn(of, eqn->ins[0]);
     right = jx_origin_eqn(of, eqn->ins[1]);
-    if (left && (left->prim->id == JX_PRIM_add || left->prim->id == JX_PRIM_sub) &&
+    if (left && may_round(of, eqn->ins[1]) && (left->prim->id == JX_PRIM_add || left->prim->id == JX_PRIM_sub) &&
         (same_value(of, left->ins[0], eqn->ins[1]) ||
          (left->prim->id == JX_PRIM_add && same_value(of, left->ins[1], eqn->ins[1]))))
         return true;
