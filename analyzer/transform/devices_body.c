@@ -351,7 +351,7 @@ static jx_shardings whole_specs(jx_devices *s, jx_shardings specs,
         jx_axis_names *axes = JX_NEW_ARRAY(s->scratch, rank + 1, jx_axis_names);
         for (int k = 0; axes && k < said && k < rank; k++)
             axes[k] = specs.at[i].axes[k];
-        to[i] = (jx_sharding){axes ? rank : -1, axes, false};
+        to[i] = (jx_sharding){.rank = axes ? rank : -1, .axes = axes};
     }
     return (jx_shardings){to ? specs.count : 0, to};
 }

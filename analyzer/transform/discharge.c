@@ -608,7 +608,9 @@ bool jx_program_discharge(jx_program *program)
         found = has_state(program->jaxprs[i], d.open);
     if (!found)
         return true;
-    written = jx_arena_copy(program->ctx->arena, program, sizeof *program);
+    written = program->written
+                  ? program->written
+                  : jx_arena_copy(program->ctx->arena, program, sizeof *program);
     d.program = program;
     d.writes = JX_NEW_ARRAY(program->ctx->arena, program->njaxprs,
                             const bool *);

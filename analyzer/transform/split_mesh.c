@@ -26,7 +26,7 @@ static jx_axis_names axes_of(const parts *p, const jx_aval *aval)
 {
     const jx_p_shard_map *of = p->eqn->typed;
     jx_axis_names varying = {aval->varying.count, aval->varying.at};
-    jx_sharding nowhere = {0, NULL, false};
+    jx_sharding nowhere = {.rank = 0};
     int64_t devices;
     jx_axis_names all =
         jx_unmentioned(program_of(p), p->eqn, &nowhere, &devices);

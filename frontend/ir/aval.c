@@ -38,6 +38,7 @@ static uint64_t hash_aval(const jx_aval *a)
                   &a->reduced);
     h = jx_hash_mix(mix_pointer(h, a->impl), (uint64_t)a->mesh);
     h = mix_pointer(mix_pointer(h, a->spec), a->memory_space);
+    h = mix_pointer(h, a->unreduced_kind);
     return mix_pointer(mix_pointer(h, a->label), a->of);
 }
 
@@ -60,7 +61,8 @@ static bool same_aval(const void *kept, const void *key)
            same_names(&a->unreduced, &b->unreduced) &&
            same_names(&a->reduced, &b->reduced) && a->mesh == b->mesh &&
            a->spec == b->spec && a->memory_space == b->memory_space &&
-           a->label == b->label && a->of == b->of;
+           a->unreduced_kind == b->unreduced_kind && a->label == b->label &&
+           a->of == b->of;
 }
 
 static bool copy_names(jx_arena *arena, jx_names *names)
@@ -180,10 +182,13 @@ static void print_axes(const char *mark, const jx_names *names,
 static void print_manual(const jx_aval *aval, const jx_names *mesh,
                          jx_buffer *to)
 {
+    const char *unreduced = !aval->unreduced_kind               ? "U"
+                            : !strcmp(aval->unreduced_kind, "max") ? "U_max"
+                                                                   : "U_min";
     bool any = false;
 
     print_axes("V", &aval->varying, mesh ? mesh : &aval->varying, &any, to);
-    print_axes("U", &aval->unreduced, mesh ? mesh : &aval->unreduced, &any,
+    print_axes(unreduced, &aval->unreduced, mesh ? mesh : &aval->unreduced, &any,
                to);
     print_axes("R", &aval->reduced, mesh ? mesh : &aval->reduced, &any, to);
     if (any)
@@ -206,6 +211,11 @@ void jx_aval_print_ordered(const jx_aval *aval, const jx_names *mesh,
         if (aval->memory_space)
             jx_buffer_printf(to, "<%s>", aval->memory_space);
         jx_buffer_putc(to, '{');
+        jx_aval_print_ordered(aval->of, mesh, to);
+        jx_buffer_putc(to, '}');
+        return;
+    case JX_AVAL_FUTURE:
+        jx_buffer_puts(to, "AbstractFuture{");
         jx_aval_print_ordered(aval->of, mesh, to);
         jx_buffer_putc(to, '}');
         return;

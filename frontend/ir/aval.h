@@ -13,6 +13,7 @@ typedef enum jx_aval_kind {
     JX_AVAL_ARRAY = 0,
     JX_AVAL_TOKEN,
     JX_AVAL_REF,   /* `of` is what it holds */
+    JX_AVAL_FUTURE, /* `of` is what a collective that was begun will give */
     JX_AVAL_OTHER, /* `label` names the class; nothing is known of it */
 } jx_aval_kind;
 
@@ -32,11 +33,12 @@ typedef struct jx_aval {
     const jx_dim *const *shape; /* `rank` of them, in elements */
     const char *impl;     /* of a key ("fry"), else NULL */
     jx_names varying, unreduced, reduced; /* manual mesh axes */
+    const char *unreduced_kind; /* "max", "min"; NULL: parts add up */
     int mesh;             /* 1 + index in the program's meshes; 0: none */
     const struct jx_value *spec; /* partition spec, or NULL */
     const char *memory_space;    /* NULL: the device's */
     const char *label;    /* of JX_AVAL_OTHER */
-    const struct jx_aval *of;    /* of JX_AVAL_REF */
+    const struct jx_aval *of;    /* of JX_AVAL_REF, JX_AVAL_FUTURE */
 } jx_aval;
 
 typedef struct jx_avals {

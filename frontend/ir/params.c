@@ -489,6 +489,13 @@ static bool read_texts(decode *d, const jx_value *v, void *to)
     return true;
 }
 
+static bool read_marks(decode *d, const jx_value *spec, jx_sharding *to)
+{
+    to->kind = spec->text;
+    return (!spec->unreduced || read_texts(d, spec->unreduced, &to->unreduced)) &&
+           (!spec->reduced || read_texts(d, spec->reduced, &to->reduced));
+}
+
 /* For each array, for each of its axes the names of axes of a mesh that cut it: a value of
  * this tag with tuples of names. */
 static bool read_cuts(decode *d, const jx_value *v, jx_value_tag tag, const char *expected,
@@ -510,8 +517,9 @@ static bool read_cuts(decode *d, const jx_value *v, jx_value_tag tag, const char
         for (int k = 0; axes && k < item->count; k++)
             if (!read_texts(d, item->items[k], &axes[k]))
                 return want(d, expected);
-        at[i] = (jx_sharding){axes ? item->count : 0, axes,
-                              tag == JX_V_SPEC && (item->unreduced || item->reduced)};
+        at[i] = (jx_sharding){.rank = axes ? item->count : 0, .axes = axes};
+        if (tag == JX_V_SPEC && !read_marks(d, item, &at[i]))
+            return want(d, expected);
     }
     *to = (jx_shardings){at ? v->count : 0, at};
     return true;
@@ -809,6 +817,11 @@ static bool crosses_devices(const jx_eqn *eqn)
     return jx_eqn_mesh_axes(eqn).count && !(eqn->ctx && eqn->ctx->axes);
 }
 
+bool jx_sharding_is_marked(const jx_sharding *how)
+{
+    return how->unreduced.count || how->reduced.count;
+}
+
 static bool takes_summands(const jx_eqn *eqn)
 {
     const jx_p_shard_map *p =
@@ -816,9 +829,9 @@ static bool takes_summands(const jx_eqn *eqn)
     bool any = false;
 
     for (int i = 0; p && i < p->in_specs.count; i++)
-        any |= p->in_specs.at[i].marked;
+        any |= jx_sharding_is_marked(&p->in_specs.at[i]);
     for (int i = 0; p && i < p->out_specs.count; i++)
-        any |= p->out_specs.at[i].marked;
+        any |= jx_sharding_is_marked(&p->out_specs.at[i]);
     return any;
 }
 

@@ -100,7 +100,9 @@ typedef struct jx_groups {
 typedef struct jx_sharding {
     int rank; /* of a spec: of as many axes as it says something of */
     const jx_axis_names *axes;
-    bool marked; /* a spec says that parts add up to it (unreduced, reduced) */
+    jx_axis_names unreduced, reduced; /* of a spec: axes over which each device has a
+                                         part of what is meant, or all of it */
+    const char *kind; /* what of the parts is meant, NULL or "sum": their sum */
 } jx_sharding;
 
 typedef struct jx_shardings {
@@ -279,6 +281,9 @@ bool jx_polynomial_loops(const jx_eqn *eqn);
 /* What an equation is called: a primitive that is an object has the name of its
  * class, all others are called as JAX's tables call them. */
 const char *jx_eqn_name(const jx_eqn *eqn);
+
+/* It says over which axes an array lies in parts, or what is reduced already. */
+bool jx_sharding_is_marked(const jx_sharding *how);
 
 /* Nothing is known of it but its name and what it declares: its primitive is in
  * no table, is an object that nobody expanded, works across axes that no shard_map

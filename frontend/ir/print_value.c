@@ -271,6 +271,8 @@ static void put_spec(const jx_program *p, const jx_value *v, jx_buffer *to)
         jx_buffer_puts(to, v->count == 1 ? " " : ", ");
     put_axes("unreduced", v->unreduced, &any, to);
     put_axes("reduced", v->reduced, &any, to);
+    if (v->text)
+        jx_utf8_printf(to, ", unreduced_kind=%s", v->text);
     jx_buffer_putc(to, ')');
 }
 

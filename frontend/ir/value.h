@@ -67,7 +67,9 @@ typedef struct jx_value {
     int count;
     const struct jx_value *const *items;
     const char *const *keys;          /* of a record: field names */
-    const struct jx_value *unreduced, *reduced; /* of a spec, or NULL */
+    /* Of a spec, or NULL; its `text`, if there is one, is "sum", "max" or "min",
+     * what of unreduced parts is meant. */
+    const struct jx_value *unreduced, *reduced;
     const struct jx_value *shown;
     /* Of the name of a custom call's target: all that its module says of the
      * call, with the types that a parameter leaves out; or NULL. */

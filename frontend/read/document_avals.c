@@ -138,6 +138,8 @@ static void read_kind(jx_doc *d, const jx_node *at, jx_aval *aval)
         aval->kind = JX_AVAL_TOKEN;
     else if (!strcmp(kind, "ref"))
         aval->kind = JX_AVAL_REF;
+    else if (!strcmp(kind, "future"))
+        aval->kind = JX_AVAL_FUTURE;
     else {
         aval->kind = JX_AVAL_OTHER;
         aval->label = kind;
@@ -160,8 +162,19 @@ static void read_place(jx_doc *d, const jx_node *at, int read, jx_aval *aval)
         int index = jx_node_index(&d->walk, &of, read, "avals");
         aval->of = index < 0 ? NULL : d->avals[index];
     }
-    if ((aval->kind == JX_AVAL_REF) != of.there)
-        jx_node_fail(&d->walk, at, "expected \"of\" in a ref, and only there");
+    if ((aval->kind == JX_AVAL_REF || aval->kind == JX_AVAL_FUTURE) != of.there)
+        jx_node_fail(&d->walk, at, "expected \"of\" in a ref or a future, and only there");
+}
+
+const char *jx_doc_unreduced_kind(jx_doc *d, const jx_node *at)
+{
+    jx_node member = jx_node_member(at, "unreduced_kind");
+    const char *kind = jx_node_text(&d->walk, &member);
+
+    if (kind && strcmp(kind, "sum") != 0 && strcmp(kind, "max") != 0 &&
+        strcmp(kind, "min") != 0)
+        jx_node_fail(&d->walk, &member, "expected \"sum\", \"max\" or \"min\"");
+    return kind;
 }
 
 static const jx_aval *read_aval(jx_doc *d, const jx_node *at, int read)
@@ -169,7 +182,7 @@ static const jx_aval *read_aval(jx_doc *d, const jx_node *at, int read)
     jx_aval aval = {.kind = JX_AVAL_ARRAY};
 
     if (!jx_node_object(&d->walk, at,
-                        "k dt sh weak vma unreduced reduced mesh spec ms of"))
+                        "k dt sh weak vma unreduced unreduced_kind reduced mesh spec ms of"))
         return NULL;
     jx_node k = jx_node_member(at, "k"), dt = jx_node_member(at, "dt");
     jx_node sh = jx_node_member(at, "sh"), weak = jx_node_member(at, "weak");
@@ -185,6 +198,7 @@ static const jx_aval *read_aval(jx_doc *d, const jx_node *at, int read)
     aval.varying = read_axes(d, &vma);
     aval.unreduced = read_axes(d, &unreduced);
     aval.reduced = read_axes(d, &reduced);
+    aval.unreduced_kind = jx_doc_unreduced_kind(d, at);
     read_place(d, at, read, &aval);
     return d->walk.failed ? NULL : jx_aval_add(&d->program->avals, &aval);
 }

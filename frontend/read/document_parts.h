@@ -48,6 +48,8 @@ const jx_array *const *jx_doc_consts(jx_doc *d, const jx_node *at,
                                      const jx_node *within,
                                      const jx_jaxpr *jaxpr);
 const jx_value *jx_doc_spec(jx_doc *d, const jx_node *array);
+/* The member "unreduced_kind", or NULL. */
+const char *jx_doc_unreduced_kind(jx_doc *d, const jx_node *at);
 bool jx_doc_hex(jx_doc *d, const jx_node *at, int bytes, void *to);
 
 /* The parts, in the order of reading. */

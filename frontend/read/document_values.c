@@ -247,6 +247,7 @@ static jx_value read_spec(jx_doc *d, const jx_node *at, const jx_node *list)
     jx_value v = *spec;
     v.unreduced = axes_of(d, at, "unreduced");
     v.reduced = axes_of(d, at, "reduced");
+    v.text = jx_doc_unreduced_kind(d, at);
     return v;
 }
 
@@ -255,7 +256,7 @@ static jx_value read_sharding(jx_doc *d, const jx_node *at, const jx_node *tag)
     jx_value v = {.tag = JX_V_SHARDING};
 
     (void)at;
-    if (!jx_node_object(&d->walk, tag, "mesh spec unreduced reduced ms"))
+    if (!jx_node_object(&d->walk, tag, "mesh spec unreduced reduced unreduced_kind ms"))
         return v;
     jx_node mesh = jx_node_need(&d->walk, tag, "mesh");
     jx_node spec = jx_node_need(&d->walk, tag, "spec");
@@ -373,7 +374,7 @@ static const struct tag {
     {"$f", "$f", read_nonfinite},
     {"$c", "$c", read_complex},
     {"$prim", "$prim", read_prim},
-    {"$spec", "$spec unreduced reduced", read_spec},
+    {"$spec", "$spec unreduced reduced unreduced_kind", read_spec},
     {"$sharding", "$sharding", read_sharding},
     {"$set", "$set", read_set},
     {"$map", "$map", read_map},

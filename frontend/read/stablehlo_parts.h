@@ -342,6 +342,8 @@ bool jx_hlo_are_plain(jx_hlo_body *b, const jx_mlir_attr *shardings);
 
 /* A custom call whose target has no row. */
 jx_hlo_rule jx_hlo_op_host_call;
+/* The function that a custom call combines two values with, or NULL. */
+const jx_mlir_op *jx_hlo_reducer_called(jx_hlo_body *b);
 
 /* ---- programs */
 

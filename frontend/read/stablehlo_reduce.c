@@ -448,8 +448,7 @@ static bool numbers(jx_hlo_body *b, int operand, int count, jx_ints *to)
     return dims && at;
 }
 
-/* The function that the call combines with, as a body of two scalars. */
-static const jx_mlir_op *reducer(jx_hlo_body *b)
+const jx_mlir_op *jx_hlo_reducer_called(jx_hlo_body *b)
 {
     const jx_mlir_attr *all = jx_mlir_get(b->op, "called_computations");
     const jx_mlir_op *func;
@@ -477,7 +476,7 @@ static bool general_dynamic(jx_hlo_body *b, const window *w,
         return false;
     for (int i = 0; i < n; i++)
         args[i] = args[n + i] = jx_hlo_array(b, outs[i]->dtype, 0, NULL);
-    body = jx_hlo_jaxpr_of(b->s, reducer(b), b->op, 2 * n, args, NULL);
+    body = jx_hlo_jaxpr_of(b->s, jx_hlo_reducer_called(b), b->op, 2 * n, args, NULL);
     if (!body)
         return false;
     jx_put_jaxpr(&p, "jaxpr", body);
@@ -491,7 +490,7 @@ static bool general_dynamic(jx_hlo_body *b, const window *w,
 bool jx_hlo_op_dynamic_reduce_window(jx_hlo_body *b, const jx_mlir_op *op,
                                      const jx_hlo_row *row)
 {
-    const jx_mlir_op *func = reducer(b);
+    const jx_mlir_op *func = jx_hlo_reducer_called(b);
     const jx_aval **outs = JX_NEW_ARRAY(b->s->ctx->arena, op->nouts + 1,
                                         const jx_aval *);
     jx_atom in = jx_hlo_in(b, 0);

@@ -122,6 +122,19 @@ static int by_text(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
+/* `U_max:` and `U_min:`; what is left of it is as of any mark. */
+static void read_unreduced_kind(jx_text *t, jx_aval *aval)
+{
+    static const char *const kinds[] = {"U_max:", "U_min:"};
+
+    for (int i = 0; i < 2; i++)
+        if ((size_t)(t->end - t->at) > strlen(kinds[i]) &&
+            !memcmp(t->at, kinds[i], strlen(kinds[i]))) {
+            aval->unreduced_kind = jx_text_intern(t, t->at + 2, t->at + 5);
+            t->at += 4;
+        }
+}
+
 /* `{V:i, U:(j,k)}` */
 static bool read_marks(jx_text *t, jx_aval *aval)
 {
@@ -132,6 +145,7 @@ static bool read_marks(jx_text *t, jx_aval *aval)
     t->at++;
     while (!t->failed && !next_is(t, '}')) {
         char mark = t->at < t->end ? *t->at : '\0';
+        read_unreduced_kind(t, aval);
         jx_names *to = mark == 'V'   ? &aval->varying
                        : mark == 'U' ? &aval->unreduced
                        : mark == 'R' ? &aval->reduced
@@ -161,6 +175,18 @@ static const jx_aval *read_ref(jx_text *t)
         aval.memory_space = jx_text_intern(t, at, t->at);
         t->at += t->at < t->end;
     }
+    if (!jx_text_expect(t, "{"))
+        return NULL;
+    aval.of = jx_text_aval(t);
+    if (!aval.of || !jx_text_expect(t, "}"))
+        return NULL;
+    return jx_aval_add(&t->program->avals, &aval);
+}
+
+static const jx_aval *read_future(jx_text *t)
+{
+    jx_aval aval = {.kind = JX_AVAL_FUTURE};
+
     if (!jx_text_expect(t, "{"))
         return NULL;
     aval.of = jx_text_aval(t);
@@ -208,6 +234,12 @@ const jx_aval *jx_text_aval(jx_text *t)
         const jx_aval *ref = read_ref(t);
         t->depth--;
         return ref;
+    }
+    if (n == 14 && !memcmp(at, "AbstractFuture", 14)) {
+        t->depth++;
+        const jx_aval *future = read_future(t);
+        t->depth--;
+        return future;
     }
     aval.dtype = jx_dtype_named(at, n);
     if (aval.dtype == JX_DT_NONE) {

@@ -240,7 +240,20 @@ static bool names_axes(const jx_value *v, bool entry)
     return true;
 }
 
-/* `P('x', None, unreduced={...})`, after the bracket. */
+/* `unreduced_kind=sum`; NULL if it is none. */
+static const char *read_kind(jx_text *t)
+{
+    static const char *const kinds[] = {"sum", "max", "min"};
+
+    t->at = memchr(t->at, '=', (size_t)(t->end - t->at));
+    t->at++;
+    for (int i = 0; i < 3; i++)
+        if (take(t, kinds[i]))
+            return jx_intern_text(t->ctx, kinds[i]);
+    return NULL;
+}
+
+/* `P('x', None, unreduced={...}, unreduced_kind=sum)`, after the bracket. */
 static const jx_value *read_spec(jx_text *t)
 {
     value_list list = {0};
@@ -251,7 +264,11 @@ static const jx_value *read_spec(jx_text *t)
         const jx_value **mark = comes(t, "unreduced=") ? &v.unreduced
                                 : comes(t, "reduced=") ? &v.reduced
                                                        : NULL;
-        if (mark) {
+        if (comes(t, "unreduced_kind=")) {
+            v.text = read_kind(t);
+            if (!v.text)
+                return NULL;
+        } else if (mark) {
             t->at = memchr(t->at, '=', (size_t)(t->end - t->at));
             t->at++;
             value_list axes = {0};

@@ -358,6 +358,7 @@ static void put_kind(const jx_aval *aval, jx_buffer *to)
 {
     const char *kind = aval->kind == JX_AVAL_TOKEN ? "token"
                        : aval->kind == JX_AVAL_REF ? "ref"
+                       : aval->kind == JX_AVAL_FUTURE ? "future"
                                                    : aval->label;
 
     if (aval->kind == JX_AVAL_ARRAY)
@@ -374,6 +375,10 @@ static void put_marks(jx_emit *e, const jx_aval *aval, jx_buffer *to)
     }
     put_names("vma", &aval->varying, to);
     put_names("unreduced", &aval->unreduced, to);
+    if (aval->unreduced_kind) {
+        jx_emit_key(to, "unreduced_kind");
+        jx_json_put_text(to, aval->unreduced_kind);
+    }
     put_names("reduced", &aval->reduced, to);
     if (aval->mesh) {
         int mesh = jx_emit_mesh(e, aval->mesh - 1);

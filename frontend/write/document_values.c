@@ -133,6 +133,10 @@ static void put_marked(jx_emit *e, const jx_value *v, jx_buffer *to)
         jx_emit_key(to, "reduced");
         put_items(e, v->reduced, to);
     }
+    if (v->text) {
+        jx_emit_key(to, "unreduced_kind");
+        jx_json_put_text(to, v->text);
+    }
 }
 
 static void put_spec(jx_emit *e, const jx_value *v, jx_buffer *to)

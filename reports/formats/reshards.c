@@ -56,7 +56,7 @@ static layout layout_of(const jx_shardings *all, int i)
     const jx_sharding *one = i < all->count ? &all->at[i] : NULL;
     static const jx_axis_names whole;
 
-    if (!one || one->marked)
+    if (!one || jx_sharding_is_marked(one))
         return (layout){0};
     return (layout){one->rank, one->axes ? one->axes : &whole};
 }

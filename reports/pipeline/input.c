@@ -3,6 +3,7 @@
 
 #include "analyzer/infer.h"
 #include "analyzer/transform/discharge.h"
+#include "analyzer/transform/unmark.h"
 #include "frontend/base/assert.h"
 #include "frontend/base/file.h"
 #include "frontend/base/inflate.h"
@@ -277,12 +278,15 @@ bool jx_input_belongs(jx_ctx *ctx, const char *path, const char **bytes,
                                               sizeof head));
 }
 
-/* What commands work on: a program without references.  Readers and the
+/* What commands work on: a program without references, and without marks of types.  Readers and the
  * discharge promise one that keeps the rules. */
 static jx_program *discharged(jx_program *program)
 {
     /* What lacked memory may have left holes in it. */
     if (!program || !jx_ok(program->ctx))
+        return NULL;
+    JX_ASSERT_NONE(jx_program_fault(program));
+    if (!jx_program_unmark(program))
         return NULL;
     JX_ASSERT_NONE(jx_program_fault(program));
     if (!jx_program_discharge(program))

@@ -261,6 +261,21 @@ def marked(spec, name) -> frozenset:
     return frozenset(getattr(spec, name, None) or ())
 
 
+def unreduced_kind(of) -> str | None:
+    """What of unreduced parts is meant, "sum", "max" or "min", where that is said: by
+    a PartitionSpec, or a manual type."""
+    kind = getattr(of, "unreduced_kind", None)
+    return None if kind is None else kind.name
+
+
+def other_kind(aval) -> str | None:
+    """What is meant of an aval's unreduced parts, if it is not their sum."""
+    spec = getattr(getattr(aval, "sharding", None), "spec", None)
+    kind = (unreduced_kind(getattr(aval, "manual_axis_type", None))
+            or unreduced_kind(spec))
+    return None if kind == "sum" else kind
+
+
 def memory_space(aval) -> str | None:
     """The name of a memory space that is not the device's own."""
     space = getattr(aval, "memory_space", None)

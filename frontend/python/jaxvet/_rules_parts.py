@@ -48,7 +48,7 @@ def is_differentiable(aval) -> bool:
         return False
     try:
         tangent = aval.to_tangent_aval()
-    except AttributeError:  # a dtype of a library's own that does not say
+    except (AttributeError, NotImplementedError):  # who made the type does not say
         return False
     return getattr(tangent, "dtype", None) != _compat.FLOAT0
 

@@ -189,6 +189,8 @@ class Values:
         kind = type(aval).__name__
         if kind == "AvalQDD":
             return self._aval_row(aval.aval)
+        if kind == "AbstractFuture":
+            return {"k": "future", "of": self.aval(aval.inner_aval)}
         if hasattr(aval, "inner_aval"):
             return without_empty([
                 ("k", "ref"), ("ms", _compat.memory_space(aval)),
@@ -213,6 +215,7 @@ class Values:
                ("weak", bool(getattr(aval, "weak_type", False))),
                ("vma", sorted(map(str, vma))),
                ("unreduced", sorted(map(str, unreduced))),
+               ("unreduced_kind", _compat.other_kind(aval)),
                ("reduced", sorted(map(str, reduced)))]
         always = ()
         mesh = getattr(sharding, "mesh", None)
@@ -436,8 +439,9 @@ def _is_dtype(value) -> bool:
 
 
 def _marks(spec) -> list:
-    return [(name, sorted(map(str, _compat.marked(spec, name))))
-            for name in ("unreduced", "reduced")]
+    return [*((name, sorted(map(str, _compat.marked(spec, name))))
+              for name in ("unreduced", "reduced")),
+            ("unreduced_kind", _compat.unreduced_kind(spec))]
 
 
 def _is_known(dtype) -> bool:
