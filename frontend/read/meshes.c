@@ -309,9 +309,11 @@ static int64_t device_of(const numbers *sizes, const numbers *order, int64_t i)
     return device;
 }
 
-/* The axes that tiles have beyond the array's are of devices with the same part. */
+/* The axes that tiles have beyond the array's are of devices with the same part.  Devices are
+ * `listed`, tile by tile, or that is NULL. */
 static bool place_tiles(jx_ctx *ctx, const numbers *tiles, const numbers *sizes,
-                        const numbers *order, jx_placement *to)
+                        const numbers *order, const int64_t *listed,
+                        jx_placement *to)
 {
     size_t cells = (size_t)to->devices * (size_t)to->rank;
     int64_t *parts = JX_NEW_ARRAY(ctx->arena, to->rank + 1, int64_t);
@@ -324,7 +326,7 @@ static bool place_tiles(jx_ctx *ctx, const numbers *tiles, const numbers *sizes,
     for (int k = 0; k < to->rank; k++)
         parts[k] = tiles->at[k];
     for (int64_t i = 0; i < to->devices; i++) {
-        int64_t device = device_of(sizes, order, i), rest = i;
+        int64_t device = listed ? listed[i] : device_of(sizes, order, i), rest = i;
         for (int k = tiles->count; k-- > 0; rest /= tiles->at[k])
             if (k < to->rank)
                 place[device * to->rank + k] = (int)(rest % tiles->at[k]);
@@ -334,30 +336,56 @@ static bool place_tiles(jx_ctx *ctx, const numbers *tiles, const numbers *sizes,
     return true;
 }
 
+/* `0,2,1,3`: all devices, each once; NULL: it is no such list. */
+static const int64_t *read_devices(jx_ctx *ctx, const char **at, int devices)
+{
+    int64_t *to = JX_NEW_ARRAY(ctx->arena, devices + 1, int64_t);
+    bool *seen = JX_NEW_ARRAY(ctx->arena, devices + 1, bool);
+    const char *p = *at;
+
+    for (int i = 0; to && seen && i < devices; i++, p += *p == ',') {
+        if (*p < '0' || *p > '9')
+            return NULL;
+        for (; *p >= '0' && *p <= '9' && to[i] < devices; p++)
+            to[i] = 10 * to[i] + (*p - '0');
+        if (to[i] >= devices || seen[to[i]])
+            return NULL;
+        seen[to[i]] = true;
+    }
+    *at = p;
+    return seen ? to : NULL;
+}
+
 static bool place_text(jx_ctx *ctx, const char *text, jx_placement *to)
 {
     static const char before[] = "{devices=";
     numbers tiles = {0}, sizes = {1, {to->devices}}, order = {0};
+    const int64_t *listed = NULL;
 
     if (!strcmp(text, "{replicated}") && to->rank < MOST_TILE_AXES) {
         for (; tiles.count < to->rank; tiles.count++)
             tiles.at[tiles.count] = 1;
         tiles.at[tiles.count++] = to->devices;
-        return place_tiles(ctx, &tiles, &sizes, &order, to);
+        return place_tiles(ctx, &tiles, &sizes, &order, NULL, to);
     }
     if (strncmp(text, before, sizeof before - 1) != 0)
         return false;
     text += sizeof before - 1;
-    if (!read_list(&text, '[', ']', &tiles) || strncmp(text, "<=", 2) != 0)
+    if (!read_list(&text, '[', ']', &tiles))
         return false;
-    text += 2;
-    if (!read_list(&text, '[', ']', &sizes) ||
-        (*text == 'T' && (text++, !read_list(&text, '(', ')', &order))))
+    if (*text >= '0' && *text <= '9') {
+        listed = read_devices(ctx, &text, to->devices);
+        if (!listed)
+            return false;
+    } else if (strncmp(text, "<=[", 3) != 0 ||
+               (text += 2, !read_list(&text, '[', ']', &sizes)) ||
+               (*text == 'T' && (text++, !read_list(&text, '(', ')', &order)))) {
         return false;
+    }
     if (tiles.count != to->rank && strcmp(text, " last_tile_dim_replicate}") != 0 &&
         strcmp(text, " last_tile_dims={replicated}}") != 0)
         return false;
-    return place_tiles(ctx, &tiles, &sizes, &order, to);
+    return place_tiles(ctx, &tiles, &sizes, &order, listed, to);
 }
 
 static const jx_mlir_attr *summed_by(const jx_mlir_attr *sharding)

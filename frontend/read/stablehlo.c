@@ -262,9 +262,12 @@ bool jx_hlo_block(jx_hlo_body *b, const jx_mlir_block *block)
 {
     jx_body_reserve(&b->body, block->nops); /* an op is an equation, as a rule */
     for (int i = 0; i < block->nops; i++) {
-        const jx_mlir_op *op = block->ops[i];
+        const jx_mlir_op *op = block->ops[i], *made;
+        jx_hlo_spmd spmd = jx_hlo_spmd_of(b, block, op, &made);
+        if (spmd == JX_HLO_SPMD_PART)
+            continue;
         if (!jx_mlir_op_ends(op->id)) {
-            if (!read_op(b, op))
+            if (!read_op(b, made ? made : op))
                 return false;
             if (op == b->s->last)
                 return true;
