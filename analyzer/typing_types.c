@@ -191,7 +191,8 @@ static likeness compare(const jx_aval *a, const jx_aval *b)
 {
     likeness found = SAME;
 
-    if (a == b)
+    /* Of a type that a library defines nothing is known, nor of what it is made of. */
+    if (a == b || (a->kind == JX_AVAL_OTHER) != (b->kind == JX_AVAL_OTHER))
         return SAME;
     if (!same_kind(a, b))
         return DIFFERENT;

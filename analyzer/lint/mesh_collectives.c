@@ -158,14 +158,6 @@ static jx_axis_names *copy_cut(const jx_mesh_walk *w, const jx_mesh_fact *in,
     return cut;
 }
 
-static bool same_order(jx_axis_names a, jx_axis_names b)
-{
-    for (int i = 0; i < a.count && i < b.count; i++)
-        if (strcmp(a.at[i], b.at[i]) != 0)
-            return false;
-    return a.count == b.count;
-}
-
 typedef struct collective {
     const jx_mesh_place *at;
     jx_axis_set axes; /* over which it goes */
@@ -294,7 +286,7 @@ static void gather(jx_mesh_walk *w, const collective *c, int64_t axis,
             counts[i] = c->axes; /* one of each device: as if it were not tiled */
         if (!tiled || i != axis || jx_mesh_set_of(w, cut[i]) != c->axes)
             continue;
-        if (c->names.count && !same_order(cut[i], c->names))
+        if (c->names.count && !jx_mesh_same_order(w, cut[i], c->names))
             jx_mesh_suspect(
                 w, c->at, JX_CODE_MSH022,
                 "axis %d is cut by axes in another order than the one in which "

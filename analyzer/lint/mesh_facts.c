@@ -29,6 +29,29 @@ jx_axis_set jx_mesh_set_of(const jx_mesh_walk *w, jx_axis_names names)
     return found;
 }
 
+/* The next of them from *at on that has more than one device, or NULL. */
+static const char *next_of_many(const jx_mesh_walk *w, jx_axis_names names, int *at)
+{
+    while (*at < names.count) {
+        const char *name = names.at[(*at)++];
+        if (jx_mesh_set_of(w, (jx_axis_names){1, &name}))
+            return name;
+    }
+    return NULL;
+}
+
+bool jx_mesh_same_order(const jx_mesh_walk *w, jx_axis_names a, jx_axis_names b)
+{
+    int i = 0, k = 0;
+    const char *x, *y;
+
+    do {
+        x = next_of_many(w, a, &i);
+        y = next_of_many(w, b, &k);
+    } while (x && y && !strcmp(x, y));
+    return !x && !y;
+}
+
 jx_axis_set jx_mesh_cut_of(const jx_mesh_walk *w, const jx_mesh_fact *a,
                            int axis)
 {

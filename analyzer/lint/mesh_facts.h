@@ -77,6 +77,8 @@ bool jx_mesh_same_fact(const jx_mesh_fact *a, const jx_mesh_fact *b,
 jx_axis_set jx_mesh_set_of(const jx_mesh_walk *w, jx_axis_names names);
 jx_axis_set jx_mesh_cut_of(const jx_mesh_walk *w, const jx_mesh_fact *a,
                            int axis);
+/* The same axes in the same order, but for those of one device. */
+bool jx_mesh_same_order(const jx_mesh_walk *w, jx_axis_names a, jx_axis_names b);
 /* "'x', 'y'", arena text. */
 const char *jx_mesh_axes_text(const jx_mesh_walk *w, jx_axis_set axes);
 /* An equation that each device does on its own. */

@@ -35,6 +35,13 @@ const jx_frame *jx_outside_frame(const jx_stack *stack)
     return NULL;
 }
 
+bool jx_is_of_jax(const jx_jaxpr *jaxpr)
+{
+    static const char lies[] = " at jax/";
+
+    return jaxpr && jaxpr->function && strstr(jaxpr->function, lies);
+}
+
 bool jx_frame_same(const jx_frame *a, const jx_frame *b)
 {
     return a && b &&

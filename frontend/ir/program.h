@@ -410,6 +410,9 @@ bool jx_program_mentions(const jx_program *program,
  * Its parameters have been decoded. */
 const char *jx_eqn_misfit(jx_ctx *ctx, const jx_eqn *eqn);
 
+/* It is a function of JAX's own files; false where nobody says. */
+bool jx_is_of_jax(const jx_jaxpr *jaxpr);
+
 /* Axes, sizes, their types and kind. */
 bool jx_mesh_same(const jx_mesh *a, const jx_mesh *b);
 

@@ -119,11 +119,15 @@ static bool fill(jx_ctx *keep, jx_report *report, jx_analysis *analysis,
     return ok;
 }
 
-/* Below error, what is in somebody else's file is not for this user to mend; nor is a
- * derivative rule there, which gradcheck is for. */
+/* Below error, what is in somebody else's file, or in a function of JAX's that nobody's line
+ * leads to, is not for this user to mend; nor is a derivative rule there, which gradcheck is
+ * for. */
 static bool is_hidden(const jx_finding *finding)
 {
-    return finding->where.file && finding->where.kind == JX_FILE_LIBRARY &&
+    bool theirs = finding->where.file ? finding->where.kind == JX_FILE_LIBRARY
+                                      : finding->where.kind == JX_FILE_JAX;
+
+    return theirs &&
            (finding->level < JX_ERROR || jx_code_is_of_rules(finding->code));
 }
 

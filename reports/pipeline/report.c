@@ -137,13 +137,28 @@ static frame_list frames_of(maker *m, const jx_claim *claim)
     return frames;
 }
 
+/* A function of JAX's that runs for itself, or what it makes of an operation that is not in a
+ * jit and not alone on its device: a shard_map. */
+static bool is_of_jax(const jx_program *program, const jx_claim *claim)
+{
+    const jx_jaxpr *jaxpr = claim->jaxpr ? claim->jaxpr : program->entry.jaxpr;
+    const jx_eqn *eqn = jaxpr && jaxpr->neqns == 1 ? &jaxpr->eqns[0] : NULL;
+
+    return jx_is_of_jax(jaxpr) ||
+           (eqn && eqn->prim->id == JX_PRIM_shard_map && eqn->typed &&
+            jx_is_of_jax(((const jx_p_shard_map *)eqn->typed)->jaxpr.jaxpr));
+}
+
+/* Without a line outside of JAX there is no place, but perhaps somebody else's. */
 static void place(maker *m, const jx_claim *claim, jx_finding *finding)
 {
     frame_list frames = frames_of(m, claim);
     jx_spot *calls;
 
-    if (!frames.count)
+    if (!frames.count) {
+        finding->where.kind = is_of_jax(m->program, claim) ? JX_FILE_JAX : JX_FILE_USER;
         return;
+    }
     finding->where = spot_of(m, frames.at[0]);
     calls = JX_NEW_ARRAY(m->keep->arena, frames.count, jx_spot);
     for (size_t i = 1; calls && i < frames.count; i++)

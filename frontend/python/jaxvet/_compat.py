@@ -795,6 +795,18 @@ def watch_calls(watcher):
     return stop
 
 
+def is_eager_step(closed) -> bool:
+    """Whether a program is a shard_map of JAX's own: it makes one of each operation of
+    a shard_map that is not in a jit."""
+    eqns = closed.jaxpr.eqns
+    if len(eqns) != 1 or eqns[0].primitive.name != "shard_map":
+        return False
+    info = eqns[0].params["jaxpr"].debug_info
+    source = getattr(info, "func_src_info", "") or ""
+    path = source.rpartition(" at ")[2].rpartition(":")[0]
+    return path.startswith(os.path.dirname(jax.__file__) + os.sep)
+
+
 def key_implementation(dtype) -> str:
     """What `jax.random.key` calls the way in which such keys are made."""
     return dtype._impl.name
