@@ -1,6 +1,7 @@
 /* values.c - see values.h. */
 #include "reports/pipeline/values.h"
 
+#include "analyzer/transform/devices.h"
 #include "analyzer/transform/inline.h"
 #include "analyzer/transform/refine.h"
 #include "analyzer/transform/vjp.h"
@@ -51,11 +52,21 @@ jx_program *jx_program_at_small_sizes(jx_program *program)
     return n ? jx_program_refine(program, NULL, n, sizes) : program;
 }
 
-static const jx_typed *without_calls(jx_program *program)
+static const jx_typed *inlined(jx_program *program)
 {
     program = program ? jx_program_inline(program) : NULL;
     program = program ? jx_program_refine(program, NULL, 0, NULL) : NULL;
     return program ? jx_program_fits(program, false, 0, NULL) : NULL;
+}
+
+/* What many devices run is written out, so that what an equation is to blame for, and where
+ * its operands come from, is looked up in the program that is run. */
+static const jx_typed *without_calls(jx_program *program)
+{
+    const jx_typed *typed = inlined(program);
+
+    return typed && jx_devices_any(typed->program) ? inlined(jx_program_spread(typed, NULL, NULL))
+                                                   : typed;
 }
 
 /* -- claims ----------------------------------------------------------------------- */
@@ -75,6 +86,21 @@ static bool is_of_constants(const looking *l, const jx_witness *w)
     for (size_t i = 0; frame && i < l->report->findings.count; i++) {
         const jx_finding *said = &l->report->findings.at[i];
         if (said->code == JX_CODE_STG004 && said->where.line == frame->line && said->where.file &&
+            strcmp(said->where.file, frame->file->path) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Of a slice that some devices have moved, which ones has been said (MSH016). */
+static bool is_of_devices(const looking *l, const jx_witness *w)
+{
+    const jx_frame *frame = jx_user_frame(w->stack);
+
+    for (size_t i = 0; frame && i < l->report->findings.count; i++) {
+        const jx_finding *said = &l->report->findings.at[i];
+        if (said->code == JX_CODE_MSH016 && said->where.line == frame->line && said->where.file &&
+            (w->code == JX_CODE_IDX001 || w->code == JX_CODE_IDX002) &&
             strcmp(said->where.file, frame->file->path) == 0)
             return true;
     }
@@ -113,7 +139,7 @@ static bool claim(looking *l, size_t number, jx_repair_of of)
     jx_program *program = l->sized;
     jx_claim *to;
 
-    if (is_of_constants(l, w) || (backward && is_value_told(l, w)) || is_said(l, &l->hunts[of], number))
+    if (is_of_constants(l, w) || is_of_devices(l, w) || (backward && is_value_told(l, w)) || is_said(l, &l->hunts[of], number))
         return true;
     to = jx_claim_add(program->ctx, &l->claims, w->code);
     if (!to)
