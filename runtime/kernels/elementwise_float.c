@@ -187,8 +187,6 @@ FUNCTION1(atanh, atanh(x))
 FUNCTION1(erfc, erfc(x))
 FUNCTION1(lgamma, jx_sf_lgamma(x))
 FUNCTION1(digamma, jx_sf_digamma(x))
-FUNCTION1(bessel_i0e, jx_sf_bessel_i0e(x))
-FUNCTION1(bessel_i1e, jx_sf_bessel_i1e(x))
 FUNCTION2(pow, pow(x, y))
 FUNCTION2(atan2, atan2(x, y))
 FUNCTION2(igamma, jx_sf_igamma(x, y))
@@ -249,6 +247,36 @@ static void erf_inv_F32(void *out, const void *const *ins, int64_t n,
 PERIODIC(sin)
 PERIODIC(cos)
 PERIODIC(tan)
+
+/* Bessel functions of numbers that are all huge or all tiny are one term, the bits those of
+ * jx_sf_bessel_*: most floats are, and beside each other are those of a size. */
+#define SQRT_2_PI 0x1.40d931ff62705p1
+#define BESSEL(name, ID, T, tiny, huge)                                       \
+    JX_UNARY(V, tiny_##name##_##ID, T, T, (T)(tiny))                          \
+    JX_UNARY(V, huge_##name##_##ID, T, T, (T)(huge))                          \
+    JX_UNARY(, other_##name##_##ID, T, T, (T)jx_sf_##name((double)x))         \
+    static void name##_##ID(void *out, const void *const *ins, int64_t n,     \
+                            const void *param)                                \
+    {                                                                         \
+        const T *x = ins[0];                                                  \
+        bool is_tiny = true, is_huge = true;                                  \
+        for (int64_t i = 0; i < n; i++) {                                     \
+            double a = fabs((double)x[i]);                                    \
+            is_tiny &= a < JX_BESSEL_TINY;                                    \
+            is_huge &= a > JX_BESSEL_HUGE;                                    \
+        }                                                                     \
+        jx_tile *tile = is_tiny   ? tiny_##name##_##ID                        \
+                        : is_huge ? huge_##name##_##ID                        \
+                                  : other_##name##_##ID;                      \
+        tile(out, ins, n, param);                                             \
+    }
+#define BESSELS(ID, T)                                                        \
+    BESSEL(bessel_i0e, ID, T, 1 - fabs((double)x),                            \
+           1 / (SQRT_2_PI * sqrt(fabs((double)x))))                           \
+    BESSEL(bessel_i1e, ID, T, (1 - fabs((double)x)) * ((double)x / 2),        \
+           copysign(1 / (SQRT_2_PI * sqrt(fabs((double)x))), (double)x))
+BESSELS(F32, float)
+BESSELS(F64, double)
 
 static void nextafter_BF16(void *o, const void *const *ins, int64_t n,
                            const void *param)

@@ -541,41 +541,43 @@ double jx_sf_betainc(double a, double b, double x)
  *
  * Up to 20 the power series (all terms positive); beyond, the asymptotic
  * series, whose smallest term is below e^-40. */
-/* 1 / (k (k + order)), from k = 1 on */
-#define FACTOR(k, order) 1.0 / ((k) * ((k) + (order)))
-#define FOUR(k, order)                                                        \
-    FACTOR(k, order), FACTOR(k + 1, order), FACTOR(k + 2, order), FACTOR(k + 3, order)
-#define FACTORS(order)                                                        \
+/* Of term k, from 1 on: what it is of the one before, but for x^2 / 4, and but for 1 / x. */
+#define RISING(k, order) 1.0 / ((k) * ((k) + (order)))
+#define FALLING(k, order) ((2 * (k) - 1) * (2 * (k) - 1) - 4 * (order)) / (8.0 * (k))
+#define FOUR(f, k, order) f(k, order), f(k + 1, order), f(k + 2, order), f(k + 3, order)
+#define SIXTEEN(f, k, order)                                                  \
+    FOUR(f, k, order), FOUR(f, k + 4, order), FOUR(f, k + 8, order), FOUR(f, k + 12, order)
+#define FACTORS(f, order)                                                     \
     {                                                                         \
-        FOUR(1, order), FOUR(5, order), FOUR(9, order), FOUR(13, order),      \
-            FOUR(17, order), FOUR(21, order), FOUR(25, order),                \
-            FOUR(29, order), FOUR(33, order), FOUR(37, order),                \
-            FOUR(41, order), FOUR(45, order), FOUR(49, order),                \
+        SIXTEEN(f, 1, order), SIXTEEN(f, 17, order), SIXTEEN(f, 33, order),   \
+            SIXTEEN(f, 49, order)                                             \
     }
-static const double bessel_factors[2][52] = {FACTORS(0), FACTORS(1)};
+static const double rising[2][64] = {FACTORS(RISING, 0), FACTORS(RISING, 1)};
+static const double falling[2][64] = {FACTORS(FALLING, 0), FACTORS(FALLING, 1)};
 
 static double bessel_scaled(int order, double x)
 {
-    if (x < 1e-8)
-        return exp(-x) * (order ? x / 2 : 1);
+    if (x < JX_BESSEL_TINY)
+        return (1 - x) * (order ? x / 2 : 1);
+    if (x > JX_BESSEL_HUGE)
+        return 1 / (sqrt(2 * pi) * sqrt(x)); /* 2 pi x may be too large */
     if (x <= 20) {
         double q = x * x / 4, sum = 0;
-        /* Horner from the last term that matters: beyond 12 + 2 x, (q^k / k!^2) is below 1e-20
-         * of the sum. */
-        for (int k = 12 + (int)(2 * x); k >= 1; k--)
-            sum = (sum + 1) * (q * bessel_factors[order][k - 1]);
+        /* Horner from the last term that matters: beyond it (q^k / k!^2) is below 1e-20 of
+         * the sum. */
+        for (int k = x < 1e-3 ? 3 : x < 0.06 ? 6 : 12 + (int)(2 * x); k >= 1; k--)
+            sum = (sum + 1) * (q * rising[order][k - 1]);
         return (sum + 1) * exp(-x) * (order ? x / 2 : 1);
     }
-    double mu = 4.0 * order * order, term = 1, sum = 1, part = 1 / (8 * x);
+    double term = 1, sum = 1, inverse = 1 / x;
     for (int k = 1; k < 60; k++) {
-        double odd = 2.0 * k - 1;
-        double next = term * -(mu - odd * odd) * part / k;
+        double next = term * (falling[order][k - 1] * inverse);
         if (fabs(next) > fabs(term) || fabs(next) < 1e-18)
             break;
         term = next;
         sum += term;
     }
-    return sum / (sqrt(2 * pi) * sqrt(x)); /* 2 pi x may be too large */
+    return sum / (sqrt(2 * pi) * sqrt(x));
 }
 
 double jx_sf_bessel_i0e(double x)

@@ -13,6 +13,9 @@
 double jx_sf_erf_inv(double x);
 double jx_sf_lgamma(double x); /* of |Gamma|; does not touch signgam */
 double jx_sf_digamma(double x);
+/* Below and above: one term of the series, which elementwise_float.c has in vectors. */
+#define JX_BESSEL_TINY 1e-8
+#define JX_BESSEL_HUGE 1e17
 double jx_sf_bessel_i0e(double x);
 double jx_sf_bessel_i1e(double x);
 

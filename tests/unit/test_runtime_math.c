@@ -1,5 +1,6 @@
 /* test_runtime_math.c - how accurate the elementwise functions are. */
 #include "runtime/elementwise.h"
+#include "runtime/kernels/special.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -127,11 +128,40 @@ static void brisk_functions_are_those_of_f64(void **state)
     }
 }
 
+static void bessel_functions_in_vectors_have_the_same_bits(void **state)
+{
+    static const struct {
+        jx_prim_id prim;
+        double (*want)(double);
+    } rows[] = {{JX_PRIM_bessel_i0e, jx_sf_bessel_i0e}, {JX_PRIM_bessel_i1e, jx_sf_bessel_i1e}};
+    enum { FEW = 64 };
+
+    (void)state;
+    for (size_t r = 0; r < sizeof rows / sizeof *rows; r++)
+        for (uint64_t bits = 0; bits < (uint64_t)1 << 32;) {
+            double x[FEW], y[FEW];
+            const void *ins[] = {x};
+            for (int i = 0; i < FEW; i++, bits += 16381) {
+                uint32_t b = (uint32_t)bits;
+                float f;
+                memcpy(&f, &b, sizeof f);
+                x[i] = (double)f;
+            }
+            jx_tile_of(rows[r].prim, JX_F64)(y, ins, FEW, NULL);
+            for (int i = 0; i < FEW; i++) {
+                double want = rows[r].want(x[i]);
+                if (memcmp(&y[i], &want, sizeof want) && y[i] == y[i])
+                    fail_msg("function %d of %a: %a, not %a", (int)r, x[i], y[i], want);
+            }
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(f32_functions_keep_their_bounds),
         cmocka_unit_test(brisk_functions_are_those_of_f64),
+        cmocka_unit_test(bessel_functions_in_vectors_have_the_same_bits),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
