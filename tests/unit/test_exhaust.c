@@ -82,6 +82,29 @@ static void a_rule_that_is_wrong_is_marked(void **state)
     assert_false(jx_exhaust_mark_wrong(&f, want, slack, want, none, nan_in, mark, 4));
 }
 
+static void a_number_is_tallied_as_an_item_is_counted(void **state)
+{
+    (void)state;
+
+    jx_float_format f = format_of(JX_F32);
+    const double got[] = {1, 1, 1, 1, 0x1p-140, 0, 2};
+    const double want[] = {1 + 0x1p-20, 1 + 0x1p-22, 1, 1 + 0x1p-23, 0x1p-139, 0x1p-149, 1};
+    const double slack[] = {0, 0x1p-30, 0x1p-25, 0x1p-30, 0, 0, 0};
+    jx_exhaust_column tallied = {0}, counted = {0};
+
+    for (int i = 0; i < 7; i++) {
+        const jx_exhaust_item item = {.index = i, .step = 1, .times = 1, .got = got[i],
+                                      .want = want[i], .slack = slack[i],
+                                      .by_rule = (double)NAN, .finite = true};
+        if (!jx_exhaust_tally(&tallied, &f, got[i], want[i], slack[i]))
+            jx_exhaust_count(&tallied, &f, &item);
+        jx_exhaust_count(&counted, &f, &item);
+    }
+    assert_memory_equal(&tallied, &counted, sizeof counted);
+    assert_true(tallied.off == 5 && tallied.normal.off == 0x1p23);
+    assert_int_equal(tallied.unsure, 1);
+}
+
 static void bits_are_numbers(void **state)
 {
     (void)state;
@@ -224,6 +247,7 @@ int main(void)
         cmocka_unit_test(what_is_off_by_more_is_marked),
         cmocka_unit_test(what_is_unsure_is_counted_where_it_looks_well),
         cmocka_unit_test(a_rule_that_is_wrong_is_marked),
+        cmocka_unit_test(a_number_is_tallied_as_an_item_is_counted),
         cmocka_unit_test(bits_are_numbers),
         cmocka_unit_test(a_result_is_never_accused_of_what_the_reference_may_be_off),
         cmocka_unit_test(what_is_missing_has_a_kind),
