@@ -119,6 +119,25 @@ bool jx_exhaust_mark(const jx_float_format *f, const double *got, const double *
 
 /* ---- many results */
 
+JX_VECTOR_CLONES static int64_t count_beyond(uint64_t least, uint64_t most, uint64_t shift,
+                                             const double *restrict got,
+                                             const double *restrict want, double units,
+                                             int64_t n)
+{
+    int64_t count = 0;
+
+    for (int64_t i = 0; i < n; i++)
+        count += units_off(least, most, shift, got[i], want[i]) > units;
+    return count;
+}
+
+int64_t jx_exhaust_beyond(const jx_float_format *f, const double *got, const double *want,
+                          double units, int64_t n)
+{
+    return count_beyond((uint64_t)(f->least + 1023), (uint64_t)(f->most + 1023),
+                        (uint64_t)(f->precision - 1), got, want, units, n);
+}
+
 JX_VECTOR_CLONES static int64_t unsure(uint64_t least, uint64_t most, uint64_t shift,
                                        double beyond, const double *restrict want,
                                        const double *restrict slack,

@@ -25,6 +25,9 @@ bool jx_exhaust_mark(const jx_float_format *format, const double *got, const dou
                      const double *value, const unsigned char *nan_in, double limit,
                      double subnormal, unsigned char *to, int64_t n);
 
+/* How many results are off by more than so many units. */
+int64_t jx_exhaust_beyond(const jx_float_format *format, const double *got, const double *want,
+                          double units, int64_t n);
 /* Of those that are not marked, numbers within range of which the reference is unsure: to
  * more than an eighth unit. */
 int64_t jx_exhaust_unsure(const jx_float_format *format, const double *want,

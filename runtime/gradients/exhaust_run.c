@@ -321,9 +321,12 @@ static bool judge(job *j, worker *w, jx_exhaust_column *to, int64_t index, int64
     if (w->knows_slack && !look_closely(j, w, to, first, end, n, same, &far))
         return false;
     look_down_rows(j, w, &to[0], index, n, first, end);
-    for (int c = 0; far && c < j->ncolumns; c++)
+    for (int c = 0; far && c < j->ncolumns; c++) {
+        w->all_odd[c] = jx_exhaust_beyond(&j->out, w->got[c] + first, w->want[c] + first,
+                                          j->kinked, end - first) > JX_EX_MOST_KINKS;
         to[c].undefined += undefined(w->want[c] + first, w->mark + first, w->nan_in + first,
                                      end - first);
+    }
     for (int64_t i = far ? next_marked(w->mark, first, end) : end; i < end;
          i = next_marked(w->mark, i, end)) {
         int64_t at = index + i * j->step;

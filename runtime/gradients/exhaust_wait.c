@@ -7,10 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-enum {
-    ALIKE = 8,        /* inputs in a row that come to the same, before others join them */
-    MOST_KINKS = 256, /* in a block of what waits */
-};
+enum { ALIKE = 8 }; /* inputs in a row that come to the same, before others join them */
 
 typedef jx_exhaust_job job;
 typedef jx_exhaust_worker worker;
@@ -280,11 +277,11 @@ static bool find_sides(job *j, worker *w, int64_t n, int c, bool *found)
     static const int steps[] = {-2, -1, 1, 2};
     int64_t odd = 0;
 
-    for (int64_t i = 0; i < n && odd <= MOST_KINKS; i++) {
+    for (int64_t i = 0; i < n && odd <= JX_EX_MOST_KINKS; i++) {
         const jx_exhaust_item item = item_of(j, &w->waiting[i], c);
         odd += is_odd(j, &item) ? item.times : 0;
     }
-    *found = odd > 0 && odd <= MOST_KINKS; /* these are rare: where all is odd, none is one */
+    *found = odd > 0 && odd <= JX_EX_MOST_KINKS;
     for (int k = 0; *found && k < 4; k++) {
         load_waiting(j, w, n, c - 1, steps[k]);
         if (!jx_exhaust_evaluate(j, w, JX_EX_WIDE, c - 1, NULL, w->side[k]))
@@ -403,7 +400,7 @@ static bool is_plain(const job *j, const worker *w, int c, int64_t i)
 
     return got - got == 0 && fabs(want) < j->out.beyond &&
            (w->knows_slack || 8 * w->most_slack[c] <= ulp / 1024) &&
-           (c == 0 || fabs(got - want) <= j->kinked * ulp);
+           (c == 0 || w->all_odd[c] || fabs(got - want) <= j->kinked * ulp);
 }
 
 bool jx_exhaust_count_now(const job *j, worker *w, jx_exhaust_column *to, int64_t index,

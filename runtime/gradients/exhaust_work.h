@@ -13,6 +13,7 @@
 enum {
     JX_EX_SIDE = 3,    /* inputs beside a block, of which only the order counts */
     JX_EX_COLUMNS = 3, /* the value and two derivatives */
+    JX_EX_MOST_KINKS = 256, /* in a block: these are rare, and where all is odd, none is one */
 };
 
 /* An input that waits, or some in a row that all come to the same. */
@@ -31,6 +32,7 @@ typedef struct jx_exhaust_worker {
     double *slack[JX_EX_COLUMNS];
     double *by_rule[JX_EX_COLUMNS], *rule_slack[JX_EX_COLUMNS]; /* where there is a rule */
     double *off, *again[2], *side[4];
+    bool all_odd[JX_EX_COLUMNS]; /* so many are far off that none is a kink */
     unsigned char *mark;   /* inputs that are looked at */
     unsigned char *nan_in; /* an argument is NaN */
     jx_exhaust_waiting *waiting; /* twice `each` */
