@@ -10,7 +10,7 @@ Functions are found by looking: those of jax.numpy, jax.nn and jax.scipy.special
 one float array and give one of the same shape, element by element.  `measure` runs them and
 their derivatives, ours by `jaxvet gradcheck --exhaust`, XLA's by jax.jit in this process,
 both held against the same function in float64, and keeps what it finds in build/accuracy,
-a file each, so that it may be stopped.  In f32 every N-th bit pattern is run (--step), and
+a file each, so that it may be stopped; what is not there stays in the document as it is.  In f32 every N-th bit pattern is run (--step), and
 every one where that takes no more than S seconds (--seconds); in 16 bits every one.
 `exhaust` runs ours on every number of those that have been run on some alone, or not at all,
 the cheapest first, each for S seconds at most.  `check`
@@ -305,7 +305,8 @@ def check(options):
 def checked_lines():
     path = KEPT / "checked.json"
     if not path.exists():
-        return []
+        head, found, rest = PAGE.read_text().partition("## The references, by others\n")
+        return [found.strip(), *rest.partition("\n## ")[0].splitlines(), ""] if found else []
     held_against = json.loads(path.read_text())
     lines = [f"- `{name}` at {d['x']:.9g}: {d['reference']:.12g}, theirs {d['other']:.12g} "
              f"({number(d['ulps'])} ULP)" for name, d in held_against["differ"].items()]
@@ -340,10 +341,15 @@ def evidence(ours):
     return "all" if ours["step"] == 1 else f"1/{ours['step']}"
 
 
-def row(name, kept):
+#: The cells of a row that are XLA's, and all of them.
+THEIRS, CELLS = (3, 5, 7, 9, 11), 15
+
+
+def row(name, kept, before):
+    """The cells of a function; XLA's are those that the page has, where it was not run again."""
     ours, xla = kept.get("ours"), kept.get("xla")
     if not ours:
-        return f"| `{name}` | not run: {kept['ours_failed'][-90:]} |" + " |" * 11
+        return [f"`{name}`", f"not run: {kept['ours_failed'][-90:]}"]
     mine = [ours["value"], ours["derivative"]]
     theirs = [xla["value"], xla["derivative"]] if xla else [None, None]
     cells = [f"`{name}`", evidence(ours)]
@@ -353,11 +359,30 @@ def row(name, kept):
         if k == 0:
             cells += [count(mine[k], "not_monotone"), count(theirs[k], "not_monotone")]
     cells += [count(mine[0], "unsure"), count(mine[1], "unsure")]
-    return "| " + " | ".join(cells) + " |"
+    seconds = ours.get("processor", 0) if ours["step"] == 1 else 0
+    cells += [f"{seconds:.0f}" if seconds >= 1 else ""]
+    if not xla and len(before or []) == CELLS:
+        for k in THEIRS:
+            cells[k] = before[k]
+    return cells
 
 
-HEAD = """| function | inputs | ULP | XLA | not finite | XLA | not monotone | XLA | d ULP | d XLA | d not finite | XLA | unsure | d unsure |
-|---|---|---|---|---|---|---|---|---|---|---|---|---|---|"""
+def page_rows(dtype):
+    """The rows that the page has, by name: cells; and its lines on what is worse than XLA's."""
+    rows, lines = {}, {}
+    text = PAGE.read_text().partition(f"## {dtype}\n")[2].partition("\n## ")[0]
+    for line in text.splitlines():
+        name = line.partition("`")[2].partition("`")[0]
+        if line.startswith("| `"):
+            cells = [cell.strip() for cell in line.split("|")[1:-1]]
+            rows[name] = cells[:2] if "not run" in line else (cells + [""])[:CELLS]
+        elif line.startswith("- `"):
+            lines[name] = line
+    return rows, lines
+
+
+HEAD = """| function | inputs | ULP | XLA | not finite | XLA | not monotone | XLA | d ULP | d XLA | d not finite | XLA | unsure | d unsure | s |
+|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|"""
 
 
 def rows_of(dtype, names):
@@ -368,11 +393,11 @@ def rows_of(dtype, names):
 
 
 def summary(rows):
-    ran = [kept for _, kept in rows if "ours" in kept]
-    full = sum(kept["ours"]["step"] == 1 for kept in ran)
-    faithful = sum(not kept["ours"]["value"]["unfaithful"] for kept in ran)
+    ran = [cells for cells in rows if len(cells) == CELLS]
+    full = sum(cells[1] == "all" for cells in ran)
+    near = sum(float(cells[2]) <= 1 for cells in ran)
     return (f"{len(rows)} functions, {len(ran)} of them run, {full} on every input; "
-            f"{faithful} are faithfully rounded on all that were run.")
+            f"{near} are off by no more than a unit on all that were run.")
 
 
 def held(column, key):
@@ -399,10 +424,16 @@ def worse(kept):
                 yield f"{what} {key.replace('_', ' ')} {held(ours, key)} times, XLA's {theirs}"
 
 
-def worse_lines(rows):
-    both = [(name, kept) for name, kept in rows if "ours" in kept and "xla" in kept]
-    lines = [f"- `{name}`: " + "; ".join(found)
-             for name, kept in both if (found := list(worse(kept)))]
+def worse_lines(names, kept, rows, before):
+    """What the page says stays, where it was not measured again."""
+    both = [name for name in names if len(rows[name]) == CELLS and rows[name][3] != "-"]
+    lines = []
+    for name in both:
+        if "ours" in kept.get(name, {}) and "xla" in kept[name]:
+            found = "; ".join(worse(kept[name]))
+            lines += [f"- `{name}`: {found}"] if found else []
+        elif name in before:
+            lines.append(before[name])
     return [f"Of {len(both)} that both ran, ours is worse than XLA's (by more than 4 ULP, or "
             "more often not finite or not monotone) for these:", "", *lines, ""] \
         if lines else []
@@ -413,11 +444,14 @@ def page(options):
     names = about["names"]
     text = [INTRODUCTION.format(jax=about["jax"])]
     for dtype in ("f32", "bf16", "f16"):
-        rows = list(rows_of(dtype, names))
-        if not rows:
-            continue
-        text += [f"## {dtype}", "", summary(rows), "", HEAD]
-        text += [row(name, kept) for name, kept in rows] + [""] + worse_lines(rows)
+        before, lines = page_rows(dtype)
+        kept = dict(rows_of(dtype, names))
+        rows = {name: row(name, kept[name], before.get(name)) if name in kept else before[name]
+                for name in names if name in kept or name in before}
+        text += [f"## {dtype}", "", summary(list(rows.values())), "", HEAD]
+        text += ["| " + " | ".join(cells) + " |" + " |" * (CELLS - len(cells))
+                 for cells in rows.values()]
+        text += ["", *worse_lines(list(rows), kept, rows, lines)]
     text += checked_lines() + ["## Other names", ""]
     text += [f"- `{name}`: " + ", ".join(f"`{other}`" for other in others)
              for name, others in names.items() if others]
@@ -431,7 +465,8 @@ Made by `scripts/accuracy.py` (`make accuracy`); JAX {jax} for XLA's CPU.  Every
 array and gives one of the same shape element by element, and its derivative (d).
 
 *Inputs* says which numbers of the dtype our runtime was run on: `all` is every bit pattern
-(exhausted); `1/1009` every 1009-th one, which is a sample. XLA was run on the sample. *ULP*
+(exhausted; *s* is the processor time of that, in seconds, on a shared machine); `1/1009`
+every 1009-th one, which is a sample. XLA was run on the sample. *ULP*
 is the largest error, in units in the last place of the reference, ours and XLA's, on
 inputs where the reference is a number within the dtype's range; *not finite* counts inputs
 there where a result is infinite or NaN; *not monotone* counts neighbours whose results are
