@@ -232,6 +232,10 @@ double jx_sf_polygamma(double n, double x)
         return jx_sf_digamma(x);
     if (!(n > 0) || isinf(n) || n != floor(n))
         return NAN;
+    if (n == 1 && x != 0 && fabs(x) < 1e-9) /* and pi^2 / 6 */
+        return 1 / x * (1 / x);
+    if (n == 1 && x > 1e17 && !isinf(x))
+        return 1 / x;
     double size = (n == 1 ? 1 : tgamma(n + 1)) * jx_sf_zeta(n + 1, x);
     return fmod(n, 2) == 0 ? -size : size;
 }
