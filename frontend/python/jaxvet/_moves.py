@@ -2,9 +2,10 @@
 tangent once some of the program's inputs have one.
 
 What moves a value is a set of bits, of which the program's inputs have one each.  A jaxpr is
-looked at once for each of the sets that its inputs are given, so a function that is called twice may
-move differently each time.  A result moves where an operand moves that it is computed from,
-unless its primitive has no derivative at all; a loop is looked at until nothing is new.
+looked at once for each of the sets that its inputs are given, so a function that is called
+twice may move differently each time.  A result moves where an operand moves that it is
+computed from, unless its primitive has no derivative at all; a loop is looked at until nothing
+is new.
 
 The jaxprs of a rule are run where its calls are.  Differentiated once more, its operands move
 as they do there; the tangents and cotangents that it is given move by themselves, with what they
@@ -28,7 +29,7 @@ class Around:
         self._moves = _Moves(expanded)
         self._program, self._inputs = None, 0
         self._roots = []      # (a rule that was met, one of its jaxprs, what that is, pattern)
-        self._entered = set()
+        self._entered = set()  # (number of a root, what moves the operands of its rule's call)
 
     def program(self, jaxpr) -> None:
         self._program, self._inputs = jaxpr, len(jaxpr.invars)
@@ -41,22 +42,22 @@ class Around:
         """What moves the operands of a call of a rule, each time; nothing is known of what is
         not reached from the program."""
         if self._program is not None:
-            self._moves.enter(self._program, [
-                1 << place if is_differentiable(var.aval) else 0
-                for place, var in enumerate(self._program.invars)])
-        while any([self._enter(*root) for root in self._roots]):
+            self._moves.enter(self._program, [1 << place for place in range(self._inputs)])
+        while any([self._enter(number) for number in range(len(self._roots))]):
             pass
         return self._moves.of(eqn)
 
-    def _enter(self, met, jaxpr, kind, pattern) -> bool:
-        """Whether that is news."""
+    def _enter(self, number) -> bool:
+        """Looks at a jaxpr of a rule as that is called; whether there was anything new."""
+        met, jaxpr, kind, pattern = self._roots[number]
         own, before = 1 << (self._inputs + met.depth), len(self._entered)
         for eqn, _ in list(met.eqns.values()):
             for moved in self._moves.of(eqn):
+                if (number, moved) in self._entered:
+                    continue
+                self._entered.add((number, moved))
                 for ins in _inputs(len(jaxpr.invars), moved, kind, pattern, own):
-                    if (id(jaxpr), ins) not in self._entered:
-                        self._entered.add((id(jaxpr), ins))
-                        self._moves.enter(jaxpr, ins)
+                    self._moves.enter(jaxpr, ins)
         return len(self._entered) > before
 
 
@@ -114,7 +115,8 @@ class _Moves:
         if key not in self._memo:
             self._keep.append(jaxpr)
             self._memo[key] = (0,) * len(jaxpr.outvars)  # while it is looked at
-            bits = dict(zip(jaxpr.invars, ins))
+            bits = {var: given if is_differentiable(var.aval) else 0
+                    for var, given in zip(jaxpr.invars, ins)}
             for eqn in jaxpr.eqns:
                 bits.update(zip(eqn.outvars, self._equation(
                     eqn, tuple(_bits(bits, operand) for operand in eqn.invars))))
@@ -136,17 +138,17 @@ class _Moves:
 
     def _called(self, eqn, name, ins):
         """What moves the results of what runs jaxprs; None where all moves all."""
+        params = _compat.parameters(eqn)
         if name == "while":
-            return self._while(eqn.params, ins)
+            return self._while(params, ins)
         if name == "scan":
-            count = eqn.params["num_consts"], eqn.params["num_carry"]
-            return self._loop(eqn.params["jaxpr"], ins, *count)
+            return self._loop(params["jaxpr"], ins, params["num_consts"], params["num_carry"])
         if name == "cond":
             return list(map(_all, zip(*(self._results(branch, ins[1:])
-                                        for branch in eqn.params["branches"]))))
+                                        for branch in params["branches"]))))
         expansion = self._expanded.get(id(eqn))
         inside = [expansion] if expansion is not None else list(
-            _compat.jaxprs_in(eqn.params))
+            _compat.jaxprs_in(params))
         if expansion is not None or _compat.is_call(eqn):
             inner = getattr(inside[0], "jaxpr", inside[0]) if len(inside) == 1 else None
             if inner is not None and len(inner.invars) == len(ins) and \
