@@ -87,6 +87,22 @@ def test_what_a_rule_calls_moves_with_its_operands_and_its_tangents():
     assert {"00000000"} == set.union(*map(masks_of, within))
 
 
+def test_a_function_of_a_rule_is_no_deeper_than_the_rule():
+    """Five rules, each around the function of the next one: what the last one is called by is
+    the program, since nobody differentiates within a rule's function."""
+    def around(function):
+        @jax.custom_jvp
+        def fun(x):
+            return function(x) * 2
+        fun.defjvp(lambda p, t: (fun(*p), jnp.cos(p[0]) * t[0]))
+        return fun
+    fun = jnp.sin
+    for _ in range(5):
+        fun = around(fun)
+    rows = rules_of(fun, jnp.float32(.4))
+    assert len(rows) == 5 and all(row["patterns"] for row in rows)
+
+
 def test_each_rule_has_a_pattern_before_any_has_another():
     x = jnp.float32(.4)
     several = [ruled(5) for _ in range(4)]
@@ -155,8 +171,10 @@ def test_a_choice_of_the_rule_is_wrong_in_second_order_where_there_is_one_slope(
 
 
 def test_the_second_derivative_of_i0_is_told():
+    """Where it is wrong: 1/2 is right."""
     report = jaxvet.gradcheck(jnp.i0)(np.float32(.3))
-    assert [f.code for f in report.findings] == ["DRV006"]
+    is_wrong = abs(jax.grad(jax.grad(jnp.i0))(0.) - .5) > .1
+    assert [f.code for f in report.findings] == (["DRV006"] if is_wrong else [])
 
 
 # -- differences that say nothing

@@ -101,7 +101,16 @@ class Rules:
             self._met.append(Met(rule, shard_maps, self._depth, {}, {}, []))
             self._index.update(((key, cut), index) for key in keys)
         self._met[index].eqns[id(rule.eqn)] = rule.eqn, tuple(self.walker.moved_by(rule.eqn))
+        if self._depth < self._met[index].depth:
+            self._met_nearer(index)
         return index
+
+    def _met_nearer(self, index) -> None:
+        """A rule that was left out for its depth is not, where it is met at a smaller one."""
+        self._met[index] = self._met[index]._replace(depth=self._depth)
+        if index < len(self.rows) and self.rows[index].get("truncated") == "depth" and \
+                not self._is_too_deep(self._met[index]):
+            self._to_mask.append(index)
 
     def write(self, entry=None) -> list:
         """All rules met, and those met meanwhile; `entry` is the program's jaxpr.  Each has its
@@ -124,10 +133,13 @@ class Rules:
 
     def _begin(self, index) -> None:
         """A row, with the first pattern of its rule."""
-        met, rule = self._met[index], self._met[index].rule
+        met = self._met[index]
+        rule = met.rule
         stack = self._stack(rule)
         avals = list(map(self.walker.values.aval, rule.avals))
+        self._depth = met.depth  # who has the rule calls what its function does
         primal = self.walker.closed(rule.primal)  # before what the patterns meet
+        self._depth = met.depth + 1
         self._around.follow(met, rule.primal, PRIMAL, {})
         intent = intent_of(rule)
         intent = intent and written(intent, rule, self.walker.closed)
