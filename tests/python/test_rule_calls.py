@@ -7,6 +7,9 @@ import json
 import math
 
 import jax
+import jax.extend
+import jax.interpreters.ad
+import jax.interpreters.mlir
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -101,6 +104,30 @@ def test_a_function_of_a_rule_is_no_deeper_than_the_rule():
         fun = around(fun)
     rows = rules_of(fun, jnp.float32(.4))
     assert len(rows) == 5 and all(row["patterns"] for row in rows)
+
+
+def test_rules_in_the_rules_of_a_primitive_are_not_too_deep():
+    """However deep the rules of the program go."""
+    def slope_by(inner):
+        @jax.custom_jvp
+        def fun(x):
+            return jnp.sin(x)
+        fun.defjvp(lambda p, t: (fun(*p), inner(p[0]) * t[0]))
+        return fun
+    deep = jnp.cos
+    for _ in range(5):
+        deep = slope_by(deep)
+    doubled = jax.extend.core.Primitive("doubled")
+    doubled.def_impl(lambda x: 2 * x)
+    doubled.def_abstract_eval(lambda x: x)
+    jax.interpreters.mlir.register_lowering(doubled, jax.interpreters.mlir.lower_fun(
+        lambda x: 2 * x, multiple_results=False))
+    last = slope_by(jnp.cos)
+    jax.interpreters.ad.primitive_jvps[doubled] = lambda p, t: (
+        doubled.bind(*p), 2 * t[0] + 0 * last(p[0]))
+    rows = rules_of(lambda x: deep(x) + doubled.bind(x), jnp.float32(.4),
+                    **_check.FOR_GRADCHECK)
+    assert [row.get("truncated") for row in rows] == [None] * 4 + ["depth", None]
 
 
 def test_each_rule_has_a_pattern_before_any_has_another():

@@ -129,6 +129,7 @@ class Rules:
             self.walker.shard_maps = self._met[index].shard_maps
             step(index)
         self._look_again()
+        self._depth = 2  # what is met from now on is in the code of definitions
         return self.rows
 
     def _begin(self, index) -> None:
