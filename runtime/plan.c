@@ -337,18 +337,35 @@ static void fill_port(jx_planner *p, jx_port *port, const jx_aval *aval,
     port->bytes = (size_t)p->mems.at[slot->buffer].bytes;
 }
 
+/* An input of the program; converts what comes in its declared dtype. */
+static jx_slot plan_input(jx_planner *p, int i, const jx_aval *aval)
+{
+    jx_dtype stored = jx_plan_dtype(p, aval->dtype);
+    bool same = !p->options->takes_declared || aval->kind == JX_AVAL_TOKEN ||
+                aval->dtype == JX_KEY || aval->dtype == stored;
+    int64_t shape[JX_MAX_RANK];
+    jx_slot slot;
+    int rank;
+
+    if (same) {
+        slot = jx_plan_slot(p, aval, JX_MEM_IN);
+    } else {
+        jx_plan_shape(p, aval, &rank, shape);
+        slot = jx_plan_slot_in(p, JX_MEM_IN, aval->dtype, rank, shape);
+    }
+    p->mems.at[slot.buffer].port = i;
+    fill_port(p, &p->plan->ins[i], aval, &slot);
+    return same ? slot : jx_plan_convert(p, &slot, stored);
+}
+
 static void plan_program(jx_planner *p, const jx_closed *closed, jx_slot *ins,
                          jx_slot *outs)
 {
     jx_plan *plan = p->plan;
     const jx_jaxpr *jaxpr = closed->jaxpr;
 
-    for (int i = 0; i < jaxpr->nins && !p->failed; i++) {
-        const jx_aval *aval = jaxpr->vars[jaxpr->nconsts + i]->aval;
-        ins[i] = jx_plan_slot(p, aval, JX_MEM_IN);
-        p->mems.at[ins[i].buffer].port = i;
-        fill_port(p, &plan->ins[i], aval, &ins[i]);
-    }
+    for (int i = 0; i < jaxpr->nins && !p->failed; i++)
+        ins[i] = plan_input(p, i, jaxpr->vars[jaxpr->nconsts + i]->aval);
     if (p->failed || !write_out(p, closed, ins, outs))
         return;
     for (int i = 0; i < jaxpr->nouts && !p->failed; i++) {

@@ -40,6 +40,7 @@ typedef struct jx_plan_options {
     jx_domain domain;
     jx_dtype rounds_below; /* wide only: conversions to floats narrower than this one
                               round, as they are written to; JX_DT_NONE: none do */
+    bool takes_declared; /* inputs come in their declared dtypes, whatever the domain */
     bool excess; /* fused steps are rounded as XLA rounds them (region.h) */
     jx_shake shake; /* wide only */
     bool brisk; /* functions of f64 may be off by some units, which depend on the processor,

@@ -110,6 +110,7 @@ static bool open_wide(jx_shadow *s, jx_callee *to, jx_digits *digits)
 {
     const jx_plan_options how = {.domain = s->maps.pairs ? JX_DOUBLED : JX_WIDE,
                                  .rounds_below = JX_F32,
+                                 .takes_declared = true,
                                  .noise = s->doubles || s->maps.pairs ? &s->noise : NULL,
                                  .digits = digits,
                                  .handlers = &idle,
@@ -179,14 +180,20 @@ jx_shadow *jx_shadow_new(const jx_typed *typed, const jx_shadow_options *options
 
 enum { PIECE = 128 };
 
-/* So many elements from that one on, as doubles; how many numbers these are. */
-static int64_t numbers_of(const jx_port *port, const void *data, int64_t from, double *to)
+/* So many elements from that one on, as doubles, in place or in `room`; how many numbers these
+ * are. */
+static int64_t numbers_of(const jx_port *port, const void *data, int64_t from, double *room,
+                          const double **to)
 {
     int64_t n = port->count - from < PIECE ? port->count - from : PIECE;
     bool complex = jx_dtype_is_complex(port->dtype);
+    const char *at = (const char *)data + (size_t)from * jx_dtype_of(port->dtype)->bytes;
 
-    jx_convert(port->dtype, complex ? JX_C128 : JX_F64,
-               (const char *)data + (size_t)from * jx_dtype_of(port->dtype)->bytes, to, n);
+    *to = room;
+    if (port->dtype == JX_F64 || port->dtype == JX_C128)
+        *to = (const double *)(const void *)at;
+    else
+        jx_convert(port->dtype, complex ? JX_C128 : JX_F64, at, room, n);
     return complex ? 2 * n : n;
 }
 
@@ -223,41 +230,55 @@ static double of_bits(uint64_t bits)
 
 static double largest_of(const jx_port *port, const void *data)
 {
-    double numbers[2 * PIECE];
+    double room[2 * PIECE];
+    const double *numbers;
     apart from_itself = {0};
 
     for (int64_t at = 0; jx_dtype_is_inexact(port->dtype) && at < port->count; at += PIECE) {
-        int64_t n = numbers_of(port, data, at, numbers);
+        int64_t n = numbers_of(port, data, at, room, &numbers);
         from_itself = farther(from_itself, numbers, numbers, n);
     }
     return of_bits(from_itself.largest);
 }
 
-/* By more than half of the digits off, of what is not zero but for rounding. */
-static bool is_lost(const jx_shadow *s, int out, const jx_port *port, const void *was,
-                    const jx_port *wide, const void *is, double scale)
+static apart distance(const jx_port *port, const void *was, const jx_port *wide, const void *is)
 {
-    double zero = s->maps.unsure_outs[out] ? s->unsure_zero : s->zero;
-    double a[2 * PIECE], b[2 * PIECE], largest;
+    double room[2][2 * PIECE];
+    const double *a, *b;
     apart all = {0};
 
     for (int64_t at = 0; jx_dtype_is_inexact(port->dtype) && at < port->count; at += PIECE) {
-        int64_t n = numbers_of(port, was, at, a);
-        numbers_of(wide, is, at, b);
+        int64_t n = numbers_of(port, was, at, room[0], &a);
+        numbers_of(wide, is, at, room[1], &b);
         all = farther(all, a, b, n);
     }
-    largest = of_bits(all.largest);
-    return of_bits(all.off) > s->digits.tolerance * largest && largest > zero * scale;
+    return all;
+}
+
+/* By more than half of the digits off. */
+static bool is_far(const jx_shadow *s, apart d)
+{
+    return of_bits(d.off) > s->digits.tolerance * of_bits(d.largest);
+}
+
+/* Of numbers of that size. */
+static bool is_zero(const jx_shadow *s, int out, apart d, double scale)
+{
+    double zero = s->maps.unsure_outs[out] ? s->unsure_zero : s->zero;
+
+    return of_bits(d.largest) <= zero * scale;
 }
 
 /* The first output of which digits are lost, or -1. */
 static int lost_output(const jx_shadow *s, const jx_callee *wide, const void *const *outs,
                        const jx_plan *plan, double scale)
 {
-    for (int i = 0; i < wide->nouts; i++)
-        if (is_lost(s, i, jx_plan_out(plan, i), outs[i], jx_plan_out(wide->plan, i),
-                    jx_exec_out(wide->exec, i), scale))
+    for (int i = 0; i < wide->nouts; i++) {
+        apart d = distance(jx_plan_out(plan, i), outs[i], jx_plan_out(wide->plan, i),
+                           jx_exec_out(wide->exec, i));
+        if (is_far(s, d) && !is_zero(s, i, d, scale))
             return i;
+    }
     return -1;
 }
 
@@ -265,15 +286,23 @@ static bool run_wide(jx_shadow *s, jx_callee *wide, const void *const *ins)
 {
     jx_ctx *ctx = s->hunt.program->ctx;
 
-    for (int i = 0; i < wide->nins; i++) {
-        const jx_port *port = jx_plan_in(wide->plan, i);
-        jx_dtype from = port->aval->dtype == JX_KEY ? JX_U32 : port->aval->dtype;
-        jx_convert(from, port->dtype, ins[i], wide->in[i], port->count);
-    }
     jx_exec_restart(wide->exec);
-    return jx_callee_run(wide) ||
+    return jx_exec_run(wide->exec, ins, NULL) ||
            jx_fail(ctx, jx_exec_gave_up(wide->exec) ? JX_E_LIMIT : JX_E_INPUT,
                    s->hunt.program->path, NULL, "%s", jx_exec_error(wide->exec));
+}
+
+/* The largest number that the run took or gave. */
+static double scale_of(const jx_shadow *s, const void *const *ins, const void *const *outs,
+                       const jx_plan *plan)
+{
+    double scale = 0;
+
+    for (int i = 0; i < s->wide.nins; i++)
+        scale = fmax(scale, largest_of(jx_plan_in(plan, i), ins[i]));
+    for (int i = 0; i < s->wide.nouts; i++)
+        scale = fmax(scale, largest_of(jx_plan_out(plan, i), outs[i]));
+    return scale;
 }
 
 /* Whether a closer look is worth it; -1 with an error. */
@@ -281,19 +310,20 @@ static int differs(jx_shadow *s, const void *const *ins, const void *const *outs
                    const jx_plan *plan)
 {
     bool any = false, open = false;
-    double scale = 0;
+    double scale = -1; /* not known: few runs ask */
 
-    for (int i = 0; i < s->wide.nins; i++)
-        scale = fmax(scale, largest_of(jx_plan_in(plan, i), ins[i]));
-    for (int i = 0; i < s->wide.nouts; i++)
-        scale = fmax(scale, largest_of(jx_plan_out(plan, i), outs[i]));
     for (int k = 0; k < (s->noisy ? SEEDS : 1); k++) {
         s->noise.seed = s->options.seed + (uint64_t)k;
         if (!run_wide(s, &s->wide, ins))
             return -1;
         for (int i = 0; i < s->wide.nouts; i++) {
-            s->differ[i] = is_lost(s, i, jx_plan_out(plan, i), outs[i],
-                                   jx_plan_out(s->wide.plan, i), jx_exec_out(s->wide.exec, i), scale);
+            apart d = distance(jx_plan_out(plan, i), outs[i], jx_plan_out(s->wide.plan, i),
+                               jx_exec_out(s->wide.exec, i));
+            s->differ[i] = is_far(s, d);
+            if (!s->differ[i])
+                continue;
+            scale = scale < 0 ? scale_of(s, ins, outs, plan) : scale;
+            s->differ[i] = !is_zero(s, i, d, scale);
             any |= s->differ[i];
             open |= s->differ[i] && !s->cleared[i];
         }
