@@ -2,6 +2,7 @@
 #include "runtime/finish.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 void jx_finish_touch(jx_planner *p, const jx_op *op, int buffer)
 {
@@ -28,23 +29,44 @@ void jx_finish_touch_all(jx_planner *p, jx_op **all, int count)
     }
 }
 
-/* x lives in y from now on. */
+/* Room for so many touches; amortized, since a chain of copies shares one buffer after the
+ * other with all before it. */
+static bool reserve_touches(jx_planner *p, jx_mem *mem, size_t total)
+{
+    int *room;
+
+    if (total <= mem->touches.capacity)
+        return true;
+    room = JX_NEW_ARRAY(p->arena, 2 * total, int);
+    if (!room)
+        return false;
+    if (mem->touches.count)
+        memcpy(room, mem->touches.at, mem->touches.count * sizeof *room);
+    mem->touches.at = room;
+    mem->touches.capacity = 2 * total;
+    return true;
+}
+
+/* x lives in y from now on.  The shorter list of touches goes into the longer one, from the
+ * back: as far as the two overlap, elements of that move. */
 static void share(jx_planner *p, int x, int y)
 {
     jx_mem *from = &p->mems.at[x], *to = &p->mems.at[y];
-    size_t total = from->touches.count + to->touches.count, i = 0, k = 0;
-    int *merged = JX_NEW_ARRAY(p->arena, total, int);
+    bool grows = from->touches.count <= to->touches.count;
+    jx_mem *longer = grows ? to : from, *shorter = grows ? from : to;
+    size_t i = longer->touches.count, k = shorter->touches.count, total = i + k, n = total;
 
-    if (!merged)
+    if (!reserve_touches(p, longer, total))
         return;
-    for (size_t n = 0; n < total; n++) {
-        bool first = k == to->touches.count ||
-                     (i < from->touches.count &&
-                      from->touches.at[i] <= to->touches.at[k]);
-        merged[n] = first ? from->touches.at[i++] : to->touches.at[k++];
+    while (k > 0) {
+        bool last = i > 0 && longer->touches.at[i - 1] > shorter->touches.at[k - 1];
+        longer->touches.at[--n] = last ? longer->touches.at[--i] : shorter->touches.at[--k];
     }
-    to->touches.at = merged;
-    to->touches.count = to->touches.capacity = total;
+    longer->touches.count = total;
+    if (!grows)
+        to->touches = from->touches;
+    from->touches.at = NULL;
+    from->touches.count = from->touches.capacity = 0;
     from->alias = y;
 }
 

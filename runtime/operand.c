@@ -3,8 +3,13 @@
 
 int jx_mem_root(jx_mem *mems, int buffer)
 {
-    while (mems[buffer].alias >= 0)
-        buffer = mems[buffer].alias;
+    /* Each on the way skips one from now on: chains of copies are as long as the program. */
+    while (mems[buffer].alias >= 0) {
+        int next = mems[buffer].alias;
+        if (mems[next].alias >= 0)
+            mems[buffer].alias = mems[next].alias;
+        buffer = next;
+    }
     return buffer;
 }
 

@@ -168,3 +168,12 @@ for command in "prove a>=1" "spec a"; do
     # shellcheck disable=SC2086 # two words
     expect 2 $command --time soon
 done
+
+# What a long chain of loops takes grows as it does, not with its square: 8,000 of them.
+awk 'BEGIN {
+    print "{ lambda ; v0:f32[8]. let"
+    for (i = 0; i < 8000; i++)
+        printf "    v%d:f32[8] = scan[_split_transpose=False jaxpr={ lambda ; a:f32[8]. let b:f32[8] = sin a; c:f32[8] = mul b 0.5:f32[]; d:f32[8] = add c 1.0:f32[]; e:f32[8] = tanh d in (e,) } length=1000 linear=(False,) num_carry=1 num_consts=0 reverse=False unroll=1] v%d\n", i + 1, i
+    print "  in (v8000,) }"
+}' >"$work/loops.jaxpr"
+expect 0 check "$work/loops.jaxpr" --memory 600MiB
