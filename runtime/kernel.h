@@ -100,6 +100,9 @@ jx_slot jx_plan_dense(jx_planner *p, const jx_slot *slot);
 /* The same elements as another stored dtype (a conversion by the semantics of
  * convert_element_type). */
 jx_slot jx_plan_convert(jx_planner *p, const jx_slot *slot, jx_dtype stored);
+/* The same of what is read several times: what was made of a small input or constant in this
+ * block is taken again. */
+jx_slot jx_plan_converted(jx_planner *p, const jx_slot *slot, jx_dtype stored);
 
 /* Appends an operation; `data` is copied (NULL with size 0). */
 void jx_plan_op(jx_planner *p, jx_kernel *kernel, const void *data,

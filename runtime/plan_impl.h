@@ -142,6 +142,12 @@ struct jx_plan {
     struct jx_host_op *host; /* operations that a host runs (host.h) */
 };
 
+/* What an input or a constant is in another dtype. */
+typedef struct jx_converted {
+    int block;
+    jx_slot from, to;
+} jx_converted;
+
 struct jx_planner {
     jx_plan *plan;
     jx_arena *arena; /* the plan's */
@@ -153,6 +159,7 @@ struct jx_planner {
     JX_VEC(jx_unit) units;
     JX_VEC(int) order; /* of units, callees first */
     jx_growth growth;
+    JX_VEC(jx_converted) converted; /* small ones, for those who read them again */
     int *units_of;   /* by number of the jaxpr: the first of its units, or 0 */
     int64_t special; /* equations that units for special operands may add */
     int block; /* where operations go */

@@ -565,6 +565,34 @@ jx_slot jx_plan_convert(jx_planner *p, const jx_slot *slot, jx_dtype stored)
     return to;
 }
 
+static bool is_same_window(const jx_slot *a, const jx_slot *b)
+{
+    size_t bytes = (size_t)a->rank * sizeof(int64_t);
+
+    return a->buffer == b->buffer && a->offset == b->offset && a->dtype == b->dtype &&
+           a->rank == b->rank && !memcmp(a->shape, b->shape, bytes) &&
+           !memcmp(a->strides, b->strides, bytes);
+}
+
+jx_slot jx_plan_converted(jx_planner *p, const jx_slot *slot, jx_dtype stored)
+{
+    enum { MOST_ELEMENTS = 1 << 17, MOST_KEPT = 64 };
+    jx_mem_kind kind = slot->buffer < 0 ? JX_MEM_TEMP : p->mems.at[slot->buffer].kind;
+    jx_converted made = {.block = p->block, .from = *slot};
+
+    if (slot->dtype == stored || (kind != JX_MEM_IN && kind != JX_MEM_CONST) ||
+        jx_slot_count(slot) > MOST_ELEMENTS)
+        return jx_plan_convert(p, slot, stored);
+    for (size_t i = 0; i < p->converted.count; i++)
+        if (p->converted.at[i].block == p->block && p->converted.at[i].to.dtype == stored &&
+            is_same_window(&p->converted.at[i].from, slot))
+            return p->converted.at[i].to;
+    made.to = jx_plan_convert(p, slot, stored);
+    if (p->converted.count < MOST_KEPT)
+        JX_PUSH(p->arena, &p->converted, made);
+    return made.to;
+}
+
 jx_slot jx_plan_moving(jx_planner *p, const jx_slot *whole)
 {
     jx_slot slot = {.dtype = whole->dtype, .rank = whole->rank - 1};

@@ -179,7 +179,7 @@ static operand prepare(jx_planner *p, const jx_slot *in, jx_dtype dtype,
 {
     operand o = {0};
     int axes[JX_MAX_RANK], order[JX_MAX_RANK], n;
-    jx_slot slot = in->dtype == dtype ? *in : jx_plan_convert(p, in, dtype);
+    jx_slot slot = jx_plan_converted(p, in, dtype);
     int nfree = slot.rank - batch->count - contracting->count;
 
     o.nbatch = batch->count;

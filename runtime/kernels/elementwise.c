@@ -205,7 +205,7 @@ bool jx_plan_elementwise(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
 
     if (eqn->prim->id == JX_PRIM_polynomial)
         return jx_plan_polynomial(p, eqn, ins, outs);
-    outs[0] = m.out = jx_plan_output(p, eqn, 0);
+    m.out = jx_plan_output(p, eqn, 0);
     if (!jx_make_begin(&m, eqn->nins + JX_COMPOSED_NUMBERS) || !values)
         return jx_make_end(&m, -1);
     for (int i = 0; i < eqn->nins; i++) {
@@ -215,7 +215,9 @@ bool jx_plan_elementwise(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
     }
     if (!p->failed)
         result = compute(&m, values);
-    return jx_make_end(&m, result);
+    result = jx_make_end(&m, result);
+    outs[0] = m.out;
+    return result;
 }
 
 jx_slot jx_plan_combine(jx_planner *p, jx_prim_id prim, const jx_slot *a,

@@ -68,7 +68,8 @@ int jx_make_instr(jx_maker *m, jx_tile *tile, const void *param, jx_dtype out,
  * to go on with. */
 int jx_make_noise(jx_maker *m, jx_tile *tile, jx_dtype dtype, int made, int nins,
                   const int *ins);
-/* The value is the output; plans the region, unless planning has failed. */
+/* The value is the output, which then lies as `out` says; plans the region, unless planning has
+ * failed. */
 bool jx_make_end(jx_maker *m, int result);
 
 /* Primitives that JAX makes of a few others: the result, from the operand. */

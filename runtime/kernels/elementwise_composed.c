@@ -167,6 +167,6 @@ bool jx_plan_polynomial(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
         begun = true;
         n -= most;
     }
-    outs[0] = out;
+    outs[0] = m.out;
     return true;
 }

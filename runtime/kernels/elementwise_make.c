@@ -48,13 +48,85 @@ int jx_make_operand(jx_maker *m, const jx_slot *slot)
     return jx_region_input(m->p->arena, m->region, slot->dtype);
 }
 
+/* ---- in which order elements are taken */
+
+static bool is_one_element(const jx_slot *slot)
+{
+    for (int k = 0; k < slot->rank; k++)
+        if (slot->shape[k] > 1 && slot->strides[k])
+            return false;
+    return true;
+}
+
+/* The axes in the order in which a dense slot has them in memory, the longest step first. */
+static void order_of(const jx_slot *slot, int *axes)
+{
+    for (int n = 0; n < slot->rank; n++) {
+        int at = n;
+        for (; at > 0 && slot->shape[n] > 1 && slot->strides[axes[at - 1]] < slot->strides[n]; at--)
+            axes[at] = axes[at - 1];
+        axes[at] = n;
+    }
+}
+
+static jx_slot in_order(const jx_slot *slot, const int *axes)
+{
+    jx_slot to = *slot;
+
+    for (int k = 0; k < slot->rank; k++) {
+        to.shape[k] = slot->shape[axes[k]];
+        to.strides[k] = slot->strides[axes[k]];
+    }
+    return to;
+}
+
+/* Several operands that all lie in one other order, as products do that are only there to be
+ * transposed: then they are taken as they lie, and so does the result. */
+static bool lie_otherwise(const jx_maker *m, int *axes)
+{
+    int arrays = 0;
+
+    for (int i = 0; i < m->noperands; i++) {
+        const jx_slot *slot = &m->operands[i];
+        jx_slot turned;
+        if (is_one_element(slot))
+            continue;
+        if (!arrays++)
+            order_of(slot, axes);
+        turned = in_order(slot, axes);
+        if (jx_slot_is_dense(slot) || !jx_slot_is_dense(&turned))
+            return false;
+    }
+    return arrays > 1;
+}
+
+static void plan(jx_maker *m)
+{
+    int axes[JX_MAX_RANK];
+    jx_slot out = m->out;
+
+    if (!lie_otherwise(m, axes)) {
+        jx_plan_region(m->p, m->region, m->noperands, m->operands, &m->out);
+        return;
+    }
+    for (int i = 0; i < m->noperands; i++)
+        m->operands[i] = in_order(&m->operands[i], axes);
+    out = in_order(&m->out, axes);
+    for (int k = out.rank - 1, step = 0; k >= 0; k--, step++)
+        out.strides[k] = step ? out.strides[k + 1] * out.shape[k + 1]
+                              : (int64_t)jx_dtype_of(out.dtype)->bytes;
+    jx_plan_region(m->p, m->region, m->noperands, m->operands, &out);
+    for (int k = 0; k < out.rank; k++)
+        m->out.strides[axes[k]] = out.strides[k];
+}
+
 bool jx_make_end(jx_maker *m, int result)
 {
     if (!m->p->failed && result >= 0)
         result = jx_make_convert(m, result, m->out.dtype);
     if (!m->p->failed && result >= 0) {
         jx_region_output(m->p->arena, m->region, result);
-        jx_plan_region(m->p, m->region, m->noperands, m->operands, &m->out);
+        plan(m);
     }
     free(m->operands);
     m->operands = NULL;

@@ -71,3 +71,57 @@ for as in flat claims plan; do
     holds cmp -s "$work/once" "$work/again"
     holds test -s "$work/once"
 done
+
+# What all operands have transposed is computed as they lie; of parts of arrays, and of operands
+# that lie in several orders, it is not.
+other_order() { # name, what is computed of a, b and their transposes x and y; with results in `c`
+    cat >"$work/$1.jaxpr" <<END
+{ lambda ; a:f32[5,7,3] b:f32[5,7,3] k:bool[5,7,3]. let
+    x:f32[3,7,5] = transpose[permutation=(2, 1, 0)] a
+    y:f32[3,7,5] = transpose[permutation=(2, 1, 0)] b
+    z:f32[3,5,7] = transpose[permutation=(2, 0, 1)] b
+    m:bool[3,7,5] = transpose[permutation=(2, 1, 0)] k
+    $2
+  in (c,) }
+END
+    expect 0 run "$work/$1.jaxpr" --fill random:5 --outputs "$work/$1.npz"
+}
+other_order turned 'd:f32[3,7,5] = mul x y
+    e:f32[3,7,5] = add d y
+    f:f32[3,7,5] = select_n m e x
+    c:f32[5,7,3] = transpose[permutation=(2, 1, 0)] f'
+expect 0 show --as plan "$work/turned.jaxpr"
+holds test "$(grep -c ' by ' "$work/out")" = 0
+other_order straight 'd:f32[5,7,3] = mul a b
+    e:f32[5,7,3] = add d b
+    c:f32[5,7,3] = select_n k e a'
+expect 0 run "$work/turned.jaxpr" --fill random:5 --expect "$work/straight.npz" --bits
+other_order mixed 'd:f32[3,7,5] = mul x y
+    w:f32[3,7,5] = transpose[permutation=(0, 2, 1)] z
+    e:f32[3,7,5] = add d w
+    f:f32[3,2,5] = slice[limit_indices=(3, 4, 5) start_indices=(0, 2, 0) strides=None] e
+    g:f32[3,2,5] = slice[limit_indices=(3, 4, 5) start_indices=(0, 2, 0) strides=None] y
+    c:f32[3,2,5] = sub f g'
+other_order plain 'd:f32[5,7,3] = mul a b
+    e:f32[5,7,3] = add d b
+    f:f32[5,7,3] = sub e b
+    g:f32[3,7,5] = transpose[permutation=(2, 1, 0)] f
+    c:f32[3,2,5] = slice[limit_indices=(3, 4, 5) start_indices=(0, 2, 0) strides=None] g'
+expect 0 run "$work/mixed.jaxpr" --fill random:5 --expect "$work/plain.npz" --bits
+other_order whole 'd:f32[3,7,5] = mul x y
+    c:f32[3,7,5] = add d 1.0:f32[]'
+other_order after 'd:f32[5,7,3] = mul a b
+    e:f32[5,7,3] = add d 1.0:f32[]
+    c:f32[3,7,5] = transpose[permutation=(2, 1, 0)] e'
+expect 0 run "$work/whole.jaxpr" --fill random:5 --expect "$work/after.npz" --bits
+
+# What is read several times in another dtype is converted once.
+cat >"$work/converted.jaxpr" <<'END'
+{ lambda ; w:f32[32,32] x:f32[4,32]. let
+    a:f32[4,32] = dot_general[dimension_numbers=(([1], [0]), ([], [])) preferred_element_type=float32] x w
+    b:f32[4,32] = dot_general[dimension_numbers=(([1], [0]), ([], [])) preferred_element_type=float32] a w
+    c:f32[4,32] = dot_general[dimension_numbers=(([1], [0]), ([], [])) preferred_element_type=float32] b w
+  in (c,) }
+END
+expect 0 show --as plan "$work/converted.jaxpr"
+holds test "$(grep -c 'f64\[32,32\] = ' "$work/out")" = 1
