@@ -1,6 +1,7 @@
 /* jaxvet.c - the command: finds the subcommand and hands over. */
 #include "reports/commands/commands.h"
 #include "reports/pipeline/versions.h"
+#include "runtime/blas.h"
 
 #include <limits.h>
 #include <signal.h>
@@ -47,6 +48,7 @@ int main(int argc, char **argv)
 
     signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is told like a full disk */
     fix_solver();
+    jx_blas_without_threads();
     if (argc < 2) {
         help->run(0, NULL);
         return JX_EXIT_USAGE;

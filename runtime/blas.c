@@ -71,6 +71,11 @@ static void *load(void)
     return library;
 }
 
+void jx_blas_without_threads(void)
+{
+    setenv("OPENBLAS_NUM_THREADS", "1", 1);
+}
+
 /* By one thread at a time: none may have it before it is ready. */
 static void *load_once(void)
 {

@@ -16,6 +16,10 @@
 
 typedef void jx_blas_fn(void);
 
+/* For a process that has no other thread yet, and will load the library itself: none is started
+ * then, each of which would look out for work for some 20 ms of processor time. */
+void jx_blas_without_threads(void);
+
 /* The routine of that Fortran name ("sgemm_"), or NULL with *why (static
  * text). */
 jx_blas_fn *jx_blas_find(const char *name, const char **why);
