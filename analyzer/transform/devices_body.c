@@ -9,6 +9,7 @@
 #include "analyzer/custom_calls.h"
 #include "frontend/base/assert.h"
 #include "frontend/ir/build_math.h"
+#include "frontend/ir/effects.h"
 #include "frontend/ir/mesh.h"
 #include "jaxvet.h"
 
@@ -16,8 +17,9 @@
 
 enum { MOST_DEPTH = 200, MOST_EQUATIONS = 1 << 20, MOST_RANK = 32 };
 
-/* What a jaxpr, or what it calls, holds: some of these. */
-enum { NOT_KNOWN = 0, KNOWN = 1, COLLECTIVE = 2, HOST_CALL = 4 };
+/* What a jaxpr, or what it calls, holds: some of these (OWN: something that does more than to
+ * give what follows from its operands). */
+enum { NOT_KNOWN = 0, KNOWN = 1, COLLECTIVE = 2, HOST_CALL = 4, OWN = 8 };
 
 /* ---- values and equations */
 
@@ -116,47 +118,6 @@ int64_t jx_devices_size(jx_devices *s, const jx_aval *aval, int64_t axis)
     return size;
 }
 
-jx_atom jx_devices_part(jx_devices_body *m, jx_atom from, int64_t axis,
-                        int64_t index, int64_t count)
-{
-    jx_devices *s = m->s;
-    int64_t size = s->failed ? 0 : jx_devices_size(s, jx_atom_aval(from), axis);
-
-    if (count == 1 || s->failed)
-        return from;
-    if (count < 1 || size % count != 0) {
-        jx_devices_fail(
-            s, "an axis can't be cut into equal parts for the devices");
-        return from;
-    }
-    size /= count;
-    if (!jx_devices_room(s))
-        return from;
-    from = jx_build_slice(&m->body, from, (int)axis,
-                          jx_body_int(&m->body, index * size),
-                          jx_body_int(&m->body, (index + 1) * size));
-    if (!jx_is_made(from) && !s->failed)
-        jx_devices_starved(s);
-    return from;
-}
-
-jx_atom jx_devices_joined(jx_devices_body *m, int count, const jx_atom *parts,
-                          int64_t axis)
-{
-    jx_devices *s = m->s;
-    jx_atom made = {NULL, NULL};
-
-    if (count == 1 || s->failed)
-        return parts[0];
-    for (int i = 0; i < count && !s->failed; i++)
-        jx_devices_size(s, jx_atom_aval(parts[i]), axis);
-    if (!s->failed && jx_devices_room(s))
-        made = jx_build_concatenate(&m->body, count, parts, (int)axis);
-    if (!jx_is_made(made) && !s->failed)
-        jx_devices_starved(s);
-    return made;
-}
-
 /* ---- the body, device by device ---- */
 
 bool jx_is_spread(const jx_eqn *eqn)
@@ -196,9 +157,12 @@ static int eqn_holds(jx_devices *s, const jx_eqn *eqn, int depth)
 
     if (host_target(eqn))
         found |= HOST_CALL;
+    if (jx_eqn_acts(eqn) || jx_eqn_is_unknown(eqn) || jx_eqn_calls_back(eqn) ||
+        eqn->prim->id == JX_PRIM_rng_uniform || eqn->prim->id == JX_PRIM_stablehlo_rng)
+        found |= OWN;
     for (int i = 0; i < eqn->nparams; i++)
         found |= value_holds(s, eqn->params[i].value, depth);
-    return found & (COLLECTIVE | HOST_CALL);
+    return found & (COLLECTIVE | HOST_CALL | OWN);
 }
 
 bool jx_devices_hold(jx_devices *s, const jx_eqn *eqn, int depth)
@@ -220,17 +184,23 @@ static int jaxpr_holds(jx_devices *s, const jx_jaxpr *jaxpr, int depth)
     return s->holds[jaxpr->id];
 }
 
-/* Each device does it on its own. */
+/* Each device does it on its own; those that have the same operands, once. */
 static bool local(jx_devices_body *m, const jx_eqn *eqn,
                   const jx_device_atoms *ins, const jx_device_atoms *outs)
 {
-    for (int t = 0; t < m->s->team.count; t++) {
-        int d = m->s->team.at[t];
-        if (!jx_devices_like(m, eqn, jx_device_row(ins, d),
-                             jx_device_row(outs, d)))
+    jx_devices *s = m->s;
+    bool own = s->team.count == 1 || eqn_holds(s, eqn, 0) & (HOST_CALL | OWN);
+    const int *like = own ? NULL : jx_devices_alike(s, ins);
+
+    for (int t = 0; t < s->team.count && !s->failed; t++) {
+        int d = s->team.at[t];
+        if (like && like[d] != d)
+            memcpy(jx_device_row(outs, d), jx_device_row(outs, like[d]),
+                   (size_t)eqn->nouts * sizeof(jx_atom));
+        else if (!jx_devices_like(m, eqn, jx_device_row(ins, d), jx_device_row(outs, d)))
             return false;
     }
-    return jx_devices_change_local(m, eqn, ins, outs);
+    return !s->failed && jx_devices_change_local(m, eqn, ins, outs);
 }
 
 /* ---- arrays and the parts that devices have ---- */
@@ -742,7 +712,7 @@ static bool expand_eqn(jx_devices_body *m, const jx_jaxpr *in,
             jx_device_row(&ins, d)[i] = found(m, values, d, eqn->ins[i]);
     m->body.place = (jx_place){eqn->stack, eqn->name_stack, eqn->ctx};
     if (!(eqn->prim->id == JX_PRIM_pvary ? pass_on
-          : eqn_holds(s, eqn, 0) || jx_devices_outlives(s, eqn)
+          : eqn_holds(s, eqn, 0) & (COLLECTIVE | HOST_CALL) || jx_devices_outlives(s, eqn)
               ? together
               : local)(m, eqn, &ins, &outs))
         return false;

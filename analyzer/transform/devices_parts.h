@@ -1,7 +1,7 @@
 /* devices_parts.h - a computation in the making that is written out for many devices;
  * shared by devices.c (programs), devices_body.c (the body and its arrays),
- * devices_collectives.c, devices_steps.c (loops, branches and calls) and
- * devices_teams.c (who goes on in step).
+ * devices_once.c (what is there once), devices_collectives.c, devices_steps.c (loops, branches
+ * and calls) and devices_teams.c (who goes on in step).
  *
  * A function that returns false, or no atom, has said why, and `failed` is set. */
 #ifndef JX_DEVICES_PARTS_H
@@ -59,6 +59,7 @@ typedef struct jx_devices {
     int equations, depth;
     JX_VEC(jx_team_callee) callees;
     jx_device_change change;
+    jx_intern parts; /* of arrays, that are known */
     bool pairs; /* somebody asks for copies: */
     JX_VEC(jx_device_copy) copies; /* of results of the entry's computations */
     bool failed;
@@ -100,15 +101,19 @@ bool jx_devices_emit(jx_devices_body *m, const jx_prim *prim, jx_params *params,
                      const jx_aval *const *avals, jx_atom *outs);
 /* A size of an axis, which has to be a number; else it fails. */
 int64_t jx_devices_size(jx_devices *s, const jx_aval *aval, int64_t axis);
-/* Part `index` of `count` equal ones along an axis. */
-jx_atom jx_devices_part(jx_devices_body *m, jx_atom from, int64_t axis,
-                        int64_t index, int64_t count);
-jx_atom jx_devices_joined(jx_devices_body *m, int count, const jx_atom *parts,
-                          int64_t axis);
 /* With an axis of size 1 more (more > 0), or without it. */
 jx_atom jx_devices_with_axis(jx_devices_body *m, jx_atom a, int64_t axis, int more);
 const jx_jaxpr *jx_devices_finish(jx_devices_body *m, int nouts,
                                   const jx_atom *outs, const char *function);
+
+/* ---- what is there once (devices_once.c) ---- */
+
+/* Part `index` of `count` equal ones along an axis. */
+jx_atom jx_devices_part(jx_devices_body *m, jx_atom from, int64_t axis, int64_t index,
+                        int64_t count);
+jx_atom jx_devices_joined(jx_devices_body *m, int count, const jx_atom *parts, int64_t axis);
+/* For each device of the team the first that has the same values; NULL, told. */
+int *jx_devices_alike(jx_devices *s, const jx_device_atoms *values);
 
 /* ---- what one device does alone (devices_plain.c): the types of a shard_map say over
  * which axes values vary, of which nothing is left */

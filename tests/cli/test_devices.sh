@@ -30,6 +30,34 @@ same "$work/neg.jaxpr" 8
 holds test "$(grep -c ' neg ' "$work/out.jaxpr")" = 8
 same tests/fuzz/fuzz_bytecode/sharded.mlirbc 8
 
+# Devices with the same operands have one result, and what one computation leaves on its devices
+# the next one finds there: nothing is put together to be cut again.
+cat >"$work/once.jaxpr" <<'END'
+{ lambda ; a:f32[8,6]. let
+    b:f32[8,6] = sdy.manual_computation[
+      in_shardings=((('x',), ()),)
+      jaxpr={ lambda ; c:f32[2,6]. let d:f32[2,6] = neg c in (d,) }
+      manual_axes=('x', 'y')
+      mesh=Mesh('x': 4, 'y': 2)
+      out_shardings=((('x',), ()),)
+    ] a
+    e:f32[8,6] = sdy.manual_computation[
+      in_shardings=((('x',), ()),)
+      jaxpr={ lambda ; f:f32[2,6]. let g:f32[2,6] = sin f in (g,) }
+      manual_axes=('x', 'y')
+      mesh=Mesh('x': 4, 'y': 2)
+      out_shardings=((('x',), ()),)
+    ] b
+  in (e,) }
+END
+same "$work/once.jaxpr" 8
+for name in neg sin slice; do
+    holds test "$(grep -c " $name[ [].*" "$work/out.jaxpr")" = 4
+done
+sed 's/ neg c/ rng_uniform[shape=(2, 6)] 0.0:f32[] 1.0:f32[]/' "$work/once.jaxpr" >"$work/drawn.jaxpr"
+expect 0 show "$work/drawn.jaxpr" --transform devices:8
+holds test "$(grep -c ' rng_uniform' "$work/out")" = 8
+
 # A loop in step, a branch by groups, in a computation that a branch runs.
 cat >"$work/loop.mlir" <<'END'
 module {
