@@ -38,7 +38,7 @@ static bool is_number(const simplifier *s, jx_atom atom, double *value)
 {
     for (int depth = 0; atom.var && depth < MOST_DEPTH; depth++) {
         const jx_eqn *eqn = jx_map_get(&s->made, atom.var);
-        if (!eqn || (eqn->prim->id != JX_PRIM_broadcast_in_dim && eqn->prim->id != JX_PRIM_reshape))
+        if (!eqn || !jx_prim_rearranges(eqn->prim->id))
             return false;
         atom = eqn->ins[0];
     }

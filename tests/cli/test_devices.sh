@@ -376,3 +376,12 @@ between "P('i')" 2,8 >"$work/same.jaxpr"
 expect 0 info "$work/same.jaxpr"
 # shellcheck disable=SC2016 # the words of the inner shell
 holds sh -c '! grep -q resharding "$1"' - "$work/out"
+
+# What inputs do to a program of many devices is what they do to the one of one device.
+expect 0 check tests/rules/MSH020_passes.mlir
+prints '^warning\[NUM001\] domain: div of 0 and 0 gives NaN$'
+prints 'output 0 is not finite with args\[0\] = 0'
+# What is beyond a device's part is said once.
+expect 1 check --trust-embedded tests/rules/MSH016_fails.json.gz
+prints '^error\[MSH016\]'
+holds test -z "$(grep IDX002 "$work/out")"

@@ -125,3 +125,15 @@ for name in mlp_flax least_squares.0 fixed_point_rule scan_rnn log_densities; do
     expect 0 show "$data/$name.json.gz" --transform flat
     holds sh -c "! grep -qE '= (jit|pjit|remat2|checkpoint|custom_j?vjp_call|custom_jvp_call)\[' '$work/out'"
 done
+
+# A number stays one in whatever shape: XLA takes x / 4 / 8 for products, and no quotient moves.
+cat >"$work/numbers.jaxpr" <<'END'
+{ lambda ; a:f32[]. let
+    b:f32[1] = broadcast_in_dim[broadcast_dimensions=() shape=(1,) sharding=None] 4.0:f32[]
+    c:f32[] = squeeze[dimensions=(0,)] b
+    d:f32[] = div a c
+    e:f32[] = div d 8.0:f32[]
+  in (e,) }
+END
+expect 0 show "$work/numbers.jaxpr" --transform xla
+holds test -z "$(grep ' div ' "$work/out")"
