@@ -97,6 +97,8 @@ static jx_extent input_extent(const jx_valuing *in, int input,
                 is, jx_extent_between(end_of(in, &range->lo, true),
                                       end_of(in, &range->hi, false)));
     }
+    if (jx_dtype_is_float(aval->dtype))
+        is = jx_extent_meet(is, jx_extent_between(-in->largest, in->largest));
     return jx_extent_knows(aval->dtype) ? jx_extent_settle(&how, is) : is;
 }
 
@@ -310,6 +312,11 @@ bool jx_valuing_run(jx_valuing *in, const jx_closed *closed,
 
 jx_extents *jx_program_extents(jx_program *program, jx_semantics semantics)
 {
+    return jx_program_extents_within(program, semantics, INFINITY);
+}
+
+jx_extents *jx_program_extents_within(jx_program *program, jx_semantics semantics, double largest)
+{
     jx_arena *arena = program->ctx->arena;
     const jx_jaxpr *entry = program->entry.jaxpr;
     jx_extents *to = JX_NEW(arena, jx_extents);
@@ -321,6 +328,7 @@ jx_extents *jx_program_extents(jx_program *program, jx_semantics semantics)
     jx_valuing in = {.program = program,
                      .to = to,
                      .semantics = semantics,
+                     .largest = largest,
                      .recording = true};
     jx_known *outs = ins ? ins + entry->nins : NULL;
 

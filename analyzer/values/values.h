@@ -59,5 +59,8 @@ enum { JX_EXTENTS_BUDGET = 1000000 };
 /* In the program's arena, of a program without calls (analyzer/transform/inline.h); what
  * is a call all the same is walked where it stands.  NULL without memory. */
 jx_extents *jx_program_extents(jx_program *program, jx_semantics semantics);
+/* The same where no float that is given has a larger magnitude, either. */
+jx_extents *jx_program_extents_within(jx_program *program, jx_semantics semantics,
+                                      double largest);
 
 #endif

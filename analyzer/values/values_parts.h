@@ -39,6 +39,7 @@ typedef struct jx_valuing {
     jx_program *program;
     jx_extents *to;
     jx_semantics semantics;
+    double largest; /* magnitude of floats that are given */
     JX_VEC(jx_made) made;
     int *heads; /* by hash, a power of two of them */
     size_t nheads;

@@ -384,6 +384,26 @@ static int64_t size_of(const jx_slot *slot, int64_t axis)
     return axis < slot->rank ? slot->shape[axis] : 1;
 }
 
+int jx_watched_indices(const jx_eqn *eqn, int *count)
+{
+    *count = 0;
+    switch (eqn->prim->id) {
+    case JX_PRIM_select_n: /* which may be an index that counts from the end */
+        *count = jx_dtype_is_integer(jx_atom_aval(eqn->ins[eqn->nins - 1])->dtype) ? eqn->nins : 0;
+        return 0;
+    case JX_PRIM_dynamic_slice: *count = eqn->nins - 1; return 1;
+    case JX_PRIM_dynamic_update_slice: *count = eqn->nins - 2; return 2;
+    case JX_PRIM_gather:
+    case JX_PRIM_scatter:
+    case JX_PRIM_scatter_add:
+    case JX_PRIM_scatter_sub:
+    case JX_PRIM_scatter_mul:
+    case JX_PRIM_scatter_min:
+    case JX_PRIM_scatter_max: *count = 1; return 1;
+    default: return 0;
+    }
+}
+
 static bool describe(indexed *d, const jx_eqn *eqn, const jx_slot *ins)
 {
     switch (eqn->prim->id) {

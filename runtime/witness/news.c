@@ -81,16 +81,19 @@ static bool has_value(jx_hunt *h, int out, int nothers, const jx_eqn *const *oth
 }
 
 /* An output misses a value.  Nothing in double is worse than finite, so that excuses change
- * nothing there; where something is, that is not known. */
+ * nothing there; where something is, that is not known, nor asked again. */
 static bool misses(jx_hunt *h)
 {
+    if (h->wide_spoiled)
+        return true;
     if (!open_wide(h))
         return false;
     *h->wide_watch = (jx_watch){0};
     jx_hunt_hand_over(h, &h->wide);
     if (!jx_hunt_spend(h, &h->wide))
         return false;
-    if (h->wide_watch->nroots || h->wide_watch->nan.eqn)
+    h->wide_spoiled = h->wide_watch->nroots || h->wide_watch->nan.eqn;
+    if (h->wide_spoiled)
         return true;
     for (int i = 0; i < h->run.nouts; i++) {
         const jx_port *port = jx_plan_out(h->run.plan, i);
@@ -216,7 +219,7 @@ bool jx_hunt_is_news(jx_hunt *h, const jx_unfinite *root, jx_code code, int out,
 /* More is finite once zeros that a choice made stay zeros. */
 static bool is_mended_by_zeros(jx_hunt *h)
 {
-    int64_t before = jx_hunt_count_bad(h);
+    int64_t before = h->nabsorbing ? jx_hunt_count_bad(h) : 0;
 
     return h->nabsorbing && jx_hunt_run(h, true, 0, NULL) && jx_hunt_count_bad(h) < before;
 }

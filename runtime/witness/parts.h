@@ -26,6 +26,10 @@ typedef struct jx_plain {
     bool degenerate; /* elements are equal that need not be */
 } jx_plain;
 
+/* Magnitudes of inputs for which all outputs may be proved to be finite (glance.c). */
+enum { JX_TAME = 2 };
+typedef enum jx_tameness { JX_TAME_NOT_ASKED = 0, JX_TAME_NO, JX_TAME_YES } jx_tameness;
+
 typedef struct jx_hunt {
     jx_program *program;
     const jx_typed *typed;
@@ -35,9 +39,13 @@ typedef struct jx_hunt {
     jx_callee glance; /* the same without a watch, if all that a run may show is in its outputs;
                          it takes the inputs of `run` */
     bool glanced; /* the last run was of that one: the watch tells of one before */
+    bool glances; /* it may be opened */
+    int clear, shown; /* of its runs those that did not show anything, those that did */
+    bool unseen;  /* what any run makes of its indices, which are the same in all */
     jx_callee wide; /* the same in double; opened when it is asked for */
     jx_watch *wide_watch;
     bool wide_failed;
+    bool wide_spoiled; /* something is not finite there, either */
     jx_origins origins;
     bool edged;     /* it has functions that end at 1: arccos, artanh */
     bool decomposes; /* it decomposes matrices, or solves with them */
@@ -49,6 +57,8 @@ typedef struct jx_hunt {
     const jx_eqn *spoiled; /* runs change what it takes from outside, or all */
     bool spoiled_whole;
     jx_plain plain; /* the inputs that are filled in now */
+    double largest; /* magnitude of their floats; infinite: not known */
+    jx_tameness tame[JX_TAME];
     jx_held *held; /* per input */
     int nroots; /* of the last run without any excuse */
     jx_unfinite roots[JX_WATCHED_ROOTS];
@@ -118,6 +128,12 @@ void jx_hunt_look_at_uses(jx_hunt *h);
 /* witness.c: runs it with these excused; the first output that is not finite, or -1. */
 bool jx_hunt_run(jx_hunt *h, bool absorbing, int nexcused, const jx_eqn *const *excused);
 int jx_hunt_bad_output(const jx_hunt *h);
+int jx_callee_bad_output(const jx_callee *f);
+/* glance.c: a run that nobody watches takes a fraction of the time, and most points show
+ * nothing; for small numbers that may be proved.  Where a run takes longer than the plan of one,
+ * and shows nothing but its outputs: what is missing without it is time alone. */
+void jx_hunt_look_at_glances(jx_hunt *h);
+bool jx_hunt_is_finite_at_a_glance(jx_hunt *h);
 /* witness.c: elements of its outputs that are not finite; those that are no number count
  * twice. */
 int64_t jx_hunt_count_bad(const jx_hunt *h);

@@ -4,7 +4,7 @@
 #include "runtime/elementwise.h"
 
 #include <math.h>
-#include <stdlib.h>
+#include <string.h>
 
 typedef enum fill {
     CONSTANT, /* `scale` everywhere */
@@ -46,7 +46,7 @@ static const struct way {
 
 enum { NWAYS = sizeof ways / sizeof *ways, ROUNDED = 12 };
 /* So many numbers are drawn, and come again: a prime, so that rows differ. */
-enum { DRAWN = 4093 };
+enum { DRAWN = 1021 };
 
 /* Where a function ends at 1, as arccos does, and what is computed may round beyond it. */
 static const struct way edge = {NORMAL, .3, ANY, true, {true, false, false, true}};
@@ -98,30 +98,48 @@ static double drawn(jx_rng *rng, const jx_port *port, const struct way *way, int
     }
 }
 
+/* How many elements are drawn; those behind them are the same again. */
+static int64_t period_of(const struct way *way, int64_t count)
+{
+    bool again = way->fill != ROWS && way->fill != SOLVABLE;
+
+    return again && count > DRAWN ? DRAWN : count;
+}
+
+/* The first `period` elements, again and again. */
+static void repeat(const jx_port *port, void *data, int64_t period)
+{
+    size_t size = jx_dtype_of(port->dtype)->bytes;
+
+    for (int64_t done = period; done < port->count;) {
+        int64_t n = port->count - done < done ? port->count - done : done;
+        memcpy((char *)data + (size_t)done * size, data, (size_t)n * size);
+        done += n;
+    }
+}
+
 static void fill_input(jx_hunt *h, int input, const struct way *way, jx_rng *rng)
 {
     const jx_port *port = jx_plan_in(h->run.plan, input);
     jx_held *held = &h->held[input];
     bool beyond = way->whole == BEYOND && held->indexes;
     int64_t columns = port->rank ? port->shape[port->rank - 1] : 1;
-    double *to = malloc((size_t)(port->count + 1) * sizeof *to), row = 0;
+    int64_t period = period_of(way, port->count);
+    double piece[DRAWN], row = 0;
 
-    for (int64_t i = 0; to && i < port->count; i++) {
-        if (i >= DRAWN && way->fill != ROWS && way->fill != SOLVABLE) {
-            to[i] = to[i - DRAWN];
-            continue;
+    for (int64_t at = 0; at < period; at += DRAWN) {
+        int64_t n = period - at < DRAWN ? period - at : DRAWN;
+        for (int64_t k = 0, i = at; k < n; k++, i++) {
+            if (i % columns == 0)
+                row = way->scale * large_in(port->dtype) * fabs(jx_rng_normal(rng));
+            piece[k] = held->whole ? drawn_whole(rng, held, way->whole)
+                                   : drawn(rng, port, way, i, row, held->weight);
         }
-        if (i % columns == 0)
-            row = way->scale * large_in(port->dtype) * fabs(jx_rng_normal(rng));
-        to[i] = held->whole ? drawn_whole(rng, held, way->whole) : drawn(rng, port, way, i, row, held->weight);
+        held->hi += beyond;
+        jx_hunt_put(h, input, at, piece, n);
+        held->hi -= beyond;
     }
-    held->hi += beyond;
-    if (to)
-        jx_hunt_put(h, input, 0, to, port->count);
-    else
-        jx_starved(h->program->ctx);
-    held->hi -= beyond;
-    free(to);
+    repeat(port, h->run.in[input], period);
 }
 
 static void fill_all(jx_hunt *h, const struct way *way)
@@ -129,6 +147,7 @@ static void fill_all(jx_hunt *h, const struct way *way)
     jx_rng alike = {jx_rng_next(&h->rng)};
 
     h->plain = way->plain;
+    h->largest = 0;
     for (int i = 0; i < h->run.nins; i++) {
         jx_rng same = alike;
         if (!h->held[i].open)

@@ -59,8 +59,11 @@ void jx_hunt_put(jx_hunt *h, int input, int64_t at, const double *from, int64_t 
 
     for (int64_t done = 0; done < count; done += PIECE) {
         int64_t n = count - done < PIECE ? count - done : PIECE;
-        for (int64_t i = 0; i < n; i++)
+        for (int64_t i = 0; i < n; i++) {
             piece[i] = clamped(held, from[done + i]);
+            if (!held->whole && !(fabs(piece[i]) <= h->largest))
+                h->largest = fabs(piece[i]);
+        }
         put(h, input, at + done, piece, n);
     }
 }

@@ -9,6 +9,7 @@
 #include "runtime/tape.h"
 #include "runtime/witness/parts.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,15 +47,19 @@ bool jx_hunt_run(jx_hunt *h, bool absorbing, int nexcused, const jx_eqn *const *
     h->glanced = false;
     if (h->tape)
         jx_tape_rewind(h->tape);
-    if (jx_hunt_spend(h, &h->run))
+    if (jx_hunt_spend(h, &h->run)) {
+        if (h->unseen && jx_hunt_bad_output(h) >= 0)
+            h->shown = INT_MAX; /* and the first at that */
+        h->unseen = false;
         return true;
+    }
     if (h->options->given) /* what is not looked at is not found well */
         jx_fail(h->program->ctx, jx_exec_gave_up(h->run.exec) ? JX_E_LIMIT : JX_E_INPUT,
                 h->program->path, NULL, "%s", jx_exec_error(h->run.exec));
     return false;
 }
 
-static int bad_output(const jx_callee *f)
+int jx_callee_bad_output(const jx_callee *f)
 {
     jx_unfinite found;
 
@@ -67,7 +72,7 @@ static int bad_output(const jx_callee *f)
 /* The first output that is not finite, or -1. */
 int jx_hunt_bad_output(const jx_hunt *h)
 {
-    return bad_output(&h->run);
+    return jx_callee_bad_output(&h->run);
 }
 
 /* Elements of outputs that are not finite; those that are no number count twice. */
@@ -308,30 +313,12 @@ bool jx_hunt_weigh_numbers(jx_hunt *h)
     return true;
 }
 
-/* A run that nobody watches takes a fraction of the time, and most points show nothing. */
-static bool is_finite_at_a_glance(jx_hunt *h)
-{
-    bool is;
-
-    if (!h->glance.plan || h->operations <= 0)
-        return false;
-    jx_exec_limit(h->glance.exec, h->operations);
-    is = jx_exec_run(h->glance.exec, (const void *const *)h->run.in, NULL) &&
-         bad_output(&h->glance) < 0;
-    if (is) {
-        h->glanced = true;
-        h->to->runs++;
-        h->operations -= jx_exec_operations(h->glance.exec) + 1 + h->weight;
-    }
-    return is;
-}
-
 bool jx_hunt_try(jx_hunt *h)
 {
     jx_misuse misuses[JX_WATCHED_ROOTS];
     int nmisuses;
 
-    if (is_finite_at_a_glance(h))
+    if (jx_hunt_is_finite_at_a_glance(h))
         return true;
     if (!jx_hunt_run(h, false, 0, NULL))
         return h->operations > 0;
@@ -492,19 +479,6 @@ static bool begin(jx_hunt *h, const jx_typed *typed, const jx_witness_options *o
     return jx_origins_make(&h->origins, program);
 }
 
-/* Where a run takes longer than the plan of one.  What is missing without it is time alone. */
-static void open_glance(jx_hunt *h)
-{
-    enum { MOST_MEMORY = 1 << 26 };
-    const jx_plan_options how = {.domain = JX_DECLARED, .memory = h->options->memory};
-    bool all_is_shown = !h->watch->indexed || h->options->nseeds;
-
-    if (all_is_shown && h->weight > jx_plan_nops(h->run.plan) &&
-        jx_plan_memory(h->run.plan) <= MOST_MEMORY &&
-        !jx_callee_open(&h->glance, h->typed, &h->program->entry, &how))
-        jx_error_clear(h->program->ctx);
-}
-
 bool jx_witness_search(const jx_typed *typed, const jx_witness_options *options,
                        jx_witnesses *to)
 {
@@ -513,7 +487,7 @@ bool jx_witness_search(const jx_typed *typed, const jx_witness_options *options,
 
     if (held) {
         look_at_cost(&h);
-        open_glance(&h);
+        jx_hunt_look_at_glances(&h);
         jx_hunt_look_backward(&h);
     }
     if (held && options->plain)
