@@ -37,6 +37,18 @@ typedef struct looking {
     JX_VEC(pending) pending; /* claims that may get a fix */
 } looking;
 
+/* Sizes that are numbers are not chosen: how large a run is, others limit. */
+static bool has_sizes(const jx_program *program)
+{
+    int64_t size;
+
+    for (int i = 0; i < program->entry.jaxpr->nins; i++)
+        for (int k = 0; k < jx_input_aval(program, i)->rank; k++)
+            if (!jx_dim_is_int(jx_input_aval(program, i)->shape[k], &size))
+                return true;
+    return program->nscopes > 0;
+}
+
 jx_program *jx_program_at_small_sizes(jx_program *program)
 {
     const jx_jaxpr *entry = program->entry.jaxpr;
@@ -45,6 +57,8 @@ jx_program *jx_program_at_small_sizes(jx_program *program)
     const jx_binding *sizes;
     int n;
 
+    if (!has_sizes(program))
+        return program;
     for (int i = 0; ins && i < entry->nins; i++)
         ins[i] = jx_input_aval(program, i);
     if (!ins || !jx_sample_sizes(program, &like, 0, NULL, &n, &sizes))
