@@ -177,3 +177,19 @@ def test_a_gradient_is_looked_at_within_the_ranges_of_the_function(f):
     x = jax.ShapeDtypeStruct((8,), jnp.float32)
     assert not jaxvet.check(f, ranges={"x": (1, 1000)})(x).findings
     assert jaxvet.check(f, ranges={"x": (0, 1000)})(x).findings
+
+
+def test_what_a_library_does_with_keys_is_its_own_affair(tmp_path, monkeypatch):
+    packages = tmp_path / "site-packages"
+    packages.mkdir()
+    (packages / "noise_of_others.py").write_text(
+        "import jax\n\n\ndef path(k):\n    return jax.random.normal(k) + jax.random.uniform(k)\n")
+    monkeypatch.syspath_prepend(packages)
+    import noise_of_others
+
+    key = jax.eval_shape(lambda: jax.random.key(0))
+    report = jaxvet.check(lambda k: noise_of_others.path(k))(key)
+    assert not report.findings
+    found, = jaxvet.check(
+        lambda k: jax.random.normal(k) + jax.random.uniform(k))(key).findings
+    assert found.code == "RNG001"
