@@ -7,6 +7,8 @@
 #include "analyzer/lint/places.h"
 #include "frontend/ir/params.h"
 
+#include <math.h>
+
 enum { LONG = 128 };
 
 typedef struct sums {
@@ -173,6 +175,87 @@ static void tell_products(sums *s)
         "float32";
 }
 
+/* Updates of more than a size are added to so few places that one of them gets many. */
+static void look_at_scatter(sums *s, const jx_flat_node *node)
+{
+    const jx_aval *to = s->flat->values.at[node->ins[0]].aval,
+                  *updates = s->flat->values.at[node->ins[2]].aval;
+    int64_t places = 1, terms = 1, size;
+
+    if (!is_short(to->dtype))
+        return;
+    for (int i = 0; i < to->rank; i++)
+        if (!jx_dim_is_int(to->shape[i], &size) || __builtin_mul_overflow(places, size, &places))
+            return;
+    for (int i = 0; i < updates->rank; i++)
+        if (!jx_dim_is_int(updates->shape[i], &size) ||
+            __builtin_mul_overflow(terms, size, &terms))
+            return;
+    if (places && terms / places >= LONG)
+        tell(s, node, terms / places, false);
+}
+
+/* -- averages that move ------------------------------------------------------------ */
+
+/* number * value */
+static bool is_part(const sums *s, int value, double *number, int *of)
+{
+    const jx_flat_node *node = jx_maker(s->flat, value);
+
+    if (!node || node->eqn->prim->id != JX_PRIM_mul)
+        return false;
+    for (int i = 0; i < 2; i++)
+        if (jx_number_of(s->flat, node->ins[i], number)) {
+            *of = node->ins[1 - i];
+            return true;
+        }
+    return false;
+}
+
+/* What a program, or a turn of a loop, is given and gives again. */
+static bool is_state(const sums *s, int value)
+{
+    return !jx_maker(s->flat, value) && s->flat->values.at[value].varies;
+}
+
+/* m + c (v - m), and d m + c v where d and c come to 1: the part of an average that is new. */
+static bool is_average(const sums *s, const jx_flat_node *node, int i, double *part)
+{
+    int mean = node->ins[i], of, old;
+    double kept, unit = ldexp(1, 1 - jx_digits(dtype_of(s, node->outs[0])));
+    const jx_flat_node *apart;
+
+    if (!is_part(s, node->ins[1 - i], part, &of))
+        return false;
+    apart = jx_maker(s->flat, of);
+    if (is_state(s, mean))
+        return apart && apart->eqn->prim->id == JX_PRIM_sub && apart->ins[1] == mean;
+    return is_part(s, mean, &kept, &old) && is_state(s, old) && kept > *part &&
+           fabs(kept + *part - 1) <= unit;
+}
+
+/* The next step of such an average is less than half a unit of its last place where what is
+ * new is not several times as large. */
+static void look_at_average(sums *s, const jx_flat_node *node)
+{
+    jx_dtype dtype = dtype_of(s, node->outs[0]);
+    double part = 0, least = ldexp(1, 2 - jx_digits(dtype));
+    jx_claim *claim;
+
+    if (!is_short(dtype) || !(is_average(s, node, 0, &part) || is_average(s, node, 1, &part)) ||
+        !(part > 0 && part <= least))
+        return;
+    claim = jx_lint_claim(
+        s->lint, JX_CODE_DTY002, node,
+        jx_arena_printf(s->lint->ctx->arena,
+                        "an average moves by a part of %g in %s, which has %d significant bits: "
+                        "it stands still while what is new differs by less than about %.2g of it",
+                        part, jx_dtype_of(dtype)->short_name, jx_digits(dtype),
+                        ldexp(1, -1 - jx_digits(dtype)) / part));
+    if (claim)
+        claim->help = "keep the average in float32, and convert what is added to it";
+}
+
 /* -- loops ------------------------------------------------------------------------- */
 
 /* The step by which a body adds to what it carries, or NULL. */
@@ -273,6 +356,8 @@ bool jx_lint_accumulating(jx_linter *lint)
             break;
         case JX_PRIM_reduce_window_sum: look_at_window(&s, node); break;
         case JX_PRIM_dot_general: look_at_product(&s, node); break;
+        case JX_PRIM_scatter_add: look_at_scatter(&s, node); break;
+        case JX_PRIM_add: look_at_average(&s, node); break;
         default: break;
         }
     }

@@ -55,38 +55,110 @@ static bool is_not_negative(const jx_flat *flat, int value, int depth)
     }
 }
 
-/* A number, or an input in whatever order whose range is declared; no NaN is in that. */
-static bool ends_of(const jx_flat *flat, int value, double *low, double *high)
-{
-    const jx_flat_value *v = &flat->values.at[jx_shown(flat, value)];
+/* Between what values lie; where one of them may be NaN, so may be what is computed. */
+typedef struct ends {
+    double low, high;
+    bool number; /* surely */
+} ends;
 
-    if (jx_number_of(flat, value, low)) {
-        *high = *low;
-        return !isnan(*low);
+static bool ends_of(const jx_flat *flat, int value, int depth, ends *to);
+
+/* What a function gives, whatever it is of. */
+static bool ends_of_function(jx_prim_id id, ends *to)
+{
+    switch (id) {
+    case JX_PRIM_logistic: *to = (ends){0, 1, false}; return true;
+    case JX_PRIM_tanh:
+    case JX_PRIM_sin:
+    case JX_PRIM_cos:
+    case JX_PRIM_erf: *to = (ends){-1, 1, false}; return true;
+    case JX_PRIM_erfc: *to = (ends){0, 2, false}; return true;
+    case JX_PRIM_abs:
+    case JX_PRIM_square:
+    case JX_PRIM_sqrt:
+    case JX_PRIM_exp:
+    case JX_PRIM_exp2: *to = (ends){0, INFINITY, false}; return true;
+    case JX_PRIM_cosh: *to = (ends){1, INFINITY, false}; return true;
+    default: return false;
     }
-    return !v->level && !v->inside && v->node < 0 && v->input >= 0 &&
-           jx_range_at(flat->program, v->input, 0, NULL, low, high);
 }
 
-/* What a comparison of what lies between ends always is; -1 if that depends. */
+static ends anything(const jx_flat *flat, int value, int depth)
+{
+    ends to;
+
+    return ends_of(flat, value, depth, &to) ? to : (ends){-INFINITY, INFINITY, false};
+}
+
+static bool ends_of_result(const jx_flat *flat, const jx_flat_node *node, int depth, ends *to)
+{
+    ends a, b;
+
+    if (ends_of_function(node->eqn->prim->id, to))
+        return true;
+    if (depth > 8)
+        return false;
+    switch (node->eqn->prim->id) {
+    case JX_PRIM_clamp:
+        a = anything(flat, node->ins[0], depth + 1);
+        b = anything(flat, node->ins[2], depth + 1);
+        *to = (ends){a.low < b.low ? a.low : b.low, b.high, false};
+        return true;
+    case JX_PRIM_max:
+    case JX_PRIM_min:
+        a = anything(flat, node->ins[0], depth + 1);
+        b = anything(flat, node->ins[1], depth + 1);
+        *to = node->eqn->prim->id == JX_PRIM_max
+                  ? (ends){fmax(a.low, b.low), fmax(a.high, b.high), a.number && b.number}
+                  : (ends){fmin(a.low, b.low), fmin(a.high, b.high), a.number && b.number};
+        return true;
+    case JX_PRIM_neg:
+        a = anything(flat, node->ins[0], depth + 1);
+        *to = (ends){-a.high, -a.low, a.number};
+        return true;
+    default: return false;
+    }
+}
+
+/* Of a number, of an input in whatever order whose range is declared (no NaN is in that), of
+ * functions with ends of their own. */
+static bool ends_of(const jx_flat *flat, int value, int depth, ends *to)
+{
+    int shown = jx_shown(flat, value);
+    const jx_flat_value *v = &flat->values.at[shown];
+    const jx_flat_node *node = jx_maker(flat, shown);
+
+    if (jx_number_of(flat, value, &to->low)) {
+        to->high = to->low;
+        to->number = !isnan(to->low);
+        return to->number;
+    }
+    if (node)
+        return ends_of_result(flat, node, depth, to);
+    to->number = true;
+    return !v->level && !v->inside && v->input >= 0 &&
+           jx_range_at(flat->program, v->input, 0, NULL, &to->low, &to->high);
+}
+
+/* What a comparison of what lies between ends always is; -1 if that depends.  Of NaN all but
+ * != are false. */
 static int test_of_ends(const jx_flat *flat, const jx_flat_node *test)
 {
-    double low[2], high[2];
-    bool less, more, apart;
+    ends a, b;
+    bool less, more, numbers;
 
-    if (!ends_of(flat, test->ins[0], &low[0], &high[0]) ||
-        !ends_of(flat, test->ins[1], &low[1], &high[1]))
+    if (!ends_of(flat, test->ins[0], 0, &a) || !ends_of(flat, test->ins[1], 0, &b))
         return -1;
-    less = high[0] < low[1];
-    more = low[0] > high[1];
-    apart = less || more;
+    numbers = a.number && b.number;
+    less = a.high < b.low;
+    more = a.low > b.high;
     switch (test->eqn->prim->id) {
-    case JX_PRIM_lt: return less ? 1 : low[0] >= high[1] ? 0 : -1;
-    case JX_PRIM_gt: return more ? 1 : high[0] <= low[1] ? 0 : -1;
-    case JX_PRIM_le: return high[0] <= low[1] ? 1 : more ? 0 : -1;
-    case JX_PRIM_ge: return low[0] >= high[1] ? 1 : less ? 0 : -1;
-    case JX_PRIM_eq: return apart ? 0 : -1;
-    case JX_PRIM_ne: return apart ? 1 : -1;
+    case JX_PRIM_lt: return less && numbers ? 1 : a.low >= b.high ? 0 : -1;
+    case JX_PRIM_gt: return more && numbers ? 1 : a.high <= b.low ? 0 : -1;
+    case JX_PRIM_le: return a.high <= b.low && numbers ? 1 : more ? 0 : -1;
+    case JX_PRIM_ge: return a.low >= b.high && numbers ? 1 : less ? 0 : -1;
+    case JX_PRIM_eq: return less || more ? 0 : -1;
+    case JX_PRIM_ne: return less || more ? 1 : -1;
     default: return -1;
     }
 }
@@ -192,6 +264,28 @@ static bool is_written(const control *c, const jx_flat_node *node)
                                node->calls->outer);
 }
 
+/* One call computes what is chosen from, or goes on with it, too: the choice is that
+ * function's, and made already for these arguments (a default of it, say). */
+static bool is_of_more(const control *c, const jx_flat_node *node)
+{
+    const jx_flat_uses *uses = &c->lint->uses;
+    int out = node->outs[0];
+
+    for (int i = 1; i < node->nins; i++) {
+        const jx_flat_node *before = jx_maker(c->flat, jx_shown(c->flat, node->ins[i]));
+        if (before && before->eqn->prim->id != JX_PRIM_convert_element_type &&
+            jx_is_implied(before, node))
+            return true;
+    }
+    for (int i = uses->first[out]; i < uses->first[out + 1]; i++) {
+        const jx_flat_node *after = &c->flat->nodes.at[uses->nodes[i]];
+        if (!jx_shows(after->eqn) && after->eqn->prim->id != JX_PRIM_convert_element_type &&
+            jx_is_implied(after, node))
+            return true;
+    }
+    return false;
+}
+
 static void look_at_choice(control *c, const jx_flat_node *node)
 {
     bool cond = node->eqn->prim->id == JX_PRIM_cond;
@@ -200,7 +294,8 @@ static void look_at_choice(control *c, const jx_flat_node *node)
     const char *which;
     jx_claim *claim;
 
-    if (always < 0 || normalizes_index(c->flat, node) || !is_written(c, node))
+    if (always < 0 || normalizes_index(c->flat, node) || !is_written(c, node) ||
+        is_of_more(c, node))
         return;
     /* What a function of JAX's compares is its own affair. */
     if (test && !jx_place_is_written(c->lint->program, test->eqn, test->calls))
@@ -370,6 +465,32 @@ static void look_at_end(control *c, const carries *of)
             "count its steps as well, and stop at some number of them";
 }
 
+/* The number that a loop's test takes before the first turn. */
+static bool number_at_first(const control *c, const carries *of, int value, double *number)
+{
+    int carry = carry_of(c, of, value);
+
+    return jx_number_of(c->flat, carry >= 0 ? of->begin[carry] : value, number);
+}
+
+static bool fails_at_once(const control *c, const carries *of, const jx_flat_node *test)
+{
+    double a, b;
+
+    if (test->nins != 2 || !number_at_first(c, of, test->ins[0], &a) ||
+        !number_at_first(c, of, test->ins[1], &b))
+        return false;
+    switch (test->eqn->prim->id) {
+    case JX_PRIM_lt: return !(a < b);
+    case JX_PRIM_le: return !(a <= b);
+    case JX_PRIM_gt: return !(a > b);
+    case JX_PRIM_ge: return !(a >= b);
+    case JX_PRIM_eq: return !(a == b);
+    case JX_PRIM_ne: return !(a != b);
+    default: return false;
+    }
+}
+
 /* The steps of a loop over numbers that are known; -1: unknown. */
 static double steps_of(const control *c, const carries *of)
 {
@@ -385,6 +506,8 @@ static double steps_of(const control *c, const carries *of)
                    : -1;
     test = jx_maker(c->flat, node->results[0]);
     if (decided(c, node->results[0]) == 0)
+        return 0;
+    if (test && fails_at_once(c, of, test))
         return 0;
     if (!test || test->eqn->prim->id != JX_PRIM_lt)
         return -1;
@@ -462,7 +585,8 @@ bool jx_lint_control(jx_linter *lint)
         else if (carries_of(node, &of) &&
                  jx_place_is_written(lint->program, node->eqn, node->calls) &&
                  !jx_place_is_backward(node->eqn, node->calls)) {
-            look_at_end(&c, &of);
+            if (steps_of(&c, &of) != 0)
+                look_at_end(&c, &of);
             look_at_steps(&c, &of);
         }
     }

@@ -101,9 +101,9 @@ static void look_at_use(look *l, const jx_flat_node *convert,
     jx_dtype to = dtype_of(flat, convert->outs[0]);
     bool floats = jx_dtype_is_narrower(from, to);
     bool computes = is_binary(use->eqn) ||
-                    (floats && (use->eqn->prim->id == JX_PRIM_dot_general ||
-                                use->eqn->prim->id == JX_PRIM_concatenate ||
-                                use->eqn->prim->id == JX_PRIM_stack));
+                    (floats && use->eqn->prim->id == JX_PRIM_dot_general) ||
+                    use->eqn->prim->id == JX_PRIM_concatenate ||
+                    use->eqn->prim->id == JX_PRIM_stack;
 
     if (!jx_looks_at(use) || l->told[use - flat->nodes.at] || !computes ||
         !jx_is_implied(convert, use))
@@ -272,6 +272,8 @@ static void follow_back(const look *l, int value, chain *c)
     for (int i = 0; i < node->nins; i++)
         if (jx_dtype_is_float(dtype_of(l->flat, node->ins[i])))
             follow_back(l, node->ins[i], c);
+        else if (node->eqn->prim->id == JX_PRIM_pow && l->flat->values.at[node->ins[i]].varies)
+            c->integer = true; /* 2.0 ** i takes the exponent as it is */
 }
 
 static void look_at_detour(look *l, const jx_flat_node *back)

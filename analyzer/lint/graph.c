@@ -241,6 +241,17 @@ static void look_again(graph *g, const jx_flat_repeat *repeat)
 
 /* -- GRF004: there and back -------------------------------------------------------------- */
 
+static bool transforms_back(const jx_p_fft *there, const jx_p_fft *back)
+{
+    bool kinds = (there->fft_type == JX_FFT && back->fft_type == JX_IFFT) ||
+                 (there->fft_type == JX_IFFT && back->fft_type == JX_FFT);
+
+    for (int i = 0; kinds && i < back->fft_lengths.count; i++)
+        kinds = there->fft_lengths.count == back->fft_lengths.count &&
+                there->fft_lengths.at[i] == back->fft_lengths.at[i];
+    return kinds;
+}
+
 static bool undoes(const jx_flat *flat, const jx_flat_node *first,
                    const jx_flat_node *second)
 {
@@ -271,11 +282,36 @@ static bool undoes(const jx_flat *flat, const jx_flat_node *first,
                 return false;
         return true;
     }
+    case JX_PRIM_fft:
+        return first->eqn->prim->id == id && transforms_back(p, q);
     case JX_PRIM_neg:
     case JX_PRIM_not:
     case JX_PRIM_conj: return first->eqn->prim->id == id;
     default: return false;
     }
+}
+
+/* What puts the parts of one array together, in their order and along their axis. */
+static bool joins(const jx_flat *flat, const jx_flat_node *first, const jx_flat_node *second)
+{
+    const jx_p_split *cut = first->eqn->typed;
+    const jx_p_concatenate *joined = second->eqn->typed;
+    bool is = first->eqn->prim->id == JX_PRIM_split &&
+              second->eqn->prim->id == JX_PRIM_concatenate && cut && joined &&
+              second->nins == first->nouts && joined->dimension == cut->axis &&
+              flat->values.at[first->ins[0]].aval == flat->values.at[second->outs[0]].aval;
+
+    for (int i = 0; is && i < second->nins; i++)
+        is = second->ins[i] == first->outs[i];
+    return is;
+}
+
+/* It stands at the end of a function that does more: what that gives is not this node's. */
+static bool ends_more(const jx_flat *flat, const jx_flat_node *node)
+{
+    const jx_flat_node *before = jx_maker(flat, node->ins[0]);
+
+    return before && !jx_shows(before->eqn) && jx_is_implied(before, node);
 }
 
 /* Keeps the order of its elements, and their number. */
@@ -317,9 +353,9 @@ static void look_at_pair(graph *g, const jx_flat_node *second)
     jx_claim *claim;
 
     if (!first || !first->nins || !jx_looks_at(second) || second->nouts != 1 ||
-        first->nouts != 1)
+        (first->nouts != 1 && !joins(g->flat, first, second)) || ends_more(g->flat, first))
         return;
-    if (!undoes(g->flat, first, second) &&
+    if (!joins(g->flat, first, second) && !undoes(g->flat, first, second) &&
         !(reshapes(g->flat, first) && reshapes(g->flat, second) &&
           g->flat->values.at[first->ins[0]].aval ==
               g->flat->values.at[second->outs[0]].aval))

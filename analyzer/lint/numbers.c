@@ -323,10 +323,19 @@ static void look_at_constants(numbers *k, const jx_flat_node *node)
 
 static double low(const numbers *k, int value, int depth);
 
+/* What made a value, before it was converted. */
+static const jx_flat_node *converted(const numbers *k, int value)
+{
+    const jx_flat_node *node = jx_maker(k->flat, jx_shown(k->flat, value));
+
+    while (node && node->eqn->prim->id == JX_PRIM_convert_element_type)
+        node = jx_maker(k->flat, jx_shown(k->flat, node->ins[0]));
+    return node;
+}
+
 static double low_of_sum(const numbers *k, const jx_flat_node *node, int depth)
 {
-    const jx_flat_node *exp =
-        jx_maker(k->flat, jx_shown(k->flat, node->ins[0]));
+    const jx_flat_node *exp = converted(k, node->ins[0]);
     const jx_flat_node *shift =
         exp && exp->eqn->prim->id == JX_PRIM_exp
             ? jx_maker(k->flat, jx_shown(k->flat, exp->ins[0]))

@@ -158,6 +158,36 @@ static bool turns_back(const jx_flat_node *first, const jx_flat_node *second)
     return true;
 }
 
+/* The matrix that an operand is the transpose of, as somebody wrote. */
+static const jx_flat_node *turned(const costs *c, int value)
+{
+    const jx_flat_node *node = jx_maker(c->flat, value);
+
+    return node && node->eqn->prim->id == JX_PRIM_transpose &&
+                   c->flat->values.at[value].aval->rank == 2 && turns_back(node, node) &&
+                   jx_place_is_written(program_of(c), node->eqn, node->calls)
+               ? node
+               : NULL;
+}
+
+/* (a.T @ b.T).T is b @ a. */
+static bool comes_to_none(costs *c, const jx_flat_node *node)
+{
+    const jx_flat_node *product = jx_maker(c->flat, node->ins[0]);
+    jx_claim *claim;
+
+    if (!product || product->eqn->prim->id != JX_PRIM_dot_general || !turned(c, node->outs[0]) ||
+        !turned(c, product->ins[0]) || !turned(c, product->ins[1]) ||
+        bytes_of(c, c->flat->values.at[node->outs[0]].aval) < CHURNED)
+        return false;
+    claim = jx_lint_claim(c->lint, JX_CODE_PRF005, node,
+                          "the transpose of a product of transposes: three "
+                          "transpositions that come to none");
+    if (claim)
+        claim->help = "(a.T @ b.T).T is b @ a";
+    return true;
+}
+
 static void look_at_transpose(costs *c, const jx_flat_node *node)
 {
     int value = node->ins[0], steps = 0;
@@ -166,6 +196,8 @@ static void look_at_transpose(costs *c, const jx_flat_node *node)
     jx_buffer text;
     jx_claim *claim;
 
+    if (comes_to_none(c, node))
+        return;
     /* Through what is done to each element alone. */
     for (; at && jx_prim_in_family(at->eqn->prim->id, "elementwise") && steps < 16;
          steps++, at = jx_maker(c->flat, value)) {

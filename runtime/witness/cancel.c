@@ -57,14 +57,26 @@ static bool summand_of(const jx_origins *of, jx_atom atom, jx_atom *to)
     return to->var != NULL;
 }
 
+/* What is multiplied in a multiple of a sum of products. */
+static bool summed_product_of(const jx_origins *of, jx_atom atom, product *to)
+{
+    const jx_origin *origin = jx_origin_of(of, unscaled(of, atom));
+    jx_atom sum;
+
+    if (!origin || !origin->eqn || origin->eqn->prim->id != JX_PRIM_dot_general)
+        return summand_of(of, atom, &sum) && product_of(of, sum, to);
+    *to = (product){origin->eqn->ins[0], origin->eqn->ins[1]};
+    return true;
+}
+
 bool jx_hunt_cancels(const jx_hunt *h, const jx_eqn *eqn)
 {
     const jx_origins *of = &h->origins;
-    jx_atom sum, u, v, p, q;
+    jx_atom u, v, p, q;
     product inside, outside;
 
     if (eqn->prim->id != JX_PRIM_sub || !jx_dtype_is_float(eqn->outs[0]->aval->dtype) ||
-        !summand_of(of, eqn->ins[0], &sum) || !product_of(of, sum, &inside) ||
+        !summed_product_of(of, eqn->ins[0], &inside) ||
         !product_of(of, eqn->ins[1], &outside) || !summand_of(of, outside.a, &p) ||
         !summand_of(of, outside.b, &q))
         return false;

@@ -9,13 +9,15 @@ sys.path.insert(0, str(HERE))
 
 import dtypes  # noqa: E402
 import graph  # noqa: E402
+import issues  # noqa: E402
 import keys  # noqa: E402
 import mesh  # noqa: E402
 import numeric  # noqa: E402
 import performance  # noqa: E402
 import planted  # noqa: E402
+import ways  # noqa: E402
 
-PROGRAMS = [p for module in (keys, dtypes, graph, mesh, performance, numeric) for p in module.prog]
+PROGRAMS = [p for module in (keys, dtypes, graph, mesh, performance, numeric, ways, issues) for p in module.prog]
 
 
 @pytest.mark.parametrize('program', PROGRAMS, ids=lambda p: p.name)

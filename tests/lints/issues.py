@@ -1,0 +1,157 @@
+"""What people reported of JAX, flax, optax and others, written again: the defect, on its line."""
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+from planted import Programs
+
+prog = Programs()
+
+
+# jax-ml/jax 654: distances of particles to themselves are masked after their root
+@prog('f32[5,3]', 'f32[5]', grad=1)
+def coulomb(conf, charges):
+    d = jnp.sqrt(jnp.sum((conf[None] - conf[:, None]) ** 2, -1))  #! NUM002
+    q = charges[None] * charges[:, None]
+    keep = 1 - jnp.eye(5)
+    return jnp.sum(jnp.where(keep > 0, q / jnp.where(keep > 0, d, 1.), 0.))
+
+
+# jax-ml/jax 3407: the same with a quotient behind the mask
+@prog('f32[2,3]', grad=1)
+def inverse_distances(x):
+    d = jnp.sqrt(jnp.sum(jnp.power(x[None] - x[:, None], 2), -1))  #! NUM002
+    keep = 1 - jnp.eye(2)
+    d = jnp.where(keep > 0, d, jnp.zeros_like(d))
+    return jnp.sum(jnp.where(keep > 0, 1 / d, jnp.zeros_like(d)))
+
+
+# jax-ml/jax 347: lengths below a half are replaced
+@prog('f32[3,2]', grad=1)
+def long_ones(x):
+    length = jnp.sqrt(jnp.sum(x ** 2, axis=1))  #! NUM002
+    return jnp.sum(jnp.where(length > 0.5, length, jnp.ones_like(length)))
+
+
+# jax-ml/jax 39899: the sum of squares in float16, before its root
+@prog('f16[3,3]', ranges={'x': (0, 200)})
+def norm_in_f16(x):
+    return jnp.sqrt(jnp.sum(x * x))  #! NUM004
+
+
+# google-research/last 43: exponentials of many zeros in float16
+@prog('f16[70000]', ranges={'x': (-1, 1)})
+def wide_logsumexp(x):
+    m = x.max()
+    return m + jnp.log(jnp.sum(jnp.exp(x - m)))  #! NUM004
+
+
+# jax-ml/jax 21495, google-deepmind/optax 896: logits that are masked out, times labels of 0
+@prog('f32[4]', 'bool[4]', 'f32[4]', ranges={'labels': (0, 1), 'x': (-5, 5)})
+def masked_cross_entropy(x, mask, labels):
+    logits = jnp.where(mask, x, -jnp.inf)
+    return -jnp.sum(labels * jax.nn.log_softmax(logits))  #! NUM009
+
+
+# google-deepmind/optax 1267: a focal loss whose exponent is 0
+@prog('f32[]', 'f32[]', ranges={'logits': (-1000, 1000), 'labels': (0, 1)}, grad=1)
+def focal_loss(logits, labels):
+    p = jax.nn.sigmoid(logits)
+    ce = -(labels * jax.nn.log_sigmoid(logits) + (1 - labels) * jax.nn.log_sigmoid(-logits))
+    p_t = p * labels + (1 - p) * (1 - labels)
+    return ce * (1 - p_t) ** 0.5  #! NUM003
+
+
+# google-deepmind/optax 1786: log of targets of which some are 0
+@prog('f32[4]', 'f32[4]', ranges={'targets': (0, 1), 'log_p': (-9, 0)}, grad=1)
+def kl_divergence(targets, log_p):
+    return jnp.sum(targets * (jnp.where(targets == 0, 0, jnp.log(targets)) - log_p))  #! NUM002
+
+
+# google-deepmind/optax 1752: a norm of 0 that is clipped to 0
+@prog('f32[3]', 'f32[]', ranges={'g': (-1, 1), 'most': (0, 1)})
+def clip_by_norm(g, most):
+    norm = jnp.sqrt(jnp.sum(g * g))
+    return lax.select(jnp.broadcast_to(norm < most, g.shape), g, g / norm * most)  #! NUM001
+
+
+# google-deepmind/optax 1743: a gradient that is 0 is normalized
+@prog('f32[3]', 'f32[2]')
+def sam_normalize(a, b):
+    norm = jnp.sqrt(sum(jnp.sum(leaf * leaf) for leaf in (a, b)))
+    return [leaf / norm for leaf in (a, b)]  #! NUM001
+
+
+# keras-team/keras 23075: an inverse root that is bounded behind it
+@prog('f32[4]', grad=1)
+def normalize(x):
+    inverse = lax.rsqrt(jnp.sum(x * x))  #! NUM001
+    return x * jnp.minimum(inverse, 1e6)
+
+
+# keras-team/keras 23546: the square of an epsilon is 0 in float16
+@prog('f16[4]')
+def normalize_in_f16(x):
+    return x * lax.rsqrt(jnp.maximum(jnp.sum(x * x), 1e-7 ** 2))  #! NUM001
+
+
+# ahrefs/ocannl 548: what masks is infinite in float16
+@prog('f16[4,4]')
+def causal_scores(s):
+    return jax.nn.softmax(jnp.where(jnp.tril(jnp.ones((4, 4), bool)), s, -1e9))  #! NUM010
+
+
+# jax-ml/jax 12532: bytes twice
+@prog('i8[8]')
+def doubled(x):
+    return x * 2  #! DTY004
+
+
+# jax-ml/jax 2009
+@prog('key[]')
+def two_uniforms(key):
+    a = jax.random.uniform(key, (10, 10))
+    b = jax.random.uniform(key, (10, 10))  #! RNG001
+    return a - b
+
+
+# AakashKumarNain/TF_JAX_tutorials 4: the new key is drawn from, its other half never
+@prog('key[]', 'f32[4,8,8]')
+def augment(key, images):
+    key, subkey = jax.random.split(key)
+    rotate = jax.random.randint(key, (4,), 0, 2)
+    flip = jax.random.randint(key, (4,), 0, 2)  #! RNG001
+    return images * (rotate + 2 * flip)[:, None, None]
+
+
+# AakashKumarNain/TF_JAX_tutorials 4: one seed in each turn
+@prog('f32[4]')
+def seeded_in_a_loop(x):
+    for _ in range(3):
+        x = x + jax.random.normal(jax.random.PRNGKey(0), (4,))  #! RNG003
+    return x
+
+
+# jax-ml/jax 40849: slices of slices that reach outside
+@prog('f32[10]', 'i32[]', 'i32[]', ranges={'i': (0, 9), 'j': (0, 5)})
+def slice_of_slice(buffer, i, j):
+    return lax.dynamic_slice(lax.dynamic_slice(buffer, (i,), (4,)), (j,), (1,))  #! IDX002
+
+
+# jax-ml/jax 10984: a start that is too negative to count from the end
+@prog('f32[8]', 'i32[]', ranges={'i': (-20, 0)})
+def start_from_the_end(x, i):
+    return lax.dynamic_slice(x, (i,), (2,)).sum()  #! IDX002
+
+
+# tenstorrent/tt-mlir 9211: more places than the table has
+@prog('f32[256]')
+def places_beyond(table):
+    return table[jnp.arange(1024)]  #! IDX001
+
+
+# gbionics/jaxsim 319: a norm behind the mask that is to guard it
+@prog('f32[3]', grad=1)
+def guarded_norm(x):
+    is_zero = jnp.all(x == 0)
+    return jnp.where(is_zero, 0., jnp.linalg.norm(x))  #! NUM002
