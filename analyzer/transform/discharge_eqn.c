@@ -1,5 +1,6 @@
 /* discharge_eqn.c - what equations become whose operands are references. */
 #include "analyzer/transform/discharge_parts.h"
+#include "analyzer/transform/mesh_parts.h"
 
 #include <string.h>
 
@@ -408,6 +409,48 @@ static bool cond(jx_discharging *b, const jx_eqn *eqn)
                 eqn->nouts);
 }
 
+/* What many devices do with their parts of what references hold, which are cut as operands
+ * are, and put together so. */
+static bool spread(jx_discharging *b, const jx_eqn *eqn)
+{
+    const jx_p_shard_map *p = eqn->typed;
+    const jx_jaxpr *from = p ? p->jaxpr.jaxpr : NULL, *to;
+    const bool *gives = from && from->nins == eqn->nins && p->in_specs.count == eqn->nins
+                            ? jx_discharge_writes(b->d, from)
+                            : NULL;
+    jx_specs ins = jx_specs_new(b->d->program, eqn->nins);
+    jx_specs outs = jx_specs_new(b->d->program, eqn->nouts + eqn->nins);
+    const jx_atom *operands = jx_discharge_operands(b, eqn);
+    const jx_aval **avals;
+
+    if (!gives || p->out_specs.count != eqn->nouts)
+        return unknown(b, eqn);
+    if (!ins.at || !outs.at || !operands || !jx_discharge_distinct(b, eqn) ||
+        !jx_discharge_inputs(b, eqn, 0, from, 0, eqn->nins))
+        return false;
+    to = jx_discharge_plain(b->d, from, gives, b->lenient);
+    avals = to ? JX_NEW_ARRAY(arena_of(b->d), to->nouts + 1, const jx_aval *) : NULL;
+    for (int i = 0; avals && i < eqn->nouts; i++) {
+        avals[i] = jx_held_by(eqn->outs[i]);
+        jx_specs_add(&outs, jx_spec_out(eqn, i));
+    }
+    for (int i = 0; avals && i < eqn->nins; i++) {
+        const jx_var *var = from->vars[from->nconsts + i];
+        jx_specs_add(&ins, jx_spec_in(eqn, i));
+        if (jx_is_ref(var) && gives[from->nconsts + i]) {
+            avals[outs.count] = jx_held_by(eqn->ins[i].var);
+            jx_specs_add(&outs, jx_spec_in(eqn, i));
+        }
+    }
+    if (!avals)
+        return false;
+    jx_params params = jx_shard_map_like(b->d->program, eqn, to, &ins, &outs);
+    return take(b, eqn, 0, eqn->nins, from, gives,
+                jx_discharge_emit_all(b, eqn->prim, eqn->nins, operands, &params, to->nouts,
+                                      avals),
+                eqn->nouts);
+}
+
 /* ---- all equations */
 
 /* The same equation, of what its operands are now. */
@@ -466,6 +509,7 @@ bool jx_discharge_eqn(jx_discharging *b, const jx_eqn *eqn)
     case JX_PRIM_scan: return jx_discharge_scan(b, eqn);
     case JX_PRIM_while: return jx_discharge_while(b, eqn);
     case JX_PRIM_cond: return cond(b, eqn);
+    case JX_PRIM_shard_map: return spread(b, eqn);
     case JX_PRIM_optimization_barrier: return barrier(b, eqn);
     default: return jx_eqn_calls_back(eqn) ? same(b, eqn) : unknown(b, eqn);
     }

@@ -3,6 +3,10 @@ back; what doesn't fit is one error."""
 from __future__ import annotations
 
 import json
+import os
+import pathlib
+import subprocess
+import sys
 
 import jax
 import jax.numpy as jnp
@@ -12,6 +16,7 @@ import pytest
 import jaxvet
 from jaxvet import _arrays, _library
 
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 pytestmark = pytest.mark.skipif(not hasattr(jax, "new_ref"),
                                 reason="no references")
 if hasattr(jax, "new_ref"):
@@ -183,3 +188,47 @@ def test_a_tree_that_is_text_is_all_of_a_reference_or_not_known():
                         ).stdout.count(b"PRM001")
     assert _library.run(["run", "-"], _edited(_kept, (x,), part)
                         ).returncode != 0
+
+
+DEVICES = """
+import os, sys
+os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=4"
+sys.path[:0] = [sys.argv[1]]
+import jax, jax.numpy as jnp, numpy as np
+from jax.sharding import Mesh, NamedSharding, PartitionSpec as P
+import jaxvet
+
+mesh = Mesh(np.array(jax.devices()), ("x",))
+def body(a, b, c):
+    a[...] = a[...] * 2 + jax.lax.axis_index("x")
+    b[1] += jax.lax.psum(c.sum(), "x")
+    return c + a[...]
+f = jax.shard_map(body, mesh=mesh, in_specs=(P("x"), P(), P("x")), out_specs=P("x"),
+                  check_vma=False)
+put = lambda array, spec: jax.device_put(array, NamedSharding(mesh, spec))
+ins = [np.arange(8, dtype=np.float32), np.ones(3, np.float32), np.ones(8, np.float32)]
+def refs():
+    return [jax.new_ref(put(ins[0], P("x"))), jax.new_ref(put(ins[1], P()))]
+jaxvet.dump(f)(*refs(), put(ins[2], P("x"))).save(sys.argv[2])
+given = refs()
+out = jax.jit(f)(*given, put(ins[2], P("x")))
+outs = [out, given[0][...], given[1][...]]
+np.savez(sys.argv[3], **{f"in{k}": a for k, a in enumerate(ins)},
+         **{f"out{k}": np.asarray(a) for k, a in enumerate(outs)})
+"""
+
+
+def test_what_devices_write_is_in_the_reference_behind(tmp_path):
+    file, arrays = tmp_path / "f.json", tmp_path / "f.npz"
+    here = str(ROOT / "frontend" / "python")
+    done = subprocess.run([sys.executable, "-c", DEVICES, here, file, arrays],
+                          capture_output=True, text=True, check=False,
+                          env={**os.environ, "JAX_PLATFORMS": "cpu"})
+    if "NotImplementedError" in done.stderr:
+        pytest.skip("this JAX takes no references in a shard_map")
+    assert done.returncode == 0, done.stderr
+    document = file.read_text()
+    for arguments in (["run", str(file), "--inputs", str(arrays), "--expect", str(arrays)],
+                      ["check", "--strict", str(file)]):
+        done = _library.run(arguments, document)
+        assert done.returncode == 0, done.stdout.decode() + done.stderr.decode()
