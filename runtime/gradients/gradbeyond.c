@@ -41,7 +41,7 @@ static void check_second_order(const jx_typed *typed, const jx_gradcheck_options
                         .second = true,
                         .ends = rule->nconsts ? (jx_grad_ends){0} : calling->ends,
                         .guarded = rule->nconsts ? NULL : &rule->primal,
-                        .tolerance = 64 * jx_sample_tolerance(rule)};
+                        .tolerance = 64 * jx_sample_tolerance(rule, jx_sample_nearness(rule))};
     jx_rule_report one = {0};
 
     if (calling->any_fixed) {

@@ -167,6 +167,7 @@ check_patterns(const jx_typed *typed, const jx_gradcheck_options *options,
     enum { SPARE = 300000 }; /* operations, up to which all masks are looked at closely */
     const jx_rule *rule = report->rule;
     jx_grad_first first = {0};
+    double nearness = jx_sample_nearness(rule);
 
     for (int i = 0; i < rule->npatterns && report->outcome != JX_RULE_WRONG;
          i++) {
@@ -189,8 +190,11 @@ check_patterns(const jx_typed *typed, const jx_gradcheck_options *options,
                          .rng = {options->seed + 1},
                          .derivative =
                              derived->own.jaxpr ? &derived->own : NULL,
-                         .tolerance = jx_sample_tolerance(rule),
-                         .first = i == 0 && rule->npatterns > 1 && !rule->intent ? &first : NULL};
+                         .tolerance = jx_sample_tolerance(rule, nearness),
+                         .nearness = nearness,
+                         .first = rule->npatterns > 1 && !rule->intent && !first.open
+                                      ? &first
+                                      : NULL};
         if (p->error) {
             one.outcome = JX_RULE_REFUSES;
             one.detail = p->error;

@@ -141,7 +141,8 @@ typedef struct jx_gradding {
 
 enum { JX_MOST_KEPT = 12 };
 
-/* The check of a rule's first pattern, kept for the others, with operands at which it agreed. */
+/* The check of the first pattern of a rule that agreed, kept for the others, with operands at
+ * which it did. */
 struct jx_grad_first {
     jx_gradding check; /* if it is open */
     bool open;

@@ -1,8 +1,9 @@
-/* gradmasks.c - see gradding.h: the other masks of a rule whose first pattern agrees.
+/* gradmasks.c - see gradding.h: the other masks of a rule of which one agrees.
  *
  * A document holds what a rule gives for each set of tangents that may be zero, and there may
- * be dozens.  Each must give what the first does where those tangents are zero: that takes
- * two runs along a line, and no slopes.  One that does not is judged as the first was. */
+ * be dozens.  Where one of them agrees (the *first*), each must give what that one does where
+ * the tangents are zero that it lacks: two runs along a line, and no slopes.  One that does
+ * not, or moves what the first does not, is judged as the first was. */
 #include "runtime/gradients/gradding.h"
 
 #include <math.h>
@@ -16,7 +17,7 @@ enum {
     MASK_OPERATIONS = 40000, /* that a mask may take, of what takes long */
 };
 
-/* -- the points of the first pattern ---------------------------------------- */
+/* -- the points of the first --------------------------------------------------- */
 
 static size_t operand_bytes(const jx_gradding *c)
 {
@@ -59,6 +60,7 @@ void jx_grad_keep_first(jx_gradding *c, bool agrees)
         c->first->check = *c;
         c->first->open = true;
     } else {
+        jx_grad_free_first(c->first);
         jx_grad_release(c);
     }
 }
@@ -69,6 +71,7 @@ void jx_grad_free_first(jx_grad_first *first)
         free(first->points[i]);
     if (first->open)
         jx_grad_release(&first->check);
+    *first = (jx_grad_first){0};
 }
 
 /* -- a mask ----------------------------------------------------------------- */

@@ -614,7 +614,6 @@ void jx_grad_pattern(jx_gradding *c, const jx_plan_options *how, bool thorough,
         c->iterative = c->loops &&
                        (c->most_work || c->second || !jx_grad_loops_itself(c));
         c->limit.tolerance = jx_sample_tolerance_at_rest(c->rule) * (c->second ? 64 : 1);
-        c->nearness = jx_sample_nearness(c->rule);
         c->leeway = leeway_of(c);
         c->grain = jx_points_grain(c->rule->primal.jaxpr);
         c->converges = c->intent == JX_INTENT_IMPLICIT ||

@@ -784,10 +784,9 @@ static double tolerance_of(const jx_rule *rule, double enough)
     return fmax(fmax(most, enough) * STEPS_LEFT, 1e-8);
 }
 
-double jx_sample_tolerance(const jx_rule *rule)
+double jx_sample_tolerance(const jx_rule *rule, double nearness)
 {
-    return fmax(tolerance_of(rule, jx_points_enough(rule->primal.jaxpr)),
-                jx_sample_nearness(rule));
+    return fmax(tolerance_of(rule, jx_points_enough(rule->primal.jaxpr)), nearness);
 }
 
 double jx_sample_tolerance_at_rest(const jx_rule *rule)

@@ -118,9 +118,9 @@ bool jx_sample_calling(const jx_program *program, const jx_rule *rule,
 void jx_sample_passive(jx_rng *rng, const jx_port *port, const jx_point *point,
                        const void *sample, void *to);
 
-/* How closely a rule can be expected to agree: constants in the code were
+/* How closely a rule of such a nearness can be expected to agree: constants in the code were
  * rounded to its narrowest float dtype before we saw them. */
-double jx_sample_tolerance(const jx_rule *rule);
+double jx_sample_tolerance(const jx_rule *rule, double nearness);
 /* The same where all loops have come to rest: how near is near enough does not count. */
 double jx_sample_tolerance_at_rest(const jx_rule *rule);
 /* How near the rule's own loops come to what they compute, relative, where they end when that

@@ -61,6 +61,7 @@ static void check_made_up(made_up *m, jx_gradding base, bool thorough,
     base.pattern = &m->pattern;
     base.calling = &m->calling;
     base.program = base.typed->program;
+    base.nearness = jx_sample_nearness(&m->rule);
     jx_grad_pattern(&base, base.how, thorough, report);
 }
 
@@ -160,7 +161,7 @@ static bool prepare(whole *w, jx_rule_report *report)
         jx_error_clear(w->program->ctx);
         return false;
     }
-    report->tolerance = jx_sample_tolerance(&m->rule);
+    report->tolerance = jx_sample_tolerance(&m->rule, jx_sample_nearness(&m->rule));
     const jx_sampling by = {.typed = w->typed, .how = &w->how, .plans = w->options->plans};
     w->base = (jx_gradding){
         .typed = w->typed,
