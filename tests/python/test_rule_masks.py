@@ -133,6 +133,38 @@ def test_gradcheck_has_no_budget():
     assert [item.code for item in report.findings] == ["DRV001"]
 
 
+def long(wrong_at=None, factor=2.):
+    """A rule of a function of some thousand turns: of its masks none but the first is
+    judged by slopes."""
+    def turn(_, c):
+        return c + 1e-3 * jnp.sin(c)
+
+    @jax.custom_jvp
+    def fun(x, y, z):
+        return jax.lax.fori_loop(0, 400, turn, x) + y * jnp.cos(z)
+
+    def jvp(primals, tangents):
+        zeros = [type(t) is jax.custom_derivatives.SymbolicZero for t in tangents]
+        full = [jnp.zeros_like(x) if zero else t
+                for x, t, zero in zip(primals, tangents, zeros)]
+        out, tangent = jax.jvp(fun.fun, primals, tuple(full))
+        return out, tangent * (factor if zeros == wrong_at else 1.)
+    fun.defjvp(jvp, symbolic_zeros=True)
+    return fun
+
+
+def test_masks_of_what_takes_long_are_held_against_the_first():
+    report = jaxvet.gradcheck(long())(*np.ones(3, np.float32))
+    assert not report.findings and not report.undecided
+
+
+@pytest.mark.parametrize("factor", [2., 1 + 1e-4])
+@pytest.mark.parametrize("zeros", [[False, True, True], [False, False, True]])
+def test_a_mask_of_what_takes_long_is_wrong_alone(zeros, factor):
+    report = jaxvet.gradcheck(long(zeros, factor))(*np.ones(3, np.float32))
+    assert [item.code for item in report.findings] == ["DRV001"]
+
+
 def test_check_says_what_it_did_not_see():
     document = jaxvet.dump(ruled(3), rule_masks=0)(*np.ones(3, np.float32))
     said = json.loads(_library.ask(
