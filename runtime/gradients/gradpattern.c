@@ -263,6 +263,17 @@ static bool check_line(jx_gradding *c, double *d, bool *ran)
     return c->rule->vjp ? jx_grad_vjp_line(c, d) : jx_grad_jvp_line(c, d);
 }
 
+/* Of a value that is wrong, whether the loops come to rest at the point. */
+static bool note_rest(jx_gradding *c)
+{
+    jx_space_scatter(&c->in, c->x, &c->primal);
+    if (jx_grad_call(c, &c->primal)) {
+        jx_space_gather(&c->out, &c->primal, 0, c->samples);
+        jx_grad_enter_limit(c);
+    }
+    return false;
+}
+
 /* Along all of them. */
 static bool check_lines(jx_gradding *c)
 {
@@ -272,7 +283,7 @@ static bool check_lines(jx_gradding *c)
 
     if (c->turns && !c->rule->vjp && jx_grad_run_jvp(c, c->x, 0) &&
         !jx_grad_same_primals(c, &c->jvp, 0))
-        return false;
+        return note_rest(c);
     if (jx_grad_enter_limit(c) && c->rule->vjp && !jx_grad_prepare_fwd(c))
         return true;
     for (int k = 0; k < count && ran; k++) {
@@ -295,12 +306,11 @@ static bool check_lines(jx_gradding *c)
 }
 
 /* False once the rule is known to be wrong. */
-static bool check_point(jx_gradding *c)
+static bool check_at(jx_gradding *c)
 {
     int64_t before = c->comparisons + c->abroad;
     bool good;
 
-    c->limit.was_in = false;
     if (!prepare_point(c))
         return true;
     if (c->rule->vjp) {
@@ -308,7 +318,7 @@ static bool check_point(jx_gradding *c)
             return true;
         if (!jx_grad_same_primals(c, &c->fwd,
                                   jx_grad_computed_residuals(c->pattern)))
-            return false;
+            return note_rest(c);
         if (c->intent == JX_INTENT_CLIP && !jx_grad_clips(c))
             return false;
     }
@@ -316,9 +326,17 @@ static bool check_point(jx_gradding *c)
         return c->rule->vjp || !jx_grad_run_jvp(c, c->x, 0) ||
                jx_grad_same_primals(c, &c->jvp, 0);
     good = check_lines(c);
+    c->points += good && c->comparisons + c->abroad > before;
+    return good;
+}
+
+/* The same; all runs as it stands after it. */
+static bool check_point(jx_gradding *c)
+{
+    bool good = check_at(c);
+
     c->limit.was_in = c->limit.in;
     jx_grad_leave_limit(c);
-    c->points += good && c->comparisons + c->abroad > before;
     return good;
 }
 
@@ -377,6 +395,22 @@ static void attach_sample(jx_gradding *c, const jx_sampled *sample)
     }
 }
 
+/* Whether the rule may rely on where the function's loops lead: a loop of its own (CG) need not
+ * follow these where they are drawn to something. */
+static bool relies(const jx_gradding *c)
+{
+    return c->iterative || c->limit.met;
+}
+
+/* Whether the loops come to no rest at the point, where they do elsewhere: what they give here
+ * is nothing that anybody looked for.  A rule that is right where they are under way follows
+ * their turns, and has no such excuse. */
+static bool is_astray(const jx_gradding *c)
+{
+    return c->limit.met && !c->limit.was_in && !c->limit.rests &&
+           c->agreed_under_way < ENOUGH_FOLLOWED;
+}
+
 /* A point of a rule.  An iteration that has not converged, or that starts
  * outside its domain, gives finite junk with slopes of its own: a rule of one
  * is judged where it is known to converge, else by the majority of points
@@ -390,7 +424,7 @@ static bool visit_point(jx_gradding *c)
     if (check_point(c)) {
         if (c->comparisons > before)
             jx_grad_note_point(c);
-        if (c->iterative && !c->limit.was_in && c->comparisons > before &&
+        if (relies(c) && !c->limit.was_in && c->comparisons > before &&
             c->dropped + c->outvoted == unsure && c->agreed_under_way < ENOUGH_FOLLOWED &&
             c->under_way < MOST_FOLLOWED) {
             c->under_way++;
@@ -398,7 +432,7 @@ static bool visit_point(jx_gradding *c)
         }
         return true;
     }
-    if (c->iterative && !c->most_work && jx_grad_finds_nothing(c)) {
+    if (is_astray(c) || (relies(c) && !c->most_work && jx_grad_finds_nothing(c))) {
         c->wrong = c->witness = NULL;
         c->code = JX_CODE_NONE;
         return true;
@@ -406,7 +440,7 @@ static bool visit_point(jx_gradding *c)
     c->against++;
     if (c->wrong_at >= 0)
         c->opposed[c->wrong_at]++;
-    if (!c->iterative || (c->limit.was_in && c->turns->once == 0 && !jx_grad_is_stuck(c)))
+    if (!relies(c) || (c->limit.was_in && c->turns->once == 0 && !jx_grad_is_stuck(c)))
         return false;
     if (!c->first_wrong) {
         c->first_wrong = c->wrong;
@@ -435,7 +469,7 @@ static void weigh_points(jx_gradding *c)
     }
     for (int j = 0; c->first_wrong && !most && j < c->out.size; j++)
         most = c->opposed[j] >= ENOUGH_AGAINST && c->opposed[j] > c->agreed[j];
-    if (c->iterative && c->first_wrong && most) {
+    if (relies(c) && c->first_wrong && most) {
         c->wrong = c->first_wrong;
         c->witness = c->first_witness;
         c->code = c->first_code;
