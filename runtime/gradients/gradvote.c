@@ -141,7 +141,7 @@ static bool goes_on(jx_gradding *c, const kept *k, const double *d, jx_functiona
     for (int i = 0; i < FURTHER; i++) {
         move_by(c, k, 1e-3);
         if (!both(c, d, f, &value, &there, &size_there) || (value > there) != (off > 0) ||
-            fabs(value - there) * size < 0.2 * fabs(off) * size_there)
+            fabs(value - there) * size <= 0.2 * fabs(off) * size_there)
             return false;
     }
     return true;
