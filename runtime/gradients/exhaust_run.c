@@ -359,6 +359,22 @@ static bool do_inputs(job *j, worker *w, int64_t from, int64_t to, bool closely,
 
 /* ---- the grid */
 
+/* The largest error of n results of a grid, of those whose reference is a number in range. */
+static void find_most_off(const job *j, worker *w, int c, int64_t n)
+{
+    const double *got = w->got[c], *want = w->want[c];
+
+    for (int64_t i = 0; i < n; i++) {
+        if (!(fabs(want[i]) < j->out.beyond))
+            continue;
+        if (got[i] - got[i] != 0)
+            w->any_none[c] = true;
+        else
+            w->most_off[c] = fmax(w->most_off[c],
+                                  fabs(got[i] - want[i]) / jx_ulp(&j->out, want[i]));
+    }
+}
+
 /* Whether n inputs of a chunk from `index` on, one of many, are sure where they look well, and
  * the rule is right there; then the other ones that look well are taken to be as sure. */
 static bool is_grid_right(job *j, worker *w, int64_t index, int64_t step, int64_t n, bool *right)
@@ -368,9 +384,11 @@ static bool is_grid_right(job *j, worker *w, int64_t index, int64_t step, int64_
     if (!compute(j, w, index, step, n) || !jx_exhaust_find_slack(j, w, n, false))
         return false;
     mark_block(j, w, none, n);
-    for (int c = 0; c < j->ncolumns; c++)
+    for (int c = 0; c < j->ncolumns; c++) {
+        find_most_off(j, w, c, n);
         for (int64_t i = 0; i < n; i++)
             w->most_slack[c] = fmax(w->most_slack[c], w->slack[c][i]);
+    }
     for (int c = 0; *right && c < j->ncolumns; c++)
         *right = !jx_exhaust_unsure(&j->out, w->want[c], w->slack[c], w->mark, w->nan_in, n) &&
                  !(c > 0 && j->plans->rule &&
@@ -386,10 +404,13 @@ static bool do_grid(job *j, worker *w, int64_t from, int64_t to, bool *right)
 
     *right = true;
     /* In a sample, and in 16 bits, a chunk has many binades. */
-    for (int c = 0; c < COLUMNS; c++)
+    for (int c = 0; c < COLUMNS; c++) {
         w->most_slack[c] = 4 * CHUNK * j->step > (int64_t)1 << (j->in.precision - 1)
                                ? (double)INFINITY
                                : 0;
+        w->most_off[c] = 0;
+        w->any_none[c] = false;
+    }
     for (int64_t at = from; *right && at < to; at += each * GRID) {
         int64_t n = (to - at + GRID - 1) / GRID;
         if (atomic_load(&j->failed) ||

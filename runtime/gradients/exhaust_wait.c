@@ -177,12 +177,22 @@ static void keep_slack(const job *j, const worker *w, waiting *item, int64_t i)
 }
 
 /* A chunk spans a small part of a binade: what the slack is at its grid it is about
- * everywhere.  Where it is next to nothing there it may stand for that of what waits. */
+ * everywhere, but where results are off by far more than any in the grid.  Where it is next to
+ * nothing there it may stand for that of what waits. */
+bool jx_exhaust_is_like_grid(const job *j, const worker *w, int c, double got, double want)
+{
+    double ulp = jx_ulp(&j->out, want);
+
+    return 8 * w->most_slack[c] <= ulp / 1024 &&
+           (got - got != 0 ? w->any_none[c]
+                           : fabs(got - want) <= fmax(j->kinked, 4 * w->most_off[c]) * ulp);
+}
+
 static bool is_slack_known(const job *j, const worker *w, const waiting *item)
 {
     for (int c = 0; c < j->ncolumns; c++)
         if (item->want[c] - item->want[c] == 0 &&
-            !(8 * w->most_slack[c] <= jx_ulp(&j->out, item->want[c]) / 1024))
+            !jx_exhaust_is_like_grid(j, w, c, item->got[c], item->want[c]))
             return false;
     return true;
 }
@@ -399,7 +409,7 @@ static bool is_plain(const job *j, const worker *w, int c, int64_t i)
     double got = w->got[c][i], want = w->want[c][i], ulp = jx_ulp(&j->out, want);
 
     return got - got == 0 && fabs(want) < j->out.beyond &&
-           (w->knows_slack || 8 * w->most_slack[c] <= ulp / 1024) &&
+           (w->knows_slack || jx_exhaust_is_like_grid(j, w, c, got, want)) &&
            (c == 0 || w->all_odd[c] || fabs(got - want) <= j->kinked * ulp);
 }
 

@@ -41,6 +41,12 @@ typedef struct jx_exhaust_worker {
     /* The largest slack in the chunk's grid: where that is next to nothing, nothing else need
      * be known of what waits.  Infinite: nobody has looked. */
     double most_slack[JX_EX_COLUMNS];
+    /* The largest error in it, in units, and whether a result is no number though its reference
+     * is.  What spoils a reference between two inputs of the grid (a pole, a difference of about
+     * nothing) spoils the results of the dtype much more: what is off by about as much as the
+     * grid is as sure. */
+    double most_off[JX_EX_COLUMNS];
+    bool any_none[JX_EX_COLUMNS];
 } jx_exhaust_worker;
 
 typedef struct jx_exhaust_job {
@@ -69,6 +75,10 @@ bool jx_exhaust_evaluate(jx_exhaust_job *j, jx_exhaust_worker *w, jx_exhaust_rol
 /* The slack of the block's n references, and what the rule itself gives and how sure that is,
  * by runs with other roundings.  `in_row`: the inputs follow each other. */
 bool jx_exhaust_find_slack(jx_exhaust_job *j, jx_exhaust_worker *w, int64_t n, bool in_row);
+
+/* Whether the grid's slack may stand for that of a result that is a number in its reference. */
+bool jx_exhaust_is_like_grid(const jx_exhaust_job *j, const jx_exhaust_worker *w, int column,
+                             double got, double want);
 
 /* Input i of the block, which is at that index: looked at now, if nothing can be unsure of it,
  * or when there are more.  How many of those up to `end` that are (marked as it is) it stands

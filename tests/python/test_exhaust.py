@@ -179,3 +179,44 @@ def test_each_of_several_results():
     report = jaxvet.exhaust(f, jnp.bfloat16)
     assert len(report.programs) == 2
     assert [finding.code for finding in report.findings] == ["DRV001"]
+
+
+def eighth(bits):
+    """A number that is run where every eighth is, which is looked at by the grids of chunks
+    (a sample has none), and lies between the numbers of these."""
+    assert bits % 8 == 0 and bits % 1024
+    return np.uint32(bits).view(np.float32)
+
+
+def test_numbers_between_those_of_a_grid():
+    """Results are wrong, and references worth nothing, at one number alone."""
+    high, next_one, cancels = eighth(0x3f9e0658), eighth(0x3f9e0660), eighth(0x40490fd8)
+
+    def f(x):
+        narrow = x + 2.0**30 == 2.0**30  # of small numbers, in float32 alone
+        y = jnp.where(x == cancels, (x * x * x + 1e12) - 1e12, x)
+        return jnp.where((x == high) & narrow, x * (1 + 1000 * 2.0**-23), y)
+
+    value = jaxvet.exhaust(f, every=8).value
+    assert value["unfaithful"] == 2
+    assert value["not_monotone"] == 4  # down at one, both ways and no slope at the other
+    assert value["histogram"][10] == 1  # 1000 units of 1, at 1.23
+    assert value["first_not_monotone"]["got"] == next_one
+    assert value["worst"]["at"][0]["value"] == cancels
+    assert value["unsure"] == 1
+
+
+def test_a_rule_that_is_wrong_between_the_numbers_of_a_grid():
+    first, largest = eighth(0x3f9e0658), eighth(0x7f7ffff8)
+    last = eighth(0x3f9e0658 + 9 * 8)
+
+    def derivative(x):
+        wrong = ((x >= first) & (x <= last)) | (x == largest)
+        return jnp.where(wrong, 1 + 1000 * 2.0**-23, 1.0)
+
+    report = jaxvet.exhaust(with_jvp(lambda x: -(-x), derivative), every=8)
+    column = report.derivatives[0]
+    assert column["rule_differs"] == 11 == column["unfaithful"]
+    assert column["worst"]["ulps"] == pytest.approx(1000)
+    assert column["worst"]["at"][0]["value"] == first
+    assert column["unsure"] == 0 == report.value["unfaithful"]
