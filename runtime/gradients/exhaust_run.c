@@ -50,7 +50,7 @@ static void limits_of(const job *j, int c, const jx_exhaust_column *so_far, doub
     const jx_exhaust_place *worst[] = {&so_far->normal, &so_far->subnormal};
 
     for (int k = 0; k < 2; k++) {
-        double seen = fmax(worst[k]->there ? worst[k]->off : 0, j->seen[c][k]);
+        double seen = fmax(worst[k]->there ? worst[k]->off : -1, j->seen[c][k]);
         /* Where results vanish, errors grow from nothing, each larger than the last. */
         limits[k] = fmin(seen + JX_EXHAUST_NOTHING, 0.999999);
     }
@@ -539,6 +539,8 @@ static bool begin(job *j, jx_exhausted *to)
                          .narguments = p->narguments,
                          .inputs = j->inputs,
                          .step = j->step};
+    for (int c = 0; c < COLUMNS; c++)
+        j->seen[c][0] = j->seen[c][1] = -1; /* that nothing is off is to be seen, too */
     j->columns = calloc((size_t)j->nchunks * COLUMNS, sizeof *j->columns);
     return j->columns || jx_starved(j->ctx);
 }

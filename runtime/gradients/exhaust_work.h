@@ -56,7 +56,7 @@ typedef struct jx_exhaust_job {
     jx_float_format in, out;
     int ncolumns, bits; /* of an argument */
     double kinked; /* units that a derivative may be off before sides are looked at */
-    /* The largest errors of the first inputs: normal, subnormal. */
+    /* The largest errors of the first inputs: normal, subnormal; less than 0: nobody has looked. */
     double seen[JX_EX_COLUMNS][2];
     int64_t step, inputs;
     jx_exhaust_worker workers[JX_POOL_WORKERS];

@@ -101,6 +101,14 @@ def test_rounding_that_goes_down():
     assert report.value["not_monotone"] > 1000
 
 
+def test_that_nothing_is_off_is_told():
+    for step in (STEP, 2**19):  # many numbers, and few
+        report = jaxvet.exhaust(jnp.negative, every=step)
+        assert report.value["worst"]["ulps"] == 0 == report.value["worst_subnormal"]["ulps"]
+        assert report.derivatives[0]["worst"]["ulps"] == 0
+        assert "at most 0 ULP off" in repr(report)
+
+
 def test_kinks_are_conventions():
     report = jaxvet.exhaust(jax.nn.relu, jnp.float16)
     assert report.ok and report.derivatives[0]["unfaithful"] == 0
