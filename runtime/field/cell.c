@@ -75,9 +75,17 @@ static const jx_keys *keep_keys(jx_field *f, const jx_keys *like)
 
 bool jx_keys_hold(const jx_keys *set, uint64_t key)
 {
-    for (int i = 0; set && i < set->count; i++)
-        if (set->at[i] == key)
+    int low = 0, high = set ? set->count : 0;
+
+    while (low < high) {
+        int middle = low + (high - low) / 2;
+        if (set->at[middle] == key)
             return true;
+        if (set->at[middle] < key)
+            low = middle + 1;
+        else
+            high = middle;
+    }
     return false;
 }
 
@@ -299,14 +307,20 @@ static bool is_constant(const jx_cell *a)
 
 /* ---- what they depend on */
 
+static void depend(jx_field *f, jx_cell *of, const jx_cell *on)
+{
+    of->mixed |= on->mixed;
+    if (on->needs)
+        of->needs = jx_keys_join(f, of->needs, on->needs);
+    for (int i = 0; i < f->ncolours; i++) {
+        of->mixed |= of->by[i] && on->by[i] && of->by[i] != on->by[i];
+        of->by[i] = of->by[i] ? of->by[i] : on->by[i];
+    }
+}
+
 jx_cell jx_cell_depends(jx_field *f, jx_cell of, const jx_cell *on)
 {
-    of.mixed |= on->mixed;
-    of.needs = jx_keys_join(f, of.needs, on->needs);
-    for (int i = 0; i < f->ncolours; i++) {
-        of.mixed |= of.by[i] && on->by[i] && of.by[i] != on->by[i];
-        of.by[i] = of.by[i] ? of.by[i] : on->by[i];
-    }
+    depend(f, &of, on);
     return of;
 }
 
@@ -316,9 +330,9 @@ static jx_cell made_of(jx_field *f, const jx_cell *a, const jx_cell *b)
     jx_cell to = {.signs = JX_MAY_BE_ANY, .about = NAN};
 
     f->work++;
-    to = jx_cell_depends(f, to, a);
+    depend(f, &to, a);
     if (b != a)
-        to = jx_cell_depends(f, to, b);
+        depend(f, &to, b);
     to.kind = a->kind == JX_CELL_UNKNOWN || b->kind == JX_CELL_UNKNOWN ? JX_CELL_UNKNOWN
               : a->kind || b->kind                                     ? JX_CELL_NAN
                                                                        : JX_CELL_NUMBER;
@@ -603,6 +617,29 @@ jx_cell jx_cell_mul(jx_field *f, const jx_cell *a, const jx_cell *b)
         to.base = 0;
     }
     return to;
+}
+
+jx_cell jx_cell_product(jx_field *f, const jx_cell *a, const jx_cell *b)
+{
+    jx_cell to = {.kind = a->kind || b->kind ? JX_CELL_NAN : JX_CELL_NUMBER}, kept[2];
+
+    f->work++;
+    bring_together(f, &a, &b, kept);
+    if (!to.kind)
+        mul_values(&f->ring, square_of(f, a->w ? a : b), a, b, &to);
+    return to;
+}
+
+bool jx_cell_is_product(jx_field *f, const jx_cell *a, const jx_cell *b, const jx_cell *of)
+{
+    jx_cell to;
+
+    if (!a->w && !b->w && !a->kind && !b->kind) {
+        f->work++;
+        return !of->kind && !of->w && jx_mod_fast(a->v, b->v, &f->ring.fast_p) == of->v;
+    }
+    to = jx_cell_product(f, a, b);
+    return jx_cell_same(&to, of);
 }
 
 /* An inverse is a symbol more, for which a fraction has its denominator as often as it has

@@ -204,6 +204,9 @@ jx_cell jx_cell_neg(jx_field *f, const jx_cell *a);
 jx_cell jx_cell_mul(jx_field *f, const jx_cell *a, const jx_cell *b);
 jx_cell jx_cell_div(jx_field *f, const jx_cell *a, const jx_cell *b);
 jx_cell jx_cell_power(jx_field *f, const jx_cell *a, int64_t n);
+/* The value of a b alone, which is enough to look for a product; whether it is `of`. */
+jx_cell jx_cell_product(jx_field *f, const jx_cell *a, const jx_cell *b);
+bool jx_cell_is_product(jx_field *f, const jx_cell *a, const jx_cell *b, const jx_cell *of);
 
 /* A hash of a number or its negative, whichever is less (*flipped). */
 uint64_t jx_cell_key(const jx_field *f, uint64_t kind, const jx_cell *a, bool *flipped);

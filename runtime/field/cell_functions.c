@@ -148,20 +148,14 @@ static bool log_by_another(jx_field *f, const jx_cell *x, jx_cell *to)
         return false;
     for (size_t i = 0; i < f->made->logs.count; i++)
         for (size_t k = 0; k < f->made->exps.count; k++) {
-            jx_cell of = f->made->logs.at[i].from, e = f->made->exps.at[k].to, product;
-            if (f->made->exps.at[k].key != hash_of(f, IMAGE, &f->made->exps.at[k].from))
+            const jx_memo *log = &f->made->logs.at[i], *exp = &f->made->exps.at[k];
+            bool product = jx_cell_is_product(f, &log->from, &exp->to, x);
+            if ((!product && !jx_cell_is_product(f, x, &exp->to, &log->from)) ||
+                exp->key != hash_of(f, IMAGE, &exp->from))
                 continue;
-            *to = f->made->logs.at[i].to;
-            product = jx_cell_mul(f, &of, &e);
-            if (jx_cell_same(&product, x)) {
-                *to = jx_cell_add(f, to, &f->made->exps.at[k].from);
-                return true;
-            }
-            product = jx_cell_mul(f, x, &e);
-            if (jx_cell_same(&product, &of)) {
-                *to = jx_cell_sub(f, to, &f->made->exps.at[k].from);
-                return true;
-            }
+            *to = product ? jx_cell_add(f, &log->to, &exp->from)
+                          : jx_cell_sub(f, &log->to, &exp->from);
+            return true;
         }
     return false;
 }

@@ -28,7 +28,6 @@ typedef struct path {
 } path;
 
 typedef JX_VEC(path) path_list;
-typedef jx_cell cell_op(jx_field *f, const jx_cell *a, const jx_cell *b);
 
 typedef struct comparing {
     const jx_field_question *question;
@@ -43,6 +42,7 @@ typedef struct comparing {
     path_list paths;
     jx_field like; /* the ring of the round */
     const jx_keys *defined; /* what b needs, on any path */
+    const jx_keys *alike;   /* what is known not to be 0 where that is so */
     jx_cell_list divisors, divisors_of_a; /* of b and a, on any path of the round */
     double error;  /* of one round */
     int64_t work;  /* that is left */
@@ -255,12 +255,24 @@ static bool is_needed(const comparing *c, const jx_field *f, const jx_cell *by)
     return by->zeros || jx_keys_hold(c->defined, jx_cell_zero_key(f, by));
 }
 
-static bool is_that(jx_field *f, cell_op *op, const jx_cell *a, const jx_cell *b,
-                    uint64_t need)
+static bool is_that(jx_field *f, const jx_cell *a, const jx_cell *b, uint64_t need)
 {
-    jx_cell made = op(f, a, b);
+    jx_cell made = jx_cell_product(f, a, b);
 
     return jx_cell_zero_key(f, &made) == need;
+}
+
+enum { MOST_DIVISORS = 1 << 8 };
+
+/* Those of b's divisors that it needs. */
+static int needed_divisors(const comparing *c, const jx_field *f, const jx_cell **to)
+{
+    int n = 0;
+
+    for (size_t i = 0; i < c->divisors.count; i++)
+        if (is_needed(c, f, &c->divisors.at[i]))
+            to[n++] = &c->divisors.at[i];
+    return n;
 }
 
 /* Whether it is one of b's divisors times an exponential, which never is 0, or times another
@@ -268,20 +280,21 @@ static bool is_that(jx_field *f, cell_op *op, const jx_cell *a, const jx_cell *b
 static bool is_made_of_divisors(const comparing *c, jx_field *f, uint64_t need)
 {
     const jx_memory *made = c->like.made;
+    const jx_cell *by[MOST_DIVISORS], one = jx_cell_integer(f, 1);
+    int n = needed_divisors(c, f, by);
 
-    for (size_t i = 0; i < c->divisors.count; i++) {
-        const jx_cell *by = &c->divisors.at[i];
-        if (!is_needed(c, f, by))
-            continue;
-        if (jx_cell_zero_key(f, by) == need)
+    for (int i = 0; i < n; i++)
+        if (jx_cell_zero_key(f, by[i]) == need)
             return true;
-        for (size_t k = 0; k < made->exps.count; k++)
-            if (is_that(f, jx_cell_mul, by, &made->exps.at[k].to, need) ||
-                is_that(f, jx_cell_div, by, &made->exps.at[k].to, need))
+    for (int i = 0; i < n && f->work <= 0; i++)
+        for (int k = 0; k < i; k++)
+            if (is_that(f, by[i], by[k], need))
                 return true;
-        for (size_t k = 0; k < i; k++)
-            if (is_needed(c, f, &c->divisors.at[k]) &&
-                is_that(f, jx_cell_mul, by, &c->divisors.at[k], need))
+    for (size_t k = 0; n && k < made->exps.count && f->work <= 0; k++) {
+        const jx_cell *e = &made->exps.at[k].to;
+        jx_cell inverse = jx_cell_div(f, &one, e);
+        for (int i = 0; i < n; i++)
+            if (is_that(f, by[i], e, need) || is_that(f, by[i], &inverse, need))
                 return true;
     }
     return false;
@@ -294,21 +307,29 @@ static bool is_a_factor(const comparing *c, jx_field *f, uint64_t need)
 
     for (size_t i = 0; i < all->count; i++)
         for (size_t k = 0; jx_cell_zero_key(f, &all->at[i]) == need && k < all->count; k++) {
-            jx_cell product = jx_cell_mul(f, &all->at[i], &all->at[k]);
+            jx_cell product = jx_cell_product(f, &all->at[i], &all->at[k]);
             if (jx_keys_hold(c->defined, jx_cell_zero_key(f, &product)))
                 return true;
         }
     return false;
 }
 
-static bool is_defined_alike(const comparing *c, uint64_t need)
+/* The search is work as is all else: where none is left nothing is found. */
+static bool is_defined_alike(comparing *c, uint64_t need)
 {
-    enum { MOST = 1 << 8 };
     jx_field f;
+    bool found;
 
+    if (jx_keys_hold(c->alike, need))
+        return true;
     jx_field_again(&f, &c->like);
-    return c->divisors.count < MOST && c->divisors_of_a.count < MOST &&
-           (is_made_of_divisors(c, &f, need) || is_a_factor(c, &f, need));
+    f.work = -c->work;
+    found = c->divisors.count < MOST_DIVISORS && c->divisors_of_a.count < MOST_DIVISORS &&
+            (is_made_of_divisors(c, &f, need) || is_a_factor(c, &f, need));
+    c->work = -f.work;
+    if (found)
+        c->alike = jx_keys_with(&f, c->alike, need);
+    return found;
 }
 
 /* What a needs, b needs too, somewhere. */
@@ -515,7 +536,7 @@ static bool run_round(comparing *c, uint64_t seed)
     if (!c->ctx)
         return give_up(c, "too large");
     c->paths = (path_list){0};
-    c->defined = NULL;
+    c->defined = c->alike = NULL;
     c->divisors = c->divisors_of_a = (jx_cell_list){0};
     same = follow_paths(c, seed);
     for (size_t i = 0; same && i < c->paths.count; i++) {

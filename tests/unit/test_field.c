@@ -66,6 +66,8 @@ static void rings_have_what_they_promise(void **state)
 
 #define BRANCH "{ lambda ; x:f32[] y:f32[] v:f32[3]. let\n%s }\n"
 
+static int64_t work_of; /* jx_field_question.work of the next ones */
+
 static jx_field_answer ask_of(const char *text_of, const char *a, const char *b,
                               const char *result, bool integers, const char **said)
 {
@@ -85,7 +87,8 @@ static jx_field_answer ask_of(const char *text_of, const char *a, const char *b,
     const jx_field_question question = {.typed = jx_typed_of(both),
                                         .a = &p->branches.at[0],
                                         .b = &p->branches.at[1],
-                                        .integers = integers};
+                                        .integers = integers,
+                                        .work = work_of};
     assert_true(jx_field_same(&question, &answer));
     snprintf(kept, sizeof kept, "%s", answer.verdict ? answer.assuming ? answer.assuming : ""
                                                      : answer.why);
@@ -617,6 +620,81 @@ static void integers_are_drawn(void **state)
     assert_false(same_of_integers(ELEMENT " in (b,)", X, true, &said));
 }
 
+/* ---- what it takes */
+
+static void products_are_those_of_numbers(void **state)
+{
+    jx_ctx *ctx = jx_ctx_new(0);
+    jx_cell all[12];
+    jx_field f;
+
+    (void)state;
+    assert_true(jx_field_begin(&f, ctx, ctx->arena, 7));
+    for (int i = 0; i < 12; i++) {
+        all[i] = i == 0 ? jx_cell_nan() : i < 4 ? jx_cell_integer(&f, i - 2)
+                                               : jx_cell_random(&f, (uint64_t)i);
+        if (i > 7) /* roots of what has none in the field have a part of their own */
+            all[i] = jx_cell_apply(&f, JX_F_SQRT, &all[i]);
+    }
+    for (int i = 0; i < 12; i++)
+        for (int k = 0; k < 12; k++) {
+            jx_cell whole = jx_cell_mul(&f, &all[i], &all[k]);
+            jx_cell value = jx_cell_product(&f, &all[i], &all[k]);
+            assert_int_equal(whole.kind == JX_CELL_NUMBER, value.kind == JX_CELL_NUMBER);
+            assert_int_equal(whole.kind == JX_CELL_NUMBER, jx_cell_same(&whole, &value));
+            for (int n = 0; n < 12; n++)
+                assert_int_equal(jx_cell_same(&whole, &all[n]),
+                                 jx_cell_is_product(&f, &all[i], &all[k], &all[n]));
+            assert_int_equal(whole.kind == JX_CELL_NUMBER,
+                             jx_cell_is_product(&f, &all[i], &all[k], &whole));
+        }
+    for (int n = 0; n < 20; n++) {
+        const jx_keys *set = NULL;
+        for (int i = 0; i < n; i++)
+            set = jx_keys_with(&f, set, jx_ring_mix((uint64_t)i));
+        for (int i = 0; i < 40; i++)
+            assert_int_equal(i < n, jx_keys_hold(set, jx_ring_mix((uint64_t)i)));
+    }
+    jx_ctx_free(ctx);
+}
+
+/* The least work with which two programs are found to be the same. */
+static int64_t least_work(const char *a, const char *b)
+{
+    int64_t low = 0, high = 1 << 20;
+    const char *said;
+
+    while (high - low > 1) {
+        work_of = low + (high - low) / 2;
+        if (ask(a, b, "f32[]", &said).verdict)
+            high = work_of;
+        else
+            low = work_of;
+    }
+    work_of = 0;
+    assert_true(high < 1 << 20);
+    return high;
+}
+
+/* What is searched for costs what it takes to look, of one budget with all else. */
+static void a_search_is_work(void **state)
+{
+    jx_buffer many = {0}, one = {0}, other = {0};
+
+    (void)state;
+    for (int i = 0; i < 60; i++)
+        jx_buffer_printf(&many, " m%d:f32[] = mul x %d.0:f32[]\n e%d:f32[] = exp m%d\n", i,
+                         i + 2, i, i);
+    jx_buffer_printf(&one, "%s b:f32[] = mul y e59\n c:f32[] = sub b e59\n"
+                           " d:f32[] = div e59 c\n in (d,)", many.text);
+    jx_buffer_printf(&other, "%s c:f32[] = sub y 1.0:f32[]\n d:f32[] = div 1.0:f32[] c\n"
+                             " in (d,)", many.text);
+    assert_true(least_work(one.text, other.text) > least_work(one.text, one.text) + 500);
+    jx_buffer_free(&many);
+    jx_buffer_free(&one);
+    jx_buffer_free(&other);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -639,6 +717,8 @@ int main(void)
         cmocka_unit_test(complex_numbers_have_conjugates),
         cmocka_unit_test(integers_are_drawn),
         cmocka_unit_test(loops_are_run_and_what_is_not_known_is_said),
+        cmocka_unit_test(products_are_those_of_numbers),
+        cmocka_unit_test(a_search_is_work),
     };
 
     return cmocka_run_group_tests_name("field", tests, NULL, NULL);
