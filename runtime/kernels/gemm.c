@@ -183,10 +183,11 @@ static void steps_of(jx_matrix m, int64_t *row, int64_t *column)
 }
 
 /* Some columns of c at a time, for which b's are brought together: the sums of a row
- * stay in registers, and each still adds its terms from the first to the last. */
-enum { PANEL = 32 };
+ * stay in registers, and each still adds its terms from the first to the last.  What is
+ * narrow takes a panel that is. */
+enum { WIDE = 32, NARROW = 4 };
 
-#define IN_ORDER(type, name)                                                  \
+#define IN_PANELS(type, name, PANEL)                                          \
     JX_VECTOR_CLONES                                                          \
     static void name##_panel(int64_t m, int64_t k, const type *x, int64_t xr, \
                              int64_t xc, const type *restrict panel,          \
@@ -223,6 +224,19 @@ enum { PANEL = 32 };
                 name##_panel(m, terms, x + l * xc, xr, xc, panel, width,      \
                              c + j, ldc);                                     \
             }                                                                 \
+    }
+
+#define IN_ORDER(type, name)                                                  \
+    IN_PANELS(type, name##_wide, WIDE)                                        \
+    IN_PANELS(type, name##_narrow, NARROW)                                    \
+                                                                              \
+    static void name(int64_t m, int64_t n, int64_t k, jx_matrix a,            \
+                     jx_matrix b, type *c, int64_t ldc)                       \
+    {                                                                         \
+        if (n <= 2 * NARROW)                                                  \
+            name##_narrow(m, n, k, a, b, c, ldc);                             \
+        else                                                                  \
+            name##_wide(m, n, k, a, b, c, ldc);                               \
     }
 
 /* Parts are products rounded, then their sum; no infinity is recovered. */
