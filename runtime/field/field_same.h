@@ -28,7 +28,8 @@ typedef struct jx_field_question {
     uint64_t seed;
     size_t memory; /* of the evaluation, in bytes; 0: 1 GiB */
     int64_t paths; /* to be followed at most; 0: 3^6 */
-    int64_t work;  /* operations on elements, in all; 0: 2^21, a tenth of a second */
+    int64_t work;  /* operations on elements, in all, and those that are tried in searches for
+                      products; 0: 2^21, a tenth of a second */
     int nvalues;   /* a and b are derivatives, but for so many results at the end, which are
                       the function's own; 0: they are no derivatives */
 } jx_field_question;
