@@ -98,8 +98,8 @@ void jx_plan_watch(jx_planner *p, jx_watch *to, const jx_eqn *eqn,
 void jx_plan_watch_indices(jx_planner *p, jx_watch *to, const jx_eqn *eqn, const jx_slot *ins,
                            const jx_slot *outs);
 
-/* The operands of an equation that are looked at so: the first, and their number, 0 where
- * there is none. */
+/* The operands of an equation that are looked at so, its indices and what is compared where they
+ * repeat: the first, and their number, 0 where there is none. */
 int jx_watched_indices(const jx_eqn *eqn, int *count);
 
 /* The same for what it makes of integers (watch_integers.c): of the kinds of probes. */

@@ -384,6 +384,17 @@ static int64_t size_of(const jx_slot *slot, int64_t axis)
     return axis < slot->rank ? slot->shape[axis] : 1;
 }
 
+/* One vector of indices is not written twice. */
+static bool is_of_one_vector(const jx_aval *indices)
+{
+    int64_t size;
+
+    for (int i = 0; i + 1 < indices->rank; i++)
+        if (!jx_dim_is_int(indices->shape[i], &size) || size > 1)
+            return false;
+    return true;
+}
+
 int jx_watched_indices(const jx_eqn *eqn, int *count)
 {
     *count = 0;
@@ -393,8 +404,10 @@ int jx_watched_indices(const jx_eqn *eqn, int *count)
         return 0;
     case JX_PRIM_dynamic_slice: *count = eqn->nins - 1; return 1;
     case JX_PRIM_dynamic_update_slice: *count = eqn->nins - 2; return 2;
+    case JX_PRIM_scatter: /* what is written twice is compared */
+        *count = is_of_one_vector(jx_atom_aval(eqn->ins[1])) ? 1 : 2;
+        return 1;
     case JX_PRIM_gather:
-    case JX_PRIM_scatter:
     case JX_PRIM_scatter_add:
     case JX_PRIM_scatter_sub:
     case JX_PRIM_scatter_mul:

@@ -287,10 +287,20 @@ static void keep(jx_hunt *h, const jx_misuse *found)
         push(h, misuse, code, level_of(h, misuse, code, fixed), fixed);
 }
 
+/* What these inputs do not show to matter, others may: more is looked at. */
+static bool is_open(const jx_hunt *h, const jx_misuse *misuse)
+{
+    jx_code code = code_of(h, misuse);
+
+    return code && is_traced(h, misuse) && !is_told(h, misuse->eqn, code);
+}
+
 bool jx_hunt_weigh_indices(jx_hunt *h, int count, const jx_misuse *misuses)
 {
-    for (int i = 0; i < count && h->operations > 0; i++)
+    for (int i = 0; i < count && h->operations > 0; i++) {
         if (is_traced(h, &misuses[i]))
             keep(h, &misuses[i]);
+        h->unseen |= is_open(h, &misuses[i]);
+    }
     return h->operations > 0;
 }

@@ -295,6 +295,28 @@ def ok_strong_flag(x):
 # ---- IDX
 
 
+@prog('f32[4096]', ranges={'x': (-2, 3)})
+def turns_past_the_end(x):
+    def add(i, total):
+        return total + lax.dynamic_index_in_dim(x, i + 4090, 0, keepdims=False)  #! IDX001
+    return lax.fori_loop(0, 10, add, 0.)
+
+
+@prog('f32[256,256]', ranges={'x': (-2, 3)})
+def piece_past_the_end(x):
+    return lax.dynamic_slice(x, (200, 200), (100, 56)) + x.sum()  #! IDX002
+
+
+@prog('f32[4096]', 'f32[3]', ranges={'x': (-2, 3), 'y': (-1, 1)})
+def written_twice(x, y):
+    return jnp.sin(x.at[jnp.array([0, 0, 1])].set(y))  #! IDX003
+
+
+@prog('f32[4096]', 'f32[3]', quiet='IDX', ranges={'x': (-2, 3), 'y': (-1, 1)})
+def ok_written_once(x, y):
+    return jnp.sin(x.at[jnp.array([0, 2, 1])].set(y))
+
+
 @prog('f32[9]', 'f32[]', ranges={'edges': (0, 1), 'v': (0, 2)})
 def bin_beyond_the_last(edges, v):
     edges = jnp.sort(edges)
