@@ -15,9 +15,9 @@
 enum { JX_MOST_TURNS = 64 }; /* times as many as a loop's own */
 
 typedef enum jx_turning {
-    JX_TURN_OUTERMOST,       /* loops that lie in none that could go on */
-    JX_TURN_OUTERMOST_WHILE, /* the same of `while` alone */
-    JX_TURN_INNERMOST_WHILE, /* those that hold no other */
+    JX_TURN_OUTERMOST,        /* loops that lie in none that could go on */
+    JX_TURN_OUTERMOST_SEARCH, /* the same of searches alone */
+    JX_TURN_INNERMOST_SEARCH, /* those that hold no other */
     JX_TURNINGS,
 } jx_turning;
 
@@ -25,6 +25,9 @@ typedef struct jx_turns {
     /* Counted when a plan is made: loops that can go on, and that can't, since they take or
      * give something at each turn. */
     int again, once;
+    /* Of `again`: those that end when they are near enough, called searches.  What makes so many
+     * turns is a function of these: nobody knows that it was meant to lead further. */
+    int searches;
     /* Read when it runs, by one execution at a time: which loops go on, for how many times
      * their own turns and some beside, but no more than `most` (0: as many as that). */
     jx_turning which;
@@ -44,7 +47,7 @@ typedef struct jx_turns {
 typedef struct jx_turning_loop {
     jx_turns *turns; /* NULL: it does not go on */
     int body;        /* its block */
-    bool is_while;
+    bool is_search;
     int64_t rows; /* of a loop under vmap, 1 of others: leading elements of all that it carries */
 } jx_turning_loop;
 

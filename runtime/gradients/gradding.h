@@ -425,10 +425,10 @@ bool jx_grad_is_in_domain(jx_gradding *c);
 
 /* gradlimit.c: where the loops of the function and the rule lead. */
 
-/* Whether it has loops that can go on. */
+/* Whether it has loops that end when they are near enough, and can go on. */
 static inline bool jx_grad_goes_on(const jx_gradding *c)
 {
-    return c->turns && c->turns->again > 0;
+    return c->turns && c->turns->searches > 0;
 }
 /* If the function's loops are drawn to rest near what it gives at the point (which stands in
  * `samples`), all that runs goes on until they are there; false: they are not. */

@@ -1,8 +1,8 @@
 /* gradlimit.c - see gradding.h: an iteration where it leads.
  *
- * What a loop computes that stops when it is near enough is a function of so many steps.  Its
- * slopes come as near to those of what it approaches as its tolerance lets them, and a rule
- * that differentiates implicitly is right at the solution alone.  So function and rule are run
+ * What a loop computes that stops when it is near enough (a search) is a function of so many
+ * steps.  Its slopes come as near to those of what it approaches as its tolerance lets them,
+ * and a rule that differentiates implicitly is right at the solution alone.  So function and rule are run
  * with their loops going on (turns.h) until as many turns again change nothing: there both
  * have all digits, wherever the loop began and however near was near enough.  By how much as
  * many turns again still change it is what its differences can't see.
@@ -144,7 +144,7 @@ static int search(jx_gradding *c, double *change, bool *drawn)
     if (c->limit.met || c->limit.stays >= MOST_MISSES)
         return times_of(c, c->limit.times / 2, change, drawn);
     *drawn = false;
-    for (int k = 0; k < JX_TURNINGS && !*drawn; k++) {
+    for (int k = JX_TURN_OUTERMOST_SEARCH; k < JX_TURNINGS && !*drawn; k++) {
         double now;
         c->turns->which = (jx_turning)k;
         int times = times_of(c, 1, &now, drawn);
@@ -352,7 +352,7 @@ bool jx_grad_is_under_way(jx_gradding *c)
     jx_turning which = c->turns ? c->turns->which : JX_TURN_OUTERMOST;
     bool good;
 
-    if (!jx_grad_goes_on(c) || c->turns->once > 0 || c->limit.in)
+    if (!c->turns || c->turns->again == 0 || c->turns->once > 0 || c->limit.in)
         return false;
     c->turns->which = JX_TURN_OUTERMOST;
     jx_space_scatter(&c->in, c->x, &c->primal);

@@ -279,13 +279,65 @@ typedef struct loop {
 } loop;
 
 /* Notes a loop that may go on where it has come to an end, or can't. */
-static jx_turning_loop turning(const jx_planner *p, bool can, bool is_while)
+static jx_turning_loop turning(const jx_planner *p, bool can, bool is_search)
 {
     jx_turns *turns = p->options->turns;
 
-    if (turns)
+    if (turns) {
         *(can ? &turns->again : &turns->once) += 1;
-    return (jx_turning_loop){.turns = can ? turns : NULL, .is_while = is_while, .rows = 1};
+        turns->searches += can && is_search;
+    }
+    return (jx_turning_loop){.turns = can ? turns : NULL, .is_search = is_search, .rows = 1};
+}
+
+/* The number of the variable among so many from `first` on; -1: it is none of them. */
+static int place_of(const jx_jaxpr *jaxpr, int first, int count, const jx_var *var)
+{
+    for (int i = 0; var && i < count; i++)
+        if (jaxpr->vars[jaxpr->nconsts + first + i] == var)
+            return i;
+    return -1;
+}
+
+/* Whether what is carried grows by what no turn changes, or is an integer. */
+static bool is_counter(const jx_p_while *w, int carried, int count)
+{
+    const jx_jaxpr *body = w->body_jaxpr.jaxpr;
+    const int first = (int)w->body_nconsts;
+    const jx_var *next = body->outs[carried].var;
+
+    JX_ASSERT(carried >= 0 && carried < count);
+    if (jx_dtype_is_integer(body->vars[body->nconsts + first + carried]->aval->dtype) ||
+        place_of(body, first, count, next) == carried)
+        return true;
+    for (int i = 0; next && i < body->neqns; i++) {
+        const jx_eqn *eqn = &body->eqns[i];
+        if (eqn->outs[0] != next ||
+            (eqn->prim->id != JX_PRIM_add && eqn->prim->id != JX_PRIM_sub))
+            continue;
+        for (int k = 0; k < 2; k++)
+            if (place_of(body, first, count, eqn->ins[k].var) == carried &&
+                (eqn->ins[1 - k].literal ||
+                 place_of(body, 0, first, eqn->ins[1 - k].var) >= 0))
+                return true;
+    }
+    return false;
+}
+
+/* Whether it ends when it has come near enough to something: what decides that is more than
+ * how many turns there were. */
+static bool is_search(const jx_p_while *w, int count)
+{
+    const jx_jaxpr *cond = w->cond_jaxpr.jaxpr;
+    const int first = (int)w->cond_nconsts;
+
+    for (int i = 0; i < cond->neqns; i++)
+        for (int k = 0; k < cond->eqns[i].nins; k++) {
+            int carried = place_of(cond, first, count, cond->eqns[i].ins[k].var);
+            if (carried >= 0 && !is_counter(w, carried, count))
+                return true;
+        }
+    return place_of(cond, first, count, cond->outs[0].var) >= 0;
 }
 
 static bool run_while(jx_run *run, const void *data, const jx_view *ins,
@@ -344,7 +396,7 @@ static bool plan_while(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
     if (!jx_plan_inline(p, &params->cond_jaxpr, args, results))
         return false;
     jx_slot pred = plan_predicate(p, results, &again);
-    data.on = turning(p, true, true);
+    data.on = turning(p, true, is_search(params, n));
     data.on.body = data.cond + 1;
     p->block = data.on.body;
     memcpy(args, ins + nc, (size_t)nb * sizeof *args);

@@ -25,7 +25,7 @@ size_t jx_turns_scratch(const jx_turning_loop *loop, int count, const jx_slot *c
 /* Whether it is one of those that may go on. */
 static bool is_asked(const jx_turning_loop *loop)
 {
-    return loop->is_while || loop->turns->which == JX_TURN_OUTERMOST;
+    return loop->is_search || loop->turns->which == JX_TURN_OUTERMOST;
 }
 
 int64_t jx_turns_begin(const jx_turning_loop *loop)
@@ -154,7 +154,7 @@ static bool go_on(jx_run *run, const jx_turning_loop *loop, int64_t more, const 
 /* Whether it goes on, in which the run no longer is. */
 static bool goes_on(const jx_turns *turns, int64_t number)
 {
-    return turns->which == JX_TURN_INNERMOST_WHILE ? turns->begun == number : turns->within == 0;
+    return turns->which == JX_TURN_INNERMOST_SEARCH ? turns->begun == number : turns->within == 0;
 }
 
 bool jx_turns_end(jx_run *run, const jx_turning_loop *loop, int64_t number, int64_t made,

@@ -235,3 +235,59 @@ def test_what_is_differentiated_by_nobody_is_not_asked():
         y, last = root(a)
         return jnp.where(jnp.abs(last) < .1, y, jnp.nan), jax.lax.stop_gradient(last)
     assert not errors(jaxvet.gradcheck(program)(np.float32(1.5)))
+
+
+def many_turns(kind, step, x):
+    """The same steps by each kind of loop that makes so many turns, whatever it comes to."""
+    if kind == "for":
+        return jax.lax.fori_loop(0, 8, lambda _, y: step(y), x)
+    if kind == "scan":
+        return jax.lax.scan(lambda y, _: (step(y), None), x, None, length=8)[0]
+    return jax.lax.while_loop(lambda s: s[0] < 8, lambda s: (s[0] + 1, step(s[1])), (0, x))[1]
+
+
+def drawn(kind, pulled, by):
+    """Where its steps lead is drawn to them, and is near by; where they begin still counts."""
+    def states(kind):
+        return lambda h, x: many_turns(kind, lambda y: jnp.tanh(.5 * y + x), h)
+    fun = (jax.custom_vjp if pulled else jax.custom_jvp)(states(kind))
+    factor = np.float32(by)
+    if pulled:
+        def bwd(kept, ct):
+            of_h, of_x = jax.vjp(states("scan"), *kept)[1](ct)
+            return of_h * factor, of_x
+        fun.defvjp(lambda h, x: (fun(h, x), (h, x)), bwd)
+    else:
+        fun.defjvp(lambda p, t: jax.jvp(states(kind), p, (t[0] * factor, t[1])))
+    return jaxvet.gradcheck(fun)(X, np.float32([.1, .2, .3]))
+
+
+KIND = pytest.mark.parametrize("kind", ["for", "scan", "while"])
+
+
+@PULLED
+@KIND
+@pytest.mark.parametrize("by", [0, 1.1])
+def test_so_many_turns_are_not_judged_where_more_would_lead(kind, by, pulled):
+    assert errors(drawn(kind, pulled, by)) == ["DRV002" if pulled else "DRV001"]
+
+
+@PULLED
+@KIND
+def test_what_is_right_after_so_many_turns_is_seen_to_agree(kind, pulled):
+    found = drawn(kind, pulled, 1)
+    assert not errors(found) and not found.undecided
+
+
+def test_a_derivative_of_where_more_steps_would_lead_is_none():
+    """Of twelve steps of descent, as if they had come to the minimum."""
+    def descent(a):
+        return jax.lax.fori_loop(0, 12, lambda _, y: y - .3 * (y - a), jnp.zeros_like(a))
+
+    def made(by):
+        fun = jax.custom_jvp(descent)
+        fun.defjvp(lambda p, t: (fun(*p), np.float32(by) * t[0]))
+        return jaxvet.gradcheck(fun)(X)
+    right = made(1 - .7 ** 12)
+    assert errors(made(1)) == ["DRV001"]
+    assert not errors(right) and not right.undecided
