@@ -118,6 +118,7 @@ typedef struct jx_gradding {
     double room; /* that a first step has on both sides; 0: as much as it likes */
     bool by_own;             /* the own derivative decided, not differences */
     int against;             /* points that disagree */
+    int settled_against; /* points at which it disagreed though the function's loops had settled */
     int under_way, agreed_under_way; /* points where that was asked of the function's loops, and
                                 where they were and the rule agreed */
     bool stuck_met;          /* what disagreed did not move at the sample */
@@ -445,6 +446,9 @@ bool jx_grad_agrees_at_rest(jx_gradding *c, const double *d, jx_functional f);
 /* Whether the loops are far from it at the point, all that they give: a rule that is right
  * there follows the loops' turns, and does not rely on where these lead. */
 bool jx_grad_is_under_way(jx_gradding *c);
+/* Whether what disagreed last moves, and as many turns again change nothing of what the function
+ * gives: it has settled, if not at a solution. */
+bool jx_grad_is_settled(jx_gradding *c);
 
 /* gradstuck.c */
 /* Whether what disagreed last does not move at all at a point that was drawn, though it

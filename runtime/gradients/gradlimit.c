@@ -2,8 +2,8 @@
  *
  * What a loop computes that stops when it is near enough (a search) is a function of so many
  * steps.  Its slopes come as near to those of what it approaches as its tolerance lets them,
- * and a rule that differentiates implicitly is right at the solution alone.  So function and rule are run
- * with their loops going on (turns.h) until as many turns again change nothing: there both
+ * and a rule that differentiates implicitly is right at the solution alone.  So function and
+ * rule are run with their loops going on (turns.h) until as many turns again change nothing: there both
  * have all digits, wherever the loop began and however near was near enough.  By how much as
  * many turns again still change it is what its differences can't see.
  *
@@ -345,10 +345,12 @@ bool jx_grad_agrees_at_rest(jx_gradding *c, const double *d, jx_functional f)
     return agrees;
 }
 
-bool jx_grad_is_under_way(jx_gradding *c)
+/* How much as many turns again change at the point, as a part of each result: at least, and at
+ * most.  False: nobody knows. */
+static bool changes_of_more(jx_gradding *c, double *least, double *most)
 {
     size_t m = (size_t)c->out.size;
-    double *once = c->samples, *more = once + m, size = 0, least = INFINITY;
+    double *once = c->samples, *more = once + m, size = 0;
     jx_turning which = c->turns ? c->turns->which : JX_TURN_OUTERMOST;
     bool good;
 
@@ -359,11 +361,29 @@ bool jx_grad_is_under_way(jx_gradding *c)
     good = run_on(c, 0, 0, once) && run_on(c, 1, 0, more);
     c->turns->times = 0;
     c->turns->which = which;
+    *least = INFINITY;
+    *most = 0;
     for (size_t j = 0; good && j < m; j++)
         size = fmax(size, fabs(once[j]));
     for (size_t j = 0; good && j < m; j++) {
         double part = fabs(once[j] - more[j]) / (fabs(once[j]) + 0.01 * size + DBL_MIN);
-        least = isfinite(part) ? fmin(least, part) : 0;
+        *least = isfinite(part) ? fmin(*least, part) : 0;
+        *most = isfinite(part) ? fmax(*most, part) : INFINITY;
     }
-    return good && least > 1e-3;
+    return good;
+}
+
+bool jx_grad_is_under_way(jx_gradding *c)
+{
+    double least, most;
+
+    return changes_of_more(c, &least, &most) && least > 1e-3;
+}
+
+bool jx_grad_is_settled(jx_gradding *c)
+{
+    double least, most;
+
+    return jx_grad_goes_on(c) && !jx_grad_is_stuck(c) && changes_of_more(c, &least, &most) &&
+           most <= 1e-11;
 }

@@ -438,6 +438,7 @@ static bool visit_point(jx_gradding *c)
         return true;
     }
     c->against++;
+    c->settled_against += relies(c) && !c->limit.was_in && jx_grad_is_settled(c);
     if (c->wrong_at >= 0)
         c->opposed[c->wrong_at]++;
     if (!relies(c) || (c->limit.was_in && c->turns->once == 0 && !jx_grad_is_stuck(c)))
@@ -687,6 +688,9 @@ void jx_grad_pattern(jx_gradding *c, const jx_plan_options *how, bool thorough,
         report->witness = c->witness;
         report->code = c->code;
         report->by_own = c->by_own;
+    } else if (!report->detail && c->settled_against > 0) {
+        report->detail = "it disagrees where its function's loops have settled, which nothing "
+                         "shows to be a solution";
     } else if (!report->detail && c->doubted && !c->met) {
         report->detail = "it disagrees, but at values only that the program "
                          "may never compute";

@@ -291,3 +291,21 @@ def test_a_derivative_of_where_more_steps_would_lead_is_none():
     right = made(1 - .7 ** 12)
     assert errors(made(1)) == ["DRV001"]
     assert not errors(right) and not right.undecided
+
+
+@pytest.mark.parametrize("by, undecided", [(1, False), (1.1, True)])
+def test_what_disagrees_where_loops_have_settled_does_not_agree(by, undecided):
+    """Conjugate gradients end where they are done; nothing draws them there."""
+    s = np.float32([[2., .3, .1], [.3, 1.3, .2], [.1, .2, 1.5]])
+
+    @jax.custom_jvp
+    def solve(b):
+        return conjugate(lambda v: jnp.asarray(s) @ v, b)
+
+    @solve.defjvp
+    def jvp(primals, tangents):
+        b, = primals
+        factor = jnp.where(jnp.min(b) < -.5, np.float32(by), 1)
+        return solve(b), jnp.linalg.solve(jnp.asarray(s), tangents[0]) * factor
+    found = jaxvet.gradcheck(solve)(X)
+    assert bool(errors(found) or found.undecided) == undecided
