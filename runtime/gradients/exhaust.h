@@ -18,8 +18,9 @@ enum {
     JX_EXHAUST_BARS = 12,  /* of the histogram */
 };
 
-/* Units in the last place that are none: what is off by no more may go unseen, and the largest
- * error that is found may be less than the largest by as much. */
+/* Units in the last place that are none: what is off by no more may go unseen, the largest
+ * error that is found may be less than the largest by as much, and so may errors be as they
+ * are counted (the slack of a chunk's grid is taken off all that are in it). */
 #define JX_EXHAUST_NOTHING 0x1p-10
 
 /* One input and what came of it. */
