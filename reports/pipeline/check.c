@@ -125,16 +125,17 @@ static bool is_of_keys(jx_code code)
 }
 
 /* Below error, what is in somebody else's file, or in a function of JAX's that nobody's line
- * leads to, is not for this user to mend; nor is a derivative rule there, which gradcheck is
- * for, nor what is done there with keys, from which the same numbers may be drawn again on
- * purpose (a path of noise is, point by point). */
+ * leads to, is not for this user to mend.  Nor is, in such a file, a derivative rule, which
+ * gradcheck is for, or what is done with keys, from which the same numbers may be drawn again
+ * on purpose (a path of noise is, point by point). */
 static bool is_hidden(const jx_finding *finding)
 {
-    bool theirs = finding->where.file ? finding->where.kind == JX_FILE_LIBRARY
-                                      : finding->where.kind == JX_FILE_JAX;
+    bool file = finding->where.file != NULL;
+    bool theirs = finding->where.kind == (file ? JX_FILE_LIBRARY : JX_FILE_JAX);
 
-    return theirs && (finding->level < JX_ERROR || jx_code_is_of_rules(finding->code) ||
-                      is_of_keys(finding->code));
+    return theirs &&
+           (finding->level < JX_ERROR ||
+            (file && (jx_code_is_of_rules(finding->code) || is_of_keys(finding->code))));
 }
 
 static void put_aside_hidden(jx_report *report)
