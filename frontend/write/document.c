@@ -207,8 +207,9 @@ bool jx_write_document(const jx_program *program, jx_buffer *to)
     for (int i = 0; i < 13; i++)
         jx_map_init(&tables[i]->index, e.arena);
     e.queue = JX_NEW_ARRAY(e.arena, program->nrules, const jx_rule *);
+    e.begun = JX_NEW_ARRAY(e.arena, program->nrules, jx_buffer);
     e.defined = JX_NEW_ARRAY(e.arena, program->ndefinitions, const struct jx_definition *);
-    e.failed = !e.queue || !e.defined;
+    e.failed = !e.queue || !e.begun || !e.defined;
     for (int i = 0; i < NPARTS; i++)
         parts[i] = jx_ctx_text(program->ctx);
     put_entry(&e, &parts[ENTRY]);
@@ -228,6 +229,7 @@ bool jx_write_document(const jx_program *program, jx_buffer *to)
         e.failed = e.failed || !jx_buffer_ok(&parts[i]);
         jx_buffer_free(&parts[i]);
     }
+    jx_emit_free_rules(&e);
     jx_arena_free(e.arena);
     if (e.failed || e.unknown)
         jx_buffer_cut(to, before);

@@ -21,7 +21,8 @@ typedef struct jx_emit {
         arrays, prims, jaxprs, rules, definitions;
     const jx_rule **queue; /* the rules met, in order */
     const struct jx_definition **defined; /* the same of definitions */
-    int nwritten; /* rules that have their rows */
+    jx_buffer *begun; /* of each, the row up to its first pattern, until it is written */
+    int nbegun, nwritten;
     bool failed;
     bool unknown; /* a constant without its values was met */
     bool modules; /* an equation that brings its module was met */
@@ -61,6 +62,7 @@ void jx_emit_literal(jx_emit *e, const jx_literal *literal, jx_buffer *to);
 /* The rules in the queue, and those met meanwhile; then each definition, with the
  * rules that it meets. */
 void jx_emit_rules(jx_emit *e);
+void jx_emit_free_rules(jx_emit *e); /* those that were begun alone */
 void jx_emit_definitions(jx_emit *e);
 void jx_emit_avals(jx_emit *e, const char *key, int count, const jx_aval *const *avals,
                    jx_buffer *to);

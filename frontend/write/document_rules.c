@@ -96,7 +96,8 @@ static void put_intent(jx_emit *e, const jx_rule *rule, jx_buffer *to)
     jx_buffer_putc(to, '}');
 }
 
-static void put_rule_row(jx_emit *e, const jx_rule *rule, jx_buffer *to)
+/* With the first pattern, if there is any. */
+static void begin_row(jx_emit *e, const jx_rule *rule, jx_buffer *to)
 {
     jx_buffer_printf(to, "{\"prim\":\"%s\"",
                      rule->vjp ? "custom_vjp_call" : "custom_jvp_call");
@@ -116,12 +117,18 @@ static void put_rule_row(jx_emit *e, const jx_rule *rule, jx_buffer *to)
     if (rule->npatterns) {
         jx_emit_key(to, "patterns");
         jx_buffer_putc(to, '[');
-        for (int i = 0; i < rule->npatterns; i++) {
-            jx_buffer_puts(to, i ? "," : "");
-            put_pattern(e, rule, &rule->patterns[i], to);
-        }
-        jx_buffer_putc(to, ']');
+        put_pattern(e, rule, &rule->patterns[0], to);
     }
+}
+
+static void end_row(jx_emit *e, const jx_rule *rule, jx_buffer *to)
+{
+    for (int i = 1; i < rule->npatterns; i++) {
+        jx_buffer_putc(to, ',');
+        put_pattern(e, rule, &rule->patterns[i], to);
+    }
+    if (rule->npatterns)
+        jx_buffer_putc(to, ']');
     if (rule->batched) {
         jx_emit_key(to, "batched");
         jx_emit_value(e, rule->batched, to);
@@ -133,12 +140,29 @@ static void put_rule_row(jx_emit *e, const jx_rule *rule, jx_buffer *to)
     jx_buffer_putc(to, '}');
 }
 
+/* Each has its first pattern before any has another, as they are traced: so what patterns
+ * meet has the rows that it has there. */
 void jx_emit_rules(jx_emit *e)
 {
-    for (; e->nwritten < e->rules.count && !e->failed; e->nwritten++) {
-        jx_rows_begin(&e->rules);
-        put_rule_row(e, e->queue[e->nwritten], &e->rules.text);
+    while (!e->failed && e->nwritten < e->rules.count) {
+        if (e->nbegun < e->rules.count) {
+            int row = e->nbegun++;
+            begin_row(e, e->queue[row], &e->begun[row]);
+        } else {
+            int row = e->nwritten++;
+            jx_rows_begin(&e->rules);
+            jx_buffer_puts(&e->rules.text, jx_buffer_text(&e->begun[row]));
+            e->failed = e->failed || !jx_buffer_ok(&e->begun[row]);
+            jx_buffer_free(&e->begun[row]);
+            end_row(e, e->queue[row], &e->rules.text);
+        }
     }
+}
+
+void jx_emit_free_rules(jx_emit *e)
+{
+    for (int row = e->nwritten; e->begun && row < e->nbegun; row++)
+        jx_buffer_free(&e->begun[row]);
 }
 
 /* ---- comparisons */
