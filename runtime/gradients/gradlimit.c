@@ -3,9 +3,9 @@
  * What a loop computes that stops when it is near enough (a search) is a function of so many
  * steps.  Its slopes come as near to those of what it approaches as its tolerance lets them,
  * and a rule that differentiates implicitly is right at the solution alone.  So function and
- * rule are run with their loops going on (turns.h) until as many turns again change nothing: there both
- * have all digits, wherever the loop began and however near was near enough.  By how much as
- * many turns again still change it is what its differences can't see.
+ * rule are run with their loops going on (turns.h) until as many turns again change nothing:
+ * there both have all digits, wherever the loop began and however near was near enough.  By how
+ * much as many turns again still change it is what its differences can't see.
  *
  * It is where the program itself nearly is, or nobody asks for it.  A rule that follows the
  * loop's own steps is right without it, and one that what goes on takes elsewhere is not

@@ -312,8 +312,8 @@ static bool is_counter(const jx_p_while *w, int carried, int count)
         return true;
     for (int i = 0; next && i < body->neqns; i++) {
         const jx_eqn *eqn = &body->eqns[i];
-        if (eqn->outs[0] != next ||
-            (eqn->prim->id != JX_PRIM_add && eqn->prim->id != JX_PRIM_sub))
+        if ((eqn->prim->id != JX_PRIM_add && eqn->prim->id != JX_PRIM_sub) ||
+            eqn->outs[0] != next)
             continue;
         for (int k = 0; k < 2; k++)
             if (place_of(body, first, count, eqn->ins[k].var) == carried &&
