@@ -153,7 +153,8 @@ static bool claim(looking *l, size_t number, jx_repair_of of)
     jx_program *program = l->sized;
     jx_claim *to;
 
-    if (is_of_constants(l, w) || is_of_devices(l, w) || (backward && is_value_told(l, w)) || is_said(l, &l->hunts[of], number))
+    if (is_of_constants(l, w) || is_of_devices(l, w) ||
+        (backward && is_value_told(l, w)) || is_said(l, &l->hunts[of], number))
         return true;
     to = jx_claim_add(program->ctx, &l->claims, w->code);
     if (!to)

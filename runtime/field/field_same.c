@@ -447,7 +447,8 @@ static bool meet(const comparing *c, const jx_cell *a, const jx_cell *b, uint64_
 
 /* What a number comes to at the kink is another: they are one where a choice is zero that
  * is zero there. */
-static bool comes_to(const comparing *c, const path *at, const jx_cell *there, const jx_cell *beside)
+static bool comes_to(const comparing *c, const path *at, const jx_cell *there,
+                     const jx_cell *beside)
 {
     const jx_field *f = at->field;
 

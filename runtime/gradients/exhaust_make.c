@@ -170,7 +170,8 @@ bool jx_exhaust_plan(const jx_exhaust_subject *subject, const jx_exhaust_subject
 {
     const jx_exhaust_subject *wide = reference ? reference : subject;
     const jx_jaxpr *jaxpr = subject->function.jaxpr;
-    jx_plan_options how = {.memory = memory}, there = {.domain = JX_WIDE, .memory = memory, .brisk = true};
+    jx_plan_options how = {.memory = memory};
+    jx_plan_options there = {.domain = JX_WIDE, .memory = memory, .brisk = true};
     int64_t own = elements(subject), n = own ? (ELEMENTS + own - 1) / own : 0;
     const jx_closed *by = wide->own.jaxpr ? &wide->own : &wide->function;
 

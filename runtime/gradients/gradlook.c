@@ -115,7 +115,8 @@ void jx_grad_look(jx_gradding *c, const double *d)
         return;
     }
     jx_grad_own_along(c, d);
-    if (!c->second && (!c->has_along || !(c->rule->vjp ? pulls_as_own(c, d) : add_suspects(c, d)))) {
+    if (!c->second &&
+        (!c->has_along || !(c->rule->vjp ? pulls_as_own(c, d) : add_suspects(c, d)))) {
         while (c->nlooked > 0)
             c->is_looked[c->looked[--c->nlooked]] = false;
         return;

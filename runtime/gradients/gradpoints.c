@@ -193,7 +193,9 @@ static bool any_below(const jx_jaxpr *jaxpr, eqn_test *test, const void *with,
 static bool any_eqn(const jx_jaxpr *jaxpr, eqn_test *test, const void *with)
 {
     bool few[1024] = {false}; /* for most programs nothing is asked for */
-    bool *reached = jaxpr->id < (int)sizeof few ? few : calloc((size_t)jaxpr->id + 1, sizeof *reached);
+    bool *reached = jaxpr->id < (int)sizeof few
+                        ? few
+                        : calloc((size_t)jaxpr->id + 1, sizeof *reached);
     bool any = !reached || any_below(jaxpr, test, with, reached);
 
     if (reached != few)

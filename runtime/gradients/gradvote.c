@@ -6,8 +6,8 @@
  * derivative there, the rule is wrong.
  *
  * What they round is measured: both run once more with all roundings upward, once downward,
- * and some times with a noise.  That moves each of them by about as much as rounding moved it from the truth,
- * cancellation and all. */
+ * and some times with a noise.  That moves each of them by about as much as rounding moved it from
+ * the truth, cancellation and all. */
 #include "runtime/gradients/gradding.h"
 
 #include <fenv.h>
@@ -243,7 +243,8 @@ jx_opinion jx_grad_own_denies(jx_gradding *c, const double *d, jx_functional f,
         return JX_SKIP;
     double times = c->approximates ? surely_of_approximations : surely;
     sure = off > times * rounds_by(c, d, f, value, own) &&
-           goes_on(c, &k, d, f, own, value - own, size) && !is_moved_after_all(c, &k, d, f, off, times);
+           goes_on(c, &k, d, f, own, value - own, size) &&
+           !is_moved_after_all(c, &k, d, f, off, times);
     restore(c, f, &k);
     c->shaken = sure && jx_grad_is_shaken(c, d, f, off);
     if (!sure || c->shaken || !keep(c, f, &k))

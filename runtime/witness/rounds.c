@@ -42,7 +42,8 @@ static bool is_idiom(const jx_origins *of, const jx_eqn *eqn)
         return false;
     left = jx_origin_eqn(of, eqn->ins[0]);
     right = jx_origin_eqn(of, eqn->ins[1]);
-    if (left && may_round(of, eqn->ins[1]) && (left->prim->id == JX_PRIM_add || left->prim->id == JX_PRIM_sub) &&
+    if (left && may_round(of, eqn->ins[1]) &&
+        (left->prim->id == JX_PRIM_add || left->prim->id == JX_PRIM_sub) &&
         (same_value(of, left->ins[0], eqn->ins[1]) ||
          (left->prim->id == JX_PRIM_add && same_value(of, left->ins[1], eqn->ins[1]))))
         return true;
