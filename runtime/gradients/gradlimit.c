@@ -384,6 +384,5 @@ bool jx_grad_is_settled(jx_gradding *c)
 {
     double least, most;
 
-    return jx_grad_goes_on(c) && !jx_grad_is_stuck(c) && changes_of_more(c, &least, &most) &&
-           most <= 1e-11;
+    return !jx_grad_is_stuck(c) && changes_of_more(c, &least, &most) && most <= 1e-11;
 }

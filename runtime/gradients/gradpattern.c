@@ -23,6 +23,7 @@ enum {
     POINT_OPERATIONS = 150000, /* ... that is, at each of them, and ... */
     RULE_OPERATIONS = 1000000, /* ... in all */
     ENOUGH_AGAINST = 3,  /* points at which one component is off */
+    A_STRAY = 1,         /* the same, that may lie outside of what an iteration is for */
     ENOUGH_FOLLOWED = 3, /* points where a loop is under way, and the rule right ... */
     MOST_FOLLOWED = 8,   /* ... of so many that are looked at */
 };
@@ -438,10 +439,14 @@ static bool visit_point(jx_gradding *c)
         return true;
     }
     c->against++;
-    c->settled_against += relies(c) && !c->limit.was_in && jx_grad_is_settled(c);
+    bool settled = relies(c) && !c->limit.was_in && jx_grad_is_settled(c);
+    c->settled_against += settled;
     if (c->wrong_at >= 0)
         c->opposed[c->wrong_at]++;
-    if (!relies(c) || (c->limit.was_in && c->turns->once == 0 && !jx_grad_is_stuck(c)))
+    /* A count of turns knows no tolerance: where it has settled, its slopes are those of where
+     * it leads. */
+    if (!relies(c) || (settled && c->turns->searches == 0) ||
+        (c->limit.was_in && c->turns->once == 0 && !jx_grad_is_stuck(c)))
         return false;
     if (!c->first_wrong) {
         c->first_wrong = c->wrong;
@@ -691,6 +696,10 @@ void jx_grad_pattern(jx_gradding *c, const jx_plan_options *how, bool thorough,
     } else if (!report->detail && c->settled_against > 0) {
         report->detail = "it disagrees where its function's loops have settled, which nothing "
                          "shows to be a solution";
+    } else if (!report->detail && c->against > A_STRAY && !c->limit.met) {
+        report->detail = jx_arena_printf(
+            arena, "it disagrees at %d of %d points, where its loops may not have come to an end",
+            c->against, c->visit);
     } else if (!report->detail && c->doubted && !c->met) {
         report->detail = "it disagrees, but at values only that the program "
                          "may never compute";

@@ -165,6 +165,12 @@ def test_a_mask_of_what_takes_long_is_wrong_alone(zeros, factor):
     assert [item.code for item in report.findings] == ["DRV001"]
 
 
+def test_a_mask_that_disagrees_at_some_points_does_not_agree():
+    report = jaxvet.gradcheck(long([True, True, False], 1.01))(
+        *np.float32([.5, .6, .7]))
+    assert report.undecided or [item.code for item in report.findings] == ["DRV001"]
+
+
 def test_check_says_what_it_did_not_see():
     document = jaxvet.dump(ruled(3), rule_masks=0)(*np.ones(3, np.float32))
     said = json.loads(_library.ask(

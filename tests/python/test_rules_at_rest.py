@@ -269,7 +269,7 @@ KIND = pytest.mark.parametrize("kind", ["for", "scan", "while"])
 @KIND
 @pytest.mark.parametrize("by", [0, 1.1])
 def test_so_many_turns_are_not_judged_where_more_would_lead(kind, by, pulled):
-    assert errors(drawn(kind, pulled, by)) == ["DRV002" if pulled else "DRV001"]
+    assert set(errors(drawn(kind, pulled, by))) == {"DRV002" if pulled else "DRV001"}
 
 
 @PULLED
