@@ -1,5 +1,7 @@
 /* stablehlo_partitioned.c - calls that each device makes with its parts of the operands:
  * read as the manual computation that makes them. */
+#include "frontend/base/assert.h"
+#include "frontend/read/manual_call.h"
 #include "frontend/read/meshes.h"
 #include "frontend/read/sharding_cut.h"
 #include "frontend/read/sharding_flow.h"
@@ -73,17 +75,6 @@ static const jx_mlir_attr *mesh_of(const jx_hlo_reader *s,
 
 /* ---- the computation */
 
-static const jx_mlir_attr *array_of(jx_hlo_reader *s, int count,
-                                    const jx_mlir_attr **items)
-{
-    jx_mlir_attr *made = JX_NEW(s->ctx->arena, jx_mlir_attr);
-
-    if (made)
-        *made =
-            (jx_mlir_attr){.kind = JX_A_ARRAY, .count = count, .items = items};
-    return made;
-}
-
 /* The type of a part; what lies on another mesh is taken whole. */
 static const jx_mlir_type *part_type(jx_hlo_reader *s, const jx_mlir_type *type,
                                      const jx_mlir_attr *mesh,
@@ -115,60 +106,23 @@ static const jx_mlir_op *computation(jx_hlo_reader *s, const jx_mlir_op *from,
                                      const jx_mlir_attr *mesh,
                                      const jx_mlir_attr *axes)
 {
-    struct made {
-        jx_mlir_op manual, call, last;
-        jx_mlir_region region;
-        jx_mlir_block block;
-        const jx_mlir_block *blocks[1];
-        const jx_mlir_op *ops[2];
-        jx_mlir_named attrs[3];
-    } *to = JX_NEW(s->ctx->arena, struct made);
     int n = from->nins;
-    jx_mlir_value *args = JX_NEW_ARRAY(s->ctx->arena, n + 1, jx_mlir_value);
-    const jx_mlir_value **ins =
-        JX_NEW_ARRAY(s->ctx->arena, n + 1, const jx_mlir_value *);
+    const jx_mlir_type **types =
+        JX_NEW_ARRAY(s->ctx->arena, n + 1, const jx_mlir_type *);
     const jx_mlir_attr **how =
         JX_NEW_ARRAY(s->ctx->arena, n + 1, const jx_mlir_attr *);
 
-    if (!to || !args || !ins || !how)
+    if (!types || !how)
         return NULL;
     for (int i = 0; i < n; i++) {
         how[i] = shardings[i];
-        args[i] = (jx_mlir_value){
-            .type = part_type(s, from->ins[i]->type, mesh, &how[i]),
-            .block = &to->block,
-            .index = i};
-        if (!args[i].type)
+        types[i] = part_type(s, from->ins[i]->type, mesh, &how[i]);
+        if (!types[i])
             return NULL;
-        ins[i] = &args[i];
     }
-    to->attrs[0] = (jx_mlir_named){"in_shardings", array_of(s, n, how)};
-    to->attrs[1] = (jx_mlir_named){"manual_axes", axes};
-    to->attrs[2] = (jx_mlir_named){"out_shardings", array_of(s, 0, NULL)};
-    if (!to->attrs[0].value || !to->attrs[2].value)
-        return NULL;
-    to->call = *from;
-    to->call.ins = ins;
-    to->last = (jx_mlir_op){.id = JX_OP_sdy_return,
-                            .name = "sdy.return",
-                            .loc = from->loc,
-                            .place = from->place};
-    to->ops[0] = &to->call;
-    to->ops[1] = &to->last;
-    to->block = (jx_mlir_block){n, 2, ins, to->ops};
-    to->blocks[0] = &to->block;
-    to->region = (jx_mlir_region){1, to->blocks};
-    to->manual = (jx_mlir_op){.id = JX_OP_sdy_manual_computation,
-                              .name = "sdy.manual_computation",
-                              .nins = n,
-                              .ninherent = 3,
-                              .nregions = 1,
-                              .ins = from->ins,
-                              .inherent = to->attrs,
-                              .regions = &to->region,
-                              .loc = from->loc,
-                              .place = from->place};
-    return &to->manual;
+    JX_ASSERT(from->nouts == 0);
+    return jx_manual_call_make(s->ctx->arena, from,
+                               &(jx_manual_call){from->ins, types, how, axes});
 }
 
 bool jx_hlo_op_partitioned_call(jx_hlo_body *b, const jx_mlir_op *op,

@@ -88,6 +88,7 @@ typedef struct jx_hlo_body {
     const jx_mlir_op *op;       /* being read: equations come from there */
     const jx_sz_info *known;    /* what its equation's results hold, or NULL */
     jx_map values;              /* jx_mlir_value -> jx_atoms that it became */
+    struct jx_hlo_spmds *spmds; /* of its block, if that was asked for; or NULL */
     JX_VEC(int) shaping; /* equations that only make known sizes: gone where
                             nobody looks at them */
 } jx_hlo_body;

@@ -10,7 +10,9 @@
  * Such a call is read as the manual computation of it, on a mesh that is made up: its axes
  * are digits of the devices' numbers, of which each sharding says which part a device has.
  * What has another form stays as it is, calls that nobody runs. */
+#include "frontend/read/manual_call.h"
 #include "frontend/read/meshes.h"
+#include "frontend/read/sharding_cut.h"
 #include "frontend/read/stablehlo_parts.h"
 
 #include <string.h>
@@ -39,79 +41,90 @@ static bool says(const jx_mlir_op *op, const char *sharding)
            !memcmp(said->bytes, sharding, said->size);
 }
 
-/* How often a value is used in a block and in what its ops hold; the last op of the block
- * itself that does goes to *by. */
-static int count_uses(const jx_mlir_block *block, const jx_mlir_value *value,
-                      const jx_mlir_op **by)
-{
-    const jx_mlir_op *inside;
-    int count = 0;
+/* What is known of a block, once it is asked for. */
+typedef struct jx_hlo_spmds {
+    const jx_mlir_block *block;
+    jx_map users; /* of values: the op that alone uses it, or `many` */
+    jx_map made;  /* of calls: the manual computation of it, or NULL */
+} jx_hlo_spmds;
 
+static const jx_mlir_op many;
+
+/* What ops hold in regions is no use that leads on. */
+static bool note_uses(jx_map *users, const jx_mlir_block *block, bool inside)
+{
     for (int i = 0; i < block->nops; i++) {
         const jx_mlir_op *op = block->ops[i];
-        for (int k = 0; k < op->nins; k++)
-            if (op->ins[k] == value) {
-                *by = op;
-                count++;
-            }
+        for (int k = 0; k < op->nins; k++) {
+            bool only = !inside && !jx_map_has(users, op->ins[k]);
+            if (!jx_map_put(users, op->ins[k], only ? op : &many))
+                return false;
+        }
         for (int r = 0; r < op->nregions; r++)
             for (int k = 0; k < op->regions[r].nblocks; k++)
-                count +=
-                    2 * count_uses(op->regions[r].blocks[k], value, &inside);
+                if (!note_uses(users, op->regions[r].blocks[k], true))
+                    return false;
     }
-    return count;
-}
-
-static const jx_mlir_op *only_user(const jx_mlir_block *block,
-                                   const jx_mlir_value *value)
-{
-    const jx_mlir_op *by = NULL;
-
-    return count_uses(block, value, &by) == 1 ? by : NULL;
-}
-
-/* Out of the manual region, from a result of the call; NULL: it does not lead there. */
-static const jx_mlir_op *way_out(const jx_mlir_block *block,
-                                 const jx_mlir_value *result)
-{
-    const jx_mlir_op *by = only_user(block, result);
-
-    if (by && calls(by, "Sharding") && says(by, "{manual}"))
-        by = only_user(block, by->outs[0]);
-    return by && calls(by, "SPMDShardToFullShape") ? by : NULL;
-}
-
-static bool is_computation(const jx_mlir_block *block, const jx_mlir_op *call)
-{
-    if (call->id != JX_OP_func_call || !call->nins)
-        return false;
-    for (int i = 0; i < call->nins; i++) {
-        const jx_mlir_op *in = call->ins[i]->op;
-        if (!in || !calls(in, "SPMDFullToShardShape") ||
-            !says(in, "{manual}") || only_user(block, call->ins[i]) != call ||
-            !in->ins[0]->op || !calls(in->ins[0]->op, "Sharding"))
-            return false;
-    }
-    for (int i = 0; i < call->nouts; i++)
-        if (!way_out(block, call->outs[i]))
-            return false;
     return true;
 }
 
-/* The call to which an op belongs that only says where it begins or ends. */
-static const jx_mlir_op *computation_of(const jx_mlir_block *block,
-                                        const jx_mlir_op *op)
+/* NULL without memory. */
+static jx_hlo_spmds *known_of(jx_hlo_body *b, const jx_mlir_block *block)
 {
-    const jx_mlir_op *call = NULL;
+    jx_arena *arena = b->s->ctx->arena;
+    jx_hlo_spmds *known = b->spmds;
 
-    if (calls(op, "SPMDFullToShardShape"))
-        call = only_user(block, op->outs[0]);
-    else if (calls(op, "SPMDShardToFullShape") ||
-             (calls(op, "Sharding") && says(op, "{manual}")))
-        call = op->ins[0]->op;
-    if (call && calls(call, "Sharding") && says(call, "{manual}"))
-        call = call->ins[0]->op;
-    return call && is_computation(block, call) ? call : NULL;
+    if (known && known->block == block)
+        return known;
+    known = JX_NEW(arena, jx_hlo_spmds);
+    if (!known)
+        return NULL;
+    known->block = block;
+    jx_map_init(&known->users, arena);
+    jx_map_init(&known->made, arena);
+    return note_uses(&known->users, block, false) ? b->spmds = known : NULL;
+}
+
+static const jx_mlir_op *only_user(const jx_hlo_spmds *known,
+                                   const jx_mlir_value *value)
+{
+    const jx_mlir_op *by = jx_map_get(&known->users, value);
+
+    return by != &many ? by : NULL;
+}
+
+/* Out of the manual region, from a result of the call; NULL: it does not lead there. */
+static const jx_mlir_op *way_out(const jx_hlo_spmds *known,
+                                 const jx_mlir_value *result)
+{
+    const jx_mlir_op *by = only_user(known, result);
+
+    if (by && calls(by, "Sharding") && says(by, "{manual}"))
+        by = only_user(known, by->outs[0]);
+    return by && calls(by, "SPMDShardToFullShape") ? by : NULL;
+}
+
+/* Whether an operand of the call is a part, as all are of a computation. */
+static bool is_part(const jx_mlir_op *call, int i)
+{
+    const jx_mlir_op *in = call->ins[i]->op;
+
+    return in && calls(in, "SPMDFullToShardShape") && says(in, "{manual}");
+}
+
+static bool is_computation(const jx_hlo_spmds *known, const jx_mlir_op *call)
+{
+    for (int i = 0; i < call->nins; i++) {
+        if (!is_part(call, i) || only_user(known, call->ins[i]) != call)
+            return false;
+        const jx_mlir_op *whole = call->ins[i]->op->ins[0]->op;
+        if (!whole || !calls(whole, "Sharding"))
+            return false;
+    }
+    for (int i = 0; i < call->nouts; i++)
+        if (!way_out(known, call->outs[i]))
+            return false;
+    return true;
 }
 
 /* ---- a mesh of digits */
@@ -151,19 +164,6 @@ static int order_of(const digits *g, const jx_placement *how, int axis,
             return -1;
     }
     return parts == how->parts[axis] ? n : -1;
-}
-
-static const jx_mlir_attr *array_of(jx_hlo_body *b, int count,
-                                    const jx_mlir_attr *const *items)
-{
-    jx_mlir_attr *made = JX_NEW(b->s->ctx->arena, jx_mlir_attr);
-    const jx_mlir_attr **kept =
-        jx_arena_copy(b->s->ctx->arena, items, (size_t)count * sizeof *kept);
-
-    if (!made || !kept)
-        return NULL;
-    *made = (jx_mlir_attr){.kind = JX_A_ARRAY, .count = count, .items = kept};
-    return made;
 }
 
 static const jx_mlir_attr *record_of(jx_hlo_body *b, const char *name,
@@ -220,32 +220,27 @@ static bool make_mesh(digits *g)
         if (!items[j])
             return false;
     }
-    all = array_of(g->b, g->count, items);
+    all = jx_array_attr(g->b->s->ctx->arena, g->count, items);
     g->mesh = all ? record_of(g->b, "sdy.mesh", 1, axes, &all) : NULL;
     return g->mesh != NULL;
 }
 
 static const jx_mlir_attr *sharding_of(const digits *g, const jx_placement *how)
 {
-    static const char *const inner[] = {"axes"};
-    static const char *const fields[] = {"mesh_or_ref", "dim_shardings"};
-    const jx_mlir_attr *dims[JX_HLO_RANK + 1], *by[MOST_DIGITS], *both[2];
+    jx_cut_axis axes[JX_HLO_RANK + 1];
+    jx_ctx *ctx = g->b->s->ctx;
     int order[MOST_DIGITS];
 
     for (int k = 0; k < how->rank; k++) {
         int n = order_of(g, how, k, order);
+        const jx_mlir_attr **by = JX_NEW_ARRAY(ctx->arena, n + 1, const jx_mlir_attr *);
+        if (!by)
+            return NULL;
         for (int i = 0; i < n; i++)
             by[i] = g->names[order[i]];
-        const jx_mlir_attr *axes = array_of(g->b, n, by);
-        dims[k] =
-            axes ? record_of(g->b, "sdy.dimension_sharding", 1, inner, &axes)
-                 : NULL;
-        if (!dims[k])
-            return NULL;
+        axes[k] = (jx_cut_axis){n, by};
     }
-    both[0] = g->mesh;
-    both[1] = array_of(g->b, how->rank, dims);
-    return both[1] ? record_of(g->b, "sdy.sharding", 2, fields, both) : NULL;
+    return jx_cut_sharding(ctx, &(jx_cut){g->mesh, how->rank, axes});
 }
 
 /* Digits of the devices' numbers by which all arrays are cut, tried with prime factors in each
@@ -286,15 +281,6 @@ static bool find_digits(digits *g, int64_t left, int count,
 
 /* ---- the computation */
 
-typedef struct made_op {
-    jx_mlir_op manual, call, last;
-    jx_mlir_region region;
-    jx_mlir_block block;
-    const jx_mlir_block *blocks[1];
-    const jx_mlir_op *ops[2];
-    jx_mlir_named attrs[3];
-} made_op;
-
 static bool place(jx_hlo_body *b, const jx_mlir_op *says,
                   const jx_mlir_type *type, int devices, jx_placement *to)
 {
@@ -309,7 +295,7 @@ static bool place(jx_hlo_body *b, const jx_mlir_op *says,
 }
 
 /* The shardings of operands and results; false: they are of no mesh. */
-static bool shardings(jx_hlo_body *b, const jx_mlir_block *block,
+static bool shardings(jx_hlo_body *b, const jx_hlo_spmds *known,
                       const jx_mlir_op *call, const jx_mlir_attr **ins,
                       const jx_mlir_attr **outs, const jx_mlir_attr **axes)
 {
@@ -325,7 +311,7 @@ static bool shardings(jx_hlo_body *b, const jx_mlir_block *block,
     g.devices = (int)devices->integer;
     for (int i = 0; i < count; i++) {
         const jx_mlir_op *out =
-            i < n ? NULL : way_out(block, call->outs[i - n]);
+            i < n ? NULL : way_out(known, call->outs[i - n]);
         const jx_mlir_op *in = i < n ? call->ins[i]->op : NULL;
         if (!place(b, out ? out : in->ins[0]->op,
                    out ? out->outs[0]->type : in->ins[0]->type, g.devices,
@@ -339,81 +325,66 @@ static bool shardings(jx_hlo_body *b, const jx_mlir_block *block,
         if (!(*to = sharding_of(&g, &all[i])))
             return false;
     }
-    *axes = array_of(b, g.count, g.names);
+    *axes = jx_array_attr(b->s->ctx->arena, g.count, g.names);
     return *axes != NULL;
 }
 
-/* The call, with operands and results of its own. */
-static bool put_call(jx_hlo_body *b, made_op *to, const jx_mlir_op *call)
-{
-    jx_arena *arena = b->s->ctx->arena;
-    int n = call->nins, m = call->nouts;
-    jx_mlir_value *values = JX_NEW_ARRAY(arena, n + m + 1, jx_mlir_value);
-    const jx_mlir_value **at =
-        JX_NEW_ARRAY(arena, n + m + 1, const jx_mlir_value *);
-
-    if (!values || !at)
-        return false;
-    for (int i = 0; i < n + m; i++) {
-        values[i] = (jx_mlir_value){
-            .type = (i < n ? call->ins[i] : call->outs[i - n])->type,
-            .op = i < n ? NULL : &to->call,
-            .block = i < n ? &to->block : NULL,
-            .index = i < n ? i : i - n};
-        at[i] = &values[i];
-    }
-    to->call = *call;
-    to->call.ins = at;
-    to->call.outs = at + n;
-    to->last = (jx_mlir_op){.id = JX_OP_sdy_return,
-                            .name = "sdy.return",
-                            .nins = m,
-                            .ins = at + n,
-                            .loc = call->loc,
-                            .place = call->place};
-    to->ops[0] = &to->call;
-    to->ops[1] = &to->last;
-    to->block = (jx_mlir_block){n, 2, at, to->ops};
-    to->blocks[0] = &to->block;
-    to->region = (jx_mlir_region){1, to->blocks};
-    return true;
-}
-
-static const jx_mlir_op *computation(jx_hlo_body *b, const jx_mlir_block *block,
+/* The manual computation of a call; NULL: it is none that can be read. */
+static const jx_mlir_op *computation(jx_hlo_body *b, const jx_hlo_spmds *known,
                                      const jx_mlir_op *call)
 {
     jx_arena *arena = b->s->ctx->arena;
     int n = call->nins, m = call->nouts;
-    made_op *to = JX_NEW(arena, made_op);
     const jx_mlir_attr **how =
                            JX_NEW_ARRAY(arena, n + m + 1, const jx_mlir_attr *),
                        *axes;
-    const jx_mlir_value **at =
+    const jx_mlir_value **wholes =
         JX_NEW_ARRAY(arena, n + m + 1, const jx_mlir_value *);
+    const jx_mlir_type **types =
+        JX_NEW_ARRAY(arena, n + m + 1, const jx_mlir_type *);
 
-    if (!to || !how || !at || !shardings(b, block, call, how, how + n, &axes) ||
-        !put_call(b, to, call))
+    if (!how || !wholes || !types ||
+        !shardings(b, known, call, how, how + n, &axes))
         return NULL;
-    for (int i = 0; i < n; i++)
-        at[i] = call->ins[i]->op->ins[0];
-    for (int i = 0; i < m; i++)
-        at[n + i] = way_out(block, call->outs[i])->outs[0];
-    to->attrs[0] = (jx_mlir_named){"in_shardings", array_of(b, n, how)};
-    to->attrs[1] = (jx_mlir_named){"manual_axes", axes};
-    to->attrs[2] = (jx_mlir_named){"out_shardings", array_of(b, m, how + n)};
-    to->manual = (jx_mlir_op){.id = JX_OP_sdy_manual_computation,
-                              .name = "sdy.manual_computation",
-                              .nins = n,
-                              .nouts = m,
-                              .ninherent = 3,
-                              .nregions = 1,
-                              .ins = at,
-                              .outs = at + n,
-                              .inherent = to->attrs,
-                              .regions = &to->region,
-                              .loc = call->loc,
-                              .place = call->place};
-    return to->attrs[0].value && to->attrs[2].value ? &to->manual : NULL;
+    for (int i = 0; i < n + m; i++) {
+        types[i] = (i < n ? call->ins[i] : call->outs[i - n])->type;
+        wholes[i] = i < n ? call->ins[i]->op->ins[0]
+                          : way_out(known, call->outs[i - n])->outs[0];
+    }
+    return jx_manual_call_make(arena, call,
+                               &(jx_manual_call){wholes, types, how, axes});
+}
+
+/* The same, made once: all that belongs to the call asks for it. */
+static const jx_mlir_op *computation_of(jx_hlo_body *b, jx_hlo_spmds *known,
+                                        const jx_mlir_op *call)
+{
+    const jx_mlir_op *made = NULL;
+
+    if (call->id != JX_OP_func_call || !call->nins || !is_part(call, 0))
+        return NULL;
+    if (jx_map_has(&known->made, call))
+        return jx_map_get(&known->made, call);
+    if (is_computation(known, call))
+        made = computation(b, known, call);
+    jx_map_put(&known->made, call, made);
+    return made;
+}
+
+/* The op on the other side of what only says where a computation begins or ends, that of a
+ * call among them; NULL: it says no such thing. */
+static const jx_mlir_op *side_of(const jx_hlo_spmds *known, const jx_mlir_op *op)
+{
+    const jx_mlir_op *side = NULL;
+
+    if (calls(op, "SPMDFullToShardShape"))
+        side = only_user(known, op->outs[0]);
+    else if (calls(op, "SPMDShardToFullShape") ||
+             (calls(op, "Sharding") && says(op, "{manual}")))
+        side = op->ins[0]->op;
+    if (side && calls(side, "Sharding") && says(side, "{manual}"))
+        side = side->ins[0]->op;
+    return side;
 }
 
 /* ---- in a block */
@@ -421,13 +392,22 @@ static const jx_mlir_op *computation(jx_hlo_body *b, const jx_mlir_block *block,
 jx_hlo_spmd jx_hlo_spmd_of(jx_hlo_body *b, const jx_mlir_block *block,
                            const jx_mlir_op *op, const jx_mlir_op **made)
 {
-    const jx_mlir_op *call = computation_of(block, op);
+    bool is_call = op->id == JX_OP_func_call && op->nins && is_part(op, 0);
+    jx_hlo_spmds *known;
+    const jx_mlir_op *side;
 
     *made = NULL;
-    if (call)
-        return computation(b, block, call) ? JX_HLO_SPMD_PART
-                                           : JX_HLO_SPMD_NONE;
-    if (is_computation(block, op))
-        *made = computation(b, block, op);
-    return *made ? JX_HLO_SPMD_CALL : JX_HLO_SPMD_NONE;
+    if (!is_call && !calls(op, "SPMDFullToShardShape") &&
+        !calls(op, "SPMDShardToFullShape") && !calls(op, "Sharding"))
+        return JX_HLO_SPMD_NONE;
+    known = known_of(b, block);
+    if (!known)
+        return JX_HLO_SPMD_NONE;
+    if (is_call) {
+        *made = computation_of(b, known, op);
+        return *made ? JX_HLO_SPMD_CALL : JX_HLO_SPMD_NONE;
+    }
+    side = side_of(known, op);
+    return side && computation_of(b, known, side) ? JX_HLO_SPMD_PART
+                                                  : JX_HLO_SPMD_NONE;
 }
