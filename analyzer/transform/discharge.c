@@ -629,14 +629,6 @@ bool jx_program_discharge(jx_program *program)
         !new_linear(&d, &to) || !new_paths(&d, &to) ||
         !jx_ok(program->ctx))
         return false;
-    program->rules = to.rules;
-    program->definitions = to.definitions;
-    program->retraces = to.retraces;
-    program->entry = to.entry;
-    program->linear = to.linear;
-    program->out_paths = to.out_paths;
-    program->njaxprs = (int)d.build.jaxprs.count;
-    program->jaxprs = d.build.jaxprs.at;
-    program->written = written;
+    jx_program_become(program, &d.build, &to, written);
     return true;
 }

@@ -634,13 +634,6 @@ bool jx_program_unmark(jx_program *program)
         return false;
     if (!new_closeds(&u, &to) || !new_tables(&u, &to))
         return jx_ok(program->ctx);
-    program->rules = to.rules;
-    program->definitions = to.definitions;
-    program->retraces = to.retraces;
-    program->entry = to.entry;
-    program->linear = to.linear;
-    program->njaxprs = (int)u.build.jaxprs.count;
-    program->jaxprs = u.build.jaxprs.at;
-    program->written = written;
+    jx_program_become(program, &u.build, &to, written);
     return jx_ok(program->ctx);
 }

@@ -547,3 +547,17 @@ jx_atom jx_build_constant(jx_body *b, const jx_array *array)
     return jx_build_literal(
         b, &(jx_literal){.aval = array->aval, .array = array});
 }
+
+void jx_program_become(jx_program *program, const jx_builder *build, const jx_program *to,
+                       jx_program *written)
+{
+    program->rules = to->rules;
+    program->definitions = to->definitions;
+    program->retraces = to->retraces;
+    program->entry = to->entry;
+    program->linear = to->linear;
+    program->out_paths = to->out_paths;
+    program->njaxprs = (int)build->jaxprs.count;
+    program->jaxprs = build->jaxprs.at;
+    program->written = written;
+}

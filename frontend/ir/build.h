@@ -171,4 +171,10 @@ jx_atom jx_build_slice(jx_body *b, jx_atom a, int axis, const jx_dim *start,
 jx_atom jx_build_concatenate(jx_body *b, int count, const jx_atom *parts,
                              int axis);
 
+/* Gives the program that was rewritten in place the jaxprs of its builder, and what *to (a
+ * copy of it) has of them: rules, definitions, retraces, entry with its paths, linear
+ * function.  `written` is what it was as it was read. */
+void jx_program_become(jx_program *program, const jx_builder *build, const jx_program *to,
+                       jx_program *written);
+
 #endif

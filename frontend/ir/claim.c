@@ -30,9 +30,19 @@ bool jx_code_is_asked_for(jx_code code)
     return code == JX_CODE_DTY009 || code == JX_CODE_PRF003 || code == JX_CODE_PRF004;
 }
 
+static bool is_of_family(jx_code code, const char family[4])
+{
+    return strncmp(jx_code_of(code)->id, family, 3) == 0;
+}
+
 bool jx_code_is_of_rules(jx_code code)
 {
-    return strncmp(jx_code_of(code)->id, "DRV", 3) == 0;
+    return is_of_family(code, "DRV");
+}
+
+bool jx_code_is_of_keys(jx_code code)
+{
+    return is_of_family(code, "RNG");
 }
 
 jx_code jx_code_named(const char *text)

@@ -37,6 +37,8 @@ bool jx_code_is_structural(jx_code code);
 bool jx_code_is_asked_for(jx_code code);
 /* It is said of a derivative or batching rule. */
 bool jx_code_is_of_rules(jx_code code);
+/* It is said of random keys. */
+bool jx_code_is_of_keys(jx_code code);
 /* By id or name; JX_CODE_NONE if there is none. */
 jx_code jx_code_named(const char *text);
 

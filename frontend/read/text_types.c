@@ -164,6 +164,17 @@ static bool read_marks(jx_text *t, jx_aval *aval)
     return !t->failed;
 }
 
+/* `{f32[3]}`, of which the aval is. */
+static const jx_aval *read_of(jx_text *t, jx_aval *aval)
+{
+    if (!jx_text_expect(t, "{"))
+        return NULL;
+    aval->of = jx_text_aval(t);
+    if (!aval->of || !jx_text_expect(t, "}"))
+        return NULL;
+    return jx_aval_add(&t->program->avals, aval);
+}
+
 static const jx_aval *read_ref(jx_text *t)
 {
     jx_aval aval = {.kind = JX_AVAL_REF};
@@ -175,24 +186,7 @@ static const jx_aval *read_ref(jx_text *t)
         aval.memory_space = jx_text_intern(t, at, t->at);
         t->at += t->at < t->end;
     }
-    if (!jx_text_expect(t, "{"))
-        return NULL;
-    aval.of = jx_text_aval(t);
-    if (!aval.of || !jx_text_expect(t, "}"))
-        return NULL;
-    return jx_aval_add(&t->program->avals, &aval);
-}
-
-static const jx_aval *read_future(jx_text *t)
-{
-    jx_aval aval = {.kind = JX_AVAL_FUTURE};
-
-    if (!jx_text_expect(t, "{"))
-        return NULL;
-    aval.of = jx_text_aval(t);
-    if (!aval.of || !jx_text_expect(t, "}"))
-        return NULL;
-    return jx_aval_add(&t->program->avals, &aval);
+    return read_of(t, &aval);
 }
 
 /* After the dtype: `<fry>` of a key, `<host>` of a memory space. */
@@ -236,8 +230,9 @@ const jx_aval *jx_text_aval(jx_text *t)
         return ref;
     }
     if (n == 14 && !memcmp(at, "AbstractFuture", 14)) {
+        aval.kind = JX_AVAL_FUTURE;
         t->depth++;
-        const jx_aval *future = read_future(t);
+        const jx_aval *future = read_of(t, &aval);
         t->depth--;
         return future;
     }

@@ -22,7 +22,7 @@ typedef struct jx_emit {
     const jx_rule **queue; /* the rules met, in order */
     const struct jx_definition **defined; /* the same of definitions */
     jx_buffer *begun; /* of each, the row up to its first pattern, until it is written */
-    int nbegun, nwritten;
+    int nbegun, nwritten; /* rules whose rows are begun, and that have them whole */
     bool failed;
     bool unknown; /* a constant without its values was met */
     bool modules; /* an equation that brings its module was met */

@@ -119,11 +119,6 @@ static bool fill(jx_ctx *keep, jx_report *report, jx_analysis *analysis,
     return ok;
 }
 
-static bool is_of_keys(jx_code code)
-{
-    return strncmp(jx_code_of(code)->id, "RNG", 3) == 0;
-}
-
 /* Below error, what is in somebody else's file, or in a function of JAX's that nobody's line
  * leads to, is not for this user to mend.  Nor is, in such a file, a derivative rule, which
  * gradcheck is for, or what is done with keys, from which the same numbers may be drawn again
@@ -135,7 +130,7 @@ static bool is_hidden(const jx_finding *finding)
 
     return theirs &&
            (finding->level < JX_ERROR ||
-            (file && (jx_code_is_of_rules(finding->code) || is_of_keys(finding->code))));
+            (file && (jx_code_is_of_rules(finding->code) || jx_code_is_of_keys(finding->code))));
 }
 
 static void put_aside_hidden(jx_report *report)

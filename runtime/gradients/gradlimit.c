@@ -16,7 +16,6 @@
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
-#include <stdio.h>
 #include <string.h>
 
 enum {
