@@ -156,8 +156,7 @@ static int compare(const void *a_, const void *b_)
 static const jx_calls *remat_of(const jx_calls *calls)
 {
     for (; calls; calls = calls->outer)
-        if (calls->eqn->prim->id == JX_PRIM_checkpoint ||
-            calls->eqn->prim->id == JX_PRIM_remat2)
+        if (jx_prim_is_remat(calls->eqn->prim->id))
             return calls;
     return NULL;
 }

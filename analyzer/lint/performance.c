@@ -247,8 +247,7 @@ static bool is_kept_for_backward(const costs *c, int value)
             return true;
         if (use->live && is_backward(use))
             for (const jx_calls *k = use->calls; k; k = k->outer)
-                if (k->eqn->prim->id != JX_PRIM_checkpoint &&
-                    k->eqn->prim->id != JX_PRIM_remat2)
+                if (!jx_prim_is_remat(k->eqn->prim->id))
                     return true;
     }
     return false;

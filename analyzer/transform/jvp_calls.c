@@ -91,8 +91,7 @@ bool jx_jvp_call(jx_jvp *t)
 {
     static const char *const without[] = {"jaxpr", NULL};
     const jx_closed *callee = jx_eqn_callee(t->eqn);
-    bool is_remat = t->eqn->prim->id == JX_PRIM_checkpoint ||
-                    t->eqn->prim->id == JX_PRIM_remat2;
+    bool is_remat = jx_prim_is_remat(t->eqn->prim->id);
     jx_params p = {.program = t->b->in->program};
     const jx_jvped *made;
     bool *mask;

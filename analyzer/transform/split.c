@@ -107,11 +107,6 @@ static bool leave(jx_splitting *w, const jx_eqn *eqn)
     return made != NULL;
 }
 
-static bool is_remat(const jx_eqn *eqn)
-{
-    return eqn->prim->id == JX_PRIM_checkpoint || eqn->prim->id == JX_PRIM_remat2;
-}
-
 static bool take_eqn(jx_splitting *w, const jx_eqn *eqn)
 {
     bool any = false, all = true, whole;
@@ -134,7 +129,7 @@ static bool take_eqn(jx_splitting *w, const jx_eqn *eqn)
         return jx_split_while(w, eqn, &whole) && (!whole || leave(w, eqn));
     if (!all && eqn->prim->id == JX_PRIM_shard_map && !jx_eqn_is_unknown(eqn))
         return jx_split_shard_map(w, eqn);
-    if (!all && is_remat(eqn))
+    if (!all && jx_prim_is_remat(eqn->prim->id))
         return jx_split_remat(w, eqn);
     if (!all && eqn->prim->id != JX_PRIM_custom_jvp_call &&
         eqn->prim->id != JX_PRIM_custom_vjp_call && jx_eqn_callee(eqn) &&

@@ -156,7 +156,7 @@ bool jx_transpose_call(jx_transpose *t)
 
     if (!callee)
         return jx_transpose_none(t);
-    if (t->eqn->prim->id == JX_PRIM_checkpoint || t->eqn->prim->id == JX_PRIM_remat2)
+    if (jx_prim_is_remat(t->eqn->prim->id))
         return linear && transpose_remat(t, callee, linear, jx_eqn_name(t->eqn));
     made = linear && cts ? jx_transpose_jaxpr(t->of, callee->jaxpr, linear, cts, NULL)
                          : NULL;

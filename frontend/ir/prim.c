@@ -88,3 +88,8 @@ bool jx_prim_solves(jx_prim_id id)
     default: return false;
     }
 }
+
+bool jx_prim_is_remat(jx_prim_id id)
+{
+    return id == JX_PRIM_checkpoint || id == JX_PRIM_remat2;
+}

@@ -35,5 +35,7 @@ bool jx_prim_rearranges(jx_prim_id id);
 bool jx_prim_decomposes(jx_prim_id id);
 /* Whether it solves linear systems. */
 bool jx_prim_solves(jx_prim_id id);
+/* Whether it is remat, which has two names: what it calls is computed again for a gradient. */
+bool jx_prim_is_remat(jx_prim_id id);
 
 #endif
