@@ -21,7 +21,7 @@ typedef struct jx_absorbing {
 typedef enum jx_misuse_kind {
     JX_BEYOND = 1, /* a gather that promises to stay inside has an index outside */
     JX_FILLED,     /* ... one that fills what is outside */
-    JX_DROPPED,    /* an update whose index lies outside is left out (where there are tracks) */
+    JX_DROPPED,    /* an update whose index lies outside is left out */
     JX_CLAMPED,    /* a slice that would reach outside begins elsewhere */
     JX_REPEATED,   /* two updates that differ are for one place */
     JX_NOT_UNIQUE, /* ... or any two, though they promise to be for different ones */

@@ -25,6 +25,12 @@ static jx_atom added(jx_jvp *t, jx_atom to, jx_atom updates)
     return jx_build_one(t->b, JX_PRIM_scatter_add, &p, 3, ins, jx_jvp_out(t));
 }
 
+/* What a jaxpr makes of the elements has no derivative in JAX, either. */
+bool jx_jvp_scatter(jx_jvp *t)
+{
+    return jx_scatter_applies(t->eqn) ? jx_jvp_none(t) : jx_jvp_linear_all(t);
+}
+
 /* Of all that are the largest, each has the same share. */
 bool jx_jvp_scatter_extremum(jx_jvp *t)
 {

@@ -45,6 +45,7 @@ bool jx_bound_call(jx_bounding *t)
 
     if (!callee || !fits(t, callee, t->eqn->nins, t->eqn->nouts))
         return true;
+    t->walked = true;
     return jx_valuing_run(t->in, callee, t->ins, t->outs);
 }
 
@@ -87,6 +88,7 @@ bool jx_bound_cond(jx_bounding *t)
         jx_valuing_forget(in, mark);
         join_outs(t->outs, outs, nouts);
     }
+    t->walked = true;
     return true;
 }
 
@@ -301,6 +303,7 @@ static bool repeat(loop *l)
 
 static void finish(loop *l)
 {
+    l->t->walked = true;
     for (int i = 0; i < l->ncarry; i++) {
         l->t->outs[i].is = l->carry[i].is;
         l->t->outs[i].lost = l->carry[i].lost;

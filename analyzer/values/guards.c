@@ -170,7 +170,7 @@ static bool again(guard *g, const jx_made *made, jx_extent *is, int depth)
         JX_NEW_ARRAY(jx_valuing_arena(g->in), made->eqn->nins + 1, jx_known);
     jx_known out = {jx_extent_whole(made->aval->dtype), -1, NULL};
     jx_valuing *in = g->in;
-    jx_bounding t = {in, made->eqn, ins, &out};
+    jx_bounding t = {.in = in, .eqn = made->eqn, .ins = ins, .outs = &out};
     bool narrower = false, recording = in->recording, done;
 
     for (int i = 0; ins && i < made->eqn->nins; i++) {

@@ -110,6 +110,7 @@ void jx_bound_answer(jx_bounding *t, jx_asked what, bool holds, jx_extent is,
     jx_extents_question q = {what, t->eqn, holds, is, may};
     jx_extents *to = t->in->to;
 
+    t->answered |= 1u << what;
     if (!t->in->recording)
         return;
     for (size_t i = to->questions.count; i-- > 0;)

@@ -247,10 +247,12 @@ static jx_extent products(jx_extenting *how, const jx_known *a,
                           const jx_known *b, bool squares)
 {
     jx_extenting each = *how;
+    jx_extent is;
 
     each.semantics = JX_XLA;
-    return squares ? jx_extent_square(&each, a->is)
-                   : jx_extent_mul(&each, a->is, b->is);
+    is = squares ? jx_extent_square(&each, a->is) : jx_extent_mul(&each, a->is, b->is);
+    how->wraps |= each.wraps;
+    return is;
 }
 
 bool jx_bound_dot_general(jx_bounding *t)

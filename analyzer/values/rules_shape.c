@@ -135,18 +135,16 @@ static bool ask_indices(jx_bounding *t, const jx_known *indices,
                         const jx_aval *operand, jx_ints axes,
                         const jx_dim *const *slices)
 {
-    const jx_dim *one = jx_dim_int(t->in->program->dims, 1);
     jx_extent may = jx_extent_between(0, INFINITY);
     bool each = true, holds;
 
     for (int i = 0; i < axes.count; i++) {
         int axis = (int)axes.at[i];
         const jx_known *column = column_of(t, indices, axes.count, i);
-        const jx_dim *slice = slices && axis >= 0 && axis < operand->rank ? slices[axis] : one;
         jx_extent at;
         if (axis < 0 || axis >= operand->rank)
             return false;
-        at = starts(t->in, operand->shape[axis], slice);
+        at = starts(t->in, operand->shape[axis], slices[axis]);
         each &= column && lies_within(column->is, at);
         may = jx_extent_meet(may, at);
     }
@@ -170,13 +168,45 @@ bool jx_bound_gather(jx_bounding *t)
     return true;
 }
 
+/* A window begins where all of it fits. */
+static bool ask_windows(jx_bounding *t, const jx_scatter_dims *dims, int indices, int update)
+{
+    const jx_aval *operand = jx_atom_aval(t->eqn->ins[0]),
+                  *updates = jx_atom_aval(t->eqn->ins[update]);
+    const jx_dim **sizes = JX_NEW_ARRAY(jx_valuing_arena(t->in), operand->rank + 1, const jx_dim *);
+
+    for (int i = 0; sizes && i < operand->rank; i++) {
+        int axis = jx_scatter_window_axis(dims, i);
+        sizes[i] = axis >= 0 && axis < updates->rank ? updates->shape[axis]
+                                                     : jx_dim_int(t->in->program->dims, 1);
+    }
+    if (sizes)
+        ask_indices(t, &t->ins[indices], operand, dims->scatter_dims_to_operand_dims, sizes);
+    return sizes != NULL;
+}
+
 bool jx_bound_scatter(jx_bounding *t)
 {
     const jx_p_scatter *p = t->eqn->typed;
 
-    ask_indices(t, &t->ins[1], jx_atom_aval(t->eqn->ins[0]),
-                p->dimension_numbers.scatter_dims_to_operand_dims, NULL);
-    return jx_bound_give(t, NULL, jx_extent_join(t->ins[0].is, t->ins[2].is));
+    if (!ask_windows(t, &p->dimension_numbers, 1, 2))
+        return false;
+    return jx_scatter_applies(t->eqn) ||
+           jx_bound_give(t, NULL, jx_extent_join(t->ins[0].is, t->ins[2].is));
+}
+
+/* What they are made of nobody looks at. */
+bool jx_bound_scatter_mul(jx_bounding *t)
+{
+    return ask_windows(t, &((const jx_p_scatter *)t->eqn->typed)->dimension_numbers, 1, 2);
+}
+
+bool jx_bound_stablehlo_scatter(jx_bounding *t)
+{
+    const jx_p_stablehlo_scatter *p = t->eqn->typed;
+    int n = t->eqn->nouts;
+
+    return t->eqn->nins != 2 * n + 1 || ask_windows(t, &p->dimension_numbers, n, n + 1);
 }
 
 /* An element gets any number of the updates. */
@@ -187,8 +217,8 @@ bool jx_bound_scatter_add(jx_bounding *t)
     jx_extenting how = jx_bound_how(t);
     jx_extent count, updates = t->ins[2].is;
 
-    ask_indices(t, &t->ins[1], jx_atom_aval(t->eqn->ins[0]),
-                p->dimension_numbers.scatter_dims_to_operand_dims, NULL);
+    if (!ask_windows(t, &p->dimension_numbers, 1, 2))
+        return false;
     if (!jx_extent_knows(how.dtype) || !indices->rank)
         return true;
     count = jx_bound_count(t->in, indices->shape, indices->rank - 1);

@@ -254,7 +254,7 @@ static bool is_numbered_whole(const jx_valuing *in, int first,
 static bool value_eqn(jx_valuing *in, const jx_eqn *eqn, const jx_known *ins,
                       jx_known *outs)
 {
-    jx_bounding t = {in, eqn, ins, outs};
+    jx_bounding t = {.in = in, .eqn = eqn, .ins = ins, .outs = outs};
     bool alone = jx_flat_varies_by_itself(eqn) || !eqn->nouts;
     /* What may differ from an equal one has no number that others find. */
     uint64_t hash =
@@ -273,6 +273,7 @@ static bool value_eqn(jx_valuing *in, const jx_eqn *eqn, const jx_known *ins,
         in->to->ended = true;
     else if (eqn->typed && !jx_bound_rule_of(eqn->prim->id)(&t))
         return false;
+    jx_bound_answer_rest(&t);
     return number_outs(&t, hash, found);
 }
 

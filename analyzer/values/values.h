@@ -29,8 +29,9 @@ typedef struct jx_extents_question {
     jx_asked what;
     const jx_eqn *eqn;
     bool holds;
-    jx_extent
-        is; /* of the index that may lie outside, of the operand that may wrap */
+    /* Of the index that may lie outside, of the operand that may wrap; no number where
+     * nothing is known of it. */
+    jx_extent is;
     jx_extent may;
 } jx_extents_question;
 

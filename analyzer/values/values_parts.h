@@ -53,6 +53,8 @@ typedef struct jx_bounding {
     const jx_eqn *eqn;
     const jx_known *ins;
     jx_known *outs; /* to be bounded: as their dtype is, before */
+    bool walked;    /* its bodies were, whose equations answer for themselves */
+    unsigned answered; /* what is asked of it, a bit each */
 } jx_bounding;
 
 /* Bounds the results of an equation; what it does not say is unknown.  False without
@@ -81,6 +83,9 @@ bool jx_bound_again(jx_bounding *t, int out, const jx_known *value);
 /* Notes an answer, while answers are noted. */
 void jx_bound_answer(jx_bounding *t, jx_asked what, bool holds, jx_extent is,
                      jx_extent may);
+
+/* Answers with no what may be asked of the equation and its rule did not answer (asked.c). */
+void jx_bound_answer_rest(jx_bounding *t);
 
 /* How many elements lie along those axes, at least and at most. */
 jx_extent jx_bound_count(const jx_valuing *in, const jx_dim *const *dims,

@@ -776,6 +776,34 @@ bool jx_prim_is_hi(const jx_prim *prim)
            prim->id == JX_PRIM_call_library_primitive;
 }
 
+int jx_scatter_window_axis(const jx_scatter_dims *dims, int axis)
+{
+    int window = 0;
+
+    for (int i = 0; i <= axis; i++) {
+        bool single = jx_ints_hold(dims->inserted_window_dims, i) ||
+                      jx_ints_hold(dims->operand_batching_dims, i);
+        if (i == axis)
+            return single || window >= dims->update_window_dims.count
+                       ? -1
+                       : (int)dims->update_window_dims.at[window];
+        window += !single;
+    }
+    return -1;
+}
+
+/* Older releases of JAX say that the update is taken by a jaxpr that gives it. */
+bool jx_scatter_applies(const jx_eqn *eqn)
+{
+    const jx_jaxpr *update =
+        eqn->prim->id == JX_PRIM_scatter && eqn->typed
+            ? ((const jx_p_scatter *)eqn->typed)->update_jaxpr.jaxpr
+            : NULL;
+
+    return update && !(update->nins == 2 && update->nouts == 1 && update->outs[0].var &&
+                       update->outs[0].var == update->vars[update->nconsts + 1]);
+}
+
 const char *jx_eqn_name(const jx_eqn *eqn)
 {
     const jx_p_hi_call *p = jx_prim_is_hi(eqn->prim) ? eqn->typed : NULL;

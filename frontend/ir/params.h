@@ -278,6 +278,13 @@ const jx_closed *jx_eqn_callee(const jx_eqn *eqn);
  * more coefficients than `unroll` (8 if that is left out). */
 bool jx_polynomial_loops(const jx_eqn *eqn);
 
+/* The axis of the updates along which a scatter's window goes on that axis of its operand;
+ * -1: the window is one element there, or the numbers do not fit. */
+int jx_scatter_window_axis(const jx_scatter_dims *dims, int axis);
+/* A scatter writes what a jaxpr makes of the elements that are there (`x.at[i].apply(f)`), and
+ * not its updates. */
+bool jx_scatter_applies(const jx_eqn *eqn);
+
 /* What an equation is called: a primitive that is an object has the name of its
  * class, all others are called as JAX's tables call them. */
 const char *jx_eqn_name(const jx_eqn *eqn);

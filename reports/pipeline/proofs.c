@@ -185,6 +185,12 @@ static const char *why_open(const prover *p, const jx_extents_question *q)
 {
     jx_buffer text = jx_ctx_text(p->program->ctx);
 
+    if (q->is.lo > q->is.hi) {
+        jx_buffer_puts(&text, q->what == JX_ASKED_IN_BOUNDS ? "nothing is known of the indices of "
+                                                            : "nothing is known of the integers of ");
+        jx_utf8_show(jx_eqn_name(q->eqn), &text);
+        return jx_arena_take(p->program->ctx->arena, &text);
+    }
     jx_buffer_puts(&text, q->what == JX_ASKED_IN_BOUNDS ? "an index of "
                                                         : "an operand of ");
     jx_utf8_show(jx_eqn_name(q->eqn), &text);

@@ -295,7 +295,7 @@ static uint32_t moved_by(const jx_eqn *eqn)
     case JX_PRIM_gather: return 1;
     case JX_PRIM_pad:
     case JX_PRIM_dynamic_update_slice: return 3;
-    case JX_PRIM_scatter:
+    case JX_PRIM_scatter: return jx_scatter_applies(eqn) ? 0 : 5;
     case JX_PRIM_scatter_add: return 5;
     case JX_PRIM_concatenate:
     case JX_PRIM_stack: return ALL_OPERANDS;

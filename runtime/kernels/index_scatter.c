@@ -167,9 +167,7 @@ static bool scatter_axes(jx_planner *p, const jx_scatter_dims *dims,
         if (among(dims->inserted_window_dims, i) ||
             among(dims->operand_batching_dims, i))
             continue;
-        int64_t axis = window < dims->update_window_dims.count
-                           ? dims->update_window_dims.at[window]
-                           : -1;
+        int axis = jx_scatter_window_axis(dims, i);
         if (axis < 0 || axis >= updates->rank ||
             updates->shape[axis] > out->shape[i])
             return jx_plan_fail(p, "update_window_dims do not fit");

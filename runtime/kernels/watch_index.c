@@ -362,8 +362,7 @@ static bool run_indexed(jx_run *run, const void *data, const jx_view *ins, const
         return true;
     }
     if (read_places(d, run, &ins[1], &p)) {
-        if (!d->updates || d->to->tracks)
-            look_for_outside(d, &p);
+        look_for_outside(d, &p);
         if (d->sets || d->unique)
             look_for_repeated(d, &p, &ins[1], &ins[2]);
         if (d->sorted)
@@ -413,8 +412,21 @@ int jx_watched_indices(const jx_eqn *eqn, int *count)
     case JX_PRIM_scatter_mul:
     case JX_PRIM_scatter_min:
     case JX_PRIM_scatter_max: *count = 1; return 1;
+    case JX_PRIM_stablehlo_scatter: *count = eqn->nins == 3; return 1;
     default: return 0;
     }
+}
+
+/* Where the updates of a scatter may begin. */
+static bool describe_windows(indexed *d, const jx_scatter_dims *dims, const jx_slot *operand,
+                             const jx_slot *updates)
+{
+    for (int k = 0; k < d->map.count && k < JX_MAX_RANK; k++) {
+        int axis = jx_scatter_window_axis(dims, (int)d->map.at[k]);
+        d->most[k] = operand->shape[d->map.at[k]] -
+                     (axis >= 0 && axis < updates->rank ? updates->shape[axis] : 1);
+    }
+    return d->map.count > 0 && d->map.count <= JX_MAX_RANK;
 }
 
 static bool describe(indexed *d, const jx_eqn *eqn, const jx_slot *ins)
@@ -453,12 +465,23 @@ static bool describe(indexed *d, const jx_eqn *eqn, const jx_slot *ins)
         d->windows = s->dimension_numbers.update_window_dims;
         d->mode = s->mode;
         d->updates = true;
-        d->sets = eqn->prim->id == JX_PRIM_scatter;
+        d->sets = eqn->prim->id == JX_PRIM_scatter && !jx_scatter_applies(eqn);
         d->unique = s->unique_indices;
         d->sorted = s->indices_are_sorted;
-        for (int k = 0; k < d->map.count && k < JX_MAX_RANK; k++)
-            d->most[k] = size_of(ins, d->map.at[k]) - 1;
-        return d->map.count > 0 && d->map.count <= JX_MAX_RANK;
+        return describe_windows(d, &s->dimension_numbers, &ins[0], &ins[2]);
+    }
+    case JX_PRIM_stablehlo_scatter: {
+        const jx_p_stablehlo_scatter *s = eqn->typed;
+        if (eqn->nins != 3)
+            return false; /* of several arrays: nothing of JAX's makes one */
+        d->map = s->dimension_numbers.scatter_dims_to_operand_dims;
+        d->paired = s->dimension_numbers.scatter_indices_batching_dims;
+        d->windows = s->dimension_numbers.update_window_dims;
+        d->mode = JX_MODE_FILL_OR_DROP;
+        d->updates = true;
+        d->unique = s->unique_indices;
+        d->sorted = s->indices_are_sorted;
+        return describe_windows(d, &s->dimension_numbers, &ins[0], &ins[2]);
     }
     default: return false;
     }

@@ -11,6 +11,14 @@ static double last_of(const jx_aval *aval, int64_t axis, int64_t size)
     return axis < aval->rank ? (double)(jx_dim_value(aval->shape[axis]) - size) : 0;
 }
 
+/* The size of a scatter's window along an axis of its operand. */
+static int64_t window_of(const jx_eqn *eqn, const jx_scatter_dims *dims, int64_t axis)
+{
+    const jx_aval *updates = jx_atom_aval(eqn->ins[2]);
+    int of = jx_scatter_window_axis(dims, (int)axis);
+
+    return of >= 0 && of < updates->rank ? jx_dim_value(updates->shape[of]) : 1;
+}
 
 /* An index of at most `most` is made of this value: so are the inputs that it is made of,
  * as far as a user may think. */
@@ -119,7 +127,7 @@ static void look_at(jx_hunt *h, const jx_eqn *eqn)
         const jx_p_scatter *p = eqn->typed;
         jx_ints map = p->dimension_numbers.scatter_dims_to_operand_dims;
         for (int i = 0; i < map.count && i < JX_MAX_RANK; i++)
-            most[i] = last_of(operand, map.at[i], 1);
+            most[i] = last_of(operand, map.at[i], window_of(eqn, &p->dimension_numbers, map.at[i]));
         hold_vectors(h, eqn->ins[1], map.count, most);
         break;
     }

@@ -82,6 +82,11 @@ static bool is_of_floats(const jx_hunt *h, jx_atom index)
     return false;
 }
 
+static bool has_mode(const jx_eqn *eqn)
+{
+    return eqn->prim->id == JX_PRIM_gather || jx_prim_in_family(eqn->prim->id, "scatter");
+}
+
 /* Of what fills what is outside, whether its author chose that: the line says `mode`. */
 static bool is_chosen(const jx_hunt *h, const jx_eqn *eqn)
 {
@@ -101,6 +106,37 @@ static bool is_chosen(const jx_hunt *h, const jx_eqn *eqn)
             return true;
     }
     return !seen && !h->options->given;
+}
+
+/* A choice made it, or something that holds it between ends. */
+static bool is_of_a_choice(const jx_hunt *h, jx_atom index)
+{
+    jx_origin_walk w;
+    const jx_origin *origin;
+
+    jx_origin_walk_from(&w, &h->origins, 1, &index);
+    while ((origin = jx_origin_walk_on(&w))) {
+        const jx_eqn *eqn = origin->eqn;
+        if (!eqn || !eqn->nouts || !jx_dtype_is_integer(eqn->outs[0]->aval->dtype))
+            continue;
+        if (eqn->prim->id == JX_PRIM_min || eqn->prim->id == JX_PRIM_max ||
+            eqn->prim->id == JX_PRIM_clamp ||
+            (eqn->prim->id == JX_PRIM_select_n && !jx_counts_from_the_end(&h->origins, eqn)))
+            return true;
+    }
+    return false;
+}
+
+/* Dropping is what an update does unless it is told otherwise, and programs are written for it:
+ * what is not to be written is given an index outside.  It is for the caller to give others, and
+ * a derivative drops what nobody took. */
+static bool may_be_dropped(const jx_hunt *h, const jx_misuse *misuse)
+{
+    const char *names = misuse->eqn->name_stack;
+
+    return (names && strstr(names, "transpose(")) ||
+           jx_index_is_implied(&h->origins, index_of(misuse)) ||
+           is_of_a_choice(h, index_of(misuse));
 }
 
 /* What outputs hold, one after the other; NULL without memory. */
@@ -208,8 +244,9 @@ static bool is_worth(jx_hunt *h, const jx_misuse *misuse, jx_code code, bool fix
     case JX_CLAMPED:
     case JX_FILLED:
     case JX_DROPPED:
-        if ((misuse->eqn->prim->id == JX_PRIM_gather || h->options->given) &&
-            is_chosen(h, misuse->eqn))
+        if ((has_mode(misuse->eqn) || h->options->given) && is_chosen(h, misuse->eqn))
+            return false;
+        if (misuse->kind == JX_DROPPED && !h->options->given && may_be_dropped(h, misuse))
             return false;
         break;
     case JX_REPEATED:

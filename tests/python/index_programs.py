@@ -267,6 +267,49 @@ def ok_one(x, i, v):
     return x.at[i].set(v)
 
 
+@prog("f32[16]")
+def dropped(x):
+    return x.at[20].set(0.)  #! IDX001
+
+
+@prog("f32[16]")
+def dropped_of_two(x):
+    return x.at[jnp.array([3, 16])].add(1.)  #! IDX001
+
+
+@prog("f32[16]")
+def dropped_behind_the_largest(x):
+    return x[:8].at[jnp.argmax(x)].set(0.)  #! IDX001
+
+
+@prog("f32[16]")
+def applied_outside(x):
+    return x.at[16].apply(jnp.sin)  #! IDX001
+
+
+@prog("f32[4,16]")
+def windows_moved(x):
+    def put(x):
+        return lax.dynamic_update_slice(x, jnp.ones(3), (jnp.argmax(x),))  #! IDX002
+    return jax.vmap(put)(x)
+
+
+@prog("f32[4,16]")
+def ok_windows(x):
+    return jax.vmap(lambda x: lax.dynamic_update_slice(x, jnp.ones(3), (jnp.argmax(x[:14]),)))(x)
+
+
+@prog("f32[16]")
+def ok_dropped_on_purpose(x):
+    """What is not to be written is given an index outside."""
+    return x.at[jnp.where(x > 0, jnp.arange(16), 16)].set(jnp.arange(16.))
+
+
+@prog("f32[16]")
+def ok_dropped_by_its_mode(x):
+    return x.at[jnp.array([3, 16])].set(0., mode="drop")
+
+
 @prog("f32[16]", "bool[16]")
 def ok_mask(x, m):
     return x.at[jnp.where(m, jnp.arange(16), 16)].set(jnp.arange(16.), mode="drop")

@@ -225,6 +225,53 @@ def test_each_index_fits_its_own_axis():
     assert not proved(lambda x, i: x[i, jnp.arange(8)], x, i, prove="in-bounds", i=(0, 2))
 
 
+def put(x, i):
+    return lax.dynamic_update_slice(x, jnp.ones(3), (i,))
+
+
+def test_a_window_that_is_written_fits_whole():
+    x, i = jax.ShapeDtypeStruct((2, 6), jnp.float32), jax.ShapeDtypeStruct((2,), jnp.int32)
+    assert proved(jax.vmap(put), x, i, prove="in-bounds", i=(0, 3))
+    assert not proved(jax.vmap(put), x, i, prove="in-bounds", i=(0, 4))
+
+
+@pytest.mark.parametrize("update", [
+    lambda at: at.set(1.), lambda at: at.add(1.), lambda at: at.multiply(2.),
+    lambda at: at.min(0.), lambda at: at.max(0.), lambda at: at.apply(jnp.sin),
+    lambda at: at.power(2.), lambda at: at.get()], ids="set add mul min max apply power get".split())
+def test_every_update_is_asked_where_it_is(update):
+    x, i = jax.ShapeDtypeStruct((4, 3), jnp.float32), jax.ShapeDtypeStruct((), jnp.int32)
+    assert proved(lambda x, i: update(x.at[i]), x, i, prove="in-bounds", i=(0, 3))
+    assert not proved(lambda x, i: update(x.at[i]), x, i, prove="in-bounds", i=(0, 4))
+
+
+def test_what_is_made_of_the_elements_is_not_the_update():
+    """`apply` is a scatter whose updates are zeros."""
+    x = jax.ShapeDtypeStruct((6,), jnp.float32)
+    for prove in "out0 in [0, 1]", "finite":
+        assert not proved(lambda x: x.at[0].apply(lambda v: v * 100 + 5), x, prove=prove, x=(0, 1))
+
+
+@pytest.mark.parametrize("f", [
+    lambda a: jnp.cumprod(a), lambda a: a << 3, lambda a: a.at[0].multiply(2),
+    lambda a: jnp.einsum("i,j->ij", a, a),
+    lambda a: lax.reduce_window(a, 1, lax.mul, (2,), (1,), "SAME"),
+    lambda a: lax.reduce(a, 0, lambda x, y: x + y * 3, (0,)),
+    lambda a: jax.vmap(lambda v: lax.psum(v, "i"), axis_name="i")(a),
+    lambda a: a.at[0].apply(lambda v: v * v), lambda a: a * 4, lambda a: lax.cumsum(a)],
+    ids="cumprod shift multiply outer windows reduce psum apply product cumsum".split())
+def test_integers_wrap_in_whatever_computes_them(f):
+    assert not proved(f, jax.ShapeDtypeStruct((3,), jnp.int32), prove="no-wrap", a=(0, 2 ** 30))
+
+
+def test_integers_that_move_do_not_wrap():
+    def f(a):
+        b = jnp.sort(a)[::-1].at[0].set(a[1])
+        return jnp.where(b > 3, lax.cummax(b), jnp.minimum(b, 7) & 15), jnp.argmax(a), a >> 2
+
+    assert proved(f, jax.ShapeDtypeStruct((3,), jnp.int32), prove="no-wrap", a=(0, 2 ** 31 - 1))
+
+
 def test_what_a_convolution_pads_is_multiplied():
     """0 times an infinity of the kernel is NaN; the image has no zero itself."""
     def f(x, w):

@@ -1,0 +1,180 @@
+/* asked.c - what may be asked of an equation, whether its rule answers or not.
+ *
+ * A proof holds for all of the program, so an equation of which nobody says that its indices
+ * fit, or that its integers do, is one that may break it. */
+#include "analyzer/values/values_parts.h"
+
+static bool takes_indices(const jx_eqn *eqn)
+{
+    switch (eqn->prim->id) {
+    case JX_PRIM_unknown:
+    case JX_PRIM_gather:
+    case JX_PRIM_dynamic_slice:
+    case JX_PRIM_dynamic_update_slice:
+    case JX_PRIM_get:
+    case JX_PRIM_swap:
+    case JX_PRIM_addupdate:
+    case JX_PRIM_ragged_all_to_all:
+    case JX_PRIM_stablehlo_scatter: return true;
+    default: return jx_prim_in_family(eqn->prim->id, "scatter");
+    }
+}
+
+/* What integers it gives are some that it takes, bits, or numbers of places: they fit.  Sizes
+ * are no concern of this (IDX004). */
+static bool gives_what_fits(jx_prim_id id)
+{
+    switch (id) {
+    case JX_PRIM_and:
+    case JX_PRIM_or:
+    case JX_PRIM_xor:
+    case JX_PRIM_not:
+    case JX_PRIM_shift_right_logical:
+    case JX_PRIM_shift_right_arithmetic:
+    case JX_PRIM_mulhi:
+    case JX_PRIM_bitcast_convert_type:
+    case JX_PRIM_max:
+    case JX_PRIM_min:
+    case JX_PRIM_clamp:
+    case JX_PRIM_select_n:
+    case JX_PRIM_reduce_max:
+    case JX_PRIM_reduce_min:
+    case JX_PRIM_reduce_and:
+    case JX_PRIM_reduce_or:
+    case JX_PRIM_reduce_xor:
+    case JX_PRIM_cummax:
+    case JX_PRIM_cummin:
+    case JX_PRIM_reduce_window_max:
+    case JX_PRIM_reduce_window_min:
+    case JX_PRIM_argmax:
+    case JX_PRIM_argmin:
+    case JX_PRIM_top_k:
+    case JX_PRIM_approx_top_k:
+    case JX_PRIM_sort:
+    case JX_PRIM_stablehlo_sort:
+    case JX_PRIM_pad:
+    case JX_PRIM_concatenate:
+    case JX_PRIM_stack:
+    case JX_PRIM_unstack:
+    case JX_PRIM_split:
+    case JX_PRIM_tile:
+    case JX_PRIM_slice:
+    case JX_PRIM_rev:
+    case JX_PRIM_broadcast_to:
+    case JX_PRIM_broadcast_in_dim:
+    case JX_PRIM_reshape:
+    case JX_PRIM_squeeze:
+    case JX_PRIM_expand_dims:
+    case JX_PRIM_transpose:
+    case JX_PRIM_gather:
+    case JX_PRIM_dynamic_slice:
+    case JX_PRIM_dynamic_update_slice:
+    case JX_PRIM_scatter:
+    case JX_PRIM_scatter_min:
+    case JX_PRIM_scatter_max:
+    case JX_PRIM_stablehlo_scatter: /* but for its body */
+    case JX_PRIM_empty:
+    case JX_PRIM_empty2:
+    case JX_PRIM_iota_2x32_shape:
+    case JX_PRIM_dim_as_value:
+    case JX_PRIM_dimension_size:
+    case JX_PRIM_lu:
+    case JX_PRIM_lu_pivots_to_permutation:
+    case JX_PRIM_stop_gradient:
+    case JX_PRIM_copy:
+    case JX_PRIM_copy_p:
+    case JX_PRIM_optimization_barrier:
+    case JX_PRIM_device_put:
+    case JX_PRIM_name:
+    case JX_PRIM_sharding_constraint:
+    case JX_PRIM_reshard:
+    case JX_PRIM_layout_constraint:
+    case JX_PRIM_relayout:
+    case JX_PRIM_pvary:
+    case JX_PRIM_pmax:
+    case JX_PRIM_pmin:
+    case JX_PRIM_axis_index:
+    case JX_PRIM_ppermute:
+    case JX_PRIM_pbroadcast:
+    case JX_PRIM_all_gather:
+    case JX_PRIM_all_gather_invariant:
+    case JX_PRIM_all_to_all:
+    case JX_PRIM_ragged_all_to_all:
+    case JX_PRIM_stablehlo_all_gather:
+    case JX_PRIM_stablehlo_all_to_all:
+    case JX_PRIM_stablehlo_collective_permute:
+    case JX_PRIM_stablehlo_collective_broadcast:
+    case JX_PRIM_stablehlo_partition_id:
+    case JX_PRIM_stablehlo_replica_id:
+    case JX_PRIM_platform_index:
+    case JX_PRIM_new_ref:
+    case JX_PRIM_empty_ref:
+    case JX_PRIM_free_ref:
+    case JX_PRIM_freeze:
+    case JX_PRIM_get:
+    case JX_PRIM_swap:
+    case JX_PRIM_random_seed:
+    case JX_PRIM_random_wrap:
+    case JX_PRIM_random_unwrap:
+    case JX_PRIM_random_bits:
+    case JX_PRIM_random_split:
+    case JX_PRIM_random_fold_in:
+    case JX_PRIM_random_clone:
+    case JX_PRIM_threefry2x32:
+    case JX_PRIM_rng_bit_generator:
+    case JX_PRIM_rng_uniform:
+    case JX_PRIM_stablehlo_rng:
+    /* What runs elsewhere gives what it says. */
+    case JX_PRIM_pure_callback:
+    case JX_PRIM_io_callback:
+    case JX_PRIM_stablehlo_custom_call: return true;
+    default: return false;
+    }
+}
+
+static bool makes_integers(const jx_eqn *eqn)
+{
+    for (int i = 0; i < eqn->nouts; i++) {
+        const jx_aval *aval = eqn->outs[i]->aval;
+        if (aval->kind == JX_AVAL_ARRAY && jx_dtype_is_integer(aval->dtype))
+            return !gives_what_fits(eqn->prim->id);
+    }
+    return eqn->prim->id == JX_PRIM_addupdate;
+}
+
+static bool is_asked(const jx_eqn *eqn, jx_asked what);
+
+/* Whether something within is asked, of a jaxpr that stands anywhere in a parameter. */
+static bool is_asked_within(const jx_value *value, jx_asked what)
+{
+    for (int i = 0; value && i < value->count; i++)
+        if (is_asked_within(value->items[i], what))
+            return true;
+    for (int i = 0; value && value->jaxpr && i < value->jaxpr->neqns; i++)
+        if (is_asked(&value->jaxpr->eqns[i], what))
+            return true;
+    return value && value->definition;
+}
+
+static bool has_one_that_is_asked(const jx_eqn *eqn, jx_asked what)
+{
+    for (int i = 0; i < eqn->nparams; i++)
+        if (is_asked_within(eqn->params[i].value, what))
+            return true;
+    return false;
+}
+
+static bool is_asked(const jx_eqn *eqn, jx_asked what)
+{
+    return (what == JX_ASKED_IN_BOUNDS ? takes_indices(eqn) : makes_integers(eqn)) ||
+           has_one_that_is_asked(eqn, what);
+}
+
+void jx_bound_answer_rest(jx_bounding *t)
+{
+    static const jx_asked all[] = {JX_ASKED_IN_BOUNDS, JX_ASKED_NO_WRAP};
+
+    for (size_t i = 0; i < sizeof all / sizeof *all && t->in->recording && !t->walked; i++)
+        if (!(t->answered & 1u << all[i]) && is_asked(t->eqn, all[i]))
+            jx_bound_answer(t, all[i], false, jx_extent_none(), jx_extent_none());
+}
