@@ -129,9 +129,11 @@ bool jx_bound_reduce_logic(jx_bounding *t)
 bool jx_bound_arg_reduce(jx_bounding *t)
 {
     const jx_p_arg_reduce *p = t->eqn->typed;
+    jx_extenting how = jx_bound_how(t);
+    jx_extent is = jx_extent_between(0, fmax(reduced(t, p->axes).hi - 1, 0));
 
-    return jx_bound_give(
-        t, NULL, jx_extent_between(0, fmax(reduced(t, p->axes).hi - 1, 0)));
+    /* A narrow dtype may not hold the places of a long axis. */
+    return jx_bound_give(t, &how, jx_extent_settle(&how, is));
 }
 
 static jx_extent along(const jx_bounding *t, int64_t axis)
