@@ -49,6 +49,8 @@ static void probe(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins, const jx
         return;
     if ((probes->kinds & JX_PROBE_OOB) && !p->options->watch) /* which looks at all of them */
         jx_plan_watch_indices(p, NULL, eqn, ins, outs);
+    if (probes->kinds & JX_PROBE_NAN)
+        jx_plan_watch_decision(p, p->options->watch, eqn, ins);
     if (probes->kinds & (JX_PROBE_NAN | JX_PROBE_WRAP))
         jx_plan_watch_integers(p, p->options->watch, probes->kinds, eqn, ins, outs);
 }

@@ -169,6 +169,7 @@ struct jx_planner {
     const jx_eqn **users; /* of its variables: jx_plan_only_user() */
     int depth;
     char *acting; /* per jaxpr of the program: not known, no, yes */
+    const jx_eqn *deciding; /* the loop whose predicate is planned; or NULL */
     bool single; /* of JX_DOUBLED: the equation is planned as in JX_WIDE */
     bool failed;
 };

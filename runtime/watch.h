@@ -81,6 +81,7 @@ typedef struct jx_watch {
     /* Where the plan has probes of integers, likewise. */
     int nslips;
     jx_slip slips[JX_WATCHED_ROOTS];
+    const jx_eqn *decided; /* the first loop whose predicate compared a NaN; or NULL */
     jx_tracks *tracks; /* filled in where there is one when the plan is made; or NULL */
     const jx_eqn *spoiled; /* what it takes from outside is changed: who notices? */
     bool spoiled_whole;    /* ... all that it gives */
@@ -97,6 +98,10 @@ void jx_plan_watch(jx_planner *p, jx_watch *to, const jx_eqn *eqn,
  * notices (jx_run_notice()) that one lies outside, which costs little. */
 void jx_plan_watch_indices(jx_planner *p, jx_watch *to, const jx_eqn *eqn, const jx_slot *ins,
                            const jx_slot *outs);
+
+/* The same for what the predicate of a loop compares (watch_decision.c): a NaN there ends the
+ * loop, or keeps it going, and may be seen nowhere else. */
+void jx_plan_watch_decision(jx_planner *p, jx_watch *to, const jx_eqn *eqn, const jx_slot *ins);
 
 /* The operands of an equation that are looked at so, its indices and what is compared where they
  * repeat: the first, and their number, 0 where there is none. */

@@ -80,7 +80,10 @@ static void put_path(const jx_witness *w, jx_buffer *to)
 {
     int shown = 0;
 
-    jx_buffer_printf(to, "; it gets to output %d", w->out);
+    if (w->out == JX_OUT_OF_LOOP)
+        jx_buffer_puts(to, "; a loop ends by what comes of it");
+    else
+        jx_buffer_printf(to, "; it gets to output %d", w->out);
     for (int i = 1; i < w->npath; i++) { /* the first is the equation itself */
         if (same_step(w->path[i], w->path[i - 1]))
             continue;
@@ -125,7 +128,7 @@ static void put_steps(const jx_witness *w, jx_buffer *to)
 {
     jx_buffer text = {.budget = to->budget};
 
-    jx_buffer_printf(to, ",\"output\":%d,\"path\":[", w->out);
+    jx_buffer_printf(to, ",\"output\":%d,\"path\":[", w->out == JX_OUT_OF_LOOP ? -1 : w->out);
     for (int i = 0; i < w->npath; i++) {
         jx_buffer_clear(&text);
         put_step(w->path[i], &text);

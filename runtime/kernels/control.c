@@ -393,8 +393,11 @@ static bool plan_while(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
     p->block = data.cond;
     memcpy(args, ins, (size_t)nc * sizeof *args);
     memcpy(args + nc, outs, (size_t)n * sizeof *args);
+    const jx_eqn *around = p->deciding;
+    p->deciding = eqn;
     if (!jx_plan_inline(p, &params->cond_jaxpr, args, results))
         return false;
+    p->deciding = around;
     jx_slot pred = plan_predicate(p, results, &again);
     data.on = turning(p, true, is_search(params, n));
     data.on.body = data.cond + 1;

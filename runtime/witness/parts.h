@@ -127,6 +127,8 @@ void jx_hunt_look_at_uses(jx_hunt *h);
 
 /* witness.c: runs it with these excused; the first output that is not finite, or -1. */
 bool jx_hunt_run(jx_hunt *h, bool absorbing, int nexcused, const jx_eqn *const *excused);
+/* The first output that is not finite; else JX_OUT_OF_LOOP, where a NaN was compared in a
+ * loop's predicate; or -1. */
 int jx_hunt_bad_output(const jx_hunt *h);
 int jx_callee_bad_output(const jx_callee *f);
 /* glance.c: a run that nobody watches takes a fraction of the time, and most points show

@@ -143,16 +143,18 @@ static void leave(jx_hunt *h, const jx_eqn *owner, int result, long from)
     }
 }
 
-/* Whether the step ends at an output of the program. */
-static bool go_on(jx_hunt *h, long number)
+/* Whether the step ends at an output of the program, or at that loop. */
+static bool go_on(jx_hunt *h, long number, const jx_eqn *loop)
 {
     const jx_var *var = h->ways->steps.at[number].var;
     const uses *of = jx_map_get(&h->ways->uses, var);
 
     for (size_t i = 0; of && i < of->all.count; i++) {
         use u = of->all.at[i];
-        if (u.leaves && !u.eqn)
+        if (loop ? u.eqn == loop : u.leaves && !u.eqn)
             return true;
+        if (!u.eqn)
+            continue;
         if (u.leaves) {
             leave(h, u.eqn, u.number, number);
             continue;
@@ -189,6 +191,7 @@ static bool tell_path(jx_hunt *h, jx_witness *w, long last)
 bool jx_hunt_follow(jx_hunt *h, jx_witness *w)
 {
     const jx_eqn *eqn = w->made.eqn;
+    const jx_eqn *loop = w->out == JX_OUT_OF_LOOP ? h->watch->decided : NULL;
 
     if (!make_ways(h))
         return true; /* memory ended, which is told elsewhere */
@@ -200,7 +203,7 @@ bool jx_hunt_follow(jx_hunt *h, jx_witness *w)
         if (was_bad(h, eqn, k))
             go_to(h, eqn->outs[k], eqn, -1);
     for (long i = 0; i < (long)h->ways->steps.count; i++)
-        if (go_on(h, i))
+        if (go_on(h, i, loop))
             return tell_path(h, w, i);
     return false;
 }

@@ -69,10 +69,11 @@ int jx_callee_bad_output(const jx_callee *f)
     return -1;
 }
 
-/* The first output that is not finite, or -1. */
 int jx_hunt_bad_output(const jx_hunt *h)
 {
-    return jx_callee_bad_output(&h->run);
+    int out = jx_callee_bad_output(&h->run);
+
+    return out < 0 && h->watch->decided ? JX_OUT_OF_LOOP : out;
 }
 
 /* Elements of outputs that are not finite; those that are no number count twice. */
@@ -107,18 +108,24 @@ static bool any_bad_input(const jx_hunt *h)
     return false;
 }
 
+/* A loop that a NaN ends is one more. */
+static int64_t count_wrong(const jx_hunt *h)
+{
+    return jx_hunt_count_bad(h) + (h->watch->decided != NULL);
+}
+
 /* Where inputs are not finite themselves, outputs may be so for them alone: less is once the
  * equation's are excused. */
 static bool is_to_blame(jx_hunt *h, const jx_eqn *eqn, int nothers, const jx_eqn *const *others)
 {
     const jx_eqn *all[JX_EXCUSED];
-    int64_t before = jx_hunt_count_bad(h);
+    int64_t before = count_wrong(h);
 
     if (!any_bad_input(h) || nothers >= JX_EXCUSED)
         return true;
     memcpy(all, others, (size_t)nothers * sizeof *all);
     all[nothers] = eqn;
-    return jx_hunt_run(h, false, nothers + 1, all) && jx_hunt_count_bad(h) < before;
+    return jx_hunt_run(h, false, nothers + 1, all) && count_wrong(h) < before;
 }
 
 const void *const *jx_hunt_inputs(jx_hunt *h)

@@ -18,9 +18,14 @@
 #ifndef JX_WITNESS_H
 #define JX_WITNESS_H
 
+#include <limits.h>
+
 #include "frontend/ir/claim.h"
 #include "frontend/ir/typed.h"
 #include "runtime/watch.h"
+
+/* No output shows it: a NaN decides when a loop ends. */
+enum { JX_OUT_OF_LOOP = INT_MAX };
 
 typedef struct jx_witness {
     jx_unfinite made;  /* the equation, and what it gave; */
@@ -33,7 +38,7 @@ typedef struct jx_witness {
     const jx_stack *stack; /* its line */
     bool flushed;     /* where subnormal numbers are taken for zeros (ftz), and not else */
     bool compiled; /* in the program as XLA compiles it (transform/xla.h), and not else */
-    int out;          /* the first output that is not finite */
+    int out;          /* the first output that is not finite, or JX_OUT_OF_LOOP */
     /* What else gives what is not finite of what is, and does not once that equation's
      * results are finite: consequences, in the order of the run. */
     int nthen;

@@ -214,6 +214,49 @@ def mapped(x):
     return jax.vmap(one)(x)
 
 
+@runs("nan", F(0))
+def decides_a_loop(v):
+    """No output has it."""
+    def condition(v):
+        return 0 * jnp.sin(1 / v) + v < 2  #! NUM001
+    return lax.while_loop(condition, lambda v: v + 1, v)
+
+
+@runs("nan", F(.3))
+def ends_a_loop(x):
+    """The steps are counted; the logarithm is not returned."""
+    def step(s):
+        return s[0] + 1, s[1] - .1 + 0 * jnp.log(s[1] - .2)  #! NUM001
+    return lax.while_loop(lambda s: s[1] > 1e-3, step, (0, x))[0]
+
+
+@runs("nan", F(np.inf), F(1))
+def infinity_in_a_predicate(at, x):
+    def condition(s):
+        return s[0] + 0 * jnp.sin(s[1]) < 2  #! NUM009
+    return lax.while_loop(condition, lambda s: (s[0] + 1, s[1]), (x, at))[0]
+
+
+@runs("nan", F(.1))
+def asks_for_a_nan(x):
+    return lax.while_loop(lambda s: ~jnp.isnan(s) & (s < 3), lambda s: s * 2 + 1, x)
+
+
+@runs("nan", F(np.nan))
+def a_nan_that_comes_in(x):
+    return lax.while_loop(lambda s: s[1] > 1e-3, lambda s: (s[0] + 1, s[1] * .5), (0, x))[0]
+
+
+@runs("oob", X)
+def applied_outside(x):
+    return x.at[4].apply(jnp.sin)  #! IDX001
+
+
+@runs("oob", X)
+def applied_inside(x):
+    return x.at[3].apply(jnp.sin)
+
+
 # -- indices ----------------------------------------------------------------
 
 @runs("oob", X, I)
