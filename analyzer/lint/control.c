@@ -15,6 +15,38 @@ typedef struct control {
 
 /* -- GRF007: predicates ---------------------------------------------------------------- */
 
+/* Neither negative nor -0, whatever its inputs are (or NaN). */
+static bool is_plus(const jx_flat *flat, int value, int depth)
+{
+    const jx_flat_node *node = jx_maker(flat, value);
+    double number;
+
+    if (jx_number_of(flat, value, &number))
+        return number >= 0 && !signbit(number);
+    if (!node || depth > 8)
+        return false;
+    if (node->nins && jx_shows(node->eqn))
+        return is_plus(flat, node->ins[0], depth + 1);
+    switch (node->eqn->prim->id) {
+    case JX_PRIM_abs:
+    case JX_PRIM_square:
+    case JX_PRIM_exp:
+    case JX_PRIM_exp2:
+    case JX_PRIM_logistic:
+    case JX_PRIM_cosh: return true;
+    case JX_PRIM_add:
+        return is_plus(flat, node->ins[0], depth + 1) && is_plus(flat, node->ins[1], depth + 1);
+    case JX_PRIM_max:
+        for (int i = 0; i < 2; i++)
+            if (jx_number_of(flat, node->ins[i], &number) && number > 0)
+                return true;
+        return false;
+    case JX_PRIM_reduce_sum:
+    case JX_PRIM_cumsum: return is_plus(flat, node->ins[0], depth + 1);
+    default: return false;
+    }
+}
+
 /* Not negative, whatever its inputs are (or NaN). */
 static bool is_not_negative(const jx_flat *flat, int value, int depth)
 {
@@ -43,6 +75,9 @@ static bool is_not_negative(const jx_flat *flat, int value, int depth)
             return true;
         return is_not_negative(flat, node->ins[0], depth + 1) &&
                is_not_negative(flat, node->ins[1], depth + 1);
+    case JX_PRIM_div: /* 1 / -0 is */
+        return is_not_negative(flat, node->ins[0], depth + 1) &&
+               is_plus(flat, node->ins[1], depth + 1);
     case JX_PRIM_add:
         return is_not_negative(flat, node->ins[0], depth + 1) &&
                is_not_negative(flat, node->ins[1], depth + 1);

@@ -373,10 +373,72 @@ static jx_int_range compared(jx_prim_id id, jx_int_range a, jx_int_range b)
     }
 }
 
+static bool is_zero(const follower *f, int value)
+{
+    jx_int_range r = f->of[value];
+
+    return r.known && r.low == 0 && r.high == 0;
+}
+
+/* A predicate that is `of < 0`, or that and `of != 0`. */
+static bool says_negative(const follower *f, int predicate, int of, int depth)
+{
+    const jx_flat_node *node = jx_maker(f->flat, jx_plain(f->flat, predicate));
+
+    if (!node || node->nins != 2 || depth > 4)
+        return false;
+    for (int i = 0; i < 2; i++) {
+        const jx_flat_node *other = jx_maker(f->flat, jx_plain(f->flat, node->ins[1 - i]));
+        switch (node->eqn->prim->id) {
+        case JX_PRIM_lt:
+            return jx_plain(f->flat, node->ins[0]) == of && is_zero(f, node->ins[1]);
+        case JX_PRIM_ne: /* the divisor is not negative, so that signs differ */
+            if (is_zero(f, node->ins[1 - i]) && says_negative(f, node->ins[i], of, depth + 1))
+                return true;
+            break;
+        case JX_PRIM_and:
+            if (other && other->eqn->prim->id == JX_PRIM_ne && other->nins == 2 &&
+                jx_plain(f->flat, other->ins[0]) == of && is_zero(f, other->ins[1]) &&
+                says_negative(f, node->ins[i], of, depth + 1))
+                return true;
+            break;
+        default: return false;
+        }
+    }
+    return false;
+}
+
+/* select(r < 0, r, r + n) of r = rem(x, n) is x % n as Python has it: of n > 0 it lies
+ * between 0 and n - 1. */
+static bool is_floor_mod(const follower *f, const jx_flat_node *node, jx_int_range *to)
+{
+    int rest = jx_plain(f->flat, node->ins[1]);
+    const jx_flat_node *rem = jx_maker(f->flat, rest);
+    const jx_flat_node *added =
+        node->nins == 3 ? jx_maker(f->flat, jx_plain(f->flat, node->ins[2])) : NULL;
+    jx_int_range by;
+    bool same = false;
+
+    if (!rem || rem->eqn->prim->id != JX_PRIM_rem || !added || added->nins != 2 ||
+        added->eqn->prim->id != JX_PRIM_add || !says_negative(f, node->ins[0], rest, 0))
+        return false;
+    by = f->of[rem->ins[1]];
+    for (int i = 0; i < 2; i++)
+        same |= jx_plain(f->flat, added->ins[i]) == rest &&
+                jx_shown(f->flat, added->ins[1 - i]) == jx_shown(f->flat, rem->ins[1]);
+    if (!same || !by.known || by.low <= 0)
+        return false;
+    *to = between(0, by.high - 1);
+    return true;
+}
+
 /* Of the cases that can be chosen. */
 static jx_int_range chosen(const follower *f, const jx_flat_node *node)
 {
     jx_int_range which = f->of[node->ins[0]], r = {0};
+
+    if (is_floor_mod(f, node, &r))
+        return r;
 
     for (int i = 1; i < node->nins; i++) {
         if (which.known && (i - 1 < which.low || i - 1 > which.high))
@@ -386,6 +448,21 @@ static jx_int_range chosen(const follower *f, const jx_flat_node *node)
             break;
     }
     return r;
+}
+
+/* Along the axis that argmax or argmin looks at. */
+static jx_int_range position(const follower *f, const jx_flat_node *node)
+{
+    const jx_p_arg_reduce *p = node->eqn->typed;
+    const jx_aval *aval = f->flat->values.at[node->ins[0]].aval;
+    jx_int most = whole(node->eqn->outs[0]->aval->dtype).high;
+    int64_t size;
+
+    for (int i = 0; p && i < p->axes.count; i++)
+        if (p->axes.at[i] >= 0 && p->axes.at[i] < aval->rank &&
+            jx_dim_is_int(aval->shape[p->axes.at[i]], &size) && size > 0 && size - 1 < most)
+            most = size - 1;
+    return between(0, most);
 }
 
 /* As computed, without wrapping. */
@@ -411,7 +488,7 @@ static jx_int_range computed(const follower *f, const jx_flat_node *node)
             return between(0, size > 0 ? size - 1 : 0);
         return (jx_int_range){.high = whole(out->dtype).high, .known = true};
     case JX_PRIM_argmax:
-    case JX_PRIM_argmin: return between(0, whole(out->dtype).high);
+    case JX_PRIM_argmin: return position(f, node);
     default: break;
     }
     if (node->eqn->prim->id == JX_PRIM_select_n)
