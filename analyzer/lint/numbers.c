@@ -11,6 +11,8 @@
 #include <math.h>
 #include <string.h>
 
+enum { LARGEST_UNIT = 1024 }; /* of a unit matrix in an array */
+
 typedef struct numbers {
     jx_linter *lint;
     const jx_flat *flat;
@@ -445,15 +447,68 @@ static void look_at_epsilon(numbers *k, const jx_flat_node *node)
 
 /* -- NUM013: inverses ------------------------------------------------------------------------- */
 
-/* The value comes out of a function of that name. */
-static bool comes_from(const numbers *k, int value, const char *name)
+/* Numbers along its last axis, or one before it; -1: it does not count. */
+static int64_t counts_along(const numbers *k, int value)
+{
+    const jx_flat_node *node = jx_maker(k->flat, value);
+
+    while (node && node->eqn->prim->id == JX_PRIM_add && node->nins == 2 &&
+           (is_number(k, node->ins[0], 0) || is_number(k, node->ins[1], 0)))
+        node = jx_maker(k->flat, node->ins[is_number(k, node->ins[0], 0) ? 1 : 0]);
+    return node && node->eqn->prim->id == JX_PRIM_iota && node->eqn->typed
+               ? ((const jx_p_iota *)node->eqn->typed)->dimension
+               : -1;
+}
+
+static bool is_identity_array(const jx_array *array)
+{
+    const jx_aval *aval = array->aval;
+    size_t bytes = jx_dtype_of(aval->dtype)->bytes;
+    int64_t n;
+
+    if (!array->data || array->splat || aval->rank != 2 || aval->shape[0] != aval->shape[1] ||
+        !jx_dtype_is_float(aval->dtype) || !jx_dim_is_int(aval->shape[0], &n) || n > LARGEST_UNIT)
+        return false;
+    for (int64_t i = 0; i < n * n; i++)
+        if (jx_element_real(aval->dtype, (const char *)array->data + (size_t)i * bytes) !=
+            (i / n == i % n ? 1 : 0))
+            return false;
+    return n > 1;
+}
+
+/* The unit matrix, as jnp.eye and numpy make it. */
+static bool is_identity(const numbers *k, int value)
+{
+    const jx_flat_node *node = jx_maker(k->flat, value = jx_shown(k->flat, value));
+    const jx_array *array = k->flat->values.at[value].array;
+    int64_t rows, columns;
+
+    while (node && node->eqn->prim->id == JX_PRIM_convert_element_type)
+        node = jx_maker(k->flat, value = jx_shown(k->flat, node->ins[0]));
+    if (!node)
+        return array && is_identity_array(array);
+    if (node->eqn->prim->id == JX_PRIM_gather) /* its rows in another order */
+        return is_identity(k, node->ins[0]);
+    if (node->eqn->prim->id != JX_PRIM_eq)
+        return false;
+    rows = counts_along(k, node->ins[0]);
+    columns = counts_along(k, node->ins[1]);
+    return rows >= 0 && columns >= 0 && rows != columns;
+}
+
+/* What a solve, or several one after the other, gave for the unit matrix. */
+static bool is_inverse(const numbers *k, int value)
 {
     const jx_flat_node *node = jx_maker(k->flat, jx_shown(k->flat, value));
 
-    for (const jx_calls *c = node ? node->calls : NULL; c; c = c->outer) {
-        const jx_value *called = jx_eqn_param(c->eqn, "name");
-        if (called && called->text && strcmp(called->text, name) == 0)
+    for (int depth = 0; node && depth < 4; depth++) {
+        int last = node->nins - 1;
+        if (node->eqn->prim->id != JX_PRIM_custom_linear_solve &&
+            node->eqn->prim->id != JX_PRIM_triangular_solve)
+            return false;
+        if (is_identity(k, node->ins[last]))
             return true;
+        node = jx_maker(k->flat, jx_shown(k->flat, node->ins[last]));
     }
     return false;
 }
@@ -462,11 +517,10 @@ static void look_at_product(numbers *k, const jx_flat_node *node)
 {
     jx_claim *claim;
 
-    if (jx_place_is_derivative(node->eqn, node->calls) ||
-        comes_from(k, node->outs[0], "inv"))
+    if (jx_place_is_derivative(node->eqn, node->calls))
         return;
     for (int i = 0; i < 2; i++) {
-        if (!comes_from(k, node->ins[i], "inv"))
+        if (!is_inverse(k, node->ins[i]))
             continue;
         claim =
             jx_lint_claim(k->lint, JX_CODE_NUM013, node,
