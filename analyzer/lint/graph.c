@@ -165,6 +165,83 @@ static bool is_new_frame(graph *g, const jx_eqn *eqn, const jx_calls *calls)
     return !frame || jx_map_add(&g->told, frame);
 }
 
+static bool speaks_of_derivative(const jx_frame *frame)
+{
+    static const char *const words[] = {"grad", "vjp", "jac", "hess"};
+
+    for (int i = 0; i < frame->file->nlines; i++) {
+        const jx_source_line *line = &frame->file->lines[i];
+        for (size_t w = 0; line->number == frame->line && w < sizeof words / sizeof *words; w++)
+            if (strstr(line->text, words[w]))
+                return true;
+    }
+    return false;
+}
+
+/* A function that is written where it is passed on. */
+static bool is_within(const jx_frame *inner, const jx_frame *outer)
+{
+    return inner->file == outer->file && inner->line >= outer->line &&
+           inner->line <= (outer->end_line < outer->line ? outer->line : outer->end_line);
+}
+
+/* From where somebody asked for the derivative that goes back here, outward: the line says so,
+ * since JAX's own frames do not come along.  NULL: nobody knows. */
+static const jx_stack *asked_for_at(graph *g, const jx_flat_node *node)
+{
+    const jx_place at = {0, node->eqn, node->jaxpr, node->calls, 0};
+    jx_stack all = jx_place_stack(g->lint->ctx->arena, &at, NULL), *to;
+
+    for (int i = 0; i < all.count; i++)
+        if (speaks_of_derivative(all.frames[i])) {
+            while (i + 1 < all.count && is_within(all.frames[i], all.frames[i + 1]))
+                i++;
+            to = JX_NEW(g->lint->ctx->arena, jx_stack);
+            if (to)
+                *to = (jx_stack){all.count - i, all.frames + i};
+            return to;
+        }
+    return NULL;
+}
+
+/* Some of what goes back there is needed: who asked for it leaves out a part of it. */
+static bool goes_back_for_something(graph *g, const jx_frame *frame)
+{
+    for (size_t n = 0; n < g->flat->nodes.count; n++) {
+        const jx_flat_node *node = &g->flat->nodes.at[n];
+        const jx_place at = {0, node->eqn, node->jaxpr, node->calls, 0};
+        jx_stack all;
+        if (!node->live || !jx_place_is_backward(node->eqn, node->calls))
+            continue;
+        all = jx_place_stack(g->lint->ctx->arena, &at, NULL);
+        for (int i = 0; i < all.count; i++)
+            if (jx_frame_same(all.frames[i], frame))
+                return true;
+    }
+    return false;
+}
+
+/* A whole derivative that nobody takes. */
+static void look_at_dead_derivative(graph *g, const jx_flat_node *node)
+{
+    const jx_stack *stack;
+    jx_claim *claim;
+
+    if (node->live || node->elsewhere || !jx_place_is_backward(node->eqn, node->calls) ||
+        !is_costly(g->flat, node))
+        return;
+    stack = asked_for_at(g, node);
+    if (!stack || !jx_map_add(&g->told, stack->frames[0]) ||
+        goes_back_for_something(g, stack->frames[0]))
+        return;
+    claim = jx_lint_claim(g->lint, JX_CODE_GRF002, node,
+                          "nothing needs the derivative that is computed here");
+    if (claim) {
+        claim->stack = stack;
+        claim->help = "return it or apply it, or call the function alone";
+    }
+}
+
 static void look_at_dead(graph *g, const jx_flat_node *node)
 {
     jx_buffer text;
@@ -219,7 +296,8 @@ static void look_again(graph *g, const jx_flat_repeat *repeat)
         !jx_place_is_needed(&g->needed, &first) ||
         !jx_place_is_needed(&g->needed, &second))
         return;
-    if (before->file == frame->file && before->line == frame->line) {
+    if (before->file == frame->file && before->line == frame->line &&
+        !(jx_is_heavy(node->eqn) && before->column >= 0 && before->column != frame->column)) {
         stack = jx_places_meet(g->lint->ctx->arena, &first, &second);
         if (!stack || stack->frames[0]->line == before->line)
             return;
@@ -229,9 +307,13 @@ static void look_again(graph *g, const jx_flat_repeat *repeat)
         return;
     claim =
         jx_lint_claim(g->lint, JX_CODE_GRF003, &at,
-                      jx_arena_printf(g->lint->ctx->arena,
-                                      "`%s` computes what line %d has computed",
-                                      jx_eqn_name(second.eqn), before->line));
+                      before->file == frame->file && before->line == frame->line
+                          ? jx_arena_printf(g->lint->ctx->arena,
+                                            "`%s` computes what it has computed in this line",
+                                            jx_eqn_name(second.eqn))
+                          : jx_arena_printf(g->lint->ctx->arena,
+                                            "`%s` computes what line %d has computed",
+                                            jx_eqn_name(second.eqn), before->line));
     if (!claim)
         return;
     claim->stack = stack;
@@ -244,7 +326,8 @@ static void look_again(graph *g, const jx_flat_repeat *repeat)
 static bool transforms_back(const jx_p_fft *there, const jx_p_fft *back)
 {
     bool kinds = (there->fft_type == JX_FFT && back->fft_type == JX_IFFT) ||
-                 (there->fft_type == JX_IFFT && back->fft_type == JX_FFT);
+                 (there->fft_type == JX_IFFT && back->fft_type == JX_FFT) ||
+                 (there->fft_type == JX_RFFT && back->fft_type == JX_IRFFT);
 
     for (int i = 0; kinds && i < back->fft_lengths.count; i++)
         kinds = there->fft_lengths.count == back->fft_lengths.count &&
@@ -311,7 +394,80 @@ static bool ends_more(const jx_flat *flat, const jx_flat_node *node)
 {
     const jx_flat_node *before = jx_maker(flat, node->ins[0]);
 
-    return before && !jx_shows(before->eqn) && jx_is_implied(before, node);
+    return before && !jx_shows(before->eqn) && !jx_flat_moves(before->eqn) &&
+           jx_is_implied(before, node);
+}
+
+/* The elements [from, to) along one axis, of `size`, of a value. */
+typedef struct piece {
+    int of, axis;
+    int64_t from, to, size;
+} piece;
+
+static bool is_piece(const jx_flat *flat, int value, int axis, piece *to)
+{
+    const jx_flat_node *node = jx_maker(flat, value);
+    const jx_p_slice *p = node && node->eqn->prim->id == JX_PRIM_slice ? node->eqn->typed : NULL;
+    const jx_aval *aval = p ? flat->values.at[node->ins[0]].aval : NULL;
+    int64_t size;
+
+    if (!p || axis >= aval->rank)
+        return false;
+    for (int i = 0; i < aval->rank; i++) {
+        int64_t from, end, stride = 1;
+        if (p->strides.count && !(jx_dim_is_int(p->strides.at[i], &stride) && stride == 1))
+            return false;
+        if (i != axis && flat->values.at[value].aval->shape[i] != aval->shape[i])
+            return false;
+        if (i == axis && (!jx_dim_is_int(p->start_indices.at[i], &from) ||
+                          !jx_dim_is_int(p->limit_indices.at[i], &end) ||
+                          !jx_dim_is_int(aval->shape[i], &size)))
+            return false;
+        if (i == axis)
+            *to = (piece){node->ins[0], axis, from, end, size};
+    }
+    return true;
+}
+
+/* By how much a concatenation turns its operand around: jnp.roll with a known shift. */
+static bool turns(const jx_flat *flat, const jx_flat_node *node, piece *by)
+{
+    const jx_p_concatenate *p = node->eqn->typed;
+    piece tail, head;
+
+    if (node->eqn->prim->id != JX_PRIM_concatenate || !p || node->nins != 2 ||
+        !is_piece(flat, node->ins[0], (int)p->dimension, &tail) ||
+        !is_piece(flat, node->ins[1], (int)p->dimension, &head) || tail.of != head.of ||
+        head.from != 0 || head.to != tail.from || tail.to != tail.size)
+        return false;
+    *by = tail; /* of [0, from) and [from, size) the second comes first */
+    return true;
+}
+
+enum { MOST_TURNS = 8 };
+
+/* The first of the turns, axis by axis, that come to none with this one; NULL: they do not. */
+static const jx_flat_node *turned_back(const jx_flat *flat, const jx_flat_node *last)
+{
+    piece sums[MOST_TURNS], by; /* of one axis each, how far in all */
+    const jx_flat_node *node = last;
+    int count = 0;
+
+    for (int step = 0; node && step < MOST_TURNS && turns(flat, node, &by); step++) {
+        bool none = true;
+        int at = 0;
+        while (at < count && sums[at].axis != by.axis)
+            at++;
+        if (at == count)
+            sums[count++] = (piece){.axis = by.axis};
+        sums[at].from = (sums[at].from + by.from) % by.size;
+        for (int i = 0; i < count; i++)
+            none &= sums[i].from == 0;
+        if (none)
+            return node;
+        node = jx_maker(flat, by.of);
+    }
+    return NULL;
 }
 
 /* Keeps the order of its elements, and their number. */
@@ -337,31 +493,62 @@ static bool reshapes(const jx_flat *flat, const jx_flat_node *node)
     }
 }
 
+/* Nothing is computed in the jaxpr but by one equation. */
+static bool computes_alone(const jx_jaxpr *jaxpr, const jx_eqn *eqn)
+{
+    for (int i = 0; i < jaxpr->neqns; i++)
+        if (&jaxpr->eqns[i] != eqn && !jx_flat_moves(&jaxpr->eqns[i]) &&
+            !jx_shows(&jaxpr->eqns[i]) && jaxpr->eqns[i].prim->id != JX_PRIM_concatenate)
+            return false;
+    return true;
+}
+
 /* Somebody wrote it, or called the function that does nothing else. */
 static bool is_called(const jx_program *program, const jx_flat_node *node)
 {
-    return jx_place_is_written(program, node->eqn, node->calls) ||
-           (node->jaxpr->neqns == 1 && node->calls &&
-            jx_place_is_written(program, node->calls->eqn, node->calls->outer));
+    const jx_eqn *eqn = node->eqn;
+    const jx_jaxpr *jaxpr = node->jaxpr;
+    const jx_calls *calls = node->calls;
+
+    while (!jx_place_is_written(program, eqn, calls)) {
+        if (!calls || !computes_alone(jaxpr, eqn))
+            return false;
+        eqn = calls->eqn;
+        jaxpr = calls->jaxpr;
+        calls = calls->outer;
+    }
+    return true;
+}
+
+/* What the node undoes; NULL: nothing. */
+static const jx_flat_node *undone(const jx_flat *flat, const jx_flat_node *second)
+{
+    const jx_flat_node *first = second->nins ? jx_maker(flat, second->ins[0]) : NULL;
+    const jx_flat_node *turn = second->nouts == 1 ? turned_back(flat, second) : NULL;
+
+    if (turn)
+        return turn;
+    if (!first || !first->nins || second->nouts != 1)
+        return NULL;
+    if (joins(flat, first, second))
+        return first;
+    return first->nouts == 1 &&
+                   (undoes(flat, first, second) ||
+                    (reshapes(flat, first) && reshapes(flat, second) &&
+                     flat->values.at[first->ins[0]].aval ==
+                         flat->values.at[second->outs[0]].aval))
+               ? first
+               : NULL;
 }
 
 static void look_at_pair(graph *g, const jx_flat_node *second)
 {
-    const jx_flat_node *first =
-        second->nins ? jx_maker(g->flat, second->ins[0]) : NULL;
     const jx_program *program = g->lint->program;
+    const jx_flat_node *first = jx_looks_at(second) ? undone(g->flat, second) : NULL;
     jx_claim *claim;
 
-    if (!first || !first->nins || !jx_looks_at(second) || second->nouts != 1 ||
-        (first->nouts != 1 && !joins(g->flat, first, second)) || ends_more(g->flat, first))
-        return;
-    if (!joins(g->flat, first, second) && !undoes(g->flat, first, second) &&
-        !(reshapes(g->flat, first) && reshapes(g->flat, second) &&
-          g->flat->values.at[first->ins[0]].aval ==
-              g->flat->values.at[second->outs[0]].aval))
-        return;
-    if (!is_called(program, first) || !is_called(program, second) ||
-        jx_is_implied(first, second) ||
+    if (!first || ends_more(g->flat, first) || !is_called(program, first) ||
+        !is_called(program, second) || jx_is_implied(first, second) ||
         jx_place_is_backward(first->eqn, first->calls) ||
         jx_place_is_backward(second->eqn, second->calls))
         return;
@@ -424,6 +611,7 @@ bool jx_lint_graph(jx_linter *lint)
         return false;
     for (size_t n = 0; n < g.flat->nodes.count; n++) {
         look_at_dead(&g, &g.flat->nodes.at[n]);
+        look_at_dead_derivative(&g, &g.flat->nodes.at[n]);
         look_at_pair(&g, &g.flat->nodes.at[n]);
     }
     for (size_t i = 0; i < g.flat->repeats.count; i++)

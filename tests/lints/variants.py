@@ -144,3 +144,166 @@ def ok_solve_other_inverse(a, b):
 def ok_trace_inverse(a, y):
     ai = jnp.linalg.solve(a, jnp.eye(8))
     return jnp.trace(ai) + jnp.linalg.solve(a, y)
+
+
+# ---- GRF002
+
+
+@prog('f32[64,64]', 'f32[64]')
+def value_kept_left(w, x):
+    loss, grads = jax.value_and_grad(lambda w: jnp.sum(jnp.tanh(w @ x)))(w)  #! GRF002
+    return loss
+
+
+@prog('f32[64,64]', 'f32[32,64]', 'f32[32,64]')
+def gradient_not_applied_left(w, x, y):
+    def loss_fn(w):
+        return jnp.mean((x @ w - y) ** 2)
+    loss, grads = jax.value_and_grad(loss_fn)(w)  #! GRF002
+    return {'w': w, 'loss': loss}
+
+
+@prog('f32[64,64]', 'f32[32,64]')
+def vjp_dropped_left(w, x):
+    y, pull = jax.vjp(lambda w: jnp.tanh(x @ w), w)  #! GRF002
+    g, = pull(y)
+    return y
+
+
+@prog('f32[64,64]', 'f32[64]')
+def hessian_dropped_left(w, x):
+    def f(x):
+        return jnp.sum(jnp.tanh(w @ x))
+    h = jax.hessian(f)(x)  #! GRF002
+    return jax.grad(f)(x)
+
+
+@prog('f32[64,64]', 'f32[32,64]', quiet='GRF002')
+def ok_grad_alone_left(w, x):
+    return jax.grad(lambda w: jnp.mean((x @ w) ** 2))(w)
+
+
+@prog('f32[64,64]', 'f32[32,64]', quiet='GRF002')
+def ok_both_left(w, x):
+    l, g = jax.value_and_grad(lambda w: jnp.mean(jnp.tanh(x @ w) ** 2))(w)
+    return l, w - 0.1 * g
+
+
+@prog('f32[64,64]', 'f32[64,64]', 'f32[32,64]', quiet='GRF002')
+def ok_one_layer_frozen_left(w, v, x):
+    l, g = jax.value_and_grad(lambda p: jnp.mean((jnp.tanh(x @ p[0]) @ p[1]) ** 2))((w, v))
+    return l, v - 0.1 * g[1]
+
+
+@prog('f32[64,64]', 'f32[32,64]', quiet='GRF002')
+def ok_aux_left(w, x):
+    (l, y), g = jax.value_and_grad(lambda w: ((x @ w).sum(), x @ w), has_aux=True)(w)
+    return y, g
+
+
+# ---- GRF003
+
+
+@prog('f32[256]')
+def fft_twice_twice(x):
+    power = jnp.abs(jnp.fft.fft(x)) ** 2
+    phase = jnp.angle(jnp.fft.fft(x))  #! GRF003
+    return power, phase
+
+
+@prog('f32[512]')
+def rfft_twice_twice(x):
+    a = jnp.fft.rfft(x).real
+    return a, jnp.fft.rfft(x).imag  #! GRF003
+
+
+@prog('f32[16,16]', 'f32[16]')
+def eigh_twice_twice(a, b):
+    w = jnp.linalg.eigh(a)[0]
+    v = jnp.linalg.eigh(a)[1]  #! GRF003
+    return v @ (b / (w + 1))
+
+
+@prog('f32[128]', 'f32[128]')
+def convolve_twice_twice(x, k):
+    a = jnp.convolve(x, k, mode='same')
+    return jax.nn.relu(a) - jnp.exp(-jnp.convolve(x, k, mode='same') ** 2)  #! GRF003
+
+
+@prog('f32[2048]', quiet='GRF003')
+def ok_two_transforms_twice(x):
+    return jnp.fft.fft(x).real, jnp.fft.ifft(x).real
+
+
+@prog('f32[256]', 'f32[256]', quiet='GRF003')
+def ok_two_inputs_twice(x, y):
+    return jnp.abs(jnp.fft.fft(x)), jnp.abs(jnp.fft.fft(y))
+
+
+@prog('f32[256]')
+def one_line_twice(x):
+    return jnp.abs(jnp.fft.fft(x)), jnp.angle(jnp.fft.fft(x))  #! GRF003
+
+
+@prog('f32[16,16]')
+def one_line_product_twice(x):
+    return jnp.tanh(x @ x) + jnp.sin(x @ x)  #! GRF003
+
+
+@prog('f32[2048]', quiet='GRF003')
+def ok_formula_twice(x):
+    return (jnp.exp(x) - 1) / (jnp.exp(x) + 1)
+
+
+# ---- GRF004
+
+
+@prog('f32[64]')
+def roll_back_back(x):
+    y = jnp.roll(x, 3)
+    return jnp.roll(y, -3) * 2  #! GRF004
+
+
+@prog('f32[8,16]')
+def roll_axis_back(x):
+    y = jnp.roll(x, 1, axis=1)
+    z = jnp.roll(y, -1, axis=1)  #! GRF004
+    return jnp.tanh(z)
+
+
+@prog('f32[64]')
+def ifft_fft_back(x):
+    return jnp.fft.ifft(jnp.fft.fft(x)).real  #! GRF004
+
+
+@prog('f32[64]')
+def irfft_rfft_back(x):
+    s = jnp.fft.rfft(x)
+    return jnp.fft.irfft(s) + 1  #! GRF004
+
+
+@prog('f32[16]')
+def fftshift_back(x):
+    s = jnp.fft.fftshift(x)
+    return jnp.fft.ifftshift(s) * 2  #! GRF004
+
+
+@prog('f32[64]', quiet='GRF004')
+def ok_laplacian_back(x):
+    return jnp.roll(x, 1) + jnp.roll(x, -1) - 2 * x
+
+
+@prog('f32[64]', quiet='GRF004')
+def ok_roll_filter_back(x):
+    return jnp.roll(jnp.tanh(jnp.roll(x, 3)), -3) + jnp.roll(jnp.roll(x, 2), 2)
+
+
+@prog('f32[8,16]', quiet='GRF004')
+def ok_roll_two_axes_back(x):
+    return jnp.roll(jnp.roll(x, 1, 0), -1, 1)
+
+
+@prog('f32[64]', quiet='GRF004')
+def ok_filtered_back(x):
+    s = jnp.fft.rfft(x)
+    return jnp.fft.irfft(s.at[8:].set(0)) + jnp.fft.irfft(s * 2, 64)
