@@ -8,6 +8,7 @@
 #include "frontend/ir/params.h"
 
 enum { LARGE = 1024, TIMES_IO = 8, TIMES_RESIDUALS = 3, SMALL_PRODUCT = 8 };
+enum { MOST_LOOKED_AT = 256 }; /* operands, for PRF005 */
 static const double MEBIBYTE = 1 << 20;
 static const double MATERIALISED = 256.0 * (1 << 20);
 static const double CHURNED = 64.0 * (1 << 10);
@@ -188,9 +189,39 @@ static bool comes_to_none(costs *c, const jx_flat_node *node)
     return true;
 }
 
+/* The value is made of what `of` gives, or nobody looked so far. */
+static bool comes_of(const costs *c, int value, const jx_flat_node *of, int *steps)
+{
+    const jx_flat_node *node = jx_maker(c->flat, value);
+
+    if (!node || node < of)
+        return false;
+    if (node == of || --*steps < 0)
+        return true;
+    for (int i = 0; i < node->nins; i++)
+        if (comes_of(c, node->ins[i], of, steps))
+            return true;
+    return false;
+}
+
+/* ... and not element by element alone. */
+static bool mixes(const costs *c, int value, const jx_flat_node *of, int *steps)
+{
+    const jx_flat_node *node = jx_maker(c->flat, value);
+
+    if (!node || node <= of)
+        return false;
+    if (!jx_prim_in_family(node->eqn->prim->id, "elementwise"))
+        return comes_of(c, value, of, steps);
+    for (int i = 0; i < node->nins; i++)
+        if (--*steps < 0 || mixes(c, node->ins[i], of, steps))
+            return true;
+    return false;
+}
+
 static void look_at_transpose(costs *c, const jx_flat_node *node)
 {
-    int value = node->ins[0], steps = 0;
+    int value = node->ins[0], steps = 0, most = MOST_LOOKED_AT;
     const jx_flat_node *at = jx_maker(c->flat, value);
     double bytes = bytes_of(c, c->flat->values.at[value].aval);
     jx_buffer text;
@@ -213,7 +244,8 @@ static void look_at_transpose(costs *c, const jx_flat_node *node)
         bytes < CHURNED || !turns_back(at, node) ||
         jx_place_is_backward(node->eqn, node->calls) ||
         !jx_place_is_written(program_of(c), node->eqn, node->calls) ||
-        !jx_place_is_written(program_of(c), at->eqn, at->calls))
+        !jx_place_is_written(program_of(c), at->eqn, at->calls) ||
+        mixes(c, node->ins[0], at, &most))
         return;
     text = jx_ctx_text(c->lint->ctx);
     jx_buffer_puts(&text, "only elementwise work is done between this "

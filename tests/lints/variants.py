@@ -307,3 +307,78 @@ def ok_roll_two_axes_back(x):
 def ok_filtered_back(x):
     s = jnp.fft.rfft(x)
     return jnp.fft.irfft(s.at[8:].set(0)) + jnp.fft.irfft(s * 2, 64)
+
+
+# ---- PRF005
+
+
+@prog('f32[4,256,512]')
+def vmap_T_turned(x):
+    return jax.vmap(lambda m: jnp.tanh(m.T).T)(x)  #! PRF005
+
+
+@prog('f32[4,256,512]')
+def vmap_T2_turned(x):
+    def f(m):
+        y = jax.nn.gelu(m.T)
+        return y.T  #! PRF005
+    return jax.vmap(f)(x)
+
+
+@prog('f32[256,512]', 'f32[512]')
+def vmap_between_turned(x, b):
+    y = jax.vmap(lambda r: jnp.exp(-r) + b[0])(x.T)
+    return y.T  #! PRF005
+
+
+@prog('f32[256,512]')
+def scale_bias_turned(x):
+    h = jnp.swapaxes(x, 0, 1)
+    h = h * 2 + jnp.sin(h)
+    return jnp.swapaxes(h, 0, 1)  #! PRF005
+
+
+@prog('f32[2,64,32,32]')
+def nhwc_turned(x):
+    h = jnp.transpose(x, (0, 2, 3, 1))
+    h = jnp.where(h > 0, h, 0.1 * h)
+    return jnp.transpose(h, (0, 3, 1, 2))  #! PRF005
+
+
+@prog('f32[4,256,512]')
+def scan_turned(x):
+    def body(c, m):
+        return c, jnp.cos(m.T).T  #! PRF005
+    return lax.scan(body, 0., x)[1]
+
+
+@prog('f32[4,256,512]', 'f32[256]')
+def bias_turned(x, b):
+    return jax.vmap(lambda m: (m.T + b).T)(x)  #! PRF005
+
+
+@prog('f32[256,512]')
+def in_axes_turned(x):
+    y = jax.vmap(lambda c: jnp.tanh(c) + 1, in_axes=1)(x)
+    return y.T  #! GRF004
+
+
+@prog('f32[512,256]', quiet='PRF005')
+def ok_in_axes_turned(x):
+    return jax.vmap(lambda c: jax.nn.softmax(c), in_axes=1)(x)
+
+
+@prog('f32[256,512]')
+def vmap_T_outer_turned(x):
+    y = jax.vmap(jax.nn.relu)(x.T)
+    return jnp.square(y.T) + jnp.transpose(y)  #! PRF005
+
+
+@prog('f32[4,256,512]', quiet='PRF005')
+def ok_softmax_turned(x):
+    return jax.vmap(lambda m: jax.nn.softmax(m.T).T)(x)
+
+
+@prog('f32[4,256,512]', quiet='PRF005')
+def ok_once_turned(x):
+    return jax.vmap(lambda m: jnp.tanh(m.T) * 2)(x)
