@@ -8,6 +8,8 @@
 #include "analyzer/lint/places.h"
 #include "frontend/ir/params.h"
 
+#include <string.h>
+
 typedef struct look {
     jx_linter *lint;
     const jx_flat *flat;
@@ -51,6 +53,71 @@ static bool is_strong_constant(const jx_flat *flat, int value, jx_dtype dtype)
     return true;
 }
 
+/* -- DTY001 of what is made wide without a word: jax.nn.one_hot, jax.random.normal, jnp.mean of
+ * a mask give the default dtype, if none is named. */
+
+enum { MOST_NODES = 64 };
+
+typedef struct making {
+    const jx_flat *flat;
+    bool made; /* of integers, masks or random bits */
+    int nodes;
+} making;
+
+/* The source line names a dtype, or there is no line. */
+static bool names_a_dtype(const jx_flat_node *node)
+{
+    const jx_frame *frame = jx_place_frame(node->eqn, node->calls);
+    bool seen = false;
+
+    for (int i = 0; frame && i < frame->file->nlines; i++) {
+        const jx_source_line *line = &frame->file->lines[i];
+        if (line->number < frame->line ||
+            line->number > (frame->end_line < frame->line ? frame->line : frame->end_line))
+            continue;
+        seen |= line->number == frame->line;
+        if (strstr(line->text, "float") || strstr(line->text, "dtype"))
+            return true;
+    }
+    return !seen;
+}
+
+/* No float that varies goes into it but of its own making, and no dtype was named there. */
+static bool is_of_no_float(making *m, int value)
+{
+    const jx_flat_value *v = &m->flat->values.at[value];
+    const jx_flat_node *node = jx_maker(m->flat, value);
+
+    if (!v->varies)
+        return true;
+    if (!node || node->nresults || !node->nins || ++m->nodes > MOST_NODES)
+        return false;
+    if (names_a_dtype(node))
+        return false;
+    for (int i = 0; i < node->nins; i++) {
+        const jx_flat_value *in = &m->flat->values.at[node->ins[i]];
+        if (jx_dtype_is_float(in->aval->dtype)) {
+            if (jx_dtype_is_narrower(in->aval->dtype, v->aval->dtype) ||
+                !is_of_no_float(m, node->ins[i]))
+                return false;
+        } else if (in->varies && node->eqn->prim->id != JX_PRIM_select_n &&
+                   node->eqn->prim->id != JX_PRIM_gather &&
+                   node->eqn->prim->id != JX_PRIM_dynamic_slice) {
+            m->made = true;
+        }
+    }
+    return true;
+}
+
+static bool is_made_wide(const jx_flat *flat, int value, jx_dtype dtype)
+{
+    const jx_flat_value *v = &flat->values.at[value];
+    making m = {.flat = flat};
+
+    return v->varies && v->aval->dtype == dtype && !v->aval->weak && is_of_no_float(&m, value) &&
+           m.made;
+}
+
 static bool is_binary(const jx_eqn *eqn)
 {
     return jx_prim_in_family(eqn->prim->id, "elementwise") && eqn->nins > 1;
@@ -65,16 +132,19 @@ static void tell_promoted(look *l, const jx_flat_node *convert,
     jx_buffer text = jx_ctx_text(l->lint->ctx);
     jx_claim *claim;
 
-    jx_buffer_printf(&text, "`%s` makes %s of %s, because a constant is ",
-                     jx_eqn_name(use->eqn), short_name(to), short_name(from));
+    jx_buffer_printf(&text, "`%s` makes %s of %s, because %s is ",
+                     jx_eqn_name(use->eqn), short_name(to), short_name(from),
+                     flat->values.at[other].varies ? "what is made without a dtype" : "a constant");
     jx_aval_print(flat->values.at[other].aval, &text);
     claim = jx_lint_claim(l->lint, JX_CODE_DTY001, use,
                           jx_arena_take(l->lint->ctx->arena, &text));
     if (claim)
         claim->help = jx_arena_printf(
             l->lint->ctx->arena,
-            "make the constant of the other's dtype: a Python number, or "
-            "jnp.asarray(constant, dtype=x.dtype)");
+            flat->values.at[other].varies
+                ? "say which dtype it is to have (dtype=x.dtype): without, JAX takes the default"
+                : "make the constant of the other's dtype: a Python number, or "
+                  "jnp.asarray(constant, dtype=x.dtype)");
 }
 
 static void tell_mixed(look *l, const jx_flat_node *use)
@@ -113,7 +183,7 @@ static void look_at_use(look *l, const jx_flat_node *convert,
         const jx_flat_node *maker = jx_maker(flat, jx_shown(flat, other));
         if (other == value || dtype_of(flat, other) != to)
             continue;
-        if (floats && !is_strong_constant(flat, other, to))
+        if (floats && !is_strong_constant(flat, other, to) && !is_made_wide(flat, other, to))
             continue;
         if (!floats &&
             (flat->values.at[other].literal ||
@@ -156,7 +226,8 @@ static void look_at_product(look *l, const jx_flat_node *node)
         if (jx_dtype_is_narrower(from, to) &&
             dtype_of(flat, node->outs[0]) == to &&
             flat->values.at[node->ins[i]].varies &&
-            is_strong_constant(flat, node->ins[1 - i], to))
+            (is_strong_constant(flat, node->ins[1 - i], to) ||
+             is_made_wide(flat, node->ins[1 - i], to)))
             tell_promoted(l, &as, node, node->ins[1 - i]);
     }
 }

@@ -382,3 +382,101 @@ def ok_softmax_turned(x):
 @prog('f32[4,256,512]', quiet='PRF005')
 def ok_once_turned(x):
     return jax.vmap(lambda m: jnp.tanh(m.T) * 2)(x)
+
+
+# ---- DTY001
+
+
+@prog('bf16[4,8]', 'i32[4]')
+def one_hot_wide(x, i):
+    return x * jax.nn.one_hot(i, 8)  #! DTY001
+
+
+@prog('bf16[4,8]', 'i32[4]')
+def one_hot_loss_wide(logits, labels):
+    logp = jax.nn.log_softmax(logits)
+    return -jnp.sum(logp * jax.nn.one_hot(labels, 8), -1)  #! DTY001
+
+
+@prog('bf16[8]', 'i32[]')
+def arange_phase_wide(x, i):
+    t = jnp.linspace(0, 1, 8) + i
+    return x * t  #! DTY001
+
+
+@prog('bf16[4,8]', 'i32[4]', quiet='DTY001')
+def ok_mask_f32_wide(x, n):
+    mask = (jnp.arange(8) < n[:, None]).astype(jnp.float32)
+    return x * mask
+
+
+@prog('bf16[4,8]', 'bool[4]')
+def mean_of_bools_wide(x, ok):
+    return x * jnp.mean(ok)  #! DTY001
+
+
+@prog('bf16[8,8]', 'i32[]')
+def sqrt_of_step_wide(x, step):
+    lr = 1. / jnp.sqrt(step)
+    return x * lr  #! DTY001
+
+
+@prog('bf16[16,8]', 'key[]')
+def vmap_noise_wide(x, k):
+    def one(k, v):
+        return v + jax.random.gumbel(k, (8,))  #! DTY001
+    return jax.vmap(one)(jax.random.split(k, 16), x)
+
+
+@prog('bf16[16,8]', 'i32[16]')
+def scan_one_hot_wide(x, i):
+    def step(c, xi):
+        v, j = xi
+        return c, v * jax.nn.one_hot(j, 8)  #! DTY001
+    return jax.lax.scan(step, 0., (x, i))[1]
+
+
+@prog('bf16[8,8]', 'i32[]')
+def decay_wide(x, step):
+    return x * (0.1 * 0.9 ** step)  #! DTY001
+
+
+@prog('bf16[8,8]', 'i32[]', quiet='DTY001')
+def ok_schedule_wide(x, step):
+    return x * (0.1 / step) + x / step
+
+
+@prog('bf16[8,8]', 'key[]', quiet='DTY001')
+def ok_named_wide(x, k):
+    u = jax.random.uniform(k, (8, 8), jnp.float32)
+    return x * u
+
+
+@prog('bf16[4,8]', 'i32[4]')
+def dot_one_hot_wide(w, i):
+    return jax.nn.one_hot(i, 4) @ w  #! DTY001
+
+
+@prog('bf16[4,8]', 'key[]')
+def noise_wide(x, k):
+    return x + 0.1 * jax.random.normal(k, x.shape)  #! DTY001
+
+
+@prog('bf16[4,8]', 'i32[4]', quiet='DTY001')
+def ok_one_hot_wide(x, i):
+    return x * jax.nn.one_hot(i, 8, dtype=x.dtype) + x * (jnp.arange(8) < i[:, None])
+
+
+@prog('bf16[4,8]', 'f32[8]', quiet='DTY001')
+def ok_weights_wide(x, w):
+    return x * w
+
+
+@prog('bf16[4,8]', 'i32[4]', quiet='DTY001')
+def ok_wide_meant_wide(x, i):
+    return x.astype(jnp.float32) * jax.nn.one_hot(i, 8)
+
+
+@prog('bf16[4,8]', 'key[]', quiet='DTY001')
+def ok_noise_wide(x, k):
+    return x + 0.1 * jax.random.normal(k, x.shape, x.dtype)
