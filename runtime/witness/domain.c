@@ -47,6 +47,7 @@ static void hold(jx_hunt *h, jx_atom index, double most)
 {
     jx_map seen;
 
+    h->placed = h->placed || jx_hunt_is_of_floats(h, index);
     jx_map_init(&seen, h->program->ctx->arena);
     hold_below(h, &seen, index, most, 0);
 }

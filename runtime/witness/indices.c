@@ -69,7 +69,7 @@ static jx_atom index_of(const jx_misuse *misuse)
     }
 }
 
-static bool is_of_floats(const jx_hunt *h, jx_atom index)
+bool jx_hunt_is_of_floats(const jx_hunt *h, jx_atom index)
 {
     jx_origin_walk w;
     const jx_origin *origin;
@@ -229,7 +229,7 @@ static bool is_plausible(jx_hunt *h, const jx_misuse *misuse, jx_code code)
     if (h->plain.outside && (misuse->kind == JX_WRAPPED || code == JX_CODE_IDX003 ||
                              !jx_index_is_implied(&h->origins, index_of(misuse))))
         return false;
-    return !(h->plain.any && !h->plain.modest && is_of_floats(h, index_of(misuse)));
+    return !(h->plain.any && !h->plain.modest && jx_hunt_is_of_floats(h, index_of(misuse)));
 }
 
 static bool is_worth(jx_hunt *h, const jx_misuse *misuse, jx_code code, bool fixed,

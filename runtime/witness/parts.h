@@ -24,6 +24,7 @@ typedef struct jx_plain {
     bool outside;    /* ... or for what nobody promised not to pass: integers that index, and
                         are one too large */
     bool degenerate; /* elements are equal that need not be */
+    bool ordered;    /* elements are so much in order that indices alone are looked at */
 } jx_plain;
 
 /* Magnitudes of inputs for which all outputs may be proved to be finite (glance.c). */
@@ -47,6 +48,7 @@ typedef struct jx_hunt {
     bool wide_failed;
     bool wide_spoiled; /* something is not finite there, either */
     jx_origins origins;
+    bool placed;    /* an index is computed of floats that it takes */
     bool edged;     /* it has functions that end at 1: arccos, artanh */
     bool decomposes; /* it decomposes matrices, or solves with them */
     bool gradient;  /* it computes a derivative backwards */
@@ -104,6 +106,9 @@ bool jx_hunt_is_news(jx_hunt *h, const jx_unfinite *root, jx_code code, int out,
  * run again.  To ask that of each root takes a run or two for each, and what is made of large
  * inputs has many, and no value in double, either. */
 bool jx_hunt_may_be_news(jx_hunt *h, int nroots, const jx_unfinite *roots);
+
+/* indices.c: a float that the program takes is among what an index is made of. */
+bool jx_hunt_is_of_floats(const jx_hunt *h, jx_atom index);
 
 /* indices.c: keeps those of what the last run made of its indices that are worth telling. */
 bool jx_hunt_weigh_indices(jx_hunt *h, int count, const jx_misuse *misuses);

@@ -14,6 +14,8 @@ typedef enum fill {
     ROWS,     /* one positive number for each row along the last axis */
     WEIGHTS,  /* between 0 and 1; `scale` times a normal number what is multiplied as a matrix */
     SOLVABLE, /* `scale`, but square matrices are the unit matrix */
+    RISING,   /* from 0 to 1 in equal steps; the next input to `scale` times as much */
+    FALLING,  /* ... from 1 to 0 */
 } fill;
 
 /* What integers and masks are beside it. */
@@ -26,33 +28,41 @@ static const struct way {
     bool alike; /* inputs of one type are the same array */
     jx_plain plain;
 } ways[] = {
-    {NORMAL, .01, ANY, false, {true, false, false, false}},
-    {CONSTANT, 1, MOST, false, {true, false, false, true}},
-    {CONSTANT, -1, LEAST, false, {true, false, false, true}},
-    {SOLVABLE, 0, LEAST, false, {true, true, false, true}},
-    {SOLVABLE, .01, MOST, false, {true, true, false, true}},
-    {UNIT, 0, MOST, false, {true, true, false, false}},
-    {UNIT, 0, LEAST, true, {true, true, false, true}},
-    {NORMAL, .3, ANY, false, {true, false, false, false}},
-    {NORMAL, .1, ANY, false, {true, false, false, false}},
-    {NORMAL, .03, ANY, true, {true, false, false, true}},
-    {WEIGHTS, .01, ANY, false, {true, true, false, false}},
-    {CONSTANT, .2, ANY, false, {true, false, false, true}},
-    {CONSTANT, -.2, ANY, false, {true, false, false, true}},
-    {NORMAL, 1, ANY, false, {true, false, false, false}},
-    {ROWS, .01, ANY, false, {true, true, false, true}},
-    {UNIT, 0, BEYOND, false, {true, false, true, false}},
+    {NORMAL, .01, ANY, false, {true, false, false, false, false}},
+    {CONSTANT, 1, MOST, false, {true, false, false, true, false}},
+    {CONSTANT, -1, LEAST, false, {true, false, false, true, false}},
+    {SOLVABLE, 0, LEAST, false, {true, true, false, true, false}},
+    {SOLVABLE, .01, MOST, false, {true, true, false, true, false}},
+    {UNIT, 0, MOST, false, {true, true, false, false, false}},
+    {UNIT, 0, LEAST, true, {true, true, false, true, false}},
+    {NORMAL, .3, ANY, false, {true, false, false, false, false}},
+    {NORMAL, .1, ANY, false, {true, false, false, false, false}},
+    {NORMAL, .03, ANY, true, {true, false, false, true, false}},
+    {WEIGHTS, .01, ANY, false, {true, true, false, false, false}},
+    {CONSTANT, .2, ANY, false, {true, false, false, true, false}},
+    {CONSTANT, -.2, ANY, false, {true, false, false, true, false}},
+    {NORMAL, 1, ANY, false, {true, false, false, false, false}},
+    {ROWS, .01, ANY, false, {true, true, false, true, false}},
+    {UNIT, 0, BEYOND, false, {true, false, true, false, false}},
 };
 
 enum { NWAYS = sizeof ways / sizeof *ways, ROUNDED = 12 };
 /* So many numbers are drawn, and come again: a prime, so that rows differ. */
 enum { DRAWN = 1021 };
 
+/* Where an index is computed of floats: what looks for the largest, or for a place among what is
+ * sorted, gives the last one. */
+static const struct way ordered[] = {
+    {RISING, 1.5, ANY, false, {true, true, false, false, true}},
+    {RISING, 1 / 1.5, ANY, false, {true, true, false, false, true}},
+    {FALLING, 1.5, ANY, false, {true, true, false, false, true}},
+};
+
 /* Where a function ends at 1, as arccos does, and what is computed may round beyond it. */
-static const struct way edge = {NORMAL, .3, ANY, true, {true, false, false, true}};
+static const struct way edge = {NORMAL, .3, ANY, true, {true, false, false, true, false}};
 
 /* Square matrices that nobody decomposes are arrays like others, and may be zero. */
-static const struct way nought = {CONSTANT, 0, LEAST, false, {true, true, false, true}};
+static const struct way nought = {CONSTANT, 0, LEAST, false, {true, true, false, true, false}};
 
 /* A number that is large and not strange: the exponential of it has no value in the dtype. */
 static double large_in(jx_dtype dtype)
@@ -94,14 +104,21 @@ static double drawn(jx_rng *rng, const jx_port *port, const struct way *way, int
     case AROUND: return scale + jx_rng_normal(rng);
     case ROWS: return row;
     case WEIGHTS: return weight ? scale * jx_rng_normal(rng) : jx_rng_uniform(rng);
+    case RISING: return row * (double)(i + 1) / (double)port->count;
+    case FALLING: return row * (double)(port->count - i) / (double)port->count;
     default: return is_square(port) ? is_diagonal(port, i) : scale;
     }
+}
+
+static bool is_ordered(const struct way *way)
+{
+    return way->fill == RISING || way->fill == FALLING;
 }
 
 /* How many elements are drawn; those behind them are the same again. */
 static int64_t period_of(const struct way *way, int64_t count)
 {
-    bool again = way->fill != ROWS && way->fill != SOLVABLE;
+    bool again = way->fill != ROWS && way->fill != SOLVABLE && !is_ordered(way);
 
     return again && count > DRAWN ? DRAWN : count;
 }
@@ -125,12 +142,12 @@ static void fill_input(jx_hunt *h, int input, const struct way *way, jx_rng *rng
     bool beyond = way->whole == BEYOND && held->indexes;
     int64_t columns = port->rank ? port->shape[port->rank - 1] : 1;
     int64_t period = period_of(way, port->count);
-    double piece[DRAWN], row = 0;
+    double piece[DRAWN], row = is_ordered(way) ? pow(way->scale, input) : 0;
 
     for (int64_t at = 0; at < period; at += DRAWN) {
         int64_t n = period - at < DRAWN ? period - at : DRAWN;
         for (int64_t k = 0, i = at; k < n; k++, i++) {
-            if (i % columns == 0)
+            if (i % columns == 0 && !is_ordered(way))
                 row = way->scale * large_in(port->dtype) * fabs(jx_rng_normal(rng));
             piece[k] = held->whole ? drawn_whole(rng, held, way->whole)
                                    : drawn(rng, port, way, i, row, held->weight);
@@ -165,13 +182,16 @@ static bool any_square(const jx_hunt *h)
 
 bool jx_hunt_fill_plain(jx_hunt *h, int number)
 {
-    bool further = !h->decomposes && any_square(h);
+    enum { ORDERED = sizeof ordered / sizeof *ordered };
+    int further = !h->decomposes && any_square(h), sorted = h->placed ? ORDERED : 0;
 
     if (number < NWAYS)
         fill_all(h, &ways[number]);
-    else if (further && number == NWAYS)
+    else if ((number -= NWAYS) < further)
         fill_all(h, &nought);
-    else if (h->edged && number < NWAYS + further + ROUNDED)
+    else if ((number -= further) < sorted)
+        fill_all(h, &ordered[number]);
+    else if (h->edged && number - sorted < ROUNDED)
         fill_all(h, &edge);
     else
         return false;
@@ -180,7 +200,7 @@ bool jx_hunt_fill_plain(jx_hunt *h, int number)
 
 void jx_hunt_fill_around(jx_hunt *h)
 {
-    static const struct way around = {AROUND, 10, ANY, false, {true, false, false, false}};
+    static const struct way around = {AROUND, 10, ANY, false, {true, false, false, false, false}};
 
     fill_all(h, &around);
 }

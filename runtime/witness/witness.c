@@ -331,7 +331,7 @@ bool jx_hunt_try(jx_hunt *h)
         return h->operations > 0;
     nmisuses = h->watch->nmisuses;
     memcpy(misuses, h->watch->misuses, sizeof misuses);
-    return (h->plain.outside || jx_hunt_weigh_numbers(h)) &&
+    return (h->plain.outside || h->plain.ordered || jx_hunt_weigh_numbers(h)) &&
            (h->options->nseeds || jx_hunt_weigh_indices(h, nmisuses, misuses));
 }
 

@@ -480,3 +480,59 @@ def ok_wide_meant_wide(x, i):
 @prog('bf16[4,8]', 'key[]', quiet='DTY001')
 def ok_noise_wide(x, k):
     return x + 0.1 * jax.random.normal(k, x.shape, x.dtype)
+
+
+# ---- IDX001
+
+
+@prog('f32[16]')
+def argmax_next_place(x):
+    return x[jnp.argmax(x) + 1]  #! IDX001
+
+
+@prog('f32[16]')
+def argmax_prev_next_place(x):
+    i = jnp.argmax(x)
+    return 0.5 * (x[i + 1] - x[jnp.maximum(i - 1, 0)])  #! IDX001
+
+
+@prog('f32[16]', 'f32[]')
+def searchsorted_place(edges, v):
+    i = jnp.searchsorted(edges, v)
+    return edges[i]  #! IDX001
+
+
+@prog('f32[8]', 'f32[16]')
+def digitize_place(x, w):
+    b = (jnp.clip(x, 0., 1.) * 16).astype(jnp.int32)
+    return w[b]  #! IDX001
+
+
+@prog('f32[4,16]')
+def take_along_place(x):
+    i = jnp.argmin(x, -1, keepdims=True)
+    return jnp.take_along_axis(x, i + 1, -1)  #! IDX001
+
+
+@prog('bool[16]', 'f32[16]')
+def count_place(mask, x):
+    n = jnp.sum(mask)
+    return x[n]  #! IDX001
+
+
+@prog('bool[16]', 'f32[16]', quiet='IDX')
+def ok_last_place(mask, x):
+    n = jnp.maximum(jnp.sum(mask), 1)
+    return x[n - 1]
+
+
+@prog('f32[16]', quiet='IDX')
+def ok_argmax_place(x):
+    i = jnp.argmax(x[:-1])
+    return x[i + 1] - x[i]
+
+
+@prog('f32[16]', 'f32[]', quiet='IDX')
+def ok_searchsorted_place(edges, v):
+    i = jnp.searchsorted(edges[:-1], v)
+    return edges[i]
