@@ -233,8 +233,8 @@ bool jx_hunt_is_slope_of_root(const jx_hunt *h, const jx_unfinite *made)
     if (eqn->prim->id != JX_PRIM_div)
         return false;
     root = jx_origin_eqn(&h->origins, eqn->ins[1]);
-    return root && root->prim->id == JX_PRIM_sqrt &&
-           !isnan(number_of(&h->origins, eqn->ins[0]));
+    base = number_of(&h->origins, eqn->ins[0]);
+    return root && root->prim->id == JX_PRIM_sqrt && (h->gradient ? !isnan(base) : base == .5);
 }
 
 /* A power that is too large, of a base that is not 0. */

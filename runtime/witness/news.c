@@ -160,6 +160,9 @@ static bool is_implied(const jx_hunt *h, const jx_unfinite *root, int out)
     double value;
 
     if (is_quotient(eqn)) {
+        /* Zero whatever the inputs are: no input could have been meant to keep it away. */
+        if (!jx_origin_varies(&h->origins, eqn->ins[1]))
+            return false;
         jx_convert(root->value.dtype, JX_F64, root->value.bits, &value, 1);
         return jx_domain_is_implied(&h->origins, eqn, 1) &&
                !(isnan(value) &&

@@ -536,3 +536,56 @@ def ok_argmax_place(x):
 def ok_searchsorted_place(edges, v):
     i = jnp.searchsorted(edges[:-1], v)
     return edges[i]
+
+
+# ---- NUM001
+
+
+@prog('f32[8]')
+def linspace_zero(x):
+    return x / jnp.linspace(0, 1, 8)  #! NUM001
+
+
+@prog('f32[8]')
+def arange_zero(x):
+    return x / jnp.arange(8)  #! NUM001
+
+
+@prog('f32[8]')
+def log_arange_zero(x):
+    return x * jnp.log(jnp.arange(8.))  #! STG004
+
+
+@prog('f32[4,8]')
+def window_zero(x):
+    w = jnp.hanning(8)
+    return x / w  #! NUM001
+
+
+@prog('f32[8]')
+def power_law_zero(x):
+    k = jnp.arange(8)
+    return jnp.fft.fft(x).real * k ** -2.  #! STG004
+
+
+@prog('f32[8]')
+def fftfreq_zero(x):
+    k = jnp.fft.fftfreq(8)
+    return jnp.fft.ifft(jnp.fft.fft(x) / (1j * k)).real  #! NUM001
+
+
+@prog('f32[8]', quiet='NUM001 STG004')
+def ok_linspace_zero(x):
+    return x / jnp.linspace(0.1, 1, 8) + x / jnp.arange(1, 9)
+
+
+@prog('f32[8]', quiet='NUM001 STG004')
+def ok_fftfreq_zero(x):
+    k = jnp.fft.fftfreq(8)
+    inv = jnp.where(k == 0, 0., 1 / jnp.where(k == 0, 1., k))
+    return jnp.fft.ifft(jnp.fft.fft(x) * inv).real
+
+
+@prog('f32[8]', quiet='NUM001 STG004')
+def ok_cumulative_mean_zero(x):
+    return jnp.cumsum(x) / (jnp.arange(8) + 1)
