@@ -46,13 +46,56 @@ static bool product_of(const jx_origins *of, jx_atom atom, product *to)
     }
 }
 
+/* What a loop gives for a carry at the end of each turn, and the carry. */
+static bool carried_of(const jx_origin *origin, jx_atom *end, jx_atom *carry)
+{
+    const jx_jaxpr *body = NULL;
+    int first = 0;
+
+    if (origin->eqn->prim->id == JX_PRIM_scan) {
+        const jx_p_scan *scan = origin->eqn->typed;
+        body = origin->number < scan->num_carry ? scan->jaxpr.jaxpr : NULL;
+        first = (int)scan->num_consts;
+    } else if (origin->eqn->prim->id == JX_PRIM_while) {
+        const jx_p_while *loop = origin->eqn->typed;
+        body = loop->body_jaxpr.jaxpr;
+        first = (int)loop->body_nconsts;
+    }
+    if (!body || origin->number >= body->nouts || first + origin->number >= body->nins)
+        return false;
+    *end = body->outs[origin->number];
+    *carry = (jx_atom){.var = body->vars[body->nconsts + first + origin->number]};
+    return true;
+}
+
+/* What a loop adds to a carry, or to a multiple of it, at each turn. */
+static bool added_of(const jx_origins *of, const jx_origin *origin, jx_atom *to)
+{
+    jx_atom end, carry;
+    const jx_origin *made;
+
+    if (!carried_of(origin, &end, &carry))
+        return false;
+    made = jx_origin_of(of, unscaled(of, end));
+    if (!made || !made->eqn || made->eqn->prim->id != JX_PRIM_add)
+        return false;
+    for (int i = 0; i < 2; i++)
+        if (unscaled(of, made->eqn->ins[i]).var == carry.var) {
+            *to = unscaled(of, made->eqn->ins[1 - i]);
+            return to->var != NULL;
+        }
+    return false;
+}
+
 /* What a multiple of a sum adds up. */
 static bool summand_of(const jx_origins *of, jx_atom atom, jx_atom *to)
 {
     const jx_origin *origin = jx_origin_of(of, unscaled(of, atom));
 
-    if (!origin || !origin->eqn || origin->eqn->prim->id != JX_PRIM_reduce_sum)
+    if (!origin || !origin->eqn)
         return false;
+    if (origin->eqn->prim->id != JX_PRIM_reduce_sum)
+        return added_of(of, origin, to);
     *to = unscaled(of, origin->eqn->ins[0]);
     return to->var != NULL;
 }

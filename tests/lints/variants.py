@@ -589,3 +589,51 @@ def ok_fftfreq_zero(x):
 @prog('f32[8]', quiet='NUM001 STG004')
 def ok_cumulative_mean_zero(x):
     return jnp.cumsum(x) / (jnp.arange(8) + 1)
+
+
+# ---- NUM005
+
+
+@prog('f32[256]')
+def scan_moments(x):
+    def add(c, v):
+        s, s2 = c
+        return (s + v, s2 + v * v), None
+    (s, s2), _ = lax.scan(add, (0., 0.), x)
+    return s2 / 256 - (s / 256) ** 2  #! NUM005
+
+
+@prog('f32[64,8]')
+def fori_moments(x):
+    def add(i, c):
+        row = x[i]
+        return c[0] + row, c[1] + jnp.square(row)
+    s, q = lax.fori_loop(0, 64, add, (jnp.zeros(8), jnp.zeros(8)))
+    mean = s / 64
+    return (q / 64 - mean ** 2).sum()  #! NUM005
+
+
+@prog('f32[256]')
+def moving_moments(x):
+    def add(c, v):
+        return (0.99 * c[0] + 0.01 * v, 0.99 * c[1] + 0.01 * v ** 2), None
+    (m, q), _ = lax.scan(add, (x[0], x[0] ** 2), x)
+    return q - m * m  #! NUM005
+
+
+@prog('f32[256]', quiet='NUM005')
+def ok_welford_moments(x):
+    def add(c, v):
+        n, m, s = c
+        d = v - m
+        return (n + 1, m + d / (n + 1), s + d * (v - m - d / (n + 1))), None
+    (n, m, s), _ = lax.scan(add, (0., 0., 0.), x)
+    return s / n
+
+
+@prog('f32[256]', quiet='NUM005')
+def ok_other_moments(x):
+    def add(c, v):
+        return (c[0] + v, c[1] + v ** 3), None
+    (s, q), _ = lax.scan(add, (0., 0.), x)
+    return q / 256 - (s / 256) ** 2
