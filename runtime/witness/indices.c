@@ -4,6 +4,7 @@
  * is computed is the program's. */
 #include "runtime/witness/parts.h"
 
+#include "frontend/ir/element.h"
 #include "frontend/ir/params.h"
 #include "runtime/witness/implied.h"
 
@@ -108,35 +109,40 @@ static bool is_chosen(const jx_hunt *h, const jx_eqn *eqn)
     return !seen && !h->options->given;
 }
 
-/* A choice made it, or something that holds it between ends. */
-static bool is_of_a_choice(const jx_hunt *h, jx_atom index)
+/* An index that a choice makes one too large, for what is to be left out. */
+static bool is_sent_away(const jx_hunt *h, const jx_misuse *misuse)
 {
     jx_origin_walk w;
     const jx_origin *origin;
 
-    jx_origin_walk_from(&w, &h->origins, 1, &index);
-    while ((origin = jx_origin_walk_on(&w))) {
-        const jx_eqn *eqn = origin->eqn;
-        if (!eqn || !eqn->nouts || !jx_dtype_is_integer(eqn->outs[0]->aval->dtype))
-            continue;
-        if (eqn->prim->id == JX_PRIM_min || eqn->prim->id == JX_PRIM_max ||
-            eqn->prim->id == JX_PRIM_clamp ||
-            (eqn->prim->id == JX_PRIM_select_n && !jx_counts_from_the_end(&h->origins, eqn)))
-            return true;
-    }
+    jx_origin_walk_from(&w, &h->origins, 1, &misuse->eqn->ins[1]);
+    while ((origin = jx_origin_walk_on(&w)))
+        for (int i = 1; origin->eqn && origin->eqn->prim->id == JX_PRIM_select_n &&
+                        i < origin->eqn->nins;
+             i++) {
+            const jx_literal *of = jx_origin_literal(&h->origins, origin->eqn->ins[i]);
+            if (of && jx_dtype_is_integer(of->aval->dtype) &&
+                (int64_t)jx_element_integer(of->aval->dtype, of->bits) > misuse->most)
+                return true;
+        }
     return false;
 }
 
-/* Dropping is what an update does unless it is told otherwise, and programs are written for it:
- * what is not to be written is given an index outside.  It is for the caller to give others, and
- * a derivative drops what nobody took. */
-static bool may_be_dropped(const jx_hunt *h, const jx_misuse *misuse)
+/* x.at[i].set(v), which leaves out what is outside, though nothing says that it may: functions
+ * of JAX's do so for their own reasons. */
+static bool is_update_of_users(const jx_hunt *h, const jx_misuse *misuse)
 {
+    const jx_frame *frame = jx_user_frame(jx_origin_stack(&h->origins, misuse->eqn));
     const char *names = misuse->eqn->name_stack;
 
-    return (names && strstr(names, "transpose(")) ||
-           jx_index_is_implied(&h->origins, index_of(misuse)) ||
-           is_of_a_choice(h, index_of(misuse));
+    if (names && strstr(names, "transpose(")) /* a derivative drops what nobody took */
+        return false;
+    for (int i = 0; frame && i < frame->file->nlines; i++)
+        if (frame->file->lines[i].number == frame->line &&
+            strstr(frame->file->lines[i].text, ".at["))
+            return !is_chosen(h, misuse->eqn) && !is_sent_away(h, misuse) &&
+                   !jx_index_is_implied(&h->origins, misuse->eqn->ins[1]);
+    return false;
 }
 
 /* What outputs hold, one after the other; NULL without memory. */
@@ -216,6 +222,8 @@ static jx_level level_of(const jx_hunt *h, const jx_misuse *misuse, jx_code code
 
     if (misuse->kind == JX_WRAPPED)
         return JX_NOTE;
+    if (misuse->kind == JX_DROPPED && !h->options->given) /* JAX's documentation says so */
+        return fixed ? JX_WARNING : JX_NOTE;
     if (fixed && code != JX_CODE_IDX003)
         return JX_ERROR;
     return implied && code != JX_CODE_IDX003 ? JX_NOTE : jx_code_of(code)->level;
@@ -241,12 +249,13 @@ static bool is_worth(jx_hunt *h, const jx_misuse *misuse, jx_code code, bool fix
     case JX_WRAPPED:
         /* What counts from the end by itself is meant to, as is an input that does. */
         return !fixed && !jx_index_is_implied(&h->origins, misuse->eqn->ins[1]);
+    case JX_DROPPED:
+        if (!h->options->given && !is_update_of_users(h, misuse))
+            return false;
+        /* fall through */
     case JX_CLAMPED:
     case JX_FILLED:
-    case JX_DROPPED:
         if ((has_mode(misuse->eqn) || h->options->given) && is_chosen(h, misuse->eqn))
-            return false;
-        if (misuse->kind == JX_DROPPED && !h->options->given && may_be_dropped(h, misuse))
             return false;
         break;
     case JX_REPEATED:
@@ -329,7 +338,8 @@ static bool is_open(const jx_hunt *h, const jx_misuse *misuse)
 {
     jx_code code = code_of(h, misuse);
 
-    return code && is_traced(h, misuse) && !is_told(h, misuse->eqn, code);
+    return code && is_traced(h, misuse) && !is_told(h, misuse->eqn, code) &&
+           (misuse->kind != JX_DROPPED || h->options->given || is_update_of_users(h, misuse));
 }
 
 bool jx_hunt_weigh_indices(jx_hunt *h, int count, const jx_misuse *misuses)

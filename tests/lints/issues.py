@@ -1,11 +1,15 @@
 """What people reported of JAX, flax, optax and others, written again: the defect, on its line."""
 import jax
 import jax.numpy as jnp
+import ml_dtypes
+import numpy as np
 from jax import lax
 
 from planted import Programs
 
 prog = Programs()
+RATE = np.array(1e-3, ml_dtypes.bfloat16)
+INDICES = ((0, 1, 0), (0, 0, 0))
 
 
 # jax-ml/jax 654: distances of particles to themselves are masked after their root
@@ -155,3 +159,125 @@ def places_beyond(table):
 def guarded_norm(x):
     is_zero = jnp.all(x == 0)
     return jnp.where(is_zero, 0., jnp.linalg.norm(x))  #! NUM002
+
+
+# jax-ml/jax 21723: the gradient of a squared norm
+@prog('f32[4]', grad=1)
+def squared_norm(x):
+    return jnp.linalg.norm(x) ** 2  #! NUM003
+
+
+# jax-ml/jax 5798: a root above 1 only
+@prog('f32[4]', grad=1)
+def root_above_one(x):
+    return jnp.where(x < 1., x, jnp.sqrt(x))  #! NUM002
+
+
+# jax-ml/jax 2630: an infinity that is not chosen
+@prog('f32[4]', grad=1)
+def infinity_below_zero(x):
+    return jnp.where(x > 0, 0, x * jnp.inf)  #! NUM002
+
+
+# jax-ml/jax 19089: what is masked after a root
+@prog('f32[]', grad=1)
+def root_then_mask(x):
+    delta = jnp.array((0., 1.)) * x
+    return jnp.sum(jnp.where(delta > 0, delta ** 0.5, 0))  #! NUM002
+
+
+# jax-ml/jax 1052: the angle of the origin, of which one of three is masked
+@prog('f32[3]', grad=1)
+def masked_angle(a):
+    b = jnp.arctan2(a, a)  #! NUM001
+    return jnp.sum(jnp.where(jnp.array([0., 1., 0.]) > 0.5, 0., b))
+
+
+# jax-ml/jax 15798: the angle between two distributions that have become one
+@prog('f32[4]', 'f32[4]', grad=1)
+def fisher_angle(q_logit, p_logit):
+    p, q = jax.nn.softmax(p_logit), jax.nn.softmax(q_logit)
+    return jnp.arccos(jnp.vdot(jnp.sqrt(p), jnp.sqrt(q)))  #! NUM001
+
+
+# jax-ml/jax 23649: the clip is not enough for the derivative
+@prog('f32[4]', 'f32[4]', grad=2)
+def clipped_angle(a, b):
+    return jnp.arccos(jnp.clip(jnp.dot(a, b), -1, 1))  #! NUM001
+
+
+
+# google-deepmind/optax 1405: numpy's square root of a bf16 scalar is float32
+@prog('bf16[8]', 'bf16[8]')
+def rate_of_numpy(g, nu):
+    return g / jnp.sqrt(nu + 1) * np.float32(RATE) ** 0.5  #! DTY001
+
+
+# netket/netket 1218: numpy's square root is float64
+@prog('f32[8]', x64=True)
+def scaled_by_numpy(x):
+    return x / np.sqrt(x.shape[0])  #! DTY001
+
+
+# google/flax 1491: the variance of a batch can be negative
+@prog('f32[128,16]')
+def batch_norm(x):
+    mean = jnp.mean(x, 0)
+    mean2 = jnp.mean(lax.square(x), 0)
+    var = mean2 - lax.square(mean)  #! NUM005
+    return (x - mean) * lax.rsqrt(var + 1e-5)
+
+
+# jax-ml/jax 11655: two updates of one place
+@prog('i32[3,1]', 'i32[3]')
+def set_twice(d, v):
+    return d.at[INDICES].set(v)  #! IDX003
+
+
+# google-deepmind/optax 946: embeddings are normalized with a where after the norm
+@prog('f32[4,8]', grad=1)
+def ntxent(embeddings):
+    norm = jnp.linalg.norm(embeddings, axis=1, keepdims=True)  #! NUM002
+    norm = jnp.where(norm == 0., 1., norm)
+    e = embeddings / norm
+    return jax.nn.logsumexp(e @ e.T / 0.07, -1)
+
+
+# google-deepmind/optax 946: the same around the quotient
+@prog('f32[8]', grad=1)
+def normalize_vec(x):
+    norm = jnp.sqrt(jnp.sum(x ** 2))  #! NUM002
+    return jnp.where(norm == 0., x, x / norm)
+
+
+# handley-lab/blackjax 67: shrinkages that rounding makes cross
+@prog('f32[16]', 'f32[16]')
+def log1mexp_of_a_difference(a, b):
+    logx = jnp.log1p(jnp.exp(-jnp.abs(a))) - jnp.log1p(jnp.exp(-jnp.abs(b)))
+    return jnp.log(-jnp.expm1(logx))  #! NUM001
+
+
+# poets-ai/elegy 103: the cosine similarity of a zero row
+@prog('f32[4,8]', 'f32[4,8]')
+def cosine_loss(y_true, y_pred):
+    a = y_true / jnp.linalg.norm(y_true, axis=-1, keepdims=True)  #! NUM001
+    b = y_pred / jnp.maximum(jnp.linalg.norm(y_pred, axis=-1, keepdims=True), 1e-6)
+    return -jnp.sum(a * b, -1)
+
+
+# awslabs/gluonts 1057: a density outside of its support, left out by a where
+@prog('f32[8]', 'f32[]', grad=1)
+def gamma_log_prob(x, alpha):
+    return jnp.where(x > 0, (alpha - 1) * jnp.log(x) - x, -1e30)  #! NUM002
+
+
+# jax-ml/jax 34228: the gradient of a mapped slice whose start may be outside
+@prog('f32[8,10]', 'i32[8]', grad=1)
+def mapped_slices(x, i):
+    return jax.vmap(lambda r, k: lax.dynamic_slice(r, (2 * k,), (4,)))(x, i)  #! IDX002
+
+
+# jax-ml/jax 37920: sums of narrow integers stay narrow
+@prog('u8[100]')
+def running_count(x):
+    return jnp.cumsum(x)  #! DTY004

@@ -538,6 +538,43 @@ def ok_searchsorted_place(edges, v):
     return edges[i]
 
 
+@prog('f32[100]', 'f32[]', ranges={'v': (0, 10)})
+def bucket_place(hist, v):
+    b = jnp.int32(v * 10)
+    return hist.at[b].add(1.)  #! IDX001
+
+
+@prog('f32[100]', 'i32[5]')
+def written_next_place(x, i):
+    return x.at[i + 1].set(0.)  #! IDX001
+
+
+@prog('f32[8]', 'f32[16]')
+def always_left_out_place(x, v):
+    return x.at[jnp.arange(16)].add(v)  #! IDX001
+
+
+@prog('f32[100]', 'i32[5]', 'bool[5]', quiet='IDX001')
+def ok_sent_away_place(x, i, m):
+    return x.at[jnp.where(m, i, 100)].set(0.)
+
+
+@prog('f32[100]', 'i32[5]', quiet='IDX001')
+def ok_said_place(x, i):
+    return x.at[i + 1].set(0., mode='drop') + x.at[jnp.minimum(i + 1, 99)].add(1.)
+
+
+@prog('f32[100]', 'i32[100]', quiet='IDX001')
+def ok_segments_place(x, i):
+    return jax.ops.segment_sum(x, i + 1, 100) + jnp.bincount(i + 1, length=100)
+
+
+@prog('bool[16]', 'f32[16]', quiet='IDX001')
+def ok_compacted_place(m, x):
+    i, = jnp.nonzero(m, size=16, fill_value=16)
+    return x.at[i].set(0.)
+
+
 # ---- NUM001
 
 

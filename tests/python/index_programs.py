@@ -279,7 +279,7 @@ def dropped_of_two(x):
 
 @prog("f32[16]")
 def dropped_behind_the_largest(x):
-    return x[:8].at[jnp.argmax(x)].set(0.)  #! IDX001
+    return x[:8].at[jnp.argmax(x)].set(0.)  #? IDX001
 
 
 @prog("f32[16]")
