@@ -110,6 +110,7 @@ static bool open_wide(jx_shadow *s, jx_callee *to, jx_digits *digits)
 {
     const jx_plan_options how = {.domain = s->maps.pairs ? JX_DOUBLED : JX_WIDE,
                                  .rounds_below = JX_F32,
+                                 .brisk = !s->doubles && !s->maps.pairs,
                                  .takes_declared = true,
                                  .noise = s->doubles || s->maps.pairs ? &s->noise : NULL,
                                  .digits = digits,
