@@ -1,5 +1,6 @@
 /* finish_memory.c - which buffers share memory, and where they lie. */
 #include "runtime/finish.h"
+#include "runtime/gaps.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -206,48 +207,41 @@ static void live_range(jx_planner *p, jx_op **all, int buffer)
     }
 }
 
+/* Of a buffer that needs memory. */
 typedef struct interval {
-    int buffer, first, last;
-    int64_t bytes, offset;
+    int buffer, first, last, number;
+    int64_t bytes;
 } interval;
 
 static int by_first(const void *a, const void *b)
 {
-    const interval *x = a, *y = b;
+    const interval *x = *(const interval *const *)a, *y = *(const interval *const *)b;
 
     if (x->first != y->first)
         return x->first < y->first ? -1 : 1;
     return x->buffer < y->buffer ? -1 : 1;
 }
 
-/* Best fit among the gaps between what is in use, which is kept by offset. */
-static int64_t place(interval *used, int *nused, const interval *want)
+static int by_last(const void *a, const void *b)
 {
-    int kept = 0, at = 0;
-    int64_t end = 0, best = -1, best_gap = 0;
+    const interval *x = *(const interval *const *)a, *y = *(const interval *const *)b;
 
-    for (int i = 0; i < *nused; i++)
-        if (used[i].last >= want->first)
-            used[kept++] = used[i];
-    *nused = kept;
-    at = kept;
-    for (int i = 0; i < kept; i++) {
-        int64_t gap = used[i].offset - end;
-        if (gap >= want->bytes && (best < 0 || gap < best_gap)) {
-            best = end;
-            best_gap = gap;
-            at = i;
-        }
-        if (used[i].offset + used[i].bytes > end)
-            end = used[i].offset + used[i].bytes;
-    }
-    if (best < 0)
-        best = end;
-    memmove(&used[at + 1], &used[at], (size_t)(kept - at) * sizeof *used);
-    used[at] = *want;
-    used[at].offset = best;
-    ++*nused;
-    return best;
+    if (x->last != y->last)
+        return x->last < y->last ? -1 : 1;
+    return x->buffer < y->buffer ? -1 : 1;
+}
+
+/* The intervals in an order; NULL without memory. */
+static interval **ordered(jx_arena *scratch, interval *wants, int count,
+                          int (*order)(const void *, const void *))
+{
+    interval **to = JX_NEW_ARRAY(scratch, count, interval *);
+
+    for (int i = 0; to && i < count; i++)
+        to[i] = &wants[i];
+    if (to)
+        qsort(to, (size_t)count, sizeof *to, order);
+    return to;
 }
 
 /* A call of a unit, and where what is in use then ends: the unit's memory lies
@@ -257,26 +251,16 @@ typedef struct height {
     int64_t bytes;
 } height;
 
-static height *heights_of(jx_planner *p, jx_op **all, int count, int *ncalls)
+static height *heights_of(jx_arena *scratch, jx_op **all, int count, int *ncalls)
 {
     *ncalls = 0;
     for (int i = 0; i < count; i++)
         *ncalls += all[i]->unit != 0;
-    height *to = JX_NEW_ARRAY(p->arena, *ncalls, height);
+    height *to = JX_NEW_ARRAY(scratch, *ncalls, height);
     for (int i = 0, n = 0; to && i < count; i++)
         if (all[i]->unit)
             to[n++].op = all[i];
     return to;
-}
-
-static int64_t height_at(int position, const interval *used, int nused)
-{
-    int64_t end = 0;
-
-    for (int i = 0; i < nused; i++)
-        if (used[i].last >= position && used[i].offset + used[i].bytes > end)
-            end = used[i].offset + used[i].bytes;
-    return end;
 }
 
 /* Units that call each other lie behind each other, others over each other. */
@@ -291,33 +275,48 @@ static void place_units(jx_planner *p, const height *calls, int ncalls)
     }
 }
 
-static bool place_buffers(jx_planner *p, jx_op **all, int nops,
-                          const interval *wants, int count)
+/* What is not in use any more at that position. */
+static void give_back(jx_gaps *gaps, interval *const *lasts, int count, int *over, int position)
 {
-    interval *used = JX_NEW_ARRAY(p->arena, count + 1, interval);
-    int nused = 0, ncalls, next = 0;
-    height *calls = heights_of(p, all, nops, &ncalls);
+    for (; *over < count && lasts[*over]->last < position; ++*over)
+        if (lasts[*over]->bytes)
+            jx_gaps_give(gaps, lasts[*over]->number);
+}
 
-    if (!used || !calls)
+static bool place_buffers(jx_planner *p, jx_arena *scratch, jx_op **all, int nops,
+                          interval *wants, int count)
+{
+    interval **firsts = ordered(scratch, wants, count, by_first);
+    interval **lasts = ordered(scratch, wants, count, by_last);
+    int ncalls, next = 0, over = 0;
+    height *calls = heights_of(scratch, all, nops, &ncalls);
+    jx_gaps gaps;
+
+    if (!firsts || !lasts || !calls || !jx_gaps_open(scratch, count, &gaps))
         return false;
     for (int i = 0; i < count; i++) {
-        for (; next < ncalls && calls[next].op->position < wants[i].first;
-             next++)
-            calls[next].bytes =
-                height_at(calls[next].op->position, used, nused);
-        p->mems.at[wants[i].buffer].offset = place(used, &nused, &wants[i]);
+        interval *want = firsts[i];
+        for (; next < ncalls && calls[next].op->position < want->first; next++) {
+            give_back(&gaps, lasts, count, &over, calls[next].op->position);
+            calls[next].bytes = jx_gaps_end(&gaps);
+        }
+        give_back(&gaps, lasts, count, &over, want->first);
+        if (want->bytes)
+            want->number = jx_gaps_take(&gaps, want->bytes, &p->mems.at[want->buffer].offset);
     }
-    for (; next < ncalls; next++)
-        calls[next].bytes = height_at(calls[next].op->position, used, nused);
+    for (; next < ncalls; next++) {
+        give_back(&gaps, lasts, count, &over, calls[next].op->position);
+        calls[next].bytes = jx_gaps_end(&gaps);
+    }
     place_units(p, calls, ncalls);
     return true;
 }
 
-bool jx_finish_memory(jx_planner *p, jx_op **all, int nops)
+/* False without memory. */
+static bool place_all(jx_planner *p, jx_arena *scratch, jx_op **all, int nops, int64_t *total)
 {
-    interval *wants = JX_NEW_ARRAY(p->arena, p->mems.count, interval);
+    interval *wants = JX_NEW_ARRAY(scratch, p->mems.count, interval);
     int count = 0;
-    int64_t total = 0;
 
     if (!wants)
         return false;
@@ -326,20 +325,31 @@ bool jx_finish_memory(jx_planner *p, jx_op **all, int nops)
         if (mem->kind != JX_MEM_TEMP || mem->alias >= 0 || !mem->touches.count)
             continue;
         live_range(p, all, (int)i);
-        wants[count++] = (interval){(int)i, mem->first, mem->last,
-                                    (mem->bytes + 63) / 64 * 64, 0};
+        wants[count++] = (interval){.buffer = (int)i,
+                                    .first = mem->first,
+                                    .last = mem->last,
+                                    .bytes = (mem->bytes + 63) / 64 * 64};
     }
-    qsort(wants, (size_t)count, sizeof *wants, by_first);
-    if (!place_buffers(p, all, nops, wants, count))
+    if (!place_buffers(p, scratch, all, nops, wants, count))
         return false;
     for (int i = 0; i < count; i++) {
         jx_mem *mem = &p->mems.at[wants[i].buffer];
         mem->offset += p->units.at[p->blocks.at[mem->home].unit].offset;
-        if (mem->offset + wants[i].bytes > total)
-            total = mem->offset + wants[i].bytes;
+        if (mem->offset + wants[i].bytes > *total)
+            *total = mem->offset + wants[i].bytes;
     }
+    return true;
+}
+
+bool jx_finish_memory(jx_planner *p, jx_op **all, int nops)
+{
+    jx_arena *scratch = jx_arena_new(&p->program->ctx->budget);
+    int64_t total = 0;
+    bool placed = scratch && place_all(p, scratch, all, nops, &total);
+
+    jx_arena_free(scratch);
     p->plan->bytes = total;
-    return jx_plan_allows(p, "running", total);
+    return placed && jx_plan_allows(p, "running", total);
 }
 
 /* ---- inputs whose memory an output may have */
