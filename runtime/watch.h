@@ -6,16 +6,11 @@
 #ifndef JX_WATCH_H
 #define JX_WATCH_H
 
+#include "frontend/base/map.h"
 #include "frontend/base/vec.h"
 #include "runtime/badness.h"
 
 enum { JX_WATCHED_ROOTS = 16, JX_EXCUSED = 64 };
-
-/* A product or quotient, and its operand that is a cotangent. */
-typedef struct jx_absorbing {
-    const jx_eqn *eqn;
-    int operand;
-} jx_absorbing;
 
 /* What an equation makes of its indices that their author can't have meant. */
 typedef enum jx_misuse_kind {
@@ -85,9 +80,9 @@ typedef struct jx_watch {
     jx_tracks *tracks; /* filled in where there is one when the plan is made; or NULL */
     const jx_eqn *spoiled; /* what it takes from outside is changed: who notices? */
     bool spoiled_whole;    /* ... all that it gives */
-    /* Results of these are zero where that operand is, whatever the other one is. */
-    int nabsorbing;
-    const jx_absorbing *absorbing;
+    /* Products and quotients whose result is zero where that operand is, whatever the other
+     * one is; or NULL. */
+    const jx_map *absorbing[2];
 } jx_watch;
 
 /* Appends a look at what an equation made of its operands. */

@@ -170,14 +170,21 @@ static void absorb(const jx_view *operand, const jx_view *result)
     }
 }
 
+static bool is_absorbing(const watched *d, int operand)
+{
+    const jx_map *those = d->to->absorbing[operand];
+
+    return those && jx_map_has(those, d->eqn);
+}
+
 /* Makes zeros of what is to be; whether there was anything. */
 static bool absorbs(const watched *d, const jx_view *ins, const jx_view *result)
 {
     bool any = false;
 
-    for (int i = 0; i < d->to->nabsorbing; i++)
-        for (int k = 0; k < d->nins && d->to->absorbing[i].eqn == d->eqn; k++)
-            if (d->ins[k] == d->to->absorbing[i].operand && same_shape(&ins[k], result) &&
+    for (int i = 0; i < 2; i++)
+        for (int k = 0; is_absorbing(d, i) && k < d->nins; k++)
+            if (d->ins[k] == i && same_shape(&ins[k], result) &&
                 !jx_dtype_is_complex(result->dtype)) {
                 absorb(&ins[k], result);
                 any = true;

@@ -16,7 +16,7 @@ typedef struct masks {
     const jx_origins *of;
     bool backward; /* within a loop or branch that goes backward */
     jx_map masked;
-    JX_VEC(jx_absorbing) found;
+    jx_map *absorbing; /* by operand */
     JX_VEC(const jx_eqn *) choices;
 } masks;
 
@@ -120,7 +120,7 @@ static void look_through(masks *m, const jx_jaxpr *jaxpr)
             mask(m, eqn->outs[k]);
         for (int k = 0; k < 2 && (quotient || eqn->prim->id == JX_PRIM_mul); k++)
             if (is_masked(m, eqn->ins[k]) && !(quotient && k))
-                JX_PUSH(m->masked.arena, &m->found, (jx_absorbing){eqn, k});
+                jx_map_add(&m->absorbing[k], eqn);
     }
 }
 
@@ -139,17 +139,22 @@ static bool any_backward(const jx_jaxpr *jaxpr)
 
 void jx_hunt_look_backward(jx_hunt *h)
 {
-    masks m = {.of = &h->origins};
+    masks m = {.of = &h->origins, .absorbing = h->absorbing};
 
     h->gradient = h->options->nseeds || any_backward(h->program->entry.jaxpr);
     if (!h->gradient)
         return;
     jx_map_init(&m.masked, h->program->ctx->arena);
+    for (int k = 0; k < 2; k++)
+        jx_map_init(&h->absorbing[k], h->program->ctx->arena);
     look_through(&m, h->program->entry.jaxpr);
-    h->nabsorbing = (int)m.found.count;
-    h->absorbing = m.found.at;
     h->nchoices = (int)m.choices.count;
     h->choices = m.choices.at;
+}
+
+bool jx_hunt_absorbs(const jx_hunt *h)
+{
+    return h->absorbing[0].count || h->absorbing[1].count;
 }
 
 bool jx_hunt_is_masked_elsewhere(const jx_hunt *h, const jx_eqn *eqn)
@@ -209,7 +214,7 @@ static bool is_trap(jx_hunt *h, int out, int nothers, const jx_eqn *const *other
     jx_unfinite found;
     bool is;
 
-    if (!h->nabsorbing || !jx_hunt_run(h, true, nothers, others))
+    if (!jx_hunt_absorbs(h) || !jx_hunt_run(h, true, nothers, others))
         return false;
     is = !jx_port_find_unfinite(jx_plan_out(h->run.plan, out), jx_exec_out(h->run.exec, out),
                                 &found);

@@ -222,9 +222,9 @@ bool jx_hunt_is_news(jx_hunt *h, const jx_unfinite *root, jx_code code, int out,
 /* More is finite once zeros that a choice made stay zeros. */
 static bool is_mended_by_zeros(jx_hunt *h)
 {
-    int64_t before = h->nabsorbing ? jx_hunt_count_bad(h) : 0;
+    int64_t before = jx_hunt_absorbs(h) ? jx_hunt_count_bad(h) : 0;
 
-    return h->nabsorbing && jx_hunt_run(h, true, 0, NULL) && jx_hunt_count_bad(h) < before;
+    return jx_hunt_absorbs(h) && jx_hunt_run(h, true, 0, NULL) && jx_hunt_count_bad(h) < before;
 }
 
 bool jx_hunt_may_be_news(jx_hunt *h, int nroots, const jx_unfinite *roots)

@@ -52,8 +52,8 @@ typedef struct jx_hunt {
     bool edged;     /* it has functions that end at 1: arccos, artanh */
     bool decomposes; /* it decomposes matrices, or solves with them */
     bool gradient;  /* it computes a derivative backwards */
-    int nabsorbing; /* cotangents that a choice makes zero, where they are multiplied */
-    const jx_absorbing *absorbing;
+    jx_map absorbing[2]; /* products and quotients of cotangents that a choice makes zero, by
+                            which operand that is */
     int nchoices;
     const jx_eqn *const *choices; /* these */
     const jx_eqn *spoiled; /* runs change what it takes from outside, or all */
@@ -125,6 +125,8 @@ bool jx_hunt_is_masked_elsewhere(const jx_hunt *h, const jx_eqn *eqn);
 bool jx_hunt_is_slope(const jx_hunt *h, const jx_eqn *eqn);
 /* Finds what makes the program a derivative. */
 void jx_hunt_look_backward(jx_hunt *h);
+/* Whether it has any `absorbing`. */
+bool jx_hunt_absorbs(const jx_hunt *h);
 
 /* domain.c: what the program makes of inputs of which nothing is declared, and so what they
  * plainly are: integers that index lie between 0 and the length of the axis. */

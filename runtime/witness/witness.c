@@ -38,8 +38,8 @@ bool jx_hunt_run(jx_hunt *h, bool absorbing, int nexcused, const jx_eqn *const *
         *tracks->runs.at[i] = 0;
     h->watch->spoiled = h->spoiled;
     h->watch->spoiled_whole = h->spoiled_whole;
-    h->watch->nabsorbing = absorbing ? h->nabsorbing : 0;
-    h->watch->absorbing = h->absorbing;
+    for (int k = 0; k < 2; k++)
+        h->watch->absorbing[k] = absorbing ? &h->absorbing[k] : NULL;
     h->watch->nexcused = nexcused;
     for (int i = 0; i < nexcused; i++)
         h->watch->excused[i] = excused[i];
