@@ -217,7 +217,8 @@ asan:  ## build under ASan and UBSan in build/asan and run the offline tests
 	@UBSAN_OPTIONS=print_stacktrace=1 ASAN_OPTIONS=detect_stack_use_after_return=1:allocator_may_return_null=1 \
 	$(MAKE) BUILD=build/asan CFLAGS="-O1 -g -DJX_VERIFY $(SANITIZE)" check
 
-valgrind: all $(TESTS)  ## run the unit tests under valgrind
+valgrind: all $(TESTS)  ## run the command on some inputs, and the unit tests, under valgrind
+	@BUILD=$(BUILD) scripts/valgrind.sh
 	@set -e; for t in $(TESTS); do echo "  VALGRIND $$t"; \
 	    valgrind -q --leak-check=full --error-exitcode=9 $$t >$(BUILD)/valgrind.log 2>&1 \
 	    || { cat $(BUILD)/valgrind.log; exit 1; }; done

@@ -7,6 +7,7 @@
 #include "frontend/mlir/print.h"
 #include "frontend/mlir/text.h"
 
+#include <float.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -140,6 +141,14 @@ static const jx_mlir_attr *constant(jx_ctx *ctx, const char *text)
     return jx_mlir_get(jx_mlir_body(file->modules[0], 0)->ops[0], "value");
 }
 
+/* The reader rounds in long doubles, which valgrind computes as doubles. */
+static bool has_extended(void)
+{
+    volatile long double one = 1;
+
+    return one + LDBL_EPSILON != one;
+}
+
 static void constants_are_bytes(void **state)
 {
     static const struct row {
@@ -192,6 +201,8 @@ static void constants_are_bytes(void **state)
     };
 
     (void)state;
+    if (!has_extended())
+        skip();
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         jx_ctx *ctx = new_ctx();
         const jx_mlir_attr *value = constant(ctx, rows[i].text);
