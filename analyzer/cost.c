@@ -47,6 +47,7 @@ typedef struct coster {
     const jx_typed *typed;
     jx_program *program;
     jx_cost *cost;
+    bool numbers;        /* what is none is lost */
     tally *tallies;      /* per jaxpr */
     const jx_dim *zero, *one;
     jx_sizes *sizes; /* integers of equations, as far as sizes say them */
@@ -119,6 +120,8 @@ static amount times(const coster *c, amount a, amount b)
 {
     amount product = {0};
 
+    if (is_none(a) || is_none(b))
+        return of_int(0);
     if (a.lost || b.lost)
         return (amount){.lost = true};
     if (!a.dim && !b.dim) {
@@ -453,7 +456,7 @@ static void add_while(coster *c, tally *to, const jx_eqn *eqn)
     const jx_dim *trips = trips_of(c, eqn);
     amount n;
 
-    trips = trips ? trips : unknown_trips(c, eqn);
+    trips = trips || c->numbers ? trips : unknown_trips(c, eqn);
     n = of_dim(trips);
     JX_PUSH(c->program->ctx->arena, &c->cost->loops, (jx_loop_turns){eqn, trips});
 
@@ -764,11 +767,11 @@ static void finish(coster *c)
         JX_PUSH(c->program->ctx->arena, &c->cost->peaks, to_dim(c, always));
 }
 
-bool jx_cost_of(const jx_typed *typed, jx_cost *cost)
+static bool count(const jx_typed *typed, bool numbers, jx_cost *cost)
 {
     jx_program *program = typed->program;
     jx_arena *arena = program->ctx->arena;
-    coster c = {.typed = typed, .program = program, .cost = cost};
+    coster c = {.typed = typed, .program = program, .cost = cost, .numbers = numbers};
     int most = 0;
 
     *cost = (jx_cost){.devices = 1};
@@ -791,4 +794,19 @@ bool jx_cost_of(const jx_typed *typed, jx_cost *cost)
             cost_jaxpr(&c, program->jaxprs[i]);
     finish(&c);
     return jx_ok(program->ctx);
+}
+
+bool jx_cost_of(const jx_typed *typed, jx_cost *cost)
+{
+    return count(typed, false, cost);
+}
+
+bool jx_cost_flops(const jx_typed *typed, int64_t *flops)
+{
+    jx_cost cost;
+    bool ok = count(typed, true, &cost);
+
+    if (!ok || !cost.flops || !jx_dim_is_int(cost.flops, flops))
+        *flops = 0;
+    return ok;
 }

@@ -79,6 +79,9 @@ typedef struct jx_cost {
 /* In the program's arena; false without memory.  Equations that typing refused
  * are uncounted. */
 bool jx_cost_of(const jx_typed *typed, jx_cost *cost);
+/* The flops alone, where they are a number; else 0.  No variable counts trips here: sums of
+ * one for each of many loops are long. */
+bool jx_cost_flops(const jx_typed *typed, int64_t *flops);
 
 /* Of an element; a key is the words of its implementation: two of threefry's, four of
  * the others'. */

@@ -429,22 +429,15 @@ static void search(jx_hunt *h, bool flushed)
 /* So many elements, and so many products, are as much work as an operation on few. */
 enum { ELEMENTS = 32, PRODUCTS = 512 };
 
-static double number_of(const jx_dim *dim)
-{
-    int64_t value;
-
-    return dim && jx_dim_is_int(dim, &value) ? (double)value : 0;
-}
-
 static void look_at_cost(jx_hunt *h)
 {
     double weight = (double)jx_plan_memory(h->run.plan) / 4 / ELEMENTS;
-    jx_cost cost = {0};
+    int64_t flops;
 
     for (int i = 0; i < h->run.nins; i++)
         weight += (double)jx_plan_in(h->run.plan, i)->count / ELEMENTS;
-    if (jx_cost_of(h->typed, &cost))
-        weight += number_of(cost.flops) / PRODUCTS;
+    if (jx_cost_flops(h->typed, &flops))
+        weight += (double)flops / PRODUCTS;
     h->weight = weight < (double)h->options->operations ? (int64_t)weight : h->options->operations;
 }
 

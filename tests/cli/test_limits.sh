@@ -192,3 +192,12 @@ case $JAXVET in
 *asan* | *debug*) ;; # verifies as much again
 *) holds sh -c "ulimit -t 5; exec \"\$JAXVET\" check \"$work/loss.jaxpr\" >/dev/null" ;;
 esac
+
+# Nor with that of loops whose ends nobody knows: 3,000 of them.
+awk 'BEGIN {
+    print "{ lambda ; v0:f32[4]. let"
+    for (i = 0; i < 3000; i++)
+        printf "    v%d:f32[4] = while[body_jaxpr={ lambda ; a:f32[4]. let b:f32[4] = sin a in (b,) } body_nconsts=0 cond_jaxpr={ lambda ; a:f32[4]. let b:f32[] = reduce_sum[axes=(0,)] a; c:bool[] = gt b 3.0:f32[] in (c,) } cond_nconsts=0] v%d\n", i + 1, i
+    print "  in (v3000,) }"
+}' >"$work/ends.jaxpr"
+expect 0 check "$work/ends.jaxpr" --memory 300MiB
