@@ -24,9 +24,9 @@ typedef struct plain {
 
 static int64_t plain_end(const plain *p)
 {
-    const buffer *last = &p->at[p->count - 1];
+    int last = p->count - 1;
 
-    return p->count ? last->offset + last->bytes : 0;
+    return last < 0 ? 0 : p->at[last].offset + p->at[last].bytes;
 }
 
 static int64_t plain_take(plain *p, int64_t bytes)
