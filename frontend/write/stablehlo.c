@@ -221,28 +221,36 @@ jx_mlir_region jx_hlo_computation(jx_code *c, const jx_closed *closed, int n,
 
 /* ---- functions */
 
-static bool is_taken(jx_hlo *in, const char *name)
+/* What it says is interned. */
+static bool is_taken(const jx_hlo *in, const char *name)
 {
-    for (size_t i = 0; i < in->functions.count; i++) {
-        const char *other = jx_mlir_text(
-            in->ctx, jx_mlir_get(in->functions.at[i], "sym_name"));
-        if (other && !strcmp(other, name))
-            return true;
+    return jx_map_has(&in->taken, name);
+}
+
+static const char *numbered(jx_hlo *in, const char *base)
+{
+    int *tried = (int *)(uintptr_t)jx_map_get(&in->tried, base);
+    const char *name;
+
+    if (!tried) {
+        tried = JX_NEW(in->ctx->arena, int);
+        if (!tried || !jx_map_put(&in->tried, base, tried))
+            return NULL;
     }
-    for (size_t i = 0; i < in->known.count; i++)
-        if (!strcmp(in->known.at[i].name, name))
-            return true;
-    return !strcmp(name, "main");
+    do {
+        name = jx_arena_printf(in->ctx->arena, "%s_%d", base, (*tried)++);
+        name = name ? jx_intern_text(in->ctx, name) : NULL;
+    } while (name && is_taken(in, name));
+    return name;
 }
 
 static const char *free_name(jx_hlo *in, const char *base)
 {
-    const char *name = base && *base ? base : "call";
+    const char *name = jx_intern_text(in->ctx, base && *base ? base : "call");
 
-    for (int i = 0; name && is_taken(in, name); i++)
-        name = jx_arena_printf(in->ctx->arena, "%s_%d",
-                               base && *base ? base : "call", i);
-    return name;
+    if (name && is_taken(in, name))
+        name = numbered(in, name);
+    return name && jx_map_add(&in->taken, name) ? name : NULL;
 }
 
 /* From the types of these to those of those. */
@@ -433,10 +441,8 @@ static bool make_function(jx_hlo *in, const char *name, const jx_closed *closed,
 /* The function made of this, for these operands. */
 static const char *known_function(const jx_hlo *in, const jx_hlo_function *like)
 {
-    for (size_t i = 0; i < in->known.count; i++) {
-        const jx_hlo_function *k = &in->known.at[i];
-        bool same = k->jaxpr == like->jaxpr && k->consts == like->consts &&
-                    k->nins == like->nins;
+    for (const jx_hlo_function *k = jx_map_get(&in->known, like->jaxpr); k; k = k->before) {
+        bool same = k->consts == like->consts && k->nins == like->nins;
         for (int n = 0; same && n < k->nins; n++)
             same = k->ins[n] == like->ins[n];
         if (same)
@@ -451,10 +457,9 @@ static bool add_known(jx_hlo *in, jx_hlo_function *f, const char *name)
     f->ins =
         jx_arena_copy(in->ctx->arena, f->ins, (size_t)f->nins * sizeof *f->ins);
     f->name = free_name(in, name);
-    if (!f->ins || !f->name)
-        return false;
-    JX_PUSH(in->ctx->arena, &in->known, *f);
-    return jx_ok(in->ctx);
+    f->before = jx_map_get(&in->known, f->jaxpr);
+    f = jx_arena_copy(in->ctx->arena, f, sizeof *f);
+    return f && f->ins && f->name && jx_map_put(&in->known, f->jaxpr, f);
 }
 
 /* The function's name; made when it was not there. */
@@ -559,8 +564,9 @@ bool jx_hlo_comparator(jx_code *c, const char *name, bool greater,
     jx_code outer = {.in = in, .loc = no_location(in)}, *inner;
     jx_hv args[4], out;
 
-    if (is_taken(in, name))
-        return true;
+    name = jx_intern_text(in->ctx, name);
+    if (!name || !jx_map_add(&in->taken, name))
+        return jx_ok(in->ctx);
     inner = jx_hlo_begin_scalars(&outer, 4, dtypes, args);
     if (!inner)
         return false;
@@ -702,6 +708,11 @@ static const jx_mlir_op *write(const jx_typed *typed, jx_mlir_types *types,
                  .by_platform = by_platform};
 
     if (!jx_typed_all(typed))
+        return NULL;
+    jx_map_init(&in.known, program->ctx->arena);
+    jx_map_init(&in.taken, program->ctx->arena);
+    jx_map_init(&in.tried, program->ctx->arena);
+    if (!jx_map_add(&in.taken, jx_intern_text(program->ctx, "main")))
         return NULL;
     jx_ctx_stage(program->ctx, "lowering");
     in.vars = jx_input_vars(program, &in.nvars);

@@ -8,6 +8,7 @@
 #ifndef JX_STABLEHLO_BUILD_H
 #define JX_STABLEHLO_BUILD_H
 
+#include "frontend/base/map.h"
 #include "frontend/base/vec.h"
 #include "frontend/decompose/decompose.h"
 #include "frontend/ir/program.h"
@@ -31,6 +32,7 @@ typedef struct jx_hlo_function {
     const jx_aval *const *ins; /* the operands that it is for */
     int nins;
     const char *name;
+    const struct jx_hlo_function *before; /* another of the same jaxpr; or NULL */
 } jx_hlo_function;
 
 /* A module in the making. */
@@ -39,7 +41,9 @@ typedef struct jx_hlo {
     jx_program *program;
     jx_mlir_types *types;
     JX_VEC(const jx_mlir_op *) functions;
-    JX_VEC(jx_hlo_function) known;
+    jx_map known; /* from jaxprs to the functions made of them (jx_hlo_function) */
+    jx_map taken; /* names of functions */
+    jx_map tried; /* from names to how many numbers behind them are taken (int) */
     int nvars; /* the program's size variables, which functions take first */
     const jx_dim_atom *const *vars;
     int depth;

@@ -201,3 +201,13 @@ awk 'BEGIN {
     print "  in (v3000,) }"
 }' >"$work/ends.jaxpr"
 expect 0 check "$work/ends.jaxpr" --memory 300MiB
+
+# 4,000 functions of one name.
+awk 'BEGIN {
+    print "{ lambda ; v0:f32[4]. let"
+    for (i = 0; i < 4000; i++)
+        printf "    v%d:f32[4] = jit[name=f jaxpr={ lambda ; a:f32[4]. let b:f32[4] = sin a in (b,) }] v%d\n", i + 1, i
+    print "  in (v4000,) }"
+}' >"$work/alike.jaxpr"
+holds sh -c "ulimit -t 3; exec \"\$JAXVET\" show --as stablehlo \"$work/alike.jaxpr\" >\"$work/out\""
+prints '@f_3998('
