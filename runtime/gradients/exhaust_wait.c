@@ -7,7 +7,10 @@
 #include <math.h>
 #include <string.h>
 
-enum { ALIKE = 8 }; /* inputs in a row that come to the same, before others join them */
+enum {
+    ALIKE = 8, /* inputs in a row that come to the same, before others join them */
+    MANY = 64, /* numbers that are compared at once */
+};
 
 typedef jx_exhaust_job job;
 typedef jx_exhaust_worker worker;
@@ -370,18 +373,28 @@ static bool is_alike(const job *j, const worker *w, int64_t i, int64_t index)
     return true;
 }
 
-/* Inputs from i on, to the end of the block, if they all come to the same and are looked at;
- * else the first alone. */
+/* The first place from i on whose successor is not what it is, or end - 1. */
+static int64_t same_until(const double *x, int64_t i, int64_t end)
+{
+    while (i + MANY < end && !memcmp(x + i, x + i + 1, MANY * sizeof *x))
+        i += MANY;
+    while (i + 1 < end && same_bits(x[i], x[i + 1]))
+        i++;
+    return i;
+}
+
+/* How many inputs from i on, up to `end`, are looked at and come to what the first does. */
 static int64_t run_of(const job *j, const worker *w, int64_t i, int64_t end)
 {
-    size_t more = (size_t)(end - i - 1);
-    bool same = !memchr(w->mark + i, 0, more + 1) &&
-                !memcmp(w->nan_in + i, w->nan_in + i + 1, more);
+    int64_t last = end - 1, k = i;
 
-    for (int c = 0; same && c < j->ncolumns; c++)
-        same = !memcmp(w->got[c] + i, w->got[c] + i + 1, more * sizeof(double)) &&
-               !memcmp(w->want[c] + i, w->want[c] + i + 1, more * sizeof(double));
-    return same ? end - i : 1;
+    for (int c = 0; c < j->ncolumns; c++) {
+        last = same_until(w->got[c], i, last + 1);
+        last = same_until(w->want[c], i, last + 1);
+    }
+    while (k < last && w->mark[k + 1] && w->nan_in[k + 1] == w->nan_in[i])
+        k++;
+    return k + 1 - i;
 }
 
 static void put_item(const job *j, const worker *w, int64_t index, int64_t i, waiting *item)
@@ -396,6 +409,14 @@ static void put_item(const job *j, const worker *w, int64_t index, int64_t i, wa
     }
     if (w->knows_slack)
         keep_slack(j, w, item, i);
+}
+
+/* `run` inputs more, from `index` on, come to what the item does. */
+static void add_alike(const job *j, waiting *item, int64_t index, int64_t run)
+{
+    item->times += run;
+    if (run)
+        jx_exhaust_arguments(j, index + (run - 1) * j->step, item->last);
 }
 
 static double known_slack(const worker *w, int c, int64_t i)
@@ -438,21 +459,26 @@ int64_t jx_exhaust_wait(const job *j, worker *w, jx_exhaust_column *to, int64_t 
 {
     waiting *item = &w->waiting[w->nwaiting];
     bool waits = false;
+    int64_t run;
 
     JX_ASSERT(w->nwaiting < 2 * j->plans->each);
     if (is_alike(j, w, i, index)) {
-        int64_t run = run_of(j, w, i, end);
-        item[-1].times += run;
-        jx_exhaust_arguments(j, index + (run - 1) * j->step, item[-1].last);
+        run = run_of(j, w, i, end);
+        add_alike(j, &item[-1], index, run);
         return run;
     }
     put_item(j, w, index, i, item);
     for (int c = 0; c < j->ncolumns && !waits; c++)
         waits = !is_settled(j, item, c);
-    w->nwaiting += waits;
-    for (int c = 0; c < j->ncolumns && !waits; c++) {
+    if (waits) {
+        w->nwaiting++;
+        return 1;
+    }
+    run = run_of(j, w, i, end);
+    add_alike(j, item, index + j->step, run - 1);
+    for (int c = 0; c < j->ncolumns; c++) {
         const jx_exhaust_item settled = item_of(j, item, c);
         jx_exhaust_count(&to[c], &j->out, &settled);
     }
-    return 1;
+    return run;
 }

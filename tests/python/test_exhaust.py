@@ -192,7 +192,8 @@ def test_each_of_several_results():
 def eighth(bits):
     """A number that is run where every eighth is, which is looked at by the grids of chunks
     (a sample has none), and lies between the numbers of these."""
-    assert bits % 8 == 0 and bits % 1024
+    order = bits ^ 0x7fffffff if bits >> 31 else bits
+    assert order % 8 == 0 and order % 1024
     return np.uint32(bits).view(np.float32)
 
 
@@ -212,6 +213,35 @@ def test_numbers_between_those_of_a_grid():
     assert value["first_not_monotone"]["got"] == next_one
     assert value["worst"]["at"][0]["value"] == cancels
     assert value["unsure"] == 1
+
+
+def test_each_of_few_faults_is_counted():
+    """One number and ten in a row, by few units and many; and among numbers in a row that all
+    come to the same, which are counted together."""
+    def row(bits, count=10):
+        return sorted((float(eighth(bits)), float(eighth(bits + 8 * (count - 1)))))
+
+    def f(x):
+        narrow = x + 2.0**30 == 2.0**30  # in float32 alone
+
+        def at(*of):
+            low, high = row(*of)
+            return (x >= low) & (x <= high) & narrow
+
+        off = 2.0 * at(0x3f8e0658, 1) + 3.0 * at(0x3f9e0658) + 1000.0 * at(0x3fce0658, 1)
+        low = jnp.where(at(0xbfae065f), 0.0 * x, jnp.sqrt(jnp.maximum(x, 0)))  # slopes are NaN
+        high = jnp.where(at(0x41ae0658), jnp.inf, jnp.where(narrow, jnp.nan, 5.0))
+        return jnp.where(x < 0, low, jnp.where(x > 4, high, x + off * 2.0**-23))
+
+    report = jaxvet.exhaust(f, every=8)
+    value, beyond = report.value, report.derivatives[0]["beyond"]
+    assert value["unfaithful"] == 12
+    assert [value["histogram"][k] for k in (0, 1, 9)] == [1, 10, 1]  # 2 less next to nothing
+    assert value["worst"]["ulps"] == pytest.approx(1000)
+    assert value["not_finite"]["inputs"] == value["nan"]["inputs"] + 10
+    assert beyond["inputs"] == 10
+    [found] = beyond["ranges"]
+    assert sorted(found[end][0]["value"] for end in ("first", "last")) == row(0xbfae065f)
 
 
 def test_a_rule_that_is_wrong_between_the_numbers_of_a_grid():
