@@ -16,6 +16,8 @@ jx_tile *jx_tile_convert(jx_dtype from, jx_dtype to);
 jx_tile *jx_tile_round(jx_dtype dtype);
 /* x * y + z, rounded once: f32, f64. */
 jx_tile *jx_tile_fma(jx_dtype dtype);
+/* The same, rounded twice. */
+jx_tile *jx_tile_mul_add(jx_dtype dtype);
 /* The first step of a conversion and the dtype that it gives. */
 jx_tile *jx_convert_step(jx_dtype from, jx_dtype to, jx_dtype *next);
 /* The dtype that operations on a stored dtype compute in: f32 for the small

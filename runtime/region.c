@@ -201,31 +201,33 @@ static int negated(jx_arena *arena, jx_region *r, int value, jx_rinstr *to)
     return to->out;
 }
 
-/* The operand of a sum or difference that is a product which nothing else takes; -1: none. */
+/* The operand of a sum or difference that is a product which nothing else takes; -1: none.
+ * Unless they are rounded once, they stay what they are: the first of a sum. */
 static int product_in(const jx_region *r, const jx_rinstr *sum, const int *maker,
-                      const int *uses)
+                      const int *uses, bool once)
 {
     jx_dtype dtype = r->values.at[sum->out].dtype;
 
     if ((dtype != JX_F32 && dtype != JX_F64) ||
         (sum->tile != jx_tile_of(JX_PRIM_add, dtype) &&
-         sum->tile != jx_tile_of(JX_PRIM_sub, dtype)))
+         (!once || sum->tile != jx_tile_of(JX_PRIM_sub, dtype))))
         return -1;
-    for (int k = 0; k < 2; k++)
+    for (int k = 0; k < (once ? 2 : 1); k++)
         if (maker[sum->ins[k]] >= 0 && uses[sum->ins[k]] == 1 &&
             r->instrs.at[maker[sum->ins[k]]].tile == jx_tile_of(JX_PRIM_mul, dtype))
             return k;
     return -1;
 }
 
-static void contract(jx_arena *arena, jx_region *r, const int *maker, const int *uses)
+/* Products go into the sums that take them; they are rounded once there, or twice as before. */
+static void contract(jx_arena *arena, jx_region *r, const int *maker, const int *uses, bool once)
 {
     size_t n = r->instrs.count, made = 0;
     jx_rinstr *instrs = JX_NEW_ARRAY(arena, 2 * n + 1, jx_rinstr);
 
     for (size_t i = 0; instrs && i < n; i++) {
         jx_rinstr sum = r->instrs.at[i];
-        int k = product_in(r, &sum, maker, uses);
+        int k = product_in(r, &sum, maker, uses, once);
         if (k >= 0) {
             jx_dtype dtype = r->values.at[sum.out].dtype;
             const int *of = r->instrs.at[maker[sum.ins[k]]].ins;
@@ -234,7 +236,7 @@ static void contract(jx_arena *arena, jx_region *r, const int *maker, const int 
                 int *less = &ins[k == 0 ? 2 : 0];
                 *less = negated(arena, r, *less, &instrs[made++]);
             }
-            sum.tile = jx_tile_fma(dtype);
+            sum.tile = once ? jx_tile_fma(dtype) : jx_tile_mul_add(dtype);
             sum.nins = 3;
             sum.ins = jx_arena_copy(arena, ins, sizeof ins);
         }
@@ -247,18 +249,30 @@ static void contract(jx_arena *arena, jx_region *r, const int *maker, const int 
     r->instrs.capacity = 2 * n + 1;
 }
 
-static void exceed(jx_arena *arena, jx_region *r)
+/* Which instruction makes each value, and how many take it. */
+static void find_uses(const jx_region *r, int *maker, int *uses)
+{
+    for (size_t i = 0; i < r->values.count; i++) {
+        maker[i] = -1;
+        uses[i] = r->values.at[i].output >= 0 ? 2 : 0; /* somebody else takes it, too */
+    }
+    for (size_t i = 0; i < r->instrs.count; i++) {
+        maker[r->instrs.at[i].out] = (int)i;
+        for (int k = 0; k < r->instrs.at[i].nins; k++)
+            uses[r->instrs.at[i].ins[k]]++;
+    }
+}
+
+static void skip_roundings(jx_arena *arena, jx_region *r, int *maker)
 {
     size_t n = r->values.count;
-    int *maker = JX_NEW_ARRAY(arena, n, int), *uses = JX_NEW_ARRAY(arena, n, int);
     int *stands_for = JX_NEW_ARRAY(arena, n, int);
 
-    if (!maker || !uses || !stands_for)
+    if (!stands_for)
         return;
     for (size_t i = 0; i < n; i++) {
         maker[i] = -1;
         stands_for[i] = (int)i;
-        uses[i] = r->values.at[i].output >= 0 ? 2 : 0; /* somebody else takes it, too */
     }
     for (size_t i = 0; i < r->instrs.count; i++) {
         jx_rinstr *instr = &r->instrs.at[i];
@@ -266,16 +280,20 @@ static void exceed(jx_arena *arena, jx_region *r)
         take_instead(arena, instr, stands_for);
         maker[instr->out] = (int)i;
     }
-    for (size_t i = 0; i < r->instrs.count; i++)
-        for (int k = 0; k < r->instrs.at[i].nins; k++)
-            uses[r->instrs.at[i].ins[k]]++;
-    contract(arena, r, maker, uses);
 }
 
 void jx_region_simplify(jx_arena *arena, jx_region *r, bool excess)
 {
+    size_t n = r->values.count;
+    int *maker = JX_NEW_ARRAY(arena, n, int), *uses = JX_NEW_ARRAY(arena, n, int);
+
+    if (!maker || !uses)
+        return;
     if (excess)
-        exceed(arena, r);
+        skip_roundings(arena, r, maker);
+    drop_unused(arena, r);
+    find_uses(r, maker, uses);
+    contract(arena, r, maker, uses, excess);
     drop_unused(arena, r);
 }
 

@@ -108,7 +108,7 @@ static inline double reduce(double x, int exponent_bits, int mantissa_bits,
     JX_BINARY(, leto_##ID, uint8_t, T, order(x) <= order(y))                  \
     JX_UNARY(V, neg_##ID, T, T, -x)                                           \
     JX_UNARY(V, square_##ID, T, T, x *x)                                      \
-    JX_UNARY(, sign_##ID, T, T, x > 0 ? 1 : x < 0 ? -1 : x)                  \
+    JX_UNARY(V, sign_##ID, T, T, x > 0 ? 1 : x < 0 ? -1 : x)                 \
     JX_UNARY(V, isfinite_##ID, uint8_t, T, x - x == 0)                        \
     JX_UNARY(V, cube_##ID, T, T, x *x *x)                                     \
     JX_UNARY(V, fourth_##ID, T, T, (x * x) * (x * x))                         \
@@ -199,6 +199,8 @@ JX_TERNARY(, betainc_F64, double, double, jx_sf_betainc(x, y, z))
 JX_TERNARY(, betainc_F32, float, float, (float)jx_sf_betainc(x, y, z))
 JX_TERNARY(V, fma_F64, double, double, fma(x, y, z))
 JX_TERNARY(V, fma_F32, float, float, fmaf(x, y, z))
+JX_TERNARY(V, mul_add_F64, double, double, x * y + z)
+JX_TERNARY(V, mul_add_F32, float, float, x * y + z)
 JX_UNARY(, sinh_F64, double, double, sinh(x))
 JX_UNARY(, cosh_F64, double, double, cosh(x))
 
@@ -310,6 +312,11 @@ jx_tile *jx_tile_nextafter16(jx_dtype dtype)
 jx_tile *jx_tile_fma(jx_dtype dtype)
 {
     return dtype == JX_F32 ? fma_F32 : dtype == JX_F64 ? fma_F64 : NULL;
+}
+
+jx_tile *jx_tile_mul_add(jx_dtype dtype)
+{
+    return dtype == JX_F32 ? mul_add_F32 : dtype == JX_F64 ? mul_add_F64 : NULL;
 }
 
 #define ROW(prim, op)                                                         \

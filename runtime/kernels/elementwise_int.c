@@ -90,16 +90,17 @@ HIGH(U32, uint32_t, uint64_t, 32)
 HIGH(U64, uint64_t, unsigned __int128, 64)
 
 /* Booleans: addition is or, multiplication and. */
-JX_BINARY(, or_BOOL, uint8_t, uint8_t, (x | y) != 0)
-JX_BINARY(, and_BOOL, uint8_t, uint8_t, x && y)
-JX_BINARY(, xor_BOOL, uint8_t, uint8_t, (x != 0) != (y != 0))
-JX_BINARY(, eq_BOOL, uint8_t, uint8_t, (x != 0) == (y != 0))
-JX_BINARY(, lt_BOOL, uint8_t, uint8_t, !x && y)
-JX_BINARY(, le_BOOL, uint8_t, uint8_t, !x || y)
-JX_BINARY(, gt_BOOL, uint8_t, uint8_t, x && !y)
-JX_BINARY(, ge_BOOL, uint8_t, uint8_t, x || !y)
-JX_UNARY(, not_BOOL, uint8_t, uint8_t, !x)
-JX_TERNARY(, clamp_BOOL, uint8_t, uint8_t, (x || y) && z)
+#define V JX_VECTOR_CLONES
+JX_BINARY(V, or_BOOL, uint8_t, uint8_t, (x | y) != 0)
+JX_BINARY(V, and_BOOL, uint8_t, uint8_t, (x != 0) & (y != 0))
+JX_BINARY(V, xor_BOOL, uint8_t, uint8_t, (x != 0) != (y != 0))
+JX_BINARY(V, eq_BOOL, uint8_t, uint8_t, (x != 0) == (y != 0))
+JX_BINARY(V, lt_BOOL, uint8_t, uint8_t, (x == 0) & (y != 0))
+JX_BINARY(V, le_BOOL, uint8_t, uint8_t, (x == 0) | (y != 0))
+JX_BINARY(V, gt_BOOL, uint8_t, uint8_t, (x != 0) & (y == 0))
+JX_BINARY(V, ge_BOOL, uint8_t, uint8_t, (x != 0) | (y == 0))
+JX_UNARY(V, not_BOOL, uint8_t, uint8_t, x == 0)
+JX_TERNARY(V, clamp_BOOL, uint8_t, uint8_t, ((x | y) != 0) & (z != 0))
 
 #define ROW(op)                                                               \
     {                                                                         \

@@ -156,12 +156,44 @@ static void bessel_functions_in_vectors_have_the_same_bits(void **state)
         }
 }
 
+static void a_product_in_a_sum_is_rounded_twice(void **state)
+{
+    enum { FEW = 64 };
+    double x[FEW], y[FEW], z[FEW], product[FEW], want[FEW], got[FEW];
+    float fx[FEW], fy[FEW], fz[FEW], fproduct[FEW], fwant[FEW], fgot[FEW];
+    const void *ins[] = {x, y, z}, *then[] = {product, z};
+    const void *fins[] = {fx, fy, fz}, *fthen[] = {fproduct, fz};
+    int once = 0;
+
+    (void)state;
+    for (int i = 0; i < FEW; i++) {
+        x[i] = i == 0 ? (double)NAN : i == 1 ? (double)INFINITY : 1 + i * 0x1.3p-20;
+        y[i] = i == 2 ? 0 : 1 - i * 0x1.7p-30;
+        z[i] = i == 3 ? -(double)INFINITY : -1;
+        fx[i] = (float)x[i];
+        fy[i] = (float)y[i] - (float)i * 0x1.3p-12f;
+        fz[i] = (float)z[i];
+    }
+    jx_tile_of(JX_PRIM_mul, JX_F64)(product, ins, FEW, NULL);
+    jx_tile_of(JX_PRIM_add, JX_F64)(want, then, FEW, NULL);
+    jx_tile_mul_add(JX_F64)(got, ins, FEW, NULL);
+    assert_memory_equal(got, want, sizeof want);
+    jx_tile_of(JX_PRIM_mul, JX_F32)(fproduct, fins, FEW, NULL);
+    jx_tile_of(JX_PRIM_add, JX_F32)(fwant, fthen, FEW, NULL);
+    jx_tile_mul_add(JX_F32)(fgot, fins, FEW, NULL);
+    assert_memory_equal(fgot, fwant, sizeof fwant);
+    for (int i = 4; i < FEW; i++)
+        once += fma(x[i], y[i], z[i]) != want[i] && fmaf(fx[i], fy[i], fz[i]) != fwant[i];
+    assert_true(once > FEW / 2);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(f32_functions_keep_their_bounds),
         cmocka_unit_test(brisk_functions_are_those_of_f64),
         cmocka_unit_test(bessel_functions_in_vectors_have_the_same_bits),
+        cmocka_unit_test(a_product_in_a_sum_is_rounded_twice),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
