@@ -10,8 +10,9 @@ Functions are found by looking: those of jax.numpy, jax.nn and jax.scipy.special
 one float array and give one of the same shape, element by element.  `measure` runs them and
 their derivatives, ours by `jaxvet gradcheck --exhaust`, XLA's by jax.jit in this process,
 both held against the same function in float64, and keeps what it finds in build/accuracy,
-a file each, so that it may be stopped; what is not there stays in the document as it is.  In f32 every N-th bit pattern is run (--step), and
-every one where that takes no more than S seconds (--seconds); in 16 bits every one.
+a file each, so that it may be stopped; what is not there stays in the document as it is.  In
+f32 every N-th bit pattern is run (--step), and every one where that takes no more than S
+seconds (--seconds); in 16 bits every one.
 `exhaust` runs ours on every number of those that have been run on some alone, or not at all,
 the cheapest first, each for S seconds at most.  `check`
 asks scipy, where that is installed, about the references at the worst inputs.  `page` writes
@@ -39,6 +40,7 @@ FORMATS = {"f32": (32, 24, -126, 127), "f16": (16, 11, -14, 15),
            "bf16": (16, 8, -126, 127)}
 NAMES = {"f32": "float32", "f16": "float16", "bf16": "bfloat16"}
 BLOCK = 1 << 20
+STEP = 1009  # of samples of f32
 
 
 def modules():
@@ -405,11 +407,23 @@ def held(column, key):
     return found["inputs"] if isinstance(found, dict) else found
 
 
-def worse(kept):
+def theirs_of(dtype, cells):
+    """XLA's columns, as a row of the page has them; None: it has none."""
+    if len(cells) != CELLS or not all(cells[k].strip("-") for k in (3, 9)):
+        return None
+    off, not_finite, down, slope_off, slope_not_finite = (
+        float(cells[k] or 0) for k in THEIRS)
+    return {"value": {"ulps": off, "not_finite": not_finite, "not_monotone": down},
+            "derivative": {"ulps": slope_off, "not_finite": slope_not_finite},
+            "step": STEP if dtype == "f32" else 1}
+
+
+def worse(ours_kept, xla_kept):
     """In what our value or derivative is worse than XLA's, in words; both are by their own
     reference, of which ours knows where it is not sure."""
+    step, xla_step = ours_kept["step"], xla_kept["step"]
     for what in ("value", "derivative"):
-        ours, xla = kept["ours"][what], kept["xla"][what]
+        ours, xla = ours_kept[what], xla_kept[what]
         if not ours:
             continue
         worst = ours["worst"]["ulps"] if ours["worst"] else 0
@@ -417,26 +431,29 @@ def worse(kept):
             yield (f"{what} {number(worst)} ULP at {ours['worst']['at'][0]['value']:.9g}, "
                    f"XLA's at most {number(xla['ulps'])}")
         for key in ("not_finite", "not_monotone"):
+            if key == "not_monotone" and step != xla_step:  # other neighbours
+                continue
             mine, theirs = held(ours, key), held(xla, key)
-            mine = mine if kept["ours"]["step"] == kept["xla"]["step"] else \
-                mine * kept["ours"]["step"] // kept["xla"]["step"]
-            if mine > 1.1 * theirs + 2:
-                yield f"{what} {key.replace('_', ' ')} {held(ours, key)} times, XLA's {theirs}"
+            if mine * step > 1.1 * theirs * xla_step + 2 * xla_step:
+                yield (f"{what} {key.replace('_', ' ')} {mine} times, XLA's {theirs:.0f}" +
+                       (" of the sample's" if step != xla_step else ""))
 
 
-def worse_lines(names, kept, rows, before):
+def worse_lines(dtype, names, kept, rows, before):
     """What the page says stays, where it was not measured again."""
     both = [name for name in names if len(rows[name]) == CELLS and rows[name][3] != "-"]
     lines = []
     for name in both:
-        if "ours" in kept.get(name, {}) and "xla" in kept[name]:
-            found = "; ".join(worse(kept[name]))
+        ours = kept.get(name, {}).get("ours")
+        xla = kept.get(name, {}).get("xla") or theirs_of(dtype, rows[name])
+        if ours and xla:
+            found = "; ".join(worse(ours, xla))
             lines += [f"- `{name}`: {found}"] if found else []
         elif name in before:
             lines.append(before[name])
     return [f"Of {len(both)} that both ran, ours is worse than XLA's (by more than 4 ULP, or "
-            "more often not finite or not monotone) for these:", "", *lines, ""] \
-        if lines else []
+            "more often not finite, or where both ran the same inputs not monotone) for these:",
+            "", *lines, ""] if lines else []
 
 
 def page(options):
@@ -451,7 +468,7 @@ def page(options):
         text += [f"## {dtype}", "", summary(list(rows.values())), "", HEAD]
         text += ["| " + " | ".join(cells) + " |" + " |" * (CELLS - len(cells))
                  for cells in rows.values()]
-        text += ["", *worse_lines(list(rows), kept, rows, lines)]
+        text += ["", *worse_lines(dtype, list(rows), kept, rows, lines)]
     text += checked_lines() + ["## Other names", ""]
     text += [f"- `{name}`: " + ", ".join(f"`{other}`" for other in others)
              for name, others in names.items() if others]
@@ -483,7 +500,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("action", choices=["measure", "exhaust", "check", "page"])
     parser.add_argument("names", nargs="*")
-    parser.add_argument("--step", type=int, default=1009)
+    parser.add_argument("--step", type=int, default=STEP)
     parser.add_argument("--seconds", type=float, default=600)
     parser.add_argument("--dtypes", default="f32,bf16,f16")
     options = parser.parse_args()
