@@ -250,35 +250,28 @@ PERIODIC(sin)
 PERIODIC(cos)
 PERIODIC(tan)
 
-/* Bessel functions of numbers that are all huge or all tiny are one term, the bits those of
- * jx_sf_bessel_*: most floats are, and beside each other are those of a size. */
-#define SQRT_2_PI 0x1.40d931ff62705p1
-#define BESSEL(name, ID, T, tiny, huge)                                       \
-    JX_UNARY(V, tiny_##name##_##ID, T, T, (T)(tiny))                          \
-    JX_UNARY(V, huge_##name##_##ID, T, T, (T)(huge))                          \
-    JX_UNARY(, other_##name##_##ID, T, T, (T)jx_sf_##name((double)x))         \
-    static void name##_##ID(void *out, const void *const *ins, int64_t n,     \
+#define BESSEL(name, ID, T, order)                                            \
+    static void name##_##ID(void *o, const void *const *ins, int64_t n,       \
                             const void *param)                                \
     {                                                                         \
+        enum { FEW = 64 };                                                    \
         const T *x = ins[0];                                                  \
-        bool is_tiny = true, is_huge = true;                                  \
-        for (int64_t i = 0; i < n; i++) {                                     \
-            double a = fabs((double)x[i]);                                    \
-            is_tiny &= a < JX_BESSEL_TINY;                                    \
-            is_huge &= a > JX_BESSEL_HUGE;                                    \
+        T *out = o;                                                           \
+        (void)param;                                                          \
+        for (int64_t at = 0; at < n; at += FEW) {                             \
+            double y[FEW];                                                    \
+            int64_t few = n - at < FEW ? n - at : FEW;                        \
+            for (int64_t i = 0; i < few; i++)                                 \
+                y[i] = (double)x[at + i];                                     \
+            jx_sf_bessel_scaled(order, y, y, few);                            \
+            for (int64_t i = 0; i < few; i++)                                 \
+                out[at + i] = (T)y[i];                                        \
         }                                                                     \
-        jx_tile *tile = is_tiny   ? tiny_##name##_##ID                        \
-                        : is_huge ? huge_##name##_##ID                        \
-                                  : other_##name##_##ID;                      \
-        tile(out, ins, n, param);                                             \
     }
-#define BESSELS(ID, T)                                                        \
-    BESSEL(bessel_i0e, ID, T, 1 - fabs((double)x),                            \
-           1 / (SQRT_2_PI * sqrt(fabs((double)x))))                           \
-    BESSEL(bessel_i1e, ID, T, (1 - fabs((double)x)) * ((double)x / 2),        \
-           copysign(1 / (SQRT_2_PI * sqrt(fabs((double)x))), (double)x))
-BESSELS(F32, float)
-BESSELS(F64, double)
+BESSEL(bessel_i0e, F32, float, 0)
+BESSEL(bessel_i0e, F64, double, 0)
+BESSEL(bessel_i1e, F32, float, 1)
+BESSEL(bessel_i1e, F64, double, 1)
 
 static void nextafter_BF16(void *o, const void *const *ins, int64_t n,
                            const void *param)

@@ -559,17 +559,28 @@ double jx_sf_betainc(double a, double b, double x)
 static const double rising[2][64] = {FACTORS(RISING, 0), FACTORS(RISING, 1)};
 static const double falling[2][64] = {FACTORS(FALLING, 0), FACTORS(FALLING, 1)};
 
+/* Below and above: one term of the series. */
+#define BESSEL_TINY 1e-8
+#define BESSEL_HUGE 1e17
+
+/* Beyond the last term that matters, which Horner's scheme begins with, one (q^k / k!^2) is
+ * below 1e-20 of the sum. */
+static int rising_terms(double x)
+{
+    return x < 1e-3 ? 3 : x < 0.06 ? 6 : 12 + (int)(2 * x);
+}
+
 static double bessel_scaled(int order, double x)
 {
-    if (x < JX_BESSEL_TINY)
+    if (x != x)
+        return x;
+    if (x < BESSEL_TINY)
         return (1 - x) * (order ? x / 2 : 1);
-    if (x > JX_BESSEL_HUGE)
+    if (x > BESSEL_HUGE)
         return 1 / (sqrt(2 * pi) * sqrt(x)); /* 2 pi x may be too large */
     if (x <= 20) {
         double q = x * x / 4, sum = 0;
-        /* Horner from the last term that matters: beyond it (q^k / k!^2) is below 1e-20 of
-         * the sum. */
-        for (int k = x < 1e-3 ? 3 : x < 0.06 ? 6 : 12 + (int)(2 * x); k >= 1; k--)
+        for (int k = rising_terms(x); k >= 1; k--)
             sum = (sum + 1) * (q * rising[order][k - 1]);
         return (sum + 1) * exp(-x) * (order ? x / 2 : 1);
     }
@@ -584,15 +595,131 @@ static double bessel_scaled(int order, double x)
     return sum / (sqrt(2 * pi) * sqrt(x));
 }
 
+/* The same of some numbers that take one way. */
+JX_VECTOR_CLONES static void bessel_tiny(int order, const double *x, double *to, int n)
+{
+    for (int i = 0; i < n; i++)
+        to[i] = (1 - x[i]) * (order ? x[i] / 2 : 1);
+}
+
+JX_VECTOR_CLONES static void bessel_huge(const double *x, double *to, int n)
+{
+    for (int i = 0; i < n; i++)
+        to[i] = 1 / (sqrt(2 * pi) * sqrt(x[i]));
+}
+
+JX_VECTOR_CLONES static void add_rising(int order, const double *x, double *to, int n)
+{
+    for (int i = 0; i < n; i++)
+        to[i] = 0;
+    for (int k = rising_terms(x[0]); k >= 1; k--)
+        for (int i = 0; i < n; i++)
+            to[i] = (to[i] + 1) * (x[i] * x[i] / 4 * rising[order][k - 1]);
+}
+
+static void bessel_rising(int order, const double *x, double *to, int n)
+{
+    add_rising(order, x, to, n);
+    for (int i = 0; i < n; i++)
+        to[i] = (to[i] + 1) * exp(-x[i]) * (order ? x[i] / 2 : 1);
+}
+
+enum { BESSEL_FEW = 64 };
+
+JX_VECTOR_CLONES static void bessel_falling(int order, const double *x, double *to, int n)
+{
+    double term[BESSEL_FEW], inverse[BESSEL_FEW], any = 1;
+
+    for (int i = 0; i < n; i++) {
+        term[i] = to[i] = 1;
+        inverse[i] = 1 / x[i];
+    }
+    /* A term of 0 adds nothing, and neither do those after it. */
+    for (int k = 1; k < 60 && any > 0; k++) {
+        any = 0;
+        for (int i = 0; i < n; i++) {
+            double next = term[i] * (falling[order][k - 1] * inverse[i]);
+            int stops = (fabs(next) > fabs(term[i])) | (fabs(next) < 1e-18);
+            term[i] = stops ? 0 : next;
+            to[i] += term[i];
+            any += fabs(term[i]);
+        }
+    }
+    for (int i = 0; i < n; i++)
+        to[i] /= sqrt(2 * pi) * sqrt(x[i]);
+}
+
+/* How many are tiny, huge, and beyond 20 though not huge; and sizes. */
+JX_VECTOR_CLONES static void count_sizes(const double *x, double *size, int64_t *counts, int n)
+{
+    int64_t tiny = 0, far = 0, huge = 0;
+
+    for (int i = 0; i < n; i++) {
+        double a = fabs(x[i]);
+        size[i] = a;
+        tiny += a < BESSEL_TINY;
+        far += a > 20;
+        huge += a > BESSEL_HUGE;
+    }
+    counts[0] = tiny;
+    counts[1] = huge;
+    counts[2] = far - huge;
+}
+
+static bool all_rise_alike(const double *x, int n)
+{
+    int terms = rising_terms(x[0]);
+
+    for (int i = 0; i < n; i++)
+        if (!(x[i] >= BESSEL_TINY && x[i] <= 20) || rising_terms(x[i]) != terms)
+            return false;
+    return true;
+}
+
+JX_VECTOR_CLONES static void copy_signs(const double *size, const double *x, double *to, int n)
+{
+    for (int i = 0; i < n; i++)
+        to[i] = copysign(size[i], x[i]);
+}
+
+/* Numbers beside each other are often of a size. */
+static void bessel_few(int order, const double *x, double *to, int n)
+{
+    int64_t counts[3];
+    double size[BESSEL_FEW], y[BESSEL_FEW];
+
+    count_sizes(x, size, counts, n);
+    if (counts[0] == n)
+        bessel_tiny(order, size, y, n);
+    else if (counts[1] == n)
+        bessel_huge(size, y, n);
+    else if (counts[2] == n)
+        bessel_falling(order, size, y, n);
+    else if (all_rise_alike(size, n))
+        bessel_rising(order, size, y, n);
+    else
+        for (int i = 0; i < n; i++)
+            y[i] = bessel_scaled(order, size[i]);
+    if (order)
+        copy_signs(y, x, to, n);
+    else
+        memcpy(to, y, (size_t)n * sizeof *y);
+}
+
+void jx_sf_bessel_scaled(int order, const double *x, double *to, int64_t n)
+{
+    for (int64_t i = 0; i < n; i += BESSEL_FEW)
+        bessel_few(order, x + i, to + i, n - i < BESSEL_FEW ? (int)(n - i) : BESSEL_FEW);
+}
+
 double jx_sf_bessel_i0e(double x)
 {
-    return isinf(x) ? 0 : bessel_scaled(0, fabs(x));
+    return bessel_scaled(0, fabs(x));
 }
 
 double jx_sf_bessel_i1e(double x)
 {
-    return isinf(x) ? copysign(0, x)
-                    : copysign(bessel_scaled(1, fabs(x)), x);
+    return copysign(bessel_scaled(1, fabs(x)), x);
 }
 
 uint16_t jx_sf_nextafter16(uint16_t from, uint16_t to, uint16_t infinity,

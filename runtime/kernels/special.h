@@ -13,11 +13,10 @@
 double jx_sf_erf_inv(double x);
 double jx_sf_lgamma(double x); /* of |Gamma|; does not touch signgam */
 double jx_sf_digamma(double x);
-/* Below and above: one term of the series, which elementwise_float.c has in vectors. */
-#define JX_BESSEL_TINY 1e-8
-#define JX_BESSEL_HUGE 1e17
 double jx_sf_bessel_i0e(double x);
 double jx_sf_bessel_i1e(double x);
+/* to[i] of x[i], the same bits, in vectors: i0e (order 0) or i1e (1).  `to` may be x. */
+void jx_sf_bessel_scaled(int order, const double *x, double *to, int64_t n);
 
 double jx_sf_zeta(double x, double q); /* Hurwitz: sum over k of (q+k)^-x */
 double jx_sf_polygamma(double n, double x);

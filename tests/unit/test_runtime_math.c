@@ -137,21 +137,22 @@ static void bessel_functions_in_vectors_have_the_same_bits(void **state)
     enum { FEW = 64 };
 
     (void)state;
-    for (size_t r = 0; r < sizeof rows / sizeof *rows; r++)
-        for (uint64_t bits = 0; bits < (uint64_t)1 << 32;) {
+    /* Far from each other, or beside each other here and there. */
+    for (size_t r = 0; r < 2 * sizeof rows / sizeof *rows; r++)
+        for (uint64_t bits = 0; bits < (uint64_t)1 << 32; bits += r / 2 * 16381 * FEW) {
             double x[FEW], y[FEW];
             const void *ins[] = {x};
-            for (int i = 0; i < FEW; i++, bits += 16381) {
+            for (int i = 0; i < FEW; i++, bits += r / 2 ? 1 : 16381) {
                 uint32_t b = (uint32_t)bits;
                 float f;
                 memcpy(&f, &b, sizeof f);
                 x[i] = (double)f;
             }
-            jx_tile_of(rows[r].prim, JX_F64)(y, ins, FEW, NULL);
+            jx_tile_of(rows[r % 2].prim, JX_F64)(y, ins, FEW, NULL);
             for (int i = 0; i < FEW; i++) {
-                double want = rows[r].want(x[i]);
+                double want = rows[r % 2].want(x[i]);
                 if (memcmp(&y[i], &want, sizeof want) && y[i] == y[i])
-                    fail_msg("function %d of %a: %a, not %a", (int)r, x[i], y[i], want);
+                    fail_msg("function %d of %a: %a, not %a", (int)r % 2, x[i], y[i], want);
             }
         }
 }
