@@ -178,13 +178,39 @@ FAST1(log1p, jx_log1pf, log1p(x))
 FAST1(expm1, jx_expm1f, expm1(x))
 FAST1(erf, jx_erff, erf(x))
 FAST1(cbrt, jx_cbrtf, cbrt(x))
-FUNCTION1(asin, asin(x))
-FUNCTION1(acos, acos(x))
-FUNCTION1(atan, atan(x))
-FUNCTION1(asinh, asinh(x))
-FUNCTION1(acosh, acosh(x))
-FUNCTION1(atanh, atanh(x))
-FUNCTION1(erfc, erfc(x))
+
+/* Those that come to `value` in f32 where it is `plain`: of most floats, since these are tiny or
+ * huge, and beside each other are those of a size. */
+#define MOSTLY(name, plain, value)                                            \
+    JX_UNARY(, name##_F64, double, double, name(x))                           \
+    JX_UNARY(, other_##name, float, float, (float)name((double)x))            \
+    JX_UNARY(V, plain_##name, float, float, value)                            \
+    V static int64_t count_##name(const float *at, int64_t n)                 \
+    {                                                                         \
+        int64_t count = 0;                                                    \
+        for (int64_t i = 0; i < n; i++) {                                     \
+            float x = at[i];                                                  \
+            count += plain;                                                   \
+        }                                                                     \
+        return count;                                                         \
+    }                                                                         \
+    static void name##_F32(void *o, const void *const *ins, int64_t n,        \
+                           const void *param)                                 \
+    {                                                                         \
+        (count_##name(ins[0], n) == n ? plain_##name : other_##name)(o, ins, n, param); \
+    }
+#define IS_TINY (fabsf(x) < 0x1p-13F)
+
+MOSTLY(asin, IS_TINY | (fabsf(x) > 1), jx_pick(IS_TINY, x, NAN))
+MOSTLY(acos, (fabsf(x) < 0x1p-27F) | (fabsf(x) > 1),
+       jx_pick(IS_TINY, 0x1.921fb6p0F, NAN))
+MOSTLY(atan, IS_TINY | (fabsf(x) > 0x1p27F),
+       jx_pick(IS_TINY, x, copysignf(0x1.921fb6p0F, x)))
+MOSTLY(asinh, IS_TINY, x)
+MOSTLY(acosh, x < 1, jx_pick(x < 1, -NAN, x))
+MOSTLY(atanh, IS_TINY | (fabsf(x) > 1), jx_pick(IS_TINY, x, -NAN))
+MOSTLY(erfc, (fabsf(x) < 0x1p-27F) | (x > 10.25F) | (x < -4),
+       jx_pick(IS_TINY, 1, jx_pick(x > 0, 0, 2)))
 FUNCTION1(lgamma, jx_sf_lgamma(x))
 FUNCTION1(digamma, jx_sf_digamma(x))
 FUNCTION2(pow, pow(x, y))
