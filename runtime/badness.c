@@ -9,7 +9,10 @@
 #include <math.h>
 #include <string.h>
 
-enum { PIECE = 256 };
+enum {
+    PIECE = 256,
+    AT_ONCE = 1 << 20, /* elements that are counted in the bits of their own type */
+};
 
 static jx_badness badness_of(double value)
 {
@@ -225,7 +228,6 @@ static bool step_on(walk *w)
  * memory, and walked, in the order of axes, to the first of each badness that there is. */
 static bool count_filled(walk *w, int64_t count)
 {
-    enum { AT_ONCE = 1 << 20 };
     jx_look *look = w->look;
     const jx_view *view = look->view;
     size_t size = jx_dtype_of(view->dtype)->bytes;
@@ -267,6 +269,22 @@ jx_badness jx_look_at(jx_look *look, const jx_view *view)
     return look->found[JX_NO_NUMBER].count  ? JX_NO_NUMBER
            : look->found[JX_INFINITE].count ? JX_INFINITE
                                             : JX_FINITE;
+}
+
+jx_badness jx_worst_of(const jx_view *view)
+{
+    int64_t count, infinite, nan;
+    jx_look look;
+
+    if (!view->count)
+        return JX_FINITE;
+    if (!jx_view_fills(view, &count))
+        return jx_look_at(&look, view);
+    if (jx_finite_at_sight(view->dtype, view->data, count))
+        return JX_FINITE;
+    if (count > AT_ONCE || !tally(view->dtype, view->data, count, &infinite, &nan))
+        return jx_look_at(&look, view);
+    return nan ? JX_NO_NUMBER : infinite ? JX_INFINITE : JX_FINITE;
 }
 
 void jx_look_tell(const jx_look *look, jx_badness is, jx_unfinite *to)

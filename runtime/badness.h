@@ -43,6 +43,8 @@ typedef struct jx_look {
 /* Looks at an array in memory, of an inexact dtype; how bad its worst element is. */
 jx_badness jx_look_at(jx_look *look, const jx_view *view);
 
+/* How bad its worst element is, alone. */
+jx_badness jx_worst_of(const jx_view *view);
 /* The first element that is as bad as that, of which there is one. */
 void jx_look_tell(const jx_look *look, jx_badness is, jx_unfinite *to);
 

@@ -189,7 +189,7 @@ static void *table(jx_run *run, int count, size_t size)
 
 static size_t alignment_of(size_t bytes)
 {
-    return bytes >= 2 * JX_HUGE_PAGE ? JX_HUGE_PAGE : ALIGNMENT;
+    return bytes >= JX_HUGE_PAGE ? JX_HUGE_PAGE : ALIGNMENT;
 }
 
 static size_t padded(size_t bytes)

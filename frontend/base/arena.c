@@ -27,7 +27,7 @@ enum {
     KEPT = true,
 #endif
     HUGE = JX_HUGE_PAGE, /* bytes of a block of one huge page */
-    MANY = 4 * (1 << 20), /* bytes in use from which on these are taken */
+    MANY = 1 << 20, /* bytes in use from which on these are taken */
     ALIGN = 16,
 };
 

@@ -11,13 +11,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+static const uint64_t apart = 0x9e3779b97f4a7c15u; /* states of two numbers */
+
 uint64_t jx_rng_next(jx_rng *rng)
 {
-    uint64_t z = rng->state += 0x9e3779b97f4a7c15u;
+    uint64_t z = rng->state += apart;
 
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
     z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
     return z ^ (z >> 31);
+}
+
+void jx_rng_skip(jx_rng *rng, int64_t count)
+{
+    rng->state += apart * (uint64_t)count;
 }
 
 double jx_rng_uniform(jx_rng *rng)

@@ -14,6 +14,8 @@ typedef struct jx_rng {
 } jx_rng;
 
 uint64_t jx_rng_next(jx_rng *rng);
+/* As if that had been called `count` times. */
+void jx_rng_skip(jx_rng *rng, int64_t count);
 double jx_rng_uniform(jx_rng *rng); /* [0, 1) */
 double jx_rng_normal(jx_rng *rng);
 

@@ -48,12 +48,30 @@ static void tell_operands(const watched *d, const jx_view *ins,
     to->noperands = d->nins;
 }
 
+static jx_unfinite *told_of(const watched *d, jx_badness is)
+{
+    return is == JX_NO_NUMBER ? &d->to->nan : &d->to->infinity;
+}
+
+/* It may be the first of this badness in the run, of operands that are not as bad. */
+static bool is_first(const watched *d, jx_badness before, jx_badness is)
+{
+    return before < is && !told_of(d, is)->eqn;
+}
+
+/* Where and how often results are not finite is asked. */
+static bool is_told(const watched *d, jx_badness before)
+{
+    return (before == JX_FINITE && !d->shell) || is_first(d, before, JX_NO_NUMBER) ||
+           is_first(d, before, JX_INFINITE);
+}
+
 static void tell_run(const watched *d, const jx_view *ins, int which,
                      const jx_look *look, jx_badness is)
 {
-    jx_unfinite *to = is == JX_NO_NUMBER ? &d->to->nan : &d->to->infinity;
+    jx_unfinite *to = told_of(d, is);
 
-    if (to->eqn || !look->found[is].count)
+    if (!look->found[is].count)
         return;
     if (to == &d->to->infinity)
         d->to->infinity_came_first = !d->to->nan.eqn;
@@ -297,20 +315,21 @@ static bool run_watch(jx_run *run, const void *data, const jx_view *ins,
     (void)outs;
     (void)scratch;
     for (int i = 0; i < d->nouts; i++) {
-        jx_badness worst = jx_look_at(&result, &ins[d->nins + i]);
+        jx_badness worst = jx_worst_of(&ins[d->nins + i]);
         if (worst == JX_FINITE)
             continue;
         if (absorbs(d, ins, &ins[d->nins + i]))
-            worst = jx_look_at(&result, &ins[d->nins + i]);
+            worst = jx_worst_of(&ins[d->nins + i]);
         if (worst == JX_FINITE)
             continue;
         if (d->bad)
             d->bad[d->outs[i]] = true;
         for (int k = 0; before < JX_NO_NUMBER && k < d->nins; k++) {
-            jx_look operand;
-            jx_badness is = jx_look_at(&operand, &ins[k]);
+            jx_badness is = jx_worst_of(&ins[k]);
             before = is > before ? is : before;
         }
+        if (is_told(d, before))
+            jx_look_at(&result, &ins[d->nins + i]);
         if (before == JX_FINITE && !d->shell && is_excused(d->to, d->eqn)) {
             mend(&ins[d->nins + i], false);
             if (d->bad)
@@ -323,9 +342,9 @@ static bool run_watch(jx_run *run, const void *data, const jx_view *ins,
             mend(&ins[d->nins + i], true);
         if (before == JX_FINITE && !d->shell)
             tell_root(d, ins, i, &result, worst);
-        if (before < JX_NO_NUMBER)
+        if (is_first(d, before, JX_NO_NUMBER))
             tell_run(d, ins, i, &result, JX_NO_NUMBER);
-        if (before < JX_INFINITE)
+        if (is_first(d, before, JX_INFINITE))
             tell_run(d, ins, i, &result, JX_INFINITE);
     }
     ++*d->runs;

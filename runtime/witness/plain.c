@@ -49,6 +49,9 @@ static const struct way {
 enum { NWAYS = sizeof ways / sizeof *ways, ROUNDED = 12 };
 /* So many numbers are drawn, and come again: a prime, so that rows differ. */
 enum { DRAWN = 1021 };
+/* What a normal number takes of the generator: a row takes that in every way, so that the numbers
+ * of one way do not depend on what the others need. */
+enum { ROW_DRAWS = 2 };
 
 /* Where an index is computed of floats: what looks for the largest, or for a place among what is
  * sorted, gives the last one. */
@@ -115,6 +118,13 @@ static bool is_ordered(const struct way *way)
     return way->fill == RISING || way->fill == FALLING;
 }
 
+/* All elements are one number. */
+static bool is_constant(const jx_held *held, const jx_port *port, const struct way *way)
+{
+    return !held->whole &&
+           (way->fill == CONSTANT || (way->fill == SOLVABLE && !is_square(port)));
+}
+
 /* How many elements are drawn; those behind them are the same again. */
 static int64_t period_of(const struct way *way, int64_t count)
 {
@@ -144,11 +154,20 @@ static void fill_input(jx_hunt *h, int input, const struct way *way, jx_rng *rng
     int64_t period = period_of(way, port->count);
     double piece[DRAWN], row = is_ordered(way) ? pow(way->scale, input) : 0;
 
+    if (port->count && is_constant(held, port, way)) {
+        jx_rng_skip(rng, ROW_DRAWS * ((period + columns - 1) / columns));
+        piece[0] = drawn(rng, port, way, 0, row, held->weight);
+        jx_hunt_put(h, input, 0, piece, 1);
+        repeat(port, h->run.in[input], 1);
+        return;
+    }
     for (int64_t at = 0; at < period; at += DRAWN) {
         int64_t n = period - at < DRAWN ? period - at : DRAWN;
         for (int64_t k = 0, i = at; k < n; k++, i++) {
-            if (i % columns == 0 && !is_ordered(way))
+            if (i % columns == 0 && way->fill == ROWS)
                 row = way->scale * large_in(port->dtype) * fabs(jx_rng_normal(rng));
+            else if (i % columns == 0 && !is_ordered(way))
+                jx_rng_skip(rng, ROW_DRAWS);
             piece[k] = held->whole ? drawn_whole(rng, held, way->whole)
                                    : drawn(rng, port, way, i, row, held->weight);
         }

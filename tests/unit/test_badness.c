@@ -80,6 +80,7 @@ static void hold_against_each(const array *a)
              axis >= 0 && ++index[axis] >= jx_steps_along(&a->view, axis); axis--)
             index[axis] = 0;
     }
+    assert_int_equal(jx_worst_of(&a->view), worst);
     assert_int_equal(jx_look_at(&look, &a->view), worst);
     for (jx_badness is = JX_INFINITE; is <= JX_NO_NUMBER; is++) {
         assert_int_equal(look.found[is].count, count[is]);
