@@ -24,6 +24,8 @@ static const char *why_left_out(const jx_rule *rule)
                     "that a document could hold"},
         {"expansion", "what its primitive computes is not known, so there is "
                       "nothing to compare it with"},
+        {"step", "its function takes what JAX, running a shard_map step by step, has "
+                 "computed before, and the rule has a number there"},
     };
 
     for (size_t i = 0; rule->truncated && i < sizeof reasons / sizeof *reasons;

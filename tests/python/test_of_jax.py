@@ -60,6 +60,58 @@ def test_what_jax_runs_for_itself_is_no_finding_of_a_user(tmp_path):
         "ValueError: a step of what runs without jit, which nobody exports"}
 
 
+RULE = '''
+import os, sys
+os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=4"
+sys.path[:0] = [sys.argv[1]]
+import jax, jax.numpy as jnp, numpy as np
+from jax.sharding import Mesh, PartitionSpec as P
+from jaxvet._capture import Capture
+
+@jax.custom_vjp
+def f(x):
+    return 2. * x
+
+def by_jit(x, y):
+    c = jnp.sum(y)
+
+    @jax.custom_vjp
+    def g(x):
+        return c * x
+
+    g.defvjp(lambda x: (2. * x, None), lambda _, ct: (c * ct,))
+    return g(x)
+
+f.defvjp(lambda x: (f(x), None), lambda _, ct: (2. * ct,))
+mesh = Mesh(np.array(jax.devices()), ("i",))
+x = jnp.arange(4.0)
+mapped = lambda fun, n: jax.shard_map(fun, mesh=mesh, in_specs=(P("i"),) * n, out_specs=P("i"))
+loop = mapped(lambda x: jax.lax.scan(lambda x, _: (f(x), None), x, None, length=1)[0], 1)
+for name, run in {"step": lambda: jax.grad(lambda x: loop(x).sum())(x),
+                  "jit": lambda: mapped(jax.jit(by_jit), 2)(x, x)}.items():
+    capture = Capture(os.path.join(sys.argv[2], name))
+    capture.start()
+    run()
+    capture.stop()
+'''
+
+
+def test_a_number_that_a_step_of_jax_takes_is_not_what_a_rule_forgets(tmp_path):
+    """Without jit the 2 of `f` may be an input of the step that runs the loop, as something
+    that varies as x does, and its rule has it as it is written.  What a function closes over
+    that is computed in the step, and its rule does not, is wrong."""
+    run(RULE, ROOT / "frontend" / "python", tmp_path)
+    files = {name: sorted(path for path in (tmp_path / name).glob("*.json")
+                          if "custom_vjp_call" in path.read_text()) for name in ("step", "jit")}
+    assert all(files.values())
+    assert any('"truncated":"step"' in path.read_text() for path in files["step"])
+    for path in files["step"]:
+        done = jaxvet("check", path)
+        assert "DRV0" not in done.stdout and "2 rules" not in done.stdout, done.stdout
+        assert "the vjp rule of `f` is right: its function takes" in done.stdout
+    assert any("DRV010" in jaxvet("check", path).stdout for path in files["jit"])
+
+
 MESH = """{ lambda ; a:f32[4,6]. let
     b:f32[4,6] = shard_map[
       check_vma=False

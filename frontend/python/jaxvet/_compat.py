@@ -799,12 +799,27 @@ def is_eager_step(closed) -> bool:
     """Whether a program is a shard_map of JAX's own: it makes one of each operation of
     a shard_map that is not in a jit."""
     eqns = closed.jaxpr.eqns
-    if len(eqns) != 1 or eqns[0].primitive.name != "shard_map":
+    return len(eqns) == 1 and is_of_eager_step(eqns[0])
+
+
+def is_of_eager_step(eqn) -> bool:
+    """Whether an equation is such a shard_map."""
+    if eqn.primitive.name != "shard_map":
         return False
-    info = eqns[0].params["jaxpr"].debug_info
+    info = eqn.params["jaxpr"].debug_info
     source = getattr(info, "func_src_info", "") or ""
     path = source.rpartition(" at ")[2].rpartition(":")[0]
     return path.startswith(os.path.dirname(jax.__file__) + os.sep)
+
+
+def inputs_of_step(eqn) -> list:
+    """The variables for the inputs of one device, in such a shard_map."""
+    jaxpr = eqn.params["jaxpr"]
+    inputs = list(jaxpr.invars)
+    for each in jaxpr.eqns:
+        if each.primitive.name == "squeeze" and any(each.invars[0] is var for var in inputs):
+            inputs += each.outvars
+    return inputs
 
 
 def key_implementation(dtype) -> str:

@@ -150,6 +150,8 @@ class Rules:
         if truncated is None:
             masks, _ = _masks(met, lambda: self._calls(met))
             self._trace(met, masks[0])
+            truncated = rule.unheld
+        if truncated is None:
             self._to_mask.append(index)
         self._finish(index, truncated)
 

@@ -7,7 +7,7 @@ import functools
 import types
 
 from . import _compat
-from ._rules_parts import (float0_zeros, has_tracers, is_differentiable,
+from ._rules_parts import (STEP, Refused, float0_zeros, has_tracers, is_differentiable,
                            inside, is_float0, is_zero, known_as, mask_text,
                            objects_of, place_of, refuse_tracers, restaged, vjp_row,
                            with_inputs, with_residuals)
@@ -29,6 +29,7 @@ class ClassicRule:
         self._nc = eqn.params.get("num_consts", 0)
         self._operands = known_as(eqn.invars, within)
         self._closed_over = self._operands[:self._nc]
+        self._within = within
         self._adopts = None   # whether the rule's jaxprs take the constants
         self.unheld = objects_of(eqn)
         self.says = thunk, eqn.params.get("bwd"), call, self._nc
@@ -77,7 +78,7 @@ class ClassicRule:
                     if "bwd" in row and "ct_zeros" not in row else {})
 
     def kept(self, patterns) -> list:
-        return patterns
+        return [] if self.unheld else patterns
 
     def forget(self) -> None:
         _forget_result_paths(self._thunk)
@@ -91,7 +92,19 @@ class ClassicRule:
         if self._adopts:
             return with_inputs(closed, self._closed_over)
         refuse_tracers(closed)
+        if self._is_given_by_step():
+            self.unheld = STEP
+            raise Refused(STEP)
         return closed
+
+    def _is_given_by_step(self) -> bool:
+        """Whether its function closes over an input of a step of a shard_map."""
+        step = self._within[0][0] if self._nc and self._within else None
+        if step is None or not _compat.is_of_eager_step(step):
+            return False
+        inputs = _compat.inputs_of_step(step)
+        return any(name is var for names in self._closed_over for name in names
+                   for var in inputs)
 
     def _jvp(self, mask) -> dict:
         asked = mask if self.symbolic_zeros else [False] * len(mask)

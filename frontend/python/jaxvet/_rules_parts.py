@@ -75,8 +75,9 @@ def has_derivative(ins, outs) -> bool:
 
 
 #: Why a rule has no patterns: there is nothing that a document could hold, or
-#: nothing to hold the rule against.
-OBJECTS, EXPANSION = "objects", "expansion"
+#: nothing to hold the rule against, or what the function takes as an input is a number
+#: in the rule (what JAX computed before, running a shard_map step by step).
+OBJECTS, EXPANSION, STEP = "objects", "expansion", "step"
 
 
 def objects_of(eqn):
