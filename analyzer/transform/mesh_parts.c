@@ -33,20 +33,25 @@ static const jx_value *none_of(jx_program *program)
     return jx_value_add(&program->values, &(jx_value){.tag = JX_V_NONE});
 }
 
-const jx_value *jx_spec_behind(jx_program *program, const jx_value *spec)
+const jx_value *jx_spec_after(jx_program *program, const jx_value *first, const jx_value *spec)
 {
     const jx_value **items =
         JX_NEW_ARRAY(program->ctx->arena, spec->count + 1, const jx_value *);
     jx_value to = *spec;
 
-    if (!items)
+    if (!items || !first)
         return NULL;
-    items[0] = none_of(program);
+    items[0] = first;
     for (int i = 0; i < spec->count; i++)
         items[i + 1] = spec->items[i];
     to.items = items;
     to.count++;
     return jx_value_add(&program->values, &to);
+}
+
+const jx_value *jx_spec_behind(jx_program *program, const jx_value *spec)
+{
+    return jx_spec_after(program, none_of(program), spec);
 }
 
 static const jx_value *names_of(jx_program *program, jx_axis_names axes)

@@ -24,6 +24,8 @@ static inline void jx_specs_add(jx_specs *to, const jx_value *spec)
 
 /* The spec with a new axis in front, which is whole. */
 const jx_value *jx_spec_behind(jx_program *program, const jx_value *spec);
+/* ... with that entry for it. */
+const jx_value *jx_spec_after(jx_program *program, const jx_value *first, const jx_value *spec);
 /* That cuts the first axis by these; by none, if there are none. */
 const jx_value *jx_spec_along(jx_program *program, jx_axis_names axes);
 

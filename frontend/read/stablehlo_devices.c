@@ -1,5 +1,5 @@
 /* stablehlo_devices.c - a computation that each device does on its parts of
- * arrays: sdy.manual_computation. */
+ * arrays: sdy.manual_computation; and how arrays are to lie: sdy.sharding_constraint. */
 #include "frontend/read/meshes.h"
 #include "frontend/read/stablehlo_parts.h"
 
@@ -501,4 +501,83 @@ bool jx_hlo_op_manual_computation(jx_hlo_body *b, const jx_mlir_op *op,
     ok = plain && read_manual(b, plain);
     b->op = op;
     return ok && define_tokens(b, op);
+}
+
+/* ---- how an array is to lie */
+
+/* An entry of a spec: the axes that cut it, or "?" where others may. */
+static const jx_value *entry_of(jx_hlo_body *b, const jx_mlir_attr *dim, bool *open)
+{
+    const jx_mlir_attr *closed = jx_mlir_field(dim, "is_closed");
+    const jx_value *axes;
+
+    *open = closed && closed->kind == JX_A_BOOL && !closed->boolean;
+    if (*open)
+        return text_value(b->s, "?");
+    axes = axes_of(b, jx_mlir_field(dim, "axes"));
+    return !axes || axes->count > 1 ? axes
+           : axes->count            ? axes->items[0]
+                                    : jx_value_add(&b->s->program->values,
+                                                   &(jx_value){.tag = JX_V_NONE});
+}
+
+/* `sharding` and `unconstrained_dims`, as JAX says them. */
+static bool put_constraint(jx_hlo_body *b, const jx_mlir_attr *how, const char *name, jx_params *p)
+{
+    const jx_mlir_attr *dims = jx_mlir_field(how, "dim_shardings");
+    jx_values *values = &b->s->program->values;
+    const jx_value *mesh = mesh_of(b, how), *spec;
+    const jx_value **entries = JX_NEW_ARRAY(b->s->ctx->arena, dims->count + 1, const jx_value *);
+    const jx_value **open = JX_NEW_ARRAY(b->s->ctx->arena, dims->count + 1, const jx_value *);
+    int nopen = 0;
+
+    if (!mesh || !entries || !open)
+        return false;
+    for (int i = 0; i < dims->count; i++) {
+        bool is_open;
+        if (!(entries[i] = entry_of(b, dims->items[i], &is_open)))
+            return false;
+        if (is_open)
+            open[nopen++] = jx_value_add(values, &(jx_value){.tag = JX_V_INT, .integer = i});
+    }
+    spec = jx_value_add(values,
+                        &(jx_value){.tag = JX_V_SPEC, .count = dims->count, .items = entries});
+    jx_put(p, name,
+           jx_value_add(values, &(jx_value){.tag = JX_V_SHARDING,
+                                            .integer = mesh->integer,
+                                            .count = 1,
+                                            .items = (const jx_value *[]){spec}}));
+    if (!strcmp(name, "sharding"))
+        jx_put(p, "unconstrained_dims",
+               jx_value_add(values, &(jx_value){.tag = JX_V_SET, .count = nopen, .items = open}));
+    return jx_ok(b->s->ctx);
+}
+
+/* Whether it cuts an array of that rank by whole axes of a mesh. */
+static bool is_constraint(jx_hlo_body *b, const jx_mlir_attr *how, int rank)
+{
+    const jx_mlir_attr *dims = how ? jx_mlir_field(how, "dim_shardings") : NULL;
+    const jx_mlir_attr *mesh = dims ? mesh_attr(b, how) : NULL;
+    const jx_mlir_attr *axes = mesh ? jx_mlir_field(mesh, "axes") : NULL;
+
+    return axes && axes->kind == JX_A_ARRAY && axes->count && dims->kind == JX_A_ARRAY &&
+           dims->count == rank && is_plain(b, how) &&
+           is_empty(jx_mlir_field(how, "unreduced_axes"));
+}
+
+bool jx_hlo_op_constraint(jx_hlo_body *b, const jx_mlir_op *op, const jx_hlo_row *row)
+{
+    const jx_mlir_attr *how = jx_hlo_attr(b, "sharding");
+    const char *name = row->prim == JX_PRIM_reshard ? "dst_sharding" : "sharding";
+    jx_params p = jx_hlo_no_params(b);
+    jx_atoms ins = jx_hlo_ins(b, 0);
+    jx_atom made;
+
+    if (ins.count != 1 || op->nouts != 1 ||
+        !is_constraint(b, how, jx_atom_aval(ins.at[0])->rank))
+        return jx_hlo_op_same(b, op, row);
+    if (!put_constraint(b, how, name, &p))
+        return false;
+    made = jx_hlo_eqn(b, row->prim, 1, ins.at, &p, jx_atom_aval(ins.at[0]));
+    return jx_is_made(made) && jx_hlo_define(b, 1, &made);
 }

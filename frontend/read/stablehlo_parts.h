@@ -342,11 +342,12 @@ const struct jaxvet_custom_call *jx_hlo_host_call(jx_hlo_body *b, const char *ta
 bool jx_hlo_are_plain(jx_hlo_body *b, const jx_mlir_attr *shardings);
 
 /* What many devices run, in the words of modules before sdy (stablehlo_spmd.c): its call,
- * and what stands before and behind it and says where it begins and ends. */
+ * and what stands before and behind it and says where it begins and ends; and how arrays
+ * are to lie. */
 typedef enum jx_hlo_spmd {
     JX_HLO_SPMD_NONE = 0,
     JX_HLO_SPMD_PART, /* is read with the call */
-    JX_HLO_SPMD_CALL, /* *made is the manual computation of it */
+    JX_HLO_SPMD_MADE, /* *made says the same in words of sdy */
 } jx_hlo_spmd;
 
 jx_hlo_spmd jx_hlo_spmd_of(jx_hlo_body *b, const jx_mlir_block *block, const jx_mlir_op *op,

@@ -9,7 +9,8 @@
  *
  * Such a call is read as the manual computation of it, on a mesh that is made up: its axes
  * are digits of the devices' numbers, of which each sharding says which part a device has.
- * What has another form stays as it is, calls that nobody runs. */
+ * They are one mesh for all of a block, where that can be.  Any other @Sharding is read as a
+ * sdy.sharding_constraint on it.  What has another form stays as it is, calls that nobody runs. */
 #include "frontend/read/manual_call.h"
 #include "frontend/read/meshes.h"
 #include "frontend/read/sharding_cut.h"
@@ -17,7 +18,7 @@
 
 #include <string.h>
 
-enum { MOST_DEVICES = 1024, MOST_DIGITS = 10 };
+enum { MOST_DEVICES = 1024, MOST_DIGITS = 10, MOST_PLACES = 1 << 18 };
 
 /* ---- who uses what */
 
@@ -41,11 +42,20 @@ static bool says(const jx_mlir_op *op, const char *sharding)
            !memcmp(said->bytes, sharding, said->size);
 }
 
+/* A mesh, whose axes are digits of the devices' numbers. */
+typedef struct digits {
+    jx_hlo_body *b;
+    int devices, count;
+    int64_t sizes[MOST_DIGITS], strides[MOST_DIGITS]; /* the last is fastest */
+    const jx_mlir_attr *names[MOST_DIGITS], *mesh;
+} digits;
+
 /* What is known of a block, once it is asked for. */
 typedef struct jx_hlo_spmds {
     const jx_mlir_block *block;
     jx_map users; /* of values: the op that alone uses it, or `many` */
     jx_map made;  /* of calls: the manual computation of it, or NULL */
+    digits all;   /* by which all arrays of the block are cut; without a mesh: there are none */
 } jx_hlo_spmds;
 
 static const jx_mlir_op many;
@@ -66,23 +76,6 @@ static bool note_uses(jx_map *users, const jx_mlir_block *block, bool inside)
                     return false;
     }
     return true;
-}
-
-/* NULL without memory. */
-static jx_hlo_spmds *known_of(jx_hlo_body *b, const jx_mlir_block *block)
-{
-    jx_arena *arena = b->s->ctx->arena;
-    jx_hlo_spmds *known = b->spmds;
-
-    if (known && known->block == block)
-        return known;
-    known = JX_NEW(arena, jx_hlo_spmds);
-    if (!known)
-        return NULL;
-    known->block = block;
-    jx_map_init(&known->users, arena);
-    jx_map_init(&known->made, arena);
-    return note_uses(&known->users, block, false) ? b->spmds = known : NULL;
 }
 
 static const jx_mlir_op *only_user(const jx_hlo_spmds *known,
@@ -128,13 +121,6 @@ static bool is_computation(const jx_hlo_spmds *known, const jx_mlir_op *call)
 }
 
 /* ---- a mesh of digits */
-
-typedef struct digits {
-    jx_hlo_body *b;
-    int devices, count;
-    int64_t sizes[MOST_DIGITS], strides[MOST_DIGITS]; /* the last is fastest */
-    const jx_mlir_attr *names[MOST_DIGITS], *mesh;
-} digits;
 
 /* Which digits, in order, say which part of an axis a device has; -1: none do. */
 static int order_of(const digits *g, const jx_placement *how, int axis,
@@ -294,6 +280,62 @@ static bool place(jx_hlo_body *b, const jx_mlir_op *says,
            !to->is_summed;
 }
 
+/* How many devices the module is for; 0: it does not say. */
+static int devices_of(jx_hlo_body *b)
+{
+    const jx_mlir_attr *devices = jx_mlir_get(b->s->module, "mhlo.num_partitions");
+
+    return devices && devices->kind == JX_A_INTEGER && devices->integer >= 1 &&
+                   devices->integer <= MOST_DEVICES
+               ? (int)devices->integer
+               : 0;
+}
+
+/* It says how a whole array lies. */
+static bool says_whole(const jx_mlir_op *op)
+{
+    return calls(op, "SPMDShardToFullShape") || (calls(op, "Sharding") && !says(op, "{manual}"));
+}
+
+/* Digits for all that the block says of whole arrays, if that is not too much. */
+static void find_all(jx_hlo_body *b, jx_hlo_spmds *known)
+{
+    const jx_mlir_block *block = known->block;
+    jx_placement *all = JX_NEW_ARRAY(b->s->ctx->arena, block->nops + 1, jx_placement);
+    digits *g = &known->all;
+    int count = 0;
+
+    *g = (digits){.b = b, .devices = devices_of(b)};
+    for (int i = 0; all && g->devices && i < block->nops; i++) {
+        count += says_whole(block->ops[i]) &&
+                 place(b, block->ops[i], block->ops[i]->outs[0]->type, g->devices, &all[count]);
+        if (count > MOST_PLACES / g->devices)
+            return;
+    }
+    if (!count || !find_digits(g, g->devices, count, all) || !make_mesh(g))
+        g->mesh = NULL;
+}
+
+/* NULL without memory. */
+static jx_hlo_spmds *known_of(jx_hlo_body *b, const jx_mlir_block *block)
+{
+    jx_arena *arena = b->s->ctx->arena;
+    jx_hlo_spmds *known = b->spmds;
+
+    if (known && known->block == block)
+        return known;
+    known = JX_NEW(arena, jx_hlo_spmds);
+    if (!known)
+        return NULL;
+    known->block = block;
+    jx_map_init(&known->users, arena);
+    jx_map_init(&known->made, arena);
+    if (!note_uses(&known->users, block, false))
+        return NULL;
+    find_all(b, known);
+    return b->spmds = known;
+}
+
 /* The shardings of operands and results; false: they are of no mesh. */
 static bool shardings(jx_hlo_body *b, const jx_hlo_spmds *known,
                       const jx_mlir_op *call, const jx_mlir_attr **ins,
@@ -301,14 +343,10 @@ static bool shardings(jx_hlo_body *b, const jx_hlo_spmds *known,
 {
     int n = call->nins, count = n + call->nouts;
     jx_placement *all = JX_NEW_ARRAY(b->s->ctx->arena, count + 1, jx_placement);
-    const jx_mlir_attr *devices =
-        jx_mlir_get(b->s->module, "mhlo.num_partitions");
-    digits g = {.b = b};
+    digits g = {.b = b, .devices = devices_of(b)};
 
-    if (!all || !devices || devices->kind != JX_A_INTEGER ||
-        devices->integer < 1 || devices->integer > MOST_DEVICES)
+    if (!all || !g.devices)
         return false;
-    g.devices = (int)devices->integer;
     for (int i = 0; i < count; i++) {
         const jx_mlir_op *out =
             i < n ? NULL : way_out(known, call->outs[i - n]);
@@ -318,7 +356,9 @@ static bool shardings(jx_hlo_body *b, const jx_hlo_spmds *known,
                    &all[i]))
             return false;
     }
-    if (!find_digits(&g, g.devices, count, all) || !make_mesh(&g))
+    if (known->all.mesh)
+        g = known->all;
+    else if (!find_digits(&g, g.devices, count, all) || !make_mesh(&g))
         return false;
     for (int i = 0; i < count; i++) {
         const jx_mlir_attr **to = i < n ? &ins[i] : &outs[i - n];
@@ -387,6 +427,51 @@ static const jx_mlir_op *side_of(const jx_hlo_spmds *known, const jx_mlir_op *op
     return side;
 }
 
+/* ---- how whole arrays are to lie */
+
+static const jx_mlir_op *sdy_op(jx_hlo_body *b, const jx_mlir_op *op, jx_op_id id,
+                                const char *name, const jx_mlir_attr *sharding)
+{
+    jx_mlir_named *named = JX_NEW(b->s->ctx->arena, jx_mlir_named);
+    jx_mlir_op *made = JX_NEW(b->s->ctx->arena, jx_mlir_op);
+
+    if (!named || !made)
+        return NULL;
+    *named = (jx_mlir_named){"sharding", sharding};
+    *made = (jx_mlir_op){.id = id,
+                         .name = name,
+                         .nins = 1,
+                         .nouts = 1,
+                         .ninherent = sharding != NULL,
+                         .ins = op->ins,
+                         .outs = op->outs,
+                         .inherent = named,
+                         .loc = op->loc,
+                         .place = op->place};
+    return made;
+}
+
+/* A @Sharding as an op of sdy; in front of a computation, which says as what it takes the array,
+ * it is one that says nothing.  NULL: it says something else. */
+static const jx_mlir_op *constraint_of(jx_hlo_body *b, jx_hlo_spmds *known, const jx_mlir_op *op)
+{
+    const jx_mlir_op *by = only_user(known, op->outs[0]);
+    const jx_mlir_op *side = by && calls(by, "SPMDFullToShardShape") ? side_of(known, by) : NULL;
+    const jx_mlir_attr *more = jx_mlir_get(op, "backend_config"), *sharding;
+    jx_placement how;
+
+    if (side && computation_of(b, known, side))
+        return sdy_op(b, op, JX_OP_sdy_propagation_barrier, "sdy.propagation_barrier", NULL);
+    if (side || !known->all.mesh || !says_whole(op) ||
+        (more && (more->kind != JX_A_STRING || more->size)) ||
+        !place(b, op, op->outs[0]->type, known->all.devices, &how))
+        return NULL;
+    sharding = sharding_of(&known->all, &how);
+    return sharding ? sdy_op(b, op, JX_OP_sdy_sharding_constraint, "sdy.sharding_constraint",
+                             sharding)
+                    : NULL;
+}
+
 /* ---- in a block */
 
 jx_hlo_spmd jx_hlo_spmd_of(jx_hlo_body *b, const jx_mlir_block *block,
@@ -405,9 +490,12 @@ jx_hlo_spmd jx_hlo_spmd_of(jx_hlo_body *b, const jx_mlir_block *block,
         return JX_HLO_SPMD_NONE;
     if (is_call) {
         *made = computation_of(b, known, op);
-        return *made ? JX_HLO_SPMD_CALL : JX_HLO_SPMD_NONE;
+        return *made ? JX_HLO_SPMD_MADE : JX_HLO_SPMD_NONE;
     }
     side = side_of(known, op);
-    return side && computation_of(b, known, side) ? JX_HLO_SPMD_PART
-                                                  : JX_HLO_SPMD_NONE;
+    if (side && computation_of(b, known, side))
+        return JX_HLO_SPMD_PART;
+    if (!side && calls(op, "Sharding"))
+        *made = constraint_of(b, known, op);
+    return *made ? JX_HLO_SPMD_MADE : JX_HLO_SPMD_NONE;
 }

@@ -1,6 +1,6 @@
-/* stablehlo_mesh.c - a shard_map, and what its devices say to each other: the former is a
- * sdy.manual_computation, the latter collectives of StableHLO, whose groups are of devices
- * by their numbers. */
+/* stablehlo_mesh.c - a shard_map, what its devices say to each other, and how arrays are to lie:
+ * the first is a sdy.manual_computation, the second collectives of StableHLO, whose groups are
+ * of devices by their numbers, the third a sdy.sharding_constraint. */
 #include "frontend/ir/mesh.h"
 #include "frontend/write/stablehlo_rules.h"
 
@@ -281,9 +281,10 @@ static const jx_mlir_attr *axis_refs(jx_hlo *in, jx_axis_names axes)
     return items ? jx_hlo_list(in, axes.count, items) : NULL;
 }
 
-/* How the `rank` axes of an array lie; of a key's data those behind are whole. */
+/* How the `rank` axes of an array lie; of a key's data those behind are whole.  `open`: per
+ * axis, whether others may cut it, too; or NULL. */
 static const jx_mlir_attr *sharding_of(jx_hlo *in, const jx_mlir_attr *mesh,
-                                       const jx_sharding *how, int rank)
+                                       const jx_sharding *how, const bool *open, int rank)
 {
     static const char *const of_axis[] = {"axes", "is_closed"};
     static const char *const fields[] = {"mesh_or_ref", "dim_shardings"};
@@ -293,7 +294,8 @@ static const jx_mlir_attr *sharding_of(jx_hlo *in, const jx_mlir_attr *mesh,
 
     for (int i = 0; dims && i < rank; i++) {
         const jx_mlir_attr *axis[] = {
-            axis_refs(in, i < how->rank ? how->axes[i] : whole), jx_hlo_bool(in, true)};
+            axis_refs(in, i < how->rank ? how->axes[i] : whole),
+            jx_hlo_bool(in, !open || i >= how->rank || !open[i])};
         dims[i] = jx_hlo_record(in, "sdy.dimension_sharding", 2, of_axis, axis);
     }
     const jx_mlir_attr *items[] = {mesh, dims ? jx_hlo_list(in, rank, dims) : NULL};
@@ -308,7 +310,7 @@ static const jx_mlir_attr *shardings_of(jx_hlo *in, const jx_mlir_attr *mesh,
         JX_NEW_ARRAY(in->ctx->arena, all.count + 1, const jx_mlir_attr *);
 
     for (int i = 0; items && i < all.count; i++)
-        items[i] = sharding_of(in, mesh, &all.at[i], avals[i]->rank);
+        items[i] = sharding_of(in, mesh, &all.at[i], NULL, avals[i]->rank);
     const jx_mlir_attr *list = items ? jx_hlo_list(in, all.count, items) : NULL;
     return jx_hlo_record(in, "sdy.sharding_per_value", 1, field, &list);
 }
@@ -367,4 +369,52 @@ void jx_lowering_rule_shard_map(jx_hlo_eqn *e)
                              .nregions = 1,
                              .regions = &region},
                 e->outs);
+}
+
+/* ---- how an array is to lie */
+
+/* The axes of an entry of a spec; `open`: it is "?", and any may. */
+static jx_axis_names entry_axes(const jx_hlo_eqn *e, const jx_value *entry, bool *open)
+{
+    int count = entry->tag == JX_V_TEXT ? 1 : entry->tag == JX_V_TUPLE ? entry->count : 0;
+    const char **at = JX_NEW_ARRAY(arena_of(e), count + 1, const char *);
+
+    *open = entry->tag == JX_V_TEXT && !strcmp(entry->text, "?");
+    for (int i = 0; at && i < count; i++)
+        at[i] = entry->tag == JX_V_TEXT ? entry->text : entry->items[i]->text;
+    return (jx_axis_names){at && !*open ? count : 0, at};
+}
+
+/* The mesh of a sharding that an array is cut by; NULL: it says nothing of that. */
+static const jx_mesh *constraint_mesh(const jx_hlo_eqn *e, const jx_value *said)
+{
+    const jx_program *program = e->code->in->program;
+
+    if (!said || said->tag != JX_V_SHARDING || said->count != 1 || said->integer < 0 ||
+        said->integer >= program->nmeshes || said->items[0]->unreduced ||
+        said->items[0]->count > e->ins[0].aval->rank)
+        return NULL;
+    return program->meshes[said->integer].naxes ? &program->meshes[said->integer] : NULL;
+}
+
+void jx_lowering_rule_constraint(jx_hlo_eqn *e)
+{
+    const jx_value *said = jx_eqn_param(e->eqn, "sharding");
+    jx_hlo *in = e->code->in;
+    const jx_mesh *mesh = constraint_mesh(
+        e, said = said ? said : jx_eqn_param(e->eqn, "dst_sharding"));
+    int n = mesh ? said->items[0]->count : 0;
+    jx_axis_names *axes = JX_NEW_ARRAY(arena_of(e), n + 1, jx_axis_names);
+    bool *open = JX_NEW_ARRAY(arena_of(e), n + 1, bool);
+
+    e->outs[0] = e->ins[0];
+    if (!mesh || !axes || !open)
+        return;
+    for (int i = 0; i < n; i++)
+        axes[i] = entry_axes(e, said->items[0]->items[i], &open[i]);
+    const jx_mlir_named how = {
+        "sharding", sharding_of(in, mesh_symbol(in, mesh), &(jx_sharding){.rank = n, .axes = axes},
+                                open, e->ins[0].aval->rank)};
+    e->outs[0] = jx_hlo_simple(e->code, "sdy.sharding_constraint", 1, e->ins, e->ins[0].aval, 1,
+                               &how);
 }

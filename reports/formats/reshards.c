@@ -16,6 +16,7 @@ enum { MOST_DEVICES = 1 << 12, MOST_RANK = 16 };
 
 /* How an array lies; `axes` NULL: that is not known. */
 typedef struct layout {
+    const jx_mesh *mesh;
     int rank; /* axes beyond are whole */
     const jx_axis_names *axes;
 } layout;
@@ -48,17 +49,17 @@ static layout declared(jx_arena *arena, const jx_exported_named *named, const jx
     axes = JX_NEW_ARRAY(arena, named->spec.count + 1, jx_axis_names);
     for (int i = 0; axes && i < named->spec.count; i++)
         axes[i] = (jx_axis_names){named->spec.axes[i].count, named->spec.axes[i].at};
-    return (layout){named->spec.count, axes};
+    return (layout){mesh, named->spec.count, axes};
 }
 
-static layout layout_of(const jx_shardings *all, int i)
+static layout layout_of(const jx_mesh *mesh, const jx_shardings *all, int i)
 {
     const jx_sharding *one = i < all->count ? &all->at[i] : NULL;
     static const jx_axis_names whole;
 
     if (!one || jx_sharding_is_marked(one))
         return (layout){0};
-    return (layout){one->rank, one->axes ? one->axes : &whole};
+    return (layout){mesh, one->rank, one->axes ? one->axes : &whole};
 }
 
 static const char *layout_text(jx_ctx *ctx, const layout *of)
@@ -142,7 +143,7 @@ static void compare(looking *l, const jx_mesh *mesh, const layout *from, const l
     jx_ctx *ctx = l->program->ctx;
     int64_t elements;
 
-    if (!from->axes || !to->axes || aval->kind != JX_AVAL_ARRAY || aval->rank > MOST_RANK)
+    if (!from->axes || !to->axes || !jx_mesh_alike(from->mesh, mesh) || aval->kind != JX_AVAL_ARRAY || aval->rank > MOST_RANK)
         return;
     elements = received(mesh, from, to, aval);
     if (elements > 0)
@@ -167,6 +168,39 @@ static int input_number(const jx_jaxpr *entry, const jx_var *var)
     return i >= 0 && i < entry->nins ? i : -1;
 }
 
+/* The axes of an entry of a spec; false: others may cut it, too. */
+static bool entry_axes(jx_arena *arena, const jx_value *entry, jx_axis_names *to)
+{
+    int count = entry->tag == JX_V_TEXT ? 1 : entry->tag == JX_V_TUPLE ? entry->count : 0;
+    const char **at = JX_NEW_ARRAY(arena, count + 1, const char *);
+
+    for (int i = 0; at && i < count; i++)
+        at[i] = entry->tag == JX_V_TEXT ? entry->text : entry->items[i]->text;
+    *to = (jx_axis_names){at ? count : 0, at};
+    return at && !(count && !strcmp(at[0], "?"));
+}
+
+/* Where somebody says how an array lies from there on. */
+static layout constrained(const looking *l, const jx_eqn *eqn)
+{
+    const jx_value *said = eqn->prim->id == JX_PRIM_sharding_constraint
+                               ? jx_eqn_param(eqn, "sharding")
+                               : jx_eqn_param(eqn, "dst_sharding");
+    const jx_value *spec = said && said->tag == JX_V_SHARDING && said->count == 1 &&
+                                   said->integer >= 0 && said->integer < l->program->nmeshes
+                               ? said->items[0]
+                               : NULL;
+    jx_arena *arena = l->program->ctx->arena;
+    jx_axis_names *axes = spec ? JX_NEW_ARRAY(arena, spec->count + 1, jx_axis_names) : NULL;
+
+    if (!axes || spec->unreduced || spec->reduced)
+        return (layout){0};
+    for (int i = 0; i < spec->count; i++)
+        if (!entry_axes(arena, spec->items[i], &axes[i]))
+            return (layout){0};
+    return (layout){&l->program->meshes[said->integer], spec->count, axes};
+}
+
 static void look_at(looking *l, const jx_eqn *eqn)
 {
     const jx_jaxpr *entry = l->program->entry.jaxpr;
@@ -175,6 +209,8 @@ static void look_at(looking *l, const jx_eqn *eqn)
     const jx_mesh *mesh;
     const jx_shardings *ins, *outs;
 
+    if (eqn->prim->id == JX_PRIM_sharding_constraint || eqn->prim->id == JX_PRIM_reshard)
+        l->of[eqn->outs[0]->id] = constrained(l, eqn);
     if (!eqn->typed || (!mapped && eqn->prim->id != JX_PRIM_sdy_manual_computation) ||
         !(mesh = jx_eqn_mesh(l->program, eqn)) || !takes_all_axes(l->program, mesh, eqn))
         return;
@@ -185,13 +221,13 @@ static void look_at(looking *l, const jx_eqn *eqn)
     for (int i = 0; i < eqn->nins; i++) {
         const jx_var *var = eqn->ins[i].var;
         int number = input_number(entry, var);
-        layout from = var ? l->of[var->id] : (layout){0}, to = layout_of(ins, i);
+        layout from = var ? l->of[var->id] : (layout){0}, to = layout_of(mesh, ins, i);
         if (number >= 0 && l->file && l->file->in_named && number < l->file->nins)
             from = declared(arena, l->file->in_named[number], mesh);
         compare(l, mesh, &from, &to, jx_atom_aval(eqn->ins[i]), number, -1);
     }
     for (int i = 0; i < eqn->nouts; i++) {
-        layout from = layout_of(outs, i);
+        layout from = layout_of(mesh, outs, i);
         l->of[eqn->outs[i]->id] = from;
         for (int k = 0; k < entry->nouts; k++) {
             if (entry->outs[k].var != eqn->outs[i] || !l->file || !l->file->out_named ||

@@ -7,6 +7,8 @@ import pathlib
 import subprocess
 import sys
 
+import pytest
+
 HERE = pathlib.Path(__file__).resolve().parent
 JAXVET = HERE.parent.parent / os.environ.get("BUILD", "build") / "jaxvet"
 
@@ -44,3 +46,88 @@ def test_reshards_are_those_that_xla_adds(tmp_path):
                               text=True, check=True).stdout
         assert ("resharding that nobody wrote" in said) == (int(count) > 0), (name, count, said)
         assert RECEIVED.get(name, "") in said, said
+
+
+CONSTRAINED = """
+import sys; sys.path[:0] = sys.argv[1:3]
+from ring_programs import *
+import jax, jax.export, numpy as np
+from jax import lax
+from jax.sharding import NamedSharding
+import jaxvet
+grid = mesh((4, 2), ("x", "y"))
+spec = jax.ShapeDtypeStruct((8, 8), np.float32)
+def placed(lies, takes):
+    def fun(a):
+        a = lax.with_sharding_constraint(a, NamedSharding(grid, lies))
+        return mapped(lambda a: jnp.sin(a), grid, (takes,), takes)(a)
+    return fun
+out = pathlib.Path(sys.argv[3])
+for name, lies, takes in (("moved", P(("x", "y")), P(("y", "x"))), ("same", P("x"), P("x")),
+                          ("open", P(P.UNCONSTRAINED, "y"), P("x", "y"))):
+    fun = placed(lies, takes)
+    (out / (name + ".jaxexport")).write_bytes(bytes(jax.export.export(jax.jit(fun))(spec)
+                                                    .serialize()))
+    (out / (name + ".json")).write_text(jaxvet.dump(fun)(spec).text())
+    (out / (name + ".jaxpr")).write_text(str(jax.make_jaxpr(fun)(spec)))
+    (out / (name + ".mlir")).write_text(jax.jit(fun).lower(spec).as_text())
+try:
+    jax.config.update("jax_use_shardy_partitioner", False)
+except AttributeError:
+    sys.exit()
+for name, lies, takes in (("moved", P(("x", "y")), P(("y", "x"))), ("same", P("x"), P("x"))):
+    (out / (name + "_gspmd.mlir")).write_text(
+        jax.jit(placed(lies, takes)).lower(spec).as_text())
+"""
+
+
+def jaxvet(*args):
+    done = subprocess.run([str(JAXVET), *map(str, args)], capture_output=True, text=True,
+                          check=False)
+    assert done.returncode in (0, 1), done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="module", name="constrained")
+def written(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("constrained")
+    package = HERE.parent.parent / "frontend" / "python"
+    done = subprocess.run([sys.executable, "-c", CONSTRAINED, str(HERE), str(package),
+                           str(folder)], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
+def test_what_a_constraint_says_is_held_against_maps_in_every_form(constrained):
+    """A document, its text, an exported file, MLIR with and without sdy."""
+    files = sorted(constrained.iterdir())
+    assert {"moved.jaxexport", "moved.json", "moved.jaxpr", "moved.mlir"} <= {
+        path.name for path in files}
+    for path in files:
+        moved = path.name.startswith("moved")
+        assert ("MSH024" in jaxvet("check", path)) == moved, path
+        assert ("in between" in jaxvet("info", path)) == moved, path
+
+
+def test_a_constraint_is_written_as_it_was_read(constrained):
+    for name, says in {"moved": '[{"x", "y"}, {}]', "open": '[{?}, {"y"}]'}.items():
+        for form in "json", "jaxexport", "mlir":
+            path = constrained / f"{name}.{form}"
+            text = jaxvet("show", "--as", "jaxpr", path)
+            assert "sharding_constraint[" in text, text
+            (constrained / "again.jaxpr").write_text(text)
+            assert jaxvet("show", "--as", "jaxpr", constrained / "again.jaxpr") == text
+        module = jaxvet("show", "--as", "stablehlo", constrained / f"{name}.json")
+        assert f"sdy.sharding_constraint %arg0 <@mesh, {says}>" in module, module
+        again = constrained / "again.mlir"
+        again.write_text(module)
+        assert "program: the same" in jaxvet("diff", constrained / f"{name}.mlir", again)
+
+
+def test_a_constraint_is_differentiated_and_batched_as_jax_does(constrained):
+    path = constrained / "open.jaxpr"
+    tangents = jaxvet("show", "--transform", "jvp", path)
+    assert tangents.count("spec=P(UNCONSTRAINED, 'y')") == 2, tangents
+    batched = jaxvet("show", "--transform", "vmap:0", path)
+    assert "spec=P(UNCONSTRAINED, UNCONSTRAINED, 'y')" in batched, batched
+    assert "unconstrained_dims=frozenset({0, 1})" in batched, batched
