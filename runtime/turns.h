@@ -59,5 +59,7 @@ size_t jx_turns_scratch(const jx_turning_loop *loop, int count, const jx_slot *c
 int64_t jx_turns_begin(const jx_turning_loop *loop);
 bool jx_turns_end(jx_run *run, const jx_turning_loop *loop, int64_t number, int64_t made,
                   const jx_view *going, int count, const jx_view *carry, void *scratch);
+/* Called instead where its run is cut short, and handed on: false. */
+bool jx_turns_cut(const jx_turning_loop *loop);
 
 #endif

@@ -220,7 +220,7 @@ bool jx_grad_stands(jx_gradding *c, const double *d, jx_functional f, double val
            !jx_grad_depends_on_start(c, d, f, off, t) &&
            !jx_grad_is_rounding(c, d, f, off) &&
            !(c->point->kind == JX_AT_GIVEN && goes_between_steps(c, d, f, value)) &&
-           (!c->limit.in || jx_grad_stands_in_limit(c, d, f, value, off)) &&
+           (!c->limit.in || jx_grad_stands_in_limit(c, d, f, value, off, t)) &&
            (!isfinite(value) ||
             (!jx_grad_is_noise(c, d, f, off) && !jx_grad_is_unseen(c, d, f, value, off)));
 }

@@ -436,10 +436,10 @@ static inline bool jx_grad_goes_on(const jx_gradding *c)
 bool jx_grad_enter_limit(jx_gradding *c);
 /* All runs as it stands, if that was not so. */
 void jx_grad_leave_limit(jx_gradding *c);
-/* Whether a rule that is off by that there is wrong: it is at rest around the point, the rule
- * does not lead elsewhere by itself, and is not right as it stands. */
+/* Whether a rule that is off by that there, from that target, is wrong: it is at rest around the
+ * point, the rule does not lead elsewhere by itself, and is not right as it stands. */
 bool jx_grad_stands_in_limit(jx_gradding *c, const double *d, jx_functional f, double value,
-                             double off);
+                             double off, const jx_target *t);
 /* Whether loops come to rest at the point, drawn there or not, where the rule is right: outside
  * of the limit. */
 bool jx_grad_agrees_at_rest(jx_gradding *c, const double *d, jx_functional f);

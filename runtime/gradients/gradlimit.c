@@ -243,22 +243,54 @@ static bool rests_around(jx_gradding *c, const double *d)
     return good;
 }
 
-/* Whether the rule is right as it stands, or is elsewhere by nearly as much as it is off in
- * the limit: then its own loops lead to something else. */
-static bool is_excused(jx_gradding *c, const double *d, jx_functional f, double value,
-                       double off)
+/* Whether half as many turns make nothing else of the rule. */
+static bool is_rule_at_rest(jx_gradding *c, const double *d, jx_functional f, double value,
+                            double off)
 {
-    double tolerance = c->tolerance, there;
-    bool excused = true;
+    double before;
+    bool good;
+
+    c->turns->times = c->limit.times / 2;
+    good = jx_grad_says(c, d, f, &before) && fabs(before - value) <= off / 16;
+    c->turns->times = c->limit.times;
+    return good;
+}
+
+/* How far the function's values lie in the limit from what they are as they stand, in
+ * `samples`; as apart(). */
+static double moves_of(jx_gradding *c)
+{
+    double *there = c->samples + c->out.size;
+
+    if (!jx_grad_call(c, &c->primal))
+        return 0;
+    jx_space_gather(&c->out, &c->primal, 0, there);
+    return apart(c, there, c->samples);
+}
+
+/* Whether the rule is right as it stands, or its own loops lead to something else: it comes to
+ * no rest, or what it gives moves by more than the function's values and slopes do, which it
+ * may be made of. */
+static bool is_excused(jx_gradding *c, const double *d, jx_functional f, double value,
+                       double off, const jx_target *limit)
+{
+    static const double times = 4;
+    double tolerance = c->tolerance, there = INFINITY, moves;
+    bool steady = is_rule_at_rest(c, d, f, value, off), excused = true;
+    jx_target t;
 
     change_sides(c, false);
-    if (jx_grad_says(c, d, f, &there) && fabs(there - value) < off / 4 &&
+    if (jx_grad_says(c, d, f, &there) &&
         jx_grad_sample(c, d, jx_grad_first_step(c, d), c->again)) {
-        jx_target t = jx_grad_target(c, f, c->again, jx_grad_rounding(c, c->again));
+        t = jx_grad_target(c, f, c->again, jx_grad_rounding(c, c->again));
         excused = jx_judge(there, fabs(there), tolerance, &t) == JX_AGREE;
     }
     change_sides(c, true);
-    return excused;
+    moves = fabs(there - value);
+    if (excused || moves < off / 4)
+        return excused;
+    return !steady || moves > times * fmax(fabs(t.low - limit->low),
+                                           moves_of(c) * (fabs(value) + limit->scale));
 }
 
 /* What the check needs where other lines have been run. */
@@ -296,14 +328,14 @@ static void restore(jx_gradding *c, kept *k)
 }
 
 bool jx_grad_stands_in_limit(jx_gradding *c, const double *d, jx_functional f, double value,
-                             double off)
+                             double off, const jx_target *t)
 {
     bool stands;
     kept k;
 
     if (!keep(c, &f, &k))
         return false;
-    stands = rests_around(c, d) && !is_excused(c, d, f, value, off);
+    stands = rests_around(c, d) && !is_excused(c, d, f, value, off, t);
     restore(c, &k);
     return stands;
 }

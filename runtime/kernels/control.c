@@ -348,11 +348,11 @@ static bool run_while(jx_run *run, const void *data, const jx_view *ins,
 
     for (;; turns++) {
         if (!jx_run_block(run, d->cond))
-            return false;
+            return jx_turns_cut(&d->on);
         if (!*ins[0].data)
             break;
         if (!jx_run_block(run, d->on.body))
-            return false;
+            return jx_turns_cut(&d->on);
     }
     return jx_turns_end(run, &d->on, number, turns, d->mapped ? &ins[1] : NULL,
                         d->ncarry, outs, scratch);
@@ -462,7 +462,7 @@ static bool run_scan(jx_run *run, const void *data, const jx_view *ins,
             jx_run_move(run, d->buffers[d->nins + k],
                         outs[k].data + at * outs[k].strides[0]);
         if (!jx_run_block(run, d->block))
-            return false;
+            return jx_turns_cut(&d->on);
     }
     return jx_turns_end(run, &d->on, number, d->length, NULL, d->ncarry, outs + d->nouts,
                         scratch);

@@ -36,6 +36,13 @@ int64_t jx_turns_begin(const jx_turning_loop *loop)
     return ++loop->turns->begun;
 }
 
+bool jx_turns_cut(const jx_turning_loop *loop)
+{
+    if (loop->turns && is_asked(loop))
+        loop->turns->within--;
+    return false;
+}
+
 static char *save(int count, const jx_view *carry, char *to)
 {
     for (int i = 0; i < count; i++) {

@@ -203,6 +203,38 @@ def test_a_rule_that_solves_by_a_loop_of_its_own_relies_on_the_function_s(by, co
     assert errors(found) == codes_of
 
 
+def test_a_loop_of_the_rule_that_leads_elsewhere_accuses_nobody():
+    """It halves a number until it is small, and counts how often: in the limit nothing is left
+    of the number."""
+    @jax.custom_jvp
+    def root(a):
+        return until_near(lambda y: a + .4 * jnp.sin(y), a, 1e-3)
+
+    @root.defjvp
+    def jvp(primals, tangents):
+        y = root(*primals)
+        part, times = jax.lax.while_loop(
+            lambda s: s[0] > .1, lambda s: (s[0] / 2, s[1] + 1), (jnp.float32(1), 0))
+        return y, part * 2. ** times * tangents[0] / (1 - .4 * jnp.cos(y))
+    assert not errors(jaxvet.gradcheck(root)(X))
+
+
+def test_runs_that_are_cut_short_keep_no_loop_from_going_on():
+    """Where b is 0 it never ends; the rule is wrong beyond the sample, by a little."""
+    @jax.custom_jvp
+    def root(a, b):
+        def turn(y):
+            return y - jnp.clip(b, 0, 1) * (y ** 3 + y - a) / (3 * y ** 2 + 1)
+        return jax.lax.while_loop(lambda y: jnp.max(jnp.abs(y ** 3 + y - a)) > 1e-3, turn, 0 * a)
+
+    @root.defjvp
+    def jvp(primals, tangents):
+        y = root(*primals)
+        by = jnp.where(jnp.min(primals[0]) < -.5, np.float32(1.001), 1)
+        return y, by * tangents[0] / (3 * y ** 2 + 1)
+    assert errors(jaxvet.gradcheck(root)(X, np.float32(.9))) == ["DRV001"]
+
+
 def test_a_rule_that_is_right_at_a_solution_is_so_in_second_order():
     """Where the iteration begins does not count there either."""
     @jax.custom_jvp
