@@ -83,6 +83,7 @@ typedef struct jx_gradding {
     double *along;   /* the function's own derivative along the line at hand ... */
     bool has_along;  /* ... if it could be run */
     jx_slope *slopes, *again, *slopes_at_rest;
+    bool has_slopes;  /* `slopes` are some of the point at hand */
     double *tangent_at_rest; /* of a jvp rule (gradlimit.c) */
     jx_grad_twins *twins; /* or NULL */
     jx_grad_first *first; /* that this check is to be kept as, or NULL */
@@ -455,7 +456,8 @@ bool jx_grad_is_settled(jx_gradding *c);
  * depends on each of the inputs elsewhere: a search that is stuck where it may not go on.
  * Where the program's own values are such, it has no such excuse. */
 bool jx_grad_finds_nothing(jx_gradding *c);
-/* Whether what disagreed last does not move at all. */
+/* Whether what disagreed last does not move at all; not known of a value that differs before
+ * anything moves. */
 bool jx_grad_is_stuck(const jx_gradding *c);
 
 /* gradintent.c: what a rule must be that is declared to be no derivative. */

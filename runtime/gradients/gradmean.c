@@ -13,7 +13,7 @@
 
 enum {
     NODES = 8,
-    LENGTHS = 10,
+    LENGTHS = 20,
     AGREED = 3,   /* points */
     EXCUSED = 10, /* disagreements of a rule; the others could not tell */
 };
@@ -189,7 +189,7 @@ bool jx_grad_is_unseen(jx_gradding *c, const double *d, jx_functional f,
     }
     bool swung = swings(&w, value, off);
     unseen = swung || goes_on(&w, h, value, off);
-    for (int i = 0; unseen && !swung && i < LENGTHS; i++, h /= 16)
+    for (int i = 0; unseen && !swung && i < LENGTHS; i++, h /= 4)
         unseen = !is_contradicted(&w, h);
     memcpy(c->x, kept, n * sizeof *kept);
     jx_space_scatter(&c->in, c->x, &c->primal);

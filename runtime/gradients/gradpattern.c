@@ -260,6 +260,7 @@ static bool check_line(jx_gradding *c, double *d, bool *ran)
     *ran = jx_grad_sample(c, d, jx_grad_first_step(c, d), c->slopes);
     if (!*ran)
         return true;
+    c->has_slopes = true;
     jx_grad_own_along(c, d);
     return c->rule->vjp ? jx_grad_vjp_line(c, d) : jx_grad_jvp_line(c, d);
 }
@@ -422,6 +423,7 @@ static bool visit_point(jx_gradding *c)
     int64_t before = c->comparisons, unsure = c->dropped + c->outvoted;
 
     c->visit++;
+    c->has_slopes = false;
     if (check_point(c)) {
         if (c->comparisons > before)
             jx_grad_note_point(c);

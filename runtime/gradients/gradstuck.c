@@ -9,7 +9,7 @@
 
 bool jx_grad_is_stuck(const jx_gradding *c)
 {
-    for (int k = 0; k < jx_grad_nlooked(c); k++) {
+    for (int k = 0; c->has_slopes && k < jx_grad_nlooked(c); k++) {
         const int j = jx_grad_looked(c, k);
         const jx_slope *slope = &c->slopes[j];
         if ((c->wrong_at < 0 || c->wrong_at == j) && fabs(slope->value) <= 2 * slope->error)

@@ -98,6 +98,7 @@ bool jx_grad_same_primals(jx_gradding *c, jx_callee *rule, int first)
             jx_grad_is_noisy_value(c, j, y[j] - z[j]))
             continue;
         c->code = JX_CODE_DRV010;
+        c->wrong_at = j;
         c->wrong = jx_arena_printf(
             c->program->ctx->arena,
             "at %s (%s), %s: the rule returns the value %.10g, the function "

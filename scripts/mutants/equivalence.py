@@ -396,6 +396,23 @@ def slopes(document, rule, points, pattern, side):
             if jnp.issubdtype(a.dtype, jnp.inexact)]
 
 
+def is_steady(document, rule, points, outs):
+    """Per point: whether what the function gives moves by less than 1e7 times as much as what
+    it takes.  An iteration that never comes to an end (Newton's, for the root of a negative
+    number) moves by more: in float32 no digit of it is left."""
+    program = Widened(document)
+    moved = [o * (1 + 1e-11) if jax.dtypes.issubdtype(o.dtype, np.inexact) else o
+             for o in map(jnp.asarray, points.operands)]
+    there = jax.vmap(lambda operands: program.closed(rule["primal"], operands))(moved)
+    steady = np.ones(len(points.kinds), bool)
+    for a, b in zip(outs, there):
+        if jax.dtypes.issubdtype(a.dtype, np.inexact) and a.size:
+            a, b = a.reshape(len(a), -1), np.asarray(b).reshape(len(a), -1)
+            with np.errstate(all="ignore"):
+                steady &= ~(abs(a - b).max(1) > 1e-4 * abs(a).max(1))
+    return steady
+
+
 def differs(before, after, tolerance):
     """Per point: whether results differ where those before are finite."""
     off = np.zeros(len(before[0]) if before else 0, bool)

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import functools
+import json
 
 import jax
 import jax.numpy as jnp
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 
 import jaxvet
+from jaxvet import _library
 
 X = np.float32([.4, 1.2, .7])
 
@@ -217,6 +219,22 @@ def test_a_loop_of_the_rule_that_leads_elsewhere_accuses_nobody():
             lambda s: s[0] > .1, lambda s: (s[0] / 2, s[1] + 1), (jnp.float32(1), 0))
         return y, part * 2. ** times * tangents[0] / (1 - .4 * jnp.cos(y))
     assert not errors(jaxvet.gradcheck(root)(X))
+
+
+@PULLED
+def test_another_value_than_that_of_a_loop_that_has_settled_is_told(pulled):
+    """Before anything has moved nobody knows that it does not, which would excuse it."""
+    def root(a):
+        return jax.lax.fori_loop(0, 30, lambda _, y: .5 * (y + a / y), jnp.ones_like(a))
+    fun = (jax.custom_vjp if pulled else jax.custom_jvp)(root)
+    by = np.float32(2)
+    if pulled:
+        fun.defvjp(lambda a: (root(a) * by, root(a)), lambda y, ct: (.5 / y * ct,))
+    else:
+        fun.defjvp(lambda p, t: (root(*p) * by, .5 / root(*p) * t[0]))
+    text = jaxvet.dump(fun)(X).text()  # there is no sample
+    found, = json.loads(_library.ask(["gradcheck", "-", "--format", "json"], text))["programs"]
+    assert [f["code"] for f in found["findings"]] == ["DRV010"]
 
 
 def test_runs_that_are_cut_short_keep_no_loop_from_going_on():
