@@ -141,6 +141,18 @@ def test_a_rule_that_calls_its_own_function_is_one():
     assert rule["patterns"]
 
 
+@pytest.mark.parametrize("loop", [
+    lambda turn, x: jax.lax.fori_loop(0, 3, lambda _, y: turn(y), x),
+    lambda turn, x: jax.lax.scan(lambda y, _: (turn(y), None), x, None, length=3)[0],
+    lambda turn, x: jax.lax.map(turn, x)], ids=["for", "scan", "map"])
+def test_a_rule_that_calls_its_own_function_of_a_loop_is_one(loop):
+    """JAX 0.12 makes the trees that a scan takes anew, leaves and all."""
+    fun = jax.custom_vjp(lambda x: loop(jnp.tanh, x))
+    fun.defvjp(lambda x: (fun(x), x), lambda x, ct: (ct,))
+    rule, = rules(fun, jnp.ones(3))
+    assert rule["patterns"]
+
+
 def test_a_derivative_calls_the_rules_of_the_function():
     def fun(x):
         return jnp.sum(jax.nn.mish(x))
