@@ -15,9 +15,29 @@ static bool takes_indices(const jx_eqn *eqn)
     case JX_PRIM_swap:
     case JX_PRIM_addupdate:
     case JX_PRIM_ragged_all_to_all:
+    case JX_PRIM_call_exported:
     case JX_PRIM_stablehlo_scatter: return true;
     default: return jx_prim_in_family(eqn->prim->id, "scatter");
     }
+}
+
+/* Its rule bounds what it gives by what it takes: integers that fit already. */
+static bool gives_what_it_takes(jx_prim_id id)
+{
+    static jx_bound_rule *const rules[] = {
+        jx_bound_moves,         jx_bound_same,         jx_bound_any_of,
+        jx_bound_select_n,      jx_bound_clamp,        jx_bound_max,
+        jx_bound_min,           jx_bound_logic,        jx_bound_reduce_logic,
+        jx_bound_reduce_max,    jx_bound_window_max,   jx_bound_top_k,
+        jx_bound_gather,        jx_bound_dynamic_slice, jx_bound_dynamic_update_slice,
+        jx_bound_scatter,       jx_bound_rng_uniform,  jx_bound_dim_as_value,
+        jx_bound_dimension_size,
+    };
+
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
+        if (jx_bound_rule_of(id) == rules[i])
+            return true;
+    return false;
 }
 
 /* What integers it gives are some that it takes, bits, or numbers of places: they fit.  Sizes
@@ -25,71 +45,23 @@ static bool takes_indices(const jx_eqn *eqn)
 static bool gives_what_fits(jx_prim_id id)
 {
     switch (id) {
-    case JX_PRIM_and:
-    case JX_PRIM_or:
-    case JX_PRIM_xor:
     case JX_PRIM_not:
+    case JX_PRIM_reduce_xor:
     case JX_PRIM_shift_right_logical:
     case JX_PRIM_shift_right_arithmetic:
     case JX_PRIM_mulhi:
     case JX_PRIM_bitcast_convert_type:
-    case JX_PRIM_max:
-    case JX_PRIM_min:
-    case JX_PRIM_clamp:
-    case JX_PRIM_select_n:
-    case JX_PRIM_reduce_max:
-    case JX_PRIM_reduce_min:
-    case JX_PRIM_reduce_and:
-    case JX_PRIM_reduce_or:
-    case JX_PRIM_reduce_xor:
-    case JX_PRIM_cummax:
-    case JX_PRIM_cummin:
-    case JX_PRIM_reduce_window_max:
-    case JX_PRIM_reduce_window_min:
-    case JX_PRIM_argmax:
-    case JX_PRIM_argmin:
-    case JX_PRIM_top_k:
     case JX_PRIM_approx_top_k:
-    case JX_PRIM_sort:
     case JX_PRIM_stablehlo_sort:
-    case JX_PRIM_pad:
-    case JX_PRIM_concatenate:
-    case JX_PRIM_stack:
-    case JX_PRIM_unstack:
-    case JX_PRIM_split:
-    case JX_PRIM_tile:
-    case JX_PRIM_slice:
-    case JX_PRIM_rev:
-    case JX_PRIM_broadcast_to:
-    case JX_PRIM_broadcast_in_dim:
-    case JX_PRIM_reshape:
-    case JX_PRIM_squeeze:
-    case JX_PRIM_expand_dims:
-    case JX_PRIM_transpose:
-    case JX_PRIM_gather:
-    case JX_PRIM_dynamic_slice:
-    case JX_PRIM_dynamic_update_slice:
-    case JX_PRIM_scatter:
-    case JX_PRIM_scatter_min:
-    case JX_PRIM_scatter_max:
     case JX_PRIM_stablehlo_scatter: /* but for its body */
+    case JX_PRIM_broadcast_to:
     case JX_PRIM_empty:
     case JX_PRIM_empty2:
     case JX_PRIM_iota_2x32_shape:
-    case JX_PRIM_dim_as_value:
-    case JX_PRIM_dimension_size:
     case JX_PRIM_lu:
     case JX_PRIM_lu_pivots_to_permutation:
-    case JX_PRIM_stop_gradient:
-    case JX_PRIM_copy:
-    case JX_PRIM_copy_p:
-    case JX_PRIM_optimization_barrier:
-    case JX_PRIM_device_put:
-    case JX_PRIM_name:
-    case JX_PRIM_sharding_constraint:
-    case JX_PRIM_reshard:
-    case JX_PRIM_layout_constraint:
-    case JX_PRIM_relayout:
+    case JX_PRIM_platform_index:
+    /* from one device to another */
     case JX_PRIM_pvary:
     case JX_PRIM_pmax:
     case JX_PRIM_pmin:
@@ -106,13 +78,14 @@ static bool gives_what_fits(jx_prim_id id)
     case JX_PRIM_stablehlo_collective_broadcast:
     case JX_PRIM_stablehlo_partition_id:
     case JX_PRIM_stablehlo_replica_id:
-    case JX_PRIM_platform_index:
+    /* references */
     case JX_PRIM_new_ref:
     case JX_PRIM_empty_ref:
     case JX_PRIM_free_ref:
     case JX_PRIM_freeze:
     case JX_PRIM_get:
     case JX_PRIM_swap:
+    /* bits that are drawn */
     case JX_PRIM_random_seed:
     case JX_PRIM_random_wrap:
     case JX_PRIM_random_unwrap:
@@ -122,13 +95,12 @@ static bool gives_what_fits(jx_prim_id id)
     case JX_PRIM_random_clone:
     case JX_PRIM_threefry2x32:
     case JX_PRIM_rng_bit_generator:
-    case JX_PRIM_rng_uniform:
     case JX_PRIM_stablehlo_rng:
-    /* What runs elsewhere gives what it says. */
+    /* what runs elsewhere gives what it says */
     case JX_PRIM_pure_callback:
     case JX_PRIM_io_callback:
     case JX_PRIM_stablehlo_custom_call: return true;
-    default: return false;
+    default: return gives_what_it_takes(id);
     }
 }
 
