@@ -143,7 +143,8 @@ static void compare(looking *l, const jx_mesh *mesh, const layout *from, const l
     jx_ctx *ctx = l->program->ctx;
     int64_t elements;
 
-    if (!from->axes || !to->axes || !jx_mesh_alike(from->mesh, mesh) || aval->kind != JX_AVAL_ARRAY || aval->rank > MOST_RANK)
+    if (!from->axes || !to->axes || !jx_mesh_alike(from->mesh, mesh) ||
+        aval->kind != JX_AVAL_ARRAY || aval->rank > MOST_RANK)
         return;
     elements = received(mesh, from, to, aval);
     if (elements > 0)

@@ -186,8 +186,8 @@ static const char *why_open(const prover *p, const jx_extents_question *q)
     jx_buffer text = jx_ctx_text(p->program->ctx);
 
     if (q->is.lo > q->is.hi) {
-        jx_buffer_puts(&text, q->what == JX_ASKED_IN_BOUNDS ? "nothing is known of the indices of "
-                                                            : "nothing is known of the integers of ");
+        jx_buffer_printf(&text, "nothing is known of the %s of ",
+                         q->what == JX_ASKED_IN_BOUNDS ? "indices" : "integers");
         jx_utf8_show(jx_eqn_name(q->eqn), &text);
         return jx_arena_take(p->program->ctx->arena, &text);
     }

@@ -238,7 +238,8 @@ def test_a_window_that_is_written_fits_whole():
 @pytest.mark.parametrize("update", [
     lambda at: at.set(1.), lambda at: at.add(1.), lambda at: at.multiply(2.),
     lambda at: at.min(0.), lambda at: at.max(0.), lambda at: at.apply(jnp.sin),
-    lambda at: at.power(2.), lambda at: at.get()], ids="set add mul min max apply power get".split())
+    lambda at: at.power(2.), lambda at: at.get()],
+    ids="set add mul min max apply power get".split())
 def test_every_update_is_asked_where_it_is(update):
     x, i = jax.ShapeDtypeStruct((4, 3), jnp.float32), jax.ShapeDtypeStruct((), jnp.int32)
     assert proved(lambda x, i: update(x.at[i]), x, i, prove="in-bounds", i=(0, 3))
