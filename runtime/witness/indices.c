@@ -6,6 +6,7 @@
 
 #include "frontend/ir/element.h"
 #include "frontend/ir/params.h"
+#include "frontend/ir/passage.h"
 #include "runtime/witness/implied.h"
 
 #include <stdlib.h>
@@ -128,21 +129,30 @@ static bool is_sent_away(const jx_hunt *h, const jx_misuse *misuse)
     return false;
 }
 
+/* Whether the expression that an equation comes of is an x.at[i]: in the line there may be another
+ * one beside it. */
+static bool is_of_at(const jx_hunt *h, const jx_eqn *eqn)
+{
+    const jx_frame *frame = jx_user_frame(jx_origin_stack(&h->origins, eqn));
+    const char *line = frame ? jx_file_line(frame->file, frame->line) : NULL, *found;
+    jx_passage at;
+
+    if (!line || !jx_passage_of(h->program->ctx->arena, frame, &at))
+        return line && strstr(line, ".at[");
+    found = strstr(at.text + at.span.begin, ".at[");
+    return found && found < at.text + at.span.end;
+}
+
 /* x.at[i].set(v), which leaves out what is outside, though nothing says that it may: functions
  * of JAX's do so for their own reasons. */
 static bool is_update_of_users(const jx_hunt *h, const jx_misuse *misuse)
 {
-    const jx_frame *frame = jx_user_frame(jx_origin_stack(&h->origins, misuse->eqn));
     const char *names = misuse->eqn->name_stack;
 
     if (names && strstr(names, "transpose(")) /* a derivative drops what nobody took */
         return false;
-    for (int i = 0; frame && i < frame->file->nlines; i++)
-        if (frame->file->lines[i].number == frame->line &&
-            strstr(frame->file->lines[i].text, ".at["))
-            return !is_chosen(h, misuse->eqn) && !is_sent_away(h, misuse) &&
-                   !jx_index_is_implied(&h->origins, misuse->eqn->ins[1]);
-    return false;
+    return is_of_at(h, misuse->eqn) && !is_chosen(h, misuse->eqn) && !is_sent_away(h, misuse) &&
+           !jx_index_is_implied(&h->origins, misuse->eqn->ins[1]);
 }
 
 /* What outputs hold, one after the other; NULL without memory. */

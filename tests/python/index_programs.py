@@ -306,6 +306,12 @@ def ok_dropped_on_purpose(x):
 
 
 @prog("f32[16]")
+def ok_dropped_within(x):
+    """How triu_indices finds them."""
+    return jnp.zeros((6, 6)).at[jnp.triu_indices(6)].set(x[0])
+
+
+@prog("f32[16]")
 def ok_dropped_by_its_mode(x):
     return x.at[jnp.array([3, 16])].set(0., mode="drop")
 
