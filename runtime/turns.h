@@ -51,6 +51,10 @@ typedef struct jx_turning_loop {
     int64_t rows; /* of a loop under vmap, 1 of others: leading elements of all that it carries */
 } jx_turning_loop;
 
+/* Whether a `while` ends when it has come near enough to something: what decides that is more
+ * than how many turns there were, or a clock that moves on by the same in each of them. */
+bool jx_turns_is_search(const jx_eqn *eqn);
+
 /* Bytes of scratch that it needs for what it carries; 0 without turns. */
 size_t jx_turns_scratch(const jx_turning_loop *loop, int count, const jx_slot *carry);
 

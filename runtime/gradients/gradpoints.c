@@ -5,6 +5,7 @@
 #include "runtime/choices.h"
 #include "runtime/elementwise.h"
 #include "runtime/shake.h"
+#include "runtime/turns.h"
 
 #include <float.h>
 #include <math.h>
@@ -363,13 +364,20 @@ static bool is_cond(const jx_eqn *eqn, const void *unused)
     return eqn->prim->id == JX_PRIM_cond;
 }
 
+static bool is_search(const jx_eqn *eqn, const void *unused)
+{
+    (void)unused;
+    return eqn->prim->id == JX_PRIM_while && jx_turns_is_search(eqn);
+}
+
 /* Whether it is a loop that may end early, or do nothing from some turn on, in which an
  * equation passes the test. */
 static bool any_in_loop(const jx_eqn *eqn, eqn_test *test, const void *with)
 {
-    bool counted = eqn->prim->id == JX_PRIM_scan;
+    bool counted = !is_search(eqn, NULL);
+    bool loops = eqn->prim->id == JX_PRIM_scan || eqn->prim->id == JX_PRIM_while;
 
-    for (int i = 0; (counted || eqn->prim->id == JX_PRIM_while) && i < eqn->nparams; i++) {
+    for (int i = 0; loops && i < eqn->nparams; i++) {
         const jx_value *value = eqn->params[i].value;
         if (value->tag == JX_V_JAXPR && (!counted || any_eqn(value->jaxpr, is_cond, NULL)) &&
             any_eqn(value->jaxpr, test, with))
@@ -424,10 +432,8 @@ double jx_points_stops_at(const jx_jaxpr *jaxpr)
 
 static bool ends_by_floats(const jx_eqn *eqn, const void *unused)
 {
-    const jx_value *cond =
-        eqn->prim->id == JX_PRIM_while ? jx_eqn_param(eqn, "cond_jaxpr") : NULL;
+    const jx_value *cond = is_search(eqn, unused) ? jx_eqn_param(eqn, "cond_jaxpr") : NULL;
 
-    (void)unused;
     return cond && cond->tag == JX_V_JAXPR && any_eqn(cond->jaxpr, compares_floats, NULL);
 }
 

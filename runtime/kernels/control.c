@@ -290,56 +290,6 @@ static jx_turning_loop turning(const jx_planner *p, bool can, bool is_search)
     return (jx_turning_loop){.turns = can ? turns : NULL, .is_search = is_search, .rows = 1};
 }
 
-/* The number of the variable among so many from `first` on; -1: it is none of them. */
-static int place_of(const jx_jaxpr *jaxpr, int first, int count, const jx_var *var)
-{
-    for (int i = 0; var && i < count; i++)
-        if (jaxpr->vars[jaxpr->nconsts + first + i] == var)
-            return i;
-    return -1;
-}
-
-/* Whether what is carried grows by what no turn changes, or is an integer. */
-static bool is_counter(const jx_p_while *w, int carried, int count)
-{
-    const jx_jaxpr *body = w->body_jaxpr.jaxpr;
-    const int first = (int)w->body_nconsts;
-    const jx_var *next = body->outs[carried].var;
-
-    JX_ASSERT(carried >= 0 && carried < count);
-    if (jx_dtype_is_integer(body->vars[body->nconsts + first + carried]->aval->dtype) ||
-        place_of(body, first, count, next) == carried)
-        return true;
-    for (int i = 0; next && i < body->neqns; i++) {
-        const jx_eqn *eqn = &body->eqns[i];
-        if ((eqn->prim->id != JX_PRIM_add && eqn->prim->id != JX_PRIM_sub) ||
-            eqn->outs[0] != next)
-            continue;
-        for (int k = 0; k < 2; k++)
-            if (place_of(body, first, count, eqn->ins[k].var) == carried &&
-                (eqn->ins[1 - k].literal ||
-                 place_of(body, 0, first, eqn->ins[1 - k].var) >= 0))
-                return true;
-    }
-    return false;
-}
-
-/* Whether it ends when it has come near enough to something: what decides that is more than
- * how many turns there were. */
-static bool is_search(const jx_p_while *w, int count)
-{
-    const jx_jaxpr *cond = w->cond_jaxpr.jaxpr;
-    const int first = (int)w->cond_nconsts;
-
-    for (int i = 0; i < cond->neqns; i++)
-        for (int k = 0; k < cond->eqns[i].nins; k++) {
-            int carried = place_of(cond, first, count, cond->eqns[i].ins[k].var);
-            if (carried >= 0 && !is_counter(w, carried, count))
-                return true;
-        }
-    return place_of(cond, first, count, cond->outs[0].var) >= 0;
-}
-
 static bool run_while(jx_run *run, const void *data, const jx_view *ins,
                       const jx_view *outs, void *scratch)
 {
@@ -399,7 +349,7 @@ static bool plan_while(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
         return false;
     p->deciding = around;
     jx_slot pred = plan_predicate(p, results, &again);
-    data.on = turning(p, true, is_search(params, n));
+    data.on = turning(p, true, jx_turns_is_search(eqn));
     data.on.body = data.cond + 1;
     p->block = data.on.body;
     memcpy(args, ins + nc, (size_t)nb * sizeof *args);

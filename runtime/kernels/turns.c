@@ -8,6 +8,92 @@
 
 enum { BESIDE = 8 }; /* turns of a loop that made few */
 
+/* The number of the variable among so many from `first` on; -1: it is none of them. */
+static int place_of(const jx_jaxpr *jaxpr, int first, int count, const jx_var *var)
+{
+    for (int i = 0; var && i < count; i++)
+        if (jaxpr->vars[jaxpr->nconsts + first + i] == var)
+            return i;
+    return -1;
+}
+
+/* The equation that gives a variable, or NULL. */
+static const jx_eqn *eqn_of(const jx_jaxpr *jaxpr, const jx_var *var)
+{
+    for (int i = 0; var && i < jaxpr->neqns; i++)
+        if (jaxpr->eqns[i].nouts == 1 && jaxpr->eqns[i].outs[0] == var)
+            return &jaxpr->eqns[i];
+    return NULL;
+}
+
+/* What it is before it was converted. */
+static jx_atom unconverted(const jx_jaxpr *jaxpr, jx_atom atom)
+{
+    const jx_eqn *eqn = eqn_of(jaxpr, atom.var);
+
+    for (; eqn && eqn->prim->id == JX_PRIM_convert_element_type; eqn = eqn_of(jaxpr, atom.var))
+        atom = eqn->ins[0];
+    return atom;
+}
+
+/* Whether no turn changes it. */
+static bool is_constant(const jx_p_while *w, int count, jx_atom given)
+{
+    const jx_jaxpr *body = w->body_jaxpr.jaxpr;
+    const jx_atom atom = unconverted(body, given);
+    const int first = (int)w->body_nconsts;
+    int carried = place_of(body, first, count, atom.var);
+
+    return atom.literal || place_of(body, 0, first, atom.var) >= 0 ||
+           (carried >= 0 && body->outs[carried].var == atom.var);
+}
+
+/* Whether what is carried grows by what no turn changes, or is an integer. */
+static bool is_counter(const jx_p_while *w, int carried, int count)
+{
+    const jx_jaxpr *body = w->body_jaxpr.jaxpr;
+    const int first = (int)w->body_nconsts;
+    const jx_var *next = unconverted(body, body->outs[carried]).var;
+    const jx_eqn *eqn = eqn_of(body, next);
+
+    JX_ASSERT(carried >= 0 && carried < count);
+    if (jx_dtype_is_integer(body->vars[body->nconsts + first + carried]->aval->dtype) ||
+        place_of(body, first, count, next) == carried)
+        return true;
+    if (!eqn || (eqn->prim->id != JX_PRIM_add && eqn->prim->id != JX_PRIM_sub))
+        return false;
+    for (int k = 0; k < 2; k++)
+        if (place_of(body, first, count, unconverted(body, eqn->ins[k]).var) == carried &&
+            is_constant(w, count, eqn->ins[1 - k]))
+            return true;
+    return false;
+}
+
+static bool fits(const jx_closed *part, int64_t nconsts, int count, int nouts)
+{
+    return nconsts >= 0 && part->jaxpr->nins == nconsts + count && part->jaxpr->nouts == nouts;
+}
+
+bool jx_turns_is_search(const jx_eqn *eqn)
+{
+    const jx_p_while *w = eqn->typed;
+    const int count = eqn->nouts;
+
+    JX_ASSERT(eqn->prim->id == JX_PRIM_while);
+    if (!w || !fits(&w->cond_jaxpr, w->cond_nconsts, count, 1) ||
+        !fits(&w->body_jaxpr, w->body_nconsts, count, count))
+        return true;
+    const jx_jaxpr *cond = w->cond_jaxpr.jaxpr;
+    const int first = (int)w->cond_nconsts;
+    for (int i = 0; i < cond->neqns; i++)
+        for (int k = 0; k < cond->eqns[i].nins; k++) {
+            int carried = place_of(cond, first, count, cond->eqns[i].ins[k].var);
+            if (carried >= 0 && !is_counter(w, carried, count))
+                return true;
+        }
+    return place_of(cond, first, count, cond->outs[0].var) >= 0;
+}
+
 static size_t bytes_of(const jx_view *v)
 {
     return (size_t)v->count * (size_t)jx_dtype_of(v->dtype)->bytes;

@@ -359,3 +359,25 @@ def test_what_disagrees_where_loops_have_settled_does_not_agree(by, undecided):
         return solve(b), jnp.linalg.solve(jnp.asarray(s), tangents[0]) * factor
     found = jaxvet.gradcheck(solve)(X)
     assert bool(errors(found) or found.undecided) == undecided
+
+
+def until(end, h):
+    """Steps of `h` until a clock of floats has come to the end."""
+    def decay(a, h):
+        return jax.lax.while_loop(lambda s: s[0] < end, lambda s: (
+            s[0] + h, s[1] - h * jnp.tanh(s[1])), (0., a))[1]
+    return decay if h is None else lambda a: decay(a, h)
+
+
+@pytest.mark.parametrize("by", [1, 1.01])
+@pytest.mark.parametrize("h", [.13, None], ids=["literal", "argument"])
+def test_a_clock_of_floats_is_no_search(h, by):
+    decay = until(1., h)
+    fun = jax.custom_jvp(decay)
+
+    @fun.defjvp
+    def jvp(primals, tangents):
+        y, t = jax.jvp(decay, primals, tangents)
+        return y, jnp.where(jnp.max(primals[0]) > .5, np.float32(by), 1) * t
+    found = jaxvet.gradcheck(fun)(X, *([] if h else [np.float32(.13)]))
+    assert errors(found) == ([] if by == 1 else ["DRV001"]) and not found.undecided
