@@ -212,7 +212,6 @@ MOSTLY(atanh, IS_TINY | (fabsf(x) > 1), jx_pick(IS_TINY, x, -NAN))
 MOSTLY(erfc, (fabsf(x) < 0x1p-27F) | (x > 10.25F) | (x < -4),
        jx_pick(IS_TINY, 1, jx_pick(x > 0, 0, 2)))
 FUNCTION1(lgamma, jx_sf_lgamma(x))
-FUNCTION1(digamma, jx_sf_digamma(x))
 FUNCTION2(pow, pow(x, y))
 FUNCTION2(atan2, atan2(x, y))
 FUNCTION2(igamma, jx_sf_igamma(x, y))
@@ -220,7 +219,7 @@ FUNCTION2(igammac, jx_sf_igammac(x, y))
 FUNCTION2(igamma_grad_a, jx_sf_igamma_grad_a(x, y))
 FUNCTION2(random_gamma_grad, jx_sf_random_gamma_grad(x, y))
 FUNCTION2(zeta, jx_sf_zeta(x, y))
-FUNCTION2(polygamma, jx_sf_polygamma(x, y))
+FUNCTION2(any_polygamma, jx_sf_polygamma(x, y))
 JX_TERNARY(, betainc_F64, double, double, jx_sf_betainc(x, y, z))
 JX_TERNARY(, betainc_F32, float, float, (float)jx_sf_betainc(x, y, z))
 JX_TERNARY(V, fma_F64, double, double, fma(x, y, z))
@@ -276,28 +275,44 @@ PERIODIC(sin)
 PERIODIC(cos)
 PERIODIC(tan)
 
-#define BESSEL(name, ID, T, order)                                            \
+/* Functions that are made in vectors of f64 (special.h). */
+#define MANY(name, ID, T, call)                                               \
     static void name##_##ID(void *o, const void *const *ins, int64_t n,       \
                             const void *param)                                \
     {                                                                         \
-        enum { FEW = 64 };                                                    \
-        const T *x = ins[0];                                                  \
+        enum { MOST = 64 };                                                   \
+        const T *from = ins[0];                                               \
         T *out = o;                                                           \
         (void)param;                                                          \
-        for (int64_t at = 0; at < n; at += FEW) {                             \
-            double y[FEW];                                                    \
-            int64_t few = n - at < FEW ? n - at : FEW;                        \
+        for (int64_t at = 0; at < n; at += MOST) {                            \
+            double x[MOST], y[MOST];                                          \
+            int64_t few = n - at < MOST ? n - at : MOST;                      \
             for (int64_t i = 0; i < few; i++)                                 \
-                y[i] = (double)x[at + i];                                     \
-            jx_sf_bessel_scaled(order, y, y, few);                            \
+                x[i] = (double)from[at + i];                                  \
+            call;                                                             \
             for (int64_t i = 0; i < few; i++)                                 \
                 out[at + i] = (T)y[i];                                        \
         }                                                                     \
     }
-BESSEL(bessel_i0e, F32, float, 0)
-BESSEL(bessel_i0e, F64, double, 0)
-BESSEL(bessel_i1e, F32, float, 1)
-BESSEL(bessel_i1e, F64, double, 1)
+#define MANIES(name, call) MANY(name, F32, float, call) MANY(name, F64, double, call)
+MANIES(bessel_i0e, jx_sf_bessel_scaled(0, x, y, few))
+MANIES(bessel_i1e, jx_sf_bessel_scaled(1, x, y, few))
+MANIES(digamma, jx_sf_digammas(x, y, few))
+MANIES(trigamma, jx_sf_trigammas(x, y, few))
+
+/* Of order 1, which the derivative of digamma takes, in vectors. */
+#define POLYGAMMA(ID, T)                                                      \
+    static void polygamma_##ID(void *o, const void *const *ins, int64_t n,    \
+                               const void *param)                             \
+    {                                                                         \
+        const T *order = ins[0];                                              \
+        bool is_one = true;                                                   \
+        for (int64_t i = 0; i < n; i++)                                       \
+            is_one &= order[i] == 1;                                          \
+        (is_one ? trigamma_##ID : any_polygamma_##ID)(o, ins + is_one, n, param); \
+    }
+POLYGAMMA(F32, float)
+POLYGAMMA(F64, double)
 
 static void nextafter_BF16(void *o, const void *const *ins, int64_t n,
                            const void *param)

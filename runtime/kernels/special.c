@@ -11,6 +11,10 @@
 
 static const double pi = 3.14159265358979323846;
 
+/* Numbers that are taken together where they go one way: those beside each other are often of
+ * a size.  What is made of them in vectors has the bits of what is made of one. */
+enum { FEW = 64 };
+
 /* Highest power first. */
 static inline double horner(double x, const double *c, size_t n)
 {
@@ -128,16 +132,19 @@ double jx_sf_lgamma(double x)
 {
     int sign;
 
+    if (x <= 0 && x == floor(x)) /* half of all numbers: the library reports each as an error */
+        return INFINITY;
     return lgamma_r(x, &sign);
 }
 
+/* B_2k / 2k */
+static const double digamma_terms[] = {
+    -3617.0 / 8160, 1.0 / 12,  -691.0 / 32760, 1.0 / 132,
+    -1.0 / 240,     1.0 / 252, -1.0 / 120,     1.0 / 12,
+};
+
 static double digamma_positive(double x)
 {
-    /* B_2k / 2k */
-    static const double c[] = {
-        -3617.0 / 8160, 1.0 / 12,  -691.0 / 32760, 1.0 / 132,
-        -1.0 / 240,     1.0 / 252, -1.0 / 120,     1.0 / 12,
-    };
     double sum = 0;
 
     if (x > 1e17)
@@ -145,19 +152,108 @@ static double digamma_positive(double x)
     for (; x < 12; x += 1)
         sum += 1 / x;
     double u = 1 / (x * x);
-    return log(x) - 0.5 / x - u * horner(u, c, COUNT(c)) - sum;
+    return log(x) - 0.5 / x - u * horner(u, digamma_terms, COUNT(digamma_terms)) - sum;
 }
 
-double jx_sf_digamma(double x)
+/* How many are tiny, and how many poles. */
+JX_VECTOR_CLONES static void count_digammas(const double *x, int64_t *counts, int n)
+{
+    int64_t tiny = 0, poles = 0;
+
+    for (int i = 0; i < n; i++) {
+        tiny += (x[i] != 0) & (fabs(x[i]) < 1e-17);
+        poles += (x[i] <= 0) & (x[i] == floor(x[i]));
+    }
+    counts[0] = tiny;
+    counts[1] = poles;
+}
+
+JX_VECTOR_CLONES static void digamma_tiny(const double *x, double *to, int n)
+{
+    for (int i = 0; i < n; i++)
+        to[i] = -1 / x[i];
+}
+
+/* Numbers whose function is asked for, or 1 less them, made at least 12; and the sums. */
+JX_VECTOR_CLONES static void rise_to_twelve(const double *x, double *at, double *sum, int n)
+{
+    for (int i = 0; i < n; i++) {
+        at[i] = x[i] > 0 ? x[i] : 1 - x[i];
+        sum[i] = 0;
+    }
+    for (int64_t any = 1; any;) {
+        any = 0;
+        for (int i = 0; i < n; i++) {
+            int64_t below = at[i] < 12;
+            sum[i] += below ? 1 / at[i] : 0;
+            at[i] += below ? 1 : 0;
+            any |= below;
+        }
+    }
+}
+
+JX_VECTOR_CLONES static void finish_digammas(const double *at, const double *sum,
+                                             const double *logs, double *to, int n)
+{
+    double u[FEW], y[FEW];
+
+    for (int i = 0; i < n; i++) {
+        u[i] = 1 / (at[i] * at[i]);
+        y[i] = digamma_terms[0];
+    }
+    for (size_t k = 1; k < COUNT(digamma_terms); k++)
+        for (int i = 0; i < n; i++)
+            y[i] = y[i] * u[i] + digamma_terms[k];
+    for (int i = 0; i < n; i++)
+        to[i] = at[i] > 1e17 ? logs[i] : logs[i] - 0.5 / at[i] - u[i] * y[i] - sum[i];
+}
+
+/* Of x, given that of x or 1 - x, which is positive. */
+static double digamma_of(double x, double positive)
 {
     if (x != 0 && fabs(x) < 1e-17) /* and half of all numbers are less than 1 */
         return -1 / x;
     if (x > 0)
-        return digamma_positive(x);
+        return positive;
     if (isnan(x) || x == floor(x)) /* poles; infinity is one of them */
         return NAN;
     /* cot has period 1 in x: keep its argument small and exact. */
-    return digamma_positive(1 - x) - pi / tan(pi * (x - rint(x)));
+    return positive - pi / tan(pi * (x - rint(x)));
+}
+
+static void digamma_few(const double *x, double *to, int n)
+{
+    double at[FEW], sum[FEW], logs[FEW], y[FEW];
+    int64_t counts[2];
+
+    count_digammas(x, counts, n);
+    if (counts[0] == n) {
+        digamma_tiny(x, to, n);
+        return;
+    }
+    if (counts[1] != n) {
+        rise_to_twelve(x, at, sum, n);
+        for (int i = 0; i < n; i++)
+            logs[i] = log(at[i]);
+        finish_digammas(at, sum, logs, y, n);
+    }
+    for (int i = 0; i < n; i++)
+        to[i] = counts[1] == n ? (double)NAN : digamma_of(x[i], y[i]);
+}
+
+double jx_sf_digamma(double x)
+{
+    bool positive = x >= 1e-17, reflected = x <= -1e-17 && x != floor(x);
+
+    return digamma_of(x, positive    ? digamma_positive(x)
+                         : reflected ? digamma_positive(1 - x)
+                                     : 0);
+}
+
+void jx_sf_digammas(const double *x, double *to, int64_t n)
+{
+    for (int64_t i = 0; i < n; i += FEW)
+        digamma_few(x + i, to + i, n - i < FEW ? (int)(n - i) : FEW);
 }
 
 /* q^-x; the trigamma function takes squares. */
@@ -166,23 +262,25 @@ static double inverse_power(double q, double x)
     return x == 2 ? 1 / q * (1 / q) : pow(q, -x);
 }
 
+/* B_2k / (2k)! */
+static const double zeta_terms[] = {
+    1.0 / 12,
+    -1.0 / 720,
+    1.0 / 30240,
+    -1.0 / 1209600,
+    1.0 / 47900160,
+    -691.0 / 1307674368000.0,
+    1.0 / 74724249600.0,
+    -3617.0 / 10670622842880000.0,
+    43867.0 / 5109094217170944000.0,
+    -174611.0 / 802857662698291200000.0,
+};
+
 /* sum over k of (q+k)^-x for q > 0, x > 1: some terms, then
  * Euler-Maclaurin. */
 static double zeta_positive(double x, double q)
 {
-    /* B_2k / (2k)! */
-    static const double c[] = {
-        1.0 / 12,
-        -1.0 / 720,
-        1.0 / 30240,
-        -1.0 / 1209600,
-        1.0 / 47900160,
-        -691.0 / 1307674368000.0,
-        1.0 / 74724249600.0,
-        -3617.0 / 10670622842880000.0,
-        43867.0 / 5109094217170944000.0,
-        -174611.0 / 802857662698291200000.0,
-    };
+    const double *c = zeta_terms;
     double sum = 0, term = inverse_power(q, x);
 
     for (int k = 0; k < 12 && term > 0 && !(x == 2 && q >= 12); k++) {
@@ -196,7 +294,7 @@ static double zeta_positive(double x, double q)
         return sum;
     sum += term * q / (x - 1) + term / 2;
     double factor = x, power = term / q;
-    for (size_t k = 0; k < COUNT(c); k++) {
+    for (size_t k = 0; k < COUNT(zeta_terms); k++) {
         double add = c[k] * factor * power;
         sum += add;
         if (fabs(add) < fabs(sum) * 1e-17)
@@ -238,6 +336,118 @@ double jx_sf_polygamma(double n, double x)
         return 1 / x;
     double size = (n == 1 ? 1 : tgamma(n + 1)) * jx_sf_zeta(n + 1, x);
     return fmod(n, 2) == 0 ? -size : size;
+}
+
+/* zeta_positive(2, q) */
+JX_VECTOR_CLONES static void zetas_of_two(double *q, double *sum, int n)
+{
+    double term[FEW], power[FEW], factor = 2, any = 1;
+    int64_t done[FEW];
+
+    for (int i = 0; i < n; i++) {
+        sum[i] = 0;
+        term[i] = 1 / q[i] * (1 / q[i]);
+        done[i] = 0;
+    }
+    for (int k = 0; k < 12; k++)
+        for (int i = 0; i < n; i++) {
+            int64_t adds = (done[i] == 0) & (term[i] > 0) & (q[i] < 12);
+            sum[i] += adds ? term[i] : 0;
+            done[i] |= adds & (term[i] < sum[i] * 1e-18);
+            adds &= done[i] == 0;
+            q[i] += adds ? 1 : 0;
+            term[i] = adds ? 1 / q[i] * (1 / q[i]) : term[i];
+        }
+    for (int i = 0; i < n; i++) {
+        done[i] |= (term[i] == 0) | (fabs(sum[i]) > DBL_MAX);
+        sum[i] += done[i] ? 0 : term[i] * q[i] + term[i] / 2;
+        power[i] = done[i] ? 0 : term[i] / q[i];
+    }
+    /* A power of 0 adds nothing, and neither do those after it. */
+    for (size_t k = 0; k < COUNT(zeta_terms) && any > 0; k++) {
+        double by = zeta_terms[k] * factor, j = 2 * (double)k;
+        any = 0;
+        for (int i = 0; i < n; i++) {
+            double add = by * power[i];
+            sum[i] += add;
+            power[i] = fabs(add) < fabs(sum[i]) * 1e-17 ? 0 : power[i] / (q[i] * q[i]);
+            any += fabs(power[i]);
+        }
+        factor *= (2 + j + 1) * (2 + j + 2);
+    }
+}
+
+/* How many take each way of the trigamma function: tiny, huge, poles, positive, negative. */
+enum { TRIGAMMA_WAYS = 5 };
+
+JX_VECTOR_CLONES static void count_trigammas(const double *x, int64_t *counts, int n)
+{
+    int64_t tiny = 0, huge = 0, poles = 0, positive = 0, negative = 0;
+
+    for (int i = 0; i < n; i++) {
+        int whole = x[i] == floor(x[i]);
+        tiny += (x[i] != 0) & (fabs(x[i]) < 1e-9);
+        huge += (x[i] > 1e17) & (x[i] <= DBL_MAX);
+        poles += (x[i] <= 0) & whole;
+        positive += (x[i] >= 1e-9) & (x[i] <= 1e17);
+        negative += (x[i] <= -1e-9) & !whole;
+    }
+    counts[0] = tiny;
+    counts[1] = huge;
+    counts[2] = poles;
+    counts[3] = positive;
+    counts[4] = negative;
+}
+
+JX_VECTOR_CLONES static void trigamma_plain(int way, const double *x, double *to, int n)
+{
+    for (int i = 0; i < n; i++)
+        to[i] = way == 0 ? 1 / x[i] * (1 / x[i]) : way == 1 ? 1 / x[i] : (double)INFINITY;
+}
+
+/* As jx_sf_zeta() has it of negative numbers. */
+static void trigamma_negative(const double *x, double *to, int n)
+{
+    double r[FEW], q[FEW], below[FEW], less[FEW];
+
+    for (int i = 0; i < n; i++) {
+        r[i] = -x[i] - floor(-x[i]);
+        q[i] = r[i];
+    }
+    zetas_of_two(q, below, n);
+    for (int i = 0; i < n; i++)
+        q[i] = 1 - x[i];
+    zetas_of_two(q, less, n);
+    for (int i = 0; i < n; i++)
+        q[i] = 1 - r[i];
+    zetas_of_two(q, to, n);
+    for (int i = 0; i < n; i++)
+        to[i] = below[i] - less[i] + to[i];
+}
+
+static void trigamma_few(const double *x, double *to, int n)
+{
+    int64_t counts[TRIGAMMA_WAYS];
+    double q[FEW];
+    int way = 0;
+
+    count_trigammas(x, counts, n);
+    while (way < TRIGAMMA_WAYS && counts[way] != n)
+        way++;
+    if (way < 3)
+        trigamma_plain(way, x, to, n);
+    else if (way == 3)
+        zetas_of_two(memcpy(q, x, (size_t)n * sizeof *q), to, n);
+    else if (way == 4)
+        trigamma_negative(x, to, n);
+    for (int i = 0; way == TRIGAMMA_WAYS && i < n; i++)
+        to[i] = jx_sf_polygamma(1, x[i]);
+}
+
+void jx_sf_trigammas(const double *x, double *to, int64_t n)
+{
+    for (int64_t i = 0; i < n; i += FEW)
+        trigamma_few(x + i, to + i, n - i < FEW ? (int)(n - i) : FEW);
 }
 
 /* ---- incomplete gamma ---- */
@@ -624,11 +834,9 @@ static void bessel_rising(int order, const double *x, double *to, int n)
         to[i] = (to[i] + 1) * exp(-x[i]) * (order ? x[i] / 2 : 1);
 }
 
-enum { BESSEL_FEW = 64 };
-
 JX_VECTOR_CLONES static void bessel_falling(int order, const double *x, double *to, int n)
 {
-    double term[BESSEL_FEW], inverse[BESSEL_FEW], any = 1;
+    double term[FEW], inverse[FEW], any = 1;
 
     for (int i = 0; i < n; i++) {
         term[i] = to[i] = 1;
@@ -682,11 +890,10 @@ JX_VECTOR_CLONES static void copy_signs(const double *size, const double *x, dou
         to[i] = copysign(size[i], x[i]);
 }
 
-/* Numbers beside each other are often of a size. */
 static void bessel_few(int order, const double *x, double *to, int n)
 {
     int64_t counts[3];
-    double size[BESSEL_FEW], y[BESSEL_FEW];
+    double size[FEW], y[FEW];
 
     count_sizes(x, size, counts, n);
     if (counts[0] == n)
@@ -708,8 +915,8 @@ static void bessel_few(int order, const double *x, double *to, int n)
 
 void jx_sf_bessel_scaled(int order, const double *x, double *to, int64_t n)
 {
-    for (int64_t i = 0; i < n; i += BESSEL_FEW)
-        bessel_few(order, x + i, to + i, n - i < BESSEL_FEW ? (int)(n - i) : BESSEL_FEW);
+    for (int64_t i = 0; i < n; i += FEW)
+        bessel_few(order, x + i, to + i, n - i < FEW ? (int)(n - i) : FEW);
 }
 
 double jx_sf_bessel_i0e(double x)

@@ -15,8 +15,6 @@ double jx_sf_lgamma(double x); /* of |Gamma|; does not touch signgam */
 double jx_sf_digamma(double x);
 double jx_sf_bessel_i0e(double x);
 double jx_sf_bessel_i1e(double x);
-/* to[i] of x[i], the same bits, in vectors: i0e (order 0) or i1e (1).  `to` may be x. */
-void jx_sf_bessel_scaled(int order, const double *x, double *to, int64_t n);
 
 double jx_sf_zeta(double x, double q); /* Hurwitz: sum over k of (q+k)^-x */
 double jx_sf_polygamma(double n, double x);
@@ -25,6 +23,12 @@ double jx_sf_igammac(double a, double x); /* upper, regularized: Q(a, x) */
 double jx_sf_igamma_grad_a(double a, double x); /* dP(a, x)/da */
 /* Derivative in `a` of a Gamma(a, 1) sample with value x. */
 double jx_sf_random_gamma_grad(double a, double x);
+
+/* to[i] of x[i], the same bits, in vectors; `to` is not x.  i0e (order 0) or i1e (1),
+ * digamma, polygamma of 1. */
+void jx_sf_bessel_scaled(int order, const double *x, double *to, int64_t n);
+void jx_sf_digammas(const double *x, double *to, int64_t n);
+void jx_sf_trigammas(const double *x, double *to, int64_t n);
 
 /* I_x(a, b), regularized. */
 double jx_sf_betainc(double a, double b, double x);

@@ -128,31 +128,39 @@ static void brisk_functions_are_those_of_f64(void **state)
     }
 }
 
-static void bessel_functions_in_vectors_have_the_same_bits(void **state)
+static double trigamma(double x)
+{
+    return jx_sf_polygamma(1, x);
+}
+
+static void functions_in_vectors_have_the_same_bits(void **state)
 {
     static const struct {
         jx_prim_id prim;
         double (*want)(double);
-    } rows[] = {{JX_PRIM_bessel_i0e, jx_sf_bessel_i0e}, {JX_PRIM_bessel_i1e, jx_sf_bessel_i1e}};
-    enum { FEW = 64 };
+    } rows[] = {{JX_PRIM_bessel_i0e, jx_sf_bessel_i0e}, {JX_PRIM_bessel_i1e, jx_sf_bessel_i1e},
+                {JX_PRIM_digamma, jx_sf_digamma},       {JX_PRIM_polygamma, trigamma}};
+    enum { FEW = 64, ROWS = sizeof rows / sizeof *rows };
 
     (void)state;
     /* Far from each other, or beside each other here and there. */
-    for (size_t r = 0; r < 2 * sizeof rows / sizeof *rows; r++)
-        for (uint64_t bits = 0; bits < (uint64_t)1 << 32; bits += r / 2 * 16381 * FEW) {
-            double x[FEW], y[FEW];
-            const void *ins[] = {x};
-            for (int i = 0; i < FEW; i++, bits += r / 2 ? 1 : 16381) {
+    for (size_t r = 0; r < 2 * ROWS; r++)
+        for (uint64_t bits = 0; bits < (uint64_t)1 << 32; bits += r / ROWS * 16381 * FEW) {
+            double x[FEW], y[FEW], ones[FEW];
+            bool second = rows[r % ROWS].prim == JX_PRIM_polygamma;
+            const void *ins[] = {second ? ones : x, x};
+            for (int i = 0; i < FEW; i++, bits += r / ROWS ? 1 : 16381) {
                 uint32_t b = (uint32_t)bits;
                 float f;
                 memcpy(&f, &b, sizeof f);
                 x[i] = (double)f;
+                ones[i] = 1;
             }
-            jx_tile_of(rows[r % 2].prim, JX_F64)(y, ins, FEW, NULL);
+            jx_tile_of(rows[r % ROWS].prim, JX_F64)(y, ins, FEW, NULL);
             for (int i = 0; i < FEW; i++) {
-                double want = rows[r % 2].want(x[i]);
+                double want = rows[r % ROWS].want(x[i]);
                 if (memcmp(&y[i], &want, sizeof want) && y[i] == y[i])
-                    fail_msg("function %d of %a: %a, not %a", (int)r % 2, x[i], y[i], want);
+                    fail_msg("function %d of %a: %a, not %a", (int)r % ROWS, x[i], y[i], want);
             }
         }
 }
@@ -222,7 +230,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(f32_functions_keep_their_bounds),
         cmocka_unit_test(brisk_functions_are_those_of_f64),
-        cmocka_unit_test(bessel_functions_in_vectors_have_the_same_bits),
+        cmocka_unit_test(functions_in_vectors_have_the_same_bits),
         cmocka_unit_test(functions_of_most_floats_are_what_f64_says),
         cmocka_unit_test(a_product_in_a_sum_is_rounded_twice),
     };
