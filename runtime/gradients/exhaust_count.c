@@ -3,6 +3,7 @@
 
 #include "runtime/kernels/vector.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -315,6 +316,112 @@ bool jx_exhaust_tally(jx_exhaust_column *to, const jx_float_format *f, double go
     if (off >= 1)
         count_off(to, off, 1);
     return true;
+}
+
+JX_VECTOR_CLONES static void keep_plain(uint64_t least, uint64_t most, uint64_t shift,
+                                        double beyond, const double *restrict got,
+                                        const double *restrict want,
+                                        const double *restrict value, double slack,
+                                        double known, double kinked,
+                                        unsigned char *restrict which, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++) {
+        double g = got[i], w = want[i], v = value[i], apart = fabs(g - w);
+        double ulp = double_of(ulp_field(least, most, shift, w) << 52);
+        int plain = (g - g == 0) & (fabs(w) < beyond) & (slack <= ulp / 1024) &
+                    (apart <= known * ulp) & (apart <= kinked * ulp);
+        int none = (g != g) & (w != w) & (v - v != 0);
+        int same = (fabs(w) >= beyond) & (fabs(g) > DBL_MAX) & ((g > 0) == (w > 0));
+        which[i] = (unsigned char)(which[i] & (plain | none | same));
+    }
+}
+
+void jx_exhaust_keep_plain(const jx_float_format *f, const double *got, const double *want,
+                           const double *value, const jx_exhaust_nearness *near,
+                           unsigned char *which, int64_t n)
+{
+    keep_plain((uint64_t)(f->least + 1023), (uint64_t)(f->most + 1023),
+               (uint64_t)(f->precision - 1), f->beyond, got, want, value, near->slack,
+               near->known, near->kinked, which, n);
+}
+
+/* How far they are off (-1: of no matter), of how many the reference is unsure; whether any is
+ * off by more than the limits. */
+JX_VECTOR_CLONES static int64_t find_off(uint64_t least, uint64_t most, uint64_t shift,
+                                         const jx_float_format *f,
+                                         const double *restrict got,
+                                         const double *restrict want,
+                                         const double *restrict slack,
+                                         const unsigned char *restrict which, double limit,
+                                         double subnormal, double *restrict off,
+                                         jx_exhaust_tallied *to, int64_t n)
+{
+    int64_t over = 0, unsure = 0, undefined = 0;
+    double normal = f->normal, beyond = f->beyond;
+
+    for (int64_t i = 0; i < n; i++) {
+        double size = fabs(want[i]), apart = fabs(got[i] - want[i]) - slack[i];
+        double ulp = double_of(ulp_field(least, most, shift, size) << 52);
+        double by = double_of((2046 - ulp_field(least, most, shift, size + slack[i])) << 52);
+        double o = apart > 0 ? apart * by : 0;
+        int is_number = which[i] & (size < beyond);
+        off[i] = is_number ? o : -1;
+        over += is_number & (o > (size < normal ? subnormal : limit));
+        unsure += is_number & (slack[i] > ulp / 8);
+        undefined += which[i] & (size != size);
+    }
+    to->unsure = unsure;
+    to->undefined = undefined;
+    return over;
+}
+
+JX_VECTOR_CLONES static int64_t count_at_least(const double *off, double units, int64_t n)
+{
+    int64_t count = 0;
+
+    for (int64_t i = 0; i < n; i++)
+        count += off[i] >= units;
+    return count;
+}
+
+void jx_exhaust_tally_many(const jx_exhaust_column *so_far, const jx_float_format *f,
+                           const double *got, const double *want, const double *slack,
+                           const unsigned char *which, double *off, int64_t n,
+                           jx_exhaust_tallied *to)
+{
+    const jx_exhaust_place *worst[] = {&so_far->normal, &so_far->subnormal};
+    double limits[] = {worst[0]->there ? worst[0]->off : -1, worst[1]->there ? worst[1]->off : -1};
+    int64_t left = n;
+
+    *to = (jx_exhaust_tallied){.worst = {-1, -1}};
+    if (find_off((uint64_t)(f->least + 1023), (uint64_t)(f->most + 1023),
+                 (uint64_t)(f->precision - 1), f, got, want, slack, which, limits[0], limits[1],
+                 off, to, n))
+        for (int64_t i = 0; i < n; i++) {
+            bool is_subnormal = fabs(want[i]) < f->normal;
+            if (off[i] > limits[is_subnormal]) {
+                limits[is_subnormal] = off[i];
+                to->worst[is_subnormal] = i;
+            }
+        }
+    for (int k = 0; k < JX_EXHAUST_BARS && left; k++)
+        to->least[k] = left = count_at_least(off, ldexp(1, k), n);
+}
+
+void jx_exhaust_keep_worst(jx_exhaust_column *to, const jx_float_format *f,
+                           const jx_exhaust_item *item)
+{
+    keep_worst(fabs(item->want) >= f->normal ? &to->normal : &to->subnormal, item,
+               jx_exhaust_least_error(f, item));
+}
+
+void jx_exhaust_add_tallied(jx_exhaust_column *to, const jx_exhaust_tallied *tallied)
+{
+    to->unsure += tallied->unsure;
+    to->undefined += tallied->undefined;
+    to->off += tallied->least[0];
+    for (int k = 0; k < JX_EXHAUST_BARS; k++)
+        to->bars[k] += tallied->least[k] - (k + 1 < JX_EXHAUST_BARS ? tallied->least[k + 1] : 0);
 }
 
 void jx_exhaust_count(jx_exhaust_column *to, const jx_float_format *f,

@@ -63,6 +63,31 @@ void jx_exhaust_count(jx_exhaust_column *to, const jx_float_format *format,
  * False: it is the worst so far, which an item has to say. */
 bool jx_exhaust_tally(jx_exhaust_column *to, const jx_float_format *format, double got,
                       double want, double slack);
+/* How such numbers are near their references, of which `slack` is known. */
+typedef struct jx_exhaust_nearness {
+    double slack;  /* INFINITY: of none; 0: of each by itself */
+    double known;  /* so many units off at most it is */
+    double kinked; /* what is off by more is not counted so */
+} jx_exhaust_nearness;
+/* Leaves of the marks those whose results jx_exhaust_tally() may count, and those that are no
+ * number or out of range, as the references are (and the function's, `value`). */
+void jx_exhaust_keep_plain(const jx_float_format *format, const double *got, const double *want,
+                           const double *value, const jx_exhaust_nearness *near,
+                           unsigned char *which, int64_t n);
+typedef struct jx_exhaust_tallied {
+    int64_t unsure, undefined, least[JX_EXHAUST_BARS]; /* off by 2^i units at least */
+    int64_t worst[2]; /* the normal and the subnormal that are worse than any so far; -1: none */
+} jx_exhaust_tallied;
+/* jx_exhaust_tally() of the n that are marked; `off` has room for as many. */
+void jx_exhaust_tally_many(const jx_exhaust_column *so_far, const jx_float_format *format,
+                           const double *got, const double *want, const double *slack,
+                           const unsigned char *which, double *off, int64_t n,
+                           jx_exhaust_tallied *to);
+/* Counts them; the worst are to be kept. */
+void jx_exhaust_add_tallied(jx_exhaust_column *to, const jx_exhaust_tallied *tallied);
+/* Keeps it, which has been counted, if it is the worst. */
+void jx_exhaust_keep_worst(jx_exhaust_column *to, const jx_float_format *format,
+                           const jx_exhaust_item *item);
 /* What was counted of later inputs, too; `step` lies between the indices of two that
  * follow each other. */
 void jx_exhaust_join(jx_exhaust_column *to, const jx_exhaust_column *later, int64_t step);

@@ -327,6 +327,8 @@ static bool judge(job *j, worker *w, jx_exhaust_column *to, int64_t index, int64
         to[c].undefined += undefined(w->want[c] + first, w->mark + first, w->nan_in + first,
                                      end - first);
     }
+    if (far)
+        jx_exhaust_count_many(j, w, to, index, first, end);
     for (int64_t i = far ? next_marked(w->mark, first, end) : end; i < end;
          i = next_marked(w->mark, i, end)) {
         int64_t at = index + i * j->step;
@@ -487,9 +489,10 @@ static bool open_worker(const job *j, worker *w)
         ok = ok && (w->again[k] = calloc(n, sizeof(double)));
     w->off = calloc(n, sizeof(double));
     w->mark = calloc(n, 1);
+    w->which = calloc(n, 1);
     w->nan_in = calloc(n, 1);
     w->waiting = calloc(2 * n, sizeof *w->waiting);
-    return (ok && w->off && w->mark && w->nan_in && w->waiting) || jx_starved(j->ctx);
+    return (ok && w->off && w->mark && w->which && w->nan_in && w->waiting) || jx_starved(j->ctx);
 }
 
 static void close_worker(worker *w)
@@ -508,6 +511,7 @@ static void close_worker(worker *w)
     free(w->again[1]);
     free(w->off);
     free(w->mark);
+    free(w->which);
     free(w->nan_in);
     free(w->waiting);
 }

@@ -429,27 +429,83 @@ static bool is_plain(const job *j, const worker *w, int c, int64_t i)
 {
     double got = w->got[c][i], want = w->want[c][i], ulp = jx_ulp(&j->out, want);
 
-    return got - got == 0 && fabs(want) < j->out.beyond &&
+    return fabs(want) < j->out.beyond &&
            (w->knows_slack || jx_exhaust_is_like_grid(j, w, c, got, want)) &&
            (c == 0 || w->all_odd[c] || fabs(got - want) <= j->kinked * ulp);
+}
+
+/* Which of inputs first .. end-1 may be counted as they are; how many. */
+static int64_t find_plain(const job *j, worker *w, int64_t first, int64_t end)
+{
+    int64_t count = 0, n = end - first;
+
+    for (int64_t i = first; i < end; i++)
+        w->which[i] = w->mark[i] & (w->nan_in[i] ^ 1);
+    for (int c = 0; c < j->ncolumns; c++) {
+        jx_exhaust_nearness near = {
+            .slack = w->knows_slack ? 0 : 8 * w->most_slack[c],
+            .known = w->knows_slack ? (double)INFINITY : fmax(j->kinked, 4 * w->most_off[c]),
+            .kinked = c == 0 || w->all_odd[c] ? (double)INFINITY : j->kinked};
+        jx_exhaust_keep_plain(&j->out, w->got[c] + first, w->want[c] + first,
+                              w->want[0] + first, &near, w->which + first, n);
+    }
+    for (int64_t i = first; i < end; i++)
+        count += w->which[i];
+    return count;
+}
+
+static jx_exhaust_item item_at(const job *j, worker *w, int64_t index, int64_t i, int c,
+                               double slack)
+{
+    waiting item;
+
+    put_item(j, w, index, i, &item);
+    item.slack[c] = slack;
+    return item_of(j, &item, c);
+}
+
+void jx_exhaust_count_many(const job *j, worker *w, jx_exhaust_column *to, int64_t index,
+                           int64_t first, int64_t end)
+{
+    jx_exhaust_tallied tallied;
+    int64_t n = end - first;
+
+    if (j->plans->rule || find_plain(j, w, first, end) < n / 8)
+        return;
+    for (int c = 0; c < j->ncolumns; c++) {
+        double *slack = w->knows_slack ? w->slack[c] + first : w->side[0];
+        for (int64_t i = 0; i < n && !w->knows_slack; i++)
+            slack[i] = 8 * w->most_slack[c];
+        jx_exhaust_tally_many(&to[c], &j->out, w->got[c] + first, w->want[c] + first, slack,
+                              w->which + first, w->off, n, &tallied);
+        jx_exhaust_add_tallied(&to[c], &tallied);
+        for (int k = 0; k < 2; k++) {
+            int64_t i = first + tallied.worst[k];
+            if (tallied.worst[k] < 0)
+                continue;
+            const jx_exhaust_item worst =
+                item_at(j, w, index + i * j->step, i, c, known_slack(w, c, i));
+            jx_exhaust_keep_worst(&to[c], &j->out, &worst);
+        }
+    }
+    for (int64_t i = first; i < end; i++)
+        w->mark[i] ^= w->which[i];
 }
 
 bool jx_exhaust_count_now(const job *j, worker *w, jx_exhaust_column *to, int64_t index,
                           int64_t i)
 {
     bool plain = !w->nan_in[i] && !j->plans->rule;
-    waiting item;
 
     for (int c = 0; plain && c < j->ncolumns; c++)
         plain = is_plain(j, w, c, i);
     for (int c = 0; plain && c < j->ncolumns; c++) {
         double slack = known_slack(w, c, i);
-        if (jx_exhaust_tally(&to[c], &j->out, w->got[c][i], w->want[c][i], slack))
+        if (w->got[c][i] - w->got[c][i] == 0 &&
+            jx_exhaust_tally(&to[c], &j->out, w->got[c][i], w->want[c][i], slack))
             continue;
-        put_item(j, w, index, i, &item);
-        item.slack[c] = slack;
-        const jx_exhaust_item worst = item_of(j, &item, c);
-        jx_exhaust_count(&to[c], &j->out, &worst);
+        const jx_exhaust_item item = item_at(j, w, index, i, c, slack);
+        jx_exhaust_count(&to[c], &j->out, &item);
     }
     return plain;
 }

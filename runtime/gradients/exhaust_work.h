@@ -34,6 +34,7 @@ typedef struct jx_exhaust_worker {
     double *off, *again[2], *side[4];
     bool all_odd[JX_EX_COLUMNS]; /* so many are far off that none is a kink */
     unsigned char *mark;   /* inputs that are looked at */
+    unsigned char *which;  /* those of them that are counted many at once */
     unsigned char *nan_in; /* an argument is NaN */
     jx_exhaust_waiting *waiting; /* twice `each` */
     int64_t nwaiting;
@@ -85,6 +86,10 @@ bool jx_exhaust_is_like_grid(const jx_exhaust_job *j, const jx_exhaust_worker *w
  * for. */
 int64_t jx_exhaust_wait(const jx_exhaust_job *j, jx_exhaust_worker *w, jx_exhaust_column *to,
                         int64_t index, int64_t i, int64_t end);
+/* Counts of inputs first .. end-1 of the block that begins at `index` as many as can be at once,
+ * and takes their marks away. */
+void jx_exhaust_count_many(const jx_exhaust_job *j, jx_exhaust_worker *w, jx_exhaust_column *to,
+                           int64_t index, int64_t first, int64_t end);
 /* Input i of the block, at that index, is counted at once, if its results are numbers, its
  * slack is known and neither a rule nor a kink is in question. */
 bool jx_exhaust_count_now(const jx_exhaust_job *j, jx_exhaust_worker *w, jx_exhaust_column *to,

@@ -105,6 +105,55 @@ static void a_number_is_tallied_as_an_item_is_counted(void **state)
     assert_int_equal(tallied.unsure, 1);
 }
 
+static jx_exhaust_item item_at(int64_t index, double got, double want)
+{
+    return (jx_exhaust_item){.index = index, .step = 1, .times = 1, .x = {(uint32_t)index, 0},
+                             .last = {(uint32_t)index, 0}, .got = got, .want = want, .by_rule = (double)NAN};
+}
+
+static void many_numbers_are_tallied_as_each_is(void **state)
+{
+    (void)state;
+
+    enum { MANY = 200 };
+    jx_float_format f = format_of(JX_F32);
+    double got[MANY], want[MANY], value[MANY], slack[MANY], off[MANY];
+    unsigned char which[MANY];
+    jx_exhaust_column each = {0}, many = {0};
+    jx_exhaust_tallied tallied;
+    jx_exhaust_nearness near = {0, (double)INFINITY, 1000};
+
+    for (int i = 0; i < MANY; i++) {
+        want[i] = ldexp(1 + i / 256.0, i % 7 * 30 - 140) * (i % 2 ? -1 : 1);
+        slack[i] = i % 5 ? 0 : 0.2 * jx_ulp(&f, want[i]);
+        got[i] = want[i] + ldexp(1, i % 13 - 1) * 1.25 * jx_ulp(&f, want[i]);
+        which[i] = i % 3 != 0;
+        value[i] = i == 5 ? (double)NAN : 0;
+    }
+    got[1] = got[4] = got[5] = want[4] = want[5] = (double)NAN; /* 5 is undefined */
+    want[2] = 1e39;
+    want[7] = -1e39;
+    got[7] = -(double)INFINITY; /* right */
+    jx_exhaust_keep_plain(&f, got, want, value, &near, which, MANY);
+    jx_exhaust_tally_many(&many, &f, got, want, slack, which, off, MANY, &tallied);
+    jx_exhaust_add_tallied(&many, &tallied);
+    for (int i = 0; i < MANY; i++) {
+        bool plain = i % 3 && i > 7 && fabs(got[i] - want[i]) <= 1000 * jx_ulp(&f, want[i]);
+        jx_exhaust_item item = item_at(i, got[i], want[i]);
+        item.slack = slack[i];
+        assert_true(which[i] == (plain || i == 5 || i == 7));
+        if (which[i])
+            jx_exhaust_count(&each, &f, &item);
+        if (i == tallied.worst[0] || i == tallied.worst[1])
+            jx_exhaust_keep_worst(&many, &f, &item);
+    }
+    assert_true(each.off > 50 && each.unsure > 10 && each.bars[9] > 0 && each.undefined == 1);
+    assert_true(each.normal.there && each.subnormal.there);
+    assert_memory_equal(&each, &many, sizeof each);
+    jx_exhaust_tally_many(&many, &f, got, want, slack, which, off, MANY, &tallied);
+    assert_true(tallied.worst[0] == -1 && tallied.worst[1] == -1);
+}
+
 static void bits_are_numbers(void **state)
 {
     (void)state;
@@ -116,12 +165,6 @@ static void bits_are_numbers(void **state)
     assert_true(jx_exhaust_number(JX_F16, 0x7bff) == 65504);
     assert_true(isinf(jx_exhaust_number(JX_F16, 0xfc00)));
     assert_true(isnan(jx_exhaust_number(JX_F16, 0x7e00)));
-}
-
-static jx_exhaust_item item_at(int64_t index, double got, double want)
-{
-    return (jx_exhaust_item){.index = index, .step = 1, .times = 1, .x = {(uint32_t)index, 0},
-                             .last = {(uint32_t)index, 0}, .got = got, .want = want, .by_rule = (double)NAN};
 }
 
 static void a_result_is_never_accused_of_what_the_reference_may_be_off(void **state)
@@ -248,6 +291,7 @@ int main(void)
         cmocka_unit_test(what_is_unsure_is_counted_where_it_looks_well),
         cmocka_unit_test(a_rule_that_is_wrong_is_marked),
         cmocka_unit_test(a_number_is_tallied_as_an_item_is_counted),
+        cmocka_unit_test(many_numbers_are_tallied_as_each_is),
         cmocka_unit_test(bits_are_numbers),
         cmocka_unit_test(a_result_is_never_accused_of_what_the_reference_may_be_off),
         cmocka_unit_test(what_is_missing_has_a_kind),
