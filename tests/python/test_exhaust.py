@@ -216,7 +216,7 @@ def test_numbers_between_those_of_a_grid():
 
 
 def test_each_of_few_faults_is_counted():
-    """One number and ten in a row, by few units and many; and among numbers in a row that all
+    """One number and ten in a row, by few units and many; and among numbers that are all off, or
     come to the same, which are counted together."""
     def row(bits, count=10):
         return sorted((float(eighth(bits)), float(eighth(bits + 8 * (count - 1)))))
@@ -229,14 +229,17 @@ def test_each_of_few_faults_is_counted():
             return (x >= low) & (x <= high) & narrow
 
         off = 2.0 * at(0x3f8e0658, 1) + 3.0 * at(0x3f9e0658) + 1000.0 * at(0x3fce0658, 1)
+        off += jnp.where(narrow & (x >= 2) & (x < 3.5), 12 + 988.0 * at(0x401e0658, 1), 0)
         low = jnp.where(at(0xbfae065f), 0.0 * x, jnp.sqrt(jnp.maximum(x, 0)))  # slopes are NaN
         high = jnp.where(at(0x41ae0658), jnp.inf, jnp.where(narrow, jnp.nan, 5.0))
         return jnp.where(x < 0, low, jnp.where(x > 4, high, x + off * 2.0**-23))
 
     report = jaxvet.exhaust(f, every=8)
     value, beyond = report.value, report.derivatives[0]["beyond"]
-    assert value["unfaithful"] == 12
-    assert [value["histogram"][k] for k in (0, 1, 9)] == [1, 10, 1]  # 2 less next to nothing
+    off = 3 * 2**18  # by 6 units each, from 2 on to 3.5, but for one that is off by 500
+    assert value["unfaithful"] == 12 + off
+    # What the slack of a grid is, next to nothing, is taken off: 2 units are less.
+    assert [value["histogram"][k] for k in (0, 1, 2, 8, 9)] == [1, 10, off - 1, 1, 1]
     assert value["worst"]["ulps"] == pytest.approx(1000)
     assert value["not_finite"]["inputs"] == value["nan"]["inputs"] + 10
     assert beyond["inputs"] == 10
