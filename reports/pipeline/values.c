@@ -106,16 +106,43 @@ static bool is_of_constants(const looking *l, const jx_witness *w)
     return false;
 }
 
+/* Behind what a type says of axes over which values vary, which is gone where devices are written
+ * out. */
+static const char *unmarked(const char *at)
+{
+    while (strncmp(at, "{V:", 3) == 0 && strchr(at, '}'))
+        at = strchr(at, '}') + 1;
+    return at;
+}
+
+/* Whether what was said of an equation without a place may be of this one. */
+static bool may_be_of(const looking *l, const jx_finding *said, const jx_eqn *eqn)
+{
+    jx_buffer text = jx_ctx_text(l->sized->ctx);
+    const char *a, *b;
+
+    jx_eqn_summary(eqn, &text);
+    a = jx_arena_take(l->sized->ctx->arena, &text);
+    b = said->equation;
+    if (!a || !b)
+        return false;
+    for (a = unmarked(a), b = unmarked(b); *a && *a == *b; a = unmarked(a + 1), b = unmarked(b + 1))
+        ;
+    return *a == *b;
+}
+
 /* Of a slice that some devices have moved, which ones has been said (MSH016). */
 static bool is_of_devices(const looking *l, const jx_witness *w)
 {
     const jx_frame *frame = jx_user_frame(w->stack);
+    bool moved = w->code == JX_CODE_IDX001 || w->code == JX_CODE_IDX002;
 
-    for (size_t i = 0; frame && i < l->report->findings.count; i++) {
+    for (size_t i = 0; moved && i < l->report->findings.count; i++) {
         const jx_finding *said = &l->report->findings.at[i];
-        if (said->code == JX_CODE_MSH016 && said->where.line == frame->line && said->where.file &&
-            (w->code == JX_CODE_IDX001 || w->code == JX_CODE_IDX002) &&
-            strcmp(said->where.file, frame->file->path) == 0)
+        if (said->code == JX_CODE_MSH016 &&
+            (frame ? said->where.line == frame->line && said->where.file &&
+                         strcmp(said->where.file, frame->file->path) == 0
+                   : !said->where.line && may_be_of(l, said, w->misuse.eqn)))
             return true;
     }
     return false;

@@ -8,6 +8,7 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+JAXVET = ROOT / os.environ.get("BUILD", "build") / "jaxvet"
 #: Programs of four devices; `#! CODE` is on the line where that has to be said.
 CODE = '''
 import os, sys
@@ -56,16 +57,25 @@ for f, args in ((beyond, (X,)), (by_number, (X,)), (twice, (X, np.ones((16, 4), 
     for one in jaxvet.check(f)(*args).findings:
         if one.level != "note":
             print(one.line, one.code)
+out = sys.argv[2]
+with open(os.path.join(out, "f.jaxpr"), "w") as file:
+    file.write(str(jax.make_jaxpr(by_number)(X)))
+with open(os.path.join(out, "f.mlir"), "w") as file:
+    file.write(jax.jit(by_number).lower(X).as_text())
 '''
 
 
 def test_indices_of_devices_are_told_where_they_stand(tmp_path):
     script = tmp_path / "programs.py"
     script.write_text(CODE)
-    done = subprocess.run([sys.executable, script, ROOT / "frontend" / "python"],
+    done = subprocess.run([sys.executable, script, ROOT / "frontend" / "python", tmp_path],
                           capture_output=True, text=True, check=False,
                           env={**os.environ, "JAX_PLATFORMS": "cpu"})
     assert done.returncode == 0, done.stderr
     wanted = [f"{number} {line.partition('#! ')[2]}"
               for number, line in enumerate(CODE.splitlines(), 1) if "#! " in line]
     assert sorted(done.stdout.splitlines()) == sorted(wanted)
+    for name in "f.jaxpr", "f.mlir":  # where nothing has a place: one finding of one cause
+        said = subprocess.run([JAXVET, "check", tmp_path / name], capture_output=True, text=True,
+                              check=False).stdout
+        assert "MSH016" in said and "IDX00" not in said, said
