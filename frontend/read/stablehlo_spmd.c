@@ -10,7 +10,10 @@
  * Such a call is read as the manual computation of it, on a mesh that is made up: its axes
  * are digits of the devices' numbers, of which each sharding says which part a device has.
  * They are one mesh for all of a block, where that can be.  Any other @Sharding is read as a
- * sdy.sharding_constraint on it.  What has another form stays as it is, calls that nobody runs. */
+ * sdy.sharding_constraint on it.  Where only some axes of a mesh are manual
+ * ("last_tile_dims={manual, replicated}"), devices along the others do the same on the same parts,
+ * so that all may be manual as well.  What has another form stays as it is, calls that nobody
+ * runs. */
 #include "frontend/read/manual_call.h"
 #include "frontend/read/meshes.h"
 #include "frontend/read/sharding_cut.h"
@@ -40,6 +43,25 @@ static bool says(const jx_mlir_op *op, const char *sharding)
     return said && said->kind == JX_A_STRING &&
            said->size == strlen(sharding) &&
            !memcmp(said->bytes, sharding, said->size);
+}
+
+/* Some devices are manual, and the others have no part of their own. */
+static bool says_some_manual(const jx_mlir_op *op)
+{
+    static const char *const kinds[] = {"last_tile_dims={manual}",
+                                        "last_tile_dims={manual, replicated}",
+                                        "last_tile_dims={replicated, manual}"};
+    const jx_mlir_attr *said = jx_mlir_get(op, "mhlo.sharding");
+
+    for (size_t i = 0; said && said->kind == JX_A_STRING && i < sizeof kinds / sizeof *kinds; i++)
+        if (memmem(said->bytes, said->size, kinds[i], strlen(kinds[i])))
+            return true;
+    return false;
+}
+
+static bool says_manual(const jx_mlir_op *op)
+{
+    return says(op, "{manual}") || says_some_manual(op);
 }
 
 /* A mesh, whose axes are digits of the devices' numbers. */
@@ -92,7 +114,7 @@ static const jx_mlir_op *way_out(const jx_hlo_spmds *known,
 {
     const jx_mlir_op *by = only_user(known, result);
 
-    if (by && calls(by, "Sharding") && says(by, "{manual}"))
+    if (by && calls(by, "Sharding") && says_manual(by))
         by = only_user(known, by->outs[0]);
     return by && calls(by, "SPMDShardToFullShape") ? by : NULL;
 }
@@ -102,7 +124,7 @@ static bool is_part(const jx_mlir_op *call, int i)
 {
     const jx_mlir_op *in = call->ins[i]->op;
 
-    return in && calls(in, "SPMDFullToShardShape") && says(in, "{manual}");
+    return in && calls(in, "SPMDFullToShardShape") && says_manual(in);
 }
 
 static bool is_computation(const jx_hlo_spmds *known, const jx_mlir_op *call)
@@ -111,12 +133,14 @@ static bool is_computation(const jx_hlo_spmds *known, const jx_mlir_op *call)
         if (!is_part(call, i) || only_user(known, call->ins[i]) != call)
             return false;
         const jx_mlir_op *whole = call->ins[i]->op->ins[0]->op;
-        if (!whole || !calls(whole, "Sharding"))
+        if (!whole || !calls(whole, "Sharding") || says_manual(whole))
+            return false; /* manual in part already: a computation within one */
+    }
+    for (int i = 0; i < call->nouts; i++) {
+        const jx_mlir_op *out = way_out(known, call->outs[i]);
+        if (!out || says_manual(out))
             return false;
     }
-    for (int i = 0; i < call->nouts; i++)
-        if (!way_out(known, call->outs[i]))
-            return false;
     return true;
 }
 
@@ -294,7 +318,7 @@ static int devices_of(jx_hlo_body *b)
 /* It says how a whole array lies. */
 static bool says_whole(const jx_mlir_op *op)
 {
-    return calls(op, "SPMDShardToFullShape") || (calls(op, "Sharding") && !says(op, "{manual}"));
+    return (calls(op, "SPMDShardToFullShape") || calls(op, "Sharding")) && !says_manual(op);
 }
 
 /* Digits for all that the block says of whole arrays, if that is not too much. */
@@ -336,6 +360,17 @@ static jx_hlo_spmds *known_of(jx_hlo_body *b, const jx_mlir_block *block)
     return b->spmds = known;
 }
 
+/* Each device has such a part of the whole. */
+static bool is_cut_so(const jx_placement *how, const jx_mlir_type *whole, const jx_mlir_type *part)
+{
+    bool fits = part->kind == JX_T_TENSOR && part->rank == whole->rank;
+
+    for (int k = 0; fits && k < whole->rank; k++)
+        fits = whole->shape[k] < 0 || part->shape[k] < 0 ||
+               whole->shape[k] == part->shape[k] * how->parts[k];
+    return fits;
+}
+
 /* The shardings of operands and results; false: they are of no mesh. */
 static bool shardings(jx_hlo_body *b, const jx_hlo_spmds *known,
                       const jx_mlir_op *call, const jx_mlir_attr **ins,
@@ -351,9 +386,9 @@ static bool shardings(jx_hlo_body *b, const jx_hlo_spmds *known,
         const jx_mlir_op *out =
             i < n ? NULL : way_out(known, call->outs[i - n]);
         const jx_mlir_op *in = i < n ? call->ins[i]->op : NULL;
-        if (!place(b, out ? out : in->ins[0]->op,
-                   out ? out->outs[0]->type : in->ins[0]->type, g.devices,
-                   &all[i]))
+        const jx_mlir_type *whole = out ? out->outs[0]->type : in->ins[0]->type;
+        if (!place(b, out ? out : in->ins[0]->op, whole, g.devices, &all[i]) ||
+            !is_cut_so(&all[i], whole, (out ? call->outs[i - n] : call->ins[i])->type))
             return false;
     }
     if (known->all.mesh)
@@ -420,9 +455,9 @@ static const jx_mlir_op *side_of(const jx_hlo_spmds *known, const jx_mlir_op *op
     if (calls(op, "SPMDFullToShardShape"))
         side = only_user(known, op->outs[0]);
     else if (calls(op, "SPMDShardToFullShape") ||
-             (calls(op, "Sharding") && says(op, "{manual}")))
+             (calls(op, "Sharding") && says_manual(op)))
         side = op->ins[0]->op;
-    if (side && calls(side, "Sharding") && says(side, "{manual}"))
+    if (side && calls(side, "Sharding") && says_manual(side))
         side = side->ins[0]->op;
     return side;
 }
@@ -449,6 +484,13 @@ static const jx_mlir_op *sdy_op(jx_hlo_body *b, const jx_mlir_op *op, jx_op_id i
                          .loc = op->loc,
                          .place = op->place};
     return made;
+}
+
+/* What only goes from some manual devices to all, or back, where no array is cut by that: among
+ * devices that are manual already. */
+static bool is_between_manual(const jx_mlir_op *op)
+{
+    return says_some_manual(op) && op->ins[0]->type == op->outs[0]->type;
 }
 
 /* A @Sharding as an op of sdy; in front of a computation, which says as what it takes the array,
@@ -495,7 +537,9 @@ jx_hlo_spmd jx_hlo_spmd_of(jx_hlo_body *b, const jx_mlir_block *block,
     side = side_of(known, op);
     if (side && computation_of(b, known, side))
         return JX_HLO_SPMD_PART;
-    if (!side && calls(op, "Sharding"))
+    if (is_between_manual(op) && (calls(op, "SPMDShardToFullShape") || calls(op, "Sharding")))
+        *made = sdy_op(b, op, JX_OP_sdy_propagation_barrier, "sdy.propagation_barrier", NULL);
+    else if (!side && calls(op, "Sharding"))
         *made = constraint_of(b, known, op);
     return *made ? JX_HLO_SPMD_MADE : JX_HLO_SPMD_NONE;
 }

@@ -113,14 +113,60 @@ def test_what_differs_is_told_as_of_a_manual_computation(tmp_path):
     assert "error[MSH002]" in jaxvet("check", path).stdout
 
 
+#: Manual along four of eight devices: those of a pair have the same part, and do the same.
+SOME = '"{devices=[1,1,4,2]<=[8] last_tile_dims={manual, replicated}}"'
+PAIRS = ("devices=[4,1,2]<=[8] last_tile_dim_replicate", (2, 12), "[[0,2,4,6],[1,3,5,7]]",
+         "replicated")
+
+
+def write_some(path, more=""):
+    """The number of the device among the four comes from a computation that is manual along
+    all."""
+    ins, part, groups, outs = PAIRS
+    text = MODULE.format(ins=ins, outs=outs, groups=groups, table="2x4", part="2x12", out="2x12")
+    text = text.replace('"{manual}"', SOME).replace("    return %1", f"""
+    %i = call @index() : () -> tensor<f32>
+    %j = stablehlo.custom_call @Sharding(%i) {{mhlo.sharding = "{{manual}}"}} : (tensor<f32>) -> tensor<f32>
+    %k = stablehlo.custom_call @SPMDShardToFullShape(%j) {{mhlo.sharding = {SOME.replace("1,1,", "")}}} : (tensor<f32>) -> tensor<f32>
+    %b = stablehlo.broadcast_in_dim %k, dims = [] : (tensor<f32>) -> tensor<2x12xf32>
+    %c = stablehlo.custom_call @Sharding(%b) {{mhlo.sharding = {SOME}}} : (tensor<2x12xf32>) -> tensor<2x12xf32>
+    %d = stablehlo.add %1, %c : tensor<2x12xf32>
+    return %d""").replace("  func.func private @shmap_body", """
+  func.func private @index() -> tensor<f32> {
+    %c = stablehlo.constant dense<2> : tensor<ui32>
+    %0 = stablehlo.partition_id : tensor<ui32>
+    %1 = stablehlo.divide %0, %c : tensor<ui32>
+    %2 = stablehlo.convert %1 : (tensor<ui32>) -> tensor<f32>
+    return %2 : tensor<f32>
+  }
+  func.func private @shmap_body""")
+    cut = '{devices=[4,1,2]<=[8] last_tile_dim_replicate}'
+    text = text.replace('"{replicated}"', f'"{cut}"').replace(
+        "-> (tensor<2x12xf32>)", "-> (tensor<8x12xf32>)").replace(
+        "(tensor<2x12xf32>) -> tensor<2x12xf32>\n    return %4 : tensor<2x12xf32>",
+        "(tensor<2x12xf32>) -> tensor<8x12xf32>\n    return %4 : tensor<8x12xf32>")
+    path.write_text(text.replace(cut, more or cut, 1))
+
+
+def test_a_computation_along_some_devices_is_read_and_run(tmp_path):
+    path, case = tmp_path / "f.mlir", tmp_path / "f.npz"
+    write_some(path)
+    whole = np.random.default_rng(1).standard_normal((8, 12)).astype(np.float32)
+    total = sum(whole[2 * i:2 * i + 2] ** 2 for i in range(4))
+    np.savez(case, in0=whole, out0=np.concatenate([total + i for i in range(4)]))
+    done = jaxvet("run", path, "--inputs", case, "--expect", case)
+    assert done.returncode == 0, done.stdout + done.stderr
+    said = jaxvet("check", "--strict", "--select", "SHP,PRM,MSH", path)
+    assert said.returncode == 0, said.stdout + said.stderr
+
+
 def test_another_form_stays_a_call_that_nobody_runs(tmp_path):
-    ins, part, groups, outs = CASES["rows"]
-    path = tmp_path / "f.mlir"
-    path.write_text(MODULE.format(ins=ins, outs=outs, groups=groups, table="1x8", part="1x12",
-                                  out="1x12").replace('"{manual}"', '"{devices=[1,1,8]<=[8] '
-                                                      'last_tile_dims={manual}}"'))
-    done = jaxvet("run", path, "--fill", "random:0")
-    assert done.returncode == 3 and "several devices" in done.stderr, done.stderr
+    """What is manual before already, and what is cut along the others, too."""
+    for more in SOME[1:-1], "{devices=[4,2]<=[8]}":
+        path = tmp_path / "f.mlir"
+        write_some(path, more)
+        done = jaxvet("run", path, "--fill", "random:0")
+        assert done.returncode == 3 and "several devices" in done.stderr, done.stderr
 
 
 def test_a_file_of_an_older_jax_runs_as_jax_runs_it(tmp_path):
