@@ -178,9 +178,10 @@ bool jx_devices_change_sum(jx_devices_body *m, const jx_eqn *eqn, int count,
                            const jx_device_atoms *ins, const jx_device_atoms *outs)
 {
     jx_devices *s = m->s;
-    bool left_out = is_changed(s, JX_DEVICES_LEFT_OUT, eqn) ||
-                    (s->change.kind == JX_DEVICES_JOINED && s->change.without &&
-                     is_written_at(eqn, s->change.without));
+    bool whole = jx_collective_kind_of(eqn) != JX_COLLECTIVE_SCATTER; /* of what is summed */
+    bool left_out = whole && (is_changed(s, JX_DEVICES_LEFT_OUT, eqn) ||
+                              (s->change.kind == JX_DEVICES_JOINED && s->change.without &&
+                               is_written_at(eqn, s->change.without)));
     bool scaled = is_changed(s, JX_DEVICES_SCALED, eqn);
     double factor = s->change.by > 0 ? 1. / count : count;
 

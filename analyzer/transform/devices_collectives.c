@@ -524,7 +524,8 @@ bool jx_devices_collective(jx_devices_body *m, const jx_eqn *eqn,
     case JX_COLLECTIVE_GATHER:
         return each_group(m, eqn->nins, &c, ins, outs, all_gather, NULL);
     case JX_COLLECTIVE_SCATTER:
-        return each_group(m, eqn->nins, &c, ins, outs, reduce_scatter, scatter_of_rank);
+        return each_group(m, eqn->nins, &c, ins, outs, reduce_scatter, scatter_of_rank) &&
+               jx_devices_change_sum(m, eqn, c.all ? m->s->count : c.groups.at[0].count, ins, outs);
     case JX_COLLECTIVE_EXCHANGE:
         return each_group(m, eqn->nins, &c, ins, outs, all_to_all, exchange_of_rank);
     case JX_COLLECTIVE_PERMUTE: return permute(m, &c, ins, outs);

@@ -136,7 +136,7 @@ static void tell_terms(const jx_equal_words *w, bool gradient, jx_equal_cause *t
     const jx_eqn *permutation = jx_find_eqn(w->sharded.program, jx_permutes_devices);
     const jx_eqn *gather = jx_find_eqn(w->sharded.program, jx_gathers_devices);
     const jx_eqn *curve = jx_find_curve(&w->sharded);
-    bool less, more;
+    bool less, more, known;
     int sign = 0;
 
     if (curve) {
@@ -155,7 +155,8 @@ static void tell_terms(const jx_equal_words *w, bool gradient, jx_equal_cause *t
         to->note = "it depends on less of the inputs: terms are missing";
         return;
     }
-    if (!jx_equal_of_ones(w->question, &sign))
+    known = jx_equal_of_ones(w->question, &sign);
+    if (!known)
         sign = 0;
     if (sign < 0) {
         to->code = back ? JX_CODE_MSH018 : JX_CODE_MSH008;
@@ -168,10 +169,11 @@ static void tell_terms(const jx_equal_words *w, bool gradient, jx_equal_cause *t
         to->stack = permutation->stack;
         to->note = "blocks meet others than they are meant for, by the permutation or by the "
                    "index of a block";
-    } else if (gather) {
+    } else if (gather && known) {
         to->code = jx_is_stacked(w->sharded.program, gather) ? JX_CODE_MSH014 : JX_CODE_MSH013;
         to->stack = gather->stack;
-        to->note = "what is gathered stands in another order";
+        to->note = "where all inputs are 1 it gives as much: what is gathered may stand in "
+                   "another order";
     }
 }
 

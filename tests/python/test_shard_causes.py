@@ -148,7 +148,15 @@ def strided(a, b):
     return jnp.concatenate([pairs[0] + pairs[2], pairs[1] + pairs[3]] * 2)
 
 
+def descended(w, x, mean=False):
+    """Weights and their slopes in parts."""
+    whole = lax.all_gather(w, "i", tiled=True)
+    slope = lax.psum_scatter(2 * x.T @ (x @ whole) / x.size, "i", tiled=True)
+    return w - slope / (4 if mean else 1)
+
+
 SQUARE = (spec(8, 8), spec(8, 4))
+WEIGHTS = (spec(8, 4), spec(8, 8))
 INNER = (COLUMNS, ROWS)
 NET = (spec(8, 8), spec(8, 8), spec(8, 8))
 QKV = (spec(8, 4),) * 3
@@ -194,6 +202,8 @@ WRONG = {
                       (spec(4, 8), spec(8, 48))),
     "steps are not averaged": ("MSH009", mapped(accumulated, (P(), P("i"), P("i")), P()), slopes,
                                NET),
+    "slopes in parts are not averaged": ("MSH009", mapped(descended, (ROWS, ROWS), ROWS),
+                                         lambda w, x: w - 2 * x.T @ (x @ w) / x.size, WEIGHTS),
     "the same numbers": ("MSH021", mapped(noisy, ROWS, ROWS), noisy, (spec(8, 4),)),
 }
 
@@ -203,6 +213,8 @@ RIGHT = {
     "embedded": (embedded(0), lambda ids, table: table[ids],
                  (spec(6, dtype=np.int32), spec(16, 4))),
     "attention": (attention_in_a_ring(4), attention, QKV),
+    "slopes in parts": (mapped(lambda w, x: descended(w, x, True), (ROWS, ROWS), ROWS),
+                        lambda w, x: w - 2 * x.T @ (x @ w) / x.size, WEIGHTS),
     "pipeline": (jax.grad(mapped(staged, (P("i"), P()), P(), PAIR)),
                  jax.grad(lambda w, x: jnp.tanh(jnp.tanh(x @ w[0]) @ w[1]).sum()),
                  (spec(2, 4, 4), spec(4, 2, 4))),
