@@ -1,10 +1,43 @@
-/* equal.c - see equal.h: the plans of both. */
+/* equal.c - see equal.h: the plans of both, and what their integers index. */
 #include "runtime/equal/equal.h"
+
+#include "runtime/witness/domain.h"
 
 #define MEMORY ((size_t)2 << 30)
 
+static bool takes_integers(const jx_jaxpr *entry)
+{
+    bool any = false;
+
+    for (int i = 0; i < entry->nins; i++)
+        any |= jx_dtype_is_integer(entry->vars[entry->nconsts + i]->aval->dtype);
+    return any;
+}
+
+/* The second program says it, as the one that the first is held against. */
+static bool find_indices(jx_equal_question *question)
+{
+    jx_program *a = question->a.typed->program, *b = question->b.typed->program;
+    int n = b->entry.jaxpr->nins;
+    int64_t *last = JX_NEW_ARRAY(b->ctx->arena, n + 1, int64_t);
+    int64_t *other = JX_NEW_ARRAY(b->ctx->arena, n + 1, int64_t);
+
+    question->last = NULL;
+    if (!takes_integers(b->entry.jaxpr))
+        return true;
+    if (!last || !other || !jx_domain_of_inputs(b, last) || a->entry.jaxpr->nins != n ||
+        !jx_domain_of_inputs(a, other))
+        return false;
+    for (int i = 0; i < n; i++)
+        last[i] = last[i] < 0 ? other[i] : last[i];
+    question->last = last;
+    return true;
+}
+
 bool jx_equal_open(jx_equal_question *question)
 {
+    if (!find_indices(question))
+        return false;
     for (int s = 0; s < 2; s++) {
         const jx_equal_side *side = s ? &question->b : &question->a;
         const jx_plan_options how = {.memory = question->memory ? question->memory : MEMORY,

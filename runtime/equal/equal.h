@@ -29,6 +29,8 @@ typedef struct jx_equal_question {
     jx_equal_side a, b;
     int nouts;        /* results that are compared */
     jx_plan *plans[2]; /* of a and b, in declared dtypes: jx_equal_open() */
+    const int64_t *last; /* per input, the last index that it is in b, or else in a; -1: none.
+                            NULL: no input is an integer.  jx_equal_open() */
     size_t memory;    /* of an evaluation and of a plan, in bytes; 0: 2 GiB */
     int64_t work;     /* operations on elements over fields; 0: 2^33 */
     void (*progress)(void *to, const char *doing, int64_t done, int64_t all); /* or NULL */

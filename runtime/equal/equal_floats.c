@@ -285,7 +285,7 @@ static bool fill(comparing *c)
                              : jx_arena_alloc(c->ctx->arena, port->bytes + 16);
         if (!to)
             return false;
-        jx_equal_fill(c->point, i, port, to);
+        jx_equal_fill(c->point, i, port, c->question->last, to);
         c->ins[i] = to;
     }
     return true;

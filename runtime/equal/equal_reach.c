@@ -44,7 +44,7 @@ static bool run_with(reaching *r, int input, int part)
     size_t bytes = jx_dtype_of(port->dtype)->bytes;
 
     for (int i = 0; i < jx_plan_nins(plan); i++)
-        jx_equal_fill(0, i, jx_plan_in(plan, i), r->ins[i]);
+        jx_equal_fill(0, i, jx_plan_in(plan, i), r->question->last, r->ins[i]);
     for (int64_t k = port->count * part / PARTS; k < port->count * (part + 1) / PARTS; k++)
         jx_convert(JX_F64, port->dtype, &nan, (char *)r->ins[input] + (size_t)k * bytes, 1);
     for (int s = 0; s < 2; s++) {

@@ -83,7 +83,7 @@ static bool draw_bits(jx_evaluating *e, jx_field *f, const jx_aval *aval, int nu
                            .bits = jx_arena_alloc(f->ctx->arena, port->bytes + 16)};
     if (!to->bits)
         return false;
-    jx_equal_fill(e->point, number, port, to->bits);
+    jx_equal_fill(e->point, number, port, e->question->last, to->bits);
     e->integers = true;
     return true;
 }

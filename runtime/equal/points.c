@@ -48,16 +48,31 @@ static double number_of(int point, jx_rng *rng)
     return 0;
 }
 
-static void fill_whole(int point, jx_rng *rng, const jx_port *port, char *to)
+/* Any index, or the first or last of one of some equal parts. */
+static int64_t index_of(jx_rng *rng, int64_t last)
+{
+    int64_t size = last + 1, parts = (int64_t)2 << (jx_rng_next(rng) >> 62);
+    uint64_t drawn = jx_rng_next(rng);
+
+    if (drawn & 1 || size % parts)
+        return (int64_t)((drawn >> 8) % (uint64_t)size);
+    return ((int64_t)((drawn >> 8) % (uint64_t)parts) * (size / parts) + size -
+            (int64_t)(drawn >> 1 & 1)) %
+           size;
+}
+
+static void fill_whole(int point, jx_rng *rng, const jx_port *port, int64_t last, char *to)
 {
     size_t bytes = jx_dtype_of(port->dtype)->bytes;
 
     bool zeros = point != JX_EQUAL_ONES && all[point].kind == ZEROS;
     /* As they are used: small, so that they index what there is. */
     int shift = point == JX_EQUAL_ONES || !all[point].point.extreme ? 62 : 61;
+    bool indexes = last >= 0 && point != JX_EQUAL_ONES && !all[point].point.special;
 
     for (int64_t i = 0; i < port->count && !zeros; i++) {
         int64_t value = port->dtype == JX_BOOL ? (int64_t)(jx_rng_next(rng) >> 63)
+                        : indexes              ? index_of(rng, last)
                                                : (int64_t)(jx_rng_next(rng) >> shift);
         if (port->dtype == JX_BOOL)
             to[i] = (char)value;
@@ -66,7 +81,7 @@ static void fill_whole(int point, jx_rng *rng, const jx_port *port, char *to)
     }
 }
 
-void jx_equal_fill(int point, int index, const jx_port *port, void *to)
+void jx_equal_fill(int point, int index, const jx_port *port, const int64_t *last, void *to)
 {
     jx_rng rng = {.state = 0x9e37 + 0x1000003 * (uint64_t)point + (uint64_t)index};
     size_t bytes = jx_dtype_of(port->dtype)->bytes;
@@ -79,7 +94,7 @@ void jx_equal_fill(int point, int index, const jx_port *port, void *to)
         return;
     }
     if (!jx_dtype_is_inexact(port->dtype)) {
-        fill_whole(point, &rng, port, to);
+        fill_whole(point, &rng, port, last ? last[index] : -1, to);
         return;
     }
     for (int64_t i = 0; i < port->count; i++) {

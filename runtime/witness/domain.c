@@ -1,4 +1,5 @@
-/* domain.c - see parts.h: what integers index. */
+/* domain.c - see parts.h and domain.h: what integers index. */
+#include "runtime/witness/domain.h"
 #include "runtime/witness/parts.h"
 
 #include "frontend/ir/params.h"
@@ -20,13 +21,27 @@ static int64_t window_of(const jx_eqn *eqn, const jx_scatter_dims *dims, int64_t
     return of >= 0 && of < updates->rank ? jx_dim_value(updates->shape[of]) : 1;
 }
 
+/* What it gives is one of its operands, or within others. */
+static bool gives_operand(const jx_eqn *eqn)
+{
+    switch (eqn->prim->id) {
+    case JX_PRIM_clamp:
+    case JX_PRIM_convert_element_type:
+    case JX_PRIM_max:
+    case JX_PRIM_min:
+    case JX_PRIM_select_n: return true;
+    default: return jx_eqn_moves(eqn);
+    }
+}
+
 /* An index of at most `most` is made of this value: so are the inputs that it is made of,
  * as far as a user may think. */
 static void hold_below(jx_hunt *h, jx_map *seen, jx_atom atom, double most, int depth)
 {
     const jx_origin *origin = jx_origin_of(&h->origins, atom);
 
-    if (!origin || origin->constant || depth > 40 || !jx_map_add(seen, atom.var))
+    if (!origin || origin->constant || depth > 40 || !jx_map_add(seen, atom.var) ||
+        (h->as_they_are && origin->eqn && !gives_operand(origin->eqn)))
         return;
     if (!origin->eqn && origin->owner) {
         hold_below(h, seen, origin->given, most, depth + 1);
@@ -151,4 +166,21 @@ static void look_at_all(jx_hunt *h, const jx_jaxpr *jaxpr)
 void jx_hunt_look_at_uses(jx_hunt *h)
 {
     look_at_all(h, h->program->entry.jaxpr);
+}
+
+bool jx_domain_of_inputs(jx_program *program, int64_t *last)
+{
+    const jx_jaxpr *entry = program->entry.jaxpr;
+    jx_hunt h = {.program = program,
+                 .as_they_are = true,
+                 .held = JX_NEW_ARRAY(program->ctx->arena, entry->nins + 1, jx_held)};
+
+    if (!h.held || !jx_origins_make(&h.origins, program))
+        return false;
+    for (int i = 0; i < entry->nins; i++)
+        h.held[i].whole = true;
+    jx_hunt_look_at_uses(&h);
+    for (int i = 0; i < entry->nins; i++)
+        last[i] = h.held[i].indexes ? (int64_t)h.held[i].hi : -1;
+    return true;
 }

@@ -49,6 +49,7 @@ typedef struct jx_hunt {
     bool wide_spoiled; /* something is not finite there, either */
     jx_origins origins;
     bool placed;    /* an index is computed of floats that it takes */
+    bool as_they_are; /* of integers only those count that index without arithmetic */
     bool edged;     /* it has functions that end at 1: arccos, artanh */
     bool decomposes; /* it decomposes matrices, or solves with them */
     bool gradient;  /* it computes a derivative backwards */

@@ -148,6 +148,14 @@ def strided(a, b):
     return jnp.concatenate([pairs[0] + pairs[2], pairs[1] + pairs[3]] * 2)
 
 
+def at_edges(ids, table):
+    """The first row of the next device counts as one of this one's, and so its last twice."""
+    at = ids - lax.axis_index("i") * table.shape[0]
+    inside = (at >= 0) & (at <= table.shape[0])
+    rows = table[jnp.clip(at, 0, table.shape[0] - 1)]
+    return lax.psum(jnp.where(inside[:, None], rows, 0), "i")
+
+
 def descended(w, x, mean=False):
     """Weights and their slopes in parts."""
     whole = lax.all_gather(w, "i", tiled=True)
@@ -204,6 +212,9 @@ WRONG = {
                                NET),
     "slopes in parts are not averaged": ("MSH009", mapped(descended, (ROWS, ROWS), ROWS),
                                          lambda w, x: w - 2 * x.T @ (x @ w) / x.size, WEIGHTS),
+    "an index at the edge of a part": ("EQL001", mapped(at_edges, (P(), ROWS), P()),
+                                       lambda ids, table: table[ids],
+                                       (spec(6, dtype=np.int32), spec(16, 4))),
     "the same numbers": ("MSH021", mapped(noisy, ROWS, ROWS), noisy, (spec(8, 4),)),
 }
 
@@ -212,6 +223,9 @@ RIGHT = {
     "halo": (halo(ring(), ring(-1)), periodic, (spec(16),)),
     "embedded": (embedded(0), lambda ids, table: table[ids],
                  (spec(6, dtype=np.int32), spec(16, 4))),
+    "the next rows": (lambda ids, table: embedded(0)(ids + 1, table),
+                      lambda ids, table: table[ids + 1],
+                      (spec(6, dtype=np.int32), spec(16, 4))),
     "attention": (attention_in_a_ring(4), attention, QKV),
     "slopes in parts": (mapped(lambda w, x: descended(w, x, True), (ROWS, ROWS), ROWS),
                         lambda w, x: w - 2 * x.T @ (x @ w) / x.size, WEIGHTS),
