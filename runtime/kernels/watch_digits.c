@@ -238,23 +238,28 @@ static void unravel(const jx_view *view, int64_t flat, int64_t *index)
     }
 }
 
-/* The element of that number, which is not near at sight. */
-static void compare_element(comparing *c, const char *from, int64_t number)
+static char *at_number(const jx_view *view, int64_t number)
 {
-    double was[2] = {0}, is[2] = {0}, error;
     int64_t index[JX_MAX_RANK];
-    char *at;
 
-    unravel(c->view, number, index);
-    at = at_index(c->view, index);
+    if (view->dense)
+        return view->data + (size_t)number * jx_dtype_of(view->dtype)->bytes;
+    unravel(view, number, index);
+    return at_index(view, index);
+}
+
+/* The element of that number, which is not near at sight; its numbers as they were are one or
+ * two. */
+static void compare_element(comparing *c, const char *from, const double *numbers, int64_t number)
+{
+    double was[2] = {numbers[0], c->complex ? numbers[1] : 0}, is[2] = {0}, error;
+    char *at = at_number(c->view, number);
+
     memcpy(is, at, (c->complex ? 2 : 1) * sizeof *is);
-    jx_convert(c->dtype, c->complex ? JX_C128 : JX_F64, from, was, 1);
     error = error_of(was, is);
     if (!(error > c->d->to->tolerance))
         return;
     if (is_zero(c, is)) {
-        if (!c->complex)
-            was[1] = 0;
         memcpy(at, was, (size_t)doubles_of(c->view->dtype) * sizeof *was);
         return;
     }
@@ -264,7 +269,7 @@ static void compare_element(comparing *c, const char *from, int64_t number)
     c->worst = error;
     c->where = from;
     c->is = is[0];
-    memcpy(c->index, index, (size_t)c->view->rank * sizeof *index);
+    unravel(c->view, number, c->index);
 }
 
 /* Whether all numbers are near enough, at sight. */
@@ -322,7 +327,7 @@ static void compare_all(comparing *c, const char *from)
             continue;
         for (int64_t i = 0; i < n; i++)
             if (c->complex || fabs(was[i] - is[i]) > tolerance * fabs(is[i]))
-                compare_element(c, from + (size_t)i * size, at + i);
+                compare_element(c, from + (size_t)i * size, was + parts * i, at + i);
     }
 }
 
