@@ -25,7 +25,7 @@ bool jx_lint(jx_analysis *to, const jx_lint_options *options)
     jx_linter lint = {.to = to,
                       .program = to->program,
                       .ctx = to->program->ctx,
-                      .options = {JX_LINT_MIN_ELEMENTS}};
+                      .options = {.min_elements = JX_LINT_MIN_ELEMENTS}};
 
     if (options)
         lint.options = *options;

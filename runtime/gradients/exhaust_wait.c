@@ -82,7 +82,7 @@ JX_VECTOR_CLONES static void find_spread(const double *restrict number,
     for (int64_t i = 0; i < n; i++) {
         double x = number[i], a = fabs(again[i] - x), b = fabs(once_more[i] - x);
         double most = 2 * (a > b ? a : b) + 0x1p-51 * fabs(x);
-        double spread = (a - a != 0) | (b - b != 0) ? (double)INFINITY : most;
+        double spread = ((a - a != 0) | (b - b != 0)) ? (double)INFINITY : most;
         to[i] = x - x != 0 ? 0 : spread;
     }
 }
