@@ -136,12 +136,24 @@ static void expect_unknown(const place *p, const char *body, const char *why)
 #define GREET "echo jaxvet-solver 4.8.12\n"
 #define TAKE "read request\n"
 
+/* There, a program that can't be run is one that ended at once. */
+static bool is_valgrind(void)
+{
+    const char *before = getenv("LD_PRELOAD");
+
+    return before && strstr(before, "vgpreload");
+}
+
 static void one_that_is_missing_is_named(void **state)
 {
     const place *p = *state;
-    jx_solver *solver = jx_solver_new("/nonexistent/solver");
-    asked q = ask(hard, solver);
+    jx_solver *solver;
+    asked q;
 
+    if (is_valgrind())
+        skip();
+    solver = jx_solver_new("/nonexistent/solver");
+    q = ask(hard, solver);
     expect_why(&q, "no solver: /nonexistent/solver: No such file");
     done(&q);
     jx_solver_free(solver);
