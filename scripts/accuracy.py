@@ -211,13 +211,19 @@ def measured(function, dtype, step, seconds):
     return kept
 
 
-def measure(options):
+def found_functions():
+    """All of them; their names are kept for the page."""
     import jax
     KEPT.mkdir(parents=True, exist_ok=True)
     found = functions()
     (KEPT / "functions.json").write_text(json.dumps(
         {"jax": jax.__version__, "names": {n: a for n, (_, a) in found.items()}}, indent=1))
     print(len(found), "functions", flush=True)
+    return found
+
+
+def measure(options):
+    found = found_functions()
     for dtype in options.dtypes.split(","):
         for name, (function, _) in found.items():
             path = KEPT / f"{name}.{dtype}.json"
@@ -230,12 +236,13 @@ def measure(options):
             print(f"{name} {dtype}: {time.monotonic() - start:.0f} s", flush=True)
 
 
-def by_cost(found, dtype):
-    """Those that are not exhausted, the cheapest first, by what some of the inputs take."""
-    costs = []
+def by_cost(found, dtype, named):
+    """Those that are not exhausted, here or on the page (but if they are named), the cheapest
+    first, by what some of the inputs take."""
+    costs, (rows, _) = [], page_rows(dtype)
     for name, (function, _) in found.items():
         ours = kept_of(name, dtype).get("ours")
-        if ours and ours["step"] == 1:
+        if (ours and ours["step"] == 1) or (not named and rows.get(name, ["", ""])[1] == "all"):
             continue
         try:
             ours = ours if ours and "processor" in ours else by_us(function, dtype, 4001, 300)
@@ -251,10 +258,10 @@ def kept_of(name, dtype):
 
 
 def exhaust(options):
-    KEPT.mkdir(parents=True, exist_ok=True)
-    found = {n: f for n, f in functions().items() if not options.names or n in options.names}
+    found = {n: f for n, f in found_functions().items()
+             if not options.names or n in options.names}
     for dtype in options.dtypes.split(","):
-        for name in by_cost(found, dtype):
+        for name in by_cost(found, dtype, options.names):
             kept = kept_of(name, dtype)
             try:
                 kept["ours"] = by_us(found[name][0], dtype, 1, options.seconds)
