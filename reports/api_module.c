@@ -353,17 +353,17 @@ jaxvet_status jaxvet_costs(jaxvet_program *program, jaxvet_cost *cost,
     return JAXVET_OK;
 }
 
-/* What the program is lowered to; NULL with an error. */
+/* What the program is lowered to, without constraints on shardings; NULL with an error. */
 static const jx_mlir_op *lowered(jaxvet_program *p)
 {
     jx_mlir_types *types = jx_mlir_types_new(p->ctx);
     const jx_typed *typed = types ? jx_typed_of(p->program) : NULL;
 
-    return typed ? jx_write_stablehlo(typed, types) : NULL;
+    return typed ? jx_write_stablehlo_unlaid(typed, types) : NULL;
 }
 
-/* Of several devices what is run is shown, if that can be lowered: it has no more
- * constraints on shardings, which who asks may not know (jaxlib, for its HLO). */
+/* Of several devices what is run is shown, if that can be lowered: constraints on shardings
+ * who asks may not know. */
 static bool put_module(jaxvet_program *p, bool locations)
 {
     const jx_tree_entry *entry = p->is_guest ? NULL : p->program->tree_entry;

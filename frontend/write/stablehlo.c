@@ -698,14 +698,15 @@ static const jx_mlir_op *make_module(jx_hlo *in)
 }
 
 static const jx_mlir_op *write(const jx_typed *typed, jx_mlir_types *types,
-                               bool by_platform)
+                               bool by_platform, bool unlaid)
 {
     jx_program *program = typed->program;
     jx_hlo in = {.ctx = program->ctx,
                  .program = program,
                  .types = types,
                  .decompositions = {.program = program},
-                 .by_platform = by_platform};
+                 .by_platform = by_platform,
+                 .unlaid = unlaid};
 
     if (!jx_typed_all(typed))
         return NULL;
@@ -731,13 +732,18 @@ static const jx_mlir_op *write(const jx_typed *typed, jx_mlir_types *types,
 const jx_mlir_op *jx_write_stablehlo(const jx_typed *typed,
                                      jx_mlir_types *types)
 {
-    return write(typed, types, false);
+    return write(typed, types, false, false);
+}
+
+const jx_mlir_op *jx_write_stablehlo_unlaid(const jx_typed *typed, jx_mlir_types *types)
+{
+    return write(typed, types, false, true);
 }
 
 const jx_mlir_op *jx_write_stablehlo_platforms(const jx_typed *typed,
                                                jx_mlir_types *types)
 {
-    return write(typed, types, true);
+    return write(typed, types, true, false);
 }
 
 /* ---- rules that are about jaxprs */

@@ -52,6 +52,7 @@ typedef struct jx_hlo {
     bool by_platform; /* the index of the platform is an argument: `platform`, in
                          the function that takes it */
     jx_hv platform;
+    bool unlaid; /* nothing is said of how arrays are to lie */
     const struct jx_code *main;
     JX_VEC(const jx_mesh *) meshes; /* that the module names, and ... */
     JX_VEC(const jx_mlir_op *) mesh_ops;

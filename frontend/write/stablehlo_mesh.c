@@ -408,7 +408,7 @@ void jx_lowering_rule_constraint(jx_hlo_eqn *e)
     bool *open = JX_NEW_ARRAY(arena_of(e), n + 1, bool);
 
     e->outs[0] = e->ins[0];
-    if (!mesh || !axes || !open)
+    if (in->unlaid || !mesh || !axes || !open)
         return;
     for (int i = 0; i < n; i++)
         axes[i] = entry_axes(e, said->items[0]->items[i], &open[i]);

@@ -31,10 +31,18 @@ LAYOUTS = """
 """
 
 
+#: XLA's CPU, whose threads of several devices now and then end the process as it exits.
+LEAVE = """
+    import os, sys
+    sys.stdout.flush()
+    os._exit(0)
+"""
+
+
 def same_as_xla(program):
     """Runs it on both, and gives what both print."""
     ours = run(LAYOUTS + program, JAX_PLATFORMS="jaxvet", JAXVET_DEVICES="8")[0]
-    xla = run(LAYOUTS + program, JAX_PLATFORMS="cpu",
+    xla = run(LAYOUTS + program + LEAVE, JAX_PLATFORMS="cpu",
               XLA_FLAGS="--xla_force_host_platform_device_count=8")[0]
     assert ours.split("\n") == xla.split("\n")
     return ours
