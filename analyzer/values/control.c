@@ -81,7 +81,7 @@ bool jx_bound_cond(jx_bounding *t)
         if (!fits(t, &p->branches.at[b], nins, nouts))
             return true;
         memcpy(ins, t->ins + 1, (size_t)nins * sizeof *ins);
-        if (last == 1)
+        if (last == 1 && which.lo >= 0 && which.hi <= 1)
             jx_guard_all(in, &t->ins[0], b == 1, ins, nins);
         if (!jx_valuing_run(in, &p->branches.at[b], ins, outs))
             return false;
@@ -285,9 +285,17 @@ static bool repeat(loop *l)
         return false;
     in->recording = recording;
     mark = jx_valuing_mark(in);
-    if (!renumber(l) || (condition && !ask(l, &predicate)) ||
-        !turn(l, condition ? &predicate : NULL))
+    if (!renumber(l) || (condition && !ask(l, &predicate)))
         return false;
+    if (condition && result_aval(l->condition, 0)->rank) {
+        /* Runs that have ended go on until all have, and what they make is left out. */
+        if (!turn(l, NULL))
+            return false;
+        in->recording = false;
+    }
+    if (!turn(l, condition ? &predicate : NULL))
+        return false;
+    in->recording = recording;
     take_slices(l);
     for (int i = 0; i < l->ncarry; i++)
         l->outs[i] = l->carry[i];

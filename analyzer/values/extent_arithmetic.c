@@ -102,7 +102,11 @@ static jx_extent quotients(jx_extent a, double from, double to)
 static jx_extent divide_integers(jx_extenting *how, jx_extent a, jx_extent b)
 {
     jx_extent to = jx_extent_none();
+    double least = jx_extent_least(how->dtype);
 
+    /* The least integer divided by -1 is one too large. */
+    if (least < 0 && a.lo <= least && jx_extent_holds(b, -1))
+        how->wraps = true;
     if (jx_extent_holds(b, 0))
         return jx_extent_finite(how->dtype);
     to = quotients(a, b.lo, b.hi);

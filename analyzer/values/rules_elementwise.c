@@ -324,7 +324,8 @@ bool jx_bound_select_n(jx_bounding *t)
         return jx_bound_again(t, 0, &t->ins[1]);
     for (int i = 0; i < cases; i++) {
         jx_known arm = t->ins[1 + i];
-        if (i < which.lo || i > which.hi)
+        /* A number beyond the cases is that of the nearest. */
+        if ((i < which.lo && i + 1 < cases) || (i > which.hi && i > 0))
             continue;
         if (boolean)
             arm = jx_guarded(t->in, &t->ins[0], i == 1, &arm);
@@ -336,7 +337,16 @@ bool jx_bound_select_n(jx_bounding *t)
     return jx_bound_give(t, NULL, is);
 }
 
+/* low + u * (high - low), rounded; of integers low has to be less than high. */
 bool jx_bound_rng_uniform(jx_bounding *t)
 {
-    return jx_bound_give(t, NULL, jx_extent_join(t->ins[0].is, t->ins[1].is));
+    jx_extenting how = jx_bound_how(t);
+    jx_extent low = t->ins[0].is, high = t->ins[1].is;
+
+    if (!jx_extent_knows(how.dtype))
+        return true;
+    if (!jx_dtype_is_float(how.dtype))
+        return low.hi >= high.lo || jx_bound_give(t, NULL, jx_extent_join(low, high));
+    return !jx_extent_is_finite(jx_extent_sub(&how, high, low)) ||
+           jx_bound_give(t, NULL, jx_extent_loosen(&how, jx_extent_join(low, high), 2));
 }

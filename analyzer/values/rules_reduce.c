@@ -1,6 +1,8 @@
 /* rules_reduce.c - sums over axes, windows and contractions. */
 #include "analyzer/values/values_parts.h"
 
+#include "frontend/ir/dot_algorithm.h"
+
 #include <math.h>
 
 /* How many elements a reduction takes for each that it gives. */
@@ -268,7 +270,8 @@ bool jx_bound_dot_general(jx_bounding *t)
     bool squares = t->ins[0].number == t->ins[1].number &&
                    t->eqn->outs[0]->aval->rank == dims.lhs_batch.count;
 
-    if (!jx_extent_knows(how.dtype) ||
+    /* An algorithm may take its operands in another dtype, and sum in it. */
+    if (!jx_extent_knows(how.dtype) || jx_names_algorithm(p->precision) ||
         dims.lhs_contracting.count != dims.rhs_contracting.count)
         return true;
     for (int i = 0; i < dims.lhs_contracting.count; i++) {

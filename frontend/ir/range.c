@@ -3,6 +3,7 @@
 
 #include "frontend/base/plain.h"
 #include "frontend/base/utf8.h"
+#include "frontend/ir/element.h"
 #include "frontend/ir/signature.h"
 
 #include <math.h>
@@ -160,6 +161,23 @@ bool jx_range_at(const jx_program *program, int input, int nsizes, const jx_bind
 
 /* -- declarations --------------------------------------------------------------- */
 
+static double nearest(jx_dtype dtype, double value)
+{
+    char bits[16] = {0};
+
+    jx_element_from_real(dtype, value, bits);
+    return jx_element_real(dtype, bits);
+}
+
+/* No number of a float dtype is as large: the nearest is an infinity, or its largest. */
+static bool is_too_large(jx_dtype dtype, double value)
+{
+    double is = nearest(dtype, value);
+
+    return isfinite(value) &&
+           (!isfinite(is) || (fabs(is) < fabs(value) && nearest(dtype, 2 * value) == is));
+}
+
 static bool fits(const jx_program *program, const jx_value_range *range, int input)
 {
     const jx_aval *aval = jx_input_aval(program, input);
@@ -173,7 +191,9 @@ static bool fits(const jx_program *program, const jx_value_range *range, int inp
     if (kind != JX_KIND_FLOAT && (isinf(lo) || isinf(hi) || lo != floor(lo) || hi != floor(hi)))
         if (!isnan(lo) && !isnan(hi))
             return fail(program, range->key, "whole numbers, as its dtype holds");
-    if (lo < least || hi > most)
+    if (lo < least || hi > most ||
+        (kind == JX_KIND_FLOAT && ((lo > 0 && is_too_large(aval->dtype, lo)) ||
+                                   (hi < 0 && is_too_large(aval->dtype, hi)))))
         return fail(program, range->key, "ends that its dtype holds");
     jx_range_at(program, input, 0, NULL, &least, &most);
     if (fmax(lo, least) > fmin(hi, most))

@@ -273,6 +273,69 @@ def test_integers_that_move_do_not_wrap():
     assert proved(f, jax.ShapeDtypeStruct((3,), jnp.int32), prove="no-wrap", a=(0, 2 ** 31 - 1))
 
 
+def test_the_least_integer_has_no_quotient_by_minus_one():
+    x = jax.ShapeDtypeStruct((3,), jnp.int32)
+    assert not proved(lax.div, x, x, prove="no-wrap", x=(-2 ** 31, 0), y=(-1, 1))
+    assert not proved(lax.div, x, x, prove="no-wrap", x=(-2 ** 31, 0), y=(-1, -1))
+    assert proved(lax.div, x, x, prove="no-wrap", x=(-2 ** 31 + 1, 0), y=(-1, 1))
+    assert proved(lax.div, x, x, prove="no-wrap", x=(-2 ** 31, 0), y=(0, 1))
+
+
+def test_an_index_beyond_the_branches_is_any_number():
+    """It runs the nearest branch, which learns no more of it than that."""
+    w = jax.ShapeDtypeStruct((), jnp.int32)
+    f = lambda w: lax.switch(w, [lambda w: w, lambda w: w], w)
+    for clamped in f, lambda w: lax.cond_p.bind(
+            w, w, branches=(jax.make_jaxpr(lambda w: w)(0),) * 2)[0]:
+        assert not proved(clamped, w, prove="out0 in [0, 1]", w=(0, 5))
+        assert proved(clamped, w, prove="out0 in [0, 5]", w=(0, 5))
+
+
+@pytest.mark.parametrize("cases", [2, 3])
+def test_a_choice_beyond_its_cases_is_one_of_them(cases):
+    w = jax.ShapeDtypeStruct((), jnp.int32)
+    x = jax.ShapeDtypeStruct((), jnp.float32)
+    f = lambda w, x: lax.select_n(w, *(x * k for k in range(cases)))
+    for ends in (5, 7), (-7, -5), (cases, cases):
+        assert not proved(f, w, x, prove="out0 in [100, 101]", w=ends, x=(0, 1))
+        assert proved(f, w, x, prove="out0 in [0, 2]", w=ends, x=(0, 1))
+
+
+def test_numbers_that_are_drawn_lie_between_ends_that_can_be():
+    of = lambda lo, hi: lambda: lax.rng_uniform(lo, hi, (4,))
+    assert proved(of(np.float32(1), np.float32(2)), prove="out0 in [0.9, 2.1]")
+    assert not proved(of(np.float32(-3e38), np.float32(3e38)))
+    assert not proved(of(np.int32(3), np.int32(3)), prove="out0 in [3, 3]")
+    assert proved(of(np.int32(3), np.int32(5)), prove="out0 in [3, 5]")
+
+
+def test_a_product_of_another_algorithm_is_not_bounded():
+    x = jax.ShapeDtypeStruct((3, 3), jnp.float32)
+    how = lax.DotAlgorithmPreset.F16_F16_F16
+    assert not proved(lambda x, y: lax.dot(x, y, precision=how), x, x, x=(0, 1e4), y=(0, 10))
+    assert proved(lambda x, y: lax.dot(x, y, precision="highest"), x, x, x=(0, 1e4), y=(0, 10))
+
+
+def test_a_loop_of_many_runs_where_some_have_ended():
+    """All run its body as long as any goes on; what those that have ended make is left out."""
+    x, i = jax.ShapeDtypeStruct((4,), jnp.float32), jax.ShapeDtypeStruct((3,), jnp.int32)
+
+    def total(x, i):
+        return lax.while_loop(lambda s: s[0] < 3, lambda s: (s[0] + 1, s[1] + x[s[0]]), (i, 0.))[1]
+
+    assert proved(lambda x, i: total(x, i[0]), x, i, prove="in-bounds", i=(0, 7))
+    assert not proved(lambda x, i: jax.vmap(total, (None, 0))(x, i), x, i, prove="in-bounds",
+                      i=(0, 7))
+    assert proved(lambda x, i: jax.vmap(total, (None, 0))(x, i), x, i, prove="in-bounds",
+                  i=(0, 3))
+
+
+def test_a_range_without_numbers_is_refused():
+    with pytest.raises(jaxvet.JaxvetError, match="its dtype holds"):
+        jaxvet.check(lambda x: x, ranges={"x": (70000, 80000)})(
+            jax.ShapeDtypeStruct((4,), jnp.float16))
+
+
 def test_what_a_convolution_pads_is_multiplied():
     """0 times an infinity of the kernel is NaN; the image has no zero itself."""
     def f(x, w):
