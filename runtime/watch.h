@@ -95,7 +95,7 @@ void jx_plan_watch_indices(jx_planner *p, jx_watch *to, const jx_eqn *eqn, const
                            const jx_slot *outs);
 
 /* The same for what the predicate of a loop compares (watch_decision.c): a NaN there ends the
- * loop, or keeps it going, and may be seen nowhere else. */
+ * loop, and may be seen nowhere else. */
 void jx_plan_watch_decision(jx_planner *p, jx_watch *to, const jx_eqn *eqn, const jx_slot *ins);
 
 /* The operands of an equation that are looked at so, its indices and what is compared where they

@@ -1,6 +1,10 @@
-/* watch_decision.c - see watch.h: what a loop's predicate compares. */
+/* watch_decision.c - see watch.h: what a loop's predicate compares.
+ *
+ * Told is what ends a loop behind its author's back: a comparison of scalars that the predicate is a
+ * conjunction of, which a NaN makes false, in a loop that asks about NaN nowhere. */
 #include "runtime/watch.h"
 
+#include "frontend/ir/params.h"
 #include "runtime/plan_impl.h"
 #include "runtime/run.h"
 
@@ -29,24 +33,58 @@ static bool run_decision(jx_run *run, const void *data, const jx_view *ins, cons
     return true;
 }
 
-/* x != x asks for a NaN. */
+/* What a NaN makes false. */
 static bool compares(const jx_eqn *eqn)
 {
     switch (eqn->prim->id) {
     case JX_PRIM_eq:
-    case JX_PRIM_ne: return eqn->ins[0].var != eqn->ins[1].var;
     case JX_PRIM_lt:
     case JX_PRIM_le:
     case JX_PRIM_gt:
-    case JX_PRIM_ge: return true;
+    case JX_PRIM_ge: return jx_dtype_is_inexact(jx_atom_aval(eqn->ins[0])->dtype);
     default: return false;
     }
 }
 
+enum { MOST_CONJUNCTS = 32 };
+
+/* Whether a value of the jaxpr is false where that equation's result is. */
+static bool needs(const jx_jaxpr *jaxpr, jx_atom atom, const jx_eqn *eqn, int depth)
+{
+    for (int i = 0; atom.var && i < jaxpr->neqns && depth < MOST_CONJUNCTS; i++) {
+        const jx_eqn *by = &jaxpr->eqns[i];
+        if (by->nouts != 1 || by->outs[0] != atom.var)
+            continue;
+        return by == eqn || (by->prim->id == JX_PRIM_and &&
+                             (needs(jaxpr, by->ins[0], eqn, depth + 1) ||
+                              needs(jaxpr, by->ins[1], eqn, depth + 1)));
+    }
+    return false;
+}
+
+/* isfinite(x), x != x. */
+static bool asks_about_nan(const jx_jaxpr *jaxpr)
+{
+    for (int i = 0; i < jaxpr->neqns; i++) {
+        const jx_eqn *eqn = &jaxpr->eqns[i];
+        if (eqn->prim->id == JX_PRIM_is_finite ||
+            (eqn->prim->id == JX_PRIM_ne && eqn->ins[0].var &&
+             eqn->ins[0].var == eqn->ins[1].var))
+            return true;
+        for (int k = 0; k < eqn->nparams; k++)
+            if (eqn->params[k].value->jaxpr && asks_about_nan(eqn->params[k].value->jaxpr))
+                return true;
+    }
+    return false;
+}
+
 void jx_plan_watch_decision(jx_planner *p, jx_watch *to, const jx_eqn *eqn, const jx_slot *ins)
 {
+    const jx_p_while *loop = p->deciding ? p->deciding->typed : NULL;
     decision d = {to, p->deciding, eqn->nins};
 
-    if (p->deciding && compares(eqn) && jx_dtype_is_inexact(ins[0].dtype))
+    if (loop && compares(eqn) && !ins[0].rank && !ins[1].rank &&
+        needs(loop->cond_jaxpr.jaxpr, loop->cond_jaxpr.jaxpr->outs[0], eqn, 0) &&
+        !asks_about_nan(loop->cond_jaxpr.jaxpr) && !asks_about_nan(loop->body_jaxpr.jaxpr))
         jx_plan_op(p, run_decision, &d, sizeof d, eqn->nins, ins, 0, NULL, 0);
 }

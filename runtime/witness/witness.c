@@ -53,7 +53,8 @@ bool jx_hunt_run(jx_hunt *h, bool absorbing, int nexcused, const jx_eqn *const *
         h->unseen = false;
         return true;
     }
-    if (h->options->given) /* what is not looked at is not found well */
+    /* What is not looked at is not found well; but without its NaN a loop may have no end. */
+    if (h->options->given && h->operations > 0)
         jx_fail(h->program->ctx, jx_exec_gave_up(h->run.exec) ? JX_E_LIMIT : JX_E_INPUT,
                 h->program->path, NULL, "%s", jx_exec_error(h->run.exec));
     return false;

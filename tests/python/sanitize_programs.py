@@ -242,6 +242,42 @@ def asks_for_a_nan(x):
     return lax.while_loop(lambda s: ~jnp.isnan(s) & (s < 3), lambda s: s * 2 + 1, x)
 
 
+@runs("nan", F(3))
+def ends_at_a_nan_by_its_wish(x):
+    """Without it there is no end."""
+    def goes_on(s):
+        return ~jnp.isnan(s[1]) & (s[1] > .1)
+    return lax.while_loop(goes_on, lambda s: (s[0] + 1, jnp.log(s[1] - 1)), (0, x))[0]
+
+
+@runs("nan", F(2))
+def is_guarded(x):
+    def goes_on(s):
+        return jnp.isfinite(s[1]).all() & (s[1] > .1).any() & (s[0] < 50)
+    return lax.while_loop(goes_on, lambda s: (s[0] + 1, jnp.log(s[1] - 1)), (0, x))[0]
+
+
+@runs("nan", F(2))
+def carries_its_guard(x):
+    def step(s):
+        n = jnp.log(s[1] - 1)
+        return s[0] + 1, jnp.where(jnp.isnan(n), 0., n), ~jnp.isnan(n)
+    return lax.while_loop(lambda s: s[2] & (s[1] > .1), step, (0, x, True))[0]
+
+
+@runs("nan", F(2))
+def goes_on_at_a_nan(x):
+    """A search along a line, on a function that has a domain."""
+    return lax.while_loop(lambda t: ~(jnp.log(1 - t * x) < 0), lambda t: t / 2, F(1))
+
+
+@runs("nan", np.array([-1, 2], F))
+def masked_in_its_predicate(x):
+    def goes_on(s):
+        return jnp.any(jnp.where(x > 0, jnp.sqrt(x) * s > .1, False))
+    return lax.while_loop(goes_on, lambda s: s / 2, F(1))
+
+
 @runs("nan", F(np.nan))
 def a_nan_that_comes_in(x):
     return lax.while_loop(lambda s: s[1] > 1e-3, lambda s: (s[0] + 1, s[1] * .5), (0, x))[0]
