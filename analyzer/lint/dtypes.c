@@ -56,7 +56,7 @@ static bool is_strong_constant(const jx_flat *flat, int value, jx_dtype dtype)
 /* -- DTY001 of what is made wide without a word: jax.nn.one_hot, jax.random.normal, jnp.mean of
  * a mask give the default dtype, if none is named. */
 
-enum { MOST_NODES = 64 };
+enum { MOST_NODES = 64, MOST_FOLLOWED = 256 };
 
 typedef struct making {
     const jx_flat *flat;
@@ -107,6 +107,23 @@ static bool is_of_no_float(making *m, int value)
         }
     }
     return true;
+}
+
+/* What comes of it is made narrow again: it is wide on the way, as its author wants it. */
+static bool is_narrowed_again(const look *l, int value, jx_dtype narrow, int *nodes)
+{
+    const jx_flat_uses *uses = &l->lint->uses;
+
+    for (int i = uses->first[value]; i < uses->first[value + 1] && ++*nodes <= MOST_FOLLOWED; i++) {
+        const jx_flat_node *use = &l->flat->nodes.at[uses->nodes[i]];
+        if (use->eqn->prim->id == JX_PRIM_convert_element_type && use->nouts == 1 &&
+            l->flat->values.at[use->outs[0]].aval->dtype == narrow)
+            return true;
+        for (int k = 0; k < use->nouts; k++)
+            if (is_narrowed_again(l, use->outs[k], narrow, nodes))
+                return true;
+    }
+    return false;
 }
 
 static bool is_made_wide(const jx_flat *flat, int value, jx_dtype dtype)
@@ -183,7 +200,9 @@ static void look_at_use(look *l, const jx_flat_node *convert,
         const jx_flat_node *maker = jx_maker(flat, jx_shown(flat, other));
         if (other == value || dtype_of(flat, other) != to)
             continue;
-        if (floats && !is_strong_constant(flat, other, to) && !is_made_wide(flat, other, to))
+        int nodes = 0;
+        if (floats && !is_strong_constant(flat, other, to) &&
+            (!is_made_wide(flat, other, to) || is_narrowed_again(l, use->outs[0], from, &nodes)))
             continue;
         if (!floats &&
             (flat->values.at[other].literal ||
@@ -222,12 +241,14 @@ static void look_at_product(look *l, const jx_flat_node *node)
     for (int i = 0; i < 2; i++) {
         jx_dtype from = dtype_of(flat, node->ins[i]);
         jx_dtype to = dtype_of(flat, node->ins[1 - i]);
+        int nodes = 0;
         const jx_flat_node as = {.ins = &node->ins[i], .outs = node->outs};
         if (jx_dtype_is_narrower(from, to) &&
             dtype_of(flat, node->outs[0]) == to &&
             flat->values.at[node->ins[i]].varies &&
             (is_strong_constant(flat, node->ins[1 - i], to) ||
-             is_made_wide(flat, node->ins[1 - i], to)))
+             (is_made_wide(flat, node->ins[1 - i], to) &&
+              !is_narrowed_again(l, node->outs[0], from, &nodes))))
             tell_promoted(l, &as, node, node->ins[1 - i]);
     }
 }

@@ -674,3 +674,18 @@ def ok_other_moments(x):
         return (c[0] + v, c[1] + v ** 3), None
     (s, q), _ = lax.scan(add, (0., 0.), x)
     return q / 256 - (s / 256) ** 2
+
+
+@prog('bf16[4,8]', 'i32[4]', quiet='DTY001')
+def ok_turned_in_float32_dtype(x, position):
+    """Wide on the way, and narrow again."""
+    angle = jnp.cos(position)[:, None]
+    y = x * angle
+    a, b = jnp.split(y, 2, axis=-1)
+    return jnp.concatenate([a - b, a + b], axis=-1).astype(x.dtype)
+
+
+@prog('bf16[4,8]', 'i32[4]')
+def turned_for_good_dtype(x, position):
+    angle = jnp.cos(position)[:, None]
+    return x * angle  #! DTY001
