@@ -56,7 +56,7 @@ static bool is_strong_constant(const jx_flat *flat, int value, jx_dtype dtype)
 /* -- DTY001 of what is made wide without a word: jax.nn.one_hot, jax.random.normal, jnp.mean of
  * a mask give the default dtype, if none is named. */
 
-enum { MOST_NODES = 64, MOST_FOLLOWED = 256 };
+enum { MOST_NODES = 64, MOST_FOLLOWED = 24 };
 
 typedef struct making {
     const jx_flat *flat;
@@ -109,7 +109,7 @@ static bool is_of_no_float(making *m, int value)
     return true;
 }
 
-/* What comes of it is made narrow again: it is wide on the way, as its author wants it. */
+/* What comes of it is soon made narrow again: it is wide on the way, as its author wants it. */
 static bool is_narrowed_again(const look *l, int value, jx_dtype narrow, int *nodes)
 {
     const jx_flat_uses *uses = &l->lint->uses;
@@ -201,8 +201,8 @@ static void look_at_use(look *l, const jx_flat_node *convert,
         if (other == value || dtype_of(flat, other) != to)
             continue;
         int nodes = 0;
-        if (floats && !is_strong_constant(flat, other, to) &&
-            (!is_made_wide(flat, other, to) || is_narrowed_again(l, use->outs[0], from, &nodes)))
+        if (floats && ((!is_strong_constant(flat, other, to) && !is_made_wide(flat, other, to)) ||
+                       is_narrowed_again(l, use->outs[0], from, &nodes)))
             continue;
         if (!floats &&
             (flat->values.at[other].literal ||
@@ -247,8 +247,8 @@ static void look_at_product(look *l, const jx_flat_node *node)
             dtype_of(flat, node->outs[0]) == to &&
             flat->values.at[node->ins[i]].varies &&
             (is_strong_constant(flat, node->ins[1 - i], to) ||
-             (is_made_wide(flat, node->ins[1 - i], to) &&
-              !is_narrowed_again(l, node->outs[0], from, &nodes))))
+             is_made_wide(flat, node->ins[1 - i], to)) &&
+            !is_narrowed_again(l, node->outs[0], from, &nodes))
             tell_promoted(l, &as, node, node->ins[1 - i]);
     }
 }
