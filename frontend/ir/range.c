@@ -191,10 +191,11 @@ static bool fits(const jx_program *program, const jx_value_range *range, int inp
     if (kind != JX_KIND_FLOAT && (isinf(lo) || isinf(hi) || lo != floor(lo) || hi != floor(hi)))
         if (!isnan(lo) && !isnan(hi))
             return fail(program, range->key, "whole numbers, as its dtype holds");
-    if (lo < least || hi > most ||
-        (kind == JX_KIND_FLOAT && ((lo > 0 && is_too_large(aval->dtype, lo)) ||
-                                   (hi < 0 && is_too_large(aval->dtype, hi)))))
+    if (lo < least || hi > most)
         return fail(program, range->key, "ends that its dtype holds");
+    if (kind == JX_KIND_FLOAT && ((lo > 0 && is_too_large(aval->dtype, lo)) ||
+                                  (hi < 0 && is_too_large(aval->dtype, hi))))
+        return fail(program, range->key, "a number that its dtype has between its ends");
     jx_range_at(program, input, 0, NULL, &least, &most);
     if (fmax(lo, least) > fmin(hi, most))
         return fail(program, range->key, "a range that leaves values beside the earlier ones");

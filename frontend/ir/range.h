@@ -14,7 +14,8 @@
 /* Adds a range to the program; the texts may be of any length and lifetime.  False with a
  * usage error that says what was expected: no such input (those that there are are
  * listed), an end that is no number and no size, ends the wrong way round, beyond what the
- * dtype holds, or without anything in common with an earlier range of the same input. */
+ * dtype holds, without a number of it between them, or without anything in common with an earlier
+ * range of the same input. */
 bool jx_range_declare(jx_program *program, const char *key, const char *lo, const char *hi);
 /* The same from one text, "KEY in [LO, HI]". */
 bool jx_range_parse(jx_program *program, const char *text);

@@ -331,7 +331,7 @@ def test_a_loop_of_many_runs_where_some_have_ended():
 
 
 def test_a_range_without_numbers_is_refused():
-    with pytest.raises(jaxvet.JaxvetError, match="its dtype holds"):
+    with pytest.raises(jaxvet.JaxvetError, match="a number that its dtype has"):
         jaxvet.check(lambda x: x, ranges={"x": (70000, 80000)})(
             jax.ShapeDtypeStruct((4,), jnp.float16))
 
