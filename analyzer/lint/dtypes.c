@@ -7,8 +7,8 @@
 #include "analyzer/lint/look.h"
 #include "analyzer/lint/places.h"
 #include "frontend/ir/params.h"
+#include "frontend/ir/passage.h"
 
-#include <string.h>
 
 typedef struct look {
     jx_linter *lint;
@@ -67,19 +67,11 @@ typedef struct making {
 /* The source line names a dtype, or there is no line. */
 static bool names_a_dtype(const jx_flat_node *node)
 {
+    static const char *const words[] = {"float", "dtype"};
     const jx_frame *frame = jx_place_frame(node->eqn, node->calls);
     bool seen = false;
 
-    for (int i = 0; frame && i < frame->file->nlines; i++) {
-        const jx_source_line *line = &frame->file->lines[i];
-        if (line->number < frame->line ||
-            line->number > (frame->end_line < frame->line ? frame->line : frame->end_line))
-            continue;
-        seen |= line->number == frame->line;
-        if (strstr(line->text, "float") || strstr(line->text, "dtype"))
-            return true;
-    }
-    return !seen;
+    return (frame && jx_frame_says(frame, 2, words, &seen)) || !seen;
 }
 
 /* No float that varies goes into it but of its own making, and no dtype was named there. */

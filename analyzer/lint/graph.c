@@ -3,6 +3,7 @@
 #include "analyzer/lint/places.h"
 #include "frontend/base/map.h"
 #include "frontend/ir/params.h"
+#include "frontend/ir/passage.h"
 
 #include <string.h>
 
@@ -169,12 +170,11 @@ static bool speaks_of_derivative(const jx_frame *frame)
 {
     static const char *const words[] = {"grad", "vjp", "jac", "hess"};
 
-    for (int i = 0; i < frame->file->nlines; i++) {
-        const jx_source_line *line = &frame->file->lines[i];
-        for (size_t w = 0; line->number == frame->line && w < sizeof words / sizeof *words; w++)
-            if (strstr(line->text, words[w]))
-                return true;
-    }
+    const char *line = jx_file_line(frame->file, frame->line);
+
+    for (size_t w = 0; line && w < sizeof words / sizeof *words; w++)
+        if (strstr(line, words[w]))
+            return true;
     return false;
 }
 

@@ -114,32 +114,35 @@ static bool makes_integers(const jx_eqn *eqn)
     return eqn->prim->id == JX_PRIM_addupdate;
 }
 
-static bool is_asked(const jx_eqn *eqn, jx_asked what);
+static bool is_asked(jx_valuing *in, const jx_eqn *eqn, jx_asked what);
 
 /* Whether something within is asked, of a jaxpr that stands anywhere in a parameter. */
-static bool is_asked_within(const jx_value *value, jx_asked what)
+static bool is_asked_within(jx_valuing *in, const jx_value *value, jx_asked what)
 {
     for (int i = 0; value && i < value->count; i++)
-        if (is_asked_within(value->items[i], what))
+        if (is_asked_within(in, value->items[i], what))
             return true;
     for (int i = 0; value && value->jaxpr && i < value->jaxpr->neqns; i++)
-        if (is_asked(&value->jaxpr->eqns[i], what))
+        if (is_asked(in, &value->jaxpr->eqns[i], what))
             return true;
     return value && value->definition;
 }
 
-static bool has_one_that_is_asked(const jx_eqn *eqn, jx_asked what)
+static bool has_one_that_is_asked(jx_valuing *in, const jx_eqn *eqn, jx_asked what)
 {
     for (int i = 0; i < eqn->nparams; i++)
-        if (is_asked_within(eqn->params[i].value, what))
+        if (is_asked_within(in, eqn->params[i].value, what))
             return true;
     return false;
 }
 
-static bool is_asked(const jx_eqn *eqn, jx_asked what)
+enum { MOST_LOOKED = 16 * JX_EXTENTS_BUDGET };
+
+/* Jaxprs that call each other twice are met many times; what is not looked at may be asked. */
+static bool is_asked(jx_valuing *in, const jx_eqn *eqn, jx_asked what)
 {
-    return (what == JX_ASKED_IN_BOUNDS ? takes_indices(eqn) : makes_integers(eqn)) ||
-           has_one_that_is_asked(eqn, what);
+    return ++in->looked > MOST_LOOKED || (what == JX_ASKED_IN_BOUNDS ? takes_indices(eqn) : makes_integers(eqn)) ||
+           has_one_that_is_asked(in, eqn, what);
 }
 
 void jx_bound_answer_rest(jx_bounding *t)
@@ -147,6 +150,6 @@ void jx_bound_answer_rest(jx_bounding *t)
     static const jx_asked all[] = {JX_ASKED_IN_BOUNDS, JX_ASKED_NO_WRAP};
 
     for (size_t i = 0; i < sizeof all / sizeof *all && t->in->recording && !t->walked; i++)
-        if (!(t->answered & 1u << all[i]) && is_asked(t->eqn, all[i]))
+        if (!(t->answered & 1u << all[i]) && is_asked(t->in, t->eqn, all[i]))
             jx_bound_answer(t, all[i], false, jx_extent_none(), jx_extent_none());
 }

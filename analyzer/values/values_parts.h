@@ -44,6 +44,7 @@ typedef struct jx_valuing {
     int *heads; /* by hash, a power of two of them */
     size_t nheads;
     int64_t walked;
+    int64_t looked; /* equations that asked.c looked at */
     bool recording; /* questions: not before a loop's extents are settled */
 } jx_valuing;
 

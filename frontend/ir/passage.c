@@ -11,6 +11,23 @@ const char *jx_file_line(const jx_file *file, int number)
     return NULL;
 }
 
+bool jx_frame_says(const jx_frame *frame, int nwords, const char *const *words, bool *seen)
+{
+    int last = frame->end_line < frame->line ? frame->line : frame->end_line;
+
+    *seen = false;
+    for (int i = 0; i < frame->file->nlines; i++) {
+        const jx_source_line *line = &frame->file->lines[i];
+        if (line->number < frame->line || line->number > last)
+            continue;
+        *seen |= line->number == frame->line;
+        for (int w = 0; w < nwords; w++)
+            if (strstr(line->text, words[w]))
+                return true;
+    }
+    return false;
+}
+
 enum { MOST_LINES = 12 };
 
 bool jx_passage_of(jx_arena *arena, const jx_frame *frame, jx_passage *to)

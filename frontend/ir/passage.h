@@ -15,6 +15,10 @@ typedef struct jx_passage {
 /* False if the program does not embed these lines, or the frame has no columns. */
 bool jx_passage_of(jx_arena *arena, const jx_frame *frame, jx_passage *to);
 
+/* Whether a line that a frame names has one of these words; *seen: whether its first line is
+ * there. */
+bool jx_frame_says(const jx_frame *frame, int nwords, const char *const *words, bool *seen);
+
 /* The line of that number, or NULL. */
 const char *jx_file_line(const jx_file *file, int number);
 

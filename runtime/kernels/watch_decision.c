@@ -4,6 +4,7 @@
  * conjunction of, which a NaN makes false, in a loop that asks about NaN nowhere. */
 #include "runtime/watch.h"
 
+#include "frontend/base/map.h"
 #include "frontend/ir/params.h"
 #include "runtime/plan_impl.h"
 #include "runtime/run.h"
@@ -46,18 +47,22 @@ static bool compares(const jx_eqn *eqn)
     }
 }
 
-enum { MOST_CONJUNCTS = 32 };
-
-/* Whether a value of the jaxpr is false where that equation's result is. */
-static bool needs(const jx_jaxpr *jaxpr, jx_atom atom, const jx_eqn *eqn, int depth)
+/* Whether the jaxpr's first result is false where that equation's is. */
+static bool needs(jx_planner *p, const jx_jaxpr *jaxpr, const jx_eqn *eqn)
 {
-    for (int i = 0; atom.var && i < jaxpr->neqns && depth < MOST_CONJUNCTS; i++) {
+    jx_map needed; /* variables */
+
+    jx_map_init(&needed, p->arena);
+    for (int i = jaxpr->neqns - 1; i >= 0 && jaxpr->outs[0].var; i--) {
         const jx_eqn *by = &jaxpr->eqns[i];
-        if (by->nouts != 1 || by->outs[0] != atom.var)
+        if (by->nouts != 1 ||
+            (by->outs[0] != jaxpr->outs[0].var && !jx_map_has(&needed, by->outs[0])))
             continue;
-        return by == eqn || (by->prim->id == JX_PRIM_and &&
-                             (needs(jaxpr, by->ins[0], eqn, depth + 1) ||
-                              needs(jaxpr, by->ins[1], eqn, depth + 1)));
+        if (by == eqn)
+            return true;
+        for (int k = 0; by->prim->id == JX_PRIM_and && k < by->nins; k++)
+            if (by->ins[k].var)
+                jx_map_add(&needed, by->ins[k].var);
     }
     return false;
 }
@@ -84,7 +89,7 @@ void jx_plan_watch_decision(jx_planner *p, jx_watch *to, const jx_eqn *eqn, cons
     decision d = {to, p->deciding, eqn->nins};
 
     if (loop && compares(eqn) && !ins[0].rank && !ins[1].rank &&
-        needs(loop->cond_jaxpr.jaxpr, loop->cond_jaxpr.jaxpr->outs[0], eqn, 0) &&
+        needs(p, loop->cond_jaxpr.jaxpr, eqn) &&
         !asks_about_nan(loop->cond_jaxpr.jaxpr) && !asks_about_nan(loop->body_jaxpr.jaxpr))
         jx_plan_op(p, run_decision, &d, sizeof d, eqn->nins, ins, 0, NULL, 0);
 }

@@ -94,20 +94,11 @@ static bool is_chosen(const jx_hunt *h, const jx_eqn *eqn)
 {
     const jx_stack *stack = jx_origin_stack(&h->origins, eqn);
     const jx_frame *frame = jx_user_frame(stack);
+    static const char *const words[] = {"mode", "fill"};
     bool seen = false;
 
-    if (jx_eqn_mode_is_chosen(eqn))
-        return true;
-    for (int i = 0; frame && i < frame->file->nlines; i++) {
-        const jx_source_line *line = &frame->file->lines[i];
-        if (line->number < frame->line ||
-            line->number > (frame->end_line < frame->line ? frame->line : frame->end_line))
-            continue;
-        seen |= line->number == frame->line;
-        if (strstr(line->text, "mode") || strstr(line->text, "fill"))
-            return true;
-    }
-    return !seen && !h->options->given;
+    return jx_eqn_mode_is_chosen(eqn) || (frame && jx_frame_says(frame, 2, words, &seen)) ||
+           (!seen && !h->options->given);
 }
 
 /* An index that a choice makes one too large, for what is to be left out. */

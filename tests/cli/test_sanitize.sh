@@ -72,6 +72,26 @@ expect 1 run "$work/loop.jaxpr" --fill zeros --sanitize=nan
 prints '^error\[NUM004\] overflow: mul of 1e+30 and 1e+10 gives inf$'
 prints 'of f32\[\], in run 4 of the equation; it gets to output 0 by while$'
 
+# A predicate of which each half is needed twice: what it needs is found in one pass.
+{
+    echo '{ lambda ; x:f32[]. let'
+    echo '    y:f32[] = while['
+    echo '      cond_jaxpr={ lambda ; a:f32[]. let'
+    echo '          za:bool[] = lt a 3.0:f32[]'
+    i=0
+    while [ "$i" -lt 60 ]; do
+        echo "          z$((i + 1)):bool[] = and z$i z$i"
+        i=$((i + 1))
+    done | tr '0-9' 'a-j'
+    echo '        in (zga,) }'
+    echo '      cond_nconsts=0'
+    echo '      body_jaxpr={ lambda ; b:f32[]. let c:f32[] = add b 1.0:f32[] in (c,) }'
+    echo '      body_nconsts=0'
+    echo '    ] x'
+    echo '  in (y,) }'
+} >"$work/doubled.jaxpr"
+expect 0 run "$work/doubled.jaxpr" --fill zeros --sanitize=nan --time 20
+
 # Indices.
 cat >"$work/slice.jaxpr" <<'EOP'
 { lambda ; a:f32[8] i:i32[]. let
