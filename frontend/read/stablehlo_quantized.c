@@ -357,11 +357,14 @@ static bool keeps_scales(jx_hlo_body *b, const jx_mlir_op *op)
 static bool is_storage_op(const jx_mlir_op *op)
 {
     switch (op->id) {
+    /* As it stands: clang-format takes rows of cases for one expression. */
+    /* clang-format off */
     OP(uniform_quantize) OP(uniform_dequantize) OP(bitcast_convert)
     OP(constant) OP(get_dimension_size) OP(tuple) OP(get_tuple_element)
     OP(optimization_barrier) OP(custom_call) OP(composite) OP(while) OP(case)
     OP(if) OP(map) OP(reduce) OP(reduce_window) OP(select_and_scatter)
     OP(scatter) OP(sort) OP(all_reduce) OP(reduce_scatter) return true;
+    /* clang-format on */
     default: /* calls, checks, casts */
         return strncmp(op->name, "stablehlo.", 10) &&
                strncmp(op->name, "chlo.", 5);
@@ -372,12 +375,14 @@ static bool is_storage_op(const jx_mlir_op *op)
 static bool is_move(const jx_mlir_op *op)
 {
     switch (op->id) {
+    /* clang-format off */
     OP(all_gather) OP(all_to_all) OP(broadcast) OP(broadcast_in_dim)
     OP(collective_broadcast) OP(collective_permute) OP(concatenate)
     OP(dynamic_broadcast_in_dim) OP(dynamic_gather) OP(dynamic_pad)
     OP(dynamic_reshape) OP(dynamic_slice) OP(dynamic_update_slice) OP(gather)
     OP(pad) OP(real_dynamic_slice) OP(reshape) OP(reverse) OP(slice)
     OP(transpose) return true;
+    /* clang-format on */
     default: return false;
     }
 }

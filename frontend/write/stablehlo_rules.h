@@ -18,30 +18,28 @@ typedef struct jx_hlo_eqn {
 
 typedef void jx_lowering_rule(jx_hlo_eqn *e);
 
-#define JX_HLO_RULES(X)                                                        \
-    X(elementwise) X(select_n) X(compare) X(convert) X(bitcast)                \
-    X(reduce_precision) X(round) X(barrier) X(broadcast_in_dim) X(reshape)     \
-    X(transpose) X(reverse) X(slice) X(pad) X(concatenate) X(iota)             \
-    X(dimension_size) X(dynamic_slice) X(dynamic_update_slice) X(gather)       \
-    X(scatter) X(reduce) X(allreduce) X(reduce_general) X(reduce_window)       \
-    X(reduce_window_general) X(select_and_scatter) X(dot_general)              \
-    X(convolution) X(fft) X(sort) X(top_k) X(rng_bit_generator)                \
-    X(rng_uniform) X(call) X(cond) X(while) X(composed) X(polynomial)          \
-    X(integer_pow)                                                             \
-    X(conj) X(same) X(squeeze) X(split) X(stack) X(unstack) X(tile)            \
-    X(empty) X(arg_reduce) X(cumulative)                          \
-    X(select_and_gather) X(approx_top_k)         \
-                 \
-    X(cholesky) X(lu) X(qr) X(geqrf) X(householder) X(ormqr)      \
-    X(svd)                                                                     \
-    X(eigh) X(eig) X(schur) X(triangular_solve) X(tridiagonal_solve)           \
-    X(tridiagonal) X(hessenberg) X(inline) X(scan)           \
-    X(custom_linear_solve) X(platform_index) X(dim_as_value)                   \
-    X(shape_assertion) X(decomposed)                        \
-    X(own_sort) X(own_scatter) X(own_select_and_scatter) X(own_map)            \
-    X(own_rng) X(own_custom_call) X(composite)                                  \
-    X(shard_map) X(psum_invariant) X(axis_index) X(ppermute) X(pbroadcast)     \
-    X(mesh_gather) X(mesh_scatter) X(mesh_exchange) X(constraint)
+/* As it stands: clang-format takes the calls of X for one expression. */
+/* clang-format off */
+#define JX_HLO_RULES(X)                                                       \
+    X(elementwise) X(select_n) X(compare) X(convert) X(bitcast)               \
+    X(reduce_precision) X(round) X(barrier) X(broadcast_in_dim) X(reshape)    \
+    X(transpose) X(reverse) X(slice) X(pad) X(concatenate) X(iota)            \
+    X(dimension_size) X(dynamic_slice) X(dynamic_update_slice) X(gather)      \
+    X(scatter) X(reduce) X(allreduce) X(reduce_general) X(reduce_window)      \
+    X(reduce_window_general) X(select_and_scatter) X(dot_general)             \
+    X(convolution) X(fft) X(sort) X(top_k) X(rng_bit_generator)               \
+    X(rng_uniform) X(call) X(cond) X(while) X(composed) X(polynomial)         \
+    X(integer_pow) X(conj) X(same) X(squeeze) X(split) X(stack) X(unstack)    \
+    X(tile) X(empty) X(arg_reduce) X(cumulative) X(select_and_gather)         \
+    X(approx_top_k) X(cholesky) X(lu) X(qr) X(geqrf) X(householder) X(ormqr)  \
+    X(svd) X(eigh) X(eig) X(schur) X(triangular_solve) X(tridiagonal_solve)   \
+    X(tridiagonal) X(hessenberg) X(inline) X(scan) X(custom_linear_solve)     \
+    X(platform_index) X(dim_as_value) X(shape_assertion) X(decomposed)        \
+    X(own_sort) X(own_scatter) X(own_select_and_scatter) X(own_map)           \
+    X(own_rng) X(own_custom_call) X(composite) X(shard_map) X(psum_invariant) \
+    X(axis_index) X(ppermute) X(pbroadcast) X(mesh_gather) X(mesh_scatter)    \
+    X(mesh_exchange) X(constraint)
+/* clang-format on */
 
 #define X(name) jx_lowering_rule jx_lowering_rule_##name;
 JX_HLO_RULES(X)

@@ -357,6 +357,8 @@ JX_UNARY(, ipow_C128, c128, c128,
 jx_tile *jx_tile_complex(jx_prim_id prim, jx_dtype dtype)
 {
     static jx_tile *const tiles[JX_NPRIMS][JX_NDTYPES] = {
+        /* As it stands: clang-format takes the rows for one expression. */
+        /* clang-format off */
         SAME(add) ROW(add_any, add) SAME(sub) SAME(mul) SAME(div) SAME(square)
         SAME(neg) SAME(real) SAME(imag) SAME(abs) SAME(eq) SAME(ne)
         ROW(is_finite, isfinite) SAME(max) SAME(min) SAME(pow) SAME(atan2)
@@ -369,6 +371,7 @@ jx_tile *jx_tile_complex(jx_prim_id prim, jx_dtype dtype)
                           [JX_F32] = conj_real_C64,
                           [JX_F64] = conj_real_C128},
         [JX_PRIM_complex] = {[JX_F32] = make_C64, [JX_F64] = make_C128},
+        /* clang-format on */
     };
 
     return tiles[prim][dtype];

@@ -454,9 +454,12 @@ jx_tile *jx_tile_convert(jx_dtype from, jx_dtype to)
         [JX_BF16] = {[JX_F32] = BF16_F32},
         [JX_F16] = {[JX_F32] = F16_F32},
         [JX_F64X2] = {[JX_F64] = F64X2_F64},
+        /* As it stands: clang-format takes the rows for one expression. */
+        /* clang-format off */
         SMALL_ROW(F8_E3M4) SMALL_ROW(F8_E4M3) SMALL_ROW(F8_E4M3B11FNUZ)
         SMALL_ROW(F8_E4M3FN) SMALL_ROW(F8_E4M3FNUZ) SMALL_ROW(F8_E5M2)
         SMALL_ROW(F8_E5M2FNUZ) SMALL_ROW(F8_E8M0FNU) SMALL_ROW(F4_E2M1FN)
+        /* clang-format on */
     };
 
     if (jx_dtype_is_complex(from) && to == JX_FLOAT0)

@@ -360,6 +360,8 @@ jx_tile *jx_tile_mul_add(jx_dtype dtype)
 jx_tile *jx_tile_float(jx_prim_id prim, jx_dtype dtype)
 {
     static jx_tile *const tiles[JX_NPRIMS][JX_NDTYPES] = {
+        /* As it stands: clang-format takes the rows for one expression. */
+        /* clang-format off */
         SAME(add) ROW(add_any, add) SAME(sub) SAME(mul) SAME(div) SAME(rem)
         ROW(max, vmax) ROW(min, vmin) SAME(clamp) SAME(eq) SAME(ne) SAME(lt)
         SAME(le) SAME(gt) SAME(ge) ROW(eq_to, eqto) ROW(lt_to, ltto)
@@ -374,7 +376,7 @@ jx_tile *jx_tile_float(jx_prim_id prim, jx_dtype dtype)
         SAME(pow) SAME(atan2) SAME(igamma) SAME(igammac) SAME(igamma_grad_a)
         SAME(random_gamma_grad) SAME(zeta) SAME(polygamma) SAME(sin)
         SAME(cos) ROW(regularized_incomplete_beta, betainc)
-
+        /* clang-format on */
     };
 
     return tiles[prim][dtype];

@@ -4,6 +4,9 @@
  * The inverse transform is the transform with real and imaginary parts
  * exchanged on the way in and on the way out. */
 
+/* As it stands: clang-format takes a call of NAME(x) for two statements. */
+/* clang-format off */
+
 static inline void NAME(load)(const step *s, const char *line, int64_t i,
                               REAL *re, REAL *im)
 {
