@@ -46,7 +46,8 @@ int main(int argc, char **argv)
     const jx_command *help = jx_command_find("help");
     const jx_command *command;
 
-    signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is told like a full disk */
+    /* a file that may not grow is told like a full disk */
+    signal(SIGXFSZ, SIG_IGN);
     fix_solver();
     jx_blas_without_threads();
     if (argc < 2) {

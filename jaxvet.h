@@ -66,8 +66,8 @@ typedef struct jaxvet_limits {
     const volatile int *cancel; /* not 0: end soon; another thread may set it */
 } jaxvet_limits;
 
-/* Bytes that a text such as "512MiB" means, 0 for one that means none; without one,
- * the memory that the system has for this process. */
+/* Bytes that a text such as "512MiB" means, 0 for one that means none; without
+ * one, the memory that the system has for this process. */
 JAXVET_API uint64_t jaxvet_memory(const char *text);
 
 /* Opening.  Whatever the command reads; NULL on failure.  `budget` bounds the
@@ -95,7 +95,8 @@ JAXVET_API jaxvet_status jaxvet_program_limits(jaxvet_program *program,
 /* The signature.  Inputs and outputs are the flattened leaves; a type is text
  * as JAX prints it ("f32[b,3]"), a path says where in the arguments the leaf
  * lies ("args[0]['w']"; empty if unknown).  Sizes are the symbolic dimensions,
- * by name; StableHLO may take one as an element of an input.  NULL for a number out of range. */
+ * by name; StableHLO may take one as an element of an input.  NULL for a
+ * number out of range. */
 JAXVET_API int jaxvet_input_count(const jaxvet_program *program);
 JAXVET_API int jaxvet_output_count(const jaxvet_program *program);
 JAXVET_API int jaxvet_size_count(const jaxvet_program *program);
@@ -108,58 +109,63 @@ JAXVET_API const char *jaxvet_size_name(const jaxvet_program *program, int i);
 /* What the program calls itself ("jit_f"); "" without a name. */
 JAXVET_API const char *jaxvet_name(const jaxvet_program *program);
 
-/* Whether the module says that its caller gives an input up (donates it), so that a
- * result may take its memory: the number of that result, JAXVET_ANY_OUTPUT, or
- * JAXVET_KEPT.  It is the host's to act on that, by jaxvet_call_lends(). */
+/* Whether the module says that its caller gives an input up (donates it), so
+ * that a result may take its memory: the number of that result,
+ * JAXVET_ANY_OUTPUT, or JAXVET_KEPT.  It is the host's to act on that, by
+ * jaxvet_call_lends(). */
 enum { JAXVET_KEPT = -1, JAXVET_ANY_OUTPUT = -2 };
 JAXVET_API int jaxvet_input_alias(const jaxvet_program *program, int i);
 
-/* The kind of memory that the module says an input or output lies in ("pinned_host"):
- * *kind, NULL where it says none. */
+/* The kind of memory that the module says an input or output lies in
+ * ("pinned_host"): *kind, NULL where it says none. */
 JAXVET_API jaxvet_status jaxvet_input_memory(jaxvet_program *program, int i,
-                                             const char **kind, jaxvet_error *error);
+                                             const char **kind,
+                                             jaxvet_error *error);
 JAXVET_API jaxvet_status jaxvet_output_memory(jaxvet_program *program, int i,
-                                              const char **kind, jaxvet_error *error);
+                                              const char **kind,
+                                              jaxvet_error *error);
 
 /* Devices that the module is written for; 1 if it does not say. */
 JAXVET_API int jaxvet_device_count(const jaxvet_program *program);
 
-/* How an input or output lies on these devices: axis `a` is cut into parts[a] equal
- * parts, of which device d holds number place[d * rank + a]. */
+/* How an input or output lies on these devices: axis `a` is cut into parts[a]
+ * equal parts, of which device d holds number place[d * rank + a]. */
 typedef struct jaxvet_sharding {
     int rank, devices;
     const int64_t *parts;
     const int *place;
-    int is_summed; /* the first axis counts parts that are added up; devices have
-                      one each, without that axis */
+    /* the first axis counts parts that are added up; devices have one each,
+     * without that axis */
+    int is_summed;
 } jaxvet_sharding;
-/* *sharding is NULL where the module says nothing of it: each device holds all.  (Of an
- * output it may say nothing and one be found that suits what it is made of.)  The
- * program is the global one: it takes and gives whole arrays.  JAXVET_INPUT where
- * arrays can't be cut as the module says. */
-JAXVET_API jaxvet_status
-jaxvet_input_sharding(jaxvet_program *program, int i,
-                      const jaxvet_sharding **sharding, jaxvet_error *error);
+/* *sharding is NULL where the module says nothing of it: each device holds
+ * all.  (Of an output it may say nothing and one be found that suits what it is
+ * made of.) The program is the global one: it takes and gives whole arrays.
+ * JAXVET_INPUT where arrays can't be cut as the module says. */
+JAXVET_API jaxvet_status jaxvet_input_sharding(jaxvet_program *program, int i,
+                                               const jaxvet_sharding **sharding,
+                                               jaxvet_error *error);
 JAXVET_API jaxvet_status
 jaxvet_output_sharding(jaxvet_program *program, int i,
                        const jaxvet_sharding **sharding, jaxvet_error *error);
 
-/* Of an array that lies in unreduced parts, which make it when they are added up, no
- * device has more than one of them.  From now on such inputs and outputs are the arrays
- * of these parts: they have one more axis, in front.  Without this, their shardings are
- * refused.  To be called before the program is asked for anything else. */
+/* Of an array that lies in unreduced parts, which make it when they are added
+ * up, no device has more than one of them.  From now on such inputs and outputs
+ * are the arrays of these parts: they have one more axis, in front.  Without
+ * this, their shardings are refused.  To be called before the program is asked
+ * for anything else. */
 JAXVET_API jaxvet_status jaxvet_program_summands(jaxvet_program *program,
                                                  jaxvet_error *error);
 
 /* All that is known of a program without running it: *info is the JSON of
  * `jaxvet info --format json` (signature, sizes and constraints, equations,
  * cost; of an exported file versions, platforms, shardings, custom calls). */
-JAXVET_API jaxvet_status jaxvet_info(jaxvet_program *program,
-                                     const char **info, jaxvet_error *error);
+JAXVET_API jaxvet_status jaxvet_info(jaxvet_program *program, const char **info,
+                                     jaxvet_error *error);
 
-/* What a run costs by the equations: operations of floating-point numbers, of these
- * such as exp, and bytes of operands and results.  Sums depend on sizes: one that
- * does is -1, as is one beyond 2^53. */
+/* What a run costs by the equations: operations of floating-point numbers, of
+ * these such as exp, and bytes of operands and results.  Sums depend on sizes:
+ * one that does is -1, as is one beyond 2^53. */
 typedef struct jaxvet_cost {
     size_t size; /* of this struct, as the host knows it */
     double flops, transcendentals, bytes;
@@ -167,9 +173,9 @@ typedef struct jaxvet_cost {
 JAXVET_API jaxvet_status jaxvet_costs(jaxvet_program *program,
                                       jaxvet_cost *cost, jaxvet_error *error);
 
-/* The program as a module of StableHLO in MLIR's text: the one it was read from,
- * else what it is lowered to; with the places of its source if `locations` is not 0.
- * *text is the program's, until it is asked again. */
+/* The program as a module of StableHLO in MLIR's text: the one it was read
+ * from, else what it is lowered to; with the places of its source if
+ * `locations` is not 0. *text is the program's, until it is asked again. */
 JAXVET_API jaxvet_status jaxvet_module(jaxvet_program *program, int locations,
                                        const char **text, jaxvet_error *error);
 
@@ -192,44 +198,47 @@ JAXVET_API jaxvet_program *jaxvet_refine(jaxvet_program *program,
 JAXVET_API jaxvet_program *jaxvet_vjp(jaxvet_program *program, int order,
                                       jaxvet_error *error);
 
-/* The program transformed, as `jaxvet show --transform` does it ("jvp", "devices:8"),
- * as a program of its own, used and closed as one of jaxvet_refine(); sizes are
- * jaxvet_refine()'s.  "jvp" takes the inputs, then a tangent for each inexact one, and
- * gives the outputs, then a tangent for each inexact one; "linearize" gives the outputs,
- * then residuals, and "linearize,linear" takes these and tangents and gives tangents;
- * "vjp" takes the inputs, then a cotangent for each inexact output, and gives one for each
- * inexact input.  NULL on failure: no such transform, or an equation that lacks a rule. */
-JAXVET_API jaxvet_program *jaxvet_transform(jaxvet_program *program, const char *how,
-                                            jaxvet_error *error);
+/* The program transformed, as `jaxvet show --transform` does it ("jvp",
+ * "devices:8"), as a program of its own, used and closed as one of
+ * jaxvet_refine(); sizes are jaxvet_refine()'s.  "jvp" takes the inputs, then
+ * a tangent for each inexact one, and gives the outputs, then a tangent for
+ * each inexact one; "linearize" gives the outputs, then residuals, and
+ * "linearize,linear" takes these and tangents and gives tangents; "vjp" takes
+ * the inputs, then a cotangent for each inexact output, and gives one for
+ * each inexact input.  NULL on failure: no such transform, or an equation
+ * that lacks a rule. */
+JAXVET_API jaxvet_program *
+jaxvet_transform(jaxvet_program *program, const char *how, jaxvet_error *error);
 
 /* Sizes at which the program is worth looking at: small, equal, at the edges of
  * its constraints and of what was asked about sizes while it was traced; small
- * enough to run it there.  At most `most` assignments (3 to 6 are usual), each a
- * value per size in the order of jaxvet_size_name(), one after another in
+ * enough to run it there.  At most `most` assignments (3 to 6 are usual), each
+ * a value per size in the order of jaxvet_size_name(), one after another in
  * *values.  How many there are, or -1. */
 JAXVET_API int jaxvet_sizes(jaxvet_program *program, int most,
                             const int64_t **values, jaxvet_error *error);
 
 /* Comments that suppress findings (`# jaxvet: ignore[CODE]`) count where the
- * program embeds its source, from now on: it is the host's own.  Without this no
- * comment does, since whoever wrote a program would judge it. */
+ * program embeds its source, from now on: it is the host's own.  Without this
+ * no comment does, since whoever wrote a program would judge it. */
 JAXVET_API void jaxvet_trust_embedded(jaxvet_program *program);
 
 /* Types, proves and lints; *report is the JSON of `jaxvet check --format
  * json`.  JAXVET_OK, JAXVET_FINDINGS or JAXVET_UNDECIDED with a report, else
  * none and an error. */
 JAXVET_API jaxvet_status jaxvet_check(jaxvet_program *program,
-                                      const char **report,
-                                      jaxvet_error *error);
-
-/* Do two programs, each with a context of its own, compute the same?  *report is the JSON of
- * `jaxvet equal --format json`, which says by what evidence, with the derivatives of both if
- * `derivatives` is not 0; it is that of `a`, until it is asked again.  Programs that many
- * devices run are compared for all of them.  JAXVET_OK (nothing is different, and nothing
- * left open), JAXVET_FINDINGS or JAXVET_UNDECIDED with a report, else none and an error: as
- * when they do not take and give the same types. */
-JAXVET_API jaxvet_status jaxvet_equal(jaxvet_program *a, jaxvet_program *b, int derivatives,
                                       const char **report, jaxvet_error *error);
+
+/* Do two programs, each with a context of its own, compute the same? *report is
+ * the JSON of `jaxvet equal --format json`, which says by what evidence, with
+ * the derivatives of both if `derivatives` is not 0; it is that of `a`, until
+ * it is asked again.  Programs that many devices run are compared for all of
+ * them.  JAXVET_OK (nothing is different, and nothing left open),
+ * JAXVET_FINDINGS or JAXVET_UNDECIDED with a report, else none and an error: as
+ * when they do not take and give the same types. */
+JAXVET_API jaxvet_status jaxvet_equal(jaxvet_program *a, jaxvet_program *b,
+                                      int derivatives, const char **report,
+                                      jaxvet_error *error);
 
 /* Running.  A call is a program made ready at given sizes (every one that the
  * signature names); NULL on failure, as when the sizes break a declared
@@ -239,14 +248,14 @@ JAXVET_API jaxvet_call *jaxvet_prepare(jaxvet_program *program,
                                        const jaxvet_size *sizes, int count,
                                        jaxvet_error *error);
 JAXVET_API void jaxvet_call_free(jaxvet_call *call); /* before the program */
-/* The same call with working memory of its own, so that another thread may run it
- * at the same time; copies are freed before what they were made of. */
+/* The same call with working memory of its own, so that another thread may run
+ * it at the same time; copies are freed before what they were made of. */
 JAXVET_API jaxvet_call *jaxvet_call_copy(const jaxvet_call *call,
                                          jaxvet_error *error);
-/* A thread that helps with what is large.  A call that is given none starts one of
- * its own, if it ever needs it; where there are many calls, they rather share one:
- * whoever runs has it if nobody else does at that moment, and else works alone.
- * Results never depend on it.  NULL: one of its own (again). */
+/* A thread that helps with what is large.  A call that is given none starts one
+ * of its own, if it ever needs it; where there are many calls, they rather
+ * share one: whoever runs has it if nobody else does at that moment, and else
+ * works alone. Results never depend on it.  NULL: one of its own (again). */
 typedef struct jaxvet_helper jaxvet_helper;
 JAXVET_API jaxvet_helper *jaxvet_helper_new(jaxvet_error *error);
 JAXVET_API void jaxvet_helper_free(jaxvet_helper *helper); /* after all runs */
@@ -268,31 +277,33 @@ JAXVET_API const jaxvet_layout *jaxvet_call_input(const jaxvet_call *call,
 JAXVET_API const jaxvet_layout *jaxvet_call_output(const jaxvet_call *call,
                                                    int i);
 
-/* Not 0: a run may be given one pointer for both that input and that output, which
- * then takes the input's memory. */
-JAXVET_API int jaxvet_call_lends(const jaxvet_call *call, int input, int output);
+/* Not 0: a run may be given one pointer for both that input and that output,
+ * which then takes the input's memory. */
+JAXVET_API int jaxvet_call_lends(const jaxvet_call *call, int input,
+                                 int output);
 
-/* Runs once: a pointer per input, and one per output for the results.  Buffers may
- * not overlap, but as jaxvet_call_lends() says, and an input that says a size must
- * say the one that the call was prepared for.  JAXVET_OK, or an error; the outputs
- * are then undefined. */
+/* Runs once: a pointer per input, and one per output for the results.  Buffers
+ * may not overlap, but as jaxvet_call_lends() says, and an input that says a
+ * size must say the one that the call was prepared for.  JAXVET_OK, or an
+ * error; the outputs are then undefined. */
 JAXVET_API jaxvet_status jaxvet_run(jaxvet_call *call,
                                     const void *const *inputs,
-                                    void *const *outputs,
-                                    jaxvet_error *error);
+                                    void *const *outputs, jaxvet_error *error);
 
-/* Custom calls.  A module may call code that it only names.  jaxvet has kernels for
- * what JAX calls on a CPU by itself (LAPACK, ...); all other targets are a host's to
- * run, if it gives handlers, and else what makes jaxvet_prepare() fail with
- * JAXVET_INPUT, the target's name in the message and the user's line as the place.
+/* Custom calls.  A module may call code that it only names.  jaxvet has
+ * kernels for what JAX calls on a CPU by itself (LAPACK, ...); all other
+ * targets are a host's to run, if it gives handlers, and else what makes
+ * jaxvet_prepare() fail with JAXVET_INPUT, the target's name in the message
+ * and the user's line as the place.
  *
- * A callback of a jaxpr is one, too: its target is "pure_callback", "io_callback",
- * "debug_callback" or "debug_print", and its options are the name of the Python function
- * (of debug_print the text that is printed) as `config`.  Without a handler the last two
- * do nothing, and where the program comes by one of the others its run ends with
- * JAXVET_INPUT. */
+ * A callback of a jaxpr is one, too: its target is "pure_callback",
+ * "io_callback", "debug_callback" or "debug_print", and its options are the
+ * name of the Python function (of debug_print the text that is printed) as
+ * `config`.  Without a handler the last two do nothing, and where the program
+ * comes by one of the others its run ends with JAXVET_INPUT. */
 typedef enum jaxvet_attribute_kind {
-    JAXVET_ATTRIBUTE_OTHER = 0, /* what has no number, text or list of numbers */
+    /* what has no number, text or list of numbers */
+    JAXVET_ATTRIBUTE_OTHER = 0,
     JAXVET_ATTRIBUTE_BOOL,
     JAXVET_ATTRIBUTE_INTEGER,
     JAXVET_ATTRIBUTE_FLOAT, /* or a complex number */
@@ -304,25 +315,28 @@ typedef enum jaxvet_attribute_kind {
 typedef struct jaxvet_attribute {
     const char *name;
     jaxvet_attribute_kind kind;
-    const char *dtype;  /* of the number, or an element ("i32"); else NULL */
-    int64_t count;      /* elements, bytes of a string, entries */
-    const void *data;   /* elements as in an array; a string's bytes, any of them */
+    const char *dtype; /* of the number, or an element ("i32"); else NULL */
+    int64_t count;     /* elements, bytes of a string, entries */
+    /* elements as in an array; a string's bytes, any of them */
+    const void *data;
     const struct jaxvet_attribute *entries; /* of a dictionary, by name */
 } jaxvet_attribute;
 
 /* A call as its module says it.  An operand or result that only says what comes
- * before what is there with the dtype "token" and no bytes.  The memory of an array is
- * row-major, unless the module asks for another order of its axes there; it starts
- * at a multiple of 64. */
+ * before what is there with the dtype "token" and no bytes.  The memory of an
+ * array is row-major, unless the module asks for another order of its axes
+ * there; it starts at a multiple of 64. */
 typedef struct jaxvet_custom_call {
     size_t size; /* of this struct, as the library knows it */
     const char *target;
-    int api_version; /* as StableHLO counts: 1 to 3, 4 with options by name; of a
-                        callback of a jaxpr 0 */
+    /* as StableHLO counts: 1 to 3, 4 with options by name; of a
+     * callback of a jaxpr 0 */
+    int api_version;
     int has_side_effect;
     int input_count, output_count;
     const jaxvet_layout *inputs, *outputs;
-    const int *aliases; /* per output: the input that lies in its memory, or -1 */
+    /* per output: the input that lies in its memory, or -1 */
+    const int *aliases;
     const char *config; /* options as text, any bytes and a NUL; or NULL */
     size_t config_size;
     int attribute_count; /* options by name */
@@ -331,22 +345,25 @@ typedef struct jaxvet_custom_call {
     int device; /* where one run is that of several: whose it is, from 0 */
 } jaxvet_custom_call;
 
-/* What a host's handlers are.  A call whose results are needed, or that has a side
- * effect, runs as often as the program comes by it; those with side effects run in
- * the program's order, and are not merged.  Several threads may come at once, each
- * with a call of its own of the same state.  What fails fills in an error, of which
- * the message is passed on. */
+/* What a host's handlers are.  A call whose results are needed, or that has a
+ * side effect, runs as often as the program comes by it; those with side
+ * effects run in the program's order, and are not merged.  Several threads may
+ * come at once, each with a call of its own of the same state.  What fails
+ * fills in an error, of which the message is passed on. */
 typedef struct jaxvet_handlers {
     size_t size; /* of this struct, as the host knows it */
     void *data;  /* given to each of them */
-    /* 0: this target is unknown; JAXVET_HANDLES: run it, where jaxvet has no kernel;
-     * JAXVET_INSISTS: run it in any case. */
+    /* 0: this target is unknown; JAXVET_HANDLES: run it, where jaxvet has no
+     * kernel; JAXVET_INSISTS: run it in any case. */
     int (*knows)(void *data, const char *target);
-    /* While a call is prepared: what is kept for it goes into *state.  May be NULL. */
-    jaxvet_status (*begin)(void *data, const jaxvet_custom_call *call, void **state,
-                           jaxvet_error *error);
-    /* A pointer per input and output.  `context` is that of jaxvet_run_with(). */
-    jaxvet_status (*run)(void *data, void *state, const jaxvet_custom_call *call,
+    /* While a call is prepared: what is kept for it goes into
+     * *state.  May be NULL. */
+    jaxvet_status (*begin)(void *data, const jaxvet_custom_call *call,
+                           void **state, jaxvet_error *error);
+    /* A pointer per input and output.  `context` is that of
+     * jaxvet_run_with(). */
+    jaxvet_status (*run)(void *data, void *state,
+                         const jaxvet_custom_call *call,
                          const void *const *inputs, void *const *outputs,
                          void *context, jaxvet_error *error);
     /* When what was prepared is freed, for each that began.  May be NULL. */
@@ -355,8 +372,9 @@ typedef struct jaxvet_handlers {
 enum { JAXVET_HANDLES = 1, JAXVET_INSISTS = 2 };
 
 /* The handlers of calls that are prepared from now on; NULL: none. */
-JAXVET_API jaxvet_status jaxvet_program_handlers(
-    jaxvet_program *program, const jaxvet_handlers *handlers, jaxvet_error *error);
+JAXVET_API jaxvet_status
+jaxvet_program_handlers(jaxvet_program *program,
+                        const jaxvet_handlers *handlers, jaxvet_error *error);
 
 /* jaxvet_run(), with something for this run's handlers. */
 JAXVET_API jaxvet_status jaxvet_run_with(jaxvet_call *call,
@@ -364,25 +382,29 @@ JAXVET_API jaxvet_status jaxvet_run_with(jaxvet_call *call,
                                          void *const *outputs, void *context,
                                          jaxvet_error *error);
 
-/* The sanitizer.  A call that is prepared with it looks at what its runs compute: NaN made of
- * numbers and infinities of finite ones, where they get to an output; indices outside of
- * their axis, where somebody notices; signed integers that wrap, and conversions to what does
- * not hold the value; losses of more than half of the digits.  What is not found costs little; what is, some more runs of the same
- * (handlers are not called again).  No input of such a call is lent. */
+/* The sanitizer.  A call that is prepared with it looks at what its runs
+ * compute: NaN made of numbers and infinities of finite ones, where they get to
+ * an output; indices outside of their axis, where somebody notices; signed
+ * integers that wrap, and conversions to what does not hold the value; losses
+ * of more than half of the digits.  What is not found costs little; what is,
+ * some more runs of the same (handlers are not called again).  No input of such
+ * a call is lent. */
 enum {
     JAXVET_SANITIZE_NAN = 1,
     JAXVET_SANITIZE_OOB = 2,
     JAXVET_SANITIZE_WRAP = 4,
-    JAXVET_SANITIZE_DIGITS = 8, /* costs more: each run has another one beside it, in double */
+    /* costs more: each run has another one beside it, in double */
+    JAXVET_SANITIZE_DIGITS = 8,
 };
 /* "nan,oob" as a sum of these; 0 where a word is none of them. */
 JAXVET_API unsigned jaxvet_sanitize_kinds(const char *text);
-/* As jaxvet_prepare(), for these kinds, one at least.  jaxvet_run() and jaxvet_run_with()
- * are JAXVET_FINDINGS where something is found: the outputs are there, and the findings, until the
- * call's next run. */
+/* As jaxvet_prepare(), for these kinds, one at least.  jaxvet_run() and
+ * jaxvet_run_with() are JAXVET_FINDINGS where something is found: the outputs
+ * are there, and the findings, until the call's next run. */
 JAXVET_API jaxvet_call *jaxvet_prepare_sanitized(jaxvet_program *program,
-                                                 const jaxvet_size *sizes, int count,
-                                                 unsigned kinds, jaxvet_error *error);
+                                                 const jaxvet_size *sizes,
+                                                 int count, unsigned kinds,
+                                                 jaxvet_error *error);
 
 /* One finding of a run.  Texts that are not known are empty. */
 typedef struct jaxvet_finding {
@@ -396,12 +418,13 @@ typedef struct jaxvet_finding {
 /* How many the last run of this call has, in *findings. */
 JAXVET_API int jaxvet_call_findings(const jaxvet_call *call,
                                     const jaxvet_finding **findings);
-/* The same as the JSON of `jaxvet run --sanitize --format json`; NULL where there are none. */
+/* The same as the JSON of `jaxvet run --sanitize --format json`; NULL where
+ * there are none. */
 JAXVET_API const char *jaxvet_call_report(const jaxvet_call *call);
 
-/* The arguments and results of a module's function, where some are no arrays: the
- * number of the program's input or output that it is, or -1: a token, which orders
- * effects, or what a file of jax.export fills in. */
+/* The arguments and results of a module's function, where some are no arrays:
+ * the number of the program's input or output that it is, or -1: a token, which
+ * orders effects, or what a file of jax.export fills in. */
 JAXVET_API int jaxvet_argument_count(const jaxvet_program *program);
 JAXVET_API int jaxvet_argument_input(const jaxvet_program *program, int i);
 JAXVET_API int jaxvet_result_count(const jaxvet_program *program);
@@ -445,8 +468,7 @@ enum {
 JAXVET_API jaxvet_status jaxvet_prove(jaxvet_prover *prover, const char *lhs,
                                       const char *op, const char *rhs,
                                       int flags, jaxvet_verdict *verdict,
-                                      const char **answer,
-                                      jaxvet_error *error);
+                                      const char **answer, jaxvet_error *error);
 
 #ifdef __cplusplus
 }

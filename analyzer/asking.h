@@ -1,4 +1,5 @@
-/* asking.h - the comparisons of sizes that JAX decided while tracing, as claims.
+/* asking.h - the comparisons of sizes that JAX decided while
+ * tracing, as claims.
  *
  * A branch on sizes is taken once, while tracing, and the program that comes
  * out is what that branch made.  JAX decides == by syntax and answers False

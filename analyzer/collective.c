@@ -108,8 +108,8 @@ static void of_jax(const jx_eqn *eqn, jx_collective *to, jx_groups *within)
     }
 }
 
-jx_collective_fault jx_collective_of(jx_arena *arena, const jx_mesh *mesh, const jx_eqn *eqn,
-                                     jx_collective *to)
+jx_collective_fault jx_collective_of(jx_arena *arena, const jx_mesh *mesh,
+                                     const jx_eqn *eqn, jx_collective *to)
 {
     jx_axis_names axes = jx_eqn_mesh_axes(eqn);
     jx_groups within = {0, NULL};
@@ -121,18 +121,21 @@ jx_collective_fault jx_collective_of(jx_arena *arena, const jx_mesh *mesh, const
     if (!mesh)
         return JX_COLLECTIVE_NO_MESH;
     to->groups = to->kind == JX_COLLECTIVE_PERMUTE
-                     ? jx_mesh_pairs(arena, mesh, axes, ((const jx_p_ppermute *)eqn->typed)->perm)
+                     ? jx_mesh_pairs(arena, mesh, axes,
+                                     ((const jx_p_ppermute *)eqn->typed)->perm)
                      : jx_mesh_groups(arena, mesh, axes, within);
-    return to->groups.count || to->kind == JX_COLLECTIVE_PERMUTE ? JX_COLLECTIVE_FITS
-                                                                 : JX_COLLECTIVE_NO_AXES;
+    return to->groups.count || to->kind == JX_COLLECTIVE_PERMUTE
+               ? JX_COLLECTIVE_FITS
+               : JX_COLLECTIVE_NO_AXES;
 }
 
 const jx_mesh *jx_collective_mesh(const jx_program *program, const jx_eqn *eqn)
 {
     const jx_bound_axes *axes = eqn->ctx ? eqn->ctx->axes : NULL;
 
-    return axes && axes->mesh >= 0 && axes->mesh < program->nmeshes ? &program->meshes[axes->mesh]
-                                                                    : NULL;
+    return axes && axes->mesh >= 0 && axes->mesh < program->nmeshes
+               ? &program->meshes[axes->mesh]
+               : NULL;
 }
 
 jx_collective_kind jx_collective_kind_of(const jx_eqn *eqn)

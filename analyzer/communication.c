@@ -7,9 +7,12 @@
 const char *jx_collective_name(jx_collective_kind kind)
 {
     static const char *const names[JX_COLLECTIVE_KINDS] = {
-        [JX_COLLECTIVE_REDUCE] = "all_reduce",   [JX_COLLECTIVE_GATHER] = "all_gather",
-        [JX_COLLECTIVE_SCATTER] = "reduce_scatter", [JX_COLLECTIVE_EXCHANGE] = "all_to_all",
-        [JX_COLLECTIVE_PERMUTE] = "permute",     [JX_COLLECTIVE_BROADCAST] = "broadcast",
+        [JX_COLLECTIVE_REDUCE] = "all_reduce",
+        [JX_COLLECTIVE_GATHER] = "all_gather",
+        [JX_COLLECTIVE_SCATTER] = "reduce_scatter",
+        [JX_COLLECTIVE_EXCHANGE] = "all_to_all",
+        [JX_COLLECTIVE_PERMUTE] = "permute",
+        [JX_COLLECTIVE_BROADCAST] = "broadcast",
         [JX_COLLECTIVE_RAGGED] = "ragged_all_to_all",
     };
 
@@ -39,7 +42,8 @@ static int64_t group_size(const jx_program *program, const jx_collective *c)
 static bool goes_elsewhere(const jx_collective *c)
 {
     for (int i = 0; i < c->groups.count; i++)
-        if (c->groups.at[i].count == 2 && c->groups.at[i].at[0] != c->groups.at[i].at[1])
+        if (c->groups.at[i].count == 2 &&
+            c->groups.at[i].at[0] != c->groups.at[i].at[1])
             return true;
     return false;
 }
@@ -56,8 +60,10 @@ static bool goes_down(const jx_collective *c)
     return down > up;
 }
 
-/* Bytes of the operands that are arrays to send: not the indices of a ragged one. */
-static const jx_dim *operand_bytes(jx_dims *dims, const jx_eqn *eqn, const jx_collective *c)
+/* Bytes of the operands that are arrays to send: not the indices
+ * of a ragged one. */
+static const jx_dim *operand_bytes(jx_dims *dims, const jx_eqn *eqn,
+                                   const jx_collective *c)
 {
     const jx_dim *sum = jx_dim_int(dims, 0);
     int n = c->kind == JX_COLLECTIVE_RAGGED ? 1 : eqn->nins;
@@ -79,14 +85,17 @@ static const jx_dim *operand_bytes(jx_dims *dims, const jx_eqn *eqn, const jx_co
 }
 
 /* bytes * part / whole */
-static const jx_dim *share(jx_dims *dims, const jx_dim *bytes, int64_t part, int64_t whole)
+static const jx_dim *share(jx_dims *dims, const jx_dim *bytes, int64_t part,
+                           int64_t whole)
 {
     const jx_dim *all = jx_dim_mul(dims, bytes, jx_dim_int(dims, part));
 
-    return whole == 1 ? all : jx_dim_floordiv(dims, all, jx_dim_int(dims, whole));
+    return whole == 1 ? all
+                      : jx_dim_floordiv(dims, all, jx_dim_int(dims, whole));
 }
 
-bool jx_communication_of(jx_program *program, const jx_eqn *eqn, jx_communication *to)
+bool jx_communication_of(jx_program *program, const jx_eqn *eqn,
+                         jx_communication *to)
 {
     jx_dims *dims = program->dims;
     const jx_dim *bytes;
@@ -94,8 +103,8 @@ bool jx_communication_of(jx_program *program, const jx_eqn *eqn, jx_communicatio
     int64_t g;
 
     if (!jx_is_collective(eqn) || !eqn->nins ||
-        jx_collective_of(program->ctx->arena, jx_collective_mesh(program, eqn), eqn, &c) !=
-            JX_COLLECTIVE_FITS ||
+        jx_collective_of(program->ctx->arena, jx_collective_mesh(program, eqn),
+                         eqn, &c) != JX_COLLECTIVE_FITS ||
         c.kind == JX_COLLECTIVE_NUMBER)
         return false;
     bytes = operand_bytes(dims, eqn, &c);

@@ -1,10 +1,11 @@
 /* communication.h - what a collective sends, for each device of its group.
  *
- * Counted as rings of devices send it, which is least: of g devices that hold b bytes
- * each, an all-gather takes (g - 1) b bytes in g - 1 messages, a reduce-scatter or an
- * all-to-all (g - 1)/g b in as many, an all-reduce both of these, 2 (g - 1)/g b in
- * 2 (g - 1); a permutation sends b once, and so does a broadcast (Thakur, Rabenseifner and
- * Gropp, Optimization of Collective Communication Operations in MPICH, 2005). */
+ * Counted as rings of devices send it, which is least: of g devices that hold b
+ * bytes each, an all-gather takes (g - 1) b bytes in g - 1 messages, a
+ * reduce-scatter or an all-to-all (g - 1)/g b in as many, an all-reduce both of
+ * these, 2 (g - 1)/g b in 2 (g - 1); a permutation sends b once, and so does a
+ * broadcast (Thakur, Rabenseifner and Gropp, Optimization of Collective
+ * Communication Operations in MPICH, 2005). */
 #ifndef JX_COMMUNICATION_H
 #define JX_COMMUNICATION_H
 
@@ -19,10 +20,13 @@ typedef struct jx_communication {
     jx_collective_kind kind;
     const jx_dim *bytes; /* NULL beyond 128 bits */
     int64_t messages;
-    bool down; /* of a permutation: most devices send to one of a lower number */
+    /* of a permutation: most devices send to one of a lower number */
+    bool down;
 } jx_communication;
 
-/* False where the equation sends nothing: a group of one, a device's own number. */
-bool jx_communication_of(jx_program *program, const jx_eqn *eqn, jx_communication *to);
+/* False where the equation sends nothing: a group of one, a
+ * device's own number. */
+bool jx_communication_of(jx_program *program, const jx_eqn *eqn,
+                         jx_communication *to);
 
 #endif

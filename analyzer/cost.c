@@ -47,14 +47,14 @@ typedef struct coster {
     const jx_typed *typed;
     jx_program *program;
     jx_cost *cost;
-    bool numbers;        /* what is none is lost */
-    tally *tallies;      /* per jaxpr */
+    bool numbers;   /* what is none is lost */
+    tally *tallies; /* per jaxpr */
     const jx_dim *zero, *one;
     jx_sizes *sizes; /* integers of equations, as far as sizes say them */
     jx_overlap overlap;
     /* Per variable of the jaxpr that is looked at: */
-    amount *size;         /* of what it shows */
-    amount *bytes;        /* of its own */
+    amount *size;   /* of what it shows */
+    amount *bytes;  /* of its own */
     amounts device; /* candidates for the peak of one device */
     bool device_lost;
     int *last;            /* the equation that uses it or a view of it last */
@@ -134,7 +134,8 @@ static amount times(const coster *c, amount a, amount b)
 
 static work plus_work(const coster *c, work a, work b)
 {
-    return (work){plus(c, a.flops, b.flops), plus(c, a.transcendentals, b.transcendentals),
+    return (work){plus(c, a.flops, b.flops),
+                  plus(c, a.transcendentals, b.transcendentals),
                   plus(c, a.moved, b.moved)};
 }
 
@@ -172,7 +173,8 @@ static amount larger(const coster *c, amount a, amount b)
 
 static work larger_work(const coster *c, work a, work b)
 {
-    return (work){larger(c, a.flops, b.flops), larger(c, a.transcendentals, b.transcendentals),
+    return (work){larger(c, a.flops, b.flops),
+                  larger(c, a.transcendentals, b.transcendentals),
                   larger(c, a.moved, b.moved)};
 }
 
@@ -271,8 +273,7 @@ static const jx_dim *kept_number(const coster *c, const jx_eqn *eqn, int i)
 
     if (i < 0 || (carry >= 0 && input_of(body, body->outs[carry].var) != at))
         return NULL;
-    return known_number(c,
-                        eqn->ins[carry < 0 ? i : (int)p->cond_nconsts + at]);
+    return known_number(c, eqn->ins[carry < 0 ? i : (int)p->cond_nconsts + at]);
 }
 
 /* `for i in range(first, last)`: the condition is `i < last`, with `last` known
@@ -294,8 +295,8 @@ static const jx_dim *trips_of(const coster *c, const jx_eqn *eqn)
     last = known_number(c, test->ins[1]);
     if (!last)
         last = kept_number(c, eqn, input_of(cond, test->ins[1].var));
-    first = known_number(
-        c, eqn->ins[p->cond_nconsts + p->body_nconsts + carry]);
+    first =
+        known_number(c, eqn->ins[p->cond_nconsts + p->body_nconsts + carry]);
     if (!first || !last)
         return NULL;
     last = jx_dim_max(dims_of(c), jx_dim_sub(dims_of(c), last, first), c->zero);
@@ -338,7 +339,8 @@ static void add_sent(const coster *c, tally *to, const sent *from, amount often)
             continue;
         sum->times = plus(c, sum->times, times(c, from[k].times, often));
         sum->bytes = plus(c, sum->bytes, times(c, from[k].bytes, often));
-        sum->messages = plus(c, sum->messages, times(c, from[k].messages, often));
+        sum->messages =
+            plus(c, sum->messages, times(c, from[k].messages, often));
         sum->beside = plus(c, sum->beside, times(c, from[k].beside, often));
         sum->down = plus(c, sum->down, times(c, from[k].down, often));
     }
@@ -382,8 +384,8 @@ static void add_callee(coster *c, tally *to, const jx_jaxpr *callee,
     const tally *t = &c->tallies[callee->id];
 
     to->each = plus_work(c, to->each, times_work(c, t->each, often));
-    to->all = plus_work(c, to->all,
-                        times_work(c, t->all, times(c, often, of_int(devices))));
+    to->all = plus_work(
+        c, to->all, times_work(c, t->all, times(c, often, of_int(devices))));
     add_sent(c, to, t->sent, often);
     add_peaks(c, to, t);
 }
@@ -398,8 +400,8 @@ static void add_body(coster *c, tally *to, const jx_jaxpr *body, amount often)
     to->all = plus_work(c, to->all, one);
 }
 
-/* What a device has while it runs its part of a computation: its parts of the operands, and
- * what is made of them. */
+/* What a device has while it runs its part of a computation: its parts of the
+ * operands, and what is made of them. */
 static void note_device(coster *c, const jx_jaxpr *body, int64_t devices)
 {
     const tally *t = &c->tallies[body->id];
@@ -409,12 +411,14 @@ static void note_device(coster *c, const jx_jaxpr *body, int64_t devices)
         own = plus(c, own, bytes_of(c, body->vars[i]->aval));
     c->device_lost |= t->peak_lost || !keep_peak(c, &c->device, own);
     for (size_t i = 0; i < t->extra.count; i++)
-        c->device_lost |= !keep_peak(c, &c->device, plus(c, own, t->extra.at[i]));
+        c->device_lost |=
+            !keep_peak(c, &c->device, plus(c, own, t->extra.at[i]));
     if (devices > c->cost->devices)
         c->cost->devices = devices;
 }
 
-/* By how many devices at once the equation has its jaxpr run: the axes that it binds. */
+/* By how many devices at once the equation has its jaxpr run: the axes
+ * that it binds. */
 static int64_t devices_of(const coster *c, const jx_eqn *eqn)
 {
     const jx_mesh *mesh = jx_eqn_mesh(c->program, eqn);
@@ -427,7 +431,8 @@ static int64_t devices_of(const coster *c, const jx_eqn *eqn)
         names = ((const jx_p_manual_computation *)eqn->typed)->manual_axes;
     for (int i = 0; mesh && i < names.count; i++) {
         int axis = jx_mesh_axis(mesh, names.at[i]);
-        if (axis >= 0 && __builtin_mul_overflow(devices, mesh->sizes[axis], &devices))
+        if (axis >= 0 &&
+            __builtin_mul_overflow(devices, mesh->sizes[axis], &devices))
             return 1;
     }
     return devices;
@@ -458,7 +463,8 @@ static void add_while(coster *c, tally *to, const jx_eqn *eqn)
 
     trips = trips || c->numbers ? trips : unknown_trips(c, eqn);
     n = of_dim(trips);
-    JX_PUSH(c->program->ctx->arena, &c->cost->loops, (jx_loop_turns){eqn, trips});
+    JX_PUSH(c->program->ctx->arena, &c->cost->loops,
+            (jx_loop_turns){eqn, trips});
 
     add_callee(c, to, p->cond_jaxpr.jaxpr, plus(c, n, of_int(1)), 1);
     add_callee(c, to, p->body_jaxpr.jaxpr, n, 1);
@@ -520,23 +526,23 @@ static void add_work(coster *c, tally *to, const jx_jaxpr *jaxpr,
     if (rule->uncounted || jx_eqn_is_unknown(eqn))
         note_uncounted(c, eqn);
     send(c, to, jaxpr, eqn);
-    add_own(c, to, (work){.flops = of_dim(rule->flops),
-                          .transcendentals = of_dim(rule->transcendentals)});
+    add_own(c, to,
+            (work){.flops = of_dim(rule->flops),
+                   .transcendentals = of_dim(rule->transcendentals)});
     switch (eqn->prim->id) {
     case JX_PRIM_cond:
         add_branches(c, to, ((const jx_p_cond *)eqn->typed)->branches);
         break;
-    case JX_PRIM_while:
-        add_while(c, to, eqn);
-        break;
+    case JX_PRIM_while: add_while(c, to, eqn); break;
     case JX_PRIM_custom_linear_solve:
         /* the other functions are for its derivatives */
         add_callee(c, to,
-                   ((const jx_p_custom_linear_solve *)eqn->typed)->jaxprs.part[JX_SOLVE].jaxpr,
+                   ((const jx_p_custom_linear_solve *)eqn->typed)
+                       ->jaxprs.part[JX_SOLVE]
+                       .jaxpr,
                    of_int(1), 1);
         break;
-    default:
-        add_nested(c, to, eqn, rule);
+    default: add_nested(c, to, eqn, rule);
     }
 }
 
@@ -559,8 +565,8 @@ static bool is_same(amount a, amount b)
     return a.dim == b.dim && (a.dim || a.number == b.number);
 }
 
-/* A result is memory of its own, also where it only shows another value: but one
- * that is made here and as large. */
+/* A result is memory of its own, also where it only shows another value: but
+ * one that is made here and as large. */
 static void hold_results(coster *c, const jx_jaxpr *jaxpr)
 {
     int own = jaxpr->nconsts + jaxpr->nins;
@@ -570,7 +576,8 @@ static void hold_results(coster *c, const jx_jaxpr *jaxpr)
         const jx_var *owner = var ? owner_of(c, var) : NULL;
 
         if (!var || var->id < own ||
-            (owner->id >= own && is_same(c->bytes[owner->id], c->size[var->id])))
+            (owner->id >= own &&
+             is_same(c->bytes[owner->id], c->size[var->id])))
             continue;
         c->bytes[var->id] = c->size[var->id];
         c->owner[var->id] = var;
@@ -616,8 +623,9 @@ static amount moved_by(const coster *c, const jx_eqn *eqn)
 
     for (int k = 0; k < eqn->nins; k++) {
         const jx_var *var = eqn->ins[k].var;
-        sum = plus(c, sum, var ? c->size[var->id]
-                               : bytes_of(c, eqn->ins[k].literal->aval));
+        sum = plus(c, sum,
+                   var ? c->size[var->id]
+                       : bytes_of(c, eqn->ins[k].literal->aval));
     }
     for (int k = 0; k < eqn->nouts; k++)
         sum = plus(c, sum, c->size[eqn->outs[k]->id]);
@@ -632,8 +640,8 @@ static bool has_callee(const jx_eqn *eqn, const jx_costing *rule)
     for (int i = 0; i < eqn->nparams; i++) {
         const jx_value *v = eqn->params[i].value;
 
-        if (v->tag == JX_V_JAXPR ||
-            (v->tag == JX_V_TUPLE && v->count && v->items[0]->tag == JX_V_JAXPR))
+        if (v->tag == JX_V_JAXPR || (v->tag == JX_V_TUPLE && v->count &&
+                                     v->items[0]->tag == JX_V_JAXPR))
             return true;
     }
     return false;
@@ -673,7 +681,8 @@ static amount freed_after(const coster *c, const jx_jaxpr *jaxpr,
     return sum;
 }
 
-/* At the end there live what the results are, and nothing else that was made. */
+/* At the end there live what the results are, and nothing else
+ * that was made. */
 static bool is_what_is_left(const coster *c, const jx_jaxpr *jaxpr, amount live)
 {
     amount left = of_int(0);
@@ -690,8 +699,8 @@ static void cost_jaxpr(coster *c, const jx_jaxpr *jaxpr)
     amount live = of_int(0);
 
     find_lives(c, jaxpr);
-    for (int i = 0; i < jaxpr->neqns && !jx_arena_failed(c->program->ctx->arena);
-         i++) {
+    for (int i = 0;
+         i < jaxpr->neqns && !jx_arena_failed(c->program->ctx->arena); i++) {
         const jx_eqn *eqn = &jaxpr->eqns[i];
         amount results = of_int(0);
         tally one = {0};
@@ -728,10 +737,11 @@ static void finish_sent(const coster *c, const sent *all)
 {
     for (int k = 0; k < JX_COLLECTIVE_KINDS; k++)
         if (!is_none(all[k].times))
-            JX_PUSH(c->program->ctx->arena, &c->cost->sent,
-                    (jx_sent){(jx_collective_kind)k, to_dim(c, all[k].times),
-                              to_dim(c, all[k].bytes), to_dim(c, all[k].messages),
-                              to_dim(c, all[k].beside), to_dim(c, all[k].down)});
+            JX_PUSH(
+                c->program->ctx->arena, &c->cost->sent,
+                (jx_sent){(jx_collective_kind)k, to_dim(c, all[k].times),
+                          to_dim(c, all[k].bytes), to_dim(c, all[k].messages),
+                          to_dim(c, all[k].beside), to_dim(c, all[k].down)});
 }
 
 static void finish(coster *c)
@@ -741,8 +751,8 @@ static void finish(coster *c)
     amount inputs = of_int(0), outputs = of_int(0), always;
 
     for (int i = 0; i < entry->nins; i++)
-        inputs = plus(c, inputs,
-                      bytes_of(c, entry->vars[entry->nconsts + i]->aval));
+        inputs =
+            plus(c, inputs, bytes_of(c, entry->vars[entry->nconsts + i]->aval));
     for (int i = 0; i < entry->nouts; i++)
         outputs = plus(c, outputs, bytes_of(c, jx_atom_aval(entry->outs[i])));
     always = plus(c, inputs, constants_of(c));
@@ -754,7 +764,8 @@ static void finish(coster *c)
     c->cost->all_moved = to_dim(c, t->all.moved);
     c->cost->device_peak_known = !c->device_lost;
     for (size_t i = 0; i < c->device.count; i++)
-        JX_PUSH(c->program->ctx->arena, &c->cost->device_peaks, to_dim(c, c->device.at[i]));
+        JX_PUSH(c->program->ctx->arena, &c->cost->device_peaks,
+                to_dim(c, c->device.at[i]));
     finish_sent(c, t->sent);
     c->cost->inputs = to_dim(c, inputs);
     c->cost->outputs = to_dim(c, outputs);
@@ -771,7 +782,8 @@ static bool count(const jx_typed *typed, bool numbers, jx_cost *cost)
 {
     jx_program *program = typed->program;
     jx_arena *arena = program->ctx->arena;
-    coster c = {.typed = typed, .program = program, .cost = cost, .numbers = numbers};
+    coster c = {
+        .typed = typed, .program = program, .cost = cost, .numbers = numbers};
     int most = 0;
 
     *cost = (jx_cost){.devices = 1};
@@ -786,11 +798,13 @@ static bool count(const jx_typed *typed, bool numbers, jx_cost *cost)
     c.bytes = JX_NEW_ARRAY(arena, most, amount);
     c.last = JX_NEW_ARRAY(arena, most, int);
     c.owner = JX_NEW_ARRAY(arena, most, const jx_var *);
-    if (!jx_overlap_open(arena, program, most, &c.overlap) || jx_arena_failed(arena))
+    if (!jx_overlap_open(arena, program, most, &c.overlap) ||
+        jx_arena_failed(arena))
         return jx_ok(program->ctx);
     c.sizes->base = program->base;
     for (int i = 0; i < program->njaxprs; i++)
-        if (typed->jaxprs[i].typed || program->jaxprs[i] == program->entry.jaxpr)
+        if (typed->jaxprs[i].typed ||
+            program->jaxprs[i] == program->entry.jaxpr)
             cost_jaxpr(&c, program->jaxprs[i]);
     finish(&c);
     return jx_ok(program->ctx);

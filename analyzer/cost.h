@@ -38,8 +38,9 @@ typedef struct jx_trips {
 typedef struct jx_sent {
     jx_collective_kind kind;
     const jx_dim *times, *bytes, *messages;
-    const jx_dim *beside; /* of these times: some product can run at the same time */
-    const jx_dim *down;   /* of these bytes: by permutations to lower numbers */
+    /* of these times: some product can run at the same time */
+    const jx_dim *beside;
+    const jx_dim *down; /* of these bytes: by permutations to lower numbers */
 } jx_sent;
 
 /* How often the body of a while loop runs; NULL beyond 128 bits. */
@@ -54,14 +55,15 @@ typedef struct jx_cost {
     const jx_dim *transcendentals;
     const jx_dim *moved; /* bytes: of the operands and results of all equations
                             but those that take no memory */
-    /* Of a program that has computations on many devices (up to `devices` of them; else 1) the
-     * above is what one device does, and this what they do together.  Outside of such
-     * computations nothing says who does what: each device is taken to do all of it, and all of
-     * them together do it once. */
+    /* Of a program that has computations on many devices (up to `devices` of
+     * them; else 1) the above is what one device does, and this what they do
+     * together.  Outside of such computations nothing says who does what: each
+     * device is taken to do all of it, and all of them together do it once. */
     int64_t devices;
     const jx_dim *all_flops, *all_transcendentals, *all_moved;
-    /* Bytes of one device at the worst moment of such a computation, with its parts of the
-     * operands, as for `peaks`; what lives outside of it meanwhile is not in them. */
+    /* Bytes of one device at the worst moment of such a computation, with its
+     * parts of the operands, as for `peaks`; what lives outside of it meanwhile
+     * is not in them. */
     JX_VEC(const jx_dim *) device_peaks;
     bool device_peak_known;
     const jx_dim *inputs, *outputs, *constants; /* bytes */
@@ -69,22 +71,23 @@ typedef struct jx_cost {
      * these, none of which is always below another. */
     JX_VEC(const jx_dim *) peaks;
     bool peak_known; /* false: too many candidates, or beyond 128 bits */
-    JX_VEC(jx_sent) sent; /* by kind; within a computation of many devices all counts are
-                             one device's */
+    /* by kind; within a computation of many devices all counts
+     * are one device's */
+    JX_VEC(jx_sent) sent;
     JX_VEC(jx_trips) trips;
-    JX_VEC(jx_loop_turns) loops; /* all while loops */
+    JX_VEC(jx_loop_turns) loops;    /* all while loops */
     JX_VEC(jx_uncounted) uncounted; /* operations not in `flops` */
 } jx_cost;
 
 /* In the program's arena; false without memory.  Equations that typing refused
  * are uncounted. */
 bool jx_cost_of(const jx_typed *typed, jx_cost *cost);
-/* The flops alone, where they are a number; else 0.  No variable counts trips here: sums of
- * one for each of many loops are long. */
+/* The flops alone, where they are a number; else 0.  No variable counts trips
+ * here: sums of one for each of many loops are long. */
 bool jx_cost_flops(const jx_typed *typed, int64_t *flops);
 
-/* Of an element; a key is the words of its implementation: two of threefry's, four of
- * the others'. */
+/* Of an element; a key is the words of its implementation: two of threefry's,
+ * four of the others'. */
 size_t jx_element_bytes(const jx_aval *aval);
 /* The bytes of an array; 0 for a token.  NULL beyond 128 bits. */
 const jx_dim *jx_aval_bytes(jx_dims *dims, const jx_aval *aval);

@@ -5,7 +5,7 @@
 jx_cost_rule *jx_cost_rule_of(jx_prim_id id)
 {
     static jx_cost_rule *const rules[JX_NPRIMS] = {
-#define PRIM(id, name, nins, nouts, params, type, plan, cost, ...)                \
+#define PRIM(id, name, nins, nouts, params, type, plan, cost, ...)             \
     [JX_PRIM_##id] = jx_cost_##cost,
 #include "frontend/ir/prims.def"
 #undef PRIM
@@ -218,8 +218,8 @@ void jx_cost_select_window(jx_costing *c)
 {
     const jx_p_select_window *p = c->eqn->typed;
 
-    c->flops = times(c, elements(c, in(c, 0)),
-                     window_size(c, p->window_dimensions));
+    c->flops =
+        times(c, elements(c, in(c, 0)), window_size(c, p->window_dimensions));
 }
 
 /* One of its jaxprs selects in windows, the other scatters: both are taken to
@@ -228,8 +228,8 @@ void jx_cost_select_body(jx_costing *c)
 {
     const jx_p_select_and_scatter *p = c->eqn->typed;
 
-    c->often = times(c, elements(c, in(c, 1)),
-                     window_size(c, p->window_dimensions));
+    c->often =
+        times(c, elements(c, in(c, 1)), window_size(c, p->window_dimensions));
     c->body = true;
 }
 
@@ -240,8 +240,7 @@ void jx_cost_dot_general(jx_costing *c)
     const jx_dim *n = scaled(c, elements(c, out(c, 0)), 2, 1);
 
     for (int i = 0; i < p->dimension_numbers.lhs_contracting.count; i++)
-        n = times(c, n,
-                  lhs->shape[p->dimension_numbers.lhs_contracting.at[i]]);
+        n = times(c, n, lhs->shape[p->dimension_numbers.lhs_contracting.at[i]]);
     c->flops = n;
 }
 
@@ -278,7 +277,8 @@ void jx_cost_sort(jx_costing *c)
     c->flops = scaled(c, elements(c, keys),
                       keys && p->dimension < keys->rank
                           ? log2_up(keys->shape[p->dimension])
-                          : 0, 1);
+                          : 0,
+                      1);
 }
 
 /* Its comparator decides. */
@@ -290,7 +290,8 @@ void jx_cost_sort_body(jx_costing *c)
     c->often = scaled(c, elements(c, keys),
                       keys && p->dimension < keys->rank
                           ? log2_up(keys->shape[p->dimension])
-                          : 0, 1);
+                          : 0,
+                      1);
     c->body = true;
 }
 
@@ -298,8 +299,8 @@ void jx_cost_top_k(jx_costing *c)
 {
     const jx_aval *operand = in(c, 0);
 
-    c->flops = scaled(c, elements(c, operand),
-                      log2_up(from_last(c, operand, 0)), 1);
+    c->flops =
+        scaled(c, elements(c, operand), log2_up(from_last(c, operand, 0)), 1);
 }
 
 /* 5 n log2 n for a transform of length n, half of it where one side is real. */
@@ -388,8 +389,8 @@ void jx_cost_svd(jx_costing *c)
     const jx_dim *m = from_last(c, a, 1), *n = from_last(c, a, 0);
     const jx_dim *least = jx_dim_min(c->dims, m, n),
                  *most = jx_dim_max(c->dims, m, n);
-    const jx_dim *first = scaled(c, times(c, times(c, most, most), least), 4,
-                                 1);
+    const jx_dim *first =
+        scaled(c, times(c, times(c, most, most), least), 4, 1);
     const jx_dim *second =
         scaled(c, times(c, times(c, least, least), least), 22, 1);
 

@@ -9,14 +9,15 @@ typedef struct jx_costing {
     jx_dims *dims;
     const jx_eqn *eqn;
     const jx_dim *flops, *transcendentals; /* 0 if the rule leaves them */
-    const jx_dim *often; /* each of its jaxprs is run; 1 if the rule leaves it */
-    bool body;           /* its jaxprs combine elements: they move no arrays */
-    bool uncounted;      /* no formula */
+    /* each of its jaxprs is run; 1 if the rule leaves it */
+    const jx_dim *often;
+    bool body;      /* its jaxprs combine elements: they move no arrays */
+    bool uncounted; /* no formula */
 } jx_costing;
 
 typedef void jx_cost_rule(jx_costing *c);
 
-#define PRIM(id, name, nins, nouts, params, type, plan, cost, ...)                \
+#define PRIM(id, name, nins, nouts, params, type, plan, cost, ...)             \
     jx_cost_rule jx_cost_##cost;
 #include "frontend/ir/prims.def"
 #undef PRIM

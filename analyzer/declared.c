@@ -60,8 +60,8 @@ static void add_vars(const jx_analysis *to, const jx_dim *dim, jx_map *seen,
 }
 
 /* Variables that are in no input's shape: those of the entry's values, then
- * those of the constraints that a call checks (of scopes that inputs have).  What
- * the program may well say, and we don't know, is not among them. */
+ * those of the constraints that a call checks (of scopes that inputs have).
+ * What the program may well say, and we don't know, is not among them. */
 typedef struct foreign {
     var_list values, constraints;
 } foreign;
@@ -95,8 +95,10 @@ static foreign foreign_vars(const jx_analysis *to)
     return found;
 }
 
-enum { SHOWN = 4, /* sizes of a variable that can't be solved */
-       MOST = 100 /* such variables */ };
+enum {
+    SHOWN = 4, /* sizes of a variable that can't be solved */
+    MOST = 100 /* such variables */
+};
 
 /* The sizes that a variable is in, none of which gives it. */
 
@@ -106,8 +108,8 @@ static const char *unsolved_text(const jx_analysis *to, const jx_solution *s,
     jx_buffer text = jx_ctx_text(to->program->ctx);
     int shown = 0;
 
-    jx_buffer_printf(&text, "`%s` can't be solved from the inputs' shapes: ",
-                     var->name);
+    jx_buffer_printf(
+        &text, "`%s` can't be solved from the inputs' shapes: ", var->name);
     for (int i = 0; i < s->nopen; i++) {
         if (!names(to, s->open[i].dim, var))
             continue;
@@ -145,8 +147,8 @@ static void join(const jx_analysis *to, const var_list *more, var_list *all)
         JX_PUSH(arena_of(to), all, more->at[i]);
 }
 
-static bool claim_each(jx_analysis *to, const var_list *vars,
-                       const char *what, const char *advice)
+static bool claim_each(jx_analysis *to, const var_list *vars, const char *what,
+                       const char *advice)
 {
     for (size_t i = 0; i < vars->count; i++)
         if (!claim_unsolved(to, vars->at[i],
@@ -178,11 +180,11 @@ static bool claim_solvable(jx_analysis *to)
         ok = claim_unsolved(to, s->unsolved[i],
                             unsolved_text(to, s, s->unsolved[i]), advice);
     if (ok && s->nunsolved > MOST)
-        ok = claim_unsolved(
-            to, s->unsolved[MOST],
-            jx_arena_printf(arena_of(to), "%d more variables can't be solved",
-                            s->nunsolved - MOST),
-            advice);
+        ok = claim_unsolved(to, s->unsolved[MOST],
+                            jx_arena_printf(arena_of(to),
+                                            "%d more variables can't be solved",
+                                            s->nunsolved - MOST),
+                            advice);
     return ok &&
            claim_each(to, &f.values,
                       "is in no input's shape, and a call gives sizes by the "
@@ -265,8 +267,7 @@ static bool may_be_negative(const jx_analysis *to)
     for (int i = 0; i < to->program->entry.jaxpr->nins; i++) {
         const jx_aval *aval = jx_input_aval(to->program, i);
         for (int k = 0; aval->kind == JX_AVAL_ARRAY && k < aval->rank; k++) {
-            jx_dim_range r =
-                jx_dim_bounds(aval->shape[k], to->program->base);
+            jx_dim_range r = jx_dim_bounds(aval->shape[k], to->program->base);
             if (!r.has_low || r.low < 0)
                 return true;
         }
@@ -334,8 +335,11 @@ static bool claim_swallowed(jx_analysis *to, int index)
     if (!claim)
         return false;
     claim->stack = c->stack;
-    claim->goal = (jx_goal){.kind = JX_GOAL_ANSWER, .lhs = c->lhs,
-                            .rhs = c->rhs, .comparison = c, .scope = c->scope};
+    claim->goal = (jx_goal){.kind = JX_GOAL_ANSWER,
+                            .lhs = c->lhs,
+                            .rhs = c->rhs,
+                            .comparison = c,
+                            .scope = c->scope};
     return true;
 }
 

@@ -31,8 +31,9 @@ static bool is_callable(jx_typing *t, jx_type_rule *rule)
     return true;
 }
 
-/* Whether some operand or result is of a type that nothing is known of: an array
- * of a dtype that a library made is one, and any rule may be meant for it. */
+/* Whether some operand or result is of a type that nothing is known
+ * of: an array of a dtype that a library made is one, and any rule may
+ * be meant for it. */
 static bool has_unknown_type(const jx_typing *t)
 {
     bool found = false;
@@ -86,8 +87,8 @@ void jx_inferrer_tell(jx_inferrer *in, jx_infer_equal *tell, void *whom)
 
 /* ---- results */
 
-/* What stands for results while a rule is asked: no rule is to give what somebody
- * declared, but for a type that nobody knows. */
+/* What stands for results while a rule is asked: no rule is to give what
+ * somebody declared, but for a type that nobody knows. */
 static const jx_aval undeclared_type = {.kind = JX_AVAL_ARRAY};
 static const jx_var undeclared = {.aval = &undeclared_type};
 

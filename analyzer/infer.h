@@ -10,10 +10,11 @@
 #include "frontend/ir/infer.h"
 
 typedef enum jx_inferred {
-    JX_INFER_NOTHING = 0, /* not all is known: of a primitive or a type that nobody
-                             knows, or of what only a declaration says */
-    JX_INFER_TYPES,       /* all results are known */
-    JX_INFER_REFUSED,     /* it fits at no size: `why` */
+    /* not all is known: of a primitive or a type that nobody knows, or of what
+     * only a declaration says */
+    JX_INFER_NOTHING = 0,
+    JX_INFER_TYPES,   /* all results are known */
+    JX_INFER_REFUSED, /* it fits at no size: `why` */
 } jx_inferred;
 
 typedef struct jx_inferrer jx_inferrer;
@@ -24,15 +25,15 @@ typedef struct jx_inferrer jx_inferrer;
 jx_inferrer *jx_inferrer_new(jx_program *program);
 /* Whom to tell of sizes that must be equal; NULL: nobody. */
 void jx_inferrer_tell(jx_inferrer *in, jx_infer_equal *tell, void *whom);
-/* What an equation, whose parameters are decoded, gives for `eqn->nins` operands
- * of types `ins`: `eqn->nouts` types in `outs`.  What it declares (`eqn->outs`,
- * NULL if nothing) counts only where JX_INFER_NOTHING is answered.  *why is
- * arena text. */
+/* What an equation, whose parameters are decoded, gives for `eqn->nins`
+ * operands of types `ins`: `eqn->nouts` types in `outs`.  What it declares
+ * (`eqn->outs`, NULL if nothing) counts only where JX_INFER_NOTHING is
+ * answered.  *why is arena text. */
 jx_inferred jx_infer_equation(jx_inferrer *in, const jx_eqn *eqn,
                               const jx_aval *const *ins, const jx_aval **outs,
                               const char **why);
-/* The same for a builder (jx_infer of frontend/ir/build.h), with an inferrer: false
- * for all but JX_INFER_TYPES, and why. */
+/* The same for a builder (jx_infer of frontend/ir/build.h), with an inferrer:
+ * false for all but JX_INFER_TYPES, and why. */
 bool jx_infer_results(void *inferrer, const jx_eqn *eqn,
                       const jx_aval *const *ins, const jx_aval **outs,
                       const char **why);

@@ -14,8 +14,8 @@ typedef struct jx_jax_release {
     int count;
 } jx_jax_release;
 
-/* The release that a program was traced by, or the one before it that is known; the
- * first if all are newer, the last of no version (NULL). */
+/* The release that a program was traced by, or the one before it that is known;
+ * the first if all are newer, the last of no version (NULL). */
 jx_jax_release jx_jax_release_of(const char *version);
 
 /* NULL: that JAX has no such primitive. */

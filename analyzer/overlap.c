@@ -8,9 +8,11 @@ static const int64_t most_steps = 200000000;
 
 enum { NOT_KNOWN = 0, NONE, SOME };
 
-bool jx_overlap_open(jx_arena *arena, const jx_program *program, int nvars, jx_overlap *to)
+bool jx_overlap_open(jx_arena *arena, const jx_program *program, int nvars,
+                     jx_overlap *to)
 {
-    *to = (jx_overlap){program, JX_NEW_ARRAY(arena, nvars, char), JX_NEW_ARRAY(arena, nvars, char),
+    *to = (jx_overlap){program, JX_NEW_ARRAY(arena, nvars, char),
+                       JX_NEW_ARRAY(arena, nvars, char),
                        JX_NEW_ARRAY(arena, program->njaxprs, char), most_steps};
     return to->after && to->before && to->products;
 }
@@ -29,7 +31,8 @@ static bool value_holds(jx_overlap *o, const jx_value *value)
 
 static bool is_product(jx_overlap *o, const jx_eqn *eqn)
 {
-    if (eqn->prim->id == JX_PRIM_dot_general || eqn->prim->id == JX_PRIM_conv_general_dilated)
+    if (eqn->prim->id == JX_PRIM_dot_general ||
+        eqn->prim->id == JX_PRIM_conv_general_dilated)
         return true;
     for (int i = 0; i < eqn->nparams; i++)
         if (value_holds(o, eqn->params[i].value))
@@ -37,7 +40,8 @@ static bool is_product(jx_overlap *o, const jx_eqn *eqn)
     return false;
 }
 
-/* Callees come before their callers, so that this goes as deep as jaxprs are read. */
+/* Callees come before their callers, so that this goes as deep as
+ * jaxprs are read. */
 static bool holds_product(jx_overlap *o, const jx_jaxpr *jaxpr)
 {
     char *known = &o->products[jaxpr->id];

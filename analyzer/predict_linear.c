@@ -1,8 +1,8 @@
-/* predict_linear.c - which transposes `grad` will miss: of the derivative that we make
- * ourselves, what is linear in the tangents and leads to a result.
+/* predict_linear.c - which transposes `grad` will miss: of the derivative that
+ * we make ourselves, what is linear in the tangents and leads to a result.
  *
- * Of that derivative only what can't be otherwise is told: a primitive for which neither
- * JAX has a transpose nor we. */
+ * Of that derivative only what can't be otherwise is told: a primitive for
+ * which neither JAX has a transpose nor we. */
 #include "analyzer/predict_parts.h"
 
 #include "analyzer/transform/jvp.h"
@@ -13,8 +13,8 @@
 static bool walk_linear(jx_predictor *s, const jx_jaxpr *jaxpr, const bool *ins,
                         bool *outs);
 
-/* ---- what depends on what is linear: a loop or remat is not taken apart, and gives
- * values beside tangents */
+/* ---- what depends on what is linear: a loop or remat is not taken apart, and
+ * gives values beside tangents */
 
 static bool walk_dependence(jx_predictor *s, const jx_jaxpr *jaxpr,
                             const bool *ins, bool *outs);
@@ -163,8 +163,8 @@ static bool take_eqn(jx_predictor *s, const bool *linear, const bool *live)
             if (!within(s, cond->branches.at[i].jaxpr, linear + 1, live))
                 return false;
         return true;
-    /* Ours reduces pairs by a function of them, which has no transpose; JAX halves what it
-     * reduces again and again, which may have one. */
+    /* Ours reduces pairs by a function of them, which has no transpose; JAX
+     * halves what it reduces again and again, which may have one. */
     case JX_PRIM_reduce:
         jx_predict_unsure(
             s, jx_eqn_name(s->eqn),

@@ -12,7 +12,8 @@ typedef struct jx_memo jx_memo;
 typedef struct jx_predictor {
     jx_analysis *to;
     jx_program *
-        program; /* whose equations are looked at: the analysis's, or made of it */
+        /* whose equations are looked at: the analysis's, or made of it */
+        program;
     jx_prediction asked;
     jx_jax_release release;
     const jx_jaxpr *jaxpr; /* that is looked at, ... */
@@ -24,29 +25,32 @@ typedef struct jx_predictor {
     int depth;
 } jx_predictor;
 
-/* What a walk does with a jaxpr met with a mask of its inputs: `outs` is to be filled in. */
+/* What a walk does with a jaxpr met with a mask of its inputs: `outs` is
+ * to be filled in. */
 typedef bool jx_met(jx_predictor *s, const jx_jaxpr *jaxpr, const bool *ins,
                     bool *outs);
 
 bool *jx_predict_mask(jx_predictor *s, int count);
-/* The results' mask of a nested jaxpr; NULL without memory.  Each mask is met once. */
+/* The results' mask of a nested jaxpr; NULL without memory.  Each
+ * mask is met once. */
 const bool *jx_predict_within(jx_predictor *s, const jx_jaxpr *jaxpr,
                               const bool *ins, jx_met *walk);
 
-/* What an equation, s->eqn, does with a mask of its operands, which it may change: `outs`,
- * all false, is to be filled in. */
+/* What an equation, s->eqn, does with a mask of its operands, which it may
+ * change: `outs`, all false, is to be filled in. */
 typedef bool jx_flow_step(jx_predictor *s, bool *ins, bool *outs);
 
-/* Which values of a jaxpr have what these inputs have, by variable: equation by equation.
- * NULL without memory, or where a step says so. */
+/* Which values of a jaxpr have what these inputs have, by variable: equation by
+ * equation. NULL without memory, or where a step says so. */
 bool *jx_predict_flow(jx_predictor *s, const jx_jaxpr *jaxpr, const bool *ins,
                       jx_flow_step *step);
 /* The same as a walk: of its results. */
 bool jx_predict_flow_outs(jx_predictor *s, const jx_jaxpr *jaxpr,
                           const bool *ins, jx_flow_step *step, bool *outs);
 
-/* The same of a loop's body, again until what it carries, `count` from input `first` on,
- * has settled; `outs` are those of the last turn.  False without memory. */
+/* The same of a loop's body, again until what it carries, `count` from
+ * input `first` on, has settled; `outs` are those of the last turn.  False
+ * without memory. */
 bool jx_predict_loop(jx_predictor *s, const jx_jaxpr *body, bool *ins,
                      int first, int count, bool *outs, jx_met *walk);
 
@@ -55,8 +59,8 @@ void jx_predict_missing(jx_predictor *s, const char *says);
 /* Nobody knows whether it has one, or why nothing more is known. */
 void jx_predict_unsure(jx_predictor *s, const char *key, const char *why);
 
-/* By its definition; true, told, if it misses the rule for that mask, or the rule raises;
- * *found is the pattern. */
+/* By its definition; true, told, if it misses the rule for that mask, or the
+ * rule raises; *found is the pattern. */
 bool jx_predict_defined(jx_predictor *s, jx_definition_kind kind,
                         const char *mask, const char *zeros,
                         const jx_definition_pattern **found);

@@ -11,7 +11,8 @@
 enum { MOST_TURNS = 1 << 12 /* that are walked one by one */ };
 static const int64_t MOST_STEPS = 5000000; /* equations that are walked */
 
-/* When a value is there at the earliest, and how much of the longest way to it is sending. */
+/* When a value is there at the earliest, and how much of the longest way to
+ * it is sending. */
 typedef struct moment {
     double at, sending;
 } moment;
@@ -35,7 +36,8 @@ typedef struct timer {
     bool failed;
 } timer;
 
-static void walk(timer *t, const jx_jaxpr *jaxpr, const moment *ins, moment *outs);
+static void walk(timer *t, const jx_jaxpr *jaxpr, const moment *ins,
+                 moment *outs);
 
 static double fail(timer *t, const char *why, const jx_eqn *eqn)
 {
@@ -52,10 +54,14 @@ static double number(timer *t, const jx_dim *dim, const jx_eqn *eqn)
 
     if (dim && jx_dim_eval_wide(dim, jx_assigned, &t->sizes, &value))
         return (double)value;
-    return fail(t, "its cost is not known: expected all sizes to be given, as in --set b=8", eqn);
+    return fail(t,
+                "its cost is not known: expected all sizes to be given, as in "
+                "--set b=8",
+                eqn);
 }
 
-/* Room for `n` moments that is this equation's, or this jaxpr's, in loops, too. */
+/* Room for `n` moments that is this equation's, or this jaxpr's,
+ * in loops, too. */
 static moment *room_of(timer *t, const void *whose, int n)
 {
     moment *room = (moment *)(uintptr_t)jx_map_get(&t->rooms, whose);
@@ -115,24 +121,29 @@ static double operations_of(timer *t, const jx_jaxpr *body)
     for (int i = 0; i < body->neqns; i++) {
         jx_dims *dims = t->program->dims;
         const jx_dim *zero = jx_dim_int(dims, 0);
-        jx_costing rule = {dims, &body->eqns[i], zero, zero, jx_dim_int(dims, 1), false, false};
+        jx_costing rule = {dims, &body->eqns[i],      zero,
+                           zero, jx_dim_int(dims, 1), false,
+                           false};
         if (!jx_typed_accepts(t->typed, body, &body->eqns[i]))
             continue;
         jx_cost_rule_of(body->eqns[i].prim->id)(&rule);
-        sum += number(t, rule.flops, rule.eqn) + number(t, rule.transcendentals, rule.eqn);
+        sum += number(t, rule.flops, rule.eqn) +
+               number(t, rule.transcendentals, rule.eqn);
     }
     return sum;
 }
 
 /* ---- what runs jaxprs */
 
-static void walk_closed(timer *t, const jx_closed *closed, const moment *ins, moment *outs)
+static void walk_closed(timer *t, const jx_closed *closed, const moment *ins,
+                        moment *outs)
 {
     walk(t, closed->jaxpr, ins, outs);
 }
 
 /* One of them is run: the slowest. */
-static void walk_branches(timer *t, const jx_eqn *eqn, const moment *ins, moment *outs)
+static void walk_branches(timer *t, const jx_eqn *eqn, const moment *ins,
+                          moment *outs)
 {
     const jx_closed_list *branches = &((const jx_p_cond *)eqn->typed)->branches;
     moment *made = room_of(t, eqn, eqn->nouts + eqn->nins);
@@ -155,9 +166,10 @@ static void walk_branches(timer *t, const jx_eqn *eqn, const moment *ins, moment
     t->all = most;
 }
 
-/* After some turns each takes as long as the last: what is left of a long loop. */
-static void add_turns(timer *t, const totals *before, double left, int n, const moment *last,
-                      moment *now)
+/* After some turns each takes as long as the last: what is left
+ * of a long loop. */
+static void add_turns(timer *t, const totals *before, double left, int n,
+                      const moment *last, moment *now)
 {
     for (int i = 0; i < n; i++) {
         now[i].at += left * (now[i].at - last[i].at);
@@ -170,8 +182,9 @@ static void add_turns(timer *t, const totals *before, double left, int n, const 
     t->all.down += left * (t->all.down - before->down);
 }
 
-/* A loop as its turns: `from` has its constants, what it carries and the rest of what the body
- * takes; `made` what the body gives, of which the first `carried` are carried. */
+/* A loop as its turns: `from` has its constants, what it carries and the rest
+ * of what the body takes; `made` what the body gives, of which the first
+ * `carried` are carried. */
 typedef struct turning {
     const jx_closed *body, *test; /* test NULL: a scan */
     moment *from, *made, *ask, *last;
@@ -184,9 +197,11 @@ static void turn_once(timer *t, const turning *l)
     moment goes_on = {0};
 
     if (l->test) {
-        memcpy(l->ask + l->nasked, l->from + l->fixed, (size_t)l->carried * sizeof *l->ask);
+        memcpy(l->ask + l->nasked, l->from + l->fixed,
+               (size_t)l->carried * sizeof *l->ask);
         walk_closed(t, l->test, l->ask, &goes_on);
-        for (int i = 0; i < l->carried; i++) /* no turn begins before it is known */
+        for (int i = 0; i < l->carried;
+             i++) /* no turn begins before it is known */
             l->from[l->fixed + i] = later(l->from[l->fixed + i], goes_on);
     }
     walk_closed(t, l->body, l->from, l->made);
@@ -200,17 +215,21 @@ static void turn(timer *t, const turning *l)
 
     for (; done < l->turns && done < MOST_TURNS && !t->failed; done++) {
         before = t->all;
-        memcpy(l->last, l->from + l->fixed, (size_t)l->carried * sizeof *l->last);
+        memcpy(l->last, l->from + l->fixed,
+               (size_t)l->carried * sizeof *l->last);
         turn_once(t, l);
     }
     if (done < l->turns)
-        add_turns(t, &before, l->turns - done, l->carried, l->last, l->from + l->fixed);
+        add_turns(t, &before, l->turns - done, l->carried, l->last,
+                  l->from + l->fixed);
 }
 
-static void walk_scan(timer *t, const jx_eqn *eqn, const moment *ins, moment *outs)
+static void walk_scan(timer *t, const jx_eqn *eqn, const moment *ins,
+                      moment *outs)
 {
     const jx_p_scan *p = eqn->typed;
-    int fixed = (int)p->num_consts, carried = (int)p->num_carry, n = eqn->nins + 2 * eqn->nouts;
+    int fixed = (int)p->num_consts, carried = (int)p->num_carry,
+        n = eqn->nins + 2 * eqn->nouts;
     moment *room = room_of(t, eqn, n);
     turning l = {.body = &p->jaxpr, .fixed = fixed, .carried = carried};
 
@@ -234,16 +253,19 @@ static double turns_of(timer *t, const jx_eqn *eqn)
         if (t->cost->loops.at[i].eqn == eqn) {
             jx_int value;
             const jx_dim *often = t->cost->loops.at[i].often;
-            if (often && jx_dim_eval_wide(often, jx_assigned, &t->sizes, &value))
+            if (often &&
+                jx_dim_eval_wide(often, jx_assigned, &t->sizes, &value))
                 return (double)value;
         }
     return fail(t, "how often the loop runs is not known", eqn);
 }
 
-static void walk_while(timer *t, const jx_eqn *eqn, const moment *ins, moment *outs)
+static void walk_while(timer *t, const jx_eqn *eqn, const moment *ins,
+                       moment *outs)
 {
     const jx_p_while *p = eqn->typed;
-    int asks = (int)p->cond_nconsts, does = (int)p->body_nconsts, n = eqn->nouts;
+    int asks = (int)p->cond_nconsts, does = (int)p->body_nconsts,
+        n = eqn->nouts;
     moment *room = room_of(t, eqn, 2 * eqn->nins + 3 * n);
     turning l = {.body = &p->body_jaxpr,
                  .test = &p->cond_jaxpr,
@@ -264,11 +286,13 @@ static void walk_while(timer *t, const jx_eqn *eqn, const moment *ins, moment *o
     memcpy(outs, l.from + does, (size_t)n * sizeof *outs);
 }
 
-/* A jaxpr among the parameters that is run, `often` times, by something else. */
-static void walk_nested(timer *t, const jx_eqn *eqn, const jx_jaxpr *body, double often,
-                        const moment *ins, moment *outs)
+/* A jaxpr among the parameters that is run, `often` times, by
+ * something else. */
+static void walk_nested(timer *t, const jx_eqn *eqn, const jx_jaxpr *body,
+                        double often, const moment *ins, moment *outs)
 {
-    bool plain = often == 1 && body->nins == eqn->nins && body->nouts == eqn->nouts;
+    bool plain =
+        often == 1 && body->nins == eqn->nins && body->nouts == eqn->nouts;
     moment *room = room_of(t, body, body->nins + body->nouts);
     moment start = latest(eqn->nins, ins), end = {0};
     totals before = t->all;
@@ -290,8 +314,8 @@ static void walk_nested(timer *t, const jx_eqn *eqn, const jx_jaxpr *body, doubl
 
 /* ---- equations */
 
-static void walk_inside(timer *t, const jx_eqn *eqn, const jx_costing *rule, const moment *ins,
-                        moment *outs)
+static void walk_inside(timer *t, const jx_eqn *eqn, const jx_costing *rule,
+                        const moment *ins, moment *outs)
 {
     switch (eqn->prim->id) {
     case JX_PRIM_cond: walk_branches(t, eqn, ins, outs); return;
@@ -299,27 +323,32 @@ static void walk_inside(timer *t, const jx_eqn *eqn, const jx_costing *rule, con
     case JX_PRIM_while: walk_while(t, eqn, ins, outs); return;
     case JX_PRIM_custom_linear_solve:
         walk_nested(t, eqn,
-                    ((const jx_p_custom_linear_solve *)eqn->typed)->jaxprs.part[JX_SOLVE].jaxpr, 1,
-                    ins, outs);
+                    ((const jx_p_custom_linear_solve *)eqn->typed)
+                        ->jaxprs.part[JX_SOLVE]
+                        .jaxpr,
+                    1, ins, outs);
         return;
     default: break;
     }
     for (int i = 0; i < eqn->nparams; i++)
         if (eqn->params[i].value->tag == JX_V_JAXPR)
-            walk_nested(t, eqn, eqn->params[i].value->jaxpr, number(t, rule->often, eqn), ins,
-                        outs);
+            walk_nested(t, eqn, eqn->params[i].value->jaxpr,
+                        number(t, rule->often, eqn), ins, outs);
 }
 
-static void walk_eqn(timer *t, const jx_eqn *eqn, const moment *ins, moment *outs)
+static void walk_eqn(timer *t, const jx_eqn *eqn, const moment *ins,
+                     moment *outs)
 {
     jx_dims *dims = t->program->dims;
     const jx_dim *zero = jx_dim_int(dims, 0);
-    jx_costing rule = {dims, eqn, zero, zero, jx_dim_int(dims, 1), false, false};
+    jx_costing rule = {dims,  eqn,  zero, zero, jx_dim_int(dims, 1),
+                       false, false};
     moment start = latest(eqn->nins, ins);
     double operations, seconds, sent;
 
     jx_cost_rule_of(eqn->prim->id)(&rule);
-    operations = number(t, rule.flops, eqn) + number(t, rule.transcendentals, eqn);
+    operations =
+        number(t, rule.flops, eqn) + number(t, rule.transcendentals, eqn);
     for (int i = 0; rule.body && i < eqn->nparams; i++)
         if (eqn->params[i].value->tag == JX_V_JAXPR)
             operations += number(t, rule.often, eqn) *
@@ -333,7 +362,8 @@ static void walk_eqn(timer *t, const jx_eqn *eqn, const moment *ins, moment *out
         walk_inside(t, eqn, &rule, ins, outs);
 }
 
-static void walk(timer *t, const jx_jaxpr *jaxpr, const moment *ins, moment *outs)
+static void walk(timer *t, const jx_jaxpr *jaxpr, const moment *ins,
+                 moment *outs)
 {
     jx_arena *arena = t->program->ctx->arena;
     moment **values = &t->values[jaxpr->id];
@@ -345,7 +375,8 @@ static void walk(timer *t, const jx_jaxpr *jaxpr, const moment *ins, moment *out
     }
     if (!*values)
         *values = JX_NEW_ARRAY(arena, jaxpr->nvars + 2 * most + 1, moment);
-    if (!*values || (t->steps += jaxpr->neqns) > MOST_STEPS || !jx_ctx_lasts(t->program->ctx)) {
+    if (!*values || (t->steps += jaxpr->neqns) > MOST_STEPS ||
+        !jx_ctx_lasts(t->program->ctx)) {
         fail(t, "its loops are too long to be followed", NULL);
         return;
     }
@@ -369,7 +400,8 @@ static void walk(timer *t, const jx_jaxpr *jaxpr, const moment *ins, moment *out
 }
 
 bool jx_timing_of(const jx_typed *typed, const jx_cost *cost, int nbindings,
-                  const jx_binding *bindings, const jx_rates *rates, jx_timing *to)
+                  const jx_binding *bindings, const jx_rates *rates,
+                  jx_timing *to)
 {
     jx_program *program = typed->program;
     jx_arena *arena = program->ctx->arena;

@@ -7,8 +7,9 @@
  * fit, a dtype that the primitive does not take) it calls jx_type_wrong() and
  * returns; the typer then goes on with the outputs as declared.
  *
- * Before a rule runs, the typer has checked the counts of the primitive table
- * and, but for the rules that pass values on, that every operand is an array. */
+ * Before a rule runs, the typer has checked the counts of the
+ * primitive table and, but for the rules that pass values on, that
+ * every operand is an array. */
 #ifndef JX_RULES_H
 #define JX_RULES_H
 
@@ -145,7 +146,8 @@ bool jx_type_closed(jx_typing *t, const jx_closed *closed, const char *what);
 /* Input `i` of the callee (after its constvars) gets a value of this type. */
 void jx_type_pass(jx_typing *t, const jx_jaxpr *callee, int i,
                   const jx_aval *value, const char *what);
-/* A computation on scalars: it takes `nins` of these dtypes and gives `nouts`. */
+/* A computation on scalars: it takes `nins` of these dtypes and
+ * gives `nouts`. */
 bool jx_type_computation(jx_typing *t, const jx_closed *closed,
                          const char *what, int nins, const jx_dtype *ins,
                          int nouts, const jx_dtype *outs);
@@ -173,18 +175,21 @@ const jx_aval *jx_aval_stacked(jx_typing *t, const jx_aval *aval,
                                const jx_dim *length);
 const jx_aval *jx_aval_item(jx_typing *t, const jx_aval *aval);
 
-/* Of a reduction over axes of a mesh, whose results have the types of what each device
- * has: these axes are bound, and where types say over what values vary, results do not
- * vary over them (but those of psum, which JAX has where types say nothing). */
+/* Of a reduction over axes of a mesh, whose results have the types of what
+ * each device has: these axes are bound, and where types say over what values
+ * vary, results do not vary over them (but those of psum, which JAX has where
+ * types say nothing). */
 void jx_type_across(jx_typing *t, jx_axis_names axes, jx_groups groups);
-/* Sorted sets of axes of a mesh, with these axes and without them; NULL as their names
- * without memory. */
+/* Sorted sets of axes of a mesh, with these axes and without them; NULL as
+ * their names without memory. */
 jx_names jx_names_with(jx_typing *t, jx_names set, jx_axis_names more);
 jx_names jx_names_without(jx_typing *t, jx_names set, jx_axis_names less);
 /* The same aval, that varies over these axes. */
-const jx_aval *jx_aval_varying(jx_typing *t, const jx_aval *aval, jx_names axes);
+const jx_aval *jx_aval_varying(jx_typing *t, const jx_aval *aval,
+                               jx_names axes);
 
-/* Checks the jaxprs of a custom rule against its function (type_rules_custom.c). */
+/* Checks the jaxprs of a custom rule against its function
+ * (type_rules_custom.c). */
 void jx_type_custom_rule(jx_typing *t, const struct jx_rule *rule);
 
 #endif

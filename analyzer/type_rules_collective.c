@@ -1,5 +1,5 @@
-/* type_rules_collective.c - programs that several devices run: the computation that
- * is spread over a mesh, and how its devices speak to each other.
+/* type_rules_collective.c - programs that several devices run: the computation
+ * that is spread over a mesh, and how its devices speak to each other.
  *
  * Groups name devices by number.  All groups have one size, which is what an
  * all-gather multiplies by; no groups at all mean all devices in one. */
@@ -112,8 +112,7 @@ void jx_type_all_reduce(jx_typing *t)
 {
     const jx_p_all_reduce *p = t->params;
 
-    if (!check_pairs(t) ||
-        !check_groups(t, p->replica_groups, false))
+    if (!check_pairs(t) || !check_groups(t, p->replica_groups, false))
         return;
     for (int i = 0; i < t->nins; i++)
         if (!check_computation(t, &p->computation, i))
@@ -133,8 +132,7 @@ void jx_type_all_gather(jx_typing *t)
     const jx_p_all_gather *p = t->params;
     const jx_dim *size = group_size(t, p->replica_groups);
 
-    if (!check_pairs(t) ||
-        !check_groups(t, p->replica_groups, true) ||
+    if (!check_pairs(t) || !check_groups(t, p->replica_groups, true) ||
         !need_size(t, size))
         return;
     for (int i = 0; i < t->nins; i++) {
@@ -152,8 +150,7 @@ void jx_type_reduce_scatter(jx_typing *t)
     const jx_dim *size = group_size(t, p->replica_groups);
     const jx_aval *in = t->ins[0];
 
-    if (!check_groups(t, p->replica_groups, true) ||
-        !need_size(t, size) ||
+    if (!check_groups(t, p->replica_groups, true) || !need_size(t, size) ||
         !jx_type_axis(t, "scatter_dimension", p->scatter_dimension, in->rank) ||
         !check_computation(t, &p->computation, 0))
         return;
@@ -180,8 +177,7 @@ static void exchange(jx_typing *t, const jx_p_all_to_all *p, int i)
                        (long long)p->split_dimension);
     shape[p->split_dimension] =
         jx_dim_floordiv(t->program->dims, shape[p->split_dimension], count);
-    shape[p->concat_dimension] =
-        jx_times(t, shape[p->concat_dimension], count);
+    shape[p->concat_dimension] = jx_times(t, shape[p->concat_dimension], count);
     jx_type_out_like(t, i, in, in->weak, in->rank, shape);
 }
 
@@ -276,8 +272,8 @@ static bool parts_of(jx_typing *t, const spread *s, const jx_axis_names *axes,
     return true;
 }
 
-/* The part of an array that one device has, and back; axes that nothing is said of are
- * whole. */
+/* The part of an array that one device has, and back; axes that nothing is
+ * said of are whole. */
 static const jx_aval *part(jx_typing *t, const spread *s, const jx_aval *aval,
                            const jx_sharding *how, bool whole, const char *what)
 {
@@ -300,9 +296,9 @@ static const jx_aval *part(jx_typing *t, const spread *s, const jx_aval *aval,
                                "%s, axis %d: the parts of its sharding", what,
                                k);
         t->code = JX_CODE_SHP010;
-        shape[k] = whole ? jx_times(t, aval->shape[k], count)
-                         : jx_dim_floordiv(t->program->dims, aval->shape[k],
-                                           count);
+        shape[k] =
+            whole ? jx_times(t, aval->shape[k], count)
+                  : jx_dim_floordiv(t->program->dims, aval->shape[k], count);
         if (!shape[k])
             return NULL;
     }
@@ -337,7 +333,8 @@ void jx_type_manual_computation(jx_typing *t)
     jx_arena *arena = t->program->ctx->arena;
     spread s;
 
-    if (!check_spread(t, p->manual_axes, p->in_shardings, p->out_shardings, &s) ||
+    if (!check_spread(t, p->manual_axes, p->in_shardings, p->out_shardings,
+                      &s) ||
         !jx_type_closed(t, &p->jaxpr, "jaxpr"))
         return;
     for (int i = 0; i < t->nins; i++)
@@ -370,10 +367,15 @@ static bool check_spec(jx_typing *t, const spread *s, const jx_sharding *how,
         for (int i = 0; i < how->axes[k].count; i++) {
             const char *name = how->axes[k].at[i];
             if (!jx_axis_is_among(s->manual, name))
-                return jx_type_wrong(t, "%s: its spec names '%s', which is no axis "
-                                        "that the shard_map binds", what, name);
-            if (jx_axis_is_among((jx_axis_names){(int)seen.count, seen.at}, name))
-                return jx_type_wrong(t, "%s: its spec names '%s' twice", what, name);
+                return jx_type_wrong(
+                    t,
+                    "%s: its spec names '%s', which is no axis "
+                    "that the shard_map binds",
+                    what, name);
+            if (jx_axis_is_among((jx_axis_names){(int)seen.count, seen.at},
+                                 name))
+                return jx_type_wrong(t, "%s: its spec names '%s' twice", what,
+                                     name);
             JX_PUSH(t->program->ctx->arena, &seen, name);
         }
     return true;
@@ -392,8 +394,8 @@ static jx_names axes_of_spec(jx_typing *t, const jx_sharding *how)
     return jx_names_with(t, (jx_names){0, NULL}, all);
 }
 
-/* Over all axes of the mesh that its spec leaves out, and that are bound here, a result
- * is the same: its type says so. */
+/* Over all axes of the mesh that its spec leaves out, and that are bound here,
+ * a result is the same: its type says so. */
 static bool is_replicated(jx_typing *t, const spread *s, const jx_aval *aval,
                           const jx_sharding *how, int i)
 {
@@ -404,27 +406,33 @@ static bool is_replicated(jx_typing *t, const spread *s, const jx_aval *aval,
         if (jx_axis_is_among(s->manual, name) &&
             !jx_axis_is_among((jx_axis_names){named.count, named.at}, name)) {
             t->code = JX_CODE_MSH002;
-            return jx_type_wrong(t, "result %d varies over '%s', which its spec "
-                                    "leaves out", i, name);
+            return jx_type_wrong(t,
+                                 "result %d varies over '%s', which its spec "
+                                 "leaves out",
+                                 i, name);
         }
     }
     return true;
 }
 
-/* The axes that a spec names.  Over one of a single device nothing differs: JAX can be told
- * (remove_size_one_mesh_axis_from_type) to leave these out of types, as `declared` does then. */
-static jx_axis_names varied_by(jx_typing *t, const jx_sharding *how, const jx_aval *declared)
+/* The axes that a spec names.  Over one of a single device nothing differs: JAX
+ * can be told (remove_size_one_mesh_axis_from_type) to leave these out of
+ * types, as `declared` does then. */
+static jx_axis_names varied_by(jx_typing *t, const jx_sharding *how,
+                               const jx_aval *declared)
 {
     jx_names spec = axes_of_spec(t, how);
     const jx_mesh *mesh = jx_eqn_mesh(t->program, t->eqn);
-    const char **names = JX_NEW_ARRAY(t->program->ctx->arena, spec.count + 1, const char *);
+    const char **names =
+        JX_NEW_ARRAY(t->program->ctx->arena, spec.count + 1, const char *);
     int count = 0;
 
     for (int k = 0; names && k < spec.count; k++) {
         int axis = jx_mesh_axis(mesh, spec.at[k]);
         if (axis < 0 || mesh->sizes[axis] != 1 ||
-            jx_axis_is_among((jx_axis_names){declared->varying.count, declared->varying.at},
-                             spec.at[k]))
+            jx_axis_is_among(
+                (jx_axis_names){declared->varying.count, declared->varying.at},
+                spec.at[k]))
             names[count++] = spec.at[k];
     }
     return (jx_axis_names){count, names};
@@ -435,8 +443,7 @@ static const jx_aval *taken(jx_typing *t, const spread *s, int i)
 {
     const jx_p_shard_map *p = t->params;
     const jx_sharding *how = &p->in_specs.at[i];
-    const char *what =
-        jx_arena_printf(t->program->ctx->arena, "operand %d", i);
+    const char *what = jx_arena_printf(t->program->ctx->arena, "operand %d", i);
     const jx_aval *made = check_spec(t, s, how, what)
                               ? part(t, s, t->ins[i], how, false, what)
                               : NULL;
@@ -445,8 +452,10 @@ static const jx_aval *taken(jx_typing *t, const spread *s, int i)
     return made && p->check_vma && i < body->nins
                ? jx_aval_varying(
                      t, made,
-                     jx_names_with(t, made->varying,
-                                   varied_by(t, how, body->vars[body->nconsts + i]->aval)))
+                     jx_names_with(
+                         t, made->varying,
+                         varied_by(t, how,
+                                   body->vars[body->nconsts + i]->aval)))
                : made;
 }
 

@@ -153,7 +153,8 @@ void jx_type_dot_general(jx_typing *t)
 /* -- dot_general over groups of rows ------------------------------------- */
 
 /* group_sizes is a list, or one per item of the axes before the ragged one. */
-static bool check_group_sizes(jx_typing *t, const jx_ragged_dims *r, jx_ints among)
+static bool check_group_sizes(jx_typing *t, const jx_ragged_dims *r,
+                              jx_ints among)
 {
     const jx_aval *lhs = t->ins[0], *sizes = t->ins[2];
     int axis = 0;

@@ -45,7 +45,8 @@ static bool listed(jx_typing *t, const jx_value *outs, const char *name)
     for (int i = 0; i < t->nouts; i++)
         if (outs->tag != JX_V_TUPLE || outs->count != t->nouts ||
             outs->items[i]->tag != JX_V_AVAL)
-            return jx_type_wrong(t, "%s are not the types of %d results", name, t->nouts);
+            return jx_type_wrong(t, "%s are not the types of %d results", name,
+                                 t->nouts);
     for (int i = 0; i < t->nouts; i++)
         jx_type_is(t, i, outs->items[i]->aval);
     return true;
@@ -58,20 +59,22 @@ void jx_type_callback(jx_typing *t)
     listed(t, ((const jx_p_callback *)t->params)->result_avals, "result_avals");
 }
 
-/* The linear function whose transpose is a rule's bwd: of residuals and tangents.  JAX's
- * text does not show `out_avals`; a bwd that is a jaxpr knows them. */
+/* The linear function whose transpose is a rule's bwd: of residuals and
+ * tangents.  JAX's text does not show `out_avals`; a bwd that is a
+ * jaxpr knows them. */
 void jx_type_custom_lin(jx_typing *t)
 {
     const jx_p_custom_lin *p = t->params;
-    const jx_jaxpr *bwd = p->bwd && p->bwd->tag == JX_V_JAXPR ? p->bwd->jaxpr : NULL;
+    const jx_jaxpr *bwd =
+        p->bwd && p->bwd->tag == JX_V_JAXPR ? p->bwd->jaxpr : NULL;
     int nres = (int)p->num_res;
 
     if (p->num_res < 0 || p->num_res > t->nins)
-        jx_type_wrong(t, "%lld residuals among %d operands", (long long)p->num_res,
-                      t->nins);
+        jx_type_wrong(t, "%lld residuals among %d operands",
+                      (long long)p->num_res, t->nins);
     else if (bwd && bwd->nins != nres + t->nouts)
-        jx_type_wrong(t, "bwd takes %d values, for %d residuals and %d results", bwd->nins,
-                      nres, t->nouts);
+        jx_type_wrong(t, "bwd takes %d values, for %d residuals and %d results",
+                      bwd->nins, nres, t->nouts);
     else if (p->out_avals ? !listed(t, p->out_avals, "out_avals") : !bwd) {
         if (!p->out_avals)
             jx_type_unknown(t, t->eqn->prim->name);
@@ -87,8 +90,8 @@ void jx_type_observed(jx_typing *t)
     (void)t;
 }
 
-/* What a hi primitive expands to, or a jaxpr that JAX evaluates in the course of
- * that.  Its own types are those that its author gave it; whether a value is
+/* What a hi primitive expands to, or a jaxpr that JAX evaluates in the course
+ * of that.  Its own types are those that its author gave it; whether a value is
  * weakly typed, JAX does not ask. */
 static void expansion(jx_typing *t, const jx_closed *closed)
 {
@@ -103,8 +106,7 @@ static void expansion(jx_typing *t, const jx_closed *closed)
     }
     const jx_aval *const *outs = jx_callee_outs(t, callee);
     for (int i = 0; i < t->nouts; i++)
-        jx_type_is(t, i,
-                   jx_aval_weak(t, outs[i], t->eqn->outs[i]->aval->weak));
+        jx_type_is(t, i, jx_aval_weak(t, outs[i], t->eqn->outs[i]->aval->weak));
 }
 
 void jx_type_call(jx_typing *t)
@@ -169,8 +171,11 @@ static void check_definition(jx_typing *t, const jx_definition *of)
     jx_bound sizes;
 
     if (of->nins != t->nins || of->nouts != t->nouts) {
-        jx_type_wrong(t, "its definition is for %d operands and %d results, here are %d and "
-                      "%d", of->nins, of->nouts, t->nins, t->nouts);
+        jx_type_wrong(
+            t,
+            "its definition is for %d operands and %d results, here are %d and "
+            "%d",
+            of->nins, of->nouts, t->nins, t->nouts);
         return;
     }
     if (!jx_bind_sizes(t->program, t->nins, of->ins, t->ins, &sizes)) {
@@ -360,7 +365,8 @@ void jx_type_scan(jx_typing *t)
 /* -- custom_linear_solve ------------------------------------------------- */
 
 /* A part takes its constants and `n` vectors, and gives as many. */
-static void check_part(jx_typing *t, const jx_p_custom_linear_solve *p, int part, int n)
+static void check_part(jx_typing *t, const jx_p_custom_linear_solve *p,
+                       int part, int n)
 {
     const jx_jaxpr *callee = p->jaxprs.part[part].jaxpr;
     const char *name = jx_solve_names[part];
@@ -389,8 +395,9 @@ void jx_type_custom_linear_solve(jx_typing *t)
     int all = p->const_lengths.before[JX_SOLVE_PARTS], n = t->nins - all;
 
     if (n < 0 || !p->jaxprs.part[JX_SOLVE_MATVEC].jaxpr || !solve) {
-        jx_type_wrong(t, "%d constants for %d operands, or no matvec, or no solve", all,
-                      t->nins);
+        jx_type_wrong(t,
+                      "%d constants for %d operands, or no matvec, or no solve",
+                      all, t->nins);
         return;
     }
     for (int i = 0; i < JX_SOLVE_PARTS; i++)
@@ -429,8 +436,11 @@ void jx_type_dimension_size(jx_typing *t)
 
 /* -- assertions about sizes: what the operand compares must hold --- */
 
-enum { NEAR = 256, /* equations before the assertion that are looked at */
-       NESTED = 16, SAID = 160 };
+enum {
+    NEAR = 256, /* equations before the assertion that are looked at */
+    NESTED = 16,
+    SAID = 160
+};
 
 static const jx_eqn *definition(const jx_typing *t, jx_atom atom)
 {
@@ -455,8 +465,8 @@ static const jx_dim *size_of(const jx_typing *t, jx_atom atom)
 
     if (!literal || literal->dim)
         return literal ? literal->dim : NULL;
-    if (literal->array || literal->aval->rank ||
-        info->kind != JX_KIND_INT || info->bytes > 8)
+    if (literal->array || literal->aval->rank || info->kind != JX_KIND_INT ||
+        info->bytes > 8)
         return NULL;
     for (unsigned i = 0; i < (unsigned)info->bytes; i++)
         bits |= (uint64_t)literal->bits[i] << (8 * i);
@@ -503,9 +513,7 @@ static void require(jx_typing *t, jx_prim_id how, const jx_dim *a,
     case JX_PRIM_gt:
         jx_require_least(t, a, jx_plus(t, b, one), format, text);
         break;
-    default:
-        jx_require_least(t, b, jx_plus(t, a, one), format, text);
-        break;
+    default: jx_require_least(t, b, jx_plus(t, a, one), format, text); break;
     }
 }
 

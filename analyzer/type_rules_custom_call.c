@@ -1,4 +1,5 @@
-/* type_rules_custom_call.c - calls of code that the program names and does not hold.
+/* type_rules_custom_call.c - calls of code that the program names and
+ * does not hold.
  *
  * custom_calls.def says of the known targets how results follow from operands.
  * Of others nothing is known but what is declared. */
@@ -126,8 +127,9 @@ static bool begin(jx_typing *t, int from, int nins, int nouts, matrices *b)
     if (a->rank < 2)
         return jx_type_wrong(t, "operand %d has rank %d, matrices have 2", from,
                              a->rank);
-    *b = (matrices){t, a, a->shape[a->rank - 2], a->shape[a->rank - 1], NULL,
-                    a->dtype, jx_dtype_real(a->dtype)};
+    *b = (matrices){
+        t,    a,        a->shape[a->rank - 2],  a->shape[a->rank - 1],
+        NULL, a->dtype, jx_dtype_real(a->dtype)};
     b->k = jx_smaller(t, b->m, b->n);
     return true;
 }

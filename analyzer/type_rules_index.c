@@ -308,8 +308,9 @@ void jx_type_stablehlo_scatter(jx_typing *t)
     int n = (t->nins - 1) / 2;
 
     if (n < 1 || t->nins != 2 * n + 1) {
-        jx_type_wrong(t, "%d operands, takes arrays, indices and as many "
-                         "updates",
+        jx_type_wrong(t,
+                      "%d operands, takes arrays, indices and as many "
+                      "updates",
                       t->nins);
         return;
     }

@@ -1,9 +1,9 @@
-/* type_rules_mesh.c - how the devices of a shard_map speak to each other along axes of
- * its mesh.
+/* type_rules_mesh.c - how the devices of a shard_map speak to each other along
+ * axes of its mesh.
  *
- * The axes are bound by the shard_maps around (frontend/ir/mesh.h).  Where these check
- * varying types, a value that differs from device to device along an axis varies over it
- * by its type, and collectives take no other. */
+ * The axes are bound by the shard_maps around (frontend/ir/mesh.h).  Where
+ * these check varying types, a value that differs from device to device along
+ * an axis varies over it by its type, and collectives take no other. */
 #include "analyzer/type_rules.h"
 #include "frontend/ir/mesh.h"
 
@@ -113,7 +113,8 @@ static bool varies_over(const jx_aval *aval, const char *name)
         (jx_axis_names){aval->varying.count, aval->varying.at}, name);
 }
 
-/* Where types say over what values vary, an operand varies over all of the axes. */
+/* Where types say over what values vary, an operand varies over
+ * all of the axes. */
 static bool check_varies(jx_typing *t, int operand, jx_axis_names axes)
 {
     for (int i = 0; bound(t)->checked && i < axes.count; i++)
@@ -268,8 +269,8 @@ static bool check_size(jx_typing *t, int64_t says, int64_t size)
                          (long long)says, (long long)size);
 }
 
-/* The operand's type with an axis of that size in the place of one, or beside it, or
- * without it (`size` is NULL). */
+/* The operand's type with an axis of that size in the place of one, or beside
+ * it, or without it (`size` is NULL). */
 static const jx_aval *reshaped(jx_typing *t, int64_t axis, const jx_dim *size,
                                int more)
 {
@@ -372,7 +373,8 @@ void jx_type_mesh_exchange(jx_typing *t)
     jx_type_out_like(t, 0, in, false, in->rank, shape);
 }
 
-/* Offsets and sizes are one row of integers each, with a place for every device. */
+/* Offsets and sizes are one row of integers each, with a place
+ * for every device. */
 void jx_type_mesh_ragged(jx_typing *t)
 {
     const jx_p_mesh_ragged *p = t->params;

@@ -32,8 +32,8 @@ void jx_type_reduce(jx_typing *t)
         jx_type_out(t, 0, in->dtype, in->weak && !strips, rank, shape);
 }
 
-/* Over axes of the operands this is a reduction; what it is over axes of a mesh, is
- * in type_rules_mesh.c. */
+/* Over axes of the operands this is a reduction; what it is over axes of a
+ * mesh, is in type_rules_mesh.c. */
 void jx_type_allreduce(jx_typing *t)
 {
     const jx_p_allreduce *p = t->params;

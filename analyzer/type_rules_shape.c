@@ -1,4 +1,5 @@
-/* type_rules_shape.c - the same elements in another shape, arrays from nothing. */
+/* type_rules_shape.c - the same elements in another shape,
+ * arrays from nothing. */
 #include "analyzer/type_rules.h"
 
 /* Sizes given by parameters: none is negative. */

@@ -1,5 +1,5 @@
-/* type_rules_stablehlo.c - what StableHLO says and JAX has no primitive for: map,
- * rng. */
+/* type_rules_stablehlo.c - what StableHLO says and JAX has no primitive
+ * for: map, rng. */
 #include "analyzer/type_rules.h"
 
 void jx_type_stablehlo_map(jx_typing *t)
@@ -39,10 +39,10 @@ void jx_type_stablehlo_map(jx_typing *t)
 void jx_type_stablehlo_rng(jx_typing *t)
 {
     const jx_p_stablehlo_rng *p = t->params;
-    unsigned kinds = p->rng_distribution == JX_NORMAL
-                         ? JX_TAKES_FLOAT
-                         : (unsigned)JX_TAKES_BOOL | JX_TAKES_INTEGER |
-                               JX_TAKES_FLOAT;
+    unsigned kinds =
+        p->rng_distribution == JX_NORMAL
+            ? JX_TAKES_FLOAT
+            : (unsigned)JX_TAKES_BOOL | JX_TAKES_INTEGER | JX_TAKES_FLOAT;
 
     if (!jx_type_scalar(t, 0) || !jx_type_scalar(t, 1) ||
         !jx_type_same_dtypes(t, 0, 2) || !jx_type_takes(t, 0, kinds))

@@ -16,11 +16,11 @@ jx_type_rule *jx_type_rule_of(jx_prim_id id)
 bool jx_type_rule_takes_any(jx_type_rule *rule)
 {
     static jx_type_rule *const any[] = {
-        jx_type_same,          jx_type_same_all,   jx_type_call,
-        jx_type_custom_jvp,    jx_type_custom_vjp, jx_type_hi_call,
-        jx_type_cond,
-        jx_type_while,         jx_type_scan,       jx_type_add_any,
-        jx_type_call_exported, jx_type_observed,   jx_type_stateful,
+        jx_type_same,       jx_type_same_all,      jx_type_call,
+        jx_type_custom_jvp, jx_type_custom_vjp,    jx_type_hi_call,
+        jx_type_cond,       jx_type_while,         jx_type_scan,
+        jx_type_add_any,    jx_type_call_exported, jx_type_observed,
+        jx_type_stateful,
     };
 
     for (size_t i = 0; i < sizeof any / sizeof *any; i++)

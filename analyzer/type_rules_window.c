@@ -81,7 +81,8 @@ void jx_type_reduce_window(jx_typing *t)
         return;
     }
     if (!jx_type_counts(t, -1, n) || !jx_type_starts(t, n) ||
-        !check_window(t, &w, t->ins[0]->rank) || !jx_type_reducer(t, &p->jaxpr, n))
+        !check_window(t, &w, t->ins[0]->rank) ||
+        !jx_type_reducer(t, &p->jaxpr, n))
         return;
     const jx_dim **shape = through(t, &w, t->ins[0]);
     for (int i = 0; shape && i < n; i++)
@@ -116,8 +117,8 @@ void jx_type_select_and_scatter_add(jx_typing *t)
 void jx_type_stablehlo_select_and_scatter(jx_typing *t)
 {
     const jx_p_select_and_scatter *p = t->params;
-    window w = {&p->window_dimensions, p->window_strides, {0}, {0},
-                &p->padding};
+    window w = {
+        &p->window_dimensions, p->window_strides, {0}, {0}, &p->padding};
     const jx_aval *in = t->ins[0], *source = t->ins[1];
     jx_dtype pair[2] = {in->dtype, in->dtype}, test = JX_BOOL;
 

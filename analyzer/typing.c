@@ -111,7 +111,8 @@ static void type_in_scope(jx_typing *t, const scope *env)
     }
 }
 
-/* Of the equation just typed: a table of who is refused begins with the first. */
+/* Of the equation just typed: a table of who is refused begins
+ * with the first. */
 static bool note_refusal(jx_typing *t, bool **refused)
 {
     const jx_jaxpr *jaxpr = t->jaxpr;
@@ -119,8 +120,7 @@ static bool note_refusal(jx_typing *t, bool **refused)
     if (!t->refused)
         return true;
     if (!*refused)
-        *refused =
-            JX_NEW_ARRAY(jx_typing_ctx(t)->arena, jaxpr->neqns, bool);
+        *refused = JX_NEW_ARRAY(jx_typing_ctx(t)->arena, jaxpr->neqns, bool);
     if (*refused)
         (*refused)[t->eqn - jaxpr->eqns] = true;
     return *refused != NULL;
@@ -191,8 +191,8 @@ static void reach(walk *w, const jx_jaxpr *nested)
 {
     jx_arena *arena = w->r->program->ctx->arena;
 
-    /* Equations of a program that was cut short (blame) carry rules whose jaxprs
-     * are beyond its end. */
+    /* Equations of a program that was cut short (blame) carry rules whose
+     * jaxprs are beyond its end. */
     if (!nested || nested->id >= w->r->program->njaxprs ||
         w->r->reached[nested->id])
         return;
@@ -366,8 +366,9 @@ static void claim_unknowns(jx_typer *r)
                                      unknown->count == 1 ? "" : "s");
         made->evidence.why =
             unknown->eqn->refused
-                ? jx_arena_printf(arena, "unknown primitive; JAX does not lower it: %s",
-                                  unknown->eqn->refused)
+                ? jx_arena_printf(
+                      arena, "unknown primitive; JAX does not lower it: %s",
+                      unknown->eqn->refused)
                 : "unknown primitive";
         const char *assumption = jx_arena_printf(
             arena, "the results of %s have their declared types",

@@ -47,17 +47,17 @@ typedef struct jx_analysis {
     jx_typed typed; /* by jx_type_program() */
     JX_VEC(jx_unknown) unknowns;
     JX_VEC(const char *) assumptions; /* what all that depends on it assumes */
-    JX_VEC(jx_size_bound) bounds; /* of size arithmetic, by jx_lint(); those
+    JX_VEC(jx_size_bound) bounds;     /* of size arithmetic, by jx_lint(); those
                                      that hold anyway are left out */
-    JX_VEC(const char *) conditions; /* the sizes for which nothing wraps, "b*t
+    JX_VEC(const char *) conditions;  /* the sizes for which nothing wraps, "b*t
                                         <= 2147483647"; none: for all */
-    bool may_wrap; /* some integer made from sizes was not followed, and may
+    bool may_wrap;    /* some integer made from sizes was not followed, and may
                       wrap where the conditions hold */
-    int64_t settled; /* claims proved on the spot by algebra or bounds, counted
+    int64_t settled;  /* claims proved on the spot by algebra or bounds, counted
                         and not kept */
     int64_t repeated; /* conditions that another claim states already, or that
                          hold because arrays of that size exist */
-    int64_t resting; /* what would be settled, but for an unknown primitive */
+    int64_t resting;  /* what would be settled, but for an unknown primitive */
     int64_t equations;
 } jx_analysis;
 

@@ -141,9 +141,10 @@ typedef struct question {
 static void ask_quietly(jx_typing *t, const question *q, const char *format,
                         va_list args)
 {
-    static const char *const fails[] = {
-        [JX_GOAL_EQ] = "is not", [JX_GOAL_NE] = "is", [JX_GOAL_GE] = "is below",
-        [JX_GOAL_DIVIDES] = "does not divide"};
+    static const char *const fails[] = {[JX_GOAL_EQ] = "is not",
+                                        [JX_GOAL_NE] = "is",
+                                        [JX_GOAL_GE] = "is below",
+                                        [JX_GOAL_DIVIDES] = "does not divide"};
     jx_typer *r = t->typer;
 
     if (!q->fails && q->kind == JX_GOAL_EQ && q->lhs && q->rhs && r->tell)
@@ -152,10 +153,10 @@ static void ask_quietly(jx_typing *t, const question *q, const char *format,
         return;
     say_why(t, format, args);
     if (r->why)
-        r->why = jx_arena_printf(jx_typing_ctx(t)->arena, "%s: %lld %s %lld",
-                                 r->why, (long long)jx_dim_value(q->lhs),
-                                 fails[q->kind],
-                                 (long long)jx_dim_value(q->rhs));
+        r->why =
+            jx_arena_printf(jx_typing_ctx(t)->arena, "%s: %lld %s %lld", r->why,
+                            (long long)jx_dim_value(q->lhs), fails[q->kind],
+                            (long long)jx_dim_value(q->rhs));
 }
 
 static void ask(jx_typing *t, const question *q, const char *format,

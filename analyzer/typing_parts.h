@@ -25,13 +25,13 @@ typedef struct jx_typer {
     bool *reached;
     const bool *meant; /* by id: it is more than shown */
     jx_intern conditions;
-    jx_map divisors;    /* dims whose divisors have been looked at */
-    jx_intern unknowns; /* of place */
-    bool claims_nothing; /* one equation is asked about (infer.h): ... */
-    const char *why;     /* ... why it is refused, the first reason, ... */
+    jx_map divisors;      /* dims whose divisors have been looked at */
+    jx_intern unknowns;   /* of place */
+    bool claims_nothing;  /* one equation is asked about (infer.h): ... */
+    const char *why;      /* ... why it is refused, the first reason, ... */
     jx_infer_equal *tell; /* ... and who is told of equal sizes, or NULL */
     void *whom;
-    jx_map callees;    /* what each that was met declares its results to be */
+    jx_map callees; /* what each that was met declares its results to be */
 } jx_typer;
 
 static inline jx_ctx *jx_typing_ctx(const jx_typing *t)
@@ -55,11 +55,11 @@ void jx_typing_look_at_sizes(jx_typing *t, const jx_aval *aval);
 
 /* ---- rules (infer.c) ---- */
 
-/* Has the rule of the equation fill t->outs, unless t->wrong.  False if there is
- * none, or none for these types: the results are as declared. */
+/* Has the rule of the equation fill t->outs, unless t->wrong.  False if there
+ * is none, or none for these types: the results are as declared. */
 bool jx_typing_run_rule(jx_typing *t);
-/* Remembers what callees among the parameters declare to give, where an equation
- * is typed alone: before its rule asks, which then needs no memory. */
+/* Remembers what callees among the parameters declare to give, where an
+ * equation is typed alone: before its rule asks, which then needs no memory. */
 bool jx_typing_meet_callees(jx_typer *r, const jx_value *value);
 
 /* ---- types ---- */

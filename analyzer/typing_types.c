@@ -191,7 +191,8 @@ static likeness compare(const jx_aval *a, const jx_aval *b)
 {
     likeness found = SAME;
 
-    /* Of a type that a library defines nothing is known, nor of what it is made of. */
+    /* Of a type that a library defines nothing is known, nor of what
+     * it is made of. */
     if (a == b || (a->kind == JX_AVAL_OTHER) != (b->kind == JX_AVAL_OTHER))
         return SAME;
     if (!same_kind(a, b))
@@ -212,7 +213,8 @@ static void disagree(jx_typing *t, const jx_aval *a, const char *a_is,
                      const jx_aval *b, const char *b_is, const char *what,
                      likeness how)
 {
-    jx_buffer one = jx_ctx_text(t->program->ctx), two = jx_ctx_text(t->program->ctx);
+    jx_buffer one = jx_ctx_text(t->program->ctx),
+              two = jx_ctx_text(t->program->ctx);
 
     print_aval(t, a, &one);
     print_aval(t, b, &two);
@@ -297,7 +299,8 @@ const jx_aval *jx_typing_settle_out(jx_typing *t, int i)
 
 /* -- callees of an equation that is typed alone ------------------------- */
 
-static const jx_aval *const *declared_outs(const jx_typer *r, const jx_jaxpr *jaxpr)
+static const jx_aval *const *declared_outs(const jx_typer *r,
+                                           const jx_jaxpr *jaxpr)
 {
     const jx_aval *const *outs = jx_map_get(&r->callees, jaxpr);
 

@@ -1,11 +1,11 @@
 /* checker.c - see checker.h.
  *
- * A proof is a refutation.  A *state* is a set of facts, p >= 0, p == 0 or
- * p != 0, where p is a polynomial over integer variables and the atoms floordiv
+ * A proof is a refutation.  A *state* is a set of facts, p >= 0, p == 0 or p !=
+ * 0, where p is a polynomial over integer variables and the atoms floordiv
  * (with some value where the divisor is 0) and max.  It begins with what is
- * assumed and the opposite of what is claimed; a step adds what follows, or goes
- * on in two cases that leave nothing out; each branch ends in a sum of products
- * of facts that would have to be negative.
+ * assumed and the opposite of what is claimed; a step adds what follows, or
+ * goes on in two cases that leave nothing out; each branch ends in a sum of
+ * products of facts that would have to be negative.
  *
  * Numbers are exact in 128 bits.  What gives NULL or false has failed (too
  * large, or a rule that does not apply), and the certificate is rejected.
@@ -224,8 +224,9 @@ static void evaluate(checker *c, int id, int witness)
 
     c->has_value[witness][id] = has;
     if (has)
-        c->values[witness][id] =
-            t->kind == FLOORDIV ? num_floordiv(a, b) : a > b ? a : b;
+        c->values[witness][id] = t->kind == FLOORDIV ? num_floordiv(a, b)
+                                 : a > b             ? a
+                                                     : b;
 }
 
 /* The atom, made if there is none like it, as a polynomial; or its value. */
@@ -293,8 +294,8 @@ static bool mentions(const poly *p, const bool *atoms)
     return false;
 }
 
-/* p with what `put` has in place of atoms, inside of operations too; what it has
- * not yet is added. */
+/* p with what `put` has in place of atoms, inside of operations too; what it
+ * has not yet is added. */
 static const poly *put(checker *c, const poly *p, const poly **put_for)
 {
     const poly *sum = p ? number(c, 0) : NULL;
@@ -554,8 +555,8 @@ static bool sum(const rule *r)
     return is_number(arg(r, 2), &total) && total < 0 && same(all, arg(r, 2));
 }
 
-/* Whether the steps refute the state with one more fact.  A witness for which that
- * fact does not hold has nothing to do with the case. */
+/* Whether the steps refute the state with one more fact.  A witness for which
+ * that fact does not hold has nothing to do with the case. */
 static bool run_case(const rule *r, fact f, const jx_json *steps)
 {
     state next = *r->s;
@@ -565,8 +566,11 @@ static bool run_case(const rule *r, fact f, const jx_json *steps)
     num k;
 
     if (ok && had &&
-        !(value_at(r->c, f.p, 0, &k) &&
-          num_compare(k, f.kind == GE ? 2 : f.kind == EQ ? 0 : 1, 0)))
+        !(value_at(r->c, f.p, 0, &k) && num_compare(k,
+                                                    f.kind == GE   ? 2
+                                                    : f.kind == EQ ? 0
+                                                                   : 1,
+                                                    0)))
         r->c->nwitnesses = 0;
     ok = ok && run(r->c, next, steps);
     r->c->nwitnesses = had;
@@ -700,8 +704,9 @@ static bool holds_at(checker *c, const claim *x, bool opposite, int witness,
            right == b && num_compare(a, x->op, b) != opposite;
 }
 
-/* [["a == 1", ...], values]: there no divisor is 0, all claims but the last hold,
- * the last holds or not; the values are the claims with these numbers put in. */
+/* [["a == 1", ...], values]: there no divisor is 0, all claims but the
+ * last hold, the last holds or not; the values are the claims with these
+ * numbers put in. */
 static bool witness(checker *c, const jx_json *json, int which, const claim *x,
                     size_t n, bool holds)
 {

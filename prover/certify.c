@@ -431,8 +431,10 @@ static bool prove_question(certificate *c, jx_theory *t, jx_buffer *to)
     raw = jx_dim_sub(t->work.in, jx_work_import(&t->work, q->lhs),
                      jx_work_import(&t->work, q->rhs));
     {
-        jx_writer w = {.work = &t->work, .in = t->work.in,
-                       .zero = jx_dim_int(t->work.in, 0), .left = WORK};
+        jx_writer w = {.work = &t->work,
+                       .in = t->work.in,
+                       .zero = jx_dim_int(t->work.in, 0),
+                       .left = WORK};
         raw = jx_written_form(&w, raw);
     }
     if (by_signs(c, t, raw, wanted, before, to) ||

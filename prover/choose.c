@@ -390,7 +390,8 @@ static jx_prover *prover_of(chooser *c, bool with_solver)
     return jx_prover_new(c->ctx, c->program->dims, to, n, &options);
 }
 
-/* The assignment, and the same with other small values of what it leaves open. */
+/* The assignment, and the same with other small values of what
+ * it leaves open. */
 static void add_assignment(chooser *c, const jx_assignment *found,
                            int64_t *values)
 {

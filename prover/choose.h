@@ -23,8 +23,8 @@ enum { JX_CHOOSE_DEFAULT = 5, JX_CHOOSE_MOST = 64 };
 /* At most `wanted` assignments: fewer where there are no more that tell
  * anything apart.  Sizes stay small enough to run the program at: no array has
  * more than 2^24 elements, unless the constraints want it so.  In the program's
- * arena.  False with an error: no assignment is known that the constraints allow,
- * or there is no memory. */
+ * arena.  False with an error: no assignment is known that the constraints
+ * allow, or there is no memory. */
 bool jx_choose_sizes(const jx_program *program, int wanted, jx_choice *to);
 
 #endif

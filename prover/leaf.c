@@ -14,9 +14,9 @@ const jx_dim *jx_scene_shift(jx_scene *s, const jx_dim *d)
 
         if (!v->low || !jx_mentions(d, v->atom))
             continue;
-        d = jx_dim_substitute(s->work->in, d, v->atom,
-                              jx_scene_add(s, jx_scene_dim(s, v->atom),
-                                           jx_scene_int(s, v->low)));
+        d = jx_dim_substitute(
+            s->work->in, d, v->atom,
+            jx_scene_add(s, jx_scene_dim(s, v->atom), jx_scene_int(s, v->low)));
         /* A product of many variables doubles with each of them. */
         if (d && jx_dim_nterms(d) > MAX_SHIFTED) {
             if (*s->steps > 0)
@@ -278,9 +278,8 @@ static void note_sum(jx_scene *s, const jx_dim *p)
     step->a = p;
     step->i = scale;
     step->nproducts = t->nproducts;
-    step->products =
-        jx_arena_copy(s->work->ctx->arena, t->products,
-                      (size_t)t->nproducts * sizeof *t->products);
+    step->products = jx_arena_copy(s->work->ctx->arena, t->products,
+                                   (size_t)t->nproducts * sizeof *t->products);
     t->failed |= !step->products;
 }
 
@@ -360,7 +359,8 @@ static void shift_hyps(jx_scene *s, shifted *to)
             continue;
         to->given[to->n].kind = JX_HYP_GE;
         to->given[to->n].dim =
-            s->work->trace ? jx_scene_sub(s, jx_scene_int(s, v->high), x) : NULL;
+            s->work->trace ? jx_scene_sub(s, jx_scene_int(s, v->high), x)
+                           : NULL;
         to->hyps[to->n++] = (jx_hyp){d, JX_HYP_GE};
     }
 }

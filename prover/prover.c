@@ -53,9 +53,8 @@ typedef struct kept_answer {
  * Life
  * ---------------------------------------------------------------------- */
 
-static const jx_constraint *oriented_all(jx_ctx *ctx,
-                                         const jx_constraint *constraints,
-                                         int count)
+static const jx_constraint *
+oriented_all(jx_ctx *ctx, const jx_constraint *constraints, int count)
 {
     jx_constraint *kept = JX_NEW_ARRAY(ctx->arena, count, jx_constraint);
 
@@ -130,8 +129,7 @@ static bool comes_before(const jx_dim_atom *a, const jx_dim_atom *b)
 /* Both together, in order; where both have a variable, the first counts. */
 static jx_assignment merge(jx_prover *p, jx_assignment a, jx_assignment b)
 {
-    jx_binding *at =
-        JX_NEW_ARRAY(p->ctx->arena, a.count + b.count, jx_binding);
+    jx_binding *at = JX_NEW_ARRAY(p->ctx->arena, a.count + b.count, jx_binding);
     int n = 0, i = 0, j = 0;
 
     if (!at || !b.count)
@@ -300,8 +298,8 @@ static jx_solver_reply ask_solver(jx_prover *p, jx_theory *t,
     int n = 0;
 
     if (!solver) {
-        a->why = p->options.no_solver ? "the solver was not asked"
-                                      : "out of memory";
+        a->why =
+            p->options.no_solver ? "the solver was not asked" : "out of memory";
         return reply;
     }
     write_script(t, goal, signs, &smt, &script);
@@ -311,8 +309,7 @@ static jx_solver_reply ask_solver(jx_prover *p, jx_theory *t,
         dims[n++] = goal;
     if (jx_smt_ok(&smt))
         reply = jx_solver_check(solver, jx_buffer_text(&script), RLIMIT,
-                                &p->ctx->budget,
-                                &text);
+                                &p->ctx->budget, &text);
     if (reply == JX_SOLVER_SAT) {
         jx_point point = {{0}};
         hunt h = {p, q, a};
@@ -342,9 +339,7 @@ static void examine_by_solver(jx_prover *p, jx_theory *t, const jx_search *s,
 
     a->by = "z3";
     a->solver = solver_name(p);
-    a->truth = a->has_true ? JX_TRUE
-               : unsat     ? JX_CONTRADICTION
-                           : JX_UNKNOWN;
+    a->truth = a->has_true ? JX_TRUE : unsat ? JX_CONTRADICTION : JX_UNKNOWN;
 }
 
 /* A point that some constraints allow: the first few, or a repaired one. */
@@ -627,8 +622,8 @@ static bool by_linear(question *q)
     if (!q->goal || !t->nhyps || t->divisor_may_be_0)
         return false;
     q->never_false = jx_linear(&t->work, t->hyps, t->nhyps, q->goal, q->wanted);
-    q->never_true = !q->never_false &&
-                    jx_linear(&t->work, t->hyps, t->nhyps, q->goal, q->unwanted);
+    q->never_true = !q->never_false && jx_linear(&t->work, t->hyps, t->nhyps,
+                                                 q->goal, q->unwanted);
     return conclude(q, "elementary");
 }
 
@@ -670,8 +665,8 @@ static void climb(question *q)
         return;
     if (by_linear(q) || by_repair(q) ||
         by_search(q, FIRST_POINTS, FEW_POINTS) || by_elementary(q, FEW_STEPS) ||
-        by_search(q, FEW_POINTS, MANY_POINTS) ||
-        by_elementary(q, MANY_STEPS) || by_solver(q))
+        by_search(q, FEW_POINTS, MANY_POINTS) || by_elementary(q, MANY_STEPS) ||
+        by_solver(q))
         return;
     q->a.truth = JX_UNKNOWN;
     if (!q->goal)

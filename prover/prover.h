@@ -18,8 +18,8 @@
  * Only assignments where no divisor is 0 count.  Every assignment in an answer
  * satisfies the constraints and gives its answer by plain evaluation.  Answers
  * depend on the question alone, never on the clock, but for one: a helper that
- * ran into the processor-time backstop, died or is missing gives JX_UNKNOWN with
- * the reason, and the prover forgets it. */
+ * ran into the processor-time backstop, died or is missing gives JX_UNKNOWN
+ * with the reason, and the prover forgets it. */
 #ifndef JX_PROVER_H
 #define JX_PROVER_H
 
@@ -54,8 +54,8 @@ typedef enum jx_truth {
 
 typedef struct jx_answer {
     jx_truth truth;
-    const char *by;  /* "algebra", "bounds", "elementary", "search", "z3" */
-    const char *why; /* of JX_UNKNOWN and some contradictions; or NULL */
+    const char *by;     /* "algebra", "bounds", "elementary", "search", "z3" */
+    const char *why;    /* of JX_UNKNOWN and some contradictions; or NULL */
     const char *solver; /* "z3 4.8.12" where `by` is "z3", else NULL */
     /* Of JX_UNKNOWN: the solver's process failed, which says nothing about the
      * question.  Such an answer is not to be kept. */
@@ -73,7 +73,8 @@ typedef struct jx_answer {
     /* Constraints each of which makes it true; proved. */
     int nsuggestions;
     const jx_constraint *suggestions;
-    /* Where no single one does: constraints that make it true together; proved. */
+    /* Where no single one does: constraints that make it true
+     * together; proved. */
     int ntogether;
     const jx_constraint *together;
 } jx_answer;
@@ -97,8 +98,7 @@ void jx_prover_free(jx_prover *prover);
 jx_answer jx_prove_compare(jx_prover *prover, const jx_dim *lhs,
                            jx_relation relation, const jx_dim *rhs);
 /* k divides n: mod(n, k) == 0. */
-jx_answer jx_prove_divides(jx_prover *prover, const jx_dim *k,
-                           const jx_dim *n);
+jx_answer jx_prove_divides(jx_prover *prover, const jx_dim *k, const jx_dim *n);
 /* Whether the constraints allow any assignment: JX_TRUE with one that they
  * do (when_true), JX_CONTRADICTION or JX_UNKNOWN. */
 jx_answer jx_prove_consistent(jx_prover *prover);
@@ -114,7 +114,7 @@ bool jx_relation_named(const char *text, jx_relation *relation);
 bool jx_relation_holds(jx_int lhs, jx_relation relation, jx_int rhs);
 /* What holds exactly where `relation` does not. */
 jx_relation jx_relation_opposite(jx_relation relation);
-const char *jx_truth_text(jx_truth truth);          /* "contradiction" */
+const char *jx_truth_text(jx_truth truth); /* "contradiction" */
 /* Reads a constraint or question, `sum op sum`; on failure false, with place
  * and expectation as jx_dim_parse() gives them. */
 bool jx_constraint_parse(jx_dims *dims, const char *text, size_t length,

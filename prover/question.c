@@ -8,8 +8,7 @@
 
 enum { MAX_DIVISORS = 64 };
 
-void jx_question_begin(jx_question *q, jx_ctx *ctx, jx_dims *dims,
-                       int64_t base)
+void jx_question_begin(jx_question *q, jx_ctx *ctx, jx_dims *dims, int64_t base)
 {
     *q = (jx_question){.ctx = ctx, .dims = dims, .base = base};
 }
@@ -32,9 +31,9 @@ bool jx_question_refuse(jx_question *q, const jx_fault *fault)
 
 void jx_question_unfit(jx_question *q, const char *where, const char *expected)
 {
-    jx_question_refuse(q, &(jx_fault){.where = where,
-                                      .expected = expected,
-                                      .too_large = true});
+    jx_question_refuse(
+        q,
+        &(jx_fault){.where = where, .expected = expected, .too_large = true});
 }
 
 static bool no_room(jx_question *q, const char *where)
@@ -93,8 +92,7 @@ bool jx_question_relate(jx_question *q, const char *op)
 
 bool jx_question_side(jx_question *q, const char *side, const char *text)
 {
-    const jx_dim **to =
-        !strcmp(side, "lhs") ? &q->asked.lhs : &q->asked.rhs;
+    const jx_dim **to = !strcmp(side, "lhs") ? &q->asked.lhs : &q->asked.rhs;
     jx_dim_reading reading = {.divisors = &q->divisors};
     size_t length = text ? strlen(text) : 0, whole;
 
@@ -213,8 +211,8 @@ jx_prover *jx_question_prover(jx_question *q, const jx_prover_options *options)
 
 jx_answer jx_question_ask(const jx_question *q, jx_prover *prover)
 {
-    jx_answer a = jx_prove_compare(prover, q->asked.lhs, q->asked.relation,
-                                   q->asked.rhs);
+    jx_answer a =
+        jx_prove_compare(prover, q->asked.lhs, q->asked.relation, q->asked.rhs);
 
     /* What was lost on the way, nobody knows. */
     return jx_ok(q->ctx) ? a : (jx_answer){.why = "too large (out of memory)"};

@@ -1,5 +1,6 @@
 /* question.h - a question as its author wrote it: constraints and two sides as
- * texts, read and asked in one way, whoever asks (`jaxvet prove`, jaxvet_prove).
+ * texts, read and asked in one way, whoever asks (`jaxvet prove`,
+ * jaxvet_prove).
  *
  *     jx_question q;
  *     jx_question_begin(&q, ctx, dims, base);
@@ -8,12 +9,13 @@
  *     if (jx_question_complete(&q) && (p = jx_question_prover(&q, &options)))
  *         jx_answer a = jx_question_ask(&q, p);
  *
- * What is written well but too large to calculate with is no error: the question
- * is unknown, and reading goes on, since an error behind it is one.  Assignments
- * where a divisor is 0 don't count, even if the normal form lost it, as that of
- * 0*(n//d) does.
+ * What is written well but too large to calculate with is no error: the
+ * question is unknown, and reading goes on, since an error behind it is one.
+ * Assignments where a divisor is 0 don't count, even if the normal form lost
+ * it, as that of 0*(n//d) does.
  *
- * A copy of a question goes on from what has been read, and leaves it as it is. */
+ * A copy of a question goes on from what has been read, and
+ * leaves it as it is. */
 #ifndef JX_PROVER_QUESTION_H
 #define JX_PROVER_QUESTION_H
 
@@ -46,8 +48,8 @@ typedef struct jx_question {
 void jx_question_begin(jx_question *q, jx_ctx *ctx, jx_dims *dims,
                        int64_t base);
 
-/* These read a text, which has to outlive the question (NULL: there was no memory
- * for it); false where it is in error.  A side is "lhs" or "rhs". */
+/* These read a text, which has to outlive the question (NULL: there was no
+ * memory for it); false where it is in error.  A side is "lhs" or "rhs". */
 bool jx_question_assume(jx_question *q, const char *constraint);
 bool jx_question_relate(jx_question *q, const char *op);
 bool jx_question_side(jx_question *q, const char *side, const char *text);

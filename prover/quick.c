@@ -56,7 +56,10 @@ static bool use(jx_quick *q, const jx_constraint *c)
         k >= INT64_MAX - 1)
         return false;
     switch (c->relation) {
-    case JX_REL_EQ: raise_low(r, k); lower_high(r, k); break;
+    case JX_REL_EQ:
+        raise_low(r, k);
+        lower_high(r, k);
+        break;
     case JX_REL_GE: raise_low(r, k); break;
     case JX_REL_GT: raise_low(r, k + 1); break;
     case JX_REL_LE: lower_high(r, k); break;

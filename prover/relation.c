@@ -90,8 +90,8 @@ bool jx_constraint_read(jx_dims *dims, const char *text, size_t length,
         return false;
     if (!to->lhs)
         first.end = jx_expression_length(text, length);
-    relation = jx_expression_relation(text + first.end, length - first.end,
-                                      &used);
+    relation =
+        jx_expression_relation(text + first.end, length - first.end, &used);
     if (relation < 0) {
         reading->end = first.end;
         reading->too_large = false;

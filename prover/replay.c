@@ -63,9 +63,8 @@ static bool split(jx_replaying *r, jx_facts *f, const jx_step *s)
             r->w, f,
             (jx_hyp){jx_w_add(r->w, s->a, jx_w_int(r->w, 1)), JX_HYP_NE}))
         return jx_writer_fail(r->w, "a split that leaves out 0");
-    jx_note_use(
-        r->w, f,
-        (jx_hyp){jx_w_add(r->w, s->a, jx_w_int(r->w, 1)), JX_HYP_NE});
+    jx_note_use(r->w, f,
+                (jx_hyp){jx_w_add(r->w, s->a, jx_w_int(r->w, 1)), JX_HYP_NE});
     jx_open_split(r, s->a, s->b);
     for (int i = 0; i < 2; i++) {
         jx_facts in = *f;
@@ -74,8 +73,7 @@ static bool split(jx_replaying *r, jx_facts *f, const jx_step *s)
         jx_write_list(r->w);
         jx_say(r, "case %f:", &(jx_hyp){i ? s->b : s->a, JX_HYP_GE});
         r->w->depth++;
-        if (!expect(r, JX_STEP_CASE, &step) ||
-            !branch(r, &in))
+        if (!expect(r, JX_STEP_CASE, &step) || !branch(r, &in))
             return false;
         r->w->depth--;
         jx_write_end(r->w);

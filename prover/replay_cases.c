@@ -12,8 +12,7 @@ bool jx_case_values(jx_replaying *r, jx_facts *f, const jx_dim_atom *x,
         return false;
     if (low == high) {
         gap = jx_w_sub(w, jx_r_of(r, x), jx_w_int(w, low));
-        if (!jx_have_ge(w, f, gap) ||
-            !jx_have_ge(w, f, jx_w_neg(w, gap)) ||
+        if (!jx_have_ge(w, f, gap) || !jx_have_ge(w, f, jx_w_neg(w, gap)) ||
             !jx_claim_both(r, f, gap))
             return jx_writer_fail(w, "the value of a variable");
         jx_r_put(r, f, x, jx_w_int(w, low));

@@ -8,15 +8,13 @@ static bool impossible_value(jx_replaying *r, jx_facts *f, jx_int value,
     const jx_dim *x = jx_w_int(r->w, value);
 
     return jx_write_impossible(
-        r->w, f,
-        (jx_hyp){jx_w_substitute(r->w, s->a, s->atom, x), s->fact});
+        r->w, f, (jx_hyp){jx_w_substitute(r->w, s->a, s->atom, x), s->fact});
 }
 
 /* From `end` on, signs do. */
 static bool settled_from(jx_replaying *r, const jx_step *s, jx_int end)
 {
-    const jx_dim *x =
-        jx_w_add(r->w, jx_r_of(r, s->atom), jx_w_int(r->w, end));
+    const jx_dim *x = jx_w_add(r->w, jx_r_of(r, s->atom), jx_w_int(r->w, end));
     const jx_dim *far = jx_w_substitute(r->w, s->a, s->atom, x);
     int signs = far ? jx_signs_by_coefficients(far) : 7;
 
@@ -73,8 +71,8 @@ static bool each_residue(jx_replaying *r, jx_facts *f, jx_int value, void *env)
 
     if (rest.n && value >= 0) {
         /* x = m*k + value, in the fact as in ours */
-        rest.d = jx_w_substitute(r->w, rest.d, rest.vars[-1],
-                                   jx_w_int(r->w, value));
+        rest.d =
+            jx_w_substitute(r->w, rest.d, rest.vars[-1], jx_w_int(r->w, value));
     }
     if (!rest.n) {
         for (int i = 0; i < f->n; i++) {

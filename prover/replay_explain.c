@@ -59,9 +59,8 @@ void jx_explain_identity(jx_replaying *r, const jx_facts *f, const jx_step *s)
     case JX_STEP_IS: jx_say(r, "so %d = %i", x, &s->i); break;
     case JX_STEP_PART:
         to = jx_w_mul(r->w, jx_w_int(r->w, s->i < 0 ? -s->i : s->i),
-            jx_w_part(r->w, s->a));
-        jx_say(r, "%d = %d", x,
-               s->i < 0 ? jx_w_add(r->w, to, s->atom->a) : to);
+                      jx_w_part(r->w, s->a));
+        jx_say(r, "%d = %d", x, s->i < 0 ? jx_w_add(r->w, to, s->atom->a) : to);
         break;
     case JX_STEP_FIRST: jx_say(r, "%d = %d", x, s->atom->a); break;
     case JX_STEP_SECOND: jx_say(r, "%d = 0", x); break;

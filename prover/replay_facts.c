@@ -12,8 +12,7 @@ bool jx_replay_range(jx_replaying *r, jx_facts *f, const jx_step *s)
 
     if (!jx_int_floordiv(c, k, &q, &rest))
         return false;
-    to = jx_w_add(w, t->coefficient < 0 ? jx_w_neg(w, x) : x,
-                    jx_w_int(w, q));
+    to = jx_w_add(w, t->coefficient < 0 ? jx_w_neg(w, x) : x, jx_w_int(w, q));
     return jx_claim_divided(r, f, s->a, to, jx_w_int(w, k));
 }
 
@@ -55,8 +54,8 @@ bool jx_replay_raise(jx_replaying *r, jx_facts *f, const jx_step *s)
         jx_sum_add(w, &sum, 1, s->a);
     else
         jx_sum_equation(w, &sum, jx_w_int(w, c < 0 ? 1 : -1), s->a);
-    jx_sum_equation(
-        w, &sum, s->fact == JX_HYP_GE || c < 0 ? jx_w_neg(w, u) : u, x);
+    jx_sum_equation(w, &sum, s->fact == JX_HYP_GE || c < 0 ? jx_w_neg(w, u) : u,
+                    x);
     if (!jx_sum_write(w, &sum, &in))
         return false;
     jx_close_claim(r, f, (jx_hyp){up, JX_HYP_GE});

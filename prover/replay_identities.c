@@ -136,8 +136,7 @@ static bool has_value(jx_replaying *r, jx_facts *f, const jx_dim_atom *atom,
     const jx_dim *x = jx_w_sub(r->w, jx_r_of(r, atom), jx_w_int(r->w, k));
 
     if (!jx_have_low(r->w, f, atom) || !jx_have_high(r->w, f, atom) ||
-        !jx_have_ge(r->w, f, x) ||
-        !jx_have_ge(r->w, f, jx_w_neg(r->w, x)) ||
+        !jx_have_ge(r->w, f, x) || !jx_have_ge(r->w, f, jx_w_neg(r->w, x)) ||
         !jx_claim_both(r, f, x))
         return false;
     jx_r_put(r, f, atom, jx_w_int(r->w, k));
@@ -152,8 +151,7 @@ static bool one_side(jx_replaying *r, jx_facts *f, const jx_dim_atom *atom,
 
     if (!jx_have_ge(r->w, f, first ? d : jx_w_neg(r->w, d)))
         return false;
-    jx_note_use(r->w, f,
-                (jx_hyp){first ? d : jx_w_neg(r->w, d), JX_HYP_GE});
+    jx_note_use(r->w, f, (jx_hyp){first ? d : jx_w_neg(r->w, d), JX_HYP_GE});
     jx_write_begin(r->w, first ? "first" : "second");
     jx_write_dim(r->w, jx_r_of(r, atom));
     jx_write_end(r->w);
@@ -254,10 +252,9 @@ static bool ratio(jx_replaying *r, jx_facts *f, const jx_step *s)
         !jx_facts_have(w, f, (jx_hyp){s->d, JX_HYP_NE}) &&
         !jx_claim_factor(r, f, not_0, s->d, s->a))
         return false;
-    const jx_dim *value =
-        jx_dim_nterms(s->c)
-            ? jx_w_add(w, s->b, jx_r_quotient(r, s->c, s->d))
-            : s->b;
+    const jx_dim *value = jx_dim_nterms(s->c)
+                              ? jx_w_add(w, s->b, jx_r_quotient(r, s->c, s->d))
+                              : s->b;
 
     jx_note_use(w, f, not_0);
     jx_note_use(w, f, (jx_hyp){jx_r_less(r, s->atom->b), JX_HYP_GE});

@@ -40,8 +40,8 @@ static bool look_up(void *data, const jx_dim_atom *var, jx_int *value)
     return true;
 }
 
-static bool evaluate(const jx_search *s, const jx_dim *d,
-                     const jx_point *point, jx_int *value)
+static bool evaluate(const jx_search *s, const jx_dim *d, const jx_point *point,
+                     jx_int *value)
 {
     env e = {s, point};
 
@@ -147,8 +147,7 @@ static const jx_dim_atom *lone_variable(const jx_dim *d, jx_int *k, jx_int *c)
     int n = jx_dim_nterms(d);
 
     if (n < 1 || n > 2 || t[0].nfactors != 1 || t[0].factors[0].power != 1 ||
-        t[0].factors[0].atom->kind != JX_ATOM_VAR ||
-        (n == 2 && t[1].nfactors))
+        t[0].factors[0].atom->kind != JX_ATOM_VAR || (n == 2 && t[1].nfactors))
         return NULL;
     *k = t[0].coefficient;
     *c = n == 2 ? t[1].coefficient : 0;
@@ -162,11 +161,9 @@ static void use_bound(jx_search *s, int i, jx_int k, jx_int c)
 
     if (!fits(c))
         return;
-    if (k > 0 && jx_int_floordiv(c, k, &q, &r) && fits(q) &&
-        -q > s->low[i])
+    if (k > 0 && jx_int_floordiv(c, k, &q, &r) && fits(q) && -q > s->low[i])
         s->low[i] = -q;
-    if (k < 0 && jx_int_floordiv(c, -k, &q, &r) && fits(q) &&
-        q < s->high[i])
+    if (k < 0 && jx_int_floordiv(c, -k, &q, &r) && fits(q) && q < s->high[i])
         s->high[i] = q;
 }
 
@@ -194,8 +191,7 @@ static void use_multiple(jx_search *s, const jx_constraint *c)
 
     if (c->relation != JX_REL_EQ || jx_dim_nterms(c->lhs) != 1 ||
         t->nfactors != 1 || t->factors[0].power != 1 || t->coefficient != 1 ||
-        t->factors[0].atom->kind != JX_ATOM_MOD ||
-        !jx_dim_is_int(c->rhs, &r) ||
+        t->factors[0].atom->kind != JX_ATOM_MOD || !jx_dim_is_int(c->rhs, &r) ||
         !jx_dim_is_int(t->factors[0].atom->b, &m) || m < 2 || m > 1 << 20)
         return;
     x = lone_variable(t->factors[0].atom->a, &k, &n);
@@ -240,9 +236,8 @@ static bool mentions(jx_search *s, const jx_dim *d, const jx_dim_atom *x)
  * x or computes e. */
 static void use_equation(jx_search *s, const jx_constraint *c)
 {
-    const jx_dim *d = c->relation == JX_REL_EQ
-                          ? jx_dim_sub(s->dims, c->lhs, c->rhs)
-                          : NULL;
+    const jx_dim *d =
+        c->relation == JX_REL_EQ ? jx_dim_sub(s->dims, c->lhs, c->rhs) : NULL;
 
     for (int i = s->nvars - 1; d && i >= 0; i--) {
         const jx_dim_atom *x = s->vars[i];
@@ -463,8 +458,8 @@ static bool gap_at(const jx_search *s, const jx_constraint *c,
     jx_int a, b;
 
     return evaluate(s, c->lhs, p, &a) && evaluate(s, c->rhs, p, &b) &&
-           !__builtin_sub_overflow(a, b, gap) &&
-           *gap < (jx_int)1 << 98 && *gap > -((jx_int)1 << 98);
+           !__builtin_sub_overflow(a, b, gap) && *gap < (jx_int)1 << 98 &&
+           *gap > -((jx_int)1 << 98);
 }
 
 /* By how much the gap has to change for the constraint to hold; 0 if it

@@ -26,7 +26,7 @@ typedef struct jx_search {
     int nconstraints;
     int nvalues;
     bool too_many;
-    int nvars; /* those beyond JX_SEARCH_VARS make the search give up */
+    int nvars;         /* those beyond JX_SEARCH_VARS make the search give up */
     jx_int values[64]; /* the numbers of the question, sorted */
     const jx_dim_atom *vars[JX_SEARCH_VARS]; /* sorted by name */
     jx_int low[JX_SEARCH_VARS], high[JX_SEARCH_VARS], step[JX_SEARCH_VARS];

@@ -81,8 +81,8 @@ bool jx_slices_init(jx_slices *s, jx_ctx *ctx, jx_dims *dims,
 
     for (int i = 0; i < count; i++)
         room += count_vars(dims, &constraints[i]);
-    *s = (jx_slices){.dims = dims, .nconstraints = count,
-                     .constraints = constraints};
+    *s = (jx_slices){
+        .dims = dims, .nconstraints = count, .constraints = constraints};
     s->vars = JX_NEW_ARRAY(ctx->arena, room, const jx_dim_atom *);
     s->joined = JX_NEW_ARRAY(ctx->arena, room, int);
     s->of = JX_NEW_ARRAY(ctx->arena, count, int);

@@ -17,12 +17,13 @@ typedef struct jx_slices {
     const jx_constraint *constraints;
     int nvars;
     const jx_dim_atom **vars;
-    jx_map known;  /* from each variable to its place in `vars` */
-    int *joined;   /* by variable: the first that it is connected to, or itself */
-    int *of;       /* by constraint: a variable of it, or -1 */
-    int *first, *next; /* by variable and by constraint: a slice's constraints in
-                          order, from its first variable; -1 ends them */
-    int count;     /* slices */
+    jx_map known; /* from each variable to its place in `vars` */
+    int *joined; /* by variable: the first that it is connected to, or itself */
+    int *of;     /* by constraint: a variable of it, or -1 */
+    /* by variable and by constraint: a slice's constraints in order, from its
+     * first variable; -1 ends them */
+    int *first, *next;
+    int count; /* slices */
 } jx_slices;
 
 /* False without memory. */

@@ -46,15 +46,16 @@ static const char *name_of(const jx_smt *smt, const jx_dim_atom *atom)
 static bool is_plain(const char *name)
 {
     static const char *const taken[] = {
-        "and",    "or",    "not",  "xor",  "ite",    "let", "forall",
-        "exists", "par",   "as",   "div",  "mod",    "abs", "true",
-        "false",  "match", "_",    "assert", "distinct", "implies",
-        "if",     "is",    "iff",  "rem",  "to_int", "to_real", "is_int",
-        "select", "store", "const", "sin", "cos",    "tan", "pi", "euler",
-        "concat", "extract", "bvadd", "root_obj", "asin", "acos", "atan",
-        "re", "str", "seq", "int2bv", "bv2int", "int2bv", "map", "union",
-        "intersect", "complement", "subset", "default", "lambda", "choice",
-        "power", "e", "exp",
+        "and",      "or",      "not",       "xor",        "ite",    "let",
+        "forall",   "exists",  "par",       "as",         "div",    "mod",
+        "abs",      "true",    "false",     "match",      "_",      "assert",
+        "distinct", "implies", "if",        "is",         "iff",    "rem",
+        "to_int",   "to_real", "is_int",    "select",     "store",  "const",
+        "sin",      "cos",     "tan",       "pi",         "euler",  "concat",
+        "extract",  "bvadd",   "root_obj",  "asin",       "acos",   "atan",
+        "re",       "str",     "seq",       "int2bv",     "bv2int", "int2bv",
+        "map",      "union",   "intersect", "complement", "subset", "default",
+        "lambda",   "choice",  "power",     "e",          "exp",
     };
     size_t n = 0;
 
@@ -85,10 +86,9 @@ static void print_number(jx_smt *smt, jx_int k)
 
 static const char *declare(jx_smt *smt, const char *plain, const char *stem)
 {
-    const char *name =
-        plain ? plain
-              : jx_arena_printf(smt->work->ctx->arena, "%s.%d", stem,
-                                smt->fresh++);
+    const char *name = plain ? plain
+                             : jx_arena_printf(smt->work->ctx->arena, "%s.%d",
+                                               stem, smt->fresh++);
 
     jx_buffer_printf(smt->to, "(declare-const %s Int)\n", name ? name : "");
     smt->failed |= !name;
@@ -174,15 +174,14 @@ static void bound_remainder(jx_smt *smt, const jx_dim *d, const char *r,
         print_dim(smt, d);
         jx_buffer_puts(smt->to, " 0) ");
     }
-    jx_buffer_printf(smt->to,
-                     positive ? "(and (<= 0 %s) (< %s " : "(and (>= 0 %s) (> %s ",
-                     r, r);
+    jx_buffer_printf(
+        smt->to, positive ? "(and (<= 0 %s) (< %s " : "(and (>= 0 %s) (> %s ",
+        r, r);
     print_dim(smt, d);
     jx_buffer_puts(smt->to, always ? ")))\n" : "))))\n");
 }
 
-static void define_remainder_range(jx_smt *smt, const jx_dim *d,
-                                   const char *r)
+static void define_remainder_range(jx_smt *smt, const jx_dim *d, const char *r)
 {
     int signs = jx_signs_by_bounds(smt->work, d);
 
@@ -200,9 +199,9 @@ static void define_remainder_range(jx_smt *smt, const jx_dim *d,
 static void define_quotient(jx_smt *smt, const jx_dim_atom *atom)
 {
     bool is_mod = atom->kind == JX_ATOM_MOD;
-    const jx_dim *twin = jx_dim_literal(
-        smt->work->in, is_mod ? JX_ATOM_FLOORDIV : JX_ATOM_MOD, atom->a,
-        atom->b);
+    const jx_dim *twin =
+        jx_dim_literal(smt->work->in, is_mod ? JX_ATOM_FLOORDIV : JX_ATOM_MOD,
+                       atom->a, atom->b);
     const char *q, *r;
 
     if (!twin) {
@@ -224,8 +223,8 @@ static void define_quotient(jx_smt *smt, const jx_dim_atom *atom)
 static void define_extremum(jx_smt *smt, const jx_dim_atom *atom)
 {
     const char *op = atom->kind == JX_ATOM_MAX ? ">=" : "<=";
-    const char *name = declare(
-        smt, NULL, atom->kind == JX_ATOM_MAX ? "max" : "min");
+    const char *name =
+        declare(smt, NULL, atom->kind == JX_ATOM_MAX ? "max" : "min");
     const jx_dim *operands[2] = {atom->a, atom->b};
 
     set_name(smt, atom, name);

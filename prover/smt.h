@@ -12,7 +12,7 @@
 typedef struct jx_smt {
     jx_work *work;
     jx_buffer *to;
-    const char **names;  /* by atom id, NULL where not yet named */
+    const char **names; /* by atom id, NULL where not yet named */
     size_t nnames;
     int fresh;
     bool failed;

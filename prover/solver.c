@@ -19,8 +19,8 @@
 
 enum {
     PROCESSOR_MILLISECONDS = 800, /* a few times what the units come to */
-    SILENT_SECONDS = 5, /* neither answers nor uses the processor */
-    MAX_STRIKES = 3,    /* failures in a row */
+    SILENT_SECONDS = 5,           /* neither answers nor uses the processor */
+    MAX_STRIKES = 3,              /* failures in a row */
     MAX_LINE = 1 << 20,
     MAX_SCRIPT = 4 << 20,
     LEAST_BYTES = 32 << 20, /* with less it can't but fail */
@@ -277,8 +277,9 @@ static double seconds_of(clockid_t clock)
 {
     struct timespec t;
 
-    return clock_gettime(clock, &t) ? -1
-                                    : (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+    return clock_gettime(clock, &t)
+               ? -1
+               : (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
 static patience new_patience(const jx_solver *s, jx_budget *budget)
@@ -373,8 +374,7 @@ static bool read_line(jx_solver *s, jx_buffer *to, patience *p)
         if (!jx_buffer_ok(to))
             return fail(s, "out of memory");
         if (end)
-            return end == chunk + n - 1 ||
-                   fail(s, "it says what is no answer");
+            return end == chunk + n - 1 || fail(s, "it says what is no answer");
         if (to->length > MAX_LINE)
             return fail(s, "it says what is no answer");
     }
@@ -485,8 +485,8 @@ static bool ask(jx_solver *s, const char *script, long rlimit,
     bool ok;
 
     jx_buffer_printf(&request, "check %ld %d %zu %zu\n%s", rlimit,
-                     PROCESSOR_MILLISECONDS, bytes_left(budget),
-                     strlen(script), script);
+                     PROCESSOR_MILLISECONDS, bytes_left(budget), strlen(script),
+                     script);
     ok = (jx_buffer_ok(&request) || fail(s, "out of memory")) &&
          write_all(s, request.text, request.length, &p) &&
          read_line(s, line, &p);

@@ -32,8 +32,8 @@ typedef enum jx_solver_reply {
 } jx_solver_reply;
 
 /* Starts nothing yet.  `path` of the helper, absolute, or NULL: the
- * environment's JAXVET_SOLVER, which has to be absolute, then beside the library
- * or executable, wherever the process has gone since it was loaded. */
+ * environment's JAXVET_SOLVER, which has to be absolute, then beside the
+ * library or executable, wherever the process has gone since it was loaded. */
 jx_solver *jx_solver_new(const char *path);
 void jx_solver_free(jx_solver *solver);
 

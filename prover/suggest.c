@@ -9,12 +9,17 @@
 
 #include <string.h>
 
-enum { MAX_SAMPLES = 600, CANDIDATES = 1500, MAX_SUGGESTIONS = 3, STEPS = 300,
-       LOOSENING_STEPS = 2000,
-       MAX_TRIES = 24, /* proofs */
-       MAX_LOOSENED = 64, /* more of them, for one bound */
-       LONG = 40, /* nodes: a constraint that nobody would write */
-       MANY_VARS = 10 /* no constraint on one of so many settles it */ };
+enum {
+    MAX_SAMPLES = 600,
+    CANDIDATES = 1500,
+    MAX_SUGGESTIONS = 3,
+    STEPS = 300,
+    LOOSENING_STEPS = 2000,
+    MAX_TRIES = 24,    /* proofs */
+    MAX_LOOSENED = 64, /* more of them, for one bound */
+    LONG = 40,         /* nodes: a constraint that nobody would write */
+    MANY_VARS = 10     /* no constraint on one of so many settles it */
+};
 
 typedef struct sample {
     const jx_int *at; /* a value for each variable of the search */
@@ -38,15 +43,16 @@ static bool take_sample(void *env, const jx_search *s, const jx_point *point)
 
     if (!jx_search_holds(s, f->question, point, &holds))
         return true;
-    jx_int *at = jx_arena_copy(f->ctx->arena, point->at,
-                                (size_t)s->nvars * sizeof *at);
+    jx_int *at =
+        jx_arena_copy(f->ctx->arena, point->at, (size_t)s->nvars * sizeof *at);
     if (!at)
         return false;
     f->samples[f->nsamples++] = (sample){at, holds};
     return f->nsamples < MAX_SAMPLES;
 }
 
-/* Some sample with x >= m fails: else `mod(x, m) == 0` is a bound in disguise. */
+/* Some sample with x >= m fails: else `mod(x, m) == 0` is a
+ * bound in disguise. */
 static bool fails_from(const finder *f, int i, jx_int m)
 {
     for (int j = 0; j < f->nsamples; j++)
@@ -137,9 +143,8 @@ static bool is_possible(const finder *f, const jx_constraint *c)
 
 static bool try_candidate(finder *f, jx_constraint c)
 {
-    if (f->nfound == f->room || !c.lhs || !c.rhs ||
-        !fits_samples(f, &c) || f->tries++ >= MAX_TRIES ||
-        !is_sufficient(f, &c, STEPS))
+    if (f->nfound == f->room || !c.lhs || !c.rhs || !fits_samples(f, &c) ||
+        f->tries++ >= MAX_TRIES || !is_sufficient(f, &c, STEPS))
         return false;
     f->found[f->nfound++] = c;
     return true;
@@ -198,7 +203,7 @@ static jx_int turning_point(const finder *f, int i, jx_int failing, int way)
 /* The weakest bound on variable i that is proved, from k toward a value for
  * which it fails: constraints may leave out the points that turned it. */
 static jx_int loosen(const finder *f, int i, jx_relation relation, jx_int k,
-                      jx_int failing)
+                     jx_int failing)
 {
     jx_int way = relation == JX_REL_GE ? -1 : 1, step = 1;
 
@@ -208,8 +213,7 @@ static jx_int loosen(const finder *f, int i, jx_relation relation, jx_int k,
         jx_constraint there = {c.lhs, JX_REL_EQ, c.rhs};
 
         if (c.rhs && fits_samples(f, &c) &&
-            is_sufficient(f, &c, LOOSENING_STEPS) &&
-            is_possible(f, &there)) {
+            is_sufficient(f, &c, LOOSENING_STEPS) && is_possible(f, &there)) {
             k += way * by;
             step *= 2;
         } else if (by == 1) {
@@ -224,8 +228,8 @@ static jx_int loosen(const finder *f, int i, jx_relation relation, jx_int k,
 static bool try_bound(finder *f, int i, jx_relation relation, jx_int k,
                       jx_int failing)
 {
-    if (!try_candidate(f, (jx_constraint){var_dim(f, i), relation,
-                                          number(f, k)}))
+    if (!try_candidate(f,
+                       (jx_constraint){var_dim(f, i), relation, number(f, k)}))
         return false;
     k = loosen(f, i, relation, k, failing);
     f->found[f->nfound - 1].rhs = number(f, k);
@@ -307,8 +311,8 @@ static bool try_value(finder *f, int i)
             continue;
         last = v;
         tries++;
-        if (try_candidate(f, (jx_constraint){var_dim(f, i), JX_REL_EQ,
-                                             number(f, *v)}))
+        if (try_candidate(
+                f, (jx_constraint){var_dim(f, i), JX_REL_EQ, number(f, *v)}))
             return true;
     }
     return false;
@@ -348,9 +352,9 @@ static bool some_sample(const finder *f, int count, const jx_constraint *c)
     return false;
 }
 
-/* Every variable that a number divides is a multiple of it: what cutting an image
- * into patches needs, of height and width alike.  One that is not needed is left
- * out. */
+/* Every variable that a number divides is a multiple of it: what cutting an
+ * image into patches needs, of height and width alike.  One that is not
+ * needed is left out. */
 static void try_together(finder *f, int n, jx_answer *answer)
 {
     jx_constraint all[MANY_VARS], fewer[MANY_VARS], *kept;
@@ -362,10 +366,10 @@ static void try_together(finder *f, int n, jx_answer *answer)
         m = other > m ? other : m;
         if (m < 2)
             continue;
-        all[count++] = (jx_constraint){
-            jx_dim_literal(f->search->dims, JX_ATOM_MOD, var_dim(f, i),
-                           number(f, m)),
-            JX_REL_EQ, number(f, 0)};
+        all[count++] =
+            (jx_constraint){jx_dim_literal(f->search->dims, JX_ATOM_MOD,
+                                           var_dim(f, i), number(f, m)),
+                            JX_REL_EQ, number(f, 0)};
         if (!all[count - 1].lhs || !all[count - 1].rhs)
             return;
     }
@@ -412,9 +416,10 @@ static const jx_dim *dim_of_term(jx_dims *in, const jx_dim_term *t)
     const jx_dim *product = jx_dim_wide(in, t->coefficient);
 
     for (int i = 0; i < t->nfactors; i++)
-        product = jx_dim_mul(in, product,
-                             jx_dim_pow(in, jx_dim_of_atom(in, t->factors[i].atom),
-                                        t->factors[i].power));
+        product =
+            jx_dim_mul(in, product,
+                       jx_dim_pow(in, jx_dim_of_atom(in, t->factors[i].atom),
+                                  t->factors[i].power));
     return product;
 }
 
@@ -499,7 +504,9 @@ static void take_witness(finder *f, const jx_assignment *from, bool holds)
 void jx_suggest(jx_ctx *ctx, const jx_search *search,
                 const jx_constraint *question, jx_answer *answer)
 {
-    finder f = {.ctx = ctx, .search = search, .question = question,
+    finder f = {.ctx = ctx,
+                .search = search,
+                .question = question,
                 .room = MAX_SUGGESTIONS};
     int n = search->nvars <= MANY_VARS ? search->nvars : 0;
     bool bounded[MANY_VARS] = {false};

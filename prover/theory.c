@@ -34,8 +34,7 @@ static void narrow(jx_work *work, const jx_dim_atom *x, jx_int k, jx_int c)
 {
     jx_int q, r;
 
-    if (!jx_int_is_tame(c) ||
-        !jx_int_floordiv(c, k > 0 ? k : -k, &q, &r))
+    if (!jx_int_is_tame(c) || !jx_int_floordiv(c, k > 0 ? k : -k, &q, &r))
         return;
     if (work->trace)
         jx_note_fact(work, JX_STEP_RANGE,
@@ -70,8 +69,7 @@ static void use_as_range(jx_work *work, const jx_constraint *c)
         narrow(work, t[0].factors[0].atom, k, rest - (signs == JX_POSITIVE));
     if (signs == JX_NEGATIVE || signs == (JX_NEGATIVE | JX_ZERO) ||
         signs == JX_ZERO)
-        narrow(work, t[0].factors[0].atom, -k,
-               -rest - (signs == JX_NEGATIVE));
+        narrow(work, t[0].factors[0].atom, -k, -rest - (signs == JX_NEGATIVE));
 }
 
 static bool is_hyp(const jx_theory *t, const jx_dim *d, jx_hyp_kind kind)
@@ -132,8 +130,8 @@ static void note_divisors(jx_theory *t, const jx_dim *d)
             note_divisors(t, a->b);
             if ((a->kind == JX_ATOM_FLOORDIV || a->kind == JX_ATOM_MOD) &&
                 jx_signs_by_bounds(&t->work, a->b) & JX_ZERO) {
-                jx_step *s = jx_note_fact(&t->work, JX_STEP_NONZERO, a->b,
-                                          JX_HYP_NE);
+                jx_step *s =
+                    jx_note_fact(&t->work, JX_STEP_NONZERO, a->b, JX_HYP_NE);
                 if (s)
                     s->i = 1;
             }
@@ -224,10 +222,10 @@ static bool decides(jx_theory *t, const jx_dim *d, int wanted, long steps)
 
     if (t->nhyps <= SCENE_HYPS)
         return jx_elementary(&t->work, t->hyps, t->nhyps, d, wanted, steps);
-    return jx_elementary(&t->work, near,
-                         jx_nearest_hyps(&t->work, t->hyps, t->nhyps, d, near,
-                                         SCENE_HYPS),
-                         d, wanted, steps);
+    return jx_elementary(
+        &t->work, near,
+        jx_nearest_hyps(&t->work, t->hyps, t->nhyps, d, near, SCENE_HYPS), d,
+        wanted, steps);
 }
 
 bool jx_theory_proves(jx_theory *t, const jx_dim *d, int wanted, long steps)

@@ -1,5 +1,5 @@
-/* theory.h - a set of constraints as hypotheses, in a space of its own: what the
- * rungs of the prover, its suggestions and its certificates reason from. */
+/* theory.h - a set of constraints as hypotheses, in a space of its own: what
+ * the rungs of the prover, its suggestions and its certificates reason from. */
 #ifndef JX_PROVER_THEORY_H
 #define JX_PROVER_THEORY_H
 

@@ -92,7 +92,7 @@ void jx_note_back(jx_work *work, size_t mark);
 void jx_note_atom(jx_work *work, jx_step_kind kind, const jx_dim *atom,
                   jx_int i);
 jx_step *jx_note_fact(jx_work *work, jx_step_kind kind, const jx_dim *a,
-                  jx_hyp_kind fact);
+                      jx_hyp_kind fact);
 void jx_note_split(jx_work *work, const jx_dim *a, const jx_dim *b);
 void jx_note_case(jx_work *work, jx_int i, const jx_dim *a);
 void jx_note_end(jx_work *work);

@@ -91,8 +91,7 @@ const jx_dim_atom *jx_work_fresh(jx_work *work, jx_dim_range range)
     return var;
 }
 
-static void known_range(void *env, const jx_dim_atom *atom,
-                        jx_dim_range *known)
+static void known_range(void *env, const jx_dim_atom *atom, jx_dim_range *known)
 {
     if (atom->kind == JX_ATOM_VAR)
         *known = jx_work_range(env, atom);
@@ -214,10 +213,10 @@ static const jx_dim *common_factor(jx_work *work, const jx_dim *n,
         int p = least_power(d, atom), q = least_power(n, atom);
 
         if (p && q)
-            product = jx_dim_mul(
-                work->in, product,
-                jx_dim_pow(work->in, jx_dim_of_atom(work->in, atom),
-                           p < q ? p : q));
+            product =
+                jx_dim_mul(work->in, product,
+                           jx_dim_pow(work->in, jx_dim_of_atom(work->in, atom),
+                                      p < q ? p : q));
     }
     return product;
 }
@@ -257,14 +256,14 @@ static const jx_dim *reduction(jx_work *work, const jx_dim *n, const jx_dim *d)
         bool divides = true;
 
         for (int j = 0; j < lead->nfactors && divides; j++)
-            divides = power_in(t, lead->factors[j].atom) >=
-                      lead->factors[j].power;
+            divides =
+                power_in(t, lead->factors[j].atom) >= lead->factors[j].power;
         if (!divides ||
             !jx_int_floordiv(t->coefficient, lead->coefficient, &q, &r) || !q)
             continue;
-        return jx_dim_divide_exactly(
-            work->in, term_dim(work, q * lead->coefficient, t),
-            term_dim(work, lead->coefficient, lead));
+        return jx_dim_divide_exactly(work->in,
+                                     term_dim(work, q * lead->coefficient, t),
+                                     term_dim(work, lead->coefficient, lead));
     }
     return NULL;
 }
@@ -396,18 +395,17 @@ static const jx_dim *quotient_of_rest(jx_work *work, const jx_dim *n,
 
 /* floordiv(n, given) == whole + floordiv(rest, d), where d divides given. */
 static void note_ratio(jx_work *work, const jx_dim *n, const jx_dim *given,
-                       const jx_dim *d, const jx_dim *whole,
-                       const jx_dim *rest)
+                       const jx_dim *d, const jx_dim *whole, const jx_dim *rest)
 {
     jx_step *s;
 
     if (!work->trace)
         return;
     s = jx_note(work, JX_STEP_RATIO);
-    s->atom = jx_dim_terms(jx_dim_literal(work->in, JX_ATOM_FLOORDIV, n,
-                                          given))[0]
-                  .factors[0]
-                  .atom;
+    s->atom =
+        jx_dim_terms(jx_dim_literal(work->in, JX_ATOM_FLOORDIV, n, given))[0]
+            .factors[0]
+            .atom;
     s->a = jx_dim_divide_exactly(work->in, given, d);
     s->b = whole;
     s->c = rest;
@@ -490,9 +488,9 @@ static const jx_dim *positive_part(jx_work *work, const jx_dim *d)
     d = jx_dim_divide_exactly(work->in, d, jx_dim_wide(work->in, g));
     if (g != 1)
         note_part(work, JX_STEP_PART, whole, g, d);
-    return jx_dim_mul(work->in, jx_dim_wide(work->in, g),
-                      jx_dim_literal(work->in, JX_ATOM_MAX, d,
-                                     jx_dim_int(work->in, 0)));
+    return jx_dim_mul(
+        work->in, jx_dim_wide(work->in, g),
+        jx_dim_literal(work->in, JX_ATOM_MAX, d, jx_dim_int(work->in, 0)));
 }
 
 /* max(d, 0)^n == d^(n-1) * max(d, 0), in one term. */
@@ -504,8 +502,7 @@ static const jx_dim *flatten_term(jx_work *work, const jx_dim_term *t)
         const jx_dim_atom *atom = t->factors[i].atom;
         int power = t->factors[i].power;
 
-        if (atom->kind == JX_ATOM_MAX && power > 1 &&
-            power <= MAX_FLATTENED) {
+        if (atom->kind == JX_ATOM_MAX && power > 1 && power <= MAX_FLATTENED) {
             jx_note_atom(work, JX_STEP_POWER, jx_dim_of_atom(work->in, atom),
                          power);
             product = jx_dim_mul(work->in, product,
@@ -561,17 +558,13 @@ static const jx_dim *simplify_atom(jx_work *work, const jx_dim_atom *atom)
     b = jx_work_simplify(work, atom->b);
     d = jx_dim_sub(work->in, a, b);
     switch (atom->kind) {
-    case JX_ATOM_FLOORDIV:
-        return quotient(work, a, b);
+    case JX_ATOM_FLOORDIV: return quotient(work, a, b);
     case JX_ATOM_MOD:
         return jx_dim_sub(work->in, a,
                           jx_dim_mul(work->in, b, quotient(work, a, b)));
-    case JX_ATOM_MAX:
-        return jx_dim_add(work->in, b, positive_part(work, d));
-    case JX_ATOM_MIN:
-        return jx_dim_sub(work->in, a, positive_part(work, d));
-    case JX_ATOM_VAR:
-        break;
+    case JX_ATOM_MAX: return jx_dim_add(work->in, b, positive_part(work, d));
+    case JX_ATOM_MIN: return jx_dim_sub(work->in, a, positive_part(work, d));
+    case JX_ATOM_VAR: break;
     }
     return NULL;
 }
@@ -599,8 +592,7 @@ static bool simplify_part(void *env, const jx_dim_atom *atom,
 
 static const jx_dim *simplify_sum(jx_work *work, const jx_dim *dim)
 {
-    return flatten_maxima(work,
-                          jx_dim_map(work->in, dim, simplify_part, work));
+    return flatten_maxima(work, jx_dim_map(work->in, dim, simplify_part, work));
 }
 
 static bool has_high_power(const jx_dim *dim)

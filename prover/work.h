@@ -20,12 +20,12 @@
 typedef struct jx_work {
     jx_ctx *ctx;
     jx_dims *in;
-    int64_t base;          /* no variable is smaller */
-    jx_dim_range *ranges;  /* of variables, by atom id */
+    int64_t base;         /* no variable is smaller */
+    jx_dim_range *ranges; /* of variables, by atom id */
     size_t nranges;
-    const jx_dim **memo;   /* simplified, by id of the dim */
+    const jx_dim **memo; /* simplified, by id of the dim */
     size_t nmemo;
-    unsigned fresh;        /* variables made so far */
+    unsigned fresh;         /* variables made so far */
     struct jx_trace *trace; /* where steps are noted, or NULL; see trace.h */
 } jx_work;
 

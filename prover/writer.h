@@ -1,11 +1,12 @@
 /* writer.h - writes the proof of a certificate, in the rules of the checker.
  *
- * The decider's steps are large: "by intervals", "the quotient has a remainder".
- * The rules of a certificate are small, so that the checker is: facts, names,
- * cases, and sums of products of facts (docs/CERTIFICATE.md).  The writer keeps
- * the facts that the checker will have at each place, in the checker's form
- * (mod, min and max by floordiv and max(d, 0), numbers folded), writes claims
- * for what is needed, and so derives what the decider just knew. */
+ * The decider's steps are large: "by intervals", "the quotient has a
+ * remainder". The rules of a certificate are small, so that the checker is:
+ * facts, names, cases, and sums of products of facts
+ * (docs/CERTIFICATE.md).  The writer keeps the facts that the checker will
+ * have at each place, in the checker's form (mod, min and max by floordiv
+ * and max(d, 0), numbers folded), writes claims for what is needed, and so
+ * derives what the decider just knew. */
 #ifndef JX_PROVER_WRITER_H
 #define JX_PROVER_WRITER_H
 
@@ -179,8 +180,7 @@ static inline const jx_dim *jx_w_substitute(jx_writer *w, const jx_dim *d,
                                             const jx_dim_atom *var,
                                             const jx_dim *value)
 {
-    return jx_w_kept(w,
-                     d ? jx_dim_substitute(w->in, d, var, value) : NULL);
+    return jx_w_kept(w, d ? jx_dim_substitute(w->in, d, var, value) : NULL);
 }
 
 /* max(a, 0) as it stands. */

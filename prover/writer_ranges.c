@@ -131,8 +131,7 @@ static bool maximum_end(jx_writer *w, jx_facts *f, const jx_dim_atom *atom,
         jx_facts_add(w, &in[i], i ? jx_w_neg(w, d) : d, JX_HYP_GE);
         jx_facts_put(w, &in[i], atom, value);
         jx_write_list(w);
-        jx_note_use(w, &in[i],
-                    (jx_hyp){i ? jx_w_neg(w, d) : d, JX_HYP_GE});
+        jx_note_use(w, &in[i], (jx_hyp){i ? jx_w_neg(w, d) : d, JX_HYP_GE});
         jx_write_begin(w, i ? "second" : "first");
         jx_write_dim(w, m);
         jx_write_end(w);
@@ -205,8 +204,7 @@ static bool from_fact(jx_writer *w, jx_facts *f, const jx_dim *d, jx_sum *s)
         const jx_dim *had = f->at[i].dim, *less;
         jx_int gap;
 
-        if (f->at[i].kind == JX_HYP_NE ||
-            !(less = jx_dim_sub(w->in, d, had)) ||
+        if (f->at[i].kind == JX_HYP_NE || !(less = jx_dim_sub(w->in, d, had)) ||
             !jx_dim_is_wide(less, &gap) || gap < 0)
             continue;
         if (f->at[i].kind == JX_HYP_GE)

@@ -132,8 +132,7 @@ static bool by_coefficients(jx_writer *w, jx_sum *s, const jx_facts *f,
                             jx_int *left)
 {
     ends e = {w, f, p};
-    const jx_dim *q =
-        has_ends(&e, p) ? jx_w_map(w, p, put_end, &e) : NULL;
+    const jx_dim *q = has_ends(&e, p) ? jx_w_map(w, p, put_end, &e) : NULL;
 
     *left = 0;
     for (int i = 0; q && i < jx_dim_nterms(q); i++) {
@@ -231,14 +230,14 @@ static bool bound(jx_writer *w, jx_sum *s, const jx_facts *f, const jx_dim *p,
             return false;
         at_low.facts[at_low.n++] = jx_high_fact(w, x, high);
         at_high.facts[at_high.n++] = jx_low_fact(w, x, low);
-        if (!bound(w, s, f, jx_w_map(w, p, put_at_end, &l), &at_low,
-                   depth - 1, &sl, &ml)) {
+        if (!bound(w, s, f, jx_w_map(w, p, put_at_end, &l), &at_low, depth - 1,
+                   &sl, &ml)) {
             s->n = start;
             continue;
         }
         middle = s->n;
-        if (!bound(w, s, f, jx_w_map(w, p, put_at_end, &h), &at_high,
-                   depth - 1, &sh, &mh)) {
+        if (!bound(w, s, f, jx_w_map(w, p, put_at_end, &h), &at_high, depth - 1,
+                   &sh, &mh)) {
             s->n = start;
             continue;
         }

@@ -45,8 +45,7 @@ static void print_model(Z3_context z3, Z3_solver solver, jx_buffer *to)
     for (unsigned i = 0; i < Z3_model_get_num_consts(z3, model); i++) {
         Z3_func_decl decl = Z3_model_get_const_decl(z3, model, i);
         Z3_ast value = Z3_model_get_const_interp(z3, model, decl);
-        const char *name =
-            Z3_get_symbol_string(z3, Z3_get_decl_name(z3, decl));
+        const char *name = Z3_get_symbol_string(z3, Z3_get_decl_name(z3, decl));
 
         jx_buffer_printf(to, " %s=", name);
         if (value)
@@ -91,8 +90,7 @@ void jx_z3_check(const char *script, unsigned rlimit, jx_buffer *reply)
 
     Z3_del_config(config);
     Z3_set_error_handler(z3, note_error);
-    asserts = Z3_parse_smtlib2_string(z3, script, 0, NULL, NULL, 0, NULL,
-                                      NULL);
+    asserts = Z3_parse_smtlib2_string(z3, script, 0, NULL, NULL, 0, NULL, NULL);
     if (!failed(z3, reply)) {
         Z3_ast_vector_inc_ref(z3, asserts);
         solver = Z3_mk_simple_solver(z3);

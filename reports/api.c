@@ -66,15 +66,11 @@ static jaxvet_status status_of(jx_error_kind kind)
 {
     switch (kind) {
     case JX_E_NONE:
-    case JX_E_INTERNAL:
-        break;
-    case JX_E_USAGE:
-        return JAXVET_USAGE;
+    case JX_E_INTERNAL: break;
+    case JX_E_USAGE: return JAXVET_USAGE;
     case JX_E_INPUT:
-    case JX_E_SYSTEM:
-        return JAXVET_INPUT;
-    case JX_E_LIMIT:
-        return JAXVET_LIMIT;
+    case JX_E_SYSTEM: return JAXVET_INPUT;
+    case JX_E_LIMIT: return JAXVET_LIMIT;
     }
     return JAXVET_INTERNAL;
 }
@@ -92,8 +88,7 @@ bool jx_api_given(const void *pointer, const char *what, jaxvet_error *error)
 
 jaxvet_status jx_api_starved(jaxvet_error *to)
 {
-    jx_api_error(to, JAXVET_LIMIT, NULL, NULL,
-                 JX_STARVED);
+    jx_api_error(to, JAXVET_LIMIT, NULL, NULL, JX_STARVED);
     return JAXVET_LIMIT;
 }
 
@@ -218,9 +213,8 @@ jaxvet_program *jx_api_opened(jaxvet_program *p, jx_program *program,
 jaxvet_program *jaxvet_open(const char *path, size_t budget,
                             jaxvet_error *error)
 {
-    jaxvet_program *p = jx_api_given(path, "a path", error)
-                            ? new_program(budget, error)
-                            : NULL;
+    jaxvet_program *p =
+        jx_api_given(path, "a path", error) ? new_program(budget, error) : NULL;
 
     return p ? jx_api_opened(p, jx_input_open(p->ctx, path), error) : NULL;
 }
@@ -237,9 +231,9 @@ jaxvet_program *jaxvet_open_memory(const void *bytes, size_t size,
     const void *kept =
         p ? jx_arena_copy(p->ctx->arena, size ? bytes : "", size) : NULL;
 
-    return p ? jx_api_opened(p,
-                      kept ? jx_input_read(p->ctx, shown, kept, size) : NULL,
-                      error)
+    return p ? jx_api_opened(
+                   p, kept ? jx_input_read(p->ctx, shown, kept, size) : NULL,
+                   error)
              : NULL;
 }
 

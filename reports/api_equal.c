@@ -15,8 +15,9 @@ static jaxvet_status status_of(const jx_equalities *all)
     return status;
 }
 
-jaxvet_status jaxvet_equal(jaxvet_program *a, jaxvet_program *b, int derivatives,
-                           const char **report, jaxvet_error *error)
+jaxvet_status jaxvet_equal(jaxvet_program *a, jaxvet_program *b,
+                           int derivatives, const char **report,
+                           jaxvet_error *error)
 {
     const jx_equal_options how = {.gradient = derivatives != 0};
     jx_equalities all = {0};
@@ -24,7 +25,8 @@ jaxvet_status jaxvet_equal(jaxvet_program *a, jaxvet_program *b, int derivatives
     jx_report found = {0};
     bool done;
 
-    if (!jx_api_given(a, "a program", error) || !jx_api_given(b, "a second program", error) ||
+    if (!jx_api_given(a, "a program", error) ||
+        !jx_api_given(b, "a second program", error) ||
         !jx_api_given(report, "where to put the report", error))
         return JAXVET_USAGE;
     *report = NULL;

@@ -49,8 +49,8 @@ static jaxvet_status memory_of(jaxvet_program *p, const jx_mlir_attr *said,
 }
 
 /* Whether there is something to ask about and where to put it. */
-static bool may_ask(const jaxvet_program *program, const char **kind, bool is_there,
-                    jaxvet_error *error)
+static bool may_ask(const jaxvet_program *program, const char **kind,
+                    bool is_there, jaxvet_error *error)
 {
     if (!jx_api_given(program, "a program", error) ||
         !jx_api_given(kind, "where to put the kind of memory", error))
@@ -63,30 +63,30 @@ static bool may_ask(const jaxvet_program *program, const char **kind, bool is_th
     return is_there;
 }
 
-jaxvet_status jaxvet_input_memory(jaxvet_program *program, int i, const char **kind,
-                                  jaxvet_error *error)
+jaxvet_status jaxvet_input_memory(jaxvet_program *program, int i,
+                                  const char **kind, jaxvet_error *error)
 {
     const jx_tree_entry *entry;
 
     if (!may_ask(program, kind, program && i >= 0 && i < program->nins, error))
         return JAXVET_USAGE;
     entry = program->program->tree_entry;
-    return memory_of(program,
-                     entry ? jx_tree_argument(entry, i, "mhlo.memory_kind") : NULL,
-                     kind, error);
+    return memory_of(
+        program, entry ? jx_tree_argument(entry, i, "mhlo.memory_kind") : NULL,
+        kind, error);
 }
 
-jaxvet_status jaxvet_output_memory(jaxvet_program *program, int i, const char **kind,
-                                   jaxvet_error *error)
+jaxvet_status jaxvet_output_memory(jaxvet_program *program, int i,
+                                   const char **kind, jaxvet_error *error)
 {
     const jx_tree_entry *entry;
 
     if (!may_ask(program, kind, program && i >= 0 && i < program->nouts, error))
         return JAXVET_USAGE;
     entry = program->program->tree_entry;
-    return memory_of(program,
-                     entry ? jx_tree_result(entry, i, "mhlo.memory_kind") : NULL,
-                     kind, error);
+    return memory_of(
+        program, entry ? jx_tree_result(entry, i, "mhlo.memory_kind") : NULL,
+        kind, error);
 }
 
 /* ---- arguments and results of the module's function */
@@ -162,7 +162,8 @@ static bool divides(const jx_aval *aval, const jx_placement *placed)
 
 static jaxvet_status sharding_of(jaxvet_program *p, const jx_mlir_attr *said,
                                  const jx_aval *aval, const char *what, int i,
-                                 const jaxvet_sharding **to, jaxvet_error *error)
+                                 const jaxvet_sharding **to,
+                                 jaxvet_error *error)
 {
     int counts = p->has_summands && said && jx_mesh_is_summed(said);
     jaxvet_sharding *made;
@@ -197,7 +198,8 @@ typedef const jx_mlir_attr *attribute_of(const jx_tree_entry *entry, int i,
                                          const char *name);
 
 /* What the module says of an argument's or a result's sharding, or NULL. */
-static const jx_mlir_attr *said_of(attribute_of *of, const jx_tree_entry *entry, int i)
+static const jx_mlir_attr *said_of(attribute_of *of, const jx_tree_entry *entry,
+                                   int i)
 {
     const jx_mlir_attr *said = of(entry, i, "sdy.sharding");
 
@@ -221,24 +223,27 @@ jaxvet_status jaxvet_input_sharding(jaxvet_program *program, int i,
     if (!entry)
         return JAXVET_OK;
     said = said_of(jx_tree_argument, entry, i);
-    return sharding_of(program, said, jx_input_aval(program->program, i), "input", i,
-                       sharding, error);
+    return sharding_of(program, said, jx_input_aval(program->program, i),
+                       "input", i, sharding, error);
 }
 
-/* One that is free lies as what it is made of does, as far as that can be said. */
-static jaxvet_status find_sharding(jaxvet_program *p, const jx_tree_entry *entry, int i,
-                                   const jx_aval *aval, const jaxvet_sharding **to,
+/* One that is free lies as what it is made of does, as far as
+ * that can be said. */
+static jaxvet_status find_sharding(jaxvet_program *p,
+                                   const jx_tree_entry *entry, int i,
+                                   const jx_aval *aval,
+                                   const jaxvet_sharding **to,
                                    jaxvet_error *error)
 {
     if (!p->found_shardings)
-        p->found_shardings = jx_sharding_flow(p->ctx, entry->module, entry->func,
-                                              entry->nresults, NULL, NULL);
+        p->found_shardings = jx_sharding_flow(
+            p->ctx, entry->module, entry->func, entry->nresults, NULL, NULL);
     if (!p->found_shardings)
         return jx_api_hand_over(p->ctx, error);
     for (int k = 0; k < entry->nresults; k++)
         if (entry->outputs[k] == i && p->found_shardings[k] &&
-            sharding_of(p, p->found_shardings[k], aval, "output", i, to, NULL) !=
-                JAXVET_OK)
+            sharding_of(p, p->found_shardings[k], aval, "output", i, to,
+                        NULL) != JAXVET_OK)
             *to = NULL;
     return JAXVET_OK;
 }
@@ -267,8 +272,8 @@ jaxvet_status jaxvet_output_sharding(jaxvet_program *program, int i,
     return find_sharding(program, entry, i, aval, sharding, error);
 }
 
-/* How many summands an array has; 0: it is not cut into any.  What is wrong with its
- * sharding is told when that is asked for. */
+/* How many summands an array has; 0: it is not cut into any.  What is wrong
+ * with its sharding is told when that is asked for. */
 static int64_t summands_of(jaxvet_program *p, const jx_mlir_attr *said,
                            const jx_aval *aval)
 {
@@ -325,7 +330,7 @@ static double plain(const jx_dim *sum)
     int64_t value;
 
     return sum && jx_dim_is_int(sum, &value) && value <= exact ? (double)value
-                                                                 : -1;
+                                                               : -1;
 }
 
 jaxvet_status jaxvet_costs(jaxvet_program *program, jaxvet_cost *cost,
@@ -353,7 +358,8 @@ jaxvet_status jaxvet_costs(jaxvet_program *program, jaxvet_cost *cost,
     return JAXVET_OK;
 }
 
-/* What the program is lowered to, without constraints on shardings; NULL with an error. */
+/* What the program is lowered to, without constraints on shardings; NULL
+ * with an error. */
 static const jx_mlir_op *lowered(jaxvet_program *p)
 {
     jx_mlir_types *types = jx_mlir_types_new(p->ctx);
@@ -362,8 +368,8 @@ static const jx_mlir_op *lowered(jaxvet_program *p)
     return typed ? jx_write_stablehlo_unlaid(typed, types) : NULL;
 }
 
-/* Of several devices what is run is shown, if that can be lowered: constraints on shardings
- * who asks may not know. */
+/* Of several devices what is run is shown, if that can be lowered: constraints
+ * on shardings who asks may not know. */
 static bool put_module(jaxvet_program *p, bool locations)
 {
     const jx_tree_entry *entry = p->is_guest ? NULL : p->program->tree_entry;

@@ -40,14 +40,16 @@ struct jaxvet_call {
     jaxvet_layout *ins, *outs;
     int nsaid;
     const jx_said_size *said;
-    jx_sanitizer *sanitizer; /* whose plan it is; or NULL */
+    jx_sanitizer *sanitizer;    /* whose plan it is; or NULL */
     struct jx_api_found *found; /* by the last run; or NULL */
 };
 
 /* api_sanitize.c: makes the plan of a call that looks at what it computes. */
-bool jx_api_sanitize(jaxvet_call *call, const jx_binding *bindings, unsigned kinds);
+bool jx_api_sanitize(jaxvet_call *call, const jx_binding *bindings,
+                     unsigned kinds);
 jaxvet_status jx_api_run_sanitized(jaxvet_call *call, const void *const *inputs,
-                                   void *const *outputs, void *context, jaxvet_error *error);
+                                   void *const *outputs, void *context,
+                                   jaxvet_error *error);
 /* Why the last run failed. */
 jaxvet_status jx_api_tell_failure(const jaxvet_call *call, jaxvet_error *error);
 void jx_api_found_free(struct jx_api_found *found);

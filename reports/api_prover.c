@@ -191,10 +191,9 @@ static jx_prover *prover_for(jaxvet_prover *p, jx_question *q, int flags)
 static jx_answer ask(jaxvet_prover *p, jx_question *q, int flags,
                      jx_buffer *why)
 {
-    jx_prover *asked =
-        jx_question_complete(q) ? prover_for(p, q, flags) : NULL;
-    jx_answer a = asked ? jx_question_ask(q, asked)
-                        : jx_question_unfit_answer(q, why);
+    jx_prover *asked = jx_question_complete(q) ? prover_for(p, q, flags) : NULL;
+    jx_answer a =
+        asked ? jx_question_ask(q, asked) : jx_question_unfit_answer(q, why);
 
     if (asked && asked != p->space.asked[flags])
         jx_prover_free(asked);
@@ -303,9 +302,8 @@ jaxvet_status jaxvet_prove(jaxvet_prover *prover, const char *lhs,
     *verdict = JAXVET_UNKNOWN;
     *answer = NULL;
     if ((status = make_room(prover, error)) != JAXVET_OK)
-        return status == JAXVET_LIMIT
-                   ? give_up(prover, verdict, answer, error)
-                   : status;
+        return status == JAXVET_LIMIT ? give_up(prover, verdict, answer, error)
+                                      : status;
     q = prover->space.given;
     if (!jx_question_relate(&q, op) || !jx_question_side(&q, "lhs", lhs) ||
         !jx_question_side(&q, "rhs", rhs))

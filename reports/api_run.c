@@ -43,8 +43,7 @@ static bool are_given(const jaxvet_size *sizes, int count, jaxvet_error *error)
 }
 
 /* The variable of that name in the signature, or NULL. */
-static const jx_dim_atom *size_named(const jaxvet_program *p,
-                                     const char *name)
+static const jx_dim_atom *size_named(const jaxvet_program *p, const char *name)
 {
     for (int i = 0; i < p->nsizes; i++)
         if (!strcmp(p->sizes[i]->name, name))
@@ -60,8 +59,7 @@ static bool bind(const jaxvet_program *p, const jaxvet_size *sizes, int count,
         return false;
     for (int k = 0; k < count; k++)
         if (!size_named(p, sizes[k].name))
-            return refuse(error, "the program has no size '%s'",
-                          sizes[k].name);
+            return refuse(error, "the program has no size '%s'", sizes[k].name);
     for (int i = 0; i < p->nsizes; i++) {
         int k = 0;
         while (k < count && strcmp(sizes[k].name, p->sizes[i]->name))
@@ -83,19 +81,19 @@ static bool bind_some(const jaxvet_program *p, const jaxvet_size *sizes,
     for (int i = 0; i < count; i++) {
         to[i] = (jx_binding){size_named(p, sizes[i].name), sizes[i].value};
         if (!to[i].var)
-            return refuse(error, "the program has no size '%s'",
-                          sizes[i].name);
+            return refuse(error, "the program has no size '%s'", sizes[i].name);
     }
     return true;
 }
 
 /* What inputs have to say at these sizes.  False without memory. */
 static bool decide(const jaxvet_program *p, int count,
-                   const jx_binding *bindings, int *nsaid, const jx_said_size **to)
+                   const jx_binding *bindings, int *nsaid,
+                   const jx_said_size **to)
 {
     const jx_program *program = p->program;
-    jx_said_size *all = JX_NEW_ARRAY(p->ctx->arena, p->nsaid + program->nvalued,
-                             jx_said_size);
+    jx_said_size *all =
+        JX_NEW_ARRAY(p->ctx->arena, p->nsaid + program->nvalued, jx_said_size);
     int n = 0;
 
     for (int i = 0; all && i < p->nsaid; i++)
@@ -103,10 +101,9 @@ static bool decide(const jaxvet_program *p, int count,
     for (int i = 0; all && i < program->nvalued; i++)
         for (int k = 0; k < count; k++)
             if (bindings[k].var == program->valued[i].var)
-                all[n++] = (jx_said_size){program->valued[i].input,
-                                  program->valued[i].element,
-                                  (int64_t)bindings[k].value,
-                                  bindings[k].var->name};
+                all[n++] = (jx_said_size){
+                    program->valued[i].input, program->valued[i].element,
+                    (int64_t)bindings[k].value, bindings[k].var->name};
     *nsaid = n;
     *to = all;
     return all != NULL;
@@ -156,7 +153,9 @@ jaxvet_program *jaxvet_transform(jaxvet_program *program, const char *how,
         refuse(error, "sizes are given by %s", "jaxvet_refine()");
         return NULL;
     }
-    made = guest(program, jx_program_transformed(program->program, &lists, false), error);
+    made =
+        guest(program, jx_program_transformed(program->program, &lists, false),
+              error);
     if (made) {
         made->nsaid = program->nsaid;
         made->said = program->said;
@@ -164,9 +163,8 @@ jaxvet_program *jaxvet_transform(jaxvet_program *program, const char *how,
     return made;
 }
 
-jaxvet_program *jaxvet_refine(jaxvet_program *program,
-                              const jaxvet_size *sizes, int count,
-                              jaxvet_error *error)
+jaxvet_program *jaxvet_refine(jaxvet_program *program, const jaxvet_size *sizes,
+                              int count, jaxvet_error *error)
 {
     size_t n = count > 0 ? (size_t)count : 0;
     jx_binding *bindings = NULL;
@@ -179,8 +177,9 @@ jaxvet_program *jaxvet_refine(jaxvet_program *program,
     if (!bindings) {
         jx_api_starved(error);
     } else if (bind_some(program, sizes, (int)n, bindings, error)) {
-        refined = guest(program, jx_program_refine(program->program, NULL,
-                                                   (int)n, bindings), error);
+        refined = guest(
+            program,
+            jx_program_refine(program->program, NULL, (int)n, bindings), error);
         if (refined && !decide(program, (int)n, bindings, &refined->nsaid,
                                &refined->said)) {
             jx_api_hand_over(program->ctx, error);
@@ -225,8 +224,7 @@ int jaxvet_sizes(jaxvet_program *program, int most, const int64_t **values,
         return -1;
     jx_api_begin(program);
     if (most < 1) {
-        refuse(error, "expected to be asked for at least one %s",
-               "assignment");
+        refuse(error, "expected to be asked for at least one %s", "assignment");
         return -1;
     }
     if (!jx_choose_sizes(program->program, most, &found) ||
@@ -257,7 +255,8 @@ jaxvet_status jaxvet_program_handlers(jaxvet_program *program,
         return JAXVET_USAGE;
     if (handlers && (handlers->size < sizeof *handlers || !handlers->knows ||
                      !handlers->run)) {
-        refuse(error, "expected %s with their size, and the functions knows and run",
+        refuse(error,
+               "expected %s with their size, and the functions knows and run",
                "handlers");
         return JAXVET_USAGE;
     }
@@ -315,8 +314,8 @@ static bool make_call(jaxvet_program *p, const jx_binding *bindings,
     return decide(p, p->nsizes, bindings, &call->nsaid, &call->said);
 }
 
-static jaxvet_call *prepare(jaxvet_program *program, const jaxvet_size *sizes, int count,
-                            unsigned kinds, jaxvet_error *error)
+static jaxvet_call *prepare(jaxvet_program *program, const jaxvet_size *sizes,
+                            int count, unsigned kinds, jaxvet_error *error)
 {
     jaxvet_call *call;
     jx_binding *bindings;
@@ -349,11 +348,12 @@ jaxvet_call *jaxvet_prepare(jaxvet_program *program, const jaxvet_size *sizes,
     return prepare(program, sizes, count, 0, error);
 }
 
-jaxvet_call *jaxvet_prepare_sanitized(jaxvet_program *program, const jaxvet_size *sizes,
-                                      int count, unsigned kinds, jaxvet_error *error)
+jaxvet_call *jaxvet_prepare_sanitized(jaxvet_program *program,
+                                      const jaxvet_size *sizes, int count,
+                                      unsigned kinds, jaxvet_error *error)
 {
-    const unsigned all = JAXVET_SANITIZE_NAN | JAXVET_SANITIZE_OOB | JAXVET_SANITIZE_WRAP |
-                         JAXVET_SANITIZE_DIGITS;
+    const unsigned all = JAXVET_SANITIZE_NAN | JAXVET_SANITIZE_OOB |
+                         JAXVET_SANITIZE_WRAP | JAXVET_SANITIZE_DIGITS;
 
     if (!kinds || kinds & ~all) {
         refuse(error, "expected a sum of %s", "JAXVET_SANITIZE_...");
@@ -439,7 +439,8 @@ size_t jaxvet_call_memory(const jaxvet_call *call)
 
 int jaxvet_call_lends(const jaxvet_call *call, int input, int output)
 {
-    return call && !call->sanitizer && input >= 0 && input < jx_plan_nins(call->plan) && output >= 0 &&
+    return call && !call->sanitizer && input >= 0 &&
+           input < jx_plan_nins(call->plan) && output >= 0 &&
            output < jx_plan_nouts(call->plan) &&
            jx_plan_lends(call->plan, input, output);
 }
@@ -469,8 +470,8 @@ static bool say_the_sizes(const jaxvet_call *call, const void *const *inputs,
         int64_t value;
 
         if (s->element < port->count) {
-            jx_convert(port->dtype, JX_I64,
-                       (const char *)inputs[s->input] + at, &value, 1);
+            jx_convert(port->dtype, JX_I64, (const char *)inputs[s->input] + at,
+                       &value, 1);
             if (value == s->value)
                 continue;
             snprintf(message, sizeof message,
@@ -525,6 +526,7 @@ jaxvet_status jaxvet_run_with(jaxvet_call *call, const void *const *inputs,
     if (call->sanitizer)
         return jx_api_run_sanitized(call, inputs, outputs, context, error);
     jx_exec_context(call->exec, context);
-    return jx_exec_run(call->exec, inputs, outputs) ? JAXVET_OK
-                                                    : jx_api_tell_failure(call, error);
+    return jx_exec_run(call->exec, inputs, outputs)
+               ? JAXVET_OK
+               : jx_api_tell_failure(call, error);
 }

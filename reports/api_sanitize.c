@@ -29,7 +29,8 @@ void jx_api_found_free(jx_api_found *found)
     free(found);
 }
 
-bool jx_api_sanitize(jaxvet_call *call, const jx_binding *bindings, unsigned kinds)
+bool jx_api_sanitize(jaxvet_call *call, const jx_binding *bindings,
+                     unsigned kinds)
 {
     const jaxvet_program *p = call->program;
     const jx_sanitize_options options = {
@@ -39,7 +40,8 @@ bool jx_api_sanitize(jaxvet_call *call, const jx_binding *bindings, unsigned kin
                  (kinds & JAXVET_SANITIZE_DIGITS ? JX_PROBE_DIGITS : 0),
         .handlers = p->handlers};
 
-    call->sanitizer = jx_sanitizer_new(p->program, p->nsizes, bindings, &options);
+    call->sanitizer =
+        jx_sanitizer_new(p->program, p->nsizes, bindings, &options);
     if (!call->sanitizer)
         return false;
     call->plan = (jx_plan *)(uintptr_t)jx_sanitizer_plan(call->sanitizer);
@@ -47,14 +49,16 @@ bool jx_api_sanitize(jaxvet_call *call, const jx_binding *bindings, unsigned kin
 }
 
 /* As the text of a report has it, but for the count of all at its end. */
-static const char *text_of(jx_ctx *keep, const char *path, const jx_finding *finding)
+static const char *text_of(jx_ctx *keep, const char *path,
+                           const jx_finding *finding)
 {
     jx_report one = {.path = path};
     jx_buffer text = jx_ctx_text(keep);
     const char *end, *shown;
 
     JX_PUSH(keep->arena, &one.findings, *finding);
-    jx_report_text(&(jx_report_list){1, &one, 0, NULL}, &(jx_style){false, NULL}, &text);
+    jx_report_text(&(jx_report_list){1, &one, 0, NULL},
+                   &(jx_style){false, NULL}, &text);
     end = jx_buffer_ok(&text) ? strstr(jx_buffer_text(&text), "\n\n") : NULL;
     shown = end ? jx_arena_string(keep->arena, jx_buffer_text(&text),
                                   (size_t)(end - jx_buffer_text(&text)))
@@ -73,13 +77,13 @@ static bool render(jx_api_found *found)
     found->findings = JX_NEW_ARRAY(keep->arena, n + 1, jaxvet_finding);
     for (size_t i = 0; found->findings && i < n; i++) {
         const jx_finding *from = &found->report.findings.at[i];
-        found->findings[i] = (jaxvet_finding){
-            .size = sizeof(jaxvet_finding),
-            .code = jx_code_of(from->code)->id,
-            .message = from->message,
-            .file = from->where.file ? from->where.file : "",
-            .line = from->where.line,
-            .text = text_of(keep, found->report.path, from)};
+        found->findings[i] =
+            (jaxvet_finding){.size = sizeof(jaxvet_finding),
+                             .code = jx_code_of(from->code)->id,
+                             .message = from->message,
+                             .file = from->where.file ? from->where.file : "",
+                             .line = from->where.line,
+                             .text = text_of(keep, found->report.path, from)};
     }
     jx_report_json(&(jx_report_list){1, &found->report, 0, NULL}, NULL, &json);
     found->json = jx_arena_take(keep->arena, &json);
@@ -107,19 +111,22 @@ static bool hear(void *env, const jx_witnesses *witnesses)
 }
 
 jaxvet_status jx_api_run_sanitized(jaxvet_call *call, const void *const *inputs,
-                                   void *const *outputs, void *context, jaxvet_error *error)
+                                   void *const *outputs, void *context,
+                                   jaxvet_error *error)
 {
     jx_ctx *ctx = call->program->ctx;
 
     jx_api_found_free(call->found);
     call->found = NULL;
-    if (!jx_sanitizer_run(call->sanitizer, call->exec, inputs, outputs, context, hear, call))
+    if (!jx_sanitizer_run(call->sanitizer, call->exec, inputs, outputs, context,
+                          hear, call))
         return jx_exec_error(call->exec)[0] ? jx_api_tell_failure(call, error)
                                             : jx_api_hand_over(ctx, error);
     return call->found ? JAXVET_FINDINGS : JAXVET_OK;
 }
 
-int jaxvet_call_findings(const jaxvet_call *call, const jaxvet_finding **findings)
+int jaxvet_call_findings(const jaxvet_call *call,
+                         const jaxvet_finding **findings)
 {
     if (findings)
         *findings = call && call->found ? call->found->findings : NULL;

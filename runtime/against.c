@@ -20,7 +20,8 @@ typedef enum how { EXACT, ROUNDED, FUNCTION, SUMMED, LOOSE } how;
 
 static how how_of(const jx_eqn *eqn)
 {
-    if (!jx_dtype_is_inexact(eqn->outs[0]->aval->dtype) || jx_prim_rearranges(eqn->prim->id))
+    if (!jx_dtype_is_inexact(eqn->outs[0]->aval->dtype) ||
+        jx_prim_rearranges(eqn->prim->id))
         return EXACT;
     switch ((int)eqn->prim->id) {
     case JX_PRIM_select_n:
@@ -57,7 +58,7 @@ static how how_of(const jx_eqn *eqn)
     }
 }
 
-/* -- one value of others ------------------------------------------------------------------ */
+/* -- one value of others --------------------------------------------------- */
 
 typedef struct giver {
     jx_making make; /* first: who fails finds the rest */
@@ -75,7 +76,8 @@ static void need(bool *needed, jx_atom atom)
 /* Adds the equation and what it needs of what is not given. */
 static bool add_all(giver *g, jx_body *b, int last)
 {
-    bool *needed = JX_NEW_ARRAY(jx_making_arena(&g->make), g->from->nvars + 1, bool);
+    bool *needed =
+        JX_NEW_ARRAY(jx_making_arena(&g->make), g->from->nvars + 1, bool);
 
     for (int k = 0; needed && k < g->from->eqns[last].nouts; k++)
         needed[g->from->eqns[last].outs[k]->id] = true;
@@ -91,14 +93,16 @@ static bool add_all(giver *g, jx_body *b, int last)
     for (int i = 0; needed && i <= last; i++) {
         const jx_eqn *eqn = &g->from->eqns[i];
         bool wanted = i == last;
-        jx_atom *ins = JX_NEW_ARRAY(jx_making_arena(&g->make), eqn->nins + 1, jx_atom);
+        jx_atom *ins =
+            JX_NEW_ARRAY(jx_making_arena(&g->make), eqn->nins + 1, jx_atom);
         const jx_atom *made;
         for (int k = 0; k < eqn->nouts; k++)
             wanted |= needed[eqn->outs[k]->id] && !g->known[eqn->outs[k]->id];
         if (!wanted)
             continue;
         for (int k = 0; ins && k < eqn->nins; k++)
-            ins[k] = eqn->ins[k].var ? g->now[eqn->ins[k].var->id] : eqn->ins[k];
+            ins[k] =
+                eqn->ins[k].var ? g->now[eqn->ins[k].var->id] : eqn->ins[k];
         made = ins ? jx_build_like(b, eqn, ins, NULL, NULL) : NULL;
         if (!made)
             return false;
@@ -109,8 +113,10 @@ static bool add_all(giver *g, jx_body *b, int last)
     return needed != NULL;
 }
 
-/* The program that gives the equation's result `out` of all inputs and what is known. */
-static jx_program *slice(jx_program *program, const bool *known, int eqn, int out)
+/* The program that gives the equation's result `out` of all inputs and
+ * what is known. */
+static jx_program *slice(jx_program *program, const bool *known, int eqn,
+                         int out)
 {
     const jx_jaxpr *from = program->entry.jaxpr;
     giver g = {.from = from, .known = known};
@@ -135,7 +141,7 @@ static jx_program *slice(jx_program *program, const bool *known, int eqn, int ou
     return jx_making_end(&g.make, jx_body_finish(b, jx_no_atoms, NULL));
 }
 
-/* -- runs ------------------------------------------------------------------------------------ */
+/* -- runs ------------------------------------------------------------------ */
 
 typedef struct values {
     const jx_jaxpr *from;
@@ -143,12 +149,13 @@ typedef struct values {
     const bool *known;
 } values;
 
-/* Runs the slice; `sizes`: of the sizes of what comes in.  The result as doubles, NULL: it
- * can't be run. */
-static double *give(const jx_typed *typed, const values *v, jx_domain domain, bool sizes,
-                    int64_t *count)
+/* Runs the slice; `sizes`: of the sizes of what comes in.  The result as
+ * doubles, NULL: it can't be run. */
+static double *give(const jx_typed *typed, const values *v, jx_domain domain,
+                    bool sizes, int64_t *count)
 {
-    const jx_plan_options options = {.domain = domain, .memory = (size_t)1 << 30};
+    const jx_plan_options options = {.domain = domain,
+                                     .memory = (size_t)1 << 30};
     jx_callee f;
     double *to = NULL;
     int next = 0;
@@ -176,7 +183,8 @@ static double *give(const jx_typed *typed, const values *v, jx_domain domain, bo
         *count = port->count;
         to = malloc(((size_t)port->count + 1) * sizeof *to);
         if (to)
-            jx_convert(port->dtype, JX_F64, jx_exec_out(f.exec, 0), to, port->count);
+            jx_convert(port->dtype, JX_F64, jx_exec_out(f.exec, 0), to,
+                       port->count);
     }
     jx_callee_close(&f);
     return to;
@@ -184,7 +192,8 @@ static double *give(const jx_typed *typed, const values *v, jx_domain domain, bo
 
 static double unit_of(jx_dtype dtype, double value)
 {
-    return dtype == JX_F64 ? fabs(value) * DBL_EPSILON : fabs(value) * 2 * jx_unit_roundoff(dtype);
+    return dtype == JX_F64 ? fabs(value) * DBL_EPSILON
+                           : fabs(value) * 2 * jx_unit_roundoff(dtype);
 }
 
 static double least_normal(jx_dtype dtype)
@@ -193,14 +202,16 @@ static double least_normal(jx_dtype dtype)
 }
 
 /* What an element may be off by. */
-static double allowed(how is, jx_dtype dtype, double wide, double sum, double terms)
+static double allowed(how is, jx_dtype dtype, double wide, double sum,
+                      double terms)
 {
     jx_tolerance loose = jx_tolerance_of(dtype);
 
     switch (is) {
     case EXACT: return 0;
     case ROUNDED: return unit_of(dtype, wide) + least_normal(dtype);
-    case FUNCTION: return JX_FUNCTION_ULPS * unit_of(dtype, wide) + least_normal(dtype);
+    case FUNCTION:
+        return JX_FUNCTION_ULPS * unit_of(dtype, wide) + least_normal(dtype);
     case SUMMED: return terms * unit_of(dtype, sum) + least_normal(dtype);
     case LOOSE: break;
     }
@@ -215,8 +226,8 @@ static bool is_off(double value, double wide, double rounded, double by)
 }
 
 /* Compares one value with what is computed of the others. */
-static void compare(jx_program *program, const values *v, int number, int out, int output,
-                    const void *theirs, jx_culprit *to)
+static void compare(jx_program *program, const values *v, int number, int out,
+                    int output, const void *theirs, jx_culprit *to)
 {
     const jx_eqn *eqn = &v->from->eqns[number];
     jx_dtype dtype = eqn->outs[out]->aval->dtype;
@@ -232,7 +243,8 @@ static void compare(jx_program *program, const values *v, int number, int out, i
     jx_error_clear(program->ctx);
     for (int k = 0; k < eqn->nins; k++) {
         const jx_var *var = eqn->ins[k].var;
-        alone &= !var || var->id < v->from->nconsts + v->from->nins || v->known[var->id];
+        alone &= !var || var->id < v->from->nconsts + v->from->nins ||
+                 v->known[var->id];
         if (k == 0 && n) {
             const jx_aval *aval = jx_atom_aval(eqn->ins[0]);
             for (int d = 0; d < aval->rank; d++)
@@ -241,13 +253,15 @@ static void compare(jx_program *program, const values *v, int number, int out, i
     }
     if (!alone)
         is = is == EXACT ? EXACT : LOOSE;
-    double *sums = is == SUMMED && wide ? give(typed, v, JX_WIDE, true, &n) : NULL;
+    double *sums =
+        is == SUMMED && wide ? give(typed, v, JX_WIDE, true, &n) : NULL;
     to->compared += wide != NULL;
     to->skipped += wide == NULL;
     for (int64_t i = 0; wide && i < n; i++) {
         double value = 0, rounded = wide[i], by;
         unsigned char narrow[16];
-        jx_convert(dtype, JX_F64, (const char *)theirs + (size_t)i * jx_dtype_of(dtype)->bytes,
+        jx_convert(dtype, JX_F64,
+                   (const char *)theirs + (size_t)i * jx_dtype_of(dtype)->bytes,
                    &value, 1);
         if (jx_dtype_is_float(dtype)) {
             jx_convert(JX_F64, dtype, &wide[i], narrow, 1);
@@ -280,16 +294,18 @@ static bool is_comparable(const jx_eqn *eqn, int out)
 {
     jx_dtype dtype = eqn->outs[out]->aval->dtype;
 
-    return eqn->outs[out]->aval->kind == JX_AVAL_ARRAY && dtype != JX_KEY && dtype != JX_FLOAT0 &&
-           !jx_dtype_is_complex(dtype) && !jx_eqn_calls_back(eqn);
+    return eqn->outs[out]->aval->kind == JX_AVAL_ARRAY && dtype != JX_KEY &&
+           dtype != JX_FLOAT0 && !jx_dtype_is_complex(dtype) &&
+           !jx_eqn_calls_back(eqn);
 }
 
-bool jx_find_culprit(const jx_typed *typed, const void *const *ins, const void *const *theirs,
-                     jx_culprit *to)
+bool jx_find_culprit(const jx_typed *typed, const void *const *ins,
+                     const void *const *theirs, jx_culprit *to)
 {
     jx_program *program = typed->program;
     const jx_jaxpr *from = program->entry.jaxpr;
-    const void **of = JX_NEW_ARRAY(program->ctx->arena, from->nvars + 1, const void *);
+    const void **of =
+        JX_NEW_ARRAY(program->ctx->arena, from->nvars + 1, const void *);
     bool *known = JX_NEW_ARRAY(program->ctx->arena, from->nvars + 1, bool);
     const values v = {from, of, known};
 
@@ -298,7 +314,8 @@ bool jx_find_culprit(const jx_typed *typed, const void *const *ins, const void *
         return false;
     for (int i = 0; i < from->nins; i++)
         of[from->nconsts + i] = ins[i];
-    for (int i = 0; i < from->neqns && !to->eqn && jx_ctx_lasts(program->ctx); i++)
+    for (int i = 0; i < from->neqns && !to->eqn && jx_ctx_lasts(program->ctx);
+         i++)
         for (int k = 0; k < from->eqns[i].nouts && !to->eqn; k++)
             for (int o = 0; o < from->nouts; o++) {
                 const jx_var *var = from->eqns[i].outs[k];

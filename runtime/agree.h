@@ -27,10 +27,10 @@ typedef struct jx_agree_limits {
 
 /* Runs both twice.  Their sizes are numbers, and they share a context.  Floats
  * may differ by the usual tolerance of their dtype, or by what rounding does: a
- * difference that is gone in double precision is none, if both programs have the
- * same floats and round as often to smaller ones.  Unknown where only the
- * absolute part of a tolerance hides a difference of small numbers, and where an
- * output has no finite number. */
+ * difference that is gone in double precision is none, if both programs have
+ * the same floats and round as often to smaller ones.  Unknown where only the
+ * absolute part of a tolerance hides a difference of small numbers, and where
+ * an output has no finite number. */
 jx_agreement jx_programs_agree(jx_program *a, jx_program *b,
                                const jx_agree_limits *limits);
 

@@ -11,7 +11,8 @@
 
 enum {
     PIECE = 256,
-    AT_ONCE = 1 << 20, /* elements that are counted in the bits of their own type */
+    /* elements that are counted in the bits of their own type */
+    AT_ONCE = 1 << 20,
 };
 
 static jx_badness badness_of(double value)
@@ -37,7 +38,8 @@ typedef struct walk {
 } walk;
 
 /* So many elements, of which that is the first. */
-static void note(walk *w, jx_badness is, int64_t count, int64_t column, const char *at)
+static void note(walk *w, jx_badness is, int64_t count, int64_t column,
+                 const char *at)
 {
     jx_look *look = w->look;
     bool known = look->found[is].count > 0;
@@ -60,16 +62,17 @@ static bool all_finite(const double *values, int64_t count)
     return sum == 0;
 }
 
-/* The same of floats as they lie in memory: an exponent of ones is not finite. */
-#define ALL_FINITE(name, type, exponent)                                                     \
-    JX_VECTOR_CLONES static bool name(const void *at, int64_t count)                        \
-    {                                                                                       \
-        const type *bits = at;                                                              \
-        type any = 0;                                                                       \
-                                                                                            \
-        for (int64_t i = 0; i < count; i++)                                                 \
-            any |= (type)((bits[i] & (exponent)) == (exponent));                            \
-        return !any;                                                                        \
+/* The same of floats as they lie in memory: an exponent of ones
+ * is not finite. */
+#define ALL_FINITE(name, type, exponent)                                       \
+    JX_VECTOR_CLONES static bool name(const void *at, int64_t count)           \
+    {                                                                          \
+        const type *bits = at;                                                 \
+        type any = 0;                                                          \
+                                                                               \
+        for (int64_t i = 0; i < count; i++)                                    \
+            any |= (type)((bits[i] & (exponent)) == (exponent));               \
+        return !any;                                                           \
     }
 ALL_FINITE(all_finite_f32, uint32_t, 0x7f800000u)
 ALL_FINITE(all_finite_f64, uint64_t, 0x7ff0000000000000u)
@@ -90,24 +93,25 @@ bool jx_finite_at_sight(jx_dtype dtype, const void *at, int64_t count)
 }
 
 /* Infinities and NaN among floats as they lie in memory. */
-#define TALLY(name, type, exponent, fraction)                                                \
-    JX_VECTOR_CLONES static void name(const void *at, int64_t count, int64_t *infinite,     \
-                                      int64_t *nan)                                         \
-    {                                                                                       \
-        const type *bits = at;                                                              \
-        type mask = (type)((exponent) | (fraction)), all = 0, numbers = 0;                  \
-                                                                                            \
-        for (int64_t i = 0; i < count; i++) {                                               \
-            all = (type)(all + ((bits[i] & (exponent)) == (exponent)));                     \
-            numbers = (type)(numbers + ((bits[i] & mask) == (exponent)));                   \
-        }                                                                                   \
-        *infinite = (int64_t)numbers;                                                       \
-        *nan = (int64_t)all - (int64_t)numbers;                                             \
+#define TALLY(name, type, exponent, fraction)                                  \
+    JX_VECTOR_CLONES static void name(const void *at, int64_t count,           \
+                                      int64_t *infinite, int64_t *nan)         \
+    {                                                                          \
+        const type *bits = at;                                                 \
+        type mask = (type)((exponent) | (fraction)), all = 0, numbers = 0;     \
+                                                                               \
+        for (int64_t i = 0; i < count; i++) {                                  \
+            all = (type)(all + ((bits[i] & (exponent)) == (exponent)));        \
+            numbers = (type)(numbers + ((bits[i] & mask) == (exponent)));      \
+        }                                                                      \
+        *infinite = (int64_t)numbers;                                          \
+        *nan = (int64_t)all - (int64_t)numbers;                                \
     }
 TALLY(tally_f32, uint32_t, 0x7f800000u, 0x007fffffu)
 TALLY(tally_f64, uint64_t, 0x7ff0000000000000u, 0x000fffffffffffffu)
 
-static bool tally(jx_dtype dtype, const void *at, int64_t count, int64_t *infinite, int64_t *nan)
+static bool tally(jx_dtype dtype, const void *at, int64_t count,
+                  int64_t *infinite, int64_t *nan)
 {
     if (dtype == JX_F32)
         tally_f32(at, count, infinite, nan);
@@ -119,7 +123,8 @@ static bool tally(jx_dtype dtype, const void *at, int64_t count, int64_t *infini
 static int64_t first_of(jx_dtype dtype, const char *at, jx_badness is)
 {
     for (int64_t i = 0;; i++) {
-        double value = dtype == JX_F32 ? ((const float *)at)[i] : ((const double *)at)[i];
+        double value =
+            dtype == JX_F32 ? ((const float *)at)[i] : ((const double *)at)[i];
         if (badness_of(value) == is)
             return i;
     }
@@ -142,7 +147,8 @@ static void walk_piece(walk *w, int64_t from, int64_t count, int64_t step)
             memcpy(packed + (size_t)i * size, at + i * step, size);
         source = packed;
     }
-    if (tally(dtype, source, count, &number[JX_INFINITE], &number[JX_NO_NUMBER])) {
+    if (tally(dtype, source, count, &number[JX_INFINITE],
+              &number[JX_NO_NUMBER])) {
         for (jx_badness is = JX_INFINITE; is <= JX_NO_NUMBER; is++)
             if (number[is]) {
                 int64_t i = first_of(dtype, source, is);
@@ -174,7 +180,8 @@ bool jx_view_fills(const jx_view *view, int64_t *count)
 
     *count = 1;
     for (int k = 0; k < view->rank; k++)
-        if (!(taken >> k & 1) && view->shape[k] > 1 && view->strides[k] == *count * size) {
+        if (!(taken >> k & 1) && view->shape[k] > 1 &&
+            view->strides[k] == *count * size) {
             *count *= view->shape[k];
             taken |= UINT64_C(1) << k;
             k = -1; /* the axis on which what follows lies may be any */
@@ -224,8 +231,9 @@ static bool step_on(walk *w)
     return false;
 }
 
-/* A matrix that is transposed, and more of that kind: its elements are counted as they lie in
- * memory, and walked, in the order of axes, to the first of each badness that there is. */
+/* A matrix that is transposed, and more of that kind: its elements are counted
+ * as they lie in memory, and walked, in the order of axes, to the first of each
+ * badness that there is. */
 static bool count_filled(walk *w, int64_t count)
 {
     jx_look *look = w->look;
@@ -237,8 +245,8 @@ static bool count_filled(walk *w, int64_t count)
         return false; /* rows as they lie are quicker */
     for (int64_t from = 0; from < count; from += AT_ONCE) {
         if (!tally(view->dtype, view->data + (size_t)from * size,
-                   count - from < AT_ONCE ? count - from : AT_ONCE, &piece[JX_INFINITE],
-                   &piece[JX_NO_NUMBER]))
+                   count - from < AT_ONCE ? count - from : AT_ONCE,
+                   &piece[JX_INFINITE], &piece[JX_NO_NUMBER]))
             return false;
         for (jx_badness is = JX_INFINITE; is <= JX_NO_NUMBER; is++)
             number[is] += piece[is];
@@ -263,7 +271,8 @@ jx_badness jx_look_at(jx_look *look, const jx_view *view)
     bool fills = jx_view_fills(view, &count);
 
     *look = (jx_look){.view = view};
-    if (view->count && !(fills && jx_finite_at_sight(view->dtype, view->data, count)) &&
+    if (view->count &&
+        !(fills && jx_finite_at_sight(view->dtype, view->data, count)) &&
         !(fills && count_filled(&w, count)))
         walk_all(&w);
     return look->found[JX_NO_NUMBER].count  ? JX_NO_NUMBER
@@ -282,7 +291,8 @@ jx_badness jx_worst_of(const jx_view *view)
         return jx_look_at(&look, view);
     if (jx_finite_at_sight(view->dtype, view->data, count))
         return JX_FINITE;
-    if (count > AT_ONCE || !tally(view->dtype, view->data, count, &infinite, &nan))
+    if (count > AT_ONCE ||
+        !tally(view->dtype, view->data, count, &infinite, &nan))
         return jx_look_at(&look, view);
     return nan ? JX_NO_NUMBER : infinite ? JX_INFINITE : JX_FINITE;
 }

@@ -11,7 +11,8 @@ typedef struct jx_element {
     unsigned char bits[16];
 } jx_element;
 
-/* An element that is not finite; who computed it and of what, where that is known. */
+/* An element that is not finite; who computed it and of what, where
+ * that is known. */
 typedef struct jx_unfinite {
     const jx_eqn *eqn; /* NULL: none */
     int out;           /* which of its results */
@@ -29,8 +30,8 @@ typedef struct jx_unfinite {
 /* How far from finite a number is; the worse counts. */
 typedef enum jx_badness { JX_FINITE, JX_INFINITE, JX_NO_NUMBER } jx_badness;
 
-/* What is seen of an array: of each badness, how many elements there are (one for all
- * along an axis with stride 0) and which is the first. */
+/* What is seen of an array: of each badness, how many elements there are (one
+ * for all along an axis with stride 0) and which is the first. */
 typedef struct jx_look {
     const jx_view *view;
     struct {
@@ -40,7 +41,8 @@ typedef struct jx_look {
     } found[JX_NO_NUMBER + 1];
 } jx_look;
 
-/* Looks at an array in memory, of an inexact dtype; how bad its worst element is. */
+/* Looks at an array in memory, of an inexact dtype; how bad its
+ * worst element is. */
 jx_badness jx_look_at(jx_look *look, const jx_view *view);
 
 /* How bad its worst element is, alone. */
@@ -50,15 +52,18 @@ void jx_look_tell(const jx_look *look, jx_badness is, jx_unfinite *to);
 
 jx_element jx_element_at(jx_dtype dtype, const char *at);
 
-/* Indices along an axis that lie at places of their own: one, where its stride is 0. */
+/* Indices along an axis that lie at places of their own: one, where
+ * its stride is 0. */
 int64_t jx_steps_along(const jx_view *view, int axis);
 
-/* Whether the elements fill a piece of memory that begins with the first, in whatever order of
- * axes (those of stride 0 give them again); then `count` of them lie there. */
+/* Whether the elements fill a piece of memory that begins with the first, in
+ * whatever order of axes (those of stride 0 give them again); then `count` of
+ * them lie there. */
 bool jx_view_fills(const jx_view *view, int64_t *count);
 
-/* Whether all elements are finite, at sight: of dense ones in memory, of a dtype that says it
- * by an exponent of ones; false where it has to be looked at closer. */
+/* Whether all elements are finite, at sight: of dense ones in memory, of a
+ * dtype that says it by an exponent of ones; false where it has to be
+ * looked at closer. */
 bool jx_finite_at_sight(jx_dtype dtype, const void *at, int64_t count);
 
 /* The worst element of an array, if it is not finite; false: all are finite. */

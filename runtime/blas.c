@@ -18,12 +18,15 @@ static jx_blas_fn *symbol(void *library, const char *name)
     return fn;
 }
 
-/* The kernels for this processor, by what it can do; NULL: OpenBLAS knows best. */
+/* The kernels for this processor, by what it can do; NULL:
+ * OpenBLAS knows best. */
 static const char *kernels(void)
 {
 #if defined(__x86_64__)
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
+    if (__builtin_cpu_supports("avx512f") &&
+        __builtin_cpu_supports("avx512bw") &&
+        __builtin_cpu_supports("avx512dq") &&
+        __builtin_cpu_supports("avx512vl"))
         return "SkylakeX";
     if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
         return "Haswell";
@@ -31,15 +34,18 @@ static const char *kernels(void)
     return NULL;
 }
 
-/* A processor that is newer than the library gets the kernels of its oldest one, at a
- * third of the speed (Debian 12's of 2022 and Intel's of 2023).  Which ones it takes is
- * asked for by a variable of the environment alone. */
+/* A processor that is newer than the library gets the kernels of its oldest
+ * one, at a third of the speed (Debian 12's of 2022 and Intel's of 2023).
+ * Which ones it takes is asked for by a variable of the environment alone. */
 static void choose_kernels(void *library)
 {
     static const char variable[] = "OPENBLAS_CORETYPE", oldest[] = "Prescott";
-    char *(*name)(void) = (char *(*)(void))symbol(library, "openblas_get_corename");
-    void (*forget)(void) = (void (*)(void))symbol(library, "gotoblas_dynamic_quit");
-    void (*choose)(void) = (void (*)(void))symbol(library, "gotoblas_dynamic_init");
+    char *(*name)(void) =
+        (char *(*)(void))symbol(library, "openblas_get_corename");
+    void (*forget)(void) =
+        (void (*)(void))symbol(library, "gotoblas_dynamic_quit");
+    void (*choose)(void) =
+        (void (*)(void))symbol(library, "gotoblas_dynamic_init");
     const char *wanted = kernels();
 
     if (!wanted || !name || !forget || !choose || getenv(variable) ||

@@ -6,9 +6,10 @@
  * so there is no table of state.
  *
  * When this process loads the library itself, it is set to one thread: the
- * results must not depend on a count of threads, and the runtime splits work
- * on its own.  Where the processor is newer than the library it gets the kernels
- * of the newest one that can do the same, unless $OPENBLAS_CORETYPE says which. */
+ * results must not depend on a count of threads, and the runtime splits
+ * work on its own.  Where the processor is newer than the library it gets
+ * the kernels of the newest one that can do the same, unless
+ * $OPENBLAS_CORETYPE says which. */
 #ifndef JX_BLAS_H
 #define JX_BLAS_H
 
@@ -16,8 +17,9 @@
 
 typedef void jx_blas_fn(void);
 
-/* For a process that has no other thread yet, and will load the library itself: none is started
- * then, each of which would look out for work for some 20 ms of processor time. */
+/* For a process that has no other thread yet, and will load the library itself:
+ * none is started then, each of which would look out for work for some 20 ms of
+ * processor time. */
 void jx_blas_without_threads(void);
 
 /* The routine of that Fortran name ("sgemm_"), or NULL with *why (static

@@ -1,8 +1,8 @@
 /* choices.h - which way a run goes.
  *
- * A plan that is made with choices adds up what comparisons of numbers say, which operand
- * a max takes, which branch a cond: two runs with the same sum went the same way (almost
- * surely), and between them lies no threshold. */
+ * A plan that is made with choices adds up what comparisons of numbers say,
+ * which operand a max takes, which branch a cond: two runs with the same sum
+ * went the same way (almost surely), and between them lies no threshold. */
 #ifndef JX_CHOICES_H
 #define JX_CHOICES_H
 
@@ -15,7 +15,7 @@ typedef struct jx_choices {
 /* Whether an equation chooses by numbers that are no integers. */
 bool jx_eqn_chooses(const jx_eqn *eqn);
 /* Appends a look at what such an equation chose; nothing for any other. */
-void jx_plan_choices(jx_planner *p, jx_choices *to, const jx_eqn *eqn, const jx_slot *ins,
-                     const jx_slot *outs);
+void jx_plan_choices(jx_planner *p, jx_choices *to, const jx_eqn *eqn,
+                     const jx_slot *ins, const jx_slot *outs);
 
 #endif

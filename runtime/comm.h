@@ -1,11 +1,11 @@
-/* comm.h - how the ranks of a program reach each other: what a plan for one of them
- * (jx_plan_options) does instead of computing what all devices do.
+/* comm.h - how the ranks of a program reach each other: what a plan for one of
+ * them (jx_plan_options) does instead of computing what all devices do.
  *
- * Three things are all that is asked for: every member of a group gets what each of them
- * has, in the order of the group; or its part of that; and an array goes from one rank to
- * another.  What is
- * made of it (sums, parts) is computed by each rank, in the order of the members, so
- * that it has the bits of a run in which one process is all devices. */
+ * Three things are all that is asked for: every member of a group gets what
+ * each of them has, in the order of the group; or its part of that; and an
+ * array goes from one rank to another.  What is made of it (sums, parts) is
+ * computed by each rank, in the order of the members, so that it has the bits
+ * of a run in which one process is all devices. */
 #ifndef JX_COMM_H
 #define JX_COMM_H
 
@@ -15,7 +15,8 @@
 
 /* A collective that ranks meet in. */
 typedef struct jx_meeting {
-    const char *what;  /* "a collective of f32[1,4,2]": with an axis more in front */
+    /* "a collective of f32[1,4,2]": with an axis more in front */
+    const char *what;
     const char *place; /* where it stands in the user's source; or "" */
     int count;
     const int *members; /* ranks, in order; this one among them */
@@ -24,30 +25,33 @@ typedef struct jx_meeting {
 typedef struct jx_comm {
     void *data;
     int rank, count;
-    /* `all` gets `bytes` of each member in turn.  False, with *why (ours until the next
-     * call) saying what the members do instead. */
-    bool (*gather)(void *data, const jx_meeting *at, const void *mine, void *all, size_t bytes,
-                   const char **why);
-    /* `mine` is a part for each member, of `bytes`; so is `theirs`, from each. */
-    bool (*swap)(void *data, const jx_meeting *at, const void *mine, void *theirs, size_t bytes,
-                 const char **why);
-    /* Sends `mine` to `target`, gets `theirs` from `source`; -1: nobody, and zeros. */
-    bool (*permute)(void *data, const jx_meeting *at, int source, int target, const void *mine,
-                    void *theirs, size_t bytes, const char **why);
+    /* `all` gets `bytes` of each member in turn.  False, with *why (ours until
+     * the next call) saying what the members do instead. */
+    bool (*gather)(void *data, const jx_meeting *at, const void *mine,
+                   void *all, size_t bytes, const char **why);
+    /* `mine` is a part for each member, of `bytes`; so is
+     * `theirs`, from each. */
+    bool (*swap)(void *data, const jx_meeting *at, const void *mine,
+                 void *theirs, size_t bytes, const char **why);
+    /* Sends `mine` to `target`, gets `theirs` from `source`; -1:
+     * nobody, and zeros. */
+    bool (*permute)(void *data, const jx_meeting *at, int source, int target,
+                    const void *mine, void *theirs, size_t bytes,
+                    const char **why);
 } jx_comm;
 
 /* What a library holds that fills this in (hosts/mpi): as `JX_COMM_NAME`. */
 typedef struct jx_comm_library {
-    /* Starts it; `seconds` is how long a rank waits for another one in a collective (0:
-     * for ever, and unchecked).  NULL, with *why. */
+    /* Starts it; `seconds` is how long a rank waits for another one in a
+     * collective (0: for ever, and unchecked).  NULL, with *why. */
     jx_comm *(*open)(double seconds, const char **why);
-    /* Whether `ok` holds on all ranks, and `print` is the same on all.  False, with *first
-     * the least rank where it is not. */
+    /* Whether `ok` holds on all ranks, and `print` is the same on all.  False,
+     * with *first the least rank where it is not. */
     bool (*agree)(jx_comm *comm, bool ok, uint64_t print, int *first);
     /* All ranks together. */
     void (*close)(jx_comm *comm);
-    /* Where this rank alone has failed: returns on the first that calls it, which says
-     * why, and aborts. */
+    /* Where this rank alone has failed: returns on the first that calls it,
+     * which says why, and aborts. */
     void (*speaks)(jx_comm *comm);
     /* Ends all of them at once, with an exit code. */
     void (*abort)(jx_comm *comm, int code);

@@ -13,10 +13,8 @@
 jx_tolerance jx_tolerance_of(jx_dtype dtype)
 {
     switch (jx_dtype_real(dtype)) {
-    case JX_F64:
-        return (jx_tolerance){.relative = 1e-12};
-    case JX_F32:
-        return (jx_tolerance){.relative = 1e-5, .absolute = 1e-6};
+    case JX_F64: return (jx_tolerance){.relative = 1e-12};
+    case JX_F32: return (jx_tolerance){.relative = 1e-5, .absolute = 1e-6};
     default:
         if (!jx_dtype_is_float(dtype))
             return (jx_tolerance){0};
@@ -30,12 +28,9 @@ jx_tolerance jx_tolerance_of(jx_dtype dtype)
 static double least_of(jx_dtype dtype)
 {
     switch (jx_dtype_real(dtype)) {
-    case JX_F64:
-        return DBL_MIN;
-    case JX_F16:
-        return 0x1p-14;
-    default:
-        return FLT_MIN;
+    case JX_F64: return DBL_MIN;
+    case JX_F16: return 0x1p-14;
+    default: return FLT_MIN;
     }
 }
 
@@ -67,7 +62,9 @@ static void read(jx_dtype dtype, const void *at, double *re, double *im)
 static int ordinal(jx_dtype dtype, const char *at)
 {
     unsigned byte = (unsigned char)*at;
-    unsigned sign = dtype == JX_F4_E2M1FN ? 8 : dtype == JX_F8_E8M0FNU ? 0x100 : 0x80;
+    unsigned sign = dtype == JX_F4_E2M1FN    ? 8
+                    : dtype == JX_F8_E8M0FNU ? 0x100
+                                             : 0x80;
 
     return byte & sign ? -(int)(byte & (sign - 1)) : (int)byte;
 }
@@ -88,7 +85,8 @@ static bool floats_agree(jx_dtype dtype, const char *got, const char *want,
     if (!(scale <= DBL_MAX))
         scale = 0;
     bool ok = near(a, c, scale, least, t, difference) ||
-              (t->neighbours && isfinite(*difference) && are_neighbours(dtype, got, want));
+              (t->neighbours && isfinite(*difference) &&
+               are_neighbours(dtype, got, want));
     if (jx_dtype_is_complex(dtype)) {
         ok &= near(b, d, scale, least, t, &other);
         if (!(other <= *difference))

@@ -9,14 +9,14 @@
 
 typedef struct jx_tolerance {
     double relative, absolute;
-    bool neighbours; /* or the next number of a dtype of at most 8 bits */
-    bool bits; /* the same bits, -0 and NaN payloads included */
+    bool neighbours;    /* or the next number of a dtype of at most 8 bits */
+    bool bits;          /* the same bits, -0 and NaN payloads included */
     const double *each; /* absolute, of each element; or NULL */
 } jx_tolerance;
 
-/* The default for a dtype: exact for integers and booleans, 1e-12 for f64,
- * 1e-5 and 1e-6 for f32, 2 units of their precision for f16 and bf16, a neighbour for
- * the smaller floats. */
+/* The default for a dtype: exact for integers and booleans, 1e-12 for f64, 1e-5
+ * and 1e-6 for f32, 2 units of their precision for f16 and bf16, a neighbour
+ * for the smaller floats. */
 jx_tolerance jx_tolerance_of(jx_dtype dtype);
 
 typedef struct jx_mismatch {

@@ -7,8 +7,8 @@
 /* The tile of a primitive on operands of a compute dtype (bool, i8..u64, f32,
  * f64, c64, c128); NULL if it has none. */
 jx_tile *jx_tile_of(jx_prim_id prim, jx_dtype dtype);
-/* The tile of the same function of f64 that is off by some units more and much faster, where
- * there is one; else itself. */
+/* The tile of the same function of f64 that is off by some units more and much
+ * faster, where there is one; else itself. */
 jx_tile *jx_tile_brisk(jx_tile *tile);
 /* A direct conversion (of a dtype to itself: a copy), or NULL. */
 jx_tile *jx_tile_convert(jx_dtype from, jx_dtype to);
@@ -23,8 +23,9 @@ jx_tile *jx_convert_step(jx_dtype from, jx_dtype to, jx_dtype *next);
 /* The dtype that operations on a stored dtype compute in: f32 for the small
  * floats, i8 and u8 for the small integers, else itself. */
 jx_dtype jx_compute_dtype(jx_dtype stored);
-/* An operation on two slots of one dtype that it computes in (jx_compute_dtype);
- * the second may be a scalar.  A new slot like the first. */
+/* An operation on two slots of one dtype that it computes in
+ * (jx_compute_dtype); the second may be a scalar.  A new slot
+ * like the first. */
 jx_slot jx_plan_combine(jx_planner *p, jx_prim_id prim, const jx_slot *a,
                         const jx_slot *b);
 /* Complex numbers conjugated, and their real or imaginary parts. */

@@ -36,14 +36,14 @@ struct jx_run {
     jx_view *views;
     ready_block *blocks;
     char *memory;
-    void **own;  /* per output: memory of the execution's own, or NULL */
+    void **own;        /* per output: memory of the execution's own, or NULL */
     const void **outs; /* per output: where it was written */
-    jx_pool *pool; /* its own, made when it is needed */
-    jx_pool *lent; /* to be used instead, or NULL */
-    double deadline;      /* by jx_seconds_now(); 0: none */
-    bool is_limited;      /* there is a deadline, or who may cancel */
-    atomic_bool stopped;  /* at it; helper threads look, too */
-    bool flush; /* subnormal numbers are zeros */
+    jx_pool *pool;     /* its own, made when it is needed */
+    jx_pool *lent;     /* to be used instead, or NULL */
+    double deadline;   /* by jx_seconds_now(); 0: none */
+    bool is_limited;   /* there is a deadline, or who may cancel */
+    atomic_bool stopped; /* at it; helper threads look, too */
+    bool flush;          /* subnormal numbers are zeros */
     int64_t limit, left; /* operations that a run may execute; still may */
     uint64_t seed;
     int rounding; /* of fenv.h */
@@ -157,8 +157,7 @@ void jx_run_move(jx_run *run, int buffer, const void *to)
               run->plan->mems[buffer].kind != JX_MEM_CONST);
     for (int i = 0; i < patches->count; i++) {
         int v = patches->views[i];
-        run->views[v].data =
-            (char *)(uintptr_t)to + run->plan->view_offsets[v];
+        run->views[v].data = (char *)(uintptr_t)to + run->plan->view_offsets[v];
     }
 }
 
@@ -201,7 +200,8 @@ static size_t padded(size_t bytes)
 
 static void *big_alloc(jx_run *run, int64_t bytes)
 {
-    size_t alignment = alignment_of((size_t)bytes), size = padded((size_t)bytes);
+    size_t alignment = alignment_of((size_t)bytes),
+           size = padded((size_t)bytes);
     void *memory =
         take(run, size) ? fed(run, aligned_alloc(alignment, size)) : NULL;
 
@@ -217,7 +217,8 @@ void *jx_run_borrow(jx_run *run, size_t bytes)
     if (memory)
         return memory;
     atomic_store(&run->stopped, true);
-    jx_run_fail(run, "gave up: there is no memory for a custom call (%zu bytes)",
+    jx_run_fail(run,
+                "gave up: there is no memory for a custom call (%zu bytes)",
                 bytes);
     return NULL;
 }
@@ -242,8 +243,8 @@ static void set_addresses(jx_run *run)
             run->views[i].data =
                 run->memory + mem->offset + plan->view_offsets[i];
         else if (mem->kind == JX_MEM_CONST)
-            run->views[i].data = (char *)(uintptr_t)mem->constant +
-                                 plan->view_offsets[i];
+            run->views[i].data =
+                (char *)(uintptr_t)mem->constant + plan->view_offsets[i];
     }
 }
 
@@ -257,8 +258,7 @@ static bool is_inside(const jx_view *view, const char *from, int64_t bytes)
     for (int i = 0; i < view->rank; i++)
         *(view->strides[i] < 0 ? &low : &high) +=
             (view->shape[i] - 1) * view->strides[i];
-    return low >= 0 &&
-           high + (int64_t)jx_dtype_of(view->dtype)->bytes <= bytes;
+    return low >= 0 && high + (int64_t)jx_dtype_of(view->dtype)->bytes <= bytes;
 }
 
 /* Each view lies in its buffer, each buffer of the run in the run's memory. */
@@ -291,10 +291,10 @@ static bool make_ready(jx_run *run)
             return false;
         for (int i = 0; i < steps->count; i++) {
             const jx_step *s = &steps->at[i];
-            ready[i] = (jx_ready){
-                s->kernel, s->data, run->views + s->first_view,
-                run->views + s->first_view + s->nins,
-                s->scratch >= 0 ? run->memory + s->scratch : NULL};
+            ready[i] =
+                (jx_ready){s->kernel, s->data, run->views + s->first_view,
+                           run->views + s->first_view + s->nins,
+                           s->scratch >= 0 ? run->memory + s->scratch : NULL};
         }
         run->blocks[b] = (ready_block){steps->count, ready};
     }
@@ -315,8 +315,7 @@ static bool start(jx_exec *exec, const jx_plan *plan)
     run->outs = table(run, plan->nouts, sizeof *run->outs);
     run->memory = big_alloc(run, plan->bytes);
     run->deadline = jx_budget_stop(run->budget);
-    if (!run->views || !run->blocks || !run->own || !run->outs ||
-        !run->memory)
+    if (!run->views || !run->blocks || !run->own || !run->outs || !run->memory)
         return false;
     set_addresses(run);
     JX_ASSERT(all_inside(run));
@@ -395,8 +394,8 @@ static void set_ports(jx_run *run, const void *const *ins)
 #if defined(__SSE2__)
 static const bool can_flush = true;
 
-/* Whether numbers are rounded to the nearest, none is flushed and nothing traps, as in
- * FE_DFL_ENV but for what was noticed so far. */
+/* Whether numbers are rounded to the nearest, none is flushed and nothing
+ * traps, as in FE_DFL_ENV but for what was noticed so far. */
 static bool is_usual(void)
 {
     enum { CONTROL = 0xffc0, USUAL = 0x1f80, USUAL_X87 = 0x037f };
@@ -409,7 +408,8 @@ static bool is_usual(void)
 static void flush_subnormals(void)
 {
     enum { FLUSH_RESULTS = 0x8000, FLUSH_OPERANDS = 0x0040 };
-    __builtin_ia32_ldmxcsr(__builtin_ia32_stmxcsr() | FLUSH_RESULTS | FLUSH_OPERANDS);
+    __builtin_ia32_ldmxcsr(__builtin_ia32_stmxcsr() | FLUSH_RESULTS |
+                           FLUSH_OPERANDS);
 }
 #elif defined(__aarch64__)
 static const bool can_flush = true;
@@ -444,8 +444,8 @@ bool jx_exec_flush(jx_exec *exec, bool flush)
     return exec->run.flush == flush;
 }
 
-/* Runs the first block in an environment that does not depend on the host's, which is as it
- * was then.  To change it takes as long as a few operations. */
+/* Runs the first block in an environment that does not depend on the host's,
+ * which is as it was then.  To change it takes as long as a few operations. */
 static bool run_all(jx_run *run)
 {
     fenv_t mode;
@@ -506,8 +506,8 @@ void *jx_run_context(const jx_run *run)
     return run->context;
 }
 
-/* What a handler says of its failure: it may have said nothing, or of no kind, and its
- * texts may have no end. */
+/* What a handler says of its failure: it may have said nothing, or of no kind,
+ * and its texts may have no end. */
 static jaxvet_error host_error(const jaxvet_error *said, jaxvet_status status,
                                const char *target)
 {
@@ -521,8 +521,10 @@ static jaxvet_error host_error(const jaxvet_error *said, jaxvet_status status,
                        ? status
                        : JAXVET_INPUT;
     if (!error.message[0])
-        snprintf(error.message, sizeof error.message,
-                 "the handler of the custom call @%s failed, and does not say why", target);
+        snprintf(
+            error.message, sizeof error.message,
+            "the handler of the custom call @%s failed, and does not say why",
+            target);
     return error;
 }
 
@@ -616,9 +618,11 @@ bool jx_exec_differs(const jx_exec *exec)
     return exec->run.differs;
 }
 
-bool jx_port_find_unfinite(const jx_port *port, const void *data, jx_unfinite *found)
+bool jx_port_find_unfinite(const jx_port *port, const void *data,
+                           jx_unfinite *found)
 {
-    int64_t strides[JX_MAX_RANK], step = (int64_t)jx_dtype_of(port->dtype)->bytes;
+    int64_t strides[JX_MAX_RANK],
+        step = (int64_t)jx_dtype_of(port->dtype)->bytes;
     const jx_view view = {(char *)(uintptr_t)data,
                           port->dtype,
                           port->rank,
@@ -630,5 +634,6 @@ bool jx_port_find_unfinite(const jx_port *port, const void *data, jx_unfinite *f
     for (int i = port->rank; i-- > 0; step *= port->shape[i])
         strides[i] = step;
     return jx_dtype_is_inexact(port->dtype) &&
-           !jx_finite_at_sight(port->dtype, data, port->count) && jx_unfinite_find(&view, found);
+           !jx_finite_at_sight(port->dtype, data, port->count) &&
+           jx_unfinite_find(&view, found);
 }

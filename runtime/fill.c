@@ -28,7 +28,8 @@ static double unit_of(uint64_t bits)
     return (double)(bits >> 11) * 0x1p-52 - 1;
 }
 
-static void random_floats(uint64_t *state, jx_dtype dtype, char *to, int64_t count)
+static void random_floats(uint64_t *state, jx_dtype dtype, char *to,
+                          int64_t count)
 {
     double values[CONVERTED];
     size_t size = jx_dtype_of(dtype)->bytes;
@@ -52,25 +53,17 @@ static void random_element(uint64_t *state, jx_dtype dtype, char *to)
         parts[1] = unit_of(next(state));
         jx_convert(JX_C128, dtype, parts, to, 1);
         return;
-    case JX_KIND_BOOL:
-        *to = (char)(bits >> 63);
-        return;
-    case JX_KIND_VOID:
-        *to = 0;
-        return;
-    case JX_KIND_INT:
-        integer = (int64_t)(bits >> 33) % 17 - 8;
-        break;
-    case JX_KIND_UINT:
-        integer = (int64_t)(bits >> 33) % 16;
-        break;
-    default:
-        integer = (int64_t)bits;
+    case JX_KIND_BOOL: *to = (char)(bits >> 63); return;
+    case JX_KIND_VOID: *to = 0; return;
+    case JX_KIND_INT: integer = (int64_t)(bits >> 33) % 17 - 8; break;
+    case JX_KIND_UINT: integer = (int64_t)(bits >> 33) % 16; break;
+    default: integer = (int64_t)bits;
     }
     jx_convert(JX_I64, dtype, &integer, to, 1);
 }
 
-static void random_elements(uint64_t *state, jx_dtype dtype, char *to, int64_t count)
+static void random_elements(uint64_t *state, jx_dtype dtype, char *to,
+                            int64_t count)
 {
     size_t size = jx_dtype_of(dtype)->bytes;
 

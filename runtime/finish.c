@@ -53,8 +53,8 @@ static jx_op **number_all(jx_planner *p, int *count)
     return all;
 }
 
-/* An operation without results is there for what it does (it checks something), as
- * are some with results; so is one that runs such an operation. */
+/* An operation without results is there for what it does (it checks something),
+ * as are some with results; so is one that runs such an operation. */
 static bool acts(const jx_planner *p, const jx_op *op)
 {
     bool any = op->acts || op->nouts == 0 ||
@@ -170,8 +170,8 @@ static bool compile_region(jx_planner *p, jx_op *op)
         if (access[i] == JX_ACCESS_STRIDED)
             simplify(p->arena, &op->ins[i]);
     }
-    op->data = jx_region_compile(p->arena, op->region, access, count,
-                                 &op->scratch);
+    op->data =
+        jx_region_compile(p->arena, op->region, access, count, &op->scratch);
     if (op->data && op->scratch) {
         jx_mem mem = {.bytes = (int64_t)op->scratch,
                       .home = op->block,
@@ -270,11 +270,13 @@ static bool finish_steps(jx_planner *p)
             if (is_nothing(p, op))
                 continue;
             steps[count++] = (jx_step){
-                op->kernel, op->data, first[op->position], op->nins,
+                op->kernel,
+                op->data,
+                first[op->position],
+                op->nins,
                 op->nouts,
-                op->scratch_buffer >= 0
-                    ? p->mems.at[op->scratch_buffer].offset
-                    : -1,
+                op->scratch_buffer >= 0 ? p->mems.at[op->scratch_buffer].offset
+                                        : -1,
                 op};
         }
         plan->blocks[b] = (jx_steps){count, steps};
@@ -316,7 +318,6 @@ bool jx_plan_finish(jx_planner *p)
         !jx_finish_lend(p, all))
         return false;
     JX_ASSERT_NONE(jx_plan_fault(p, true));
-    return finish_views(p, all, count) &&
-           finish_patches(p) && finish_steps(p) && !p->failed &&
-           !jx_arena_failed(p->arena);
+    return finish_views(p, all, count) && finish_patches(p) &&
+           finish_steps(p) && !p->failed && !jx_arena_failed(p->arena);
 }

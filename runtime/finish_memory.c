@@ -30,8 +30,8 @@ void jx_finish_touch_all(jx_planner *p, jx_op **all, int count)
     }
 }
 
-/* Room for so many touches; amortized, since a chain of copies shares one buffer after the
- * other with all before it. */
+/* Room for so many touches; amortized, since a chain of copies shares one
+ * buffer after the other with all before it. */
 static bool reserve_touches(jx_planner *p, jx_mem *mem, size_t total)
 {
     int *room;
@@ -48,20 +48,23 @@ static bool reserve_touches(jx_planner *p, jx_mem *mem, size_t total)
     return true;
 }
 
-/* x lives in y from now on.  The shorter list of touches goes into the longer one, from the
- * back: as far as the two overlap, elements of that move. */
+/* x lives in y from now on.  The shorter list of touches goes into the longer
+ * one, from the back: as far as the two overlap, elements of that move. */
 static void share(jx_planner *p, int x, int y)
 {
     jx_mem *from = &p->mems.at[x], *to = &p->mems.at[y];
     bool grows = from->touches.count <= to->touches.count;
     jx_mem *longer = grows ? to : from, *shorter = grows ? from : to;
-    size_t i = longer->touches.count, k = shorter->touches.count, total = i + k, n = total;
+    size_t i = longer->touches.count, k = shorter->touches.count, total = i + k,
+           n = total;
 
     if (!reserve_touches(p, longer, total))
         return;
     while (k > 0) {
-        bool last = i > 0 && longer->touches.at[i - 1] > shorter->touches.at[k - 1];
-        longer->touches.at[--n] = last ? longer->touches.at[--i] : shorter->touches.at[--k];
+        bool last =
+            i > 0 && longer->touches.at[i - 1] > shorter->touches.at[k - 1];
+        longer->touches.at[--n] =
+            last ? longer->touches.at[--i] : shorter->touches.at[--k];
     }
     longer->touches.count = total;
     if (!grows)
@@ -215,7 +218,8 @@ typedef struct interval {
 
 static int by_first(const void *a, const void *b)
 {
-    const interval *x = *(const interval *const *)a, *y = *(const interval *const *)b;
+    const interval *x = *(const interval *const *)a,
+                   *y = *(const interval *const *)b;
 
     if (x->first != y->first)
         return x->first < y->first ? -1 : 1;
@@ -224,7 +228,8 @@ static int by_first(const void *a, const void *b)
 
 static int by_last(const void *a, const void *b)
 {
-    const interval *x = *(const interval *const *)a, *y = *(const interval *const *)b;
+    const interval *x = *(const interval *const *)a,
+                   *y = *(const interval *const *)b;
 
     if (x->last != y->last)
         return x->last < y->last ? -1 : 1;
@@ -251,7 +256,8 @@ typedef struct height {
     int64_t bytes;
 } height;
 
-static height *heights_of(jx_arena *scratch, jx_op **all, int count, int *ncalls)
+static height *heights_of(jx_arena *scratch, jx_op **all, int count,
+                          int *ncalls)
 {
     *ncalls = 0;
     for (int i = 0; i < count; i++)
@@ -276,15 +282,16 @@ static void place_units(jx_planner *p, const height *calls, int ncalls)
 }
 
 /* What is not in use any more at that position. */
-static void give_back(jx_gaps *gaps, interval *const *lasts, int count, int *over, int position)
+static void give_back(jx_gaps *gaps, interval *const *lasts, int count,
+                      int *over, int position)
 {
     for (; *over < count && lasts[*over]->last < position; ++*over)
         if (lasts[*over]->bytes)
             jx_gaps_give(gaps, lasts[*over]->number);
 }
 
-static bool place_buffers(jx_planner *p, jx_arena *scratch, jx_op **all, int nops,
-                          interval *wants, int count)
+static bool place_buffers(jx_planner *p, jx_arena *scratch, jx_op **all,
+                          int nops, interval *wants, int count)
 {
     interval **firsts = ordered(scratch, wants, count, by_first);
     interval **lasts = ordered(scratch, wants, count, by_last);
@@ -296,13 +303,15 @@ static bool place_buffers(jx_planner *p, jx_arena *scratch, jx_op **all, int nop
         return false;
     for (int i = 0; i < count; i++) {
         interval *want = firsts[i];
-        for (; next < ncalls && calls[next].op->position < want->first; next++) {
+        for (; next < ncalls && calls[next].op->position < want->first;
+             next++) {
             give_back(&gaps, lasts, count, &over, calls[next].op->position);
             calls[next].bytes = jx_gaps_end(&gaps);
         }
         give_back(&gaps, lasts, count, &over, want->first);
         if (want->bytes)
-            want->number = jx_gaps_take(&gaps, want->bytes, &p->mems.at[want->buffer].offset);
+            want->number = jx_gaps_take(&gaps, want->bytes,
+                                        &p->mems.at[want->buffer].offset);
     }
     for (; next < ncalls; next++) {
         give_back(&gaps, lasts, count, &over, calls[next].op->position);
@@ -313,7 +322,8 @@ static bool place_buffers(jx_planner *p, jx_arena *scratch, jx_op **all, int nop
 }
 
 /* False without memory. */
-static bool place_all(jx_planner *p, jx_arena *scratch, jx_op **all, int nops, int64_t *total)
+static bool place_all(jx_planner *p, jx_arena *scratch, jx_op **all, int nops,
+                      int64_t *total)
 {
     interval *wants = JX_NEW_ARRAY(scratch, p->mems.count, interval);
     int count = 0;
@@ -354,7 +364,8 @@ bool jx_finish_memory(jx_planner *p, jx_op **all, int nops)
 
 /* ---- inputs whose memory an output may have */
 
-/* What the operation that writes an output first reads there, and reads last. */
+/* What the operation that writes an output first reads there,
+ * and reads last. */
 static void lend_in_place(jx_planner *p, jx_op **all, int output)
 {
     const jx_mem *mem = &p->mems.at[output];

@@ -44,8 +44,8 @@ static bool refuse(const jx_program *program, const jx_claim *claim,
                    says ? says : "");
 }
 
-/* The first claim that does not hold at these sizes, or NULL.  What is a note or
- * a warning for `check` is no reason not to run. */
+/* The first claim that does not hold at these sizes, or NULL.  What is a note
+ * or a warning for `check` is no reason not to run. */
 static const jx_claim *misfit(const jx_analysis *analysis, bool rules,
                               int nbindings, const jx_binding *bindings)
 {
@@ -62,8 +62,8 @@ static const jx_claim *misfit(const jx_analysis *analysis, bool rules,
     return NULL;
 }
 
-const jx_typed *jx_analysis_fits(const jx_analysis *analysis, bool rules, int nbindings,
-                                 const jx_binding *bindings)
+const jx_typed *jx_analysis_fits(const jx_analysis *analysis, bool rules,
+                                 int nbindings, const jx_binding *bindings)
 {
     const jx_claim *claim = misfit(analysis, rules, nbindings, bindings);
 
@@ -78,7 +78,8 @@ const jx_typed *jx_program_fits(jx_program *program, bool rules, int nbindings,
 {
     const jx_analysis *analysis = jx_typed_analysis(program);
 
-    return analysis ? jx_analysis_fits(analysis, rules, nbindings, bindings) : NULL;
+    return analysis ? jx_analysis_fits(analysis, rules, nbindings, bindings)
+                    : NULL;
 }
 
 /* -- sizes that wrap ------------------------------------------------------ */

@@ -10,15 +10,15 @@
 #include "frontend/ir/claim.h"
 #include "frontend/ir/typed.h"
 
-/* The program to plan at these sizes: itself, or, where its size arithmetic wraps
- * there, the one that XLA would compile, whose shapes are the wrapped ones; where it
- * calls functions exported elsewhere, the one at these sizes that has their code.
- * NULL with an error that names what does not fit. */
+/* The program to plan at these sizes: itself, or, where its size arithmetic
+ * wraps there, the one that XLA would compile, whose shapes are the wrapped
+ * ones; where it calls functions exported elsewhere, the one at these sizes
+ * that has their code. NULL with an error that names what does not fit. */
 const jx_typed *jx_program_at(jx_program *program, int nbindings,
                               const jx_binding *bindings);
 
-/* Whether it calls functions exported elsewhere that are not read: at sizes that are no
- * numbers. */
+/* Whether it calls functions exported elsewhere that are not read: at sizes
+ * that are no numbers. */
 bool jx_program_calls_exported(const jx_program *program);
 
 /* The program typed, if it may be planned at these sizes; NULL with an error
@@ -27,7 +27,7 @@ bool jx_program_calls_exported(const jx_program *program);
 const jx_typed *jx_program_fits(jx_program *program, bool rules, int nbindings,
                                 const jx_binding *bindings);
 /* The same of a program that is typed already: by jx_type_program(). */
-const jx_typed *jx_analysis_fits(const jx_analysis *analysis, bool rules, int nbindings,
-                                 const jx_binding *bindings);
+const jx_typed *jx_analysis_fits(const jx_analysis *analysis, bool rules,
+                                 int nbindings, const jx_binding *bindings);
 
 #endif

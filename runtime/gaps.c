@@ -1,7 +1,8 @@
 /* gaps.c - see gaps.h.
  *
- * What is in use and the gaps between are a list, by address; the gaps are also a treap, by
- * size and then by address.  Behind the highest in use there is no gap. */
+ * What is in use and the gaps between are a list, by address; the gaps are
+ * also a treap, by size and then by address.  Behind the highest in use
+ * there is no gap. */
 #include "runtime/gaps.h"
 
 #include "frontend/base/assert.h"
@@ -16,7 +17,8 @@ struct jx_gap {
 bool jx_gaps_open(jx_arena *arena, int buffers, jx_gaps *to)
 {
     /* At worst there is a gap below each that is in use. */
-    *to = (jx_gaps){.at = JX_NEW_ARRAY(arena, 2 * (size_t)buffers + 1, jx_gap), .count = 1};
+    *to = (jx_gaps){.at = JX_NEW_ARRAY(arena, 2 * (size_t)buffers + 1, jx_gap),
+                    .count = 1};
     return to->at != NULL;
 }
 
@@ -37,7 +39,8 @@ static bool is_less(const jx_gap *a, int64_t bytes, int64_t offset)
 }
 
 /* Those that are less than (bytes, offset), and the others. */
-static void split(jx_gap *at, int root, int64_t bytes, int64_t offset, int *less, int *others)
+static void split(jx_gap *at, int root, int64_t bytes, int64_t offset,
+                  int *less, int *others)
 {
     while (root) {
         if (is_less(&at[root], bytes, offset)) {
@@ -89,8 +92,9 @@ static void take_out(jx_gaps *g, int number)
 
     while (*to != number) {
         JX_ASSERT(*to);
-        to = is_less(&g->at[*to], g->at[number].bytes, g->at[number].offset) ? &g->at[*to].right
-                                                                             : &g->at[*to].left;
+        to = is_less(&g->at[*to], g->at[number].bytes, g->at[number].offset)
+                 ? &g->at[*to].right
+                 : &g->at[*to].left;
     }
     *to = merged(g->at, g->at[number].left, g->at[number].right);
 }
@@ -110,7 +114,8 @@ static int smallest_of(const jx_gaps *g, int64_t bytes)
 
 /* ---- the list */
 
-static int new_after(jx_gaps *g, int before, int after, int64_t offset, int64_t bytes)
+static int new_after(jx_gaps *g, int before, int after, int64_t offset,
+                     int64_t bytes)
 {
     int number = g->spare;
 

@@ -1,6 +1,7 @@
-/* gaps.h - where buffers lie in memory that is yet to be had: each takes the smallest gap that
- * is wide enough, of those the lowest, or lies behind all others.  A buffer is taken and given
- * back in the time of a logarithm of how many there are. */
+/* gaps.h - where buffers lie in memory that is yet to be had: each takes the
+ * smallest gap that is wide enough, of those the lowest, or lies behind all
+ * others.  A buffer is taken and given back in the time of a logarithm of how
+ * many there are. */
 #ifndef JX_GAPS_H
 #define JX_GAPS_H
 
@@ -20,7 +21,8 @@ typedef struct jx_gaps {
 
 /* For so many buffers, in the arena; false without memory. */
 bool jx_gaps_open(jx_arena *arena, int buffers, jx_gaps *to);
-/* Takes so many bytes (at least one); gives the number by which they are given back. */
+/* Takes so many bytes (at least one); gives the number by which they
+ * are given back. */
 int jx_gaps_take(jx_gaps *gaps, int64_t bytes, int64_t *offset);
 void jx_gaps_give(jx_gaps *gaps, int number);
 /* The end of the highest that is in use; 0: nothing is. */

@@ -1,4 +1,5 @@
-/* idle.c - see idle.h: forth over a field, where each element has a number, and back. */
+/* idle.c - see idle.h: forth over a field, where each element has a
+ * number, and back. */
 #include "runtime/idle.h"
 
 #include "frontend/ir/params.h"
@@ -20,8 +21,8 @@ typedef struct event {
     const jx_eqn *eqn;
     uint32_t first;
     int64_t count;
-    bool each;             /* an element is made of those at its own place */
-    jx_contraction *of;    /* of a product, or NULL */
+    bool each;          /* an element is made of those at its own place */
+    jx_contraction *of; /* of a product, or NULL */
     operand *ins;
 } event;
 
@@ -38,7 +39,8 @@ typedef struct looking {
 
 static operand numbers_of(looking *l, const jx_field_value *of)
 {
-    uint32_t *to = of->cells ? JX_NEW_ARRAY(l->ctx->arena, of->count + 1, uint32_t) : NULL;
+    uint32_t *to =
+        of->cells ? JX_NEW_ARRAY(l->ctx->arena, of->count + 1, uint32_t) : NULL;
 
     l->spent |= of->cells && !to;
     for (int64_t i = 0; to && i < of->count; i++)
@@ -46,7 +48,8 @@ static operand numbers_of(looking *l, const jx_field_value *of)
     return (operand){to ? of->count : 0, to};
 }
 
-/* What runs other equations, or hands on what it has: its elements have their numbers. */
+/* What runs other equations, or hands on what it has: its elements have
+ * their numbers. */
 static bool hands_on(const jx_eqn *eqn)
 {
     switch (eqn->prim->id) {
@@ -54,8 +57,8 @@ static bool hands_on(const jx_eqn *eqn)
     case JX_PRIM_scan:
     case JX_PRIM_while: return true;
     default:
-        return jx_prim_in_family(eqn->prim->id, "identity") || jx_field_is_move(eqn) ||
-               (eqn->typed && jx_eqn_callee(eqn));
+        return jx_prim_in_family(eqn->prim->id, "identity") ||
+               jx_field_is_move(eqn) || (eqn->typed && jx_eqn_callee(eqn));
     }
 }
 
@@ -72,7 +75,8 @@ static bool is_chosen(const jx_eqn *eqn, const jx_field_value *ins, int64_t i)
     return !cell->kind && !cell->blended;
 }
 
-static bool is_same_place(const jx_field_value *out, int nins, const jx_field_value *ins)
+static bool is_same_place(const jx_field_value *out, int nins,
+                          const jx_field_value *ins)
 {
     for (int i = 0; i < nins; i++)
         if (ins[i].count != out->count && ins[i].count != 1)
@@ -83,8 +87,10 @@ static bool is_same_place(const jx_field_value *out, int nins, const jx_field_va
 static bool is_elementwise(const jx_eqn *eqn, const jx_field_value *ins,
                            const jx_field_value *out)
 {
-    return eqn->nouts == 1 && !hands_on(eqn) && !jx_field_is_sum(eqn->prim->id) &&
-           (eqn->prim->id == JX_PRIM_select_n || jx_prim_in_family(eqn->prim->id, "elementwise")) &&
+    return eqn->nouts == 1 && !hands_on(eqn) &&
+           !jx_field_is_sum(eqn->prim->id) &&
+           (eqn->prim->id == JX_PRIM_select_n ||
+            jx_prim_in_family(eqn->prim->id, "elementwise")) &&
            is_same_place(out, eqn->nins, ins);
 }
 
@@ -101,7 +107,8 @@ static void note(looking *l, const jx_eqn *eqn, const jx_field_value *ins,
     for (int i = 0; e.ins && i < eqn->nins; i++)
         e.ins[i] = numbers_of(l, &ins[i]);
     if (eqn->prim->id == JX_PRIM_dot_general && ins[0].cells && ins[1].cells &&
-        (e.of = JX_NEW(l->ctx->arena, jx_contraction)) && !jx_contraction_of(eqn, ins, e.of))
+        (e.of = JX_NEW(l->ctx->arena, jx_contraction)) &&
+        !jx_contraction_of(eqn, ins, e.of))
         e.of = NULL;
     l->spent |= !e.ins || out->count > MOST_NUMBERS - l->next;
     for (int64_t i = 0; !l->spent && i < out->count; i++) {
@@ -185,7 +192,8 @@ static bool run(looking *l, const jx_typed *typed, jx_field_value *outs)
 
     jx_field_open(&ready, typed, 0, NULL, MEMORY);
     for (int i = 0; done && i < n; i++)
-        done = jx_field_input(&l->f, &ready, jx_input_aval(program, i), i, &ins[i]);
+        done = jx_field_input(&l->f, &ready, jx_input_aval(program, i), i,
+                              &ins[i]);
     done = done && jx_field_run(&l->f, &ready, &program->entry, ins, outs);
     jx_field_close(&ready);
     return done && !l->spent;
@@ -194,10 +202,12 @@ static bool run(looking *l, const jx_typed *typed, jx_field_value *outs)
 static const char *judge(looking *l, const jx_typed *typed, jx_idle *to)
 {
     int nouts = typed->program->entry.jaxpr->nouts;
-    jx_field_value *outs = JX_NEW_ARRAY(l->ctx->arena, nouts + 1, jx_field_value);
+    jx_field_value *outs =
+        JX_NEW_ARRAY(l->ctx->arena, nouts + 1, jx_field_value);
 
     if (!outs || !run(l, typed, outs))
-        return "it is too large to be followed element by element, or takes what is no real number";
+        return "it is too large to be followed element by element, or takes "
+               "what is no real number";
     l->needed = JX_NEW_ARRAY(l->ctx->arena, l->next + 1, uint8_t);
     if (!l->needed)
         return "it is too large to be followed element by element";

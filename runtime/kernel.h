@@ -67,13 +67,13 @@ typedef bool jx_plan_rule(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
                           jx_slot *outs);
 jx_plan_rule *jx_plan_rule_of(jx_prim_id id); /* NULL: none */
 
-/* The equation that alone takes the result of `eqn`, which is being planned; NULL
- * where several do, where none does, and where that is not known. */
+/* The equation that alone takes the result of `eqn`, which is being planned;
+ * NULL where several do, where none does, and where that is not known. */
 const jx_eqn *jx_plan_only_user(const jx_planner *p, const jx_eqn *eqn);
 
 bool jx_plan_fail(jx_planner *p, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-bool jx_plan_starved(jx_planner *p); /* of memory: planning fails */
+bool jx_plan_starved(jx_planner *p);      /* of memory: planning fails */
 jx_ctx *jx_plan_ctx(const jx_planner *p); /* the program's */
 jx_domain jx_plan_domain(const jx_planner *p);
 /* How a dtype is stored in this plan's domain. */
@@ -100,8 +100,8 @@ jx_slot jx_plan_dense(jx_planner *p, const jx_slot *slot);
 /* The same elements as another stored dtype (a conversion by the semantics of
  * convert_element_type). */
 jx_slot jx_plan_convert(jx_planner *p, const jx_slot *slot, jx_dtype stored);
-/* The same of what is read several times: what was made of a small input or constant in this
- * block is taken again. */
+/* The same of what is read several times: what was made of a small input or
+ * constant in this block is taken again. */
 jx_slot jx_plan_converted(jx_planner *p, const jx_slot *slot, jx_dtype stored);
 
 /* Appends an operation; `data` is copied (NULL with size 0). */
@@ -114,8 +114,8 @@ void jx_plan_op(jx_planner *p, jx_kernel *kernel, const void *data,
  * operand (a scatter) copies the operand to its output and then works on the
  * output, listed among its outs only. */
 void jx_plan_copy(jx_planner *p, const jx_slot *from, const jx_slot *into);
-/* The same stored dtype and shape; else planning fails.  Documents may lie about
- * their avals: a rule checks what its kernel relies on. */
+/* The same stored dtype and shape; else planning fails.  Documents may lie
+ * about their avals: a rule checks what its kernel relies on. */
 bool jx_plan_same(jx_planner *p, const jx_slot *a, const jx_slot *b);
 /* Results are the operands, which must be what is declared for them. */
 bool jx_plan_pass(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
@@ -129,12 +129,12 @@ jx_slot jx_plan_constant(jx_planner *p, jx_dtype stored, int rank,
 /* The slot seen with another shape of as many elements, sharing memory where
  * the strides allow it, else copied. */
 jx_slot jx_plan_reshaped(jx_planner *p, const jx_slot *slot, int rank,
-                        const int64_t *shape);
+                         const int64_t *shape);
 
-/* Operations of a jaxpr in place (as a call does), or a call of what was planned
- * of it before: `outs` are its results. */
-bool jx_plan_inline(jx_planner *p, const jx_closed *closed,
-                    const jx_slot *ins, jx_slot *outs);
+/* Operations of a jaxpr in place (as a call does), or a call of what was
+ * planned of it before: `outs` are its results. */
+bool jx_plan_inline(jx_planner *p, const jx_closed *closed, const jx_slot *ins,
+                    jx_slot *outs);
 
 /* Code that an operation runs any number of times (the body of a loop, the
  * computation of a reduction).  Between begin and end operations go into the

@@ -7,7 +7,8 @@
 
 #include <math.h>
 
-const void *const *jx_inputs_widened(jx_ctx *ctx, const jx_plan *plan, const void *const *declared)
+const void *const *jx_inputs_widened(jx_ctx *ctx, const jx_plan *plan,
+                                     const void *const *declared)
 {
     int n = jx_plan_nins(plan);
     const void **ins = JX_NEW_ARRAY(ctx->arena, n + 1, const void *);
@@ -78,7 +79,8 @@ jx_exec *jx_loss_wide(jx_loss *r)
     return NULL;
 }
 
-/* An input off by what its dtype can't hold; one of float64 by a unit of its own. */
+/* An input off by what its dtype can't hold; one of float64 by a
+ * unit of its own. */
 static const void *moved(jx_loss *r, int i, const void *wide, int which)
 {
     const jx_port *port = jx_plan_in(r->wide_plan, i);
@@ -111,7 +113,8 @@ static jx_exec *shaken(jx_loss *r, int which)
         r->shaken[which] = jx_exec_new(r->wide_plan);
     if (r->shaken[which])
         jx_exec_seed(r->shaken[which], r->seed);
-    r->ran_shaken[which] = ins && r->shaken[which] && jx_exec_run(r->shaken[which], ins, NULL);
+    r->ran_shaken[which] =
+        ins && r->shaken[which] && jx_exec_run(r->shaken[which], ins, NULL);
     return r->ran_shaken[which] ? r->shaken[which] : NULL;
 }
 
@@ -123,12 +126,14 @@ static double largest_input(const jx_loss *r)
     for (int i = 0; i < jx_plan_nins(r->plan); i++) {
         const jx_port *port = jx_plan_in(r->plan, i);
         if (jx_dtype_is_inexact(port->dtype))
-            largest = fmax(largest, jx_largest(port->dtype, r->ins[i], port->count));
+            largest =
+                fmax(largest, jx_largest(port->dtype, r->ins[i], port->count));
     }
     return largest;
 }
 
-bool jx_loss_of(jx_loss *r, int i, jx_dtype dtype, const void *got, jx_roundoff *to)
+bool jx_loss_of(jx_loss *r, int i, jx_dtype dtype, const void *got,
+                jx_roundoff *to)
 {
     int64_t count = jx_plan_out(r->plan, i)->count;
     const void *others[JX_SHAKES];
@@ -141,8 +146,9 @@ bool jx_loss_of(jx_loss *r, int i, jx_dtype dtype, const void *got, jx_roundoff 
         known = exec != NULL;
         others[k] = known ? jx_exec_out(exec, i) : NULL;
     }
-    known = known && jx_roundoff_measure(r->ctx, dtype, got, jx_exec_out(r->wide, i), JX_SHAKES,
-                                         others, count, largest_input(r), to);
+    known = known &&
+            jx_roundoff_measure(r->ctx, dtype, got, jx_exec_out(r->wide, i),
+                                JX_SHAKES, others, count, largest_input(r), to);
     if (r->ctx->error.kind != JX_E_LIMIT) /* that would be another verdict */
         jx_error_clear(r->ctx);
     return known;

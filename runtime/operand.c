@@ -3,7 +3,8 @@
 
 int jx_mem_root(jx_mem *mems, int buffer)
 {
-    /* Each on the way skips one from now on: chains of copies are as long as the program. */
+    /* Each on the way skips one from now on: chains of copies are as long
+     * as the program. */
     while (mems[buffer].alias >= 0) {
         int next = mems[buffer].alias;
         if (mems[next].alias >= 0)

@@ -41,23 +41,27 @@ static void bind(jx_planner *p, frame *f, const jx_var *var,
         f->values[var->id] = operand;
 }
 
-static void probe(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins, const jx_slot *outs)
+static void probe(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
+                  const jx_slot *outs)
 {
     const jx_probes *probes = &p->options->probes;
 
     if (probes->quiet && jx_map_has(probes->quiet, eqn))
         return;
-    if ((probes->kinds & JX_PROBE_OOB) && !p->options->watch) /* which looks at all of them */
+    if ((probes->kinds & JX_PROBE_OOB) &&
+        !p->options->watch) /* which looks at all of them */
         jx_plan_watch_indices(p, NULL, eqn, ins, outs);
     if (probes->kinds & JX_PROBE_NAN)
         jx_plan_watch_decision(p, p->options->watch, eqn, ins);
     if (probes->kinds & (JX_PROBE_NAN | JX_PROBE_WRAP))
-        jx_plan_watch_integers(p, p->options->watch, probes->kinds, eqn, ins, outs);
+        jx_plan_watch_integers(p, p->options->watch, probes->kinds, eqn, ins,
+                               outs);
 }
 
-/* Where a plan has pairs of doubles, what is not made for them gets and gives doubles. */
-static bool apply(jx_planner *p, jx_plan_rule *rule, const jx_eqn *eqn, jx_slot *ins,
-                  jx_slot *outs)
+/* Where a plan has pairs of doubles, what is not made for them gets and
+ * gives doubles. */
+static bool apply(jx_planner *p, jx_plan_rule *rule, const jx_eqn *eqn,
+                  jx_slot *ins, jx_slot *outs)
 {
     bool was = p->single, ok;
 
@@ -85,14 +89,17 @@ static void run_rule(jx_planner *p, frame *f, const jx_eqn *eqn)
 
     const jx_definition *defined = jx_eqn_definition(eqn);
 
-    if (defined && jx_eqn_is_unknown(eqn) && defined->missing[JX_DEFINED_EVAL]) {
-        jx_plan_fail(p, "%s", jx_missing_rule(p->program->ctx, JX_DEFINED_EVAL,
-                                              jx_eqn_name(eqn), NULL));
+    if (defined && jx_eqn_is_unknown(eqn) &&
+        defined->missing[JX_DEFINED_EVAL]) {
+        jx_plan_fail(p, "%s",
+                     jx_missing_rule(p->program->ctx, JX_DEFINED_EVAL,
+                                     jx_eqn_name(eqn), NULL));
         return;
     }
     if (!rule || jx_eqn_is_unknown(eqn)) {
         jx_plan_fail(p, "there is no way to run the primitive %s%s%s",
-                     jx_eqn_name(eqn), eqn->refused ? "; JAX does not lower it: " : "",
+                     jx_eqn_name(eqn),
+                     eqn->refused ? "; JAX does not lower it: " : "",
                      eqn->refused ? eqn->refused : "");
         return;
     }
@@ -111,15 +118,18 @@ static void run_rule(jx_planner *p, frame *f, const jx_eqn *eqn)
         for (int i = 0; i < eqn->nouts; i++)
             bind(p, f, eqn->outs[i], &slots[eqn->nins + i]);
         if (p->options->watch) {
-            jx_plan_watch_indices(p, p->options->watch, eqn, slots, slots + eqn->nins);
+            jx_plan_watch_indices(p, p->options->watch, eqn, slots,
+                                  slots + eqn->nins);
             jx_plan_watch(p, p->options->watch, eqn, slots, slots + eqn->nins);
         }
         if (p->options->probes.kinds)
             probe(p, eqn, slots, slots + eqn->nins);
         if (p->options->digits)
-            jx_plan_digits(p, p->options->digits, eqn, slots, slots + eqn->nins);
+            jx_plan_digits(p, p->options->digits, eqn, slots,
+                           slots + eqn->nins);
         if (p->options->choices)
-            jx_plan_choices(p, p->options->choices, eqn, slots, slots + eqn->nins);
+            jx_plan_choices(p, p->options->choices, eqn, slots,
+                            slots + eqn->nins);
     } else {
         jx_plan_fail(p, "it can't be planned");
     }
@@ -312,8 +322,8 @@ int jx_plan_body(jx_planner *p, const jx_closed *closed, const jx_slot *ins,
         return 0;
     }
     for (int i = 0; i < nouts; i++)
-        outs[i] = jx_plan_slot(p, jx_atom_aval(closed->jaxpr->outs[i]),
-                               JX_MEM_TEMP);
+        outs[i] =
+            jx_plan_slot(p, jx_atom_aval(closed->jaxpr->outs[i]), JX_MEM_TEMP);
     int block = jx_plan_block_begin(p);
     if (jx_plan_inline(p, closed, ins, results))
         for (int i = 0; i < nouts; i++)
@@ -425,8 +435,7 @@ jx_plan *jx_plan_make(const jx_typed *typed, const jx_closed *closed,
             &typed, &closed,
             (jx_assignment){options->nbindings, options->bindings},
             options->comm ? options->comm->rank : JX_ALL_DEVICES,
-            options->comm ? options->comm->count : 1,
-            options->compares))
+            options->comm ? options->comm->count : 1, options->compares))
         arena = jx_arena_new(&typed->program->ctx->budget);
     plan = arena ? JX_NEW(arena, jx_plan) : NULL;
 

@@ -1,11 +1,11 @@
 /* plan_calls.c - calls that are not written out.
  *
  * Where a program would grow too much (frontend/ir/growth.h), what stands in
- * several places becomes a *unit*: a block that is planned once for each list of
- * operand types, and run by an operation in each place.  Its operands and results
- * are moving buffers, which that operation sets to where the caller has them, so
- * that nothing is copied.  Jaxprs don't recur, so that a unit runs once at a
- * time, and its memory has one place (finish_memory.c). */
+ * several places becomes a *unit*: a block that is planned once for each list
+ * of operand types, and run by an operation in each place.  Its operands and
+ * results are moving buffers, which that operation sets to where the caller has
+ * them, so that nothing is copied.  Jaxprs don't recur, so that a unit runs
+ * once at a time, and its memory has one place (finish_memory.c). */
 #include "runtime/kernels/shapes.h"
 #include "runtime/plan_impl.h"
 #include "runtime/run.h"
@@ -18,8 +18,8 @@ enum { MOST = 4096 };
 bool jx_plan_measure(jx_planner *p, const jx_jaxpr *root)
 {
     p->units_of = JX_NEW_ARRAY(p->arena, p->program->njaxprs, int);
-    if (!p->units_of || !jx_growth_measure(p->arena, p->program, root, MOST,
-                                           &p->growth))
+    if (!p->units_of ||
+        !jx_growth_measure(p->arena, p->program, root, MOST, &p->growth))
         return false;
     p->special = p->growth.most;
     return true;
@@ -51,9 +51,9 @@ static void forms_of(const jx_planner *p, int count, const jx_slot *ins,
                      jx_form *forms)
 {
     for (int i = 0; i < count; i++)
-        forms[i] = is_known(p, &ins[i])   ? JX_FORM_KNOWN
-                   : is_splat(&ins[i])    ? JX_FORM_SPLAT
-                                          : JX_FORM_DENSE;
+        forms[i] = is_known(p, &ins[i]) ? JX_FORM_KNOWN
+                   : is_splat(&ins[i])  ? JX_FORM_SPLAT
+                                        : JX_FORM_DENSE;
 }
 
 static const char *bytes_of(const jx_planner *p, int buffer, int64_t offset)
@@ -101,12 +101,11 @@ static jx_slot unit_operand(jx_planner *p, const jx_slot *in, jx_form form)
 {
     if (form == JX_FORM_KNOWN)
         return *in;
-    jx_slot slot = jx_plan_slot_in(p, JX_MEM_MOVING, in->dtype, in->rank,
-                                   in->shape);
+    jx_slot slot =
+        jx_plan_slot_in(p, JX_MEM_MOVING, in->dtype, in->rank, in->shape);
     if (form == JX_FORM_SPLAT && p->mems.count) {
         memset(slot.strides, 0, sizeof slot.strides);
-        p->mems.at[slot.buffer].bytes =
-            (int64_t)jx_dtype_of(in->dtype)->bytes;
+        p->mems.at[slot.buffer].bytes = (int64_t)jx_dtype_of(in->dtype)->bytes;
     }
     return slot;
 }
@@ -173,15 +172,14 @@ static int new_unit(jx_planner *p, const jx_closed *closed,
     size_t count = (size_t)(jaxpr->nins + jaxpr->nouts);
     jx_slot *slots = malloc((count + 1) * sizeof *slots);
     jx_operand *all = JX_NEW_ARRAY(p->arena, count, jx_operand);
-    jx_unit unit = {
-        .jaxpr = jaxpr,
-        .consts = closed->consts,
-        .next = p->units_of[jaxpr->id],
-        .forms = jx_arena_copy(p->arena, forms,
-                               (size_t)jaxpr->nins * sizeof *forms),
-        .ins = all,
-        .outs = all ? all + jaxpr->nins : NULL,
-        .passes = JX_NEW_ARRAY(p->arena, jaxpr->nouts, int)};
+    jx_unit unit = {.jaxpr = jaxpr,
+                    .consts = closed->consts,
+                    .next = p->units_of[jaxpr->id],
+                    .forms = jx_arena_copy(p->arena, forms,
+                                           (size_t)jaxpr->nins * sizeof *forms),
+                    .ins = all,
+                    .outs = all ? all + jaxpr->nins : NULL,
+                    .passes = JX_NEW_ARRAY(p->arena, jaxpr->nouts, int)};
     int number = (int)p->units.count;
 
     if (slots && all && unit.forms && unit.passes)
@@ -252,9 +250,8 @@ static void append_call(jx_planner *p, int number, const jx_slot *ins,
     for (int i = 0; i < jaxpr->nins; i++) {
         if (unit.forms[i] == JX_FORM_KNOWN)
             continue;
-        given[c->nins] = unit.forms[i] == JX_FORM_SPLAT
-                             ? ins[i]
-                             : jx_plan_dense(p, &ins[i]);
+        given[c->nins] =
+            unit.forms[i] == JX_FORM_SPLAT ? ins[i] : jx_plan_dense(p, &ins[i]);
         c->buffers[c->nins++] = unit.ins[i].buffer;
     }
     for (int i = 0; i < jaxpr->nouts; i++) {
@@ -262,8 +259,8 @@ static void append_call(jx_planner *p, int number, const jx_slot *ins,
         if (unit.passes[i] >= 0) {
             outs[i] = ins[unit.passes[i]];
         } else if (p->mems.at[outs[i].buffer].kind != JX_MEM_CONST) {
-            outs[i] = jx_plan_new(p, outs[i].dtype, outs[i].rank,
-                                  outs[i].shape);
+            outs[i] =
+                jx_plan_new(p, outs[i].dtype, outs[i].rank, outs[i].shape);
             made[c->nouts] = outs[i];
             c->buffers[c->nins + c->nouts++] = unit.outs[i].buffer;
         }
@@ -274,8 +271,7 @@ static void append_call(jx_planner *p, int number, const jx_slot *ins,
 }
 
 bool jx_plan_call_unit(jx_planner *p, const jx_closed *closed,
-                       jx_plan_writer *write, const jx_slot *ins,
-                       jx_slot *outs)
+                       jx_plan_writer *write, const jx_slot *ins, jx_slot *outs)
 {
     size_t count = (size_t)(closed->jaxpr->nins + closed->jaxpr->nouts);
     jx_form *forms = calloc(count + 1, sizeof *forms);

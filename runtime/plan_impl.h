@@ -1,6 +1,6 @@
 /* plan_impl.h - a plan and the planner from inside: shared by plan.c (equations
- * and blocks), plan_calls.c (calls), plan_slots.c (values), finish*.c (the passes
- * over operations) and exec.c. */
+ * and blocks), plan_calls.c (calls), plan_slots.c (values), finish*.c (the
+ * passes over operations) and exec.c. */
 #ifndef JX_PLAN_IMPL_H
 #define JX_PLAN_IMPL_H
 
@@ -28,7 +28,7 @@ typedef struct jx_mem {
     int home;  /* block in which it was made */
     int alias; /* the buffer that it lives in, or -1 */
     int first, last;
-    int writes; /* operations that write it */
+    int writes;     /* operations that write it */
     int64_t offset; /* in the run's arena */
     bool needed;
     JX_VEC(int) touches; /* positions that read or write it */
@@ -113,7 +113,8 @@ typedef struct jx_patches {
     const int *views;
 } jx_patches;
 
-/* An input that one operation reads last, where it writes an output in place. */
+/* An input that one operation reads last, where it writes an
+ * output in place. */
 typedef struct jx_lending {
     int in, out;
 } jx_lending;
@@ -127,17 +128,17 @@ struct jx_plan {
     int nmems;
     jx_mem *mems;
     int nviews;
-    jx_view *views;        /* without addresses */
-    const int *view_mems;  /* the root buffer of each view */
+    jx_view *views;       /* without addresses */
+    const int *view_mems; /* the root buffer of each view */
     const int64_t *view_offsets;
-    jx_patches *patches;   /* per buffer: of IN, OUT and MOVING ones */
+    jx_patches *patches; /* per buffer: of IN, OUT and MOVING ones */
     int nblocks;
-    jx_steps *blocks;      /* 0 is the program */
-    int nops;   /* planned */
-    int nsteps; /* of those, what is left to run */
-    int64_t bytes;         /* of the run's arena */
-    int *last_reads;       /* per input: the position, or -1 */
-    int *first_writes;     /* per output: the position, or -1 */
+    jx_steps *blocks;  /* 0 is the program */
+    int nops;          /* planned */
+    int nsteps;        /* of those, what is left to run */
+    int64_t bytes;     /* of the run's arena */
+    int *last_reads;   /* per input: the position, or -1 */
+    int *first_writes; /* per output: the position, or -1 */
     JX_VEC(jx_lending) lendings;
     struct jx_host_op *host; /* operations that a host runs (host.h) */
 };
@@ -159,16 +160,17 @@ struct jx_planner {
     JX_VEC(jx_unit) units;
     JX_VEC(int) order; /* of units, callees first */
     jx_growth growth;
-    JX_VEC(jx_converted) converted; /* small ones, for those who read them again */
+    /* small ones, for those who read them again */
+    JX_VEC(jx_converted) converted;
     int *units_of;   /* by number of the jaxpr: the first of its units, or 0 */
     int64_t special; /* equations that units for special operands may add */
-    int block; /* where operations go */
-    int unit;  /* that the block is of */
+    int block;       /* where operations go */
+    int unit;        /* that the block is of */
     const jx_eqn *eqn; /* being planned, for messages */
     const jx_jaxpr *jaxpr;
     const jx_eqn **users; /* of its variables: jx_plan_only_user() */
     int depth;
-    char *acting; /* per jaxpr of the program: not known, no, yes */
+    char *acting;           /* per jaxpr of the program: not known, no, yes */
     const jx_eqn *deciding; /* the loop whose predicate is planned; or NULL */
     bool single; /* of JX_DOUBLED: the equation is planned as in JX_WIDE */
     bool failed;
@@ -179,7 +181,8 @@ struct jx_planner {
 bool jx_plan_allows(jx_planner *p, const char *what, int64_t bytes);
 /* The buffer that a buffer lives in. */
 int jx_mem_root(jx_mem *const mems, int buffer);
-/* Whether what is planned gets the plan's noise: of JX_DOUBLED what is computed in double. */
+/* Whether what is planned gets the plan's noise: of JX_DOUBLED what is
+ * computed in double. */
 static inline bool jx_plan_is_noisy(const jx_planner *p)
 {
     return p->options->noise && (p->options->domain != JX_DOUBLED || p->single);
@@ -196,8 +199,8 @@ void jx_plan_operand(jx_planner *p, const jx_slot *slot, jx_operand *to);
 void jx_operand_slot(const jx_operand *operand, jx_slot *to);
 /* The operation appended last is there for what it does. */
 void jx_plan_acts(jx_planner *p);
-/* "prog.py:12:8": the user's line of the equation being planned; "" if nobody knows,
- * NULL without memory. */
+/* "prog.py:12:8": the user's line of the equation being planned; "" if nobody
+ * knows, NULL without memory. */
 const char *jx_plan_user_place(jx_planner *p);
 /* Appends an elementwise operation (region.h). */
 void jx_plan_region(jx_planner *p, jx_region *region, int nins,

@@ -16,7 +16,8 @@ static bool has_pairs(const jx_eqn *eqn, const jx_slot *ins)
     return false;
 }
 
-/* It moves elements, whatever they are, or runs equations that are asked themselves. */
+/* It moves elements, whatever they are, or runs equations that are
+ * asked themselves. */
 static bool is_made_for_any(jx_plan_rule *rule)
 {
     static jx_plan_rule *const any[] = {jx_plan_identity,

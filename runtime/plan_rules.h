@@ -4,7 +4,7 @@
 
 #include "runtime/kernel.h"
 
-#define PRIM(id, name, nins, nouts, params, type, plan, ...)                  \
+#define PRIM(id, name, nins, nouts, params, type, plan, ...)                   \
     jx_plan_rule jx_plan_##plan;
 #include "frontend/ir/prims.def"
 #undef PRIM

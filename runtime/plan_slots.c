@@ -1,7 +1,7 @@
 /* plan_slots.c - sizes, the slots that values lie in, and the operations on
  * them, while a plan is made. */
-#include "runtime/elementwise.h"
 #include "frontend/base/plain.h"
+#include "runtime/elementwise.h"
 #include "runtime/kernels/prng.h"
 #include "runtime/kernels/shapes.h"
 #include "runtime/plan_impl.h"
@@ -19,8 +19,9 @@ static void name_place(const jx_planner *p, size_t room, char *to)
 
     if (frame)
         snprintf(to, room, "%s:%d:%d (%.*s)",
-                 path + (length > MOST_PATH ? length - MOST_PATH : 0), frame->line,
-                 frame->column + 1, MOST_NAME, jx_eqn_name(p->eqn));
+                 path + (length > MOST_PATH ? length - MOST_PATH : 0),
+                 frame->line, frame->column + 1, MOST_NAME,
+                 jx_eqn_name(p->eqn));
     else
         snprintf(to, room, "equation %d of jaxpr %d (%s)",
                  (int)(p->eqn - p->jaxpr->eqns), p->jaxpr->id,
@@ -194,9 +195,8 @@ static bool dense_strides(jx_slot *s, int64_t *bytes)
     for (int i = s->rank - 1; i >= 0; i--) {
         s->strides[i] = step;
         empty |= s->shape[i] == 0;
-        if (s->shape[i] &&
-            (__builtin_mul_overflow(step, s->shape[i], &step) ||
-             step >= (int64_t)1 << 62))
+        if (s->shape[i] && (__builtin_mul_overflow(step, s->shape[i], &step) ||
+                            step >= (int64_t)1 << 62))
             ok = false, step = 1;
     }
     *bytes = empty ? 0 : step;
@@ -245,9 +245,8 @@ jx_slot jx_plan_slot(jx_planner *p, const jx_aval *aval, jx_mem_kind kind)
 {
     int64_t shape[JX_MAX_RANK];
     int rank;
-    jx_dtype dtype = aval->kind == JX_AVAL_TOKEN
-                         ? JX_BOOL
-                         : jx_plan_dtype(p, aval->dtype);
+    jx_dtype dtype =
+        aval->kind == JX_AVAL_TOKEN ? JX_BOOL : jx_plan_dtype(p, aval->dtype);
 
     jx_plan_shape(p, aval, &rank, shape);
     return jx_plan_slot_in(p, kind, dtype, rank, shape);
@@ -335,7 +334,7 @@ static bool view_strides(const jx_slot *s, jx_slot *to)
 }
 
 jx_slot jx_plan_reshaped(jx_planner *p, const jx_slot *slot, int rank,
-                        const int64_t *shape)
+                         const int64_t *shape)
 {
     jx_slot to = {.dtype = slot->dtype,
                   .rank = rank,
@@ -506,8 +505,7 @@ void jx_plan_region(jx_planner *p, jx_region *region, int nins,
 bool jx_plan_same(jx_planner *p, const jx_slot *a, const jx_slot *b)
 {
     if (a->dtype != b->dtype)
-        return jx_plan_fail(p, "%s meets %s",
-                            jx_dtype_of(a->dtype)->short_name,
+        return jx_plan_fail(p, "%s meets %s", jx_dtype_of(a->dtype)->short_name,
                             jx_dtype_of(b->dtype)->short_name);
     return jx_same_shape(a, b) || jx_plan_fail(p, "the shapes do not agree");
 }
@@ -569,22 +567,25 @@ static bool is_same_window(const jx_slot *a, const jx_slot *b)
 {
     size_t bytes = (size_t)a->rank * sizeof(int64_t);
 
-    return a->buffer == b->buffer && a->offset == b->offset && a->dtype == b->dtype &&
-           a->rank == b->rank && !memcmp(a->shape, b->shape, bytes) &&
+    return a->buffer == b->buffer && a->offset == b->offset &&
+           a->dtype == b->dtype && a->rank == b->rank &&
+           !memcmp(a->shape, b->shape, bytes) &&
            !memcmp(a->strides, b->strides, bytes);
 }
 
 jx_slot jx_plan_converted(jx_planner *p, const jx_slot *slot, jx_dtype stored)
 {
     enum { MOST_ELEMENTS = 1 << 17, MOST_KEPT = 64 };
-    jx_mem_kind kind = slot->buffer < 0 ? JX_MEM_TEMP : p->mems.at[slot->buffer].kind;
+    jx_mem_kind kind =
+        slot->buffer < 0 ? JX_MEM_TEMP : p->mems.at[slot->buffer].kind;
     jx_converted made = {.block = p->block, .from = *slot};
 
     if (slot->dtype == stored || (kind != JX_MEM_IN && kind != JX_MEM_CONST) ||
         jx_slot_count(slot) > MOST_ELEMENTS)
         return jx_plan_convert(p, slot, stored);
     for (size_t i = 0; i < p->converted.count; i++)
-        if (p->converted.at[i].block == p->block && p->converted.at[i].to.dtype == stored &&
+        if (p->converted.at[i].block == p->block &&
+            p->converted.at[i].to.dtype == stored &&
             is_same_window(&p->converted.at[i].from, slot))
             return p->converted.at[i].to;
     made.to = jx_plan_convert(p, slot, stored);
@@ -621,8 +622,8 @@ static const void *stored_elements(jx_planner *p, jx_dtype declared,
 {
     if (declared == stored || (declared == JX_KEY && stored == JX_U32))
         return data;
-    void *to = jx_arena_array(p->arena, (size_t)count,
-                              jx_dtype_of(stored)->bytes);
+    void *to =
+        jx_arena_array(p->arena, (size_t)count, jx_dtype_of(stored)->bytes);
     if (to) {
         jx_convert(declared, stored, data, to, count);
         jx_shake_constants(&p->options->shake, declared, stored, to, count);
@@ -641,8 +642,9 @@ void jx_plan_array_slot(jx_planner *p, const jx_array *array, jx_slot *slot)
         return;
     int64_t count = array->splat ? words : jx_slot_count(slot);
     if (count && !array->data) {
-        jx_plan_fail(p, "the values of a constant are not in the program: the text of a "
-                        "jaxpr has its type alone");
+        jx_plan_fail(
+            p, "the values of a constant are not in the program: the text of a "
+               "jaxpr has its type alone");
         return;
     }
     if ((uint64_t)count * jx_dtype_of(aval->dtype)->bytes > array->bytes) {
@@ -691,8 +693,8 @@ void jx_plan_literal_slot(jx_planner *p, const jx_literal *literal,
         *slot = jx_plan_dim_slot(p, literal->dim, aval->dtype);
     } else {
         *slot = jx_plan_slot(p, aval, JX_MEM_CONST);
-        const void *bits = stored_elements(p, aval->dtype, slot->dtype,
-                                           literal->bits, 1);
+        const void *bits =
+            stored_elements(p, aval->dtype, slot->dtype, literal->bits, 1);
         if (bits)
             p->mems.at[slot->buffer].constant =
                 jx_arena_copy(p->arena, bits, 16);

@@ -45,8 +45,8 @@ typedef struct verifier {
     int64_t *content;   /* per buffer: when it got its value; `began`: it had it
                            on entry; earlier: not in this block */
     int block;          /* being walked */
-    int *needed, *written, *made; /* per buffer: the last block (from 1) that has
-                                     it in its summary */
+    /* per buffer: the last block (from 1) that has it in its summary */
+    int *needed, *written, *made;
     summary *summaries;
     numbers given; /* by this block, perhaps */
 } verifier;
@@ -193,9 +193,8 @@ static bool cut(verifier *v)
     for (size_t i = 0; i < n; i++) {
         const jx_mem *mem = &v->p->mems.at[i];
         if (is_in_arena(v, i))
-            v->memory[i] =
-                (pieces){piece_at(&ends, mem->offset),
-                         piece_at(&ends, mem->offset + mem->bytes)};
+            v->memory[i] = (pieces){piece_at(&ends, mem->offset),
+                                    piece_at(&ends, mem->offset + mem->bytes)};
         else if (mem->bytes > 0)
             v->memory[i] = (pieces){next, next + 1};
         next += !is_in_arena(v, i);
@@ -329,8 +328,9 @@ static bool same_elements(const verifier *v, const jx_operand *a,
 /* A copy that is none, since both ends are one place. */
 static bool stays(const verifier *v, const jx_op *op)
 {
-    return op->copy && jx_mem_root(v->p->mems.at, op->ins[0].buffer) ==
-                           jx_mem_root(v->p->mems.at, op->outs[0].buffer) &&
+    return op->copy &&
+           jx_mem_root(v->p->mems.at, op->ins[0].buffer) ==
+               jx_mem_root(v->p->mems.at, op->outs[0].buffer) &&
            same_elements(v, &op->ins[0], &op->outs[0]);
 }
 

@@ -16,10 +16,10 @@ struct jx_pool {
     const void *job;
     int64_t count;
     atomic_int_least64_t next;
-    unsigned asked; /* jobs so far */
+    unsigned asked;    /* jobs so far */
     bool tried, there; /* to start the thread; it is */
-    bool taken;     /* somebody has a job for it */
-    bool open;      /* the helper may still join the job */
+    bool taken;        /* somebody has a job for it */
+    bool open;         /* the helper may still join the job */
     bool running, quit;
 };
 

@@ -1,8 +1,8 @@
 /* pool.h - a second thread for large operations.
  *
- * The caller always works; the helper takes chunks when it is awake in time, and
- * when nobody else has it: several runs may share one.  What is computed never
- * depends on who does it: chunks are fixed by sizes. */
+ * The caller always works; the helper takes chunks when it is awake in time,
+ * and when nobody else has it: several runs may share one.  What is computed
+ * never depends on who does it: chunks are fixed by sizes. */
 #ifndef JX_POOL_H
 #define JX_POOL_H
 

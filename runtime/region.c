@@ -50,8 +50,7 @@ int jx_region_instr(jx_arena *arena, jx_region *r, jx_tile *tile,
     for (int i = 0; i < nins; i++)
         JX_ASSERT(ins[i] >= 0 && (size_t)ins[i] < r->values.count);
     int value = add_value(arena, r, out, -1);
-    JX_PUSH(arena, &r->instrs,
-            (jx_rinstr){tile, param, value, nins, kept});
+    JX_PUSH(arena, &r->instrs, (jx_rinstr){tile, param, value, nins, kept});
     return value;
 }
 
@@ -94,9 +93,9 @@ void jx_region_merge(jx_arena *arena, jx_region *a, const jx_region *b,
         values[i] = -1; /* none yet */
     for (int i = 0; i < b->nins; i++) {
         int value = b->inputs.at[i];
-        values[value] = map[i] >= 0 ? map[i]
-                                    : jx_region_input(
-                                          arena, a, b->values.at[value].dtype);
+        values[value] =
+            map[i] >= 0 ? map[i]
+                        : jx_region_input(arena, a, b->values.at[value].dtype);
     }
     for (size_t i = 0; i < b->instrs.count; i++) {
         const jx_rinstr *instr = &b->instrs.at[i];
@@ -104,10 +103,9 @@ void jx_region_merge(jx_arena *arena, jx_region *a, const jx_region *b,
         for (int k = 0; ins && k < instr->nins; k++)
             ins[k] = values[instr->ins[k]];
         if (ins)
-            values[instr->out] =
-                jx_region_instr(arena, a, instr->tile, instr->param,
-                                b->values.at[instr->out].dtype, instr->nins,
-                                ins);
+            values[instr->out] = jx_region_instr(
+                arena, a, instr->tile, instr->param,
+                b->values.at[instr->out].dtype, instr->nins, ins);
     }
     for (int i = 0; i < b->nouts; i++)
         jx_region_output(arena, a, values[b->outputs.at[i]]);
@@ -124,8 +122,7 @@ static void join_rounding(jx_arena *arena, jx_region *r, const int *maker,
         return;
     const jx_rinstr *from = &r->instrs.at[narrow];
     jx_dtype small = r->values.at[from->out].dtype;
-    if (!jx_tile_round(small) ||
-        wide->tile != jx_tile_convert(small, JX_F32) ||
+    if (!jx_tile_round(small) || wide->tile != jx_tile_convert(small, JX_F32) ||
         from->tile != jx_tile_convert(JX_F32, small))
         return;
     int *ins = jx_arena_copy(arena, from->ins, sizeof *ins);
@@ -164,7 +161,8 @@ static void drop_unused(jx_arena *arena, jx_region *r)
 /* ---- as XLA's code has it */
 
 /* A widening of what was narrowed from f32 gives the f32 itself. */
-static void skip_rounding(jx_region *r, const int *maker, const int *stands_for, size_t i)
+static void skip_rounding(jx_region *r, const int *maker, const int *stands_for,
+                          size_t i)
 {
     const jx_rinstr *wide = &r->instrs.at[i], *from;
     int narrow = wide->nins == 1 ? maker[wide->ins[0]] : -1;
@@ -180,9 +178,11 @@ static void skip_rounding(jx_region *r, const int *maker, const int *stands_for,
 }
 
 /* Operands by what they stand for. */
-static void take_instead(jx_arena *arena, jx_rinstr *instr, const int *stands_for)
+static void take_instead(jx_arena *arena, jx_rinstr *instr,
+                         const int *stands_for)
 {
-    int *ins = jx_arena_copy(arena, instr->ins, (size_t)instr->nins * sizeof *ins + 1);
+    int *ins =
+        jx_arena_copy(arena, instr->ins, (size_t)instr->nins * sizeof *ins + 1);
 
     for (int k = 0; ins && k < instr->nins; k++)
         ins[k] = stands_for[ins[k]];
@@ -197,14 +197,16 @@ static int negated(jx_arena *arena, jx_region *r, int value, jx_rinstr *to)
     int *ins = jx_arena_copy(arena, &value, sizeof value);
 
     JX_PUSH(arena, &r->values, ((jx_rvalue){dtype, -1, -1}));
-    *to = (jx_rinstr){jx_tile_of(JX_PRIM_neg, dtype), NULL, (int)r->values.count - 1, 1, ins};
+    *to = (jx_rinstr){jx_tile_of(JX_PRIM_neg, dtype), NULL,
+                      (int)r->values.count - 1, 1, ins};
     return to->out;
 }
 
-/* The operand of a sum or difference that is a product which nothing else takes; -1: none.
- * Unless they are rounded once, they stay what they are: the first of a sum. */
-static int product_in(const jx_region *r, const jx_rinstr *sum, const int *maker,
-                      const int *uses, bool once)
+/* The operand of a sum or difference that is a product which nothing else
+ * takes; -1: none. Unless they are rounded once, they stay what they are: the
+ * first of a sum. */
+static int product_in(const jx_region *r, const jx_rinstr *sum,
+                      const int *maker, const int *uses, bool once)
 {
     jx_dtype dtype = r->values.at[sum->out].dtype;
 
@@ -214,13 +216,16 @@ static int product_in(const jx_region *r, const jx_rinstr *sum, const int *maker
         return -1;
     for (int k = 0; k < (once ? 2 : 1); k++)
         if (maker[sum->ins[k]] >= 0 && uses[sum->ins[k]] == 1 &&
-            r->instrs.at[maker[sum->ins[k]]].tile == jx_tile_of(JX_PRIM_mul, dtype))
+            r->instrs.at[maker[sum->ins[k]]].tile ==
+                jx_tile_of(JX_PRIM_mul, dtype))
             return k;
     return -1;
 }
 
-/* Products go into the sums that take them; they are rounded once there, or twice as before. */
-static void contract(jx_arena *arena, jx_region *r, const int *maker, const int *uses, bool once)
+/* Products go into the sums that take them; they are rounded once there, or
+ * twice as before. */
+static void contract(jx_arena *arena, jx_region *r, const int *maker,
+                     const int *uses, bool once)
 {
     size_t n = r->instrs.count, made = 0;
     jx_rinstr *instrs = JX_NEW_ARRAY(arena, 2 * n + 1, jx_rinstr);
@@ -254,7 +259,8 @@ static void find_uses(const jx_region *r, int *maker, int *uses)
 {
     for (size_t i = 0; i < r->values.count; i++) {
         maker[i] = -1;
-        uses[i] = r->values.at[i].output >= 0 ? 2 : 0; /* somebody else takes it, too */
+        /* somebody else takes it, too */
+        uses[i] = r->values.at[i].output >= 0 ? 2 : 0;
     }
     for (size_t i = 0; i < r->instrs.count; i++) {
         maker[r->instrs.at[i].out] = (int)i;
@@ -285,7 +291,8 @@ static void skip_roundings(jx_arena *arena, jx_region *r, int *maker)
 void jx_region_simplify(jx_arena *arena, jx_region *r, bool excess)
 {
     size_t n = r->values.count;
-    int *maker = JX_NEW_ARRAY(arena, n, int), *uses = JX_NEW_ARRAY(arena, n, int);
+    int *maker = JX_NEW_ARRAY(arena, n, int),
+        *uses = JX_NEW_ARRAY(arena, n, int);
 
     if (!maker || !uses)
         return;
@@ -429,8 +436,8 @@ static int place_values(const jx_region *r, const jx_access *access,
 
     for (int i = 0; i < r->nins; i++) {
         int value = r->inputs.at[i];
-        kind[value] = access[i] == JX_ACCESS_DENSE ? PLACE_INPUT
-                                                   : PLACE_REGISTER;
+        kind[value] =
+            access[i] == JX_ACCESS_DENSE ? PLACE_INPUT : PLACE_REGISTER;
         if (access[i] != JX_ACCESS_DENSE)
             reg[value] = regs.count++;
     }
@@ -531,8 +538,8 @@ const void *jx_region_compile(jx_arena *arena, const jx_region *r,
     place_kind *kind = JX_NEW_ARRAY(arena, nvalues, place_kind);
     load *loads = JX_NEW_ARRAY(arena, r->nins, load);
     step *steps = JX_NEW_ARRAY(arena, ninstrs, step);
-    unsigned char *sizes = JX_NEW_ARRAY(arena, r->nins + r->nouts,
-                                        unsigned char);
+    unsigned char *sizes =
+        JX_NEW_ARRAY(arena, r->nins + r->nouts, unsigned char);
     size_t widest;
 
     if (!c || !last || !reg || !kind || !loads || !steps || !sizes)
@@ -559,8 +566,8 @@ const void *jx_region_compile(jx_arena *arena, const jx_region *r,
     JX_ASSERT_NONE(pointers_fault(arena, r, c->npointers, reg));
     for (int i = 0; i < r->nins; i++)
         if (access[i] != JX_ACCESS_DENSE)
-            loads[c->nloads++] = (load){i, reg[r->inputs.at[i]], sizes[i],
-                                        access[i]};
+            loads[c->nloads++] =
+                (load){i, reg[r->inputs.at[i]], sizes[i], access[i]};
     c->loads = loads;
     for (int i = 0; i < ninstrs; i++) {
         const jx_rinstr *instr = &r->instrs.at[i];
@@ -575,29 +582,29 @@ const void *jx_region_compile(jx_arena *arena, const jx_region *r,
     c->worker_bytes = ((size_t)c->nregs * c->register_bytes +
                        (size_t)c->npointers * sizeof(void *) + 2 * ALIGN) /
                       ALIGN * ALIGN;
-    c->workers = count >= SHARED_WORK / (ninstrs + 1) &&
-                         count >= 2 * SHARED_CHUNK
-                     ? JX_POOL_WORKERS
-                     : 1;
+    c->workers =
+        count >= SHARED_WORK / (ninstrs + 1) && count >= 2 * SHARED_CHUNK
+            ? JX_POOL_WORKERS
+            : 1;
     *scratch = c->worker_bytes * (size_t)c->workers;
     return c;
 }
 
-#define MOVERS(bytes, type)                                                   \
-    JX_VECTOR_CLONES static void fill##bytes(char *to, const char *from,      \
-                                             int64_t n)                       \
-    {                                                                         \
-        type value = *(const type *)(const void *)from;                       \
-        type *out = (type *)(void *)to;                                       \
-        for (int64_t i = 0; i < n; i++)                                       \
-            out[i] = value;                                                   \
-    }                                                                         \
-    static void pick##bytes(char *to, const char *from, int64_t stride,       \
-                            int64_t n)                                        \
-    {                                                                         \
-        type *out = (type *)(void *)to;                                       \
-        for (int64_t i = 0; i < n; i++)                                       \
-            out[i] = *(const type *)(const void *)(from + i * stride);        \
+#define MOVERS(bytes, type)                                                    \
+    JX_VECTOR_CLONES static void fill##bytes(char *to, const char *from,       \
+                                             int64_t n)                        \
+    {                                                                          \
+        type value = *(const type *)(const void *)from;                        \
+        type *out = (type *)(void *)to;                                        \
+        for (int64_t i = 0; i < n; i++)                                        \
+            out[i] = value;                                                    \
+    }                                                                          \
+    static void pick##bytes(char *to, const char *from, int64_t stride,        \
+                            int64_t n)                                         \
+    {                                                                          \
+        type *out = (type *)(void *)to;                                        \
+        for (int64_t i = 0; i < n; i++)                                        \
+            out[i] = *(const type *)(const void *)(from + i * stride);         \
     }
 typedef struct pair {
     uint64_t a, b;
@@ -611,20 +618,11 @@ MOVERS(16, pair)
 static void fill(char *to, const char *from, unsigned size, int64_t n)
 {
     switch (size) {
-    case 1:
-        fill1(to, from, n);
-        break;
-    case 2:
-        fill2(to, from, n);
-        break;
-    case 4:
-        fill4(to, from, n);
-        break;
-    case 8:
-        fill8(to, from, n);
-        break;
-    default:
-        fill16(to, from, n);
+    case 1: fill1(to, from, n); break;
+    case 2: fill2(to, from, n); break;
+    case 4: fill4(to, from, n); break;
+    case 8: fill8(to, from, n); break;
+    default: fill16(to, from, n);
     }
 }
 
@@ -640,20 +638,11 @@ static void pick(char *to, const char *from, int64_t stride, unsigned size,
         return;
     }
     switch (size) {
-    case 1:
-        pick1(to, from, stride, n);
-        break;
-    case 2:
-        pick2(to, from, stride, n);
-        break;
-    case 4:
-        pick4(to, from, stride, n);
-        break;
-    case 8:
-        pick8(to, from, stride, n);
-        break;
-    default:
-        pick16(to, from, stride, n);
+    case 1: pick1(to, from, stride, n); break;
+    case 2: pick2(to, from, stride, n); break;
+    case 4: pick4(to, from, stride, n); break;
+    case 8: pick8(to, from, stride, n); break;
+    default: pick16(to, from, stride, n);
     }
 }
 
@@ -761,8 +750,8 @@ static void run_chunk(const void *job, int64_t i, int worker)
 {
     const shared *s = job;
     int64_t from = i * s->chunk, to = from + s->chunk;
-    char **at = (char **)(void *)(s->scratch +
-                                  (size_t)worker * s->c->worker_bytes);
+    char **at =
+        (char **)(void *)(s->scratch + (size_t)worker * s->c->worker_bytes);
 
     run_range(s->run, s->c, s->ins, s->outs, at, from,
               to < s->c->count ? to : s->c->count);

@@ -51,9 +51,9 @@ void jx_region_output(jx_arena *arena, jx_region *r, int value);
 void jx_region_merge(jx_arena *arena, jx_region *a, const jx_region *b,
                      const int *map);
 /* Joins a rounding to a small float and the widening after it, and drops what
- * is not used; a product that one sum alone takes goes into it.  With `excess`, as XLA's
- * code has it: what is rounded only to be widened again is not rounded, and such a product
- * is not either (a fused multiply-add). */
+ * is not used; a product that one sum alone takes goes into it.  With `excess`,
+ * as XLA's code has it: what is rounded only to be widened again is not
+ * rounded, and such a product is not either (a fused multiply-add). */
 void jx_region_simplify(jx_arena *arena, jx_region *r, bool excess);
 /* Keeps the outputs that are marked. */
 void jx_region_keep(jx_region *r, const bool *keep);
@@ -68,7 +68,7 @@ const char *jx_region_fault(jx_arena *arena, const jx_region *r);
 /* How an operand is read. */
 typedef enum jx_access {
     JX_ACCESS_DENSE = 0,
-    JX_ACCESS_SPLAT,  /* one element for all */
+    JX_ACCESS_SPLAT, /* one element for all */
     JX_ACCESS_STRIDED,
 } jx_access;
 

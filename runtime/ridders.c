@@ -23,8 +23,8 @@ double jx_ridders_offset(const double *steps, int k)
     return k && k % 2 == 0 ? -h : h;
 }
 
-/* Some functions' samples, unpacked, one function beside the other, and the best entries of
- * their tables. */
+/* Some functions' samples, unpacked, one function beside the other, and the
+ * best entries of their tables. */
 typedef struct lanes {
     const double *h;
     double epsilon;
@@ -32,8 +32,10 @@ typedef struct lanes {
     double size[LANES], value[LANES], error[LANES];
 } lanes;
 
-/* Function `which[k]`, or number k; the last one stands in the lanes that are left. */
-static void unpack(const double *from, int stride, const int *which, int count, lanes *to)
+/* Function `which[k]`, or number k; the last one stands in the lanes
+ * that are left. */
+static void unpack(const double *from, int stride, const int *which, int count,
+                   lanes *to)
 {
     for (int k = 0; k < LANES; k++) {
         int j = k < count ? k : count - 1;
@@ -62,10 +64,12 @@ static double bend(const lanes *s, int k, int i)
     return fabs(s->plus[i][k] + s->minus[i][k] - 2 * s->zero[k]) / s->h[i];
 }
 
-/* Rounding as it shows in a difference over a step h: a few operations' worth
- * in f, beneath which there are no numbers at all, and the table's weights; 32 was found
- * to cover the least of the table's many estimates, where 8 did not. */
-#define ROUNDING(epsilon, size, h) (32 * ((epsilon) * (size) + DBL_TRUE_MIN) / (h))
+/* Rounding as it shows in a difference over a step h: a few operations'
+ * worth in f, beneath which there are no numbers at all, and the table's
+ * weights; 32 was found to cover the least of the table's many estimates,
+ * where 8 did not. */
+#define ROUNDING(epsilon, size, h)                                             \
+    (32 * ((epsilon) * (size) + DBL_TRUE_MIN) / (h))
 
 /* How the bend changed from a step to one ten times smaller: 0.1 where the
  * function is smooth, 1 at a kink, more where it is rough or noisy.  0 if all
@@ -88,11 +92,13 @@ static bool is_stair(const lanes *s, int k)
 }
 
 /* The entries of least error.  A row's entry i of order j has seen the steps
- * i .. i + j; the last is the smallest.  Of functions that are not finite there are none. */
+ * i .. i + j; the last is the smallest.  Of functions that are not finite
+ * there are none. */
 JX_VECTOR_CLONES
 static void extrapolate(lanes *s)
 {
-    double row[N][LANES], rounded[N][LANES], best[LANES], least[LANES], factor = 1;
+    double row[N][LANES], rounded[N][LANES], best[LANES], least[LANES],
+        factor = 1;
 
     for (int k = 0; k < LANES; k++)
         s->size[k] = fabs(s->zero[k]);
@@ -114,11 +120,16 @@ static void extrapolate(lanes *s)
     for (int j = 1; j < N; j++) {
         factor *= SHRINK * SHRINK;
         for (int i = 0; i + j < N; i++)
-            _Pragma("GCC unroll 1") for (int k = 0; k < LANES; k++) {
-                double next = (row[i + 1][k] * factor - row[i][k]) / (factor - 1);
-                double a = fabs(next - row[i + 1][k]), b = fabs(next - row[i][k]);
-                double moved = a > b ? a : b; /* no more than one of both is NaN */
-                double error = moved > rounded[i + j][k] ? moved : rounded[i + j][k];
+            _Pragma("GCC unroll 1") for (int k = 0; k < LANES; k++)
+            {
+                double next =
+                    (row[i + 1][k] * factor - row[i][k]) / (factor - 1);
+                double a = fabs(next - row[i + 1][k]),
+                       b = fabs(next - row[i][k]);
+                /* no more than one of both is NaN */
+                double moved = a > b ? a : b;
+                double error =
+                    moved > rounded[i + j][k] ? moved : rounded[i + j][k];
                 best[k] = error < least[k] ? next : best[k];
                 least[k] = error < least[k] ? error : least[k];
                 row[i][k] = next;
@@ -139,7 +150,8 @@ static jx_slope slope_of(const lanes *s, int k)
     slope.right = (s->plus[N - 1][k] - s->zero[k]) / s->h[N - 1];
     slope.left = (s->zero[k] - s->minus[N - 1][k]) / s->h[N - 1];
     slope.precise = slope.error <= 0.05 * fabs(slope.value) ||
-                    slope.error <= 1e-6 * s->size[k] / s->h[0] || slope.error < DBL_MIN;
+                    slope.error <= 1e-6 * s->size[k] / s->h[0] ||
+                    slope.error < DBL_MIN;
     double growth = bend_growth(s, k, N - 1);
     slope.kind = is_stair(s, k) ? JX_SLOPE_STAIR
                  : growth >= 2  ? JX_SLOPE_ROUGH

@@ -26,21 +26,22 @@ typedef struct jx_slope {
     double value, error; /* of the derivative at 0; error >= 0 */
     bool precise; /* the error is small beside the slope, or beside what the
                      function's size makes of rounding */
-    double left, right;  /* one-sided slopes at the smallest step of a kink */
+    double left, right; /* one-sided slopes at the smallest step of a kink */
 } jx_slope;
 
-/* Where the samples of one function stand: values[0] at 0, then at +h[0], -h[0],
- * +h[1], -h[1], ... with these steps. */
+/* Where the samples of one function stand: values[0] at 0, then at +h[0],
+ * -h[0], +h[1], -h[1], ... with these steps. */
 enum { JX_RIDDERS_SAMPLES = 2 * JX_RIDDERS_STEPS + 1 };
 void jx_ridders_steps(double first, double to[JX_RIDDERS_STEPS]);
 /* Where sample k stands: 0, h[0], -h[0], h[1], ... */
 double jx_ridders_offset(const double *steps, int k);
 
-/* The slopes at 0 of functions that were sampled with these steps.  Function j has its first
- * sample at samples[j], and the next ones `stride` doubles from each other; slopes[j] is its
- * slope.  Of these functions: j = which[0], ... which[count - 1], or the first ones (NULL).
- * `epsilon` is that of the narrowest dtype that
- * the functions round to while they run: DBL_EPSILON where they do not. */
+/* The slopes at 0 of functions that were sampled with these steps.  Function j
+ * has its first sample at samples[j], and the next ones `stride` doubles from
+ * each other; slopes[j] is its slope.  Of these functions: j = which[0], ...
+ * which[count - 1], or the first ones (NULL). `epsilon` is that of the
+ * narrowest dtype that the functions round to while they run: DBL_EPSILON
+ * where they do not. */
 void jx_ridders(const double *samples, int stride, const int *which, int count,
                 const double *steps, double epsilon, jx_slope *slopes);
 

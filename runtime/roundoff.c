@@ -9,9 +9,10 @@
 
 typedef struct element {
     double size;
-    double forward; /* off from the wider dtype, beyond what the result's own can hold */
-    double moved;   /* by inputs that are off */
-    bool jumps;     /* not by rounding that grew: nothing for others to go by */
+    /* off from the wider dtype, beyond what the result's own can hold */
+    double forward;
+    double moved; /* by inputs that are off */
+    bool jumps;   /* not by rounding that grew: nothing for others to go by */
 } element;
 
 typedef struct parts {
@@ -21,9 +22,11 @@ typedef struct parts {
 static parts part_of(jx_dtype dtype, const void *all, int64_t i)
 {
     double at[2] = {0, 0};
-    const char *from = (const char *)all + (size_t)i * jx_dtype_of(dtype)->bytes;
+    const char *from =
+        (const char *)all + (size_t)i * jx_dtype_of(dtype)->bytes;
 
-    jx_convert(dtype, jx_dtype_is_complex(dtype) ? JX_C128 : JX_F64, from, at, 1);
+    jx_convert(dtype, jx_dtype_is_complex(dtype) ? JX_C128 : JX_F64, from, at,
+               1);
     return (parts){at[0], at[1]};
 }
 
@@ -45,8 +48,9 @@ static double size_of(parts a)
     return isfinite(size) ? size : 0;
 }
 
-/* Rounding that grows does so in all runs alike; what goes another way at a threshold
- * in one of them is off by a part of itself there, and elsewhere by a unit. */
+/* Rounding that grows does so in all runs alike; what goes another way at
+ * a threshold in one of them is off by a part of itself there, and
+ * elsewhere by a unit. */
 static void see_runs(element *e, jx_dtype dtype, parts wide, int runs,
                      const void *const *others, int64_t i, double unit)
 {
@@ -64,9 +68,9 @@ static void see_runs(element *e, jx_dtype dtype, parts wide, int runs,
     e->jumps |= e->moved > apart * least;
 }
 
-/* Inputs that few bits hold are not moved: then rounding is known by its size, small
- * against the result.  What is larger is meant (the error of a sum, a residue of a
- * conversion), or a threshold between both. */
+/* Inputs that few bits hold are not moved: then rounding is known by its size,
+ * small against the result.  What is larger is meant (the error of a sum, a
+ * residue of a conversion), or a threshold between both. */
 static bool is_meant(const element *e, jx_dtype dtype)
 {
     enum { APART = 1000 };
@@ -75,8 +79,8 @@ static bool is_meant(const element *e, jx_dtype dtype)
            e->forward > sqrt(jx_unit_roundoff(dtype)) * e->size;
 }
 
-static bool see(element *e, jx_dtype dtype, const void *got, const void *wide, int runs,
-                const void *const *others, int64_t i)
+static bool see(element *e, jx_dtype dtype, const void *got, const void *wide,
+                int runs, const void *const *others, int64_t i)
 {
     jx_dtype real = jx_dtype_is_complex(dtype) ? JX_C128 : JX_F64;
     parts w = part_of(real, wide, i);
@@ -88,7 +92,8 @@ static bool see(element *e, jx_dtype dtype, const void *got, const void *wide, i
     if (real == dtype)
         e->forward = 0;
     else
-        e->forward = fmax(0, e->forward - jx_unit_roundoff(dtype) * e->size / 2);
+        e->forward =
+            fmax(0, e->forward - jx_unit_roundoff(dtype) * e->size / 2);
     see_runs(e, real, w, runs, others, i, jx_unit_roundoff(dtype));
     if (is_meant(e, dtype)) {
         e->forward = 0;
@@ -116,8 +121,9 @@ static int class_of(double size)
     return exponent < CLASSES ? exponent : CLASSES - 1;
 }
 
-/* What lies far below the largest loss may not be off by as much: elements of a size
- * alike, or smaller, count by what they lost, of the others the share does. */
+/* What lies far below the largest loss may not be off by as much:
+ * elements of a size alike, or smaller, count by what they lost, of the
+ * others the share does. */
 static double pooled(const double *lost, const double *share, double size)
 {
     int class = class_of(size);
@@ -150,10 +156,11 @@ static void pool(const element *all, int64_t n, double *each)
 
 /* ---- noise */
 
-/* Most elements are no larger than what moves them, and, where a wider dtype knows
- * better, no better known than that; and none is larger than that of any. */
-static bool is_noise(const element *all, int64_t n, jx_dtype dtype, double largest,
-                     double lost)
+/* Most elements are no larger than what moves them, and, where a wider
+ * dtype knows better, no better known than that; and none is larger
+ * than that of any. */
+static bool is_noise(const element *all, int64_t n, jx_dtype dtype,
+                     double largest, double lost)
 {
     bool wide = jx_dtype_real(dtype) == JX_F64;
     int64_t count = 0;
@@ -164,9 +171,9 @@ static bool is_noise(const element *all, int64_t n, jx_dtype dtype, double large
     return n > 0 && count * 4 >= n * 3 && largest <= JX_ROUNDINGS * lost;
 }
 
-bool jx_roundoff_measure(jx_ctx *ctx, jx_dtype dtype, const void *got, const void *wide,
-                         int runs, const void *const *others, int64_t n, double made_of,
-                         jx_roundoff *to)
+bool jx_roundoff_measure(jx_ctx *ctx, jx_dtype dtype, const void *got,
+                         const void *wide, int runs, const void *const *others,
+                         int64_t n, double made_of, jx_roundoff *to)
 {
     enum { UNITS = 64 };
     element *all = calloc((size_t)(n + 1), sizeof *all);
@@ -183,11 +190,13 @@ bool jx_roundoff_measure(jx_ctx *ctx, jx_dtype dtype, const void *got, const voi
     }
     if (known)
         pool(all, n, to->each);
-    to->is_noise = known && to->largest <= UNITS * jx_unit_roundoff(dtype) * made_of &&
+    to->is_noise = known &&
+                   to->largest <= UNITS * jx_unit_roundoff(dtype) * made_of &&
                    is_noise(all, n, dtype, to->largest, sure);
     for (int64_t i = 0; known && i < n; i++)
-        to->each[i] = to->is_noise ? JX_ROUNDINGS * sure
-                                   : fmin(to->each[i], to->largest / JX_ROUNDOFF_PART);
+        to->each[i] = to->is_noise
+                          ? JX_ROUNDINGS * sure
+                          : fmin(to->each[i], to->largest / JX_ROUNDOFF_PART);
     free(all);
     return known;
 }

@@ -41,7 +41,8 @@ unsigned jx_sanitize_kinds(const char *text, const char **wrong)
     for (;;) {
         size_t n = strcspn(text, ","), k = 0;
         while (k < sizeof kinds / sizeof *kinds &&
-               (strlen(kinds[k].word) != n || strncmp(kinds[k].word, text, n) != 0))
+               (strlen(kinds[k].word) != n ||
+                strncmp(kinds[k].word, text, n) != 0))
             k++;
         if (k == sizeof kinds / sizeof *kinds) {
             *wrong = text;
@@ -66,7 +67,8 @@ void jx_sanitizer_free(jx_sanitizer *s)
 }
 
 /* Each equation at one place, and at numbers. */
-static const jx_typed *prepared(jx_program *program, int nbindings, const jx_binding *bindings)
+static const jx_typed *prepared(jx_program *program, int nbindings,
+                                const jx_binding *bindings)
 {
     const jx_typed *typed = jx_program_at(program, nbindings, bindings);
     const jx_closed *entry;
@@ -74,7 +76,8 @@ static const jx_typed *prepared(jx_program *program, int nbindings, const jx_bin
     if (!typed)
         return NULL;
     entry = &typed->program->entry;
-    if (!jx_devices_write_out(&typed, &entry, (jx_assignment){nbindings, bindings},
+    if (!jx_devices_write_out(&typed, &entry,
+                              (jx_assignment){nbindings, bindings},
                               JX_ALL_DEVICES, 1, false))
         return NULL;
     program = jx_program_refine(typed->program, entry, nbindings, bindings);
@@ -86,8 +89,8 @@ static const jx_typed *prepared(jx_program *program, int nbindings, const jx_bin
 static bool make(jx_sanitizer *s, jx_program *program, int nbindings,
                  const jx_binding *bindings)
 {
-    const jx_given_options how = {s->options.kinds, s->options.handlers, s->options.memory,
-                                  s->options.seed};
+    const jx_given_options how = {s->options.kinds, s->options.handlers,
+                                  s->options.memory, s->options.seed};
     jx_plan_options plan = {.domain = JX_DECLARED,
                             .probes = {s->options.kinds, &s->quiet},
                             .handlers = s->options.handlers,
@@ -105,7 +108,8 @@ static bool make(jx_sanitizer *s, jx_program *program, int nbindings,
     return s->plan && (s->shadow || !(s->options.kinds & JX_PROBE_DIGITS));
 }
 
-jx_sanitizer *jx_sanitizer_new(jx_program *program, int nbindings, const jx_binding *bindings,
+jx_sanitizer *jx_sanitizer_new(jx_program *program, int nbindings,
+                               const jx_binding *bindings,
                                const jx_sanitize_options *options)
 {
     jx_sanitizer *s = calloc(1, sizeof *s);
@@ -139,8 +143,10 @@ static bool is_suspect(const jx_sanitizer *s, const jx_exec *exec)
 
     if (jx_exec_noticed(exec))
         return true;
-    for (int i = 0; (s->options.kinds & JX_PROBE_NAN) && i < jx_plan_nouts(s->plan); i++)
-        if (jx_port_find_unfinite(jx_plan_out(s->plan, i), jx_exec_out(exec, i), &found))
+    for (int i = 0;
+         (s->options.kinds & JX_PROBE_NAN) && i < jx_plan_nouts(s->plan); i++)
+        if (jx_port_find_unfinite(jx_plan_out(s->plan, i), jx_exec_out(exec, i),
+                                  &found))
             return true;
     return false;
 }
@@ -152,8 +158,8 @@ static bool add(jx_ctx *ctx, const jx_witnesses *from, jx_witnesses *to)
     return from && jx_ok(ctx);
 }
 
-static bool look_at_digits(jx_sanitizer *s, const jx_exec *exec, const void *const *ins,
-                           jx_witnesses *to)
+static bool look_at_digits(jx_sanitizer *s, const jx_exec *exec,
+                           const void *const *ins, jx_witnesses *to)
 {
     jx_ctx *ctx = s->typed->program->ctx;
     int n = jx_plan_nouts(s->plan);
@@ -170,8 +176,8 @@ static bool look_at_digits(jx_sanitizer *s, const jx_exec *exec, const void *con
 }
 
 /* What a run showed, and what closer looks do. */
-static bool look(jx_sanitizer *s, const jx_exec *exec, const void *const *ins, jx_tape *tape,
-                 jx_sanitized *hear, void *env)
+static bool look(jx_sanitizer *s, const jx_exec *exec, const void *const *ins,
+                 jx_tape *tape, jx_sanitized *hear, void *env)
 {
     jx_ctx *ctx = s->typed->program->ctx;
     bool ok = true;
@@ -185,7 +191,8 @@ static bool look(jx_sanitizer *s, const jx_exec *exec, const void *const *ins, j
 }
 
 bool jx_sanitizer_run(jx_sanitizer *s, jx_exec *exec, const void *const *ins,
-                      void *const *outs, void *context, jx_sanitized *hear, void *env)
+                      void *const *outs, void *context, jx_sanitized *hear,
+                      void *env)
 {
     jx_tape *tape = s->options.handlers ? jx_tape_new() : NULL;
     bool ok;
@@ -198,7 +205,8 @@ bool jx_sanitizer_run(jx_sanitizer *s, jx_exec *exec, const void *const *ins,
     jx_exec_tape(exec, NULL);
     if (ok && (s->shadow || is_suspect(s, exec))) {
         pthread_mutex_lock(&s->lock);
-        ok = !tape || jx_tape_is_whole(tape) || jx_starved(s->typed->program->ctx);
+        ok = !tape || jx_tape_is_whole(tape) ||
+             jx_starved(s->typed->program->ctx);
         ok = ok && look(s, exec, ins, tape, hear, env);
         pthread_mutex_unlock(&s->lock);
     }

@@ -40,7 +40,8 @@ static bool is_short(double value, int digits)
     return !isfinite(value) || bits == floor(bits);
 }
 
-static double moved(const jx_shake *shake, double unit, int digits, double value)
+static double moved(const jx_shake *shake, double unit, int digits,
+                    double value)
 {
     if (is_short(value, digits))
         return value;
@@ -75,7 +76,8 @@ void jx_shake_values(const jx_shake *shake, jx_dtype declared, jx_dtype stored,
 void jx_shake_constants(const jx_shake *shake, jx_dtype declared,
                         jx_dtype stored, void *data, int64_t count)
 {
-    /* Half of the digits of a short dtype: all of its numbers would be short else. */
+    /* Half of the digits of a short dtype: all of its numbers would
+     * be short else. */
     int digits = declared == JX_BF16 ? 4 : declared == JX_F16 ? 5 : SHORT;
 
     if (declared != stored)

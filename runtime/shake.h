@@ -18,11 +18,12 @@ typedef struct jx_shake {
 /* Of a float or complex dtype, relative to the value; else 0. */
 double jx_unit_roundoff(jx_dtype dtype);
 
-/* The largest finite number of a float dtype, or of the parts of a complex one; else
- * infinity. */
+/* The largest finite number of a float dtype, or of the parts of a complex one;
+ * else infinity. */
 double jx_largest_finite(jx_dtype dtype);
 
-/* Moves values of float64 or complex128, `stored`, that a declared dtype rounded. */
+/* Moves values of float64 or complex128, `stored`, that a declared
+ * dtype rounded. */
 void jx_shake_values(const jx_shake *shake, jx_dtype declared, jx_dtype stored,
                      void *data, int64_t count);
 

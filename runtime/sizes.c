@@ -128,8 +128,8 @@ static void put_asserted(const solving *s, jx_buffer *to)
     if (!s->shapes)
         says = jx_asserted_for(s->program, (int)all.count, all.at);
     else
-        says = s->ranked ? jx_asserted_at(s->program, s->shapes,
-                                          (int)all.count, all.at)
+        says = s->ranked ? jx_asserted_at(s->program, s->shapes, (int)all.count,
+                                          all.at)
                          : NULL;
     if (says)
         jx_buffer_printf(to, "; the program asserts: %s", says);
@@ -149,7 +149,8 @@ static bool fail_with(const solving *s, const char *place, jx_buffer *text)
 static bool wrong(const solving *s, const equation *e, jx_buffer *why)
 {
     const jx_aval *aval = jx_input_aval(s->program, e->step.input);
-    jx_buffer text = jx_ctx_text(s->program->ctx), place = jx_ctx_text(s->program->ctx);
+    jx_buffer text = jx_ctx_text(s->program->ctx),
+              place = jx_ctx_text(s->program->ctx);
 
     put_axis(s, e, &place);
     jx_buffer_printf(&text, "is %lld, ", (long long)e->size);
@@ -446,7 +447,8 @@ bool jx_plan_admit(const jx_program *program, int nbindings,
 
 static bool check_rank(const solving *s, int input, int rank)
 {
-    jx_buffer place = jx_ctx_text(s->program->ctx), text = jx_ctx_text(s->program->ctx);
+    jx_buffer place = jx_ctx_text(s->program->ctx),
+              text = jx_ctx_text(s->program->ctx);
     const jx_aval *aval = jx_input_aval(s->program, input);
 
     if (rank == aval->rank)
@@ -486,8 +488,8 @@ static bool check_numbers(const solving *s, const int *ranks)
 
 static const jx_solution *solution_now(const solving *s)
 {
-    const jx_dim_atom **vars = JX_NEW_ARRAY(
-        ctx_of(s)->arena, s->known.count + 1, const jx_dim_atom *);
+    const jx_dim_atom **vars =
+        JX_NEW_ARRAY(ctx_of(s)->arena, s->known.count + 1, const jx_dim_atom *);
 
     for (size_t i = 0; vars && i < s->known.count; i++)
         vars[i] = s->known.at[i].binding.var;
@@ -503,8 +505,7 @@ static bool values_known(const solving *s)
         if (find(s, v->var))
             continue;
         jx_input_print(s->program, v->input, &place);
-        jx_fail(ctx_of(s), JX_E_INPUT, s->program->path,
-                jx_buffer_text(&place),
+        jx_fail(ctx_of(s), JX_E_INPUT, s->program->path, jx_buffer_text(&place),
                 "its value is the size `%s`: give it with --set %s=SIZE",
                 v->var->name, v->var->name);
         jx_buffer_free(&place);

@@ -46,19 +46,22 @@ static uint64_t hashed(uint64_t hash, const void *bytes, size_t size)
     return jx_hash_mix(hash, jx_hash_bytes(bytes, size));
 }
 
-static uint64_t hashed_attributes(uint64_t hash, int count, const jaxvet_attribute *at)
+static uint64_t hashed_attributes(uint64_t hash, int count,
+                                  const jaxvet_attribute *at)
 {
     for (int i = 0; i < count; i++) {
         hash = hashed(hash, at[i].name, strlen(at[i].name));
         if (at[i].kind == JAXVET_ATTRIBUTE_STRING)
             hash = hashed(hash, at[i].data, (size_t)at[i].count);
         else if (at[i].kind == JAXVET_ATTRIBUTE_INTEGER && at[i].data)
-            hash = hashed(hash, at[i].data, 1); /* of any width: its lowest byte */
+            hash =
+                hashed(hash, at[i].data, 1); /* of any width: its lowest byte */
     }
     return hash;
 }
 
-jx_tape_key jx_tape_key_of(const jaxvet_custom_call *call, const void *const *inputs)
+jx_tape_key jx_tape_key_of(const jaxvet_custom_call *call,
+                           const void *const *inputs)
 {
     jx_tape_key key = {0};
 
@@ -67,11 +70,13 @@ jx_tape_key jx_tape_key_of(const jaxvet_custom_call *call, const void *const *in
     key.call = hashed(key.call, &call->device, sizeof call->device);
     if (call->config)
         key.call = hashed(key.call, call->config, call->config_size);
-    key.call = hashed_attributes(key.call, call->attribute_count, call->attributes);
+    key.call =
+        hashed_attributes(key.call, call->attribute_count, call->attributes);
     key.operands = key.call;
     for (int i = 0; i < call->input_count; i++)
         if (call->inputs[i].bytes)
-            key.operands = hashed(key.operands, inputs[i], call->inputs[i].bytes);
+            key.operands =
+                hashed(key.operands, inputs[i], call->inputs[i].bytes);
     return key;
 }
 
@@ -84,8 +89,8 @@ static size_t size_of(const jaxvet_custom_call *call)
     return size;
 }
 
-void jx_tape_keep(jx_tape *tape, jx_tape_key key, const jaxvet_custom_call *call,
-                  void *const *outputs)
+void jx_tape_keep(jx_tape *tape, jx_tape_key key,
+                  const jaxvet_custom_call *call, void *const *outputs)
 {
     entry e = {.key = key, .size = size_of(call)};
     bool torn = tape->torn;
@@ -128,14 +133,15 @@ static entry *find(jx_tape *tape, jx_tape_key key, size_t size)
             continue;
         if (e->key.operands == key.operands && !e->played)
             return e;
-        if (!other || (e->key.operands == key.operands && other->key.operands != key.operands))
+        if (!other || (e->key.operands == key.operands &&
+                       other->key.operands != key.operands))
             other = e;
     }
     return other;
 }
 
-bool jx_tape_play(jx_tape *tape, jx_tape_key key, const jaxvet_custom_call *call,
-                  void *const *outputs)
+bool jx_tape_play(jx_tape *tape, jx_tape_key key,
+                  const jaxvet_custom_call *call, void *const *outputs)
 {
     entry *e = tape->plays ? find(tape, key, size_of(call)) : NULL;
     const char *at = e ? e->outputs : NULL;

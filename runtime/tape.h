@@ -1,8 +1,10 @@
-/* tape.h - what a host's handlers gave in a run, for another run of the same program.
+/* tape.h - what a host's handlers gave in a run, for another run of
+ * the same program.
  *
- * A callback has effects, and is not called twice for one run of its author's.  A call is
- * known again by its target, options and place, and by what it is given; one that is given
- * something else has the results of the first one there. */
+ * A callback has effects, and is not called twice for one run of its
+ * author's.  A call is known again by its target, options and place, and by
+ * what it is given; one that is given something else has the results of the
+ * first one there. */
 #ifndef JX_TAPE_H
 #define JX_TAPE_H
 
@@ -23,16 +25,18 @@ void jx_tape_rewind(jx_tape *tape);
 typedef struct jx_tape_key {
     uint64_t call, operands;
 } jx_tape_key;
-jx_tape_key jx_tape_key_of(const jaxvet_custom_call *call, const void *const *inputs);
+jx_tape_key jx_tape_key_of(const jaxvet_custom_call *call,
+                           const void *const *inputs);
 
 /* All that was to be recorded is on it; false: memory ended. */
 bool jx_tape_is_whole(const jx_tape *tape);
 
 /* While recording: keeps the results of a call. */
-void jx_tape_keep(jx_tape *tape, jx_tape_key key, const jaxvet_custom_call *call,
-                  void *const *outputs);
-/* Else: gives them again; zeros for a call that was never made.  False while recording. */
-bool jx_tape_play(jx_tape *tape, jx_tape_key key, const jaxvet_custom_call *call,
-                  void *const *outputs);
+void jx_tape_keep(jx_tape *tape, jx_tape_key key,
+                  const jaxvet_custom_call *call, void *const *outputs);
+/* Else: gives them again; zeros for a call that was never made.  False
+ * while recording. */
+bool jx_tape_play(jx_tape *tape, jx_tape_key key,
+                  const jaxvet_custom_call *call, void *const *outputs);
 
 #endif

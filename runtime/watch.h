@@ -14,12 +14,14 @@ enum { JX_WATCHED_ROOTS = 16, JX_EXCUSED = 64 };
 
 /* What an equation makes of its indices that their author can't have meant. */
 typedef enum jx_misuse_kind {
-    JX_BEYOND = 1, /* a gather that promises to stay inside has an index outside */
-    JX_FILLED,     /* ... one that fills what is outside */
-    JX_DROPPED,    /* an update whose index lies outside is left out */
-    JX_CLAMPED,    /* a slice that would reach outside begins elsewhere */
-    JX_REPEATED,   /* two updates that differ are for one place */
-    JX_NOT_UNIQUE, /* ... or any two, though they promise to be for different ones */
+    /* a gather that promises to stay inside has an index outside */
+    JX_BEYOND = 1,
+    JX_FILLED,   /* ... one that fills what is outside */
+    JX_DROPPED,  /* an update whose index lies outside is left out */
+    JX_CLAMPED,  /* a slice that would reach outside begins elsewhere */
+    JX_REPEATED, /* two updates that differ are for one place */
+    /* ... or any two, though they promise to be for different ones */
+    JX_NOT_UNIQUE,
     JX_NOT_SORTED, /* indices that promise to ascend do not */
     JX_WRAPPED,    /* a choice of integers takes what is for those below zero */
 } jx_misuse_kind;
@@ -29,8 +31,9 @@ typedef struct jx_misuse {
     jx_misuse_kind kind;
     int axis;            /* of the operand */
     int64_t index, most; /* that it has, and may have */
-    int64_t row, rows;   /* of vectors of indices, which one it is in; how many there are, */
-    int64_t outside;     /* and of these lie outside */
+    /* of vectors of indices, which one it is in; how many there are, */
+    int64_t row, rows;
+    int64_t outside; /* and of these lie outside */
 } jx_misuse;
 
 /* What an equation of integers gives that is not what it says. */
@@ -61,27 +64,33 @@ typedef struct jx_tracks {
 typedef struct jx_watch {
     jx_unfinite nan, infinity; /* the first of each */
     bool infinity_came_first;
-    /* Each equation that gives what is not finite though all that it takes is, once, in
-     * the order of the run; more than there is room for are left out. */
+    /* Each equation that gives what is not finite though all that it
+     * takes is, once, in the order of the run; more than there is room
+     * for are left out. */
     int nroots;
     jx_unfinite roots[JX_WATCHED_ROOTS];
-    /* Equations whose results of that kind become ones: what would come of the others
-     * alone. */
+    /* Equations whose results of that kind become ones: what would come of
+     * the others alone. */
     int nexcused;
     const jx_eqn *excused[JX_EXCUSED];
-    /* Each equation once for each kind; more than there is room for are left out. */
+    /* Each equation once for each kind; more than there is room
+     * for are left out. */
     int nmisuses;
     jx_misuse misuses[JX_WATCHED_ROOTS];
-    bool indexed; /* said when the plan is made: an equation of it takes indices */
+    /* said when the plan is made: an equation of it takes indices */
+    bool indexed;
     /* Where the plan has probes of integers, likewise. */
     int nslips;
     jx_slip slips[JX_WATCHED_ROOTS];
-    const jx_eqn *decided; /* the first loop whose predicate compared a NaN; or NULL */
-    jx_tracks *tracks; /* filled in where there is one when the plan is made; or NULL */
-    const jx_eqn *spoiled; /* what it takes from outside is changed: who notices? */
-    bool spoiled_whole;    /* ... all that it gives */
-    /* Products and quotients whose result is zero where that operand is, whatever the other
-     * one is; or NULL. */
+    /* the first loop whose predicate compared a NaN; or NULL */
+    const jx_eqn *decided;
+    /* filled in where there is one when the plan is made; or NULL */
+    jx_tracks *tracks;
+    /* what it takes from outside is changed: who notices? */
+    const jx_eqn *spoiled;
+    bool spoiled_whole; /* ... all that it gives */
+    /* Products and quotients whose result is zero where that operand is,
+     * whatever the other one is; or NULL. */
     const jx_map *absorbing[2];
 } jx_watch;
 
@@ -89,21 +98,26 @@ typedef struct jx_watch {
 void jx_plan_watch(jx_planner *p, jx_watch *to, const jx_eqn *eqn,
                    const jx_slot *ins, const jx_slot *outs);
 
-/* The same for what it makes of indices (watch_index.c).  Without a watch the run just
- * notices (jx_run_notice()) that one lies outside, which costs little. */
-void jx_plan_watch_indices(jx_planner *p, jx_watch *to, const jx_eqn *eqn, const jx_slot *ins,
-                           const jx_slot *outs);
+/* The same for what it makes of indices (watch_index.c).  Without a
+ * watch the run just notices (jx_run_notice()) that one lies outside,
+ * which costs little. */
+void jx_plan_watch_indices(jx_planner *p, jx_watch *to, const jx_eqn *eqn,
+                           const jx_slot *ins, const jx_slot *outs);
 
-/* The same for what the predicate of a loop compares (watch_decision.c): a NaN there ends the
- * loop, and may be seen nowhere else. */
-void jx_plan_watch_decision(jx_planner *p, jx_watch *to, const jx_eqn *eqn, const jx_slot *ins);
+/* The same for what the predicate of a loop compares (watch_decision.c): a NaN
+ * there ends the loop, and may be seen nowhere else. */
+void jx_plan_watch_decision(jx_planner *p, jx_watch *to, const jx_eqn *eqn,
+                            const jx_slot *ins);
 
-/* The operands of an equation that are looked at so, its indices and what is compared where they
- * repeat: the first, and their number, 0 where there is none. */
+/* The operands of an equation that are looked at so, its indices and what
+ * is compared where they repeat: the first, and their number, 0 where
+ * there is none. */
 int jx_watched_indices(const jx_eqn *eqn, int *count);
 
-/* The same for what it makes of integers (watch_integers.c): of the kinds of probes. */
-void jx_plan_watch_integers(jx_planner *p, jx_watch *to, unsigned kinds, const jx_eqn *eqn,
-                            const jx_slot *ins, const jx_slot *outs);
+/* The same for what it makes of integers (watch_integers.c): of the
+ * kinds of probes. */
+void jx_plan_watch_integers(jx_planner *p, jx_watch *to, unsigned kinds,
+                            const jx_eqn *eqn, const jx_slot *ins,
+                            const jx_slot *outs);
 
 #endif

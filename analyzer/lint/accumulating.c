@@ -1,8 +1,8 @@
 /* accumulating.c - long sums in few digits.
  *
- * A sum of n terms of about one size in p digits has lost all of them when n reaches
- * 2^p: the next term is below half a unit of the last place, and adds nothing.  bf16 has
- * 8 digits, f16 11, f32 24. */
+ * A sum of n terms of about one size in p digits has lost all of them when n
+ * reaches 2^p: the next term is below half a unit of the last place, and adds
+ * nothing.  bf16 has 8 digits, f16 11, f32 24. */
 #include "analyzer/lint/look.h"
 #include "analyzer/lint/places.h"
 #include "frontend/ir/params.h"
@@ -126,8 +126,8 @@ static void look_at_window(sums *s, const jx_flat_node *node)
         tell(s, node, terms, false);
 }
 
-/* Many in most programs of 16 bits, and often added up in more by the hardware: told
- * once. */
+/* Many in most programs of 16 bits, and often added up in more by the
+ * hardware: told once. */
 static void look_at_product(sums *s, const jx_flat_node *node)
 {
     const jx_aval *aval = s->flat->values.at[node->ins[0]].aval;
@@ -175,7 +175,8 @@ static void tell_products(sums *s)
         "float32";
 }
 
-/* Updates of more than a size are added to so few places that one of them gets many. */
+/* Updates of more than a size are added to so few places that one of
+ * them gets many. */
 static void look_at_scatter(sums *s, const jx_flat_node *node)
 {
     const jx_aval *to = s->flat->values.at[node->ins[0]].aval,
@@ -185,7 +186,8 @@ static void look_at_scatter(sums *s, const jx_flat_node *node)
     if (!is_short(to->dtype))
         return;
     for (int i = 0; i < to->rank; i++)
-        if (!jx_dim_is_int(to->shape[i], &size) || __builtin_mul_overflow(places, size, &places))
+        if (!jx_dim_is_int(to->shape[i], &size) ||
+            __builtin_mul_overflow(places, size, &places))
             return;
     for (int i = 0; i < updates->rank; i++)
         if (!jx_dim_is_int(updates->shape[i], &size) ||
@@ -195,7 +197,7 @@ static void look_at_scatter(sums *s, const jx_flat_node *node)
         tell(s, node, terms / places, false);
 }
 
-/* -- averages that move ------------------------------------------------------------ */
+/* -- averages that move ---------------------------------------------------- */
 
 /* number * value */
 static bool is_part(const sums *s, int value, double *number, int *of)
@@ -218,8 +220,10 @@ static bool is_state(const sums *s, int value)
     return !jx_maker(s->flat, value) && s->flat->values.at[value].varies;
 }
 
-/* m + c (v - m), and d m + c v where d and c come to 1: the part of an average that is new. */
-static bool is_average(const sums *s, const jx_flat_node *node, int i, double *part)
+/* m + c (v - m), and d m + c v where d and c come to 1: the part of an
+ * average that is new. */
+static bool is_average(const sums *s, const jx_flat_node *node, int i,
+                       double *part)
 {
     int mean = node->ins[i], of, old;
     double kept, unit = ldexp(1, 1 - jx_digits(dtype_of(s, node->outs[0])));
@@ -229,34 +233,39 @@ static bool is_average(const sums *s, const jx_flat_node *node, int i, double *p
         return false;
     apart = jx_maker(s->flat, of);
     if (is_state(s, mean))
-        return apart && apart->eqn->prim->id == JX_PRIM_sub && apart->ins[1] == mean;
+        return apart && apart->eqn->prim->id == JX_PRIM_sub &&
+               apart->ins[1] == mean;
     return is_part(s, mean, &kept, &old) && is_state(s, old) && kept > *part &&
            fabs(kept + *part - 1) <= unit;
 }
 
-/* The next step of such an average is less than half a unit of its last place where what is
- * new is not several times as large. */
+/* The next step of such an average is less than half a unit of its last place
+ * where what is new is not several times as large. */
 static void look_at_average(sums *s, const jx_flat_node *node)
 {
     jx_dtype dtype = dtype_of(s, node->outs[0]);
     double part = 0, least = ldexp(1, 2 - jx_digits(dtype));
     jx_claim *claim;
 
-    if (!is_short(dtype) || !(is_average(s, node, 0, &part) || is_average(s, node, 1, &part)) ||
+    if (!is_short(dtype) ||
+        !(is_average(s, node, 0, &part) || is_average(s, node, 1, &part)) ||
         !(part > 0 && part <= least))
         return;
     claim = jx_lint_claim(
         s->lint, JX_CODE_DTY002, node,
         jx_arena_printf(s->lint->ctx->arena,
-                        "an average moves by a part of %g in %s, which has %d significant bits: "
-                        "it stands still while what is new differs by less than about %.2g of it",
+                        "an average moves by a part of %g in %s, which has %d "
+                        "significant bits: "
+                        "it stands still while what is new differs by less "
+                        "than about %.2g of it",
                         part, jx_dtype_of(dtype)->short_name, jx_digits(dtype),
                         ldexp(1, -1 - jx_digits(dtype)) / part));
     if (claim)
-        claim->help = "keep the average in float32, and convert what is added to it";
+        claim->help =
+            "keep the average in float32, and convert what is added to it";
 }
 
-/* -- loops ------------------------------------------------------------------------- */
+/* -- loops ----------------------------------------------------------------- */
 
 /* The step by which a body adds to what it carries, or NULL. */
 static const jx_flat_node *added(const sums *s, int carry, int result,

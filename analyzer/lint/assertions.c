@@ -9,8 +9,7 @@ bool jx_lint_assertions(jx_linter *lint)
 
     for (int i = 0; i < program->nmisstated; i++) {
         const jx_misstated *m = &program->misstated[i];
-        jx_claim *claim =
-            jx_lint_claim(lint, JX_CODE_EXP015, NULL, m->what);
+        jx_claim *claim = jx_lint_claim(lint, JX_CODE_EXP015, NULL, m->what);
         if (!claim)
             return false;
         claim->stack = m->stack;

@@ -1,10 +1,12 @@
-/* blocks.c - the same steps written out over and over: layers that could be a scan.
+/* blocks.c - the same steps written out over and over: layers that
+ * could be a scan.
  *
- * Each equation has a hash of what it is (primitive, types, parameters, what it calls)
- * but not of what it takes, nor of which part a slice takes: so the i-th layer looks like
- * the one before.  A run is where the hash at n is the one at n + period, for at least
- * BLOCKS periods.  Hashes that come at least as often and at equal distances say which
- * periods to try, and a stretch that is known to be a run is not looked at again. */
+ * Each equation has a hash of what it is (primitive, types, parameters, what it
+ * calls) but not of what it takes, nor of which part a slice takes: so the i-th
+ * layer looks like the one before.  A run is where the hash at n is the one at
+ * n + period, for at least BLOCKS periods.  Hashes that come at least as often
+ * and at equal distances say which periods to try, and a stretch that is known
+ * to be a run is not looked at again. */
 #include "analyzer/lint/look.h"
 #include "analyzer/lint/places.h"
 #include "frontend/base/map.h"
@@ -82,7 +84,7 @@ static uint64_t hash_jaxpr(blocks *b, const jx_jaxpr *jaxpr, int depth)
     return b->of_jaxpr[jaxpr->id] = hash ? hash : 1;
 }
 
-/* -- runs ----------------------------------------------------------------------------- */
+/* -- runs ------------------------------------------------------------------ */
 
 typedef struct met {
     uint64_t hash;
@@ -105,8 +107,9 @@ static bool is_work(const blocks *b, const jx_eqn *eqns, int count)
     return false;
 }
 
-/* The line of the program's own function from which the equation comes, and where that
- * is not known the line that called for all equations of the block; NULL: its own. */
+/* The line of the program's own function from which the equation comes, and
+ * where that is not known the line that called for all equations of the block;
+ * NULL: its own. */
 static const jx_stack *block_place(blocks *b, const jx_jaxpr *jaxpr, int from,
                                    int period, int at)
 {
@@ -169,8 +172,8 @@ static void tell(blocks *b, const jx_jaxpr *jaxpr, int from, int period,
                   "jax.vmap (what is independent)";
 }
 
-/* Looks at a stretch whose hashes at `first`, first + gap, ... agree; gives where it
- * ends. */
+/* Looks at a stretch whose hashes at `first`, first + gap, ... agree; gives
+ * where it ends. */
 static int follow_run(blocks *b, const jx_jaxpr *jaxpr, const uint64_t *hashes,
                       int first, int gap, int done)
 {

@@ -1,4 +1,5 @@
-/* control.c - choices that are made already, and loops that do not loop or do not end. */
+/* control.c - choices that are made already, and loops that do not loop
+ * or do not end. */
 #include "analyzer/lint/int_ranges.h"
 #include "analyzer/lint/look.h"
 #include "analyzer/lint/places.h"
@@ -13,7 +14,7 @@ typedef struct control {
     const jx_flat *flat;
 } control;
 
-/* -- GRF007: predicates ---------------------------------------------------------------- */
+/* -- GRF007: predicates ---------------------------------------------------- */
 
 /* Neither negative nor -0, whatever its inputs are (or NaN). */
 static bool is_plus(const jx_flat *flat, int value, int depth)
@@ -35,7 +36,8 @@ static bool is_plus(const jx_flat *flat, int value, int depth)
     case JX_PRIM_logistic:
     case JX_PRIM_cosh: return true;
     case JX_PRIM_add:
-        return is_plus(flat, node->ins[0], depth + 1) && is_plus(flat, node->ins[1], depth + 1);
+        return is_plus(flat, node->ins[0], depth + 1) &&
+               is_plus(flat, node->ins[1], depth + 1);
     case JX_PRIM_max:
         for (int i = 0; i < 2; i++)
             if (jx_number_of(flat, node->ins[i], &number) && number > 0)
@@ -90,7 +92,8 @@ static bool is_not_negative(const jx_flat *flat, int value, int depth)
     }
 }
 
-/* Between what values lie; where one of them may be NaN, so may be what is computed. */
+/* Between what values lie; where one of them may be NaN, so may be
+ * what is computed. */
 typedef struct ends {
     double low, high;
     bool number; /* surely */
@@ -122,10 +125,13 @@ static ends anything(const jx_flat *flat, int value, int depth)
 {
     ends to;
 
-    return ends_of(flat, value, depth, &to) ? to : (ends){-INFINITY, INFINITY, false};
+    return ends_of(flat, value, depth, &to)
+               ? to
+               : (ends){-INFINITY, INFINITY, false};
 }
 
-static bool ends_of_result(const jx_flat *flat, const jx_flat_node *node, int depth, ends *to)
+static bool ends_of_result(const jx_flat *flat, const jx_flat_node *node,
+                           int depth, ends *to)
 {
     ends a, b;
 
@@ -144,8 +150,10 @@ static bool ends_of_result(const jx_flat *flat, const jx_flat_node *node, int de
         a = anything(flat, node->ins[0], depth + 1);
         b = anything(flat, node->ins[1], depth + 1);
         *to = node->eqn->prim->id == JX_PRIM_max
-                  ? (ends){fmax(a.low, b.low), fmax(a.high, b.high), a.number && b.number}
-                  : (ends){fmin(a.low, b.low), fmin(a.high, b.high), a.number && b.number};
+                  ? (ends){fmax(a.low, b.low), fmax(a.high, b.high),
+                           a.number && b.number}
+                  : (ends){fmin(a.low, b.low), fmin(a.high, b.high),
+                           a.number && b.number};
         return true;
     case JX_PRIM_neg:
         a = anything(flat, node->ins[0], depth + 1);
@@ -155,8 +163,8 @@ static bool ends_of_result(const jx_flat *flat, const jx_flat_node *node, int de
     }
 }
 
-/* Of a number, of an input in whatever order whose range is declared (no NaN is in that), of
- * functions with ends of their own. */
+/* Of a number, of an input in whatever order whose range is declared (no NaN is
+ * in that), of functions with ends of their own. */
 static bool ends_of(const jx_flat *flat, int value, int depth, ends *to)
 {
     int shown = jx_shown(flat, value);
@@ -175,14 +183,15 @@ static bool ends_of(const jx_flat *flat, int value, int depth, ends *to)
            jx_range_at(flat->program, v->input, 0, NULL, &to->low, &to->high);
 }
 
-/* What a comparison of what lies between ends always is; -1 if that depends.  Of NaN all but
- * != are false. */
+/* What a comparison of what lies between ends always is; -1 if that depends.
+ * Of NaN all but != are false. */
 static int test_of_ends(const jx_flat *flat, const jx_flat_node *test)
 {
     ends a, b;
     bool less, more, numbers;
 
-    if (!ends_of(flat, test->ins[0], 0, &a) || !ends_of(flat, test->ins[1], 0, &b))
+    if (!ends_of(flat, test->ins[0], 0, &a) ||
+        !ends_of(flat, test->ins[1], 0, &b))
         return -1;
     numbers = a.number && b.number;
     less = a.high < b.low;
@@ -198,8 +207,8 @@ static int test_of_ends(const jx_flat *flat, const jx_flat_node *test)
     }
 }
 
-/* What a comparison of floats always is; -1 if that depends.  Of a NaN all but != are
- * false, so nothing but `false` is proved of what may be one. */
+/* What a comparison of floats always is; -1 if that depends.  Of a NaN all but
+ * != are false, so nothing but `false` is proved of what may be one. */
 static int float_test(const jx_flat *flat, const jx_flat_node *test)
 {
     int a = test->ins[0], b = test->ins[1], always = test_of_ends(flat, test);
@@ -262,8 +271,8 @@ static int decided(const control *c, int value)
                : -1;
 }
 
-/* select(i < 0, i, i + n): an index from the end, which JAX writes for every index, with a
- * constant for the predicate where it knew the answer. */
+/* select(i < 0, i, i + n): an index from the end, which JAX writes for every
+ * index, with a constant for the predicate where it knew the answer. */
 static bool normalizes_index(const jx_flat *flat, const jx_flat_node *node)
 {
     const jx_flat_node *test, *added;
@@ -276,14 +285,16 @@ static bool normalizes_index(const jx_flat *flat, const jx_flat_node *node)
     added = jx_maker(flat, jx_shown(flat, node->ins[2]));
     if (!added || added->eqn->prim->id != JX_PRIM_add)
         return false;
-    /* One comparison of two indices that are the same number has one of their places. */
+    /* One comparison of two indices that are the same number has one
+     * of their places. */
     if (test)
         return test->eqn->prim->id == JX_PRIM_lt &&
                (jx_is_implied(test, node) || jx_is_implied(added, node));
     index = jx_shown(flat, node->ins[1]);
     known = &flat->values.at[jx_shown(flat, node->ins[0])];
     return (known->literal || known->array) &&
-           (jx_shown(flat, added->ins[0]) == index || jx_shown(flat, added->ins[1]) == index);
+           (jx_shown(flat, added->ins[0]) == index ||
+            jx_shown(flat, added->ins[1]) == index);
 }
 
 /* Somebody wrote the choice: jnp.where is JAX's function `_where`. */
@@ -299,22 +310,25 @@ static bool is_written(const control *c, const jx_flat_node *node)
                                node->calls->outer);
 }
 
-/* One call computes what is chosen from, or goes on with it, too: the choice is that
- * function's, and made already for these arguments (a default of it, say). */
+/* One call computes what is chosen from, or goes on with it, too: the
+ * choice is that function's, and made already for these arguments (a
+ * default of it, say). */
 static bool is_of_more(const control *c, const jx_flat_node *node)
 {
     const jx_flat_uses *uses = &c->lint->uses;
     int out = node->outs[0];
 
     for (int i = 1; i < node->nins; i++) {
-        const jx_flat_node *before = jx_maker(c->flat, jx_shown(c->flat, node->ins[i]));
+        const jx_flat_node *before =
+            jx_maker(c->flat, jx_shown(c->flat, node->ins[i]));
         if (before && before->eqn->prim->id != JX_PRIM_convert_element_type &&
             jx_is_implied(before, node))
             return true;
     }
     for (int i = uses->first[out]; i < uses->first[out + 1]; i++) {
         const jx_flat_node *after = &c->flat->nodes.at[uses->nodes[i]];
-        if (!jx_shows(after->eqn) && after->eqn->prim->id != JX_PRIM_convert_element_type &&
+        if (!jx_shows(after->eqn) &&
+            after->eqn->prim->id != JX_PRIM_convert_element_type &&
             jx_is_implied(after, node))
             return true;
     }
@@ -353,7 +367,7 @@ static void look_at_choice(control *c, const jx_flat_node *node)
                       "comparison";
 }
 
-/* -- loops --------------------------------------------------------------------------------- */
+/* -- loops ----------------------------------------------------------------- */
 
 /* The carries of a loop: how many, and what they begin as and become. */
 typedef struct carries {
@@ -501,14 +515,16 @@ static void look_at_end(control *c, const carries *of)
 }
 
 /* The number that a loop's test takes before the first turn. */
-static bool number_at_first(const control *c, const carries *of, int value, double *number)
+static bool number_at_first(const control *c, const carries *of, int value,
+                            double *number)
 {
     int carry = carry_of(c, of, value);
 
     return jx_number_of(c->flat, carry >= 0 ? of->begin[carry] : value, number);
 }
 
-static bool fails_at_once(const control *c, const carries *of, const jx_flat_node *test)
+static bool fails_at_once(const control *c, const carries *of,
+                          const jx_flat_node *test)
 {
     double a, b;
 
@@ -560,7 +576,8 @@ static double steps_of(const control *c, const carries *of)
     return first >= last ? 0 : first + step >= last ? 1 : 2;
 }
 
-/* The carry is what a comparison of the loop's test takes: the end of fori_loop's. */
+/* The carry is what a comparison of the loop's test takes: the end
+ * of fori_loop's. */
 static bool is_bound(const control *c, const carries *of, int carry)
 {
     const jx_flat_node *test = of->loop->eqn->prim->id == JX_PRIM_while

@@ -1,14 +1,14 @@
-/* dtypes.c - conversions that nobody wrote, and those that lose what they carry.
+/* dtypes.c - conversions that nobody wrote, and those that lose
+ * what they carry.
  *
- * JAX promotes: an operation of two dtypes converts one or both.  Such a conversion
- * stands at the very place of the operation (jx_is_implied); one that somebody wrote
- * has a place of its own. */
+ * JAX promotes: an operation of two dtypes converts one or both.  Such a
+ * conversion stands at the very place of the operation (jx_is_implied); one
+ * that somebody wrote has a place of its own. */
 #include "analyzer/lint/int_ranges.h"
 #include "analyzer/lint/look.h"
 #include "analyzer/lint/places.h"
 #include "frontend/ir/params.h"
 #include "frontend/ir/passage.h"
-
 
 typedef struct look {
     jx_linter *lint;
@@ -32,7 +32,7 @@ static const char *short_name(jx_dtype dtype)
     return jx_dtype_of(dtype)->short_name;
 }
 
-/* -- DTY001, DTY007: promotions -------------------------------------------------- */
+/* -- DTY001, DTY007: promotions -------------------------------------------- */
 
 /* A constant of that dtype, which is no Python scalar. */
 static bool is_strong_constant(const jx_flat *flat, int value, jx_dtype dtype)
@@ -42,7 +42,8 @@ static bool is_strong_constant(const jx_flat *flat, int value, jx_dtype dtype)
 
     if (v->varies || v->aval->dtype != dtype || v->aval->weak)
         return false;
-    /* What was made of a Python scalar's, or of what is narrower, is no reason. */
+    /* What was made of a Python scalar's, or of what is
+     * narrower, is no reason. */
     while (node && node->nins && (jx_shows(node->eqn) || is_convert(node))) {
         value = node->ins[0];
         v = &flat->values.at[value];
@@ -53,8 +54,9 @@ static bool is_strong_constant(const jx_flat *flat, int value, jx_dtype dtype)
     return true;
 }
 
-/* -- DTY001 of what is made wide without a word: jax.nn.one_hot, jax.random.normal, jnp.mean of
- * a mask give the default dtype, if none is named. */
+/* -- DTY001 of what is made wide without a word: jax.nn.one_hot,
+ * jax.random.normal, jnp.mean of a mask give the default dtype, if
+ * none is named. */
 
 enum { MOST_NODES = 64, MOST_FOLLOWED = 24 };
 
@@ -74,7 +76,8 @@ static bool names_a_dtype(const jx_flat_node *node)
     return (frame && jx_frame_says(frame, 2, words, &seen)) || !seen;
 }
 
-/* No float that varies goes into it but of its own making, and no dtype was named there. */
+/* No float that varies goes into it but of its own making, and no dtype
+ * was named there. */
 static bool is_of_no_float(making *m, int value)
 {
     const jx_flat_value *v = &m->flat->values.at[value];
@@ -101,14 +104,18 @@ static bool is_of_no_float(making *m, int value)
     return true;
 }
 
-/* What comes of it is soon made narrow again: it is wide on the way, as its author wants it. */
-static bool is_narrowed_again(const look *l, int value, jx_dtype narrow, int *nodes)
+/* What comes of it is soon made narrow again: it is wide on the way, as its
+ * author wants it. */
+static bool is_narrowed_again(const look *l, int value, jx_dtype narrow,
+                              int *nodes)
 {
     const jx_flat_uses *uses = &l->lint->uses;
 
-    for (int i = uses->first[value]; i < uses->first[value + 1] && ++*nodes <= MOST_FOLLOWED; i++) {
+    for (int i = uses->first[value];
+         i < uses->first[value + 1] && ++*nodes <= MOST_FOLLOWED; i++) {
         const jx_flat_node *use = &l->flat->nodes.at[uses->nodes[i]];
-        if (use->eqn->prim->id == JX_PRIM_convert_element_type && use->nouts == 1 &&
+        if (use->eqn->prim->id == JX_PRIM_convert_element_type &&
+            use->nouts == 1 &&
             l->flat->values.at[use->outs[0]].aval->dtype == narrow)
             return true;
         for (int k = 0; k < use->nouts; k++)
@@ -123,8 +130,8 @@ static bool is_made_wide(const jx_flat *flat, int value, jx_dtype dtype)
     const jx_flat_value *v = &flat->values.at[value];
     making m = {.flat = flat};
 
-    return v->varies && v->aval->dtype == dtype && !v->aval->weak && is_of_no_float(&m, value) &&
-           m.made;
+    return v->varies && v->aval->dtype == dtype && !v->aval->weak &&
+           is_of_no_float(&m, value) && m.made;
 }
 
 static bool is_binary(const jx_eqn *eqn)
@@ -143,7 +150,9 @@ static void tell_promoted(look *l, const jx_flat_node *convert,
 
     jx_buffer_printf(&text, "`%s` makes %s of %s, because %s is ",
                      jx_eqn_name(use->eqn), short_name(to), short_name(from),
-                     flat->values.at[other].varies ? "what is made without a dtype" : "a constant");
+                     flat->values.at[other].varies
+                         ? "what is made without a dtype"
+                         : "a constant");
     jx_aval_print(flat->values.at[other].aval, &text);
     claim = jx_lint_claim(l->lint, JX_CODE_DTY001, use,
                           jx_arena_take(l->lint->ctx->arena, &text));
@@ -151,7 +160,8 @@ static void tell_promoted(look *l, const jx_flat_node *convert,
         claim->help = jx_arena_printf(
             l->lint->ctx->arena,
             flat->values.at[other].varies
-                ? "say which dtype it is to have (dtype=x.dtype): without, JAX takes the default"
+                ? "say which dtype it is to have (dtype=x.dtype): without, JAX "
+                  "takes the default"
                 : "make the constant of the other's dtype: a Python number, or "
                   "jnp.asarray(constant, dtype=x.dtype)");
 }
@@ -193,7 +203,8 @@ static void look_at_use(look *l, const jx_flat_node *convert,
         if (other == value || dtype_of(flat, other) != to)
             continue;
         int nodes = 0;
-        if (floats && ((!is_strong_constant(flat, other, to) && !is_made_wide(flat, other, to)) ||
+        if (floats && ((!is_strong_constant(flat, other, to) &&
+                        !is_made_wide(flat, other, to)) ||
                        is_narrowed_again(l, use->outs[0], from, &nodes)))
             continue;
         if (!floats &&
@@ -258,7 +269,7 @@ static void look_at_promotion(look *l, const jx_flat_node *convert)
         follow_uses(l, convert, convert->outs[0], 0);
 }
 
-/* -- DTY005: there and back --------------------------------------------------------- */
+/* -- DTY005: there and back ------------------------------------------------ */
 
 /* Values of `from` that `through` does not hold. */
 static bool loses(look *l, int value, jx_dtype from, jx_dtype through)
@@ -296,7 +307,8 @@ static void look_at_round_trip(look *l, const jx_flat_node *back)
     made = jx_maker(flat, there->ins[0]);
     if (from != to || !loses(l, there->ins[0], from, through))
         return;
-    /* jnp.sum of 16 bits adds up in 32, and gives 16 back: that is its result. */
+    /* jnp.sum of 16 bits adds up in 32, and gives 16 back: that
+     * is its result. */
     if (made && jx_is_implied(there, made))
         return;
     text = jx_ctx_text(l->lint->ctx);
@@ -313,7 +325,7 @@ static void look_at_round_trip(look *l, const jx_flat_node *back)
             "that rounding is meant";
 }
 
-/* -- DTY003: integers by way of floats ---------------------------------------------- */
+/* -- DTY003: integers by way of floats ------------------------------------- */
 
 enum { MOST_STEPS = 24 };
 
@@ -356,7 +368,8 @@ static void follow_back(const look *l, int value, chain *c)
     for (int i = 0; i < node->nins; i++)
         if (jx_dtype_is_float(dtype_of(l->flat, node->ins[i])))
             follow_back(l, node->ins[i], c);
-        else if (node->eqn->prim->id == JX_PRIM_pow && l->flat->values.at[node->ins[i]].varies)
+        else if (node->eqn->prim->id == JX_PRIM_pow &&
+                 l->flat->values.at[node->ins[i]].varies)
             c->integer = true; /* 2.0 ** i takes the exponent as it is */
 }
 
@@ -405,10 +418,10 @@ static void look_at_division(look *l, const jx_flat_node *node)
                       "fraction is meant";
 }
 
-/* -- DTY004: narrow integers -------------------------------------------------------- */
+/* -- DTY004: narrow integers ----------------------------------------------- */
 
-/* A guard that takes the difference only where it is not negative, and what needs the
- * low bits alone. */
+/* A guard that takes the difference only where it is not negative, and what
+ * needs the low bits alone. */
 static bool is_guarded(look *l, const jx_flat_node *node)
 {
     const jx_flat_node *use =
@@ -459,7 +472,7 @@ static void look_at_wrap(look *l, const jx_flat_node *node)
             "what the inputs hold (ranges=)";
 }
 
-/* -- DTY008: results ----------------------------------------------------------------- */
+/* -- DTY008: results ------------------------------------------------------- */
 
 static void look_at_results(look *l)
 {

@@ -43,12 +43,11 @@ static void conventions(jx_linter *lint, const jx_exported *x)
 }
 
 /* What the module needs is only looked at for a file that is refused. */
-static bool window_of(jx_linter *lint, const jx_exported *x,
-                      jx_jax_window *to)
+static bool window_of(jx_linter *lint, const jx_exported *x, jx_jax_window *to)
 {
     const jx_mlir_file *module =
-        jx_bytecode_read(lint->ctx, NULL, x->path, x->module.at,
-                         x->module.size, (size_t)(x->module.at - x->file));
+        jx_bytecode_read(lint->ctx, NULL, x->path, x->module.at, x->module.size,
+                         (size_t)(x->module.at - x->file));
     jx_vhlo_need need;
 
     if (!module || !jx_vhlo_needs(lint->ctx, module, &need))
@@ -61,8 +60,8 @@ static bool window_of(jx_linter *lint, const jx_exported *x,
 static void releases(jx_linter *lint, const jx_exported *x)
 {
     jx_vhlo_need need = {0};
-    jx_jax_answer answer = jx_jax_answer_of(
-        jx_jax_release_at(JX_JAX_RELEASES - 1), x, &need);
+    jx_jax_answer answer =
+        jx_jax_answer_of(jx_jax_release_at(JX_JAX_RELEASES - 1), x, &need);
     jx_jax_window window;
     jx_buffer text = jx_ctx_text(lint->ctx), loads = jx_ctx_text(lint->ctx);
 
@@ -97,8 +96,7 @@ static void vhlo_version(jx_linter *lint, const jx_mlir_file *tree)
                      "the module is of StableHLO %d.%d.%d, which is newer than "
                      "the newest known here, %d.%d.%d",
                      tree->version[0], tree->version[1], tree->version[2],
-                     jx_vhlo_newest[0], jx_vhlo_newest[1],
-                     jx_vhlo_newest[2]);
+                     jx_vhlo_newest[0], jx_vhlo_newest[1], jx_vhlo_newest[2]);
     say(lint, JX_CODE_EXP003, &text,
         "ops that it has and we do not know are named above as unknown");
 }
@@ -345,8 +343,7 @@ static void unused(jx_linter *lint, const jx_exported *x)
                 program->in_paths && i < program->entry.jaxpr->nins
                     ? program->in_paths[i]
                     : NULL;
-            bool positional =
-                path && path[0] == '[' && jx_is_digit(path[1]);
+            bool positional = path && path[0] == '[' && jx_is_digit(path[1]);
             if (path)
                 jx_buffer_printf(&text, "%s%s", positional ? "args" : "", path);
             else
@@ -408,8 +405,8 @@ static const char *misfit(jx_ctx *ctx, const jx_exported *x)
                                vjp->nouts, x->nins);
     for (int i = 0; i < x->nins; i++) {
         if (!fits(x->in_avals[i], vjp->in_avals[i], false))
-            return jx_arena_printf(ctx->arena,
-                                   "its input %d has another type", i);
+            return jx_arena_printf(ctx->arena, "its input %d has another type",
+                                   i);
         if (!fits(x->in_avals[i], vjp->out_avals[i], true))
             return jx_arena_printf(
                 ctx->arena, "the cotangent of input %d has another type", i);
@@ -451,8 +448,7 @@ static void platforms(jx_linter *lint, const jx_exported *x)
             continue;
         jx_buffer_puts(&text, "it branches on the platform (");
         for (int k = 0; k < x->platforms.count; k++)
-            jx_buffer_printf(&text, "%s%s", k ? ", " : "",
-                             x->platforms.at[k]);
+            jx_buffer_printf(&text, "%s%s", k ? ", " : "", x->platforms.at[k]);
         jx_buffer_puts(&text, "): what is found here holds for one of them");
         say(lint, JX_CODE_EXP014, &text, NULL);
         return;

@@ -135,8 +135,8 @@ static void paths(jx_linter *lint)
         if (!file->path || !is_absolute(file->path))
             continue;
         count++;
-        if (!first || (first->kind != JX_FILE_USER &&
-                       file->kind == JX_FILE_USER))
+        if (!first ||
+            (first->kind != JX_FILE_USER && file->kind == JX_FILE_USER))
             first = file;
     }
     if (!count)
@@ -154,8 +154,9 @@ static void paths(jx_linter *lint)
 
 static const jx_mlir_op *main_of(const jx_mlir_file *tree)
 {
-    return tree && tree->nmodules == 1 ? jx_mlir_symbol(tree->modules[0], "main")
-                                       : NULL;
+    return tree && tree->nmodules == 1
+               ? jx_mlir_symbol(tree->modules[0], "main")
+               : NULL;
 }
 
 static const jx_mlir_attr *argument(const jx_mlir_op *func, int i,
@@ -189,9 +190,9 @@ static void donations(jx_linter *lint)
         if (!alias && !donor)
             continue;
         for (int k = 0; k < count; k++)
-            fits |= results[k] == body->args[i]->type &&
-                    (!alias || alias->kind != JX_A_INTEGER ||
-                     alias->integer == k);
+            fits |=
+                results[k] == body->args[i]->type &&
+                (!alias || alias->kind != JX_A_INTEGER || alias->integer == k);
         if (!fits)
             jx_lint_claim(lint, JX_CODE_EXP008, NULL,
                           jx_arena_printf(lint->ctx->arena,

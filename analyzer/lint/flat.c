@@ -1,9 +1,9 @@
 /* flat.c - see flat.h. */
 #include "analyzer/lint/flat.h"
 #include "frontend/base/assert.h"
+#include "frontend/ir/effects.h"
 #include "frontend/ir/growth.h"
 #include "frontend/ir/params.h"
-#include "frontend/ir/effects.h"
 
 #include <string.h>
 
@@ -22,14 +22,14 @@ typedef struct flattener {
     jx_flat *flat;
     jx_ctx *ctx;
     jx_intern nodes, literals, arrays;
-    int steps; /* equations met, those in calls once for each call */
-    int depth; /* of calls */
-    int level; /* of bodies of loops and branches */
-    bool all;  /* enter those that do not vary, too */
+    int steps;     /* equations met, those in calls once for each call */
+    int depth;     /* of calls */
+    int level;     /* of bodies of loops and branches */
+    bool all;      /* enter those that do not vary, too */
     int elsewhere; /* branches around, that are for Mosaic */
     jx_growth growth;
     JX_VEC(flat_unit) units; /* the first is none */
-    int *units_of;   /* by number of the jaxpr: the first, or 0 */
+    int *units_of;           /* by number of the jaxpr: the first, or 0 */
     int64_t special; /* equations that operands which do not vary may add */
     bool acts;       /* something was met that varies by itself */
 } flattener;
@@ -246,7 +246,8 @@ bool jx_flat_moves(const jx_eqn *eqn)
 static bool is_splat(const flattener *f, const jx_eqn *eqn, const int *ins)
 {
     if (eqn->prim->id == JX_PRIM_iota ||
-        (!jx_flat_moves(eqn) && !jx_prim_in_family(eqn->prim->id, "elementwise")))
+        (!jx_flat_moves(eqn) &&
+         !jx_prim_in_family(eqn->prim->id, "elementwise")))
         return false;
     for (int i = 0; i < eqn->nins; i++)
         if (!f->flat->values.at[ins[i]].splat)
@@ -315,7 +316,8 @@ static bool add_node(flattener *f, const scope *in, const jx_eqn *eqn,
                                            .varies = varies,
                                            .splat = splat || is_scalar(aval)});
         in->values[eqn->outs[i]->id] = outs[i];
-        JX_ASSERT(f->flat->values.at[in->values[eqn->outs[i]->id]].aval == aval);
+        JX_ASSERT(f->flat->values.at[in->values[eqn->outs[i]->id]].aval ==
+                  aval);
     }
     if (!equal)
         JX_PUSH(f->ctx->arena, &f->flat->nodes, node);
@@ -394,12 +396,12 @@ static int new_unit(flattener *f, const jx_closed *body, const jx_calls *calls,
 {
     const jx_jaxpr *jaxpr = body->jaxpr;
     jx_arena *arena = f->ctx->arena;
-    flat_unit unit = {.consts = body->consts,
-                      .elsewhere = f->elsewhere > 0,
-                      .given = jx_arena_copy(arena, given,
-                                             (size_t)jaxpr->nins * sizeof(int)),
-                      .ins = JX_NEW_ARRAY(arena, jaxpr->nins, int),
-                      .outs = JX_NEW_ARRAY(arena, jaxpr->nouts, int)};
+    flat_unit unit = {
+        .consts = body->consts,
+        .elsewhere = f->elsewhere > 0,
+        .given = jx_arena_copy(arena, given, (size_t)jaxpr->nins * sizeof(int)),
+        .ins = JX_NEW_ARRAY(arena, jaxpr->nins, int),
+        .outs = JX_NEW_ARRAY(arena, jaxpr->nouts, int)};
 
     if (!calls || !unit.given || !unit.ins || !unit.outs ||
         !walk_unit(f, body, calls, &unit))
@@ -515,9 +517,9 @@ static bool walk_body(flattener *f, const scope *in, const jx_eqn *eqn,
     int inside = (int)f->flat->bodies.count;
     f->level++;
     for (int i = 0; i < nins; i++)
-        ins[i] =
-            i < nsame ? same[i]
-                      : new_input(f, vars[i]->aval, i - nsame, which, inside);
+        ins[i] = i < nsame
+                     ? same[i]
+                     : new_input(f, vars[i]->aval, i - nsame, which, inside);
     if (!walk(f, body, calls, ins, all))
         return false;
     f->level--;
@@ -554,7 +556,8 @@ static bool walk_scan(flattener *f, const scope *in, const jx_eqn *eqn,
     const jx_p_scan *p = eqn->typed;
     int same = clamp_count(p->num_consts, eqn->nins);
 
-    return walk_body(f, in, eqn, ins, &p->jaxpr, 0, same, ins, results, nresults);
+    return walk_body(f, in, eqn, ins, &p->jaxpr, 0, same, ins, results,
+                     nresults);
 }
 
 static bool walk_while(flattener *f, const scope *in, const jx_eqn *eqn,
@@ -590,8 +593,8 @@ static bool walk_cond(flattener *f, const scope *in, const jx_eqn *eqn,
     for (int i = 0; i < p->branches.count; i++) {
         bool elsewhere = jx_flat_is_for_mosaic(eqn, i);
         f->elsewhere += elsewhere;
-        if (!walk_body(f, in, eqn, ins, &p->branches.at[i], i,
-                       eqn->nins - 1, ins + 1, results, nresults))
+        if (!walk_body(f, in, eqn, ins, &p->branches.at[i], i, eqn->nins - 1,
+                       ins + 1, results, nresults))
             return false;
         f->elsewhere -= elsewhere;
     }
@@ -641,7 +644,8 @@ static bool leave_out(flattener *f, const scope *in, const jx_eqn *eqn)
     return true;
 }
 
-/* In the place of one that typing refused: nobody may look into its parameters. */
+/* In the place of one that typing refused: nobody may look into
+ * its parameters. */
 static const jx_eqn *stand_in(flattener *f, const jx_eqn *eqn)
 {
     jx_eqn *made = jx_arena_copy(f->ctx->arena, eqn, sizeof *eqn);
@@ -672,9 +676,9 @@ static bool walk_eqn(flattener *f, const scope *in, const jx_eqn *eqn)
         return leave_out(f, in, eqn);
     if (body && body->jaxpr && body->jaxpr->nins == eqn->nins &&
         body->jaxpr->nouts == eqn->nouts)
-        return (jx_growth_shares(&f->growth, body->jaxpr) ? share_call
-                                                          : inline_call)(
-            f, in, eqn, body, ins);
+        return (jx_growth_shares(&f->growth, body->jaxpr)
+                    ? share_call
+                    : inline_call)(f, in, eqn, body, ins);
     return add_control(f, in, eqn, ins);
 }
 

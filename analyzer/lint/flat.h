@@ -7,10 +7,11 @@
  * one predicate.  Bodies of loops and branches stay apart from the operands
  * that change, but share the numbers of what is passed in unchanged.
  *
- * Where inlining would grow the program too much (frontend/ir/growth.h), what
- * stands in several places is met once for each list of operands that do not
- * vary: calls of it are then nodes, with its outputs as results, and so are loops
- * and branches that run it.  What varies is for it an input of level JX_FLAT_UNIT.
+ * Where inlining would grow the program too much (frontend/ir/growth.h),
+ * what stands in several places is met once for each list of operands that
+ * do not vary: calls of it are then nodes, with its outputs as results, and
+ * so are loops and branches that run it.  What varies is for it an input of
+ * level JX_FLAT_UNIT.
  *
  * Values are numbered from 0, nodes are in an order of execution: a node's
  * operands come before it. */

@@ -74,7 +74,8 @@ const int *jx_flat_frames(const jx_flat *flat)
         levels[i + 1] = level_of(flat->bodies.at[i].calls);
     for (size_t i = 0; i < flat->values.count; i++) {
         const jx_flat_value *v = &flat->values.at[i];
-        const jx_flat_node *node = v->node < 0 ? NULL : &flat->nodes.at[v->node];
+        const jx_flat_node *node =
+            v->node < 0 ? NULL : &flat->nodes.at[v->node];
         frames[i] = v->inside;
         for (int k = 0; node && k < node->nins; k++)
             if (levels[frames[node->ins[k]]] > levels[frames[i]])

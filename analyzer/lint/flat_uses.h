@@ -9,15 +9,15 @@
 typedef struct jx_flat_uses {
     const int *first;
     const int *nodes;
-    const bool *kept; /* by value: a result of the program, of a body, or of what
-                         is met once */
+    /* by value: a result of the program, of a body, or of what is met once */
+    const bool *kept;
 } jx_flat_uses;
 
 /* In the program's arena; false without memory. */
 bool jx_flat_uses_of(const jx_flat *flat, jx_flat_uses *to);
 
-/* By value: 1 + the innermost body (of jx_flat.bodies) with whose steps it changes; 0:
- * with none.  In the program's arena; NULL without memory. */
+/* By value: 1 + the innermost body (of jx_flat.bodies) with whose steps it
+ * changes; 0: with none.  In the program's arena; NULL without memory. */
 const int *jx_flat_frames(const jx_flat *flat);
 
 /* The only live node that takes the value, which nothing else needs; NULL if

@@ -1,7 +1,7 @@
 /* folding.c - what constants come to, and weights among them.
  *
- * Small constant arrays are computed in double precision, rounded to their dtype, as far
- * as each element follows from elements at one place. */
+ * Small constant arrays are computed in double precision, rounded to their
+ * dtype, as far as each element follows from elements at one place. */
 #include "analyzer/lint/look.h"
 #include "analyzer/lint/places.h"
 #include "frontend/ir/element.h"
@@ -216,7 +216,7 @@ static int64_t first_not_finite(const folder *f, int value)
     return -1;
 }
 
-/* -- STG004 ----------------------------------------------------------------------------- */
+/* -- STG004 ---------------------------------------------------------------- */
 
 static bool is_chosen_from(const folder *f, int value)
 {
@@ -259,7 +259,7 @@ static void look_at_result(folder *f, const jx_flat_node *node)
         claim->help = "every run computes with it: mend the constant";
 }
 
-/* -- STG005 ----------------------------------------------------------------------------- */
+/* -- STG005 ---------------------------------------------------------------- */
 
 /* Some element is no whole number: no mask, permutation or table of indices. */
 static bool has_fractions(const jx_array *array)

@@ -17,7 +17,7 @@ typedef struct graph {
     jx_map told; /* frames */
 } graph;
 
-/* -- what work is worth a word ----------------------------------------------------- */
+/* -- what work is worth a word --------------------------------------------- */
 
 static bool is_transcendental(const jx_eqn *eqn)
 {
@@ -32,7 +32,8 @@ static bool is_transcendental(const jx_eqn *eqn)
     return strcmp(costs[eqn->prim->id], "transcendental") == 0;
 }
 
-/* The largest array that it takes or gives; INT64_MAX where a size is symbolic. */
+/* The largest array that it takes or gives; INT64_MAX where a
+ * size is symbolic. */
 static int64_t size_of(const jx_flat *flat, const jx_flat_node *node)
 {
     int64_t most = 0, count;
@@ -63,7 +64,7 @@ static bool is_costly(const jx_flat *flat, const jx_flat_node *node)
                : computes(node->eqn) && size >= LARGE && size != INT64_MAX;
 }
 
-/* -- GRF001: inputs ------------------------------------------------------------------ */
+/* -- GRF001: inputs -------------------------------------------------------- */
 
 /* Some size of the input is a variable that no other input has. */
 static bool gives_a_size(const graph *g, int input)
@@ -130,7 +131,7 @@ static bool look_at_inputs(graph *g)
     return true;
 }
 
-/* -- GRF002: dead work ----------------------------------------------------------------- */
+/* -- GRF002: dead work ----------------------------------------------------- */
 
 static bool is_loop(const jx_eqn *eqn)
 {
@@ -182,11 +183,13 @@ static bool speaks_of_derivative(const jx_frame *frame)
 static bool is_within(const jx_frame *inner, const jx_frame *outer)
 {
     return inner->file == outer->file && inner->line >= outer->line &&
-           inner->line <= (outer->end_line < outer->line ? outer->line : outer->end_line);
+           inner->line <=
+               (outer->end_line < outer->line ? outer->line : outer->end_line);
 }
 
-/* From where somebody asked for the derivative that goes back here, outward: the line says so,
- * since JAX's own frames do not come along.  NULL: nobody knows. */
+/* From where somebody asked for the derivative that goes back here,
+ * outward: the line says so, since JAX's own frames do not come along.
+ * NULL: nobody knows. */
 static const jx_stack *asked_for_at(graph *g, const jx_flat_node *node)
 {
     const jx_place at = {0, node->eqn, node->jaxpr, node->calls, 0};
@@ -194,7 +197,8 @@ static const jx_stack *asked_for_at(graph *g, const jx_flat_node *node)
 
     for (int i = 0; i < all.count; i++)
         if (speaks_of_derivative(all.frames[i])) {
-            while (i + 1 < all.count && is_within(all.frames[i], all.frames[i + 1]))
+            while (i + 1 < all.count &&
+                   is_within(all.frames[i], all.frames[i + 1]))
                 i++;
             to = JX_NEW(g->lint->ctx->arena, jx_stack);
             if (to)
@@ -204,7 +208,8 @@ static const jx_stack *asked_for_at(graph *g, const jx_flat_node *node)
     return NULL;
 }
 
-/* Some of what goes back there is needed: who asked for it leaves out a part of it. */
+/* Some of what goes back there is needed: who asked for it leaves
+ * out a part of it. */
 static bool goes_back_for_something(graph *g, const jx_frame *frame)
 {
     for (size_t n = 0; n < g->flat->nodes.count; n++) {
@@ -227,7 +232,8 @@ static void look_at_dead_derivative(graph *g, const jx_flat_node *node)
     const jx_stack *stack;
     jx_claim *claim;
 
-    if (node->live || node->elsewhere || !jx_place_is_backward(node->eqn, node->calls) ||
+    if (node->live || node->elsewhere ||
+        !jx_place_is_backward(node->eqn, node->calls) ||
         !is_costly(g->flat, node))
         return;
     stack = asked_for_at(g, node);
@@ -262,7 +268,7 @@ static void look_at_dead(graph *g, const jx_flat_node *node)
         claim->help = "return it, or leave it out";
 }
 
-/* -- GRF003: the same again ------------------------------------------------------------ */
+/* -- GRF003: the same again ------------------------------------------------ */
 
 static bool is_worth_keeping(const jx_flat *flat, const jx_flat_node *node)
 {
@@ -270,9 +276,10 @@ static bool is_worth_keeping(const jx_flat *flat, const jx_flat_node *node)
 
     if (jx_is_heavy(node->eqn))
         return size >= HEAVY;
-    return size >= TWICE && (is_transcendental(node->eqn) ||
-                             (computes(node->eqn) &&
-                              !jx_prim_in_family(node->eqn->prim->id, "elementwise")));
+    return size >= TWICE &&
+           (is_transcendental(node->eqn) ||
+            (computes(node->eqn) &&
+             !jx_prim_in_family(node->eqn->prim->id, "elementwise")));
 }
 
 static void look_again(graph *g, const jx_flat_repeat *repeat)
@@ -297,7 +304,8 @@ static void look_again(graph *g, const jx_flat_repeat *repeat)
         !jx_place_is_needed(&g->needed, &second))
         return;
     if (before->file == frame->file && before->line == frame->line &&
-        !(jx_is_heavy(node->eqn) && before->column >= 0 && before->column != frame->column)) {
+        !(jx_is_heavy(node->eqn) && before->column >= 0 &&
+          before->column != frame->column)) {
         stack = jx_places_meet(g->lint->ctx->arena, &first, &second);
         if (!stack || stack->frames[0]->line == before->line)
             return;
@@ -305,15 +313,15 @@ static void look_again(graph *g, const jx_flat_repeat *repeat)
     }
     if (!jx_map_add(&g->told, frame))
         return;
-    claim =
-        jx_lint_claim(g->lint, JX_CODE_GRF003, &at,
-                      before->file == frame->file && before->line == frame->line
-                          ? jx_arena_printf(g->lint->ctx->arena,
-                                            "`%s` computes what it has computed in this line",
-                                            jx_eqn_name(second.eqn))
-                          : jx_arena_printf(g->lint->ctx->arena,
-                                            "`%s` computes what line %d has computed",
-                                            jx_eqn_name(second.eqn), before->line));
+    claim = jx_lint_claim(
+        g->lint, JX_CODE_GRF003, &at,
+        before->file == frame->file && before->line == frame->line
+            ? jx_arena_printf(g->lint->ctx->arena,
+                              "`%s` computes what it has computed in this line",
+                              jx_eqn_name(second.eqn))
+            : jx_arena_printf(g->lint->ctx->arena,
+                              "`%s` computes what line %d has computed",
+                              jx_eqn_name(second.eqn), before->line));
     if (!claim)
         return;
     claim->stack = stack;
@@ -321,7 +329,7 @@ static void look_again(graph *g, const jx_flat_repeat *repeat)
                   "across loops and branches";
 }
 
-/* -- GRF004: there and back -------------------------------------------------------------- */
+/* -- GRF004: there and back ------------------------------------------------ */
 
 static bool transforms_back(const jx_p_fft *there, const jx_p_fft *back)
 {
@@ -374,22 +382,26 @@ static bool undoes(const jx_flat *flat, const jx_flat_node *first,
     }
 }
 
-/* What puts the parts of one array together, in their order and along their axis. */
-static bool joins(const jx_flat *flat, const jx_flat_node *first, const jx_flat_node *second)
+/* What puts the parts of one array together, in their order and
+ * along their axis. */
+static bool joins(const jx_flat *flat, const jx_flat_node *first,
+                  const jx_flat_node *second)
 {
     const jx_p_split *cut = first->eqn->typed;
     const jx_p_concatenate *joined = second->eqn->typed;
     bool is = first->eqn->prim->id == JX_PRIM_split &&
               second->eqn->prim->id == JX_PRIM_concatenate && cut && joined &&
               second->nins == first->nouts && joined->dimension == cut->axis &&
-              flat->values.at[first->ins[0]].aval == flat->values.at[second->outs[0]].aval;
+              flat->values.at[first->ins[0]].aval ==
+                  flat->values.at[second->outs[0]].aval;
 
     for (int i = 0; is && i < second->nins; i++)
         is = second->ins[i] == first->outs[i];
     return is;
 }
 
-/* It stands at the end of a function that does more: what that gives is not this node's. */
+/* It stands at the end of a function that does more: what that gives is
+ * not this node's. */
 static bool ends_more(const jx_flat *flat, const jx_flat_node *node)
 {
     const jx_flat_node *before = jx_maker(flat, node->ins[0]);
@@ -407,7 +419,8 @@ typedef struct piece {
 static bool is_piece(const jx_flat *flat, int value, int axis, piece *to)
 {
     const jx_flat_node *node = jx_maker(flat, value);
-    const jx_p_slice *p = node && node->eqn->prim->id == JX_PRIM_slice ? node->eqn->typed : NULL;
+    const jx_p_slice *p =
+        node && node->eqn->prim->id == JX_PRIM_slice ? node->eqn->typed : NULL;
     const jx_aval *aval = p ? flat->values.at[node->ins[0]].aval : NULL;
     int64_t size;
 
@@ -415,9 +428,11 @@ static bool is_piece(const jx_flat *flat, int value, int axis, piece *to)
         return false;
     for (int i = 0; i < aval->rank; i++) {
         int64_t from, end, stride = 1;
-        if (p->strides.count && !(jx_dim_is_int(p->strides.at[i], &stride) && stride == 1))
+        if (p->strides.count &&
+            !(jx_dim_is_int(p->strides.at[i], &stride) && stride == 1))
             return false;
-        if (i != axis && flat->values.at[value].aval->shape[i] != aval->shape[i])
+        if (i != axis &&
+            flat->values.at[value].aval->shape[i] != aval->shape[i])
             return false;
         if (i == axis && (!jx_dim_is_int(p->start_indices.at[i], &from) ||
                           !jx_dim_is_int(p->limit_indices.at[i], &end) ||
@@ -429,7 +444,8 @@ static bool is_piece(const jx_flat *flat, int value, int axis, piece *to)
     return true;
 }
 
-/* By how much a concatenation turns its operand around: jnp.roll with a known shift. */
+/* By how much a concatenation turns its operand around: jnp.roll with
+ * a known shift. */
 static bool turns(const jx_flat *flat, const jx_flat_node *node, piece *by)
 {
     const jx_p_concatenate *p = node->eqn->typed;
@@ -437,8 +453,9 @@ static bool turns(const jx_flat *flat, const jx_flat_node *node, piece *by)
 
     if (node->eqn->prim->id != JX_PRIM_concatenate || !p || node->nins != 2 ||
         !is_piece(flat, node->ins[0], (int)p->dimension, &tail) ||
-        !is_piece(flat, node->ins[1], (int)p->dimension, &head) || tail.of != head.of ||
-        head.from != 0 || head.to != tail.from || tail.to != tail.size)
+        !is_piece(flat, node->ins[1], (int)p->dimension, &head) ||
+        tail.of != head.of || head.from != 0 || head.to != tail.from ||
+        tail.to != tail.size)
         return false;
     *by = tail; /* of [0, from) and [from, size) the second comes first */
     return true;
@@ -446,14 +463,17 @@ static bool turns(const jx_flat *flat, const jx_flat_node *node, piece *by)
 
 enum { MOST_TURNS = 8 };
 
-/* The first of the turns, axis by axis, that come to none with this one; NULL: they do not. */
-static const jx_flat_node *turned_back(const jx_flat *flat, const jx_flat_node *last)
+/* The first of the turns, axis by axis, that come to none with this one;
+ * NULL: they do not. */
+static const jx_flat_node *turned_back(const jx_flat *flat,
+                                       const jx_flat_node *last)
 {
     piece sums[MOST_TURNS], by; /* of one axis each, how far in all */
     const jx_flat_node *node = last;
     int count = 0;
 
-    for (int step = 0; node && step < MOST_TURNS && turns(flat, node, &by); step++) {
+    for (int step = 0; node && step < MOST_TURNS && turns(flat, node, &by);
+         step++) {
         bool none = true;
         int at = 0;
         while (at < count && sums[at].axis != by.axis)
@@ -498,7 +518,8 @@ static bool computes_alone(const jx_jaxpr *jaxpr, const jx_eqn *eqn)
 {
     for (int i = 0; i < jaxpr->neqns; i++)
         if (&jaxpr->eqns[i] != eqn && !jx_flat_moves(&jaxpr->eqns[i]) &&
-            !jx_shows(&jaxpr->eqns[i]) && jaxpr->eqns[i].prim->id != JX_PRIM_concatenate)
+            !jx_shows(&jaxpr->eqns[i]) &&
+            jaxpr->eqns[i].prim->id != JX_PRIM_concatenate)
             return false;
     return true;
 }
@@ -521,10 +542,13 @@ static bool is_called(const jx_program *program, const jx_flat_node *node)
 }
 
 /* What the node undoes; NULL: nothing. */
-static const jx_flat_node *undone(const jx_flat *flat, const jx_flat_node *second)
+static const jx_flat_node *undone(const jx_flat *flat,
+                                  const jx_flat_node *second)
 {
-    const jx_flat_node *first = second->nins ? jx_maker(flat, second->ins[0]) : NULL;
-    const jx_flat_node *turn = second->nouts == 1 ? turned_back(flat, second) : NULL;
+    const jx_flat_node *first =
+        second->nins ? jx_maker(flat, second->ins[0]) : NULL;
+    const jx_flat_node *turn =
+        second->nouts == 1 ? turned_back(flat, second) : NULL;
 
     if (turn)
         return turn;
@@ -544,7 +568,8 @@ static const jx_flat_node *undone(const jx_flat *flat, const jx_flat_node *secon
 static void look_at_pair(graph *g, const jx_flat_node *second)
 {
     const jx_program *program = g->lint->program;
-    const jx_flat_node *first = jx_looks_at(second) ? undone(g->flat, second) : NULL;
+    const jx_flat_node *first =
+        jx_looks_at(second) ? undone(g->flat, second) : NULL;
     jx_claim *claim;
 
     if (!first || ends_more(g->flat, first) || !is_called(program, first) ||
@@ -562,7 +587,7 @@ static void look_at_pair(graph *g, const jx_flat_node *second)
         claim->help = "leave both out";
 }
 
-/* -- GRF005, GRF006: results --------------------------------------------------------------- */
+/* -- GRF005, GRF006: results ----------------------------------------------- */
 
 static bool look_at_results(graph *g)
 {

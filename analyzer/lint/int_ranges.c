@@ -16,7 +16,9 @@ typedef struct follower {
     const jx_flat *flat;
     jx_int_range *of;
     bool *left; /* by value: it wrapped, or what it is made of did */
-    bool *meant; /* ... it is a number: what narrow types hold or ranges declare, counted with */
+    /* ... it is a number: what narrow types hold or ranges
+     * declare, counted with */
+    bool *meant;
 } follower;
 
 static jx_int_range whole(jx_dtype dtype)
@@ -81,7 +83,7 @@ static jx_int_range both(jx_int_range a, jx_int_range b)
     return a;
 }
 
-/* -- what comes from outside --------------------------------------------------- */
+/* -- what comes from outside ----------------------------------------------- */
 
 static jx_int_range of_array(const jx_array *array)
 {
@@ -132,10 +134,10 @@ static jx_int_range of_source(const jx_flat *flat, const jx_flat_value *v)
     return v->literal ? whole(v->aval->dtype) : of_input(flat, v);
 }
 
-/* -- what nodes make -------------------------------------------------------------- */
+/* -- what nodes make ------------------------------------------------------- */
 
-/* How many elements of the first operand are added to one of the result; FAR where
- * that has no bound. */
+/* How many elements of the first operand are added to one of the result; FAR
+ * where that has no bound. */
 static jx_int terms_of(const follower *f, const jx_flat_node *node)
 {
     const jx_aval *aval = f->flat->values.at[node->ins[0]].aval;
@@ -302,10 +304,11 @@ static jx_int_range converted(const follower *f, const jx_flat_node *node)
     return from;
 }
 
-/* -- what is a number ------------------------------------------------------------
+/* -- what is a number ---------------------------------------------------------
  *
- * A conversion to fewer bits cuts on purpose what bits are (hashes, packed fields, whatever
- * a wide type holds).  Of a number of which more is known than its type it is not. */
+ * A conversion to fewer bits cuts on purpose what bits are (hashes, packed
+ * fields, whatever a wide type holds).  Of a number of which more is known than
+ * its type it is not. */
 
 static bool is_source_meant(const jx_flat *flat, const jx_flat_value *v)
 {
@@ -315,7 +318,8 @@ static bool is_source_meant(const jx_flat *flat, const jx_flat_value *v)
     if (v->array || v->literal)
         return true;
     return !v->level && !v->inside && v->input >= 0 &&
-           (info->bits <= 16 || jx_range_at(flat->program, v->input, 0, NULL, &low, &high));
+           (info->bits <= 16 ||
+            jx_range_at(flat->program, v->input, 0, NULL, &low, &high));
 }
 
 static bool is_meant(const follower *f, const jx_flat_node *node)
@@ -325,11 +329,14 @@ static bool is_meant(const follower *f, const jx_flat_node *node)
 
     switch (node->eqn->prim->id) {
     case JX_PRIM_iota:
-        return jx_dim_is_int(out->shape[((const jx_p_iota *)node->eqn->typed)->dimension], &size);
+        return jx_dim_is_int(
+            out->shape[((const jx_p_iota *)node->eqn->typed)->dimension],
+            &size);
     case JX_PRIM_convert_element_type:
         return out->dtype != JX_BOOL &&
                (f->meant[node->ins[0]] ||
-                jx_dtype_of(f->flat->values.at[node->ins[0]].aval->dtype)->kind == JX_KIND_BOOL);
+                jx_dtype_of(f->flat->values.at[node->ins[0]].aval->dtype)
+                        ->kind == JX_KIND_BOOL);
     case JX_PRIM_add:
     case JX_PRIM_sub:
     case JX_PRIM_mul:
@@ -388,17 +395,21 @@ static bool says_negative(const follower *f, int predicate, int of, int depth)
     if (!node || node->nins != 2 || depth > 4)
         return false;
     for (int i = 0; i < 2; i++) {
-        const jx_flat_node *other = jx_maker(f->flat, jx_plain(f->flat, node->ins[1 - i]));
+        const jx_flat_node *other =
+            jx_maker(f->flat, jx_plain(f->flat, node->ins[1 - i]));
         switch (node->eqn->prim->id) {
         case JX_PRIM_lt:
-            return jx_plain(f->flat, node->ins[0]) == of && is_zero(f, node->ins[1]);
+            return jx_plain(f->flat, node->ins[0]) == of &&
+                   is_zero(f, node->ins[1]);
         case JX_PRIM_ne: /* the divisor is not negative, so that signs differ */
-            if (is_zero(f, node->ins[1 - i]) && says_negative(f, node->ins[i], of, depth + 1))
+            if (is_zero(f, node->ins[1 - i]) &&
+                says_negative(f, node->ins[i], of, depth + 1))
                 return true;
             break;
         case JX_PRIM_and:
-            if (other && other->eqn->prim->id == JX_PRIM_ne && other->nins == 2 &&
-                jx_plain(f->flat, other->ins[0]) == of && is_zero(f, other->ins[1]) &&
+            if (other && other->eqn->prim->id == JX_PRIM_ne &&
+                other->nins == 2 && jx_plain(f->flat, other->ins[0]) == of &&
+                is_zero(f, other->ins[1]) &&
                 says_negative(f, node->ins[i], of, depth + 1))
                 return true;
             break;
@@ -408,24 +419,28 @@ static bool says_negative(const follower *f, int predicate, int of, int depth)
     return false;
 }
 
-/* select(r < 0, r, r + n) of r = rem(x, n) is x % n as Python has it: of n > 0 it lies
- * between 0 and n - 1. */
-static bool is_floor_mod(const follower *f, const jx_flat_node *node, jx_int_range *to)
+/* select(r < 0, r, r + n) of r = rem(x, n) is x % n as Python has it: of n > 0
+ * it lies between 0 and n - 1. */
+static bool is_floor_mod(const follower *f, const jx_flat_node *node,
+                         jx_int_range *to)
 {
     int rest = jx_plain(f->flat, node->ins[1]);
     const jx_flat_node *rem = jx_maker(f->flat, rest);
     const jx_flat_node *added =
-        node->nins == 3 ? jx_maker(f->flat, jx_plain(f->flat, node->ins[2])) : NULL;
+        node->nins == 3 ? jx_maker(f->flat, jx_plain(f->flat, node->ins[2]))
+                        : NULL;
     jx_int_range by;
     bool same = false;
 
-    if (!rem || rem->eqn->prim->id != JX_PRIM_rem || !added || added->nins != 2 ||
-        added->eqn->prim->id != JX_PRIM_add || !says_negative(f, node->ins[0], rest, 0))
+    if (!rem || rem->eqn->prim->id != JX_PRIM_rem || !added ||
+        added->nins != 2 || added->eqn->prim->id != JX_PRIM_add ||
+        !says_negative(f, node->ins[0], rest, 0))
         return false;
     by = f->of[rem->ins[1]];
     for (int i = 0; i < 2; i++)
         same |= jx_plain(f->flat, added->ins[i]) == rest &&
-                jx_shown(f->flat, added->ins[1 - i]) == jx_shown(f->flat, rem->ins[1]);
+                jx_shown(f->flat, added->ins[1 - i]) ==
+                    jx_shown(f->flat, rem->ins[1]);
     if (!same || !by.known || by.low <= 0)
         return false;
     *to = between(0, by.high - 1);
@@ -460,7 +475,8 @@ static jx_int_range position(const follower *f, const jx_flat_node *node)
 
     for (int i = 0; p && i < p->axes.count; i++)
         if (p->axes.at[i] >= 0 && p->axes.at[i] < aval->rank &&
-            jx_dim_is_int(aval->shape[p->axes.at[i]], &size) && size > 0 && size - 1 < most)
+            jx_dim_is_int(aval->shape[p->axes.at[i]], &size) && size > 0 &&
+            size - 1 < most)
             most = size - 1;
     return between(0, most);
 }
@@ -620,14 +636,16 @@ const jx_int_range *jx_int_ranges(const jx_flat *flat)
     jx_arena *arena = flat->program->ctx->arena;
     size_t count = flat->values.count;
     follower f = {flat, JX_NEW_ARRAY(arena, count, jx_int_range),
-                  JX_NEW_ARRAY(arena, count, bool), JX_NEW_ARRAY(arena, count, bool)};
+                  JX_NEW_ARRAY(arena, count, bool),
+                  JX_NEW_ARRAY(arena, count, bool)};
 
     if (!f.of || !f.left || !f.meant)
         return NULL;
     for (size_t i = 0; i < count; i++)
         if (flat->values.at[i].node < 0) {
             f.of[i] = of_source(flat, &flat->values.at[i]);
-            f.meant[i] = f.of[i].known && is_source_meant(flat, &flat->values.at[i]);
+            f.meant[i] =
+                f.of[i].known && is_source_meant(flat, &flat->values.at[i]);
         }
     for (size_t n = 0; n < flat->nodes.count; n++)
         follow_node(&f, &flat->nodes.at[n]);

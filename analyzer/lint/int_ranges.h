@@ -1,9 +1,9 @@
-/* int_ranges.h - between what the integers of a program lie, by their types and by how
- * they are made.
+/* int_ranges.h - between what the integers of a program lie, by their types and
+ * by how they are made.
  *
- * Inputs are anything that their dtype or a declared range allows, what a loop carries
- * anything of its dtype.  Where a result can leave its dtype it wraps, and may be
- * anything of it. */
+ * Inputs are anything that their dtype or a declared range allows, what a loop
+ * carries anything of its dtype.  Where a result can leave its dtype it wraps,
+ * and may be anything of it. */
 #ifndef JX_INT_RANGES_H
 #define JX_INT_RANGES_H
 

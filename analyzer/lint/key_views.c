@@ -19,7 +19,7 @@ bool jx_keys_init(jx_keys *keys, const jx_flat *flat)
     return jx_ok(flat->program->ctx);
 }
 
-/* -- shapes of keys ------------------------------------------------------------- */
+/* -- shapes of keys -------------------------------------------------------- */
 
 bool jx_keys_fit(const jx_aval *aval)
 {
@@ -56,7 +56,7 @@ static bool key_shape(const jx_aval *aval, int64_t *shape, int64_t *count)
     return true;
 }
 
-/* -- sources -------------------------------------------------------------------- */
+/* -- sources --------------------------------------------------------------- */
 
 const jx_key_source *jx_key_source_of(const jx_keys *keys, int id)
 {
@@ -103,7 +103,7 @@ static const jx_key_view *new_source(jx_keys *keys, int value, jx_key_link link,
     return put(keys, value, source.count, ids, coarse);
 }
 
-/* -- views ---------------------------------------------------------------------- */
+/* -- views ----------------------------------------------------------------- */
 
 /* Where the elements of a view lie in what it is a view of: at `base`, and a
  * `step` further along each axis. */
@@ -153,8 +153,8 @@ static const jx_key_view *same(jx_keys *keys, int value,
     return put(keys, value, from->count, from->ids, from->coarse);
 }
 
-/* Fills in how the result of a node lies in its first operand, if that is known;
- * the axis of a raw key's words is left whole. */
+/* Fills in how the result of a node lies in its first operand, if that is
+ * known; the axis of a raw key's words is left whole. */
 static bool steps_of(const jx_keys *keys, const jx_flat_node *node, int out,
                      steps *s)
 {
@@ -366,7 +366,7 @@ static const jx_key_view *view_of_node(jx_keys *keys, int value)
     }
 }
 
-/* -- loops and branches ----------------------------------------------------------- */
+/* -- loops and branches ---------------------------------------------------- */
 
 /* The operand with which an input of a body begins, how it goes on, and what
  * takes its place; -1 where that is not known. */

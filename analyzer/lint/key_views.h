@@ -4,10 +4,11 @@
  * key with something folded in, what a loop gives.  Each key of it has a number
  * of its own.  All else that moves keys about (slices, reshapes, wrapping and
  * unwrapping, copies, a carry that comes back unchanged) is a *view*: a list of
- * such numbers, one for each of its elements.  So two ways to write the same key
- * give one number, and nothing is known of what is merely computed.
+ * such numbers, one for each of its elements.  So two ways to write the same
+ * key give one number, and nothing is known of what is merely computed.
  *
- * A raw key is a row of two or four uint32; its last axis is not one of keys. */
+ * A raw key is a row of two or four uint32; its last axis is
+ * not one of keys. */
 #ifndef JX_KEY_VIEWS_H
 #define JX_KEY_VIEWS_H
 

@@ -1,8 +1,8 @@
 /* keys.c - random keys that are used twice.
  *
  * A key is used by what draws numbers from it (`draw`), split into others, or
- * something is folded into it.  Each use is an event of one key (key_views.h) at
- * one place.  Two events of a key that both happen are a finding:
+ * something is folded into it.  Each use is an event of one key (key_views.h)
+ * at one place.  Two events of a key that both happen are a finding:
  *
  *   draw, draw     RNG001  the same numbers, or numbers that depend on each other
  *   split, split   RNG001  the same new keys
@@ -10,10 +10,11 @@
  *   fold, fold     RNG003  with the same data: the same new key
  *   seed, seed     RNG003  the same key
  *
- * An event in a loop happens at every step: with a key from outside of the loop it
- * happens twice.  What excludes each other (branches of one cond) and what only
- * repeats (remat, a derivative that draws its mask again) does not count.  Numbers
- * that JAX's own functions draw by splitting their key first are drawn. */
+ * An event in a loop happens at every step: with a key from outside of the
+ * loop it happens twice.  What excludes each other (branches of one cond)
+ * and what only repeats (remat, a derivative that draws its mask again) does
+ * not count.  Numbers that JAX's own functions draw by splitting their key
+ * first are drawn. */
 #include "analyzer/lint/key_views.h"
 #include "analyzer/lint/places.h"
 #include "frontend/ir/params.h"
@@ -47,7 +48,7 @@ typedef struct keyring {
     bool *consumed;      /* by key: drawn from or split */
 } keyring;
 
-/* -- loops ------------------------------------------------------------------------- */
+/* -- loops ----------------------------------------------------------------- */
 
 static bool runs_once(const jx_eqn *eqn)
 {
@@ -58,8 +59,8 @@ static bool runs_once(const jx_eqn *eqn)
            length < 2;
 }
 
-/* The body of a loop around `calls` that leaves a value of that frame as it is, or
- * NULL. */
+/* The body of a loop around `calls` that leaves a value of that frame as
+ * it is, or NULL. */
 static const jx_calls *repeats(const keyring *r, int frame,
                                const jx_calls *calls)
 {
@@ -78,7 +79,7 @@ static int frame_of_key(const keyring *r, int id)
     return r->lint->frames[jx_key_source_of(&r->keys, id)->value];
 }
 
-/* -- events -------------------------------------------------------------------------- */
+/* -- events ---------------------------------------------------------------- */
 
 enum { MOST_EVENTS = 1 << 20 };
 
@@ -151,7 +152,7 @@ static int compare(const void *a_, const void *b_)
                : (a->at.order > b->at.order) - (a->at.order < b->at.order);
 }
 
-/* -- pairs ----------------------------------------------------------------------------- */
+/* -- pairs ----------------------------------------------------------------- */
 
 static const jx_calls *remat_of(const jx_calls *calls)
 {
@@ -161,8 +162,8 @@ static const jx_calls *remat_of(const jx_calls *calls)
     return NULL;
 }
 
-/* One of both draws again what the other has drawn, on purpose: a derivative needs
- * the mask that its function used. */
+/* One of both draws again what the other has drawn, on purpose: a derivative
+ * needs the mask that its function used. */
 static bool recomputes(const jx_place *a, const jx_place *b)
 {
     bool back = jx_place_is_backward(a->eqn, a->calls);
@@ -183,9 +184,10 @@ static bool is_control(const jx_eqn *eqn)
            eqn->prim->id == JX_PRIM_cond;
 }
 
-/* Both are in one call of a function of JAX's, which chooses between them: jax.random.poisson
- * has two ways to draw.  Where that function is no jit, what it calls stands where it was
- * called; but nobody's lines are in the loops of jax.random.binomial. */
+/* Both are in one call of a function of JAX's, which chooses between them:
+ * jax.random.poisson has two ways to draw.  Where that function is no jit, what
+ * it calls stands where it was called; but nobody's lines are in the loops of
+ * jax.random.binomial. */
 static bool is_one_call(const keyring *r, const jx_place *a, const jx_place *b)
 {
     jx_place first = jx_place_written(r->lint->program, a);
@@ -231,7 +233,8 @@ static const char *where(keyring *r, const jx_place *place)
                            slash ? slash + 1 : base, frame->line);
 }
 
-/* One finding for an equation at its place; shown at `stack`, if that is given. */
+/* One finding for an equation at its place; shown at `stack`, if
+ * that is given. */
 static jx_claim *tell(keyring *r, jx_code code, const jx_place *place,
                       const jx_stack *stack, const char *what)
 {
@@ -296,7 +299,7 @@ static void tell_repeated(keyring *r, const event *e, const jx_calls *body)
                       "step's number into it";
 }
 
-/* -- what is done with one key ----------------------------------------------------------- */
+/* -- what is done with one key --------------------------------------------- */
 
 enum { LOOK_BACK = 16 };
 
@@ -344,7 +347,7 @@ static void judge_all(keyring *r)
     }
 }
 
-/* -- seeds and signatures ------------------------------------------------------------------ */
+/* -- seeds and signatures -------------------------------------------------- */
 
 static void tell_constant(keyring *r, const jx_place *place, const char *what)
 {

@@ -57,8 +57,7 @@ jx_claim *jx_lint_claim_of_result(jx_linter *lint, jx_code code, int result,
                                   const jx_flat_node *node, const char *what)
 {
     const jx_program *program = lint->program;
-    const char *path =
-        program->out_paths ? program->out_paths[result] : NULL;
+    const char *path = program->out_paths ? program->out_paths[result] : NULL;
     jx_buffer text = jx_ctx_text(lint->ctx);
     jx_claim *claim;
 
@@ -67,10 +66,11 @@ jx_claim *jx_lint_claim_of_result(jx_linter *lint, jx_code code, int result,
     else if (lint->flat->nouts > 1)
         jx_buffer_printf(&text, "%d", result);
     const char *name = jx_arena_take(lint->ctx->arena, &text);
-    claim = jx_lint_claim(
-        lint, code, program->returns ? NULL : node,
-        jx_arena_printf(lint->ctx->arena, name && *name ? "the result `%s` %s" : "the result%s %s",
-                        name ? name : "", what));
+    claim = jx_lint_claim(lint, code, program->returns ? NULL : node,
+                          jx_arena_printf(lint->ctx->arena,
+                                          name && *name ? "the result `%s` %s"
+                                                        : "the result%s %s",
+                                          name ? name : "", what));
     if (claim)
         claim->stack = program->returns ? program->returns
                        : node           ? NULL

@@ -12,7 +12,7 @@
 
 typedef struct jx_lint_options {
     int64_t min_elements; /* STG001: smaller computations are let pass */
-    bool asked;           /* say what is said only if somebody asks for it (claim.h) */
+    bool asked; /* say what is said only if somebody asks for it (claim.h) */
 } jx_lint_options;
 
 enum { JX_LINT_MIN_ELEMENTS = 1024 };
@@ -28,9 +28,9 @@ typedef struct jx_linter {
     jx_ctx *ctx;
     const jx_flat *flat;
     const jx_flat *whole; /* with the bodies of loops that no input reaches */
-    const jx_flat_sizes *sizes; /* of its values */
-    jx_flat_uses uses; /* of `flat` */
-    const int *frames; /* of its values: jx_flat_frames() */
+    const jx_flat_sizes *sizes;        /* of its values */
+    jx_flat_uses uses;                 /* of `flat` */
+    const int *frames;                 /* of its values: jx_flat_frames() */
     const struct jx_int_range *ranges; /* of its values (int_ranges.h) */
     jx_lint_options options;
 } jx_linter;

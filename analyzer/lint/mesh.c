@@ -1,12 +1,13 @@
 /* mesh.c - what devices of a mesh hold and say to each other: the walk.
  *
- * From the entry on, calls inlined; loops until nothing changes, without a word, then once
- * more.  At a shard_map (or a sdy.manual_computation) axes are bound: its operands vary over
- * what cuts them, and results that lie on several devices must not.
+ * From the entry on, calls inlined; loops until nothing changes, without a
+ * word, then once more.  At a shard_map (or a sdy.manual_computation) axes are
+ * bound: its operands vary over what cuts them, and results that lie on several
+ * devices must not.
  *
- * A collective waits for its group.  Where a predicate decides whether it is reached, all of
- * a group must decide alike: that is so if the predicate does not vary over an axis that the
- * collective goes over. */
+ * A collective waits for its group.  Where a predicate decides whether it is
+ * reached, all of a group must decide alike: that is so if the predicate does
+ * not vary over an axis that the collective goes over. */
 #include "analyzer/lint/mesh_facts.h"
 #include "analyzer/transform/devices.h"
 
@@ -307,8 +308,8 @@ static bool same_sharding(const jx_sharding *a, const jx_sharding *b)
     return true;
 }
 
-/* What a device has of an operand: a block, if its spec says so; what it gave itself, if
- * that was put together so. */
+/* What a device has of an operand: a block, if its spec says so; what it gave
+ * itself, if that was put together so. */
 static jx_mesh_fact block_of(const jx_mesh_walk *w, const jx_mesh_fact *a,
                              const jx_sharding *how)
 {
@@ -344,8 +345,9 @@ static jx_axis_set named_by(const jx_mesh_walk *w, const jx_sharding *how)
     return axes;
 }
 
-/* Run without jit, a shard_map keeps what each device has along one more axis, and takes it
- * off by a shard_map of its own: which results are the same was said before that. */
+/* Run without jit, a shard_map keeps what each device has along one more axis,
+ * and takes it off by a shard_map of its own: which results are the same was
+ * said before that. */
 static bool is_jaxs_own(const jx_eqn *eqn)
 {
     const jx_p_shard_map *p =
@@ -406,7 +408,8 @@ static void check_result(jx_mesh_walk *w, const jx_mesh_place *at, int i,
 
 /* ---- how arrays lie between computations */
 
-/* Each device has what the wanted block is cut from: axes that cut it already come first. */
+/* Each device has what the wanted block is cut from: axes that cut it
+ * already come first. */
 static bool is_part_of(jx_axis_names wanted, jx_axis_names had)
 {
     for (int i = 0; i < had.count; i++)
@@ -429,9 +432,11 @@ static void put_cut(jx_buffer *to, const jx_axis_names *cut, int rank)
 }
 
 /* A spec by axis of an array. */
-static jx_axis_names *cut_by(const jx_mesh_walk *w, const jx_sharding *how, int rank)
+static jx_axis_names *cut_by(const jx_mesh_walk *w, const jx_sharding *how,
+                             int rank)
 {
-    jx_axis_names *cut = JX_NEW_ARRAY(jx_mesh_arena(w), rank + 1, jx_axis_names);
+    jx_axis_names *cut =
+        JX_NEW_ARRAY(jx_mesh_arena(w), rank + 1, jx_axis_names);
 
     for (int k = 0; cut && k < rank && k < how->rank; k++)
         cut[k] = how->axes[k];
@@ -446,13 +451,15 @@ static void check_operand(jx_mesh_walk *w, const jx_mesh_place *at, int i,
     bool moves = false;
 
     for (int k = 0; wanted && k < a->rank; k++)
-        moves |= jx_mesh_set_of(w, a->cut[k]) && !is_part_of(wanted[k], a->cut[k]);
+        moves |=
+            jx_mesh_set_of(w, a->cut[k]) && !is_part_of(wanted[k], a->cut[k]);
     if (moves) {
         jx_buffer_printf(&text, "operand %d lies as ", i);
         put_cut(&text, a->cut, a->rank);
         jx_buffer_puts(&text, ", and is taken as ");
         put_cut(&text, wanted, a->rank);
-        jx_mesh_suspect(w, at, JX_CODE_MSH024, "%s: devices send it to each other before",
+        jx_mesh_suspect(w, at, JX_CODE_MSH024,
+                        "%s: devices send it to each other before",
                         jx_buffer_text(&text));
     }
     jx_buffer_free(&text);
@@ -460,7 +467,9 @@ static void check_operand(jx_mesh_walk *w, const jx_mesh_place *at, int i,
 
 static jx_axis_names names_of(const jx_mesh_walk *w, const jx_value *item)
 {
-    int count = item->tag == JX_V_TEXT ? 1 : item->tag == JX_V_TUPLE ? item->count : 0;
+    int count = item->tag == JX_V_TEXT    ? 1
+                : item->tag == JX_V_TUPLE ? item->count
+                                          : 0;
     const char **at = JX_NEW_ARRAY(jx_mesh_arena(w), count + 1, const char *);
 
     for (int i = 0; at && i < count; i++)
@@ -473,13 +482,14 @@ static void place(const jx_mesh_walk *w, const jx_eqn *eqn, jx_mesh_fact *out)
 {
     const jx_value *said = eqn->prim->id == JX_PRIM_sharding_constraint
                                ? jx_eqn_param(eqn, "sharding")
-                           : eqn->prim->id == JX_PRIM_reshard ? jx_eqn_param(eqn, "dst_sharding")
-                                                              : NULL;
+                           : eqn->prim->id == JX_PRIM_reshard
+                               ? jx_eqn_param(eqn, "dst_sharding")
+                               : NULL;
     const jx_program *program = w->lint->program;
     jx_axis_names *cut;
 
-    if (!said || said->tag != JX_V_SHARDING || said->count != 1 || said->integer < 0 ||
-        said->integer >= program->nmeshes ||
+    if (!said || said->tag != JX_V_SHARDING || said->count != 1 ||
+        said->integer < 0 || said->integer >= program->nmeshes ||
         !jx_mesh_alike(&program->meshes[said->integer], w->mesh))
         return;
     cut = JX_NEW_ARRAY(jx_mesh_arena(w), out->rank + 1, jx_axis_names);
@@ -532,14 +542,15 @@ static bool walk_spread(jx_mesh_walk *w, const jx_mesh_place *at,
         check_result(w, at, i, &outs[i], own & ~around, how);
         const jx_mesh_fact *inside =
             jx_arena_copy(jx_mesh_arena(w), &outs[i], sizeof outs[i]);
-        outs[i] = (jx_mesh_fact){.varies = outs[i].varies & around,
-                                 .inside = same ? inside : NULL,
-                                 .how = how,
-                                 .fixed = outs[i].fixed,
-                                 .shared = outs[i].shared,
-                                 .narrowed = outs[i].narrowed,
-                                 .cut = around ? NULL : cut_by(w, how, outs[i].rank),
-                                 .rank = outs[i].rank};
+        outs[i] =
+            (jx_mesh_fact){.varies = outs[i].varies & around,
+                           .inside = same ? inside : NULL,
+                           .how = how,
+                           .fixed = outs[i].fixed,
+                           .shared = outs[i].shared,
+                           .narrowed = outs[i].narrowed,
+                           .cut = around ? NULL : cut_by(w, how, outs[i].rank),
+                           .rank = outs[i].rank};
     }
     w->bound = around;
     return ok;
@@ -660,7 +671,8 @@ bool jx_lint_mesh(jx_linter *lint)
 
     if (!jx_devices_any(lint->program))
         return true;
-    if (only_mesh(lint->program)) /* what comes before counts its devices, too */
+    if (only_mesh(
+            lint->program)) /* what comes before counts its devices, too */
         use_mesh(&w, only_mesh(lint->program));
     ins = facts_of(&w, entry->jaxpr->nins);
     outs = facts_of(&w, entry->jaxpr->nouts);

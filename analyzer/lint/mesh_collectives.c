@@ -1,10 +1,11 @@
-/* mesh_collectives.c - what devices say to each other, as facts, and what looks amiss in
- * it.
+/* mesh_collectives.c - what devices say to each other, as facts, and what
+ * looks amiss in it.
  *
- * A collective tells what its author takes for different on its devices: so a sum of what
- * is the same counts it once for each of them, and gathering it moves what everybody has. */
-#include "analyzer/lint/mesh_facts.h"
+ * A collective tells what its author takes for different on its devices: so a
+ * sum of what is the same counts it once for each of them, and gathering it
+ * moves what everybody has. */
 #include "analyzer/collective.h"
+#include "analyzer/lint/mesh_facts.h"
 #include "analyzer/transform/devices.h"
 
 #include <math.h>
@@ -252,7 +253,8 @@ static bool is_one(const collective *c, int axis)
     const jx_aval *aval = jx_atom_aval(c->at->eqn->ins[0]);
     int64_t size;
 
-    return axis < aval->rank && jx_dim_is_int(aval->shape[axis], &size) && size == 1;
+    return axis < aval->rank && jx_dim_is_int(aval->shape[axis], &size) &&
+           size == 1;
 }
 
 static void gather(jx_mesh_walk *w, const collective *c, int64_t axis,
@@ -283,7 +285,8 @@ static void gather(jx_mesh_walk *w, const collective *c, int64_t axis,
         }
         cut[i] = k < c->in->rank ? from[k] : cut[i];
         if (tiled && i == axis && !cut[i].count && is_one(c, i))
-            counts[i] = c->axes; /* one of each device: as if it were not tiled */
+            counts[i] =
+                c->axes; /* one of each device: as if it were not tiled */
         if (!tiled || i != axis || jx_mesh_set_of(w, cut[i]) != c->axes)
             continue;
         if (c->names.count && !jx_mesh_same_order(w, cut[i], c->names))
@@ -333,8 +336,8 @@ static void exchange(const jx_mesh_walk *w, const collective *c, int64_t split,
     out->cut = cut;
 }
 
-/* Who is sent nothing has zeros.  Where a choice may pass them by, as one by the device's
- * number does, its author has thought of them. */
+/* Who is sent nothing has zeros.  Where a choice may pass them by, as one by
+ * the device's number does, its author has thought of them. */
 static bool is_passed_by(const jx_jaxpr *jaxpr, const jx_var *var, int depth)
 {
     enum { MOST = 8 };
@@ -562,7 +565,8 @@ static void look_at_slice(jx_mesh_walk *w, const jx_mesh_place *at,
     }
 }
 
-/* [k, n] of devices' blocks and devices, made one axis: blocks lie across each other. */
+/* [k, n] of devices' blocks and devices, made one axis: blocks lie
+ * across each other. */
 static void look_at_merge(jx_mesh_walk *w, const jx_mesh_place *at,
                           const jx_mesh_fact *in)
 {
@@ -614,8 +618,9 @@ static void look_at_draws(jx_mesh_walk *w, const jx_mesh_place *at,
         }
 }
 
-/* Devices that are not chosen for compute with NaN: nobody sees it, until what they computed
- * is multiplied by a cotangent of zero.  Whether that happens, a run says. */
+/* Devices that are not chosen for compute with NaN: nobody sees it, until
+ * what they computed is multiplied by a cotangent of zero.  Whether that
+ * happens, a run says. */
 static void look_at_filler(jx_mesh_walk *w, const jx_mesh_place *at,
                            const jx_mesh_fact *ins)
 {

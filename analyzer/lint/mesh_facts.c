@@ -1,5 +1,5 @@
-/* mesh_facts.c - see mesh_facts.h: what equations that each device does on its own make of
- * facts. */
+/* mesh_facts.c - see mesh_facts.h: what equations that each device does on its
+ * own make of facts. */
 #include "analyzer/lint/mesh_facts.h"
 
 #include "frontend/ir/element.h"
@@ -23,14 +23,17 @@ jx_axis_set jx_mesh_set_of(const jx_mesh_walk *w, jx_axis_names names)
     jx_axis_set found = 0;
 
     for (int i = 0; i < names.count; i++) {
-        int axis = jx_mesh_axis(w->mesh, names.at[i]); /* of one device: nothing differs */
-        found |= axis >= 0 && w->mesh->sizes[axis] > 1 ? (jx_axis_set)1 << axis : 0;
+        /* of one device: nothing differs */
+        int axis = jx_mesh_axis(w->mesh, names.at[i]);
+        found |=
+            axis >= 0 && w->mesh->sizes[axis] > 1 ? (jx_axis_set)1 << axis : 0;
     }
     return found;
 }
 
 /* The next of them from *at on that has more than one device, or NULL. */
-static const char *next_of_many(const jx_mesh_walk *w, jx_axis_names names, int *at)
+static const char *next_of_many(const jx_mesh_walk *w, jx_axis_names names,
+                                int *at)
 {
     while (*at < names.count) {
         const char *name = names.at[(*at)++];
@@ -305,8 +308,8 @@ static void follow_axes(const jx_mesh_walk *w, const jx_eqn *eqn,
     move_axes(w, in, rank, from, out);
 }
 
-/* Axes that stay what they are, where those before and behind merge or split: of equal
- * sizes from the front, then from the back. */
+/* Axes that stay what they are, where those before and behind merge or split:
+ * of equal sizes from the front, then from the back. */
 static void follow_reshape(const jx_mesh_walk *w, const jx_eqn *eqn,
                            const jx_mesh_fact *in, jx_mesh_fact *out)
 {
@@ -326,7 +329,8 @@ static void follow_reshape(const jx_mesh_walk *w, const jx_eqn *eqn,
          back++)
         from[b->rank - 1 - back] = a->rank - 1 - back;
     move_axes(w, in, b->rank, from, out);
-    /* [x, k, ...] of devices and their blocks: one axis, whole; split up: the first */
+    /* [x, k, ...] of devices and their blocks: one axis, whole;
+     * split up: the first */
     if (a->rank - back - front == 1 && b->rank - back - front == 2 && out->cut)
         ((jx_axis_names *)(uintptr_t)out->cut)[front] = in->cut[front];
 }

@@ -1,9 +1,10 @@
 /* mesh_facts.h - what is known of values inside of a shard_map (or a
  * sdy.manual_computation), axis by axis of its mesh.
  *
- * A walk over jaxprs, from the entry on, calls inlined, loops until nothing changes.  That
- * a value does not vary is known; that it is a summand, that something is added to it and
- * the like says what its author seems to mean by it, and accuses nobody for sure. */
+ * A walk over jaxprs, from the entry on, calls inlined, loops until nothing
+ * changes.  That a value does not vary is known; that it is a summand, that
+ * something is added to it and the like says what its author seems to mean by
+ * it, and accuses nobody for sure. */
 #ifndef JX_MESH_FACTS_H
 #define JX_MESH_FACTS_H
 
@@ -73,12 +74,14 @@ jx_mesh_fact jx_mesh_either(const jx_mesh_walk *w, const jx_mesh_fact *a,
                             const jx_mesh_fact *b);
 bool jx_mesh_same_fact(const jx_mesh_fact *a, const jx_mesh_fact *b,
                        int64_t devices);
-/* The axes by their names; names that the mesh has not, or with one device, are none. */
+/* The axes by their names; names that the mesh has not, or with one
+ * device, are none. */
 jx_axis_set jx_mesh_set_of(const jx_mesh_walk *w, jx_axis_names names);
 jx_axis_set jx_mesh_cut_of(const jx_mesh_walk *w, const jx_mesh_fact *a,
                            int axis);
 /* The same axes in the same order, but for those of one device. */
-bool jx_mesh_same_order(const jx_mesh_walk *w, jx_axis_names a, jx_axis_names b);
+bool jx_mesh_same_order(const jx_mesh_walk *w, jx_axis_names a,
+                        jx_axis_names b);
 /* "'x', 'y'", arena text. */
 const char *jx_mesh_axes_text(const jx_mesh_walk *w, jx_axis_set axes);
 /* An equation that each device does on its own. */
@@ -87,8 +90,8 @@ void jx_mesh_local(const jx_mesh_walk *w, const jx_mesh_place *at,
 /* The integers that an equation gives of known ones. */
 const int64_t *jx_mesh_known(const jx_mesh_walk *w, const jx_eqn *eqn,
                              const jx_mesh_fact *ins);
-/* The axes along which an operand of a product or a quotient, if it is a number, divides by
- * the number of devices. */
+/* The axes along which an operand of a product or a quotient, if it is a
+ * number, divides by the number of devices. */
 jx_axis_set jx_mesh_divides(const jx_mesh_walk *w, const jx_jaxpr *jaxpr,
                             jx_atom atom);
 /* The axes along which known integers differ. */

@@ -1,5 +1,5 @@
-/* numbers.c - what is done with numbers that cannot mean what it says, or loses digits
- * that a function of its own keeps. */
+/* numbers.c - what is done with numbers that cannot mean what it says, or loses
+ * digits that a function of its own keeps. */
 #include "analyzer/lint/int_ranges.h"
 #include "analyzer/lint/look.h"
 #include "analyzer/lint/places.h"
@@ -36,7 +36,7 @@ static bool is_written(const numbers *k, const jx_flat_node *node)
            !jx_place_is_backward(node->eqn, node->calls);
 }
 
-/* -- NUM006, NUM007: comparisons --------------------------------------------------------- */
+/* -- NUM006, NUM007: comparisons ------------------------------------------- */
 
 static void look_at_nan(numbers *k, const jx_flat_node *node)
 {
@@ -61,8 +61,8 @@ static void look_at_nan(numbers *k, const jx_flat_node *node)
     }
 }
 
-/* A number that arithmetic may well give: a small whole number of halves, quarters, ...,
- * or an infinity. */
+/* A number that arithmetic may well give: a small whole number of halves,
+ * quarters, ..., or an infinity. */
 static bool is_exact(double number)
 {
     int exponent;
@@ -125,7 +125,7 @@ static void look_at_equality(numbers *k, const jx_flat_node *node)
         claim->help = "compare with a tolerance (jnp.isclose)";
 }
 
-/* -- NUM008: functions that keep the digits -------------------------------------------------- */
+/* -- NUM008: functions that keep the digits -------------------------------- */
 
 static const jx_flat_node *made_by(const numbers *k, int value, jx_prim_id id)
 {
@@ -181,7 +181,7 @@ static void look_at_logarithm(numbers *k, const jx_flat_node *node)
         }
 }
 
-/* -- NUM010: constants that their dtype does not hold ------------------------------------------ */
+/* -- NUM010: constants that their dtype does not hold ---------------------- */
 
 /* The least number of full precision. */
 static double least_normal(jx_dtype dtype)
@@ -206,7 +206,8 @@ static double largest(jx_dtype dtype)
     }
 }
 
-/* As an element of the dtype, where half a unit beyond the largest is infinite. */
+/* As an element of the dtype, where half a unit beyond the
+ * largest is infinite. */
 static double rounded(jx_dtype dtype, double number)
 {
     unsigned char bits[16] = {0};
@@ -259,8 +260,8 @@ static bool starts_number(const char *text, const char *at)
                             (at[-1] >= 'A' && at[-1] <= 'Z')));
 }
 
-/* A number that is written in the equation's part of its line, and of which its dtype
- * makes `held`. */
+/* A number that is written in the equation's part of its line, and of which its
+ * dtype makes `held`. */
 static bool is_spelt(const jx_flat_node *node, jx_dtype dtype, double held,
                      double *number)
 {
@@ -321,7 +322,7 @@ static void look_at_constants(numbers *k, const jx_flat_node *node)
     }
 }
 
-/* -- NUM011: an epsilon that is lost ---------------------------------------------------------- */
+/* -- NUM011: an epsilon that is lost --------------------------------------- */
 
 static double low(const numbers *k, int value, int depth);
 
@@ -445,7 +446,7 @@ static void look_at_epsilon(numbers *k, const jx_flat_node *node)
     }
 }
 
-/* -- NUM013: inverses ------------------------------------------------------------------------- */
+/* -- NUM013: inverses ------------------------------------------------------ */
 
 /* Numbers along its last axis, or one before it; -1: it does not count. */
 static int64_t counts_along(const numbers *k, int value)
@@ -454,7 +455,8 @@ static int64_t counts_along(const numbers *k, int value)
 
     while (node && node->eqn->prim->id == JX_PRIM_add && node->nins == 2 &&
            (is_number(k, node->ins[0], 0) || is_number(k, node->ins[1], 0)))
-        node = jx_maker(k->flat, node->ins[is_number(k, node->ins[0], 0) ? 1 : 0]);
+        node =
+            jx_maker(k->flat, node->ins[is_number(k, node->ins[0], 0) ? 1 : 0]);
     return node && node->eqn->prim->id == JX_PRIM_iota && node->eqn->typed
                ? ((const jx_p_iota *)node->eqn->typed)->dimension
                : -1;
@@ -466,11 +468,13 @@ static bool is_identity_array(const jx_array *array)
     size_t bytes = jx_dtype_of(aval->dtype)->bytes;
     int64_t n;
 
-    if (!array->data || array->splat || aval->rank != 2 || aval->shape[0] != aval->shape[1] ||
-        !jx_dtype_is_float(aval->dtype) || !jx_dim_is_int(aval->shape[0], &n) || n > LARGEST_UNIT)
+    if (!array->data || array->splat || aval->rank != 2 ||
+        aval->shape[0] != aval->shape[1] || !jx_dtype_is_float(aval->dtype) ||
+        !jx_dim_is_int(aval->shape[0], &n) || n > LARGEST_UNIT)
         return false;
     for (int64_t i = 0; i < n * n; i++)
-        if (jx_element_real(aval->dtype, (const char *)array->data + (size_t)i * bytes) !=
+        if (jx_element_real(aval->dtype,
+                            (const char *)array->data + (size_t)i * bytes) !=
             (i / n == i % n ? 1 : 0))
             return false;
     return n > 1;
@@ -479,7 +483,8 @@ static bool is_identity_array(const jx_array *array)
 /* The unit matrix, as jnp.eye and numpy make it. */
 static bool is_identity(const numbers *k, int value)
 {
-    const jx_flat_node *node = jx_maker(k->flat, value = jx_shown(k->flat, value));
+    const jx_flat_node *node =
+        jx_maker(k->flat, value = jx_shown(k->flat, value));
     const jx_array *array = k->flat->values.at[value].array;
     int64_t rows, columns;
 
@@ -559,7 +564,7 @@ static void look_at_factorization(numbers *k, const jx_flat_node *node)
     }
 }
 
-/* -- SHP009: rows against columns ------------------------------------------------------------- */
+/* -- SHP009: rows against columns ------------------------------------------ */
 
 /* [n] becomes [1, n] because the other operand has an axis more. */
 static bool is_promoted_row(const numbers *k, const jx_flat_node *node,

@@ -1,32 +1,36 @@
 /* outside.c - elements that an axis of a symbolic size may not have.
  *
- * x[-3] of an axis of size b begins at b - 3, which is below 0 where b is 1 or 2, and x[2] lies
- * beyond its end: a dynamic slice then begins elsewhere, without a word.  Whether some size
- * makes it so is the prover's to say. */
+ * x[-3] of an axis of size b begins at b - 3, which is below 0 where b is 1 or
+ * 2, and x[2] lies beyond its end: a dynamic slice then begins elsewhere,
+ * without a word.  Whether some size makes it so is the prover's to say. */
 #include "analyzer/lint/lint.h"
 #include "frontend/ir/params.h"
 
 /* Suspects that lhs >= rhs does not hold for some size. */
-static bool suspect(jx_linter *lint, const jx_flat_node *node, int axis, const jx_dim *lhs,
-                    const jx_dim *rhs)
+static bool suspect(jx_linter *lint, const jx_flat_node *node, int axis,
+                    const jx_dim *lhs, const jx_dim *rhs)
 {
-    const char *what = jx_arena_printf(lint->ctx->arena, "what is taken of axis %d", axis);
+    const char *what =
+        jx_arena_printf(lint->ctx->arena, "what is taken of axis %d", axis);
     jx_int number;
     jx_claim *claim;
 
-    if (!lhs || !rhs || (jx_dim_is_wide(lhs, &number) && jx_dim_is_wide(rhs, &number)))
+    if (!lhs || !rhs ||
+        (jx_dim_is_wide(lhs, &number) && jx_dim_is_wide(rhs, &number)))
         return true; /* of numbers alone others speak */
     claim = jx_lint_claim(lint, JX_CODE_IDX006, node, what);
     if (!claim)
         return false;
     claim->verdict = JX_UNDECIDED;
     claim->evidence.by = NULL;
-    claim->help = "declare how large the size is (constraints), or take what is there: an index "
+    claim->help = "declare how large the size is (constraints), or take what "
+                  "is there: an index "
                   "modulo the size, a slice of at most as many";
-    claim->goal = (jx_goal){.kind = JX_GOAL_GE,
-                            .lhs = lhs,
-                            .rhs = rhs,
-                            .scope = jx_lint_scope(lint, jx_dim_is_wide(lhs, &number) ? rhs : lhs)};
+    claim->goal = (jx_goal){
+        .kind = JX_GOAL_GE,
+        .lhs = lhs,
+        .rhs = rhs,
+        .scope = jx_lint_scope(lint, jx_dim_is_wide(lhs, &number) ? rhs : lhs)};
     return true;
 }
 
@@ -39,12 +43,14 @@ static bool look(jx_linter *lint, const jx_flat_node *node)
     for (int k = 0; k < aval->rank && k + 1 < node->nins; k++) {
         int64_t size;
         int count = 0;
-        const jx_dim *const *start = jx_flat_sizes_of(lint->sizes, node->ins[k + 1], &count);
+        const jx_dim *const *start =
+            jx_flat_sizes_of(lint->sizes, node->ins[k + 1], &count);
         if (!start || count != 1 || jx_dim_is_int(aval->shape[k], &size) ||
             p->slice_sizes.at[k] == aval->shape[k])
             continue;
         if (!suspect(lint, node, k, start[0], jx_dim_int(dims, 0)) ||
-            !suspect(lint, node, k, jx_dim_sub(dims, aval->shape[k], p->slice_sizes.at[k]),
+            !suspect(lint, node, k,
+                     jx_dim_sub(dims, aval->shape[k], p->slice_sizes.at[k]),
                      start[0]))
             return false;
     }

@@ -1,8 +1,8 @@
-/* performance.c - what takes memory or time for no good reason, as far as the program
- * itself shows.
+/* performance.c - what takes memory or time for no good reason, as far as the
+ * program itself shows.
  *
- * Where sizes are symbolic they are taken to be LARGE, or what constraints on a single
- * variable allow: what grows faster than the inputs is large then. */
+ * Where sizes are symbolic they are taken to be LARGE, or what constraints on a
+ * single variable allow: what grows faster than the inputs is large then. */
 #include "analyzer/lint/look.h"
 #include "analyzer/lint/places.h"
 #include "frontend/ir/params.h"
@@ -21,7 +21,7 @@ typedef struct costs {
     int *last;  /* by node that began it: 1 + the last that goes on with it */
 } costs;
 
-/* -- sizes ---------------------------------------------------------------------------- */
+/* -- sizes ----------------------------------------------------------------- */
 
 static const jx_program *program_of(const costs *c)
 {
@@ -86,7 +86,7 @@ static void put_bytes(const costs *c, const jx_aval *aval, double bytes,
                                              " where sizes are %d)", LARGE));
 }
 
-/* -- PRF001: large intermediates -------------------------------------------------------- */
+/* -- PRF001: large intermediates ------------------------------------------- */
 
 static bool is_too_large(const costs *c, const jx_flat_value *v)
 {
@@ -95,8 +95,9 @@ static bool is_too_large(const costs *c, const jx_flat_value *v)
     return bytes >= MATERIALISED && bytes > TIMES_IO * c->io;
 }
 
-/* What is computed of a large value is one matter with it: `large` has for each the node
- * that began it, and `last` the last one that goes on with it, where it becomes smaller. */
+/* What is computed of a large value is one matter with it: `large` has for each
+ * the node that began it, and `last` the last one that goes on with it, where
+ * it becomes smaller. */
 static void follow_size(costs *c, int n)
 {
     const jx_flat_node *node = &c->flat->nodes.at[n];
@@ -144,7 +145,7 @@ static void tell_size(costs *c, const jx_flat_node *node)
                       "(jax.lax.map with batch_size, jax.lax.scan)";
 }
 
-/* -- PRF005: there and back --------------------------------------------------------------- */
+/* -- PRF005: there and back ------------------------------------------------ */
 
 /* The axes that come of going through both, in order, are where they were. */
 static bool turns_back(const jx_flat_node *first, const jx_flat_node *second)
@@ -165,7 +166,8 @@ static const jx_flat_node *turned(const costs *c, int value)
     const jx_flat_node *node = jx_maker(c->flat, value);
 
     return node && node->eqn->prim->id == JX_PRIM_transpose &&
-                   c->flat->values.at[value].aval->rank == 2 && turns_back(node, node) &&
+                   c->flat->values.at[value].aval->rank == 2 &&
+                   turns_back(node, node) &&
                    jx_place_is_written(program_of(c), node->eqn, node->calls)
                ? node
                : NULL;
@@ -177,8 +179,9 @@ static bool comes_to_none(costs *c, const jx_flat_node *node)
     const jx_flat_node *product = jx_maker(c->flat, node->ins[0]);
     jx_claim *claim;
 
-    if (!product || product->eqn->prim->id != JX_PRIM_dot_general || !turned(c, node->outs[0]) ||
-        !turned(c, product->ins[0]) || !turned(c, product->ins[1]) ||
+    if (!product || product->eqn->prim->id != JX_PRIM_dot_general ||
+        !turned(c, node->outs[0]) || !turned(c, product->ins[0]) ||
+        !turned(c, product->ins[1]) ||
         bytes_of(c, c->flat->values.at[node->outs[0]].aval) < CHURNED)
         return false;
     claim = jx_lint_claim(c->lint, JX_CODE_PRF005, node,
@@ -190,7 +193,8 @@ static bool comes_to_none(costs *c, const jx_flat_node *node)
 }
 
 /* The value is made of what `of` gives, or nobody looked so far. */
-static bool comes_of(const costs *c, int value, const jx_flat_node *of, int *steps)
+static bool comes_of(const costs *c, int value, const jx_flat_node *of,
+                     int *steps)
 {
     const jx_flat_node *node = jx_maker(c->flat, value);
 
@@ -230,7 +234,8 @@ static void look_at_transpose(costs *c, const jx_flat_node *node)
     if (comes_to_none(c, node))
         return;
     /* Through what is done to each element alone. */
-    for (; at && jx_prim_in_family(at->eqn->prim->id, "elementwise") && steps < 16;
+    for (; at && jx_prim_in_family(at->eqn->prim->id, "elementwise") &&
+           steps < 16;
          steps++, at = jx_maker(c->flat, value)) {
         int next = -1;
         for (int i = 0; i < at->nins && next < 0; i++)
@@ -258,7 +263,7 @@ static void look_at_transpose(costs *c, const jx_flat_node *node)
         claim->help = "do the work in the layout in which the array comes";
 }
 
-/* -- PRF006: residuals ------------------------------------------------------------------------ */
+/* -- PRF006: residuals ----------------------------------------------------- */
 
 static bool is_backward(const jx_flat_node *node)
 {
@@ -322,7 +327,7 @@ static void look_at_residuals(costs *c)
                       "instead";
 }
 
-/* -- PRF007, PRF008: in loops -------------------------------------------------------------------- */
+/* -- PRF007, PRF008: in loops ---------------------------------------------- */
 
 static bool is_in_loop(const jx_calls *calls)
 {
@@ -398,7 +403,8 @@ static bool is_run(const costs *c, int index, int depth)
     return false;
 }
 
-/* One index for all of it: the elements of an array of indices but its last axis. */
+/* One index for all of it: the elements of an array of indices but
+ * its last axis. */
 static bool is_one(const costs *c, int indices)
 {
     const jx_aval *aval = c->flat->values.at[indices].aval;

@@ -1,7 +1,7 @@
 /* places.c - see places.h. */
 #include "analyzer/lint/places.h"
-#include "frontend/ir/params.h"
 #include "frontend/ir/effects.h"
+#include "frontend/ir/params.h"
 
 #include <string.h>
 
@@ -18,7 +18,7 @@ jx_place jx_place_of_repeat(const jx_flat_repeat *repeat)
                       repeat->order};
 }
 
-/* -- frames -------------------------------------------------------------------- */
+/* -- frames ---------------------------------------------------------------- */
 
 typedef JX_VEC(const jx_frame *) frames;
 
@@ -68,8 +68,8 @@ static bool has_frame(const jx_stack *stack, const jx_frame *frame)
     return false;
 }
 
-/* From frame `at` outward; from further inward, as long as functions are part of
- * it and not on the `other` way, too. */
+/* From frame `at` outward; from further inward, as long as functions are part
+ * of it and not on the `other` way, too. */
 static const jx_stack *outward(jx_arena *arena, jx_stack stack, int at,
                                const jx_stack *other)
 {
@@ -154,7 +154,7 @@ bool jx_place_is_backward(const jx_eqn *eqn, const jx_calls *calls)
     return is_named(eqn, calls, "transpose(", NULL);
 }
 
-/* -- branches ------------------------------------------------------------------ */
+/* -- branches -------------------------------------------------------------- */
 
 static int depth_of(const jx_calls *calls)
 {
@@ -179,7 +179,7 @@ bool jx_places_exclude(const jx_calls *a, const jx_calls *b)
     return false;
 }
 
-/* -- what is needed ------------------------------------------------------------- */
+/* -- what is needed -------------------------------------------------------- */
 
 bool jx_needed_init(jx_needed *needed, const jx_program *program)
 {

@@ -21,12 +21,13 @@ jx_place jx_place_of_repeat(const jx_flat_repeat *repeat);
 
 /* The innermost frame outside JAX; NULL if there is none. */
 const jx_frame *jx_place_frame(const jx_eqn *eqn, const jx_calls *calls);
-/* The frames outside JAX that lead there from within the body that `until` leads
- * into (NULL: from the entry), innermost first; none without memory. */
+/* The frames outside JAX that lead there from within the body that `until`
+ * leads into (NULL: from the entry), innermost first; none without memory. */
 jx_stack jx_place_stack(jx_arena *arena, const jx_place *place,
                         const jx_calls *until);
-/* Where to point for something that two places do: functions that both call to do
- * it are not at fault, the one that calls them for both is.  NULL: at the second. */
+/* Where to point for something that two places do: functions that both
+ * call to do it are not at fault, the one that calls them for both is.
+ * NULL: at the second. */
 const jx_stack *jx_places_meet(jx_arena *arena, const jx_place *first,
                                const jx_place *second);
 /* The same of what is done at every step of a loop's body. */
@@ -37,11 +38,13 @@ const jx_stack *jx_place_in_body(jx_arena *arena, const jx_place *place,
 bool jx_place_is_written(const jx_program *program, const jx_eqn *eqn,
                          const jx_calls *calls);
 
-/* The equation that somebody wrote by which the place is reached: its own, or the call
- * of JAX's function that it is part of; no equation if there is none. */
+/* The equation that somebody wrote by which the place is reached: its
+ * own, or the call of JAX's function that it is part of; no equation if
+ * there is none. */
 jx_place jx_place_written(const jx_program *program, const jx_place *place);
 
-/* Differentiation made it: what went forward with a tangent, and what went back. */
+/* Differentiation made it: what went forward with a tangent, and
+ * what went back. */
 bool jx_place_is_derivative(const jx_eqn *eqn, const jx_calls *calls);
 bool jx_place_is_backward(const jx_eqn *eqn, const jx_calls *calls);
 
@@ -56,8 +59,8 @@ typedef struct jx_needed {
 } jx_needed;
 
 bool jx_needed_init(jx_needed *needed, const jx_program *program);
-/* The place's equation is needed where it stands, and so are the calls that lead
- * there. */
+/* The place's equation is needed where it stands, and so are the calls
+ * that lead there. */
 bool jx_place_is_needed(jx_needed *needed, const jx_place *place);
 
 #endif

@@ -30,18 +30,16 @@ static bool is_rounded_down(jx_dims *dims, const jx_dim *size,
         return jx_dim_is_wide(atom->b, &divisor);
     atom = sole_atom(limit, &factor);
     return atom && atom->kind == JX_ATOM_FLOORDIV && atom->a == size &&
-           jx_dim_is_wide(atom->b, &divisor) && divisor == factor &&
-           factor > 1;
+           jx_dim_is_wide(atom->b, &divisor) && divisor == factor && factor > 1;
 }
 
 static bool claim_dropped(jx_linter *lint, const jx_flat_node *node, int axis,
                           const jx_dim *size, const jx_dim *limit)
 {
-    jx_claim *claim =
-        jx_lint_claim(lint, JX_CODE_SHP007, node,
-                      jx_arena_printf(lint->ctx->arena,
-                                      "a slice leaves elements of axis %d out",
-                                      axis));
+    jx_claim *claim = jx_lint_claim(
+        lint, JX_CODE_SHP007, node,
+        jx_arena_printf(lint->ctx->arena,
+                        "a slice leaves elements of axis %d out", axis));
 
     if (!claim)
         return false;

@@ -1,9 +1,9 @@
 /* staging.c - what a trace bakes into the program: computations that depend on
  * no input, large constants, arithmetic on shapes.
  *
- * Under omnistaging every jnp call inside a traced function becomes an equation,
- * also one whose operands are all known while tracing; numpy would have done it
- * once. */
+ * Under omnistaging every jnp call inside a traced function becomes an
+ * equation, also one whose operands are all known while tracing; numpy would
+ * have done it once. */
 #include "analyzer/lint/lint.h"
 #include "frontend/ir/params.h"
 

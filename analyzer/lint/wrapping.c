@@ -49,7 +49,7 @@ typedef struct wrapping {
     jx_map divided; /* dims that fit, or their bound says when not */
     bool *sized;    /* by value: a symbolic size has to do with it */
     bool *used;     /* by value: for more than what the program asserts */
-    int bits;                 /* of the arithmetic of sizes */
+    int bits;       /* of the arithmetic of sizes */
     bool asserting; /* what is needed now is an assertion's */
 } wrapping;
 
@@ -67,7 +67,8 @@ typedef struct box {
     int64_t most;
 } box;
 
-/* What the program divides fits its type, signed or not: that is owed already. */
+/* What the program divides fits its type, signed or not: that
+ * is owed already. */
 static void in_box(void *env, const jx_dim_atom *atom, jx_dim_range *known)
 {
     const box *b = env;

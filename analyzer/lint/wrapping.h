@@ -25,8 +25,8 @@ int jx_wrap_bits(jx_dtype dtype);
 jx_int jx_wrap_most(jx_dtype dtype);
 jx_int jx_wrap_least(jx_dtype dtype);
 
-/* Sums, products, copies, choices: right modulo 2^bits whatever their operands are, so
- * that only who looks at the result can see a wrap. */
+/* Sums, products, copies, choices: right modulo 2^bits whatever their operands
+ * are, so that only who looks at the result can see a wrap. */
 bool jx_wraps_along(const jx_flat_node *node);
 
 /* Fills in what a value without a node is, and a node's first result. */

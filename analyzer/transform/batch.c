@@ -17,7 +17,8 @@ struct jx_batch_program {
 };
 
 static jx_batch_rule *const rules[JX_NPRIMS] = {
-#define PRIM(id, name, nins, nouts, params, type, plan, cost, jvp, transpose, batch, ...) \
+#define PRIM(id, name, nins, nouts, params, type, plan, cost, jvp, transpose,  \
+             batch, ...)                                                       \
     [JX_PRIM_##id] = jx_batch_##batch,
 #include "frontend/ir/prims.def"
 #undef PRIM
@@ -25,7 +26,8 @@ static jx_batch_rule *const rules[JX_NPRIMS] = {
 
 /* ---- equations */
 
-/* A jaxpr on its way: what its variables are there, and whether they have the axis. */
+/* A jaxpr on its way: what its variables are there, and whether they
+ * have the axis. */
 typedef struct walk {
     jx_batch_program *d;
     jx_body body;
@@ -60,7 +62,8 @@ static bool keep(jx_batch *t)
 
 static bool take_eqn(walk *w, const jx_eqn *eqn)
 {
-    jx_atom *atoms = JX_NEW_ARRAY(arena_of(w), eqn->nins + eqn->nouts + 1, jx_atom);
+    jx_atom *atoms =
+        JX_NEW_ARRAY(arena_of(w), eqn->nins + eqn->nouts + 1, jx_atom);
     bool *has = JX_NEW_ARRAY(arena_of(w), eqn->nins + eqn->nouts + 1, bool);
     jx_batch t = {.of = w->d, .b = &w->body, .size = w->d->size, .eqn = eqn};
     bool any = false, ok;
@@ -79,10 +82,11 @@ static bool take_eqn(walk *w, const jx_eqn *eqn)
     }
     w->d->make.eqn = eqn;
     if (any && !jx_typed_accepts(w->d->typed, w->from, eqn))
-        return jx_making_fail(&w->d->make,
-                              "its operands, parameters and results do not fit");
+        return jx_making_fail(
+            &w->d->make, "its operands, parameters and results do not fit");
     w->body.place = (jx_place){eqn->stack, eqn->name_stack, eqn->ctx};
-    ok = any ? rules[eqn->prim->id] ? rules[eqn->prim->id](&t) : jx_batch_none(&t)
+    ok = any ? rules[eqn->prim->id] ? rules[eqn->prim->id](&t)
+                                    : jx_batch_none(&t)
              : keep(&t);
     w->d->make.eqn = NULL;
     w->body.place = (jx_place){0};
@@ -122,9 +126,10 @@ static jx_atom repeated(walk *w, jx_atom atom)
 
     for (int i = 0; axes && i < of->rank; i++)
         axes[i] = i + 1;
-    return axes && to ? jx_build_broadcast(&w->body, atom, (jx_ints){of->rank, axes},
-                                           to->rank, to->shape)
-                      : (jx_atom){NULL, NULL};
+    return axes && to
+               ? jx_build_broadcast(&w->body, atom, (jx_ints){of->rank, axes},
+                                    to->rank, to->shape)
+               : (jx_atom){NULL, NULL};
 }
 
 static bool give_results(walk *w, const bool *wanted, bool *outs)
@@ -185,7 +190,8 @@ const jx_batched *jx_batch_jaxpr(jx_batch_program *d, const jx_jaxpr *from,
 {
     recipe like = {.from = from, .ins = ins, .wanted = outs};
     uint64_t hash = hash_of(&like);
-    recipe *r = (recipe *)(uintptr_t)jx_intern_find(&d->made, hash, &like, same_recipe);
+    recipe *r =
+        (recipe *)(uintptr_t)jx_intern_find(&d->made, hash, &like, same_recipe);
     const jx_eqn *around = d->make.eqn;
     bool *given;
     walk w;
@@ -202,8 +208,8 @@ const jx_batched *jx_batch_jaxpr(jx_batch_program *d, const jx_jaxpr *from,
     take_inputs(&w, ins);
     if (!take_eqns(&w) || !give_results(&w, outs, given))
         return NULL;
-    r->made = (jx_batched){jx_body_finish(&w.body, jx_no_atoms, from->function), r->ins,
-                           given};
+    r->made = (jx_batched){jx_body_finish(&w.body, jx_no_atoms, from->function),
+                           r->ins, given};
     d->make.eqn = around;
     return r->made.jaxpr && jx_intern_add(&d->made, hash, r) ? &r->made : NULL;
 }
@@ -226,7 +232,8 @@ jx_batched_rule *jx_batch_rule_of(jx_batch_program *d, const jx_value *value,
 
     for (int i = 0; i < rule->nins; i++)
         hash = jx_hash_mix(hash, ins[i]);
-    r = (jx_batched_rule *)(uintptr_t)jx_intern_find(&d->rules, hash, &like, same_rule);
+    r = (jx_batched_rule *)(uintptr_t)jx_intern_find(&d->rules, hash, &like,
+                                                     same_rule);
     *met = r != NULL;
     if (r)
         return r;
@@ -252,14 +259,17 @@ static const jx_dim *new_size(jx_program *program)
             snprintf(name, sizeof name, "b%d", n++);
             k = -1; /* all of them again */
         }
-    return vars ? jx_dim_var(program->dims, jx_intern_text(program->ctx, name), 0) : NULL;
+    return vars ? jx_dim_var(program->dims, jx_intern_text(program->ctx, name),
+                             0)
+                : NULL;
 }
 
 /* An input whose new axis is where it was asked for, moved to the front. */
 static jx_atom take_entry_input(walk *w, const jx_aval *aval, int axis)
 {
     const jx_aval *wide = wider(w, aval);
-    const jx_dim **shape = JX_NEW_ARRAY(arena_of(w), aval->rank + 2, const jx_dim *);
+    const jx_dim **shape =
+        JX_NEW_ARRAY(arena_of(w), aval->rank + 2, const jx_dim *);
     int64_t *order = JX_NEW_ARRAY(arena_of(w), aval->rank + 2, int64_t);
     jx_aval moved;
     jx_atom input;
@@ -276,11 +286,13 @@ static jx_atom take_entry_input(walk *w, const jx_aval *aval, int axis)
     moved.shape = shape;
     input = jx_body_input(&w->body, jx_aval_add(&w->d->make.to->avals, &moved));
     return axis && jx_is_made(input)
-               ? jx_build_transpose(&w->body, input, (jx_ints){wide->rank, order})
+               ? jx_build_transpose(&w->body, input,
+                                    (jx_ints){wide->rank, order})
                : input;
 }
 
-static const jx_jaxpr *enter(jx_batch_program *d, const jx_program *from, const int *axes)
+static const jx_jaxpr *enter(jx_batch_program *d, const jx_program *from,
+                             const int *axes)
 {
     const jx_jaxpr *entry = from->entry.jaxpr;
     bool *all = JX_NEW_ARRAY(jx_making_arena(&d->make), entry->nouts + 1, bool);
@@ -296,8 +308,8 @@ static const jx_jaxpr *enter(jx_batch_program *d, const jx_program *from, const 
         const jx_aval *aval = entry->vars[entry->nconsts + i]->aval;
         bool has = axes[i] != JX_NO_AXIS;
         w.has[entry->nconsts + i] = has;
-        w.now[entry->nconsts + i] =
-            has ? take_entry_input(&w, aval, axes[i]) : jx_body_input(&w.body, aval);
+        w.now[entry->nconsts + i] = has ? take_entry_input(&w, aval, axes[i])
+                                        : jx_body_input(&w.body, aval);
         if (!jx_is_made(w.now[entry->nconsts + i]))
             return NULL;
     }
@@ -315,5 +327,6 @@ jx_program *jx_program_batch(const jx_typed *typed, const int *axes)
     d.size = new_size(typed->program);
     jx_intern_init(&d.made, jx_making_arena(&d.make));
     jx_intern_init(&d.rules, jx_making_arena(&d.make));
-    return d.size ? jx_making_end(&d.make, enter(&d, typed->program, axes)) : NULL;
+    return d.size ? jx_making_end(&d.make, enter(&d, typed->program, axes))
+                  : NULL;
 }

@@ -1,5 +1,5 @@
-/* batch_base.c - what the rules of batch_parts.h stand on, and those that serve many
- * primitives. */
+/* batch_base.c - what the rules of batch_parts.h stand on, and those that serve
+ * many primitives. */
 #include "analyzer/transform/batch_parts.h"
 
 #include "analyzer/transform/making.h"
@@ -61,7 +61,8 @@ jx_atom jx_batch_spread(jx_batch *t, jx_atom a, bool has, const jx_aval *like)
         axes[count++] = 0;
     for (int i = 0; i < rank; i++)
         axes[count++] = like->rank - rank + i + 1;
-    return jx_build_broadcast(t->b, a, (jx_ints){count, axes}, to->rank, to->shape);
+    return jx_build_broadcast(t->b, a, (jx_ints){count, axes}, to->rank,
+                              to->shape);
 }
 
 jx_atom jx_batch_full(jx_batch *t, int i)
@@ -126,8 +127,8 @@ bool jx_batch_with(jx_batch *t, jx_params *p, int nins, const jx_atom *ins)
         return false;
     if (!p)
         own = jx_batch_others(t, none);
-    return jx_batch_give(t, jx_build_all(t->b, t->eqn->prim, p ? p : &own, nins, ins,
-                                         t->eqn->nouts));
+    return jx_batch_give(t, jx_build_all(t->b, t->eqn->prim, p ? p : &own, nins,
+                                         ins, t->eqn->nouts));
 }
 
 /* ---- parameters */
@@ -152,7 +153,8 @@ jx_ints jx_batch_shifted(const jx_batch *t, jx_ints axes, bool with)
     return (jx_ints){count, to};
 }
 
-jx_dim_list jx_batch_sizes(const jx_batch *t, const jx_dim *first, jx_dim_list sizes)
+jx_dim_list jx_batch_sizes(const jx_batch *t, const jx_dim *first,
+                           jx_dim_list sizes)
 {
     const jx_dim **to =
         JX_NEW_ARRAY(jx_batch_arena(t), sizes.count + 1, const jx_dim *);
@@ -166,13 +168,15 @@ jx_dim_list jx_batch_sizes(const jx_batch *t, const jx_dim *first, jx_dim_list s
 
 /* ---- jaxprs */
 
-const jx_value *jx_batch_closed(jx_batch *t, const jx_jaxpr *jaxpr, const jx_closed *like)
+const jx_value *jx_batch_closed(jx_batch *t, const jx_jaxpr *jaxpr,
+                                const jx_closed *like)
 {
     return jx_making_closed((jx_making *)(void *)t->b->in, jaxpr, like);
 }
 
 const jx_atom *jx_batch_call_of(jx_batch *t, jx_body *b, const char *name,
-                                const jx_value *closed, int nins, const jx_atom *ins)
+                                const jx_value *closed, int nins,
+                                const jx_atom *ins)
 {
     jx_params p = {.program = t->b->in->program};
 
@@ -180,12 +184,14 @@ const jx_atom *jx_batch_call_of(jx_batch *t, jx_body *b, const char *name,
         return NULL;
     jx_put_text(&p, "name", name);
     jx_put(&p, "jaxpr", closed);
-    return jx_build_all(b, jx_prim_of(JX_PRIM_jit), &p, nins, ins, closed->jaxpr->nouts);
+    return jx_build_all(b, jx_prim_of(JX_PRIM_jit), &p, nins, ins,
+                        closed->jaxpr->nouts);
 }
 
 /* ---- rules that serve many */
 
-/* What works along the last axes, or on each element: leading axes are carried along. */
+/* What works along the last axes, or on each element: leading axes are
+ * carried along. */
 bool jx_batch_leading(jx_batch *t)
 {
     return jx_batch_with(t, NULL, t->eqn->nins, jx_batch_all(t));
@@ -199,7 +205,8 @@ bool jx_batch_elementwise(jx_batch *t)
 
     for (int i = 0; ins && i < t->eqn->nins; i++) {
         bool scalar = out->rank && !jx_batch_in(t, i)->rank && !t->has[i];
-        ins[i] = scalar ? t->ins[i] : jx_batch_spread(t, t->ins[i], t->has[i], out);
+        ins[i] =
+            scalar ? t->ins[i] : jx_batch_spread(t, t->ins[i], t->has[i], out);
         if (!jx_is_made(ins[i]))
             return false;
     }
@@ -223,7 +230,8 @@ bool jx_batch_each(jx_batch *t)
     return made != NULL;
 }
 
-static bool shift(jx_batch *t, jx_params *p, const char *name, const jx_value *value)
+static bool shift(jx_batch *t, jx_params *p, const char *name,
+                  const jx_value *value)
 {
     jx_ints axes;
 
@@ -244,10 +252,16 @@ static bool shift(jx_batch *t, jx_params *p, const char *name, const jx_value *v
 /* Parameters name axes by their numbers. */
 bool jx_batch_numbered(jx_batch *t)
 {
-    static const char *const names[] = {"axes",      "axis",       "dimension",
-                                        "dimensions", "reduction_dimension",
-                                        "all_gather_dimension", "scatter_dimension",
-                                        "split_axis", "concat_axis", NULL};
+    static const char *const names[] = {"axes",
+                                        "axis",
+                                        "dimension",
+                                        "dimensions",
+                                        "reduction_dimension",
+                                        "all_gather_dimension",
+                                        "scatter_dimension",
+                                        "split_axis",
+                                        "concat_axis",
+                                        NULL};
     jx_params p = jx_batch_others(t, names);
     bool any = false;
 
@@ -260,8 +274,8 @@ bool jx_batch_numbered(jx_batch *t)
             !shift(t, &p, names[k], value))
             return jx_batch_none(t);
     }
-    if (!any &&
-        (t->eqn->prim->id == JX_PRIM_stack || t->eqn->prim->id == JX_PRIM_unstack))
+    if (!any && (t->eqn->prim->id == JX_PRIM_stack ||
+                 t->eqn->prim->id == JX_PRIM_unstack))
         jx_put_int(&p, "axis", 1);
     return jx_batch_with(t, &p, t->eqn->nins, jx_batch_all(t));
 }
@@ -297,7 +311,8 @@ bool jx_batch_map(jx_batch *t)
 
     if (!ins || !inner || !linear || !body)
         return false;
-    for (int first = 1; first >= 0; first--) /* what all take, then what each takes */
+    for (int first = 1; first >= 0;
+         first--) /* what all take, then what each takes */
         for (int i = 0; i < nins; i++) {
             if (!t->ins[i].var) {
                 inner[i] = t->ins[i];
@@ -307,8 +322,9 @@ bool jx_batch_map(jx_batch *t)
                 continue;
             inner[i] = jx_body_input(body, t->has[i] ? jx_batch_in(t, i)
                                                      : jx_atom_aval(t->ins[i]));
-            linear[count] = jx_value_add(
-                &program->values, &(jx_value){.tag = JX_V_BOOL, .boolean = false});
+            linear[count] =
+                jx_value_add(&program->values,
+                             &(jx_value){.tag = JX_V_BOOL, .boolean = false});
             ins[count++] = t->ins[i];
             nconsts += first;
         }

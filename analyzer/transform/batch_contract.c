@@ -5,12 +5,13 @@ static const jx_atom nothing = {NULL, NULL};
 
 /* ---- products */
 
-/* The axis is one more of the batch, or is kept: then it stands in the result where the
- * kept axes of its operand begin. */
+/* The axis is one more of the batch, or is kept: then it stands in the result
+ * where the kept axes of its operand begin. */
 bool jx_batch_dot_general(jx_batch *t)
 {
     static const char *const without[] = {"dimension_numbers", NULL};
-    jx_dot_dims d = ((const jx_p_dot_general *)t->eqn->typed)->dimension_numbers;
+    jx_dot_dims d =
+        ((const jx_p_dot_general *)t->eqn->typed)->dimension_numbers;
     jx_params p = jx_batch_others(t, without);
     bool both = t->has[0] && t->has[1];
     int at = d.lhs_batch.count;
@@ -27,20 +28,22 @@ bool jx_batch_dot_general(jx_batch *t)
     }
     jx_put_dot_dims(&p, &d);
     return jx_batch_give_one(
-        t, jx_batch_to_front(t, jx_build(t->b, JX_PRIM_dot_general, &p, 2, t->ins),
-                             both ? 0 : at));
+        t,
+        jx_batch_to_front(t, jx_build(t->b, JX_PRIM_dot_general, &p, 2, t->ins),
+                          both ? 0 : at));
 }
 
 /* ---- convolutions: the axis becomes a part of another */
 
-/* The leading axis put into another (numbered without it), between so many groups of it
- * and what each has. */
+/* The leading axis put into another (numbered without it), between so many
+ * groups of it and what each has. */
 static jx_atom into(jx_batch *t, jx_atom a, int64_t axis, const jx_dim *groups)
 {
     const jx_aval *of = jx_is_made(a) ? jx_atom_aval(a) : NULL;
     int rank = of ? of->rank - 1 : 0;
     jx_dims *dims = t->b->in->program->dims;
-    const jx_dim **shape = JX_NEW_ARRAY(jx_batch_arena(t), rank + 3, const jx_dim *);
+    const jx_dim **shape =
+        JX_NEW_ARRAY(jx_batch_arena(t), rank + 3, const jx_dim *);
     int n = 0;
 
     if (!of || !shape)
@@ -49,7 +52,8 @@ static jx_atom into(jx_batch *t, jx_atom a, int64_t axis, const jx_dim *groups)
         bool parted = i == axis + 1;
         if (parted)
             shape[n++] = groups;
-        shape[n++] = parted ? jx_dim_floordiv(dims, of->shape[i], groups) : of->shape[i];
+        shape[n++] =
+            parted ? jx_dim_floordiv(dims, of->shape[i], groups) : of->shape[i];
     }
     a = jx_build_reshape(t->b, a, n, shape);
     a = jx_batch_from_front(t, a, (int)axis + 1);
@@ -60,12 +64,13 @@ static jx_atom into(jx_batch *t, jx_atom a, int64_t axis, const jx_dim *groups)
 }
 
 /* The same back. */
-static jx_atom out_of(jx_batch *t, jx_atom a, int64_t axis, const jx_dim *groups,
-                      const jx_aval *like)
+static jx_atom out_of(jx_batch *t, jx_atom a, int64_t axis,
+                      const jx_dim *groups, const jx_aval *like)
 {
     int rank = like->rank, n = 0;
     jx_dims *dims = t->b->in->program->dims;
-    const jx_dim **shape = JX_NEW_ARRAY(jx_batch_arena(t), rank + 3, const jx_dim *);
+    const jx_dim **shape =
+        JX_NEW_ARRAY(jx_batch_arena(t), rank + 3, const jx_dim *);
     const jx_aval *to = jx_batch_aval(t, like);
 
     if (!jx_is_made(a) || !shape || !to)
@@ -78,18 +83,21 @@ static jx_atom out_of(jx_batch *t, jx_atom a, int64_t axis, const jx_dim *groups
         shape[n++] = i == axis ? jx_dim_floordiv(dims, like->shape[i], groups)
                                : like->shape[i];
     }
-    a = jx_batch_to_front(t, jx_build_reshape(t->b, a, n, shape), (int)axis + 1);
-    return jx_is_made(a) ? jx_build_reshape(t->b, a, to->rank, to->shape) : nothing;
+    a = jx_batch_to_front(t, jx_build_reshape(t->b, a, n, shape),
+                          (int)axis + 1);
+    return jx_is_made(a) ? jx_build_reshape(t->b, a, to->rank, to->shape)
+                         : nothing;
 }
 
 bool jx_batch_conv(jx_batch *t)
 {
-    static const char *const without[] = {"feature_group_count", "batch_group_count",
-                                          NULL};
+    static const char *const without[] = {"feature_group_count",
+                                          "batch_group_count", NULL};
     const jx_p_conv *s = t->eqn->typed;
     const jx_conv_dims *d = &s->dimension_numbers;
     jx_dims *dims = t->b->in->program->dims;
-    const jx_dim *one = jx_body_int(t->b, 1), *features = s->feature_group_count,
+    const jx_dim *one = jx_body_int(t->b, 1),
+                 *features = s->feature_group_count,
                  *batches = s->batch_group_count, *groups = batches;
     bool both = t->has[0] && t->has[1], by_batch = batches != one;
     int64_t out = d->out_spec.at[t->has[1]]; /* images, or features */
@@ -114,6 +122,6 @@ bool jx_batch_conv(jx_batch *t)
     jx_put_dim(&p, "feature_group_count", features);
     jx_put_dim(&p, "batch_group_count", batches);
     return jx_batch_give_one(
-        t, out_of(t, jx_build(t->b, JX_PRIM_conv_general_dilated, &p, 2, ins), out,
-                  groups, jx_batch_out(t, 0)));
+        t, out_of(t, jx_build(t->b, JX_PRIM_conv_general_dilated, &p, 2, ins),
+                  out, groups, jx_batch_out(t, 0)));
 }

@@ -1,4 +1,5 @@
-/* batch_index.c - batching of what reads and writes at numbers that are computed. */
+/* batch_index.c - batching of what reads and writes at numbers
+ * that are computed. */
 #include "analyzer/transform/batch_parts.h"
 
 static const jx_atom nothing = {NULL, NULL};
@@ -13,19 +14,23 @@ static jx_ints range(const jx_batch *t, int from, int count)
     return (jx_ints){at ? count : 0, at};
 }
 
-/* ---- gather and scatter: where the indices have the axis, too, each reads its own */
+/* ---- gather and scatter: where the indices have the axis, too,
+ * each reads its own */
 
 bool jx_batch_gather(jx_batch *t)
 {
-    static const char *const without[] = {"dimension_numbers", "slice_sizes", NULL};
+    static const char *const without[] = {"dimension_numbers", "slice_sizes",
+                                          NULL};
     const jx_p_gather *g = t->eqn->typed;
     jx_gather_dims d = g->dimension_numbers;
     jx_params p = jx_batch_others(t, without);
     jx_dim_list sizes = g->slice_sizes;
 
     if (t->has[0]) {
-        sizes = jx_batch_sizes(t, t->has[1] ? jx_body_int(t->b, 1) : t->size, sizes);
-        d.collapsed_slice_dims = jx_batch_shifted(t, d.collapsed_slice_dims, false);
+        sizes = jx_batch_sizes(t, t->has[1] ? jx_body_int(t->b, 1) : t->size,
+                               sizes);
+        d.collapsed_slice_dims =
+            jx_batch_shifted(t, d.collapsed_slice_dims, false);
         d.start_index_map = jx_batch_shifted(t, d.start_index_map, false);
         d.operand_batching_dims =
             jx_batch_shifted(t, d.operand_batching_dims, t->has[1]);
@@ -57,7 +62,8 @@ bool jx_batch_scatter(jx_batch *t)
         d.scatter_indices_batching_dims =
             jx_batch_shifted(t, d.scatter_indices_batching_dims, true);
     jx_put_scatter_dims(&p, &d);
-    return jx_is_made(ins[0]) && jx_is_made(ins[2]) && jx_batch_with(t, &p, 3, ins);
+    return jx_is_made(ins[0]) && jx_is_made(ins[2]) &&
+           jx_batch_with(t, &p, 3, ins);
 }
 
 /* ---- slices that begin at scalars */
@@ -71,7 +77,8 @@ static bool same_for_all(const jx_batch *t, int first)
 }
 
 /* The operands before `first`, and where it begins: at 0 along the new axis. */
-static bool from_zero(jx_batch *t, jx_params *p, int first, const jx_atom *before)
+static bool from_zero(jx_batch *t, jx_params *p, int first,
+                      const jx_atom *before)
 {
     int nins = t->eqn->nins;
     jx_atom *ins = JX_NEW_ARRAY(jx_batch_arena(t), nins + 2, jx_atom);
@@ -118,20 +125,19 @@ bool jx_batch_dynamic_slice(jx_batch *t)
     const jx_p_dynamic_slice *s = t->eqn->typed;
     int rank = jx_batch_in(t, 0)->rank;
     jx_params p = {.program = t->b->in->program};
-    const jx_dim_list sizes = t->has[0]
-                                  ? jx_batch_sizes(t, same_for_all(t, 1)
-                                                          ? t->size
-                                                          : jx_body_int(t->b, 1),
-                                                   s->slice_sizes)
-                                  : s->slice_sizes;
+    const jx_dim_list sizes =
+        t->has[0] ? jx_batch_sizes(
+                        t, same_for_all(t, 1) ? t->size : jx_body_int(t->b, 1),
+                        s->slice_sizes)
+                  : s->slice_sizes;
 
     jx_put_dims(&p, "slice_sizes", sizes.count, sizes.at);
     if (same_for_all(t, 1))
         return from_zero(t, &p, 1, t->ins);
     const int64_t front = 0;
     const jx_ints batch = {t->has[0], &front};
-    const jx_gather_dims d = {range(t, 1, rank), no_ints, range(t, t->has[0], rank),
-                              batch, batch};
+    const jx_gather_dims d = {range(t, 1, rank), no_ints,
+                              range(t, t->has[0], rank), batch, batch};
     const jx_atom ins[] = {t->ins[0], rows(t, 1)};
     jx_put_gather_dims(&p, &d);
     put_clipped(&p);
@@ -150,8 +156,8 @@ bool jx_batch_dynamic_update_slice(jx_batch *t)
         return from_zero(t, NULL, 2, both);
     const int64_t front = 0;
     const jx_ints batch = {1, &front};
-    const jx_scatter_dims d = {range(t, 1, rank), no_ints, range(t, 1, rank), batch,
-                               batch};
+    const jx_scatter_dims d = {range(t, 1, rank), no_ints, range(t, 1, rank),
+                               batch, batch};
     const jx_atom ins[] = {both[0], rows(t, 2), both[1]};
     jx_put_scatter_dims(&p, &d);
     put_clipped(&p);
@@ -161,8 +167,8 @@ bool jx_batch_dynamic_update_slice(jx_batch *t)
            jx_batch_give_one(t, jx_build(t->b, JX_PRIM_scatter, &p, 3, ins));
 }
 
-/* ---- random bits: as in JAX, those of the first state are for all, and no other state
- * goes on */
+/* ---- random bits: as in JAX, those of the first state are for all, and no
+ * other state goes on */
 
 bool jx_batch_rng_bit_generator(jx_batch *t)
 {
@@ -172,20 +178,25 @@ bool jx_batch_rng_bit_generator(jx_batch *t)
     const jx_dim_list shape = jx_batch_sizes(t, t->size, s->shape);
     const jx_dim *one = jx_body_int(t->b, 1);
     jx_params p = jx_batch_others(t, without);
-    jx_atom first = jx_build_slice(t->b, t->ins[0], 0, jx_body_int(t->b, 0), one),
+    jx_atom first =
+                jx_build_slice(t->b, t->ins[0], 0, jx_body_int(t->b, 0), one),
             both[2];
     const jx_atom *made;
 
     jx_put_dims(&p, "shape", shape.count, shape.at);
-    first = jx_is_made(first) ? jx_build_reshape(t->b, first, state->rank, state->shape)
-                              : first;
-    made = jx_is_made(first) ? jx_build_all(t->b, t->eqn->prim, &p, 1, &first, 2) : NULL;
+    first = jx_is_made(first)
+                ? jx_build_reshape(t->b, first, state->rank, state->shape)
+                : first;
+    made = jx_is_made(first)
+               ? jx_build_all(t->b, t->eqn->prim, &p, 1, &first, 2)
+               : NULL;
     if (!made)
         return false;
     both[0] = jx_build_reshape(
         t->b, made[0], state->rank + 1,
-        jx_batch_sizes(t, one, (jx_dim_list){state->rank, state->shape, true}).at);
+        jx_batch_sizes(t, one, (jx_dim_list){state->rank, state->shape, true})
+            .at);
     both[1] = jx_build_slice(t->b, t->ins[0], 0, one, t->size);
-    return jx_batch_give(t, (const jx_atom[]){jx_build_concatenate(t->b, 2, both, 0),
-                                              made[1]});
+    return jx_batch_give(
+        t, (const jx_atom[]){jx_build_concatenate(t->b, 2, both, 0), made[1]});
 }

@@ -11,19 +11,20 @@ typedef struct jx_batch_program jx_batch_program;
 typedef struct jx_batch {
     jx_batch_program *of;
     jx_body *b;
-    const jx_dim *size;  /* of the new axis */
+    const jx_dim *size; /* of the new axis */
     const jx_eqn *eqn;
-    const jx_atom *ins;  /* its operands there, ... */
-    const bool *has;     /* ... and whether they have the new axis, in front */
-    jx_atom *outs;       /* to be filled in, ... */
-    bool *gets;          /* ... with this; false before */
+    const jx_atom *ins; /* its operands there, ... */
+    const bool *has;    /* ... and whether they have the new axis, in front */
+    jx_atom *outs;      /* to be filled in, ... */
+    bool *gets;         /* ... with this; false before */
 } jx_batch;
 
-/* Adds what an equation becomes; at least one of its operands has the axis.  False:
- * told. */
+/* Adds what an equation becomes; at least one of its operands has the
+ * axis.  False: told. */
 typedef bool jx_batch_rule(jx_batch *t);
 
-#define PRIM(id, name, nins, nouts, params, type, plan, cost, jvp, transpose, batch, ...) \
+#define PRIM(id, name, nins, nouts, params, type, plan, cost, jvp, transpose,  \
+             batch, ...)                                                       \
     jx_batch_rule jx_batch_##batch;
 #include "frontend/ir/prims.def"
 #undef PRIM
@@ -45,8 +46,8 @@ const jx_aval *jx_batch_aval(const jx_batch *t, const jx_aval *aval);
 jx_atom jx_batch_full(jx_batch *t, int i);
 /* All of them, in a new array; NULL, told. */
 const jx_atom *jx_batch_all(jx_batch *t);
-/* A value with the axis in front, for results of that type in the program itself: a
- * scalar's axis stays in front of those that it has not. */
+/* A value with the axis in front, for results of that type in the program
+ * itself: a scalar's axis stays in front of those that it has not. */
 jx_atom jx_batch_spread(jx_batch *t, jx_atom a, bool has, const jx_aval *like);
 /* Its axis moved from there to the front, or from the front. */
 jx_atom jx_batch_to_front(jx_batch *t, jx_atom a, int from);
@@ -55,8 +56,8 @@ jx_atom jx_batch_from_front(jx_batch *t, jx_atom a, int to);
 /* Results that all have the axis; a single one.  False for nothing. */
 bool jx_batch_give(jx_batch *t, const jx_atom *made);
 bool jx_batch_give_one(jx_batch *t, jx_atom made);
-/* The equation of other parameters (NULL: its own) on these operands, which gives results
- * that all have the axis in front. */
+/* The equation of other parameters (NULL: its own) on these operands, which
+ * gives results that all have the axis in front. */
 bool jx_batch_with(jx_batch *t, jx_params *p, int nins, const jx_atom *ins);
 /* The equation for each index along the axis: a loop. */
 bool jx_batch_map(jx_batch *t);
@@ -68,7 +69,8 @@ jx_params jx_batch_others(jx_batch *t, const char *const *without);
 /* Numbers of axes behind the new one, which is among them if `with`. */
 jx_ints jx_batch_shifted(const jx_batch *t, jx_ints axes, bool with);
 /* Sizes with another in front. */
-jx_dim_list jx_batch_sizes(const jx_batch *t, const jx_dim *first, jx_dim_list sizes);
+jx_dim_list jx_batch_sizes(const jx_batch *t, const jx_dim *first,
+                           jx_dim_list sizes);
 
 /* ---- jaxprs */
 
@@ -84,14 +86,16 @@ const jx_batched *jx_batch_jaxpr(jx_batch_program *of, const jx_jaxpr *from,
 /* A closed jaxpr as a parameter: with the constants of another. */
 const jx_value *jx_batch_closed(jx_batch *t, const jx_jaxpr *jaxpr,
                                 const jx_closed *like);
-/* A call of it, with its operands as they are there: all results; NULL, told. */
+/* A call of it, with its operands as they are there: all
+ * results; NULL, told. */
 const jx_atom *jx_batch_call_of(jx_batch *t, jx_body *b, const char *name,
-                                const jx_value *closed, int nins, const jx_atom *ins);
+                                const jx_value *closed, int nins,
+                                const jx_atom *ins);
 
 /* ---- rules */
 
-/* A rule over the axis of some operands.  Its fwd may call it again: it is met then while
- * it is in the making. */
+/* A rule over the axis of some operands.  Its fwd may call it again: it is met
+ * then while it is in the making. */
 typedef struct jx_batched_rule {
     const jx_rule *from;
     const bool *ins;       /* which of the operands */

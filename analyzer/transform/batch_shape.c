@@ -1,4 +1,5 @@
-/* batch_shape.c - batching of what changes shapes, of windows and of reductions. */
+/* batch_shape.c - batching of what changes shapes, of windows and
+ * of reductions. */
 #include "analyzer/transform/batch_parts.h"
 
 static jx_params no_params(const jx_batch *t)
@@ -29,8 +30,8 @@ static bool with_first(jx_batch *t, jx_params *p)
 
 bool jx_batch_broadcast_in_dim(jx_batch *t)
 {
-    static const char *const without[] = {"shape", "broadcast_dimensions", "sharding",
-                                          NULL};
+    static const char *const without[] = {"shape", "broadcast_dimensions",
+                                          "sharding", NULL};
     const jx_p_broadcast_in_dim *s = t->eqn->typed;
     jx_params p = jx_batch_others(t, without);
     const jx_dim_list shape = jx_batch_sizes(t, t->size, s->shape);
@@ -44,7 +45,8 @@ bool jx_batch_broadcast_in_dim(jx_batch *t)
 
 bool jx_batch_reshape(jx_batch *t)
 {
-    static const char *const without[] = {"new_sizes", "dimensions", "sharding", NULL};
+    static const char *const without[] = {"new_sizes", "dimensions", "sharding",
+                                          NULL};
     const jx_p_reshape *s = t->eqn->typed;
     jx_params p = jx_batch_others(t, without);
     const jx_dim_list sizes = jx_batch_sizes(t, t->size, s->new_sizes);
@@ -62,9 +64,10 @@ bool jx_batch_transpose(jx_batch *t)
 {
     jx_params p = no_params(t);
 
-    jx_put_ints(&p, "permutation",
-                jx_batch_shifted(t, ((const jx_p_transpose *)t->eqn->typed)->permutation,
-                                 true));
+    jx_put_ints(
+        &p, "permutation",
+        jx_batch_shifted(
+            t, ((const jx_p_transpose *)t->eqn->typed)->permutation, true));
     return jx_batch_with(t, &p, 1, t->ins);
 }
 
@@ -113,17 +116,19 @@ bool jx_batch_pad(jx_batch *t)
     if (!t->has[1])
         return jx_batch_give_one(t, padded(t, a, t->ins[1]));
     made = padded(t, a, jx_build_number(t->b, of->dtype, 0));
-    yes = jx_build_broadcast(t->b, yes, (jx_ints){0, NULL}, of->rank, of->shape);
+    yes =
+        jx_build_broadcast(t->b, yes, (jx_ints){0, NULL}, of->rank, of->shape);
     inside = padded(t, yes, jx_build_number(t->b, JX_BOOL, 0));
     return jx_batch_give_one(
-        t, jx_math_where(t->b, inside, made,
-                         jx_batch_spread(t, t->ins[1], true, jx_batch_out(t, 0))));
+        t,
+        jx_math_where(t->b, inside, made,
+                      jx_batch_spread(t, t->ins[1], true, jx_batch_out(t, 0))));
 }
 
 bool jx_batch_tile(jx_batch *t)
 {
-    const jx_dim_list reps =
-        jx_batch_sizes(t, number(t, 1), ((const jx_p_tile *)t->eqn->typed)->reps);
+    const jx_dim_list reps = jx_batch_sizes(
+        t, number(t, 1), ((const jx_p_tile *)t->eqn->typed)->reps);
     jx_params p = no_params(t);
 
     jx_put_dims(&p, "reps", reps.count, reps.at);
@@ -160,9 +165,10 @@ bool jx_batch_reduce(jx_batch *t)
 
     if (begins_with_many(t))
         return jx_batch_map(t);
-    jx_put_ints(&p, "dimensions",
-                jx_batch_shifted(t, ((const jx_p_reduce *)t->eqn->typed)->dimensions,
-                                 false));
+    jx_put_ints(
+        &p, "dimensions",
+        jx_batch_shifted(t, ((const jx_p_reduce *)t->eqn->typed)->dimensions,
+                         false));
     return jx_batch_with(t, &p, t->eqn->nins, begun(t));
 }
 
@@ -183,7 +189,8 @@ static jx_ints with_one(jx_batch *t, jx_ints list)
     return (jx_ints){to ? list.count + 1 : 0, to};
 }
 
-static void put_dilation(jx_batch *t, jx_params *p, const char *name, jx_ints list)
+static void put_dilation(jx_batch *t, jx_params *p, const char *name,
+                         jx_ints list)
 {
     if (list.count)
         jx_put_ints(p, name, with_one(t, list));
@@ -207,13 +214,15 @@ static void put_window(jx_batch *t, jx_params *p, const window *w)
     put_dilation(t, p, "window_dilation", w->dilation);
 }
 
-#define WINDOW_OF(s)                                                          \
-    {(s)->window_dimensions, (s)->window_strides, (s)->base_dilation,         \
-     (s)->window_dilation, (s)->padding}
+#define WINDOW_OF(s)                                                           \
+    {                                                                          \
+        (s)->window_dimensions, (s)->window_strides, (s)->base_dilation,       \
+            (s)->window_dilation, (s)->padding                                 \
+    }
 
-static const char *const window_names[] = {"window_dimensions", "window_strides",
-                                           "padding",           "base_dilation",
-                                           "window_dilation",   NULL};
+static const char *const window_names[] = {
+    "window_dimensions", "window_strides",  "padding",
+    "base_dilation",     "window_dilation", NULL};
 
 bool jx_batch_window(jx_batch *t)
 {
@@ -256,7 +265,8 @@ bool jx_batch_allreduce(jx_batch *t)
     jx_params p = jx_batch_others(t, without);
 
     if (s->axes.names.count && s->axes.at.count)
-        return jx_batch_refuse(t, "it goes over axes of its operands and of a mesh");
+        return jx_batch_refuse(
+            t, "it goes over axes of its operands and of a mesh");
     if (s->axes.names.count)
         return jx_batch_leading(t);
     jx_put_ints(&p, "axes", jx_batch_shifted(t, s->axes.at, false));

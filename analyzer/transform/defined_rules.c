@@ -1,5 +1,5 @@
-/* defined_rules.c - derivative, transpose and batch of primitives that their authors
- * defined, by their rules; other calls of libraries are calls. */
+/* defined_rules.c - derivative, transpose and batch of primitives that their
+ * authors defined, by their rules; other calls of libraries are calls. */
 #include "analyzer/transform/batch_parts.h"
 #include "analyzer/transform/defined.h"
 #include "analyzer/transform/jvp_parts.h"

@@ -46,12 +46,13 @@ static const bool *inexact_outs(const deriving *d, const jx_jaxpr *of)
     return mask;
 }
 
-static jx_closed derivative(deriving *d, jx_differentiator *by, const jx_closed *of,
-                            const bool *ins)
+static jx_closed derivative(deriving *d, jx_differentiator *by,
+                            const jx_closed *of, const bool *ins)
 {
     const bool *outs = inexact_outs(d, of->jaxpr);
     const jx_jvped *made =
-        ins && outs ? jx_jvp_jaxpr(by, of->jaxpr, jx_jvp_one_group(of->jaxpr), ins, outs)
+        ins && outs ? jx_jvp_jaxpr(by, of->jaxpr, jx_jvp_one_group(of->jaxpr),
+                                   ins, outs)
                     : NULL;
 
     return made ? jx_making_closed_like(made->jaxpr, of) : (jx_closed){0};
@@ -76,23 +77,28 @@ static bool make_own(deriving *d, const jx_rule *rule, jx_derived_rule *to)
 
 /* ---- what a rule says, and its own derivative */
 
-/* bwd of what fwd leaves: takes operands, then cotangents; gives fwd's results as well, if
- * that is wanted. */
-static jx_closed pulled_back(deriving *d, const jx_rule *rule, const jx_rule_pattern *p,
-                             bool results)
+/* bwd of what fwd leaves: takes operands, then cotangents; gives fwd's results
+ * as well, if that is wanted. */
+static jx_closed pulled_back(deriving *d, const jx_rule *rule,
+                             const jx_rule_pattern *p, bool results)
 {
     const jx_jaxpr *fwd = p->fwd.jaxpr, *bwd = p->bwd.jaxpr;
-    int operands = rule->nins - rule->nconsts, own = fwd->nouts - rule->nouts, next = 0;
+    int operands = rule->nins - rule->nconsts, own = fwd->nouts - rule->nouts,
+        next = 0;
     int nconsts = p->fwd.nconsts + p->bwd.nconsts;
     jx_body *b = jx_body_new(&d->make.build, NULL);
-    jx_atom *all = JX_NEW_ARRAY(arena_of(d), fwd->nins + fwd->nouts + bwd->nins +
-                                                 bwd->nouts + 1, jx_atom);
-    const jx_array **consts = JX_NEW_ARRAY(arena_of(d), nconsts + 1, const jx_array *);
+    jx_atom *all = JX_NEW_ARRAY(
+        arena_of(d), fwd->nins + fwd->nouts + bwd->nins + bwd->nouts + 1,
+        jx_atom);
+    const jx_array **consts =
+        JX_NEW_ARRAY(arena_of(d), nconsts + 1, const jx_array *);
     jx_atom *ins = all, *outs = all ? ins + fwd->nins : NULL;
-    jx_atom *to = all ? outs + fwd->nouts : NULL, *made = all ? to + bwd->nins : NULL;
+    jx_atom *to = all ? outs + fwd->nouts : NULL,
+            *made = all ? to + bwd->nins : NULL;
     const jx_jaxpr *jaxpr;
 
-    if (!b || !all || !consts || fwd->nins != operands || own < 0 || p->nres > bwd->nins)
+    if (!b || !all || !consts || fwd->nins != operands || own < 0 ||
+        p->nres > bwd->nins)
         return (jx_closed){0};
     for (int i = 0; i < fwd->nins; i++)
         ins[i] = jx_body_input(b, input_of(fwd, i));
@@ -119,8 +125,8 @@ static jx_closed pulled_back(deriving *d, const jx_rule *rule, const jx_rule_pat
     return jaxpr ? (jx_closed){jaxpr, nconsts, consts} : (jx_closed){0};
 }
 
-static bool make_next(deriving *d, const jx_rule *rule, const jx_rule_pattern *p,
-                      jx_derived_rule *to)
+static bool make_next(deriving *d, const jx_rule *rule,
+                      const jx_rule_pattern *p, jx_derived_rule *to)
 {
     int operands = rule->nins - rule->nconsts;
     bool any = false, *ins;
@@ -137,12 +143,13 @@ static bool make_next(deriving *d, const jx_rule *rule, const jx_rule_pattern *p
 
 /* ---- backwards along the tangents */
 
-static bool turn_back(deriving *d, const jx_rule *rule, const jx_rule_pattern *p,
-                      jx_derived_rule *to)
+static bool turn_back(deriving *d, const jx_rule *rule,
+                      const jx_rule_pattern *p, jx_derived_rule *to)
 {
     const jx_jaxpr *jvp = p->jvp.jaxpr;
     int operands = rule->nins - rule->nconsts;
-    bool *ins = mask_of(d, jvp->nins), *outs = mask_of(d, jvp->nouts), *linear, *all;
+    bool *ins = mask_of(d, jvp->nins), *outs = mask_of(d, jvp->nouts), *linear,
+         *all;
     jx_splitter splitter;
     jx_transposer transposer;
     const jx_split *split;
@@ -153,12 +160,14 @@ static bool turn_back(deriving *d, const jx_rule *rule, const jx_rule_pattern *p
         ins[i] = true;
     for (int i = rule->nouts; outs && i < jvp->nouts; i++)
         outs[i] = true;
-    split = ins && outs ? jx_split_jaxpr(&splitter, jvp, ins, outs, NULL) : NULL;
+    split =
+        ins && outs ? jx_split_jaxpr(&splitter, jvp, ins, outs, NULL) : NULL;
     if (!split)
         return go_on(d);
     linear = mask_of(d, split->rest->nins);
     all = mask_of(d, split->rest->nouts);
-    for (int i = split->nres + split->npassed; linear && i < split->rest->nins; i++)
+    for (int i = split->nres + split->npassed; linear && i < split->rest->nins;
+         i++)
         linear[i] = true;
     for (int i = 0; all && i < split->rest->nouts; i++)
         all[i] = true;
@@ -214,13 +223,15 @@ static bool derive_rule(deriving *d, const jx_rule *rule, jx_derived_rule *to)
     if (!make_own(d, rule, to))
         return false;
     if (p && is_whole(rule, p) &&
-        !(make_next(d, rule, p, to) && (rule->vjp || turn_back(d, rule, p, to))))
+        !(make_next(d, rule, p, to) &&
+          (rule->vjp || turn_back(d, rule, p, to))))
         return false;
     return make_pairs(d, rule, to);
 }
 
 /* The program itself: which calls its derivative meets, and what that is. */
-static bool derive_whole(deriving *d, const jx_program *from, jx_derived_rule *to)
+static bool derive_whole(deriving *d, const jx_program *from,
+                         jx_derived_rule *to)
 {
     const jx_jaxpr *entry = from->entry.jaxpr;
     bool *ins = mask_of(d, entry->nins), *again, any = false;
@@ -248,15 +259,16 @@ static bool takes_what_it_closes_over(const jx_eqn *eqn)
     return false;
 }
 
-/* What is of no use has no derivative that could be wrong; JAX raises all the same where a
- * rule uses what it closes over. */
+/* What is of no use has no derivative that could be wrong; JAX raises all the
+ * same where a rule uses what it closes over. */
 static void keep_live(const jx_program *from, jx_derived *to)
 {
     const jx_jaxpr *says = to->rules[from->nrules].says.jaxpr;
     jx_live live = {0};
     size_t kept = 0;
 
-    if (!to->closing.count || !jx_live_add(&live, from->ctx->arena, from->entry.jaxpr) ||
+    if (!to->closing.count ||
+        !jx_live_add(&live, from->ctx->arena, from->entry.jaxpr) ||
         (says && !jx_live_add(&live, from->ctx->arena, says)))
         return;
     for (size_t i = 0; i < to->closing.count; i++)
@@ -271,8 +283,8 @@ bool jx_program_derive(const jx_typed *typed, jx_derived *to)
     jx_program *from = typed->program;
     deriving d;
 
-    *to = (jx_derived){
-        .rules = JX_NEW_ARRAY(from->ctx->arena, from->nrules + 1, jx_derived_rule)};
+    *to = (jx_derived){.rules = JX_NEW_ARRAY(from->ctx->arena, from->nrules + 1,
+                                             jx_derived_rule)};
     if (!to->rules || !jx_making_begin(&d.make, from))
         return false;
     jx_differentiator_begin(&d.as_written, &d.make, typed, true);
@@ -301,7 +313,8 @@ jx_program *jx_program_pulling(jx_program *stored, const jx_jaxpr *of)
 
     if (entry->nins != of->nins + of->nouts || entry->nouts != of->nins) {
         jx_fail(stored->ctx, JX_E_INPUT, stored->path, NULL,
-                "the stored derivative does not take the inputs and a cotangent for each "
+                "the stored derivative does not take the inputs and a "
+                "cotangent for each "
                 "output");
         return NULL;
     }
@@ -310,7 +323,8 @@ jx_program *jx_program_pulling(jx_program *stored, const jx_jaxpr *of)
     b = jx_body_new(&make.build, NULL);
     for (int i = 0; b && i < entry->nins; i++) {
         const jx_aval *aval = input_of(entry, i);
-        bool given = i < of->nins || jx_has_tangent(jx_atom_aval(of->outs[i - of->nins]));
+        bool given = i < of->nins ||
+                     jx_has_tangent(jx_atom_aval(of->outs[i - of->nins]));
         ins[i] = given ? jx_body_input(b, aval) : jx_build_zeros(b, aval);
     }
     if (!b || !jx_making_enclose(&make, b, entry, ins, outs))

@@ -1,5 +1,5 @@
-/* devices.c - see devices.h: which computations of a program are written out, and
- * the program that has them so. */
+/* devices.c - see devices.h: which computations of a program are written out,
+ * and the program that has them so. */
 #include "analyzer/transform/devices_parts.h"
 
 #include "analyzer/infer.h"
@@ -89,11 +89,13 @@ static bool leads_to_spread(const jx_jaxpr *jaxpr, bool *seen)
     return false;
 }
 
-/* Whether a jaxpr of the program may hold such a thing: a program with rules is larger by far
- * than each of them, and is asked about at every plan. */
+/* Whether a jaxpr of the program may hold such a thing: a program with rules is
+ * larger by far than each of them, and is asked about at every plan. */
 static bool may_lead_to_spread(const jx_program *program, const jx_jaxpr *jaxpr)
 {
-    bool *seen = program->nmeshes ? calloc((size_t)program->njaxprs + 1, sizeof *seen) : NULL;
+    bool *seen = program->nmeshes
+                     ? calloc((size_t)program->njaxprs + 1, sizeof *seen)
+                     : NULL;
     bool leads = program->nmeshes && (!seen || leads_to_spread(jaxpr, seen));
 
     free(seen);
@@ -146,7 +148,8 @@ static bool count_devices(jx_devices *s, int64_t devices)
     for (int d = 0; d < devices; d++)
         all[d] = d;
     s->count = (int)devices;
-    s->team = s->rank == JX_ALL_DEVICES ? (jx_team){(int)devices, all} : (jx_team){1, &s->rank};
+    s->team = s->rank == JX_ALL_DEVICES ? (jx_team){(int)devices, all}
+                                        : (jx_team){1, &s->rank};
     return true;
 }
 
@@ -191,7 +194,8 @@ static bool spread(jx_devices_body *m, const jx_eqn *eqn, const jx_atom *ins,
     for (int d = 0; d < s->count && !s->failed; d++)
         for (int i = 0; i < eqn->nins; i++)
             jx_device_row(&from, d)[i] = ins[i];
-    if (s->failed || !jx_devices_manual(m, eqn, &from, (jx_team){1, s->team.at}, &to))
+    if (s->failed ||
+        !jx_devices_manual(m, eqn, &from, (jx_team){1, s->team.at}, &to))
         return jx_devices_fail(s, "it can't be written out for all devices");
     for (int i = 0; i < eqn->nouts; i++)
         outs[i] = jx_device_row(&to, s->team.at[0])[i];
@@ -406,7 +410,8 @@ jx_program *jx_program_devices(const jx_typed *typed, int64_t count)
     jx_ctx_stage(typed->program->ctx, "writing out devices");
     if (!jx_typed_all(typed))
         return NULL;
-    if (begin_program(&s, typed, typed->program->entry.jaxpr, (jx_assignment){0, NULL}))
+    if (begin_program(&s, typed, typed->program->entry.jaxpr,
+                      (jx_assignment){0, NULL}))
         now = new_entry(&s, count);
     return end_entry(&s, now);
 }
@@ -414,14 +419,16 @@ jx_program *jx_program_devices(const jx_typed *typed, int64_t count)
 static jx_device_pairs pairs_of(const jx_devices *s)
 {
     int count = (int)s->copies.count;
-    jx_device_pair *to = JX_NEW_ARRAY(s->from->ctx->arena, count + 1, jx_device_pair);
+    jx_device_pair *to =
+        JX_NEW_ARRAY(s->from->ctx->arena, count + 1, jx_device_pair);
 
     for (int i = 0; to && i < count; i++)
         to[i] = s->copies.at[i].pair;
     return (jx_device_pairs){to ? count : 0, to};
 }
 
-jx_program *jx_program_spread(const jx_typed *typed, const jx_device_change *change,
+jx_program *jx_program_spread(const jx_typed *typed,
+                              const jx_device_change *change,
                               jx_device_pairs *pairs)
 {
     const jx_program *from = typed->program;
@@ -437,8 +444,9 @@ jx_program *jx_program_spread(const jx_typed *typed, const jx_device_change *cha
         s.pairs = pairs != NULL;
         if (change)
             s.change = *change;
-        now = runs_spread(&s, from->entry.jaxpr, 0) ? written_out(&s, from->entry.jaxpr)
-              : s.failed                            ? NULL
+        now = runs_spread(&s, from->entry.jaxpr, 0)
+                  ? written_out(&s, from->entry.jaxpr)
+              : s.failed ? NULL
                          : new_entry(&s, from->devices > 1 ? from->devices : 1);
         if (pairs)
             *pairs = pairs_of(&s);
@@ -446,7 +454,8 @@ jx_program *jx_program_spread(const jx_typed *typed, const jx_device_change *cha
     return end_entry(&s, now);
 }
 
-/* What was looked at before stays so; what is new is made of what was accepted. */
+/* What was looked at before stays so; what is new is made of
+ * what was accepted. */
 static const jx_looked_at *looked_at(const jx_typed *typed, int count)
 {
     int before = typed->program->njaxprs;
@@ -460,7 +469,8 @@ static const jx_looked_at *looked_at(const jx_typed *typed, int count)
 }
 
 bool jx_devices_write_out(const jx_typed **typed, const jx_closed **closed,
-                          jx_assignment sizes, int rank, int ranks, bool compares)
+                          jx_assignment sizes, int rank, int ranks,
+                          bool compares)
 {
     jx_program *from = (*typed)->program;
     const jx_jaxpr *jaxpr = (*closed)->jaxpr, *now = NULL;
@@ -469,8 +479,8 @@ bool jx_devices_write_out(const jx_typed **typed, const jx_closed **closed,
     jx_closed *made;
     jx_devices s;
 
-    if (jaxpr->id < 0 || jaxpr->id >= from->njaxprs || from->jaxprs[jaxpr->id] != jaxpr ||
-        !may_lead_to_spread(from, jaxpr))
+    if (jaxpr->id < 0 || jaxpr->id >= from->njaxprs ||
+        from->jaxprs[jaxpr->id] != jaxpr || !may_lead_to_spread(from, jaxpr))
         return true;
     if (begin_program(&s, *typed, jaxpr, sizes)) {
         s.rank = rank;

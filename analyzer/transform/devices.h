@@ -1,16 +1,16 @@
 /* devices.h - programs for many devices, written out for one.
  *
- * The body of a sdy.manual_computation is written out: an equation per device where
- * there was one, and collectives as what they do to the values of all.  A program
- * becomes one of ordinary equations, which does the same. */
+ * The body of a sdy.manual_computation is written out: an equation per device
+ * where there was one, and collectives as what they do to the values of all.  A
+ * program becomes one of ordinary equations, which does the same. */
 #ifndef JX_DEVICES_H
 #define JX_DEVICES_H
 
 #include "frontend/ir/params.h"
 #include "frontend/ir/typed.h"
 
-/* How it begins what a program that was written out asserts where devices go separate
- * ways (jx_devices_part_text). */
+/* How it begins what a program that was written out asserts where devices go
+ * separate ways (jx_devices_part_text). */
 #define JX_DEVICES_DIVERGE                                                     \
     "devices go separate ways around a collective: "                           \
     "where they really run, they wait for each other for ever"
@@ -18,16 +18,16 @@
 /* Whether the program holds something to write out, at sight. */
 bool jx_devices_any(const jx_program *program);
 
-/* The program, all of which typing accepts, with the computations written out that
- * its entry runs, for `count` devices: as many as their meshes have.  Where it has
- * none of these, but collectives, each device runs all of it on inputs of its own:
- * those of the first device, of the second, ..., and results in the same order.
- * What runs on one device stays as it is.  NULL with an error: an axis that is cut
- * has no number for a size, too. */
+/* The program, all of which typing accepts, with the computations written out
+ * that its entry runs, for `count` devices: as many as their meshes have.
+ * Where it has none of these, but collectives, each device runs all of it on
+ * inputs of its own: those of the first device, of the second, ..., and results
+ * in the same order. What runs on one device stays as it is.  NULL with an
+ * error: an axis that is cut has no number for a size, too. */
 jx_program *jx_program_devices(const jx_typed *typed, int64_t count);
 
-/* A result of a computation that is declared to be the same on several devices: as device 0
- * has it, and as `device` does. */
+/* A result of a computation that is declared to be the same on several devices:
+ * as device 0 has it, and as `device` does. */
 typedef struct jx_device_pair {
     const jx_eqn *eqn; /* the computation, of the program before */
     int result, device;
@@ -38,63 +38,73 @@ typedef struct jx_device_pairs {
     const jx_device_pair *at;
 } jx_device_pairs;
 
-/* A program that differs from what was written in one thing: what it computes then says
- * whether that is what is wrong with it.  Axes are bits, by their numbers in the mesh. */
+/* A program that differs from what was written in one thing: what it computes
+ * then says whether that is what is wrong with it.  Axes are bits, by their
+ * numbers in the mesh. */
 typedef enum jx_device_change_kind {
     JX_DEVICES_AS_WRITTEN = 0,
-    JX_DEVICES_TURNED,    /* permutations go the other way round */
-    JX_DEVICES_SHIFTED,   /* ... or to the device that is `by` further along `axes` */
-    JX_DEVICES_COUNTED,   /* each device takes itself for that one */
-    JX_DEVICES_CROSSED,   /* ... or for the one that stands along each of two axes as it does
-                             along the other */
+    JX_DEVICES_TURNED, /* permutations go the other way round */
+    /* ... or to the device that is `by` further along `axes` */
+    JX_DEVICES_SHIFTED,
+    JX_DEVICES_COUNTED, /* each device takes itself for that one */
+    /* ... or for the one that stands along each of two axes as it does
+     * along the other */
+    JX_DEVICES_CROSSED,
     JX_DEVICES_REGROUPED, /* collectives go along `axes` */
-    JX_DEVICES_STRIDED,   /* ... or over groups as large, but of devices that are apart */
-    JX_DEVICES_REORDERED, /* the first of two axes that they go along counts fastest */
-    JX_DEVICES_SCALED,    /* what is summed over devices is a mean (by > 0), or a mean summed */
-    JX_DEVICES_LEFT_OUT,  /* it is not summed */
-    JX_DEVICES_JOINED,    /* what a device reduces by itself is summed over devices along
-                             `axes`, too (by: averaged); what `without` sums is not summed */
-    JX_DEVICES_PLACED,    /* numbers that count elements go on along `axes` */
-    JX_DEVICES_UNMOVED,   /* of a sum its operand `by` is all that there is */
-    JX_DEVICES_RECUT,     /* an array is cut by its axes in the other order ... */
-    JX_DEVICES_SWAPPED,   /* ... or by each of two axes where the other cuts it ... */
-    JX_DEVICES_FUSED,     /* ... or made of `by` arrays of which each is cut */
+    /* ... or over groups as large, but of devices that are apart */
+    JX_DEVICES_STRIDED,
+    /* the first of two axes that they go along counts fastest */
+    JX_DEVICES_REORDERED,
+    /* what is summed over devices is a mean (by > 0), or a mean summed */
+    JX_DEVICES_SCALED,
+    JX_DEVICES_LEFT_OUT, /* it is not summed */
+    /* what a device reduces by itself is summed over devices along `axes`, too
+     * (by: averaged); what `without` sums is not summed */
+    JX_DEVICES_JOINED,
+    JX_DEVICES_PLACED,  /* numbers that count elements go on along `axes` */
+    JX_DEVICES_UNMOVED, /* of a sum its operand `by` is all that there is */
+    JX_DEVICES_RECUT,   /* an array is cut by its axes in the other order ... */
+    /* ... or by each of two axes where the other cuts it ... */
+    JX_DEVICES_SWAPPED,
+    JX_DEVICES_FUSED, /* ... or made of `by` arrays of which each is cut */
 } jx_device_change_kind;
 
 typedef struct jx_device_change {
     jx_device_change_kind kind;
-    const jx_eqn *at, *without; /* or all that are written at its place; NULL: all */
+    /* or all that are written at its place; NULL: all */
+    const jx_eqn *at, *without;
     unsigned axes;
     int by;
     int number; /* of the array: an operand, or behind them a result */
 } jx_device_change;
 
-/* The same for as many devices as the meshes of its computations have (or the module
- * says).  Results of computations in the entry that several devices share, and do not have
- * from one equation, are further results of the program: `pairs` says of which array each
- * two of them are; NULL: nobody wants them.  `change` may be NULL. */
-jx_program *jx_program_spread(const jx_typed *typed, const jx_device_change *change,
+/* The same for as many devices as the meshes of its computations have (or the
+ * module says).  Results of computations in the entry that several devices
+ * share, and do not have from one equation, are further results of the program:
+ * `pairs` says of which array each two of them are; NULL: nobody wants them.
+ * `change` may be NULL. */
+jx_program *jx_program_spread(const jx_typed *typed,
+                              const jx_device_change *change,
                               jx_device_pairs *pairs);
 
 /* This process is all devices. */
 enum { JX_ALL_DEVICES = -1 };
 
 /* For planning: what runs when *closed does is written out in a program that
- * differs from the one before in that alone, and counts as typed, as that was: for
- * all devices, or for the one that is `rank` of `ranks` processes, with collectives
- * left by which it gets what the others have: stablehlo.all_gather of a whole group
- * along a new axis in front, stablehlo.all_to_all along that axis, and
- * stablehlo.collective_permute.  If it `compares` (as all devices), a run fails where
- * devices differ in a result that is said to be one.
- * False with an error. */
+ * differs from the one before in that alone, and counts as typed, as that was:
+ * for all devices, or for the one that is `rank` of `ranks` processes, with
+ * collectives left by which it gets what the others have: stablehlo.all_gather
+ * of a whole group along a new axis in front, stablehlo.all_to_all along that
+ * axis, and stablehlo.collective_permute.  If it `compares` (as all devices),
+ * a run fails where devices differ in a result that is said to be one. False
+ * with an error. */
 bool jx_devices_write_out(const jx_typed **typed, const jx_closed **closed,
                           jx_assignment sizes, int rank, int ranks,
                           bool compares);
 
-/* What such a run says, and what one says that devices leave a collective in: arena text,
- * which ends in the line of the equation, if that is known. */
+/* What such a run says, and what one says that devices leave a collective in:
+ * arena text, which ends in the line of the equation, if that is known. */
 const char *jx_devices_differ_text(jx_ctx *ctx, const jx_eqn *eqn, int result);
 const char *jx_devices_part_text(jx_ctx *ctx, const jx_eqn *eqn);
-
 
 #endif

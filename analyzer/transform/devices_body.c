@@ -17,8 +17,8 @@
 
 enum { MOST_DEPTH = 200, MOST_EQUATIONS = 1 << 20, MOST_RANK = 32 };
 
-/* What a jaxpr, or what it calls, holds: some of these (OWN: something that does more than to
- * give what follows from its operands). */
+/* What a jaxpr, or what it calls, holds: some of these (OWN: something that
+ * does more than to give what follows from its operands). */
 enum { NOT_KNOWN = 0, KNOWN = 1, COLLECTIVE = 2, HOST_CALL = 4, OWN = 8 };
 
 /* ---- values and equations */
@@ -142,10 +142,9 @@ static int value_holds(jx_devices *s, const jx_value *value, int depth)
 /* What a host is told of a custom call that only a host can run; or NULL. */
 static const jx_value *host_target(const jx_eqn *eqn)
 {
-    const jx_value *target =
-        eqn->prim->id == JX_PRIM_stablehlo_custom_call
-            ? jx_eqn_param(eqn, "call_target_name")
-            : NULL;
+    const jx_value *target = eqn->prim->id == JX_PRIM_stablehlo_custom_call
+                                 ? jx_eqn_param(eqn, "call_target_name")
+                                 : NULL;
 
     return target && target->call && !jx_custom_is_known(target->text) ? target
                                                                        : NULL;
@@ -158,7 +157,8 @@ static int eqn_holds(jx_devices *s, const jx_eqn *eqn, int depth)
     if (host_target(eqn))
         found |= HOST_CALL;
     if (jx_eqn_acts(eqn) || jx_eqn_is_unknown(eqn) || jx_eqn_calls_back(eqn) ||
-        eqn->prim->id == JX_PRIM_rng_uniform || eqn->prim->id == JX_PRIM_stablehlo_rng)
+        eqn->prim->id == JX_PRIM_rng_uniform ||
+        eqn->prim->id == JX_PRIM_stablehlo_rng)
         found |= OWN;
     for (int i = 0; i < eqn->nparams; i++)
         found |= value_holds(s, eqn->params[i].value, depth);
@@ -197,7 +197,8 @@ static bool local(jx_devices_body *m, const jx_eqn *eqn,
         if (like && like[d] != d)
             memcpy(jx_device_row(outs, d), jx_device_row(outs, like[d]),
                    (size_t)eqn->nouts * sizeof(jx_atom));
-        else if (!jx_devices_like(m, eqn, jx_device_row(ins, d), jx_device_row(outs, d)))
+        else if (!jx_devices_like(m, eqn, jx_device_row(ins, d),
+                                  jx_device_row(outs, d)))
             return false;
     }
     return !s->failed && jx_devices_change_local(m, eqn, ins, outs);
@@ -228,7 +229,8 @@ static void place_of(const jx_devices *s, const jx_p_manual_computation *p,
         for (int k = 0; k < s->mesh->naxes; k++)
             if (!strcmp(s->mesh->axes[k], axes->at[i]) &&
                 jx_axis_is_among(p->manual_axes, axes->at[i])) {
-                *index = *index * s->mesh->sizes[k] + jx_mesh_stand(s->mesh, device, k);
+                *index = *index * s->mesh->sizes[k] +
+                         jx_mesh_stand(s->mesh, device, k);
                 *count *= s->mesh->sizes[k];
             }
 }
@@ -257,8 +259,8 @@ static int holder(const jx_devices *s, const jx_p_manual_computation *p,
             found = index == wanted[k];
         }
         for (int k = 0; k < s->mesh->naxes && found; k++)
-            found = cuts(s, p, how, k) ||
-                    jx_mesh_stand(s->mesh, d, k) == jx_mesh_stand(s->mesh, device, k);
+            found = cuts(s, p, how, k) || jx_mesh_stand(s->mesh, d, k) ==
+                                              jx_mesh_stand(s->mesh, device, k);
         if (found)
             return d;
     }
@@ -354,8 +356,8 @@ static bool as_manual(jx_devices *s, const jx_eqn *eqn,
 }
 
 /* The parts of a result that other processes have, if it has any. */
-static bool fetch_parts(jx_devices_body *m, const jx_sharding *how, const jx_device_atoms *results,
-                        int number)
+static bool fetch_parts(jx_devices_body *m, const jx_sharding *how,
+                        const jx_device_atoms *results, int number)
 {
     jx_devices *s = m->s;
     int *all = JX_NEW_ARRAY(s->scratch, s->count, int);
@@ -370,17 +372,20 @@ static bool fetch_parts(jx_devices_body *m, const jx_sharding *how, const jx_dev
     return !any || jx_devices_fetch(m, results, number, s->count, all, results);
 }
 
-/* Whether two devices have the same parts of a result from the same equations. */
-static bool same_parts(jx_devices *s, const jx_p_manual_computation *p, const jx_sharding *how,
-                       const jx_device_atoms *parts, int number, int device, int axis,
-                       int64_t *wanted)
+/* Whether two devices have the same parts of a result from the
+ * same equations. */
+static bool same_parts(jx_devices *s, const jx_p_manual_computation *p,
+                       const jx_sharding *how, const jx_device_atoms *parts,
+                       int number, int device, int axis, int64_t *wanted)
 {
     int64_t index, count;
 
     if (axis == how->rank) {
-        int a = holder(s, p, how, 0, wanted), b = holder(s, p, how, device, wanted);
+        int a = holder(s, p, how, 0, wanted),
+            b = holder(s, p, how, device, wanted);
         return a >= 0 && b >= 0 &&
-               jx_device_row(parts, a)[number].var == jx_device_row(parts, b)[number].var;
+               jx_device_row(parts, a)[number].var ==
+                   jx_device_row(parts, b)[number].var;
     }
     place_of(s, p, &how->axes[axis], device, &index, &count);
     for (wanted[axis] = 0; wanted[axis] < count; wanted[axis]++)
@@ -389,8 +394,8 @@ static bool same_parts(jx_devices *s, const jx_p_manual_computation *p, const jx
     return true;
 }
 
-/* One device of each of those that share a result: where it stands first along all axes
- * that cut it. */
+/* One device of each of those that share a result: where it stands first along
+ * all axes that cut it. */
 static bool stands_first(const jx_devices *s, const jx_p_manual_computation *p,
                          const jx_sharding *how, int device)
 {
@@ -400,8 +405,9 @@ static bool stands_first(const jx_devices *s, const jx_p_manual_computation *p,
     return true;
 }
 
-static void note_copies(jx_devices_body *m, const jx_p_manual_computation *p, const jx_eqn *eqn,
-                        const jx_device_atoms *results, const jx_device_atoms *outs)
+static void note_copies(jx_devices_body *m, const jx_p_manual_computation *p,
+                        const jx_eqn *eqn, const jx_device_atoms *results,
+                        const jx_device_atoms *outs)
 {
     jx_devices *s = m->s;
     int64_t place[MOST_RANK];
@@ -412,7 +418,8 @@ static void note_copies(jx_devices_body *m, const jx_p_manual_computation *p, co
             if (!stands_first(s, p, how, d) ||
                 same_parts(s, p, how, results, i, d, 0, place))
                 continue;
-            jx_device_copy copy = {.pair = {eqn, i, d}, .first = jx_device_row(outs, 0)[i]};
+            jx_device_copy copy = {.pair = {eqn, i, d},
+                                   .first = jx_device_row(outs, 0)[i]};
             copy.other = assembled(m, p, how, results, i, d, 0, place);
             JX_PUSH(s->scratch, &s->copies, copy);
         }
@@ -433,7 +440,8 @@ static const char *with_line(jx_ctx *ctx, const char *what, const jx_eqn *eqn)
 const char *jx_devices_differ_text(jx_ctx *ctx, const jx_eqn *eqn, int result)
 {
     const char *what = jx_arena_printf(
-        ctx->arena, "devices differ in result %d, which is said to be one", result);
+        ctx->arena, "devices differ in result %d, which is said to be one",
+        result);
 
     return what ? with_line(ctx, what, eqn) : "";
 }
@@ -443,7 +451,8 @@ const char *jx_devices_part_text(jx_ctx *ctx, const jx_eqn *eqn)
     return with_line(ctx, JX_DEVICES_DIVERGE, eqn);
 }
 
-/* Fails at run time where two are further apart than any order of adding up explains. */
+/* Fails at run time where two are further apart than any order of
+ * adding up explains. */
 static bool compare(jx_devices_body *m, jx_atom a, jx_atom b, const char *says)
 {
     jx_body *to = &m->body;
@@ -459,12 +468,13 @@ static bool compare(jx_devices_body *m, jx_atom a, jx_atom b, const char *says)
     for (int i = 0; i < aval->rank; i++)
         axes[i] = i;
     if (floats) {
-        jx_atom far = jx_math_1(to, JX_PRIM_abs, jx_math_2(to, JX_PRIM_sub, a, b));
+        jx_atom far =
+            jx_math_1(to, JX_PRIM_abs, jx_math_2(to, JX_PRIM_sub, a, b));
         jx_atom most = jx_math_2(to, JX_PRIM_add, jx_math_1(to, JX_PRIM_abs, a),
                                  jx_math_1(to, JX_PRIM_abs, b));
-        jx_atom off = jx_math_2(
-            to, JX_PRIM_gt, far,
-            jx_math_plus(to, jx_math_times(to, most, 0.01), 1e-4));
+        jx_atom off =
+            jx_math_2(to, JX_PRIM_gt, far,
+                      jx_math_plus(to, jx_math_times(to, most, 0.01), 1e-4));
         same = jx_math_1(to, JX_PRIM_not, off);
     }
     jx_put_ints(&p, "axes", (jx_ints){aval->rank, axes});
@@ -472,12 +482,12 @@ static bool compare(jx_devices_body *m, jx_atom a, jx_atom b, const char *says)
         same = jx_build(to, JX_PRIM_reduce_and, &p, 1, &same);
     jx_put_text(&message, "error_message", says);
     return jx_is_made(same) &&
-           jx_build_as(to, jx_prim_of(JX_PRIM_shape_assertion), &message, 1, &same,
-                       0, NULL);
+           jx_build_as(to, jx_prim_of(JX_PRIM_shape_assertion), &message, 1,
+                       &same, 0, NULL);
 }
 
-/* Each device's against that of the one which stands first along the axes that do not cut
- * the array. */
+/* Each device's against that of the one which stands first along the axes that
+ * do not cut the array. */
 static bool compare_all(jx_devices_body *m, const jx_eqn *eqn,
                         const jx_p_manual_computation *p, int i,
                         const jx_device_atoms *results)
@@ -506,7 +516,8 @@ static bool compare_all(jx_devices_body *m, const jx_eqn *eqn,
 }
 
 /* The shardings from number `first` on, where one of them is changed. */
-static jx_shardings recut(jx_devices *s, const jx_eqn *eqn, jx_shardings from, int first)
+static jx_shardings recut(jx_devices *s, const jx_eqn *eqn, jx_shardings from,
+                          int first)
 {
     jx_sharding *to = JX_NEW_ARRAY(s->scratch, from.count + 1, jx_sharding);
 
@@ -518,8 +529,9 @@ static jx_shardings recut(jx_devices *s, const jx_eqn *eqn, jx_shardings from, i
 }
 
 /* A result as one device has all of it. */
-static jx_atom whole_result(jx_devices_body *m, const jx_p_manual_computation *p,
-                            const jx_eqn *eqn, const jx_device_atoms *results, int number,
+static jx_atom whole_result(jx_devices_body *m,
+                            const jx_p_manual_computation *p, const jx_eqn *eqn,
+                            const jx_device_atoms *results, int number,
                             int device)
 {
     const jx_sharding *how = &p->out_shardings.at[number];
@@ -528,7 +540,8 @@ static jx_atom whole_result(jx_devices_body *m, const jx_p_manual_computation *p
 
     for (int k = 0; k < how->rank && !m->s->failed; k++) {
         place_of(m->s, p, &how->axes[k], device, &index, &count);
-        all = jx_devices_change_fused(m, eqn, eqn->nins + number, all, k, count, true);
+        all = jx_devices_change_fused(m, eqn, eqn->nins + number, all, k, count,
+                                      true);
     }
     return all;
 }
@@ -555,14 +568,16 @@ bool jx_devices_manual(jx_devices_body *m, const jx_eqn *eqn,
     p->out_shardings = recut(s, eqn, p->out_shardings, eqn->nins);
     for (int i = 0; i < eqn->nins; i++) {
         const jx_sharding *how = &p->in_shardings.at[i];
-        if (!check_sharding(s, how, jx_atom_aval(jx_device_row(ins, s->team.at[0])[i])))
+        if (!check_sharding(s, how,
+                            jx_atom_aval(jx_device_row(ins, s->team.at[0])[i])))
             return false;
         for (int t = 0; t < s->team.count && !s->failed; t++) {
             int d = s->team.at[t];
             jx_atom part = jx_device_row(ins, d)[i];
             for (int k = 0; k < how->rank && !s->failed; k++) {
                 place_of(s, p, &how->axes[k], d, &index, &count);
-                part = jx_devices_change_fused(m, eqn, i, part, k, count, false);
+                part =
+                    jx_devices_change_fused(m, eqn, i, part, k, count, false);
                 part = jx_devices_part(m, part, k, index, count);
             }
             jx_device_row(&parts, d)[i] = part;
@@ -572,8 +587,9 @@ bool jx_devices_manual(jx_devices_body *m, const jx_eqn *eqn,
         return false;
     for (int i = 0; i < eqn->nouts; i++) {
         const jx_sharding *how = &p->out_shardings.at[i];
-        if (!check_sharding(s, how,
-                            jx_atom_aval(jx_device_row(&results, s->team.at[0])[i])))
+        if (!check_sharding(
+                s, how,
+                jx_atom_aval(jx_device_row(&results, s->team.at[0])[i])))
             return false;
         if (s->rank != JX_ALL_DEVICES && !fetch_parts(m, how, &results, i))
             return false;
@@ -631,8 +647,8 @@ static bool call_host(jx_devices_body *m, const jx_eqn *eqn,
                 params[i].value = jx_value_add(&to->values, &target);
         if (!jx_devices_room(s) ||
             !take_made(s,
-                       jx_build_like(&m->body, eqn, jx_device_row(ins, d), params,
-                                     NULL),
+                       jx_build_like(&m->body, eqn, jx_device_row(ins, d),
+                                     params, NULL),
                        eqn->nouts, jx_device_row(outs, d)))
             return false;
     }
@@ -712,7 +728,8 @@ static bool expand_eqn(jx_devices_body *m, const jx_jaxpr *in,
             jx_device_row(&ins, d)[i] = found(m, values, d, eqn->ins[i]);
     m->body.place = (jx_place){eqn->stack, eqn->name_stack, eqn->ctx};
     if (!(eqn->prim->id == JX_PRIM_pvary ? pass_on
-          : eqn_holds(s, eqn, 0) & (COLLECTIVE | HOST_CALL) || jx_devices_outlives(s, eqn)
+          : eqn_holds(s, eqn, 0) & (COLLECTIVE | HOST_CALL) ||
+                  jx_devices_outlives(s, eqn)
               ? together
               : local)(m, eqn, &ins, &outs))
         return false;

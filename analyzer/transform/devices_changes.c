@@ -1,5 +1,6 @@
-/* devices_changes.c - a program that differs in one thing from what was written
- * (jx_device_change): each of these is asked where that thing is written out. */
+/* devices_changes.c - a program that differs in one thing from what was
+ * written (jx_device_change): each of these is asked where that thing
+ * is written out. */
 #include "analyzer/transform/devices_parts.h"
 #include "frontend/base/assert.h"
 #include "frontend/ir/build_math.h"
@@ -7,12 +8,15 @@
 
 static bool is_written_at(const jx_eqn *eqn, const jx_eqn *at)
 {
-    return eqn == at || (at->stack && eqn->stack == at->stack && eqn->prim == at->prim);
+    return eqn == at ||
+           (at->stack && eqn->stack == at->stack && eqn->prim == at->prim);
 }
 
-static bool is_changed(const jx_devices *s, jx_device_change_kind kind, const jx_eqn *eqn)
+static bool is_changed(const jx_devices *s, jx_device_change_kind kind,
+                       const jx_eqn *eqn)
 {
-    return s->change.kind == kind && (!s->change.at || is_written_at(eqn, s->change.at));
+    return s->change.kind == kind &&
+           (!s->change.at || is_written_at(eqn, s->change.at));
 }
 
 /* ---- devices */
@@ -33,9 +37,11 @@ static int64_t step_of(const jx_mesh *mesh, int axis)
 }
 
 /* The device that stands elsewhere along one axis. */
-static int64_t moved(const jx_mesh *mesh, int64_t device, int axis, int64_t stand)
+static int64_t moved(const jx_mesh *mesh, int64_t device, int axis,
+                     int64_t stand)
 {
-    return device + (stand - jx_mesh_stand(mesh, device, axis)) * step_of(mesh, axis);
+    return device +
+           (stand - jx_mesh_stand(mesh, device, axis)) * step_of(mesh, axis);
 }
 
 /* The one that is `by` further along the axes of the change. */
@@ -78,20 +84,24 @@ int jx_devices_taken_for(const jx_devices *s, const jx_eqn *eqn, int device)
 
 static jx_groups groups_along(jx_devices *s, unsigned axes)
 {
-    const char **names = JX_NEW_ARRAY(s->scratch, s->mesh->naxes + 1, const char *);
+    const char **names =
+        JX_NEW_ARRAY(s->scratch, s->mesh->naxes + 1, const char *);
     int count = 0;
 
     for (int k = 0; names && k < s->mesh->naxes; k++)
         if (axes >> k & 1)
             names[count++] = s->mesh->axes[k];
-    return jx_mesh_groups(s->scratch, s->mesh, (jx_axis_names){count, names}, (jx_groups){0, NULL});
+    return jx_mesh_groups(s->scratch, s->mesh, (jx_axis_names){count, names},
+                          (jx_groups){0, NULL});
 }
 
 /* A group's devices, all of which are the i-th of row `g` of what is read. */
-typedef int64_t device_at(const jx_devices *s, const jx_groups *from, int g, int i);
+typedef int64_t device_at(const jx_devices *s, const jx_groups *from, int g,
+                          int i);
 
 /* All devices in their order, read down and not across. */
-static int64_t read_down(const jx_devices *s, const jx_groups *from, int g, int i)
+static int64_t read_down(const jx_devices *s, const jx_groups *from, int g,
+                         int i)
 {
     int size = from->at[0].count, number = g + i * from->count;
 
@@ -100,7 +110,8 @@ static int64_t read_down(const jx_devices *s, const jx_groups *from, int g, int 
 }
 
 /* A group is rows of `by` devices each, and is read down. */
-static int64_t read_within(const jx_devices *s, const jx_groups *from, int g, int i)
+static int64_t read_within(const jx_devices *s, const jx_groups *from, int g,
+                           int i)
 {
     int rows = from->at[g].count / s->change.by;
 
@@ -141,7 +152,8 @@ static jx_groups turned(jx_devices *s, jx_groups from)
     jx_ints *pairs = JX_NEW_ARRAY(s->scratch, from.count + 1, jx_ints);
     int64_t *at = JX_NEW_ARRAY(s->scratch, (size_t)from.count * 2 + 1, int64_t);
 
-    for (int i = 0; pairs && at && i < from.count && from.at[i].count == 2; i++) {
+    for (int i = 0; pairs && at && i < from.count && from.at[i].count == 2;
+         i++) {
         at[2 * i] = from.at[i].at[1];
         at[2 * i + 1] = from.at[i].at[0];
         pairs[i] = (jx_ints){2, at + 2 * (ptrdiff_t)i};
@@ -149,10 +161,12 @@ static jx_groups turned(jx_devices *s, jx_groups from)
     return pairs && at ? (jx_groups){from.count, pairs} : from;
 }
 
-void jx_devices_change_collective(jx_devices *s, const jx_eqn *eqn, jx_collective *c)
+void jx_devices_change_collective(jx_devices *s, const jx_eqn *eqn,
+                                  jx_collective *c)
 {
     bool permutes = c->kind == JX_COLLECTIVE_PERMUTE;
-    bool fixed = c->kind != JX_COLLECTIVE_REDUCE; /* results are as large as groups */
+    /* results are as large as groups */
+    bool fixed = c->kind != JX_COLLECTIVE_REDUCE;
     jx_groups to;
 
     if (permutes) {
@@ -162,7 +176,8 @@ void jx_devices_change_collective(jx_devices *s, const jx_eqn *eqn, jx_collectiv
             c->groups = shifted(s);
     } else if (is_changed(s, JX_DEVICES_REGROUPED, eqn)) {
         to = groups_along(s, s->change.axes);
-        if (to.count && (!fixed || (c->groups.count && to.at[0].count == c->groups.at[0].count))) {
+        if (to.count && (!fixed || (c->groups.count &&
+                                    to.at[0].count == c->groups.at[0].count))) {
             c->groups = to;
             c->all = false;
         }
@@ -175,19 +190,23 @@ void jx_devices_change_collective(jx_devices *s, const jx_eqn *eqn, jx_collectiv
 }
 
 bool jx_devices_change_sum(jx_devices_body *m, const jx_eqn *eqn, int count,
-                           const jx_device_atoms *ins, const jx_device_atoms *outs)
+                           const jx_device_atoms *ins,
+                           const jx_device_atoms *outs)
 {
     jx_devices *s = m->s;
-    bool whole = jx_collective_kind_of(eqn) != JX_COLLECTIVE_SCATTER; /* of what is summed */
-    bool left_out = whole && (is_changed(s, JX_DEVICES_LEFT_OUT, eqn) ||
-                              (s->change.kind == JX_DEVICES_JOINED && s->change.without &&
-                               is_written_at(eqn, s->change.without)));
+    /* of what is summed */
+    bool whole = jx_collective_kind_of(eqn) != JX_COLLECTIVE_SCATTER;
+    bool left_out =
+        whole && (is_changed(s, JX_DEVICES_LEFT_OUT, eqn) ||
+                  (s->change.kind == JX_DEVICES_JOINED && s->change.without &&
+                   is_written_at(eqn, s->change.without)));
     bool scaled = is_changed(s, JX_DEVICES_SCALED, eqn);
     double factor = s->change.by > 0 ? 1. / count : count;
 
     for (int t = 0; (left_out || scaled) && t < s->team.count; t++)
         for (int i = 0, d = s->team.at[t]; i < eqn->nouts; i++) {
-            jx_atom *out = &jx_device_row(outs, d)[i], in = jx_device_row(ins, d)[i];
+            jx_atom *out = &jx_device_row(outs, d)[i],
+                    in = jx_device_row(ins, d)[i];
             if (left_out && jx_atom_aval(in)->rank == jx_atom_aval(*out)->rank)
                 *out = in;
             else if (scaled && jx_dtype_is_float(jx_atom_aval(*out)->dtype))
@@ -212,18 +231,21 @@ static jx_prim_id joined_by(const jx_eqn *eqn)
 }
 
 /* Sums, and extremes, of all devices along the axes. */
-static bool join(jx_devices_body *m, const jx_eqn *eqn, const jx_device_atoms *outs)
+static bool join(jx_devices_body *m, const jx_eqn *eqn,
+                 const jx_device_atoms *outs)
 {
     jx_devices *s = m->s;
     jx_groups groups = groups_along(s, s->change.axes);
     jx_prim_id op = joined_by(eqn);
 
     if (op == JX_PRIM_unknown || !groups.count ||
-        (op == JX_PRIM_add && eqn->prim->id == JX_PRIM_dot_general && !s->change.at))
+        (op == JX_PRIM_add && eqn->prim->id == JX_PRIM_dot_general &&
+         !s->change.at))
         return true;
     if (!jx_devices_combine(m, op, groups, outs))
         return false;
-    for (int t = 0; op == JX_PRIM_add && s->change.by && t < s->team.count; t++) {
+    for (int t = 0; op == JX_PRIM_add && s->change.by && t < s->team.count;
+         t++) {
         jx_atom *out = jx_device_row(outs, s->team.at[t]);
         *out = jx_math_times(&m->body, *out, 1. / groups.at[0].count);
         if (!jx_is_made(*out))
@@ -243,7 +265,8 @@ static int64_t stand_of(const jx_devices *s, int device)
     return at;
 }
 
-static bool place(jx_devices_body *m, const jx_eqn *eqn, const jx_device_atoms *outs)
+static bool place(jx_devices_body *m, const jx_eqn *eqn,
+                  const jx_device_atoms *outs)
 {
     const jx_p_iota *p = eqn->typed;
     jx_devices *s = m->s;
@@ -259,7 +282,8 @@ static bool place(jx_devices_body *m, const jx_eqn *eqn, const jx_device_atoms *
     return !s->failed;
 }
 
-bool jx_devices_change_local(jx_devices_body *m, const jx_eqn *eqn, const jx_device_atoms *ins,
+bool jx_devices_change_local(jx_devices_body *m, const jx_eqn *eqn,
+                             const jx_device_atoms *ins,
                              const jx_device_atoms *outs)
 {
     jx_devices *s = m->s;
@@ -269,7 +293,8 @@ bool jx_devices_change_local(jx_devices_body *m, const jx_eqn *eqn, const jx_dev
         return join(m, eqn, outs);
     if (prim == JX_PRIM_iota && is_changed(s, JX_DEVICES_PLACED, eqn))
         return place(m, eqn, outs);
-    if ((prim == JX_PRIM_add || prim == JX_PRIM_sub) && is_changed(s, JX_DEVICES_UNMOVED, eqn))
+    if ((prim == JX_PRIM_add || prim == JX_PRIM_sub) &&
+        is_changed(s, JX_DEVICES_UNMOVED, eqn))
         for (int t = 0; t < s->team.count; t++) {
             jx_atom *out = jx_device_row(outs, s->team.at[t]);
             jx_atom kept = jx_device_row(ins, s->team.at[t])[s->change.by];
@@ -290,38 +315,46 @@ static const char *other_name(const jx_devices *s, const char *name)
     return k == a ? s->mesh->axes[b] : k == b ? s->mesh->axes[a] : name;
 }
 
-void jx_devices_change_cut(jx_devices *s, const jx_eqn *eqn, int number, jx_sharding *how)
+void jx_devices_change_cut(jx_devices *s, const jx_eqn *eqn, int number,
+                           jx_sharding *how)
 {
-    bool recut = is_changed(s, JX_DEVICES_RECUT, eqn) && s->change.number == number;
-    bool swapped = is_changed(s, JX_DEVICES_SWAPPED, eqn) && s->change.number == number;
+    bool recut =
+        is_changed(s, JX_DEVICES_RECUT, eqn) && s->change.number == number;
+    bool swapped =
+        is_changed(s, JX_DEVICES_SWAPPED, eqn) && s->change.number == number;
     jx_axis_names *axes =
-        recut || swapped ? JX_NEW_ARRAY(s->scratch, how->rank + 1, jx_axis_names) : NULL;
+        recut || swapped
+            ? JX_NEW_ARRAY(s->scratch, how->rank + 1, jx_axis_names)
+            : NULL;
 
     for (int k = 0; axes && k < how->rank; k++) {
         int count = how->axes[k].count;
         const char **names = JX_NEW_ARRAY(s->scratch, count + 1, const char *);
         for (int i = 0; names && i < count; i++)
-            names[i] = recut ? how->axes[k].at[count - 1 - i] : other_name(s, how->axes[k].at[i]);
+            names[i] = recut ? how->axes[k].at[count - 1 - i]
+                             : other_name(s, how->axes[k].at[i]);
         axes[k] = (jx_axis_names){names ? count : 0, names};
     }
     if (axes)
         how->axes = axes;
 }
 
-jx_atom jx_devices_change_fused(jx_devices_body *m, const jx_eqn *eqn, int number, jx_atom array,
-                                int64_t axis, int64_t count, bool back)
+jx_atom jx_devices_change_fused(jx_devices_body *m, const jx_eqn *eqn,
+                                int number, jx_atom array, int64_t axis,
+                                int64_t count, bool back)
 {
     jx_devices *s = m->s;
     int64_t by = s->change.by, n = by * count;
     jx_atom *parts;
 
-    if (!is_changed(s, JX_DEVICES_FUSED, eqn) || s->change.number != number || count < 2 ||
-        jx_devices_size(s, jx_atom_aval(array), axis) % n ||
+    if (!is_changed(s, JX_DEVICES_FUSED, eqn) || s->change.number != number ||
+        count < 2 || jx_devices_size(s, jx_atom_aval(array), axis) % n ||
         !(parts = JX_NEW_ARRAY(s->scratch, n, jx_atom)))
         return array;
     for (int64_t i = 0; i < n; i++) {
         int64_t wide = back ? count : by;
-        parts[i] = jx_devices_part(m, array, axis, i % wide * (n / wide) + i / wide, n);
+        parts[i] = jx_devices_part(m, array, axis,
+                                   i % wide * (n / wide) + i / wide, n);
     }
     return s->failed ? array : jx_devices_joined(m, (int)n, parts, axis);
 }

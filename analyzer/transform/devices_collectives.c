@@ -1,5 +1,5 @@
-/* devices_collectives.c - what devices say to each other, as what it does to all
- * their values: an all-reduce is a chain of additions, an all-gather a
+/* devices_collectives.c - what devices say to each other, as what it does to
+ * all their values: an all-reduce is a chain of additions, an all-gather a
  * concatenation, an all-to-all slices and concatenations. */
 #include "analyzer/transform/devices_parts.h"
 #include "analyzer/type_rules.h"
@@ -52,8 +52,8 @@ static int group_of(jx_devices *s, const jx_collective *c, int device,
     return 0;
 }
 
-/* Two values by the computation: where that is one elementwise operation (a product
- * has parameters), by it. */
+/* Two values by the computation: where that is one elementwise operation (a
+ * product has parameters), by it. */
 static jx_atom combined(jx_devices_body *m, const jx_collective *c, jx_atom a,
                         jx_atom b)
 {
@@ -80,7 +80,8 @@ static jx_atom combined(jx_devices_body *m, const jx_collective *c, jx_atom a,
 }
 
 /* What all members of a group have; *ins is it from then on. */
-static bool fetch_all(jx_devices_body *m, int operands, const jx_device_atoms **ins, int count,
+static bool fetch_all(jx_devices_body *m, int operands,
+                      const jx_device_atoms **ins, int count,
                       const int *members)
 {
     jx_device_atoms *all = JX_NEW(m->s->scratch, jx_device_atoms);
@@ -94,8 +95,9 @@ static bool fetch_all(jx_devices_body *m, int operands, const jx_device_atoms **
     return !m->s->failed;
 }
 
-/* Work that is the same for all members of a group is done once; or, by `of_rank`, what
- * the one that this process is has to do with less than all that the others have. */
+/* Work that is the same for all members of a group is done once; or, by
+ * `of_rank`, what the one that this process is has to do with less than all
+ * that the others have. */
 typedef bool group_fn(jx_devices_body *m, const jx_collective *c, int operands,
                       const jx_device_atoms *ins, const jx_device_atoms *outs,
                       int count, const int *members);
@@ -126,7 +128,8 @@ static bool each_group(jx_devices_body *m, int operands, const jx_collective *c,
             of_rank(m, c, operands, ins, outs, count, members);
             break;
         }
-        if (s->rank != JX_ALL_DEVICES && !fetch_all(m, operands, &ins, count, members))
+        if (s->rank != JX_ALL_DEVICES &&
+            !fetch_all(m, operands, &ins, count, members))
             break;
         work(m, c, operands, ins, outs, count, members);
     }
@@ -160,8 +163,9 @@ static jx_atom own_part(jx_devices_body *m, const jx_collective *c, jx_atom a)
             shape[rank++] = aval->shape[i];
     jx_put_ints(&p, "axes", c->reduced);
     return made_or_told(
-        m, jx_build_one(&m->body, op, &p, 1, &a,
-                        jx_body_aval(&m->body, aval, aval->dtype, rank, shape)));
+        m,
+        jx_build_one(&m->body, op, &p, 1, &a,
+                     jx_body_aval(&m->body, aval, aval->dtype, rank, shape)));
 }
 
 static jx_atom folded(jx_devices_body *m, const jx_collective *c,
@@ -188,7 +192,8 @@ static bool all_reduce(jx_devices_body *m, const jx_collective *c, int operands,
     return !m->s->failed;
 }
 
-jx_atom jx_devices_with_axis(jx_devices_body *m, jx_atom a, int64_t axis, int more)
+jx_atom jx_devices_with_axis(jx_devices_body *m, jx_atom a, int64_t axis,
+                             int more)
 {
     const jx_aval *aval;
     const jx_dim **shape;
@@ -236,7 +241,8 @@ static bool all_gather(jx_devices_body *m, const jx_collective *c, int operands,
     for (int i = 0; i < operands && !m->s->failed; i++) {
         for (int k = 0; k < count; k++) {
             jx_atom part = jx_device_row(ins, members[k])[i];
-            parts[k] = c->untiled ? jx_devices_with_axis(m, part, c->axis, 1) : part;
+            parts[k] =
+                c->untiled ? jx_devices_with_axis(m, part, c->axis, 1) : part;
         }
         jx_atom all = jx_devices_joined(m, count, parts, c->axis);
         for (int k = 0; k < count; k++)
@@ -259,9 +265,8 @@ static bool all_to_all(jx_devices_body *m, const jx_collective *c, int operands,
     for (int i = 0; i < operands; i++)
         for (int k = 0; k < count && !m->s->failed; k++) {
             for (int from = 0; from < count; from++)
-                parts[from] =
-                    jx_devices_part(m, jx_device_row(ins, members[from])[i],
-                                    c->axis, k, count);
+                parts[from] = jx_devices_part(
+                    m, jx_device_row(ins, members[from])[i], c->axis, k, count);
             jx_device_row(outs, members[k])[i] =
                 jx_devices_joined(m, count, parts, c->concat);
         }
@@ -279,8 +284,9 @@ static bool ragged(jx_devices_body *m, const jx_collective *c, int operands,
 /* ---- the same of one rank, which gets no more than it needs ---- */
 
 /* What the group's parts for this rank come to, in the order of members. */
-static jx_atom folded_parts(jx_devices_body *m, const jx_collective *c, jx_atom mine, int64_t axis,
-                            int count, const int *members)
+static jx_atom folded_parts(jx_devices_body *m, const jx_collective *c,
+                            jx_atom mine, int64_t axis, int count,
+                            const int *members)
 {
     jx_devices *s = m->s;
     jx_atom *parts = JX_NEW_ARRAY(s->scratch, count, jx_atom), sum = mine;
@@ -295,13 +301,15 @@ static jx_atom folded_parts(jx_devices_body *m, const jx_collective *c, jx_atom 
     return sum;
 }
 
-static bool scatter_of_rank(jx_devices_body *m, const jx_collective *c, int operands,
-                            const jx_device_atoms *ins, const jx_device_atoms *outs, int count,
+static bool scatter_of_rank(jx_devices_body *m, const jx_collective *c,
+                            int operands, const jx_device_atoms *ins,
+                            const jx_device_atoms *outs, int count,
                             const int *members)
 {
     jx_devices *s = m->s;
     jx_atom mine = own_part(m, c, jx_device_row(ins, s->rank)[0]),
-            part = count > 1 ? folded_parts(m, c, mine, c->axis, count, members) : mine;
+            part = count > 1 ? folded_parts(m, c, mine, c->axis, count, members)
+                             : mine;
 
     (void)operands;
     jx_device_row(outs, s->rank)[0] =
@@ -309,8 +317,9 @@ static bool scatter_of_rank(jx_devices_body *m, const jx_collective *c, int oper
     return !s->failed;
 }
 
-static bool exchange_of_rank(jx_devices_body *m, const jx_collective *c, int operands,
-                             const jx_device_atoms *ins, const jx_device_atoms *outs, int count,
+static bool exchange_of_rank(jx_devices_body *m, const jx_collective *c,
+                             int operands, const jx_device_atoms *ins,
+                             const jx_device_atoms *outs, int count,
                              const int *members)
 {
     jx_devices *s = m->s;
@@ -327,15 +336,16 @@ static bool exchange_of_rank(jx_devices_body *m, const jx_collective *c, int ope
             parts[0] = mine;
         else if (!jx_devices_swap(m, mine, c->axis, count, members, parts))
             return false;
-        jx_device_row(outs, s->rank)[i] = jx_devices_joined(m, count, parts, c->concat);
+        jx_device_row(outs, s->rank)[i] =
+            jx_devices_joined(m, count, parts, c->concat);
     }
     return !s->failed;
 }
 
-/* A sum of all, for each: of parts by those whose parts they are, which then go to all; or,
- * where there are no equal parts, of all by each. */
-static jx_atom reduced_by_all(jx_devices_body *m, const jx_collective *c, jx_atom mine, int count,
-                              const int *members)
+/* A sum of all, for each: of parts by those whose parts they are, which then go
+ * to all; or, where there are no equal parts, of all by each. */
+static jx_atom reduced_by_all(jx_devices_body *m, const jx_collective *c,
+                              jx_atom mine, int count, const int *members)
 {
     jx_devices *s = m->s;
     const jx_aval *aval = jx_atom_aval(mine);
@@ -350,7 +360,8 @@ static jx_atom reduced_by_all(jx_devices_body *m, const jx_collective *c, jx_ato
     if (n % count || !n) {
         jx_atom all = jx_devices_gathered(m, mine, count, members), sum = mine;
         for (int k = 0; k < count && !s->failed; k++) {
-            jx_atom one = jx_devices_with_axis(m, jx_devices_part(m, all, 0, k, count), 0, -1);
+            jx_atom one = jx_devices_with_axis(
+                m, jx_devices_part(m, all, 0, k, count), 0, -1);
             sum = k ? combined(m, c, sum, one) : one;
         }
         return sum;
@@ -364,18 +375,21 @@ static jx_atom reduced_by_all(jx_devices_body *m, const jx_collective *c, jx_ato
     mine = jx_devices_gathered(m, mine, count, members);
     if (s->failed || !jx_devices_room(s))
         return mine;
-    return made_or_told(m, jx_build_reshape(&m->body, mine, aval->rank, aval->shape));
+    return made_or_told(
+        m, jx_build_reshape(&m->body, mine, aval->rank, aval->shape));
 }
 
-static bool reduce_of_rank(jx_devices_body *m, const jx_collective *c, int operands,
-                           const jx_device_atoms *ins, const jx_device_atoms *outs, int count,
+static bool reduce_of_rank(jx_devices_body *m, const jx_collective *c,
+                           int operands, const jx_device_atoms *ins,
+                           const jx_device_atoms *outs, int count,
                            const int *members)
 {
     jx_devices *s = m->s;
 
     for (int i = 0; i < operands && !s->failed; i++)
-        jx_device_row(outs, s->rank)[i] = reduced_by_all(
-            m, c, own_part(m, c, jx_device_row(ins, s->rank)[i]), count, members);
+        jx_device_row(outs, s->rank)[i] =
+            reduced_by_all(m, c, own_part(m, c, jx_device_row(ins, s->rank)[i]),
+                           count, members);
     return !s->failed;
 }
 
@@ -412,8 +426,9 @@ static bool permute(jx_devices_body *m, const jx_collective *c,
     jx_devices *s = m->s;
 
     if (s->rank != JX_ALL_DEVICES)
-        return are_pairs(s, c) && jx_devices_permuted(m, c, jx_device_row(ins, s->rank)[0],
-                                                      jx_device_row(outs, s->rank));
+        return are_pairs(s, c) &&
+               jx_devices_permuted(m, c, jx_device_row(ins, s->rank)[0],
+                                   jx_device_row(outs, s->rank));
     for (int t = 0; t < s->team.count; t++) {
         int d = s->team.at[t];
         jx_device_row(outs, d)[0] =
@@ -424,7 +439,8 @@ static bool permute(jx_devices_body *m, const jx_collective *c,
     for (int i = 0; i < c->groups.count; i++) {
         const jx_ints *pair = &c->groups.at[i];
         if (in_team(s, pair->at[0]) && in_team(s, pair->at[1]))
-            jx_device_row(outs, (int)pair->at[1])[0] = jx_device_row(ins, (int)pair->at[0])[0];
+            jx_device_row(outs, (int)pair->at[1])[0] =
+                jx_device_row(ins, (int)pair->at[0])[0];
     }
     return !s->failed;
 }
@@ -442,7 +458,8 @@ static bool broadcast(jx_devices_body *m, const jx_collective *c,
         int d = s->team.at[t], count = group_of(s, c, d, members);
         if (count && (c->source < 0 || c->source >= count))
             return jx_devices_fail(s, "nobody is the source of a broadcast");
-        if (count && s->rank != JX_ALL_DEVICES && !fetch_all(m, 1, &ins, count, members))
+        if (count && s->rank != JX_ALL_DEVICES &&
+            !fetch_all(m, 1, &ins, count, members))
             break;
         jx_device_row(outs, d)[0] =
             count ? jx_device_row(ins, members[c->source])[0]
@@ -481,14 +498,15 @@ static bool numbered(jx_devices_body *m, const jx_eqn *eqn,
 bool jx_devices_combine(jx_devices_body *m, jx_prim_id op, jx_groups groups,
                         const jx_device_atoms *values)
 {
-    const jx_collective c = {.kind = JX_COLLECTIVE_REDUCE, .groups = groups, .op = op};
+    const jx_collective c = {
+        .kind = JX_COLLECTIVE_REDUCE, .groups = groups, .op = op};
 
     return each_group(m, 1, &c, values, values, all_reduce, reduce_of_rank);
 }
 
 /* The devices that it names are those of all partitions, as in a
- * sdy.manual_computation: without a channel, or with numbers that are not global,
- * it goes over replicas (or over them, too), of which there is one. */
+ * sdy.manual_computation: without a channel, or with numbers that are not
+ * global, it goes over replicas (or over them, too), of which there is one. */
 static bool is_of_partitions(const jx_eqn *eqn)
 {
     const jx_value *channel = jx_eqn_param(eqn, "channel_id");
@@ -519,15 +537,22 @@ bool jx_devices_collective(jx_devices_body *m, const jx_eqn *eqn,
     jx_devices_change_collective(m->s, eqn, &c);
     switch (c.kind) {
     case JX_COLLECTIVE_REDUCE:
-        return each_group(m, eqn->nins, &c, ins, outs, all_reduce, reduce_of_rank) &&
-               jx_devices_change_sum(m, eqn, c.all ? m->s->count : c.groups.at[0].count, ins, outs);
+        return each_group(m, eqn->nins, &c, ins, outs, all_reduce,
+                          reduce_of_rank) &&
+               jx_devices_change_sum(m, eqn,
+                                     c.all ? m->s->count : c.groups.at[0].count,
+                                     ins, outs);
     case JX_COLLECTIVE_GATHER:
         return each_group(m, eqn->nins, &c, ins, outs, all_gather, NULL);
     case JX_COLLECTIVE_SCATTER:
-        return each_group(m, eqn->nins, &c, ins, outs, reduce_scatter, scatter_of_rank) &&
-               jx_devices_change_sum(m, eqn, c.all ? m->s->count : c.groups.at[0].count, ins, outs);
+        return each_group(m, eqn->nins, &c, ins, outs, reduce_scatter,
+                          scatter_of_rank) &&
+               jx_devices_change_sum(m, eqn,
+                                     c.all ? m->s->count : c.groups.at[0].count,
+                                     ins, outs);
     case JX_COLLECTIVE_EXCHANGE:
-        return each_group(m, eqn->nins, &c, ins, outs, all_to_all, exchange_of_rank);
+        return each_group(m, eqn->nins, &c, ins, outs, all_to_all,
+                          exchange_of_rank);
     case JX_COLLECTIVE_PERMUTE: return permute(m, &c, ins, outs);
     case JX_COLLECTIVE_BROADCAST: return broadcast(m, &c, ins, outs);
     case JX_COLLECTIVE_NUMBER: return numbered(m, eqn, outs);

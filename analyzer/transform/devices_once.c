@@ -1,15 +1,15 @@
 /* devices_once.c - what devices have in common is there once.
  *
- * Devices that have the same operands have one result.  A part of what was put together of
- * such parts is that one, and two that are cut alike are one: what one computation leaves on
- * its devices, the next one finds there. */
+ * Devices that have the same operands have one result.  A part of what was put
+ * together of such parts is that one, and two that are cut alike are one: what
+ * one computation leaves on its devices, the next one finds there. */
 #include "analyzer/transform/devices_parts.h"
 #include "frontend/base/assert.h"
 
 /* ---- parts of arrays */
 
-/* A key, and what is known of it.  What is cut belongs to the body in which it was; what was
- * put together may be used wherever it may. */
+/* A key, and what is known of it.  What is cut belongs to the body in which it
+ * was; what was put together may be used wherever it may. */
 typedef struct part {
     const jx_body *in; /* NULL: `from` was put together */
     const jx_var *from;
@@ -30,14 +30,15 @@ static bool same_part(const void *kept, const void *key)
 {
     const part *a = kept, *b = key;
 
-    return a->in == b->in && a->from == b->from && a->axis == b->axis && a->index == b->index &&
-           a->count == b->count;
+    return a->in == b->in && a->from == b->from && a->axis == b->axis &&
+           a->index == b->index && a->count == b->count;
 }
 
 static const jx_atom *find(const jx_devices *s, const part *key)
 {
-    const part *found = s->parts.arena ? jx_intern_find(&s->parts, hash_of(key), key, same_part)
-                                       : NULL;
+    const part *found =
+        s->parts.arena ? jx_intern_find(&s->parts, hash_of(key), key, same_part)
+                       : NULL;
 
     return found ? found->at : NULL;
 }
@@ -55,21 +56,23 @@ static void keep(jx_devices *s, const part *key, const jx_atom *at)
     jx_intern_add(&s->parts, hash_of(key), kept);
 }
 
-static jx_atom cut(jx_devices_body *m, jx_atom from, int64_t axis, int64_t size, int64_t index)
+static jx_atom cut(jx_devices_body *m, jx_atom from, int64_t axis, int64_t size,
+                   int64_t index)
 {
     jx_devices *s = m->s;
 
     if (!jx_devices_room(s))
         return from;
-    from = jx_build_slice(&m->body, from, (int)axis, jx_body_int(&m->body, index * size),
+    from = jx_build_slice(&m->body, from, (int)axis,
+                          jx_body_int(&m->body, index * size),
                           jx_body_int(&m->body, (index + 1) * size));
     if (!jx_is_made(from) && !s->failed)
         jx_devices_starved(s);
     return from;
 }
 
-jx_atom jx_devices_part(jx_devices_body *m, jx_atom from, int64_t axis, int64_t index,
-                        int64_t count)
+jx_atom jx_devices_part(jx_devices_body *m, jx_atom from, int64_t axis,
+                        int64_t index, int64_t count)
 {
     jx_devices *s = m->s;
     int64_t size = s->failed ? 0 : jx_devices_size(s, jx_atom_aval(from), axis);
@@ -97,7 +100,8 @@ jx_atom jx_devices_part(jx_devices_body *m, jx_atom from, int64_t axis, int64_t 
 }
 
 /* Such that each is as large as any other. */
-static bool are_alike(jx_devices *s, int count, const jx_atom *parts, int64_t axis)
+static bool are_alike(jx_devices *s, int count, const jx_atom *parts,
+                      int64_t axis)
 {
     int64_t size = jx_devices_size(s, jx_atom_aval(parts[0]), axis);
 
@@ -107,7 +111,8 @@ static bool are_alike(jx_devices *s, int count, const jx_atom *parts, int64_t ax
     return !s->failed;
 }
 
-jx_atom jx_devices_joined(jx_devices_body *m, int count, const jx_atom *parts, int64_t axis)
+jx_atom jx_devices_joined(jx_devices_body *m, int count, const jx_atom *parts,
+                          int64_t axis)
 {
     jx_devices *s = m->s;
     jx_atom made = {NULL, NULL};
@@ -138,7 +143,8 @@ static uint64_t hash_row(const row *r)
     uint64_t hash = (uint64_t)r->width;
 
     for (int i = 0; i < r->width; i++)
-        hash = jx_hash_mix(jx_hash_mix(hash, (uintptr_t)r->at[i].var), (uintptr_t)r->at[i].literal);
+        hash = jx_hash_mix(jx_hash_mix(hash, (uintptr_t)r->at[i].var),
+                           (uintptr_t)r->at[i].literal);
     return hash;
 }
 
@@ -147,7 +153,8 @@ static bool same_row(const void *kept, const void *key)
     const row *a = kept, *b = key;
 
     for (int i = 0; i < a->width && i < b->width; i++)
-        if (a->at[i].var != b->at[i].var || a->at[i].literal != b->at[i].literal)
+        if (a->at[i].var != b->at[i].var ||
+            a->at[i].literal != b->at[i].literal)
             return false;
     return a->width == b->width;
 }

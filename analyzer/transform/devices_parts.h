@@ -1,9 +1,11 @@
-/* devices_parts.h - a computation in the making that is written out for many devices;
- * shared by devices.c (programs), devices_body.c (the body and its arrays),
- * devices_once.c (what is there once), devices_collectives.c, devices_steps.c (loops, branches
- * and calls) and devices_teams.c (who goes on in step).
+/* devices_parts.h - a computation in the making that is written out for
+ * many devices; shared by devices.c (programs), devices_body.c (the body
+ * and its arrays), devices_once.c (what is there once),
+ * devices_collectives.c, devices_steps.c (loops, branches and calls) and
+ * devices_teams.c (who goes on in step).
  *
- * A function that returns false, or no atom, has said why, and `failed` is set. */
+ * A function that returns false, or no atom, has said why, and
+ * `failed` is set. */
 #ifndef JX_DEVICES_PARTS_H
 #define JX_DEVICES_PARTS_H
 
@@ -44,8 +46,8 @@ typedef struct jx_devices {
     jx_assignment sizes;   /* of its symbolic dimensions */
     const jx_jaxpr **made; /* by number in the program before: what it is now */
     const jx_jaxpr **plain; /* ... in what one device does alone */
-    char *runs, *holds;    /* by that number, too: what is in it */
-    jx_growth growth;      /* of the program before */
+    char *runs, *holds;     /* by that number, too: what is in it */
+    jx_growth growth;       /* of the program before */
     const jx_jaxpr
         *jaxpr; /* where the computation stands that is written out */
     const jx_eqn *eqn;
@@ -53,14 +55,15 @@ typedef struct jx_devices {
     const jx_mesh *mesh; /* of the computation */
     int count;           /* its devices */
     jx_team team; /* whom it is being written out for: others have no values */
-    int rank;     /* the one that this process is, others being others; or JX_ALL_DEVICES */
-    bool whole;   /* all of the program is what they run */
+    /* the one that this process is, others being others; or JX_ALL_DEVICES */
+    int rank;
+    bool whole;    /* all of the program is what they run */
     bool compares; /* results of several devices that are said to be one */
     int equations, depth;
     JX_VEC(jx_team_callee) callees;
     jx_device_change change;
-    jx_intern parts; /* of arrays, that are known */
-    bool pairs; /* somebody asks for copies: */
+    jx_intern parts;               /* of arrays, that are known */
+    bool pairs;                    /* somebody asks for copies: */
     JX_VEC(jx_device_copy) copies; /* of results of the entry's computations */
     bool failed;
 } jx_devices;
@@ -102,54 +105,64 @@ bool jx_devices_emit(jx_devices_body *m, const jx_prim *prim, jx_params *params,
 /* A size of an axis, which has to be a number; else it fails. */
 int64_t jx_devices_size(jx_devices *s, const jx_aval *aval, int64_t axis);
 /* With an axis of size 1 more (more > 0), or without it. */
-jx_atom jx_devices_with_axis(jx_devices_body *m, jx_atom a, int64_t axis, int more);
+jx_atom jx_devices_with_axis(jx_devices_body *m, jx_atom a, int64_t axis,
+                             int more);
 const jx_jaxpr *jx_devices_finish(jx_devices_body *m, int nouts,
                                   const jx_atom *outs, const char *function);
 
 /* ---- what is there once (devices_once.c) ---- */
 
 /* Part `index` of `count` equal ones along an axis. */
-jx_atom jx_devices_part(jx_devices_body *m, jx_atom from, int64_t axis, int64_t index,
-                        int64_t count);
-jx_atom jx_devices_joined(jx_devices_body *m, int count, const jx_atom *parts, int64_t axis);
-/* For each device of the team the first that has the same values; NULL, told. */
+jx_atom jx_devices_part(jx_devices_body *m, jx_atom from, int64_t axis,
+                        int64_t index, int64_t count);
+jx_atom jx_devices_joined(jx_devices_body *m, int count, const jx_atom *parts,
+                          int64_t axis);
+/* For each device of the team the first that has the same
+ * values; NULL, told. */
 int *jx_devices_alike(jx_devices *s, const jx_device_atoms *values);
 
-/* ---- what one device does alone (devices_plain.c): the types of a shard_map say over
- * which axes values vary, of which nothing is left */
+/* ---- what one device does alone (devices_plain.c): the types of a shard_map
+ * say over which axes values vary, of which nothing is left */
 
 const jx_aval *jx_devices_plain_aval(jx_devices *s, const jx_aval *aval);
-/* A value, and a list of parameters, with other jaxprs in the place of those that it
- * holds. */
+/* A value, and a list of parameters, with other jaxprs in the place of those
+ * that it holds. */
 typedef const jx_jaxpr *jx_devices_other(jx_devices *s, const jx_jaxpr *jaxpr);
 const jx_value *jx_devices_value(jx_devices *s, const jx_value *value,
                                  jx_devices_other *other);
 jx_param *jx_devices_params(jx_devices *s, const jx_eqn *eqn,
                             jx_devices_other *other);
 jx_devices_other jx_devices_plain;
-/* The parameters and the types of the results of an equation; NULL: as they are. */
+/* The parameters and the types of the results of an equation;
+ * NULL: as they are. */
 bool jx_devices_plain_parts(jx_devices *s, const jx_eqn *eqn, jx_param **params,
                             const jx_aval ***avals);
-/* It calls a function in whose types there is more, by rules which are for these. */
+/* It calls a function in whose types there is more, by rules which
+ * are for these. */
 bool jx_devices_outlives(jx_devices *s, const jx_eqn *eqn);
 
 /* False, told: it names devices or axes that the mesh has not. */
-bool jx_devices_collective_of(jx_devices *s, const jx_eqn *eqn, jx_collective *to);
+bool jx_devices_collective_of(jx_devices *s, const jx_eqn *eqn,
+                              jx_collective *to);
 
-/* ---- what a process that is one device asks of others (devices_ranks.c) ---- */
+/* ---- what a process that is one device asks of others
+ * (devices_ranks.c) ---- */
 
 /* What each member has, along a new axis in front. */
-jx_atom jx_devices_gathered(jx_devices_body *m, jx_atom mine, int count, const int *members);
-/* The k-th of as many equal parts along an axis goes to the k-th member; theirs[k] is what
- * that one sends. */
+jx_atom jx_devices_gathered(jx_devices_body *m, jx_atom mine, int count,
+                            const int *members);
+/* The k-th of as many equal parts along an axis goes to the k-th member;
+ * theirs[k] is what that one sends. */
 bool jx_devices_swap(jx_devices_body *m, jx_atom mine, int64_t axis, int count,
                      const int *members, jx_atom *theirs);
-/* What each of `members` has as its value `number`, this one's being in `mine`. */
-bool jx_devices_fetch(jx_devices_body *m, const jx_device_atoms *mine, int number, int count,
-                      const int *members, const jx_device_atoms *all);
+/* What each of `members` has as its value `number`, this one's
+ * being in `mine`. */
+bool jx_devices_fetch(jx_devices_body *m, const jx_device_atoms *mine,
+                      int number, int count, const int *members,
+                      const jx_device_atoms *all);
 /* What the device gets that sends to this one. */
-bool jx_devices_permuted(jx_devices_body *m, const jx_collective *c, jx_atom mine,
-                         jx_atom *theirs);
+bool jx_devices_permuted(jx_devices_body *m, const jx_collective *c,
+                         jx_atom mine, jx_atom *theirs);
 
 /* What a group's devices send to each other in a ragged_all_to_all. */
 bool jx_devices_ragged(jx_devices_body *m, const jx_device_atoms *ins,
@@ -180,22 +193,29 @@ jx_devices_eqn jx_devices_collective; /* devices_collectives.c */
 jx_devices_eqn jx_devices_while, jx_devices_cond, jx_devices_scan,
     jx_devices_call;
 
-/* ---- what is changed (devices_changes.c); where nothing is, all stays as it is ---- */
+/* ---- what is changed (devices_changes.c); where nothing is, all
+ * stays as it is ---- */
 
-void jx_devices_change_collective(jx_devices *s, const jx_eqn *eqn, jx_collective *c);
-/* What a device gets of a sum over `count`, or its own where nothing is summed. */
+void jx_devices_change_collective(jx_devices *s, const jx_eqn *eqn,
+                                  jx_collective *c);
+/* What a device gets of a sum over `count`, or its own where
+ * nothing is summed. */
 bool jx_devices_change_sum(jx_devices_body *m, const jx_eqn *eqn, int count,
-                           const jx_device_atoms *ins, const jx_device_atoms *outs);
+                           const jx_device_atoms *ins,
+                           const jx_device_atoms *outs);
 /* Whom a device takes itself for. */
 int jx_devices_taken_for(const jx_devices *s, const jx_eqn *eqn, int device);
 /* What a device has computed by itself. */
-bool jx_devices_change_local(jx_devices_body *m, const jx_eqn *eqn, const jx_device_atoms *ins,
+bool jx_devices_change_local(jx_devices_body *m, const jx_eqn *eqn,
+                             const jx_device_atoms *ins,
                              const jx_device_atoms *outs);
-/* How an array of a computation is cut; and an array of fused ones, in the order that is
- * cut so that each is, or back. */
-void jx_devices_change_cut(jx_devices *s, const jx_eqn *eqn, int number, jx_sharding *how);
-jx_atom jx_devices_change_fused(jx_devices_body *m, const jx_eqn *eqn, int number, jx_atom array,
-                                int64_t axis, int64_t count, bool back);
+/* How an array of a computation is cut; and an array of fused ones, in the
+ * order that is cut so that each is, or back. */
+void jx_devices_change_cut(jx_devices *s, const jx_eqn *eqn, int number,
+                           jx_sharding *how);
+jx_atom jx_devices_change_fused(jx_devices_body *m, const jx_eqn *eqn,
+                                int number, jx_atom array, int64_t axis,
+                                int64_t count, bool back);
 /* What each device has is combined along axes of the mesh, in place. */
 bool jx_devices_combine(jx_devices_body *m, jx_prim_id op, jx_groups groups,
                         const jx_device_atoms *values);

@@ -1,8 +1,8 @@
 /* devices_plain.c - what one device of a shard_map does alone, in plain types.
  *
- * Inside of a shard_map types say over which axes values vary, and pvary says that one
- * may from there on.  Written out each device has variables of its own, of which nobody
- * asks that. */
+ * Inside of a shard_map types say over which axes values vary, and pvary says
+ * that one may from there on.  Written out each device has variables of its
+ * own, of which nobody asks that. */
 #include "analyzer/transform/devices_parts.h"
 
 const jx_aval *jx_devices_plain_aval(jx_devices *s, const jx_aval *aval)

@@ -1,10 +1,12 @@
-/* devices_ragged.c - ragged_all_to_all, written out: each device sends a piece of its rows
- * to every device of its group, of a size and to a place that it says itself.
+/* devices_ragged.c - ragged_all_to_all, written out: each device sends a
+ * piece of its rows to every device of its group, of a size and to a place
+ * that it says itself.
  *
- * A device's result is what it had as `output`, with the pieces that were sent to it: of
- * sender s, rows offset..offset+size are those of its operand from `start` on, where
- * offset, size and start are the elements of s's output_offsets, send_sizes and
- * input_offsets that belong to the receiver.  (recv_sizes say once more what was sent.) */
+ * A device's result is what it had as `output`, with the pieces that were sent
+ * to it: of sender s, rows offset..offset+size are those of its operand from
+ * `start` on, where offset, size and start are the elements of s's
+ * output_offsets, send_sizes and input_offsets that belong to the receiver.
+ * (recv_sizes say once more what was sent.) */
 #include "analyzer/transform/devices_parts.h"
 
 #include "frontend/ir/build_math.h"

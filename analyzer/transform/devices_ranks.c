@@ -1,9 +1,9 @@
-/* devices_ranks.c - a computation of many devices as one of them runs it, in a process
- * of its own: what it needs of the others comes to it.
+/* devices_ranks.c - a computation of many devices as one of them runs it, in a
+ * process of its own: what it needs of the others comes to it.
  *
- * Arrays of a whole group come by an all_gather, and what a collective makes of them is
- * written out as in one process that is all devices, for this one alone; so the results
- * have the same bits. */
+ * Arrays of a whole group come by an all_gather, and what a collective makes of
+ * them is written out as in one process that is all devices, for this one
+ * alone; so the results have the same bits. */
 #include "analyzer/transform/devices_parts.h"
 
 static void put_channel(jx_params *p)
@@ -12,7 +12,8 @@ static void put_channel(jx_params *p)
 }
 
 /* The one group of a collective that this process takes part in. */
-static void put_group(jx_devices_body *m, jx_params *p, int count, const int *members)
+static void put_group(jx_devices_body *m, jx_params *p, int count,
+                      const int *members)
 {
     const jx_dim **group = JX_NEW_ARRAY(m->s->scratch, count, const jx_dim *);
 
@@ -25,7 +26,8 @@ static void put_group(jx_devices_body *m, jx_params *p, int count, const int *me
     jx_put_tuples(p, "replica_groups", 1, count, group);
 }
 
-jx_atom jx_devices_gathered(jx_devices_body *m, jx_atom mine, int count, const int *members)
+jx_atom jx_devices_gathered(jx_devices_body *m, jx_atom mine, int count,
+                            const int *members)
 {
     jx_devices *s = m->s;
     jx_params p = {.program = s->build.program};
@@ -48,12 +50,14 @@ jx_atom jx_devices_gathered(jx_devices_body *m, jx_atom mine, int count, const i
     put_channel(&p);
     jx_put_bool(&p, "use_global_device_ids", true);
     aval = jx_body_aval(&m->body, aval, aval->dtype, aval->rank, shape);
-    jx_devices_emit(m, jx_prim_of(JX_PRIM_stablehlo_all_gather), &p, 1, &one, 1, &aval, &all);
+    jx_devices_emit(m, jx_prim_of(JX_PRIM_stablehlo_all_gather), &p, 1, &one, 1,
+                    &aval, &all);
     return all;
 }
 
-bool jx_devices_fetch(jx_devices_body *m, const jx_device_atoms *mine, int number, int count,
-                      const int *members, const jx_device_atoms *all)
+bool jx_devices_fetch(jx_devices_body *m, const jx_device_atoms *mine,
+                      int number, int count, const int *members,
+                      const jx_device_atoms *all)
 {
     jx_devices *s = m->s;
     jx_atom own = jx_device_row(mine, s->rank)[number], together;
@@ -64,13 +68,14 @@ bool jx_devices_fetch(jx_devices_body *m, const jx_device_atoms *mine, int numbe
     }
     together = jx_devices_gathered(m, own, count, members);
     for (int k = 0; k < count && !s->failed; k++)
-        jx_device_row(all, members[k])[number] =
-            jx_devices_with_axis(m, jx_devices_part(m, together, 0, k, count), 0, -1);
+        jx_device_row(all, members[k])[number] = jx_devices_with_axis(
+            m, jx_devices_part(m, together, 0, k, count), 0, -1);
     return !s->failed;
 }
 
 /* [count, ...]: the parts along an axis. */
-static jx_atom stacked(jx_devices_body *m, jx_atom mine, int64_t axis, int count)
+static jx_atom stacked(jx_devices_body *m, jx_atom mine, int64_t axis,
+                       int count)
 {
     jx_atom *parts = JX_NEW_ARRAY(m->s->scratch, count, jx_atom);
 
@@ -79,12 +84,13 @@ static jx_atom stacked(jx_devices_body *m, jx_atom mine, int64_t axis, int count
         return mine;
     }
     for (int k = 0; k < count; k++)
-        parts[k] = jx_devices_with_axis(m, jx_devices_part(m, mine, axis, k, count), 0, 1);
+        parts[k] = jx_devices_with_axis(
+            m, jx_devices_part(m, mine, axis, k, count), 0, 1);
     return jx_devices_joined(m, count, parts, 0);
 }
 
-bool jx_devices_swap(jx_devices_body *m, jx_atom mine, int64_t axis, int count, const int *members,
-                     jx_atom *theirs)
+bool jx_devices_swap(jx_devices_body *m, jx_atom mine, int64_t axis, int count,
+                     const int *members, jx_atom *theirs)
 {
     jx_devices *s = m->s;
     jx_params p = {.program = s->build.program};
@@ -99,20 +105,24 @@ bool jx_devices_swap(jx_devices_body *m, jx_atom mine, int64_t axis, int count, 
     jx_put_int(&p, "split_count", count);
     put_group(m, &p, count, members);
     put_channel(&p);
-    if (s->failed || !jx_devices_emit(m, jx_prim_of(JX_PRIM_stablehlo_all_to_all), &p, 1, &all, 1,
-                                      &aval, &swapped))
+    if (s->failed ||
+        !jx_devices_emit(m, jx_prim_of(JX_PRIM_stablehlo_all_to_all), &p, 1,
+                         &all, 1, &aval, &swapped))
         return false;
     for (int k = 0; k < count && !s->failed; k++)
-        theirs[k] = jx_devices_with_axis(m, jx_devices_part(m, swapped, 0, k, count), 0, -1);
+        theirs[k] = jx_devices_with_axis(
+            m, jx_devices_part(m, swapped, 0, k, count), 0, -1);
     return !s->failed;
 }
 
-bool jx_devices_permuted(jx_devices_body *m, const jx_collective *c, jx_atom mine, jx_atom *theirs)
+bool jx_devices_permuted(jx_devices_body *m, const jx_collective *c,
+                         jx_atom mine, jx_atom *theirs)
 {
     jx_devices *s = m->s;
     jx_params p = {.program = s->build.program};
     const jx_aval *aval = jx_atom_aval(mine);
-    const jx_dim **pairs = JX_NEW_ARRAY(s->scratch, 2 * c->groups.count + 1, const jx_dim *);
+    const jx_dim **pairs =
+        JX_NEW_ARRAY(s->scratch, 2 * c->groups.count + 1, const jx_dim *);
 
     if (!pairs)
         return jx_devices_starved(s);
@@ -120,6 +130,6 @@ bool jx_devices_permuted(jx_devices_body *m, const jx_collective *c, jx_atom min
         pairs[i] = jx_body_int(&m->body, c->groups.at[i / 2].at[i % 2]);
     jx_put_tuples(&p, "source_target_pairs", c->groups.count, 2, pairs);
     put_channel(&p);
-    return jx_devices_emit(m, jx_prim_of(JX_PRIM_stablehlo_collective_permute), &p, 1, &mine, 1,
-                           &aval, theirs);
+    return jx_devices_emit(m, jx_prim_of(JX_PRIM_stablehlo_collective_permute),
+                           &p, 1, &mine, 1, &aval, theirs);
 }

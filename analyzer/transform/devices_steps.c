@@ -17,16 +17,16 @@ static bool begin_body(jx_devices_body *m, jx_devices *s, const jx_closed *body,
     *outs = jx_device_atoms_new(s, j->nouts);
     for (int t = 0; t < s->team.count && !s->failed; t++)
         for (int i = 0; i < j->nins; i++)
-            jx_device_row(ins, s->team.at[t])[i] =
-                jx_body_input(&m->body, jx_devices_plain_aval(
-                                            s, j->vars[j->nconsts + i]->aval));
+            jx_device_row(ins, s->team.at[t])[i] = jx_body_input(
+                &m->body,
+                jx_devices_plain_aval(s, j->vars[j->nconsts + i]->aval));
     return !s->failed && jx_devices_expand(m, body, ins, outs);
 }
 
 /* Fails at run time where a device of the team has another value than its
  * first. */
-static bool agree(jx_devices_body *m, const jx_eqn *eqn, const jx_device_atoms *a,
-                  int number)
+static bool agree(jx_devices_body *m, const jx_eqn *eqn,
+                  const jx_device_atoms *a, int number)
 {
     const jx_aval *truth =
         jx_aval_array(&m->s->build.program->avals, JX_BOOL, false, 0, NULL);
@@ -95,8 +95,8 @@ static const jx_jaxpr *end_body(jx_devices_body *body,
     return jx_devices_finish(body, all, atoms, NULL);
 }
 
-/* Puts the inputs of a body in another order: those of all devices up to ends[0] of
- * each, then up to ends[1], and so on. */
+/* Puts the inputs of a body in another order: those of all devices up to
+ * ends[0] of each, then up to ends[1], and so on. */
 static void reorder(jx_devices_body *m, int nends, const int *ends)
 {
     jx_devices *s = m->s;
@@ -332,9 +332,9 @@ bool jx_devices_scan(jx_devices_body *m, const jx_eqn *eqn,
     gather(s, ins, nc + nk, eqn->nins - nc - nk, all + n * (nc + nk));
     for (int i = 0; i < n * eqn->nouts; i++)
         avals[i] = jx_devices_plain_aval(
-            s, eqn->outs[i < n * nk ? i % (nk ? nk : 1)
-                                    : nk + (i - n * nk) % ny]
-                   ->aval);
+            s,
+            eqn->outs[i < n * nk ? i % (nk ? nk : 1) : nk + (i - n * nk) % ny]
+                ->aval);
     if (s->failed || !jx_devices_emit(m, eqn->prim, &params, n * eqn->nins, all,
                                       n * eqn->nouts, avals, results))
         return false;

@@ -1,7 +1,7 @@
 /* devices_teams.c - which devices wait for each other in a loop or a branch.
  *
- * A collective waits for its own group alone, so groups that share no device may
- * go separate ways.  Who is in no group at all goes alone. */
+ * A collective waits for its own group alone, so groups that share no device
+ * may go separate ways.  Who is in no group at all goes alone. */
 #include "analyzer/transform/devices_parts.h"
 #include "frontend/ir/mesh.h"
 
@@ -61,8 +61,8 @@ static bool join_value(joining *j, const jx_value *value, int depth)
     return true;
 }
 
-/* Those without groups wait for all, and so do those that send to each other as they
- * like, but within the groups of their axes. */
+/* Those without groups wait for all, and so do those that send to each other as
+ * they like, but within the groups of their axes. */
 static bool join_collective(joining *j, const jx_eqn *eqn)
 {
     jx_collective c;

@@ -1,9 +1,9 @@
 /* discharge.c - see discharge.h.
  *
- * A jaxpr that takes references becomes one that takes what they hold, and gives
- * what they hold in the end to whoever asks: which inputs come in which order and
- * what is given is its *recipe*, and each recipe is followed once.  Calls ask for
- * what the callee writes; loops carry that. */
+ * A jaxpr that takes references becomes one that takes what they hold, and
+ * gives what they hold in the end to whoever asks: which inputs come in which
+ * order and what is given is its *recipe*, and each recipe is followed once.
+ * Calls ask for what the callee writes; loops carry that. */
 #include "analyzer/transform/discharge_parts.h"
 
 #include "frontend/ir/definition.h"
@@ -68,14 +68,13 @@ static void mark_eqn(jx_discharge *d, const jx_jaxpr *jaxpr, bool *writes,
     case JX_PRIM_optimization_barrier: return;
     case JX_PRIM_scan:
         mark_callee(d, jaxpr, writes, eqn, 0,
-                    ((const jx_p_scan *)eqn->typed)->jaxpr.jaxpr, 0,
-                    eqn->nins);
+                    ((const jx_p_scan *)eqn->typed)->jaxpr.jaxpr, 0, eqn->nins);
         return;
     case JX_PRIM_while: mark_loop(d, jaxpr, writes, eqn); return;
     case JX_PRIM_cond:
         for (int i = 0; i < cond->branches.count; i++)
-            mark_callee(d, jaxpr, writes, eqn, 1, cond->branches.at[i].jaxpr,
-                        0, eqn->nins - 1);
+            mark_callee(d, jaxpr, writes, eqn, 1, cond->branches.at[i].jaxpr, 0,
+                        eqn->nins - 1);
         return;
     default:
         if (!jx_eqn_calls_back(eqn))
@@ -117,8 +116,8 @@ static bool same_recipe(const void *kept, const void *key)
            !memcmp(a->at, c->at.at, a->count * sizeof *a->at);
 }
 
-/* Begins the recipe of one jaxpr: its inputs as they are, and its outputs; gives
- * where their number stands. */
+/* Begins the recipe of one jaxpr: its inputs as they are, and its outputs;
+ * gives where their number stands. */
 static size_t recipe_of(jx_discharge *d, jx_recipe *r, const jx_jaxpr *from,
                         int kind)
 {
@@ -138,7 +137,8 @@ static size_t recipe_of(jx_discharge *d, jx_recipe *r, const jx_jaxpr *from,
     return count;
 }
 
-/* One more output, counted at `count`: what reference `number` holds at the end. */
+/* One more output, counted at `count`: what reference `number`
+ * holds at the end. */
 static void give_contents(jx_discharge *d, jx_recipe *r, size_t count,
                           int number)
 {
@@ -151,14 +151,15 @@ static void give_contents(jx_discharge *d, jx_recipe *r, size_t count,
 /* Inputs and outputs as they are, and what the inputs hold of which `gives`
  * says so (by number of the jaxpr's variables). */
 const jx_jaxpr *jx_discharge_plain(jx_discharge *d, const jx_jaxpr *from,
-                             const bool *gives, bool lenient)
+                                   const bool *gives, bool lenient)
 {
     jx_recipe r = {0};
-    size_t count = recipe_of(d, &r, from,
-                             lenient ? JX_RECIPE_SHOWN : JX_RECIPE_CALLED);
+    size_t count =
+        recipe_of(d, &r, from, lenient ? JX_RECIPE_SHOWN : JX_RECIPE_CALLED);
 
     for (int i = 0; i < from->nins; i++)
-        if (gives[from->nconsts + i] && jx_is_ref(from->vars[from->nconsts + i]))
+        if (gives[from->nconsts + i] &&
+            jx_is_ref(from->vars[from->nconsts + i]))
             give_contents(d, &r, count, i);
     return jx_recipe_follow(d, &r);
 }
@@ -252,8 +253,8 @@ static bool *find_used(const jx_discharge *d, const jx_jaxpr *from)
     return used;
 }
 
-/* Runs a jaxpr on these: what its inputs are, or hold.  Its outputs go to *outs;
- * what its inputs hold then, to `ins`. */
+/* Runs a jaxpr on these: what its inputs are, or hold.  Its outputs go to
+ * *outs; what its inputs hold then, to `ins`. */
 static bool stage(jx_discharging *b, const jx_jaxpr *from, jx_atom *ins,
                   jx_atom **outs)
 {
@@ -273,8 +274,10 @@ static bool stage(jx_discharging *b, const jx_jaxpr *from, jx_atom *ins,
     b->eqn = NULL;
     for (int i = 0; i < from->nouts; i++) {
         if (jx_is_ref(from->outs[i].var) && !b->lenient)
-            return jx_discharge_fail(b, "output %d is a reference, which can't "
-                                     "be given away", i);
+            return jx_discharge_fail(b,
+                                     "output %d is a reference, which can't "
+                                     "be given away",
+                                     i);
         (*outs)[i] = jx_discharge_now(b, from->outs[i]);
         if (!jx_is_made((*outs)[i]))
             return jx_discharge_fail(b, "output %d is nothing", i);
@@ -300,8 +303,10 @@ static bool define_inputs(jx_discharging *b, const jx_recipe *r, int nins,
         for (int i = 0; i < from->nins; i++) {
             const jx_aval *held = jx_held_by(from->vars[from->nconsts + i]);
             if (held->kind == JX_AVAL_REF)
-                return jx_discharge_fail(b, "input %d is a reference to a "
-                                         "reference", i);
+                return jx_discharge_fail(b,
+                                         "input %d is a reference to a "
+                                         "reference",
+                                         i);
             avals[at[i]] = held;
         }
         at += from->nins;
@@ -328,7 +333,7 @@ static bool define_consts(jx_discharging *b, int how, const jx_jaxpr *from,
         consts[i] = jx_body_const(&b->body, jx_held_by(from->vars[i]));
         if (writes[i] && jx_is_ref(from->vars[i]) && how == JX_RECIPE_CALLED)
             return jx_discharge_fail(b, "a reference is a constant of a jaxpr "
-                                     "that is not the program's own");
+                                        "that is not the program's own");
         if (!jx_is_made(consts[i]))
             return false;
     }
@@ -390,8 +395,8 @@ static const jx_jaxpr *make(jx_discharge *d, const jx_recipe *r)
         if (!ins)
             return NULL;
         for (int i = 0; i < n; i++)
-            ins[i] = i < from->nconsts ? consts[i]
-                                       : news[at[i - from->nconsts]];
+            ins[i] =
+                i < from->nconsts ? consts[i] : news[at[i - from->nconsts]];
         if (!stage(&b, from, ins, &outs[s]))
             return NULL;
         for (int i = 0; i < from->nins; i++)
@@ -462,8 +467,8 @@ static bool new_entry(jx_discharge *d, const jx_closed *closed, jx_closed *to)
 /* Rules that take references have no patterns that make sense of values. */
 static bool new_rule(jx_discharge *d, const jx_rule *from, jx_rule *to)
 {
-    const jx_aval **ins = JX_NEW_ARRAY(arena_of(d), from->nins + 1,
-                                       const jx_aval *);
+    const jx_aval **ins =
+        JX_NEW_ARRAY(arena_of(d), from->nins + 1, const jx_aval *);
     jx_rule_pattern *patterns =
         jx_arena_copy(arena_of(d), from->patterns,
                       (size_t)from->npatterns * sizeof *from->patterns);
@@ -516,7 +521,8 @@ static bool new_closed_of(void *discharge, const jx_closed *from, jx_closed *to)
 static bool new_definitions(jx_discharge *d, jx_program *to)
 {
     for (int i = 0; i < to->ndefinitions; i++)
-        if (!jx_definition_remade(arena_of(d), &d->definitions[i], new_closed_of, d))
+        if (!jx_definition_remade(arena_of(d), &d->definitions[i],
+                                  new_closed_of, d))
             return false;
     return true;
 }
@@ -537,7 +543,8 @@ static bool new_retraces(jx_discharge *d, jx_program *to)
 static bool new_linear(jx_discharge *d, jx_program *to)
 {
     const jx_linear_program *from = d->program->linear;
-    jx_linear_program *linear = from ? jx_arena_copy(arena_of(d), from, sizeof *from) : NULL;
+    jx_linear_program *linear =
+        from ? jx_arena_copy(arena_of(d), from, sizeof *from) : NULL;
 
     to->linear = linear;
     return !from || (linear && new_entry(d, &from->closed, &linear->closed));
@@ -550,8 +557,8 @@ static bool new_paths(jx_discharge *d, jx_program *to)
     const jx_program *from = d->program;
     const jx_jaxpr *jaxpr = from->entry.jaxpr;
     const bool *writes = jx_discharge_writes(d, jaxpr);
-    const char **paths = JX_NEW_ARRAY(arena_of(d), to->entry.jaxpr->nouts + 1,
-                                      const char *);
+    const char **paths =
+        JX_NEW_ARRAY(arena_of(d), to->entry.jaxpr->nouts + 1, const char *);
     int count = jaxpr->nouts;
 
     if (!writes || !paths || !from->out_paths)
@@ -564,10 +571,10 @@ static bool new_paths(jx_discharge *d, jx_program *to)
             continue;
         paths[count++] =
             input < 0 ? jx_arena_printf(arena_of(d), ".constant %d", i)
-            : from->in_paths ? jx_arena_printf(arena_of(d), ".reference%s",
-                                               from->in_paths[input])
-                             : jx_arena_printf(arena_of(d), ".reference[%d]",
-                                               input);
+            : from->in_paths
+                ? jx_arena_printf(arena_of(d), ".reference%s",
+                                  from->in_paths[input])
+                : jx_arena_printf(arena_of(d), ".reference[%d]", input);
     }
     to->out_paths = paths;
     return true;
@@ -608,12 +615,12 @@ bool jx_program_discharge(jx_program *program)
         found = has_state(program->jaxprs[i], d.open);
     if (!found)
         return true;
-    written = program->written
-                  ? program->written
-                  : jx_arena_copy(program->ctx->arena, program, sizeof *program);
+    written = program->written ? program->written
+                               : jx_arena_copy(program->ctx->arena, program,
+                                               sizeof *program);
     d.program = program;
-    d.writes = JX_NEW_ARRAY(program->ctx->arena, program->njaxprs,
-                            const bool *);
+    d.writes =
+        JX_NEW_ARRAY(program->ctx->arena, program->njaxprs, const bool *);
     d.rules = JX_NEW_ARRAY(program->ctx->arena, program->nrules + 1, jx_rule);
     if (!written || !d.writes || !d.rules)
         return false;
@@ -622,12 +629,12 @@ bool jx_program_discharge(jx_program *program)
     for (int i = 0; i < program->nrules; i++)
         d.rules[i] = *program->rules[i];
     jx_program to = *program;
-    d.definitions = jx_definition_copies(program->ctx->arena, program->ndefinitions,
-                                         program->definitions, &to.definitions);
+    d.definitions =
+        jx_definition_copies(program->ctx->arena, program->ndefinitions,
+                             program->definitions, &to.definitions);
     if (!d.definitions || !new_rules(&d, &to) || !new_definitions(&d, &to) ||
         !new_retraces(&d, &to) || !new_entry(&d, &program->entry, &to.entry) ||
-        !new_linear(&d, &to) || !new_paths(&d, &to) ||
-        !jx_ok(program->ctx))
+        !new_linear(&d, &to) || !new_paths(&d, &to) || !jx_ok(program->ctx))
         return false;
     jx_program_become(program, &d.build, &to, written);
     return true;

@@ -24,10 +24,11 @@ const char *jx_discharge_place(const jx_discharging *b)
     if (frame)
         line = jx_arena_printf(arena_of(b), ", %s:%d", frame->file->path,
                                frame->line);
-    return b->eqn ? jx_arena_printf(arena_of(b), "equation %d of jaxpr %d (%s)%s",
-                                    (int)(b->eqn - b->from->eqns), b->from->id,
-                                    jx_eqn_name(b->eqn), line ? line : "")
-                  : jx_arena_printf(arena_of(b), "jaxpr %d", b->from->id);
+    return b->eqn
+               ? jx_arena_printf(arena_of(b), "equation %d of jaxpr %d (%s)%s",
+                                 (int)(b->eqn - b->from->eqns), b->from->id,
+                                 jx_eqn_name(b->eqn), line ? line : "")
+               : jx_arena_printf(arena_of(b), "jaxpr %d", b->from->id);
 }
 
 bool jx_discharge_fail(jx_discharging *b, const char *format, ...)
@@ -68,9 +69,9 @@ void jx_discharge_begin(jx_discharge *d, jx_discharging *b, bool lenient)
 /* The body, at the place of the equation that is worked on. */
 static jx_body *here(jx_discharging *b)
 {
-    b->body.place = b->eqn ? (jx_place){b->eqn->stack, b->eqn->name_stack,
-                                        b->eqn->ctx}
-                           : (jx_place){0};
+    b->body.place =
+        b->eqn ? (jx_place){b->eqn->stack, b->eqn->name_stack, b->eqn->ctx}
+               : (jx_place){0};
     return &b->body;
 }
 
@@ -142,9 +143,9 @@ jx_atom jx_discharge_bitcast(jx_discharging *b, jx_atom a, jx_dtype dtype)
         return nothing;
     in = jx_atom_aval(a);
     jx_put_dtype(&p, "new_dtype", dtype);
-    return jx_discharge_emit(b, JX_PRIM_bitcast_convert_type, 1, &a, &p,
-                             jx_discharge_aval(b, in, dtype, in->rank,
-                                               in->shape));
+    return jx_discharge_emit(
+        b, JX_PRIM_bitcast_convert_type, 1, &a, &p,
+        jx_discharge_aval(b, in, dtype, in->rank, in->shape));
 }
 
 jx_atom jx_discharge_broadcast(jx_discharging *b, jx_atom a, int rank,

@@ -43,8 +43,10 @@ static bool check_alive(jx_discharging *b, const jx_eqn *eqn)
 {
     for (int i = 0; i < eqn->nins; i++)
         if (jx_is_ref(eqn->ins[i].var) && b->gone[eqn->ins[i].var->id])
-            return jx_discharge_fail(b, "operand %d is a reference that was "
-                                     "frozen or freed before", i);
+            return jx_discharge_fail(b,
+                                     "operand %d is a reference that was "
+                                     "frozen or freed before",
+                                     i);
     return true;
 }
 
@@ -54,8 +56,10 @@ bool jx_discharge_distinct(jx_discharging *b, const jx_eqn *eqn)
     for (int i = 0; i < eqn->nins; i++)
         for (int k = 0; jx_is_ref(eqn->ins[i].var) && k < i; k++)
             if (eqn->ins[k].var == eqn->ins[i].var)
-                return jx_discharge_fail(b, "operands %d and %d are the same "
-                                         "reference", k, i);
+                return jx_discharge_fail(b,
+                                         "operands %d and %d are the same "
+                                         "reference",
+                                         k, i);
     return true;
 }
 
@@ -66,7 +70,8 @@ bool jx_discharge_inputs(jx_discharging *b, const jx_eqn *eqn, int first,
     for (int i = 0; i < count; i++) {
         const jx_var *in = callee->vars[callee->nconsts + from + i];
         if (jx_is_ref(in) != jx_is_ref(eqn->ins[first + i].var))
-            return jx_discharge_fail(b, "operand %d is a reference, or the "
+            return jx_discharge_fail(b,
+                                     "operand %d is a reference, or the "
                                      "callee takes one there, but not both",
                                      first + i);
     }
@@ -78,7 +83,8 @@ void jx_discharge_become(jx_discharging *b, const jx_var *old, jx_atom atom)
     b->now[old->id] = atom;
 }
 
-bool jx_discharge_results(jx_discharging *b, const jx_eqn *eqn, const jx_atom *outs)
+bool jx_discharge_results(jx_discharging *b, const jx_eqn *eqn,
+                          const jx_atom *outs)
 {
     for (int i = 0; outs && i < eqn->nouts; i++)
         jx_discharge_become(b, eqn->outs[i], outs[i]);
@@ -86,10 +92,10 @@ bool jx_discharge_results(jx_discharging *b, const jx_eqn *eqn, const jx_atom *o
 }
 
 const jx_value *jx_discharge_callee(jx_discharging *b, const jx_jaxpr *jaxpr,
-                                   const jx_closed *closed)
+                                    const jx_closed *closed)
 {
-    const jx_value **items = JX_NEW_ARRAY(arena_of(b->d), closed->nconsts,
-                                          const jx_value *);
+    const jx_value **items =
+        JX_NEW_ARRAY(arena_of(b->d), closed->nconsts, const jx_value *);
 
     for (int i = 0; items && i < closed->nconsts; i++) {
         jx_value v = {.tag = JX_V_CONST, .array = closed->consts[i]};
@@ -110,8 +116,8 @@ const jx_value *jx_discharge_callee(jx_discharging *b, const jx_jaxpr *jaxpr,
 static bool unknown(jx_discharging *b, const jx_eqn *eqn)
 {
     int nouts = eqn->nouts, next = eqn->nouts;
-    const jx_aval **outs = JX_NEW_ARRAY(arena_of(b->d), nouts + eqn->nins,
-                                        const jx_aval *);
+    const jx_aval **outs =
+        JX_NEW_ARRAY(arena_of(b->d), nouts + eqn->nins, const jx_aval *);
     jx_params params = {.program = b->d->program};
     const jx_prim *prim = jx_prim_unknown(b->d->ctx, jx_eqn_name(eqn));
     jx_atom *ins = jx_discharge_operands(b, eqn);
@@ -127,8 +133,8 @@ static bool unknown(jx_discharging *b, const jx_eqn *eqn)
     for (int i = 0; i < eqn->nparams; i++)
         jx_put(&params, eqn->params[i].name,
                jx_discharge_value(b->d, eqn->params[i].value));
-    atoms = jx_discharge_emit_all(b, prim, eqn->nins, ins, &params, nouts,
-                                  outs);
+    atoms =
+        jx_discharge_emit_all(b, prim, eqn->nins, ins, &params, nouts, outs);
     if (!jx_discharge_results(b, eqn, atoms))
         return false;
     for (int i = 0; i < eqn->nins; i++)
@@ -167,14 +173,13 @@ static bool access(jx_discharging *b, const jx_eqn *eqn)
         wanted = b->used[eqn->outs[0]->id];
         held = jx_discharge_write(b, path, ins[0], ins + first, ins[1],
                                   wanted ? &before : NULL);
-        before = wanted ? jx_discharge_as(b, before, eqn->outs[0]->aval)
-                        : nothing;
+        before =
+            wanted ? jx_discharge_as(b, before, eqn->outs[0]->aval) : nothing;
         if (wanted && !jx_is_made(before))
             return false;
         jx_discharge_become(b, eqn->outs[0], before);
         break;
-    default:
-        held = jx_discharge_add(b, path, ins[0], ins + first, ins[1]);
+    default: held = jx_discharge_add(b, path, ins[0], ins + first, ins[1]);
     }
     held = jx_discharge_as(b, held, jx_held_by(eqn->ins[0].var));
     jx_discharge_become(b, eqn->ins[0].var, held);
@@ -190,7 +195,7 @@ static bool new_ref(jx_discharging *b, const jx_eqn *eqn)
 
     if (!jx_is_ref(eqn->outs[0]) || aval->kind == JX_AVAL_REF)
         return jx_discharge_fail(b, "expected a result that is a reference to "
-                                 "an array");
+                                    "an array");
     if (eqn->nins && jx_is_ref(eqn->ins[0].var))
         return jx_discharge_fail(b, "a reference to a reference");
     if (eqn->nins) {
@@ -257,7 +262,7 @@ static bool barrier(jx_discharging *b, const jx_eqn *eqn)
         }
     if (count != eqn->nouts)
         return jx_discharge_fail(b, "expected a result for each operand that "
-                                 "is no reference");
+                                    "is no reference");
     atoms = jx_discharge_emit_all(b, eqn->prim, count, ins, NULL, count, outs);
     return jx_discharge_results(b, eqn, atoms);
 }
@@ -293,8 +298,8 @@ static bool take(jx_discharging *b, const jx_eqn *eqn, int first, int count,
 
 static const jx_aval **out_avals(jx_discharge *d, const jx_jaxpr *to)
 {
-    const jx_aval **outs = JX_NEW_ARRAY(arena_of(d), to->nouts,
-                                        const jx_aval *);
+    const jx_aval **outs =
+        JX_NEW_ARRAY(arena_of(d), to->nouts, const jx_aval *);
 
     for (int i = 0; outs && i < to->nouts; i++)
         outs[i] = jx_atom_aval(to->outs[i]);
@@ -331,10 +336,10 @@ static bool call(jx_discharging *b, const jx_eqn *eqn, const jx_closed *callee)
         return false;
     put_call(&p, eqn, open ? "jaxpr" : "call_jaxpr",
              jx_discharge_callee(b, to, callee));
-    return take(b, eqn, 0, eqn->nins, from, gives,
-                jx_discharge_emit_all(b, prim, eqn->nins, ins, &p, to->nouts,
-                                      outs),
-                eqn->nouts);
+    return take(
+        b, eqn, 0, eqn->nins, from, gives,
+        jx_discharge_emit_all(b, prim, eqn->nins, ins, &p, to->nouts, outs),
+        eqn->nouts);
 }
 
 /* What a run_state gives is what its references hold. */
@@ -353,7 +358,8 @@ static bool run_state(jx_discharging *b, const jx_eqn *eqn)
         gives[from->nconsts + i] = true;
         if (!jx_is_ref(from->vars[from->nconsts + i]) ||
             jx_is_ref(eqn->ins[i].var))
-            return jx_discharge_fail(b, "expected a reference as each input of "
+            return jx_discharge_fail(b,
+                                     "expected a reference as each input of "
                                      "the jaxpr, and no operand that is one");
     }
     to = jx_discharge_plain(b->d, from, gives, b->lenient);
@@ -361,10 +367,10 @@ static bool run_state(jx_discharging *b, const jx_eqn *eqn)
         return false;
     jx_put_text(&p, "name", "run_state");
     jx_put(&p, "jaxpr", jx_discharge_callee(b, to, callee));
-    return jx_discharge_results(b, eqn,
-                   jx_discharge_emit_all(b, jx_prim_of(JX_PRIM_jit), eqn->nins,
-                                         ins, &p, to->nouts,
-                                         call_avals(b->d, eqn, to)));
+    return jx_discharge_results(
+        b, eqn,
+        jx_discharge_emit_all(b, jx_prim_of(JX_PRIM_jit), eqn->nins, ins, &p,
+                              to->nouts, call_avals(b->d, eqn, to)));
 }
 
 static bool cond(jx_discharging *b, const jx_eqn *eqn)
@@ -385,8 +391,7 @@ static bool cond(jx_discharging *b, const jx_eqn *eqn)
         const bool *writes = jx_discharge_writes(b->d, from);
         if (from->nconsts)
             return jx_discharge_fail(b, "a branch with constants of its own");
-        if (!writes ||
-            !jx_discharge_inputs(b, eqn, 1, from, 0, eqn->nins - 1))
+        if (!writes || !jx_discharge_inputs(b, eqn, 1, from, 0, eqn->nins - 1))
             return false;
         for (int k = 0; k < eqn->nins - 1; k++)
             gives[k] |= writes[k];
@@ -404,20 +409,20 @@ static bool cond(jx_discharging *b, const jx_eqn *eqn)
     jx_put(&p, "branches", jx_value_add(&b->d->program->values, &v));
     return take(b, eqn, 1, eqn->nins - 1, all->at[0].jaxpr, gives,
                 jx_discharge_emit_all(b, eqn->prim, eqn->nins, ins, &p,
-                                      to->nouts,
-                                      call_avals(b->d, eqn, to)),
+                                      to->nouts, call_avals(b->d, eqn, to)),
                 eqn->nouts);
 }
 
-/* What many devices do with their parts of what references hold, which are cut as operands
- * are, and put together so. */
+/* What many devices do with their parts of what references hold, which are cut
+ * as operands are, and put together so. */
 static bool spread(jx_discharging *b, const jx_eqn *eqn)
 {
     const jx_p_shard_map *p = eqn->typed;
     const jx_jaxpr *from = p ? p->jaxpr.jaxpr : NULL, *to;
-    const bool *gives = from && from->nins == eqn->nins && p->in_specs.count == eqn->nins
-                            ? jx_discharge_writes(b->d, from)
-                            : NULL;
+    const bool *gives =
+        from && from->nins == eqn->nins && p->in_specs.count == eqn->nins
+            ? jx_discharge_writes(b->d, from)
+            : NULL;
     jx_specs ins = jx_specs_new(b->d->program, eqn->nins);
     jx_specs outs = jx_specs_new(b->d->program, eqn->nouts + eqn->nins);
     const jx_atom *operands = jx_discharge_operands(b, eqn);
@@ -429,7 +434,8 @@ static bool spread(jx_discharging *b, const jx_eqn *eqn)
         !jx_discharge_inputs(b, eqn, 0, from, 0, eqn->nins))
         return false;
     to = jx_discharge_plain(b->d, from, gives, b->lenient);
-    avals = to ? JX_NEW_ARRAY(arena_of(b->d), to->nouts + 1, const jx_aval *) : NULL;
+    avals = to ? JX_NEW_ARRAY(arena_of(b->d), to->nouts + 1, const jx_aval *)
+               : NULL;
     for (int i = 0; avals && i < eqn->nouts; i++) {
         avals[i] = jx_held_by(eqn->outs[i]);
         jx_specs_add(&outs, jx_spec_out(eqn, i));
@@ -446,8 +452,8 @@ static bool spread(jx_discharging *b, const jx_eqn *eqn)
         return false;
     jx_params params = jx_shard_map_like(b->d->program, eqn, to, &ins, &outs);
     return take(b, eqn, 0, eqn->nins, from, gives,
-                jx_discharge_emit_all(b, eqn->prim, eqn->nins, operands, &params, to->nouts,
-                                      avals),
+                jx_discharge_emit_all(b, eqn->prim, eqn->nins, operands,
+                                      &params, to->nouts, avals),
                 eqn->nouts);
 }
 
@@ -475,9 +481,9 @@ static bool same(jx_discharging *b, const jx_eqn *eqn)
     for (int i = 0; i < eqn->nouts; i++)
         outs[i] = jx_held_by(eqn->outs[i]);
     like.effects = jx_discharge_effects(b->d, eqn->effects);
-    return jx_discharge_results(b, eqn,
-                                jx_build_like(&b->body, &like, ins,
-                                              changed ? params : NULL, outs));
+    return jx_discharge_results(
+        b, eqn,
+        jx_build_like(&b->body, &like, ins, changed ? params : NULL, outs));
 }
 
 bool jx_discharge_eqn(jx_discharging *b, const jx_eqn *eqn)
@@ -514,4 +520,3 @@ bool jx_discharge_eqn(jx_discharging *b, const jx_eqn *eqn)
     default: return jx_eqn_calls_back(eqn) ? same(b, eqn) : unknown(b, eqn);
     }
 }
-

@@ -16,7 +16,7 @@ typedef struct scanned {
     const jx_eqn *eqn;
     const jx_p_scan *p;
     const jx_jaxpr *from;
-    const bool *writes; /* by input */
+    const bool *writes;       /* by input */
     int consts, carry, moved; /* `moved` of the constants are carried */
     int *order;               /* by new input: the old one */
 } scanned;
@@ -49,7 +49,7 @@ static bool begin_scan(jx_discharging *b, const jx_eqn *eqn, scanned *s)
     for (int i = s->consts; i < s->consts + s->carry; i++)
         if (jx_is_ref(eqn->ins[i].var))
             return jx_discharge_fail(b, "a reference among what a loop "
-                                     "carries");
+                                        "carries");
     for (int last = 0; last < 2; last++)
         for (int i = 0; i < s->consts; i++)
             if (is_moved(s, i) == last)
@@ -104,8 +104,7 @@ static const jx_jaxpr *scan_body(jx_discharging *b, const scanned *s)
 static const jx_aval *const *scan_avals(jx_discharging *b, const scanned *s,
                                         int nouts)
 {
-    const jx_aval **outs =
-        JX_NEW_ARRAY(arena_of(b->d), nouts, const jx_aval *);
+    const jx_aval **outs = JX_NEW_ARRAY(arena_of(b->d), nouts, const jx_aval *);
     int next = 0;
 
     for (int k = 0; outs && k < s->eqn->nins; k++)
@@ -144,8 +143,7 @@ bool jx_discharge_scan(jx_discharging *b, const jx_eqn *eqn)
     jx_put_int(&p, "num_consts", s.consts - s.moved);
     jx_put_int(&p, "num_carry", s.carry + s.moved);
     atoms = jx_discharge_emit_all(b, eqn->prim, eqn->nins, put_in, &p,
-                                  to->nouts,
-                                  scan_avals(b, &s, to->nouts));
+                                  to->nouts, scan_avals(b, &s, to->nouts));
     if (!atoms)
         return false;
     for (int k = 0; k < eqn->nins; k++)
@@ -170,9 +168,9 @@ typedef struct looped {
     const jx_p_while *p;
     const bool *cond_writes, *body_writes; /* by input */
     int cond, body, carry;
-    bool twice;          /* the condition writes */
+    bool twice; /* the condition writes */
     int ncarried;
-    int *carried;        /* operands: one for each reference that is written */
+    int *carried; /* operands: one for each reference that is written */
 } looped;
 
 static int carried_as(const looped *l, int operand)
@@ -199,20 +197,23 @@ static bool begin_while(jx_discharging *b, const jx_eqn *eqn, looped *l)
         return jx_discharge_fail(b, "a loop with constants of its own");
     if (!jx_discharge_inputs(b, eqn, 0, c, 0, l->cond) ||
         !jx_discharge_inputs(b, eqn, l->cond, body, 0, l->body) ||
-        !jx_discharge_inputs(b, eqn, l->cond + l->body, body, l->body, l->carry))
+        !jx_discharge_inputs(b, eqn, l->cond + l->body, body, l->body,
+                             l->carry))
         return false;
     for (int i = l->cond + l->body; i < eqn->nins; i++)
         if (jx_is_ref(eqn->ins[i].var))
             return jx_discharge_fail(b, "a reference among what a loop "
-                                     "carries");
+                                        "carries");
     for (int i = 0; i < l->cond + l->body; i++) {
-        bool writes = i < l->cond ? l->cond_writes[i]
-                                  : l->body_writes[i - l->cond];
+        bool writes =
+            i < l->cond ? l->cond_writes[i] : l->body_writes[i - l->cond];
         int first = i < l->cond ? 0 : l->cond;
         for (int k = first; k < i && jx_is_ref(eqn->ins[i].var); k++)
             if (eqn->ins[k].var == eqn->ins[i].var)
-                return jx_discharge_fail(b, "operands %d and %d are the same "
-                                         "reference", k, i);
+                return jx_discharge_fail(b,
+                                         "operands %d and %d are the same "
+                                         "reference",
+                                         k, i);
         if (!jx_is_ref(eqn->ins[i].var) || !writes)
             continue;
         l->twice |= i < l->cond;
@@ -236,8 +237,8 @@ static int put_consts(const looped *l, int from, int count, int *to)
 /* A stage of a recipe: `consts` are the new constants, then come the references
  * that are carried, then the rest. */
 static void put_stage(jx_discharge *d, jx_recipe *r, const looped *l,
-                      const jx_jaxpr *from, int first, int count,
-                      int nconsts, const int *consts)
+                      const jx_jaxpr *from, int first, int count, int nconsts,
+                      const int *consts)
 {
     jx_recipe_put(d, r, from->id);
     for (int i = first; i < first + count; i++) {
@@ -257,13 +258,13 @@ static void put_type(jx_discharge *d, jx_recipe *r, const looped *l, int input,
     bool cond = operand < l->cond;
 
     jx_recipe_put(d, r, input);
-    jx_recipe_put(d, r, cond ? l->p->cond_jaxpr.jaxpr->id
-                             : l->p->body_jaxpr.jaxpr->id);
+    jx_recipe_put(
+        d, r, cond ? l->p->cond_jaxpr.jaxpr->id : l->p->body_jaxpr.jaxpr->id);
     jx_recipe_put(d, r, cond ? operand : operand - l->cond);
 }
 
-static const jx_jaxpr *while_part(jx_discharging *b, const looped *l,
-                                  bool body, int nconsts, const int *consts)
+static const jx_jaxpr *while_part(jx_discharging *b, const looped *l, bool body,
+                                  int nconsts, const int *consts)
 {
     jx_discharge *d = b->d;
     bool both = body && l->twice;
@@ -291,7 +292,8 @@ static const jx_jaxpr *while_part(jx_discharging *b, const looped *l,
     return jx_recipe_follow(d, &r);
 }
 
-/* New operands: constants of both, what is carried; and types of the results. */
+/* New operands: constants of both, what is carried; and types
+ * of the results. */
 static bool while_operands(jx_discharging *b, const looped *l, int nconsts,
                            const int *consts, jx_atom *ins,
                            const jx_aval **outs)
@@ -314,8 +316,7 @@ static bool while_operands(jx_discharging *b, const looped *l, int nconsts,
 bool jx_discharge_while(jx_discharging *b, const jx_eqn *eqn)
 {
     static const char *const without[] = {"cond_jaxpr", "body_jaxpr",
-                                          "cond_nconsts", "body_nconsts",
-                                          NULL};
+                                          "cond_nconsts", "body_nconsts", NULL};
     jx_arena *arena = arena_of(b->d);
     int *consts = JX_NEW_ARRAY(arena, 2 * eqn->nins + 1, int), ncond, nbody;
     jx_atom *ins = JX_NEW_ARRAY(arena, 2 * eqn->nins + 1, jx_atom);
@@ -333,8 +334,7 @@ bool jx_discharge_while(jx_discharging *b, const jx_eqn *eqn)
                        l.twice ? l.cond + l.body : l.body, consts + ncond);
     cond_to = while_part(b, &l, false, ncond, consts);
     body_to = cond_to ? while_part(b, &l, true, nbody, consts + ncond) : NULL;
-    if (!body_to ||
-        !while_operands(b, &l, ncond + nbody, consts, ins, outs))
+    if (!body_to || !while_operands(b, &l, ncond + nbody, consts, ins, outs))
         return false;
     jx_put_others(&p, eqn, without);
     jx_put(&p, "cond_jaxpr", jx_discharge_callee(b, cond_to, &l.p->cond_jaxpr));
@@ -342,12 +342,11 @@ bool jx_discharge_while(jx_discharging *b, const jx_eqn *eqn)
     jx_put_int(&p, "cond_nconsts", ncond);
     jx_put_int(&p, "body_nconsts", nbody);
     atoms = jx_discharge_emit_all(b, eqn->prim,
-                                  ncond + nbody + l.ncarried + l.carry, ins,
-                                  &p, l.ncarried + l.carry, outs);
+                                  ncond + nbody + l.ncarried + l.carry, ins, &p,
+                                  l.ncarried + l.carry, outs);
     if (!atoms)
         return false;
     for (int i = 0; i < l.ncarried; i++)
         jx_discharge_become(b, eqn->ins[l.carried[i]].var, atoms[i]);
     return jx_discharge_results(b, eqn, atoms + l.ncarried);
 }
-

@@ -1,14 +1,16 @@
-/* discharge_module.c - equations whose meaning is a StableHLO module: a primitive
- * without a row, which says what JAX lowers it to, and the call of an exported function.
+/* discharge_module.c - equations whose meaning is a StableHLO module: a
+ * primitive without a row, which says what JAX lowers it to, and the call of an
+ * exported function.
  *
  *     call_library_primitive[module=.. name=f]      jit[jaxpr={ what main does } name=f]
  *     call_exported[exported=Exported(..)]
  *
- * A primitive that its author defined stays one: it has the jaxpr then beside its rules.
+ * A primitive that its author defined stays one: it has the jaxpr then
+ * beside its rules.
  *
- * Exported functions are read where all that the program calls are called at sizes that
- * are numbers: the sizes in a module have names that may be the caller's, too, and a
- * program is compared with itself at other sizes. */
+ * Exported functions are read where all that the program calls are called at
+ * sizes that are numbers: the sizes in a module have names that may be the
+ * caller's, too, and a program is compared with itself at other sizes. */
 #include "analyzer/infer.h"
 #include "analyzer/transform/discharge_parts.h"
 #include "frontend/ir/definition.h"
@@ -34,15 +36,15 @@ static bool is_for_cpu(const jx_called_export *callee)
     return false;
 }
 
-/* What its module says can stand here: it takes and gives nothing but values, of
- * sizes that are numbers. */
+/* What its module says can stand here: it takes and gives nothing but values,
+ * of sizes that are numbers. */
 static bool can_be_read(const jx_called_export *callee, const jx_eqn *eqn)
 {
     for (int i = 0; i < eqn->nins; i++)
         if (!jx_aval_is_static(jx_atom_aval(eqn->ins[i])))
             return false;
-    return is_for_cpu(callee) && !callee->effects && callee->nins == eqn->nins &&
-           callee->nouts == eqn->nouts;
+    return is_for_cpu(callee) && !callee->effects &&
+           callee->nins == eqn->nins && callee->nouts == eqn->nouts;
 }
 
 /* The module's bytes, or NULL. */
@@ -86,11 +88,12 @@ static const uint16_t *all_of(jx_discharging *b, const jx_eqn *eqn)
     return at;
 }
 
-/* The avals of operands and results, one behind the other; NULL without memory. */
+/* The avals of operands and results, one behind the other; NULL
+ * without memory. */
 static const jx_aval **avals_of(jx_discharging *b, const jx_eqn *eqn)
 {
-    const jx_aval **at = JX_NEW_ARRAY(b->d->ctx->arena, eqn->nins + eqn->nouts + 1,
-                                      const jx_aval *);
+    const jx_aval **at = JX_NEW_ARRAY(
+        b->d->ctx->arena, eqn->nins + eqn->nouts + 1, const jx_aval *);
 
     for (int i = 0; at && i < eqn->nins; i++)
         at[i] = jx_atom_aval(eqn->ins[i]);
@@ -99,8 +102,8 @@ static const jx_aval **avals_of(jx_discharging *b, const jx_eqn *eqn)
     return at;
 }
 
-/* What is wrong in a module is wrong at its equation: the places inside it are those
- * of nobody's file. */
+/* What is wrong in a module is wrong at its equation: the places inside it are
+ * those of nobody's file. */
 static void fail_here(jx_discharging *b)
 {
     jx_error *error = &b->d->ctx->error;
@@ -135,15 +138,17 @@ static const jx_jaxpr *read_callee(jx_discharging *b, const jx_eqn *eqn,
     const jx_mlir_file *file = jx_bytecode_read(ctx, NULL, b->d->program->path,
                                                 module->data, module->bytes, 0);
     file = file ? jx_vhlo_to_stablehlo(ctx, file) : NULL;
-    const jx_jaxpr *made = file ? jx_read_stablehlo_callee(file, &callee, &b->d->build,
-                                                           jx_infer_reading)
-                                : NULL;
+    const jx_jaxpr *made =
+        file ? jx_read_stablehlo_callee(file, &callee, &b->d->build,
+                                        jx_infer_reading)
+             : NULL;
     if (!made)
         fail_here(b);
     return made;
 }
 
-/* What a module became at some types.  Parameters and avals are one pointer each. */
+/* What a module became at some types.  Parameters and avals are
+ * one pointer each. */
 typedef struct as_read {
     const jx_value *said; /* the parameter that holds the module */
     int navals;
@@ -156,7 +161,8 @@ static bool same_reading(const void *kept, const void *key)
 {
     const as_read *a = kept, *c = key;
 
-    return a->said == c->said && a->navals == c->navals && !strcmp(a->name, c->name) &&
+    return a->said == c->said && a->navals == c->navals &&
+           !strcmp(a->name, c->name) &&
            !memcmp(a->avals, c->avals, (size_t)a->navals * sizeof *a->avals);
 }
 
@@ -165,7 +171,8 @@ static const jx_jaxpr *callee_of(jx_discharging *b, const jx_eqn *eqn,
                                  const jx_aval **avals)
 {
     jx_arena *arena = b->d->ctx->arena;
-    as_read like = {.said = jx_eqn_param(eqn, called(eqn) ? "exported" : "module"),
+    as_read like = {.said =
+                        jx_eqn_param(eqn, called(eqn) ? "exported" : "module"),
                     .navals = eqn->nins + eqn->nouts,
                     .avals = avals,
                     .name = jx_eqn_name(eqn)};
@@ -177,7 +184,8 @@ static const jx_jaxpr *callee_of(jx_discharging *b, const jx_eqn *eqn,
     if ((found = jx_intern_find(&b->d->read, hash, &like, same_reading)))
         return found->callee;
     like.callee = read_callee(b, eqn, like.avals);
-    as_read *kept = like.callee ? jx_arena_copy(arena, &like, sizeof like) : NULL;
+    as_read *kept =
+        like.callee ? jx_arena_copy(arena, &like, sizeof like) : NULL;
     return kept && jx_intern_add(&b->d->read, hash, kept) ? kept->callee : NULL;
 }
 
@@ -198,9 +206,9 @@ bool jx_discharge_module(jx_discharging *b, const jx_eqn *eqn)
                jx_discharge_value(b->d, jx_eqn_param(eqn, "definition")));
         jx_put(&p, "params", jx_eqn_param(eqn, "params"));
     }
-    return jx_discharge_results(b, eqn,
-                                jx_discharge_emit_all(b, defined ? eqn->prim
-                                                         : jx_prim_of(JX_PRIM_jit),
-                                                      eqn->nins, ins, &p, eqn->nouts,
-                                                      avals + eqn->nins));
+    return jx_discharge_results(
+        b, eqn,
+        jx_discharge_emit_all(b, defined ? eqn->prim : jx_prim_of(JX_PRIM_jit),
+                              eqn->nins, ins, &p, eqn->nouts,
+                              avals + eqn->nins));
 }

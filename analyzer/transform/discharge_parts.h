@@ -73,8 +73,7 @@ jx_atom jx_discharge_transpose(jx_discharging *b, jx_atom a, jx_ints order);
 jx_atom jx_discharge_bitcast(jx_discharging *b, jx_atom a, jx_dtype dtype);
 /* The axes of `a` become these of the result. */
 jx_atom jx_discharge_broadcast(jx_discharging *b, jx_atom a, int rank,
-                               const jx_dim *const *shape,
-                               const int64_t *dims);
+                               const jx_dim *const *shape, const int64_t *dims);
 /* The value as one of that aval; where sizes are not the same dims, typing has
  * to find that they are equal. */
 jx_atom jx_discharge_as(jx_discharging *b, jx_atom a, const jx_aval *aval);
@@ -133,8 +132,8 @@ typedef struct jx_recipe {
 void jx_recipe_put(jx_discharge *d, jx_recipe *r, int number);
 /* NULL with an error. */
 const jx_jaxpr *jx_recipe_follow(jx_discharge *d, const jx_recipe *r);
-/* Inputs and outputs as they are, and then what the inputs hold of which `gives`
- * says so (by number of the jaxpr's variables). */
+/* Inputs and outputs as they are, and then what the inputs hold of which
+ * `gives` says so (by number of the jaxpr's variables). */
 const jx_jaxpr *jx_discharge_plain(jx_discharge *d, const jx_jaxpr *from,
                                    const bool *gives, bool lenient);
 /* A value, with the new ones of its jaxprs and rules. */
@@ -146,7 +145,8 @@ jx_effects jx_discharge_effects(jx_discharge *d, jx_effects all);
 bool jx_discharge_eqn(jx_discharging *b, const jx_eqn *eqn);
 /* An equation that brings its meaning (discharge_module.c). */
 bool jx_discharge_has_module(const jx_eqn *eqn, bool open);
-/* Whether it calls an exported function of which only the types are looked at. */
+/* Whether it calls an exported function of which only the types
+ * are looked at. */
 bool jx_discharge_is_open(const jx_jaxpr *jaxpr);
 bool jx_discharge_module(jx_discharging *b, const jx_eqn *eqn);
 bool jx_discharge_scan(jx_discharging *b, const jx_eqn *eqn); /* _loops.c */

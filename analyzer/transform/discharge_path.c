@@ -6,10 +6,11 @@
  *     held --step--> part --step--> part of it
  *     held' <-write- part' <-write- value
  *
- * How an indexer reads says what happens out of bounds, so it is chosen as JAX
- * does: constants by `slice` (which must fit), what has scalars and no strides
- * by `dynamic_slice` (negative ones count from the end, then it is moved inside),
- * all else element by element (a read is clamped, a write outside is dropped).
+ * How an indexer reads says what happens out of bounds, so it is chosen as
+ * JAX does: constants by `slice` (which must fit), what has scalars and no
+ * strides by `dynamic_slice` (negative ones count from the end, then it is
+ * moved inside), all else element by element (a read is clamped, a write
+ * outside is dropped).
  */
 #include "analyzer/transform/discharge_parts.h"
 #include "frontend/ir/element.h"
@@ -35,17 +36,18 @@ static int operands_of(const jx_ref_step *step)
     int count = 0;
 
     for (int i = 0; i < step->rank; i++)
-        count += step->axes[i].slice ? !step->axes[i].start +
-                                           !step->axes[i].size
-                                     : 1;
+        count += step->axes[i].slice
+                     ? !step->axes[i].start + !step->axes[i].size
+                     : 1;
     return count;
 }
 
 /* Integers alone: JAX counts booleans as a mask, whose size is a value. */
 static bool is_index(const jx_aval *aval)
 {
-    jx_dtype_kind kind = aval->kind == JX_AVAL_ARRAY ? jx_dtype_of(aval->dtype)->kind
-                                               : JX_KIND_FLOAT;
+    jx_dtype_kind kind = aval->kind == JX_AVAL_ARRAY
+                             ? jx_dtype_of(aval->dtype)->kind
+                             : JX_KIND_FLOAT;
 
     return kind == JX_KIND_INT || kind == JX_KIND_UINT;
 }
@@ -100,8 +102,9 @@ static bool check_shape(jx_discharging *b, const jx_ref_step *step,
 
     for (int i = 0; fits && i < of->rank; i++)
         fits = step->shape.at[i] == of->shape[i];
-    return fits || jx_discharge_fail(b, "an indexer for another shape than that "
-                                     "of what it indexes");
+    return fits ||
+           jx_discharge_fail(b, "an indexer for another shape than that "
+                                "of what it indexes");
 }
 
 /* Slices of numbers, which JAX has checked when it traced. */
@@ -114,12 +117,13 @@ static bool check_slice(jx_discharging *b, const jx_axis_index *axis,
         !jx_dim_is_int(axis->start, &start) ||
         !jx_dim_is_int(axis->size, &count))
         return true;
-    if (count < 0 || __builtin_mul_overflow(count ? count - 1 : 0,
-                                            axis->stride, &last) ||
+    if (count < 0 ||
+        __builtin_mul_overflow(count ? count - 1 : 0, axis->stride, &last) ||
         __builtin_add_overflow(last, start, &last) || last >= of + !count)
-        return jx_discharge_fail(b, "axis %d: a slice of %lld elements from "
-                                 "%lld on, stride %lld, of %lld", i,
-                                 (long long)count, (long long)start,
+        return jx_discharge_fail(b,
+                                 "axis %d: a slice of %lld elements from "
+                                 "%lld on, stride %lld, of %lld",
+                                 i, (long long)count, (long long)start,
                                  (long long)axis->stride, (long long)of);
     return true;
 }
@@ -137,8 +141,10 @@ static bool check_indices(jx_discharging *b, const indexer *x)
         for (int k = 0; fits && k < aval->rank; k++)
             fits = aval->shape[k] == shape->at[k];
         if (!fits)
-            return jx_discharge_fail(b, "axis %d: indices of another shape "
-                                     "than the indexer's", i);
+            return jx_discharge_fail(b,
+                                     "axis %d: indices of another shape "
+                                     "than the indexer's",
+                                     i);
     }
     return true;
 }
@@ -158,9 +164,8 @@ static bool begin_index(jx_discharging *b, const jx_ref_step *step,
         const jx_axis_index *axis = &step->axes[i];
         if (!check_slice(b, axis, x->of->shape[i], i))
             return false;
-        at[i] = axis->slice && axis->start
-                    ? jx_discharge_size(b, axis->start)
-                    : *(*operands)++;
+        at[i] = axis->slice && axis->start ? jx_discharge_size(b, axis->start)
+                                           : *(*operands)++;
         if (!jx_is_made(at[i]))
             return false;
     }
@@ -223,8 +228,8 @@ static jx_atom read_constant(jx_discharging *b, const indexer *x, jx_atom held)
         int64_t size = jx_dim_value(axis->size);
         starts[i] = axis->start;
         shape[i] = axis->size;
-        limits[i] = jx_dim_int(dims, size ? start + (size - 1) * axis->stride
-                                                + 1 : start);
+        limits[i] = jx_dim_int(
+            dims, size ? start + (size - 1) * axis->stride + 1 : start);
         strides[i] = jx_dim_int(dims, axis->stride);
         strided |= axis->stride > 1;
     }
@@ -234,9 +239,9 @@ static jx_atom read_constant(jx_discharging *b, const indexer *x, jx_atom held)
         jx_put_dims(&p, "strides", rank, strides);
     else
         jx_put_none(&p, "strides");
-    return jx_discharge_emit(b, JX_PRIM_slice, 1, &held, &p,
-                             jx_discharge_aval(b, x->of, x->of->dtype, rank,
-                                               shape));
+    return jx_discharge_emit(
+        b, JX_PRIM_slice, 1, &held, &p,
+        jx_discharge_aval(b, x->of, x->of->dtype, rank, shape));
 }
 
 /* ---- windows */
@@ -322,18 +327,18 @@ static jx_atom read_window(jx_discharging *b, const indexer *x, jx_atom held)
         return nothing;
     ins[0] = held;
     jx_put_dims(&p, "slice_sizes", rank, sizes);
-    window = jx_discharge_emit(b, JX_PRIM_dynamic_slice, rank + 1, ins, &p,
-                               jx_discharge_aval(b, x->of, x->of->dtype, rank,
-                                                 sizes));
+    window = jx_discharge_emit(
+        b, JX_PRIM_dynamic_slice, rank + 1, ins, &p,
+        jx_discharge_aval(b, x->of, x->of->dtype, rank, sizes));
     for (int i = 0; i < rank; i++)
         if (!x->step->axes[i].slice)
             squeezed[nsqueezed++] = i;
     if (!nsqueezed || !jx_is_made(window))
         return window;
     jx_put_ints(&q, "dimensions", (jx_ints){nsqueezed, squeezed});
-    return jx_discharge_emit(b, JX_PRIM_squeeze, 1, &window, &q,
-                             jx_discharge_aval(b, x->of, x->of->dtype, left,
-                                               kept));
+    return jx_discharge_emit(
+        b, JX_PRIM_squeeze, 1, &window, &q,
+        jx_discharge_aval(b, x->of, x->of->dtype, left, kept));
 }
 
 static jx_atom write_window(jx_discharging *b, const indexer *x, jx_atom held,
@@ -402,13 +407,12 @@ static bool move(jx_discharging *b, jx_ints order, indexer *x,
 }
 
 /* The shape of the part: slices, and the indices where the first of them is. */
-static const jx_dim **part_shape(jx_discharging *b, const indexer *x,
-                                 int *rank, int *first)
+static const jx_dim **part_shape(jx_discharging *b, const indexer *x, int *rank,
+                                 int *first)
 {
     const jx_dim_list *shape = &x->step->index_shape;
-    const jx_dim **to = JX_NEW_ARRAY(arena_of(b),
-                                     x->step->rank + shape->count + 1,
-                                     const jx_dim *);
+    const jx_dim **to = JX_NEW_ARRAY(
+        arena_of(b), x->step->rank + shape->count + 1, const jx_dim *);
 
     *rank = 0;
     *first = -1;
@@ -454,8 +458,8 @@ static jx_atom range_of(jx_discharging *b, const jx_axis_index *axis,
                         jx_atom start)
 {
     jx_params p = {.program = b->d->program};
-    const jx_aval *aval = jx_aval_array(&b->d->program->avals, JX_I32, false, 1,
-                                        &axis->size);
+    const jx_aval *aval =
+        jx_aval_array(&b->d->program->avals, JX_I32, false, 1, &axis->size);
     const jx_dim *const *size = &axis->size;
     jx_atom range;
     int64_t first;
@@ -476,8 +480,8 @@ static jx_atom range_of(jx_discharging *b, const jx_axis_index *axis,
                             aval);
 }
 
-/* The index along one axis for each element of the part, in a shape that has one
- * more axis, of one. */
+/* The index along one axis for each element of the part, in a shape that has
+ * one more axis, of one. */
 static jx_atom index_of(jx_discharging *b, const indexer *x, int axis,
                         int first, int rank, const jx_dim *const *shape)
 {
@@ -528,9 +532,9 @@ static jx_atom indices_of(jx_discharging *b, const indexer *x, int first,
     if (n == 1 || !jx_is_made(parts[0]))
         return parts[0];
     jx_put_int(&p, "dimension", rank);
-    return jx_discharge_emit(b, JX_PRIM_concatenate, n, parts, &p,
-                             jx_discharge_aval(b, jx_atom_aval(parts[0]),
-                                               JX_I32, rank + 1, joined));
+    return jx_discharge_emit(
+        b, JX_PRIM_concatenate, n, parts, &p,
+        jx_discharge_aval(b, jx_atom_aval(parts[0]), JX_I32, rank + 1, joined));
 }
 
 static void put_mode(jx_params *p, const char *mode)
@@ -574,9 +578,9 @@ static jx_atom read_elements(jx_discharging *b, indexer x, jx_atom held)
     jx_put_dims(&p, "slice_sizes", all.count, ones);
     jx_put_none(&p, "fill_value");
     put_mode(&p, "GatherScatterMode.PROMISE_IN_BOUNDS");
-    return jx_discharge_emit(b, JX_PRIM_gather, 2, ins, &p,
-                             jx_discharge_aval(b, x.of, x.of->dtype, rank,
-                                               shape));
+    return jx_discharge_emit(
+        b, JX_PRIM_gather, 2, ins, &p,
+        jx_discharge_aval(b, x.of, x.of->dtype, rank, shape));
 }
 
 static jx_ints inverse(jx_discharging *b, jx_ints order)
@@ -628,8 +632,7 @@ static jx_atom read_index(jx_discharging *b, const indexer *x, jx_atom held,
         return held;
     if (alone && is_constant(x))
         return read_constant(b, x, held);
-    return is_window(x) ? read_window(b, x, held)
-                        : read_elements(b, *x, held);
+    return is_window(x) ? read_window(b, x, held) : read_elements(b, *x, held);
 }
 
 static jx_atom write_index(jx_discharging *b, const indexer *x, jx_atom held,
@@ -651,9 +654,9 @@ static jx_atom add_index(jx_discharging *b, const indexer *x, jx_atom held,
     before = read_index(b, x, held, false);
     if (!jx_is_made(before))
         return nothing;
-    return write_index(b, x, held,
-                       jx_discharge_two(b, JX_PRIM_add, before, value,
-                                        jx_atom_aval(before)));
+    return write_index(
+        b, x, held,
+        jx_discharge_two(b, JX_PRIM_add, before, value, jx_atom_aval(before)));
 }
 
 /* ---- bits of another dtype, of the same width: where widths differ, JAX folds
@@ -669,11 +672,10 @@ static const jx_dim *const *cast_shape(jx_discharging *b, const jx_aval *in,
         shape[i] = in->shape[i];
     if (shape && in->rank >= 2)
         shape[in->rank - 2] =
-            from > to
-                ? jx_dim_mul(dims, in->shape[in->rank - 2],
-                             jx_dim_int(dims, from / to))
-                : jx_dim_floordiv(dims, in->shape[in->rank - 2],
-                                  jx_dim_int(dims, to / from));
+            from > to ? jx_dim_mul(dims, in->shape[in->rank - 2],
+                                   jx_dim_int(dims, from / to))
+                      : jx_dim_floordiv(dims, in->shape[in->rank - 2],
+                                        jx_dim_int(dims, to / from));
     return shape;
 }
 
@@ -690,7 +692,7 @@ static jx_atom cast(jx_discharging *b, jx_atom held, jx_dtype dtype)
         return jx_discharge_bitcast(b, held, dtype);
     if (!in || in->rank < 2 || !from || !to || (from % to && to % from)) {
         jx_discharge_fail(b, "a bitcast between dtypes of other widths, of an "
-                          "array without a second axis from the end");
+                             "array without a second axis from the end");
         return nothing;
     }
     ratio = from > to ? from / to : to / from;
@@ -713,9 +715,9 @@ static jx_atom cast(jx_discharging *b, jx_atom held, jx_dtype dtype)
     jx_put_dtype(&p, "new_dtype", dtype);
     if (from > to) {
         wide[in->rank] = parts;
-        held = jx_discharge_emit(b, JX_PRIM_bitcast_convert_type, 1, &held, &p,
-                                 jx_discharge_aval(b, in, dtype, in->rank + 1,
-                                                   wide));
+        held = jx_discharge_emit(
+            b, JX_PRIM_bitcast_convert_type, 1, &held, &p,
+            jx_discharge_aval(b, in, dtype, in->rank + 1, wide));
         return jx_discharge_reshape(b, jx_discharge_transpose(b, held, order),
                                     in->rank, shape);
     }
@@ -736,21 +738,18 @@ static jx_atom step_read(jx_discharging *b, const jx_ref_step *step,
     switch (step->kind) {
     case JX_STEP_INDEX: return read_index(b, x, held, alone);
     case JX_STEP_RESHAPE:
-        return jx_discharge_reshape(b, held, step->shape.count,
-                                    step->shape.at);
+        return jx_discharge_reshape(b, held, step->shape.count, step->shape.at);
     case JX_STEP_BITCAST: return cast(b, held, step->dtype);
     default: return nothing;
     }
 }
 
 /* What is read at one step; the indexer is kept for the way back. */
-static jx_atom forward(jx_discharging *b, const jx_ref_step *step,
-                       jx_atom held, const jx_atom **operands, indexer *x,
-                       bool alone)
+static jx_atom forward(jx_discharging *b, const jx_ref_step *step, jx_atom held,
+                       const jx_atom **operands, indexer *x, bool alone)
 {
-    bool begun = jx_is_made(held) &&
-                 (step->kind != JX_STEP_INDEX ||
-                  begin_index(b, step, held, operands, x));
+    bool begun = jx_is_made(held) && (step->kind != JX_STEP_INDEX ||
+                                      begin_index(b, step, held, operands, x));
 
     return begun ? step_read(b, step, x, held, alone) : nothing;
 }
@@ -791,16 +790,14 @@ static const jx_aval *part_aval(jx_discharging *b, const jx_ref_step *step,
     switch (step->kind) {
     case JX_STEP_INDEX:
         part = indexed_shape(b, x);
-        return part.at ? jx_discharge_aval(b, of, of->dtype, part.rank,
-                                           part.at)
+        return part.at ? jx_discharge_aval(b, of, of->dtype, part.rank, part.at)
                        : NULL;
     case JX_STEP_RESHAPE:
         return jx_discharge_aval(b, of, of->dtype, step->shape.count,
                                  step->shape.at);
     case JX_STEP_BITCAST:
         return jx_discharge_aval(b, of, step->dtype, of->rank,
-                                 cast_shape(b, of,
-                                            jx_dtype_of(of->dtype)->bits,
+                                 cast_shape(b, of, jx_dtype_of(of->dtype)->bits,
                                             jx_dtype_of(step->dtype)->bits));
     default: return NULL;
     }
@@ -819,8 +816,7 @@ jx_atom jx_discharge_write(jx_discharging *b, const jx_ref_path *path,
         return nothing;
     at[0] = held;
     for (int i = 0; i < last; i++)
-        at[i + 1] = forward(b, &path->steps[i], at[i], &operands, &x[i],
-                            false);
+        at[i + 1] = forward(b, &path->steps[i], at[i], &operands, &x[i], false);
     if (last < 0) {
         aval = jx_atom_aval(held);
     } else {
@@ -829,11 +825,11 @@ jx_atom jx_discharge_write(jx_discharging *b, const jx_ref_path *path,
              !begin_index(b, &path->steps[last], at[last], &operands,
                           &x[last])))
             return nothing;
-        aval = part_aval(b, &path->steps[last], &x[last],
-                         jx_atom_aval(at[last]));
+        aval =
+            part_aval(b, &path->steps[last], &x[last], jx_atom_aval(at[last]));
         if (before)
-            at[path->count] = step_read(b, &path->steps[last], &x[last],
-                                        at[last], false);
+            at[path->count] =
+                step_read(b, &path->steps[last], &x[last], at[last], false);
     }
     if (before)
         *before = at[path->count];
@@ -852,10 +848,10 @@ static jx_atom unshaped(jx_discharging *b, const jx_ref_path *path, int k,
 
     if (!part || k + 1 == path->count)
         return part ? jx_discharge_as(b, value, part) : nothing;
-    value = jx_discharge_as(b, value,
-                            jx_discharge_aval(b, part, part->dtype,
-                                              last->shape.count,
-                                              last->shape.at));
+    value =
+        jx_discharge_as(b, value,
+                        jx_discharge_aval(b, part, part->dtype,
+                                          last->shape.count, last->shape.at));
     return jx_discharge_reshape(b, value, part->rank, part->shape);
 }
 
@@ -876,14 +872,13 @@ jx_atom jx_discharge_add(jx_discharging *b, const jx_ref_path *path,
         return nothing;
     if (k == path->count) {
         value = jx_discharge_as(b, value, jx_atom_aval(base));
-        value = jx_discharge_two(b, JX_PRIM_add, base, value,
-                                 jx_atom_aval(base));
+        value =
+            jx_discharge_two(b, JX_PRIM_add, base, value, jx_atom_aval(base));
     } else {
         if (!begin_index(b, &path->steps[k], base, &operands, &x))
             return nothing;
         value = unshaped(b, path, k,
-                         part_aval(b, &path->steps[k], &x,
-                                   jx_atom_aval(base)),
+                         part_aval(b, &path->steps[k], &x, jx_atom_aval(base)),
                          value);
         value = add_index(b, &x, base, value);
     }

@@ -8,8 +8,9 @@ typedef struct editor {
     jx_making make; /* first: who fails finds the rest */
     int count;
     const jx_edit *edits;
-    const jx_jaxpr **bodies; /* by number: as they are now, once they are made */
-    void *with;              /* of who follows */
+    /* by number: as they are now, once they are made */
+    const jx_jaxpr **bodies;
+    void *with; /* of who follows */
 } editor;
 
 static jx_arena *arena_of(const editor *e)
@@ -30,7 +31,8 @@ static const jx_value *new_value(editor *e, const jx_value *value)
         to.jaxpr = edited(e, value->jaxpr);
         return to.jaxpr ? jx_value_add(&e->make.to->values, &to) : NULL;
     }
-    if ((value->tag != JX_V_TUPLE && value->tag != JX_V_RECORD) || !value->count)
+    if ((value->tag != JX_V_TUPLE && value->tag != JX_V_RECORD) ||
+        !value->count)
         return value;
     items = JX_NEW_ARRAY(arena_of(e), value->count, const jx_value *);
     for (int i = 0; items && i < value->count; i++) {
@@ -40,7 +42,9 @@ static const jx_value *new_value(editor *e, const jx_value *value)
         changed |= items[i] != value->items[i];
     }
     to.items = items;
-    return !items ? NULL : changed ? jx_value_add(&e->make.to->values, &to) : value;
+    return !items    ? NULL
+           : changed ? jx_value_add(&e->make.to->values, &to)
+                     : value;
 }
 
 static jx_param *new_params(editor *e, const jx_eqn *eqn)
@@ -61,8 +65,10 @@ static jx_atom atom_now(const jx_atom *now, jx_atom atom)
     return atom.var ? now[atom.var->id] : atom;
 }
 
-/* What an edit makes; an operand that was made before is the edit's first atom, too. */
-static jx_atom made_by(jx_body *b, const jx_edit *edit, const jx_atom *now, const jx_atom *operand)
+/* What an edit makes; an operand that was made before is the edit's
+ * first atom, too. */
+static jx_atom made_by(jx_body *b, const jx_edit *edit, const jx_atom *now,
+                       const jx_atom *operand)
 {
     jx_atom of[JX_EDIT_ATOMS];
     jx_atom made = {0};
@@ -72,9 +78,11 @@ static jx_atom made_by(jx_body *b, const jx_edit *edit, const jx_atom *now, cons
         if (!jx_is_made(of[i]))
             return made; /* it is computed later */
     }
-    if (operand && edit->natoms && edit->atoms[0].var == edit->eqn->ins[edit->operand].var)
+    if (operand && edit->natoms &&
+        edit->atoms[0].var == edit->eqn->ins[edit->operand].var)
         of[0] = *operand;
-    b->place = (jx_place){edit->eqn->stack, edit->eqn->name_stack, edit->eqn->ctx};
+    b->place =
+        (jx_place){edit->eqn->stack, edit->eqn->name_stack, edit->eqn->ctx};
     made = edit->make(b, edit, of);
     b->place = (jx_place){0};
     return made;
@@ -83,7 +91,9 @@ static jx_atom made_by(jx_body *b, const jx_edit *edit, const jx_atom *now, cons
 static bool refuse(editor *e)
 {
     return jx_ok(e->make.to->ctx) &&
-           jx_making_fail(&e->make, "what is to stand in its place cannot be computed there");
+           jx_making_fail(
+               &e->make,
+               "what is to stand in its place cannot be computed there");
 }
 
 static bool add_eqn(editor *e, jx_body *b, const jx_eqn *eqn, jx_atom *now)
@@ -129,7 +139,8 @@ static const jx_jaxpr *edit_body(editor *e, const jx_jaxpr *from)
         return NULL;
     jx_body_reserve(b, from->neqns);
     for (int i = 0; i < from->nconsts + from->nins; i++)
-        now[i] = (i < from->nconsts ? jx_body_const : jx_body_input)(b, from->vars[i]->aval);
+        now[i] = (i < from->nconsts ? jx_body_const
+                                    : jx_body_input)(b, from->vars[i]->aval);
     for (int i = 0; i < from->neqns; i++)
         if (!add_eqn(e, b, &from->eqns[i], now))
             return NULL;
@@ -150,11 +161,14 @@ static const jx_jaxpr *edited(editor *e, const jx_jaxpr *from)
 
 static jx_program *made(editor *e, jx_program *program)
 {
-    e->bodies = JX_NEW_ARRAY(program->ctx->arena, program->njaxprs + 1, const jx_jaxpr *);
-    return e->bodies ? jx_making_end(&e->make, edited(e, program->entry.jaxpr)) : NULL;
+    e->bodies = JX_NEW_ARRAY(program->ctx->arena, program->njaxprs + 1,
+                             const jx_jaxpr *);
+    return e->bodies ? jx_making_end(&e->make, edited(e, program->entry.jaxpr))
+                     : NULL;
 }
 
-jx_program *jx_program_edit(jx_program *program, int count, const jx_edit *edits)
+jx_program *jx_program_edit(jx_program *program, int count,
+                            const jx_edit *edits)
 {
     editor e = {.count = count, .edits = edits};
 
@@ -167,7 +181,9 @@ void *jx_followed_with(const jx_body *b)
 }
 
 jx_program *jx_program_follow(jx_program *program,
-                              bool (*follow)(jx_body *b, jx_eqn *eqn, jx_atom *atoms), void *with)
+                              bool (*follow)(jx_body *b, jx_eqn *eqn,
+                                             jx_atom *atoms),
+                              void *with)
 {
     editor e = {.with = with};
 

@@ -1,5 +1,5 @@
-/* fix.c - see fix.h: a walk that knows of each value either what stands for it or the one
- * number that all of its elements are. */
+/* fix.c - see fix.h: a walk that knows of each value either what stands for it
+ * or the one number that all of its elements are. */
 #include "analyzer/transform/fix.h"
 
 #include "analyzer/transform/making.h"
@@ -14,7 +14,8 @@ typedef struct fixing {
     jx_making make; /* first: who fails finds the rest */
 } fixing;
 
-/* What stands for a value: an atom, once it is needed, and its number, if that is known. */
+/* What stands for a value: an atom, once it is needed, and its number, if
+ * that is known. */
 typedef struct meaning {
     jx_atom atom;
     const jx_literal *number;
@@ -29,7 +30,8 @@ static bool is_number(jx_atom atom)
 {
     const jx_literal *l = atom.literal;
 
-    return !atom.var && l && !l->dim && !l->array && l->aval->kind == JX_AVAL_ARRAY;
+    return !atom.var && l && !l->dim && !l->array &&
+           l->aval->kind == JX_AVAL_ARRAY;
 }
 
 static meaning meaning_of(const meaning *now, jx_atom atom)
@@ -44,9 +46,11 @@ static jx_atom filled(jx_body *b, const jx_literal *number, const jx_aval *aval)
     jx_literal scalar = *number;
     jx_atom atom;
 
-    scalar.aval = jx_aval_array(&b->in->program->avals, aval->dtype, aval->weak, 0, NULL);
+    scalar.aval =
+        jx_aval_array(&b->in->program->avals, aval->dtype, aval->weak, 0, NULL);
     atom = jx_build_literal(b, &scalar);
-    return aval->rank ? jx_build_broadcast(b, atom, (jx_ints){0}, aval->rank, aval->shape)
+    return aval->rank ? jx_build_broadcast(b, atom, (jx_ints){0}, aval->rank,
+                                           aval->shape)
                       : atom;
 }
 
@@ -64,7 +68,8 @@ static bool moves_only(jx_prim_id id)
 }
 
 /* What each element of the one result is, if that is known; NULL. */
-static const jx_literal *number_of(fixing *f, const jx_eqn *eqn, const meaning *ins)
+static const jx_literal *number_of(fixing *f, const jx_eqn *eqn,
+                                   const meaning *ins)
 {
     const jx_aval *out = eqn->nouts == 1 ? eqn->outs[0]->aval : NULL;
     jx_literal made = {.aval = out};
@@ -102,8 +107,8 @@ static bool add_all(fixing *f, jx_body *b, const jx_jaxpr *from, meaning *now,
                     meaning *outs);
 
 /* The call of a jaxpr: its equations in the place of the call. */
-static bool add_call(fixing *f, jx_body *b, const jx_closed *callee, const meaning *ins,
-                     meaning *outs)
+static bool add_call(fixing *f, jx_body *b, const jx_closed *callee,
+                     const meaning *ins, meaning *outs)
 {
     const jx_jaxpr *jaxpr = callee->jaxpr;
     meaning *now = JX_NEW_ARRAY(arena_of(f), jaxpr->nvars + 1, meaning);
@@ -130,10 +135,11 @@ static bool learns(const jx_eqn *eqn, const meaning *ins)
 }
 
 /* Whether the results of an equation are known to be others' of the program. */
-static bool is_settled(fixing *f, jx_body *b, const jx_eqn *eqn, const meaning *ins,
-                       meaning *outs, bool *good)
+static bool is_settled(fixing *f, jx_body *b, const jx_eqn *eqn,
+                       const meaning *ins, meaning *outs, bool *good)
 {
-    const jx_closed *callee = eqn->prim->id == JX_PRIM_jit ? jx_eqn_callee(eqn) : NULL;
+    const jx_closed *callee =
+        eqn->prim->id == JX_PRIM_jit ? jx_eqn_callee(eqn) : NULL;
     int which;
 
     *good = true;
@@ -144,9 +150,11 @@ static bool is_settled(fixing *f, jx_body *b, const jx_eqn *eqn, const meaning *
         return which >= 0;
     }
     if (eqn->prim->id == JX_PRIM_cond) {
-        const jx_closed_list *branches = &((const jx_p_cond *)eqn->typed)->branches;
+        const jx_closed_list *branches =
+            &((const jx_p_cond *)eqn->typed)->branches;
         which = choice_of(ins[0].number, branches->count);
-        if (which >= 0 && !takes(&branches->at[which], eqn->nins - 1, eqn->nouts))
+        if (which >= 0 &&
+            !takes(&branches->at[which], eqn->nins - 1, eqn->nouts))
             which = -1;
         if (which >= 0)
             *good = add_call(f, b, &branches->at[which], ins + 1, outs);
@@ -160,20 +168,22 @@ static bool is_settled(fixing *f, jx_body *b, const jx_eqn *eqn, const meaning *
     return outs[0].number != NULL;
 }
 
-/* Python's scalars give way to other types, which a value that takes another's place does as
- * well as that did. */
+/* Python's scalars give way to other types, which a value that takes another's
+ * place does as well as that did. */
 static meaning typed_as(jx_body *b, meaning m, const jx_aval *aval)
 {
     const jx_aval *own = jx_is_made(m.atom) ? jx_atom_aval(m.atom) : aval;
 
-    if (own->kind == JX_AVAL_ARRAY && aval->kind == JX_AVAL_ARRAY && own->weak != aval->weak)
+    if (own->kind == JX_AVAL_ARRAY && aval->kind == JX_AVAL_ARRAY &&
+        own->weak != aval->weak)
         m.atom = jx_build_convert(b, m.atom, aval->dtype, aval->weak);
     return m;
 }
 
 static bool add_eqn(fixing *f, jx_body *b, const jx_eqn *eqn, meaning *now)
 {
-    meaning *ins = JX_NEW_ARRAY(arena_of(f), eqn->nins + eqn->nouts + 1, meaning);
+    meaning *ins =
+        JX_NEW_ARRAY(arena_of(f), eqn->nins + eqn->nouts + 1, meaning);
     meaning *outs = ins ? ins + eqn->nins : NULL;
     jx_atom *atoms = JX_NEW_ARRAY(arena_of(f), eqn->nins + 1, jx_atom);
     const jx_atom *made = NULL;
@@ -215,7 +225,8 @@ static const jx_jaxpr *fixed(fixing *f, const jx_jaxpr *from,
                              const jx_literal *const *values)
 {
     jx_body *b = jx_body_new(&f->make.build, NULL);
-    meaning *now = JX_NEW_ARRAY(arena_of(f), from->nvars + from->nouts + 1, meaning);
+    meaning *now =
+        JX_NEW_ARRAY(arena_of(f), from->nvars + from->nouts + 1, meaning);
     meaning *outs = now ? now + from->nvars : NULL;
 
     if (!b || !now)
@@ -240,7 +251,8 @@ static const jx_jaxpr *fixed(fixing *f, const jx_jaxpr *from,
 static const jx_jaxpr *without_dead(fixing *f, const jx_jaxpr *from)
 {
     jx_body *b = jx_body_new(&f->make.build, NULL);
-    jx_atom *ins = JX_NEW_ARRAY(arena_of(f), from->nins + from->nouts + 1, jx_atom);
+    jx_atom *ins =
+        JX_NEW_ARRAY(arena_of(f), from->nins + from->nouts + 1, jx_atom);
 
     if (!b || !ins)
         return NULL;
@@ -254,12 +266,14 @@ static const jx_jaxpr *without_dead(fixing *f, const jx_jaxpr *from)
 }
 
 /* What is said of the inputs that are left, by names that they keep. */
-static bool keep_inputs(fixing *f, const jx_program *from, const jx_literal *const *values)
+static bool keep_inputs(fixing *f, const jx_program *from,
+                        const jx_literal *const *values)
 {
     jx_program *to = f->make.to;
     int nins = from->entry.jaxpr->nins, n = 0;
     const char **paths = JX_NEW_ARRAY(arena_of(f), nins + 1, const char *);
-    jx_value_range *ranges = JX_NEW_ARRAY(arena_of(f), from->nranges + 1, jx_value_range);
+    jx_value_range *ranges =
+        JX_NEW_ARRAY(arena_of(f), from->nranges + 1, jx_value_range);
     jx_valued *valued = JX_NEW_ARRAY(arena_of(f), from->nvalued + 1, jx_valued);
 
     if (!paths || !ranges || !valued)
@@ -279,8 +293,9 @@ static bool keep_inputs(fixing *f, const jx_program *from, const jx_literal *con
     }
     for (int i = 0; i < nins; i++)
         if (!values[i])
-            paths[n++] = from->in_paths ? from->in_paths[i]
-                                        : jx_arena_printf(arena_of(f), "in%d", i);
+            paths[n++] = from->in_paths
+                             ? from->in_paths[i]
+                             : jx_arena_printf(arena_of(f), "in%d", i);
     to->ranges = ranges;
     to->valued = valued;
     to->in_paths = paths;
@@ -288,14 +303,16 @@ static bool keep_inputs(fixing *f, const jx_program *from, const jx_literal *con
 }
 
 /* An input that can't be known so, of one that is to be; -1: there is none. */
-static const char *why_not(const jx_program *from, int input, const jx_literal *value)
+static const char *why_not(const jx_program *from, int input,
+                           const jx_literal *value)
 {
     const jx_aval *aval = jx_input_aval(from, input);
     jx_dtype_kind kind;
 
     if (!value)
         return NULL;
-    kind = aval->kind == JX_AVAL_ARRAY ? jx_dtype_of(aval->dtype)->kind : JX_KIND_KEY;
+    kind = aval->kind == JX_AVAL_ARRAY ? jx_dtype_of(aval->dtype)->kind
+                                       : JX_KIND_KEY;
     if (kind != JX_KIND_BOOL && kind != JX_KIND_INT && kind != JX_KIND_UINT &&
         kind != JX_KIND_FLOAT)
         return "has no numbers of which one could be given";
@@ -305,7 +322,8 @@ static const char *why_not(const jx_program *from, int input, const jx_literal *
     return NULL;
 }
 
-jx_program *jx_program_fix(const jx_typed *typed, const jx_literal *const *values)
+jx_program *jx_program_fix(const jx_typed *typed,
+                           const jx_literal *const *values)
 {
     jx_program *from = typed->program, *to;
     const jx_jaxpr *entry;
@@ -318,8 +336,8 @@ jx_program *jx_program_fix(const jx_typed *typed, const jx_literal *const *value
         if (!why)
             continue;
         jx_input_print(from, i, &name);
-        jx_fail(from->ctx, JX_E_USAGE, from->path, jx_arena_take(from->ctx->arena, &name),
-                "%s", why);
+        jx_fail(from->ctx, JX_E_USAGE, from->path,
+                jx_arena_take(from->ctx->arena, &name), "%s", why);
         return NULL;
     }
     if (!jx_making_begin(&f.make, from) || !keep_inputs(&f, from, values) ||

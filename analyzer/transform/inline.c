@@ -12,7 +12,8 @@ enum { GROWTH = 16384 };
 typedef struct inliner {
     jx_making make; /* first: who fails finds the rest */
     jx_growth growth;
-    const jx_jaxpr **bodies; /* by number: the jaxpr without calls, once it is made */
+    /* by number: the jaxpr without calls, once it is made */
+    const jx_jaxpr **bodies;
 } inliner;
 
 static jx_arena *arena_of(const inliner *in)
@@ -21,7 +22,8 @@ static jx_arena *arena_of(const inliner *in)
 }
 
 /* The frames of an equation, then those of what calls it. */
-static const jx_stack *joined(inliner *in, const jx_stack *stack, const jx_stack *calls)
+static const jx_stack *joined(inliner *in, const jx_stack *stack,
+                              const jx_stack *calls)
 {
     jx_stack *to;
     const jx_frame **frames;
@@ -29,11 +31,13 @@ static const jx_stack *joined(inliner *in, const jx_stack *stack, const jx_stack
     if (!stack || !calls)
         return stack ? stack : calls;
     to = JX_NEW(arena_of(in), jx_stack);
-    frames = JX_NEW_ARRAY(arena_of(in), stack->count + calls->count, const jx_frame *);
+    frames = JX_NEW_ARRAY(arena_of(in), stack->count + calls->count,
+                          const jx_frame *);
     if (!to || !frames)
         return NULL;
     memcpy(frames, stack->frames, (size_t)stack->count * sizeof *frames);
-    memcpy(frames + stack->count, calls->frames, (size_t)calls->count * sizeof *frames);
+    memcpy(frames + stack->count, calls->frames,
+           (size_t)calls->count * sizeof *frames);
     *to = (jx_stack){stack->count + calls->count, frames};
     return to;
 }
@@ -44,11 +48,14 @@ static const jx_jaxpr *body_of(inliner *in, const jx_jaxpr *from);
 /* The same with the scopes' names, of which the outer one comes first. */
 static jx_place placed(inliner *in, const jx_eqn *eqn, const jx_place *calls)
 {
-    const char *outer = calls ? calls->name_stack : NULL, *inner = eqn->name_stack;
-    jx_place to = {joined(in, eqn->stack, calls ? calls->stack : NULL), inner, eqn->ctx};
+    const char *outer = calls ? calls->name_stack : NULL,
+               *inner = eqn->name_stack;
+    jx_place to = {joined(in, eqn->stack, calls ? calls->stack : NULL), inner,
+                   eqn->ctx};
 
     if (outer && *outer)
-        to.name_stack = inner && *inner ? jx_arena_printf(arena_of(in), "%s/%s", outer, inner)
+        to.name_stack = inner && *inner ? jx_arena_printf(arena_of(in), "%s/%s",
+                                                          outer, inner)
                                         : outer;
     return to;
 }
@@ -63,9 +70,12 @@ static const jx_value *new_value(inliner *in, const jx_value *value)
         to.jaxpr = body_of(in, value->jaxpr);
         if (!to.jaxpr)
             return NULL;
-        return to.jaxpr == value->jaxpr ? value : jx_value_add(&in->make.to->values, &to);
+        return to.jaxpr == value->jaxpr
+                   ? value
+                   : jx_value_add(&in->make.to->values, &to);
     }
-    if ((value->tag != JX_V_TUPLE && value->tag != JX_V_RECORD) || !value->count)
+    if ((value->tag != JX_V_TUPLE && value->tag != JX_V_RECORD) ||
+        !value->count)
         return value;
     items = JX_NEW_ARRAY(arena_of(in), value->count, const jx_value *);
     for (int i = 0; items && i < value->count; i++) {
@@ -75,7 +85,9 @@ static const jx_value *new_value(inliner *in, const jx_value *value)
         changed |= items[i] != value->items[i];
     }
     to.items = items;
-    return !items ? NULL : changed ? jx_value_add(&in->make.to->values, &to) : value;
+    return !items    ? NULL
+           : changed ? jx_value_add(&in->make.to->values, &to)
+                     : value;
 }
 
 static jx_param *new_params(inliner *in, const jx_eqn *eqn)
@@ -91,12 +103,13 @@ static jx_param *new_params(inliner *in, const jx_eqn *eqn)
     return to;
 }
 
-static bool add_all(inliner *in, jx_body *b, const jx_jaxpr *from, const jx_place *calls,
-                    jx_atom *now, jx_atom *outs);
+static bool add_all(inliner *in, jx_body *b, const jx_jaxpr *from,
+                    const jx_place *calls, jx_atom *now, jx_atom *outs);
 
 /* What is called, of these operands: its results. */
-static bool add_call(inliner *in, jx_body *b, const jx_eqn *eqn, const jx_closed *callee,
-                     const jx_place *calls, const jx_atom *ins, jx_atom *outs)
+static bool add_call(inliner *in, jx_body *b, const jx_eqn *eqn,
+                     const jx_closed *callee, const jx_place *calls,
+                     const jx_atom *ins, jx_atom *outs)
 {
     const jx_jaxpr *jaxpr = callee->jaxpr;
     jx_place place = placed(in, eqn, calls);
@@ -109,11 +122,12 @@ static bool add_call(inliner *in, jx_body *b, const jx_eqn *eqn, const jx_closed
     return now && add_all(in, b, jaxpr, &place, now, outs);
 }
 
-static bool add_eqn(inliner *in, jx_body *b, const jx_eqn *eqn, const jx_place *calls,
-                    jx_atom *now)
+static bool add_eqn(inliner *in, jx_body *b, const jx_eqn *eqn,
+                    const jx_place *calls, jx_atom *now)
 {
     const jx_closed *callee = jx_eqn_callee(eqn);
-    jx_atom *ins = JX_NEW_ARRAY(arena_of(in), eqn->nins + eqn->nouts + 1, jx_atom);
+    jx_atom *ins =
+        JX_NEW_ARRAY(arena_of(in), eqn->nins + eqn->nouts + 1, jx_atom);
     jx_atom *outs = ins ? ins + eqn->nins : NULL;
     const jx_atom *made;
     jx_eqn like = *eqn;
@@ -125,7 +139,8 @@ static bool add_eqn(inliner *in, jx_body *b, const jx_eqn *eqn, const jx_place *
     if (!ins)
         return false;
     if (callee && callee->jaxpr && callee->jaxpr->nins == eqn->nins &&
-        callee->jaxpr->nouts == eqn->nouts && !jx_growth_shares(&in->growth, callee->jaxpr)) {
+        callee->jaxpr->nouts == eqn->nouts &&
+        !jx_growth_shares(&in->growth, callee->jaxpr)) {
         if (!add_call(in, b, eqn, callee, calls, ins, outs))
             return false;
         for (int i = 0; i < eqn->nouts; i++)
@@ -145,14 +160,15 @@ static bool add_eqn(inliner *in, jx_body *b, const jx_eqn *eqn, const jx_place *
     return made != NULL;
 }
 
-static bool add_all(inliner *in, jx_body *b, const jx_jaxpr *from, const jx_place *calls,
-                    jx_atom *now, jx_atom *outs)
+static bool add_all(inliner *in, jx_body *b, const jx_jaxpr *from,
+                    const jx_place *calls, jx_atom *now, jx_atom *outs)
 {
     for (int i = 0; i < from->neqns; i++)
         if (!add_eqn(in, b, &from->eqns[i], calls, now))
             return false;
     for (int i = 0; i < from->nouts; i++)
-        outs[i] = from->outs[i].var ? now[from->outs[i].var->id] : from->outs[i];
+        outs[i] =
+            from->outs[i].var ? now[from->outs[i].var->id] : from->outs[i];
     return jx_ok(in->make.to->ctx);
 }
 
@@ -160,7 +176,8 @@ static bool add_all(inliner *in, jx_body *b, const jx_jaxpr *from, const jx_plac
 static const jx_jaxpr *alone(inliner *in, const jx_jaxpr *from)
 {
     jx_body *b = jx_body_new(&in->make.build, NULL);
-    jx_atom *now = JX_NEW_ARRAY(arena_of(in), from->nvars + from->nouts + 1, jx_atom);
+    jx_atom *now =
+        JX_NEW_ARRAY(arena_of(in), from->nvars + from->nouts + 1, jx_atom);
     jx_atom *outs = now ? now + from->nvars : NULL;
 
     if (!b || !now)
@@ -191,9 +208,11 @@ jx_program *jx_program_inline(jx_program *program)
     inliner in = {0};
 
     if (!jx_making_begin(&in.make, program) ||
-        !jx_growth_measure(program->ctx->arena, program, program->entry.jaxpr, GROWTH,
-                           &in.growth))
+        !jx_growth_measure(program->ctx->arena, program, program->entry.jaxpr,
+                           GROWTH, &in.growth))
         return NULL;
-    in.bodies = JX_NEW_ARRAY(program->ctx->arena, program->njaxprs + 1, const jx_jaxpr *);
-    return in.bodies ? jx_making_end(&in.make, alone(&in, program->entry.jaxpr)) : NULL;
+    in.bodies = JX_NEW_ARRAY(program->ctx->arena, program->njaxprs + 1,
+                             const jx_jaxpr *);
+    return in.bodies ? jx_making_end(&in.make, alone(&in, program->entry.jaxpr))
+                     : NULL;
 }

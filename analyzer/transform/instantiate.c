@@ -1,5 +1,5 @@
-/* instantiate.c - a jaxpr of variable sizes, at those that something has.  What it calls
- * comes along, with the rules of custom derivatives, each once. */
+/* instantiate.c - a jaxpr of variable sizes, at those that something has.  What
+ * it calls comes along, with the rules of custom derivatives, each once. */
 #include "analyzer/transform/defined.h"
 #include "frontend/base/map.h"
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 static jx_jvp_rule *const rules[JX_NPRIMS] = {
-#define PRIM(id, name, nins, nouts, params, type, plan, cost, jvp, ...) \
+#define PRIM(id, name, nins, nouts, params, type, plan, cost, jvp, ...)        \
     [JX_PRIM_##id] = jx_jvp_##jvp,
 #include "frontend/ir/prims.def"
 #undef PRIM
@@ -41,7 +41,8 @@ static bool begin_walk(jx_differentiator *d, const jx_jaxpr *from, walk *w)
 
 static bool take_eqn(walk *w, const jx_eqn *eqn)
 {
-    jx_atom *all = JX_NEW_ARRAY(arena_of(w), 2 * (eqn->nins + eqn->nouts) + 1, jx_atom);
+    jx_atom *all =
+        JX_NEW_ARRAY(arena_of(w), 2 * (eqn->nins + eqn->nouts) + 1, jx_atom);
     jx_jvp t = {.of = w->d, .b = &w->body, .eqn = eqn};
     bool any = false, ok;
 
@@ -59,8 +60,8 @@ static bool take_eqn(walk *w, const jx_eqn *eqn)
     }
     w->d->make->eqn = eqn;
     if (any && !jx_typed_accepts(w->d->typed, w->from, eqn))
-        return jx_making_fail(w->d->make,
-                              "its operands, parameters and results do not fit");
+        return jx_making_fail(
+            w->d->make, "its operands, parameters and results do not fit");
     w->body.place = (jx_place){eqn->stack, eqn->name_stack, eqn->ctx};
     ok = any ? rules[eqn->prim->id] ? rules[eqn->prim->id](&t) : jx_jvp_none(&t)
              : jx_jvp_primal(&t);
@@ -83,7 +84,8 @@ static bool take_eqns(walk *w)
     return true;
 }
 
-/* Constants; then, group by group, inputs and the tangents of those that have one. */
+/* Constants; then, group by group, inputs and the tangents of those
+ * that have one. */
 static bool take_inputs(walk *w, const int *ends, const bool *ins)
 {
     const jx_jaxpr *from = w->from;
@@ -97,8 +99,8 @@ static bool take_inputs(walk *w, const int *ends, const bool *ins)
                 jx_body_input(&w->body, from->vars[from->nconsts + i]->aval);
         for (int i = first; i < ends[g]; i++)
             if (ins[i])
-                w->tangents[from->nconsts + i] =
-                    jx_body_input(&w->body, from->vars[from->nconsts + i]->aval);
+                w->tangents[from->nconsts + i] = jx_body_input(
+                    &w->body, from->vars[from->nconsts + i]->aval);
     }
     return jx_ok(w->d->make->to->ctx);
 }
@@ -108,16 +110,18 @@ static jx_atom of_atom(const jx_atom *by, jx_atom atom, jx_atom otherwise)
     return atom.var ? by[atom.var->id] : otherwise;
 }
 
-/* Group by group the results, then the tangents of those that `wanted` says or that
- * have one. */
-static bool give_results(walk *w, const int *ends, const bool *wanted, bool *outs)
+/* Group by group the results, then the tangents of those that `wanted` says or
+ * that have one. */
+static bool give_results(walk *w, const int *ends, const bool *wanted,
+                         bool *outs)
 {
     const jx_jaxpr *from = w->from;
     int first = 0;
 
     for (int g = 0; g < 2; first = ends[g++]) {
         for (int i = first; i < ends[g]; i++)
-            jx_body_result(&w->body, of_atom(w->now, from->outs[i], from->outs[i]));
+            jx_body_result(&w->body,
+                           of_atom(w->now, from->outs[i], from->outs[i]));
         for (int i = first; i < ends[g]; i++) {
             jx_atom tangent = of_atom(w->tangents, from->outs[i], nothing);
             outs[i] = jx_is_made(tangent) || (wanted && wanted[i]);
@@ -143,7 +147,8 @@ static bool same_recipe(const void *kept, const void *key)
 {
     const recipe *a = kept, *c = key;
 
-    return a->from == c->from && !memcmp(&a->groups, &c->groups, sizeof a->groups) &&
+    return a->from == c->from &&
+           !memcmp(&a->groups, &c->groups, sizeof a->groups) &&
            jx_same_masks(a->from->nins, a->ins, c->ins) &&
            jx_same_masks(a->from->nouts, a->wanted, c->wanted);
 }
@@ -168,11 +173,13 @@ static const jx_jaxpr *transformed(walk *w, const recipe *r, bool *outs)
 }
 
 const jx_jvped *jx_jvp_jaxpr(jx_differentiator *d, const jx_jaxpr *from,
-                             jx_jvp_groups groups, const bool *ins, const bool *outs)
+                             jx_jvp_groups groups, const bool *ins,
+                             const bool *outs)
 {
     recipe like = {.from = from, .groups = groups, .ins = ins, .wanted = outs};
     uint64_t hash = hash_of(&like);
-    recipe *r = (recipe *)(uintptr_t)jx_intern_find(&d->made, hash, &like, same_recipe);
+    recipe *r =
+        (recipe *)(uintptr_t)jx_intern_find(&d->made, hash, &like, same_recipe);
     const jx_eqn *around = d->make->eqn;
     bool *given;
     walk w;
@@ -196,15 +203,18 @@ const jx_jaxpr *jx_jvp_widened(jx_jvp *t, const jx_jaxpr *from, int count,
                                const jx_aval *const *more)
 {
     const jx_eqn *around = t->of->make->eqn;
-    bool *none = JX_NEW_ARRAY(jx_jvp_arena(t), from->nins + from->nouts + 1, bool);
+    bool *none =
+        JX_NEW_ARRAY(jx_jvp_arena(t), from->nins + from->nouts + 1, bool);
     const jx_jvp_groups groups = jx_jvp_one_group(from);
     walk w;
 
-    if (!none || !begin_walk(t->of, from, &w) || !take_inputs(&w, groups.ins, none))
+    if (!none || !begin_walk(t->of, from, &w) ||
+        !take_inputs(&w, groups.ins, none))
         return NULL;
     for (int i = 0; i < count; i++)
         jx_body_input(&w.body, more[i]);
-    if (!take_eqns(&w) || !give_results(&w, groups.outs, NULL, none + from->nins))
+    if (!take_eqns(&w) ||
+        !give_results(&w, groups.outs, NULL, none + from->nins))
         return NULL;
     t->of->make->eqn = around;
     return jx_body_finish(&w.body, jx_no_atoms, from->function);
@@ -213,8 +223,8 @@ const jx_jaxpr *jx_jvp_widened(jx_jvp *t, const jx_jaxpr *from, int count,
 /* ---- the program */
 
 /* The paths of inputs, or outputs, and of their tangents. */
-static const char *const *new_paths(const walk *w, int n, const char *const *paths,
-                                    const bool *have)
+static const char *const *new_paths(const walk *w, int n,
+                                    const char *const *paths, const bool *have)
 {
     const char **to = JX_NEW_ARRAY(arena_of(w), 2 * n + 1, const char *);
     int count = n;
@@ -222,7 +232,8 @@ static const char *const *new_paths(const walk *w, int n, const char *const *pat
     for (int i = 0; to && i < n; i++) {
         to[i] = paths[i];
         if (have[i])
-            to[count++] = jx_arena_printf(arena_of(w), "tangent of %s", paths[i]);
+            to[count++] =
+                jx_arena_printf(arena_of(w), "tangent of %s", paths[i]);
     }
     return to;
 }
@@ -249,14 +260,16 @@ static const jx_jaxpr *enter(jx_differentiator *d, const jx_program *from)
     if (from->in_paths)
         d->make->to->in_paths = new_paths(&w, entry->nins, from->in_paths, ins);
     if (from->out_paths)
-        d->make->to->out_paths = new_paths(&w, entry->nouts, from->out_paths, outs);
+        d->make->to->out_paths =
+            new_paths(&w, entry->nouts, from->out_paths, outs);
     return made;
 }
 
-void jx_differentiator_begin(jx_differentiator *d, jx_making *make, const jx_typed *typed,
-                             bool stripped)
+void jx_differentiator_begin(jx_differentiator *d, jx_making *make,
+                             const jx_typed *typed, bool stripped)
 {
-    *d = (jx_differentiator){.make = make, .typed = typed, .stripped = stripped};
+    *d =
+        (jx_differentiator){.make = make, .typed = typed, .stripped = stripped};
     jx_intern_init(&d->made, jx_making_arena(make));
 }
 
@@ -268,6 +281,7 @@ jx_program *jx_program_jvp(const jx_typed *typed)
     if (!jx_typed_all(typed) || !jx_making_begin(&make, typed->program))
         return NULL;
     jx_differentiator_begin(&d, &make, typed, false);
-    return jx_making_end(&make, jx_making_named(&make, enter(&d, typed->program),
-                                                typed->program->entry.jaxpr));
+    return jx_making_end(&make,
+                         jx_making_named(&make, enter(&d, typed->program),
+                                         typed->program->entry.jaxpr));
 }

@@ -34,8 +34,9 @@ bool jx_jvp_zero(jx_jvp *t)
 
 jx_atom jx_jvp_full(jx_jvp *t, int i)
 {
-    return jx_is_made(t->tins[i]) ? t->tins[i]
-                                  : jx_build_zeros(t->b, jx_atom_aval(t->ins[i]));
+    return jx_is_made(t->tins[i])
+               ? t->tins[i]
+               : jx_build_zeros(t->b, jx_atom_aval(t->ins[i]));
 }
 
 jx_arena *jx_jvp_arena(const jx_jvp *t)
@@ -43,7 +44,8 @@ jx_arena *jx_jvp_arena(const jx_jvp *t)
     return t->b->in->program->ctx->arena;
 }
 
-const jx_value *jx_jvp_closed(jx_jvp *t, const jx_jaxpr *jaxpr, const jx_closed *like)
+const jx_value *jx_jvp_closed(jx_jvp *t, const jx_jaxpr *jaxpr,
+                              const jx_closed *like)
 {
     return jx_making_closed((jx_making *)(void *)t->b->in, jaxpr, like);
 }

@@ -33,12 +33,13 @@ static bool begin_call(jx_jvp *t, call *c)
 {
     *c = (call){.t = t};
     c->ins = JX_NEW_ARRAY(jx_jvp_arena(t), 2 * t->eqn->nins + 1, jx_atom);
-    c->outs = JX_NEW_ARRAY(jx_jvp_arena(t), 2 * t->eqn->nouts + 1, const jx_aval *);
+    c->outs =
+        JX_NEW_ARRAY(jx_jvp_arena(t), 2 * t->eqn->nouts + 1, const jx_aval *);
     return c->ins && c->outs;
 }
 
-/* The operands from `first` to `end`, then the tangents of those that have one (of
- * operand `first`, `mask` is first), written out where they are zero. */
+/* The operands from `first` to `end`, then the tangents of those that have one
+ * (of operand `first`, `mask` is first), written out where they are zero. */
 static void pass(call *c, int first, int end, const bool *mask)
 {
     for (int i = first; i < end; i++)
@@ -56,7 +57,6 @@ static void expect(call *c, int first, int end, const bool *mask)
         if (mask[i])
             c->outs[c->nouts++] = c->t->eqn->outs[i]->aval;
 }
-
 
 static void take(jx_jvp *t, const jx_atom *made, int *next, int first, int end,
                  const bool *mask)
@@ -100,8 +100,8 @@ bool jx_jvp_call(jx_jvp *t)
     if (!callee)
         return jx_jvp_none(t);
     mask = mask_of(t, t->tins, t->eqn->nins);
-    made = mask ? jx_jvp_jaxpr(t->of, callee->jaxpr, jx_jvp_one_group(callee->jaxpr), mask,
-                               NULL)
+    made = mask ? jx_jvp_jaxpr(t->of, callee->jaxpr,
+                               jx_jvp_one_group(callee->jaxpr), mask, NULL)
                 : NULL;
     if (!made || !begin_call(t, &c))
         return false;
@@ -111,14 +111,16 @@ bool jx_jvp_call(jx_jvp *t)
         jx_put_text(&p, "name", jx_eqn_name(t->eqn));
     jx_put(&p, "jaxpr", jx_jvp_closed(t, made->jaxpr, callee));
     pass(&c, 0, t->eqn->nins, mask);
-    return finish(&c, is_remat ? t->eqn->prim : jx_prim_of(JX_PRIM_jit), &p, 0, made->outs);
+    return finish(&c, is_remat ? t->eqn->prim : jx_prim_of(JX_PRIM_jit), &p, 0,
+                  made->outs);
 }
 
-/* ---- functions with a batching rule: its derivative is what that of the function is over
- * an axis */
+/* ---- functions with a batching rule: its derivative is what that of the
+ * function is over an axis */
 
 /* The text, and what it says of the masked, once more behind it. */
-static const jx_value *twice(jx_jvp *t, const jx_value *flags, int n, const bool *mask)
+static const jx_value *twice(jx_jvp *t, const jx_value *flags, int n,
+                             const bool *mask)
 {
     jx_buffer text = jx_ctx_text(t->of->make->to->ctx);
     const char *kept;
@@ -132,15 +134,15 @@ static const jx_value *twice(jx_jvp *t, const jx_value *flags, int n, const bool
     kept = jx_arena_take(jx_jvp_arena(t), &text);
     return kept ? jx_value_add(&t->of->make->to->values,
                                &(jx_value){.tag = JX_V_TEXT,
-                                           .text = jx_intern_text(t->of->make->to->ctx,
-                                                                  kept)})
+                                           .text = jx_intern_text(
+                                               t->of->make->to->ctx, kept)})
                 : NULL;
 }
 
-/* One pattern, differentiated; gives NULL where it has no jaxpr to be.  *outs gains what
- * has a tangent in it; with `last` it is made. */
-static bool pattern_along(jx_jvp *t, const jx_value *from, const bool *ins, bool *outs,
-                          const jx_value **made)
+/* One pattern, differentiated; gives NULL where it has no jaxpr to be.  *outs
+ * gains what has a tangent in it; with `last` it is made. */
+static bool pattern_along(jx_jvp *t, const jx_value *from, const bool *ins,
+                          bool *outs, const jx_value **made)
 {
     static const char *const keys[] = {"ins", "jaxpr", "outs", "size"};
     const jx_value *rule = jx_value_field(from, "jaxpr"), *fields[4];
@@ -153,7 +155,8 @@ static bool pattern_along(jx_jvp *t, const jx_value *from, const bool *ins, bool
         fields[1] = twice(t, jx_value_field(from, "ins"), t->eqn->nins, ins);
         if (fields[1])
             *made = jx_value_of_record(program, "Batched", 2,
-                                       (const char *const[]){"error", "ins"}, fields);
+                                       (const char *const[]){"error", "ins"},
+                                       fields);
         return *made != NULL;
     }
     if (!rule || rule->tag != JX_V_JAXPR || rule->jaxpr->nins != t->eqn->nins ||
@@ -193,7 +196,8 @@ bool jx_jvp_custom_vmap_call(jx_jvp *t)
 
     if (!patterns || !mask || !outs || !begin_call(t, &c))
         return false;
-    made = jx_jvp_jaxpr(t->of, s->call.jaxpr, jx_jvp_one_group(s->call.jaxpr), mask, NULL);
+    made = jx_jvp_jaxpr(t->of, s->call.jaxpr, jx_jvp_one_group(s->call.jaxpr),
+                        mask, NULL);
     for (int i = 0; made && i < t->eqn->nouts; i++)
         outs[i] = made->outs[i];
     for (int i = 0; made && i < npatterns; i++) /* what one gives, all do */
@@ -207,7 +211,8 @@ bool jx_jvp_custom_vmap_call(jx_jvp *t)
             patterns[count++] = pattern;
     }
     if (made)
-        made = jx_jvp_jaxpr(t->of, s->call.jaxpr, jx_jvp_one_group(s->call.jaxpr), mask, outs);
+        made = jx_jvp_jaxpr(t->of, s->call.jaxpr,
+                            jx_jvp_one_group(s->call.jaxpr), mask, outs);
     if (!made)
         return false;
     jx_put(&p, "call", jx_jvp_closed(t, made->jaxpr, &s->call));
@@ -221,7 +226,8 @@ bool jx_jvp_custom_vmap_call(jx_jvp *t)
 bool jx_jvp_cond(jx_jvp *t)
 {
     static const char *const without[] = {"branches", NULL};
-    const jx_closed_list branches = ((const jx_p_cond *)t->eqn->typed)->branches;
+    const jx_closed_list branches =
+        ((const jx_p_cond *)t->eqn->typed)->branches;
     int nouts = t->eqn->nouts;
     const jx_value **made =
         JX_NEW_ARRAY(jx_jvp_arena(t), branches.count + 1, const jx_value *);
@@ -235,8 +241,8 @@ bool jx_jvp_cond(jx_jvp *t)
     for (int last = 0; last < 2; last++) /* what one branch gives, all do */
         for (int i = 0; i < branches.count; i++) {
             const jx_jaxpr *from = branches.at[i].jaxpr;
-            const jx_jvped *d = jx_jvp_jaxpr(t->of, from, jx_jvp_one_group(from), mask,
-                                             last ? outs : NULL);
+            const jx_jvped *d = jx_jvp_jaxpr(
+                t->of, from, jx_jvp_one_group(from), mask, last ? outs : NULL);
             if (!d)
                 return false;
             for (int k = 0; !last && k < nouts; k++)
@@ -253,10 +259,11 @@ bool jx_jvp_cond(jx_jvp *t)
 
 /* ---- loops: what is carried has a tangent if it gets one in any turn */
 
-/* The derivative of a loop's body where those of `carry` have one that come of it:
- * `ins` is of the body's inputs, whose carried ones begin at `first`. */
-static const jx_jvped *settled(jx_jvp *t, const jx_jaxpr *body, jx_jvp_groups groups,
-                               bool *ins, int first, int ncarry)
+/* The derivative of a loop's body where those of `carry` have one that come of
+ * it: `ins` is of the body's inputs, whose carried ones begin at `first`. */
+static const jx_jvped *settled(jx_jvp *t, const jx_jaxpr *body,
+                               jx_jvp_groups groups, bool *ins, int first,
+                               int ncarry)
 {
     for (;;) {
         bool *outs = JX_NEW_ARRAY(jx_jvp_arena(t), body->nouts + 1, bool);
@@ -278,26 +285,30 @@ static const jx_jvped *settled(jx_jvp *t, const jx_jaxpr *body, jx_jvp_groups gr
 
 bool jx_jvp_while(jx_jvp *t)
 {
-    static const char *const without[] = {"body_jaxpr", "cond_jaxpr", "body_nconsts", NULL};
+    static const char *const without[] = {"body_jaxpr", "cond_jaxpr",
+                                          "body_nconsts", NULL};
     const jx_p_while *w = t->eqn->typed;
     const jx_jaxpr *body = w->body_jaxpr.jaxpr, *cond = w->cond_jaxpr.jaxpr;
     int nc = (int)w->cond_nconsts, nb = (int)w->body_nconsts, n = t->eqn->nouts;
     bool *mask = mask_of(t, t->tins + nc, nb + n);
-    const jx_aval **more = JX_NEW_ARRAY(jx_jvp_arena(t), n + 1, const jx_aval *);
+    const jx_aval **more =
+        JX_NEW_ARRAY(jx_jvp_arena(t), n + 1, const jx_aval *);
     jx_params p = jx_jvp_others(t, without);
     const jx_jvped *made;
     int count = 0;
     call c;
 
     if (!mask || !more || !begin_call(t, &c) ||
-        !(made = settled(t, body, (jx_jvp_groups){{nb, nb, nb + n}, {0, n}}, mask, nb, n)))
+        !(made = settled(t, body, (jx_jvp_groups){{nb, nb, nb + n}, {0, n}},
+                         mask, nb, n)))
         return false;
     for (int i = 0; i < n; i++)
         if (mask[nb + i])
             more[count++] = t->eqn->outs[i]->aval;
     jx_put(&p, "body_jaxpr", jx_jvp_closed(t, made->jaxpr, &w->body_jaxpr));
-    jx_put(&p, "cond_jaxpr",
-           jx_jvp_closed(t, jx_jvp_widened(t, cond, count, more), &w->cond_jaxpr));
+    jx_put(
+        &p, "cond_jaxpr",
+        jx_jvp_closed(t, jx_jvp_widened(t, cond, count, more), &w->cond_jaxpr));
     jx_put_int(&p, "body_nconsts", nb + count_of(mask, nb));
     pass(&c, 0, nc, NULL);
     pass(&c, nc, nc + nb, mask);
@@ -307,8 +318,8 @@ bool jx_jvp_while(jx_jvp *t)
 
 bool jx_jvp_scan(jx_jvp *t)
 {
-    static const char *const without[] = {"jaxpr", "num_consts", "num_carry", "linear",
-                                          NULL};
+    static const char *const without[] = {"jaxpr", "num_consts", "num_carry",
+                                          "linear", NULL};
     const jx_p_scan *s = t->eqn->typed;
     const jx_jaxpr *body = s->jaxpr.jaxpr;
     int nc = (int)s->num_consts, n = (int)s->num_carry;
@@ -327,8 +338,9 @@ bool jx_jvp_scan(jx_jvp *t)
     pass(&c, nc, nc + n, mask + nc);
     pass(&c, nc + n, t->eqn->nins, mask + nc + n);
     for (int i = 0; i < c.nins; i++)
-        linear[i] = jx_value_add(&t->b->in->program->values,
-                                 &(jx_value){.tag = JX_V_BOOL, .boolean = false});
+        linear[i] =
+            jx_value_add(&t->b->in->program->values,
+                         &(jx_value){.tag = JX_V_BOOL, .boolean = false});
     jx_put(&p, "jaxpr", jx_jvp_closed(t, made->jaxpr, &s->jaxpr));
     jx_put_int(&p, "num_consts", nc + count_of(mask, nc));
     jx_put_int(&p, "num_carry", n + count_of(mask + nc, n));
@@ -336,8 +348,8 @@ bool jx_jvp_scan(jx_jvp *t)
     return finish(&c, t->eqn->prim, &p, n, made->outs);
 }
 
-/* ---- reductions by any function: of pairs of a value and its tangent, of which the
- * initial ones have the tangent 0 */
+/* ---- reductions by any function: of pairs of a value and its tangent, of
+ * which the initial ones have the tangent 0 */
 
 static bool by_function(jx_jvp *t, const jx_closed *function)
 {
@@ -351,10 +363,11 @@ static bool by_function(jx_jvp *t, const jx_closed *function)
     call c;
 
     for (int i = 0; mask && i < n; i++)
-        mask[i] = mask[n + i] = jx_dtype_is_inexact(t->eqn->outs[i]->aval->dtype);
+        mask[i] = mask[n + i] =
+            jx_dtype_is_inexact(t->eqn->outs[i]->aval->dtype);
     if (!mask || !begin_call(t, &c) ||
-        !(made = jx_jvp_jaxpr(t->of, from, (jx_jvp_groups){{n, n, 2 * n}, {0, n}}, mask,
-                              mask)))
+        !(made = jx_jvp_jaxpr(
+              t->of, from, (jx_jvp_groups){{n, n, 2 * n}, {0, n}}, mask, mask)))
         return false;
     jx_put(&p, "jaxpr", jx_jvp_closed(t, made->jaxpr, function));
     if (consts)
@@ -376,9 +389,10 @@ bool jx_jvp_reduce_window(jx_jvp *t)
 
 /* ---- solves */
 
-/* The tangent of matvec at what was solved for, along its constants' tangents; an
- * element without one is nothing. */
-static bool moved(jx_jvp *t, const jx_p_custom_linear_solve *p, int n, jx_atom *products)
+/* The tangent of matvec at what was solved for, along its constants' tangents;
+ * an element without one is nothing. */
+static bool moved(jx_jvp *t, const jx_p_custom_linear_solve *p, int n,
+                  jx_atom *products)
 {
     const jx_closed *matvec = &p->jaxprs.part[JX_SOLVE_MATVEC];
     const jx_jaxpr *from = matvec->jaxpr;
@@ -393,8 +407,10 @@ static bool moved(jx_jvp *t, const jx_p_custom_linear_solve *p, int n, jx_atom *
         mask[i] = jx_is_made(t->tins[i]);
     if (!mask || !count_of(mask, consts))
         return mask != NULL;
-    made = jx_jvp_jaxpr(t->of, from, (jx_jvp_groups){{consts, consts, from->nins},
-                                                     {0, from->nouts}}, mask, NULL);
+    made = jx_jvp_jaxpr(
+        t->of, from,
+        (jx_jvp_groups){{consts, consts, from->nins}, {0, from->nouts}}, mask,
+        NULL);
     if (!made || !begin_call(t, &c))
         return false;
     pass(&c, 0, consts, mask);
@@ -415,7 +431,8 @@ static bool moved(jx_jvp *t, const jx_p_custom_linear_solve *p, int n, jx_atom *
 bool jx_jvp_custom_linear_solve(jx_jvp *t)
 {
     const jx_p_custom_linear_solve *p = t->eqn->typed;
-    int consts = p->const_lengths.before[JX_SOLVE_PARTS], n = t->eqn->nins - consts;
+    int consts = p->const_lengths.before[JX_SOLVE_PARTS],
+        n = t->eqn->nins - consts;
     jx_atom *ins = JX_NEW_ARRAY(jx_jvp_arena(t), t->eqn->nins + 1, jx_atom);
     jx_atom *products = JX_NEW_ARRAY(jx_jvp_arena(t), n + 1, jx_atom);
     const jx_atom *made;
@@ -427,9 +444,10 @@ bool jx_jvp_custom_linear_solve(jx_jvp *t)
     for (int i = 0; i < n; i++) {
         jx_atom rhs = jx_math_sum(t->b, t->tins[consts + i],
                                   jx_math_1(t->b, JX_PRIM_neg, products[i]));
-        ins[consts + i] = jx_is_made(rhs)
-                              ? rhs
-                              : jx_build_zeros(t->b, jx_atom_aval(t->ins[consts + i]));
+        ins[consts + i] =
+            jx_is_made(rhs)
+                ? rhs
+                : jx_build_zeros(t->b, jx_atom_aval(t->ins[consts + i]));
     }
     if (!(made = jx_jvp_again(t, ins)))
         return false;
@@ -440,8 +458,10 @@ bool jx_jvp_custom_linear_solve(jx_jvp *t)
 
 /* ---- custom rules */
 
-/* The pattern with the fewest tangents among those that have all that are not zero. */
-static const jx_rule_pattern *pattern_for(const jx_rule *rule, const jx_atom *tangents)
+/* The pattern with the fewest tangents among those that have all
+ * that are not zero. */
+static const jx_rule_pattern *pattern_for(const jx_rule *rule,
+                                          const jx_atom *tangents)
 {
     const jx_rule_pattern *best = NULL;
     int n = rule->nins - rule->nconsts, fewest = n + 1;
@@ -463,8 +483,8 @@ static const jx_rule_pattern *pattern_for(const jx_rule *rule, const jx_atom *ta
     return best;
 }
 
-/* What a rule is never told to be differentiated, because its function closed over it,
- * or uses it as it was before the call. */
+/* What a rule is never told to be differentiated, because its function closed
+ * over it, or uses it as it was before the call. */
 static bool closes_over(const jx_rule *rule, int operand)
 {
     bool never = rule->npatterns > 0;
@@ -476,8 +496,8 @@ static bool closes_over(const jx_rule *rule, int operand)
     return operand < rule->nconsts || never;
 }
 
-/* Looks at what the function closes over; *done where nothing else has a tangent.  False:
- * told. */
+/* Looks at what the function closes over; *done where nothing else has a
+ * tangent.  False: told. */
 static bool look_at_closure(jx_jvp *t, const jx_rule *rule, bool *done)
 {
     bool closes = false, takes = false;
@@ -488,10 +508,11 @@ static bool look_at_closure(jx_jvp *t, const jx_rule *rule, bool *done)
     *done = closes && !takes;
     if (!closes)
         return true;
-    if (!t->of->closing || rule->vjp) /* of a custom_vjp function, JAX says so itself */
-        return jx_jvp_refuse(t,
-                             "it closes over a value that is differentiated, which JAX "
-                             "refuses");
+    if (!t->of->closing ||
+        rule->vjp) /* of a custom_vjp function, JAX says so itself */
+        return jx_jvp_refuse(
+            t, "it closes over a value that is differentiated, which JAX "
+               "refuses");
     JX_PUSH(jx_jvp_arena(t), t->of->closing, t->eqn);
     return !*done || jx_jvp_primal(t);
 }
@@ -507,8 +528,11 @@ static const jx_rule_pattern *asked_for(jx_jvp *t, const jx_rule *rule)
     }
     found = pattern_for(rule, t->tins + rule->nconsts);
     if (!found)
-        jx_jvp_refuse(t, rule->npatterns && rule->patterns[0].error ? rule->patterns[0].error
-                         : "its rule is not in the program for these tangents (PRM002)");
+        jx_jvp_refuse(
+            t,
+            rule->npatterns && rule->patterns[0].error
+                ? rule->patterns[0].error
+                : "its rule is not in the program for these tangents (PRM002)");
     return found;
 }
 
@@ -545,7 +569,8 @@ static bool by_jvp_rule(jx_jvp *t, const jx_rule *rule)
 }
 
 /* What the rule's fwd gives: residuals that it computes, then the results. */
-static const jx_atom *run_fwd(jx_jvp *t, const jx_rule *rule, const jx_rule_pattern *p)
+static const jx_atom *run_fwd(jx_jvp *t, const jx_rule *rule,
+                              const jx_rule_pattern *p)
 {
     jx_params params = {.program = t->b->in->program};
 
@@ -555,44 +580,47 @@ static const jx_atom *run_fwd(jx_jvp *t, const jx_rule *rule, const jx_rule_patt
         jx_jvp_refuse(t, "its fwd takes other operands than it does");
         return NULL;
     }
-    return jx_build_all(t->b, jx_prim_of(JX_PRIM_jit), &params, p->fwd.jaxpr->nins,
-                        t->ins + rule->nconsts, p->fwd.jaxpr->nouts);
+    return jx_build_all(t->b, jx_prim_of(JX_PRIM_jit), &params,
+                        p->fwd.jaxpr->nins, t->ins + rule->nconsts,
+                        p->fwd.jaxpr->nouts);
 }
 
 static const jx_value *bools(jx_jvp *t, int n, const bool *at)
 {
     jx_program *program = t->b->in->program;
-    const jx_value **items = JX_NEW_ARRAY(jx_jvp_arena(t), n + 1, const jx_value *);
+    const jx_value **items =
+        JX_NEW_ARRAY(jx_jvp_arena(t), n + 1, const jx_value *);
 
     for (int i = 0; items && i < n; i++)
-        items[i] = jx_value_add(&program->values,
-                                &(jx_value){.tag = JX_V_BOOL, .boolean = at[i]});
+        items[i] = jx_value_add(
+            &program->values, &(jx_value){.tag = JX_V_BOOL, .boolean = at[i]});
     return items ? jx_value_of_tuple(program, n, items) : NULL;
 }
 
 /* The parameters of `custom_lin`, and what its results are. */
-static jx_params linear_params(jx_jvp *t, const jx_rule *rule, const jx_rule_pattern *found,
-                               call *c)
+static jx_params linear_params(jx_jvp *t, const jx_rule *rule,
+                               const jx_rule_pattern *found, call *c)
 {
     int n = rule->nins - rule->nconsts;
     bool *zeros = JX_NEW_ARRAY(jx_jvp_arena(t), n + 1, bool);
-    const jx_value **avals = JX_NEW_ARRAY(jx_jvp_arena(t), t->eqn->nouts + 1,
-                                          const jx_value *);
+    const jx_value **avals =
+        JX_NEW_ARRAY(jx_jvp_arena(t), t->eqn->nouts + 1, const jx_value *);
     jx_params p = {.program = t->b->in->program};
 
     for (int i = 0; zeros && i < n; i++)
         zeros[i] = !jx_is_made(t->tins[rule->nconsts + i]);
     for (int i = 0; avals && i < t->eqn->nouts; i++)
         if (jx_has_tangent(t->eqn->outs[i]->aval)) {
-            avals[c->nouts] = jx_value_add(&p.program->values,
-                                           &(jx_value){.tag = JX_V_AVAL,
-                                                       .aval = t->eqn->outs[i]->aval});
+            avals[c->nouts] = jx_value_add(
+                &p.program->values,
+                &(jx_value){.tag = JX_V_AVAL, .aval = t->eqn->outs[i]->aval});
             c->outs[c->nouts++] = t->eqn->outs[i]->aval;
         }
     jx_put_int(&p, "num_res", found->nres);
     jx_put(&p, "bwd", jx_jvp_closed(t, found->bwd.jaxpr, &found->bwd));
     jx_put(&p, "in_zeros", zeros ? bools(t, n, zeros) : NULL);
-    jx_put(&p, "out_avals", avals ? jx_value_of_tuple(p.program, c->nouts, avals) : NULL);
+    jx_put(&p, "out_avals",
+           avals ? jx_value_of_tuple(p.program, c->nouts, avals) : NULL);
     jx_put_bool(&p, "symbolic_zeros", rule->symbolic_zeros);
     if (found->ct_zeros)
         jx_put_text(&p, "ct_zeros", found->ct_zeros);
@@ -612,11 +640,12 @@ bool jx_jvp_custom_jvp_call(jx_jvp *t)
 {
     if (gives_none(t))
         return jx_jvp_primal(t);
-    return by_jvp_rule(t, ((const jx_p_custom_jvp *)t->eqn->typed)->jvp_jaxpr_fun);
+    return by_jvp_rule(t,
+                       ((const jx_p_custom_jvp *)t->eqn->typed)->jvp_jaxpr_fun);
 }
 
-/* Of the rule's fwd, and of what its bwd is the transpose: a `custom_lin` of residuals
- * and tangents, which nothing but a transposition can take away. */
+/* Of the rule's fwd, and of what its bwd is the transpose: a `custom_lin` of
+ * residuals and tangents, which nothing but a transposition can take away. */
 static bool by_vjp_rule(jx_jvp *t, const jx_rule *rule)
 {
     const jx_rule_pattern *found;
@@ -637,7 +666,8 @@ static bool by_vjp_rule(jx_jvp *t, const jx_rule *rule)
     own = fwd ? found->fwd.jaxpr->nouts - t->eqn->nouts : -1;
     if (own < 0 || !begin_call(t, &c))
         return false;
-    c.ins = JX_NEW_ARRAY(jx_jvp_arena(t), found->nres + t->eqn->nins + 1, jx_atom);
+    c.ins =
+        JX_NEW_ARRAY(jx_jvp_arena(t), found->nres + t->eqn->nins + 1, jx_atom);
     if (!c.ins)
         return false;
     for (int i = 0; i < t->eqn->nouts; i++)
@@ -652,8 +682,8 @@ static bool by_vjp_rule(jx_jvp *t, const jx_rule *rule)
         if (jx_is_made(t->tins[i]))
             c.ins[c.nins++] = t->tins[i];
     p = linear_params(t, rule, found, &c);
-    made = jx_build_as(t->b, jx_prim_of(JX_PRIM_custom_lin), &p, c.nins, c.ins, c.nouts,
-                       c.outs);
+    made = jx_build_as(t->b, jx_prim_of(JX_PRIM_custom_lin), &p, c.nins, c.ins,
+                       c.nouts, c.outs);
     for (int i = 0, k = 0; made && i < t->eqn->nouts; i++)
         if (jx_has_tangent(t->eqn->outs[i]->aval))
             t->touts[i] = made[k++];
@@ -664,11 +694,13 @@ bool jx_jvp_custom_vjp_call(jx_jvp *t)
 {
     if (gives_none(t))
         return jx_jvp_primal(t);
-    return by_vjp_rule(t, ((const jx_p_custom_vjp *)t->eqn->typed)->fwd_jaxpr_thunk);
+    return by_vjp_rule(
+        t, ((const jx_p_custom_vjp *)t->eqn->typed)->fwd_jaxpr_thunk);
 }
 
-/* What it expands to may hide how its results depend on its operands (the bits of a
- * float): its author's rules say how it is differentiated, if there are any. */
+/* What it expands to may hide how its results depend on its operands (the
+ * bits of a float): its author's rules say how it is differentiated, if
+ * there are any. */
 bool jx_jvp_hi_call(jx_jvp *t)
 {
     const jx_p_hi_call *p = t->eqn->typed;

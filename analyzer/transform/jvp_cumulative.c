@@ -1,5 +1,5 @@
-/* jvp_cumulative.c - derivatives of products and of what accumulates: a scan along the
- * axis that carries the value so far and its tangent. */
+/* jvp_cumulative.c - derivatives of products and of what accumulates: a scan
+ * along the axis that carries the value so far and its tangent. */
 #include "analyzer/transform/jvp_parts.h"
 
 #include <math.h>
@@ -22,8 +22,9 @@ static jx_atom two(const step *s, jx_prim_id prim, jx_atom a, jx_atom c)
 
 static jx_atom one(const step *s, jx_prim_id prim, jx_atom a)
 {
-    return jx_is_made(a) ? jx_build_one(s->b, prim, NULL, 1, &a, jx_atom_aval(s->so_far))
-                         : nothing;
+    return jx_is_made(a)
+               ? jx_build_one(s->b, prim, NULL, 1, &a, jx_atom_aval(s->so_far))
+               : nothing;
 }
 
 static jx_atom number(const step *s, double value)
@@ -51,23 +52,26 @@ static bool product(const step *s, jx_atom *value, jx_atom *tangent)
 static jx_atom is(const step *s, jx_atom a, jx_atom value)
 {
     const jx_aval *like = jx_atom_aval(s->so_far);
-    const jx_aval *aval = jx_body_aval(s->b, like, JX_BOOL, like->rank, like->shape);
+    const jx_aval *aval =
+        jx_body_aval(s->b, like, JX_BOOL, like->rank, like->shape);
 
     return aval && jx_is_made(value)
-               ? jx_build_convert(s->b, jx_build_two(s->b, JX_PRIM_eq, a, value, aval),
-                                  like->dtype, false)
+               ? jx_build_convert(
+                     s->b, jx_build_two(s->b, JX_PRIM_eq, a, value, aval),
+                     like->dtype, false)
                : nothing;
 }
 
 /* Half of it where the other is, too. */
 static jx_atom shared(const step *s, jx_atom mine, jx_atom its)
 {
-    return two(
-        s, JX_PRIM_mul, mine,
-        two(s, JX_PRIM_sub, number(s, 1), two(s, JX_PRIM_mul, its, number(s, 0.5))));
+    return two(s, JX_PRIM_mul, mine,
+               two(s, JX_PRIM_sub, number(s, 1),
+                   two(s, JX_PRIM_mul, its, number(s, 0.5))));
 }
 
-static bool extremum(const step *s, jx_prim_id prim, jx_atom *value, jx_atom *tangent)
+static bool extremum(const step *s, jx_prim_id prim, jx_atom *value,
+                     jx_atom *tangent)
 {
     jx_atom mine, its;
 
@@ -92,12 +96,15 @@ static bool smallest(const step *s, jx_atom *value, jx_atom *tangent)
 static bool log_of_sum(const step *s, jx_atom *value, jx_atom *tangent)
 {
     jx_atom most = two(s, JX_PRIM_max, s->so_far, s->next);
-    jx_atom apart = one(s, JX_PRIM_abs, two(s, JX_PRIM_sub, s->so_far, s->next));
+    jx_atom apart =
+        one(s, JX_PRIM_abs, two(s, JX_PRIM_sub, s->so_far, s->next));
 
-    *value = two(s, JX_PRIM_add, most,
-                 one(s, JX_PRIM_log1p, one(s, JX_PRIM_exp, one(s, JX_PRIM_neg, apart))));
-    *tangent = weighed(s, one(s, JX_PRIM_exp, two(s, JX_PRIM_sub, s->so_far, *value)),
-                       one(s, JX_PRIM_exp, two(s, JX_PRIM_sub, s->next, *value)));
+    *value = two(
+        s, JX_PRIM_add, most,
+        one(s, JX_PRIM_log1p, one(s, JX_PRIM_exp, one(s, JX_PRIM_neg, apart))));
+    *tangent =
+        weighed(s, one(s, JX_PRIM_exp, two(s, JX_PRIM_sub, s->so_far, *value)),
+                one(s, JX_PRIM_exp, two(s, JX_PRIM_sub, s->next, *value)));
     return jx_is_made(*tangent);
 }
 
@@ -150,17 +157,18 @@ static bool accumulate(jx_jvp *t, double first, step_rule *rule)
     jx_atom x = jx_build_transpose(t->b, t->ins[0], order);
     jx_atom dx = jx_build_transpose(t->b, t->tins[0], order);
     jx_params q = {.program = t->b->in->program};
-    const jx_value *no = jx_value_add(&q.program->values,
-                                      &(jx_value){.tag = JX_V_BOOL, .boolean = false});
+    const jx_value *no = jx_value_add(
+        &q.program->values, &(jx_value){.tag = JX_V_BOOL, .boolean = false});
     const jx_value *linear[] = {no, no, no, no};
     const jx_atom *made;
 
-    if (!jx_is_made(x) || !jx_is_made(dx) || !(each = element(t, jx_atom_aval(x))))
+    if (!jx_is_made(x) || !jx_is_made(dx) ||
+        !(each = element(t, jx_atom_aval(x))))
         return false;
     jx_atom start = jx_build_number(t->b, out->dtype, first);
     if (each->rank)
-        start =
-            jx_build_broadcast(t->b, start, (jx_ints){0, NULL}, each->rank, each->shape);
+        start = jx_build_broadcast(t->b, start, (jx_ints){0, NULL}, each->rank,
+                                   each->shape);
     const jx_atom ins[] = {start, jx_build_zeros(t->b, each), x, dx};
     const jx_aval *outs[] = {each, each, jx_atom_aval(x), jx_atom_aval(x)};
     jx_put_jaxpr(&q, "jaxpr", body_of(t, each, rule));

@@ -14,7 +14,8 @@ static jx_atom gathered(jx_jvp *t, jx_atom from)
 
 static jx_atom added(jx_jvp *t, jx_atom to, jx_atom updates)
 {
-    static const char *const without[] = {"update_jaxpr", "update_consts", NULL};
+    static const char *const without[] = {"update_jaxpr", "update_consts",
+                                          NULL};
     jx_params p = jx_jvp_others(t, without);
     const jx_atom ins[] = {to, t->ins[1], updates};
 
@@ -39,34 +40,37 @@ bool jx_jvp_scatter_extremum(jx_jvp *t)
 
     if (!jx_jvp_primal(t))
         return false;
-    kept = jx_build_convert(t->b, jx_math_2(t->b, JX_PRIM_eq, t->ins[0], t->outs[0]), dtype,
-                            false);
+    kept = jx_build_convert(
+        t->b, jx_math_2(t->b, JX_PRIM_eq, t->ins[0], t->outs[0]), dtype, false);
     won = jx_build_convert(
-        t->b, jx_math_2(t->b, JX_PRIM_eq, t->ins[2], gathered(t, t->outs[0])), dtype,
-        false);
+        t->b, jx_math_2(t->b, JX_PRIM_eq, t->ins[2], gathered(t, t->outs[0])),
+        dtype, false);
     share = jx_math_over(t->b, 1, added(t, kept, won));
-    old =
-        jx_math_2(t->b, JX_PRIM_mul, jx_jvp_full(t, 0),
-                  jx_math_where(t->b, jx_math_2(t->b, JX_PRIM_eq, t->ins[0], t->outs[0]),
-                                share, jx_math_all(t->b, t->ins[0], 0)));
-    new = jx_math_2(t->b, JX_PRIM_mul, jx_jvp_full(t, 2),
-                   jx_math_where(t->b, jx_math_2(t->b, JX_PRIM_ne, won,
-                                            jx_math_number(t->b, won, 0)),
+    old = jx_math_2(
+        t->b, JX_PRIM_mul, jx_jvp_full(t, 0),
+        jx_math_where(t->b, jx_math_2(t->b, JX_PRIM_eq, t->ins[0], t->outs[0]),
+                      share, jx_math_all(t->b, t->ins[0], 0)));
+    new =
+        jx_math_2(t->b, JX_PRIM_mul, jx_jvp_full(t, 2),
+                  jx_math_where(t->b,
+                                jx_math_2(t->b, JX_PRIM_ne, won,
+                                          jx_math_number(t->b, won, 0)),
                                 gathered(t, share), jx_math_all(t->b, won, 0)));
     t->touts[0] = added(t, old, new);
     return jx_is_made(t->touts[0]);
 }
 
-/* Each element by what multiplies it, and each factor, if no two meet, by what it
- * multiplies. */
+/* Each element by what multiplies it, and each factor, if no two meet, by what
+ * it multiplies. */
 bool jx_jvp_scatter_mul(jx_jvp *t)
 {
     const jx_p_scatter *s = t->eqn->typed;
     jx_atom first = nothing, second = nothing;
 
     if (jx_is_made(t->tins[2]) && !s->unique_indices)
-        return jx_jvp_refuse(t, "its updates have no derivative unless unique_indices=True "
-                                "(PRM002)");
+        return jx_jvp_refuse(
+            t, "its updates have no derivative unless unique_indices=True "
+               "(PRM002)");
     if (!jx_jvp_primal(t))
         return false;
     if (jx_is_made(t->tins[0])) {
@@ -75,8 +79,9 @@ bool jx_jvp_scatter_mul(jx_jvp *t)
         first = made ? *made : nothing;
     }
     if (jx_is_made(t->tins[2]))
-        second = jx_math_2(t->b, JX_PRIM_mul, t->ins[0],
-                          added(t, jx_math_all(t->b, t->ins[0], 0), t->tins[2]));
+        second =
+            jx_math_2(t->b, JX_PRIM_mul, t->ins[0],
+                      added(t, jx_math_all(t->b, t->ins[0], 0), t->tins[2]));
     t->touts[0] = jx_math_sum(t->b, first, second);
     return jx_is_made(t->touts[0]);
 }
@@ -94,7 +99,8 @@ static bool chosen(jx_jvp *t, const char *by)
     if (!jx_jvp_primal(t))
         return false;
     jx_put_prim(&p, "select_prim", by);
-    t->touts[0] = jx_build_one(t->b, JX_PRIM_select_and_gather_add, &p, 2, ins, out);
+    t->touts[0] =
+        jx_build_one(t->b, JX_PRIM_select_and_gather_add, &p, 2, ins, out);
     return jx_is_made(t->touts[0]);
 }
 

@@ -1,6 +1,7 @@
-/* jvp_linalg.c - derivatives of what linear algebra gives, by the formulas that JAX
- * uses (jax/_src/lax/linalg.py), most of them Giles' (An extended collection of matrix
- * derivative results for forward and reverse mode, 2008). */
+/* jvp_linalg.c - derivatives of what linear algebra gives, by the
+ * formulas that JAX uses (jax/_src/lax/linalg.py), most of them Giles'
+ * (An extended collection of matrix derivative results for forward and
+ * reverse mode, 2008). */
 #include "analyzer/transform/jvp_parts.h"
 
 #include "frontend/ir/build_matrix.h"
@@ -40,8 +41,8 @@ static bool is_more(jx_jvp *t, const jx_dim *of, const jx_dim *over)
     return excess(t, of, over) != zero;
 }
 
-/* dL = L phi(L^-1 dA L^-H), where phi is the lower triangle and half of the diagonal
- * (Murray, Differentiation of the Cholesky decomposition, 2016). */
+/* dL = L phi(L^-1 dA L^-H), where phi is the lower triangle and half of the
+ * diagonal (Murray, Differentiation of the Cholesky decomposition, 2016). */
 bool jx_jvp_cholesky(jx_jvp *t)
 {
     jx_atom l, x;
@@ -69,8 +70,9 @@ static jx_atom solved(jx_jvp *t, jx_atom a, jx_atom rhs)
     const jx_atom ins[] = {a, rhs};
     jx_params p = jx_jvp_others(t, all);
 
-    return jx_is_made(a) && jx_is_made(rhs) ? jx_build(t->b, t->eqn->prim->id, &p, 2, ins)
-                                            : nothing;
+    return jx_is_made(a) && jx_is_made(rhs)
+               ? jx_build(t->b, t->eqn->prim->id, &p, 2, ins)
+               : nothing;
 }
 
 /* A^-1 (dA X), in the order that takes less; X is on either side. */
@@ -108,8 +110,8 @@ bool jx_jvp_triangular_solve(jx_jvp *t)
     return jx_is_made(t->touts[0]);
 }
 
-/* The product of a diagonal with the rows of `x` that many below (of -1: above) its
- * own, of which those outside are 0. */
+/* The product of a diagonal with the rows of `x` that many below (of -1: above)
+ * its own, of which those outside are 0. */
 static jx_atom band(jx_jvp *t, jx_atom diagonal, jx_atom x, int below)
 {
     const jx_dim *one = jx_body_int(t->b, 1), *n = rows(x);
@@ -118,8 +120,10 @@ static jx_atom band(jx_jvp *t, jx_atom diagonal, jx_atom x, int below)
 
     if (!below)
         return mul(d, x);
-    d = below > 0 ? jx_matrix_first(t->b, d, 2, less) : jx_matrix_after(t->b, d, 2, one);
-    x = below > 0 ? jx_matrix_after(t->b, x, 2, one) : jx_matrix_first(t->b, x, 2, less);
+    d = below > 0 ? jx_matrix_first(t->b, d, 2, less)
+                  : jx_matrix_after(t->b, d, 2, one);
+    x = below > 0 ? jx_matrix_after(t->b, x, 2, one)
+                  : jx_matrix_first(t->b, x, 2, less);
     product = mul(d, x);
     return below > 0 ? jx_matrix_pad(t->b, product, 2, zero, one)
                      : jx_matrix_pad(t->b, product, 2, one, zero);
@@ -137,7 +141,8 @@ bool jx_jvp_tridiagonal_solve(jx_jvp *t)
     for (int i = 0; i < 3; i++) {
         ins[i] = t->ins[i];
         if (jx_is_made(t->tins[i]))
-            product = jx_math_sum(t->b, product, band(t, t->tins[i], t->outs[0], i - 1));
+            product = jx_math_sum(t->b, product,
+                                  band(t, t->tins[i], t->outs[0], i - 1));
     }
     if (jx_is_made(product))
         rhs = jx_math_sum(t->b, rhs, jx_math_1(t->b, JX_PRIM_neg, product));
@@ -150,9 +155,10 @@ bool jx_jvp_tridiagonal_solve(jx_jvp *t)
 
 /* ---- factorizations */
 
-/* The larger of rows and columns makes a square of each factor; then dL = L tril(X),
- * dU = triu(X) U with X = L^-1 P dA U^-1 (De Hoog, Anderssen, Lukas, Differentiation of
- * matrix functionals using triangular factorization, 2011). */
+/* The larger of rows and columns makes a square of each factor; then dL = L
+ * tril(X), dU = triu(X) U with X = L^-1 P dA U^-1 (De Hoog, Anderssen,
+ * Lukas, Differentiation of matrix functionals using triangular
+ * factorization, 2011). */
 static jx_atom lu_tangent(jx_jvp *t, jx_atom lu, jx_atom permuted)
 {
     const jx_dim *m = rows(lu), *n = columns(lu);
@@ -176,23 +182,26 @@ static jx_atom lu_tangent(jx_jvp *t, jx_atom lu, jx_atom permuted)
         return nothing;
     l = add(l, jx_matrix_eye(t->b, l));
     x = solve(u, solve(l, permuted, LEFT | LOWER | UNIT), 0);
-    return add(dot(l, jx_matrix_lower(t->b, x, -1)), dot(jx_matrix_upper(t->b, x, 0), u));
+    return add(dot(l, jx_matrix_lower(t->b, x, -1)),
+               dot(jx_matrix_upper(t->b, x, 0), u));
 }
 
 bool jx_jvp_lu(jx_jvp *t)
 {
     if (!jx_jvp_primal(t))
         return false;
-    t->touts[0] = lu_tangent(t, t->outs[0],
-                             jx_matrix_take(t->b, t->tins[0], 2, 1, t->outs[2]));
+    t->touts[0] = lu_tangent(
+        t, t->outs[0], jx_matrix_take(t->b, t->tins[0], 2, 1, t->outs[2]));
     return jx_is_made(t->touts[0]);
 }
 
-/* Of a matrix that is not wide (Walter, Lehmann, Lamour, On evaluating higher-order
- * derivatives of the QR decomposition, 2012). */
-static bool thin_qr(jx_jvp *t, jx_atom q, jx_atom r, jx_atom da, jx_atom *dq, jx_atom *dr)
+/* Of a matrix that is not wide (Walter, Lehmann, Lamour, On evaluating
+ * higher-order derivatives of the QR decomposition, 2012). */
+static bool thin_qr(jx_jvp *t, jx_atom q, jx_atom r, jx_atom da, jx_atom *dq,
+                    jx_atom *dr)
 {
-    jx_atom x = solve(r, da, 0), y = dot(H(q), x), skew = jx_matrix_lower(t->b, y, -1);
+    jx_atom x = solve(r, da, 0), y = dot(H(q), x),
+            skew = jx_matrix_lower(t->b, y, -1);
 
     skew = sub(skew, H(skew));
     if (!jx_is_made(skew))
@@ -229,16 +238,20 @@ static bool wide_qr(jx_jvp *t, jx_atom a, jx_atom da)
 static jx_atom by_lu(jx_jvp *t, jx_atom v, jx_atom c)
 {
     const jx_atom *lu =
-        jx_is_made(v) ? jx_build_all(t->b, jx_prim_of(JX_PRIM_lu), NULL, 1, &v, 3) : NULL;
+        jx_is_made(v)
+            ? jx_build_all(t->b, jx_prim_of(JX_PRIM_lu), NULL, 1, &v, 3)
+            : NULL;
 
-    return lu ? solve(lu[0], solve(lu[0], jx_matrix_take(t->b, c, 2, 1, lu[2]),
-                                   LEFT | LOWER | UNIT), LEFT)
+    return lu ? solve(lu[0],
+                      solve(lu[0], jx_matrix_take(t->b, c, 2, 1, lu[2]),
+                            LEFT | LOWER | UNIT),
+                      LEFT)
               : nothing;
 }
 
-/* A = [Q1 Q2] [R; 0]: Q1 and R are those of the thin one, and Q2 moves so that [Q1 Q2]
- * stays the product of reflections that it is (Walter, Lehmann, Lamour; for the full factor
- * arXiv:2409.13374, equations 32 and 33). */
+/* A = [Q1 Q2] [R; 0]: Q1 and R are those of the thin one, and Q2 moves so that
+ * [Q1 Q2] stays the product of reflections that it is (Walter, Lehmann, Lamour;
+ * for the full factor arXiv:2409.13374, equations 32 and 33). */
 static bool tall_qr(jx_jvp *t, jx_atom da)
 {
     const jx_dim *m = rows(t->outs[0]), *n = columns(da), *rest;
@@ -247,11 +260,14 @@ static bool tall_qr(jx_jvp *t, jx_atom da)
     if (!thin_qr(t, q, jx_matrix_first(t->b, t->outs[1], 2, n), da, &dq, &dr))
         return false;
     z = jx_matrix_first(t->b, q, 2, n);
-    z_h = by_lu(t, H(sub(z, jx_matrix_eye(t->b, z))), H(jx_matrix_after(t->b, q, 2, n)));
+    z_h = by_lu(t, H(sub(z, jx_matrix_eye(t->b, z))),
+                H(jx_matrix_after(t->b, q, 2, n)));
     z = H(z_h);
-    other = sub(jx_matrix_after(t->b, dq, 2, n), dot(z, jx_matrix_first(t->b, dq, 2, n)));
-    other = sub(dot(dq, z_h),
-                dot(add(q, dot(jx_matrix_after(t->b, t->outs[0], 1, n), z)), H(other)));
+    other = sub(jx_matrix_after(t->b, dq, 2, n),
+                dot(z, jx_matrix_first(t->b, dq, 2, n)));
+    other = sub(
+        dot(dq, z_h),
+        dot(add(q, dot(jx_matrix_after(t->b, t->outs[0], 1, n), z)), H(other)));
     if (!jx_is_made(other))
         return false;
     rest = jx_dim_sub(t->b->in->program->dims, m, n);
@@ -277,9 +293,9 @@ bool jx_jvp_qr(jx_jvp *t)
         return false;
     if (p->full_matrices && is_more(t, m, n))
         return tall_qr(t, da);
-    return is_more(t, n, m)
-               ? wide_qr(t, a, da)
-               : thin_qr(t, t->outs[0], t->outs[1], da, &t->touts[0], &t->touts[1]);
+    return is_more(t, n, m) ? wide_qr(t, a, da)
+                            : thin_qr(t, t->outs[0], t->outs[1], da,
+                                      &t->touts[0], &t->touts[1]);
 }
 
 /* 1 / (w_j - w_i), and 0 on the diagonal. */
@@ -292,16 +308,17 @@ static jx_atom gaps(jx_jvp *t, jx_atom w, jx_atom like)
     return sub(jx_math_power(t->b, gap, -1), one);
 }
 
-/* At the mean of the matrix and its adjoint: where it is not its own adjoint, there is
- * no derivative of what it is (and JAX's is that one). */
+/* At the mean of the matrix and its adjoint: where it is not its own adjoint,
+ * there is no derivative of what it is (and JAX's is that one). */
 bool jx_jvp_eigh(jx_jvp *t)
 {
     jx_atom a = t->ins[0], v, x, f;
     const jx_atom *made;
 
     if (columns(t->ins[0]) != jx_jvp_out(t)->shape[jx_jvp_out(t)->rank - 1])
-        return jx_jvp_refuse(t, "no derivative of a part of the eigenvalues is known "
-                                "(PRM002)");
+        return jx_jvp_refuse(
+            t, "no derivative of a part of the eigenvalues is known "
+               "(PRM002)");
     a = jx_math_times(t->b, add(a, H(a)), 0.5);
     if (!jx_is_made(a) || !(made = jx_jvp_again(t, &a)))
         return false;
@@ -314,8 +331,8 @@ bool jx_jvp_eigh(jx_jvp *t)
     return jx_is_made(t->touts[0]) && jx_is_made(t->touts[1]);
 }
 
-/* Vectors of length 1 whose largest element is real: what remains of their freedom
- * once A v = w v holds, c_j v_j, is settled by that. */
+/* Vectors of length 1 whose largest element is real: what remains of their
+ * freedom once A v = w v holds, c_j v_j, is settled by that. */
 static jx_atom normalized(jx_jvp *t, jx_atom v, jx_atom u)
 {
     jx_params p = {.program = t->b->in->program};
@@ -330,22 +347,25 @@ static jx_atom normalized(jx_jvp *t, jx_atom v, jx_atom u)
     jx_put_dtype(&p, "index_dtype", JX_I32);
     at = jx_is_made(size) ? jx_build(t->b, JX_PRIM_argmax, &p, 1, &size) : size;
     is = jx_matrix_one_hot(t->b, at, v);
-    re = jx_matrix_real(t->b, jx_matrix_sum(t->b, mul(jx_matrix_conjugate(t->b, v), u), 2));
+    re = jx_matrix_real(
+        t->b, jx_matrix_sum(t->b, mul(jx_matrix_conjugate(t->b, v), u), 2));
     im = jx_math_1(t->b, JX_PRIM_imag, jx_matrix_sum(t->b, mul(is, u), 2));
     large = jx_matrix_real(t->b, jx_matrix_sum(t->b, mul(is, v), 2));
     re = jx_math_1(t->b, JX_PRIM_neg, re);
     im = jx_math_1(t->b, JX_PRIM_neg, jx_math_2(t->b, JX_PRIM_div, im, large));
-    return add(u, mul(v, jx_matrix_of_rows(t->b, jx_math_2(t->b, JX_PRIM_complex, re, im),
-                                           v)));
+    return add(u,
+               mul(v, jx_matrix_of_rows(
+                          t->b, jx_math_2(t->b, JX_PRIM_complex, re, im), v)));
 }
 
-static bool eigenvectors(jx_jvp *t, jx_atom w, jx_atom v, jx_atom da, jx_atom *dw,
-                         jx_atom *dv)
+static bool eigenvectors(jx_jvp *t, jx_atom w, jx_atom v, jx_atom da,
+                         jx_atom *dw, jx_atom *dv)
 {
     jx_atom x = dot(by_lu(t, v, da), v);
 
     *dw = jx_matrix_diagonal(t->b, x);
-    *dv = jx_is_made(x) ? normalized(t, v, dot(v, mul(gaps(t, w, x), x))) : nothing;
+    *dv = jx_is_made(x) ? normalized(t, v, dot(v, mul(gaps(t, w, x), x)))
+                        : nothing;
     return jx_is_made(*dw) && jx_is_made(*dv);
 }
 
@@ -362,12 +382,14 @@ static const jx_atom *with_right(jx_jvp *t, bool left)
 bool jx_jvp_eig(jx_jvp *t)
 {
     const jx_p_eig *p = t->eqn->typed;
-    bool left = p->compute_left_eigenvectors, right = p->compute_right_eigenvectors;
+    bool left = p->compute_left_eigenvectors,
+         right = p->compute_right_eigenvectors;
     const jx_value *allowed = jx_eqn_param(t->eqn, "enable_eigvec_derivs");
     const jx_atom *made;
     jx_atom v, da, ignored;
 
-    if ((left || right) && !(allowed && allowed->tag == JX_V_BOOL && allowed->boolean))
+    if ((left || right) &&
+        !(allowed && allowed->tag == JX_V_BOOL && allowed->boolean))
         return jx_jvp_refuse(
             t, "derivatives of eigenvectors hold only where eigenvalues are "
                "distinct, which JAX asks for by enable_eigvec_derivs=True "
@@ -389,8 +411,8 @@ bool jx_jvp_eig(jx_jvp *t)
     }
     if (left)
         t->outs[1] = made[1];
-    return !left || eigenvectors(t, jx_matrix_conjugate(t->b, made[0]), made[1], H(da),
-                                 &ignored, &t->touts[1]);
+    return !left || eigenvectors(t, jx_matrix_conjugate(t->b, made[0]), made[1],
+                                 H(da), &ignored, &t->touts[1]);
 }
 
 /* ---- singular values */
@@ -409,16 +431,18 @@ static const jx_atom *thin_svd(jx_jvp *t)
 /* 1 / a, and 0 where that is 0. */
 static jx_atom inverse_or_zero(jx_jvp *t, jx_atom a)
 {
-    jx_atom is = jx_is_made(a) ? jx_matrix_as(t->b,
-                                              jx_math_2(t->b, JX_PRIM_eq, a,
-                                                        jx_math_number(t->b, a, 0)),
-                                              jx_atom_aval(a)->dtype)
-                               : a;
+    jx_atom is = jx_is_made(a)
+                     ? jx_matrix_as(t->b,
+                                    jx_math_2(t->b, JX_PRIM_eq, a,
+                                              jx_math_number(t->b, a, 0)),
+                                    jx_atom_aval(a)->dtype)
+                     : a;
 
     return sub(jx_math_over(t->b, 1, add(a, is)), is);
 }
 
-/* What of the rest of the space turns into these vectors: (dA w - v (v^H dA w)) / s. */
+/* What of the rest of the space turns into these vectors: (dA w - v
+ * (v^H dA w)) / s. */
 static jx_atom turned_in(jx_jvp *t, jx_atom tangent, jx_atom v, jx_atom s)
 {
     jx_atom rest = sub(tangent, dot(v, dot(H(v), tangent)));
@@ -433,7 +457,8 @@ static jx_atom turned_in(jx_jvp *t, jx_atom tangent, jx_atom v, jx_atom s)
 static bool svd_vectors(jx_jvp *t, jx_atom s, jx_atom u, jx_atom v, jx_atom x)
 {
     jx_dtype dtype = jx_atom_aval(x)->dtype;
-    jx_atom real = jx_matrix_real(t->b, x), by_row, by_column, f, one, du, dv, at;
+    jx_atom real = jx_matrix_real(t->b, x), by_row, by_column, f, one, du, dv,
+            at;
 
     by_row = jx_matrix_of_rows(t->b, s, real);
     by_column = jx_matrix_of_columns(t->b, s, real);
@@ -443,8 +468,8 @@ static bool svd_vectors(jx_jvp *t, jx_atom s, jx_atom u, jx_atom v, jx_atom x)
     at = mul(jx_matrix_of_columns(t->b, inverse_or_zero(t, s), real), one);
     du = mul(jx_matrix_as(t->b, by_row, dtype), x);
     du = mul(f, add(du, H(du)));
-    du = add(du,
-             mul(jx_math_times(t->b, sub(x, H(x)), 0.5), jx_matrix_as(t->b, at, dtype)));
+    du = add(du, mul(jx_math_times(t->b, sub(x, H(x)), 0.5),
+                     jx_matrix_as(t->b, at, dtype)));
     dv = mul(jx_matrix_as(t->b, by_column, dtype), x);
     dv = dot(v, mul(f, add(dv, H(dv))));
     du = dot(u, du);
@@ -465,7 +490,8 @@ bool jx_jvp_svd(jx_jvp *t)
     jx_atom v, x;
 
     if (p->compute_uv && p->full_matrices && m != n)
-        return jx_jvp_refuse(t, "no derivative of full factors is known (PRM002)");
+        return jx_jvp_refuse(t,
+                             "no derivative of full factors is known (PRM002)");
     if (!(made = thin_svd(t)))
         return false;
     for (int i = 0; i < t->eqn->nouts; i++)

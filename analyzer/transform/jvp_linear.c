@@ -1,5 +1,5 @@
-/* jvp_linear.c - derivatives of what is linear in some operands, of reductions and of
- * sorting. */
+/* jvp_linear.c - derivatives of what is linear in some operands, of reductions
+ * and of sorting. */
 #include "analyzer/transform/jvp_parts.h"
 
 #include "analyzer/transform/mesh_parts.h"
@@ -39,8 +39,8 @@ static const jx_atom *gathered(jx_jvp *t, const jx_atom *ins)
     return jx_build_as(t->b, t->eqn->prim, &p, t->eqn->nins, ins, 1, &out);
 }
 
-/* In the first operand; the others say where, and have no tangents.  All results of
- * one that gives several are linear, where they are inexact. */
+/* In the first operand; the others say where, and have no tangents.  All
+ * results of one that gives several are linear, where they are inexact. */
 bool jx_jvp_linear(jx_jvp *t)
 {
     jx_atom *ins = copy_of(t, t->ins);
@@ -52,8 +52,9 @@ bool jx_jvp_linear(jx_jvp *t)
     if (t->eqn->nins > 1 && t->eqn->prim->id == JX_PRIM_device_put)
         return jx_jvp_optimization_barrier(t);
     ins[0] = t->tins[0];
-    return put_all(t, t->eqn->prim->id == JX_PRIM_gather ? gathered(t, ins)
-                                                         : jx_jvp_again(t, ins));
+    return put_all(t, t->eqn->prim->id == JX_PRIM_gather
+                          ? gathered(t, ins)
+                          : jx_jvp_again(t, ins));
 }
 
 /* Each operand's tangent goes where it goes. */
@@ -74,7 +75,8 @@ bool jx_jvp_linear_all(jx_jvp *t)
     if (!ins || !jx_jvp_primal(t))
         return false;
     for (int i = 0; i < t->eqn->nins; i++)
-        if (is_inexact(jx_atom_aval(t->ins[i])) && !jx_is_made(ins[i] = jx_jvp_full(t, i)))
+        if (is_inexact(jx_atom_aval(t->ins[i])) &&
+            !jx_is_made(ins[i] = jx_jvp_full(t, i)))
             return false;
     return put_all(t, jx_jvp_again(t, ins));
 }
@@ -88,7 +90,8 @@ bool jx_jvp_psum(jx_jvp *t)
     if (!ins || !jx_jvp_primal(t))
         return false;
     for (int i = 0; i < t->eqn->nins; i++)
-        if (is_inexact(jx_atom_aval(t->ins[i])) && !jx_is_made(ins[i] = jx_jvp_full(t, i)))
+        if (is_inexact(jx_atom_aval(t->ins[i])) &&
+            !jx_is_made(ins[i] = jx_jvp_full(t, i)))
             return false;
     made = jx_jvp_again(t, ins);
     for (int i = 0; made && i < t->eqn->nouts && i < t->eqn->nins; i++)
@@ -172,7 +175,8 @@ static jx_atom spread(jx_jvp *t, jx_atom a, jx_ints axes)
         if (!jx_ints_hold(axes, i))
             kept[count++] = i;
     }
-    return kept ? jx_build_broadcast(t->b, a, (jx_ints){count, kept}, of->rank, of->shape)
+    return kept ? jx_build_broadcast(t->b, a, (jx_ints){count, kept}, of->rank,
+                                     of->shape)
                 : nothing;
 }
 
@@ -187,10 +191,10 @@ bool jx_jvp_extremum(jx_jvp *t)
         return false;
     is = jx_math_2(t->b, JX_PRIM_eq, t->ins[0], spread(t, t->outs[0], axes));
     one = jx_build_convert(t->b, is, dtype, false);
-    sum = reduced(t, JX_PRIM_reduce_sum, jx_math_2(t->b, JX_PRIM_mul, t->tins[0], one),
-                  axes);
-    t->touts[0] =
-        jx_math_2(t->b, JX_PRIM_div, sum, reduced(t, JX_PRIM_reduce_sum, one, axes));
+    sum = reduced(t, JX_PRIM_reduce_sum,
+                  jx_math_2(t->b, JX_PRIM_mul, t->tins[0], one), axes);
+    t->touts[0] = jx_math_2(t->b, JX_PRIM_div, sum,
+                            reduced(t, JX_PRIM_reduce_sum, one, axes));
     return jx_is_made(t->touts[0]);
 }
 
@@ -199,7 +203,8 @@ static jx_atom flattened(jx_jvp *t, jx_atom a, jx_ints axes)
 {
     const jx_aval *of = jx_atom_aval(a);
     int64_t *order = JX_NEW_ARRAY(jx_jvp_arena(t), of->rank + 1, int64_t);
-    const jx_dim **shape = JX_NEW_ARRAY(jx_jvp_arena(t), of->rank + 1, const jx_dim *);
+    const jx_dim **shape =
+        JX_NEW_ARRAY(jx_jvp_arena(t), of->rank + 1, const jx_dim *);
     int count = 0, kept;
 
     if (!order || !shape)
@@ -213,19 +218,22 @@ static jx_atom flattened(jx_jvp *t, jx_atom a, jx_ints axes)
     shape[kept] = jx_body_int(t->b, 1);
     for (int i = 0; i < axes.count; i++) {
         order[count++] = axes.at[i];
-        shape[kept] =
-            jx_dim_mul(t->b->in->program->dims, shape[kept], of->shape[axes.at[i]]);
+        shape[kept] = jx_dim_mul(t->b->in->program->dims, shape[kept],
+                                 of->shape[axes.at[i]]);
     }
     a = jx_build_transpose(t->b, a, (jx_ints){of->rank, order});
     return jx_is_made(a) ? jx_build_reshape(t->b, a, kept + 1, shape) : a;
 }
 
-/* Of each element the product of all before it (or behind it) along the last axis. */
+/* Of each element the product of all before it (or behind it) along
+ * the last axis. */
 static jx_atom product_before(jx_jvp *t, jx_atom a, bool reverse)
 {
     const jx_aval *of = jx_atom_aval(a);
-    int64_t (*config)[3] = (void *)JX_NEW_ARRAY(jx_jvp_arena(t), 3 * of->rank, int64_t);
-    const jx_dim **dims = JX_NEW_ARRAY(jx_jvp_arena(t), 3 * of->rank, const jx_dim *);
+    int64_t(*config)[3] =
+        (void *)JX_NEW_ARRAY(jx_jvp_arena(t), 3 * of->rank, int64_t);
+    const jx_dim **dims =
+        JX_NEW_ARRAY(jx_jvp_arena(t), 3 * of->rank, const jx_dim *);
     jx_params p = {.program = t->b->in->program}, q = p;
 
     if (!config || !dims)
@@ -247,13 +255,15 @@ static jx_atom product_before(jx_jvp *t, jx_atom a, bool reverse)
 bool jx_jvp_reduce_prod(jx_jvp *t)
 {
     jx_ints axes = ((const jx_p_axes *)t->eqn->typed)->axes;
-    jx_atom x = flattened(t, t->ins[0], axes), dx = flattened(t, t->tins[0], axes), others;
+    jx_atom x = flattened(t, t->ins[0], axes),
+            dx = flattened(t, t->tins[0], axes), others;
 
     if (!jx_is_made(x) || !jx_is_made(dx) || !jx_jvp_primal(t))
         return false;
     others = jx_math_2(t->b, JX_PRIM_mul, product_before(t, x, false),
                        product_before(t, x, true));
-    t->touts[0] = jx_matrix_sum(t->b, jx_math_2(t->b, JX_PRIM_mul, dx, others), 1);
+    t->touts[0] =
+        jx_matrix_sum(t->b, jx_math_2(t->b, JX_PRIM_mul, dx, others), 1);
     return jx_is_made(t->touts[0]);
 }
 
@@ -267,7 +277,8 @@ bool jx_jvp_sort(jx_jvp *t)
     int n = t->eqn->nins;
     jx_atom *ins = JX_NEW_ARRAY(jx_jvp_arena(t), n + 2, jx_atom);
     int64_t axis = ((const jx_p_sort *)t->eqn->typed)->dimension;
-    jx_params p = jx_jvp_others(t, all), numbers = {.program = t->b->in->program};
+    jx_params p = jx_jvp_others(t, all),
+              numbers = {.program = t->b->in->program};
     const jx_atom *made;
 
     outs = JX_NEW_ARRAY(jx_jvp_arena(t), n + 2, const jx_aval *);
@@ -283,15 +294,16 @@ bool jx_jvp_sort(jx_jvp *t)
     jx_put_int(&numbers, "dimension", axis);
     jx_put_none(&numbers, "sharding");
     /* Where they go differs from device to device, as the keys do. */
-    ins[n] = jx_mesh_pvary(t->b, jx_build(t->b, JX_PRIM_iota, &numbers, 0, NULL),
-                           (jx_axis_names){each->varying.count, each->varying.at});
+    ins[n] =
+        jx_mesh_pvary(t->b, jx_build(t->b, JX_PRIM_iota, &numbers, 0, NULL),
+                      (jx_axis_names){each->varying.count, each->varying.at});
     outs[n] = number;
     made = jx_build_as(t->b, t->eqn->prim, &p, n + 1, ins, n + 1, outs);
     for (int i = 0; made && i < n; i++) {
         t->outs[i] = made[i];
         if (jx_is_made(t->tins[i]))
-            t->touts[i] =
-                jx_matrix_take(t->b, t->tins[i], each->rank - (int)axis, 0, made[n]);
+            t->touts[i] = jx_matrix_take(t->b, t->tins[i],
+                                         each->rank - (int)axis, 0, made[n]);
     }
     return made != NULL;
 }
@@ -301,7 +313,8 @@ bool jx_jvp_approx_top_k(jx_jvp *t)
 {
     const jx_p_approx_top_k *p = t->eqn->typed;
     int rank = jx_jvp_out(t)->rank;
-    int axis = (int)p->reduction_dimension + (p->reduction_dimension < 0 ? rank : 0);
+    int axis =
+        (int)p->reduction_dimension + (p->reduction_dimension < 0 ? rank : 0);
 
     if (!jx_jvp_primal(t))
         return false;
@@ -316,7 +329,8 @@ bool jx_jvp_top_k(jx_jvp *t)
     int from_last = 1;
 
     if (axis && axis->tag == JX_V_INT)
-        from_last = (int)(p->axis < 0 ? -p->axis : jx_jvp_out(t)->rank - p->axis);
+        from_last =
+            (int)(p->axis < 0 ? -p->axis : jx_jvp_out(t)->rank - p->axis);
     if (!jx_jvp_primal(t))
         return false;
     t->touts[0] = jx_matrix_take(t->b, t->tins[0], from_last, 0, t->outs[1]);

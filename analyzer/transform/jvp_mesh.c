@@ -1,5 +1,5 @@
-/* jvp_mesh.c - the derivative of a shard_map: tangents lie on the mesh as what they are
- * tangents of. */
+/* jvp_mesh.c - the derivative of a shard_map: tangents lie on the mesh as what
+ * they are tangents of. */
 #include "analyzer/transform/jvp_parts.h"
 #include "analyzer/transform/mesh_parts.h"
 
@@ -38,8 +38,9 @@ bool jx_jvp_shard_map(jx_jvp *t)
     twice w;
     int next = 0;
 
-    if (!begin(t, &w) || !(made = jx_jvp_jaxpr(t->of, body, jx_jvp_one_group(body),
-                                               w.ins, NULL)))
+    if (!begin(t, &w) ||
+        !(made =
+              jx_jvp_jaxpr(t->of, body, jx_jvp_one_group(body), w.ins, NULL)))
         return false;
     for (int last = 0; last < 2; last++)
         for (int i = 0; i < eqn->nins; i++)
@@ -55,7 +56,8 @@ bool jx_jvp_shard_map(jx_jvp *t)
             }
     p = jx_shard_map_like(t->b->in->program, eqn, made->jaxpr, &w.in_specs,
                           &w.out_specs);
-    results = jx_build_as(t->b, eqn->prim, &p, w.nins, w.atoms, w.nouts, w.avals);
+    results =
+        jx_build_as(t->b, eqn->prim, &p, w.nins, w.atoms, w.nouts, w.avals);
     for (int i = 0; results && i < eqn->nouts; i++)
         t->outs[i] = results[next++];
     for (int i = 0; results && i < eqn->nouts; i++)

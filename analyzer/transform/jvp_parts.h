@@ -14,11 +14,11 @@ typedef struct jx_jvp {
     jx_atom *outs, *touts;     /* to be filled in; tangents are zero before */
 } jx_jvp;
 
-/* Adds what an equation becomes; at least one of its tangents is not zero.  False:
- * told. */
+/* Adds what an equation becomes; at least one of its tangents is not
+ * zero.  False: told. */
 typedef bool jx_jvp_rule(jx_jvp *t);
 
-#define PRIM(id, name, nins, nouts, params, type, plan, cost, jvp, ...) \
+#define PRIM(id, name, nins, nouts, params, type, plan, cost, jvp, ...)        \
     jx_jvp_rule jx_jvp_##jvp;
 #include "frontend/ir/prims.def"
 #undef PRIM
@@ -46,7 +46,8 @@ const jx_jaxpr *jx_jvp_widened(jx_jvp *t, const jx_jaxpr *from, int count,
 
 jx_arena *jx_jvp_arena(const jx_jvp *t);
 /* A closed jaxpr as a parameter: with the constants of another. */
-const jx_value *jx_jvp_closed(jx_jvp *t, const jx_jaxpr *jaxpr, const jx_closed *like);
+const jx_value *jx_jvp_closed(jx_jvp *t, const jx_jaxpr *jaxpr,
+                              const jx_closed *like);
 /* The parameters of the equation, but of these names (NULL ends them). */
 jx_params jx_jvp_others(jx_jvp *t, const char *const *without);
 

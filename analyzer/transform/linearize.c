@@ -17,8 +17,8 @@ static const jx_aval *input_of(const jx_jaxpr *jaxpr, int i)
     return jaxpr->vars[jaxpr->nconsts + i]->aval;
 }
 
-bool jx_linearize_split(jx_making *make, const jx_jaxpr *forward, int nins, int nouts,
-                        jx_linearized *to)
+bool jx_linearize_split(jx_making *make, const jx_jaxpr *forward, int nins,
+                        int nouts, jx_linearized *to)
 {
     jx_splitter splitter;
     const bool *ins = jx_mask_from(make, nins, forward->nins);
@@ -33,24 +33,27 @@ bool jx_linearize_split(jx_making *make, const jx_jaxpr *forward, int nins, int 
     return to->split != NULL;
 }
 
-bool jx_linearize_begin(jx_making *make, const jx_typed *typed, jx_linearized *to)
+bool jx_linearize_begin(jx_making *make, const jx_typed *typed,
+                        jx_linearized *to)
 {
     const jx_jaxpr *entry = typed->program->entry.jaxpr;
     jx_program *forward = jx_program_jvp(typed);
 
     return forward && jx_making_begin(make, forward) &&
-           jx_linearize_split(make, forward->entry.jaxpr, entry->nins, entry->nouts, to);
+           jx_linearize_split(make, forward->entry.jaxpr, entry->nins,
+                              entry->nouts, to);
 }
 
 /* Outputs that are not among what the split knows, by the program as it was. */
-static bool add_outputs(jx_making *make, const jx_linearized *of, const jx_jaxpr *entry,
-                        const jx_atom *consts, const jx_atom *ins, jx_linear_known *to)
+static bool add_outputs(jx_making *make, const jx_linearized *of,
+                        const jx_jaxpr *entry, const jx_atom *consts,
+                        const jx_atom *ins, jx_linear_known *to)
 {
     const bool *unknown = of->split->outs;
     jx_atom *outs = JX_NEW_ARRAY(jx_making_arena(make), of->nouts + 1, jx_atom);
 
-    if (!outs || (of->again &&
-                  !jx_making_inline(make, to->b, entry, consts, ins, unknown, outs)))
+    if (!outs || (of->again && !jx_making_inline(make, to->b, entry, consts,
+                                                 ins, unknown, outs)))
         return false;
     for (int i = 0, k = 0; i < of->nouts; i++)
         if (!unknown[i])
@@ -59,16 +62,17 @@ static bool add_outputs(jx_making *make, const jx_linearized *of, const jx_jaxpr
     return true;
 }
 
-bool jx_linearize_known(jx_making *make, const jx_linearized *of, const jx_jaxpr *entry,
-                        jx_linear_known *to)
+bool jx_linearize_known(jx_making *make, const jx_linearized *of,
+                        const jx_jaxpr *entry, jx_linear_known *to)
 {
     const jx_jaxpr *known = of->split->known, *forward = of->forward;
     int nres = of->split->nres, npassed = of->split->npassed;
-    const bool *needed = jx_mask_from(make, entry ? 0 : known->nouts - nres, known->nouts);
+    const bool *needed =
+        jx_mask_from(make, entry ? 0 : known->nouts - nres, known->nouts);
     jx_body *b = jx_body_new(&make->build, NULL);
-    jx_atom *atoms = JX_NEW_ARRAY(jx_making_arena(make),
-                                  forward->nconsts + of->nins + known->nouts + npassed + 1,
-                                  jx_atom);
+    jx_atom *atoms = JX_NEW_ARRAY(
+        jx_making_arena(make),
+        forward->nconsts + of->nins + known->nouts + npassed + 1, jx_atom);
     jx_atom *ins = atoms ? atoms + forward->nconsts : NULL;
     jx_atom *outs = atoms ? ins + of->nins : NULL;
 
@@ -82,7 +86,8 @@ bool jx_linearize_known(jx_making *make, const jx_linearized *of, const jx_jaxpr
         return false;
     for (int i = 0; i < npassed; i++)
         outs[known->nouts + i] = ins[of->split->passed[i]];
-    *to = (jx_linear_known){b, atoms, outs, outs + known->nouts - nres, nres + npassed};
+    *to = (jx_linear_known){b, atoms, outs, outs + known->nouts - nres,
+                            nres + npassed};
     return !entry || add_outputs(make, of, entry, atoms, ins, to);
 }
 
@@ -93,8 +98,8 @@ static const jx_jaxpr *linear_jaxpr(jx_making *make, const jx_linearized *of)
 {
     const jx_jaxpr *rest = of->split->rest;
     jx_body *b = jx_body_new(&make->build, NULL);
-    jx_atom *ins = JX_NEW_ARRAY(jx_making_arena(make), rest->nins + rest->nouts + 1,
-                                jx_atom);
+    jx_atom *ins = JX_NEW_ARRAY(jx_making_arena(make),
+                                rest->nins + rest->nouts + 1, jx_atom);
 
     if (!b || !ins)
         return NULL;
@@ -108,12 +113,14 @@ static const jx_jaxpr *linear_jaxpr(jx_making *make, const jx_linearized *of)
 }
 
 /* What the linear program takes and gives, by the derivative's names. */
-static bool name_linear(jx_making *make, const jx_linearized *of, jx_linear_program *to)
+static bool name_linear(jx_making *make, const jx_linearized *of,
+                        jx_linear_program *to)
 {
     jx_arena *arena = jx_making_arena(make);
     int nins = to->closed.jaxpr->nins;
     const char **ins = JX_NEW_ARRAY(arena, nins + 1, const char *);
-    const char *const *inputs = make->to->in_paths, *const *outputs = make->to->out_paths;
+    const char *const *inputs = make->to->in_paths, *const *outputs =
+                                                        make->to->out_paths;
 
     if (!ins || !inputs || !outputs)
         return ins != NULL;
@@ -168,10 +175,11 @@ jx_program *jx_program_linearize(const jx_typed *typed)
         !name_outputs(&make, &of, known.nres))
         return NULL;
     make.to->linear = linear;
-    return jx_making_end(
-        &make, jx_making_named(&make,
-                               jx_body_finish(known.b, jx_no_atoms, of.forward->function),
-                               typed->program->entry.jaxpr));
+    return jx_making_end(&make,
+                         jx_making_named(&make,
+                                         jx_body_finish(known.b, jx_no_atoms,
+                                                        of.forward->function),
+                                         typed->program->entry.jaxpr));
 }
 
 jx_program *jx_program_linear(jx_program *program)
@@ -180,8 +188,9 @@ jx_program *jx_program_linear(jx_program *program)
     jx_program *to;
 
     if (!linear) {
-        jx_fail(program->ctx, JX_E_USAGE, program->path, "linear",
-                "the program has no linear one beside it: that comes of linearize");
+        jx_fail(
+            program->ctx, JX_E_USAGE, program->path, "linear",
+            "the program has no linear one beside it: that comes of linearize");
         return NULL;
     }
     to = jx_arena_copy(program->ctx->arena, program, sizeof *program);

@@ -38,7 +38,8 @@ static bool rule_refuses(const jx_rule *rule)
     return all;
 }
 
-/* Whether nobody can go back through what an author defined: each transpose raises. */
+/* Whether nobody can go back through what an author defined: each
+ * transpose raises. */
 static bool definition_refuses(const jx_definition *of)
 {
     bool all = of->npatterns[JX_DEFINED_TRANSPOSE] > 0;
@@ -62,8 +63,8 @@ static bool refuses(const jx_eqn *eqn)
 static bool asks(const walk *w, const jx_eqn *eqn, const jx_var *out)
 {
     return !w->to->derivatives ||
-           (jx_dtype_is_inexact(out->aval->dtype) && eqn->prim->id != JX_PRIM_stop_gradient &&
-            !refuses(eqn));
+           (jx_dtype_is_inexact(out->aval->dtype) &&
+            eqn->prim->id != JX_PRIM_stop_gradient && !refuses(eqn));
 }
 
 static void walk_eqn(walk *w, const jx_eqn *eqn, bool *needed)
@@ -73,7 +74,8 @@ static void walk_eqn(walk *w, const jx_eqn *eqn, bool *needed)
          live = jx_eqn_acts(eqn);
 
     for (int i = 0; outs && i < eqn->nouts; i++)
-        live |= outs[i] = needed[eqn->outs[i]->id] && asks(w, eqn, eqn->outs[i]);
+        live |= outs[i] =
+            needed[eqn->outs[i]->id] && asks(w, eqn, eqn->outs[i]);
     jx_map_add(&w->to->met, eqn);
     if (live || !outs)
         jx_map_add(&w->to->needed, eqn);

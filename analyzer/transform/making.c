@@ -14,8 +14,9 @@ static const char *place_of(const jx_making *m)
 {
     const jx_frame *frame = m->eqn ? jx_user_frame(m->eqn->stack) : NULL;
 
-    return frame ? jx_arena_printf(jx_making_arena(m), "%s:%d:%d", frame->file->path,
-                                   frame->line, frame->column + 1)
+    return frame ? jx_arena_printf(jx_making_arena(m), "%s:%d:%d",
+                                   frame->file->path, frame->line,
+                                   frame->column + 1)
                  : NULL;
 }
 
@@ -55,37 +56,44 @@ jx_program *jx_making_end(jx_making *m, const jx_jaxpr *entry)
     return entry && jx_ok(m->to->ctx) ? m->to : NULL;
 }
 
-const jx_jaxpr *jx_making_named(jx_making *m, const jx_jaxpr *made, const jx_jaxpr *like)
+const jx_jaxpr *jx_making_named(jx_making *m, const jx_jaxpr *made,
+                                const jx_jaxpr *like)
 {
     jx_arena *arena = jx_making_arena(m);
-    jx_jaxpr *to = made && like->arg_names ? jx_arena_copy(arena, made, sizeof *made) : NULL;
-    const char **names = to ? JX_NEW_ARRAY(arena, made->nins + 1, const char *) : NULL;
+    jx_jaxpr *to = made && like->arg_names
+                       ? jx_arena_copy(arena, made, sizeof *made)
+                       : NULL;
+    const char **names =
+        to ? JX_NEW_ARRAY(arena, made->nins + 1, const char *) : NULL;
 
     JX_ASSERT(!made || made->nins >= like->nins);
     if (!names)
         return made;
     for (int i = 0; i < made->nins; i++)
-        names[i] = i < like->nins && like->arg_names[i] ? like->arg_names[i] : "";
+        names[i] =
+            i < like->nins && like->arg_names[i] ? like->arg_names[i] : "";
     to->arg_names = names;
     m->build.jaxprs.at[made->id] = to;
     return to;
 }
 
-const jx_value *jx_making_closed(jx_making *m, const jx_jaxpr *jaxpr, const jx_closed *like)
+const jx_value *jx_making_closed(jx_making *m, const jx_jaxpr *jaxpr,
+                                 const jx_closed *like)
 {
     jx_program *program = m->to;
-    const jx_value **consts = JX_NEW_ARRAY(jx_making_arena(m), like->nconsts + 1,
-                                           const jx_value *);
+    const jx_value **consts =
+        JX_NEW_ARRAY(jx_making_arena(m), like->nconsts + 1, const jx_value *);
 
     for (int i = 0; consts && i < like->nconsts; i++)
-        consts[i] = jx_value_add(&program->values,
-                                 &(jx_value){.tag = JX_V_CONST, .array = like->consts[i]});
-    return jaxpr && consts
-               ? jx_value_add(&program->values, &(jx_value){.tag = JX_V_JAXPR,
-                                                            .jaxpr = jaxpr,
-                                                            .count = like->nconsts,
-                                                            .items = consts})
-               : NULL;
+        consts[i] = jx_value_add(
+            &program->values,
+            &(jx_value){.tag = JX_V_CONST, .array = like->consts[i]});
+    return jaxpr && consts ? jx_value_add(&program->values,
+                                          &(jx_value){.tag = JX_V_JAXPR,
+                                                      .jaxpr = jaxpr,
+                                                      .count = like->nconsts,
+                                                      .items = consts})
+                           : NULL;
 }
 
 jx_closed jx_making_closed_like(const jx_jaxpr *jaxpr, const jx_closed *like)
@@ -93,19 +101,22 @@ jx_closed jx_making_closed_like(const jx_jaxpr *jaxpr, const jx_closed *like)
     return (jx_closed){jaxpr, like->nconsts, like->consts};
 }
 
-jx_rule *jx_making_rule(jx_making *m, const jx_value *like, const jx_value **value)
+jx_rule *jx_making_rule(jx_making *m, const jx_value *like,
+                        const jx_value **value)
 {
     jx_program *program = m->to;
-    jx_rule *rule = jx_arena_copy(jx_making_arena(m), like->rule, sizeof *like->rule);
-    const jx_rule **all = JX_NEW_ARRAY(jx_making_arena(m), program->nrules + 1,
-                                       const jx_rule *);
+    jx_rule *rule =
+        jx_arena_copy(jx_making_arena(m), like->rule, sizeof *like->rule);
+    const jx_rule **all =
+        JX_NEW_ARRAY(jx_making_arena(m), program->nrules + 1, const jx_rule *);
 
     if (!rule || !all)
         return NULL;
     for (int i = 0; i < program->nrules; i++)
         all[i] = program->rules[i];
     rule->id = program->nrules;
-    if (rule->surrogate.jaxpr) { /* it would have to be changed in the same way */
+    if (rule->surrogate
+            .jaxpr) { /* it would have to be changed in the same way */
         rule->intent = JX_INTENT_NONE;
         rule->surrogate = (jx_closed){0};
     }
@@ -143,7 +154,8 @@ static void need(bool *needed, jx_atom atom)
 }
 
 /* By variable: whether a result that is wanted, or an effect, takes it. */
-static bool *needed_of(const jx_making *m, const jx_jaxpr *from, const bool *wanted)
+static bool *needed_of(const jx_making *m, const jx_jaxpr *from,
+                       const bool *wanted)
 {
     bool *needed = JX_NEW_ARRAY(jx_making_arena(m), from->nvars + 1, bool);
 
@@ -176,8 +188,9 @@ static bool add_eqn(jx_making *m, jx_body *b, const jx_eqn *eqn, jx_atom *now)
     return made != NULL;
 }
 
-bool jx_making_inline(jx_making *m, jx_body *b, const jx_jaxpr *from, const jx_atom *consts,
-                      const jx_atom *ins, const bool *wanted, jx_atom *outs)
+bool jx_making_inline(jx_making *m, jx_body *b, const jx_jaxpr *from,
+                      const jx_atom *consts, const jx_atom *ins,
+                      const bool *wanted, jx_atom *outs)
 {
     jx_atom *now = JX_NEW_ARRAY(jx_making_arena(m), from->nvars + 1, jx_atom);
     const bool *needed = needed_of(m, from, wanted);
@@ -198,14 +211,16 @@ bool jx_making_inline(jx_making *m, jx_body *b, const jx_jaxpr *from, const jx_a
     }
     for (int i = 0; i < from->nouts; i++)
         if (!wanted || wanted[i])
-            outs[i] = from->outs[i].var ? now[from->outs[i].var->id] : from->outs[i];
+            outs[i] =
+                from->outs[i].var ? now[from->outs[i].var->id] : from->outs[i];
     return jx_ok(m->to->ctx);
 }
 
-bool jx_making_enclose(jx_making *m, jx_body *b, const jx_jaxpr *from, const jx_atom *ins,
-                       jx_atom *outs)
+bool jx_making_enclose(jx_making *m, jx_body *b, const jx_jaxpr *from,
+                       const jx_atom *ins, jx_atom *outs)
 {
-    jx_atom *consts = JX_NEW_ARRAY(jx_making_arena(m), from->nconsts + 1, jx_atom);
+    jx_atom *consts =
+        JX_NEW_ARRAY(jx_making_arena(m), from->nconsts + 1, jx_atom);
 
     for (int i = 0; consts && i < from->nconsts; i++)
         consts[i] = jx_body_const(b, from->vars[i]->aval);

@@ -8,9 +8,9 @@
 
 jx_specs jx_specs_new(jx_program *program, int most)
 {
-    return (jx_specs){program, 0,
-                      JX_NEW_ARRAY(program->ctx->arena, most + 1,
-                                   const jx_value *)};
+    return (jx_specs){
+        program, 0,
+        JX_NEW_ARRAY(program->ctx->arena, most + 1, const jx_value *)};
 }
 
 static const jx_value *spec_of(const jx_eqn *eqn, const char *name, int i)
@@ -33,7 +33,8 @@ static const jx_value *none_of(jx_program *program)
     return jx_value_add(&program->values, &(jx_value){.tag = JX_V_NONE});
 }
 
-const jx_value *jx_spec_after(jx_program *program, const jx_value *first, const jx_value *spec)
+const jx_value *jx_spec_after(jx_program *program, const jx_value *first,
+                              const jx_value *spec)
 {
     const jx_value **items =
         JX_NEW_ARRAY(program->ctx->arena, spec->count + 1, const jx_value *);
@@ -60,18 +61,18 @@ static const jx_value *names_of(jx_program *program, jx_axis_names axes)
         JX_NEW_ARRAY(program->ctx->arena, axes.count, const jx_value *);
 
     for (int i = 0; items && i < axes.count; i++)
-        items[i] = jx_value_add(&program->values,
-                                &(jx_value){.tag = JX_V_TEXT,
-                                            .text = jx_intern_text(
-                                                program->ctx, axes.at[i])});
+        items[i] = jx_value_add(
+            &program->values,
+            &(jx_value){.tag = JX_V_TEXT,
+                        .text = jx_intern_text(program->ctx, axes.at[i])});
     return items ? jx_value_of_tuple(program, axes.count, items) : NULL;
 }
 
 const jx_value *jx_spec_along(jx_program *program, jx_axis_names axes)
 {
     const jx_value *names = names_of(program, axes);
-    const jx_value *entry[1] = {
-        names && axes.count == 1 ? names->items[0] : names};
+    const jx_value *entry[1] = {names && axes.count == 1 ? names->items[0]
+                                                         : names};
 
     return names ? jx_value_add(&program->values,
                                 &(jx_value){.tag = JX_V_SPEC,
@@ -147,8 +148,8 @@ static int by_name(const void *a, const void *b)
 const jx_aval *jx_aval_over(jx_program *program, const jx_aval *aval,
                             jx_axis_names more)
 {
-    const char **at = JX_NEW_ARRAY(program->ctx->arena,
-                                   aval->varying.count + more.count, const char *);
+    const char **at = JX_NEW_ARRAY(
+        program->ctx->arena, aval->varying.count + more.count, const char *);
     jx_aval to = *aval;
     int count = 0;
 

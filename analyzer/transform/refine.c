@@ -46,8 +46,8 @@ static const jx_atom *new_atoms(jx_refiner *r, const body *b, int count,
     for (int i = 0; to && i < count; i++) {
         const jx_dim *said = atoms[i].var ? said_by(r, atoms[i].var) : NULL;
         if (said)
-            to[i].literal =
-                jx_refined_size(r, said, jx_refined_aval(r, atoms[i].var->aval));
+            to[i].literal = jx_refined_size(
+                r, said, jx_refined_aval(r, atoms[i].var->aval));
         else if (atoms[i].var)
             to[i] = b->atoms[atoms[i].var->id];
         else
@@ -60,7 +60,8 @@ static const jx_atom *new_atoms(jx_refiner *r, const body *b, int count,
 
 static const jx_aval **new_outs(jx_refiner *r, const jx_eqn *eqn)
 {
-    const jx_aval **to = JX_NEW_ARRAY(jx_refiner_arena(r), eqn->nouts, const jx_aval *);
+    const jx_aval **to =
+        JX_NEW_ARRAY(jx_refiner_arena(r), eqn->nouts, const jx_aval *);
 
     for (int i = 0; to && i < eqn->nouts; i++)
         if (!(to[i] = jx_refined_aval(r, eqn->outs[i]->aval)))
@@ -168,8 +169,8 @@ static bool fill_body(jx_refiner *r, body *b, const jx_jaxpr *from)
         const jx_aval *aval = jx_refined_aval(r, from->vars[i]->aval);
         if (!aval)
             return false;
-        b->atoms[i] = (i < from->nconsts ? jx_body_const
-                                         : jx_body_input)(&b->to, aval);
+        b->atoms[i] =
+            (i < from->nconsts ? jx_body_const : jx_body_input)(&b->to, aval);
     }
     for (int i = 0; i < from->neqns; i++)
         if (!new_equation(r, b, &from->eqns[i]))
@@ -264,10 +265,10 @@ static bool find_reached(jx_refiner *r, const jx_closed *entry)
 
 static bool new_jaxprs(jx_refiner *r)
 {
-    r->jaxprs = JX_NEW_ARRAY(jx_refiner_arena(r), r->from->njaxprs, const jx_jaxpr *);
+    r->jaxprs =
+        JX_NEW_ARRAY(jx_refiner_arena(r), r->from->njaxprs, const jx_jaxpr *);
     for (int i = 0; r->jaxprs && i < r->from->njaxprs; i++)
-        if (r->reached[i] &&
-            !(r->jaxprs[i] = new_jaxpr(r, r->from->jaxprs[i])))
+        if (r->reached[i] && !(r->jaxprs[i] = new_jaxpr(r, r->from->jaxprs[i])))
             return false;
     r->to->jaxprs = r->build.jaxprs.at;
     r->to->njaxprs = (int)r->build.jaxprs.count;
@@ -293,9 +294,11 @@ static bool new_patterns(jx_refiner *r, jx_rule *rule)
     return true;
 }
 
-static const jx_aval *const *new_avals(jx_refiner *r, int count, const jx_aval *const *from)
+static const jx_aval *const *new_avals(jx_refiner *r, int count,
+                                       const jx_aval *const *from)
 {
-    const jx_aval **to = JX_NEW_ARRAY(jx_refiner_arena(r), count, const jx_aval *);
+    const jx_aval **to =
+        JX_NEW_ARRAY(jx_refiner_arena(r), count, const jx_aval *);
 
     for (int i = 0; to && i < count; i++)
         if (!(to[i] = jx_refined_aval(r, from[i])))
@@ -351,19 +354,19 @@ static bool new_definition(jx_refiner *r, jx_definition *of)
 static bool begin_definitions(jx_refiner *r)
 {
     r->to->ndefinitions = r->bare ? 0 : r->from->ndefinitions;
-    r->definitions = jx_definition_copies(jx_refiner_arena(r), r->to->ndefinitions,
-                                          r->from->definitions, &r->to->definitions);
+    r->definitions =
+        jx_definition_copies(jx_refiner_arena(r), r->to->ndefinitions,
+                             r->from->definitions, &r->to->definitions);
     return r->definitions != NULL;
 }
 
 /* What the module itself says of these sizes, or "". */
 static const char *asserted(const jx_refiner *r)
 {
-    const char *says =
-        jx_asserted_for(r->from, r->sizes.count, r->sizes.at);
+    const char *says = jx_asserted_for(r->from, r->sizes.count, r->sizes.at);
 
-    return says ? jx_arena_printf(jx_refiner_arena(r), "; the program asserts: %s",
-                                  says)
+    return says ? jx_arena_printf(jx_refiner_arena(r),
+                                  "; the program asserts: %s", says)
                 : "";
 }
 
@@ -378,7 +381,8 @@ static bool broken(const jx_refiner *r, const jx_scope_constraint *c, jx_int a,
     jx_int_print(a, &text);
     jx_buffer_printf(&text, " %s ", jx_scope_relation(c));
     jx_int_print(b, &text);
-    jx_buffer_printf(&text, " is false%s%s", jx_refiner_sizes_text(r), asserted(r));
+    jx_buffer_printf(&text, " is false%s%s", jx_refiner_sizes_text(r),
+                     asserted(r));
     jx_refiner_refuse_as(r, jx_buffer_text(&text));
     jx_buffer_free(&text);
     return false;
@@ -389,7 +393,8 @@ static bool broken(const jx_refiner *r, const jx_scope_constraint *c, jx_int a,
 static bool new_constraint(jx_refiner *r, const jx_scope_constraint *old,
                            jx_scope_constraint *to, bool *kept)
 {
-    const jx_dim *lhs = jx_refined_dim(r, old->lhs), *rhs = jx_refined_dim(r, old->rhs);
+    const jx_dim *lhs = jx_refined_dim(r, old->lhs),
+                 *rhs = jx_refined_dim(r, old->rhs);
     jx_int a, b;
     jx_buffer text = jx_ctx_text(r->ctx);
 
@@ -416,8 +421,8 @@ static bool new_constraint(jx_refiner *r, const jx_scope_constraint *old,
 
 static bool new_scope(jx_refiner *r, const jx_scope *old, jx_scope *to)
 {
-    jx_scope_constraint *list =
-        JX_NEW_ARRAY(jx_refiner_arena(r), old->nconstraints, jx_scope_constraint);
+    jx_scope_constraint *list = JX_NEW_ARRAY(
+        jx_refiner_arena(r), old->nconstraints, jx_scope_constraint);
     bool kept;
 
     *to = (jx_scope){0, list, old->stack};
@@ -434,16 +439,18 @@ static bool new_scope(jx_refiner *r, const jx_scope *old, jx_scope *to)
 
 static bool new_scopes(jx_refiner *r)
 {
-    jx_scope *to = JX_NEW_ARRAY(jx_refiner_arena(r), r->from->nscopes, jx_scope);
+    jx_scope *to =
+        JX_NEW_ARRAY(jx_refiner_arena(r), r->from->nscopes, jx_scope);
 
     for (int i = 0; i < r->sizes.count; i++)
         if (r->sizes.at[i].value < r->from->base)
-            return jx_refiner_refuse_as(r, jx_arena_printf(jx_refiner_arena(r),
-                                                "the constraint %s >= %lld is "
-                                                "broken%s%s",
-                                                r->sizes.at[i].var->name,
-                                                (long long)r->from->base,
-                                                jx_refiner_sizes_text(r), asserted(r)));
+            return jx_refiner_refuse_as(
+                r, jx_arena_printf(jx_refiner_arena(r),
+                                   "the constraint %s >= %lld is "
+                                   "broken%s%s",
+                                   r->sizes.at[i].var->name,
+                                   (long long)r->from->base,
+                                   jx_refiner_sizes_text(r), asserted(r)));
     for (int i = 0; to && i < r->from->nscopes; i++)
         if (!new_scope(r, &r->from->scopes[i], &to[i]))
             return false;
@@ -522,8 +529,8 @@ static void new_valued(jx_refiner *r)
 
     for (int i = 0; kept && i < r->from->nvalued; i++) {
         int k = 0;
-        while (k < r->sizes.count && r->sizes.at[k].var !=
-                                         r->from->valued[i].var)
+        while (k < r->sizes.count &&
+               r->sizes.at[k].var != r->from->valued[i].var)
             k++;
         if (k == r->sizes.count && !r->put)
             kept[count++] = r->from->valued[i];
@@ -588,11 +595,11 @@ static jx_program *refine(jx_program *from, const jx_closed *entry, int nsizes,
                           const jx_binding *sizes, bool wrapping)
 {
     jx_refiner r = {.from = from,
-                 .to = begin(from),
-                 .ctx = from->ctx,
-                 .bare = entry != NULL,
-                 .wrapping = wrapping,
-                 .sizes = {nsizes, sizes}};
+                    .to = begin(from),
+                    .ctx = from->ctx,
+                    .bare = entry != NULL,
+                    .wrapping = wrapping,
+                    .sizes = {nsizes, sizes}};
 
     return remade(&r, entry);
 }
@@ -613,8 +620,8 @@ jx_program *jx_program_refine_wrapping(jx_program *from, int nsizes,
 static bool join_meshes(jx_refiner *r, const jx_program *beside)
 {
     const jx_program *from = r->from;
-    jx_mesh *all = JX_NEW_ARRAY(jx_refiner_arena(r), beside->nmeshes + from->nmeshes,
-                                jx_mesh);
+    jx_mesh *all = JX_NEW_ARRAY(jx_refiner_arena(r),
+                                beside->nmeshes + from->nmeshes, jx_mesh);
     int count = beside->nmeshes;
 
     r->meshes = JX_NEW_ARRAY(jx_refiner_arena(r), from->nmeshes, int);
@@ -640,11 +647,11 @@ jx_program *jx_program_import(jx_program *from, const jx_program *beside,
                               jx_dim_putting *put, void *env)
 {
     jx_refiner r = {.from = from,
-                 .to = begin(from),
-                 .ctx = from->ctx,
-                 .bare = true,
-                 .put = put,
-                 .env = env};
+                    .to = begin(from),
+                    .ctx = from->ctx,
+                    .bare = true,
+                    .put = put,
+                    .env = env};
 
     if (!r.to || !join_meshes(&r, beside))
         return NULL;
@@ -667,13 +674,18 @@ static const jx_dim *put_one(void *env, const jx_dim_atom *var)
     return dim == s->var ? s->size : dim;
 }
 
-const jx_jaxpr *jx_refine_jaxpr(jx_builder *in, const jx_jaxpr *from, const jx_dim *var,
-                                const jx_dim *size)
+const jx_jaxpr *jx_refine_jaxpr(jx_builder *in, const jx_jaxpr *from,
+                                const jx_dim *var, const jx_dim *size)
 {
     jx_program view = *in->program;
     resizing s = {view.dims, var, size};
-    jx_refiner r = {.from = &view, .to = in->program, .ctx = view.ctx, .part = true,
-                 .bare = true, .put = put_one, .env = &s};
+    jx_refiner r = {.from = &view,
+                    .to = in->program,
+                    .ctx = view.ctx,
+                    .part = true,
+                    .bare = true,
+                    .put = put_one,
+                    .env = &s};
     const jx_closed entry = {.jaxpr = from};
     const jx_jaxpr *made = NULL;
 

@@ -23,16 +23,17 @@ jx_program *jx_program_refine(jx_program *from, const jx_closed *entry,
  * program that XLA compiles; it may make no sense any more. */
 jx_program *jx_program_refine_wrapping(jx_program *from, int nsizes,
                                        const jx_binding *sizes);
-/* The entry alone with its dims and meshes in the tables of a program that it is
- * to be compared with: `put` says what (of the dims of `beside`) each variable
- * becomes.  Both programs share a context. */
+/* The entry alone with its dims and meshes in the tables of a program that it
+ * is to be compared with: `put` says what (of the dims of `beside`) each
+ * variable becomes.  Both programs share a context. */
 jx_program *jx_program_import(jx_program *from, const jx_program *beside,
                               jx_dim_putting *put, void *env);
 
-/* A jaxpr of a program in the making, and all in it, with one variable's dim put in its
- * place: what a jaxpr that was traced at any size is at this one.  NULL, told: also of one
- * that holds a call of a function with rules of its own, which have sizes, too. */
-const jx_jaxpr *jx_refine_jaxpr(jx_builder *in, const jx_jaxpr *from, const jx_dim *var,
-                                const jx_dim *size);
+/* A jaxpr of a program in the making, and all in it, with one variable's dim
+ * put in its place: what a jaxpr that was traced at any size is at this one.
+ * NULL, told: also of one that holds a call of a function with rules of its
+ * own, which have sizes, too. */
+const jx_jaxpr *jx_refine_jaxpr(jx_builder *in, const jx_jaxpr *from,
+                                const jx_dim *var, const jx_dim *size);
 
 #endif

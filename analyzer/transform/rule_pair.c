@@ -57,7 +57,8 @@ static const jx_aval *result_aval(const pairing *a, int i)
 
 static bool begin(const pairing *a, const jx_jaxpr *calls, side *to)
 {
-    int nins = a->rule->nins, most = nins + calls->nins + calls->nouts + a->rule->nouts;
+    int nins = a->rule->nins,
+        most = nins + calls->nins + calls->nouts + a->rule->nouts;
 
     *to =
         (side){.b = jx_body_new(&a->make->build, NULL),
@@ -81,16 +82,19 @@ static bool give(side *to, jx_atom atom)
     return true;
 }
 
-/* With the constants of what it calls, of the function itself, too, if it calls that. */
-static bool finish(const pairing *a, side *s, const jx_closed *calls, bool function,
-                   jx_closed *to)
+/* With the constants of what it calls, of the function itself, too, if
+ * it calls that. */
+static bool finish(const pairing *a, side *s, const jx_closed *calls,
+                   bool function, jx_closed *to)
 {
     const jx_closed *primal = &a->rule->primal;
     int n = calls->nconsts + (function ? primal->nconsts : 0);
-    const jx_array **consts = JX_NEW_ARRAY(jx_making_arena(a->make), n + 1, const jx_array *);
+    const jx_array **consts =
+        JX_NEW_ARRAY(jx_making_arena(a->make), n + 1, const jx_array *);
 
     for (int i = 0; consts && i < n; i++)
-        consts[i] = i < calls->nconsts ? calls->consts[i] : primal->consts[i - calls->nconsts];
+        consts[i] = i < calls->nconsts ? calls->consts[i]
+                                       : primal->consts[i - calls->nconsts];
     for (int i = 0; i < a->rule->nouts; i++)
         if (a->counts[i])
             jx_body_result(s->b, s->values[i]);
@@ -98,8 +102,9 @@ static bool finish(const pairing *a, side *s, const jx_closed *calls, bool funct
     return consts && to->jaxpr;
 }
 
-/* Operands from `first` on, then what is linear: a tangent of each operand that moves, or
- * zeros of each other that has one if all are wanted; or a cotangent of each result. */
+/* Operands from `first` on, then what is linear: a tangent of each operand that
+ * moves, or zeros of each other that has one if all are wanted; or a cotangent
+ * of each result. */
 static bool give_all(const pairing *a, side *s, int first, bool all)
 {
     for (int i = first; i < a->rule->nins; i++)
@@ -129,7 +134,8 @@ static bool take(side *s, int *next, const jx_aval *aval)
     return true;
 }
 
-/* Results that a side has none of are zeros; those that nobody asks for are left out. */
+/* Results that a side has none of are zeros; those that nobody asks
+ * for are left out. */
 static bool take_all(const pairing *a, side *s, bool all)
 {
     const jx_rule *rule = a->rule;
@@ -143,8 +149,9 @@ static bool take_all(const pairing *a, side *s, bool all)
         memcpy(s->values, s->outs + (rule->vjp ? end : 0),
                (size_t)rule->nouts * sizeof *s->values);
     for (int i = 0; !(rule->vjp && all) && i < rule->nouts; i++)
-        if (!jx_aval_same_values(jx_atom_aval(s->calls->outs[(rule->vjp ? end : 0) + i]),
-                                 result_aval(a, i)))
+        if (!jx_aval_same_values(
+                jx_atom_aval(s->calls->outs[(rule->vjp ? end : 0) + i]),
+                result_aval(a, i)))
             return false;
 
     for (int i = 0; !rule->vjp && i < rule->nouts; i++) {
@@ -167,15 +174,18 @@ static bool take_all(const pairing *a, side *s, bool all)
     return next == end;
 }
 
-static bool make_side(const pairing *a, const jx_closed *of, bool own, jx_closed *to)
+static bool make_side(const pairing *a, const jx_closed *of, bool own,
+                      jx_closed *to)
 {
-    bool function = own && a->rule->vjp; /* whose derivative does not give its results */
+    /* whose derivative does not give its results */
+    bool function = own && a->rule->vjp;
     side s;
 
     return begin(a, of->jaxpr, &s) &&
-           give_all(a, &s, own ? 0 : a->rule->nconsts, own) && take_all(a, &s, own) &&
-           (!function || jx_making_enclose(a->make, s.b, a->rule->primal.jaxpr, s.ins,
-                                           s.values)) &&
+           give_all(a, &s, own ? 0 : a->rule->nconsts, own) &&
+           take_all(a, &s, own) &&
+           (!function || jx_making_enclose(a->make, s.b, a->rule->primal.jaxpr,
+                                           s.ins, s.values)) &&
            finish(a, &s, of, function, to);
 }
 

@@ -14,8 +14,8 @@ typedef struct side {
     const jx_term **values; /* by number in `flat` */
     JX_VEC(const jx_term *) effects;
     JX_VEC(const jx_flat_node *) doers; /* what has them */
-    jx_map made;    /* by equations that vary by themselves */
-    bool *used;     /* by term: an output or effect needs it */
+    jx_map made; /* by equations that vary by themselves */
+    bool *used;  /* by term: an output or effect needs it */
 } side;
 
 /* ---- values as terms */

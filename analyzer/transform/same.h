@@ -31,8 +31,8 @@ typedef struct jx_difference {
  * (jx_ok() is false then) they are not. */
 bool jx_same_programs(const jx_typed *a, const jx_typed *b,
                       jx_difference *found);
-/* The same of two jaxprs of one program, where the operands of a sum or product may stand
- * in any order: that changes no bit but of a NaN. */
+/* The same of two jaxprs of one program, where the operands of a sum or product
+ * may stand in any order: that changes no bit but of a NaN. */
 bool jx_same_jaxprs(const jx_typed *typed, const jx_closed *a,
                     const jx_closed *b);
 /* What one takes the other takes, else they can't be the same. */

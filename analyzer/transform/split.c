@@ -24,7 +24,9 @@ static int passed_as(const jx_splitting *w, const jx_var *var)
 {
     int input = var->id - w->from->nconsts;
 
-    return input >= 0 && input < w->from->nins && !(w->kept && w->kept[input]) ? input : -1;
+    return input >= 0 && input < w->from->nins && !(w->kept && w->kept[input])
+               ? input
+               : -1;
 }
 
 static jx_arena *arena_of(const jx_splitting *w)
@@ -34,7 +36,8 @@ static jx_arena *arena_of(const jx_splitting *w)
 
 jx_atom jx_split_residual(jx_splitting *w, jx_atom known)
 {
-    jx_var *input = jx_is_made(known) ? jx_body_var(&w->rest, jx_atom_aval(known)) : NULL;
+    jx_var *input =
+        jx_is_made(known) ? jx_body_var(&w->rest, jx_atom_aval(known)) : NULL;
 
     JX_PUSH(arena_of(w), &w->residuals, known);
     JX_PUSH(arena_of(w), &w->residual_ins, input);
@@ -82,7 +85,8 @@ static jx_atom *ins_of(jx_splitting *w, const jx_eqn *eqn, bool rest)
     jx_atom *ins = JX_NEW_ARRAY(arena_of(w), eqn->nins + 1, jx_atom);
 
     for (int i = 0; ins && i < eqn->nins; i++) {
-        ins[i] = rest ? jx_split_rest(w, eqn->ins[i]) : jx_split_known(w, eqn->ins[i]);
+        ins[i] = rest ? jx_split_rest(w, eqn->ins[i])
+                      : jx_split_known(w, eqn->ins[i]);
         if (!jx_is_made(ins[i]))
             return NULL;
     }
@@ -92,7 +96,8 @@ static jx_atom *ins_of(jx_splitting *w, const jx_eqn *eqn, bool rest)
 static bool keep(jx_splitting *w, const jx_eqn *eqn)
 {
     const jx_atom *ins = ins_of(w, eqn, false);
-    const jx_atom *made = ins ? jx_build_like(&w->known, eqn, ins, NULL, NULL) : NULL;
+    const jx_atom *made =
+        ins ? jx_build_like(&w->known, eqn, ins, NULL, NULL) : NULL;
 
     jx_split_give_known(w, eqn, NULL, made);
     return made != NULL;
@@ -101,7 +106,8 @@ static bool keep(jx_splitting *w, const jx_eqn *eqn)
 static bool leave(jx_splitting *w, const jx_eqn *eqn)
 {
     const jx_atom *ins = ins_of(w, eqn, true);
-    const jx_atom *made = ins ? jx_build_like(&w->rest, eqn, ins, NULL, NULL) : NULL;
+    const jx_atom *made =
+        ins ? jx_build_like(&w->rest, eqn, ins, NULL, NULL) : NULL;
 
     jx_split_give_rest(w, eqn, NULL, made);
     return made != NULL;
@@ -116,7 +122,8 @@ static bool take_eqn(jx_splitting *w, const jx_eqn *eqn)
         all &= jx_split_is_unknown(w, eqn->ins[i]);
     }
     w->of->make->eqn = eqn;
-    w->known.place = w->rest.place = (jx_place){eqn->stack, eqn->name_stack, eqn->ctx};
+    w->known.place = w->rest.place =
+        (jx_place){eqn->stack, eqn->name_stack, eqn->ctx};
     if (!any)
         return keep(w, eqn);
     if (eqn->prim->id == JX_PRIM_cond && !jx_split_is_unknown(w, eqn->ins[0]))
@@ -150,7 +157,8 @@ static bool same_recipe(const void *made, const void *key)
 {
     const recipe *a = made, *c = key;
 
-    return a->from == c->from && jx_same_masks(a->from->nins, a->made.ins, c->made.ins) &&
+    return a->from == c->from &&
+           jx_same_masks(a->from->nins, a->made.ins, c->made.ins) &&
            jx_same_masks(a->from->nins, a->kept, c->kept) &&
            jx_same_masks(a->from->nouts, a->wanted, c->wanted);
 }
@@ -212,7 +220,8 @@ static void give_results(jx_splitting *w, const bool *wanted, bool *outs)
         jx_atom out = w->from->outs[i];
         outs[i] = jx_split_is_unknown(w, out) || (wanted && wanted[i]);
         jx_body_result(outs[i] ? &w->rest : &w->known,
-                       outs[i] ? jx_split_rest(w, out) : jx_split_known(w, out));
+                       outs[i] ? jx_split_rest(w, out)
+                               : jx_split_known(w, out));
     }
     for (size_t i = 0; i < w->residuals.count; i++)
         jx_body_result(&w->known, w->residuals.at[i]);
@@ -239,12 +248,15 @@ static bool split(jx_splitting *w, recipe *r, bool *outs)
     return r->made.known && r->made.rest;
 }
 
-const jx_split *jx_split_jaxpr(jx_splitter *s, const jx_jaxpr *from, const bool *ins,
-                               const bool *outs, const bool *kept)
+const jx_split *jx_split_jaxpr(jx_splitter *s, const jx_jaxpr *from,
+                               const bool *ins, const bool *outs,
+                               const bool *kept)
 {
-    recipe key = {.made = {.ins = ins}, .from = from, .wanted = outs, .kept = kept};
+    recipe key = {
+        .made = {.ins = ins}, .from = from, .wanted = outs, .kept = kept};
     uint64_t hash = hash_of(&key);
-    recipe *r = (recipe *)(uintptr_t)jx_intern_find(&s->made, hash, &key, same_recipe);
+    recipe *r =
+        (recipe *)(uintptr_t)jx_intern_find(&s->made, hash, &key, same_recipe);
     jx_splitting w = {.of = s, .from = from};
     bool *given;
 
@@ -257,5 +269,6 @@ const jx_split *jx_split_jaxpr(jx_splitter *s, const jx_jaxpr *from, const bool 
     r->made.ins = jx_making_mask(s->make, from->nins, ins);
     r->wanted = jx_making_mask(s->make, from->nouts, outs);
     r->kept = jx_making_mask(s->make, from->nins, kept);
-    return split(&w, r, given) && jx_intern_add(&s->made, hash, r) ? &r->made : NULL;
+    return split(&w, r, given) && jx_intern_add(&s->made, hash, r) ? &r->made
+                                                                   : NULL;
 }

@@ -62,7 +62,8 @@ static void pass_known(call *c, int first, const bool *unknown)
             c->ins[c->nins++] = jx_split_known(c->w, c->eqn->ins[i]);
 }
 
-static void pass_unknown(call *c, int first, int from, int end, const bool *unknown)
+static void pass_unknown(call *c, int first, int from, int end,
+                         const bool *unknown)
 {
     for (int i = from; i < end; i++)
         if (unknown[i])
@@ -71,13 +72,14 @@ static void pass_unknown(call *c, int first, int from, int end, const bool *unkn
 
 /* ---- calls */
 
-static jx_params call_params(jx_splitting *w, const jx_eqn *eqn, const jx_jaxpr *jaxpr,
-                             const jx_closed *like)
+static jx_params call_params(jx_splitting *w, const jx_eqn *eqn,
+                             const jx_jaxpr *jaxpr, const jx_closed *like)
 {
     const jx_value *name = jx_eqn_param(eqn, "name");
     jx_params p = {.program = w->of->make->to};
 
-    jx_put_text(&p, "name", name && name->tag == JX_V_TEXT ? name->text : jx_eqn_name(eqn));
+    jx_put_text(&p, "name",
+                name && name->tag == JX_V_TEXT ? name->text : jx_eqn_name(eqn));
     jx_put(&p, "jaxpr", jx_making_closed(w->of->make, jaxpr, like));
     return p;
 }
@@ -94,7 +96,8 @@ bool jx_split_call(jx_splitting *w, const jx_eqn *eqn)
     int nknown;
     call k, r;
 
-    if (!s || !begin_call(w, eqn, s->nres, &k) || !begin_call(w, eqn, s->nres, &r))
+    if (!s || !begin_call(w, eqn, s->nres, &k) ||
+        !begin_call(w, eqn, s->nres, &r))
         return false;
     nknown = eqn->nouts - count_of(s->outs, eqn->nouts);
     pass_known(&k, 0, mask);
@@ -102,7 +105,8 @@ bool jx_split_call(jx_splitting *w, const jx_eqn *eqn)
     for (int i = 0; i < s->nres; i++)
         k.outs[k.nouts++] = jx_atom_aval(s->known->outs[nknown + i]);
     p = call_params(w, eqn, s->known, callee);
-    if (!(made = jx_build_as(&w->known, jit, &p, k.nins, k.ins, k.nouts, k.outs)))
+    if (!(made =
+              jx_build_as(&w->known, jit, &p, k.nins, k.ins, k.nouts, k.outs)))
         return false;
     jx_split_give_known(w, eqn, s->outs, made);
     for (int i = 0; i < s->nres; i++)
@@ -119,13 +123,14 @@ bool jx_split_call(jx_splitting *w, const jx_eqn *eqn)
 
 /* ---- remat: what is known is computed once now and again by the rest */
 
-/* What of a jaxpr gives these results, of these inputs (NULL: all), with the constants of
- * another. */
+/* What of a jaxpr gives these results, of these inputs (NULL: all), with the
+ * constants of another. */
 static const jx_value *slice_of(jx_splitting *w, const jx_jaxpr *from,
-                                const jx_closed *like, const bool *ins, const bool *outs)
+                                const jx_closed *like, const bool *ins,
+                                const bool *outs)
 {
-    jx_atom *atoms = JX_NEW_ARRAY(arena_of(w), from->nconsts + from->nins + from->nouts + 1,
-                                  jx_atom);
+    jx_atom *atoms = JX_NEW_ARRAY(
+        arena_of(w), from->nconsts + from->nins + from->nouts + 1, jx_atom);
     jx_body *b = body_of(w);
 
     if (!atoms || !b)
@@ -136,17 +141,19 @@ static const jx_value *slice_of(jx_splitting *w, const jx_jaxpr *from,
         if (!ins || ins[i - from->nconsts])
             atoms[i] = jx_body_input(b, from->vars[i]->aval);
     jx_atom *made = atoms + from->nconsts + from->nins;
-    if (!jx_making_inline(w->of->make, b, from, atoms, atoms + from->nconsts, outs, made))
+    if (!jx_making_inline(w->of->make, b, from, atoms, atoms + from->nconsts,
+                          outs, made))
         return NULL;
     for (int i = 0; i < from->nouts; i++)
         if (outs[i])
             jx_body_result(b, made[i]);
-    return jx_making_closed(w->of->make, jx_body_finish(b, jx_no_atoms, from->function),
-                            like);
+    return jx_making_closed(
+        w->of->make, jx_body_finish(b, jx_no_atoms, from->function), like);
 }
 
 /* What is known of it, without the residuals. */
-static const jx_value *known_part(jx_splitting *w, const jx_split *s, const jx_closed *like)
+static const jx_value *known_part(jx_splitting *w, const jx_split *s,
+                                  const jx_closed *like)
 {
     bool *outs = JX_NEW_ARRAY(arena_of(w), s->known->nouts + 1, bool);
 
@@ -155,16 +162,18 @@ static const jx_value *known_part(jx_splitting *w, const jx_split *s, const jx_c
     return outs ? slice_of(w, s->known, like, NULL, outs) : NULL;
 }
 
-/* All of it, of all inputs: what is known first, then the rest, which is apart from it, so
- * that it can be transposed; gives what is unknown. */
+/* All of it, of all inputs: what is known first, then the rest, which is apart
+ * from it, so that it can be transposed; gives what is unknown. */
 static const jx_value *whole_again(jx_splitting *w, const jx_split *s,
                                    const jx_closed *callee)
 {
     const jx_jaxpr *from = callee->jaxpr, *known = s->known, *rest = s->rest;
     int nknown = known->nouts - s->nres, n = from->nconsts, next = 0;
     jx_body *b = body_of(w);
-    jx_atom *consts = JX_NEW_ARRAY(arena_of(w), n + 2 * from->nins + known->nouts +
-                                                    rest->nins + rest->nouts + 1, jx_atom);
+    jx_atom *consts = JX_NEW_ARRAY(arena_of(w),
+                                   n + 2 * from->nins + known->nouts +
+                                       rest->nins + rest->nouts + 1,
+                                   jx_atom);
     bool *needed = JX_NEW_ARRAY(arena_of(w), known->nouts + 1, bool);
     jx_atom *ins, *kins, *kouts, *to, *made;
 
@@ -198,8 +207,8 @@ static const jx_value *whole_again(jx_splitting *w, const jx_split *s,
         return NULL;
     for (int i = 0; i < rest->nouts; i++)
         jx_body_result(b, made[i]);
-    return jx_making_closed(w->of->make, jx_body_finish(b, jx_no_atoms, from->function),
-                            callee);
+    return jx_making_closed(
+        w->of->make, jx_body_finish(b, jx_no_atoms, from->function), callee);
 }
 
 bool jx_split_remat(jx_splitting *w, const jx_eqn *eqn)
@@ -207,9 +216,9 @@ bool jx_split_remat(jx_splitting *w, const jx_eqn *eqn)
     static const char *const without[] = {"jaxpr", NULL};
     const jx_closed *callee = jx_eqn_callee(eqn);
     const bool *mask = mask_of(w, eqn, 0);
-    const jx_split *s = mask && callee
-                            ? jx_split_jaxpr(w->of, callee->jaxpr, mask, NULL, NULL)
-                            : NULL;
+    const jx_split *s =
+        mask && callee ? jx_split_jaxpr(w->of, callee->jaxpr, mask, NULL, NULL)
+                       : NULL;
     jx_params kp = {.program = w->of->make->to}, rp = kp;
     const jx_atom *made;
     call k, r;
@@ -220,7 +229,8 @@ bool jx_split_remat(jx_splitting *w, const jx_eqn *eqn)
     expect(&k, s->outs, true);
     jx_put_others(&kp, eqn, without);
     jx_put(&kp, "jaxpr", known_part(w, s, callee));
-    if (!(made = jx_build_as(&w->known, eqn->prim, &kp, k.nins, k.ins, k.nouts, k.outs)))
+    if (!(made = jx_build_as(&w->known, eqn->prim, &kp, k.nins, k.ins, k.nouts,
+                             k.outs)))
         return false;
     jx_split_give_known(w, eqn, s->outs, made);
     for (int i = 0; i < eqn->nins; i++)
@@ -228,13 +238,14 @@ bool jx_split_remat(jx_splitting *w, const jx_eqn *eqn)
     expect(&r, s->outs, false);
     jx_put_others(&rp, eqn, without);
     jx_put(&rp, "jaxpr", whole_again(w, s, callee));
-    made = jx_build_as(&w->rest, eqn->prim, &rp, r.nins, r.ins, r.nouts, r.outs);
+    made =
+        jx_build_as(&w->rest, eqn->prim, &rp, r.nins, r.ins, r.nouts, r.outs);
     jx_split_give_rest(w, eqn, s->outs, made);
     return made != NULL;
 }
 
-/* ---- while: what it carries and knows is computed now, and again by the rest, in which the
- * loop is whole */
+/* ---- while: what it carries and knows is computed now, and again by the rest,
+ * in which the loop is whole */
 
 typedef struct loop_split {
     const jx_p_while *p;
@@ -254,7 +265,8 @@ static bool settle_carry(jx_splitting *w, const jx_eqn *eqn, loop_split *l)
             ins[i] = l->mask[l->first - nconsts + i];
         for (int i = 0; i < l->ncarry; i++)
             ins[nconsts + i] = l->carry[i];
-        l->body = jx_split_jaxpr(w->of, l->p->body_jaxpr.jaxpr, ins, l->carry, NULL);
+        l->body =
+            jx_split_jaxpr(w->of, l->p->body_jaxpr.jaxpr, ins, l->carry, NULL);
         if (!l->body)
             return false;
         more = false;
@@ -280,11 +292,11 @@ static int ends_unknown(jx_splitting *w, const loop_split *l, bool *ins)
     return cond ? cond->outs[0] : -1;
 }
 
-static const jx_atom *known_loop(jx_splitting *w, const jx_eqn *eqn, const loop_split *l,
-                                 bool *ins)
+static const jx_atom *known_loop(jx_splitting *w, const jx_eqn *eqn,
+                                 const loop_split *l, bool *ins)
 {
-    static const char *const without[] = {"cond_jaxpr", "body_jaxpr", "body_nconsts",
-                                          "cond_nconsts", NULL};
+    static const char *const without[] = {"cond_jaxpr", "body_jaxpr",
+                                          "body_nconsts", "cond_nconsts", NULL};
     static const bool all[] = {true};
     const jx_jaxpr *cond = l->p->cond_jaxpr.jaxpr;
     int ncond = (int)l->p->cond_nconsts, nconds = 0;
@@ -310,16 +322,19 @@ static const jx_atom *known_loop(jx_splitting *w, const jx_eqn *eqn, const loop_
         if (!l->carry[i])
             k.ins[k.nins++] = jx_split_known(w, eqn->ins[l->first + i]);
     expect(&k, l->carry, true);
-    return jx_build_as(&w->known, eqn->prim, &p, k.nins, k.ins, k.nouts, k.outs);
+    return jx_build_as(&w->known, eqn->prim, &p, k.nins, k.ins, k.nouts,
+                       k.outs);
 }
 
 bool jx_split_while(jx_splitting *w, const jx_eqn *eqn, bool *whole)
 {
     const jx_p_while *p = eqn->typed;
-    loop_split l = {.p = p, .mask = mask_of(w, eqn, 0),
+    loop_split l = {.p = p,
+                    .mask = mask_of(w, eqn, 0),
                     .first = (int)(p->cond_nconsts + p->body_nconsts)};
     bool *ins = JX_NEW_ARRAY(arena_of(w), eqn->nins + 1, bool);
-    jx_atom *rest = JX_NEW_ARRAY(arena_of(w), eqn->nins + eqn->nouts + 1, jx_atom);
+    jx_atom *rest =
+        JX_NEW_ARRAY(arena_of(w), eqn->nins + eqn->nouts + 1, jx_atom);
     const jx_atom *made;
     int ends;
 
@@ -346,7 +361,8 @@ bool jx_split_while(jx_splitting *w, const jx_eqn *eqn, bool *whole)
     return true;
 }
 
-/* ---- cond: a branch gives the residuals of all, those of the others as zeros */
+/* ---- cond: a branch gives the residuals of all, those of the
+ * others as zeros */
 
 typedef struct branches {
     const jx_closed_list *from;
@@ -381,8 +397,8 @@ static bool split_branches(jx_splitting *w, const jx_eqn *eqn, const bool *mask,
     return true;
 }
 
-static const jx_value *known_branch(jx_splitting *w, const branches *all, int which,
-                                    const jx_aval **outs)
+static const jx_value *known_branch(jx_splitting *w, const branches *all,
+                                    int which, const jx_aval **outs)
 {
     const jx_jaxpr *from = all->at[which]->known;
     int nknown = from->nouts - all->at[which]->nres, n = nknown;
@@ -401,15 +417,19 @@ static const jx_value *known_branch(jx_splitting *w, const branches *all, int wh
     for (int i = 0; i < all->from->count; i++)
         for (int k = 0; k < all->at[i]->nres; k++, n++) {
             outs[n] = jx_atom_aval(all->at[i]->known->outs[nknown + k]);
-            jx_body_result(b, i == which ? made[nknown + k] : jx_build_zeros(b, outs[n]));
+            jx_body_result(b, i == which ? made[nknown + k]
+                                         : jx_build_zeros(b, outs[n]));
         }
-    return jx_making_closed(w->of->make, jx_body_finish(b, jx_no_atoms, from->function),
+    return jx_making_closed(w->of->make,
+                            jx_body_finish(b, jx_no_atoms, from->function),
                             &all->from->at[which]);
 }
 
-/* Of the residuals of all, the operands that any takes, and the unknown ones. */
-static const jx_value *rest_branch(jx_splitting *w, const branches *all, int which,
-                                   const jx_eqn *eqn, const bool *mask)
+/* Of the residuals of all, the operands that any takes, and
+ * the unknown ones. */
+static const jx_value *rest_branch(jx_splitting *w, const branches *all,
+                                   int which, const jx_eqn *eqn,
+                                   const bool *mask)
 {
     const jx_split *s = all->at[which];
     const jx_jaxpr *from = s->rest;
@@ -424,8 +444,8 @@ static const jx_value *rest_branch(jx_splitting *w, const branches *all, int whi
     for (int i = 0; i < all->from->count; i++) {
         int nknown = all->at[i]->known->nouts - all->at[i]->nres;
         for (int k = 0; k < all->at[i]->nres; k++) {
-            jx_atom in =
-                jx_body_input(b, jx_atom_aval(all->at[i]->known->outs[nknown + k]));
+            jx_atom in = jx_body_input(
+                b, jx_atom_aval(all->at[i]->known->outs[nknown + k]));
             if (i == which)
                 ins[next++] = in;
         }
@@ -442,7 +462,8 @@ static const jx_value *rest_branch(jx_splitting *w, const branches *all, int whi
         return NULL;
     for (int i = 0; i < from->nouts; i++)
         jx_body_result(b, made[i]);
-    return jx_making_closed(w->of->make, jx_body_finish(b, jx_no_atoms, from->function),
+    return jx_making_closed(w->of->make,
+                            jx_body_finish(b, jx_no_atoms, from->function),
                             &all->from->at[which]);
 }
 
@@ -460,7 +481,8 @@ bool jx_split_cond(jx_splitting *w, const jx_eqn *eqn)
     if (!mask || !split_branches(w, eqn, mask, &all) ||
         !begin_call(w, eqn, all.nres, &k) || !begin_call(w, eqn, all.nres, &r))
         return false;
-    knowns = JX_NEW_ARRAY(arena_of(w), 2 * all.from->count + 2, const jx_value *);
+    knowns =
+        JX_NEW_ARRAY(arena_of(w), 2 * all.from->count + 2, const jx_value *);
     if (!knowns)
         return false;
     rests = knowns + all.from->count + 1;
@@ -476,8 +498,10 @@ bool jx_split_cond(jx_splitting *w, const jx_eqn *eqn)
     k.ins[k.nins++] = jx_split_known(w, eqn->ins[0]);
     pass_known(&k, 1, mask);
     jx_put_others(&kp, eqn, without);
-    jx_put(&kp, "branches", jx_value_of_tuple(kp.program, all.from->count, knowns));
-    if (!(made = jx_build_as(&w->known, eqn->prim, &kp, k.nins, k.ins, k.nouts, k.outs)))
+    jx_put(&kp, "branches",
+           jx_value_of_tuple(kp.program, all.from->count, knowns));
+    if (!(made = jx_build_as(&w->known, eqn->prim, &kp, k.nins, k.ins, k.nouts,
+                             k.outs)))
         return false;
     jx_split_give_known(w, eqn, all.outs, made);
     r.ins[r.nins++] = jx_split_rest(w, eqn->ins[0]);
@@ -489,17 +513,20 @@ bool jx_split_cond(jx_splitting *w, const jx_eqn *eqn)
     pass_unknown(&r, 1, 0, eqn->nins - 1, mask);
     expect(&r, all.outs, false);
     jx_put_others(&rp, eqn, without);
-    jx_put(&rp, "branches", jx_value_of_tuple(rp.program, all.from->count, rests));
-    made = jx_build_as(&w->rest, eqn->prim, &rp, r.nins, r.ins, r.nouts, r.outs);
+    jx_put(&rp, "branches",
+           jx_value_of_tuple(rp.program, all.from->count, rests));
+    made =
+        jx_build_as(&w->rest, eqn->prim, &rp, r.nins, r.ins, r.nouts, r.outs);
     jx_split_give_rest(w, eqn, all.outs, made);
     return made != NULL;
 }
 
 /* ---- scan: residuals are stacked, one of each turn */
 
-/* The split of the body: what is carried is unknown if it becomes so in any turn. */
-static const jx_split *settled(jx_splitting *w, const jx_p_scan *p, const jx_jaxpr *body,
-                               bool *mask)
+/* The split of the body: what is carried is unknown if it becomes
+ * so in any turn. */
+static const jx_split *settled(jx_splitting *w, const jx_p_scan *p,
+                               const jx_jaxpr *body, bool *mask)
 {
     int first = (int)p->num_consts, n = (int)p->num_carry;
     bool *kept = JX_NEW_ARRAY(arena_of(w), body->nins + 1, bool);
@@ -525,10 +552,11 @@ static const jx_split *settled(jx_splitting *w, const jx_p_scan *p, const jx_jax
     return NULL;
 }
 
-static const jx_aval *stacked(jx_body *b, const jx_aval *each, const jx_dim *length)
+static const jx_aval *stacked(jx_body *b, const jx_aval *each,
+                              const jx_dim *length)
 {
-    const jx_dim **shape = JX_NEW_ARRAY(b->in->program->ctx->arena, each->rank + 2,
-                                        const jx_dim *);
+    const jx_dim **shape = JX_NEW_ARRAY(b->in->program->ctx->arena,
+                                        each->rank + 2, const jx_dim *);
 
     if (!shape)
         return NULL;
@@ -541,10 +569,10 @@ static const jx_aval *stacked(jx_body *b, const jx_aval *each, const jx_dim *len
 static void put_counts(jx_params *p, const jx_eqn *eqn, const jx_value *body,
                        int consts, int carry, int nins)
 {
-    static const char *const without[] = {"jaxpr", "num_consts", "num_carry", "linear",
-                                          NULL};
-    const jx_value *no = jx_value_add(&p->program->values,
-                                      &(jx_value){.tag = JX_V_BOOL, .boolean = false});
+    static const char *const without[] = {"jaxpr", "num_consts", "num_carry",
+                                          "linear", NULL};
+    const jx_value *no = jx_value_add(
+        &p->program->values, &(jx_value){.tag = JX_V_BOOL, .boolean = false});
     const jx_value **linear =
         JX_NEW_ARRAY(p->program->ctx->arena, nins + 1, const jx_value *);
 
@@ -554,13 +582,14 @@ static void put_counts(jx_params *p, const jx_eqn *eqn, const jx_value *body,
     jx_put(p, "jaxpr", body);
     jx_put_int(p, "num_consts", consts);
     jx_put_int(p, "num_carry", carry);
-    jx_put(p, "linear", linear ? jx_value_of_tuple(p->program, nins, linear) : NULL);
+    jx_put(p, "linear",
+           linear ? jx_value_of_tuple(p->program, nins, linear) : NULL);
 }
 
-/* The rest of the body in a scan's order: constants, what is carried, then residuals and
- * what else is new in each turn. */
-static const jx_value *ordered(jx_splitting *w, const jx_split *s, const jx_closed *body,
-                               const jx_p_scan *p)
+/* The rest of the body in a scan's order: constants, what is carried, then
+ * residuals and what else is new in each turn. */
+static const jx_value *ordered(jx_splitting *w, const jx_split *s,
+                               const jx_closed *body, const jx_p_scan *p)
 {
     const jx_jaxpr *from = s->rest;
     int nc = (int)p->num_consts, carried = nc + (int)p->num_carry,
@@ -571,19 +600,21 @@ static const jx_value *ordered(jx_splitting *w, const jx_split *s, const jx_clos
 
     if (!ins || !made || !b)
         return NULL;
-    for (int part = 0; part < 3; part++) { /* constants, carried, of each turn */
+    for (int part = 0; part < 3;
+         part++) { /* constants, carried, of each turn */
         int low = part == 0 ? 0 : part == 1 ? nc : carried;
         int high = part == 0 ? nc : part == 1 ? carried : body->jaxpr->nins;
         for (int i = 0; part == 2 && i < s->nres; i++)
             ins[i] = jx_body_input(b, from->vars[from->nconsts + i]->aval);
         for (int i = 0; i < s->npassed; i++)
             if (s->passed[i] >= low && s->passed[i] < high)
-                ins[s->nres + i] =
-                    jx_body_input(b, from->vars[from->nconsts + s->nres + i]->aval);
+                ins[s->nres + i] = jx_body_input(
+                    b, from->vars[from->nconsts + s->nres + i]->aval);
         for (int i = 0, k = first; i < body->jaxpr->nins; i++)
             if (s->ins[i]) {
                 if (i >= low && i < high)
-                    ins[k] = jx_body_input(b, from->vars[from->nconsts + k]->aval);
+                    ins[k] =
+                        jx_body_input(b, from->vars[from->nconsts + k]->aval);
                 k++;
             }
     }
@@ -591,13 +622,13 @@ static const jx_value *ordered(jx_splitting *w, const jx_split *s, const jx_clos
         return NULL;
     for (int i = 0; i < from->nouts; i++)
         jx_body_result(b, made[i]);
-    return jx_making_closed(w->of->make, jx_body_finish(b, jx_no_atoms, from->function),
-                            body);
+    return jx_making_closed(
+        w->of->make, jx_body_finish(b, jx_no_atoms, from->function), body);
 }
 
 /* Operands of the rest, in the same order. */
-static int pass_rest(call *r, const jx_split *s, const jx_atom *residuals, int low,
-                     int high, bool with_residuals)
+static int pass_rest(call *r, const jx_split *s, const jx_atom *residuals,
+                     int low, int high, bool with_residuals)
 {
     int before = r->nins;
 
@@ -613,25 +644,28 @@ static int pass_rest(call *r, const jx_split *s, const jx_atom *residuals, int l
 bool jx_split_scan(jx_splitting *w, const jx_eqn *eqn)
 {
     const jx_p_scan *p = eqn->typed;
-    int nc = (int)p->num_consts, carried = nc + (int)p->num_carry, nknown, consts, carry;
+    int nc = (int)p->num_consts, carried = nc + (int)p->num_carry, nknown,
+        consts, carry;
     bool *mask = mask_of(w, eqn, 0);
     const jx_split *s = mask ? settled(w, p, p->jaxpr.jaxpr, mask) : NULL;
     jx_params kp = {.program = w->of->make->to}, rp = kp;
     const jx_atom *made;
     call k, r;
 
-    if (!s || !begin_call(w, eqn, s->nres, &k) || !begin_call(w, eqn, s->nres, &r))
+    if (!s || !begin_call(w, eqn, s->nres, &k) ||
+        !begin_call(w, eqn, s->nres, &r))
         return false;
     pass_known(&k, 0, mask);
     expect(&k, s->outs, true);
     nknown = k.nouts;
     for (int i = 0; i < s->nres; i++)
-        k.outs[k.nouts++] = stacked(&w->known, jx_atom_aval(s->known->outs[nknown + i]),
-                                    p->length);
+        k.outs[k.nouts++] = stacked(
+            &w->known, jx_atom_aval(s->known->outs[nknown + i]), p->length);
     put_counts(&kp, eqn, jx_making_closed(w->of->make, s->known, &p->jaxpr),
-               nc - count_of(mask, nc), carried - nc - count_of(mask + nc, carried - nc),
-               k.nins);
-    if (!(made = jx_build_as(&w->known, eqn->prim, &kp, k.nins, k.ins, k.nouts, k.outs)))
+               nc - count_of(mask, nc),
+               carried - nc - count_of(mask + nc, carried - nc), k.nins);
+    if (!(made = jx_build_as(&w->known, eqn->prim, &kp, k.nins, k.ins, k.nouts,
+                             k.outs)))
         return false;
     jx_split_give_known(w, eqn, s->outs, made);
     consts = pass_rest(&r, s, NULL, 0, nc, false);
@@ -639,7 +673,8 @@ bool jx_split_scan(jx_splitting *w, const jx_eqn *eqn)
     pass_rest(&r, s, made + nknown, carried, eqn->nins, true);
     expect(&r, s->outs, false);
     put_counts(&rp, eqn, ordered(w, s, &p->jaxpr, p), consts, carry, r.nins);
-    made = jx_build_as(&w->rest, eqn->prim, &rp, r.nins, r.ins, r.nouts, r.outs);
+    made =
+        jx_build_as(&w->rest, eqn->prim, &rp, r.nins, r.ins, r.nouts, r.outs);
     jx_split_give_rest(w, eqn, s->outs, made);
     return made != NULL;
 }

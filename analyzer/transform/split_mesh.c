@@ -1,8 +1,8 @@
-/* split_mesh.c - splitting a shard_map: what its devices know now and the rest needs to
- * know is given by the one and taken by the other.
+/* split_mesh.c - splitting a shard_map: what its devices know now and the rest
+ * needs to know is given by the one and taken by the other.
  *
- * A residual lies in parts, one of each device that may have another, which are put
- * together along the first axis; a scalar gets an axis for that. */
+ * A residual lies in parts, one of each device that may have another, which are
+ * put together along the first axis; a scalar gets an axis for that. */
 #include "analyzer/transform/mesh_parts.h"
 #include "analyzer/transform/split_parts.h"
 
@@ -20,8 +20,8 @@ static jx_program *program_of(const parts *p)
     return p->w->of->make->to;
 }
 
-/* The axes that the shard_map binds and over which a residual may differ, in the order of
- * the mesh. */
+/* The axes that the shard_map binds and over which a residual may differ, in
+ * the order of the mesh. */
 static jx_axis_names axes_of(const parts *p, const jx_aval *aval)
 {
     const jx_p_shard_map *of = p->eqn->typed;

@@ -1,8 +1,9 @@
 /* split_reduce.c - splitting a reduction by any function.
  *
- * Of pairs of values and tangents it is no part of a linear program: what each step
- * multiplies tangents by is known only where its values are.  So it becomes loops, over
- * what is kept and over what is reduced, which are split like any other:
+ * Of pairs of values and tangents it is no part of a linear program: what each
+ * step multiplies tangents by is known only where its values are.  So it
+ * becomes loops, over what is kept and over what is reduced, which are split
+ * like any other:
  *
  *     reduce a:f[k,n] init    becomes    scan over k: scan over n: carry = f(carry, a) */
 #include "analyzer/transform/split_parts.h"
@@ -11,7 +12,7 @@ typedef struct loops {
     jx_splitting *w;
     const jx_eqn *eqn;
     jx_body b;
-    int n; /* operands, and results */
+    int n;                        /* operands, and results */
     const jx_dim *kept, *reduced; /* how many elements */
     jx_ints order;                /* the axes, those that are kept in front */
 } loops;
@@ -45,7 +46,8 @@ static bool take_axes(loops *l)
 /* As the function takes it. */
 static jx_atom as_taken(loops *l, jx_body *b, jx_atom a, int i)
 {
-    const jx_jaxpr *function = ((const jx_p_reduce *)l->eqn->typed)->jaxpr.jaxpr;
+    const jx_jaxpr *function =
+        ((const jx_p_reduce *)l->eqn->typed)->jaxpr.jaxpr;
     const jx_aval *to = function->vars[function->nconsts + i]->aval;
 
     return jx_is_made(a) && jx_atom_aval(a)->weak != to->weak
@@ -53,16 +55,18 @@ static jx_atom as_taken(loops *l, jx_body *b, jx_atom a, int i)
                : a;
 }
 
-static const jx_atom *scan(loops *l, jx_body *b, const jx_value *body, const jx_dim *length,
-                           int nconsts, int ncarry, const jx_atom *ins)
+static const jx_atom *scan(loops *l, jx_body *b, const jx_value *body,
+                           const jx_dim *length, int nconsts, int ncarry,
+                           const jx_atom *ins)
 {
     jx_program *program = l->w->of->make->to;
     jx_params p = {.program = program};
-    const jx_value **linear = JX_NEW_ARRAY(arena_of(l), 2 * l->n + 1, const jx_value *);
+    const jx_value **linear =
+        JX_NEW_ARRAY(arena_of(l), 2 * l->n + 1, const jx_value *);
 
     for (int i = 0; linear && i < 2 * l->n; i++)
-        linear[i] =
-            jx_value_add(&program->values, &(jx_value){.tag = JX_V_BOOL, .boolean = false});
+        linear[i] = jx_value_add(
+            &program->values, &(jx_value){.tag = JX_V_BOOL, .boolean = false});
     if (!linear || !body)
         return NULL;
     jx_put(&p, "jaxpr", body);
@@ -88,16 +92,20 @@ static const jx_value *row_body(loops *l)
         return NULL;
     b->place = l->b.place;
     for (int i = 0; i < 2 * l->n; i++) {
-        const jx_aval *aval = jx_atom_aval(l->eqn->ins[i < l->n ? l->n + i : i - l->n]);
+        const jx_aval *aval =
+            jx_atom_aval(l->eqn->ins[i < l->n ? l->n + i : i - l->n]);
         jx_aval row = *aval;
         row.rank = i < l->n ? 0 : 1;
         row.shape = i < l->n ? NULL : &l->reduced;
-        ins[i] = as_taken(l, b, jx_body_input(b, jx_aval_add(&program->avals, &row)), i);
+        ins[i] = as_taken(
+            l, b, jx_body_input(b, jx_aval_add(&program->avals, &row)), i);
     }
     made = scan(l, b, jx_eqn_param(l->eqn, "jaxpr"), l->reduced, 0, l->n, ins);
     for (int i = 0; made && i < l->n; i++)
         jx_body_result(b, made[i]);
-    return made ? jx_value_of_jaxpr(program, jx_body_finish(b, jx_no_atoms, NULL)) : NULL;
+    return made ? jx_value_of_jaxpr(program,
+                                    jx_body_finish(b, jx_no_atoms, NULL))
+                : NULL;
 }
 
 /* The equation as loops, of the same operands and results. */
@@ -122,7 +130,8 @@ static const jx_jaxpr *written_out(loops *l)
     made = scan(l, &l->b, row_body(l), l->kept, l->n, 0, ins);
     for (int i = 0; made && i < l->n; i++) {
         const jx_aval *out = l->eqn->outs[i]->aval;
-        jx_body_result(&l->b, jx_build_reshape(&l->b, made[i], out->rank, out->shape));
+        jx_body_result(&l->b,
+                       jx_build_reshape(&l->b, made[i], out->rank, out->shape));
     }
     return made ? jx_body_finish(&l->b, jx_no_atoms, NULL) : NULL;
 }

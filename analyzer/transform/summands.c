@@ -1,9 +1,9 @@
 /* summands.c - see summands.h.
  *
- * An input becomes the sum of what is given now.  Where it was only to become the
- * array of its summands, for a computation of many devices, that array is what is
- * given; and a result that is the sum of an array's first axis is that array: so each
- * device keeps the summand that it has. */
+ * An input becomes the sum of what is given now.  Where it was only to become
+ * the array of its summands, for a computation of many devices, that array is
+ * what is given; and a result that is the sum of an array's first axis is that
+ * array: so each device keeps the summand that it has. */
 #include "analyzer/transform/summands.h"
 
 #include "frontend/ir/build.h"
@@ -110,8 +110,8 @@ static bool is_zero(const splitter *s, jx_atom atom)
            !memcmp(literal->bits, none, sizeof none);
 }
 
-/* The summands of the input that an equation puts before zeros, as many of these as
- * there are others; or nothing. */
+/* The summands of the input that an equation puts before zeros, as many of
+ * these as there are others; or nothing. */
 static jx_atom stack_of(const splitter *s, const jx_eqn *eqn)
 {
     const jx_p_concatenate *p = eqn->typed;

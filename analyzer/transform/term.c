@@ -3,10 +3,10 @@
 
 #include "analyzer/lint/flat.h"
 #include "frontend/base/assert.h"
+#include "frontend/ir/effects.h"
 #include "frontend/ir/element.h"
 #include "frontend/ir/fold.h"
 #include "frontend/ir/params.h"
-#include "frontend/ir/effects.h"
 
 #include <string.h>
 
@@ -43,8 +43,7 @@ static bool same_term(const void *kept, const void *key)
            jx_array_same_data(a->array, b->array) &&
            (a->eqn == b->eqn ||
             (a->eqn && b->eqn &&
-             jx_eqn_same(a->eqn, b->eqn, compares_bodies(a),
-                         b->by_name)));
+             jx_eqn_same(a->eqn, b->eqn, compares_bodies(a), b->by_name)));
 }
 
 static uint64_t hash_aval(uint64_t h, const jx_aval *aval)
@@ -413,8 +412,9 @@ static const jx_term *move_select(const moving *m)
 
     if (!integer_of(which, &index) || index < 0 || index >= m->eqn->nins - 1)
         return NULL;
-    return jx_aval_same_shape(m->ins[index + 1]->aval, m->to) ? m->ins[index + 1]
-                                                      : NULL;
+    return jx_aval_same_shape(m->ins[index + 1]->aval, m->to)
+               ? m->ins[index + 1]
+               : NULL;
 }
 
 static const jx_term *move_one(const moving *m)
@@ -592,7 +592,8 @@ static bool known_branch(const jx_eqn *eqn, const jx_term *const *ins,
 static bool same_again(const jx_eqn *eqn, const jx_term *const *ins,
                        const jx_term **outs)
 {
-    if (!jx_prim_in_family(eqn->prim->id, "identity") || eqn->nins != eqn->nouts)
+    if (!jx_prim_in_family(eqn->prim->id, "identity") ||
+        eqn->nins != eqn->nouts)
         return false;
     for (int i = 0; i < eqn->nouts; i++)
         if (!jx_aval_same_values(ins[i]->aval, eqn->outs[i]->aval))
@@ -621,8 +622,7 @@ const jx_term *jx_term_effect(jx_terms *in, const jx_eqn *eqn,
 
 /* Of x, from `start` on along an axis as much as `size`, in the shape `to`. */
 static const jx_term *part(jx_terms *in, const jx_term *x, int64_t axis,
-                           int64_t start, const jx_dim *size,
-                           const jx_aval *to)
+                           int64_t start, const jx_dim *size, const jx_aval *to)
 {
     int rank = x->aval->rank;
     int64_t *starts = JX_NEW_ARRAY(in->ctx->arena, rank, int64_t);
@@ -664,8 +664,7 @@ static bool cut_apart(jx_terms *in, const jx_eqn *eqn, const jx_term *x,
         outs[i] = is_empty(eqn->outs[i]->aval)
                       ? empty(in, eqn->outs[i]->aval)
                       : part(in, x, axis, start, size, eqn->outs[i]->aval);
-        if (!outs[i] ||
-            !jx_aval_same_values(outs[i]->aval, eqn->outs[i]->aval))
+        if (!outs[i] || !jx_aval_same_values(outs[i]->aval, eqn->outs[i]->aval))
             return false;
     }
     return true;

@@ -37,7 +37,7 @@ struct jx_term {
     unsigned char bits[16];
     const jx_array *array;
     bool by_name; /* of a node: as of the terms that it is among */
-    int id; /* in order of creation, from 0 */
+    int id;       /* in order of creation, from 0 */
 };
 
 typedef struct jx_terms {
@@ -67,12 +67,14 @@ bool jx_term_apply(jx_terms *in, const jx_eqn *eqn, const jx_term *const *ins,
                    int nresults, const jx_term *const *results, int64_t which,
                    const jx_term **outs);
 
-/* The equation itself, of what has an effect: `which` is its place among them. */
+/* The equation itself, of what has an effect: `which` is its
+ * place among them. */
 const jx_term *jx_term_effect(jx_terms *in, const jx_eqn *eqn,
                               const jx_term *const *ins, int nresults,
                               const jx_term *const *results, int64_t which);
 
-/* The same array, or one of the same bytes; bytes that are not known are none. */
+/* The same array, or one of the same bytes; bytes that are not
+ * known are none. */
 bool jx_array_same_data(const jx_array *a, const jx_array *b);
 /* The same primitive with parameters that mean the same, and more than one
  * result of the same types.  Nested jaxprs count only with `bodies`. */

@@ -31,12 +31,14 @@ static bool same_array(const jx_array *a, const jx_array *b)
                       a->splat == b->splat && jx_array_same_data(a, b));
 }
 
-/* How a derivative is taken; where rules were not carried along, their names stand. */
+/* How a derivative is taken; where rules were not carried along,
+ * their names stand. */
 static bool is_rule(const jx_eqn *eqn, const jx_value *value)
 {
     return value->tag == JX_V_RULE ||
-           (value->tag == JX_V_FUNCTION && (eqn->prim->id == JX_PRIM_custom_jvp_call ||
-                                            eqn->prim->id == JX_PRIM_custom_vjp_call));
+           (value->tag == JX_V_FUNCTION &&
+            (eqn->prim->id == JX_PRIM_custom_jvp_call ||
+             eqn->prim->id == JX_PRIM_custom_vjp_call));
 }
 
 /* What changes how a program is made or placed, and not what it computes; how
@@ -124,10 +126,8 @@ static bool heeds_context(const jx_prim *prim)
     case JX_PRIM_unknown: /* who knows */
     case JX_PRIM_random_bits:
     case JX_PRIM_random_split:
-    case JX_PRIM_random_gamma:
-        return true;
-    default:
-        return false;
+    case JX_PRIM_random_gamma: return true;
+    default: return false;
     }
 }
 
@@ -219,16 +219,15 @@ static bool has_jaxpr(const jx_value *value)
 
 static int next_param(const jx_eqn *eqn, int i, bool bodies)
 {
-    while (i < eqn->nparams &&
-           (is_meaningless(eqn, &eqn->params[i]) ||
-            is_default(eqn->prim, &eqn->params[i]) ||
-            (!bodies && has_jaxpr(eqn->params[i].value))))
+    while (i < eqn->nparams && (is_meaningless(eqn, &eqn->params[i]) ||
+                                is_default(eqn->prim, &eqn->params[i]) ||
+                                (!bodies && has_jaxpr(eqn->params[i].value))))
         i++;
     return i;
 }
 
-/* Its results come from what is known by a name alone: of a primitive that is an
- * object, not all is shown. */
+/* Its results come from what is known by a name alone: of a primitive that is
+ * an object, not all is shown. */
 static bool is_anyones(const jx_eqn *eqn)
 {
     if ((!jx_eqn_is_unknown(eqn) && !jx_eqn_calls_back(eqn)) || !eqn->nouts)

@@ -6,7 +6,8 @@
 static const jx_atom nothing = {NULL, NULL};
 
 static jx_transpose_rule *const rules[JX_NPRIMS] = {
-#define PRIM(id, name, nins, nouts, params, type, plan, cost, jvp, transpose, ...) \
+#define PRIM(id, name, nins, nouts, params, type, plan, cost, jvp, transpose,  \
+             ...)                                                              \
     [JX_PRIM_##id] = jx_transpose_##transpose,
 #include "frontend/ir/prims.def"
 #undef PRIM
@@ -23,8 +24,9 @@ typedef struct walk {
     jx_transposer *of;
     const jx_jaxpr *from;
     jx_body body;
-    bool *linear;        /* by variable */
-    jx_atom *there, *ct; /* by variable: what is not linear; cotangents so far */
+    bool *linear; /* by variable */
+    /* by variable: what is not linear; cotangents so far */
+    jx_atom *there, *ct;
 } walk;
 
 static jx_arena *arena_of(const walk *w)
@@ -40,7 +42,8 @@ static bool is_linear(const walk *w, jx_atom atom)
 static void stand_at(walk *w, const jx_eqn *eqn)
 {
     w->of->make->eqn = eqn;
-    w->body.place = eqn ? (jx_place){eqn->stack, eqn->name_stack, eqn->ctx} : (jx_place){0};
+    w->body.place =
+        eqn ? (jx_place){eqn->stack, eqn->name_stack, eqn->ctx} : (jx_place){0};
 }
 
 static jx_atom *ins_of(walk *w, const jx_eqn *eqn)
@@ -82,7 +85,8 @@ static void add_ct(walk *w, jx_atom to, jx_atom ct)
 
 static bool go_back(walk *w, const jx_eqn *eqn)
 {
-    jx_atom *cts = JX_NEW_ARRAY(arena_of(w), eqn->nins + eqn->nouts + 1, jx_atom);
+    jx_atom *cts =
+        JX_NEW_ARRAY(arena_of(w), eqn->nins + eqn->nouts + 1, jx_atom);
     jx_transpose t = {.of = w->of, .b = &w->body, .eqn = eqn};
     jx_transpose_rule *rule = rules[eqn->prim->id];
     bool any = false;
@@ -130,7 +134,8 @@ static uint64_t hash_of(const recipe *r)
     uint64_t hash = jx_hash_mix(0, (uint64_t)(uintptr_t)r->from);
 
     for (int i = 0; i < r->from->nins; i++)
-        hash = jx_hash_mix(hash, r->linear[i] + 2u * (r->wanted && r->wanted[i]));
+        hash =
+            jx_hash_mix(hash, r->linear[i] + 2u * (r->wanted && r->wanted[i]));
     for (int i = 0; i < r->from->nouts; i++)
         hash = jx_hash_mix(hash, r->outs[i]);
     return hash;
@@ -166,8 +171,9 @@ static void give(walk *w, const recipe *r, bool *ins)
         jx_atom ct = r->linear[i] ? w->ct[var->id] : nothing;
         ins[i] = r->linear[i] && (r->wanted ? r->wanted[i] : jx_is_made(ct));
         if (ins[i])
-            jx_body_result(&w->body, jx_is_made(ct) ? ct
-                                                    : jx_build_zeros(&w->body, var->aval));
+            jx_body_result(&w->body, jx_is_made(ct)
+                                         ? ct
+                                         : jx_build_zeros(&w->body, var->aval));
     }
 }
 
@@ -184,7 +190,8 @@ static bool transpose(walk *w, recipe *r, bool *ins)
     stand_at(w, NULL);
     for (int i = 0; i < from->nouts; i++)
         if (r->outs[i])
-            add_ct(w, from->outs[i], jx_body_input(&w->body, jx_atom_aval(from->outs[i])));
+            add_ct(w, from->outs[i],
+                   jx_body_input(&w->body, jx_atom_aval(from->outs[i])));
     for (int i = from->neqns - 1; i >= 0; i--)
         if (!go_back(w, &from->eqns[i]))
             return false;
@@ -200,9 +207,11 @@ const jx_transposed *jx_transpose_jaxpr(jx_transposer *s, const jx_jaxpr *from,
                                         const bool *linear, const bool *outs,
                                         const bool *wanted)
 {
-    recipe key = {.from = from, .linear = linear, .outs = outs, .wanted = wanted};
+    recipe key = {
+        .from = from, .linear = linear, .outs = outs, .wanted = wanted};
     uint64_t hash = hash_of(&key);
-    recipe *r = (recipe *)(uintptr_t)jx_intern_find(&s->made, hash, &key, same_recipe);
+    recipe *r =
+        (recipe *)(uintptr_t)jx_intern_find(&s->made, hash, &key, same_recipe);
     walk w = {.of = s, .from = from};
     bool *given;
 
@@ -215,5 +224,7 @@ const jx_transposed *jx_transpose_jaxpr(jx_transposer *s, const jx_jaxpr *from,
     r->linear = jx_making_mask(s->make, from->nins, linear);
     r->outs = jx_making_mask(s->make, from->nouts, outs);
     r->wanted = jx_making_mask(s->make, from->nins, wanted);
-    return transpose(&w, r, given) && jx_intern_add(&s->made, hash, r) ? &r->made : NULL;
+    return transpose(&w, r, given) && jx_intern_add(&s->made, hash, r)
+               ? &r->made
+               : NULL;
 }

@@ -8,12 +8,14 @@ bool jx_transpose_refuse(jx_transpose *t, const char *why)
 
 bool jx_transpose_none(jx_transpose *t)
 {
-    return jx_transpose_refuse(t, "no transposition rule is known for it (PRM002)");
+    return jx_transpose_refuse(
+        t, "no transposition rule is known for it (PRM002)");
 }
 
 jx_atom jx_transpose_full(jx_transpose *t, int i)
 {
-    return jx_is_made(t->cts[i]) ? t->cts[i] : jx_build_zeros(t->b, t->eqn->outs[i]->aval);
+    return jx_is_made(t->cts[i]) ? t->cts[i]
+                                 : jx_build_zeros(t->b, t->eqn->outs[i]->aval);
 }
 
 jx_params jx_transpose_others(jx_transpose *t, const char *const *without)

@@ -55,7 +55,8 @@ static void pass_cts(call *c)
 }
 
 /* What the mask says of operands from `first` on is what it gives. */
-static bool finish(call *c, const jx_prim *prim, jx_params *p, int first, const bool *gives)
+static bool finish(call *c, const jx_prim *prim, jx_params *p, int first,
+                   const bool *gives)
 {
     jx_transpose *t = c->t;
     const jx_atom *made;
@@ -71,8 +72,8 @@ static bool finish(call *c, const jx_prim *prim, jx_params *p, int first, const 
 }
 
 /* What is computed again on the way back: the results of `split->known`. */
-static const jx_atom *again(jx_transpose *t, const jx_split *split, const jx_closed *callee,
-                            const char *name)
+static const jx_atom *again(jx_transpose *t, const jx_split *split,
+                            const jx_closed *callee, const char *name)
 {
     jx_params p = {.program = t->b->in->program};
     call c;
@@ -87,13 +88,15 @@ static const jx_atom *again(jx_transpose *t, const jx_split *split, const jx_clo
 }
 
 /* The cotangents of linear operands, from the transpose of `split->rest`. */
-static bool finish_rest(jx_transpose *t, const jx_split *split, const jx_transposed *back,
-                        const jx_closed *callee, const jx_atom *known, const char *name)
+static bool finish_rest(jx_transpose *t, const jx_split *split,
+                        const jx_transposed *back, const jx_closed *callee,
+                        const jx_atom *known, const char *name)
 {
     jx_params p = {.program = t->b->in->program};
     int nknown = split->known->nouts - split->nres, k = 0;
     int input = split->nres + split->npassed, n = 0;
-    jx_atom *ins = JX_NEW_ARRAY(jx_transpose_arena(t), back->jaxpr->nins + 1, jx_atom);
+    jx_atom *ins =
+        JX_NEW_ARRAY(jx_transpose_arena(t), back->jaxpr->nins + 1, jx_atom);
     const jx_atom *made;
 
     if (!ins)
@@ -107,17 +110,18 @@ static bool finish_rest(jx_transpose *t, const jx_split *split, const jx_transpo
             ins[n++] = t->cts[i];
     jx_put_text(&p, "name", name);
     jx_put(&p, "jaxpr", jx_making_closed(t->of->make, back->jaxpr, callee));
-    made = jx_build_all(t->b, jx_prim_of(JX_PRIM_jit), &p, n, ins, back->jaxpr->nouts);
+    made = jx_build_all(t->b, jx_prim_of(JX_PRIM_jit), &p, n, ins,
+                        back->jaxpr->nouts);
     for (int i = 0; made && i < t->eqn->nins; i++)
         if (jx_is_linear(t, i) && back->ins[input++])
             t->gives[i] = made[k++];
     return made != NULL;
 }
 
-/* What remat runs holds both what is linear and what that is made with, in calls, too:
- * it is taken apart first. */
-static bool transpose_remat(jx_transpose *t, const jx_closed *callee, const bool *linear,
-                            const char *name)
+/* What remat runs holds both what is linear and what that is made with, in
+ * calls, too: it is taken apart first. */
+static bool transpose_remat(jx_transpose *t, const jx_closed *callee,
+                            const bool *linear, const char *name)
 {
     jx_arena *arena = jx_transpose_arena(t);
     const jx_transposed *back;
@@ -157,13 +161,16 @@ bool jx_transpose_call(jx_transpose *t)
     if (!callee)
         return jx_transpose_none(t);
     if (jx_prim_is_remat(t->eqn->prim->id))
-        return linear && transpose_remat(t, callee, linear, jx_eqn_name(t->eqn));
-    made = linear && cts ? jx_transpose_jaxpr(t->of, callee->jaxpr, linear, cts, NULL)
-                         : NULL;
+        return linear &&
+               transpose_remat(t, callee, linear, jx_eqn_name(t->eqn));
+    made = linear && cts
+               ? jx_transpose_jaxpr(t->of, callee->jaxpr, linear, cts, NULL)
+               : NULL;
     if (!made || !begin_call(t, &c))
         return false;
     jx_put_text(&p, "name",
-                name && name->tag == JX_V_TEXT ? name->text : jx_eqn_name(t->eqn));
+                name && name->tag == JX_V_TEXT ? name->text
+                                               : jx_eqn_name(t->eqn));
     jx_put(&p, "jaxpr", jx_making_closed(t->of->make, made->jaxpr, callee));
     pass(&c, 0, t->eqn->nins);
     pass_cts(&c);
@@ -175,8 +182,8 @@ bool jx_transpose_cond(jx_transpose *t)
     static const char *const without[] = {"branches", NULL};
     const jx_closed_list from = ((const jx_p_cond *)t->eqn->typed)->branches;
     const bool *linear = linear_of(t, 1), *cts = cts_of(t);
-    const jx_value **branches = JX_NEW_ARRAY(jx_transpose_arena(t), from.count + 1,
-                                             const jx_value *);
+    const jx_value **branches =
+        JX_NEW_ARRAY(jx_transpose_arena(t), from.count + 1, const jx_value *);
     bool *gives = JX_NEW_ARRAY(jx_transpose_arena(t), t->eqn->nins + 1, bool);
     jx_params p = jx_transpose_others(t, without);
     call c;
@@ -187,14 +194,15 @@ bool jx_transpose_cond(jx_transpose *t)
         return jx_transpose_none(t);
     for (int last = 0; last < 2; last++) /* what one gives, all do */
         for (int i = 0; i < from.count; i++) {
-            const jx_transposed *made = jx_transpose_jaxpr(t->of, from.at[i].jaxpr, linear,
-                                                           cts, last ? gives : NULL);
+            const jx_transposed *made = jx_transpose_jaxpr(
+                t->of, from.at[i].jaxpr, linear, cts, last ? gives : NULL);
             if (!made)
                 return false;
             for (int k = 0; !last && k < t->eqn->nins - 1; k++)
                 gives[k] |= made->ins[k];
             if (last)
-                branches[i] = jx_making_closed(t->of->make, made->jaxpr, &from.at[i]);
+                branches[i] =
+                    jx_making_closed(t->of->make, made->jaxpr, &from.at[i]);
         }
     jx_put(&p, "branches", jx_value_of_tuple(p.program, from.count, branches));
     pass(&c, 0, t->eqn->nins);
@@ -204,33 +212,37 @@ bool jx_transpose_cond(jx_transpose *t)
 
 bool jx_transpose_while(jx_transpose *t)
 {
-    return jx_transpose_refuse(
-        t, "reverse-mode differentiation does not work for lax.while_loop or lax.fori_loop "
-           "with dynamic start/stop values");
+    return jx_transpose_refuse(t, "reverse-mode differentiation does not work "
+                                  "for lax.while_loop or lax.fori_loop "
+                                  "with dynamic start/stop values");
 }
 
-/* ---- scan: turn by turn from the last, carrying what the turns before were given and,
- * of constants, the sum */
+/* ---- scan: turn by turn from the last, carrying what the turns before were
+ * given and, of constants, the sum */
 
 typedef struct loop {
     const jx_p_scan *p;
     const jx_jaxpr *body;
-    int consts, carried; /* of operands: where constants end, and what is carried */
+    /* of operands: where constants end, and what is carried */
+    int consts, carried;
     int ncarry;
 } loop;
 
-/* Takes constants that are not linear; sums of those that are, and cotangents of what is
- * carried; cotangents of what each turn gave, and what else each turn takes. */
-static const jx_value *turned(jx_transpose *t, const loop *l, const bool *linear,
-                              const bool *given)
+/* Takes constants that are not linear; sums of those that are, and
+ * cotangents of what is carried; cotangents of what each turn gave, and what
+ * else each turn takes. */
+static const jx_value *turned(jx_transpose *t, const loop *l,
+                              const bool *linear, const bool *given)
 {
     const jx_jaxpr *from = l->body;
     bool *cts = JX_NEW_ARRAY(jx_transpose_arena(t), from->nouts + 1, bool);
     jx_body *b = jx_body_new(t->b->in, NULL);
-    jx_atom *ins =
-        JX_NEW_ARRAY(jx_transpose_arena(t), from->nins + from->nouts + 1, jx_atom);
-    jx_atom *sums = JX_NEW_ARRAY(jx_transpose_arena(t), from->nins + 1, jx_atom);
-    jx_atom *made = JX_NEW_ARRAY(jx_transpose_arena(t), from->nins + 1, jx_atom);
+    jx_atom *ins = JX_NEW_ARRAY(jx_transpose_arena(t),
+                                from->nins + from->nouts + 1, jx_atom);
+    jx_atom *sums =
+        JX_NEW_ARRAY(jx_transpose_arena(t), from->nins + 1, jx_atom);
+    jx_atom *made =
+        JX_NEW_ARRAY(jx_transpose_arena(t), from->nins + 1, jx_atom);
     const jx_transposed *back;
     int nfree = 0, n, next = 0;
 
@@ -261,25 +273,29 @@ static const jx_value *turned(jx_transpose *t, const loop *l, const bool *linear
         if (linear[i])
             jx_body_result(b, i < l->consts ? jx_math_sum(b, sums[i], made[k++])
                                             : made[k++]);
-    return jx_making_closed(t->of->make, jx_body_finish(b, jx_no_atoms, from->function),
+    return jx_making_closed(t->of->make,
+                            jx_body_finish(b, jx_no_atoms, from->function),
                             &l->p->jaxpr);
 }
 
 bool jx_transpose_scan(jx_transpose *t)
 {
-    static const char *const without[] = {"jaxpr", "num_consts", "num_carry", "linear",
-                                          "reverse", NULL};
+    static const char *const without[] = {"jaxpr",  "num_consts", "num_carry",
+                                          "linear", "reverse",    NULL};
     const jx_p_scan *p = t->eqn->typed;
-    const loop l = {.p = p, .body = p->jaxpr.jaxpr, .consts = (int)p->num_consts,
+    const loop l = {.p = p,
+                    .body = p->jaxpr.jaxpr,
+                    .consts = (int)p->num_consts,
                     .carried = (int)(p->num_consts + p->num_carry),
                     .ncarry = (int)p->num_carry};
     const bool *cts = cts_of(t);
     bool *linear = linear_of(t, 0);
     jx_params q = jx_transpose_others(t, without);
-    const jx_value *no = jx_value_add(&q.program->values,
-                                      &(jx_value){.tag = JX_V_BOOL, .boolean = false});
-    const jx_value **flags = JX_NEW_ARRAY(
-        jx_transpose_arena(t), 2 * (t->eqn->nins + t->eqn->nouts) + 1, const jx_value *);
+    const jx_value *no = jx_value_add(
+        &q.program->values, &(jx_value){.tag = JX_V_BOOL, .boolean = false});
+    const jx_value **flags =
+        JX_NEW_ARRAY(jx_transpose_arena(t),
+                     2 * (t->eqn->nins + t->eqn->nouts) + 1, const jx_value *);
     int nconsts, ncarry;
     call c;
 
@@ -314,8 +330,8 @@ bool jx_transpose_scan(jx_transpose *t)
 bool jx_transpose_custom_linear_solve(jx_transpose *t)
 {
     static const char *const without[] = {"jaxprs", "const_lengths", NULL};
-    static const int swapped[JX_SOLVE_PARTS] = {JX_SOLVE_VECMAT, JX_SOLVE_MATVEC,
-                                                JX_SOLVE_TRANSPOSE, JX_SOLVE};
+    static const int swapped[JX_SOLVE_PARTS] = {
+        JX_SOLVE_VECMAT, JX_SOLVE_MATVEC, JX_SOLVE_TRANSPOSE, JX_SOLVE};
     const jx_p_custom_linear_solve *s = t->eqn->typed;
     const int *before = s->const_lengths.before;
     jx_program *program = t->b->in->program;
@@ -329,13 +345,15 @@ bool jx_transpose_custom_linear_solve(jx_transpose *t)
         return jx_transpose_refuse(
             t, "transpose_solve required for backwards mode automatic "
                "differentiation of custom_linear_solve");
-    for (int i = n; i < t->eqn->nouts; i++) /* what solve gives beside the solution */
+    for (int i = n; i < t->eqn->nouts;
+         i++) /* what solve gives beside the solution */
         if (jx_is_made(t->cts[i]))
             return jx_transpose_none(t);
     if (back->nouts < n)
         return jx_transpose_none(t);
     if (!begin_call(t, &c) ||
-        !(c.outs = JX_NEW_ARRAY(jx_transpose_arena(t), back->nouts + 1, const jx_aval *)))
+        !(c.outs = JX_NEW_ARRAY(jx_transpose_arena(t), back->nouts + 1,
+                                const jx_aval *)))
         return false;
     for (int i = 0; i < JX_SOLVE_PARTS; i++) {
         int from = swapped[i];
@@ -346,20 +364,25 @@ bool jx_transpose_custom_linear_solve(jx_transpose *t)
             c.ins[c.nins++] = t->ins[k];
         }
         jaxprs[i] = jx_making_closed(t->of->make, part->jaxpr, part);
-        counts[i] = jx_value_add(&program->values,
-                                 &(jx_value){.tag = JX_V_INT,
-                                             .integer = before[from + 1] - before[from]});
+        counts[i] = jx_value_add(
+            &program->values,
+            &(jx_value){.tag = JX_V_INT,
+                        .integer = before[from + 1] - before[from]});
     }
     for (int i = 0; i < n; i++)
         c.ins[c.nins++] = jx_transpose_full(t, i);
-    jx_put(&p, "jaxprs", jx_value_of_record(program, "LinearSolveTuple", JX_SOLVE_PARTS,
-                                            jx_solve_names, jaxprs));
-    jx_put(&p, "const_lengths", jx_value_of_record(program, "LinearSolveTuple",
-                                                   JX_SOLVE_PARTS, jx_solve_names, counts));
+    jx_put(&p, "jaxprs",
+           jx_value_of_record(program, "LinearSolveTuple", JX_SOLVE_PARTS,
+                              jx_solve_names, jaxprs));
+    jx_put(&p, "const_lengths",
+           jx_value_of_record(program, "LinearSolveTuple", JX_SOLVE_PARTS,
+                              jx_solve_names, counts));
     const jx_atom *made = NULL;
     for (int i = 0; i < back->nouts; i++)
-        c.outs[i] = i < n ? jx_transpose_in(t, consts + i) : jx_atom_aval(back->outs[i]);
-    made = jx_build_as(t->b, t->eqn->prim, &p, c.nins, c.ins, back->nouts, c.outs);
+        c.outs[i] = i < n ? jx_transpose_in(t, consts + i)
+                          : jx_atom_aval(back->outs[i]);
+    made =
+        jx_build_as(t->b, t->eqn->prim, &p, c.nins, c.ins, back->nouts, c.outs);
     for (int i = 0; made && i < n; i++)
         if (jx_is_linear(t, consts + i))
             t->gives[consts + i] = made[i];
@@ -378,13 +401,15 @@ bool jx_transpose_custom_lin(jx_transpose *t)
 {
     const jx_p_custom_lin *p = t->eqn->typed;
     const jx_value *bwd = p->bwd && p->bwd->tag == JX_V_JAXPR ? p->bwd : NULL;
-    int n = p->in_zeros ? p->in_zeros->count : 0, nres = (int)p->num_res, next = 0, k = 0;
+    int n = p->in_zeros ? p->in_zeros->count : 0, nres = (int)p->num_res,
+        next = 0, k = 0;
     jx_params q = {.program = t->b->in->program};
     const jx_atom *made;
     call c;
 
     if (!bwd)
-        return jx_transpose_refuse(t, "its rule is not in the program (PRM002)");
+        return jx_transpose_refuse(t,
+                                   "its rule is not in the program (PRM002)");
     if (!begin_call(t, &c))
         return false;
     for (int i = 0; i < nres; i++)
@@ -399,7 +424,8 @@ bool jx_transpose_custom_lin(jx_transpose *t)
         bool given = !p->ct_zeros || p->ct_zeros[i] != '1';
         int operand = is_zero(p->in_zeros, i) ? -1 : nres + next++;
         if (given && k >= bwd->jaxpr->nouts)
-            return jx_transpose_refuse(t, "its bwd gives less than its operands take");
+            return jx_transpose_refuse(
+                t, "its bwd gives less than its operands take");
         if (given && operand >= 0 && operand < t->eqn->nins &&
             !jx_transpose_give(t, operand, made[k]))
             return false;

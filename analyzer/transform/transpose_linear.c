@@ -1,5 +1,5 @@
-/* transpose_linear.c - transposes of what computes element by element, and of what
- * moves elements. */
+/* transpose_linear.c - transposes of what computes element by element, and of
+ * what moves elements. */
 #include "analyzer/transform/transpose_parts.h"
 
 static const jx_atom nothing = {NULL, NULL};
@@ -43,7 +43,8 @@ bool jx_transpose_convert(jx_transpose *t)
     const jx_aval *to = jx_transpose_in(t, 0);
     jx_atom ct = t->cts[0];
 
-    if (jx_dtype_is_complex(jx_atom_aval(ct)->dtype) && !jx_dtype_is_complex(to->dtype))
+    if (jx_dtype_is_complex(jx_atom_aval(ct)->dtype) &&
+        !jx_dtype_is_complex(to->dtype))
         ct = jx_math_1(t->b, JX_PRIM_real, ct);
     if (jx_is_made(ct) && jx_atom_aval(ct)->dtype != to->dtype)
         ct = jx_build_convert(t->b, ct, to->dtype, false);
@@ -54,7 +55,8 @@ bool jx_transpose_real(jx_transpose *t)
 {
     jx_atom zero = jx_math_all(t->b, t->cts[0], 0);
 
-    return jx_transpose_give(t, 0, jx_math_2(t->b, JX_PRIM_complex, t->cts[0], zero));
+    return jx_transpose_give(t, 0,
+                             jx_math_2(t->b, JX_PRIM_complex, t->cts[0], zero));
 }
 
 /* As JAX has it: the cotangent of a complex number is that of its conjugate. */
@@ -62,8 +64,8 @@ bool jx_transpose_imag(jx_transpose *t)
 {
     jx_atom zero = jx_math_all(t->b, t->cts[0], 0);
 
-    return jx_transpose_give(t, 0,
-                             jx_math_2(t->b, JX_PRIM_complex, zero, neg(t, t->cts[0])));
+    return jx_transpose_give(
+        t, 0, jx_math_2(t->b, JX_PRIM_complex, zero, neg(t, t->cts[0])));
 }
 
 bool jx_transpose_conj(jx_transpose *t)
@@ -89,7 +91,8 @@ bool jx_transpose_complex(jx_transpose *t)
 
 bool jx_transpose_add(jx_transpose *t)
 {
-    return jx_transpose_give(t, 0, t->cts[0]) && jx_transpose_give(t, 1, t->cts[0]);
+    return jx_transpose_give(t, 0, t->cts[0]) &&
+           jx_transpose_give(t, 1, t->cts[0]);
 }
 
 bool jx_transpose_sub(jx_transpose *t)
@@ -104,16 +107,16 @@ bool jx_transpose_mul(jx_transpose *t)
 
     if (jx_is_linear(t, 1 - linear))
         return jx_transpose_none(t);
-    return jx_transpose_give(t, linear,
-                             jx_math_2(t->b, JX_PRIM_mul, t->cts[0], t->ins[1 - linear]));
+    return jx_transpose_give(
+        t, linear, jx_math_2(t->b, JX_PRIM_mul, t->cts[0], t->ins[1 - linear]));
 }
 
 bool jx_transpose_div(jx_transpose *t)
 {
     return jx_is_linear(t, 1)
                ? jx_transpose_none(t)
-               : jx_transpose_give(t, 0,
-                                   jx_math_2(t->b, JX_PRIM_div, t->cts[0], t->ins[1]));
+               : jx_transpose_give(
+                     t, 0, jx_math_2(t->b, JX_PRIM_div, t->cts[0], t->ins[1]));
 }
 
 /* Each case has the cotangent where it is chosen. */
@@ -130,7 +133,8 @@ bool jx_transpose_select_n(jx_transpose *t)
         for (int k = 1; k < n; k++)
             ins[k] = k == i ? t->cts[0] : zeros;
         if (jx_is_linear(t, i) &&
-            !jx_transpose_give(t, i, jx_build(t->b, JX_PRIM_select_n, NULL, n, ins)))
+            !jx_transpose_give(t, i,
+                               jx_build(t->b, JX_PRIM_select_n, NULL, n, ins)))
             return false;
     }
     return true;
@@ -166,12 +170,14 @@ bool jx_transpose_reduce_sum(jx_transpose *t)
     jx_ints axes = ((const jx_p_axes *)t->eqn->typed)->axes;
 
     return jx_transpose_give(t, 0,
-                             jx_build_broadcast(t->b, t->cts[0], others(t, to->rank, axes),
+                             jx_build_broadcast(t->b, t->cts[0],
+                                                others(t, to->rank, axes),
                                                 to->rank, to->shape));
 }
 
-/* Over axes of its operands, which is what a mapped axis becomes; over axes of a mesh the
- * cotangents of all are added up, as if it were a sum and gave each a copy of it. */
+/* Over axes of its operands, which is what a mapped axis becomes; over axes
+ * of a mesh the cotangents of all are added up, as if it were a sum and gave
+ * each a copy of it. */
 bool jx_transpose_psum(jx_transpose *t)
 {
     static const char *const keep_all[] = {NULL};
@@ -191,10 +197,11 @@ bool jx_transpose_psum(jx_transpose *t)
     for (int i = 0; i < t->eqn->nins; i++) {
         const jx_aval *to = jx_transpose_in(t, i);
         if (jx_is_linear(t, i) && jx_is_made(t->cts[i]) &&
-            !jx_transpose_give(t, i,
-                               jx_build_broadcast(t->b, t->cts[i],
-                                                  others(t, to->rank, p->axes.at), to->rank,
-                                                  to->shape)))
+            !jx_transpose_give(
+                t, i,
+                jx_build_broadcast(t->b, t->cts[i],
+                                   others(t, to->rank, p->axes.at), to->rank,
+                                   to->shape)))
             return false;
     }
     return true;
@@ -224,7 +231,8 @@ bool jx_transpose_broadcast_in_dim(jx_transpose *t)
 
 static jx_atom put_back(jx_transpose *t, jx_atom a, jx_ints order)
 {
-    int64_t *back = JX_NEW_ARRAY(jx_transpose_arena(t), order.count + 1, int64_t);
+    int64_t *back =
+        JX_NEW_ARRAY(jx_transpose_arena(t), order.count + 1, int64_t);
 
     for (int i = 0; back && i < order.count; i++)
         back[order.at[i]] = i;
@@ -237,18 +245,21 @@ static jx_atom put_back(jx_transpose *t, jx_atom a, jx_ints order)
 bool jx_transpose_reshape(jx_transpose *t)
 {
     const jx_aval *to = jx_transpose_in(t, 0);
-    const jx_p_reshape *p = t->eqn->prim->id == JX_PRIM_reshape ? t->eqn->typed : NULL;
+    const jx_p_reshape *p =
+        t->eqn->prim->id == JX_PRIM_reshape ? t->eqn->typed : NULL;
     const jx_dim **shape =
         JX_NEW_ARRAY(jx_transpose_arena(t), to->rank + 1, const jx_dim *);
 
     if (!p || !p->dimensions.count)
-        return jx_transpose_give(t, 0,
-                                 jx_build_reshape(t->b, t->cts[0], to->rank, to->shape));
+        return jx_transpose_give(
+            t, 0, jx_build_reshape(t->b, t->cts[0], to->rank, to->shape));
     for (int i = 0; shape && i < to->rank; i++)
         shape[i] = to->shape[p->dimensions.at[i]];
-    return shape && jx_transpose_give(t, 0, put_back(t, jx_build_reshape(t->b, t->cts[0],
-                                                                         to->rank, shape),
-                                                     p->dimensions));
+    return shape &&
+           jx_transpose_give(
+               t, 0,
+               put_back(t, jx_build_reshape(t->b, t->cts[0], to->rank, shape),
+                        p->dimensions));
 }
 
 bool jx_transpose_transpose(jx_transpose *t)
@@ -264,7 +275,8 @@ static jx_dims *dims_of(const jx_transpose *t)
 }
 
 /* With zeros before, behind and between the elements: three for each axis. */
-static jx_atom padded(jx_transpose *t, jx_atom a, int rank, const jx_dim *const *config)
+static jx_atom padded(jx_transpose *t, jx_atom a, int rank,
+                      const jx_dim *const *config)
 {
     jx_params p = no_params(t);
     const jx_atom ins[] = {a, jx_math_number(t->b, a, 0)};
@@ -277,32 +289,37 @@ bool jx_transpose_slice(jx_transpose *t)
 {
     const jx_p_slice *p = t->eqn->typed;
     const jx_aval *to = jx_transpose_in(t, 0), *from = t->eqn->outs[0]->aval;
-    const jx_dim **config = JX_NEW_ARRAY(jx_transpose_arena(t), 3 * to->rank + 1,
-                                         const jx_dim *);
+    const jx_dim **config =
+        JX_NEW_ARRAY(jx_transpose_arena(t), 3 * to->rank + 1, const jx_dim *);
     jx_dims *dims = dims_of(t);
 
     for (int i = 0; config && i < to->rank; i++) {
-        const jx_dim *start = p->start_indices.at[i], *one = jx_body_int(t->b, 1);
+        const jx_dim *start = p->start_indices.at[i],
+                     *one = jx_body_int(t->b, 1);
         const jx_dim *step = p->strides.given ? p->strides.at[i] : one;
-        const jx_dim *last = jx_dim_mul(dims, step, jx_dim_sub(dims, from->shape[i], one));
-        const jx_dim *end = jx_dim_add(dims, start, jx_dim_add(dims, last, one));
+        const jx_dim *last =
+            jx_dim_mul(dims, step, jx_dim_sub(dims, from->shape[i], one));
+        const jx_dim *end =
+            jx_dim_add(dims, start, jx_dim_add(dims, last, one));
         if (from->shape[i] == jx_body_int(t->b, 0))
             end = start; /* nothing is between nothing, where padding has -1 */
         config[3 * i] = start;
         config[3 * i + 1] = jx_dim_sub(dims, to->shape[i], end);
         config[3 * i + 2] = jx_dim_sub(dims, step, one);
     }
-    return config && jx_transpose_give(t, 0, padded(t, t->cts[0], to->rank, config));
+    return config &&
+           jx_transpose_give(t, 0, padded(t, t->cts[0], to->rank, config));
 }
 
 /* What is neither before, behind nor between. */
 static jx_atom unpadded(jx_transpose *t, const jx_p_pad *p, const jx_aval *to)
 {
-    const jx_dim **config = JX_NEW_ARRAY(jx_transpose_arena(t), 3 * to->rank + 1,
-                                         const jx_dim *);
+    const jx_dim **config =
+        JX_NEW_ARRAY(jx_transpose_arena(t), 3 * to->rank + 1, const jx_dim *);
     const jx_dim **start =
         JX_NEW_ARRAY(jx_transpose_arena(t), to->rank + 1, const jx_dim *);
-    const jx_dim **step = JX_NEW_ARRAY(jx_transpose_arena(t), to->rank + 1, const jx_dim *);
+    const jx_dim **step =
+        JX_NEW_ARRAY(jx_transpose_arena(t), to->rank + 1, const jx_dim *);
     jx_dims *dims = dims_of(t);
     jx_params q = no_params(t);
     jx_atom ct;
@@ -351,7 +368,8 @@ bool jx_transpose_concatenate(jx_transpose *t)
         const jx_dim *end =
             jx_dim_add(dims_of(t), start, jx_transpose_in(t, i)->shape[axis]);
         if (jx_is_linear(t, i) &&
-            !jx_transpose_give(t, i, jx_build_slice(t->b, t->cts[0], axis, start, end)))
+            !jx_transpose_give(
+                t, i, jx_build_slice(t->b, t->cts[0], axis, start, end)))
             return false;
         start = end;
     }
@@ -360,12 +378,14 @@ bool jx_transpose_concatenate(jx_transpose *t)
 
 bool jx_transpose_split(jx_transpose *t)
 {
-    int axis = (int)((const jx_p_split *)t->eqn->typed)->axis, n = t->eqn->nouts;
+    int axis = (int)((const jx_p_split *)t->eqn->typed)->axis,
+        n = t->eqn->nouts;
     jx_atom *parts = JX_NEW_ARRAY(jx_transpose_arena(t), n + 1, jx_atom);
 
     for (int i = 0; parts && i < n; i++)
         parts[i] = jx_transpose_full(t, i);
-    return parts && jx_transpose_give(t, 0, jx_build_concatenate(t->b, n, parts, axis));
+    return parts &&
+           jx_transpose_give(t, 0, jx_build_concatenate(t->b, n, parts, axis));
 }
 
 bool jx_transpose_cumsum(jx_transpose *t)
@@ -375,7 +395,8 @@ bool jx_transpose_cumsum(jx_transpose *t)
 
     jx_put_int(&q, "axis", p->axis);
     jx_put_bool(&q, "reverse", !p->reverse);
-    return jx_transpose_give(t, 0, jx_build(t->b, JX_PRIM_cumsum, &q, 1, t->cts));
+    return jx_transpose_give(t, 0,
+                             jx_build(t->b, JX_PRIM_cumsum, &q, 1, t->cts));
 }
 
 bool jx_transpose_stack(jx_transpose *t)
@@ -390,7 +411,8 @@ bool jx_transpose_stack(jx_transpose *t)
         part = jx_build_slice(t->b, t->cts[0], axis, jx_body_int(t->b, i),
                               jx_body_int(t->b, i + 1));
         if (!jx_is_made(part) ||
-            !jx_transpose_give(t, i, jx_build_reshape(t->b, part, to->rank, to->shape)))
+            !jx_transpose_give(
+                t, i, jx_build_reshape(t->b, part, to->rank, to->shape)))
             return false;
     }
     return true;
@@ -406,7 +428,8 @@ bool jx_transpose_unstack(jx_transpose *t)
         if (!jx_is_made(parts[i] = jx_transpose_full(t, i)))
             return false;
     jx_put_int(&p, "axis", ((const jx_p_stack *)t->eqn->typed)->axis);
-    return parts && jx_transpose_give(t, 0, jx_build(t->b, JX_PRIM_stack, &p, n, parts));
+    return parts &&
+           jx_transpose_give(t, 0, jx_build(t->b, JX_PRIM_stack, &p, n, parts));
 }
 
 /* The sum of the copies: each axis apart into which copy, and where in it. */
@@ -416,7 +439,8 @@ bool jx_transpose_tile(jx_transpose *t)
     const jx_aval *to = jx_transpose_in(t, 0);
     const jx_dim **shape =
         JX_NEW_ARRAY(jx_transpose_arena(t), 2 * to->rank + 1, const jx_dim *);
-    int64_t *copies = JX_NEW_ARRAY(jx_transpose_arena(t), to->rank + 1, int64_t);
+    int64_t *copies =
+        JX_NEW_ARRAY(jx_transpose_arena(t), to->rank + 1, int64_t);
 
     for (int i = 0; shape && copies && i < to->rank; i++) {
         shape[2 * i] = p->reps.at[i];

@@ -1,11 +1,12 @@
-/* transpose_mesh.c - transposes of a shard_map and of what its devices say to each other.
+/* transpose_mesh.c - transposes of a shard_map and of what its devices say
+ * to each other.
  *
- * With varying types a value that is the same on all devices has one cotangent, which is
- * the same: where it becomes one that may differ (pvary), the cotangents of all are added
- * up, and a sum over devices gives its cotangent to each.  Without them (check_vma=False)
- * nothing says what is the same, and psum stands for both: a cotangent of what a spec calls
- * replicated is cut into equal parts at the results and added up at the operands, as in
- * JAX. */
+ * With varying types a value that is the same on all devices has one cotangent,
+ * which is the same: where it becomes one that may differ (pvary), the
+ * cotangents of all are added up, and a sum over devices gives its cotangent to
+ * each.  Without them (check_vma=False) nothing says what is the same, and psum
+ * stands for both: a cotangent of what a spec calls replicated is cut into
+ * equal parts at the results and added up at the operands, as in JAX. */
 #include "analyzer/transform/mesh_parts.h"
 #include "analyzer/transform/transpose_parts.h"
 
@@ -32,7 +33,8 @@ bool jx_transpose_pvary(jx_transpose *t)
 {
     jx_axis_names axes = jx_eqn_mesh_axes(t->eqn);
 
-    return jx_transpose_give(t, 0, jx_mesh_psum_invariant(t->b, t->cts[0], axes));
+    return jx_transpose_give(t, 0,
+                             jx_mesh_psum_invariant(t->b, t->cts[0], axes));
 }
 
 /* Back the way that it came. */
@@ -48,7 +50,8 @@ bool jx_transpose_ppermute(jx_transpose *t)
         const int64_t back[2] = {perm.at[i].at[1], perm.at[i].at[0]};
         pairs[i] = jx_value_of_ints(p.program, (jx_ints){2, back});
     }
-    jx_put(&p, "perm", pairs ? jx_value_of_tuple(p.program, perm.count, pairs) : NULL);
+    jx_put(&p, "perm",
+           pairs ? jx_value_of_tuple(p.program, perm.count, pairs) : NULL);
     return give(t, JX_PRIM_ppermute, &p);
 }
 
@@ -99,7 +102,8 @@ static jx_atom place_along(jx_transpose *t, jx_axis_names axes)
         at = i == 0 || axis < 0
                  ? one
                  : jx_math_2(t->b, JX_PRIM_add,
-                             jx_math_times(t->b, at, (double)mesh->sizes[axis]), one);
+                             jx_math_times(t->b, at, (double)mesh->sizes[axis]),
+                             one);
     }
     return at;
 }
@@ -170,8 +174,9 @@ static jx_names named_by(back *w, const jx_sharding *spec)
     return (jx_names){(int)all.count, all.at};
 }
 
-/* A cotangent as a device gets it: it varies over all that its spec names, though the
- * result may be one that does not, which then is what all of them gave. */
+/* A cotangent as a device gets it: it varies over all that its spec
+ * names, though the result may be one that does not, which then is what
+ * all of them gave. */
 static jx_atom cotangent(back *w, jx_body *b, int i)
 {
     const jx_aval *aval = jx_atom_aval(w->body->outs[i]);
@@ -202,7 +207,8 @@ static const jx_jaxpr *body_back(back *w)
     b->place.ctx = jx_context_inside(make->to, eqn);
     for (int i = 0; i < eqn->nins; i++)
         if (!w->linear[i])
-            ins[n++] = jx_body_input(b, w->body->vars[w->body->nconsts + i]->aval);
+            ins[n++] =
+                jx_body_input(b, w->body->vars[w->body->nconsts + i]->aval);
     for (int i = 0; i < eqn->nouts; i++)
         if (w->cts[i])
             ins[n++] = cotangent(w, b, i);

@@ -5,20 +5,23 @@
 #include "analyzer/transform/transpose.h"
 #include "frontend/ir/build_math.h"
 
-/* An equation on its way back.  An operand that is nothing is linear; a cotangent that
- * is nothing is zero. */
+/* An equation on its way back.  An operand that is nothing is linear; a
+ * cotangent that is nothing is zero. */
 typedef struct jx_transpose {
     jx_transposer *of;
     jx_body *b;
     const jx_eqn *eqn;
-    const jx_atom *ins, *cts; /* its operands, and the cotangents of its results */
-    jx_atom *gives; /* to be filled in: cotangents of linear operands; zero before */
+    /* its operands, and the cotangents of its results */
+    const jx_atom *ins, *cts;
+    /* to be filled in: cotangents of linear operands; zero before */
+    jx_atom *gives;
 } jx_transpose;
 
 /* At least one cotangent is not zero.  False: told. */
 typedef bool jx_transpose_rule(jx_transpose *t);
 
-#define PRIM(id, name, nins, nouts, params, type, plan, cost, jvp, transpose, ...) \
+#define PRIM(id, name, nins, nouts, params, type, plan, cost, jvp, transpose,  \
+             ...)                                                              \
     jx_transpose_rule jx_transpose_##transpose;
 #include "frontend/ir/prims.def"
 #undef PRIM

@@ -1,8 +1,9 @@
 /* unmark.c - see unmark.h.
  *
- * Each jaxpr is followed once for the axes that are bound around it, and all of a program is
- * made anew, so that nothing is left of what it was.  Where something can't be told the whole
- * program stays as it is, and the shard_maps with marks are unknown primitives. */
+ * Each jaxpr is followed once for the axes that are bound around it, and all of
+ * a program is made anew, so that nothing is left of what it was.  Where
+ * something can't be told the whole program stays as it is, and the shard_maps
+ * with marks are unknown primitives. */
 #include "analyzer/transform/unmark.h"
 
 #include "analyzer/infer.h"
@@ -223,7 +224,8 @@ static bool marking_eqn(unmarking *m, const jx_eqn *eqn, const jx_atom *ins,
 
 /* ---- maps that take and give arrays in parts */
 
-/* How many parts an array has; 1 if it is whole, 0 if the mesh has not the axes. */
+/* How many parts an array has; 1 if it is whole, 0 if the mesh
+ * has not the axes. */
 static int64_t count_parts(const jx_program *program, const jx_eqn *eqn,
                            jx_axis_names axes)
 {
@@ -301,7 +303,8 @@ static jx_atom whole_of(unmarking *m, jx_atom parts, const jx_sharding *how,
     return jx_build_one(&m->body, prim, &p, 1, &parts, aval);
 }
 
-/* The spec without marks; with an axis in front that the parts cut, if there are any. */
+/* The spec without marks; with an axis in front that the parts cut, if
+ * there are any. */
 static const jx_value *plain_spec(unmarker *u, const jx_value *spec,
                                   const jx_sharding *how)
 {

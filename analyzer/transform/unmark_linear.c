@@ -1,7 +1,7 @@
 /* unmark_linear.c - what may be done with parts of a value (unmark.h).
  *
- * JAX refuses the same, by rules that each primitive has: a document, or a text, is not
- * bound to have come from it. */
+ * JAX refuses the same, by rules that each primitive has: a document, or a
+ * text, is not bound to have come from it. */
 #include "analyzer/transform/unmark_parts.h"
 
 #include "frontend/ir/mesh.h"
@@ -119,7 +119,8 @@ static bool as_result(const jx_eqn *eqn, jx_axis_names bound, int from,
     return count_in_parts(eqn, bound, 0) == count && eqn->nouts == 1;
 }
 
-/* One factor is in parts, and the other is the same on all devices that have these. */
+/* One factor is in parts, and the other is the same on all devices
+ * that have these. */
 static bool is_product(const jx_eqn *eqn, jx_axis_names bound)
 {
     int which = in_parts(jx_atom_aval(eqn->ins[0]), bound) ? 0 : 1;
@@ -138,7 +139,8 @@ static bool is_sum(const jx_eqn *eqn, jx_axis_names bound)
            !eqn->outs[0]->aval->unreduced_kind;
 }
 
-/* One operand and one result, whatever is made of the former; sums only of sums. */
+/* One operand and one result, whatever is made of the former;
+ * sums only of sums. */
 static bool is_one_to_one(const jx_eqn *eqn, jx_axis_names bound, bool moves)
 {
     return as_result(eqn, bound, 0, 1) &&
@@ -152,7 +154,8 @@ static bool is_of_numbers(const jx_eqn *eqn)
            jx_dtype_is_inexact(eqn->outs[0]->aval->dtype);
 }
 
-/* From one mark to another: the axes that the equation names, and no others, change. */
+/* From one mark to another: the axes that the equation names, and no
+ * others, change. */
 static bool is_cast(const jx_eqn *eqn, jx_axis_names bound)
 {
     const jx_aval *in = content(jx_atom_aval(eqn->ins[0]));

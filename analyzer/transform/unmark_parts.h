@@ -16,8 +16,8 @@ jx_unmarked jx_unmarked_of(const jx_eqn *eqn, jx_prim_id *to);
 /* Those of a set that are among the bound axes. */
 bool jx_unmark_any(const jx_names *names, jx_axis_names bound);
 
-/* What an equation takes and gives in parts over bound axes is linear in them, or what makes
- * parts, or of parts what they come to. */
+/* What an equation takes and gives in parts over bound axes is linear in them,
+ * or what makes parts, or of parts what they come to. */
 bool jx_unmark_is_linear(const jx_eqn *eqn, jx_axis_names bound);
 
 #endif

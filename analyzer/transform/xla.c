@@ -24,7 +24,7 @@ enum { MOST_DEPTH = 16 };
 
 static const jx_atom none = {NULL, NULL};
 
-/* -- what operands are --------------------------------------------------------------------- */
+/* -- what operands are ----------------------------------------------------- */
 
 static const jx_eqn *made_by(const simplifier *s, jx_atom atom, jx_prim_id prim)
 {
@@ -45,7 +45,8 @@ static bool is_number(const simplifier *s, jx_atom atom, double *value)
     if (atom.var || atom.literal->dim || atom.literal->array ||
         !jx_dtype_is_float(atom.literal->aval->dtype))
         return false;
-    *value = jx_element_real(atom.literal->aval->dtype, (const char *)atom.literal->bits);
+    *value = jx_element_real(atom.literal->aval->dtype,
+                             (const char *)atom.literal->bits);
     return isfinite(*value);
 }
 
@@ -58,10 +59,12 @@ static double rounded(jx_atom like, double value)
 /* Which operand is a number; -1. */
 static int number_side(const simplifier *s, const jx_eqn *eqn, double *value)
 {
-    return is_number(s, eqn->ins[0], value) ? 0 : is_number(s, eqn->ins[1], value) ? 1 : -1;
+    return is_number(s, eqn->ins[0], value)   ? 0
+           : is_number(s, eqn->ins[1], value) ? 1
+                                              : -1;
 }
 
-/* -- rows ------------------------------------------------------------------------------------ */
+/* -- rows ------------------------------------------------------------------ */
 
 /* x + c of numbers, or c - x; what is lost of one of both matters. */
 static jx_atom plus(simplifier *s, jx_atom x, bool negated, double c, double d)
@@ -69,12 +72,15 @@ static jx_atom plus(simplifier *s, jx_atom x, bool negated, double c, double d)
     double sum = rounded(x, c + d);
 
     s->matters |= (sum == c && d != 0) || (sum == d && c != 0);
-    return negated ? jx_math_2(s->body, JX_PRIM_sub, jx_math_number(s->body, x, sum), x)
-                   : jx_math_2(s->body, JX_PRIM_add, x, jx_math_number(s->body, x, sum));
+    return negated ? jx_math_2(s->body, JX_PRIM_sub,
+                               jx_math_number(s->body, x, sum), x)
+                   : jx_math_2(s->body, JX_PRIM_add, x,
+                               jx_math_number(s->body, x, sum));
 }
 
 /* A sum with d of what is made by `inner` with another number. */
-static jx_atom regrouped(simplifier *s, const jx_eqn *eqn, jx_atom of, double d, jx_prim_id prim)
+static jx_atom regrouped(simplifier *s, const jx_eqn *eqn, jx_atom of, double d,
+                         jx_prim_id prim)
 {
     const jx_eqn *inner = made_by(s, of, prim);
     double c;
@@ -92,7 +98,8 @@ static jx_atom sum_of_sum(simplifier *s, const jx_eqn *eqn)
     double d;
     int side = number_side(s, eqn, &d);
 
-    return side < 0 ? none : regrouped(s, eqn, eqn->ins[1 - side], d, JX_PRIM_add);
+    return side < 0 ? none
+                    : regrouped(s, eqn, eqn->ins[1 - side], d, JX_PRIM_add);
 }
 
 static jx_atom sum_of_difference(simplifier *s, const jx_eqn *eqn)
@@ -100,7 +107,8 @@ static jx_atom sum_of_difference(simplifier *s, const jx_eqn *eqn)
     double d;
     int side = number_side(s, eqn, &d);
 
-    return side < 0 ? none : regrouped(s, eqn, eqn->ins[1 - side], d, JX_PRIM_sub);
+    return side < 0 ? none
+                    : regrouped(s, eqn, eqn->ins[1 - side], d, JX_PRIM_sub);
 }
 
 static jx_atom difference_of_sum(simplifier *s, const jx_eqn *eqn)
@@ -111,14 +119,16 @@ static jx_atom difference_of_sum(simplifier *s, const jx_eqn *eqn)
     if (!is_number(s, eqn->ins[1], &d))
         return none;
     made = regrouped(s, eqn, eqn->ins[0], -d, JX_PRIM_add);
-    return jx_is_made(made) ? made : regrouped(s, eqn, eqn->ins[0], -d, JX_PRIM_sub);
+    return jx_is_made(made) ? made
+                            : regrouped(s, eqn, eqn->ins[0], -d, JX_PRIM_sub);
 }
 
 static jx_atom product_of_product(simplifier *s, const jx_eqn *eqn)
 {
     double c, d;
     int side = number_side(s, eqn, &d);
-    const jx_eqn *inner = side < 0 ? NULL : made_by(s, eqn->ins[1 - side], JX_PRIM_mul);
+    const jx_eqn *inner =
+        side < 0 ? NULL : made_by(s, eqn->ins[1 - side], JX_PRIM_mul);
     int other = inner ? number_side(s, inner, &c) : -1;
 
     if (other < 0)
@@ -133,19 +143,23 @@ static jx_atom exp_times_exp(simplifier *s, const jx_eqn *eqn)
     const jx_eqn *a = made_by(s, eqn->ins[0], JX_PRIM_exp),
                  *b = made_by(s, eqn->ins[1], JX_PRIM_exp);
 
-    return a && b ? jx_math_1(s->body, JX_PRIM_exp,
-                              jx_math_2(s->body, JX_PRIM_add, a->ins[0], b->ins[0]))
+    return a && b ? jx_math_1(
+                        s->body, JX_PRIM_exp,
+                        jx_math_2(s->body, JX_PRIM_add, a->ins[0], b->ins[0]))
                   : none;
 }
 
 static jx_atom masked_product(simplifier *s, const jx_eqn *eqn)
 {
     for (int i = 0; i < 2; i++) {
-        const jx_eqn *mask = made_by(s, eqn->ins[i], JX_PRIM_convert_element_type);
+        const jx_eqn *mask =
+            made_by(s, eqn->ins[i], JX_PRIM_convert_element_type);
         jx_atom other = eqn->ins[1 - i];
         if (mask && jx_atom_aval(mask->ins[0])->dtype == JX_BOOL && other.var &&
-            jx_aval_same_values(jx_atom_aval(eqn->ins[0]), jx_atom_aval(eqn->ins[1])))
-            return jx_math_where(s->body, mask->ins[0], other, jx_math_all(s->body, other, 0));
+            jx_aval_same_values(jx_atom_aval(eqn->ins[0]),
+                                jx_atom_aval(eqn->ins[1])))
+            return jx_math_where(s->body, mask->ins[0], other,
+                                 jx_math_all(s->body, other, 0));
     }
     return none;
 }
@@ -153,7 +167,8 @@ static jx_atom masked_product(simplifier *s, const jx_eqn *eqn)
 /* Operands may be scalars beside arrays in our programs, as XLA's are not. */
 static bool fits(jx_atom a, jx_atom b)
 {
-    return a.var && b.var && jx_aval_same_values(jx_atom_aval(a), jx_atom_aval(b));
+    return a.var && b.var &&
+           jx_aval_same_values(jx_atom_aval(a), jx_atom_aval(b));
 }
 
 static jx_atom quotient_of_quotient(simplifier *s, const jx_eqn *eqn)
@@ -161,12 +176,14 @@ static jx_atom quotient_of_quotient(simplifier *s, const jx_eqn *eqn)
     const jx_eqn *inner = made_by(s, eqn->ins[0], JX_PRIM_div);
     double number;
 
-    if (!inner || !fits(inner->ins[1], eqn->ins[1]) || is_number(s, eqn->ins[1], &number) ||
+    if (!inner || !fits(inner->ins[1], eqn->ins[1]) ||
+        is_number(s, eqn->ins[1], &number) ||
         is_number(s, inner->ins[1], &number))
         return none;
     s->matters = true;
-    return jx_math_2(s->body, JX_PRIM_div, inner->ins[0],
-                     jx_math_2(s->body, JX_PRIM_mul, inner->ins[1], eqn->ins[1]));
+    return jx_math_2(
+        s->body, JX_PRIM_div, inner->ins[0],
+        jx_math_2(s->body, JX_PRIM_mul, inner->ins[1], eqn->ins[1]));
 }
 
 static jx_atom quotient_by_quotient(simplifier *s, const jx_eqn *eqn)
@@ -177,8 +194,10 @@ static jx_atom quotient_by_quotient(simplifier *s, const jx_eqn *eqn)
     if (!inner || is_number(s, inner->ins[1], &number))
         return none;
     s->matters = true;
-    return jx_math_2(s->body, JX_PRIM_div,
-                     jx_math_2(s->body, JX_PRIM_mul, eqn->ins[0], inner->ins[1]), inner->ins[0]);
+    return jx_math_2(
+        s->body, JX_PRIM_div,
+        jx_math_2(s->body, JX_PRIM_mul, eqn->ins[0], inner->ins[1]),
+        inner->ins[0]);
 }
 
 static jx_atom quotient_by_exp(simplifier *s, const jx_eqn *eqn)
@@ -188,9 +207,9 @@ static jx_atom quotient_by_exp(simplifier *s, const jx_eqn *eqn)
     if (!power)
         return none;
     s->matters = true;
-    return jx_math_2(
-        s->body, JX_PRIM_mul, eqn->ins[0],
-        jx_math_1(s->body, JX_PRIM_exp, jx_math_1(s->body, JX_PRIM_neg, power->ins[0])));
+    return jx_math_2(s->body, JX_PRIM_mul, eqn->ins[0],
+                     jx_math_1(s->body, JX_PRIM_exp,
+                               jx_math_1(s->body, JX_PRIM_neg, power->ins[0])));
 }
 
 static jx_atom quotient_by_root(simplifier *s, const jx_eqn *eqn)
@@ -218,11 +237,13 @@ static jx_atom quotient_by_number(simplifier *s, const jx_eqn *eqn)
 {
     double c;
 
-    if (!is_number(s, eqn->ins[1], &c) || c == 0 || is_number(s, eqn->ins[0], &c))
+    if (!is_number(s, eqn->ins[1], &c) || c == 0 ||
+        is_number(s, eqn->ins[0], &c))
         return none;
     is_number(s, eqn->ins[1], &c);
-    return jx_math_2(s->body, JX_PRIM_mul, eqn->ins[0],
-                     jx_math_number(s->body, eqn->ins[0], rounded(eqn->ins[0], 1 / c)));
+    return jx_math_2(
+        s->body, JX_PRIM_mul, eqn->ins[0],
+        jx_math_number(s->body, eqn->ins[0], rounded(eqn->ins[0], 1 / c)));
 }
 
 static jx_atom log_of_exp(simplifier *s, const jx_eqn *eqn)
@@ -236,7 +257,10 @@ static jx_atom log_of_root(simplifier *s, const jx_eqn *eqn)
 {
     const jx_eqn *root = made_by(s, eqn->ins[0], JX_PRIM_sqrt);
 
-    return root ? jx_math_times(s->body, jx_math_1(s->body, JX_PRIM_log, root->ins[0]), 0.5) : none;
+    return root ? jx_math_times(s->body,
+                                jx_math_1(s->body, JX_PRIM_log, root->ins[0]),
+                                0.5)
+                : none;
 }
 
 static jx_atom log_of_power(simplifier *s, const jx_eqn *eqn)
@@ -247,7 +271,8 @@ static jx_atom log_of_power(simplifier *s, const jx_eqn *eqn)
     if (!power || !fits(power->ins[0], power->ins[1]))
         return none;
     y = power->ins[1];
-    logs = jx_math_1(s->body, JX_PRIM_log, jx_math_1(s->body, JX_PRIM_abs, power->ins[0]));
+    logs = jx_math_1(s->body, JX_PRIM_log,
+                     jx_math_1(s->body, JX_PRIM_abs, power->ins[0]));
     zero = jx_math_2(s->body, JX_PRIM_eq, y, jx_math_number(s->body, y, 0));
     return jx_math_where(s->body, zero, jx_math_all(s->body, y, 0),
                          jx_math_2(s->body, JX_PRIM_mul, logs, y));
@@ -257,11 +282,13 @@ static jx_atom power_of_exp(simplifier *s, const jx_eqn *eqn)
 {
     const jx_eqn *power = made_by(s, eqn->ins[0], JX_PRIM_exp);
 
-    if (!power || jx_atom_aval(eqn->ins[1])->dtype != jx_atom_aval(eqn->ins[0])->dtype)
+    if (!power ||
+        jx_atom_aval(eqn->ins[1])->dtype != jx_atom_aval(eqn->ins[0])->dtype)
         return none;
     s->matters = true;
-    return jx_math_1(s->body, JX_PRIM_exp,
-                     jx_math_2(s->body, JX_PRIM_mul, power->ins[0], eqn->ins[1]));
+    return jx_math_1(
+        s->body, JX_PRIM_exp,
+        jx_math_2(s->body, JX_PRIM_mul, power->ins[0], eqn->ins[1]));
 }
 
 static jx_atom root_of_square(simplifier *s, const jx_eqn *eqn)
@@ -269,12 +296,13 @@ static jx_atom root_of_square(simplifier *s, const jx_eqn *eqn)
     const jx_eqn *square = made_by(s, eqn->ins[0], JX_PRIM_mul);
     const jx_eqn *same = made_by(s, eqn->ins[0], JX_PRIM_square);
 
-    if (square && square->ins[0].var && square->ins[0].var == square->ins[1].var)
+    if (square && square->ins[0].var &&
+        square->ins[0].var == square->ins[1].var)
         return jx_math_1(s->body, JX_PRIM_abs, square->ins[0]);
     return same ? jx_math_1(s->body, JX_PRIM_abs, same->ins[0]) : none;
 }
 
-/* -- all of them ------------------------------------------------------------------------------ */
+/* -- all of them ----------------------------------------------------------- */
 
 enum { STILL = 1000000 };
 
@@ -308,7 +336,8 @@ static bool look(jx_body *b, jx_eqn *eqn, jx_atom *atoms)
         made = rows[i].make(s, eqn);
         s->depth--;
         s->body = around;
-        if (!jx_is_made(made) || !jx_aval_same_values(jx_atom_aval(made), atoms[0].var->aval))
+        if (!jx_is_made(made) ||
+            !jx_aval_same_values(jx_atom_aval(made), atoms[0].var->aval))
             continue;
         s->any = true;
         atoms[0] = made;
@@ -323,7 +352,9 @@ static bool look(jx_body *b, jx_eqn *eqn, jx_atom *atoms)
 /* Of "0.10.2": 10; 0: it is not known. */
 static int release_of(const char *version)
 {
-    return version && strncmp(version, "0.", 2) == 0 ? atoi(version + 2) : version ? STILL : 0;
+    return version && strncmp(version, "0.", 2) == 0 ? atoi(version + 2)
+           : version                                 ? STILL
+                                                     : 0;
 }
 
 jx_program *jx_program_as_xla(jx_program *program, bool *matters)

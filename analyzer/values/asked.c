@@ -1,7 +1,7 @@
 /* asked.c - what may be asked of an equation, whether its rule answers or not.
  *
- * A proof holds for all of the program, so an equation of which nobody says that its indices
- * fit, or that its integers do, is one that may break it. */
+ * A proof holds for all of the program, so an equation of which nobody says
+ * that its indices fit, or that its integers do, is one that may break it. */
 #include "analyzer/values/values_parts.h"
 
 static bool takes_indices(const jx_eqn *eqn)
@@ -25,12 +25,24 @@ static bool takes_indices(const jx_eqn *eqn)
 static bool gives_what_it_takes(jx_prim_id id)
 {
     static jx_bound_rule *const rules[] = {
-        jx_bound_moves,         jx_bound_same,         jx_bound_any_of,
-        jx_bound_select_n,      jx_bound_clamp,        jx_bound_max,
-        jx_bound_min,           jx_bound_logic,        jx_bound_reduce_logic,
-        jx_bound_reduce_max,    jx_bound_window_max,   jx_bound_top_k,
-        jx_bound_gather,        jx_bound_dynamic_slice, jx_bound_dynamic_update_slice,
-        jx_bound_scatter,       jx_bound_rng_uniform,  jx_bound_dim_as_value,
+        jx_bound_moves,
+        jx_bound_same,
+        jx_bound_any_of,
+        jx_bound_select_n,
+        jx_bound_clamp,
+        jx_bound_max,
+        jx_bound_min,
+        jx_bound_logic,
+        jx_bound_reduce_logic,
+        jx_bound_reduce_max,
+        jx_bound_window_max,
+        jx_bound_top_k,
+        jx_bound_gather,
+        jx_bound_dynamic_slice,
+        jx_bound_dynamic_update_slice,
+        jx_bound_scatter,
+        jx_bound_rng_uniform,
+        jx_bound_dim_as_value,
         jx_bound_dimension_size,
     };
 
@@ -40,8 +52,8 @@ static bool gives_what_it_takes(jx_prim_id id)
     return false;
 }
 
-/* What integers it gives are some that it takes, bits, or numbers of places: they fit.  Sizes
- * are no concern of this (IDX004). */
+/* What integers it gives are some that it takes, bits, or numbers of places:
+ * they fit.  Sizes are no concern of this (IDX004). */
 static bool gives_what_fits(jx_prim_id id)
 {
     switch (id) {
@@ -116,8 +128,10 @@ static bool makes_integers(const jx_eqn *eqn)
 
 static bool is_asked(jx_valuing *in, const jx_eqn *eqn, jx_asked what);
 
-/* Whether something within is asked, of a jaxpr that stands anywhere in a parameter. */
-static bool is_asked_within(jx_valuing *in, const jx_value *value, jx_asked what)
+/* Whether something within is asked, of a jaxpr that stands anywhere
+ * in a parameter. */
+static bool is_asked_within(jx_valuing *in, const jx_value *value,
+                            jx_asked what)
 {
     for (int i = 0; value && i < value->count; i++)
         if (is_asked_within(in, value->items[i], what))
@@ -128,7 +142,8 @@ static bool is_asked_within(jx_valuing *in, const jx_value *value, jx_asked what
     return value && value->definition;
 }
 
-static bool has_one_that_is_asked(jx_valuing *in, const jx_eqn *eqn, jx_asked what)
+static bool has_one_that_is_asked(jx_valuing *in, const jx_eqn *eqn,
+                                  jx_asked what)
 {
     for (int i = 0; i < eqn->nparams; i++)
         if (is_asked_within(in, eqn->params[i].value, what))
@@ -138,10 +153,13 @@ static bool has_one_that_is_asked(jx_valuing *in, const jx_eqn *eqn, jx_asked wh
 
 enum { MOST_LOOKED = 16 * JX_EXTENTS_BUDGET };
 
-/* Jaxprs that call each other twice are met many times; what is not looked at may be asked. */
+/* Jaxprs that call each other twice are met many times; what is not looked
+ * at may be asked. */
 static bool is_asked(jx_valuing *in, const jx_eqn *eqn, jx_asked what)
 {
-    return ++in->looked > MOST_LOOKED || (what == JX_ASKED_IN_BOUNDS ? takes_indices(eqn) : makes_integers(eqn)) ||
+    return ++in->looked > MOST_LOOKED ||
+           (what == JX_ASKED_IN_BOUNDS ? takes_indices(eqn)
+                                       : makes_integers(eqn)) ||
            has_one_that_is_asked(in, eqn, what);
 }
 
@@ -149,7 +167,9 @@ void jx_bound_answer_rest(jx_bounding *t)
 {
     static const jx_asked all[] = {JX_ASKED_IN_BOUNDS, JX_ASKED_NO_WRAP};
 
-    for (size_t i = 0; i < sizeof all / sizeof *all && t->in->recording && !t->walked; i++)
+    for (size_t i = 0;
+         i < sizeof all / sizeof *all && t->in->recording && !t->walked; i++)
         if (!(t->answered & 1u << all[i]) && is_asked(t->in, t->eqn, all[i]))
-            jx_bound_answer(t, all[i], false, jx_extent_none(), jx_extent_none());
+            jx_bound_answer(t, all[i], false, jx_extent_none(),
+                            jx_extent_none());
 }

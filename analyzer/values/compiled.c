@@ -1,6 +1,6 @@
-/* compiled.c - see values_parts.h: bounds of what XLA makes of equations, by the rows of
- * analyzer/transform/xla.def.  A row may apply or not: its bound joins that of the equation as
- * it is written. */
+/* compiled.c - see values_parts.h: bounds of what XLA makes of equations, by
+ * the rows of analyzer/transform/xla.def.  A row may apply or not: its bound
+ * joins that of the equation as it is written. */
 #include "analyzer/values/values_parts.h"
 
 #include <math.h>
@@ -11,7 +11,8 @@ typedef struct compiling {
 } compiling;
 
 /* What made an operand, by that primitive; NULL: another did. */
-static const jx_made *made_by(const compiling *c, const jx_known *value, jx_prim_id prim)
+static const jx_made *made_by(const compiling *c, const jx_known *value,
+                              jx_prim_id prim)
 {
     const jx_made *made = jx_valuing_made(c->t->in, value);
 
@@ -23,14 +24,16 @@ static jx_extent operand(const compiling *c, int i)
     return c->t->ins[i].is;
 }
 
-static bool called(const compiling *c, jx_prim_id prim, jx_extent of, jx_extent *to)
+static bool called(const compiling *c, jx_prim_id prim, jx_extent of,
+                   jx_extent *to)
 {
     return jx_extent_function(c->how, prim, of, to);
 }
 
-/* The exponent of what is, or is made to be, an exponential: of products, quotients and powers
- * of such, too. */
-static bool exponent_of(const compiling *c, const jx_known *value, int depth, jx_extent *to)
+/* The exponent of what is, or is made to be, an exponential: of products,
+ * quotients and powers of such, too. */
+static bool exponent_of(const compiling *c, const jx_known *value, int depth,
+                        jx_extent *to)
 {
     const jx_made *made = jx_valuing_made(c->t->in, value);
     jx_extent a, b;
@@ -67,8 +70,10 @@ static bool is_number(const compiling *c, jx_extent x)
            (!x.nan && x.lo <= x.hi && fmax(fabs(x.lo), fabs(x.hi)) < normal);
 }
 
-/* Numbers may be put together over several sums: each rounding is a part of the largest. */
-static jx_extent loosened(const compiling *c, jx_extent to, jx_extent x, double a, double b)
+/* Numbers may be put together over several sums: each rounding is a part
+ * of the largest. */
+static jx_extent loosened(const compiling *c, jx_extent to, jx_extent x,
+                          double a, double b)
 {
     double size = fmax(fmax(fabs(a), fabs(b)), fmax(fabs(x.lo), fabs(x.hi)));
     double slack = isfinite(size) ? 4 * jx_ulp_of(c->how->dtype, size) : 0;
@@ -79,8 +84,8 @@ static jx_extent loosened(const compiling *c, jx_extent to, jx_extent x, double 
 }
 
 /* x + c or c - x of numbers c and d; d is added. */
-static bool regrouped(const compiling *c, const jx_known *of, jx_extent d, jx_prim_id prim,
-                      jx_extent *to)
+static bool regrouped(const compiling *c, const jx_known *of, jx_extent d,
+                      jx_prim_id prim, jx_extent *to)
 {
     const jx_made *inner = made_by(c, of, prim);
 
@@ -148,14 +153,16 @@ static bool exp_times_exp(const compiling *c, jx_extent *to)
 {
     jx_extent a, b;
 
-    return exponent_of(c, &c->t->ins[0], CHAIN, &a) && exponent_of(c, &c->t->ins[1], CHAIN, &b) &&
+    return exponent_of(c, &c->t->ins[0], CHAIN, &a) &&
+           exponent_of(c, &c->t->ins[1], CHAIN, &b) &&
            called(c, JX_PRIM_exp, jx_extent_add(c->how, a, b), to);
 }
 
 static bool masked_product(const compiling *c, jx_extent *to)
 {
     for (int i = 0; i < 2; i++) {
-        const jx_made *mask = made_by(c, &c->t->ins[i], JX_PRIM_convert_element_type);
+        const jx_made *mask =
+            made_by(c, &c->t->ins[i], JX_PRIM_convert_element_type);
         if (!mask || jx_atom_aval(mask->eqn->ins[0])->dtype != JX_BOOL)
             continue;
         *to = jx_extent_join(operand(c, 1 - i), jx_extent_of(0));
@@ -169,14 +176,16 @@ typedef struct fraction {
     jx_extent over, under;
 } fraction;
 
-static bool fraction_of(const compiling *c, const jx_known *value, int depth, fraction *to);
+static bool fraction_of(const compiling *c, const jx_known *value, int depth,
+                        fraction *to);
 
 /* x / y, whichever of the two becomes, or has become, a fraction. */
-static bool divided(const compiling *c, const jx_known *x, const jx_known *y, int depth,
-                    fraction *to)
+static bool divided(const compiling *c, const jx_known *x, const jx_known *y,
+                    int depth, fraction *to)
 {
     fraction a, b;
-    bool above = fraction_of(c, x, depth, &a), below = fraction_of(c, y, depth, &b);
+    bool above = fraction_of(c, x, depth, &a),
+         below = fraction_of(c, y, depth, &b);
     jx_extent one = jx_extent_of(1);
 
     *to = (fraction){x->is, y->is};
@@ -185,13 +194,16 @@ static bool divided(const compiling *c, const jx_known *x, const jx_known *y, in
     if (below)
         to->under = jx_extent_join(y->is, b.over);
     if (below)
-        to->over = jx_extent_mul(c->how, to->over, jx_extent_join(one, b.under));
+        to->over =
+            jx_extent_mul(c->how, to->over, jx_extent_join(one, b.under));
     if (above)
-        to->under = jx_extent_mul(c->how, to->under, jx_extent_join(one, a.under));
+        to->under =
+            jx_extent_mul(c->how, to->under, jx_extent_join(one, a.under));
     return above || below;
 }
 
-static bool fraction_of(const compiling *c, const jx_known *value, int depth, fraction *to)
+static bool fraction_of(const compiling *c, const jx_known *value, int depth,
+                        fraction *to)
 {
     const jx_made *made = depth > 0 ? made_by(c, value, JX_PRIM_div) : NULL;
 
@@ -247,9 +259,10 @@ static bool quotient_by_power(const compiling *c, jx_extent *to)
 
     if (!inner)
         return false;
-    *to = jx_extent_mul(
-        c->how, operand(c, 0),
-        jx_extent_power(c->how, inner->ins[0].is, jx_extent_neg(c->how, inner->ins[1].is)));
+    *to =
+        jx_extent_mul(c->how, operand(c, 0),
+                      jx_extent_power(c->how, inner->ins[0].is,
+                                      jx_extent_neg(c->how, inner->ins[1].is)));
     return true;
 }
 
@@ -257,8 +270,8 @@ static bool quotient_by_number(const compiling *c, jx_extent *to)
 {
     if (!is_number(c, operand(c, 1)))
         return false;
-    *to =
-        jx_extent_mul(c->how, operand(c, 0), jx_extent_div(c->how, jx_extent_of(1), operand(c, 1)));
+    *to = jx_extent_mul(c->how, operand(c, 0),
+                        jx_extent_div(c->how, jx_extent_of(1), operand(c, 1)));
     return true;
 }
 
@@ -283,9 +296,11 @@ static bool log_of_power(const compiling *c, jx_extent *to)
     const jx_made *inner = made_by(c, &c->t->ins[0], JX_PRIM_pow);
     jx_extent logs;
 
-    if (!inner || !called(c, JX_PRIM_log, jx_extent_abs(c->how, inner->ins[0].is), &logs))
+    if (!inner ||
+        !called(c, JX_PRIM_log, jx_extent_abs(c->how, inner->ins[0].is), &logs))
         return false;
-    *to = jx_extent_join(jx_extent_mul(c->how, logs, inner->ins[1].is), jx_extent_of(0));
+    *to = jx_extent_join(jx_extent_mul(c->how, logs, inner->ins[1].is),
+                         jx_extent_of(0));
     return true;
 }
 

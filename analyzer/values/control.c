@@ -16,7 +16,8 @@ static const jx_aval *result_aval(const jx_closed *body, int i)
     return jx_atom_aval(body->jaxpr->outs[i]);
 }
 
-/* What was numbered in the body is forgotten: its results get numbers of their own. */
+/* What was numbered in the body is forgotten: its results get
+ * numbers of their own. */
 static bool leave(jx_valuing *in, int mark, const jx_closed *body,
                   jx_known *outs, int count)
 {
@@ -92,10 +93,10 @@ bool jx_bound_cond(jx_bounding *t)
     return true;
 }
 
-/* -- loops -------------------------------------------------------------------------- */
+/* -- loops ----------------------------------------------------------------- */
 
-/* A loop: what its body takes is constants, carried values, then slices; it gives what is
- * carried, then slices. */
+/* A loop: what its body takes is constants, carried values, then slices; it
+ * gives what is carried, then slices. */
 typedef struct loop {
     jx_bounding *t;
     const jx_closed *body;
@@ -179,8 +180,8 @@ static void carry_on(loop *l)
         l->carry[i] = l->outs[i];
 }
 
-/* Turn by turn, as long as it is sure that another follows and they are short: adds to
- * *turned.  *done: none follows. */
+/* Turn by turn, as long as it is sure that another follows and they are short:
+ * adds to *turned.  *done: none follows. */
 static bool unroll(loop *l, int turns, int *turned, bool *done)
 {
     jx_valuing *in = l->t->in;
@@ -208,7 +209,8 @@ static bool unroll(loop *l, int turns, int *turned, bool *done)
     return true;
 }
 
-/* One turn from extents for any turn: what it gives beside what there was at first. */
+/* One turn from extents for any turn: what it gives beside what
+ * there was at first. */
 static bool any_turn(loop *l, jx_extent *after)
 {
     jx_valuing *in = l->t->in;
@@ -288,7 +290,8 @@ static bool repeat(loop *l)
     if (!renumber(l) || (condition && !ask(l, &predicate)))
         return false;
     if (condition && result_aval(l->condition, 0)->rank) {
-        /* Runs that have ended go on until all have, and what they make is left out. */
+        /* Runs that have ended go on until all have, and what they
+         * make is left out. */
         if (!turn(l, NULL))
             return false;
         in->recording = false;

@@ -5,8 +5,8 @@
 
 #include <math.h>
 
-/* Binary formats: bits of the significand with the leading one, and the exponent of the
- * least normal number. */
+/* Binary formats: bits of the significand with the leading one, and the
+ * exponent of the least normal number. */
 typedef struct format {
     jx_dtype dtype;
     int precision, least;
@@ -187,7 +187,7 @@ void jx_extent_print(jx_extent x, jx_buffer *to)
         jx_buffer_puts(to, " or NaN");
 }
 
-/* -- rounding ------------------------------------------------------------------- */
+/* -- rounding -------------------------------------------------------------- */
 
 /* The distance between neighbours of that size in a format. */
 static double quantum(const format *f, double value)

@@ -1,4 +1,5 @@
-/* extent_arithmetic.c - sums, products and the like of extents; see extent.h. */
+/* extent_arithmetic.c - sums, products and the like of
+ * extents; see extent.h. */
 #include "analyzer/values/extent.h"
 
 #include <math.h>
@@ -49,7 +50,8 @@ static void reach(jx_extent *to, double value)
     to->hi = fmax(to->hi, value);
 }
 
-/* What the corners of two extents give, where 0 times infinity is what lies beside it. */
+/* What the corners of two extents give, where 0 times infinity is what
+ * lies beside it. */
 static jx_extent products(jx_extent a, jx_extent b)
 {
     const double x[2] = {a.lo, a.hi}, y[2] = {b.lo, b.hi};
@@ -72,7 +74,8 @@ jx_extent jx_extent_mul(jx_extenting *how, jx_extent a, jx_extent b)
         (jx_extent_holds(b, 0) && is_infinite(a)))
         exact.nan = true;
     to = jx_extent_settle(how, exact);
-    /* A product that goes into a sum is not rounded; of f32 it is exact here. */
+    /* A product that goes into a sum is not rounded; of f32 it
+     * is exact here. */
     if (how->semantics == JX_XLA && jx_dtype_is_float(how->dtype)) {
         to.lo =
             fmin(to.lo, how->dtype == JX_F64 ? nextafter(exact.lo, -INFINITY)
@@ -229,8 +232,10 @@ static bool is_exact_power(double base, double power)
 /* One over a power: the power may be rounded before, or not. */
 static jx_extent inverse_power(jx_extenting *how, jx_extent a, int64_t power)
 {
-    jx_extent rounded = jx_extent_div(how, jx_extent_of(1), jx_extent_integer_power(how, a, -power));
-    jx_extent whole = {pow(a.lo, (double)power), pow(a.hi, (double)power), a.nan};
+    jx_extent rounded = jx_extent_div(how, jx_extent_of(1),
+                                      jx_extent_integer_power(how, a, -power));
+    jx_extent whole = {pow(a.lo, (double)power), pow(a.hi, (double)power),
+                       a.nan};
 
     if (!jx_dtype_is_float(how->dtype) || jx_extent_holds(a, 0))
         return jx_extent_loosen(how, rounded, 2);
@@ -299,13 +304,14 @@ jx_extent jx_extent_power(jx_extenting *how, jx_extent a, jx_extent b)
 {
     jx_extent to = power_of_numbers(how, a, b);
 
-    return jx_dtype_is_float(how->dtype) &&
-                   ((a.nan && jx_extent_holds(b, 0)) || (b.nan && jx_extent_holds(a, 1)))
+    return jx_dtype_is_float(how->dtype) && ((a.nan && jx_extent_holds(b, 0)) ||
+                                             (b.nan && jx_extent_holds(a, 1)))
                ? jx_extent_join(to, jx_extent_of(1))
                : to;
 }
 
-/* Whether all multiples of a number up to n times it are numbers of the dtype. */
+/* Whether all multiples of a number up to n times it are
+ * numbers of the dtype. */
 static bool are_multiples_exact(jx_dtype dtype, double value, double n)
 {
     int e, bits = dtype == JX_F64   ? 53
@@ -333,10 +339,10 @@ static double parts_of(jx_dtype dtype, double n)
     return n <= 1 ? 1 : (n - 1) * unit < 0.5 ? exp((n - 1) * unit) : INFINITY;
 }
 
-/* The largest and the smallest size that the sum of n equal numbers may have, in any order:
- * each addition is off by a part of the sum, and by no more than its smaller operand.  The
- * latter makes a factor 3/2 of each doubling in the worst tree, and no sum smaller than what
- * is summed. */
+/* The largest and the smallest size that the sum of n equal numbers may have,
+ * in any order: each addition is off by a part of the sum, and by no more than
+ * its smaller operand.  The latter makes a factor 3/2 of each doubling in the
+ * worst tree, and no sum smaller than what is summed. */
 static double most_sum(jx_dtype dtype, double value, double n)
 {
     if (n == 0 || value == 0)

@@ -3,8 +3,9 @@
 
 #include <math.h>
 
-/* What kernels may be off, ours and XLA's: no more is claimed of them than that they are
- * this near, and that they keep within their function's range and to its sign. */
+/* What kernels may be off, ours and XLA's: no more is claimed of them than
+ * that they are this near, and that they keep within their function's range
+ * and to its sign. */
 enum { KERNEL_ULPS = 16 };
 
 /* A function that rises, of an operand within its domain. */
@@ -99,13 +100,16 @@ static jx_extent negated(jx_extent a)
     return (jx_extent){-a.hi, -a.lo, a.nan};
 }
 
-/* Kernels that are exp of something rounded first are off by a part of that, too: `parts`
- * ULPs for each unit of the operand, at each end by itself. */
-static jx_extent loosen_by_size(jx_extenting *how, jx_extent to, jx_extent a, double parts)
+/* Kernels that are exp of something rounded first are off by a part of that,
+ * too: `parts` ULPs for each unit of the operand, at each end by itself. */
+static jx_extent loosen_by_size(jx_extenting *how, jx_extent to, jx_extent a,
+                                double parts)
 {
     const double most = 1100; /* beyond, it is 0 or infinite */
-    jx_extent low = jx_extent_loosen(how, to, KERNEL_ULPS + parts * fmin(fabs(a.lo), most));
-    jx_extent high = jx_extent_loosen(how, to, KERNEL_ULPS + parts * fmin(fabs(a.hi), most));
+    jx_extent low =
+        jx_extent_loosen(how, to, KERNEL_ULPS + parts * fmin(fabs(a.lo), most));
+    jx_extent high =
+        jx_extent_loosen(how, to, KERNEL_ULPS + parts * fmin(fabs(a.hi), most));
 
     return (jx_extent){low.lo, high.hi, to.nan};
 }
@@ -131,7 +135,8 @@ static jx_extent sinh_of(jx_extenting *how, jx_extent a)
 
 static jx_extent exp_of(jx_extenting *how, jx_prim_id id, jx_extent a)
 {
-    jx_extent to = id == JX_PRIM_exp2 ? exp2_of(how, a) : rise(how, rising_of(id), a);
+    jx_extent to =
+        id == JX_PRIM_exp2 ? exp2_of(how, a) : rise(how, rising_of(id), a);
 
     if (a.hi <= 0)
         to = kept(to, 0, 1);
@@ -181,7 +186,9 @@ static jx_extent cosh_of(jx_extenting *how, jx_extent a)
     jx_extenting plain = {.dtype = JX_F64};
     jx_extent size = jx_extent_abs(&plain, a);
 
-    return kept(loosen_by_size(how, (jx_extent){cosh(size.lo), cosh(size.hi), a.nan}, size, 1),
+    return kept(loosen_by_size(how,
+                               (jx_extent){cosh(size.lo), cosh(size.hi), a.nan},
+                               size, 1),
                 1, INFINITY);
 }
 
@@ -201,8 +208,8 @@ static jx_extent tan_of(jx_extenting *how, jx_extent a)
                             KERNEL_ULPS);
 }
 
-/* Of positive numbers: it falls to -0.1214863 at 1.4616321, then rises.  Near its zeros
- * kernels are off by parts of 1 rather than of the result. */
+/* Of positive numbers: it falls to -0.1214863 at 1.4616321, then rises.  Near
+ * its zeros kernels are off by parts of 1 rather than of the result. */
 static jx_extent lgamma_of(jx_extenting *how, jx_extent a)
 {
     jx_extent to;
@@ -291,7 +298,8 @@ bool jx_extent_function(jx_extenting *how, jx_prim_id id, jx_extent a,
     return f != NULL;
 }
 
-/* Infinities and what is beyond an integer's range become numbers that machines choose. */
+/* Infinities and what is beyond an integer's range become numbers that
+ * machines choose. */
 static jx_extent to_integer(jx_extenting *how, jx_extent a)
 {
     if (a.nan || !(trunc(a.lo) >= jx_extent_least(how->dtype) &&

@@ -1,8 +1,9 @@
 /* guards.c - what a predicate says of the values that it was made of.
  *
- * Where `x > 0` chooses between elements, x is positive in those that it takes; so is what
- * is computed of x, element by element.  Of a predicate that is a scalar, or that is the
- * conjunction of all its elements, that is true of all. */
+ * Where `x > 0` chooses between elements, x is positive in those that it
+ * takes; so is what is computed of x, element by element.  Of a predicate
+ * that is a scalar, or that is the conjunction of all its elements, that
+ * is true of all. */
 #include "analyzer/values/values_parts.h"
 
 #include <math.h>
@@ -43,14 +44,16 @@ static double above(jx_dtype dtype, double value)
     return -below(dtype, -value);
 }
 
-/* What compares as equal to numbers up to, or from, an end: where subnormal numbers are taken
- * for zeros, these do. */
+/* What compares as equal to numbers up to, or from, an end: where subnormal
+ * numbers are taken for zeros, these do. */
 static double up_to(const guard *g, jx_dtype dtype, double end)
 {
     double least = jx_extent_normal(dtype);
 
-    return g->in->semantics != JX_IEEE && jx_dtype_is_float(dtype) && fabs(end) < least ? least
-                                                                                         : end;
+    return g->in->semantics != JX_IEEE && jx_dtype_is_float(dtype) &&
+                   fabs(end) < least
+               ? least
+               : end;
 }
 
 static double down_to(const guard *g, jx_dtype dtype, double end)
@@ -69,15 +72,18 @@ static void learn_order(guard *g, const jx_made *made, bool strict,
 
     if (lo.lo > lo.hi || hi.lo > hi.hi)
         return;
-    /* Where a comparison fails, NaN may be why, and then nothing is known of the other. */
+    /* Where a comparison fails, NaN may be why, and then nothing is
+     * known of the other. */
     if (sure || !hi.nan)
-        learn(
-            g, less,
-            jx_extent_between(-INFINITY, strict ? below(dtype, hi.hi) : up_to(g, dtype, hi.hi)),
-            sure);
+        learn(g, less,
+              jx_extent_between(-INFINITY, strict ? below(dtype, hi.hi)
+                                                  : up_to(g, dtype, hi.hi)),
+              sure);
     if (sure || !lo.nan)
         learn(g, more,
-              jx_extent_between(strict ? above(dtype, lo.lo) : down_to(g, dtype, lo.lo), INFINITY),
+              jx_extent_between(strict ? above(dtype, lo.lo)
+                                       : down_to(g, dtype, lo.lo),
+                                INFINITY),
               sure);
 }
 
@@ -87,7 +93,8 @@ static void learn_equal(guard *g, const jx_made *made)
         jx_dtype dtype = jx_atom_aval(made->eqn->ins[0])->dtype;
         jx_extent is = made->ins[1 - i].is;
         if (!jx_extent_is_empty(is))
-            is = (jx_extent){down_to(g, dtype, is.lo), up_to(g, dtype, is.hi), is.nan};
+            is = (jx_extent){down_to(g, dtype, is.lo), up_to(g, dtype, is.hi),
+                             is.nan};
         learn(g, &made->ins[i], is, true);
     }
 }

@@ -10,7 +10,7 @@
 /* Arrays hold no more elements than this: more is in no machine's memory. */
 #define MOST_ELEMENTS 0x1p48
 
-/* -- numbers ---------------------------------------------------------------------- */
+/* -- numbers --------------------------------------------------------------- */
 
 static bool grow_heads(jx_valuing *in)
 {
@@ -79,7 +79,7 @@ jx_known jx_valuing_new(jx_valuing *in, const jx_aval *aval, jx_extent is,
     return made.known;
 }
 
-/* -- results and sizes -------------------------------------------------------------------- */
+/* -- results and sizes ----------------------------------------------------- */
 
 jx_extenting jx_bound_how(const jx_bounding *t)
 {

@@ -1,14 +1,15 @@
 /* relations.c - what values are to each other, by their numbers.
  *
- * x - max(x) is at most 0, and 0 somewhere along the maximum's axes; e / sum(e) is at most
- * 1 where nothing is negative; sum(x) / n lies where x does.  These hold as written.  XLA
- * may compute an operand twice, once with its product unrounded: what is the same value
- * here is then off by some ULPs, and so is what is said of them. */
+ * x - max(x) is at most 0, and 0 somewhere along the maximum's axes; e / sum(e)
+ * is at most 1 where nothing is negative; sum(x) / n lies where x does.  These
+ * hold as written.  XLA may compute an operand twice, once with its product
+ * unrounded: what is the same value here is then off by some ULPs, and so is
+ * what is said of them. */
 #include "analyzer/values/values_parts.h"
 
 #include <math.h>
 
-/* -- what repeats what ---------------------------------------------------------------- */
+/* -- what repeats what ----------------------------------------------------- */
 
 static bool is_one(const jx_dim *dim)
 {
@@ -55,7 +56,8 @@ static bool broadcast_axes(const jx_eqn *eqn, const int *axes, int *out)
     return true;
 }
 
-/* Numbers of what is repeated are followed first, then the axes on the way back. */
+/* Numbers of what is repeated are followed first, then the axes
+ * on the way back. */
 static int base_of(const jx_valuing *in, const jx_known *value, int *axes,
                    int depth)
 {
@@ -86,8 +88,8 @@ int jx_relate_base(const jx_valuing *in, const jx_known *value, int *axes)
     return base_of(in, value, axes, 8);
 }
 
-/* What is at least as large as what it adds to, or is the greater of: *value becomes that,
- * and the axes those of that. */
+/* What is at least as large as what it adds to, or is the greater of: *value
+ * becomes that, and the axes those of that. */
 static bool at_least(const jx_valuing *in, jx_known *value, int *axes, int rank)
 {
     const jx_made *made = jx_valuing_made(in, value);
@@ -116,8 +118,8 @@ static bool at_least(const jx_valuing *in, jx_known *value, int *axes, int rank)
     return false;
 }
 
-/* Whether a value repeats the reduction of x over axes (a bit each) along these; or, of a
- * sum, is no less. */
+/* Whether a value repeats the reduction of x over axes (a bit each) along
+ * these; or, of a sum, is no less. */
 static bool repeats_reduction(const jx_bounding *t, const jx_known *x,
                               const jx_known *y, jx_prim_id reduction,
                               jx_known *operand, uint64_t *over)
@@ -156,8 +158,9 @@ static bool repeats_reduction(const jx_bounding *t, const jx_known *x,
     return true;
 }
 
-/* Whether a value is the same bits wherever XLA computes it: it comes from outside, from
- * where it is kept (a product of matrices), or by what rounds alike in every fusion. */
+/* Whether a value is the same bits wherever XLA computes it: it comes from
+ * outside, from where it is kept (a product of matrices), or by what rounds
+ * alike in every fusion. */
 static bool is_steady(const jx_valuing *in, const jx_known *value, int depth)
 {
     const jx_made *made = jx_valuing_made(in, value);
@@ -209,8 +212,8 @@ static bool is_steady(const jx_valuing *in, const jx_known *value, int depth)
     return true;
 }
 
-/* How much two computations of one value may be apart, element by element: a constant that a
- * mask fills in is the same in both, however large. */
+/* How much two computations of one value may be apart, element by element: a
+ * constant that a mask fills in is the same in both, however large. */
 static double apart(const jx_bounding *t, const jx_known *x, int depth)
 {
     const jx_made *made = jx_valuing_made(t->in, x);
@@ -242,18 +245,19 @@ static double slack(const jx_bounding *t, const jx_known *x)
     return t->in->semantics == JX_XLA && isfinite(most) ? apart(t, x, 8) : 0;
 }
 
-/* -- products ---------------------------------------------------------------------------- */
+/* -- products -------------------------------------------------------------- */
 
 enum { MOST_FACTORS = 8 };
 
-/* The factors of a product whose sign is not known, by number; those that are there twice
- * cancel. */
+/* The factors of a product whose sign is not known, by number; those that are
+ * there twice cancel. */
 typedef struct signs {
     int open[MOST_FACTORS], count;
     bool negative, lost;
 } signs;
 
-static void take_factor(const jx_valuing *in, signs *s, const jx_known *value, int depth)
+static void take_factor(const jx_valuing *in, signs *s, const jx_known *value,
+                        int depth)
 {
     const jx_made *made = jx_valuing_made(in, value);
     const jx_eqn *eqn = made->eqn;
@@ -284,7 +288,8 @@ static void take_factor(const jx_valuing *in, signs *s, const jx_known *value, i
         s->open[s->count++] = value->number;
 }
 
-/* c g g has the sign of c, however it is rounded and in whatever order multiplied. */
+/* c g g has the sign of c, however it is rounded and in whatever
+ * order multiplied. */
 void jx_relate_mul(jx_bounding *t, jx_extent *is)
 {
     signs s = {0};
@@ -301,7 +306,7 @@ void jx_relate_mul(jx_bounding *t, jx_extent *is)
         is->lo = fmax(is->lo, 0);
 }
 
-/* -- differences and quotients -------------------------------------------------------- */
+/* -- differences and quotients --------------------------------------------- */
 
 static bool is_max_of(const jx_bounding *t, const jx_known *x,
                       const jx_known *y, uint64_t *over)
@@ -323,8 +328,8 @@ static bool adds_up(const jx_valuing *in, const jx_made *made)
     return !how.wraps;
 }
 
-/* Element by element y is no less than x: it is the greater of x and another, or that
- * with something added that is not negative (log(exp(x) + 1)). */
+/* Element by element y is no less than x: it is the greater of x and another,
+ * or that with something added that is not negative (log(exp(x) + 1)). */
 static bool is_no_less(const jx_valuing *in, const jx_known *y,
                        const jx_known *x, int depth)
 {
@@ -443,8 +448,8 @@ void jx_relate_div(jx_bounding *t, jx_extent *is)
         *is = jx_extent_meet(*is, jx_extent_between(0, most));
     } else if (is_mean(t, &of, &count) && of.lo <= of.hi &&
                jx_extent_is_finite(x->is) && y->is.lo >= 1) {
-        /* The sum's error is a part of its largest element times their number, or the sum
-         * is not known so well. */
+        /* The sum's error is a part of its largest element times their number,
+         * or the sum is not known so well. */
         double part = count * jx_ulp_of(how.dtype, 1) / 2;
         double size = fmax(fabs(of.lo), fabs(of.hi)) *
                       (part < 0.5 ? 1 + 2 * part : sqrt(count) * 2);
@@ -455,7 +460,7 @@ void jx_relate_div(jx_bounding *t, jx_extent *is)
     }
 }
 
-/* -- peaks ------------------------------------------------------------------------------ */
+/* -- peaks ----------------------------------------------------------------- */
 
 /* x is its own greatest, or least, along those axes, of which none is empty. */
 static bool is_own_extreme(const jx_bounding *t, int x, bool greatest,

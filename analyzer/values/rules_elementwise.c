@@ -53,7 +53,8 @@ bool jx_bound_integer_pow(jx_bounding *t)
                          jx_extent_integer_power(&how, t->ins[0].is, p->y));
 }
 
-/* Kernels may round the square before, or not at all: it is off by a part of its own size. */
+/* Kernels may round the square before, or not at all: it is off by a part
+ * of its own size. */
 bool jx_bound_one_minus_square(jx_bounding *t)
 {
     jx_extenting how = jx_bound_how(t);
@@ -107,7 +108,7 @@ bool jx_bound_convert(jx_bounding *t)
                          jx_extent_convert(&how, from->dtype, t->ins[0].is));
 }
 
-/* -- two operands ------------------------------------------------------------------- */
+/* -- two operands ---------------------------------------------------------- */
 
 typedef jx_extent binary(jx_extenting *how, jx_extent a, jx_extent b);
 
@@ -233,7 +234,7 @@ bool jx_bound_clamp(jx_bounding *t)
     return jx_bound_give(t, NULL, is);
 }
 
-/* -- predicates -------------------------------------------------------------------- */
+/* -- predicates ------------------------------------------------------------ */
 
 static bool give_truth(jx_bounding *t, bool always, bool never)
 {
@@ -309,7 +310,8 @@ bool jx_bound_logic(jx_bounding *t)
                        jx_extent_finite(how.dtype)));
 }
 
-/* Of a choice that is always the same: that operand; else what the predicate leaves. */
+/* Of a choice that is always the same: that operand; else what the
+ * predicate leaves. */
 bool jx_bound_select_n(jx_bounding *t)
 {
     jx_extent which = t->ins[0].is;
@@ -346,7 +348,9 @@ bool jx_bound_rng_uniform(jx_bounding *t)
     if (!jx_extent_knows(how.dtype))
         return true;
     if (!jx_dtype_is_float(how.dtype))
-        return low.hi >= high.lo || jx_bound_give(t, NULL, jx_extent_join(low, high));
+        return low.hi >= high.lo ||
+               jx_bound_give(t, NULL, jx_extent_join(low, high));
     return !jx_extent_is_finite(jx_extent_sub(&how, high, low)) ||
-           jx_bound_give(t, NULL, jx_extent_loosen(&how, jx_extent_join(low, high), 2));
+           jx_bound_give(t, NULL,
+                         jx_extent_loosen(&how, jx_extent_join(low, high), 2));
 }

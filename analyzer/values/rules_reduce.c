@@ -186,7 +186,7 @@ bool jx_bound_top_k(jx_bounding *t)
     return true;
 }
 
-/* -- windows ------------------------------------------------------------------------ */
+/* -- windows --------------------------------------------------------------- */
 
 /* Sums of the elements under a window, of which some may lie outside. */
 static bool give_window_sums(jx_bounding *t, jx_dim_list dims)
@@ -207,7 +207,8 @@ bool jx_bound_window_sum(jx_bounding *t)
         t, ((const jx_p_window *)t->eqn->typed)->window_dimensions);
 }
 
-/* Each window has an element of the operand: what is padded is less than a window. */
+/* Each window has an element of the operand: what is padded is less
+ * than a window. */
 static bool windows_are_full(const jx_p_window *p)
 {
     for (int i = 0; i < p->window_dimensions.count; i++) {
@@ -244,7 +245,7 @@ bool jx_bound_select_and_scatter_add(jx_bounding *t)
         t, ((const jx_p_select_window *)t->eqn->typed)->window_dimensions);
 }
 
-/* -- contractions ------------------------------------------------------------------- */
+/* -- contractions ---------------------------------------------------------- */
 
 /* Products in a wider dtype, since they may go unrounded into their sum. */
 static jx_extent products(jx_extenting *how, const jx_known *a,
@@ -254,7 +255,8 @@ static jx_extent products(jx_extenting *how, const jx_known *a,
     jx_extent is;
 
     each.semantics = JX_XLA;
-    is = squares ? jx_extent_square(&each, a->is) : jx_extent_mul(&each, a->is, b->is);
+    is = squares ? jx_extent_square(&each, a->is)
+                 : jx_extent_mul(&each, a->is, b->is);
     how->wraps |= each.wraps;
     return is;
 }
@@ -298,7 +300,8 @@ bool jx_bound_conv(jx_bounding *t)
     const jx_aval *kernel = jx_atom_aval(t->eqn->ins[1]);
     jx_ints spec = p->dimension_numbers.rhs_spec;
     jx_extenting how = jx_bound_how(t);
-    /* What is padded, or lies between, is 0, and multiplied: 0 times infinity is NaN. */
+    /* What is padded, or lies between, is 0, and multiplied: 0 times
+     * infinity is NaN. */
     jx_known padded = t->ins[0];
     double count = 1;
 

@@ -106,9 +106,10 @@ bool jx_bound_dynamic_update_slice(jx_bounding *t)
     return jx_bound_give(t, NULL, jx_extent_join(t->ins[0].is, t->ins[1].is));
 }
 
-/* The indices of that axis, where they are put together of an array for each. */
-static const jx_known *column_of(const jx_bounding *t, const jx_known *indices, int count,
-                                 int number)
+/* The indices of that axis, where they are put together of an
+ * array for each. */
+static const jx_known *column_of(const jx_bounding *t, const jx_known *indices,
+                                 int count, int number)
 {
     const jx_made *made = jx_valuing_made(t->in, indices);
     const jx_p_concatenate *p;
@@ -116,8 +117,8 @@ static const jx_known *column_of(const jx_bounding *t, const jx_known *indices, 
 
     if (count == 1)
         return indices;
-    if (!made->eqn || made->eqn->prim->id != JX_PRIM_concatenate || !made->eqn->typed ||
-        made->eqn->nins != count)
+    if (!made->eqn || made->eqn->prim->id != JX_PRIM_concatenate ||
+        !made->eqn->typed || made->eqn->nins != count)
         return NULL;
     p = made->eqn->typed;
     for (int i = 0; i < count; i++) {
@@ -129,8 +130,8 @@ static const jx_known *column_of(const jx_bounding *t, const jx_known *indices, 
     return &made->ins[number];
 }
 
-/* Indices of all axes are elements of one array: each fits its axis, where they can be told
- * apart, else the tightest. */
+/* Indices of all axes are elements of one array: each fits its axis, where they
+ * can be told apart, else the tightest. */
 static bool ask_indices(jx_bounding *t, const jx_known *indices,
                         const jx_aval *operand, jx_ints axes,
                         const jx_dim *const *slices)
@@ -169,19 +170,23 @@ bool jx_bound_gather(jx_bounding *t)
 }
 
 /* A window begins where all of it fits. */
-static bool ask_windows(jx_bounding *t, const jx_scatter_dims *dims, int indices, int update)
+static bool ask_windows(jx_bounding *t, const jx_scatter_dims *dims,
+                        int indices, int update)
 {
     const jx_aval *operand = jx_atom_aval(t->eqn->ins[0]),
                   *updates = jx_atom_aval(t->eqn->ins[update]);
-    const jx_dim **sizes = JX_NEW_ARRAY(jx_valuing_arena(t->in), operand->rank + 1, const jx_dim *);
+    const jx_dim **sizes = JX_NEW_ARRAY(jx_valuing_arena(t->in),
+                                        operand->rank + 1, const jx_dim *);
 
     for (int i = 0; sizes && i < operand->rank; i++) {
         int axis = jx_scatter_window_axis(dims, i);
-        sizes[i] = axis >= 0 && axis < updates->rank ? updates->shape[axis]
-                                                     : jx_dim_int(t->in->program->dims, 1);
+        sizes[i] = axis >= 0 && axis < updates->rank
+                       ? updates->shape[axis]
+                       : jx_dim_int(t->in->program->dims, 1);
     }
     if (sizes)
-        ask_indices(t, &t->ins[indices], operand, dims->scatter_dims_to_operand_dims, sizes);
+        ask_indices(t, &t->ins[indices], operand,
+                    dims->scatter_dims_to_operand_dims, sizes);
     return sizes != NULL;
 }
 
@@ -198,7 +203,8 @@ bool jx_bound_scatter(jx_bounding *t)
 /* What they are made of nobody looks at. */
 bool jx_bound_scatter_mul(jx_bounding *t)
 {
-    return ask_windows(t, &((const jx_p_scatter *)t->eqn->typed)->dimension_numbers, 1, 2);
+    return ask_windows(
+        t, &((const jx_p_scatter *)t->eqn->typed)->dimension_numbers, 1, 2);
 }
 
 bool jx_bound_stablehlo_scatter(jx_bounding *t)
@@ -206,7 +212,8 @@ bool jx_bound_stablehlo_scatter(jx_bounding *t)
     const jx_p_stablehlo_scatter *p = t->eqn->typed;
     int n = t->eqn->nouts;
 
-    return t->eqn->nins != 2 * n + 1 || ask_windows(t, &p->dimension_numbers, n, n + 1);
+    return t->eqn->nins != 2 * n + 1 ||
+           ask_windows(t, &p->dimension_numbers, n, n + 1);
 }
 
 /* An element gets any number of the updates. */

@@ -24,7 +24,7 @@ jx_bound_rule *jx_bound_rule_of(jx_prim_id id)
     return rules[id];
 }
 
-/* -- numbers of equations -------------------------------------------------------------- */
+/* -- numbers of equations -------------------------------------------------- */
 
 static uint64_t hash_of(const jx_eqn *eqn, const jx_known *ins)
 {
@@ -50,7 +50,8 @@ static bool same_eqn(const jx_eqn *a, const jx_eqn *b)
     return same;
 }
 
-/* The number of the equation's first result; those of the others follow.  -1: new. */
+/* The number of the equation's first result; those of the others
+ * follow.  -1: new. */
 static int find_eqn(const jx_valuing *in, uint64_t hash, const jx_eqn *eqn,
                     const jx_known *ins)
 {
@@ -67,7 +68,7 @@ static int find_eqn(const jx_valuing *in, uint64_t hash, const jx_eqn *eqn,
     return -1;
 }
 
-/* -- what comes from outside -------------------------------------------------------- */
+/* -- what comes from outside ----------------------------------------------- */
 
 /* Ends that sizes give lie between what these lie. */
 static double end_of(const jx_valuing *in, const jx_value_range_end *end,
@@ -167,7 +168,8 @@ static jx_known literal_known(jx_valuing *in, const jx_literal *literal)
     uint64_t bits[2];
     jx_extent is = literal_extent(in, literal);
 
-    /* Of one number that is not 0, which has two signs, that number is the key. */
+    /* Of one number that is not 0, which has two signs, that
+     * number is the key. */
     memcpy(bits, literal->bits, sizeof bits);
     if (literal->array)
         return constant(in, literal->aval, 1, literal->array, is, NULL);
@@ -175,7 +177,7 @@ static jx_known literal_known(jx_valuing *in, const jx_literal *literal)
                     literal->dim, is, literal->dim);
 }
 
-/* -- equations ---------------------------------------------------------------------- */
+/* -- equations ------------------------------------------------------------- */
 
 static const jx_lost *lost_of(const jx_bounding *t, const jx_known *out)
 {
@@ -239,7 +241,8 @@ static bool number_outs(jx_bounding *t, uint64_t hash, int found)
     return true;
 }
 
-/* Results of one equation are numbered in a row, unless they are other values again. */
+/* Results of one equation are numbered in a row, unless they are
+ * other values again. */
 static bool is_numbered_whole(const jx_valuing *in, int first,
                               const jx_eqn *eqn)
 {
@@ -316,7 +319,8 @@ jx_extents *jx_program_extents(jx_program *program, jx_semantics semantics)
     return jx_program_extents_within(program, semantics, INFINITY);
 }
 
-jx_extents *jx_program_extents_within(jx_program *program, jx_semantics semantics, double largest)
+jx_extents *jx_program_extents_within(jx_program *program,
+                                      jx_semantics semantics, double largest)
 {
     jx_arena *arena = program->ctx->arena;
     const jx_jaxpr *entry = program->entry.jaxpr;

@@ -1,16 +1,18 @@
-/* values.h - between what each value of a program lies, for all inputs within their ranges.
+/* values.h - between what each value of a program lies, for all inputs
+ * within their ranges.
  *
- * The program is walked once, in order, with an extent (extent.h) for every value: a sound
- * bound of all its elements, for all sizes that the program allows and all inputs within
- * the declared ranges (frontend/ir/range.h; of floats the finite ones alone, also where a range
- * ends at infinity).
- * What intervals alone lose is kept by value numbers: equal computations have one number,
- * so that a difference from the own maximum is at most 0 and 0 somewhere, a sum of
- * exponentials of it at least 1, and an element of a sum of what is not negative no more
- * than the sum; and what is chosen where a predicate holds is bounded by what that says.
+ * The program is walked once, in order, with an extent (extent.h) for every
+ * value: a sound bound of all its elements, for all sizes that the program
+ * allows and all inputs within the declared ranges (frontend/ir/range.h; of
+ * floats the finite ones alone, also where a range ends at infinity). What
+ * intervals alone lose is kept by value numbers: equal computations have one
+ * number, so that a difference from the own maximum is at most 0 and 0
+ * somewhere, a sum of exponentials of it at least 1, and an element of a sum of
+ * what is not negative no more than the sum; and what is chosen where a
+ * predicate holds is bounded by what that says.
  *
- * Loops are walked until their extents hold for any number of turns; those with few, known
- * turns as often as they turn. */
+ * Loops are walked until their extents hold for any number of turns; those with
+ * few, known turns as often as they turn. */
 #ifndef JX_VALUES_ANALYSIS_H
 #define JX_VALUES_ANALYSIS_H
 
@@ -29,13 +31,14 @@ typedef struct jx_extents_question {
     jx_asked what;
     const jx_eqn *eqn;
     bool holds;
-    /* Of the index that may lie outside, of the operand that may wrap; no number where
-     * nothing is known of it. */
+    /* Of the index that may lie outside, of the operand that may wrap; no
+     * number where nothing is known of it. */
     jx_extent is;
     jx_extent may;
 } jx_extents_question;
 
-/* Where a bound was lost: an equation gives what may not be finite of operands that are. */
+/* Where a bound was lost: an equation gives what may not be finite of
+ * operands that are. */
 typedef struct jx_lost {
     const jx_eqn *eqn;
     jx_extent is;
@@ -57,11 +60,12 @@ typedef struct jx_extents {
 /* Most equations that are walked, loops' turns counted. */
 enum { JX_EXTENTS_BUDGET = 1000000 };
 
-/* In the program's arena, of a program without calls (analyzer/transform/inline.h); what
- * is a call all the same is walked where it stands.  NULL without memory. */
+/* In the program's arena, of a program without calls
+ * (analyzer/transform/inline.h); what is a call all the same is walked where it
+ * stands.  NULL without memory. */
 jx_extents *jx_program_extents(jx_program *program, jx_semantics semantics);
 /* The same where no float that is given has a larger magnitude, either. */
-jx_extents *jx_program_extents_within(jx_program *program, jx_semantics semantics,
-                                      double largest);
+jx_extents *jx_program_extents_within(jx_program *program,
+                                      jx_semantics semantics, double largest);
 
 #endif

@@ -5,24 +5,25 @@
 #include "analyzer/values/values.h"
 #include "frontend/ir/params.h"
 
-/* What is known of a value where it is used.  `number` names what computes it: values of
- * one number are equal. */
+/* What is known of a value where it is used.  `number` names what computes it:
+ * values of one number are equal. */
 typedef struct jx_known {
     jx_extent is;
     int number;
     const jx_lost *
-        lost; /* who made it possibly not finite; NULL: it is, or nobody knows */
+        /* who made it possibly not finite; NULL: it is, or nobody knows */
+        lost;
 } jx_known;
 
-/* Some element along those axes (a bit each), at all places of the others, is at least
- * `at`; no axes: nothing is known. */
+/* Some element along those axes (a bit each), at all places of the others, is
+ * at least `at`; no axes: nothing is known. */
 typedef struct jx_peak {
     uint64_t axes;
     double at;
 } jx_peak;
 
-/* What a number stands for: an equation's result, or (without one) what comes from
- * outside, a constant, a literal. */
+/* What a number stands for: an equation's result, or (without one) what comes
+ * from outside, a constant, a literal. */
 typedef struct jx_made {
     const jx_eqn *eqn;
     int out;
@@ -58,8 +59,8 @@ typedef struct jx_bounding {
     unsigned answered; /* what is asked of it, a bit each */
 } jx_bounding;
 
-/* Bounds the results of an equation; what it does not say is unknown.  False without
- * memory. */
+/* Bounds the results of an equation; what it does not say is unknown.  False
+ * without memory. */
 typedef bool jx_bound_rule(jx_bounding *t);
 
 #define PRIM(id, name, nins, nouts, params, type, plan, cost, jvp, transpose,  \
@@ -85,7 +86,8 @@ bool jx_bound_again(jx_bounding *t, int out, const jx_known *value);
 void jx_bound_answer(jx_bounding *t, jx_asked what, bool holds, jx_extent is,
                      jx_extent may);
 
-/* Answers with no what may be asked of the equation and its rule did not answer (asked.c). */
+/* Answers with no what may be asked of the equation and its rule did not
+ * answer (asked.c). */
 void jx_bound_answer_rest(jx_bounding *t);
 
 /* How many elements lie along those axes, at least and at most. */
@@ -108,28 +110,31 @@ jx_known jx_valuing_new(jx_valuing *in, const jx_aval *aval, jx_extent is,
                         const jx_lost *lost);
 const jx_made *jx_valuing_made(const jx_valuing *in, const jx_known *value);
 
-/* -- relations (relations.c) ------------------------------------------------------- */
+/* -- relations (relations.c) ----------------------------------------------- */
 
-/* Narrows a product, a difference (computed with `how`), a quotient by what their operands are
- * to each other. */
+/* Narrows a product, a difference (computed with `how`), a quotient by what
+ * their operands are to each other. */
 void jx_relate_mul(jx_bounding *t, jx_extent *is);
 void jx_relate_sub(jx_bounding *t, const jx_extenting *how, jx_extent *is);
 void jx_relate_div(jx_bounding *t, jx_extent *is);
 /* The peak that an equation's result has by those of its operands. */
 jx_peak jx_relate_peak(const jx_bounding *t);
-/* What XLA may make of the equation instead (compiled.c); false: nothing else. */
+/* What XLA may make of the equation instead (compiled.c);
+ * false: nothing else. */
 bool jx_bound_compiled(jx_bounding *t, jx_extenting *how, jx_extent *is);
-/* What a value repeats along axes that it has not: the number of that, with, per axis of
- * the value, the axis of what is repeated, or -1.  Room for JX_MAX_AXES. */
+/* What a value repeats along axes that it has not: the number of that,
+ * with, per axis of the value, the axis of what is repeated, or -1.  Room
+ * for JX_MAX_AXES. */
 enum { JX_MAX_AXES = 64 };
 int jx_relate_base(const jx_valuing *in, const jx_known *value, int *axes);
 
-/* -- guards (guards.c) ---------------------------------------------------------------- */
+/* -- guards (guards.c) ----------------------------------------------------- */
 
 /* What a value is where a predicate of the same shape holds, or does not. */
 jx_known jx_guarded(jx_valuing *in, const jx_known *predicate, bool holds,
                     const jx_known *value);
-/* What a predicate that is a scalar says of values: meets them.  `count` of them. */
+/* What a predicate that is a scalar says of values: meets them.
+ * `count` of them. */
 void jx_guard_all(jx_valuing *in, const jx_known *predicate, bool holds,
                   jx_known *values, int count);
 

@@ -1,9 +1,10 @@
 /* arena.c - see arena.h.
  *
- * Blocks grow from 4 KiB to 1 MiB by doubling, so that a small program costs
- * little and a large one few calls; an allocation larger than a block gets a
- * block of its own.  Once megabytes are in use, blocks are made of huge pages,
- * since the faults of small ones would cost more than what is done with them. */
+ * Blocks grow from 4 KiB to 1 MiB by doubling, so that a small program
+ * costs little and a large one few calls; an allocation larger than a block
+ * gets a block of its own.  Once megabytes are in use, blocks are made of
+ * huge pages, since the faults of small ones would cost more than what is
+ * done with them. */
 #include "frontend/base/arena.h"
 #include "frontend/base/assert.h"
 #include "frontend/base/pages.h"
@@ -27,7 +28,7 @@ enum {
     KEPT = true,
 #endif
     HUGE = JX_HUGE_PAGE, /* bytes of a block of one huge page */
-    MANY = 1 << 20, /* bytes in use from which on these are taken */
+    MANY = 1 << 20,      /* bytes in use from which on these are taken */
     ALIGN = 16,
 };
 
@@ -290,8 +291,7 @@ char *jx_arena_printf(jx_arena *arena, const char *format, ...)
 
 bool jx_arena_failed(const jx_arena *arena)
 {
-    return arena->failed ||
-           jx_budget_spent(arena->budget) != JX_SPENT_NOTHING;
+    return arena->failed || jx_budget_spent(arena->budget) != JX_SPENT_NOTHING;
 }
 
 void jx_arena_recover(jx_arena *arena)

@@ -8,8 +8,8 @@
 #ifndef JX_ARENA_H
 #define JX_ARENA_H
 
-#include "frontend/base/buffer.h"
 #include "frontend/base/budget.h"
+#include "frontend/base/buffer.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -35,7 +35,8 @@ char *jx_arena_printf(jx_arena *arena, const char *format, ...)
  * for one that is not whole. */
 char *jx_arena_take(jx_arena *arena, jx_buffer *text);
 
-/* Takes back all that was handed out; its blocks stay, charged, for what comes next. */
+/* Takes back all that was handed out; its blocks stay, charged, for
+ * what comes next. */
 void jx_arena_clear(jx_arena *arena);
 
 bool jx_arena_failed(const jx_arena *arena); /* or its budget is spent */
@@ -44,7 +45,7 @@ void jx_arena_recover(jx_arena *arena);
 size_t jx_arena_used(const jx_arena *arena); /* bytes handed out */
 
 #define JX_NEW(arena, type) ((type *)jx_arena_alloc((arena), sizeof(type)))
-#define JX_NEW_ARRAY(arena, count, type)                                      \
+#define JX_NEW_ARRAY(arena, count, type)                                       \
     ((type *)jx_arena_array((arena), (size_t)(count), sizeof(type)))
 
 #endif

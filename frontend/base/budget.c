@@ -123,9 +123,10 @@ size_t jx_budget_left(const jx_budget *budget)
 
     for (; budget; budget = budget->above) {
         size_t used = atomic_load(&budget->used);
-        size_t here = !budget->limits.bytes         ? SIZE_MAX
-                      : used < budget->limits.bytes ? budget->limits.bytes - used
-                                                    : 0;
+        size_t here = !budget->limits.bytes ? SIZE_MAX
+                      : used < budget->limits.bytes
+                          ? budget->limits.bytes - used
+                          : 0;
         left = here < left ? here : left;
     }
     return left;

@@ -50,8 +50,9 @@ static bool reserve(jx_buffer *buffer, size_t extra)
     size_t need, capacity = buffer->capacity ? buffer->capacity : 256;
     char *text = NULL;
 
-    if (buffer->failed || __builtin_add_overflow(buffer->length, extra, &need)
-        || need >= SIZE_MAX / 4) {
+    if (buffer->failed ||
+        __builtin_add_overflow(buffer->length, extra, &need) ||
+        need >= SIZE_MAX / 4) {
         buffer->failed = true;
         return false;
     }
@@ -107,7 +108,7 @@ void jx_buffer_vprintf(jx_buffer *buffer, const char *format, va_list args)
     int length = jx_vsnprintf(NULL, 0, format, args);
     if (length >= 0 && reserve(buffer, (size_t)length)) {
         jx_vsnprintf(buffer->text + buffer->length, (size_t)length + 1, format,
-                  again);
+                     again);
         buffer->length += (size_t)length;
     } else {
         buffer->failed = true;

@@ -37,8 +37,8 @@ jx_ctx *jx_ctx_new(size_t bytes)
 
 jx_ctx *jx_ctx_below(jx_ctx *above, size_t bytes)
 {
-    jx_ctx *ctx = new_ctx((jx_limits){.bytes = bytes},
-                          above ? &above->budget : NULL);
+    jx_ctx *ctx =
+        new_ctx((jx_limits){.bytes = bytes}, above ? &above->budget : NULL);
 
     if (!ctx && above)
         jx_budget_starved(&above->budget);
@@ -96,8 +96,7 @@ static const char *keep(jx_ctx *ctx, const char *text)
 /* Whose limit it is that was reached. */
 static const jx_budget *spent_one(const jx_budget *budget)
 {
-    while (budget->above &&
-           atomic_load(&budget->spent) == JX_SPENT_NOTHING)
+    while (budget->above && atomic_load(&budget->spent) == JX_SPENT_NOTHING)
         budget = budget->above;
     return budget;
 }
@@ -121,9 +120,8 @@ static void give_up(jx_ctx *ctx)
         at = amount.text;
     snprintf(ctx->gave_up, sizeof ctx->gave_up, "gave up at %s%s%s", at,
              ctx->stage ? ", while " : "", ctx->stage ? ctx->stage : "");
-    ctx->error = (jx_error){.kind = JX_E_LIMIT,
-                            .file = ctx->file,
-                            .message = ctx->gave_up};
+    ctx->error = (jx_error){
+        .kind = JX_E_LIMIT, .file = ctx->file, .message = ctx->gave_up};
     jx_buffer_free(&amount);
 }
 

@@ -27,8 +27,8 @@ typedef enum jx_error_kind {
 
 typedef struct jx_error {
     jx_error_kind kind;
-    const char *file;    /* NULL if no file is concerned */
-    const char *place;   /* "byte 12", "line 3, column 4", "/jaxprs/2"; or NULL */
+    const char *file;  /* NULL if no file is concerned */
+    const char *place; /* "byte 12", "line 3, column 4", "/jaxprs/2"; or NULL */
     const char *message; /* what was expected and what to do */
 } jx_error;
 
@@ -38,7 +38,7 @@ typedef struct jx_ctx {
     jx_strings strings;
     const char *file;  /* what it is all about, or NULL */
     const char *stage; /* what is being done, "reading"; said when giving up */
-    jx_error error; /* the first one; kind is JX_E_NONE while all is well */
+    jx_error error;    /* the first one; kind is JX_E_NONE while all is well */
     char gave_up[200];
 } jx_ctx;
 

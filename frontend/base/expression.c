@@ -53,7 +53,8 @@ static const void *apply(parser *p, jx_expression_op op, const void *a,
 {
     if (!a || (!b && op != JX_EXPR_NEG))
         return NULL;
-    return p->large ? nothing : checked(p, p->make->apply(p->env, op, a, b), at);
+    return p->large ? nothing
+                    : checked(p, p->make->apply(p->env, op, a, b), at);
 }
 
 static bool deeper(parser *p)
@@ -204,8 +205,8 @@ static const void *name(parser *p)
         return NULL;
     if (p->large)
         return nothing;
-    return checked(
-        p, p->make->name(p->env, p->text + start, p->pos - start), start);
+    return checked(p, p->make->name(p->env, p->text + start, p->pos - start),
+                   start);
 }
 
 /* -- Expressions -------------------------------------------------------- */
@@ -265,8 +266,8 @@ static bool exponent(parser *p, long *value)
         ok = is_digit(peek(p)) ||
              fail_at(p, at, "a power that is a number, not negative");
         ok = ok && number(p, &number_read);
-        *value = !ok || number_read > MAX_POWER ? MAX_POWER + 1
-                                                : (long)number_read;
+        *value =
+            !ok || number_read > MAX_POWER ? MAX_POWER + 1 : (long)number_read;
     }
     if (ok && raises(p)) {
         ok = exponent(p, &by);
@@ -291,8 +292,8 @@ static const void *power(parser *p)
         return NULL;
     if (p->large)
         return nothing;
-    return checked(p,
-                   n > MAX_POWER ? NULL : p->make->power(p->env, made, n), at);
+    return checked(p, n > MAX_POWER ? NULL : p->make->power(p->env, made, n),
+                   at);
 }
 
 static const void *unary(parser *p)
@@ -306,8 +307,7 @@ static const void *unary(parser *p)
         return NULL;
     at = p->pos;
     made = take(p, "+") ? unary(p)
-                        : (p->pos++,
-                           apply(p, JX_EXPR_NEG, unary(p), NULL, at));
+                        : (p->pos++, apply(p, JX_EXPR_NEG, unary(p), NULL, at));
     p->depth--;
     return made;
 }

@@ -1,5 +1,5 @@
-/* expression.h - the grammar of sizes, the only one: what prover, checker, specs
- * and package read is read here.  It says how a text is put together and
+/* expression.h - the grammar of sizes, the only one: what prover, checker,
+ * specs and package read is read here.  It says how a text is put together and
  * nothing of what it means: that is the maker's.
  *
  *     sum     = product { (+ | -) product }
@@ -12,8 +12,8 @@
  *     name    = letter { letter | digit } { "[" index "]" | "." letter ... }
  *
  * Precedence and associativity are Python's (tests/prove/grammar.py holds them
- * against its eval), with `^` for `**` as JAX writes it: `-n % 4` is `(-n) % 4`,
- * `-n**2` is `-(n**2)`, `2**3**2` is `2**9`.  A name with a path
+ * against its eval), with `^` for `**` as JAX writes it: `-n % 4` is `(-n) %
+ * 4`, `-n**2` is `-(n**2)`, `2**3**2` is `2**9`.  A name with a path
  * (`args[0].shape[1]`) is how JAX names a dimension of an argument. */
 #ifndef JX_EXPRESSION_H
 #define JX_EXPRESSION_H

@@ -89,8 +89,8 @@ const char *jx_file_read(jx_ctx *ctx, const char *path, size_t *size)
 {
     bool is_stdin = !strcmp(path, "-");
     /* A pipe without a writer is waited for where the clock is looked at. */
-    int from = is_stdin ? STDIN_FILENO
-                        : open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    int from =
+        is_stdin ? STDIN_FILENO : open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     struct stat info;
     const char *text = NULL;
 
@@ -101,9 +101,9 @@ const char *jx_file_read(jx_ctx *ctx, const char *path, size_t *size)
         jx_fail(ctx, JX_E_SYSTEM, shown(path), NULL,
                 "is a directory; expected a file");
     else
-        text = read_all(ctx, from,
-                        info.st_size > 0 ? (size_t)info.st_size : 65535, path,
-                        size);
+        text =
+            read_all(ctx, from, info.st_size > 0 ? (size_t)info.st_size : 65535,
+                     path, size);
     if (from >= 0 && !is_stdin)
         close(from);
     return text;
@@ -149,9 +149,10 @@ static bool write_directly(jx_ctx *ctx, int to, const char *path,
     return ok;
 }
 
-/* A file that becomes `path` once it is whole.  It lies in the same folder, held
- * open so that a folder renamed meanwhile is still the one; where the system
- * can, it has no name until then, so that not even being killed leaves one. */
+/* A file that becomes `path` once it is whole.  It lies in the same
+ * folder, held open so that a folder renamed meanwhile is still the one;
+ * where the system can, it has no name until then, so that not even being
+ * killed leaves one. */
 typedef struct draft {
     int folder, file;
     char name[32]; /* "": none yet */
@@ -262,9 +263,9 @@ static bool write_beside(jx_ctx *ctx, const char *path, const struct stat *old,
 {
     const char *slash = strrchr(path, '/');
     draft d = {.folder = open_folder(path), .file = -1};
-    bool ok = d.folder >= 0 && make_draft(&d, old, data, size) &&
-              renameat(d.folder, d.name, d.folder,
-                       slash ? slash + 1 : path) == 0;
+    bool ok =
+        d.folder >= 0 && make_draft(&d, old, data, size) &&
+        renameat(d.folder, d.name, d.folder, slash ? slash + 1 : path) == 0;
 
     if (!ok) {
         cannot_write(ctx, path);
@@ -320,8 +321,7 @@ static bool resolve(const char *path, char real[PATH_MAX])
     return true;
 }
 
-bool jx_file_write(jx_ctx *ctx, const char *path, const void *data,
-                   size_t size)
+bool jx_file_write(jx_ctx *ctx, const char *path, const void *data, size_t size)
 {
     struct stat old;
     char real[PATH_MAX];
@@ -331,8 +331,8 @@ bool jx_file_write(jx_ctx *ctx, const char *path, const void *data,
         return write_directly(ctx, STDOUT_FILENO, "<stdout>", data, size);
     exists = stat(path, &old) == 0;
     if (exists && !S_ISREG(old.st_mode))
-        return write_directly(ctx, open(path, O_WRONLY | O_CLOEXEC), path,
-                              data, size);
+        return write_directly(ctx, open(path, O_WRONLY | O_CLOEXEC), path, data,
+                              size);
     if (!resolve(path, real))
         return cannot_write(ctx, path);
     return write_beside(ctx, real, exists ? &old : NULL, data, size);

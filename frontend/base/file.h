@@ -9,9 +9,9 @@
 const char *jx_file_read(jx_ctx *ctx, const char *path, size_t *size);
 
 /* Writes a file so that no reader ever sees half of it: into a new file beside
- * it, under a name that nobody can have taken, then renamed.  `-`, and what exists
- * and is no regular file (/dev/null, a pipe), is written directly.  False with an
- * error, and nothing left behind. */
+ * it, under a name that nobody can have taken, then renamed.  `-`, and what
+ * exists and is no regular file (/dev/null, a pipe), is written directly.
+ * False with an error, and nothing left behind. */
 bool jx_file_write(jx_ctx *ctx, const char *path, const void *data,
                    size_t size);
 

@@ -53,12 +53,13 @@ static char *unpack(jx_ctx *ctx, const char *path, z_stream *z,
         if (code == Z_STREAM_END && at == size)
             break;
         if (code == Z_STREAM_END)
-            code = jx_is_gzip(in + at, size - at) ? inflateReset(z)
-                                                  : Z_DATA_ERROR;
+            code =
+                jx_is_gzip(in + at, size - at) ? inflateReset(z) : Z_DATA_ERROR;
         if (code != Z_OK && !(code == Z_BUF_ERROR && used == room)) {
-            broken(ctx, path, at, at == size ? "it ends too early"
-                                  : z->msg   ? z->msg
-                                             : "bytes after its end");
+            broken(ctx, path, at,
+                   at == size ? "it ends too early"
+                   : z->msg   ? z->msg
+                              : "bytes after its end");
             return NULL;
         }
         if (used < room)
@@ -94,8 +95,7 @@ const char *jx_gunzip(jx_ctx *ctx, const char *path, const void *data,
     return text;
 }
 
-size_t jx_gunzip_beginning(const void *data, size_t size, void *to,
-                           size_t room)
+size_t jx_gunzip_beginning(const void *data, size_t size, void *to, size_t room)
 {
     z_stream z = {0};
     size_t at = 0, used = 0;

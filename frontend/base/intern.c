@@ -149,8 +149,8 @@ const char *jx_strings_add(jx_strings *strings, const char *at, size_t length)
 
     if (found)
         return found->at;
-    kept_text *kept = jx_arena_alloc(strings->table.arena,
-                                     sizeof *kept + length + 1);
+    kept_text *kept =
+        jx_arena_alloc(strings->table.arena, sizeof *kept + length + 1);
     if (!kept)
         return NULL;
     kept->length = length;

@@ -15,8 +15,8 @@ uint64_t jx_hash_bytes(const void *data, size_t size);
 /* In place, since interning does little else. */
 static inline uint64_t jx_hash_mix(uint64_t seed, uint64_t value)
 {
-    uint64_t h = seed ^ (value + 0x9e3779b97f4a7c15u + (seed << 6) +
-                         (seed >> 2));
+    uint64_t h =
+        seed ^ (value + 0x9e3779b97f4a7c15u + (seed << 6) + (seed >> 2));
 
     h = (h ^ (h >> 33)) * 0xff51afd7ed558ccdu;
     return h ^ (h >> 33);
@@ -33,7 +33,8 @@ typedef struct jx_intern {
 typedef bool jx_same(const void *kept, const void *key);
 
 void jx_intern_init(jx_intern *table, jx_arena *arena);
-/* A table of the same values, to which others may be added; false without memory. */
+/* A table of the same values, to which others may be added; false
+ * without memory. */
 bool jx_intern_copy(jx_intern *to, const jx_intern *from);
 /* The kept value that equals `key`, or NULL. */
 const void *jx_intern_find(const jx_intern *table, uint64_t hash,

@@ -20,7 +20,7 @@ enum { JX_JSON_DEPTH = 128 };
 typedef enum jx_json_kind {
     JX_JSON_NULL = 0,
     JX_JSON_BOOL,
-    JX_JSON_INT, /* fits int64 */
+    JX_JSON_INT,  /* fits int64 */
     JX_JSON_REAL, /* finite; written with `.` or an exponent */
     JX_JSON_TEXT,
     JX_JSON_ARRAY,
@@ -51,7 +51,7 @@ const char *jx_json_kind_name(jx_json_kind kind); /* "a number" */
 bool jx_json_bool(const jx_json *json);
 int64_t jx_json_int(const jx_json *json);
 const char *jx_json_wide(const jx_json *json); /* its digits */
-double jx_json_real(const jx_json *json); /* of an integer, too */
+double jx_json_real(const jx_json *json);      /* of an integer, too */
 const char *jx_json_text(const jx_json *json, size_t *length);
 size_t jx_json_count(const jx_json *json); /* of an array or an object */
 const jx_json *jx_json_item(const jx_json *json, size_t index);

@@ -169,7 +169,8 @@ static bool scan_escape(scan *s, char **to)
     unsigned code;
 
     if (!letter)
-        return fail_at(s, begin, "one of \\\" \\\\ \\/ \\b \\f \\n \\r \\t \\u");
+        return fail_at(s, begin,
+                       "one of \\\" \\\\ \\/ \\b \\f \\n \\r \\t \\u");
     s->at++;
     if (c != 'u') {
         *(*to)++ = meant[letter - letters];
@@ -232,9 +233,9 @@ static bool scan_digits(scan *s)
     return true;
 }
 
-/* What `length` bytes are that have the form of an integer, or of a real; false if
- * that is out of range.  Most of a document are integers; below 0 there is one
- * more. */
+/* What `length` bytes are that have the form of an integer, or of a real;
+ * false if that is out of range.  Most of a document are integers; below 0
+ * there is one more. */
 static bool read_integer(const char *text, size_t length, jx_json *to)
 {
     bool negative = *text == '-';
@@ -268,9 +269,8 @@ static bool read_wide(scan *s, size_t begin, jx_json *to)
     size_t length = s->at - begin;
     char *digits = jx_arena_string(s->arena, s->text + begin, length);
 
-    *to = (jx_json){.kind = JX_JSON_WIDE,
-                    .count = (uint32_t)length,
-                    .of.text = digits};
+    *to = (jx_json){
+        .kind = JX_JSON_WIDE, .count = (uint32_t)length, .of.text = digits};
     return digits || starve(s);
 }
 
@@ -299,12 +299,14 @@ static bool scan_number(scan *s, jx_json *to)
         if (!scan_digits(s))
             return false;
     }
-    if ((integer ? read_integer : read_real)(s->text + begin, s->at - begin, to))
+    if ((integer ? read_integer : read_real)(s->text + begin, s->at - begin,
+                                             to))
         return true;
     if (integer && s->wide)
         return read_wide(s, begin, to);
-    return fail_at(s, begin, integer ? "an integer that fits 64 bits"
-                                     : "a number that fits a double");
+    return fail_at(s, begin,
+                   integer ? "an integer that fits 64 bits"
+                           : "a number that fits a double");
 }
 
 static bool scan_word(scan *s, const char *word, jx_json value, jx_json *to)
@@ -428,24 +430,26 @@ static bool scan_value(scan *s, jx_json *to)
 {
     skip_space(s);
     switch (peek(s)) {
-    case '{':
-        return scan_nested(s, true, to);
-    case '[':
-        return scan_nested(s, false, to);
-    case '"':
-        return scan_text(s, to);
+    case '{': return scan_nested(s, true, to);
+    case '[': return scan_nested(s, false, to);
+    case '"': return scan_text(s, to);
     case 't':
         return scan_word(s, "true",
                          (jx_json){.kind = JX_JSON_BOOL, .of.integer = 1}, to);
-    case 'f':
-        return scan_word(s, "false", (jx_json){.kind = JX_JSON_BOOL}, to);
-    case 'n':
-        return scan_word(s, "null", (jx_json){.kind = JX_JSON_NULL}, to);
-    case '-': case '0': case '1': case '2': case '3': case '4':
-    case '5': case '6': case '7': case '8': case '9':
-        return scan_number(s, to);
-    default:
-        return fail(s, "a value");
+    case 'f': return scan_word(s, "false", (jx_json){.kind = JX_JSON_BOOL}, to);
+    case 'n': return scan_word(s, "null", (jx_json){.kind = JX_JSON_NULL}, to);
+    case '-':
+    case '0':
+    case '1':
+    case '2':
+    case '3':
+    case '4':
+    case '5':
+    case '6':
+    case '7':
+    case '8':
+    case '9': return scan_number(s, to);
+    default: return fail(s, "a value");
     }
 }
 
@@ -471,9 +475,8 @@ jx_json *jx_json_parse(jx_ctx *ctx, const char *text, size_t length, bool wide,
     *fault = (jx_json_fault){0};
     if (!s.arena)
         jx_starved(ctx);
-    s.copy = made && length < JX_JSON_MOST
-                 ? jx_arena_alloc(s.arena, length + 1)
-                 : NULL;
+    s.copy = made && length < JX_JSON_MOST ? jx_arena_alloc(s.arena, length + 1)
+                                           : NULL;
     if (length >= JX_JSON_MOST)
         fail_at(&s, JX_JSON_MOST, "less than 2 GiB of JSON");
     else if (!s.copy)

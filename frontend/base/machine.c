@@ -26,8 +26,7 @@ static uint64_t group_bytes(void)
 {
     FILE *groups = fopen("/proc/self/cgroup", "re");
     uint64_t least = number_in("/sys/fs/cgroup/memory.max");
-    uint64_t old =
-        number_in("/sys/fs/cgroup/memory/memory.limit_in_bytes");
+    uint64_t old = number_in("/sys/fs/cgroup/memory/memory.limit_in_bytes");
     char line[1024], path[1200];
 
     if (old && (!least || old < least))
@@ -59,7 +58,8 @@ uint64_t jx_machine_bytes(void)
 int jx_machine_cores(void)
 {
     cpu_set_t set;
-    int count = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+    int count =
+        sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
 
     return count > 1 ? count : 1;
 }

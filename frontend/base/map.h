@@ -1,8 +1,9 @@
 /* map.h - from pointers to pointers.
  *
- * A key is the pointer itself: what it points to is never looked at, and may
- * change.  Neither keys nor values are owned.  The slots lie in the arena, where
- * growing leaves the old ones behind, which doubling bounds by the final size. */
+ * A key is the pointer itself: what it points to is never looked at, and
+ * may change.  Neither keys nor values are owned.  The slots lie in the
+ * arena, where growing leaves the old ones behind, which doubling bounds by
+ * the final size. */
 #ifndef JX_MAP_H
 #define JX_MAP_H
 

@@ -60,14 +60,14 @@ typedef struct entry {
 /* The directory's place and count, from the record at the end. */
 static bool find_directory(zip *z, uint64_t *at, uint64_t *count)
 {
-    size_t furthest = z->size < END_SIZE + 65535 ? 0
-                                                 : z->size - END_SIZE - 65535;
+    size_t furthest =
+        z->size < END_SIZE + 65535 ? 0 : z->size - END_SIZE - 65535;
     size_t end = z->size < END_SIZE ? 0 : z->size - END_SIZE + 1;
 
     while (end-- > furthest) {
         const unsigned char *r = z->data + end;
-        if (memcmp(r, "PK\5\6", 4) || end + END_SIZE + number(r + 20, 2) !=
-                                          z->size)
+        if (memcmp(r, "PK\5\6", 4) ||
+            end + END_SIZE + number(r + 20, 2) != z->size)
             continue;
         *count = number(r + 10, 2);
         *at = number(r + 16, 4);
@@ -79,8 +79,9 @@ static bool find_directory(zip *z, uint64_t *at, uint64_t *count)
         uint64_t far = number(r - LOCATOR_SIZE + 8, 8);
         if (z->size < END64_SIZE || far > z->size - END64_SIZE ||
             memcmp(z->data + far, "PK\6\6", 4))
-            return fail(z, end - LOCATOR_SIZE, "the place of the 64-bit end "
-                                               "record");
+            return fail(z, end - LOCATOR_SIZE,
+                        "the place of the 64-bit end "
+                        "record");
         *count = number(z->data + far + 32, 8);
         *at = number(z->data + far + 48, 8);
         return true;
@@ -139,8 +140,8 @@ static bool read_entry(zip *z, size_t *at, entry *e)
     size_t comment = (size_t)number(r + 32, 2);
     if (name + extra + comment > z->size - *at - ENTRY_SIZE)
         return fail(z, *at, "an entry that lies in the file");
-    e->name = jx_strings_add(&z->ctx->strings, (const char *)r + ENTRY_SIZE,
-                             name);
+    e->name =
+        jx_strings_add(&z->ctx->strings, (const char *)r + ENTRY_SIZE, name);
     if (!e->name)
         return false;
     z->member = e->name;
@@ -168,8 +169,9 @@ static const unsigned char *unpack(zip *z, const entry *e)
         return from;
     /* Deflate packs at most about 1030 to 1. */
     if (e->method != 8 || e->unpacked / 1100 > e->packed) {
-        fail(z, e->begin, e->method == 8 ? "a size that deflate can reach"
-                                         : "a member stored or deflated");
+        fail(z, e->begin,
+             e->method == 8 ? "a size that deflate can reach"
+                            : "a member stored or deflated");
         return NULL;
     }
     void *to = jx_arena_alloc(z->ctx->arena, e->unpacked);
@@ -311,23 +313,21 @@ static bool total_bytes(const jx_npy *npy, size_t *bytes)
     *bytes = npy->item;
     for (int i = 0; i < npy->rank; i++) {
         empty = empty || npy->shape[i] == 0;
-        fits = fits && !__builtin_mul_overflow(
-                           *bytes, (size_t)npy->shape[i], bytes);
+        fits = fits &&
+               !__builtin_mul_overflow(*bytes, (size_t)npy->shape[i], bytes);
     }
     if (empty)
         *bytes = 0;
     return empty || fits;
 }
 
-static bool read_npy(zip *z, const unsigned char *data, size_t size,
-                     jx_npy *to)
+static bool read_npy(zip *z, const unsigned char *data, size_t size, jx_npy *to)
 {
     int64_t shape[MAX_RANK];
     bool fortran = false;
     size_t width = size > 6 && data[6] == 1 ? 2 : 4, length;
 
-    if (size < 12 || memcmp(data, "\x93NUMPY", 6) || data[6] < 1 ||
-        data[6] > 3)
+    if (size < 12 || memcmp(data, "\x93NUMPY", 6) || data[6] < 1 || data[6] > 3)
         return fail(z, 0, "an array in numpy's format, version 1 to 3");
     length = (size_t)number(data + 8, (int)width);
     size_t begin = 8 + width + length;
@@ -338,8 +338,8 @@ static bool read_npy(zip *z, const unsigned char *data, size_t size,
         return fail(z, (size_t)(c.at - (const char *)data),
                     "'descr' (little endian, no objects), 'fortran_order' "
                     "and 'shape'");
-    to->shape = jx_arena_copy(z->ctx->arena, shape,
-                              (size_t)to->rank * sizeof *shape);
+    to->shape =
+        jx_arena_copy(z->ctx->arena, shape, (size_t)to->rank * sizeof *shape);
     if (!to->shape)
         return false;
     if (!total_bytes(to, &to->bytes) || to->bytes != size - begin)
@@ -372,7 +372,8 @@ static bool is_known(zip *z, jx_intern *names, const char *name)
     if (jx_intern_find(names, hash, name, same_name)) {
         jx_fail(z->ctx, JX_E_INPUT, z->path, NULL,
                 "expected one member for each name, but \"%.80s\" stands there "
-                "twice", name);
+                "twice",
+                name);
         return true;
     }
     return !jx_intern_add(names, hash, name);
@@ -440,8 +441,10 @@ static void put_npy_header(jx_buffer *to, const jx_npy *npy)
 {
     jx_buffer dict = {.budget = to->budget};
 
-    jx_buffer_printf(&dict, "{'descr': '%s', 'fortran_order': False, "
-                            "'shape': (", npy->descr);
+    jx_buffer_printf(&dict,
+                     "{'descr': '%s', 'fortran_order': False, "
+                     "'shape': (",
+                     npy->descr);
     for (int i = 0; i < npy->rank; i++)
         jx_buffer_printf(&dict, "%s%lld", i ? ", " : "",
                          (long long)npy->shape[i]);
@@ -457,15 +460,15 @@ static void put_npy_header(jx_buffer *to, const jx_npy *npy)
 }
 
 /* What a local header and an entry have in common. */
-static void put_common(jx_buffer *to, uint32_t crc, uint64_t size,
-                       size_t name, size_t extra)
+static void put_common(jx_buffer *to, uint32_t crc, uint64_t size, size_t name,
+                       size_t extra)
 {
     bool wide = size >= UINT32_MAX;
 
-    put(to, 0, 2);                /* flags */
-    put(to, 0, 2);                /* stored */
-    put(to, 0, 2);                /* midnight, ... */
-    put(to, 0x21, 2);             /* ... 1980-01-01 */
+    put(to, 0, 2);    /* flags */
+    put(to, 0, 2);    /* stored */
+    put(to, 0, 2);    /* midnight, ... */
+    put(to, 0x21, 2); /* ... 1980-01-01 */
     put(to, crc, 4);
     put(to, wide ? UINT32_MAX : size, 4);
     put(to, wide ? UINT32_MAX : size, 4);

@@ -3,7 +3,16 @@
 
 #include <string.h>
 
-typedef enum kind { END = 0, SPACE, NAME, NUMBER, STRING, OPEN, CLOSE, SIGN } kind;
+typedef enum kind {
+    END = 0,
+    SPACE,
+    NAME,
+    NUMBER,
+    STRING,
+    OPEN,
+    CLOSE,
+    SIGN
+} kind;
 
 typedef struct token {
     kind kind;
@@ -12,7 +21,8 @@ typedef struct token {
 
 static bool begins_name(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || (c & 0x80);
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
+           (c & 0x80);
 }
 
 static bool is_digit(char c)
@@ -41,9 +51,10 @@ static size_t after_string(const char *text, size_t at, size_t end)
 static size_t after_number(const char *text, size_t at, size_t end)
 {
     for (; at < end; at++) {
-        bool exponent =
-            (text[at] == '+' || text[at] == '-') && (text[at - 1] == 'e' || text[at - 1] == 'E');
-        if (!is_digit(text[at]) && !begins_name(text[at]) && text[at] != '.' && !exponent)
+        bool exponent = (text[at] == '+' || text[at] == '-') &&
+                        (text[at - 1] == 'e' || text[at - 1] == 'E');
+        if (!is_digit(text[at]) && !begins_name(text[at]) && text[at] != '.' &&
+            !exponent)
             break;
     }
     return at;
@@ -52,7 +63,8 @@ static size_t after_number(const char *text, size_t at, size_t end)
 /* Of one or two characters. */
 static size_t after_sign(const char *text, size_t at, size_t end)
 {
-    static const char *const pairs[] = {"**", "//", "==", "!=", "<=", ">=", "<<", ">>", ":=", "->"};
+    static const char *const pairs[] = {
+        "**", "//", "==", "!=", "<=", ">=", "<<", ">>", ":=", "->"};
 
     for (size_t i = 0; at + 1 < end && i < sizeof pairs / sizeof *pairs; i++)
         if (memcmp(text + at, pairs[i], 2) == 0)
@@ -80,7 +92,8 @@ static token next(const char *text, size_t at, size_t end)
             t = (token){STRING, t.begin, after_string(text, at, end)};
         else
             t = (token){NAME, t.begin, at};
-    } else if (is_digit(c) || (c == '.' && at + 1 < end && is_digit(text[at + 1]))) {
+    } else if (is_digit(c) ||
+               (c == '.' && at + 1 < end && is_digit(text[at + 1]))) {
         t = (token){NUMBER, at, after_number(text, at, end)};
     } else if (c == '"' || c == '\'') {
         t = (token){STRING, at, after_string(text, at, end)};
@@ -107,8 +120,8 @@ static size_t after_brackets(const char *text, token open, size_t end)
     return 0;
 }
 
-/* The next thing outside of brackets that is no space; a pair of brackets is one, OPEN.
- * A bracket without its other ends all, there. */
+/* The next thing outside of brackets that is no space; a pair of brackets is
+ * one, OPEN. A bracket without its other ends all, there. */
 static token step(const char *text, size_t at, size_t end)
 {
     token t = next(text, at, end);
@@ -119,7 +132,8 @@ static token step(const char *text, size_t at, size_t end)
         return (token){END, t.begin, t.begin};
     if (t.kind == OPEN) {
         size_t after = after_brackets(text, t, end);
-        return after ? (token){OPEN, t.begin, after} : (token){END, t.begin, t.begin};
+        return after ? (token){OPEN, t.begin, after}
+                     : (token){END, t.begin, t.begin};
     }
     return t;
 }
@@ -178,8 +192,9 @@ static jx_py_span span_of(token t)
 
 static bool is_word(const char *text, token t)
 {
-    static const char *const words[] = {"if", "else", "and",   "or",     "not",  "in",
-                                        "is", "for",  "await", "lambda", "yield"};
+    static const char *const words[] = {"if",    "else",   "and",  "or",
+                                        "not",   "in",     "is",   "for",
+                                        "await", "lambda", "yield"};
 
     for (size_t i = 0; t.kind == NAME && i < sizeof words / sizeof *words; i++)
         if (jx_py_is(text, span_of(t), words[i]))
@@ -194,8 +209,9 @@ static jx_py_rank rank_of_sign(const char *text, token t)
 
     if (jx_py_is(text, s, "+") || jx_py_is(text, s, "-"))
         return JX_PY_SUM;
-    if (jx_py_is(text, s, "*") || jx_py_is(text, s, "/") || jx_py_is(text, s, "//") ||
-        jx_py_is(text, s, "%") || jx_py_is(text, s, "@"))
+    if (jx_py_is(text, s, "*") || jx_py_is(text, s, "/") ||
+        jx_py_is(text, s, "//") || jx_py_is(text, s, "%") ||
+        jx_py_is(text, s, "@"))
         return JX_PY_PRODUCT;
     return jx_py_is(text, s, "**") ? JX_PY_SIGNED : JX_PY_LOOSE;
 }
@@ -208,7 +224,8 @@ static jx_py_rank look(const char *text, jx_py_span span, token *last)
     token t;
 
     *last = (token){0};
-    for (t = step(text, span.begin, span.end); t.kind != END; t = step(text, t.end, span.end)) {
+    for (t = step(text, span.begin, span.end); t.kind != END;
+         t = step(text, t.end, span.end)) {
         jx_py_rank here;
         if (is_word(text, t))
             return JX_PY_LOOSE;
@@ -245,8 +262,8 @@ jx_py_rank jx_py_rank_of(const char *text, jx_py_span span)
     return look(text, span, &last);
 }
 
-bool jx_py_sides_of(const char *text, jx_py_span span, const char *op, jx_py_span *left,
-                    jx_py_span *right)
+bool jx_py_sides_of(const char *text, jx_py_span span, const char *op,
+                    jx_py_span *left, jx_py_span *right)
 {
     token last;
 
@@ -273,7 +290,8 @@ static bool add_argument(const char *text, jx_py_span part, jx_py_call *to)
     *arg = (jx_py_argument){{0, 0}, part};
     name = step(text, part.begin, part.end);
     equals = step(text, name.end, part.end);
-    if (name.kind == NAME && equals.kind == SIGN && jx_py_is(text, span_of(equals), "=")) {
+    if (name.kind == NAME && equals.kind == SIGN &&
+        jx_py_is(text, span_of(equals), "=")) {
         arg->name = span_of(name);
         arg->value = trimmed(text, (jx_py_span){equals.end, part.end});
     }
@@ -289,24 +307,29 @@ bool jx_py_call_of(const char *text, jx_py_span span, jx_py_call *to)
     span = jx_py_bare(text, span);
     if (look(text, span, &unused) != JX_PY_PRIMARY)
         return false;
-    for (t = step(text, span.begin, span.end); t.kind != END; t = step(text, t.end, span.end)) {
+    for (t = step(text, span.begin, span.end); t.kind != END;
+         t = step(text, t.end, span.end)) {
         dot = before;
         before = last;
         last = t;
     }
     if (last.kind != OPEN || text[last.begin] != '(' || before.kind != NAME)
         return false;
-    *to = (jx_py_call){.name = span_of(before), .all = {last.begin + 1, last.end - 1}};
+    *to = (jx_py_call){.name = span_of(before),
+                       .all = {last.begin + 1, last.end - 1}};
     if (dot.kind == SIGN && text[dot.begin] == '.')
         to->of = trimmed(text, (jx_py_span){span.begin, dot.begin});
     else if (before.begin != span.begin)
         return false;
     begin = to->all.begin;
-    for (t = step(text, begin, to->all.end);; t = step(text, t.end, to->all.end)) {
+    for (t = step(text, begin, to->all.end);;
+         t = step(text, t.end, to->all.end)) {
         bool comma = t.kind == SIGN && text[t.begin] == ',';
         if (!comma && t.kind != END)
             continue;
-        if (!add_argument(text, (jx_py_span){begin, t.kind == END ? to->all.end : t.begin}, to))
+        if (!add_argument(
+                text,
+                (jx_py_span){begin, t.kind == END ? to->all.end : t.begin}, to))
             return false;
         if (t.kind == END)
             return true;

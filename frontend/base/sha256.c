@@ -26,8 +26,7 @@ static uint32_t turn(uint32_t x, int by)
 static void schedule(const unsigned char *block, uint32_t w[64])
 {
     for (int i = 0; i < 16; i++)
-        w[i] = (uint32_t)block[4 * i] << 24 |
-               (uint32_t)block[4 * i + 1] << 16 |
+        w[i] = (uint32_t)block[4 * i] << 24 | (uint32_t)block[4 * i + 1] << 16 |
                (uint32_t)block[4 * i + 2] << 8 | block[4 * i + 3];
     for (int i = 16; i < 64; i++) {
         uint32_t a = w[i - 15], b = w[i - 2];

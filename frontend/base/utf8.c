@@ -61,11 +61,11 @@ size_t jx_utf8_rune(const char *text, size_t length, uint32_t *rune)
 bool jx_utf8_is_hidden(uint32_t rune)
 {
     static const uint32_t ranges[][2] = {
-        {0, 0x1f},           {0x7f, 0x9f},     /* control characters */
-        {0x61c, 0x61c},      {0x200b, 0x200b}, /* no width */
-        {0x200e, 0x200f},    {0x2028, 0x202e}, /* ends of lines, directions */
-        {0x2060, 0x206f},    {0xfeff, 0xfeff},
-        {0xfff9, 0xfffb},    {0xe0000, 0xe0fff}, /* tags */
+        {0, 0x1f},        {0x7f, 0x9f},     /* control characters */
+        {0x61c, 0x61c},   {0x200b, 0x200b}, /* no width */
+        {0x200e, 0x200f}, {0x2028, 0x202e}, /* ends of lines, directions */
+        {0x2060, 0x206f}, {0xfeff, 0xfeff},
+        {0xfff9, 0xfffb}, {0xe0000, 0xe0fff}, /* tags */
     };
 
     if (rune >= 0x20 && rune < 0x7f)
@@ -80,7 +80,9 @@ static void put_rune(uint32_t rune, jx_buffer *to)
 {
     if (rune == '\n' || rune == '\r' || rune == '\t')
         jx_buffer_printf(to, "\\%c",
-                         rune == '\n' ? 'n' : rune == '\r' ? 'r' : 't');
+                         rune == '\n'   ? 'n'
+                         : rune == '\r' ? 'r'
+                                        : 't');
     else if (rune < 0x100)
         jx_buffer_printf(to, "\\x%02x", (unsigned)rune);
     else
@@ -176,6 +178,7 @@ void jx_utf8_clean(char *text)
     }
     for (at = 0; at < length; at++)
         if (((unsigned char)text[at] < ' ' && text[at] != '\n' &&
-             text[at] != '\t') || text[at] == 0x7f)
+             text[at] != '\t') ||
+            text[at] == 0x7f)
             text[at] = '?';
 }

@@ -29,8 +29,8 @@ bool jx_utf8_is_hidden(uint32_t rune);
  * does nothing else. */
 void jx_utf8_show(const char *text, jx_buffer *to);
 void jx_utf8_show_bytes(const char *text, size_t length, jx_buffer *to);
-/* A line, or a piece of one, put together of such text: as jx_buffer_printf(), but
- * of line feeds only that at the end of the format remains. */
+/* A line, or a piece of one, put together of such text: as jx_buffer_printf(),
+ * but of line feeds only that at the end of the format remains. */
 void jx_utf8_printf(jx_buffer *to, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 /* A whole text, whose line feeds are its own. */

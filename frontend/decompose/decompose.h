@@ -1,7 +1,7 @@
 /* decompose.h - primitives as programs: what one is made of, as a jaxpr.
  *
- * frontend/decompose/NAME.jaxpr is such a program with variables, `$NAME`, and a
- * header of comments `#:` that says what they may be:
+ * frontend/decompose/NAME.jaxpr is such a program with variables, `$NAME`, and
+ * a header of comments `#:` that says what they may be:
  *
  *     #: P = igamma igammac          the primitives that it defines
  *     #: T = f32 f64                 ... for these values, in all combinations
@@ -13,15 +13,16 @@
  *                                    checked when the library is built, and run
  *                                    by the tests
  *
- * An equation gives: P, its primitive; T and R, the dtypes of its last operand and
- * of its first result (`dtype`: T as numpy calls it); S, K and D, the shapes of its
- * first result, its first and its last operand ("2*b,3"), M, what S has behind K;
- * n, k, d and m, how many elements these have; `rows` and p, how many S has but for
- * its last axis, and along that; `last`, how many D has along its last axis;
- * `rank`, of S; `axes`, axes_K and axes_D, the last axes of S, as many as S, K and
- * D have ("0,1"); `impl` of keys; `partitionable`, 1 or 0, how threefry counts; and
- * each parameter that is a number, a truth or a word, by its name.  A shape without
- * axes takes the comma behind it along, and `($S)` is a tuple of any length.
+ * An equation gives: P, its primitive; T and R, the dtypes of its last operand
+ * and of its first result (`dtype`: T as numpy calls it); S, K and D, the
+ * shapes of its first result, its first and its last operand ("2*b,3"), M, what
+ * S has behind K; n, k, d and m, how many elements these have; `rows` and p,
+ * how many S has but for its last axis, and along that; `last`, how many D has
+ * along its last axis; `rank`, of S; `axes`, axes_K and axes_D, the last axes
+ * of S, as many as S, K and D have ("0,1"); `impl` of keys; `partitionable`, 1
+ * or 0, how threefry counts; and each parameter that is a number, a truth or a
+ * word, by its name.  A shape without axes takes the comma behind it along, and
+ * `($S)` is a tuple of any length.
  *
  * The text is compiled in (frontend/decompose/table.c). */
 #ifndef JX_DECOMPOSE_H
@@ -55,16 +56,16 @@ typedef struct jx_decompositions {
     JX_VEC(jx_decomposed *) made;
 } jx_decompositions;
 
-/* What the equation is made of, the same for the same; NULL: no row is about such
- * an equation, or, with an error, its text is wrong.  The inputs are the operands,
- * of the types that they have there: smaller ones of an elementwise primitive are
- * spread. */
+/* What the equation is made of, the same for the same; NULL: no row is about
+ * such an equation, or, with an error, its text is wrong.  The inputs are the
+ * operands, of the types that they have there: smaller ones of an elementwise
+ * primitive are spread. */
 const jx_decomposed *jx_decomposed_of(jx_decompositions *in, const jx_eqn *eqn);
 const jx_closed *jx_decomposition_of(jx_decompositions *in, const jx_eqn *eqn);
 
-/* The example programs of a row, one for each value of each variable with a list,
- * in turn: the text of number `index`, or NULL: behind the last one, or with an
- * error.  `partitionable` is what its equation's context has to say. */
+/* The example programs of a row, one for each value of each variable with a
+ * list, in turn: the text of number `index`, or NULL: behind the last one, or
+ * with an error.  `partitionable` is what its equation's context has to say. */
 const char *jx_decomposition_example(jx_ctx *ctx, const jx_decomposition *row,
                                      int index, bool *partitionable);
 

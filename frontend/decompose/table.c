@@ -1,4 +1,5 @@
-/* table.c - the text of the programs (decompose.h), as the Makefile quotes it. */
+/* table.c - the text of the programs (decompose.h), as the
+ * Makefile quotes it. */
 #include "frontend/decompose/decompose.h"
 
 const jx_decomposition jx_decomposition_table[] = {

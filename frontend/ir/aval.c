@@ -28,8 +28,8 @@ static uint64_t mix_names(uint64_t hash, const jx_names *names)
 
 static uint64_t hash_aval(const jx_aval *a)
 {
-    uint64_t h = jx_hash_mix((uint64_t)a->kind * 2 + a->weak,
-                             (uint64_t)a->dtype);
+    uint64_t h =
+        jx_hash_mix((uint64_t)a->kind * 2 + a->weak, (uint64_t)a->dtype);
 
     h = jx_hash_mix(h, (uint64_t)a->rank);
     for (int i = 0; i < a->rank; i++)
@@ -100,16 +100,17 @@ bool jx_avals_hold(const jx_avals *in, const jx_aval *aval)
 const jx_aval *jx_aval_array(jx_avals *in, jx_dtype dtype, bool weak, int rank,
                              const jx_dim *const *shape)
 {
-    jx_aval like = {
-        .dtype = dtype, .weak = weak, .rank = rank, .shape = shape};
+    jx_aval like = {.dtype = dtype, .weak = weak, .rank = rank, .shape = shape};
 
     return jx_aval_add(in, &like);
 }
 
-const jx_aval *jx_aval_stack(jx_avals *in, const jx_aval *aval, const jx_dim *size)
+const jx_aval *jx_aval_stack(jx_avals *in, const jx_aval *aval,
+                             const jx_dim *size)
 {
     const jx_dim **shape =
-        aval ? JX_NEW_ARRAY(in->ctx->arena, aval->rank + 1, const jx_dim *) : NULL;
+        aval ? JX_NEW_ARRAY(in->ctx->arena, aval->rank + 1, const jx_dim *)
+             : NULL;
     jx_aval stacked;
 
     if (!shape || !size)
@@ -182,14 +183,14 @@ static void print_axes(const char *mark, const jx_names *names,
 static void print_manual(const jx_aval *aval, const jx_names *mesh,
                          jx_buffer *to)
 {
-    const char *unreduced = !aval->unreduced_kind               ? "U"
+    const char *unreduced = !aval->unreduced_kind                  ? "U"
                             : !strcmp(aval->unreduced_kind, "max") ? "U_max"
                                                                    : "U_min";
     bool any = false;
 
     print_axes("V", &aval->varying, mesh ? mesh : &aval->varying, &any, to);
-    print_axes(unreduced, &aval->unreduced, mesh ? mesh : &aval->unreduced, &any,
-               to);
+    print_axes(unreduced, &aval->unreduced, mesh ? mesh : &aval->unreduced,
+               &any, to);
     print_axes("R", &aval->reduced, mesh ? mesh : &aval->reduced, &any, to);
     if (any)
         jx_buffer_putc(to, '}');
@@ -203,9 +204,7 @@ void jx_aval_print_ordered(const jx_aval *aval, const jx_names *mesh,
         print_array(aval, to);
         print_manual(aval, mesh, to);
         return;
-    case JX_AVAL_TOKEN:
-        jx_buffer_puts(to, "Tok");
-        return;
+    case JX_AVAL_TOKEN: jx_buffer_puts(to, "Tok"); return;
     case JX_AVAL_REF:
         jx_buffer_puts(to, "Ref");
         if (aval->memory_space)

@@ -12,9 +12,9 @@
 typedef enum jx_aval_kind {
     JX_AVAL_ARRAY = 0,
     JX_AVAL_TOKEN,
-    JX_AVAL_REF,   /* `of` is what it holds */
+    JX_AVAL_REF,    /* `of` is what it holds */
     JX_AVAL_FUTURE, /* `of` is what a collective that was begun will give */
-    JX_AVAL_OTHER, /* `label` names the class; nothing is known of it */
+    JX_AVAL_OTHER,  /* `label` names the class; nothing is known of it */
 } jx_aval_kind;
 
 /* A sorted set of axis names. */
@@ -28,16 +28,16 @@ struct jx_value; /* param.h */
 typedef struct jx_aval {
     jx_aval_kind kind;
     jx_dtype dtype;
-    bool weak;            /* weak type: a Python scalar's */
+    bool weak; /* weak type: a Python scalar's */
     int rank;
-    const jx_dim *const *shape; /* `rank` of them, in elements */
-    const char *impl;     /* of a key ("fry"), else NULL */
+    const jx_dim *const *shape;           /* `rank` of them, in elements */
+    const char *impl;                     /* of a key ("fry"), else NULL */
     jx_names varying, unreduced, reduced; /* manual mesh axes */
-    const char *unreduced_kind; /* "max", "min"; NULL: parts add up */
-    int mesh;             /* 1 + index in the program's meshes; 0: none */
+    const char *unreduced_kind;           /* "max", "min"; NULL: parts add up */
+    int mesh; /* 1 + index in the program's meshes; 0: none */
     const struct jx_value *spec; /* partition spec, or NULL */
     const char *memory_space;    /* NULL: the device's */
-    const char *label;    /* of JX_AVAL_OTHER */
+    const char *label;           /* of JX_AVAL_OTHER */
     const struct jx_aval *of;    /* of JX_AVAL_REF, JX_AVAL_FUTURE */
 } jx_aval;
 
@@ -55,8 +55,10 @@ bool jx_avals_hold(const jx_avals *in, const jx_aval *aval);
 /* An array aval of that dtype and shape and no further marks. */
 const jx_aval *jx_aval_array(jx_avals *in, jx_dtype dtype, bool weak, int rank,
                              const jx_dim *const *shape);
-/* With a leading axis of that size, whose place on a mesh is not known; NULL of NULL. */
-const jx_aval *jx_aval_stack(jx_avals *in, const jx_aval *aval, const jx_dim *size);
+/* With a leading axis of that size, whose place on a mesh is not
+ * known; NULL of NULL. */
+const jx_aval *jx_aval_stack(jx_avals *in, const jx_aval *aval,
+                             const jx_dim *size);
 
 /* As JAX prints it: `f32[2*b + 1,3]`, `key<fry>[]`, `f32[4]{V:i}`.  Axes come
  * in the order of `mesh` (its axes), or of their names if that is NULL. */

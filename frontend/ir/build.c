@@ -163,8 +163,8 @@ static void number_var(const jx_var **vars, int *count, jx_var *var)
 
 static const jx_var **number_vars(jx_body *b, jx_atoms captures, int *count)
 {
-    size_t total = b->consts.count + (size_t)captures.count + b->ins.count +
-                   b->outs.count;
+    size_t total =
+        b->consts.count + (size_t)captures.count + b->ins.count + b->outs.count;
     const jx_var **vars = JX_NEW_ARRAY(arena_of(b), total, const jx_var *);
 
     *count = 0;
@@ -189,18 +189,18 @@ jx_jaxpr *jx_body_finish(jx_body *b, jx_atoms captures, const char *function)
 
     if (!to || !vars || has_failed(b))
         return NULL;
-    *to = (jx_jaxpr){.id = (int)b->in->jaxprs.count,
-                     .nconsts = (int)b->consts.count,
-                     .nins = captures.count + (int)b->ins.count,
-                     .neqns = (int)b->eqns.count,
-                     .nvars = count,
-                     .nouts = (int)b->results.count,
-                     .vars = vars,
-                     .eqns = b->eqns.at,
-                     .outs = b->results.at,
-                     .effects = jx_effects_of(ctx_of(b), (int)b->eqns.count,
-                                              b->eqns.at),
-                     .function = function};
+    *to = (jx_jaxpr){
+        .id = (int)b->in->jaxprs.count,
+        .nconsts = (int)b->consts.count,
+        .nins = captures.count + (int)b->ins.count,
+        .neqns = (int)b->eqns.count,
+        .nvars = count,
+        .nouts = (int)b->results.count,
+        .vars = vars,
+        .eqns = b->eqns.at,
+        .outs = b->results.at,
+        .effects = jx_effects_of(ctx_of(b), (int)b->eqns.count, b->eqns.at),
+        .function = function};
     JX_PUSH(arena_of(b), &b->in->jaxprs, to);
     if (has_failed(b))
         return NULL;
@@ -490,8 +490,7 @@ jx_atom jx_build(jx_body *b, jx_prim_id prim, jx_params *params, int nins,
 }
 
 const jx_atom *jx_build_like(jx_body *b, const jx_eqn *like, const jx_atom *ins,
-                             jx_param *params,
-                             const jx_aval *const *outs)
+                             jx_param *params, const jx_aval *const *outs)
 {
     jx_eqn eqn = *like;
     jx_atom *atoms;
@@ -535,8 +534,8 @@ static void write_number(jx_dtype dtype, double value, void *to)
 
 jx_atom jx_build_number(jx_body *b, jx_dtype dtype, double value)
 {
-    jx_literal like = {.aval = jx_aval_array(&b->in->program->avals, dtype,
-                                             false, 0, NULL)};
+    jx_literal like = {
+        .aval = jx_aval_array(&b->in->program->avals, dtype, false, 0, NULL)};
 
     write_number(dtype, value, like.bits);
     return jx_build_literal(b, &like);
@@ -544,12 +543,12 @@ jx_atom jx_build_number(jx_body *b, jx_dtype dtype, double value)
 
 jx_atom jx_build_constant(jx_body *b, const jx_array *array)
 {
-    return jx_build_literal(
-        b, &(jx_literal){.aval = array->aval, .array = array});
+    return jx_build_literal(b,
+                            &(jx_literal){.aval = array->aval, .array = array});
 }
 
-void jx_program_become(jx_program *program, const jx_builder *build, const jx_program *to,
-                       jx_program *written)
+void jx_program_become(jx_program *program, const jx_builder *build,
+                       const jx_program *to, jx_program *written)
 {
     program->rules = to->rules;
     program->definitions = to->definitions;

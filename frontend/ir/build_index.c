@@ -8,9 +8,10 @@ jx_atom jx_build_gather_back(jx_body *b, const jx_eqn *scatter, jx_atom from,
 {
     const jx_p_scatter *s = scatter->typed;
     const jx_scatter_dims *d = &s->dimension_numbers;
-    const jx_gather_dims dims = {
-        d->update_window_dims, d->inserted_window_dims, d->scatter_dims_to_operand_dims,
-        d->operand_batching_dims, d->scatter_indices_batching_dims};
+    const jx_gather_dims dims = {d->update_window_dims, d->inserted_window_dims,
+                                 d->scatter_dims_to_operand_dims,
+                                 d->operand_batching_dims,
+                                 d->scatter_indices_batching_dims};
     const jx_aval *updates = jx_atom_aval(scatter->ins[2]);
     int rank = jx_atom_aval(scatter->ins[0])->rank;
     const jx_dim **sizes =

@@ -1,4 +1,5 @@
-/* build_index.h - gathers and scatters in the making (build.h) that undo each other. */
+/* build_index.h - gathers and scatters in the making (build.h) that
+ * undo each other. */
 #ifndef JX_BUILD_INDEX_H
 #define JX_BUILD_INDEX_H
 

@@ -66,7 +66,8 @@ jx_atom jx_math_all(jx_body *b, jx_atom like, double value)
 jx_atom jx_math_spread(jx_body *b, jx_atom a, const jx_aval *like)
 {
     const jx_aval *of = jx_is_made(a) ? jx_atom_aval(a) : NULL;
-    int64_t *axes = JX_NEW_ARRAY(b->in->program->ctx->arena, like->rank + 1, int64_t);
+    int64_t *axes =
+        JX_NEW_ARRAY(b->in->program->ctx->arena, like->rank + 1, int64_t);
     bool same = of && of->rank == like->rank;
 
     for (int i = 0; axes && i < like->rank; i++) {
@@ -74,9 +75,11 @@ jx_atom jx_math_spread(jx_body *b, jx_atom a, const jx_aval *like)
         same = same && of->shape[i] == like->shape[i];
     }
     return !of || same ? a
-           : axes ? jx_build_broadcast(b, a, (jx_ints){of->rank ? like->rank : 0, axes},
-                                       like->rank, like->shape)
-                  : nothing;
+           : axes
+               ? jx_build_broadcast(b, a,
+                                    (jx_ints){of->rank ? like->rank : 0, axes},
+                                    like->rank, like->shape)
+               : nothing;
 }
 
 jx_atom jx_math_where(jx_body *b, jx_atom yes_if, jx_atom yes, jx_atom no)

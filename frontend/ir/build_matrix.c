@@ -23,7 +23,8 @@ const jx_dim *jx_matrix_columns(jx_atom a)
 /* The numbers of axes up to `count`. */
 static int64_t *axes_to(jx_body *b, int count)
 {
-    int64_t *axes = JX_NEW_ARRAY(b->in->program->ctx->arena, count + 1, int64_t);
+    int64_t *axes =
+        JX_NEW_ARRAY(b->in->program->ctx->arena, count + 1, int64_t);
 
     for (int i = 0; axes && i < count; i++)
         axes[i] = i;
@@ -79,11 +80,12 @@ jx_atom jx_matrix_adjoint(jx_body *b, jx_atom a)
 jx_atom jx_matrix_dot(jx_body *b, jx_atom a, jx_atom c)
 {
     jx_program *program = b->in->program;
-    const jx_value *highest =
-        jx_value_add(&program->values,
-                     &(jx_value){.tag = JX_V_ENUM, .text = "Precision.HIGHEST"});
+    const jx_value *highest = jx_value_add(
+        &program->values,
+        &(jx_value){.tag = JX_V_ENUM, .text = "Precision.HIGHEST"});
     const jx_value *precision[] = {highest, highest};
-    int64_t *axes = jx_is_made(a) && jx_is_made(c) ? axes_to(b, rank_of(a)) : NULL;
+    int64_t *axes =
+        jx_is_made(a) && jx_is_made(c) ? axes_to(b, rank_of(a)) : NULL;
     jx_params p = no_params(b);
 
     if (!axes)
@@ -91,14 +93,17 @@ jx_atom jx_matrix_dot(jx_body *b, jx_atom a, jx_atom c)
     int rank = rank_of(a);
     const jx_ints batch = {rank - 2, axes};
     const jx_dot_dims dims = {{1, (const int64_t[]){rank - 1}},
-                              {1, (const int64_t[]){rank - 2}}, batch, batch};
+                              {1, (const int64_t[]){rank - 2}},
+                              batch,
+                              batch};
     jx_put_dot_dims(&p, &dims);
     jx_put(&p, "precision", jx_value_of_tuple(program, 2, precision));
     jx_put_dtype(&p, "preferred_element_type", jx_atom_aval(a)->dtype);
     return jx_build(b, JX_PRIM_dot_general, &p, 2, (const jx_atom[]){a, c});
 }
 
-/* Of each element of a matrix of the shape of `like` its row's or column's number. */
+/* Of each element of a matrix of the shape of `like` its row's or
+ * column's number. */
 static jx_atom numbers(jx_body *b, jx_atom like, int from_last)
 {
     const jx_aval *of = jx_atom_aval(like);
@@ -111,7 +116,8 @@ static jx_atom numbers(jx_body *b, jx_atom like, int from_last)
     return jx_build(b, JX_PRIM_iota, &p, 0, NULL);
 }
 
-/* Where the number of the row, and `above`, is to that of the column as `is` says. */
+/* Where the number of the row, and `above`, is to that of the
+ * column as `is` says. */
 static jx_atom triangle(jx_body *b, jx_atom a, int above, jx_prim_id is)
 {
     jx_atom row;
@@ -138,9 +144,9 @@ jx_atom jx_matrix_upper(jx_body *b, jx_atom a, int above)
 /* Whether elements of a matrix like that are on its diagonal. */
 static jx_atom on_diagonal(jx_body *b, jx_atom like)
 {
-    return jx_is_made(like)
-               ? jx_math_2(b, JX_PRIM_eq, numbers(b, like, 2), numbers(b, like, 1))
-               : nothing;
+    return jx_is_made(like) ? jx_math_2(b, JX_PRIM_eq, numbers(b, like, 2),
+                                        numbers(b, like, 1))
+                            : nothing;
 }
 
 jx_atom jx_matrix_eye(jx_body *b, jx_atom like)
@@ -156,7 +162,8 @@ jx_atom jx_matrix_sum(jx_body *b, jx_atom a, int from_last)
 
     if (!jx_is_made(a))
         return a;
-    jx_put_ints(&p, "axes", (jx_ints){1, (const int64_t[]){rank_of(a) - from_last}});
+    jx_put_ints(&p, "axes",
+                (jx_ints){1, (const int64_t[]){rank_of(a) - from_last}});
     return jx_build(b, JX_PRIM_reduce_sum, &p, 1, &a);
 }
 
@@ -165,14 +172,16 @@ jx_atom jx_matrix_diagonal(jx_body *b, jx_atom a)
     jx_atom is = on_diagonal(b, a);
 
     return jx_is_made(is)
-               ? jx_matrix_sum(b, jx_math_where(b, is, a, jx_math_all(b, a, 0)), 1)
+               ? jx_matrix_sum(b, jx_math_where(b, is, a, jx_math_all(b, a, 0)),
+                               1)
                : is;
 }
 
 /* The elements of `v` lie along that axis of a matrix like that. */
 static jx_atom spread(jx_body *b, jx_atom v, jx_atom like, int from_last)
 {
-    int64_t *axes = jx_is_made(v) && jx_is_made(like) ? axes_to(b, rank_of(like)) : NULL;
+    int64_t *axes =
+        jx_is_made(v) && jx_is_made(like) ? axes_to(b, rank_of(like)) : NULL;
 
     if (!axes)
         return nothing;
@@ -197,7 +206,8 @@ jx_atom jx_matrix_one_hot(jx_body *b, jx_atom rows, jx_atom like)
     jx_atom at = jx_matrix_of_rows(b, rows, like);
 
     return jx_is_made(at)
-               ? jx_matrix_as(b, jx_math_2(b, JX_PRIM_eq, numbers(b, like, 2), at),
+               ? jx_matrix_as(b,
+                              jx_math_2(b, JX_PRIM_eq, numbers(b, like, 2), at),
                               jx_atom_aval(like)->dtype)
                : at;
 }
@@ -213,7 +223,8 @@ jx_atom jx_matrix_solve(jx_body *b, jx_atom a, jx_atom c, unsigned bits)
     jx_put_bool(&p, "transpose_a", bits & JX_MATRIX_TRANSPOSED);
     jx_put_bool(&p, "conjugate_a", bits & JX_MATRIX_CONJUGATED);
     jx_put_bool(&p, "unit_diagonal", bits & JX_MATRIX_UNIT);
-    return jx_build(b, JX_PRIM_triangular_solve, &p, 2, (const jx_atom[]){a, c});
+    return jx_build(b, JX_PRIM_triangular_solve, &p, 2,
+                    (const jx_atom[]){a, c});
 }
 
 jx_atom jx_matrix_first(jx_body *b, jx_atom a, int from_last, const jx_dim *end)
@@ -223,15 +234,17 @@ jx_atom jx_matrix_first(jx_body *b, jx_atom a, int from_last, const jx_dim *end)
                          : nothing;
 }
 
-jx_atom jx_matrix_after(jx_body *b, jx_atom a, int from_last, const jx_dim *start)
+jx_atom jx_matrix_after(jx_body *b, jx_atom a, int from_last,
+                        const jx_dim *start)
 {
-    return jx_is_made(a) ? jx_build_slice(b, a, rank_of(a) - from_last, start,
-                                          jx_atom_aval(a)->shape[rank_of(a) - from_last])
-                         : nothing;
+    return jx_is_made(a)
+               ? jx_build_slice(b, a, rank_of(a) - from_last, start,
+                                jx_atom_aval(a)->shape[rank_of(a) - from_last])
+               : nothing;
 }
 
-jx_atom jx_matrix_pad(jx_body *b, jx_atom a, int from_last, const jx_dim *before,
-                      const jx_dim *behind)
+jx_atom jx_matrix_pad(jx_body *b, jx_atom a, int from_last,
+                      const jx_dim *before, const jx_dim *behind)
 {
     const jx_dim *zero = jx_body_int(b, 0);
     const jx_dim **config;
@@ -240,7 +253,8 @@ jx_atom jx_matrix_pad(jx_body *b, jx_atom a, int from_last, const jx_dim *before
     if (!jx_is_made(a))
         return a;
     int rank = rank_of(a);
-    config = JX_NEW_ARRAY(b->in->program->ctx->arena, 3 * rank + 1, const jx_dim *);
+    config =
+        JX_NEW_ARRAY(b->in->program->ctx->arena, 3 * rank + 1, const jx_dim *);
     if (!config)
         return nothing;
     for (int i = 0; i < 3 * rank; i++)
@@ -252,7 +266,8 @@ jx_atom jx_matrix_pad(jx_body *b, jx_atom a, int from_last, const jx_dim *before
                     (const jx_atom[]){a, jx_math_number(b, a, 0)});
 }
 
-jx_atom jx_matrix_take(jx_body *b, jx_atom a, int from_last, int whole, jx_atom order)
+jx_atom jx_matrix_take(jx_body *b, jx_atom a, int from_last, int whole,
+                       jx_atom order)
 {
     const jx_aval *of = jx_is_made(a) ? jx_atom_aval(a) : NULL;
     const jx_aval *by = jx_is_made(order) ? jx_atom_aval(order) : NULL;
@@ -282,8 +297,11 @@ jx_atom jx_matrix_take(jx_body *b, jx_atom a, int from_last, int whole, jx_atom 
         k++;
     }
     shape[by->rank] = jx_body_int(b, 1);
-    const jx_gather_dims dims = {{whole > 0, &window}, {1, &axis}, {1, &axis},
-                                 {count, batch}, {count, there}};
+    const jx_gather_dims dims = {{whole > 0, &window},
+                                 {1, &axis},
+                                 {1, &axis},
+                                 {count, batch},
+                                 {count, there}};
     jx_put_gather_dims(&p, &dims);
     jx_put_dims(&p, "slice_sizes", rank, sizes);
     jx_put_enum(&p, "mode", "GatherScatterMode.PROMISE_IN_BOUNDS");
@@ -291,5 +309,6 @@ jx_atom jx_matrix_take(jx_body *b, jx_atom a, int from_last, int whole, jx_atom 
     jx_put_bool(&p, "indices_are_sorted", false);
     jx_put_bool(&p, "unique_indices", false);
     const jx_atom ins[] = {a, jx_build_reshape(b, order, by->rank + 1, shape)};
-    return jx_is_made(ins[1]) ? jx_build(b, JX_PRIM_gather, &p, 2, ins) : nothing;
+    return jx_is_made(ins[1]) ? jx_build(b, JX_PRIM_gather, &p, 2, ins)
+                              : nothing;
 }

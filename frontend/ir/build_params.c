@@ -218,7 +218,8 @@ static void put_numbers(jx_params *p, const char *type, int count,
     for (int i = 0; items && i < count; i++)
         items[i] = jx_value_of_ints(p->program, lists[i]);
     jx_put(p, "dimension_numbers",
-           items ? jx_value_of_record(p->program, type, count, keys, items) : NULL);
+           items ? jx_value_of_record(p->program, type, count, keys, items)
+                 : NULL);
 }
 
 static const jx_value *pair_of(jx_program *in, jx_ints a, jx_ints c)
@@ -244,14 +245,16 @@ void jx_put_dot_dims(jx_params *p, const jx_dot_dims *dims)
 
 void jx_put_ragged_dims(jx_params *p, const jx_ragged_dims *dims)
 {
-    static const char *const keys[] = {"dot_dimension_numbers", "lhs_ragged_dimensions",
+    static const char *const keys[] = {"dot_dimension_numbers",
+                                       "lhs_ragged_dimensions",
                                        "rhs_group_dimensions"};
     const jx_value *items[] = {pairs_of(p->program, &dims->dot),
                                jx_value_of_ints(p->program, dims->of_lhs),
                                jx_value_of_ints(p->program, dims->groups)};
 
     jx_put(p, "ragged_dot_dimension_numbers",
-           jx_value_of_record(p->program, "RaggedDotDimensionNumbers", 3, keys, items));
+           jx_value_of_record(p->program, "RaggedDotDimensionNumbers", 3, keys,
+                              items));
 }
 
 void jx_put_conv_dims(jx_params *p, const jx_conv_dims *dims)
@@ -277,12 +280,13 @@ void jx_put_gather_dims(jx_params *p, const jx_gather_dims *dims)
 void jx_put_scatter_dims(jx_params *p, const jx_scatter_dims *dims)
 {
     static const char *const keys[] = {
-        "update_window_dims", "inserted_window_dims", "scatter_dims_to_operand_dims",
-        "operand_batching_dims", "scatter_indices_batching_dims"};
-    const jx_ints lists[] = {dims->update_window_dims, dims->inserted_window_dims,
-                             dims->scatter_dims_to_operand_dims,
-                             dims->operand_batching_dims,
-                             dims->scatter_indices_batching_dims};
+        "update_window_dims", "inserted_window_dims",
+        "scatter_dims_to_operand_dims", "operand_batching_dims",
+        "scatter_indices_batching_dims"};
+    const jx_ints lists[] = {
+        dims->update_window_dims, dims->inserted_window_dims,
+        dims->scatter_dims_to_operand_dims, dims->operand_batching_dims,
+        dims->scatter_indices_batching_dims};
 
     put_numbers(p, "ScatterDimensionNumbers", 5, keys, lists);
 }

@@ -4,7 +4,8 @@
 
 #include "frontend/ir/params.h"
 
-/* In any order; a value that is NULL is a failure that was told, or no memory. */
+/* In any order; a value that is NULL is a failure that was
+ * told, or no memory. */
 typedef struct jx_params {
     jx_program *program;
     int count, capacity; /* capacity: of `more` */
@@ -37,7 +38,8 @@ void jx_put_dims(jx_params *p, const char *name, int count,
 void jx_put_tuples(jx_params *p, const char *name, int count, int width,
                    const jx_dim *const *dims);
 void jx_put_jaxpr(jx_params *p, const char *name, const jx_jaxpr *jaxpr);
-/* The parameter `dimension_numbers` of a product, a convolution, a gather, a scatter. */
+/* The parameter `dimension_numbers` of a product, a convolution, a
+ * gather, a scatter. */
 void jx_put_dot_dims(jx_params *p, const jx_dot_dims *dims);
 void jx_put_ragged_dims(jx_params *p, const jx_ragged_dims *dims);
 void jx_put_conv_dims(jx_params *p, const jx_conv_dims *dims);

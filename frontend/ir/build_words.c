@@ -1,5 +1,5 @@
-/* build_words.c - the small vocabulary of build.h: equations that every transformation
- * needs. */
+/* build_words.c - the small vocabulary of build.h: equations that every
+ * transformation needs. */
 #include "frontend/ir/build.h"
 
 static const jx_atom nothing = {NULL, NULL};
@@ -50,9 +50,9 @@ jx_atom jx_build_broadcast(jx_body *b, jx_atom a, jx_ints dims, int rank,
     jx_put_dims(&p, "shape", rank, shape);
     jx_put_ints(&p, "broadcast_dimensions", dims);
     jx_put_none(&p, "sharding");
-    return jx_build_one(b, JX_PRIM_broadcast_in_dim, &p, 1, &a,
-                        jx_body_aval(b, jx_atom_aval(a), jx_atom_aval(a)->dtype,
-                                     rank, shape));
+    return jx_build_one(
+        b, JX_PRIM_broadcast_in_dim, &p, 1, &a,
+        jx_body_aval(b, jx_atom_aval(a), jx_atom_aval(a)->dtype, rank, shape));
 }
 
 jx_atom jx_build_reshape(jx_body *b, jx_atom a, int rank,
@@ -65,9 +65,9 @@ jx_atom jx_build_reshape(jx_body *b, jx_atom a, int rank,
     jx_put_dims(&p, "new_sizes", rank, shape);
     jx_put_none(&p, "dimensions");
     jx_put_none(&p, "sharding");
-    return jx_build_one(b, JX_PRIM_reshape, &p, 1, &a,
-                        jx_body_aval(b, jx_atom_aval(a), jx_atom_aval(a)->dtype,
-                                     rank, shape));
+    return jx_build_one(
+        b, JX_PRIM_reshape, &p, 1, &a,
+        jx_body_aval(b, jx_atom_aval(a), jx_atom_aval(a)->dtype, rank, shape));
 }
 
 jx_atom jx_build_transpose(jx_body *b, jx_atom a, jx_ints order)
@@ -91,8 +91,8 @@ jx_atom jx_build_convert(jx_body *b, jx_atom a, jx_dtype dtype, bool weak)
     jx_params p = no_params(b);
     jx_aval out;
 
-    if (!jx_is_made(a) || (jx_atom_aval(a)->dtype == dtype &&
-                           jx_atom_aval(a)->weak == weak))
+    if (!jx_is_made(a) ||
+        (jx_atom_aval(a)->dtype == dtype && jx_atom_aval(a)->weak == weak))
         return a;
     out = *jx_atom_aval(a);
     out.dtype = dtype;
@@ -128,8 +128,8 @@ jx_atom jx_build_slice(jx_body *b, jx_atom a, int axis, const jx_dim *start,
     if (!jx_is_made(a))
         return a;
     const jx_aval *in = jx_atom_aval(a);
-    const jx_dim **ends = JX_NEW_ARRAY(b->in->program->ctx->arena, 2 * in->rank,
-                                       const jx_dim *);
+    const jx_dim **ends =
+        JX_NEW_ARRAY(b->in->program->ctx->arena, 2 * in->rank, const jx_dim *);
     for (int i = 0; ends && i < in->rank; i++) {
         ends[i] = i == axis ? start : jx_body_int(b, 0);
         ends[in->rank + i] = i == axis ? limit : in->shape[i];
@@ -139,9 +139,9 @@ jx_atom jx_build_slice(jx_body *b, jx_atom a, int axis, const jx_dim *start,
     jx_put_dims(&p, "start_indices", in->rank, ends);
     jx_put_dims(&p, "limit_indices", in->rank, ends + in->rank);
     jx_put_none(&p, "strides");
-    return jx_build_one(b, JX_PRIM_slice, &p, 1, &a,
-                        resized(b, in, axis,
-                                jx_dim_sub(b->in->program->dims, limit, start)));
+    return jx_build_one(
+        b, JX_PRIM_slice, &p, 1, &a,
+        resized(b, in, axis, jx_dim_sub(b->in->program->dims, limit, start)));
 }
 
 jx_atom jx_build_concatenate(jx_body *b, int count, const jx_atom *parts,
@@ -163,7 +163,8 @@ jx_atom jx_build_concatenate(jx_body *b, int count, const jx_atom *parts,
                         resized(b, jx_atom_aval(parts[0]), axis, size));
 }
 
-/* What is the same on all devices, as a value that its type lets vary over axes. */
+/* What is the same on all devices, as a value that its type lets
+ * vary over axes. */
 static jx_atom varying(jx_body *b, jx_atom a, jx_names axes)
 {
     jx_params p = no_params(b);
@@ -174,8 +175,9 @@ static jx_atom varying(jx_body *b, jx_atom a, jx_names axes)
     if (!jx_is_made(a) || !names)
         return a;
     for (int i = 0; i < axes.count; i++)
-        names[i] = jx_value_add(&p.program->values,
-                                &(jx_value){.tag = JX_V_TEXT, .text = axes.at[i]});
+        names[i] =
+            jx_value_add(&p.program->values,
+                         &(jx_value){.tag = JX_V_TEXT, .text = axes.at[i]});
     jx_put(&p, "axes", jx_value_of_tuple(p.program, axes.count, names));
     aval = *jx_atom_aval(a);
     aval.varying = axes;

@@ -39,15 +39,16 @@ static const char *const *texts_of(jx_program *program, const jx_value *v)
 }
 
 /* A tuple of increasing numbers below `below`, or NULL. */
-static const uint16_t *indexes_of(jx_program *program, const jx_value *v, int below)
+static const uint16_t *indexes_of(jx_program *program, const jx_value *v,
+                                  int below)
 {
     uint16_t *at = room_for(program, v, sizeof *at);
     int64_t last = -1;
 
     for (int i = 0; at && i < v->count; i++) {
         const jx_value *item = v->items[i];
-        if (item->tag != JX_V_INT || item->integer <= last || item->integer >= below ||
-            item->integer > UINT16_MAX)
+        if (item->tag != JX_V_INT || item->integer <= last ||
+            item->integer >= below || item->integer > UINT16_MAX)
             return NULL;
         at[i] = (uint16_t)(last = item->integer);
     }
@@ -77,7 +78,8 @@ static const char *read_module(jx_program *program, const jx_value *record,
     if (!(to->platforms = texts_of(program, platforms)) || !platforms->count)
         return "an Exported whose platforms are a tuple of names";
     if (!(to->kept = indexes_of(program, kept, to->nins)))
-        return "an Exported whose module_kept_var_idx are increasing numbers of its "
+        return "an Exported whose module_kept_var_idx are increasing numbers "
+               "of its "
                "in_avals";
     to->module = module->array;
     to->nplatforms = platforms->count;

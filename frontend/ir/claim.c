@@ -5,7 +5,7 @@
 
 static const jx_code_info codes[JX_NCODES] = {
     [JX_CODE_NONE] = {"", "", JX_NOTE, JX_PROBE, ""},
-#define CODE(id, name, level, class, summary)                                 \
+#define CODE(id, name, level, class, summary)                                  \
     [JX_CODE_##id] = {#id, name, JX_##level, JX_##class, summary},
 #include "frontend/ir/codes.def"
 #undef CODE
@@ -27,7 +27,8 @@ bool jx_code_is_structural(jx_code code)
 
 bool jx_code_is_asked_for(jx_code code)
 {
-    return code == JX_CODE_DTY009 || code == JX_CODE_PRF003 || code == JX_CODE_PRF004;
+    return code == JX_CODE_DTY009 || code == JX_CODE_PRF003 ||
+           code == JX_CODE_PRF004;
 }
 
 static bool is_of_family(jx_code code, const char family[4])

@@ -33,7 +33,8 @@ const jx_code_info *jx_code_of(jx_code code);
 /* What breaks it could make somebody leave an array, or lets a call of an
  * exported function die. */
 bool jx_code_is_structural(jx_code code);
-/* Said only where its id or name is selected: true of any program, or nearly so. */
+/* Said only where its id or name is selected: true of any
+ * program, or nearly so. */
 bool jx_code_is_asked_for(jx_code code);
 /* It is said of a derivative or batching rule. */
 bool jx_code_is_of_rules(jx_code code);
@@ -55,22 +56,22 @@ typedef enum jx_goal_kind {
                          running */
     JX_GOAL_EQ,       /* lhs == rhs for all admissible sizes */
     JX_GOAL_NE,
-    JX_GOAL_GE,       /* lhs >= rhs */
+    JX_GOAL_GE, /* lhs >= rhs */
     JX_GOAL_GT,
-    JX_GOAL_DIVIDES,  /* lhs divides rhs */
-    JX_GOAL_DECIDED,  /* what JAX decided (`comparison`) holds for all sizes */
-    JX_GOAL_FALSE,    /* can never hold: refuted on the spot by its maker */
+    JX_GOAL_DIVIDES, /* lhs divides rhs */
+    JX_GOAL_DECIDED, /* what JAX decided (`comparison`) holds for all sizes */
+    JX_GOAL_FALSE,   /* can never hold: refuted on the spot by its maker */
     JX_GOAL_ADMISSIBLE, /* some sizes satisfy the constraints of the scope */
     JX_GOAL_CALLABLE,   /* ... and make no size of an input negative */
-    JX_GOAL_ADDS,       /* the claim's constraint does not follow from the others */
-    JX_GOAL_ANSWER,     /* what JAX could not decide has an answer */
+    JX_GOAL_ADDS,   /* the claim's constraint does not follow from the others */
+    JX_GOAL_ANSWER, /* what JAX could not decide has an answer */
 } jx_goal_kind;
 
 typedef struct jx_goal {
     jx_goal_kind kind;
     const jx_dim *lhs, *rhs;
     const jx_comparison *comparison; /* of JX_GOAL_DECIDED, JX_GOAL_ANSWER */
-    int scope; /* whose constraints are assumed */
+    int scope;                       /* whose constraints are assumed */
 } jx_goal;
 
 /* What comes of what a finding is about. */
@@ -89,27 +90,31 @@ typedef struct jx_fixed_line {
 /* A change of the source after which a finding is gone. */
 typedef struct jx_fix {
     const char *says; /* what it does, in one line */
-    bool quiet; /* with it and the fixes of the other findings nothing was found any more;
-                   else what showed the finding shows it no more */
+    /* with it and the fixes of the other findings nothing was found any more;
+     * else what showed the finding shows it no more */
+    bool quiet;
     int nlines;
     const jx_fixed_line *lines; /* in order, each once */
 } jx_fix;
 
 typedef struct jx_evidence {
-    const char *by;   /* "algebra", "bounds", "z3 4.8.12", "finite differences" */
-    const char *why;  /* of undecided: budget, unknown primitive, ... */
+    const char *by; /* "algebra", "bounds", "z3 4.8.12", "finite differences" */
+    const char *why; /* of undecided: budget, unknown primitive, ... */
     int nbindings;
     const jx_binding *bindings; /* of a refutation: sizes that break it */
-    int64_t lhs, rhs; /* the two sides at those sizes */
-    const char *note; /* further text for the report, or NULL */
-    const char *suggestion; /* a constraint that would settle it, or NULL */
-    const char *safe; /* of IDX004: all sizes for which nothing wraps, or NULL */
-    int width;        /* of IDX004: bits of the integers */
-    const char *advice;     /* what to write, a line each, or NULL */
-    const char *witness;    /* of what a run shows: JSON (docs/REPORT.md), or NULL */
-    const jx_fix *fix;      /* that was tried on the program, or NULL */
-    const char *shown; /* values, to stand beside the expression: "0 -> -inf", or NULL */
-    int nthen;         /* what comes of it elsewhere, */
+    int64_t lhs, rhs;           /* the two sides at those sizes */
+    const char *note;           /* further text for the report, or NULL */
+    const char *suggestion;     /* a constraint that would settle it, or NULL */
+    /* of IDX004: all sizes for which nothing wraps, or NULL */
+    const char *safe;
+    int width;          /* of IDX004: bits of the integers */
+    const char *advice; /* what to write, a line each, or NULL */
+    /* of what a run shows: JSON (docs/REPORT.md), or NULL */
+    const char *witness;
+    const jx_fix *fix; /* that was tried on the program, or NULL */
+    /* values, to stand beside the expression: "0 -> -inf", or NULL */
+    const char *shown;
+    int nthen; /* what comes of it elsewhere, */
     const jx_consequence *then;
 } jx_evidence;
 
@@ -122,7 +127,7 @@ typedef struct jx_calls {
 
 typedef struct jx_claim {
     jx_code code;
-    jx_level level;   /* usually the code's */
+    jx_level level; /* usually the code's */
     jx_class class;
     jx_goal goal;
     const jx_scope_constraint *constraint; /* of JX_GOAL_ADDS */

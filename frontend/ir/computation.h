@@ -26,9 +26,8 @@ static inline jx_prim_id jx_body_monoid(const jx_jaxpr *body)
 {
     jx_prim_id id = jx_body_operation(body, false);
 
-    return id != JX_PRIM_unknown &&
-                   body->eqns[0].outs[0]->aval->dtype ==
-                       body->vars[body->nconsts]->aval->dtype
+    return id != JX_PRIM_unknown && body->eqns[0].outs[0]->aval->dtype ==
+                                        body->vars[body->nconsts]->aval->dtype
                ? id
                : JX_PRIM_unknown;
 }

@@ -196,7 +196,8 @@ jx_definition *jx_definition_copies(jx_arena *arena, int count,
                                     const jx_definition *const **table)
 {
     jx_definition *to = JX_NEW_ARRAY(arena, count + 1, jx_definition);
-    const jx_definition **all = JX_NEW_ARRAY(arena, count + 1, const jx_definition *);
+    const jx_definition **all =
+        JX_NEW_ARRAY(arena, count + 1, const jx_definition *);
 
     for (int i = 0; to && all && i < count; i++) {
         to[i] = *from[i];
@@ -206,8 +207,8 @@ jx_definition *jx_definition_copies(jx_arena *arena, int count,
     return all ? to : NULL;
 }
 
-bool jx_definition_remade(jx_arena *arena, jx_definition *of, jx_definition_change *change,
-                          void *with)
+bool jx_definition_remade(jx_arena *arena, jx_definition *of,
+                          jx_definition_change *change, void *with)
 {
     for (int kind = 0; kind < JX_DEFINED_PATTERNED; kind++) {
         jx_definition_pattern *to =

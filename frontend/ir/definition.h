@@ -1,10 +1,11 @@
-/* definition.h - what a program says of a primitive that its author defined: the rules
- * that JAX keeps as functions, as jaxprs.
+/* definition.h - what a program says of a primitive that its author defined:
+ * the rules that JAX keeps as functions, as jaxprs.
  *
- * A definition is of operands of some types (and of some parameters).  Sizes among them
- * that are variables stand for any: who applies a rule binds them to what is there
- * (analyzer/transform/defined.h).  The equation itself has what the primitive computes,
- * as the jaxpr or the module of `call_library_primitive`.
+ * A definition is of operands of some types (and of some parameters).  Sizes
+ * among them that are variables stand for any: who applies a rule binds them to
+ * what is there (analyzer/transform/defined.h).  The equation itself has what
+ * the primitive computes, as the jaxpr or the module of
+ * `call_library_primitive`.
  *
  * Each kind of rule has patterns, by a mask with a character per operand:
  *
@@ -59,9 +60,9 @@ typedef struct jx_bound {
     bool moves; /* one of them is something else than its variable */
 } jx_bound;
 
-/* What sizes that are variables in `formals` are in `avals`, of the same number and kind;
- * where two would differ, the first.  False without memory, or where types are of other
- * dtypes or ranks. */
+/* What sizes that are variables in `formals` are in `avals`, of the same number
+ * and kind; where two would differ, the first.  False without memory, or where
+ * types are of other dtypes or ranks. */
 bool jx_bind_sizes(jx_program *program, int count,
                    const jx_aval *const *formals, const jx_aval *const *avals,
                    jx_bound *to);
@@ -82,14 +83,15 @@ const char *jx_definition_kind_name(jx_definition_kind kind);
 /* Whether a rule lowers it for a platform: "cpu", "cuda", "rocm", "tpu". */
 bool jx_definition_lowers(const jx_definition *of, const char *platform);
 
-/* What JAX says where a primitive of that name has no such rule; `platform` is of a
- * lowering.  Arena text; NULL without memory. */
+/* What JAX says where a primitive of that name has no such rule; `platform` is
+ * of a lowering.  Arena text; NULL without memory. */
 const char *jx_missing_rule(jx_ctx *ctx, jx_definition_kind kind,
                             const char *name, const char *platform);
 
-/* The pattern of that mask, of as many characters as operands, and of those zeros (of a
- * transposition; else NULL).  If there is none: the one that takes the least beside, and
- * did not raise, of tangents, cotangents or mapped operands.  NULL: none serves. */
+/* The pattern of that mask, of as many characters as operands, and of those
+ * zeros (of a transposition; else NULL).  If there is none: the one that takes
+ * the least beside, and did not raise, of tangents, cotangents or mapped
+ * operands.  NULL: none serves. */
 const jx_definition_pattern *jx_definition_find(const jx_definition *of,
                                                 jx_definition_kind kind,
                                                 const char *mask,
@@ -99,10 +101,11 @@ const jx_definition_pattern *jx_definition_find(const jx_definition *of,
 jx_definition *jx_definition_copies(jx_arena *arena, int count,
                                     const jx_definition *const *from,
                                     const jx_definition *const **table);
-/* Puts what `change` makes of the jaxpr of each pattern in its place, in a copy of the
- * patterns.  False if that is false, or without memory. */
-typedef bool jx_definition_change(void *with, const jx_closed *from, jx_closed *to);
-bool jx_definition_remade(jx_arena *arena, jx_definition *of, jx_definition_change *change,
-                          void *with);
+/* Puts what `change` makes of the jaxpr of each pattern in its place, in a copy
+ * of the patterns.  False if that is false, or without memory. */
+typedef bool jx_definition_change(void *with, const jx_closed *from,
+                                  jx_closed *to);
+bool jx_definition_remade(jx_arena *arena, jx_definition *of,
+                          jx_definition_change *change, void *with);
 
 #endif

@@ -8,8 +8,8 @@
 #include <string.h>
 
 enum {
-    MAX_DEPTH = 512,      /* of nested atoms */
-    MAX_NODES = 1 << 16,  /* of the dim written out as a tree */
+    MAX_DEPTH = 512,     /* of nested atoms */
+    MAX_NODES = 1 << 16, /* of the dim written out as a tree */
     MAX_TERMS = 1 << 13,
     MAX_PRODUCT = 1 << 16, /* terms multiplied out before collecting */
     MAX_POWER = 1 << 20,
@@ -152,8 +152,7 @@ static uint64_t hash_atom(const jx_dim_atom *a)
 static const jx_dim_atom *keep_atom(jx_dims *in, const jx_dim_atom *key)
 {
     uint64_t hash = hash_atom(key);
-    const jx_dim_atom *found =
-        jx_intern_find(&in->atoms, hash, key, same_atom);
+    const jx_dim_atom *found = jx_intern_find(&in->atoms, hash, key, same_atom);
 
     if (found)
         return found;
@@ -206,8 +205,8 @@ static const jx_dim_mono *keep_mono(jx_dims *in, const jx_dim_factor *at,
         jx_intern_find(&in->monos, hash, &key, same_mono);
     if (found)
         return found;
-    jx_dim_mono *kept = jx_arena_alloc(in->ctx->arena,
-                                sizeof *kept + (size_t)count * sizeof *at);
+    jx_dim_mono *kept = jx_arena_alloc(
+        in->ctx->arena, sizeof *kept + (size_t)count * sizeof *at);
     if (!kept)
         return NULL;
     kept->id = in->nmonos++;
@@ -337,8 +336,7 @@ static bool push_term(jx_dims *in, jx_int k, const jx_dim_mono *m)
         return !k;
     if (in->nterms == in->terms_capacity) {
         size_t capacity = in->terms_capacity ? in->terms_capacity * 2 : 64;
-        jx_dim_term *at =
-            JX_NEW_ARRAY(in->ctx->arena, capacity, jx_dim_term);
+        jx_dim_term *at = JX_NEW_ARRAY(in->ctx->arena, capacity, jx_dim_term);
         if (!at)
             return false;
         if (in->nterms)
@@ -366,8 +364,8 @@ static jx_dim_factor *room_for_factors(jx_dims *in, size_t count)
 
 static const jx_dim *rewritten(jx_dims *in, const jx_dim *dim);
 
-/* The result, which has the value of its operands' (but where declared equalities
- * rewrite it). */
+/* The result, which has the value of its operands' (but where declared
+ * equalities rewrite it). */
 static const jx_dim *valued(const jx_dims *in, char op, const jx_dim *a,
                             const jx_dim *b, const jx_dim *result)
 {
@@ -525,10 +523,10 @@ static const jx_dim_mono *times(jx_dims *in, const jx_dim_mono *a,
     if (!to)
         return NULL;
     while (i < a->nfactors || j < b->nfactors) {
-        int c = i == a->nfactors   ? -1
-                : j == b->nfactors ? 1
-                                   : compare_atoms(a->factors[i].atom,
-                                                   b->factors[j].atom);
+        int c = i == a->nfactors ? -1
+                : j == b->nfactors
+                    ? 1
+                    : compare_atoms(a->factors[i].atom, b->factors[j].atom);
         jx_dim_factor f = c >= 0 ? a->factors[i] : b->factors[j];
 
         f.power = c >= 0 ? f.power : 0;
@@ -585,11 +583,12 @@ const jx_dim *jx_dim_mul(jx_dims *in, const jx_dim *a, const jx_dim *b)
     for (int i = 0; i < a->nterms; i++)
         for (int j = 0; j < b->nterms; j++) {
             const jx_dim_mono *m = times(in, jx_dim_mono_of(&a->terms[i]),
-                                  jx_dim_mono_of(&b->terms[j]), 1);
+                                         jx_dim_mono_of(&b->terms[j]), 1);
             jx_int k;
 
-            if (!m || __builtin_mul_overflow(a->terms[i].coefficient,
-                                             b->terms[j].coefficient, &k) ||
+            if (!m ||
+                __builtin_mul_overflow(a->terms[i].coefficient,
+                                       b->terms[j].coefficient, &k) ||
                 !push_term(in, k, m))
                 return NULL;
         }
@@ -655,9 +654,8 @@ static bool divide(jx_dims *in, const jx_dim *a, const jx_dim *b,
     jx_int q, r;
 
     for (int step = 0; !jx_dim_is_constant(a); step++) {
-        const jx_dim *term = step < MAX_DIVISION_STEPS
-                                 ? quotient_term(in, a, b)
-                                 : NULL;
+        const jx_dim *term =
+            step < MAX_DIVISION_STEPS ? quotient_term(in, a, b) : NULL;
         sum = jx_dim_add(in, sum, term);
         a = jx_dim_sub(in, a, jx_dim_mul(in, term, b));
         if (!a || !sum)
@@ -751,9 +749,9 @@ static bool same_product(const void *kept, const void *key)
 /* The rule for k times the product, or NULL. */
 static const rule *rule_for(jx_dims *in, const jx_dim_mono *product, jx_int k)
 {
-    const rule *r = product ? jx_intern_find(&in->rules, product->id, product,
-                                             same_product)
-                            : NULL;
+    const rule *r =
+        product ? jx_intern_find(&in->rules, product->id, product, same_product)
+                : NULL;
 
     return r && k % r->coefficient == 0 ? r : NULL;
 }

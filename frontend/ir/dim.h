@@ -69,9 +69,9 @@ bool jx_dim_is_symbolic(const jx_dim *dim);
 /* The number, or -1 for a symbolic dim: for code that has checked. */
 int64_t jx_dim_value(const jx_dim *dim);
 
-/* Reads the grammar of frontend/base/expression.h.  On failure NULL, with *at at
- * the offset of the first byte that does not fit and *expected what was expected
- * there. */
+/* Reads the grammar of frontend/base/expression.h.  On failure NULL, with *at
+ * at the offset of the first byte that does not fit and *expected what was
+ * expected there. */
 const jx_dim *jx_dim_parse(jx_dims *in, const char *text, size_t length,
                            int scope, size_t *at, const char **expected);
 /* The same for the longest prefix that is a dim: *end is where it ends (after
@@ -86,7 +86,8 @@ typedef struct jx_dim_reading {
     /* Every operation as it is written, nothing simplified but sums and
      * products. */
     bool written;
-    jx_dim_divisors *divisors; /* those that may be 0, or NULL: gathers all written */
+    /* those that may be 0, or NULL: gathers all written */
+    jx_dim_divisors *divisors;
     /* Set: */
     size_t end;
     const char *expected; /* NULL if it was read */
@@ -95,8 +96,8 @@ typedef struct jx_dim_reading {
 const jx_dim *jx_dim_read(jx_dims *in, const char *text, size_t length,
                           jx_dim_reading *reading);
 /* As it is written, the longest prefix. */
-const jx_dim *jx_dim_parse_written(jx_dims *in, const char *text,
-                                   size_t length, int scope, size_t *end,
+const jx_dim *jx_dim_parse_written(jx_dims *in, const char *text, size_t length,
+                                   int scope, size_t *end,
                                    const char **expected);
 /* As JAX prints it. */
 void jx_dim_print(const jx_dim *dim, jx_buffer *to);
@@ -116,10 +117,10 @@ const char *jx_atom_kind_name(jx_atom_kind kind); /* "floordiv" */
 /* Interned: one pointer per atom. */
 typedef struct jx_dim_atom {
     jx_atom_kind kind;
-    int scope;             /* of a variable */
-    const char *name;      /* of a variable, interned */
-    const jx_dim *a, *b;   /* operands of the others */
-    unsigned id;           /* in order of creation within the jx_dims */
+    int scope;           /* of a variable */
+    const char *name;    /* of a variable, interned */
+    const jx_dim *a, *b; /* operands of the others */
+    unsigned id;         /* in order of creation within the jx_dims */
 } jx_dim_atom;
 
 typedef struct jx_dim_factor {
@@ -142,7 +143,7 @@ int jx_dim_order(const jx_dim *a, const jx_dim *b);
 unsigned jx_dim_id(const jx_dim *dim); /* in order of creation */
 /* It is one of these, and found there by its terms. */
 bool jx_dims_hold(const jx_dims *in, const jx_dim *dim);
-int jx_dim_nodes(const jx_dim *dim);   /* of the whole as a tree */
+int jx_dim_nodes(const jx_dim *dim); /* of the whole as a tree */
 
 const jx_dim_atom *jx_dim_var_atom(jx_dims *in, const char *name, int scope);
 const jx_dim *jx_dim_of_atom(jx_dims *in, const jx_dim_atom *atom);
@@ -171,8 +172,8 @@ const jx_dim *jx_dim_map(jx_dims *in, const jx_dim *dim, jx_dim_mapping *map,
 /* A dim of other jx_dims as one of `in`: `put` says what (of `in`) stands for
  * each of its variables.  NULL on overflow, or where `put` gives NULL. */
 typedef const jx_dim *jx_dim_putting(void *env, const jx_dim_atom *var);
-const jx_dim *jx_dim_import(jx_dims *in, const jx_dim *dim,
-                            jx_dim_putting *put, void *env);
+const jx_dim *jx_dim_import(jx_dims *in, const jx_dim *dim, jx_dim_putting *put,
+                            void *env);
 
 /* The value under an assignment.  `value` gives a variable's value, false if
  * it has none.  False on overflow of 64 bits, a divisor that is 0, or a

@@ -281,8 +281,8 @@ static interval of_dim(const jx_dim *dim, jx_dim_range_of *range, void *env)
             product = j ? corners(product, x, multiply)
                         : scale(x, terms[i].coefficient);
         }
-        sum = tidy((interval){add(sum.low, product.low),
-                              add(sum.high, product.high)});
+        sum = tidy(
+            (interval){add(sum.low, product.low), add(sum.high, product.high)});
     }
     return sum;
 }

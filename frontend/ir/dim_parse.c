@@ -44,12 +44,9 @@ static const void *apply(void *env, jx_expression_op op, const void *a,
                          const void *b)
 {
     static const jx_atom_kind kinds[] = {
-        [JX_EXPR_SLASHES] = JX_ATOM_FLOORDIV,
-        [JX_EXPR_PERCENT] = JX_ATOM_MOD,
-        [JX_EXPR_FLOORDIV] = JX_ATOM_FLOORDIV,
-        [JX_EXPR_MOD] = JX_ATOM_MOD,
-        [JX_EXPR_MAX] = JX_ATOM_MAX,
-        [JX_EXPR_MIN] = JX_ATOM_MIN,
+        [JX_EXPR_SLASHES] = JX_ATOM_FLOORDIV,  [JX_EXPR_PERCENT] = JX_ATOM_MOD,
+        [JX_EXPR_FLOORDIV] = JX_ATOM_FLOORDIV, [JX_EXPR_MOD] = JX_ATOM_MOD,
+        [JX_EXPR_MAX] = JX_ATOM_MAX,           [JX_EXPR_MIN] = JX_ATOM_MIN,
     };
     const making *m = env;
 
@@ -105,8 +102,8 @@ const jx_dim *jx_dim_parse_prefix(jx_dims *in, const char *text, size_t length,
     return dim;
 }
 
-const jx_dim *jx_dim_parse_written(jx_dims *in, const char *text,
-                                   size_t length, int scope, size_t *end,
+const jx_dim *jx_dim_parse_written(jx_dims *in, const char *text, size_t length,
+                                   int scope, size_t *end,
                                    const char **expected)
 {
     jx_dim_reading reading = {.scope = scope, .written = true};

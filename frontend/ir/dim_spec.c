@@ -105,8 +105,9 @@ static const char *shape_text(const reader *r)
 static bool placeholder(reader *r, size_t at, int count)
 {
     if (!r->like)
-        return fail(r, at, "a size: there is no shape that the placeholder "
-                           "could be filled from");
+        return fail(r, at,
+                    "a size: there is no shape that the placeholder "
+                    "could be filled from");
     if (rank_left(r) < count)
         return fail(r, at,
                     jx_arena_printf(arena_of(r),
@@ -131,8 +132,7 @@ static bool add(reader *r, size_t at, const jx_dim *dim)
     if (jx_dim_is_wide(dim, &number)) {
         if (number < 0)
             return fail(r, at, "a size that is not negative");
-        if (r->like &&
-            jx_dim_is_wide(r->like->dims[r->found.count], &known) &&
+        if (r->like && jx_dim_is_wide(r->like->dims[r->found.count], &known) &&
             known != number)
             return fail(r, at,
                         jx_arena_printf(arena_of(r),
@@ -219,14 +219,18 @@ bool jx_dim_spec_read(jx_dims *dims, const char *text, int scope,
                       const jx_dim_shape *like, jx_dim_shape *to,
                       jx_dim_spec_error *error)
 {
-    reader r = {.dims = dims, .text = text, .end = strlen(text),
-                .scope = scope, .like = like, .error = error};
+    reader r = {.dims = dims,
+                .text = text,
+                .end = strlen(text),
+                .scope = scope,
+                .like = like,
+                .error = error};
 
     if (!unwrap(&r))
         return false;
-    if (r.end - r.pos == 4 && at_word(&r, "None") ? !placeholder(&r, r.pos,
-                                                                 rank_left(&r))
-                                                  : !items(&r))
+    if (r.end - r.pos == 4 && at_word(&r, "None")
+            ? !placeholder(&r, r.pos, rank_left(&r))
+            : !items(&r))
         return false;
     *to = (jx_dim_shape){(int)r.found.count, r.found.at};
     return jx_ok(jx_dims_ctx(dims)) || fail(&r, 0, "more memory");

@@ -4,8 +4,9 @@
  *     spec = "None" | "(" spec ")" | [ item { "," item } [ "," ] ]
  *     item = dim | "_" | "..."        -- "..." only as the last item
  *
- * `_` stands for one size of the shape that the spec is read for, `...` and
- * None for all that are left.  Dims are those of dim.h, with its parentheses. */
+ * `_` stands for one size of the shape that the spec is read for,
+ * `...` and None for all that are left.  Dims are those of dim.h, with
+ * its parentheses. */
 #ifndef JX_DIM_SPEC_H
 #define JX_DIM_SPEC_H
 

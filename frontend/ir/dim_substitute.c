@@ -8,17 +8,15 @@ typedef struct substitution {
     const jx_dim *value;
 } substitution;
 
-static bool substitute_atom(void *env, const jx_dim_atom *a,
-                            const jx_dim **put)
+static bool substitute_atom(void *env, const jx_dim_atom *a, const jx_dim **put)
 {
     const substitution *s = env;
     const jx_dim *x, *y;
 
     if (a == s->var)
         *put = s->value;
-    if (a->kind == JX_ATOM_VAR ||
-        !(jx_dim_mentions(s->in, a->a, s->var) ||
-          jx_dim_mentions(s->in, a->b, s->var)))
+    if (a->kind == JX_ATOM_VAR || !(jx_dim_mentions(s->in, a->a, s->var) ||
+                                    jx_dim_mentions(s->in, a->b, s->var)))
         return true;
     x = jx_dim_map(s->in, a->a, substitute_atom, env);
     y = jx_dim_map(s->in, a->b, substitute_atom, env);
@@ -46,8 +44,8 @@ static const jx_dim *import_atom(jx_dims *in, const jx_dim_atom *a,
                         jx_dim_import(in, a->b, put, env));
 }
 
-const jx_dim *jx_dim_import(jx_dims *in, const jx_dim *dim,
-                            jx_dim_putting *put, void *env)
+const jx_dim *jx_dim_import(jx_dims *in, const jx_dim *dim, jx_dim_putting *put,
+                            void *env)
 {
     const jx_dim *sum = dim ? jx_dim_int(in, 0) : NULL;
 

@@ -1,7 +1,8 @@
 /* dim_verify.h - is a dim in its normal form, and is it what was computed?
  *
- * For assertions (assert.h): the order of terms is defined here once more, by the
- * structure alone.  Dims of more than a few hundred nodes are not looked at. */
+ * For assertions (assert.h): the order of terms is defined here once
+ * more, by the structure alone.  Dims of more than a few hundred nodes
+ * are not looked at. */
 #ifndef JX_DIM_VERIFY_H
 #define JX_DIM_VERIFY_H
 

@@ -5,7 +5,7 @@
 
 static const jx_dtype_info infos[JX_NDTYPES] = {
     [JX_DT_NONE] = {"none", "none", JX_KIND_NONE, 0, 0},
-#define DTYPE(id, short_name, name, kind, bits, bytes)                        \
+#define DTYPE(id, short_name, name, kind, bits, bytes)                         \
     [JX_##id] = {short_name, name, JX_KIND_##kind, bits, bytes},
 #include "frontend/ir/dtypes.def"
 #undef DTYPE
@@ -63,7 +63,8 @@ bool jx_dtype_holds(jx_dtype to, jx_dtype from)
 {
     if (!jx_dtype_is_float(to) || !jx_dtype_is_float(from))
         return false;
-    if (to == JX_F8_E8M0FNU || (to == JX_F16 && from == JX_F8_E8M0FNU)) /* powers of two alone */
+    if (to == JX_F8_E8M0FNU ||
+        (to == JX_F16 && from == JX_F8_E8M0FNU)) /* powers of two alone */
         return to == from;
     return to == from || jx_dtype_is_narrower(from, to);
 }
@@ -105,7 +106,5 @@ jx_dtype jx_dtype_real(jx_dtype dtype)
 
 jx_dtype jx_dtype_complex(jx_dtype dtype)
 {
-    return dtype == JX_F32   ? JX_C64
-           : dtype == JX_F64 ? JX_C128
-                             : JX_DT_NONE;
+    return dtype == JX_F32 ? JX_C64 : dtype == JX_F64 ? JX_C128 : JX_DT_NONE;
 }

@@ -42,13 +42,13 @@ bool jx_dtype_is_complex(jx_dtype dtype);
 bool jx_dtype_is_inexact(jx_dtype dtype); /* float or complex */
 /* Both are floats, and `to` has fewer bits. */
 bool jx_dtype_is_narrower(jx_dtype to, jx_dtype from);
-/* Both are floats, and each number of `from` is one of `to`.  Of two formats with as many bits
- * neither is said to hold the other. */
+/* Both are floats, and each number of `from` is one of `to`.  Of two formats
+ * with as many bits neither is said to hold the other. */
 bool jx_dtype_holds(jx_dtype to, jx_dtype from);
 /* A float has all whole numbers up to that, of both signs; -1: not even 0. */
 double jx_dtype_whole(jx_dtype dtype);
-/* What JAX makes of it without x64: i32, u32, f32 and c64 for those of twice their
- * bits, else the dtype itself. */
+/* What JAX makes of it without x64: i32, u32, f32 and c64 for those of twice
+ * their bits, else the dtype itself. */
 jx_dtype jx_dtype_narrowed(jx_dtype dtype);
 /* f32 for c64, f64 for c128, else the dtype itself. */
 jx_dtype jx_dtype_real(jx_dtype dtype);

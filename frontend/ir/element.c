@@ -22,28 +22,17 @@ typedef struct format {
 static format format_of(jx_dtype dtype)
 {
     switch (dtype) {
-    case JX_F4_E2M1FN:
-        return (format){2, 1, 1, NUMBERS};
-    case JX_F8_E3M4:
-        return (format){3, 4, 3, IEEE};
-    case JX_F8_E4M3:
-        return (format){4, 3, 7, IEEE};
-    case JX_F8_E4M3B11FNUZ:
-        return (format){4, 3, 11, FNUZ};
-    case JX_F8_E4M3FN:
-        return (format){4, 3, 7, FN};
-    case JX_F8_E4M3FNUZ:
-        return (format){4, 3, 8, FNUZ};
-    case JX_F8_E5M2:
-        return (format){5, 2, 15, IEEE};
-    case JX_F8_E5M2FNUZ:
-        return (format){5, 2, 16, FNUZ};
-    case JX_F8_E8M0FNU:
-        return (format){8, 0, 127, EXPONENT};
-    case JX_BF16:
-        return (format){8, 7, 127, IEEE};
-    default:
-        return (format){5, 10, 15, IEEE};
+    case JX_F4_E2M1FN: return (format){2, 1, 1, NUMBERS};
+    case JX_F8_E3M4: return (format){3, 4, 3, IEEE};
+    case JX_F8_E4M3: return (format){4, 3, 7, IEEE};
+    case JX_F8_E4M3B11FNUZ: return (format){4, 3, 11, FNUZ};
+    case JX_F8_E4M3FN: return (format){4, 3, 7, FN};
+    case JX_F8_E4M3FNUZ: return (format){4, 3, 8, FNUZ};
+    case JX_F8_E5M2: return (format){5, 2, 15, IEEE};
+    case JX_F8_E5M2FNUZ: return (format){5, 2, 16, FNUZ};
+    case JX_F8_E8M0FNU: return (format){8, 0, 127, EXPONENT};
+    case JX_BF16: return (format){8, 7, 127, IEEE};
+    default: return (format){5, 10, 15, IEEE};
     }
 }
 
@@ -59,8 +48,7 @@ static double value_of(format f, uint32_t bits)
         return exponent == top ? NAN : ldexp(1, (int)exponent - f.bias);
     if (f.kind == FNUZ && negative && !mantissa && !exponent)
         return NAN;
-    if (f.kind == FN && exponent == top &&
-        mantissa == (1u << f.mantissa) - 1)
+    if (f.kind == FN && exponent == top && mantissa == (1u << f.mantissa) - 1)
         return NAN;
     if (f.kind == IEEE && exponent == top)
         value = mantissa ? NAN : INFINITY;
@@ -106,8 +94,7 @@ static uint32_t nearest(format f, double value)
         else
             high = middle - 1;
     }
-    if (low < last &&
-        value_of(f, low + 1) - value <= value - value_of(f, low))
+    if (low < last && value_of(f, low + 1) - value <= value - value_of(f, low))
         low++;
     return low;
 }

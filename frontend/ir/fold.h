@@ -1,5 +1,5 @@
-/* fold.h - elementwise primitives on scalars that are known: integers in their own
- * width, and IEEE operations that round once.
+/* fold.h - elementwise primitives on scalars that are known: integers in their
+ * own width, and IEEE operations that round once.
  *
  * What machines may differ in is not computed: subnormals, divisions by zero,
  * NaNs that are compared, functions that are not rounded correctly. */
@@ -14,8 +14,8 @@ typedef struct jx_scalar {
     const unsigned char *bits; /* as the element lies in memory */
 } jx_scalar;
 
-/* The element of dtype `out` that the primitive gives; false if that is not exact,
- * nor rounded once. */
+/* The element of dtype `out` that the primitive gives; false if that is not
+ * exact, nor rounded once. */
 bool jx_fold(jx_prim_id id, int nins, const jx_scalar *ins, jx_dtype out,
              unsigned char bits[16]);
 

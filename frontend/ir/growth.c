@@ -30,8 +30,8 @@ static int64_t sum_in_jaxpr(jx_growth *g, const jx_jaxpr *jaxpr, size_of *of)
 
     for (int i = 0; i < jaxpr->neqns; i++)
         for (int k = 0; k < jaxpr->eqns[i].nparams; k++)
-            sum = plus(sum,
-                       sum_in_value(g, jaxpr->eqns[i].params[k].value, of));
+            sum =
+                plus(sum, sum_in_value(g, jaxpr->eqns[i].params[k].value, of));
     return sum;
 }
 
@@ -87,19 +87,17 @@ static int64_t shared_size(jx_growth *g, const jx_jaxpr *root, int64_t small)
 bool jx_growth_measure(jx_arena *arena, const jx_program *program,
                        const jx_jaxpr *root, int64_t least, jx_growth *to)
 {
-    *to = (jx_growth){
-        .program = program,
-        .sizes = JX_NEW_ARRAY(arena, program->njaxprs, int64_t),
-        .uses = JX_NEW_ARRAY(arena, program->njaxprs, int),
-        .small = INT64_MAX};
+    *to = (jx_growth){.program = program,
+                      .sizes = JX_NEW_ARRAY(arena, program->njaxprs, int64_t),
+                      .uses = JX_NEW_ARRAY(arena, program->njaxprs, int),
+                      .small = INT64_MAX};
     if (!to->sizes || !to->uses)
         return false;
     int64_t all = to->whole = whole_size(to, root);
     to->most = least;
     for (int i = 0; i < TIMES; i++)
         to->most = plus(to->most, to->own);
-    for (int64_t small = LARGEST_SMALL; all > to->most && to->small;
-         small /= 4)
+    for (int64_t small = LARGEST_SMALL; all > to->most && to->small; small /= 4)
         all = shared_size(to, root, small);
     return true;
 }

@@ -10,10 +10,12 @@
 /* Two sizes that a rule requires to be equal, and that are not one dim. */
 typedef void jx_infer_equal(void *whom, const jx_dim *a, const jx_dim *b);
 
-/* Fills `outs` with what the rule of the equation's primitive makes of the types
- * of its operands and of its parameters (which are decoded); NULL: nobody knows,
- * or the rule refuses them.  `*state`, of one program, is NULL at first. */
+/* Fills `outs` with what the rule of the equation's primitive makes of the
+ * types of its operands and of its parameters (which are decoded); NULL:
+ * nobody knows, or the rule refuses them.  `*state`, of one program, is
+ * NULL at first. */
 typedef void jx_infer_open(void **state, jx_program *program, const jx_eqn *eqn,
-                      const jx_aval **outs, jx_infer_equal *tell, void *whom);
+                           const jx_aval **outs, jx_infer_equal *tell,
+                           void *whom);
 
 #endif

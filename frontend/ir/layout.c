@@ -108,15 +108,9 @@ void jx_layout_print(const jx_layout *layout, size_t width, jx_buffer *to)
             else
                 flat = 0;
             break;
-        case JX_CLOSE:
-            flat -= flat > 0;
-            break;
-        case JX_NEST:
-            indent += mark->indent;
-            break;
-        case JX_UNNEST:
-            indent -= mark->indent;
-            break;
+        case JX_CLOSE: flat -= flat > 0; break;
+        case JX_NEST: indent += mark->indent; break;
+        case JX_UNNEST: indent -= mark->indent; break;
         }
     }
 }

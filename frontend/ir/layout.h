@@ -22,7 +22,7 @@ typedef struct jx_mark {
     } kind;
     size_t width; /* of a text or a break; of a group, laid flat */
     const char *text;
-    int indent;   /* of a nest */
+    int indent; /* of a nest */
 } jx_mark;
 
 typedef struct jx_layout {
@@ -40,7 +40,8 @@ void jx_layout_open(jx_layout *to);
 void jx_layout_close(jx_layout *to);
 void jx_layout_nest(jx_layout *to, int indent);
 void jx_layout_unnest(jx_layout *to, int indent);
-/* Appends what was built apart, in the same arena; all its groups are closed. */
+/* Appends what was built apart, in the same arena; all its
+ * groups are closed. */
 void jx_layout_append(jx_layout *to, const jx_layout *part);
 void jx_layout_print(const jx_layout *layout, size_t width, jx_buffer *to);
 

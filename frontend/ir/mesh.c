@@ -109,8 +109,8 @@ static bool same_axes(const jx_bound_axes *a, const jx_bound_axes *b)
     return true;
 }
 
-/* Each jaxpr is looked at when its place is known, and once more if there turns out
- * to be another. */
+/* Each jaxpr is looked at when its place is known, and once more if there turns
+ * out to be another. */
 static void meet(binding *b, const jx_jaxpr *jaxpr, const jx_bound_axes *axes,
                  bool mixed)
 {
@@ -189,10 +189,9 @@ const jx_eqn_ctx *jx_context_inside(jx_program *program, const jx_eqn *eqn)
 {
     const jx_bound_axes *around = eqn->ctx ? eqn->ctx->axes : NULL;
 
-    return jx_eqn_mesh(program, eqn)
-               ? with_axes(program->ctx->arena, eqn->ctx,
-                           bound_by(program, eqn, around))
-               : eqn->ctx;
+    return jx_eqn_mesh(program, eqn) ? with_axes(program->ctx->arena, eqn->ctx,
+                                                 bound_by(program, eqn, around))
+                                     : eqn->ctx;
 }
 
 /* Equations of one context mostly follow each other. */
@@ -254,8 +253,8 @@ bool jx_program_bind_axes(jx_program *program)
 
 /* ---- whom a collective joins */
 
-/* The device at place `at` of group `group`: axes of the mesh that the collective goes
- * over count places, the others groups. */
+/* The device at place `at` of group `group`: axes of the mesh that the
+ * collective goes over count places, the others groups. */
 static int64_t device_at(const jx_mesh *mesh, const int *order, int n,
                          int64_t group, int64_t at)
 {
@@ -283,8 +282,8 @@ static int64_t device_at(const jx_mesh *mesh, const int *order, int n,
     return device;
 }
 
-/* The axes by number; how many devices they have together, 0: some are not there, or
- * twice. */
+/* The axes by number; how many devices they have together, 0: some are not
+ * there, or twice. */
 static int64_t places_of(jx_arena *arena, const jx_mesh *mesh,
                          jx_axis_names axes, int **order)
 {

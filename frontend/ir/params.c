@@ -11,7 +11,8 @@
 
 jx_closed jx_closed_of_value(jx_arena *arena, const jx_value *value)
 {
-    const jx_array **consts = JX_NEW_ARRAY(arena, value->count, const jx_array *);
+    const jx_array **consts =
+        JX_NEW_ARRAY(arena, value->count, const jx_array *);
 
     for (int i = 0; consts && i < value->count; i++)
         consts[i] = value->items[i]->array;
@@ -171,9 +172,9 @@ static bool read_sizes(decode *d, const jx_value *v, int width, void *to,
         return want(d, expected);
     if (v->count > INT32_MAX / 4)
         return want(d, expected);
-    const jx_dim **at = JX_NEW_ARRAY(d->program->ctx->arena,
-                                     (size_t)v->count * (size_t)each,
-                                     const jx_dim *);
+    const jx_dim **at =
+        JX_NEW_ARRAY(d->program->ctx->arena, (size_t)v->count * (size_t)each,
+                     const jx_dim *);
     for (int i = 0; at && i < v->count; i++) {
         const jx_value *item = v->items[i];
         const jx_value *const *parts = width ? item->items : &v->items[i];
@@ -201,8 +202,7 @@ static bool read_pairs(decode *d, const jx_value *v, void *to)
 
 static bool read_triples(decode *d, const jx_value *v, void *to)
 {
-    return read_sizes(d, v, 3, to,
-                      "a tuple of triples (low, high, interior)");
+    return read_sizes(d, v, 3, to, "a tuple of triples (low, high, interior)");
 }
 
 static bool read_jaxpr(decode *d, const jx_value *v, void *to)
@@ -246,7 +246,8 @@ static bool read_solve_jaxprs(decode *d, const jx_value *v, void *to)
 
     for (int i = 0; i < JX_SOLVE_PARTS; i++) {
         const jx_value *part = solve_part(v, i);
-        if (!part || (part->tag != JX_V_NONE && !read_jaxpr(d, part, &all->part[i])))
+        if (!part ||
+            (part->tag != JX_V_NONE && !read_jaxpr(d, part, &all->part[i])))
             return want(d, "matvec, vecmat, solve and transpose_solve");
     }
     return true;
@@ -258,8 +259,10 @@ static bool read_solve_counts(decode *d, const jx_value *v, void *to)
 
     for (int i = 0; i < JX_SOLVE_PARTS; i++) {
         const jx_value *n = solve_part(v, i);
-        if (!n || n->tag != JX_V_INT || n->integer < 0 || n->integer > INT32_MAX / 8)
-            return want(d, "counts of matvec, vecmat, solve and transpose_solve");
+        if (!n || n->tag != JX_V_INT || n->integer < 0 ||
+            n->integer > INT32_MAX / 8)
+            return want(d,
+                        "counts of matvec, vecmat, solve and transpose_solve");
         counts->before[i + 1] = counts->before[i] + (int)n->integer;
     }
     return true;
@@ -287,9 +290,9 @@ static bool read_gather(decode *d, const jx_value *v, void *to)
         "offset_dims", "collapsed_slice_dims", "start_index_map",
         "operand_batching_dims", "start_indices_batching_dims"};
     jx_gather_dims *g = to;
-    jx_ints *const fields[] = {
-        &g->offset_dims, &g->collapsed_slice_dims, &g->start_index_map,
-        &g->operand_batching_dims, &g->start_indices_batching_dims};
+    jx_ints *const fields[] = {&g->offset_dims, &g->collapsed_slice_dims,
+                               &g->start_index_map, &g->operand_batching_dims,
+                               &g->start_indices_batching_dims};
 
     return read_record(d, v, 5, names, fields, 3, "GatherDimensionNumbers");
 }
@@ -301,10 +304,10 @@ static bool read_scatter(decode *d, const jx_value *v, void *to)
         "scatter_dims_to_operand_dims", "operand_batching_dims",
         "scatter_indices_batching_dims"};
     jx_scatter_dims *s = to;
-    jx_ints *const fields[] = {
-        &s->update_window_dims, &s->inserted_window_dims,
-        &s->scatter_dims_to_operand_dims, &s->operand_batching_dims,
-        &s->scatter_indices_batching_dims};
+    jx_ints *const fields[] = {&s->update_window_dims, &s->inserted_window_dims,
+                               &s->scatter_dims_to_operand_dims,
+                               &s->operand_batching_dims,
+                               &s->scatter_indices_batching_dims};
 
     return read_record(d, v, 5, names, fields, 3, "ScatterDimensionNumbers");
 }
@@ -347,21 +350,22 @@ static bool read_ragged(decode *d, const jx_value *v, void *to)
         return want(d, expected);
     return (read_dot(d, v->items[0], &dims->dot) &&
             read_ints(d, v->items[1], &dims->of_lhs) &&
-            read_ints(d, v->items[2], &dims->groups) && dims->of_lhs.count == 1) ||
+            read_ints(d, v->items[2], &dims->groups) &&
+            dims->of_lhs.count == 1) ||
            want(d, expected);
 }
 
 /* `names` from 1 on; the input says "Class.NAME", or the number that the class
  * gives it (JAX prints some of them so). */
 static bool read_enum(decode *d, const jx_value *v, size_t count,
-                      const char *const *names, const int64_t *numbers,
-                      int *to, const char *expected)
+                      const char *const *names, const int64_t *numbers, int *to,
+                      const char *expected)
 {
     const char *dot = v->tag == JX_V_ENUM ? strrchr(v->text, '.') : NULL;
-    const char *name = dot                     ? dot + 1
-                       : v->tag == JX_V_ENUM   ? v->text
-                       : v->tag == JX_V_TEXT   ? v->text
-                                               : NULL;
+    const char *name = dot                   ? dot + 1
+                       : v->tag == JX_V_ENUM ? v->text
+                       : v->tag == JX_V_TEXT ? v->text
+                                             : NULL;
 
     for (size_t i = 1; i < count; i++)
         if (name ? jx_is_word(name, names[i])
@@ -374,11 +378,11 @@ static bool read_enum(decode *d, const jx_value *v, size_t count,
 
 static bool read_mode(decode *d, const jx_value *v, void *to)
 {
-    static const char *const names[] = {
-        [JX_MODE_CLIP] = "CLIP",
-        [JX_MODE_FILL_OR_DROP] = "FILL_OR_DROP",
-        [JX_MODE_PROMISE_IN_BOUNDS] = "PROMISE_IN_BOUNDS",
-        [JX_MODE_ONE_HOT] = "ONE_HOT"};
+    static const char *const names[] = {[JX_MODE_CLIP] = "CLIP",
+                                        [JX_MODE_FILL_OR_DROP] = "FILL_OR_DROP",
+                                        [JX_MODE_PROMISE_IN_BOUNDS] =
+                                            "PROMISE_IN_BOUNDS",
+                                        [JX_MODE_ONE_HOT] = "ONE_HOT"};
     static const int64_t numbers[] = {[JX_MODE_CLIP] = 0,
                                       [JX_MODE_FILL_OR_DROP] = 1,
                                       [JX_MODE_PROMISE_IN_BOUNDS] = 2,
@@ -413,8 +417,8 @@ static bool read_rounding(decode *d, const jx_value *v, void *to)
     static const char *const names[] = {
         [JX_ROUND_AWAY_FROM_ZERO] = "AWAY_FROM_ZERO",
         [JX_ROUND_TO_NEAREST_EVEN] = "TO_NEAREST_EVEN"};
-    static const int64_t numbers[] = {[JX_ROUND_AWAY_FROM_ZERO] = 0,
-                                      [JX_ROUND_TO_NEAREST_EVEN] = 1};
+    static const int64_t numbers[] = {
+        [JX_ROUND_AWAY_FROM_ZERO] = 0, [JX_ROUND_TO_NEAREST_EVEN] = 1};
     int found = 0;
     bool ok = read_enum(d, v, 3, names, numbers, &found,
                         "a RoundingMethod (AWAY_FROM_ZERO or "
@@ -442,8 +446,8 @@ static bool read_algorithm(decode *d, const jx_value *v, void *to)
 
 static bool read_distribution(decode *d, const jx_value *v, void *to)
 {
-    static const char *const names[] = {[JX_UNIFORM] = "UNIFORM",
-                                        [JX_NORMAL] = "NORMAL"};
+    static const char *const names[] = {
+        [JX_UNIFORM] = "UNIFORM", [JX_NORMAL] = "NORMAL"};
     static const int64_t numbers[] = {[JX_UNIFORM] = 1, [JX_NORMAL] = 2};
     int found = 0;
     bool ok = read_enum(d, v, 3, names, numbers, &found,
@@ -492,14 +496,15 @@ static bool read_texts(decode *d, const jx_value *v, void *to)
 static bool read_marks(decode *d, const jx_value *spec, jx_sharding *to)
 {
     to->kind = spec->text;
-    return (!spec->unreduced || read_texts(d, spec->unreduced, &to->unreduced)) &&
+    return (!spec->unreduced ||
+            read_texts(d, spec->unreduced, &to->unreduced)) &&
            (!spec->reduced || read_texts(d, spec->reduced, &to->reduced));
 }
 
-/* For each array, for each of its axes the names of axes of a mesh that cut it: a value of
- * this tag with tuples of names. */
-static bool read_cuts(decode *d, const jx_value *v, jx_value_tag tag, const char *expected,
-                      jx_shardings *to)
+/* For each array, for each of its axes the names of axes of a mesh that cut it:
+ * a value of this tag with tuples of names. */
+static bool read_cuts(decode *d, const jx_value *v, jx_value_tag tag,
+                      const char *expected, jx_shardings *to)
 {
     jx_arena *arena = d->program->ctx->arena;
     jx_sharding *at;
@@ -533,7 +538,8 @@ static bool read_specs(decode *d, const jx_value *v, void *to)
 static bool read_shardings(decode *d, const jx_value *v, void *to)
 {
     return read_cuts(d, v, JX_V_TUPLE,
-                     "a tuple that has, for each array, a tuple of names of mesh axes for each of "
+                     "a tuple that has, for each array, a tuple of names of "
+                     "mesh axes for each of "
                      "its axes",
                      to);
 }
@@ -585,10 +591,10 @@ static bool read_shown(decode *d, const jx_value *v, void *to)
 
 /* ---- optional kinds: None is zero, else as the kind itself */
 
-#define OPTIONAL(kind)                                                        \
-    static bool read_opt_##kind(decode *d, const jx_value *v, void *to)       \
-    {                                                                         \
-        return v->tag == JX_V_NONE || read_##kind(d, v, to);                  \
+#define OPTIONAL(kind)                                                         \
+    static bool read_opt_##kind(decode *d, const jx_value *v, void *to)        \
+    {                                                                          \
+        return v->tag == JX_V_NONE || read_##kind(d, v, to);                   \
     }
 OPTIONAL(boolean)
 OPTIONAL(integer)
@@ -647,16 +653,17 @@ typedef struct schema {
 } schema;
 
 /* A field's row; its struct is `jx_p_here` while a family is expanded. */
-#define FIELD(kind, name)                                                     \
-    {#name, #kind, offsetof(jx_p_here, name), read_##kind,                           \
+#define FIELD(kind, name)                                                      \
+    {#name, #kind, offsetof(jx_p_here, name), read_##kind,                     \
      sizeof #kind > 4 && #kind[0] == 'o' && #kind[3] == '_'},
-#define PARAMS(name, ...)                                                     \
-    static const field *fields_##name(size_t *count)                          \
-    {                                                                         \
-        typedef jx_p_##name jx_p_here;                                        \
-        static const field fields[] = {__VA_ARGS__{NULL, NULL, 0, NULL, false}};    \
-        *count = sizeof fields / sizeof *fields - 1;                          \
-        return (void)offsetof(jx_p_here, jx_nothing), fields;                 \
+#define PARAMS(name, ...)                                                      \
+    static const field *fields_##name(size_t *count)                           \
+    {                                                                          \
+        typedef jx_p_##name jx_p_here;                                         \
+        static const field fields[] = {                                        \
+            __VA_ARGS__{NULL, NULL, 0, NULL, false}};                          \
+        *count = sizeof fields / sizeof *fields - 1;                           \
+        return (void)offsetof(jx_p_here, jx_nothing), fields;                  \
     }
 #include "frontend/ir/params.def"
 #undef PARAMS
@@ -667,16 +674,15 @@ static schema schema_of(jx_prim_id id)
     schema s = {0};
 
     switch (id) {
-#define PRIM(id, name, nins, nouts, params, type, plan, ...)                  \
-    case JX_PRIM_##id:                                                        \
-        s.size = sizeof(jx_p_##params);                                       \
-        s.fields = fields_##params(&s.nfields);                               \
+#define PRIM(id, name, nins, nouts, params, type, plan, ...)                   \
+    case JX_PRIM_##id:                                                         \
+        s.size = sizeof(jx_p_##params);                                        \
+        s.fields = fields_##params(&s.nfields);                                \
         break;
 #include "frontend/ir/prims.def"
 #undef PRIM
     case JX_PRIM_unknown:
-    case JX_NPRIMS:
-        break;
+    case JX_NPRIMS: break;
     }
     return s;
 }
@@ -792,7 +798,8 @@ int jx_scatter_window_axis(const jx_scatter_dims *dims, int axis)
     return -1;
 }
 
-/* Older releases of JAX say that the update is taken by a jaxpr that gives it. */
+/* Older releases of JAX say that the update is taken by a jaxpr
+ * that gives it. */
 bool jx_scatter_applies(const jx_eqn *eqn)
 {
     const jx_jaxpr *update =
@@ -800,8 +807,9 @@ bool jx_scatter_applies(const jx_eqn *eqn)
             ? ((const jx_p_scatter *)eqn->typed)->update_jaxpr.jaxpr
             : NULL;
 
-    return update && !(update->nins == 2 && update->nouts == 1 && update->outs[0].var &&
-                       update->outs[0].var == update->vars[update->nconsts + 1]);
+    return update &&
+           !(update->nins == 2 && update->nouts == 1 && update->outs[0].var &&
+             update->outs[0].var == update->vars[update->nconsts + 1]);
 }
 
 const char *jx_eqn_name(const jx_eqn *eqn)
@@ -885,9 +893,8 @@ const jx_value *jx_param_keep(jx_program *program, const jx_prim *prim,
                               const char *name, const jx_value *value)
 {
     jx_value v = {.tag = JX_V_SHOWN, .shown = value};
-    const char *kind = value && jx_prim_is_hi(prim)
-                           ? jx_params_kind(prim->id, name)
-                           : NULL;
+    const char *kind =
+        value && jx_prim_is_hi(prim) ? jx_params_kind(prim->id, name) : NULL;
 
     return kind && !strcmp(kind, "opt_shown") && value->tag != JX_V_NONE &&
                    value->tag != JX_V_SHOWN

@@ -23,8 +23,8 @@ typedef struct jx_axis_names {
     const char *const *at;
 } jx_axis_names;
 
-/* What a collective goes over: axes of its operands, which is what a mapped axis
- * becomes, or axes of a mesh, or some of each. */
+/* What a collective goes over: axes of its operands, which is what a mapped
+ * axis becomes, or axes of a mesh, or some of each. */
 typedef struct jx_positions {
     jx_ints at;
     jx_axis_names names;
@@ -33,7 +33,7 @@ typedef struct jx_positions {
 typedef struct jx_dim_list {
     int count;
     const jx_dim *const *at; /* numbers are dims too */
-    bool given; /* false: the parameter is None (opt_dims) */
+    bool given;              /* false: the parameter is None (opt_dims) */
 } jx_dim_list;
 
 /* padding: count pairs (low, high) or triples (low, high, interior), flat. */
@@ -45,16 +45,24 @@ typedef struct jx_closed_list {
 } jx_closed_list;
 
 /* What a linear solve consists of; one that is absent has no jaxpr. */
-enum { JX_SOLVE_MATVEC, JX_SOLVE_VECMAT, JX_SOLVE, JX_SOLVE_TRANSPOSE, JX_SOLVE_PARTS };
+enum {
+    JX_SOLVE_MATVEC,
+    JX_SOLVE_VECMAT,
+    JX_SOLVE,
+    JX_SOLVE_TRANSPOSE,
+    JX_SOLVE_PARTS
+};
 extern const char *const jx_solve_names[JX_SOLVE_PARTS];
 
 typedef struct jx_solve_jaxprs {
     jx_closed part[JX_SOLVE_PARTS];
 } jx_solve_jaxprs;
 
-/* How many operands are constants of each part; those of the first come first. */
+/* How many operands are constants of each part; those of the
+ * first come first. */
 typedef struct jx_solve_counts {
-    int before[JX_SOLVE_PARTS + 1]; /* those of the parts before it; the last: of all */
+    /* those of the parts before it; the last: of all */
+    int before[JX_SOLVE_PARTS + 1];
 } jx_solve_counts;
 
 static inline int jx_solve_count(const jx_solve_counts *counts, int part)
@@ -83,8 +91,8 @@ typedef struct jx_dot_dims {
     jx_ints lhs_contracting, rhs_contracting, lhs_batch, rhs_batch;
 } jx_dot_dims;
 
-/* A product over groups of rows: the axis of the first operand that is cut into groups,
- * and the second one's axis of groups, if it has one. */
+/* A product over groups of rows: the axis of the first operand that is cut into
+ * groups, and the second one's axis of groups, if it has one. */
 typedef struct jx_ragged_dims {
     jx_dot_dims dot;
     jx_ints of_lhs, groups;
@@ -100,8 +108,9 @@ typedef struct jx_groups {
 typedef struct jx_sharding {
     int rank; /* of a spec: of as many axes as it says something of */
     const jx_axis_names *axes;
-    jx_axis_names unreduced, reduced; /* of a spec: axes over which each device has a
-                                         part of what is meant, or all of it */
+    /* of a spec: axes over which each device has a part of what is
+     * meant, or all of it */
+    jx_axis_names unreduced, reduced;
     const char *kind; /* what of the parts is meant, NULL or "sum": their sum */
 } jx_sharding;
 
@@ -122,21 +131,22 @@ typedef struct jx_called_export {
     const jx_array *module; /* the StableHLO that jax.export wrote, or NULL */
     int nkept;              /* the inputs that its main takes, in order */
     const uint16_t *kept;
-    int nplatforms;         /* more than one: main takes the index of one, first */
+    int nplatforms; /* more than one: main takes the index of one, first */
     const char *const *platforms;
-    bool effects;           /* main may take and give tokens */
+    bool effects; /* main may take and give tokens */
 } jx_called_export;
 
-/* One axis of an indexer: a slice, or one index for all (an integer, or an array
- * of them).  Where the index is, or where the start or the size of a slice is
- * NULL, the next operand says it. */
+/* One axis of an indexer: a slice, or one index for all (an integer, or an
+ * array of them).  Where the index is, or where the start or the size of a
+ * slice is NULL, the next operand says it. */
 typedef struct jx_axis_index {
     bool slice;
     const jx_dim *start, *size;
     int64_t stride; /* 0: jaxpr text, which leaves it out, could mean several */
 } jx_axis_index;
 
-/* A step from what a reference holds to the part of it that is read or written. */
+/* A step from what a reference holds to the part of it that is
+ * read or written. */
 typedef enum jx_ref_step_kind {
     JX_STEP_INDEX = 1,
     JX_STEP_RESHAPE,   /* to `shape` */
@@ -235,17 +245,17 @@ typedef enum jx_distribution { JX_UNIFORM = 1, JX_NORMAL } jx_distribution;
 #define JX_FIELD_opt_exported const jx_called_export *
 
 #define FIELD(kind, name) JX_FIELD_##kind name;
-#define PARAMS(name, ...)                                                     \
-    typedef struct jx_p_##name {                                              \
-        char jx_nothing; /* a struct may have no other member */              \
-        __VA_ARGS__                                                           \
+#define PARAMS(name, ...)                                                      \
+    typedef struct jx_p_##name {                                               \
+        char jx_nothing; /* a struct may have no other member */               \
+        __VA_ARGS__                                                            \
     } jx_p_##name;
 #include "frontend/ir/params.def"
 #undef PARAMS
 #undef FIELD
 
-/* The bytes of the StableHLO module that an equation of call_library_primitive brings as
- * its meaning; NULL: none. */
+/* The bytes of the StableHLO module that an equation of call_library_primitive
+ * brings as its meaning; NULL: none. */
 const jx_array *jx_eqn_module(const jx_eqn *eqn);
 
 /* Decodes an equation's tree by its primitive's schema into the program's
@@ -254,19 +264,20 @@ const jx_array *jx_eqn_module(const jx_eqn *eqn);
 const void *jx_params_decode(jx_program *program, const jx_eqn *eqn,
                              const char **why);
 
-/* Of the parameter `tree` of get, swap and addupdate (state.c); NULL, or what was
- * expected. */
+/* Of the parameter `tree` of get, swap and addupdate (state.c); NULL, or
+ * what was expected. */
 const char *jx_ref_path_decode(jx_program *program, const jx_value *value,
                                jx_ref_path *to);
-/* The same of the parameter `exported` (called_export.c); nothing is known where
- * *to is NULL. */
+/* The same of the parameter `exported` (called_export.c); nothing is known
+ * where *to is NULL. */
 const char *jx_called_export_decode(jx_program *program, const jx_value *value,
                                     const jx_called_export **to);
 /* How many operands stand before those of the path; 0: the primitive takes no
  * path. */
 int jx_ref_path_at(const jx_prim *prim);
 
-/* A value that is a jaxpr, with its constants, in the arena; without them if memory ends. */
+/* A value that is a jaxpr, with its constants, in the arena; without them
+ * if memory ends. */
 jx_closed jx_closed_of_value(jx_arena *arena, const jx_value *value);
 
 /* The jaxpr that an equation runs once, on its operands as they are (a call, a
@@ -274,30 +285,33 @@ jx_closed jx_closed_of_value(jx_arena *arena, const jx_value *value);
  * is known of it. */
 const jx_closed *jx_eqn_callee(const jx_eqn *eqn);
 
-/* Whether JAX makes a loop of a polynomial, one that begins with 0, since it has
- * more coefficients than `unroll` (8 if that is left out). */
+/* Whether JAX makes a loop of a polynomial, one that begins with 0, since it
+ * has more coefficients than `unroll` (8 if that is left out). */
 bool jx_polynomial_loops(const jx_eqn *eqn);
 
-/* The axis of the updates along which a scatter's window goes on that axis of its operand;
- * -1: the window is one element there, or the numbers do not fit. */
+/* The axis of the updates along which a scatter's window goes on that
+ * axis of its operand; -1: the window is one element there, or the
+ * numbers do not fit. */
 int jx_scatter_window_axis(const jx_scatter_dims *dims, int axis);
-/* A scatter writes what a jaxpr makes of the elements that are there (`x.at[i].apply(f)`), and
- * not its updates. */
+/* A scatter writes what a jaxpr makes of the elements that are there
+ * (`x.at[i].apply(f)`), and not its updates. */
 bool jx_scatter_applies(const jx_eqn *eqn);
 
 /* What an equation is called: a primitive that is an object has the name of its
  * class, all others are called as JAX's tables call them. */
 const char *jx_eqn_name(const jx_eqn *eqn);
 
-/* It says over which axes an array lies in parts, or what is reduced already. */
+/* It says over which axes an array lies in parts, or what is
+ * reduced already. */
 bool jx_sharding_is_marked(const jx_sharding *how);
 
-/* Nothing is known of it but its name and what it declares: its primitive is in
- * no table, is an object that nobody expanded, works across axes that no shard_map
- * around it binds, or takes arrays that lie in parts that add up to them. */
+/* Nothing is known of it but its name and what it declares: its primitive
+ * is in no table, is an object that nobody expanded, works across axes
+ * that no shard_map around it binds, or takes arrays that lie in parts
+ * that add up to them. */
 bool jx_eqn_is_unknown(const jx_eqn *eqn);
-/* The axes of a mesh that a collective goes over, in its order; none of what is no
- * collective of JAX's. */
+/* The axes of a mesh that a collective goes over, in its order; none of what is
+ * no collective of JAX's. */
 jx_axis_names jx_eqn_mesh_axes(const jx_eqn *eqn);
 /* What it does is in the Python process that traced the program: of that, only
  * a function's name is known. */

@@ -11,7 +11,8 @@ const char *jx_file_line(const jx_file *file, int number)
     return NULL;
 }
 
-bool jx_frame_says(const jx_frame *frame, int nwords, const char *const *words, bool *seen)
+bool jx_frame_says(const jx_frame *frame, int nwords, const char *const *words,
+                   bool *seen)
 {
     int last = frame->end_line < frame->line ? frame->line : frame->end_line;
 
@@ -36,8 +37,8 @@ bool jx_passage_of(jx_arena *arena, const jx_frame *frame, jx_passage *to)
     int count = frame->end_line - frame->line + 1;
     char *text;
 
-    if (frame->line < 1 || frame->end_line < frame->line || count > MOST_LINES ||
-        frame->column < 0 || frame->end_column < 0)
+    if (frame->line < 1 || frame->end_line < frame->line ||
+        count > MOST_LINES || frame->column < 0 || frame->end_column < 0)
         return false;
     for (int i = 0; i < count; i++) {
         const char *line = jx_file_line(frame->file, frame->line + i);
@@ -54,7 +55,8 @@ bool jx_passage_of(jx_arena *arena, const jx_frame *frame, jx_passage *to)
     for (int i = 0; i < count; i++) {
         if (i == count - 1)
             to->span.end = at + (size_t)frame->end_column;
-        memcpy(text + at, jx_file_line(frame->file, frame->line + i), lengths[i]);
+        memcpy(text + at, jx_file_line(frame->file, frame->line + i),
+               lengths[i]);
         at += lengths[i];
         text[at++] = i < count - 1 ? '\n' : 0;
     }

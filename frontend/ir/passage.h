@@ -1,4 +1,5 @@
-/* passage.h - the source text that a frame names, as far as the program embeds it. */
+/* passage.h - the source text that a frame names, as far as the
+ * program embeds it. */
 #ifndef JX_PASSAGE_H
 #define JX_PASSAGE_H
 
@@ -12,12 +13,14 @@ typedef struct jx_passage {
     jx_py_span span; /* of the frame's expression in it */
 } jx_passage;
 
-/* False if the program does not embed these lines, or the frame has no columns. */
+/* False if the program does not embed these lines, or the frame
+ * has no columns. */
 bool jx_passage_of(jx_arena *arena, const jx_frame *frame, jx_passage *to);
 
-/* Whether a line that a frame names has one of these words; *seen: whether its first line is
- * there. */
-bool jx_frame_says(const jx_frame *frame, int nwords, const char *const *words, bool *seen);
+/* Whether a line that a frame names has one of these words; *seen: whether its
+ * first line is there. */
+bool jx_frame_says(const jx_frame *frame, int nwords, const char *const *words,
+                   bool *seen);
 
 /* The line of that number, or NULL. */
 const char *jx_file_line(const jx_file *file, int number);

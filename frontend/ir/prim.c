@@ -7,7 +7,7 @@
 #define N JX_ANY_COUNT
 static const jx_prim prims[JX_NPRIMS] = {
     [JX_PRIM_unknown] = {JX_PRIM_unknown, "unknown", N, N},
-#define PRIM(id, name, nins, nouts, params, type, plan, ...)                  \
+#define PRIM(id, name, nins, nouts, params, type, plan, ...)                   \
     [JX_PRIM_##id] = {JX_PRIM_##id, name, nins, nouts},
 #include "frontend/ir/prims.def"
 #undef PRIM
@@ -40,7 +40,8 @@ bool jx_prim_in_family(jx_prim_id id, const char *family)
 {
     static const char *const families[JX_NPRIMS] = {
         [JX_PRIM_unknown] = "",
-#define PRIM(id, name, nins, nouts, params, type, plan, ...) [JX_PRIM_##id] = #plan,
+#define PRIM(id, name, nins, nouts, params, type, plan, ...)                   \
+    [JX_PRIM_##id] = #plan,
 #include "frontend/ir/prims.def"
 #undef PRIM
     };

@@ -27,15 +27,16 @@ const jx_prim *jx_prim_of(jx_prim_id id);
 
 /* Whether prims.def plans it in this family ("elementwise"). */
 bool jx_prim_in_family(jx_prim_id id, const char *family);
-/* Whether its result has the elements of its first operand, each as it was and none beside,
- * in other places, some left out or repeated. */
+/* Whether its result has the elements of its first operand, each as it was and
+ * none beside, in other places, some left out or repeated. */
 bool jx_prim_rearranges(jx_prim_id id);
-/* Whether it takes a matrix apart into factors: what it costs is cubic, and what it gives
- * can turn by much where the matrix changes a little. */
+/* Whether it takes a matrix apart into factors: what it costs is cubic, and
+ * what it gives can turn by much where the matrix changes a little. */
 bool jx_prim_decomposes(jx_prim_id id);
 /* Whether it solves linear systems. */
 bool jx_prim_solves(jx_prim_id id);
-/* Whether it is remat, which has two names: what it calls is computed again for a gradient. */
+/* Whether it is remat, which has two names: what it calls is computed again
+ * for a gradient. */
 bool jx_prim_is_remat(jx_prim_id id);
 
 #endif

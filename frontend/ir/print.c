@@ -241,8 +241,7 @@ static void suggest(jx_printer *p, int count, const jx_var *const *vars,
     if (count != like_count)
         return;
     for (int i = 0; i < count; i++) {
-        bool used = !vars[i] || !like[i].var ||
-                    jx_map_has(&p->names, vars[i]);
+        bool used = !vars[i] || !like[i].var || jx_map_has(&p->names, vars[i]);
         for (int k = 0; k < i && !used; k++)
             used = like[k].var == like[i].var && vars[k] &&
                    jx_map_get(&p->names, vars[k]) == var_name(p, like[i].var);

@@ -12,8 +12,8 @@ enum { HOISTED_FROM = 10 };
 
 typedef struct visit {
     const jx_jaxpr *jaxpr;
-    const char *name;  /* of the first call that has one */
-    uint64_t count;    /* how often the walk comes here */
+    const char *name; /* of the first call that has one */
+    uint64_t count;   /* how often the walk comes here */
     bool queued;
 } visit;
 
@@ -66,9 +66,8 @@ static void each_nested(census *c, const jx_jaxpr *from, const jx_eqn *eqn,
 {
     const jx_value *given = jx_eqn_param(eqn, "name");
     const char *name = given && given->tag == JX_V_TEXT ? given->text : NULL;
-    const jx_value *first = eqn->prim->id == JX_PRIM_while
-                                ? jx_eqn_param(eqn, "cond_jaxpr")
-                                : NULL;
+    const jx_value *first =
+        eqn->prim->id == JX_PRIM_while ? jx_eqn_param(eqn, "cond_jaxpr") : NULL;
 
     if (jx_print_is_hi_call(c->p, eqn)) {
         const jx_p_hi_call *hi = eqn->typed;

@@ -69,8 +69,8 @@ static jx_layout *write_inner(jx_printer *p, const jx_value *of)
 }
 
 /* A function is its name here, an aval what a variable's type would be. */
-static void put_pair(jx_printer *p, int i, const char *name,
-                     const jx_value *v, const jx_layout *inner)
+static void put_pair(jx_printer *p, int i, const char *name, const jx_value *v,
+                     const jx_layout *inner)
 {
     bool plain = v->tag == JX_V_FUNCTION || v->tag == JX_V_AVAL;
 

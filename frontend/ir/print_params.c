@@ -110,8 +110,7 @@ static bool hidden(const jx_printer *p, const jx_eqn *eqn, const char *name,
                    const jx_value *v)
 {
     switch (eqn->prim->id) {
-    case JX_PRIM_jit:
-        return hidden_in_jit(p, name, v);
+    case JX_PRIM_jit: return hidden_in_jit(p, name, v);
     case JX_PRIM_custom_jvp_call:
         return !strcmp(name, "num_consts") && v->integer == 0;
     case JX_PRIM_custom_vjp_call:
@@ -119,10 +118,8 @@ static bool hidden(const jx_printer *p, const jx_eqn *eqn, const char *name,
                (!strcmp(name, "num_consts") && v->integer == 0);
     case JX_PRIM_custom_vmap_call: /* what its rule makes of it */
         return !strcmp(name, "batched");
-    case JX_PRIM_mul:
-        return !strcmp(name, "out_dtype") && is_none(v);
-    case JX_PRIM_convert_element_type:
-        return !strcmp(name, "sharding");
+    case JX_PRIM_mul: return !strcmp(name, "out_dtype") && is_none(v);
+    case JX_PRIM_convert_element_type: return !strcmp(name, "sharding");
     case JX_PRIM_dot_general:
         return !strcmp(name, "out_sharding") || is_none(v);
     case JX_PRIM_broadcast_in_dim:
@@ -131,8 +128,7 @@ static bool hidden(const jx_printer *p, const jx_eqn *eqn, const char *name,
     case JX_PRIM_call_hi_primitive: /* as text had it before 0.12 */
     case JX_PRIM_call_hi_primitive_linearized:
         return !strcmp(name, "name") && jx_eqn_param(eqn, "_prim");
-    default:
-        break;
+    default: break;
     }
     if (!strcmp(eqn->prim->name, "reshard"))
         return true;
@@ -161,9 +157,8 @@ static const char *called(jx_printer *p, const jx_jaxpr *jaxpr)
 /* Custom rules are shown by their functions' names. */
 static shown shown_rule(const jx_param *param)
 {
-    static const char *const names[][2] = {{"jvp_jaxpr_fun", "jvp"},
-                                           {"fwd_jaxpr_thunk", "fwd"},
-                                           {"bwd", "bwd"}};
+    static const char *const names[][2] = {
+        {"jvp_jaxpr_fun", "jvp"}, {"fwd_jaxpr_thunk", "fwd"}, {"bwd", "bwd"}};
     const jx_value *v = param->value;
 
     for (size_t i = 0; i < 3; i++)

@@ -12,11 +12,11 @@ typedef struct jx_printer {
     jx_print_options options;
     jx_arena *arena;
     jx_layout layout;
-    jx_map names;    /* of variables */
-    jx_map shared;   /* names of hoisted jaxprs, by jaxpr */
-    jx_intern taken; /* names of hoisted jaxprs */
+    jx_map names;                     /* of variables */
+    jx_map shared;                    /* names of hoisted jaxprs, by jaxpr */
+    jx_intern taken;                  /* names of hoisted jaxprs */
     JX_VEC(const jx_jaxpr *) hoisted; /* in the order in which they are shown */
-    uint64_t fresh; /* next number to make a name of */
+    uint64_t fresh;                   /* next number to make a name of */
 } jx_printer;
 
 /* Finds the jaxprs that are hoisted and names them (print_census.c). */
@@ -34,8 +34,8 @@ void jx_print_atom(jx_printer *p, jx_atom atom);
 /* The results of an equation, with their types. */
 void jx_print_binders(jx_printer *p, const jx_eqn *eqn);
 
-/* An equation that reads or writes a part of a reference, which has a form of its
- * own (print_state.c); false: it is printed as any other. */
+/* An equation that reads or writes a part of a reference, which has a form of
+ * its own (print_state.c); false: it is printed as any other. */
 bool jx_print_is_access(const jx_eqn *eqn);
 void jx_print_access(jx_printer *p, const jx_eqn *eqn);
 
@@ -57,7 +57,8 @@ void jx_print_hi(jx_printer *p, const jx_value *record);
 /* What an equation or a record shows, by name: a map or a record. */
 int jx_print_pairs(const jx_value *of);
 const jx_value *jx_print_pair(const jx_value *of, int i, const char **name);
-/* An equation that brings its module, as the one of the primitive that it is to JAX. */
+/* An equation that brings its module, as the one of the primitive
+ * that it is to JAX. */
 jx_eqn jx_print_unmoduled(jx_printer *p, const jx_eqn *eqn);
 /* JAX shows `Name[a=1 b=2]`, not yet `_prim=Name[{'a': 1, 'b': 2}]`. */
 bool jx_print_hi_by_name(const jx_program *program);

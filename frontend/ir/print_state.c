@@ -174,9 +174,7 @@ void jx_print_access(jx_printer *p, const jx_eqn *eqn)
             jx_print_text(p, ", ");
         }
         break;
-    default:
-        put_part(p, eqn);
-        jx_print_text(p, " += ");
+    default: put_part(p, eqn); jx_print_text(p, " += ");
     }
     jx_print_atom(p, eqn->ins[1]);
 }

@@ -60,9 +60,7 @@ static void put_element(const jx_literal *l, jx_buffer *to)
 
     switch (jx_dtype_of(dtype)->kind) {
     case JX_KIND_INT:
-    case JX_KIND_UINT:
-        put_integer(l, to);
-        break;
+    case JX_KIND_UINT: put_integer(l, to); break;
     case JX_KIND_FLOAT:
         put_real(l->wide ? l->real : jx_element_real(dtype, l->bits), to);
         break;
@@ -74,8 +72,7 @@ static void put_element(const jx_literal *l, jx_buffer *to)
     case JX_KIND_VOID: /* as numpy prints what has no bytes */
         jx_buffer_puts(to, "(b'',)");
         break;
-    default:
-        jx_buffer_puts(to, l->bits[0] ? "True" : "False");
+    default: jx_buffer_puts(to, l->bits[0] ? "True" : "False");
     }
 }
 
@@ -154,9 +151,8 @@ static void put_map(const jx_program *p, const jx_value *v, jx_buffer *to)
 /* JAX's str() of an exported function has no more than its name. */
 static bool put_exported(const jx_value *v, jx_buffer *to)
 {
-    const jx_value *name = strcmp(v->text, "Exported")
-                               ? NULL
-                               : jx_value_field(v, "fun_name");
+    const jx_value *name =
+        strcmp(v->text, "Exported") ? NULL : jx_value_field(v, "fun_name");
 
     if (!name || name->tag != JX_V_TEXT)
         return false;
@@ -233,8 +229,7 @@ static void put_mesh(const jx_program *p, int64_t index, jx_buffer *to)
     jx_buffer_putc(to, ')');
 }
 
-static void put_entry(const jx_program *p, const jx_value *entry,
-                      jx_buffer *to)
+static void put_entry(const jx_program *p, const jx_value *entry, jx_buffer *to)
 {
     if (entry->tag == JX_V_TEXT && !strcmp(entry->text, "?"))
         jx_buffer_puts(to, "UNCONSTRAINED");
@@ -276,8 +271,7 @@ static void put_spec(const jx_program *p, const jx_value *v, jx_buffer *to)
     jx_buffer_putc(to, ')');
 }
 
-static void put_sharding(const jx_program *p, const jx_value *v,
-                         jx_buffer *to)
+static void put_sharding(const jx_program *p, const jx_value *v, jx_buffer *to)
 {
     jx_buffer_puts(to, "NamedSharding(mesh=");
     put_mesh(p, v->integer, to);
@@ -339,12 +333,8 @@ static void put_function(const char *name, jx_buffer *to)
 static void put_plain(const jx_value *v, bool quoted, jx_buffer *to)
 {
     switch (v->tag) {
-    case JX_V_NONE:
-        jx_buffer_puts(to, "None");
-        break;
-    case JX_V_BOOL:
-        jx_buffer_puts(to, v->boolean ? "True" : "False");
-        break;
+    case JX_V_NONE: jx_buffer_puts(to, "None"); break;
+    case JX_V_BOOL: jx_buffer_puts(to, v->boolean ? "True" : "False"); break;
     case JX_V_INT:
         jx_buffer_printf(to, quoted && v->text ? "np.%s(%lld)" : "%s%lld",
                          quoted && v->text ? v->text : "",
@@ -353,18 +343,10 @@ static void put_plain(const jx_value *v, bool quoted, jx_buffer *to)
     case JX_V_UINT:
         jx_buffer_printf(to, "%llu", (unsigned long long)v->integer);
         break;
-    case JX_V_FLOAT:
-        put_real(v->real, to);
-        break;
-    case JX_V_COMPLEX:
-        put_complex(v->real, v->imag, to);
-        break;
-    case JX_V_DIM:
-        jx_dim_print(v->dim, to);
-        break;
-    case JX_V_UNSPECIFIED:
-        jx_buffer_puts(to, "UnspecifiedValue");
-        break;
+    case JX_V_FLOAT: put_real(v->real, to); break;
+    case JX_V_COMPLEX: put_complex(v->real, v->imag, to); break;
+    case JX_V_DIM: jx_dim_print(v->dim, to); break;
+    case JX_V_UNSPECIFIED: jx_buffer_puts(to, "UnspecifiedValue"); break;
     case JX_V_FUNCTION:
     case JX_V_RULE:
     case JX_V_DEFINITION: /* has no text: nobody prints it */
@@ -377,15 +359,9 @@ static void put_plain(const jx_value *v, bool quoted, jx_buffer *to)
         else
             jx_utf8_printf(to, quoted ? "dtype('%s')" : "%s", v->text);
         break;
-    case JX_V_OPAQUE:
-        jx_utf8_show(v->detail, to);
-        break;
-    case JX_V_CONST:
-        jx_buffer_puts(to, "[...]");
-        break;
-    case JX_V_IMPL:
-        jx_utf8_show(tag_of(v->text), to);
-        break;
+    case JX_V_OPAQUE: jx_utf8_show(v->detail, to); break;
+    case JX_V_CONST: jx_buffer_puts(to, "[...]"); break;
+    case JX_V_IMPL: jx_utf8_show(tag_of(v->text), to); break;
     default: /* a name: of a primitive, of a tree */
         jx_utf8_show(v->text ? v->text : "", to);
     }
@@ -404,43 +380,24 @@ void jx_value_print(const jx_program *p, const jx_value *v, bool quoted,
     case JX_V_TUPLE:
         put_items(p, v, "(", v->count == 1 ? ",)" : ")", to);
         break;
-    case JX_V_SET:
-        put_set(p, v, quoted, to);
-        break;
-    case JX_V_MAP:
-        put_map(p, v, to);
-        break;
-    case JX_V_SLICE:
-        put_items(p, v, "slice(", ")", to);
-        break;
+    case JX_V_SET: put_set(p, v, quoted, to); break;
+    case JX_V_MAP: put_map(p, v, to); break;
+    case JX_V_SLICE: put_items(p, v, "slice(", ")", to); break;
     case JX_V_RECORD:
         if (v->boolean)
             jx_hi_print(p, v, to);
         else if (quoted || (!put_exported(v, to) && !put_effect(v, to)))
             put_record(p, v, to);
         break;
-    case JX_V_SHOWN:
-        jx_value_print(p, v->shown, quoted, to);
-        break;
-    case JX_V_ENUM:
-        put_enum(v, quoted, to);
-        break;
-    case JX_V_MESH:
-        put_mesh(p, v->integer, to);
-        break;
-    case JX_V_SPEC:
-        put_spec(p, v, to);
-        break;
-    case JX_V_SHARDING:
-        put_sharding(p, v, to);
-        break;
-    case JX_V_AVAL:
-        put_aval(v->aval, quoted, to);
-        break;
+    case JX_V_SHOWN: jx_value_print(p, v->shown, quoted, to); break;
+    case JX_V_ENUM: put_enum(v, quoted, to); break;
+    case JX_V_MESH: put_mesh(p, v->integer, to); break;
+    case JX_V_SPEC: put_spec(p, v, to); break;
+    case JX_V_SHARDING: put_sharding(p, v, to); break;
+    case JX_V_AVAL: put_aval(v->aval, quoted, to); break;
     case JX_V_JAXPR:
         jx_jaxpr_print(p, v->jaxpr, (jx_print_options){0}, to);
         break;
-    default:
-        put_plain(v, quoted, to);
+    default: put_plain(v, quoted, to);
     }
 }

@@ -45,9 +45,10 @@ bool jx_is_of_jax(const jx_jaxpr *jaxpr)
 bool jx_frame_same(const jx_frame *a, const jx_frame *b)
 {
     return a && b &&
-           (a == b || (a->line == b->line && a->column == b->column &&
-                       a->end_line == b->end_line && a->end_column == b->end_column &&
-                       strcmp(a->file->path, b->file->path) == 0));
+           (a == b ||
+            (a->line == b->line && a->column == b->column &&
+             a->end_line == b->end_line && a->end_column == b->end_column &&
+             strcmp(a->file->path, b->file->path) == 0));
 }
 
 const jx_value *jx_eqn_param(const jx_eqn *eqn, const char *name)
@@ -114,8 +115,7 @@ static void meet_definition(meaning *m, const jx_definition *of)
 const bool *jx_program_meant(const jx_program *program)
 {
     jx_arena *arena = program->ctx->arena;
-    meaning m = {JX_NEW_ARRAY(arena, program->njaxprs, char),
-                 program->njaxprs};
+    meaning m = {JX_NEW_ARRAY(arena, program->njaxprs, char), program->njaxprs};
     bool *meant = JX_NEW_ARRAY(arena, program->njaxprs, bool);
 
     if (!m.found || !meant)

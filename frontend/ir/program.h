@@ -28,17 +28,17 @@ typedef struct jx_array {
 /* A literal operand that is a scalar: the element as it lies in memory. */
 typedef struct jx_literal {
     const jx_aval *aval;
-    const jx_dim *dim;     /* a symbolic size used as a value, or NULL */
-    const jx_array *array; /* an array literal, or NULL */
+    const jx_dim *dim;      /* a symbolic size used as a value, or NULL */
+    const jx_array *array;  /* an array literal, or NULL */
     unsigned char bits[16]; /* otherwise: one element, little endian */
-    bool wide;   /* a Python float that its dtype can't hold, ... */
+    bool wide;              /* a Python float that its dtype can't hold, ... */
     double real; /* ... which JAX still prints: as it was before rounding */
 } jx_literal;
 
 typedef struct jx_var {
     const jx_aval *aval; /* as the input declares it */
-    int id;              /* its number in its jaxpr: constvars, inputs, outputs */
-    bool dropped;        /* printed `_`, never used */
+    int id;       /* its number in its jaxpr: constvars, inputs, outputs */
+    bool dropped; /* printed `_`, never used */
 } jx_var;
 
 /* An operand: a variable, or a literal if `var` is NULL. */
@@ -73,7 +73,8 @@ typedef struct jx_file {
 typedef struct jx_frame {
     const jx_file *file;
     const char *function;
-    int line, column, end_line, end_column; /* lines from 1, columns from 0; -1 */
+    /* lines from 1, columns from 0; -1 */
+    int line, column, end_line, end_column;
 } jx_frame;
 
 typedef struct jx_stack {
@@ -84,7 +85,8 @@ typedef struct jx_stack {
 /* The innermost frame in a file of the user's; NULL if there is none, or no
  * stack. */
 const jx_frame *jx_user_frame(const jx_stack *stack);
-/* The innermost frame in a file that is not JAX's, where reports point; NULL likewise. */
+/* The innermost frame in a file that is not JAX's, where reports point;
+ * NULL likewise. */
 const jx_frame *jx_outside_frame(const jx_stack *stack);
 /* Both are the same expression of the same file; NULL is none. */
 bool jx_frame_same(const jx_frame *a, const jx_frame *b);
@@ -92,11 +94,11 @@ bool jx_frame_same(const jx_frame *a, const jx_frame *b);
 /* What JAX keeps per equation beside params (JaxprEqnContext). */
 typedef struct jx_eqn_ctx {
     bool threefry_partitionable;
-    const char *compute_type;    /* or NULL */
+    const char *compute_type;     /* or NULL */
     const jx_value *xla_metadata; /* a map from text to text, or NULL */
     int mesh;                     /* 1 + index in the meshes; 0: none */
-    /* Of the shard_maps around (mesh.h), or NULL; then `said` is what was read, or NULL
-     * if nothing was. */
+    /* Of the shard_maps around (mesh.h), or NULL; then `said` is what was read,
+     * or NULL if nothing was. */
     const struct jx_bound_axes *axes;
     const struct jx_eqn_ctx *said;
     bool bound;
@@ -126,21 +128,23 @@ typedef struct jx_eqn {
     const char *name_stack; /* or NULL */
     const jx_eqn_ctx *ctx;  /* or NULL */
     jx_effects effects;
-    bool saveable;          /* a remat policy keeps its outputs, ... */
+    bool saveable; /* a remat policy keeps its outputs, ... */
     const char *offload_from, *offload_to; /* ... moved between these memories;
                                               or NULL */
-    const char *refused;    /* why JAX lowers it to nothing, or NULL */
+    const char *refused; /* why JAX lowers it to nothing, or NULL */
 } jx_eqn;
 
 typedef struct jx_jaxpr {
     int id; /* position in the program's table, callees first */
     int nconsts, nins, neqns, nouts, nvars;
-    const jx_var *const *vars; /* all: constvars, inputs, then outputs in order */
-    const jx_eqn *eqns;        /* `vars[0..nconsts)` constvars, then `nins` inputs */
+    /* all: constvars, inputs, then outputs in order */
+    const jx_var *const *vars;
+    const jx_eqn *eqns; /* `vars[0..nconsts)` constvars, then `nins` inputs */
     const jx_atom *outs;
     jx_effects effects;
     const char *function; /* "name at file:line", or NULL */
-    const char *const *arg_names, *const *result_paths; /* nins / nouts; or NULL */
+    /* nins / nouts; or NULL */
+    const char *const *arg_names, *const *result_paths;
 } jx_jaxpr;
 
 /* A jaxpr with the values of its constvars. */
@@ -152,13 +156,13 @@ typedef struct jx_closed {
 
 /* One pattern of zero tangents of a custom rule. */
 typedef struct jx_rule_pattern {
-    const char *zeros;   /* "010": '1' where the tangent is zero */
-    const char *error;   /* the rule raised; all below is then empty */
-    jx_closed jvp;       /* custom_jvp: primals ++ tangents -> both */
+    const char *zeros; /* "010": '1' where the tangent is zero */
+    const char *error; /* the rule raised; all below is then empty */
+    jx_closed jvp;     /* custom_jvp: primals ++ tangents -> both */
     const char *out_zeros;
-    jx_closed fwd, bwd;  /* custom_vjp */
-    int nres;            /* all residuals, in the order in which bwd takes them */
-    const int *fwds;     /* per residual: the operand that it is, or -1: the
+    jx_closed fwd, bwd; /* custom_vjp */
+    int nres;        /* all residuals, in the order in which bwd takes them */
+    const int *fwds; /* per residual: the operand that it is, or -1: the
                             next one that fwd gives */
     const char *ct_zeros;
 } jx_rule_pattern;
@@ -166,13 +170,14 @@ typedef struct jx_rule_pattern {
 /* What a rule is declared to be, where it is meant to be no derivative. */
 typedef enum jx_intent {
     JX_INTENT_NONE = 0,
-    JX_INTENT_STRAIGHT_THROUGH, /* its surrogate's derivative; without one, tangents of its
-                                   first operand are passed on, some of them or all */
-    JX_INTENT_CLIP,             /* the derivative, cut off where it is large */
-    JX_INTENT_SCALED,           /* times one factor */
-    JX_INTENT_IMPLICIT,         /* at a solution, which the function comes near to */
-    JX_INTENT_SYMMETRIC,        /* where matrices are symmetric */
-    JX_INTENT_SURROGATE,        /* its surrogate's derivative */
+    /* its surrogate's derivative; without one, tangents of its first operand
+     * are passed on, some of them or all */
+    JX_INTENT_STRAIGHT_THROUGH,
+    JX_INTENT_CLIP,      /* the derivative, cut off where it is large */
+    JX_INTENT_SCALED,    /* times one factor */
+    JX_INTENT_IMPLICIT,  /* at a solution, which the function comes near to */
+    JX_INTENT_SYMMETRIC, /* where matrices are symmetric */
+    JX_INTENT_SURROGATE, /* its surrogate's derivative */
 } jx_intent;
 
 typedef struct jx_rule {
@@ -190,7 +195,7 @@ typedef struct jx_rule {
     int npatterns;
     const jx_rule_pattern *patterns;
     const jx_value *batched; /* reserved for the batched rule, or NULL */
-    const char *truncated; /* why there are no patterns, or NULL */
+    const char *truncated;   /* why there are no patterns, or NULL */
 } jx_rule;
 
 typedef struct jx_mesh {
@@ -200,7 +205,8 @@ typedef struct jx_mesh {
     int ntypes;
     const char *const *types;
     bool abstract;
-    const char *device; /* what JAX says of an abstract one's devices, or NULL */
+    /* what JAX says of an abstract one's devices, or NULL */
+    const char *device;
 } jx_mesh;
 
 /* One declared constraint on symbolic dims: lhs >= rhs, or lhs == rhs, or
@@ -235,8 +241,9 @@ typedef struct jx_comparison {
     const char *via; /* "call": C code compared on the site's behalf; or NULL */
 } jx_comparison;
 
-/* A function with a rule that closes over what JAX differentiated while it traced the
- * program: of what the program computes then, that part is missing. */
+/* A function with a rule that closes over what JAX differentiated
+ * while it traced the program: of what the program computes then, that
+ * part is missing. */
 typedef struct jx_closure {
     const char *name;      /* of the function, or NULL */
     const jx_stack *stack; /* the call, or NULL */
@@ -254,12 +261,13 @@ typedef struct jx_retrace {
     const char *undecided; /* or NULL */
 } jx_retrace;
 
-/* What is left of a derivative when a program was linearized at its inputs: residuals,
- * tangents -> tangents, linear in these. */
+/* What is left of a derivative when a program was linearized at its inputs:
+ * residuals, tangents -> tangents, linear in these. */
 typedef struct jx_linear_program {
     jx_closed closed;
     int nres; /* residuals: the last outputs of the program */
-    const char *const *in_paths, *const *out_paths; /* per input/output; or NULL */
+    /* per input/output; or NULL */
+    const char *const *in_paths, *const *out_paths;
 } jx_linear_program;
 
 struct jx_mlir_file;
@@ -315,7 +323,8 @@ typedef struct jx_program {
     const char *name;
     /* The lines that say what the function takes and what it gives; or NULL. */
     const jx_stack *head, *returns;
-    const char *const *in_paths, *const *out_paths; /* per input/output; or NULL */
+    /* per input/output; or NULL */
+    const char *const *in_paths, *const *out_paths;
     const jx_linear_program *linear; /* a second program, or NULL */
     int nfiles, nmeshes, nscopes, narrays, njaxprs, nrules, ndefinitions,
         ncomparisons, nclosures, nretraces;
@@ -330,13 +339,13 @@ typedef struct jx_program {
     const jx_closure *closures;
     const jx_retrace *retraces;
     const char *npz_name, *npz_sha256; /* of the side file, or NULL */
-    bool from_text; /* read from jaxpr text, which has no weak types, no values
+    bool from_text;  /* read from jaxpr text, which has no weak types, no values
                        of constants, no custom rules, no effects: what is said
                        of these here is unknown rather than false */
-    int64_t base; /* smallest value of a dim variable: 1 for JAX */
-    int64_t devices;  /* that run it together, as a module says; 0: one */
+    int64_t base;    /* smallest value of a dim variable: 1 for JAX */
+    int64_t devices; /* that run it together, as a module says; 0: one */
     int64_t replicas; /* into how many of these all of it is copied; 0: one */
-    int nranges; /* in the order in which they were declared */
+    int nranges;      /* in the order in which they were declared */
     const jx_value_range *ranges;
     int nvalued;
     const jx_valued *valued;
@@ -354,10 +363,11 @@ typedef struct jx_program {
      * though the equations have only what comes of it. */
     int nlooked;
     const jx_looked *looked;
-    /* As it was read, with references; NULL: as this one (jx_program_written). */
+    /* As it was read, with references; NULL: as this one
+     * (jx_program_written). */
     struct jx_program *written;
     /* What it was made of, for what only the file says; or NULL. */
-    const struct jx_mlir_file *tree;    /* of StableHLO (frontend/mlir/tree.h) */
+    const struct jx_mlir_file *tree; /* of StableHLO (frontend/mlir/tree.h) */
     const struct jx_exported *exported; /* frontend/read/exported.h */
     /* The call of it that a file keeps, frontend/read/blackbox.h; or NULL. */
     const struct jx_blackbox *blackbox;
@@ -402,8 +412,7 @@ const char *jx_program_fault(const jx_program *program);
 const char *jx_jaxpr_fault(const jx_program *program, const jx_jaxpr *jaxpr);
 
 /* Some variable's type mentions a variable of the assignment. */
-bool jx_program_mentions(const jx_program *program,
-                         const jx_assignment *sizes);
+bool jx_program_mentions(const jx_program *program, const jx_assignment *sizes);
 
 /* What does not fit in one equation by the rules of its primitive (counts of
  * operands and results, of nested jaxprs' too), as arena text; NULL if nothing.
@@ -416,8 +425,8 @@ bool jx_is_of_jax(const jx_jaxpr *jaxpr);
 /* Axes, sizes, their types and kind. */
 bool jx_mesh_same(const jx_mesh *a, const jx_mesh *b);
 
-/* Of each jaxpr, whether it is there for what it computes: those that only stand
- * in what an equation shows are not.  NULL without memory. */
+/* Of each jaxpr, whether it is there for what it computes: those that only
+ * stand in what an equation shows are not.  NULL without memory. */
 const bool *jx_program_meant(const jx_program *program);
 
 /* The parameter of that name, or NULL. */

@@ -10,12 +10,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool fail(const jx_program *program, const char *key, const char *expected)
+static bool fail(const jx_program *program, const char *key,
+                 const char *expected)
 {
-    return jx_fail(program->ctx, JX_E_USAGE, NULL, "range", "%s: expected %s", key, expected);
+    return jx_fail(program->ctx, JX_E_USAGE, NULL, "range", "%s: expected %s",
+                   key, expected);
 }
 
-/* -- keys ----------------------------------------------------------------------- */
+/* -- keys ------------------------------------------------------------------ */
 
 /* `whole` is the key, or a leaf below it: "x", "x['w']", "x.w". */
 static bool is_below(const char *key, const char *whole)
@@ -41,7 +43,8 @@ static const char *name_of(const jx_program *program, int input)
     return names && names[input] && *names[input] ? names[input] : NULL;
 }
 
-bool jx_range_is_of(const jx_program *program, const jx_value_range *range, int input)
+bool jx_range_is_of(const jx_program *program, const jx_value_range *range,
+                    int input)
 {
     const char *path, *name = name_of(program, input);
     char number[32];
@@ -69,11 +72,12 @@ static bool unknown(const jx_program *program, const char *key)
     if (n > LISTED)
         jx_buffer_printf(&text, " and %d more", n - LISTED);
     const char *known = jx_arena_take(program->ctx->arena, &text);
-    return jx_fail(program->ctx, JX_E_USAGE, NULL, "range", "there is no input `%s`: %s %s", key,
+    return jx_fail(program->ctx, JX_E_USAGE, NULL, "range",
+                   "there is no input `%s`: %s %s", key,
                    n ? "there are" : "there are none", known ? known : "");
 }
 
-/* -- ends ----------------------------------------------------------------------- */
+/* -- ends ------------------------------------------------------------------ */
 
 static const char *trimmed(const jx_program *program, const char *text)
 {
@@ -94,14 +98,16 @@ static const jx_dim *read_size(const jx_program *program, const char *text)
     size_t at;
 
     for (int s = 0; s < nscopes; s++) {
-        const jx_dim *dim = jx_dim_parse(program->dims, text, strlen(text), s, &at, &expected);
+        const jx_dim *dim =
+            jx_dim_parse(program->dims, text, strlen(text), s, &at, &expected);
         if (dim && jx_program_has_vars(program, dim, &missing))
             return dim;
     }
     return NULL;
 }
 
-static bool read_end(const jx_program *program, const char *text, jx_value_range_end *to)
+static bool read_end(const jx_program *program, const char *text,
+                     jx_value_range_end *to)
 {
     char *end;
 
@@ -112,11 +118,13 @@ static bool read_end(const jx_program *program, const char *text, jx_value_range
     if (to->dim)
         return true;
     to->number = jx_strtod(to->text, &end);
-    return *to->text && end == to->text + strlen(to->text) && !isnan(to->number);
+    return *to->text && end == to->text + strlen(to->text) &&
+           !isnan(to->number);
 }
 
 /* Its value at some sizes; NaN where they do not say it. */
-static double value_of(const jx_value_range_end *end, int nsizes, const jx_binding *sizes)
+static double value_of(const jx_value_range_end *end, int nsizes,
+                       const jx_binding *sizes)
 {
     jx_assignment at = {nsizes, sizes};
     jx_int wide;
@@ -136,14 +144,16 @@ static void ends_of_dtype(jx_dtype dtype, double *lo, double *hi)
 
     switch (info->kind) {
     case JX_KIND_BOOL: *lo = 0, *hi = 1; return;
-    case JX_KIND_INT: *lo = -ldexp(1, info->bits - 1), *hi = ldexp(1, info->bits - 1) - 1; return;
+    case JX_KIND_INT:
+        *lo = -ldexp(1, info->bits - 1), *hi = ldexp(1, info->bits - 1) - 1;
+        return;
     case JX_KIND_UINT: *lo = 0, *hi = ldexp(1, info->bits) - 1; return;
     default: *lo = -INFINITY, *hi = INFINITY;
     }
 }
 
-bool jx_range_at(const jx_program *program, int input, int nsizes, const jx_binding *sizes,
-                 double *lo, double *hi)
+bool jx_range_at(const jx_program *program, int input, int nsizes,
+                 const jx_binding *sizes, double *lo, double *hi)
 {
     bool declared = false;
 
@@ -159,7 +169,7 @@ bool jx_range_at(const jx_program *program, int input, int nsizes, const jx_bind
     return declared;
 }
 
-/* -- declarations --------------------------------------------------------------- */
+/* -- declarations ---------------------------------------------------------- */
 
 static double nearest(jx_dtype dtype, double value)
 {
@@ -169,48 +179,57 @@ static double nearest(jx_dtype dtype, double value)
     return jx_element_real(dtype, bits);
 }
 
-/* No number of a float dtype is as large: the nearest is an infinity, or its largest. */
+/* No number of a float dtype is as large: the nearest is an infinity,
+ * or its largest. */
 static bool is_too_large(jx_dtype dtype, double value)
 {
     double is = nearest(dtype, value);
 
     return isfinite(value) &&
-           (!isfinite(is) || (fabs(is) < fabs(value) && nearest(dtype, 2 * value) == is));
+           (!isfinite(is) ||
+            (fabs(is) < fabs(value) && nearest(dtype, 2 * value) == is));
 }
 
-static bool fits(const jx_program *program, const jx_value_range *range, int input)
+static bool fits(const jx_program *program, const jx_value_range *range,
+                 int input)
 {
     const jx_aval *aval = jx_input_aval(program, input);
     jx_dtype_kind kind = jx_dtype_of(aval->dtype)->kind;
-    double lo = value_of(&range->lo, 0, NULL), hi = value_of(&range->hi, 0, NULL), least, most;
+    double lo = value_of(&range->lo, 0, NULL),
+           hi = value_of(&range->hi, 0, NULL), least, most;
 
-    if (aval->kind != JX_AVAL_ARRAY || kind == JX_KIND_KEY || kind == JX_KIND_VOID ||
-        kind == JX_KIND_COMPLEX)
+    if (aval->kind != JX_AVAL_ARRAY || kind == JX_KIND_KEY ||
+        kind == JX_KIND_VOID || kind == JX_KIND_COMPLEX)
         return fail(program, range->key, "an input of real numbers");
     ends_of_dtype(aval->dtype, &least, &most);
-    if (kind != JX_KIND_FLOAT && (isinf(lo) || isinf(hi) || lo != floor(lo) || hi != floor(hi)))
+    if (kind != JX_KIND_FLOAT &&
+        (isinf(lo) || isinf(hi) || lo != floor(lo) || hi != floor(hi)))
         if (!isnan(lo) && !isnan(hi))
-            return fail(program, range->key, "whole numbers, as its dtype holds");
+            return fail(program, range->key,
+                        "whole numbers, as its dtype holds");
     if (lo < least || hi > most)
         return fail(program, range->key, "ends that its dtype holds");
     if (kind == JX_KIND_FLOAT && ((lo > 0 && is_too_large(aval->dtype, lo)) ||
                                   (hi < 0 && is_too_large(aval->dtype, hi))))
-        return fail(program, range->key, "a number that its dtype has between its ends");
+        return fail(program, range->key,
+                    "a number that its dtype has between its ends");
     jx_range_at(program, input, 0, NULL, &least, &most);
     if (fmax(lo, least) > fmin(hi, most))
-        return fail(program, range->key, "a range that leaves values beside the earlier ones");
+        return fail(program, range->key,
+                    "a range that leaves values beside the earlier ones");
     return true;
 }
 
-static bool read_range(const jx_program *program, const char *key, const char *lo,
-                       const char *hi, jx_value_range *to)
+static bool read_range(const jx_program *program, const char *key,
+                       const char *lo, const char *hi, jx_value_range *to)
 {
     *to = (jx_value_range){.key = trimmed(program, key)};
     if (!to->key)
         return false;
     if (!read_end(program, lo, &to->lo) || !read_end(program, hi, &to->hi))
         return jx_ok(program->ctx) &&
-               fail(program, to->key, "numbers, inf or sizes of the program as ends");
+               fail(program, to->key,
+                    "numbers, inf or sizes of the program as ends");
     return value_of(&to->lo, 0, NULL) > value_of(&to->hi, 0, NULL)
                ? fail(program, to->key, "the smaller end first")
                : true;
@@ -230,7 +249,8 @@ static bool declare(jx_program *program, const jx_value_range *range)
     }
     if (!known)
         return unknown(program, range->key);
-    all = JX_NEW_ARRAY(program->ctx->arena, program->nranges + 1, jx_value_range);
+    all =
+        JX_NEW_ARRAY(program->ctx->arena, program->nranges + 1, jx_value_range);
     if (!all)
         return false;
     if (program->nranges)
@@ -240,27 +260,32 @@ static bool declare(jx_program *program, const jx_value_range *range)
     return true;
 }
 
-bool jx_range_declare(jx_program *program, const char *key, const char *lo, const char *hi)
+bool jx_range_declare(jx_program *program, const char *key, const char *lo,
+                      const char *hi)
 {
     jx_value_range range;
 
     return read_range(program, key, lo, hi, &range) && declare(program, &range);
 }
 
-bool jx_range_read(const jx_program *program, const char *text, jx_value_range *to)
+bool jx_range_read(const jx_program *program, const char *text,
+                   jx_value_range *to)
 {
     const char *open = NULL, *comma, *close;
     jx_arena *arena = program->ctx->arena;
 
-    for (const char *at = strstr(text, " in ["); at; at = strstr(at + 1, " in ["))
+    for (const char *at = strstr(text, " in ["); at;
+         at = strstr(at + 1, " in ["))
         open = at;
     comma = open ? strchr(open, ',') : NULL;
     close = comma ? strrchr(comma, ']') : NULL;
     if (!close || close[1 + strspn(close + 1, " ")])
         return fail(program, text, "KEY in [LO, HI]");
     const char *key = jx_arena_string(arena, text, (size_t)(open - text));
-    const char *lo = jx_arena_string(arena, open + 5, (size_t)(comma - open - 5));
-    const char *hi = jx_arena_string(arena, comma + 1, (size_t)(close - comma - 1));
+    const char *lo =
+        jx_arena_string(arena, open + 5, (size_t)(comma - open - 5));
+    const char *hi =
+        jx_arena_string(arena, comma + 1, (size_t)(close - comma - 1));
     return key && lo && hi && read_range(program, key, lo, hi, to);
 }
 
@@ -273,5 +298,6 @@ bool jx_range_parse(jx_program *program, const char *text)
 
 void jx_range_print(const jx_value_range *range, jx_buffer *to)
 {
-    jx_utf8_printf(to, "%s in [%s, %s]", range->key, range->lo.text, range->hi.text);
+    jx_utf8_printf(to, "%s in [%s, %s]", range->key, range->lo.text,
+                   range->hi.text);
 }

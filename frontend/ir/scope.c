@@ -65,8 +65,8 @@ bool jx_scope_is_derived(const jx_scope *scope, int index)
     mod = divisibility(&scope->constraints[index + 1]);
     quotient = sole_atom(c->lhs, &factor);
     return mod && quotient && quotient->kind == JX_ATOM_FLOORDIV &&
-           quotient->a == mod->a && quotient->b == mod->b &&
-           c->rhs == mod->a && jx_dim_is_wide(mod->b, &k) && k == factor;
+           quotient->a == mod->a && quotient->b == mod->b && c->rhs == mod->a &&
+           jx_dim_is_wide(mod->b, &k) && k == factor;
 }
 
 /* -- declaring ------------------------------------------------------------- */
@@ -104,9 +104,9 @@ static bool rewrite(const declaring *d, const jx_scope_constraint *c)
                          "by an earlier constraint");
     if (!mod)
         return true;
-    const jx_dim *quotient = jx_dim_mul(
-        d->dims, mod->b,
-        jx_dim_literal(d->dims, JX_ATOM_FLOORDIV, mod->a, mod->b));
+    const jx_dim *quotient =
+        jx_dim_mul(d->dims, mod->b,
+                   jx_dim_literal(d->dims, JX_ATOM_FLOORDIV, mod->a, mod->b));
     jx_buffer text = jx_ctx_text(jx_dims_ctx(d->dims));
     if (!quotient)
         return refuse(d, "a smaller expression");
@@ -114,9 +114,9 @@ static bool rewrite(const declaring *d, const jx_scope_constraint *c)
     jx_buffer_puts(&text, " == ");
     jx_dim_print(mod->a, &text);
     const char *kept = jx_arena_take(arena_of(d), &text);
-    return take(d, (jx_scope_constraint){
-                       .equal = true, .lhs = quotient, .rhs = mod->a,
-                       .text = kept});
+    return take(
+        d, (jx_scope_constraint){
+               .equal = true, .lhs = quotient, .rhs = mod->a, .text = kept});
 }
 
 /* Appends a constraint whose sides are known. */

@@ -23,7 +23,8 @@ void jx_scope_print(const jx_scope_constraint *constraint, jx_buffer *to);
  * `k*floordiv(e, k) == e`. */
 bool jx_scope_is_derived(const jx_scope *scope, int index);
 
-/* jx_dim_bounds() with what constraints on one size say of it: `b <= 1000`, `2*b >= 6`. */
+/* jx_dim_bounds() with what constraints on one size say of it: `b <=
+ * 1000`, `2*b >= 6`. */
 jx_dim_range jx_program_bounds(const jx_program *program, const jx_dim *dim);
 
 /* Why a constraint was not taken. */
@@ -32,11 +33,12 @@ typedef struct jx_scope_error {
     const char *expected; /* "expected ..." at that column */
 } jx_scope_error;
 
-/* Reads a constraint and appends it (and what JAX derives from it) to a list in
- * the arena of the dims' context.  With `rewrites` an equality becomes a rule of
- * the dims, and one that JAX refuses (two terms on the left, a second rule for
- * the same product, a false statement about numbers) is refused.  A statement
- * about numbers that holds is taken and not kept.  On failure false. */
+/* Reads a constraint and appends it (and what JAX derives from it) to a list
+ * in the arena of the dims' context.  With `rewrites` an equality becomes a
+ * rule of the dims, and one that JAX refuses (two terms on the left, a
+ * second rule for the same product, a false statement about numbers) is
+ * refused.  A statement about numbers that holds is taken and not kept.  On
+ * failure false. */
 typedef JX_VEC(jx_scope_constraint) jx_scope_list;
 bool jx_scope_declare(jx_dims *dims, const char *text, int scope, bool rewrites,
                       jx_scope_list *to, jx_scope_error *error);

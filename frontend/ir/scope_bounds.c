@@ -1,4 +1,5 @@
-/* scope_bounds.c - see scope.h: between what sizes lie, by what is declared of them. */
+/* scope_bounds.c - see scope.h: between what sizes lie, by what is
+ * declared of them. */
 #include "frontend/ir/scope.h"
 
 /* A side of a constraint as factor x + offset. */
@@ -6,18 +7,21 @@ typedef struct line {
     jx_int factor, offset;
 } line;
 
-static bool add_term(line *to, const jx_dim_term *term, const jx_dim_atom *var, bool minus)
+static bool add_term(line *to, const jx_dim_term *term, const jx_dim_atom *var,
+                     bool minus)
 {
     jx_int by = minus ? -term->coefficient : term->coefficient;
 
     if (term->nfactors == 0)
         return !__builtin_add_overflow(to->offset, by, &to->offset);
-    return term->nfactors == 1 && term->factors[0].power == 1 && term->factors[0].atom == var &&
+    return term->nfactors == 1 && term->factors[0].power == 1 &&
+           term->factors[0].atom == var &&
            !__builtin_add_overflow(to->factor, by, &to->factor);
 }
 
 /* lhs - rhs, of that variable alone. */
-static bool line_of(const jx_scope_constraint *c, const jx_dim_atom *var, line *to)
+static bool line_of(const jx_scope_constraint *c, const jx_dim_atom *var,
+                    line *to)
 {
     bool is = true;
 
@@ -34,7 +38,8 @@ static void meet(jx_dim_range *known, line l)
 {
     jx_int quotient, rest;
 
-    if (!jx_int_floordiv(l.offset, l.factor > 0 ? l.factor : -l.factor, &quotient, &rest))
+    if (!jx_int_floordiv(l.offset, l.factor > 0 ? l.factor : -l.factor,
+                         &quotient, &rest))
         return;
     if (l.factor > 0 && (!known->has_low || known->low < -quotient)) {
         known->has_low = true;

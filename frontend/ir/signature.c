@@ -155,8 +155,7 @@ const jx_dim_atom *const *jx_input_vars(const jx_program *program, int *count)
                    count);
 }
 
-const jx_dim_atom *const *jx_program_vars(const jx_program *program,
-                                          int *count)
+const jx_dim_atom *const *jx_program_vars(const jx_program *program, int *count)
 {
     return vars_of(program, 0, program->entry.jaxpr->nvars, count);
 }

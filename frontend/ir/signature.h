@@ -25,8 +25,8 @@ const jx_dim_atom *const *jx_input_vars(const jx_program *program, int *count);
 /* The same of all values of the entry. */
 const jx_dim_atom *const *jx_program_vars(const jx_program *program,
                                           int *count);
-/* Whether the program's values have all variables of the dim (of its scope); *missing is
- * the name of one that they have not.  False without memory. */
+/* Whether the program's values have all variables of the dim (of its scope);
+ * *missing is the name of one that they have not.  False without memory. */
 bool jx_program_has_vars(const jx_program *program, const jx_dim *dim,
                          const char **missing);
 

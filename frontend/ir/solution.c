@@ -71,8 +71,7 @@ static bool is_linear(const solver *s, jx_size_step *step)
                                        jx_dim_of_atom(dims, step->var)));
     JX_ASSERT(!step->rest || jx_dims_have_rewrites(dims) ||
               jx_dim_is_result('-', step->dim,
-                               jx_dim_mul(dims,
-                                          jx_dim_wide(dims, step->factor),
+                               jx_dim_mul(dims, jx_dim_wide(dims, step->factor),
                                           jx_dim_of_atom(dims, step->var)),
                                step->rest));
     return step->rest != NULL;
@@ -130,8 +129,7 @@ static var_list unsolved(const solver *s)
 }
 
 const jx_solution *jx_solution_of_avals(jx_dims *dims, int count,
-                                        const jx_aval *const *avals,
-                                        int nknown,
+                                        const jx_aval *const *avals, int nknown,
                                         const jx_dim_atom *const *known)
 {
     solver s = {.dims = dims};
@@ -147,9 +145,9 @@ const jx_solution *jx_solution_of_avals(jx_dims *dims, int count,
     open = unsolved(&s);
     if (!solution || !jx_ok(jx_dims_ctx(dims)))
         return NULL;
-    *solution = (jx_solution){(int)s.steps.count,   s.steps.at,
-                              (int)s.waiting.count, s.waiting.at,
-                              (int)open.count,      open.at};
+    *solution =
+        (jx_solution){(int)s.steps.count, s.steps.at,      (int)s.waiting.count,
+                      s.waiting.at,       (int)open.count, open.at};
     return solution;
 }
 

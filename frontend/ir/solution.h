@@ -32,8 +32,7 @@ typedef struct jx_solution {
 /* Of inputs of these types, with variables known from the start; in the dims'
  * arena.  NULL without memory. */
 const jx_solution *jx_solution_of_avals(jx_dims *dims, int count,
-                                        const jx_aval *const *avals,
-                                        int nknown,
+                                        const jx_aval *const *avals, int nknown,
                                         const jx_dim_atom *const *known);
 /* Of a program's inputs. */
 const jx_solution *jx_solution_of(const jx_program *program, int nknown,

@@ -132,13 +132,14 @@ static const char *read_step(jx_program *program, const jx_value *v,
     if (is_record(v, "ReshapeTransform")) {
         to->kind = JX_STEP_RESHAPE;
         return sizes_of(program, jx_value_field(v, "shape"), &to->shape)
-                   ? NULL : "a reshape with its shape";
+                   ? NULL
+                   : "a reshape with its shape";
     }
     if (is_record(v, "TransposeTransform")) {
         to->kind = JX_STEP_TRANSPOSE;
-        return read_order(program, jx_value_field(v, "permutation"),
-                          &to->order)
-                   ? NULL : "a transpose with its permutation";
+        return read_order(program, jx_value_field(v, "permutation"), &to->order)
+                   ? NULL
+                   : "a transpose with its permutation";
     }
     if (is_record(v, "BitcastTransform")) {
         dtype = jx_value_field(v, "dtype");

@@ -1,10 +1,10 @@
 /* typed.h - a program that typing has looked at, and what it refused.
  *
- * A document may declare anything: an axis that its operand has not, a result of
- * another rank than its operation gives.  Type rules find that.  So whoever
- * indexes shapes by parameters (costs, the flat form, terms, plans, the lowering)
- * takes a jx_typed and no program, and looks at no equation that is refused:
- * that one counts as an equation of an unknown primitive.
+ * A document may declare anything: an axis that its operand has not, a result
+ * of another rank than its operation gives.  Type rules find that.  So whoever
+ * indexes shapes by parameters (costs, the flat form, terms, plans, the
+ * lowering) takes a jx_typed and no program, and looks at no equation that is
+ * refused: that one counts as an equation of an unknown primitive.
  *
  * Only typing makes one (jx_type_program() of typing.h). */
 #ifndef JX_TYPED_H
@@ -24,9 +24,9 @@ typedef struct jx_looked_at {
 typedef struct jx_typed {
     jx_program *program;
     const jx_looked_at *jaxprs; /* by id */
-    const struct jx_claim *refusal; /* the first of what the program itself runs that can
-                                hold at no size; NULL: all is accepted, though
-                                what is claimed of sizes may be undecided */
+    /* the first of what the program itself runs that can hold at no size; NULL:
+     * all is accepted, though what is claimed of sizes may be undecided */
+    const struct jx_claim *refusal;
 } jx_typed;
 
 /* Its operands fit its parameters, and its results and operands are what they
@@ -45,7 +45,8 @@ static inline bool jx_typed_accepts(const jx_typed *typed,
 }
 
 /* Where the claim is made, in words: arena text. */
-const char *jx_claim_place(const jx_program *program, const struct jx_claim *claim);
+const char *jx_claim_place(const jx_program *program,
+                           const struct jx_claim *claim);
 /* True if all that the program runs is accepted, else false with an error that
  * names the first that is not. */
 bool jx_typed_all(const jx_typed *typed);

@@ -30,15 +30,13 @@ static uint64_t hash_value(const jx_value *v)
     h = jx_hash_mix(h, (uint64_t)v->integer);
     h = jx_hash_mix(h, bits_of(v->real) + 3 * bits_of(v->imag));
     /* No tag has more than two of these. */
-    h = jx_hash_mix(h, (uintptr_t)v->text * 3 + (uintptr_t)v->detail * 5 +
-                           (uintptr_t)v->dim * 7 + (uintptr_t)v->aval * 11 +
-                           (uintptr_t)v->jaxpr * 13 + (uintptr_t)v->rule * 17 +
-                           (uintptr_t)v->array * 19 +
-                           (uintptr_t)v->unreduced * 23 +
-                           (uintptr_t)v->reduced * 29 +
-                           (uintptr_t)v->shown * 31 +
-                           (uintptr_t)v->call * 37 +
-                           (uintptr_t)v->definition * 41);
+    h = jx_hash_mix(
+        h, (uintptr_t)v->text * 3 + (uintptr_t)v->detail * 5 +
+               (uintptr_t)v->dim * 7 + (uintptr_t)v->aval * 11 +
+               (uintptr_t)v->jaxpr * 13 + (uintptr_t)v->rule * 17 +
+               (uintptr_t)v->array * 19 + (uintptr_t)v->unreduced * 23 +
+               (uintptr_t)v->reduced * 29 + (uintptr_t)v->shown * 31 +
+               (uintptr_t)v->call * 37 + (uintptr_t)v->definition * 41);
     for (int i = 0; i < v->count; i++)
         h = mix_pointer(h, v->items ? (const void *)v->items[i]
                                     : (const void *)v->keys[i]);
@@ -56,16 +54,15 @@ static bool same_value(const void *kept, const void *key)
 {
     const jx_value *a = kept, *b = key;
 
-    return a->tag == b->tag && a->boolean == b->boolean &&
-           a->open == b->open && a->dtype == b->dtype &&
-           a->integer == b->integer && bits_of(a->real) == bits_of(b->real) &&
+    return a->tag == b->tag && a->boolean == b->boolean && a->open == b->open &&
+           a->dtype == b->dtype && a->integer == b->integer &&
+           bits_of(a->real) == bits_of(b->real) &&
            bits_of(a->imag) == bits_of(b->imag) && a->text == b->text &&
            a->detail == b->detail && a->dim == b->dim && a->aval == b->aval &&
            a->jaxpr == b->jaxpr && a->rule == b->rule &&
-           a->definition == b->definition &&
-           a->array == b->array && a->unreduced == b->unreduced &&
-           a->reduced == b->reduced && a->shown == b->shown &&
-           a->call == b->call && a->count == b->count &&
+           a->definition == b->definition && a->array == b->array &&
+           a->unreduced == b->unreduced && a->reduced == b->reduced &&
+           a->shown == b->shown && a->call == b->call && a->count == b->count &&
            same_pointers(a->items, b->items, a->count) &&
            same_pointers(a->keys, b->keys, a->count);
 }

@@ -17,28 +17,28 @@ struct jaxvet_custom_call;
 
 typedef enum jx_value_tag {
     JX_V_NONE = 0,
-    JX_V_BOOL,     /* .boolean */
-    JX_V_INT,      /* .integer (int64); .text "int64" of numpy's, or NULL */
-    JX_V_UINT,     /* .integer holds the bits of a uint64 above INT64_MAX */
-    JX_V_FLOAT,    /* .real */
-    JX_V_COMPLEX,  /* .real, .imag */
-    JX_V_TEXT,     /* .text */
-    JX_V_TUPLE,    /* .items, .count (tuples and lists) */
-    JX_V_SET,      /* .items sorted */
-    JX_V_MAP,      /* .items: key, value, key, value, ... */
-    JX_V_SLICE,    /* .items: start, stop, step */
-    JX_V_RECORD,   /* .text type name; .keys, .items, .count; .boolean: it is a
+    JX_V_BOOL,    /* .boolean */
+    JX_V_INT,     /* .integer (int64); .text "int64" of numpy's, or NULL */
+    JX_V_UINT,    /* .integer holds the bits of a uint64 above INT64_MAX */
+    JX_V_FLOAT,   /* .real */
+    JX_V_COMPLEX, /* .real, .imag */
+    JX_V_TEXT,    /* .text */
+    JX_V_TUPLE,   /* .items, .count (tuples and lists) */
+    JX_V_SET,     /* .items sorted */
+    JX_V_MAP,     /* .items: key, value, key, value, ... */
+    JX_V_SLICE,   /* .items: start, stop, step */
+    JX_V_RECORD,  /* .text type name; .keys, .items, .count; .boolean: it is a
                       primitive, printed as the equation of one */
-    JX_V_ENUM,     /* .text: "GatherScatterMode.CLIP" */
-    JX_V_DTYPE,    /* .dtype; .text numpy's name */
-    JX_V_DIM,      /* .dim (symbolic) */
-    JX_V_JAXPR,    /* .jaxpr; .items its constants as JX_V_CONST; .open */
-    JX_V_RULE,     /* .rule; .text its function's name, or NULL */
+    JX_V_ENUM,    /* .text: "GatherScatterMode.CLIP" */
+    JX_V_DTYPE,   /* .dtype; .text numpy's name */
+    JX_V_DIM,     /* .dim (symbolic) */
+    JX_V_JAXPR,   /* .jaxpr; .items its constants as JX_V_CONST; .open */
+    JX_V_RULE,    /* .rule; .text its function's name, or NULL */
     JX_V_DEFINITION, /* .definition */
-    JX_V_AVAL,     /* .aval */
-    JX_V_PRIM,     /* .text: another primitive's name */
-    JX_V_MESH,     /* .integer: index in the program's meshes */
-    JX_V_SPEC,     /* .items; .keys/.extra: unreduced, reduced (see below) */
+    JX_V_AVAL,       /* .aval */
+    JX_V_PRIM,       /* .text: another primitive's name */
+    JX_V_MESH,       /* .integer: index in the program's meshes */
+    JX_V_SPEC,       /* .items; .keys/.extra: unreduced, reduced (see below) */
     JX_V_SHARDING, /* .integer: mesh index; .items: {spec}; .text memory kind */
     JX_V_UNSPECIFIED,
     JX_V_CONST,    /* .array */
@@ -66,9 +66,9 @@ typedef struct jx_value {
     const struct jx_array *array;
     int count;
     const struct jx_value *const *items;
-    const char *const *keys;          /* of a record: field names */
-    /* Of a spec, or NULL; its `text`, if there is one, is "sum", "max" or "min",
-     * what of unreduced parts is meant. */
+    const char *const *keys; /* of a record: field names */
+    /* Of a spec, or NULL; its `text`, if there is one, is "sum", "max" or
+     * "min", what of unreduced parts is meant. */
     const struct jx_value *unreduced, *reduced;
     const struct jx_value *shown;
     /* Of the name of a custom call's target: all that its module says of the

@@ -35,17 +35,16 @@ static const char *fits(jx_ctx *ctx, const jx_eqn *eqn, const char *name,
     return jx_arena_printf(
         ctx->arena,
         "%s: expected '%s' to have %lld inputs, %lld outputs and %d "
-        "constants, found %d, %d and %d", eqn->prim->name, name,
-        (long long)nins, (long long)nouts, closed->nconsts, jaxpr->nins,
-        jaxpr->nouts, jaxpr->nconsts);
+        "constants, found %d, %d and %d",
+        eqn->prim->name, name, (long long)nins, (long long)nouts,
+        closed->nconsts, jaxpr->nins, jaxpr->nouts, jaxpr->nconsts);
 }
 
 static const char *misfit_of_scan(jx_ctx *ctx, const jx_eqn *eqn,
                                   const jx_p_scan *p)
 {
     if (p->num_consts < 0 || p->num_carry < 0 || p->num_consts > eqn->nins ||
-        p->num_carry > eqn->nins - p->num_consts ||
-        p->num_carry > eqn->nouts)
+        p->num_carry > eqn->nins - p->num_consts || p->num_carry > eqn->nouts)
         return "scan: num_consts and num_carry exceed the operands";
     return fits(ctx, eqn, "jaxpr", &p->jaxpr, eqn->nins, eqn->nouts);
 }
@@ -112,9 +111,9 @@ static const char *misfit_of_path(jx_ctx *ctx, const jx_eqn *eqn)
     int first = jx_ref_path_at(eqn->prim);
 
     if (p->tree.operands < 0)
-        return eqn->nins >= first ? NULL
-                                  : counts(ctx, eqn, "operands", first,
-                                           eqn->nins);
+        return eqn->nins >= first
+                   ? NULL
+                   : counts(ctx, eqn, "operands", first, eqn->nins);
     return counts(ctx, eqn, "operands", (int64_t)first + p->tree.operands,
                   eqn->nins);
 }
@@ -131,23 +130,19 @@ static const char *misfit_of_bodies(jx_ctx *ctx, const jx_eqn *eqn)
     if (callee)
         return misfit_of_call(ctx, eqn, callee);
     switch (eqn->prim->id) {
-    case JX_PRIM_scan:
-        return misfit_of_scan(ctx, eqn, p);
-    case JX_PRIM_while:
-        return misfit_of_while(ctx, eqn, p);
-    case JX_PRIM_cond:
-        return misfit_of_cond(ctx, eqn, p);
+    case JX_PRIM_scan: return misfit_of_scan(ctx, eqn, p);
+    case JX_PRIM_while: return misfit_of_while(ctx, eqn, p);
+    case JX_PRIM_cond: return misfit_of_cond(ctx, eqn, p);
     case JX_PRIM_reduce:
         return misfit_of_reduce(ctx, eqn, &((const jx_p_reduce *)p)->jaxpr);
     case JX_PRIM_reduce_window:
         return misfit_of_reduce(ctx, eqn,
                                 &((const jx_p_reduce_window *)p)->jaxpr);
     case JX_PRIM_stablehlo_sort:
-        return first(
-            counts(ctx, eqn, "operands, one per result", nouts, nins),
-            fits(ctx, eqn, "comparator",
-                 &((const jx_p_stablehlo_sort *)p)->comparator,
-                 2 * (int64_t)nins, 1));
+        return first(counts(ctx, eqn, "operands, one per result", nouts, nins),
+                     fits(ctx, eqn, "comparator",
+                          &((const jx_p_stablehlo_sort *)p)->comparator,
+                          2 * (int64_t)nins, 1));
     case JX_PRIM_stablehlo_scatter:
         return first(
             counts(ctx, eqn, "operands, two per result and the indices",
@@ -163,8 +158,7 @@ static const char *misfit_of_bodies(jx_ctx *ctx, const jx_eqn *eqn)
                           1));
     case JX_PRIM_get:
     case JX_PRIM_swap:
-    case JX_PRIM_addupdate:
-        return misfit_of_path(ctx, eqn);
+    case JX_PRIM_addupdate: return misfit_of_path(ctx, eqn);
     case JX_PRIM_run_state:
         return first(counts(ctx, eqn, "results", nins, nouts),
                      fits(ctx, eqn, "jaxpr",
@@ -184,8 +178,7 @@ static const char *misfit_of_bodies(jx_ctx *ctx, const jx_eqn *eqn)
     case JX_PRIM_sdy_manual_computation:
         return fits(ctx, eqn, "jaxpr",
                     &((const jx_p_manual_computation *)p)->jaxpr, nins, nouts);
-    default:
-        return NULL;
+    default: return NULL;
     }
 }
 
@@ -223,8 +216,7 @@ static bool wrong(const verify *v, const char *what)
     else if (v->jaxpr)
         snprintf(place, sizeof place, "jaxpr %d", v->jaxpr->id);
     return jx_fail(v->program->ctx, JX_E_INTERNAL, v->program->path, place,
-                   "the program breaks a rule of its representation: %s",
-                   what);
+                   "the program breaks a rule of its representation: %s", what);
 }
 
 static bool verify_atom(const verify *v, jx_atom atom, int defined)
@@ -263,8 +255,7 @@ static bool verify_value(const verify *v, const jx_value *value)
             return wrong(v, "a nested jaxpr without its constants");
     }
     if (value->tag == JX_V_RULE &&
-        (!value->rule || value->rule->id < 0 ||
-         value->rule->id >= p->nrules ||
+        (!value->rule || value->rule->id < 0 || value->rule->id >= p->nrules ||
          p->rules[value->rule->id] != value->rule))
         return wrong(v, "a rule that is not in the table");
     if (value->tag == JX_V_DEFINITION &&
@@ -322,8 +313,7 @@ static bool verify_vars(const verify *v)
         jaxpr->nins > jaxpr->nvars - jaxpr->nconsts)
         return wrong(v, "more inputs than variables");
     for (int i = 0; i < jaxpr->nvars; i++)
-        if (!jaxpr->vars[i] || jaxpr->vars[i]->id != i ||
-            !jaxpr->vars[i]->aval)
+        if (!jaxpr->vars[i] || jaxpr->vars[i]->id != i || !jaxpr->vars[i]->aval)
             return wrong(v, "a variable without its number or aval");
     return true;
 }
@@ -359,7 +349,9 @@ static bool verify_closed(const jx_program *p, const jx_closed *closed)
     if (!closed->jaxpr || closed->jaxpr->id < 0 ||
         closed->jaxpr->id >= p->njaxprs ||
         p->jaxprs[closed->jaxpr->id] != closed->jaxpr)
-        return wrong(&v, "an entry, a rule or a retrace whose jaxpr is not in the table");
+        return wrong(
+            &v,
+            "an entry, a rule or a retrace whose jaxpr is not in the table");
     if (closed->nconsts != closed->jaxpr->nconsts)
         return wrong(&v, "an entry, a rule or a retrace without its constants");
     return true;
@@ -372,10 +364,10 @@ static bool verify_rule(const jx_program *p, const jx_rule *rule)
         return false;
     for (int i = 0; i < rule->npatterns; i++) {
         const jx_rule_pattern *pattern = &rule->patterns[i];
-        bool ok = pattern->error
-                  || (rule->vjp ? verify_closed(p, &pattern->fwd) &&
-                                      verify_closed(p, &pattern->bwd)
-                                : verify_closed(p, &pattern->jvp));
+        bool ok =
+            pattern->error || (rule->vjp ? verify_closed(p, &pattern->fwd) &&
+                                               verify_closed(p, &pattern->bwd)
+                                         : verify_closed(p, &pattern->jvp));
         if (!ok)
             return false;
     }
@@ -395,7 +387,8 @@ static bool verify_definition(const jx_program *p, const jx_definition *of)
 static bool verify_linear(const jx_program *p, const jx_linear_program *linear)
 {
     return linear->nres <= p->entry.jaxpr->nouts &&
-           linear->nres <= linear->closed.jaxpr->nins && verify_closed(p, &linear->closed);
+           linear->nres <= linear->closed.jaxpr->nins &&
+           verify_closed(p, &linear->closed);
 }
 
 bool jx_program_verify(const jx_program *program)
@@ -440,7 +433,8 @@ const char *jx_program_fault(const jx_program *program)
             if (!is_interned(program, jaxpr->vars[k]->aval))
                 return jx_arena_printf(program->ctx->arena,
                                        "jaxpr %d, variable %d: its type is "
-                                       "none of the program's", i, k);
+                                       "none of the program's",
+                                       i, k);
     }
     return NULL;
 }

@@ -1,6 +1,6 @@
 /* bytecode.c - see bytecode.h: sections and their tables. */
-#include "frontend/mlir/bytecode_parts.h"
 #include "frontend/base/assert.h"
+#include "frontend/mlir/bytecode_parts.h"
 #include "frontend/mlir/tree_fault.h"
 
 #include <stdio.h>
@@ -62,8 +62,8 @@ static const char *text_at(jx_bc_reader *r, const uint8_t *at, uint64_t i)
                        (unsigned long long)i);
             return NULL;
         }
-        s->interned = jx_strings_add(&r->ctx->strings, (const char *)s->at,
-                                     s->size);
+        s->interned =
+            jx_strings_add(&r->ctx->strings, (const char *)s->at, s->size);
     }
     return jx_bc_ok(r) ? s->interned : NULL;
 }
@@ -80,9 +80,9 @@ static const char *string(jx_bc_reader *r, jx_bc_cursor *c)
 
 static jx_bc_dialect_kind dialect_kind(const char *name)
 {
-    return !strcmp(name, "builtin") ? JX_BC_BUILTIN
-           : !strcmp(name, "vhlo")  ? JX_BC_VHLO
-           : !strcmp(name, "sdy")   ? JX_BC_SDY
+    return !strcmp(name, "builtin")     ? JX_BC_BUILTIN
+           : !strcmp(name, "vhlo")      ? JX_BC_VHLO
+           : !strcmp(name, "sdy")       ? JX_BC_SDY
            : !strcmp(name, "stablehlo") ? JX_BC_STABLEHLO
                                         : JX_BC_OTHER;
 }
@@ -150,11 +150,13 @@ static bool read_op_names(jx_bc_reader *r, jx_bc_cursor *c)
         size_t d = jx_bc_index(r, c, r->ndialects, "dialect");
         size_t count = jx_bc_count(r, c, "names of ops");
         for (size_t i = 0; i < count && !r->failed; i++) {
-            r->where = (jx_bc_where){JX_BC_DIALECT, "op name", r->nopnames,
-                                     NULL};
+            r->where =
+                (jx_bc_where){JX_BC_DIALECT, "op name", r->nopnames, NULL};
             if (r->nopnames >= declared)
-                return jx_bc_fail(r, c->at, "more names than the %zu "
-                                  "declared", declared);
+                return jx_bc_fail(r, c->at,
+                                  "more names than the %zu "
+                                  "declared",
+                                  declared);
             read_op_name(r, c, r->dialects[d].name);
         }
     }
@@ -194,9 +196,10 @@ static bool read_entries(jx_bc_reader *r, jx_bc_cursor *c, jx_bc_cursor *data,
         const uint8_t *at = c->at;
         uint64_t group = jx_bc_varint(r, c);
         if (group > count - i)
-            return jx_bc_fail(r, at, "a group of %llu %ss, but only %zu are "
-                              "left", (unsigned long long)group, kind,
-                              count - i);
+            return jx_bc_fail(r, at,
+                              "a group of %llu %ss, but only %zu are "
+                              "left",
+                              (unsigned long long)group, kind, count - i);
         for (; group && !r->failed; group--, i++) {
             r->where = (jx_bc_where){JX_BC_ATTR_TYPE_OFFSET, kind, i, NULL};
             at = c->at;
@@ -365,8 +368,9 @@ static bool read_sections(jx_bc_reader *r, jx_bc_cursor *c)
             return jx_bc_fail(r, at, "a second %s section",
                               jx_bc_section_names[id]);
         if (id == JX_BC_DIALECT_VERSION)
-            return jx_bc_fail(r, at, "a dialect version section belongs into "
-                                     "the dialect section");
+            return jx_bc_fail(r, at,
+                              "a dialect version section belongs into "
+                              "the dialect section");
         if (id == JX_BC_PROPERTIES && r->version < JX_BC_HAS_PROPERTIES)
             return jx_bc_fail(r, at, "version %u has no properties section",
                               r->version);
@@ -382,8 +386,8 @@ static bool read_sections(jx_bc_reader *r, jx_bc_cursor *c)
         if (!r->failed && !r->present[required[i]])
             return jx_bc_fail(r, c->at, "there is no %s section",
                               jx_bc_section_names[required[i]]);
-    if (!r->failed && r->present[JX_BC_RESOURCE] !=
-                          r->present[JX_BC_RESOURCE_OFFSET])
+    if (!r->failed &&
+        r->present[JX_BC_RESOURCE] != r->present[JX_BC_RESOURCE_OFFSET])
         return jx_bc_fail(r, c->at, "only one of the resource sections");
     return !r->failed;
 }
@@ -453,8 +457,8 @@ bool jx_bytecode_is(const void *bytes, size_t size)
 }
 
 jx_mlir_file *jx_bytecode_read(jx_ctx *ctx, jx_mlir_types *types,
-                               const char *path, const void *bytes,
-                               size_t size, size_t base)
+                               const char *path, const void *bytes, size_t size,
+                               size_t base)
 {
     jx_bc_reader r = {.ctx = ctx,
                       .arena = ctx->arena,

@@ -27,7 +27,7 @@ enum {
 typedef struct jx_bytecode_resource {
     const char *dialect; /* or NULL: `group` is that of an outside tool */
     const char *group, *key;
-    int kind; /* 0: bytes, 1: bool, 2: string */
+    int kind;     /* 0: bytes, 1: bool, 2: string */
     bool present; /* false: declared only */
     uint64_t alignment;
     const void *bytes; /* of a bool or string: its text, NUL-terminated */
@@ -68,7 +68,7 @@ bool jx_bytecode_is(const void *bytes, size_t size);
  * of the file's own if it is NULL.  The bytes must outlive the tree.  NULL with
  * an error in the context. */
 jx_mlir_file *jx_bytecode_read(jx_ctx *ctx, jx_mlir_types *types,
-                               const char *path, const void *bytes,
-                               size_t size, size_t base);
+                               const char *path, const void *bytes, size_t size,
+                               size_t base);
 
 #endif

@@ -6,7 +6,7 @@
 /* ---- tables */
 
 static const jx_bc_record records[] = {
-#define RECORD(dialect, code, name, fields)                                   \
+#define RECORD(dialect, code, name, fields)                                    \
     {DIALECT_##dialect, code, name, fields},
 #define DIALECT_vhlo JX_BC_VHLO
 #define DIALECT_sdy JX_BC_SDY
@@ -196,8 +196,7 @@ static const jx_mlir_attr *string(jx_bc_reader *r, jx_bc_cursor *c, bool vhlo)
     return a;
 }
 
-static const jx_mlir_attr *symbol(jx_bc_reader *r, jx_bc_cursor *c,
-                                  bool nested)
+static const jx_mlir_attr *symbol(jx_bc_reader *r, jx_bc_cursor *c, bool nested)
 {
     jx_mlir_attr *a = make(r, JX_A_SYMBOL, false);
     size_t count = 0;
@@ -322,8 +321,7 @@ static const jx_mlir_attr *float_of(jx_bc_reader *r, jx_bc_cursor *c,
 {
     size_t size;
     uint64_t word;
-    uint8_t *data =
-        type ? bits(r, c, jx_bc_float_bits(type), &size) : NULL;
+    uint8_t *data = type ? bits(r, c, jx_bc_float_bits(type), &size) : NULL;
     jx_mlir_attr *a = make(r, JX_A_FLOAT, vhlo);
 
     if (!a || !data)
@@ -522,8 +520,7 @@ static const jx_mlir_attr *resource(jx_bc_reader *r, jx_bc_cursor *c)
 
 /* ---- locations */
 
-static bool locations(jx_bc_reader *r, const uint8_t *at,
-                      const jx_mlir_attr *a)
+static bool locations(jx_bc_reader *r, const uint8_t *at, const jx_mlir_attr *a)
 {
     for (int i = 0; i < a->count; i++)
         if (!jx_mlir_is_location(a->items[i]))
@@ -589,7 +586,8 @@ static bool same_place(const void *kept, const void *key)
  * and one that says so. */
 static int times_before(jx_bc_reader *r, const jx_mlir_attr *a)
 {
-    uint64_t hash = jx_hash_mix((uint64_t)a->count, (uint64_t)(uintptr_t)a->text);
+    uint64_t hash =
+        jx_hash_mix((uint64_t)a->count, (uint64_t)(uintptr_t)a->text);
     place *known;
 
     for (int i = 0; i < a->count; i++)
@@ -662,19 +660,13 @@ static const jx_mlir_attr *builtin_location(jx_bc_reader *r, jx_bc_cursor *c,
                                             uint64_t code)
 {
     switch (code) {
-    case 10:
-        return location(r, c, JX_A_LOC_CALL, 2);
-    case 11:
-        return file_location(r, c, false);
+    case 10: return location(r, c, JX_A_LOC_CALL, 2);
+    case 11: return file_location(r, c, false);
     case 12:
-    case 13:
-        return fused(r, c, code == 13);
-    case 14:
-        return location(r, c, JX_A_LOC_NAME, 1);
-    case 15:
-        return make(r, JX_A_LOC_UNKNOWN, false);
-    default:
-        return file_location(r, c, true);
+    case 13: return fused(r, c, code == 13);
+    case 14: return location(r, c, JX_A_LOC_NAME, 1);
+    case 15: return make(r, JX_A_LOC_UNKNOWN, false);
+    default: return file_location(r, c, true);
     }
 }
 
@@ -684,41 +676,27 @@ static const jx_mlir_attr *builtin_attr(jx_bc_reader *r, jx_bc_cursor *c)
     uint64_t code = jx_bc_varint(r, c);
 
     switch (code) {
-    case 0:
-        return of_items(r, c, JX_A_ARRAY, false);
-    case 1:
-        return dictionary(r, c, false);
-    case 2:
-        return string(r, c, false);
-    case 3:
-        return string_of_type(r, c);
+    case 0: return of_items(r, c, JX_A_ARRAY, false);
+    case 1: return dictionary(r, c, false);
+    case 2: return string(r, c, false);
+    case 3: return string_of_type(r, c);
     case 4:
-    case 5:
-        return symbol(r, c, code == 5);
-    case 6:
-        return type_attr(r, c, false);
-    case 7:
-        return make(r, JX_A_UNIT, false);
-    case 8:
-        return integer(r, c, false);
-    case 9:
-        return float_attr(r, c, false);
+    case 5: return symbol(r, c, code == 5);
+    case 6: return type_attr(r, c, false);
+    case 7: return make(r, JX_A_UNIT, false);
+    case 8: return integer(r, c, false);
+    case 9: return float_attr(r, c, false);
     case 10:
     case 11:
     case 12:
     case 13:
     case 14:
     case 15:
-    case 22:
-        return builtin_location(r, c, code);
-    case 16:
-        return resource(r, c);
-    case 17:
-        return dense_array(r, c);
-    case 18:
-        return dense(r, c, false);
-    case 19:
-        return dense_strings(r, c);
+    case 22: return builtin_location(r, c, code);
+    case 16: return resource(r, c);
+    case 17: return dense_array(r, c);
+    case 18: return dense(r, c, false);
+    case 19: return dense_strings(r, c);
     default:
         jx_bc_fail(r, at, "attribute code %llu is not known",
                    (unsigned long long)code);
@@ -790,26 +768,16 @@ static const jx_mlir_attr *field(jx_bc_reader *r, jx_bc_cursor *c, char kind)
     uint64_t number;
 
     switch (kind) {
-    case 'L':
-        return list_of_integers(r, c);
-    case 'I':
-        return integer_of(r, jx_bc_signed(r, c));
-    case 'B':
-        return boolean(r, c, true);
-    case 'F':
-        return float_of(r, c, jx_mlir_float(r->types, "f64"), false);
-    case 'S':
-        return string(r, c, false);
-    case 'A':
-        return jx_bc_attr(r, c);
-    case 'R':
-        return of_items(r, c, JX_A_ARRAY, false);
-    case 'E':
-        return reduction(r, c);
-    case 'o':
-        return jx_bc_attr_or_none(r, c);
-    case 'O':
-        return jx_bc_varint(r, c) ? jx_bc_attr(r, c) : NULL;
+    case 'L': return list_of_integers(r, c);
+    case 'I': return integer_of(r, jx_bc_signed(r, c));
+    case 'B': return boolean(r, c, true);
+    case 'F': return float_of(r, c, jx_mlir_float(r->types, "f64"), false);
+    case 'S': return string(r, c, false);
+    case 'A': return jx_bc_attr(r, c);
+    case 'R': return of_items(r, c, JX_A_ARRAY, false);
+    case 'E': return reduction(r, c);
+    case 'o': return jx_bc_attr_or_none(r, c);
+    case 'O': return jx_bc_varint(r, c) ? jx_bc_attr(r, c) : NULL;
     default: /* P */
         number = jx_bc_flagged(r, c, &flag);
         return flag ? integer_of(r, (int64_t)number) : NULL;
@@ -818,10 +786,9 @@ static const jx_mlir_attr *field(jx_bc_reader *r, jx_bc_cursor *c, char kind)
 
 static bool is_default(const jx_mlir_attr *a)
 {
-    return a->kind == JX_A_BOOL ? !a->boolean
-           : a->kind == JX_A_ENUM
-               ? jx_mlir_enum_number(a->name, a->text) == 0
-               : !a->count;
+    return a->kind == JX_A_BOOL   ? !a->boolean
+           : a->kind == JX_A_ENUM ? jx_mlir_enum_number(a->name, a->text) == 0
+                                  : !a->count;
 }
 
 /* Fields that hold what the text leaves out are left out here, too. */
@@ -872,8 +839,7 @@ static const jx_mlir_attr *coded(jx_bc_reader *r, jx_bc_cursor *c,
                                  const uint8_t *at)
 {
     const jx_bc_record *row = jx_bc_record_by_code(dialect, code);
-    const jx_bc_enum *e =
-        dialect == JX_BC_VHLO ? enum_by_code(code) : NULL;
+    const jx_bc_enum *e = dialect == JX_BC_VHLO ? enum_by_code(code) : NULL;
 
     if (e)
         return enumerator(r, c, e);
@@ -890,24 +856,15 @@ static const jx_mlir_attr *vhlo_attr(jx_bc_reader *r, jx_bc_cursor *c)
     uint64_t code = jx_bc_varint(r, c);
 
     switch (code) {
-    case 1:
-        return of_items(r, c, JX_A_ARRAY, true);
-    case 2:
-        return boolean(r, c, false);
-    case 6:
-        return dictionary(r, c, true);
-    case 8:
-        return float_attr(r, c, true);
-    case 9:
-        return integer(r, c, true);
-    case 14:
-        return string(r, c, true);
-    case 15:
-        return dense(r, c, true);
-    case 17:
-        return type_attr(r, c, true);
-    default:
-        return coded(r, c, JX_BC_VHLO, code, at);
+    case 1: return of_items(r, c, JX_A_ARRAY, true);
+    case 2: return boolean(r, c, false);
+    case 6: return dictionary(r, c, true);
+    case 8: return float_attr(r, c, true);
+    case 9: return integer(r, c, true);
+    case 14: return string(r, c, true);
+    case 15: return dense(r, c, true);
+    case 17: return type_attr(r, c, true);
+    default: return coded(r, c, JX_BC_VHLO, code, at);
     }
 }
 
@@ -917,12 +874,9 @@ const jx_mlir_attr *jx_bc_read_attr(jx_bc_reader *r, jx_bc_cursor *c,
     const uint8_t *at = c->at;
 
     switch (dialect) {
-    case JX_BC_BUILTIN:
-        return builtin_attr(r, c);
-    case JX_BC_VHLO:
-        return vhlo_attr(r, c);
-    case JX_BC_SDY:
-        return coded(r, c, JX_BC_SDY, jx_bc_varint(r, c), at);
+    case JX_BC_BUILTIN: return builtin_attr(r, c);
+    case JX_BC_VHLO: return vhlo_attr(r, c);
+    case JX_BC_SDY: return coded(r, c, JX_BC_SDY, jx_bc_varint(r, c), at);
     default:
         jx_bc_fail(r, at, "this dialect's attributes are not known");
         return NULL;

@@ -114,8 +114,7 @@ static void integer(jx_bw_sink *s, const jx_mlir_attr *a)
 {
     int64_t value = a->kind == JX_A_BOOL ? a->boolean : a->integer;
     const jx_mlir_type *type =
-        a->type ? a->type
-                : jx_mlir_integer(s->w->file->types, JX_SIGNLESS, 1);
+        a->type ? a->type : jx_mlir_integer(s->w->file->types, JX_SIGNLESS, 1);
     unsigned width = type && type->kind == JX_T_INTEGER ? type->width : 64;
 
     if (!type)
@@ -232,9 +231,7 @@ static void location(jx_bw_sink *s, const jx_mlir_attr *a)
     const jx_mlir_attr *child;
 
     switch (a->kind) {
-    case JX_A_LOC_FILE:
-        file_location(s, a);
-        return;
+    case JX_A_LOC_FILE: file_location(s, a); return;
     case JX_A_LOC_NAME:
         put(s, 14);
         put_text(s, a->text, false);
@@ -253,9 +250,7 @@ static void location(jx_bw_sink *s, const jx_mlir_attr *a)
         if (a->extra)
             put_attr(s, a->extra);
         return;
-    default:
-        put(s, 15);
-        return;
+    default: put(s, 15); return;
     }
 }
 
@@ -310,25 +305,15 @@ static const jx_bc_record *row_of(const jx_mlir_attr *a)
 static void field(jx_bw_sink *s, const jx_mlir_attr *a, char kind)
 {
     switch (kind) {
-    case 'L':
-        put_integers(s, a ? a->integers : NULL, a ? a->count : 0);
-        return;
-    case 'R':
-        put_attrs(s, a ? a->items : NULL, a ? a->count : 0);
-        return;
-    case 'I':
-        put_signed(s, a ? a->integer : 0);
-        return;
-    case 'B':
-        put_byte(s, a && a->boolean);
-        return;
+    case 'L': put_integers(s, a ? a->integers : NULL, a ? a->count : 0); return;
+    case 'R': put_attrs(s, a ? a->items : NULL, a ? a->count : 0); return;
+    case 'I': put_signed(s, a ? a->integer : 0); return;
+    case 'B': put_byte(s, a && a->boolean); return;
     case 'F':
         if (a)
             float_value(s, a);
         return;
-    case 'S':
-        put_string(s, a ? a->bytes : "", a ? a->size : 0);
-        return;
+    case 'S': put_string(s, a ? a->bytes : "", a ? a->size : 0); return;
     case 'E':
         put_signed(s, a ? jx_mlir_enum_number(a->name, a->text) : 0);
         return;
@@ -336,9 +321,7 @@ static void field(jx_bw_sink *s, const jx_mlir_attr *a, char kind)
         if (s->to)
             jx_bw_flagged(s->to, a ? (uint64_t)a->integer : 0, a != NULL);
         return;
-    case 'o':
-        put_attr_or_none(s, a);
-        return;
+    case 'o': put_attr_or_none(s, a); return;
     case 'O':
         put(s, a != NULL);
         if (a)
@@ -443,15 +426,9 @@ static void vhlo_attr(jx_bw_sink *s, const jx_mlir_attr *a)
         put(s, 17);
         put_type(s, a->type);
         return;
-    case JX_A_ENUM:
-        enumeration(s, a);
-        return;
-    case JX_A_RECORD:
-        record(s, a);
-        return;
-    default:
-        jx_bw_fail(s->w, "an attribute that VHLO does not have");
-        return;
+    case JX_A_ENUM: enumeration(s, a); return;
+    case JX_A_RECORD: record(s, a); return;
+    default: jx_bw_fail(s->w, "an attribute that VHLO does not have"); return;
     }
 }
 
@@ -496,19 +473,13 @@ static void builtin_attr(jx_bw_sink *s, const jx_mlir_attr *a)
         put(s, 1);
         dictionary(s, a);
         return;
-    case JX_A_STRING:
-        builtin_string(s, a);
-        return;
-    case JX_A_SYMBOL:
-        symbol(s, a);
-        return;
+    case JX_A_STRING: builtin_string(s, a); return;
+    case JX_A_SYMBOL: symbol(s, a); return;
     case JX_A_TYPE:
         put(s, 6);
         put_type(s, a->type);
         return;
-    case JX_A_UNIT:
-        put(s, 7);
-        return;
+    case JX_A_UNIT: put(s, 7); return;
     case JX_A_BOOL:
     case JX_A_INTEGER:
         put(s, 8);
@@ -522,12 +493,8 @@ static void builtin_attr(jx_bw_sink *s, const jx_mlir_attr *a)
     case JX_A_RESOURCE:
     case JX_A_DENSE_ARRAY:
     case JX_A_DENSE:
-    case JX_A_DENSE_STRINGS:
-        builtin_elements(s, a);
-        return;
-    default:
-        location(s, a);
-        return;
+    case JX_A_DENSE_STRINGS: builtin_elements(s, a); return;
+    default: location(s, a); return;
     }
 }
 
@@ -602,26 +569,16 @@ static void shaped(jx_bw_sink *s, const jx_mlir_type *t, unsigned code)
 static unsigned code_of(const jx_mlir_type *t)
 {
     switch (t->kind) {
-    case JX_T_COMPLEX:
-        return t->vhlo ? 1 : 9;
-    case JX_T_FUNCTION:
-        return t->vhlo ? 8 : 2;
-    case JX_T_TENSOR:
-        return t->vhlo ? 20 : 13;
-    case JX_T_TUPLE:
-        return t->vhlo ? 23 : 15;
-    case JX_T_UNRANKED:
-        return t->vhlo ? 25 : 18;
-    case JX_T_MEMREF:
-        return t->vhlo ? 41 : 99;
-    case JX_T_FUTURE:
-        return t->vhlo ? 42 : 99;
-    case JX_T_QUANTIZED:
-        return t->vhlo ? 24 : 99;
-    case JX_T_INTEGER:
-        return t->vhlo ? 99 : 0;
-    default:
-        return 99;
+    case JX_T_COMPLEX: return t->vhlo ? 1 : 9;
+    case JX_T_FUNCTION: return t->vhlo ? 8 : 2;
+    case JX_T_TENSOR: return t->vhlo ? 20 : 13;
+    case JX_T_TUPLE: return t->vhlo ? 23 : 15;
+    case JX_T_UNRANKED: return t->vhlo ? 25 : 18;
+    case JX_T_MEMREF: return t->vhlo ? 41 : 99;
+    case JX_T_FUTURE: return t->vhlo ? 42 : 99;
+    case JX_T_QUANTIZED: return t->vhlo ? 24 : 99;
+    case JX_T_INTEGER: return t->vhlo ? 99 : 0;
+    default: return 99;
     }
 }
 

@@ -23,8 +23,7 @@ static bool enter(jx_bc_reader *r, jx_bc_entry *e, const char *kind,
     if (e->state == JX_BC_READING)
         return jx_bc_fail(r, e->at, "holds itself");
     if (r->depth >= JX_BYTECODE_DEPTH)
-        return jx_bc_fail(r, e->at, "nests deeper than %d",
-                          JX_BYTECODE_DEPTH);
+        return jx_bc_fail(r, e->at, "nests deeper than %d", JX_BYTECODE_DEPTH);
     e->state = JX_BC_READING;
     r->depth++;
     return true;
@@ -87,9 +86,8 @@ const jx_mlir_type *jx_bc_type_at(jx_bc_reader *r, size_t index)
     if (e->custom) {
         type = r->read_type(r, &c, r->kinds[e->dialect]);
     } else {
-        jx_mlir_type opaque = {.kind = JX_T_OPAQUE,
-                               .rank = -1,
-                               .text = entry_text(r, e)};
+        jx_mlir_type opaque = {
+            .kind = JX_T_OPAQUE, .rank = -1, .text = entry_text(r, e)};
         type = opaque.text ? jx_mlir_type_add(r->types, &opaque) : NULL;
         c.at = c.end;
     }

@@ -21,8 +21,7 @@ static bool reserve(jx_bc_reader *r, const uint8_t *at, size_t count)
 {
     size_t wanted;
 
-    if (__builtin_add_overflow(r->nvalues, count, &wanted) ||
-        wanted > r->size)
+    if (__builtin_add_overflow(r->nvalues, count, &wanted) || wanted > r->size)
         return jx_bc_fail(r, at, "%zu values in a file of %zu bytes", count,
                           r->size);
     if (wanted > r->value_capacity) {
@@ -154,8 +153,8 @@ static bool decode_properties(jx_bc_reader *r, jx_bc_props *p,
     return jx_bc_ok(r);
 }
 
-static bool read_op_properties(jx_bc_reader *r, jx_bc_cursor *c,
-                               jx_mlir_op *op, const jx_bc_op_name *name)
+static bool read_op_properties(jx_bc_reader *r, jx_bc_cursor *c, jx_mlir_op *op,
+                               const jx_bc_op_name *name)
 {
     const uint8_t *at = c->at;
     size_t index = jx_bc_index(r, c, r->nprops, "properties");
@@ -164,8 +163,9 @@ static bool read_op_properties(jx_bc_reader *r, jx_bc_cursor *c,
     if (r->failed)
         return false;
     if (!name->registered || !name->attrs)
-        return jx_bc_fail(r, at, "what the properties of this op are is not "
-                                 "known");
+        return jx_bc_fail(r, at,
+                          "what the properties of this op are is not "
+                          "known");
     jx_bc_props *p = &r->props[index];
     if (!p->names || strcmp(p->names, name->attrs) != 0) {
         r->where = (jx_bc_where){JX_BC_PROPERTIES, "entry", index, op->name};
@@ -194,8 +194,10 @@ static bool read_uses(jx_bc_reader *r, jx_bc_cursor *c, const void *owner,
         const uint8_t *from = c->at;
         uint64_t count = jx_bc_flagged(r, c, &pairs);
         if (count > (uint64_t)(c->end - c->at))
-            return jx_bc_fail(r, from, "%llu uses, but only %zu bytes are "
-                              "left", (unsigned long long)count,
+            return jx_bc_fail(r, from,
+                              "%llu uses, but only %zu bytes are "
+                              "left",
+                              (unsigned long long)count,
                               (size_t)(c->end - c->at));
         for (uint64_t k = 0; k < count && !r->failed; k++)
             jx_bc_varint(r, c);
@@ -259,8 +261,9 @@ static bool read_successors(jx_bc_reader *r, jx_bc_cursor *c, jx_mlir_op *op,
         size_t index = jx_bc_index(r, c, in ? in->nblocks : 0, "block");
 
         if (!r->failed && !index)
-            return jx_bc_fail(r, at, "no op can go to the first block of its "
-                                     "region");
+            return jx_bc_fail(r, at,
+                              "no op can go to the first block of its "
+                              "region");
         list[i] = r->failed ? NULL : in->blocks + index;
     }
     op->successors = list;
@@ -291,8 +294,7 @@ static bool read_regions(jx_bc_reader *r, jx_bc_cursor *c, jx_mlir_op *op)
 
     if (count > (uint64_t)(c->end - c->at) || count > INT32_MAX)
         return jx_bc_fail(r, at, "%llu regions, but only %zu bytes are left",
-                          (unsigned long long)count,
-                          (size_t)(c->end - c->at));
+                          (unsigned long long)count, (size_t)(c->end - c->at));
     if (r->nesting >= JX_BYTECODE_NESTING)
         return jx_bc_fail(r, at, "regions nest deeper than %d",
                           JX_BYTECODE_NESTING);
@@ -335,8 +337,8 @@ static const jx_mlir_op *read_op(jx_bc_reader *r, jx_bc_cursor *c, scope *in)
     op->id = name->id;
     op->name = name->name;
     op->place.offset = r->base + (size_t)(at - r->bytes);
-    r->where = (jx_bc_where){JX_BC_IR, "op at byte", op->place.offset,
-                             op->name};
+    r->where =
+        (jx_bc_where){JX_BC_IR, "op at byte", op->place.offset, op->name};
     uint8_t mask = jx_bc_byte(r, c);
     if (!r->failed && mask & 0x80)
         jx_bc_fail(r, c->at - 1, "parts %#x are not known", mask);
@@ -347,8 +349,7 @@ static const jx_mlir_op *read_op(jx_bc_reader *r, jx_bc_cursor *c, scope *in)
                           r->version < JX_BC_HAS_PROPERTIES && name->attrs
                               ? name->attrs
                               : "")) ||
-        (mask & JX_BC_OP_PROPERTIES &&
-         !read_op_properties(r, c, op, name)) ||
+        (mask & JX_BC_OP_PROPERTIES && !read_op_properties(r, c, op, name)) ||
         (mask & JX_BC_OP_RESULTS && !read_results(r, c, op, in)) ||
         (mask & JX_BC_OP_OPERANDS && !read_operands(r, c, op)) ||
         (mask & JX_BC_OP_SUCCESSORS && !read_successors(r, c, op, in)) ||
@@ -419,12 +420,10 @@ static bool read_block(jx_bc_reader *r, jx_bc_cursor *c, jx_mlir_block *block,
     /* An op takes its name, its mask and its location. */
     if (count > (uint64_t)(c->end - c->at) / 3 || count > INT32_MAX)
         return jx_bc_fail(r, at, "%llu ops, but only %zu bytes are left",
-                          (unsigned long long)count,
-                          (size_t)(c->end - c->at));
+                          (unsigned long long)count, (size_t)(c->end - c->at));
     if (has_args && !read_arguments(r, c, block, in))
         return false;
-    const jx_mlir_op **ops =
-        JX_NEW_ARRAY(r->arena, count, const jx_mlir_op *);
+    const jx_mlir_op **ops = JX_NEW_ARRAY(r->arena, count, const jx_mlir_op *);
     if (!jx_bc_ok(r))
         return false;
     for (uint64_t i = 0; i < count; i++) {
@@ -461,8 +460,10 @@ static bool read_region(jx_bc_reader *r, jx_bc_cursor *c, jx_mlir_region *to)
             return false;
     }
     if (in.next != in.end)
-        return jx_bc_fail(r, at, "%zu values are declared, but only %zu are "
-                          "defined", nvalues, in.next - outer);
+        return jx_bc_fail(r, at,
+                          "%zu values are declared, but only %zu are "
+                          "defined",
+                          nvalues, in.next - outer);
     r->nvalues = outer;
     to->nblocks = (int)in.nblocks;
     to->blocks = blocks;

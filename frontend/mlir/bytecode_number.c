@@ -26,11 +26,11 @@ static uint32_t dialect_index(jx_bw *w, const char *name, size_t length)
 
 static const char *dialect_of_attr(const jx_mlir_attr *a, size_t *length)
 {
-    const char *name = a->vhlo                      ? "vhlo"
-                       : a->kind == JX_A_RECORD     ? a->name
-                       : a->kind == JX_A_ENUM       ? a->name
+    const char *name = a->vhlo                             ? "vhlo"
+                       : a->kind == JX_A_RECORD            ? a->name
+                       : a->kind == JX_A_ENUM              ? a->name
                        : a->kind == JX_A_OPAQUE && a->name ? a->name
-                                                    : "builtin";
+                                                           : "builtin";
 
     *length = strcspn(name, ".");
     return name;
@@ -275,8 +275,7 @@ typedef struct reach {
     uint64_t least, most; /* places of the values that are used */
 } reach;
 
-static void place_region(jx_bw *w, const jx_mlir_region *region,
-                         uint64_t *next)
+static void place_region(jx_bw *w, const jx_mlir_region *region, uint64_t *next)
 {
     for (int b = 0; b < region->nblocks; b++) {
         const jx_mlir_block *block = region->blocks[b];
@@ -304,8 +303,8 @@ static reach isolate(jx_bw *w, const jx_mlir_op *op, uint64_t *next)
             for (int i = 0; i < block->nops; i++) {
                 *next += (uint64_t)block->ops[i]->nouts;
                 reach one = isolate(w, block->ops[i], next);
-                inside.least = one.least < inside.least ? one.least
-                                                        : inside.least;
+                inside.least =
+                    one.least < inside.least ? one.least : inside.least;
                 inside.most = one.most > inside.most ? one.most : inside.most;
             }
         }
@@ -375,10 +374,10 @@ static void sort(jx_bw *w, jx_bw_item **items, size_t count,
             size_t hi = lo + 2 * width < count ? lo + 2 * width : count;
             size_t a = lo, b = mid;
             for (size_t k = lo; k < hi; k++)
-                other[k] = a < mid && (b >= hi ||
-                                       !before(items[b], items[a], first))
-                               ? items[a++]
-                               : items[b++];
+                other[k] =
+                    a < mid && (b >= hi || !before(items[b], items[a], first))
+                        ? items[a++]
+                        : items[b++];
         }
         memcpy(items, other, count * sizeof *items);
     }

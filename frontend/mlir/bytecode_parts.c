@@ -38,8 +38,7 @@ bool jx_bc_fail(jx_bc_reader *r, const uint8_t *at, const char *format, ...)
  * of tree and tables from one of its own (and some for the smallest). */
 bool jx_bc_ok(jx_bc_reader *r)
 {
-    size_t used = jx_arena_used(r->arena) - r->used +
-                  jx_arena_used(r->scratch);
+    size_t used = jx_arena_used(r->arena) - r->used + jx_arena_used(r->scratch);
 
     if (r->failed)
         return false;
@@ -50,7 +49,8 @@ bool jx_bc_ok(jx_bc_reader *r)
     if (used > r->size * 64 + (1 << 16))
         return jx_bc_fail(r, r->bytes,
                           "needs more than 64 times the memory of its %zu "
-                          "bytes", r->size);
+                          "bytes",
+                          r->size);
     return true;
 }
 
@@ -113,8 +113,7 @@ size_t jx_bc_count(jx_bc_reader *r, jx_bc_cursor *c, const char *what)
 
     if (count > (uint64_t)(c->end - c->at) || count > INT32_MAX) {
         jx_bc_fail(r, at, "%llu %s, but only %zu bytes are left",
-                   (unsigned long long)count, what,
-                   (size_t)(c->end - c->at));
+                   (unsigned long long)count, what, (size_t)(c->end - c->at));
         return 0;
     }
     return r->failed ? 0 : (size_t)count;

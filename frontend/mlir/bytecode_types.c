@@ -53,8 +53,7 @@ static const struct simple_type {
 
 enum { NSIMPLE = sizeof simple_types / sizeof *simple_types };
 
-static bool same_simple(const struct simple_type *row,
-                        const jx_mlir_type *type)
+static bool same_simple(const struct simple_type *row, const jx_mlir_type *type)
 {
     return row->kind == type->kind && row->sign == type->sign &&
            row->width == type->width &&
@@ -81,18 +80,12 @@ unsigned jx_bc_float_bits(const jx_mlir_type *type)
 size_t jx_mlir_element_size(const jx_mlir_type *element)
 {
     switch (element->kind) {
-    case JX_T_INTEGER:
-        return (element->width + 7) / 8;
-    case JX_T_INDEX:
-        return 8;
-    case JX_T_FLOAT:
-        return (jx_bc_float_bits(element) + 7) / 8;
-    case JX_T_COMPLEX:
-        return 2 * jx_mlir_element_size(element->items[0]);
-    case JX_T_QUANTIZED:
-        return jx_mlir_element_size(element->items[0]);
-    default:
-        return 0;
+    case JX_T_INTEGER: return (element->width + 7) / 8;
+    case JX_T_INDEX: return 8;
+    case JX_T_FLOAT: return (jx_bc_float_bits(element) + 7) / 8;
+    case JX_T_COMPLEX: return 2 * jx_mlir_element_size(element->items[0]);
+    case JX_T_QUANTIZED: return jx_mlir_element_size(element->items[0]);
+    default: return 0;
     }
 }
 
@@ -140,8 +133,7 @@ static const jx_mlir_type *of_one(jx_bc_reader *r, jx_bc_cursor *c,
                                   .items = &item});
 }
 
-static const jx_mlir_type *function(jx_bc_reader *r, jx_bc_cursor *c,
-                                    bool vhlo)
+static const jx_mlir_type *function(jx_bc_reader *r, jx_bc_cursor *c, bool vhlo)
 {
     size_t ins, outs;
     const jx_mlir_type **in = jx_bc_type_list(r, c, &ins);
@@ -173,8 +165,7 @@ static const jx_mlir_type *shaped(jx_bc_reader *r, jx_bc_cursor *c,
 
     for (size_t i = 0; shape && !r->failed && i < rank; i++)
         if (shape[i] < 0 && shape[i] != JX_MLIR_DYNAMIC)
-            jx_bc_fail(r, at, "size %lld of axis %zu", (long long)shape[i],
-                       i);
+            jx_bc_fail(r, at, "size %lld of axis %zu", (long long)shape[i], i);
     return add(r, &(jx_mlir_type){.kind = kind,
                                   .vhlo = vhlo,
                                   .rank = (int)rank,
@@ -235,8 +226,7 @@ static const jx_mlir_type *quantized(jx_bc_reader *r, jx_bc_cursor *c)
     return add_quantized(r, storage, expressed, &q);
 }
 
-static const jx_mlir_type *quantized_per_axis(jx_bc_reader *r,
-                                              jx_bc_cursor *c)
+static const jx_mlir_type *quantized_per_axis(jx_bc_reader *r, jx_bc_cursor *c)
 {
     jx_mlir_quant q = {.flags = jx_bc_varint(r, c)};
     const jx_mlir_type *storage = jx_bc_type(r, c);
@@ -263,9 +253,8 @@ static const jx_mlir_type *quantized_per_axis(jx_bc_reader *r,
     return add_quantized(r, storage, expressed, &q);
 }
 
-static const jx_mlir_type *simple(jx_bc_reader *r,
-                                  jx_bc_dialect_kind dialect, uint64_t code,
-                                  const uint8_t *at)
+static const jx_mlir_type *simple(jx_bc_reader *r, jx_bc_dialect_kind dialect,
+                                  uint64_t code, const uint8_t *at)
 {
     const struct simple_type *s = simple_types;
     const struct simple_type *end = s + NSIMPLE;
@@ -280,12 +269,10 @@ static const jx_mlir_type *simple(jx_bc_reader *r,
                               .sign = s->sign,
                               .width = s->width,
                               .rank = -1,
-                              .text = s->text
-                                          ? jx_intern_text(r->ctx, s->text)
-                                          : NULL});
+                              .text = s->text ? jx_intern_text(r->ctx, s->text)
+                                              : NULL});
     }
-    jx_bc_fail(r, at, "type code %llu is not known",
-               (unsigned long long)code);
+    jx_bc_fail(r, at, "type code %llu is not known", (unsigned long long)code);
     return NULL;
 }
 
@@ -295,27 +282,17 @@ static const jx_mlir_type *vhlo_type(jx_bc_reader *r, jx_bc_cursor *c)
     uint64_t code = jx_bc_varint(r, c);
 
     switch (code) {
-    case 1:
-        return of_one(r, c, JX_T_COMPLEX, true);
-    case 8:
-        return function(r, c, true);
+    case 1: return of_one(r, c, JX_T_COMPLEX, true);
+    case 8: return function(r, c, true);
     case 20:
-    case 21:
-        return shaped(r, c, JX_T_TENSOR, true, code == 21);
-    case 23:
-        return of_items(r, c, JX_T_TUPLE, true);
-    case 24:
-        return quantized(r, c);
-    case 25:
-        return of_one(r, c, JX_T_UNRANKED, true);
-    case 30:
-        return quantized_per_axis(r, c);
-    case 41:
-        return shaped(r, c, JX_T_MEMREF, true, false);
-    case 42:
-        return of_items(r, c, JX_T_FUTURE, true);
-    default:
-        return simple(r, JX_BC_VHLO, code, at);
+    case 21: return shaped(r, c, JX_T_TENSOR, true, code == 21);
+    case 23: return of_items(r, c, JX_T_TUPLE, true);
+    case 24: return quantized(r, c);
+    case 25: return of_one(r, c, JX_T_UNRANKED, true);
+    case 30: return quantized_per_axis(r, c);
+    case 41: return shaped(r, c, JX_T_MEMREF, true, false);
+    case 42: return of_items(r, c, JX_T_FUTURE, true);
+    default: return simple(r, JX_BC_VHLO, code, at);
     }
 }
 
@@ -324,8 +301,8 @@ static const jx_mlir_type *integer(jx_bc_reader *r, jx_bc_cursor *c)
     const uint8_t *at = c->at;
     uint64_t value = jx_bc_varint(r, c);
 
-    if (!r->failed && ((value & 3) > 2 || !(value >> 2) ||
-                       value >> 2 > (1 << 24) - 1))
+    if (!r->failed &&
+        ((value & 3) > 2 || !(value >> 2) || value >> 2 > (1 << 24) - 1))
         jx_bc_fail(r, at, "no integer type has the code %llu",
                    (unsigned long long)value);
     return add(r, &(jx_mlir_type){.kind = JX_T_INTEGER,
@@ -340,21 +317,14 @@ static const jx_mlir_type *builtin_type(jx_bc_reader *r, jx_bc_cursor *c)
     uint64_t code = jx_bc_varint(r, c);
 
     switch (code) {
-    case 0:
-        return integer(r, c);
-    case 2:
-        return function(r, c, false);
-    case 9:
-        return of_one(r, c, JX_T_COMPLEX, false);
+    case 0: return integer(r, c);
+    case 2: return function(r, c, false);
+    case 9: return of_one(r, c, JX_T_COMPLEX, false);
     case 13:
-    case 14:
-        return shaped(r, c, JX_T_TENSOR, false, code == 14);
-    case 15:
-        return of_items(r, c, JX_T_TUPLE, false);
-    case 18:
-        return of_one(r, c, JX_T_UNRANKED, false);
-    default:
-        return simple(r, JX_BC_BUILTIN, code, at);
+    case 14: return shaped(r, c, JX_T_TENSOR, false, code == 14);
+    case 15: return of_items(r, c, JX_T_TUPLE, false);
+    case 18: return of_one(r, c, JX_T_UNRANKED, false);
+    default: return simple(r, JX_BC_BUILTIN, code, at);
     }
 }
 
@@ -365,20 +335,19 @@ static const jx_mlir_type *stablehlo_type(jx_bc_reader *r, jx_bc_cursor *c)
     uint64_t code = jx_bc_varint(r, c);
 
     if (code)
-        jx_bc_fail(r, at, "type code %llu is not known", (unsigned long long)code);
-    return code ? NULL : add(r, &(jx_mlir_type){.kind = JX_T_TOKEN, .rank = -1});
+        jx_bc_fail(r, at, "type code %llu is not known",
+                   (unsigned long long)code);
+    return code ? NULL
+                : add(r, &(jx_mlir_type){.kind = JX_T_TOKEN, .rank = -1});
 }
 
 const jx_mlir_type *jx_bc_read_type(jx_bc_reader *r, jx_bc_cursor *c,
                                     jx_bc_dialect_kind dialect)
 {
     switch (dialect) {
-    case JX_BC_VHLO:
-        return vhlo_type(r, c);
-    case JX_BC_BUILTIN:
-        return builtin_type(r, c);
-    case JX_BC_STABLEHLO:
-        return stablehlo_type(r, c);
+    case JX_BC_VHLO: return vhlo_type(r, c);
+    case JX_BC_BUILTIN: return builtin_type(r, c);
+    case JX_BC_STABLEHLO: return stablehlo_type(r, c);
     default:
         jx_bc_fail(r, c->at, "this dialect's types are not known");
         return NULL;

@@ -1,7 +1,7 @@
 /* bytecode_write.c - see bytecode_write.h: sections and ops. */
-#include "frontend/mlir/bytecode_write_parts.h"
 #include "frontend/base/assert.h"
 #include "frontend/mlir/bytecode.h"
+#include "frontend/mlir/bytecode_write_parts.h"
 #include "frontend/mlir/tree_fault.h"
 
 #include <string.h>
@@ -166,8 +166,7 @@ static const jx_bytecode_uses *uses_of(const jx_bw *w, const void *owner)
     return slot ? slot->value.pointer : NULL;
 }
 
-static bool write_region(jx_bw *w, const jx_mlir_region *region,
-                         jx_buffer *to);
+static bool write_region(jx_bw *w, const jx_mlir_region *region, jx_buffer *to);
 
 static void write_properties(jx_bw *w, const jx_mlir_op *op, jx_buffer *to)
 {
@@ -244,8 +243,7 @@ static bool write_op(jx_bw *w, const jx_mlir_op *op, jx_buffer *to)
     return jx_bw_ok(w) && write_regions(w, op, to);
 }
 
-static void write_arguments(jx_bw *w, const jx_mlir_block *block,
-                            jx_buffer *to)
+static void write_arguments(jx_bw *w, const jx_mlir_block *block, jx_buffer *to)
 {
     const jx_bytecode_uses *uses = uses_of(w, block);
 
@@ -346,9 +344,9 @@ static void write_outside(jx_bw *w, jx_buffer *offsets, jx_buffer *data,
     int n = extra ? extra->nresources : 0, groups = 0, end;
 
     for (int i = 0; i < n; i++)
-        groups += extra->resources[i].group &&
-                  (!i || extra->resources[i].group !=
-                             extra->resources[i - 1].group);
+        groups +=
+            extra->resources[i].group &&
+            (!i || extra->resources[i].group != extra->resources[i - 1].group);
     jx_bw_varint(offsets, (uint64_t)groups);
     for (int i = 0; i < n && extra->resources[i].group; i = end) {
         const char *group = extra->resources[i].group;
@@ -427,8 +425,7 @@ static void note_uses(jx_bw *w)
     const jx_bytecode_extra *extra = w->file->extra;
 
     for (int i = 0; extra && i < extra->nuses; i++) {
-        jx_bw_slot *slot =
-            jx_bw_put(w, &w->uses, extra->uses[i].owner, NULL);
+        jx_bw_slot *slot = jx_bw_put(w, &w->uses, extra->uses[i].owner, NULL);
         if (slot)
             slot->value.pointer = &extra->uses[i];
     }
@@ -441,7 +438,8 @@ static bool write_file(jx_bw *w, jx_buffer *to)
     note_uses(w);
     if (!jx_bw_number(w, w->file->modules[0]))
         return false;
-    jx_buffer_puts(to, "ML\xef" "R");
+    jx_buffer_puts(to, "ML\xef"
+                       "R");
     jx_bw_varint(to, w->version);
     jx_buffer_bytes(to, producer, strlen(producer) + 1);
     write_dialects(w, to);
@@ -456,8 +454,8 @@ static bool write_file(jx_bw *w, jx_buffer *to)
 }
 
 /* How what was written differs from the module, when it is read: in the same
- * context, since names are equal as pointers.  A module whose attributes are not
- * in order, which only a changed file has, is written in order. */
+ * context, since names are equal as pointers.  A module whose attributes are
+ * not in order, which only a changed file has, is written in order. */
 static const char *written_fault(jx_ctx *ctx, const jx_mlir_file *file,
                                  const char *bytes, size_t size)
 {
@@ -497,9 +495,9 @@ bool jx_bytecode_write(jx_ctx *ctx, const jx_mlir_file *file, jx_buffer *to)
     size_t before = to->length;
     done = write_file(&w, to) && jx_buffer_ok(to);
     jx_arena_free(w.arena);
-    JX_ASSERT_NONE(done ? written_fault(ctx, file, to->text + before,
-                                        to->length - before)
-                        : NULL);
+    JX_ASSERT_NONE(
+        done ? written_fault(ctx, file, to->text + before, to->length - before)
+             : NULL);
     if (!done && jx_ok(ctx))
         jx_starved(ctx);
     return done;

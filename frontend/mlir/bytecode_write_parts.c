@@ -33,8 +33,8 @@ bool jx_bw_ok(jx_bw *w)
 static size_t slot_of(const jx_bw_map *map, const void *key, const void *other)
 {
     size_t mask = map->capacity - 1;
-    uint64_t hash = jx_hash_mix((uint64_t)(uintptr_t)other,
-                                (uint64_t)(uintptr_t)key);
+    uint64_t hash =
+        jx_hash_mix((uint64_t)(uintptr_t)other, (uint64_t)(uintptr_t)key);
     size_t i = (size_t)hash & mask;
 
     while (map->slots[i].key &&
@@ -43,8 +43,7 @@ static size_t slot_of(const jx_bw_map *map, const void *key, const void *other)
     return i;
 }
 
-jx_bw_slot *jx_bw_find(const jx_bw_map *map, const void *key,
-                       const void *other)
+jx_bw_slot *jx_bw_find(const jx_bw_map *map, const void *key, const void *other)
 {
     size_t i = map->capacity ? slot_of(map, key, other) : 0;
 
@@ -65,8 +64,8 @@ jx_bw_slot *jx_bw_put(jx_bw *w, jx_bw_map *map, const void *key,
         }
         for (size_t i = 0; i < old.capacity; i++)
             if (old.slots[i].key)
-                map->slots[slot_of(map, old.slots[i].key,
-                                   old.slots[i].other)] = old.slots[i];
+                map->slots[slot_of(map, old.slots[i].key, old.slots[i].other)] =
+                    old.slots[i];
     }
     jx_bw_slot *slot = &map->slots[slot_of(map, key, other)];
     map->count += !slot->key;

@@ -75,7 +75,8 @@ typedef enum jx_bw_mode {
     JX_BW_WRITE   /* the bytes of the file */
 } jx_bw_mode;
 
-/* What stands for an attribute or a type inside another; numbering counts it. */
+/* What stands for an attribute or a type inside another;
+ * numbering counts it. */
 typedef struct jx_bw_parts {
     uint64_t (*attr)(jx_bw *w, const jx_mlir_attr *attr);
     uint64_t (*type)(jx_bw *w, const jx_mlir_type *type);

@@ -15,9 +15,9 @@ static const jx_form_part parts[] = {
 #define OPERANDS JX_SAYS_OPERANDS
 #define REGIONS JX_SAYS_REGIONS
 #define ALL JX_SAYS_ALL
-#define PART(name, attrs, says)                                               \
+#define PART(name, attrs, says)                                                \
     {#name, attrs, says, jx_take_##name, jx_fits_##name, jx_put_##name},
-#define PART_ANY(name, attrs, says)                                           \
+#define PART_ANY(name, attrs, says)                                            \
     {#name, attrs, says, jx_take_##name, NULL, jx_put_##name},
 #include "frontend/mlir/form_parts.def"
 #undef PART_ANY
@@ -195,12 +195,11 @@ const jx_form *jx_form_of(jx_ctx *ctx, jx_forms *met, jx_op_id id)
 static const struct kind {
     char how;
     jx_mlir_attr_kind kind;
-} kinds[] = {{'i', JX_A_INTEGER},     {'j', JX_A_INTEGER}, {'u', JX_A_INTEGER},
-             {'v', JX_A_INTEGER},     {'n', JX_A_INTEGER}, {'f', JX_A_FLOAT},
-             {'b', JX_A_BOOL},        {'l', JX_A_DENSE_ARRAY},
-             {'s', JX_A_STRING},      {'y', JX_A_STRING},  {'c', JX_A_SYMBOL},
-             {'e', JX_A_ENUM},        {'E', JX_A_ARRAY},   {'r', JX_A_RECORD},
-             {'p', JX_A_RECORD}};
+} kinds[] = {{'i', JX_A_INTEGER}, {'j', JX_A_INTEGER},     {'u', JX_A_INTEGER},
+             {'v', JX_A_INTEGER}, {'n', JX_A_INTEGER},     {'f', JX_A_FLOAT},
+             {'b', JX_A_BOOL},    {'l', JX_A_DENSE_ARRAY}, {'s', JX_A_STRING},
+             {'y', JX_A_STRING},  {'c', JX_A_SYMBOL},      {'e', JX_A_ENUM},
+             {'E', JX_A_ARRAY},   {'r', JX_A_RECORD},      {'p', JX_A_RECORD}};
 
 /* False: any will do. */
 static bool kind_of(char how, jx_mlir_attr_kind *kind)
@@ -280,38 +279,24 @@ static const jx_mlir_attr *take_value(jx_mtext *t, const jx_form_item *item)
     if (jx_mtext_space(t) == '#')
         return take_in_full(t, item);
     switch (item->how) {
-    case 'i':
-        return jx_mtext_number(t, t->i64);
-    case 'j':
-        return jx_mtext_number(t, t->i32);
+    case 'i': return jx_mtext_number(t, t->i64);
+    case 'j': return jx_mtext_number(t, t->i32);
     case 'u':
         return jx_mtext_number(t, jx_mlir_integer(t->types, JX_UNSIGNED, 64));
     case 'v':
         return jx_mtext_number(t, jx_mlir_integer(t->types, JX_UNSIGNED, 32));
-    case 'f':
-        return jx_mtext_number(t, t->f64);
-    case 'b':
-        return jx_mtext_bool(t);
-    case 'l':
-        return jx_take_list(t);
-    case 's':
-        return jx_mtext_quoted(t);
-    case 'y':
-        return take_symbol_text(t);
-    case 'c':
-        return jx_mtext_symbol_attr(t);
-    case 'e':
-        return jx_mtext_enum(t, item->of);
-    case 'E':
-        return take_cases(t, item->of);
-    case 'n':
-        return take_case_number(t, item->of);
-    case 'r':
-        return jx_mtext_record(t, item->of);
-    case 'p':
-        return jx_mtext_record(t, "sdy.sharding_per_value");
-    default:
-        return jx_mtext_attr(t);
+    case 'f': return jx_mtext_number(t, t->f64);
+    case 'b': return jx_mtext_bool(t);
+    case 'l': return jx_take_list(t);
+    case 's': return jx_mtext_quoted(t);
+    case 'y': return take_symbol_text(t);
+    case 'c': return jx_mtext_symbol_attr(t);
+    case 'e': return jx_mtext_enum(t, item->of);
+    case 'E': return take_cases(t, item->of);
+    case 'n': return take_case_number(t, item->of);
+    case 'r': return jx_mtext_record(t, item->of);
+    case 'p': return jx_mtext_record(t, "sdy.sharding_per_value");
+    default: return jx_mtext_attr(t);
     }
 }
 
@@ -546,15 +531,14 @@ static bool op_fits(const jx_mlir_op *op, const jx_form *form)
     }
     bool operands = s.says & JX_SAYS_OPERANDS ? op->nins >= s.operands
                                               : op->nins == s.operands;
-    bool types = s.says & JX_SAYS_TYPES ||
-                 (op->nins == s.ins && op->nouts == s.outs);
+    bool types =
+        s.says & JX_SAYS_TYPES || (op->nins == s.ins && op->nouts == s.outs);
     return operands && types && (s.says & JX_SAYS_REGIONS || !op->nregions) &&
            !op->nsuccessors;
 }
 
 static void put_item(jx_mlir_printer *p, const jx_mlir_op *op,
-                     const jx_form *form, const jx_form_item *item,
-                     said *at)
+                     const jx_form *form, const jx_form_item *item, said *at)
 {
     switch (item->kind) {
     case JX_FORM_TEXT:
@@ -572,9 +556,7 @@ static void put_item(jx_mlir_printer *p, const jx_mlir_op *op,
         break;
     case JX_FORM_DICT: jx_mlir_put_attr_dict(p, op, form->said, NULL); break;
     case JX_FORM_ATTR: put_value(p, item, jx_mlir_get(op, item->text)); break;
-    case JX_FORM_IN_TYPE:
-        jx_mlir_put_types(p, op->ins + at->ins++, 1);
-        break;
+    case JX_FORM_IN_TYPE: jx_mlir_put_types(p, op->ins + at->ins++, 1); break;
     case JX_FORM_IN_TYPES: jx_mlir_put_types(p, op->ins, op->nins); break;
     case JX_FORM_OUT_TYPE:
         jx_mlir_put_types(p, op->outs + at->outs++, 1);

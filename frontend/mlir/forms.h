@@ -34,19 +34,19 @@ typedef struct jx_form_part {
 } jx_form_part;
 
 typedef enum jx_form_kind {
-    JX_FORM_TEXT = 0,   /* .text */
-    JX_FORM_OPERAND,    /* $ */
-    JX_FORM_OPERANDS,   /* $* */
-    JX_FORM_EACH,       /* $+ */
-    JX_FORM_DICT,       /* {} */
-    JX_FORM_ATTR,       /* {.text:.how.of=.preset} */
-    JX_FORM_OPEN,       /* (?, which .end closes */
-    JX_FORM_CLOSE,      /* ?) */
-    JX_FORM_IN_TYPE,    /* @in */
-    JX_FORM_IN_TYPES,   /* @in* */
-    JX_FORM_OUT_TYPE,   /* @out */
-    JX_FORM_OUT_TYPES,  /* @out* */
-    JX_FORM_PART,       /* .part */
+    JX_FORM_TEXT = 0,  /* .text */
+    JX_FORM_OPERAND,   /* $ */
+    JX_FORM_OPERANDS,  /* $* */
+    JX_FORM_EACH,      /* $+ */
+    JX_FORM_DICT,      /* {} */
+    JX_FORM_ATTR,      /* {.text:.how.of=.preset} */
+    JX_FORM_OPEN,      /* (?, which .end closes */
+    JX_FORM_CLOSE,     /* ?) */
+    JX_FORM_IN_TYPE,   /* @in */
+    JX_FORM_IN_TYPES,  /* @in* */
+    JX_FORM_OUT_TYPE,  /* @out */
+    JX_FORM_OUT_TYPES, /* @out* */
+    JX_FORM_PART,      /* .part */
 } jx_form_kind;
 
 typedef struct jx_form_item {
@@ -83,10 +83,10 @@ bool jx_form_take(struct jx_mtext *t, struct jx_mop *op, const jx_form *form);
 bool jx_form_put(struct jx_mlir_printer *p, const jx_mlir_op *op,
                  const jx_form *form);
 
-#define PART_ANY(name, attrs, says)                                           \
-    bool jx_take_##name(struct jx_mtext *t, struct jx_mop *op);               \
+#define PART_ANY(name, attrs, says)                                            \
+    bool jx_take_##name(struct jx_mtext *t, struct jx_mop *op);                \
     void jx_put_##name(struct jx_mlir_printer *p, const jx_mlir_op *op);
-#define PART(name, attrs, says)                                               \
+#define PART(name, attrs, says)                                                \
     PART_ANY(name, attrs, says) bool jx_fits_##name(const jx_mlir_op *op);
 #include "frontend/mlir/form_parts.def"
 #undef PART

@@ -135,8 +135,9 @@ bool jx_take_constant(jx_mtext *t, jx_mop *op)
     bool any = op->id == JX_OP_arith_constant;
     if (!type || value->kind == JX_A_TYPE ||
         (!any && type->kind != JX_T_TENSOR))
-        return jx_mtext_fail(t, at, "expected a constant with a tensor's type, "
-                                    "dense<...> : tensor<...>");
+        return jx_mtext_fail(t, at,
+                             "expected a constant with a tensor's type, "
+                             "dense<...> : tensor<...>");
     JX_PUSH(t->arena, &t->out_types, type);
     return jx_mtext_give(t, "value", value);
 }

@@ -48,8 +48,7 @@ bool jx_take_dot(jx_mtext *t, jx_mop *op)
 
     (void)op;
     if (jx_mtext_take(t, "batching_dims")) {
-        if (!take_pair(t, "lhs_batching_dimensions",
-                       "rhs_batching_dimensions"))
+        if (!take_pair(t, "lhs_batching_dimensions", "rhs_batching_dimensions"))
             return false;
         const char *at = t->at;
         more = jx_mtext_take(t, ",") && jx_mtext_comes(t, "contracting_dims");

@@ -32,8 +32,7 @@ bool jx_take_module(jx_mtext *t, jx_mop *op)
     /* `<sym_visibility = "private">`, as MLIR prints it since 2026. */
     if (jx_mtext_comes(t, "<") && !jx_mtext_properties(t, op, "<", ">"))
         return false;
-    return jx_take_attributes(t, op) &&
-           jx_mtext_region(t, op, t->args.count);
+    return jx_take_attributes(t, op) && jx_mtext_region(t, op, t->args.count);
 }
 
 bool jx_fits_module(const jx_mlir_op *op)
@@ -151,8 +150,9 @@ static bool check_names(jx_mtext *t, const char *at, size_t from)
 {
     for (size_t i = from; i < t->args.count; i++)
         if (!t->args.at[i].name.name)
-            return jx_mtext_fail(t, at, "expected names for the arguments of "
-                                        "a function with a body");
+            return jx_mtext_fail(t, at,
+                                 "expected names for the arguments of "
+                                 "a function with a body");
     return true;
 }
 
@@ -250,9 +250,8 @@ static bool is_visibility(const jx_mlir_attr *a)
 {
     size_t i = 0;
 
-    while (i < VISIBILITIES &&
-           !(a->size == strlen(visibilities[i]) &&
-             !memcmp(a->bytes, visibilities[i], a->size)))
+    while (i < VISIBILITIES && !(a->size == strlen(visibilities[i]) &&
+                                 !memcmp(a->bytes, visibilities[i], a->size)))
         i++;
     return i < VISIBILITIES;
 }
@@ -261,11 +260,11 @@ bool jx_fits_func(const jx_mlir_op *op)
 {
     const jx_mlir_attr *how = jx_mlir_get(op, "sym_visibility");
     const jx_mlir_attr *attr = jx_mlir_get(op, "function_type");
-    const jx_mlir_type *type = attr && attr->kind == JX_A_TYPE ? attr->type
-                                                               : NULL;
+    const jx_mlir_type *type =
+        attr && attr->kind == JX_A_TYPE ? attr->type : NULL;
 
-    if (!type || type->kind != JX_T_FUNCTION || op->nregions != 1 ||
-        op->nins || op->nouts || !is_text(jx_mlir_get(op, "sym_name")) ||
+    if (!type || type->kind != JX_T_FUNCTION || op->nregions != 1 || op->nins ||
+        op->nouts || !is_text(jx_mlir_get(op, "sym_name")) ||
         (how && !(is_text(how) && is_visibility(how))))
         return false;
     if (!op->regions[0].nblocks)

@@ -89,8 +89,10 @@ bool jx_take_while(jx_mtext *t, jx_mop *op)
     }
     n = t->results.count - names;
     if (t->in_types.count - op->in_types != n)
-        return jx_mtext_fail(t, op->at, "this loop has %zu values, and types "
-                             "for %zu", n, t->in_types.count - op->in_types);
+        return jx_mtext_fail(t, op->at,
+                             "this loop has %zu values, and types "
+                             "for %zu",
+                             n, t->in_types.count - op->in_types);
     for (size_t i = op->in_types; i < t->in_types.count; i++)
         JX_PUSH(t->arena, &t->out_types, t->in_types.at[i]);
     const jx_muse *kept = JX_MTEXT_CUT(t, &t->results, names);
@@ -230,8 +232,8 @@ static const jx_mlir_op *made(jx_mtext *t, const jx_mop *like, jx_op_id id,
 /* The type of what one step of a reduction takes: a scalar. */
 static const jx_mlir_type *scalar_of(jx_mtext *t, const jx_mop *op)
 {
-    const jx_mlir_type *type = t->in_types.count > op->in_types
-                                   ? t->in_types.at[op->in_types] : NULL;
+    const jx_mlir_type *type =
+        t->in_types.count > op->in_types ? t->in_types.at[op->in_types] : NULL;
 
     if (!type || (type->kind != JX_T_TENSOR && type->kind != JX_T_UNRANKED)) {
         jx_mtext_fail(t, op->at, "expected tensors to reduce");
@@ -301,8 +303,8 @@ static const jx_mlir_op *simple_reducer(const jx_mlir_op *op)
         return NULL;
     inner = body->ops[0];
     if (!jx_mlir_op_commutes(inner->id) || inner->nins != 2 ||
-        inner->nouts != 1 ||
-        inner->ins[0] != body->args[0] || inner->ins[1] != body->args[1] ||
+        inner->nouts != 1 || inner->ins[0] != body->args[0] ||
+        inner->ins[1] != body->args[1] ||
         inner->ins[0]->type != inner->outs[0]->type ||
         inner->ins[1]->type != inner->outs[0]->type)
         return NULL;
@@ -390,8 +392,10 @@ bool jx_take_scan(jx_mtext *t, jx_mop *op)
     size_t inits = t->uses.count - op->uses - inputs;
     size_t outs = t->out_types.count - op->out_types;
     if (outs < inits)
-        return jx_mtext_fail(t, op->at, "expected a result for each of the "
-                                        "%zu initial values", inits);
+        return jx_mtext_fail(t, op->at,
+                             "expected a result for each of the "
+                             "%zu initial values",
+                             inits);
     return give_sizes(t, "operandSegmentSizes", inputs, inits) &&
            give_sizes(t, "resultSegmentSizes", outs - inits, inits);
 }
@@ -436,9 +440,9 @@ void jx_put_scan(jx_mlir_printer *p, const jx_mlir_op *op)
     jx_mlir_puts(p, ") dimension=");
     jx_mlir_put_plain(p, jx_mlir_get(op, "dimension"));
     jx_mlir_puts(p, " ");
-    jx_mlir_put_attr_dict(
-        p, op, "dimension operandSegmentSizes resultSegmentSizes",
-        "attributes");
+    jx_mlir_put_attr_dict(p, op,
+                          "dimension operandSegmentSizes resultSegmentSizes",
+                          "attributes");
     jx_mlir_puts(p, " ");
     jx_mlir_put_region(p, &op->regions[0], true, "");
     jx_mlir_puts(p, " : ");

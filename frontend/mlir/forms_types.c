@@ -257,11 +257,10 @@ bool jx_take_indirect(jx_mtext *t, jx_mop *op)
     JX_PUSH(t->arena, &t->in_types, NULL);
     if (!jx_mtext_signature(t))
         return false;
-    t->in_types.at[ins] =
-        jx_mlir_function(t->types, (int)(t->in_types.count - ins - 1),
-                         t->in_types.at + ins + 1,
-                         (int)(t->out_types.count - outs),
-                         t->out_types.at ? t->out_types.at + outs : NULL);
+    t->in_types.at[ins] = jx_mlir_function(
+        t->types, (int)(t->in_types.count - ins - 1), t->in_types.at + ins + 1,
+        (int)(t->out_types.count - outs),
+        t->out_types.at ? t->out_types.at + outs : NULL);
     t->failed |= !t->in_types.at[ins];
     return !t->failed;
 }
@@ -274,9 +273,8 @@ bool jx_fits_indirect(const jx_mlir_op *op)
         type->count - type->inputs != op->nouts)
         return false;
     for (int i = 0; i < type->count; i++) {
-        const jx_mlir_value *value = i < type->inputs
-                                         ? op->ins[i + 1]
-                                         : op->outs[i - type->inputs];
+        const jx_mlir_value *value =
+            i < type->inputs ? op->ins[i + 1] : op->outs[i - type->inputs];
         if (value->type != type->items[i])
             return false;
     }

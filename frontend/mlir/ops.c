@@ -5,7 +5,7 @@
 #include <string.h>
 
 static const jx_mlir_op_info ops[] = {
-#define OP(name, ins, outs, attrs, regions, form)                             \
+#define OP(name, ins, outs, attrs, regions, form)                              \
     {name, ins, outs, attrs, regions, form},
 #include "frontend/mlir/ops.def"
 #undef OP
@@ -14,7 +14,7 @@ static const jx_mlir_op_info ops[] = {
 static const jx_vhlo_op_info vhlo_ops[] = {
 #define V(major, minor, patch) JX_VHLO(major, minor, patch)
 #define CURRENT UINT32_MAX
-#define OP(name, first, last, ins, outs, attrs, regions)                      \
+#define OP(name, first, last, ins, outs, attrs, regions)                       \
     {name, first, last, ins, outs, attrs, regions},
 #include "frontend/mlir/vhlo_ops.def"
 #undef OP
@@ -103,8 +103,8 @@ const char *jx_mlir_op_attrs(const char *name)
     return info ? info->attrs : NULL;
 }
 
-const char *jx_mlir_next_name(const char *at, const char **name,
-                              size_t *length, char *mark)
+const char *jx_mlir_next_name(const char *at, const char **name, size_t *length,
+                              char *mark)
 {
     while (*at == ' ')
         at++;
@@ -150,8 +150,7 @@ static int find(const char *list, const char *wanted, char *mark)
     const char *name;
     size_t length;
 
-    for (int i = 0; (list = jx_mlir_next_name(list, &name, &length, mark));
-         i++)
+    for (int i = 0; (list = jx_mlir_next_name(list, &name, &length, mark)); i++)
         if (jx_mlir_is_name(wanted, name, length))
             return i;
     return -1;
@@ -215,8 +214,8 @@ const char *jx_mlir_next_field(const char *at, const char **name,
 const char *jx_mlir_enum_cases(const char *enumeration)
 {
     const jx_mlir_record_info *found =
-        bsearch(enumeration, enums, sizeof enums / sizeof *enums,
-                sizeof *enums, by_name);
+        bsearch(enumeration, enums, sizeof enums / sizeof *enums, sizeof *enums,
+                by_name);
 
     return found ? found->fields : "";
 }

@@ -27,7 +27,7 @@ const jx_mlir_op_info *jx_mlir_op_info_find(const char *name);
 const jx_mlir_op_info *jx_mlir_op_info_of(jx_op_id id);
 
 /* The versions of VHLO as numbers that compare as they do. */
-#define JX_VHLO(major, minor, patch)                                          \
+#define JX_VHLO(major, minor, patch)                                           \
     ((uint32_t)(major) << 20 | (uint32_t)(minor) << 10 | (uint32_t)(patch))
 #define JX_VHLO_FIRST JX_VHLO(0, 9, 0)
 #define JX_VHLO_MINOR 22
@@ -38,7 +38,7 @@ const jx_mlir_op_info *jx_mlir_op_info_of(jx_op_id id);
 #define JX_VHLO_RANGE JX_VHLO_RANGE_TO(JX_VHLO_MINOR)
 
 typedef struct jx_vhlo_op_info {
-    const char *name; /* "gather_v2" */
+    const char *name;     /* "gather_v2" */
     uint32_t first, last; /* the versions that have it; last: UINT32_MAX: all
                              later ones */
     const char *ins, *outs, *attrs, *regions;
@@ -53,8 +53,8 @@ const jx_vhlo_op_info *jx_vhlo_op_info_find(const char *name);
 
 /* Steps through a list of names: from `at` (the list at first) to behind the
  * next name, with its length and its mark (or '\0').  NULL at the end. */
-const char *jx_mlir_next_name(const char *at, const char **name,
-                              size_t *length, char *mark);
+const char *jx_mlir_next_name(const char *at, const char **name, size_t *length,
+                              char *mark);
 /* Whether the name of that length is this text. */
 bool jx_mlir_is_name(const char *text, const char *name, size_t length);
 int jx_mlir_count_names(const char *list);

@@ -11,15 +11,22 @@
 #include <string.h>
 
 static const char *const names[JX_NSECTIONS] = {
-    "strings",   "dialects",         "attributes",       "attribute offsets",
-    "IR",        "resources",        "resource offsets", "dialect versions",
+    "strings",    "dialects",  "attributes",       "attribute offsets",
+    "IR",         "resources", "resource offsets", "dialect versions",
     "properties",
 };
 
 /* What a custom entry of a dialect begins with (the codes of its printer). */
-enum { BUILTIN_STRING = 2, BUILTIN_CALLSITE = 10, BUILTIN_FILE = 11,
-       BUILTIN_NAME = 14, BUILTIN_UNKNOWN = 15, BUILTIN_DENSE = 18,
-       BUILTIN_RANGE = 22, VHLO_TENSOR = 15 };
+enum {
+    BUILTIN_STRING = 2,
+    BUILTIN_CALLSITE = 10,
+    BUILTIN_FILE = 11,
+    BUILTIN_NAME = 14,
+    BUILTIN_UNKNOWN = 15,
+    BUILTIN_DENSE = 18,
+    BUILTIN_RANGE = 22,
+    VHLO_TENSOR = 15
+};
 
 const char *jx_mlir_section_name(jx_mlir_section section)
 {
@@ -34,7 +41,7 @@ typedef struct reader {
 } reader;
 
 typedef struct entry {
-    uint32_t at, size; /* within the section of attributes */
+    uint32_t at, size;     /* within the section of attributes */
     unsigned char dialect; /* one of the below */
 } entry;
 
@@ -79,8 +86,8 @@ static uint64_t varint(reader *r)
 
     for (int i = 1; i <= more; i++) {
         uint64_t next = byte(r);
-        value = more == 8 ? value | next << (8 * (i - 1))
-                          : value | next << (8 * i);
+        value =
+            more == 8 ? value | next << (8 * (i - 1)) : value | next << (8 * i);
     }
     return more == 8 ? value : value >> (more + 1);
 }
@@ -187,8 +194,9 @@ static bool read_strings(walk *w)
     }
     w->strings = at;
     w->to->strings = n;
-    return end == r->at || fail(w, r, "strings: expected as many bytes as "
-                                      "their lengths say");
+    return end == r->at || fail(w, r,
+                                "strings: expected as many bytes as "
+                                "their lengths say");
 }
 
 static unsigned char dialect_named(const walk *w, uint64_t string)
@@ -245,18 +253,17 @@ static bool read_offsets(walk *w)
     entries = JX_NEW_ARRAY(w->ctx->arena, n, entry);
     while (entries && done < n) {
         uint64_t dialect = varint(r), group = varint(r);
-        if (r->failed || dialect >= w->ndialects || !group ||
-            group > n - done)
+        if (r->failed || dialect >= w->ndialects || !group || group > n - done)
             return fail(w, r, "attribute offsets: expected a group");
         for (; group > 0; group--) {
             uint64_t size = varint(r);
             bool custom = size & 1;
             if (r->failed || size >> 1 > data->end - at)
-                return fail(w, r, "attribute offsets: expected a size within "
-                                  "the attributes");
-            entries[done++] = (entry){
-                (uint32_t)at, (uint32_t)(size >> 1),
-                custom ? w->dialects[dialect] : OTHER};
+                return fail(w, r,
+                            "attribute offsets: expected a size within "
+                            "the attributes");
+            entries[done++] = (entry){(uint32_t)at, (uint32_t)(size >> 1),
+                                      custom ? w->dialects[dialect] : OTHER};
             at += (size_t)(size >> 1);
         }
     }
@@ -287,8 +294,7 @@ static void count_string(walk *w, uint64_t index)
     if (r.failed || string >= w->to->strings || w->named[string])
         return;
     w->named[string] = true;
-    w->to->location_strings +=
-        w->strings[string + 1] - w->strings[string];
+    w->to->location_strings += w->strings[string + 1] - w->strings[string];
 }
 
 static void count_tensor(walk *w, const entry *e)
@@ -306,9 +312,9 @@ static void count_entry(walk *w, const entry *e)
 
     if (e->dialect == VHLO ? code == VHLO_TENSOR : code == BUILTIN_DENSE)
         count_tensor(w, e);
-    if (e->dialect != BUILTIN || !((code >= BUILTIN_CALLSITE &&
-                                    code <= BUILTIN_UNKNOWN) ||
-                                   code == BUILTIN_RANGE))
+    if (e->dialect != BUILTIN ||
+        !((code >= BUILTIN_CALLSITE && code <= BUILTIN_UNKNOWN) ||
+          code == BUILTIN_RANGE))
         return;
     w->to->locations++;
     w->to->location_bytes += e->size;

@@ -31,7 +31,7 @@ typedef struct jx_mlir_parts {
     int version[3];       /* of VHLO, from "StableHLO_v1.15.0"; else all -1 */
     size_t size, header;  /* of all, of magic, version and producer */
     size_t sections[JX_NSECTIONS]; /* with their own headers; 0: none */
-    size_t strings, attrs, types; /* how many there are */
+    size_t strings, attrs, types;  /* how many there are */
     /* Source locations: how many, their bytes, and the bytes of the strings
      * that they name (files and names, each once). */
     size_t locations, location_bytes, location_strings;

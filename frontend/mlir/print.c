@@ -113,8 +113,8 @@ static void put_header(jx_mlir_printer *p, const jx_mlir_block *block,
     jx_mlir_puts(p, block->nargs ? "):" : ":");
 }
 
-static void put_block(jx_mlir_printer *p, const jx_mlir_block *block,
-                      int index, bool header)
+static void put_block(jx_mlir_printer *p, const jx_mlir_block *block, int index,
+                      bool header)
 {
     if (header) {
         jx_mlir_put_newline(p);
@@ -139,8 +139,8 @@ void jx_mlir_put_region(jx_mlir_printer *p, const jx_mlir_region *region,
     jx_mlir_puts(p, "{");
     for (int b = 0; b < region->nblocks; b++) {
         const jx_mlir_block *block = region->blocks[b];
-        put_block(p, block, b, b || (arguments && (block->nargs ||
-                                                   !block->nops)));
+        put_block(p, block, b,
+                  b || (arguments && (block->nargs || !block->nops)));
     }
     jx_mlir_put_newline(p);
     jx_mlir_puts(p, "}");

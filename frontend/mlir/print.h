@@ -12,8 +12,8 @@
 typedef struct jx_mlir_print_how {
     bool generic;
     bool any_dialect; /* pretty forms, too, that MLIR reads nowhere */
-    bool locations; /* with `loc(...)` and the aliases they need */
-    int64_t elide;  /* constants of more elements than this are left out, as
+    bool locations;   /* with `loc(...)` and the aliases they need */
+    int64_t elide;    /* constants of more elements than this are left out, as
                        dense_resource<__elided__>; 0: none are */
 } jx_mlir_print_how;
 

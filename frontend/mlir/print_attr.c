@@ -44,8 +44,7 @@ static bool is_word(const char *bytes, size_t size, const char *more)
     if (!size || (!jx_is_alpha(bytes[0]) && bytes[0] != '_'))
         return false;
     for (size_t i = 1; i < size; i++)
-        if (!jx_is_alnum(bytes[i]) &&
-            (!bytes[i] || !strchr(more, bytes[i])))
+        if (!jx_is_alnum(bytes[i]) && (!bytes[i] || !strchr(more, bytes[i])))
             return false;
     return true;
 }
@@ -72,9 +71,9 @@ void jx_mlir_put_symbol(jx_mlir_printer *p, const char *bytes, size_t size)
 /* ---- numbers */
 
 /* How many decimal digits of the exact value LLVM looks at before it rounds to
- * `digits` of them.  It writes the value as an integer times a power of ten, and
- * cuts off as many digits as its bits, not its digits, say are too many: what is
- * left may have no digit to round by, and is then not rounded. */
+ * `digits` of them.  It writes the value as an integer times a power of ten,
+ * and cuts off as many digits as its bits, not its digits, say are too many:
+ * what is left may have no digit to round by, and is then not rounded. */
 static int digits_looked_at(double value, int digits, int point)
 {
     int exponent, bits, wanted = (digits * 196 + 58) / 59;
@@ -162,8 +161,8 @@ static void full(double value, int precision, char *to, size_t size)
                              : point - 1 < 0 && 1 - point > 3;
 
     if (far)
-        snprintf(to, size, "%s%c.%.*sE%+d", sign, digits[0],
-                 n == 1 ? 1 : n - 1, n == 1 ? "0" : digits + 1, point - 1);
+        snprintf(to, size, "%s%c.%.*sE%+d", sign, digits[0], n == 1 ? 1 : n - 1,
+                 n == 1 ? "0" : digits + 1, point - 1);
     else if (exponent >= 0)
         snprintf(to, size, "%s%.*s%.*s", sign, n, digits, exponent, "000");
     else if (point > 0)
@@ -251,10 +250,10 @@ static void put_integer(jx_mlir_printer *p, const jx_mlir_type *type,
     if (type->kind == JX_T_INTEGER && width == 1 && !type->sign)
         jx_buffer_puts(p->to, value ? "true" : "false");
     else if (type->kind == JX_T_INTEGER && type->sign == JX_UNSIGNED)
-        jx_buffer_printf(p->to, "%" PRIu64,
-                         (uint64_t)value &
-                             (width < 64 ? ((uint64_t)1 << width) - 1
-                                         : UINT64_MAX));
+        jx_buffer_printf(
+            p->to, "%" PRIu64,
+            (uint64_t)value &
+                (width < 64 ? ((uint64_t)1 << width) - 1 : UINT64_MAX));
     else
         jx_buffer_printf(p->to, "%" PRId64, value);
 }
@@ -694,9 +693,7 @@ static void put_value(jx_mlir_printer *p, const jx_mlir_attr *a)
 {
     switch (a->kind) {
     case JX_A_UNIT: jx_buffer_puts(p->to, "unit"); break;
-    case JX_A_BOOL:
-        jx_buffer_puts(p->to, a->boolean ? "true" : "false");
-        break;
+    case JX_A_BOOL: jx_buffer_puts(p->to, a->boolean ? "true" : "false"); break;
     case JX_A_INTEGER: put_number(p, a); break;
     case JX_A_FLOAT: put_float(p, a->type, a->bytes); break;
     case JX_A_STRING: jx_mlir_put_string(p, a->bytes, a->size); break;

@@ -52,13 +52,12 @@ static bool same_alias(const void *kept, const void *key)
     size_t n = (size_t)(x->count < 0 ? 0 : x->count);
 
     if (x->kind != y->kind || x->text != y->text || a->nparts != b->nparts ||
-        (a->nparts && memcmp(a->parts, b->parts,
-                             (size_t)a->nparts * sizeof *a->parts) != 0))
+        (a->nparts &&
+         memcmp(a->parts, b->parts, (size_t)a->nparts * sizeof *a->parts) != 0))
         return false;
     if (x->kind == JX_A_LOC_FILE)
-        return x->count == y->count &&
-               (!n || !memcmp(x->integers, y->integers,
-                              n * sizeof *x->integers));
+        return x->count == y->count && (!n || !memcmp(x->integers, y->integers,
+                                                      n * sizeof *x->integers));
     if (!x->extra || !y->extra)
         return x->extra == y->extra;
     return jx_mlir_attr_same(x->extra, y->extra);
@@ -69,9 +68,9 @@ static uint64_t hash_alias(const alias *a)
     uint64_t h = jx_hash_mix(a->loc->kind, (uint64_t)(uintptr_t)a->loc->text);
 
     if (a->loc->kind == JX_A_LOC_FILE && a->loc->count > 0)
-        h = jx_hash_mix(h, jx_hash_bytes(a->loc->integers,
-                                         (size_t)a->loc->count *
-                                             sizeof *a->loc->integers));
+        h = jx_hash_mix(
+            h, jx_hash_bytes(a->loc->integers,
+                             (size_t)a->loc->count * sizeof *a->loc->integers));
     for (int i = 0; i < a->nparts; i++)
         h = jx_hash_mix(h, (uint64_t)(uintptr_t)a->parts[i]);
     return h;
@@ -211,8 +210,8 @@ static void put_file(jx_mlir_printer *p, const jx_mlir_attr *loc)
     const int64_t *at = loc->integers;
 
     put_text(p, loc);
-    jx_buffer_printf(p->to, ":%" PRId64 ":%" PRId64,
-                     loc->count > 0 ? at[0] : 0, loc->count > 1 ? at[1] : 0);
+    jx_buffer_printf(p->to, ":%" PRId64 ":%" PRId64, loc->count > 0 ? at[0] : 0,
+                     loc->count > 1 ? at[1] : 0);
     if (loc->count == 3)
         jx_buffer_printf(p->to, " to :%" PRId64, at[2]);
     else if (loc->count == 4 && at[2] == at[0])

@@ -59,8 +59,8 @@ static bool is_used(const scope *s, const char *text)
     return false;
 }
 
-static void keep(jx_mlir_names *n, const jx_mlir_value *value,
-                 const char *text, int part, int parts)
+static void keep(jx_mlir_names *n, const jx_mlir_value *value, const char *text,
+                 int part, int parts)
 {
     name *kept = JX_NEW(n->ctx->arena, name);
 
@@ -79,8 +79,8 @@ static const char *unique(jx_mlir_names *n, const char *text)
     if (!text)
         return NULL;
     while (is_used(n->scope, chosen)) {
-        chosen = jx_arena_printf(n->ctx->arena, "%s_%u", text,
-                                 n->at.conflict++);
+        chosen =
+            jx_arena_printf(n->ctx->arena, "%s_%u", text, n->at.conflict++);
         if (!chosen)
             return NULL;
     }
@@ -108,16 +108,16 @@ static void name_arguments(jx_mlir_names *n, const jx_mlir_op *op,
         if (entry && base)
             text = unique(n, base);
         else if (entry)
-            text = unique(n, jx_arena_printf(n->ctx->arena, "arg%u",
-                                             n->at.argument++));
+            text = unique(
+                n, jx_arena_printf(n->ctx->arena, "arg%u", n->at.argument++));
         else
             text = jx_arena_printf(n->ctx->arena, "%u", n->at.value++);
         keep(n, block->args[i], text, -1, 1);
     }
 }
 
-/* What the op calls its results, or NULL: `c` and `cst` for constants, `f` for a
- * function. */
+/* What the op calls its results, or NULL: `c` and `cst` for constants, `f`
+ * for a function. */
 static const char *constant_name(const jx_mlir_op *op)
 {
     const jx_mlir_type *t;
@@ -137,8 +137,8 @@ static void name_group(jx_mlir_names *n, const jx_mlir_op *op, int begin,
         keep(n, op->outs[begin + i], text, count > 1 ? i : -1, count);
 }
 
-/* Ops with several results that have names of their own; not those that name the
- * arguments of their regions. */
+/* Ops with several results that have names of their own; not those that name
+ * the arguments of their regions. */
 static bool name_by_definition(jx_mlir_names *n, const jx_mlir_op *op)
 {
     const jx_mlir_op_info *info = jx_mlir_op_info_of(op->id);
@@ -156,8 +156,7 @@ static bool name_by_definition(jx_mlir_names *n, const jx_mlir_op *op)
             return false;
         if (count)
             name_group(n, op, begin, count,
-                       unique(n, jx_arena_string(n->ctx->arena, word,
-                                                 length)));
+                       unique(n, jx_arena_string(n->ctx->arena, word, length)));
     }
     return true;
 }
@@ -170,8 +169,7 @@ static void name_results(jx_mlir_names *n, const jx_mlir_op *op)
         return;
     name_group(n, op, 0, op->nouts,
                constant ? unique(n, constant)
-                        : jx_arena_printf(n->ctx->arena, "%u",
-                                          n->at.value++));
+                        : jx_arena_printf(n->ctx->arena, "%u", n->at.value++));
 }
 
 static void push_regions(jx_mlir_names *n, const jx_mlir_op *op)

@@ -10,7 +10,10 @@
 /* How deep attributes, types, locations and regions may nest. */
 enum { JX_MLIR_PRINT_DEPTH = 512 };
 
-typedef enum jx_mlir_alias_use { JX_LOC_INLINE, JX_LOC_ALIASED } jx_mlir_alias_use;
+typedef enum jx_mlir_alias_use {
+    JX_LOC_INLINE,
+    JX_LOC_ALIASED
+} jx_mlir_alias_use;
 
 struct jx_mlir_names;
 struct jx_mlir_locs;

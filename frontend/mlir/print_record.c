@@ -81,8 +81,7 @@ static void put_roles(jx_mlir_printer *p, const jx_mlir_attr *spatial,
     jx_buffer_putc(p->to, ']');
 }
 
-static bool is_whole(const jx_mlir_attr *spatial, int64_t first,
-                     int64_t second)
+static bool is_whole(const jx_mlir_attr *spatial, int64_t first, int64_t second)
 {
     int64_t count = spatial ? jx_mlir_numbers(spatial) : 0;
 

@@ -79,16 +79,16 @@ static bool same_named(comparison *c, const jx_mlir_op *a, const jx_mlir_op *b,
     }
 }
 
-static bool same_values(comparison *c, const jx_mlir_op *a,
-                        const jx_mlir_op *b, const jx_mlir_value *const *x,
+static bool same_values(comparison *c, const jx_mlir_op *a, const jx_mlir_op *b,
+                        const jx_mlir_value *const *x,
                         const jx_mlir_value *const *y, int count,
                         const char *noun)
 {
     for (int i = 0; i < count; i++) {
         if (x[i]->type != y[i]->type)
-            return differ(c, a, b,
-                          jx_arena_printf(c->ctx->arena, "type of %s %d", noun,
-                                          i));
+            return differ(
+                c, a, b,
+                jx_arena_printf(c->ctx->arena, "type of %s %d", noun, i));
         if (!paired(c, x[i], y[i]))
             return differ(c, a, b,
                           jx_arena_printf(c->ctx->arena, "%s %d", noun, i));

@@ -64,9 +64,9 @@ static bool is_generic(const char *at, const char *end)
 
 bool jx_is_mlir_text(const char *text, size_t length)
 {
-    static const char *const words[] = {"module ",   "module{",  "module\n",
-                                        "builtin.",  "func.",    "stablehlo.",
-                                        "sdy.",      "vhlo.",    "chlo."};
+    static const char *const words[] = {"module ",  "module{", "module\n",
+                                        "builtin.", "func.",   "stablehlo.",
+                                        "sdy.",     "vhlo.",   "chlo."};
     const char *end = text + length, *at = beginning(text, end);
 
     if (at == end)
@@ -195,12 +195,19 @@ jx_mlir_file *jx_mlir_read_text(jx_ctx *ctx, jx_mlir_types *types,
 {
     jx_mlir_file *file = JX_NEW(ctx->arena, jx_mlir_file);
     jx_mlir_types *own = types ? types : jx_mlir_types_new(ctx);
-    jx_mtext t = {.ctx = ctx, .arena = ctx->arena, .types = own, .path = path,
-                  .at = text, .begin = text, .end = text + length};
+    jx_mtext t = {.ctx = ctx,
+                  .arena = ctx->arena,
+                  .types = own,
+                  .path = path,
+                  .at = text,
+                  .begin = text,
+                  .end = text + length};
 
     if (!file || !own)
         return jx_ok(ctx), NULL;
-    *file = (jx_mlir_file){.ctx = ctx, .types = own, .bytecode = -1,
+    *file = (jx_mlir_file){.ctx = ctx,
+                           .types = own,
+                           .bytecode = -1,
                            .path = jx_intern_text(ctx, path),
                            .version = {-1, -1, -1}};
     if (!init(&t))

@@ -2,9 +2,9 @@
  *
  * The generic form of any op, and the pretty forms of StableHLO, CHLO, sdy,
  * func, check and builtin; aliases of attributes, types and locations; blobs of
- * resources; several modules in one text, between lines `// -----`.  Ops without
- * a module around them get one.  What the tree says is what the text says: no
- * op is verified beyond its form, defaults left out stay out.
+ * resources; several modules in one text, between lines `// -----`.  Ops
+ * without a module around them get one.  What the tree says is what the text
+ * says: no op is verified beyond its form, defaults left out stay out.
  *
  * Errors name line and column, what was expected and what is there, and show
  * the line. */

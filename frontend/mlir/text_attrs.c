@@ -1,6 +1,6 @@
 /* text_attrs.c - attributes of MLIR text that belong to no dialect. */
-#include "frontend/mlir/text_parts.h"
 #include "frontend/base/plain.h"
+#include "frontend/mlir/text_parts.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -224,10 +224,9 @@ bool jx_mtext_entries(jx_mtext *t, const char *open, const char *close)
         while (!t->failed && jx_mtext_take(t, ","));
         jx_mtext_expect(t, close);
     }
-    return !t->failed &&
-           (t->entries.count == from ||
-            jx_mtext_sort(t, at, t->entries.at + from,
-                          t->entries.count - from));
+    return !t->failed && (t->entries.count == from ||
+                          jx_mtext_sort(t, at, t->entries.at + from,
+                                        t->entries.count - from));
 }
 
 static const jx_mlir_attr *named_attr(jx_mtext *t, jx_mlir_attr_kind kind,
@@ -236,8 +235,8 @@ static const jx_mlir_attr *named_attr(jx_mtext *t, jx_mlir_attr_kind kind,
     jx_mlir_attr *attr = jx_mtext_new(t, kind);
     size_t n = t->entries.count - from;
     const char **names = JX_NEW_ARRAY(t->arena, n, const char *);
-    const jx_mlir_attr **items = JX_NEW_ARRAY(t->arena, n,
-                                              const jx_mlir_attr *);
+    const jx_mlir_attr **items =
+        JX_NEW_ARRAY(t->arena, n, const jx_mlir_attr *);
 
     if (!attr || !names || !items) {
         t->failed = true;
@@ -281,9 +280,9 @@ void jx_mtext_field(jx_mtext *t, const char *name, const jx_mlir_attr *value)
 const jx_mlir_attr *jx_mtext_record_attr(jx_mtext *t, const char *name,
                                          size_t from)
 {
-    jx_mlir_attr *attr = t->failed ? NULL
-                                   : (jx_mlir_attr *)(uintptr_t)named_attr(
-                                         t, JX_A_RECORD, from);
+    jx_mlir_attr *attr =
+        t->failed ? NULL
+                  : (jx_mlir_attr *)(uintptr_t)named_attr(t, JX_A_RECORD, from);
 
     if (attr)
         attr->name = jx_intern_text(t->ctx, name);
@@ -300,7 +299,8 @@ static const jx_mlir_attr *integer(jx_mtext *t, const jx_mnumber *n,
     unsigned char bytes[16];
 
     if (!jx_mnumber_integer(n, width, sign, bytes)) {
-        jx_mtext_fail(t, n->at, width > 128
+        jx_mtext_fail(t, n->at,
+                      width > 128
                           ? "integers of more than 128 bits are not read"
                           : "this does not fit its type, an integer of %u bits",
                       width);
@@ -345,8 +345,10 @@ static const jx_mlir_attr *real(jx_mtext *t, const jx_mnumber *n,
     } else if (n->real) {
         bits = jx_mnumber_encode(t->ctx, n, format);
     } else {
-        jx_mtext_fail(t, n->at, "expected a number with a point: its type "
-                                "is %s", type->text);
+        jx_mtext_fail(t, n->at,
+                      "expected a number with a point: its type "
+                      "is %s",
+                      type->text);
         return NULL;
     }
     jx_mlir_attr *attr = jx_mtext_new(t, JX_A_FLOAT);
@@ -380,8 +382,9 @@ const jx_mlir_attr *jx_mtext_number(jx_mtext *t, const jx_mlir_type *type)
         return real(t, &n, type);
     if ((type->kind == JX_T_INTEGER || type->kind == JX_T_INDEX) && !n.real)
         return integer(t, &n, type);
-    jx_mtext_fail(t, at, n.real ? "a number with a point needs a float type"
-                                : "a number needs a number's type");
+    jx_mtext_fail(t, at,
+                  n.real ? "a number with a point needs a float type"
+                         : "a number needs a number's type");
     return NULL;
 }
 
@@ -413,8 +416,8 @@ static void array_element(jx_mtext *t, const jx_mlir_type *type)
 static const jx_mlir_attr *dense_array(jx_mtext *t)
 {
     size_t from = t->numbers.count;
-    const jx_mlir_type *type = jx_mtext_expect(t, "<") ? jx_mtext_type(t)
-                                                       : NULL;
+    const jx_mlir_type *type =
+        jx_mtext_expect(t, "<") ? jx_mtext_type(t) : NULL;
     const jx_mformat *format;
 
     if (!type)
@@ -570,22 +573,14 @@ static const jx_mlir_attr *string(jx_mtext *t)
 static const jx_mlir_attr *any(jx_mtext *t)
 {
     switch (jx_mtext_space(t)) {
-    case '"':
-        return string(t);
-    case '[':
-        return jx_mtext_items(t, "[", "]", jx_mtext_attr);
-    case '{':
-        return dictionary(t);
-    case '@':
-        return jx_mtext_symbol_attr(t);
-    case '#':
-        t->at++;
-        return jx_mtext_dialect_attr(t);
+    case '"': return string(t);
+    case '[': return jx_mtext_items(t, "[", "]", jx_mtext_attr);
+    case '{': return dictionary(t);
+    case '@': return jx_mtext_symbol_attr(t);
+    case '#': t->at++; return jx_mtext_dialect_attr(t);
     case '!':
-    case '(':
-        return jx_mtext_type_attr(t, jx_mtext_type(t));
-    case '-':
-        return jx_mtext_number(t, NULL);
+    case '(': return jx_mtext_type_attr(t, jx_mtext_type(t));
+    case '-': return jx_mtext_number(t, NULL);
     default:
         if (t->at < t->end && jx_is_digit(*t->at))
             return jx_mtext_number(t, NULL);

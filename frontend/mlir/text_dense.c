@@ -22,9 +22,9 @@ typedef struct literal {
     jx_mtext *t;
     element of;
     const jx_mlir_type *type;
-    int64_t total;         /* elements of the type */
-    unsigned char *bytes;  /* of all elements, or of the only one */
-    size_t count, most;    /* elements written; room for */
+    int64_t total;        /* elements of the type */
+    unsigned char *bytes; /* of all elements, or of the only one */
+    size_t count, most;   /* elements written; room for */
 } literal;
 
 /* ---- what the type says */
@@ -33,8 +33,8 @@ static bool part_of(jx_mtext *t, const jx_mlir_type *type, element *e)
 {
     switch (type->kind) {
     case JX_T_INDEX:
-        *e = (element){.width = 64, .size = 8, .sign = JX_SIGNED,
-                       .name = "index"};
+        *e = (element){
+            .width = 64, .size = 8, .sign = JX_SIGNED, .name = "index"};
         return true;
     case JX_T_INTEGER:
         *e = (element){.width = type->width,
@@ -42,10 +42,12 @@ static bool part_of(jx_mtext *t, const jx_mlir_type *type, element *e)
                        .sign = type->sign,
                        .name = "an integer"};
         return type->width <= 64 ||
-               jx_mtext_fail(t, t->at, "constants of integers of more than 64 "
-                                       "bits are not read");
+               jx_mtext_fail(t, t->at,
+                             "constants of integers of more than 64 "
+                             "bits are not read");
     case JX_T_FLOAT:
-        *e = (element){.kind = REAL, .name = type->text,
+        *e = (element){.kind = REAL,
+                       .name = type->text,
                        .format = jx_mformat_of(type->text)};
         if (!e->format)
             return jx_mtext_fail(t, t->at, "constants of %s are not read",
@@ -53,11 +55,8 @@ static bool part_of(jx_mtext *t, const jx_mlir_type *type, element *e)
         e->width = jx_mformat_width(e->format);
         e->size = (e->width + 7) / 8;
         return true;
-    case JX_T_QUANTIZED:
-        return part_of(t, type->items[0], e);
-    default:
-        *e = (element){.kind = TEXT, .name = "a string"};
-        return true;
+    case JX_T_QUANTIZED: return part_of(t, type->items[0], e);
+    default: *e = (element){.kind = TEXT, .name = "a string"}; return true;
     }
 }
 
@@ -65,8 +64,9 @@ static bool total_of(jx_mtext *t, const jx_mlir_type *type, int64_t *total)
 {
     *total = 1;
     if (type->kind != JX_T_TENSOR)
-        return jx_mtext_fail(t, t->at, "expected a tensor's type for a "
-                                       "constant");
+        return jx_mtext_fail(t, t->at,
+                             "expected a tensor's type for a "
+                             "constant");
     for (int i = 0; i < type->rank; i++)
         if (type->shape[i] == JX_MLIR_DYNAMIC)
             return jx_mtext_fail(t, t->at, "a constant's shape must be known");
@@ -75,8 +75,9 @@ static bool total_of(jx_mtext *t, const jx_mlir_type *type, int64_t *total)
             *total = 0;
     for (int i = 0; *total && i < type->rank; i++)
         if (__builtin_mul_overflow(*total, type->shape[i], total))
-            return jx_mtext_fail(t, t->at, "this constant has more than 2^63 "
-                                           "elements");
+            return jx_mtext_fail(t, t->at,
+                                 "this constant has more than 2^63 "
+                                 "elements");
     return true;
 }
 
@@ -114,8 +115,9 @@ unsigned char *jx_mtext_hex(jx_mtext *t, jx_piece digits, const char *at)
         size_t i = 0;
         while (i < 2 * n && table[from[i]] >= 0)
             i++;
-        jx_mtext_fail(t, at + i / 2 * 2, "expected two hexadecimal digits for "
-                                     "each byte");
+        jx_mtext_fail(t, at + i / 2 * 2,
+                      "expected two hexadecimal digits for "
+                      "each byte");
         return NULL;
     }
     return bytes;
@@ -165,8 +167,10 @@ static void set_bools(literal *l, jx_mlir_attr *attr, unsigned char *bytes,
             bytes[i] = bytes[i] != 0;
         set_bytes(l, attr, bytes, n, false);
     } else {
-        jx_mtext_fail(l->t, l->t->at, "this has %zu bytes, where %zu bits are "
-                                      "expected", size, n);
+        jx_mtext_fail(l->t, l->t->at,
+                      "this has %zu bytes, where %zu bits are "
+                      "expected",
+                      size, n);
     }
 }
 
@@ -189,8 +193,10 @@ static void decode_hex(literal *l, jx_mlir_attr *attr, jx_piece string)
         set_bools(l, attr, bytes, size);
     else if (__builtin_mul_overflow((size_t)l->total, one, &all) ||
              (size != all && size != one))
-        jx_mtext_fail(t, t->at, "this has %zu bytes, the type has %lld "
-                      "elements of %zu", size, (long long)l->total, one);
+        jx_mtext_fail(t, t->at,
+                      "this has %zu bytes, the type has %lld "
+                      "elements of %zu",
+                      size, (long long)l->total, one);
     else
         set_bytes(l, attr, bytes, size, size == one && l->total != 1);
 }
@@ -215,8 +221,10 @@ static bool fits(const literal *l, const jx_mnumber *n, uint64_t *bits)
     unsigned char bytes[16];
 
     if (!jx_mnumber_integer(n, l->of.width, l->of.sign, bytes))
-        return jx_mtext_fail(l->t, n->at, "expected a number that fits %s of "
-                             "%u bits", l->of.name, l->of.width);
+        return jx_mtext_fail(l->t, n->at,
+                             "expected a number that fits %s of "
+                             "%u bits",
+                             l->of.name, l->of.width);
     memcpy(bits, bytes, 8);
     if (l->of.width < 64)
         *bits &= ((uint64_t)1 << l->of.width) - 1;
@@ -264,8 +272,10 @@ static bool number(literal *l, uint64_t *bits)
         return n.real ? jx_mtext_fail(t, n.at, "expected an integer")
                       : fits(l, &n, bits);
     if (!n.real)
-        return jx_mtext_fail(t, n.at, "expected a number with a point: the "
-                                      "elements are %s", l->of.name);
+        return jx_mtext_fail(t, n.at,
+                             "expected a number with a point: the "
+                             "elements are %s",
+                             l->of.name);
     *bits = jx_mnumber_encode(l->t->ctx, &n, l->of.format);
     return true;
 }
@@ -319,8 +329,10 @@ static bool closes(literal *l, int64_t items, int depth)
 
     if (items == size)
         return true;
-    return jx_mtext_fail(l->t, l->t->at, "this list has %lld items, where the "
-                         "type says %lld", (long long)items, (long long)size);
+    return jx_mtext_fail(l->t, l->t->at,
+                         "this list has %lld items, where the "
+                         "type says %lld",
+                         (long long)items, (long long)size);
 }
 
 /* `[[1, 2], [3, 4]]`, as deep as the type has axes, or one element. */
@@ -335,8 +347,10 @@ static bool lists(literal *l)
         char c = next(t);
         if (c == '[') {
             if (depth == rank)
-                return jx_mtext_fail(t, t->at, "the lists nest deeper than "
-                                     "the type has axes (%d)", rank);
+                return jx_mtext_fail(t, t->at,
+                                     "the lists nest deeper than "
+                                     "the type has axes (%d)",
+                                     rank);
             t->at++;
             items[++depth] = 0;
             if (next(t) != ']')

@@ -137,8 +137,8 @@ static void found(jx_mtext *t, char *to, size_t size)
     while (n < MOST && at + n < t->end && (is_word(at[n]) || at[n] == '.'))
         n++;
     if (!n)
-        for (n = 1; at + n < t->end && n < 4 &&
-                    ((unsigned char)at[n] & 0xc0) == 0x80;)
+        for (n = 1;
+             at + n < t->end && n < 4 && ((unsigned char)at[n] & 0xc0) == 0x80;)
             n++;
     snprintf(to, size, "found '%.*s'", n, at);
 }
@@ -193,8 +193,7 @@ char jx_mtext_space(jx_mtext *t)
 
 bool jx_mtext_comes_piece(jx_mtext *t, const char *mark, size_t length)
 {
-    if (jx_mtext_space(t) != *mark ||
-        (size_t)(t->end - t->at) < length)
+    if (jx_mtext_space(t) != *mark || (size_t)(t->end - t->at) < length)
         return false;
     if (length == 1 && !is_word(*mark))
         return true;
@@ -246,8 +245,7 @@ jx_piece jx_mtext_suffix(jx_mtext *t)
 
 const char *jx_mtext_intern(jx_mtext *t, jx_piece piece)
 {
-    const char *text = jx_strings_add(&t->ctx->strings, piece.at,
-                                      piece.length);
+    const char *text = jx_strings_add(&t->ctx->strings, piece.at, piece.length);
 
     if (!text)
         t->failed = true;
@@ -271,16 +269,10 @@ static size_t unescape(const char *at, const char *end, char *byte)
     if (at >= end)
         return 0;
     switch (*at) {
-    case 'n':
-        *byte = '\n';
-        return 1;
-    case 't':
-        *byte = '\t';
-        return 1;
+    case 'n': *byte = '\n'; return 1;
+    case 't': *byte = '\t'; return 1;
     case '"':
-    case '\\':
-        *byte = *at;
-        return 1;
+    case '\\': *byte = *at; return 1;
     default:
         if (at + 1 >= end || hex_digit(at[0]) < 0 || hex_digit(at[1]) < 0)
             return 0;
@@ -306,8 +298,9 @@ static bool unescape_all(jx_mtext *t, jx_piece *string)
         }
         size_t size = unescape(at + 1, end, &to[n]);
         if (!size)
-            return jx_mtext_fail(t, at, "expected an escape: \\n, \\t, \\\", "
-                                        "\\\\ or two hexadecimal digits");
+            return jx_mtext_fail(t, at,
+                                 "expected an escape: \\n, \\t, \\\", "
+                                 "\\\\ or two hexadecimal digits");
         n++;
         at += 1 + size;
     }
@@ -352,8 +345,7 @@ const char *jx_mtext_symbol(jx_mtext *t)
         return NULL;
     t->at++;
     if (t->at < t->end && *t->at == '"') {
-        if (!jx_mtext_string(t, &piece) ||
-            !jx_mtext_is_name(t, t->at, piece))
+        if (!jx_mtext_string(t, &piece) || !jx_mtext_is_name(t, t->at, piece))
             return NULL;
     } else {
         piece = jx_mtext_suffix(t);
@@ -408,9 +400,9 @@ void *jx_mtext_cut(jx_mtext *t, const void *stack, size_t size, size_t from,
                    size_t *count)
 {
     size_t n = *count > from ? *count - from : 0;
-    void *copy = n ? jx_arena_copy(t->arena, (const char *)stack + from * size,
-                                   n * size)
-                   : jx_arena_alloc(t->arena, 0);
+    void *copy =
+        n ? jx_arena_copy(t->arena, (const char *)stack + from * size, n * size)
+          : jx_arena_alloc(t->arena, 0);
 
     if (!copy)
         t->failed = true;

@@ -32,11 +32,15 @@ static bool count_use(jx_mtext *t, const char *at, const jx_malias *alias)
     if (height > t->height)
         t->height = height;
     if (height > JX_MTEXT_NEST)
-        return jx_mtext_fail(t, at, "with its aliases this nests more than %d "
-                                    "deep", JX_MTEXT_NEST);
+        return jx_mtext_fail(t, at,
+                             "with its aliases this nests more than %d "
+                             "deep",
+                             JX_MTEXT_NEST);
     if (t->weight > most)
-        return jx_mtext_fail(t, at, "the aliases stand for too much: more "
-                                    "than %zu parts", most);
+        return jx_mtext_fail(t, at,
+                             "the aliases stand for too much: more "
+                             "than %zu parts",
+                             most);
     return true;
 }
 
@@ -97,8 +101,7 @@ bool jx_mtext_alias_def(jx_mtext *t)
         return jx_mtext_wants(t, "the name of an alias");
     if (memchr(name.at, '.', name.length))
         return jx_mtext_fail(t, from, "an alias can't have '.' in its name");
-    alias = alias_named(t, type ? &t->type_aliases : &t->attr_aliases,
-                           name);
+    alias = alias_named(t, type ? &t->type_aliases : &t->attr_aliases, name);
     if (!alias)
         return false;
     if (type ? alias->type != NULL : alias->defined)
@@ -116,8 +119,10 @@ bool jx_mtext_alias_def(jx_mtext *t)
     alias->height = t->height - t->nest;
     alias->weight = t->weight - weight;
     if (alias->weight > JX_MTEXT_WEIGHT)
-        return jx_mtext_fail(t, from, "this alias stands for too much: more "
-                                      "than %d parts", JX_MTEXT_WEIGHT);
+        return jx_mtext_fail(t, from,
+                             "this alias stands for too much: more "
+                             "than %d parts",
+                             JX_MTEXT_WEIGHT);
     return !t->failed;
 }
 
@@ -171,8 +176,8 @@ static const jx_mlir_attr *file_loc(jx_mtext *t, const char *file)
         return NULL;
     loc->text = file;
     loc->count = jx_mlir_place_numbers(count, numbers);
-    loc->integers = jx_arena_copy(t->arena, numbers,
-                                  (size_t)count * sizeof *numbers);
+    loc->integers =
+        jx_arena_copy(t->arena, numbers, (size_t)count * sizeof *numbers);
     return loc->integers ? loc : NULL;
 }
 
@@ -338,7 +343,8 @@ bool jx_mtext_resolve_locs(jx_mtext *t)
         if (!t->pending.at[i]->defined)
             return jx_mtext_fail(t, t->pending.at[i]->first,
                                  "the location #%.64s is not defined "
-                                 "anywhere", t->pending.at[i]->name);
+                                 "anywhere",
+                                 t->pending.at[i]->name);
     t->pending.count = 0;
     return !t->failed;
 }
@@ -373,8 +379,9 @@ static void keep_blob(jx_mtext *t, jx_map *blobs, const char *name,
     if (!bytes || !kept)
         return;
     if (string.length / 2 < HEAD) {
-        jx_mtext_fail(t, at, "expected four bytes of alignment before the "
-                             "data");
+        jx_mtext_fail(t, at,
+                      "expected four bytes of alignment before the "
+                      "data");
         return;
     }
     *kept = (blob){bytes + HEAD, string.length / 2 - HEAD};

@@ -100,10 +100,10 @@ static bool wrong_type(jx_mtext *t, const char *at, const jx_mname *name,
     jx_mlir_print_type(is, &types);
     first = types.length;
     jx_mlir_print_type(here, &types);
-    failed = jx_mtext_fail(t, at, "%%%.64s is of type %.*s%s here it is of type %.80s",
-                           name->text, first < 80 ? (int)first : 80,
-                           jx_buffer_text(&types), first < 80 ? "," : "...,",
-                           jx_buffer_text(&types) + first);
+    failed = jx_mtext_fail(
+        t, at, "%%%.64s is of type %.*s%s here it is of type %.80s", name->text,
+        first < 80 ? (int)first : 80, jx_buffer_text(&types),
+        first < 80 ? "," : "...,", jx_buffer_text(&types) + first);
     jx_buffer_free(&types);
     return failed;
 }
@@ -116,7 +116,8 @@ static jx_mlir_value *use_forward(jx_mtext *t, const jx_muse *use,
     if (forward && !forward->defined && forward->scope == t->scope) {
         if (forward->value->type != type)
             return wrong_type(t, use->at, use->name, forward->value->type,
-                              type), NULL;
+                              type),
+                   NULL;
         return forward->value;
     }
     forward = JX_NEW(t->arena, jx_mforward);
@@ -124,8 +125,8 @@ static jx_mlir_value *use_forward(jx_mtext *t, const jx_muse *use,
         jx_mtext_fail(t, use->at, "%%%.64s is not defined", use->name->text);
         return NULL;
     }
-    *forward = (jx_mforward){use->at, use->name, new_value(t, type),
-                             t->scope, t->level, false};
+    *forward = (jx_mforward){use->at,  use->name, new_value(t, type),
+                             t->scope, t->level,  false};
     use->name->forward = forward;
     JX_PUSH(t->arena, &t->forwards, forward);
     return forward->value;
@@ -139,8 +140,10 @@ jx_mlir_value *jx_mtext_resolve(jx_mtext *t, const jx_muse *use,
     if (!name->values || name->scope != t->scope)
         return use_forward(t, use, type);
     if (use->number >= name->count) {
-        jx_mtext_fail(t, use->at, "%%%.64s has %d results, there is no %%%.64s"
-                      "#%lld", name->text, name->count, name->text,
+        jx_mtext_fail(t, use->at,
+                      "%%%.64s has %d results, there is no %%%.64s"
+                      "#%lld",
+                      name->text, name->count, name->text,
                       (long long)use->number);
         return NULL;
     }
@@ -192,7 +195,7 @@ bool jx_mtext_define(jx_mtext *t, const jx_muse *use,
 bool jx_mtext_open(jx_mtext *t, jx_mscope *was, bool isolated)
 {
     *was = (jx_mscope){t->hidden.count, t->forwards.count, t->scope, isolated,
-                       t->block, t->dialect, t->labels};
+                       t->block,        t->dialect,        t->labels};
     if (t->level >= JX_MTEXT_DEPTH)
         return jx_mtext_fail(t, t->at, "regions nest more than %d deep",
                              JX_MTEXT_DEPTH);

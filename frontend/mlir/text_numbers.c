@@ -4,8 +4,8 @@
  * MLIR since JAX 0.12.  Before, MLIR made the nearest double of it first: where
  * that lies in the middle between two values of the type, the number itself may
  * not. */
-#include "frontend/mlir/text_parts.h"
 #include "frontend/base/plain.h"
+#include "frontend/mlir/text_parts.h"
 
 #include <float.h>
 #include <math.h>
@@ -83,8 +83,8 @@ static bool magnitude(const jx_mnumber *n, unsigned __int128 *value)
 
     for (*value = 0; i < n->length; i++) {
         char c = n->at[i];
-        unsigned digit = c <= '9' ? (unsigned)(c - '0')
-                                  : (unsigned)((c | 0x20) - 'a' + 10);
+        unsigned digit =
+            c <= '9' ? (unsigned)(c - '0') : (unsigned)((c | 0x20) - 'a' + 10);
         if (!step(value, n->hex ? 16 : 10, digit))
             return false;
     }
@@ -92,8 +92,8 @@ static bool magnitude(const jx_mnumber *n, unsigned __int128 *value)
 }
 
 /* Signless ones take what either sign could hold. */
-bool jx_mnumber_integer(const jx_mnumber *n, unsigned width,
-                        jx_mlir_sign sign, unsigned char bytes[16])
+bool jx_mnumber_integer(const jx_mnumber *n, unsigned width, jx_mlir_sign sign,
+                        unsigned char bytes[16])
 {
     unsigned __int128 v, most;
 
@@ -104,8 +104,8 @@ bool jx_mnumber_integer(const jx_mnumber *n, unsigned width,
         if (v > (sign == JX_UNSIGNED ? 0 : most))
             return false;
         v = -v;
-    } else if (v > (sign == JX_SIGNED && !n->hex ? most - 1
-                                                 : most - 1 + most)) {
+    } else if (v >
+               (sign == JX_SIGNED && !n->hex ? most - 1 : most - 1 + most)) {
         return false;
     } else if (sign != JX_UNSIGNED && width > 1 && v >= most) {
         /* The bits mean a negative number. */
@@ -117,10 +117,9 @@ bool jx_mnumber_integer(const jx_mnumber *n, unsigned width,
 
 /* ---- decimal numbers */
 
-static const double powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,
-                                1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
-                                1e12, 1e13, 1e14, 1e15, 1e16, 1e17,
-                                1e18, 1e19, 1e20, 1e21, 1e22};
+static const double powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+                                1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
+                                1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
 
 /* Up to 19 digits as an integer and a power of ten; false if there are more. */
 static bool decimal(const jx_mnumber *n, uint64_t *mantissa, int *power)
@@ -162,11 +161,10 @@ static bool decimal(const jx_mnumber *n, uint64_t *mantissa, int *power)
  * beside the middle between two doubles. */
 static bool by_extended(uint64_t mantissa, int power, double *value)
 {
-    static const long double big[] = {1e0L,  1e1L,  1e2L,  1e3L,  1e4L,  1e5L,
-                                      1e6L,  1e7L,  1e8L,  1e9L,  1e10L, 1e11L,
-                                      1e12L, 1e13L, 1e14L, 1e15L, 1e16L, 1e17L,
-                                      1e18L, 1e19L, 1e20L, 1e21L, 1e22L, 1e23L,
-                                      1e24L, 1e25L, 1e26L, 1e27L};
+    static const long double big[] = {
+        1e0L,  1e1L,  1e2L,  1e3L,  1e4L,  1e5L,  1e6L,  1e7L,  1e8L,  1e9L,
+        1e10L, 1e11L, 1e12L, 1e13L, 1e14L, 1e15L, 1e16L, 1e17L, 1e18L, 1e19L,
+        1e20L, 1e21L, 1e22L, 1e23L, 1e24L, 1e25L, 1e26L, 1e27L};
     long double x = (long double)mantissa;
     uint64_t bits;
 
@@ -184,8 +182,8 @@ static bool by_extended(uint64_t mantissa, int power, double *value)
 
 static double by_library(jx_ctx *ctx, const jx_mnumber *n)
 {
-    char small[64], *copy = n->length < sizeof small ? small
-                                                     : malloc(n->length + 1);
+    char small[64],
+        *copy = n->length < sizeof small ? small : malloc(n->length + 1);
     double value;
 
     if (!copy) {
@@ -299,22 +297,14 @@ struct jx_mformat {
 };
 
 static const jx_mformat formats[] = {
-    {"f32", 32, 23, 127, IEEE},
-    {"f64", 64, 52, 1023, IEEE},
-    {"bf16", 16, 7, 127, IEEE},
-    {"f16", 16, 10, 15, IEEE},
-    {"tf32", 19, 10, 127, IEEE},
-    {"f8E3M4", 8, 4, 3, IEEE},
-    {"f8E4M3", 8, 3, 7, IEEE},
-    {"f8E4M3FN", 8, 3, 7, FN},
-    {"f8E4M3FNUZ", 8, 3, 8, FNUZ},
-    {"f8E4M3B11FNUZ", 8, 3, 11, FNUZ},
-    {"f8E5M2", 8, 2, 15, IEEE},
-    {"f8E5M2FNUZ", 8, 2, 16, FNUZ},
-    {"f8E8M0FNU", 8, 0, 127, POWER},
-    {"f4E2M1FN", 4, 1, 1, FINITE},
-    {"f6E2M3FN", 6, 3, 1, FINITE},
-    {"f6E3M2FN", 6, 2, 3, FINITE},
+    {"f32", 32, 23, 127, IEEE},      {"f64", 64, 52, 1023, IEEE},
+    {"bf16", 16, 7, 127, IEEE},      {"f16", 16, 10, 15, IEEE},
+    {"tf32", 19, 10, 127, IEEE},     {"f8E3M4", 8, 4, 3, IEEE},
+    {"f8E4M3", 8, 3, 7, IEEE},       {"f8E4M3FN", 8, 3, 7, FN},
+    {"f8E4M3FNUZ", 8, 3, 8, FNUZ},   {"f8E4M3B11FNUZ", 8, 3, 11, FNUZ},
+    {"f8E5M2", 8, 2, 15, IEEE},      {"f8E5M2FNUZ", 8, 2, 16, FNUZ},
+    {"f8E8M0FNU", 8, 0, 127, POWER}, {"f4E2M1FN", 4, 1, 1, FINITE},
+    {"f6E2M3FN", 6, 3, 1, FINITE},   {"f6E3M2FN", 6, 2, 3, FINITE},
 };
 
 const jx_mformat *jx_mformat_of(const char *type)
@@ -341,15 +331,13 @@ static uint64_t nan_bits(const jx_mformat *f)
 
     switch (f->kind) {
     case IEEE:
-        return ones(f->width - 1) & ~ones(f->mantissa) ?
-                   (ones(f->width - 1) & ~ones(f->mantissa)) |
-                       (uint64_t)1 << (f->mantissa - 1) : 0;
-    case FNUZ:
-        return sign;
-    case POWER:
-        return ones(f->width);
-    default:
-        return ones(f->width - 1);
+        return ones(f->width - 1) & ~ones(f->mantissa)
+                   ? (ones(f->width - 1) & ~ones(f->mantissa)) |
+                         (uint64_t)1 << (f->mantissa - 1)
+                   : 0;
+    case FNUZ: return sign;
+    case POWER: return ones(f->width);
+    default: return ones(f->width - 1);
     }
 }
 
@@ -359,14 +347,10 @@ static uint64_t largest(const jx_mformat *f)
     uint64_t all = ones(f->width - 1);
 
     switch (f->kind) {
-    case IEEE:
-        return (all & ~ones(f->mantissa)) - 1;
-    case FN:
-        return all - 1;
-    case POWER:
-        return ones(f->width) - 1;
-    default:
-        return all;
+    case IEEE: return (all & ~ones(f->mantissa)) - 1;
+    case FN: return all - 1;
+    case POWER: return ones(f->width) - 1;
+    default: return all;
     }
 }
 
@@ -430,12 +414,9 @@ uint64_t jx_mformat_encode(const jx_mformat *f, double value)
     uint64_t bits;
 
     switch (f->width) {
-    case 64:
-        return memcpy(&bits, &value, 8), bits;
-    case 32:
-        return memcpy(&low, &narrow, 4), low;
-    default:
-        return encode(f, value);
+    case 64: return memcpy(&bits, &value, 8), bits;
+    case 32: return memcpy(&low, &narrow, 4), low;
+    default: return encode(f, value);
     }
 }
 

@@ -138,8 +138,8 @@ static const jx_mlir_value *const *operands(jx_mtext *t, const jx_mop *op,
 {
     size_t n = t->uses.count - op->uses;
     size_t types = t->in_types.count - op->in_types;
-    const jx_mlir_value **ins = JX_NEW_ARRAY(t->arena, n,
-                                             const jx_mlir_value *);
+    const jx_mlir_value **ins =
+        JX_NEW_ARRAY(t->arena, n, const jx_mlir_value *);
 
     if (n != types) {
         jx_mtext_fail(t, op->at, "%s has %zu operands here, and types for %zu",
@@ -231,8 +231,8 @@ const jx_mlir_op *jx_mtext_finish(jx_mtext *t, jx_mop *op)
         return NULL;
     made->inherent = named(t, op, t->inherent.at, &t->inherent.count,
                            op->inherent, &made->ninherent);
-    made->attrs = named(t, op, t->attrs.at, &t->attrs.count, op->attrs,
-                        &made->nattrs);
+    made->attrs =
+        named(t, op, t->attrs.at, &t->attrs.count, op->attrs, &made->nattrs);
     made->nregions = (int)(t->regions.count - op->regions);
     if (made->nregions)
         made->regions = JX_MTEXT_CUT(t, &t->regions, op->regions);
@@ -251,8 +251,8 @@ bool jx_mtext_generic(jx_mtext *t, const jx_mop *op)
 {
     if (!jx_mtext_expect(t, "(") || !jx_mtext_uses(t) ||
         !jx_mtext_expect(t, ")") || !jx_mtext_successors(t) ||
-        (jx_mtext_take(t, "<") && (!jx_mtext_properties(t, op, "{", "}") ||
-                                   !jx_mtext_expect(t, ">"))))
+        (jx_mtext_take(t, "<") &&
+         (!jx_mtext_properties(t, op, "{", "}") || !jx_mtext_expect(t, ">"))))
         return false;
     return jx_mtext_regions(t, op) && jx_mtext_attr_dict(t, op) &&
            jx_mtext_expect(t, ":") && jx_mtext_signature(t);
@@ -290,8 +290,9 @@ static bool results(jx_mtext *t)
             const char *at = t->at;
             if (!jx_mtext_integer(t, &use.number) || use.number < 1 ||
                 use.number > INT32_MAX)
-                return jx_mtext_fail(t, at, "expected how many results, 1 or "
-                                            "more");
+                return jx_mtext_fail(t, at,
+                                     "expected how many results, 1 or "
+                                     "more");
         }
         JX_PUSH(t->arena, &t->results, use);
     } while (!t->failed && jx_mtext_take(t, ","));
@@ -308,8 +309,7 @@ static bool pretty_name(jx_mtext *t, jx_mop *op)
     op->name = jx_mtext_intern(t, word);
     if (memchr(word.at, '.', word.length) || t->failed)
         return !t->failed;
-    const char *full = jx_arena_printf(t->arena, "%s.%s", t->dialect,
-                                       op->name);
+    const char *full = jx_arena_printf(t->arena, "%s.%s", t->dialect, op->name);
     op->name = full ? jx_intern_text(t->ctx, full) : NULL;
     t->failed |= !op->name;
     return !t->failed;
@@ -323,11 +323,11 @@ static bool pretty(jx_mtext *t, jx_mop *op)
 
     if (form)
         return jx_form_take(t, op, form);
-    return jx_mtext_fail(t, op->at, op->id
-                         ? "%s is only written in the generic form, "
-                           "\"%s\"(...) : (types) -> types"
-                         : "of %s no pretty form is known; write \"%s\""
-                           "(...) : (types) -> types",
+    return jx_mtext_fail(t, op->at,
+                         op->id ? "%s is only written in the generic form, "
+                                  "\"%s\"(...) : (types) -> types"
+                                : "of %s no pretty form is known; write \"%s\""
+                                  "(...) : (types) -> types",
                          op->name, op->name);
 }
 

@@ -29,7 +29,7 @@ typedef struct jx_piece {
 /* `#name = ...`, `!name = ...`.  What an alias stands for is known before it is
  * used, but for locations, which are filled in where they were referred to. */
 typedef struct jx_malias {
-    const char *name; /* interned */
+    const char *name;   /* interned */
     jx_mlir_attr *attr; /* of locations: shared with who refers to it */
     const jx_mlir_type *type;
     bool defined;
@@ -52,9 +52,9 @@ typedef struct jx_mname {
     size_t length;
     jx_mlir_value *const *values; /* NULL: nothing */
     int count;
-    int scope; /* the isolated region that it was defined in */
+    int scope;            /* the isolated region that it was defined in */
     jx_mforward *forward; /* or NULL */
-    char text[]; /* without `%` */
+    char text[];          /* without `%` */
 } jx_mname;
 
 /* What a name meant before the region that hides it. */
@@ -66,8 +66,8 @@ typedef struct jx_mhidden {
 
 /* A label of a block in the region that is being read. */
 typedef struct jx_mlabel {
-    const char *name; /* interned */
-    const char *at;   /* where it was first used */
+    const char *name;   /* interned */
+    const char *at;     /* where it was first used */
     const char *branch; /* where an op goes there; NULL: none does */
     jx_mlir_block *block;
     bool defined;
@@ -103,10 +103,10 @@ typedef struct jx_mtext {
     const char *path;
     const char *at, *begin, *end; /* position; the whole */
     bool failed;
-    bool defining; /* an alias: all that it uses must be defined */
-    int depth, nest; /* of regions; of attributes, types and locations */
-    int height; /* the greatest `nest` since it was last reset */
-    size_t weight; /* of all that was read */
+    bool defining;       /* an alias: all that it uses must be defined */
+    int depth, nest;     /* of regions; of attributes, types and locations */
+    int height;          /* the greatest `nest` since it was last reset */
+    size_t weight;       /* of all that was read */
     const char *counted; /* where lines begin is known up to here */
     JX_VEC(const char *) lines;
     const char *separator; /* the last `// -----` that was passed */
@@ -119,7 +119,7 @@ typedef struct jx_mtext {
     JX_VEC(jx_malias *) pending; /* locations referred to, not defined yet */
     JX_VEC(jx_mblob) blobs;
     int scope, scopes, level;
-    const char *block; /* where the block being read begins */
+    const char *block;   /* where the block being read begins */
     const char *dialect; /* of ops that are named without one */
     const jx_mlir_attr *unknown, *unit, *yes, *no;
     const jx_mlir_type *i1, *i32, *i64, *f64;
@@ -149,7 +149,7 @@ typedef struct jx_mtext {
 typedef struct jx_mop {
     const char *at, *name;
     jx_op_id id;
-    const jx_mlir_attr *loc;     /* read already; or NULL */
+    const jx_mlir_attr *loc; /* read already; or NULL */
     size_t results, uses, in_types, out_types, inherent, attrs, regions,
         successors;
 } jx_mop;
@@ -201,13 +201,14 @@ static inline bool jx_mtext_is(jx_piece piece, const char *text)
 
 /* A word: letters, digits, `_`, `$` and (with `dots`) `.`; empty if none. */
 jx_piece jx_mtext_word(jx_mtext *t, bool dots);
-/* What follows a `%`, `^`, `@`, `#` or `!`: digits, or a word; may have `.`, `$`
- * and `-`. */
+/* What follows a `%`, `^`, `@`, `#` or `!`: digits, or a word; may have
+ * `.`, `$` and `-`. */
 jx_piece jx_mtext_suffix(jx_mtext *t);
 const char *jx_mtext_intern(jx_mtext *t, jx_piece piece);
 /* A quoted string, its escapes resolved; false if none or after a failure. */
 bool jx_mtext_string(jx_mtext *t, jx_piece *string);
-/* Whether a string's bytes can be a name; if not, false with an error at `at`. */
+/* Whether a string's bytes can be a name; if not, false with an
+ * error at `at`. */
 bool jx_mtext_is_name(jx_mtext *t, const char *at, jx_piece text);
 /* `@name` or `@"any text"`, interned; NULL if none (no failure). */
 const char *jx_mtext_symbol(jx_mtext *t);
@@ -217,9 +218,8 @@ jx_mlir_place jx_mtext_place(jx_mtext *t, const char *at);
 bool jx_mtext_enter(jx_mtext *t);
 void jx_mtext_leave(jx_mtext *t);
 /* Copies the stack from `from` on into the arena and drops it there. */
-#define JX_MTEXT_CUT(t, stack, from)                                          \
-    jx_mtext_cut((t), (stack)->at, sizeof *(stack)->at, (from),               \
-                 &(stack)->count)
+#define JX_MTEXT_CUT(t, stack, from)                                           \
+    jx_mtext_cut((t), (stack)->at, sizeof *(stack)->at, (from), &(stack)->count)
 void *jx_mtext_cut(jx_mtext *t, const void *stack, size_t size, size_t from,
                    size_t *count);
 
@@ -237,7 +237,8 @@ bool jx_mnumber_scan(const char *at, const char *end, jx_mnumber *number);
 bool jx_mnumber_integer(const jx_mnumber *number, unsigned width,
                         jx_mlir_sign sign, unsigned char bytes[16]);
 double jx_mnumber_real(jx_ctx *ctx, const jx_mnumber *number);
-/* A float format, by MLIR's name of the type; NULL: none that has values here. */
+/* A float format, by MLIR's name of the type; NULL: none that
+ * has values here. */
 typedef struct jx_mformat jx_mformat;
 const jx_mformat *jx_mformat_of(const char *type);
 unsigned jx_mformat_width(const jx_mformat *format); /* in bits */
@@ -262,8 +263,8 @@ const jx_mlir_type *jx_mtext_add(jx_mtext *t, const jx_mlir_type *like);
 
 jx_mlir_attr *jx_mtext_new(jx_mtext *t, jx_mlir_attr_kind kind);
 const jx_mlir_attr *jx_mtext_attr(jx_mtext *t);
-/* A number of this type, which is not written, or (NULL) of the one that follows
- * it. */
+/* A number of this type, which is not written, or (NULL) of the one
+ * that follows it. */
 const jx_mlir_attr *jx_mtext_number(jx_mtext *t, const jx_mlir_type *type);
 const jx_mlir_attr *jx_mtext_int_attr(jx_mtext *t, const jx_mlir_type *type,
                                       int64_t value);

@@ -19,14 +19,10 @@ static bool opens(char c)
 static bool shuts(char open, char c)
 {
     switch (open) {
-    case '<':
-        return c == '>';
-    case '(':
-        return c == ')';
-    case '[':
-        return c == ']';
-    default:
-        return c == '}';
+    case '<': return c == '>';
+    case '(': return c == ')';
+    case '[': return c == ']';
+    default: return c == '}';
     }
 }
 
@@ -58,8 +54,10 @@ bool jx_mtext_skip(jx_mtext *t)
             t->at++;
         } else if (c == '>' || c == ')' || c == ']' || c == '}') {
             if (!shuts(stack[depth - 1], c))
-                return jx_mtext_fail(t, t->at, "this does not close the '%c' "
-                                     "that is open", stack[depth - 1]);
+                return jx_mtext_fail(t, t->at,
+                                     "this does not close the '%c' "
+                                     "that is open",
+                                     stack[depth - 1]);
             depth--;
         }
         t->at++;
@@ -143,22 +141,14 @@ static const jx_mlir_attr *field_value(jx_mtext *t, const char *record,
                                        const char *field, char kind)
 {
     switch (kind) {
-    case 'L':
-        return list_field(t);
-    case 'I':
-        return jx_mtext_i64(t);
-    case 'B':
-        return jx_mtext_bool(t);
-    case 'F':
-        return jx_mtext_number(t, t->f64);
-    case 'S':
-        return jx_mtext_quoted(t);
-    case 'T':
-        return jx_mtext_type_attr(t, jx_mtext_type(t));
-    case 'R':
-        return array_field(t, record);
-    default:
-        return attr_field(t, field);
+    case 'L': return list_field(t);
+    case 'I': return jx_mtext_i64(t);
+    case 'B': return jx_mtext_bool(t);
+    case 'F': return jx_mtext_number(t, t->f64);
+    case 'S': return jx_mtext_quoted(t);
+    case 'T': return jx_mtext_type_attr(t, jx_mtext_type(t));
+    case 'R': return array_field(t, record);
+    default: return attr_field(t, field);
     }
 }
 
@@ -166,14 +156,10 @@ static const jx_mlir_attr *field_value(jx_mtext *t, const char *record,
 static const jx_mlir_attr *default_value(jx_mtext *t, char kind)
 {
     switch (kind) {
-    case 'L':
-        return jx_mtext_list_attr(t, t->i64, t->numbers.count);
-    case 'I':
-        return jx_mtext_int_attr(t, t->i64, 0);
-    case 'F':
-        return jx_mtext_real_attr(t, 0);
-    default:
-        return NULL;
+    case 'L': return jx_mtext_list_attr(t, t->i64, t->numbers.count);
+    case 'I': return jx_mtext_int_attr(t, t->i64, 0);
+    case 'F': return jx_mtext_real_attr(t, 0);
+    default: return NULL;
     }
 }
 
@@ -181,16 +167,11 @@ static bool is_default(const jx_mlir_attr *value)
 {
     switch (value->kind) {
     case JX_A_DENSE_ARRAY:
-    case JX_A_ARRAY:
-        return !value->count;
-    case JX_A_INTEGER:
-        return !value->integer;
-    case JX_A_BOOL:
-        return !value->boolean;
-    case JX_A_ENUM:
-        return jx_mlir_enum_number(value->name, value->text) == 0;
-    default:
-        return false;
+    case JX_A_ARRAY: return !value->count;
+    case JX_A_INTEGER: return !value->integer;
+    case JX_A_BOOL: return !value->boolean;
+    case JX_A_ENUM: return jx_mlir_enum_number(value->name, value->text) == 0;
+    default: return false;
     }
 }
 
@@ -207,8 +188,7 @@ static bool read_fields(jx_mtext *t, const jx_mlir_record_info *info,
         char kind, mark;
         int i = 0;
 
-        for (; (at = jx_mlir_next_field(at, &name, &length, &kind, &mark));
-             i++)
+        for (; (at = jx_mlir_next_field(at, &name, &length, &kind, &mark)); i++)
             if (length == word.length && !memcmp(name, word.at, length))
                 break;
         if (!at || !word.length) {
@@ -307,8 +287,9 @@ static bool conv_side_of(jx_mtext *t, const char letters[2], conv_side *side)
         if (!jx_mtext_integer(t, &number))
             return false;
         if (number >= MOST || spatial[number] >= 0)
-            return jx_mtext_fail(t, at, "this axis can't be, or is there "
-                                        "already");
+            return jx_mtext_fail(t, at,
+                                 "this axis can't be, or is there "
+                                 "already");
         spatial[number] = place++;
         highest = number > highest ? (int)number : highest;
         count++;
@@ -317,8 +298,10 @@ static bool conv_side_of(jx_mtext *t, const char letters[2], conv_side *side)
         return jx_mtext_fail(t, t->at, "expected '%c' and '%c' in this list",
                              letters[0], letters[1]);
     if (count != highest + 1)
-        return jx_mtext_fail(t, t->at, "expected every axis from 0 to %d in "
-                             "this list", highest);
+        return jx_mtext_fail(t, t->at,
+                             "expected every axis from 0 to %d in "
+                             "this list",
+                             highest);
     size_t from = t->numbers.count;
     for (int i = 0; i < count; i++)
         JX_PUSH(t->arena, &t->numbers, spatial[i]);
@@ -468,8 +451,8 @@ static const jx_mlir_attr *as_written(jx_mtext *t, const char *from)
     if (t->at < t->end && *t->at == '<' && !jx_mtext_skip(t))
         return NULL;
     if (attr)
-        attr->text = jx_mtext_intern(
-            t, (jx_piece){from, (size_t)(t->at - from)});
+        attr->text =
+            jx_mtext_intern(t, (jx_piece){from, (size_t)(t->at - from)});
     return attr;
 }
 

@@ -63,11 +63,12 @@ static bool labels_hold(jx_mtext *t, const jx_mlir_block *first)
     for (size_t i = 0; i < t->labels->capacity; i++) {
         const jx_mlabel *l = t->labels->slots[i];
         if (l && !l->defined)
-            return jx_mtext_fail(t, l->at, "there is no block ^%.64s",
-                                 l->name);
+            return jx_mtext_fail(t, l->at, "there is no block ^%.64s", l->name);
         if (l && l->branch && l->block == first)
-            return jx_mtext_fail(t, l->branch, "^%.64s is the first block of "
-                                 "its region, no op can go there", l->name);
+            return jx_mtext_fail(t, l->branch,
+                                 "^%.64s is the first block of "
+                                 "its region, no op can go there",
+                                 l->name);
     }
     return true;
 }
@@ -134,8 +135,8 @@ static bool take_args(jx_mtext *t, jx_mlir_block *block, size_t from)
     for (size_t i = 0; i < n; i++) {
         const jx_marg *arg = &t->args.at[from + i];
         args[i] = argument(t, arg, block, (int)i);
-        if (!args[i] || (arg->name.name &&
-                         !jx_mtext_define(t, &arg->name, &args[i], 1)))
+        if (!args[i] ||
+            (arg->name.name && !jx_mtext_define(t, &arg->name, &args[i], 1)))
             return false;
     }
     t->args.count = from;
@@ -221,9 +222,9 @@ static bool blocks_of(jx_mtext *t, const jx_mop *op, size_t args)
     bool given = t->args.count > args;
 
     t->block = t->at;
-    if (given || (!jx_mtext_comes(t, "^") &&
-                  (!jx_mtext_comes(t, "}") ||
-                   op->id == JX_OP_builtin_module))) {
+    if (given ||
+        (!jx_mtext_comes(t, "^") &&
+         (!jx_mtext_comes(t, "}") || op->id == JX_OP_builtin_module))) {
         jx_mlir_block *block = JX_NEW(t->arena, jx_mlir_block);
         if (!block) {
             t->failed = true;
@@ -271,10 +272,10 @@ bool jx_mtext_region(jx_mtext *t, const jx_mop *op, size_t args)
     jx_intern_init(&labels, t->arena);
     t->labels = &labels;
     set_dialect(t, op->id);
-    bool ok = blocks_of(t, op, args) &&
-              (t->blocks.count == blocks ||
-               labels_hold(t, t->blocks.at[blocks])) &&
-              jx_mtext_expect(t, "}");
+    bool ok =
+        blocks_of(t, op, args) &&
+        (t->blocks.count == blocks || labels_hold(t, t->blocks.at[blocks])) &&
+        jx_mtext_expect(t, "}");
     if (!jx_mtext_close(t, &was) || !ok)
         return false;
     return push_region(t, blocks);

@@ -242,13 +242,15 @@ static bool factor(jx_mtext *t, jx_piece *word, int64_t *number)
     size_t used = 1;
 
     if (!word->length || word->at[0] < 'i' || word->at[0] > 'z')
-        return jx_mtext_fail(t, word->at, "expected a factor: i to z, z_1, "
-                                          "z_2, ...");
+        return jx_mtext_fail(t, word->at,
+                             "expected a factor: i to z, z_1, "
+                             "z_2, ...");
     *number = word->at[0] - 'i';
     if (word->length > 2 && word->at[0] == 'z' && word->at[1] == '_') {
         int64_t more = 0;
         for (used = 2; used < word->length && word->at[used] >= '0' &&
-                       word->at[used] <= '9' && used < 12; used++)
+                       word->at[used] <= '9' && used < 12;
+             used++)
             more = more * 10 + (word->at[used] - '0');
         *number += more;
     }
@@ -269,8 +271,7 @@ static const jx_mlir_attr *dim_mapping(jx_mtext *t)
                 JX_PUSH(t->arena, &t->numbers, number);
         }
     }
-    jx_mtext_field(t, "factor_indices",
-                   jx_mtext_list_attr(t, t->i64, numbers));
+    jx_mtext_field(t, "factor_indices", jx_mtext_list_attr(t, t->i64, numbers));
     return jx_mtext_record_attr(t, "sdy.dim_mapping", from);
 }
 
@@ -290,8 +291,8 @@ static const jx_mlir_attr *factors(jx_mtext *t, bool sizes)
             jx_piece word = jx_mtext_word(t, false);
             int64_t number = 0;
             if (!factor(t, &word, &number) ||
-                (sizes && (!jx_mtext_expect(t, "=") ||
-                           !jx_mtext_integer(t, &number))))
+                (sizes &&
+                 (!jx_mtext_expect(t, "=") || !jx_mtext_integer(t, &number))))
                 return NULL;
             JX_PUSH(t->arena, &t->numbers, number);
         } while (jx_mtext_take(t, ","));

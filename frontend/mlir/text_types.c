@@ -1,6 +1,6 @@
 /* text_types.c - types of MLIR text. */
-#include "frontend/mlir/text_parts.h"
 #include "frontend/base/plain.h"
+#include "frontend/mlir/text_parts.h"
 
 #include <string.h>
 
@@ -8,8 +8,8 @@ enum { MOST_DIMS = 64 };
 
 const jx_mlir_type *jx_mtext_add(jx_mtext *t, const jx_mlir_type *like)
 {
-    const jx_mlir_type *type = t->failed ? NULL
-                                         : jx_mlir_type_add(t->types, like);
+    const jx_mlir_type *type =
+        t->failed ? NULL : jx_mlir_type_add(t->types, like);
 
     if (!type)
         t->failed = true;
@@ -183,8 +183,8 @@ static const jx_mlir_type *tensor(jx_mtext *t, const char *from)
     spelled key = {.at = t->at};
     const char *end = t->end - t->at > MOST ? t->at + MOST : t->end;
 
-    for (const char *c = t->at + 1; c < end && *c != '<' && *c != '!' &&
-                                    *c != '/' && *c != '#'; c++)
+    for (const char *c = t->at + 1;
+         c < end && *c != '<' && *c != '!' && *c != '/' && *c != '#'; c++)
         if (*c == '>') {
             key.length = (size_t)(c + 1 - t->at);
             break;
@@ -285,8 +285,9 @@ static const jx_mlir_type *storage(jx_mtext *t, jx_mlir_quant *q)
     if (shorter)
         sign = JX_SIGNLESS;
     if (!width || width > 32) {
-        jx_mtext_fail(t, word.at, "expected the type of what is stored, i1 to "
-                                  "i32 or u1 to u32");
+        jx_mtext_fail(t, word.at,
+                      "expected the type of what is stored, i1 to "
+                      "i32 or u1 to u32");
         return NULL;
     }
     bool minus = !shorter && sign != JX_UNSIGNED;
@@ -426,8 +427,7 @@ const jx_mlir_type *jx_mtext_type_word(jx_mtext *t, jx_piece word)
     if (jx_mtext_is(word, "none"))
         return plain(t, JX_T_NONE);
     if (jx_mtext_is(word, "memref"))
-        return jx_mtext_expect(t, "<") ? shaped(t, JX_T_MEMREF, word.at)
-                                       : NULL;
+        return jx_mtext_expect(t, "<") ? shaped(t, JX_T_MEMREF, word.at) : NULL;
     if (jx_mtext_is(word, "vector"))
         return jx_mtext_skip(t) ? worded(t, JX_T_OPAQUE, word.at) : NULL;
     return NULL;

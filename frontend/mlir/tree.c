@@ -41,8 +41,7 @@ static uint64_t hash_type(const jx_mlir_type *t)
         h = mix(h, t->shape, (size_t)t->rank * sizeof *t->shape);
     h = mix(h, t->items, (size_t)t->count * sizeof(void *));
     if (t->quant)
-        h = mix(h, t->quant->scales,
-                (size_t)t->quant->count * sizeof(double));
+        h = mix(h, t->quant->scales, (size_t)t->quant->count * sizeof(double));
     return h; /* an encoding is compared, not hashed: it has no identity */
 }
 
@@ -69,12 +68,10 @@ static bool same_type(const void *kept, const void *key)
     const jx_mlir_type *a = kept, *b = key;
 
     return a->kind == b->kind && a->vhlo == b->vhlo && a->sign == b->sign &&
-           a->width == b->width && a->rank == b->rank &&
-           a->count == b->count && a->inputs == b->inputs &&
-           a->text == b->text &&
-           (a->rank <= 0 ||
-            same_bytes(a->shape, b->shape,
-                       (size_t)a->rank * sizeof *a->shape)) &&
+           a->width == b->width && a->rank == b->rank && a->count == b->count &&
+           a->inputs == b->inputs && a->text == b->text &&
+           (a->rank <= 0 || same_bytes(a->shape, b->shape,
+                                       (size_t)a->rank * sizeof *a->shape)) &&
            same_bytes(a->items, b->items, (size_t)a->count * sizeof(void *)) &&
            same_quant(a->quant, b->quant) &&
            (a->encoding == b->encoding ||
@@ -142,8 +139,7 @@ const jx_mlir_type *jx_mlir_float(jx_mlir_types *in, const char *text)
                             .text = jx_intern_text(in->ctx, text)});
 }
 
-const jx_mlir_type *jx_mlir_complex(jx_mlir_types *in,
-                                    const jx_mlir_type *part)
+const jx_mlir_type *jx_mlir_complex(jx_mlir_types *in, const jx_mlir_type *part)
 {
     return part ? jx_mlir_type_add(in, &(jx_mlir_type){.kind = JX_T_COMPLEX,
                                                        .rank = -1,
@@ -235,22 +231,14 @@ static jx_dtype integer_dtype(const jx_mlir_type *t)
     bool u = t->sign == JX_UNSIGNED;
 
     switch (t->width) {
-    case 1:
-        return JX_BOOL;
-    case 2:
-        return u ? JX_U2 : JX_I2;
-    case 4:
-        return u ? JX_U4 : JX_I4;
-    case 8:
-        return u ? JX_U8 : JX_I8;
-    case 16:
-        return u ? JX_U16 : JX_I16;
-    case 32:
-        return u ? JX_U32 : JX_I32;
-    case 64:
-        return u ? JX_U64 : JX_I64;
-    default:
-        return JX_DT_NONE;
+    case 1: return JX_BOOL;
+    case 2: return u ? JX_U2 : JX_I2;
+    case 4: return u ? JX_U4 : JX_I4;
+    case 8: return u ? JX_U8 : JX_I8;
+    case 16: return u ? JX_U16 : JX_I16;
+    case 32: return u ? JX_U32 : JX_I32;
+    case 64: return u ? JX_U64 : JX_I64;
+    default: return JX_DT_NONE;
     }
 }
 
@@ -265,18 +253,13 @@ bool jx_mlir_dtype(const jx_mlir_type *element, jx_dtype *dtype)
 {
     *dtype = JX_DT_NONE;
     switch (element->kind) {
-    case JX_T_INTEGER:
-        *dtype = integer_dtype(element);
-        break;
-    case JX_T_FLOAT:
-        *dtype = float_dtype(element->text);
-        break;
+    case JX_T_INTEGER: *dtype = integer_dtype(element); break;
+    case JX_T_FLOAT: *dtype = float_dtype(element->text); break;
     case JX_T_COMPLEX:
         if (jx_mlir_dtype(element->items[0], dtype))
             *dtype = jx_dtype_complex(*dtype);
         break;
-    default:
-        break;
+    default: break;
     }
     return *dtype != JX_DT_NONE;
 }
@@ -286,8 +269,7 @@ const jx_mlir_type *jx_mlir_element(jx_mlir_types *in, jx_dtype dtype)
     const jx_dtype_info *info = jx_dtype_of(dtype);
 
     switch (info->kind) {
-    case JX_KIND_BOOL:
-        return jx_mlir_integer(in, JX_SIGNLESS, 1);
+    case JX_KIND_BOOL: return jx_mlir_integer(in, JX_SIGNLESS, 1);
     case JX_KIND_INT:
         return jx_mlir_integer(in, JX_SIGNLESS, (unsigned)info->bits);
     case JX_KIND_UINT:
@@ -299,8 +281,7 @@ const jx_mlir_type *jx_mlir_element(jx_mlir_types *in, jx_dtype dtype)
         return NULL;
     case JX_KIND_COMPLEX:
         return jx_mlir_complex(in, jx_mlir_element(in, jx_dtype_real(dtype)));
-    default:
-        return NULL;
+    default: return NULL;
     }
 }
 
@@ -310,8 +291,7 @@ static bool same_names(const jx_mlir_attr *a, const jx_mlir_attr *b)
 {
     if (!a->names || !b->names)
         return a->names == b->names || !a->count;
-    return same_bytes(a->names, b->names,
-                      (size_t)a->count * sizeof *a->names);
+    return same_bytes(a->names, b->names, (size_t)a->count * sizeof *a->names);
 }
 
 static bool same_items(const jx_mlir_attr *a, const jx_mlir_attr *b)
@@ -358,9 +338,9 @@ bool jx_mlir_attr_same(const jx_mlir_attr *a, const jx_mlir_attr *b)
     if (a->kind == JX_A_DENSE)
         return same_dense(a, b);
     return a->boolean == b->boolean && a->integer == b->integer &&
-           a->count == b->count && a->size == b->size &&
-           a->splat == b->splat && same_bytes(a->bytes, b->bytes, a->size) &&
-           same_names(a, b) && same_integers(a, b) && same_items(a, b) &&
+           a->count == b->count && a->size == b->size && a->splat == b->splat &&
+           same_bytes(a->bytes, b->bytes, a->size) && same_names(a, b) &&
+           same_integers(a, b) && same_items(a, b) &&
            (a->extra == b->extra ||
             (a->extra && b->extra && jx_mlir_attr_same(a->extra, b->extra)));
 }
@@ -440,8 +420,8 @@ static bool add_symbol(jx_ctx *ctx, jx_mlir_symbols *to, const jx_mlir_op *op)
     if (!name || name->kind != JX_A_STRING ||
         (name->size && memchr(name->bytes, 0, name->size)))
         return true; /* nobody asks for such a name */
-    text = jx_arena_string(ctx->arena, name->size ? name->bytes : "",
-                           name->size);
+    text =
+        jx_arena_string(ctx->arena, name->size ? name->bytes : "", name->size);
     hash = jx_hash_bytes(name->size ? name->bytes : "", name->size);
     if (!text)
         return false;

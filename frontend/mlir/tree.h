@@ -39,19 +39,19 @@ struct jx_mlir_block;
 typedef enum jx_mlir_type_kind {
     JX_T_INTEGER = 0, /* .width, .sign: i32, ui8, i1 */
     JX_T_INDEX,
-    JX_T_FLOAT,       /* .text: "f32", "bf16", "tf32", "f8E4M3FN", ... */
-    JX_T_COMPLEX,     /* .items[0] */
-    JX_T_TENSOR,      /* .shape, .items[0] element, .encoding or NULL */
-    JX_T_UNRANKED,    /* tensor<*xf32>: .items[0] */
-    JX_T_TUPLE,       /* .items */
-    JX_T_FUNCTION,    /* .items: .inputs of them inputs, then results */
-    JX_T_TOKEN,       /* !stablehlo.token */
+    JX_T_FLOAT,    /* .text: "f32", "bf16", "tf32", "f8E4M3FN", ... */
+    JX_T_COMPLEX,  /* .items[0] */
+    JX_T_TENSOR,   /* .shape, .items[0] element, .encoding or NULL */
+    JX_T_UNRANKED, /* tensor<*xf32>: .items[0] */
+    JX_T_TUPLE,    /* .items */
+    JX_T_FUNCTION, /* .items: .inputs of them inputs, then results */
+    JX_T_TOKEN,    /* !stablehlo.token */
     JX_T_NONE,
-    JX_T_QUANTIZED,   /* !quant.uniform: .items: storage, expressed; .quant */
-    JX_T_MEMREF,      /* .shape, .items[0] (the buffer type of VHLO) */
-    JX_T_FUTURE,      /* !stablehlo.future<...>: .items */
-    JX_T_WITNESS,     /* !shape.witness */
-    JX_T_OPAQUE,      /* .text as written: nothing is known of it */
+    JX_T_QUANTIZED, /* !quant.uniform: .items: storage, expressed; .quant */
+    JX_T_MEMREF,    /* .shape, .items[0] (the buffer type of VHLO) */
+    JX_T_FUTURE,    /* !stablehlo.future<...>: .items */
+    JX_T_WITNESS,   /* !shape.witness */
+    JX_T_OPAQUE,    /* .text as written: nothing is known of it */
 } jx_mlir_type_kind;
 
 typedef enum jx_mlir_sign {
@@ -82,7 +82,7 @@ typedef struct jx_mlir_type {
     int count, inputs;
     const int64_t *shape; /* `rank` sizes or JX_MLIR_DYNAMIC */
     const struct jx_mlir_type *const *items; /* `count` of them */
-    const struct jx_mlir_attr *encoding; /* compared by its meaning */
+    const struct jx_mlir_attr *encoding;     /* compared by its meaning */
     const jx_mlir_quant *quant;
     const char *text; /* interned, or NULL */
 } jx_mlir_type;
@@ -127,16 +127,17 @@ const jx_mlir_type *jx_mlir_element(jx_mlir_types *in, jx_dtype dtype);
 
 typedef enum jx_mlir_attr_kind {
     JX_A_UNIT = 0,
-    JX_A_BOOL,     /* .boolean */
-    JX_A_INTEGER,  /* .type; .integer if it fits, else .bytes (little endian) */
-    JX_A_FLOAT,    /* .type; .bytes: the bits, little endian; .real */
-    JX_A_STRING,   /* .bytes, .size: any bytes, not ended by a NUL; .type or NULL */
-    JX_A_TYPE,     /* .type */
-    JX_A_ARRAY,    /* .items, .count */
-    JX_A_DICT,     /* .names, .items, .count; sorted by name at StableHLO level */
-    JX_A_DENSE,    /* .type (a tensor's); .bytes, .size; .splat (see below) */
+    JX_A_BOOL,    /* .boolean */
+    JX_A_INTEGER, /* .type; .integer if it fits, else .bytes (little endian) */
+    JX_A_FLOAT,   /* .type; .bytes: the bits, little endian; .real */
+    /* .bytes, .size: any bytes, not ended by a NUL; .type or NULL */
+    JX_A_STRING,
+    JX_A_TYPE,  /* .type */
+    JX_A_ARRAY, /* .items, .count */
+    JX_A_DICT,  /* .names, .items, .count; sorted by name at StableHLO level */
+    JX_A_DENSE, /* .type (a tensor's); .bytes, .size; .splat (see below) */
     JX_A_DENSE_STRINGS, /* .type; .items: strings; .splat */
-    JX_A_DENSE_ARRAY, /* array<i64: 1, 2>: .type of an element, .integers or
+    JX_A_DENSE_ARRAY,   /* array<i64: 1, 2>: .type of an element, .integers or
                          .bytes, .count */
     JX_A_RESOURCE, /* dense_resource<.text> : .type; .bytes, .size if known */
     JX_A_SYMBOL,   /* @a::@b: .text "a", .items: nested symbols */
@@ -201,7 +202,7 @@ static inline bool jx_mlir_is_location(const jx_mlir_attr *attr)
 
 /* Where something stands in the input, for messages. */
 typedef struct jx_mlir_place {
-    size_t offset; /* bytes from the start of the file */
+    size_t offset;    /* bytes from the start of the file */
     int line, column; /* from 1; 0: bytecode */
 } jx_mlir_place;
 
@@ -209,8 +210,8 @@ typedef struct jx_mlir_value {
     const jx_mlir_type *type;
     const struct jx_mlir_op *op; /* whose result it is; NULL: of a block */
     const struct jx_mlir_block *block; /* whose argument it is, or NULL */
-    int index;         /* which result or argument */
-    const char *name;  /* "arg0" of text, without `%`; or NULL */
+    int index;                         /* which result or argument */
+    const char *name;        /* "arg0" of text, without `%`; or NULL */
     const jx_mlir_attr *loc; /* of an argument; or NULL */
 } jx_mlir_value;
 
@@ -225,7 +226,7 @@ typedef struct jx_mlir_region {
 } jx_mlir_region;
 
 typedef struct jx_mlir_op {
-    jx_op_id id; /* JX_OP_unknown: only its name is known */
+    jx_op_id id;      /* JX_OP_unknown: only its name is known */
     const char *name; /* "stablehlo.add", "func.func"; interned */
     int nins, nouts, ninherent, nattrs, nregions, nsuccessors;
     const jx_mlir_value *const *ins;
@@ -238,7 +239,7 @@ typedef struct jx_mlir_op {
     const jx_mlir_region *regions;
     const struct jx_mlir_block *const *successors; /* nothing we read has any
                                                       with a meaning */
-    const jx_mlir_attr *loc; /* never NULL */
+    const jx_mlir_attr *loc;                       /* never NULL */
     jx_mlir_place place;
 } jx_mlir_op;
 

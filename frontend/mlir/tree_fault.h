@@ -4,8 +4,8 @@
 
 #include "frontend/mlir/tree.h"
 
-/* What is wrong with the op and all below: a value without type, defined twice or
- * nowhere, a result or argument that says it is another's; or NULL.  Where
+/* What is wrong with the op and all below: a value without type, defined twice
+ * or nowhere, a result or argument that says it is another's; or NULL.  Where
  * `before`, every use comes after its definition and attributes are in order,
  * too: what was read may have it otherwise. */
 const char *jx_mlir_fault(const jx_mlir_op *module, bool before);

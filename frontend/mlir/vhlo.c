@@ -1,6 +1,6 @@
 /* vhlo.c - see vhlo.h: the walk over ops, regions and values. */
-#include "frontend/mlir/vhlo_parts.h"
 #include "frontend/base/plain.h"
+#include "frontend/mlir/vhlo_parts.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -63,8 +63,7 @@ static const jx_mlir_type *type_in(jx_vhlo *v, const jx_mlir_type *type,
 static jx_mlir_value *value_of(jx_vhlo *v, const jx_mlir_value *from,
                                const jx_mlir_op *owner)
 {
-    jx_mlir_value *to =
-        (jx_mlir_value *)(uintptr_t)jx_map_get(&v->known, from);
+    jx_mlir_value *to = (jx_mlir_value *)(uintptr_t)jx_map_get(&v->known, from);
 
     if (to)
         return to;
@@ -173,8 +172,8 @@ static int by_rank(const void *a, const void *b)
     return (*x)->rank < (*y)->rank ? 1 : -1;
 }
 
-static void put_casts(jx_vhlo *v, const jx_mlir_value *const *values,
-                      int count, op_list *to)
+static void put_casts(jx_vhlo *v, const jx_mlir_value *const *values, int count,
+                      op_list *to)
 {
     JX_VEC(const cast *) list = {0};
 
@@ -208,8 +207,8 @@ static bool place_casts(jx_vhlo *v, jx_mlir_block *block)
 
 static bool is_function(const jx_mlir_op *op)
 {
-    return op && (strcmp(op->name, "vhlo.func_v1") == 0 ||
-                  op->id == JX_OP_func_func);
+    return op &&
+           (strcmp(op->name, "vhlo.func_v1") == 0 || op->id == JX_OP_func_func);
 }
 
 static const char *name_up(jx_vhlo *v, const char *base,
@@ -325,7 +324,7 @@ static bool convert_known(jx_vhlo *v, const jx_mlir_op *from, jx_mlir_op *to,
     kept *keep = JX_NEW(v->scratch, kept);
     if (!keep)
         return false;
-    *keep = (kept){first, to->id,         from->name,  to->name,
+    *keep = (kept){first, to->id,        from->name,  to->name,
                    *row,  to->ninherent, to->inherent};
     return jx_map_put(&v->known, key, keep);
 }
@@ -344,8 +343,7 @@ static bool convert_parts(jx_vhlo *v, const jx_mlir_op *from, jx_mlir_op *to)
     if (from->nregions)
         regions = JX_NEW_ARRAY(v->arena, from->nregions, jx_mlir_region);
     if (from->nsuccessors)
-        next = JX_NEW_ARRAY(v->arena, from->nsuccessors,
-                            const jx_mlir_block *);
+        next = JX_NEW_ARRAY(v->arena, from->nsuccessors, const jx_mlir_block *);
     if (!ins || jx_arena_failed(v->arena))
         return false;
     for (int i = 0; i < from->nins; i++) {
@@ -396,11 +394,9 @@ static const jx_mlir_op *convert_op(jx_vhlo *v, const jx_mlir_op *from,
 static bool drop_cast(jx_vhlo *v, const jx_mlir_op *op)
 {
     if (v->mode != JX_VHLO_UP ||
-        op->id != JX_OP_builtin_unrealized_conversion_cast ||
-        op->nins != 1 || op->nouts != 1 ||
-        jx_map_get(&v->known, op->outs[0]) ||
-        jx_vhlo_type(v, op->outs[0]->type) !=
-            jx_vhlo_type(v, op->ins[0]->type))
+        op->id != JX_OP_builtin_unrealized_conversion_cast || op->nins != 1 ||
+        op->nouts != 1 || jx_map_get(&v->known, op->outs[0]) ||
+        jx_vhlo_type(v, op->outs[0]->type) != jx_vhlo_type(v, op->ins[0]->type))
         return false;
     jx_mlir_value *value = value_of(v, op->ins[0], op->ins[0]->op);
     return value && jx_map_put(&v->known, op->outs[0], value);
@@ -476,8 +472,8 @@ static bool set_target(jx_vhlo *v, jx_mlir_file *to, const int version[3])
     if (sane)
         wanted = JX_VHLO(version[0], version[1], version[2]);
     if (wanted < JX_VHLO_FIRST || wanted > JX_VHLO_CURRENT)
-        return jx_vhlo_fail(v, "version %d.%d.%d is not one of "
-                            JX_VHLO_RANGE, version[0], version[1], version[2]);
+        return jx_vhlo_fail(v, "version %d.%d.%d is not one of " JX_VHLO_RANGE,
+                            version[0], version[1], version[2]);
     v->target = JX_VHLO(version[0], version[1], 0);
     snprintf(producer, sizeof producer, "StableHLO_v%d.%d.%d", version[0],
              version[1], version[2]);

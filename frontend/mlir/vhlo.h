@@ -1,10 +1,11 @@
 /* vhlo.h - between VHLO, StableHLO as files keep it, and StableHLO.
  *
  * VHLO has each op in the versions that it ever had, with every attribute
- * spelled out; StableHLO has today's meaning, with defaults left out and the
- * dimension numbers as one record.  Ops of other dialects stay what they are
- * (sdy, builtin); the casts that join them to VHLO are no part of StableHLO,
- * and come back with VHLO.  Locations and what no version touches are shared. */
+ * spelled out; StableHLO has today's meaning, with defaults left out and
+ * the dimension numbers as one record.  Ops of other dialects stay what
+ * they are (sdy, builtin); the casts that join them to VHLO are no part of
+ * StableHLO, and come back with VHLO.  Locations and what no version
+ * touches are shared. */
 #ifndef JX_MLIR_VHLO_H
 #define JX_MLIR_VHLO_H
 

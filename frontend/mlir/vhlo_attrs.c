@@ -69,7 +69,8 @@ enum {
 static const attr_row *row_of(const char *op, const char *attr)
 {
     for (size_t i = 0; i < NATTRS; i++)
-        if (jx_vhlo_is(attr_rows[i].op, op) && strcmp(attr_rows[i].attr, attr) == 0)
+        if (jx_vhlo_is(attr_rows[i].op, op) &&
+            strcmp(attr_rows[i].attr, attr) == 0)
             return &attr_rows[i];
     return NULL;
 }
@@ -170,11 +171,10 @@ static const jx_mlir_attr *filled(jx_vhlo *v, int rank, const int64_t *shape,
 {
     size_t element = (width + 7) / 8, count = 1;
     jx_mlir_attr *a = make(v, JX_A_DENSE, true);
-    const jx_mlir_type *item =
-        jx_mlir_type_add(v->types, &(jx_mlir_type){.kind = JX_T_INTEGER,
-                                                   .vhlo = true,
-                                                   .rank = -1,
-                                                   .width = width});
+    const jx_mlir_type *item = jx_mlir_type_add(
+        v->types,
+        &(jx_mlir_type){
+            .kind = JX_T_INTEGER, .vhlo = true, .rank = -1, .width = width});
 
     for (int i = 0; i < rank; i++)
         count *= (size_t)shape[i];
@@ -235,41 +235,28 @@ static bool all_default(const jx_mlir_attr *a)
 static bool is_default(absent how, const jx_mlir_attr *a)
 {
     switch (how) {
-    case absent_none:
-        return false;
-    case absent_no:
-        return a->kind == JX_A_BOOL && !a->boolean;
+    case absent_none: return false;
+    case absent_no: return a->kind == JX_A_BOOL && !a->boolean;
     case absent_zero:
     case absent_minus_one:
         return a->kind == JX_A_INTEGER && !a->bytes &&
                a->integer == (how == absent_zero ? 0 : -1);
-    case absent_text:
-        return a->kind == JX_A_STRING && !a->size;
-    case absent_array:
-        return a->kind == JX_A_ARRAY && !a->count;
-    case absent_dict:
-        return a->kind == JX_A_DICT && !a->count;
+    case absent_text: return a->kind == JX_A_STRING && !a->size;
+    case absent_array: return a->kind == JX_A_ARRAY && !a->count;
+    case absent_dict: return a->kind == JX_A_DICT && !a->count;
     case absent_text_or_dict:
         return (a->kind == JX_A_STRING && !a->size) ||
                (a->kind == JX_A_DICT && !a->count);
-    case absent_empty:
-        return a->kind == JX_A_DENSE && !a->size;
+    case absent_empty: return a->kind == JX_A_DENSE && !a->size;
     case absent_untyped:
         return a->kind == JX_A_TYPE && a->type->kind == JX_T_NONE;
-    case absent_accuracy:
-        return a->kind == JX_A_RECORD && is_accuracy(a);
-    case absent_notype:
-        return is_enum(a, "NOTYPE");
-    case absent_original:
-        return is_enum(a, "API_VERSION_ORIGINAL");
-    case absent_precision:
-        return all_default(a);
-    case absent_ones:
-        return all_are(a, 8, 1);
-    case absent_falses:
-        return all_are(a, 1, 0);
-    case absent_zeros:
-        return all_are(a, 8, 0);
+    case absent_accuracy: return a->kind == JX_A_RECORD && is_accuracy(a);
+    case absent_notype: return is_enum(a, "NOTYPE");
+    case absent_original: return is_enum(a, "API_VERSION_ORIGINAL");
+    case absent_precision: return all_default(a);
+    case absent_ones: return all_are(a, 8, 1);
+    case absent_falses: return all_are(a, 1, 0);
+    case absent_zeros: return all_are(a, 8, 0);
     }
     return false;
 }
@@ -366,15 +353,10 @@ static const jx_mlir_attr *tensor_default(jx_vhlo *v, absent how,
         return NULL;
     }
     switch (how) {
-    case absent_ones:
-        return filled(v, 1, shape, 64, 1);
-    case absent_falses:
-        return filled(v, 1, shape, 1, 0);
-    case absent_zeros:
-        return filled(v, 2, shape, 64, 0);
-    default:
-        shape[0] = 0;
-        return filled(v, 1, shape, 64, 0);
+    case absent_ones: return filled(v, 1, shape, 64, 1);
+    case absent_falses: return filled(v, 1, shape, 1, 0);
+    case absent_zeros: return filled(v, 2, shape, 64, 0);
+    default: shape[0] = 0; return filled(v, 1, shape, 64, 0);
     }
 }
 
@@ -385,34 +367,27 @@ static const jx_mlir_attr *default_of(jx_vhlo *v, absent how,
     const jx_mlir_attr *api;
 
     switch (how) {
-    case absent_no:
-        return make(v, JX_A_BOOL, true);
+    case absent_no: return make(v, JX_A_BOOL, true);
     case absent_zero:
     case absent_minus_one:
         return integer(v, how == absent_zero ? 0 : -1, 64, true);
-    case absent_text:
-        return make(v, JX_A_STRING, true);
-    case absent_array:
-        return make(v, JX_A_ARRAY, true);
-    case absent_dict:
-        return make(v, JX_A_DICT, true);
+    case absent_text: return make(v, JX_A_STRING, true);
+    case absent_array: return make(v, JX_A_ARRAY, true);
+    case absent_dict: return make(v, JX_A_DICT, true);
     case absent_text_or_dict:
         api = find(set, "api_version");
-        return make(v, api && is_enum(api, "API_VERSION_TYPED_FFI")
-                           ? JX_A_DICT
-                           : JX_A_STRING, true);
-    case absent_untyped:
-        return untyped(v);
-    case absent_accuracy:
-        return accuracy(v);
+        return make(v,
+                    api && is_enum(api, "API_VERSION_TYPED_FFI") ? JX_A_DICT
+                                                                 : JX_A_STRING,
+                    true);
+    case absent_untyped: return untyped(v);
+    case absent_accuracy: return accuracy(v);
     case absent_notype:
         return enumerator(v, "vhlo.comparison_type_v1", "NOTYPE");
     case absent_original:
         return enumerator(v, "vhlo.api_version_v1", "API_VERSION_ORIGINAL");
-    case absent_precision:
-        return two_precisions(v);
-    default:
-        return tensor_default(v, how, set);
+    case absent_precision: return two_precisions(v);
+    default: return tensor_default(v, how, set);
     }
 }
 
@@ -482,9 +457,9 @@ static bool implode(jx_vhlo *v, const fields_row *row, const jx_mlir_op *op,
     if (!a || !names || !items)
         return false;
     while ((at = jx_mlir_next_field(at, &name, &length, &kind, &mark))) {
-        const jx_mlir_attr *value = jx_mlir_named_value(
-            op->inherent, op->ninherent,
-            vhlo_field(row->record, name, length, buffer));
+        const jx_mlir_attr *value =
+            jx_mlir_named_value(op->inherent, op->ninherent,
+                                vhlo_field(row->record, name, length, buffer));
         if (!value)
             continue;
         present++;
@@ -535,8 +510,7 @@ static bool explode(jx_vhlo *v, const fields_row *row,
             value = integer(v, 0, 64, true);
         else
             return jx_vhlo_fail(v, "#%s lacks a field", row->record);
-        if (!push(v, to, vhlo_field(row->record, name, length, buffer),
-                  value))
+        if (!push(v, to, vhlo_field(row->record, name, length, buffer), value))
             return false;
     }
     return true;
@@ -640,24 +614,17 @@ static const jx_mlir_attr *up(jx_vhlo *v, const attr_row *row,
                               const jx_mlir_attr *a)
 {
     switch (row ? row->form : form_same) {
-    case form_list:
-        return list_of(v, a, 64);
-    case form_bools:
-        return list_of(v, a, 1);
-    case form_channel:
-        return channel_up(v, a);
+    case form_list: return list_of(v, a, 64);
+    case form_bools: return list_of(v, a, 1);
+    case form_channel: return channel_up(v, a);
     case form_unit:
         if (a->kind != JX_A_BOOL)
             jx_vhlo_fail(v, "%s is expected to be a bool", row->attr);
         return v->failed ? NULL : make(v, JX_A_UNIT, false);
-    case form_symbol:
-        return symbol_up(v, a);
-    case form_symbols:
-        return symbols_up(v, a);
-    case form_number:
-        return number_up(v, a);
-    default:
-        return jx_vhlo_attr(v, a);
+    case form_symbol: return symbol_up(v, a);
+    case form_symbols: return symbols_up(v, a);
+    case form_number: return number_up(v, a);
+    default: return jx_vhlo_attr(v, a);
     }
 }
 
@@ -712,9 +679,10 @@ bool jx_vhlo_inherent_up(jx_vhlo *v, const jx_mlir_op *op, const char *base,
              strcmp(one->name, "padding") == 0))
             continue;
         value = up(v, row, one->value);
-        if (!value ||
-            !push(v, to, row && row->form == form_channel ? "channel_handle"
-                                                          : one->name, value))
+        if (!value || !push(v, to,
+                            row && row->form == form_channel ? "channel_handle"
+                                                             : one->name,
+                            value))
             return false;
     }
     sort(to);
@@ -727,10 +695,9 @@ static const jx_mlir_attr *number_down(jx_vhlo *v, const jx_mlir_attr *a)
 {
     const jx_bc_enum *e = jx_bc_enum_by_name("vhlo.api_version_v1");
     size_t length;
-    const char *text =
-        a->kind == JX_A_INTEGER && a->integer >= 0
-            ? jx_bc_enum_case(e, (uint64_t)a->integer, &length)
-            : NULL;
+    const char *text = a->kind == JX_A_INTEGER && a->integer >= 0
+                           ? jx_bc_enum_case(e, (uint64_t)a->integer, &length)
+                           : NULL;
     jx_mlir_attr *to = make(v, JX_A_ENUM, true);
 
     if (!text) {
@@ -786,9 +753,9 @@ bool jx_vhlo_inherent_down(jx_vhlo *v, const jx_mlir_op *op, const char *base,
         const fields_row *fields = record_of(base, one->name);
         bool channel = !fields && strcmp(one->name, "channel_handle") == 0;
         const char *name = channel ? "channel_id" : one->name;
-        if (fields ? !explode(v, fields, one->value, to)
-                   : !push(v, to, name,
-                           down(v, row_of(base, name), one->value)))
+        if (fields
+                ? !explode(v, fields, one->value, to)
+                : !push(v, to, name, down(v, row_of(base, name), one->value)))
             return false;
     }
     return true;

@@ -27,36 +27,26 @@ static uint32_t since(const jx_mlir_type *t)
         const char *text;
         uint32_t since;
     } floats[] = {
-        {"f4E2M1FN", JX_VHLO(1, 8, 0)},
-        {"f6E2M3FN", JX_VHLO(1, 8, 0)},
-        {"f6E3M2FN", JX_VHLO(1, 8, 0)},
-        {"f8E3M4", JX_VHLO(1, 7, 0)},
-        {"f8E4M3", JX_VHLO(1, 7, 0)},
-        {"f8E4M3B11FNUZ", JX_VHLO(0, 11, 0)},
-        {"f8E4M3FNUZ", JX_VHLO(0, 10, 0)},
-        {"f8E5M2FNUZ", JX_VHLO(0, 10, 0)},
-        {"f8E8M0FNU", JX_VHLO(1, 8, 0)},
-        {"tf32", JX_VHLO(1, 6, 0)},
+        {"f4E2M1FN", JX_VHLO(1, 8, 0)},    {"f6E2M3FN", JX_VHLO(1, 8, 0)},
+        {"f6E3M2FN", JX_VHLO(1, 8, 0)},    {"f8E3M4", JX_VHLO(1, 7, 0)},
+        {"f8E4M3", JX_VHLO(1, 7, 0)},      {"f8E4M3B11FNUZ", JX_VHLO(0, 11, 0)},
+        {"f8E4M3FNUZ", JX_VHLO(0, 10, 0)}, {"f8E5M2FNUZ", JX_VHLO(0, 10, 0)},
+        {"f8E8M0FNU", JX_VHLO(1, 8, 0)},   {"tf32", JX_VHLO(1, 6, 0)},
     };
 
-    for (size_t i = 0; t->kind == JX_T_FLOAT &&
-                       i < sizeof floats / sizeof *floats; i++)
+    for (size_t i = 0;
+         t->kind == JX_T_FLOAT && i < sizeof floats / sizeof *floats; i++)
         if (t->text[1] == floats[i].text[1] &&
             strcmp(floats[i].text, t->text) == 0)
             return floats[i].since;
     switch (t->kind) {
-    case JX_T_INTEGER:
-        return t->width == 2 ? JX_VHLO(1, 2, 0) : JX_VHLO_FIRST;
-    case JX_T_NONE:
-        return JX_VHLO(1, 6, 0);
-    case JX_T_FUTURE:
-        return JX_VHLO(1, 15, 0);
-    case JX_T_MEMREF:
-        return JX_VHLO(1, 13, 0);
+    case JX_T_INTEGER: return t->width == 2 ? JX_VHLO(1, 2, 0) : JX_VHLO_FIRST;
+    case JX_T_NONE: return JX_VHLO(1, 6, 0);
+    case JX_T_FUTURE: return JX_VHLO(1, 15, 0);
+    case JX_T_MEMREF: return JX_VHLO(1, 13, 0);
     case JX_T_QUANTIZED:
         return t->quant->axis >= 0 ? JX_VHLO(0, 18, 0) : JX_VHLO_FIRST;
-    default:
-        return JX_VHLO_FIRST;
+    default: return JX_VHLO_FIRST;
     }
 }
 
@@ -115,8 +105,8 @@ bool jx_vhlo_attr_legal(jx_vhlo *v, const jx_mlir_attr *attr)
         uint32_t first = is_case(attr, "vhlo.comparison_type_v1", "WEAKORDER")
                              ? JX_VHLO(1, 22, 0)
                          : accuracy ? JX_VHLO(1, 9, 0)
-                         : old    ? JX_VHLO_FIRST
-                                  : JX_VHLO(1, 16, 0);
+                         : old      ? JX_VHLO_FIRST
+                                    : JX_VHLO(1, 16, 0);
         if (!jx_vhlo_since(v, first, attr->name))
             return false;
     }
@@ -129,8 +119,7 @@ bool jx_vhlo_attr_legal(jx_vhlo *v, const jx_mlir_attr *attr)
 
 static const jx_mlir_type *element_of(const jx_mlir_type *t)
 {
-    return t->kind == JX_T_TENSOR || t->kind == JX_T_UNRANKED ? t->items[0]
-                                                              : t;
+    return t->kind == JX_T_TENSOR || t->kind == JX_T_UNRANKED ? t->items[0] : t;
 }
 
 static bool mixes_elements(const jx_mlir_op *op)
@@ -182,8 +171,7 @@ static bool rounds_to_e4m3fn(const jx_mlir_op *op)
 }
 
 /* What an op of this row can say since some version after the row's first. */
-static bool products_legal(jx_vhlo *v, const jx_mlir_op *to,
-                           const char *name)
+static bool products_legal(jx_vhlo *v, const jx_mlir_op *to, const char *name)
 {
     if ((jx_vhlo_is(name, "convolution_v1") ||
          jx_vhlo_is(name, "dynamic_conv_v2")) &&
@@ -219,9 +207,9 @@ static bool fits_row(jx_vhlo *v, const jx_mlir_op *to,
         return jx_vhlo_fail(v, "%s of VHLO %d.%d.%d does not take %d operands",
                             row->name, v->version[0], v->version[1],
                             v->version[2], to->nins);
-    if (*row->regions ? !jx_mlir_group(row->regions, to->nregions, 0, &begin,
-                                       &count)
-                      : to->nregions)
+    if (*row->regions
+            ? !jx_mlir_group(row->regions, to->nregions, 0, &begin, &count)
+            : to->nregions)
         return jx_vhlo_fail(v, "%s of VHLO %d.%d.%d does not take %d regions",
                             row->name, v->version[0], v->version[1],
                             v->version[2], to->nregions);

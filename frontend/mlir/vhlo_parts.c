@@ -27,11 +27,11 @@ bool jx_vhlo_fail(jx_vhlo *v, const char *format, ...)
     jx_vsnprintf(what, sizeof what, format, args);
     va_end(args);
     if (v->op && v->op->place.line)
-        snprintf(place, sizeof place, "line %d, column %d",
-                 v->op->place.line, v->op->place.column);
+        snprintf(place, sizeof place, "line %d, column %d", v->op->place.line,
+                 v->op->place.column);
     else
         snprintf(place, sizeof place, "byte %zu",
                  v->op ? v->op->place.offset : 0);
-    return jx_fail(v->ctx, JX_E_INPUT, v->path, v->op ? place : NULL,
-                   "%s: %s", v->op ? v->op->name : "VHLO", what);
+    return jx_fail(v->ctx, JX_E_INPUT, v->path, v->op ? place : NULL, "%s: %s",
+                   v->op ? v->op->name : "VHLO", what);
 }

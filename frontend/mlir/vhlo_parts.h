@@ -29,9 +29,9 @@ typedef struct jx_vhlo {
     bool failed;
     int depth;
     const jx_mlir_op *op; /* being converted, for errors */
-    jx_map legal; /* types and attributes that were */
+    jx_map legal;         /* types and attributes that were */
     jx_map known, type_map, attr_map, dict_map;
-    jx_map casts; /* of values, to the other level: vhlo.c */
+    jx_map casts;                /* of values, to the other level: vhlo.c */
     const jx_mlir_attr *unknown; /* location */
     jx_vhlo_need *need; /* being found: nothing is refused then, target is the
                            least version so far */

@@ -160,8 +160,8 @@ static const jx_mlir_attr *record(jx_vhlo *v, jx_mlir_attr *to)
         bool plain = !at || strchr("LIFB", kind);
         items[i] = strcmp(to->names[i], "mesh") == 0
                        ? mesh_field(v, to->items[i])
-                       : plain ? to->items[i]
-                               : jx_vhlo_attr(v, to->items[i]);
+                   : plain ? to->items[i]
+                           : jx_vhlo_attr(v, to->items[i]);
         if (!items[i])
             return NULL;
     }
@@ -175,8 +175,7 @@ static const jx_mlir_attr *enumeration(jx_vhlo *v, jx_mlir_attr *to)
     const jx_bc_enum *e;
 
     to->name = other_name(v, from);
-    e = to->name ? jx_bc_enum_by_name(v->mode == JX_VHLO_DOWN ? to->name
-                                                              : from)
+    e = to->name ? jx_bc_enum_by_name(v->mode == JX_VHLO_DOWN ? to->name : from)
                  : NULL;
     if (!e || !e->stablehlo || jx_bc_enum_number(e, to->text) < 0) {
         jx_vhlo_fail(v, "#%s<%s> has no counterpart", from, to->text);
@@ -209,8 +208,7 @@ static const jx_mlir_attr *tensor_of_list(jx_vhlo *v, const jx_mlir_attr *from)
         memcpy(bytes + i * element, &from->integers[i], element);
         splat &= from->integers[i] == from->integers[0];
     }
-    const jx_mlir_type *type =
-        jx_mlir_tensor(v->types, 1, &shape, from->type);
+    const jx_mlir_type *type = jx_mlir_tensor(v->types, 1, &shape, from->type);
     to->kind = JX_A_DENSE;
     to->vhlo = true;
     to->type = type ? jx_vhlo_type(v, type) : NULL;
@@ -240,8 +238,7 @@ static const jx_mlir_attr *convert_attr(jx_vhlo *v, const jx_mlir_attr *from)
         return NULL;
     to->vhlo = v->mode == JX_VHLO_DOWN;
     switch (from->kind) {
-    case JX_A_BOOL:
-        return to;
+    case JX_A_BOOL: return to;
     case JX_A_STRING:
         if (!from->type)
             return to;
@@ -250,18 +247,12 @@ static const jx_mlir_attr *convert_attr(jx_vhlo *v, const jx_mlir_attr *from)
     case JX_A_INTEGER:
     case JX_A_FLOAT:
     case JX_A_TYPE:
-    case JX_A_DENSE:
-        return with_type(v, to);
+    case JX_A_DENSE: return with_type(v, to);
     case JX_A_ARRAY:
-    case JX_A_DICT:
-        return converted_items(v, to);
-    case JX_A_ENUM:
-        return enumeration(v, to);
-    case JX_A_RECORD:
-        return record(v, to);
-    default:
-        to->vhlo = from->vhlo;
-        return to;
+    case JX_A_DICT: return converted_items(v, to);
+    case JX_A_ENUM: return enumeration(v, to);
+    case JX_A_RECORD: return record(v, to);
+    default: to->vhlo = from->vhlo; return to;
     }
 }
 

@@ -9,7 +9,8 @@
 
 /* -- messages -------------------------------------------------------------- */
 
-/* The number between `{` and what ends it; -1: none, with *end where it ends. */
+/* The number between `{` and what ends it; -1: none, with *end
+ * where it ends. */
 static int index_at(const char *at, const char **end)
 {
     int index = 0, digits = 0;
@@ -70,8 +71,8 @@ static jx_dim_shape shape_of(jx_hlo_reader *s, const jx_mlir_value *arg,
                              const jx_aval *aval, const int64_t *shape)
 {
     jx_dim_shape made = {-1, NULL};
-    const jx_dim **dims = JX_NEW_ARRAY(s->ctx->arena, arg->type->rank + 1,
-                                       const jx_dim *);
+    const jx_dim **dims =
+        JX_NEW_ARRAY(s->ctx->arena, arg->type->rank + 1, const jx_dim *);
 
     if (!dims || !shape || arg->type->kind != JX_T_TENSOR ||
         arg->type->rank < aval->rank)
@@ -89,8 +90,8 @@ static const jx_given_integer *given(const jx_program *program,
                                      const jx_tree_entry *entry,
                                      const jx_assignment *sizes, int *count)
 {
-    jx_given_integer *to = JX_NEW_ARRAY(
-        program->ctx->arena, program->nvalued + 1, jx_given_integer);
+    jx_given_integer *to = JX_NEW_ARRAY(program->ctx->arena,
+                                        program->nvalued + 1, jx_given_integer);
 
     *count = 0;
     for (int i = 0; to && i < program->nvalued; i++) {
@@ -107,7 +108,8 @@ static const jx_given_integer *given(const jx_program *program,
     return to;
 }
 
-/* The first that fails as the module is read again, into a program of its own. */
+/* The first that fails as the module is read again, into a
+ * program of its own. */
 static const jx_size_assertion *first_failing(jx_hlo_reader *s,
                                               const jx_program *program,
                                               const int64_t *const *shapes,
@@ -115,8 +117,8 @@ static const jx_size_assertion *first_failing(jx_hlo_reader *s,
 {
     const jx_tree_entry *entry = program->tree_entry;
     const jx_mlir_block *block = jx_mlir_body(entry->func, 0);
-    jx_dim_shape *at = JX_NEW_ARRAY(s->ctx->arena, entry->nargs + 1,
-                                    jx_dim_shape);
+    jx_dim_shape *at =
+        JX_NEW_ARRAY(s->ctx->arena, entry->nargs + 1, jx_dim_shape);
     int count;
     const jx_given_integer *integers = given(program, entry, sizes, &count);
 
@@ -144,7 +146,8 @@ const char *jx_asserted_at(const jx_program *program,
 
     if (!program->tree_entry)
         return NULL;
-    if (jx_hlo_begin_reading(&s, program->tree, program->tree_entry->infer, NULL))
+    if (jx_hlo_begin_reading(&s, program->tree, program->tree_entry->infer,
+                             NULL))
         failing = first_failing(&s, program, shapes, &sizes);
     /* What goes wrong in there is no error of the program's. */
     program->ctx->error = before;
@@ -164,8 +167,8 @@ const char *jx_asserted_for(const jx_program *program, int nbindings,
         return NULL;
     for (int i = 0; i < entry->nins; i++) {
         const jx_aval *aval = jx_input_aval(program, i);
-        int64_t *at = JX_NEW_ARRAY(program->ctx->arena, aval->rank + 1,
-                                   int64_t);
+        int64_t *at =
+            JX_NEW_ARRAY(program->ctx->arena, aval->rank + 1, int64_t);
         bool ok = at != NULL;
         for (int k = 0; ok && k < aval->rank; k++)
             ok = jx_dim_eval(aval->shape[k], jx_assigned, &sizes, &at[k]);

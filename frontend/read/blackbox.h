@@ -1,5 +1,5 @@
-/* blackbox.h - what jaxvet.blackbox writes: a program and the inputs of the call
- * that went wrong (docs/BLACKBOX.md).
+/* blackbox.h - what jaxvet.blackbox writes: a program and the inputs of the
+ * call that went wrong (docs/BLACKBOX.md).
  *
  * An npz: the member "blackbox" says what was seen, as JSON; "module" is a file
  * in one of the other forms; in0, in1, ... are the inputs. */
@@ -15,13 +15,13 @@ typedef struct jx_blackbox {
     const char *module;
     size_t module_size;
     /* What the file says of itself; texts may hold anything. */
-    const char *function; /* "step" */
-    const char *place;    /* "train.py:12", or NULL */
-    const char *why;      /* it was written: "an output is not finite" */
+    const char *function;       /* "step" */
+    const char *place;          /* "train.py:12", or NULL */
+    const char *why;            /* it was written: "an output is not finite" */
     const char *jax, *platform; /* or NULL */
-    int64_t call;         /* which one of the function, from 1 */
-    int ninputs;          /* that the call had */
-    const char *const *lost; /* per input: why it is not there, or NULL */
+    int64_t call;               /* which one of the function, from 1 */
+    int ninputs;                /* that the call had */
+    const char *const *lost;    /* per input: why it is not there, or NULL */
 } jx_blackbox;
 
 /* A zip file whose first member is called as a black box's: any that is one has

@@ -12,10 +12,11 @@
 
 #include <string.h>
 
-static const char top_keys[] =
-    "format version producer entry linear files frames stacks names contexts meshes "
-    "scopes avals consts npz prims jaxprs rules definitions comparisons closures "
-    "retraces";
+static const char top_keys[] = "format version producer entry linear files "
+                               "frames stacks names contexts meshes "
+                               "scopes avals consts npz prims jaxprs rules "
+                               "definitions comparisons closures "
+                               "retraces";
 
 static void read_head(jx_doc *d, const jx_node *root)
 {
@@ -31,7 +32,8 @@ static void read_head(jx_doc *d, const jx_node *root)
         jx_node_fail(&d->walk, &version,
                      "version %lld of the format is newer than %d, which this "
                      "jaxvet reads: update jaxvet, or write the document again "
-                     "with its package", (long long)n, JX_DOCUMENT_VERSION);
+                     "with its package",
+                     (long long)n, JX_DOCUMENT_VERSION);
     jx_node_object(&d->walk, root, top_keys);
 }
 
@@ -79,9 +81,8 @@ static void read_valued(jx_doc *d, const jx_node *entry, const jx_jaxpr *jaxpr)
             jx_node_fail(&d->walk, &item, "expected an input of integers");
             return;
         }
-        to[i].var = name && *name
-                        ? jx_dim_var_atom(d->program->dims, name, 0)
-                        : NULL;
+        to[i].var =
+            name && *name ? jx_dim_var_atom(d->program->dims, name, 0) : NULL;
         if (!to[i].var) {
             jx_node_fail(&d->walk, &part, "expected the name of a size");
             return;
@@ -131,8 +132,8 @@ static void read_entry(jx_doc *d, const jx_node *root)
     jx_node outs = jx_node_member(&entry, "out_paths");
     if (!to)
         return;
-    p->entry = (jx_closed){to, to->nconsts,
-                           jx_doc_consts(d, &consts, &entry, to)};
+    p->entry =
+        (jx_closed){to, to->nconsts, jx_doc_consts(d, &consts, &entry, to)};
     p->name = jx_node_text(&d->walk, &name);
     p->in_paths = jx_node_texts(&d->walk, &ins, to->nins);
     p->out_paths = jx_node_texts(&d->walk, &outs, to->nouts);
@@ -151,7 +152,8 @@ static void read_entry(jx_doc *d, const jx_node *root)
 static void read_linear(jx_doc *d, const jx_node *root)
 {
     jx_node node = jx_node_member(root, "linear");
-    jx_linear_program *linear = node.there ? JX_NEW(d->ctx->arena, jx_linear_program) : NULL;
+    jx_linear_program *linear =
+        node.there ? JX_NEW(d->ctx->arena, jx_linear_program) : NULL;
 
     if (!linear || !jx_node_object(&d->walk, &node,
                                    "jaxpr consts residuals in_paths out_paths"))
@@ -165,7 +167,8 @@ static void read_linear(jx_doc *d, const jx_node *root)
     if (!to)
         return;
     int most = d->program->entry.jaxpr->nouts;
-    linear->closed = (jx_closed){to, to->nconsts, jx_doc_consts(d, &consts, &node, to)};
+    linear->closed =
+        (jx_closed){to, to->nconsts, jx_doc_consts(d, &consts, &node, to)};
     if (residuals.there)
         linear->nres = (int)jx_node_int(&d->walk, &residuals, 1,
                                         to->nins < most ? to->nins : most);
@@ -192,12 +195,10 @@ static void read_prims(jx_doc *d, const jx_node *root)
 static void read_root(jx_doc *d, const jx_node *root)
 {
     void (*const parts[])(jx_doc *, const jx_node *) = {
-        read_head,     read_producer,  jx_doc_sources, jx_doc_settings,
-        jx_doc_avals,  jx_doc_arrays,  read_prims,     jx_doc_jaxprs,
-        jx_doc_rules,  jx_doc_definitions, jx_doc_comparisons, jx_doc_closures,
-        read_entry,
-        read_linear,
-        jx_doc_retraces,
+        read_head,    read_producer,      jx_doc_sources,     jx_doc_settings,
+        jx_doc_avals, jx_doc_arrays,      read_prims,         jx_doc_jaxprs,
+        jx_doc_rules, jx_doc_definitions, jx_doc_comparisons, jx_doc_closures,
+        read_entry,   read_linear,        jx_doc_retraces,
     };
 
     if (jx_node_kind(root) != JX_JSON_OBJECT) {

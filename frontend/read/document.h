@@ -8,10 +8,14 @@
 
 #include "frontend/ir/program.h"
 
-/* The newest version of the format that is read and written, which documents are of
- * that have definitions, that of those that have equations with modules, and that of all
- * others. */
-enum { JX_DOCUMENT_VERSION = 3, JX_DOCUMENT_MODULES = 2, JX_DOCUMENT_PLAIN = 1 };
+/* The newest version of the format that is read and written, which documents
+ * are of that have definitions, that of those that have equations with modules,
+ * and that of all others. */
+enum {
+    JX_DOCUMENT_VERSION = 3,
+    JX_DOCUMENT_MODULES = 2,
+    JX_DOCUMENT_PLAIN = 1
+};
 
 /* Reads `length` bytes, packed by gzip or not.  `path` names the input in
  * messages, and its folder is where the .npz of large constants is looked up

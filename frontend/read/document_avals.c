@@ -87,8 +87,9 @@ static jx_names read_axes(jx_doc *d, const jx_node *at)
 
     for (int i = 1; names.at && i < n; i++)
         if (strcmp(names.at[i - 1], names.at[i]) >= 0)
-            jx_node_fail(&d->walk, at, "expected axis names in order, each "
-                                       "once");
+            jx_node_fail(&d->walk, at,
+                         "expected axis names in order, each "
+                         "once");
     if (!names.at)
         names.count = 0;
     return names;
@@ -153,8 +154,8 @@ static void read_place(jx_doc *d, const jx_node *at, int read, jx_aval *aval)
     jx_node spec = jx_node_member(at, "spec"), ms = jx_node_member(at, "ms");
 
     if (mesh.there)
-        aval->mesh = 1 + jx_node_index(&d->walk, &mesh, d->program->nmeshes,
-                                       "meshes");
+        aval->mesh =
+            1 + jx_node_index(&d->walk, &mesh, d->program->nmeshes, "meshes");
     if (spec.there)
         aval->spec = jx_doc_spec(d, &spec);
     aval->memory_space = jx_node_text(&d->walk, &ms);
@@ -163,7 +164,8 @@ static void read_place(jx_doc *d, const jx_node *at, int read, jx_aval *aval)
         aval->of = index < 0 ? NULL : d->avals[index];
     }
     if ((aval->kind == JX_AVAL_REF || aval->kind == JX_AVAL_FUTURE) != of.there)
-        jx_node_fail(&d->walk, at, "expected \"of\" in a ref or a future, and only there");
+        jx_node_fail(&d->walk, at,
+                     "expected \"of\" in a ref or a future, and only there");
 }
 
 const char *jx_doc_unreduced_kind(jx_doc *d, const jx_node *at)
@@ -182,7 +184,8 @@ static const jx_aval *read_aval(jx_doc *d, const jx_node *at, int read)
     jx_aval aval = {.kind = JX_AVAL_ARRAY};
 
     if (!jx_node_object(&d->walk, at,
-                        "k dt sh weak vma unreduced unreduced_kind reduced mesh spec ms of"))
+                        "k dt sh weak vma unreduced unreduced_kind reduced "
+                        "mesh spec ms of"))
         return NULL;
     jx_node k = jx_node_member(at, "k"), dt = jx_node_member(at, "dt");
     jx_node sh = jx_node_member(at, "sh"), weak = jx_node_member(at, "weak");
@@ -248,8 +251,10 @@ static const jx_npz *open_npz(jx_doc *d, const jx_node *at)
         return NULL;
     }
     if (!strcmp(d->walk.path, "-")) {
-        jx_node_fail(&d->walk, at, "the constants lie in %s, which is not "
-                     "looked for beside standard input", name);
+        jx_node_fail(&d->walk, at,
+                     "the constants lie in %s, which is not "
+                     "looked for beside standard input",
+                     name);
         return NULL;
     }
     const char *path = beside(d, name);
@@ -263,7 +268,8 @@ static const jx_npz *open_npz(jx_doc *d, const jx_node *at)
         d->walk.failed = true;
         jx_fail(d->ctx, JX_E_INPUT, path, NULL,
                 "is not the file that the document was written with: its "
-                "SHA-256 is %s, expected %s", hex, d->program->npz_sha256);
+                "SHA-256 is %s, expected %s",
+                hex, d->program->npz_sha256);
         return NULL;
     }
     const jx_npz *npz = jx_npz_read(d->ctx, path, data, size);

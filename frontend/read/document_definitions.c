@@ -1,4 +1,5 @@
-/* document_definitions.c - what a document says of primitives that their authors defined. */
+/* document_definitions.c - what a document says of primitives that their
+ * authors defined. */
 #include "frontend/ir/definition.h"
 #include "frontend/read/document_parts.h"
 

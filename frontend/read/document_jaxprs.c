@@ -35,8 +35,7 @@ static const jx_atom *read_operands(jx_doc *d, const jx_body *b,
 /* An aval's index, or -1 minus it for an output that is dropped. */
 static jx_var *read_output(jx_doc *d, jx_body *b, const jx_node *at)
 {
-    bool dropped = jx_node_kind(at) == JX_JSON_INT &&
-                   jx_json_int(at->json) < 0;
+    bool dropped = jx_node_kind(at) == JX_JSON_INT && jx_json_int(at->json) < 0;
     int index = -1;
 
     if (dropped) {
@@ -100,8 +99,7 @@ static void read_params(jx_doc *d, const jx_node *at, jx_eqn *eqn)
         return;
     }
     if (jx_json_count(at->json) > FEW)
-        params = JX_NEW_ARRAY(d->ctx->arena, jx_json_count(at->json),
-                              jx_param);
+        params = JX_NEW_ARRAY(d->ctx->arena, jx_json_count(at->json), jx_param);
     while (params && jx_json_next(at->json, &state, &key, &value)) {
         jx_node member = {value, true, at, key, 0};
         params[count].name = jx_intern_text(d->ctx, key);
@@ -130,9 +128,7 @@ static void read_effect(jx_doc *d, const jx_node *at, jx_effect *to)
     to->type = jx_node_text(&d->walk, &type);
     to->axis = jx_node_text(&d->walk, &axis);
     to->has_input = in.there;
-    to->input = in.there
-                    ? (int)jx_node_int(&d->walk, &in, -1, INT32_MAX)
-                    : -1;
+    to->input = in.there ? (int)jx_node_int(&d->walk, &in, -1, INT32_MAX) : -1;
 }
 
 static jx_effects read_effects(jx_doc *d, const jx_node *at)
@@ -196,7 +192,8 @@ static bool read_equation(jx_doc *d, jx_body *b, const jx_node *at)
     if (n > 2 && jx_node_kind(&outs) != JX_JSON_ARRAY)
         return jx_node_fail(&d->walk, &outs, "expected an array of outputs");
     if (n != 7 && n != 8)
-        return jx_node_fail(&d->walk, at, "expected [primitive, operands, "
+        return jx_node_fail(&d->walk, at,
+                            "expected [primitive, operands, "
                             "outputs, parameters, stack, name, context] or "
                             "one item more");
     jx_node extra = jx_node_item(at, 7);

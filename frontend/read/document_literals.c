@@ -32,7 +32,8 @@ bool jx_doc_hex(jx_doc *d, const jx_node *at, int bytes, void *to)
     }
     return ok || jx_node_fail(&d->walk, at,
                               "expected a bit pattern: 0x and %d digits of "
-                              "0-9a-f", 2 * bytes);
+                              "0-9a-f",
+                              2 * bytes);
 }
 
 static bool read_integer(jx_doc *d, const jx_node *at, jx_dtype dtype,
@@ -54,11 +55,11 @@ static bool read_integer(jx_doc *d, const jx_node *at, jx_dtype dtype,
                 return jx_node_fail(&d->walk, at,
                                     "expected an integer of 64 bits");
     } else {
-        int64_t high = info->bits == 64 ? INT64_MAX
-                                        : ((int64_t)1 << (info->bits -
-                                                          is_signed)) - 1;
-        value = (uint64_t)jx_node_int(&d->walk, at,
-                                      is_signed ? -high - 1 : 0, high);
+        int64_t high = info->bits == 64
+                           ? INT64_MAX
+                           : ((int64_t)1 << (info->bits - is_signed)) - 1;
+        value = (uint64_t)jx_node_int(&d->walk, at, is_signed ? -high - 1 : 0,
+                                      high);
     }
     return jx_element_from_integer(dtype, value, to) && !d->walk.failed;
 }
@@ -72,8 +73,9 @@ static bool read_float(jx_doc *d, const jx_node *at, jx_dtype dtype,
     if (jx_node_kind(at) == JX_JSON_TEXT)
         return jx_doc_hex(d, at, (int)info->bytes, to->bits);
     if (jx_node_kind(at) != JX_JSON_REAL && jx_node_kind(at) != JX_JSON_INT)
-        return jx_node_fail(&d->walk, at, "expected a number or a bit "
-                                          "pattern");
+        return jx_node_fail(&d->walk, at,
+                            "expected a number or a bit "
+                            "pattern");
     double value = jx_json_real(at->json);
     if (dtype != JX_F32 && dtype != JX_F64)
         return jx_node_fail(&d->walk, at, "expected the bit pattern of a %s",
@@ -102,23 +104,20 @@ static bool read_element(jx_doc *d, const jx_node *at, jx_literal *literal)
     unsigned char *to = literal->bits;
 
     if (aval->rank)
-        return jx_node_fail(&d->walk, at, "expected a scalar aval for a "
-                                          "literal value");
+        return jx_node_fail(&d->walk, at,
+                            "expected a scalar aval for a "
+                            "literal value");
     switch (jx_dtype_of(aval->dtype)->kind) {
     case JX_KIND_BOOL:
     case JX_KIND_VOID:
         to[0] = jx_node_bool(&d->walk, at);
         return !d->walk.failed;
     case JX_KIND_INT:
-    case JX_KIND_UINT:
-        return read_integer(d, at, aval->dtype, to);
-    case JX_KIND_FLOAT:
-        return read_float(d, at, aval->dtype, literal);
-    case JX_KIND_COMPLEX:
-        return read_complex(d, at, aval->dtype, to);
+    case JX_KIND_UINT: return read_integer(d, at, aval->dtype, to);
+    case JX_KIND_FLOAT: return read_float(d, at, aval->dtype, literal);
+    case JX_KIND_COMPLEX: return read_complex(d, at, aval->dtype, to);
     case JX_KIND_NONE:
-    case JX_KIND_KEY:
-        break;
+    case JX_KIND_KEY: break;
     }
     return jx_node_fail(&d->walk, at, "no literal of this dtype is known");
 }

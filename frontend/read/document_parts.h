@@ -27,10 +27,10 @@ typedef struct jx_doc {
     const jx_aval *const *avals;
     const jx_array *const *arrays;
     const jx_prim *const *prims;
-    jx_builder build;     /* with the jaxprs so far: what may be called */
-    int *depths;          /* how deep calls nest in each */
+    jx_builder build; /* with the jaxprs so far: what may be called */
+    int *depths;      /* how deep calls nest in each */
     int nrules;
-    jx_rule *rules;       /* filled after the jaxprs that refer to them */
+    jx_rule *rules; /* filled after the jaxprs that refer to them */
     int ndefinitions;
     struct jx_definition *definitions; /* the same */
 } jx_doc;
@@ -53,7 +53,7 @@ const char *jx_doc_unreduced_kind(jx_doc *d, const jx_node *at);
 bool jx_doc_hex(jx_doc *d, const jx_node *at, int bytes, void *to);
 
 /* The parts, in the order of reading. */
-void jx_doc_sources(jx_doc *d, const jx_node *root); /* files to names */
+void jx_doc_sources(jx_doc *d, const jx_node *root);  /* files to names */
 void jx_doc_settings(jx_doc *d, const jx_node *root); /* contexts to scopes */
 void jx_doc_avals(jx_doc *d, const jx_node *root);
 void jx_doc_arrays(jx_doc *d, const jx_node *root);

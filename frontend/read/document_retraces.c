@@ -1,4 +1,5 @@
-/* document_retraces.c - what the function of a document is at concrete sizes. */
+/* document_retraces.c - what the function of a document is at
+ * concrete sizes. */
 #include "frontend/read/document_parts.h"
 
 static void read_sizes(jx_doc *d, const jx_node *at, jx_retrace *to)

@@ -31,13 +31,13 @@ static int zeros_in(const char *mask)
 static bool takes(jx_doc *d, const jx_node *at, const jx_closed *closed,
                   int nins, int nouts)
 {
-    if (!closed->jaxpr || (closed->jaxpr->nins == nins &&
-                           closed->jaxpr->nouts == nouts))
+    if (!closed->jaxpr ||
+        (closed->jaxpr->nins == nins && closed->jaxpr->nouts == nouts))
         return true;
     return jx_node_fail(&d->walk, at,
                         "expected a jaxpr of %d inputs and %d outputs, found "
-                        "%d and %d", nins, nouts, closed->jaxpr->nins,
-                        closed->jaxpr->nouts);
+                        "%d and %d",
+                        nins, nouts, closed->jaxpr->nins, closed->jaxpr->nouts);
 }
 
 static void read_jvp(jx_doc *d, const jx_node *at, const jx_rule *rule,
@@ -66,8 +66,8 @@ static int read_forwards(jx_doc *d, const jx_node *at, const jx_rule *rule,
     for (int i = 0; fwds && i < n && !d->walk.failed; i++) {
         jx_node item = jx_node_item(at, (size_t)i);
         bool is_own = jx_node_kind(&item) == JX_JSON_NULL;
-        fwds[i] = is_own ? -1
-                         : jx_node_index(&d->walk, &item, rule->nins, "in");
+        fwds[i] =
+            is_own ? -1 : jx_node_index(&d->walk, &item, rule->nins, "in");
         own += is_own;
     }
     to->nres = fwds ? n : 0;
@@ -91,8 +91,10 @@ static void read_vjp(jx_doc *d, const jx_node *at, const jx_rule *rule,
         own = jx_node_int(&d->walk, &nres, 0, 1 << 20);
     int nulls = read_forwards(d, &fwds, rule, to);
     if (nulls != own)
-        jx_node_fail(&d->walk, at, "expected as many null in \"fwds\" as "
-                     "\"nres\" says, %lld, found %d", (long long)own, nulls);
+        jx_node_fail(&d->walk, at,
+                     "expected as many null in \"fwds\" as "
+                     "\"nres\" says, %lld, found %d",
+                     (long long)own, nulls);
     if (d->walk.failed)
         return;
     to->fwd = jx_doc_closed(d, &fwd);
@@ -144,8 +146,9 @@ static bool is_vjp(jx_doc *d, const jx_node *at)
 
     if (name && strcmp(name, "custom_vjp_call") &&
         strcmp(name, "custom_jvp_call"))
-        jx_node_fail(&d->walk, &prim, "expected \"custom_jvp_call\" or "
-                                      "\"custom_vjp_call\"");
+        jx_node_fail(&d->walk, &prim,
+                     "expected \"custom_jvp_call\" or "
+                     "\"custom_vjp_call\"");
     return name && !strcmp(name, "custom_vjp_call");
 }
 
@@ -173,7 +176,8 @@ static void read_intent(jx_doc *d, const jx_node *at, jx_rule *rule)
     jx_node intent = jx_node_member(at, "intent");
     const char *name;
 
-    if (!intent.there || !jx_node_object(&d->walk, &intent, "kind reason surrogate"))
+    if (!intent.there ||
+        !jx_node_object(&d->walk, &intent, "kind reason surrogate"))
         return;
     jx_node kind = jx_node_need(&d->walk, &intent, "kind");
     jx_node reason = jx_node_member(&intent, "reason");

@@ -37,8 +37,8 @@ static void read_lines(jx_doc *d, const jx_node *at, jx_file *file)
         jx_node_fail(&d->walk, at, "expected an object (line to text)");
         return;
     }
-    jx_source_line *lines = JX_NEW_ARRAY(
-        d->ctx->arena, jx_json_count(at->json), jx_source_line);
+    jx_source_line *lines =
+        JX_NEW_ARRAY(d->ctx->arena, jx_json_count(at->json), jx_source_line);
     while (lines && jx_json_next(at->json, &state, &key, &value)) {
         jx_node line = {value, true, at, key, 0};
         size_t digits = strspn(key, "0123456789");
@@ -59,8 +59,9 @@ static const jx_file *read_file(jx_doc *d, const jx_node *at)
     int n = jx_node_array(&d->walk, at);
 
     if (n != 2 && n != 3)
-        jx_node_fail(&d->walk, at, "expected [path, kind] or [path, kind, "
-                                   "{line: text}]");
+        jx_node_fail(&d->walk, at,
+                     "expected [path, kind] or [path, kind, "
+                     "{line: text}]");
     if (!file || d->walk.failed)
         return file;
     jx_node path = jx_node_item(at, 0), kind = jx_node_item(at, 1);
@@ -164,8 +165,8 @@ void jx_doc_sources(jx_doc *d, const jx_node *root)
 /* -1, and nothing at all, are no stack. */
 const jx_stack *jx_doc_stack(jx_doc *d, const jx_node *at)
 {
-    if (!at->there || (jx_node_kind(at) == JX_JSON_INT &&
-                       jx_json_int(at->json) == -1))
+    if (!at->there ||
+        (jx_node_kind(at) == JX_JSON_INT && jx_json_int(at->json) == -1))
         return NULL;
     int index = jx_node_index(&d->walk, at, d->nstacks, "stacks");
     return index < 0 ? NULL : d->stacks[index];
@@ -220,8 +221,8 @@ static const jx_eqn_ctx *read_context(jx_doc *d, const jx_node *at)
     to->compute_type = jx_node_text(&d->walk, &type);
     to->xla_metadata = read_metadata(d, &metadata);
     if (mesh.there)
-        to->mesh = 1 + jx_node_index(&d->walk, &mesh, d->program->nmeshes,
-                                     "meshes");
+        to->mesh =
+            1 + jx_node_index(&d->walk, &mesh, d->program->nmeshes, "meshes");
     return to;
 }
 

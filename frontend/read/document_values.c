@@ -75,8 +75,7 @@ static jx_value read_numpy(jx_doc *d, const jx_node *at, const jx_node *tag)
     return v;
 }
 
-static jx_value read_nonfinite(jx_doc *d, const jx_node *at,
-                               const jx_node *tag)
+static jx_value read_nonfinite(jx_doc *d, const jx_node *at, const jx_node *tag)
 {
     jx_value v = {.tag = JX_V_FLOAT};
 
@@ -107,7 +106,7 @@ static jx_value read_dtype(jx_doc *d, const jx_node *at, const jx_node *tag)
         return v;
     size_t n = strlen(v.text);
     v.dtype = n > 5 && !strncmp(v.text, "key<", 4) ? JX_KEY
-                                                  : jx_dtype_named(v.text, n);
+                                                   : jx_dtype_named(v.text, n);
     return v;
 }
 
@@ -119,7 +118,8 @@ static jx_value read_dim(jx_doc *d, const jx_node *at, const jx_node *tag)
 
 const jx_jaxpr *jx_doc_jaxpr(jx_doc *d, const jx_node *at)
 {
-    int index = jx_node_index(&d->walk, at, (int)d->build.jaxprs.count, "jaxprs");
+    int index =
+        jx_node_index(&d->walk, at, (int)d->build.jaxprs.count, "jaxprs");
 
     return index < 0 ? NULL : d->build.jaxprs.at[index];
 }
@@ -135,8 +135,7 @@ static jx_value read_jaxpr(jx_doc *d, const jx_node *at, const jx_node *tag)
     for (int i = 0; items && i < n; i++) {
         jx_node item = jx_node_item(&consts, (size_t)i);
         int k = jx_node_index(&d->walk, &item, d->narrays, "consts");
-        jx_value v = {.tag = JX_V_CONST,
-                      .array = k < 0 ? NULL : d->arrays[k]};
+        jx_value v = {.tag = JX_V_CONST, .array = k < 0 ? NULL : d->arrays[k]};
         items[i] = add(d, &v);
     }
     bool is_open = jx_node_bool(&d->walk, &open);
@@ -161,10 +160,12 @@ static jx_value read_rule(jx_doc *d, const jx_node *at, const jx_node *tag)
                       .text = jx_node_text(&d->walk, &name)};
 }
 
-static jx_value read_definition(jx_doc *d, const jx_node *at, const jx_node *tag)
+static jx_value read_definition(jx_doc *d, const jx_node *at,
+                                const jx_node *tag)
 {
     (void)at;
-    return (jx_value){.tag = JX_V_DEFINITION, .definition = jx_doc_definition(d, tag)};
+    return (jx_value){.tag = JX_V_DEFINITION,
+                      .definition = jx_doc_definition(d, tag)};
 }
 
 static jx_value read_aval(jx_doc *d, const jx_node *at, const jx_node *tag)
@@ -217,10 +218,9 @@ static jx_value read_prim(jx_doc *d, const jx_node *at, const jx_node *tag)
 static jx_value read_mesh(jx_doc *d, const jx_node *at, const jx_node *tag)
 {
     (void)at;
-    return (jx_value){.tag = JX_V_MESH,
-                      .integer = jx_node_index(&d->walk, tag,
-                                               d->program->nmeshes,
-                                               "meshes")};
+    return (jx_value){
+        .tag = JX_V_MESH,
+        .integer = jx_node_index(&d->walk, tag, d->program->nmeshes, "meshes")};
 }
 
 /* The axes of "unreduced" or "reduced", a tuple of text; NULL if absent. */
@@ -256,7 +256,8 @@ static jx_value read_sharding(jx_doc *d, const jx_node *at, const jx_node *tag)
     jx_value v = {.tag = JX_V_SHARDING};
 
     (void)at;
-    if (!jx_node_object(&d->walk, tag, "mesh spec unreduced reduced unreduced_kind ms"))
+    if (!jx_node_object(&d->walk, tag,
+                        "mesh spec unreduced reduced unreduced_kind ms"))
         return v;
     jx_node mesh = jx_node_need(&d->walk, tag, "mesh");
     jx_node spec = jx_node_need(&d->walk, tag, "spec");
@@ -292,8 +293,8 @@ static jx_value read_map(jx_doc *d, const jx_node *at, const jx_node *tag)
 {
     int n = jx_node_array(&d->walk, tag);
     jx_value v = {.tag = JX_V_MAP};
-    const jx_value **items = JX_NEW_ARRAY(d->ctx->arena, 2 * (size_t)n,
-                                          const jx_value *);
+    const jx_value **items =
+        JX_NEW_ARRAY(d->ctx->arena, 2 * (size_t)n, const jx_value *);
 
     (void)at;
     if (jx_node_kind(tag) != JX_JSON_ARRAY)
@@ -398,8 +399,10 @@ static jx_value read_tagged(jx_doc *d, const jx_node *at)
             jx_node_object(&d->walk, at, tags[i].keys);
             return tags[i].read(d, at, &tag);
         }
-    jx_node_fail(&d->walk, at, "expected an object with a known tag, found "
-                               "\"%.40s\"", key ? key : "");
+    jx_node_fail(&d->walk, at,
+                 "expected an object with a known tag, found "
+                 "\"%.40s\"",
+                 key ? key : "");
     return (jx_value){.tag = JX_V_NONE};
 }
 
@@ -409,8 +412,7 @@ const jx_value *jx_doc_value(jx_doc *d, const jx_node *at)
 
     switch (jx_node_kind(at)) {
     case JX_JSON_NULL:
-    case JX_JSON_WIDE: /* is in no document */
-        break;
+    case JX_JSON_WIDE: /* is in no document */ break;
     case JX_JSON_BOOL:
         v = (jx_value){.tag = JX_V_BOOL, .boolean = jx_json_bool(at->json)};
         break;
@@ -420,15 +422,9 @@ const jx_value *jx_doc_value(jx_doc *d, const jx_node *at)
     case JX_JSON_REAL:
         v = (jx_value){.tag = JX_V_FLOAT, .real = jx_json_real(at->json)};
         break;
-    case JX_JSON_TEXT:
-        v = text_of(d, at, JX_V_TEXT);
-        break;
-    case JX_JSON_ARRAY:
-        v = items_of(d, at, JX_V_TUPLE);
-        break;
-    case JX_JSON_OBJECT:
-        v = read_tagged(d, at);
-        break;
+    case JX_JSON_TEXT: v = text_of(d, at, JX_V_TEXT); break;
+    case JX_JSON_ARRAY: v = items_of(d, at, JX_V_TUPLE); break;
+    case JX_JSON_OBJECT: v = read_tagged(d, at); break;
     }
     return add(d, &v);
 }
@@ -441,8 +437,8 @@ jx_closed jx_doc_closed(jx_doc *d, const jx_node *at)
         jx_node_fail(&d->walk, at, "expected {\"$jaxpr\": ...}");
     if (!v || d->walk.failed)
         return (jx_closed){0};
-    const jx_array **consts = JX_NEW_ARRAY(d->ctx->arena, v->count,
-                                           const jx_array *);
+    const jx_array **consts =
+        JX_NEW_ARRAY(d->ctx->arena, v->count, const jx_array *);
     for (int i = 0; consts && i < v->count; i++)
         consts[i] = v->items[i]->array;
     return (jx_closed){v->jaxpr, consts ? v->count : 0, consts};

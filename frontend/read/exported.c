@@ -4,9 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static jx_exported_texts read_effects(jx_flat *flat,
-                                      const jx_flat_table *root, unsigned slot,
-                                      const char *field)
+static jx_exported_texts read_effects(jx_flat *flat, const jx_flat_table *root,
+                                      unsigned slot, const char *field)
 {
     jx_flat_vector vector;
     const char **at;
@@ -62,8 +61,7 @@ static void read_checks(jx_flat *flat, const jx_flat_table *root,
     to->checks = at;
 }
 
-static void read_kept(jx_flat *flat, const jx_flat_table *root,
-                      jx_exported *to)
+static void read_kept(jx_flat *flat, const jx_flat_table *root, jx_exported *to)
 {
     static const char field[] = "module_kept_var_idx";
     jx_flat_vector vector;
@@ -91,18 +89,18 @@ static void read_scalars(jx_flat *flat, const jx_flat_table *root,
     for (unsigned i = 0; i < JX_EXPORTED_SLOTS; i++)
         if (jx_flat_has(flat, root, i))
             to->slots |= 1u << i;
-    to->stored_version = (int)jx_flat_scalar(
-        flat, root, JX_XS_VERSION, "serialization_version", 2, 0);
+    to->stored_version = (int)jx_flat_scalar(flat, root, JX_XS_VERSION,
+                                             "serialization_version", 2, 0);
     to->calling_convention = (int)jx_flat_scalar(
         flat, root, JX_XS_CONVENTION, "calling_convention_version", 2, 0);
-    to->devices_short = (int16_t)jx_flat_scalar(
-        flat, root, JX_XS_DEVICES_SHORT, "nr_devices_short", 2, 0);
-    to->devices_long = (uint32_t)jx_flat_scalar(
-        flat, root, JX_XS_DEVICES, "nr_devices", 4, 0);
+    to->devices_short = (int16_t)jx_flat_scalar(flat, root, JX_XS_DEVICES_SHORT,
+                                                "nr_devices_short", 2, 0);
+    to->devices_long =
+        (uint32_t)jx_flat_scalar(flat, root, JX_XS_DEVICES, "nr_devices", 4, 0);
     to->uses_global_constants =
         jx_flat_scalar(flat, root, JX_XS_GLOBAL_CONSTANTS,
                        "uses_global_constants", 1, 0) != 0;
-    to->devices = to->devices_long ? to->devices_long
+    to->devices = to->devices_long        ? to->devices_long
                   : to->devices_short > 0 ? (uint32_t)to->devices_short
                                           : 0;
 }
@@ -118,10 +116,10 @@ static void read_texts(jx_flat *flat, const jx_flat_table *root,
         jx_flat_text(flat, root, JX_XS_JAX_VERSION, "jax_version");
     to->platforms =
         jx_exported_texts_of(flat, root, JX_XS_PLATFORMS, "platforms");
-    to->ordered_effects = read_effects(flat, root, JX_XS_ORDERED_EFFECTS,
-                                       "ordered_effects");
-    to->unordered_effects = read_effects(flat, root, JX_XS_UNORDERED_EFFECTS,
-                                         "unordered_effects");
+    to->ordered_effects =
+        read_effects(flat, root, JX_XS_ORDERED_EFFECTS, "ordered_effects");
+    to->unordered_effects =
+        read_effects(flat, root, JX_XS_UNORDERED_EFFECTS, "unordered_effects");
 }
 
 static void read_tables(jx_flat *flat, const jx_flat_table *root,
@@ -133,9 +131,8 @@ static void read_tables(jx_flat *flat, const jx_flat_table *root,
         jx_exported_avals_of(flat, root, JX_XS_OUT_AVALS, "out_avals");
     to->unique_avals =
         jx_exported_avals_of(flat, root, JX_XS_UNIQUE_AVALS, "unique_avals");
-    to->meshes =
-        jx_exported_meshes_of(flat, root, JX_XS_MESHES,
-                              "unique_abstract_meshes", &to->nmeshes);
+    to->meshes = jx_exported_meshes_of(flat, root, JX_XS_MESHES,
+                                       "unique_abstract_meshes", &to->nmeshes);
     to->unique_named =
         jx_exported_named_of(flat, root, JX_XS_UNIQUE_NAMED,
                              "unique_named_shardings", to, &to->nunique_named);
@@ -143,8 +140,8 @@ static void read_tables(jx_flat *flat, const jx_flat_table *root,
         flat, root, JX_XS_IN_SHARDINGS, "in_shardings", to);
     to->old_out_shardings = jx_exported_shardings_of(
         flat, root, JX_XS_OUT_SHARDINGS, "out_shardings", to);
-    to->in_avals_idxs = jx_exported_indexes_of(
-        flat, root, JX_XS_IN_AVALS_IDXS, "in_avals_idxs");
+    to->in_avals_idxs = jx_exported_indexes_of(flat, root, JX_XS_IN_AVALS_IDXS,
+                                               "in_avals_idxs");
     to->out_avals_idxs = jx_exported_indexes_of(
         flat, root, JX_XS_OUT_AVALS_IDXS, "out_avals_idxs");
     to->in_shardings_idxs = jx_exported_indexes_of(
@@ -211,7 +208,8 @@ static bool choose_shardings(jx_flat *flat, const jx_flat_table *root,
         return jx_flat_fail(flat, jx_flat_where(flat, root, s->shardings_slot),
                             s->shardings_field,
                             "expected a sharding for each of %d avals, found "
-                            "%d", s->count, count);
+                            "%d",
+                            s->count, count);
     named = JX_NEW_ARRAY(flat->ctx->arena, s->count, const jx_exported_named *);
     hlo = JX_NEW_ARRAY(flat->ctx->arena, s->count, const jx_op_sharding *);
     for (int i = 0; named && hlo && i < count; i++) {
@@ -235,16 +233,31 @@ static bool choose_shardings(jx_flat *flat, const jx_flat_table *root,
 
 static bool choose(jx_flat *flat, const jx_flat_table *root, jx_exported *to)
 {
-    side in = {"in_avals_idxs", "in_shardings", JX_XS_IN_AVALS_IDXS,
+    side in = {"in_avals_idxs",
+               "in_shardings",
+               JX_XS_IN_AVALS_IDXS,
                to->in_shardings_idxs.count ? JX_XS_IN_SHARDINGS_IDXS
                                            : JX_XS_IN_SHARDINGS,
-               &to->old_in_avals, &to->old_in_shardings, &to->in_avals_idxs,
-               &to->in_shardings_idxs, 0, NULL, NULL, NULL};
-    side out = {"out_avals_idxs", "out_shardings", JX_XS_OUT_AVALS_IDXS,
+               &to->old_in_avals,
+               &to->old_in_shardings,
+               &to->in_avals_idxs,
+               &to->in_shardings_idxs,
+               0,
+               NULL,
+               NULL,
+               NULL};
+    side out = {"out_avals_idxs",
+                "out_shardings",
+                JX_XS_OUT_AVALS_IDXS,
                 to->out_shardings_idxs.count ? JX_XS_OUT_SHARDINGS_IDXS
                                              : JX_XS_OUT_SHARDINGS,
-                &to->old_out_avals, &to->old_out_shardings,
-                &to->out_avals_idxs, &to->out_shardings_idxs, 0, NULL, NULL,
+                &to->old_out_avals,
+                &to->old_out_shardings,
+                &to->out_avals_idxs,
+                &to->out_shardings_idxs,
+                0,
+                NULL,
+                NULL,
                 NULL};
 
     if (!choose_avals(flat, root, to, &in) ||
@@ -312,8 +325,7 @@ static const jx_exported *read_root(jx_flat *flat, const jx_flat_table *root,
     to->module = jx_exported_bytes_of(flat, root, JX_XS_MODULE,
                                       "mlir_module_serialized");
     if (!jx_exported_ok(flat) ||
-        !jx_exported_tree(flat, root, JX_XS_IN_TREE, "in_tree",
-                          &to->in_tree) ||
+        !jx_exported_tree(flat, root, JX_XS_IN_TREE, "in_tree", &to->in_tree) ||
         !jx_exported_tree(flat, root, JX_XS_OUT_TREE, "out_tree",
                           &to->out_tree) ||
         !choose(flat, root, to))
@@ -324,8 +336,8 @@ static const jx_exported *read_root(jx_flat *flat, const jx_flat_table *root,
                      "mlir_module_serialized", "expected a module");
     leaves_fit(flat, root, JX_XS_IN_TREE, "in_tree", &to->in_tree, to->nins,
                "inputs");
-    leaves_fit(flat, root, JX_XS_OUT_TREE, "out_tree", &to->out_tree,
-               to->nouts, "outputs");
+    leaves_fit(flat, root, JX_XS_OUT_TREE, "out_tree", &to->out_tree, to->nouts,
+               "outputs");
     read_vjp(flat, root, vjps, to);
     return jx_exported_ok(flat) ? to : NULL;
 }
@@ -402,8 +414,8 @@ static int shardings_version(const jx_exported_shardings *shardings)
     for (int i = 0; i < shardings->count; i++) {
         const jx_exported_sharding *s = &shardings->at[i];
         if (s->named)
-            version = larger(version, larger(s->hlo ? 6 : 9,
-                                             mesh_version(s->named->mesh)));
+            version = larger(
+                version, larger(s->hlo ? 6 : 9, mesh_version(s->named->mesh)));
     }
     return version;
 }
@@ -438,10 +450,8 @@ int jx_exported_version(const jx_exported *x)
         return version;
     if (x->slots >> JX_XS_JAX_VERSION)
         return FIRST_TRUE;
-    version = larger(version, has_custom(&x->in_tree) ||
-                                      has_custom(&x->out_tree)
-                                  ? 3
-                                  : 0);
+    version = larger(
+        version, has_custom(&x->in_tree) || has_custom(&x->out_tree) ? 3 : 0);
     version = larger(version, avals_version(&x->old_in_avals));
     version = larger(version, avals_version(&x->old_out_avals));
     version = larger(version, x->slots >> JX_XS_DEVICES & 1 ? 5 : 0);
@@ -512,20 +522,18 @@ int jx_exported_taken_as(const jx_exported *x, int input)
 
 const jx_dim *const *jx_exported_shape(jx_dims *dims,
                                        const jx_exported *exported,
-                                       const jx_exported_aval *aval,
-                                       int scope)
+                                       const jx_exported_aval *aval, int scope)
 {
     jx_ctx *ctx = jx_dims_ctx(dims);
-    const jx_dim **shape =
-        JX_NEW_ARRAY(ctx->arena, aval->rank, const jx_dim *);
+    const jx_dim **shape = JX_NEW_ARRAY(ctx->arena, aval->rank, const jx_dim *);
 
     for (int i = 0; shape && i < aval->rank; i++) {
         const char *text = aval->shape[i], *expected = "a smaller size";
         size_t at = 0;
         char place[32];
 
-        shape[i] = jx_dim_parse(dims, text, strlen(text), scope, &at,
-                                &expected);
+        shape[i] =
+            jx_dim_parse(dims, text, strlen(text), scope, &at, &expected);
         if (shape[i])
             continue;
         snprintf(place, sizeof place, "byte %zu", aval->at);

@@ -54,7 +54,7 @@ typedef struct jx_tree {
 typedef struct jx_exported_aval {
     int kind; /* 0: an array */
     jx_dtype dtype;
-    const char *impl; /* of a key: "fry"; else NULL */
+    const char *impl;                       /* of a key: "fry"; else NULL */
     unsigned char dtype_code, memory_space; /* as in the file */
     int rank;
     const char *const *shape;
@@ -66,7 +66,7 @@ typedef struct jx_exported_aval {
 const char *jx_exported_memory(const jx_exported_aval *aval);
 
 typedef struct jx_exported_mesh {
-    int naxes, ntypes;     /* ntypes: naxes, or 0 where the file has none */
+    int naxes, ntypes; /* ntypes: naxes, or 0 where the file has none */
     const uint32_t *sizes;
     const char *const *names;
     const unsigned char *types; /* 1 auto, 2 explicit, 3 manual; 0: not said */
@@ -94,12 +94,12 @@ typedef struct jx_exported_named {
 typedef struct jx_exported_sharding {
     int kind; /* 0, or 1 in files before March 2026 where it is specified */
     jx_exported_bytes hlo_bytes;
-    const jx_op_sharding *hlo; /* hlo_bytes decoded; or NULL */
+    const jx_op_sharding *hlo;      /* hlo_bytes decoded; or NULL */
     const jx_exported_named *named; /* or NULL */
 } jx_exported_sharding;
 
 typedef struct jx_exported_check {
-    int kind; /* JX_CHECK_... */
+    int kind;           /* JX_CHECK_... */
     const char *target; /* of a custom call, or NULL */
 } jx_exported_check;
 
@@ -123,10 +123,10 @@ typedef struct jx_exported_indexes {
 enum { JX_EXPORTED_VJPS = 16, JX_EXPORTED_SLOTS = 27 };
 
 typedef struct jx_exported {
-    const char *path; /* of the file, for messages */
+    const char *path;          /* of the file, for messages */
     const unsigned char *file; /* its first byte */
     size_t size;               /* of the file */
-    uint32_t slots;   /* bit i: the root table has slot i */
+    uint32_t slots;            /* bit i: the root table has slot i */
     int stored_version, calling_convention;
     const char *name;
     jx_tree in_tree, out_tree;
@@ -226,7 +226,6 @@ int jx_exported_taken_as(const jx_exported *exported, int input);
  * dim.  An aval of rank 0 gives a valid pointer. */
 const jx_dim *const *jx_exported_shape(jx_dims *dims,
                                        const jx_exported *exported,
-                                       const jx_exported_aval *aval,
-                                       int scope);
+                                       const jx_exported_aval *aval, int scope);
 
 #endif

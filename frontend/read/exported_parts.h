@@ -33,8 +33,8 @@ jx_exported_indexes jx_exported_indexes_of(jx_flat *flat,
                                            unsigned slot, const char *field);
 
 /* exported_trees.c */
-bool jx_exported_tree(jx_flat *flat, const jx_flat_table *table,
-                      unsigned slot, const char *field, jx_tree *to);
+bool jx_exported_tree(jx_flat *flat, const jx_flat_table *table, unsigned slot,
+                      const char *field, jx_tree *to);
 
 /* exported_types.c */
 jx_exported_avals jx_exported_avals_of(jx_flat *flat,
@@ -42,19 +42,15 @@ jx_exported_avals jx_exported_avals_of(jx_flat *flat,
                                        unsigned slot, const char *field);
 const jx_exported_mesh *jx_exported_meshes_of(jx_flat *flat,
                                               const jx_flat_table *table,
-                                              unsigned slot,
-                                              const char *field, int *count);
+                                              unsigned slot, const char *field,
+                                              int *count);
 /* The meshes of the file must have been read into *of. */
 jx_exported_shardings jx_exported_shardings_of(jx_flat *flat,
                                                const jx_flat_table *table,
-                                               unsigned slot,
-                                               const char *field,
+                                               unsigned slot, const char *field,
                                                const jx_exported *of);
-const jx_exported_named *jx_exported_named_of(jx_flat *flat,
-                                              const jx_flat_table *table,
-                                              unsigned slot,
-                                              const char *field,
-                                              const jx_exported *of,
-                                              int *count);
+const jx_exported_named *
+jx_exported_named_of(jx_flat *flat, const jx_flat_table *table, unsigned slot,
+                     const char *field, const jx_exported *of, int *count);
 
 #endif

@@ -66,8 +66,7 @@ typedef struct walk {
 static void put_step(walk *w, const jx_tree *tree, const char *const *fields,
                      int i)
 {
-    if (tree->kind == JX_TREE_DICT ||
-        (fields && is_ordered_dict(tree))) {
+    if (tree->kind == JX_TREE_DICT || (fields && is_ordered_dict(tree))) {
         jx_buffer_putc(&w->path, '[');
         jx_utf8_repr(fields[i], &w->path);
         jx_buffer_putc(&w->path, ']');
@@ -99,9 +98,8 @@ static void shorten(jx_buffer *path)
 
 static void walk_tree(walk *w, const jx_tree *tree)
 {
-    const char *const *fields = tree->kind == JX_TREE_DICT
-                                    ? tree->names
-                                    : jx_tree_fields(w->ctx, tree);
+    const char *const *fields =
+        tree->kind == JX_TREE_DICT ? tree->names : jx_tree_fields(w->ctx, tree);
     size_t before = w->path.length;
 
     if (tree->kind == JX_TREE_LEAF) {
@@ -192,8 +190,8 @@ static const char *const *names_of(jx_ctx *ctx, const jx_exported *x,
                                    jx_exported_origin *origin, void *env)
 {
     const jx_tree *args = &x->in_tree.children[0];
-    const char **names = JX_NEW_ARRAY(ctx->arena, args->nchildren,
-                                      const char *);
+    const char **names =
+        JX_NEW_ARRAY(ctx->arena, args->nchildren, const char *);
 
     for (int i = 0, leaf = 0; names && i < args->nchildren; i++) {
         int end = leaf + args->children[i].leaves;
@@ -207,8 +205,7 @@ static const char *const *names_of(jx_ctx *ctx, const jx_exported *x,
 }
 
 static const char *const *paths_of(jx_ctx *ctx, const jx_tree *tree,
-                                   const char *whole,
-                                   const char *const *names)
+                                   const char *whole, const char *const *names)
 {
     walk w = {.ctx = ctx, .path = jx_ctx_text(ctx)};
 

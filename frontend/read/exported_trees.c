@@ -20,7 +20,8 @@ static bool consistent(jx_flat *flat, const jx_flat_table *table, jx_tree *to,
         return jx_flat_fail(flat, jx_flat_where(flat, table, NAMES),
                             "children_names",
                             "expected a name for each of %d children, "
-                            "found %d", to->nchildren, nnames);
+                            "found %d",
+                            to->nchildren, nnames);
     if (to->kind == JX_TREE_CUSTOM && !to->custom)
         return jx_flat_fail(flat, table->at, "custom_name",
                             "expected the name of a custom node");

@@ -14,16 +14,16 @@ static const struct {
     jx_dtype dtype;
     const char *impl;
 } dtypes[] = {
-    {JX_BOOL, NULL},     {JX_I8, NULL},          {JX_I16, NULL},
-    {JX_I32, NULL},      {JX_I64, NULL},         {JX_U8, NULL},
-    {JX_U16, NULL},      {JX_U32, NULL},         {JX_U64, NULL},
-    {JX_F16, NULL},      {JX_F32, NULL},         {JX_F64, NULL},
-    {JX_C64, NULL},      {JX_C128, NULL},        {JX_BF16, NULL},
-    {JX_I4, NULL},       {JX_U4, NULL},          {JX_F8_E4M3B11FNUZ, NULL},
-    {JX_F8_E4M3FN, NULL}, {JX_F8_E4M3FNUZ, NULL}, {JX_F8_E5M2, NULL},
-    {JX_F8_E5M2FNUZ, NULL}, {JX_FLOAT0, NULL},   {JX_F8_E4M3, NULL},
-    {JX_F8_E3M4, NULL},  {JX_F8_E8M0FNU, NULL},  {JX_F4_E2M1FN, NULL},
-    {JX_KEY, "fry"},     {JX_KEY, "rbg"},        {JX_KEY, "urbg"},
+    {JX_BOOL, NULL},        {JX_I8, NULL},          {JX_I16, NULL},
+    {JX_I32, NULL},         {JX_I64, NULL},         {JX_U8, NULL},
+    {JX_U16, NULL},         {JX_U32, NULL},         {JX_U64, NULL},
+    {JX_F16, NULL},         {JX_F32, NULL},         {JX_F64, NULL},
+    {JX_C64, NULL},         {JX_C128, NULL},        {JX_BF16, NULL},
+    {JX_I4, NULL},          {JX_U4, NULL},          {JX_F8_E4M3B11FNUZ, NULL},
+    {JX_F8_E4M3FN, NULL},   {JX_F8_E4M3FNUZ, NULL}, {JX_F8_E5M2, NULL},
+    {JX_F8_E5M2FNUZ, NULL}, {JX_FLOAT0, NULL},      {JX_F8_E4M3, NULL},
+    {JX_F8_E3M4, NULL},     {JX_F8_E8M0FNU, NULL},  {JX_F4_E2M1FN, NULL},
+    {JX_KEY, "fry"},        {JX_KEY, "rbg"},        {JX_KEY, "urbg"},
 };
 enum { NDTYPES = sizeof dtypes / sizeof *dtypes };
 
@@ -43,10 +43,9 @@ static bool read_aval(jx_flat *flat, const jx_flat_table *table,
                             "dtype", "expected a dtype, 0 to %d, found %d",
                             NDTYPES - 1, (int)dtype);
     if (memory > 3)
-        return jx_flat_fail(flat, jx_flat_where(flat, table, AVAL_MEMORY),
-                            "memory_space",
-                            "expected a memory space, 0 to 3, found %d",
-                            (int)memory);
+        return jx_flat_fail(
+            flat, jx_flat_where(flat, table, AVAL_MEMORY), "memory_space",
+            "expected a memory space, 0 to 3, found %d", (int)memory);
     *to = (jx_exported_aval){
         .kind = (int)jx_flat_scalar(flat, table, AVAL_KIND, "kind", 1, 0),
         .dtype = dtypes[dtype].dtype,
@@ -125,11 +124,9 @@ static bool read_mesh(jx_flat *flat, const jx_flat_table *table,
                             sizes.count, types.size);
     for (size_t i = 0; i < types.size; i++)
         if (types.at[i] > 3)
-            return jx_flat_fail(flat,
-                                (size_t)(types.at - flat->bytes) + i,
-                                "axis_types",
-                                "expected a type of axis, 0 to 3, found %d",
-                                types.at[i]);
+            return jx_flat_fail(
+                flat, (size_t)(types.at - flat->bytes) + i, "axis_types",
+                "expected a type of axis, 0 to 3, found %d", types.at[i]);
     *to = (jx_exported_mesh){.naxes = sizes.count,
                              .ntypes = (int)types.size,
                              .sizes = sizes.at,
@@ -141,8 +138,8 @@ static bool read_mesh(jx_flat *flat, const jx_flat_table *table,
 
 const jx_exported_mesh *jx_exported_meshes_of(jx_flat *flat,
                                               const jx_flat_table *table,
-                                              unsigned slot,
-                                              const char *field, int *count)
+                                              unsigned slot, const char *field,
+                                              int *count)
 {
     jx_flat_vector vector;
     jx_exported_mesh *at;
@@ -226,10 +223,9 @@ static bool read_named(jx_flat *flat, const jx_flat_table *table,
     if (!read_spec(flat, table, &to->spec))
         return false;
     if (of->nmeshes && to->mesh_index >= (uint32_t)of->nmeshes)
-        return jx_flat_fail(flat, jx_flat_where(flat, table, NAMED_INDEX),
-                            "abstract_mesh_idx",
-                            "expected one of %d meshes, found %u",
-                            of->nmeshes, to->mesh_index);
+        return jx_flat_fail(
+            flat, jx_flat_where(flat, table, NAMED_INDEX), "abstract_mesh_idx",
+            "expected one of %d meshes, found %u", of->nmeshes, to->mesh_index);
     if (!of->nmeshes && !to->has_own)
         return jx_flat_fail(flat, table->at, "mesh", "expected a mesh");
     to->mesh = of->nmeshes ? &of->meshes[to->mesh_index] : &to->own;
@@ -238,10 +234,8 @@ static bool read_named(jx_flat *flat, const jx_flat_table *table,
 
 const jx_exported_named *jx_exported_named_of(jx_flat *flat,
                                               const jx_flat_table *table,
-                                              unsigned slot,
-                                              const char *field,
-                                              const jx_exported *of,
-                                              int *count)
+                                              unsigned slot, const char *field,
+                                              const jx_exported *of, int *count)
 {
     jx_flat_vector vector;
     jx_exported_named *at;
@@ -286,8 +280,8 @@ static bool read_sharding(jx_flat *flat, const jx_flat_table *table,
     bool ok;
 
     to->kind = (int)jx_flat_scalar(flat, table, SHARDING_KIND, "kind", 1, 0);
-    to->hlo_bytes = jx_exported_bytes_of(flat, table, SHARDING_HLO,
-                                         "hlo_sharding_proto");
+    to->hlo_bytes =
+        jx_exported_bytes_of(flat, table, SHARDING_HLO, "hlo_sharding_proto");
     if (to->hlo_bytes.at && !read_hlo(flat, to))
         return false;
     if (!jx_flat_table_of(flat, table, SHARDING_NAMED, "named_sharding",
@@ -304,8 +298,7 @@ static bool read_sharding(jx_flat *flat, const jx_flat_table *table,
 
 jx_exported_shardings jx_exported_shardings_of(jx_flat *flat,
                                                const jx_flat_table *table,
-                                               unsigned slot,
-                                               const char *field,
+                                               unsigned slot, const char *field,
                                                const jx_exported *of)
 {
     jx_flat_vector vector;

@@ -12,7 +12,10 @@ const jx_jax_release *jx_jax_release_at(int i)
 {
     enum { ALL, SHORT, BARE = 0, SDY };
     static const jx_jax_release releases[] = {
-#define V(major, minor, patch) {major, minor, patch}
+#define V(major, minor, patch)                                                 \
+    {                                                                          \
+        major, minor, patch                                                    \
+    }
 #define RELEASE(name, number, format, ends, shardy, convention, writes, reads) \
     {name, number, format, convention, ends, shardy, writes, reads},
 #include "frontend/read/exported_versions.def"
@@ -121,18 +124,14 @@ const char *jx_jax_help(jx_jax_answer answer)
         return "jaxvet rewrite --for-jax writes it for them, and "
                "jax_export_deserialize_expired_versions makes them read it";
     case JX_JAX_NUMBER:
-    case JX_JAX_COUNT_NEW:
-        return "jaxvet rewrite --for-jax writes it for them";
+    case JX_JAX_COUNT_NEW: return "jaxvet rewrite --for-jax writes it for them";
     case JX_JAX_STABLEHLO:
         return "jaxvet rewrite --for-jax writes it for them, if their "
                "StableHLO can say it";
-    case JX_JAX_PROTOBUFS:
-        return "export it again with JAX 0.9.0 or later";
+    case JX_JAX_PROTOBUFS: return "export it again with JAX 0.9.0 or later";
     case JX_JAX_INDEXES:
-    case JX_JAX_SHARDY:
-        return "export it again with one of them";
-    default:
-        return NULL;
+    case JX_JAX_SHARDY: return "export it again with one of them";
+    default: return NULL;
     }
 }
 

@@ -1,5 +1,6 @@
-/* exported_window.h - which releases of JAX load an exported file, and why others
- * do not: what exported_versions.def knows of them, held against the file. */
+/* exported_window.h - which releases of JAX load an exported file, and
+ * why others do not: what exported_versions.def knows of them, held
+ * against the file. */
 #ifndef JX_READ_EXPORTED_WINDOW_H
 #define JX_READ_EXPORTED_WINDOW_H
 
@@ -39,15 +40,14 @@ typedef enum jx_jax_answer {
     JX_JAX_ANSWERS,
 } jx_jax_answer;
 
-/* Whether the release loads the file and runs its module, the derivatives apart:
- * they are files of their own in this. */
+/* Whether the release loads the file and runs its module, the derivatives
+ * apart: they are files of their own in this. */
 jx_jax_answer jx_jax_answer_of(const jx_jax_release *release,
                                const jx_exported *exported,
                                const jx_vhlo_need *need);
 
 /* Why, of a file of these needs: "its devices are counted in 16 bits". */
-void jx_jax_why(jx_jax_answer answer, const jx_vhlo_need *need,
-                jx_buffer *to);
+void jx_jax_why(jx_jax_answer answer, const jx_vhlo_need *need, jx_buffer *to);
 /* What to do about it; NULL: nothing is known to help. */
 const char *jx_jax_help(jx_jax_answer answer);
 
@@ -58,8 +58,8 @@ typedef struct jx_jax_window {
 
 void jx_jax_window_of(const jx_exported *exported, const jx_vhlo_need *need,
                       jx_jax_window *to);
-/* The releases of an answer, or of a set of releases, as ranges: "0.6.2 to 0.8.1,
- * 0.9.0".  False, and nothing, if there is none. */
+/* The releases of an answer, or of a set of releases, as ranges: "0.6.2 to
+ * 0.8.1, 0.9.0".  False, and nothing, if there is none. */
 bool jx_jax_window_print(const jx_jax_window *window, jx_jax_answer answer,
                          jx_buffer *to);
 /* The releases that write such a file, by its number, its convention and its

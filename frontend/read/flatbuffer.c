@@ -83,7 +83,8 @@ static bool charge(jx_flat *flat, size_t at, const char *field, size_t bytes)
         return jx_flat_fail(
             flat, at, field,
             "the tables share so much that they are more than %d times the "
-            "file", JX_FLAT_SHARING);
+            "file",
+            JX_FLAT_SHARING);
     flat->work -= bytes;
     return true;
 }
@@ -102,7 +103,8 @@ static bool open_table(jx_flat *flat, size_t at, const char *field,
     if (vtable < 0 || !fits(flat, (size_t)vtable, 4))
         return jx_flat_fail(flat, at, field,
                             "its vtable lies outside of the file, at byte "
-                            "%lld", (long long)vtable);
+                            "%lld",
+                            (long long)vtable);
     bytes = load(flat, (size_t)vtable, 2);
     if (bytes < 4 || bytes % 2 || !fits(flat, (size_t)vtable, bytes))
         return jx_flat_fail(flat, (size_t)vtable, field,
@@ -114,7 +116,8 @@ static bool open_table(jx_flat *flat, size_t at, const char *field,
     if (to->size < 4 || !fits(flat, at, to->size))
         return jx_flat_fail(flat, (size_t)vtable + 2, field,
                             "expected the size of the table at byte %zu, "
-                            "found %zu", at, to->size);
+                            "found %zu",
+                            at, to->size);
     return charge(flat, at, field, to->size);
 }
 
@@ -154,9 +157,8 @@ size_t jx_flat_where(const jx_flat *flat, const jx_flat_table *table,
 }
 
 /* Sets *at to where the field's `width` bytes lie; false if it is absent. */
-static bool find_field(jx_flat *flat, const jx_flat_table *table,
-                       unsigned slot, const char *field, unsigned width,
-                       size_t *at)
+static bool find_field(jx_flat *flat, const jx_flat_table *table, unsigned slot,
+                       const char *field, unsigned width, size_t *at)
 {
     size_t offset = offset_of(flat, table, slot);
 
@@ -165,7 +167,8 @@ static bool find_field(jx_flat *flat, const jx_flat_table *table,
     if (offset < 4 || offset > table->size || width > table->size - offset)
         return jx_flat_fail(flat, table->vtable + 4 + 2 * (size_t)slot, field,
                             "expected %u bytes within the table's %zu, found "
-                            "them at %zu", width, table->size, offset);
+                            "them at %zu",
+                            width, table->size, offset);
     *at = table->at + offset;
     return true;
 }
@@ -189,7 +192,8 @@ static bool follow(jx_flat *flat, size_t at, const char *field, size_t *to)
     if (!offset || !fits(flat, at, offset) || at + offset == flat->size)
         return jx_flat_fail(flat, at, field,
                             "expected an offset to what lies behind it, found "
-                            "%zu with %zu bytes left", offset, flat->size - at);
+                            "%zu with %zu bytes left",
+                            offset, flat->size - at);
     *to = at + offset;
     return true;
 }
@@ -209,8 +213,8 @@ static bool open_vector(jx_flat *flat, size_t at, const char *field,
         bytes > room)
         return jx_flat_fail(flat, at, field,
                             "expected a count, %u items of %u byte%s don't "
-                            "fit into the %zu bytes left", to->count, width,
-                            width == 1 ? "" : "s", room);
+                            "fit into the %zu bytes left",
+                            to->count, width, width == 1 ? "" : "s", room);
     return charge(flat, at, field, 4 + bytes);
 }
 
@@ -249,9 +253,8 @@ bool jx_flat_table_of(jx_flat *flat, const jx_flat_table *table, unsigned slot,
            follow(flat, at, field, &at) && open_table(flat, at, field, to);
 }
 
-bool jx_flat_vector_of(jx_flat *flat, const jx_flat_table *table,
-                       unsigned slot, const char *field, unsigned width,
-                       jx_flat_vector *to)
+bool jx_flat_vector_of(jx_flat *flat, const jx_flat_table *table, unsigned slot,
+                       const char *field, unsigned width, jx_flat_vector *to)
 {
     size_t at;
 

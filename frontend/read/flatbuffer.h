@@ -93,9 +93,8 @@ uint64_t jx_flat_scalar(jx_flat *flat, const jx_flat_table *table,
  * flat->failed tells apart). */
 bool jx_flat_table_of(jx_flat *flat, const jx_flat_table *table, unsigned slot,
                       const char *field, jx_flat_table *to);
-bool jx_flat_vector_of(jx_flat *flat, const jx_flat_table *table,
-                       unsigned slot, const char *field, unsigned width,
-                       jx_flat_vector *to);
+bool jx_flat_vector_of(jx_flat *flat, const jx_flat_table *table, unsigned slot,
+                       const char *field, unsigned width, jx_flat_vector *to);
 /* A string, in place and ended by its NUL; NULL if absent or on failure.  What
  * is not UTF-8 or holds a NUL is refused. */
 const char *jx_flat_text(jx_flat *flat, const jx_flat_table *table,

@@ -10,10 +10,12 @@ typedef struct made_op {
     jx_mlir_named attrs[3];
 } made_op;
 
-const jx_mlir_attr *jx_array_attr(jx_arena *arena, int count, const jx_mlir_attr *const *items)
+const jx_mlir_attr *jx_array_attr(jx_arena *arena, int count,
+                                  const jx_mlir_attr *const *items)
 {
     jx_mlir_attr *made = JX_NEW(arena, jx_mlir_attr);
-    const jx_mlir_attr **kept = jx_arena_copy(arena, items, (size_t)count * sizeof *kept);
+    const jx_mlir_attr **kept =
+        jx_arena_copy(arena, items, (size_t)count * sizeof *kept);
 
     if (!made || !kept)
         return NULL;
@@ -27,7 +29,8 @@ static bool fill_block(jx_arena *arena, made_op *to, const jx_mlir_op *call,
 {
     int n = call->nins, m = call->nouts;
     jx_mlir_value *values = JX_NEW_ARRAY(arena, n + m + 1, jx_mlir_value);
-    const jx_mlir_value **at = JX_NEW_ARRAY(arena, n + m + 1, const jx_mlir_value *);
+    const jx_mlir_value **at =
+        JX_NEW_ARRAY(arena, n + m + 1, const jx_mlir_value *);
 
     if (!values || !at)
         return false;
@@ -66,9 +69,11 @@ const jx_mlir_op *jx_manual_call_make(jx_arena *arena, const jx_mlir_op *call,
 
     if (!to || !wholes || !fill_block(arena, to, call, of->types))
         return NULL;
-    to->attrs[0] = (jx_mlir_named){"in_shardings", jx_array_attr(arena, n, of->shardings)};
+    to->attrs[0] =
+        (jx_mlir_named){"in_shardings", jx_array_attr(arena, n, of->shardings)};
     to->attrs[1] = (jx_mlir_named){"manual_axes", of->axes};
-    to->attrs[2] = (jx_mlir_named){"out_shardings", jx_array_attr(arena, m, of->shardings + n)};
+    to->attrs[2] = (jx_mlir_named){"out_shardings",
+                                   jx_array_attr(arena, m, of->shardings + n)};
     to->manual = (jx_mlir_op){.id = JX_OP_sdy_manual_computation,
                               .name = "sdy.manual_computation",
                               .nins = n,

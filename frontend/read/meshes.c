@@ -48,17 +48,16 @@ static const jx_mlir_attr *find(jx_ctx *ctx, const jx_mlir_attr *axes,
 
 static int64_t size_of(const jx_mlir_attr *axis)
 {
-    const jx_mlir_attr *size = axis && axis->kind == JX_A_RECORD
-                                   ? jx_mlir_field(axis, "size")
-                                   : NULL;
+    const jx_mlir_attr *size =
+        axis && axis->kind == JX_A_RECORD ? jx_mlir_field(axis, "size") : NULL;
 
     return size && size->kind == JX_A_INTEGER && size->integer > 0
                ? size->integer
                : 0;
 }
 
-/* The product of the sizes of these axes that are manual; 0: not known, or a part of
- * an axis. */
+/* The product of the sizes of these axes that are manual; 0: not known, or a
+ * part of an axis. */
 static int64_t manual_size(jx_ctx *ctx, const jx_mlir_attr *by,
                            const jx_mlir_attr *axes, const jx_mlir_attr *manual)
 {
@@ -67,8 +66,8 @@ static int64_t manual_size(jx_ctx *ctx, const jx_mlir_attr *by,
     for (int k = 0; k < by->count && size; k++) {
         const jx_mlir_attr *ref = by->items[k];
         const char *name = name_of(ctx, ref);
-        if (!name || (ref->kind == JX_A_RECORD &&
-                      jx_mlir_field(ref, "sub_axis_info")))
+        if (!name ||
+            (ref->kind == JX_A_RECORD && jx_mlir_field(ref, "sub_axis_info")))
             return 0;
         if (find(ctx, manual, name) &&
             __builtin_mul_overflow(size, size_of(find(ctx, axes, name)), &size))
@@ -94,11 +93,13 @@ static said said_of(const jx_mlir_op *module, const jx_mlir_op *op,
                   list_of(mesh, "axes")};
 }
 
-bool jx_mesh_is_manual(jx_ctx *ctx, const jx_mlir_op *op, const jx_mlir_attr *axis)
+bool jx_mesh_is_manual(jx_ctx *ctx, const jx_mlir_op *op,
+                       const jx_mlir_attr *axis)
 {
     const char *name = name_of(ctx, axis);
 
-    return name && find(ctx, list_of(jx_mlir_get(op, "manual_axes"), "value"), name);
+    return name &&
+           find(ctx, list_of(jx_mlir_get(op, "manual_axes"), "value"), name);
 }
 
 int64_t jx_mesh_parts(jx_ctx *ctx, const jx_mlir_op *module,
@@ -128,16 +129,17 @@ int64_t jx_mesh_summands(jx_ctx *ctx, const jx_mlir_op *module,
 
 /* ---- which part a device holds */
 
-/* One axis of a mesh, or a part of it: device `d` of the mesh, counted row by row,
- * is number `d / stride % size` of it. */
+/* One axis of a mesh, or a part of it: device `d` of the mesh, counted row by
+ * row, is number `d / stride % size` of it. */
 typedef struct span {
     int64_t size, stride;
 } span;
 
 static int64_t field_of(const jx_mlir_attr *record, const char *name)
 {
-    const jx_mlir_attr *value =
-        record && record->kind == JX_A_RECORD ? jx_mlir_field(record, name) : NULL;
+    const jx_mlir_attr *value = record && record->kind == JX_A_RECORD
+                                    ? jx_mlir_field(record, name)
+                                    : NULL;
 
     return value && value->kind == JX_A_INTEGER && value->integer > 0
                ? value->integer
@@ -149,9 +151,8 @@ static bool span_of(jx_ctx *ctx, const jx_mlir_attr *axes,
 {
     const char *name = name_of(ctx, ref);
     const jx_mlir_attr *found = name ? find(ctx, axes, name) : NULL;
-    const jx_mlir_attr *part = ref->kind == JX_A_RECORD
-                                   ? jx_mlir_field(ref, "sub_axis_info")
-                                   : NULL;
+    const jx_mlir_attr *part =
+        ref->kind == JX_A_RECORD ? jx_mlir_field(ref, "sub_axis_info") : NULL;
     int64_t before, size;
 
     *to = (span){size_of(found), 1};
@@ -172,8 +173,8 @@ static bool span_of(jx_ctx *ctx, const jx_mlir_attr *axes,
     return true;
 }
 
-/* Which device of the mesh, as it counts them, each is; false: it names others than
- * 0 to n-1, each once. */
+/* Which device of the mesh, as it counts them, each is; false: it names others
+ * than 0 to n-1, each once. */
 static bool order_of(const jx_mlir_attr *mesh, int devices, int *order)
 {
     const jx_mlir_attr *ids = jx_mlir_field(mesh, "device_ids");
@@ -240,7 +241,8 @@ static bool place_all(jx_ctx *ctx, const jx_mlir_attr *mesh,
     return true;
 }
 
-/* ---- the partitioner before: "{devices=[2,1,4]<=[4,2]T(1,0) last_tile_dim_replicate}" */
+/* ---- the partitioner before: "{devices=[2,1,4]<=[4,2]T(1,0)
+ * last_tile_dim_replicate}" */
 
 enum { MOST_TILE_AXES = 32 };
 
@@ -294,7 +296,8 @@ static bool is_permutation(const numbers *n, int count)
     return n->count == count;
 }
 
-/* The device of tile `i`: 0 to n-1 in an array of these sizes, its axes permuted. */
+/* The device of tile `i`: 0 to n-1 in an array of these sizes, its
+ * axes permuted. */
 static int64_t device_of(const numbers *sizes, const numbers *order, int64_t i)
 {
     int64_t strides[MOST_TILE_AXES], stride = 1, device = 0;
@@ -309,8 +312,8 @@ static int64_t device_of(const numbers *sizes, const numbers *order, int64_t i)
     return device;
 }
 
-/* The axes that tiles have beyond the array's are of devices with the same part.  Devices are
- * `listed`, tile by tile, or that is NULL. */
+/* The axes that tiles have beyond the array's are of devices with the same
+ * part.  Devices are `listed`, tile by tile, or that is NULL. */
 static bool place_tiles(jx_ctx *ctx, const numbers *tiles, const numbers *sizes,
                         const numbers *order, const int64_t *listed,
                         jx_placement *to)
@@ -326,7 +329,8 @@ static bool place_tiles(jx_ctx *ctx, const numbers *tiles, const numbers *sizes,
     for (int k = 0; k < to->rank; k++)
         parts[k] = tiles->at[k];
     for (int64_t i = 0; i < to->devices; i++) {
-        int64_t device = listed ? listed[i] : device_of(sizes, order, i), rest = i;
+        int64_t device = listed ? listed[i] : device_of(sizes, order, i),
+                rest = i;
         for (int k = tiles->count; k-- > 0; rest /= tiles->at[k])
             if (k < to->rank)
                 place[device * to->rank + k] = (int)(rest % tiles->at[k]);
@@ -379,10 +383,12 @@ static bool place_text(jx_ctx *ctx, const char *text, jx_placement *to)
             return false;
     } else if (strncmp(text, "<=[", 3) != 0 ||
                (text += 2, !read_list(&text, '[', ']', &sizes)) ||
-               (*text == 'T' && (text++, !read_list(&text, '(', ')', &order)))) {
+               (*text == 'T' &&
+                (text++, !read_list(&text, '(', ')', &order)))) {
         return false;
     }
-    if (tiles.count != to->rank && strcmp(text, " last_tile_dim_replicate}") != 0 &&
+    if (tiles.count != to->rank &&
+        strcmp(text, " last_tile_dim_replicate}") != 0 &&
         strcmp(text, " last_tile_dims={replicated}}") != 0)
         return false;
     return place_tiles(ctx, &tiles, &sizes, &order, listed, to);
@@ -417,8 +423,9 @@ bool jx_mesh_place(jx_ctx *ctx, const jx_mlir_op *module,
 {
     bool is_record = sharding->kind == JX_A_RECORD;
     const jx_mlir_attr *mesh =
-        is_record ? jx_mesh_of_ref(module, jx_mlir_field(sharding, "mesh_or_ref"))
-                  : NULL;
+        is_record
+            ? jx_mesh_of_ref(module, jx_mlir_field(sharding, "mesh_or_ref"))
+            : NULL;
     const jx_mlir_attr *dims =
         is_record ? list_of(jx_mlir_field(sharding, "dim_shardings"), "value")
                   : NULL;
@@ -453,7 +460,8 @@ int64_t jx_mesh_axis_size(jx_ctx *ctx, const jx_mlir_op *module,
     return axes && span_of(ctx, axes, axis, &s) ? s.size : 0;
 }
 
-bool jx_mesh_is_one_axis(jx_ctx *ctx, const jx_mlir_attr *a, const jx_mlir_attr *b)
+bool jx_mesh_is_one_axis(jx_ctx *ctx, const jx_mlir_attr *a,
+                         const jx_mlir_attr *b)
 {
     const char *first = name_of(ctx, a), *second = name_of(ctx, b);
 

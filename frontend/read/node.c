@@ -171,8 +171,7 @@ static bool integer_of(const jx_node *at, int64_t *value)
     return errno == 0 && end == text + length;
 }
 
-int64_t jx_node_int(jx_walk *walk, const jx_node *at, int64_t low,
-                    int64_t high)
+int64_t jx_node_int(jx_walk *walk, const jx_node *at, int64_t low, int64_t high)
 {
     int64_t value;
 
@@ -183,8 +182,7 @@ int64_t jx_node_int(jx_walk *walk, const jx_node *at, int64_t low,
     }
     if (value >= low && value <= high)
         return value;
-    jx_node_fail(walk, at,
-                 "expected an integer from %lld to %lld, found %lld",
+    jx_node_fail(walk, at, "expected an integer from %lld to %lld, found %lld",
                  (long long)low, (long long)high, (long long)value);
     return low;
 }
@@ -195,8 +193,8 @@ int jx_node_index(jx_walk *walk, const jx_node *at, int count,
     int64_t value;
 
     if (!integer_of(at, &value))
-        jx_node_fail(walk, at, "expected an index into \"%s\", found %s",
-                     table, jx_json_kind_name(jx_node_kind(at)));
+        jx_node_fail(walk, at, "expected an index into \"%s\", found %s", table,
+                     jx_json_kind_name(jx_node_kind(at)));
     else if (value < 0 || value >= count)
         jx_node_fail(walk, at,
                      "expected an index into \"%s\" below %d, found %lld",

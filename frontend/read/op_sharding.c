@@ -113,8 +113,7 @@ static bool skip(reader *r, unsigned wire)
     size_t end;
 
     switch (wire) {
-    case WIRE_VARINT:
-        return varint(r, &value);
+    case WIRE_VARINT: return varint(r, &value);
     case WIRE_BYTES:
         if (!length(r, &end))
             return false;
@@ -127,8 +126,7 @@ static bool skip(reader *r, unsigned wire)
             return fail(r, "a value within the message");
         r->at += end;
         return true;
-    default:
-        return fail(r, "a wire type of protobuf");
+    default: return fail(r, "a wire type of protobuf");
     }
 }
 
@@ -142,33 +140,25 @@ static bool field(reader *r, jx_op_sharding *to)
         return false;
     wire = (unsigned)(key & 7);
     switch (key >> 3) {
-    case FIELD_TYPE:
-        return type(r, wire, &to->type);
-    case FIELD_TILES:
-        return numbers(r, wire, &r->tiles);
-    case FIELD_DEVICES:
-        return numbers(r, wire, &r->devices);
+    case FIELD_TYPE: return type(r, wire, &to->type);
+    case FIELD_TILES: return numbers(r, wire, &r->tiles);
+    case FIELD_DEVICES: return numbers(r, wire, &r->devices);
     case FIELD_TUPLE:
         return fail(r, "the sharding of one array, not of a tuple");
-    case FIELD_LAST:
-        return numbers(r, wire, &r->last);
-    case FIELD_IOTA:
-        return numbers(r, wire, &r->iota);
-    case FIELD_PERM:
-        return numbers(r, wire, &r->perm);
+    case FIELD_LAST: return numbers(r, wire, &r->last);
+    case FIELD_IOTA: return numbers(r, wire, &r->iota);
+    case FIELD_PERM: return numbers(r, wire, &r->perm);
     case FIELD_REPLICATE_LAST:
         to->replicate_last = number(r, wire, &value) && value;
         return !r->expected;
     case FIELD_GROUPED:
         to->grouped = number(r, wire, &value) && value;
         return !r->expected;
-    case FIELD_GROUP:
-        return number(r, wire, &to->group);
+    case FIELD_GROUP: return number(r, wire, &to->group);
     case FIELD_GROUP_TYPE:
         to->like = number(r, wire, &value) && value;
         return !r->expected;
-    default:
-        return skip(r, wire);
+    default: return skip(r, wire);
     }
 }
 
@@ -219,8 +209,7 @@ bool jx_op_sharding_read(jx_ctx *ctx, const void *bytes, size_t size,
 static void put_numbers(const jx_op_numbers *numbers, jx_buffer *to)
 {
     for (int i = 0; i < numbers->count; i++)
-        jx_buffer_printf(to, "%s%lld", i ? "," : "",
-                         (long long)numbers->at[i]);
+        jx_buffer_printf(to, "%s%lld", i ? "," : "", (long long)numbers->at[i]);
 }
 
 static bool is_identity(const jx_op_numbers *perm)
@@ -248,8 +237,7 @@ static void put_devices(const jx_op_sharding *s, jx_buffer *to)
 }
 
 static const char *const type_names[JX_OPS_TYPES] = {
-    "replicated", "maximal", "tuple", "tiled", "manual", "unknown",
-    "unreduced",
+    "replicated", "maximal", "tuple", "tiled", "manual", "unknown", "unreduced",
 };
 
 static void put_tiled(const jx_op_sharding *s, jx_buffer *to)

@@ -37,9 +37,9 @@ typedef struct jx_op_sharding {
     int64_t group;
 } jx_op_sharding;
 
-/* Decodes a message about one array into the context's arena (memory at most
- * 16 times its size).  False with *wrong the byte of the message that does not fit and
- * *expected what was expected there; false without when memory ended. */
+/* Decodes a message about one array into the context's arena (memory at most 16
+ * times its size).  False with *wrong the byte of the message that does not fit
+ * and *expected what was expected there; false without when memory ended. */
 bool jx_op_sharding_read(jx_ctx *ctx, const void *bytes, size_t size,
                          jx_op_sharding *to, size_t *wrong,
                          const char **expected);

@@ -26,8 +26,7 @@ bool jx_is_replica_groups_of_mesh(const jx_mlir_attr *groups)
            strcmp(groups->name, "stablehlo.replica_group_mesh_axes") == 0;
 }
 
-static bool field_int(const jx_mlir_attr *record, const char *name,
-                      int64_t *to)
+static bool field_int(const jx_mlir_attr *record, const char *name, int64_t *to)
 {
     const jx_mlir_attr *a = jx_mlir_field(record, name);
 
@@ -46,10 +45,9 @@ static bool read_mesh(mesh *m, const jx_mlir_attr *from)
 {
     int64_t stride = 1;
 
-    m->axes = from && from->kind == JX_A_RECORD ? jx_mlir_field(from, "axes")
-                                                : NULL;
-    if (!m->axes || m->axes->kind != JX_A_ARRAY ||
-        m->axes->count > MOST_AXES)
+    m->axes =
+        from && from->kind == JX_A_RECORD ? jx_mlir_field(from, "axes") : NULL;
+    if (!m->axes || m->axes->kind != JX_A_ARRAY || m->axes->count > MOST_AXES)
         return false;
     for (int i = m->axes->count; i-- > 0;) {
         m->at[i].stride = stride;
@@ -74,9 +72,9 @@ static bool read_digit(const mesh *m, const jx_mlir_attr *ref, digit *to)
     int64_t before, size, rest;
     int i = 0;
 
-    while (name && i < m->axes->count &&
-           (!(other = name_of(m, m->axes->items[i])) ||
-            strcmp(other, name) != 0))
+    while (
+        name && i < m->axes->count &&
+        (!(other = name_of(m, m->axes->items[i])) || strcmp(other, name) != 0))
         i++;
     if (!name || i == m->axes->count)
         return false;

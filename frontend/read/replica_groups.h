@@ -15,8 +15,8 @@ typedef struct jx_replica_groups {
 
 bool jx_is_replica_groups_of_mesh(const jx_mlir_attr *groups);
 
-/* Written out.  `module` has the mesh, where the attribute only names it.  False
- * with what was expected. */
+/* Written out.  `module` has the mesh, where the attribute only names it.
+ * False with what was expected. */
 bool jx_replica_groups_of_mesh(jx_ctx *ctx, const jx_mlir_op *module,
                                const jx_mlir_attr *groups,
                                jx_replica_groups *to, const char **expected);

@@ -117,10 +117,10 @@ static void flow_call(frame *f, const jx_mlir_op *op, const char *callee)
         set_cut(f, op->outs[i], given(&in, body, i));
 }
 
-/* How axes that are not manual cut an operand of a manual computation, which is of
- * this type inside. */
-static const jx_cut *free_cut(frame *f, const jx_mlir_op *op, const jx_cut *whole,
-                              const jx_mlir_type *type)
+/* How axes that are not manual cut an operand of a manual computation, which is
+ * of this type inside. */
+static const jx_cut *free_cut(frame *f, const jx_mlir_op *op,
+                              const jx_cut *whole, const jx_mlir_type *type)
 {
     jx_cuts *cuts = &f->flow->cuts;
     jx_cut *cut = whole ? jx_cut_new(cuts, type) : NULL;
@@ -140,8 +140,8 @@ static const jx_cut *free_cut(frame *f, const jx_mlir_op *op, const jx_cut *whol
     return cut;
 }
 
-/* Axes that the results' shardings leave open are cut as inside.  Calls there are of
- * one device each, and are not shown. */
+/* Axes that the results' shardings leave open are cut as inside.  Calls there
+ * are of one device each, and are not shown. */
 static void flow_manual(frame *f, const jx_mlir_op *op)
 {
     const jx_mlir_attr *all = jx_mesh_shardings(op, "out_shardings");

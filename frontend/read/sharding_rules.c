@@ -1,5 +1,5 @@
-/* sharding_rules.c - see sharding_rules.h: which axes of a result come from which of the
- * operands'. */
+/* sharding_rules.c - see sharding_rules.h: which axes of a result come from
+ * which of the operands'. */
 #include "frontend/read/sharding_rules.h"
 
 #include "frontend/read/meshes.h"
@@ -83,7 +83,8 @@ static bool same_shape(const rule *r, int operand)
                                    (size_t)type->rank * sizeof *type->shape));
 }
 
-/* Whether an op of several results makes each of all the operands of its shape. */
+/* Whether an op of several results makes each of all the
+ * operands of its shape. */
 static bool mixes(const jx_mlir_op *op)
 {
     return op->nouts == 1 || op->id == JX_OP_stablehlo_sort;
@@ -116,8 +117,8 @@ static void transpose(const rule *r)
         comes(r, k, 0, jx_mlir_number(from, k));
 }
 
-/* What is left of the operands without the axes that go away; initial values come
- * after them and have no axes. */
+/* What is left of the operands without the axes that go away; initial values
+ * come after them and have no axes. */
 static void remaining(const rule *r)
 {
     const jx_mlir_attr *gone = jx_mlir_get(r->op, "dimensions");
@@ -158,8 +159,8 @@ static int factors(const jx_mlir_type *a, const jx_mlir_type *b, factor *to)
     }
 }
 
-/* How many of the mesh axes, from the first on, cut a factor; *rest is what they leave
- * of it. */
+/* How many of the mesh axes, from the first on, cut a factor; *rest is what
+ * they leave of it. */
 static int taken(const rule *r, const jx_cut *cut, jx_cut_axis axes,
                  int64_t *rest)
 {
@@ -175,8 +176,8 @@ static int taken(const rule *r, const jx_cut *cut, jx_cut_axis axes,
     return n;
 }
 
-/* The axes of the mesh that cut one axis of the result: those of its factors, as long as
- * each of these is cut into single elements. */
+/* The axes of the mesh that cut one axis of the result: those of its factors,
+ * as long as each of these is cut into single elements. */
 static void reshape(const rule *r)
 {
     const jx_cut *cut = r->ins[0];
@@ -262,8 +263,8 @@ static void convolution(const rule *r)
 
 /* ---- gathers */
 
-/* The result's axes that are no offsets are those of the indices, in order; the offsets
- * are the operand's that are taken whole. */
+/* The result's axes that are no offsets are those of the indices, in order; the
+ * offsets are the operand's that are taken whole. */
 static void gather(const rule *r)
 {
     const jx_mlir_attr *dims = jx_mlir_get(r->op, "dimension_numbers");

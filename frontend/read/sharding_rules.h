@@ -4,8 +4,8 @@
 
 #include "frontend/read/sharding_cut.h"
 
-/* Puts into *to, which cuts nothing yet, what follows for result `i` from the operands'
- * cuts, of which each may be NULL. */
+/* Puts into *to, which cuts nothing yet, what follows for result `i` from the
+ * operands' cuts, of which each may be NULL. */
 void jx_cut_result(jx_cuts *in, const jx_mlir_op *op, int i,
                    const jx_cut *const *ins, jx_cut *to);
 

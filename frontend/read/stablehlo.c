@@ -8,15 +8,14 @@
 
 /* ---- the table of rules */
 
-bool jx_hlo_op_none(jx_hlo_body *b, const jx_mlir_op *op,
-                    const jx_hlo_row *row)
+bool jx_hlo_op_none(jx_hlo_body *b, const jx_mlir_op *op, const jx_hlo_row *row)
 {
     (void)row;
     return jx_hlo_unknown(b, op);
 }
 
 static const jx_hlo_row adapter[] = {
-#define ADAPT(op, detail, prim, read, write)                                  \
+#define ADAPT(op, detail, prim, read, write)                                   \
     {JX_OP_##op, detail, JX_PRIM_##prim, jx_hlo_op_##read, NULL},
 #include "frontend/mlir/adapter.def"
 #undef ADAPT
@@ -85,7 +84,8 @@ static bool is_number(const jx_dim *dim)
     return jx_dim_is_wide(dim, &number);
 }
 
-/* The literal of a scalar of which more may be known than the size that it is. */
+/* The literal of a scalar of which more may be known than the
+ * size that it is. */
 static jx_atom literal_size(jx_hlo_body *b, jx_atom atom, const jx_dim *dim)
 {
     jx_atom made = jx_hlo_size_atom(b, jx_atom_aval(atom)->dtype, dim);
@@ -161,8 +161,8 @@ static bool gives_literals(jx_hlo_body *b, const jx_mlir_op *op)
  * them already. */
 static void note_shaping(jx_hlo_body *b, const jx_mlir_op *op, size_t first)
 {
-    jx_atoms atoms = op->nouts == 1 ? jx_hlo_atoms_of(b, op->outs[0])
-                                         : (jx_atoms){0, NULL};
+    jx_atoms atoms =
+        op->nouts == 1 ? jx_hlo_atoms_of(b, op->outs[0]) : (jx_atoms){0, NULL};
 
     if (atoms.count != 1 || jx_atom_aval(atoms.at[0])->rank < 1 ||
         !jx_sz_known(b->s->sizes, atoms.at[0]) || jx_hlo_acts(b->s, op, 0))
@@ -174,8 +174,8 @@ static void note_shaping(jx_hlo_body *b, const jx_mlir_op *op, size_t first)
 /* A number that an op hands on as it is needs no variable either. */
 static void put_number(jx_hlo_body *b, const jx_mlir_op *op)
 {
-    jx_atoms atoms = op->nouts == 1 ? jx_hlo_atoms_of(b, op->outs[0])
-                                         : (jx_atoms){0, NULL};
+    jx_atoms atoms =
+        op->nouts == 1 ? jx_hlo_atoms_of(b, op->outs[0]) : (jx_atoms){0, NULL};
     const jx_dim *dim =
         atoms.count == 1 && atoms.at[0].var ? size_of(b, atoms.at[0]) : NULL;
     jx_atom made = {NULL, NULL};
@@ -248,8 +248,8 @@ static bool read_op(jx_hlo_body *b, const jx_mlir_op *op)
     b->op = op;
     bool other = jx_hlo_has_quantized(op) || jx_hlo_widens(op);
     jx_hlo_rule *read = !row || is_refused(op) ? jx_hlo_op_none
-                         : other                ? jx_hlo_quantized
-                                                : row->rule;
+                        : other                ? jx_hlo_quantized
+                                               : row->rule;
     if (!read(b, op, row))
         return jx_ok(b->s->ctx) && jx_hlo_refuse(b, "could not be read");
     if (!jx_hlo_close(b, open, eqn, out))
@@ -260,7 +260,8 @@ static bool read_op(jx_hlo_body *b, const jx_mlir_op *op)
 
 bool jx_hlo_block(jx_hlo_body *b, const jx_mlir_block *block)
 {
-    jx_body_reserve(&b->body, block->nops); /* an op is an equation, as a rule */
+    /* an op is an equation, as a rule */
+    jx_body_reserve(&b->body, block->nops);
     for (int i = 0; i < block->nops; i++) {
         const jx_mlir_op *op = block->ops[i], *made;
         jx_hlo_spmd spmd = jx_hlo_spmd_of(b, block, op, &made);
@@ -288,8 +289,8 @@ typedef struct function {
     const jx_mlir_op *op;
     int nins;
     const jx_aval *const *ins;
-    const jx_sz_info *known; /* of its arguments; or NULL */
-    const jx_jaxpr *jaxpr; /* NULL while it is being read */
+    const jx_sz_info *known;   /* of its arguments; or NULL */
+    const jx_jaxpr *jaxpr;     /* NULL while it is being read */
     const jx_sz_info *results; /* what is known of them */
 } function;
 
@@ -315,10 +316,9 @@ static uint64_t hash_function(const function *f)
         hash = jx_hash_mix(hash, (uint64_t)(uintptr_t)f->ins[i]);
     for (int i = 0; f->known && i < f->nins; i++)
         if (f->known[i].elems)
-            hash = jx_hash_mix(
-                hash,
-                jx_hash_bytes(f->known[i].elems, (size_t)f->known[i].count *
-                                                     sizeof(jx_sz_elem)));
+            hash = jx_hash_mix(hash, jx_hash_bytes(f->known[i].elems,
+                                                   (size_t)f->known[i].count *
+                                                       sizeof(jx_sz_elem)));
     return hash;
 }
 
@@ -338,8 +338,8 @@ static const char *arg_name(const jx_mlir_value *arg)
     return loc && loc->kind == JX_A_LOC_NAME ? loc->text : NULL;
 }
 
-static const char *const *arg_names(jx_hlo_reader *s, const jx_mlir_block *block,
-                                    int nins)
+static const char *const *arg_names(jx_hlo_reader *s,
+                                    const jx_mlir_block *block, int nins)
 {
     const char **names = JX_NEW_ARRAY(s->ctx->arena, nins, const char *);
     int next = 0;
@@ -365,8 +365,8 @@ static const char *const *result_paths(jx_hlo_reader *s, const jx_mlir_op *func,
     if (!paths || !all || all->kind != JX_A_ARRAY || all->count != nouts)
         return NULL;
     for (int i = 0; i < nouts; i++) {
-        const jx_mlir_attr *info = jx_mlir_field(all->items[i],
-                                                 "jax.result_info");
+        const jx_mlir_attr *info =
+            jx_mlir_field(all->items[i], "jax.result_info");
         paths[i] = info ? jx_mlir_text(s->ctx, info) : NULL;
         if (!paths[i])
             return NULL;
@@ -393,8 +393,8 @@ static const jx_sz_info *known_of(jx_hlo_reader *s, size_t count,
 
 static const jx_jaxpr *read_function(jx_hlo_reader *s, function *f)
 {
-    const jx_mlir_block *block = f->op->nregions == 1
-                                     ? jx_mlir_body(f->op, 0) : NULL;
+    const jx_mlir_block *block =
+        f->op->nregions == 1 ? jx_mlir_body(f->op, 0) : NULL;
     jx_hlo_body *b = jx_hlo_body_new(s, NULL);
     jx_jaxpr *made;
 
@@ -408,8 +408,7 @@ static const jx_jaxpr *read_function(jx_hlo_reader *s, function *f)
     if (!jx_hlo_read_block(b, block, f->nins, f->ins, f->known))
         return NULL;
     f->results = known_of(s, b->body.results.count, b->body.results.at, false);
-    made = jx_hlo_body_finish(b, (jx_atoms){0, NULL},
-                              function_name(s, f->op));
+    made = jx_hlo_body_finish(b, (jx_atoms){0, NULL}, function_name(s, f->op));
     if (made) {
         made->arg_names = arg_names(s, block, made->nins);
         made->result_paths = result_paths(s, f->op, made->nouts);
@@ -454,8 +453,8 @@ const jx_jaxpr *jx_hlo_jaxpr_of(jx_hlo_reader *s, const jx_mlir_op *func,
 
 static const jx_aval *const *avals_of(jx_hlo_reader *s, jx_atoms atoms)
 {
-    const jx_aval **avals = JX_NEW_ARRAY(s->ctx->arena, atoms.count,
-                                         const jx_aval *);
+    const jx_aval **avals =
+        JX_NEW_ARRAY(s->ctx->arena, atoms.count, const jx_aval *);
 
     for (int i = 0; avals && i < atoms.count; i++)
         avals[i] = jx_atom_aval(atoms.at[i]);
@@ -507,15 +506,16 @@ static const jx_mlir_op *callee(jx_hlo_body *b, const char *attribute)
              : NULL;
 
     if (!func || func->id != JX_OP_func_func) {
-        jx_hlo_refuse(b, "expected the name of a function of the module, "
-                      "found '%s'", name ? name : "");
+        jx_hlo_refuse(b,
+                      "expected the name of a function of the module, "
+                      "found '%s'",
+                      name ? name : "");
         return NULL;
     }
     return func;
 }
 
-bool jx_hlo_op_call(jx_hlo_body *b, const jx_mlir_op *op,
-                    const jx_hlo_row *row)
+bool jx_hlo_op_call(jx_hlo_body *b, const jx_mlir_op *op, const jx_hlo_row *row)
 {
     const jx_mlir_op *func = callee(b, "callee");
 
@@ -531,8 +531,8 @@ bool jx_hlo_op_composite(jx_hlo_body *b, const jx_mlir_op *op,
     const char *name = jx_hlo_attr_text(b, "name");
 
     (void)op, (void)row;
-    return func && jx_hlo_call_of(b, func,
-                                  name ? name : function_name(b->s, func));
+    return func &&
+           jx_hlo_call_of(b, func, name ? name : function_name(b->s, func));
 }
 
 /* ---- ops without a meaning here */
@@ -546,8 +546,7 @@ static const jx_prim *unknown_prim(jx_hlo_body *b, const jx_mlir_op *op)
 
     if (!prim || prim->id == JX_PRIM_unknown)
         return prim;
-    name = jx_arena_printf(b->s->ctx->arena, "%s (in another form)",
-                           op->name);
+    name = jx_arena_printf(b->s->ctx->arena, "%s (in another form)", op->name);
     return name ? jx_prim_named(b->s->ctx, jx_intern_text(b->s->ctx, name))
                 : NULL;
 }
@@ -591,17 +590,16 @@ typedef JX_VEC(const jx_mlir_op *) op_list;
 static bool entries_of(jx_hlo_reader *s, const jx_mlir_op *module, op_list *to)
 {
     const jx_mlir_op *main = jx_mlir_symbol(module, "main");
-    const jx_mlir_block *body = module->nregions ? jx_mlir_body(module, 0)
-                                                 : NULL;
+    const jx_mlir_block *body =
+        module->nregions ? jx_mlir_body(module, 0) : NULL;
 
     if (main && main->id == JX_OP_func_func) {
         JX_PUSH(s->ctx->arena, to, main);
         return true;
     }
     for (int i = 0; body && i < body->nops; i++)
-        if (body->ops[i]->id == JX_OP_func_func &&
-            is_public(body->ops[i]) && body->ops[i]->nregions &&
-            body->ops[i]->regions[0].nblocks)
+        if (body->ops[i]->id == JX_OP_func_func && is_public(body->ops[i]) &&
+            body->ops[i]->nregions && body->ops[i]->regions[0].nblocks)
             JX_PUSH(s->ctx->arena, to, body->ops[i]);
     return true;
 }
@@ -623,7 +621,7 @@ static const jx_jaxpr *read_all(jx_hlo_reader *s, const op_list *modules,
         b->op = funcs->at[i];
         const jx_atom *outs =
             ins ? jx_hlo_eqn_call(b, jaxpr, (jx_atoms){jaxpr->nins, ins},
-                            function_name(s, funcs->at[i]))
+                                  function_name(s, funcs->at[i]))
                 : NULL;
         for (int k = 0; outs && k < jaxpr->nouts; k++)
             JX_PUSH(s->ctx->arena, &b->body.results, outs[k]);
@@ -724,7 +722,8 @@ static void drop_jaxprs(jx_hlo_reader *s, const jx_jaxpr *entry)
     for (size_t i = s->build.jaxprs.count; i-- > 0;)
         for (int k = 0; kept[i] && k < s->build.jaxprs.at[i]->neqns; k++)
             for (int n = 0; n < s->build.jaxprs.at[i]->eqns[k].nparams; n++)
-                keep_value(kept, s->build.jaxprs.at[i]->eqns[k].params[n].value);
+                keep_value(kept,
+                           s->build.jaxprs.at[i]->eqns[k].params[n].value);
     for (size_t i = 0; i < s->build.jaxprs.count; i++) {
         jx_jaxpr *jaxpr = (jx_jaxpr *)(uintptr_t)s->build.jaxprs.at[i];
         if (!kept[i])
@@ -738,8 +737,9 @@ static void drop_jaxprs(jx_hlo_reader *s, const jx_jaxpr *entry)
 void jx_hlo_end_into(const jx_hlo_reader *s, jx_builder *into)
 {
     jx_program *p = into->program;
-    const jx_file **files = JX_NEW_ARRAY(
-        s->ctx->arena, (size_t)p->nfiles + s->files_read.count, const jx_file *);
+    const jx_file **files =
+        JX_NEW_ARRAY(s->ctx->arena, (size_t)p->nfiles + s->files_read.count,
+                     const jx_file *);
 
     p->base = s->base; /* it knows its own sizes */
     for (size_t i = into->jaxprs.count; i < s->build.jaxprs.count; i++)
@@ -753,7 +753,8 @@ void jx_hlo_end_into(const jx_hlo_reader *s, jx_builder *into)
     p->files = files ? files : p->files;
 }
 
-jx_program *jx_hlo_end(jx_hlo_reader *s, const jx_jaxpr *entry, const char *name)
+jx_program *jx_hlo_end(jx_hlo_reader *s, const jx_jaxpr *entry,
+                       const char *name)
 {
     jx_program *p = s->program;
     jx_scope *scope = JX_NEW(s->ctx->arena, jx_scope);
@@ -789,7 +790,8 @@ jx_program *jx_hlo_end(jx_hlo_reader *s, const jx_jaxpr *entry, const char *name
     return p;
 }
 
-/* The attribute of the one of `count` that is number `wanted` of the program. */
+/* The attribute of the one of `count` that is number `wanted`
+ * of the program. */
 static const jx_mlir_attr *attribute_of(const jx_mlir_attr *all, int count,
                                         const int *numbers, int wanted,
                                         const char *name)
@@ -832,14 +834,14 @@ static const int *outputs_of(jx_hlo_reader *s, const jx_mlir_block *block,
 }
 
 const struct jx_tree_entry *jx_hlo_tree_entry(jx_hlo_reader *s,
-                                              const jx_mlir_op *func,
-                                              int nkept,
+                                              const jx_mlir_op *func, int nkept,
                                               const uint16_t *kept)
 {
     const jx_mlir_block *block = jx_mlir_body(func, 0);
     jx_tree_entry *made = JX_NEW(s->ctx->arena, jx_tree_entry);
-    int *inputs = block ? JX_NEW_ARRAY(s->ctx->arena, block->nargs + 1, int)
-                        : NULL, next = 0, nresults = 0;
+    int *inputs =
+            block ? JX_NEW_ARRAY(s->ctx->arena, block->nargs + 1, int) : NULL,
+        next = 0, nresults = 0;
     const int *outputs = block ? outputs_of(s, block, &nresults) : NULL;
 
     if (!made || !inputs || !outputs)
@@ -853,8 +855,8 @@ const struct jx_tree_entry *jx_hlo_tree_entry(jx_hlo_reader *s,
             inputs[i] = width == 1 ? next : -1;
         next += width;
     }
-    *made = (jx_tree_entry){s->infer, s->module, func, block->nargs, nresults,
-                            inputs, outputs};
+    *made = (jx_tree_entry){s->infer, s->module, func,   block->nargs,
+                            nresults, inputs,    outputs};
     return made;
 }
 
@@ -892,8 +894,7 @@ jx_program *jx_read_stablehlo(const jx_mlir_file *file, jx_infer_open *infer)
     s.module = modules.at[0];
     entry = funcs.count == 1 ? jx_hlo_entry(&s, funcs.at[0], NULL)
                              : read_all(&s, &modules, &funcs);
-    made = jx_hlo_end(&s, entry,
-                      program_name(&s, modules.at[0], funcs.at[0]));
+    made = jx_hlo_end(&s, entry, program_name(&s, modules.at[0], funcs.at[0]));
     if (made && funcs.count == 1)
         made->tree_entry = jx_hlo_tree_entry(&s, funcs.at[0], 0, NULL);
     return made;

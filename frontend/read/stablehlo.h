@@ -24,8 +24,8 @@ typedef struct jx_tree_entry {
     const int *inputs, *outputs;
 } jx_tree_entry;
 
-/* An attribute of the argument that is the program's input, or of the result that is
- * its output; or NULL. */
+/* An attribute of the argument that is the program's input, or of the result
+ * that is its output; or NULL. */
 const jx_mlir_attr *jx_tree_argument(const jx_tree_entry *entry, int input,
                                      const char *name);
 const jx_mlir_attr *jx_tree_result(const jx_tree_entry *entry, int output,
@@ -42,9 +42,10 @@ jx_program *jx_read_exported_program(const jx_mlir_file *file,
                                      const jx_exported *exported,
                                      jx_infer_open *infer);
 
-/* A function that a module is the code of: JAX's types of what it takes and gives,
- * which of its inputs the module's main takes, and for which platforms it is: where
- * there are several, main takes the index of one before all others. */
+/* A function that a module is the code of: JAX's types of what it takes and
+ * gives, which of its inputs the module's main takes, and for which
+ * platforms it is: where there are several, main takes the index of one
+ * before all others. */
 typedef struct jx_callee {
     const char *name; /* or NULL */
     int nins, nouts, nkept, nplatforms;
@@ -53,10 +54,11 @@ typedef struct jx_callee {
     const char *const *platforms;
 } jx_callee;
 
-/* The function as a jaxpr of the builder's program, whose sizes its types are in; NULL
- * with an error. */
+/* The function as a jaxpr of the builder's program, whose sizes its types are
+ * in; NULL with an error. */
 const jx_jaxpr *jx_read_stablehlo_callee(const jx_mlir_file *file,
-                                         const jx_callee *callee, jx_builder *into,
+                                         const jx_callee *callee,
+                                         jx_builder *into,
                                          jx_infer_open *infer);
 
 #endif

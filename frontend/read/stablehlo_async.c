@@ -1,8 +1,9 @@
 /* stablehlo_async.c - collectives that are begun and ended apart.
  *
- * What is ended is used behind its end only, so that data flow says the order, and what was
- * begun is the collective.  JAX 0.10 writes the op of it in a region of stablehlo.async_start,
- * JAX 0.12 a custom call whose attribute says in JSON what the op would. */
+ * What is ended is used behind its end only, so that data flow says the order,
+ * and what was begun is the collective.  JAX 0.10 writes the op of it in a
+ * region of stablehlo.async_start, JAX 0.12 a custom call whose attribute says
+ * in JSON what the op would. */
 #include "frontend/base/json.h"
 #include "frontend/read/stablehlo_parts.h"
 

@@ -37,8 +37,7 @@ bool jx_hlo_attr_int(jx_hlo_body *b, const char *name, int64_t *value)
     return a && (int_of(a, value) || wants(b, name, "an integer"));
 }
 
-int64_t jx_hlo_attr_int_or(jx_hlo_body *b, const char *name,
-                           int64_t otherwise)
+int64_t jx_hlo_attr_int_or(jx_hlo_body *b, const char *name, int64_t otherwise)
 {
     int64_t value = otherwise;
 
@@ -136,8 +135,8 @@ static bool dense_ints(const jx_mlir_attr *a, int64_t count, int64_t *to)
 static bool ints_of(jx_hlo_body *b, const jx_mlir_attr *a, jx_ints *to)
 {
     int64_t count = list_size(a);
-    int64_t *at = count < 0 ? NULL
-                            : JX_NEW_ARRAY(b->s->ctx->arena, count, int64_t);
+    int64_t *at =
+        count < 0 ? NULL : JX_NEW_ARRAY(b->s->ctx->arena, count, int64_t);
 
     *to = (jx_ints){at ? (int)count : 0, at};
     if (!at)
@@ -182,8 +181,10 @@ bool jx_hlo_attr_ints_or(jx_hlo_body *b, const char *name, int count,
     if (jx_mlir_get(b->op, name))
         return jx_hlo_attr_ints(b, name, to) &&
                (to->count == count ||
-                jx_hlo_refuse(b, "attribute '%s': expected %d integers, found "
-                              "%d", name, count, to->count));
+                jx_hlo_refuse(b,
+                              "attribute '%s': expected %d integers, found "
+                              "%d",
+                              name, count, to->count));
     at = JX_NEW_ARRAY(b->s->ctx->arena, count, int64_t);
     for (int i = 0; at && i < count; i++)
         at[i] = otherwise;
@@ -214,11 +215,12 @@ bool jx_hlo_axes_ok(jx_hlo_body *b, const char *name, jx_ints axes, int rank)
     uint64_t seen = 0;
 
     for (int i = 0; i < axes.count; i++) {
-        if (axes.at[i] < 0 || axes.at[i] >= rank ||
-            axes.at[i] >= JX_HLO_RANK ||
+        if (axes.at[i] < 0 || axes.at[i] >= rank || axes.at[i] >= JX_HLO_RANK ||
             (seen & (uint64_t)1 << axes.at[i]))
-            return jx_hlo_refuse(b, "attribute '%s': expected distinct axes "
-                                 "below %d", name, rank);
+            return jx_hlo_refuse(b,
+                                 "attribute '%s': expected distinct axes "
+                                 "below %d",
+                                 name, rank);
         seen |= (uint64_t)1 << axes.at[i];
     }
     return true;

@@ -21,12 +21,12 @@ static bool fail_in(jx_hlo_reader *s, const jx_mlir_op *op, const char *format,
                  op->place.column);
     else if (op)
         snprintf(place, sizeof place, "byte %zu", op->place.offset);
-    return jx_fail(s->ctx, JX_E_INPUT, s->file->path,
-                   place[0] ? place : NULL, "%s%s%s", op ? op->name : "",
-                   op ? ": " : "", message);
+    return jx_fail(s->ctx, JX_E_INPUT, s->file->path, place[0] ? place : NULL,
+                   "%s%s%s", op ? op->name : "", op ? ": " : "", message);
 }
 
-bool jx_hlo_refuse_at(jx_hlo_reader *s, const jx_mlir_op *op, const char *format, ...)
+bool jx_hlo_refuse_at(jx_hlo_reader *s, const jx_mlir_op *op,
+                      const char *format, ...)
 {
     va_list args;
 
@@ -65,7 +65,8 @@ bool jx_hlo_dtype(const jx_mlir_type *type, jx_dtype *dtype)
     const jx_mlir_type *element = type;
 
     if ((type->kind == JX_T_TENSOR || type->kind == JX_T_MEMREF ||
-         type->kind == JX_T_UNRANKED) && type->count)
+         type->kind == JX_T_UNRANKED) &&
+        type->count)
         element = type->items[0];
     if (element->kind == JX_T_QUANTIZED)
         return stored_dtype(element, dtype);
@@ -119,7 +120,8 @@ static const jx_aval *array_of(jx_hlo_body *b, const jx_mlir_type *type,
         return other(b, type->text ? type->text : "value");
     if (!jx_hlo_dtype(type, &dtype))
         return other(b, type->count && type->items[0]->text
-                            ? type->items[0]->text : "tensor");
+                            ? type->items[0]->text
+                            : "tensor");
     if (type->rank > JX_HLO_RANK) {
         jx_hlo_refuse(b, "expected at most %d axes", JX_HLO_RANK);
         return NULL;
@@ -128,8 +130,7 @@ static const jx_aval *array_of(jx_hlo_body *b, const jx_mlir_type *type,
         if (type->shape[i] != JX_MLIR_DYNAMIC)
             shape[i] = jx_hlo_dim_int(b, type->shape[i]);
         else
-            shape[i] = known && known[i] ? known[i]
-                                         : jx_sz_free(b->s->sizes);
+            shape[i] = known && known[i] ? known[i] : jx_sz_free(b->s->sizes);
     return jx_hlo_array(b, dtype, type->rank, shape);
 }
 
@@ -152,8 +153,10 @@ bool jx_hlo_rank_ok(jx_hlo_body *b, int result)
     if (result < b->op->nouts && b->op->outs[result]->type->rank >= 0 &&
         b->op->outs[result]->type->rank <= JX_HLO_RANK)
         return true;
-    return jx_hlo_refuse(b, "expected result %d to be a tensor of at most %d "
-                         "axes", result, JX_HLO_RANK);
+    return jx_hlo_refuse(b,
+                         "expected result %d to be a tensor of at most %d "
+                         "axes",
+                         result, JX_HLO_RANK);
 }
 
 /* ---- values */
@@ -167,9 +170,9 @@ static jx_atoms lookup(jx_hlo_body *b, const jx_mlir_value *value)
     if (!b->outer)
         return (jx_atoms){-1, NULL};
     jx_atoms outer = lookup(b->outer, value);
-    jx_atom *at = outer.count < 0 ? NULL
-                                  : JX_NEW_ARRAY(b->s->ctx->arena,
-                                                 outer.count, jx_atom);
+    jx_atom *at = outer.count < 0
+                      ? NULL
+                      : JX_NEW_ARRAY(b->s->ctx->arena, outer.count, jx_atom);
     if (!at)
         return (jx_atoms){outer.count < 0 ? -1 : 0, NULL};
     for (int i = 0; i < outer.count; i++) {
@@ -229,8 +232,8 @@ jx_atoms jx_hlo_ins(jx_hlo_body *b, int from)
     return (jx_atoms){(int)all.count, all.at};
 }
 
-bool jx_hlo_define_value(jx_hlo_body *b, const jx_mlir_value *value,
-                         int count, const jx_atom *atoms)
+bool jx_hlo_define_value(jx_hlo_body *b, const jx_mlir_value *value, int count,
+                         const jx_atom *atoms)
 {
     jx_atoms *to = JX_NEW(b->s->ctx->arena, jx_atoms);
 
@@ -252,13 +255,12 @@ bool jx_hlo_define(jx_hlo_body *b, int count, const jx_atom *atoms)
     for (int i = 0; i < b->op->nouts; i++) {
         int width = jx_hlo_width(b->op->outs[i]->type);
         if (width > count - next)
-            return !atoms ? false : jx_hlo_refuse(b, "expected %d results",
-                                                  count);
+            return !atoms ? false
+                          : jx_hlo_refuse(b, "expected %d results", count);
         jx_atom *copy = JX_NEW_ARRAY(b->s->ctx->arena, width, jx_atom);
         if (copy && width)
             memcpy(copy, atoms + next, (size_t)width * sizeof *copy);
-        if (!copy ||
-            !jx_hlo_define_value(b, b->op->outs[i], width, copy))
+        if (!copy || !jx_hlo_define_value(b, b->op->outs[i], width, copy))
             return false;
         next += width;
     }
@@ -297,8 +299,8 @@ static jx_atom array_literal(jx_hlo_body *b, const jx_aval *aval,
     return jx_build_constant(&b->body, array);
 }
 
-jx_atom jx_hlo_literal(jx_hlo_body *b, const jx_aval *aval,
-                       const void *data, size_t size, bool splat)
+jx_atom jx_hlo_literal(jx_hlo_body *b, const jx_aval *aval, const void *data,
+                       size_t size, bool splat)
 {
     size_t element = aval ? jx_dtype_of(aval->dtype)->bytes : 0;
     int64_t count = 0;
@@ -309,10 +311,9 @@ jx_atom jx_hlo_literal(jx_hlo_body *b, const jx_aval *aval,
                          "known here");
         return (jx_atom){NULL, NULL};
     }
-    if (count > 1 && !splat ? size / element != (size_t)count ||
-                                  size % element
-                            : size != (count ? element : 0) &&
-                                  !(splat && size == element)) {
+    if (count > 1 && !splat
+            ? size / element != (size_t)count || size % element
+            : size != (count ? element : 0) && !(splat && size == element)) {
         jx_hlo_refuse(b, "a constant of %lld elements with %zu bytes",
                       (long long)count, size);
         return (jx_atom){NULL, NULL};
@@ -342,16 +343,15 @@ const void *jx_hlo_splat(jx_atom atom)
 /* ---- equations */
 
 const jx_atom *jx_hlo_eqn_all(jx_hlo_body *b, const jx_prim *prim, int nins,
-                              const jx_atom *ins, jx_params *params,
-                              int nouts, const jx_aval *const *outs)
+                              const jx_atom *ins, jx_params *params, int nouts,
+                              const jx_aval *const *outs)
 {
     return jx_hlo_eqn_known(b, prim, nins, ins, params, nouts, outs, NULL);
 }
 
-const jx_atom *jx_hlo_eqn_known(jx_hlo_body *b, const jx_prim *prim,
-                                int nins, const jx_atom *ins,
-                                jx_params *params, int nouts,
-                                const jx_aval *const *outs,
+const jx_atom *jx_hlo_eqn_known(jx_hlo_body *b, const jx_prim *prim, int nins,
+                                const jx_atom *ins, jx_params *params,
+                                int nouts, const jx_aval *const *outs,
                                 const jx_sz_info *known)
 {
     const jx_atom *made;
@@ -363,8 +363,7 @@ const jx_atom *jx_hlo_eqn_known(jx_hlo_body *b, const jx_prim *prim,
 }
 
 jx_atom jx_hlo_eqn(jx_hlo_body *b, jx_prim_id prim, int nins,
-                   const jx_atom *ins, jx_params *params,
-                   const jx_aval *out)
+                   const jx_atom *ins, jx_params *params, const jx_aval *out)
 {
     return jx_build_one(&b->body, prim, params, nins, ins, out);
 }
@@ -442,8 +441,8 @@ static bool follow(jx_body *body, jx_eqn *eqn, jx_atom *atoms)
 
 void jx_hlo_begin_building(jx_hlo_reader *s)
 {
-    s->build = (jx_builder){
-        .program = s->program, .fail = tell, .follow = follow};
+    s->build =
+        (jx_builder){.program = s->program, .fail = tell, .follow = follow};
 }
 
 jx_hlo_body *jx_hlo_body_new(jx_hlo_reader *s, jx_hlo_body *outer)
@@ -496,8 +495,10 @@ bool jx_hlo_read_block(jx_hlo_body *b, const jx_mlir_block *block, int nins,
                        const jx_aval *const *ins, const jx_sz_info *known)
 {
     if (++b->s->depth > JX_HLO_DEPTH)
-        return jx_hlo_refuse(b, "more than %d calls and regions inside each "
-                             "other", JX_HLO_DEPTH);
+        return jx_hlo_refuse(b,
+                             "more than %d calls and regions inside each "
+                             "other",
+                             JX_HLO_DEPTH);
     bool ok = define_args(b, block, nins, ins, known) && jx_hlo_block(b, block);
     b->s->depth--;
     return ok;
@@ -507,8 +508,8 @@ jx_hlo_body *jx_hlo_region(jx_hlo_body *b, const jx_mlir_op *op, int region,
                            int nins, const jx_aval *const *ins,
                            const jx_sz_info *known)
 {
-    const jx_mlir_block *block = region < op->nregions
-                                     ? jx_mlir_body(op, region) : NULL;
+    const jx_mlir_block *block =
+        region < op->nregions ? jx_mlir_body(op, region) : NULL;
     jx_hlo_body *to = jx_hlo_body_new(b->s, b);
 
     if (!to)
@@ -547,8 +548,7 @@ static void drop_captures(jx_body *b)
     b->captures.count = kept;
 }
 
-jx_atoms jx_hlo_captured(jx_hlo_body *b, int count,
-                         jx_hlo_body *const *bodies)
+jx_atoms jx_hlo_captured(jx_hlo_body *b, int count, jx_hlo_body *const *bodies)
 {
     jx_body **all = JX_NEW_ARRAY(b->s->ctx->arena, count, jx_body *);
 
@@ -609,8 +609,8 @@ jx_jaxpr *jx_hlo_body_finish(jx_hlo_body *b, jx_atoms captures,
     return jx_body_finish(&b->body, captures, function);
 }
 
-const jx_jaxpr *jx_hlo_closed(jx_hlo_body *b, const jx_mlir_op *op,
-                              int region, int nins, const jx_aval *const *ins)
+const jx_jaxpr *jx_hlo_closed(jx_hlo_body *b, const jx_mlir_op *op, int region,
+                              int nins, const jx_aval *const *ins)
 {
     jx_hlo_body *body = jx_hlo_region(b, op, region, nins, ins, NULL);
 
@@ -623,8 +623,8 @@ const jx_jaxpr *jx_hlo_closed(jx_hlo_body *b, const jx_mlir_op *op,
 
 static void take_in(jx_body *body, jx_hlo_order order)
 {
-    size_t half = order == JX_HLO_HALVES ? body->ins.count / 2
-                                          : body->ins.count;
+    size_t half =
+        order == JX_HLO_HALVES ? body->ins.count / 2 : body->ins.count;
     jx_arena *arena = body->in->program->ctx->arena;
     JX_VEC(jx_var *) ins = {0};
 
@@ -641,7 +641,8 @@ static void take_in(jx_body *body, jx_hlo_order order)
     for (size_t i = half; i < body->ins.count; i++)
         JX_PUSH(arena, &ins, body->ins.at[i]);
     for (size_t i = 0; order == JX_HLO_HALVES && i < body->captures.count; i++)
-        JX_PUSH(arena, &ins, jx_body_var(body, body->captures.at[i].inner->aval));
+        JX_PUSH(arena, &ins,
+                jx_body_var(body, body->captures.at[i].inner->aval));
     body->ins.count = 0;
     for (size_t i = 0; i < ins.count; i++)
         JX_PUSH(arena, &body->ins, ins.at[i]);
@@ -668,8 +669,7 @@ const jx_jaxpr *jx_hlo_lifted(jx_hlo_body *b, const jx_mlir_op *op, int nins,
     return jx_hlo_body_finish(body, (jx_atoms){0, NULL}, NULL);
 }
 
-jx_atoms jx_hlo_eqn_spread(jx_hlo_body *b, jx_atoms atoms,
-                           const jx_aval *like)
+jx_atoms jx_hlo_eqn_spread(jx_hlo_body *b, jx_atoms atoms, const jx_aval *like)
 {
     jx_atom *to = JX_NEW_ARRAY(b->s->ctx->arena, atoms.count, jx_atom);
 
@@ -678,8 +678,7 @@ jx_atoms jx_hlo_eqn_spread(jx_hlo_body *b, jx_atoms atoms,
     return (jx_atoms){to ? atoms.count : 0, to};
 }
 
-jx_atoms jx_hlo_joined(jx_hlo_body *b, int count,
-                       const jx_atoms *lists)
+jx_atoms jx_hlo_joined(jx_hlo_body *b, int count, const jx_atoms *lists)
 {
     JX_VEC(jx_atom) all = {0};
 
@@ -693,8 +692,8 @@ jx_atoms jx_hlo_joined(jx_hlo_body *b, int count,
 
 jx_op_id jx_hlo_single_op(const jx_mlir_op *op, int region)
 {
-    const jx_mlir_block *block = region < op->nregions
-                                     ? jx_mlir_body(op, region) : NULL;
+    const jx_mlir_block *block =
+        region < op->nregions ? jx_mlir_body(op, region) : NULL;
 
     if (!block || block->nops < 1 || block->nops > 2 || block->nargs != 2)
         return JX_OP_unknown;
@@ -703,16 +702,16 @@ jx_op_id jx_hlo_single_op(const jx_mlir_op *op, int region)
         return JX_OP_unknown;
     if (block->nops == 1)
         return end->ins[0] == block->args[1] ? JX_OP_stablehlo_return
-                                              : JX_OP_unknown;
+                                             : JX_OP_unknown;
     if (jx_hlo_is_quantized(block->args[0]->type))
         return JX_OP_unknown; /* more than the one op on what is stored */
     const jx_mlir_op *one = block->ops[0];
     if (one->nouts != 1 || one->nins != 2 || end->ins[0] != one->outs[0])
         return JX_OP_unknown;
-    bool straight = one->ins[0] == block->args[0] &&
-                    one->ins[1] == block->args[1];
-    bool swapped = one->ins[0] == block->args[1] &&
-                   one->ins[1] == block->args[0];
+    bool straight =
+        one->ins[0] == block->args[0] && one->ins[1] == block->args[1];
+    bool swapped =
+        one->ins[0] == block->args[1] && one->ins[1] == block->args[0];
     return straight || (swapped && jx_mlir_op_commutes(one->id))
                ? one->id
                : JX_OP_unknown;

@@ -23,8 +23,10 @@ static bool begin_norm(jx_hlo_body *b, int operands, norm *n)
         !jx_hlo_attr_real(b, "epsilon", &n->epsilon))
         return false;
     if (n->feature < 0 || n->feature >= n->aval->rank)
-        return jx_hlo_refuse(b, "attribute 'feature_index': expected an axis "
-                             "below %d", n->aval->rank);
+        return jx_hlo_refuse(b,
+                             "attribute 'feature_index': expected an axis "
+                             "below %d",
+                             n->aval->rank);
     return true;
 }
 
@@ -44,9 +46,9 @@ static jx_atom spread(const norm *n, jx_atom a)
 
 static jx_atom number(const norm *n, double value)
 {
-    return jx_hlo_eqn_broadcast(n->b,
-                                jx_build_number(&n->b->body, n->aval->dtype, value),
-                                n->aval->rank, n->aval->shape);
+    return jx_hlo_eqn_broadcast(
+        n->b, jx_build_number(&n->b->body, n->aval->dtype, value),
+        n->aval->rank, n->aval->shape);
 }
 
 static jx_atom sum(const norm *n, jx_atom a)
@@ -61,10 +63,10 @@ static jx_atom sum(const norm *n, jx_atom a)
             axes[count++] = i;
     jx_put_ints(&p, "axes", (jx_ints){count, axes});
     jx_put_none(&p, "out_sharding");
-    return jx_is_made(a) ? jx_hlo_eqn(n->b, JX_PRIM_reduce_sum, 1, &a, &p,
-                                     jx_hlo_array(n->b, n->aval->dtype, 1,
-                                                  &size))
-                      : a;
+    return jx_is_made(a)
+               ? jx_hlo_eqn(n->b, JX_PRIM_reduce_sum, 1, &a, &p,
+                            jx_hlo_array(n->b, n->aval->dtype, 1, &size))
+               : a;
 }
 
 /* How many elements a feature has, as a literal of that size. */
@@ -88,12 +90,12 @@ static jx_atom elements(const norm *n, int rank)
             return (jx_atom){NULL, NULL};
         literal->aval = jx_hlo_array(n->b, JX_I32, 0, NULL);
         literal->dim = count;
-        one = jx_hlo_eqn_convert(n->b, (jx_atom){NULL, literal},
-                                 n->aval->dtype);
+        one =
+            jx_hlo_eqn_convert(n->b, (jx_atom){NULL, literal}, n->aval->dtype);
     }
-    return rank == 1 ? jx_hlo_eqn_broadcast(n->b, one, 1, &size)
-                     : jx_hlo_eqn_broadcast(n->b, one, n->aval->rank,
-                                            n->aval->shape);
+    return rank == 1
+               ? jx_hlo_eqn_broadcast(n->b, one, 1, &size)
+               : jx_hlo_eqn_broadcast(n->b, one, n->aval->rank, n->aval->shape);
 }
 
 static jx_atom mean_of(const norm *n, jx_atom a)
@@ -103,8 +105,7 @@ static jx_atom mean_of(const norm *n, jx_atom a)
 
 static jx_atom deviation(const norm *n, jx_atom variance)
 {
-    jx_atom a = two(n, JX_PRIM_add, spread(n, variance),
-                    number(n, n->epsilon));
+    jx_atom a = two(n, JX_PRIM_add, spread(n, variance), number(n, n->epsilon));
 
     return jx_is_made(a) ? jx_hlo_eqn1(n->b, JX_PRIM_sqrt, a, n->aval) : a;
 }
@@ -112,8 +113,7 @@ static jx_atom deviation(const norm *n, jx_atom variance)
 static jx_atom normalized(const norm *n, jx_atom scale, jx_atom offset,
                           jx_atom mean, jx_atom variance)
 {
-    jx_atom centered = two(n, JX_PRIM_sub, jx_hlo_in(n->b, 0),
-                           spread(n, mean));
+    jx_atom centered = two(n, JX_PRIM_sub, jx_hlo_in(n->b, 0), spread(n, mean));
     jx_atom unit = two(n, JX_PRIM_div, centered, deviation(n, variance));
 
     return two(n, JX_PRIM_add, two(n, JX_PRIM_mul, spread(n, scale), unit),
@@ -127,9 +127,8 @@ bool jx_hlo_op_batch_norm_inference(jx_hlo_body *b, const jx_mlir_op *op,
 
     (void)op, (void)row;
     return begin_norm(b, 5, &n) &&
-           jx_hlo_define1(b, normalized(&n, jx_hlo_in(b, 1),
-                                        jx_hlo_in(b, 2), jx_hlo_in(b, 3),
-                                        jx_hlo_in(b, 4)));
+           jx_hlo_define1(b, normalized(&n, jx_hlo_in(b, 1), jx_hlo_in(b, 2),
+                                        jx_hlo_in(b, 3), jx_hlo_in(b, 4)));
 }
 
 bool jx_hlo_op_batch_norm_training(jx_hlo_body *b, const jx_mlir_op *op,
@@ -148,8 +147,8 @@ bool jx_hlo_op_batch_norm_training(jx_hlo_body *b, const jx_mlir_op *op,
     outs[2] = mean_of(&n, two(&n, JX_PRIM_mul, centered, centered));
     if (!jx_is_made(outs[2]))
         return false;
-    outs[0] = normalized(&n, jx_hlo_in(b, 1), jx_hlo_in(b, 2), outs[1],
-                         outs[2]);
+    outs[0] =
+        normalized(&n, jx_hlo_in(b, 1), jx_hlo_in(b, 2), outs[1], outs[2]);
     return jx_hlo_define(b, 3, outs);
 }
 
@@ -174,16 +173,15 @@ bool jx_hlo_op_batch_norm_grad(jx_hlo_body *b, const jx_mlir_op *op,
     jx_atom i2 = spread(&n, sum(&n, grad));
     jx_atom i3 = spread(&n, sum(&n, two(&n, JX_PRIM_mul, grad, centered)));
     jx_atom i4 = two(&n, JX_PRIM_mul, i3, centered);
-    jx_atom i5 = two(&n, JX_PRIM_div, i4,
-                     two(&n, JX_PRIM_add, spread(&n, variance),
-                         number(&n, n.epsilon)));
+    jx_atom i5 =
+        two(&n, JX_PRIM_div, i4,
+            two(&n, JX_PRIM_add, spread(&n, variance), number(&n, n.epsilon)));
     jx_atom i6 = two(&n, JX_PRIM_sub, two(&n, JX_PRIM_sub, i1, i2), i5);
-    outs[0] = two(&n, JX_PRIM_mul,
-                  two(&n, JX_PRIM_div, two(&n, JX_PRIM_div, scale, stddev),
-                      count),
-                  i6);
-    outs[1] = sum(&n, two(&n, JX_PRIM_mul, grad,
-                          two(&n, JX_PRIM_div, centered, stddev)));
+    outs[0] = two(
+        &n, JX_PRIM_mul,
+        two(&n, JX_PRIM_div, two(&n, JX_PRIM_div, scale, stddev), count), i6);
+    outs[1] = sum(
+        &n, two(&n, JX_PRIM_mul, grad, two(&n, JX_PRIM_div, centered, stddev)));
     outs[2] = sum(&n, grad);
     return jx_hlo_define(b, 3, outs);
 }
@@ -221,8 +219,7 @@ static bool read_labels(const char **at, const char *ends, labels *to)
 }
 
 /* "ab,bc->ac" */
-static bool read_equation(const char *text, int inputs, labels *in,
-                          labels *out)
+static bool read_equation(const char *text, int inputs, labels *in, labels *out)
 {
     for (int i = 0; i < inputs; i++) {
         if (!read_labels(&text, i + 1 < inputs ? "," : "-", &in[i]))
@@ -323,8 +320,10 @@ static jx_atom contract(jx_hlo_body *b, const jx_atom *ins, const labels *in,
             shape[own->count] = (side ? right : left)->shape[i];
             own->at[own->count++] = in[side].at[i];
         }
-    const jx_dot_dims dims = {
-        {ninner, inner[0]}, {ninner, inner[1]}, {nbatch, batch[0]}, {nbatch, batch[1]}};
+    const jx_dot_dims dims = {{ninner, inner[0]},
+                              {ninner, inner[1]},
+                              {nbatch, batch[0]},
+                              {nbatch, batch[1]}};
     jx_put_dot_dims(&p, &dims);
     jx_put_none(&p, "precision");
     jx_put_dtype(&p, "preferred_element_type", left->dtype);
@@ -350,7 +349,7 @@ bool jx_hlo_op_einsum(jx_hlo_body *b, const jx_mlir_op *op,
             return false;
         if (jx_atom_aval(ins[i])->rank != in[i].count)
             return jx_hlo_refuse(b, "attribute 'einsum_config': expected a "
-                                 "letter for each axis");
+                                    "letter for each axis");
     }
     for (int i = 0; i < n; i++) {
         ins[i] = sum_alone(b, ins[i], &in[i], n == 2 ? &in[!i] : NULL, &out);
@@ -384,9 +383,10 @@ bool jx_hlo_op_torch_index_select(jx_hlo_body *b, const jx_mlir_op *op,
     if (axis < nbatch || axis >= in->rank || nbatch < 0 ||
         nbatch > index->rank || in->rank + index->rank > JX_HLO_RANK)
         return jx_hlo_refuse(b, "expected an axis and leading axes of both "
-                             "operands");
+                                "operands");
     for (int i = 0; i < in->rank; i++) {
-        sizes[i] = i < nbatch || i == axis ? jx_hlo_dim_int(b, 1) : in->shape[i];
+        sizes[i] =
+            i < nbatch || i == axis ? jx_hlo_dim_int(b, 1) : in->shape[i];
         if (i < nbatch)
             batch[i] = i;
         for (int k = (int)nbatch; i == axis && k < index->rank; k++)
@@ -402,14 +402,14 @@ bool jx_hlo_op_torch_index_select(jx_hlo_body *b, const jx_mlir_op *op,
     wide[index->rank] = jx_hlo_dim_int(b, 1);
     ins[1] = jx_hlo_eqn_reshape(b, ins[1], index->rank + 1, wide);
     const jx_ints before = {(int)nbatch, batch}, along = {1, &axis};
-    jx_put_gather_dims(&p, &(jx_gather_dims){{noffset, offset}, along, along, before,
-                                             before});
+    jx_put_gather_dims(
+        &p, &(jx_gather_dims){{noffset, offset}, along, along, before, before});
     jx_put_dims(&p, "slice_sizes", in->rank, sizes);
     jx_put_enum(&p, "mode", "GatherScatterMode.CLIP");
     jx_put_none(&p, "fill_value");
     jx_put_bool(&p, "unique_indices", false);
     jx_put_bool(&p, "indices_are_sorted", false);
-    return jx_hlo_define1(
-        b, jx_hlo_eqn(b, JX_PRIM_gather, 2, ins, &p,
-                      jx_hlo_array(b, in->dtype, rank, shape)));
+    return jx_hlo_define1(b,
+                          jx_hlo_eqn(b, JX_PRIM_gather, 2, ins, &p,
+                                     jx_hlo_array(b, in->dtype, rank, shape)));
 }

@@ -9,7 +9,8 @@
 /* ---- dots */
 
 /* Batch axes, then what is left of each side. */
-static int dot_rank(const jx_dot_dims *d, const jx_aval *lhs, const jx_aval *rhs)
+static int dot_rank(const jx_dot_dims *d, const jx_aval *lhs,
+                    const jx_aval *rhs)
 {
     return lhs->rank - d->lhs_contracting.count + rhs->rank -
            d->rhs_contracting.count - d->rhs_batch.count;
@@ -24,19 +25,18 @@ static const jx_value *precision(jx_hlo_body *b)
     char text[48];
 
     if (!a || a->kind != JX_A_ARRAY || a->count != 2)
-        return jx_value_add(&s->program->values,
-                            &(jx_value){.tag = JX_V_NONE});
+        return jx_value_add(&s->program->values, &(jx_value){.tag = JX_V_NONE});
     bool plain = true;
     for (int i = 0; i < 2; i++) {
-        const char *word = a->items[i]->kind == JX_A_ENUM ? a->items[i]->text
-                                                          : NULL;
+        const char *word =
+            a->items[i]->kind == JX_A_ENUM ? a->items[i]->text : NULL;
         word = word ? word : "DEFAULT";
         plain = plain && !strcmp(word, "DEFAULT");
         snprintf(text, sizeof text, "Precision.%.30s", word);
-        items[i] = jx_value_add(&s->program->values,
-                                &(jx_value){.tag = JX_V_ENUM,
-                                            .text = jx_intern_text(s->ctx,
-                                                                   text)});
+        items[i] =
+            jx_value_add(&s->program->values,
+                         &(jx_value){.tag = JX_V_ENUM,
+                                     .text = jx_intern_text(s->ctx, text)});
     }
     return plain ? jx_value_add(&s->program->values,
                                 &(jx_value){.tag = JX_V_NONE})
@@ -62,7 +62,8 @@ static int64_t count_field(const jx_mlir_attr *record, const char *name)
 }
 
 /* As jax.lax.DotAlgorithm has it. */
-static const jx_value *algorithm_record(jx_hlo_reader *s, const jx_dot_algorithm *a)
+static const jx_value *algorithm_record(jx_hlo_reader *s,
+                                        const jx_dot_algorithm *a)
 {
     static const char *const names[] = {
         "lhs_precision_type",          "rhs_precision_type",
@@ -162,8 +163,8 @@ static bool emit_dot(jx_hlo_body *b, const jx_dot_dims *d)
     jx_put(&p, "precision", how);
     jx_put_dtype(&p, "preferred_element_type", out->dtype);
     jx_put_none(&p, "out_sharding");
-    return jx_hlo_define1(b, jx_hlo_eqn(b, JX_PRIM_dot_general, 2, ins, &p,
-                                        out));
+    return jx_hlo_define1(b,
+                          jx_hlo_eqn(b, JX_PRIM_dot_general, 2, ins, &p, out));
 }
 
 bool jx_hlo_op_dot_general(jx_hlo_body *b, const jx_mlir_op *op,
@@ -190,18 +191,17 @@ bool jx_hlo_op_dot_general(jx_hlo_body *b, const jx_mlir_op *op,
            jx_hlo_axes_ok(b, "lhs_batching_dimensions", d.lhs_batch, left) &&
            jx_hlo_axes_ok(b, "rhs_contracting_dimensions", d.rhs_contracting,
                           right) &&
-           jx_hlo_axes_ok(b, "rhs_batching_dimensions", d.rhs_batch,
-                          right) &&
+           jx_hlo_axes_ok(b, "rhs_batching_dimensions", d.rhs_batch, right) &&
            emit_dot(b, &d);
 }
 
 /* The older op: the last axis of the left by the first of the right. */
-bool jx_hlo_op_dot(jx_hlo_body *b, const jx_mlir_op *op,
-                   const jx_hlo_row *row)
+bool jx_hlo_op_dot(jx_hlo_body *b, const jx_mlir_op *op, const jx_hlo_row *row)
 {
     jx_atom lhs = jx_hlo_in(b, 0), rhs = jx_hlo_in(b, 1);
     int64_t last = 0, first = 0;
-    jx_dot_dims d = {.rhs_contracting = {1, &first}, .lhs_contracting = {1, &last}};
+    jx_dot_dims d = {.rhs_contracting = {1, &first},
+                     .lhs_contracting = {1, &last}};
 
     (void)op, (void)row;
     if (!jx_is_made(lhs) || !jx_is_made(rhs))
@@ -215,9 +215,9 @@ bool jx_hlo_op_dot(jx_hlo_body *b, const jx_mlir_op *op,
 /* ---- convolutions */
 
 /* (batch, feature, spatial...), or of the kernel (out, in, spatial...). */
-static bool spec_of(jx_hlo_body *b, const jx_mlir_attr *dims,
-                    const char *first, const char *second, const char *spatial,
-                    int rank, jx_ints *to)
+static bool spec_of(jx_hlo_body *b, const jx_mlir_attr *dims, const char *first,
+                    const char *second, const char *spatial, int rank,
+                    jx_ints *to)
 {
     int64_t *at = JX_NEW_ARRAY(b->s->ctx->arena, rank + 2, int64_t);
     jx_ints axes;
@@ -227,8 +227,10 @@ static bool spec_of(jx_hlo_body *b, const jx_mlir_attr *dims,
         !jx_hlo_field_ints(b, dims, spatial, &axes))
         return false;
     if (axes.count + 2 != rank)
-        return jx_hlo_refuse(b, "attribute 'dimension_numbers': expected %d "
-                             "spatial axes", rank - 2);
+        return jx_hlo_refuse(b,
+                             "attribute 'dimension_numbers': expected %d "
+                             "spatial axes",
+                             rank - 2);
     for (int i = 0; i < axes.count; i++)
         at[2 + i] = axes.at[i];
     *to = (jx_ints){rank, at};
@@ -250,8 +252,10 @@ static bool read_strides(jx_hlo_body *b, int n, jx_ints *to)
     if (!jx_hlo_attr_ints(b, "window_strides", to))
         return false;
     if (to->count < n)
-        return jx_hlo_refuse(b, "attribute 'window_strides': expected %d "
-                             "integers", n);
+        return jx_hlo_refuse(b,
+                             "attribute 'window_strides': expected %d "
+                             "integers",
+                             n);
     to->count = n;
     return true;
 }
@@ -265,9 +269,8 @@ static bool read_conv(jx_hlo_body *b, int rank, conv *c)
         return false;
     c->features = jx_hlo_attr_int_or(b, "feature_group_count", 1);
     c->batches = jx_hlo_attr_int_or(b, "batch_group_count", 1);
-    return spec_of(b, dims, "input_batch_dimension",
-                   "input_feature_dimension", "input_spatial_dimensions",
-                   rank, &c->lhs) &&
+    return spec_of(b, dims, "input_batch_dimension", "input_feature_dimension",
+                   "input_spatial_dimensions", rank, &c->lhs) &&
            spec_of(b, dims, "kernel_output_feature_dimension",
                    "kernel_input_feature_dimension",
                    "kernel_spatial_dimensions", rank, &c->rhs) &&
@@ -324,8 +327,8 @@ static bool emit_conv(jx_hlo_body *b, const jx_dim *const *padding)
     jx_put_int(&p, "batch_group_count", c.batches);
     jx_put(&p, "precision", precision(b));
     jx_put_dtype(&p, "preferred_element_type", out->dtype);
-    return jx_hlo_define1(b, jx_hlo_eqn(b, JX_PRIM_conv_general_dilated, 2,
-                                        ins, &p, out));
+    return jx_hlo_define1(
+        b, jx_hlo_eqn(b, JX_PRIM_conv_general_dilated, 2, ins, &p, out));
 }
 
 bool jx_hlo_op_convolution(jx_hlo_body *b, const jx_mlir_op *op,
@@ -351,8 +354,8 @@ bool jx_hlo_op_convolution(jx_hlo_body *b, const jx_mlir_op *op,
 bool jx_hlo_op_dynamic_conv(jx_hlo_body *b, const jx_mlir_op *op,
                             const jx_hlo_row *row)
 {
-    const jx_dim *const *padding = jx_hlo_sizes_in(
-        b, 2, op->nins ? 2 * (op->ins[0]->type->rank - 2) : -1);
+    const jx_dim *const *padding =
+        jx_hlo_sizes_in(b, 2, op->nins ? 2 * (op->ins[0]->type->rank - 2) : -1);
 
     (void)row;
     return padding ? emit_conv(b, padding) : jx_hlo_unknown(b, op);
@@ -360,8 +363,7 @@ bool jx_hlo_op_dynamic_conv(jx_hlo_body *b, const jx_mlir_op *op,
 
 /* ---- transforms and linear algebra */
 
-bool jx_hlo_op_fft(jx_hlo_body *b, const jx_mlir_op *op,
-                   const jx_hlo_row *row)
+bool jx_hlo_op_fft(jx_hlo_body *b, const jx_mlir_op *op, const jx_hlo_row *row)
 {
     const char *kind = jx_hlo_attr_enum(b, "fft_type", NULL);
     const jx_dim *lengths[JX_HLO_RANK];
@@ -371,20 +373,21 @@ bool jx_hlo_op_fft(jx_hlo_body *b, const jx_mlir_op *op,
     jx_ints ints;
 
     (void)op;
-    if (!kind || !jx_is_made(in) ||
-        !jx_hlo_attr_ints(b, "fft_length", &ints))
+    if (!kind || !jx_is_made(in) || !jx_hlo_attr_ints(b, "fft_length", &ints))
         return false;
     const jx_aval *aval = jx_atom_aval(in);
     if (ints.count > aval->rank || ints.count < 1)
-        return jx_hlo_refuse(b, "attribute 'fft_length': expected at most %d "
-                             "lengths", aval->rank);
+        return jx_hlo_refuse(b,
+                             "attribute 'fft_length': expected at most %d "
+                             "lengths",
+                             aval->rank);
     for (int i = 0; i < ints.count; i++)
         lengths[i] = jx_hlo_dim_int(b, ints.at[i]);
     snprintf(text, sizeof text, "FftType.%.16s", kind);
     jx_put_enum(&p, "fft_type", text);
     jx_put_dims(&p, "fft_lengths", ints.count, lengths);
-    return jx_hlo_define1(b, jx_hlo_eqn(b, row->prim, 1, &in, &p,
-                                        jx_hlo_result(b, 0, NULL)));
+    return jx_hlo_define1(
+        b, jx_hlo_eqn(b, row->prim, 1, &in, &p, jx_hlo_result(b, 0, NULL)));
 }
 
 bool jx_hlo_op_triangular_solve(jx_hlo_body *b, const jx_mlir_op *op,
@@ -398,18 +401,15 @@ bool jx_hlo_op_triangular_solve(jx_hlo_body *b, const jx_mlir_op *op,
     (void)op;
     if (!how || !jx_is_made(ins[0]) || !jx_is_made(ins[1]))
         return false;
-    jx_put_bool(&p, "left_side",
-                jx_hlo_attr_bool_or(b, "left_side", false));
+    jx_put_bool(&p, "left_side", jx_hlo_attr_bool_or(b, "left_side", false));
     jx_put_bool(&p, "lower", jx_hlo_attr_bool_or(b, "lower", false));
     jx_put_bool(&p, "unit_diagonal",
                 jx_hlo_attr_bool_or(b, "unit_diagonal", false));
-    jx_put_bool(&p, "transpose_a",
-                adjoint || !strcmp(how, "TRANSPOSE"));
+    jx_put_bool(&p, "transpose_a", adjoint || !strcmp(how, "TRANSPOSE"));
     jx_put_bool(&p, "conjugate_a",
-                adjoint &&
-                    jx_dtype_is_complex(jx_atom_aval(ins[0])->dtype));
-    return jx_hlo_define1(b, jx_hlo_eqn(b, row->prim, 2, ins, &p,
-                                        jx_atom_aval(ins[1])));
+                adjoint && jx_dtype_is_complex(jx_atom_aval(ins[0])->dtype));
+    return jx_hlo_define1(
+        b, jx_hlo_eqn(b, row->prim, 2, ins, &p, jx_atom_aval(ins[1])));
 }
 
 /* The last two axes swapped, and conjugated. */
@@ -497,20 +497,18 @@ bool jx_hlo_op_rng_bit_generator(jx_hlo_body *b, const jx_mlir_op *op,
     jx_put_dims(&p, "shape", bits->rank, bits->shape);
     jx_put_dtype(&p, "dtype", bits->dtype);
     jx_put_none(&p, "out_sharding");
-    const jx_atom *made = jx_hlo_eqn_all(b, jx_prim_of(row->prim), 1, &in,
-                                         &p, 2, outs);
+    const jx_atom *made =
+        jx_hlo_eqn_all(b, jx_prim_of(row->prim), 1, &in, &p, 2, outs);
     if (!made || bits == declared)
         return made && jx_hlo_define(b, 2, made);
     jx_params cast = jx_hlo_no_params(b);
     jx_put_dtype(&cast, "new_dtype", declared->dtype);
-    const jx_atom both[] = {made[0],
-                            jx_hlo_eqn(b, JX_PRIM_bitcast_convert_type, 1,
-                                       &made[1], &cast, declared)};
+    const jx_atom both[] = {made[0], jx_hlo_eqn(b, JX_PRIM_bitcast_convert_type,
+                                                1, &made[1], &cast, declared)};
     return jx_hlo_define(b, 2, both);
 }
 
-bool jx_hlo_op_rng(jx_hlo_body *b, const jx_mlir_op *op,
-                   const jx_hlo_row *row)
+bool jx_hlo_op_rng(jx_hlo_body *b, const jx_mlir_op *op, const jx_hlo_row *row)
 {
     const char *kind = jx_hlo_attr_enum(b, "rng_distribution", NULL);
     jx_params p = jx_hlo_no_params(b);
@@ -524,6 +522,6 @@ bool jx_hlo_op_rng(jx_hlo_body *b, const jx_mlir_op *op,
     snprintf(text, sizeof text, "RngDistribution.%.10s", kind);
     jx_put_enum(&p, "rng_distribution", text);
     jx_put_dims(&p, "shape", out->rank, out->shape);
-    return jx_hlo_define1(b, jx_hlo_eqn(b, JX_PRIM_stablehlo_rng, 2, ins,
-                                        &p, out));
+    return jx_hlo_define1(
+        b, jx_hlo_eqn(b, JX_PRIM_stablehlo_rng, 2, ins, &p, out));
 }

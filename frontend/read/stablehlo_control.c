@@ -4,8 +4,8 @@
 
 static const jx_aval **avals_of(jx_hlo_body *b, jx_atoms atoms)
 {
-    const jx_aval **avals = JX_NEW_ARRAY(b->s->ctx->arena, atoms.count,
-                                         const jx_aval *);
+    const jx_aval **avals =
+        JX_NEW_ARRAY(b->s->ctx->arena, atoms.count, const jx_aval *);
 
     for (int i = 0; avals && i < atoms.count; i++)
         avals[i] = jx_atom_aval(atoms.at[i]);
@@ -30,7 +30,8 @@ static const jx_aval *joined_aval(jx_hlo_body *b, int count,
     for (int k = 0; k < first->rank; k++) {
         shape[k] = first->shape[k];
         for (int i = 1; i < count; i++) {
-            const jx_aval *aval = jx_atom_aval(bodies[i]->body.results.at[result]);
+            const jx_aval *aval =
+                jx_atom_aval(bodies[i]->body.results.at[result]);
             if (aval->rank != first->rank || aval->shape[k] != shape[k])
                 shape[k] = NULL;
         }
@@ -47,8 +48,8 @@ static const jx_aval **joined_avals(jx_hlo_body *b, int count,
                                     jx_hlo_body *const *bodies)
 {
     int n = (int)bodies[0]->body.results.count;
-    const jx_aval **avals = avals_of(
-        b, (jx_atoms){n, bodies[0]->body.results.at});
+    const jx_aval **avals =
+        avals_of(b, (jx_atoms){n, bodies[0]->body.results.at});
 
     for (int i = 0; avals && n == b->op->nouts && i < n; i++)
         avals[i] = joined_aval(b, count, bodies, i, b->op->outs[i]->type);
@@ -66,7 +67,8 @@ static const jx_sz_info *joined_infos(jx_hlo_body *b, int count,
     for (size_t k = 0; infos && k < n; k++) {
         infos[k] = jx_sz_info_of(sizes, bodies[0]->body.results.at[k]);
         for (int i = 1; i < count; i++) {
-            jx_sz_info other = jx_sz_info_of(sizes, bodies[i]->body.results.at[k]);
+            jx_sz_info other =
+                jx_sz_info_of(sizes, bodies[i]->body.results.at[k]);
             if (!jx_sz_same_info(&infos[k], &other))
                 infos[k] = (jx_sz_info){0};
         }
@@ -78,11 +80,11 @@ static bool emit_cond(jx_hlo_body *b, jx_atom index, int count,
                       jx_hlo_body *const *bodies)
 {
     jx_atoms captures = jx_hlo_captured(b, count, bodies);
-    const jx_value **branches = JX_NEW_ARRAY(b->s->ctx->arena, count,
-                                             const jx_value *);
+    const jx_value **branches =
+        JX_NEW_ARRAY(b->s->ctx->arena, count, const jx_value *);
     jx_params p = jx_hlo_no_params(b);
-    jx_atoms ins = jx_hlo_joined(
-        b, 2, (const jx_atoms[]){{1, &index}, captures});
+    jx_atoms ins =
+        jx_hlo_joined(b, 2, (const jx_atoms[]){{1, &index}, captures});
     const jx_atom *made;
 
     for (int i = 0; branches && i < count; i++) {
@@ -96,10 +98,10 @@ static bool emit_cond(jx_hlo_body *b, jx_atom index, int count,
     int n = (int)bodies[0]->body.results.count;
     const jx_aval **outs = joined_avals(b, count, bodies);
     jx_put(&p, "branches", jx_value_of_tuple(b->s->program, count, branches));
-    made = outs ? jx_hlo_eqn_known(b, jx_prim_of(JX_PRIM_cond), ins.count,
-                                   ins.at, &p, n, outs,
-                                   joined_infos(b, count, bodies))
-                : NULL;
+    made =
+        outs ? jx_hlo_eqn_known(b, jx_prim_of(JX_PRIM_cond), ins.count, ins.at,
+                                &p, n, outs, joined_infos(b, count, bodies))
+             : NULL;
     return made && jx_hlo_define(b, n, made);
 }
 
@@ -115,8 +117,8 @@ static bool branches(jx_hlo_body *b, const jx_mlir_op *op, jx_atom index,
     if (!n)
         return jx_hlo_refuse(b, "expected a branch");
     for (int i = 0; i < n; i++) {
-        bodies[i] = jx_hlo_region(b, op, backward ? n - 1 - i : i, 0, NULL,
-                                  NULL);
+        bodies[i] =
+            jx_hlo_region(b, op, backward ? n - 1 - i : i, 0, NULL, NULL);
         if (!bodies[i])
             return false;
     }
@@ -129,8 +131,8 @@ static bool gives_indices(const jx_mlir_op *op, int result)
 {
     for (int i = 0; i < op->nregions; i++) {
         const jx_mlir_block *block = jx_mlir_body(op, i);
-        const jx_mlir_op *end = block && block->nops
-                                    ? block->ops[block->nops - 1] : NULL;
+        const jx_mlir_op *end =
+            block && block->nops ? block->ops[block->nops - 1] : NULL;
         int64_t value;
         if (!end || result >= end->nins ||
             !jx_hlo_constant_int(end->ins[result], &value) || value < 0)
@@ -170,14 +172,13 @@ static jx_atom case_index(jx_hlo_body *b, const jx_mlir_op *op, jx_atom index)
         memcpy(&known, index.literal->bits, sizeof known);
         return known < 0 ? last : index;
     }
-    jx_atom negative = jx_hlo_eqn2(b, JX_PRIM_lt, index,
-                                   jx_build_number(&b->body, aval->dtype, 0), flag);
+    jx_atom negative = jx_hlo_eqn2(
+        b, JX_PRIM_lt, index, jx_build_number(&b->body, aval->dtype, 0), flag);
     return jx_hlo_eqn(b, JX_PRIM_select_n, 3,
                       (const jx_atom[]){negative, index, last}, NULL, aval);
 }
 
-bool jx_hlo_op_case(jx_hlo_body *b, const jx_mlir_op *op,
-                    const jx_hlo_row *row)
+bool jx_hlo_op_case(jx_hlo_body *b, const jx_mlir_op *op, const jx_hlo_row *row)
 {
     jx_atom index = jx_hlo_in(b, 0);
 
@@ -189,13 +190,13 @@ bool jx_hlo_op_case(jx_hlo_body *b, const jx_mlir_op *op,
     return branches(b, op, index, false);
 }
 
-bool jx_hlo_op_if(jx_hlo_body *b, const jx_mlir_op *op,
-                  const jx_hlo_row *row)
+bool jx_hlo_op_if(jx_hlo_body *b, const jx_mlir_op *op, const jx_hlo_row *row)
 {
     (void)row;
     if (op->nregions != 2)
         return jx_hlo_refuse(b, "expected 2 regions");
-    return branches(b, op, jx_hlo_eqn_convert(b, jx_hlo_in(b, 0), JX_I32), true);
+    return branches(b, op, jx_hlo_eqn_convert(b, jx_hlo_in(b, 0), JX_I32),
+                    true);
 }
 
 /* ---- loops */
@@ -205,12 +206,11 @@ static const jx_sz_info *kept_infos(jx_hlo_body *b, const jx_mlir_op *op,
                                     jx_atoms init)
 {
     const jx_mlir_block *body = jx_mlir_body(op, 1);
-    const jx_mlir_op *end = body && body->nops ? body->ops[body->nops - 1]
-                                               : NULL;
+    const jx_mlir_op *end =
+        body && body->nops ? body->ops[body->nops - 1] : NULL;
     jx_sz_info *infos = JX_NEW_ARRAY(b->s->ctx->arena, init.count, jx_sz_info);
 
-    if (!infos || !end || body->nargs != init.count ||
-        end->nins != init.count)
+    if (!infos || !end || body->nargs != init.count || end->nins != init.count)
         return NULL;
     for (int i = 0; i < init.count; i++)
         if (end->ins[i] == body->args[i])
@@ -239,22 +239,20 @@ bool jx_hlo_op_while(jx_hlo_body *b, const jx_mlir_op *op,
         captures[i] = jx_hlo_captured(b, 1, &bodies[i]);
         jaxprs[i] = jx_hlo_body_finish(bodies[i], captures[i], NULL);
     }
-    jx_atoms ins = jx_hlo_joined(
-        b, 3, (const jx_atoms[]){captures[0], captures[1], init});
+    jx_atoms ins =
+        jx_hlo_joined(b, 3, (const jx_atoms[]){captures[0], captures[1], init});
     jx_put_jaxpr(&p, "cond_jaxpr", jaxprs[0]);
     jx_put_jaxpr(&p, "body_jaxpr", jaxprs[1]);
     jx_put_int(&p, "cond_nconsts", captures[0].count);
     jx_put_int(&p, "body_nconsts", captures[1].count);
-    const jx_atom *made =
-        jx_hlo_eqn_known(b, jx_prim_of(row->prim), ins.count, ins.at, &p,
-                         init.count, avals, kept);
+    const jx_atom *made = jx_hlo_eqn_known(b, jx_prim_of(row->prim), ins.count,
+                                           ins.at, &p, init.count, avals, kept);
     return made && jx_hlo_define(b, init.count, made);
 }
 
 /* ---- computations on scalars */
 
-bool jx_hlo_op_map(jx_hlo_body *b, const jx_mlir_op *op,
-                   const jx_hlo_row *row)
+bool jx_hlo_op_map(jx_hlo_body *b, const jx_mlir_op *op, const jx_hlo_row *row)
 {
     jx_atoms ins = jx_hlo_ins(b, 0);
     const jx_aval **args = avals_of(b, ins);
@@ -275,6 +273,6 @@ bool jx_hlo_op_map(jx_hlo_body *b, const jx_mlir_op *op,
     ins = jx_hlo_joined(b, 2, (const jx_atoms[]){ins, captured});
     jx_put_jaxpr(&p, "computation", body);
     jx_put_ints(&p, "dimensions", axes);
-    return jx_hlo_define1(b, jx_hlo_eqn(b, row->prim, ins.count, ins.at,
-                                        &p, out));
+    return jx_hlo_define1(b,
+                          jx_hlo_eqn(b, row->prim, ins.count, ins.at, &p, out));
 }

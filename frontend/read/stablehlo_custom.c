@@ -8,19 +8,22 @@ enum { MOST_LEVELS = 16, MOST_ITEMS = 4096, MOST_RANK = 64, MOST_BYTES = 256 };
 
 static const char SHAPE_OPERANDS[] = "indices_of_shape_operands";
 
-static const jx_value *value_of(jx_hlo_reader *s, const jx_mlir_attr *a, int depth);
+static const jx_value *value_of(jx_hlo_reader *s, const jx_mlir_attr *a,
+                                int depth);
 
-static const jx_value *word(jx_hlo_reader *s, jx_value_tag tag, const char *text)
+static const jx_value *word(jx_hlo_reader *s, jx_value_tag tag,
+                            const char *text)
 {
-    return jx_value_add(&s->program->values,
-                        &(jx_value){.tag = tag,
-                                    .text = jx_intern_text(s->ctx, text)});
+    return jx_value_add(
+        &s->program->values,
+        &(jx_value){.tag = tag, .text = jx_intern_text(s->ctx, text)});
 }
 
-static const jx_value *list_of(jx_hlo_reader *s, const jx_mlir_attr *a, int depth)
+static const jx_value *list_of(jx_hlo_reader *s, const jx_mlir_attr *a,
+                               int depth)
 {
-    const jx_value **items = JX_NEW_ARRAY(s->ctx->arena, a->count,
-                                          const jx_value *);
+    const jx_value **items =
+        JX_NEW_ARRAY(s->ctx->arena, a->count, const jx_value *);
 
     for (int i = 0; items && i < a->count; i++)
         items[i] = value_of(s, a->items[i], depth + 1);
@@ -28,11 +31,12 @@ static const jx_value *list_of(jx_hlo_reader *s, const jx_mlir_attr *a, int dept
 }
 
 /* A map from names to values. */
-static const jx_value *map_of(jx_hlo_reader *s, int count, const char *const *names,
+static const jx_value *map_of(jx_hlo_reader *s, int count,
+                              const char *const *names,
                               const jx_mlir_attr *const *values, int depth)
 {
-    const jx_value **items = JX_NEW_ARRAY(s->ctx->arena, 2 * count,
-                                          const jx_value *);
+    const jx_value **items =
+        JX_NEW_ARRAY(s->ctx->arena, 2 * count, const jx_value *);
 
     for (int i = 0; items && i < count; i++) {
         items[2 * i] = word(s, JX_V_TEXT, names[i]);
@@ -72,7 +76,8 @@ static const jx_value *text_of(jx_hlo_reader *s, const jx_mlir_attr *a)
                 jx_arena_printf(s->ctx->arena, "%zu bytes", a->size));
 }
 
-static const jx_value *value_of(jx_hlo_reader *s, const jx_mlir_attr *a, int depth)
+static const jx_value *value_of(jx_hlo_reader *s, const jx_mlir_attr *a,
+                                int depth)
 {
     jx_values *in = &s->program->values;
 
@@ -80,40 +85,33 @@ static const jx_value *value_of(jx_hlo_reader *s, const jx_mlir_attr *a, int dep
         return word(s, JX_V_TEXT, "...");
     switch (a->kind) {
     case JX_A_UNIT:
-        return jx_value_add(in, &(jx_value){.tag = JX_V_BOOL,
-                                            .boolean = true});
+        return jx_value_add(in, &(jx_value){.tag = JX_V_BOOL, .boolean = true});
     case JX_A_BOOL:
-        return jx_value_add(in, &(jx_value){.tag = JX_V_BOOL,
-                                            .boolean = a->boolean});
+        return jx_value_add(
+            in, &(jx_value){.tag = JX_V_BOOL, .boolean = a->boolean});
     case JX_A_INTEGER:
-        return jx_value_add(in, &(jx_value){.tag = JX_V_INT,
-                                            .integer = a->integer});
+        return jx_value_add(
+            in, &(jx_value){.tag = JX_V_INT, .integer = a->integer});
     case JX_A_FLOAT:
-        return jx_value_add(in, &(jx_value){.tag = JX_V_FLOAT,
-                                            .real = a->real});
-    case JX_A_STRING:
-        return text_of(s, a);
-    case JX_A_ARRAY:
-        return list_of(s, a, depth);
-    case JX_A_DICT:
-        return map_of(s, a->count, a->names, a->items, depth);
-    case JX_A_DENSE_ARRAY:
-        return ints_of(s, a);
+        return jx_value_add(in,
+                            &(jx_value){.tag = JX_V_FLOAT, .real = a->real});
+    case JX_A_STRING: return text_of(s, a);
+    case JX_A_ARRAY: return list_of(s, a, depth);
+    case JX_A_DICT: return map_of(s, a->count, a->names, a->items, depth);
+    case JX_A_DENSE_ARRAY: return ints_of(s, a);
     case JX_A_ENUM:
-    case JX_A_SYMBOL:
-        return word(s, JX_V_TEXT, a->text ? a->text : "");
-    default:
-        return word(s, JX_V_TEXT, a->name ? a->name : "attribute");
+    case JX_A_SYMBOL: return word(s, JX_V_TEXT, a->text ? a->text : "");
+    default: return word(s, JX_V_TEXT, a->name ? a->name : "attribute");
     }
 }
 
 /* What anybody added, but for marks that say nothing of values. */
 static const jx_value *added(jx_hlo_body *b, const jx_mlir_op *op)
 {
-    const char **names = JX_NEW_ARRAY(b->s->ctx->arena, op->nattrs,
-                                      const char *);
-    const jx_mlir_attr **values = JX_NEW_ARRAY(b->s->ctx->arena, op->nattrs,
-                                               const jx_mlir_attr *);
+    const char **names =
+        JX_NEW_ARRAY(b->s->ctx->arena, op->nattrs, const char *);
+    const jx_mlir_attr **values =
+        JX_NEW_ARRAY(b->s->ctx->arena, op->nattrs, const jx_mlir_attr *);
     int n = 0;
 
     for (int i = 0; names && values && i < op->nattrs; i++) {
@@ -179,8 +177,7 @@ static bool emit_custom_call(jx_hlo_body *b, const char *target,
                         &(jx_value){.tag = JX_V_TEXT,
                                     .text = jx_intern_text(b->s->ctx, target),
                                     .call = call}));
-    made = outs ? jx_hlo_eqn_all(b, jx_prim_of(
-                                        JX_PRIM_stablehlo_custom_call),
+    made = outs ? jx_hlo_eqn_all(b, jx_prim_of(JX_PRIM_stablehlo_custom_call),
                                  ins.count, ins.at, p, nouts, outs)
                 : NULL;
     return made && jx_hlo_define(b, nouts, made);
@@ -229,9 +226,10 @@ static jx_atom comparison(jx_hlo_body *b, const jx_scope_constraint *c)
 
     if (!lhs.literal || !rhs.literal)
         return none;
-    return jx_hlo_eqn2(b, c->equal     ? JX_PRIM_eq
-                          : c->differs ? JX_PRIM_ne
-                                       : JX_PRIM_ge,
+    return jx_hlo_eqn2(b,
+                       c->equal     ? JX_PRIM_eq
+                       : c->differs ? JX_PRIM_ne
+                                    : JX_PRIM_ge,
                        lhs, rhs, jx_hlo_array(b, JX_BOOL, 0, NULL));
 }
 
@@ -281,8 +279,8 @@ static bool shape_assertion(jx_hlo_body *b, jx_atoms ins)
            jx_hlo_define(b, 0, NULL);
 }
 
-/* The operands that only say the shapes of results, which are known here: JAX adds
- * them where sizes are open. */
+/* The operands that only say the shapes of results, which are known here: JAX
+ * adds them where sizes are open. */
 static const bool *says_shapes(jx_hlo_body *b)
 {
     bool *says = JX_NEW_ARRAY(b->s->ctx->arena, b->op->nins + 1, bool);
@@ -315,13 +313,12 @@ static jx_atoms without_shapes(jx_hlo_body *b, const bool *says_shape)
 static const jx_value *called_function(jx_hlo_body *b, const jx_mlir_attr *name)
 {
     jx_hlo_reader *s = b->s;
-    const jx_mlir_op *func = name->kind == JX_A_SYMBOL && name->text
-                                 ? jx_mlir_find(s->ctx, &s->symbols,
-                                                s->module, name->text)
-                                 : NULL;
+    const jx_mlir_op *func =
+        name->kind == JX_A_SYMBOL && name->text
+            ? jx_mlir_find(s->ctx, &s->symbols, s->module, name->text)
+            : NULL;
     const jx_mlir_block *block =
-        func && func->id == JX_OP_func_func ? jx_mlir_body(func, 0)
-                                                 : NULL;
+        func && func->id == JX_OP_func_func ? jx_mlir_body(func, 0) : NULL;
     const jx_aval **ins =
         block ? JX_NEW_ARRAY(s->ctx->arena, block->nargs + 1, const jx_aval *)
               : NULL;
@@ -364,13 +361,12 @@ static void put_called(jx_hlo_body *b, jx_params *p)
 /* The axes of one operand, from the fastest to the slowest. */
 static const jx_value *layout_of(jx_hlo_body *b, const jx_mlir_attr *one)
 {
-    int rank = one->type && one->type->rank == 1 ? (int)one->type->shape[0]
-                                                 : -1;
+    int rank =
+        one->type && one->type->rank == 1 ? (int)one->type->shape[0] : -1;
     int64_t axes[MOST_RANK];
 
     if (one->kind != JX_A_DENSE || rank < 0 || rank > MOST_RANK ||
-        (rank &&
-         one->size != (one->splat ? 1 : (size_t)rank) * sizeof *axes))
+        (rank && one->size != (one->splat ? 1 : (size_t)rank) * sizeof *axes))
         return NULL;
     for (int i = 0; i < rank; i++)
         memcpy(&axes[i],
@@ -386,21 +382,24 @@ static bool put_layouts(jx_hlo_body *b, jx_params *p, const char *name)
 {
     const jx_mlir_attr *all = jx_mlir_get(b->op, name);
     int n = all && all->kind == JX_A_ARRAY ? all->count : 0;
-    const jx_value **items = JX_NEW_ARRAY(b->s->ctx->arena, n + 1,
-                                          const jx_value *);
+    const jx_value **items =
+        JX_NEW_ARRAY(b->s->ctx->arena, n + 1, const jx_value *);
     bool ok = !all || all->kind == JX_A_ARRAY;
 
     for (int i = 0; items && ok && i < n; i++)
         ok = (items[i] = layout_of(b, all->items[i])) != NULL;
     if (!ok || !items)
-        return jx_hlo_refuse(b, "attribute '%s': expected a list of the orders "
-                             "of axes", name);
+        return jx_hlo_refuse(b,
+                             "attribute '%s': expected a list of the orders "
+                             "of axes",
+                             name);
     if (all)
         jx_put(p, name, jx_value_of_tuple(b->s->program, n, items));
     return true;
 }
 
-bool jx_hlo_op_host_call(jx_hlo_body *b, const jx_mlir_op *op, const jx_hlo_row *row)
+bool jx_hlo_op_host_call(jx_hlo_body *b, const jx_mlir_op *op,
+                         const jx_hlo_row *row)
 {
     const char *target = jx_hlo_attr_text(b, "call_target_name");
     jx_params p = jx_hlo_no_params(b);
@@ -413,8 +412,7 @@ bool jx_hlo_op_host_call(jx_hlo_body *b, const jx_mlir_op *op, const jx_hlo_row 
         return false;
     if (!config)
         config = jx_mlir_get(op, "backend_config");
-    jx_put_int(&p, "api_version",
-               jx_hlo_attr_int_or(b, "api_version", 1));
+    jx_put_int(&p, "api_version", jx_hlo_attr_int_or(b, "api_version", 1));
     if (config)
         jx_put(&p, "backend_config", value_of(b->s, config, 0));
     jx_put_bool(&p, "has_side_effect",
@@ -454,11 +452,10 @@ bool jx_hlo_op_custom_call(jx_hlo_body *b, const jx_mlir_op *op,
 
 static const jx_value *tolerance(jx_hlo_body *b)
 {
-    const char **names = JX_NEW_ARRAY(b->s->ctx->arena, b->op->ninherent,
-                                      const char *);
+    const char **names =
+        JX_NEW_ARRAY(b->s->ctx->arena, b->op->ninherent, const char *);
     const jx_mlir_attr **values =
-        JX_NEW_ARRAY(b->s->ctx->arena, b->op->ninherent,
-                     const jx_mlir_attr *);
+        JX_NEW_ARRAY(b->s->ctx->arena, b->op->ninherent, const jx_mlir_attr *);
     int n = 0;
 
     for (int i = 0; names && values && i < b->op->ninherent; i++) {
@@ -472,13 +469,12 @@ static const jx_value *tolerance(jx_hlo_body *b)
 
 static jx_atom expected_value(jx_hlo_body *b, const jx_mlir_attr *value)
 {
-    const jx_aval *aval =
-        value->kind == JX_A_DENSE && value->type
-            ? jx_hlo_aval_of(b, value->type, NULL) : NULL;
+    const jx_aval *aval = value->kind == JX_A_DENSE && value->type
+                              ? jx_hlo_aval_of(b, value->type, NULL)
+                              : NULL;
 
     if (aval && (value->bytes || !value->size))
-        return jx_hlo_literal(b, aval, value->bytes, value->size,
-                              value->splat);
+        return jx_hlo_literal(b, aval, value->bytes, value->size, value->splat);
     jx_hlo_refuse(b, "attribute 'value': expected elements");
     return (jx_atom){NULL, NULL};
 }
@@ -503,8 +499,7 @@ bool jx_hlo_op_check(jx_hlo_body *b, const jx_mlir_op *op,
 static const jx_value *rows_of(jx_hlo_body *b, int n, int width,
                                const int64_t *at)
 {
-    const jx_value **rows =
-        JX_NEW_ARRAY(b->s->ctx->arena, n, const jx_value *);
+    const jx_value **rows = JX_NEW_ARRAY(b->s->ctx->arena, n, const jx_value *);
 
     for (int i = 0; rows && i < n; i++)
         rows[i] = jx_value_of_ints(
@@ -535,8 +530,7 @@ static const jx_value *groups_of(jx_hlo_body *b, const char *name)
         return groups_of_mesh(b, name, a);
     if (!a || !a->type || a->type->rank != 2 ||
         !jx_hlo_attr_ints(b, name, &all)) {
-        jx_hlo_refuse(b, "attribute '%s': expected a matrix of integers",
-                      name);
+        jx_hlo_refuse(b, "attribute '%s': expected a matrix of integers", name);
         return NULL;
     }
     return rows_of(b, (int)a->type->shape[0], (int)a->type->shape[1], all.at);
@@ -552,8 +546,7 @@ static void put_channel(jx_hlo_body *b, jx_params *p)
 }
 
 /* "all_gather_dim" and the like are the same for both. */
-static void put_ints(jx_hlo_body *b, jx_params *p,
-                     const char *const *names)
+static void put_ints(jx_hlo_body *b, jx_params *p, const char *const *names)
 {
     for (; *names; names++) {
         int64_t value = 0;
@@ -562,15 +555,13 @@ static void put_ints(jx_hlo_body *b, jx_params *p,
     }
 }
 
-static bool put_computation(jx_hlo_body *b, jx_params *p,
-                            jx_atoms ins)
+static bool put_computation(jx_hlo_body *b, jx_params *p, jx_atoms ins)
 {
     const jx_aval *scalar =
         ins.count ? jx_hlo_array(b, jx_atom_aval(ins.at[0])->dtype, 0, NULL)
                   : NULL;
     const jx_aval *const args[] = {scalar, scalar};
-    const jx_jaxpr *body = scalar ? jx_hlo_closed(b, b->op, 0, 2, args)
-                                  : NULL;
+    const jx_jaxpr *body = scalar ? jx_hlo_closed(b, b->op, 0, 2, args) : NULL;
 
     jx_put_jaxpr(p, "computation", body);
     return body || jx_hlo_refuse(b, "expected a computation of two scalars");
@@ -594,8 +585,8 @@ static bool collective(jx_hlo_body *b, const jx_hlo_row *row,
         jx_put_bool(&p, "use_global_device_ids", true);
     if (b->op->nregions && !put_computation(b, &p, ins))
         return false;
-    made = outs ? jx_hlo_eqn_all(b, jx_prim_of(row->prim), ins.count,
-                                 ins.at, &p, nouts, outs)
+    made = outs ? jx_hlo_eqn_all(b, jx_prim_of(row->prim), ins.count, ins.at,
+                                 &p, nouts, outs)
                 : NULL;
     return made && jx_hlo_define(b, nouts, made);
 }
@@ -656,8 +647,7 @@ bool jx_hlo_op_all_to_all(jx_hlo_body *b, const jx_mlir_op *op,
 }
 
 /* A constraint on where an array lies does not change it. */
-bool jx_hlo_op_same(jx_hlo_body *b, const jx_mlir_op *op,
-                    const jx_hlo_row *row)
+bool jx_hlo_op_same(jx_hlo_body *b, const jx_mlir_op *op, const jx_hlo_row *row)
 {
     jx_atoms ins = jx_hlo_ins(b, 0);
 

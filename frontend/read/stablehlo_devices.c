@@ -1,5 +1,6 @@
 /* stablehlo_devices.c - a computation that each device does on its parts of
- * arrays: sdy.manual_computation; and how arrays are to lie: sdy.sharding_constraint. */
+ * arrays: sdy.manual_computation; and how arrays are to lie:
+ * sdy.sharding_constraint. */
 #include "frontend/read/meshes.h"
 #include "frontend/read/stablehlo_parts.h"
 
@@ -32,8 +33,8 @@ static bool fill_mesh(jx_hlo_body *b, const jx_mlir_attr *from, jx_mesh *to)
             return jx_hlo_refuse(b, "expected mesh axes with a name and a "
                                     "size");
     }
-    *to = (jx_mesh){.naxes = n, .axes = names, .sizes = sizes,
-                    .abstract = true};
+    *to =
+        (jx_mesh){.naxes = n, .axes = names, .sizes = sizes, .abstract = true};
     return names && sizes;
 }
 
@@ -72,8 +73,8 @@ static const jx_value *text_value(jx_hlo_reader *s, const char *text)
 static const jx_value *axes_of(jx_hlo_body *b, const jx_mlir_attr *list)
 {
     int n = list && list->kind == JX_A_ARRAY ? list->count : 0;
-    const jx_value **items = JX_NEW_ARRAY(b->s->ctx->arena, n,
-                                          const jx_value *);
+    const jx_value **items =
+        JX_NEW_ARRAY(b->s->ctx->arena, n, const jx_value *);
 
     for (int i = 0; items && i < n; i++) {
         const jx_mlir_attr *axis = list->items[i];
@@ -104,12 +105,12 @@ static const jx_mlir_attr *shardings(jx_hlo_body *b, const char *name)
 static const jx_value *shardings_of(jx_hlo_body *b, const jx_mlir_attr *all,
                                     const int64_t *summands)
 {
-    const jx_value **items = JX_NEW_ARRAY(b->s->ctx->arena, all->count,
-                                          const jx_value *);
+    const jx_value **items =
+        JX_NEW_ARRAY(b->s->ctx->arena, all->count, const jx_value *);
 
     for (int i = 0; items && i < all->count; i++) {
-        const jx_mlir_attr *dims = jx_mlir_field(all->items[i],
-                                                 "dim_shardings");
+        const jx_mlir_attr *dims =
+            jx_mlir_field(all->items[i], "dim_shardings");
         int n = dims && dims->kind == JX_A_ARRAY ? dims->count : 0;
         int first = summands[i] > 1;
         const jx_value **each =
@@ -142,8 +143,8 @@ static bool whole_axes(const jx_mlir_attr *list)
     return true;
 }
 
-/* Devices in the order of the mesh, each axis whole; parts of a value that it has
- * several of are added up. */
+/* Devices in the order of the mesh, each axis whole; parts of a value that it
+ * has several of are added up. */
 static bool is_plain(jx_hlo_body *b, const jx_mlir_attr *sharding)
 {
     const jx_mlir_attr *mesh = mesh_attr(b, sharding);
@@ -173,8 +174,8 @@ bool jx_hlo_are_plain(jx_hlo_body *b, const jx_mlir_attr *all)
 static const jx_dim *part_of(jx_hlo_body *b, const jx_aval *whole, int i,
                              int axis)
 {
-    int64_t parts = jx_mesh_parts(b->s->ctx, b->s->module, b->op,
-                                  "in_shardings", i, axis);
+    int64_t parts =
+        jx_mesh_parts(b->s->ctx, b->s->module, b->op, "in_shardings", i, axis);
 
     return parts ? jx_dim_floordiv(b->s->program->dims, whole->shape[axis],
                                    jx_hlo_dim_int(b, parts))
@@ -207,10 +208,10 @@ static bool is_whole(jx_hlo_body *b, int i, int rank)
 static jx_hlo_body *read_parts(jx_hlo_body *b, const jx_mlir_op *op,
                                const jx_mlir_block *block)
 {
-    const jx_aval **avals = JX_NEW_ARRAY(b->s->ctx->arena, block->nargs,
-                                         const jx_aval *);
-    jx_sz_info *known = JX_NEW_ARRAY(b->s->ctx->arena, block->nargs,
-                                     jx_sz_info);
+    const jx_aval **avals =
+        JX_NEW_ARRAY(b->s->ctx->arena, block->nargs, const jx_aval *);
+    jx_sz_info *known =
+        JX_NEW_ARRAY(b->s->ctx->arena, block->nargs, jx_sz_info);
     jx_atoms ins = jx_hlo_ins(b, 0);
     int n = 0;
 
@@ -240,11 +241,11 @@ static const jx_mlir_attr *manual_axes(jx_hlo_body *b)
 
 /* ---- values that are sums
  *
- * Of a value that lies in unreduced parts each device has a summand.  As an operand it
- * becomes the array of the summands, the first of which is the value and the others
- * zero; as a result it is the sum of that array.  So it is cut by its shardings like
- * any other array, and the body takes and gives its parts, of size 1 along the axis
- * that counts. */
+ * Of a value that lies in unreduced parts each device has a summand.  As an
+ * operand it becomes the array of the summands, the first of which is the value
+ * and the others zero; as a result it is the sum of that array.  So it is cut
+ * by its shardings like any other array, and the body takes and gives its
+ * parts, of size 1 along the axis that counts. */
 
 /* The type with that size in front. */
 static const jx_aval *counted(jx_hlo_body *b, const jx_aval *aval,
@@ -355,8 +356,8 @@ static bool define_results(jx_hlo_body *b, const jx_atom *made,
 
 /* ---- tokens, which are no values here */
 
-/* Of the shardings of these values, or of the values themselves (`all` is NULL), what
- * belongs to no token; their number goes to *left. */
+/* Of the shardings of these values, or of the values themselves (`all` is
+ * NULL), what belongs to no token; their number goes to *left. */
 static const void **of_tensors(jx_hlo_body *b, const jx_mlir_attr *all,
                                const jx_mlir_value *const *values, int count,
                                int *left)
@@ -370,7 +371,8 @@ static const void **of_tensors(jx_hlo_body *b, const jx_mlir_attr *all,
     return to;
 }
 
-static const jx_mlir_attr *list_of_tensors(jx_hlo_body *b, const jx_mlir_attr *all,
+static const jx_mlir_attr *list_of_tensors(jx_hlo_body *b,
+                                           const jx_mlir_attr *all,
                                            const jx_mlir_value *const *values,
                                            int count)
 {
@@ -409,10 +411,10 @@ static const jx_mlir_op *without_tokens(jx_hlo_body *b, const jx_mlir_op *op)
             named[i].value = list_of_tensors(b, out, op->outs, op->nouts);
     }
     to->inherent = named;
-    to->ins = (const jx_mlir_value *const *)of_tensors(b, NULL, op->ins, op->nins,
-                                                       &to->nins);
-    to->outs = (const jx_mlir_value *const *)of_tensors(b, NULL, op->outs, op->nouts,
-                                                        &to->nouts);
+    to->ins = (const jx_mlir_value *const *)of_tensors(b, NULL, op->ins,
+                                                       op->nins, &to->nins);
+    to->outs = (const jx_mlir_value *const *)of_tensors(b, NULL, op->outs,
+                                                        op->nouts, &to->nouts);
     return to->ins && to->outs ? to : NULL;
 }
 
@@ -433,8 +435,8 @@ static bool emit_manual(jx_hlo_body *b, const jx_jaxpr *body,
 {
     jx_params p = jx_hlo_no_params(b);
     jx_atoms ins = jx_hlo_ins(b, 0);
-    const jx_aval **outs = JX_NEW_ARRAY(b->s->ctx->arena, b->op->nouts,
-                                        const jx_aval *);
+    const jx_aval **outs =
+        JX_NEW_ARRAY(b->s->ctx->arena, b->op->nouts, const jx_aval *);
     jx_atom *given = JX_NEW_ARRAY(b->s->ctx->arena, ins.count, jx_atom);
     const jx_atom *made;
 
@@ -462,8 +464,7 @@ static bool emit_manual(jx_hlo_body *b, const jx_jaxpr *body,
 
 static bool read_manual(jx_hlo_body *b, const jx_mlir_op *op)
 {
-    const jx_mlir_block *block = op->nregions == 1 ? jx_mlir_body(op, 0)
-                                                   : NULL;
+    const jx_mlir_block *block = op->nregions == 1 ? jx_mlir_body(op, 0) : NULL;
     const jx_mlir_attr *in = shardings(b, "in_shardings");
     const jx_mlir_attr *out = shardings(b, "out_shardings");
     jx_hlo_body *region;
@@ -506,7 +507,8 @@ bool jx_hlo_op_manual_computation(jx_hlo_body *b, const jx_mlir_op *op,
 /* ---- how an array is to lie */
 
 /* An entry of a spec: the axes that cut it, or "?" where others may. */
-static const jx_value *entry_of(jx_hlo_body *b, const jx_mlir_attr *dim, bool *open)
+static const jx_value *entry_of(jx_hlo_body *b, const jx_mlir_attr *dim,
+                                bool *open)
 {
     const jx_mlir_attr *closed = jx_mlir_field(dim, "is_closed");
     const jx_value *axes;
@@ -522,13 +524,16 @@ static const jx_value *entry_of(jx_hlo_body *b, const jx_mlir_attr *dim, bool *o
 }
 
 /* `sharding` and `unconstrained_dims`, as JAX says them. */
-static bool put_constraint(jx_hlo_body *b, const jx_mlir_attr *how, const char *name, jx_params *p)
+static bool put_constraint(jx_hlo_body *b, const jx_mlir_attr *how,
+                           const char *name, jx_params *p)
 {
     const jx_mlir_attr *dims = jx_mlir_field(how, "dim_shardings");
     jx_values *values = &b->s->program->values;
     const jx_value *mesh = mesh_of(b, how), *spec;
-    const jx_value **entries = JX_NEW_ARRAY(b->s->ctx->arena, dims->count + 1, const jx_value *);
-    const jx_value **open = JX_NEW_ARRAY(b->s->ctx->arena, dims->count + 1, const jx_value *);
+    const jx_value **entries =
+        JX_NEW_ARRAY(b->s->ctx->arena, dims->count + 1, const jx_value *);
+    const jx_value **open =
+        JX_NEW_ARRAY(b->s->ctx->arena, dims->count + 1, const jx_value *);
     int nopen = 0;
 
     if (!mesh || !entries || !open)
@@ -538,18 +543,23 @@ static bool put_constraint(jx_hlo_body *b, const jx_mlir_attr *how, const char *
         if (!(entries[i] = entry_of(b, dims->items[i], &is_open)))
             return false;
         if (is_open)
-            open[nopen++] = jx_value_add(values, &(jx_value){.tag = JX_V_INT, .integer = i});
+            open[nopen++] = jx_value_add(
+                values, &(jx_value){.tag = JX_V_INT, .integer = i});
     }
-    spec = jx_value_add(values,
-                        &(jx_value){.tag = JX_V_SPEC, .count = dims->count, .items = entries});
-    jx_put(p, name,
-           jx_value_add(values, &(jx_value){.tag = JX_V_SHARDING,
-                                            .integer = mesh->integer,
-                                            .count = 1,
-                                            .items = (const jx_value *[]){spec}}));
+    spec = jx_value_add(
+        values,
+        &(jx_value){.tag = JX_V_SPEC, .count = dims->count, .items = entries});
+    jx_put(
+        p, name,
+        jx_value_add(values, &(jx_value){.tag = JX_V_SHARDING,
+                                         .integer = mesh->integer,
+                                         .count = 1,
+                                         .items = (const jx_value *[]){spec}}));
     if (!strcmp(name, "sharding"))
         jx_put(p, "unconstrained_dims",
-               jx_value_add(values, &(jx_value){.tag = JX_V_SET, .count = nopen, .items = open}));
+               jx_value_add(values, &(jx_value){.tag = JX_V_SET,
+                                                .count = nopen,
+                                                .items = open}));
     return jx_ok(b->s->ctx);
 }
 
@@ -560,15 +570,17 @@ static bool is_constraint(jx_hlo_body *b, const jx_mlir_attr *how, int rank)
     const jx_mlir_attr *mesh = dims ? mesh_attr(b, how) : NULL;
     const jx_mlir_attr *axes = mesh ? jx_mlir_field(mesh, "axes") : NULL;
 
-    return axes && axes->kind == JX_A_ARRAY && axes->count && dims->kind == JX_A_ARRAY &&
-           dims->count == rank && is_plain(b, how) &&
-           is_empty(jx_mlir_field(how, "unreduced_axes"));
+    return axes && axes->kind == JX_A_ARRAY && axes->count &&
+           dims->kind == JX_A_ARRAY && dims->count == rank &&
+           is_plain(b, how) && is_empty(jx_mlir_field(how, "unreduced_axes"));
 }
 
-bool jx_hlo_op_constraint(jx_hlo_body *b, const jx_mlir_op *op, const jx_hlo_row *row)
+bool jx_hlo_op_constraint(jx_hlo_body *b, const jx_mlir_op *op,
+                          const jx_hlo_row *row)
 {
     const jx_mlir_attr *how = jx_hlo_attr(b, "sharding");
-    const char *name = row->prim == JX_PRIM_reshard ? "dst_sharding" : "sharding";
+    const char *name =
+        row->prim == JX_PRIM_reshard ? "dst_sharding" : "sharding";
     jx_params p = jx_hlo_no_params(b);
     jx_atoms ins = jx_hlo_ins(b, 0);
     jx_atom made;

@@ -17,12 +17,14 @@ bool jx_hlo_op_get_dimension_size(jx_hlo_body *b, const jx_mlir_op *op,
         return false;
     const jx_aval *aval = jx_atom_aval(in);
     if (axis < 0 || axis >= aval->rank)
-        return jx_hlo_refuse(b, "attribute 'dimension': expected an axis "
-                             "below %d", aval->rank);
+        return jx_hlo_refuse(b,
+                             "attribute 'dimension': expected an axis "
+                             "below %d",
+                             aval->rank);
     int64_t size = jx_dim_value(aval->shape[axis]);
     if (size >= 0)
-        return jx_hlo_define1(b, jx_build_number(&b->body, out->dtype,
-                                                 (double)size));
+        return jx_hlo_define1(
+            b, jx_build_number(&b->body, out->dtype, (double)size));
     jx_put_int(&p, "dimension", axis);
     return jx_hlo_define1(b, jx_hlo_eqn(b, row->prim, 1, &in, &p, out));
 }
@@ -42,8 +44,10 @@ bool jx_hlo_op_set_dimension_size(jx_hlo_body *b, const jx_mlir_op *op,
         return jx_ok(b->s->ctx) && jx_hlo_refuse(b, "expected 2 operands");
     const jx_aval *aval = jx_atom_aval(in);
     if (axis < 0 || axis >= aval->rank)
-        return jx_hlo_refuse(b, "attribute 'dimension': expected an axis "
-                             "below %d", aval->rank);
+        return jx_hlo_refuse(b,
+                             "attribute 'dimension': expected an axis "
+                             "below %d",
+                             aval->rank);
     return size && size[0] == aval->shape[axis] &&
                    op->outs[0]->type == op->ins[0]->type
                ? jx_hlo_define1(b, in)
@@ -112,9 +116,8 @@ static bool slice_somewhere(jx_hlo_body *b, const jx_mlir_op *op,
             return false;
     }
     jx_put_dims(&p, "slice_sizes", rank, sizes);
-    return jx_hlo_define1(b, jx_hlo_eqn(b, JX_PRIM_dynamic_slice, 1 + rank,
-                                        ins, &p,
-                                        jx_hlo_result(b, 0, sizes)));
+    return jx_hlo_define1(b, jx_hlo_eqn(b, JX_PRIM_dynamic_slice, 1 + rank, ins,
+                                        &p, jx_hlo_result(b, 0, sizes)));
 }
 
 /* How long the slice is, where that is known and where it begins is no size. */
@@ -149,7 +152,7 @@ bool jx_hlo_op_real_dynamic_slice(jx_hlo_body *b, const jx_mlir_op *op,
 bool jx_hlo_op_dynamic_pad(jx_hlo_body *b, const jx_mlir_op *op,
                            const jx_hlo_row *row)
 {
-    const jx_dim *const *low = sizes_for(b, 2), *const *high;
+    const jx_dim *const *low = sizes_for(b, 2), *const * high;
     const jx_dim *const *interior = sizes_for(b, 4);
 
     (void)row;

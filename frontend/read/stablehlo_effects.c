@@ -17,10 +17,10 @@ static bool region_acts(jx_hlo_reader *s, const jx_mlir_op *op, int depth)
 /* One that is not there, or calls itself, is an error elsewhere. */
 static bool function_acts(jx_hlo_reader *s, const jx_mlir_attr *name, int depth)
 {
-    const jx_mlir_op *func = name && name->kind == JX_A_SYMBOL && name->text
-                                 ? jx_mlir_find(s->ctx, &s->symbols,
-                                                s->module, name->text)
-                                 : NULL;
+    const jx_mlir_op *func =
+        name && name->kind == JX_A_SYMBOL && name->text
+            ? jx_mlir_find(s->ctx, &s->symbols, s->module, name->text)
+            : NULL;
     const bool *found = jx_map_get(&s->doing, func);
     bool *acts;
 
@@ -38,8 +38,8 @@ static bool call_acts(const jx_mlir_op *op)
 {
     const jx_mlir_attr *effect = jx_mlir_get(op, "has_side_effect");
 
-    return !op->nouts || (effect && effect->kind == JX_A_BOOL &&
-                          effect->boolean);
+    return !op->nouts ||
+           (effect && effect->kind == JX_A_BOOL && effect->boolean);
 }
 
 bool jx_hlo_acts(jx_hlo_reader *s, const jx_mlir_op *op, int depth)
@@ -54,7 +54,6 @@ bool jx_hlo_acts(jx_hlo_reader *s, const jx_mlir_op *op, int depth)
     case JX_OP_stablehlo_composite:
         return function_acts(s, jx_mlir_get(op, "decomposition"), depth);
     case JX_OP_stablehlo_custom_call: return call_acts(op);
-    default:
-        return !op->nouts || !s->rows[op->id] || region_acts(s, op, depth);
+    default: return !op->nouts || !s->rows[op->id] || region_acts(s, op, depth);
     }
 }

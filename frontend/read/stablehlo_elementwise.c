@@ -33,8 +33,8 @@ static bool emit_plain(jx_hlo_body *b, jx_prim_id prim, jx_atoms ins,
 {
     const jx_aval *out = result_of(b, ins);
 
-    return out && jx_hlo_define1(b, jx_hlo_eqn(b, prim, ins.count, ins.at,
-                                               params, out));
+    return out && jx_hlo_define1(
+                      b, jx_hlo_eqn(b, prim, ins.count, ins.at, params, out));
 }
 
 /* ---- primitives by dtype */
@@ -44,15 +44,11 @@ static jx_prim_id for_booleans(jx_prim_id prim)
 {
     switch (prim) {
     case JX_PRIM_add:
-    case JX_PRIM_max:
-        return JX_PRIM_or;
+    case JX_PRIM_max: return JX_PRIM_or;
     case JX_PRIM_mul:
-    case JX_PRIM_min:
-        return JX_PRIM_and;
-    case JX_PRIM_sub:
-        return JX_PRIM_xor;
-    default:
-        return prim;
+    case JX_PRIM_min: return JX_PRIM_and;
+    case JX_PRIM_sub: return JX_PRIM_xor;
+    default: return prim;
     }
 }
 
@@ -64,8 +60,8 @@ static bool part_of_real(jx_hlo_body *b, jx_prim_id prim, jx_atom in)
     if (prim == JX_PRIM_real)
         return jx_hlo_define1(b, in);
     return jx_hlo_define1(
-        b, jx_hlo_eqn_broadcast(b, jx_build_number(&b->body, aval->dtype, 0), aval->rank,
-                                aval->shape));
+        b, jx_hlo_eqn_broadcast(b, jx_build_number(&b->body, aval->dtype, 0),
+                                aval->rank, aval->shape));
 }
 
 /* ---- what JAX has for fewer dtypes */
@@ -74,8 +70,8 @@ static bool part_of_real(jx_hlo_body *b, jx_prim_id prim, jx_atom in)
 static jx_atom number(jx_hlo_body *b, jx_dtype dtype, double value,
                       const jx_aval *like)
 {
-    return jx_hlo_eqn_broadcast(b, jx_build_number(&b->body, dtype, value), like->rank,
-                                like->shape);
+    return jx_hlo_eqn_broadcast(b, jx_build_number(&b->body, dtype, value),
+                                like->rank, like->shape);
 }
 
 static jx_atom two(jx_hlo_body *b, jx_prim_id prim, jx_atom a, jx_atom c)
@@ -91,8 +87,7 @@ static jx_atom test(jx_hlo_body *b, jx_prim_id prim, jx_atom a)
     const jx_aval *aval = jx_is_made(a) ? jx_atom_aval(a) : NULL;
 
     return aval ? jx_hlo_eqn2(b, prim, a, number(b, aval->dtype, 0, aval),
-                              jx_hlo_array(b, JX_BOOL, aval->rank,
-                                           aval->shape))
+                              jx_hlo_array(b, JX_BOOL, aval->rank, aval->shape))
                 : a;
 }
 
@@ -118,10 +113,9 @@ static jx_atom integer_power(jx_hlo_body *b, jx_atom base, jx_atom exponent,
 
     for (int bit = 0; bit < info->bits - (info->kind == JX_KIND_INT); bit++) {
         jx_atom shift = number(b, out->dtype, bit, out);
-        jx_atom digit = two(b, JX_PRIM_and,
-                            two(b, JX_PRIM_shift_right_logical, exponent,
-                                shift),
-                            one);
+        jx_atom digit =
+            two(b, JX_PRIM_and,
+                two(b, JX_PRIM_shift_right_logical, exponent, shift), one);
         if (bit)
             square = two(b, JX_PRIM_mul, square, square);
         result = choose(b, test(b, JX_PRIM_ne, digit),
@@ -150,15 +144,13 @@ static jx_atom complex_atan2(jx_hlo_body *b, jx_atom y, jx_atom x,
 
     if (!jx_is_made(sum) || !jx_is_made(squares) || !real)
         return (jx_atom){NULL, NULL};
-    sum = two(b, JX_PRIM_div, sum,
-              jx_hlo_eqn1(b, JX_PRIM_sqrt, squares, out));
+    sum = two(b, JX_PRIM_div, sum, jx_hlo_eqn1(b, JX_PRIM_sqrt, squares, out));
     sum = jx_is_made(sum) ? jx_hlo_eqn1(b, JX_PRIM_log, sum, out) : sum;
     if (!jx_is_made(sum))
         return sum;
     jx_atom up = jx_hlo_eqn1(b, JX_PRIM_imag, sum, real);
     jx_atom down = jx_hlo_eqn1(b, JX_PRIM_neg,
-                               jx_hlo_eqn1(b, JX_PRIM_real, sum, real),
-                               real);
+                               jx_hlo_eqn1(b, JX_PRIM_real, sum, real), real);
     return jx_hlo_eqn2(b, JX_PRIM_complex, up, down, out);
 }
 
@@ -187,8 +179,7 @@ static jx_atom compose(jx_hlo_body *b, jx_prim_id prim, jx_atoms ins,
         jx_dtype_of(aval->dtype)->kind == JX_KIND_INT &&
         jx_dtype_of(aval->dtype)->bits < 8)
         return choose(b, test(b, JX_PRIM_lt, ins.at[0]),
-                      jx_hlo_eqn1(b, JX_PRIM_neg, ins.at[0], aval),
-                      ins.at[0]);
+                      jx_hlo_eqn1(b, JX_PRIM_neg, ins.at[0], aval), ins.at[0]);
     if (prim == JX_PRIM_pow && ins.count == 2 &&
         jx_dtype_is_integer(aval->dtype))
         return followed(b, prim, ins,
@@ -202,8 +193,7 @@ static jx_atom compose(jx_hlo_body *b, jx_prim_id prim, jx_atoms ins,
     return (jx_atom){NULL, NULL};
 }
 
-static bool emit_plainly(jx_hlo_body *b, jx_prim_id prim,
-                            jx_atoms ins)
+static bool emit_plainly(jx_hlo_body *b, jx_prim_id prim, jx_atoms ins)
 {
     jx_dtype dtype = ins.count ? jx_atom_aval(ins.at[0])->dtype : JX_DT_NONE;
 
@@ -240,8 +230,8 @@ bool jx_hlo_select_of(jx_hlo_body *b, jx_atoms ins)
         return jx_hlo_refuse(b, "expected 3 operands");
     const jx_atom atoms[] = {ins.at[0], ins.at[2], ins.at[1]};
     const jx_aval *out = result_of(b, (jx_atoms){2, ins.at + 1});
-    return out && jx_hlo_define1(b, jx_hlo_eqn(b, JX_PRIM_select_n, 3,
-                                               atoms, NULL, out));
+    return out && jx_hlo_define1(
+                      b, jx_hlo_eqn(b, JX_PRIM_select_n, 3, atoms, NULL, out));
 }
 
 bool jx_hlo_op_select(jx_hlo_body *b, const jx_mlir_op *op,
@@ -252,8 +242,7 @@ bool jx_hlo_op_select(jx_hlo_body *b, const jx_mlir_op *op,
 }
 
 /* Total order has equal, less and less or equal; the others follow. */
-static bool compare_totally(jx_hlo_body *b, const char *direction,
-                            jx_atoms ins)
+static bool compare_totally(jx_hlo_body *b, const char *direction, jx_atoms ins)
 {
     bool swap = direction[0] == 'G';
     const jx_atom both[] = {ins.at[swap], ins.at[!swap]};
@@ -262,8 +251,8 @@ static bool compare_totally(jx_hlo_body *b, const char *direction,
                       : direction[1] == 'T' ? JX_PRIM_lt_to
                                             : JX_PRIM_le_to;
     const jx_aval *out = result_of(b, ins);
-    jx_atom made = out ? jx_hlo_eqn(b, prim, 2, both, NULL, out)
-                       : (jx_atom){NULL, NULL};
+    jx_atom made =
+        out ? jx_hlo_eqn(b, prim, 2, both, NULL, out) : (jx_atom){NULL, NULL};
 
     if (!strcmp(direction, "NE") && jx_is_made(made))
         made = jx_hlo_eqn1(b, JX_PRIM_not, made, out);
@@ -273,9 +262,8 @@ static bool compare_totally(jx_hlo_body *b, const char *direction,
 static jx_atom of_two(jx_hlo_body *b, jx_prim_id prim, jx_atom x, jx_atom y,
                       const jx_aval *out)
 {
-    return jx_is_made(x) && jx_is_made(y)
-               ? jx_hlo_eqn2(b, prim, x, y, out)
-               : (jx_atom){NULL, NULL};
+    return jx_is_made(x) && jx_is_made(y) ? jx_hlo_eqn2(b, prim, x, y, out)
+                                          : (jx_atom){NULL, NULL};
 }
 
 /* An order in which -0 is 0 and all NaNs are one, above all else:
@@ -283,8 +271,7 @@ static jx_atom of_two(jx_hlo_body *b, jx_prim_id prim, jx_atom x, jx_atom y,
  *     x == y    eq(x, y) or both are NaN
  *     x <  y    lt(x, y) or only y is
  *     x <= y    le(x, y) or y is */
-static bool compare_weakly(jx_hlo_body *b, const char *direction,
-                           jx_atoms ins)
+static bool compare_weakly(jx_hlo_body *b, const char *direction, jx_atoms ins)
 {
     bool swap = direction[0] == 'G';
     jx_atom x = ins.at[swap], y = ins.at[!swap], nan, made;
@@ -298,10 +285,10 @@ static bool compare_weakly(jx_hlo_body *b, const char *direction,
         return false;
     nan = of_two(b, JX_PRIM_ne, y, y, out);
     if (prim != JX_PRIM_le)
-        nan = of_two(b, JX_PRIM_and,
-                     of_two(b, prim == JX_PRIM_eq ? JX_PRIM_ne : JX_PRIM_eq,
-                            x, x, out),
-                     nan, out);
+        nan = of_two(
+            b, JX_PRIM_and,
+            of_two(b, prim == JX_PRIM_eq ? JX_PRIM_ne : JX_PRIM_eq, x, x, out),
+            nan, out);
     made = of_two(b, JX_PRIM_or, of_two(b, prim, x, y, out), nan, out);
     if (!strcmp(direction, "NE") && jx_is_made(made))
         made = jx_hlo_eqn1(b, JX_PRIM_not, made, out);
@@ -318,8 +305,10 @@ bool jx_hlo_compare_of(jx_hlo_body *b, jx_atoms ins)
         return jx_hlo_refuse(b, "expected 2 operands");
     row = jx_hlo_row_of(b->s, JX_OP_stablehlo_compare, direction);
     if (!row)
-        return jx_hlo_refuse(b, "expected a direction of comparison, found "
-                             "'%s'", direction);
+        return jx_hlo_refuse(b,
+                             "expected a direction of comparison, found "
+                             "'%s'",
+                             direction);
     if (!strcmp(type, "TOTALORDER") &&
         jx_dtype_is_float(jx_atom_aval(ins.at[0])->dtype))
         return compare_totally(b, direction, ins);
@@ -350,8 +339,8 @@ bool jx_hlo_op_convert(jx_hlo_body *b, const jx_mlir_op *op,
         return jx_hlo_refuse(b, "expected one result, a tensor");
     if (!in)
         return false;
-    out = jx_hlo_result(
-        b, 0, op->outs[0]->type->rank == in->rank ? in->shape : NULL);
+    out = jx_hlo_result(b, 0,
+                        op->outs[0]->type->rank == in->rank ? in->shape : NULL);
     if (!out)
         return false;
     if (out == in) /* of the same sizes, which is nothing at all */
@@ -360,9 +349,9 @@ bool jx_hlo_op_convert(jx_hlo_body *b, const jx_mlir_op *op,
     jx_dtype from = jx_atom_aval(ins.at[0])->dtype;
     jx_atom real;
     if (out->dtype == JX_BOOL && jx_dtype_is_complex(from)) {
-        real = jx_hlo_eqn1(b, JX_PRIM_real, ins.at[0],
-                           jx_hlo_array(b, jx_dtype_real(from), out->rank,
-                                        out->shape));
+        real = jx_hlo_eqn1(
+            b, JX_PRIM_real, ins.at[0],
+            jx_hlo_array(b, jx_dtype_real(from), out->rank, out->shape));
         ins.at = &real;
         if (!jx_is_made(real))
             return false;
@@ -434,15 +423,15 @@ bool jx_hlo_op_barrier(jx_hlo_body *b, const jx_mlir_op *op,
                        const jx_hlo_row *row)
 {
     jx_atoms ins = jx_hlo_ins(b, 0);
-    const jx_aval **outs = JX_NEW_ARRAY(b->s->ctx->arena, ins.count,
-                                        const jx_aval *);
+    const jx_aval **outs =
+        JX_NEW_ARRAY(b->s->ctx->arena, ins.count, const jx_aval *);
     const jx_atom *made;
 
     (void)op;
     for (int i = 0; outs && i < ins.count; i++)
         outs[i] = jx_atom_aval(ins.at[i]);
-    made = outs ? jx_hlo_eqn_all(b, jx_prim_of(row->prim), ins.count,
-                                 ins.at, NULL, ins.count, outs)
+    made = outs ? jx_hlo_eqn_all(b, jx_prim_of(row->prim), ins.count, ins.at,
+                                 NULL, ins.count, outs)
                 : NULL;
     return made && jx_hlo_define(b, ins.count, made);
 }
@@ -473,8 +462,7 @@ bool jx_hlo_op_constant(jx_hlo_body *b, const jx_mlir_op *op,
         return jx_hlo_refuse(b, "attribute 'value': expected elements of the "
                                 "result's type");
     return aval && jx_hlo_define1(b, jx_hlo_literal(b, aval, value->bytes,
-                                                    value->size,
-                                                    value->splat));
+                                                    value->size, value->splat));
 }
 
 /* ---- CHLO */
@@ -520,8 +508,7 @@ static bool stretch(jx_hlo_body *b, jx_atoms ins, jx_atom *to)
 
 /* Whether the op says what holds without being said: that the axes of the
  * operand with fewer of them are the last. */
-static bool aligns_last(jx_hlo_body *b, const jx_mlir_op *op,
-                        jx_atoms ins)
+static bool aligns_last(jx_hlo_body *b, const jx_mlir_op *op, jx_atoms ins)
 {
     jx_ints dims;
 
@@ -577,8 +564,7 @@ bool jx_hlo_op_chlo_is_inf(jx_hlo_body *b, const jx_mlir_op *op,
                           strcmp(row->detail, "negative") ? __builtin_inf()
                                                           : -__builtin_inf());
     inf = jx_hlo_eqn_broadcast(b, inf, aval->rank, aval->shape);
-    return out && jx_hlo_define1(b, jx_hlo_eqn2(b, JX_PRIM_eq, in, inf,
-                                                out));
+    return out && jx_hlo_define1(b, jx_hlo_eqn2(b, JX_PRIM_eq, in, inf, out));
 }
 
 bool jx_hlo_op_chlo_constant_like(jx_hlo_body *b, const jx_mlir_op *op,
@@ -599,6 +585,7 @@ bool jx_hlo_op_chlo_constant_like(jx_hlo_body *b, const jx_mlir_op *op,
         return jx_hlo_refuse(b, "attribute 'value': expected a number");
     const jx_aval *aval = jx_atom_aval(in);
     return jx_hlo_define1(
-        b, jx_hlo_eqn_broadcast(b, jx_build_number(&b->body, aval->dtype, number),
-                                aval->rank, aval->shape));
+        b,
+        jx_hlo_eqn_broadcast(b, jx_build_number(&b->body, aval->dtype, number),
+                             aval->rank, aval->shape));
 }

@@ -97,19 +97,17 @@ static void take_vars(jx_sz_reading *r, int input, int axis, const jx_dim *dim)
 {
     int count = 0;
     const jx_dim_atom *const *vars = jx_dim_vars(r->s->dims, dim, &count);
-    bool sole = vars && count == 1 &&
-                dim == jx_dim_of_atom(r->s->dims, vars[0]);
+    bool sole =
+        vars && count == 1 && dim == jx_dim_of_atom(r->s->dims, vars[0]);
 
     for (int i = 0; vars && i < count; i++) {
-        jx_size_var made = {vars[i], JX_SIZE_AXIS, input, sole ? axis : -1,
-                            0};
+        jx_size_var made = {vars[i], JX_SIZE_AXIS, input, sole ? axis : -1, 0};
         if (jx_sz_take_name(r->s, vars[i]->name)) {
             JX_PUSH(arena_of(r), &r->s->vars, made);
             continue;
         }
         for (size_t k = 0; sole && k < r->s->vars.count; k++)
-            if (r->s->vars.at[k].var == vars[i] &&
-                r->s->vars.at[k].axis < 0) {
+            if (r->s->vars.at[k].var == vars[i] && r->s->vars.at[k].axis < 0) {
                 r->s->vars.at[k].input = input;
                 r->s->vars.at[k].axis = axis;
             }
@@ -123,8 +121,8 @@ static bool is_asserted(const jx_sz_reading *r, jx_assertion_kind kind,
 {
     for (size_t i = 0; name && i < r->asserted.count; i++) {
         const jx_sz_asserted *a = &r->asserted.at[i];
-        const char *of = kind == JX_ASSERTS_SHAPE ? a->message.path
-                                                  : a->message.name;
+        const char *of =
+            kind == JX_ASSERTS_SHAPE ? a->message.path : a->message.name;
         if (a->agrees && a->message.kind == kind && of && !strcmp(of, name) &&
             a->message.axis == axis)
             return true;
@@ -172,8 +170,7 @@ static bool all_are_positive(const jx_sz_reading *r)
         if (jx_hlo_is_open(r->body->args[i]->type) && r->shapes[i].rank < 0)
             return false;
     for (size_t i = 0; i < r->solved.count; i++)
-        if (!is_asserted(r, JX_ASSERTS_POSITIVE, r->solved.at[i].var->name,
-                         -1))
+        if (!is_asserted(r, JX_ASSERTS_POSITIVE, r->solved.at[i].var->name, -1))
             return false;
     return true;
 }
@@ -213,8 +210,8 @@ static void declare(jx_sz_reading *r)
 
     for (int i = 0; derived && i + 1 < count; i++) {
         const jx_sz_asserted *a = &r->asserted.at[i];
-        derived[i] = a->message.kind == JX_ASSERTS_CONSTRAINT &&
-                     is_derived(r, a, a + 1);
+        derived[i] =
+            a->message.kind == JX_ASSERTS_CONSTRAINT && is_derived(r, a, a + 1);
     }
     for (int i = 0; derived && i < count; i++) {
         jx_sz_asserted *a = &r->asserted.at[i];
@@ -222,15 +219,14 @@ static void declare(jx_sz_reading *r)
             (derived[i] && a[1].agrees))
             continue;
         /* One that no rule can follow holds nevertheless. */
-        a->declared =
-            jx_scope_declare(r->s->dims, a->message.constraint, 0, true,
-                             &r->s->constraints, &error) ||
-            jx_scope_declare(r->s->dims, a->message.constraint, 0, false,
-                             &r->s->constraints, &error);
+        a->declared = jx_scope_declare(r->s->dims, a->message.constraint, 0,
+                                       true, &r->s->constraints, &error) ||
+                      jx_scope_declare(r->s->dims, a->message.constraint, 0,
+                                       false, &r->s->constraints, &error);
     }
 }
 
-/* -- reading the entry ------------------------------------------------------ */
+/* -- reading the entry ----------------------------------------------------- */
 
 /* What an earlier reading left behind. */
 static void forget_reading(jx_sz_reading *r)
@@ -263,11 +259,10 @@ const jx_jaxpr *jx_sz_read(jx_sz_reading *r, const jx_dim_shape *shapes,
 {
     jx_hlo_reader *s = r->shlo;
     jx_hlo_body *b = jx_hlo_body_new(s, NULL);
-    const jx_aval **ins = JX_NEW_ARRAY(arena_of(r), r->nargs + 1,
-                                       const jx_aval *);
-    jx_sz_info *infos = known ? JX_NEW_ARRAY(arena_of(r), r->nargs + 1,
-                                             jx_sz_info)
-                              : NULL;
+    const jx_aval **ins =
+        JX_NEW_ARRAY(arena_of(r), r->nargs + 1, const jx_aval *);
+    jx_sz_info *infos =
+        known ? JX_NEW_ARRAY(arena_of(r), r->nargs + 1, jx_sz_info) : NULL;
     int n = 0;
 
     if (!b || !ins || (known && !infos) || !fits_entry(r))
@@ -286,12 +281,11 @@ const jx_jaxpr *jx_sz_read(jx_sz_reading *r, const jx_dim_shape *shapes,
                                   shapes && shapes[i].rank >= 0 ? shapes[i].dims
                                                                 : NULL);
     }
-    return jx_ok(s->ctx)
-               ? jx_hlo_jaxpr_of(s, r->func, r->func, n, ins, infos)
-               : NULL;
+    return jx_ok(s->ctx) ? jx_hlo_jaxpr_of(s, r->func, r->func, n, ins, infos)
+                         : NULL;
 }
 
-/* -- sizes that nobody named ------------------------------------------------ */
+/* -- sizes that nobody named ----------------------------------------------- */
 
 static bool name_args(jx_sz_reading *r)
 {
@@ -308,8 +302,7 @@ static bool name_args(jx_sz_reading *r)
         dims = JX_NEW_ARRAY(arena_of(r), type->rank + 1, const jx_dim *);
         for (int k = 0; dims && k < type->rank; k++) {
             jx_size_var like = {NULL, JX_SIZE_AXIS, i, k, 0};
-            const char *name =
-                jx_arena_printf(arena_of(r), "arg%d_%d", i, k);
+            const char *name = jx_arena_printf(arena_of(r), "arg%d_%d", i, k);
             dims[k] = type->shape[k] == JX_MLIR_DYNAMIC
                           ? jx_sz_fresh(s, like, name)
                           : jx_dim_int(s->dims, type->shape[k]);
@@ -332,8 +325,7 @@ static void note_equated(jx_sz_reading *r, const jx_sz_equation *e)
 
     jx_buffer_printf(&text, "%s = ", e->var->name);
     jx_dim_print(e->is, &text);
-    JX_PUSH(arena_of(r), &r->shlo->equated,
-            jx_arena_take(arena_of(r), &text));
+    JX_PUSH(arena_of(r), &r->shlo->equated, jx_arena_take(arena_of(r), &text));
 }
 
 /* Puts what was found out about sizes that nobody named into the inputs, and
@@ -350,9 +342,9 @@ static bool apply_equations(jx_sz_reading *r)
         for (int k = 0; dims && k < r->shapes[i].rank; k++) {
             dims[k] = r->shapes[i].dims[k];
             for (size_t e = 0; dims[k] && e < s->equations.count; e++)
-                dims[k] = jx_dim_substitute(s->dims, dims[k],
-                                            s->equations.at[e].var,
-                                            s->equations.at[e].is);
+                dims[k] =
+                    jx_dim_substitute(s->dims, dims[k], s->equations.at[e].var,
+                                      s->equations.at[e].is);
             if (!dims[k])
                 return false;
         }
@@ -388,8 +380,7 @@ static void ask(jx_sizes *s, const jx_size_assertion *a)
     }
 }
 
-static jx_sz_asserted *asserted_by(const jx_sz_reading *r,
-                                   const jx_mlir_op *op)
+static jx_sz_asserted *asserted_by(const jx_sz_reading *r, const jx_mlir_op *op)
 {
     for (size_t i = 0; i < r->asserted.count; i++)
         if (r->asserted.at[i].op == op)
@@ -532,7 +523,7 @@ static bool read_messages(jx_sz_reading *r)
     return true;
 }
 
-/* -- the reading that counts ------------------------------------------------ */
+/* -- the reading that counts ----------------------------------------------- */
 
 static const jx_jaxpr *read_entry(jx_sz_reading *r, const jx_sz_info *known)
 {
@@ -563,8 +554,8 @@ static const jx_jaxpr *read_unified(jx_sz_reading *r)
     }
 }
 
-/* Sizes that no shape gives may be 0: the others are asked to be at least 1, and
- * the entry is read again. */
+/* Sizes that no shape gives may be 0: the others are asked to be at least 1,
+ * and the entry is read again. */
 static bool has_lower_base(jx_sz_reading *r)
 {
     jx_sizes *s = r->s;
@@ -604,7 +595,7 @@ static const jx_jaxpr *read_open(jx_sz_reading *r)
     return made;
 }
 
-/* -- entries ---------------------------------------------------------------- */
+/* -- entries --------------------------------------------------------------- */
 
 /* An op that takes or gives sizes as values. */
 static bool is_about_sizes(const jx_mlir_op *op)
@@ -653,8 +644,8 @@ static jx_sz_reading *begin(jx_hlo_reader *s, const jx_mlir_op *func)
         return NULL;
     *r = (jx_sz_reading){.shlo = s,
                          .func = func,
-                         .body = func->nregions == 1 ? jx_mlir_body(func, 0)
-                                                     : NULL,
+                         .body =
+                             func->nregions == 1 ? jx_mlir_body(func, 0) : NULL,
                          .njaxprs = s->build.jaxprs.count,
                          .narrays = s->build.arrays.count,
                          .nmisstated = s->misstated.count};
@@ -693,8 +684,8 @@ const jx_jaxpr *jx_hlo_entry(jx_hlo_reader *s, const jx_mlir_op *func,
     take_shapes(r, shapes);
     r->s->plain = !has_sizes(s->module, 0);
     if (r->s->plain)
-        r->s->base = r->given || jx_mlir_get(s->module,
-                                             "jax.uses_shape_polymorphism");
+        r->s->base =
+            r->given || jx_mlir_get(s->module, "jax.uses_shape_polymorphism");
     made = r->s->plain || !r->body ? read_entry(r, NULL) : read_open(r);
     for (size_t i = 0; i < r->s->vars.count; i++)
         if (r->s->vars.at[i].origin == JX_SIZE_FREE)
@@ -702,7 +693,7 @@ const jx_jaxpr *jx_hlo_entry(jx_hlo_reader *s, const jx_mlir_op *func,
     return made;
 }
 
-/* -- the entry at sizes ----------------------------------------------------- */
+/* -- the entry at sizes ---------------------------------------------------- */
 
 /* The integers of an argument that a caller gives. */
 static jx_sz_info take_given(jx_sz_reading *r, int arg, int ngiven,

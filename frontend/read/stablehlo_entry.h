@@ -1,5 +1,5 @@
-/* stablehlo_entry.h - the entry of a module: what its sizes are called, and what
- * it asks of those who call it.
+/* stablehlo_entry.h - the entry of a module: what its sizes are called, and
+ * what it asks of those who call it.
  *
  * The entry is read once for what counts, and before that as often as it takes
  * to know its sizes:
@@ -78,8 +78,8 @@ int jx_sz_beyond(const char *text, int count);
 /* ---- assertions */
 
 /* Message and operands disagree: what, and sizes at which (their variables are
- * named as `args[0].shape[1]`; none: at all sizes).  A text of NULL: they agree,
- * or the message says nothing, or nobody knows. */
+ * named as `args[0].shape[1]`; none: at all sizes).  A text of NULL: they
+ * agree, or the message says nothing, or nobody knows. */
 typedef struct jx_size_mismatch {
     const char *what;
     int nsizes;
@@ -113,7 +113,7 @@ typedef struct jx_sz_asserted {
     jx_scope_constraint *compared;
     const jx_dim **shown; /* what the message shows, too; NULL: not known */
     jx_size_mismatch mismatch;
-    bool agrees; /* what is checked is what the message says, by algebra */
+    bool agrees;   /* what is checked is what the message says, by algebra */
     bool declared; /* ... and a constraint */
 } jx_sz_asserted;
 

@@ -1,5 +1,6 @@
-/* stablehlo_exported.c - a jaxpr with inputs and outputs of JAX's types around a
- * module that jax.export made: that of an exported file, or what an equation calls.
+/* stablehlo_exported.c - a jaxpr with inputs and outputs of JAX's types
+ * around a module that jax.export made: that of an exported file, or what an
+ * equation calls.
  *
  * The module takes, in this order, the platform's index (where there are
  * several), the inputs that it keeps, as arrays: keys are their u32 data, and
@@ -34,7 +35,8 @@ static const jx_aval *declared(jx_hlo_reader *s, const jx_exported *x,
     return aval.shape ? jx_aval_add(&s->program->avals, &aval) : NULL;
 }
 
-static const jx_aval *const *all_declared(jx_hlo_reader *s, const jx_exported *x,
+static const jx_aval *const *all_declared(jx_hlo_reader *s,
+                                          const jx_exported *x,
                                           const jx_exported_aval *const *of,
                                           int count)
 {
@@ -46,8 +48,8 @@ static const jx_aval *const *all_declared(jx_hlo_reader *s, const jx_exported *x
     return avals;
 }
 
-/* Keys are arrays of u32 to the module, float0 are booleans; it says nothing of weak
- * types, nor of axes of meshes. */
+/* Keys are arrays of u32 to the module, float0 are booleans; it says nothing of
+ * weak types, nor of axes of meshes. */
 static const jx_aval *physical(wrapping *w, const jx_aval *aval,
                                const jx_aval *like)
 {
@@ -68,8 +70,7 @@ static const jx_aval *physical(wrapping *w, const jx_aval *aval,
     for (int i = 0; i < rank; i++)
         shape[i] = aval->shape[i];
     shape[rank] = like->shape[rank];
-    return jx_aval_array(&w->s->program->avals, JX_U32, false, rank + 1,
-                         shape);
+    return jx_aval_array(&w->s->program->avals, JX_U32, false, rank + 1, shape);
 }
 
 /* ---- inputs */
@@ -77,16 +78,15 @@ static const jx_aval *physical(wrapping *w, const jx_aval *aval,
 static jx_atom platform_index(wrapping *w)
 {
     const jx_aval *scalar = jx_hlo_array(w->b, JX_I32, 0, NULL);
-    const jx_value **items = JX_NEW_ARRAY(w->s->ctx->arena,
-                                          w->of.nplatforms,
-                                          const jx_value *);
+    const jx_value **items =
+        JX_NEW_ARRAY(w->s->ctx->arena, w->of.nplatforms, const jx_value *);
     jx_params p = jx_hlo_no_params(w->b);
 
     for (int i = 0; items && i < w->of.nplatforms; i++) {
         const char *name = jx_intern_text(w->s->ctx, w->of.platforms[i]);
-        const jx_value *text = jx_value_add(
-            &w->s->program->values,
-            &(jx_value){.tag = JX_V_TEXT, .text = name});
+        const jx_value *text =
+            jx_value_add(&w->s->program->values,
+                         &(jx_value){.tag = JX_V_TEXT, .text = name});
         items[i] = jx_value_of_tuple(w->s->program, 1, &text);
     }
     if (!items)
@@ -104,7 +104,8 @@ static jx_atom taken(wrapping *w, jx_atom input, const jx_aval *wanted)
         return jx_hlo_eqn1(w->b, JX_PRIM_random_unwrap, input,
                            physical(w, aval, wanted));
     if (aval->dtype == JX_FLOAT0)
-        return jx_hlo_eqn_broadcast(w->b, jx_build_number(&w->b->body, JX_BOOL, 0),
+        return jx_hlo_eqn_broadcast(w->b,
+                                    jx_build_number(&w->b->body, JX_BOOL, 0),
                                     aval->rank, aval->shape);
     if (aval->weak)
         return jx_build_convert(&w->b->body, input, aval->dtype, false);
@@ -112,16 +113,16 @@ static jx_atom taken(wrapping *w, jx_atom input, const jx_aval *wanted)
 }
 
 /* The module's arguments, from the file's inputs. */
-static bool arguments(wrapping *w, const jx_atom *inputs,
-                      const jx_jaxpr *inner, jx_atom *to)
+static bool arguments(wrapping *w, const jx_atom *inputs, const jx_jaxpr *inner,
+                      jx_atom *to)
 {
     int before = inner->nins - w->of.nkept;
 
     for (int i = 0; i < before; i++)
         to[i] = platform_index(w);
     for (int i = 0; i < w->of.nkept; i++)
-        to[before + i] = taken(w, inputs[w->of.kept[i]],
-                               inner->vars[before + i]->aval);
+        to[before + i] =
+            taken(w, inputs[w->of.kept[i]], inner->vars[before + i]->aval);
     return jx_ok(w->s->ctx);
 }
 
@@ -139,8 +140,7 @@ static jx_atom given(wrapping *w, jx_atom result, const jx_aval *wanted)
                    : result;
     jx_put(&p, "impl",
            jx_value_add(&w->s->program->values,
-                        &(jx_value){.tag = JX_V_IMPL,
-                                         .text = wanted->impl}));
+                        &(jx_value){.tag = JX_V_IMPL, .text = wanted->impl}));
     return jx_hlo_eqn(w->b, JX_PRIM_random_wrap, 1, &result, &p, wanted);
 }
 
@@ -148,8 +148,8 @@ static jx_atom given(wrapping *w, jx_atom result, const jx_aval *wanted)
 static const jx_atom *call(wrapping *w, const jx_jaxpr *inner,
                            const jx_atom *ins, const jx_aval *const *wanted)
 {
-    const jx_aval **outs = JX_NEW_ARRAY(w->s->ctx->arena, inner->nouts,
-                                        const jx_aval *);
+    const jx_aval **outs =
+        JX_NEW_ARRAY(w->s->ctx->arena, inner->nouts, const jx_aval *);
     jx_params p = jx_hlo_no_params(w->b);
 
     for (int i = 0; outs && i < inner->nouts; i++)
@@ -166,8 +166,8 @@ static const jx_atom *call(wrapping *w, const jx_jaxpr *inner,
 /* What the function calls its inputs, for those that the module keeps. */
 static const char *const *arg_names(wrapping *w, const jx_jaxpr *inner)
 {
-    const char **names = JX_NEW_ARRAY(w->s->ctx->arena, w->of.nins,
-                                      const char *);
+    const char **names =
+        JX_NEW_ARRAY(w->s->ctx->arena, w->of.nins, const char *);
     int before = inner->nins - w->of.nkept;
 
     if (!names || !inner->arg_names)
@@ -185,7 +185,8 @@ static bool misfit(wrapping *w, const char *what, int expected, int found)
 {
     return jx_fail(w->s->ctx, JX_E_INPUT, w->path, NULL,
                    "expected the module's main to have %d %s, as its caller "
-                   "says; found %d", expected, what, found);
+                   "says; found %d",
+                   expected, what, found);
 }
 
 static jx_jaxpr *wrap(wrapping *w, const jx_jaxpr *inner)
@@ -209,10 +210,9 @@ static jx_jaxpr *wrap(wrapping *w, const jx_jaxpr *inner)
     for (int i = 0; results && i < w->of.nouts; i++)
         JX_PUSH(w->s->ctx->arena, &w->b->body.results,
                 given(w, results[i], w->of.outs[i]));
-    jx_jaxpr *made = results
-                         ? jx_hlo_body_finish(w->b, (jx_atoms){0, NULL},
-                                              w->of.name)
-                         : NULL;
+    jx_jaxpr *made =
+        results ? jx_hlo_body_finish(w->b, (jx_atoms){0, NULL}, w->of.name)
+                : NULL;
     if (made)
         made->arg_names = arg_names(w, inner);
     return made;
@@ -221,8 +221,8 @@ static jx_jaxpr *wrap(wrapping *w, const jx_jaxpr *inner)
 /* The shapes of the kept inputs, as the module has them. */
 static bool shapes_of(wrapping *w, jx_hlo_shapes *to)
 {
-    jx_dim_shape *at = JX_NEW_ARRAY(w->s->ctx->arena, w->of.nkept,
-                                    jx_dim_shape);
+    jx_dim_shape *at =
+        JX_NEW_ARRAY(w->s->ctx->arena, w->of.nkept, jx_dim_shape);
 
     for (int i = 0; at && i < w->of.nkept; i++) {
         const jx_aval *aval = w->of.ins[w->of.kept[i]];
@@ -259,7 +259,8 @@ static jx_jaxpr *read_wrapped(wrapping *w, const jx_mlir_file *file)
 static void put_valued(jx_program *made)
 {
     const jx_tree_entry *entry = made->tree_entry;
-    jx_valued *to = JX_NEW_ARRAY(made->ctx->arena, made->nvalued + 1, jx_valued);
+    jx_valued *to =
+        JX_NEW_ARRAY(made->ctx->arena, made->nvalued + 1, jx_valued);
     int count = 0;
 
     for (int i = 0; to && entry && i < made->nvalued; i++) {
@@ -290,7 +291,8 @@ jx_program *jx_read_exported_program(const jx_mlir_file *file,
         .nins = exported->nins,
         .nouts = exported->nouts,
         .ins = all_declared(&s, exported, exported->in_avals, exported->nins),
-        .outs = all_declared(&s, exported, exported->out_avals, exported->nouts),
+        .outs =
+            all_declared(&s, exported, exported->out_avals, exported->nouts),
         .nkept = exported->nkept,
         .kept = exported->kept,
         .nplatforms = exported->platforms.count,
@@ -304,16 +306,16 @@ jx_program *jx_read_exported_program(const jx_mlir_file *file,
                                    &made->out_paths);
         made->jax_version = exported->jax_version;
         made->exported = exported;
-        made->tree_entry = jx_hlo_tree_entry(&s, w.main, exported->nkept,
-                                             exported->kept);
+        made->tree_entry =
+            jx_hlo_tree_entry(&s, w.main, exported->nkept, exported->kept);
         put_valued(made);
     }
     return made;
 }
 
 const jx_jaxpr *jx_read_stablehlo_callee(const jx_mlir_file *file,
-                                         const jx_callee *callee, jx_builder *into,
-                                         jx_infer_open *infer)
+                                         const jx_callee *callee,
+                                         jx_builder *into, jx_infer_open *infer)
 {
     wrapping w = {.path = file->path, .of = *callee};
     jx_hlo_reader s;

@@ -21,8 +21,10 @@ bool jx_hlo_op_dynamic_slice(jx_hlo_body *b, const jx_mlir_op *op,
         return false;
     const jx_aval *in = jx_atom_aval(ins.at[0]);
     if (ints.count != in->rank || ins.count != 1 + in->rank)
-        return jx_hlo_refuse(b, "expected an index and a size for each of %d "
-                             "axes", in->rank);
+        return jx_hlo_refuse(b,
+                             "expected an index and a size for each of %d "
+                             "axes",
+                             in->rank);
     for (int i = 0; i < in->rank; i++)
         sizes[i] = jx_hlo_dim_int(b, ints.at[i]);
     jx_put_dims(&p, "slice_sizes", in->rank, sizes);
@@ -39,8 +41,8 @@ bool jx_hlo_op_dynamic_update_slice(jx_hlo_body *b, const jx_mlir_op *op,
     (void)op;
     if (ins.count < 2 || ins.count != 2 + jx_atom_aval(ins.at[0])->rank)
         return jx_hlo_refuse(b, "expected an index for each axis");
-    return jx_hlo_define1(b, jx_hlo_eqn(b, row->prim, ins.count, ins.at,
-                                        NULL, jx_atom_aval(ins.at[0])));
+    return jx_hlo_define1(b, jx_hlo_eqn(b, row->prim, ins.count, ins.at, NULL,
+                                        jx_atom_aval(ins.at[0])));
 }
 
 /* ---- indices */
@@ -149,16 +151,15 @@ static bool gather(jx_hlo_body *b, int nsizes, const jx_dim *const *sizes)
         return false;
     out = jx_hlo_result(b, 0, NULL);
     jx_put(&p, "dimension_numbers",
-           record_of(b, dims, "GatherDimensionNumbers", gather_ours,
-                     theirs));
+           record_of(b, dims, "GatherDimensionNumbers", gather_ours, theirs));
     jx_put_dims(&p, "slice_sizes", nsizes, sizes);
     jx_put_enum(&p, "mode", "GatherScatterMode.CLIP");
     jx_put_none(&p, "fill_value");
     jx_put_bool(&p, "unique_indices", false);
     jx_put_bool(&p, "indices_are_sorted",
                 jx_hlo_attr_bool_or(b, "indices_are_sorted", false));
-    return out && jx_hlo_define1(b, jx_hlo_eqn(b, JX_PRIM_gather, 2, ins,
-                                               &p, out));
+    return out &&
+           jx_hlo_define1(b, jx_hlo_eqn(b, JX_PRIM_gather, 2, ins, &p, out));
 }
 
 bool jx_hlo_op_gather(jx_hlo_body *b, const jx_mlir_op *op,
@@ -208,30 +209,29 @@ static const jx_value *scatter_dims(jx_hlo_body *b, const jx_mlir_attr *dims)
 }
 
 /* Inputs, indices and updates by any computation. */
-static bool scatter_generally(jx_hlo_body *b, jx_params *p,
-                              jx_atoms ins)
+static bool scatter_generally(jx_hlo_body *b, jx_params *p, jx_atoms ins)
 {
     int n = (ins.count - 1) / 2;
-    const jx_aval **args = JX_NEW_ARRAY(b->s->ctx->arena, 2 * n,
-                                        const jx_aval *);
+    const jx_aval **args =
+        JX_NEW_ARRAY(b->s->ctx->arena, 2 * n, const jx_aval *);
     const jx_aval **outs;
     jx_atoms captured, everywhere[2];
     const jx_jaxpr *body;
     const jx_atom *made;
 
     for (int i = 0; args && i < n; i++)
-        args[i] = args[n + i] = jx_hlo_array(
-            b, jx_atom_aval(ins.at[i])->dtype, 0, NULL);
-    body = args ? jx_hlo_lifted(b, b->op, 2 * n, args, JX_HLO_HALVES,
-                                &captured)
+        args[i] = args[n + i] =
+            jx_hlo_array(b, jx_atom_aval(ins.at[i])->dtype, 0, NULL);
+    body = args ? jx_hlo_lifted(b, b->op, 2 * n, args, JX_HLO_HALVES, &captured)
                 : NULL;
     if (!body)
         return jx_ok(b->s->ctx) && jx_hlo_unknown(b, b->op);
     everywhere[0] = jx_hlo_eqn_spread(b, captured, jx_atom_aval(ins.at[0]));
     everywhere[1] = jx_hlo_eqn_spread(b, captured, jx_atom_aval(ins.at[n + 1]));
     ins = jx_hlo_joined(
-        b, 4, (const jx_atoms[]){{n, ins.at}, everywhere[0],
-                                      {n + 1, ins.at + n}, everywhere[1]});
+        b, 4,
+        (const jx_atoms[]){
+            {n, ins.at}, everywhere[0], {n + 1, ins.at + n}, everywhere[1]});
     int all = n + captured.count;
     outs = JX_NEW_ARRAY(b->s->ctx->arena, all, const jx_aval *);
     for (int i = 0; outs && i < all; i++)
@@ -254,8 +254,7 @@ static const jx_hlo_row *scatter_row(jx_hlo_body *b, const jx_mlir_op *op,
     const jx_hlo_row *row = one ? jx_hlo_row_of(b->s, op->id, detail) : NULL;
 
     if (!row || strcmp(row->detail, detail) ||
-        jx_atom_aval(ins.at[2])->dtype != dtype ||
-        (!plain && dtype == JX_BOOL))
+        jx_atom_aval(ins.at[2])->dtype != dtype || (!plain && dtype == JX_BOOL))
         return NULL;
     return row;
 }
@@ -271,8 +270,7 @@ bool jx_hlo_op_scatter(jx_hlo_body *b, const jx_mlir_op *op,
 
     if (!dims || !jx_hlo_field_int(b, dims, "index_vector_dim", &axis))
         return false;
-    if (ins.count < 3 || ins.count % 2 == 0 ||
-        ins.count != 2 * op->nouts + 1)
+    if (ins.count < 3 || ins.count % 2 == 0 || ins.count != 2 * op->nouts + 1)
         return jx_hlo_refuse(b, "expected inputs, indices and updates");
     all = jx_arena_copy(b->s->ctx->arena, ins.at,
                         (size_t)ins.count * sizeof *all);
@@ -292,6 +290,6 @@ bool jx_hlo_op_scatter(jx_hlo_body *b, const jx_mlir_op *op,
         return scatter_generally(b, &p, ins);
     jx_put_enum(&p, "mode", "GatherScatterMode.FILL_OR_DROP");
     jx_put_none(&p, "update_jaxpr");
-    return jx_hlo_define1(b, jx_hlo_eqn(b, row->prim, 3, all, &p,
-                                        jx_atom_aval(all[0])));
+    return jx_hlo_define1(
+        b, jx_hlo_eqn(b, row->prim, 3, all, &p, jx_atom_aval(all[0])));
 }

@@ -1,7 +1,7 @@
 /* stablehlo_host_call.c - what a custom call says, for whoever runs it.
  *
- * Parameters of the equation are for people: they leave types out.  All that the
- * module says is kept beside them, as hosts are shown it (jaxvet.h). */
+ * Parameters of the equation are for people: they leave types out.  All that
+ * the module says is kept beside them, as hosts are shown it (jaxvet.h). */
 #include "frontend/base/plain.h"
 #include "frontend/read/stablehlo_entry.h"
 #include "jaxvet.h"
@@ -61,14 +61,12 @@ static int64_t elements_of(const jx_mlir_type *type)
 
 static bool take_dense(jx_ctx *ctx, const jx_mlir_attr *a, jaxvet_attribute *to)
 {
-    int64_t count = a->type && a->type->kind == JX_T_TENSOR
-                        ? elements_of(a->type)
-                        : -1;
+    int64_t count =
+        a->type && a->type->kind == JX_T_TENSOR ? elements_of(a->type) : -1;
     jx_dtype dtype;
 
     if (count < 0 || !jx_hlo_dtype(a->type, &dtype) ||
-        a->size < jx_dtype_of(dtype)->bytes *
-                      (a->splat ? 1 : (size_t)count))
+        a->size < jx_dtype_of(dtype)->bytes * (a->splat ? 1 : (size_t)count))
         return true;
     to->kind = JAXVET_ATTRIBUTE_ARRAY;
     return take_elements(ctx, dtype, count, a->bytes, a->splat, to);
@@ -98,7 +96,8 @@ static bool take_list(jx_ctx *ctx, const jx_mlir_attr *a, jaxvet_attribute *to)
     return true;
 }
 
-static bool take_number(jx_ctx *ctx, const jx_mlir_attr *a, jaxvet_attribute *to)
+static bool take_number(jx_ctx *ctx, const jx_mlir_attr *a,
+                        jaxvet_attribute *to)
 {
     const void *from = a->bytes ? a->bytes : &a->integer;
     size_t size = a->bytes ? a->size : sizeof a->integer;
@@ -111,13 +110,14 @@ static bool take_number(jx_ctx *ctx, const jx_mlir_attr *a, jaxvet_attribute *to
         from = &truth, size = sizeof truth;
     if (size < jx_dtype_of(dtype)->bytes)
         return true;
-    to->kind = a->kind == JX_A_FLOAT   ? JAXVET_ATTRIBUTE_FLOAT
-               : dtype == JX_BOOL      ? JAXVET_ATTRIBUTE_BOOL
-                                       : JAXVET_ATTRIBUTE_INTEGER;
+    to->kind = a->kind == JX_A_FLOAT ? JAXVET_ATTRIBUTE_FLOAT
+               : dtype == JX_BOOL    ? JAXVET_ATTRIBUTE_BOOL
+                                     : JAXVET_ATTRIBUTE_INTEGER;
     return take_elements(ctx, dtype, 1, from, false, to);
 }
 
-static bool take_string(jx_ctx *ctx, const jx_mlir_attr *a, jaxvet_attribute *to)
+static bool take_string(jx_ctx *ctx, const jx_mlir_attr *a,
+                        jaxvet_attribute *to)
 {
     char *text = jx_arena_array(ctx->arena, a->size + 1, 1);
 
@@ -171,14 +171,15 @@ static void list_layouts(jx_ctx *ctx, const jx_mlir_type *type, layouts *to)
     for (int i = 0; many && i < type->count; i++)
         list_layouts(ctx, type->items[i], to);
     if (!many)
-        JX_PUSH(ctx->arena, to,
-                ((jaxvet_layout){
-                    .dtype = jx_hlo_width(type) ? NULL : "token"}));
+        JX_PUSH(
+            ctx->arena, to,
+            ((jaxvet_layout){.dtype = jx_hlo_width(type) ? NULL : "token"}));
 }
 
 /* The result that this alias is about, and its operand; false if it says no
  * such thing. */
-static bool alias_of(const jx_mlir_attr *alias, int64_t *result, int64_t *operand)
+static bool alias_of(const jx_mlir_attr *alias, int64_t *result,
+                     int64_t *operand)
 {
     const jx_mlir_attr *to = jx_mlir_field(alias, "output_tuple_indices");
     const jx_mlir_attr *from = jx_mlir_field(alias, "operand_index");
@@ -201,12 +202,14 @@ static bool take_aliases(jx_hlo_body *b, jaxvet_custom_call *call)
 
     for (int i = 0; to && i < call->output_count; i++)
         to[i] = -1;
-    for (int i = 0; to && all && all->kind == JX_A_ARRAY && i < all->count; i++) {
+    for (int i = 0; to && all && all->kind == JX_A_ARRAY && i < all->count;
+         i++) {
         if (!alias_of(all->items[i], &result, &operand) || result < 0 ||
             result >= call->output_count || operand < 0 ||
             operand >= call->input_count)
-            return jx_hlo_refuse(b, "attribute 'output_operand_aliases': expected "
-                                    "results and operands that there are");
+            return jx_hlo_refuse(b,
+                                 "attribute 'output_operand_aliases': expected "
+                                 "results and operands that there are");
         to[result] = (int)operand;
     }
     call->aliases = to;
@@ -220,21 +223,24 @@ static bool same_attributes(int count, const jaxvet_attribute *a,
 {
     for (int i = 0; i < count; i++) {
         bool nested = a[i].kind == JAXVET_ATTRIBUTE_DICTIONARY;
-        size_t width = a[i].dtype ? jx_dtype_of(jx_dtype_named(
-                                        a[i].dtype, strlen(a[i].dtype)))->bytes
-                                  : 1;
+        size_t width =
+            a[i].dtype
+                ? jx_dtype_of(jx_dtype_named(a[i].dtype, strlen(a[i].dtype)))
+                      ->bytes
+                : 1;
         if (strcmp(a[i].name, b[i].name) || a[i].kind != b[i].kind ||
             a[i].dtype != b[i].dtype || a[i].count != b[i].count ||
-            (nested ? !same_attributes((int)a[i].count, a[i].entries,
-                                       b[i].entries)
-                    : a[i].count && memcmp(a[i].data, b[i].data,
-                                           (size_t)a[i].count * width)))
+            (nested
+                 ? !same_attributes((int)a[i].count, a[i].entries, b[i].entries)
+                 : a[i].count && memcmp(a[i].data, b[i].data,
+                                        (size_t)a[i].count * width)))
             return false;
     }
     return true;
 }
 
-static bool same_tokens(int count, const jaxvet_layout *a, const jaxvet_layout *b)
+static bool same_tokens(int count, const jaxvet_layout *a,
+                        const jaxvet_layout *b)
 {
     for (int i = 0; i < count; i++)
         if (!a[i].dtype != !b[i].dtype)
@@ -300,7 +306,7 @@ static bool take_config(jx_hlo_body *b, jaxvet_custom_call *call)
 }
 
 const jaxvet_custom_call *jx_hlo_host_call(jx_hlo_body *b, const char *target,
-                                      const bool *left_out)
+                                           const bool *left_out)
 {
     jx_ctx *ctx = b->s->ctx;
     const jx_mlir_op *op = b->op;

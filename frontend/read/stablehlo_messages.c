@@ -1,4 +1,5 @@
-/* stablehlo_messages.c - what jax.export writes into the messages of assertions.
+/* stablehlo_messages.c - what jax.export writes into the messages
+ * of assertions.
  *
  *     Input shapes do not match the polymorphic shapes specification. <what>
  *     Using the following polymorphic shapes specifications: <path>.shape =
@@ -90,8 +91,8 @@ static void read_constraint(jx_ctx *ctx, const char *text, jx_sz_message *to)
 {
     const char *at = text;
 
-    to->constraint = between(ctx, text, "symbolic shape constraint ",
-                             ". Expected '", &at);
+    to->constraint =
+        between(ctx, text, "symbolic shape constraint ", ". Expected '", &at);
     if (!to->constraint)
         return;
     to->difference = between(ctx, at - 1, "'", "'", &at);
@@ -101,15 +102,14 @@ static void read_constraint(jx_ctx *ctx, const char *text, jx_sz_message *to)
         to->kind = JX_ASSERTS_CONSTRAINT;
 }
 
-static void read_inconsistency(jx_ctx *ctx, const char *text,
-                               jx_sz_message *to)
+static void read_inconsistency(jx_ctx *ctx, const char *text, jx_sz_message *to)
 {
     const char *at = text, *place;
 
-    place = between(ctx, text, "inconsistency between dimension size ", " (= ",
-                    &at);
-    to->spec = place ? between(ctx, at, "the specification '", "'", NULL)
-                     : NULL;
+    place = between(ctx, text, "inconsistency between dimension size ",
+                    " (= ", &at);
+    to->spec =
+        place ? between(ctx, at, "the specification '", "'", NULL) : NULL;
     if (!to->spec)
         return;
     /* The last ".shape[": a key may hold one. */
@@ -152,8 +152,7 @@ static bool ends_with(const char *text, const char *at, const char *what)
 {
     size_t length = strlen(what);
 
-    return (size_t)(at - text) >= length &&
-           !memcmp(at - length, what, length);
+    return (size_t)(at - text) >= length && !memcmp(at - length, what, length);
 }
 
 /* What stands in quotes that end at `at`. */

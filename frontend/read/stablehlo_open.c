@@ -39,8 +39,8 @@ const jx_dim *jx_hlo_open_size(jx_hlo_reader *s)
 const jx_dim *const *jx_hlo_sizes_in(jx_hlo_body *b, int operand, int count)
 {
     jx_atoms atoms = operand < b->op->nins && count >= 0
-                              ? jx_hlo_atoms_of(b, b->op->ins[operand])
-                              : (jx_atoms){0, NULL};
+                         ? jx_hlo_atoms_of(b, b->op->ins[operand])
+                         : (jx_atoms){0, NULL};
 
     return atoms.count == 1 && jx_sz_count(jx_atom_aval(atoms.at[0])) == count
                ? jx_sz_sizes(b->s->sizes, atoms.at[0])
@@ -55,8 +55,8 @@ const jx_dim *const *jx_hlo_shape_in(jx_hlo_body *b, int operand)
             ? JX_NEW_ARRAY(b->s->ctx->arena, type->rank, const jx_dim *)
             : NULL;
     jx_atoms atoms = operand < b->op->nins
-                              ? jx_hlo_atoms_of(b, b->op->ins[operand])
-                              : (jx_atoms){0, NULL};
+                         ? jx_hlo_atoms_of(b, b->op->ins[operand])
+                         : (jx_atoms){0, NULL};
 
     if (!shape || atoms.count != 1)
         return NULL;
@@ -98,7 +98,8 @@ static jx_hlo_open *open_of(const jx_hlo_reader *s, const jx_dim_atom *var)
 }
 
 /* With what is known so far; *open: something is not. */
-static const jx_dim *settled(const jx_hlo_reader *s, const jx_dim *dim, bool *open)
+static const jx_dim *settled(const jx_hlo_reader *s, const jx_dim *dim,
+                             bool *open)
 {
     int count = 0;
     const jx_dim_atom *const *vars =
@@ -121,7 +122,8 @@ static jx_hlo_open *bare(const jx_hlo_reader *s, const jx_dim *dim)
     int count = 0;
     const jx_dim_atom *const *vars = jx_dim_vars(s->program->dims, dim, &count);
 
-    return vars && count == 1 && dim == jx_dim_of_atom(s->program->dims, vars[0])
+    return vars && count == 1 &&
+                   dim == jx_dim_of_atom(s->program->dims, vars[0])
                ? open_of(s, vars[0])
                : NULL;
 }
@@ -226,8 +228,7 @@ void jx_hlo_infer(jx_hlo_body *b, jx_eqn *eqn)
     const jx_aval **outs;
 
     if (!s->infer || !eqn->nouts || (!s->open.count && !s->sizes->unifying) ||
-        !(outs = JX_NEW_ARRAY(s->ctx->arena, eqn->nouts + 1,
-                              const jx_aval *)))
+        !(outs = JX_NEW_ARRAY(s->ctx->arena, eqn->nouts + 1, const jx_aval *)))
         return;
     s->infer(&s->inferring, s->program, eqn, outs, told, &in);
     for (int i = 0; i < eqn->nouts; i++)
@@ -301,7 +302,8 @@ bool jx_hlo_close(jx_hlo_body *b, size_t open, size_t eqn, size_t out)
         settle_var(s, b->body.outs.at[i]);
     for (size_t i = eqn; i < b->body.eqns.count; i++)
         if (!settle_params(s, &b->body.eqns.at[i]))
-            return jx_ok(s->ctx) && jx_hlo_refuse(b, "a size that does not fit");
+            return jx_ok(s->ctx) &&
+                   jx_hlo_refuse(b, "a size that does not fit");
     s->open.count = open;
     return true;
 }

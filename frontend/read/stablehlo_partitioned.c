@@ -1,5 +1,5 @@
-/* stablehlo_partitioned.c - calls that each device makes with its parts of the operands:
- * read as the manual computation that makes them. */
+/* stablehlo_partitioned.c - calls that each device makes with its parts of the
+ * operands: read as the manual computation that makes them. */
 #include "frontend/base/assert.h"
 #include "frontend/read/manual_call.h"
 #include "frontend/read/meshes.h"
@@ -132,9 +132,9 @@ bool jx_hlo_op_partitioned_call(jx_hlo_body *b, const jx_mlir_op *op,
         op->nouts || !op->nins ? NULL : find_call(b, op);
     const jx_mlir_attr *mesh = shardings ? mesh_of(b->s, op, shardings) : NULL;
     const jx_mlir_attr *axes = mesh ? axes_of(b->s, mesh) : NULL;
-    const jx_mlir_op *made =
-        axes && axes->count ? computation(b->s, op, shardings, mesh, axes)
-                            : NULL;
+    const jx_mlir_op *made = axes && axes->count
+                                 ? computation(b->s, op, shardings, mesh, axes)
+                                 : NULL;
     bool read;
 
     if (!made || !jx_hlo_are_plain(b, jx_mesh_shardings(made, "in_shardings")))

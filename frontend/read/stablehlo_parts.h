@@ -57,26 +57,26 @@ typedef struct jx_hlo_reader {
     const jx_mlir_file *file;
     const jx_mlir_op *module; /* whose functions are called */
     jx_mlir_symbols symbols;
-    jx_infer_open *infer;          /* types of results; NULL: open sizes are free */
-    void *inferring;          /* its state */
-    jx_sizes *sizes;          /* of its entry */
-    struct jx_sz_reading *reading; /* ... and how it is read */
+    jx_infer_open *infer; /* types of results; NULL: open sizes are free */
+    void *inferring;      /* its state */
+    jx_sizes *sizes;      /* of its entry */
+    struct jx_sz_reading *reading;  /* ... and how it is read */
     const jx_mlir_op *entry, *last; /* reading ends behind `last`, or NULL */
-    bool placeless;           /* nobody looks at what is read now */
+    bool placeless;                 /* nobody looks at what is read now */
     JX_VEC(jx_hlo_open) open;
     JX_VEC(const char *) equated; /* sizes that are the same */
     JX_VEC(jx_misstated) misstated;
     const jx_hlo_row *rows[JX_OP_COUNT]; /* of each op, in order; or NULL */
-    jx_map types;             /* closed ones, and their avals */
-    jx_intern functions;      /* those read, by op and types of arguments */
-    jx_map doing;             /* functions, and whether each does something */
-    jx_intern calls;          /* custom calls, by what they say */
-    jx_map *cuts;             /* custom calls, and how operands lie; or NULL */
+    jx_map types;                        /* closed ones, and their avals */
+    jx_intern functions; /* those read, by op and types of arguments */
+    jx_map doing;        /* functions, and whether each does something */
+    jx_intern calls;     /* custom calls, by what they say */
+    jx_map *cuts;        /* custom calls, and how operands lie; or NULL */
     jx_map stacks, files, frames; /* by location */
     jx_builder build;
     JX_VEC(const jx_file *) files_read;
     JX_VEC(jx_mesh) meshes;
-    int depth; /* of calls and regions being read */
+    int depth;                          /* of calls and regions being read */
     JX_VEC(const jx_dim_atom *) unsaid; /* sizes that nothing determines */
 } jx_hlo_reader;
 
@@ -84,11 +84,12 @@ typedef struct jx_hlo_body {
     jx_body body; /* what is made; the builder is `s->build` */
     jx_hlo_reader *s;
     struct jx_hlo_body *outer; /* whose values it may use; NULL: a function */
-    const jx_mlir_op *func;     /* whose body it is, or NULL: a region */
-    const jx_mlir_op *op;       /* being read: equations come from there */
-    const jx_sz_info *known;    /* what its equation's results hold, or NULL */
-    jx_map values;              /* jx_mlir_value -> jx_atoms that it became */
-    struct jx_hlo_spmds *spmds; /* of its block, if that was asked for; or NULL */
+    const jx_mlir_op *func;    /* whose body it is, or NULL: a region */
+    const jx_mlir_op *op;      /* being read: equations come from there */
+    const jx_sz_info *known;   /* what its equation's results hold, or NULL */
+    jx_map values;             /* jx_mlir_value -> jx_atoms that it became */
+    /* of its block, if that was asked for; or NULL */
+    struct jx_hlo_spmds *spmds;
     JX_VEC(int) shaping; /* equations that only make known sizes: gone where
                             nobody looks at them */
 } jx_hlo_body;
@@ -98,8 +99,9 @@ typedef struct jx_hlo_body {
 /* Records the first failure, at the op being read; always false. */
 bool jx_hlo_refuse(jx_hlo_body *b, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-bool jx_hlo_refuse_at(jx_hlo_reader *s, const jx_mlir_op *op, const char *format,
-                      ...) __attribute__((format(printf, 3, 4)));
+bool jx_hlo_refuse_at(jx_hlo_reader *s, const jx_mlir_op *op,
+                      const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
 /* ---- types and values */
 
@@ -111,8 +113,8 @@ int jx_hlo_width(const jx_mlir_type *type);
  * sizes are that the type leaves open.  Nothing said: free variables. */
 const jx_aval *jx_hlo_aval_of(jx_hlo_body *b, const jx_mlir_type *type,
                               const jx_dim *const *known);
-/* Of the op's result: its type, then the sizes that operands say (or NULL), then
- * what the type rules make of the equations that compute it. */
+/* Of the op's result: its type, then the sizes that operands say (or NULL),
+ * then what the type rules make of the equations that compute it. */
 const jx_aval *jx_hlo_result(jx_hlo_body *b, int index,
                              const jx_dim *const *known);
 /* An array of this dtype and shape. */
@@ -122,8 +124,7 @@ const jx_dim *jx_hlo_dim_int(jx_hlo_body *b, int64_t value);
 /* Whether the op has that result, a tensor of a rank that we take. */
 bool jx_hlo_rank_ok(jx_hlo_body *b, int result);
 /* What an operand's integers are as sizes, one for each; NULL: not known. */
-const jx_dim *const *jx_hlo_sizes_in(jx_hlo_body *b, int operand,
-                                     int count);
+const jx_dim *const *jx_hlo_sizes_in(jx_hlo_body *b, int operand, int count);
 /* The same as the sizes of the first result, where its type leaves them open:
  * those that are not known are variables of their own.  NULL: it does not. */
 const jx_dim *const *jx_hlo_shape_in(jx_hlo_body *b, int operand);
@@ -146,13 +147,13 @@ jx_atoms jx_hlo_ins(jx_hlo_body *b, int from);
 /* Says what the op's results are, one after the other; false if there are
  * more or less atoms than they need. */
 bool jx_hlo_define(jx_hlo_body *b, int count, const jx_atom *atoms);
-bool jx_hlo_define_value(jx_hlo_body *b, const jx_mlir_value *value,
-                         int count, const jx_atom *atoms);
+bool jx_hlo_define_value(jx_hlo_body *b, const jx_mlir_value *value, int count,
+                         const jx_atom *atoms);
 bool jx_hlo_define1(jx_hlo_body *b, jx_atom atom);
 
 /* Elements as they lie in memory (`splat`: one for all). */
-jx_atom jx_hlo_literal(jx_hlo_body *b, const jx_aval *aval,
-                       const void *data, size_t size, bool splat);
+jx_atom jx_hlo_literal(jx_hlo_body *b, const jx_aval *aval, const void *data,
+                       size_t size, bool splat);
 /* The literal's element that all elements are equal to; NULL if there is none
  * or it is not known. */
 const void *jx_hlo_splat(jx_atom atom);
@@ -166,19 +167,17 @@ static inline jx_params jx_hlo_no_params(const jx_hlo_body *b)
 
 /* Adds an equation; its results, or NULL after a failure. */
 const jx_atom *jx_hlo_eqn_all(jx_hlo_body *b, const jx_prim *prim, int nins,
-                              const jx_atom *ins, jx_params *params,
-                              int nouts, const jx_aval *const *outs);
+                              const jx_atom *ins, jx_params *params, int nouts,
+                              const jx_aval *const *outs);
 /* The same, of whose results these integers are known (NULL: none but what the
  * equation says). */
-const jx_atom *jx_hlo_eqn_known(jx_hlo_body *b, const jx_prim *prim,
-                                int nins, const jx_atom *ins,
-                                jx_params *params, int nouts,
-                                const jx_aval *const *outs,
+const jx_atom *jx_hlo_eqn_known(jx_hlo_body *b, const jx_prim *prim, int nins,
+                                const jx_atom *ins, jx_params *params,
+                                int nouts, const jx_aval *const *outs,
                                 const jx_sz_info *known);
 /* With one result; an atom that is nothing after a failure. */
 jx_atom jx_hlo_eqn(jx_hlo_body *b, jx_prim_id prim, int nins,
-                   const jx_atom *ins, jx_params *params,
-                   const jx_aval *out);
+                   const jx_atom *ins, jx_params *params, const jx_aval *out);
 jx_atom jx_hlo_eqn1(jx_hlo_body *b, jx_prim_id prim, jx_atom a,
                     const jx_aval *out);
 jx_atom jx_hlo_eqn2(jx_hlo_body *b, jx_prim_id prim, jx_atom a, jx_atom c,
@@ -197,8 +196,7 @@ jx_atom jx_hlo_eqn_convert(jx_hlo_body *b, jx_atom a, jx_dtype dtype);
  * or of another kind fails, unless there is a default. */
 const jx_mlir_attr *jx_hlo_attr(jx_hlo_body *b, const char *name);
 bool jx_hlo_attr_int(jx_hlo_body *b, const char *name, int64_t *value);
-int64_t jx_hlo_attr_int_or(jx_hlo_body *b, const char *name,
-                           int64_t otherwise);
+int64_t jx_hlo_attr_int_or(jx_hlo_body *b, const char *name, int64_t otherwise);
 bool jx_hlo_attr_bool_or(jx_hlo_body *b, const char *name, bool otherwise);
 bool jx_hlo_attr_real(jx_hlo_body *b, const char *name, double *value);
 const char *jx_hlo_attr_enum(jx_hlo_body *b, const char *name,
@@ -206,7 +204,8 @@ const char *jx_hlo_attr_enum(jx_hlo_body *b, const char *name,
 const char *jx_hlo_attr_text(jx_hlo_body *b, const char *name);
 /* Integers of any list attribute; a splat is spread out. */
 bool jx_hlo_attr_ints(jx_hlo_body *b, const char *name, jx_ints *to);
-/* The same, `count` of them; each is `otherwise` where there is no attribute. */
+/* The same, `count` of them; each is `otherwise` where there
+ * is no attribute. */
 bool jx_hlo_attr_ints_or(jx_hlo_body *b, const char *name, int count,
                          int64_t otherwise, jx_ints *to);
 /* Of a record: an integer, or a list of them (left out: empty). */
@@ -217,8 +216,7 @@ bool jx_hlo_field_ints(jx_hlo_body *b, const jx_mlir_attr *record,
 /* The integer that a constant of one element is; false if the value is none. */
 bool jx_hlo_constant_int(const jx_mlir_value *value, int64_t *to);
 /* Distinct axes below `rank`. */
-bool jx_hlo_axes_ok(jx_hlo_body *b, const char *name, jx_ints axes,
-                    int rank);
+bool jx_hlo_axes_ok(jx_hlo_body *b, const char *name, jx_ints axes, int rank);
 
 /* ---- bodies */
 
@@ -236,16 +234,14 @@ jx_hlo_body *jx_hlo_region(jx_hlo_body *b, const jx_mlir_op *op, int region,
 bool jx_hlo_read_block(jx_hlo_body *b, const jx_mlir_block *block, int nins,
                        const jx_aval *const *ins, const jx_sz_info *known);
 /* What the bodies use of the values around them, each once. */
-jx_atoms jx_hlo_captured(jx_hlo_body *b, int count,
-                         jx_hlo_body *const *bodies);
+jx_atoms jx_hlo_captured(jx_hlo_body *b, int count, jx_hlo_body *const *bodies);
 /* The jaxpr; these captures come before its inputs. */
 jx_jaxpr *jx_hlo_body_finish(jx_hlo_body *b, jx_atoms captures,
-                                   const char *function);
+                             const char *function);
 /* A region that captures nothing that varies, as a jaxpr; NULL and no failure
  * if it does. */
-const jx_jaxpr *jx_hlo_closed(jx_hlo_body *b, const jx_mlir_op *op,
-                              int region, int nins,
-                              const jx_aval *const *ins);
+const jx_jaxpr *jx_hlo_closed(jx_hlo_body *b, const jx_mlir_op *op, int region,
+                              int nins, const jx_aval *const *ins);
 /* How the arguments of a body of scalars lie: one of each operand; two of each,
  * side by side; one of each, then the other of each. */
 typedef enum jx_hlo_order {
@@ -262,11 +258,9 @@ const jx_jaxpr *jx_hlo_lifted(jx_hlo_body *b, const jx_mlir_op *op, int nins,
                               const jx_aval *const *ins, jx_hlo_order order,
                               jx_atoms *captured);
 /* Each of them in the shape of `like`. */
-jx_atoms jx_hlo_eqn_spread(jx_hlo_body *b, jx_atoms atoms,
-                           const jx_aval *like);
+jx_atoms jx_hlo_eqn_spread(jx_hlo_body *b, jx_atoms atoms, const jx_aval *like);
 /* One list of several; without atoms after a failure. */
-jx_atoms jx_hlo_joined(jx_hlo_body *b, int count,
-                       const jx_atoms *lists);
+jx_atoms jx_hlo_joined(jx_hlo_body *b, int count, const jx_atoms *lists);
 /* What a region of two arguments per result consists of, if it is one op that
  * takes all its arguments in order (or, commuting, swapped) and whose result
  * it gives: that op, or stablehlo.return if it gives the second one; else
@@ -291,18 +285,19 @@ bool jx_hlo_acts(jx_hlo_reader *s, const jx_mlir_op *op, int depth);
 /* The op as a primitive that is known by its name alone. */
 bool jx_hlo_unknown(jx_hlo_body *b, const jx_mlir_op *op);
 /* A call of a jaxpr with the op's operands, defining its results. */
-bool jx_hlo_call_of(jx_hlo_body *b, const jx_mlir_op *func,
-                    const char *name);
+bool jx_hlo_call_of(jx_hlo_body *b, const jx_mlir_op *func, const char *name);
 
 /* `jit`: its results have the types that the jaxpr gives. */
 const jx_atom *jx_hlo_eqn_call(jx_hlo_body *b, const jx_jaxpr *jaxpr,
                                jx_atoms ins, const char *name);
-/* A scalar that is a number or a size of the inputs; nothing if it is neither. */
+/* A scalar that is a number or a size of the inputs; nothing if
+ * it is neither. */
 jx_atom jx_hlo_size_atom(jx_hlo_body *b, jx_dtype dtype, const jx_dim *dim);
 /* The literal that an integer scalar is: a size that the shapes of inputs
  * give.  False if it is none. */
 bool jx_hlo_size_symbol(jx_hlo_body *b, jx_atom atom, jx_atom *to);
-/* Where the equation gives nothing but sizes: the literals that its results are. */
+/* Where the equation gives nothing but sizes: the literals that
+ * its results are. */
 bool jx_hlo_only_sizes(jx_hlo_body *b, const jx_eqn *eqn, jx_atom *to);
 
 /* ---- open sizes (stablehlo_open.c) */
@@ -332,26 +327,26 @@ jx_hlo_rule jx_hlo_quantized;
 
 /* All that the op being read says, of this target and without the operands left
  * out; one pointer for equal calls.  NULL with an error. */
-const struct jaxvet_custom_call *jx_hlo_host_call(jx_hlo_body *b, const char *target,
-                                             const bool *left_out);
+const struct jaxvet_custom_call *
+jx_hlo_host_call(jx_hlo_body *b, const char *target, const bool *left_out);
 
 /* ---- many devices (stablehlo_devices.c) */
 
-/* Whether these shardings cut by whole axes of meshes that number their devices row by
- * row, as those of a manual computation must. */
+/* Whether these shardings cut by whole axes of meshes that number their devices
+ * row by row, as those of a manual computation must. */
 bool jx_hlo_are_plain(jx_hlo_body *b, const jx_mlir_attr *shardings);
 
-/* What many devices run, in the words of modules before sdy (stablehlo_spmd.c): its call,
- * and what stands before and behind it and says where it begins and ends; and how arrays
- * are to lie. */
+/* What many devices run, in the words of modules before sdy (stablehlo_spmd.c):
+ * its call, and what stands before and behind it and says where it begins and
+ * ends; and how arrays are to lie. */
 typedef enum jx_hlo_spmd {
     JX_HLO_SPMD_NONE = 0,
     JX_HLO_SPMD_PART, /* is read with the call */
     JX_HLO_SPMD_MADE, /* *made says the same in words of sdy */
 } jx_hlo_spmd;
 
-jx_hlo_spmd jx_hlo_spmd_of(jx_hlo_body *b, const jx_mlir_block *block, const jx_mlir_op *op,
-                           const jx_mlir_op **made);
+jx_hlo_spmd jx_hlo_spmd_of(jx_hlo_body *b, const jx_mlir_block *block,
+                           const jx_mlir_op *op, const jx_mlir_op **made);
 
 /* A custom call whose target has no row. */
 jx_hlo_rule jx_hlo_op_host_call;
@@ -366,8 +361,9 @@ typedef struct jx_hlo_shapes {
     const jx_dim_shape *at;
 } jx_hlo_shapes;
 
-/* Into a program of its own, or into that of a builder, whose jaxprs then go on with
- * those that are read; jx_hlo_end() ends the former, jx_hlo_end_into() the latter. */
+/* Into a program of its own, or into that of a builder, whose jaxprs then go
+ * on with those that are read; jx_hlo_end() ends the former,
+ * jx_hlo_end_into() the latter. */
 bool jx_hlo_begin_reading(jx_hlo_reader *s, const jx_mlir_file *file,
                           jx_infer_open *infer, const jx_builder *into);
 void jx_hlo_end_into(const jx_hlo_reader *s, jx_builder *into);
@@ -375,12 +371,12 @@ void jx_hlo_end_into(const jx_hlo_reader *s, jx_builder *into);
  * NULL (stablehlo_entry.c). */
 const jx_jaxpr *jx_hlo_entry(jx_hlo_reader *s, const jx_mlir_op *func,
                              const jx_hlo_shapes *shapes);
-jx_program *jx_hlo_end(jx_hlo_reader *s, const jx_jaxpr *entry, const char *name);
+jx_program *jx_hlo_end(jx_hlo_reader *s, const jx_jaxpr *entry,
+                       const char *name);
 /* Where the function's arguments come from: the last `nkept` are the inputs
  * `kept`; NULL: all are inputs, in order. */
 const struct jx_tree_entry *jx_hlo_tree_entry(jx_hlo_reader *s,
-                                              const jx_mlir_op *func,
-                                              int nkept,
+                                              const jx_mlir_op *func, int nkept,
                                               const uint16_t *kept);
 
 /* ---- places (stablehlo_places.c) */

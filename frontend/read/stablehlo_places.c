@@ -28,8 +28,8 @@ static jx_file_kind kind_of(const char *path, const char **shown)
     if (!inside)
         inside = after(path, "/dist-packages/");
     *shown = inside ? inside : path;
-    if (inside && (!strncmp(inside, "jax/", 4) ||
-                   !strncmp(inside, "jaxlib/", 7)))
+    if (inside &&
+        (!strncmp(inside, "jax/", 4) || !strncmp(inside, "jaxlib/", 7)))
         return JX_FILE_JAX;
     if (inside || path[0] == '<')
         return inside ? JX_FILE_LIBRARY : JX_FILE_USER;
@@ -127,9 +127,7 @@ static void step(walk *w, const jx_mlir_attr *at)
         push(w, item(at, 1));
         push(w, item(at, 0));
         break;
-    case JX_A_LOC_FUSED:
-        push(w, item(at, 0));
-        break;
+    case JX_A_LOC_FUSED: push(w, item(at, 0)); break;
     case JX_A_LOC_NAME:
         w->function = at->text;
         push(w, item(at, 0));
@@ -141,9 +139,7 @@ static void step(walk *w, const jx_mlir_attr *at)
         w->function = NULL;
         break;
     }
-    default:
-        w->function = NULL;
-        break;
+    default: w->function = NULL; break;
     }
 }
 
@@ -196,8 +192,8 @@ const jx_stack *jx_hlo_stack(jx_hlo_reader *s, const jx_mlir_attr *loc)
     return stack;
 }
 
-/* "jit(f)/jit(main)/add": what is before the primitive.  A call has none behind its own:
- * "jit(f)/transpose(jvp(jit(g)))". */
+/* "jit(f)/jit(main)/add": what is before the primitive.  A call has none behind
+ * its own: "jit(f)/transpose(jvp(jit(g)))". */
 const char *jx_hlo_name_stack(jx_hlo_reader *s, const jx_mlir_attr *loc)
 {
     const jx_mlir_attr *at = unfused(loc);

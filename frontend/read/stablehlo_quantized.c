@@ -60,17 +60,21 @@ static bool parameters_ok(jx_hlo_body *b, const jx_mlir_quant *q,
     int64_t most = ((int64_t)1 << (bits - sign)) - 1;
 
     if (q->count < 1 || q->min >= q->max || q->min < least || q->max > most)
-        return jx_hlo_refuse(b, "expected a quantized type that stores values "
-                                "from %lld to %lld", (long long)least,
-                             (long long)most);
+        return jx_hlo_refuse(b,
+                             "expected a quantized type that stores values "
+                             "from %lld to %lld",
+                             (long long)least, (long long)most);
     for (int i = 0; i < q->count; i++) {
         double scale = rounded(real, q->scales[i]);
         if (!(scale > 0) || scale - scale != 0)
-            return jx_hlo_refuse(b, "a quantized type whose scale %g is not "
-                                    "positive and finite", q->scales[i]);
+            return jx_hlo_refuse(b,
+                                 "a quantized type whose scale %g is not "
+                                 "positive and finite",
+                                 q->scales[i]);
         if (q->zeros[i] < q->min || q->zeros[i] > q->max)
-            return jx_hlo_refuse(b, "a quantized type whose zero point %lld is "
-                                    "not between %lld and %lld",
+            return jx_hlo_refuse(b,
+                                 "a quantized type whose zero point %lld is "
+                                 "not between %lld and %lld",
                                  (long long)q->zeros[i], (long long)q->min,
                                  (long long)q->max);
     }
@@ -117,18 +121,18 @@ static jx_atom vector(jx_hlo_body *b, jx_dtype dtype, const jx_mlir_quant *q,
     size_t size = jx_dtype_of(dtype)->bytes;
     const jx_dim *length = jx_hlo_dim_int(b, q->count);
     const jx_aval *aval = jx_hlo_array(b, dtype, 1, &length);
-    unsigned char *data = JX_NEW_ARRAY(b->s->ctx->arena,
-                                       (size_t)q->count * size, unsigned char);
+    unsigned char *data =
+        JX_NEW_ARRAY(b->s->ctx->arena, (size_t)q->count * size, unsigned char);
 
     if (!aval || !data)
         return nothing;
     for (int i = 0; i < q->count; i++) {
         unsigned char *to = data + (size_t)i * size;
         if (jx_dtype_is_float(dtype))
-            jx_element_from_real(dtype,
-                                 as_real(dtype, scales ? q->scales[i]
-                                                       : (double)q->zeros[i]),
-                                 to);
+            jx_element_from_real(
+                dtype,
+                as_real(dtype, scales ? q->scales[i] : (double)q->zeros[i]),
+                to);
         else
             memcpy(to, &q->zeros[i], size); /* little endian, and it fits */
     }
@@ -143,14 +147,17 @@ static jx_atom spread(jx_hlo_body *b, jx_dtype dtype, const jx_mlir_quant *q,
 
     if (q->axis < 0)
         return jx_hlo_eqn_broadcast(
-            b, jx_build_number(&b->body, dtype,
-                               as_real(dtype, scales ? q->scales[0]
-                                                     : (double)q->zeros[0])),
+            b,
+            jx_build_number(
+                &b->body, dtype,
+                as_real(dtype, scales ? q->scales[0] : (double)q->zeros[0])),
             over->rank, over->shape);
     if (axis >= over->rank ||
         (jx_dim_is_int(over->shape[axis], &size) && size != q->count)) {
-        jx_hlo_refuse(b, "expected an axis %d of %d elements, one for each "
-                         "scale", q->axis, q->count);
+        jx_hlo_refuse(b,
+                      "expected an axis %d of %d elements, one for each "
+                      "scale",
+                      q->axis, q->count);
         return nothing;
     }
     return jx_hlo_eqn_broadcast_dims(b, vector(b, dtype, q, scales),
@@ -189,13 +196,13 @@ static jx_atom dequantize(jx_hlo_body *b, jx_atom stored,
     if (!jx_is_made(stored))
         return nothing;
     aval = jx_atom_aval(stored);
-    return jx_hlo_eqn2(b, JX_PRIM_mul, stored,
-                       spread(b, real, q, true, aval), aval);
+    return jx_hlo_eqn2(b, JX_PRIM_mul, stored, spread(b, real, q, true, aval),
+                       aval);
 }
 
 /* Clamped to what may be stored, and rounded. */
-static jx_atom stored_of(jx_hlo_body *b, jx_atom value,
-                         const jx_mlir_quant *q, jx_dtype real, jx_dtype to)
+static jx_atom stored_of(jx_hlo_body *b, jx_atom value, const jx_mlir_quant *q,
+                         jx_dtype real, jx_dtype to)
 {
     const jx_aval *aval = jx_atom_aval(value);
     const jx_atom bounded[] = {
@@ -339,8 +346,8 @@ static bool keeps_scales(jx_hlo_body *b, const jx_mlir_op *op)
     if (from < 0)
         return true;
     if (op->id == JX_OP_stablehlo_transpose)
-        return jx_hlo_attr_ints(b, "permutation", &axes) &&
-               to < axes.count && axes.at[to] == from;
+        return jx_hlo_attr_ints(b, "permutation", &axes) && to < axes.count &&
+               axes.at[to] == from;
     if (op->id == JX_OP_stablehlo_broadcast_in_dim ||
         op->id == JX_OP_stablehlo_dynamic_broadcast_in_dim)
         return jx_hlo_attr_ints(b, "broadcast_dimensions", &axes) &&
@@ -357,8 +364,8 @@ static bool keeps_scales(jx_hlo_body *b, const jx_mlir_op *op)
 static bool is_storage_op(const jx_mlir_op *op)
 {
     switch (op->id) {
-    /* As it stands: clang-format takes rows of cases for one expression. */
-    /* clang-format off */
+        /* As it stands: clang-format takes rows of cases for one expression. */
+        /* clang-format off */
     OP(uniform_quantize) OP(uniform_dequantize) OP(bitcast_convert)
     OP(constant) OP(get_dimension_size) OP(tuple) OP(get_tuple_element)
     OP(optimization_barrier) OP(custom_call) OP(composite) OP(while) OP(case)
@@ -375,7 +382,7 @@ static bool is_storage_op(const jx_mlir_op *op)
 static bool is_move(const jx_mlir_op *op)
 {
     switch (op->id) {
-    /* clang-format off */
+        /* clang-format off */
     OP(all_gather) OP(all_to_all) OP(broadcast) OP(broadcast_in_dim)
     OP(collective_broadcast) OP(collective_permute) OP(concatenate)
     OP(dynamic_broadcast_in_dim) OP(dynamic_gather) OP(dynamic_pad)
@@ -393,8 +400,8 @@ static bool is_move(const jx_mlir_op *op)
 
 /* What a value is as a tensor of `to`, which was read as one of `from`; both
  * are elements, quantized ones or reals. */
-static jx_atom restored(jx_hlo_body *b, jx_atom atom,
-                        const jx_mlir_type *from, const jx_mlir_type *to)
+static jx_atom restored(jx_hlo_body *b, jx_atom atom, const jx_mlir_type *from,
+                        const jx_mlir_type *to)
 {
     jx_dtype dtype;
 
@@ -411,8 +418,8 @@ static const jx_mlir_value *const *retyped(jx_hlo_body *b, int count,
                                            const jx_mlir_value *const *of,
                                            const jx_mlir_type *const *elements)
 {
-    const jx_mlir_value **to = JX_NEW_ARRAY(b->s->ctx->arena, count,
-                                            const jx_mlir_value *);
+    const jx_mlir_value **to =
+        JX_NEW_ARRAY(b->s->ctx->arena, count, const jx_mlir_value *);
 
     for (int i = 0; to && i < count; i++) {
         jx_mlir_value *other;
@@ -420,8 +427,8 @@ static const jx_mlir_value *const *retyped(jx_hlo_body *b, int count,
         if (!elements[i])
             continue;
         to[i] = other = jx_arena_copy(b->s->ctx->arena, of[i], sizeof *other);
-        if (!other || !(other->type = with_element(b, of[i]->type,
-                                                   elements[i])))
+        if (!other ||
+            !(other->type = with_element(b, of[i]->type, elements[i])))
             return NULL;
     }
     return to;
@@ -441,8 +448,8 @@ static bool define_as(jx_hlo_body *b, const jx_mlir_value *from,
 }
 
 /* Reads the op as if its operands and results had these elements. */
-static bool read_as(jx_hlo_body *b, const jx_mlir_op *op,
-                    const jx_hlo_row *row, const jx_mlir_type *const *elements)
+static bool read_as(jx_hlo_body *b, const jx_mlir_op *op, const jx_hlo_row *row,
+                    const jx_mlir_type *const *elements)
 {
     jx_mlir_op *other = jx_arena_copy(b->s->ctx->arena, op, sizeof *op);
     bool ok = true;
@@ -488,12 +495,11 @@ static int argument_of(const jx_mlir_op *op, int operand)
 {
     int inputs = (op->nins - 1) / 2;
 
-    if (op->id == JX_OP_stablehlo_reduce || op->id == JX_OP_stablehlo_reduce_window)
+    if (op->id == JX_OP_stablehlo_reduce ||
+        op->id == JX_OP_stablehlo_reduce_window)
         return operand;
     if (op->id == JX_OP_stablehlo_scatter)
-        return operand < inputs   ? operand
-               : operand > inputs ? operand - 1
-                                  : -1;
+        return operand < inputs ? operand : operand > inputs ? operand - 1 : -1;
     return op->id == JX_OP_stablehlo_select_and_scatter ||
                    op->id == JX_OP_stablehlo_all_reduce ||
                    op->id == JX_OP_stablehlo_reduce_scatter

@@ -29,8 +29,7 @@ static bool make_raw(jx_sz_reading *r)
         for (int axis = 0; dims && axis < type->rank; axis++) {
             const char *name =
                 path ? jx_arena_printf(arena_of(r), "%s.shape[%d]", path, axis)
-                     : jx_arena_printf(arena_of(r), "arg%d.shape[%d]", i,
-                                       axis);
+                     : jx_arena_printf(arena_of(r), "arg%d.shape[%d]", i, axis);
             dims[axis] =
                 type->shape[axis] == JX_MLIR_DYNAMIC
                     ? jx_dim_var(r->s->dims, jx_intern_text(r->s->ctx, name),
@@ -50,8 +49,8 @@ void jx_sz_note_raw(jx_sz_reading *r, jx_sz_asserted *a, jx_atoms ins)
 {
     jx_sz_info info = jx_sz_info_of(r->s, ins.at[0]);
 
-    a->compared = JX_NEW_ARRAY(arena_of(r), JX_SZ_ASSERTED,
-                               jx_scope_constraint);
+    a->compared =
+        JX_NEW_ARRAY(arena_of(r), JX_SZ_ASSERTED, jx_scope_constraint);
     a->ncompared = 0;
     if (!a->compared || !info.elems || info.count != 1 ||
         !jx_sz_compared(r->s, info.elems[0].cond, a->compared, &a->ncompared))
@@ -71,8 +70,8 @@ bool jx_sz_follow_raw(jx_sz_reading *r)
 
     r->s->base = 0; /* they are only known to be sizes */
     r->raw = true;
-    ok = ok && jx_sz_read(r, r->raws, NULL,
-                          r->asserted.at[r->asserted.count - 1].op);
+    ok = ok &&
+         jx_sz_read(r, r->raws, NULL, r->asserted.at[r->asserted.count - 1].op);
     r->raw = false;
     r->s->base = base;
     return ok;
@@ -104,9 +103,9 @@ void jx_sz_solve(jx_sz_reading *r)
         if (!declared[i])
             return;
     }
-    solution = declared ? jx_solution_of_avals(r->s->dims, r->nargs, declared,
-                                               0, NULL)
-                        : NULL;
+    solution =
+        declared ? jx_solution_of_avals(r->s->dims, r->nargs, declared, 0, NULL)
+                 : NULL;
     r->solution = solution;
     for (int i = 0; solution && i < solution->nsteps; i++) {
         const jx_size_step *step = &solution->steps[i];
@@ -278,9 +277,9 @@ static jx_size_mismatch differing(const jx_sz_reading *r, const char *what,
     for (int i = 0; i < count; i++) {
         jx_buffer_puts(&text, i ? " and " : "");
         put_comparison(&compared[i], &text);
-        all = jx_dim_add(r->s->dims, all,
-                         jx_dim_add(r->s->dims, compared[i].lhs,
-                                    compared[i].rhs));
+        all = jx_dim_add(
+            r->s->dims, all,
+            jx_dim_add(r->s->dims, compared[i].lhs, compared[i].rhs));
     }
     jx_buffer_puts(&text, count ? "`" : "");
     return at_sample(r, &text, all, at);
@@ -358,9 +357,8 @@ static jx_size_mismatch compare_text(const jx_sz_reading *r,
         !jx_scope_declare(r->s->dims, m->constraint, 0, false, &said, &error))
         return none;
     /* What is derived from it stands before it. */
-    *agrees = said.count
-                  ? is_same(r, &expected, &said.at[said.count - 1])
-                  : is_always(r, &expected);
+    *agrees = said.count ? is_same(r, &expected, &said.at[said.count - 1])
+                         : is_always(r, &expected);
     return *agrees ? none
                    : compare(r, a, "the message expects", &expected,
                              (int)said.count, said.at);

@@ -11,12 +11,11 @@
 static const jx_aval **scalars_of(jx_hlo_body *b, int count,
                                   const jx_atom *atoms, int times)
 {
-    const jx_aval **to = JX_NEW_ARRAY(b->s->ctx->arena, times * count,
-                                      const jx_aval *);
+    const jx_aval **to =
+        JX_NEW_ARRAY(b->s->ctx->arena, times * count, const jx_aval *);
 
     for (int i = 0; to && i < times * count; i++)
-        to[i] = jx_hlo_array(b, jx_atom_aval(atoms[i % count])->dtype, 0,
-                             NULL);
+        to[i] = jx_hlo_array(b, jx_atom_aval(atoms[i % count])->dtype, 0, NULL);
     return to;
 }
 
@@ -78,20 +77,16 @@ static bool is_identity(jx_prim_id prim, jx_dtype dtype, const void *bits)
         jx_element_real(jx_dtype_real(dtype), imaginary) != 0)
         return false;
     switch (prim) {
-    case JX_PRIM_add:
-        return value == 0;
-    case JX_PRIM_mul:
-        return value == 1;
-    case JX_PRIM_max:
-        return value == -__builtin_inf();
-    case JX_PRIM_min:
-        return value == __builtin_inf();
-    default:
-        return false;
+    case JX_PRIM_add: return value == 0;
+    case JX_PRIM_mul: return value == 1;
+    case JX_PRIM_max: return value == -__builtin_inf();
+    case JX_PRIM_min: return value == __builtin_inf();
+    default: return false;
     }
 }
 
-/* The op that a body of one op combines with: of truth values, a sum is `or`. */
+/* The op that a body of one op combines with: of truth values,
+ * a sum is `or`. */
 static jx_op_id combining(jx_op_id one, bool booleans)
 {
     if (booleans &&
@@ -118,9 +113,8 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static bool reduce_simply(jx_hlo_body *b, jx_prim_id combine,
-                          jx_prim_id reduce, jx_ints axes,
-                          const jx_aval *out)
+static bool reduce_simply(jx_hlo_body *b, jx_prim_id combine, jx_prim_id reduce,
+                          jx_ints axes, const jx_aval *out)
 {
     jx_params p = jx_hlo_no_params(b);
     jx_atom in = jx_hlo_in(b, 0), start = jx_hlo_in(b, 1), made;
@@ -133,10 +127,9 @@ static bool reduce_simply(jx_hlo_body *b, jx_prim_id combine,
     /* A sum of sizes is a literal by now. */
     if (jx_is_made(made) &&
         !is_identity(combine, out->dtype, jx_hlo_splat(start)))
-        made = jx_hlo_eqn2(b, combine,
-                           jx_hlo_eqn_broadcast(b, start, out->rank,
-                                                out->shape),
-                           made, out);
+        made = jx_hlo_eqn2(
+            b, combine, jx_hlo_eqn_broadcast(b, start, out->rank, out->shape),
+            made, out);
     return jx_hlo_define1(b, made);
 }
 
@@ -144,7 +137,7 @@ static bool reduce_simply(jx_hlo_body *b, jx_prim_id combine,
 typedef struct combination {
     const jx_jaxpr *body;
     jx_atoms ins; /* operands, then what they begin with */
-    int nouts; /* those of the op come first */
+    int nouts;    /* those of the op come first */
     const jx_aval *const *outs;
 } combination;
 
@@ -156,23 +149,22 @@ static bool make_general(jx_hlo_body *b, jx_atoms ins,
     const jx_aval **args = scalars_of(b, n, ins.at, 2), **all;
     jx_atoms captured, everywhere;
 
-    to->body = args ? jx_hlo_lifted(b, b->op, 2 * n, args, JX_HLO_HALVES,
-                                    &captured)
-                    : NULL;
+    to->body =
+        args ? jx_hlo_lifted(b, b->op, 2 * n, args, JX_HLO_HALVES, &captured)
+             : NULL;
     if (!to->body)
         return false;
     everywhere = jx_hlo_eqn_spread(b, captured, jx_atom_aval(ins.at[0]));
     to->ins = jx_hlo_joined(
-        b, 4, (const jx_atoms[]){{n, ins.at}, everywhere,
-                                      {n, ins.at + n}, captured});
+        b, 4,
+        (const jx_atoms[]){{n, ins.at}, everywhere, {n, ins.at + n}, captured});
     to->nouts = n + captured.count;
-    to->outs = all = JX_NEW_ARRAY(b->s->ctx->arena, to->nouts,
-                                  const jx_aval *);
+    to->outs = all = JX_NEW_ARRAY(b->s->ctx->arena, to->nouts, const jx_aval *);
     for (int i = 0; all && i < to->nouts; i++)
-        all[i] = i < n ? outs[i]
-                       : jx_hlo_array(b, jx_atom_aval(captured.at[i - n])
-                                             ->dtype,
-                                      outs[0]->rank, outs[0]->shape);
+        all[i] = i < n
+                     ? outs[i]
+                     : jx_hlo_array(b, jx_atom_aval(captured.at[i - n])->dtype,
+                                    outs[0]->rank, outs[0]->shape);
     return all != NULL;
 }
 
@@ -202,8 +194,8 @@ bool jx_hlo_op_reduce(jx_hlo_body *b, const jx_mlir_op *op,
                       const jx_hlo_row *row)
 {
     jx_atoms ins = jx_hlo_ins(b, 0);
-    const jx_aval **outs = JX_NEW_ARRAY(b->s->ctx->arena, op->nouts,
-                                        const jx_aval *);
+    const jx_aval **outs =
+        JX_NEW_ARRAY(b->s->ctx->arena, op->nouts, const jx_aval *);
     jx_op_id one;
     jx_ints axes;
 
@@ -245,8 +237,8 @@ typedef bool general_rule(jx_hlo_body *b, const window *w,
 
 static const jx_dim *const *dims_of(jx_hlo_body *b, jx_ints ints)
 {
-    const jx_dim **dims = JX_NEW_ARRAY(b->s->ctx->arena, ints.count,
-                                       const jx_dim *);
+    const jx_dim **dims =
+        JX_NEW_ARRAY(b->s->ctx->arena, ints.count, const jx_dim *);
 
     for (int i = 0; dims && i < ints.count; i++)
         dims[i] = jx_hlo_dim_int(b, ints.at[i]);
@@ -261,8 +253,7 @@ static bool read_window(jx_hlo_body *b, int rank, window *w)
     if (!jx_hlo_attr_ints_or(b, "window_dimensions", rank, 1, &sizes) ||
         !jx_hlo_attr_ints_or(b, "window_strides", rank, 1, &w->strides) ||
         !jx_hlo_attr_ints_or(b, "base_dilations", rank, 1, &w->base) ||
-        !jx_hlo_attr_ints_or(b, "window_dilations", rank, 1,
-                             &w->dilation) ||
+        !jx_hlo_attr_ints_or(b, "window_dilations", rank, 1, &w->dilation) ||
         !jx_hlo_attr_ints_or(b, "padding", 2 * rank, 0, &padding))
         return false;
     w->sizes = dims_of(b, sizes);
@@ -293,8 +284,8 @@ static bool is_plain(jx_ints ints)
 
 /* The axis along which a window takes all before, or all after an element:
  * what JAX makes of a cumulative sum; -1 if it is none. */
-static int cumulative_axis(jx_hlo_body *b, const window *w,
-                           const jx_aval *in, bool *reverse)
+static int cumulative_axis(jx_hlo_body *b, const window *w, const jx_aval *in,
+                           bool *reverse)
 {
     const jx_dim *none = jx_hlo_dim_int(b, 0), *one = jx_hlo_dim_int(b, 1);
     int axis = -1;
@@ -320,16 +311,11 @@ static int cumulative_axis(jx_hlo_body *b, const window *w,
 static jx_prim_id cumulative_of(jx_prim_id combine)
 {
     switch (combine) {
-    case JX_PRIM_add:
-        return JX_PRIM_cumsum;
-    case JX_PRIM_mul:
-        return JX_PRIM_cumprod;
-    case JX_PRIM_max:
-        return JX_PRIM_cummax;
-    case JX_PRIM_min:
-        return JX_PRIM_cummin;
-    default:
-        return JX_PRIM_unknown;
+    case JX_PRIM_add: return JX_PRIM_cumsum;
+    case JX_PRIM_mul: return JX_PRIM_cumprod;
+    case JX_PRIM_max: return JX_PRIM_cummax;
+    case JX_PRIM_min: return JX_PRIM_cummin;
+    default: return JX_PRIM_unknown;
     }
 }
 
@@ -402,8 +388,8 @@ static bool emit_window(jx_hlo_body *b, const window *w, jx_op_id one,
                    ? emit_cumulative(b, cumulative_of(combine), axis, reverse,
                                      outs[0])
                    : general(b, w, outs);
-    row = jx_hlo_row_of(b->s, JX_OP_stablehlo_reduce_window,
-                        jx_mlir_op_name(op));
+    row =
+        jx_hlo_row_of(b->s, JX_OP_stablehlo_reduce_window, jx_mlir_op_name(op));
     if (!row || !row->detail[0])
         return general(b, w, outs);
     return window_simply(b, row->prim, w, outs[0]);
@@ -413,8 +399,8 @@ bool jx_hlo_op_reduce_window(jx_hlo_body *b, const jx_mlir_op *op,
                              const jx_hlo_row *row)
 {
     jx_atoms ins = jx_hlo_ins(b, 0);
-    const jx_aval **outs = JX_NEW_ARRAY(b->s->ctx->arena, op->nouts,
-                                        const jx_aval *);
+    const jx_aval **outs =
+        JX_NEW_ARRAY(b->s->ctx->arena, op->nouts, const jx_aval *);
     window w;
 
     (void)row;
@@ -426,8 +412,8 @@ bool jx_hlo_op_reduce_window(jx_hlo_body *b, const jx_mlir_op *op,
     for (int i = 0; i < op->nouts; i++)
         if (!(outs[i] = jx_hlo_result(b, i, NULL)))
             return false;
-    return emit_window(b, &w, op->nouts == 1 ? jx_hlo_single_op(op, 0)
-                                         : JX_OP_unknown,
+    return emit_window(b, &w,
+                       op->nouts == 1 ? jx_hlo_single_op(op, 0) : JX_OP_unknown,
                        outs, window_generally);
 }
 
@@ -466,8 +452,8 @@ static bool general_dynamic(jx_hlo_body *b, const window *w,
 {
     int n = b->op->nouts;
     jx_atoms ins = jx_hlo_ins(b, 0);
-    const jx_aval **args = JX_NEW_ARRAY(b->s->ctx->arena, 2 * n + 1,
-                                        const jx_aval *);
+    const jx_aval **args =
+        JX_NEW_ARRAY(b->s->ctx->arena, 2 * n + 1, const jx_aval *);
     jx_params p = jx_hlo_no_params(b);
     const jx_jaxpr *body;
     const jx_atom *made;
@@ -476,14 +462,15 @@ static bool general_dynamic(jx_hlo_body *b, const window *w,
         return false;
     for (int i = 0; i < n; i++)
         args[i] = args[n + i] = jx_hlo_array(b, outs[i]->dtype, 0, NULL);
-    body = jx_hlo_jaxpr_of(b->s, jx_hlo_reducer_called(b), b->op, 2 * n, args, NULL);
+    body = jx_hlo_jaxpr_of(b->s, jx_hlo_reducer_called(b), b->op, 2 * n, args,
+                           NULL);
     if (!body)
         return false;
     jx_put_jaxpr(&p, "jaxpr", body);
     put_window(&p, w);
     put_dilations(&p, w);
-    made = jx_hlo_eqn_all(b, jx_prim_of(JX_PRIM_reduce_window), 2 * n,
-                          ins.at, &p, n, outs);
+    made = jx_hlo_eqn_all(b, jx_prim_of(JX_PRIM_reduce_window), 2 * n, ins.at,
+                          &p, n, outs);
     return made && jx_hlo_define(b, n, made);
 }
 
@@ -491,15 +478,15 @@ bool jx_hlo_op_dynamic_reduce_window(jx_hlo_body *b, const jx_mlir_op *op,
                                      const jx_hlo_row *row)
 {
     const jx_mlir_op *func = jx_hlo_reducer_called(b);
-    const jx_aval **outs = JX_NEW_ARRAY(b->s->ctx->arena, op->nouts + 1,
-                                        const jx_aval *);
+    const jx_aval **outs =
+        JX_NEW_ARRAY(b->s->ctx->arena, op->nouts + 1, const jx_aval *);
     jx_atom in = jx_hlo_in(b, 0);
     window w = {0};
     int n = op->nouts;
 
     (void)row;
-    if (!outs || (!in.var && !in.literal) || n < 1 ||
-        op->nins != 2 * n + 5 || !func)
+    if (!outs || (!in.var && !in.literal) || n < 1 || op->nins != 2 * n + 5 ||
+        !func)
         return jx_hlo_refuse(b, "expected two operands for each result, five "
                                 "that say the window, and the name of a "
                                 "function");
@@ -513,8 +500,8 @@ bool jx_hlo_op_dynamic_reduce_window(jx_hlo_body *b, const jx_mlir_op *op,
         !numbers(b, 2 * n + 2, w.rank, &w.base) ||
         !numbers(b, 2 * n + 3, w.rank, &w.dilation))
         return jx_ok(b->s->ctx) && jx_hlo_unknown(b, op);
-    return emit_window(b, &w, n == 1 ? jx_hlo_single_op(func, 0)
-                                  : JX_OP_unknown, outs,
+    return emit_window(b, &w,
+                       n == 1 ? jx_hlo_single_op(func, 0) : JX_OP_unknown, outs,
                        general_dynamic);
 }
 
@@ -523,8 +510,7 @@ bool jx_hlo_op_dynamic_reduce_window(jx_hlo_body *b, const jx_mlir_op *op,
 /* "ge" or "le" of a body that is one comparison of its arguments. */
 static const char *selecting(const jx_mlir_op *op)
 {
-    const jx_mlir_block *block = op->nregions == 2 ? jx_mlir_body(op, 0)
-                                                   : NULL;
+    const jx_mlir_block *block = op->nregions == 2 ? jx_mlir_body(op, 0) : NULL;
     const jx_mlir_attr *direction;
 
     if (jx_hlo_single_op(op, 0) != JX_OP_stablehlo_compare)
@@ -537,8 +523,7 @@ static const char *selecting(const jx_mlir_op *op)
                                             : NULL;
 }
 
-static bool select_generally(jx_hlo_body *b, const window *w,
-                             const jx_aval *in)
+static bool select_generally(jx_hlo_body *b, const window *w, const jx_aval *in)
 {
     const jx_aval *scalar = jx_hlo_array(b, in->dtype, 0, NULL);
     const jx_aval *const args[] = {scalar, scalar};
@@ -553,9 +538,8 @@ static bool select_generally(jx_hlo_body *b, const window *w,
     jx_put_jaxpr(&p, "select", select);
     jx_put_jaxpr(&p, "scatter", scatter);
     put_window(&p, w);
-    return jx_hlo_define1(
-        b, jx_hlo_eqn(b, JX_PRIM_stablehlo_select_and_scatter, ins.count,
-                      ins.at, &p, in));
+    return jx_hlo_define1(b, jx_hlo_eqn(b, JX_PRIM_stablehlo_select_and_scatter,
+                                        ins.count, ins.at, &p, in));
 }
 
 /* JAX's padding is elements, the op's is none. */
@@ -580,12 +564,13 @@ bool jx_hlo_op_select_and_scatter(jx_hlo_body *b, const jx_mlir_op *op,
     const jx_aval *in = jx_atom_aval(ins.at[0]);
     if (!read_window(b, in->rank, &w))
         return false;
-    if (!chosen || is_padded(&w) || jx_hlo_single_op(op, 1) != JX_OP_stablehlo_add ||
+    if (!chosen || is_padded(&w) ||
+        jx_hlo_single_op(op, 1) != JX_OP_stablehlo_add ||
         !is_identity(JX_PRIM_add, in->dtype, jx_hlo_splat(ins.at[2])))
         return select_generally(b, &w, in);
     jx_put_prim(&p, "select_prim", chosen);
     put_window(&p, &w);
-    return jx_hlo_define1(
-        b, jx_hlo_eqn(b, row->prim, 2,
-                      (const jx_atom[]){ins.at[1], ins.at[0]}, &p, in));
+    return jx_hlo_define1(b, jx_hlo_eqn(b, row->prim, 2,
+                                        (const jx_atom[]){ins.at[1], ins.at[0]},
+                                        &p, in));
 }

@@ -30,14 +30,16 @@ static bool broadcast(jx_hlo_body *b, const jx_dim *const *known)
     int rank = b->op->outs[0]->type->rank;
     if (dims.count != in->rank ||
         !jx_hlo_axes_ok(b, "broadcast_dimensions", dims, rank))
-        return jx_hlo_refuse(b, "attribute 'broadcast_dimensions': expected "
-                             "%d axes", in->rank);
+        return jx_hlo_refuse(b,
+                             "attribute 'broadcast_dimensions': expected "
+                             "%d axes",
+                             in->rank);
     out = jx_hlo_result(b, 0, known);
     if (out == in && in_order(dims))
         return jx_hlo_define1(b, jx_hlo_in(b, 0));
-    return out && jx_hlo_define1(
-                      b, jx_hlo_eqn_broadcast_dims(b, jx_hlo_in(b, 0), dims,
-                                                   out->rank, out->shape));
+    return out &&
+           jx_hlo_define1(b, jx_hlo_eqn_broadcast_dims(b, jx_hlo_in(b, 0), dims,
+                                                       out->rank, out->shape));
 }
 
 bool jx_hlo_op_broadcast_in_dim(jx_hlo_body *b, const jx_mlir_op *op,
@@ -121,8 +123,8 @@ bool jx_hlo_op_transpose(jx_hlo_body *b, const jx_mlir_op *op,
         return jx_hlo_refuse(b, "attribute 'permutation': expected %d axes",
                              in->rank);
     return jx_hlo_axes_ok(b, "permutation", order, in->rank) &&
-           jx_hlo_define1(b, jx_hlo_eqn_transpose(b, jx_hlo_in(b, 0),
-                                                  order.at));
+           jx_hlo_define1(b,
+                          jx_hlo_eqn_transpose(b, jx_hlo_in(b, 0), order.at));
 }
 
 bool jx_hlo_op_reverse(jx_hlo_body *b, const jx_mlir_op *op,
@@ -169,8 +171,8 @@ bool jx_hlo_eqn_slice(jx_hlo_body *b, const jx_dim *const *start,
         jx_put_none(&p, "strides");
     else
         jx_put_dims(&p, "strides", in->rank, stride);
-    return out && jx_hlo_define1(b, jx_hlo_eqn(b, JX_PRIM_slice, 1, &atom,
-                                               &p, out));
+    return out &&
+           jx_hlo_define1(b, jx_hlo_eqn(b, JX_PRIM_slice, 1, &atom, &p, out));
 }
 
 static bool dims_of(jx_hlo_body *b, const char *name, int rank,
@@ -223,12 +225,11 @@ bool jx_hlo_eqn_pad(jx_hlo_body *b, const jx_dim *const *low,
         return jx_hlo_refuse(b, "expected a result of %d axes", in->rank);
     jx_put_tuples(&p, "padding_config", in->rank, 3, config);
     out = jx_hlo_result(b, 0, NULL);
-    return out && jx_hlo_define1(b, jx_hlo_eqn(b, JX_PRIM_pad, 2, ins, &p,
-                                               out));
+    return out &&
+           jx_hlo_define1(b, jx_hlo_eqn(b, JX_PRIM_pad, 2, ins, &p, out));
 }
 
-bool jx_hlo_op_pad(jx_hlo_body *b, const jx_mlir_op *op,
-                   const jx_hlo_row *row)
+bool jx_hlo_op_pad(jx_hlo_body *b, const jx_mlir_op *op, const jx_hlo_row *row)
 {
     const jx_dim *low[JX_HLO_RANK], *high[JX_HLO_RANK];
     const jx_dim *interior[JX_HLO_RANK];
@@ -255,14 +256,16 @@ bool jx_hlo_op_concatenate(jx_hlo_body *b, const jx_mlir_op *op,
         return false;
     if (axis < 0 || axis >= first->rank ||
         b->op->outs[0]->type->rank != first->rank)
-        return jx_hlo_refuse(b, "attribute 'dimension': expected an axis "
-                             "below %d", first->rank);
+        return jx_hlo_refuse(b,
+                             "attribute 'dimension': expected an axis "
+                             "below %d",
+                             first->rank);
     jx_put_int(&p, "dimension", axis);
     if (ins.count == 1)
         return jx_hlo_define1(b, ins.at[0]);
     out = jx_hlo_result(b, 0, NULL);
-    return out && jx_hlo_define1(b, jx_hlo_eqn(b, row->prim, ins.count,
-                                               ins.at, &p, out));
+    return out && jx_hlo_define1(
+                      b, jx_hlo_eqn(b, row->prim, ins.count, ins.at, &p, out));
 }
 
 static bool iota(jx_hlo_body *b, const jx_dim *const *known)
@@ -271,25 +274,24 @@ static bool iota(jx_hlo_body *b, const jx_dim *const *known)
     int64_t axis = 0;
     const jx_aval *out;
 
-    if (!jx_hlo_rank_ok(b, 0) ||
-        !jx_hlo_attr_int(b, "iota_dimension", &axis))
+    if (!jx_hlo_rank_ok(b, 0) || !jx_hlo_attr_int(b, "iota_dimension", &axis))
         return false;
     out = jx_hlo_result(b, 0, known);
     if (!out)
         return false;
     if (axis < 0 || axis >= out->rank)
-        return jx_hlo_refuse(b, "attribute 'iota_dimension': expected an axis "
-                             "below %d", out->rank);
+        return jx_hlo_refuse(b,
+                             "attribute 'iota_dimension': expected an axis "
+                             "below %d",
+                             out->rank);
     jx_put_dtype(&p, "dtype", out->dtype);
     jx_put_dims(&p, "shape", out->rank, out->shape);
     jx_put_int(&p, "dimension", axis);
     jx_put_none(&p, "sharding");
-    return jx_hlo_define1(b, jx_hlo_eqn(b, JX_PRIM_iota, 0, NULL, &p,
-                                        out));
+    return jx_hlo_define1(b, jx_hlo_eqn(b, JX_PRIM_iota, 0, NULL, &p, out));
 }
 
-bool jx_hlo_op_iota(jx_hlo_body *b, const jx_mlir_op *op,
-                    const jx_hlo_row *row)
+bool jx_hlo_op_iota(jx_hlo_body *b, const jx_mlir_op *op, const jx_hlo_row *row)
 {
     (void)op, (void)row;
     return iota(b, NULL);
@@ -316,8 +318,8 @@ bool jx_hlo_op_regroup(jx_hlo_body *b, const jx_mlir_op *op,
 bool jx_hlo_op_get_tuple_element(jx_hlo_body *b, const jx_mlir_op *op,
                                  const jx_hlo_row *row)
 {
-    jx_atoms all = op->nins == 1 ? jx_hlo_atoms_of(b, op->ins[0])
-                                      : (jx_atoms){0, NULL};
+    jx_atoms all =
+        op->nins == 1 ? jx_hlo_atoms_of(b, op->ins[0]) : (jx_atoms){0, NULL};
     int64_t index = 0;
     int before = 0;
 

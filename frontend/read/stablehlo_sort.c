@@ -16,7 +16,7 @@ enum { MOST_KEYS = 64 };
 /* What a comparison's operand is: an argument, or a part of it. */
 typedef struct key {
     int arg;
-    char part; /* 'r', 'i' of a complex number, or 0 */
+    char part;  /* 'r', 'i' of a complex number, or 0 */
     bool clean; /* -0 and NaN are as said above */
 } key;
 
@@ -57,7 +57,8 @@ static const jx_mlir_value *cleaned(const jx_mlir_value *v, const char *how,
 {
     const jx_mlir_value *test, *otherwise;
 
-    if (!defined_by(v, JX_OP_stablehlo_select, 3) || !is_number(v->op->ins[1], nan))
+    if (!defined_by(v, JX_OP_stablehlo_select, 3) ||
+        !is_number(v->op->ins[1], nan))
         return NULL;
     test = v->op->ins[0];
     otherwise = v->op->ins[2];
@@ -157,8 +158,7 @@ static int keys_of(const jx_mlir_block *block, const jx_mlir_value *v,
  * another one. */
 static int sort_keys(const jx_mlir_op *op)
 {
-    const jx_mlir_block *block = op->nregions == 1 ? jx_mlir_body(op, 0)
-                                                   : NULL;
+    const jx_mlir_block *block = op->nregions == 1 ? jx_mlir_body(op, 0) : NULL;
     key keys[MOST_KEYS];
     int n, done = 0;
 
@@ -187,8 +187,8 @@ static int sort_keys(const jx_mlir_op *op)
 static bool emit_sort(jx_hlo_body *b, jx_prim_id prim, jx_params *p,
                       jx_atoms ins)
 {
-    const jx_aval **outs = JX_NEW_ARRAY(b->s->ctx->arena, ins.count,
-                                        const jx_aval *);
+    const jx_aval **outs =
+        JX_NEW_ARRAY(b->s->ctx->arena, ins.count, const jx_aval *);
     const jx_atom *made;
 
     for (int i = 0; outs && i < ins.count; i++)
@@ -199,8 +199,7 @@ static bool emit_sort(jx_hlo_body *b, jx_prim_id prim, jx_params *p,
     return made && jx_hlo_define(b, b->op->nouts, made);
 }
 
-bool jx_hlo_op_sort(jx_hlo_body *b, const jx_mlir_op *op,
-                    const jx_hlo_row *row)
+bool jx_hlo_op_sort(jx_hlo_body *b, const jx_mlir_op *op, const jx_hlo_row *row)
 {
     jx_atoms ins = jx_hlo_ins(b, 0);
     jx_params p = jx_hlo_no_params(b);
@@ -213,25 +212,24 @@ bool jx_hlo_op_sort(jx_hlo_body *b, const jx_mlir_op *op,
     if (axis < 0)
         axis += rank;
     if (axis < 0 || axis >= rank)
-        return jx_hlo_refuse(b, "attribute 'dimension': expected an axis "
-                             "below %d", rank);
+        return jx_hlo_refuse(b,
+                             "attribute 'dimension': expected an axis "
+                             "below %d",
+                             rank);
     jx_put_int(&p, "dimension", axis);
-    jx_put_bool(&p, "is_stable",
-                jx_hlo_attr_bool_or(b, "is_stable", false));
+    jx_put_bool(&p, "is_stable", jx_hlo_attr_bool_or(b, "is_stable", false));
     if (keys > 0) {
         jx_put_int(&p, "num_keys", keys);
         return emit_sort(b, row->prim, &p, ins);
     }
-    const jx_aval **args = JX_NEW_ARRAY(b->s->ctx->arena, 2 * ins.count,
-                                        const jx_aval *);
+    const jx_aval **args =
+        JX_NEW_ARRAY(b->s->ctx->arena, 2 * ins.count, const jx_aval *);
     for (int i = 0; args && i < 2 * ins.count; i++)
-        args[i] = jx_hlo_array(b, jx_atom_aval(ins.at[i / 2])->dtype, 0,
-                               NULL);
+        args[i] = jx_hlo_array(b, jx_atom_aval(ins.at[i / 2])->dtype, 0, NULL);
     jx_atoms captured;
-    const jx_jaxpr *body =
-        args ? jx_hlo_lifted(b, op, 2 * ins.count, args, JX_HLO_PAIRS,
-                             &captured)
-             : NULL;
+    const jx_jaxpr *body = args ? jx_hlo_lifted(b, op, 2 * ins.count, args,
+                                                JX_HLO_PAIRS, &captured)
+                                : NULL;
     if (!body)
         return jx_ok(b->s->ctx) && jx_hlo_unknown(b, op);
     captured = jx_hlo_eqn_spread(b, captured, jx_atom_aval(ins.at[0]));
@@ -261,7 +259,7 @@ bool jx_hlo_op_top_k(jx_hlo_body *b, const jx_mlir_op *op,
     jx_put_int(&p, "axis", aval->rank - 1);
     if (!jx_hlo_attr_bool_or(b, "is_stable", true))
         jx_put_bool(&p, "is_stable", false);
-    const jx_atom *made = jx_hlo_eqn_all(b, jx_prim_of(row->prim), 1, &in,
-                                         &p, 2, outs);
+    const jx_atom *made =
+        jx_hlo_eqn_all(b, jx_prim_of(row->prim), 1, &in, &p, 2, outs);
     return made && jx_hlo_define(b, 2, made);
 }

@@ -7,13 +7,14 @@
  *     %4 = custom_call @Sharding(%3) {mhlo.sharding = "{manual}"}
  *     %5 = custom_call @SPMDShardToFullShape(%4) {mhlo.sharding = "{devices=[4,1]<=[4]}"}
  *
- * Such a call is read as the manual computation of it, on a mesh that is made up: its axes
- * are digits of the devices' numbers, of which each sharding says which part a device has.
- * They are one mesh for all of a block, where that can be.  Any other @Sharding is read as a
- * sdy.sharding_constraint on it.  Where only some axes of a mesh are manual
- * ("last_tile_dims={manual, replicated}"), devices along the others do the same on the same parts,
- * so that all may be manual as well.  What has another form stays as it is, calls that nobody
- * runs. */
+ * Such a call is read as the manual computation of it, on a mesh that is made
+ * up: its axes are digits of the devices' numbers, of which each sharding says
+ * which part a device has. They are one mesh for all of a block, where that
+ * can be.  Any other @Sharding is read as a sdy.sharding_constraint on it.
+ * Where only some axes of a mesh are manual ("last_tile_dims={manual,
+ * replicated}"), devices along the others do the same on the same parts, so
+ * that all may be manual as well.  What has another form stays as it is, calls
+ * that nobody runs. */
 #include "frontend/read/manual_call.h"
 #include "frontend/read/meshes.h"
 #include "frontend/read/sharding_cut.h"
@@ -53,7 +54,9 @@ static bool says_some_manual(const jx_mlir_op *op)
                                         "last_tile_dims={replicated, manual}"};
     const jx_mlir_attr *said = jx_mlir_get(op, "mhlo.sharding");
 
-    for (size_t i = 0; said && said->kind == JX_A_STRING && i < sizeof kinds / sizeof *kinds; i++)
+    for (size_t i = 0;
+         said && said->kind == JX_A_STRING && i < sizeof kinds / sizeof *kinds;
+         i++)
         if (memmem(said->bytes, said->size, kinds[i], strlen(kinds[i])))
             return true;
     return false;
@@ -77,7 +80,9 @@ typedef struct jx_hlo_spmds {
     const jx_mlir_block *block;
     jx_map users; /* of values: the op that alone uses it, or `many` */
     jx_map made;  /* of calls: the manual computation of it, or NULL */
-    digits all;   /* by which all arrays of the block are cut; without a mesh: there are none */
+    /* by which all arrays of the block are cut; without a mesh:
+     * there are none */
+    digits all;
 } jx_hlo_spmds;
 
 static const jx_mlir_op many;
@@ -108,7 +113,8 @@ static const jx_mlir_op *only_user(const jx_hlo_spmds *known,
     return by != &many ? by : NULL;
 }
 
-/* Out of the manual region, from a result of the call; NULL: it does not lead there. */
+/* Out of the manual region, from a result of the call; NULL: it does
+ * not lead there. */
 static const jx_mlir_op *way_out(const jx_hlo_spmds *known,
                                  const jx_mlir_value *result)
 {
@@ -146,7 +152,8 @@ static bool is_computation(const jx_hlo_spmds *known, const jx_mlir_op *call)
 
 /* ---- a mesh of digits */
 
-/* Which digits, in order, say which part of an axis a device has; -1: none do. */
+/* Which digits, in order, say which part of an axis a device
+ * has; -1: none do. */
 static int order_of(const digits *g, const jx_placement *how, int axis,
                     int *order)
 {
@@ -243,7 +250,8 @@ static const jx_mlir_attr *sharding_of(const digits *g, const jx_placement *how)
 
     for (int k = 0; k < how->rank; k++) {
         int n = order_of(g, how, k, order);
-        const jx_mlir_attr **by = JX_NEW_ARRAY(ctx->arena, n + 1, const jx_mlir_attr *);
+        const jx_mlir_attr **by =
+            JX_NEW_ARRAY(ctx->arena, n + 1, const jx_mlir_attr *);
         if (!by)
             return NULL;
         for (int i = 0; i < n; i++)
@@ -253,8 +261,8 @@ static const jx_mlir_attr *sharding_of(const digits *g, const jx_placement *how)
     return jx_cut_sharding(ctx, &(jx_cut){g->mesh, how->rank, axes});
 }
 
-/* Digits of the devices' numbers by which all arrays are cut, tried with prime factors in each
- * order; false: there are none. */
+/* Digits of the devices' numbers by which all arrays are cut, tried with prime
+ * factors in each order; false: there are none. */
 static bool fits_all(const digits *g, int count, const jx_placement *all)
 {
     int order[MOST_DIGITS];
@@ -307,7 +315,8 @@ static bool place(jx_hlo_body *b, const jx_mlir_op *says,
 /* How many devices the module is for; 0: it does not say. */
 static int devices_of(jx_hlo_body *b)
 {
-    const jx_mlir_attr *devices = jx_mlir_get(b->s->module, "mhlo.num_partitions");
+    const jx_mlir_attr *devices =
+        jx_mlir_get(b->s->module, "mhlo.num_partitions");
 
     return devices && devices->kind == JX_A_INTEGER && devices->integer >= 1 &&
                    devices->integer <= MOST_DEVICES
@@ -318,21 +327,25 @@ static int devices_of(jx_hlo_body *b)
 /* It says how a whole array lies. */
 static bool says_whole(const jx_mlir_op *op)
 {
-    return (calls(op, "SPMDShardToFullShape") || calls(op, "Sharding")) && !says_manual(op);
+    return (calls(op, "SPMDShardToFullShape") || calls(op, "Sharding")) &&
+           !says_manual(op);
 }
 
-/* Digits for all that the block says of whole arrays, if that is not too much. */
+/* Digits for all that the block says of whole arrays, if that
+ * is not too much. */
 static void find_all(jx_hlo_body *b, jx_hlo_spmds *known)
 {
     const jx_mlir_block *block = known->block;
-    jx_placement *all = JX_NEW_ARRAY(b->s->ctx->arena, block->nops + 1, jx_placement);
+    jx_placement *all =
+        JX_NEW_ARRAY(b->s->ctx->arena, block->nops + 1, jx_placement);
     digits *g = &known->all;
     int count = 0;
 
     *g = (digits){.b = b, .devices = devices_of(b)};
     for (int i = 0; all && g->devices && i < block->nops; i++) {
         count += says_whole(block->ops[i]) &&
-                 place(b, block->ops[i], block->ops[i]->outs[0]->type, g->devices, &all[count]);
+                 place(b, block->ops[i], block->ops[i]->outs[0]->type,
+                       g->devices, &all[count]);
         if (count > MOST_PLACES / g->devices)
             return;
     }
@@ -361,7 +374,8 @@ static jx_hlo_spmds *known_of(jx_hlo_body *b, const jx_mlir_block *block)
 }
 
 /* Each device has such a part of the whole. */
-static bool is_cut_so(const jx_placement *how, const jx_mlir_type *whole, const jx_mlir_type *part)
+static bool is_cut_so(const jx_placement *how, const jx_mlir_type *whole,
+                      const jx_mlir_type *part)
 {
     bool fits = part->kind == JX_T_TENSOR && part->rank == whole->rank;
 
@@ -388,7 +402,8 @@ static bool shardings(jx_hlo_body *b, const jx_hlo_spmds *known,
         const jx_mlir_op *in = i < n ? call->ins[i]->op : NULL;
         const jx_mlir_type *whole = out ? out->outs[0]->type : in->ins[0]->type;
         if (!place(b, out ? out : in->ins[0]->op, whole, g.devices, &all[i]) ||
-            !is_cut_so(&all[i], whole, (out ? call->outs[i - n] : call->ins[i])->type))
+            !is_cut_so(&all[i], whole,
+                       (out ? call->outs[i - n] : call->ins[i])->type))
             return false;
     }
     if (known->all.mesh)
@@ -446,9 +461,10 @@ static const jx_mlir_op *computation_of(jx_hlo_body *b, jx_hlo_spmds *known,
     return made;
 }
 
-/* The op on the other side of what only says where a computation begins or ends, that of a
- * call among them; NULL: it says no such thing. */
-static const jx_mlir_op *side_of(const jx_hlo_spmds *known, const jx_mlir_op *op)
+/* The op on the other side of what only says where a computation begins or
+ * ends, that of a call among them; NULL: it says no such thing. */
+static const jx_mlir_op *side_of(const jx_hlo_spmds *known,
+                                 const jx_mlir_op *op)
 {
     const jx_mlir_op *side = NULL;
 
@@ -464,8 +480,9 @@ static const jx_mlir_op *side_of(const jx_hlo_spmds *known, const jx_mlir_op *op
 
 /* ---- how whole arrays are to lie */
 
-static const jx_mlir_op *sdy_op(jx_hlo_body *b, const jx_mlir_op *op, jx_op_id id,
-                                const char *name, const jx_mlir_attr *sharding)
+static const jx_mlir_op *sdy_op(jx_hlo_body *b, const jx_mlir_op *op,
+                                jx_op_id id, const char *name,
+                                const jx_mlir_attr *sharding)
 {
     jx_mlir_named *named = JX_NEW(b->s->ctx->arena, jx_mlir_named);
     jx_mlir_op *made = JX_NEW(b->s->ctx->arena, jx_mlir_op);
@@ -486,31 +503,35 @@ static const jx_mlir_op *sdy_op(jx_hlo_body *b, const jx_mlir_op *op, jx_op_id i
     return made;
 }
 
-/* What only goes from some manual devices to all, or back, where no array is cut by that: among
- * devices that are manual already. */
+/* What only goes from some manual devices to all, or back, where no array is
+ * cut by that: among devices that are manual already. */
 static bool is_between_manual(const jx_mlir_op *op)
 {
     return says_some_manual(op) && op->ins[0]->type == op->outs[0]->type;
 }
 
-/* A @Sharding as an op of sdy; in front of a computation, which says as what it takes the array,
- * it is one that says nothing.  NULL: it says something else. */
-static const jx_mlir_op *constraint_of(jx_hlo_body *b, jx_hlo_spmds *known, const jx_mlir_op *op)
+/* A @Sharding as an op of sdy; in front of a computation, which says as
+ * what it takes the array, it is one that says nothing.  NULL: it says
+ * something else. */
+static const jx_mlir_op *constraint_of(jx_hlo_body *b, jx_hlo_spmds *known,
+                                       const jx_mlir_op *op)
 {
     const jx_mlir_op *by = only_user(known, op->outs[0]);
-    const jx_mlir_op *side = by && calls(by, "SPMDFullToShardShape") ? side_of(known, by) : NULL;
+    const jx_mlir_op *side =
+        by && calls(by, "SPMDFullToShardShape") ? side_of(known, by) : NULL;
     const jx_mlir_attr *more = jx_mlir_get(op, "backend_config"), *sharding;
     jx_placement how;
 
     if (side && computation_of(b, known, side))
-        return sdy_op(b, op, JX_OP_sdy_propagation_barrier, "sdy.propagation_barrier", NULL);
+        return sdy_op(b, op, JX_OP_sdy_propagation_barrier,
+                      "sdy.propagation_barrier", NULL);
     if (side || !known->all.mesh || !says_whole(op) ||
         (more && (more->kind != JX_A_STRING || more->size)) ||
         !place(b, op, op->outs[0]->type, known->all.devices, &how))
         return NULL;
     sharding = sharding_of(&known->all, &how);
-    return sharding ? sdy_op(b, op, JX_OP_sdy_sharding_constraint, "sdy.sharding_constraint",
-                             sharding)
+    return sharding ? sdy_op(b, op, JX_OP_sdy_sharding_constraint,
+                             "sdy.sharding_constraint", sharding)
                     : NULL;
 }
 
@@ -537,8 +558,10 @@ jx_hlo_spmd jx_hlo_spmd_of(jx_hlo_body *b, const jx_mlir_block *block,
     side = side_of(known, op);
     if (side && computation_of(b, known, side))
         return JX_HLO_SPMD_PART;
-    if (is_between_manual(op) && (calls(op, "SPMDShardToFullShape") || calls(op, "Sharding")))
-        *made = sdy_op(b, op, JX_OP_sdy_propagation_barrier, "sdy.propagation_barrier", NULL);
+    if (is_between_manual(op) &&
+        (calls(op, "SPMDShardToFullShape") || calls(op, "Sharding")))
+        *made = sdy_op(b, op, JX_OP_sdy_propagation_barrier,
+                       "sdy.propagation_barrier", NULL);
     else if (!side && calls(op, "Sharding"))
         *made = constraint_of(b, known, op);
     return *made ? JX_HLO_SPMD_MADE : JX_HLO_SPMD_NONE;

@@ -18,9 +18,10 @@
 struct jx_text_scope {
     jx_body body;
     jx_map names; /* interned ones, to variables */
-    JX_VEC(const jx_var *) outs; /* of the equation being read: not numbered yet */
-    JX_VEC(jx_var *) blanks;     /* called `_` */
-    JX_VEC(int) lines; /* where equations begin, if somebody asks */
+    /* of the equation being read: not numbered yet */
+    JX_VEC(const jx_var *) outs;
+    JX_VEC(jx_var *) blanks; /* called `_` */
+    JX_VEC(int) lines;       /* where equations begin, if somebody asks */
     size_t column; /* where they begin; 0: not on lines of their own */
 };
 
@@ -84,8 +85,8 @@ bool jx_text_expect(jx_text *t, const char *word)
 
 const char *jx_text_intern(jx_text *t, const char *begin, const char *end)
 {
-    const char *text = jx_strings_add(&t->ctx->strings, begin,
-                                      (size_t)(end - begin));
+    const char *text =
+        jx_strings_add(&t->ctx->strings, begin, (size_t)(end - begin));
 
     if (!text)
         t->failed = true;
@@ -492,7 +493,8 @@ static void skip_effects(jx_text *t)
         depth += (*t->at == '{') - (*t->at == '}');
 }
 
-/* The first variables are not dropped, blank as they may be: only results are. */
+/* The first variables are not dropped, blank as they may be:
+ * only results are. */
 static void keep_binders(const jx_jaxpr *jaxpr, int count)
 {
     for (int i = 0; i < count && i < jaxpr->nvars; i++)
@@ -738,8 +740,9 @@ static const jx_jaxpr *read_whole(jx_text *t)
     const jx_jaxpr *jaxpr = nul ? NULL : jx_text_program(t);
     jx_text_space(t);
     if (jaxpr && t->at < t->end)
-        jx_text_fail(t, t->at, "expected the end of the input after the "
-                               "jaxpr");
+        jx_text_fail(t, t->at,
+                     "expected the end of the input after the "
+                     "jaxpr");
     return jx_ok(t->ctx) ? jaxpr : NULL;
 }
 
@@ -753,8 +756,13 @@ jx_program *jx_read_text_lines(jx_ctx *ctx, const char *path, const char *text,
                                size_t length, jx_text_lines *lines)
 {
     jx_program *p = jx_program_new(ctx, path);
-    jx_text t = {.ctx = ctx, .program = p, .path = path, .at = text,
-                 .begin = text, .end = text + length, .lines = lines,
+    jx_text t = {.ctx = ctx,
+                 .program = p,
+                 .path = path,
+                 .at = text,
+                 .begin = text,
+                 .end = text + length,
+                 .lines = lines,
                  .build.program = p};
 
     if (!p)

@@ -22,8 +22,8 @@ jx_program *jx_read_text(jx_ctx *ctx, const char *path, const char *text,
 typedef JX_VEC(const int *) jx_text_lines;
 jx_program *jx_read_text_lines(jx_ctx *ctx, const char *path, const char *text,
                                size_t length, jx_text_lines *lines);
-/* A jaxpr beside the program's own, of its sizes (those of that scope) and types,
- * whose equations all have that context; NULL with an error. */
+/* A jaxpr beside the program's own, of its sizes (those of that scope) and
+ * types, whose equations all have that context; NULL with an error. */
 const jx_jaxpr *jx_read_text_for(jx_program *program, const char *path,
                                  const char *text, int dim_scope,
                                  const jx_eqn_ctx *eqn_ctx);

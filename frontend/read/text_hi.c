@@ -3,8 +3,8 @@
  * `Name[a=1 b=2]` is all that JAX shows of them; what they expand to is not in
  * the text.  Before 0.12 it was a parameter, `_prim=Name[{'a': 1, 'b': 2}]`,
  * which is kept as it is, and named by its class. */
-#include "frontend/read/text_parts.h"
 #include "frontend/base/plain.h"
+#include "frontend/read/text_parts.h"
 
 #include <string.h>
 
@@ -44,8 +44,8 @@ static bool ends_in(const char *name, const char *end)
     return n > m && !strcmp(name + n - m, end);
 }
 
-static void put(jx_text *t, jx_param *to, const jx_prim *prim,
-                const char *name, const jx_value *value)
+static void put(jx_text *t, jx_param *to, const jx_prim *prim, const char *name,
+                const jx_value *value)
 {
     *to = (jx_param){jx_intern_text(t->ctx, name),
                      jx_param_keep(t->program, prim, name, value)};
@@ -72,8 +72,7 @@ static void by_name(jx_text *t, jx_eqn *eqn, jx_param *params, int *count)
     *count = 2;
 }
 
-static const jx_param *find(const jx_param *params, int count,
-                            const char *name)
+static const jx_param *find(const jx_param *params, int count, const char *name)
 {
     for (int i = 0; i < count; i++)
         if (!strcmp(params[i].name, name))
@@ -82,8 +81,7 @@ static const jx_param *find(const jx_param *params, int count,
 }
 
 /* The class in `_prim=Name[...]`. */
-static const char *class_of(jx_text *t, const jx_eqn *eqn,
-                            const jx_value *prim)
+static const char *class_of(jx_text *t, const jx_eqn *eqn, const jx_value *prim)
 {
     const char *text = prim->tag == JX_V_TEXT ? prim->text : "", *end = text;
 
@@ -129,7 +127,11 @@ const jx_value *jx_text_hi(jx_text *t, const char *name)
         items[i] = params[i].value;
         keys[i] = params[i].name;
     }
-    jx_value v = {.tag = JX_V_RECORD, .text = name, .items = items,
-                  .keys = keys, .count = count, .boolean = true};
+    jx_value v = {.tag = JX_V_RECORD,
+                  .text = name,
+                  .items = items,
+                  .keys = keys,
+                  .count = count,
+                  .boolean = true};
     return jx_text_add(t, &v);
 }

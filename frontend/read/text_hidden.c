@@ -50,8 +50,8 @@ static const jx_value *repeated(hidden *h, const jx_value *item, int count)
 
     for (int i = 0; items && i < count; i++)
         items[i] = item;
-    jx_value v = {.tag = JX_V_TUPLE, .items = items,
-                  .count = items ? count : 0};
+    jx_value v = {
+        .tag = JX_V_TUPLE, .items = items, .count = items ? count : 0};
     return jx_text_add(h->t, &v);
 }
 
@@ -66,8 +66,8 @@ static const jx_value *shape_of(hidden *h, const jx_aval *aval)
             v = (jx_value){.tag = JX_V_DIM, .dim = aval->shape[i]};
         items[i] = jx_text_add(h->t, &v);
     }
-    jx_value v = {.tag = JX_V_TUPLE, .items = items,
-                  .count = items ? aval->rank : 0};
+    jx_value v = {
+        .tag = JX_V_TUPLE, .items = items, .count = items ? aval->rank : 0};
     return jx_text_add(h->t, &v);
 }
 
@@ -108,8 +108,7 @@ static void complete_custom(hidden *h)
                 bwd = true;
             }
         if (bwd && param.value->text)
-            param.value = jx_text_plain(h->t, JX_V_FUNCTION,
-                                        param.value->text);
+            param.value = jx_text_plain(h->t, JX_V_FUNCTION, param.value->text);
         if (strcmp(param.name, "name"))
             h->params[kept++] = param;
     }
@@ -136,28 +135,18 @@ void jx_text_complete(jx_text *t, jx_eqn *eqn, jx_param *params, int *count)
 {
     hidden h = {t, eqn, params, count};
 
-    if (jx_prim_is_hi(eqn->prim) || (eqn->prim->id == JX_PRIM_unknown &&
-                                     jx_text_is_hi(eqn->prim->name))) {
+    if (jx_prim_is_hi(eqn->prim) ||
+        (eqn->prim->id == JX_PRIM_unknown && jx_text_is_hi(eqn->prim->name))) {
         jx_text_hi_call(t, eqn, params, count);
         return;
     }
     switch (eqn->prim->id) {
-    case JX_PRIM_jit:
-        complete_jit(&h);
-        break;
+    case JX_PRIM_jit: complete_jit(&h); break;
     case JX_PRIM_custom_jvp_call:
-    case JX_PRIM_custom_vjp_call:
-        complete_custom(&h);
-        break;
-    case JX_PRIM_scan:
-        complete_scan(&h);
-        break;
-    case JX_PRIM_mul:
-        add(&h, "out_dtype", none(&h));
-        break;
-    case JX_PRIM_convert_element_type:
-        add(&h, "sharding", none(&h));
-        break;
+    case JX_PRIM_custom_vjp_call: complete_custom(&h); break;
+    case JX_PRIM_scan: complete_scan(&h); break;
+    case JX_PRIM_mul: add(&h, "out_dtype", none(&h)); break;
+    case JX_PRIM_convert_element_type: add(&h, "sharding", none(&h)); break;
     case JX_PRIM_dot_general:
         add(&h, "out_sharding", none(&h));
         add(&h, "precision", none(&h));
@@ -169,7 +158,6 @@ void jx_text_complete(jx_text *t, jx_eqn *eqn, jx_param *params, int *count)
         add(&h, "broadcast_dimensions", repeated(&h, NULL, 0));
         add(&h, "sharding", none(&h));
         break;
-    default:
-        break;
+    default: break;
     }
 }

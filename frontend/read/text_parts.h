@@ -42,7 +42,7 @@ typedef struct jx_text {
     JX_VEC(jx_mesh) meshes;
     const jx_eqn_ctx *eqn_ctx; /* of all equations, or NULL */
     int scope;                 /* of the variables of sizes */
-    jx_text_lines *lines; /* or NULL: nobody asks */
+    jx_text_lines *lines;      /* or NULL: nobody asks */
 } jx_text;
 
 /* Records the first failure, at `at`; always false. */
@@ -68,8 +68,8 @@ typedef struct jx_text_scope jx_text_scope;
 jx_atom jx_text_named(jx_text *t, const jx_text_scope *s, const char *begin,
                       const char *end);
 
-/* A part of a reference (text_state.c): the steps to it as the parameter `tree`,
- * the operands that they take, its type. */
+/* A part of a reference (text_state.c): the steps to it as the parameter
+ * `tree`, the operands that they take, its type. */
 typedef struct jx_text_part {
     const jx_value *tree;
     int count;
@@ -85,8 +85,8 @@ const jx_value *jx_text_value(jx_text *t, const jx_prim *prim,
 const jx_value *jx_text_add(jx_text *t, const jx_value *like);
 const jx_value *jx_text_plain(jx_text *t, jx_value_tag tag, const char *text);
 
-/* `name=value ...]`, behind the bracket, into JX_TEXT_PARAMS (text.c); how many,
- * -1 at something else. */
+/* `name=value ...]`, behind the bracket, into JX_TEXT_PARAMS (text.c); how
+ * many, -1 at something else. */
 int jx_text_params(jx_text *t, const jx_prim *prim, jx_param *params);
 
 /* A primitive that is an object is shown by the name of its class: one that no

@@ -1,5 +1,6 @@
-/* text_state.c - which part of a reference is read or written, as JAX prints it:
- * `[1,b:b+2,:]{reshape([4, 3])}[c,0]` (frontend/ir/print_state.c has the forms).
+/* text_state.c - which part of a reference is read or written, as JAX
+ * prints it: `[1,b:b+2,:]{reshape([4, 3])}[c,0]` (frontend/ir/print_state.c
+ * has the forms).
  *
  * Strides are not in the text.  A slice is one of stride 1 where no other fits;
  * else its stride is None, and which elements are meant is not known. */
@@ -28,8 +29,8 @@ typedef struct indexer {
     const jx_dim *kept[2 * MOST_AXES]; /* the shape of the part */
     const jx_dim *const *index;        /* that of the indices */
     int rank, nkept, nindex;
-    bool given;                        /* an index came, ... */
-    bool closed, apart;                /* a slice behind it, another index */
+    bool given;         /* an index came, ... */
+    bool closed, apart; /* a slice behind it, another index */
 } indexer;
 
 static const jx_value *record(path *p, const char *name, int count,
@@ -69,8 +70,7 @@ static const jx_value *tuple(path *p, int count, const jx_value *const *items)
     return jx_text_add(p->t, &v);
 }
 
-static const jx_value *dims_value(path *p, int count,
-                                  const jx_dim *const *dims)
+static const jx_value *dims_value(path *p, int count, const jx_dim *const *dims)
 {
     const jx_value *items[2 * MOST_AXES];
 
@@ -83,9 +83,9 @@ static const jx_dim *read_dim(path *p, const char *begin, const char *end)
 {
     const char *expected = NULL;
     size_t stopped = 0;
-    const jx_dim *dim = jx_dim_parse(p->t->program->dims, begin,
-                                     (size_t)(end - begin), 0, &stopped,
-                                     &expected);
+    const jx_dim *dim =
+        jx_dim_parse(p->t->program->dims, begin, (size_t)(end - begin), 0,
+                     &stopped, &expected);
 
     if (!dim)
         jx_text_fail(p->t, begin + stopped, "expected %s in an index",
@@ -109,10 +109,11 @@ static bool read_operand(path *p, const char *begin, const char *end)
             return false;
         if (!jx_dim_is_int(dim, &value) || value < INT32_MIN ||
             value > INT32_MAX)
-            return jx_text_fail(p->t, begin, "expected a variable defined "
+            return jx_text_fail(p->t, begin,
+                                "expected a variable defined "
                                 "before, or a number");
-        literal->aval = jx_aval_array(&p->t->program->avals, JX_I32, false, 0,
-                                      NULL);
+        literal->aval =
+            jx_aval_array(&p->t->program->avals, JX_I32, false, 0, NULL);
         memcpy(literal->bits, &value, 4);
         atom.literal = literal;
     }
@@ -142,10 +143,9 @@ static bool put_slice(path *p, indexer *x, const jx_dim *start,
     static const char *const keys[] = {"start", "size", "stride"};
     const jx_dim *of = p->shape[x->rank];
     jx_value one = {.tag = JX_V_INT, .integer = 1};
-    const jx_value *items[] = {dim_value(p, start), dim_value(p, size),
-                               is_plain(p, start, size, of)
-                                   ? jx_text_add(p->t, &one)
-                                   : none(p)};
+    const jx_value *items[] = {
+        dim_value(p, start), dim_value(p, size),
+        is_plain(p, start, size, of) ? jx_text_add(p->t, &one) : none(p)};
 
     x->items[x->rank++] = record(p, "Slice", 3, keys, items);
     x->kept[x->nkept++] = size;
@@ -202,7 +202,8 @@ static bool read_index(path *p, indexer *x, const char *begin, const char *end)
     return true;
 }
 
-/* Up to the comma or the bracket that ends this axis; *colon is in it, or NULL. */
+/* Up to the comma or the bracket that ends this axis; *colon is
+ * in it, or NULL. */
 static const char *axis_end(const jx_text *t, const char **colon)
 {
     const char *at = t->at;
@@ -240,8 +241,7 @@ static bool shape_part(path *p, const indexer *x)
 
 static bool read_indexer(path *p)
 {
-    static const char *const keys[] = {"indices", "shape",
-                                       "int_indexer_shape"};
+    static const char *const keys[] = {"indices", "shape", "int_indexer_shape"};
     jx_text *t = p->t;
     indexer x = {0};
     const char *colon, *end;
@@ -385,7 +385,6 @@ bool jx_text_path(jx_text *t, const jx_text_scope *scope, const jx_aval *ref,
     aval.rank = p.rank;
     aval.shape = p.shape;
     *to = (jx_text_part){tuple(&p, p.count, p.steps), (int)p.operands.count,
-                         p.operands.at,
-                         jx_aval_add(&t->program->avals, &aval)};
+                         p.operands.at, jx_aval_add(&t->program->avals, &aval)};
     return to->tree && to->aval && !t->failed;
 }

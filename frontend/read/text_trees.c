@@ -315,13 +315,14 @@ const char *jx_text_scan_misfit(jx_text *t, const jx_eqn *eqn)
         return jx_arena_printf(
             t->ctx->arena,
             "scan: 'ft_in' holds %lld constants, %lld carried values and "
-            "%lld items, for %d operands", (long long)ins[0],
-            (long long)ins[1], (long long)ins[2], eqn->nins);
+            "%lld items, for %d operands",
+            (long long)ins[0], (long long)ins[1], (long long)ins[2], eqn->nins);
     if (out && (!count_parts(t, out, 2, outs) || outs[0] != ins[1] ||
                 outs[0] + outs[1] != eqn->nouts))
         return jx_arena_printf(
             t->ctx->arena,
             "scan: expected 'ft_out' to hold %lld carried values and %lld "
-            "items", (long long)ins[1], (long long)(eqn->nouts - ins[1]));
+            "items",
+            (long long)ins[1], (long long)(eqn->nouts - ins[1]));
     return NULL;
 }

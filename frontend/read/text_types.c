@@ -1,6 +1,6 @@
 /* text_types.c - types and literals in the text of a jaxpr. */
-#include "frontend/ir/element.h"
 #include "frontend/base/plain.h"
+#include "frontend/ir/element.h"
 #include "frontend/read/text_parts.h"
 
 #include <errno.h>
@@ -110,8 +110,8 @@ static bool read_shape(jx_text *t, jx_aval *aval)
     aval->rank = (int)shape.count;
     aval->shape = shape.at;
     if (split) {
-        jx_value v = {.tag = JX_V_SPEC, .items = entries.at,
-                      .count = (int)entries.count};
+        jx_value v = {
+            .tag = JX_V_SPEC, .items = entries.at, .count = (int)entries.count};
         aval->spec = jx_text_add(t, &v);
     }
     return !t->failed;
@@ -359,20 +359,18 @@ static bool put_value(jx_literal *to, const char *begin, const char *end)
         if (!real_of(begin, end, &to->real))
             return false;
         jx_element_from_real(part, to->real, to->bits);
-        to->wide = jx_element_real(part, to->bits) != to->real &&
-                   !isnan(to->real);
+        to->wide =
+            jx_element_real(part, to->bits) != to->real && !isnan(to->real);
         return true;
     case JX_KIND_COMPLEX:
         if (!complex_of(begin, end, &to->real, &imag))
             return false;
         jx_element_from_real(part, to->real, to->bits);
-        jx_element_from_real(part, imag,
-                             to->bits + jx_dtype_of(part)->bytes);
+        jx_element_from_real(part, imag, to->bits + jx_dtype_of(part)->bytes);
         to->real = 0;
         return true;
     case JX_KIND_NONE:
-    case JX_KIND_KEY:
-        break;
+    case JX_KIND_KEY: break;
     }
     return false;
 }
@@ -401,7 +399,8 @@ const jx_literal *jx_text_literal(jx_text *t)
         const char *stop = begin;
         while (stop < t->end && !strchr(" \n;,)}", *stop))
             stop++;
-        jx_text_fail(t, begin, "'%.*s' is no variable defined before, and no "
+        jx_text_fail(t, begin,
+                     "'%.*s' is no variable defined before, and no "
                      "literal with a type",
                      (int)(stop - begin > 40 ? 40 : stop - begin), begin);
         return NULL;

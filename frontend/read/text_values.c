@@ -5,8 +5,8 @@
  * no value of that grammar is kept as text, up to where the next parameter
  * begins.  The functions here give NULL without a failure where the grammar
  * does not fit; jaxprs inside fail for good. */
-#include "frontend/read/text.h"
 #include "frontend/base/plain.h"
+#include "frontend/read/text.h"
 #include "frontend/read/text_parts.h"
 
 #include <errno.h>
@@ -97,8 +97,7 @@ static const jx_value *read_tuple(jx_text *t, const char *close)
     value_list list = {0};
 
     t->at++;
-    return read_list(t, close, &list) ? from_list(t, JX_V_TUPLE, &list)
-                                      : NULL;
+    return read_list(t, close, &list) ? from_list(t, JX_V_TUPLE, &list) : NULL;
 }
 
 static const jx_value *read_map(jx_text *t)
@@ -142,11 +141,10 @@ static const char *read_quoted(jx_text *t)
             jx_buffer_putc(&text, *t->at);
         t->at++;
     }
-    const char *kept =
-        t->at < t->end && *t->at == quote
-            ? jx_text_intern(t, jx_buffer_text(&text),
-                             jx_buffer_text(&text) + text.length)
-            : NULL;
+    const char *kept = t->at < t->end && *t->at == quote
+                           ? jx_text_intern(t, jx_buffer_text(&text),
+                                            jx_buffer_text(&text) + text.length)
+                           : NULL;
     jx_buffer_free(&text);
     t->at += kept != NULL;
     return kept;
@@ -183,11 +181,10 @@ static const char *number_end(const jx_text *t)
 {
     const char *c = t->at + (*t->at == '-');
 
-    while (c < t->end && (jx_is_digit(*c) || *c == '.' ||
-                          ((*c == 'e') && c > t->at &&
-                           jx_is_digit(c[-1])) ||
-                          ((*c == '-' || *c == '+') && c > t->at &&
-                           c[-1] == 'e')))
+    while (c < t->end &&
+           (jx_is_digit(*c) || *c == '.' ||
+            ((*c == 'e') && c > t->at && jx_is_digit(c[-1])) ||
+            ((*c == '-' || *c == '+') && c > t->at && c[-1] == 'e')))
         c++;
     return c;
 }
@@ -329,8 +326,8 @@ static bool read_axis_types(jx_text *t, jx_mesh *mesh)
     return true;
 }
 
-/* `device_kind=cpu, num_cores=None, platform=cpu`: what there is to say of the devices
- * of an abstract mesh, up to its bracket. */
+/* `device_kind=cpu, num_cores=None, platform=cpu`: what there is to say of the
+ * devices of an abstract mesh, up to its bracket. */
 static const char *read_devices(jx_text *t)
 {
     const char *at = t->at;
@@ -388,8 +385,7 @@ static const jx_value *read_sharding(jx_text *t)
         return NULL;
     if (take(t, ", memory_kind=")) {
         const char *at = t->at;
-        while (t->at < t->end && (jx_is_alnum(*t->at) ||
-                                  *t->at == '_'))
+        while (t->at < t->end && (jx_is_alnum(*t->at) || *t->at == '_'))
             t->at++;
         v.text = jx_text_intern(t, at, t->at);
     }
@@ -457,8 +453,7 @@ static const jx_value *read_record(jx_text *t, const char *name)
     skip_blanks(t);
     while (!take(t, ")")) {
         const char *at = t->at;
-        while (t->at < t->end && (jx_is_alnum(*t->at) ||
-                                  *t->at == '_'))
+        while (t->at < t->end && (jx_is_alnum(*t->at) || *t->at == '_'))
             t->at++;
         if (at == t->at || t->at >= t->end || *t->at != '=')
             return NULL;
@@ -472,8 +467,11 @@ static const jx_value *read_record(jx_text *t, const char *name)
             return NULL;
         skip_blanks(t);
     }
-    jx_value v = {.tag = JX_V_RECORD, .text = name, .items = list.at,
-                  .keys = keys.at, .count = (int)list.count};
+    jx_value v = {.tag = JX_V_RECORD,
+                  .text = name,
+                  .items = list.at,
+                  .keys = keys.at,
+                  .count = (int)list.count};
     return jx_text_add(t, &v);
 }
 
@@ -494,7 +492,8 @@ static const char float0_text[] = "[('float0', 'V')]";
 
 static const jx_value *dtype_value(jx_text *t, const char *name)
 {
-    jx_value v = {.tag = JX_V_DTYPE, .text = name,
+    jx_value v = {.tag = JX_V_DTYPE,
+                  .text = name,
                   .dtype = jx_dtype_named(name, strlen(name))};
 
     return jx_text_add(t, &v);
@@ -562,8 +561,7 @@ static const jx_value *read_call(jx_text *t, const char *word, const char *at)
     if (!strcmp(word, "dtype"))
         return read_dtype(t);
     if (!strncmp(word, "np.", 3))
-        return read_numpy(t, jx_text_intern(t, word + 3,
-                                            word + strlen(word)));
+        return read_numpy(t, jx_text_intern(t, word + 3, word + strlen(word)));
     if (!strcmp(word, "PyTreeDef"))
         return read_tree(t, at);
     if (!strcmp(word, "slice")) {
@@ -591,8 +589,8 @@ static const jx_value *read_word(jx_text *t)
 {
     const char *at = t->at;
 
-    while (t->at < t->end && (jx_is_alnum(*t->at) ||
-                              strchr("_.", *t->at)) && *t->at)
+    while (t->at < t->end && (jx_is_alnum(*t->at) || strchr("_.", *t->at)) &&
+           *t->at)
         t->at++;
     const char *word = jx_text_intern(t, at, t->at);
     if (!strcmp(word, "None"))
@@ -848,14 +846,14 @@ static bool is_computation(const jx_prim *prim, const char *name)
             !strcmp(name, "select") || !strcmp(name, "scatter"));
 }
 
-/* JAX's own parameters say that they are one, or their schema does; those of a class
- * need not. */
+/* JAX's own parameters say that they are one, or their schema does; those of a
+ * class need not. */
 static bool may_be_jaxpr(const jx_prim *prim, const char *name)
 {
     const char *kind = jx_params_kind(prim->id, name);
 
-    return strstr(name, "jaxpr") || (kind && strstr(kind, "jaxpr")) || is_computation(prim, name) ||
-           (is_hi(prim) && strcmp(name, "name"));
+    return strstr(name, "jaxpr") || (kind && strstr(kind, "jaxpr")) ||
+           is_computation(prim, name) || (is_hi(prim) && strcmp(name, "name"));
 }
 
 /* A jaxpr in full, or the name of a hoisted one; NULL if it is neither. */
@@ -902,8 +900,7 @@ static const jx_value *read_type(jx_text *t)
     return jx_text_add(t, &v);
 }
 
-const jx_value *jx_text_value(jx_text *t, const jx_prim *prim,
-                              const char *name)
+const jx_value *jx_text_value(jx_text *t, const jx_prim *prim, const char *name)
 {
     const char *given = jx_params_kind(prim->id, name), *kind = "";
     const jx_value *v;

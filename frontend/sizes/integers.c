@@ -1,8 +1,9 @@
 /* integers.c - the integers that an equation gives, from those of its operands.
  *
- * Only small tensors of 32 and 64 bit integers, and truth values, are followed;
- * the numbers of the program itself are followed as far as they fit their
- * type.  A primitive that is not in the table gives values that are not known. */
+ * Only small tensors of 32 and 64 bit integers, and truth values, are
+ * followed; the numbers of the program itself are followed as far as they
+ * fit their type.  A primitive that is not in the table gives values that
+ * are not known. */
 #include "frontend/ir/params.h"
 #include "frontend/sizes/sizes.h"
 
@@ -24,9 +25,9 @@ typedef struct reading {
     const void *params;
     int nins;
     jx_sz_info ins[MOST_OPERANDS];
-    const jx_aval *out;       /* of the result */
+    const jx_aval *out;        /* of the result */
     int64_t shape[JX_SZ_RANK]; /* its sizes */
-    int count;                /* of its elements */
+    int count;                 /* of its elements */
     jx_sz_elem *elems;
 } reading;
 
@@ -180,17 +181,17 @@ static jx_sz_elem shift_right_logical(reading *r, const jx_sz_elem *in)
     return shift_right(r, in);
 }
 
-static jx_sz_elem and(reading *r, const jx_sz_elem *in)
+static jx_sz_elem and (reading * r, const jx_sz_elem *in)
 {
     return of_cond(jx_sz_and(r->s, in[0].cond, in[1].cond));
 }
 
-static jx_sz_elem or(reading *r, const jx_sz_elem *in)
+static jx_sz_elem or (reading * r, const jx_sz_elem *in)
 {
     return of_cond(jx_sz_or(r->s, in[0].cond, in[1].cond));
 }
 
-static jx_sz_elem not(reading *r, const jx_sz_elem *in)
+static jx_sz_elem not(reading * r, const jx_sz_elem *in)
 {
     return of_cond(jx_sz_not(r->s, in[0].cond));
 }
@@ -202,12 +203,12 @@ static const jx_sz_cond *differ(reading *r, const jx_sz_cond *a,
                     jx_sz_and(r->s, jx_sz_not(r->s, a), b));
 }
 
-static jx_sz_elem xor(reading *r, const jx_sz_elem *in)
-{
-    return of_cond(differ(r, in[0].cond, in[1].cond));
-}
+static jx_sz_elem xor
+    (reading * r, const jx_sz_elem *in) {
+        return of_cond(differ(r, in[0].cond, in[1].cond));
+    }
 
-static jx_sz_elem compare(reading *r, const jx_sz_elem *in)
+    static jx_sz_elem compare(reading *r, const jx_sz_elem *in)
 {
     jx_prim_id prim = r->eqn->prim->id;
     const jx_sz_cond *other;
@@ -227,9 +228,8 @@ static jx_sz_elem choose(reading *r, const jx_sz_elem *in)
 
     if (in[1].dim || in[2].dim)
         return of_dim(jx_sz_select(r->s, c, in[2].dim, in[1].dim));
-    return of_cond(
-        jx_sz_or(r->s, jx_sz_and(r->s, c, in[2].cond),
-                 jx_sz_and(r->s, jx_sz_not(r->s, c), in[1].cond)));
+    return of_cond(jx_sz_or(r->s, jx_sz_and(r->s, c, in[2].cond),
+                            jx_sz_and(r->s, jx_sz_not(r->s, c), in[1].cond)));
 }
 
 static jx_sz_elem convert(reading *r, const jx_sz_elem *in)
@@ -290,8 +290,7 @@ static int64_t position(int rank, const int64_t *shape, const int64_t *at)
 
 static bool moved(reading *r, int to, int operand, int64_t index)
 {
-    if (!r->ins[operand].elems || index < 0 ||
-        index >= r->ins[operand].count)
+    if (!r->ins[operand].elems || index < 0 || index >= r->ins[operand].count)
         return false;
     r->elems[to] = r->ins[operand].elems[index];
     return true;
@@ -449,8 +448,7 @@ static bool stepped(int rank, const int64_t *start, const int64_t *strides,
                     const int64_t *to, const int64_t *shape, int64_t *from)
 {
     for (int k = 0; k < rank; k++)
-        if (__builtin_mul_overflow(to[k], strides ? strides[k] : 1,
-                                   &from[k]) ||
+        if (__builtin_mul_overflow(to[k], strides ? strides[k] : 1, &from[k]) ||
             __builtin_add_overflow(from[k], start[k], &from[k]) ||
             from[k] < 0 || from[k] >= shape[k])
             return false;
@@ -467,8 +465,7 @@ static bool sliced_from(const reading *r, const int64_t *to,
     for (int i = 0; i < rank; i++) {
         strides[i] = 1;
         if (!jx_dim_is_int(p->start_indices.at[i], &start[i]) ||
-            (p->strides.given && !jx_dim_is_int(p->strides.at[i],
-                                                &strides[i])))
+            (p->strides.given && !jx_dim_is_int(p->strides.at[i], &strides[i])))
             return false;
     }
     return stepped(rank, start, strides, to, shape, from);
@@ -555,7 +552,7 @@ static elementwise *reducing(jx_prim_id prim)
     case JX_PRIM_cummin:
     case JX_PRIM_reduce_min: return minimum;
     case JX_PRIM_reduce_and: return and;
-    default: return or;
+    default: return or ;
     }
 }
 
@@ -594,9 +591,9 @@ static bool reduce(reading *r)
         if (index < 0 || index >= r->count)
             return false;
         r->elems[index] =
-            begun[index] ? rule(r, (jx_sz_elem[]){r->elems[index],
-                                                  r->ins[0].elems[i]})
-                         : r->ins[0].elems[i];
+            begun[index]
+                ? rule(r, (jx_sz_elem[]){r->elems[index], r->ins[0].elems[i]})
+                : r->ins[0].elems[i];
         begun[index] = true;
     }
     return true;
@@ -656,7 +653,7 @@ static const prim_rule rules[JX_NPRIMS] = {
     [JX_PRIM_shift_right_arithmetic] = {shift_right, 2, NULL},
     [JX_PRIM_shift_right_logical] = {shift_right_logical, 2, NULL},
     [JX_PRIM_and] = {and, 2, NULL},
-    [JX_PRIM_or] = {or, 2, NULL},
+    [JX_PRIM_or] = { or, 2, NULL},
     [JX_PRIM_xor] = {xor, 2, NULL},
     [JX_PRIM_not] = {not, 1, NULL},
     [JX_PRIM_eq] = {compare, 2, NULL},
@@ -764,9 +761,10 @@ static bool begin(reading *r, const prim_rule *rule)
     return r->elems != NULL;
 }
 
-/* -- what is looked at ------------------------------------------------------ */
+/* -- what is looked at ----------------------------------------------------- */
 
-/* What it gives depends on what its operands are, and not only modulo 2^bits. */
+/* What it gives depends on what its operands are, and not only
+ * modulo 2^bits. */
 static bool looks(const reading *r)
 {
     switch (r->eqn->prim->id) {
@@ -835,9 +833,9 @@ void jx_sz_follow_as(jx_sizes *s, const jx_prim *prim, jx_atom a, jx_atom b,
 {
     const jx_atom ins[] = {a, b};
 
-    jx_sz_follow(s, &(jx_eqn){
-                        .prim = prim, .nins = 2, .nouts = 1, .ins = ins,
-                        .outs = &to});
+    jx_sz_follow(
+        s, &(jx_eqn){
+               .prim = prim, .nins = 2, .nouts = 1, .ins = ins, .outs = &to});
 }
 
 void jx_sz_follow(jx_sizes *s, const jx_eqn *eqn)

@@ -29,8 +29,8 @@ static known *find_known(const jx_sizes *s, jx_atom atom)
 {
     const void *value = atom.var ? (const void *)atom.var : atom.literal;
 
-    return (known *)(uintptr_t)jx_intern_find(&s->values, hash_of(value),
-                                              value, same_value);
+    return (known *)(uintptr_t)jx_intern_find(&s->values, hash_of(value), value,
+                                              same_value);
 }
 
 static known *known_of(jx_sizes *s, jx_atom atom)
@@ -115,9 +115,9 @@ static jx_sz_info of_literal(jx_sizes *s, const jx_literal *literal)
                             : (size_t)jx_dtype_of(aval->dtype)->bytes)))
         return (jx_sz_info){0};
     for (int64_t i = 0; i < count; i++)
-        elems[i] = literal->dim ? (jx_sz_elem){literal->dim, NULL}
-                                : element_of(s, aval->dtype,
-                                             data + (size_t)i * step);
+        elems[i] = literal->dim
+                       ? (jx_sz_elem){literal->dim, NULL}
+                       : element_of(s, aval->dtype, data + (size_t)i * step);
     return (jx_sz_info){(int)count, elems};
 }
 
@@ -128,8 +128,9 @@ jx_sz_info jx_sz_info_of(jx_sizes *s, jx_atom atom)
     if (s->plain || (!atom.var && !atom.literal))
         return (jx_sz_info){0};
     k = find_known(s, atom);
-    return k ? k->info : atom.var ? (jx_sz_info){0}
-                                  : of_literal(s, atom.literal);
+    return k          ? k->info
+           : atom.var ? (jx_sz_info){0}
+                      : of_literal(s, atom.literal);
 }
 
 static const jx_dim *opaque(jx_sizes *s, const jx_var *var, int element)
@@ -210,8 +211,8 @@ const jx_dim *const *jx_sz_slice(jx_sizes *s, jx_atom start, jx_atom limit)
         return NULL;
     length = JX_NEW_ARRAY(s->ctx->arena, to.count + 1, const jx_dim *);
     for (int i = 0; length && i < to.count; i++) {
-        const jx_dim *dim = jx_dim_sub(s->dims, to.elems[i].dim,
-                                       from.elems[i].dim);
+        const jx_dim *dim =
+            jx_dim_sub(s->dims, to.elems[i].dim, from.elems[i].dim);
         if (!dim || jx_sz_is_opaque(s, dim, false) ||
             !(length[i] = jx_sz_public(s, dim)))
             return NULL;
@@ -222,9 +223,8 @@ const jx_dim *const *jx_sz_slice(jx_sizes *s, jx_atom start, jx_atom limit)
 const jx_dim *jx_sz_size(jx_sizes *s, jx_atom atom, int element)
 {
     jx_sz_info info = jx_sz_info_of(s, atom);
-    const jx_dim *dim = info.elems && element < info.count
-                            ? info.elems[element].dim
-                            : NULL;
+    const jx_dim *dim =
+        info.elems && element < info.count ? info.elems[element].dim : NULL;
 
     if (!dim && atom.var && !s->plain)
         dim = opaque(s, atom.var, element);
@@ -232,7 +232,7 @@ const jx_dim *jx_sz_size(jx_sizes *s, jx_atom atom, int element)
                                                    : NULL;
 }
 
-/* -- what is the larger one ------------------------------------------------- */
+/* -- what is the larger one ------------------------------------------------ */
 
 static bool put_decided(void *env, const jx_dim_atom *atom, const jx_dim **put)
 {
@@ -317,9 +317,8 @@ static bool equate(jx_sizes *s, const jx_dim_atom *var, const jx_dim *apart)
     if (!factor)
         return false;
     k = jx_dim_wide(s->dims, factor);
-    rest = jx_dim_sub(s->dims,
-                      jx_dim_mul(s->dims, k, jx_dim_of_atom(s->dims, var)),
-                      apart);
+    rest = jx_dim_sub(
+        s->dims, jx_dim_mul(s->dims, k, jx_dim_of_atom(s->dims, var)), apart);
     made.is = rest ? jx_dim_divide_exactly(s->dims, rest, k) : NULL;
     if (!made.is || !is_size(s, made.is) || occurs(s, var, made.is) ||
         !jx_sz_is_given(s, made.is))

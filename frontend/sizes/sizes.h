@@ -29,7 +29,7 @@ enum {
     JX_SZ_ELEMENTS = 256, /* of a value that is followed */
     JX_SZ_NODES = 400,    /* of a dim */
     JX_SZ_RANK = 64,
-    JX_SZ_ASSERTED = 16,  /* comparisons in one assertion */
+    JX_SZ_ASSERTED = 16, /* comparisons in one assertion */
 };
 
 /* Where a variable comes from. */
@@ -53,9 +53,9 @@ typedef struct jx_size_var {
 typedef enum jx_sz_cond_kind {
     JX_SZ_FALSE = 0,
     JX_SZ_TRUE,
-    JX_SZ_ZERO,     /* dim == 0 */
-    JX_SZ_NONZERO,  /* dim != 0 */
-    JX_SZ_NONNEG,   /* dim >= 0 */
+    JX_SZ_ZERO,    /* dim == 0 */
+    JX_SZ_NONZERO, /* dim != 0 */
+    JX_SZ_NONNEG,  /* dim >= 0 */
     JX_SZ_AND,
     JX_SZ_OR,
 } jx_sz_cond_kind;
@@ -80,8 +80,9 @@ typedef struct jx_sz_info {
 } jx_sz_info;
 
 typedef enum jx_sz_aux_kind {
-    JX_SZ_SIGN,  /* of a: -1, 0, 1 */
-    JX_SZ_CARRY, /* 1 where a/b rounded toward 0 is floordiv(a, b) + 1, else 0 */
+    JX_SZ_SIGN, /* of a: -1, 0, 1 */
+    /* 1 where a/b rounded toward 0 is floordiv(a, b) + 1, else 0 */
+    JX_SZ_CARRY,
     JX_SZ_CHOICE, /* 1 where cond holds, else 0 */
     JX_SZ_OPAQUE, /* an element that nothing is known of */
 } jx_sz_aux_kind;
@@ -92,7 +93,7 @@ typedef struct jx_sz_aux {
     const jx_sz_cond *cond;
     const jx_var *of; /* of an opaque one: whose element; NULL: of an input's */
     int input, element;
-    bool scalar;      /* the input has no other */
+    bool scalar; /* the input has no other */
     const jx_dim_atom *var;
     const jx_dim *size; /* of an opaque one: the variable that it is where a
                            size needs it, or NULL */
@@ -106,7 +107,7 @@ typedef struct jx_sz_equation {
 typedef struct jx_sizes {
     jx_ctx *ctx;
     jx_dims *dims;
-    bool plain;    /* nothing here has to do with sizes, and nothing is followed */
+    bool plain; /* nothing here has to do with sizes, and nothing is followed */
     bool wrapping; /* numbers wrap as those of the program do */
     int64_t base;  /* the least value of every variable */
     const jx_sz_cond *no, *yes;
@@ -114,10 +115,10 @@ typedef struct jx_sizes {
     JX_VEC(jx_sz_aux *) aux; /* by the number in the variable's name */
     JX_VEC(jx_size_var) vars;
     jx_scope_list constraints;
-    jx_map names;    /* taken by variables */
-    int fresh;       /* numbers given to new ones */
-    int64_t work;    /* equations looked at */
-    bool looking;    /* what equations look at is kept */
+    jx_map names; /* taken by variables */
+    int fresh;    /* numbers given to new ones */
+    int64_t work; /* equations looked at */
+    bool looking; /* what equations look at is kept */
     jx_intern looks;
     JX_VEC(jx_looked) looked;
     /* Finding out which sizes are the same: of sizes that nobody named. */
@@ -174,12 +175,13 @@ void jx_sz_same(jx_sizes *s, const jx_dim *a, const jx_dim *b);
 
 /* ---- equations (integers.c) */
 
-/* Whether equations are followed: there is something to know, and not too much. */
+/* Whether equations are followed: there is something to know,
+ * and not too much. */
 bool jx_sz_follows(const jx_sizes *s);
 /* Follows the integers of the equation, as far as they are known. */
 void jx_sz_follow(jx_sizes *s, const jx_eqn *eqn);
-/* The variable holds what the elementwise primitive makes of both, however it is
- * computed. */
+/* The variable holds what the elementwise primitive makes of both, however
+ * it is computed. */
 void jx_sz_follow_as(jx_sizes *s, const jx_prim *prim, jx_atom a, jx_atom b,
                      const jx_var *to);
 

@@ -6,8 +6,14 @@
 #include <string.h>
 
 /* The scope of auxiliary variables: no user's. */
-enum { AUX_SCOPE = 1 << 20, MOST_FACTS = 40, MOST_DECLARED = 16,
-       MOST_SPLITS = 6, MOST_CANDIDATES = 6, MOST_COND = 64 };
+enum {
+    AUX_SCOPE = 1 << 20,
+    MOST_FACTS = 40,
+    MOST_DECLARED = 16,
+    MOST_SPLITS = 6,
+    MOST_CANDIDATES = 6,
+    MOST_COND = 64
+};
 
 /* -- facts: what holds in a case ------------------------------------------- */
 
@@ -80,9 +86,9 @@ static bool is_atom_plus(const jx_dim *dim, const jx_dim_atom *atom)
     const jx_dim_term *term = jx_dim_terms(dim);
     int n = jx_dim_nterms(dim);
 
-    return n >= 1 && n <= 2 && term->nfactors == 1 &&
-           term->coefficient == 1 && term->factors[0].power == 1 &&
-           term->factors[0].atom == atom && (n == 1 || !term[1].nfactors) &&
+    return n >= 1 && n <= 2 && term->nfactors == 1 && term->coefficient == 1 &&
+           term->factors[0].power == 1 && term->factors[0].atom == atom &&
+           (n == 1 || !term[1].nfactors) &&
            constant_of(dim) > -((jx_int)1 << 100);
 }
 
@@ -93,8 +99,8 @@ static void range_of_atom(void *env, const jx_dim_atom *atom,
     const jx_sz_aux *aux = aux_of(f->s, atom);
 
     if (aux && aux->kind != JX_SZ_OPAQUE)
-        narrow(known, (jx_dim_range){aux->kind == JX_SZ_SIGN ? -1 : 0, 1, true,
-                                     true});
+        narrow(known,
+               (jx_dim_range){aux->kind == JX_SZ_SIGN ? -1 : 0, 1, true, true});
     else if (!aux && atom->kind == JX_ATOM_VAR)
         narrow(known, (jx_dim_range){f->s->base, 0, true, false});
     for (int i = 0; i < f->count; i++) {
@@ -110,10 +116,10 @@ static jx_dim_range negated(jx_dim_range f)
 {
     jx_dim_range r = {0};
 
-    r.has_low = f.has_high &&
-                !__builtin_sub_overflow((jx_int)0, f.high, &r.low);
-    r.has_high = f.has_low &&
-                 !__builtin_sub_overflow((jx_int)0, f.low, &r.high);
+    r.has_low =
+        f.has_high && !__builtin_sub_overflow((jx_int)0, f.high, &r.low);
+    r.has_high =
+        f.has_low && !__builtin_sub_overflow((jx_int)0, f.low, &r.high);
     return r;
 }
 
@@ -173,8 +179,8 @@ static const jx_sz_cond *cond(jx_sizes *s, jx_sz_cond_kind kind,
                               const jx_dim *dim, const jx_sz_cond *a,
                               const jx_sz_cond *b)
 {
-    jx_sz_cond key = {kind, 1 + (a ? a->nodes : 0) + (b ? b->nodes : 0), dim,
-                      a, b};
+    jx_sz_cond key = {kind, 1 + (a ? a->nodes : 0) + (b ? b->nodes : 0), dim, a,
+                      b};
     uint64_t hash = jx_hash_mix((uintptr_t)dim, kind);
     const jx_sz_cond *kept;
 
@@ -211,8 +217,9 @@ static const jx_sz_cond *leaf(jx_sizes *s, jx_sz_cond_kind kind,
     if (!dim || jx_dim_nodes(dim) > JX_SZ_NODES)
         return NULL;
     truth = decided(kind, jx_sz_bounds(s, dim));
-    return truth == 1 ? s->yes : truth == 0 ? s->no
-                                            : cond(s, kind, dim, NULL, NULL);
+    return truth == 1   ? s->yes
+           : truth == 0 ? s->no
+                        : cond(s, kind, dim, NULL, NULL);
 }
 
 static const jx_dim *one(jx_sizes *s)
@@ -279,10 +286,8 @@ const jx_sz_cond *jx_sz_not(jx_sizes *s, const jx_sz_cond *a)
     case JX_SZ_NONNEG:
         dim = jx_dim_sub(s->dims, jx_dim_neg(s->dims, a->dim), one(s));
         return leaf(s, JX_SZ_NONNEG, dim);
-    case JX_SZ_AND:
-        return jx_sz_or(s, jx_sz_not(s, a->a), jx_sz_not(s, a->b));
-    case JX_SZ_OR:
-        return jx_sz_and(s, jx_sz_not(s, a->a), jx_sz_not(s, a->b));
+    case JX_SZ_AND: return jx_sz_or(s, jx_sz_not(s, a->a), jx_sz_not(s, a->b));
+    case JX_SZ_OR: return jx_sz_and(s, jx_sz_not(s, a->a), jx_sz_not(s, a->b));
     }
     return NULL;
 }
@@ -316,8 +321,8 @@ static const jx_dim *add_of(jx_sizes *s, const jx_sz_aux *key)
     made = jx_arena_copy(s->ctx->arena, key, sizeof *key);
     snprintf(name, sizeof name, "%zu", s->aux.count);
     if (!made ||
-        !(made->var = jx_dim_var_atom(
-              s->dims, jx_intern_text(s->ctx, name), AUX_SCOPE)) ||
+        !(made->var = jx_dim_var_atom(s->dims, jx_intern_text(s->ctx, name),
+                                      AUX_SCOPE)) ||
         !jx_intern_add(&s->auxs, hash, made))
         return NULL;
     JX_PUSH(s->ctx->arena, &s->aux, made);
@@ -332,8 +337,7 @@ static const jx_dim *aux(jx_sizes *s, jx_sz_aux_kind kind, const jx_dim *a,
     return add_of(s, &key);
 }
 
-static bool cond_is_opaque(const jx_sizes *s, const jx_sz_cond *c,
-                           bool inputs)
+static bool cond_is_opaque(const jx_sizes *s, const jx_sz_cond *c, bool inputs)
 {
     return (c->dim && jx_sz_is_opaque(s, c->dim, inputs)) ||
            (c->a && cond_is_opaque(s, c->a, inputs)) ||
@@ -559,8 +563,7 @@ static const jx_dim *in_case(const cases *c, const jx_dim *dim)
 {
     for (int i = 0; dim && i < c->naux; i++)
         dim = jx_dim_substitute(c->s->dims, dim, c->aux[i]->var,
-                                jx_dim_int(c->s->dims,
-                                           value_of(c, c->aux[i])));
+                                jx_dim_int(c->s->dims, value_of(c, c->aux[i])));
     return dim;
 }
 
@@ -642,8 +645,8 @@ static bool by_rests(cases *c, int from)
         return by_choices(c, 0);
     p = &c->pairs[from];
     for (p->nonzero = 0; p->nonzero < 2; p->nonzero++) {
-        bool possible = !(p->nonzero && sign_of(c, p->a) == 0) &&
-                        assume_rest(c, p);
+        bool possible =
+            !(p->nonzero && sign_of(c, p->a) == 0) && assume_rest(c, p);
         if (possible && !by_rests(c, from + 1))
             return false;
         c->facts.count = kept;
@@ -796,8 +799,7 @@ static const jx_dim *carry_public(jx_sizes *s, const jx_sz_aux *x)
     int sign = sign_in(jx_sz_bounds(s, x->b));
 
     if (sign == 1)
-        return jx_dim_mul(s->dims, if_positive(s, minus),
-                          at_most_one(s, rest));
+        return jx_dim_mul(s->dims, if_positive(s, minus), at_most_one(s, rest));
     if (sign == -1)
         return jx_dim_mul(s->dims, if_positive(s, x->a),
                           at_most_one(s, jx_dim_neg(s->dims, rest)));
@@ -891,9 +893,9 @@ static bool put_compared(jx_sizes *s, const jx_sz_cond *c,
         const jx_dim **side = &sides[term->coefficient < 0];
         *side = jx_dim_add(s->dims, *side, term_of(s, term));
     }
-    to[*count] = (jx_scope_constraint){c->kind == JX_SZ_ZERO,
-                                       c->kind == JX_SZ_NONZERO, sides[0],
-                                       sides[1], NULL};
+    to[*count] =
+        (jx_scope_constraint){c->kind == JX_SZ_ZERO, c->kind == JX_SZ_NONZERO,
+                              sides[0], sides[1], NULL};
     ++*count;
     return sides[0] && sides[1];
 }

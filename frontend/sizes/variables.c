@@ -49,8 +49,7 @@ bool jx_sz_is_given(const jx_sizes *s, const jx_dim *dim)
 
     for (int i = 0; vars && i < count; i++) {
         const jx_size_var *var = find_var(s, vars[i]);
-        if (!var || var->origin == JX_SIZE_BOUND ||
-            var->origin == JX_SIZE_FREE)
+        if (!var || var->origin == JX_SIZE_BOUND || var->origin == JX_SIZE_FREE)
             return false;
     }
     return vars != NULL;

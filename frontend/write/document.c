@@ -89,7 +89,8 @@ static void put_linear(jx_emit *e, jx_buffer *to)
         jx_json_put_int(to, linear->nres);
     }
     jx_emit_texts(to, "in_paths", linear->closed.jaxpr->nins, linear->in_paths);
-    jx_emit_texts(to, "out_paths", linear->closed.jaxpr->nouts, linear->out_paths);
+    jx_emit_texts(to, "out_paths", linear->closed.jaxpr->nouts,
+                  linear->out_paths);
     jx_buffer_putc(to, '}');
 }
 
@@ -142,7 +143,8 @@ static void put_npz(const jx_emit *e, jx_buffer *to)
     jx_buffer_putc(to, '}');
 }
 
-/* What is not rows of a table, in the order of writing, which is also that of the walk. */
+/* What is not rows of a table, in the order of writing, which is also
+ * that of the walk. */
 enum { ENTRY, LINEAR, COMPARISONS, CLOSURES, RETRACES, NPARTS };
 
 static void put_part(jx_buffer *to, const char *key, const jx_buffer *part)
@@ -153,7 +155,8 @@ static void put_part(jx_buffer *to, const char *key, const jx_buffer *part)
     jx_buffer_bytes(to, jx_buffer_text(part), part->length);
 }
 
-static void put_document(jx_emit *e, const jx_buffer parts[NPARTS], jx_buffer *to)
+static void put_document(jx_emit *e, const jx_buffer parts[NPARTS],
+                         jx_buffer *to)
 {
     jx_buffer_printf(to, "{\"format\":\"jaxvet-jaxpr\",\"version\":%d",
                      e->definitions.count               ? JX_DOCUMENT_VERSION
@@ -184,10 +187,10 @@ static void put_document(jx_emit *e, const jx_buffer parts[NPARTS], jx_buffer *t
 
 static jx_rows *const *tables_of(jx_emit *e, jx_rows *tables[13])
 {
-    jx_rows *const all[13] = {
-        &e->files, &e->frames, &e->stacks, &e->names,  &e->contexts,
-        &e->meshes, &e->scopes, &e->avals, &e->arrays, &e->prims,
-        &e->jaxprs, &e->rules, &e->definitions};
+    jx_rows *const all[13] = {&e->files,      &e->frames, &e->stacks, &e->names,
+                              &e->contexts,   &e->meshes, &e->scopes, &e->avals,
+                              &e->arrays,     &e->prims,  &e->jaxprs, &e->rules,
+                              &e->definitions};
 
     memcpy(tables, all, sizeof all);
     return tables;
@@ -208,7 +211,8 @@ bool jx_write_document(const jx_program *program, jx_buffer *to)
         jx_map_init(&tables[i]->index, e.arena);
     e.queue = JX_NEW_ARRAY(e.arena, program->nrules, const jx_rule *);
     e.begun = JX_NEW_ARRAY(e.arena, program->nrules, jx_buffer);
-    e.defined = JX_NEW_ARRAY(e.arena, program->ndefinitions, const struct jx_definition *);
+    e.defined = JX_NEW_ARRAY(e.arena, program->ndefinitions,
+                             const struct jx_definition *);
     e.failed = !e.queue || !e.begun || !e.defined;
     for (int i = 0; i < NPARTS; i++)
         parts[i] = jx_ctx_text(program->ctx);

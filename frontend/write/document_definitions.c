@@ -1,4 +1,5 @@
-/* document_definitions.c - what is said of primitives that their authors defined. */
+/* document_definitions.c - what is said of primitives that their
+ * authors defined. */
 #include "frontend/ir/definition.h"
 #include "frontend/write/document_parts.h"
 

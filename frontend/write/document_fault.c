@@ -112,7 +112,8 @@ const char *jx_document_fault(const jx_program *program, const char *text,
     if (back && !c.fault && !program->linear != !back->linear)
         c.fault = "the linear program differs";
     if (back && !c.fault && program->linear)
-        compare_jaxprs(&c, program->linear->closed.jaxpr, back->linear->closed.jaxpr);
+        compare_jaxprs(&c, program->linear->closed.jaxpr,
+                       back->linear->closed.jaxpr);
     jx_ctx_free(ctx);
     return c.fault;
 }

@@ -19,10 +19,12 @@ typedef struct jx_emit {
     jx_arena *arena; /* for the tables, gone after writing */
     jx_rows files, frames, stacks, names, contexts, meshes, scopes, avals,
         arrays, prims, jaxprs, rules, definitions;
-    const jx_rule **queue; /* the rules met, in order */
+    const jx_rule **queue;                /* the rules met, in order */
     const struct jx_definition **defined; /* the same of definitions */
-    jx_buffer *begun; /* of each, the row up to its first pattern, until it is written */
-    int nbegun, nwritten; /* rules whose rows are begun, and that have them whole */
+    /* of each, the row up to its first pattern, until it is written */
+    jx_buffer *begun;
+    /* rules whose rows are begun, and that have them whole */
+    int nbegun, nwritten;
     bool failed;
     bool unknown; /* a constant without its values was met */
     bool modules; /* an equation that brings its module was met */
@@ -59,13 +61,13 @@ void jx_emit_int(int64_t value, jx_buffer *to);
 void jx_emit_value(jx_emit *e, const jx_value *value, jx_buffer *to);
 void jx_emit_closed(jx_emit *e, const jx_closed *closed, jx_buffer *to);
 void jx_emit_literal(jx_emit *e, const jx_literal *literal, jx_buffer *to);
-/* The rules in the queue, and those met meanwhile; then each definition, with the
- * rules that it meets. */
+/* The rules in the queue, and those met meanwhile; then each definition, with
+ * the rules that it meets. */
 void jx_emit_rules(jx_emit *e);
 void jx_emit_free_rules(jx_emit *e); /* those that were begun alone */
 void jx_emit_definitions(jx_emit *e);
-void jx_emit_avals(jx_emit *e, const char *key, int count, const jx_aval *const *avals,
-                   jx_buffer *to);
+void jx_emit_avals(jx_emit *e, const char *key, int count,
+                   const jx_aval *const *avals, jx_buffer *to);
 void jx_emit_comparisons(jx_emit *e, jx_buffer *to);
 void jx_emit_closures(jx_emit *e, jx_buffer *to);
 void jx_emit_retraces(jx_emit *e, jx_buffer *to);

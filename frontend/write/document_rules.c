@@ -58,8 +58,8 @@ static void put_pattern(jx_emit *e, const jx_rule *rule,
     jx_buffer_putc(to, '}');
 }
 
-void jx_emit_avals(jx_emit *e, const char *key, int count, const jx_aval *const *avals,
-                   jx_buffer *to)
+void jx_emit_avals(jx_emit *e, const char *key, int count,
+                   const jx_aval *const *avals, jx_buffer *to)
 {
     jx_emit_key(to, key);
     jx_buffer_putc(to, '[');
@@ -140,8 +140,8 @@ static void end_row(jx_emit *e, const jx_rule *rule, jx_buffer *to)
     jx_buffer_putc(to, '}');
 }
 
-/* Each has its first pattern before any has another, as they are traced: so what patterns
- * meet has the rows that it has there. */
+/* Each has its first pattern before any has another, as they are traced: so
+ * what patterns meet has the rows that it has there. */
 void jx_emit_rules(jx_emit *e)
 {
     while (!e->failed && e->nwritten < e->rules.count) {

@@ -6,7 +6,6 @@
 #include "frontend/ir/scope.h"
 #include "frontend/write/document_parts.h"
 
-
 void jx_emit_int(int64_t value, jx_buffer *to)
 {
     const int64_t exact = (int64_t)1 << 53;
@@ -31,8 +30,7 @@ void jx_emit_hex(const void *bits, size_t bytes, jx_buffer *to)
 }
 
 /* Adds a finished row. */
-static int add_row(jx_emit *e, jx_rows *rows, const void *key,
-                   jx_buffer *row)
+static int add_row(jx_emit *e, jx_rows *rows, const void *key, jx_buffer *row)
 {
     jx_rows_begin(rows);
     jx_buffer_bytes(&rows->text, jx_buffer_text(row), row->length);
@@ -356,10 +354,10 @@ static void put_dtype(const jx_aval *aval, jx_buffer *to)
 
 static void put_kind(const jx_aval *aval, jx_buffer *to)
 {
-    const char *kind = aval->kind == JX_AVAL_TOKEN ? "token"
-                       : aval->kind == JX_AVAL_REF ? "ref"
+    const char *kind = aval->kind == JX_AVAL_TOKEN    ? "token"
+                       : aval->kind == JX_AVAL_REF    ? "ref"
                        : aval->kind == JX_AVAL_FUTURE ? "future"
-                                                   : aval->label;
+                                                      : aval->label;
 
     if (aval->kind == JX_AVAL_ARRAY)
         return;

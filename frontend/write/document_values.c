@@ -170,59 +170,31 @@ static void put_opaque(const jx_value *v, jx_buffer *to)
 void jx_emit_value(jx_emit *e, const jx_value *v, jx_buffer *to)
 {
     switch (v->tag) {
-    case JX_V_NONE:
-        jx_buffer_puts(to, "null");
-        break;
-    case JX_V_BOOL:
-        jx_buffer_puts(to, v->boolean ? "true" : "false");
-        break;
+    case JX_V_NONE: jx_buffer_puts(to, "null"); break;
+    case JX_V_BOOL: jx_buffer_puts(to, v->boolean ? "true" : "false"); break;
     case JX_V_INT:
-    case JX_V_UINT:
-        put_int(v, to);
-        break;
-    case JX_V_FLOAT:
-        put_float(v->real, to);
-        break;
-    case JX_V_COMPLEX:
-        put_complex(v, to);
-        break;
-    case JX_V_TEXT:
-        jx_json_put_text(to, v->text);
-        break;
-    case JX_V_TUPLE:
-        put_items(e, v, to);
-        break;
+    case JX_V_UINT: put_int(v, to); break;
+    case JX_V_FLOAT: put_float(v->real, to); break;
+    case JX_V_COMPLEX: put_complex(v, to); break;
+    case JX_V_TEXT: jx_json_put_text(to, v->text); break;
+    case JX_V_TUPLE: put_items(e, v, to); break;
     case JX_V_SET:
         jx_buffer_puts(to, "{\"$set\":");
         put_items(e, v, to);
         jx_buffer_putc(to, '}');
         break;
-    case JX_V_MAP:
-        put_map(e, v, to);
-        break;
+    case JX_V_MAP: put_map(e, v, to); break;
     case JX_V_SLICE:
         jx_buffer_puts(to, "{\"$slice\":");
         put_items(e, v, to);
         jx_buffer_putc(to, '}');
         break;
-    case JX_V_RECORD:
-        put_record(e, v, to);
-        break;
-    case JX_V_ENUM:
-        put_tag(to, "$enum", v->text);
-        break;
-    case JX_V_DTYPE:
-        put_tag(to, "$dt", v->text);
-        break;
-    case JX_V_DIM:
-        put_dim(e, v, to);
-        break;
-    case JX_V_JAXPR:
-        put_jaxpr_of(e, v, to);
-        break;
-    case JX_V_RULE:
-        put_rule(e, v, to);
-        break;
+    case JX_V_RECORD: put_record(e, v, to); break;
+    case JX_V_ENUM: put_tag(to, "$enum", v->text); break;
+    case JX_V_DTYPE: put_tag(to, "$dt", v->text); break;
+    case JX_V_DIM: put_dim(e, v, to); break;
+    case JX_V_JAXPR: put_jaxpr_of(e, v, to); break;
+    case JX_V_RULE: put_rule(e, v, to); break;
     case JX_V_DEFINITION:
         jx_buffer_printf(to, "{\"$definition\":%d}",
                          jx_emit_definition(e, v->definition));
@@ -230,39 +202,21 @@ void jx_emit_value(jx_emit *e, const jx_value *v, jx_buffer *to)
     case JX_V_AVAL:
         jx_buffer_printf(to, "{\"$aval\":%d}", jx_emit_aval(e, v->aval));
         break;
-    case JX_V_PRIM:
-        put_tag(to, "$prim", v->text);
-        break;
+    case JX_V_PRIM: put_tag(to, "$prim", v->text); break;
     case JX_V_MESH:
         jx_buffer_printf(to, "{\"$mesh\":%d}", jx_emit_mesh(e, v->integer));
         break;
-    case JX_V_SPEC:
-        put_spec(e, v, to);
-        break;
-    case JX_V_SHARDING:
-        put_sharding(e, v, to);
-        break;
-    case JX_V_UNSPECIFIED:
-        jx_buffer_puts(to, "{\"$unspecified\":true}");
-        break;
+    case JX_V_SPEC: put_spec(e, v, to); break;
+    case JX_V_SHARDING: put_sharding(e, v, to); break;
+    case JX_V_UNSPECIFIED: jx_buffer_puts(to, "{\"$unspecified\":true}"); break;
     case JX_V_CONST:
         jx_buffer_printf(to, "{\"$const\":%d}", jx_emit_array(e, v->array));
         break;
-    case JX_V_FUNCTION:
-        put_tag(to, "$fn", v->text);
-        break;
-    case JX_V_TREE:
-        put_tag(to, "$tree", v->text);
-        break;
-    case JX_V_IMPL:
-        put_tag(to, "$impl", v->text);
-        break;
-    case JX_V_OPAQUE:
-        put_opaque(v, to);
-        break;
-    case JX_V_SHOWN:
-        jx_emit_value(e, v->shown, to);
-        break;
+    case JX_V_FUNCTION: put_tag(to, "$fn", v->text); break;
+    case JX_V_TREE: put_tag(to, "$tree", v->text); break;
+    case JX_V_IMPL: put_tag(to, "$impl", v->text); break;
+    case JX_V_OPAQUE: put_opaque(v, to); break;
+    case JX_V_SHOWN: jx_emit_value(e, v->shown, to); break;
     }
 }
 
@@ -314,12 +268,8 @@ static void put_element(const jx_literal *l, jx_buffer *to)
 
     switch (info->kind) {
     case JX_KIND_INT:
-    case JX_KIND_UINT:
-        put_integer(l, to);
-        break;
-    case JX_KIND_FLOAT:
-        put_real(l, to);
-        break;
+    case JX_KIND_UINT: put_integer(l, to); break;
+    case JX_KIND_FLOAT: put_real(l, to); break;
     case JX_KIND_COMPLEX:
         jx_buffer_putc(to, '[');
         jx_emit_hex(l->bits, info->bytes / 2, to);
@@ -327,8 +277,7 @@ static void put_element(const jx_literal *l, jx_buffer *to)
         jx_emit_hex(l->bits + info->bytes / 2, info->bytes / 2, to);
         jx_buffer_putc(to, ']');
         break;
-    default:
-        jx_buffer_puts(to, l->bits[0] ? "true" : "false");
+    default: jx_buffer_puts(to, l->bits[0] ? "true" : "false");
     }
 }
 
@@ -405,7 +354,8 @@ static void put_params(jx_emit *e, jx_buffer *to, const jx_eqn *eqn)
 
 static void put_extra(jx_buffer *to, const jx_eqn *eqn)
 {
-    if (!eqn->effects.count && !eqn->saveable && !eqn->offload_from && !eqn->refused)
+    if (!eqn->effects.count && !eqn->saveable && !eqn->offload_from &&
+        !eqn->refused)
         return;
     jx_buffer_puts(to, ",{");
     put_effects(to, eqn->effects);

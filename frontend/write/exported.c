@@ -53,8 +53,8 @@ static uint32_t write_tree(writer *w, const jx_tree *tree)
         children = write_offsets(w, at, tree->nchildren);
     }
     if (tree->kind == JX_TREE_DICT)
-        names = write_texts(
-            w, &(jx_exported_texts){tree->nchildren, tree->names});
+        names =
+            write_texts(w, &(jx_exported_texts){tree->nchildren, tree->names});
     if (tree->kind == JX_TREE_CUSTOM) {
         custom = jx_flat_write_text(w, tree->custom);
         aux = jx_flat_write_bytes(w, tree->aux.at, tree->aux.size);
@@ -114,8 +114,7 @@ static uint32_t write_mesh(writer *w, const jx_exported_mesh *mesh)
         jx_flat_write_vector(w, mesh->sizes, (size_t)mesh->naxes, 4);
     uint32_t names =
         write_texts(w, &(jx_exported_texts){mesh->naxes, mesh->names});
-    uint32_t types =
-        jx_flat_write_bytes(w, mesh->types, (size_t)mesh->ntypes);
+    uint32_t types = jx_flat_write_bytes(w, mesh->types, (size_t)mesh->ntypes);
     uint32_t device = write_device(w, mesh);
 
     jx_flat_write_begin(w);
@@ -253,10 +252,10 @@ static uint32_t write_idxs(writer *w, const jx_exported_indexes *indexes)
 /* What the root refers to, by slot; what the file does not have stays 0. */
 static void write_fields(writer *w, const jx_exported *x, uint32_t *to)
 {
-#define PUT(slot, written)                                                    \
-    do {                                                                      \
-        if (x->slots >> (slot) & 1)                                           \
-            to[slot] = (written);                                             \
+#define PUT(slot, written)                                                     \
+    do {                                                                       \
+        if (x->slots >> (slot)&1)                                              \
+            to[slot] = (written);                                              \
     } while (0)
     PUT(JX_XS_NAME, jx_flat_write_text(w, x->name));
     PUT(JX_XS_IN_TREE, write_tree(w, &x->in_tree));
@@ -308,16 +307,14 @@ static uint32_t write_root(writer *w, const jx_exported *x)
         case JX_XS_GLOBAL_CONSTANTS:
             jx_flat_write_scalar(w, i, 1, x->uses_global_constants, 0);
             break;
-        case JX_XS_DEVICES:
-            break;
-        default:
-            jx_flat_write_offset(w, i, at[i]);
+        case JX_XS_DEVICES: break;
+        default: jx_flat_write_offset(w, i, at[i]);
         }
     return jx_flat_write_end(w);
 }
 
-bool jx_exported_write(const jx_exported *exported,
-                       jx_exported_builder builder, jx_buffer *to)
+bool jx_exported_write(const jx_exported *exported, jx_exported_builder builder,
+                       jx_buffer *to)
 {
     writer w = {.loose = builder == JX_BUILDER_OLD};
     uint32_t root = write_root(&w, exported);

@@ -25,7 +25,7 @@ jx_exported_builder jx_exported_builder_of(jx_ctx *ctx,
                                            const void *bytes, size_t size);
 
 /* Appends the file to `to`; false without memory. */
-bool jx_exported_write(const jx_exported *exported,
-                       jx_exported_builder builder, jx_buffer *to);
+bool jx_exported_write(const jx_exported *exported, jx_exported_builder builder,
+                       jx_buffer *to);
 
 #endif

@@ -39,8 +39,8 @@ static bool grow(jx_flat_writer *to, size_t need)
         return false;
     }
     if (to->used)
-        memcpy(bytes + capacity - to->used,
-               to->bytes + to->capacity - to->used, to->used);
+        memcpy(bytes + capacity - to->used, to->bytes + to->capacity - to->used,
+               to->used);
     free(to->bytes);
     to->bytes = bytes;
     to->capacity = capacity;
@@ -211,8 +211,7 @@ uint32_t jx_flat_write_end(jx_flat_writer *to)
     put_half(bytes, 4 + 2 * count);
     put_half(bytes + 2, table - to->table);
     for (size_t i = 0; i < count; i++)
-        put_half(bytes + 4 + 2 * i,
-                 to->slots[i] ? table - to->slots[i] : 0);
+        put_half(bytes + 4 + 2 * i, to->slots[i] ? table - to->slots[i] : 0);
     if (to->failed)
         return 0;
     distance = vtable(to, bytes, 4 + 2 * count) - table;

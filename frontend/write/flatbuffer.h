@@ -25,17 +25,17 @@ enum { JX_FLAT_WRITE_SLOTS = 32 };
 typedef struct jx_flat_writer {
     unsigned char *bytes; /* the file is at its end */
     size_t capacity, used;
-    size_t alignment; /* the largest so far */
+    size_t alignment;                    /* the largest so far */
     uint32_t slots[JX_FLAT_WRITE_SLOTS]; /* of the table begun; 0: absent */
-    uint32_t table; /* where it began */
-    uint32_t *vtables; /* all that were written */
+    uint32_t table;                      /* where it began */
+    uint32_t *vtables;                   /* all that were written */
     size_t nvtables, vtables_room;
     bool loose; /* vtables that differ in the table's size alone are one, as the
                    builder had it until 2025 */
     bool failed, starved; /* for want of memory */
 } jx_flat_writer;
 
-void jx_flat_starve(jx_flat_writer *to); /* fails for want of memory */
+void jx_flat_starve(jx_flat_writer *to);     /* fails for want of memory */
 void jx_flat_write_free(jx_flat_writer *to); /* zero is an empty one */
 
 /* Vectors: of bytes (a string's NUL is not counted), of scalars of `width`

@@ -4,8 +4,8 @@
 
 #include "frontend/base/assert.h"
 #include "frontend/ir/definition.h"
-#include "frontend/ir/prng.h"
 #include "frontend/ir/mesh.h"
+#include "frontend/ir/prng.h"
 #include "frontend/ir/signature.h"
 #include "frontend/ir/solution.h"
 #include "frontend/mlir/tree_fault.h"
@@ -76,9 +76,9 @@ static const jx_mlir_attr *location(jx_hlo *in, const jx_eqn *eqn)
     if (!a || !items)
         return NULL;
     a->kind = JX_A_LOC_NAME;
-    a->text = jx_intern_text(
-        in->ctx, jx_arena_printf(in->ctx->arena, "%s%s%s", stack,
-                                 *stack ? "/" : "", eqn->prim->name));
+    a->text = jx_intern_text(in->ctx, jx_arena_printf(in->ctx->arena, "%s%s%s",
+                                                      stack, *stack ? "/" : "",
+                                                      eqn->prim->name));
     if (frame && frame->file) {
         items[0] = file_location(in, frame);
         a->count = items[0] ? 1 : 0;
@@ -117,8 +117,9 @@ static bool refuses(jx_code *c, const jx_eqn *eqn)
 
     if (!defined || jx_definition_lowers(defined, "cpu"))
         return false;
-    jx_hlo_fail(c, "%s (PRM002)", jx_missing_rule(c->in->ctx, JX_DEFINED_LOWERING,
-                                                  defined->name, "cpu"));
+    jx_hlo_fail(
+        c, "%s (PRM002)",
+        jx_missing_rule(c->in->ctx, JX_DEFINED_LOWERING, defined->name, "cpu"));
     return true;
 }
 
@@ -130,7 +131,8 @@ static bool lower_eqn(environment *env, const jx_eqn *eqn)
         jx_eqn_is_unknown(eqn) ? NULL : row_of(eqn->prim->id);
     jx_hv *ins = JX_NEW_ARRAY(arena, eqn->nins + 1, jx_hv);
     jx_hv *outs = JX_NEW_ARRAY(arena, eqn->nouts + 1, jx_hv);
-    const jx_aval **avals = JX_NEW_ARRAY(arena, eqn->nouts + 1, const jx_aval *);
+    const jx_aval **avals =
+        JX_NEW_ARRAY(arena, eqn->nouts + 1, const jx_aval *);
 
     if (!ins || !outs || !avals)
         return false;
@@ -149,8 +151,12 @@ static bool lower_eqn(environment *env, const jx_eqn *eqn)
         ins[i] = atom(env, eqn->ins[i]);
     for (int i = 0; i < eqn->nouts; i++)
         avals[i] = jx_hlo_physical(c->in, eqn->outs[i]->aval);
-    jx_hlo_eqn e = {.code = c, .eqn = eqn, .op = jx_mlir_op_name(row->op),
-                    .detail = row->detail, .ins = ins, .outs = outs,
+    jx_hlo_eqn e = {.code = c,
+                    .eqn = eqn,
+                    .op = jx_mlir_op_name(row->op),
+                    .detail = row->detail,
+                    .ins = ins,
+                    .outs = outs,
                     .avals = avals};
     row->rule(&e);
     for (int i = 0; i < eqn->nouts; i++) {
@@ -313,8 +319,8 @@ static const jx_mlir_attr *result_attrs(jx_hlo *in, int nouts)
         const char *path = in->program->out_paths[i];
         jx_mlir_named entry = {
             "jax.result_info",
-            path ? jx_hlo_text(in, jx_arena_printf(in->ctx->arena, "result%s",
-                                                   path))
+            path ? jx_hlo_text(
+                       in, jx_arena_printf(in->ctx->arena, "result%s", path))
                  : NULL};
         items[i] = jx_hlo_dict(in, 1, &entry);
     }
@@ -364,12 +370,11 @@ static bool add_function(jx_code *c, const char *name, bool is_public,
     jx_hlo *in = c->in;
 
     return jx_ok(in->ctx) &&
-           push_function(in, c->loc, name, is_public,
-                         jx_hlo_finish(c, nouts, outs),
-                         is_public && in->by_platform
-                             ? platform_attrs(in, c->nargs)
-                             : size_attrs(in, nsizes, c->nargs),
-                         is_public ? result_attrs(in, nouts) : NULL);
+           push_function(
+               in, c->loc, name, is_public, jx_hlo_finish(c, nouts, outs),
+               is_public && in->by_platform ? platform_attrs(in, c->nargs)
+                                            : size_attrs(in, nsizes, c->nargs),
+               is_public ? result_attrs(in, nouts) : NULL);
 }
 
 static const jx_mlir_attr *no_location(jx_hlo *in)
@@ -441,7 +446,8 @@ static bool make_function(jx_hlo *in, const char *name, const jx_closed *closed,
 /* The function made of this, for these operands. */
 static const char *known_function(const jx_hlo *in, const jx_hlo_function *like)
 {
-    for (const jx_hlo_function *k = jx_map_get(&in->known, like->jaxpr); k; k = k->before) {
+    for (const jx_hlo_function *k = jx_map_get(&in->known, like->jaxpr); k;
+         k = k->before) {
         bool same = k->consts == like->consts && k->nins == like->nins;
         for (int n = 0; same && n < k->nins; n++)
             same = k->ins[n] == like->ins[n];
@@ -520,10 +526,9 @@ static void emit_call(jx_code *c, const char *name, int nins, const jx_hv *ins,
     if (!all)
         return;
     for (int i = 0; i < n; i++)
-        all[i] = i < in->nvars
-                     ? (jx_hv){c->sizes ? c->sizes[i].value : NULL,
-                               jx_hlo_scalar_aval(in, JX_I32)}
-                     : ins[i - in->nvars];
+        all[i] = i < in->nvars ? (jx_hv){c->sizes ? c->sizes[i].value : NULL,
+                                         jx_hlo_scalar_aval(in, JX_I32)}
+                               : ins[i - in->nvars];
     jx_hlo_emit(c,
                 &(jx_hlo_op){.name = "func.call",
                              .nins = n,
@@ -596,8 +601,8 @@ static void take_step(jx_code *c, jx_hlo_size *sizes, const jx_size_step *s,
     }
     jx_hv value = jx_hlo_sub(c, size, jx_hlo_dim(c, s->rest));
     if (s->factor != 1)
-        value = jx_hlo_div(
-            c, value, jx_hlo_scalar_int(c, JX_I32, (int64_t)s->factor));
+        value = jx_hlo_div(c, value,
+                           jx_hlo_scalar_int(c, JX_I32, (int64_t)s->factor));
     for (int i = 0; i < c->in->nvars; i++)
         if (c->in->vars[i] == s->var)
             sizes[i].value = value.value;
@@ -609,7 +614,8 @@ static void call_with_sizes(jx_code *c, const jx_closed *entry,
 {
     jx_hlo *in = c->in;
     const jx_solution *solution = jx_solution_of(in->program, 0, NULL);
-    jx_hlo_size *sizes = JX_NEW_ARRAY(in->ctx->arena, in->nvars + 1, jx_hlo_size);
+    jx_hlo_size *sizes =
+        JX_NEW_ARRAY(in->ctx->arena, in->nvars + 1, jx_hlo_size);
 
     if (!solution || !sizes)
         return;
@@ -641,8 +647,7 @@ static bool make_main(jx_hlo *in)
         return false;
     avals[0] = jx_hlo_scalar_aval(in, JX_I32);
     for (int i = 0; i < j->nins; i++)
-        avals[before + i] =
-            jx_hlo_physical(in, j->vars[j->nconsts + i]->aval);
+        avals[before + i] = jx_hlo_physical(in, j->vars[j->nconsts + i]->aval);
     c = jx_hlo_begin(&outer, before + j->nins, avals, args);
     if (!c)
         return false;
@@ -668,9 +673,11 @@ static const jx_mlir_op *make_module(jx_hlo *in)
     jx_mlir_named attr = {
         "sym_name",
         jx_hlo_text(in, jx_arena_printf(in->ctx->arena, "jit_%s", name))};
-    int64_t devices = in->meshes.count ? jx_mesh_devices(in->meshes.at[0], INT32_MAX) : 0;
+    int64_t devices =
+        in->meshes.count ? jx_mesh_devices(in->meshes.at[0], INT32_MAX) : 0;
     jx_mlir_named more[] = {
-        {"jax.uses_shape_polymorphism", in->nvars ? jx_hlo_bool(in, true) : NULL},
+        {"jax.uses_shape_polymorphism",
+         in->nvars ? jx_hlo_bool(in, true) : NULL},
         {"mhlo.num_partitions",
          devices ? jx_hlo_integer(in, JX_SIGNLESS, 32, devices) : NULL}};
 
@@ -735,7 +742,8 @@ const jx_mlir_op *jx_write_stablehlo(const jx_typed *typed,
     return write(typed, types, false, false);
 }
 
-const jx_mlir_op *jx_write_stablehlo_unlaid(const jx_typed *typed, jx_mlir_types *types)
+const jx_mlir_op *jx_write_stablehlo_unlaid(const jx_typed *typed,
+                                            jx_mlir_types *types)
 {
     return write(typed, types, false, true);
 }

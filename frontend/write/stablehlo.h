@@ -17,9 +17,10 @@
 const jx_mlir_op *jx_write_stablehlo(const jx_typed *typed,
                                      jx_mlir_types *types);
 
-/* The same without a word of how arrays are to lie on devices, for who knows no sdy (jaxlib,
- * for its HLO). */
-const jx_mlir_op *jx_write_stablehlo_unlaid(const jx_typed *typed, jx_mlir_types *types);
+/* The same without a word of how arrays are to lie on devices, for who knows no
+ * sdy (jaxlib, for its HLO). */
+const jx_mlir_op *jx_write_stablehlo_unlaid(const jx_typed *typed,
+                                            jx_mlir_types *types);
 
 /* The same for an exported file of several platforms: the public function
  * takes the platform's index first.  (Else what is lowered is for the CPU.) */

@@ -81,9 +81,8 @@ const jx_mlir_type *jx_hlo_type(jx_hlo *in, const jx_aval *aval)
     if (!aval)
         return NULL;
     if (aval->kind == JX_AVAL_TOKEN)
-        return jx_mlir_type_add(in->types,
-                                &(jx_mlir_type){.kind = JX_T_TOKEN,
-                                                .rank = -1});
+        return jx_mlir_type_add(
+            in->types, &(jx_mlir_type){.kind = JX_T_TOKEN, .rank = -1});
     element = jx_mlir_element(in->types, aval->dtype);
     shape = JX_NEW_ARRAY(in->ctx->arena, aval->rank + 1, int64_t);
     if (!element || !shape)
@@ -199,8 +198,9 @@ const jx_mlir_attr *jx_hlo_i64s(jx_hlo *in, int count, const int64_t *values)
         return NULL;
     a->type = jx_mlir_integer(in->types, JX_SIGNLESS, 64);
     a->count = count;
-    a->integers = jx_arena_copy(in->ctx->arena, count ? values : (const int64_t[]){0},
-                                (size_t)(count ? count : 1) * sizeof *values);
+    a->integers =
+        jx_arena_copy(in->ctx->arena, count ? values : (const int64_t[]){0},
+                      (size_t)(count ? count : 1) * sizeof *values);
     return a;
 }
 
@@ -243,9 +243,9 @@ const jx_mlir_attr *jx_hlo_i64_row(jx_hlo *in, int count, const int64_t *values)
     const void *data = jx_arena_copy(in->ctx->arena, values, size);
 
     return data ? dense(in,
-                        jx_mlir_tensor(in->types, 1, &shape,
-                                       jx_mlir_integer(in->types, JX_SIGNLESS,
-                                                       64)),
+                        jx_mlir_tensor(
+                            in->types, 1, &shape,
+                            jx_mlir_integer(in->types, JX_SIGNLESS, 64)),
                         data, size, false)
                 : NULL;
 }
@@ -268,9 +268,9 @@ const jx_mlir_attr *jx_hlo_axes(jx_hlo *in, int count, const int64_t *axes)
         in->types, &(jx_mlir_type){.kind = JX_T_INDEX, .rank = -1});
     int64_t shape = count;
     size_t size = (size_t)count * sizeof *axes;
-    const void *data = jx_arena_copy(
-        in->ctx->arena, count ? axes : (const int64_t[]){0},
-        size ? size : sizeof *axes);
+    const void *data =
+        jx_arena_copy(in->ctx->arena, count ? axes : (const int64_t[]){0},
+                      size ? size : sizeof *axes);
 
     return data ? dense(in, jx_mlir_tensor(in->types, 1, &shape, index), data,
                         size, false)
@@ -296,8 +296,8 @@ const jx_mlir_attr *jx_hlo_list(jx_hlo *in, int count,
     if (!a)
         return NULL;
     a->count = count;
-    a->items = jx_arena_copy(in->ctx->arena, items,
-                             (size_t)count * sizeof(void *));
+    a->items =
+        jx_arena_copy(in->ctx->arena, items, (size_t)count * sizeof(void *));
     return a;
 }
 
@@ -334,16 +334,14 @@ static int by_name(const void *a, const void *b)
 static const jx_mlir_named *sorted(jx_hlo *in, int *count,
                                    const jx_mlir_named *from)
 {
-    jx_mlir_named *to =
-        JX_NEW_ARRAY(in->ctx->arena, *count + 1, jx_mlir_named);
+    jx_mlir_named *to = JX_NEW_ARRAY(in->ctx->arena, *count + 1, jx_mlir_named);
     int n = 0;
 
     if (!to)
         return NULL;
     for (int i = 0; i < *count; i++) {
-        const char *name = from[i].value
-                               ? jx_intern_text(in->ctx, from[i].name)
-                               : NULL;
+        const char *name =
+            from[i].value ? jx_intern_text(in->ctx, from[i].name) : NULL;
         if (name)
             to[n++] = (jx_mlir_named){name, from[i].value};
     }
@@ -538,10 +536,7 @@ jx_mlir_region jx_hlo_finish_as(jx_code *c, const char *name, int nresults,
 
     if (!c)
         return (jx_mlir_region){0};
-    jx_hlo_emit(c,
-                &(jx_hlo_op){.name = name,
-                             .nins = nresults,
-                             .ins = results},
+    jx_hlo_emit(c, &(jx_hlo_op){.name = name, .nins = nresults, .ins = results},
                 NULL);
     blocks = JX_NEW_ARRAY(c->in->ctx->arena, 1, const jx_mlir_block *);
     if (!blocks)

@@ -32,7 +32,8 @@ typedef struct jx_hlo_function {
     const jx_aval *const *ins; /* the operands that it is for */
     int nins;
     const char *name;
-    const struct jx_hlo_function *before; /* another of the same jaxpr; or NULL */
+    /* another of the same jaxpr; or NULL */
+    const struct jx_hlo_function *before;
 } jx_hlo_function;
 
 /* A module in the making. */
@@ -41,16 +42,19 @@ typedef struct jx_hlo {
     jx_program *program;
     jx_mlir_types *types;
     JX_VEC(const jx_mlir_op *) functions;
-    jx_map known; /* from jaxprs to the functions made of them (jx_hlo_function) */
+    /* from jaxprs to the functions made of them (jx_hlo_function) */
+    jx_map known;
     jx_map taken; /* names of functions */
-    jx_map tried; /* from names to how many numbers behind them are taken (int) */
+    /* from names to how many numbers behind them are taken (int) */
+    jx_map tried;
     int nvars; /* the program's size variables, which functions take first */
     const jx_dim_atom *const *vars;
     int depth;
     jx_decompositions decompositions;
     int decomposing; /* the equations of how many have no place of their own */
-    bool by_platform; /* the index of the platform is an argument: `platform`, in
-                         the function that takes it */
+    /* the index of the platform is an argument: `platform`, in the
+     * function that takes it */
+    bool by_platform;
     jx_hv platform;
     bool unlaid; /* nothing is said of how arrays are to lie */
     const struct jx_code *main;
@@ -102,14 +106,14 @@ const jx_mlir_attr *jx_hlo_dims_attr(jx_code *c, int count,
                                      const jx_dim *const *dims,
                                      const char *what);
 /* tensor<count x i64>. */
-const jx_mlir_attr *jx_hlo_i64_row(jx_hlo *in, int count, const int64_t *values);
+const jx_mlir_attr *jx_hlo_i64_row(jx_hlo *in, int count,
+                                   const int64_t *values);
 /* tensor<rows x columns x i64>, row-major. */
 const jx_mlir_attr *jx_hlo_table(jx_hlo *in, int rows, int columns,
                                  const int64_t *values);
 /* A tensor of index: axes from the fastest to the slowest. */
 const jx_mlir_attr *jx_hlo_axes(jx_hlo *in, int count, const int64_t *axes);
-const jx_mlir_attr *jx_hlo_enum(jx_hlo *in, const char *name,
-                                const char *text);
+const jx_mlir_attr *jx_hlo_enum(jx_hlo *in, const char *name, const char *text);
 const jx_mlir_attr *jx_hlo_list(jx_hlo *in, int count,
                                 const jx_mlir_attr *const *items);
 /* Fields in the order of records.def; NULL ones are left out. */
@@ -243,8 +247,7 @@ jx_hv jx_hlo_full(jx_code *c, const jx_aval *aval, double value);
 jx_hv jx_hlo_full_int(jx_code *c, const jx_aval *aval, int64_t value);
 /* The number, as large as x and of its dtype. */
 jx_hv jx_hlo_like(jx_code *c, jx_hv x, double value);
-jx_hv jx_hlo_reshape(jx_code *c, jx_hv x, int rank,
-                     const jx_dim *const *shape);
+jx_hv jx_hlo_reshape(jx_code *c, jx_hv x, int rank, const jx_dim *const *shape);
 jx_hv jx_hlo_transpose(jx_code *c, jx_hv x, const int64_t *permutation);
 jx_hv jx_hlo_iota(jx_code *c, const jx_aval *to, int axis);
 /* NULL steps: 1. */
@@ -255,8 +258,7 @@ jx_hv jx_hlo_slice_axis(jx_code *c, jx_hv x, int axis, const jx_dim *from,
                         const jx_dim *to);
 jx_hv jx_hlo_concatenate(jx_code *c, int count, const jx_hv *parts, int axis);
 /* padding: low, high, interior of each axis. */
-jx_hv jx_hlo_pad(jx_code *c, jx_hv x, jx_hv with,
-                 const jx_dim *const *padding);
+jx_hv jx_hlo_pad(jx_code *c, jx_hv x, jx_hv with, const jx_dim *const *padding);
 jx_hv jx_hlo_reverse(jx_code *c, jx_hv x, int count, const int64_t *axes);
 jx_hv jx_hlo_reduce(jx_code *c, const char *name, jx_hv x, jx_hv init,
                     int naxes, const int64_t *axes);
@@ -273,9 +275,8 @@ jx_hv jx_hlo_dynamic_update(jx_code *c, jx_hv x, jx_hv update,
  * boolean). */
 typedef void jx_hlo_step(jx_code *c, void *env, const jx_hv *carry,
                          jx_hv *next);
-void jx_hlo_while(jx_code *c, int count, const jx_hv *init,
-                  jx_hlo_step *go_on, jx_hlo_step *step, void *env,
-                  jx_hv *outs);
+void jx_hlo_while(jx_code *c, int count, const jx_hv *init, jx_hlo_step *go_on,
+                  jx_hlo_step *step, void *env, jx_hv *outs);
 
 /* `message` (with {0}, {1}, ... for the operands behind the first), unless the
  * first operand holds when the program is called. */

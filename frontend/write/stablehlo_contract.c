@@ -54,9 +54,9 @@ static bool is_eight_bits(jx_dtype dtype)
 static const jx_mlir_attr *algorithm(jx_hlo *in, const jx_dot_algorithm *a)
 {
     static const char *const names[] = {
-        "lhs_precision_type",  "rhs_precision_type",
-        "accumulation_type",   "lhs_component_count",
-        "rhs_component_count", "num_primitive_operations",
+        "lhs_precision_type",          "rhs_precision_type",
+        "accumulation_type",           "lhs_component_count",
+        "rhs_component_count",         "num_primitive_operations",
         "allow_imprecise_accumulation"};
     const jx_mlir_type *tf32 =
         a->tf32 ? jx_mlir_float(in->types, "tf32") : NULL;
@@ -127,23 +127,22 @@ void jx_lowering_rule_dot_general(jx_hlo_eqn *e)
 
 static const jx_mlir_attr *conv_dims(jx_hlo *in, const jx_conv_dims *d)
 {
-    static const char *const names[] = {"input_batch_dimension",
-                                        "input_feature_dimension",
-                                        "input_spatial_dimensions",
-                                        "kernel_input_feature_dimension",
-                                        "kernel_output_feature_dimension",
-                                        "kernel_spatial_dimensions",
-                                        "output_batch_dimension",
-                                        "output_feature_dimension",
-                                        "output_spatial_dimensions"};
+    static const char *const names[] = {
+        "input_batch_dimension",           "input_feature_dimension",
+        "input_spatial_dimensions",        "kernel_input_feature_dimension",
+        "kernel_output_feature_dimension", "kernel_spatial_dimensions",
+        "output_batch_dimension",          "output_feature_dimension",
+        "output_spatial_dimensions"};
     int n = d->lhs_spec.count - 2;
-    const jx_mlir_attr *items[] = {
-        jx_hlo_i64(in, d->lhs_spec.at[0]), jx_hlo_i64(in, d->lhs_spec.at[1]),
-        jx_hlo_i64s(in, n, d->lhs_spec.at + 2),
-        jx_hlo_i64(in, d->rhs_spec.at[1]), jx_hlo_i64(in, d->rhs_spec.at[0]),
-        jx_hlo_i64s(in, n, d->rhs_spec.at + 2),
-        jx_hlo_i64(in, d->out_spec.at[0]), jx_hlo_i64(in, d->out_spec.at[1]),
-        jx_hlo_i64s(in, n, d->out_spec.at + 2)};
+    const jx_mlir_attr *items[] = {jx_hlo_i64(in, d->lhs_spec.at[0]),
+                                   jx_hlo_i64(in, d->lhs_spec.at[1]),
+                                   jx_hlo_i64s(in, n, d->lhs_spec.at + 2),
+                                   jx_hlo_i64(in, d->rhs_spec.at[1]),
+                                   jx_hlo_i64(in, d->rhs_spec.at[0]),
+                                   jx_hlo_i64s(in, n, d->rhs_spec.at + 2),
+                                   jx_hlo_i64(in, d->out_spec.at[0]),
+                                   jx_hlo_i64(in, d->out_spec.at[1]),
+                                   jx_hlo_i64s(in, n, d->out_spec.at + 2)};
 
     return jx_hlo_record(in, "stablehlo.conv", 9, names, items);
 }
@@ -180,17 +179,17 @@ static jx_hv convolve(jx_hlo_eqn *e, jx_hv x, jx_hv k, const jx_aval *out)
             numbers = false;
     if (!numbers) {
         const jx_dim *shape[2] = {jx_hlo_int(in, n), jx_hlo_int(in, 2)};
-        ins[2] = jx_hlo_reshape(c, jx_hlo_dims(c, 2 * n, p->padding.at), 2,
-                                shape);
+        ins[2] =
+            jx_hlo_reshape(c, jx_hlo_dims(c, 2 * n, p->padding.at), 2, shape);
     }
     jx_mlir_named attrs[] = {
         {"dimension_numbers", conv_dims(in, &p->dimension_numbers)},
         {"feature_group_count",
-         jx_hlo_i64(in, jx_hlo_static(c, p->feature_group_count,
-                                      "counts of groups"))},
+         jx_hlo_i64(
+             in, jx_hlo_static(c, p->feature_group_count, "counts of groups"))},
         {"batch_group_count",
-         jx_hlo_i64(in, jx_hlo_static(c, p->batch_group_count,
-                                      "counts of groups"))},
+         jx_hlo_i64(
+             in, jx_hlo_static(c, p->batch_group_count, "counts of groups"))},
         {"window_strides",
          jx_hlo_i64s(in, p->window_strides.count, p->window_strides.at)},
         {"lhs_dilation",
@@ -198,8 +197,7 @@ static jx_hv convolve(jx_hlo_eqn *e, jx_hv x, jx_hv k, const jx_aval *out)
         {"rhs_dilation",
          jx_hlo_i64s(in, p->rhs_dilation.count, p->rhs_dilation.at)},
         {"window_reversal", no_reversal(in, n)},
-        {"precision_config",
-         precision(in, jx_eqn_param(e->eqn, "precision"))},
+        {"precision_config", precision(in, jx_eqn_param(e->eqn, "precision"))},
         {"padding", numbers ? jx_hlo_table(in, n, 2, pads) : NULL}};
     return jx_hlo_simple(
         c, numbers ? "stablehlo.convolution" : "stablehlo.dynamic_conv",
@@ -211,8 +209,8 @@ static jx_hv convolve_complex(jx_hlo_eqn *e, jx_hv x, jx_hv k)
 {
     jx_code *c = e->code;
     jx_dtype half = jx_dtype_real(x.aval->dtype);
-    const jx_aval *out =
-        jx_hlo_with_dtype(c->in, e->avals[0], jx_dtype_real(e->avals[0]->dtype));
+    const jx_aval *out = jx_hlo_with_dtype(c->in, e->avals[0],
+                                           jx_dtype_real(e->avals[0]->dtype));
     jx_hv xr = jx_hlo_unary_to(c, "stablehlo.real", x, half);
     jx_hv xi = jx_hlo_unary_to(c, "stablehlo.imag", x, half);
     jx_hv kr = jx_hlo_unary_to(c, "stablehlo.real", k, half);
@@ -246,9 +244,9 @@ void jx_lowering_rule_fft(jx_hlo_eqn *e)
     jx_mlir_named attrs[] = {
         {"fft_type",
          jx_hlo_enum(c->in, "stablehlo.fft_type", names[p->fft_type])},
-        {"fft_length", jx_hlo_dims_attr(c, p->fft_lengths.count,
-                                        p->fft_lengths.at,
-                                        "lengths of transforms")}};
+        {"fft_length",
+         jx_hlo_dims_attr(c, p->fft_lengths.count, p->fft_lengths.at,
+                          "lengths of transforms")}};
 
     jx_hlo_fill(e, jx_hlo_simple(c, e->op, 1, e->ins, e->avals[0], 2, attrs));
 }

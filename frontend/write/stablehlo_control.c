@@ -44,8 +44,7 @@ typedef struct loop {
 static jx_hv while_test(jx_code *c, const loop *l, const jx_hv *carry)
 {
     int ncond = (int)l->p->cond_nconsts, nbody = (int)l->p->body_nconsts;
-    jx_hv *args =
-        JX_NEW_ARRAY(c->in->ctx->arena, ncond + l->nstate + 1, jx_hv);
+    jx_hv *args = JX_NEW_ARRAY(c->in->ctx->arena, ncond + l->nstate + 1, jx_hv);
     jx_hv test = {0};
 
     if (!args)
@@ -113,7 +112,8 @@ static void scan_go_on(jx_code *c, void *env, const jx_hv *carry, jx_hv *next)
 static jx_hv row_of(jx_code *c, jx_hv x, jx_hv at)
 {
     jx_arena *arena = c->in->ctx->arena;
-    const jx_dim **sizes = JX_NEW_ARRAY(arena, x.aval->rank + 1, const jx_dim *);
+    const jx_dim **sizes =
+        JX_NEW_ARRAY(arena, x.aval->rank + 1, const jx_dim *);
     jx_hv *starts = JX_NEW_ARRAY(arena, x.aval->rank + 1, jx_hv);
     jx_hv zero = jx_hlo_scalar_int(c, JX_I32, 0);
 
@@ -157,8 +157,7 @@ static void scan_step(jx_code *c, void *env, const jx_hv *carry, jx_hv *next)
     if (!args || !outs)
         return;
     if (s->p->reverse)
-        at = jx_hlo_sub(c, jx_hlo_sub(c, jx_hlo_dim(c, s->p->length), one),
-                        at);
+        at = jx_hlo_sub(c, jx_hlo_sub(c, jx_hlo_dim(c, s->p->length), one), at);
     memcpy(next, carry, (size_t)(ys + s->nys) * sizeof *next);
     memcpy(args, carry + 1, (size_t)(xs - 1) * sizeof *args);
     for (int i = 0; i < s->nxs; i++)
@@ -219,7 +218,8 @@ void jx_lowering_rule_custom_linear_solve(jx_hlo_eqn *e)
     const int *before = p->const_lengths.before;
     int consts = jx_solve_count(&p->const_lengths, JX_SOLVE);
     int all = before[JX_SOLVE_PARTS], n = e->eqn->nins - all;
-    jx_hv *args = JX_NEW_ARRAY(e->code->in->ctx->arena, e->eqn->nins + 1, jx_hv);
+    jx_hv *args =
+        JX_NEW_ARRAY(e->code->in->ctx->arena, e->eqn->nins + 1, jx_hv);
 
     if (!args || n < 0)
         return;

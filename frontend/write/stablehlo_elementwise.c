@@ -32,16 +32,16 @@ static jx_hv sine_of_complex(jx_code *c, jx_hv x, bool cosine)
     jx_hv sn = jx_hlo_unary(c, "stablehlo.sine", a);
     jx_hv cs = jx_hlo_unary(c, "stablehlo.cosine", a);
     jx_hv up = jx_hlo_unary(c, "stablehlo.exponential_minus_one", b);
-    jx_hv down = jx_hlo_unary(c, "stablehlo.exponential_minus_one",
-                              jx_hlo_neg(c, b));
+    jx_hv down =
+        jx_hlo_unary(c, "stablehlo.exponential_minus_one", jx_hlo_neg(c, b));
     jx_hv sinh = jx_hlo_div(c, jx_hlo_sub(c, up, down), two);
-    jx_hv cosh = jx_hlo_div(
-        c, jx_hlo_add(c, jx_hlo_add(c, up, down), two), two);
+    jx_hv cosh =
+        jx_hlo_div(c, jx_hlo_add(c, jx_hlo_add(c, up, down), two), two);
     jx_hv re = jx_hlo_mul(c, cosine ? cs : sn, cosh);
     jx_hv im = jx_hlo_mul(c, cosine ? jx_hlo_neg(c, sn) : cs, sinh);
     /* Where a is 0, one part is 0, even if the other factor is infinite. */
-    jx_hv at_zero = cosine ? jx_hlo_complex(c, re, zero)
-                           : jx_hlo_complex(c, zero, im);
+    jx_hv at_zero =
+        cosine ? jx_hlo_complex(c, re, zero) : jx_hlo_complex(c, zero, im);
 
     return jx_hlo_select(c, jx_hlo_compare(c, "EQ", a, zero), at_zero,
                          jx_hlo_complex(c, re, im));
@@ -148,8 +148,8 @@ static jx_dtype common_dtype(const jx_hlo_eqn *e, jx_hv operand)
 {
     jx_prim_id prim = e->eqn->prim->id;
 
-    if (prim == JX_PRIM_pow || (prim == JX_PRIM_mul &&
-                                ((const jx_p_mul *)e->eqn->typed)->out_dtype))
+    if (prim == JX_PRIM_pow ||
+        (prim == JX_PRIM_mul && ((const jx_p_mul *)e->eqn->typed)->out_dtype))
         return e->avals[0]->dtype;
     return operand.aval->dtype;
 }
@@ -173,8 +173,8 @@ void jx_lowering_rule_elementwise(jx_hlo_eqn *e)
         jx_dtype dtype = common_dtype(e, e->ins[i]);
         ins[i] = e->ins[i];
         if (dtype != ins[i].aval->dtype)
-            ins[i] = jx_hlo_unary_to(e->code, "stablehlo.convert", ins[i],
-                                     dtype);
+            ins[i] =
+                jx_hlo_unary_to(e->code, "stablehlo.convert", ins[i], dtype);
         /* clamp takes scalars as its bounds. */
         if (e->eqn->prim->id != JX_PRIM_clamp)
             ins[i] = jx_hlo_fit(e->code, ins[i], e->avals[0]);
@@ -215,11 +215,11 @@ void jx_lowering_rule_composed(jx_hlo_eqn *e)
     switch (e->eqn->prim->id) {
     case JX_PRIM_logistic:
         one = jx_hlo_like(c, x, 1);
-        jx_hlo_fill(e, jx_hlo_div(c, one,
-                                  jx_hlo_add(c, one,
-                                             jx_hlo_unary(
-                                                 c, "stablehlo.exponential",
-                                                 jx_hlo_neg(c, x)))));
+        jx_hlo_fill(
+            e, jx_hlo_div(c, one,
+                          jx_hlo_add(c, one,
+                                     jx_hlo_unary(c, "stablehlo.exponential",
+                                                  jx_hlo_neg(c, x)))));
         break;
     case JX_PRIM_exp2:
         x = jx_hlo_mul(c, jx_hlo_like(c, x, log(2.0)), x);
@@ -292,9 +292,9 @@ void jx_lowering_rule_conj(jx_hlo_eqn *e)
     if (!x.value)
         return;
     if (jx_dtype_is_complex(x.aval->dtype))
-        jx_hlo_fill(e, jx_hlo_complex(c, part(c, "stablehlo.real", x),
-                                      jx_hlo_neg(c, part(c, "stablehlo.imag",
-                                                         x))));
+        jx_hlo_fill(
+            e, jx_hlo_complex(c, part(c, "stablehlo.real", x),
+                              jx_hlo_neg(c, part(c, "stablehlo.imag", x))));
     else
         jx_hlo_fill(e, jx_hlo_complex(c, x, jx_hlo_like(c, x, 0)));
 }
@@ -350,11 +350,11 @@ static jx_hv choose(jx_code *c, jx_hv which, int64_t first, int n,
 
     if (n == 1)
         return cases[0];
-    jx_hv below = jx_hlo_compare(
-        c, "LT", which, jx_hlo_full_int(c, which.aval, first + half));
-    return jx_hlo_select(c, below, choose(c, which, first, half, cases),
-                         choose(c, which, first + half, n - half,
-                                cases + half));
+    jx_hv below = jx_hlo_compare(c, "LT", which,
+                                 jx_hlo_full_int(c, which.aval, first + half));
+    return jx_hlo_select(
+        c, below, choose(c, which, first, half, cases),
+        choose(c, which, first + half, n - half, cases + half));
 }
 
 void jx_lowering_rule_select_n(jx_hlo_eqn *e)

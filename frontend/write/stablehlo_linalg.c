@@ -156,9 +156,9 @@ static jx_hv triangle(jx_code *c, jx_hv x, bool lower)
     places = jx_hlo_with_dtype(c->in, x.aval, JX_I32);
     rows = jx_hlo_iota(c, places, x.aval->rank - 2);
     columns = jx_hlo_iota(c, places, x.aval->rank - 1);
-    return jx_hlo_select(
-        c, jx_hlo_compare(c, lower ? "GE" : "LE", rows, columns), x,
-        jx_hlo_like(c, x, 0));
+    return jx_hlo_select(c,
+                         jx_hlo_compare(c, lower ? "GE" : "LE", rows, columns),
+                         x, jx_hlo_like(c, x, 0));
 }
 
 void jx_lowering_rule_cholesky(jx_hlo_eqn *e)
@@ -272,8 +272,7 @@ static void geqp3(jx_code *c, jx_hv x, jx_hv *outs, jx_hv *places)
 static jx_hv identity(jx_code *c, const jx_aval *aval)
 {
     const jx_aval *places = jx_hlo_with_dtype(c->in, aval, JX_I32);
-    jx_hv same = jx_hlo_compare(c, "EQ",
-                                jx_hlo_iota(c, places, aval->rank - 2),
+    jx_hv same = jx_hlo_compare(c, "EQ", jx_hlo_iota(c, places, aval->rank - 2),
                                 jx_hlo_iota(c, places, aval->rank - 1));
 
     return jx_hlo_select(c, same, jx_hlo_full(c, aval, 1),
@@ -283,8 +282,7 @@ static jx_hv identity(jx_code *c, const jx_aval *aval)
 static jx_hv widened(jx_code *c, jx_hv x, const jx_dim *by)
 {
     const jx_dim **pads = JX_NEW_ARRAY(
-        c->in->ctx->arena, 3 * (x.aval ? x.aval->rank : 0) + 1,
-        const jx_dim *);
+        c->in->ctx->arena, 3 * (x.aval ? x.aval->rank : 0) + 1, const jx_dim *);
 
     if (!pads || !x.value)
         return (jx_hv){0};
@@ -315,7 +313,8 @@ void jx_lowering_rule_qr(jx_hlo_eqn *e)
         return;
     int rank = x.aval->rank;
     const jx_dim *rows = x.aval->shape[rank - 2];
-    const jx_dim *columns = x.aval->shape[rank - 1], *zero = jx_hlo_int(c->in, 0);
+    const jx_dim *columns = x.aval->shape[rank - 1],
+                 *zero = jx_hlo_int(c->in, 0);
     int64_t m = jx_hlo_static(c, rows, "sizes of matrices for qr");
     int64_t n = jx_hlo_static(c, columns, "sizes of matrices for qr");
 
@@ -365,8 +364,8 @@ void jx_lowering_rule_svd(jx_hlo_eqn *e)
     jx_code *c = e->code;
     jx_hv x = e->ins[0], outs[5];
     const jx_value *algorithm = jx_eqn_param(e->eqn, "algorithm");
-    bool qr = algorithm && algorithm->text &&
-              strstr(algorithm->text, "QR") != NULL;
+    bool qr =
+        algorithm && algorithm->text && strstr(algorithm->text, "QR") != NULL;
     lapack l = start(qr ? "gesvd" : "gesdd", NULL, x);
 
     if (!x.value)
@@ -383,9 +382,10 @@ void jx_lowering_rule_svd(jx_hlo_eqn *e)
     gives(&l, e->avals[0]);
     gives(&l, jx_hlo_leading(c, x.aval, 2, x.aval->dtype, 2, u));
     gives(&l, jx_hlo_leading(c, x.aval, 2, x.aval->dtype, 2, v));
-    configure(&l, "mode", character(c->in, !p->compute_uv      ? 'N'
-                                           : p->full_matrices ? 'A'
-                                                              : 'S'));
+    configure(&l, "mode",
+              character(c->in, !p->compute_uv     ? 'N'
+                               : p->full_matrices ? 'A'
+                                                  : 'S'));
     fill_checked(e, call_checked(c, &l, "EQ", outs), p->compute_uv ? 3 : 1,
                  outs + 1);
 }
@@ -419,8 +419,7 @@ void jx_lowering_rule_eig(jx_hlo_eqn *e)
     const jx_aval *values =
         jx_hlo_leading(c, x.aval, 2, x.aval->dtype, 1, &size);
     const jx_aval *vectors = jx_hlo_with_dtype(
-        c->in, x.aval,
-        real ? jx_dtype_complex(x.aval->dtype) : x.aval->dtype);
+        c->in, x.aval, real ? jx_dtype_complex(x.aval->dtype) : x.aval->dtype);
     l.aliases[0] = -1;
     gives(&l, values);
     if (real)
@@ -542,9 +541,10 @@ void jx_lowering_rule_triangular_solve(jx_hlo_eqn *e)
     l.aliases[0] = 1;
     configure(&l, "side", character(c->in, p->left_side ? 'L' : 'R'));
     configure(&l, "uplo", character(c->in, p->lower ? 'L' : 'U'));
-    configure(&l, "trans_x", character(c->in, !p->transpose_a ? 'N'
-                                              : conjugate     ? 'C'
-                                                              : 'T'));
+    configure(&l, "trans_x",
+              character(c->in, !p->transpose_a ? 'N'
+                               : conjugate     ? 'C'
+                                               : 'T'));
     configure(&l, "diag", character(c->in, p->unit_diagonal ? 'U' : 'N'));
     call(c, &l, &out);
     jx_hlo_fill(e, out);
@@ -558,15 +558,15 @@ void jx_lowering_rule_tridiagonal_solve(jx_hlo_eqn *e)
     lapack l = start("gtsv", NULL, e->ins[0]);
 
     if (p->perturb_singular) {
-        jx_hlo_call_ffi(c,
-                        &(jx_hlo_ffi){
-                            .target = "tridiagonal_solve_perturbed_ffi",
-                            .nins = 4,
-                            .ins = e->ins,
-                            .nouts = 1,
-                            .outs = e->avals,
-                            .column_major = true},
-                        e->outs);
+        jx_hlo_call_ffi(
+            c,
+            &(jx_hlo_ffi){.target = "tridiagonal_solve_perturbed_ffi",
+                          .nins = 4,
+                          .ins = e->ins,
+                          .nouts = 1,
+                          .outs = e->avals,
+                          .column_major = true},
+            e->outs);
         return;
     }
     for (int i = 0; i < 4; i++) {

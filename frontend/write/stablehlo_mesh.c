@@ -1,6 +1,7 @@
-/* stablehlo_mesh.c - a shard_map, what its devices say to each other, and how arrays are to lie:
- * the first is a sdy.manual_computation, the second collectives of StableHLO, whose groups are
- * of devices by their numbers, the third a sdy.sharding_constraint. */
+/* stablehlo_mesh.c - a shard_map, what its devices say to each other, and how
+ * arrays are to lie: the first is a sdy.manual_computation, the second
+ * collectives of StableHLO, whose groups are of devices by their numbers, the
+ * third a sdy.sharding_constraint. */
 #include "frontend/ir/mesh.h"
 #include "frontend/write/stablehlo_rules.h"
 
@@ -28,7 +29,8 @@ static const jx_mlir_attr *table_of(const jx_hlo_eqn *e, jx_groups groups)
     int64_t *all = JX_NEW_ARRAY(arena_of(e), groups.count * most, int64_t);
     for (int i = 0; all && i < groups.count; i++)
         for (int k = 0; k < most; k++)
-            all[i * most + k] = k < groups.at[i].count ? groups.at[i].at[k] : -1;
+            all[i * most + k] =
+                k < groups.at[i].count ? groups.at[i].at[k] : -1;
     return all ? jx_hlo_table(e->code->in, groups.count, most, all) : NULL;
 }
 
@@ -38,7 +40,8 @@ static jx_groups groups_of(jx_hlo_eqn *e, jx_groups within)
     jx_groups groups = {0, NULL};
 
     if (mesh)
-        groups = jx_mesh_groups(arena_of(e), mesh, jx_eqn_mesh_axes(e->eqn), within);
+        groups =
+            jx_mesh_groups(arena_of(e), mesh, jx_eqn_mesh_axes(e->eqn), within);
     if (!groups.count)
         jx_hlo_fail(e->code, "the devices of its axes are not known");
     return groups;
@@ -55,7 +58,8 @@ static const jx_mlir_attr *channel(jx_hlo *in)
 /* The op of one operand, in groups; `more` are its own attributes. */
 static jx_hv emit(jx_hlo_eqn *e, const char *name, jx_hv x, const jx_aval *out,
                   const char *groups, const jx_mlir_attr *table, bool global,
-                  int nmore, const jx_mlir_named *more, const jx_mlir_region *body)
+                  int nmore, const jx_mlir_named *more,
+                  const jx_mlir_region *body)
 {
     jx_hlo *in = e->code->in;
     jx_mlir_named attrs[8] = {{"channel_handle", channel(in)}, {groups, table}};
@@ -112,18 +116,21 @@ void jx_lowering_rule_mesh_scatter(jx_hlo_eqn *e)
     const jx_aval *aval = e->ins[0].aval, *out = e->avals[0];
     jx_mlir_named dimension = {"scatter_dimension",
                                jx_hlo_i64(in, p->scatter_dimension)};
-    const jx_dim **shape = JX_NEW_ARRAY(arena_of(e), aval->rank + 1, const jx_dim *);
+    const jx_dim **shape =
+        JX_NEW_ARRAY(arena_of(e), aval->rank + 1, const jx_dim *);
     jx_mlir_region body;
     jx_hv made;
 
     if (!e->ins[0].value || !groups.count || !shape)
         return;
     for (int i = 0; i < aval->rank; i++)
-        shape[i] = i == p->scatter_dimension ? jx_hlo_int(in, 1) : aval->shape[i];
+        shape[i] =
+            i == p->scatter_dimension ? jx_hlo_int(in, 1) : aval->shape[i];
     body = jx_hlo_reducer(e->code, "stablehlo.add", aval->dtype);
-    made = emit(e, "stablehlo.reduce_scatter", e->ins[0],
-                p->tiled ? out : jx_hlo_aval(in, aval->dtype, aval->rank, shape),
-                "replica_groups", table_of(e, groups), true, 1, &dimension, &body);
+    made =
+        emit(e, "stablehlo.reduce_scatter", e->ins[0],
+             p->tiled ? out : jx_hlo_aval(in, aval->dtype, aval->rank, shape),
+             "replica_groups", table_of(e, groups), true, 1, &dimension, &body);
     e->outs[0] =
         p->tiled ? made : jx_hlo_reshape(e->code, made, out->rank, out->shape);
 }
@@ -138,19 +145,22 @@ void jx_lowering_rule_mesh_gather(jx_hlo_eqn *e)
     const jx_aval *aval = e->ins[0].aval;
     jx_mlir_named dimension = {"all_gather_dim",
                                jx_hlo_i64(in, p->all_gather_dimension)};
-    const jx_dim **shape = JX_NEW_ARRAY(arena_of(e), aval->rank + 1, const jx_dim *);
+    const jx_dim **shape =
+        JX_NEW_ARRAY(arena_of(e), aval->rank + 1, const jx_dim *);
     jx_hv x = e->ins[0];
 
     if (!x.value || !groups.count || !shape)
         return;
     for (int i = 0; i < aval->rank + !p->tiled; i++)
-        shape[i] = !p->tiled && i == p->all_gather_dimension
-                       ? jx_hlo_int(in, 1)
-                       : aval->shape[i - (!p->tiled && i > p->all_gather_dimension)];
+        shape[i] =
+            !p->tiled && i == p->all_gather_dimension
+                ? jx_hlo_int(in, 1)
+                : aval->shape[i - (!p->tiled && i > p->all_gather_dimension)];
     if (!p->tiled)
         x = jx_hlo_reshape(e->code, x, aval->rank + 1, shape);
-    e->outs[0] = emit(e, "stablehlo.all_gather", x, e->avals[0], "replica_groups",
-                      table_of(e, groups), true, 1, &dimension, NULL);
+    e->outs[0] =
+        emit(e, "stablehlo.all_gather", x, e->avals[0], "replica_groups",
+             table_of(e, groups), true, 1, &dimension, NULL);
 }
 
 void jx_lowering_rule_mesh_exchange(jx_hlo_eqn *e)
@@ -165,11 +175,11 @@ void jx_lowering_rule_mesh_exchange(jx_hlo_eqn *e)
         {"split_dimension", jx_hlo_i64(in, p->split_axis)},
         {"concat_dimension", jx_hlo_i64(in, p->concat_axis)},
         {"split_count", jx_hlo_i64(in, groups.at[0].count)}};
-    e->outs[0] = groups.at[0].count == 1
-                     ? e->ins[0]
-                     : emit(e, "stablehlo.all_to_all", e->ins[0], e->avals[0],
-                            "replica_groups", table_of(e, groups), false, 3, more,
-                            NULL);
+    e->outs[0] =
+        groups.at[0].count == 1
+            ? e->ins[0]
+            : emit(e, "stablehlo.all_to_all", e->ins[0], e->avals[0],
+                   "replica_groups", table_of(e, groups), false, 3, more, NULL);
 }
 
 void jx_lowering_rule_ppermute(jx_hlo_eqn *e)
@@ -180,12 +190,13 @@ void jx_lowering_rule_ppermute(jx_hlo_eqn *e)
     if (mesh)
         pairs = jx_mesh_pairs(arena_of(e), mesh, jx_eqn_mesh_axes(e->eqn),
                               ((const jx_p_ppermute *)e->eqn->typed)->perm);
-    e->outs[0] = mesh ? emit(e, "stablehlo.collective_permute", e->ins[0], e->avals[0],
-                             "source_target_pairs",
-                             pairs.count ? table_of(e, pairs)
-                                         : jx_hlo_table(e->code->in, 0, 2, NULL),
-                             false, 0, NULL, NULL)
-                      : jx_hlo_fail(e->code, "the devices of its axes are not known");
+    e->outs[0] =
+        mesh ? emit(e, "stablehlo.collective_permute", e->ins[0], e->avals[0],
+                    "source_target_pairs",
+                    pairs.count ? table_of(e, pairs)
+                                : jx_hlo_table(e->code->in, 0, 2, NULL),
+                    false, 0, NULL, NULL)
+             : jx_hlo_fail(e->code, "the devices of its axes are not known");
 }
 
 /* Whose place it is speaks first in its group. */
@@ -201,11 +212,13 @@ void jx_lowering_rule_pbroadcast(jx_hlo_eqn *e)
         at[0] = first;
     }
     if (groups.count)
-        e->outs[0] = emit(e, "stablehlo.collective_broadcast", e->ins[0], e->avals[0],
-                          "replica_groups", table_of(e, groups), false, 0, NULL, NULL);
+        e->outs[0] =
+            emit(e, "stablehlo.collective_broadcast", e->ins[0], e->avals[0],
+                 "replica_groups", table_of(e, groups), false, 0, NULL, NULL);
 }
 
-/* The device's number, by how many have the same place, up to the size of the axis. */
+/* The device's number, by how many have the same place, up to the
+ * size of the axis. */
 void jx_lowering_rule_axis_index(jx_hlo_eqn *e)
 {
     const jx_mesh *mesh = mesh_of(e);
@@ -233,7 +246,8 @@ void jx_lowering_rule_axis_index(jx_hlo_eqn *e)
 
 static const jx_mlir_attr *mesh_attr(jx_hlo *in, const jx_mesh *mesh)
 {
-    static const char *const fields[] = {"name", "size"}, *const axes[] = {"axes"};
+    static const char *const fields[] = {"name", "size"}, *const axes[] = {
+                                                              "axes"};
     const jx_mlir_attr **items =
         JX_NEW_ARRAY(in->ctx->arena, mesh->naxes + 1, const jx_mlir_attr *);
 
@@ -242,7 +256,8 @@ static const jx_mlir_attr *mesh_attr(jx_hlo *in, const jx_mesh *mesh)
                                       jx_hlo_i64(in, mesh->sizes[i])};
         items[i] = jx_hlo_record(in, "sdy.mesh_axis", 2, fields, axis);
     }
-    const jx_mlir_attr *list = items ? jx_hlo_list(in, mesh->naxes, items) : NULL;
+    const jx_mlir_attr *list =
+        items ? jx_hlo_list(in, mesh->naxes, items) : NULL;
     return list ? jx_hlo_record(in, "sdy.mesh", 1, axes, &list) : NULL;
 }
 
@@ -259,8 +274,10 @@ static const jx_mlir_attr *mesh_symbol(jx_hlo *in, const jx_mesh *mesh)
     if (i == in->meshes.count) {
         const jx_mlir_named attrs[] = {{"mesh", mesh_attr(in, mesh)},
                                        {"sym_name", jx_hlo_text(in, name)}};
-        jx_hlo_emit(&outer, &(jx_hlo_op){.name = "sdy.mesh", .nattrs = 2, .attrs = attrs},
-                    NULL);
+        jx_hlo_emit(
+            &outer,
+            &(jx_hlo_op){.name = "sdy.mesh", .nattrs = 2, .attrs = attrs},
+            NULL);
         JX_PUSH(in->ctx->arena, &in->meshes, mesh);
         if (outer.ops.count)
             JX_PUSH(in->ctx->arena, &in->mesh_ops, outer.ops.at[0]);
@@ -281,10 +298,11 @@ static const jx_mlir_attr *axis_refs(jx_hlo *in, jx_axis_names axes)
     return items ? jx_hlo_list(in, axes.count, items) : NULL;
 }
 
-/* How the `rank` axes of an array lie; of a key's data those behind are whole.  `open`: per
- * axis, whether others may cut it, too; or NULL. */
+/* How the `rank` axes of an array lie; of a key's data those behind are whole.
+ * `open`: per axis, whether others may cut it, too; or NULL. */
 static const jx_mlir_attr *sharding_of(jx_hlo *in, const jx_mlir_attr *mesh,
-                                       const jx_sharding *how, const bool *open, int rank)
+                                       const jx_sharding *how, const bool *open,
+                                       int rank)
 {
     static const char *const of_axis[] = {"axes", "is_closed"};
     static const char *const fields[] = {"mesh_or_ref", "dim_shardings"};
@@ -298,12 +316,14 @@ static const jx_mlir_attr *sharding_of(jx_hlo *in, const jx_mlir_attr *mesh,
             jx_hlo_bool(in, !open || i >= how->rank || !open[i])};
         dims[i] = jx_hlo_record(in, "sdy.dimension_sharding", 2, of_axis, axis);
     }
-    const jx_mlir_attr *items[] = {mesh, dims ? jx_hlo_list(in, rank, dims) : NULL};
+    const jx_mlir_attr *items[] = {mesh,
+                                   dims ? jx_hlo_list(in, rank, dims) : NULL};
     return jx_hlo_record(in, "sdy.sharding", 2, fields, items);
 }
 
 static const jx_mlir_attr *shardings_of(jx_hlo *in, const jx_mlir_attr *mesh,
-                                        jx_shardings all, const jx_aval *const *avals)
+                                        jx_shardings all,
+                                        const jx_aval *const *avals)
 {
     static const char *const field[] = {"shardings"};
     const jx_mlir_attr **items =
@@ -323,7 +343,8 @@ static const jx_mlir_attr *manual_axes(jx_hlo *in, jx_axis_names axes)
 
     for (int i = 0; items && i < axes.count; i++)
         items[i] = jx_hlo_text(in, axes.at[i]);
-    const jx_mlir_attr *list = items ? jx_hlo_list(in, axes.count, items) : NULL;
+    const jx_mlir_attr *list =
+        items ? jx_hlo_list(in, axes.count, items) : NULL;
     return jx_hlo_record(in, "sdy.manual_axes", 1, field, &list);
 }
 
@@ -334,14 +355,18 @@ void jx_lowering_rule_shard_map(jx_hlo_eqn *e)
     const jx_jaxpr *body = p->jaxpr.jaxpr;
     jx_hlo *in = e->code->in;
     const jx_mesh *mesh = jx_eqn_mesh(in->program, e->eqn);
-    const jx_aval **parts = JX_NEW_ARRAY(arena_of(e), body->nins + 1, const jx_aval *);
-    const jx_aval *const *wholes = jx_hlo_avals_of(e->code, e->eqn->nins, e->ins);
+    const jx_aval **parts =
+        JX_NEW_ARRAY(arena_of(e), body->nins + 1, const jx_aval *);
+    const jx_aval *const *wholes =
+        jx_hlo_avals_of(e->code, e->eqn->nins, e->ins);
     jx_hv *args = JX_NEW_ARRAY(arena_of(e), body->nins + 1, jx_hv);
     jx_hv *outs = JX_NEW_ARRAY(arena_of(e), body->nouts + 1, jx_hv);
     jx_code *inner;
 
     if (in->nvars) {
-        jx_hlo_fail(e->code, "symbolic sizes inside of a shard_map have no StableHLO form");
+        jx_hlo_fail(
+            e->code,
+            "symbolic sizes inside of a shard_map have no StableHLO form");
         return;
     }
     for (int i = 0; parts && i < body->nins; i++)
@@ -352,7 +377,8 @@ void jx_lowering_rule_shard_map(jx_hlo_eqn *e)
     if (!inner)
         return;
     jx_hlo_inline(inner, &p->jaxpr, args, outs);
-    jx_mlir_region region = jx_hlo_finish_as(inner, "sdy.return", body->nouts, outs);
+    jx_mlir_region region =
+        jx_hlo_finish_as(inner, "sdy.return", body->nouts, outs);
     const jx_mlir_attr *name = mesh_symbol(in, mesh);
     jx_mlir_named attrs[] = {
         {"in_shardings", shardings_of(in, name, p->in_specs, wholes)},
@@ -374,9 +400,12 @@ void jx_lowering_rule_shard_map(jx_hlo_eqn *e)
 /* ---- how an array is to lie */
 
 /* The axes of an entry of a spec; `open`: it is "?", and any may. */
-static jx_axis_names entry_axes(const jx_hlo_eqn *e, const jx_value *entry, bool *open)
+static jx_axis_names entry_axes(const jx_hlo_eqn *e, const jx_value *entry,
+                                bool *open)
 {
-    int count = entry->tag == JX_V_TEXT ? 1 : entry->tag == JX_V_TUPLE ? entry->count : 0;
+    int count = entry->tag == JX_V_TEXT    ? 1
+                : entry->tag == JX_V_TUPLE ? entry->count
+                                           : 0;
     const char **at = JX_NEW_ARRAY(arena_of(e), count + 1, const char *);
 
     *open = entry->tag == JX_V_TEXT && !strcmp(entry->text, "?");
@@ -385,16 +414,20 @@ static jx_axis_names entry_axes(const jx_hlo_eqn *e, const jx_value *entry, bool
     return (jx_axis_names){at && !*open ? count : 0, at};
 }
 
-/* The mesh of a sharding that an array is cut by; NULL: it says nothing of that. */
+/* The mesh of a sharding that an array is cut by; NULL: it says
+ * nothing of that. */
 static const jx_mesh *constraint_mesh(const jx_hlo_eqn *e, const jx_value *said)
 {
     const jx_program *program = e->code->in->program;
 
-    if (!said || said->tag != JX_V_SHARDING || said->count != 1 || said->integer < 0 ||
-        said->integer >= program->nmeshes || said->items[0]->unreduced ||
+    if (!said || said->tag != JX_V_SHARDING || said->count != 1 ||
+        said->integer < 0 || said->integer >= program->nmeshes ||
+        said->items[0]->unreduced ||
         said->items[0]->count > e->ins[0].aval->rank)
         return NULL;
-    return program->meshes[said->integer].naxes ? &program->meshes[said->integer] : NULL;
+    return program->meshes[said->integer].naxes
+               ? &program->meshes[said->integer]
+               : NULL;
 }
 
 void jx_lowering_rule_constraint(jx_hlo_eqn *e)
@@ -413,8 +446,9 @@ void jx_lowering_rule_constraint(jx_hlo_eqn *e)
     for (int i = 0; i < n; i++)
         axes[i] = entry_axes(e, said->items[0]->items[i], &open[i]);
     const jx_mlir_named how = {
-        "sharding", sharding_of(in, mesh_symbol(in, mesh), &(jx_sharding){.rank = n, .axes = axes},
-                                open, e->ins[0].aval->rank)};
-    e->outs[0] = jx_hlo_simple(e->code, "sdy.sharding_constraint", 1, e->ins, e->ins[0].aval, 1,
-                               &how);
+        "sharding", sharding_of(in, mesh_symbol(in, mesh),
+                                &(jx_sharding){.rank = n, .axes = axes}, open,
+                                e->ins[0].aval->rank)};
+    e->outs[0] = jx_hlo_simple(e->code, "sdy.sharding_constraint", 1, e->ins,
+                               e->ins[0].aval, 1, &how);
 }

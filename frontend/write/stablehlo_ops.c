@@ -22,17 +22,17 @@ static jx_hv dim_term(jx_code *c, const jx_dim_term *t)
     jx_hv product = {0};
 
     for (int i = 0; i < t->nfactors; i++) {
-        jx_hv x = raise(c, dim_atom(c, t->factors[i].atom),
-                        t->factors[i].power);
+        jx_hv x =
+            raise(c, dim_atom(c, t->factors[i].atom), t->factors[i].power);
         product = i ? jx_hlo_mul(c, product, x) : x;
     }
     if (!t->nfactors)
         return jx_hlo_scalar_int(c, JX_I32, (int64_t)t->coefficient);
     return t->coefficient == 1
                ? product
-               : jx_hlo_mul(c, product,
-                            jx_hlo_scalar_int(c, JX_I32,
-                                              (int64_t)t->coefficient));
+               : jx_hlo_mul(
+                     c, product,
+                     jx_hlo_scalar_int(c, JX_I32, (int64_t)t->coefficient));
 }
 
 jx_hv jx_hlo_dim(jx_code *c, const jx_dim *dim)
@@ -206,16 +206,16 @@ jx_hv jx_hlo_complex(jx_code *c, jx_hv real, jx_hv imag)
 
     if (!real.value)
         return real;
-    out = jx_hlo_with_dtype(c->in, real.aval,
-                            jx_dtype_complex(real.aval->dtype));
+    out =
+        jx_hlo_with_dtype(c->in, real.aval, jx_dtype_complex(real.aval->dtype));
     return jx_hlo_simple(c, "stablehlo.complex", 2, ins, out, 0, NULL);
 }
 
 jx_hv jx_hlo_extreme(jx_code *c, const char *name, jx_hv x, jx_hv y)
 {
     jx_op_id op = jx_mlir_op_id(name);
-    bool extreme = op == JX_OP_stablehlo_maximum ||
-                   op == JX_OP_stablehlo_minimum;
+    bool extreme =
+        op == JX_OP_stablehlo_maximum || op == JX_OP_stablehlo_minimum;
     const char *direction = op == JX_OP_stablehlo_maximum ? "GT" : "LT";
     jx_dtype part;
     jx_hv rx, ry, which;
@@ -308,9 +308,9 @@ jx_hv jx_hlo_full(jx_code *c, const jx_aval *aval, double value)
 
 jx_hv jx_hlo_full_int(jx_code *c, const jx_aval *aval, int64_t value)
 {
-    return aval
-               ? jx_hlo_spread(c, jx_hlo_scalar_int(c, aval->dtype, value), aval)
-               : (jx_hv){0};
+    return aval ? jx_hlo_spread(c, jx_hlo_scalar_int(c, aval->dtype, value),
+                                aval)
+                : (jx_hv){0};
 }
 
 jx_hv jx_hlo_like(jx_code *c, jx_hv x, double value)
@@ -318,8 +318,7 @@ jx_hv jx_hlo_like(jx_code *c, jx_hv x, double value)
     return jx_hlo_full(c, x.aval, value);
 }
 
-jx_hv jx_hlo_reshape(jx_code *c, jx_hv x, int rank,
-                     const jx_dim *const *shape)
+jx_hv jx_hlo_reshape(jx_code *c, jx_hv x, int rank, const jx_dim *const *shape)
 {
     jx_hv ins[2] = {x};
     const jx_aval *to;
@@ -450,8 +449,8 @@ jx_hv jx_hlo_concatenate(jx_code *c, int count, const jx_hv *parts, int axis)
     for (int i = 0; i < count; i++) {
         if (!parts[i].value)
             return (jx_hv){0};
-        total = jx_dim_add(c->in->program->dims, total,
-                           parts[i].aval->shape[axis]);
+        total =
+            jx_dim_add(c->in->program->dims, total, parts[i].aval->shape[axis]);
     }
     for (int i = 0; i < first->rank; i++)
         shape[i] = i == axis ? total : first->shape[i];
@@ -487,8 +486,7 @@ static jx_hv pad_static(jx_code *c, const jx_hv *ins, const jx_aval *out,
     return jx_hlo_simple(c, "stablehlo.pad", 2, ins, out, 3, attrs);
 }
 
-jx_hv jx_hlo_pad(jx_code *c, jx_hv x, jx_hv with,
-                 const jx_dim *const *padding)
+jx_hv jx_hlo_pad(jx_code *c, jx_hv x, jx_hv with, const jx_dim *const *padding)
 {
     jx_arena *arena = c->in->ctx->arena;
     int rank = x.value ? x.aval->rank : 0;
@@ -587,8 +585,8 @@ static jx_hv slice_clamped(jx_code *c, jx_hv x, const jx_aval *out,
     if (!parts)
         return (jx_hv){0};
     for (int i = 0; i < rank; i++)
-        parts[i] = jx_hlo_reshape(c, jx_hlo_convert(c, starts[i], JX_I32), 1,
-                                  &one);
+        parts[i] =
+            jx_hlo_reshape(c, jx_hlo_convert(c, starts[i], JX_I32), 1, &one);
     sizes = jx_hlo_dims(c, rank, out->shape);
     clamp[0] = jx_hlo_like(c, sizes, 0);
     clamp[1] = jx_hlo_concatenate(c, rank, parts, 0);
@@ -760,16 +758,15 @@ static const jx_mlir_attr *layouts(jx_hlo *in, int count,
     if (!items)
         return NULL;
     for (int i = 0; i < count; i++)
-        items[i] = layout(in, avals[i]->rank,
-                          column_major && avals[i]->rank == most);
+        items[i] =
+            layout(in, avals[i]->rank, column_major && avals[i]->rank == most);
     return jx_hlo_list(in, count, items);
 }
 
-static const jx_mlir_attr *alias(jx_hlo *in, int nouts, int result,
-                                 int operand)
+static const jx_mlir_attr *alias(jx_hlo *in, int nouts, int result, int operand)
 {
-    static const char *const names[] = {
-        "output_tuple_indices", "operand_index", "operand_tuple_indices"};
+    static const char *const names[] = {"output_tuple_indices", "operand_index",
+                                        "operand_tuple_indices"};
     int64_t index = result;
     const jx_mlir_attr *items[3] = {jx_hlo_i64s(in, nouts > 1, &index),
                                     jx_hlo_i64(in, operand),
@@ -816,14 +813,12 @@ void jx_hlo_call_ffi(jx_code *c, const jx_hlo_ffi *call, jx_hv *outs)
     jx_mlir_named inherent[] = {
         {"call_target_name", jx_hlo_text(in, call->target)},
         {"backend_config", jx_hlo_text(in, "")},
-        {"operand_layouts",
-         layouts(in, nins, avals, most, call->column_major)},
+        {"operand_layouts", layouts(in, nins, avals, most, call->column_major)},
         {"result_layouts",
          layouts(in, call->nouts, call->outs, most, call->column_major)},
         {"output_operand_aliases", aliases(in, call)}};
     jx_mlir_named more[] = {
-        {"mhlo.backend_config",
-         jx_hlo_dict(in, call->nconfig, call->config)},
+        {"mhlo.backend_config", jx_hlo_dict(in, call->nconfig, call->config)},
         {"indices_of_shape_operands", indices}};
     jx_hlo_emit(c,
                 &(jx_hlo_op){.name = "stablehlo.custom_call",

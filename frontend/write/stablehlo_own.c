@@ -15,8 +15,7 @@ void jx_lowering_rule_own_scatter(jx_hlo_eqn *e)
         return;
     jx_mlir_named attrs[] = {
         {"scatter_dimension_numbers",
-         jx_hlo_scatter_dims(in, &p->dimension_numbers,
-                             e->ins[n].aval->rank)},
+         jx_hlo_scatter_dims(in, &p->dimension_numbers, e->ins[n].aval->rank)},
         {"indices_are_sorted",
          p->indices_are_sorted ? jx_hlo_bool(in, true) : NULL},
         {"unique_indices", p->unique_indices ? jx_hlo_bool(in, true) : NULL}};
@@ -28,9 +27,9 @@ void jx_lowering_rule_own_scatter(jx_hlo_eqn *e)
 void jx_lowering_rule_own_map(jx_hlo_eqn *e)
 {
     const jx_p_stablehlo_map *p = e->eqn->typed;
-    jx_mlir_named attr = {"dimensions",
-                          jx_hlo_i64s(e->code->in, p->dimensions.count,
-                                      p->dimensions.at)};
+    jx_mlir_named attr = {
+        "dimensions",
+        jx_hlo_i64s(e->code->in, p->dimensions.count, p->dimensions.at)};
     jx_mlir_region body = jx_hlo_computation(e->code, &p->computation,
                                              e->eqn->nins, e->ins, JX_HLO_ONCE);
 
@@ -90,17 +89,15 @@ void jx_lowering_rule_composite(jx_hlo_eqn *e)
         jx_hlo_call(e->code, name, callee, e->ins, e->outs);
         return;
     }
-    function =
-        types ? jx_hlo_function_of(e->code, name, callee, types) : NULL;
+    function = types ? jx_hlo_function_of(e->code, name, callee, types) : NULL;
     if (!function)
         return;
     jx_mlir_named attrs[] = {
         {"name", jx_hlo_text(in, name)},
         {"decomposition", jx_hlo_symbol(in, function)},
         {"composite_attributes", attributes(in, p->attributes)},
-        {"version", p->version ? jx_hlo_integer(in, JX_SIGNLESS, 32,
-                                                p->version)
-                               : NULL}};
+        {"version",
+         p->version ? jx_hlo_integer(in, JX_SIGNLESS, 32, p->version) : NULL}};
     jx_hlo_own(e, 4, attrs, NULL);
 }
 
@@ -128,8 +125,8 @@ static bool is_gone(const char *name)
 }
 
 /* The entries of a map that are simple values. */
-static jx_mlir_named *entries(jx_hlo *in, const char *target,
-                              const jx_value *v, int *count)
+static jx_mlir_named *entries(jx_hlo *in, const char *target, const jx_value *v,
+                              int *count)
 {
     int n = v && v->tag == JX_V_MAP ? v->count / 2 : 0;
     /* There is room for two more. */
@@ -139,15 +136,16 @@ static jx_mlir_named *entries(jx_hlo *in, const char *target,
     for (int i = 0; all && i < n; i++) {
         const jx_value *name = v->items[2 * i];
         if (name->tag == JX_V_TEXT && !is_gone(name->text))
-            all[(*count)++] = (jx_mlir_named){
-                name->text,
-                option(in, target, name->text, v->items[2 * i + 1])};
+            all[(*count)++] =
+                (jx_mlir_named){name->text, option(in, target, name->text,
+                                                   v->items[2 * i + 1])};
     }
     return all;
 }
 
-/* A tuple of tuples of axes, for the first `n` operands or results (behind them
- * there may be those of operands that only said shapes), then `more` vectors. */
+/* A tuple of tuples of axes, for the first `n` operands or results
+ * (behind them there may be those of operands that only said shapes),
+ * then `more` vectors. */
 static const jx_mlir_attr *layouts(jx_hlo *in, const jx_value *v, int n,
                                    int more)
 {
@@ -217,11 +215,10 @@ void jx_lowering_rule_own_custom_call(jx_hlo_eqn *e)
     bool text = config && config->tag == JX_V_TEXT;
     int nmore, nconfig, nins = e->eqn->nins;
     const jx_mlir_attr *indices;
-    const jx_hv *ins = jx_hlo_with_shapes(c, &nins, e->ins, e->eqn->nouts,
-                                          e->avals, &indices);
+    const jx_hv *ins =
+        jx_hlo_with_shapes(c, &nins, e->ins, e->eqn->nouts, e->avals, &indices);
     jx_mlir_named *more = entries(in, target, p->attributes, &nmore);
-    jx_mlir_named *options = entries(in, target, map ? config : NULL,
-                                     &nconfig);
+    jx_mlir_named *options = entries(in, target, map ? config : NULL, &nconfig);
 
     if (!more || !options)
         return;
@@ -242,11 +239,10 @@ void jx_lowering_rule_own_custom_call(jx_hlo_eqn *e)
              : NULL},
         {"backend_config",
          map || text ? jx_hlo_text(in, text ? config->text : "") : NULL},
-        {"has_side_effect",
-         p->has_side_effect ? jx_hlo_bool(in, true) : NULL},
+        {"has_side_effect", p->has_side_effect ? jx_hlo_bool(in, true) : NULL},
         {"called_computations", called(c, p->called_computations)},
-        {"operand_layouts", layouts(in, p->operand_layouts, e->eqn->nins,
-                                    nins - e->eqn->nins)},
+        {"operand_layouts",
+         layouts(in, p->operand_layouts, e->eqn->nins, nins - e->eqn->nins)},
         {"result_layouts", layouts(in, p->result_layouts, e->eqn->nouts, 0)}};
     jx_hlo_emit(c,
                 &(jx_hlo_op){.name = e->op,

@@ -1,6 +1,6 @@
-/* stablehlo_random.c - random numbers that XLA makes (stablehlo_rules.h).  What keys
- * are and do is in frontend/decompose; here is what no jaxpr says: the attributes of
- * the two ops, and the generator's state, two u64. */
+/* stablehlo_random.c - random numbers that XLA makes (stablehlo_rules.h).  What
+ * keys are and do is in frontend/decompose; here is what no jaxpr says: the
+ * attributes of the two ops, and the generator's state, two u64. */
 #include "frontend/write/stablehlo_rules.h"
 
 static jx_hv generate(jx_code *c, const char *algorithm, jx_hv key,
@@ -18,8 +18,7 @@ static jx_hv generate(jx_code *c, const char *algorithm, jx_hv key,
         state, jx_hlo_with_dtype(in, out, is_unsigned ? dtype : JX_U32)};
     bool narrow = key.value && key.aval->dtype == JX_U32;
     jx_mlir_named attr = {
-        "rng_algorithm",
-        jx_hlo_enum(in, "stablehlo.rng_algorithm", algorithm)};
+        "rng_algorithm", jx_hlo_enum(in, "stablehlo.rng_algorithm", algorithm)};
     jx_hv outs[2];
 
     if (narrow)
@@ -36,9 +35,9 @@ static jx_hv generate(jx_code *c, const char *algorithm, jx_hv key,
     *next = narrow && outs[0].value
                 ? jx_hlo_reshape(c, jx_hlo_bitcast(c, outs[0], words), 1, &four)
                 : outs[0];
-    return is_unsigned ? outs[1]
-                       : jx_hlo_unary_to(c, "stablehlo.convert", outs[1],
-                                         dtype);
+    return is_unsigned
+               ? outs[1]
+               : jx_hlo_unary_to(c, "stablehlo.convert", outs[1], dtype);
 }
 
 void jx_lowering_rule_rng_bit_generator(jx_hlo_eqn *e)

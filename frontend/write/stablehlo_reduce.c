@@ -25,10 +25,10 @@ void jx_lowering_rule_reduce(jx_hlo_eqn *e)
     const jx_p_axes *p = e->eqn->typed;
 
     if (e->ins[0].value)
-        jx_hlo_fill(e, jx_hlo_reduce(
-                           e->code, e->detail, e->ins[0],
-                           identity(e->code, e->detail, e->avals[0]->dtype),
-                           p->axes.count, p->axes.at));
+        jx_hlo_fill(
+            e, jx_hlo_reduce(e->code, e->detail, e->ins[0],
+                             identity(e->code, e->detail, e->avals[0]->dtype),
+                             p->axes.count, p->axes.at));
 }
 
 void jx_lowering_rule_allreduce(jx_hlo_eqn *e)
@@ -37,25 +37,26 @@ void jx_lowering_rule_allreduce(jx_hlo_eqn *e)
 
     for (int i = 0; i < e->eqn->nins; i++)
         if (p->axes.names.count && p->axes.at.count)
-            jx_hlo_fail(e->code, "it goes over axes of its operands and of a mesh");
+            jx_hlo_fail(e->code,
+                        "it goes over axes of its operands and of a mesh");
         else if (p->axes.names.count)
             e->outs[i] = jx_hlo_all_reduce(e, e->ins[i], p->axis_index_groups);
         else if (p->axes.at.count == 0)
             e->outs[i] = e->ins[i];
         else if (e->ins[i].value)
-            e->outs[i] = jx_hlo_reduce(
-                e->code, e->detail, e->ins[i],
-                identity(e->code, e->detail, e->avals[i]->dtype),
-                p->axes.at.count, p->axes.at.at);
+            e->outs[i] =
+                jx_hlo_reduce(e->code, e->detail, e->ins[i],
+                              identity(e->code, e->detail, e->avals[i]->dtype),
+                              p->axes.at.count, p->axes.at.at);
 }
 
 void jx_lowering_rule_reduce_general(jx_hlo_eqn *e)
 {
     const jx_p_reduce *p = e->eqn->typed;
     int n = e->eqn->nins / 2;
-    jx_mlir_named attr = {"dimensions",
-                          jx_hlo_i64s(e->code->in, p->dimensions.count,
-                                      p->dimensions.at)};
+    jx_mlir_named attr = {
+        "dimensions",
+        jx_hlo_i64s(e->code->in, p->dimensions.count, p->dimensions.at)};
     jx_mlir_region body =
         jx_hlo_computation(e->code, &p->jaxpr, n, e->ins, JX_HLO_TWICE);
 
@@ -86,10 +87,10 @@ static jx_mlir_region pick(jx_code *c, const char *direction, jx_dtype dtype,
         return (jx_mlir_region){0};
     take = jx_hlo_or(inner, jx_hlo_compare(inner, direction, a[0], a[2]),
                      jx_hlo_compare(inner, "NE", a[0], a[0]));
-    take_place = jx_hlo_or(
-        inner, take,
-        jx_hlo_and(inner, jx_hlo_compare(inner, "EQ", a[0], a[2]),
-                   jx_hlo_compare(inner, "LT", a[1], a[3])));
+    take_place =
+        jx_hlo_or(inner, take,
+                  jx_hlo_and(inner, jx_hlo_compare(inner, "EQ", a[0], a[2]),
+                             jx_hlo_compare(inner, "LT", a[1], a[3])));
     out[0] = jx_hlo_select(inner, take, a[0], a[2]);
     out[1] = jx_hlo_select(inner, take_place, a[1], a[3]);
     return jx_hlo_finish(inner, 2, out);
@@ -132,9 +133,9 @@ void jx_lowering_rule_arg_reduce(jx_hlo_eqn *e)
 
 typedef struct window {
     int rank;
-    const jx_dim *const *sizes;   /* of the window */
+    const jx_dim *const *sizes;    /* of the window */
     jx_ints strides, base, within; /* empty: 1 */
-    const jx_dim *const *padding; /* low, high of each axis */
+    const jx_dim *const *padding;  /* low, high of each axis */
 } window;
 
 /* One step for each axis. */
@@ -205,8 +206,8 @@ static void reduce_window_dynamic(jx_code *c, const window *w, int n,
     ins[2 * n + 1] = step_vector(c, w->rank, w->strides);
     ins[2 * n + 2] = step_vector(c, w->rank, w->base);
     ins[2 * n + 3] = step_vector(c, w->rank, w->within);
-    ins[2 * n + 4] = jx_hlo_reshape(
-        c, jx_hlo_dims(c, 2 * w->rank, w->padding), 2, pairs);
+    ins[2 * n + 4] =
+        jx_hlo_reshape(c, jx_hlo_dims(c, 2 * w->rank, w->padding), 2, pairs);
     jx_mlir_named attrs[] = {
         {"call_target_name",
          jx_hlo_text(in, "stablehlo.dynamic_reduce_window")},
@@ -292,16 +293,16 @@ static jx_hv log_add_exp(jx_code *c, jx_hv x, jx_hv y)
     jx_hv greater = jx_hlo_extreme(c, "stablehlo.maximum", x, y);
     jx_hv delta = jx_hlo_sub(c, x, y);
     jx_hv away = jx_hlo_unary(c, "stablehlo.abs", delta);
-    jx_hv sum = jx_hlo_add(
-        c, greater,
-        jx_hlo_unary(c, "stablehlo.log_plus_one",
-                     jx_hlo_unary(c, "stablehlo.exponential",
-                                  jx_hlo_neg(c, away))));
+    jx_hv sum = jx_hlo_add(c, greater,
+                           jx_hlo_unary(c, "stablehlo.log_plus_one",
+                                        jx_hlo_unary(c, "stablehlo.exponential",
+                                                     jx_hlo_neg(c, away))));
 
     return jx_hlo_select(c, jx_hlo_isnan(c, delta), jx_hlo_add(c, x, y), sum);
 }
 
-/* Of complex numbers; the imaginary part of the result is kept within a turn. */
+/* Of complex numbers; the imaginary part of the result is kept
+ * within a turn. */
 static jx_hv log_add_exp_complex(jx_code *c, jx_hv x, jx_hv y)
 {
     static const double pi = 3.14159265358979323846;
@@ -315,12 +316,12 @@ static jx_hv log_add_exp_complex(jx_code *c, jx_hv x, jx_hv y)
                      jx_hlo_unary(c, "stablehlo.exponential", delta)));
     jx_hv im = jx_hlo_unary_to(c, "stablehlo.imag", out, half);
     jx_hv turn = jx_hlo_like(c, im, 2 * pi), at = jx_hlo_like(c, im, pi);
-    jx_hv rest = jx_hlo_binary(c, "stablehlo.remainder",
-                               jx_hlo_add(c, im, at), turn);
+    jx_hv rest =
+        jx_hlo_binary(c, "stablehlo.remainder", jx_hlo_add(c, im, at), turn);
 
-    rest = jx_hlo_select(
-        c, jx_hlo_compare(c, "LT", rest, jx_hlo_like(c, im, 0)),
-        jx_hlo_add(c, rest, turn), rest);
+    rest =
+        jx_hlo_select(c, jx_hlo_compare(c, "LT", rest, jx_hlo_like(c, im, 0)),
+                      jx_hlo_add(c, rest, turn), rest);
     return jx_hlo_complex(c, jx_hlo_unary_to(c, "stablehlo.real", out, half),
                           jx_hlo_sub(c, rest, at));
 }
@@ -363,8 +364,8 @@ void jx_lowering_rule_cumulative(jx_hlo_eqn *e)
         sizes[i] = i == p->axis ? aval->shape[i] : jx_hlo_int(in, 1);
         padding[2 * i] = padding[2 * i + 1] = jx_hlo_int(in, 0);
     }
-    padding[2 * p->axis + p->reverse] = jx_dim_sub(
-        in->program->dims, aval->shape[p->axis], jx_hlo_int(in, 1));
+    padding[2 * p->axis + p->reverse] =
+        jx_dim_sub(in->program->dims, aval->shape[p->axis], jx_hlo_int(in, 1));
     window w = {.rank = aval->rank, .sizes = sizes, .padding = padding};
     if (sum)
         init = jx_hlo_scalar(c, aval->dtype, -__builtin_inf());
@@ -393,7 +394,8 @@ static jx_mlir_region chooser(jx_code *c, bool greatest, jx_dtype dtype)
     return jx_hlo_finish(inner, 1, &out);
 }
 
-/* Of operand, source and what it begins with; the result is like the operand. */
+/* Of operand, source and what it begins with; the result is
+ * like the operand. */
 static jx_hv select_and_scatter(jx_code *c, const window *w, const jx_hv *ins,
                                 const jx_mlir_region *regions)
 {
@@ -427,7 +429,8 @@ void jx_lowering_rule_select_and_scatter(jx_hlo_eqn *e)
         JX_NEW_ARRAY(in->ctx->arena, 3 * rank + 1, const jx_dim *);
     const jx_dim **zeros =
         JX_NEW_ARRAY(in->ctx->arena, 2 * rank + 1, const jx_dim *);
-    const jx_dim **from = JX_NEW_ARRAY(in->ctx->arena, rank + 1, const jx_dim *);
+    const jx_dim **from =
+        JX_NEW_ARRAY(in->ctx->arena, rank + 1, const jx_dim *);
     const jx_dim **to = JX_NEW_ARRAY(in->ctx->arena, rank + 1, const jx_dim *);
 
     if (!pads || !zeros || !from || !to || !x.value || x.aval->rank != rank)
@@ -496,8 +499,8 @@ void jx_lowering_rule_select_and_gather(jx_hlo_eqn *e)
     which = jx_hlo_compare(inner, greatest ? "GE" : "LE", a[0], a[2]);
     out[0] = jx_hlo_select(inner, which, a[0], a[2]);
     out[1] = jx_hlo_select(inner, which, a[1], a[3]);
-    reduce_window(c, &w, 2, operands, init, avals,
-                  jx_hlo_finish(inner, 2, out), out);
+    reduce_window(c, &w, 2, operands, init, avals, jx_hlo_finish(inner, 2, out),
+                  out);
     e->outs[0] = out[1];
 }
 
@@ -639,8 +642,8 @@ void jx_lowering_rule_top_k(jx_hlo_eqn *e)
                              .attrs = attrs},
                 outs);
     for (int i = 0; i < 2; i++)
-        e->outs[i] = axis != rank - 1 ? jx_hlo_transpose(c, outs[i], axes)
-                                      : outs[i];
+        e->outs[i] =
+            axis != rank - 1 ? jx_hlo_transpose(c, outs[i], axes) : outs[i];
 }
 
 /* XLA's own target, whose fallback is exact; the comparator is a function. */
@@ -663,9 +666,9 @@ void jx_lowering_rule_approx_top_k(jx_hlo_eqn *e)
     ins[2] = jx_hlo_scalar(c, dtype,
                            p->is_max_k ? -__builtin_inf() : __builtin_inf());
     ins[3] = jx_hlo_scalar_int(c, JX_I32, -1);
-    const char *name = jx_arena_printf(
-        in->ctx->arena, "top_k_%s_%s_comparator", p->is_max_k ? "gt" : "lt",
-        jx_dtype_of(dtype)->short_name);
+    const char *name = jx_arena_printf(in->ctx->arena, "top_k_%s_%s_comparator",
+                                       p->is_max_k ? "gt" : "lt",
+                                       jx_dtype_of(dtype)->short_name);
     const jx_mlir_attr *called = name ? jx_hlo_symbol(in, name) : NULL;
     if (!called || !jx_hlo_comparator(c, name, p->is_max_k, dtype))
         return;

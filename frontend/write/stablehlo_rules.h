@@ -47,7 +47,8 @@ JX_HLO_RULES(X)
 
 /* ---- what rules call of each other */
 
-/* The sum (or extreme) over axes of a mesh that the equation names (stablehlo_mesh.c). */
+/* The sum (or extreme) over axes of a mesh that the equation names
+ * (stablehlo_mesh.c). */
 jx_hv jx_hlo_all_reduce(jx_hlo_eqn *e, jx_hv x, jx_groups within);
 
 /* ---- what rules call of the core */
@@ -114,7 +115,8 @@ static inline void jx_hlo_own(jx_hlo_eqn *e, int nattrs,
 
 const jx_mlir_attr *jx_hlo_scatter_dims(jx_hlo *in, const jx_scatter_dims *d,
                                         int index_rank);
-/* As large as `like`: JAX lets scalars and axes of size 1 stand among arrays. */
+/* As large as `like`: JAX lets scalars and axes of size 1
+ * stand among arrays. */
 jx_hv jx_hlo_fit(jx_code *c, jx_hv x, const jx_aval *like);
 jx_hv jx_hlo_isnan(jx_code *c, jx_hv x);
 

@@ -3,7 +3,6 @@
  * Keys are arrays of numbers with one more axis than JAX says, at the end. */
 #include "frontend/write/stablehlo_rules.h"
 
-
 static bool is_key(const jx_hlo_eqn *e, int operand)
 {
     return jx_atom_aval(e->eqn->ins[operand])->dtype == JX_KEY;
@@ -32,8 +31,8 @@ static const jx_dim *const *with_last_dim(jx_hlo_eqn *e, int count,
                                           const jx_dim *const *list,
                                           const jx_dim *last)
 {
-    const jx_dim **all = JX_NEW_ARRAY(e->code->in->ctx->arena, count + 1,
-                                      const jx_dim *);
+    const jx_dim **all =
+        JX_NEW_ARRAY(e->code->in->ctx->arena, count + 1, const jx_dim *);
 
     if (!all)
         return NULL;
@@ -50,8 +49,7 @@ void jx_lowering_rule_broadcast_in_dim(jx_hlo_eqn *e)
         with_last(e, p->broadcast_dimensions, e->avals[0]->rank - 1);
 
     if (dims)
-        jx_hlo_fill(e, jx_hlo_broadcast(e->code, e->ins[0], e->avals[0],
-                                        dims));
+        jx_hlo_fill(e, jx_hlo_broadcast(e->code, e->ins[0], e->avals[0], dims));
 }
 
 void jx_lowering_rule_reshape(jx_hlo_eqn *e)
@@ -61,8 +59,8 @@ void jx_lowering_rule_reshape(jx_hlo_eqn *e)
 
     if (p->dimensions.count && p->dimensions.count == x.aval->rank)
         x = jx_hlo_transpose(e->code, x, p->dimensions.at);
-    jx_hlo_fill(e, jx_hlo_reshape(e->code, x, e->avals[0]->rank,
-                                  e->avals[0]->shape));
+    jx_hlo_fill(
+        e, jx_hlo_reshape(e->code, x, e->avals[0]->rank, e->avals[0]->shape));
 }
 
 /* Axes of size 1 that come or go. */
@@ -110,8 +108,8 @@ void jx_lowering_rule_pad(jx_hlo_eqn *e)
 {
     const jx_p_pad *p = e->eqn->typed;
 
-    jx_hlo_fill(e, jx_hlo_pad(e->code, e->ins[0], e->ins[1],
-                              p->padding_config.at));
+    jx_hlo_fill(
+        e, jx_hlo_pad(e->code, e->ins[0], e->ins[1], p->padding_config.at));
 }
 
 void jx_lowering_rule_concatenate(jx_hlo_eqn *e)
@@ -130,8 +128,8 @@ void jx_lowering_rule_iota(jx_hlo_eqn *e)
     jx_dtype dtype = aval->dtype;
     jx_dtype made = dtype == JX_BOOL ? JX_I32 : dtype;
 
-    jx_hv out = jx_hlo_iota(c, jx_hlo_with_dtype(c->in, aval, made),
-                            (int)p->dimension);
+    jx_hv out =
+        jx_hlo_iota(c, jx_hlo_with_dtype(c->in, aval, made), (int)p->dimension);
     jx_hlo_fill(e, made == dtype ? out : jx_hlo_convert(c, out, dtype));
 }
 
@@ -172,11 +170,11 @@ void jx_lowering_rule_unstack(jx_hlo_eqn *e)
     const jx_p_stack *p = e->eqn->typed;
 
     for (int i = 0; i < e->eqn->nouts; i++)
-        e->outs[i] = jx_hlo_reshape(
-            e->code,
-            jx_hlo_slice_axis(e->code, e->ins[0], (int)p->axis, number(e, i),
-                              number(e, i + 1)),
-            e->avals[i]->rank, e->avals[i]->shape);
+        e->outs[i] =
+            jx_hlo_reshape(e->code,
+                           jx_hlo_slice_axis(e->code, e->ins[0], (int)p->axis,
+                                             number(e, i), number(e, i + 1)),
+                           e->avals[i]->rank, e->avals[i]->shape);
 }
 
 /* Every axis twice: the copies, and what is copied. */
@@ -235,8 +233,8 @@ void jx_lowering_rule_dynamic_slice(jx_hlo_eqn *e)
         return;
     at = starts(e, 1, x.aval->rank, is_key(e, 0));
     if (at)
-        jx_hlo_fill(e, jx_hlo_dynamic_slice(e->code, x, at,
-                                            e->avals[0]->shape));
+        jx_hlo_fill(e,
+                    jx_hlo_dynamic_slice(e->code, x, at, e->avals[0]->shape));
 }
 
 void jx_lowering_rule_dynamic_update_slice(jx_hlo_eqn *e)
@@ -266,8 +264,9 @@ static bool is_empty(const jx_aval *aval)
 static const jx_mlir_attr *gather_dims(jx_hlo_eqn *e, int index_rank)
 {
     static const char *const names[] = {
-        "offset_dims", "collapsed_slice_dims", "operand_batching_dims",
-        "start_indices_batching_dims", "start_index_map", "index_vector_dim"};
+        "offset_dims",           "collapsed_slice_dims",
+        "operand_batching_dims", "start_indices_batching_dims",
+        "start_index_map",       "index_vector_dim"};
     const jx_gather_dims *d =
         &((const jx_p_gather *)e->eqn->typed)->dimension_numbers;
     jx_hlo *in = e->code->in;
@@ -371,9 +370,9 @@ static jx_hv within(jx_hlo_eqn *e, jx_hv indices)
     const jx_p_gather *p = e->eqn->typed;
     jx_code *c = e->code;
     int64_t last = indices.aval->rank - 1;
-    jx_hv bound = upper_bounds(c, e->ins[0].aval,
-                               p->dimension_numbers.start_index_map,
-                               p->slice_sizes.at, indices.aval->dtype);
+    jx_hv bound =
+        upper_bounds(c, e->ins[0].aval, p->dimension_numbers.start_index_map,
+                     p->slice_sizes.at, indices.aval->dtype);
     jx_hv fits = jx_hlo_and(
         c, jx_hlo_compare(c, "GE", indices, jx_hlo_like(c, indices, 0)),
         jx_hlo_compare(c, "LE", indices,
@@ -426,18 +425,18 @@ void jx_lowering_rule_gather(jx_hlo_eqn *e)
         if (!jx_ints_hold(p->dimension_numbers.offset_dims, i))
             axes[n++] = i;
     if (mask.value && out.value)
-        jx_hlo_fill(e, jx_hlo_select(
-                           c, jx_hlo_broadcast(c, mask, out.aval, axes), out,
-                           jx_hlo_spread(c, filling(e), out.aval)));
+        jx_hlo_fill(e,
+                    jx_hlo_select(c, jx_hlo_broadcast(c, mask, out.aval, axes),
+                                  out, jx_hlo_spread(c, filling(e), out.aval)));
 }
 
 const jx_mlir_attr *jx_hlo_scatter_dims(jx_hlo *in, const jx_scatter_dims *d,
                                         int index_rank)
 {
     static const char *const names[] = {
-        "update_window_dims", "inserted_window_dims", "input_batching_dims",
-        "scatter_indices_batching_dims", "scatter_dims_to_operand_dims",
-        "index_vector_dim"};
+        "update_window_dims",           "inserted_window_dims",
+        "input_batching_dims",          "scatter_indices_batching_dims",
+        "scatter_dims_to_operand_dims", "index_vector_dim"};
     const jx_mlir_attr *items[] = {
         jx_hlo_some(in, d->update_window_dims.count, d->update_window_dims.at),
         jx_hlo_some(in, d->inserted_window_dims.count,
@@ -531,8 +530,7 @@ void jx_lowering_rule_scatter(jx_hlo_eqn *e)
     if (p->mode == JX_MODE_CLIP)
         ins[1] = clipped(e, ins[1]);
     jx_mlir_named attrs[] = {
-        {"scatter_dimension_numbers",
-         scatter_dims(e, e->ins[1].aval->rank)},
+        {"scatter_dimension_numbers", scatter_dims(e, e->ins[1].aval->rank)},
         {"indices_are_sorted",
          p->indices_are_sorted ? jx_hlo_bool(c->in, true) : NULL},
         {"unique_indices",

@@ -1,12 +1,13 @@
 /* mpi.c - ranks of mpirun as the devices of a program (runtime/comm.h).
  *
- * The one file over MPI, a library of its own: the command loads it when it is asked for
- * ranks, so that nobody else needs MPI.
+ * The one file over MPI, a library of its own: the command loads it when it is
+ * asked for ranks, so that nobody else needs MPI.
  *
- * A communicator is made for each list of members when it is first needed.  In checked
- * mode the members first tell each other what they are at, point to point: a
- * collective that not all of them come to would never return.  Ranks of one machine also write on a board
- * in shared memory where they are, so that who waits can say what the others do. */
+ * A communicator is made for each list of members when it is first needed.  In
+ * checked mode the members first tell each other what they are at, point to
+ * point: a collective that not all of them come to would never return.  Ranks
+ * of one machine also write on a board in shared memory where they are, so that
+ * who waits can say what the others do. */
 #include "runtime/comm.h"
 
 #include <mpi.h>
@@ -24,7 +25,8 @@ typedef struct entry {
     char text[240];      /* of the last one: written before `steps` */
 } entry;
 
-/* Of the board, which has one behind the other: of whole words, so that each is aligned. */
+/* Of the board, which has one behind the other: of whole words, so that
+ * each is aligned. */
 typedef struct part {
     entry entry;
     atomic_int flag; /* the first rank's: something is wrong */
@@ -43,9 +45,9 @@ typedef struct ranks {
     group *groups;
     MPI_Comm machine;
     MPI_Win window;
-    int *number;       /* of each rank on the board; -1: it is elsewhere */
-    uint64_t *met;     /* the step of each rank when this one last met it */
-    bool speaks; /* it was the first to raise the flag */
+    int *number;   /* of each rank on the board; -1: it is elsewhere */
+    uint64_t *met; /* the step of each rank when this one last met it */
+    bool speaks;   /* it was the first to raise the flag */
     char why[2048];
 } ranks;
 
@@ -56,7 +58,8 @@ typedef struct greeting {
 } greeting;
 
 enum { TAG_GREETING = 1, TAG_PERMUTE = 2 };
-/* Who waits for something else, and is still at it after this, will not come. */
+/* Who waits for something else, and is still at it after this,
+ * will not come. */
 static const double settled = 0.25;
 
 static double now(void)
@@ -84,8 +87,10 @@ static bool open_board(ranks *r)
     int count, unit, *from, *to;
     void *mine, *first;
 
-    if (MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &r->machine) ||
-        MPI_Win_allocate_shared(size, 1, MPI_INFO_NULL, r->machine, &mine, &r->window) ||
+    if (MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0,
+                            MPI_INFO_NULL, &r->machine) ||
+        MPI_Win_allocate_shared(size, 1, MPI_INFO_NULL, r->machine, &mine,
+                                &r->window) ||
         MPI_Win_shared_query(r->window, 0, &size, &unit, &first))
         return false;
     memset(mine, 0, sizeof(part));
@@ -177,8 +182,8 @@ static void say_where(ranks *r, size_t *used, int rank)
     put(r, used, line);
 }
 
-/* What is wrong is told by the first that notices; the others wait here until that ends
- * them all. */
+/* What is wrong is told by the first that notices; the others wait here until
+ * that ends them all. */
 static void mpi_speaks(jx_comm *comm)
 {
     ranks *r = comm->data;
@@ -222,25 +227,28 @@ static greeting greeting_of(const ranks *r, const jx_meeting *at)
     return g;
 }
 
-/* Whether a rank is somewhere else for good: it has ended, or waits, and has not moved
- * since `since`; where it waits in what this one met it for last, it only lags. */
+/* Whether a rank is somewhere else for good: it has ended, or waits, and
+ * has not moved since `since`; where it waits in what this one met it for
+ * last, it only lags. */
 static bool stays_away(const ranks *r, int rank, uint64_t steps, double since)
 {
     const entry *e = entry_of(r, rank);
     int state = e ? atomic_load(&e->state) : COMPUTING;
 
     return state == ENDED ||
-           (state == WAITING && atomic_load(&e->steps) == steps && steps != r->met[rank] &&
-            now() - since > settled);
+           (state == WAITING && atomic_load(&e->steps) == steps &&
+            steps != r->met[rank] && now() - since > settled);
 }
 
 /* What is asked for by a rank while it waits for others. */
 typedef struct waiting {
     ranks *r;
     const jx_meeting *at;
-    MPI_Request *requests; /* two for each other member: what is sent, what comes */
+    /* two for each other member: what is sent, what comes */
+    MPI_Request *requests;
     greeting *theirs;
-    uint64_t *steps; /* of members on the board, at the beginning of their pause */
+    /* of members on the board, at the beginning of their pause */
+    uint64_t *steps;
     double *since;
 } waiting;
 
@@ -259,15 +267,21 @@ static bool still_to_come(waiting *w)
             const entry *e = entry_of(w->r, w->at->members[i]);
             uint64_t steps = e ? atomic_load(&e->steps) : 0;
 
-            if (w->requests[w->at->count + i] == MPI_REQUEST_NULL || steps != w->steps[i]) {
+            if (w->requests[w->at->count + i] == MPI_REQUEST_NULL ||
+                steps != w->steps[i]) {
                 w->steps[i] = steps;
                 w->since[i] = now();
-            } else if (stays_away(w->r, w->at->members[i], steps, w->since[i])) {
-                return diverged(w->r, w->at, "the ranks go separate ways around a collective:");
+            } else if (stays_away(w->r, w->at->members[i], steps,
+                                  w->since[i])) {
+                return diverged(
+                    w->r, w->at,
+                    "the ranks go separate ways around a collective:");
             }
         }
         if (now() - start > w->r->patience)
-            return diverged(w->r, w->at, "not all ranks came to a collective in time (--timeout):");
+            return diverged(
+                w->r, w->at,
+                "not all ranks came to a collective in time (--timeout):");
         pause_a_moment(round);
     }
 }
@@ -276,8 +290,12 @@ static bool still_to_come(waiting *w)
 static bool meet(ranks *r, const jx_meeting *at)
 {
     size_t n = (size_t)at->count;
-    waiting w = {r, at, malloc(2 * n * sizeof *w.requests), malloc(n * sizeof *w.theirs),
-                 calloc(n, sizeof *w.steps), calloc(n, sizeof *w.since)};
+    waiting w = {r,
+                 at,
+                 malloc(2 * n * sizeof *w.requests),
+                 malloc(n * sizeof *w.theirs),
+                 calloc(n, sizeof *w.steps),
+                 calloc(n, sizeof *w.since)};
     greeting mine = greeting_of(r, at);
     bool ok = w.requests && w.theirs && w.steps && w.since;
 
@@ -289,10 +307,10 @@ static bool meet(ranks *r, const jx_meeting *at)
         w.theirs[i] = mine;
         if (other == r->comm.rank)
             continue;
-        MPI_Irecv(&w.theirs[i], (int)sizeof mine, MPI_BYTE, other, TAG_GREETING, MPI_COMM_WORLD,
-                  &w.requests[at->count + i]);
-        MPI_Isend(&mine, (int)sizeof mine, MPI_BYTE, other, TAG_GREETING, MPI_COMM_WORLD,
-                  &w.requests[i]);
+        MPI_Irecv(&w.theirs[i], (int)sizeof mine, MPI_BYTE, other, TAG_GREETING,
+                  MPI_COMM_WORLD, &w.requests[at->count + i]);
+        MPI_Isend(&mine, (int)sizeof mine, MPI_BYTE, other, TAG_GREETING,
+                  MPI_COMM_WORLD, &w.requests[i]);
     }
     if (!ok)
         snprintf(r->why, sizeof r->why, "the system has no memory");
@@ -315,7 +333,8 @@ static bool comes_to(ranks *r, const jx_meeting *at)
 {
     char text[240];
 
-    snprintf(text, sizeof text, "%s%s%s", at->what, *at->place ? " at " : "", at->place);
+    snprintf(text, sizeof text, "%s%s%s", at->what, *at->place ? " at " : "",
+             at->place);
     write_on_board(r, WAITING, text);
     return r->patience <= 0 || meet(r, at);
 }
@@ -349,7 +368,8 @@ static bool fits(ranks *r, size_t bytes)
 {
     if (bytes <= INT32_MAX)
         return true;
-    snprintf(r->why, sizeof r->why, "an array of %zu bytes: MPI takes 2 GiB at once", bytes);
+    snprintf(r->why, sizeof r->why,
+             "an array of %zu bytes: MPI takes 2 GiB at once", bytes);
     return false;
 }
 
@@ -367,12 +387,15 @@ static bool complete(int count, MPI_Request *requests)
     return true;
 }
 
-/* What the members of a group do together with arrays of their own and of all. */
-typedef int together_fn(const void *mine, int count, MPI_Datatype type, void *theirs, int each,
-                        MPI_Datatype of, MPI_Comm comm, MPI_Request *request);
+/* What the members of a group do together with arrays of their
+ * own and of all. */
+typedef int together_fn(const void *mine, int count, MPI_Datatype type,
+                        void *theirs, int each, MPI_Datatype of, MPI_Comm comm,
+                        MPI_Request *request);
 
-static bool together(ranks *r, const jx_meeting *at, together_fn *what, const void *mine,
-                     void *theirs, size_t bytes, const char **why)
+static bool together(ranks *r, const jx_meeting *at, together_fn *what,
+                     const void *mine, void *theirs, size_t bytes,
+                     const char **why)
 {
     MPI_Request request;
     MPI_Comm comm;
@@ -383,7 +406,8 @@ static bool together(ranks *r, const jx_meeting *at, together_fn *what, const vo
         return false;
     comm = comm_of(r, at);
     if (comm == MPI_COMM_NULL ||
-        what(mine, (int)bytes, MPI_BYTE, theirs, (int)bytes, MPI_BYTE, comm, &request) ||
+        what(mine, (int)bytes, MPI_BYTE, theirs, (int)bytes, MPI_BYTE, comm,
+             &request) ||
         !complete(1, &request)) {
         snprintf(r->why, sizeof r->why, "MPI refuses %s", at->what);
         return false;
@@ -392,20 +416,21 @@ static bool together(ranks *r, const jx_meeting *at, together_fn *what, const vo
     return true;
 }
 
-static bool gather(void *data, const jx_meeting *at, const void *mine, void *all, size_t bytes,
-                   const char **why)
+static bool gather(void *data, const jx_meeting *at, const void *mine,
+                   void *all, size_t bytes, const char **why)
 {
     return together(data, at, MPI_Iallgather, mine, all, bytes, why);
 }
 
-static bool swap(void *data, const jx_meeting *at, const void *mine, void *theirs, size_t bytes,
-                 const char **why)
+static bool swap(void *data, const jx_meeting *at, const void *mine,
+                 void *theirs, size_t bytes, const char **why)
 {
     return together(data, at, MPI_Ialltoall, mine, theirs, bytes, why);
 }
 
-static bool permute(void *data, const jx_meeting *at, int source, int target, const void *mine,
-                    void *theirs, size_t bytes, const char **why)
+static bool permute(void *data, const jx_meeting *at, int source, int target,
+                    const void *mine, void *theirs, size_t bytes,
+                    const char **why)
 {
     ranks *r = data;
     MPI_Request requests[2];
@@ -416,9 +441,11 @@ static bool permute(void *data, const jx_meeting *at, int source, int target, co
         return false;
     if (source < 0)
         memset(theirs, 0, bytes);
-    if (MPI_Irecv(theirs, (int)bytes, MPI_BYTE, source < 0 ? MPI_PROC_NULL : source, TAG_PERMUTE,
+    if (MPI_Irecv(theirs, (int)bytes, MPI_BYTE,
+                  source < 0 ? MPI_PROC_NULL : source, TAG_PERMUTE,
                   MPI_COMM_WORLD, &requests[0]) ||
-        MPI_Isend(mine, (int)bytes, MPI_BYTE, target < 0 ? MPI_PROC_NULL : target, TAG_PERMUTE,
+        MPI_Isend(mine, (int)bytes, MPI_BYTE,
+                  target < 0 ? MPI_PROC_NULL : target, TAG_PERMUTE,
                   MPI_COMM_WORLD, &requests[1]) ||
         !complete(2, requests)) {
         snprintf(r->why, sizeof r->why, "MPI refuses to send");
@@ -502,4 +529,5 @@ static void mpi_abort(jx_comm *comm, int code)
 }
 
 extern __attribute__((visibility("default"))) const jx_comm_library jx_mpi;
-const jx_comm_library jx_mpi = {mpi_open, mpi_agree, mpi_close, mpi_speaks, mpi_abort};
+const jx_comm_library jx_mpi = {mpi_open, mpi_agree, mpi_close, mpi_speaks,
+                                mpi_abort};

@@ -47,27 +47,28 @@ PJRT_Error *jx_pjrt_check_size(const char *name, size_t least, size_t found)
 {
     if (found >= least)
         return NULL;
-    return jx_pjrt_error(PJRT_Error_Code_INVALID_ARGUMENT,
-                         "%s: expected at least %zu bytes, found %zu: the caller "
-                         "speaks another version of the interface than %d.%d",
-                         name, least, found, PJRT_API_MAJOR, PJRT_API_MINOR);
+    return jx_pjrt_error(
+        PJRT_Error_Code_INVALID_ARGUMENT,
+        "%s: expected at least %zu bytes, found %zu: the caller "
+        "speaks another version of the interface than %d.%d",
+        name, least, found, PJRT_API_MAJOR, PJRT_API_MINOR);
 }
 
-#define ENTER(name, least)                                                          \
-    static PJRT_Error *enter_##name(PJRT_##name##_Args *args)                       \
-    {                                                                               \
-        PJRT_Error *error =                                                         \
-            jx_pjrt_check_size("PJRT_" #name, (least), args->struct_size);          \
-        return error ? error : jx_pjrt_##name(args);                                \
+#define ENTER(name, least)                                                     \
+    static PJRT_Error *enter_##name(PJRT_##name##_Args *args)                  \
+    {                                                                          \
+        PJRT_Error *error =                                                    \
+            jx_pjrt_check_size("PJRT_" #name, (least), args->struct_size);     \
+        return error ? error : jx_pjrt_##name(args);                           \
     }
 #define FUNCTION(name, ...) ENTER(name, offsetof(PJRT_##name##_Args, end))
 #define GROWN(name, first, ...) ENTER(name, offsetof(PJRT_##name##_Args, first))
-#define LACKING(name, ...)                                                          \
-    static PJRT_Error *enter_##name(PJRT_##name##_Args *args)                       \
-    {                                                                               \
-        (void)args;                                                                 \
-        return jx_pjrt_error(PJRT_Error_Code_UNIMPLEMENTED,                         \
-                             "PJRT_" #name " is nothing that jaxvet does");         \
+#define LACKING(name, ...)                                                     \
+    static PJRT_Error *enter_##name(PJRT_##name##_Args *args)                  \
+    {                                                                          \
+        (void)args;                                                            \
+        return jx_pjrt_error(PJRT_Error_Code_UNIMPLEMENTED,                    \
+                             "PJRT_" #name " is nothing that jaxvet does");    \
     }
 #include "hosts/pjrt/functions.def"
 #undef FUNCTION
@@ -77,8 +78,7 @@ PJRT_Error *jx_pjrt_check_size(const char *name, size_t least, size_t found)
 static const PJRT_Api api = {
     .struct_size = sizeof api,
     /* Nobody writes there. */
-    .extension_start =
-        (PJRT_Extension_Base *)(uintptr_t)&jx_pjrt_ffi_extension,
+    .extension_start = (PJRT_Extension_Base *)(uintptr_t)&jx_pjrt_ffi_extension,
     .pjrt_api_version = {.struct_size = sizeof api.pjrt_api_version,
                          .major_version = PJRT_API_MAJOR,
                          .minor_version = PJRT_API_MINOR},

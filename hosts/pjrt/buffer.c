@@ -55,8 +55,8 @@ bool jx_pjrt_shape_size(jx_pjrt_shape shape, size_t *size)
 
 enum { ALIGNMENT = 64 }; /* what handlers of custom calls count on */
 
-/* False where that is more than the client may take: it is then not counted, not even
- * for the moment in which others ask. */
+/* False where that is more than the client may take: it is then not counted,
+ * not even for the moment in which others ask. */
 static bool count_bytes(PJRT_Device *device, size_t size)
 {
     PJRT_Client *client = device->client;
@@ -74,8 +74,8 @@ static bool count_bytes(PJRT_Device *device, size_t size)
            !atomic_compare_exchange_weak(&device->peak, &seen, now))
         ;
     seen = atomic_load(&device->largest);
-    while ((int64_t)size > seen &&
-           !atomic_compare_exchange_weak(&device->largest, &seen, (int64_t)size))
+    while ((int64_t)size > seen && !atomic_compare_exchange_weak(
+                                       &device->largest, &seen, (int64_t)size))
         ;
     return true;
 }
@@ -90,11 +90,11 @@ PJRT_Error *jx_pjrt_out_of_memory(size_t size, const PJRT_Device *device)
 {
     const PJRT_Client *client = device->client;
 
-    return jx_pjrt_error(PJRT_Error_Code_RESOURCE_EXHAUSTED,
-                         "out of memory: an array takes %zu bytes; other arrays take "
-                         "%lld, and the limit is %lld",
-                         size, (long long)atomic_load(&client->bytes),
-                         (long long)client->limit);
+    return jx_pjrt_error(
+        PJRT_Error_Code_RESOURCE_EXHAUSTED,
+        "out of memory: an array takes %zu bytes; other arrays take "
+        "%lld, and the limit is %lld",
+        size, (long long)atomic_load(&client->bytes), (long long)client->limit);
 }
 
 jx_pjrt_storage *jx_pjrt_storage_new(size_t size, PJRT_Device *device)
@@ -106,8 +106,8 @@ jx_pjrt_storage *jx_pjrt_storage_new(size_t size, PJRT_Device *device)
         free(s);
         return NULL;
     }
-    bytes = aligned_alloc(ALIGNMENT,
-                          (size + ALIGNMENT) & ~(size_t)(ALIGNMENT - 1));
+    bytes =
+        aligned_alloc(ALIGNMENT, (size + ALIGNMENT) & ~(size_t)(ALIGNMENT - 1));
     if (!bytes) {
         count_off(device, size);
         free(s);
@@ -161,9 +161,10 @@ static PJRT_Error *check_shape(jx_pjrt_shape shape, size_t *size)
                              "arrays of element type %s (%d)",
                              jx_pjrt_type_name(shape.type), (int)shape.type);
     if (!jx_pjrt_shape_size(shape, size))
-        return jx_pjrt_error(PJRT_Error_Code_INVALID_ARGUMENT,
-                             "expected a shape of sizes from 0 whose bytes can be "
-                             "addressed");
+        return jx_pjrt_error(
+            PJRT_Error_Code_INVALID_ARGUMENT,
+            "expected a shape of sizes from 0 whose bytes can be "
+            "addressed");
     return NULL;
 }
 
@@ -244,7 +245,8 @@ bool jx_pjrt_buffer_lend(PJRT_Buffer *buffer)
 
     pthread_mutex_lock(&buffer->lock);
     storage = buffer->storage;
-    lends = storage && storage->device && !buffer->externals && !buffer->shown &&
+    lends = storage && storage->device && !buffer->externals &&
+            !buffer->shown &&
             atomic_load(&storage->holders) == 2; /* the buffer and the caller */
     if (lends)
         buffer->storage = NULL;
@@ -322,7 +324,8 @@ PJRT_Error *jx_pjrt_Buffer_DynamicDimensionIndices(
     return NULL;
 }
 
-PJRT_Error *jx_pjrt_Buffer_GetMemoryLayout(PJRT_Buffer_GetMemoryLayout_Args *args)
+PJRT_Error *
+jx_pjrt_Buffer_GetMemoryLayout(PJRT_Buffer_GetMemoryLayout_Args *args)
 {
     args->layout = (PJRT_Buffer_MemoryLayout){
         .struct_size = sizeof args->layout,
@@ -395,7 +398,8 @@ PJRT_Error *jx_pjrt_Buffer_OpaqueDeviceMemoryDataPointer(
     return address(args->buffer, &args->device_memory_ptr);
 }
 
-/* What is shown stays where it is, even when the buffer is deleted or donated. */
+/* What is shown stays where it is, even when the buffer is
+ * deleted or donated. */
 PJRT_Error *jx_pjrt_Buffer_IncreaseExternalReferenceCount(
     PJRT_Buffer_IncreaseExternalReferenceCount_Args *args)
 {

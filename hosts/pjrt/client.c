@@ -1,8 +1,9 @@
 /* client.c - clients, their devices and memories.
  *
- * A device is a number: all of them are this machine, and so is every kind of memory.
- * The platform calls itself `cpu`, for it is one: JAX then lowers linear algebra,
- * callbacks and whatever depends on the platform as it does for its own. */
+ * A device is a number: all of them are this machine, and so is every kind
+ * of memory. The platform calls itself `cpu`, for it is one: JAX then
+ * lowers linear algebra, callbacks and whatever depends on the platform as
+ * it does for its own. */
 #include "hosts/pjrt/plugin.h"
 
 #include <errno.h>
@@ -81,7 +82,8 @@ static PJRT_Error *count_from_environment(int *to)
     const char *text = getenv("JAXVET_DEVICES");
 
     *to = 1;
-    return text && *text ? count_of(number_of(text), "JAXVET_DEVICES", to) : NULL;
+    return text && *text ? count_of(number_of(text), "JAXVET_DEVICES", to)
+                         : NULL;
 }
 
 static bool is_called(const PJRT_NamedValue *value, const char *name)
@@ -90,8 +92,8 @@ static bool is_called(const PJRT_NamedValue *value, const char *name)
            !memcmp(value->name, name, value->name_size);
 }
 
-/* An option that is unknown is refused: who gives it expects something of it.  What
- * the user sets by jax_pjrt_client_create_options comes as text. */
+/* An option that is unknown is refused: who gives it expects something of it.
+ * What the user sets by jax_pjrt_client_create_options comes as text. */
 static PJRT_Error *read_option(const PJRT_NamedValue *o, settings *to)
 {
     bool devices, limit;
@@ -114,7 +116,8 @@ static PJRT_Error *read_option(const PJRT_NamedValue *o, settings *to)
         return jx_pjrt_error(PJRT_Error_Code_INVALID_ARGUMENT,
                              "option '%.*s' of the client: expected an integer",
                              (int)o->name_size, o->name);
-    else if (o->string_value && o->value_size < sizeof text) /* more is no number */
+    else if (o->string_value &&
+             o->value_size < sizeof text) /* more is no number */
         memcpy(text, o->string_value, o->value_size);
     if (devices)
         return count_of(*text ? number_of(text) : value, "option 'devices'",
@@ -123,7 +126,8 @@ static PJRT_Error *read_option(const PJRT_NamedValue *o, settings *to)
                     "option 'memory_limit_bytes'", &to->limit);
 }
 
-static PJRT_Error *read_options(const PJRT_Client_Create_Args *args, settings *to)
+static PJRT_Error *read_options(const PJRT_Client_Create_Args *args,
+                                settings *to)
 {
     PJRT_Error *error = count_from_environment(&to->devices);
 
@@ -148,7 +152,8 @@ static void make_device(PJRT_Client *client, int id)
              "JaxvetDevice(id=%d)", id);
     for (int k = 0; k < JX_PJRT_KINDS; k++) {
         PJRT_Memory *m = &d->memories[k];
-        *m = (PJRT_Memory){.device = d, .id = id * JX_PJRT_KINDS + k, .kind = k};
+        *m =
+            (PJRT_Memory){.device = d, .id = id * JX_PJRT_KINDS + k, .kind = k};
         snprintf(m->text, sizeof m->text, "JaxvetMemory(%s, device=%d)",
                  jx_pjrt_memory_kinds[k], id);
         d->memory_list[k] = m;
@@ -237,7 +242,8 @@ PJRT_Error *jx_pjrt_Client_PlatformName(PJRT_Client_PlatformName_Args *args)
 }
 
 /* The cache of compiled programs takes it into its keys. */
-PJRT_Error *jx_pjrt_Client_PlatformVersion(PJRT_Client_PlatformVersion_Args *args)
+PJRT_Error *
+jx_pjrt_Client_PlatformVersion(PJRT_Client_PlatformVersion_Args *args)
 {
     put_text(jaxvet_version(), &args->platform_version,
              &args->platform_version_size);
@@ -269,9 +275,10 @@ static PJRT_Error *look_up(PJRT_Client *client, int id, PJRT_Device **to)
 {
     *to = jx_pjrt_device(client, id);
     return *to ? NULL
-               : jx_pjrt_error(PJRT_Error_Code_INVALID_ARGUMENT,
-                               "there is no device %d: the client has %d, from 0",
-                               id, client->count);
+               : jx_pjrt_error(
+                     PJRT_Error_Code_INVALID_ARGUMENT,
+                     "there is no device %d: the client has %d, from 0", id,
+                     client->count);
 }
 
 PJRT_Error *jx_pjrt_Client_LookupDevice(PJRT_Client_LookupDevice_Args *args)
@@ -290,7 +297,8 @@ PJRT_Error *
 jx_pjrt_Client_AddressableMemories(PJRT_Client_AddressableMemories_Args *args)
 {
     args->addressable_memories = args->client->memories;
-    args->num_addressable_memories = (size_t)args->client->count * JX_PJRT_KINDS;
+    args->num_addressable_memories =
+        (size_t)args->client->count * JX_PJRT_KINDS;
     return NULL;
 }
 
@@ -309,11 +317,12 @@ PJRT_Error *jx_pjrt_Client_DefaultDeviceAssignment(
 
     if (args->num_replicas < 1 || args->num_partitions < 1 ||
         wanted > args->client->count)
-        return jx_pjrt_error(PJRT_Error_Code_INVALID_ARGUMENT,
-                             "%d replicas of %d partitions want %lld devices; the "
-                             "client has %d (JAXVET_DEVICES says how many)",
-                             args->num_replicas, args->num_partitions,
-                             (long long)wanted, args->client->count);
+        return jx_pjrt_error(
+            PJRT_Error_Code_INVALID_ARGUMENT,
+            "%d replicas of %d partitions want %lld devices; the "
+            "client has %d (JAXVET_DEVICES says how many)",
+            args->num_replicas, args->num_partitions, (long long)wanted,
+            args->client->count);
     if (args->default_assignment_size < (size_t)wanted)
         return jx_pjrt_error(PJRT_Error_Code_INVALID_ARGUMENT,
                              "expected room for %lld devices, found %zu",
@@ -359,7 +368,8 @@ PJRT_Error *jx_pjrt_DeviceDescription_Attributes(
     return NULL;
 }
 
-PJRT_Error *jx_pjrt_DeviceDescription_Kind(PJRT_DeviceDescription_Kind_Args *args)
+PJRT_Error *
+jx_pjrt_DeviceDescription_Kind(PJRT_DeviceDescription_Kind_Args *args)
 {
     put_text(device_kind, &args->device_kind, &args->device_kind_size);
     return NULL;
@@ -393,7 +403,8 @@ PJRT_Error *jx_pjrt_Device_IsAddressable(PJRT_Device_IsAddressable_Args *args)
     return NULL;
 }
 
-PJRT_Error *jx_pjrt_Device_LocalHardwareId(PJRT_Device_LocalHardwareId_Args *args)
+PJRT_Error *
+jx_pjrt_Device_LocalHardwareId(PJRT_Device_LocalHardwareId_Args *args)
 {
     args->local_hardware_id = args->device->description.id;
     return NULL;
@@ -445,7 +456,8 @@ PJRT_Error *jx_pjrt_Device_MemoryStats(PJRT_Device_MemoryStats_Args *args)
     return NULL;
 }
 
-PJRT_Error *jx_pjrt_Device_ClearMemoryStats(PJRT_Device_ClearMemoryStats_Args *args)
+PJRT_Error *
+jx_pjrt_Device_ClearMemoryStats(PJRT_Device_ClearMemoryStats_Args *args)
 {
     PJRT_Device *d = args->device;
 

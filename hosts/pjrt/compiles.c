@@ -14,8 +14,8 @@ typedef struct function {
     char *name;
     int count;
     double seconds;
-    /* Of the last one: the types of its arguments, a line each; the module without
-     * places and with them. */
+    /* Of the last one: the types of its arguments, a line each; the module
+     * without places and with them. */
     char *types, *module, *located;
     int nreasons, unsaid;
     char *reasons[MOST_REASONS];
@@ -32,11 +32,12 @@ static struct {
 static bool is_word(char c)
 {
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
-           (c >= 'A' && c <= 'Z') || c == '.' || c == '_' || c == '+' || c == '-';
+           (c >= 'A' && c <= 'Z') || c == '.' || c == '_' || c == '+' ||
+           c == '-';
 }
 
-/* ---- places: the end of a line `... loc(#loc7)`, where the text says further down
- * `#loc7 = loc("f"(#loc3))`, `#loc3 = loc("file.py":12:4 to :8)` */
+/* ---- places: the end of a line `... loc(#loc7)`, where the text says further
+ * down `#loc7 = loc("f"(#loc3))`, `#loc3 = loc("file.py":12:4 to :8)` */
 
 static const char *line_at(const char *text, int number)
 {
@@ -62,7 +63,8 @@ static const char *module_line(const char *located, int number)
     return line_at(line, number);
 }
 
-static const char *definition(const char *located, const char *name, size_t size)
+static const char *definition(const char *located, const char *name,
+                              size_t size)
 {
     for (const char *line = located; line && *line; line = line_at(line, 1))
         if (!strncmp(line, name, size) && !strncmp(line + size, " = ", 3))
@@ -71,7 +73,8 @@ static const char *definition(const char *located, const char *name, size_t size
 }
 
 /* "file.py":12 of the innermost place that a location names, or nothing. */
-static void find_place(const char *located, const char *at, char *to, size_t room)
+static void find_place(const char *located, const char *at, char *to,
+                       size_t room)
 {
     enum { DEEPEST = 16 };
     const char *end = end_of(at);
@@ -80,10 +83,12 @@ static void find_place(const char *located, const char *at, char *to, size_t roo
     for (int depth = 0; at && depth < DEEPEST; depth++) {
         const char *quote = at, *alias, *last = NULL;
         while ((quote = memchr(quote, '"', (size_t)(end - quote)))) {
-            const char *close = memchr(quote + 1, '"', (size_t)(end - quote - 1));
-            if (close && close[1] == ':' && close[2] >= '0' && close[2] <= '9') {
-                snprintf(to, room, "%.*s:%d", (int)(close - quote - 1), quote + 1,
-                         atoi(close + 2));
+            const char *close =
+                memchr(quote + 1, '"', (size_t)(end - quote - 1));
+            if (close && close[1] == ':' && close[2] >= '0' &&
+                close[2] <= '9') {
+                snprintf(to, room, "%.*s:%d", (int)(close - quote - 1),
+                         quote + 1, atoi(close + 2));
                 return;
             }
             if (!close)
@@ -97,8 +102,10 @@ static void find_place(const char *located, const char *at, char *to, size_t roo
             }
         if (!last)
             return;
-        at = definition(located, last, strspn(last + 1, "abcdefghijklmnopqrstuvwxyz"
-                                                        "0123456789_") + 1);
+        at = definition(located, last,
+                        strspn(last + 1, "abcdefghijklmnopqrstuvwxyz"
+                                         "0123456789_") +
+                            1);
         end = at ? end_of(at) : NULL;
     }
 }
@@ -114,8 +121,8 @@ static bool mentions(const char *line, const char *name, size_t size)
     return false;
 }
 
-/* The line that uses what a constant's line defines, for JAX has the call of the
- * function as the place of constants; of other lines, the line itself. */
+/* The line that uses what a constant's line defines, for JAX has the call of
+ * the function as the place of constants; of other lines, the line itself. */
 static const char *line_of_use(const char *line)
 {
     const char *name = line + strspn(line, " "), *use = line;
@@ -129,7 +136,8 @@ static const char *line_of_use(const char *line)
     return line;
 }
 
-static void place_of_line(const char *located, int number, char *to, size_t room)
+static void place_of_line(const char *located, int number, char *to,
+                          size_t room)
 {
     const char *line = module_line(located, number);
     const char *end, *last = NULL;
@@ -179,7 +187,8 @@ static void tell_lines(const char *before, const char *now, const char *place,
 }
 
 /* The first argument of another type; false if there is none. */
-static bool tell_types(const char *before, const char *now, char *to, size_t room)
+static bool tell_types(const char *before, const char *now, char *to,
+                       size_t room)
 {
     int others = 0, argument = 0;
 
@@ -188,12 +197,14 @@ static bool tell_types(const char *before, const char *now, char *to, size_t roo
         size_t n = (size_t)(end_of(now) - now);
         if ((b != n || memcmp(before, now, b) != 0) && !others++)
             snprintf(to, room, "argument %d: %.*s, before %.*s", argument,
-                     shown(now, now + n), now, shown(before, before + b), before);
+                     shown(now, now + n), now, shown(before, before + b),
+                     before);
         before += b + 1;
         now += n + 1;
     }
     if (others > 1)
-        snprintf(to + strlen(to), room - strlen(to), " (and %d more)", others - 1);
+        snprintf(to + strlen(to), room - strlen(to), " (and %d more)",
+                 others - 1);
     if (!others && (*before || *now)) {
         snprintf(to, room, "there are %s arguments", *now ? "more" : "fewer");
         return true;
@@ -228,9 +239,10 @@ static void tell(const function *f, const char *types, const char *now,
     else if (strcmp(located, f->located) != 0)
         snprintf(to, room, "nothing but places in the source");
     else
-        snprintf(to, room,
-                 "nothing: the same module (another function object, a weak type, a "
-                 "static argument or a cleared cache had JAX compile it again)");
+        snprintf(
+            to, room,
+            "nothing: the same module (another function object, a weak type, a "
+            "static argument or a cleared cache had JAX compile it again)");
 }
 
 static void add_reason(function *f, const char *reason)
@@ -279,8 +291,8 @@ static void report(void)
     }
     if (all) {
         qsort(all, (size_t)n, sizeof *all, by_count);
-        fprintf(stderr, "jaxvet: %d program%s compiled, of %d function%s\n", total,
-                total == 1 ? "" : "s", count, count == 1 ? "" : "s");
+        fprintf(stderr, "jaxvet: %d program%s compiled, of %d function%s\n",
+                total, total == 1 ? "" : "s", count, count == 1 ? "" : "s");
         for (int i = 0; i < n; i++)
             print_function(all[i]);
     }
@@ -331,7 +343,8 @@ static char *types_of(const jaxvet_program *program)
         *types = '\0';
     size = 0;
     for (int i = 0; types && i < count; i++)
-        size += (size_t)sprintf(types + size, "%s\n", jaxvet_input_type(program, i));
+        size += (size_t)sprintf(types + size, "%s\n",
+                                jaxvet_input_type(program, i));
     return types;
 }
 

@@ -37,12 +37,9 @@ PJRT_Error *jx_pjrt_error(PJRT_Error_Code code, const char *format, ...)
 static PJRT_Error_Code code_of(jaxvet_status status, PJRT_Error_Code code)
 {
     switch (status) {
-    case JAXVET_LIMIT:
-        return PJRT_Error_Code_RESOURCE_EXHAUSTED;
-    case JAXVET_INTERNAL:
-        return PJRT_Error_Code_INTERNAL;
-    default:
-        return code;
+    case JAXVET_LIMIT: return PJRT_Error_Code_RESOURCE_EXHAUSTED;
+    case JAXVET_INTERNAL: return PJRT_Error_Code_INTERNAL;
+    default: return code;
     }
 }
 

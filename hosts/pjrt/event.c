@@ -50,8 +50,7 @@ PJRT_Event *jx_pjrt_event_share(PJRT_Event *event)
 
 void jx_pjrt_event_drop(PJRT_Event *event)
 {
-    if (!event || event == &ready ||
-        atomic_fetch_sub(&event->holders, 1) != 1)
+    if (!event || event == &ready || atomic_fetch_sub(&event->holders, 1) != 1)
         return;
     /* Who waits for what nobody can set any more is told so. */
     if (!event->happened) {

@@ -1,4 +1,5 @@
-/* executable.c - executables: what they say of themselves, and how they are kept. */
+/* executable.c - executables: what they say of themselves, and how
+ * they are kept. */
 #include "hosts/pjrt/plugin.h"
 
 #include <stdlib.h>
@@ -18,7 +19,8 @@ void jx_pjrt_executable_drop(PJRT_LoadedExecutable *x)
     free(x);
 }
 
-/* Where it runs: on the devices that its options name, else on the first ones. */
+/* Where it runs: on the devices that its options name, else on
+ * the first ones. */
 static PJRT_Error *place(PJRT_LoadedExecutable *x)
 {
     const jx_pjrt_options *o = &x->program->options;
@@ -32,7 +34,8 @@ static PJRT_Error *place(PJRT_LoadedExecutable *x)
     for (int i = 0; i < n; i++) {
         int id = jx_pjrt_device_of(o, i);
         x->devices[i] = jx_pjrt_device(x->client, id);
-        x->ids[i] = (PJRT_LogicalDeviceIds){i / o->partitions, i % o->partitions};
+        x->ids[i] =
+            (PJRT_LogicalDeviceIds){i / o->partitions, i % o->partitions};
         if (!x->devices[i])
             return jx_pjrt_error(PJRT_Error_Code_INVALID_ARGUMENT,
                                  "the program is to run on device %d, and the "
@@ -94,15 +97,16 @@ static PJRT_Error *compile(PJRT_Client *client, const PJRT_Program *program,
                              "a program of format '%.*s': expected 'mlir', "
                              "StableHLO as bytecode or text",
                              (int)program->format_size, program->format);
-    return jx_pjrt_program_new(client, program->code, program->code_size, options,
-                               options_size, to);
+    return jx_pjrt_program_new(client, program->code, program->code_size,
+                               options, options_size, to);
 }
 
 PJRT_Error *jx_pjrt_Client_Compile(PJRT_Client_Compile_Args *args)
 {
     jx_pjrt_program *program = NULL;
-    PJRT_Error *error = compile(args->client, args->program, args->compile_options,
-                                args->compile_options_size, &program);
+    PJRT_Error *error =
+        compile(args->client, args->program, args->compile_options,
+                args->compile_options_size, &program);
 
     return error ? error : load(args->client, program, &args->executable);
 }
@@ -110,8 +114,9 @@ PJRT_Error *jx_pjrt_Client_Compile(PJRT_Client_Compile_Args *args)
 PJRT_Error *jx_pjrt_Compile(PJRT_Compile_Args *args)
 {
     jx_pjrt_program *program = NULL;
-    PJRT_Error *error = compile(args->client, args->program, args->compile_options,
-                                args->compile_options_size, &program);
+    PJRT_Error *error =
+        compile(args->client, args->program, args->compile_options,
+                args->compile_options_size, &program);
 
     return error ? error : describe(program, &args->executable);
 }
@@ -189,7 +194,8 @@ PJRT_Error *jx_pjrt_LoadedExecutable_AddressableDeviceLogicalIds(
     PJRT_LoadedExecutable_AddressableDeviceLogicalIds_Args *args)
 {
     args->addressable_device_logical_ids = args->executable->ids;
-    args->num_addressable_device_logical_ids = (size_t)args->executable->ndevices;
+    args->num_addressable_device_logical_ids =
+        (size_t)args->executable->ndevices;
     return NULL;
 }
 
@@ -264,7 +270,8 @@ PJRT_Error *jx_pjrt_Executable_Name(PJRT_Executable_Name_Args *args)
     return NULL;
 }
 
-PJRT_Error *jx_pjrt_Executable_NumReplicas(PJRT_Executable_NumReplicas_Args *args)
+PJRT_Error *
+jx_pjrt_Executable_NumReplicas(PJRT_Executable_NumReplicas_Args *args)
 {
     args->num_replicas = (size_t)args->executable->program->options.replicas;
     return NULL;
@@ -273,7 +280,8 @@ PJRT_Error *jx_pjrt_Executable_NumReplicas(PJRT_Executable_NumReplicas_Args *arg
 PJRT_Error *
 jx_pjrt_Executable_NumPartitions(PJRT_Executable_NumPartitions_Args *args)
 {
-    args->num_partitions = (size_t)args->executable->program->options.partitions;
+    args->num_partitions =
+        (size_t)args->executable->program->options.partitions;
     return NULL;
 }
 
@@ -291,8 +299,8 @@ PJRT_Error *jx_pjrt_Executable_SizeOfGeneratedCodeInBytes(
     return NULL;
 }
 
-PJRT_Error *
-jx_pjrt_Executable_OutputMemoryKinds(PJRT_Executable_OutputMemoryKinds_Args *args)
+PJRT_Error *jx_pjrt_Executable_OutputMemoryKinds(
+    PJRT_Executable_OutputMemoryKinds_Args *args)
 {
     const jx_pjrt_program *p = args->executable->program;
 
@@ -313,8 +321,8 @@ PJRT_Error *jx_pjrt_Executable_ParameterMemoryKinds(
     return NULL;
 }
 
-PJRT_Error *
-jx_pjrt_Executable_OutputElementTypes(PJRT_Executable_OutputElementTypes_Args *args)
+PJRT_Error *jx_pjrt_Executable_OutputElementTypes(
+    PJRT_Executable_OutputElementTypes_Args *args)
 {
     args->output_types = args->executable->program->out_types;
     args->num_output_types = (size_t)args->executable->program->nresults;
@@ -330,7 +338,8 @@ jx_pjrt_Executable_OutputDimensions(PJRT_Executable_OutputDimensions_Args *args)
     return NULL;
 }
 
-PJRT_Error *jx_pjrt_Executable_Fingerprint(PJRT_Executable_Fingerprint_Args *args)
+PJRT_Error *
+jx_pjrt_Executable_Fingerprint(PJRT_Executable_Fingerprint_Args *args)
 {
     args->executable_fingerprint = args->executable->program->fingerprint;
     args->executable_fingerprint_size = strlen(args->executable_fingerprint);
@@ -475,8 +484,9 @@ static void free_serialized(PJRT_SerializedExecutable *s)
     free(s);
 }
 
-/* The length of the module and that of its options, in eight bytes each, the least
- * first; the fingerprint of both, for a damaged constant is one, too; both. */
+/* The length of the module and that of its options, in eight bytes each,
+ * the least first; the fingerprint of both, for a damaged constant is
+ * one, too; both. */
 static const char magic[16] = "jaxvet module 2";
 enum { LENGTHS = 16, HEAD = sizeof magic + LENGTHS + JX_PJRT_FINGERPRINT };
 
@@ -532,27 +542,32 @@ PJRT_Error *jx_pjrt_Executable_DeserializeAndLoad(
     PJRT_Error *error;
 
     if (size < HEAD || memcmp(bytes, magic, sizeof magic))
-        return jx_pjrt_error(PJRT_Error_Code_INVALID_ARGUMENT,
-                             "expected an executable that this version of jaxvet "
-                             "has written");
+        return jx_pjrt_error(
+            PJRT_Error_Code_INVALID_ARGUMENT,
+            "expected an executable that this version of jaxvet "
+            "has written");
     left = size - HEAD;
     code = length_at(bytes + sizeof magic);
     noptions = length_at(bytes + sizeof magic + 8);
     if (code > left || noptions != left - code)
-        return jx_pjrt_error(PJRT_Error_Code_INVALID_ARGUMENT,
-                             "an executable that jaxvet has written is cut off");
+        return jx_pjrt_error(
+            PJRT_Error_Code_INVALID_ARGUMENT,
+            "an executable that jaxvet has written is cut off");
     bytes += HEAD;
     options = bytes + code;
     jx_pjrt_fingerprint(bytes, code, options, noptions, fingerprint);
-    if (memcmp(bytes - JX_PJRT_FINGERPRINT, fingerprint, JX_PJRT_FINGERPRINT) != 0)
-        return jx_pjrt_error(PJRT_Error_Code_DATA_LOSS,
-                             "an executable that jaxvet has written is damaged");
+    if (memcmp(bytes - JX_PJRT_FINGERPRINT, fingerprint, JX_PJRT_FINGERPRINT) !=
+        0)
+        return jx_pjrt_error(
+            PJRT_Error_Code_DATA_LOSS,
+            "an executable that jaxvet has written is damaged");
     if (PJRT_GIVES(args, overridden_serialized_compile_options_size) &&
         args->overridden_serialized_compile_options_size) {
         options = args->overridden_serialized_compile_options;
         noptions = args->overridden_serialized_compile_options_size;
     }
-    error = jx_pjrt_program_new(args->client, bytes, code, options, noptions, &program);
+    error = jx_pjrt_program_new(args->client, bytes, code, options, noptions,
+                                &program);
     return error ? error
                  : load(args->client, program, &args->loaded_executable);
 }
@@ -562,8 +577,8 @@ static void keep_options(PJRT_SerializedCompileOptions *options)
     (void)options;
 }
 
-PJRT_Error *
-jx_pjrt_Executable_GetCompileOptions(PJRT_Executable_GetCompileOptions_Args *args)
+PJRT_Error *jx_pjrt_Executable_GetCompileOptions(
+    PJRT_Executable_GetCompileOptions_Args *args)
 {
     const jx_pjrt_program *p = args->executable->program;
 

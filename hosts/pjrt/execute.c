@@ -1,8 +1,9 @@
 /* execute.c - running executables.
  *
- * A program of several devices is the global one, and it is run once: a sharding says
- * where the parts of an array are, and nothing of what is computed.  Its arguments are
- * put together from the devices' parts, and its results cut into theirs. */
+ * A program of several devices is the global one, and it is run once: a
+ * sharding says where the parts of an array are, and nothing of what is
+ * computed.  Its arguments are put together from the devices' parts, and its
+ * results cut into theirs. */
 #include "hosts/pjrt/ffi.h"
 #include "hosts/pjrt/plugin.h"
 #include "hosts/pjrt/sanitize.h"
@@ -33,8 +34,8 @@ static size_t devices_of(const run *r)
 
 static bool may_take(const PJRT_ExecuteOptions *options, int argument)
 {
-    for (size_t i = 0;
-         options && i < options->num_non_donatable_input_indices; i++)
+    for (size_t i = 0; options && i < options->num_non_donatable_input_indices;
+         i++)
         if (options->non_donatable_input_indices[i] == argument)
             return false;
     return true;
@@ -47,13 +48,14 @@ static PJRT_Error *check_argument(const run *r, int input, const PJRT_Buffer *b)
 
     for (int k = 0; fits && k < b->rank; k++)
         fits = b->dims[k] == expected->dims[k];
-    return fits ? NULL
-                : jx_pjrt_error(PJRT_Error_Code_INVALID_ARGUMENT,
-                                "input %d: expected %s%s, found an array of "
-                                "another type or shape",
-                                input,
-                                r->program->ins[input].sharding ? "a part of " : "",
-                                jaxvet_input_type(r->program->program, input));
+    return fits
+               ? NULL
+               : jx_pjrt_error(
+                     PJRT_Error_Code_INVALID_ARGUMENT,
+                     "input %d: expected %s%s, found an array of "
+                     "another type or shape",
+                     input, r->program->ins[input].sharding ? "a part of " : "",
+                     jaxvet_input_type(r->program->program, input));
 }
 
 static PJRT_Error *hold_arguments(run *r)
@@ -124,7 +126,8 @@ static PJRT_Error *claim_donations(run *r)
         }
     for (int i = 0; r->claimed && i < r->program->nargs; i++)
         for (size_t d = 0; r->program->arg_inputs[i] >= 0 && !is_taken(r, i) &&
-                           d < devices_of(r); d++)
+                           d < devices_of(r);
+             d++)
             if (is_marked(lists[d][i]))
                 return used_twice(i);
     return NULL;
@@ -134,7 +137,8 @@ static PJRT_Error *claim_donations(run *r)
 static void return_donations(run *r)
 {
     for (int i = 0; r->claimed && i < r->program->nargs; i++)
-        for (size_t d = 0; is_taken(r, i) && r->claimed && d < devices_of(r); d++) {
+        for (size_t d = 0; is_taken(r, i) && r->claimed && d < devices_of(r);
+             d++) {
             mark(r->args->argument_lists[d][i], false);
             r->claimed--;
         }
@@ -146,10 +150,11 @@ static PJRT_Error *compare(int input, const jx_pjrt_storage *a,
 {
     if (a == b || !a->size || !memcmp(a->bytes, b->bytes, a->size))
         return NULL;
-    return jx_pjrt_error(PJRT_Error_Code_UNIMPLEMENTED,
-                         "input %d: devices that should have the same part of it "
-                         "have different ones",
-                         input);
+    return jx_pjrt_error(
+        PJRT_Error_Code_UNIMPLEMENTED,
+        "input %d: devices that should have the same part of it "
+        "have different ones",
+        input);
 }
 
 static PJRT_Error *assemble(run *r, int input)
@@ -178,8 +183,9 @@ static PJRT_Error *assemble(run *r, int input)
 
 /* ---- results */
 
-/* The memory of an argument that is given up for this output; it is gone from now
- * on, whatever becomes of the run.  NULL: there is none, or others see it. */
+/* The memory of an argument that is given up for this output; it is gone
+ * from now on, whatever becomes of the run.  NULL: there is none, or
+ * others see it. */
 static jx_pjrt_storage *take_over(run *r, int output)
 {
     int argument = r->program->lenders[output];
@@ -248,10 +254,10 @@ static PJRT_Error *make_results(run *r)
     for (int d = 0; d < p->ndevices; d++)
         for (int i = 0; !error && i < p->nresults; i++) {
             int output = p->result_outputs[i];
-            PJRT_Buffer **to = &r->results[(size_t)d * (size_t)p->nresults +
-                                           (size_t)i];
-            error = output < 0 ? jx_pjrt_buffer_new(jx_pjrt_token, r->devices[d],
-                                                    NULL, to)
+            PJRT_Buffer **to =
+                &r->results[(size_t)d * (size_t)p->nresults + (size_t)i];
+            error = output < 0 ? jx_pjrt_buffer_new(jx_pjrt_token,
+                                                    r->devices[d], NULL, to)
                                : cut(r, output, d, to);
         }
     return error;
@@ -262,19 +268,19 @@ static PJRT_Error *make_results(run *r)
 static PJRT_Error *compute(run *r)
 {
     const PJRT_ExecuteOptions *options = r->args->options;
-    jx_ffi_run given = {
-        .context = options && PJRT_GIVES(options, context)
-                       ? (jx_ffi_context *)options->context
-                       : NULL,
-        .run_id = options ? options->launch_id : 0,
-        .device = r->devices[0]->description.id};
+    jx_ffi_run given = {.context = options && PJRT_GIVES(options, context)
+                                       ? (jx_ffi_context *)options->context
+                                       : NULL,
+                        .run_id = options ? options->launch_id : 0,
+                        .device = r->devices[0]->description.id};
     jaxvet_call *call;
     jaxvet_error error;
     PJRT_Error *failed;
 
     if (r->sanitizes) {
-        failed = jx_pjrt_sanitized_run(r->program, r->sanitizes, r->devices[0]->client, r->ins,
-                                       r->outs, &given);
+        failed = jx_pjrt_sanitized_run(r->program, r->sanitizes,
+                                       r->devices[0]->client, r->ins, r->outs,
+                                       &given);
         jx_ffi_error_clear(&given.error);
         return failed;
     }
@@ -345,8 +351,9 @@ static PJRT_Error *execute_on(jx_pjrt_program *p, PJRT_Device *const *devices,
 {
     size_t nins = (size_t)p->nins, nouts = (size_t)p->nouts;
     size_t ndevices = (size_t)p->ndevices, nresults = (size_t)p->nresults;
-    void **room = calloc(nins * (ndevices + 2) + nouts * 2 + ndevices * nresults + 1,
-                         sizeof *room);
+    void **room =
+        calloc(nins * (ndevices + 2) + nouts * 2 + ndevices * nresults + 1,
+               sizeof *room);
     run r = {.program = p,
              .args = args,
              .devices = devices,
@@ -370,8 +377,9 @@ static PJRT_Error *check_counts(const jx_pjrt_program *p,
                                 const PJRT_LoadedExecutable_Execute_Args *args)
 {
     if (args->options) {
-        PJRT_Error *error = JX_PJRT_CHECK(
-            PJRT_ExecuteOptions, num_non_donatable_input_indices, args->options);
+        PJRT_Error *error =
+            JX_PJRT_CHECK(PJRT_ExecuteOptions, num_non_donatable_input_indices,
+                          args->options);
         if (error)
             return error;
     }
@@ -380,12 +388,15 @@ static PJRT_Error *check_counts(const jx_pjrt_program *p,
                              "expected %d arguments, found %zu", p->nargs,
                              args->num_args);
     if (args->num_devices != (size_t)p->ndevices)
-        return jx_pjrt_error(PJRT_Error_Code_INVALID_ARGUMENT,
-                             "expected arguments of %d devices, found those of %zu",
-                             p->ndevices, args->num_devices);
-    if ((p->nargs && !args->argument_lists) || (p->nresults && !args->output_lists))
-        return jx_pjrt_error(PJRT_Error_Code_INVALID_ARGUMENT,
-                             "expected lists of arguments and results, found none");
+        return jx_pjrt_error(
+            PJRT_Error_Code_INVALID_ARGUMENT,
+            "expected arguments of %d devices, found those of %zu", p->ndevices,
+            args->num_devices);
+    if ((p->nargs && !args->argument_lists) ||
+        (p->nresults && !args->output_lists))
+        return jx_pjrt_error(
+            PJRT_Error_Code_INVALID_ARGUMENT,
+            "expected lists of arguments and results, found none");
     return NULL;
 }
 
@@ -399,11 +410,12 @@ jx_pjrt_LoadedExecutable_Execute(PJRT_LoadedExecutable_Execute_Args *args)
 
     if (!program)
         return error;
-    atomic_fetch_add(&x->holders, 1); /* so that it may be destroyed meanwhile */
+    /* so that it may be destroyed meanwhile */
+    atomic_fetch_add(&x->holders, 1);
     error = check_counts(program, args);
     if (!error)
-        error = execute_on(program,
-                           elsewhere ? &args->execute_device : x->devices, args);
+        error = execute_on(
+            program, elsewhere ? &args->execute_device : x->devices, args);
     for (size_t d = 0;
          !error && args->device_complete_events && d < args->num_devices; d++)
         args->device_complete_events[d] = jx_pjrt_event_ready();

@@ -1,4 +1,5 @@
-/* ffi.c - handlers of custom calls and types by name, and what runs hold for them. */
+/* ffi.c - handlers of custom calls and types by name, and what runs
+ * hold for them. */
 #include "hosts/pjrt/ffi_parts.h"
 
 #include <pthread.h>
@@ -91,7 +92,8 @@ static bool same_bundle(const XLA_FFI_Handler_Bundle *a,
 
 /* Under the lock. */
 static bool add_handler(const char *name, size_t size, int api_version,
-                        const XLA_FFI_Handler_Bundle *bundle, jx_ffi_error *error)
+                        const XLA_FFI_Handler_Bundle *bundle,
+                        jx_ffi_error *error)
 {
     jx_ffi_handler *made = find_handler(name, size);
 
@@ -99,7 +101,8 @@ static bool add_handler(const char *name, size_t size, int api_version,
         return (made->api_version == api_version &&
                 same_bundle(&made->bundle, bundle)) ||
                jx_ffi_fail(error, XLA_FFI_Error_Code_ALREADY_EXISTS,
-                           "the custom call @%s has another handler", made->name);
+                           "the custom call @%s has another handler",
+                           made->name);
     made = calloc(1, sizeof *made);
     if (made)
         made->name = name_of(name, size);
@@ -115,8 +118,8 @@ static bool add_handler(const char *name, size_t size, int api_version,
 }
 
 /* A handler says of which version it is, when it is asked so. */
-static bool check_version(const XLA_FFI_Handler_Bundle *bundle, const char *name,
-                          size_t size, jx_ffi_error *error)
+static bool check_version(const XLA_FFI_Handler_Bundle *bundle,
+                          const char *name, size_t size, jx_ffi_error *error)
 {
     XLA_FFI_Metadata metadata = {
         .struct_size = XLA_FFI_SIZE(XLA_FFI_Metadata, traits),
@@ -124,11 +127,11 @@ static bool check_version(const XLA_FFI_Handler_Bundle *bundle, const char *name
                             XLA_FFI_SIZE(XLA_FFI_Api_Version, minor_version)}};
     XLA_FFI_Metadata_Extension extension = {
         {sizeof extension, XLA_FFI_Extension_Metadata, NULL}, &metadata};
-    XLA_FFI_CallFrame frame = {
-        .struct_size = XLA_FFI_SIZE(XLA_FFI_CallFrame, attrs),
-        .extension_start = &extension.extension_base,
-        .api = &jx_ffi_api,
-        .stage = XLA_FFI_ExecutionStage_EXECUTE};
+    XLA_FFI_CallFrame frame = {.struct_size =
+                                   XLA_FFI_SIZE(XLA_FFI_CallFrame, attrs),
+                               .extension_start = &extension.extension_base,
+                               .api = &jx_ffi_api,
+                               .stage = XLA_FFI_ExecutionStage_EXECUTE};
 
     if (!jx_ffi_invoke(bundle->execute, &frame, error))
         return false;
@@ -193,12 +196,14 @@ static bool add_type(const char *name, size_t size, int64_t *type_id,
 {
     type *made = registry.types;
 
-    while (made && (strlen(made->name) != size || memcmp(made->name, name, size)))
+    while (made &&
+           (strlen(made->name) != size || memcmp(made->name, name, size)))
         made = made->next;
     if (made && *type_id && *type_id != made->id)
         return jx_ffi_fail(error, XLA_FFI_Error_Code_INVALID_ARGUMENT,
-                           "the type %s has the number %lld, not %lld", made->name,
-                           (long long)made->id, (long long)*type_id);
+                           "the type %s has the number %lld, not %lld",
+                           made->name, (long long)made->id,
+                           (long long)*type_id);
     for (const type *t = registry.types; !made && *type_id && t; t = t->next)
         if (t->id == *type_id)
             return jx_ffi_fail(error, XLA_FFI_Error_Code_ALREADY_EXISTS,
@@ -294,7 +299,8 @@ bool jx_ffi_context_add(jx_ffi_context *context, int64_t type_id, void *data,
 
     if (jx_ffi_context_get(context, type_id, &there))
         return jx_ffi_fail(error, XLA_FFI_Error_Code_ALREADY_EXISTS,
-                           "the run has a value of type %lld", (long long)type_id);
+                           "the run has a value of type %lld",
+                           (long long)type_id);
     made = malloc(sizeof *made);
     if (!made)
         return jx_ffi_starved(error);

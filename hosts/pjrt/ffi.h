@@ -1,5 +1,5 @@
-/* ffi.h - XLA's FFI for custom calls that jaxvet has no kernel for: who handles which
- * target, and the calls of it (jaxvet_handlers of jaxvet.h).
+/* ffi.h - XLA's FFI for custom calls that jaxvet has no kernel for: who handles
+ * which target, and the calls of it (jaxvet_handlers of jaxvet.h).
  *
  *     ffi.c         handlers and types by name, what a run holds for handlers
  *     ffi_api.c     what handlers may ask for
@@ -17,7 +17,8 @@
 
 #include <stdbool.h>
 
-/* Why something failed.  Starts as zeros; the text is jx_ffi_error_clear()'s. */
+/* Why something failed.  Starts as zeros; the text is
+ * jx_ffi_error_clear()'s. */
 typedef struct jx_ffi_error {
     XLA_FFI_Error_Code code;
     char *message; /* NULL: nothing failed, or there was no memory for it */
@@ -25,8 +26,7 @@ typedef struct jx_ffi_error {
 
 /* The first failure stays; always false. */
 bool jx_ffi_fail(jx_ffi_error *error, XLA_FFI_Error_Code code,
-                 const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+                 const char *format, ...) __attribute__((format(printf, 3, 4)));
 bool jx_ffi_starved(jx_ffi_error *error);
 void jx_ffi_error_clear(jx_ffi_error *error);
 
@@ -37,12 +37,12 @@ void jx_ffi_error_clear(jx_ffi_error *error);
  * `execute` alone, cast). */
 bool jx_ffi_register(const char *name, size_t name_size, int api_version,
                      const XLA_FFI_Handler_Bundle *bundle, jx_ffi_error *error);
-/* A type of states or of what runs are given: *type_id is its number, or 0 to be
- * made one.  `deleter` may be NULL. */
+/* A type of states or of what runs are given: *type_id is its number, or 0 to
+ * be made one.  `deleter` may be NULL. */
 bool jx_ffi_type(const char *name, size_t name_size, int64_t *type_id,
                  void (*deleter)(void *), jx_ffi_error *error);
-/* Asked for a target that nobody has registered, in the thread that compiles; it may
- * register it then. */
+/* Asked for a target that nobody has registered, in the thread that compiles;
+ * it may register it then. */
 void jx_ffi_ask(void (*ask)(const char *target));
 
 /* ---- runs */
@@ -59,17 +59,19 @@ bool jx_ffi_context_add(jx_ffi_context *context, int64_t type_id, void *data,
 typedef struct jx_ffi_run {
     jx_ffi_context *context; /* or NULL */
     int64_t run_id;
-    int32_t device; /* its number; of several that one run is for, the first one's */
+    /* its number; of several that one run is for, the first one's */
+    int32_t device;
     jx_ffi_error error; /* what a handler failed with, in full */
 } jx_ffi_run;
 
-/* For jaxvet_program_handlers().  A call begins with the stage `instantiate`; each
- * time that it runs come `prepare`, `initialize` and `execute`. */
+/* For jaxvet_program_handlers().  A call begins with the stage `instantiate`;
+ * each time that it runs come `prepare`, `initialize` and `execute`. */
 extern const jaxvet_handlers jx_ffi_handlers;
 
 /* ---- functions of Python (ffi_python.c) */
 
-/* An operand or result, in jaxvet's words; of the dtype "token" there is no data. */
+/* An operand or result, in jaxvet's words; of the dtype "token"
+ * there is no data. */
 typedef struct jx_ffi_array {
     void *data;
     const char *dtype;

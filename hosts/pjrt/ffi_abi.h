@@ -1,9 +1,10 @@
-/* ffi_abi.h - the C interface of XLA's FFI, by which handlers of custom calls are
- * called and ask for what they need.
+/* ffi_abi.h - the C interface of XLA's FFI, by which handlers of custom calls
+ * are called and ask for what they need.
  *
- * The names are the interface's own; what lies where is fixed by it.  Structures grow
- * at their ends, and say in `struct_size` how far their maker knew them.  In comments,
- * "out" is what whoever is called fills in.  Version 0.5; what 0.3 lacks is marked. */
+ * The names are the interface's own; what lies where is fixed by it.
+ * Structures grow at their ends, and say in `struct_size` how far their maker
+ * knew them.  In comments, "out" is what whoever is called fills in.  Version
+ * 0.5; what 0.3 lacks is marked. */
 #ifndef JX_PJRT_FFI_ABI_H
 #define JX_PJRT_FFI_ABI_H
 
@@ -18,9 +19,9 @@ typedef struct XLA_FFI_Error XLA_FFI_Error;
 typedef struct XLA_FFI_Future XLA_FFI_Future;
 typedef struct XLA_FFI_InvokeContext XLA_FFI_InvokeContext;
 
-/* How much of a structure there is if `last` is its last field: there may be padding
- * behind, which does not count. */
-#define XLA_FFI_SIZE(type, last) \
+/* How much of a structure there is if `last` is its last field: there may be
+ * padding behind, which does not count. */
+#define XLA_FFI_SIZE(type, last)                                               \
     (offsetof(type, last) + sizeof(((type *)0)->last))
 
 /* ---- extensions, versions, errors */
@@ -228,39 +229,42 @@ typedef struct XLA_FFI_Metadata_Extension {
 
 typedef void XLA_FFI_Task(void *data);
 
-/* ASKS(function, fields): the arguments of a function that gives an error or NULL. */
-#define XLA_FFI_ASKS(F)                                                            \
-    F(Error_Create, const char *message; XLA_FFI_Error_Code errc;)                 \
-    F(Stream_Get, XLA_FFI_InvokeContext *ctx; void *stream;)                       \
-    F(Type_Register, XLA_FFI_ByteSpan name; XLA_FFI_TypeId *type_id;               \
-      const XLA_FFI_TypeInfo *type_info;)                                          \
-    F(InvokeContext_Get, XLA_FFI_InvokeContext *ctx; XLA_FFI_TypeId *type_id;      \
-      void *data;)                                                                 \
-    F(State_Set, XLA_FFI_InvokeContext *ctx; XLA_FFI_ExecutionStage stage;         \
-      XLA_FFI_TypeId *type_id; void *state;)                                       \
-    F(State_Get, XLA_FFI_InvokeContext *ctx; XLA_FFI_ExecutionStage stage;         \
-      XLA_FFI_TypeId *type_id; void *state;)                                       \
-    F(DeviceMemory_Allocate, XLA_FFI_InvokeContext *ctx; size_t size;              \
-      size_t alignment; void *data;)                                               \
-    F(DeviceMemory_Free, XLA_FFI_InvokeContext *ctx; size_t size; void *data;)     \
-    F(ThreadPool_Schedule, XLA_FFI_InvokeContext *ctx; XLA_FFI_Task *task;         \
-      void *data;)                                                                 \
-    F(ThreadPool_NumThreads, XLA_FFI_InvokeContext *ctx; int64_t *num_threads;)    \
-    F(Future_Create, XLA_FFI_Future *future;)                                      \
-    F(Future_SetAvailable, XLA_FFI_Future *future;)                                \
-    F(Future_SetError, XLA_FFI_Future *future; XLA_FFI_Error *error;)              \
-    F(RunId_Get, XLA_FFI_InvokeContext *ctx; int64_t run_id;)                      \
-    F(DeviceOrdinal_Get, XLA_FFI_InvokeContext *ctx; int32_t device_ordinal;)      \
-    F(InvokeContext_FindExtension, XLA_FFI_InvokeContext *ctx;                     \
-      int64_t extension_type; const XLA_FFI_Extension *extension;)                 \
-    F(CustomOptions_Get, XLA_FFI_InvokeContext *ctx; const XLA_FFI_Attrs *attrs;)
+/* ASKS(function, fields): the arguments of a function that gives an
+ * error or NULL. */
+#define XLA_FFI_ASKS(F)                                                        \
+    F(Error_Create, const char *message; XLA_FFI_Error_Code errc;)             \
+    F(Stream_Get, XLA_FFI_InvokeContext *ctx; void *stream;)                   \
+    F(Type_Register, XLA_FFI_ByteSpan name; XLA_FFI_TypeId * type_id;          \
+      const XLA_FFI_TypeInfo *type_info;)                                      \
+    F(InvokeContext_Get, XLA_FFI_InvokeContext *ctx; XLA_FFI_TypeId * type_id; \
+      void *data;)                                                             \
+    F(State_Set, XLA_FFI_InvokeContext *ctx; XLA_FFI_ExecutionStage stage;     \
+      XLA_FFI_TypeId * type_id; void *state;)                                  \
+    F(State_Get, XLA_FFI_InvokeContext *ctx; XLA_FFI_ExecutionStage stage;     \
+      XLA_FFI_TypeId * type_id; void *state;)                                  \
+    F(DeviceMemory_Allocate, XLA_FFI_InvokeContext *ctx; size_t size;          \
+      size_t alignment; void *data;)                                           \
+    F(DeviceMemory_Free, XLA_FFI_InvokeContext *ctx; size_t size; void *data;) \
+    F(ThreadPool_Schedule, XLA_FFI_InvokeContext *ctx; XLA_FFI_Task * task;    \
+      void *data;)                                                             \
+    F(ThreadPool_NumThreads, XLA_FFI_InvokeContext *ctx;                       \
+      int64_t * num_threads;)                                                  \
+    F(Future_Create, XLA_FFI_Future *future;)                                  \
+    F(Future_SetAvailable, XLA_FFI_Future *future;)                            \
+    F(Future_SetError, XLA_FFI_Future *future; XLA_FFI_Error * error;)         \
+    F(RunId_Get, XLA_FFI_InvokeContext *ctx; int64_t run_id;)                  \
+    F(DeviceOrdinal_Get, XLA_FFI_InvokeContext *ctx; int32_t device_ordinal;)  \
+    F(InvokeContext_FindExtension, XLA_FFI_InvokeContext *ctx;                 \
+      int64_t extension_type; const XLA_FFI_Extension *extension;)             \
+    F(CustomOptions_Get, XLA_FFI_InvokeContext *ctx;                           \
+      const XLA_FFI_Attrs *attrs;)
 
-#define XLA_FFI_DECLARE(name, fields)                                \
-    typedef struct XLA_FFI_##name##_Args {                           \
-        size_t struct_size;                                          \
-        XLA_FFI_InternalExtension *extension_start;                  \
-        fields                                                       \
-    } XLA_FFI_##name##_Args;                                         \
+#define XLA_FFI_DECLARE(name, fields)                                          \
+    typedef struct XLA_FFI_##name##_Args {                                     \
+        size_t struct_size;                                                    \
+        XLA_FFI_InternalExtension *extension_start;                            \
+        fields                                                                 \
+    } XLA_FFI_##name##_Args;                                                   \
     typedef XLA_FFI_Error *XLA_FFI_##name(XLA_FFI_##name##_Args *);
 XLA_FFI_ASKS(XLA_FFI_DECLARE)
 #undef XLA_FFI_DECLARE
@@ -281,29 +285,30 @@ typedef struct XLA_FFI_Error_Destroy_Args {
 } XLA_FFI_Error_Destroy_Args;
 typedef void XLA_FFI_Error_Destroy(XLA_FFI_Error_Destroy_Args *);
 
-typedef XLA_FFI_Error *XLA_FFI_Handler_Register(XLA_FFI_Handler_Register_Args *);
+typedef XLA_FFI_Error *
+XLA_FFI_Handler_Register(XLA_FFI_Handler_Register_Args *);
 
 /* All of it; each field is called as its function. */
-#define XLA_FFI_TABLE(F)           \
-    F(Error_Create)                \
-    F(Error_GetDetails)            \
-    F(Error_Destroy)               \
-    F(Handler_Register)            \
-    F(Stream_Get)                  \
-    F(Type_Register)               \
-    F(InvokeContext_Get)           \
-    F(State_Set)                   \
-    F(State_Get)                   \
-    F(DeviceMemory_Allocate)       \
-    F(DeviceMemory_Free)           \
-    F(ThreadPool_Schedule)         \
-    F(ThreadPool_NumThreads)       \
-    F(Future_Create)               \
-    F(Future_SetAvailable)         \
-    F(Future_SetError)             \
-    F(RunId_Get)                   \
-    F(DeviceOrdinal_Get)           \
-    F(InvokeContext_FindExtension) \
+#define XLA_FFI_TABLE(F)                                                       \
+    F(Error_Create)                                                            \
+    F(Error_GetDetails)                                                        \
+    F(Error_Destroy)                                                           \
+    F(Handler_Register)                                                        \
+    F(Stream_Get)                                                              \
+    F(Type_Register)                                                           \
+    F(InvokeContext_Get)                                                       \
+    F(State_Set)                                                               \
+    F(State_Get)                                                               \
+    F(DeviceMemory_Allocate)                                                   \
+    F(DeviceMemory_Free)                                                       \
+    F(ThreadPool_Schedule)                                                     \
+    F(ThreadPool_NumThreads)                                                   \
+    F(Future_Create)                                                           \
+    F(Future_SetAvailable)                                                     \
+    F(Future_SetError)                                                         \
+    F(RunId_Get)                                                               \
+    F(DeviceOrdinal_Get)                                                       \
+    F(InvokeContext_FindExtension)                                             \
     F(CustomOptions_Get)
 
 struct XLA_FFI_Api {

@@ -24,8 +24,9 @@ static XLA_FFI_Error *new_error(XLA_FFI_Error_Code code, const char *message)
 
 static XLA_FFI_Error *error_create(XLA_FFI_Error_Create_Args *args)
 {
-    return new_error(args->errc == XLA_FFI_Error_Code_OK ? XLA_FFI_Error_Code_UNKNOWN
-                                                         : args->errc,
+    return new_error(args->errc == XLA_FFI_Error_Code_OK
+                         ? XLA_FFI_Error_Code_UNKNOWN
+                         : args->errc,
                      args->message);
 }
 
@@ -90,7 +91,8 @@ static XLA_FFI_Error *type_register(XLA_FFI_Type_Register_Args *args)
     jx_ffi_error error = {XLA_FFI_Error_Code_OK, NULL};
 
     return jx_ffi_type(args->name.ptr, args->name.len, &args->type_id->type_id,
-                       args->type_info ? args->type_info->deleter : NULL, &error)
+                       args->type_info ? args->type_info->deleter : NULL,
+                       &error)
                ? NULL
                : give_error(&error);
 }
@@ -134,8 +136,8 @@ void jx_ffi_use_xla(XLA_FFI_Error_Create *create)
     atomic_store(&xla_create, create);
 }
 
-/* What JAX's buffer callback gets here it takes for an error of XLA's making, as it
- * is of the same library; and it expects these words. */
+/* What JAX's buffer callback gets here it takes for an error of XLA's making,
+ * as it is of the same library; and it expects these words. */
 static XLA_FFI_Error *stream_get(XLA_FFI_Stream_Get_Args *args)
 {
     XLA_FFI_Error_Create_Args made = {
@@ -157,8 +159,8 @@ find_extension(XLA_FFI_InvokeContext_FindExtension_Args *args)
 
 static XLA_FFI_Error *custom_options_get(XLA_FFI_CustomOptions_Get_Args *args)
 {
-    static const XLA_FFI_Attrs none = {
-        .struct_size = XLA_FFI_SIZE(XLA_FFI_Attrs, attrs)};
+    static const XLA_FFI_Attrs none = {.struct_size =
+                                           XLA_FFI_SIZE(XLA_FFI_Attrs, attrs)};
 
     args->attrs = &none;
     return NULL;
@@ -268,7 +270,8 @@ void jx_ffi_blocks_free(XLA_FFI_InvokeContext *ctx)
 }
 
 /* A task may be run by whoever schedules it: so it is, at once. */
-static XLA_FFI_Error *thread_pool_schedule(XLA_FFI_ThreadPool_Schedule_Args *args)
+static XLA_FFI_Error *
+thread_pool_schedule(XLA_FFI_ThreadPool_Schedule_Args *args)
 {
     args->task(args->data);
     return NULL;
@@ -321,7 +324,8 @@ static XLA_FFI_Error *settle(XLA_FFI_Future *future, XLA_FFI_Error *error)
                      "the future is set already");
 }
 
-static XLA_FFI_Error *future_set_available(XLA_FFI_Future_SetAvailable_Args *args)
+static XLA_FFI_Error *
+future_set_available(XLA_FFI_Future_SetAvailable_Args *args)
 {
     return settle(args->future, NULL);
 }
@@ -329,7 +333,8 @@ static XLA_FFI_Error *future_set_available(XLA_FFI_Future_SetAvailable_Args *arg
 static XLA_FFI_Error *future_set_error(XLA_FFI_Future_SetError_Args *args)
 {
     if (!args->error)
-        return new_error(XLA_FFI_Error_Code_INVALID_ARGUMENT, "expected an error");
+        return new_error(XLA_FFI_Error_Code_INVALID_ARGUMENT,
+                         "expected an error");
     return settle(args->future, args->error);
 }
 
@@ -360,7 +365,8 @@ bool jx_ffi_invoke(XLA_FFI_Handler *handler, XLA_FFI_CallFrame *frame,
 
 const XLA_FFI_Api jx_ffi_api = {
     .struct_size = sizeof jx_ffi_api,
-    .api_version = {.struct_size = XLA_FFI_SIZE(XLA_FFI_Api_Version, minor_version),
+    .api_version = {.struct_size =
+                        XLA_FFI_SIZE(XLA_FFI_Api_Version, minor_version),
                     .major_version = XLA_FFI_API_MAJOR,
                     .minor_version = XLA_FFI_API_MINOR},
     .XLA_FFI_Error_Create = error_create,

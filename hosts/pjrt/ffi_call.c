@@ -1,4 +1,5 @@
-/* ffi_call.c - calls of handlers, stage by stage: the handlers that jaxvet is given. */
+/* ffi_call.c - calls of handlers, stage by stage: the handlers that
+ * jaxvet is given. */
 #include "hosts/pjrt/ffi_parts.h"
 
 #include <stdio.h>
@@ -17,7 +18,9 @@ static jaxvet_status tell(const jx_ffi_error *from, jaxvet_error *to)
 static int knows(void *data, const char *target)
 {
     (void)data;
-    return jx_ffi_is_python(target) || jx_ffi_handler_of(target) ? JAXVET_HANDLES : 0;
+    return jx_ffi_is_python(target) || jx_ffi_handler_of(target)
+               ? JAXVET_HANDLES
+               : 0;
 }
 
 /* ---- arguments and results, of one run */
@@ -36,9 +39,9 @@ typedef struct framed {
 static bool make_room(framed *f, size_t nins, size_t nouts)
 {
     size_t n = nins + nouts + 1;
-    char *memory = calloc(n, sizeof *f->buffers + sizeof *f->at +
-                                 sizeof *f->packed + sizeof *f->arg_types +
-                                 sizeof *f->ret_types);
+    char *memory =
+        calloc(n, sizeof *f->buffers + sizeof *f->at + sizeof *f->packed +
+                      sizeof *f->arg_types + sizeof *f->ret_types);
 
     f->memory = memory;
     if (!memory)
@@ -61,19 +64,19 @@ static int64_t count_of(const jaxvet_layout *array)
 }
 
 /* Array `i`, packed if several of its elements share a byte. */
-static bool put_buffer(framed *f, size_t i, const jaxvet_layout *array, void *data,
-                       bool holds)
+static bool put_buffer(framed *f, size_t i, const jaxvet_layout *array,
+                       void *data, bool holds)
 {
     XLA_FFI_DataType dtype = jx_ffi_dtype(array->dtype);
     int bits = jx_ffi_packed_bits(dtype);
     size_t room = (array->bytes + 64) / 64 * 64;
 
-    f->buffers[i] = (XLA_FFI_Buffer){
-        .struct_size = XLA_FFI_SIZE(XLA_FFI_Buffer, dims),
-        .dtype = dtype,
-        .data = data,
-        .rank = array->rank,
-        .dims = (int64_t *)(uintptr_t)array->shape};
+    f->buffers[i] =
+        (XLA_FFI_Buffer){.struct_size = XLA_FFI_SIZE(XLA_FFI_Buffer, dims),
+                         .dtype = dtype,
+                         .data = data,
+                         .rank = array->rank,
+                         .dims = (int64_t *)(uintptr_t)array->shape};
     f->at[i] = &f->buffers[i];
     if (!bits)
         return true;
@@ -86,8 +89,8 @@ static bool put_buffer(framed *f, size_t i, const jaxvet_layout *array, void *da
 }
 
 static bool begin_frame(framed *f, const jx_ffi_site *site,
-                        const jaxvet_custom_call *call, const void *const *inputs,
-                        void *const *outputs)
+                        const jaxvet_custom_call *call,
+                        const void *const *inputs, void *const *outputs)
 {
     size_t nins = (size_t)call->input_count, nouts = (size_t)call->output_count;
 
@@ -95,7 +98,8 @@ static bool begin_frame(framed *f, const jx_ffi_site *site,
         return false;
     for (size_t i = 0; i < nins; i++) {
         f->arg_types[i] = XLA_FFI_ArgType_BUFFER;
-        if (!put_buffer(f, i, &call->inputs[i], (void *)(uintptr_t)inputs[i], true))
+        if (!put_buffer(f, i, &call->inputs[i], (void *)(uintptr_t)inputs[i],
+                        true))
             return false;
     }
     for (size_t i = 0; i < nouts; i++) {
@@ -124,12 +128,14 @@ static bool begin_frame(framed *f, const jx_ffi_site *site,
 static void end_frame(framed *f, const jaxvet_custom_call *call,
                       void *const *outputs)
 {
-    size_t nins = (size_t)call->input_count, n = nins + (size_t)call->output_count;
+    size_t nins = (size_t)call->input_count,
+           n = nins + (size_t)call->output_count;
 
     for (size_t i = 0; f->memory && i < n; i++) {
         if (i >= nins && f->packed[i])
-            jx_ffi_unpack(f->buffers[i].dtype, count_of(&call->outputs[i - nins]),
-                          f->packed[i], outputs[i - nins]);
+            jx_ffi_unpack(f->buffers[i].dtype,
+                          count_of(&call->outputs[i - nins]), f->packed[i],
+                          outputs[i - nins]);
         free(f->packed[i]);
     }
     free(f->memory);
@@ -137,11 +143,12 @@ static void end_frame(framed *f, const jaxvet_custom_call *call,
 
 /* ---- running */
 
-static bool run_stages(const jx_ffi_site *site, framed *f, XLA_FFI_InvokeContext *ctx,
-                       jx_ffi_error *error)
+static bool run_stages(const jx_ffi_site *site, framed *f,
+                       XLA_FFI_InvokeContext *ctx, jx_ffi_error *error)
 {
     const XLA_FFI_Handler_Bundle *b = &site->handler->bundle;
-    XLA_FFI_Handler *const stages[] = {NULL, b->prepare, b->initialize, b->execute};
+    XLA_FFI_Handler *const stages[] = {NULL, b->prepare, b->initialize,
+                                       b->execute};
     bool ok = true;
 
     for (int i = XLA_FFI_ExecutionStage_PREPARE;
@@ -157,7 +164,8 @@ static bool run_typed(const jx_ffi_site *site, const jaxvet_custom_call *call,
                       const void *const *inputs, void *const *outputs,
                       const jx_ffi_run *run, jx_ffi_error *error)
 {
-    jx_ffi_state state = site->state, prepared = {0, NULL}, initialized = {0, NULL};
+    jx_ffi_state state = site->state, prepared = {0, NULL},
+                 initialized = {0, NULL};
     XLA_FFI_InvokeContext ctx = {.run = run,
                                  .device = run->device + call->device,
                                  .states = {&state, &prepared, &initialized},
@@ -178,7 +186,8 @@ static bool run_typed(const jx_ffi_site *site, const jaxvet_custom_call *call,
     return ok;
 }
 
-static jaxvet_status run(void *data, void *state, const jaxvet_custom_call *call,
+static jaxvet_status run(void *data, void *state,
+                         const jaxvet_custom_call *call,
                          const void *const *inputs, void *const *outputs,
                          void *context, jaxvet_error *error)
 {
@@ -220,12 +229,14 @@ static bool instantiate(jx_ffi_site *site, jx_ffi_error *error)
     return ok;
 }
 
-static bool check_arrays(int count, const jaxvet_layout *arrays, jx_ffi_error *error)
+static bool check_arrays(int count, const jaxvet_layout *arrays,
+                         jx_ffi_error *error)
 {
     for (int i = 0; i < count; i++)
         if (jx_ffi_dtype(arrays[i].dtype) == XLA_FFI_DataType_INVALID)
             return jx_ffi_fail(error, XLA_FFI_Error_Code_UNIMPLEMENTED,
-                               "handlers know no arrays of %s", arrays[i].dtype);
+                               "handlers know no arrays of %s",
+                               arrays[i].dtype);
     return true;
 }
 
@@ -252,9 +263,10 @@ static bool make_site(jx_ffi_site *site, const jaxvet_custom_call *call,
         return site->is_python || instantiate(site, error);
     }
     return call->api_version != 4 ||
-           jx_ffi_fail(error, XLA_FFI_Error_Code_UNIMPLEMENTED,
-                       "the call is of api_version 4, and its handler is of the "
-                       "interface before");
+           jx_ffi_fail(
+               error, XLA_FFI_Error_Code_UNIMPLEMENTED,
+               "the call is of api_version 4, and its handler is of the "
+               "interface before");
 }
 
 static void end(void *data, void *state)
@@ -267,8 +279,8 @@ static void end(void *data, void *state)
     free(site);
 }
 
-static jaxvet_status begin(void *data, const jaxvet_custom_call *call, void **state,
-                           jaxvet_error *error)
+static jaxvet_status begin(void *data, const jaxvet_custom_call *call,
+                           void **state, jaxvet_error *error)
 {
     jx_ffi_site *site = calloc(1, sizeof *site);
     jx_ffi_error why = {XLA_FFI_Error_Code_OK, NULL};
@@ -284,5 +296,5 @@ static jaxvet_status begin(void *data, const jaxvet_custom_call *call, void **st
     return status;
 }
 
-const jaxvet_handlers jx_ffi_handlers = {sizeof jx_ffi_handlers, NULL, knows, begin,
-                                         run, end};
+const jaxvet_handlers jx_ffi_handlers = {
+    sizeof jx_ffi_handlers, NULL, knows, begin, run, end};

@@ -1,5 +1,5 @@
-/* ffi_extension.c - the FFI as PJRT's hosts reach it: what runs are given, and the
- * extension that registers handlers and types. */
+/* ffi_extension.c - the FFI as PJRT's hosts reach it: what runs are given, and
+ * the extension that registers handlers and types. */
 #include "hosts/pjrt/ffi.h"
 #include "hosts/pjrt/plugin.h"
 
@@ -20,7 +20,8 @@ PJRT_Error *jx_pjrt_ExecuteContext_Create(PJRT_ExecuteContext_Create_Args *args)
     return args->context ? NULL : jx_pjrt_starved();
 }
 
-PJRT_Error *jx_pjrt_ExecuteContext_Destroy(PJRT_ExecuteContext_Destroy_Args *args)
+PJRT_Error *
+jx_pjrt_ExecuteContext_Destroy(PJRT_ExecuteContext_Destroy_Args *args)
 {
     jx_ffi_context_free((jx_ffi_context *)args->context);
     return NULL;
@@ -45,8 +46,8 @@ static PJRT_Error *user_data_add(PJRT_FFI_UserData_Add_Args *args)
         return jx_pjrt_error(PJRT_Error_Code_INVALID_ARGUMENT,
                              "expected the context of a run");
     return jx_ffi_context_add((jx_ffi_context *)args->context,
-                              args->user_data.type_id, args->user_data.data, NULL,
-                              &why)
+                              args->user_data.type_id, args->user_data.data,
+                              NULL, &why)
                ? NULL
                : told(&why);
 }
@@ -60,27 +61,31 @@ static PJRT_Error *register_handler(PJRT_FFI_Register_Handler_Args *args)
     bool is_ours = false;
 
     for (size_t i = 0; i < sizeof ours / sizeof *ours; i++)
-        is_ours |= strlen(ours[i]) == args->platform_name_size &&
-                   !memcmp(ours[i], args->platform_name, args->platform_name_size);
+        is_ours |=
+            strlen(ours[i]) == args->platform_name_size &&
+            !memcmp(ours[i], args->platform_name, args->platform_name_size);
     if (!is_ours)
         return jx_pjrt_error(PJRT_Error_Code_UNIMPLEMENTED,
                              "a handler for the platform %.*s, expected Host",
-                             (int)args->platform_name_size, args->platform_name);
-    return jx_ffi_register(args->target_name, args->target_name_size, 1, &bundle,
-                           &why)
+                             (int)args->platform_name_size,
+                             args->platform_name);
+    return jx_ffi_register(args->target_name, args->target_name_size, 1,
+                           &bundle, &why)
                ? NULL
                : told(&why);
 }
 
 JX_PJRT_ENTER(type_register, PJRT_FFI_Type_Register_Args, type_id)
 JX_PJRT_ENTER(user_data_add, PJRT_FFI_UserData_Add_Args, user_data)
-JX_PJRT_ENTER(register_handler, PJRT_FFI_Register_Handler_Args, platform_name_size)
+JX_PJRT_ENTER(register_handler, PJRT_FFI_Register_Handler_Args,
+              platform_name_size)
 
 const PJRT_FFI_Extension jx_pjrt_ffi_extension = {
     .base = {.struct_size = sizeof jx_pjrt_ffi_extension,
              .type = PJRT_Extension_Type_FFI,
              /* Nobody writes there. */
-             .next = (PJRT_Extension_Base *)(uintptr_t)&jx_pjrt_shardings_extension},
+             .next = (PJRT_Extension_Base
+                          *)(uintptr_t)&jx_pjrt_shardings_extension},
     .type_register = enter_type_register,
     .user_data_add = enter_user_data_add,
     .register_handler = enter_register_handler,

@@ -72,7 +72,8 @@ void jx_ffi_pack(int bits, int64_t count, const void *from, void *to)
     }
 }
 
-void jx_ffi_unpack(XLA_FFI_DataType dtype, int64_t count, const void *from, void *to)
+void jx_ffi_unpack(XLA_FFI_DataType dtype, int64_t count, const void *from,
+                   void *to)
 {
     const unsigned char *in = from;
     unsigned char *out = to;
@@ -81,8 +82,8 @@ void jx_ffi_unpack(XLA_FFI_DataType dtype, int64_t count, const void *from, void
         dtype == XLA_FFI_DataType_S2 || dtype == XLA_FFI_DataType_S4;
 
     for (int64_t i = 0; i < count; i++) {
-        unsigned value = (unsigned)in[i / per] >> (int)(i % per) * bits &
-                         ((1u << bits) - 1);
+        unsigned value =
+            (unsigned)in[i / per] >> (int)(i % per) * bits & ((1u << bits) - 1);
         if (has_sign && value >> (bits - 1))
             value |= ~((1u << bits) - 1);
         out[i] = (unsigned char)value;
@@ -124,7 +125,8 @@ static void *taken_scalar(jx_ffi_pool *pool, const jaxvet_attribute *a)
     XLA_FFI_Scalar *to = jx_ffi_take(pool, 1, sizeof *to);
 
     if (to)
-        *to = (XLA_FFI_Scalar){jx_ffi_dtype(a->dtype), (void *)(uintptr_t)a->data};
+        *to = (XLA_FFI_Scalar){jx_ffi_dtype(a->dtype),
+                               (void *)(uintptr_t)a->data};
     return to;
 }
 
@@ -149,7 +151,8 @@ static XLA_FFI_ByteSpan *taken_span(jx_ffi_pool *pool, const char *text,
 }
 
 static bool take_attribute(jx_ffi_pool *pool, const jaxvet_attribute *a,
-                           XLA_FFI_AttrType *type, void **to, jx_ffi_error *error)
+                           XLA_FFI_AttrType *type, void **to,
+                           jx_ffi_error *error)
 {
     switch (a->kind) {
     case JAXVET_ATTRIBUTE_BOOL:
@@ -169,15 +172,17 @@ static bool take_attribute(jx_ffi_pool *pool, const jaxvet_attribute *a,
     case JAXVET_ATTRIBUTE_DICTIONARY:
         *type = XLA_FFI_AttrType_DICTIONARY;
         *to = jx_ffi_take(pool, 1, sizeof(XLA_FFI_Attrs));
-        if (*to && !jx_ffi_attributes(pool, (int)a->count, a->entries, *to, error))
+        if (*to &&
+            !jx_ffi_attributes(pool, (int)a->count, a->entries, *to, error))
             return false;
         break;
     case JAXVET_ATTRIBUTE_OTHER:
     default:
-        return jx_ffi_fail(error, XLA_FFI_Error_Code_UNIMPLEMENTED,
-                           "the attribute %s is of a kind that handlers are not "
-                           "given",
-                           a->name);
+        return jx_ffi_fail(
+            error, XLA_FFI_Error_Code_UNIMPLEMENTED,
+            "the attribute %s is of a kind that handlers are not "
+            "given",
+            a->name);
     }
     return *to || jx_ffi_starved(error);
 }

@@ -50,7 +50,8 @@ struct XLA_FFI_InvokeContext {
     jx_ffi_state *states[JX_FFI_STAGES]; /* NULL: of a stage that has none */
     jx_ffi_block *blocks;
     int64_t *asked; /* the type that it asks for first goes here; or NULL */
-    bool is_jax;    /* it is JAX's buffer callback, which hands its errors to XLA */
+    /* it is JAX's buffer callback, which hands its errors to XLA */
+    bool is_jax;
 };
 
 /* XLA's own errors are made by this function of its, once it is known. */
@@ -70,14 +71,16 @@ XLA_FFI_DataType jx_ffi_dtype(const char *dtype);
 int jx_ffi_packed_bits(XLA_FFI_DataType dtype);
 /* Elements of a byte each, into and out of as few bytes as they fit in. */
 void jx_ffi_pack(int bits, int64_t count, const void *from, void *to);
-void jx_ffi_unpack(XLA_FFI_DataType dtype, int64_t count, const void *from, void *to);
+void jx_ffi_unpack(XLA_FFI_DataType dtype, int64_t count, const void *from,
+                   void *to);
 
 /* Memory that ends at once. */
 typedef struct jx_ffi_pool {
     struct jx_ffi_block *blocks;
     bool failed;
 } jx_ffi_pool;
-void *jx_ffi_take(jx_ffi_pool *pool, size_t count, size_t size); /* zeros; or NULL */
+/* zeros; or NULL */
+void *jx_ffi_take(jx_ffi_pool *pool, size_t count, size_t size);
 void jx_ffi_pool_free(jx_ffi_pool *pool);
 
 /* False with an error: something that handlers can't be told. */
@@ -105,9 +108,9 @@ bool jx_ffi_invoke(XLA_FFI_Handler *handler, XLA_FFI_CallFrame *frame,
                    jx_ffi_error *error);
 
 /* One of before the FFI (ffi_old.c). */
-bool jx_ffi_old_call(const jx_ffi_handler *handler, const jaxvet_custom_call *call,
-                     const void *const *inputs, void *const *outputs,
-                     jx_ffi_error *error);
+bool jx_ffi_old_call(const jx_ffi_handler *handler,
+                     const jaxvet_custom_call *call, const void *const *inputs,
+                     void *const *outputs, jx_ffi_error *error);
 
 /* Whether the target is JAX's handler of functions of Python, and these can be
  * called; one of them (ffi_python.c). */

@@ -1,10 +1,12 @@
-/* ffi_python.c - functions of Python: JAX calls them by a handler of its own
- * (pure_callback, io_callback, debug.print), which is told by a number which one.
+/* ffi_python.c - functions of Python: JAX calls them by a handler of its
+ * own (pure_callback, io_callback, debug.print), which is told by a
+ * number which one.
  *
- * The functions themselves are in what JAX gives each run: XLA's FfiLoadedHostCallbacks.
- * JAX's handler keeps a state that only its own `instantiate` makes, and JAX shows
- * nobody that one; so we do what it does, by a function of our Python package.  Which
- * type's value holds the functions is what JAX's handler asks for first. */
+ * The functions themselves are in what JAX gives each run: XLA's
+ * FfiLoadedHostCallbacks. JAX's handler keeps a state that only its own
+ * `instantiate` makes, and JAX shows nobody that one; so we do what it does, by
+ * a function of our Python package.  Which type's value holds the functions is
+ * what JAX's handler asks for first. */
 #include "hosts/pjrt/ffi_parts.h"
 
 #include <stdatomic.h>
@@ -64,7 +66,8 @@ static bool find_callable(const jx_ffi_site *site, const jx_ffi_run *run,
     if (!index)
         return jx_ffi_fail(error, XLA_FFI_Error_Code_INVALID_ARGUMENT,
                            "a call of a Python function does not say of which");
-    if (!jx_ffi_context_get(run->context, atomic_load(&type_of_callbacks), &data))
+    if (!jx_ffi_context_get(run->context, atomic_load(&type_of_callbacks),
+                            &data))
         return jx_ffi_fail(error, XLA_FFI_Error_Code_FAILED_PRECONDITION,
                            "the run was given no Python functions");
     all = data;
@@ -126,8 +129,8 @@ void jaxvet_ffi_say(jx_ffi_error *error, const char *message)
     jx_ffi_fail(error, XLA_FFI_Error_Code_INTERNAL, "%s", message);
 }
 
-/* `function` calls Python objects; `jax` is JAX's handler of the same.  0 if that
- * asks for nothing that we know, so that there is no way to call them. */
+/* `function` calls Python objects; `jax` is JAX's handler of the same.  0 if
+ * that asks for nothing that we know, so that there is no way to call them. */
 int jaxvet_ffi_python(jx_ffi_python *function, XLA_FFI_Handler *jax)
 {
     int64_t type_id = type_asked_by(jax);
@@ -145,12 +148,14 @@ static const char *reason(jx_ffi_error *error)
 {
     static _Thread_local char text[512];
 
-    strncpy(text, error->message ? error->message : "no memory", sizeof text - 1);
+    strncpy(text, error->message ? error->message : "no memory",
+            sizeof text - 1);
     jx_ffi_error_clear(error);
     return text;
 }
 
-/* `stages` are instantiate, prepare, initialize, execute, each NULL or a handler. */
+/* `stages` are instantiate, prepare, initialize, execute, each
+ * NULL or a handler. */
 const char *jaxvet_ffi_register(const char *name, int api_version,
                                 void *const *stages)
 {
@@ -169,8 +174,8 @@ const char *jaxvet_ffi_type(const char *name, int64_t type_id,
 {
     jx_ffi_error error = {XLA_FFI_Error_Code_OK, NULL};
 
-    return jx_ffi_type(name, strlen(name), &type_id, info ? info->deleter : NULL,
-                       &error)
+    return jx_ffi_type(name, strlen(name), &type_id,
+                       info ? info->deleter : NULL, &error)
                ? NULL
                : reason(&error);
 }
@@ -185,9 +190,11 @@ void jaxvet_ffi_ask(void (*ask)(const char *target))
  * registered there: so we learn of XLA's side of the interface. */
 XLA_FFI_Error *jaxvet_ffi_meet(XLA_FFI_CallFrame *frame)
 {
-    const XLA_FFI_Metadata_Extension *extension = (void *)frame->extension_start;
+    const XLA_FFI_Metadata_Extension *extension =
+        (void *)frame->extension_start;
 
-    if (extension && extension->extension_base.type == XLA_FFI_Extension_Metadata) {
+    if (extension &&
+        extension->extension_base.type == XLA_FFI_Extension_Metadata) {
         extension->metadata->api_version.major_version =
             frame->api->api_version.major_version;
         extension->metadata->api_version.minor_version =

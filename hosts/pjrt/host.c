@@ -6,13 +6,14 @@
 
 /* ---- layouts */
 
-/* Whether an array with these strides (NULL: none) lies row by row.  Of one without
- * elements the sizes may be any: their product wraps around. */
+/* Whether an array with these strides (NULL: none) lies row by row.  Of one
+ * without elements the sizes may be any: their product wraps around. */
 static bool is_dense(jx_pjrt_shape shape, const int64_t *strides)
 {
     uint64_t stride = jx_pjrt_type_bytes(shape.type);
 
-    for (int i = shape.rank; strides && i-- > 0; stride *= (uint64_t)shape.dims[i])
+    for (int i = shape.rank; strides && i-- > 0;
+         stride *= (uint64_t)shape.dims[i])
         if (shape.dims[i] > 1 && strides[i] != (int64_t)stride)
             return false;
     return true;
@@ -32,7 +33,8 @@ static PJRT_Error *refuse_layout(const PJRT_Buffer_MemoryLayout *layout,
     if (!layout)
         return NULL;
     if (layout->type == PJRT_Buffer_MemoryLayout_Type_Tiled) {
-        if (layout->tiled.minor_to_major_size != rank || layout->tiled.num_tiles)
+        if (layout->tiled.minor_to_major_size != rank ||
+            layout->tiled.num_tiles)
             return refuse();
         for (size_t i = 0; i < rank; i++)
             if (layout->tiled.minor_to_major[i] != (int64_t)(rank - 1 - i))
@@ -62,15 +64,17 @@ PJRT_Error *jx_pjrt_shape_read(PJRT_Buffer_Type type, const int64_t *dims,
                              "arrays of element type %s (%d)",
                              jx_pjrt_type_name(type), (int)type);
     if (!jx_pjrt_shape_size(*to, size))
-        return jx_pjrt_error(PJRT_Error_Code_INVALID_ARGUMENT,
-                             "expected a shape of sizes from 0 whose bytes can be "
-                             "addressed");
+        return jx_pjrt_error(
+            PJRT_Error_Code_INVALID_ARGUMENT,
+            "expected a shape of sizes from 0 whose bytes can be "
+            "addressed");
     return refuse_layout(layout, *to);
 }
 
 /* ---- strides */
 
-/* Copies an array between strides and dense rows; `inward` is from the strides. */
+/* Copies an array between strides and dense rows; `inward` is
+ * from the strides. */
 typedef struct strided {
     jx_pjrt_shape shape;
     const int64_t *strides;
@@ -129,7 +133,8 @@ static PJRT_Error *look_at(PJRT_Client_BufferFromHostBuffer_Args *args,
                            jx_pjrt_shape shape, size_t size)
 {
     PJRT_Event *done = jx_pjrt_event_new();
-    /* Nothing is written there: only donated memory is, and none of the host's. */
+    /* Nothing is written there: only donated memory is, and none
+     * of the host's. */
     void *bytes = (void *)(uintptr_t)args->data;
     jx_pjrt_storage *storage =
         done ? jx_pjrt_storage_view(bytes, size, forget, done) : NULL;
@@ -158,7 +163,8 @@ static PJRT_Error *copy_in(PJRT_Client_BufferFromHostBuffer_Args *args,
         return error;
     if (is_dense(shape, strides)) {
         if (args->buffer->size)
-            memcpy(args->buffer->storage->bytes, args->data, args->buffer->size);
+            memcpy(args->buffer->storage->bytes, args->data,
+                   args->buffer->size);
     } else if (args->buffer->size) {
         s.dense = args->buffer->storage->bytes;
         copy_strided(&s, (char *)(uintptr_t)args->data, 0);
@@ -183,14 +189,16 @@ jx_pjrt_Client_BufferFromHostBuffer(PJRT_Client_BufferFromHostBuffer_Args *args)
         error = expect_bytes(args->data, size);
     if (!error && args->num_byte_strides &&
         args->num_byte_strides != args->num_dims)
-        error = jx_pjrt_error(PJRT_Error_Code_INVALID_ARGUMENT,
-                              "expected a stride for each of %zu axes, found %zu",
-                              args->num_dims, args->num_byte_strides);
+        error =
+            jx_pjrt_error(PJRT_Error_Code_INVALID_ARGUMENT,
+                          "expected a stride for each of %zu axes, found %zu",
+                          args->num_dims, args->num_byte_strides);
     if (error)
         return error;
     if (args->host_buffer_semantics >=
             PJRT_HostBufferSemantics_kImmutableZeroCopy &&
-        size && is_dense(shape, strides) && (uintptr_t)args->data % ALIGNED == 0)
+        size && is_dense(shape, strides) &&
+        (uintptr_t)args->data % ALIGNED == 0)
         return look_at(args, shape, size);
     return copy_in(args, shape, strides);
 }
@@ -204,8 +212,8 @@ PJRT_Error *jx_pjrt_Client_CreateUninitializedBuffer(
 
     if (!error)
         error = jx_pjrt_shape_read(args->shape_element_type, args->shape_dims,
-                                   args->shape_num_dims, args->shape_layout, &shape,
-                                   &size);
+                                   args->shape_num_dims, args->shape_layout,
+                                   &shape, &size);
     return error ? error
                  : jx_pjrt_buffer_new(shape, args->device, args->memory,
                                       &args->buffer);
@@ -220,19 +228,21 @@ jx_pjrt_Client_CreateErrorBuffer(PJRT_Client_CreateErrorBuffer_Args *args)
     PJRT_Device *device = NULL;
     jx_pjrt_storage *storage = NULL;
     PJRT_Event *failed = NULL;
-    PJRT_Error *said = NULL, *error = where_of(args->client, &device, args->memory);
+    PJRT_Error *said = NULL,
+               *error = where_of(args->client, &device, args->memory);
 
     if (!error)
         error = jx_pjrt_shape_read(args->shape_element_type, args->shape_dims,
-                                   args->shape_num_dims, args->shape_layout, &shape,
-                                   &size);
+                                   args->shape_num_dims, args->shape_layout,
+                                   &shape, &size);
     if (!error)
         error = jx_pjrt_error_said(args->error_code, args->error_message,
                                    args->error_message_size, &said);
     if (error)
         return error;
     failed = jx_pjrt_event_new();
-    storage = failed ? jx_pjrt_storage_new(0, device) : NULL; /* nobody sees it */
+    /* nobody sees it */
+    storage = failed ? jx_pjrt_storage_new(0, device) : NULL;
     error = storage ? jx_pjrt_buffer_on(shape, device, args->memory, storage,
                                         &args->buffer)
                     : jx_pjrt_starved();
@@ -271,8 +281,8 @@ PJRT_Error *jx_pjrt_Client_CreateViewOfDeviceBuffer(
     lent *l;
 
     if (!error)
-        error = jx_pjrt_shape_read(args->element_type, args->dims, args->num_dims,
-                                   args->layout, &shape, &size);
+        error = jx_pjrt_shape_read(args->element_type, args->dims,
+                                   args->num_dims, args->layout, &shape, &size);
     if (!error)
         error = expect_bytes(args->device_buffer_ptr, size);
     if (error)
@@ -287,7 +297,8 @@ PJRT_Error *jx_pjrt_Client_CreateViewOfDeviceBuffer(
     }
     /* Until there is a buffer, the bytes are the caller's. */
     *l = (lent){NULL, NULL};
-    error = jx_pjrt_buffer_on(shape, args->device, memory, storage, &args->buffer);
+    error =
+        jx_pjrt_buffer_on(shape, args->device, memory, storage, &args->buffer);
     if (!error)
         *l = (lent){args->on_delete_callback, args->on_delete_callback_arg};
     return error;
@@ -295,10 +306,11 @@ PJRT_Error *jx_pjrt_Client_CreateViewOfDeviceBuffer(
 
 /* ---- to the host */
 
-/* The strides that a layout of the host asks for; false where it fits no array of
- * that rank. */
+/* The strides that a layout of the host asks for; false where it fits no
+ * array of that rank. */
 static bool host_strides(const PJRT_Buffer *b,
-                         const PJRT_Buffer_MemoryLayout *layout, int64_t *strides)
+                         const PJRT_Buffer_MemoryLayout *layout,
+                         int64_t *strides)
 {
     size_t rank = (size_t)b->rank;
     uint64_t stride = jx_pjrt_type_bytes(b->type);
@@ -306,7 +318,8 @@ static bool host_strides(const PJRT_Buffer *b,
 
     if (layout->type == PJRT_Buffer_MemoryLayout_Type_Strides) {
         if (layout->strides.num_byte_strides == rank && rank)
-            memcpy(strides, layout->strides.byte_strides, rank * sizeof *strides);
+            memcpy(strides, layout->strides.byte_strides,
+                   rank * sizeof *strides);
         return layout->strides.num_byte_strides == rank;
     }
     if (layout->tiled.minor_to_major_size != rank || layout->tiled.num_tiles)
@@ -326,8 +339,8 @@ static bool host_strides(const PJRT_Buffer *b,
     return seen != NULL;
 }
 
-/* How far an array with these strides reaches; false where that is nowhere, or before
- * its first element. */
+/* How far an array with these strides reaches; false where that is nowhere, or
+ * before its first element. */
 static bool reach_of(jx_pjrt_shape shape, const int64_t *strides, size_t *to)
 {
     size_t last = 0, far;
@@ -339,8 +352,8 @@ static bool reach_of(jx_pjrt_shape shape, const int64_t *strides, size_t *to)
     for (int i = 0; i < shape.rank; i++)
         if (shape.dims[i] > 1 &&
             (strides[i] < 0 ||
-             __builtin_mul_overflow((size_t)shape.dims[i] - 1, (size_t)strides[i],
-                                    &far) ||
+             __builtin_mul_overflow((size_t)shape.dims[i] - 1,
+                                    (size_t)strides[i], &far) ||
              __builtin_add_overflow(last, far, &last)))
             return false;
     return !__builtin_add_overflow(last, jx_pjrt_type_bytes(shape.type), to);
@@ -363,7 +376,8 @@ static PJRT_Error *read_host_layout(const PJRT_Buffer *b,
         return jx_pjrt_starved();
     if (!host_strides(b, layout, *strides))
         return jx_pjrt_error(PJRT_Error_Code_INVALID_ARGUMENT,
-                             "expected a layout of %d axes without tiles", b->rank);
+                             "expected a layout of %d axes without tiles",
+                             b->rank);
     if (!reach_of(shape, *strides, room))
         return jx_pjrt_error(PJRT_Error_Code_INVALID_ARGUMENT,
                              "expected strides from 0 that can be addressed");
@@ -419,9 +433,10 @@ static PJRT_Error *copy_part(PJRT_Buffer *b, void *to, int64_t offset,
         return error;
     if (offset < 0 || size < 0 || offset > (int64_t)b->size ||
         size > (int64_t)b->size - offset)
-        error = jx_pjrt_error(PJRT_Error_Code_INVALID_ARGUMENT,
-                              "expected a part of %zu bytes, found %lld from %lld",
-                              b->size, (long long)size, (long long)offset);
+        error =
+            jx_pjrt_error(PJRT_Error_Code_INVALID_ARGUMENT,
+                          "expected a part of %zu bytes, found %lld from %lld",
+                          b->size, (long long)size, (long long)offset);
     else
         error = expect_bytes(to, (size_t)size);
     if (!error && size)
@@ -433,11 +448,12 @@ static PJRT_Error *copy_part(PJRT_Buffer *b, void *to, int64_t offset,
 PJRT_Error *jx_pjrt_Buffer_CopyRawToHost(PJRT_Buffer_CopyRawToHost_Args *args)
 {
     args->event = jx_pjrt_event_ready();
-    return copy_part(args->buffer, args->dst, args->offset, args->transfer_size);
+    return copy_part(args->buffer, args->dst, args->offset,
+                     args->transfer_size);
 }
 
-/* Where the bytes go is known only later, when the host calls back what it is given
- * here: with an address, or with an error. */
+/* Where the bytes go is known only later, when the host calls back what it is
+ * given here: with an address, or with an error. */
 typedef struct promised {
     PJRT_Buffer *buffer;
     jx_pjrt_storage *storage;
@@ -451,8 +467,9 @@ static void keep_promise(PJRT_Buffer_CopyRawToHostFuture_Callback_Args *args)
     PJRT_Error *error = NULL;
 
     if (args->error_code != PJRT_Error_Code_OK)
-        error = jx_pjrt_error(args->error_code, "%.*s",
-                              (int)args->error_message_size, args->error_message);
+        error =
+            jx_pjrt_error(args->error_code, "%.*s",
+                          (int)args->error_message_size, args->error_message);
     else if (p->size && args->dst)
         memcpy(args->dst, (const char *)p->storage->bytes + p->offset,
                (size_t)p->size);
@@ -529,9 +546,9 @@ PJRT_Error *jx_pjrt_Buffer_Bitcast(PJRT_Buffer_Bitcast_Args *args)
     PJRT_Buffer *b = args->buffer;
     jx_pjrt_storage *storage = NULL;
     size_t size;
-    PJRT_Error *error = jx_pjrt_shape_read(args->element_type, args->dims,
-                                           args->num_dims, args->device_layout,
-                                           &shape, &size);
+    PJRT_Error *error =
+        jx_pjrt_shape_read(args->element_type, args->dims, args->num_dims,
+                           args->device_layout, &shape, &size);
 
     if (!error && size != b->size)
         error = jx_pjrt_error(PJRT_Error_Code_INVALID_ARGUMENT,

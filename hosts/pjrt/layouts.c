@@ -1,4 +1,5 @@
-/* layouts.c - the extension by which hosts ask how arrays lie in memory: row by row. */
+/* layouts.c - the extension by which hosts ask how arrays lie in
+ * memory: row by row. */
 #include "hosts/pjrt/plugin.h"
 
 #include <stdio.h>
@@ -6,7 +7,8 @@
 
 enum { MOST_AXES = 64 };
 
-/* As XLA writes layouts: the axes, the one whose elements lie side by side first. */
+/* As XLA writes layouts: the axes, the one whose elements lie side
+ * by side first. */
 struct PJRT_Layouts_MemoryLayout {
     char text[3 * MOST_AXES + 3];
 };
@@ -37,16 +39,18 @@ static PJRT_Error *give(size_t rank, PJRT_Layouts_MemoryLayout **to)
     *to = rank <= MOST_AXES ? jx_pjrt_layout((int)rank) : NULL;
     return *to ? NULL
                : jx_pjrt_error(PJRT_Error_Code_UNIMPLEMENTED,
-                               "an array of %zu axes: at most %d", rank, MOST_AXES);
+                               "an array of %zu axes: at most %d", rank,
+                               MOST_AXES);
 }
 
-static PJRT_Error *give_all(int count, PJRT_Layouts_MemoryLayout **all, size_t *n,
-                            PJRT_Layouts_MemoryLayout ***to)
+static PJRT_Error *give_all(int count, PJRT_Layouts_MemoryLayout **all,
+                            size_t *n, PJRT_Layouts_MemoryLayout ***to)
 {
     for (int i = 0; i < count; i++)
         if (!all[i])
             return jx_pjrt_error(PJRT_Error_Code_UNIMPLEMENTED,
-                                 "array %d has more than %d axes", i, MOST_AXES);
+                                 "array %d has more than %d axes", i,
+                                 MOST_AXES);
     *n = (size_t)count;
     *to = all;
     return NULL;
@@ -112,16 +116,18 @@ JX_PJRT_ENTER(serialize, PJRT_Layouts_MemoryLayout_Serialize_Args,
               serialized_layout_deleter)
 JX_PJRT_ENTER(of_client, PJRT_Layouts_PJRT_Client_GetDefaultLayout_Args, layout)
 JX_PJRT_ENTER(of_buffer, PJRT_Layouts_PJRT_Buffer_MemoryLayout_Args, layout)
-JX_PJRT_ENTER(of_topology, PJRT_Layouts_PJRT_Topology_GetDefaultLayout_Args, layout)
+JX_PJRT_ENTER(of_topology, PJRT_Layouts_PJRT_Topology_GetDefaultLayout_Args,
+              layout)
 JX_PJRT_ENTER(of_outputs, PJRT_Layouts_PJRT_Executable_GetOutputLayouts_Args,
               layouts)
-JX_PJRT_ENTER(of_parameters, PJRT_Layouts_PJRT_Executable_GetParameterLayouts_Args,
-              layouts)
+JX_PJRT_ENTER(of_parameters,
+              PJRT_Layouts_PJRT_Executable_GetParameterLayouts_Args, layouts)
 
 const PJRT_Layouts_Extension jx_pjrt_layouts_extension = {
     .base = {.struct_size = sizeof jx_pjrt_layouts_extension,
              .type = PJRT_Extension_Type_Layouts,
-             .next = (PJRT_Extension_Base *)(uintptr_t)&jx_pjrt_memories_extension},
+             .next =
+                 (PJRT_Extension_Base *)(uintptr_t)&jx_pjrt_memories_extension},
     .PJRT_Layouts_MemoryLayout_Destroy = enter_destroy,
     .PJRT_Layouts_MemoryLayout_Serialize = enter_serialize,
     .PJRT_Layouts_PJRT_Client_GetDefaultLayout = enter_of_client,

@@ -1,9 +1,11 @@
 /* options.c - what a compilation is told, as Protocol Buffers write it.
  *
- * Of CompileOptionsProto: executable_build_options (3), compile_portable_executable
- * (4), env_option_overrides (7), whose key (1) is an option's name; of the first num_replicas (4), num_partitions (5), device_assignment (9); of
- * DeviceAssignmentProto replica_count (1), computation_count (2) and, for each
- * computation, computation_devices (3), whose replica_device_ids (1) are numbers. */
+ * Of CompileOptionsProto: executable_build_options (3),
+ * compile_portable_executable (4), env_option_overrides (7), whose key (1) is
+ * an option's name; of the first num_replicas (4), num_partitions (5),
+ * device_assignment (9); of DeviceAssignmentProto replica_count (1),
+ * computation_count (2) and, for each computation, computation_devices (3),
+ * whose replica_device_ids (1) are numbers. */
 #include "hosts/pjrt/plugin.h"
 
 #include <stdlib.h>
@@ -11,7 +13,8 @@
 
 /* ---- the messages */
 
-/* XLA's own options mean nothing here, but whoever misspells one wants to know. */
+/* XLA's own options mean nothing here, but whoever misspells one
+ * wants to know. */
 static bool is_option(jx_wire name)
 {
     static const char *const known[] = {
@@ -132,7 +135,8 @@ static bool read_options(jx_wire from, jx_pjrt_options *to, assignment *devices)
             return false;
         if (f.number == 4 && f.kind == JX_WIRE_VARINT)
             to->is_portable = f.value != 0;
-        if (f.number == 7 && f.kind == JX_WIRE_BYTES && !read_override(f.bytes, to))
+        if (f.number == 7 && f.kind == JX_WIRE_BYTES &&
+            !read_override(f.bytes, to))
             return false;
     }
     return true;
@@ -142,17 +146,17 @@ static bool read_options(jx_wire from, jx_pjrt_options *to, assignment *devices)
 
 static PJRT_Error *refuse(const char *what)
 {
-    return jx_pjrt_error(PJRT_Error_Code_INVALID_ARGUMENT, "compile options: %s",
-                         what);
+    return jx_pjrt_error(PJRT_Error_Code_INVALID_ARGUMENT,
+                         "compile options: %s", what);
 }
 
 static PJRT_Error *refuse_name(jx_wire name)
 {
     size_t size = (size_t)(name.end - name.at), most = 200;
 
-    return jx_pjrt_error(PJRT_Error_Code_INVALID_ARGUMENT,
-                         "No such compile option: '%.*s'",
-                         (int)(size < most ? size : most), (const char *)name.at);
+    return jx_pjrt_error(
+        PJRT_Error_Code_INVALID_ARGUMENT, "No such compile option: '%.*s'",
+        (int)(size < most ? size : most), (const char *)name.at);
 }
 
 /* From [partition][replica] to [replica][partition]. */

@@ -1,9 +1,9 @@
 /* pjrt.h - PJRT's C interface, as far as a plugin for the CPU needs it.
  *
- * The names are the interface's own.  What a structure holds at which place is fixed
- * by it; callers and plugins of other versions know a shorter or longer one, and say
- * in `struct_size` how much of it there is.  In comments below, "out" is what the
- * plugin fills in. */
+ * The names are the interface's own.  What a structure holds at which place is
+ * fixed by it; callers and plugins of other versions know a shorter or longer
+ * one, and say in `struct_size` how much of it there is.  In comments below,
+ * "out" is what the plugin fills in. */
 #ifndef JX_PJRT_H
 #define JX_PJRT_H
 
@@ -55,8 +55,8 @@ typedef enum PJRT_Error_Code {
     PJRT_Error_Code_UNAUTHENTICATED = 16,
 } PJRT_Error_Code;
 
-/* Element types: the interface's name and number, and jaxvet's name for the same
- * (NULL: it has none). */
+/* Element types: the interface's name and number, and jaxvet's name for the
+ * same (NULL: it has none). */
 typedef enum PJRT_Buffer_Type {
 #define TYPE(name, number, dtype, bytes) PJRT_Buffer_Type_##name = number,
 #include "hosts/pjrt/types.def"
@@ -193,12 +193,12 @@ typedef struct PJRT_Buffer_CopyRawToHostFuture_Callback_Args {
 
 /* Where the fields end is what a caller at least gives (its structure may end
  * there, before the padding). */
-#define FUNCTION(name, ...)                                                         \
-    typedef struct PJRT_##name##_Args {                                             \
-        size_t struct_size;                                                         \
-        PJRT_Extension_Base *extension_start;                                       \
-        __VA_ARGS__                                                                 \
-        char end[];                                                                 \
+#define FUNCTION(name, ...)                                                    \
+    typedef struct PJRT_##name##_Args {                                        \
+        size_t struct_size;                                                    \
+        PJRT_Extension_Base *extension_start;                                  \
+        __VA_ARGS__                                                            \
+        char end[];                                                            \
     } PJRT_##name##_Args;
 #define GROWN(name, first, ...) FUNCTION(name, __VA_ARGS__)
 #define LACKING(name, ...) FUNCTION(name, __VA_ARGS__)
@@ -211,7 +211,8 @@ typedef struct PJRT_Api {
     size_t struct_size;
     PJRT_Extension_Base *extension_start;
     PJRT_Api_Version pjrt_api_version;
-#define FUNCTION(name, ...) PJRT_Error *(*PJRT_##name)(PJRT_##name##_Args * args);
+#define FUNCTION(name, ...)                                                    \
+    PJRT_Error *(*PJRT_##name)(PJRT_##name##_Args * args);
 #define GROWN(name, first, ...) FUNCTION(name, __VA_ARGS__)
 #define LACKING(name, ...) FUNCTION(name, __VA_ARGS__)
 #include "hosts/pjrt/functions.def"
@@ -221,15 +222,17 @@ typedef struct PJRT_Api {
 } PJRT_Api;
 
 /* Whether the caller's structure reaches as far as that field. */
-#define PJRT_GIVES(args, field)                                                     \
-    ((args)->struct_size >= (size_t)((const char *)&(args)->field -                 \
-                                     (const char *)(args)) + sizeof(args)->field)
+#define PJRT_GIVES(args, field)                                                \
+    ((args)->struct_size >=                                                    \
+     (size_t)((const char *)&(args)->field - (const char *)(args)) +           \
+         sizeof(args)->field)
 
-/* What is given out from that field on becomes zeros, as far as the caller has it. */
-#define PJRT_ZERO_FROM(args, field)                                                 \
-    memset(&(args)->field, 0,                                                       \
-           ((args)->struct_size < sizeof *(args) ? (args)->struct_size              \
-                                                 : sizeof *(args)) -                \
+/* What is given out from that field on becomes zeros, as far as the
+ * caller has it. */
+#define PJRT_ZERO_FROM(args, field)                                            \
+    memset(&(args)->field, 0,                                                  \
+           ((args)->struct_size < sizeof *(args) ? (args)->struct_size         \
+                                                 : sizeof *(args)) -           \
                (size_t)((char *)&(args)->field - (char *)(args)))
 
 /* ---- extensions: a list that begins in the table */
@@ -238,9 +241,10 @@ typedef struct PJRT_Shardings_PJRT_Executable_ParameterShardings_Args {
     size_t struct_size;
     PJRT_Extension_Base *extension_start;
     PJRT_Executable *executable;
-    size_t num_parameters;         /* out, as what follows: OpShardingProtos, which */
-    const char *const *shardings;  /* live as long as the executable; NULL: none are */
-    const size_t *sharding_sizes;  /* said */
+    size_t num_parameters; /* out, as what follows: OpShardingProtos, which */
+    /* live as long as the executable; NULL: none are */
+    const char *const *shardings;
+    const size_t *sharding_sizes; /* said */
 } PJRT_Shardings_PJRT_Executable_ParameterShardings_Args;
 
 typedef struct PJRT_Shardings_PJRT_Executable_OutputShardings_Args {
@@ -310,7 +314,7 @@ typedef struct PJRT_Layouts_PJRT_Executable_GetOutputLayouts_Args {
     size_t struct_size;
     PJRT_Extension_Base *extension_start;
     PJRT_Executable *executable;
-    size_t num_outputs;                  /* out; the layouts are the executable's */
+    size_t num_outputs; /* out; the layouts are the executable's */
     PJRT_Layouts_MemoryLayout **layouts;
 } PJRT_Layouts_PJRT_Executable_GetOutputLayouts_Args;
 
@@ -322,7 +326,8 @@ typedef struct PJRT_Layouts_PJRT_Executable_GetParameterLayouts_Args {
     PJRT_Layouts_MemoryLayout **layouts;
 } PJRT_Layouts_PJRT_Executable_GetParameterLayouts_Args;
 
-#define ENTRY(name) PJRT_Error *(*PJRT_Layouts_##name)(PJRT_Layouts_##name##_Args *)
+#define ENTRY(name)                                                            \
+    PJRT_Error *(*PJRT_Layouts_##name)(PJRT_Layouts_##name##_Args *)
 typedef struct PJRT_Layouts_Extension {
     PJRT_Extension_Base base;
     ENTRY(MemoryLayout_Destroy);
@@ -341,7 +346,8 @@ typedef struct PJRT_DeviceDescription_MemoryDescriptions_Args {
     size_t struct_size;
     PJRT_Extension_Base *extension_start;
     PJRT_DeviceDescription *device_description;
-    const PJRT_MemoryDescription *const *memory_descriptions; /* out, as the rest */
+    /* out, as the rest */
+    const PJRT_MemoryDescription *const *memory_descriptions;
     size_t num_memory_descriptions;
     size_t default_memory_index;
 } PJRT_DeviceDescription_MemoryDescriptions_Args;
@@ -364,7 +370,8 @@ typedef struct PJRT_MemoryDescriptions_Extension {
 } PJRT_MemoryDescriptions_Extension;
 
 /* What the functions are here; those of LACKING have none. */
-#define FUNCTION(name, ...) PJRT_Error *jx_pjrt_##name(PJRT_##name##_Args *args);
+#define FUNCTION(name, ...)                                                    \
+    PJRT_Error *jx_pjrt_##name(PJRT_##name##_Args *args);
 #define GROWN(name, first, ...) FUNCTION(name, __VA_ARGS__)
 #define LACKING(name, ...)
 #include "hosts/pjrt/functions.def"

@@ -11,7 +11,8 @@
 
 /* ---- what the interface asks of a program */
 
-/* Two hashes of 64 bits (FNV-1a, from two starts) of the module and its options. */
+/* Two hashes of 64 bits (FNV-1a, from two starts) of the module
+ * and its options. */
 static uint64_t hash(uint64_t from, const char *bytes, size_t size)
 {
     const uint64_t prime = 0x100000001b3;
@@ -21,19 +22,20 @@ static uint64_t hash(uint64_t from, const char *bytes, size_t size)
     return from;
 }
 
-void jx_pjrt_fingerprint(const char *code, size_t code_size, const char *options,
-                         size_t options_size, char to[JX_PJRT_FINGERPRINT + 1])
+void jx_pjrt_fingerprint(const char *code, size_t code_size,
+                         const char *options, size_t options_size,
+                         char to[JX_PJRT_FINGERPRINT + 1])
 {
     uint64_t a = 0xcbf29ce484222325, b = 0x84222325cbf29ce4;
 
     a = hash(hash(a, code, code_size), options, options_size);
     b = hash(hash(b, options, options_size), code, code_size);
-    snprintf(to, JX_PJRT_FINGERPRINT + 1, "%016llx%016llx", (unsigned long long)a,
-             (unsigned long long)b);
+    snprintf(to, JX_PJRT_FINGERPRINT + 1, "%016llx%016llx",
+             (unsigned long long)a, (unsigned long long)b);
 }
 
-/* The part of an array that a device has: as many axes, shorter; but for the axis that
- * counts summands, of which it has one. */
+/* The part of an array that a device has: as many axes, shorter; but for the
+ * axis that counts summands, of which it has one. */
 static PJRT_Error *cut_port(jx_pjrt_port *port)
 {
     int64_t *dims;
@@ -77,13 +79,14 @@ static PJRT_Error *make_port(const jx_pjrt_program *p,
         .size = layout->bytes,
     };
     if (to->whole.type == PJRT_Buffer_Type_INVALID)
-        return jx_pjrt_error(PJRT_Error_Code_UNIMPLEMENTED, "arrays of dtype %s",
-                             layout->dtype);
+        return jx_pjrt_error(PJRT_Error_Code_UNIMPLEMENTED,
+                             "arrays of dtype %s", layout->dtype);
     if (to->sharding && to->sharding->devices != p->ndevices)
-        return jx_pjrt_error(PJRT_Error_Code_INVALID_ARGUMENT,
-                             "the module is written for %d devices, and is to run "
-                             "on %d",
-                             to->sharding->devices, p->ndevices);
+        return jx_pjrt_error(
+            PJRT_Error_Code_INVALID_ARGUMENT,
+            "the module is written for %d devices, and is to run "
+            "on %d",
+            to->sharding->devices, p->ndevices);
     return cut_port(to);
 }
 
@@ -105,14 +108,15 @@ static PJRT_Error *make_ports(jx_pjrt_program *p)
             return jx_pjrt_error_of(&said, PJRT_Error_Code_UNIMPLEMENTED);
         if (jaxvet_input_memory(p->program, i, &kind, &said) != JAXVET_OK)
             return jx_pjrt_error_of(&said, PJRT_Error_Code_INTERNAL);
-        error = make_port(p, jaxvet_call_input(p->call, i), sharding, &p->ins[i]);
+        error =
+            make_port(p, jaxvet_call_input(p->call, i), sharding, &p->ins[i]);
         if (!error)
             error = place_port(&p->ins[i], kind);
         p->aliases[i] = jaxvet_input_alias(p->program, i);
     }
     for (int i = 0; !error && i < p->nouts; i++) {
-        if (p->ndevices > 1 &&
-            jaxvet_output_sharding(p->program, i, &sharding, &said) != JAXVET_OK)
+        if (p->ndevices > 1 && jaxvet_output_sharding(p->program, i, &sharding,
+                                                      &said) != JAXVET_OK)
             return jx_pjrt_error_of(&said, PJRT_Error_Code_UNIMPLEMENTED);
         if (jaxvet_output_memory(p->program, i, &kind, &said) != JAXVET_OK)
             return jx_pjrt_error_of(&said, PJRT_Error_Code_INTERNAL);
@@ -132,8 +136,8 @@ static bool same_size(const jx_pjrt_port *a, const jx_pjrt_port *b)
            jx_pjrt_shape_size(b->part, &other) && size == other;
 }
 
-/* An argument that may be given up for any result is for the first of its size that is
- * left, and is kept where there is none, as XLA has it. */
+/* An argument that may be given up for any result is for the first of its size
+ * that is left, and is kept where there is none, as XLA has it. */
 static PJRT_Error *match_donors(jx_pjrt_program *p)
 {
     bool *used = calloc((size_t)p->nouts + 1, sizeof *used);
@@ -163,7 +167,8 @@ static PJRT_Error *map_arguments(jx_pjrt_program *p)
     p->nargs = jaxvet_argument_count(p->program);
     p->nresults = jaxvet_result_count(p->program);
     p->arg_inputs = calloc((size_t)p->nargs + 1, sizeof *p->arg_inputs);
-    p->result_outputs = calloc((size_t)p->nresults + 1, sizeof *p->result_outputs);
+    p->result_outputs =
+        calloc((size_t)p->nresults + 1, sizeof *p->result_outputs);
     if (!p->arg_inputs || !p->result_outputs)
         return jx_pjrt_starved();
     for (int i = 0; i < p->nargs; i++)
@@ -184,9 +189,11 @@ static jx_pjrt_shape result_of(const jx_pjrt_program *p, int i)
     return output < 0 ? jx_pjrt_token : p->outs[output].part;
 }
 
-/* The memories of arguments or results, which are the ports that `numbers` says. */
+/* The memories of arguments or results, which are the ports that
+ * `numbers` says. */
 static PJRT_Error *list_kinds(int count, const int *numbers,
-                              const jx_pjrt_port *ports, struct jx_pjrt_kinds *to)
+                              const jx_pjrt_port *ports,
+                              struct jx_pjrt_kinds *to)
 {
     to->names = calloc((size_t)count + 1, sizeof *to->names);
     to->sizes = calloc((size_t)count + 1, sizeof *to->sizes);
@@ -200,8 +207,8 @@ static PJRT_Error *list_kinds(int count, const int *numbers,
     return NULL;
 }
 
-/* Where arguments are given up for results of the same memory; with several devices
- * both are in parts. */
+/* Where arguments are given up for results of the same memory; with several
+ * devices both are in parts. */
 static PJRT_Error *find_lenders(jx_pjrt_program *p)
 {
     p->lenders = malloc(((size_t)p->nouts + 1) * sizeof *p->lenders);
@@ -302,8 +309,8 @@ static PJRT_Error *compile(jx_pjrt_program *p, size_t budget)
     if (!failed)
         failed = list_kinds(p->nargs, p->arg_inputs, p->ins, &p->arg_kinds);
     if (!failed)
-        failed =
-            list_kinds(p->nresults, p->result_outputs, p->outs, &p->result_kinds);
+        failed = list_kinds(p->nresults, p->result_outputs, p->outs,
+                            &p->result_kinds);
     if (!failed)
         failed = find_lenders(p);
     if (!failed)
@@ -378,14 +385,16 @@ PJRT_Error *jx_pjrt_program_new(const PJRT_Client *client, const char *code,
     else
         error = jx_pjrt_options_read(options, options_size, &p->options);
     if (!error)
-        error = compile(p, client ? (size_t)client->limit : jaxvet_memory(NULL));
+        error =
+            compile(p, client ? (size_t)client->limit : jaxvet_memory(NULL));
     if (!error)
         jx_pjrt_compiles_note(p->program, seconds_now() - begun);
     if (error) {
         free_program(p);
         return error;
     }
-    jx_pjrt_fingerprint(p->code, code_size, p->raw, options_size, p->fingerprint);
+    jx_pjrt_fingerprint(p->code, code_size, p->raw, options_size,
+                        p->fingerprint);
     jx_pjrt_program_give(p, p->call);
     *to = p;
     return NULL;

@@ -65,12 +65,14 @@ static void read_environment(const char *text)
     bool logs = n > 4 && !strcmp(text + n - 4, ",log");
 
     n -= logs ? 4 : 0;
-    snprintf(kinds, sizeof kinds, "%.*s", (int)(n < sizeof kinds ? n : 0), text);
+    snprintf(kinds, sizeof kinds, "%.*s", (int)(n < sizeof kinds ? n : 0),
+             text);
     state.kinds = jaxvet_sanitize_kinds(kinds);
     state.mode = logs ? JX_PJRT_LOG : JX_PJRT_RAISE;
     if (!state.kinds)
         fprintf(stderr,
-                "jaxvet: JAXVET_SANITIZE=%s: expected nan, oob, wrap, digits or several with "
+                "jaxvet: JAXVET_SANITIZE=%s: expected nan, oob, wrap, digits "
+                "or several with "
                 "commas between, and ,log at the end to print what is found\n",
                 text);
 }
@@ -135,8 +137,8 @@ static bool is_new(const jaxvet_finding *finding)
 {
     char line[512];
 
-    snprintf(line, sizeof line, "%s %s:%d %s", finding->code, finding->file, finding->line,
-             finding->line ? "" : finding->message);
+    snprintf(line, sizeof line, "%s %s:%d %s", finding->code, finding->file,
+             finding->line, finding->line ? "" : finding->message);
     return !holds(&state.said, line) && add(&state.said, line);
 }
 
@@ -146,8 +148,8 @@ static PJRT_Error *raise(const jaxvet_finding *findings, int count)
 
     if (count > 1)
         snprintf(more, sizeof more, "\n(and %d more in this run)", count - 1);
-    return jx_pjrt_error(PJRT_Error_Code_FAILED_PRECONDITION, "jaxvet sanitizer: %s%s",
-                         findings[0].text, more);
+    return jx_pjrt_error(PJRT_Error_Code_FAILED_PRECONDITION,
+                         "jaxvet sanitizer: %s%s", findings[0].text, more);
 }
 
 static PJRT_Error *tell(const jaxvet_call *call)
@@ -160,12 +162,14 @@ static PJRT_Error *tell(const jaxvet_call *call)
     for (int i = 0; state.mode != JX_PJRT_RAISE && i < count; i++) {
         bool new = is_new(&findings[i]);
         fresh += new;
-        if (new && state.mode == JX_PJRT_LOG)
+        if (new &&state.mode == JX_PJRT_LOG)
             fprintf(stderr, "jaxvet sanitizer: %s\n", findings[i].text);
     }
     if (state.mode == JX_PJRT_RAISE)
         forget(&state.collected); /* of each error its own */
-    if ((state.mode == JX_PJRT_RAISE || (state.mode == JX_PJRT_COLLECT && fresh)) && !add(&state.collected, jaxvet_call_report(call)))
+    if ((state.mode == JX_PJRT_RAISE ||
+         (state.mode == JX_PJRT_COLLECT && fresh)) &&
+        !add(&state.collected, jaxvet_call_report(call)))
         error = jx_pjrt_starved();
     if (!error && state.mode == JX_PJRT_RAISE && count)
         error = raise(findings, count);
@@ -186,12 +190,16 @@ static PJRT_Error *open(jx_pjrt_program *p, unsigned kinds, size_t budget,
 {
     jaxvet_error error;
 
-    to->program = jaxvet_open_memory(p->code, p->code_size, "module", budget, &error);
+    to->program =
+        jaxvet_open_memory(p->code, p->code_size, "module", budget, &error);
     if (to->program &&
-        jaxvet_program_handlers(to->program, &jx_ffi_handlers, &error) == JAXVET_OK &&
+        jaxvet_program_handlers(to->program, &jx_ffi_handlers, &error) ==
+            JAXVET_OK &&
         jaxvet_program_summands(to->program, &error) == JAXVET_OK)
-        to->call = jaxvet_prepare_sanitized(to->program, NULL, 0, kinds, &error);
-    return to->call ? NULL : jx_pjrt_error_of(&error, PJRT_Error_Code_UNIMPLEMENTED);
+        to->call =
+            jaxvet_prepare_sanitized(to->program, NULL, 0, kinds, &error);
+    return to->call ? NULL
+                    : jx_pjrt_error_of(&error, PJRT_Error_Code_UNIMPLEMENTED);
 }
 
 static void close_one(struct jx_pjrt_sanitized *one)
@@ -210,7 +218,8 @@ void jx_pjrt_sanitized_free(jx_pjrt_program *program)
 }
 
 /* A call of it that nobody else runs; made when it is first asked for. */
-static PJRT_Error *take(jx_pjrt_program *p, unsigned kinds, size_t budget, jaxvet_call **to)
+static PJRT_Error *take(jx_pjrt_program *p, unsigned kinds, size_t budget,
+                        jaxvet_call **to)
 {
     struct jx_pjrt_sanitized *one;
     PJRT_Error *error = NULL;
@@ -249,8 +258,9 @@ static void give(jx_pjrt_program *p, unsigned kinds, jaxvet_call *call)
 }
 
 PJRT_Error *jx_pjrt_sanitized_run(jx_pjrt_program *program, unsigned kinds,
-                                  const PJRT_Client *client, const void *const *ins,
-                                  void *const *outs, jx_ffi_run *given)
+                                  const PJRT_Client *client,
+                                  const void *const *ins, void *const *outs,
+                                  jx_ffi_run *given)
 {
     jaxvet_call *call;
     jaxvet_error said;

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 
 /* An OpShardingProto: type (1), tile_assignment_dimensions (3),
- * tile_assignment_devices (4), replicate_on_last_tile_dim (6), last_tile_dims (8): of
- * what kind the tiles are that lie behind the array's axes. */
+ * tile_assignment_devices (4), replicate_on_last_tile_dim (6), last_tile_dims
+ * (8): of what kind the tiles are that lie behind the array's axes. */
 enum { REPLICATED = 0, TILED = 3, UNREDUCED = 6 };
 
 static bool is_cut(const jaxvet_sharding *s)
@@ -22,8 +22,8 @@ static int64_t summands(const jaxvet_sharding *s)
     return s->is_summed ? s->parts[0] : 1;
 }
 
-/* The number of the part that a device has, counted row by row; summands of a part
- * come last. */
+/* The number of the part that a device has, counted row by row; summands of a
+ * part come last. */
 static int64_t part_of(const jaxvet_sharding *s, int device)
 {
     const int *place = s->place + device * s->rank;
@@ -44,7 +44,8 @@ static int holder(const jaxvet_sharding *s, int64_t part, int64_t n)
     return d;
 }
 
-/* Tiles of the array, of those the devices that have the same, of these summands. */
+/* Tiles of the array, of those the devices that have the same, of
+ * these summands. */
 static void write_tiles(const jaxvet_sharding *s, jx_wire_out *to)
 {
     int64_t summed = summands(s), count = 1, same;
@@ -92,13 +93,14 @@ void jx_pjrt_shardings_free(jx_pjrt_shardings *s)
     *s = (jx_pjrt_shardings){0};
 }
 
-/* Those of `count` arguments or results, which are the ports that `numbers` says;
- * tokens are everywhere.  With the executable's lock. */
+/* Those of `count` arguments or results, which are the ports that `numbers`
+ * says; tokens are everywhere.  With the executable's lock. */
 static PJRT_Error *write_all(const jx_pjrt_program *p, int count,
                              const int *numbers, const jx_pjrt_port *ports,
                              jx_pjrt_shardings *to)
 {
-    if (to->texts || p->ndevices == 1 || !count) /* jaxlib minds an empty list */
+    if (to->texts || p->ndevices == 1 ||
+        !count) /* jaxlib minds an empty list */
         return NULL;
     to->texts = calloc((size_t)count + 1, sizeof *to->texts);
     to->sizes = calloc((size_t)count + 1, sizeof *to->sizes);
@@ -148,7 +150,8 @@ outputs(PJRT_Shardings_PJRT_Executable_OutputShardings_Args *args)
     return error;
 }
 
-JX_PJRT_ENTER(parameters, PJRT_Shardings_PJRT_Executable_ParameterShardings_Args,
+JX_PJRT_ENTER(parameters,
+              PJRT_Shardings_PJRT_Executable_ParameterShardings_Args,
               sharding_sizes)
 JX_PJRT_ENTER(outputs, PJRT_Shardings_PJRT_Executable_OutputShardings_Args,
               sharding_sizes)
@@ -156,7 +159,8 @@ JX_PJRT_ENTER(outputs, PJRT_Shardings_PJRT_Executable_OutputShardings_Args,
 const PJRT_Shardings_Extension jx_pjrt_shardings_extension = {
     .base = {.struct_size = sizeof jx_pjrt_shardings_extension,
              .type = PJRT_Extension_Type_Shardings,
-             .next = (PJRT_Extension_Base *)(uintptr_t)&jx_pjrt_layouts_extension},
+             .next =
+                 (PJRT_Extension_Base *)(uintptr_t)&jx_pjrt_layouts_extension},
     .PJRT_Shardings_PJRT_Executable_ParameterShardings = enter_parameters,
     .PJRT_Shardings_PJRT_Executable_OutputShardings = enter_outputs,
 };

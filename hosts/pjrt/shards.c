@@ -1,5 +1,5 @@
-/* shards.c - arrays in equal parts, one of which each device has.  Of an array of
- * summands the part is one of these. */
+/* shards.c - arrays in equal parts, one of which each device has.  Of an array
+ * of summands the part is one of these. */
 #include "hosts/pjrt/plugin.h"
 
 #include <string.h>
@@ -13,8 +13,8 @@ typedef struct copy {
     char *part;
 } copy;
 
-/* Copies what lies below one index of the axes before `axis`; `at` is the element of
- * the whole where that begins. */
+/* Copies what lies below one index of the axes before `axis`; `at` is the
+ * element of the whole where that begins. */
 static void copy_rows(copy *c, char *whole, int axis, int64_t at)
 {
     const jx_pjrt_port *port = c->port;

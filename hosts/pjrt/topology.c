@@ -161,7 +161,8 @@ static const PJRT_MemoryDescription memories[JX_PJRT_KINDS] = {{0}, {1}, {2}};
 static const PJRT_MemoryDescription *const memory_list[JX_PJRT_KINDS] = {
     &memories[0], &memories[1], &memories[2]};
 
-static PJRT_Error *list_memories(PJRT_DeviceDescription_MemoryDescriptions_Args *args)
+static PJRT_Error *
+list_memories(PJRT_DeviceDescription_MemoryDescriptions_Args *args)
 {
     args->memory_descriptions = memory_list;
     args->num_memory_descriptions = JX_PJRT_KINDS;

@@ -13,7 +13,7 @@ struct PJRT_AsyncHostToDeviceTransferManager {
         jx_pjrt_storage *storage; /* until all is there */
         PJRT_Event *ready;
         size_t size;
-    } *arrivals;
+    } * arrivals;
 };
 
 typedef PJRT_AsyncHostToDeviceTransferManager manager;
@@ -26,8 +26,9 @@ static void free_manager(manager *m)
         if (m->arrivals[i].ready)
             jx_pjrt_event_set(
                 m->arrivals[i].ready,
-                jx_pjrt_error(PJRT_Error_Code_CANCELLED,
-                              "the transfer was given up before all was there"));
+                jx_pjrt_error(
+                    PJRT_Error_Code_CANCELLED,
+                    "the transfer was given up before all was there"));
         jx_pjrt_event_drop(m->arrivals[i].ready);
     }
     jx_pjrt_client_drop(m->device->client);
@@ -46,8 +47,8 @@ static PJRT_Error *expect(manager *m, size_t i, const PJRT_ShapeSpec *spec,
     PJRT_Error *error = JX_PJRT_CHECK(PJRT_ShapeSpec, element_type, spec);
 
     if (!error)
-        error = jx_pjrt_shape_read(spec->element_type, spec->dims, spec->num_dims,
-                                   layout, &shape, &size);
+        error = jx_pjrt_shape_read(spec->element_type, spec->dims,
+                                   spec->num_dims, layout, &shape, &size);
     if (!error)
         error = jx_pjrt_buffer_new(shape, NULL, memory, &a->buffer);
     if (error)
@@ -68,7 +69,8 @@ PJRT_Error *jx_pjrt_Client_CreateBuffersForAsyncHostToDevice(
     PJRT_Error *error = NULL;
 
     if (!args->memory)
-        return jx_pjrt_error(PJRT_Error_Code_INVALID_ARGUMENT, "expected a memory");
+        return jx_pjrt_error(PJRT_Error_Code_INVALID_ARGUMENT,
+                             "expected a memory");
     m = calloc(1, sizeof *m);
     if (!m)
         return jx_pjrt_starved();
@@ -83,7 +85,8 @@ PJRT_Error *jx_pjrt_Client_CreateBuffersForAsyncHostToDevice(
     jx_pjrt_client_share(m->device->client);
     for (size_t i = 0; !error && i < m->count; i++)
         error = expect(m, i, &args->shape_specs[i],
-                       i < args->num_device_layouts ? args->device_layouts[i] : NULL,
+                       i < args->num_device_layouts ? args->device_layouts[i]
+                                                    : NULL,
                        args->memory);
     if (error)
         free_manager(m);
@@ -106,14 +109,14 @@ static PJRT_Error *arrival_of(manager *m, int index, struct arrival **to)
 {
     if (index < 0 || (size_t)index >= m->count)
         return jx_pjrt_error(PJRT_Error_Code_INVALID_ARGUMENT,
-                             "there is no buffer %d: the transfer has %zu", index,
-                             m->count);
+                             "there is no buffer %d: the transfer has %zu",
+                             index, m->count);
     *to = &m->arrivals[index];
     return NULL;
 }
 
-/* All is there, or won't come: nobody else sends or waits for it.  Called with the
- * lock, for what finish() gets without it: who waits may come back here. */
+/* All is there, or won't come: nobody else sends or waits for it.  Called with
+ * the lock, for what finish() gets without it: who waits may come back here. */
 static struct arrival take_arrival(struct arrival *a)
 {
     struct arrival taken = *a;
@@ -145,12 +148,14 @@ static PJRT_Error *put_bytes(struct arrival *a, int index, const void *data,
         return sent_before(index);
     if (offset < 0 || size < 0 || offset > (int64_t)a->storage->size ||
         size > (int64_t)a->storage->size - offset)
-        return jx_pjrt_error(PJRT_Error_Code_INVALID_ARGUMENT,
-                             "expected a part of %zu bytes, found %lld from %lld",
-                             a->storage->size, (long long)size, (long long)offset);
+        return jx_pjrt_error(
+            PJRT_Error_Code_INVALID_ARGUMENT,
+            "expected a part of %zu bytes, found %lld from %lld",
+            a->storage->size, (long long)size, (long long)offset);
     if (size && !data)
         return jx_pjrt_error(PJRT_Error_Code_INVALID_ARGUMENT,
-                             "expected %lld bytes, found none", (long long)size);
+                             "expected %lld bytes, found none",
+                             (long long)size);
     if (size)
         memcpy((char *)a->storage->bytes + offset, data, (size_t)size);
     return NULL;
@@ -192,16 +197,17 @@ PJRT_Error *jx_pjrt_AsyncHostToDeviceTransferManager_TransferLiteral(
 
     if (!error)
         error = jx_pjrt_shape_read(args->shape_element_type, args->shape_dims,
-                                   args->shape_num_dims, args->shape_layout, &shape,
-                                   &size);
+                                   args->shape_num_dims, args->shape_layout,
+                                   &shape, &size);
     if (!error && size != a->size)
-        error = jx_pjrt_error(PJRT_Error_Code_INVALID_ARGUMENT,
-                              "expected an array of as many bytes as buffer %d has",
-                              args->buffer_index);
+        error =
+            jx_pjrt_error(PJRT_Error_Code_INVALID_ARGUMENT,
+                          "expected an array of as many bytes as buffer %d has",
+                          args->buffer_index);
     args->done_with_h2d_transfer = jx_pjrt_event_ready();
     return error ? error
-                 : put(args->transfer_manager, args->buffer_index, args->data, 0,
-                       (int64_t)size, true);
+                 : put(args->transfer_manager, args->buffer_index, args->data,
+                       0, (int64_t)size, true);
 }
 
 PJRT_Error *jx_pjrt_AsyncHostToDeviceTransferManager_RetrieveBuffer(
@@ -217,11 +223,10 @@ PJRT_Error *jx_pjrt_AsyncHostToDeviceTransferManager_RetrieveBuffer(
     args->buffer_out = a->buffer;
     a->buffer = NULL;
     pthread_mutex_unlock(&m->lock);
-    return args->buffer_out
-               ? NULL
-               : jx_pjrt_error(PJRT_Error_Code_FAILED_PRECONDITION,
-                               "buffer %d has been fetched before",
-                               args->buffer_index);
+    return args->buffer_out ? NULL
+                            : jx_pjrt_error(PJRT_Error_Code_FAILED_PRECONDITION,
+                                            "buffer %d has been fetched before",
+                                            args->buffer_index);
 }
 
 PJRT_Error *jx_pjrt_AsyncHostToDeviceTransferManager_Device(

@@ -35,12 +35,9 @@ bool jx_wire_next(jx_wire *from, jx_wire_field *to)
     to->number = (int)(tag >> 3);
     to->kind = (jx_wire_kind)(tag & 7);
     switch (to->kind) {
-    case JX_WIRE_VARINT:
-        return jx_wire_varint(from, &to->value);
-    case JX_WIRE_FIXED64:
-        return skip(from, 8);
-    case JX_WIRE_FIXED32:
-        return skip(from, 4);
+    case JX_WIRE_VARINT: return jx_wire_varint(from, &to->value);
+    case JX_WIRE_FIXED64: return skip(from, 8);
+    case JX_WIRE_FIXED32: return skip(from, 4);
     case JX_WIRE_BYTES:
         if (!jx_wire_varint(from, &to->value))
             return false;
@@ -89,7 +86,8 @@ void jx_wire_put_varint(jx_wire_out *to, int number, uint64_t value)
     put_number(to, value);
 }
 
-void jx_wire_put_bytes(jx_wire_out *to, int number, const void *bytes, size_t size)
+void jx_wire_put_bytes(jx_wire_out *to, int number, const void *bytes,
+                       size_t size)
 {
     put_number(to, (uint64_t)number << 3 | JX_WIRE_BYTES);
     put_number(to, size);

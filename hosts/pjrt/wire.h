@@ -36,6 +36,7 @@ typedef struct jx_wire_out {
 } jx_wire_out;
 
 void jx_wire_put_varint(jx_wire_out *to, int number, uint64_t value);
-void jx_wire_put_bytes(jx_wire_out *to, int number, const void *bytes, size_t size);
+void jx_wire_put_bytes(jx_wire_out *to, int number, const void *bytes,
+                       size_t size);
 
 #endif

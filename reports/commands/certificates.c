@@ -18,13 +18,12 @@ static bool is_accepted(const char *line, size_t length)
 {
     jx_ctx *ctx = jx_ctx_new(0);
     jx_json_fault fault = {0};
-    jx_json *json =
-        ctx ? jx_json_parse(ctx, line, length, true, &fault) : NULL;
+    jx_json *json = ctx ? jx_json_parse(ctx, line, length, true, &fault) : NULL;
     char why[200];
     jx_check_result result =
         json ? jx_check_certificate(json, why, sizeof why) : JX_CHECK_STARVED;
-    bool ok = !fault.expected && (result == JX_CHECK_ACCEPTED ||
-                                  result == JX_CHECK_STARVED);
+    bool ok = !fault.expected &&
+              (result == JX_CHECK_ACCEPTED || result == JX_CHECK_STARVED);
 
     if (json)
         jx_json_free(json);
@@ -41,8 +40,8 @@ void jx_certificates_add(jx_certificates *to, const jx_certifying *answer)
     size_t before = to->lines.length;
 
     if (jx_certify(answer, &to->lines, &why)) {
-        JX_ASSERT(is_accepted(to->lines.text + before,
-                              to->lines.length - before));
+        JX_ASSERT(
+            is_accepted(to->lines.text + before, to->lines.length - before));
         to->written++;
         return;
     }
@@ -225,7 +224,8 @@ static void digest_of(jx_ctx *ctx, const jx_json *json,
     for (size_t i = 0; texts && i < n; i++)
         texts[i] = jx_json_text(jx_json_item(list, i), &length);
     if (texts && question)
-        jx_digest_question(ctx, jx_json_int(base), (int)n, texts, question, digest);
+        jx_digest_question(ctx, jx_json_int(base), (int)n, texts, question,
+                           digest);
 }
 
 /* Whether an accepted certificate is one of an answer; else why not. */
@@ -312,8 +312,7 @@ static void check_line(jx_ctx *ctx, const char *line, size_t length,
         n->rejected++;
         jx_utf8_printf(to, ": rejected: %s\n", why);
         break;
-    case JX_CHECK_STARVED: /* said by who sees the context */
-        break;
+    case JX_CHECK_STARVED: /* said by who sees the context */ break;
     case JX_CHECK_MALFORMED:
         n->malformed++;
         jx_utf8_printf(to, ": malformed: %s\n", why);

@@ -20,11 +20,12 @@ void jx_explanation_add(const jx_certifying *answer, bool json, jx_buffer *to);
  * code. */
 int jx_certificates_write(jx_certificates *from, const char *path);
 /* `jaxvet prove --check FILE`: a line per certificate and a count, to `to`;
- * gives an exit code (0 all accepted, 1 some rejected, 3 malformed or none at
- * all).  With a file of answers each certificate has to be of one of them, by
- * the question's digest, and of its verdict; `strict` wants one (5) for each
- * answer that is decided.  Each file and each line has these limits; a line that
- * is beyond them gives up alone.  The budget of `to` pays for the files. */
+ * gives an exit code (0 all accepted, 1 some rejected, 3 malformed or none
+ * at all).  With a file of answers each certificate has to be of one of
+ * them, by the question's digest, and of its verdict; `strict` wants one (5)
+ * for each answer that is decided.  Each file and each line has these
+ * limits; a line that is beyond them gives up alone.  The budget of `to`
+ * pays for the files. */
 int jx_certificates_check(const char *path, const char *answers, bool strict,
                           jx_limits limits, jx_buffer *to);
 

@@ -25,15 +25,16 @@ typedef struct settings {
     jx_texts select, ignore, where, ranges, prove, transform;
     int64_t min_elements;
     jx_texts roots;
-    bool strict, deps, no_rules, no_solver, timing, trust, allow_empty, list_skipped;
+    bool strict, deps, no_rules, no_solver, timing, trust, allow_empty,
+        list_skipped;
     int64_t jobs;
     const char *journal;
     jx_limit_settings limits;
 } settings;
 
 static const jx_option options[] = {
-    {"format", 0, JX_OPT_CHOICE, jx_format_names + 1,
-     "how to say it (text)", offsetof(settings, format)},
+    {"format", 0, JX_OPT_CHOICE, jx_format_names + 1, "how to say it (text)",
+     offsetof(settings, format)},
     {"output", 'o', JX_OPT_TEXT, "FILE", "write there, whole or not at all",
      offsetof(settings, output)},
     {"select", 0, JX_OPT_LIST, "CODES",
@@ -55,28 +56,32 @@ static const jx_option options[] = {
      "assume this of the sizes, too: 'n >= 4', 'mod(n, 2) == 0', 'a != b'",
      offsetof(settings, where)},
     {"range", 0, JX_OPT_LIST, "KEY in [LO, HI]",
-     "what the elements of an input hold: 'x in [0, 1]', \"args[0]['w'] in [-1, 1]\",\n"
+     "what the elements of an input hold: 'x in [0, 1]', \"args[0]['w'] in "
+     "[-1, 1]\",\n"
      "'index in [0, n - 1]'; ends included, inf and sizes are ends, too",
      offsetof(settings, ranges)},
     {"prove", 0, JX_OPT_LIST, "WHAT",
      "prove, for all inputs within their ranges and all sizes: finite (every\n"
      "output), in-bounds (every index), no-wrap (every integer), or\n"
-     "'out0 in [0, 1]'; said for IEEE arithmetic (ieee), with subnormals flushed\n"
+     "'out0 in [0, 1]'; said for IEEE arithmetic (ieee), with subnormals "
+     "flushed\n"
      "(ftz), and as XLA compiles it (xla)",
      offsetof(settings, prove)},
     {"grad", 0, JX_OPT_CHOICE, "loss|always|never",
-     "run the gradient of outputs, too: of a program that gives one number (loss),\n"
-     "always, never", offsetof(settings, grad)},
+     "run the gradient of outputs, too: of a program that gives one number "
+     "(loss),\n"
+     "always, never",
+     offsetof(settings, grad)},
     {"transform", 0, JX_OPT_LIST, "grad,vmap,lower:tpu",
-     "predict, without running, which rule JAX will miss for these: grad, vmap,\n"
+     "predict, without running, which rule JAX will miss for these: grad, "
+     "vmap,\n"
      "lower:PLATFORM (cpu, cuda, rocm, tpu); what else show --transform does\n"
      "(jvp, vjp, vmap:AXES, set:NAME=SIZE, fix:INPUT=NUMBER,\n"
      "devices:N) is done first",
      offsetof(settings, transform)},
     JX_SOURCE_OPTIONS(settings),
     {"allow-empty", 0, JX_OPT_FLAG, NULL,
-     "a folder without a program is no error",
-     offsetof(settings, allow_empty)},
+     "a folder without a program is no error", offsetof(settings, allow_empty)},
     {"list-skipped", 0, JX_OPT_FLAG, NULL,
      "name what is skipped: files of folders that are no programs,\n"
      "links to folders",
@@ -95,7 +100,8 @@ static const jx_option options[] = {
      "processes that share the programs (default: one for each processor)",
      offsetof(settings, jobs)},
     {"journal", 0, JX_OPT_TEXT, "DIR",
-     "keep each program's result there as it comes: what is killed goes on where it\n"
+     "keep each program's result there as it comes: what is killed goes on "
+     "where it\n"
      "was, and ranks of mpirun share the work",
      offsetof(settings, journal)},
     JX_LIMIT_OPTIONS(settings),
@@ -144,10 +150,12 @@ static bool set_up(runner *r)
     return true;
 }
 
-/* Ranks of mpirun that share no journal would do the same work, each of them. */
+/* Ranks of mpirun that share no journal would do the same
+ * work, each of them. */
 static bool set_up_jobs(runner *r)
 {
-    int jobs = (int)(r->settings->jobs < JX_JOBS_MAX ? r->settings->jobs : JX_JOBS_MAX);
+    int jobs = (int)(r->settings->jobs < JX_JOBS_MAX ? r->settings->jobs
+                                                     : JX_JOBS_MAX);
 
     r->rank = jx_rank_here();
     r->jobs = jobs ? jobs : jx_machine_cores() / r->rank.here;
@@ -157,7 +165,8 @@ static bool set_up_jobs(runner *r)
         return true;
     if (!r->rank.number)
         jx_command_usage(&jx_command_check,
-                         "%d ranks of mpirun share work by a journal: give --journal DIR, a folder "
+                         "%d ranks of mpirun share work by a journal: give "
+                         "--journal DIR, a folder "
                          "that all of them see",
                          r->rank.count);
     return false;
@@ -172,11 +181,13 @@ typedef struct checked {
 
 static checked unreadable(jx_error_kind kind, const char *path, const char *why)
 {
-    return (checked){true, {.path = path, .unreadable = {kind, path, NULL, why}}};
+    return (checked){true,
+                     {.path = path, .unreadable = {kind, path, NULL, why}}};
 }
 
 /* Checks a target; what the report shows lives in `keep`. */
-static checked check_target(const runner *r, jx_ctx *keep, const jx_target *target)
+static checked check_target(const runner *r, jx_ctx *keep,
+                            const jx_target *target)
 {
     double start = jx_seconds_now();
     checked made = {0};
@@ -193,7 +204,8 @@ static checked check_target(const runner *r, jx_ctx *keep, const jx_target *targ
         return unreadable(JX_E_LIMIT, target->path, JX_STARVED);
     if (target->named || jx_input_belongs(ctx, target->path, &bytes, &size)) {
         made.is_program = true;
-        made.report = jx_check_input(keep, ctx, target->path, bytes, size, &r->check);
+        made.report =
+            jx_check_input(keep, ctx, target->path, bytes, size, &r->check);
         if (r->settings->timing)
             made.report.milliseconds = 1e3 * (jx_seconds_now() - start);
     }
@@ -211,7 +223,8 @@ static bool add(runner *r, const jx_target *target, const checked *made)
     if (!target->why)
         r->programs[target->argument]++;
     r->reports[r->count] = made->report;
-    return jx_check_finish(r->ctx, &r->reports[r->count++], r->settings->deps, r->suppressions) &&
+    return jx_check_finish(r->ctx, &r->reports[r->count++], r->settings->deps,
+                           r->suppressions) &&
            jx_ok(r->ctx);
 }
 
@@ -239,42 +252,48 @@ static bool make_piece(void *user, jx_ctx *ctx, size_t piece, jx_outcome *to)
     return true;
 }
 
-static bool read_piece(runner *r, const jx_target *target, const jx_shared *from, checked *to)
+static bool read_piece(runner *r, const jx_target *target,
+                       const jx_shared *from, checked *to)
 {
     *to = (checked){.report = {.path = target->path}};
     if (!from->bytes) {
-        *to = unreadable(from->gave_up ? JX_E_LIMIT : JX_E_INTERNAL, target->path,
-                         from->died ? from->died : "its result is missing");
+        *to =
+            unreadable(from->gave_up ? JX_E_LIMIT : JX_E_INTERNAL, target->path,
+                       from->died ? from->died : "its result is missing");
         return true;
     }
     to->is_program = from->size && from->bytes[0] == 'p';
     return !to->is_program ||
-           jx_record_read(r->ctx, from->bytes + 1, from->size - 1, &to->report) ||
-           (jx_ok(r->ctx) && jx_fail(r->ctx, JX_E_INPUT, target->path, NULL,
-                                     "what the journal holds of it is no report: remove the "
-                                     "journal, and run again"));
+           jx_record_read(r->ctx, from->bytes + 1, from->size - 1,
+                          &to->report) ||
+           (jx_ok(r->ctx) &&
+            jx_fail(r->ctx, JX_E_INPUT, target->path, NULL,
+                    "what the journal holds of it is no report: remove the "
+                    "journal, and run again"));
 }
 
 /* What is read once only, or costs nothing, is not shared. */
 static bool is_shared(const jx_target *target)
 {
-    return !target->why && !target->passed_over && strcmp(target->path, "-") != 0;
+    return !target->why && !target->passed_over &&
+           strcmp(target->path, "-") != 0;
 }
 
-/* A name for all that the result depends on: this build, what was asked, the file as
- * it is. */
+/* A name for all that the result depends on: this build, what was asked, the
+ * file as it is. */
 static const char *key_of(const runner *r, const jx_target *target)
 {
     /* What is done with reports, not what is in them. */
     static const char *const without[] = {
-        "format", "output", "fail-on", "strict",       "deps",        "allow-empty",
-        "color",  "jobs",   "journal", "list-skipped", "source-root", "trust-embedded",
-        NULL};
+        "format",      "output",         "fail-on", "strict",  "deps",
+        "allow-empty", "color",          "jobs",    "journal", "list-skipped",
+        "source-root", "trust-embedded", NULL};
     jx_buffer text = {0};
     char print[65];
 
     jx_journal_state("/proc/self/exe", &text);
-    jx_options_text(options, sizeof options / sizeof *options, r->settings, without, &text);
+    jx_options_text(options, sizeof options / sizeof *options, r->settings,
+                    without, &text);
     jx_buffer_printf(&text, "%d%s\n", target->named, target->path);
     jx_journal_state(target->path, &text);
     if (!jx_buffer_ok(&text)) {
@@ -317,15 +336,16 @@ static bool share(runner *r, size_t count, jx_shared *results)
             return false;
         n++;
     }
-    return jx_share_out(r->ctx,
-                        &(jx_share){.count = n,
-                                    .pieces = pieces,
-                                    .jobs = r->jobs < (int)n || !n ? r->jobs : (int)n,
-                                    .journal = folder ? &journal : NULL,
-                                    .doing = "checked",
-                                    .make = make_piece,
-                                    .user = &s},
-                        results);
+    return jx_share_out(
+        r->ctx,
+        &(jx_share){.count = n,
+                    .pieces = pieces,
+                    .jobs = r->jobs < (int)n || !n ? r->jobs : (int)n,
+                    .journal = folder ? &journal : NULL,
+                    .doing = "checked",
+                    .make = make_piece,
+                    .user = &s},
+        results);
 }
 
 /* Whoever names a folder expects something in it: that all of it is fine would
@@ -336,8 +356,9 @@ static void check_folders(runner *r, int count, char **arguments,
     for (int i = 0; i < count; i++)
         if (is_folder[i] && !r->programs[i] && !r->settings->allow_empty)
             r->reports[r->count++] =
-                unreadable(JX_E_INPUT, arguments[i],
-                           "no program is in this folder (--allow-empty allows that)")
+                unreadable(
+                    JX_E_INPUT, arguments[i],
+                    "no program is in this folder (--allow-empty allows that)")
                     .report;
 }
 
@@ -353,10 +374,11 @@ static bool check_all(runner *r, int count, char **arguments,
     if (!r->settings->journal && (r->jobs == 1 || shared < 2))
         shared = 0; /* all is done here */
     results = JX_NEW_ARRAY(arena, shared, jx_shared);
-    r->reports = JX_NEW_ARRAY(arena, r->targets.count + (size_t)count,
-                              jx_report);
+    r->reports =
+        JX_NEW_ARRAY(arena, r->targets.count + (size_t)count, jx_report);
     r->programs = JX_NEW_ARRAY(arena, count, int64_t);
-    if (!results || !r->reports || !r->programs || (shared && !share(r, shared, results)))
+    if (!results || !r->reports || !r->programs ||
+        (shared && !share(r, shared, results)))
         return false;
     if (r->rank.number)
         return true; /* the first says it */
@@ -468,8 +490,7 @@ static int run(int argc, char **argv)
     int n = jx_command_options(&jx_command_check, argc, argv, &s), code;
     runner r = {.settings = &s};
 
-    if (n < 0 ||
-        !jx_command_limits(&jx_command_check, &s.limits, &r.limits))
+    if (n < 0 || !jx_command_limits(&jx_command_check, &s.limits, &r.limits))
         return JX_EXIT_USAGE;
     if (!n)
         return jx_command_usage(&jx_command_check,
@@ -485,11 +506,11 @@ static int run(int argc, char **argv)
     if (!r.suppressions || !r.check.settle.solver)
         code = jx_command_starved();
     else
-        code = set_up(&r) && jx_command_sources(&jx_command_check, &s.roots,
-                                                  s.trust, r.sources,
-                                                  r.suppressions)
-                   ? run_all(&r, n, argv)
-                   : JX_EXIT_USAGE;
+        code =
+            set_up(&r) && jx_command_sources(&jx_command_check, &s.roots,
+                                             s.trust, r.sources, r.suppressions)
+                ? run_all(&r, n, argv)
+                : JX_EXIT_USAGE;
     jx_solver_free(r.check.settle.solver);
     jx_sources_free(r.sources);
     jx_ctx_free(r.ctx);
@@ -514,19 +535,30 @@ const jx_command jx_command_check = {
     "each at a few points: a wrong one is a finding (DRV), of others the\n"
     "report says how much was compared.\n"
     "\n"
-    "With ranges of inputs (--range, or declared in the document) the program is\n"
-    "run within them, at corners and where its derivative leads, for an output that\n"
-    "is not finite: NUM names the line to blame, with the inputs that show it.\n"
+    "With ranges of inputs (--range, or declared in the document) the program "
+    "is\n"
+    "run within them, at corners and where its derivative leads, for an output "
+    "that\n"
+    "is not finite: NUM names the line to blame, with the inputs that show "
+    "it.\n"
     "\n"
     "--transform grad,vmap,lower:tpu asks of each program which rule JAX will\n"
-    "miss, without running it: for jax.grad by all inexact inputs (a derivative,\n"
-    "and a transpose of what is linear in the tangents: none goes back through a\n"
-    "while loop), for jax.vmap over a new axis of all inputs, for lowering to a\n"
-    "platform.  JAX's own primitives have the rules of the JAX that traced the\n"
-    "program, others those that the document holds.  Each is asked of the program\n"
-    "itself, after the transformations that are named with them: vmap:0,grad asks\n"
-    "for the derivative of the mapped program.  What is missing is PRM002, at the\n"
-    "equation, in JAX's words; that nothing is missing is no promise that a rule\n"
+    "miss, without running it: for jax.grad by all inexact inputs (a "
+    "derivative,\n"
+    "and a transpose of what is linear in the tangents: none goes back through "
+    "a\n"
+    "while loop), for jax.vmap over a new axis of all inputs, for lowering to "
+    "a\n"
+    "platform.  JAX's own primitives have the rules of the JAX that traced "
+    "the\n"
+    "program, others those that the document holds.  Each is asked of the "
+    "program\n"
+    "itself, after the transformations that are named with them: vmap:0,grad "
+    "asks\n"
+    "for the derivative of the mapped program.  What is missing is PRM002, at "
+    "the\n"
+    "equation, in JAX's words; that nothing is missing is no promise that a "
+    "rule\n"
     "takes every dtype and parameter.\n"
     "\n"
     "  $ jaxvet check model.json\n"
@@ -542,16 +574,21 @@ const jx_command jx_command_check = {
     "neither be proved nor refuted is\n"
     "listed as undecided, never as fine.\n"
     "\n"
-    "Several programs are shared out to --jobs processes, largest first; the report\n"
-    "is the same for any number.  A process that dies is named, and its program\n"
-    "tried once more.  With --journal DIR what is done is kept: the same command\n"
-    "goes on where a killed one was.  Ranks share one journal, and the first of\n"
+    "Several programs are shared out to --jobs processes, largest first; the "
+    "report\n"
+    "is the same for any number.  A process that dies is named, and its "
+    "program\n"
+    "tried once more.  With --journal DIR what is done is kept: the same "
+    "command\n"
+    "goes on where a killed one was.  Ranks share one journal, and the first "
+    "of\n"
     "them reports when all have ended:\n"
     "\n"
     "  $ mpirun -n 4 jaxvet check exports/ --journal /shared/journal\n"
     "\n"
     "Exit code: 0 nothing at or above --fail-on, 1 findings, 3 a program\n"
-    "can't be read or a folder has none, 5 (with --strict) undecided, 2 wrong usage.\n",
+    "can't be read or a folder has none, 5 (with --strict) undecided, 2 wrong "
+    "usage.\n",
     options,
     sizeof options / sizeof *options,
     run,

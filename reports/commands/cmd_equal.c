@@ -26,16 +26,20 @@ static const jx_option options[] = {
     {"set", 0, JX_OPT_LIST, "NAME=SIZE",
      "the size of a symbolic dimension (default: some that are allowed)",
      offsetof(settings, set)},
-    {"grad", 0, JX_OPT_FLAG, NULL, "compare their derivatives, too", offsetof(settings, gradient)},
+    {"grad", 0, JX_OPT_FLAG, NULL, "compare their derivatives, too",
+     offsetof(settings, gradient)},
     {"all-sizes", 0, JX_OPT_FLAG, NULL,
      "for meshes of all sizes: A on meshes of one or more, before B",
      offsetof(settings, all_sizes)},
     JX_TRANSFORM_OPTION(settings),
     {"witness", 0, JX_OPT_TEXT, "FILE.npz",
-     "write the inputs that show a difference (in0, ...), and both results (got, want)",
+     "write the inputs that show a difference (in0, ...), and both results "
+     "(got, want)",
      offsetof(settings, witness)},
-    {"strict", 0, JX_OPT_FLAG, NULL, "undecided is exit status 5", offsetof(settings, strict)},
-    {"format", 0, JX_OPT_CHOICE, "text|json", "how to say it (text)", offsetof(settings, format)},
+    {"strict", 0, JX_OPT_FLAG, NULL, "undecided is exit status 5",
+     offsetof(settings, strict)},
+    {"format", 0, JX_OPT_CHOICE, "text|json", "how to say it (text)",
+     offsetof(settings, format)},
     {"output", 'o', JX_OPT_TEXT, "FILE", "write there, whole or not at all",
      offsetof(settings, output)},
     JX_LIMIT_OPTIONS(settings),
@@ -134,11 +138,12 @@ static jx_program *open_program(session *r, const char *path)
 {
     jx_program *program = jx_input_open(r->ctx, path);
 
-    return program ? jx_program_transformed(program, &r->s->transform, false) : NULL;
+    return program ? jx_program_transformed(program, &r->s->transform, false)
+                   : NULL;
 }
 
-/* Each of the first programs against the last; what follows for all sizes comes after the last
- * of them. */
+/* Each of the first programs against the last; what follows for all sizes comes
+ * after the last of them. */
 static bool compare(session *r, jx_program *a, bool last)
 {
     jx_equal_options how = {.set = &r->s->set,
@@ -184,9 +189,11 @@ static int run(int argc, char **argv)
     if (n < 0)
         return JX_EXIT_USAGE;
     if (n < 2 || (n > 2 && !s.all_sizes))
-        return jx_command_usage(&jx_command_equal, n < 2 || s.all_sizes
-                                    ? "expected two programs"
-                                    : "expected two programs, or more with --all-sizes");
+        return jx_command_usage(
+            &jx_command_equal,
+            n < 2 || s.all_sizes
+                ? "expected two programs"
+                : "expected two programs, or more with --all-sizes");
     r.ctx = jx_command_ctx(&jx_command_equal, &s.limits, &code);
     if (!r.ctx)
         return code;
@@ -199,41 +206,63 @@ const jx_command jx_command_equal = {
     "equal",
     "A... B",
     "say whether two programs compute the same",
-    "Holds two programs that take and give the same against each other: a sharded one\n"
-    "and its reference, an old export and a new one, a function and its batched form.\n"
-    "What many devices run is written out for all of them first, and every device's\n"
-    "results are compared: an array that is declared to be the same on several devices\n"
+    "Holds two programs that take and give the same against each other: a "
+    "sharded one\n"
+    "and its reference, an old export and a new one, a function and its "
+    "batched form.\n"
+    "What many devices run is written out for all of them first, and every "
+    "device's\n"
+    "results are compared: an array that is declared to be the same on several "
+    "devices\n"
     "has to be (MSH002).\n"
     "\n"
-    "Both are evaluated over random finite fields, on the same random inputs: programs\n"
-    "that are different real functions then differ, but for a chance that is told.\n"
-    "Sums in another order are the same there.  Functions that are no polynomials are\n"
-    "random numbers for each argument, comparisons random numbers that select; so what\n"
-    "differs over fields may be the same all the same, and accuses nobody.  Then both\n"
-    "run in their declared dtypes, at ordinary and extreme numbers, zeros and ties: a\n"
-    "difference beyond what rounding explains is shown with inputs and both results.\n"
+    "Both are evaluated over random finite fields, on the same random inputs: "
+    "programs\n"
+    "that are different real functions then differ, but for a chance that is "
+    "told.\n"
+    "Sums in another order are the same there.  Functions that are no "
+    "polynomials are\n"
+    "random numbers for each argument, comparisons random numbers that select; "
+    "so what\n"
+    "differs over fields may be the same all the same, and accuses nobody.  "
+    "Then both\n"
+    "run in their declared dtypes, at ordinary and extreme numbers, zeros and "
+    "ties: a\n"
+    "difference beyond what rounding explains is shown with inputs and both "
+    "results.\n"
     "\n"
     "    the same by terms          bit for bit the same, on all inputs\n"
-    "    identical over the reals   ... error below 2^-k, under what is assumed, and no\n"
-    "                               difference in floats at the points that were run\n"
+    "    identical over the reals   ... error below 2^-k, under what is "
+    "assumed, and no\n"
+    "                               difference in floats at the points that "
+    "were run\n"
     "    different                  an input shows it\n"
     "    undecided                  neither\n"
     "\n"
-    "Symbolic sizes are those of --set, or some that are allowed; nothing is said of\n"
+    "Symbolic sizes are those of --set, or some that are allowed; nothing is "
+    "said of\n"
     "others.  --grad compares the derivatives that we make of both, too.\n"
     "\n"
-    "--all-sizes also asks about meshes of all sizes S, of one axis: A is the program for\n"
-    "some S, or several of them, one for each S, the reference B comes last.  At these\n"
-    "sizes all are compared as ever.  Then a rule is read from the order in which devices\n"
-    "add up products: as in a ring, chunk (d - i) mod S at step i on device d.  That each\n"
-    "chunk is then added once, for all S, is proved; that the rule goes on at other sizes\n"
-    "is assumed, and said in full, with the axes that S has to divide.  One program says\n"
-    "less than several; where no rule is seen, or where it fails at some S, the answer is\n"
+    "--all-sizes also asks about meshes of all sizes S, of one axis: A is the "
+    "program for\n"
+    "some S, or several of them, one for each S, the reference B comes last.  "
+    "At these\n"
+    "sizes all are compared as ever.  Then a rule is read from the order in "
+    "which devices\n"
+    "add up products: as in a ring, chunk (d - i) mod S at step i on device d. "
+    " That each\n"
+    "chunk is then added once, for all S, is proved; that the rule goes on at "
+    "other sizes\n"
+    "is assumed, and said in full, with the axes that S has to divide.  One "
+    "program says\n"
+    "less than several; where no rule is seen, or where it fails at some S, "
+    "the answer is\n"
     "undecided.\n"
     "\n"
     "    jaxvet equal sharded.jaxexport reference.jaxexport --grad\n"
     "    jaxvet equal v1.json v2.json --set b=3 --witness case.npz\n"
-    "    jaxvet equal --all-sizes on2.jaxexport on3.jaxexport on8.jaxexport reference.json\n"
+    "    jaxvet equal --all-sizes on2.jaxexport on3.jaxexport on8.jaxexport "
+    "reference.json\n"
     "\n"
     "Exit status 1: different; with --strict 5: undecided.\n",
     options,

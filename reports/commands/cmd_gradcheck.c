@@ -1,4 +1,5 @@
-/* cmd_gradcheck.c - jaxvet gradcheck: custom rules against finite differences. */
+/* cmd_gradcheck.c - jaxvet gradcheck: custom rules against
+ * finite differences. */
 #include "frontend/base/utf8.h"
 #include "frontend/read/exported.h"
 #include "reports/commands/commands.h"
@@ -65,11 +66,11 @@ static const jx_option options[] = {
 /* What the run adds up over programs. */
 typedef struct tally {
     JX_VEC(jx_report) reports;
-    jx_buffer rules; /* a line per rule */
+    jx_buffer rules;     /* a line per rule */
     jx_buffer judged;    /* the same as items of a JSON list */
     jx_buffer exhausted; /* what ran on every input, as items of a JSON list */
     int count[JX_RULE_REFUSES + 1];
-    bool idle; /* some program had nothing that was compared */
+    bool idle;        /* some program had nothing that was compared */
     jx_limits limits; /* of each program */
     jx_budget paper;  /* pays for what is said of all */
     jx_selection selection;
@@ -84,18 +85,20 @@ static void say_rule(tally *t, const char *path, const jx_rule_report *r)
     jx_rule_json(r, path, &t->judged);
     jx_utf8_printf(&t->rules, "%s: %s: ", path, r->subject);
     switch (r->outcome) {
-    case JX_RULE_AGREES:
-        jx_rule_say_agreement(r, &t->rules);
-        break;
+    case JX_RULE_AGREES: jx_rule_say_agreement(r, &t->rules); break;
     case JX_RULE_INTENDED:
-        jx_buffer_printf(&t->rules, "%s, as declared: ", jx_intent_name(r->rule->intent));
+        jx_buffer_printf(&t->rules,
+                         "%s, as declared: ", jx_intent_name(r->rule->intent));
         jx_rule_say_agreement(r, &t->rules);
         break;
     case JX_RULE_WITHIN:
-        jx_buffer_puts(&t->rules, "counts at single points only, judged with what uses it");
+        jx_buffer_puts(
+            &t->rules,
+            "counts at single points only, judged with what uses it");
         break;
     case JX_RULE_BEYOND:
-        jx_buffer_puts(&t->rules, "not followed: it matters beyond the second order only");
+        jx_buffer_puts(&t->rules,
+                       "not followed: it matters beyond the second order only");
         break;
     case JX_RULE_WRONG: jx_buffer_puts(&t->rules, "wrong"); break;
     case JX_RULE_REFUSES:
@@ -103,7 +106,7 @@ static void say_rule(tally *t, const char *path, const jx_rule_report *r)
         break;
     case JX_RULE_UNDECIDED:
         jx_utf8_printf(&t->rules, "undecided: %s",
-                         r->detail ? r->detail : "no comparison was possible");
+                       r->detail ? r->detail : "no comparison was possible");
         break;
     }
     jx_buffer_putc(&t->rules, '\n');
@@ -148,8 +151,8 @@ static void assume_agreement(jx_ctx *keep, const jx_rule_reports *rules,
     }
 }
 
-static bool report_claims(jx_ctx *keep, jx_program *program, jx_claim_list *claims,
-                          tally *t, jx_report *report)
+static bool report_claims(jx_ctx *keep, jx_program *program,
+                          jx_claim_list *claims, tally *t, jx_report *report)
 {
     if (!jx_report_claims(keep, report, program, claims, &t->selection) ||
         !jx_report_remarks(keep, report, program) ||
@@ -161,7 +164,8 @@ static bool report_claims(jx_ctx *keep, jx_program *program, jx_claim_list *clai
 
 /* What the reports of every input say; what is wrong is claims. */
 static bool exhaust_program(jx_ctx *ctx, jx_program *program, const char *path,
-                            const settings *s, const jx_gradcheck_options *sizes, tally *t,
+                            const settings *s,
+                            const jx_gradcheck_options *sizes, tally *t,
                             jx_claim_list *claims)
 {
     jx_exhaust_options how = {.step = s->exhaust,
@@ -315,9 +319,9 @@ static int add_all(jx_ctx *keep, int argc, char **argv, const settings *s,
     if (s->strict && t->idle)
         code = jx_exit_worse(code, JX_EXIT_UNDECIDED);
     if (jx_ok(keep))
-        code = jx_exit_worse(code, wants_colour(s)
-                                       ? jx_command_write_bytes(s->output, &text)
-                                       : jx_command_write(s->output, &text));
+        code = jx_exit_worse(
+            code, wants_colour(s) ? jx_command_write_bytes(s->output, &text)
+                                  : jx_command_write(s->output, &text));
     jx_buffer_free(&text);
     return code;
 }
@@ -336,7 +340,8 @@ static int run(int argc, char **argv)
         return jx_command_usage(&jx_command_gradcheck,
                                 "name a program to check");
     if (s.reference && !s.exhaust)
-        return jx_command_usage(&jx_command_gradcheck, "--reference is for --exhaust");
+        return jx_command_usage(&jx_command_gradcheck,
+                                "--reference is for --exhaust");
     jx_ctx *keep = jx_ctx_new(0);
     t.sources = jx_sources_new();
     if (keep && t.sources)
@@ -369,22 +374,36 @@ const jx_command jx_command_gradcheck = {
     "wrong only with a point,\na direction and both numbers to show, and after "
     "smaller steps have confirmed it;\notherwise the report says at how many "
     "points nothing disagreed.  That is no proof.\n\n"
-    "The derivative that JAX takes of the whole program is compared with its slopes as\n"
+    "The derivative that JAX takes of the whole program is compared with its "
+    "slopes as\n"
     "well, and so is one that an exported file holds (DRV013).\n\n"
-    "The derivative that we make of the function itself has the third vote.  What a\n"
-    "rule computes is compared with its own derivative as well (DRV006: Hessians are\n"
-    "wrong), its tangents are gone back along (DRV008: jax.grad fails), and a call that\n"
-    "closes over what is differentiated is named (DRV011).  At a kink or a tie, a rule that\n"
-    "has another convention than the function's own derivative is noted (DRV020).  A\n"
-    "batching rule (custom_vmap) is run beside its function, over axes of size 1, 2 and 3\n"
+    "The derivative that we make of the function itself has the third vote.  "
+    "What a\n"
+    "rule computes is compared with its own derivative as well (DRV006: "
+    "Hessians are\n"
+    "wrong), its tangents are gone back along (DRV008: jax.grad fails), and a "
+    "call that\n"
+    "closes over what is differentiated is named (DRV011).  At a kink or a "
+    "tie, a rule that\n"
+    "has another convention than the function's own derivative is noted "
+    "(DRV020).  A\n"
+    "batching rule (custom_vmap) is run beside its function, over axes of size "
+    "1, 2 and 3\n"
     "(DRV003).\n\n"
-    "With --exhaust, a function that is elementwise (else each rule of one) runs on every\n"
-    "number that its dtype has, in 16 bits on every pair of them: each of its results and\n"
-    "derivatives in the declared dtype against the same in float64, in units in the last\n"
-    "place (ULP), where they are not monotone, and where they are not finite.\n\n"
-    "Beside the points, a rule may be \"proved\" (it is the function's own derivative,\n"
-    "term by term) or \"identical over the reals\" (random finite fields do not tell both\n"
-    "apart; the chance that they should have, and what is assumed, is said).  Neither says\n"
+    "With --exhaust, a function that is elementwise (else each rule of one) "
+    "runs on every\n"
+    "number that its dtype has, in 16 bits on every pair of them: each of its "
+    "results and\n"
+    "derivatives in the declared dtype against the same in float64, in units "
+    "in the last\n"
+    "place (ULP), where they are not monotone, and where they are not "
+    "finite.\n\n"
+    "Beside the points, a rule may be \"proved\" (it is the function's own "
+    "derivative,\n"
+    "term by term) or \"identical over the reals\" (random finite fields do "
+    "not tell both\n"
+    "apart; the chance that they should have, and what is assumed, is said).  "
+    "Neither says\n"
     "anything of overflow or lost digits: that is what the points are for.\n\n"
     "  jaxvet gradcheck program.json\n"
     "  jaxvet gradcheck --exhaust softplus.json\n"

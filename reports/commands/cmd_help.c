@@ -87,8 +87,12 @@ static int run(int argc, char **argv)
 }
 
 const jx_command jx_command_help = {
-    "help", "[COMMAND]", "say how a command is used",
+    "help",
+    "[COMMAND]",
+    "say how a command is used",
     "Lists the commands, or says what one does and which options it takes.\n"
     "`jaxvet COMMAND --help` is the same.\n",
-    NULL, 0, run,
+    NULL,
+    0,
+    run,
 };

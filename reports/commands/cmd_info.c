@@ -42,18 +42,23 @@ static const jx_option options[] = {
     {"alpha", 0, JX_OPT_TEXT, "SECONDS",
      "instead, how long each device takes if a message takes that long: 1e-6",
      offsetof(settings, alpha)},
-    {"beta", 0, JX_OPT_TEXT, "SECONDS", "the same if each byte that is sent takes that long: 1e-11",
+    {"beta", 0, JX_OPT_TEXT, "SECONDS",
+     "the same if each byte that is sent takes that long: 1e-11",
      offsetof(settings, beta)},
-    {"flops", 0, JX_OPT_TEXT, "N", "the same if a device does N operations a second: 1e14",
+    {"flops", 0, JX_OPT_TEXT, "N",
+     "the same if a device does N operations a second: 1e14",
      offsetof(settings, flops)},
     {"bubble", 0, JX_OPT_FLAG, NULL,
-     "instead, how much of what devices multiply reaches no result, as in a pipeline that\n"
+     "instead, how much of what devices multiply reaches no result, as in a "
+     "pipeline that\n"
      "fills and empties",
      offsetof(settings, bubble)},
-    {"set", 0, JX_OPT_LIST, "NAME=SIZE", "a size that is given, for --fit, times and --bubble",
+    {"set", 0, JX_OPT_LIST, "NAME=SIZE",
+     "a size that is given, for --fit, times and --bubble",
      offsetof(settings, set)},
     {"values", 0, JX_OPT_FLAG, NULL,
-     "instead, between what each output lies, for all inputs within their ranges and\n"
+     "instead, between what each output lies, for all inputs within their "
+     "ranges and\n"
      "all sizes, one JSON object a line: \"nan\" where it may be none",
      offsetof(settings, values)},
     {"range", 0, JX_OPT_LIST, "KEY in [LO, HI]",
@@ -87,9 +92,10 @@ static int say_sizes(const settings *s, const jx_program *program)
     jx_choice chosen;
     int code;
 
-    if (!jx_choose_sizes(program, (int)(s->sizes > JX_CHOOSE_MOST
-                                            ? JX_CHOOSE_MOST
-                                            : s->sizes), &chosen))
+    if (!jx_choose_sizes(
+            program,
+            (int)(s->sizes > JX_CHOOSE_MOST ? JX_CHOOSE_MOST : s->sizes),
+            &chosen))
         return jx_command_failed(program->ctx);
     for (int i = 0; i < chosen.count; i++) {
         for (int k = 0; k < chosen.nvars; k++) {
@@ -122,7 +128,8 @@ static void put_extent(jx_extent is, jx_buffer *to)
     jx_buffer_puts(to, is.nan ? ",\"nan\"]" : "]");
 }
 
-/* {"output":0,"ieee":[0,1],"ftz":[0,1],"xla":[0,1.5,"nan"]}, a line for each. */
+/* {"output":0,"ieee":[0,1],"ftz":[0,1],"xla":[0,1.5,"nan"]}, a
+ * line for each. */
 static int say_values(const settings *s, jx_program *program)
 {
     jx_ctx *ctx = program->ctx;
@@ -132,14 +139,16 @@ static int say_values(const settings *s, jx_program *program)
 
     program = jx_program_inline(program);
     for (int k = 0; k < JX_NSEMANTICS; k++) {
-        extents[k] = program ? jx_program_extents(program, (jx_semantics)k) : NULL;
+        extents[k] =
+            program ? jx_program_extents(program, (jx_semantics)k) : NULL;
         if (!extents[k])
             return jx_command_failed(ctx);
     }
     for (int i = 0; i < extents[0]->nouts; i++) {
         jx_buffer_printf(&text, "{\"output\":%d", i);
         for (int k = 0; k < JX_NSEMANTICS; k++) {
-            jx_buffer_printf(&text, ",\"%s\":", jx_semantics_name((jx_semantics)k));
+            jx_buffer_printf(&text,
+                             ",\"%s\":", jx_semantics_name((jx_semantics)k));
             put_extent(extents[k]->outs[i], &text);
         }
         jx_buffer_puts(&text, "}\n");
@@ -185,7 +194,8 @@ static bool read_rate(const char *option, const char *text, double *to)
     *to = text ? jx_strtod(text, &end) : 0;
     if (!text || (end != text && !*end && isfinite(*to) && *to >= 0))
         return true;
-    jx_command_usage(&jx_command_info, "--%s: expected a number that is not negative, not '%s'",
+    jx_command_usage(&jx_command_info,
+                     "--%s: expected a number that is not negative, not '%s'",
                      option, text);
     return false;
 }
@@ -201,15 +211,18 @@ static int say_times(const settings *s, jx_program *program)
     jx_cost cost;
     int count, code;
 
-    if (!read_rate("alpha", s->alpha, &rates.alpha) || !read_rate("beta", s->beta, &rates.beta) ||
+    if (!read_rate("alpha", s->alpha, &rates.alpha) ||
+        !read_rate("beta", s->beta, &rates.beta) ||
         !read_rate("flops", s->flops, &rates.flops))
         return JX_EXIT_USAGE;
-    typed = jx_inputs_sizes(program, &s->set, &count, &sizes) ? jx_typed_of(program) : NULL;
+    typed = jx_inputs_sizes(program, &s->set, &count, &sizes)
+                ? jx_typed_of(program)
+                : NULL;
     if (!typed || !jx_typed_all(typed) || !jx_cost_of(typed, &cost) ||
         !jx_timing_of(typed, &cost, count, sizes, &rates, &timing))
         return jx_command_failed(ctx);
-    (strcmp(s->format, "json") == 0 ? jx_timings_json : jx_timings_print)(&rates, &timing,
-                                                                           cost.devices, &text);
+    (strcmp(s->format, "json") == 0 ? jx_timings_json : jx_timings_print)(
+        &rates, &timing, cost.devices, &text);
     code = jx_command_write(s->output, &text);
     jx_buffer_free(&text);
     return code;
@@ -229,7 +242,8 @@ static int say_bubble(const settings *s, jx_program *program)
         !jx_ordinary_make(program, false, JX_DEVICES_AS_WRITTEN, &made) ||
         !jx_idle_of(made.typed, &idle))
         return jx_command_failed(ctx);
-    (strcmp(s->format, "json") == 0 ? jx_idle_json : jx_idle_print)(&idle, made.devices, &text);
+    (strcmp(s->format, "json") == 0 ? jx_idle_json : jx_idle_print)(
+        &idle, made.devices, &text);
     code = jx_command_write(s->output, &text);
     jx_buffer_free(&text);
     return code;
@@ -261,20 +275,21 @@ static int say_file(const settings *s, jx_ctx *ctx, const char *path)
     jx_program *program;
 
     if (bytes && !s->sizes && !s->fit && !s->values && !asks_for_times(s) &&
-        !s->bubble && !s->transform.count && jx_may_be_exported(ctx, bytes, size))
+        !s->bubble && !s->transform.count &&
+        jx_may_be_exported(ctx, bytes, size))
         return say_exported(s, ctx, path, bytes, size);
     program = bytes ? jx_input_read(ctx, path, bytes, size) : NULL;
     for (int i = 0; program && i < s->ranges.count; i++)
         if (!jx_range_parse(program, s->ranges.at[i]))
             program = NULL;
     program = jx_program_transformed(program, &s->transform, false);
-    return !program   ? jx_command_failed(ctx)
-           : s->sizes ? say_sizes(s, program)
-           : s->fit   ? say_fit(s, program)
-           : s->values ? say_values(s, program)
-           : s->bubble ? say_bubble(s, program)
+    return !program            ? jx_command_failed(ctx)
+           : s->sizes          ? say_sizes(s, program)
+           : s->fit            ? say_fit(s, program)
+           : s->values         ? say_values(s, program)
+           : s->bubble         ? say_bubble(s, program)
            : asks_for_times(s) ? say_times(s, program)
-                      : say(s, ctx, program);
+                               : say(s, ctx, program);
 }
 
 static int run(int argc, char **argv)
@@ -310,25 +325,36 @@ const jx_command jx_command_info = {
     "the bytes of all operands and results, and the memory of what lives at\n"
     "once if every equation runs alone.  --fit 80GiB --set t=512 gives the\n"
     "largest size left open that needs no more memory than that (exit 1 if\n"
-    "none does).  Within shard_map all of that is what one device does, its peak with\n"
-    "its parts of the arrays, and what the devices do together is said beside it; so is\n"
-    "what they send because an array lies otherwise than a shard_map takes it, which no\n"
+    "none does).  Within shard_map all of that is what one device does, its "
+    "peak with\n"
+    "its parts of the arrays, and what the devices do together is said beside "
+    "it; so is\n"
+    "what they send because an array lies otherwise than a shard_map takes it, "
+    "which no\n"
     "equation says (where it lies is known of a file's inputs and results).\n"
     "\n"
-    "--alpha, --beta and --flops say instead how long each device takes, in seconds, of a\n"
-    "program at sizes: computing; sending, as rings send it, and where both directions of\n"
-    "a ring send at once; all of it one after the other; and its critical path, which no\n"
-    "overlap makes shorter.  A message takes --alpha, and each byte --beta; what is not\n"
+    "--alpha, --beta and --flops say instead how long each device takes, in "
+    "seconds, of a\n"
+    "program at sizes: computing; sending, as rings send it, and where both "
+    "directions of\n"
+    "a ring send at once; all of it one after the other; and its critical "
+    "path, which no\n"
+    "overlap makes shorter.  A message takes --alpha, and each byte --beta; "
+    "what is not\n"
     "given takes no time.\n"
     "\n"
-    "--bubble follows every element on all devices, of a program at sizes that are not\n"
-    "large: what a stage of a pipeline multiplies before its first input is there, or\n"
-    "after its last, reaches no result.  For M inputs and S stages that is (S - 1) of\n"
+    "--bubble follows every element on all devices, of a program at sizes that "
+    "are not\n"
+    "large: what a stage of a pipeline multiplies before its first input is "
+    "there, or\n"
+    "after its last, reaches no result.  For M inputs and S stages that is (S "
+    "- 1) of\n"
     "M + S - 1.\n"
     "\n"
     "Of a file from Exported.serialize(): the signature as its author wrote\n"
     "it, with inputs that are not used; devices, platforms, shardings,\n"
-    "effects, disabled checks, derivatives, what its bytes are spent on, which\n"
+    "effects, disabled checks, derivatives, what its bytes are spent on, "
+    "which\n"
     "JAX made it and which can read it.  Of more than 5,000 operations the\n"
     "cost is counted with --cost only.\n"
     "\n"

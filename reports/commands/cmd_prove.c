@@ -22,8 +22,8 @@ typedef struct settings {
     bool smt2, strict, no_solver, explain;
     const char *format, *output, *certificate, *check, *against;
     jx_limit_settings limits;
-    jx_limits allowed;             /* what they say */
-    jx_budget *paper;              /* pays for answers; limited like all of it */
+    jx_limits allowed; /* what they say */
+    jx_budget *paper;  /* pays for answers; limited like all of it */
     jx_certificates *certificates; /* where they are gathered, or NULL */
 } settings;
 
@@ -44,8 +44,7 @@ static const jx_option options[] = {
      offsetof(settings, no_solver)},
     {"strict", 0, JX_OPT_FLAG, NULL, "an unknown answer gives exit code 5",
      offsetof(settings, strict)},
-    {"explain", 0, JX_OPT_FLAG, NULL,
-     "add the steps a person would write down",
+    {"explain", 0, JX_OPT_FLAG, NULL, "add the steps a person would write down",
      offsetof(settings, explain)},
     {"certificate", 0, JX_OPT_TEXT, "FILE",
      "write a certificate of each proof (JSON Lines)",
@@ -107,8 +106,7 @@ static bool start(task *t, const settings *s, jx_solver *solver)
     return dims != NULL;
 }
 
-static const char *text_member(task *t, const jx_json *object,
-                               const char *key)
+static const char *text_member(task *t, const jx_json *object, const char *key)
 {
     const jx_json *value;
     size_t length;
@@ -193,8 +191,7 @@ static bool read_object(task *t, const jx_json *object)
 
     if (jx_json_kind_of(object) != JX_JSON_OBJECT) {
         t->id = "null";
-        return refuse(t, "line",
-                      "an object {\"lhs\":…,\"op\":…,\"rhs\":…}");
+        return refuse(t, "line", "an object {\"lhs\":…,\"op\":…,\"rhs\":…}");
     }
     if (!read_id(t, object) || !read_constraints(t, object))
         return false;
@@ -301,7 +298,8 @@ static void error_as_text(const task *t)
         jx_command_point(f->text, f->column);
 }
 
-/* What can't be asked: an error, or too large and so as undecided as anything. */
+/* What can't be asked: an error, or too large and so as
+ * undecided as anything. */
 static int answer_fault(const task *t, bool json, jx_buffer *to)
 {
     jx_buffer why = {.budget = to->budget};
@@ -437,7 +435,8 @@ static int settle_or_give_up(task *t, bool json, jx_buffer *to)
 /* It gave up before anything was read. */
 static int not_started(task *t, bool json, jx_buffer *to)
 {
-    jx_spent spent = t->ctx ? jx_budget_spent(&t->ctx->budget) : JX_SPENT_SYSTEM;
+    jx_spent spent =
+        t->ctx ? jx_budget_spent(&t->ctx->budget) : JX_SPENT_SYSTEM;
     int code = spent == JX_SPENT_NOTHING || spent == JX_SPENT_SYSTEM
                    ? answer_starved(NULL, json, to)
                    : answer_spent(t, json, to);
@@ -485,12 +484,12 @@ static int one_line(const settings *s, jx_solver *solver, const char *line,
         read_object(&t, object);
     } else {
         t.id = "null";
-        jx_question_refuse(
-            &t.question,
-            &(jx_fault){.where = "line",
-                        .column = fault.at + 1,
-                        .expected = fault.expected ? fault.expected
-                                                   : "less to read"});
+        jx_question_refuse(&t.question,
+                           &(jx_fault){.where = "line",
+                                       .column = fault.at + 1,
+                                       .expected = fault.expected
+                                                       ? fault.expected
+                                                       : "less to read"});
     }
     code = settle_or_give_up(&t, json, to);
     if (object)
@@ -521,15 +520,15 @@ static int many(const settings *s, jx_solver *solver, const char *path,
         jx_ctx_free(ctx);
         return code;
     }
-    for (line = text; line < text + size &&
-                      jx_budget_spent(s->paper) == JX_SPENT_NOTHING;
+    for (line = text;
+         line < text + size && jx_budget_spent(s->paper) == JX_SPENT_NOTHING;
          line = end + 1) {
         end = memchr(line, '\n', (size_t)(text + size - line));
         if (!end)
             end = text + size;
         if (!is_blank(line, (size_t)(end - line)))
-            code = jx_exit_worse(code, one_line(s, solver, line,
-                                                (size_t)(end - line), to));
+            code = jx_exit_worse(
+                code, one_line(s, solver, line, (size_t)(end - line), to));
     }
     jx_ctx_free(ctx);
     return code;
@@ -570,8 +569,8 @@ static int run(int argc, char **argv)
     if (s.certificate)
         s.certificates = &certificates;
     if (s.check)
-        code = jx_certificates_check(s.check, s.against, s.strict,
-                                     s.allowed, &to);
+        code =
+            jx_certificates_check(s.check, s.against, s.strict, s.allowed, &to);
     else if (is_file(what))
         code = many(&s, solver, what, &to);
     else
@@ -587,7 +586,9 @@ static int run(int argc, char **argv)
 }
 
 const jx_command jx_command_prove = {
-    "prove", "[FILE|QUESTION]", "answer questions about symbolic sizes",
+    "prove",
+    "[FILE|QUESTION]",
+    "answer questions about symbolic sizes",
     "A question compares two sizes: does it hold for every assignment of its\n"
     "variables that the constraints allow?\n"
     "\n"
@@ -596,7 +597,8 @@ const jx_command jx_command_prove = {
     "  $ jaxvet prove questions.jsonl > answers.jsonl\n"
     "\n"
     "Sizes are written as JAX prints them (2*b + 1, floordiv(n, 4), mod, max,\n"
-    "min, n^2) or as in Python: parentheses, //, % and ** with its precedence;\n"
+    "min, n^2) or as in Python: parentheses, //, % and ** with its "
+    "precedence;\n"
     "comparisons are == != >= <= > <.  Division rounds down; assignments "
     "where a divisor is 0 don't count.\n"
     "\n"
@@ -608,22 +610,33 @@ const jx_command jx_command_prove = {
     "  {\"id\":1,\"constraints\":[\"b >= 2\"],\"lhs\":\"a*b\",\"op\":\">=\","
     "\"rhs\":\"a\"}\n"
     "and gets one line per answer, in the same order.  A line that can't be\n"
-    "read gets the verdict \"error\" with column and expectation; the others are\n"
+    "read gets the verdict \"error\" with column and expectation; the others "
+    "are\n"
     "answered all the same, and the exit code is 3.\n"
     "\n"
-        "With --explain the steps follow that a person would write down: cases, what is\n"
-    "put for what, and what can't be; for `depends` both assignments, evaluated.\n"
+    "With --explain the steps follow that a person would write down: cases, "
+    "what is\n"
+    "put for what, and what can't be; for `depends` both assignments, "
+    "evaluated.\n"
     "\n"
-    "With --certificate FILE each proof is written down, one JSON line per answer;\n"
-    "--check FILE replays such lines with a checker of its own and says accepted\n"
+    "With --certificate FILE each proof is written down, one JSON line per "
+    "answer;\n"
+    "--check FILE replays such lines with a checker of its own and says "
+    "accepted\n"
     "or rejected (exit code 1) of each, and why (docs/CERTIFICATE.md); with\n"
-    "--against ANSWERS also that they are of these answers, printed by the run\n"
+    "--against ANSWERS also that they are of these answers, printed by the "
+    "run\n"
     "that wrote them, and how many answers have one.  What Z3 found has none.\n"
     "\n"
-    "Memory and time are limits of the file and of each question: one that takes\n"
-    "more (without --memory: more than 512MiB) is unknown, and the others stay.\n"
+    "Memory and time are limits of the file and of each question: one that "
+    "takes\n"
+    "more (without --memory: more than 512MiB) is unknown, and the others "
+    "stay.\n"
     "\n"
-    "Z3 runs in a process of its own, jaxvet-solver, found beside jaxvet or named\n"
+    "Z3 runs in a process of its own, jaxvet-solver, found beside jaxvet or "
+    "named\n"
     "by the environment variable JAXVET_SOLVER.\n",
-    options, sizeof options / sizeof *options, run,
+    options,
+    sizeof options / sizeof *options,
+    run,
 };

@@ -52,7 +52,7 @@ typedef struct rewriter {
     const settings *settings;
     jx_ctx *ctx;
     const char *path;
-    int version[3]; /* asked for; [0] < 0: none */
+    int version[3];                /* asked for; [0] < 0: none */
     const jx_jax_release *release; /* or NULL */
 } rewriter;
 
@@ -70,11 +70,10 @@ static bool read_version(rewriter *r)
     int end = 0;
 
     r->version[0] = -1;
-    return !text ||
-           (sscanf(text, "%4d.%4d.%4d%n", &r->version[0], &r->version[1],
-                   &r->version[2], &end) == 3 &&
-            !text[end] && r->version[0] >= 0 && r->version[1] >= 0 &&
-            r->version[2] >= 0);
+    return !text || (sscanf(text, "%4d.%4d.%4d%n", &r->version[0],
+                            &r->version[1], &r->version[2], &end) == 3 &&
+                     !text[end] && r->version[0] >= 0 && r->version[1] >= 0 &&
+                     r->version[2] >= 0);
 }
 
 /* ---- modules */
@@ -92,8 +91,8 @@ static const jx_mlir_file *changed(rewriter *r, const jx_mlir_file *file)
 static const jx_mlir_file *from_bytecode(rewriter *r, const void *bytes,
                                          size_t size, size_t base)
 {
-    return changed(r, jx_bytecode_read(r->ctx, NULL, r->path, bytes, size,
-                                       base));
+    return changed(r,
+                   jx_bytecode_read(r->ctx, NULL, r->path, bytes, size, base));
 }
 
 /* At the version that was asked for, else at the usual one, or the first after
@@ -111,8 +110,7 @@ static const jx_mlir_file *lowered(rewriter *r, const jx_mlir_file *file)
     return to;
 }
 
-static const jx_mlir_file *from_text(rewriter *r, const char *text,
-                                     size_t size)
+static const jx_mlir_file *from_text(rewriter *r, const char *text, size_t size)
 {
     const jx_mlir_file *file =
         jx_mlir_read_text(r->ctx, NULL, r->path, text, size);
@@ -155,16 +153,15 @@ static bool put_module(rewriter *r, const jx_mlir_file *file, jx_buffer *to)
 static const jx_exported *rewritten(rewriter *r, const jx_exported *x)
 {
     jx_exported *to = jx_arena_copy(r->ctx->arena, x, sizeof *x);
-    const jx_mlir_file *file =
-        from_bytecode(r, x->module.at, x->module.size,
-                      (size_t)(x->module.at - x->file));
+    const jx_mlir_file *file = from_bytecode(r, x->module.at, x->module.size,
+                                             (size_t)(x->module.at - x->file));
     jx_buffer module = jx_ctx_text(r->ctx);
     bool ok = to && file && jx_bytecode_write(r->ctx, file, &module);
 
     if (ok) {
         to->module.size = module.length;
-        to->module.at = (const unsigned char *)jx_arena_take(r->ctx->arena,
-                                                             &module);
+        to->module.at =
+            (const unsigned char *)jx_arena_take(r->ctx->arena, &module);
     }
     jx_buffer_free(&module);
     if (!ok || !to->module.at)
@@ -180,8 +177,7 @@ static const jx_exported *rewritten(rewriter *r, const jx_exported *x)
 
 /* ---- for a release of JAX */
 
-static bool refused(rewriter *r, jx_jax_answer answer,
-                    const jx_vhlo_need *need)
+static bool refused(rewriter *r, jx_jax_answer answer, const jx_vhlo_need *need)
 {
     jx_buffer why = jx_ctx_text(r->ctx);
 
@@ -195,9 +191,8 @@ static bool refused(rewriter *r, jx_jax_answer answer,
 /* The module at the newest version that the release reads, if it needs more. */
 static bool fit_module(rewriter *r, jx_exported *to, jx_vhlo_need *need)
 {
-    const jx_mlir_file *file =
-        jx_bytecode_read(r->ctx, NULL, r->path, to->module.at,
-                         to->module.size, 0);
+    const jx_mlir_file *file = jx_bytecode_read(
+        r->ctx, NULL, r->path, to->module.at, to->module.size, 0);
     jx_buffer bytes = jx_ctx_text(r->ctx);
     bool ok;
 
@@ -272,9 +267,9 @@ static bool put_exported(rewriter *r, const char *bytes, size_t size,
                                         (size_t)(x->module.at - x->file)),
                           to);
     builder = jx_exported_builder_of(r->ctx, x, bytes, size);
-    return write_exported(
-        r, rewritten(r, x),
-        builder == JX_BUILDERS ? JX_BUILDER_NEW : builder, to);
+    return write_exported(r, rewritten(r, x),
+                          builder == JX_BUILDERS ? JX_BUILDER_NEW : builder,
+                          to);
 }
 
 /* The file at the sizes that were asked for. */
@@ -383,11 +378,14 @@ const jx_command jx_command_rewrite = {
     "exported a program, and are about a quarter of a file.  An older version\n"
     "of StableHLO is refused where it has no way to say what the program\n"
     "means, with the op.  --set b=8 gives a file of fixed shapes, lowered\n"
-    "anew; its derivatives with it.  --for-jax changes what keeps a release from\n"
-    "loading the file: the version of its module, and where it counts devices.\n"
+    "anew; its derivatives with it.  --for-jax changes what keeps a release "
+    "from\n"
+    "loading the file: the version of its module, and where it counts "
+    "devices.\n"
     "\n"
     "  $ jaxvet rewrite model.jaxexport --strip-locations -o small.jaxexport\n"
-    "  $ jaxvet rewrite model.jaxexport --stablehlo-version 1.9.3 -o old.jaxexport\n"
+    "  $ jaxvet rewrite model.jaxexport --stablehlo-version 1.9.3 -o "
+    "old.jaxexport\n"
     "  $ jaxvet rewrite model.jaxexport --for-jax 0.12.0 -o new.jaxexport\n"
     "  $ jaxvet rewrite model.jaxexport --set b=8 -o eight.jaxexport\n"
     "  $ jaxvet rewrite model.jaxexport --as bytecode -o model.mlirbc\n",

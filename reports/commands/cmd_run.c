@@ -21,14 +21,15 @@
 #include "runtime/fits.h"
 #include "runtime/loss.h"
 
-#include <stdio.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 typedef struct settings {
     jx_texts set, shape, transform;
-    const char *inputs, *fill, *outputs, *expect, *against, *domain, *sanitize, *format, *numerics;
+    const char *inputs, *fill, *outputs, *expect, *against, *domain, *sanitize,
+        *format, *numerics;
     double rtol, atol;
     int64_t bench, vjp, seed;
     bool bits, finite, mpi;
@@ -53,7 +54,8 @@ static const jx_option options[] = {
      "compare with out0, out1, ...; a difference exits with 1",
      offsetof(settings, expect)},
     {"against", 0, JX_OPT_TEXT, "FILE.npz",
-     "what another machine computed, out0, out1, ... as far as it is known: name the\n"
+     "what another machine computed, out0, out1, ... as far as it is known: "
+     "name the\n"
      "first equation whose result lies outside of its declared error there",
      offsetof(settings, against)},
     {"rtol", 0, JX_OPT_REAL, "X",
@@ -64,7 +66,8 @@ static const jx_option options[] = {
     {"bits", 0, JX_OPT_FLAG, NULL, "compare bit by bit: -0, NaN payloads",
      offsetof(settings, bits)},
     {"finite", 0, JX_OPT_FLAG, NULL,
-     "say where a value first stops being finite; exit with 1 if an output does",
+     "say where a value first stops being finite; exit with 1 if an output "
+     "does",
      offsetof(settings, finite)},
     {"sanitize", 0, JX_OPT_TEXT, "KIND,...",
      "look for nan (and infinities), oob (indices outside), wrap (integers\n"
@@ -91,7 +94,8 @@ static const jx_option options[] = {
      "of random numbers that the program leaves open (0)",
      offsetof(settings, seed)},
     {"devices", 0, JX_OPT_INT, "N",
-     "be N devices: those of the program's mesh, or, where it has none, each of them\n"
+     "be N devices: those of the program's mesh, or, where it has none, each "
+     "of them\n"
      "with inputs and outputs of its own (as --transform devices:N does)",
      offsetof(settings, devices)},
     {"mpi", 0, JX_OPT_FLAG, NULL,
@@ -112,11 +116,11 @@ typedef struct session {
     jx_ctx *ctx;
     jx_program *program;
     const jx_typed *typed; /* it, once its sizes are known */
-    jx_plan *plan; /* with --sanitize its own, not ours */
+    jx_plan *plan;         /* with --sanitize its own, not ours */
     jx_sanitizes sanitizes;
     jx_exec *exec;
     const void *const *ins; /* as the plan stores them */
-    bool looks; /* at what is not finite, in `watch` */
+    bool looks;             /* at what is not finite, in `watch` */
     jx_watch watch;
     jx_loss loss; /* made when results are off */
     jx_ranks ranks;
@@ -139,12 +143,14 @@ static void put_sizes(const session *r, int input, const jx_port *port,
 {
     for (int i = 0; i < r->nvalued; i++) {
         const jx_valued *v = &r->valued[i];
-        for (int k = 0; v->input == input && v->element < port->count &&
-                        k < r->nsizes; k++)
+        for (int k = 0;
+             v->input == input && v->element < port->count && k < r->nsizes;
+             k++)
             if (r->sizes[k].var == v->var)
                 jx_convert(JX_I64, port->dtype, &r->sizes[k].value,
                            (char *)data + (size_t)v->element *
-                               jx_dtype_of(port->dtype)->bytes, 1);
+                                              jx_dtype_of(port->dtype)->bytes,
+                           1);
     }
 }
 
@@ -190,17 +196,16 @@ static bool prepare(session *r)
     jx_plan_options o = {.domain = s->domain && !strcmp(s->domain, "wide")
                                        ? JX_WIDE
                                        : JX_DECLARED,
-                        .excess = s->numerics && !strcmp(s->numerics, "xla"),
-                        .watch = r->looks ? &r->watch : NULL,
-                        .comm = r->ranks.comm};
+                         .excess = s->numerics && !strcmp(s->numerics, "xla"),
+                         .watch = r->looks ? &r->watch : NULL,
+                         .comm = r->ranks.comm};
     const void *const *given = NULL;
     const jx_npz *npz;
 
-    if (s->inputs ? !jx_inputs_npz(r->program, s->inputs, &s->set,
-                                   &o.nbindings, &o.bindings, &given, &npz)
-        : replays(r)
-            ? !jx_inputs_kept(r->program, &s->set, &o.nbindings, &o.bindings,
-                              &given)
+    if (s->inputs ? !jx_inputs_npz(r->program, s->inputs, &s->set, &o.nbindings,
+                                   &o.bindings, &given, &npz)
+        : replays(r) ? !jx_inputs_kept(r->program, &s->set, &o.nbindings,
+                                       &o.bindings, &given)
         : s->shape.count
             ? !jx_inputs_shapes(r->program, &s->shape, &s->set, &o.nbindings,
                                 &o.bindings)
@@ -218,9 +223,10 @@ static bool prepare(session *r)
     r->program = r->typed->program;
     if (!s->sanitize)
         r->plan = jx_plan_make(r->typed, &r->program->entry, &o);
-    else if (jx_sanitizes_open(&r->sanitizes, r->program, s->sanitize, (uint64_t)s->seed,
-                               o.nbindings, o.bindings))
-        r->plan = (jx_plan *)(uintptr_t)jx_sanitizer_plan(r->sanitizes.sanitizer);
+    else if (jx_sanitizes_open(&r->sanitizes, r->program, s->sanitize,
+                               (uint64_t)s->seed, o.nbindings, o.bindings))
+        r->plan =
+            (jx_plan *)(uintptr_t)jx_sanitizer_plan(r->sanitizes.sanitizer);
     if (!r->plan ||
         !(given ? (r->ins = jx_inputs_widened(r->ctx, r->plan, given)) != NULL
                 : fill_inputs(r)))
@@ -245,10 +251,10 @@ static bool prepare(session *r)
 
 static bool run_once(session *r)
 {
-    return (r->sanitizes.sanitizer ? jx_sanitizes_run(&r->sanitizes, r->exec, r->ins)
-                                   : jx_exec_run(r->exec, r->ins, NULL)) ||
-           jx_fail(r->ctx,
-                   jx_exec_gave_up(r->exec) ? JX_E_LIMIT : JX_E_INPUT,
+    return (r->sanitizes.sanitizer
+                ? jx_sanitizes_run(&r->sanitizes, r->exec, r->ins)
+                : jx_exec_run(r->exec, r->ins, NULL)) ||
+           jx_fail(r->ctx, jx_exec_gave_up(r->exec) ? JX_E_LIMIT : JX_E_INPUT,
                    r->program->path, NULL, "%s", jx_exec_error(r->exec));
 }
 
@@ -283,10 +289,9 @@ static bool write_outputs(session *r)
     if (!jx_ok(r->ctx)) /* for their names */
         return false;
     jx_npz_write(&bytes, &npz);
-    bool ok = jx_buffer_ok(&bytes)
-                  ? jx_file_write(r->ctx, r->s->outputs, bytes.text,
-                                  bytes.length)
-                  : jx_starved(r->ctx);
+    bool ok = jx_buffer_ok(&bytes) ? jx_file_write(r->ctx, r->s->outputs,
+                                                   bytes.text, bytes.length)
+                                   : jx_starved(r->ctx);
     jx_buffer_free(&bytes);
     return ok;
 }
@@ -294,9 +299,9 @@ static bool write_outputs(session *r)
 /* "out1 f32[2,3]" */
 static void print_output(session *r, int i)
 {
-    jx_buffer_printf(&r->text, "out%d %s[", i,
-                     jx_dtype_of(jx_plan_out(r->plan, i)->aval->dtype)
-                         ->short_name);
+    jx_buffer_printf(
+        &r->text, "out%d %s[", i,
+        jx_dtype_of(jx_plan_out(r->plan, i)->aval->dtype)->short_name);
     for (int k = 0; k < jx_plan_out(r->plan, i)->rank; k++)
         jx_buffer_printf(&r->text, k ? ",%lld" : "%lld",
                          (long long)jx_plan_out(r->plan, i)->shape[k]);
@@ -343,8 +348,8 @@ static jx_tolerance tolerance(const settings *s, jx_dtype dtype)
 
 /* ---- rounding */
 
-/* Where the default tolerance is asked for: a wider dtype, or the same with other
- * roundings of its inputs, knows better. */
+/* Where the default tolerance is asked for: a wider dtype, or the same with
+ * other roundings of its inputs, knows better. */
 static bool may_be_rounding(const session *r, jx_dtype dtype)
 {
     const settings *s = r->s;
@@ -375,7 +380,8 @@ static bool is_rounding(session *r, int i, jx_dtype dtype, const void *got,
                      (long long)found->count, found->count == 1 ? "" : "s",
                      found->count == 1 ? "s" : "", found->largest,
                      measured.lost, JX_ROUNDINGS,
-                     measured.is_noise ? "and is all there is" : "up to a tenth of the largest");
+                     measured.is_noise ? "and is all there is"
+                                       : "up to a tenth of the largest");
     return true;
 }
 
@@ -391,15 +397,16 @@ static int compare_output(session *r, const jx_npz *npz, int i)
     jx_mismatch found;
 
     if (!want)
-        return jx_fail(r->ctx, JX_E_INPUT, r->s->expect, name,
-                       "is not there") - 1;
+        return jx_fail(r->ctx, JX_E_INPUT, r->s->expect, name, "is not there") -
+               1;
     bool same = want->rank == port->rank;
     for (int k = 0; same && k < want->rank; k++)
         same = want->shape[k] == port->shape[k];
     if (!same || strcmp(want->descr, jx_inputs_descr(dtype)) ||
         want->bytes != bytes)
         return jx_fail(r->ctx, JX_E_INPUT, r->s->expect, name,
-                       "has another dtype or shape than the result") - 1;
+                       "has another dtype or shape than the result") -
+               1;
     if (port->dtype != dtype) {
         char *narrow = jx_arena_alloc(r->ctx->arena, bytes);
         if (!narrow)
@@ -442,8 +449,7 @@ static int compare_all(session *r)
     }
     if (!npz)
         return failed(r);
-    jx_buffer_printf(&r->text, "%d of %d outputs as expected\n", n - differ,
-                     n);
+    jx_buffer_printf(&r->text, "%d of %d outputs as expected\n", n - differ, n);
     return differ ? JX_EXIT_FINDINGS : JX_EXIT_OK;
 }
 
@@ -487,8 +493,7 @@ static void summarize(session *r)
         jx_buffer_puts(&r->text, " =");
         for (int64_t k = 0; k < port->count && k < SHOWN; k++) {
             jx_buffer_putc(&r->text, ' ');
-            jx_element_print(dtype,
-                             at + (size_t)k * jx_dtype_of(dtype)->bytes,
+            jx_element_print(dtype, at + (size_t)k * jx_dtype_of(dtype)->bytes,
                              &r->text);
         }
         jx_buffer_puts(&r->text, port->count > SHOWN ? " ...\n" : "\n");
@@ -525,9 +530,9 @@ static int tell_finite(session *r)
     for (int i = 0; i < nouts; i++) {
         jx_buffer_clear(&name);
         jx_buffer_printf(&name, "out%d", i);
-        unfinite += jx_port_unfinite(jx_buffer_text(&name),
-                                     jx_plan_out(r->plan, i),
-                                     jx_exec_out(r->exec, i), &r->text);
+        unfinite +=
+            jx_port_unfinite(jx_buffer_text(&name), jx_plan_out(r->plan, i),
+                             jx_exec_out(r->exec, i), &r->text);
     }
     jx_buffer_printf(&r->text, "%d of %d outputs finite\n", nouts - unfinite,
                      nouts);
@@ -554,7 +559,8 @@ static bool open_program(session *r, const char *path)
 
 static int tell_culprit(session *r)
 {
-    const jx_culprit_search search = {r->typed, r->ins, r->nsizes, r->sizes, r->s->against};
+    const jx_culprit_search search = {r->typed, r->ins, r->nsizes, r->sizes,
+                                      r->s->against};
     int code = jx_culprit_tell(&search, &r->text);
 
     return code < 0 ? failed(r) : code;
@@ -573,14 +579,16 @@ static int tell_results(session *r)
         code = jx_exit_worse(code, compare_all(r));
     if (r->s->against)
         code = jx_exit_worse(code, tell_culprit(r));
-    if (!r->s->expect && !r->s->against && !r->s->outputs && !r->s->bench && !r->s->format)
+    if (!r->s->expect && !r->s->against && !r->s->outputs && !r->s->bench &&
+        !r->s->format)
         summarize(r);
     return code;
 }
 
 /* ---- ranks */
 
-/* Ranks that can't all begin end together: the first that has a reason says it. */
+/* Ranks that can't all begin end together: the first that has a
+ * reason says it. */
 static bool all_begin(session *r, bool ready, const char *path, int *code)
 {
     int first;
@@ -591,7 +599,8 @@ static bool all_begin(session *r, bool ready, const char *path, int *code)
     if (first != r->ranks.comm->rank)
         return false;
     if (ready)
-        jx_fail(r->ctx, JX_E_INPUT, path, NULL, "rank %d reads another program than rank 0", first);
+        jx_fail(r->ctx, JX_E_INPUT, path, NULL,
+                "rank %d reads another program than rank 0", first);
     *code = failed(r);
     return false;
 }
@@ -638,7 +647,7 @@ static int execute(session *r, const char *path)
         if (!jx_exec_differs(r->exec))
             return failed(r);
         jx_utf8_printf(&r->text, "the program expects another result: %s\n",
-                         jx_exec_error(r->exec));
+                       jx_exec_error(r->exec));
         return JX_EXIT_FINDINGS;
     }
     code = tell_results(r);
@@ -646,7 +655,8 @@ static int execute(session *r, const char *path)
         !bench(r))
         return failed(r);
     if (r->sanitizes.sanitizer)
-        code = jx_exit_worse(code, jx_sanitizes_tell(&r->sanitizes, r->s->format, &r->text));
+        code = jx_exit_worse(
+            code, jx_sanitizes_tell(&r->sanitizes, r->s->format, &r->text));
     return code;
 }
 
@@ -655,8 +665,10 @@ static bool join_ranks(session *r, int argc, char **argv)
     const settings *s = r->s;
 
     if (s->ranks && !jx_rank_here().started)
-        return jx_ranks_start(r->ctx, (int)(s->ranks < 1 << 16 ? s->ranks : 1 << 16), argc, argv);
-    return !(s->mpi || s->ranks) || jx_ranks_open(r->ctx, s->timeout, &r->ranks);
+        return jx_ranks_start(
+            r->ctx, (int)(s->ranks < 1 << 16 ? s->ranks : 1 << 16), argc, argv);
+    return !(s->mpi || s->ranks) ||
+           jx_ranks_open(r->ctx, s->timeout, &r->ranks);
 }
 
 enum { DEVICES_TEXT = 40 };
@@ -693,17 +705,23 @@ static int run_words(int argc, char **argv, char **words)
         return jx_command_usage(&jx_command_run,
                                 "--inputs and --shape exclude each other");
     if (s.sanitize && (s.finite || s.domain || s.numerics))
-        return jx_command_usage(&jx_command_run,
-                                "--sanitize excludes --finite, --domain and --numerics");
+        return jx_command_usage(
+            &jx_command_run,
+            "--sanitize excludes --finite, --domain and --numerics");
     if (s.sanitize && (s.mpi || s.ranks))
-        return jx_command_usage(&jx_command_run, "--sanitize watches one process, not ranks");
+        return jx_command_usage(&jx_command_run,
+                                "--sanitize watches one process, not ranks");
     if (s.numerics && s.domain)
-        return jx_command_usage(&jx_command_run, "--numerics and --domain exclude each other");
+        return jx_command_usage(&jx_command_run,
+                                "--numerics and --domain exclude each other");
     if (s.devices && !add_devices(&s, devices))
-        return jx_command_usage(&jx_command_run, "--devices and --mpi exclude each other, and "
-                                "--transform takes %d at most", JX_TEXTS_MAX);
+        return jx_command_usage(&jx_command_run,
+                                "--devices and --mpi exclude each other, and "
+                                "--transform takes %d at most",
+                                JX_TEXTS_MAX);
     if (s.format && !s.sanitize)
-        return jx_command_usage(&jx_command_run, "--format is of what --sanitize finds");
+        return jx_command_usage(&jx_command_run,
+                                "--format is of what --sanitize finds");
     if (s.bench > 1 << 20)
         return jx_command_usage(&jx_command_run, "--bench: at most %d",
                                 1 << 20);
@@ -712,9 +730,10 @@ static int run_words(int argc, char **argv, char **words)
     if (!r.ctx)
         return code;
     r.text = jx_ctx_text(r.ctx);
-    code = !join_ranks(&r, argc, words) ? (jx_rank_here().number ? JX_EXIT_OK : failed(&r))
-           : r.ranks.comm             ? execute_rank(&r, argv[0])
-                                      : execute(&r, argv[0]);
+    code = !join_ranks(&r, argc, words)
+               ? (jx_rank_here().number ? JX_EXIT_OK : failed(&r))
+           : r.ranks.comm ? execute_rank(&r, argv[0])
+                          : execute(&r, argv[0]);
     if (code != JX_EXIT_INPUT || (r.text.length && jx_ok(r.ctx)))
         code = jx_exit_worse(code, jx_command_write(NULL, &r.text));
     jx_buffer_free(&r.text);
@@ -746,22 +765,36 @@ const jx_command jx_command_run = {
     "run",
     "PROGRAM",
     "execute a program on the CPU",
-    "Runs the program on given or made-up inputs and prints its results, writes\n"
-    "them, or compares them with expected ones.  Symbolic dimensions get their\n"
-    "sizes from the inputs' shapes (--inputs, or --shape for made-up ones), or\n"
-    "from --set.  Shapes that the program does not admit are refused: the message\n"
-    "has the axis, what is declared there, where other sizes came from, and what\n"
-    "the shape assertion of an exported file or a StableHLO module says of it.\n"
+    "Runs the program on given or made-up inputs and prints its results, "
+    "writes\n"
+    "them, or compares them with expected ones.  Symbolic dimensions get "
+    "their\n"
+    "sizes from the inputs' shapes (--inputs, or --shape for made-up ones), "
+    "or\n"
+    "from --set.  Shapes that the program does not admit are refused: the "
+    "message\n"
+    "has the axis, what is declared there, where other sizes came from, and "
+    "what\n"
+    "the shape assertion of an exported file or a StableHLO module says of "
+    "it.\n"
     "\n"
-    "Dtypes and shapes must match exactly.  In an npz bf16 and 8-bit floats are\n"
-    "unsigned integers of their width, 4-bit integers bytes, keys their u32 data\n"
-    "with a trailing axis.  Without --rtol and --atol integers and booleans must\n"
-    "be exact, f64 agree to 1e-12, f32 to 1e-5 (relative) or 1e-6, f16 and bf16\n"
-    "to 2 units of their precision, smaller floats be neighbours; NaN equals NaN\n"
-    "and -0 equals +0 unless --bits.  Where results cancel, these are too strict\n"
-    "for any order of adding up: what lies within 8 times what such elements of\n"
+    "Dtypes and shapes must match exactly.  In an npz bf16 and 8-bit floats "
+    "are\n"
+    "unsigned integers of their width, 4-bit integers bytes, keys their u32 "
+    "data\n"
+    "with a trailing axis.  Without --rtol and --atol integers and booleans "
+    "must\n"
+    "be exact, f64 agree to 1e-12, f32 to 1e-5 (relative) or 1e-6, f16 and "
+    "bf16\n"
+    "to 2 units of their precision, smaller floats be neighbours; NaN equals "
+    "NaN\n"
+    "and -0 equals +0 unless --bits.  Where results cancel, these are too "
+    "strict\n"
+    "for any order of adding up: what lies within 8 times what such elements "
+    "of\n"
     "this run lose (against float64, and that with inputs off by a unit), and\n"
-    "within a tenth of the largest number, is rounding, and told.  So is an output\n"
+    "within a tenth of the largest number, is rounding, and told.  So is an "
+    "output\n"
     "far below the inputs that is nothing else.\n"
     "\n"
     "A program that checks itself (check.expect_eq and its kin) exits with 1\n"
@@ -769,51 +802,80 @@ const jx_command jx_command_run = {
     "Computations of many devices (sdy.manual_computation) run on this one;\n"
     "custom calls run if their target is known, others are refused by name.\n"
     "\n"
-    "--finite looks at the results of every equation, and names the first that\n"
-    "gives a NaN and takes none, and the first that makes an infinity of finite\n"
-    "numbers: the user's line, the element, what it was made of, in which turn of\n"
+    "--finite looks at the results of every equation, and names the first "
+    "that\n"
+    "gives a NaN and takes none, and the first that makes an infinity of "
+    "finite\n"
+    "numbers: the user's line, the element, what it was made of, in which turn "
+    "of\n"
     "a loop.\n"
     "\n"
-    "--sanitize=nan,oob,wrap,digits runs with probes, and where one of them notices\n"
-    "something, or a result is not finite, once more to say what is to blame: an\n"
-    "equation that makes a NaN of numbers or an infinity of finite ones, if that\n"
-    "gets to an output (the arm that a where leaves out is quiet); an index outside\n"
-    "of its axis, if somebody notices what is taken instead (quiet where its author\n"
-    "wrote mode=); signed integers that wrap, and conversions to a dtype that does\n"
-    "not hold the value (not of keys and hashes); with digits, a run in float64\n"
-    "beside it, and the equations that lose more than half of the digits, if that\n"
+    "--sanitize=nan,oob,wrap,digits runs with probes, and where one of them "
+    "notices\n"
+    "something, or a result is not finite, once more to say what is to blame: "
+    "an\n"
+    "equation that makes a NaN of numbers or an infinity of finite ones, if "
+    "that\n"
+    "gets to an output (the arm that a where leaves out is quiet); an index "
+    "outside\n"
+    "of its axis, if somebody notices what is taken instead (quiet where its "
+    "author\n"
+    "wrote mode=); signed integers that wrap, and conversions to a dtype that "
+    "does\n"
+    "not hold the value (not of keys and hashes); with digits, a run in "
+    "float64\n"
+    "beside it, and the equations that lose more than half of the digits, if "
+    "that\n"
     "shows in an output.  The report is that of check.\n"
     "\n"
-    "--numerics says in which semantics the program runs.  ieee: as it is written,\n"
-    "each operation rounded to nearest, subnormal numbers kept.  ftz: subnormal\n"
-    "operands and results are zeros, as XLA's code has it on a CPU (negations,\n"
-    "copies and bitcasts keep them).  xla: also, within what is fused elementwise\n"
-    "here, a product that one sum or difference alone takes is not rounded (a fused\n"
-    "multiply-add), and chains of 16-bit floats are rounded at their end.  What XLA\n"
-    "fuses may be more or less than that, and what else it rewrites (a division by\n"
-    "a constant, log of exp, ...) is not emulated: results show what excess digits\n"
+    "--numerics says in which semantics the program runs.  ieee: as it is "
+    "written,\n"
+    "each operation rounded to nearest, subnormal numbers kept.  ftz: "
+    "subnormal\n"
+    "operands and results are zeros, as XLA's code has it on a CPU "
+    "(negations,\n"
+    "copies and bitcasts keep them).  xla: also, within what is fused "
+    "elementwise\n"
+    "here, a product that one sum or difference alone takes is not rounded (a "
+    "fused\n"
+    "multiply-add), and chains of 16-bit floats are rounded at their end.  "
+    "What XLA\n"
+    "fuses may be more or less than that, and what else it rewrites (a "
+    "division by\n"
+    "a constant, log of exp, ...) is not emulated: results show what excess "
+    "digits\n"
     "can do, and are not XLA's bits.\n"
     "\n"
-    "--against takes what another machine computed for outputs of the program, as many\n"
-    "as are known, values on the way among them (jaxvet.compare in Python makes such\n"
-    "programs): each is computed once more of the others as they are there, and the\n"
+    "--against takes what another machine computed for outputs of the program, "
+    "as many\n"
+    "as are known, values on the way among them (jaxvet.compare in Python "
+    "makes such\n"
+    "programs): each is computed once more of the others as they are there, "
+    "and the\n"
     "first that lies outside of the declared error of its equation is named.\n"
     "\n"
-    "A black box (jaxvet.blackbox in Python) runs on the inputs that it keeps, with\n"
+    "A black box (jaxvet.blackbox in Python) runs on the inputs that it keeps, "
+    "with\n"
     "--finite, unless others are given.\n"
     "\n"
     "--vjp 1 runs the derivative that an exported file holds: its inputs are\n"
     "those of the function and a cotangent for each output.\n"
     "\n"
-    "With --mpi each process that mpirun started is one device of the program's\n"
-    "mesh, and collectives go from one to another: arrays of a group come to each\n"
-    "of its members, who add them up in the order of ranks, so that results have the\n"
-    "bits of a run in one process.  Ranks that go separate ways around a collective\n"
-    "are told of, with where each of them is.  --ranks N has mpirun start them (as\n"
+    "With --mpi each process that mpirun started is one device of the "
+    "program's\n"
+    "mesh, and collectives go from one to another: arrays of a group come to "
+    "each\n"
+    "of its members, who add them up in the order of ranks, so that results "
+    "have the\n"
+    "bits of a run in one process.  Ranks that go separate ways around a "
+    "collective\n"
+    "are told of, with where each of them is.  --ranks N has mpirun start them "
+    "(as\n"
     "root, and with more ranks than processors, if need be).  Rank 0 reports.\n"
     "\n"
     "    jaxvet run sharded.mlir --ranks 8\n"
-    "    mpirun -n 8 jaxvet run --mpi sharded.mlir --inputs case.npz --expect case.npz\n"
+    "    mpirun -n 8 jaxvet run --mpi sharded.mlir --inputs case.npz --expect "
+    "case.npz\n"
     "    jaxvet run model.json --inputs case.npz --expect case.npz\n"
     "    jaxvet run model.json --set b=3 --fill random:1 --outputs out.npz\n"
     "    jaxvet run model.json --shape 3,3,6 --shape 'args[1]=(6,)'\n",

@@ -43,8 +43,7 @@ static const jx_option options[] = {
      "StableHLO in the generic form, which spells everything out",
      offsetof(settings, generic)},
     {"locations", 0, JX_OPT_FLAG, NULL,
-     "StableHLO with the places in the source",
-     offsetof(settings, locations)},
+     "StableHLO with the places in the source", offsetof(settings, locations)},
     {"elide", 0, JX_OPT_INT, "COUNT",
      "leave out constants of more elements in StableHLO",
      offsetof(settings, elide)},
@@ -57,9 +56,8 @@ static const jx_option options[] = {
 
 static jx_mlir_print_how how_to_print(const settings *s)
 {
-    return (jx_mlir_print_how){.generic = s->generic,
-                               .locations = s->locations,
-                               .elide = s->elide};
+    return (jx_mlir_print_how){
+        .generic = s->generic, .locations = s->locations, .elide = s->elide};
 }
 
 /* The program as a module of our own making. */
@@ -89,15 +87,17 @@ static bool print_modules(const jx_mlir_file *file, const settings *s,
 }
 
 /* What a linearized program leaves, as a comment behind its text. */
-static bool print_linear(const jx_program *program, jx_print_options how, jx_buffer *to)
+static bool print_linear(const jx_program *program, jx_print_options how,
+                         jx_buffer *to)
 {
     const jx_linear_program *linear = program->linear;
     jx_buffer text = jx_ctx_text(program->ctx);
     bool ok = jx_jaxpr_print(program, linear->closed.jaxpr, how, &text);
 
     if (ok)
-        jx_buffer_printf(to, "\n# Linear in all but its first %d inputs, the residuals:\n# ",
-                         linear->nres);
+        jx_buffer_printf(
+            to, "\n# Linear in all but its first %d inputs, the residuals:\n# ",
+            linear->nres);
     for (size_t i = 0; ok && i < text.length; i++) {
         jx_buffer_putc(to, text.text[i]);
         if (text.text[i] == '\n')
@@ -190,44 +190,70 @@ static int run(int argc, char **argv)
 }
 
 const jx_command jx_command_show = {
-    "show", "PROGRAM", "print a program",
+    "show",
+    "PROGRAM",
+    "print a program",
     "Prints a program: as the text that JAX prints for it (which says less\n"
     "than there is: no weak types, no values of constants, no rules), or with\n"
     "--as json as a document in canonical form, which says everything.\n"
     "--as stablehlo prints a module: what a file of StableHLO holds, as MLIR\n"
     "would print it; of any other program what it lowers to for the CPU.\n"
-    "Three looks at what is made of it.  --as flat: the program as lints see it,\n"
-    "calls inlined, equal computations once; a value varies with the inputs or is\n"
-    "fixed, is a splat (all elements are one), or dead.  --as claims: all that has\n"
-    "to hold, each with its code, place, goal, verdict and who settled it; what\n"
-    "holds at sight is counted alone.  --as plan: what runs at the sizes of --set:\n"
-    "buffers with offsets and the operations that use them (first to last), blocks\n"
-    "with their operations, results before operands; `b3+16 f32[4]` lies 16 bytes\n"
+    "Three looks at what is made of it.  --as flat: the program as lints see "
+    "it,\n"
+    "calls inlined, equal computations once; a value varies with the inputs or "
+    "is\n"
+    "fixed, is a splat (all elements are one), or dead.  --as claims: all that "
+    "has\n"
+    "to hold, each with its code, place, goal, verdict and who settled it; "
+    "what\n"
+    "holds at sight is counted alone.  --as plan: what runs at the sizes of "
+    "--set:\n"
+    "buffers with offsets and the operations that use them (first to last), "
+    "blocks\n"
+    "with their operations, results before operands; `b3+16 f32[4]` lies 16 "
+    "bytes\n"
     "into buffer 3.\n"
     "--transform set:b=8 puts a size for a symbolic dimension: shapes become\n"
     "numbers, sizes used as values literals; what has no size stays symbolic.\n"
-    "--transform fix:x=0.5,args[1]['w']=0 is the program where these inputs have one\n"
-    "number in every element: it takes the others, what follows is computed, and\n"
+    "--transform fix:x=0.5,args[1]['w']=0 is the program where these inputs "
+    "have one\n"
+    "number in every element: it takes the others, what follows is computed, "
+    "and\n"
     "choices that are known then are made.\n"
     "--transform devices:8 writes out what eight devices run (the body of a\n"
-    "sdy.manual_computation whose mesh has so many, or a module of collectives,\n"
-    "which then takes the inputs of the first device, of the second, ...): ordinary\n"
+    "sdy.manual_computation whose mesh has so many, or a module of "
+    "collectives,\n"
+    "which then takes the inputs of the first device, of the second, ...): "
+    "ordinary\n"
     "equations, one per device where there was one, that do the same on one.\n"
-    "--transform jvp is its derivative along a direction: it takes the inputs, then\n"
-    "a tangent for each inexact one, and gives the outputs, then a tangent for each\n"
-    "inexact one.  --transform vjp is that backwards: it takes the inputs, then a\n"
+    "--transform jvp is its derivative along a direction: it takes the inputs, "
+    "then\n"
+    "a tangent for each inexact one, and gives the outputs, then a tangent for "
+    "each\n"
+    "inexact one.  --transform vjp is that backwards: it takes the inputs, "
+    "then a\n"
     "cotangent for each inexact output, and gives one for each inexact input.\n"
-    "--transform linearize gives the outputs, then residuals: what the derivative at\n"
-    "these inputs needs.  A second program beside it (the text has it as a comment)\n"
-    "takes residuals and tangents and gives tangents; --transform linear is that one:\n"
+    "--transform linearize gives the outputs, then residuals: what the "
+    "derivative at\n"
+    "these inputs needs.  A second program beside it (the text has it as a "
+    "comment)\n"
+    "takes residuals and tangents and gives tangents; --transform linear is "
+    "that one:\n"
     "linearize,linear, or of a document that was linearized.\n"
-    "--transform vmap:0,None is the program over an axis more, of a new size `b`:\n"
-    "at place 0 of the first input, the second has none; all outputs have it in\n"
+    "--transform vmap:0,None is the program over an axis more, of a new size "
+    "`b`:\n"
+    "at place 0 of the first input, the second has none; all outputs have it "
+    "in\n"
     "front.  One place alone is for all inputs.\n"
-    "--transform flat is the program without calls: what jit, remat and custom rules\n"
-    "call stands where it is called, and the rules are gone; --transform xla is that as\n"
-    "XLA's algebraic simplifier leaves it on a CPU, as far as results may differ.\n"
+    "--transform flat is the program without calls: what jit, remat and custom "
+    "rules\n"
+    "call stands where it is called, and the rules are gone; --transform xla "
+    "is that as\n"
+    "XLA's algebraic simplifier leaves it on a CPU, as far as results may "
+    "differ.\n"
     "Examples: jaxvet show --as json step.json.gz -o step.json\n"
     "          jaxvet show --as plan --set b=3 step.json.gz\n",
-    options, sizeof options / sizeof *options, run,
+    options,
+    sizeof options / sizeof *options,
+    run,
 };

@@ -60,8 +60,8 @@ static int declare(jx_program *program, const jx_texts *where)
     for (int i = 0; scope && i < where->count; i++)
         if (!jx_scope_declare(program->dims, where->at[i], 0, true, &list,
                               &error))
-            return refuse(program->ctx, "constraint", where->at[i], error.column,
-                          error.expected);
+            return refuse(program->ctx, "constraint", where->at[i],
+                          error.column, error.expected);
     if (!scope)
         return jx_command_failed(program->ctx);
     *scope = (jx_scope){(int)list.count, list.at, NULL};
@@ -89,8 +89,8 @@ static bool add_input(jx_program *program, const jx_var **vars, int i,
 
     if (!aval || !var)
         return false;
-    *aval = (jx_aval){.dtype = JX_F32, .rank = shape->rank,
-                      .shape = shape->dims};
+    *aval =
+        (jx_aval){.dtype = JX_F32, .rank = shape->rank, .shape = shape->dims};
     *var = (jx_var){.aval = aval};
     vars[i] = var;
     return true;
@@ -107,9 +107,9 @@ static int read_specs(jx_program *program, const settings *s, int n,
     for (int i = 0; i < n; i++) {
         jx_dim_shape like, shape;
         bool has = i < s->like.count;
-        int code = has ? read_shape(program, "shape", s->like.at[i], NULL,
-                                    &like)
-                       : JX_EXIT_OK;
+        int code =
+            has ? read_shape(program, "shape", s->like.at[i], NULL, &like)
+                : JX_EXIT_OK;
         if (code == JX_EXIT_OK)
             code = read_shape(program, "spec", specs[i], has ? &like : NULL,
                               &shape);
@@ -286,7 +286,8 @@ static int run(int argc, char **argv)
     if (n < 0)
         return JX_EXIT_USAGE;
     if (n < 1)
-        return jx_command_usage(&jx_command_spec, "expected a spec, as in 'b, ...'");
+        return jx_command_usage(&jx_command_spec,
+                                "expected a spec, as in 'b, ...'");
     if (s.like.count > n || s.shape.count > n)
         return jx_command_usage(&jx_command_spec,
                                 "more shapes than specs were given");
@@ -300,20 +301,31 @@ static int run(int argc, char **argv)
 }
 
 const jx_command jx_command_spec = {
-    "spec", "SPEC...", "say what symbolic shapes mean and which shapes fit",
-    "A spec is a shape as jax.export.symbolic_shape() reads it: 'b, 2*d', with\n"
-    "parentheses or without; _ stands for one size and ... (or None, for all) for\n"
-    "the sizes that are left of the shape given by --like.  Several specs are the\n"
+    "spec",
+    "SPEC...",
+    "say what symbolic shapes mean and which shapes fit",
+    "A spec is a shape as jax.export.symbolic_shape() reads it: 'b, 2*d', "
+    "with\n"
+    "parentheses or without; _ stands for one size and ... (or None, for all) "
+    "for\n"
+    "the sizes that are left of the shape given by --like.  Several specs are "
+    "the\n"
     "shapes of several arguments.  Prints the shapes as JAX would, how each\n"
-    "variable follows from the arguments' shapes, and what a call checks; or, with\n"
-    "--shape, the sizes that make these shapes, or what does not fit (exit 3).\n"
+    "variable follows from the arguments' shapes, and what a call checks; or, "
+    "with\n"
+    "--shape, the sizes that make these shapes, or what does not fit (exit "
+    "3).\n"
     "\n"
     "  $ jaxvet spec 'b, b, 2*d'\n"
     "  $ jaxvet spec 'b, _, ...' --like 3,4,5 --where 'b >= 2'\n"
     "  $ jaxvet spec 'b, b, 2*d' --shape 3,3,6\n"
     "\n"
-    "Constraints are JAX's >=, <= and ==, and <, > and != besides.  As in JAX,\n"
-    "the left side of == is one product and is written as the right side from then\n"
+    "Constraints are JAX's >=, <= and ==, and <, > and != besides.  As in "
+    "JAX,\n"
+    "the left side of == is one product and is written as the right side from "
+    "then\n"
     "on.  Sizes may have parentheses, // and %.\n",
-    options, sizeof options / sizeof *options, run,
+    options,
+    sizeof options / sizeof *options,
+    run,
 };

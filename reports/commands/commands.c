@@ -77,16 +77,12 @@ int jx_command_options(const jx_command *command, int argc, char **argv,
 static jx_exit exit_of(jx_error_kind kind)
 {
     switch (kind) {
-    case JX_E_NONE:
-        return JX_EXIT_OK;
-    case JX_E_USAGE:
-        return JX_EXIT_USAGE;
+    case JX_E_NONE: return JX_EXIT_OK;
+    case JX_E_USAGE: return JX_EXIT_USAGE;
     case JX_E_INPUT:
     case JX_E_LIMIT:
-    case JX_E_SYSTEM:
-        return JX_EXIT_INPUT;
-    case JX_E_INTERNAL:
-        break;
+    case JX_E_SYSTEM: return JX_EXIT_INPUT;
+    case JX_E_INTERNAL: break;
     }
     return JX_EXIT_INTERNAL;
 }
@@ -127,8 +123,7 @@ void jx_command_point(const char *text, size_t column)
     jx_utf8_show_bytes(text + from, at - from, &line);
     size_t mark = line.length;
     jx_utf8_show_bytes(text + at, from + shown - at, &line);
-    jx_buffer_printf(&line, "%s\n  | ",
-                     from + shown < length ? "..." : "");
+    jx_buffer_printf(&line, "%s\n  | ", from + shown < length ? "..." : "");
     jx_buffer_printf(&line, "%*s^\n", (int)mark - 4, "");
     complain(&line);
     jx_buffer_free(&line);
@@ -136,9 +131,8 @@ void jx_command_point(const char *text, size_t column)
 
 int jx_exit_worse(int a, int b)
 {
-    static const int order[] = {JX_EXIT_INTERNAL, JX_EXIT_USAGE,
-                                JX_EXIT_INPUT, JX_EXIT_FINDINGS,
-                                JX_EXIT_UNDECIDED};
+    static const int order[] = {JX_EXIT_INTERNAL, JX_EXIT_USAGE, JX_EXIT_INPUT,
+                                JX_EXIT_FINDINGS, JX_EXIT_UNDECIDED};
 
     for (size_t i = 0; i < sizeof order / sizeof *order; i++)
         if (a == order[i] || b == order[i])
@@ -188,5 +182,6 @@ bool jx_command_colour(int descriptor)
 {
     const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
 
-    return !(no && *no) && term && strcmp(term, "dumb") && jx_command_terminal(descriptor);
+    return !(no && *no) && term && strcmp(term, "dumb") &&
+           jx_command_terminal(descriptor);
 }

@@ -1,7 +1,7 @@
 /* commands.h - the subcommands of `jaxvet`, and what they share.
  *
- * A subcommand lives in reports/commands/cmd_NAME.c, defines `jx_command_NAME` and has
- * a line in commands.def, which it gets once it works:
+ * A subcommand lives in reports/commands/cmd_NAME.c, defines `jx_command_NAME`
+ * and has a line in commands.def, which it gets once it works:
  *
  *     typedef struct settings { bool strict; const char *output; } settings;
  *
@@ -34,18 +34,18 @@
 
 typedef enum jx_exit {
     JX_EXIT_OK = 0,
-    JX_EXIT_FINDINGS = 1,   /* findings, a mismatch, a wrong rule */
-    JX_EXIT_USAGE = 2,      /* wrong usage */
-    JX_EXIT_INPUT = 3,      /* an input can't be read or run */
-    JX_EXIT_INTERNAL = 4,   /* we are wrong */
-    JX_EXIT_UNDECIDED = 5,  /* undecided obligations, under --strict */
+    JX_EXIT_FINDINGS = 1,  /* findings, a mismatch, a wrong rule */
+    JX_EXIT_USAGE = 2,     /* wrong usage */
+    JX_EXIT_INPUT = 3,     /* an input can't be read or run */
+    JX_EXIT_INTERNAL = 4,  /* we are wrong */
+    JX_EXIT_UNDECIDED = 5, /* undecided obligations, under --strict */
 } jx_exit;
 
 typedef struct jx_command {
     const char *name;
     const char *arguments; /* "PROGRAM|DIR..." */
     const char *summary;   /* one line, no capital, no period */
-    const char *help;      /* what it does, with an example; ends in a newline */
+    const char *help; /* what it does, with an example; ends in a newline */
     const jx_option *options;
     size_t noptions;
     int (*run)(int argc, char **argv); /* gives an exit code */
@@ -97,8 +97,8 @@ int jx_command_write(const char *path, const jx_buffer *text);
 /* The same for what is no text, or has colours and is escaped already. */
 int jx_command_write_bytes(const char *path, const jx_buffer *bytes);
 
-/* Whether somebody looks at what goes to this descriptor: mpirun gives each rank a
- * terminal, whatever becomes of what it says there. */
+/* Whether somebody looks at what goes to this descriptor: mpirun gives each
+ * rank a terminal, whatever becomes of what it says there. */
 bool jx_command_terminal(int descriptor);
 /* Whether to colour what goes to this descriptor: a terminal that can, and
  * NO_COLOR not set. */

@@ -11,9 +11,10 @@
 
 #include <string.h>
 
-/* An array of the file, of that dtype and shape; NULL: there is none, or (*ok) another. */
-static const void *said_of(const jx_culprit_search *s, const jx_npz *npz, const jx_aval *aval,
-                           int i, bool *ok)
+/* An array of the file, of that dtype and shape; NULL: there is none, or
+ * (*ok) another. */
+static const void *said_of(const jx_culprit_search *s, const jx_npz *npz,
+                           const jx_aval *aval, int i, bool *ok)
 {
     jx_ctx *ctx = s->typed->program->ctx;
     const char *name = jx_arena_printf(ctx->arena, "out%d", i);
@@ -31,8 +32,9 @@ static const void *said_of(const jx_culprit_search *s, const jx_npz *npz, const 
 
 static void put_value(const jx_eqn *eqn, double value, jx_buffer *to)
 {
-    jx_buffer_printf(to, "%.*g",
-                     jx_dtype_real(eqn->outs[0]->aval->dtype) == JX_F64 ? 17 : 9, value);
+    jx_buffer_printf(
+        to, "%.*g", jx_dtype_real(eqn->outs[0]->aval->dtype) == JX_F64 ? 17 : 9,
+        value);
 }
 
 static void tell(const jx_culprit *c, jx_buffer *to)
@@ -50,10 +52,12 @@ static void tell(const jx_culprit *c, jx_buffer *to)
     put_value(c->eqn, c->theirs, to);
     jx_buffer_puts(to, " there, ");
     put_value(c->eqn, c->ours, to);
-    jx_buffer_printf(to, " here, and %.17g in float64, of the same operands; at most %.3g "
-                     "is its error: %s (%lld element%s)\n", c->wide, c->error,
-                     c->ours_too ? "both are wrong" : "there it is wrong",
-                     (long long)c->count, c->count == 1 ? "" : "s");
+    jx_buffer_printf(
+        to,
+        " here, and %.17g in float64, of the same operands; at most %.3g "
+        "is its error: %s (%lld element%s)\n",
+        c->wide, c->error, c->ours_too ? "both are wrong" : "there it is wrong",
+        (long long)c->count, c->count == 1 ? "" : "s");
 }
 
 /* Of the program without calls, at the sizes of this run. */
@@ -69,19 +73,24 @@ int jx_culprit_tell(const jx_culprit_search *s, jx_buffer *to)
     jx_culprit found;
     bool ok = true;
 
-    program = program ? jx_program_refine(program, NULL, s->nsizes, s->sizes) : NULL;
+    program =
+        program ? jx_program_refine(program, NULL, s->nsizes, s->sizes) : NULL;
     typed = program ? jx_program_fits(program, false, 0, NULL) : NULL;
-    theirs = typed ? JX_NEW_ARRAY(ctx->arena, program->entry.jaxpr->nouts + 1, const void *)
+    theirs = typed ? JX_NEW_ARRAY(ctx->arena, program->entry.jaxpr->nouts + 1,
+                                  const void *)
                    : NULL;
     for (int i = 0; ok && theirs && i < program->entry.jaxpr->nouts; i++)
-        theirs[i] = said_of(s, npz, jx_atom_aval(program->entry.jaxpr->outs[i]), i, &ok);
+        theirs[i] = said_of(s, npz, jx_atom_aval(program->entry.jaxpr->outs[i]),
+                            i, &ok);
     if (!ok || !theirs || !jx_find_culprit(typed, s->ins, theirs, &found))
         return -1;
     if (found.eqn)
         tell(&found, to);
     else
-        jx_buffer_printf(to,
-                         "%d values lie within the errors of their equations, %d can't be "
-                         "computed alone\n", found.compared, found.skipped);
+        jx_buffer_printf(
+            to,
+            "%d values lie within the errors of their equations, %d can't be "
+            "computed alone\n",
+            found.compared, found.skipped);
     return found.eqn ? JX_EXIT_FINDINGS : JX_EXIT_OK;
 }

@@ -19,21 +19,25 @@ static const char *name_run(jx_ctx *ctx, const jx_rank *rank)
     char print[65];
 
     if (!rank->run)
-        return jx_arena_printf(ctx->arena, "%ld-%.9f", (long)getpid(), jx_seconds_now());
-    jx_sha256(rank->run, strlen(rank->run), print); /* no name of a file as it is */
+        return jx_arena_printf(ctx->arena, "%ld-%.9f", (long)getpid(),
+                               jx_seconds_now());
+    /* no name of a file as it is */
+    jx_sha256(rank->run, strlen(rank->run), print);
     return jx_arena_string(ctx->arena, print, 16);
 }
 
-bool jx_journal_open(jx_ctx *ctx, const char *folder, const jx_rank *rank, jx_journal *to)
+bool jx_journal_open(jx_ctx *ctx, const char *folder, const jx_rank *rank,
+                     jx_journal *to)
 {
     if (mkdir(folder, 0777) != 0 && errno != EEXIST)
-        return jx_fail(ctx, JX_E_SYSTEM, folder, NULL, "the journal can't be made: %s",
-                       jx_strerror(errno));
+        return jx_fail(ctx, JX_E_SYSTEM, folder, NULL,
+                       "the journal can't be made: %s", jx_strerror(errno));
     *to = (jx_journal){folder, name_run(ctx, rank), *rank};
     return to->run != NULL;
 }
 
-static const char *path_of(jx_ctx *ctx, const jx_journal *j, const char *key, const char *ending)
+static const char *path_of(jx_ctx *ctx, const jx_journal *j, const char *key,
+                           const char *ending)
 {
     return jx_arena_printf(ctx->arena, "%s/%s.%s", j->folder, key, ending);
 }
@@ -49,9 +53,11 @@ void jx_journal_state(const char *path, jx_buffer *to)
                          (long long)info.st_ctim.tv_sec, info.st_ctim.tv_nsec);
 }
 
-/* A result's file is the SHA-256 of all that follows, the run that it is good for
- * ("" for any), the file beside it with its state, each ended by a NUL, and the bytes. */
-bool jx_journal_keep(jx_ctx *ctx, const jx_journal *j, const char *key, const jx_outcome *made)
+/* A result's file is the SHA-256 of all that follows, the run that it is good
+ * for ("" for any), the file beside it with its state, each ended by a NUL,
+ * and the bytes. */
+bool jx_journal_keep(jx_ctx *ctx, const jx_journal *j, const char *key,
+                     const jx_outcome *made)
 {
     jx_buffer body = jx_ctx_text(ctx), all = jx_ctx_text(ctx);
     const char *path = path_of(ctx, j, key, "result");
@@ -100,10 +106,11 @@ static bool is_as_it_was(jx_ctx *ctx, const char *beside, const char *state)
     return same;
 }
 
-bool jx_journal_find(jx_ctx *ctx, const jx_journal *j, const char *key, const char **bytes,
-                     size_t *size)
+bool jx_journal_find(jx_ctx *ctx, const jx_journal *j, const char *key,
+                     const char **bytes, size_t *size)
 {
-    const char *path = path_of(ctx, j, key, "result"), *all, *at, *end, *run, *beside, *state;
+    const char *path = path_of(ctx, j, key, "result"), *all, *at, *end, *run,
+               *beside, *state;
     char print[65];
     size_t length;
 
@@ -117,32 +124,37 @@ bool jx_journal_find(jx_ctx *ctx, const jx_journal *j, const char *key, const ch
     jx_sha256(at, (size_t)(end - at), print);
     if (memcmp(print, all, 64) != 0 || !(run = take_text(&at, end)) ||
         !(beside = take_text(&at, end)) || !(state = take_text(&at, end)) ||
-        (*run && strcmp(run, j->run) != 0) || (*beside && !is_as_it_was(ctx, beside, state)))
+        (*run && strcmp(run, j->run) != 0) ||
+        (*beside && !is_as_it_was(ctx, beside, state)))
         return false;
     *bytes = at;
     *size = (size_t)(end - at);
     return true;
 }
 
-int jx_journal_lock(jx_ctx *ctx, const jx_journal *j, const char *key, bool wait)
+int jx_journal_lock(jx_ctx *ctx, const jx_journal *j, const char *key,
+                    bool wait)
 {
     const char *path = path_of(ctx, j, key, "lock");
     int lock = path ? open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666) : -1;
 
     if (path && lock < 0)
-        jx_fail(ctx, JX_E_SYSTEM, path, NULL, "can't be made: %s", jx_strerror(errno));
+        jx_fail(ctx, JX_E_SYSTEM, path, NULL, "can't be made: %s",
+                jx_strerror(errno));
     while (lock >= 0 && flock(lock, wait ? LOCK_EX : LOCK_EX | LOCK_NB) != 0) {
         if (errno == EINTR)
             continue;
         if (errno != EWOULDBLOCK)
-            jx_fail(ctx, JX_E_SYSTEM, path, NULL, "can't be locked: %s", jx_strerror(errno));
+            jx_fail(ctx, JX_E_SYSTEM, path, NULL, "can't be locked: %s",
+                    jx_strerror(errno));
         close(lock);
         return -1;
     }
     return lock;
 }
 
-void jx_journal_unlock(jx_ctx *ctx, const jx_journal *j, const char *key, int lock)
+void jx_journal_unlock(jx_ctx *ctx, const jx_journal *j, const char *key,
+                       int lock)
 {
     const char *path = path_of(ctx, j, key, "lock");
 
@@ -153,13 +165,14 @@ void jx_journal_unlock(jx_ctx *ctx, const jx_journal *j, const char *key, int lo
 
 /* ---- ranks */
 
-/* Who dies before it says that it has ended takes mpirun with it, and so the first
- * rank, which waits no longer than this for one that says nothing. */
+/* Who dies before it says that it has ended takes mpirun with it, and so the
+ * first rank, which waits no longer than this for one that says nothing. */
 enum { PATIENCE = 60, MOMENT_MS = 10 };
 
 static const char *mark_of(jx_ctx *ctx, const jx_journal *j, int rank)
 {
-    return jx_arena_printf(ctx->arena, "%s/%s-%d.ended", j->folder, j->run, rank);
+    return jx_arena_printf(ctx->arena, "%s/%s-%d.ended", j->folder, j->run,
+                           rank);
 }
 
 static void await_mark(const char *mark, double until)

@@ -21,8 +21,8 @@ bool jx_command_limits(const jx_command *command,
 {
     int64_t bytes;
 
-    *limits = (jx_limits){.bytes = jx_default_bytes(),
-                          .seconds = settings->seconds};
+    *limits =
+        (jx_limits){.bytes = jx_default_bytes(), .seconds = settings->seconds};
     if (!settings->memory)
         return true;
     if (!jx_bytes_read(settings->memory, &bytes) || bytes < 1) {
@@ -60,7 +60,8 @@ const char *jx_command_read(jx_ctx *ctx, const char *path, jx_budget *paper,
     jx_ctx_concerns(ctx, path);
     text = jx_file_read(ctx, path, size);
     if (text && !jx_budget_take(paper, jx_arena_used(ctx->arena)))
-        jx_fail(ctx, JX_E_LIMIT, path, NULL, "gave up: there is no memory "
-                                             "for answers (see --memory)");
+        jx_fail(ctx, JX_E_LIMIT, path, NULL,
+                "gave up: there is no memory "
+                "for answers (see --memory)");
     return jx_ok(ctx) ? text : NULL;
 }

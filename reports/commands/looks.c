@@ -172,9 +172,10 @@ static void put_goal(const jx_goal *goal, jx_buffer *to)
         jx_utf8_show(asked->op, to);
         jx_buffer_putc(to, ' ');
         put_side(asked->rhs, to);
-        jx_buffer_puts(to, asked->decision == JX_DECIDED_TRUE    ? ", and was told True"
-                           : asked->decision == JX_DECIDED_FALSE ? ", and was told False"
-                                                                 : ", and raised");
+        jx_buffer_puts(
+            to, asked->decision == JX_DECIDED_TRUE    ? ", and was told True"
+                : asked->decision == JX_DECIDED_FALSE ? ", and was told False"
+                                                      : ", and raised");
     } else {
         jx_buffer_puts(to, name_of(goal->kind));
     }

@@ -1,5 +1,5 @@
-/* looks.h - what the stages make of a program, as text: `jaxvet show --as flat`,
- * `claims` and `plan`.  The same for the same program. */
+/* looks.h - what the stages make of a program, as text: `jaxvet show --as
+ * flat`, `claims` and `plan`.  The same for the same program. */
 #ifndef JX_LOOKS_H
 #define JX_LOOKS_H
 

@@ -1,6 +1,6 @@
 /* options.c - see options.h. */
-#include "frontend/base/plain.h"
 #include "reports/commands/options.h"
+#include "frontend/base/plain.h"
 
 #include <errno.h>
 #include <math.h>
@@ -36,8 +36,7 @@ static size_t distance(const char *a, const char *b)
     return row[nb];
 }
 
-const char *jx_nearest(const char *word, const char *const *words,
-                       size_t count)
+const char *jx_nearest(const char *word, const char *const *words, size_t count)
 {
     const char *nearest = NULL;
     size_t best = strlen(word) / 3 + 2; /* further off is no help */
@@ -145,12 +144,8 @@ static bool refuse(const reading *r, const jx_option *option, const char *what,
 static bool store(const reading *r, const jx_option *option, const char *value)
 {
     switch (option->kind) {
-    case JX_OPT_FLAG:
-        *(bool *)field(r, option) = true;
-        return true;
-    case JX_OPT_TEXT:
-        *(const char **)field(r, option) = value;
-        return true;
+    case JX_OPT_FLAG: *(bool *)field(r, option) = true; return true;
+    case JX_OPT_TEXT: *(const char **)field(r, option) = value; return true;
     case JX_OPT_CHOICE:
         if (!is_choice(option->value, value))
             return refuse(r, option, option->value, value);
@@ -160,7 +155,8 @@ static bool store(const reading *r, const jx_option *option, const char *value)
         return read_int(value, field(r, option)) ||
                refuse(r, option, "a whole number from 0", value);
     case JX_OPT_EVERY:
-        return (read_int(value, field(r, option)) && *(int64_t *)field(r, option) > 0) ||
+        return (read_int(value, field(r, option)) &&
+                *(int64_t *)field(r, option) > 0) ||
                refuse(r, option, "a whole number from 1", value);
     case JX_OPT_REAL:
         return read_real(value, field(r, option)) ||
@@ -252,7 +248,8 @@ void jx_options_help(const jx_option *options, size_t count, jx_buffer *to)
             jx_buffer_printf(to, "-%c, ", o->letter);
         jx_buffer_printf(to, "--%s", o->name);
         if (o->value)
-            jx_buffer_printf(to, o->kind == JX_OPT_EVERY ? "[=%s]" : " %s", o->value);
+            jx_buffer_printf(to, o->kind == JX_OPT_EVERY ? "[=%s]" : " %s",
+                             o->value);
         if (to->length - start + 2 > COLUMN) {
             jx_buffer_putc(to, '\n');
             start = to->length;
@@ -273,13 +270,16 @@ static void put_text(const char *text, jx_buffer *to)
     jx_buffer_printf(to, "%zu:%s", strlen(text), text);
 }
 
-static void put_value(const jx_option *option, const void *settings, jx_buffer *to)
+static void put_value(const jx_option *option, const void *settings,
+                      jx_buffer *to)
 {
     const char *field = (const char *)settings + option->offset;
     const jx_texts *list = (const void *)field;
 
     switch (option->kind) {
-    case JX_OPT_FLAG: jx_buffer_putc(to, *(const bool *)(const void *)field ? '1' : '0'); break;
+    case JX_OPT_FLAG:
+        jx_buffer_putc(to, *(const bool *)(const void *)field ? '1' : '0');
+        break;
     case JX_OPT_TEXT:
     case JX_OPT_CHOICE: {
         const char *text = *(const char *const *)(const void *)field;
@@ -288,9 +288,12 @@ static void put_value(const jx_option *option, const void *settings, jx_buffer *
     }
     case JX_OPT_INT:
     case JX_OPT_EVERY:
-        jx_buffer_printf(to, "%lld", (long long)*(const int64_t *)(const void *)field);
+        jx_buffer_printf(to, "%lld",
+                         (long long)*(const int64_t *)(const void *)field);
         break;
-    case JX_OPT_REAL: jx_buffer_printf(to, "%a", *(const double *)(const void *)field); break;
+    case JX_OPT_REAL:
+        jx_buffer_printf(to, "%a", *(const double *)(const void *)field);
+        break;
     case JX_OPT_LIST:
         for (int i = 0; i < list->count; i++)
             put_text(list->at[i], to);
@@ -306,8 +309,9 @@ static bool is_among(const char *name, const char *const *names)
     return false;
 }
 
-void jx_options_text(const jx_option *options, size_t count, const void *settings,
-                     const char *const *without, jx_buffer *to)
+void jx_options_text(const jx_option *options, size_t count,
+                     const void *settings, const char *const *without,
+                     jx_buffer *to)
 {
     for (size_t i = 0; i < count; i++) {
         if (is_among(options[i].name, without))

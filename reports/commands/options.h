@@ -30,9 +30,10 @@ typedef enum jx_option_kind {
     JX_OPT_TEXT,   /* const char * (into argv) */
     JX_OPT_CHOICE, /* const char *, one of the words of `value` ("a|b|c") */
     JX_OPT_INT,    /* int64_t; decimal, not negative */
-    JX_OPT_EVERY,  /* int64_t; not 0, and 1 without a value, which `=` alone gives */
-    JX_OPT_REAL,   /* double; finite, not negative */
-    JX_OPT_LIST,   /* jx_texts; may be given again, adds up */
+    /* int64_t; not 0, and 1 without a value, which `=` alone gives */
+    JX_OPT_EVERY,
+    JX_OPT_REAL, /* double; finite, not negative */
+    JX_OPT_LIST, /* jx_texts; may be given again, adds up */
 } jx_option_kind;
 
 typedef struct jx_option {
@@ -51,10 +52,11 @@ typedef struct jx_option {
 int jx_options_read(const jx_option *options, size_t count, int argc,
                     char **argv, void *settings, jx_buffer *why);
 
-/* Appends what was read, an option a line, all but those of `without`, which ends with
- * NULL: settings that differ give texts that differ. */
-void jx_options_text(const jx_option *options, size_t count, const void *settings,
-                     const char *const *without, jx_buffer *to);
+/* Appends what was read, an option a line, all but those of `without`, which
+ * ends with NULL: settings that differ give texts that differ. */
+void jx_options_text(const jx_option *options, size_t count,
+                     const void *settings, const char *const *without,
+                     jx_buffer *to);
 
 /* The table as `--help` prints it. */
 void jx_options_help(const jx_option *options, size_t count, jx_buffer *to);

@@ -29,11 +29,13 @@ static void tell_stage(void *told, const char *doing, int64_t done, int64_t all)
 {
     (void)told;
     fprintf(stderr, "\r%-60s", "");
-    fprintf(stderr, "\r%s %lld/%lld", doing, (long long)done + 1, (long long)all);
+    fprintf(stderr, "\r%s %lld/%lld", doing, (long long)done + 1,
+            (long long)all);
     fflush(stderr);
 }
 
-void jx_command_doing(void (**progress)(void *to, const char *doing, int64_t done, int64_t all))
+void jx_command_doing(void (**progress)(void *to, const char *doing,
+                                        int64_t done, int64_t all))
 {
     if (isatty(STDERR_FILENO))
         *progress = tell_stage;

@@ -8,8 +8,10 @@
 void jx_command_progress(jx_exhaust_options *how);
 void jx_command_progress_end(const jx_exhaust_options *how);
 
-/* The same for what has stages: "running both 3/6".  Sets *progress, if anybody looks. */
-void jx_command_doing(void (**progress)(void *to, const char *doing, int64_t done, int64_t all));
+/* The same for what has stages: "running both 3/6".  Sets *progress, if
+ * anybody looks. */
+void jx_command_doing(void (**progress)(void *to, const char *doing,
+                                        int64_t done, int64_t all));
 void jx_command_doing_end(void);
 
 #endif

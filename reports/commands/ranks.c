@@ -18,17 +18,20 @@ static int number_of(const char *variable, int otherwise)
     char *end;
     long n = given ? strtol(given, &end, 10) : -1;
 
-    return given && *given && !*end && n >= 0 && n < 1 << 20 ? (int)n : otherwise;
+    return given && *given && !*end && n >= 0 && n < 1 << 20 ? (int)n
+                                                             : otherwise;
 }
 
 /* Open MPI says it in one way, what speaks PMI (MPICH) in another. */
 jx_rank jx_rank_here(void)
 {
-    jx_rank open = {getenv("OMPI_COMM_WORLD_RANK"), number_of("OMPI_COMM_WORLD_RANK", 0),
-                    number_of("OMPI_COMM_WORLD_SIZE", 0),
-                    number_of("OMPI_COMM_WORLD_LOCAL_SIZE", 1), getenv("PMIX_NAMESPACE")};
-    jx_rank pmi = {getenv("PMI_RANK"), number_of("PMI_RANK", 0), number_of("PMI_SIZE", 1),
-                   number_of("MPI_LOCALNRANKS", 1), getenv("PMI_ID")};
+    jx_rank open = {
+        getenv("OMPI_COMM_WORLD_RANK"), number_of("OMPI_COMM_WORLD_RANK", 0),
+        number_of("OMPI_COMM_WORLD_SIZE", 0),
+        number_of("OMPI_COMM_WORLD_LOCAL_SIZE", 1), getenv("PMIX_NAMESPACE")};
+    jx_rank pmi = {getenv("PMI_RANK"), number_of("PMI_RANK", 0),
+                   number_of("PMI_SIZE", 1), number_of("MPI_LOCALNRANKS", 1),
+                   getenv("PMI_ID")};
     jx_rank rank = open.started ? open : pmi;
 
     if (rank.number >= rank.count || rank.here < 1)
@@ -44,8 +47,8 @@ static bool own_path(char path[PATH_MAX])
     return n > 0;
 }
 
-/* Open MPI 4 asks root to say twice that it means it, and runs no more ranks than there
- * are processors without being told. */
+/* Open MPI 4 asks root to say twice that it means it, and runs no more ranks
+ * than there are processors without being told. */
 bool jx_ranks_start(jx_ctx *ctx, int count, int argc, char **argv)
 {
     char self[PATH_MAX], number[24];
@@ -55,7 +58,8 @@ bool jx_ranks_start(jx_ctx *ctx, int count, int argc, char **argv)
     if (!words)
         return false;
     if (!own_path(self))
-        return jx_fail(ctx, JX_E_SYSTEM, NULL, NULL, "can't find this executable again");
+        return jx_fail(ctx, JX_E_SYSTEM, NULL, NULL,
+                       "can't find this executable again");
     snprintf(number, sizeof number, "%d", count);
     words[n++] = "mpirun";
     words[n++] = "-n";
@@ -67,9 +71,12 @@ bool jx_ranks_start(jx_ctx *ctx, int count, int argc, char **argv)
     words[n++] = "run";
     for (int i = 0; i < argc; i++)
         words[n++] = argv[i];
-    execvp("mpirun", (char **)(uintptr_t)words); /* which changes none of them */
-    return jx_fail(ctx, JX_E_SYSTEM, "mpirun", NULL, "can't be started: %s (Debian's package "
-                   "openmpi-bin has it)", jx_strerror(errno));
+    /* which changes none of them */
+    execvp("mpirun", (char **)(uintptr_t)words);
+    return jx_fail(ctx, JX_E_SYSTEM, "mpirun", NULL,
+                   "can't be started: %s (Debian's package "
+                   "openmpi-bin has it)",
+                   jx_strerror(errno));
 }
 
 /* Beside the executable, or where `make install` puts libraries. */
@@ -82,7 +89,8 @@ static bool find_library(char path[PATH_MAX + 40])
         return false;
     *slash = '\0';
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-        snprintf(path, PATH_MAX + 40, "%s/%s/libjaxvet_mpi.so", self, places[i]);
+        snprintf(path, PATH_MAX + 40, "%s/%s/libjaxvet_mpi.so", self,
+                 places[i]);
         if (access(path, R_OK) == 0)
             return true;
     }
@@ -100,14 +108,16 @@ bool jx_ranks_open(jx_ctx *ctx, double seconds, jx_ranks *to)
                        "--mpi: mpirun has not started this process; expected "
                        "mpirun -n N jaxvet run --mpi ..., or --ranks N");
     if (!find_library(path))
-        return jx_fail(ctx, JX_E_SYSTEM, NULL, NULL,
-                       "libjaxvet_mpi.so is not beside the command: it is built where "
-                       "mpicc is installed (Debian's package libopenmpi-dev)");
+        return jx_fail(
+            ctx, JX_E_SYSTEM, NULL, NULL,
+            "libjaxvet_mpi.so is not beside the command: it is built where "
+            "mpicc is installed (Debian's package libopenmpi-dev)");
     /* Open MPI looks for its own parts among global names. */
     to->library = dlopen(path, RTLD_NOW | RTLD_GLOBAL);
     to->mpi = to->library ? dlsym(to->library, JX_COMM_NAME) : NULL;
     if (!to->mpi)
-        return jx_fail(ctx, JX_E_SYSTEM, path, NULL, "can't be loaded: %s", dlerror());
+        return jx_fail(ctx, JX_E_SYSTEM, path, NULL, "can't be loaded: %s",
+                       dlerror());
     to->comm = to->mpi->open(seconds, &why);
     return to->comm || jx_fail(ctx, JX_E_SYSTEM, NULL, NULL, "%s", why);
 }

@@ -1,6 +1,7 @@
 /* ranks.h - a command as one of many processes that mpirun started.
  *
- * MPI is in a library of its own (hosts/mpi), which is loaded when it is asked for. */
+ * MPI is in a library of its own (hosts/mpi), which is loaded when
+ * it is asked for. */
 #ifndef JX_RANKS_H
 #define JX_RANKS_H
 
@@ -23,11 +24,11 @@ typedef struct jx_ranks {
     jx_comm *comm; /* NULL: this process is alone */
 } jx_ranks;
 
-/* Becomes mpirun, which starts the command with these words `count` times; returns only
- * with an error. */
+/* Becomes mpirun, which starts the command with these words `count` times;
+ * returns only with an error. */
 bool jx_ranks_start(jx_ctx *ctx, int count, int argc, char **argv);
-/* Meets the others; one that waits longer than `seconds` for another in a collective
- * says so (0: waits for ever).  False with an error. */
+/* Meets the others; one that waits longer than `seconds` for another in a
+ * collective says so (0: waits for ever).  False with an error. */
 bool jx_ranks_open(jx_ctx *ctx, double seconds, jx_ranks *to);
 /* Whether this rank speaks for all. */
 bool jx_ranks_first(const jx_ranks *ranks);

@@ -7,15 +7,17 @@
 #include <string.h>
 #include <unistd.h>
 
-bool jx_sanitizes_open(jx_sanitizes *to, jx_program *program, const char *kinds, uint64_t seed,
-                       int nbindings, const jx_binding *bindings)
+bool jx_sanitizes_open(jx_sanitizes *to, jx_program *program, const char *kinds,
+                       uint64_t seed, int nbindings, const jx_binding *bindings)
 {
     const char *wrong;
-    jx_sanitize_options options = {.kinds = jx_sanitize_kinds(kinds, &wrong), .seed = seed};
+    jx_sanitize_options options = {.kinds = jx_sanitize_kinds(kinds, &wrong),
+                                   .seed = seed};
 
     if (!options.kinds)
         return jx_fail(program->ctx, JX_E_USAGE, NULL, "--sanitize",
-                       "expected nan, oob, wrap, digits or several with commas between, found '%.*s'",
+                       "expected nan, oob, wrap, digits or several with commas "
+                       "between, found '%.*s'",
                        (int)strcspn(wrong, ","), wrong);
     to->report.path = program->path;
     to->sanitizer = jx_sanitizer_new(program, nbindings, bindings, &options);

@@ -15,14 +15,19 @@ bool jx_command_selection(const jx_command *command, jx_ctx *ctx,
 /* What a command with findings says of sources; its settings have `roots` and
  * `trust` for it. */
 #define JX_SOURCE_OPTIONS(settings)                                            \
-    {"source-root", 0, JX_OPT_LIST, "DIR",                                     \
+    {"source-root",                                                            \
+     0,                                                                        \
+     JX_OPT_LIST,                                                              \
+     "DIR",                                                                    \
      "read source files below this folder, too (always: below\n"               \
      "the working directory)",                                                 \
      offsetof(settings, roots)},                                               \
-    {"trust-embedded", 0, JX_OPT_FLAG, NULL,                                   \
-     "let comments in source lines that programs embed suppress\n"             \
-     "findings, too",                                                          \
-     offsetof(settings, trust)}
+    {                                                                          \
+        "trust-embedded", 0, JX_OPT_FLAG, NULL,                                \
+            "let comments in source lines that programs embed suppress\n"      \
+            "findings, too",                                                   \
+            offsetof(settings, trust)                                          \
+    }
 
 /* False, having said why, for a folder that can't be opened. */
 bool jx_command_sources(const jx_command *command, const jx_texts *roots,

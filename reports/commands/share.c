@@ -1,5 +1,6 @@
-/* share.c - see share.h.  Workers take numbers from memory that all share, and send each
- * result through a pipe of their own, its number and length before it. */
+/* share.c - see share.h.  Workers take numbers from memory that all
+ * share, and send each result through a pipe of their own, its number and
+ * length before it. */
 #include "reports/commands/share.h"
 
 #include "frontend/base/assert.h"
@@ -22,8 +23,9 @@
 
 /* What the processes have in common. */
 typedef struct board {
-    atomic_size_t next;  /* into the order of pieces */
-    atomic_size_t at[1]; /* of each worker: the piece that it is at, from 1; 0: none */
+    atomic_size_t next; /* into the order of pieces */
+    /* of each worker: the piece that it is at, from 1; 0: none */
+    atomic_size_t at[1];
 } board;
 
 /* Of a message, before its bytes. */
@@ -33,7 +35,7 @@ typedef struct header {
 
 typedef struct worker {
     pid_t pid;
-    int from; /* our end of its pipe; -1: it has ended */
+    int from;          /* our end of its pipe; -1: it has ended */
     jx_buffer pending; /* what has come of a message */
 } worker;
 
@@ -77,16 +79,19 @@ static bool make_and_send(const sharer *s, jx_ctx *ctx, size_t piece, int to)
 {
     const jx_journal *journal = s->what->journal;
     jx_outcome made = {.bytes = jx_ctx_text(ctx)};
-    bool ok = s->what->make(s->what->user, ctx, piece, &made) &&
-              (jx_buffer_ok(&made.bytes) || jx_starved(ctx)) &&
-              (!journal || jx_journal_keep(ctx, journal, s->what->pieces[piece].key, &made)) &&
-              send(to, piece, made.bytes.text, made.bytes.length);
+    bool ok =
+        s->what->make(s->what->user, ctx, piece, &made) &&
+        (jx_buffer_ok(&made.bytes) || jx_starved(ctx)) &&
+        (!journal ||
+         jx_journal_keep(ctx, journal, s->what->pieces[piece].key, &made)) &&
+        send(to, piece, made.bytes.text, made.bytes.length);
 
     jx_buffer_free(&made.bytes);
     return ok;
 }
 
-/* What the journal has, or what is made for it, unless another rank is at it. */
+/* What the journal has, or what is made for it, unless another
+ * rank is at it. */
 static bool find_or_make(const sharer *s, jx_ctx *ctx, size_t piece, int to)
 {
     const jx_journal *journal = s->what->journal;
@@ -109,8 +114,8 @@ static bool find_or_make(const sharer *s, jx_ctx *ctx, size_t piece, int to)
     return ok;
 }
 
-/* One piece, in a context of its own; where that can't be done it is not sent, and
- * `alone` is who says why. */
+/* One piece, in a context of its own; where that can't be done it is not sent,
+ * and `alone` is who says why. */
 static int do_piece(const sharer *s, size_t piece, int to, bool alone)
 {
     jx_ctx *ctx = jx_ctx_new(0);
@@ -141,11 +146,12 @@ static int work(const sharer *s, int number, int to)
 
 static bool system_refuses(const sharer *s, const char *what)
 {
-    return jx_fail(s->ctx, JX_E_SYSTEM, NULL, NULL, "%s: %s", what, jx_strerror(errno));
+    return jx_fail(s->ctx, JX_E_SYSTEM, NULL, NULL, "%s: %s", what,
+                   jx_strerror(errno));
 }
 
-/* Starts a process that does `piece`, or, if that is none of them, what comes; it ends
- * with this one, whatever ends that. */
+/* Starts a process that does `piece`, or, if that is none of them, what comes;
+ * it ends with this one, whatever ends that. */
 static bool start(const sharer *s, int number, size_t piece, worker *w)
 {
     pid_t self = getpid();
@@ -153,7 +159,8 @@ static bool start(const sharer *s, int number, size_t piece, worker *w)
 
     if (pipe2(ends, O_CLOEXEC) != 0)
         return system_refuses(s, "can't make a pipe");
-    *w = (worker){.pid = fork(), .from = ends[0], .pending = jx_ctx_text(s->ctx)};
+    *w = (worker){
+        .pid = fork(), .from = ends[0], .pending = jx_ctx_text(s->ctx)};
     if (!w->pid) {
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         close(ends[0]);
@@ -173,7 +180,8 @@ static bool start(const sharer *s, int number, size_t piece, worker *w)
 static void say_progress(const sharer *s)
 {
     if (s->shows)
-        fprintf(stderr, "\r%s %zu of %zu", s->what->doing, s->done, s->what->count);
+        fprintf(stderr, "\r%s %zu of %zu", s->what->doing, s->done,
+                s->what->count);
 }
 
 /* Takes what is whole of a worker's messages. */
@@ -189,7 +197,8 @@ static bool take_messages(sharer *s, worker *w)
             break;
         at += sizeof head;
         s->results[head.piece] = (jx_shared){
-            .bytes = jx_arena_copy(s->ctx->arena, w->pending.text + at, (size_t)head.size),
+            .bytes = jx_arena_copy(s->ctx->arena, w->pending.text + at,
+                                   (size_t)head.size),
             .size = (size_t)head.size};
         at += (size_t)head.size;
         s->done++;
@@ -224,14 +233,16 @@ static bool hear(sharer *s, worker *w)
 /* Until all workers have ended. */
 static bool hear_all(sharer *s)
 {
-    struct pollfd *from = JX_NEW_ARRAY(s->ctx->arena, s->nworkers, struct pollfd);
+    struct pollfd *from =
+        JX_NEW_ARRAY(s->ctx->arena, s->nworkers, struct pollfd);
     bool any = from != NULL;
 
     say_progress(s);
     while (any) {
         any = false;
         for (int i = 0; i < s->nworkers; i++) {
-            from[i] = (struct pollfd){.fd = s->workers[i].from, .events = POLLIN};
+            from[i] =
+                (struct pollfd){.fd = s->workers[i].from, .events = POLLIN};
             any |= s->workers[i].from >= 0;
         }
         if (any && poll(from, (nfds_t)s->nworkers, -1) < 0 && errno != EINTR)
@@ -245,7 +256,8 @@ static bool hear_all(sharer *s)
     return from != NULL;
 }
 
-/* How a process ended that should have ended well, or NULL; *gave_up: it knew why. */
+/* How a process ended that should have ended well, or NULL;
+ * *gave_up: it knew why. */
 static const char *ending(const sharer *s, worker *w, bool *gave_up)
 {
     int status = 0;
@@ -259,11 +271,11 @@ static const char *ending(const sharer *s, worker *w, bool *gave_up)
     w->pid = 0;
     *gave_up = WIFEXITED(status) && WEXITSTATUS(status) == JX_EXIT_INPUT;
     if (WIFSIGNALED(status))
-        return jx_arena_printf(s->ctx->arena, "signal %d (%s)", WTERMSIG(status),
-                               sigdescr_np(WTERMSIG(status)));
-    return WEXITSTATUS(status)
-               ? jx_arena_printf(s->ctx->arena, "exit code %d", WEXITSTATUS(status))
-               : NULL;
+        return jx_arena_printf(s->ctx->arena, "signal %d (%s)",
+                               WTERMSIG(status), sigdescr_np(WTERMSIG(status)));
+    return WEXITSTATUS(status) ? jx_arena_printf(s->ctx->arena, "exit code %d",
+                                                 WEXITSTATUS(status))
+                               : NULL;
 }
 
 static void name_dead(const sharer *s, int number, const char *how)
@@ -271,7 +283,8 @@ static void name_dead(const sharer *s, int number, const char *how)
     size_t at = atomic_load(&s->board->at[number]);
 
     if (how && at)
-        jx_command_say("jaxvet: worker %d ended with %s at %s, which is tried once more, alone",
+        jx_command_say("jaxvet: worker %d ended with %s at %s, which is tried "
+                       "once more, alone",
                        number + 1, how, s->what->pieces[at - 1].name);
     else if (how)
         jx_command_say("jaxvet: worker %d ended with %s", number + 1, how);
@@ -313,11 +326,15 @@ static bool try_alone(sharer *s, size_t piece)
         ok = hear(s, &alone);
     how = ending(s, &alone, &s->results[piece].gave_up);
     if (ok && !s->results[piece].bytes && s->results[piece].gave_up)
-        s->results[piece].died = "gave up: its process, which was started for it alone, said why";
+        s->results[piece].died =
+            "gave up: its process, which was started for it alone, said why";
     else if (ok && !s->results[piece].bytes)
-        s->results[piece].died = jx_arena_printf(
-            s->ctx->arena, "the process for it ended twice, at last with %s; a defect of jaxvet "
-            "(the other programs are not concerned)", how ? how : "no result");
+        s->results[piece].died =
+            jx_arena_printf(s->ctx->arena,
+                            "the process for it ended twice, at last with %s; "
+                            "a defect of jaxvet "
+                            "(the other programs are not concerned)",
+                            how ? how : "no result");
     return ok;
 }
 
@@ -334,7 +351,8 @@ static bool finish(sharer *s, size_t piece)
     lock = jx_journal_lock(s->ctx, journal, key, first);
     if (lock < 0)
         return jx_ok(s->ctx);
-    jx_journal_unlock(s->ctx, journal, key, lock); /* nobody is at it any more */
+    /* nobody is at it any more */
+    jx_journal_unlock(s->ctx, journal, key, lock);
     return jx_journal_find(s->ctx, journal, key, &s->results[piece].bytes,
                            &s->results[piece].size) ||
            (jx_ok(s->ctx) && try_alone(s, piece));
@@ -373,14 +391,18 @@ static bool put_in_order(sharer *s)
 bool jx_share_out(jx_ctx *ctx, const jx_share *what, jx_shared *results)
 {
     size_t size = sizeof(board) + sizeof(atomic_size_t) * (size_t)what->jobs;
-    sharer s = {.what = what, .ctx = ctx, .results = results, .shows = jx_command_terminal(STDERR_FILENO)};
+    sharer s = {.what = what,
+                .ctx = ctx,
+                .results = results,
+                .shows = jx_command_terminal(STDERR_FILENO)};
     bool ok;
 
     JX_ASSERT(what->jobs >= 1);
     s.workers = JX_NEW_ARRAY(ctx->arena, what->jobs, worker);
     if (!s.workers || !put_in_order(&s))
         return false;
-    s.board = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    s.board = mmap(NULL, size, PROT_READ | PROT_WRITE,
+                   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (s.board == MAP_FAILED)
         return jx_starved(ctx);
     ok = run_workers(&s);
@@ -388,5 +410,6 @@ bool jx_share_out(jx_ctx *ctx, const jx_share *what, jx_shared *results)
         if (!results[i].bytes)
             ok = finish(&s, i);
     munmap(s.board, size);
-    return ok && (!what->journal || jx_journal_end(ctx, what->journal)) && jx_ok(ctx);
+    return ok && (!what->journal || jx_journal_end(ctx, what->journal)) &&
+           jx_ok(ctx);
 }

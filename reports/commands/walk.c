@@ -1,6 +1,6 @@
 /* walk.c - see walk.h. */
-#include "frontend/base/plain.h"
 #include "reports/commands/walk.h"
+#include "frontend/base/plain.h"
 #include "reports/pipeline/input.h"
 
 #include <dirent.h>
@@ -35,8 +35,9 @@ static void add(const walker *w, const char *path, const char *why)
 
 static void add_broken(const walker *w, const char *path, int error)
 {
-    add(w, path, jx_arena_printf(w->ctx->arena, "can't be opened: %s",
-                                 jx_strerror(error)));
+    add(w, path,
+        jx_arena_printf(w->ctx->arena, "can't be opened: %s",
+                        jx_strerror(error)));
 }
 
 /* The names in a folder, sorted, but hidden ones. */
@@ -54,9 +55,9 @@ static bool read_names(const walker *w, const char *path, name_list *names)
     /* cppcheck-suppress readdirCalled */
     while (errno = 0, (entry = readdir(folder))) {
         if (entry->d_name[0] != '.')
-            JX_PUSH(arena, names,
-                    jx_arena_string(arena, entry->d_name,
-                                    strlen(entry->d_name)));
+            JX_PUSH(
+                arena, names,
+                jx_arena_string(arena, entry->d_name, strlen(entry->d_name)));
     }
     if (errno) /* what it named so far is read all the same */
         add_broken(w, path, errno);
@@ -131,8 +132,7 @@ bool jx_walk_add(jx_ctx *ctx, const char *path, int argument, jx_targets *to)
         walk(&w, path, 0);
         return true;
     }
-    JX_PUSH(
-        ctx->arena, to,
-        (jx_target){.path = path, .named = true, .argument = argument});
+    JX_PUSH(ctx->arena, to,
+            (jx_target){.path = path, .named = true, .argument = argument});
     return false;
 }

@@ -52,8 +52,8 @@ void jx_answer_json(const jx_answer *a, const char *id,
                     const char *const *constraints, const jx_digests *digest,
                     jx_buffer *to)
 {
-    jx_buffer_printf(to, "{\"id\":%s,\"verdict\":\"%s\"",
-                     id ? id : "null", jx_truth_text(a->truth));
+    jx_buffer_printf(to, "{\"id\":%s,\"verdict\":\"%s\"", id ? id : "null",
+                     jx_truth_text(a->truth));
     if (a->by)
         jx_buffer_printf(to, ",\"by\":\"%s\"", a->by);
     if (a->solver)
@@ -109,8 +109,8 @@ void jx_digest(const jx_certifying *c, jx_digests *to)
     const char *core[JX_DIGEST_CORE];
     int n = 0;
 
-    jx_digest_question(c->ctx, c->base, c->nconstraints, c->constraints, c->question,
-                       to->question);
+    jx_digest_question(c->ctx, c->base, c->nconstraints, c->constraints,
+                       c->question, to->question);
     for (int i = 0; i < a->ncore && n < JX_DIGEST_CORE; i++)
         core[n++] = c->constraints[a->core[i]];
     jx_digest_question(c->ctx, c->base, n, core, "", to->claim);

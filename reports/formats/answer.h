@@ -1,5 +1,5 @@
-/* answer.h - an answer of the prover as a line of JSON, as `jaxvet prove` prints
- * it and jaxvet_prove() hands it out. */
+/* answer.h - an answer of the prover as a line of JSON, as `jaxvet prove`
+ * prints it and jaxvet_prove() hands it out. */
 #ifndef JX_REPORTS_ANSWER_H
 #define JX_REPORTS_ANSWER_H
 
@@ -15,12 +15,13 @@ typedef struct jx_digests {
 } jx_digests;
 
 void jx_digest(const jx_certifying *of, jx_digests *to);
-void jx_digest_question(jx_ctx *ctx, int64_t base, int n, const char *const *constraints,
-                        const char *question, char digest[JX_DIGEST_TEXT]);
+void jx_digest_question(jx_ctx *ctx, int64_t base, int n,
+                        const char *const *constraints, const char *question,
+                        char digest[JX_DIGEST_TEXT]);
 
 /* `id` is JSON (NULL: null); `constraints` are the texts that a core is named
- * by.  "passing" marks an unknown that is due to the solver's process and should
- * not be remembered.  The digests may be NULL. */
+ * by.  "passing" marks an unknown that is due to the solver's process and
+ * should not be remembered.  The digests may be NULL. */
 void jx_answer_json(const jx_answer *a, const char *id,
                     const char *const *constraints, const jx_digests *digest,
                     jx_buffer *to);

@@ -40,7 +40,8 @@ static void put_line(const char *label, const jx_dim *dim, bool bytes,
     jx_buffer_putc(to, '\n');
 }
 
-static void put_peaks(const char *label, size_t count, const jx_dim *const *peaks, jx_buffer *to)
+static void put_peaks(const char *label, size_t count,
+                      const jx_dim *const *peaks, jx_buffer *to)
 {
     for (size_t i = 0; i < count; i++)
         put_line(i ? "  or" : label, peaks[i], true, to);
@@ -62,10 +63,10 @@ static void put_trips(const jx_cost *cost, jx_buffer *to)
         const jx_stack *stack = cost->trips.at[i].eqn->stack;
 
         jx_utf8_printf(to, "  %s: how often a while loop runs",
-                         cost->trips.at[i].var->name);
+                       cost->trips.at[i].var->name);
         if (stack && stack->count)
             jx_utf8_printf(to, ", %s:%d", stack->frames[0]->file->path,
-                             stack->frames[0]->line);
+                           stack->frames[0]->line);
         jx_buffer_putc(to, '\n');
     }
 }
@@ -108,9 +109,11 @@ static void put_sent(const jx_cost *cost, jx_buffer *to)
             put_bytes(bytes, to);
         jx_buffer_puts(to, " in ");
         put_dim(sent->messages, to);
-        jx_buffer_puts(to, is_one(sent->messages) ? " message, by " : " messages, by ");
+        jx_buffer_puts(to, is_one(sent->messages) ? " message, by "
+                                                  : " messages, by ");
         put_dim(sent->times, to);
-        jx_buffer_puts(to, is_one(sent->times) ? " collective" : " collectives");
+        jx_buffer_puts(to,
+                       is_one(sent->times) ? " collective" : " collectives");
         if (sent->beside && !is_none(sent->beside)) {
             jx_buffer_puts(to, ", of which ");
             put_dim(sent->beside, to);
@@ -126,8 +129,8 @@ static void put_sent(const jx_cost *cost, jx_buffer *to)
 }
 
 /* What one device does, and what all of them do together. */
-static void put_both(const char *label, const jx_dim *each, const jx_dim *all, bool bytes,
-                     jx_buffer *to)
+static void put_both(const char *label, const jx_dim *each, const jx_dim *all,
+                     bool bytes, jx_buffer *to)
 {
     jx_int value;
 
@@ -143,12 +146,15 @@ static void put_both(const char *label, const jx_dim *each, const jx_dim *all, b
 /* Of a program that many devices run. */
 static void put_devices(const jx_cost *cost, jx_buffer *to)
 {
-    jx_buffer_printf(to, "cost of each of %lld devices\n", (long long)cost->devices);
+    jx_buffer_printf(to, "cost of each of %lld devices\n",
+                     (long long)cost->devices);
     put_both("flops", cost->flops, cost->all_flops, false, to);
-    put_both("transcendentals", cost->transcendentals, cost->all_transcendentals, false, to);
+    put_both("transcendentals", cost->transcendentals,
+             cost->all_transcendentals, false, to);
     put_both("bytes moved", cost->moved, cost->all_moved, true, to);
     if (cost->device_peak_known)
-        put_peaks("peak memory", cost->device_peaks.count, cost->device_peaks.at, to);
+        put_peaks("peak memory", cost->device_peaks.count,
+                  cost->device_peaks.at, to);
     else
         jx_buffer_puts(to, "  peak memory     unknown (too many candidates)\n");
     put_sent(cost, to);
@@ -175,8 +181,8 @@ void jx_costs_print(const jx_cost *cost, jx_buffer *to)
     put_trips(cost, to);
     for (size_t i = 0; i < cost->uncounted.count; i++)
         jx_utf8_printf(to, "  not counted: %lld %s\n",
-                         (long long)cost->uncounted.at[i].count,
-                         cost->uncounted.at[i].name);
+                       (long long)cost->uncounted.at[i].count,
+                       cost->uncounted.at[i].name);
     if (!many)
         put_sent(cost, to);
 }
@@ -240,14 +246,15 @@ static void put_json_sent(const jx_cost *cost, jx_buffer *to)
 
 static void put_json_devices(const jx_cost *cost, jx_buffer *to)
 {
-    jx_buffer_printf(to, ",\"devices\":%lld,\"all\":{", (long long)cost->devices);
+    jx_buffer_printf(to, ",\"devices\":%lld,\"all\":{",
+                     (long long)cost->devices);
     put_json_dim("flops", cost->all_flops, to);
     put_json_dim("transcendentals", cost->all_transcendentals, to);
     put_json_dim("moved", cost->all_moved, to);
     jx_buffer_cut(to, to->length - 1); /* the comma */
     jx_buffer_puts(to, "},");
-    put_json_peaks("device_peak", cost->device_peak_known, cost->device_peaks.count,
-                   cost->device_peaks.at, to);
+    put_json_peaks("device_peak", cost->device_peak_known,
+                   cost->device_peaks.count, cost->device_peaks.at, to);
 }
 
 void jx_costs_json(const jx_cost *cost, jx_buffer *to)
@@ -259,7 +266,8 @@ void jx_costs_json(const jx_cost *cost, jx_buffer *to)
     put_json_dim("inputs", cost->inputs, to);
     put_json_dim("constants", cost->constants, to);
     put_json_dim("outputs", cost->outputs, to);
-    put_json_peaks("peak", cost->peak_known, cost->peaks.count, cost->peaks.at, to);
+    put_json_peaks("peak", cost->peak_known, cost->peaks.count, cost->peaks.at,
+                   to);
     if (cost->devices > 1)
         put_json_devices(cost, to);
     jx_buffer_puts(to, ",\"trips\":[");
@@ -297,7 +305,8 @@ bool jx_bytes_read(const char *text, int64_t *bytes)
         return false;
     end += strspn(end, " ");
     for (size_t i = 0; i < sizeof units / sizeof *units; i++)
-        if (strcmp(end, units[i].name) == 0 && value * units[i].bytes < 0x1p62) {
+        if (strcmp(end, units[i].name) == 0 &&
+            value * units[i].bytes < 0x1p62) {
             *bytes = (int64_t)(value * units[i].bytes);
             return true;
         }
@@ -374,16 +383,15 @@ static bool only_grows(const search *s)
     jx_dims *dims = s->program->dims;
     const jx_prover_options options = {
         .base = s->program->base, .base_is_set = true, .no_solver = true};
-    jx_prover *prover =
-        jx_prover_new(s->program->ctx, dims, NULL, 0, &options);
+    jx_prover *prover = jx_prover_new(s->program->ctx, dims, NULL, 0, &options);
     stepped now = {s, 0}, next = {s, 1};
     bool grows = prover != NULL;
 
     for (size_t i = 0; grows && i < s->cost->peaks.count; i++) {
-        const jx_dim *a = jx_dim_import(dims, s->cost->peaks.at[i], put_size,
-                                        &now);
-        const jx_dim *b = jx_dim_import(dims, s->cost->peaks.at[i], put_size,
-                                        &next);
+        const jx_dim *a =
+            jx_dim_import(dims, s->cost->peaks.at[i], put_size, &now);
+        const jx_dim *b =
+            jx_dim_import(dims, s->cost->peaks.at[i], put_size, &next);
 
         grows = a && b &&
                 jx_prove_compare(prover, b, JX_REL_GE, a).truth == JX_TRUE;
@@ -454,7 +462,8 @@ static void find(search *s, jx_fit *fit)
         fit->fits = peak_at(s, fit->size, &fit->peak);
 }
 
-/* The variables of the inputs' shapes and of the peak that `--set` left open. */
+/* The variables of the inputs' shapes and of the peak that
+ * `--set` left open. */
 static bool open_variable(search *s, int nset, const jx_binding *set,
                           jx_fit *fit)
 {
@@ -550,10 +559,10 @@ void jx_fit_print(const jx_fit *fit, int64_t budget, jx_buffer *to)
     }
     if (fit->fits) {
         jx_utf8_printf(to, "%s=%lld is the largest", fit->var->name,
-                         (long long)fit->size);
+                       (long long)fit->size);
         put_upto(fit, to);
-        jx_buffer_printf(to, " that fits%s: ",
-                         fit->unbounded ? " in 32 bits" : "");
+        jx_buffer_printf(to,
+                         " that fits%s: ", fit->unbounded ? " in 32 bits" : "");
         put_amount(fit->peak, to);
     } else {
         jx_utf8_printf(to, "no %s", fit->var->name);
@@ -564,7 +573,7 @@ void jx_fit_print(const jx_fit *fit, int64_t budget, jx_buffer *to)
     put_amount(budget, to);
     if (fit->has_next) {
         jx_utf8_printf(to, "; %s=%lld needs ", fit->var->name,
-                         (long long)fit->next);
+                       (long long)fit->next);
         put_amount(fit->next_peak, to);
     }
     jx_buffer_putc(to, '\n');

@@ -21,8 +21,8 @@ typedef struct jx_fit {
     bool unbounded;         /* every 32-bit size does */
     int64_t upto; /* memory does not only grow with it: the largest size that
                      was tried; else 0 */
-    int64_t size;           /* the largest that fits and is admissible */
-    jx_int peak;            /* bytes there */
+    int64_t size; /* the largest that fits and is admissible */
+    jx_int peak;  /* bytes there */
     bool has_next;
     int64_t next; /* the next admissible size, which does not fit */
     jx_int next_peak;

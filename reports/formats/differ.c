@@ -23,8 +23,8 @@ typedef struct differ {
     jx_program_diff *diff;
     jx_ctx *ctx;
     jx_analysis *old; /* of `before` */
-    jx_analysis *new; /* of `after`, in terms of the old one's sizes if it can be
-                         said so */
+    /* of `after`, in terms of the old one's sizes if it can be said so */
+    jx_analysis *new;
     /* What each variable of the new one is at the old one's shapes. */
     int count;
     const jx_dim_atom **vars;
@@ -76,8 +76,8 @@ static bool solve(differ *d)
 
     if (!solution)
         return false;
-    d->vars = JX_NEW_ARRAY(d->ctx->arena, solution->nsteps,
-                           const jx_dim_atom *);
+    d->vars =
+        JX_NEW_ARRAY(d->ctx->arena, solution->nsteps, const jx_dim_atom *);
     d->values = JX_NEW_ARRAY(d->ctx->arena, solution->nsteps, const jx_dim *);
     for (int i = 0; d->vars && d->values && i < solution->nsteps; i++) {
         const jx_size_step *step = &solution->steps[i];
@@ -97,8 +97,7 @@ static bool solve(differ *d)
 
 static void not_compared(differ *d, const char *why)
 {
-    d->diff->incomparable =
-        jx_arena_string(d->ctx->arena, why, strlen(why));
+    d->diff->incomparable = jx_arena_string(d->ctx->arena, why, strlen(why));
     jx_error_clear(d->ctx);
 }
 
@@ -192,8 +191,8 @@ static bool same_kinds(differ *d, const char *noun, int before, int after,
 
     if (!same)
         say(d, JX_REFUTED,
-            jx_arena_printf(d->ctx->arena, "%d %s%s instead of %d", after,
-                            noun, after == 1 ? "" : "s", before));
+            jx_arena_printf(d->ctx->arena, "%d %s%s instead of %d", after, noun,
+                            after == 1 ? "" : "s", before));
     for (int i = 0; same && i < before; i++) {
         const jx_aval *a = of(d->before, i), *b = of(d->after, i);
 
@@ -227,8 +226,9 @@ static void compare_paths(differ *d, const char *noun, int count,
             say(d, tree ? JX_REFUTED : JX_PROVED,
                 jx_arena_printf(d->ctx->arena, "%s %d is %s instead of %s%s",
                                 noun, i, b, a,
-                                tree ? "" : " (the same where it is not given "
-                                            "by name)"));
+                                tree ? ""
+                                     : " (the same where it is not given "
+                                       "by name)"));
     }
 }
 
@@ -259,8 +259,8 @@ static const jx_aval *moved_aval(differ *d, const jx_aval *aval)
         JX_NEW_ARRAY(d->ctx->arena, aval->rank, const jx_dim *);
 
     for (int i = 0; shape && i < aval->rank; i++)
-        if (!(shape[i] = jx_dim_import(d->before->dims, aval->shape[i],
-                                       of_callee, d)))
+        if (!(shape[i] =
+                  jx_dim_import(d->before->dims, aval->shape[i], of_callee, d)))
             return NULL;
     like.shape = shape;
     return shape ? jx_aval_add(&d->before->avals, &like) : NULL;
@@ -286,10 +286,8 @@ static bool move_scope(differ *d, const jx_scope *from, jx_scope *to)
     *to = (jx_scope){from->nconstraints, list, NULL};
     for (int i = 0; list && i < from->nconstraints; i++) {
         list[i] = from->constraints[i];
-        list[i].lhs =
-            jx_dim_import(d->before->dims, list[i].lhs, of_callee, d);
-        list[i].rhs =
-            jx_dim_import(d->before->dims, list[i].rhs, of_callee, d);
+        list[i].lhs = jx_dim_import(d->before->dims, list[i].lhs, of_callee, d);
+        list[i].rhs = jx_dim_import(d->before->dims, list[i].rhs, of_callee, d);
         if (!list[i].lhs || !list[i].rhs)
             return false;
     }
@@ -300,8 +298,7 @@ static bool move_scope(differ *d, const jx_scope *from, jx_scope *to)
 static const jx_scope *all_scopes(differ *d)
 {
     int n = old_scopes(d);
-    jx_scope *to =
-        JX_NEW_ARRAY(d->ctx->arena, n + d->after->nscopes, jx_scope);
+    jx_scope *to = JX_NEW_ARRAY(d->ctx->arena, n + d->after->nscopes, jx_scope);
 
     if (!to)
         return NULL;
@@ -369,7 +366,8 @@ static jx_program *caller(differ *d)
     p->nrules = p->ndefinitions = p->narrays = p->ncomparisons = p->nretraces =
         p->nclosures = 0;
     p->linear = NULL;
-    return callee->ins && callee->outs && p->scopes && p->entry.jaxpr ? p : NULL;
+    return callee->ins && callee->outs && p->scopes && p->entry.jaxpr ? p
+                                                                      : NULL;
 }
 
 static bool is_among(const jx_finding *f, const jx_findings *known)
@@ -392,9 +390,9 @@ static void tell(differ *d, const jx_findings *findings,
             continue;
         /* With a note nothing can go wrong. */
         say(d, f->level == JX_NOTE ? JX_PROVED : verdict,
-            f->why ? jx_arena_printf(d->ctx->arena, "%s: %s", f->message,
-                                     f->why)
-                   : f->message);
+            f->why
+                ? jx_arena_printf(d->ctx->arena, "%s: %s", f->message, f->why)
+                : f->message);
     }
 }
 
@@ -405,8 +403,7 @@ static bool report_claims(differ *d, jx_analysis *analysis,
     const jx_selection all = {0};
 
     *report = (jx_report){0};
-    if (!analysis ||
-        !jx_settle(analysis->program, &analysis->claims, settle))
+    if (!analysis || !jx_settle(analysis->program, &analysis->claims, settle))
         return false;
     report->claims.proved = analysis->settled;
     return jx_report_claims(d->ctx, report, analysis->program,
@@ -444,10 +441,9 @@ static void compare_bases(differ *d)
 {
     if (d->after->base > d->before->base)
         say(d, JX_REFUTED,
-            jx_arena_printf(d->ctx->arena,
-                            "sizes are at least %lld instead of %lld",
-                            (long long)d->after->base,
-                            (long long)d->before->base));
+            jx_arena_printf(
+                d->ctx->arena, "sizes are at least %lld instead of %lld",
+                (long long)d->after->base, (long long)d->before->base));
 }
 
 /* What exported files say beside their programs. */
@@ -486,22 +482,19 @@ static bool compare_contracts(differ *d, const jx_settle_options *settle)
     if (!compare_programs(d))
         return false;
     move_cost(d);
-    return (!outs || compare_sizes(d, settle)) &&
-           compare_claims(d, settle);
+    return (!outs || compare_sizes(d, settle)) && compare_claims(d, settle);
 }
 
 bool jx_programs_diff(jx_program *before, jx_program *after,
                       const jx_settle_options *settle, jx_program_diff *diff)
 {
-    differ d = {.before = before,
-                .after = after,
-                .diff = diff,
-                .ctx = before->ctx};
+    differ d = {
+        .before = before, .after = after, .diff = diff, .ctx = before->ctx};
 
     *diff = (jx_program_diff){.at = {.output = -1}};
     d.old = jx_typed_analysis(before);
     d.new = jx_typed_analysis(after);
-    return d.old && d.new && jx_cost_of(&d.old->typed, &diff->before) &&
+    return d.old && d.new &&jx_cost_of(&d.old->typed, &diff->before) &&
            jx_cost_of(&d.new->typed, &diff->after) &&
            compare_contracts(&d, settle);
 }
@@ -528,8 +521,7 @@ static void put_eqn(const jx_site *site, const char *which, jx_buffer *to)
 static void put_program(const jx_program_diff *diff, jx_buffer *to)
 {
     if (diff->incomparable) {
-        jx_utf8_printf(to, "program: not compared: %s\n",
-                         diff->incomparable);
+        jx_utf8_printf(to, "program: not compared: %s\n", diff->incomparable);
         return;
     }
     if (diff->same) {
@@ -559,13 +551,12 @@ static void put_contract(const jx_program_diff *diff, jx_buffer *to)
                            : "contract: not shown to be a drop-in replacement");
     if (diff->proved)
         jx_buffer_printf(to, " (%lld statement%s about sizes proved)",
-                         (long long)diff->proved,
-                         diff->proved == 1 ? "" : "s");
+                         (long long)diff->proved, diff->proved == 1 ? "" : "s");
     jx_buffer_putc(to, '\n');
     for (size_t i = 0; i < diff->contract.count; i++)
         jx_utf8_printf(to, "  %s: %s\n",
-                         verdict_text(diff->contract.at[i].verdict),
-                         diff->contract.at[i].text);
+                       verdict_text(diff->contract.at[i].verdict),
+                       diff->contract.at[i].text);
 }
 
 static void put_dim(const jx_dim *dim, jx_buffer *to)
@@ -618,12 +609,13 @@ static void put_costs(const jx_program_diff *diff, jx_buffer *to)
         const char *label;
         const jx_dim *before, *after;
         bool of_many; /* said where there are many devices */
-    } rows[] = {{"flops", x->flops, y->flops, false},
-                {"transcendentals", x->transcendentals, y->transcendentals, false},
-                {"bytes moved", x->moved, y->moved, false},
-                {"flops of all", x->all_flops, y->all_flops, true},
-                {"bytes of all", x->all_moved, y->all_moved, true},
-                {"constants", x->constants, y->constants, false}};
+    } rows[] = {
+        {"flops", x->flops, y->flops, false},
+        {"transcendentals", x->transcendentals, y->transcendentals, false},
+        {"bytes moved", x->moved, y->moved, false},
+        {"flops of all", x->all_flops, y->all_flops, true},
+        {"bytes of all", x->all_moved, y->all_moved, true},
+        {"constants", x->constants, y->constants, false}};
     jx_buffer before = {.budget = to->budget}, after = {.budget = to->budget},
               lines = {.budget = to->budget};
 
@@ -650,7 +642,8 @@ static void put_costs(const jx_program_diff *diff, jx_buffer *to)
             put_dim(a, &before);
         if (b)
             put_dim(b, &after);
-        put_change(jx_collective_name((jx_collective_kind)k), &before, &after, &lines);
+        put_change(jx_collective_name((jx_collective_kind)k), &before, &after,
+                   &lines);
     }
     jx_buffer_puts(to, many ? "cost of each device" : "cost");
     if (x->devices != y->devices)
@@ -715,8 +708,9 @@ void jx_diff_json(const jx_program_diff *diff, jx_buffer *to)
 {
     jx_buffer_puts(to, "{\"version\":1,\"program\":");
     put_json_program(diff, to);
-    jx_buffer_printf(to, ",\"contract\":{\"drop_in\":%s,\"proved\":%lld,"
-                         "\"changes\":[",
+    jx_buffer_printf(to,
+                     ",\"contract\":{\"drop_in\":%s,\"proved\":%lld,"
+                     "\"changes\":[",
                      diff->drop_in ? "true" : "false", (long long)diff->proved);
     for (size_t i = 0; i < diff->contract.count; i++) {
         jx_buffer_printf(to, "%s{\"kind\":\"%s\",\"text\":", i ? "," : "",

@@ -27,7 +27,7 @@ typedef struct jx_program_diff {
      * more, and gives results of the same types; an exported file also runs
      * where the old one does and can be differentiated as often. */
     bool drop_in;
-    int64_t proved;  /* statements about sizes that make it one */
+    int64_t proved; /* statements about sizes that make it one */
     jx_contract_lines contract;
     jx_cost before, after; /* at the shapes of the old one, where they fit */
 } jx_program_diff;

@@ -130,19 +130,21 @@ static void shardings(const differ *d, const char *noun, int count,
 /* A call of what has an ordered effect takes and gives its token. */
 static void effects(const differ *d)
 {
-    say_missing(d, JX_REFUTED, "new ordered effects: ",
-                &d->after->ordered_effects, &d->before->ordered_effects);
+    say_missing(d, JX_REFUTED,
+                "new ordered effects: ", &d->after->ordered_effects,
+                &d->before->ordered_effects);
     say_missing(d, JX_REFUTED, "without the ordered effects ",
                 &d->before->ordered_effects, &d->after->ordered_effects);
-    say_missing(d, JX_UNDECIDED, "new effects: ",
-                &d->after->unordered_effects, &d->before->unordered_effects);
+    say_missing(d, JX_UNDECIDED, "new effects: ", &d->after->unordered_effects,
+                &d->before->unordered_effects);
     say_missing(d, JX_UNDECIDED, "without the effects ",
                 &d->before->unordered_effects, &d->after->unordered_effects);
 }
 
 static void derivatives(const differ *d)
 {
-    int before = jx_exported_vjps(d->before), after = jx_exported_vjps(d->after);
+    int before = jx_exported_vjps(d->before),
+        after = jx_exported_vjps(d->after);
     jx_buffer text = jx_ctx_text(d->ctx);
 
     if (before == after)
@@ -162,8 +164,9 @@ static void versions(const differ *d)
     if (after <= before &&
         d->after->calling_convention == d->before->calling_convention)
         return;
-    jx_buffer_printf(&text, "format %d, calling convention %d instead of "
-                            "format %d, calling convention %d",
+    jx_buffer_printf(&text,
+                     "format %d, calling convention %d instead of "
+                     "format %d, calling convention %d",
                      after, d->after->calling_convention, before,
                      d->before->calling_convention);
     say(d, JX_PROVED, &text);
@@ -245,14 +248,14 @@ void jx_exported_files_diff(jx_ctx *ctx, const jx_exported *before,
     trees(&d, "output", &before->out_tree, &after->out_tree);
     if (before->nins == after->nins)
         shardings(&d, "input", before->nins,
-                  (const jx_exported_named *const *const[2]){
-                      before->in_named, after->in_named},
+                  (const jx_exported_named *const *const[2]){before->in_named,
+                                                             after->in_named},
                   (const jx_op_sharding *const *const[2]){before->in_hlo,
                                                           after->in_hlo});
     if (before->nouts == after->nouts)
         shardings(&d, "output", before->nouts,
-                  (const jx_exported_named *const *const[2]){
-                      before->out_named, after->out_named},
+                  (const jx_exported_named *const *const[2]){before->out_named,
+                                                             after->out_named},
                   (const jx_op_sharding *const *const[2]){before->out_hlo,
                                                           after->out_hlo});
 }

@@ -41,13 +41,17 @@ void jx_equality_text(const jx_equality *e, const char *b, jx_buffer *to)
         if (e->assuming)
             jx_utf8_printf(to, ", assuming that %s", e->assuming);
         if (e->proof)
-            jx_buffer_printf(to, "; that each chunk is added once is proved (by %s)", e->proof);
+            jx_buffer_printf(
+                to, "; that each chunk is added once is proved (by %s)",
+                e->proof);
         if (!e->every)
-            jx_buffer_printf(to, "; no difference in floats at %d points", e->points);
+            jx_buffer_printf(to, "; no difference in floats at %d points",
+                             e->points);
     } else if (e->verdict == JX_EQUAL_UNDECIDED) {
         jx_utf8_printf(to, ": %s", e->why ? e->why : "it is not known");
         if (e->points)
-            jx_buffer_printf(to, "; no difference in floats at %d points", e->points);
+            jx_buffer_printf(to, "; no difference in floats at %d points",
+                             e->points);
     }
     if (!e->every)
         put_devices(e, to);
@@ -79,11 +83,12 @@ static void put_equality(const jx_equality *e, jx_buffer *to)
         put_text("proof", e->proof, to);
     }
     put_text("why", e->verdict == JX_EQUAL_UNDECIDED ? e->why : NULL, to);
-    jx_buffer_printf(to, ",\"points\":%d,\"devices\":[%d,%d]}", e->points, e->devices[0],
-                     e->devices[1]);
+    jx_buffer_printf(to, ",\"points\":%d,\"devices\":[%d,%d]}", e->points,
+                     e->devices[0], e->devices[1]);
 }
 
-void jx_equal_report_json(jx_report *report, const jx_equalities *all, jx_buffer *to)
+void jx_equal_report_json(jx_report *report, const jx_equalities *all,
+                          jx_buffer *to)
 {
     const jx_report_list list = {1, report, 0, NULL};
     const jx_style style = {0};

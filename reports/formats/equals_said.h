@@ -11,6 +11,7 @@ const char *jx_equal_word(const jx_equality *e);
 /* A line for people, which begins with the paths. */
 void jx_equality_text(const jx_equality *e, const char *b, jx_buffer *to);
 /* The report on the first program as JSON, with all comparisons as `equal`. */
-void jx_equal_report_json(jx_report *report, const jx_equalities *all, jx_buffer *to);
+void jx_equal_report_json(jx_report *report, const jx_equalities *all,
+                          jx_buffer *to);
 
 #endif

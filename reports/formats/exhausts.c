@@ -16,7 +16,8 @@ static void put_input(const jx_exhausted *e, uint32_t bits, jx_buffer *to)
 {
     int digits = e->dtype == JX_F32 ? 9 : e->dtype == JX_F16 ? 5 : 4;
 
-    jx_buffer_printf(to, "%.*g (0x%0*x)", digits, jx_exhaust_number(e->dtype, bits),
+    jx_buffer_printf(to, "%.*g (0x%0*x)", digits,
+                     jx_exhaust_number(e->dtype, bits),
                      e->dtype == JX_F32 ? 8 : 4, bits);
 }
 
@@ -41,7 +42,8 @@ static void begin(const saying *s)
     jx_utf8_printf(s->to, "%s: %s: %s: ", s->path, s->e->subject, s->what);
 }
 
-static void say_worst(const saying *s, const jx_exhaust_place *p, const char *where)
+static void say_worst(const saying *s, const jx_exhaust_place *p,
+                      const char *where)
 {
     if (!p->there || p->off <= JX_EXHAUST_NOTHING)
         return;
@@ -51,7 +53,8 @@ static void say_worst(const saying *s, const jx_exhaust_place *p, const char *wh
     jx_buffer_printf(s->to, ": %.9g instead of %.12g\n", p->got, p->want);
 }
 
-static void say_ranges(const saying *s, const jx_exhaust_ranges *r, const char *what)
+static void say_ranges(const saying *s, const jx_exhaust_ranges *r,
+                       const char *what)
 {
     if (!r->count)
         return;
@@ -79,15 +82,17 @@ static void say_count(const saying *s, int64_t count, const char *what,
     if (first && first->there) {
         jx_buffer_puts(s->to, ", first ");
         put_inputs(s->e, first->x, s->to);
-        jx_buffer_printf(s->to, ": %.9g, reference %.9g", first->got, first->want);
+        jx_buffer_printf(s->to, ": %.9g, reference %.9g", first->got,
+                         first->want);
     }
     jx_buffer_putc(s->to, '\n');
 }
 
 static void say_column(const saying *s, const jx_exhaust_column *c)
 {
-    bool exact = (!c->normal.there || c->normal.off <= JX_EXHAUST_NOTHING) &&
-                 (!c->subnormal.there || c->subnormal.off <= JX_EXHAUST_NOTHING);
+    bool exact =
+        (!c->normal.there || c->normal.off <= JX_EXHAUST_NOTHING) &&
+        (!c->subnormal.there || c->subnormal.off <= JX_EXHAUST_NOTHING);
 
     if (exact && !c->not_finite.count && !c->nan.count && !c->beyond.count) {
         begin(s);
@@ -98,26 +103,34 @@ static void say_column(const saying *s, const jx_exhaust_column *c)
     say_count(s, c->off, "off by 1 ULP or more (not faithfully rounded)", NULL);
     if (c->down) {
         begin(s);
-        jx_buffer_printf(s->to, "not monotone %lld times, first at ", (long long)c->down);
+        jx_buffer_printf(s->to, "not monotone %lld times, first at ",
+                         (long long)c->down);
         put_inputs(s->e, c->first_down.x, s->to);
-        jx_buffer_printf(s->to, ": %.9g after %.9g\n", c->first_down.got, c->first_down.want);
+        jx_buffer_printf(s->to, ": %.9g after %.9g\n", c->first_down.got,
+                         c->first_down.want);
     }
     say_ranges(s, &c->not_finite, "not finite though the reference is");
     say_ranges(s, &c->nan, "NaN though the reference is not");
     say_ranges(s, &c->beyond, "a number though the reference is none");
     say_count(s, c->lost_nan, "a number of NaN", NULL);
-    say_count(s, c->ntrapped, "NaN where the function is finite, in the reference too",
+    say_count(s, c->ntrapped,
+              "NaN where the function is finite, in the reference too",
               &c->trapped);
-    say_count(s, c->kinks, "at a kink, between the derivatives of both sides", &c->kink);
+    say_count(s, c->kinks, "at a kink, between the derivatives of both sides",
+              &c->kink);
     if (c->wrong) {
         begin(s);
-        jx_buffer_printf(s->to, "%lld inputs where the rule in float64 is not the derivative "
-                         "of its function, most at ", (long long)c->wrong);
+        jx_buffer_printf(
+            s->to,
+            "%lld inputs where the rule in float64 is not the derivative "
+            "of its function, most at ",
+            (long long)c->wrong);
         put_inputs(s->e, c->worst_wrong.x, s->to);
         jx_buffer_printf(s->to, ": %.9g, not %.9g\n", c->worst_wrong.by_rule,
                          c->worst_wrong.want);
     }
-    say_count(s, c->unsure, "where the reference is not sure to an eighth ULP, by estimate",
+    say_count(s, c->unsure,
+              "where the reference is not sure to an eighth ULP, by estimate",
               NULL);
 }
 
@@ -126,11 +139,13 @@ static void say_inputs(const jx_exhausted *e, jx_buffer *to)
     const char *dtype = jx_dtype_of(e->dtype)->short_name;
 
     if (e->step == 1)
-        jx_buffer_printf(to, "exhausted: all %lld %s of %s", (long long)e->inputs,
+        jx_buffer_printf(to, "exhausted: all %lld %s of %s",
+                         (long long)e->inputs,
                          e->narguments == 1 ? "inputs" : "pairs", dtype);
     else
         jx_buffer_printf(to, "sampled: every %lld-th %s of %s, %lld of them",
-                         (long long)e->step, e->narguments == 1 ? "input" : "pair", dtype,
+                         (long long)e->step,
+                         e->narguments == 1 ? "input" : "pair", dtype,
                          (long long)e->inputs);
 }
 
@@ -234,7 +249,8 @@ static void put_ranges(const jx_exhausted *e, jx_buffer *to, const char *key,
     jx_buffer_puts(to, "]}");
 }
 
-static void put_column(const jx_exhausted *e, jx_buffer *to, const jx_exhaust_column *c)
+static void put_column(const jx_exhausted *e, jx_buffer *to,
+                       const jx_exhaust_column *c)
 {
     jx_buffer_putc(to, '{');
     put_place(e, to, "worst", &c->normal);

@@ -1,4 +1,5 @@
-/* exhausts.h - what is said of functions that ran on every input (exhaust.h). */
+/* exhausts.h - what is said of functions that ran on every
+ * input (exhaust.h). */
 #ifndef JX_EXHAUSTS_H
 #define JX_EXHAUSTS_H
 

@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const jx_dim *const *const *shapes_of(
-    jx_exported_info *to, int count, const jx_exported_aval *const *avals)
+static const jx_dim *const *const *
+shapes_of(jx_exported_info *to, int count, const jx_exported_aval *const *avals)
 {
     const jx_dim *const **at =
         JX_NEW_ARRAY(to->ctx->arena, count, const jx_dim *const *);
@@ -71,17 +71,18 @@ static void read_program(jx_exported_info *to)
 {
     const jx_mlir_file *file = jx_vhlo_to_stablehlo(to->ctx, to->module);
     jx_program *program =
-        file ? jx_read_exported_program(file, to->exported,
-                                        jx_infer_reading) : NULL;
+        file ? jx_read_exported_program(file, to->exported, jx_infer_reading)
+             : NULL;
 
     const jx_typed *typed = program ? jx_typed_of(program) : NULL;
 
-    if (typed && jx_cost_of(typed, &to->cost) && jx_reshards_of(program, &to->reshards)) {
+    if (typed && jx_cost_of(typed, &to->cost) &&
+        jx_reshards_of(program, &to->reshards)) {
         to->program = program;
         return;
     }
-    to->unread = to->ctx->error.message ? to->ctx->error.message
-                                        : "there is no memory";
+    to->unread =
+        to->ctx->error.message ? to->ctx->error.message : "there is no memory";
     if (!jx_arena_failed(to->ctx->arena))
         jx_error_clear(to->ctx);
 }
@@ -92,8 +93,8 @@ bool jx_exported_info_of(jx_ctx *ctx, const char *path, const void *bytes,
     const jx_exported *x = jx_exported_read(ctx, path, bytes, size);
     size_t at;
 
-    *to = (jx_exported_info){.ctx = ctx, .path = path, .exported = x,
-                             .size = size};
+    *to = (jx_exported_info){
+        .ctx = ctx, .path = path, .exported = x, .size = size};
     if (!x)
         return false;
     to->dims = jx_dims_new(ctx);
@@ -121,8 +122,10 @@ bool jx_exported_info_of(jx_ctx *ctx, const char *path, const void *bytes,
 void jx_exported_aval_print(const jx_exported_aval *aval,
                             const jx_dim *const *shape, jx_buffer *to)
 {
-    jx_aval like = {.dtype = aval->dtype, .impl = aval->impl,
-                    .rank = aval->rank, .shape = shape};
+    jx_aval like = {.dtype = aval->dtype,
+                    .impl = aval->impl,
+                    .rank = aval->rank,
+                    .shape = shape};
 
     jx_aval_print(&like, to);
     if (aval->memory_space > 1)

@@ -38,7 +38,7 @@ typedef struct jx_exported_info {
     int nvars; /* symbolic sizes, by name */
     const char *const *vars;
     jx_mlir_parts parts;
-    const jx_mlir_file *module; /* as it is written, VHLO */
+    const jx_mlir_file *module;     /* as it is written, VHLO */
     const jx_exported_loads *loads; /* of the file, then of each derivative */
     int64_t ops;
     int ncalls;

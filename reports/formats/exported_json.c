@@ -58,8 +58,7 @@ static void put_sharding(jx_buffer *to, const jx_exported_named *named,
 }
 
 static void put_aval(jx_buffer *to, const char *path,
-                     const jx_exported_aval *aval,
-                     const jx_dim *const *shape)
+                     const jx_exported_aval *aval, const jx_dim *const *shape)
 {
     jx_buffer text = {.budget = to->budget};
 
@@ -101,9 +100,8 @@ static void put_tree(jx_buffer *to, jx_ctx *ctx, const jx_tree *tree)
 {
     static const char *const kinds[] = {"leaf", "none", "tuple",
                                         "list", "dict", "custom"};
-    const char *const *names = tree->kind == JX_TREE_DICT
-                                   ? tree->names
-                                   : jx_tree_fields(ctx, tree);
+    const char *const *names =
+        tree->kind == JX_TREE_DICT ? tree->names : jx_tree_fields(ctx, tree);
 
     if (tree->kind == JX_TREE_LEAF || tree->kind == JX_TREE_NONE) {
         jx_buffer_puts(to, tree->kind == JX_TREE_LEAF ? "\"*\"" : "null");
@@ -206,8 +204,7 @@ static void put_calls(jx_buffer *to, const jx_exported_info *info)
         jx_buffer_puts(to, i ? ",{\"target\":" : "{\"target\":");
         jx_json_put_text(to, call->target);
         put_number(to, "count", call->count);
-        jx_buffer_printf(to, ",\"stable\":%s",
-                         call->known ? "true" : "false");
+        jx_buffer_printf(to, ",\"stable\":%s", call->known ? "true" : "false");
         if (call->known)
             put_text(to, "what", call->known->what);
         jx_buffer_putc(to, '}');

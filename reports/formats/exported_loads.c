@@ -7,9 +7,8 @@
 bool jx_exported_loads_of(jx_exported_info *info)
 {
     const jx_exported *x = info->exported;
-    jx_exported_loads *to =
-        JX_NEW_ARRAY(info->ctx->arena, jx_exported_vjps(x) + 1,
-                     jx_exported_loads);
+    jx_exported_loads *to = JX_NEW_ARRAY(
+        info->ctx->arena, jx_exported_vjps(x) + 1, jx_exported_loads);
 
     info->loads = to;
     for (int i = 0; to && x; x = x->vjp, i++) {
@@ -27,7 +26,8 @@ bool jx_exported_loads_of(jx_exported_info *info)
 
 /* ---- text */
 
-/* The answers that the file itself gives, are not said again of a derivative. */
+/* The answers that the file itself gives, are not said again
+ * of a derivative. */
 static void put_refusals(const jx_exported_loads *loads, int order,
                          jx_buffer *to)
 {

@@ -23,9 +23,9 @@ static role role_of(const char *op)
     static const struct {
         const char *name;
         role role;
-    } rows[] = {{"custom_call", CALLS}, {"func", SAYS}, {"mesh", SAYS},
-                {"module", SAYS},       {"return", SAYS},
-                {"unrealized_conversion_cast", SAYS}};
+    } rows[] = {{"custom_call", CALLS}, {"func", SAYS},
+                {"mesh", SAYS},         {"module", SAYS},
+                {"return", SAYS},       {"unrealized_conversion_cast", SAYS}};
     const char *name = strchr(op, '.');
 
     for (size_t i = 0; name && i < sizeof rows / sizeof *rows; i++) {
@@ -42,8 +42,7 @@ static role role_of(const char *op)
 static void count_call(walk *w, const jx_mlir_op *op)
 {
     jx_ctx *ctx = w->info->ctx;
-    const char *target =
-        jx_mlir_text(ctx, jx_mlir_get(op, "call_target_name"));
+    const char *target = jx_mlir_text(ctx, jx_mlir_get(op, "call_target_name"));
     jx_exported_call *kept;
 
     if (!target)
@@ -124,8 +123,8 @@ static int compare_calls(const void *a_, const void *b_)
 
 static bool keep_calls(walk *w)
 {
-    jx_exported_call *at = JX_NEW_ARRAY(w->info->ctx->arena, w->calls.count,
-                                        jx_exported_call);
+    jx_exported_call *at =
+        JX_NEW_ARRAY(w->info->ctx->arena, w->calls.count, jx_exported_call);
 
     for (size_t i = 0; at && i < w->calls.count; i++)
         at[i] = *w->calls.at[i];
@@ -149,7 +148,6 @@ bool jx_exported_ops_of(jx_exported_info *info, size_t at)
         return false;
     walk_op(&w, info->module->modules[0]);
     find_inputs(info, &in);
-    return keep_calls(&w) &&
-           jx_exported_paths_of(info->ctx, info->exported, origin, &in,
-                                &info->paths);
+    return keep_calls(&w) && jx_exported_paths_of(info->ctx, info->exported,
+                                                  origin, &in, &info->paths);
 }

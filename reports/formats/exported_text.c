@@ -82,8 +82,7 @@ static void put_signature(const jx_exported_info *info, jx_buffer *to)
     jx_utf8_show(x->name, &head);
     jx_buffer_printf(to, "  %s(", jx_buffer_text(&head));
     if (is_call(x)) {
-        put_arguments(info, head.length < 24 ? jx_buffer_text(&head) : "",
-                      to);
+        put_arguments(info, head.length < 24 ? jx_buffer_text(&head) : "", to);
     } else {
         jx_buffer_putc(to, '*');
         jx_tree_print(info->ctx, &x->in_tree, put_leaf, &in, &next, to);
@@ -161,8 +160,7 @@ static void add_way(const jx_exported_info *info, ways *to,
     while (i < to->count && strcmp(to->at[i].text, kept) != 0)
         i++;
     if (i == to->count)
-        JX_PUSH(info->ctx->arena, to,
-                (way){kept, jx_ctx_text(info->ctx)});
+        JX_PUSH(info->ctx->arena, to, (way){kept, jx_ctx_text(info->ctx)});
     if (i < to->count) {
         jx_buffer_puts(&to->at[i].who, to->at[i].who.length ? ", " : "");
         jx_buffer_puts(&to->at[i].who, path);
@@ -181,7 +179,7 @@ static void put_shardings(const jx_exported_info *info, jx_buffer *to)
                 info->paths.outs[i]);
     for (size_t i = 0; i < all.count; i++) {
         jx_utf8_printf(to, "  %s: %s\n", all.at[i].text,
-                         jx_buffer_text(&all.at[i].who));
+                       jx_buffer_text(&all.at[i].who));
         jx_buffer_free(&all.at[i].who);
     }
 }
@@ -273,8 +271,7 @@ static void put_versions(const jx_exported_info *info, jx_buffer *to)
         jx_buffer_puts(to, "exported by JAX ");
         jx_utf8_show(x->jax_version, to);
     } else if (jx_jax_writers_print(x, parts->version, &writers)) {
-        jx_buffer_printf(to, "exported as by JAX %s",
-                         jx_buffer_text(&writers));
+        jx_buffer_printf(to, "exported as by JAX %s", jx_buffer_text(&writers));
     } else {
         jx_buffer_printf(to, "exported by a JAX of %s", release.from);
         jx_buffer_printf(to, *release.before ? " to %s" : " or later",
@@ -324,16 +321,16 @@ static void put_bytes(const jx_exported_info *info, jx_buffer *to)
     size_t modules = parts->size + vjps;
 
     jx_buffer_printf(to, "%zu bytes\n", info->size);
-    put_part("signature",
-             info->size > modules ? info->size - modules : 0, to);
+    put_part("signature", info->size > modules ? info->size - modules : 0, to);
     put_part("modules of derivatives", vjps, to);
     put_part("module", parts->size, to);
     for (int i = 0; i < JX_NSECTIONS; i++)
         if (parts->sections[i])
             jx_utf8_printf(to, "    %10zu %s\n", parts->sections[i],
-                             jx_mlir_section_name((jx_mlir_section)i));
-    jx_buffer_printf(to, "  of which source locations (%zu): %zu, and %zu in "
-                         "the strings they name\n",
+                           jx_mlir_section_name((jx_mlir_section)i));
+    jx_buffer_printf(to,
+                     "  of which source locations (%zu): %zu, and %zu in "
+                     "the strings they name\n",
                      parts->locations, parts->location_bytes,
                      parts->location_strings);
     jx_buffer_printf(to, "  of which tensors (%zu): %zu, the largest %zu\n",

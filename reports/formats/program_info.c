@@ -225,10 +225,10 @@ static void put_signature(jx_buffer *to, const jx_program *program)
 static void put_versions(jx_buffer *to, const jx_program *program)
 {
     jx_utf8_printf(to, "traced with JAX %s, Python %s, %s-bit numbers",
-                     program->jax_version ? program->jax_version : "(unknown)",
-                     program->python_version ? program->python_version
-                                             : "(unknown)",
-                     program->x64 ? "64" : "32");
+                   program->jax_version ? program->jax_version : "(unknown)",
+                   program->python_version ? program->python_version
+                                           : "(unknown)",
+                   program->x64 ? "64" : "32");
     if (program->jaxvet_version)
         jx_utf8_printf(to, ", by jaxvet %s", program->jaxvet_version);
     jx_buffer_putc(to, '\n');
@@ -242,8 +242,8 @@ static void put_counts(jx_buffer *to, const summary *s)
                      (long long)s->equations, program->njaxprs);
     for (size_t i = 0; i < s->prims.count; i++)
         jx_utf8_printf(to, "  %6lld %s%s\n", (long long)s->prims.at[i].count,
-                         s->prims.at[i].name,
-                         s->prims.at[i].known ? "" : " (unknown)");
+                       s->prims.at[i].name,
+                       s->prims.at[i].known ? "" : " (unknown)");
     jx_buffer_printf(to, "%d constant%s, %lld bytes\n", program->narrays,
                      program->narrays == 1 ? "" : "s",
                      (long long)s->constant_bytes);
@@ -275,7 +275,7 @@ static void put_text(jx_buffer *to, const summary *s)
     const jx_program *program = s->program;
 
     jx_utf8_printf(to, "%s: %s\n", program->path,
-                     program->name ? program->name : "(no name)");
+                   program->name ? program->name : "(no name)");
     if (program->blackbox)
         jx_blackbox_print(program->blackbox, to);
     put_signature(to, program);
@@ -424,7 +424,8 @@ bool jx_program_info(jx_program *program, bool json, jx_buffer *to)
     const jx_typed *typed = jx_typed_of(program);
 
     if (!typed || !summarize(&all, program->ctx) ||
-        !jx_cost_of(typed, &all.cost) || !jx_reshards_of(program, &all.reshards))
+        !jx_cost_of(typed, &all.cost) ||
+        !jx_reshards_of(program, &all.reshards))
         return false;
     if (json)
         put_json(to, &all);

@@ -73,7 +73,8 @@ static void put_sizes(jx_buffer *to, bool *any, const char *key,
     jx_buffer_putc(to, '}');
 }
 
-static void put_consequences(jx_buffer *to, bool *any, const jx_finding *finding)
+static void put_consequences(jx_buffer *to, bool *any,
+                             const jx_finding *finding)
 {
     put_key(to, any, "then");
     for (int i = 0; i < finding->nthen; i++) {

@@ -148,10 +148,11 @@ static void put_replacement(jx_buffer *to, const jx_fixed_line *line)
 
     for (const char *at = line->was; *at; at++)
         end += ((unsigned char)*at & 0xc0) != 0x80;
-    jx_buffer_printf(to,
-                     "{\"deletedRegion\":{\"startLine\":%d,\"startColumn\":1,\"endLine\":%d,"
-                     "\"endColumn\":%d},\"insertedContent\":",
-                     line->line, line->line, end);
+    jx_buffer_printf(
+        to,
+        "{\"deletedRegion\":{\"startLine\":%d,\"startColumn\":1,\"endLine\":%d,"
+        "\"endColumn\":%d},\"insertedContent\":",
+        line->line, line->line, end);
     put_message(to, line->is);
     jx_buffer_putc(to, '}');
 }
@@ -162,7 +163,8 @@ static void put_fix(jx_buffer *to, const jx_fix *fix)
     put_message(to, fix->says);
     jx_buffer_puts(to, ",\"artifactChanges\":[");
     for (int i = 0; i < fix->nlines; i++) {
-        bool begins = !i || strcmp(fix->lines[i].file, fix->lines[i - 1].file) != 0;
+        bool begins =
+            !i || strcmp(fix->lines[i].file, fix->lines[i - 1].file) != 0;
         if (begins) {
             jx_buffer_puts(to, i ? "]},{" : "{");
             jx_buffer_puts(to, "\"artifactLocation\":{\"uri\":");

@@ -136,8 +136,8 @@ static int cells(const char *begin, const char *end, jx_budget *budget)
     while (begin < end) {
         jx_buffer_clear(&shown);
         begin += put_character(begin, &shown);
-        count += (unsigned char)*jx_buffer_text(&shown) < 0x80 ? shown.length
-                                                                : 1;
+        count +=
+            (unsigned char)*jx_buffer_text(&shown) < 0x80 ? shown.length : 1;
     }
     jx_buffer_free(&shown);
     return (int)count;
@@ -174,7 +174,8 @@ static void put_source(const writer *w, const part *shown)
         jx_buffer_puts(w->to, "...");
 }
 
-/* Carets under the columns; to the end of what is shown if the place goes on. */
+/* Carets under the columns; to the end of what is shown if the
+ * place goes on. */
 static void put_carets(const writer *w, const jx_spot *spot, const char *line,
                        const part *shown, style s)
 {
@@ -189,8 +190,8 @@ static void put_carets(const writer *w, const jx_spot *spot, const char *line,
     put_spaces(w, 1 + (shown->cut ? 3 : 0) +
                       cells(shown->begin, begin, w->to->budget));
     set_style(w, s);
-    for (int i = cells(begin, end < shown->end ? end : shown->end,
-                       w->to->budget);
+    for (int i =
+             cells(begin, end < shown->end ? end : shown->end, w->to->budget);
          i > 0; i--)
         jx_buffer_putc(w->to, '^');
     set_style(w, PLAIN);
@@ -338,7 +339,8 @@ static void put_safe(const writer *w, const jx_finding *finding, int width)
 }
 
 /* = then: log of 0 gives -inf at model.py:14:5 */
-static void put_consequences(const writer *w, const jx_finding *finding, int width)
+static void put_consequences(const writer *w, const jx_finding *finding,
+                             int width)
 {
     for (int i = 0; i < finding->nthen; i++) {
         set_style(w, BLUE);
@@ -366,7 +368,8 @@ static void put_others(const writer *w, const jx_finding *finding, int width)
 }
 
 /* A line of a patch, in its colour. */
-static void put_patch_line(const writer *w, style s, char sign, const char *text)
+static void put_patch_line(const writer *w, style s, char sign,
+                           const char *text)
 {
     set_style(w, s);
     jx_buffer_putc(w->to, sign);
@@ -383,8 +386,9 @@ static void put_fix(const writer *w, const jx_finding *finding, int width)
     if (!fix)
         return;
     jx_buffer_printf(&text, "%s; %s", fix->says,
-                     fix->quiet ? "with it nothing was found any more"
-                                : "with it these inputs are no witness any more");
+                     fix->quiet
+                         ? "with it nothing was found any more"
+                         : "with it these inputs are no witness any more");
     put_note(w, width, "fix", jx_buffer_text(&text));
     for (int i = 0; i < fix->nlines; i++) {
         const jx_fixed_line *line = &fix->lines[i];
@@ -634,8 +638,8 @@ static void put_totals(const writer *w, const jx_report_list *reports)
                      (long long)s.claims.undecided);
 }
 
-void jx_report_text(const jx_report_list *reports,
-                    const jx_style *options, jx_buffer *to)
+void jx_report_text(const jx_report_list *reports, const jx_style *options,
+                    jx_buffer *to)
 {
     jx_groups groups;
     writer w = {to, options, NULL, &groups};

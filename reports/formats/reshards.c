@@ -22,9 +22,9 @@ typedef struct layout {
 } layout;
 
 typedef struct looking {
-    jx_program *program; /* without calls */
+    jx_program *program;     /* without calls */
     const jx_exported *file; /* or NULL */
-    layout *of;          /* per variable of the entry */
+    layout *of;              /* per variable of the entry */
     jx_reshards *to;
 } looking;
 
@@ -35,12 +35,14 @@ static bool is_on(const jx_exported_mesh *mesh, const jx_mesh *of)
     bool same = mesh->naxes == of->naxes;
 
     for (int i = 0; same && i < of->naxes; i++)
-        same = strcmp(mesh->names[i], of->axes[i]) == 0 && (int64_t)mesh->sizes[i] == of->sizes[i];
+        same = strcmp(mesh->names[i], of->axes[i]) == 0 &&
+               (int64_t)mesh->sizes[i] == of->sizes[i];
     return same;
 }
 
 /* What the file says of an input or result. */
-static layout declared(jx_arena *arena, const jx_exported_named *named, const jx_mesh *mesh)
+static layout declared(jx_arena *arena, const jx_exported_named *named,
+                       const jx_mesh *mesh)
 {
     jx_axis_names *axes;
 
@@ -48,7 +50,8 @@ static layout declared(jx_arena *arena, const jx_exported_named *named, const jx
         return (layout){0};
     axes = JX_NEW_ARRAY(arena, named->spec.count + 1, jx_axis_names);
     for (int i = 0; axes && i < named->spec.count; i++)
-        axes[i] = (jx_axis_names){named->spec.axes[i].count, named->spec.axes[i].at};
+        axes[i] =
+            (jx_axis_names){named->spec.axes[i].count, named->spec.axes[i].at};
     return (layout){mesh, named->spec.count, axes};
 }
 
@@ -67,13 +70,16 @@ static const char *layout_text(jx_ctx *ctx, const layout *of)
     jx_buffer text = jx_ctx_text(ctx);
     int rank = of->rank;
 
-    while (rank && !of->axes[rank - 1].count) /* None at the end goes without saying */
+    while (rank &&
+           !of->axes[rank - 1].count) /* None at the end goes without saying */
         rank--;
     jx_buffer_puts(&text, "P(");
     for (int a = 0; a < rank; a++) {
         const jx_axis_names *names = &of->axes[a];
         jx_buffer_puts(&text, a ? ", " : "");
-        jx_buffer_puts(&text, !names->count ? "None" : names->count > 1 ? "(" : "");
+        jx_buffer_puts(&text, !names->count      ? "None"
+                              : names->count > 1 ? "("
+                                                 : "");
         for (int i = 0; i < names->count; i++) {
             jx_buffer_puts(&text, i ? ", " : "");
             jx_utf8_repr(names->at[i], &text);
@@ -91,8 +97,8 @@ typedef struct range {
 } range;
 
 /* Along one axis; false: its parts are not equal. */
-static bool part_of(const jx_mesh *mesh, const layout *of, int axis, int64_t size, int64_t device,
-                    range *to)
+static bool part_of(const jx_mesh *mesh, const layout *of, int axis,
+                    int64_t size, int64_t device, range *to)
 {
     int64_t parts = 1, place = 0;
 
@@ -111,14 +117,15 @@ static bool part_of(const jx_mesh *mesh, const layout *of, int axis, int64_t siz
 
 static int64_t common(range a, range b)
 {
-    int64_t from = a.from > b.from ? a.from : b.from, to = a.to < b.to ? a.to : b.to;
+    int64_t from = a.from > b.from ? a.from : b.from,
+            to = a.to < b.to ? a.to : b.to;
 
     return to > from ? to - from : 0;
 }
 
 /* Elements that a device receives, at most; -1: that is not known. */
-static int64_t received(const jx_mesh *mesh, const layout *from, const layout *to,
-                        const jx_aval *aval)
+static int64_t received(const jx_mesh *mesh, const layout *from,
+                        const layout *to, const jx_aval *aval)
 {
     int64_t devices = jx_mesh_devices(mesh, MOST_DEVICES), most = 0, size;
 
@@ -127,7 +134,8 @@ static int64_t received(const jx_mesh *mesh, const layout *from, const layout *t
         for (int a = 0; a < aval->rank; a++) {
             range old, new;
             if (!jx_dim_is_int(aval->shape[a], &size) ||
-                !part_of(mesh, from, a, size, d, &old) || !part_of(mesh, to, a, size, d, &new))
+                !part_of(mesh, from, a, size, d, &old) ||
+                !part_of(mesh, to, a, size, d, &new))
                 return -1;
             needs *= new.to - new.from;
             has *= common(old, new);
@@ -137,8 +145,9 @@ static int64_t received(const jx_mesh *mesh, const layout *from, const layout *t
     return devices ? most : -1;
 }
 
-static void compare(looking *l, const jx_mesh *mesh, const layout *from, const layout *to,
-                    const jx_aval *aval, int input, int result)
+static void compare(looking *l, const jx_mesh *mesh, const layout *from,
+                    const layout *to, const jx_aval *aval, int input,
+                    int result)
 {
     jx_ctx *ctx = l->program->ctx;
     int64_t elements;
@@ -149,17 +158,20 @@ static void compare(looking *l, const jx_mesh *mesh, const layout *from, const l
     elements = received(mesh, from, to, aval);
     if (elements > 0)
         JX_PUSH(ctx->arena, &l->to->all,
-                (jx_reshard){input, result, layout_text(ctx, from), layout_text(ctx, to),
+                (jx_reshard){input, result, layout_text(ctx, from),
+                             layout_text(ctx, to),
                              elements * (int64_t)jx_element_bytes(aval)});
 }
 
 /* ---- computations */
 
-static bool takes_all_axes(const jx_program *program, const jx_mesh *mesh, const jx_eqn *eqn)
+static bool takes_all_axes(const jx_program *program, const jx_mesh *mesh,
+                           const jx_eqn *eqn)
 {
     return (eqn->prim->id == JX_PRIM_shard_map
                 ? jx_newly_manual(program, eqn).count
-                : ((const jx_p_manual_computation *)eqn->typed)->manual_axes.count) == mesh->naxes;
+                : ((const jx_p_manual_computation *)eqn->typed)
+                      ->manual_axes.count) == mesh->naxes;
 }
 
 static int input_number(const jx_jaxpr *entry, const jx_var *var)
@@ -170,9 +182,12 @@ static int input_number(const jx_jaxpr *entry, const jx_var *var)
 }
 
 /* The axes of an entry of a spec; false: others may cut it, too. */
-static bool entry_axes(jx_arena *arena, const jx_value *entry, jx_axis_names *to)
+static bool entry_axes(jx_arena *arena, const jx_value *entry,
+                       jx_axis_names *to)
 {
-    int count = entry->tag == JX_V_TEXT ? 1 : entry->tag == JX_V_TUPLE ? entry->count : 0;
+    int count = entry->tag == JX_V_TEXT    ? 1
+                : entry->tag == JX_V_TUPLE ? entry->count
+                                           : 0;
     const char **at = JX_NEW_ARRAY(arena, count + 1, const char *);
 
     for (int i = 0; at && i < count; i++)
@@ -187,12 +202,14 @@ static layout constrained(const looking *l, const jx_eqn *eqn)
     const jx_value *said = eqn->prim->id == JX_PRIM_sharding_constraint
                                ? jx_eqn_param(eqn, "sharding")
                                : jx_eqn_param(eqn, "dst_sharding");
-    const jx_value *spec = said && said->tag == JX_V_SHARDING && said->count == 1 &&
-                                   said->integer >= 0 && said->integer < l->program->nmeshes
+    const jx_value *spec = said && said->tag == JX_V_SHARDING &&
+                                   said->count == 1 && said->integer >= 0 &&
+                                   said->integer < l->program->nmeshes
                                ? said->items[0]
                                : NULL;
     jx_arena *arena = l->program->ctx->arena;
-    jx_axis_names *axes = spec ? JX_NEW_ARRAY(arena, spec->count + 1, jx_axis_names) : NULL;
+    jx_axis_names *axes =
+        spec ? JX_NEW_ARRAY(arena, spec->count + 1, jx_axis_names) : NULL;
 
     if (!axes || spec->unreduced || spec->reduced)
         return (layout){0};
@@ -210,20 +227,26 @@ static void look_at(looking *l, const jx_eqn *eqn)
     const jx_mesh *mesh;
     const jx_shardings *ins, *outs;
 
-    if (eqn->prim->id == JX_PRIM_sharding_constraint || eqn->prim->id == JX_PRIM_reshard)
+    if (eqn->prim->id == JX_PRIM_sharding_constraint ||
+        eqn->prim->id == JX_PRIM_reshard)
         l->of[eqn->outs[0]->id] = constrained(l, eqn);
-    if (!eqn->typed || (!mapped && eqn->prim->id != JX_PRIM_sdy_manual_computation) ||
-        !(mesh = jx_eqn_mesh(l->program, eqn)) || !takes_all_axes(l->program, mesh, eqn))
+    if (!eqn->typed ||
+        (!mapped && eqn->prim->id != JX_PRIM_sdy_manual_computation) ||
+        !(mesh = jx_eqn_mesh(l->program, eqn)) ||
+        !takes_all_axes(l->program, mesh, eqn))
         return;
     ins = mapped ? &((const jx_p_shard_map *)eqn->typed)->in_specs
                  : &((const jx_p_manual_computation *)eqn->typed)->in_shardings;
-    outs = mapped ? &((const jx_p_shard_map *)eqn->typed)->out_specs
-                  : &((const jx_p_manual_computation *)eqn->typed)->out_shardings;
+    outs = mapped
+               ? &((const jx_p_shard_map *)eqn->typed)->out_specs
+               : &((const jx_p_manual_computation *)eqn->typed)->out_shardings;
     for (int i = 0; i < eqn->nins; i++) {
         const jx_var *var = eqn->ins[i].var;
         int number = input_number(entry, var);
-        layout from = var ? l->of[var->id] : (layout){0}, to = layout_of(mesh, ins, i);
-        if (number >= 0 && l->file && l->file->in_named && number < l->file->nins)
+        layout from = var ? l->of[var->id] : (layout){0},
+               to = layout_of(mesh, ins, i);
+        if (number >= 0 && l->file && l->file->in_named &&
+            number < l->file->nins)
             from = declared(arena, l->file->in_named[number], mesh);
         compare(l, mesh, &from, &to, jx_atom_aval(eqn->ins[i]), number, -1);
     }
@@ -231,8 +254,8 @@ static void look_at(looking *l, const jx_eqn *eqn)
         layout from = layout_of(mesh, outs, i);
         l->of[eqn->outs[i]->id] = from;
         for (int k = 0; k < entry->nouts; k++) {
-            if (entry->outs[k].var != eqn->outs[i] || !l->file || !l->file->out_named ||
-                k >= l->file->nouts)
+            if (entry->outs[k].var != eqn->outs[i] || !l->file ||
+                !l->file->out_named || k >= l->file->nouts)
                 continue;
             layout to = declared(arena, l->file->out_named[k], mesh);
             compare(l, mesh, &from, &to, eqn->outs[i]->aval, -1, k);
@@ -279,7 +302,8 @@ static void put_what(const jx_reshard *of, jx_buffer *to)
 void jx_reshards_print(const jx_reshards *of, jx_buffer *to)
 {
     if (of->all.count)
-        jx_buffer_puts(to, "resharding that nobody wrote: a device receives at most\n");
+        jx_buffer_puts(
+            to, "resharding that nobody wrote: a device receives at most\n");
     for (size_t i = 0; i < of->all.count; i++) {
         const jx_reshard *one = &of->all.at[i];
         jx_buffer_printf(to, "  %lld bytes of ", (long long)one->bytes);

@@ -1,9 +1,10 @@
-/* reshards.h - what devices send because an array lies otherwise than a computation on many
- * devices takes it: nobody wrote that, and no equation is there for it.
+/* reshards.h - what devices send because an array lies otherwise than a
+ * computation on many devices takes it: nobody wrote that, and no equation
+ * is there for it.
  *
- * Where arrays lie is known of a file's inputs and results, and of what such computations give.
- * What a device receives is what it needs and has not: of the part that the spec gives it what
- * is outside of the part that it had. */
+ * Where arrays lie is known of a file's inputs and results, and of what such
+ * computations give. What a device receives is what it needs and has not: of
+ * the part that the spec gives it what is outside of the part that it had. */
 #ifndef JX_RESHARDS_H
 #define JX_RESHARDS_H
 
@@ -12,9 +13,10 @@
 #include "frontend/ir/program.h"
 
 typedef struct jx_reshard {
-    int input, result; /* of the program, or -1: it is made, and used, in between */
+    /* of the program, or -1: it is made, and used, in between */
+    int input, result;
     const char *from, *to; /* "P('data', None)" */
-    int64_t bytes; /* that one device receives, at most */
+    int64_t bytes;         /* that one device receives, at most */
 } jx_reshard;
 
 typedef struct jx_reshards {

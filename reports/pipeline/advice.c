@@ -193,8 +193,8 @@ static bool put_shape_with(adviser *a, int input,
                            const jx_dim *const *puts)
 {
     const jx_aval *aval = jx_input_aval(a->program, input);
-    const jx_dim **dims = JX_NEW_ARRAY(a->program->ctx->arena, aval->rank + 1,
-                                       const jx_dim *);
+    const jx_dim **dims =
+        JX_NEW_ARRAY(a->program->ctx->arena, aval->rank + 1, const jx_dim *);
 
     for (int k = 0; dims && k < aval->rank; k++) {
         dims[k] = put_all(a, aval->shape[k], vars, puts);

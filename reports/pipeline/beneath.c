@@ -32,11 +32,11 @@ int jx_open_folder(const char *path)
 static bool is_special(int file)
 {
     static const unsigned long kinds[] = {
-        PROC_SUPER_MAGIC,    SYSFS_MAGIC,        DEBUGFS_MAGIC, TRACEFS_MAGIC,
-        SECURITYFS_MAGIC,    CGROUP_SUPER_MAGIC, CGROUP2_SUPER_MAGIC,
-        PSTOREFS_MAGIC,      EFIVARFS_MAGIC,     BPF_FS_MAGIC,
-        BINFMTFS_MAGIC,      DEVPTS_SUPER_MAGIC, SELINUX_MAGIC,
-        AUTOFS_SUPER_MAGIC,
+        PROC_SUPER_MAGIC,    SYSFS_MAGIC,        DEBUGFS_MAGIC,
+        TRACEFS_MAGIC,       SECURITYFS_MAGIC,   CGROUP_SUPER_MAGIC,
+        CGROUP2_SUPER_MAGIC, PSTOREFS_MAGIC,     EFIVARFS_MAGIC,
+        BPF_FS_MAGIC,        BINFMTFS_MAGIC,     DEVPTS_SUPER_MAGIC,
+        SELINUX_MAGIC,       AUTOFS_SUPER_MAGIC,
     };
     struct statfs info;
 

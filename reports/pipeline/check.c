@@ -1,10 +1,10 @@
 /* check.c - see check.h. */
+#include "reports/pipeline/check.h"
 #include "analyzer/asking.h"
 #include "analyzer/declared.h"
 #include "analyzer/lint/lint.h"
 #include "frontend/ir/range.h"
 #include "frontend/read/exported.h"
-#include "reports/pipeline/check.h"
 #include "reports/pipeline/devices.h"
 #include "reports/pipeline/input.h"
 #include "reports/pipeline/requirements.h"
@@ -39,7 +39,8 @@ static bool predict(jx_analysis *to, const jx_check_options *options)
 static bool asks(const jx_selection *selection)
 {
     for (int code = 1; code < JX_NCODES; code++)
-        if (jx_code_is_asked_for((jx_code)code) && jx_selects(selection, (jx_code)code))
+        if (jx_code_is_asked_for((jx_code)code) &&
+            jx_selects(selection, (jx_code)code))
             return true;
     return false;
 }
@@ -47,14 +48,16 @@ static bool asks(const jx_selection *selection)
 jx_analysis *jx_check_program(jx_program *program,
                               const jx_check_options *options)
 {
-    jx_lint_options lint = {.min_elements = options->min_elements ? options->min_elements
-                                                  : JX_LINT_MIN_ELEMENTS,
+    jx_lint_options lint = {.min_elements = options->min_elements
+                                                ? options->min_elements
+                                                : JX_LINT_MIN_ELEMENTS,
                             .asked = asks(&options->selection)};
     jx_analysis *analysis = jx_typed_analysis(program);
 
-    if (!analysis || !predict(analysis, options) || !jx_claim_comparisons(analysis) ||
-        !jx_claim_declared(analysis) || !begin(program, "linting") ||
-        !jx_lint(analysis, &lint) || !begin(program, "proving") ||
+    if (!analysis || !predict(analysis, options) ||
+        !jx_claim_comparisons(analysis) || !jx_claim_declared(analysis) ||
+        !begin(program, "linting") || !jx_lint(analysis, &lint) ||
+        !begin(program, "proving") ||
         !jx_settle_wraps(analysis, &options->settle) ||
         !jx_settle(program, &analysis->claims, &options->settle) ||
         !jx_settle_fixed(program, &analysis->claims, &options->settle) ||
@@ -90,12 +93,13 @@ static void tell_resting(jx_ctx *keep, jx_report *report, int64_t resting)
         jx_finding *at = &report->undecided.at[i];
         if (at->code != JX_CODE_PRM001)
             continue;
-        at->why = jx_arena_printf(
-            keep->arena,
-            "%s; %lld more statement%s about sizes rest%s on declared types of such "
-            "results",
-            at->why ? at->why : "unknown primitive", (long long)resting, resting == 1 ? "" : "s",
-            resting == 1 ? "s" : "");
+        at->why = jx_arena_printf(keep->arena,
+                                  "%s; %lld more statement%s about sizes "
+                                  "rest%s on declared types of such "
+                                  "results",
+                                  at->why ? at->why : "unknown primitive",
+                                  (long long)resting, resting == 1 ? "" : "s",
+                                  resting == 1 ? "s" : "");
         break;
     }
 }
@@ -119,18 +123,19 @@ static bool fill(jx_ctx *keep, jx_report *report, jx_analysis *analysis,
     return ok;
 }
 
-/* Below error, what is in somebody else's file, or in a function of JAX's that nobody's line
- * leads to, is not for this user to mend.  Nor is, in such a file, a derivative rule, which
- * gradcheck is for, or what is done with keys, from which the same numbers may be drawn again
- * on purpose (a path of noise is, point by point). */
+/* Below error, what is in somebody else's file, or in a function of JAX's that
+ * nobody's line leads to, is not for this user to mend.  Nor is, in such a
+ * file, a derivative rule, which gradcheck is for, or what is done with keys,
+ * from which the same numbers may be drawn again on purpose (a path of noise
+ * is, point by point). */
 static bool is_hidden(const jx_finding *finding)
 {
     bool file = finding->where.file != NULL;
     bool theirs = finding->where.kind == (file ? JX_FILE_LIBRARY : JX_FILE_JAX);
 
-    return theirs &&
-           (finding->level < JX_ERROR ||
-            (file && (jx_code_is_of_rules(finding->code) || jx_code_is_of_keys(finding->code))));
+    return theirs && (finding->level < JX_ERROR ||
+                      (file && (jx_code_is_of_rules(finding->code) ||
+                                jx_code_is_of_keys(finding->code))));
 }
 
 static void put_aside_hidden(jx_report *report)
@@ -192,10 +197,11 @@ static bool check_values(jx_ctx *keep, jx_report *report, jx_program *program,
     bool settled;
 
     return begin(program, "bounding values") &&
-           jx_check_proofs(keep, report, program, &options->proofs, &options->selection,
-                           &settled) &&
+           jx_check_proofs(keep, report, program, &options->proofs,
+                           &options->selection, &settled) &&
            begin(program, "looking for numbers that are not finite") &&
-           jx_check_values(keep, report, program, &options->selection, options->backward, settled);
+           jx_check_values(keep, report, program, &options->selection,
+                           options->backward, settled);
 }
 
 static bool check_rules(jx_ctx *keep, jx_report *report, jx_program *program,
@@ -223,7 +229,8 @@ static const char *path_beside(jx_ctx *keep, const char *path, const char *name)
 {
     const char *slash = strrchr(path, '/');
 
-    return name ? jx_arena_printf(keep->arena, "%.*s%s", slash ? (int)(slash - path) + 1 : 0, path,
+    return name ? jx_arena_printf(keep->arena, "%.*s%s",
+                                  slash ? (int)(slash - path) + 1 : 0, path,
                                   name)
                 : NULL;
 }
@@ -248,8 +255,7 @@ jx_report jx_check_input(jx_ctx *keep, jx_ctx *ctx, const char *path,
         program = jx_program_transformed(program, options->transform, true);
     done = program &&
            jx_program_where(program, options->nwhere, options->where) &&
-           jx_check_report(keep, &report, program, options) &&
-           jx_ok(ctx);
+           jx_check_report(keep, &report, program, options) && jx_ok(ctx);
     jx_ctx_draw_on(keep, NULL);
     if (!done) {
         jx_ok(ctx); /* what it may take is spent: that is the error, then */
@@ -257,7 +263,8 @@ jx_report jx_check_input(jx_ctx *keep, jx_ctx *ctx, const char *path,
                    ctx->error.kind == JX_E_NONE ? &keep->error : &ctx->error);
         jx_error_clear(keep);
         report.findings.count = report.undecided.count = 0;
-        report.assumptions.count = report.conditions.count = report.proofs.count = 0;
+        report.assumptions.count = report.conditions.count =
+            report.proofs.count = 0;
         report.claims = (jx_counts){0};
     }
     return report;

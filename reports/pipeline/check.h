@@ -20,7 +20,8 @@ typedef struct jx_check_options {
     int nranges; /* what inputs hold, beside what is declared: "x in [0, 1]" */
     const char *const *ranges;
     jx_proofs proofs; /* that are asked for */
-    const jx_texts *transform; /* what is done to a program first; NULL: nothing */
+    /* what is done to a program first; NULL: nothing */
+    const jx_texts *transform;
 } jx_check_options;
 
 /* Types the program, claims what has to hold, lints it, and settles what logic
@@ -28,9 +29,9 @@ typedef struct jx_check_options {
 jx_analysis *jx_check_program(jx_program *program,
                               const jx_check_options *options);
 
-/* Checks a program and fills the report, which lives in `keep`, with all that is to
- * be said of it (jx_check_finish() is still to come).  False with an error in the
- * program's context or in `keep`. */
+/* Checks a program and fills the report, which lives in `keep`, with all that
+ * is to be said of it (jx_check_finish() is still to come).  False with an
+ * error in the program's context or in `keep`. */
 bool jx_check_report(jx_ctx *keep, jx_report *report, jx_program *program,
                      const jx_check_options *options);
 

@@ -1,5 +1,5 @@
-/* code_texts.h - what each code means, with a program that has it and one that has
- * not.  The texts are in code_texts.def; the tests run the programs. */
+/* code_texts.h - what each code means, with a program that has it and one that
+ * has not.  The texts are in code_texts.def; the tests run the programs. */
 #ifndef JX_CODE_TEXTS_H
 #define JX_CODE_TEXTS_H
 

@@ -18,7 +18,8 @@ enum {
     MOST_MEMORY = 1 << 30,
     MOST_RESULTS = 4096,
     RUNS = 3,
-    INFINITE = RUNS, /* one run more: some predicates differ where something is not finite */
+    /* one run more: some predicates differ where something is not finite */
+    INFINITE = RUNS,
 };
 
 static bool is_open(const jx_claim *claim)
@@ -53,7 +54,9 @@ static void put_infinity(const jx_port *port, void *to)
 
     if (jx_dtype_is_float(port->dtype) && port->count)
         jx_convert(JX_F64, port->dtype, &infinity,
-                   (char *)to + (size_t)(port->count - 1) * jx_dtype_of(port->dtype)->bytes, 1);
+                   (char *)to + (size_t)(port->count - 1) *
+                                    jx_dtype_of(port->dtype)->bytes,
+                   1);
 }
 
 static void **made_inputs(jx_ctx *ctx, const jx_plan *plan, int seed)
@@ -80,8 +83,10 @@ static int64_t count_nans(const jx_port *port, const void *data)
 {
     jx_unfinite found;
 
-    return jx_dtype_is_float(port->dtype) && jx_port_find_unfinite(port, data, &found) &&
-                   isnan(jx_element_real(found.value.dtype, (const char *)found.value.bits))
+    return jx_dtype_is_float(port->dtype) &&
+                   jx_port_find_unfinite(port, data, &found) &&
+                   isnan(jx_element_real(found.value.dtype,
+                                         (const char *)found.value.bits))
                ? found.count
                : 0;
 }
@@ -190,7 +195,8 @@ bool jx_settle_devices(jx_analysis *to)
     for (int seed = 0; plan && seed <= INFINITE; seed++) {
         outcome ran = run(ctx, plan, seed);
         if (ran.why ? settle(to, ran.why, seed)
-                    : ran.output >= 0 && seed != INFINITE && settle_filler(to, &ran, seed))
+                    : ran.output >= 0 && seed != INFINITE &&
+                          settle_filler(to, &ran, seed))
             break;
     }
     jx_plan_free(plan);

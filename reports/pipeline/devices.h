@@ -4,10 +4,10 @@
 
 #include "analyzer/typing.h"
 
-/* Runs the program on made-up inputs, all devices beside each other, where it is not known
- * whether they agree on a result that is said to be one, or all take part in a collective:
- * what a run shows is witnessed, and what it does not show stays undecided.  False without
- * memory. */
+/* Runs the program on made-up inputs, all devices beside each other, where it
+ * is not known whether they agree on a result that is said to be one, or all
+ * take part in a collective: what a run shows is witnessed, and what it does
+ * not show stays undecided.  False without memory. */
 bool jx_settle_devices(jx_analysis *analysis);
 
 #endif

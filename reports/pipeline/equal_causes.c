@@ -1,8 +1,9 @@
 /* equal_causes.c - see equal_causes.h.
  *
- * What runs and fields saw comes first (a factor, NaN, devices that do not agree), then what
- * the program does with what its devices have.  Each is the usual reason for what is seen,
- * and may be wrong: the difference itself is not. */
+ * What runs and fields saw comes first (a factor, NaN, devices that do not
+ * agree), then what the program does with what its devices have.  Each is
+ * the usual reason for what is seen, and may be wrong: the difference
+ * itself is not. */
 #include "reports/pipeline/equal_causes.h"
 
 #include "reports/pipeline/equal_repairs.h"
@@ -14,7 +15,8 @@
 
 /* ---- factors */
 
-static void tell_factor(const jx_equal_words *w, bool gradient, jx_equal_cause *to)
+static void tell_factor(const jx_equal_words *w, bool gradient,
+                        jx_equal_cause *to)
 {
     const jx_field_difference *d = &w->fields->differs;
     jx_buffer text = jx_ctx_text(w->program->ctx);
@@ -28,14 +30,18 @@ static void tell_factor(const jx_equal_words *w, bool gradient, jx_equal_cause *
     jx_buffer_puts(&text, " times the other, everywhere");
     if (more || less) {
         bool back = gradient || jx_find_eqn(w->sharded.program, jx_is_backward);
-        to->code = back ? JX_CODE_MSH017 : twice ? JX_CODE_MSH007 : JX_CODE_MSH009;
-        jx_buffer_printf(&text, ", as many as there are devices along an axis: %s",
-                         twice  ? "what is summed is the same on all of them already"
-                         : more ? "summed twice, or a sum in place of a mean"
-                                : "a mean in place of a sum, or averaged twice");
+        to->code = back    ? JX_CODE_MSH017
+                   : twice ? JX_CODE_MSH007
+                           : JX_CODE_MSH009;
+        jx_buffer_printf(
+            &text, ", as many as there are devices along an axis: %s",
+            twice  ? "what is summed is the same on all of them already"
+            : more ? "summed twice, or a sum in place of a mean"
+                   : "a mean in place of a sum, or averaged twice");
     } else if ((d->over > 1) != (d->under > 1)) {
         to->code = JX_CODE_MSH009;
-        jx_buffer_puts(&text, ": a sum of so many in place of their mean, or the reverse");
+        jx_buffer_puts(
+            &text, ": a sum of so many in place of their mean, or the reverse");
     }
     to->note = jx_arena_take(w->program->ctx->arena, &text);
 }
@@ -66,27 +72,33 @@ static void tell_unfinite(const jx_equal_words *w, jx_equal_cause *to)
 {
     const jx_field_difference *d = &w->fields->differs;
     const jx_float_witness *at = &w->floats->differs;
-    bool exact = d->output >= 0 && d->unfinite; /* a run may have more beside them */
+    /* a run may have more beside them */
+    bool exact = d->output >= 0 && d->unfinite;
     const jx_eqn *masked = w->fields->masked;
 
     to->code = masked ? JX_CODE_MSH019 : JX_CODE_EQL001;
     to->stack = masked ? masked->stack : NULL;
     to->note = jx_arena_printf(
-        w->program->ctx->arena, "NaN reaches %lld of %lld elements of result %d%s",
-        (long long)(exact ? d->unfinite : at->count), (long long)(exact ? d->of : at->of),
-        exact ? d->output : at->output,
-        masked ? ": what is chosen here leaves out NaN in the value, and not in the gradient "
+        w->program->ctx->arena,
+        "NaN reaches %lld of %lld elements of result %d%s",
+        (long long)(exact ? d->unfinite : at->count),
+        (long long)(exact ? d->of : at->of), exact ? d->output : at->output,
+        masked ? ": what is chosen here leaves out NaN in the value, and not "
+                 "in the gradient "
                  "(write a number where the NaN is)"
                : "");
 }
 
 /* ---- devices that do not agree */
 
-static void tell_pair(const jx_equal_words *w, bool gradient, jx_equal_cause *to)
+static void tell_pair(const jx_equal_words *w, bool gradient,
+                      jx_equal_cause *to)
 {
     int number = w->floats->pair.output - w->question->nouts;
     int device = w->pairs[0]->at[number].device;
-    const jx_eqn *reduction = jx_find_eqn(w->sharded.program, jx_reduces_devices), *odd;
+    const jx_eqn *reduction =
+                     jx_find_eqn(w->sharded.program, jx_reduces_devices),
+                 *odd;
 
     bool back = jx_find_eqn(w->sharded.program, jx_is_backward) != NULL;
 
@@ -98,16 +110,19 @@ static void tell_pair(const jx_equal_words *w, bool gradient, jx_equal_cause *to
     } else if ((odd = jx_find_odd_groups(&w->sharded))) {
         to->code = JX_CODE_MSH026;
         to->stack = odd->stack;
-        to->note = "what is summed over devices joins groups that are none of the mesh's axes";
+        to->note = "what is summed over devices joins groups that are none of "
+                   "the mesh's axes";
     } else if (!jx_devices_joined_by_sums(w->sharded.program, 0, device)) {
         to->code = JX_CODE_MSH012;
         to->stack = reduction->stack;
-        to->note = jx_arena_printf(w->program->ctx->arena,
-                                   "what is summed over devices is never summed over 0 and %d",
-                                   device);
+        to->note = jx_arena_printf(
+            w->program->ctx->arena,
+            "what is summed over devices is never summed over 0 and %d",
+            device);
     } else if (back) {
         to->code = JX_CODE_MSH018;
-        to->note = "this is a gradient, and what is summed over devices is something else";
+        to->note = "this is a gradient, and what is summed over devices is "
+                   "something else";
     } else {
         to->code = JX_CODE_MSH002;
     }
@@ -123,17 +138,22 @@ static void tell_places(const jx_equal_words *w, jx_equal_cause *to)
 
     to->code = cut ? JX_CODE_MSH022 : JX_CODE_MSH015;
     if (gather)
-        to->code = jx_is_stacked(w->sharded.program, gather) ? JX_CODE_MSH014 : JX_CODE_MSH013;
+        to->code = jx_is_stacked(w->sharded.program, gather) ? JX_CODE_MSH014
+                                                             : JX_CODE_MSH013;
     to->stack = gather ? gather->stack : cut ? cut->stack : NULL;
-    to->note = cut && !gather ? "the same numbers stand at other places: axes of the mesh that cut "
-                                "one axis of an array are named in another order"
-                              : "the same numbers stand at other places";
+    to->note = cut && !gather
+                   ? "the same numbers stand at other places: axes of the mesh "
+                     "that cut "
+                     "one axis of an array are named in another order"
+                   : "the same numbers stand at other places";
 }
 
-static void tell_terms(const jx_equal_words *w, bool gradient, jx_equal_cause *to)
+static void tell_terms(const jx_equal_words *w, bool gradient,
+                       jx_equal_cause *to)
 {
     bool back = gradient || jx_find_eqn(w->sharded.program, jx_is_backward);
-    const jx_eqn *permutation = jx_find_eqn(w->sharded.program, jx_permutes_devices);
+    const jx_eqn *permutation =
+        jx_find_eqn(w->sharded.program, jx_permutes_devices);
     const jx_eqn *gather = jx_find_eqn(w->sharded.program, jx_gathers_devices);
     const jx_eqn *curve = jx_find_curve(&w->sharded);
     bool less, more, known;
@@ -142,7 +162,8 @@ static void tell_terms(const jx_equal_words *w, bool gradient, jx_equal_cause *t
     if (curve) {
         to->code = JX_CODE_MSH020;
         to->stack = curve->stack;
-        to->note = "each device computes this of what it has reduced by itself, which is no part "
+        to->note = "each device computes this of what it has reduced by "
+                   "itself, which is no part "
                    "of the same of the whole";
         return;
     }
@@ -163,23 +184,28 @@ static void tell_terms(const jx_equal_words *w, bool gradient, jx_equal_cause *t
         to->note = "where all inputs are 1 it gives less: terms are missing";
     } else if (sign > 0) {
         to->code = JX_CODE_MSH007;
-        to->note = "where all inputs are 1 it gives more: something is summed more than once";
+        to->note = "where all inputs are 1 it gives more: something is summed "
+                   "more than once";
     } else if (permutation) {
         to->code = JX_CODE_MSH015;
         to->stack = permutation->stack;
-        to->note = "blocks meet others than they are meant for, by the permutation or by the "
+        to->note = "blocks meet others than they are meant for, by the "
+                   "permutation or by the "
                    "index of a block";
     } else if (gather && known) {
-        to->code = jx_is_stacked(w->sharded.program, gather) ? JX_CODE_MSH014 : JX_CODE_MSH013;
+        to->code = jx_is_stacked(w->sharded.program, gather) ? JX_CODE_MSH014
+                                                             : JX_CODE_MSH013;
         to->stack = gather->stack;
-        to->note = "where all inputs are 1 it gives as much: what is gathered may stand in "
+        to->note = "where all inputs are 1 it gives as much: what is gathered "
+                   "may stand in "
                    "another order";
     }
 }
 
 /* ---- all of them */
 
-static bool tell_devices(const jx_equal_words *w, bool gradient, jx_equal_cause *to)
+static bool tell_devices(const jx_equal_words *w, bool gradient,
+                         jx_equal_cause *to)
 {
     const jx_eqn *eqn;
 
@@ -191,16 +217,19 @@ static bool tell_devices(const jx_equal_words *w, bool gradient, jx_equal_cause 
         return true;
     } else if ((eqn = w->fields->clamped)) {
         to->code = JX_CODE_MSH016;
-        to->note = "this slice would reach outside of its array, and begins elsewhere";
+        to->note =
+            "this slice would reach outside of its array, and begins elsewhere";
     } else if ((eqn = jx_find_eqn(w->sharded.program, jx_draws_numbers))) {
         to->code = JX_CODE_MSH021;
-        to->note = "each device draws the same numbers: its key does not depend on the device";
+        to->note = "each device draws the same numbers: its key does not "
+                   "depend on the device";
     } else if ((eqn = jx_find_holes(&w->sharded))) {
         to->code = JX_CODE_MSH005;
         to->note = "a device that nobody sends to receives zeros";
     } else if ((eqn = jx_find_ratio(&w->sharded))) {
         to->code = JX_CODE_MSH020;
-        to->note = "each device computes this ratio of its own part alone, which is not the ratio "
+        to->note = "each device computes this ratio of its own part alone, "
+                   "which is not the ratio "
                    "of the whole";
     } else {
         tell_terms(w, gradient, to);
@@ -216,15 +245,17 @@ static void tell_losses(const jx_equal_words *w, jx_equal_cause *to)
     const double *lost = w->floats->differs.lost;
 
     if (isfinite(lost[0]) && isfinite(lost[1]))
-        to->note = jx_arena_printf(w->program->ctx->arena,
-                                   "against float64 the first loses %.3g there, the other %.3g",
-                                   lost[0], lost[1]);
+        to->note = jx_arena_printf(
+            w->program->ctx->arena,
+            "against float64 the first loses %.3g there, the other %.3g",
+            lost[0], lost[1]);
 }
 
 /* The line where both part, if nothing else is known to point at. */
 static void tell_parting(const jx_equal_words *w, jx_equal_cause *to)
 {
-    const jx_eqn *eqn = jx_equal_parting(w->question, w->fields->differs.output);
+    const jx_eqn *eqn =
+        jx_equal_parting(w->question, w->fields->differs.output);
 
     if (!eqn)
         return;
@@ -232,16 +263,19 @@ static void tell_parting(const jx_equal_words *w, jx_equal_cause *to)
     to->parting = jx_eqn_name(eqn);
 }
 
-void jx_equal_find_cause(const jx_equal_words *w, bool gradient, jx_equal_cause *to)
+void jx_equal_find_cause(const jx_equal_words *w, bool gradient,
+                         jx_equal_cause *to)
 {
     const jx_field_difference *d = &w->fields->differs;
 
-    *to = (jx_equal_cause){.code = w->floats->differs.rounded ? JX_CODE_EQL002 : JX_CODE_EQL001};
+    *to = (jx_equal_cause){.code = w->floats->differs.rounded ? JX_CODE_EQL002
+                                                              : JX_CODE_EQL001};
     if (w->floats->pair.point && w->floats->pair.side)
         to->code = JX_CODE_MSH002;
     else if (w->floats->pair.point)
         tell_pair(w, gradient, to);
-    else if ((d->output >= 0 && d->unfinite) || (has_nan(w) && w->fields->masked))
+    else if ((d->output >= 0 && d->unfinite) ||
+             (has_nan(w) && w->fields->masked))
         tell_unfinite(w, to);
     else if (d->output >= 0 && d->over && !w->floats->differs.rounded)
         tell_factor(w, gradient, to);
@@ -260,6 +294,7 @@ bool jx_equal_find_divergence(const jx_equal_words *w, jx_equal_cause *to)
                             ? jx_find_eqn(w->program, jx_asserts_agreement)
                             : NULL;
 
-    *to = (jx_equal_cause){.code = JX_CODE_MSH010, .stack = eqn ? eqn->stack : NULL};
+    *to = (jx_equal_cause){.code = JX_CODE_MSH010,
+                           .stack = eqn ? eqn->stack : NULL};
     return eqn != NULL;
 }

@@ -12,7 +12,9 @@ static int devices_of(const jx_program *program)
 
     for (int i = 0; program->nmeshes && i < program->meshes[0].naxes; i++)
         count *= program->meshes[0].sizes[i];
-    return jx_devices_any(program) ? (int)count : program->devices > 1 ? (int)program->devices : 1;
+    return jx_devices_any(program) ? (int)count
+           : program->devices > 1  ? (int)program->devices
+                                   : 1;
 }
 
 /* ... and without what was called. */
@@ -23,13 +25,14 @@ static jx_program *without_calls(jx_program *program)
     return flat ? jx_program_refine(flat, &flat->entry, 0, NULL) : NULL;
 }
 
-bool jx_ordinary_make(jx_program *program, bool gradient, const jx_device_change *change,
-                      jx_ordinary *to)
+bool jx_ordinary_make(jx_program *program, bool gradient,
+                      const jx_device_change *change, jx_ordinary *to)
 {
     const jx_typed *typed;
 
     *to = (jx_ordinary){.devices = devices_of(program)};
-    to->mesh = jx_devices_any(program) && program->nmeshes ? &program->meshes[0] : NULL;
+    to->mesh = jx_devices_any(program) && program->nmeshes ? &program->meshes[0]
+                                                           : NULL;
     to->flat = change ? program : without_calls(program);
     if (!to->flat)
         return false;
@@ -37,14 +40,18 @@ bool jx_ordinary_make(jx_program *program, bool gradient, const jx_device_change
         program = to->flat;
     if (to->devices > 1) {
         typed = jx_program_at(program, 0, NULL);
-        program = typed ? jx_program_spread(typed, change, gradient ? NULL : &to->pairs) : NULL;
-        if (!program || !(program = jx_program_refine(program, &program->entry, 0, NULL)))
+        program = typed ? jx_program_spread(typed, change,
+                                            gradient ? NULL : &to->pairs)
+                        : NULL;
+        if (!program ||
+            !(program = jx_program_refine(program, &program->entry, 0, NULL)))
             return false;
     }
     if (gradient) {
         typed = jx_program_at(program, 0, NULL);
         program = typed ? jx_program_vjp(typed) : NULL;
-        if (!program || !(program = jx_program_refine(program, NULL, 0, NULL)) ||
+        if (!program ||
+            !(program = jx_program_refine(program, NULL, 0, NULL)) ||
             !(program = jx_program_inline(program)))
             return false;
     }

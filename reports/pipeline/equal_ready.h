@@ -1,4 +1,5 @@
-/* equal_ready.h - a program made ordinary, to be held against another (equals.h). */
+/* equal_ready.h - a program made ordinary, to be held against
+ * another (equals.h). */
 #ifndef JX_EQUAL_READY_H
 #define JX_EQUAL_READY_H
 
@@ -13,9 +14,10 @@ typedef struct jx_ordinary {
     jx_device_pairs pairs; /* further results */
 } jx_ordinary;
 
-/* Of a program without symbolic sizes: it, or its derivative backwards.  False with an error
- * in its context.  `change`: of what devices run in a program that is without calls, or NULL. */
-bool jx_ordinary_make(jx_program *program, bool gradient, const jx_device_change *change,
-                      jx_ordinary *to);
+/* Of a program without symbolic sizes: it, or its derivative backwards.  False
+ * with an error in its context.  `change`: of what devices run in a program
+ * that is without calls, or NULL. */
+bool jx_ordinary_make(jx_program *program, bool gradient,
+                      const jx_device_change *change, jx_ordinary *to);
 
 #endif

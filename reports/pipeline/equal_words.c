@@ -25,7 +25,8 @@ static void put_index(jx_buffer *to, const jx_port *port, int64_t flat)
     jx_buffer_puts(to, port->rank ? "]" : "");
 }
 
-static void put_number(jx_buffer *to, const jx_port *port, const void *all, int64_t i)
+static void put_number(jx_buffer *to, const jx_port *port, const void *all,
+                       int64_t i)
 {
     size_t bytes = jx_dtype_of(port->dtype)->bytes;
 
@@ -33,7 +34,8 @@ static void put_number(jx_buffer *to, const jx_port *port, const void *all, int6
 }
 
 /* The array that a run found different: of a pair, its first half. */
-static const jx_port *port_of(const jx_equal_words *w, const jx_float_witness *at)
+static const jx_port *port_of(const jx_equal_words *w,
+                              const jx_float_witness *at)
 {
     int nouts = w->question->nouts, number = at->output;
 
@@ -41,9 +43,10 @@ static const jx_port *port_of(const jx_equal_words *w, const jx_float_witness *a
                        number < nouts ? number : nouts + 2 * (number - nouts));
 }
 
-/* "[3,1] is 1.5, and 0.375 in the other (12 of 32 elements; ordinary numbers)" */
-static void put_shown(jx_buffer *to, const jx_equal_words *w, const jx_float_witness *at,
-                      const char *other)
+/* "[3,1] is 1.5, and 0.375 in the other (12 of 32 elements;
+ * ordinary numbers)" */
+static void put_shown(jx_buffer *to, const jx_equal_words *w,
+                      const jx_float_witness *at, const char *other)
 {
     const jx_port *port = port_of(w, at);
 
@@ -57,8 +60,9 @@ static void put_shown(jx_buffer *to, const jx_equal_words *w, const jx_float_wit
     put_number(to, port, at->got, at->index);
     jx_buffer_puts(to, ", and ");
     put_number(to, port, at->want, at->index);
-    jx_buffer_printf(to, " %s (%lld of %lld element%s at %s)", other, (long long)at->count,
-                     (long long)at->of, at->of == 1 ? "" : "s", at->point);
+    jx_buffer_printf(to, " %s (%lld of %lld element%s at %s)", other,
+                     (long long)at->count, (long long)at->of,
+                     at->of == 1 ? "" : "s", at->point);
 }
 
 /* ---- the witness as JSON */
@@ -70,24 +74,29 @@ static bool put_array(jx_buffer *to, const jx_port *port, const void *data)
 
     if (port->count > MOST || jx_dtype_is_complex(port->dtype))
         return false;
-    jx_buffer_printf(to, "{\"dtype\":\"%s\",\"shape\":[", jx_dtype_of(port->dtype)->name);
+    jx_buffer_printf(to, "{\"dtype\":\"%s\",\"shape\":[",
+                     jx_dtype_of(port->dtype)->name);
     for (int k = 0; k < port->rank; k++)
         jx_buffer_printf(to, k ? ",%lld" : "%lld", (long long)port->shape[k]);
     jx_buffer_puts(to, "],\"values\":[");
     for (int64_t i = 0; i < port->count; i++) {
         double value;
         jx_buffer_puts(to, i ? "," : "");
-        jx_convert(port->dtype, JX_F64, (const char *)data + (size_t)i * bytes, &value, 1);
+        jx_convert(port->dtype, JX_F64, (const char *)data + (size_t)i * bytes,
+                   &value, 1);
         if (isfinite(value))
             jx_json_put_real(to, value);
         else
-            jx_json_put_text(to, isnan(value) ? "nan" : value > 0 ? "inf" : "-inf");
+            jx_json_put_text(to, isnan(value) ? "nan"
+                                 : value > 0  ? "inf"
+                                              : "-inf");
     }
     jx_buffer_puts(to, "]}");
     return true;
 }
 
-static const char *witness_of(const jx_equal_words *w, const jx_float_witness *at)
+static const char *witness_of(const jx_equal_words *w,
+                              const jx_float_witness *at)
 {
     const jx_plan *plan = w->question->plans[0];
     jx_ctx *ctx = w->program->ctx;
@@ -97,7 +106,8 @@ static const char *witness_of(const jx_equal_words *w, const jx_float_witness *a
     jx_buffer_puts(&text, "{\"of\":\"equal\",\"point\":");
     jx_json_put_text(&text, at->point);
     jx_buffer_printf(&text, ",\"output\":%d,\"index\":%lld,\"inputs\":[",
-                     at->output < w->question->nouts ? at->output : -1, (long long)at->index);
+                     at->output < w->question->nouts ? at->output : -1,
+                     (long long)at->index);
     for (int i = 0; good && i < jx_plan_nins(plan); i++) {
         jx_buffer_puts(&text, i ? "," : "");
         good = put_array(&text, jx_plan_in(plan, i), at->inputs[i]);
@@ -113,21 +123,24 @@ static const char *witness_of(const jx_equal_words *w, const jx_float_witness *a
 /* ---- the same as arrays */
 
 /* A plan's shapes are gone with it. */
-static jx_npy kept_array(jx_ctx *ctx, const char *name, const jx_port *port, const void *data)
+static jx_npy kept_array(jx_ctx *ctx, const char *name, const jx_port *port,
+                         const void *data)
 {
     jx_dtype dtype = port->aval->dtype == JX_KEY ? JX_U32 : port->dtype;
 
     return (jx_npy){.name = name,
                     .descr = jx_inputs_descr(dtype),
                     .rank = port->rank,
-                    .shape = jx_arena_copy(ctx->arena, port->shape,
-                                           (size_t)port->rank * sizeof *port->shape),
+                    .shape =
+                        jx_arena_copy(ctx->arena, port->shape,
+                                      (size_t)port->rank * sizeof *port->shape),
                     .item = jx_dtype_of(dtype)->bytes,
                     .bytes = port->bytes,
                     .data = data};
 }
 
-static const jx_npz *arrays_of(const jx_equal_words *w, const jx_float_witness *at)
+static const jx_npz *arrays_of(const jx_equal_words *w,
+                               const jx_float_witness *at)
 {
     const jx_plan *plan = w->question->plans[0];
     jx_ctx *ctx = w->program->ctx;
@@ -138,8 +151,8 @@ static const jx_npz *arrays_of(const jx_equal_words *w, const jx_float_witness *
     if (!all || !to || !at->inputs)
         return NULL;
     for (int i = 0; i < n; i++)
-        all[i] = kept_array(ctx, jx_arena_printf(ctx->arena, "in%d", i), jx_plan_in(plan, i),
-                            at->inputs[i]);
+        all[i] = kept_array(ctx, jx_arena_printf(ctx->arena, "in%d", i),
+                            jx_plan_in(plan, i), at->inputs[i]);
     all[n] = kept_array(ctx, "got", port_of(w, at), at->got);
     all[n + 1] = kept_array(ctx, "want", port_of(w, at), at->want);
     *to = (jx_npz){n + 2, all};
@@ -148,7 +161,8 @@ static const jx_npz *arrays_of(const jx_equal_words *w, const jx_float_witness *
 
 /* ---- claims */
 
-static bool claim(jx_ctx *ctx, jx_claim_list *claims, jx_equality *to, const jx_stack *stack)
+static bool claim(jx_ctx *ctx, jx_claim_list *claims, jx_equality *to,
+                  const jx_stack *stack)
 {
     jx_claim *made = jx_claim_add(ctx, claims, to->code);
 
@@ -167,34 +181,41 @@ static bool claim(jx_ctx *ctx, jx_claim_list *claims, jx_equality *to, const jx_
     return true;
 }
 
-bool jx_equal_tell_undecided(jx_ctx *ctx, jx_claim_list *claims, jx_equality *to)
+bool jx_equal_tell_undecided(jx_ctx *ctx, jx_claim_list *claims,
+                             jx_equality *to)
 {
     to->code = JX_CODE_EQL001;
-    to->message = jx_arena_printf(ctx->arena, "whether %s the same%s",
-                                  to->gradient ? "the derivatives of both programs are"
-                                               : "both programs compute",
-                                  to->every ? " on meshes of all sizes" : "");
+    to->message =
+        jx_arena_printf(ctx->arena, "whether %s the same%s",
+                        to->gradient ? "the derivatives of both programs are"
+                                     : "both programs compute",
+                        to->every ? " on meshes of all sizes" : "");
     if (!to->why)
         to->why = "it is not known";
     return claim(ctx, claims, to, NULL);
 }
 
 /* Two devices have what is declared to be one array. */
-static void tell_pair(const jx_equal_words *w, jx_equality *to, const jx_stack **stack)
+static void tell_pair(const jx_equal_words *w, jx_equality *to,
+                      const jx_stack **stack)
 {
     const jx_float_witness *at = &w->floats->pair;
-    const jx_device_pair *pair = &w->pairs[at->side]->at[at->output - w->question->nouts];
+    const jx_device_pair *pair =
+        &w->pairs[at->side]->at[at->output - w->question->nouts];
     jx_buffer text = jx_ctx_text(w->program->ctx);
     char other[80];
 
     snprintf(other, sizeof other, "on device %d", pair->device);
     jx_buffer_printf(&text,
-                     "result %d of shard_map%s is declared to be the same on devices 0 and %d, and "
+                     "result %d of shard_map%s is declared to be the same on "
+                     "devices 0 and %d, and "
                      "is not: on device 0 ",
-                     pair->result, at->side ? " in the second program" : "", pair->device);
+                     pair->result, at->side ? " in the second program" : "",
+                     pair->device);
     put_shown(&text, w, at, other);
     to->message = jx_arena_take(w->program->ctx->arena, &text);
-    *stack = at->side ? NULL : pair->eqn->stack; /* places are of the first program */
+    /* places are of the first program */
+    *stack = at->side ? NULL : pair->eqn->stack;
 }
 
 static void tell_difference(const jx_equal_words *w, jx_equality *to)
@@ -202,24 +223,27 @@ static void tell_difference(const jx_equal_words *w, jx_equality *to)
     const jx_float_witness *at = &w->floats->differs;
     jx_buffer text = jx_ctx_text(w->program->ctx);
 
-    jx_buffer_printf(&text, "%s %d differs%s: ", to->gradient ? "derivative" : "result",
-                     at->output,
-                     w->fields->identical && at->rounded
-                         ? " in floats, though it is the same over the reals"
-                     : at->rounded ? " in floats, though in float64 it is the same there"
-                                          : "");
+    jx_buffer_printf(
+        &text, "%s %d differs%s: ", to->gradient ? "derivative" : "result",
+        at->output,
+        w->fields->identical && at->rounded
+            ? " in floats, though it is the same over the reals"
+        : at->rounded ? " in floats, though in float64 it is the same there"
+                      : "");
     put_shown(&text, w, at, "in the other program");
     to->message = jx_arena_take(w->program->ctx->arena, &text);
 }
 
-bool jx_equal_tell(const jx_equal_words *w, jx_claim_list *claims, jx_equality *to)
+bool jx_equal_tell(const jx_equal_words *w, jx_claim_list *claims,
+                   jx_equality *to)
 {
     jx_ctx *ctx = w->program->ctx;
     bool pair = w->floats->pair.point != NULL;
     const jx_stack *stack = NULL;
     jx_equal_cause cause;
 
-    if (to->verdict == JX_EQUAL_UNDECIDED && jx_equal_find_divergence(w, &cause)) {
+    if (to->verdict == JX_EQUAL_UNDECIDED &&
+        jx_equal_find_divergence(w, &cause)) {
         to->verdict = JX_EQUAL_DIFFERENT;
         to->code = cause.code;
         to->message = JX_DEVICES_DIVERGE;
@@ -240,10 +264,12 @@ bool jx_equal_tell(const jx_equal_words *w, jx_claim_list *claims, jx_equality *
     to->code = cause.code;
     to->note = cause.note;
     if (cause.parting)
-        to->note = jx_arena_printf(ctx->arena,
-                                   "%s%sthe programs part here: `%s` gives what the other one "
-                                   "never computes, of what it has as well",
-                                   cause.note ? cause.note : "", cause.note ? "; " : "",
-                                   cause.parting);
-    return claim(ctx, claims, to, cause.stack ? cause.stack : stack) && jx_ok(ctx);
+        to->note = jx_arena_printf(
+            ctx->arena,
+            "%s%sthe programs part here: `%s` gives what the other one "
+            "never computes, of what it has as well",
+            cause.note ? cause.note : "", cause.note ? "; " : "",
+            cause.parting);
+    return claim(ctx, claims, to, cause.stack ? cause.stack : stack) &&
+           jx_ok(ctx);
 }

@@ -1,4 +1,5 @@
-/* equal_words.h - what is said of two programs that were held against each other. */
+/* equal_words.h - what is said of two programs that were held
+ * against each other. */
 #ifndef JX_EQUAL_WORDS_H
 #define JX_EQUAL_WORDS_H
 
@@ -7,16 +8,19 @@
 #include "reports/pipeline/sharded.h"
 
 typedef struct jx_equal_words {
-    jx_sharded sharded;        /* the first at these sizes */
-    const jx_program *program; /* as it ran */
+    jx_sharded sharded;              /* the first at these sizes */
+    const jx_program *program;       /* as it ran */
     const jx_device_pairs *pairs[2]; /* of both */
     const jx_equal_question *question;
     const jx_equal_fields *fields;
     const jx_equal_floats *floats;
 } jx_equal_words;
 
-/* Claims what is different or undecided, and fills in the words of the equality. */
-bool jx_equal_tell(const jx_equal_words *words, jx_claim_list *claims, jx_equality *to);
-bool jx_equal_tell_undecided(jx_ctx *ctx, jx_claim_list *claims, jx_equality *to);
+/* Claims what is different or undecided, and fills in the words
+ * of the equality. */
+bool jx_equal_tell(const jx_equal_words *words, jx_claim_list *claims,
+                   jx_equality *to);
+bool jx_equal_tell_undecided(jx_ctx *ctx, jx_claim_list *claims,
+                             jx_equality *to);
 
 #endif

@@ -1,5 +1,5 @@
-/* equals.c - see equals.h: from two programs to the question, and from its answers to what is
- * said. */
+/* equals.c - see equals.h: from two programs to the question, and from its
+ * answers to what is said. */
 #include "reports/pipeline/equals.h"
 
 #include "analyzer/transform/refine.h"
@@ -29,23 +29,26 @@ static const char *type_text(jx_ctx *ctx, const jx_aval *aval)
 
 static bool same_type(const jx_aval *a, const jx_aval *b)
 {
-    bool same = a->kind == b->kind && a->dtype == b->dtype && a->rank == b->rank;
+    bool same =
+        a->kind == b->kind && a->dtype == b->dtype && a->rank == b->rank;
     int64_t left, right;
 
     for (int i = 0; same && i < a->rank; i++)
-        same = jx_dim_is_int(a->shape[i], &left) && jx_dim_is_int(b->shape[i], &right) &&
-               left == right;
+        same = jx_dim_is_int(a->shape[i], &left) &&
+               jx_dim_is_int(b->shape[i], &right) && left == right;
     return same;
 }
 
 /* Says what the second program takes or gives otherwise; always false. */
-static bool refuse(const jx_program *a, const jx_program *b, const char *what, int number,
-                   const jx_aval *left, const jx_aval *right)
+static bool refuse(const jx_program *a, const jx_program *b, const char *what,
+                   int number, const jx_aval *left, const jx_aval *right)
 {
     return jx_fail(b->ctx, JX_E_INPUT, b->path, NULL,
-                   "%s %d is %s, and %s in %s: expected two programs that take and give the "
+                   "%s %d is %s, and %s in %s: expected two programs that take "
+                   "and give the "
                    "same (jaxvet show prints both)",
-                   what, number, type_text(b->ctx, right), type_text(b->ctx, left), a->path);
+                   what, number, type_text(b->ctx, right),
+                   type_text(b->ctx, left), a->path);
 }
 
 static bool take_the_same(const jx_program *a, const jx_program *b)
@@ -63,15 +66,18 @@ static bool fit_together(const jx_program *a, const jx_program *b)
 
     if (l->nins != r->nins || l->nouts != r->nouts)
         return jx_fail(b->ctx, JX_E_INPUT, b->path, NULL,
-                       "it takes %d arrays and gives %d, and %s takes %d and gives %d: expected "
+                       "it takes %d arrays and gives %d, and %s takes %d and "
+                       "gives %d: expected "
                        "two programs that take and give the same",
                        r->nins, r->nouts, a->path, l->nins, l->nouts);
     for (int i = 0; i < l->nins; i++)
         if (!same_type(jx_input_aval(a, i), jx_input_aval(b, i)))
-            return refuse(a, b, "input", i, jx_input_aval(a, i), jx_input_aval(b, i));
+            return refuse(a, b, "input", i, jx_input_aval(a, i),
+                          jx_input_aval(b, i));
     for (int i = 0; i < l->nouts; i++)
         if (!same_type(jx_atom_aval(l->outs[i]), jx_atom_aval(r->outs[i])))
-            return refuse(a, b, "result", i, jx_atom_aval(l->outs[i]), jx_atom_aval(r->outs[i]));
+            return refuse(a, b, "result", i, jx_atom_aval(l->outs[i]),
+                          jx_atom_aval(r->outs[i]));
     return true;
 }
 
@@ -90,7 +96,8 @@ static bool given_sizes(jx_program *program, const jx_texts *set, int *n,
     for (int i = 0; set && i < set->count; i++)
         for (int k = 0; k < count; k++) {
             size_t length = strlen(vars[k]->name);
-            if (!strncmp(set->at[i], vars[k]->name, length) && set->at[i][length] == '=')
+            if (!strncmp(set->at[i], vars[k]->name, length) &&
+                set->at[i][length] == '=')
                 own.at[own.count++] = set->at[i];
         }
     return jx_inputs_sizes(program, &own, n, sizes);
@@ -105,7 +112,8 @@ static bool check_names(jx_program *a, jx_program *b, const jx_texts *set)
     for (; set && i < set->count; i++) {
         jx_texts one = {.count = 1};
         one.at[0] = set->at[i];
-        if (!given_sizes(a, &one, &na, &sizes) || !given_sizes(b, &one, &nb, &sizes))
+        if (!given_sizes(a, &one, &na, &sizes) ||
+            !given_sizes(b, &one, &nb, &sizes))
             return false;
         if (!na && !nb)
             return jx_inputs_sizes(a, &one, &na, &sizes);
@@ -137,7 +145,8 @@ static bool sizes_like(jx_program *program, const jx_program *like, int *n,
         const jx_aval *aval = jx_input_aval(like, i);
         int64_t *shape = JX_NEW_ARRAY(arena, aval->rank + 1, int64_t);
         if (!shape || aval->rank != jx_input_aval(program, i)->rank)
-            return shape && refuse(like, program, "input", i, aval, jx_input_aval(program, i));
+            return shape && refuse(like, program, "input", i, aval,
+                                   jx_input_aval(program, i));
         for (int k = 0; k < aval->rank; k++)
             if (!jx_dim_is_int(aval->shape[k], &shape[k]))
                 return jx_fail(program->ctx, JX_E_INPUT, like->path, NULL,
@@ -148,8 +157,8 @@ static bool sizes_like(jx_program *program, const jx_program *like, int *n,
     return jx_plan_solve(program, ranks, shapes, 0, NULL, n, sizes);
 }
 
-static const char *sizes_text(jx_ctx *ctx, const jx_choice *choice, int row, int ngiven,
-                              const jx_binding *given)
+static const char *sizes_text(jx_ctx *ctx, const jx_choice *choice, int row,
+                              int ngiven, const jx_binding *given)
 {
     jx_buffer text = jx_ctx_text(ctx);
     const char *between = "";
@@ -195,7 +204,8 @@ static bool by_terms(const jx_ordinary *a, const jx_ordinary *b)
 }
 
 /* What fields and floats say together. */
-static void judge(const jx_equal_fields *fields, const jx_equal_floats *floats, jx_equality *to)
+static void judge(const jx_equal_fields *fields, const jx_equal_floats *floats,
+                  jx_equality *to)
 {
     bool shown = floats->differs.point || floats->pair.point;
 
@@ -210,7 +220,8 @@ static void judge(const jx_equal_fields *fields, const jx_equal_floats *floats, 
         to->why = floats->why ? floats->why : fields->why;
 }
 
-static void tell_of_mesh(const jx_equal_options *options, const jx_equal_question *question,
+static void tell_of_mesh(const jx_equal_options *options,
+                         const jx_equal_question *question,
                          const jx_ordinary *a, const jx_equality *made)
 {
     if (options->meshes)
@@ -218,7 +229,8 @@ static void tell_of_mesh(const jx_equal_options *options, const jx_equal_questio
 }
 
 static bool compare(const jx_ordinary *a, const jx_ordinary *b, int nouts,
-                    const jx_equal_options *options, jx_claim_list *claims, jx_equality *to)
+                    const jx_equal_options *options, jx_claim_list *claims,
+                    jx_equality *to)
 {
     jx_equal_question question = {.a = {.typed = a->typed},
                                   .b = {.typed = b->typed},
@@ -239,8 +251,10 @@ static bool compare(const jx_ordinary *a, const jx_ordinary *b, int nouts,
     }
     if (!jx_equal_open(&question))
         return false;
-    ok = jx_equal_over_fields(&question, &fields) && jx_equal_in_floats(&question, &floats);
-    if (ok && !fields.identical && !floats.differs.point && !floats.pair.point && !floats.why)
+    ok = jx_equal_over_fields(&question, &fields) &&
+         jx_equal_in_floats(&question, &floats);
+    if (ok && !fields.identical && !floats.differs.point &&
+        !floats.pair.point && !floats.why)
         ok = jx_equal_by_ways(&question, &fields);
     if (ok) {
         judge(&fields, &floats, to);
@@ -257,22 +271,24 @@ static bool compare(const jx_ordinary *a, const jx_ordinary *b, int nouts,
     return ok;
 }
 
-/* Without a derivative there is nothing to compare: that is undecided.  `ctx` says why there
- * is none, `keep` is that of the first program. */
-static bool undecided(jx_ctx *ctx, jx_ctx *keep, jx_claim_list *claims, jx_equality *to)
+/* Without a derivative there is nothing to compare: that is undecided.  `ctx`
+ * says why there is none, `keep` is that of the first program. */
+static bool undecided(jx_ctx *ctx, jx_ctx *keep, jx_claim_list *claims,
+                      jx_equality *to)
 {
     if (!ctx->error.message)
         return false;
-    to->why = jx_arena_string(keep->arena, ctx->error.message, strlen(ctx->error.message));
+    to->why = jx_arena_string(keep->arena, ctx->error.message,
+                              strlen(ctx->error.message));
     if (ctx->error.kind == JX_E_LIMIT || ctx->error.kind == JX_E_INTERNAL)
         return false;
     jx_error_clear(ctx);
     return jx_equal_tell_undecided(keep, claims, to);
 }
 
-static bool compare_at(jx_program *a, jx_program *b, const char *path, const char *sizes,
-                       const jx_equal_options *options, jx_claim_list *claims,
-                       jx_equalities *to)
+static bool compare_at(jx_program *a, jx_program *b, const char *path,
+                       const char *sizes, const jx_equal_options *options,
+                       jx_claim_list *claims, jx_equalities *to)
 {
     int nouts[] = {a->entry.jaxpr->nouts, 0};
 
@@ -289,15 +305,17 @@ static bool compare_at(jx_program *a, jx_program *b, const char *path, const cha
         one.devices[1] = ready ? right.devices : 1;
         nouts[1] = ready && g ? right.program->entry.jaxpr->nouts : 0;
         if (!(ready ? compare(&left, &right, nouts[g], options, claims, &one)
-                    : undecided(jx_ok(a->ctx) ? b->ctx : a->ctx, a->ctx, claims, &one)))
+                    : undecided(jx_ok(a->ctx) ? b->ctx : a->ctx, a->ctx, claims,
+                                &one)))
             return false;
         JX_PUSH(a->ctx->arena, &to->all, one);
     }
     return jx_ok(a->ctx);
 }
 
-bool jx_programs_equal(jx_program *a, jx_program *b, const jx_equal_options *options,
-                       jx_claim_list *claims, jx_equalities *to)
+bool jx_programs_equal(jx_program *a, jx_program *b,
+                       const jx_equal_options *options, jx_claim_list *claims,
+                       jx_equalities *to)
 {
     jx_ctx *ctx = a->ctx;
     jx_program *first = is_symbolic(a) ? a : b, *second = first == a ? b : a;
@@ -305,7 +323,8 @@ bool jx_programs_equal(jx_program *a, jx_program *b, const jx_equal_options *opt
     const jx_binding *given, *sizes;
     int ngiven, n, rows = 1;
 
-    if (!check_names(a, b, options->set) || !given_sizes(first, options->set, &ngiven, &given))
+    if (!check_names(a, b, options->set) ||
+        !given_sizes(first, options->set, &ngiven, &given))
         return false;
     if (!is_symbolic(first))
         return compare_at(a, b, a->path, NULL, options, claims, to);
@@ -316,8 +335,9 @@ bool jx_programs_equal(jx_program *a, jx_program *b, const jx_equal_options *opt
         if (!sizes_like(first, second, &n, &sizes) ||
             !(first = jx_program_refine(first, NULL, n, sizes)))
             return false;
-        return compare_at(second == b ? first : second, second == b ? second : first, a->path,
-                          sizes_text(ctx, NULL, 0, n, sizes), options, claims, to);
+        return compare_at(
+            second == b ? first : second, second == b ? second : first, a->path,
+            sizes_text(ctx, NULL, 0, n, sizes), options, claims, to);
     }
     if (is_symbolic(first)) {
         if (!jx_choose_sizes(first, MOST_SIZES, &choice))
@@ -325,17 +345,20 @@ bool jx_programs_equal(jx_program *a, jx_program *b, const jx_equal_options *opt
         rows = choice.count;
     }
     for (int i = 0; i < rows; i++) {
-        jx_binding *at = JX_NEW_ARRAY(first->ctx->arena, choice.nvars + 1, jx_binding);
+        jx_binding *at =
+            JX_NEW_ARRAY(first->ctx->arena, choice.nvars + 1, jx_binding);
         for (int k = 0; at && k < choice.nvars; k++)
             at[k] = (jx_binding){.var = choice.vars[k],
                                  .value = choice.values[i * choice.nvars + k]};
-        jx_program *one = at ? jx_program_refine(first, NULL, choice.nvars, at) : NULL;
+        jx_program *one =
+            at ? jx_program_refine(first, NULL, choice.nvars, at) : NULL;
         if (!one || !sizes_like(second, one, &n, &sizes))
             return false;
         jx_program *other = jx_program_refine(second, NULL, n, sizes);
-        if (!other || !compare_at(second == b ? one : other, second == b ? other : one, a->path,
-                                  sizes_text(ctx, &choice, i, ngiven, given), options, claims,
-                                  to))
+        if (!other ||
+            !compare_at(second == b ? one : other, second == b ? other : one,
+                        a->path, sizes_text(ctx, &choice, i, ngiven, given),
+                        options, claims, to))
             return false;
     }
     return jx_ok(ctx);

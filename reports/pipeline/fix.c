@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* -- places --------------------------------------------------------------------------- */
+/* -- places ---------------------------------------------------------------- */
 
 /* A byte of a file. */
 typedef struct place {
@@ -41,7 +41,8 @@ typedef struct piece {
     const char *text;
 } piece;
 
-/* What closes comes before what opens; of the former the inner, of the latter the outer. */
+/* What closes comes before what opens; of the former the inner, of the
+ * latter the outer. */
 static int compare_pieces(const void *a_, const void *b_)
 {
     const piece *a = a_, *b = b_;
@@ -53,20 +54,26 @@ static int compare_pieces(const void *a_, const void *b_)
 
 bool jx_change_same(const jx_change *a, const jx_change *b)
 {
-    place x = place_at(a->in, a->span.begin), y = place_at(b->in, b->span.begin);
-    place x_end = place_at(a->in, a->span.end), y_end = place_at(b->in, b->span.end);
+    place x = place_at(a->in, a->span.begin),
+          y = place_at(b->in, b->span.begin);
+    place x_end = place_at(a->in, a->span.end),
+          y_end = place_at(b->in, b->span.end);
 
     return compare_places(&x, &y) == 0 && compare_places(&x_end, &y_end) == 0 &&
            a->replaces == b->replaces && a->bracketed == b->bracketed &&
-           strcmp(a->before ? a->before : "", b->before ? b->before : "") == 0 &&
+           strcmp(a->before ? a->before : "", b->before ? b->before : "") ==
+               0 &&
            strcmp(a->after ? a->after : "", b->after ? b->after : "") == 0;
 }
 
-/* One begins within the other and ends beyond it, or lies in what the other replaces. */
+/* One begins within the other and ends beyond it, or lies in what the
+ * other replaces. */
 static bool overlap(const jx_change *a, const jx_change *b)
 {
-    place a0 = place_at(a->in, a->span.begin), a1 = place_at(a->in, a->span.end);
-    place b0 = place_at(b->in, b->span.begin), b1 = place_at(b->in, b->span.end);
+    place a0 = place_at(a->in, a->span.begin),
+          a1 = place_at(a->in, a->span.end);
+    place b0 = place_at(b->in, b->span.begin),
+          b1 = place_at(b->in, b->span.end);
 
     if (compare_places(&a1, &b0) <= 0 || compare_places(&b1, &a0) <= 0)
         return false;
@@ -76,26 +83,30 @@ static bool overlap(const jx_change *a, const jx_change *b)
            (compare_places(&b0, &a0) < 0 && compare_places(&b1, &a1) < 0);
 }
 
-/* -- lines ---------------------------------------------------------------------------- */
+/* -- lines ----------------------------------------------------------------- */
 
 /* Adds the pieces of a change; false if what it replaces has several lines. */
 static bool add_pieces(const jx_change *c, piece *to, int *count)
 {
     size_t bracket = c->bracketed ? 1 : 0;
-    place begin = place_at(c->in, c->span.begin), end = place_at(c->in, c->span.end);
+    place begin = place_at(c->in, c->span.begin),
+          end = place_at(c->in, c->span.end);
 
     if (c->replaces) {
-        to[(*count)++] =
-            (piece){begin, end, false, end.column - begin.column, c->before ? c->before : ""};
+        to[(*count)++] = (piece){begin, end, false, end.column - begin.column,
+                                 c->before ? c->before : ""};
         return begin.line == end.line;
     }
-    to[(*count)++] = (piece){begin, end, false, bracket, c->before ? c->before : ""};
+    to[(*count)++] =
+        (piece){begin, end, false, bracket, c->before ? c->before : ""};
     end.column -= bracket;
-    to[(*count)++] = (piece){end, begin, true, bracket, c->after ? c->after : ""};
+    to[(*count)++] =
+        (piece){end, begin, true, bracket, c->after ? c->after : ""};
     return true;
 }
 
-static const char *fixed(jx_arena *arena, const char *line, int count, const piece *pieces)
+static const char *fixed(jx_arena *arena, const char *line, int count,
+                         const piece *pieces)
 {
     size_t length = strlen(line), at = 0, n = 0;
     char *to;
@@ -116,8 +127,8 @@ static const char *fixed(jx_arena *arena, const char *line, int count, const pie
     return to;
 }
 
-const jx_fixed_line *jx_fixed_lines(jx_arena *arena, int count, const jx_change *changes,
-                                    int *nlines)
+const jx_fixed_line *jx_fixed_lines(jx_arena *arena, int count,
+                                    const jx_change *changes, int *nlines)
 {
     piece *pieces = JX_NEW_ARRAY(arena, 2 * count + 1, piece);
     jx_fixed_line *to = JX_NEW_ARRAY(arena, 2 * count + 1, jx_fixed_line);
@@ -140,18 +151,19 @@ const jx_fixed_line *jx_fixed_lines(jx_arena *arena, int count, const jx_change 
     for (int i = 0, next; i < n; i = next) {
         const piece *p = &pieces[i];
         const char *was = jx_file_line(p->at.file, p->at.line);
-        for (next = i;
-             next < n && pieces[next].at.file == p->at.file && pieces[next].at.line == p->at.line;)
+        for (next = i; next < n && pieces[next].at.file == p->at.file &&
+                       pieces[next].at.line == p->at.line;)
             next++;
-        to[*nlines] = (jx_fixed_line){p->at.file->path, p->at.line, was,
-                                      was ? fixed(arena, was, next - i, p) : NULL};
+        to[*nlines] =
+            (jx_fixed_line){p->at.file->path, p->at.line, was,
+                            was ? fixed(arena, was, next - i, p) : NULL};
         if (!to[(*nlines)++].is)
             return NULL;
     }
     return to;
 }
 
-/* -- patches --------------------------------------------------------------------------- */
+/* -- patches --------------------------------------------------------------- */
 
 void jx_fix_print(const jx_fix *fix, jx_buffer *to)
 {
@@ -159,7 +171,7 @@ void jx_fix_print(const jx_fix *fix, jx_buffer *to)
         const jx_fixed_line *line = &fix->lines[i];
         if (i == 0 || strcmp(line->file, line[-1].file) != 0)
             jx_buffer_printf(to, "--- %s\n+++ %s\n", line->file, line->file);
-        jx_buffer_printf(to, "@@ -%d +%d @@\n-%s\n+%s\n", line->line, line->line, line->was,
-                         line->is);
+        jx_buffer_printf(to, "@@ -%d +%d @@\n-%s\n+%s\n", line->line,
+                         line->line, line->was, line->is);
     }
 }

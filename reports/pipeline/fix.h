@@ -1,7 +1,8 @@
 /* fix.h - changes of source text, as lines that are to be others.
  *
- * What is changed is put around, or in the place of, spans of expressions.  Spans of several
- * changes nest or stand apart; those that overlap otherwise are refused. */
+ * What is changed is put around, or in the place of, spans of expressions.
+ * Spans of several changes nest or stand apart; those that overlap
+ * otherwise are refused. */
 #ifndef JX_FIX_H
 #define JX_FIX_H
 
@@ -12,15 +13,16 @@
 typedef struct jx_change {
     const jx_passage *in;
     jx_py_span span;
-    const char *before, *after; /* NULL: nothing; in the place of it: `before` */
+    /* NULL: nothing; in the place of it: `before` */
+    const char *before, *after;
     bool replaces;
     bool bracketed; /* the brackets that the span begins and ends with go */
 } jx_change;
 
-/* The lines that these changes make others, without what they do; in the arena.  NULL if two
- * overlap, or without memory. */
-const jx_fixed_line *jx_fixed_lines(jx_arena *arena, int count, const jx_change *changes,
-                                    int *nlines);
+/* The lines that these changes make others, without what they do; in the
+ * arena.  NULL if two overlap, or without memory. */
+const jx_fixed_line *jx_fixed_lines(jx_arena *arena, int count,
+                                    const jx_change *changes, int *nlines);
 /* The same change of the same place. */
 bool jx_change_same(const jx_change *a, const jx_change *b);
 

@@ -93,8 +93,7 @@ static jx_program *read_exported(jx_ctx *ctx, const char *path,
 static jx_program *read_mlir_text(jx_ctx *ctx, const char *path,
                                   const char *text, size_t length)
 {
-    const jx_mlir_file *file = jx_mlir_read_text(ctx, NULL, path, text,
-                                                 length);
+    const jx_mlir_file *file = jx_mlir_read_text(ctx, NULL, path, text, length);
 
     return file ? jx_read_stablehlo(file, jx_infer_reading) : NULL;
 }
@@ -111,11 +110,11 @@ static bool is_blackbox(const char *bytes, size_t size)
  * has failed. */
 typedef bool recognizer(jx_ctx *ctx, const char *bytes, size_t size);
 
-#define LOOKS(name)                                                           \
-    static bool looks_##name(jx_ctx *ctx, const char *bytes, size_t size)     \
-    {                                                                         \
-        (void)ctx;                                                            \
-        return name(bytes, size);                                             \
+#define LOOKS(name)                                                            \
+    static bool looks_##name(jx_ctx *ctx, const char *bytes, size_t size)      \
+    {                                                                          \
+        (void)ctx;                                                             \
+        return name(bytes, size);                                              \
     }
 LOOKS(may_be_document)
 LOOKS(is_document)
@@ -141,8 +140,8 @@ static const struct {
     {jx_may_be_exported, jx_is_exported, read_exported},
 };
 enum { NFORMS = sizeof forms / sizeof *forms };
-#define FORMS                                                                 \
-    "a jaxpr document, jaxpr text, StableHLO text or bytecode, a file of "    \
+#define FORMS                                                                  \
+    "a jaxpr document, jaxpr text, StableHLO text or bytecode, a file of "     \
     "jax.export, or a black box"
 
 /* What went wrong in the module of a black box says so. */
@@ -151,9 +150,9 @@ static void place_inside(jx_ctx *ctx)
     const char *place = ctx->error.place;
 
     if (ctx->error.kind == JX_E_INPUT)
-        ctx->error.place = jx_arena_printf(ctx->arena, "member \"module\"%s%s",
-                                           place ? ", " : "",
-                                           place ? place : "");
+        ctx->error.place =
+            jx_arena_printf(ctx->arena, "member \"module\"%s%s",
+                            place ? ", " : "", place ? place : "");
 }
 
 static jx_program *read_blackbox(jx_ctx *ctx, const char *path,
@@ -167,8 +166,7 @@ static jx_program *read_blackbox(jx_ctx *ctx, const char *path,
     for (int i = 0; i < NFORMS && !program && jx_ok(ctx); i++)
         if (forms[i].read != read_blackbox &&
             forms[i].is(ctx, box->module, box->module_size))
-            program =
-                forms[i].read(ctx, path, box->module, box->module_size);
+            program = forms[i].read(ctx, path, box->module, box->module_size);
     if (!program) {
         jx_fail(ctx, JX_E_INPUT, path, NULL, "expected a program");
         place_inside(ctx);
@@ -213,7 +211,7 @@ static bool ends_with(const char *path, size_t length, const char *ending)
 
 jx_input_name jx_input_name_of(const char *path)
 {
-    static const char *const endings[] = {".jaxexport", ".mlir", ".mlirbc",
+    static const char *const endings[] = {".jaxexport", ".mlir",  ".mlirbc",
                                           ".stablehlo", ".jaxpr", ".blackbox"};
     size_t length = strlen(path);
 
@@ -254,8 +252,8 @@ static bool is_our_document(const char *bytes, size_t size)
            memmem(bytes, size < NEAR ? size : NEAR, format, sizeof format - 1);
 }
 
-static bool is_one_of_ours(jx_ctx *ctx, jx_input_name name,
-                           const char *bytes, size_t size)
+static bool is_one_of_ours(jx_ctx *ctx, jx_input_name name, const char *bytes,
+                           size_t size)
 {
     return name == JX_NAMED_PROGRAM || jx_input_is_program(ctx, bytes, size) ||
            (name == JX_NAMED_DOCUMENT && is_our_document(bytes, size));
@@ -273,13 +271,12 @@ bool jx_input_belongs(jx_ctx *ctx, const char *path, const char **bytes,
         return is_one_of_ours(ctx, name, *bytes, *size);
     if (!packed)
         return name != JX_NAMED_OTHER;
-    return is_one_of_ours(ctx, name, head,
-                          jx_gunzip_beginning(packed, *size, head,
-                                              sizeof head));
+    return is_one_of_ours(
+        ctx, name, head, jx_gunzip_beginning(packed, *size, head, sizeof head));
 }
 
-/* What commands work on: a program without references, and without marks of types.  Readers and the
- * discharge promise one that keeps the rules. */
+/* What commands work on: a program without references, and without marks of
+ * types.  Readers and the discharge promise one that keeps the rules. */
 static jx_program *discharged(jx_program *program)
 {
     /* What lacked memory may have left holes in it. */
@@ -336,9 +333,9 @@ const jx_mlir_file *jx_input_module(jx_ctx *ctx, const char *path,
     if (jx_may_be_text(bytes, size) || !jx_may_be_exported(ctx, bytes, size))
         return NULL;
     x = jx_exported_read(ctx, path, bytes, size);
-    return x ? read_module(ctx, path, x->module.at, x->module.size,
-                           (size_t)(x->module.at -
-                                    (const unsigned char *)bytes))
+    return x ? read_module(
+                   ctx, path, x->module.at, x->module.size,
+                   (size_t)(x->module.at - (const unsigned char *)bytes))
              : NULL;
 }
 

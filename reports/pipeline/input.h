@@ -27,10 +27,10 @@ typedef enum jx_input_name {
 } jx_input_name;
 jx_input_name jx_input_name_of(const char *path);
 
-/* For walking folders, where files that are no programs are skipped: whether the
- * file is one by its content or its name, a document that is cut short or can't
- * be looked into among them; that one can't be read is for its reader to say.
- * *bytes are those of the file, unpacked, or NULL if they can't be had. */
+/* For walking folders, where files that are no programs are skipped: whether
+ * the file is one by its content or its name, a document that is cut short or
+ * can't be looked into among them; that one can't be read is for its reader to
+ * say. *bytes are those of the file, unpacked, or NULL if they can't be had. */
 bool jx_input_belongs(jx_ctx *ctx, const char *path, const char **bytes,
                       size_t *size);
 jx_program *jx_input_read(jx_ctx *ctx, const char *path, const char *bytes,
@@ -43,8 +43,8 @@ jx_program *jx_input_read(jx_ctx *ctx, const char *path, const char *bytes,
 jx_program *jx_input_vjp(const jx_program *program, int64_t order);
 
 /* The modules of StableHLO text or bytecode, or of an exported file, as they
- * are written: no program is made of them.  NULL with an error; for a program of
- * another form NULL without one. */
+ * are written: no program is made of them.  NULL with an error; for a program
+ * of another form NULL without one. */
 const jx_mlir_file *jx_input_module(jx_ctx *ctx, const char *path,
                                     const char *bytes, size_t size);
 

@@ -40,8 +40,7 @@ static bool unknown(const jx_program *program, const char *word)
         jx_buffer_printf(&names, "%s%s", i ? ", " : "; there are ",
                          vars[i]->name);
     jx_fail(program->ctx, JX_E_USAGE, NULL, word,
-            "no size has a variable of that name%s",
-            jx_buffer_text(&names));
+            "no size has a variable of that name%s", jx_buffer_text(&names));
     jx_buffer_free(&names);
     return false;
 }
@@ -96,7 +95,8 @@ typedef struct shape_table {
     const int64_t **at;
 } shape_table;
 
-/* "args[0]=3,4": which input, and where its shape begins.  -1: a shape alone. */
+/* "args[0]=3,4": which input, and where its shape begins.  -1:
+ * a shape alone. */
 static int named_input(const jx_program *program, const char *word,
                        const char **shape)
 {
@@ -118,7 +118,8 @@ static int named_input(const jx_program *program, const char *word,
 }
 
 /* The numbers of a shape. */
-static bool read_shape(shape_table *s, int input, const char *word, const char *text)
+static bool read_shape(shape_table *s, int input, const char *word,
+                       const char *text)
 {
     jx_ctx *ctx = s->program->ctx;
     jx_dim_spec_error error;
@@ -164,8 +165,8 @@ static bool complete(shape_table *s)
 {
     for (int i = 0; i < s->program->entry.jaxpr->nins; i++) {
         const jx_aval *aval = jx_input_aval(s->program, i);
-        int64_t *sizes = JX_NEW_ARRAY(s->program->ctx->arena,
-                                      aval->rank + 1, int64_t);
+        int64_t *sizes =
+            JX_NEW_ARRAY(s->program->ctx->arena, aval->rank + 1, int64_t);
         jx_buffer name = jx_ctx_text(s->program->ctx);
 
         if (s->at[i] || aval->kind != JX_AVAL_ARRAY)
@@ -188,8 +189,9 @@ bool jx_inputs_shapes(const jx_program *program, const jx_texts *given,
                       const jx_binding **bindings)
 {
     int nins = program->entry.jaxpr->nins, next = 0, nfixed;
-    shape_table s = {program, JX_NEW_ARRAY(program->ctx->arena, nins + 1, int),
-                JX_NEW_ARRAY(program->ctx->arena, nins + 1, const int64_t *)};
+    shape_table s = {
+        program, JX_NEW_ARRAY(program->ctx->arena, nins + 1, int),
+        JX_NEW_ARRAY(program->ctx->arena, nins + 1, const int64_t *)};
     const jx_binding *fixed;
 
     if (!s.ranks || !s.at || !jx_inputs_sizes(program, set, &nfixed, &fixed))
@@ -264,8 +266,7 @@ static bool value_of(const jx_program *program, const char *path,
                        "has %lld elements, element %d is the size `%s`",
                        (long long)count, v->element, v->var->name);
     jx_convert(aval->dtype, JX_I64,
-               (const char *)array->data + (size_t)v->element * item, value,
-               1);
+               (const char *)array->data + (size_t)v->element * item, value, 1);
     if (*value < program->base)
         return jx_fail(program->ctx, JX_E_INPUT, path, array->name,
                        "is the size `%s`, expected at least %lld, got %lld",
@@ -318,8 +319,8 @@ static bool fixed_sizes(const jx_program *program, const char *path,
 
 /* Solves for the sizes from the shapes of the arrays. */
 static bool solve(const jx_program *program, const char *path,
-                  const jx_npy *const *arrays, const jx_texts *set, int *nbindings,
-                  const jx_binding **bindings)
+                  const jx_npy *const *arrays, const jx_texts *set,
+                  int *nbindings, const jx_binding **bindings)
 {
     const jx_jaxpr *entry = program->entry.jaxpr;
     jx_arena *arena = program->ctx->arena;
@@ -366,9 +367,8 @@ static bool missing(const jx_program *program, const char *path, int input,
 
 /* The arrays of a file as the program's inputs. */
 static bool take_arrays(const jx_program *program, const char *path,
-                        const jx_npz *file, const jx_texts *set,
-                        int *nbindings, const jx_binding **bindings,
-                        const void *const **inputs)
+                        const jx_npz *file, const jx_texts *set, int *nbindings,
+                        const jx_binding **bindings, const void *const **inputs)
 {
     const jx_jaxpr *entry = program->entry.jaxpr;
     jx_arena *arena = program->ctx->arena;

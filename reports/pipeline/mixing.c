@@ -44,9 +44,9 @@ static void put_scope(const jx_program *program, const jx_dim_atom *var,
 {
     const jx_scope *scope =
         var->scope < program->nscopes ? &program->scopes[var->scope] : NULL;
-    const jx_frame *frame =
-        scope && scope->stack && scope->stack->count ? scope->stack->frames[0]
-                                                     : NULL;
+    const jx_frame *frame = scope && scope->stack && scope->stack->count
+                                ? scope->stack->frames[0]
+                                : NULL;
 
     jx_buffer_printf(to, "`%s` of scope %d", var->name, var->scope);
     if (frame)

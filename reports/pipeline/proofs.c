@@ -40,7 +40,8 @@ static void put_semantics(const bool *holds, bool which, jx_buffer *to)
         }
 }
 
-/* Ranges may end at infinity, and inputs may have none: what is proved is of finite ones. */
+/* Ranges may end at infinity, and inputs may have none: what is proved is
+ * of finite ones. */
 static const char *scope_of(const jx_program *program)
 {
     return program->nranges ? "for all finite inputs within their ranges"
@@ -73,7 +74,8 @@ static void put_step(const jx_eqn *eqn, jx_extent is, int nof,
     }
 }
 
-/* What is asked and was not proved everywhere; `why` where the bound was lost. */
+/* What is asked and was not proved everywhere; `why` where the
+ * bound was lost. */
 static bool tell_open(prover *p, const char *what, const bool *holds,
                       const jx_eqn *eqn, const char *why)
 {
@@ -179,7 +181,7 @@ static bool prove_finite(prover *p)
     return jx_ok(p->program->ctx);
 }
 
-/* -- indices and integers -------------------------------------------------------------- */
+/* -- indices and integers -------------------------------------------------- */
 
 static const char *why_open(const prover *p, const jx_extents_question *q)
 {
@@ -187,7 +189,8 @@ static const char *why_open(const prover *p, const jx_extents_question *q)
 
     if (q->is.lo > q->is.hi) {
         jx_buffer_printf(&text, "nothing is known of the %s of ",
-                         q->what == JX_ASKED_IN_BOUNDS ? "indices" : "integers");
+                         q->what == JX_ASKED_IN_BOUNDS ? "indices"
+                                                       : "integers");
         jx_utf8_show(jx_eqn_name(q->eqn), &text);
         return jx_arena_take(p->program->ctx->arena, &text);
     }
@@ -203,7 +206,8 @@ static const char *why_open(const prover *p, const jx_extents_question *q)
     return jx_arena_take(p->program->ctx->arena, &text);
 }
 
-/* Integers are the same in all semantics unless floats make them: each is looked at. */
+/* Integers are the same in all semantics unless floats make them:
+ * each is looked at. */
 static bool prove_questions(prover *p, jx_asked what, const char *all,
                             const char *one)
 {
@@ -236,7 +240,7 @@ static bool prove_questions(prover *p, jx_asked what, const char *all,
     return !any(every) || tell_proved(p, all, every);
 }
 
-/* -- one output -------------------------------------------------------------------------- */
+/* -- one output ------------------------------------------------------------ */
 
 /* Its number: of "out3", or of a path as the program names it; -1. */
 static int output_of(const jx_program *program, const char *key)

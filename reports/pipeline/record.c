@@ -1,5 +1,5 @@
-/* record.c - see record.h.  What a record holds is said once, by functions that take a
- * field and either append or read it. */
+/* record.c - see record.h.  What a record holds is said once, by functions that
+ * take a field and either append or read it. */
 #include "reports/pipeline/record.h"
 
 #include "frontend/base/assert.h"
@@ -81,9 +81,10 @@ static void text(record *r, const char **field)
 
 typedef void item(record *r, void *one);
 
-/* An array behind a pointer to what is const: read into a new one, written from a copy
- * of each element. */
-static const void *items(record *r, const void *from, int *n, size_t size, item *of)
+/* An array behind a pointer to what is const: read into a new one, written from
+ * a copy of each element. */
+static const void *items(record *r, const void *from, int *n, size_t size,
+                         item *of)
 {
     _Alignas(max_align_t) char copy[128];
     int number = (int)count(r, (size_t)*n);
@@ -109,7 +110,8 @@ static void spot(record *r, void *one)
     whole(r, &to->column);
     whole(r, &to->end_line);
     whole(r, &to->end_column);
-    to->kind = (jx_file_kind)choice(r, (int)to->kind, JX_FILE_USER, JX_FILE_JAX);
+    to->kind =
+        (jx_file_kind)choice(r, (int)to->kind, JX_FILE_USER, JX_FILE_JAX);
     text(r, &to->source);
 }
 
@@ -156,7 +158,8 @@ static void finding(record *r, jx_finding *f)
 
     f->code = (jx_code)choice(r, (int)f->code, 1, JX_NCODES - 1);
     f->level = (jx_level)choice(r, (int)f->level, JX_NOTE, JX_ERROR);
-    f->verdict = (jx_verdict)choice(r, (int)f->verdict, JX_UNDECIDED, JX_WITNESSED);
+    f->verdict =
+        (jx_verdict)choice(r, (int)f->verdict, JX_UNDECIDED, JX_WITNESSED);
     text(r, &f->evidence);
     text(r, &f->by);
     text(r, &f->message);
@@ -196,7 +199,8 @@ static void findings(record *r, jx_findings *list)
 
 /* A list of texts. */
 #define TEXTS(r, list)                                                         \
-    for (size_t i_ = 0, n_ = count((r), (list)->count); i_ < n_ && !(r)->broken; i_++) { \
+    for (size_t i_ = 0, n_ = count((r), (list)->count);                        \
+         i_ < n_ && !(r)->broken; i_++) {                                      \
         const char *one_ = (r)->to ? (list)->at[i_] : NULL;                    \
                                                                                \
         text((r), &one_);                                                      \
@@ -221,7 +225,8 @@ static void remarks(record *r, jx_report *report)
 
 static void error(record *r, jx_error *of)
 {
-    of->kind = (jx_error_kind)choice(r, (int)of->kind, JX_E_NONE, JX_E_INTERNAL);
+    of->kind =
+        (jx_error_kind)choice(r, (int)of->kind, JX_E_NONE, JX_E_INTERNAL);
     text(r, &of->file);
     text(r, &of->place);
     text(r, &of->message);
@@ -229,8 +234,9 @@ static void error(record *r, jx_error *of)
 
 #if __SIZEOF_POINTER__ == 8
 /* Who adds a field adds it to the record. */
-_Static_assert(sizeof(jx_finding) == 296 && sizeof(jx_report) == 256 && sizeof(jx_spot) == 48 &&
-                   sizeof(jx_fix) == 24 && sizeof(jx_then) == 56,
+_Static_assert(sizeof(jx_finding) == 296 && sizeof(jx_report) == 256 &&
+                   sizeof(jx_spot) == 48 && sizeof(jx_fix) == 24 &&
+                   sizeof(jx_then) == 56,
                "a record holds every field");
 #endif
 
@@ -261,7 +267,8 @@ void jx_record_write(const jx_report *report, jx_buffer *to)
     report_fields(&r, &copy);
 }
 
-bool jx_record_read(jx_ctx *keep, const char *bytes, size_t size, jx_report *report)
+bool jx_record_read(jx_ctx *keep, const char *bytes, size_t size,
+                    jx_report *report)
 {
     record r = {.arena = keep->arena, .at = bytes, .end = bytes + size};
     jx_report read = {.path = report->path};

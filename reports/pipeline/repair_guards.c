@@ -1,4 +1,5 @@
-/* repair_guards.c - see repair_parts.h: operands kept where their operation is defined. */
+/* repair_guards.c - see repair_parts.h: operands kept where their
+ * operation is defined. */
 #include "reports/pipeline/repair_parts.h"
 
 #include "frontend/ir/build_math.h"
@@ -21,28 +22,32 @@ typedef struct guard {
     bool whole; /* `before` stands in the place of all of it */
 } guard;
 
-/* -- as equations --------------------------------------------------------------------- */
+/* -- as equations ---------------------------------------------------------- */
 
 static jx_atom at_least(jx_body *b, const jx_edit *e, const jx_atom *of)
 {
-    return jx_math_2(b, JX_PRIM_max, of[0], jx_math_number(b, of[0], e->numbers[0]));
+    return jx_math_2(b, JX_PRIM_max, of[0],
+                     jx_math_number(b, of[0], e->numbers[0]));
 }
 
 /* Another name for it: only where the values say that it is not below 0. */
-static jx_atom at_least_where_positive(jx_body *b, const jx_edit *e, const jx_atom *of)
+static jx_atom at_least_where_positive(jx_body *b, const jx_edit *e,
+                                       const jx_atom *of)
 {
     return at_least(b, e, of);
 }
 
 /* ... where it counts, so that it is 0 or at least 1. */
-static jx_atom at_least_where_whole(jx_body *b, const jx_edit *e, const jx_atom *of)
+static jx_atom at_least_where_whole(jx_body *b, const jx_edit *e,
+                                    const jx_atom *of)
 {
     return at_least(b, e, of);
 }
 
 static jx_atom at_most(jx_body *b, const jx_edit *e, const jx_atom *of)
 {
-    return jx_math_2(b, JX_PRIM_min, of[0], jx_math_number(b, of[0], e->numbers[0]));
+    return jx_math_2(b, JX_PRIM_min, of[0],
+                     jx_math_number(b, of[0], e->numbers[0]));
 }
 
 static jx_atom plus(jx_body *b, const jx_edit *e, const jx_atom *of)
@@ -52,14 +57,17 @@ static jx_atom plus(jx_body *b, const jx_edit *e, const jx_atom *of)
 
 static jx_atom within_one(jx_body *b, const jx_edit *e, const jx_atom *of)
 {
-    jx_atom least = jx_math_2(b, JX_PRIM_max, of[0], jx_math_number(b, of[0], -e->numbers[0]));
+    jx_atom least = jx_math_2(b, JX_PRIM_max, of[0],
+                              jx_math_number(b, of[0], -e->numbers[0]));
 
-    return jx_math_2(b, JX_PRIM_min, least, jx_math_number(b, of[0], e->numbers[0]));
+    return jx_math_2(b, JX_PRIM_min, least,
+                     jx_math_number(b, of[0], e->numbers[0]));
 }
 
 static jx_atom not_zero(jx_body *b, const jx_edit *e, const jx_atom *of)
 {
-    jx_atom zero = jx_math_2(b, JX_PRIM_eq, of[0], jx_math_number(b, of[0], e->numbers[0]));
+    jx_atom zero = jx_math_2(b, JX_PRIM_eq, of[0],
+                             jx_math_number(b, of[0], e->numbers[0]));
 
     return jx_math_where(b, zero, jx_math_all(b, of[0], 1), of[0]);
 }
@@ -67,13 +75,15 @@ static jx_atom not_zero(jx_body *b, const jx_edit *e, const jx_atom *of)
 static jx_atom not_small(jx_body *b, const jx_edit *e, const jx_atom *of)
 {
     jx_atom size = jx_math_1(b, JX_PRIM_abs, of[0]);
-    jx_atom small = jx_math_2(b, JX_PRIM_lt, size, jx_math_number(b, of[0], e->numbers[0]));
+    jx_atom small =
+        jx_math_2(b, JX_PRIM_lt, size, jx_math_number(b, of[0], e->numbers[0]));
 
     return jx_math_where(b, small, jx_math_all(b, of[0], e->numbers[0]), of[0]);
 }
 
 /* Atom 1 is the predicate; where it chooses the other arm, the operand is 1. */
-static jx_atom one_where_left_out(jx_body *b, const jx_edit *e, const jx_atom *of)
+static jx_atom one_where_left_out(jx_body *b, const jx_edit *e,
+                                  const jx_atom *of)
 {
     jx_atom chosen = jx_math_spread(b, of[1], jx_atom_aval(of[0]));
     jx_atom one = jx_math_all(b, of[0], 1);
@@ -82,15 +92,27 @@ static jx_atom one_where_left_out(jx_body *b, const jx_edit *e, const jx_atom *o
                               : jx_math_where(b, chosen, one, of[0]);
 }
 
-#define GUARD(written, prim, operand, argument, before, after, make, ...)                          \
-    {written,  JX_PRIM_##prim, operand,                                                            \
-     argument, before,         after,                                                              \
-     make,     {__VA_ARGS__},  (int)(sizeof((double[]){__VA_ARGS__}) / sizeof(double)),            \
+#define GUARD(written, prim, operand, argument, before, after, make, ...)      \
+    {written,                                                                  \
+     JX_PRIM_##prim,                                                           \
+     operand,                                                                  \
+     argument,                                                                 \
+     before,                                                                   \
+     after,                                                                    \
+     make,                                                                     \
+     {__VA_ARGS__},                                                            \
+     (int)(sizeof((double[]){__VA_ARGS__}) / sizeof(double)),                  \
      false},
-#define INSTEAD(written, prim, operand, text, make, ...)                                           \
-    {written, JX_PRIM_##prim, operand,                                                             \
-     0,       text,           "",                                                                  \
-     make,    {__VA_ARGS__},  (int)(sizeof((double[]){__VA_ARGS__}) / sizeof(double)),             \
+#define INSTEAD(written, prim, operand, text, make, ...)                       \
+    {written,                                                                  \
+     JX_PRIM_##prim,                                                           \
+     operand,                                                                  \
+     0,                                                                        \
+     text,                                                                     \
+     "",                                                                       \
+     make,                                                                     \
+     {__VA_ARGS__},                                                            \
+     (int)(sizeof((double[]){__VA_ARGS__}) / sizeof(double)),                  \
      true},
 static const guard guards[] = {
 #include "reports/pipeline/repairs.def"
@@ -117,7 +139,8 @@ typedef struct filling {
 } filling;
 
 /* A template with what its signs stand for. */
-static const char *filled(jx_arena *arena, const char *template, const filling *f)
+static const char *filled(jx_arena *arena, const char *template,
+                          const filling *f)
 {
     jx_py_span rest = {f->argument.end, f->all.end};
     const char *to = "";
@@ -125,14 +148,17 @@ static const char *filled(jx_arena *arena, const char *template, const filling *
     for (const char *at = template; to && *at;) {
         size_t n = strcspn(at, "%");
         char sign = at[n] ? at[n + 1] : 0;
-        jx_py_span span = sign == 'a' ? f->argument : sign == '*' ? f->all : rest;
+        jx_py_span span = sign == 'a'   ? f->argument
+                          : sign == '*' ? f->all
+                                        : rest;
         to = jx_arena_printf(arena, "%s%.*s", to, (int)n, at);
         if (to && sign == 'n')
             to = jx_arena_printf(arena, "%s%.6g", to, f->number);
         else if (to && sign == 'm')
             to = jx_arena_printf(arena, "%s%s", to, f->numpy);
         else if (to && sign)
-            to = jx_arena_printf(arena, "%s%.*s", to, (int)(span.end - span.begin),
+            to = jx_arena_printf(arena, "%s%.*s", to,
+                                 (int)(span.end - span.begin),
                                  f->text + span.begin);
         at += n + (sign ? 2 : 0);
     }
@@ -146,13 +172,17 @@ static bool is_bracketed(const char *text, jx_py_span span)
     return bare.begin == span.begin + 1 && bare.end + 1 == span.end;
 }
 
-/* Around the argument.  Brackets of its own are those of the call then; what binds less than
- * the operator that is put beside it gets some. */
-static jx_change change_of(jx_arena *arena, const guard *g, const jx_passage *in,
-                           jx_py_span argument, double number)
+/* Around the argument.  Brackets of its own are those of the call then; what
+ * binds less than the operator that is put beside it gets some. */
+static jx_change change_of(jx_arena *arena, const guard *g,
+                           const jx_passage *in, jx_py_span argument,
+                           double number)
 {
-    const filling f = {
-        jx_passage_numpy(arena, in), number, in->text, jx_py_bare(in->text, argument), {0, 0}};
+    const filling f = {jx_passage_numpy(arena, in),
+                       number,
+                       in->text,
+                       jx_py_bare(in->text, argument),
+                       {0, 0}};
     jx_change to = {.in = in,
                     .span = argument,
                     .before = filled(arena, g->before, &f),
@@ -167,13 +197,15 @@ static jx_change change_of(jx_arena *arena, const guard *g, const jx_passage *in
 }
 
 /* All of the call, which has nothing but axes beside its argument. */
-static bool change_whole(jx_arena *arena, const guard *g, const jx_passage *in, double number,
-                         jx_change *to)
+static bool change_whole(jx_arena *arena, const guard *g, const jx_passage *in,
+                         double number, jx_change *to)
 {
     jx_py_call call;
 
-    if (!jx_py_call_of(in->text, in->span, &call) || !call.nargs || call.args[0].name.end ||
-        !(jx_py_is(in->text, call.of, "jnp") || jx_py_is(in->text, call.of, "jnp.linalg") ||
+    if (!jx_py_call_of(in->text, in->span, &call) || !call.nargs ||
+        call.args[0].name.end ||
+        !(jx_py_is(in->text, call.of, "jnp") ||
+          jx_py_is(in->text, call.of, "jnp.linalg") ||
           jx_py_is(in->text, call.of, "jax.numpy") ||
           jx_py_is(in->text, call.of, "jax.numpy.linalg")))
         return false;
@@ -181,12 +213,13 @@ static bool change_whole(jx_arena *arena, const guard *g, const jx_passage *in, 
         if (!jx_py_is(in->text, call.args[i].name, "axis") &&
             !jx_py_is(in->text, call.args[i].name, "keepdims"))
             return false;
-    *to = (jx_change){.in = in,
-                      .span = in->span,
-                      .replaces = true,
-                      .before = filled(arena, g->before,
-                                       &(filling){jx_passage_numpy(arena, in), number, in->text,
-                                                  call.args[0].value, call.all})};
+    *to = (jx_change){
+        .in = in,
+        .span = in->span,
+        .replaces = true,
+        .before = filled(arena, g->before,
+                         &(filling){jx_passage_numpy(arena, in), number,
+                                    in->text, call.args[0].value, call.all})};
     return true;
 }
 
@@ -218,10 +251,12 @@ static bool all_positive(const jx_repair_site *site, const jx_repair *repair)
     return true;
 }
 
-/* -- masks -------------------------------------------------------------------------------- */
+/* -- masks ----------------------------------------------------------------- */
 
-/* The byte of one passage that another's first is; lines of both lie in one file. */
-static bool offset_in(const jx_passage *outer, const jx_passage *inner, size_t *to)
+/* The byte of one passage that another's first is; lines of both
+ * lie in one file. */
+static bool offset_in(const jx_passage *outer, const jx_passage *inner,
+                      size_t *to)
 {
     const char *at = outer->text;
 
@@ -235,8 +270,9 @@ static bool offset_in(const jx_passage *outer, const jx_passage *inner, size_t *
 }
 
 /* `where(c, f(x), y)`: f(where(c, x, 1)). */
-static bool mask_with(const jx_repair_site *site, jx_repair *repair, const guard *g,
-                      const jx_eqn *choice, const jx_frame *around)
+static bool mask_with(const jx_repair_site *site, jx_repair *repair,
+                      const guard *g, const jx_eqn *choice,
+                      const jx_frame *around)
 {
     jx_arena *arena = site->program->ctx->arena;
     jx_passage outer;
@@ -247,7 +283,8 @@ static bool mask_with(const jx_repair_site *site, jx_repair *repair, const guard
     const char *numpy = jx_passage_numpy(arena, repair->in);
     int arm;
 
-    if (!jx_passage_of(arena, around, &outer) || !jx_py_call_of(outer.text, outer.span, &call) ||
+    if (!jx_passage_of(arena, around, &outer) ||
+        !jx_py_call_of(outer.text, outer.span, &call) ||
         !jx_py_is(outer.text, call.name, "where") || call.nargs != 3 ||
         !offset_in(&outer, repair->in, &at) ||
         !jx_passage_operand(repair->in, g->written, g->argument, &argument))
@@ -260,13 +297,15 @@ static bool mask_with(const jx_repair_site *site, jx_repair *repair, const guard
     like.atoms[1] = choice->ins[0];
     like.numbers[0] = arm == 1;
     jx_repair_guard(site, repair, g->prim, g->operand, &like);
-    const char *predicate = jx_arena_string(arena, outer.text + call.args[0].value.begin,
-                                            call.args[0].value.end - call.args[0].value.begin);
+    const char *predicate =
+        jx_arena_string(arena, outer.text + call.args[0].value.begin,
+                        call.args[0].value.end - call.args[0].value.begin);
     repair->change =
         (jx_change){.in = repair->in,
                     .span = argument,
                     .before = jx_arena_printf(
-                        arena, arm == 1 ? "%s.where(%s, " : "%s.where(%s, 1, ", numpy, predicate),
+                        arena, arm == 1 ? "%s.where(%s, " : "%s.where(%s, 1, ",
+                        numpy, predicate),
                     .after = arm == 1 ? ", 1)" : ")"};
     repair->says = "what the choice leaves out is computed of 1 instead";
     return repair->edits.count > 0;
@@ -278,7 +317,8 @@ bool jx_repair_mask(const jx_repair_site *site, jx_repair *repair, int row)
 
     for (int i = 0; i < site->nchosen; i++) {
         const jx_eqn *choice = site->chosen[i];
-        const jx_frame *around = jx_user_frame(jx_origin_stack(site->origins, choice));
+        const jx_frame *around =
+            jx_user_frame(jx_origin_stack(site->origins, choice));
         if (around && jx_frame_encloses(around, repair->in->frame) &&
             mask_with(site, repair, g, choice, around))
             return true;
@@ -286,7 +326,7 @@ bool jx_repair_mask(const jx_repair_site *site, jx_repair *repair, int row)
     return false;
 }
 
-/* -- ways ----------------------------------------------------------------------------------- */
+/* -- ways ------------------------------------------------------------------ */
 
 /* The dtype has the number, and what the guard is for is finite there. */
 static bool is_held(const guard *g, double number, jx_dtype dtype)
@@ -298,7 +338,8 @@ static bool is_held(const guard *g, double number, jx_dtype dtype)
     return (g->prim == JX_PRIM_exp2 ? exp2(number) : exp(number)) < largest;
 }
 
-bool jx_repair_guarded(const jx_repair_site *site, jx_repair *repair, int row, int which)
+bool jx_repair_guarded(const jx_repair_site *site, jx_repair *repair, int row,
+                       int which)
 {
     const guard *g = &guards[row];
     double number = g->numbers[which];
@@ -309,20 +350,24 @@ bool jx_repair_guarded(const jx_repair_site *site, jx_repair *repair, int row, i
     if (!jx_passage_operand(repair->in, g->written, g->argument, &argument))
         return false;
     jx_repair_guard(site, repair, g->prim, g->operand, &like);
-    if (g->whole && !change_whole(arena, g, repair->in, number, &repair->change))
+    if (g->whole &&
+        !change_whole(arena, g, repair->in, number, &repair->change))
         return false;
     if (!repair->edits.count ||
         (g->make == at_least_where_positive && !all_positive(site, repair)) ||
         (g->make == at_least_where_whole && !all_whole(site, repair)) ||
         !is_held(g, number, jx_atom_aval(repair->edits.at[0].atoms[0])->dtype))
         return false;
-    if ((g->make == not_zero || g->make == not_small) && /* it is written twice */
-        jx_py_rank_of(repair->in->text, jx_py_bare(repair->in->text, argument)) < JX_PY_SUM)
+    if ((g->make == not_zero ||
+         g->make == not_small) && /* it is written twice */
+        jx_py_rank_of(repair->in->text,
+                      jx_py_bare(repair->in->text, argument)) < JX_PY_SUM)
         return false;
     if (!g->whole)
         repair->change = change_of(arena, g, repair->in, argument, number);
-    repair->says = jx_arena_printf(arena, "this keeps what %s takes where it is finite",
-                                   jx_eqn_name(repair->edits.at[0].eqn));
+    repair->says =
+        jx_arena_printf(arena, "this keeps what %s takes where it is finite",
+                        jx_eqn_name(repair->edits.at[0].eqn));
     return repair->change.before != NULL;
 }
 
@@ -336,36 +381,44 @@ static bool is_infinite(const jx_repair_site *site, jx_atom atom, double *value)
 {
     while (atom.var) {
         const jx_origin *origin = jx_origin_of(site->origins, atom);
-        if (!origin || !origin->eqn || origin->eqn->nins != 1 || !jx_eqn_moves(origin->eqn))
+        if (!origin || !origin->eqn || origin->eqn->nins != 1 ||
+            !jx_eqn_moves(origin->eqn))
             return false;
         atom = origin->eqn->ins[0];
     }
-    if (atom.literal->dim || atom.literal->array || !jx_dtype_is_float(atom.literal->aval->dtype))
+    if (atom.literal->dim || atom.literal->array ||
+        !jx_dtype_is_float(atom.literal->aval->dtype))
         return false;
-    *value = jx_element_real(atom.literal->aval->dtype, (const char *)atom.literal->bits);
+    *value = jx_element_real(atom.literal->aval->dtype,
+                             (const char *)atom.literal->bits);
     return isinf(*value);
 }
 
 /* The one place in the text where an infinity is written. */
 static bool find_infinity(const jx_passage *in, double value, jx_py_span *to)
 {
-    static const char *const written[] = {"-jnp.inf",  "-np.inf",       "-jax.numpy.inf",
-                                          "-math.inf", "float('-inf')", "float(\"-inf\")",
-                                          "jnp.inf",   "np.inf",        "float('inf')"};
-    const char *begin = in->text + in->span.begin, *end = in->text + in->span.end;
+    static const char *const written[] = {
+        "-jnp.inf",  "-np.inf",       "-jax.numpy.inf",
+        "-math.inf", "float('-inf')", "float(\"-inf\")",
+        "jnp.inf",   "np.inf",        "float('inf')"};
+    const char *begin = in->text + in->span.begin,
+               *end = in->text + in->span.end;
 
     for (size_t i = 0; i < sizeof written / sizeof *written; i++) {
         const char *at = strstr(begin, written[i]);
         size_t length = strlen(written[i]);
         if (!at || at + length > end)
             continue;
-        *to = (jx_py_span){(size_t)(at - in->text), (size_t)(at - in->text) + length};
-        return (value < 0) == (strchr(written[i], '-') != NULL) && !strstr(at + length, "inf");
+        *to = (jx_py_span){(size_t)(at - in->text),
+                           (size_t)(at - in->text) + length};
+        return (value < 0) == (strchr(written[i], '-') != NULL) &&
+               !strstr(at + length, "inf");
     }
     return false;
 }
 
-bool jx_repair_infinity(const jx_repair_site *site, jx_repair *repair, const jx_eqn *eqn)
+bool jx_repair_infinity(const jx_repair_site *site, jx_repair *repair,
+                        const jx_eqn *eqn)
 {
     jx_arena *arena = site->program->ctx->arena;
     jx_py_span span;
@@ -374,8 +427,11 @@ bool jx_repair_infinity(const jx_repair_site *site, jx_repair *repair, const jx_
     repair->edits.count = 0;
     for (int k = 0; k < eqn->nins && !repair->edits.count; k++) {
         jx_dtype dtype = jx_atom_aval(eqn->ins[k])->dtype;
-        jx_edit edit = {
-            .eqn = eqn, .operand = k, .make = that_number, .natoms = 1, .atoms = {eqn->ins[k]}};
+        jx_edit edit = {.eqn = eqn,
+                        .operand = k,
+                        .make = that_number,
+                        .natoms = 1,
+                        .atoms = {eqn->ins[k]}};
         if (!eqn->ins[k].var || !jx_dtype_is_float(dtype) ||
             !is_infinite(site, eqn->ins[k], &value))
             continue;
@@ -385,11 +441,12 @@ bool jx_repair_infinity(const jx_repair_site *site, jx_repair *repair, const jx_
     }
     if (!repair->edits.count || !find_infinity(repair->in, value, &span))
         return false;
-    repair->change =
-        (jx_change){.in = repair->in,
-                    .span = span,
-                    .replaces = true,
-                    .before = jx_arena_printf(arena, "%g", repair->edits.at[0].numbers[0])};
-    repair->says = "this number serves as well, and its difference from itself is 0";
+    repair->change = (jx_change){
+        .in = repair->in,
+        .span = span,
+        .replaces = true,
+        .before = jx_arena_printf(arena, "%g", repair->edits.at[0].numbers[0])};
+    repair->says =
+        "this number serves as well, and its difference from itself is 0";
     return repair->change.before != NULL;
 }

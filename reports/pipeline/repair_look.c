@@ -1,9 +1,10 @@
-/* repair_look.c - see repair_parts.h: what is written, and what became of it. */
+/* repair_look.c - see repair_parts.h: what is written, and
+ * what became of it. */
 #include "reports/pipeline/repair_parts.h"
 
 #include <string.h>
 
-/* -- what is written -------------------------------------------------------------------- */
+/* -- what is written ------------------------------------------------------- */
 
 bool jx_word_among(const char *words, const char *text, jx_py_span span)
 {
@@ -18,7 +19,8 @@ bool jx_word_among(const char *words, const char *text, jx_py_span span)
     return false;
 }
 
-bool jx_passage_operand(const jx_passage *in, const char *written, int number, jx_py_span *to)
+bool jx_passage_operand(const jx_passage *in, const char *written, int number,
+                        jx_py_span *to)
 {
     jx_py_span left, right;
     jx_py_call call;
@@ -41,12 +43,13 @@ bool jx_passage_operand(const jx_passage *in, const char *written, int number, j
     return true;
 }
 
-bool jx_passage_argument(const jx_passage *in, const char *names, jx_py_span *to)
+bool jx_passage_argument(const jx_passage *in, const char *names,
+                         jx_py_span *to)
 {
     jx_py_call call;
 
-    if (!jx_py_call_of(in->text, in->span, &call) || call.nargs != 1 || call.args[0].name.end ||
-        !jx_word_among(names, in->text, call.name))
+    if (!jx_py_call_of(in->text, in->span, &call) || call.nargs != 1 ||
+        call.args[0].name.end || !jx_word_among(names, in->text, call.name))
         return false;
     *to = jx_py_bare(in->text, call.args[0].value);
     return true;
@@ -65,19 +68,23 @@ const char *jx_passage_numpy(jx_arena *arena, const jx_passage *in)
     jx_py_call call;
 
     if (jx_py_call_of(in->text, in->span, &call) &&
-        (jx_py_is(in->text, call.of, "jnp") || jx_py_is(in->text, call.of, "np") ||
+        (jx_py_is(in->text, call.of, "jnp") ||
+         jx_py_is(in->text, call.of, "np") ||
          jx_py_is(in->text, call.of, "jax.numpy")))
-        return jx_arena_string(arena, in->text + call.of.begin, call.of.end - call.of.begin);
+        return jx_arena_string(arena, in->text + call.of.begin,
+                               call.of.end - call.of.begin);
     if (jx_file_has(in->frame->file, "jnp."))
         return "jnp";
     return jx_file_has(in->frame->file, "jax.numpy.") ? "jax.numpy" : "jnp";
 }
 
-/* -- what became of it ------------------------------------------------------------------ */
+/* -- what became of it ----------------------------------------------------- */
 
-bool jx_eqn_is_written(const jx_repair_site *site, const jx_eqn *eqn, const jx_frame *frame)
+bool jx_eqn_is_written(const jx_repair_site *site, const jx_eqn *eqn,
+                       const jx_frame *frame)
 {
-    return jx_frame_same(jx_user_frame(jx_origin_stack(site->origins, eqn)), frame);
+    return jx_frame_same(jx_user_frame(jx_origin_stack(site->origins, eqn)),
+                         frame);
 }
 
 typedef struct collecting {
@@ -93,7 +100,8 @@ static void visit(collecting *c, void (*at)(collecting *, const jx_eqn *))
 {
     for (int n = 0; n < c->site->walk->count; n++)
         for (int i = 0; i < c->site->walk->at[n]->neqns; i++)
-            if (jx_eqn_is_written(c->site, &c->site->walk->at[n]->eqns[i], c->frame))
+            if (jx_eqn_is_written(c->site, &c->site->walk->at[n]->eqns[i],
+                                  c->frame))
                 at(c, &c->site->walk->at[n]->eqns[i]);
 }
 
@@ -121,7 +129,8 @@ static void guard_here(collecting *c, const jx_eqn *eqn)
         add_edit(c, eqn, c->operand);
 }
 
-/* What a derivative in the program takes of the same value: it would take the guarded one. */
+/* What a derivative in the program takes of the same value: it would take
+ * the guarded one. */
 static void guard_derivative(collecting *c, const jx_eqn *eqn)
 {
     size_t count = c->repair->edits.count;
@@ -130,15 +139,17 @@ static void guard_derivative(collecting *c, const jx_eqn *eqn)
         return;
     for (int k = 0; k < eqn->nins; k++)
         for (size_t i = 0; i < count; i++)
-            if (eqn->ins[k].var && eqn->ins[k].var == c->repair->edits.at[i].atoms[0].var) {
+            if (eqn->ins[k].var &&
+                eqn->ins[k].var == c->repair->edits.at[i].atoms[0].var) {
                 add_edit(c, eqn, k);
                 break;
             }
 }
 
-/* Where nobody takes the value, but its derivative is there, the quotients of that are meant. */
-void jx_repair_guard(const jx_repair_site *site, jx_repair *repair, jx_prim_id prim, int operand,
-                     const jx_edit *like)
+/* Where nobody takes the value, but its derivative is there, the quotients of
+ * that are meant. */
+void jx_repair_guard(const jx_repair_site *site, jx_repair *repair,
+                     jx_prim_id prim, int operand, const jx_edit *like)
 {
     collecting c = {.site = site,
                     .repair = repair,
@@ -158,9 +169,13 @@ void jx_repair_guard(const jx_repair_site *site, jx_repair *repair, jx_prim_id p
     }
 }
 
-void jx_repair_equations(const jx_repair_site *site, jx_repair *repair, jx_prim_id prim)
+void jx_repair_equations(const jx_repair_site *site, jx_repair *repair,
+                         jx_prim_id prim)
 {
-    collecting c = {.site = site, .repair = repair, .frame = repair->in->frame, .prim = prim};
+    collecting c = {.site = site,
+                    .repair = repair,
+                    .frame = repair->in->frame,
+                    .prim = prim};
 
     repair->edits.count = 0;
     visit(&c, guard_here);
@@ -179,14 +194,15 @@ bool jx_repair_is_differentiated(const jx_repair_site *site, jx_repair *repair)
     return more;
 }
 
-/* -- expressions in expressions ------------------------------------------------------------ */
+/* -- expressions in expressions -------------------------------------------- */
 
 bool jx_frame_encloses(const jx_frame *outer, const jx_frame *inner)
 {
-    bool before =
-        outer->line < inner->line || (outer->line == inner->line && outer->column <= inner->column);
+    bool before = outer->line < inner->line || (outer->line == inner->line &&
+                                                outer->column <= inner->column);
     bool after = outer->end_line > inner->end_line ||
-                 (outer->end_line == inner->end_line && outer->end_column >= inner->end_column);
+                 (outer->end_line == inner->end_line &&
+                  outer->end_column >= inner->end_column);
 
     return before && after && !jx_frame_same(outer, inner) &&
            strcmp(outer->file->path, inner->file->path) == 0;
@@ -202,7 +218,8 @@ typedef struct enclosing {
 static void find_enclosing(enclosing *e, const jx_jaxpr *jaxpr)
 {
     for (int i = 0; i < jaxpr->neqns && e->count < e->most; i++) {
-        const jx_frame *frame = jx_user_frame(jx_origin_stack(e->site->origins, &jaxpr->eqns[i]));
+        const jx_frame *frame =
+            jx_user_frame(jx_origin_stack(e->site->origins, &jaxpr->eqns[i]));
         bool known = !frame || !jx_frame_encloses(frame, e->frame);
         for (int k = 0; k < e->count && !known; k++)
             known = jx_frame_same(e->to[k], frame);
@@ -211,8 +228,8 @@ static void find_enclosing(enclosing *e, const jx_jaxpr *jaxpr)
     }
 }
 
-int jx_enclosing_frames(const jx_repair_site *site, const jx_frame *frame, int most,
-                        const jx_frame **to)
+int jx_enclosing_frames(const jx_repair_site *site, const jx_frame *frame,
+                        int most, const jx_frame **to)
 {
     enclosing e = {site, frame, most, 0, to};
 

@@ -1,4 +1,5 @@
-/* repair_ways.h - the ways in which an expression can be repaired, as text and as equations. */
+/* repair_ways.h - the ways in which an expression can be repaired, as text
+ * and as equations. */
 #ifndef JX_REPAIR_WAYS_H
 #define JX_REPAIR_WAYS_H
 
@@ -17,7 +18,8 @@ typedef struct jx_repair_site {
     jx_program *program; /* without calls */
     const jx_origins *origins;
     const jx_repair_jaxprs *walk;
-    const jx_eqn *const *positive; /* quotients whose divisors are not below 0: npositive */
+    /* quotients whose divisors are not below 0: npositive */
+    const jx_eqn *const *positive;
     int npositive;
     const jx_eqn *const *chosen; /* choices of two (select_n): nchosen */
     int nchosen;
@@ -27,8 +29,9 @@ typedef struct jx_repair_site {
 typedef struct jx_repair {
     const jx_passage *in; /* the expression */
     bool masked;          /* a choice leaves out what is not finite */
-    bool same_alone;      /* only what computes the same function otherwise is wanted */
-    int way, number;      /* of those that there are: where the next begins */
+    /* only what computes the same function otherwise is wanted */
+    bool same_alone;
+    int way, number; /* of those that there are: where the next begins */
     const char *says;
     jx_change change;
     JX_VEC(jx_edit) edits;
@@ -38,16 +41,18 @@ typedef struct jx_repair {
 bool jx_repair_first(const jx_repair_site *site, jx_repair *repair);
 bool jx_repair_next(const jx_repair_site *site, jx_repair *repair);
 
-/* Another way: a finite number in the place of an infinity that is written in the expression
- * and that the equation takes; there is no next one. */
-bool jx_repair_infinity(const jx_repair_site *site, jx_repair *repair, const jx_eqn *eqn);
+/* Another way: a finite number in the place of an infinity that is written in
+ * the expression and that the equation takes; there is no next one. */
+bool jx_repair_infinity(const jx_repair_site *site, jx_repair *repair,
+                        const jx_eqn *eqn);
 
 /* Whether an equation was written as that expression. */
-bool jx_eqn_is_written(const jx_repair_site *site, const jx_eqn *eqn, const jx_frame *frame);
+bool jx_eqn_is_written(const jx_repair_site *site, const jx_eqn *eqn,
+                       const jx_frame *frame);
 
-/* Expressions of the program that the one of this frame is a part of, each once; at most
- * `most`, in the order of the program. */
-int jx_enclosing_frames(const jx_repair_site *site, const jx_frame *frame, int most,
-                        const jx_frame **to);
+/* Expressions of the program that the one of this frame is a part of, each
+ * once; at most `most`, in the order of the program. */
+int jx_enclosing_frames(const jx_repair_site *site, const jx_frame *frame,
+                        int most, const jx_frame **to);
 
 #endif

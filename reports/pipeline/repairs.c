@@ -65,8 +65,8 @@ static jx_arena *arena_of(const jx_repairs *r)
     return r->program->ctx->arena;
 }
 
-/* Of all quotients, those whose divisors are known not to be below 0; of all choices those
- * that a user wrote. */
+/* Of all quotients, those whose divisors are known not to be below 0; of all
+ * choices those that a user wrote. */
 static bool look(jx_repairs *r)
 {
     const jx_extents *extents = jx_program_extents(r->program, JX_XLA);
@@ -75,7 +75,8 @@ static bool look(jx_repairs *r)
     if (!extents)
         return false;
     for (size_t i = 0; i < extents->questions.count; i++)
-        if (extents->questions.at[i].what == JX_ASKED_NOT_BELOW && extents->questions.at[i].holds)
+        if (extents->questions.at[i].what == JX_ASKED_NOT_BELOW &&
+            extents->questions.at[i].holds)
             JX_PUSH(arena_of(r), &positive, extents->questions.at[i].eqn);
     r->site.positive = positive.at;
     r->site.npositive = (int)positive.count;
@@ -96,11 +97,13 @@ static bool find_choices(jx_repairs *r)
     return jx_ok(r->program->ctx);
 }
 
-/* Each jaxpr that the program runs, once, in the order in which they are met. */
+/* Each jaxpr that the program runs, once, in the order in
+ * which they are met. */
 static bool find_jaxprs(jx_repairs *r)
 {
     bool *met = JX_NEW_ARRAY(arena_of(r), r->program->njaxprs + 1, bool);
-    const jx_jaxpr **at = JX_NEW_ARRAY(arena_of(r), r->program->njaxprs + 1, const jx_jaxpr *);
+    const jx_jaxpr **at =
+        JX_NEW_ARRAY(arena_of(r), r->program->njaxprs + 1, const jx_jaxpr *);
 
     if (!met || !at)
         return false;
@@ -126,13 +129,15 @@ jx_repairs *jx_repairs_new(jx_program *program)
     if (!r)
         return NULL;
     r->program = program;
-    r->site = (jx_repair_site){.program = program, .origins = &r->origins, .walk = &r->walk};
-    return jx_origins_make(&r->origins, program) && find_jaxprs(r) && find_choices(r) && look(r)
+    r->site = (jx_repair_site){
+        .program = program, .origins = &r->origins, .walk = &r->walk};
+    return jx_origins_make(&r->origins, program) && find_jaxprs(r) &&
+                   find_choices(r) && look(r)
                ? r
                : NULL;
 }
 
-/* -- the program with all repairs ------------------------------------------------------- */
+/* -- the program with all repairs ------------------------------------------ */
 
 static jx_program *edited(jx_repairs *r)
 {
@@ -173,7 +178,9 @@ static bool is_gone(jx_repairs *r, const made *of)
         const shown *s = &of->shown[i];
         if (!typed[s->of])
             typed[s->of] = changed(r, s->of);
-        is = typed[s->of] ? jx_witness_stands(typed[s->of], s->options, s->witness) : JX_NOT_RUN;
+        is = typed[s->of]
+                 ? jx_witness_stands(typed[s->of], s->options, s->witness)
+                 : JX_NOT_RUN;
     }
     jx_error_clear(r->program->ctx);
     return is == JX_GONE;
@@ -184,7 +191,7 @@ static shown shown_by(const jx_repairs *r, const jx_witness *w)
     return (shown){w, r->options[r->of], r->of};
 }
 
-/* -- ways -------------------------------------------------------------------------------- */
+/* -- ways ------------------------------------------------------------------ */
 
 /* The repair that was made for that expression. */
 static made *made_at(jx_repairs *r, const jx_frame *frame)
@@ -199,7 +206,8 @@ static made *made_on_line(jx_repairs *r, const jx_frame *frame)
 {
     for (int i = 0; i < r->count; i++) {
         const jx_frame *at = r->made[i].repair.in->frame;
-        if (at->line == frame->line && strcmp(at->file->path, frame->file->path) == 0)
+        if (at->line == frame->line &&
+            strcmp(at->file->path, frame->file->path) == 0)
             return &r->made[i];
     }
     return NULL;
@@ -215,8 +223,8 @@ static bool settle(jx_repairs *r, made *of, bool any)
     return false;
 }
 
-static bool repair_expression(jx_repairs *r, const jx_frame *frame, bool same_alone,
-                              const jx_witness *w, int owner)
+static bool repair_expression(jx_repairs *r, const jx_frame *frame,
+                              bool same_alone, const jx_witness *w, int owner)
 {
     jx_passage *in = JX_NEW(arena_of(r), jx_passage);
     made *of = &r->made[r->count];
@@ -224,12 +232,13 @@ static bool repair_expression(jx_repairs *r, const jx_frame *frame, bool same_al
     if (!in || r->count == MOST_REPAIRS || frame->file->kind != JX_FILE_USER ||
         !jx_passage_of(arena_of(r), frame, in))
         return false;
-    *of =
-        (made){.repair = {.in = in, .masked = w->code == JX_CODE_NUM002, .same_alone = same_alone},
-               .of = r->of,
-               .nshown = 1,
-               .shown = {shown_by(r, w)},
-               .owner = owner};
+    *of = (made){.repair = {.in = in,
+                            .masked = w->code == JX_CODE_NUM002,
+                            .same_alone = same_alone},
+                 .of = r->of,
+                 .nshown = 1,
+                 .shown = {shown_by(r, w)},
+                 .owner = owner};
     r->count++;
     if (settle(r, of, jx_repair_first(&r->site, &of->repair)))
         return true;
@@ -237,20 +246,24 @@ static bool repair_expression(jx_repairs *r, const jx_frame *frame, bool same_al
     return false;
 }
 
-/* The whole of which it is a part, if that can be computed otherwise; else itself. */
-static bool repair_around(jx_repairs *r, const jx_frame *frame, const jx_witness *w, int owner)
+/* The whole of which it is a part, if that can be computed
+ * otherwise; else itself. */
+static bool repair_around(jx_repairs *r, const jx_frame *frame,
+                          const jx_witness *w, int owner)
 {
     const jx_frame *around[MOST_AROUND];
     int count = jx_enclosing_frames(&r->site, frame, MOST_AROUND, around);
 
     for (int i = 0; i < count; i++)
-        if (!made_at(r, around[i]) && repair_expression(r, around[i], true, w, owner))
+        if (!made_at(r, around[i]) &&
+            repair_expression(r, around[i], true, w, owner))
             return true;
     return repair_expression(r, frame, false, w, owner);
 }
 
 /* What overflows may do so for an exponential that it is made of. */
-static bool repair_behind(jx_repairs *r, const jx_origins *of, const jx_witness *w, int owner)
+static bool repair_behind(jx_repairs *r, const jx_origins *of,
+                          const jx_witness *w, int owner)
 {
     jx_origin_walk walk;
     const jx_origin *at;
@@ -259,9 +272,11 @@ static bool repair_behind(jx_repairs *r, const jx_origins *of, const jx_witness 
 
     jx_origin_walk_from(&walk, of, w->made.eqn->nins, w->made.eqn->ins);
     while (left && (at = jx_origin_walk_on(&walk))) {
-        const jx_frame *frame = at->eqn ? jx_user_frame(jx_origin_stack(of, at->eqn)) : NULL;
+        const jx_frame *frame =
+            at->eqn ? jx_user_frame(jx_origin_stack(of, at->eqn)) : NULL;
         if (!frame || frame == last ||
-            (at->eqn->prim->id != JX_PRIM_exp && at->eqn->prim->id != JX_PRIM_exp2))
+            (at->eqn->prim->id != JX_PRIM_exp &&
+             at->eqn->prim->id != JX_PRIM_exp2))
             continue;
         last = frame;
         left--;
@@ -277,7 +292,8 @@ static bool is_of_numbers(const jx_witness *w)
 }
 
 /* Infinities that meet may be numbers: those that a choice behind takes. */
-static bool repair_infinity(jx_repairs *r, const jx_origins *of, const jx_witness *w, int owner)
+static bool repair_infinity(jx_repairs *r, const jx_origins *of,
+                            const jx_witness *w, int owner)
 {
     jx_origin_walk walk;
     const jx_origin *at;
@@ -285,11 +301,13 @@ static bool repair_infinity(jx_repairs *r, const jx_origins *of, const jx_witnes
 
     jx_origin_walk_from(&walk, of, w->made.eqn->nins, w->made.eqn->ins);
     while (left && r->count < MOST_REPAIRS && (at = jx_origin_walk_on(&walk))) {
-        const jx_frame *frame = at->eqn ? jx_user_frame(jx_origin_stack(of, at->eqn)) : NULL;
+        const jx_frame *frame =
+            at->eqn ? jx_user_frame(jx_origin_stack(of, at->eqn)) : NULL;
         jx_passage *in = JX_NEW(arena_of(r), jx_passage);
         made *to = &r->made[r->count];
         if (!in || !frame || at->eqn->prim->id != JX_PRIM_select_n ||
-            frame->file->kind != JX_FILE_USER || !jx_passage_of(arena_of(r), frame, in))
+            frame->file->kind != JX_FILE_USER ||
+            !jx_passage_of(arena_of(r), frame, in))
             continue;
         left--;
         *to = (made){.repair = {.in = in, .way = INT_MAX},
@@ -298,15 +316,18 @@ static bool repair_infinity(jx_repairs *r, const jx_origins *of, const jx_witnes
                      .shown = {shown_by(r, w)},
                      .owner = owner};
         r->count++;
-        if (jx_repair_infinity(&r->site, &to->repair, at->eqn) && is_gone(r, to))
+        if (jx_repair_infinity(&r->site, &to->repair, at->eqn) &&
+            is_gone(r, to))
             return true;
         r->count--;
     }
     return false;
 }
 
-/* One that was not enough is made more of; else what the witness points to is repaired. */
-static bool repair_witness(jx_repairs *r, const jx_typed *typed, const jx_witness *w, int owner)
+/* One that was not enough is made more of; else what the witness points
+ * to is repaired. */
+static bool repair_witness(jx_repairs *r, const jx_typed *typed,
+                           const jx_witness *w, int owner)
 {
     const jx_frame *frame = jx_user_frame(w->stack);
     jx_origins of;
@@ -318,16 +339,18 @@ static bool repair_witness(jx_repairs *r, const jx_typed *typed, const jx_witnes
         return repair_infinity(r, &of, w, owner);
     if (before && before->nshown < MOST_SHOWN) {
         before->shown[before->nshown++] = shown_by(r, w);
-        if (is_gone(r, before) || settle(r, before, jx_repair_next(&r->site, &before->repair)))
+        if (is_gone(r, before) ||
+            settle(r, before, jx_repair_next(&r->site, &before->repair)))
             return true;
     }
-    return (!before && repair_around(r, frame, w, owner)) || repair_behind(r, &of, w, owner);
+    return (!before && repair_around(r, frame, w, owner)) ||
+           repair_behind(r, &of, w, owner);
 }
 
-/* -- rounds ------------------------------------------------------------------------------- */
+/* -- rounds ---------------------------------------------------------------- */
 
-/* Searches the program with all repairs, and repairs what is found then; whether nothing
- * was in the end. */
+/* Searches the program with all repairs, and repairs what is found then;
+ * whether nothing was in the end. */
 static bool search_again(jx_repairs *r)
 {
     for (int round = 0; round < MOST_ROUNDS && r->count; round++) {
@@ -343,7 +366,8 @@ static bool search_again(jx_repairs *r)
             if (!is_of_numbers(w))
                 continue;
             quiet = false;
-            if (!repair_witness(r, typed, w, near ? near->owner : r->made[0].owner))
+            if (!repair_witness(r, typed, w,
+                                near ? near->owner : r->made[0].owner))
                 return false;
         }
         if (quiet)
@@ -352,8 +376,8 @@ static bool search_again(jx_repairs *r)
     return false;
 }
 
-/* XLA may make another program of what is repaired, though it did not before: it takes
- * (1 - x) + 1e-12 for (1 + 1e-12) - x. */
+/* XLA may make another program of what is repaired, though it did not before:
+ * it takes (1 - x) + 1e-12 for (1 + 1e-12) - x. */
 static bool search_compiled(jx_repairs *r)
 {
     jx_program *program = edited(r);
@@ -362,7 +386,8 @@ static bool search_compiled(jx_repairs *r)
     jx_repair_of before = r->of;
     bool matters = false, quiet;
 
-    if (!program || !options || !jx_program_as_xla(program, &matters) || !matters)
+    if (!program || !options || !jx_program_as_xla(program, &matters) ||
+        !matters)
         return program && options;
     options->compiled = true;
     r->options[JX_REPAIR_COMPILED] = options;
@@ -372,8 +397,9 @@ static bool search_compiled(jx_repairs *r)
     return quiet;
 }
 
-bool jx_repairs_find(jx_repairs *r, const jx_typed *typed, const jx_witness_options *options,
-                     jx_repair_of of, const jx_witnesses *hunt)
+bool jx_repairs_find(jx_repairs *r, const jx_typed *typed,
+                     const jx_witness_options *options, jx_repair_of of,
+                     const jx_witnesses *hunt)
 {
     int n = (int)hunt->found.count, before = r->count;
     told *to = &r->told[of];
@@ -407,7 +433,7 @@ bool jx_repairs_find(jx_repairs *r, const jx_typed *typed, const jx_witness_opti
     return jx_ok(r->program->ctx);
 }
 
-/* -- fixes -------------------------------------------------------------------------------- */
+/* -- fixes ----------------------------------------------------------------- */
 
 static bool same_line(const made *a, const made *b)
 {
@@ -416,14 +442,15 @@ static bool same_line(const made *a, const made *b)
     return x->line == y->line && strcmp(x->file->path, y->file->path) == 0;
 }
 
-/* Belongs to the fix of that witness: made for it, or on a line of one that is. */
+/* Belongs to the fix of that witness: made for it, or on a line
+ * of one that is. */
 static void mark_own(const jx_repairs *r, jx_repair_of of, int owner, bool *own)
 {
     bool more = true;
 
     for (int i = 0; i < r->count; i++)
-        own[i] =
-            (r->made[i].owner == owner && r->made[i].of == of) || r->told[of].by[owner] == i + 1;
+        own[i] = (r->made[i].owner == owner && r->made[i].of == of) ||
+                 r->told[of].by[owner] == i + 1;
     while (more) {
         more = false;
         for (int i = 0; i < r->count; i++)

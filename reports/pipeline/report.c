@@ -1,10 +1,10 @@
 /* report.c - from claims to findings. */
+#include "reports/pipeline/report.h"
 #include "frontend/base/assert.h"
 #include "frontend/base/sha256.h"
 #include "frontend/base/utf8.h"
 #include "frontend/ir/params.h"
 #include "frontend/ir/passage.h"
-#include "reports/pipeline/report.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -43,7 +43,8 @@ static bool is_named(const jx_selection *selection, jx_code code)
     const jx_code_info *info = jx_code_of(code);
 
     for (int i = 0; i < selection->nselect; i++)
-        if (!strcmp(info->id, selection->select[i]) || !strcmp(info->name, selection->select[i]))
+        if (!strcmp(info->id, selection->select[i]) ||
+            !strcmp(info->name, selection->select[i]))
             return true;
     return false;
 }
@@ -137,8 +138,8 @@ static frame_list frames_of(maker *m, const jx_claim *claim)
     return frames;
 }
 
-/* A function of JAX's that runs for itself, or what it makes of an operation that is not in a
- * jit and not alone on its device: a shard_map. */
+/* A function of JAX's that runs for itself, or what it makes of an operation
+ * that is not in a jit and not alone on its device: a shard_map. */
 static bool is_of_jax(const jx_program *program, const jx_claim *claim)
 {
     const jx_jaxpr *jaxpr = claim->jaxpr ? claim->jaxpr : program->entry.jaxpr;
@@ -149,14 +150,16 @@ static bool is_of_jax(const jx_program *program, const jx_claim *claim)
             jx_is_of_jax(((const jx_p_shard_map *)eqn->typed)->jaxpr.jaxpr));
 }
 
-/* Without a line outside of JAX there is no place, but perhaps somebody else's. */
+/* Without a line outside of JAX there is no place, but perhaps
+ * somebody else's. */
 static void place(maker *m, const jx_claim *claim, jx_finding *finding)
 {
     frame_list frames = frames_of(m, claim);
     jx_spot *calls;
 
     if (!frames.count) {
-        finding->where.kind = is_of_jax(m->program, claim) ? JX_FILE_JAX : JX_FILE_USER;
+        finding->where.kind =
+            is_of_jax(m->program, claim) ? JX_FILE_JAX : JX_FILE_USER;
         return;
     }
     finding->where = spot_of(m, frames.at[0]);
@@ -388,7 +391,8 @@ static int variable_number(jx_buffer *seen, const char *name, size_t length)
     return number;
 }
 
-/* The equation with dim variables d0, d1, ...: renaming them changes nothing. */
+/* The equation with dim variables d0, d1, ...: renaming them
+ * changes nothing. */
 static void put_canonical(jx_buffer *to, const char *equation)
 {
     jx_buffer seen = {.budget = to->budget};
@@ -461,11 +465,13 @@ static const char *help_of(maker *m, const jx_claim *claim)
 static const jx_fix *copy_fix(maker *m, const jx_fix *from)
 {
     jx_fix *to = from ? JX_NEW(m->keep->arena, jx_fix) : NULL;
-    jx_fixed_line *lines = to ? JX_NEW_ARRAY(m->keep->arena, from->nlines, jx_fixed_line) : NULL;
+    jx_fixed_line *lines =
+        to ? JX_NEW_ARRAY(m->keep->arena, from->nlines, jx_fixed_line) : NULL;
 
     for (int i = 0; lines && i < from->nlines; i++)
-        lines[i] = (jx_fixed_line){copy(m, from->lines[i].file), from->lines[i].line,
-                                   copy(m, from->lines[i].was), copy(m, from->lines[i].is)};
+        lines[i] = (jx_fixed_line){
+            copy(m, from->lines[i].file), from->lines[i].line,
+            copy(m, from->lines[i].was), copy(m, from->lines[i].is)};
     if (!lines)
         return NULL;
     *to = (jx_fix){copy(m, from->says), from->quiet, from->nlines, lines};
@@ -473,7 +479,8 @@ static const jx_fix *copy_fix(maker *m, const jx_fix *from)
 }
 
 /* Those that have a line, which is another one. */
-static void copy_consequences(maker *m, const jx_evidence *evidence, jx_finding *to)
+static void copy_consequences(maker *m, const jx_evidence *evidence,
+                              jx_finding *to)
 {
     jx_then *then = JX_NEW_ARRAY(m->keep->arena, evidence->nthen, jx_then);
 
@@ -483,7 +490,8 @@ static void copy_consequences(maker *m, const jx_evidence *evidence, jx_finding 
         add_frames(m, &frames, evidence->then[i].stack);
         if (!frames.count)
             continue;
-        *at = (jx_then){copy(m, evidence->then[i].what), spot_of(m, frames.at[0])};
+        *at = (jx_then){copy(m, evidence->then[i].what),
+                        spot_of(m, frames.at[0])};
         to->nthen += at->where.line != to->where.line || !to->where.file ||
                      strcmp(at->where.file, to->where.file) != 0;
     }

@@ -46,8 +46,8 @@ typedef struct jx_finding {
     int nsizes;
     const jx_size *sizes;                 /* the counterexample */
     const char *note, *help, *suggestion; /* or NULL; help has lines */
-    const char *safe; /* of IDX004: sizes for which nothing wraps, or NULL */
-    int width;        /* of IDX004: bits of the integers */
+    const char *safe;    /* of IDX004: sizes for which nothing wraps, or NULL */
+    int width;           /* of IDX004: bits of the integers */
     const char *witness; /* of what a run shows: JSON, or NULL */
     const jx_fix *fix;   /* or NULL */
     const char *shown;   /* values at the place, or NULL */
@@ -64,7 +64,8 @@ typedef struct jx_counts {
     int64_t proved, refuted, witnessed, undecided;
 } jx_counts;
 
-/* A line that a program embeds, and that has a comment for jaxvet (suppress.h). */
+/* A line that a program embeds, and that has a comment for
+ * jaxvet (suppress.h). */
 typedef struct jx_remark {
     const char *file;
     int line; /* from 1 */
@@ -82,10 +83,11 @@ typedef struct jx_report {
     JX_VEC(const char *) conditions; /* sizes for which its own arithmetic does
                                         not wrap; none: all */
     JX_VEC(jx_remark) remarks;
-    JX_VEC(const char *) proofs; /* what is proved of values, and in which semantics */
+    /* what is proved of values, and in which semantics */
+    JX_VEC(const char *) proofs;
     int64_t equations;
-    int64_t suppressed; /* by comments in the source */
-    int64_t hidden;     /* below error, in files of libraries */
+    int64_t suppressed;  /* by comments in the source */
+    int64_t hidden;      /* below error, in files of libraries */
     double milliseconds; /* that it took, if anybody wants to know; else 0 */
 } jx_report;
 
@@ -120,7 +122,7 @@ void jx_eqn_summary(const jx_eqn *eqn, jx_buffer *to);
 typedef struct jx_report_list {
     int count;
     const jx_report *at;
-    int64_t skipped; /* files of folders that are no programs */
+    int64_t skipped;          /* files of folders that are no programs */
     const char *const *names; /* of those, or NULL: nobody asked */
 } jx_report_list;
 

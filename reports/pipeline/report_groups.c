@@ -14,10 +14,9 @@ static bool same_finding(const void *kept, const void *key)
 
     return a->code == b->code && a->verdict == b->verdict &&
            a->level == b->level && same_text(a->where.file, b->where.file) &&
-           (!a->where.file ||
-            (a->where.line == b->where.line &&
-             a->where.column == b->where.column &&
-             same_text(a->message, b->message)));
+           (!a->where.file || (a->where.line == b->where.line &&
+                               a->where.column == b->where.column &&
+                               same_text(a->message, b->message)));
 }
 
 static uint64_t hash_text(uint64_t hash, const char *text)
@@ -46,8 +45,8 @@ static void add(jx_groups *to, const jx_finding *finding, const char *path,
         group = JX_NEW(to->ctx->arena, jx_group);
         if (!group)
             return;
-        *group = (jx_group){.first = finding, .path = path,
-                            .same_message = true, .last = -1};
+        *group = (jx_group){
+            .first = finding, .path = path, .same_message = true, .last = -1};
         if (!jx_intern_add(&to->table, hash, group))
             return;
         JX_PUSH(to->ctx->arena, &to->list, group);
@@ -79,10 +78,10 @@ void jx_groups_free(jx_groups *groups)
 
 jx_group *jx_group_of(const jx_groups *groups, const jx_finding *finding)
 {
-    const void *kept =
-        groups->ctx ? jx_intern_find(&groups->table, hash_of(finding), finding,
-                                     same_finding)
-                    : NULL;
+    const void *kept = groups->ctx
+                           ? jx_intern_find(&groups->table, hash_of(finding),
+                                            finding, same_finding)
+                           : NULL;
     jx_group *group = (jx_group *)(uintptr_t)kept; /* ours, not const */
 
     return group && group->files > 1 ? group : NULL;

@@ -1,8 +1,8 @@
 /* report_groups.h - findings that are the same in many files.
  *
  * What is said of a place in the source is the same finding where code, place
- * and message are; what has no place, as what is said of a file as a whole, where
- * the code is. */
+ * and message are; what has no place, as what is said of a file as a whole,
+ * where the code is. */
 #ifndef JX_REPORT_GROUPS_H
 #define JX_REPORT_GROUPS_H
 
@@ -10,7 +10,7 @@
 
 typedef struct jx_group {
     const jx_finding *first;
-    const char *path;  /* of the first file */
+    const char *path; /* of the first file */
     int files;
     bool same_message; /* in all of them */
     bool told;         /* for who prints: already said */

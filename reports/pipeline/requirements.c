@@ -38,8 +38,7 @@ static bool is_plain(const jx_program *program)
 static bool is_of_inputs(const requiring *r, const jx_dim *dim)
 {
     int count = 0;
-    const jx_dim_atom *const *vars =
-        jx_dim_vars(r->program->dims, dim, &count);
+    const jx_dim_atom *const *vars = jx_dim_vars(r->program->dims, dim, &count);
 
     for (int i = 0; vars && i < count; i++) {
         int k = 0;
@@ -74,8 +73,8 @@ static bool constraint_of(const requiring *r, const jx_goal *goal,
 static bool is_required(const requiring *r, const jx_claim *claim,
                         jx_constraint *to)
 {
-    return claim->verdict == JX_REFUTED && claim->goal.lhs &&
-           claim->goal.rhs && claim->evidence.nbindings &&
+    return claim->verdict == JX_REFUTED && claim->goal.lhs && claim->goal.rhs &&
+           claim->evidence.nbindings &&
            (claim->code == JX_CODE_SHP010 || claim->code == JX_CODE_SHP012 ||
             claim->code == JX_CODE_SHP013 || claim->code == JX_CODE_MSH001) &&
            constraint_of(r, &claim->goal, to) && is_of_inputs(r, to->lhs) &&
@@ -138,8 +137,7 @@ static bool can_hold(const requiring *r)
     return some.truth == JX_TRUE && some.has_true;
 }
 
-static bool follows(const requiring *r, const jx_constraint *c,
-                    const char **by)
+static bool follows(const requiring *r, const jx_constraint *c, const char **by)
 {
     jx_prover *prover = new_prover(r, r->program->base);
     jx_answer answer = {0};
@@ -166,11 +164,10 @@ static void tell(const requiring *r, const required *one)
     jx_claim *claim = one->claim;
     const char *text = text_of(r, &one->holds);
 
-    claim->what = jx_arena_printf(arena_of(r), "requires `%s` (%s%s%s)",
-                                  text ? text : "",
-                                  jx_code_of(claim->code)->id,
-                                  claim->what ? ", " : "",
-                                  claim->what ? claim->what : "");
+    claim->what =
+        jx_arena_printf(arena_of(r), "requires `%s` (%s%s%s)", text ? text : "",
+                        jx_code_of(claim->code)->id, claim->what ? ", " : "",
+                        claim->what ? claim->what : "");
     claim->code = JX_CODE_SHP016;
     claim->level = JX_NOTE;
     claim->help = "nothing in the module excludes other sizes: a shape "
@@ -197,8 +194,9 @@ static void tell_all(requiring *r, jx_analysis *to)
         }
         JX_PUSH(arena_of(r), &r->all, one->holds);
         tell(r, one);
-        jx_buffer_puts(&text, count++ ? ", `" : "sizes of the inputs are as "
-                                                "the program requires: `");
+        jx_buffer_puts(&text, count++ ? ", `"
+                                      : "sizes of the inputs are as "
+                                        "the program requires: `");
         jx_constraint_print(&one->holds, &text);
         jx_buffer_putc(&text, '`');
     }
@@ -207,7 +205,7 @@ static void tell_all(requiring *r, jx_analysis *to)
                 jx_arena_take(arena_of(r), &text));
 }
 
-/* -- sizes that operations force to be the same ----------------------------- */
+/* -- sizes that operations force to be the same ---------------------------- */
 
 static void tell_equated(const jx_program *program, jx_analysis *to)
 {
@@ -215,8 +213,9 @@ static void tell_equated(const jx_program *program, jx_analysis *to)
 
     for (int i = 0; i < program->nequated; i++)
         jx_buffer_printf(&text, "%s%s",
-                         i ? ", " : "sizes of inputs that meet in an operation "
-                                    "are the same: ",
+                         i ? ", "
+                           : "sizes of inputs that meet in an operation "
+                             "are the same: ",
                          program->equated[i]);
     if (program->nequated)
         JX_PUSH(program->ctx->arena, &to->assumptions,

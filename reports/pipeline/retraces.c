@@ -144,8 +144,8 @@ static void compare(settler *s, outcome *o)
         set_unknown(s, o, error_text(s));
         return;
     }
-    exported = jx_program_refine(s->program, &s->program->entry,
-                                 o->sizes.count, o->sizes.at);
+    exported = jx_program_refine(s->program, &s->program->entry, o->sizes.count,
+                                 o->sizes.at);
     if (!exported) {
         bool broken = s->ctx->error.kind == JX_E_INPUT;
         set_unknown(s, o, error_text(s));

@@ -6,11 +6,13 @@
 /* What all rules of a program may execute together. */
 #define MOST_OPERATIONS 100000000
 
-/* What is more than points: "proved: the function's own derivative, term by term; ". */
+/* What is more than points: "proved: the function's own derivative,
+ * term by term; ". */
 static void say_evidence(const jx_rule_report *r, jx_buffer *to)
 {
     if (r->evidence == JX_RULE_PROVED)
-        jx_buffer_puts(to, "proved: the function's own derivative, term by term; ");
+        jx_buffer_puts(to,
+                       "proved: the function's own derivative, term by term; ");
     else if (r->evidence == JX_RULE_IDENTICAL)
         jx_buffer_printf(to, "%s; ", r->more);
 }
@@ -30,12 +32,15 @@ void jx_rule_say_agreement(const jx_rule_report *r, jx_buffer *to)
         jx_buffer_printf(to, "; %lld more could not tell",
                          (long long)r->dropped);
     if (r->muted)
-        jx_buffer_printf(to, "; %lld at values that the program may never "
+        jx_buffer_printf(to,
+                         "; %lld at values that the program may never "
                          "compute did not agree",
                          (long long)r->muted);
     if (r->unwanted)
-        jx_buffer_printf(to, "; %d result%s that the program has no use for %s left out",
-                         r->unwanted, r->unwanted > 1 ? "s" : "", r->unwanted > 1 ? "are" : "is");
+        jx_buffer_printf(
+            to, "; %d result%s that the program has no use for %s left out",
+            r->unwanted, r->unwanted > 1 ? "s" : "",
+            r->unwanted > 1 ? "are" : "is");
     jx_buffer_putc(to, ')');
 }
 
@@ -76,10 +81,11 @@ void jx_rule_json(const jx_rule_report *r, const char *path, jx_buffer *to)
         put_member(to, "evidence", evidence_word(r));
     if (r->outcome == JX_RULE_WRONG)
         put_member(to, "code", jx_code_of(jx_rule_code(r))->id);
-    jx_buffer_printf(to,
-                     ",\"points\":%d,\"comparisons\":%lld,\"dropped\":%lld,\"muted\":%lld",
-                     r->points, (long long)r->comparisons, (long long)r->dropped,
-                     (long long)r->muted);
+    jx_buffer_printf(
+        to,
+        ",\"points\":%d,\"comparisons\":%lld,\"dropped\":%lld,\"muted\":%lld",
+        r->points, (long long)r->comparisons, (long long)r->dropped,
+        (long long)r->muted);
     if (r->unwanted)
         jx_buffer_printf(to, ",\"unwanted\":%d", r->unwanted);
     if (r->detail)
@@ -87,28 +93,34 @@ void jx_rule_json(const jx_rule_report *r, const char *path, jx_buffer *to)
     jx_buffer_putc(to, '}');
 }
 
-/* A rule that raises, by design as a rule, is no fault of a program that may never be
- * differentiated there. */
-static bool tell_refusals(jx_ctx *keep, const jx_rule_reports *rules, jx_report *report)
+/* A rule that raises, by design as a rule, is no fault of a program that may
+ * never be differentiated there. */
+static bool tell_refusals(jx_ctx *keep, const jx_rule_reports *rules,
+                          jx_report *report)
 {
     for (size_t i = 0; i < rules->count; i++)
         if (jx_rule_is_left_out(&rules->at[i]))
             JX_PUSH(keep->arena, &report->assumptions,
-                    jx_arena_printf(keep->arena, "the %s is right: %s", rules->at[i].subject,
-                                    rules->at[i].detail ? rules->at[i].detail
-                                                        : "it was not looked at"));
+                    jx_arena_printf(keep->arena, "the %s is right: %s",
+                                    rules->at[i].subject,
+                                    rules->at[i].detail
+                                        ? rules->at[i].detail
+                                        : "it was not looked at"));
         else if (rules->at[i].outcome == JX_RULE_REFUSES)
             JX_PUSH(keep->arena, &report->assumptions,
                     jx_arena_printf(keep->arena,
-                                    "nothing is differentiated through the %s, which raises: %s",
+                                    "nothing is differentiated through the %s, "
+                                    "which raises: %s",
                                     rules->at[i].subject,
-                                    rules->at[i].detail ? rules->at[i].detail : ""));
+                                    rules->at[i].detail ? rules->at[i].detail
+                                                        : ""));
     return jx_ok(keep);
 }
 
-/* Of all rules of derivatives, or of batching, that nothing was found against, the least that
- * was compared. */
-static bool assume(jx_ctx *keep, const jx_rule_reports *rules, bool batching, jx_report *report)
+/* Of all rules of derivatives, or of batching, that nothing was found against,
+ * the least that was compared. */
+static bool assume(jx_ctx *keep, const jx_rule_reports *rules, bool batching,
+                   jx_report *report)
 {
     jx_buffer text;
     int count = 0, least = 0;
@@ -126,22 +138,25 @@ static bool assume(jx_ctx *keep, const jx_rule_reports *rules, bool batching, jx
     jx_buffer_printf(&text,
                      "%d %s rule%s right: no disagreement at %d point%s%s "
                      "(jaxvet gradcheck says more)",
-                     count, batching ? "batching" : "derivative", count == 1 ? " is" : "s are", least,
-                     least == 1 ? "" : "s",
+                     count, batching ? "batching" : "derivative",
+                     count == 1 ? " is" : "s are", least, least == 1 ? "" : "s",
                      count == 1 ? "" : " or more of each");
-    JX_PUSH(keep->arena, &report->assumptions, jx_arena_take(keep->arena, &text));
+    JX_PUSH(keep->arena, &report->assumptions,
+            jx_arena_take(keep->arena, &text));
     return jx_ok(keep);
 }
 
 bool jx_check_rules(jx_ctx *keep, jx_report *report, jx_program *program,
                     const jx_selection *selection)
 {
-    const jx_gradcheck_options how = {.in_passing = true, .operations = MOST_OPERATIONS};
+    const jx_gradcheck_options how = {.in_passing = true,
+                                      .operations = MOST_OPERATIONS};
     jx_claim_list claims = {0};
     jx_rule_reports rules = {0};
 
     return jx_gradcheck(program, &how, &claims, &rules) &&
-           tell_refusals(keep, &rules, report) && assume(keep, &rules, false, report) &&
+           tell_refusals(keep, &rules, report) &&
+           assume(keep, &rules, false, report) &&
            assume(keep, &rules, true, report) &&
            jx_report_claims(keep, report, program, &claims, selection);
 }

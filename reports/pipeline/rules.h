@@ -5,17 +5,18 @@
 #include "reports/pipeline/report.h"
 #include "runtime/gradients/gradcheck.h"
 
-/* "no disagreement at 14 points (264 comparisons, each within 6 %; 80 more could
- * not tell)": how little that may be is said, too. */
+/* "no disagreement at 14 points (264 comparisons, each within 6 %; 80 more
+ * could not tell)": how little that may be is said, too. */
 void jx_rule_say_agreement(const jx_rule_report *rule, jx_buffer *to);
 
 /* The same and all else that is known of it, as a JSON object. */
 void jx_rule_json(const jx_rule_report *rule, const char *path, jx_buffer *to);
 
-/* Runs the rules that a document holds, for as long as that is no burden: beside the proofs
- * of a check they may take a second or so, counted in operations, so that the same program
- * has the same report.  What is found or left undecided joins the report; that the others
- * are right is one line of its assumptions.  False without memory. */
+/* Runs the rules that a document holds, for as long as that is no burden:
+ * beside the proofs of a check they may take a second or so, counted in
+ * operations, so that the same program has the same report.  What is found or
+ * left undecided joins the report; that the others are right is one line of its
+ * assumptions.  False without memory. */
 bool jx_check_rules(jx_ctx *keep, jx_report *report, jx_program *program,
                     const jx_selection *selection);
 

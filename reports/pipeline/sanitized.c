@@ -44,9 +44,11 @@ static void put_element(const jx_unfinite *u, jx_buffer *to)
     put_indices(u->rank, u->shape, to);
     jx_buffer_putc(to, ']');
     if (all > 1)
-        jx_buffer_printf(to, " (%lld of %lld elements)", (long long)u->count, (long long)all);
+        jx_buffer_printf(to, " (%lld of %lld elements)", (long long)u->count,
+                         (long long)all);
     if (u->run)
-        jx_buffer_printf(to, ", in run %lld of the equation", (long long)u->run + 1);
+        jx_buffer_printf(to, ", in run %lld of the equation",
+                         (long long)u->run + 1);
 }
 
 static bool is_backward(const jx_eqn *eqn)
@@ -115,7 +117,7 @@ static const char *note_of(jx_program *program, const jx_witness *w)
     return jx_arena_take(program->ctx->arena, &text);
 }
 
-/* -- for programs ---------------------------------------------------------------------- */
+/* -- for programs ---------------------------------------------------------- */
 
 static void put_number(const jx_element *element, jx_buffer *to)
 {
@@ -128,7 +130,8 @@ static void put_steps(const jx_witness *w, jx_buffer *to)
 {
     jx_buffer text = {.budget = to->budget};
 
-    jx_buffer_printf(to, ",\"output\":%d,\"path\":[", w->out == JX_OUT_OF_LOOP ? -1 : w->out);
+    jx_buffer_printf(to, ",\"output\":%d,\"path\":[",
+                     w->out == JX_OUT_OF_LOOP ? -1 : w->out);
     for (int i = 0; i < w->npath; i++) {
         jx_buffer_clear(&text);
         put_step(w->path[i], &text);
@@ -148,14 +151,16 @@ static const char *witness_of(jx_program *program, const jx_witness *w)
                      is_backward(equation_of(w)) ? "true" : "false");
     if (w->misuse.eqn)
         jx_buffer_printf(&text,
-                         ",\"axis\":%d,\"outside\":%lld,\"last\":%lld,\"row\":%lld,\"count\":%lld",
-                         w->misuse.axis, (long long)w->misuse.index, (long long)w->misuse.most,
-                         (long long)w->misuse.row,
+                         ",\"axis\":%d,\"outside\":%lld,\"last\":%lld,\"row\":%"
+                         "lld,\"count\":%lld",
+                         w->misuse.axis, (long long)w->misuse.index,
+                         (long long)w->misuse.most, (long long)w->misuse.row,
                          (long long)(w->misuse.rows ? w->misuse.outside : 1));
     if (u && u->count) {
         jx_buffer_puts(&text, ",\"index\":[");
         put_indices(u->rank, u->index, &text);
-        jx_buffer_printf(&text, "],\"count\":%lld,\"value\":", (long long)u->count);
+        jx_buffer_printf(&text,
+                         "],\"count\":%lld,\"value\":", (long long)u->count);
         put_number(&u->value, &text);
         jx_buffer_puts(&text, ",\"operands\":[");
         for (int i = 0; i < u->noperands; i++) {
@@ -197,5 +202,6 @@ bool jx_sanitized_report(jx_ctx *keep, jx_report *to, jx_program *program,
     for (size_t i = 0; found && i < found->found.count; i++)
         if (!claim(&told, &claims, &found->found.at[i]))
             return false;
-    return jx_report_claims(keep, to, program, &claims, NULL) && jx_report_finish(keep, to);
+    return jx_report_claims(keep, to, program, &claims, NULL) &&
+           jx_report_finish(keep, to);
 }

@@ -1,10 +1,10 @@
 /* settle.c - see settle.h. */
+#include "reports/pipeline/settle.h"
 #include "analyzer/asking.h"
 #include "frontend/base/assert.h"
 #include "frontend/ir/scope.h"
 #include "reports/pipeline/advice.h"
 #include "reports/pipeline/mixing.h"
-#include "reports/pipeline/settle.h"
 #include "reports/pipeline/settle_declared.h"
 
 #include <string.h>

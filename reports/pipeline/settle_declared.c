@@ -154,8 +154,7 @@ static void add_sizes(const asker *a, constraint_list *to)
     for (int i = 0; i < a->program->entry.jaxpr->nins; i++) {
         const jx_aval *aval = jx_input_aval(a->program, i);
         for (int k = 0; aval->kind == JX_AVAL_ARRAY && k < aval->rank; k++) {
-            jx_dim_range r =
-                jx_dim_bounds(aval->shape[k], a->program->base);
+            jx_dim_range r = jx_dim_bounds(aval->shape[k], a->program->base);
             if (!r.has_low || r.low < 0)
                 JX_PUSH(arena_of(a), to,
                         (jx_constraint){aval->shape[k], JX_REL_GE, zero});
@@ -181,8 +180,8 @@ static void settle_callable(const asker *a, jx_claim *claim)
         jx_constraint_print(&all.at[answer.core[i]], &text);
         jx_buffer_putc(&text, '`');
     }
-    jx_buffer_puts(&text, answer.ncore > 1 ? " exclude each other"
-                                           : " is never so");
+    jx_buffer_puts(&text,
+                   answer.ncore > 1 ? " exclude each other" : " is never so");
     claim->what = jx_arena_take(arena_of(a), &text);
     claim->evidence.by = answer.by;
     claim->verdict = JX_REFUTED;
@@ -342,8 +341,8 @@ bool jx_settle_fixed(jx_program *program, jx_claim_list *claims,
 
         if (!jx_assigned(&some.when_true, vars[i], &value))
             continue; /* nothing is said of it */
-        if (compare(&a, &all, var, JX_REL_EQ,
-                    jx_dim_int(program->dims, value), false)
+        if (compare(&a, &all, var, JX_REL_EQ, jx_dim_int(program->dims, value),
+                    false)
                     .truth == JX_TRUE &&
             !claim_fixed(&a, claims, vars[i], value))
             return false;

@@ -5,8 +5,8 @@
 
 #include "reports/pipeline/settle.h"
 
-/* Settles goals of the kinds ADMISSIBLE, CALLABLE, ADDS and ANSWER; false if the
- * claim has another. */
+/* Settles goals of the kinds ADMISSIBLE, CALLABLE, ADDS and ANSWER; false if
+ * the claim has another. */
 bool jx_settle_declared(jx_program *program, jx_claim *claim,
                         const jx_settle_options *options);
 

@@ -10,7 +10,8 @@
 /* ---- what a program does */
 
 /* Some equation anywhere in it. */
-const jx_eqn *jx_find_eqn(const jx_program *program, bool (*is)(const jx_eqn *eqn))
+const jx_eqn *jx_find_eqn(const jx_program *program,
+                          bool (*is)(const jx_eqn *eqn))
 {
     for (int i = 0; i < program->njaxprs; i++)
         for (int k = 0; k < program->jaxprs[i]->neqns; k++)
@@ -45,7 +46,8 @@ bool jx_gathers_devices(const jx_eqn *eqn)
 
 bool jx_moves_blocks(const jx_eqn *eqn)
 {
-    return jx_gathers_devices(eqn) || jx_collective_kind_of(eqn) == JX_COLLECTIVE_SCATTER;
+    return jx_gathers_devices(eqn) ||
+           jx_collective_kind_of(eqn) == JX_COLLECTIVE_SCATTER;
 }
 
 bool jx_numbers_devices(const jx_eqn *eqn)
@@ -55,13 +57,16 @@ bool jx_numbers_devices(const jx_eqn *eqn)
 
 bool jx_spreads(const jx_eqn *eqn)
 {
-    return eqn->prim->id == JX_PRIM_sdy_manual_computation || eqn->prim->id == JX_PRIM_shard_map;
+    return eqn->prim->id == JX_PRIM_sdy_manual_computation ||
+           eqn->prim->id == JX_PRIM_shard_map;
 }
 
 bool jx_reduces_alone(const jx_eqn *eqn)
 {
-    return eqn->prim->id == JX_PRIM_reduce_sum || eqn->prim->id == JX_PRIM_reduce_max ||
-           eqn->prim->id == JX_PRIM_reduce_min || eqn->prim->id == JX_PRIM_dot_general;
+    return eqn->prim->id == JX_PRIM_reduce_sum ||
+           eqn->prim->id == JX_PRIM_reduce_max ||
+           eqn->prim->id == JX_PRIM_reduce_min ||
+           eqn->prim->id == JX_PRIM_dot_general;
 }
 
 bool jx_counts_elements(const jx_eqn *eqn)
@@ -77,22 +82,27 @@ bool jx_moves_integers(const jx_eqn *eqn)
 
 static bool communicates(const jx_eqn *eqn)
 {
-    return jx_reduces_devices(eqn) || jx_permutes_devices(eqn) || jx_gathers_devices(eqn);
+    return jx_reduces_devices(eqn) || jx_permutes_devices(eqn) ||
+           jx_gathers_devices(eqn);
 }
 
 /* JAX's own generator is lowered to exclusive ors of words. */
 bool jx_draws_numbers(const jx_eqn *eqn)
 {
-    return (eqn->prim->id == JX_PRIM_xor && eqn->outs[0]->aval->dtype == JX_U32) ||
-           eqn->prim->id == JX_PRIM_random_bits || eqn->prim->id == JX_PRIM_threefry2x32 ||
-           eqn->prim->id == JX_PRIM_rng_bit_generator || eqn->prim->id == JX_PRIM_stablehlo_rng;
+    return (eqn->prim->id == JX_PRIM_xor &&
+            eqn->outs[0]->aval->dtype == JX_U32) ||
+           eqn->prim->id == JX_PRIM_random_bits ||
+           eqn->prim->id == JX_PRIM_threefry2x32 ||
+           eqn->prim->id == JX_PRIM_rng_bit_generator ||
+           eqn->prim->id == JX_PRIM_stablehlo_rng;
 }
 
 bool jx_narrows(const jx_eqn *eqn)
 {
     return eqn->prim->id == JX_PRIM_convert_element_type &&
            jx_dtype_is_float(eqn->outs[0]->aval->dtype) &&
-           jx_dtype_is_narrower(eqn->outs[0]->aval->dtype, jx_atom_aval(eqn->ins[0])->dtype);
+           jx_dtype_is_narrower(eqn->outs[0]->aval->dtype,
+                                jx_atom_aval(eqn->ins[0])->dtype);
 }
 
 bool jx_asserts_agreement(const jx_eqn *eqn)
@@ -100,13 +110,15 @@ bool jx_asserts_agreement(const jx_eqn *eqn)
     const jx_p_shape_assertion *p = eqn->typed;
 
     return eqn->prim->id == JX_PRIM_shape_assertion && p && p->error_message &&
-           !strncmp(p->error_message, JX_DEVICES_DIVERGE, strlen(JX_DEVICES_DIVERGE));
+           !strncmp(p->error_message, JX_DEVICES_DIVERGE,
+                    strlen(JX_DEVICES_DIVERGE));
 }
 
 /* Whether so many devices stand along some axes of the mesh. */
 bool jx_mesh_has(const jx_mesh *mesh, int64_t factor)
 {
-    for (int axes = 1; mesh && mesh->naxes < 16 && axes < 1 << mesh->naxes; axes++) {
+    for (int axes = 1; mesh && mesh->naxes < 16 && axes < 1 << mesh->naxes;
+         axes++) {
         int64_t count = 1;
         for (int k = 0; k < mesh->naxes; k++)
             count *= axes & 1 << k ? mesh->sizes[k] : 1;
@@ -116,20 +128,25 @@ bool jx_mesh_has(const jx_mesh *mesh, int64_t factor)
     return false;
 }
 
-/* Written out, a sum over devices of what is one array on all of them adds it to itself. */
+/* Written out, a sum over devices of what is one array on all of them
+ * adds it to itself. */
 bool jx_adds_itself(const jx_eqn *eqn)
 {
-    return eqn->prim->id == JX_PRIM_add && eqn->ins[0].var && eqn->ins[0].var == eqn->ins[1].var;
+    return eqn->prim->id == JX_PRIM_add && eqn->ins[0].var &&
+           eqn->ins[0].var == eqn->ins[1].var;
 }
 
 /* ---- groups of devices */
 
-/* Those that a collective of this kind goes over; none where it goes over all. */
-static jx_groups groups_of(const jx_program *program, const jx_eqn *eqn, jx_eqn_is *is)
+/* Those that a collective of this kind goes over; none where it
+ * goes over all. */
+static jx_groups groups_of(const jx_program *program, const jx_eqn *eqn,
+                           jx_eqn_is *is)
 {
     jx_collective c;
 
-    return is(eqn) && jx_collective_of(program->ctx->arena, jx_collective_mesh(program, eqn), eqn,
+    return is(eqn) && jx_collective_of(program->ctx->arena,
+                                       jx_collective_mesh(program, eqn), eqn,
                                        &c) == JX_COLLECTIVE_FITS
                ? c.groups
                : (jx_groups){0, NULL};
@@ -145,8 +162,10 @@ bool jx_devices_joined_by_sums(const jx_program *program, int a, int b)
 {
     for (int i = 0; i < program->njaxprs; i++)
         for (int k = 0; k < program->jaxprs[i]->neqns; k++) {
-            jx_groups groups = groups_of(program, &program->jaxprs[i]->eqns[k], jx_reduces_devices);
-            bool all = jx_reduces_devices(&program->jaxprs[i]->eqns[k]) && !groups.count;
+            jx_groups groups = groups_of(program, &program->jaxprs[i]->eqns[k],
+                                         jx_reduces_devices);
+            bool all = jx_reduces_devices(&program->jaxprs[i]->eqns[k]) &&
+                       !groups.count;
             for (int g = 0; g < groups.count; g++)
                 all |= holds(&groups.at[g], a) && holds(&groups.at[g], b);
             if (all)
@@ -169,8 +188,8 @@ static int64_t apart(const jx_mesh *mesh, int64_t a, int64_t b)
     return axes;
 }
 
-/* A group of devices is all of those that stand apart along some axes alone, which are
- * added. */
+/* A group of devices is all of those that stand apart along some axes alone,
+ * which are added. */
 static bool is_of_axes(const jx_mesh *mesh, const jx_ints *group, int64_t *of)
 {
     int64_t axes = 0, count = 1;
@@ -199,7 +218,8 @@ const jx_eqn *jx_find_odd_groups(const jx_sharded *w)
 {
     unsigned axes;
 
-    for (int i = 0; w->mesh && w->mesh->naxes < 32 && i < w->program->njaxprs; i++)
+    for (int i = 0; w->mesh && w->mesh->naxes < 32 && i < w->program->njaxprs;
+         i++)
         for (int k = 0; k < w->program->jaxprs[i]->neqns; k++)
             if (jx_reduces_devices(&w->program->jaxprs[i]->eqns[k]) &&
                 !jx_group_axes(w, &w->program->jaxprs[i]->eqns[k], &axes))
@@ -250,8 +270,10 @@ static bool is_constant(const jx_jaxpr *jaxpr, jx_atom atom, int depth)
     return true;
 }
 
-/* A ratio of numbers that the device has by itself, behind equations that are linear. */
-static const jx_eqn *ratio_behind(const jx_jaxpr *jaxpr, jx_atom atom, int depth)
+/* A ratio of numbers that the device has by itself, behind equations
+ * that are linear. */
+static const jx_eqn *ratio_behind(const jx_jaxpr *jaxpr, jx_atom atom,
+                                  int depth)
 {
     const jx_eqn *eqn = maker(jaxpr, atom);
 
@@ -259,8 +281,9 @@ static const jx_eqn *ratio_behind(const jx_jaxpr *jaxpr, jx_atom atom, int depth
         return NULL;
     switch (eqn->prim->id) {
     case JX_PRIM_div:
-        return is_constant(jaxpr, eqn->ins[1], 0) ? ratio_behind(jaxpr, eqn->ins[0], depth + 1)
-                                                  : eqn;
+        return is_constant(jaxpr, eqn->ins[1], 0)
+                   ? ratio_behind(jaxpr, eqn->ins[0], depth + 1)
+                   : eqn;
     case JX_PRIM_add:
     case JX_PRIM_sub:
     case JX_PRIM_mul:
@@ -280,8 +303,8 @@ static const jx_eqn *ratio_behind(const jx_jaxpr *jaxpr, jx_atom atom, int depth
     }
 }
 
-/* What is reduced over devices, or given back where nothing is communicated at all, is no
- * linear function of what each has. */
+/* What is reduced over devices, or given back where nothing is communicated at
+ * all, is no linear function of what each has. */
 const jx_eqn *jx_find_ratio(const jx_sharded *w)
 {
     bool alone = !jx_find_eqn(w->program, communicates);
@@ -289,9 +312,10 @@ const jx_eqn *jx_find_ratio(const jx_sharded *w)
     for (int i = 0; i < w->program->njaxprs; i++) {
         const jx_jaxpr *jaxpr = w->program->jaxprs[i];
         for (int k = 0; k < jaxpr->neqns; k++) {
-            const jx_eqn *found = jx_reduces_devices(&jaxpr->eqns[k])
-                                      ? ratio_behind(jaxpr, jaxpr->eqns[k].ins[0], 0)
-                                      : NULL;
+            const jx_eqn *found =
+                jx_reduces_devices(&jaxpr->eqns[k])
+                    ? ratio_behind(jaxpr, jaxpr->eqns[k].ins[0], 0)
+                    : NULL;
             if (found)
                 return found;
         }
@@ -311,29 +335,34 @@ bool jx_is_stacked(const jx_program *program, const jx_eqn *gather)
     jx_collective is;
     int64_t size;
 
-    if (jx_collective_of(program->ctx->arena, jx_collective_mesh(program, gather), gather, &is) ==
-            JX_COLLECTIVE_FITS &&
+    if (jx_collective_of(program->ctx->arena,
+                         jx_collective_mesh(program, gather), gather,
+                         &is) == JX_COLLECTIVE_FITS &&
         is.untiled)
         return true;
     for (int i = 0; i < program->njaxprs && !eqn; i++)
         for (int k = 0; k < program->jaxprs[i]->neqns; k++)
             if (&program->jaxprs[i]->eqns[k] == gather)
                 eqn = maker(program->jaxprs[i], gather->ins[0]);
-    return eqn && (eqn->prim->id == JX_PRIM_reshape || eqn->prim->id == JX_PRIM_broadcast_in_dim) &&
+    return eqn &&
+           (eqn->prim->id == JX_PRIM_reshape ||
+            eqn->prim->id == JX_PRIM_broadcast_in_dim) &&
            eqn->outs[0]->aval->rank > jx_atom_aval(eqn->ins[0])->rank &&
            jx_dim_is_int(eqn->outs[0]->aval->shape[0], &size) && size == 1;
 }
 
 /* ---- what is no ratio, and not linear */
 
-/* Whether a value is made, element by element, of one that was reduced on the device. */
+/* Whether a value is made, element by element, of one that was reduced
+ * on the device. */
 static bool is_reduced(const jx_jaxpr *jaxpr, jx_atom atom, int depth)
 {
     const jx_eqn *eqn = maker(jaxpr, atom);
 
     if (!eqn || depth > 8 || communicates(eqn))
         return false;
-    if (eqn->prim->id == JX_PRIM_reduce_sum || eqn->prim->id == JX_PRIM_reduce_max ||
+    if (eqn->prim->id == JX_PRIM_reduce_sum ||
+        eqn->prim->id == JX_PRIM_reduce_max ||
         eqn->prim->id == JX_PRIM_reduce_min)
         return true;
     for (int i = 0; eqn->prim->id != JX_PRIM_dot_general && i < eqn->nins; i++)
@@ -342,9 +371,10 @@ static bool is_reduced(const jx_jaxpr *jaxpr, jx_atom atom, int depth)
     return false;
 }
 
-/* What is reduced over devices is a square or an extreme of something that each of them
- * reduced by itself. */
-static const jx_eqn *curve_behind(const jx_jaxpr *jaxpr, jx_atom atom, int depth)
+/* What is reduced over devices is a square or an extreme of something that each
+ * of them reduced by itself. */
+static const jx_eqn *curve_behind(const jx_jaxpr *jaxpr, jx_atom atom,
+                                  int depth)
 {
     const jx_eqn *eqn = maker(jaxpr, atom), *found = NULL;
 
@@ -359,7 +389,8 @@ static const jx_eqn *curve_behind(const jx_jaxpr *jaxpr, jx_atom atom, int depth
     case JX_PRIM_exp:
     case JX_PRIM_log: return is_reduced(jaxpr, eqn->ins[0], 0) ? eqn : NULL;
     case JX_PRIM_mul:
-        if (is_reduced(jaxpr, eqn->ins[0], 0) && is_reduced(jaxpr, eqn->ins[1], 0))
+        if (is_reduced(jaxpr, eqn->ins[0], 0) &&
+            is_reduced(jaxpr, eqn->ins[1], 0))
             return eqn;
         break;
     default: break;
@@ -376,8 +407,8 @@ const jx_eqn *jx_find_curve(const jx_sharded *w)
     for (int i = 0; !found && i < w->program->njaxprs; i++)
         for (int k = 0; !found && k < w->program->jaxprs[i]->neqns; k++)
             if (jx_reduces_devices(&w->program->jaxprs[i]->eqns[k]))
-                found =
-                    curve_behind(w->program->jaxprs[i], w->program->jaxprs[i]->eqns[k].ins[0], 0);
+                found = curve_behind(w->program->jaxprs[i],
+                                     w->program->jaxprs[i]->eqns[k].ins[0], 0);
     return found;
 }
 
@@ -401,7 +432,8 @@ static bool is_curve(const jx_eqn *eqn, const char *made)
 {
     switch (eqn->prim->id) {
     case JX_PRIM_mul:
-    case JX_PRIM_dot_general: return is_made_of(eqn->ins[0], made) && is_made_of(eqn->ins[1], made);
+    case JX_PRIM_dot_general:
+        return is_made_of(eqn->ins[0], made) && is_made_of(eqn->ins[1], made);
     case JX_PRIM_div: return is_made_of(eqn->ins[1], made);
     case JX_PRIM_add:
     case JX_PRIM_sub:
@@ -430,7 +462,8 @@ static bool is_curved_in(const jx_jaxpr *jaxpr, const jx_eqn *from, char *made)
 
     for (int i = 0; i < from->nouts; i++)
         made[from->outs[i]->id] = 1;
-    for (const jx_eqn *eqn = from + 1; eqn < jaxpr->eqns + jaxpr->neqns; eqn++) {
+    for (const jx_eqn *eqn = from + 1; eqn < jaxpr->eqns + jaxpr->neqns;
+         eqn++) {
         if (!holds_var(eqn, made))
             continue;
         found |= is_curve(eqn, made);
@@ -445,7 +478,8 @@ bool jx_is_curved_behind(const jx_program *program, const jx_eqn *eqn)
     for (int i = 0; i < program->njaxprs; i++) {
         const jx_jaxpr *jaxpr = program->jaxprs[i];
         if (eqn >= jaxpr->eqns && eqn < jaxpr->eqns + jaxpr->neqns) {
-            char *made = JX_NEW_ARRAY(program->ctx->arena, jaxpr->nvars + 1, char);
+            char *made =
+                JX_NEW_ARRAY(program->ctx->arena, jaxpr->nvars + 1, char);
             return made && is_curved_in(jaxpr, eqn, made);
         }
     }

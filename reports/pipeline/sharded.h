@@ -1,11 +1,13 @@
-/* sharded.h - what a program for many devices does with what each of them has, as far as one
- * sees it in its equations: what is usual where two programs differ (equal_causes.h). */
+/* sharded.h - what a program for many devices does with what each of them has,
+ * as far as one sees it in its equations: what is usual where two programs
+ * differ (equal_causes.h). */
 #ifndef JX_SHARDED_H
 #define JX_SHARDED_H
 
 #include "analyzer/transform/devices.h"
 
-/* A program without calls, and the mesh of its first computation; NULL: it has none. */
+/* A program without calls, and the mesh of its first computation;
+ * NULL: it has none. */
 typedef struct jx_sharded {
     jx_program *program;
     const jx_mesh *mesh;
@@ -15,20 +17,22 @@ typedef struct jx_sharded {
 typedef bool jx_eqn_is(const jx_eqn *eqn);
 const jx_eqn *jx_find_eqn(const jx_program *program, jx_eqn_is *is);
 
-jx_eqn_is jx_is_backward;      /* of a gradient */
-jx_eqn_is jx_reduces_devices;  /* sums over devices */
+jx_eqn_is jx_is_backward;     /* of a gradient */
+jx_eqn_is jx_reduces_devices; /* sums over devices */
 jx_eqn_is jx_permutes_devices;
-jx_eqn_is jx_gathers_devices;  /* or exchanges parts */
-jx_eqn_is jx_moves_blocks;     /* ... or adds them up and cuts the sum */
-jx_eqn_is jx_spreads;          /* a computation over devices */
-jx_eqn_is jx_reduces_alone;    /* what the device has by itself */
+jx_eqn_is jx_gathers_devices; /* or exchanges parts */
+jx_eqn_is jx_moves_blocks;    /* ... or adds them up and cuts the sum */
+jx_eqn_is jx_spreads;         /* a computation over devices */
+jx_eqn_is jx_reduces_alone;   /* what the device has by itself */
 jx_eqn_is jx_counts_elements;
-jx_eqn_is jx_moves_integers;   /* adds or subtracts one */
-jx_eqn_is jx_numbers_devices;  /* asks which device it is */
-jx_eqn_is jx_draws_numbers;    /* random ones */
-jx_eqn_is jx_narrows;          /* to a smaller float */
-jx_eqn_is jx_cuts_by_many;     /* an axis of an array is cut by several of the mesh */
-/* Of what is written out: that devices go one way; a sum of what is one array on two. */
+jx_eqn_is jx_moves_integers;  /* adds or subtracts one */
+jx_eqn_is jx_numbers_devices; /* asks which device it is */
+jx_eqn_is jx_draws_numbers;   /* random ones */
+jx_eqn_is jx_narrows;         /* to a smaller float */
+/* an axis of an array is cut by several of the mesh */
+jx_eqn_is jx_cuts_by_many;
+/* Of what is written out: that devices go one way; a sum of what is
+ * one array on two. */
 jx_eqn_is jx_asserts_agreement, jx_adds_itself;
 
 /* Whether so many devices stand along some axes of the mesh. */
@@ -38,18 +42,21 @@ bool jx_devices_joined_by_sums(const jx_program *program, int a, int b);
 /* Whether what is gathered has an axis of its own for the devices. */
 bool jx_is_stacked(const jx_program *program, const jx_eqn *gather);
 
-/* The axes along which all groups of a collective go; false: these are no groups along axes. */
+/* The axes along which all groups of a collective go; false: these are no
+ * groups along axes. */
 bool jx_group_axes(const jx_sharded *w, const jx_eqn *eqn, unsigned *axes);
 /* A permutation that leaves out a device. */
 bool jx_leaves_holes(const jx_sharded *w, const jx_eqn *eqn);
-/* By how many axes of the mesh an operand of a computation, or behind them a result, is cut. */
+/* By how many axes of the mesh an operand of a computation, or behind them a
+ * result, is cut. */
 int jx_is_cut_by(const jx_eqn *eqn, int number);
 /* Whether something is made of its result that is not linear in it. */
 bool jx_is_curved_behind(const jx_program *program, const jx_eqn *eqn);
 
-/* A sum over groups of devices that are no axes of the mesh; a permutation that leaves out a
- * device; a ratio, and a square or an extreme, that devices compute of what each has reduced
- * by itself, and sum up (or give back, where nothing is communicated).  NULL: there is none. */
+/* A sum over groups of devices that are no axes of the mesh; a permutation that
+ * leaves out a device; a ratio, and a square or an extreme, that devices
+ * compute of what each has reduced by itself, and sum up (or give back, where
+ * nothing is communicated).  NULL: there is none. */
 const jx_eqn *jx_find_odd_groups(const jx_sharded *w);
 const jx_eqn *jx_find_holes(const jx_sharded *w);
 const jx_eqn *jx_find_ratio(const jx_sharded *w);

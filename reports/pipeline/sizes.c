@@ -94,8 +94,7 @@ void jx_sizes_print(const jx_program *program, int count,
     }
     for (int i = 0; i < program->nscopes; i++)
         for (int k = 0; k < program->scopes[i].nconstraints; k++) {
-            const jx_scope_constraint *c =
-                &program->scopes[i].constraints[k];
+            const jx_scope_constraint *c = &program->scopes[i].constraints[k];
             if (jx_scope_is_derived(&program->scopes[i], k))
                 continue;
             jx_buffer_puts(to, "  where ");
@@ -134,13 +133,12 @@ void jx_sizes_json(const jx_program *program, int count,
     jx_buffer_puts(to, "],\"constraints\":[");
     for (int i = 0; i < program->nscopes; i++)
         for (int k = 0; k < program->scopes[i].nconstraints; k++) {
-            const jx_scope_constraint *c =
-                &program->scopes[i].constraints[k];
+            const jx_scope_constraint *c = &program->scopes[i].constraints[k];
             jx_buffer_printf(to, "%s{\"scope\":%d,\"lhs\":", any ? "," : "", i);
             any = true;
             put_json_dim(to, c->lhs);
-            jx_buffer_printf(to, ",\"op\":\"%s\",\"rhs\":",
-                             jx_scope_relation(c));
+            jx_buffer_printf(to,
+                             ",\"op\":\"%s\",\"rhs\":", jx_scope_relation(c));
             put_json_dim(to, c->rhs);
             jx_buffer_putc(to, '}');
         }

@@ -7,7 +7,8 @@
 /* Lines such as "  size b: from 2 to 64", then "  where mod(b, 2) == 0". */
 void jx_sizes_print(const jx_program *program, int count,
                     const jx_dim_atom *const *vars, jx_buffer *to);
-/* The same as two members of a JSON object, `,"sizes":[...],"constraints":[...]`. */
+/* The same as two members of a JSON object,
+ * `,"sizes":[...],"constraints":[...]`. */
 void jx_sizes_json(const jx_program *program, int count,
                    const jx_dim_atom *const *vars, jx_buffer *to);
 

@@ -1,7 +1,7 @@
 /* source.c - see source.h. */
+#include "reports/pipeline/source.h"
 #include "frontend/base/vec.h"
 #include "reports/pipeline/beneath.h"
-#include "reports/pipeline/source.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -35,9 +35,9 @@ struct jx_sources {
 /* Absolute, with its `.`, `..` and double slashes taken out as text. */
 static const char *plain_path(jx_ctx *ctx, const char *folder, const char *path)
 {
-    char *made = *path == '/' ? jx_arena_printf(ctx->arena, "%s/", path)
-                              : jx_arena_printf(ctx->arena, "%s/%s/", folder,
-                                                path);
+    char *made = *path == '/'
+                     ? jx_arena_printf(ctx->arena, "%s/", path)
+                     : jx_arena_printf(ctx->arena, "%s/%s/", folder, path);
     char *to = made;
 
     if (!made || *made != '/')
@@ -181,8 +181,7 @@ static char *read_open(jx_ctx *ctx, int file, size_t *size)
     size_t used = 0;
     ssize_t n = 1;
 
-    if (fstat(file, &info) != 0 || info.st_size <= 0 ||
-        info.st_size > MAX_FILE)
+    if (fstat(file, &info) != 0 || info.st_size <= 0 || info.st_size > MAX_FILE)
         return NULL;
     text = jx_arena_alloc(ctx->arena, (size_t)info.st_size + 1);
     while (text && n > 0 && used < (size_t)info.st_size) {

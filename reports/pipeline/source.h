@@ -16,7 +16,8 @@ typedef struct jx_sources jx_sources;
  * memory. */
 jx_sources *jx_sources_new(void);
 void jx_sources_free(jx_sources *sources);
-/* Those below this folder, too.  False if it can't be opened, errno says why. */
+/* Those below this folder, too.  False if it can't be opened,
+ * errno says why. */
 bool jx_sources_add(jx_sources *sources, const char *folder);
 /* The line (from 1) without its end, or NULL: there is no such file, or none
  * that may be read, or it is shorter. */

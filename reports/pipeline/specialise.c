@@ -48,8 +48,8 @@ static bool bind(specialiser *s, const jx_texts *set)
     int count = 0;
     const jx_dim_atom *const *vars = jx_input_vars(s->program, &count);
 
-    if (!vars || !jx_inputs_sizes(s->program, set, &s->sizes.count,
-                                  &s->sizes.at))
+    if (!vars ||
+        !jx_inputs_sizes(s->program, set, &s->sizes.count, &s->sizes.at))
         return false;
     for (int i = 0; i < count; i++) {
         int64_t value;
@@ -69,8 +69,8 @@ static const char *size_at(const specialiser *s, const char *text)
     const char *expected;
     size_t at;
     int64_t value;
-    const jx_dim *dim = jx_dim_parse(s->program->dims, text, strlen(text), 0,
-                                     &at, &expected);
+    const jx_dim *dim =
+        jx_dim_parse(s->program->dims, text, strlen(text), 0, &at, &expected);
 
     return dim && jx_dim_eval(dim, jx_assigned, (void *)(uintptr_t)&s->sizes,
                               &value)
@@ -115,11 +115,11 @@ static bool keep_all(const specialiser *s, jx_exported *to)
 static bool put_module(const specialiser *s, jx_exported *to)
 {
     const jx_mlir_file *from = s->program->tree;
-    const int *version = s->version                          ? s->version
+    const int *version = s->version                      ? s->version
                          : from && from->version[0] >= 0 ? from->version
-                                                             : jx_vhlo_usual;
-    jx_program *fixed = jx_program_refine(s->program, NULL, s->sizes.count,
-                                          s->sizes.at);
+                                                         : jx_vhlo_usual;
+    jx_program *fixed =
+        jx_program_refine(s->program, NULL, s->sizes.count, s->sizes.at);
     const jx_typed *typed = fixed ? jx_typed_of(fixed) : NULL;
     jx_mlir_types *types = jx_mlir_types_new(s->ctx);
     const jx_mlir_op *module;
@@ -149,8 +149,7 @@ static bool put_module(const specialiser *s, jx_exported *to)
         return false;
     }
     to->module.size = bytes.length;
-    to->module.at =
-        (const unsigned char *)jx_arena_take(s->ctx->arena, &bytes);
+    to->module.at = (const unsigned char *)jx_arena_take(s->ctx->arena, &bytes);
     return to->module.at != NULL;
 }
 

@@ -3,9 +3,9 @@
 #ifndef JX_SPECIALISE_H
 #define JX_SPECIALISE_H
 
+#include "frontend/base/texts.h"
 #include "frontend/ir/program.h"
 #include "frontend/read/exported.h"
-#include "frontend/base/texts.h"
 
 /* The file of which `program` was made (jx_input_read) with every size that
  * `--set` names, and its derivatives: signatures and modules are of fixed

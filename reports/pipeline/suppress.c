@@ -1,6 +1,6 @@
 /* suppress.c - see suppress.h. */
-#include "reports/pipeline/source.h"
 #include "reports/pipeline/suppress.h"
+#include "reports/pipeline/source.h"
 
 #include <string.h>
 
@@ -144,16 +144,19 @@ static void note(jx_arena *arena, jx_report *report, const jx_file *file,
 
     if (!find_codes(line->text, &begin))
         return;
-    remark = (jx_remark){jx_arena_string(arena, file->path, strlen(file->path)), line->number,
-                         jx_arena_string(arena, line->text, strlen(line->text))};
+    remark = (jx_remark){
+        jx_arena_string(arena, file->path, strlen(file->path)), line->number,
+        jx_arena_string(arena, line->text, strlen(line->text))};
     JX_PUSH(arena, &report->remarks, remark);
 }
 
-bool jx_report_remarks(jx_ctx *keep, jx_report *report, const jx_program *program)
+bool jx_report_remarks(jx_ctx *keep, jx_report *report,
+                       const jx_program *program)
 {
     for (int i = 0; i < program->nfiles; i++)
         for (int k = 0; k < program->files[i]->nlines; k++)
-            note(keep->arena, report, program->files[i], &program->files[i]->lines[k]);
+            note(keep->arena, report, program->files[i],
+                 &program->files[i]->lines[k]);
     return jx_ok(keep);
 }
 
@@ -163,7 +166,9 @@ static const char *counting(jx_suppressions *in, const jx_remark *remark)
 {
     if (in->trusts_embedded)
         return remark->text;
-    return in->sources ? jx_sources_line(in->sources, remark->file, remark->line) : NULL;
+    return in->sources
+               ? jx_sources_line(in->sources, remark->file, remark->line)
+               : NULL;
 }
 
 bool jx_suppressions_read(jx_suppressions *in, const jx_report *report)
@@ -171,7 +176,8 @@ bool jx_suppressions_read(jx_suppressions *in, const jx_report *report)
     for (size_t i = 0; i < report->remarks.count; i++) {
         const jx_remark *remark = &report->remarks.at[i];
         const char *text = counting(in, remark);
-        comment *made = text ? read_line(in, remark->file, remark->line, text) : NULL;
+        comment *made =
+            text ? read_line(in, remark->file, remark->line, text) : NULL;
 
         if (made)
             JX_PUSH(in->keep->arena, &in->list, made);
@@ -243,8 +249,8 @@ void jx_suppress(jx_suppressions *in, jx_report *report)
     report->findings.count = kept;
 }
 
-/* Whether this run could have found something for it to suppress.  What is found of rules
- * depends on points tried, and exported files hold none. */
+/* Whether this run could have found something for it to suppress.  What is
+ * found of rules depends on points tried, and exported files hold none. */
 static bool was_looked_for(const jx_suppressions *in, const char *text)
 {
     bool known = false;
@@ -253,7 +259,8 @@ static bool was_looked_for(const jx_suppressions *in, const char *text)
         if (!accepts(text, (jx_code)code))
             continue;
         known = true;
-        if (!jx_code_is_of_rules((jx_code)code) && jx_selects(in->selection, (jx_code)code))
+        if (!jx_code_is_of_rules((jx_code)code) &&
+            jx_selects(in->selection, (jx_code)code))
             return true;
     }
     return !known; /* a code that does not exist */

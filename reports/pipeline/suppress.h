@@ -7,10 +7,10 @@
  * reason.  One that suppresses nothing in all programs of a run is itself a
  * finding (SUP001), so that it goes when its reason does.
  *
- * Lines come from disk (source.h): a program from somebody else must not be able
- * to hush what is said of it.  Those that it embeds count only where the user
- * says so.  Whether a comment was used is asked only where a program embeds its
- * line, too. */
+ * Lines come from disk (source.h): a program from somebody else must not be
+ * able to hush what is said of it.  Those that it embeds count only where the
+ * user says so.  Whether a comment was used is asked only where a program
+ * embeds its line, too. */
 #ifndef JX_SUPPRESS_H
 #define JX_SUPPRESS_H
 
@@ -24,8 +24,10 @@ jx_suppressions *jx_suppressions_new(jx_ctx *keep, jx_sources *sources,
                                      const jx_selection *selection);
 /* Comments in lines that programs embed count, too. */
 void jx_suppressions_trust_embedded(jx_suppressions *in);
-/* Notes in the report which lines that its program embeds have such a comment. */
-bool jx_report_remarks(jx_ctx *keep, jx_report *report, const jx_program *program);
+/* Notes in the report which lines that its program embeds have
+ * such a comment. */
+bool jx_report_remarks(jx_ctx *keep, jx_report *report,
+                       const jx_program *program);
 /* Another program begins, the next in the list of reports. */
 void jx_suppressions_begin(jx_suppressions *in);
 /* Remembers the remarks of the report, as far as they count. */

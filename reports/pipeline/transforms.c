@@ -30,7 +30,8 @@ typedef struct step {
 
 typedef jx_program *transform(jx_program *program, const step *s);
 
-static jx_program *refuse(jx_program *program, const char *word, const char *why)
+static jx_program *refuse(jx_program *program, const char *word,
+                          const char *why)
 {
     jx_fail(program->ctx, JX_E_USAGE, NULL, word, "%s", why);
     return NULL;
@@ -46,11 +47,14 @@ static jx_program *set(jx_program *program, const step *s)
                : NULL;
 }
 
-/* The end as an element of that dtype; false if that has no such number, or it is a size. */
-static bool element_of(const jx_value_range_end *end, jx_dtype dtype, void *bits)
+/* The end as an element of that dtype; false if that has no such number,
+ * or it is a size. */
+static bool element_of(const jx_value_range_end *end, jx_dtype dtype,
+                       void *bits)
 {
     static const double exact = 0x1p53; /* integers to there */
-    jx_int integer = (jx_int)(end->dim || fabs(end->number) > exact ? 0 : end->number);
+    jx_int integer =
+        (jx_int)(end->dim || fabs(end->number) > exact ? 0 : end->number);
     jx_dtype_kind kind = jx_dtype_of(dtype)->kind;
 
     if (end->dim && !jx_dim_is_wide(end->dim, &integer))
@@ -59,12 +63,14 @@ static bool element_of(const jx_value_range_end *end, jx_dtype dtype, void *bits
         return (end->dim || fabs(end->number) <= exact) &&
                jx_element_from_integer(dtype, (uint64_t)integer, bits);
     jx_element_from_real(dtype, end->dim ? (double)integer : end->number, bits);
-    return end->dim || isinf(end->number) || isfinite(jx_element_real(dtype, bits));
+    return end->dim || isinf(end->number) ||
+           isfinite(jx_element_real(dtype, bits));
 }
 
-/* The number that a word gives an input, or all whose leaves it names: a promise that no
- * other is called. */
-static bool read_number(jx_program *program, const char *word, const jx_literal **values)
+/* The number that a word gives an input, or all whose leaves it names: a
+ * promise that no other is called. */
+static bool read_number(jx_program *program, const char *word,
+                        const jx_literal **values)
 {
     jx_arena *arena = program->ctx->arena;
     const char *equals = strrchr(word, '=');
@@ -73,28 +79,32 @@ static bool read_number(jx_program *program, const char *word, const jx_literal 
 
     key = equals ? jx_arena_string(arena, word, (size_t)(equals - word)) : NULL;
     if (!key)
-        return refuse(program, word, "expected an input and its number, as in fix:x=0.5");
+        return refuse(program, word,
+                      "expected an input and its number, as in fix:x=0.5");
     if (!jx_range_declare(program, key, equals + 1, equals + 1))
         return false;
     range = &program->ranges[program->nranges - 1];
     for (int i = 0; i < program->entry.jaxpr->nins; i++) {
-        jx_literal *made =
-            jx_range_is_of(program, range, i) ? JX_NEW(arena, jx_literal) : NULL;
+        jx_literal *made = jx_range_is_of(program, range, i)
+                               ? JX_NEW(arena, jx_literal)
+                               : NULL;
         if (!made)
             continue;
         made->aval = jx_input_aval(program, i);
         values[i] = made;
         if (!element_of(&range->lo, made->aval->dtype, made->bits))
-            return refuse(program, word, "expected a number that its dtype has, as in "
-                                         "fix:x=0.5 (set:NAME=SIZE gives sizes)");
+            return refuse(program, word,
+                          "expected a number that its dtype has, as in "
+                          "fix:x=0.5 (set:NAME=SIZE gives sizes)");
     }
     return jx_ok(program->ctx);
 }
 
 static jx_program *fix(jx_program *program, const step *s)
 {
-    const jx_literal **values = JX_NEW_ARRAY(
-        program->ctx->arena, program->entry.jaxpr->nins + 1, const jx_literal *);
+    const jx_literal **values =
+        JX_NEW_ARRAY(program->ctx->arena, program->entry.jaxpr->nins + 1,
+                     const jx_literal *);
     const jx_typed *typed;
     jx_program *to;
 
@@ -118,12 +128,14 @@ static jx_program *devices(jx_program *program, const step *s)
     errno = 0;
     count = strtoll(number, &end, 10);
     if (*number < '0' || *number > '9' || *end || errno || count <= 0)
-        return refuse(program, number, "expected a number of devices, as in devices:8");
+        return refuse(program, number,
+                      "expected a number of devices, as in devices:8");
     typed = jx_typed_of(program);
     to = typed ? jx_program_devices(typed, count) : NULL;
     if (!to || to->entry.jaxpr == program->entry.jaxpr)
         return to ? program : NULL;
-    return jx_program_refine(to, &to->entry, 0, NULL); /* nothing beside what runs */
+    /* nothing beside what runs */
+    return jx_program_refine(to, &to->entry, 0, NULL);
 }
 
 static jx_program *jvp(jx_program *program, const step *s)
@@ -132,7 +144,8 @@ static jx_program *jvp(jx_program *program, const step *s)
     jx_program *to = typed ? jx_program_jvp(typed) : NULL;
 
     (void)s;
-    return to ? jx_program_refine(to, NULL, 0, NULL) : NULL; /* without what it was */
+    /* without what it was */
+    return to ? jx_program_refine(to, NULL, 0, NULL) : NULL;
 }
 
 static jx_program *vjp(jx_program *program, const step *s)
@@ -161,9 +174,10 @@ static jx_program *linear(jx_program *program, const step *s)
     return to ? jx_program_refine(to, NULL, 0, NULL) : NULL;
 }
 
-/* Where an input gets the new axis; from the last of the new ones, if it is below 0. */
-static bool read_axis(jx_program *program, const char *word, const jx_aval *input,
-                      int *axis)
+/* Where an input gets the new axis; from the last of the new ones, if
+ * it is below 0. */
+static bool read_axis(jx_program *program, const char *word,
+                      const jx_aval *input, int *axis)
 {
     char *end = NULL;
     long number;
@@ -253,13 +267,15 @@ static const struct {
 
 enum { TRANSFORMS = sizeof all / sizeof *all };
 
-/* The transform whose name the word begins with, up to a colon or its end, or -1. */
+/* The transform whose name the word begins with, up to a colon or
+ * its end, or -1. */
 static int number_of(const char *word)
 {
     size_t length = strcspn(word, ":,");
 
     for (int i = 0; i < TRANSFORMS; i++)
-        if (strlen(all[i].name) == length && !strncmp(all[i].name, word, length))
+        if (strlen(all[i].name) == length &&
+            !strncmp(all[i].name, word, length))
             return i;
     return -1;
 }
@@ -296,24 +312,28 @@ static bool next_step(jx_ctx *ctx, const char **list, int *number, step *s)
     if (!s->name)
         return false;
     if ((*number = number_of(at)) < 0)
-        return jx_fail(ctx, JX_E_USAGE, NULL, s->name,
-                       "there is no such transform; there is jvp, linearize, linear, vjp, "
-                       "vmap:AXIS, as in vmap:0 or vmap:0,None, set:NAME=SIZE, as in "
-                       "set:b=8,t=4, fix:INPUT=NUMBER, devices:N, flat and xla; check predicts grad, vmap and "
-                       "lower:PLATFORM (cpu, cuda, rocm, tpu)");
+        return jx_fail(
+            ctx, JX_E_USAGE, NULL, s->name,
+            "there is no such transform; there is jvp, linearize, linear, vjp, "
+            "vmap:AXIS, as in vmap:0 or vmap:0,None, set:NAME=SIZE, as in "
+            "set:b=8,t=4, fix:INPUT=NUMBER, devices:N, flat and xla; check "
+            "predicts grad, vmap and "
+            "lower:PLATFORM (cpu, cuda, rocm, tpu)");
     at += strlen(all[*number].name);
     more = *at == ':' && all[*number].most;
     while (more) {
         length = strcspn(++at, ",");
         s->words.at[s->words.count++] = jx_arena_string(ctx->arena, at, length);
         at += length;
-        more = *at == ',' && !begins(at + 1) && s->words.count < all[*number].most;
+        more =
+            *at == ',' && !begins(at + 1) && s->words.count < all[*number].most;
     }
     if (*at == ':' || (all[*number].most && !s->words.count))
         return jx_fail(ctx, JX_E_USAGE, NULL, s->name,
-                       all[*number].most ? "expected what it is to do, as in set:b=8, "
-                                           "devices:8 or vmap:0"
-                                         : "expected nothing behind its name");
+                       all[*number].most
+                           ? "expected what it is to do, as in set:b=8, "
+                             "devices:8 or vmap:0"
+                           : "expected nothing behind its name");
     *list = *at ? at + 1 : at;
     return jx_ok(ctx);
 }
@@ -345,7 +365,8 @@ void jx_transforms_predict(const jx_texts *lists, jx_predictions *to)
         }
 }
 
-jx_program *jx_program_transformed(jx_program *program, const jx_texts *lists, bool asks)
+jx_program *jx_program_transformed(jx_program *program, const jx_texts *lists,
+                                   bool asks)
 {
     for (int i = 0; program && i < lists->count; i++) {
         const char *at = lists->at[i];

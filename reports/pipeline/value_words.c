@@ -40,23 +40,30 @@ static const char *what_of_indices(jx_program *program, const jx_misuse *m)
 {
     static const char *const says[] = {
         [JX_BEYOND] = "index %lld is outside of axis %d, whose last is %lld",
-        [JX_FILLED] = "index %lld is outside of axis %d, whose last is %lld, and what is there "
+        [JX_FILLED] = "index %lld is outside of axis %d, whose last is %lld, "
+                      "and what is there "
                       "is made up (NaN, the least integer)",
-        [JX_DROPPED] = "index %lld is outside of axis %d, whose last is %lld, and what is for "
+        [JX_DROPPED] = "index %lld is outside of axis %d, whose last is %lld, "
+                       "and what is for "
                        "it is dropped",
-        [JX_CLAMPED] = "index %lld is outside of axis %d: the last that is possible is %lld, "
+        [JX_CLAMPED] = "index %lld is outside of axis %d: the last that is "
+                       "possible is %lld, "
                        "and the nearest is taken",
-        [JX_REPEATED] = "index %lld of axis %d is there twice, with updates that differ: which "
+        [JX_REPEATED] = "index %lld of axis %d is there twice, with updates "
+                        "that differ: which "
                         "one stays is not defined",
-        [JX_NOT_UNIQUE] = "index %lld of axis %d is there twice, and unique_indices=True says "
+        [JX_NOT_UNIQUE] = "index %lld of axis %d is there twice, and "
+                          "unique_indices=True says "
                           "that none is",
-        [JX_NOT_SORTED] = "index %lld of axis %d comes after %lld, and indices_are_sorted=True "
+        [JX_NOT_SORTED] = "index %lld of axis %d comes after %lld, and "
+                          "indices_are_sorted=True "
                           "says that they ascend",
-        [JX_WRAPPED] = "index %lld is computed and below zero: it counts from the end",
+        [JX_WRAPPED] =
+            "index %lld is computed and below zero: it counts from the end",
     };
 
-    return jx_arena_printf(program->ctx->arena, says[m->kind], (long long)m->index, m->axis,
-                           (long long)m->most);
+    return jx_arena_printf(program->ctx->arena, says[m->kind],
+                           (long long)m->index, m->axis, (long long)m->most);
 }
 
 /* "int32 add of 2147483647 and 1 wraps to -2147483648". */
@@ -68,7 +75,9 @@ static const char *what_of_integers(jx_program *program, const jx_slip *slip)
 
     if (slip->kind == JX_NARROWED || slip->kind == JX_OUT_OF_RANGE) {
         jx_element_print(at->operands[0].dtype, at->operands[0].bits, &text);
-        jx_buffer_printf(&text, " is converted to %s, which does not hold it, and becomes ", dtype);
+        jx_buffer_printf(
+            &text, " is converted to %s, which does not hold it, and becomes ",
+            dtype);
         jx_element_print(at->value.dtype, at->value.bits, &text);
         return jx_arena_take(program->ctx->arena, &text);
     }
@@ -77,8 +86,9 @@ static const char *what_of_integers(jx_program *program, const jx_slip *slip)
         jx_buffer_puts(&text, i ? " and " : " of ");
         jx_element_print(at->operands[i].dtype, at->operands[i].bits, &text);
     }
-    jx_buffer_puts(&text, slip->kind == JX_DIVIDED ? ", a division of integers by zero, gives "
-                                                   : " wraps in ");
+    jx_buffer_puts(&text, slip->kind == JX_DIVIDED
+                              ? ", a division of integers by zero, gives "
+                              : " wraps in ");
     if (slip->kind != JX_DIVIDED)
         jx_buffer_printf(&text, "%s and gives ", dtype);
     jx_element_print(at->value.dtype, at->value.bits, &text);
@@ -103,10 +113,12 @@ const char *jx_value_shown(jx_program *program, const jx_witness *w)
 
 const jx_consequence *jx_value_then(jx_program *program, const jx_witness *w)
 {
-    jx_consequence *to = JX_NEW_ARRAY(program->ctx->arena, w->nthen + 1, jx_consequence);
+    jx_consequence *to =
+        JX_NEW_ARRAY(program->ctx->arena, w->nthen + 1, jx_consequence);
 
     for (int i = 0; to && i < w->nthen; i++)
-        to[i] = (jx_consequence){what_of_numbers(program, &w->then[i]), w->then_at[i]};
+        to[i] = (jx_consequence){what_of_numbers(program, &w->then[i]),
+                                 w->then_at[i]};
     return to;
 }
 
@@ -117,26 +129,30 @@ const char *jx_value_what(jx_program *program, const jx_witness *w)
     if (w->code == JX_CODE_NUM001 && w->made.eqn && !w->made.count)
         return "a decomposition of a matrix fails, and gives NaN";
     if (w->code == JX_CODE_NUM009 && w->made.eqn && !w->made.count)
-        return jx_arena_printf(program->ctx->arena, "%s gives a NaN that the program says",
+        return jx_arena_printf(program->ctx->arena,
+                               "%s gives a NaN that the program says",
                                jx_eqn_name(w->made.eqn));
     if (w->code == JX_CODE_IDX007)
-        return jx_arena_printf(program->ctx->arena,
-                               "index %lld is outside of axis %d: forward an element is taken all "
-                               "the same (the last one, on XLA's CPU), backward its derivative is "
-                               "dropped",
-                               (long long)w->misuse.index, w->misuse.axis);
+        return jx_arena_printf(
+            program->ctx->arena,
+            "index %lld is outside of axis %d: forward an element is taken all "
+            "the same (the last one, on XLA's CPU), backward its derivative is "
+            "dropped",
+            (long long)w->misuse.index, w->misuse.axis);
     if (w->misuse.eqn)
         return what_of_indices(program, &w->misuse);
     if (w->code == JX_CODE_NUM005 && w->made.count)
-        return jx_arena_printf(program->ctx->arena,
-                               "%s gives %.9g, and with more digits %.9g: more than half of them "
-                               "are lost",
-                               jx_eqn_name(w->made.eqn), w->gave, w->is);
+        return jx_arena_printf(
+            program->ctx->arena,
+            "%s gives %.9g, and with more digits %.9g: more than half of them "
+            "are lost",
+            jx_eqn_name(w->made.eqn), w->gave, w->is);
     if (w->code == JX_CODE_NUM005)
-        return jx_arena_printf(program->ctx->arena,
-                               "the difference of a mean of squares and a squared mean gives %g, "
-                               "and in double %g",
-                               w->gave, w->is);
+        return jx_arena_printf(
+            program->ctx->arena,
+            "the difference of a mean of squares and a squared mean gives %g, "
+            "and in double %g",
+            w->gave, w->is);
     return what_of_numbers(program, &w->made);
 }
 
@@ -144,14 +160,17 @@ enum { SHOWN_INPUTS = 6, SHOWN_ELEMENTS = 4 };
 
 static void put_name(const jx_program *program, int input, jx_buffer *to)
 {
-    if (program->entry.jaxpr->arg_names && *program->entry.jaxpr->arg_names[input])
+    if (program->entry.jaxpr->arg_names &&
+        *program->entry.jaxpr->arg_names[input])
         jx_utf8_show(program->entry.jaxpr->arg_names[input], to);
     else
         jx_input_print(program, input, to);
 }
 
-/* "x = 1, w = [1, -1, -1, -1, ...]": all inputs of the witness, the long ones in part. */
-static void put_input(const jx_program *program, int input, const void *data, jx_buffer *to)
+/* "x = 1, w = [1, -1, -1, -1, ...]": all inputs of the witness, the
+ * long ones in part. */
+static void put_input(const jx_program *program, int input, const void *data,
+                      jx_buffer *to)
 {
     const jx_aval *aval = jx_input_aval(program, input);
     size_t size = jx_dtype_of(aval->dtype)->bytes;
@@ -163,7 +182,8 @@ static void put_input(const jx_program *program, int input, const void *data, jx
         count *= jx_dim_value(aval->shape[k]);
     put_name(program, input, to);
     for (int64_t i = 0; i < count; i++) {
-        jx_convert(aval->dtype, JX_F64, (const char *)data + (size_t)i * size, &value, 1);
+        jx_convert(aval->dtype, JX_F64, (const char *)data + (size_t)i * size,
+                   &value, 1);
         first = i ? first : value;
         all = all && value == first;
     }
@@ -174,19 +194,22 @@ static void put_input(const jx_program *program, int input, const void *data, jx
     }
     shown = count < SHOWN_ELEMENTS ? count : SHOWN_ELEMENTS;
     for (int64_t i = 0; i < shown; i++) {
-        jx_convert(aval->dtype, JX_F64, (const char *)data + (size_t)i * size, &value, 1);
+        jx_convert(aval->dtype, JX_F64, (const char *)data + (size_t)i * size,
+                   &value, 1);
         jx_buffer_printf(to, "%s%g", i ? ", " : "[", value);
     }
     jx_buffer_puts(to, shown < count ? ", ...]" : "]");
 }
 
-/* Its derivative by the input that this output of the program backwards belongs to. */
+/* Its derivative by the input that this output of the program
+ * backwards belongs to. */
 static void put_derivative(const jx_program *program, int out, jx_buffer *to)
 {
     int n = program->entry.jaxpr->nins, input = 0;
 
     for (; input < n; input++)
-        if (jx_dtype_is_inexact(jx_input_aval(program, input)->dtype) && out-- == 0)
+        if (jx_dtype_is_inexact(jx_input_aval(program, input)->dtype) &&
+            out-- == 0)
             break;
     jx_buffer_puts(to, "the gradient by ");
     if (input < n)
@@ -194,7 +217,8 @@ static void put_derivative(const jx_program *program, int out, jx_buffer *to)
     jx_buffer_puts(to, " is not finite with ");
 }
 
-const char *jx_value_note(jx_program *program, const jx_witness *w, bool backward)
+const char *jx_value_note(jx_program *program, const jx_witness *w,
+                          bool backward)
 {
     jx_buffer text = jx_ctx_text(program->ctx);
     int n = program->entry.jaxpr->nins, shown = 0;
@@ -210,8 +234,10 @@ const char *jx_value_note(jx_program *program, const jx_witness *w, bool backwar
     else
         jx_buffer_printf(&text, "output %d is not finite with ", w->out);
     for (int i = 0; i < n && shown < SHOWN_INPUTS; i++) {
-        jx_dtype_kind kind = jx_dtype_of(jx_input_aval(program, i)->dtype)->kind;
-        if (kind == JX_KIND_KEY || kind == JX_KIND_VOID || kind == JX_KIND_COMPLEX)
+        jx_dtype_kind kind =
+            jx_dtype_of(jx_input_aval(program, i)->dtype)->kind;
+        if (kind == JX_KIND_KEY || kind == JX_KIND_VOID ||
+            kind == JX_KIND_COMPLEX)
             continue;
         jx_buffer_puts(&text, shown++ ? ", " : "");
         put_input(program, i, w->inputs[i], &text);
@@ -220,19 +246,21 @@ const char *jx_value_note(jx_program *program, const jx_witness *w, bool backwar
         jx_buffer_puts(&text, ", ...");
     if (w->misuse.eqn || w->code == JX_CODE_NUM005)
         return jx_arena_take(program->ctx->arena, &text);
-    jx_buffer_puts(&text, w->compiled ? "; as XLA compiles it (xla), and not as written"
-                          : w->flushed ? "; with subnormal numbers flushed to zero (ftz), as XLA does on a CPU"
-                                     : "; as written (ieee)");
+    jx_buffer_puts(&text, w->compiled
+                              ? "; as XLA compiles it (xla), and not as written"
+                          : w->flushed ? "; with subnormal numbers flushed to "
+                                         "zero (ftz), as XLA does on a CPU"
+                                       : "; as written (ieee)");
     return jx_arena_take(program->ctx->arena, &text);
 }
 
-/* -- for programs ---------------------------------------------------------------------- */
+/* -- for programs ---------------------------------------------------------- */
 
 enum { MOST_VALUES = 4096 };
 
 /* Axes along which all elements are the same have one of them. */
-static void find_kept(const char *data, size_t size, int rank, const int64_t *shape,
-                      int64_t *kept)
+static void find_kept(const char *data, size_t size, int rank,
+                      const int64_t *shape, int64_t *kept)
 {
     int64_t step = 1, count = 1;
 
@@ -242,7 +270,8 @@ static void find_kept(const char *data, size_t size, int rank, const int64_t *sh
         bool same = count > 0;
         for (int64_t i = 0; same && i < count; i++)
             same = i / step % shape[k] == 0 ||
-                   memcmp(data + (size_t)i * size, data + (size_t)(i - step) * size, size) == 0;
+                   memcmp(data + (size_t)i * size,
+                          data + (size_t)(i - step) * size, size) == 0;
         kept[k] = same ? 1 : shape[k];
         step *= shape[k];
     }
@@ -257,8 +286,8 @@ static void put_shape(int rank, const int64_t *shape, jx_buffer *to)
 }
 
 /* The elements whose index is 0 along the axes that are not kept. */
-static bool put_values(const jx_aval *aval, const char *data, const int64_t *shape,
-                       const int64_t *kept, jx_buffer *to)
+static bool put_values(const jx_aval *aval, const char *data,
+                       const int64_t *shape, const int64_t *kept, jx_buffer *to)
 {
     size_t size = jx_dtype_of(aval->dtype)->bytes;
     int64_t index[JX_MAX_RANK] = {0}, left = 1;
@@ -288,13 +317,14 @@ static bool put_array(const jx_aval *aval, const void *data, jx_buffer *to)
     int64_t shape[JX_MAX_RANK], kept[JX_MAX_RANK];
     bool ok;
 
-    if (aval->kind != JX_AVAL_ARRAY || kind == JX_KIND_KEY || kind == JX_KIND_VOID ||
-        kind == JX_KIND_COMPLEX)
+    if (aval->kind != JX_AVAL_ARRAY || kind == JX_KIND_KEY ||
+        kind == JX_KIND_VOID || kind == JX_KIND_COMPLEX)
         return false;
     for (int k = 0; k < aval->rank; k++)
         shape[k] = jx_dim_value(aval->shape[k]);
     find_kept(data, jx_dtype_of(aval->dtype)->bytes, aval->rank, shape, kept);
-    jx_buffer_printf(to, "{\"dtype\":\"%s\",\"shape\":", jx_dtype_of(aval->dtype)->name);
+    jx_buffer_printf(
+        to, "{\"dtype\":\"%s\",\"shape\":", jx_dtype_of(aval->dtype)->name);
     put_shape(aval->rank, shape, to);
     jx_buffer_puts(to, ",\"held\":");
     put_shape(aval->rank, kept, to);
@@ -304,17 +334,19 @@ static bool put_array(const jx_aval *aval, const void *data, jx_buffer *to)
     return ok;
 }
 
-const char *jx_value_witness(jx_program *program, const jx_witness *w, bool backward)
+const char *jx_value_witness(jx_program *program, const jx_witness *w,
+                             bool backward)
 {
     jx_buffer text = jx_ctx_text(program->ctx);
     const char *taken;
     bool ok = true;
 
-    jx_buffer_printf(&text, "{\"of\":\"%s\",\"backward\":%s,\"flushed\":%s,\"inputs\":[",
-                     w->misuse.eqn                  ? "index"
-                     : w->code == JX_CODE_NUM005 ? "digits"
-                                                 : "finite",
-                     backward ? "true" : "false", w->flushed ? "true" : "false");
+    jx_buffer_printf(
+        &text, "{\"of\":\"%s\",\"backward\":%s,\"flushed\":%s,\"inputs\":[",
+        w->misuse.eqn               ? "index"
+        : w->code == JX_CODE_NUM005 ? "digits"
+                                    : "finite",
+        backward ? "true" : "false", w->flushed ? "true" : "false");
     for (int i = 0; ok && i < program->entry.jaxpr->nins; i++) {
         jx_buffer_puts(&text, i ? "," : "");
         ok = put_array(jx_input_aval(program, i), w->inputs[i], &text);

@@ -32,7 +32,7 @@ typedef struct looking {
     jx_claim_list claims;
     jx_witnesses hunts[JX_REPAIR_OF];
     const jx_report *report; /* with what others said */
-    jx_program *flat;    /* it without calls */
+    jx_program *flat;        /* it without calls */
     jx_repairs *repairs; /* of that; NULL: there was nothing to repair yet */
     JX_VEC(pending) pending; /* claims that may get a fix */
 } looking;
@@ -52,7 +52,8 @@ static bool has_sizes(const jx_program *program)
 jx_program *jx_program_at_small_sizes(jx_program *program)
 {
     const jx_jaxpr *entry = program->entry.jaxpr;
-    const jx_aval **ins = JX_NEW_ARRAY(program->ctx->arena, entry->nins + 1, const jx_aval *);
+    const jx_aval **ins =
+        JX_NEW_ARRAY(program->ctx->arena, entry->nins + 1, const jx_aval *);
     jx_rule like = {.nins = entry->nins, .ins = ins};
     const jx_binding *sizes;
     int n;
@@ -73,17 +74,19 @@ static const jx_typed *inlined(jx_program *program)
     return program ? jx_program_fits(program, false, 0, NULL) : NULL;
 }
 
-/* What many devices run is written out, so that what an equation is to blame for, and where
- * its operands come from, is looked up in the program that is run. */
+/* What many devices run is written out, so that what an equation is to
+ * blame for, and where its operands come from, is looked up in the
+ * program that is run. */
 static const jx_typed *without_calls(jx_program *program)
 {
     const jx_typed *typed = inlined(program);
 
-    return typed && jx_devices_any(typed->program) ? inlined(jx_program_spread(typed, NULL, NULL))
-                                                   : typed;
+    return typed && jx_devices_any(typed->program)
+               ? inlined(jx_program_spread(typed, NULL, NULL))
+               : typed;
 }
 
-/* -- claims ----------------------------------------------------------------------- */
+/* -- claims ---------------------------------------------------------------- */
 
 static bool same_line(const jx_stack *a, const jx_stack *b)
 {
@@ -99,15 +102,16 @@ static bool is_of_constants(const looking *l, const jx_witness *w)
 
     for (size_t i = 0; frame && i < l->report->findings.count; i++) {
         const jx_finding *said = &l->report->findings.at[i];
-        if (said->code == JX_CODE_STG004 && said->where.line == frame->line && said->where.file &&
+        if (said->code == JX_CODE_STG004 && said->where.line == frame->line &&
+            said->where.file &&
             strcmp(said->where.file, frame->file->path) == 0)
             return true;
     }
     return false;
 }
 
-/* Behind what a type says of axes over which values vary, which is gone where devices are written
- * out. */
+/* Behind what a type says of axes over which values vary, which is gone where
+ * devices are written out. */
 static const char *unmarked(const char *at)
 {
     while (strncmp(at, "{V:", 3) == 0 && strchr(at, '}'))
@@ -116,7 +120,8 @@ static const char *unmarked(const char *at)
 }
 
 /* Whether what was said of an equation without a place may be of this one. */
-static bool may_be_of(const looking *l, const jx_finding *said, const jx_eqn *eqn)
+static bool may_be_of(const looking *l, const jx_finding *said,
+                      const jx_eqn *eqn)
 {
     jx_buffer text = jx_ctx_text(l->sized->ctx);
     const char *a, *b;
@@ -126,12 +131,14 @@ static bool may_be_of(const looking *l, const jx_finding *said, const jx_eqn *eq
     b = said->equation;
     if (!a || !b)
         return false;
-    for (a = unmarked(a), b = unmarked(b); *a && *a == *b; a = unmarked(a + 1), b = unmarked(b + 1))
+    for (a = unmarked(a), b = unmarked(b); *a && *a == *b;
+         a = unmarked(a + 1), b = unmarked(b + 1))
         ;
     return *a == *b;
 }
 
-/* Of a slice that some devices have moved, which ones has been said (MSH016). */
+/* Of a slice that some devices have moved, which ones has been
+ * said (MSH016). */
 static bool is_of_devices(const looking *l, const jx_witness *w)
 {
     const jx_frame *frame = jx_user_frame(w->stack);
@@ -154,11 +161,13 @@ static bool is_said(const looking *l, const jx_witnesses *hunt, size_t number)
     const jx_witness *w = &hunt->found.at[number];
 
     for (size_t i = 0; i < l->claims.count; i++)
-        if (l->claims.at[i]->code == w->code && same_line(l->claims.at[i]->stack, w->stack) &&
+        if (l->claims.at[i]->code == w->code &&
+            same_line(l->claims.at[i]->stack, w->stack) &&
             l->claims.at[i]->level >= w->level)
             return true;
     for (size_t i = number + 1; i < hunt->found.count; i++)
-        if (hunt->found.at[i].code == w->code && hunt->found.at[i].level > w->level &&
+        if (hunt->found.at[i].code == w->code &&
+            hunt->found.at[i].level > w->level &&
             same_line(hunt->found.at[i].stack, w->stack))
             return true;
     return false;
@@ -168,7 +177,8 @@ static bool is_said(const looking *l, const jx_witnesses *hunt, size_t number)
 static bool is_value_told(const looking *l, const jx_witness *w)
 {
     for (size_t i = 0; i < l->claims.count; i++)
-        if (l->claims.at[i]->level > w->level && same_line(l->claims.at[i]->stack, w->stack))
+        if (l->claims.at[i]->level > w->level &&
+            same_line(l->claims.at[i]->stack, w->stack))
             return true;
     return false;
 }
@@ -200,8 +210,8 @@ static bool claim(looking *l, size_t number, jx_repair_of of)
     return jx_ok(program->ctx);
 }
 
-static bool search(looking *l, const jx_typed *typed, const jx_witness_options *options,
-                   jx_repair_of of)
+static bool search(looking *l, const jx_typed *typed,
+                   const jx_witness_options *options, jx_repair_of of)
 {
     jx_witnesses *hunt = &l->hunts[of];
 
@@ -219,11 +229,13 @@ static bool search(looking *l, const jx_typed *typed, const jx_witness_options *
 }
 
 /* Where XLA makes another program of it, that is searched, too. */
-static bool search_compiled(looking *l, jx_program *program, jx_witness_options options)
+static bool search_compiled(looking *l, jx_program *program,
+                            jx_witness_options options)
 {
     bool matters = false;
-    jx_program *compiled =
-        l->hunts[JX_REPAIR_WRITTEN].runs ? jx_program_as_xla(program, &matters) : NULL;
+    jx_program *compiled = l->hunts[JX_REPAIR_WRITTEN].runs
+                               ? jx_program_as_xla(program, &matters)
+                               : NULL;
     const jx_typed *typed = NULL;
 
     if (compiled && matters)
@@ -241,18 +253,21 @@ static bool search_compiled(looking *l, jx_program *program, jx_witness_options 
 /* What was looked for and not found says how long that was: of all searches. */
 static bool assume(jx_ctx *keep, jx_report *report, const jx_witnesses *hunt)
 {
-    if (!hunt->runs || hunt->found.count || hunt[JX_REPAIR_COMPILED].found.count)
+    if (!hunt->runs || hunt->found.count ||
+        hunt[JX_REPAIR_COMPILED].found.count)
         return true;
-    JX_PUSH(keep->arena, &report->assumptions,
-            jx_arena_printf(keep->arena,
-                            "outputs are finite for inputs within their ranges: %lld runs found "
-                            "none that is not%s",
-                            (long long)hunt->runs,
-                            hunt->spent ? ", and there was no time for more" : ""));
+    JX_PUSH(
+        keep->arena, &report->assumptions,
+        jx_arena_printf(keep->arena,
+                        "outputs are finite for inputs within their ranges: "
+                        "%lld runs found "
+                        "none that is not%s",
+                        (long long)hunt->runs,
+                        hunt->spent ? ", and there was no time for more" : ""));
     return jx_ok(keep);
 }
 
-/* -- backwards ---------------------------------------------------------------------- */
+/* -- backwards ------------------------------------------------------------- */
 
 /* One number comes of floats: it may be made small. */
 static bool is_loss(const jx_program *program)
@@ -262,11 +277,13 @@ static bool is_loss(const jx_program *program)
 
     for (int i = 0; i < entry->nins; i++)
         floats |= jx_dtype_is_float(jx_input_aval(program, i)->dtype);
-    return floats && entry->nouts == 1 && jx_atom_aval(entry->outs[0])->rank == 0 &&
+    return floats && entry->nouts == 1 &&
+           jx_atom_aval(entry->outs[0])->rank == 0 &&
            jx_dtype_is_float(jx_atom_aval(entry->outs[0])->dtype);
 }
 
-/* Without a derivative there is nothing to look at; who asked for it is told. */
+/* Without a derivative there is nothing to look at; who asked
+ * for it is told. */
 static bool search_backward(looking *l, jx_ctx *keep, jx_report *report,
                             jx_witness_options options)
 {
@@ -278,18 +295,22 @@ static bool search_backward(looking *l, jx_ctx *keep, jx_report *report,
     if (!typed) {
         if (!options.unasked)
             JX_PUSH(keep->arena, &report->assumptions,
-                    jx_arena_printf(keep->arena, "the gradient is finite: it was not looked at%s%s",
-                                    ctx->error.message ? ", " : "",
-                                    ctx->error.message ? ctx->error.message : ""));
+                    jx_arena_printf(
+                        keep->arena,
+                        "the gradient is finite: it was not looked at%s%s",
+                        ctx->error.message ? ", " : "",
+                        ctx->error.message ? ctx->error.message : ""));
         jx_error_clear(ctx);
         return jx_ok(keep) && jx_ok(ctx);
     }
-    options.nseeds = typed->program->entry.jaxpr->nins - l->sized->entry.jaxpr->nins;
+    options.nseeds =
+        typed->program->entry.jaxpr->nins - l->sized->entry.jaxpr->nins;
     return search(l, typed, &options, JX_REPAIR_BACKWARD);
 }
 
 bool jx_check_values(jx_ctx *keep, jx_report *report, jx_program *program,
-                     const jx_selection *selection, jx_backward backward, bool settled)
+                     const jx_selection *selection, jx_backward backward,
+                     bool settled)
 {
     jx_witness_options options = {.plain = !program->nranges,
                                   .operations = MOST_OPERATIONS,
@@ -302,21 +323,23 @@ bool jx_check_values(jx_ctx *keep, jx_report *report, jx_program *program,
         jx_error_clear(ctx);
         if (!options.plain)
             JX_PUSH(keep->arena, &report->assumptions,
-                    "outputs are finite for inputs within their ranges: it could not be run");
+                    "outputs are finite for inputs within their ranges: it "
+                    "could not be run");
         return jx_ok(keep) && jx_ok(ctx);
     }
     l.flat = typed->program;
-    if (!settled &&
-        (!search(&l, typed, &options, JX_REPAIR_WRITTEN) ||
-         !search_compiled(&l, typed->program, options) ||
-         !(options.plain || assume(keep, report, l.hunts))))
+    if (!settled && (!search(&l, typed, &options, JX_REPAIR_WRITTEN) ||
+                     !search_compiled(&l, typed->program, options) ||
+                     !(options.plain || assume(keep, report, l.hunts))))
         return false;
     options.unasked = backward == JX_BACKWARD_LOSS;
-    if ((backward == JX_BACKWARD_ALWAYS || (options.unasked && is_loss(l.sized))) &&
+    if ((backward == JX_BACKWARD_ALWAYS ||
+         (options.unasked && is_loss(l.sized))) &&
         !search_backward(&l, keep, report, options))
         return false;
     for (size_t i = 0; i < l.pending.count; i++)
-        l.pending.at[i].claim->evidence.fix =
-            jx_repairs_fix(l.repairs, l.pending.at[i].of, l.pending.at[i].witness);
-    return jx_ok(ctx) && jx_report_claims(keep, report, l.sized, &l.claims, selection);
+        l.pending.at[i].claim->evidence.fix = jx_repairs_fix(
+            l.repairs, l.pending.at[i].of, l.pending.at[i].witness);
+    return jx_ok(ctx) &&
+           jx_report_claims(keep, report, l.sized, &l.claims, selection);
 }

@@ -1,12 +1,13 @@
 /* wraps.c - see wraps.h. */
+#include "reports/pipeline/wraps.h"
 #include "frontend/ir/scope.h"
 #include "prover/work.h"
-#include "reports/pipeline/wraps.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Findings show sizes up to this one: larger ones are left to the conditions. */
+/* Findings show sizes up to this one: larger ones are left to
+ * the conditions. */
 static const int64_t LARGE = (int64_t)1 << 20;
 
 enum {

@@ -10,7 +10,8 @@ static bool takes_integers(const jx_jaxpr *entry)
     bool any = false;
 
     for (int i = 0; i < entry->nins; i++)
-        any |= jx_dtype_is_integer(entry->vars[entry->nconsts + i]->aval->dtype);
+        any |=
+            jx_dtype_is_integer(entry->vars[entry->nconsts + i]->aval->dtype);
     return any;
 }
 
@@ -25,8 +26,8 @@ static bool find_indices(jx_equal_question *question)
     question->last = NULL;
     if (!takes_integers(b->entry.jaxpr))
         return true;
-    if (!last || !other || !jx_domain_of_inputs(b, last) || a->entry.jaxpr->nins != n ||
-        !jx_domain_of_inputs(a, other))
+    if (!last || !other || !jx_domain_of_inputs(b, last) ||
+        a->entry.jaxpr->nins != n || !jx_domain_of_inputs(a, other))
         return false;
     for (int i = 0; i < n; i++)
         last[i] = last[i] < 0 ? other[i] : last[i];
@@ -40,10 +41,12 @@ bool jx_equal_open(jx_equal_question *question)
         return false;
     for (int s = 0; s < 2; s++) {
         const jx_equal_side *side = s ? &question->b : &question->a;
-        const jx_plan_options how = {.memory = question->memory ? question->memory : MEMORY,
-                                     .nbindings = side->nbindings,
-                                     .bindings = side->bindings};
-        question->plans[s] = jx_plan_make(side->typed, &side->typed->program->entry, &how);
+        const jx_plan_options how = {
+            .memory = question->memory ? question->memory : MEMORY,
+            .nbindings = side->nbindings,
+            .bindings = side->bindings};
+        question->plans[s] =
+            jx_plan_make(side->typed, &side->typed->program->entry, &how);
         if (!question->plans[s]) {
             jx_equal_close(question);
             return false;

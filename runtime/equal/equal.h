@@ -1,15 +1,16 @@
 /* equal.h - do two programs compute the same?
  *
- * Both are ordinary programs that take inputs of the same types and give results of the
- * same.  They are held against each other in two ways, which say different things:
+ * Both are ordinary programs that take inputs of the same types and give
+ * results of the same.  They are held against each other in two ways, which say
+ * different things:
  *
  *     over finite fields (runtime/field): the same as real functions, but for a chance that
  *     is told, under assumptions that are told; nothing about floats
  *     in floats, at points of several kinds, ordinary and extreme: a difference is shown by
  *     inputs and both results; agreement shows nothing more than itself
  *
- * A difference of fields alone accuses nobody: what is no polynomial may be the same in a
- * way that fields do not see. */
+ * A difference of fields alone accuses nobody: what is no polynomial may be the
+ * same in a way that fields do not see. */
 #ifndef JX_EQUAL_H
 #define JX_EQUAL_H
 
@@ -17,8 +18,8 @@
 #include "frontend/ir/typed.h"
 #include "runtime/plan.h"
 
-/* One of both.  Its results from number `nouts` of the question on are pairs that must be
- * equal: an array as one device has it, and as another does. */
+/* One of both.  Its results from number `nouts` of the question on are pairs
+ * that must be equal: an array as one device has it, and as another does. */
 typedef struct jx_equal_side {
     const jx_typed *typed; /* its entry runs */
     int nbindings;
@@ -27,17 +28,20 @@ typedef struct jx_equal_side {
 
 typedef struct jx_equal_question {
     jx_equal_side a, b;
-    int nouts;        /* results that are compared */
+    int nouts;         /* results that are compared */
     jx_plan *plans[2]; /* of a and b, in declared dtypes: jx_equal_open() */
-    const int64_t *last; /* per input, the last index that it is in b, or else in a; -1: none.
-                            NULL: no input is an integer.  jx_equal_open() */
-    size_t memory;    /* of an evaluation and of a plan, in bytes; 0: 2 GiB */
-    int64_t work;     /* operations on elements over fields; 0: 2^33 */
-    void (*progress)(void *to, const char *doing, int64_t done, int64_t all); /* or NULL */
+    /* per input, the last index that it is in b, or else in a; -1: none. NULL:
+     * no input is an integer.  jx_equal_open() */
+    const int64_t *last;
+    size_t memory; /* of an evaluation and of a plan, in bytes; 0: 2 GiB */
+    int64_t work;  /* operations on elements over fields; 0: 2^33 */
+    /* or NULL */
+    void (*progress)(void *to, const char *doing, int64_t done, int64_t all);
     void *to;
 } jx_equal_question;
 
-/* Plans both; false with an error in the context of the one that can't be run. */
+/* Plans both; false with an error in the context of the one
+ * that can't be run. */
 bool jx_equal_open(jx_equal_question *question);
 void jx_equal_close(jx_equal_question *question);
 
@@ -45,67 +49,80 @@ void jx_equal_close(jx_equal_question *question);
 
 /* Where a result differs, as far as fields see it. */
 typedef struct jx_field_difference {
-    int output; /* of the first array that differs, or -1 */
+    int output;               /* of the first array that differs, or -1 */
     int64_t index, count, of; /* its first element, how many, of how many */
-    int64_t unfinite; /* of these: of the first side NaN, where the other has a number */
-    bool rearranged;     /* it has the same elements, at other places */
-    int64_t over, under; /* all of `output` are that many times the other's; 0: they are not */
+    /* of these: of the first side NaN, where the other has a number */
+    int64_t unfinite;
+    bool rearranged; /* it has the same elements, at other places */
+    /* all of `output` are that many times the other's; 0: they are not */
+    int64_t over, under;
 } jx_field_difference;
 
 typedef struct jx_equal_fields {
-    bool identical;      /* error below 2^-bits */
+    bool identical; /* error below 2^-bits */
     int bits, rounds;
     int64_t worked; /* operations on elements that it took */
-    const char *assuming; /* arena text of the first program, or NULL: nothing */
-    const char *why;      /* of what is not identical, and of no difference that is known */
-    bool asks_for_nan;    /* one of both asks whether something is a number */
+    /* arena text of the first program, or NULL: nothing */
+    const char *assuming;
+    /* of what is not identical, and of no difference that is known */
+    const char *why;
+    bool asks_for_nan; /* one of both asks whether something is a number */
     jx_field_difference differs; /* output -1: unknown */
-    int pair, side;       /* the first pair whose halves differ, or -1, and whose it is */
-    const jx_eqn *masked; /* of a: the first that chose numbers where others are NaN */
-    const jx_eqn *clamped; /* of a: the first that takes a slice from elsewhere than it says */
+    /* the first pair whose halves differ, or -1, and whose it is */
+    int pair, side;
+    /* of a: the first that chose numbers where others are NaN */
+    const jx_eqn *masked;
+    /* of a: the first that takes a slice from elsewhere than it says */
+    const jx_eqn *clamped;
 } jx_equal_fields;
 
 /* False only without memory (an error in the context of a). */
-bool jx_equal_over_fields(const jx_equal_question *question, jx_equal_fields *to);
+bool jx_equal_over_fields(const jx_equal_question *question,
+                          jx_equal_fields *to);
 
-/* Where planes do not see it: along all ways that comparisons go, with what cells know besides
- * (field_same.h).  Of small programs of floats; what is identical replaces what was said. */
+/* Where planes do not see it: along all ways that comparisons go, with what
+ * cells know besides (field_same.h).  Of small programs of floats; what is
+ * identical replaces what was said. */
 bool jx_equal_by_ways(const jx_equal_question *question, jx_equal_fields *to);
 
-/* The equation of a's entry where both part, on the way to that result: it gives what b never
- * computes, of what b has as well.  NULL: it is not known, or b has all of it. */
+/* The equation of a's entry where both part, on the way to that result: it
+ * gives what b never computes, of what b has as well.  NULL: it is not known,
+ * or b has all of it. */
 const jx_eqn *jx_equal_parting(const jx_equal_question *question, int output);
 
 /* ---- in floats */
 
 /* A point where two results are further apart than rounding explains. */
 typedef struct jx_float_witness {
-    const char *point;  /* "numbers of mean 10000"; NULL: there is none */
-    bool extreme;       /* ordinary numbers show nothing */
-    bool rounded;       /* in float64 both are the same there */
-    int output;         /* the array; of a pair: nouts + its number */
-    int side;           /* of a pair: whose it is */
+    const char *point; /* "numbers of mean 10000"; NULL: there is none */
+    bool extreme;      /* ordinary numbers show nothing */
+    bool rounded;      /* in float64 both are the same there */
+    int output;        /* the array; of a pair: nouts + its number */
+    int side;          /* of a pair: whose it is */
     int64_t index, count, of;
     const void *const *inputs; /* dense, in the arena of the first program */
     const void *got, *want;    /* all of that result of a and of b, likewise */
-    double lost[2]; /* what a and b lose there against float64, of that element; or NaN */
+    /* what a and b lose there against float64, of that element; or NaN */
+    double lost[2];
 } jx_float_witness;
 
 typedef struct jx_equal_floats {
     int points, dropped; /* that were run; where neither result is finite */
-    int64_t unfinite;    /* elements of results that are finite in neither, over all points */
+    /* elements of results that are finite in neither, over all points */
+    int64_t unfinite;
     jx_float_witness differs, pair;
     const char *why; /* they could not be run, or NULL */
     int failed;      /* then which of them: 0 or 1 */
 } jx_equal_floats;
 
-/* Whether a gives less than b where all inputs are 1 (-1), as much (0), or more (1): of sums,
- * whether terms are missing, others, or there twice.  False: it is not the same for all
- * elements, or not known. */
+/* Whether a gives less than b where all inputs are 1 (-1), as much (0), or more
+ * (1): of sums, whether terms are missing, others, or there twice.  False: it
+ * is not the same for all elements, or not known. */
 bool jx_equal_of_ones(const jx_equal_question *question, int *sign);
 
-/* Whether results of a depend on less of the inputs than those of b, and on more, by runs in
- * which a part of an input is NaN.  False: it is not known (a run fails, they are large). */
+/* Whether results of a depend on less of the inputs than those of b, and on
+ * more, by runs in which a part of an input is NaN.  False: it is not known (a
+ * run fails, they are large). */
 bool jx_equal_reach(const jx_equal_question *question, bool *less, bool *more);
 
 /* False only without memory, or time. */

@@ -1,4 +1,5 @@
-/* equal_fields.c - see equal.h: both programs over random fields, on the same inputs. */
+/* equal_fields.c - see equal.h: both programs over random fields, on
+ * the same inputs. */
 #include "runtime/equal/equal.h"
 #include "runtime/equal/evaluating.h"
 #include "runtime/field/assumed.h"
@@ -45,20 +46,30 @@ typedef struct arrays {
 } arrays;
 
 /* What two elements are to each other. */
-typedef enum relation { SAME, UNFINITE, NEEDS, DIFFER, LOST_NAN, UNKNOWN } relation;
+typedef enum relation {
+    SAME,
+    UNFINITE,
+    NEEDS,
+    DIFFER,
+    LOST_NAN,
+    UNKNOWN
+} relation;
 
 static relation relate(const jx_field *f, const jx_cell *a, const jx_cell *b)
 {
     if (a->kind == JX_CELL_UNKNOWN || b->kind == JX_CELL_UNKNOWN)
         return UNKNOWN;
-    if (a->kind && b->kind) /* a division by 0 is infinite or NaN: that is not known here */
-        return a->kind == b->kind && a->kind == JX_CELL_INFINITE && a->signs == b->signs
+    if (a->kind &&
+        b->kind) /* a division by 0 is infinite or NaN: that is not known here */
+        return a->kind == b->kind && a->kind == JX_CELL_INFINITE &&
+                       a->signs == b->signs
                    ? SAME
                    : UNFINITE;
     if (a->kind || b->kind)
         return a->kind == JX_CELL_NAN ? LOST_NAN : DIFFER;
     jx_cell left = jx_cell_collapsed(f, a), right = jx_cell_collapsed(f, b);
-    if ((!jx_cell_same(a, b) && !jx_cell_same(&left, &right)) || a->blended != b->blended)
+    if ((!jx_cell_same(a, b) && !jx_cell_same(&left, &right)) ||
+        a->blended != b->blended)
         return DIFFER;
     return a->needs == b->needs ? SAME : NEEDS;
 }
@@ -76,7 +87,8 @@ static relation relate_bits(const arrays *of, int64_t i)
 }
 
 /* The chance that both are one number though they are not, at most. */
-static void bound(comparing *c, const jx_field *f, const jx_cell *a, const jx_cell *b)
+static void bound(comparing *c, const jx_field *f, const jx_cell *a,
+                  const jx_cell *b)
 {
     double pairs = (double)f->opaque * (double)f->opaque / 2, below = 0;
     double degree = fmax(jx_cell_degree(f, a), jx_cell_degree(f, b));
@@ -86,16 +98,18 @@ static void bound(comparing *c, const jx_field *f, const jx_cell *a, const jx_ce
         below = fmax(below, f->inverses[i].bits);
     if (a->under > 0 || b->under > 0)
         bits += degree * below;
-    /* Two arguments of a function that are one by chance make its values one; and there are
-     * more than 2^44 primes above 2^52 to choose from, of which few divide a coefficient. */
+    /* Two arguments of a function that are one by chance make its values one;
+     * and there are more than 2^44 primes above 2^52 to choose from, of which
+     * few divide a coefficient. */
     error = ldexp(degree, f->exponents ? -52 : -59) +
-            ldexp(pairs * fmax(1, f->degree), f->exponents ? -52 : -59) + ldexp(bits / 52 + 2, -43);
+            ldexp(pairs * fmax(1, f->degree), f->exponents ? -52 : -59) +
+            ldexp(bits / 52 + 2, -43);
     c->error = fmax(c->error, error);
 }
 
 /* Which small rational number times `b` is `a`. */
-static bool is_multiple(const jx_field *f, const jx_cell *a, const jx_cell *b, int64_t *over,
-                        int64_t *under)
+static bool is_multiple(const jx_field *f, const jx_cell *a, const jx_cell *b,
+                        int64_t *over, int64_t *under)
 {
     enum { MOST = 64 };
     const jx_modulus *p = &f->ring.fast_p;
@@ -120,7 +134,8 @@ static jx_cell collapsed(const jx_field *f, const jx_field_value *of, int64_t i)
     return jx_cell_collapsed(f, &cell);
 }
 
-static void look_for_factor(const jx_field *f, const arrays *of, jx_field_difference *to)
+static void look_for_factor(const jx_field *f, const arrays *of,
+                            jx_field_difference *to)
 {
     const jx_modulus *p = &f->ring.fast_p;
     int64_t k = 0;
@@ -135,11 +150,13 @@ static void look_for_factor(const jx_field *f, const arrays *of, jx_field_differ
     }
     if (k == of->a->count || !is_multiple(f, &a, &b, &to->over, &to->under))
         return;
-    uint64_t over = jx_mod_dyadic(to->over, 0, p->m), under = (uint64_t)to->under;
+    uint64_t over = jx_mod_dyadic(to->over, 0, p->m),
+             under = (uint64_t)to->under;
     for (; k < of->a->count; k++) {
         a = collapsed(f, of->a, k);
         b = collapsed(f, of->b, k);
-        if (a.kind || b.kind || jx_mod_fast(a.v, under, p) != jx_mod_fast(b.v, over, p)) {
+        if (a.kind || b.kind ||
+            jx_mod_fast(a.v, under, p) != jx_mod_fast(b.v, over, p)) {
             to->over = to->under = 0;
             return;
         }
@@ -173,7 +190,8 @@ static bool is_rearranged(const jx_field *f, const arrays *of)
 }
 
 /* Compares an array; false where it is not the same. */
-static bool compare(comparing *c, const jx_field *f, const arrays *of, int output)
+static bool compare(comparing *c, const jx_field *f, const arrays *of,
+                    int output)
 {
     jx_field_difference found = {.output = output, .of = of->a->count};
     const char *why = NULL;
@@ -186,7 +204,8 @@ static bool compare(comparing *c, const jx_field *f, const arrays *of, int outpu
         if (of->a->bits) {
             r = relate_bits(of, i);
         } else {
-            jx_cell a = jx_plane_element(of->a, i), b = jx_plane_element(of->b, i);
+            jx_cell a = jx_plane_element(of->a, i),
+                    b = jx_plane_element(of->b, i);
             r = relate(f, &a, &b);
             if ((r == SAME || r == NEEDS) && !a.kind) {
                 bound(c, f, &a, &b);
@@ -200,19 +219,22 @@ static bool compare(comparing *c, const jx_field *f, const arrays *of, int outpu
         if (r == UNKNOWN)
             why = f->why ? f->why : "a result is not known";
         if (r == NEEDS && !why)
-            why = "one divides, or takes a root or logarithm, where the other does not";
+            why = "one divides, or takes a root or logarithm, where the other "
+                  "does not";
         found.unfinite += r == LOST_NAN;
         if ((r == DIFFER || r == LOST_NAN) && !found.count++)
             found.index = i;
         bad++;
     }
     if (!bad && of->a->bits && of->a->count && c->to_evaluate.integers)
-        return give_up(c, "integers that are made of integers were compared at those that were "
+        return give_up(c, "integers that are made of integers were compared at "
+                          "those that were "
                           "drawn, which says nothing of others");
     if (found.count && c->to->differs.output < 0) {
         if (!of->a->bits)
             look_for_factor(f, of, &found);
-        found.rearranged = !of->a->bits && !found.unfinite && is_rearranged(f, of);
+        found.rearranged =
+            !of->a->bits && !found.unfinite && is_rearranged(f, of);
         c->to->differs = found;
         give_up(c, "they differ as formal expressions");
     }
@@ -221,14 +243,15 @@ static bool compare(comparing *c, const jx_field *f, const arrays *of, int outpu
 
 /* ---- a round */
 
-static bool evaluate(comparing *c, jx_field *f, int s, const jx_field_value *ins,
-                     jx_field_value *outs)
+static bool evaluate(comparing *c, jx_field *f, int s,
+                     const jx_field_value *ins, jx_field_value *outs)
 {
     const jx_closed *entry = &side_of(c, s)->typed->program->entry;
 
     if (c->question->progress)
-        c->question->progress(c->question->to, s ? "evaluating the second program over a field"
-                                                 : "evaluating the first program over a field",
+        c->question->progress(c->question->to,
+                              s ? "evaluating the second program over a field"
+                                : "evaluating the first program over a field",
                               c->to->rounds, MOST_ROUNDS);
     f->masked = f->clamped = NULL;
     return jx_field_run(f, &c->to_evaluate.programs[s], entry, ins, outs) ||
@@ -236,7 +259,8 @@ static bool evaluate(comparing *c, jx_field *f, int s, const jx_field_value *ins
 }
 
 /* The pairs of one side: the same array on two devices. */
-static bool compare_pairs(comparing *c, const jx_field *f, int side, const jx_field_value *outs)
+static bool compare_pairs(comparing *c, const jx_field *f, int side,
+                          const jx_field_value *outs)
 {
     int nouts = c->question->nouts, n = entry_of(c, side)->nouts;
 
@@ -248,13 +272,14 @@ static bool compare_pairs(comparing *c, const jx_field *f, int side, const jx_fi
         c->to->differs = before;
         c->to->side = c->to->pair < 0 ? side : c->to->side;
         c->to->pair = c->to->pair < 0 ? (i - nouts) / 2 : c->to->pair;
-        return give_up(c, "two devices do not have what is declared to be one array");
+        return give_up(
+            c, "two devices do not have what is declared to be one array");
     }
     return true;
 }
 
-static bool compare_all(comparing *c, const jx_field *f, const jx_field_value *a,
-                        const jx_field_value *b)
+static bool compare_all(comparing *c, const jx_field *f,
+                        const jx_field_value *a, const jx_field_value *b)
 {
     bool same = true;
 
@@ -332,7 +357,8 @@ static bool run_rounds(comparing *c, uint64_t seed)
         if (rounds > MOST_ROUNDS)
             return give_up(c, "degrees too high");
     }
-    c->to->bits = c->error > 0 ? (int)floor(rounds * -log2(c->error)) : 60 * rounds;
+    c->to->bits =
+        c->error > 0 ? (int)floor(rounds * -log2(c->error)) : 60 * rounds;
     return true;
 }
 
@@ -344,13 +370,15 @@ static const char *assumptions(const comparing *c)
         {c->needs, JX_ASSUMES_DEFINED},
         {c->asks_for_nan, "inputs are finite (one asks for that)"},
         {c->powers, JX_ASSUMES_POWERS},
-        {c->to_evaluate.integers, "integers and keys are as those that were drawn"},
+        {c->to_evaluate.integers,
+         "integers and keys are as those that were drawn"},
     };
 
     return jx_assumed(c->above, sizeof all / sizeof *all, all, c->named);
 }
 
-bool jx_equal_over_fields(const jx_equal_question *question, jx_equal_fields *to)
+bool jx_equal_over_fields(const jx_equal_question *question,
+                          jx_equal_fields *to)
 {
     jx_ctx *above = question->a.typed->program->ctx;
     comparing c = {.question = question,

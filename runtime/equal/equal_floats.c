@@ -1,8 +1,9 @@
 /* equal_floats.c - see equal.h: both programs in their declared dtypes.
  *
- * What two right programs may be apart is what adding up in another order makes of it: the
- * tolerance of a dtype, or, where that is too strict, what both of them lose against
- * float64.  Where only one loses digits, that is a difference of both. */
+ * What two right programs may be apart is what adding up in another order
+ * makes of it: the tolerance of a dtype, or, where that is too strict, what
+ * both of them lose against float64.  Where only one loses digits, that is a
+ * difference of both. */
 #include "runtime/compare.h"
 #include "runtime/elementwise.h"
 #include "runtime/equal/equal.h"
@@ -13,11 +14,13 @@
 #include <math.h>
 #include <string.h>
 
-/* What only floats make different counts if it is so large a part of the largest number in
- * the array: at ordinary points, and at extremes, where right programs lose digits. */
+/* What only floats make different counts if it is so large a part of the
+ * largest number in the array: at ordinary points, and at extremes, where right
+ * programs lose digits. */
 #define PART 0x1p-13
 #define EXTREME_PART 0.01
-/* Numbers so near to the end of a dtype's range overflow in one order and not in another. */
+/* Numbers so near to the end of a dtype's range overflow in one order and
+ * not in another. */
 #define NEAR_THE_END 0x1p-24
 
 typedef struct run {
@@ -28,7 +31,8 @@ typedef struct run {
 typedef struct comparing {
     const jx_equal_question *question;
     jx_equal_floats *to;
-    jx_ctx *ctx; /* of the first program: pays for inputs and results that are kept */
+    /* of the first program: pays for inputs and results that are kept */
+    jx_ctx *ctx;
     run runs[2];
     int point;
     const void **ins;
@@ -36,11 +40,12 @@ typedef struct comparing {
 
 static bool open_run(run *r, const jx_equal_side *side, const jx_plan *plan)
 {
-    r->loss = (jx_loss){.ctx = side->typed->program->ctx,
-                        .typed = side->typed,
-                        .closed = &side->typed->program->entry,
-                        .options = {.nbindings = side->nbindings, .bindings = side->bindings},
-                        .plan = plan};
+    r->loss = (jx_loss){
+        .ctx = side->typed->program->ctx,
+        .typed = side->typed,
+        .closed = &side->typed->program->entry,
+        .options = {.nbindings = side->nbindings, .bindings = side->bindings},
+        .plan = plan};
     r->exec = jx_exec_new(plan);
     return r->exec != NULL;
 }
@@ -59,7 +64,8 @@ typedef struct arrays {
     int64_t count;
     const char *got, *want;
     const char *wide[2]; /* the same in float64; NULL: nobody knows */
-    double *lost[2];     /* of each element by rounding, of a and b; NULL: likewise */
+    /* of each element by rounding, of a and b; NULL: likewise */
+    double *lost[2];
     double largest;
 } arrays;
 
@@ -68,14 +74,15 @@ static double real_of(jx_dtype dtype, const char *at, int64_t i, bool imaginary)
     double value[2] = {0, 0};
 
     at += (size_t)i * jx_dtype_of(dtype)->bytes;
-    jx_convert(dtype, jx_dtype_is_complex(dtype) ? JX_C128 : JX_F64, at, value, 1);
+    jx_convert(dtype, jx_dtype_is_complex(dtype) ? JX_C128 : JX_F64, at, value,
+               1);
     return value[imaginary];
 }
 
 /* One part of an element, as both have it. */
 typedef struct parts {
-    double a, b;       /* in the declared dtype */
-    double wide[2];    /* in float64, or NAN */
+    double a, b;    /* in the declared dtype */
+    double wide[2]; /* in float64, or NAN */
 } parts;
 
 static parts parts_of(const arrays *of, int64_t i, bool imaginary)
@@ -116,16 +123,20 @@ static bool is_real(const parts *of)
            2 * fabs(of->wide[0] - of->wide[1]) >= fabs(of->a - of->b);
 }
 
-/* In which way a number is not finite; at zeros a pole's sign is that of a zero, which nobody
- * asks for. */
+/* In which way a number is not finite; at zeros a pole's sign is that of a
+ * zero, which nobody asks for. */
 static int way_of(double value, const jx_equal_point *point)
 {
-    return isfinite(value) ? 0 : isnan(value) ? 1 : value > 0 || point->special ? 2 : 3;
+    return isfinite(value)               ? 0
+           : isnan(value)                ? 1
+           : value > 0 || point->special ? 2
+                                         : 3;
 }
 
 typedef enum difference { NONE, REAL, ROUNDED } difference;
 
-static difference part_differs(const comparing *c, const arrays *of, int64_t i, bool imaginary)
+static difference part_differs(const comparing *c, const arrays *of, int64_t i,
+                               bool imaginary)
 {
     const jx_equal_point *point = jx_equal_point_at(c->point);
     parts p = parts_of(of, i, imaginary);
@@ -137,8 +148,9 @@ static difference part_differs(const comparing *c, const arrays *of, int64_t i, 
                    : NONE;
     if (!isfinite(p.a) || !isfinite(p.b))
         return !is_missed(&p) ? NONE
-               : !point->extreme && isfinite(p.wide[0]) != isfinite(p.wide[1]) ? REAL
-                                                                               : ROUNDED;
+               : !point->extreme && isfinite(p.wide[0]) != isfinite(p.wide[1])
+                   ? REAL
+                   : ROUNDED;
     if (!is_beyond(&p, of->dtype))
         return NONE;
     if (is_real(&p) || (!of->wide[0] && !of->wide[1]))
@@ -146,21 +158,27 @@ static difference part_differs(const comparing *c, const arrays *of, int64_t i, 
     if (point->special ||
         fabs(p.a - p.b) <= (point->extreme ? EXTREME_PART : PART) * of->largest)
         return NONE;
-    if (of->lost[0] && of->lost[1] && fabs(p.a - p.b) <= fmin(of->lost[0][i], of->lost[1][i]))
+    if (of->lost[0] && of->lost[1] &&
+        fabs(p.a - p.b) <= fmin(of->lost[0][i], of->lost[1][i]))
         return NONE;
     return ROUNDED;
 }
 
-static difference element_differs(const comparing *c, const arrays *of, int64_t i)
+static difference element_differs(const comparing *c, const arrays *of,
+                                  int64_t i)
 {
     size_t bytes = jx_dtype_of(of->dtype)->bytes;
     difference d;
 
     if (!jx_dtype_is_inexact(of->dtype))
-        return memcmp(of->got + (size_t)i * bytes, of->want + (size_t)i * bytes, bytes) ? REAL
-                                                                                        : NONE;
+        return memcmp(of->got + (size_t)i * bytes, of->want + (size_t)i * bytes,
+                      bytes)
+                   ? REAL
+                   : NONE;
     d = part_differs(c, of, i, false);
-    return d == NONE && jx_dtype_is_complex(of->dtype) ? part_differs(c, of, i, true) : d;
+    return d == NONE && jx_dtype_is_complex(of->dtype)
+               ? part_differs(c, of, i, true)
+               : d;
 }
 
 static int64_t count_unfinite(const arrays *of)
@@ -174,7 +192,8 @@ static int64_t count_unfinite(const arrays *of)
 }
 
 /* The results in float64. */
-static void widen(comparing *c, const int *numbers, const int *sides, arrays *of)
+static void widen(comparing *c, const int *numbers, const int *sides,
+                  arrays *of)
 {
     for (int s = 0; s < 2; s++) {
         jx_exec *wide = jx_loss_wide(&c->runs[sides[s]].loss);
@@ -185,18 +204,20 @@ static void widen(comparing *c, const int *numbers, const int *sides, arrays *of
 }
 
 /* What both lose. */
-static void measure(comparing *c, const int *numbers, const int *sides, arrays *of)
+static void measure(comparing *c, const int *numbers, const int *sides,
+                    arrays *of)
 {
     for (int s = 0; s < 2; s++) {
         jx_roundoff measured = {0};
-        if (jx_loss_of(&c->runs[sides[s]].loss, numbers[s], of->dtype, s ? of->want : of->got,
-                       &measured))
+        if (jx_loss_of(&c->runs[sides[s]].loss, numbers[s], of->dtype,
+                       s ? of->want : of->got, &measured))
             of->lost[s] = measured.each;
     }
 }
 
 /* Elements that differ: the first, how many, and in what way the first does. */
-static difference look(const comparing *c, const arrays *of, jx_float_witness *found)
+static difference look(const comparing *c, const arrays *of,
+                       jx_float_witness *found)
 {
     difference first = NONE;
 
@@ -224,16 +245,18 @@ static const void *kept(comparing *c, const void *from, size_t bytes)
 static void keep_inputs(comparing *c, jx_float_witness *to)
 {
     const jx_plan *plan = c->question->plans[0];
-    const void **ins = JX_NEW_ARRAY(c->ctx->arena, jx_plan_nins(plan) + 1, const void *);
+    const void **ins =
+        JX_NEW_ARRAY(c->ctx->arena, jx_plan_nins(plan) + 1, const void *);
 
     for (int i = 0; ins && i < jx_plan_nins(plan); i++)
         ins[i] = kept(c, c->ins[i], jx_plan_in(plan, i)->bytes);
     to->inputs = ins;
 }
 
-/* Compares an array of one side with one of another: numbers and sides of both. */
-static void compare(comparing *c, const int *numbers, const int *sides, int output,
-                    jx_float_witness *to)
+/* Compares an array of one side with one of another: numbers and
+ * sides of both. */
+static void compare(comparing *c, const int *numbers, const int *sides,
+                    int output, jx_float_witness *to)
 {
     const jx_port *port = jx_plan_out(c->question->plans[sides[0]], numbers[0]);
     arrays of = {.dtype = port->dtype,
@@ -244,12 +267,11 @@ static void compare(comparing *c, const int *numbers, const int *sides, int outp
     jx_mismatch beyond;
 
     c->to->unfinite += count_unfinite(&of);
-    if (to->point || jx_compare(of.dtype, of.got, of.want, of.count, &within, &beyond))
+    if (to->point ||
+        jx_compare(of.dtype, of.got, of.want, of.count, &within, &beyond))
         return;
-    jx_float_witness found = {.output = output,
-                              .side = sides[0],
-                              .of = of.count,
-                              .lost = {NAN, NAN}};
+    jx_float_witness found = {
+        .output = output, .side = sides[0], .of = of.count, .lost = {NAN, NAN}};
     if (jx_dtype_is_inexact(of.dtype))
         widen(c, numbers, sides, &of);
     difference d = look(c, &of, &found);
@@ -265,9 +287,11 @@ static void compare(comparing *c, const int *numbers, const int *sides, int outp
     found.got = kept(c, of.got, port->bytes);
     found.want = kept(c, of.want, port->bytes);
     for (int s = 0; s < 2; s++)
-        if (of.wide[s] && !jx_dtype_is_complex(of.dtype) && jx_dtype_is_float(of.dtype))
-            found.lost[s] = fabs(real_of(of.dtype, s ? of.want : of.got, found.index, false) -
-                                 real_of(JX_F64, of.wide[s], found.index, false));
+        if (of.wide[s] && !jx_dtype_is_complex(of.dtype) &&
+            jx_dtype_is_float(of.dtype))
+            found.lost[s] = fabs(
+                real_of(of.dtype, s ? of.want : of.got, found.index, false) -
+                real_of(JX_F64, of.wide[s], found.index, false));
     keep_inputs(c, &found);
     *to = found;
 }
@@ -318,7 +342,8 @@ static void compare_point(comparing *c)
         compare(c, numbers, both, i, &c->to->differs);
     }
     for (int s = 0; s < 2; s++)
-        for (int i = nouts; i + 1 < jx_plan_nouts(c->question->plans[s]); i += 2) {
+        for (int i = nouts; i + 1 < jx_plan_nouts(c->question->plans[s]);
+             i += 2) {
             const int numbers[] = {i, i + 1}, one[] = {s, s};
             compare(c, numbers, one, nouts + (i - nouts) / 2, &c->to->pair);
         }
@@ -333,7 +358,8 @@ static bool has_pairs(const jx_equal_question *question)
 
 bool jx_equal_in_floats(const jx_equal_question *question, jx_equal_floats *to)
 {
-    comparing c = {.question = question, .to = to, .ctx = question->a.typed->program->ctx};
+    comparing c = {
+        .question = question, .to = to, .ctx = question->a.typed->program->ctx};
     int n = jx_plan_nins(question->plans[0]);
     bool done = true;
 
@@ -341,10 +367,12 @@ bool jx_equal_in_floats(const jx_equal_question *question, jx_equal_floats *to)
     jx_ctx_stage(c.ctx, "running both");
     c.ins = JX_NEW_ARRAY(c.ctx->arena, n + 1, const void *);
     for (int s = 0; s < 2 && done; s++)
-        done = open_run(&c.runs[s], s ? &question->b : &question->a, question->plans[s]);
+        done = open_run(&c.runs[s], s ? &question->b : &question->a,
+                        question->plans[s]);
     for (; done && c.ins && c.point < jx_equal_points(); c.point++) {
         if (question->progress)
-            question->progress(question->to, "running both", c.point, jx_equal_points());
+            question->progress(question->to, "running both", c.point,
+                               jx_equal_points());
         if (!fill(&c))
             break;
         done = run_point(&c);
@@ -376,17 +404,23 @@ bool jx_equal_of_ones(const jx_equal_question *question, int *sign)
                    .point = JX_EQUAL_ONES};
     bool known = true, any = false;
 
-    c.ins = JX_NEW_ARRAY(c.ctx->arena, jx_plan_nins(question->plans[0]) + 1, const void *);
+    c.ins = JX_NEW_ARRAY(c.ctx->arena, jx_plan_nins(question->plans[0]) + 1,
+                         const void *);
     for (int s = 0; s < 2 && known; s++)
-        known = open_run(&c.runs[s], s ? &question->b : &question->a, question->plans[s]);
+        known = open_run(&c.runs[s], s ? &question->b : &question->a,
+                         question->plans[s]);
     known = known && c.ins && fill(&c) && run_point(&c);
     for (int i = 0; known && i < question->nouts; i++) {
         const jx_port *port = jx_plan_out(question->plans[0], i);
-        for (int64_t k = 0; known && jx_dtype_is_float(port->dtype) && k < port->count; k++) {
-            double a = real_of(port->dtype, jx_exec_out(c.runs[0].exec, i), k, false);
-            double b = real_of(port->dtype, jx_exec_out(c.runs[1].exec, i), k, false);
+        for (int64_t k = 0;
+             known && jx_dtype_is_float(port->dtype) && k < port->count; k++) {
+            double a =
+                real_of(port->dtype, jx_exec_out(c.runs[0].exec, i), k, false);
+            double b =
+                real_of(port->dtype, jx_exec_out(c.runs[1].exec, i), k, false);
             int now = sign_of(a, b);
-            known = isfinite(a) && isfinite(b) && a > 0 && b > 0 && (!any || *sign == now);
+            known = isfinite(a) && isfinite(b) && a > 0 && b > 0 &&
+                    (!any || *sign == now);
             *sign = now;
             any = true;
         }

@@ -1,8 +1,8 @@
 /* equal_parting.c - see equal.h: where two programs part.
  *
- * Over a field a number that both compute is one element, whatever they call it.  So all that
- * b computes is a set, and from a result of a that is not in it one goes back to an equation
- * whose operands are. */
+ * Over a field a number that both compute is one element, whatever they call
+ * it.  So all that b computes is a set, and from a result of a that is not in
+ * it one goes back to an equation whose operands are. */
 #include "frontend/base/map.h"
 #include "runtime/equal/evaluating.h"
 
@@ -17,7 +17,8 @@ typedef struct parting {
     int64_t left;
 } parting;
 
-static const void *key_of(const jx_field *f, const jx_field_value *of, int64_t i)
+static const void *key_of(const jx_field *f, const jx_field_value *of,
+                          int64_t i)
 {
     jx_cell cell = jx_plane_get(of, i);
 
@@ -27,7 +28,9 @@ static const void *key_of(const jx_field *f, const jx_field_value *of, int64_t i
 
 static void learn_value(parting *p, const jx_field_value *of)
 {
-    for (int64_t i = 0; !of->bits && !of->unknown && i < jx_field_stored(of) && p->left > 0; i++) {
+    for (int64_t i = 0;
+         !of->bits && !of->unknown && i < jx_field_stored(of) && p->left > 0;
+         i++) {
         jx_map_add(&p->known, key_of(&p->f, of, i));
         p->left--;
     }
@@ -50,14 +53,16 @@ static void look(void *to, const jx_eqn *eqn, const jx_field_value *ins,
     for (int i = 0; i < eqn->nouts; i++) {
         const jx_field_value *of = &outs[i];
         bool known = true;
-        for (int64_t k = 0; known && !of->bits && !of->unknown && k < jx_field_stored(of); k++)
+        for (int64_t k = 0;
+             known && !of->bits && !of->unknown && k < jx_field_stored(of); k++)
             known = jx_map_has(&p->known, key_of(&p->f, of, k));
         if (!known)
             jx_map_put(&p->apart, eqn->outs[i], eqn);
     }
 }
 
-/* From a value that b has not to the first equation behind it of which b has all operands. */
+/* From a value that b has not to the first equation behind it of which b
+ * has all operands. */
 static const jx_eqn *go_back(const parting *p, const jx_eqn *eqn)
 {
     for (bool on = true; on;) {
@@ -75,21 +80,24 @@ static const jx_eqn *go_back(const parting *p, const jx_eqn *eqn)
 
 static bool run(parting *p, int side, const jx_field_value *ins)
 {
-    const jx_program *program = (side ? p->question->b : p->question->a).typed->program;
-    jx_field_value *outs =
-        JX_NEW_ARRAY(p->f.ctx->arena, program->entry.jaxpr->nouts + 1, jx_field_value);
+    const jx_program *program =
+        (side ? p->question->b : p->question->a).typed->program;
+    jx_field_value *outs = JX_NEW_ARRAY(
+        p->f.ctx->arena, program->entry.jaxpr->nouts + 1, jx_field_value);
 
     p->f.show = side ? learn : look;
     p->f.to = p;
     p->f.shown = program->entry.jaxpr;
-    return outs && jx_field_run(&p->f, &p->to_evaluate.programs[side], &program->entry, ins, outs);
+    return outs && jx_field_run(&p->f, &p->to_evaluate.programs[side],
+                                &program->entry, ins, outs);
 }
 
 static const jx_eqn *find(parting *p, int output)
 {
     const jx_jaxpr *b = p->question->b.typed->program->entry.jaxpr;
     const jx_jaxpr *a = p->question->a.typed->program->entry.jaxpr;
-    jx_field_value *ins = JX_NEW_ARRAY(p->f.ctx->arena, b->nins + 1, jx_field_value);
+    jx_field_value *ins =
+        JX_NEW_ARRAY(p->f.ctx->arena, b->nins + 1, jx_field_value);
     const jx_eqn *last;
 
     if (!ins || !jx_evaluating_begin(&p->to_evaluate, &p->f, 0, ins))

@@ -1,5 +1,5 @@
-/* equal_reach.c - see jx_equal_reach() in equal.h.  A NaN in a part of an input reaches what
- * depends on it. */
+/* equal_reach.c - see jx_equal_reach() in equal.h.  A NaN in a part of an input
+ * reaches what depends on it. */
 #include "runtime/elementwise.h"
 #include "runtime/equal/equal.h"
 #include "runtime/equal/points.h"
@@ -35,7 +35,8 @@ static bool open_both(reaching *r)
     return r->ins != NULL;
 }
 
-/* Both run where one part of an input is NaN, and all else ordinary; false: one fails. */
+/* Both run where one part of an input is NaN, and all else ordinary;
+ * false: one fails. */
 static bool run_with(reaching *r, int input, int part)
 {
     static const double nan = NAN;
@@ -45,8 +46,10 @@ static bool run_with(reaching *r, int input, int part)
 
     for (int i = 0; i < jx_plan_nins(plan); i++)
         jx_equal_fill(0, i, jx_plan_in(plan, i), r->question->last, r->ins[i]);
-    for (int64_t k = port->count * part / PARTS; k < port->count * (part + 1) / PARTS; k++)
-        jx_convert(JX_F64, port->dtype, &nan, (char *)r->ins[input] + (size_t)k * bytes, 1);
+    for (int64_t k = port->count * part / PARTS;
+         k < port->count * (part + 1) / PARTS; k++)
+        jx_convert(JX_F64, port->dtype, &nan,
+                   (char *)r->ins[input] + (size_t)k * bytes, 1);
     for (int s = 0; s < 2; s++) {
         jx_exec_restart(r->execs[s]);
         if (!jx_exec_run(r->execs[s], (const void *const *)r->ins, NULL))
@@ -59,7 +62,8 @@ static bool is_nan(const jx_port *port, const void *all, int64_t k)
 {
     double value;
 
-    jx_convert(port->dtype, JX_F64, (const char *)all + (size_t)k * jx_dtype_of(port->dtype)->bytes,
+    jx_convert(port->dtype, JX_F64,
+               (const char *)all + (size_t)k * jx_dtype_of(port->dtype)->bytes,
                &value, 1);
     return isnan(value);
 }
@@ -68,7 +72,8 @@ static void compare(const reaching *r, bool *less, bool *more)
 {
     for (int i = 0; i < r->question->nouts; i++) {
         const jx_port *port = jx_plan_out(r->question->plans[0], i);
-        for (int64_t k = 0; jx_dtype_is_float(port->dtype) && k < port->count; k++) {
+        for (int64_t k = 0; jx_dtype_is_float(port->dtype) && k < port->count;
+             k++) {
             bool a = is_nan(port, jx_exec_out(r->execs[0], i), k);
             bool b = is_nan(port, jx_exec_out(r->execs[1], i), k);
             *less |= b && !a;
@@ -85,7 +90,8 @@ bool jx_equal_reach(const jx_equal_question *question, bool *less, bool *more)
     *less = *more = false;
     for (int i = 0; known && i < jx_plan_nins(question->plans[0]); i++) {
         const jx_port *port = jx_plan_in(question->plans[0], i);
-        for (int part = 0; known && jx_dtype_is_float(port->dtype) && part < PARTS; part++) {
+        for (int part = 0;
+             known && jx_dtype_is_float(port->dtype) && part < PARTS; part++) {
             if (port->count * part / PARTS == port->count * (part + 1) / PARTS)
                 continue; /* there is nothing in it */
             known = run_with(&r, i, part);

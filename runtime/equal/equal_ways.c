@@ -2,7 +2,8 @@
 #include "runtime/equal/evaluating.h"
 #include "runtime/field/field_same.h"
 
-static bool gives(const jx_equal_question *question, int side, jx_field_answer *answer)
+static bool gives(const jx_equal_question *question, int side,
+                  jx_field_answer *answer)
 {
     const jx_equal_side *one = side ? &question->b : &question->a;
     const jx_equal_side *other = side ? &question->a : &question->b;
@@ -22,8 +23,9 @@ bool jx_equal_by_ways(const jx_equal_question *question, jx_equal_fields *to)
     jx_field_answer forth, back;
 
     if (question->a.typed->program->entry.jaxpr->nouts != nouts ||
-        question->b.typed->program->entry.jaxpr->nouts != nouts || question->a.nbindings ||
-        question->b.nbindings || to->asks_for_nan) /* which ways say nothing of */
+        question->b.typed->program->entry.jaxpr->nouts != nouts ||
+        question->a.nbindings || question->b.nbindings ||
+        to->asks_for_nan) /* which ways say nothing of */
         return true;
     if (!gives(question, 0, &forth))
         return false;
@@ -32,10 +34,11 @@ bool jx_equal_by_ways(const jx_equal_question *question, jx_equal_fields *to)
     if (!gives(question, 1, &back))
         return false;
     if (back.verdict == JX_FIELD_IDENTICAL)
-        *to = (jx_equal_fields){.identical = true,
-                                .bits = forth.bits < back.bits ? forth.bits : back.bits,
-                                .assuming = forth.assuming ? forth.assuming : back.assuming,
-                                .differs.output = -1,
-                                .pair = -1};
+        *to = (jx_equal_fields){
+            .identical = true,
+            .bits = forth.bits < back.bits ? forth.bits : back.bits,
+            .assuming = forth.assuming ? forth.assuming : back.assuming,
+            .differs.output = -1,
+            .pair = -1};
     return true;
 }

@@ -21,7 +21,8 @@ uint64_t jx_evaluating_seed(const jx_equal_question *question)
     uint64_t seed = 0x6571756c;
 
     for (int s = 0; s < 2; s++) {
-        const jx_jaxpr *of = (s ? question->b : question->a).typed->program->entry.jaxpr;
+        const jx_jaxpr *of =
+            (s ? question->b : question->a).typed->program->entry.jaxpr;
         seed = jx_hash_mix(seed, (uint64_t)of->neqns);
         for (int i = 0; i < of->neqns; i++)
             seed = jx_hash_mix(seed, (uint64_t)of->eqns[i].prim->id);
@@ -71,8 +72,8 @@ static bool refuse(jx_evaluating *e, const char *why)
 }
 
 /* Integers and keys are drawn, as for runs in floats. */
-static bool draw_bits(jx_evaluating *e, jx_field *f, const jx_aval *aval, int number,
-                      jx_field_value *to)
+static bool draw_bits(jx_evaluating *e, jx_field *f, const jx_aval *aval,
+                      int number, jx_field_value *to)
 {
     const jx_port *port = jx_plan_in(e->question->plans[1], number);
 
@@ -80,7 +81,8 @@ static bool draw_bits(jx_evaluating *e, jx_field *f, const jx_aval *aval, int nu
                            .rank = port->rank,
                            .shape = port->shape,
                            .count = port->count,
-                           .bits = jx_arena_alloc(f->ctx->arena, port->bytes + 16)};
+                           .bits =
+                               jx_arena_alloc(f->ctx->arena, port->bytes + 16)};
     if (!to->bits)
         return false;
     jx_equal_fill(e->point, number, port, e->question->last, to->bits);
@@ -89,13 +91,14 @@ static bool draw_bits(jx_evaluating *e, jx_field *f, const jx_aval *aval, int nu
 }
 
 /* A boolean is a random element that selects. */
-static bool draw_bools(jx_evaluating *e, jx_field *f, const jx_aval *aval, int number,
-                       jx_field_value *to)
+static bool draw_bools(jx_evaluating *e, jx_field *f, const jx_aval *aval,
+                       int number, jx_field_value *to)
 {
     if (!jx_field_like(f, &e->programs[1], aval, false, to))
         return false;
     for (int64_t i = 0; i < to->count; i++) {
-        jx_cell cell = jx_cell_any(f, jx_hash_mix((uint64_t)number + 1, (uint64_t)i));
+        jx_cell cell =
+            jx_cell_any(f, jx_hash_mix((uint64_t)number + 1, (uint64_t)i));
         cell.over = 1;
         cell = jx_cell_as_bool(cell);
         jx_plane_put(f, to, i, &cell);
@@ -125,8 +128,8 @@ void jx_evaluating_open(jx_evaluating *e, const jx_equal_question *question)
                                       any_powers(question->b.typed->program)};
     for (int s = 0; s < 2; s++) {
         const jx_equal_side *side = s ? &question->b : &question->a;
-        jx_field_open(&e->programs[s], side->typed, side->nbindings, side->bindings,
-                      jx_evaluating_memory(question));
+        jx_field_open(&e->programs[s], side->typed, side->nbindings,
+                      side->bindings, jx_evaluating_memory(question));
     }
 }
 
@@ -136,7 +139,8 @@ void jx_evaluating_close(jx_evaluating *e)
         jx_field_close(&e->programs[s]);
 }
 
-bool jx_evaluating_begin(jx_evaluating *e, jx_field *f, int round, jx_field_value *ins)
+bool jx_evaluating_begin(jx_evaluating *e, jx_field *f, int round,
+                         jx_field_value *ins)
 {
     f->planes = f->blends = f->sets_of_most = true;
     f->exponents = e->exponents;

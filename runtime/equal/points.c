@@ -61,19 +61,22 @@ static int64_t index_of(jx_rng *rng, int64_t last)
            size;
 }
 
-static void fill_whole(int point, jx_rng *rng, const jx_port *port, int64_t last, char *to)
+static void fill_whole(int point, jx_rng *rng, const jx_port *port,
+                       int64_t last, char *to)
 {
     size_t bytes = jx_dtype_of(port->dtype)->bytes;
 
     bool zeros = point != JX_EQUAL_ONES && all[point].kind == ZEROS;
     /* As they are used: small, so that they index what there is. */
     int shift = point == JX_EQUAL_ONES || !all[point].point.extreme ? 62 : 61;
-    bool indexes = last >= 0 && point != JX_EQUAL_ONES && !all[point].point.special;
+    bool indexes =
+        last >= 0 && point != JX_EQUAL_ONES && !all[point].point.special;
 
     for (int64_t i = 0; i < port->count && !zeros; i++) {
-        int64_t value = port->dtype == JX_BOOL ? (int64_t)(jx_rng_next(rng) >> 63)
-                        : indexes              ? index_of(rng, last)
-                                               : (int64_t)(jx_rng_next(rng) >> shift);
+        int64_t value = port->dtype == JX_BOOL
+                            ? (int64_t)(jx_rng_next(rng) >> 63)
+                        : indexes ? index_of(rng, last)
+                                  : (int64_t)(jx_rng_next(rng) >> shift);
         if (port->dtype == JX_BOOL)
             to[i] = (char)value;
         else
@@ -81,9 +84,11 @@ static void fill_whole(int point, jx_rng *rng, const jx_port *port, int64_t last
     }
 }
 
-void jx_equal_fill(int point, int index, const jx_port *port, const int64_t *last, void *to)
+void jx_equal_fill(int point, int index, const jx_port *port,
+                   const int64_t *last, void *to)
 {
-    jx_rng rng = {.state = 0x9e37 + 0x1000003 * (uint64_t)point + (uint64_t)index};
+    jx_rng rng = {.state =
+                      0x9e37 + 0x1000003 * (uint64_t)point + (uint64_t)index};
     size_t bytes = jx_dtype_of(port->dtype)->bytes;
     bool complex = jx_dtype_is_complex(port->dtype);
     char seed[40];
@@ -100,7 +105,7 @@ void jx_equal_fill(int point, int index, const jx_port *port, const int64_t *las
     for (int64_t i = 0; i < port->count; i++) {
         double value[2] = {number_of(point, &rng), 0};
         value[1] = complex ? number_of(point, &rng) : 0;
-        jx_convert(complex ? JX_C128 : JX_F64, port->dtype, value, (char *)to + (size_t)i * bytes,
-                   1);
+        jx_convert(complex ? JX_C128 : JX_F64, port->dtype, value,
+                   (char *)to + (size_t)i * bytes, 1);
     }
 }

@@ -7,16 +7,19 @@
 typedef struct jx_equal_point {
     const char *name; /* "numbers of scale 200" */
     bool extreme;     /* right programs may lose digits there */
-    bool special;     /* numbers that are equal, or zero: rounding decides which way to go */
+    /* numbers that are equal, or zero: rounding decides which way to go */
+    bool special;
 } jx_equal_point;
 
 /* Ordinary ones first. */
 int jx_equal_points(void);
 const jx_equal_point *jx_equal_point_at(int number);
-/* Fills input `index` as that point has it; the same in every run.  Keys are random,
- * integers small, or where the input has a `last` index, at some points any up to that, the
- * first and the last of equal parts of the axis often among them. */
+/* Fills input `index` as that point has it; the same in every run.  Keys are
+ * random, integers small, or where the input has a `last` index, at some
+ * points any up to that, the first and the last of equal parts of the axis
+ * often among them. */
 enum { JX_EQUAL_ONES = -1 }; /* a point beside these */
-void jx_equal_fill(int point, int index, const jx_port *port, const int64_t *last, void *to);
+void jx_equal_fill(int point, int index, const jx_port *port,
+                   const int64_t *last, void *to);
 
 #endif

@@ -20,11 +20,13 @@ typedef struct table {
 static bool is_cut(const jx_order *o, const jx_ring *r, int64_t devices)
 {
     return o->terms % (devices * r->shares) == 0 &&
-           (r->axis < 0 || (r->axis < o->rank && o->shape[r->axis] % (devices * r->parts) == 0));
+           (r->axis < 0 || (r->axis < o->rank &&
+                            o->shape[r->axis] % (devices * r->parts) == 0));
 }
 
 /* The block of an element: device * parts + part. */
-static int64_t block_of(const jx_order *o, const jx_ring *r, int64_t devices, int64_t element)
+static int64_t block_of(const jx_order *o, const jx_ring *r, int64_t devices,
+                        int64_t element)
 {
     int64_t inner = 1;
 
@@ -32,17 +34,20 @@ static int64_t block_of(const jx_order *o, const jx_ring *r, int64_t devices, in
         return 0;
     for (int i = o->rank - 1; i > r->axis; i--)
         inner *= o->shape[i];
-    return element / inner % o->shape[r->axis] / (o->shape[r->axis] / (devices * r->parts));
+    return element / inner % o->shape[r->axis] /
+           (o->shape[r->axis] / (devices * r->parts));
 }
 
 /* The order of each block, whose elements are alike; NULL: they are not. */
-static const int32_t **orders_of(jx_arena *arena, const jx_order *o, const jx_ring *r,
-                                 int64_t devices)
+static const int32_t **orders_of(jx_arena *arena, const jx_order *o,
+                                 const jx_ring *r, int64_t devices)
 {
-    const int32_t **to = JX_NEW_ARRAY(arena, devices * r->parts + 1, const int32_t *);
+    const int32_t **to =
+        JX_NEW_ARRAY(arena, devices * r->parts + 1, const int32_t *);
 
     for (int64_t x = 0; to && x < o->count; x++) {
-        const int32_t **of = &to[block_of(o, r, devices, x)], *own = o->of + x * o->terms;
+        const int32_t **of = &to[block_of(o, r, devices, x)],
+                      *own = o->of + x * o->terms;
         *of = *of ? *of : own;
         if (memcmp(*of, own, (size_t)o->terms * sizeof *own) != 0)
             return NULL;
@@ -50,12 +55,15 @@ static const int32_t **orders_of(jx_arena *arena, const jx_order *o, const jx_ri
     return to;
 }
 
-/* The chunk and its part that sum `g` adds at step `i`; false: no whole part. */
-static bool chunk_at(const jx_order *o, const jx_ring *r, int64_t devices, const int32_t *order,
-                     int g, int64_t i, int64_t *chunk, int *share)
+/* The chunk and its part that sum `g` adds at step `i`; false:
+ * no whole part. */
+static bool chunk_at(const jx_order *o, const jx_ring *r, int64_t devices,
+                     const int32_t *order, int g, int64_t i, int64_t *chunk,
+                     int *share)
 {
     int64_t each = o->terms / (devices * r->shares), number;
-    const int32_t *at = order + each * (r->apart ? g * devices + i : i * r->shares + g);
+    const int32_t *at =
+        order + each * (r->apart ? g * devices + i : i * r->shares + g);
 
     for (int64_t q = 1; q < each; q++)
         if (at[q] != at[0] + q)
@@ -68,8 +76,9 @@ static bool chunk_at(const jx_order *o, const jx_ring *r, int64_t devices, const
     return true;
 }
 
-static bool fill(jx_arena *arena, const jx_orders *at, int out, const jx_ring *r, int p, int g,
-                 const int32_t *const *orders, table *to, int *share)
+static bool fill(jx_arena *arena, const jx_orders *at, int out,
+                 const jx_ring *r, int p, int g, const int32_t *const *orders,
+                 table *to, int *share)
 {
     const jx_order *o = &at->outs[out];
     int64_t n = at->devices, rows = r->axis < 0 ? 1 : n;
@@ -78,7 +87,8 @@ static bool fill(jx_arena *arena, const jx_orders *at, int out, const jx_ring *r
     for (int64_t d = 0; to->chunks && d < rows; d++)
         for (int64_t i = 0; i < n; i++) {
             int part;
-            if (!chunk_at(o, r, n, orders[d * r->parts + p], g, i, &to->chunks[d * n + i], &part))
+            if (!chunk_at(o, r, n, orders[d * r->parts + p], g, i,
+                          &to->chunks[d * n + i], &part))
                 return false;
             if (*share >= 0 && part != *share)
                 return false;
@@ -94,13 +104,15 @@ static int64_t modulo(int64_t a, int64_t n)
     return (a % n + n) % n;
 }
 
-static bool gives(const jx_ring_step *s, int n, const table *all, bool by_device)
+static bool gives(const jx_ring_step *s, int n, const table *all,
+                  bool by_device)
 {
     for (int t = 0; t < n; t++)
         for (int64_t d = 0; d < (by_device ? all[t].devices : 1); d++)
             for (int64_t i = 0; i < all[t].devices; i++)
                 if (all[t].chunks[d * all[t].devices + i] !=
-                    modulo(s->device * d + s->step * i + s->offset, all[t].devices))
+                    modulo(s->device * d + s->step * i + s->offset,
+                           all[t].devices))
                     return false;
     return true;
 }
@@ -138,7 +150,8 @@ static bool has_all_shares(const jx_ring *r)
 }
 
 /* The rule of blocks, parts and order that `r` says; false: there is none. */
-static bool fits(jx_arena *arena, int n, const jx_orders *at, int out, jx_ring *r)
+static bool fits(jx_arena *arena, int n, const jx_orders *at, int out,
+                 jx_ring *r)
 {
     const int32_t ***orders = JX_NEW_ARRAY(arena, n, const int32_t **);
     table *all = JX_NEW_ARRAY(arena, n, table);
@@ -152,7 +165,8 @@ static bool fits(jx_arena *arena, int n, const jx_orders *at, int out, jx_ring *
             jx_ring_sum *sum = &r->sums[p][g];
             sum->share = -1;
             for (int t = 0; t < n; t++)
-                if (!fill(arena, &at[t], out, r, p, g, orders[t], &all[t], &sum->share))
+                if (!fill(arena, &at[t], out, r, p, g, orders[t], &all[t],
+                          &sum->share))
                     return false;
             if (!find_steps(n, all, r->axis >= 0, sum))
                 return false;
@@ -177,11 +191,13 @@ static bool all_in_order(int n, const jx_orders *at, int out)
 }
 
 /* Blocks before parts of chunks, and what is plain before what is not. */
-static bool try_all(jx_arena *room, int n, const jx_orders *at, int out, jx_ring *to)
+static bool try_all(jx_arena *room, int n, const jx_orders *at, int out,
+                    jx_ring *to)
 {
     for (int shares = 1; shares <= JX_MOST_PARTS; shares++)
         for (int parts = 1; parts <= JX_MOST_PARTS; parts++)
-            for (int axis = parts > 1 ? 0 : -1; axis < at[0].outs[out].rank; axis++)
+            for (int axis = parts > 1 ? 0 : -1; axis < at[0].outs[out].rank;
+                 axis++)
                 for (int how = 0; how < (shares > 1 ? 4 : 1); how++) {
                     *to = (jx_ring){.axis = axis,
                                     .parts = parts,
@@ -227,7 +243,8 @@ static void put_term(int times, const char *name, jx_buffer *to)
 }
 
 /* "d - i - 1" */
-static void put_sum(const jx_ring_step *s, const char *device, const char *step, jx_buffer *to)
+static void put_sum(const jx_ring_step *s, const char *device, const char *step,
+                    jx_buffer *to)
 {
     size_t before = to->length;
 
@@ -245,11 +262,12 @@ void jx_ring_step_print(const jx_ring_step *s, jx_buffer *to)
     jx_buffer_puts(to, ") mod S");
 }
 
-/* That chunk e is that of some step below s: of step (k (e - a d - c)) mod s, where k is 1 or
- * -1.  As many steps as chunks, so each has one of its own. */
+/* That chunk e is that of some step below s: of step (k (e - a d - c)) mod s,
+ * where k is 1 or -1.  As many steps as chunks, so each has one of its own. */
 static void ask_for_step(const jx_ring_step *s, jx_buffer *to)
 {
-    const jx_ring_step back = {-s->step * s->device, s->step, -s->step * s->offset};
+    const jx_ring_step back = {-s->step * s->device, s->step,
+                               -s->step * s->offset};
     const jx_ring_step forth = {s->device, s->step, s->offset};
     jx_buffer step = {.budget = to->budget};
 
@@ -277,12 +295,14 @@ static void put_values(const jx_assignment *at, jx_buffer *to)
 {
     for (int i = 0; i < at->count; i++) {
         const char *name = at->at[i].var->name;
-        jx_buffer_printf(to, "%s%s = ", i ? ", " : "", strcmp(name, "s") ? name : "S");
+        jx_buffer_printf(to, "%s%s = ", i ? ", " : "",
+                         strcmp(name, "s") ? name : "S");
         jx_int_print(at->at[i].value, to);
     }
 }
 
-static bool ask(jx_ctx *ctx, const char *question, bool for_step, jx_answer *answer)
+static bool ask(jx_ctx *ctx, const char *question, bool for_step,
+                jx_answer *answer)
 {
     static const char *const steps[] = {"e >= 0", "e <= s - 1"};
     static const char *const pairs[] = {"i >= 0", "j >= i + 1", "j <= s - 1"};
@@ -304,7 +324,8 @@ static bool ask(jx_ctx *ctx, const char *question, bool for_step, jx_answer *ans
     return true;
 }
 
-static const char *prove_step(jx_ctx *ctx, const jx_ring_step *s, const char **by)
+static const char *prove_step(jx_ctx *ctx, const jx_ring_step *s,
+                              const char **by)
 {
     bool for_step = s->step == 1 || s->step == -1;
     jx_buffer text = jx_ctx_text(ctx), why = jx_ctx_text(ctx);
@@ -322,11 +343,13 @@ static const char *prove_step(jx_ctx *ctx, const jx_ring_step *s, const char **b
     jx_buffer_puts(&why, "that ");
     jx_ring_step_print(s, &why);
     if (answer.truth != JX_FALSE && answer.truth != JX_DEPENDS) {
-        jx_buffer_printf(&why, " takes each value once for all S is not proved: %s",
+        jx_buffer_printf(&why,
+                         " takes each value once for all S is not proved: %s",
                          answer.why ? answer.why : "the prover does not know");
     } else {
-        jx_buffer_printf(&why, " takes each value once does not hold for all S: %s",
-                         for_step ? "no step has chunk e" : "steps i and j have one chunk");
+        jx_buffer_printf(
+            &why, " takes each value once does not hold for all S: %s",
+            for_step ? "no step has chunk e" : "steps i and j have one chunk");
         if (answer.has_false) {
             jx_buffer_puts(&why, " at ");
             put_values(&answer.when_false, &why);

@@ -13,8 +13,9 @@ typedef struct jx_assumption {
     "no divisor is 0 and roots and logarithms are taken where they exist"
 #define JX_ASSUMES_POWERS "exp and sin are as good as powers of a random number"
 
-/* Those that are there, and `named` (or NULL), apart by "; ", in the arena; NULL: none, or no
- * memory. */
-const char *jx_assumed(jx_ctx *ctx, size_t count, const jx_assumption *all, const char *named);
+/* Those that are there, and `named` (or NULL), apart by "; ", in the arena;
+ * NULL: none, or no memory. */
+const char *jx_assumed(jx_ctx *ctx, size_t count, const jx_assumption *all,
+                       const char *named);
 
 #endif

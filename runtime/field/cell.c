@@ -58,7 +58,8 @@ static bool same_keys(const void *kept, const void *key)
 
 static const jx_keys *keep_keys(jx_field *f, const jx_keys *like)
 {
-    uint64_t hash = jx_hash_bytes(like->at, (size_t)like->count * sizeof *like->at);
+    uint64_t hash =
+        jx_hash_bytes(like->at, (size_t)like->count * sizeof *like->at);
     const jx_keys *kept = jx_intern_find(&f->sets, hash, like, same_keys);
     jx_keys *to;
 
@@ -129,7 +130,8 @@ jx_cell jx_cell_unknown(jx_field *f, const char *why)
 {
     if (!f->why)
         f->why = why;
-    return (jx_cell){.kind = JX_CELL_UNKNOWN, .signs = JX_MAY_BE_ANY, .about = NAN};
+    return (jx_cell){
+        .kind = JX_CELL_UNKNOWN, .signs = JX_MAY_BE_ANY, .about = NAN};
 }
 
 static uint8_t sign_of(double about)
@@ -153,8 +155,8 @@ static jx_cell constant(uint64_t v, uint64_t e, double about, float bits)
 
 jx_cell jx_cell_integer(jx_field *f, int64_t value)
 {
-    return constant(jx_mod_dyadic(value, 0, f->ring.p), jx_mod_dyadic(value, 0, f->ring.q),
-                    (double)value, 64);
+    return constant(jx_mod_dyadic(value, 0, f->ring.p),
+                    jx_mod_dyadic(value, 0, f->ring.q), (double)value, 64);
 }
 
 /* A constant as it stands in a program, and what it is there. */
@@ -170,8 +172,8 @@ static bool same_constant(const void *kept, const void *key)
 {
     const kept_constant *a = kept, *b = key;
 
-    return memcmp(&a->value, &b->value, sizeof a->value) == 0 && a->dtype == b->dtype &&
-           a->ideal == b->ideal;
+    return memcmp(&a->value, &b->value, sizeof a->value) == 0 &&
+           a->dtype == b->dtype && a->ideal == b->ideal;
 }
 
 static void make_constant(jx_field *f, kept_constant *to)
@@ -186,8 +188,8 @@ static void make_constant(jx_field *f, kept_constant *to)
     }
     int64_t whole = (int64_t)ldexp(frexp(to->value, &exponent), 53);
     to->cell = constant(jx_mod_dyadic(whole, exponent - 53, f->ring.p),
-                        jx_mod_dyadic(whole, exponent - 53, f->ring.q), to->value,
-                        64 + (float)abs(exponent));
+                        jx_mod_dyadic(whole, exponent - 53, f->ring.q),
+                        to->value, 64 + (float)abs(exponent));
 }
 
 static const kept_constant *keep_constant(jx_field *f, kept_constant *like)
@@ -225,7 +227,8 @@ jx_cell jx_cell_constant(jx_field *f, double value, jx_dtype dtype)
         return jx_cell_nan();
     if (isinf(value))
         return (jx_cell){.kind = JX_CELL_INFINITE,
-                         .signs = value < 0 ? JX_MAY_BE_NEGATIVE : JX_MAY_BE_POSITIVE,
+                         .signs = value < 0 ? JX_MAY_BE_NEGATIVE
+                                            : JX_MAY_BE_POSITIVE,
                          .about = value};
     kept = keep_constant(f, &like);
     take_name(f, kept->name);
@@ -266,8 +269,8 @@ bool jx_cell_is_zero(const jx_cell *a)
 
 bool jx_cell_same(const jx_cell *a, const jx_cell *b)
 {
-    return a->kind == JX_CELL_NUMBER && b->kind == JX_CELL_NUMBER && a->v == b->v &&
-           a->w == b->w && (!a->w || a->root == b->root);
+    return a->kind == JX_CELL_NUMBER && b->kind == JX_CELL_NUMBER &&
+           a->v == b->v && a->w == b->w && (!a->w || a->root == b->root);
 }
 
 jx_cell jx_cell_collapsed(const jx_field *f, const jx_cell *a)
@@ -276,8 +279,9 @@ jx_cell jx_cell_collapsed(const jx_field *f, const jx_cell *a)
 
     if (!f->planes || !a->w)
         return to;
-    to.v = jx_mod_add(a->v, jx_mod_fast(a->w, f->roots.at[a->root].any, &f->ring.fast_p),
-                      f->ring.p);
+    to.v = jx_mod_add(
+        a->v, jx_mod_fast(a->w, f->roots.at[a->root].any, &f->ring.fast_p),
+        f->ring.p);
     to.w = 0;
     to.base = to.v;
     to.off = 0;
@@ -285,7 +289,8 @@ jx_cell jx_cell_collapsed(const jx_field *f, const jx_cell *a)
 }
 
 /* Roots of two numbers are no numbers of one extension. */
-static void bring_together(const jx_field *f, const jx_cell **a, const jx_cell **b, jx_cell *kept)
+static void bring_together(const jx_field *f, const jx_cell **a,
+                           const jx_cell **b, jx_cell *kept)
 {
     if (!f->planes || !(*a)->w || !(*b)->w || (*a)->root == (*b)->root)
         return;
@@ -333,17 +338,20 @@ static jx_cell made_of(jx_field *f, const jx_cell *a, const jx_cell *b)
     depend(f, &to, a);
     if (b != a)
         depend(f, &to, b);
-    to.kind = a->kind == JX_CELL_UNKNOWN || b->kind == JX_CELL_UNKNOWN ? JX_CELL_UNKNOWN
-              : a->kind || b->kind                                     ? JX_CELL_NAN
-                                                                       : JX_CELL_NUMBER;
+    to.kind = a->kind == JX_CELL_UNKNOWN || b->kind == JX_CELL_UNKNOWN
+                  ? JX_CELL_UNKNOWN
+              : a->kind || b->kind ? JX_CELL_NAN
+                                   : JX_CELL_NUMBER;
     return to;
 }
 
 enum { POLE = 1 << 24 };
 
-uint64_t jx_cell_key(const jx_field *f, uint64_t kind, const jx_cell *a, bool *flipped)
+uint64_t jx_cell_key(const jx_field *f, uint64_t kind, const jx_cell *a,
+                     bool *flipped)
 {
-    uint64_t v = jx_mod_sub(0, a->v, f->ring.p), w = jx_mod_sub(0, a->w, f->ring.p);
+    uint64_t v = jx_mod_sub(0, a->v, f->ring.p),
+             w = jx_mod_sub(0, a->w, f->ring.p);
 
     *flipped = a->v > v || (a->v == v && a->w > w);
     if (!*flipped) {
@@ -366,12 +374,13 @@ const jx_keys *jx_cell_zeros(jx_field *f, const jx_cell *a)
 {
     return !(a->signs & JX_MAY_BE_ZERO) ? NULL
            : a->zeros                   ? a->zeros
-                                        : jx_keys_with(f, NULL, jx_cell_zero_key(f, a));
+                      : jx_keys_with(f, NULL, jx_cell_zero_key(f, a));
 }
 
 /* ---- logarithms in a sum */
 
-static const jx_logs *times(jx_field *f, const jx_logs *of, const jx_cell *constant)
+static const jx_logs *times(jx_field *f, const jx_logs *of,
+                            const jx_cell *constant)
 {
     jx_logs *to;
 
@@ -414,9 +423,11 @@ static uint8_t signs_of_sum(uint8_t a, uint8_t b)
 {
     uint8_t rest = JX_MAY_BE_ANY & ~JX_MAY_BE_NEGATIVE;
 
-    for (int turn = 0; turn < 2; turn++, rest = JX_MAY_BE_ANY & ~JX_MAY_BE_POSITIVE)
+    for (int turn = 0; turn < 2;
+         turn++, rest = JX_MAY_BE_ANY & ~JX_MAY_BE_POSITIVE)
         if (!(a & ~rest) && !(b & ~rest))
-            return (uint8_t)(((a | b) & ~JX_MAY_BE_ZERO) | (a & b & JX_MAY_BE_ZERO));
+            return (uint8_t)(((a | b) & ~JX_MAY_BE_ZERO) |
+                             (a & b & JX_MAY_BE_ZERO));
     return JX_MAY_BE_ANY;
 }
 
@@ -466,7 +477,8 @@ static void add_constants(const jx_cell *a, const jx_cell *b, jx_cell *to)
 
 static bool is_integer(const jx_cell *a, int value)
 {
-    return is_constant(a) && a->about == value && a->v == (uint64_t)value && !a->w;
+    return is_constant(a) && a->about == value && a->v == (uint64_t)value &&
+           !a->w;
 }
 
 /* The products of a sum, and of a product. */
@@ -537,9 +549,10 @@ jx_cell jx_cell_neg(jx_field *f, const jx_cell *a)
     to.base = jx_mod_sub(0, a->base, f->ring.p);
     to.off = -a->off;
     to.about = -a->about;
-    to.signs = (uint8_t)((a->signs & JX_MAY_BE_ZERO) |
-                         (a->signs & JX_MAY_BE_NEGATIVE ? JX_MAY_BE_POSITIVE : 0) |
-                         (a->signs & JX_MAY_BE_POSITIVE ? JX_MAY_BE_NEGATIVE : 0));
+    to.signs =
+        (uint8_t)((a->signs & JX_MAY_BE_ZERO) |
+                  (a->signs & JX_MAY_BE_NEGATIVE ? JX_MAY_BE_POSITIVE : 0) |
+                  (a->signs & JX_MAY_BE_POSITIVE ? JX_MAY_BE_NEGATIVE : 0));
     to.zeros = a->zeros; /* the key of a zero is that of both signs */
     jx_cell minus = {.v = f->ring.p - 1, .about = -1};
     to.logs = times(f, a->logs, &minus);
@@ -566,8 +579,8 @@ static void mul_infinite(const jx_cell *a, const jx_cell *b, jx_cell *to)
     to->signs = sign_of(product);
 }
 
-static void mul_values(const jx_ring *r, uint64_t square, const jx_cell *a, const jx_cell *b,
-                       jx_cell *to)
+static void mul_values(const jx_ring *r, uint64_t square, const jx_cell *a,
+                       const jx_cell *b, jx_cell *to)
 {
     uint64_t p = r->p;
 
@@ -575,7 +588,8 @@ static void mul_values(const jx_ring *r, uint64_t square, const jx_cell *a, cons
     to->e = jx_mod_fast(a->e, b->e, &r->fast_q);
     if (!a->w && !b->w)
         return;
-    to->v = jx_mod_add(to->v, jx_mod_mul(jx_mod_mul(a->w, b->w, p), square, p), p);
+    to->v =
+        jx_mod_add(to->v, jx_mod_mul(jx_mod_mul(a->w, b->w, p), square, p), p);
     to->root = a->w ? a->root : b->root;
     to->w = jx_mod_add(jx_mod_mul(a->v, b->w, p), jx_mod_mul(a->w, b->v, p), p);
 }
@@ -603,10 +617,10 @@ jx_cell jx_cell_mul(jx_field *f, const jx_cell *a, const jx_cell *b)
         to.about = to.off = a->about * b->about;
         to.base = 0;
     }
-    to.zeros = is_constant(a) && a->v   ? jx_cell_zeros(f, b)
-               : is_constant(b) && b->v ? jx_cell_zeros(f, a)
-                                        : jx_keys_join(f, jx_cell_zeros(f, a),
-                                                       jx_cell_zeros(f, b));
+    to.zeros = is_constant(a) && a->v ? jx_cell_zeros(f, b)
+               : is_constant(b) && b->v
+                   ? jx_cell_zeros(f, a)
+                   : jx_keys_join(f, jx_cell_zeros(f, a), jx_cell_zeros(f, b));
     to.logs = is_constant(a)   ? times(f, b->logs, a)
               : is_constant(b) ? times(f, a->logs, b)
                                : NULL;
@@ -621,7 +635,8 @@ jx_cell jx_cell_mul(jx_field *f, const jx_cell *a, const jx_cell *b)
 
 jx_cell jx_cell_product(jx_field *f, const jx_cell *a, const jx_cell *b)
 {
-    jx_cell to = {.kind = a->kind || b->kind ? JX_CELL_NAN : JX_CELL_NUMBER}, kept[2];
+    jx_cell to = {.kind = a->kind || b->kind ? JX_CELL_NAN : JX_CELL_NUMBER},
+            kept[2];
 
     f->work++;
     bring_together(f, &a, &b, kept);
@@ -630,20 +645,22 @@ jx_cell jx_cell_product(jx_field *f, const jx_cell *a, const jx_cell *b)
     return to;
 }
 
-bool jx_cell_is_product(jx_field *f, const jx_cell *a, const jx_cell *b, const jx_cell *of)
+bool jx_cell_is_product(jx_field *f, const jx_cell *a, const jx_cell *b,
+                        const jx_cell *of)
 {
     jx_cell to;
 
     if (!a->w && !b->w && !a->kind && !b->kind) {
         f->work++;
-        return !of->kind && !of->w && jx_mod_fast(a->v, b->v, &f->ring.fast_p) == of->v;
+        return !of->kind && !of->w &&
+               jx_mod_fast(a->v, b->v, &f->ring.fast_p) == of->v;
     }
     to = jx_cell_product(f, a, b);
     return jx_cell_same(&to, of);
 }
 
-/* An inverse is a symbol more, for which a fraction has its denominator as often as it has
- * the symbol. */
+/* An inverse is a symbol more, for which a fraction has its denominator as
+ * often as it has the symbol. */
 static void note_inverse(jx_field *f, const jx_cell *a, jx_cell *to)
 {
     int level = (int)fminf(a->under, JX_MOST_LEVELS - 1);
@@ -669,7 +686,8 @@ double jx_cell_degree(const jx_field *f, const jx_cell *a)
 
     if (!f->planes)
         return to + (double)a->under;
-    for (int level = 0; level < (int)a->under && level < JX_MOST_LEVELS; level++)
+    for (int level = 0; level < (int)a->under && level < JX_MOST_LEVELS;
+         level++)
         to *= 1 + f->inverses[level].count * (double)f->inverses[level].degree;
     return to;
 }
@@ -686,11 +704,14 @@ static jx_cell inverse(jx_field *f, const jx_cell *a)
         JX_PUSH(f->ctx->arena, f->divisors, *a);
     to.power = 0;
     to.sum = 0;
-    norm = jx_mod_sub(norm, jx_mod_mul(jx_mod_mul(a->w, a->w, r->p), square_of(f, a), r->p), r->p);
+    norm = jx_mod_sub(
+        norm, jx_mod_mul(jx_mod_mul(a->w, a->w, r->p), square_of(f, a), r->p),
+        r->p);
     norm = jx_mod_inverse(norm, r->p);
     to.v = jx_mod_mul(a->v, norm, r->p);
     to.w = jx_mod_sub(0, jx_mod_mul(a->w, norm, r->p), r->p);
-    to.e = a->e ? jx_mod_inverse(a->e, r->q) : jx_ring_mix(f->salt ^ to.v) % r->q;
+    to.e =
+        a->e ? jx_mod_inverse(a->e, r->q) : jx_ring_mix(f->salt ^ to.v) % r->q;
     to.over = a->under;
     to.under = a->over;
     if (f->planes)

@@ -7,7 +7,8 @@ enum { CHOICE = 1 << 25, HEADS };
 
 /* ---- which way */
 
-/* The colour of the equation at hand, which has so many ways to go; -1: too many. */
+/* The colour of the equation at hand, which has so many ways to
+ * go; -1: too many. */
 static int colour_of(jx_field *f, int arity)
 {
     if (f->colour < 0 || f->arity[f->colour] != arity) {
@@ -32,7 +33,8 @@ static bool is_exactly(const jx_field *f, double value, uint64_t v)
 }
 
 /* Two numbers that differ by a constant cannot have all signs. */
-static bool is_possible(const jx_field *f, const jx_choice *a, const jx_choice *b)
+static bool is_possible(const jx_field *f, const jx_choice *a,
+                        const jx_choice *b)
 {
     double gap = b->off - a->off;
     int low = a->state, high = b->state;
@@ -66,8 +68,9 @@ static jx_choice *add_choice(jx_field *f, jx_choice like, int arity)
     like.state = like.root ? f->taken[colour] : states[f->taken[colour]];
     for (size_t i = 0; !like.root && i < f->choices.count; i++)
         if (!f->choices.at[i].root && !is_possible(f, &f->choices.at[i], &like))
-            JX_PUSH(f->ctx->arena, &f->conflicts,
-                    (jx_conflict){(uint32_t)i + 1, (uint32_t)f->choices.count + 1});
+            JX_PUSH(
+                f->ctx->arena, &f->conflicts,
+                (jx_conflict){(uint32_t)i + 1, (uint32_t)f->choices.count + 1});
     JX_PUSH(f->ctx->arena, &f->choices, like);
     return f->choices.count ? &f->choices.at[f->choices.count - 1] : NULL;
 }
@@ -77,7 +80,8 @@ static bool depends_on(const jx_field *f, const jx_cell *cell, uint32_t number)
     return cell->by[f->choices.at[number - 1].colour] == number;
 }
 
-bool jx_cell_is_impossible(const jx_field *f, const jx_cell *a, const jx_cell *b)
+bool jx_cell_is_impossible(const jx_field *f, const jx_cell *a,
+                           const jx_cell *b)
 {
     for (size_t i = 0; i < f->conflicts.count; i++) {
         const jx_conflict *no = &f->conflicts.at[i];
@@ -90,7 +94,8 @@ bool jx_cell_is_impossible(const jx_field *f, const jx_cell *a, const jx_cell *b
 
 static void depend(jx_field *f, const jx_choice *on, jx_cell *to)
 {
-    uint32_t number = (uint32_t)(on - f->choices.at) + 1, *by = &to->by[on->colour];
+    uint32_t number = (uint32_t)(on - f->choices.at) + 1,
+             *by = &to->by[on->colour];
 
     to->mixed |= *by && *by != number;
     *by = number;
@@ -114,14 +119,16 @@ static bool is_sign_known(const jx_cell *d)
            d->signs == JX_MAY_BE_POSITIVE;
 }
 
-/* The sign of a number: known, or one of three ways (on which `to` then depends). */
+/* The sign of a number: known, or one of three ways (on which `to`
+ * then depends). */
 static int sign_of(jx_field *f, const jx_cell *d, bool equality, jx_cell *to)
 {
     bool flipped, turned;
     jx_choice *choice, like = {0};
 
     if (is_sign_known(d))
-        return d->signs == JX_MAY_BE_NEGATIVE ? -1 : d->signs == JX_MAY_BE_POSITIVE;
+        return d->signs == JX_MAY_BE_NEGATIVE ? -1
+                                              : d->signs == JX_MAY_BE_POSITIVE;
     like.key = jx_cell_key(f, CHOICE, d, &flipped);
     choice = choice_of(f, like.key);
     if (!choice) {
@@ -130,11 +137,11 @@ static int sign_of(jx_field *f, const jx_cell *d, bool equality, jx_cell *to)
         like.base = turned ? jx_mod_sub(0, base.v, f->ring.p) : base.v;
         like.base = d->w ? like.key : like.base;
         like.off = d->w ? 0 : turned ? -d->off : d->off;
-        like.shift = jx_mod_sub(turned ? jx_mod_sub(0, d->v, f->ring.p) : d->v, like.base,
-                                f->ring.p);
+        like.shift = jx_mod_sub(turned ? jx_mod_sub(0, d->v, f->ring.p) : d->v,
+                                like.base, f->ring.p);
         like.zero = jx_cell_zero_key(f, d);
-        /* The state is that of the number whose base is not turned, the key that of the
-         * number that is not flipped. */
+        /* The state is that of the number whose base is not turned, the key
+         * that of the number that is not flipped. */
         like.flipped = flipped != turned;
         choice = add_choice(f, like, 3);
         if (!choice)
@@ -169,7 +176,8 @@ static chances chances_of(const jx_field *f, const jx_cell *d)
     uint64_t less = flipped ? other : one, more = flipped ? one : other;
 
     if (is_sign_known(d))
-        return (chances){d->signs == JX_MAY_BE_NEGATIVE, d->signs == JX_MAY_BE_ZERO,
+        return (chances){d->signs == JX_MAY_BE_NEGATIVE,
+                         d->signs == JX_MAY_BE_ZERO,
                          d->signs == JX_MAY_BE_POSITIVE};
     if (!(d->signs & JX_MAY_BE_NEGATIVE))
         less = 0;
@@ -186,7 +194,7 @@ static jx_cell chance(const jx_field *f, uint64_t v, const jx_cell *of)
                      .e = jx_ring_mix(f->salt ^ v) % f->ring.q,
                      .blended = v > 1,
                      .over = v > 1,
-                     .signs = v == 0 ? JX_MAY_BE_ZERO
+                     .signs = v == 0   ? JX_MAY_BE_ZERO
                               : v == 1 ? JX_MAY_BE_POSITIVE
                                        : JX_MAY_BE_ZERO | JX_MAY_BE_POSITIVE,
                      .about = v > 1 ? NAN : (double)v,
@@ -220,8 +228,8 @@ static bool holds(jx_cell_order order, int sign)
 }
 
 /* Where one side is infinite, or no number. */
-static jx_cell compare_special(jx_field *f, jx_cell_order order, const jx_cell *a,
-                               const jx_cell *b)
+static jx_cell compare_special(jx_field *f, jx_cell_order order,
+                               const jx_cell *a, const jx_cell *b)
 {
     jx_cell to;
 
@@ -237,8 +245,10 @@ static jx_cell compare_special(jx_field *f, jx_cell_order order, const jx_cell *
     return jx_cell_depends(f, to, b);
 }
 
-/* Whether what is asked is which of two is the larger: min(x, c) == x is x <= c. */
-static bool asks_for_order(const jx_field *f, const jx_cell *a, const jx_cell *b, const jx_cell *d)
+/* Whether what is asked is which of two is the larger: min(x, c)
+ * == x is x <= c. */
+static bool asks_for_order(const jx_field *f, const jx_cell *a,
+                           const jx_cell *b, const jx_cell *d)
 {
     bool flipped;
     uint64_t key = jx_cell_key(f, CHOICE, d, &flipped);
@@ -246,7 +256,8 @@ static bool asks_for_order(const jx_field *f, const jx_cell *a, const jx_cell *b
     return a->tie == key || b->tie == key;
 }
 
-jx_cell jx_cell_compare(jx_field *f, jx_cell_order order, const jx_cell *a, const jx_cell *b)
+jx_cell jx_cell_compare(jx_field *f, jx_cell_order order, const jx_cell *a,
+                        const jx_cell *b)
 {
     jx_cell d, to;
 
@@ -262,15 +273,17 @@ jx_cell jx_cell_compare(jx_field *f, jx_cell_order order, const jx_cell *a, cons
         sum = jx_mod_add(sum, holds(order, 0) ? c.zero : 0, f->ring.p);
         sum = jx_mod_add(sum, holds(order, 1) ? c.more : 0, f->ring.p);
         to = chance(f, sum, &d);
-        if (f->sets_of_most && to.blended && order != JX_IS_EQ && order != JX_IS_NE)
-            jx_cell_note_order(f, &to, holds(order, 1) ? a : b, holds(order, 1) ? b : a);
+        if (f->sets_of_most && to.blended && order != JX_IS_EQ &&
+            order != JX_IS_NE)
+            jx_cell_note_order(f, &to, holds(order, 1) ? a : b,
+                               holds(order, 1) ? b : a);
         if (f->sets_of_most && to.blended && order == JX_IS_EQ)
             jx_cell_note_meeting(f, &to, a, b);
         return to;
     }
     to = jx_cell_depends(f, (jx_cell){0}, &d);
-    bool equality = (order == JX_IS_EQ || order == JX_IS_NE) && !f->asks_nothing &&
-                    !asks_for_order(f, a, b, &d);
+    bool equality = (order == JX_IS_EQ || order == JX_IS_NE) &&
+                    !f->asks_nothing && !asks_for_order(f, a, b, &d);
     int sign = sign_of(f, &d, equality, &to);
     return jx_cell_depends(f, jx_cell_bool(holds(order, sign)), &to);
 }
@@ -279,8 +292,11 @@ jx_cell jx_cell_not(jx_field *f, const jx_cell *a)
 {
     if (a->kind)
         return *a;
-    return jx_cell_depends(f, a->blended ? chance(f, jx_mod_sub(1, a->v, f->ring.p), a)
-                                         : jx_cell_bool(!a->v), a);
+    return jx_cell_depends(f,
+                           a->blended
+                               ? chance(f, jx_mod_sub(1, a->v, f->ring.p), a)
+                               : jx_cell_bool(!a->v),
+                           a);
 }
 
 jx_cell jx_cell_and(jx_field *f, const jx_cell *a, const jx_cell *b)
@@ -325,7 +341,8 @@ jx_cell jx_cell_select(jx_field *f, const jx_cell *which, const jx_cell *no,
         return jx_cell_depends(f, to, which);
     }
     if (no->kind || yes->kind)
-        return jx_cell_unknown(f, "a branch that is not a number, chosen by numbers");
+        return jx_cell_unknown(
+            f, "a branch that is not a number, chosen by numbers");
     if (f->sets_of_most && jx_cell_selects_most(f, which, no, yes, &to))
         return to;
     h = jx_cell_number(f, which);
@@ -339,7 +356,8 @@ jx_cell jx_cell_select(jx_field *f, const jx_cell *which, const jx_cell *no,
     return to;
 }
 
-jx_cell jx_cell_larger(jx_field *f, bool larger, const jx_cell *a, const jx_cell *b)
+jx_cell jx_cell_larger(jx_field *f, bool larger, const jx_cell *a,
+                       const jx_cell *b)
 {
     jx_cell first = jx_cell_compare(f, larger ? JX_IS_GT : JX_IS_LT, a, b);
     jx_cell to = jx_cell_select(f, &first, b, a);
@@ -393,7 +411,8 @@ jx_cell jx_cell_abs(jx_field *f, const jx_cell *x)
          : sign.v == 1            ? *x
                                   : jx_cell_neg(f, x);
     if (!f->blends && sign.v == 0 && !jx_cell_is_zero(x))
-        to = jx_cell_neg(f, x); /* which is 0; a maximum, too, is its second operand then */
+        to = jx_cell_neg(
+            f, x); /* which is 0; a maximum, too, is its second operand then */
     to.signs = x->signs & JX_MAY_BE_ZERO ? JX_MAY_BE_ZERO | JX_MAY_BE_POSITIVE
                                          : JX_MAY_BE_POSITIVE;
     to.zeros = jx_cell_zeros(f, x);

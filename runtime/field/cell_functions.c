@@ -4,7 +4,15 @@
 #include <math.h>
 
 /* Kinds of hashes. */
-enum { DOMAIN_LOG = 1 << 20, DOMAIN_ROOT, DOMAIN_FUNCTION, IMAGE, IMAGE_Q, TURN, ROOT };
+enum {
+    DOMAIN_LOG = 1 << 20,
+    DOMAIN_ROOT,
+    DOMAIN_FUNCTION,
+    IMAGE,
+    IMAGE_Q,
+    TURN,
+    ROOT
+};
 
 static uint64_t hash_of(const jx_field *f, uint64_t kind, const jx_cell *x)
 {
@@ -16,7 +24,8 @@ static uint64_t hash_of(const jx_field *f, uint64_t kind, const jx_cell *x)
 /* A new number that depends on what `x` does. */
 static jx_cell new_number(jx_field *f, const jx_cell *x, uint64_t v, uint64_t e)
 {
-    jx_cell to = jx_cell_depends(f, (jx_cell){.signs = JX_MAY_BE_ANY, .about = NAN}, x);
+    jx_cell to =
+        jx_cell_depends(f, (jx_cell){.signs = JX_MAY_BE_ANY, .about = NAN}, x);
 
     f->work += 64;
     f->opaque++;
@@ -54,19 +63,23 @@ static void needs(jx_field *f, jx_cell *to, const jx_cell *x, uint64_t domain)
 /* ---- exp and log */
 
 /* The memo of that number; NULL: there is none. */
-static const jx_memo *memo_of(const jx_map *numbers, uint64_t key, const jx_memo *list)
+static const jx_memo *memo_of(const jx_map *numbers, uint64_t key,
+                              const jx_memo *list)
 {
-    uintptr_t number = (uintptr_t)jx_map_get(numbers, (const void *)(uintptr_t)(key | 1));
+    uintptr_t number =
+        (uintptr_t)jx_map_get(numbers, (const void *)(uintptr_t)(key | 1));
 
     return number ? &list[number - 1] : NULL;
 }
 
 /* A key that is taken stays that of the first. */
-static void number_memo(jx_field *f, jx_map *numbers, uint64_t key, size_t number)
+static void number_memo(jx_field *f, jx_map *numbers, uint64_t key,
+                        size_t number)
 {
     const void *at = (const void *)(uintptr_t)(key | 1);
 
-    if (!jx_map_has(numbers, at) && !jx_map_put(numbers, at, (const void *)(uintptr_t)number))
+    if (!jx_map_has(numbers, at) &&
+        !jx_map_put(numbers, at, (const void *)(uintptr_t)number))
         f->spent = true;
 }
 
@@ -76,7 +89,8 @@ static uint64_t image_key(const jx_cell *x)
 }
 
 /* Whether a logarithm is there a whole number of times. */
-static bool is_whole(const jx_field *f, const struct jx_log_part *part, int64_t *n)
+static bool is_whole(const jx_field *f, const struct jx_log_part *part,
+                     int64_t *n)
 {
     double whole = rint(part->about);
 
@@ -87,7 +101,8 @@ static bool is_whole(const jx_field *f, const struct jx_log_part *part, int64_t 
 }
 
 /* g^(times e), the same for all that are one number. */
-static jx_cell power_of(jx_field *f, const jx_cell *x, uint64_t kind, uint64_t times)
+static jx_cell power_of(jx_field *f, const jx_cell *x, uint64_t kind,
+                        uint64_t times)
 {
     uint64_t key = hash_of(f, kind, x), v;
     int nlogs = kind == IMAGE && x->logs ? x->logs->count : 0;
@@ -104,7 +119,8 @@ static jx_cell power_of(jx_field *f, const jx_cell *x, uint64_t kind, uint64_t t
         if (!is_whole(f, &x->logs->at[i], &n))
             continue;
         uint64_t by = n < 0 ? f->ring.q - (uint64_t)-n : (uint64_t)n;
-        exponent = jx_mod_sub(exponent, jx_mod_mul(log->to.e, by, f->ring.q), f->ring.q);
+        exponent = jx_mod_sub(exponent, jx_mod_mul(log->to.e, by, f->ring.q),
+                              f->ring.q);
     }
     v = jx_mod_power(f->ring.g, exponent, f->ring.p);
     to = new_number(f, x, v, jx_ring_mix(key + 1) % f->ring.q);
@@ -119,7 +135,8 @@ static jx_cell power_of(jx_field *f, const jx_cell *x, uint64_t kind, uint64_t t
     }
     to.signs = JX_MAY_BE_POSITIVE;
     to.zeros = NULL;
-    JX_PUSH(f->ctx->arena, &f->made->exps, ((jx_memo){key, bare(*x), bare(to)}));
+    JX_PUSH(f->ctx->arena, &f->made->exps,
+            ((jx_memo){key, bare(*x), bare(to)}));
     number_memo(f, &f->made->exp_at, key, f->made->exps.count);
     if (kind == IMAGE)
         number_memo(f, &f->made->image_at, image_key(&to), f->made->exps.count);
@@ -148,7 +165,8 @@ static bool log_by_another(jx_field *f, const jx_cell *x, jx_cell *to)
         return false;
     for (size_t i = 0; i < f->made->logs.count; i++)
         for (size_t k = 0; k < f->made->exps.count; k++) {
-            const jx_memo *log = &f->made->logs.at[i], *exp = &f->made->exps.at[k];
+            const jx_memo *log = &f->made->logs.at[i],
+                          *exp = &f->made->exps.at[k];
             bool product = jx_cell_is_product(f, &log->from, &exp->to, x);
             if ((!product && !jx_cell_is_product(f, x, &exp->to, &log->from)) ||
                 exp->key != hash_of(f, IMAGE, &exp->from))
@@ -177,12 +195,14 @@ static jx_cell log_of(jx_field *f, const jx_cell *x)
     if (image && jx_cell_same(&image->to, x))
         return jx_cell_depends(f, image->from, x);
     known = memo_of(&f->made->log_at, image_key(x), f->made->logs.at);
-    i = known && jx_cell_same(&known->from, x) ? (size_t)(known - f->made->logs.at)
-                                               : f->made->logs.count;
+    i = known && jx_cell_same(&known->from, x)
+            ? (size_t)(known - f->made->logs.at)
+            : f->made->logs.count;
     if (i == f->made->logs.count && !x->power && log_by_another(f, x, &to))
         return jx_cell_depends(f, to, x);
     uint64_t h = hash_of(f, DOMAIN_LOG + 100, x);
-    to = new_number(f, x, h % f->ring.p, x->power ? x->power : jx_ring_mix(h) % f->ring.q);
+    to = new_number(f, x, h % f->ring.p,
+                    x->power ? x->power : jx_ring_mix(h) % f->ring.q);
     logs = x->power ? NULL : JX_NEW(f->ctx->arena, jx_logs);
     if (logs)
         *logs = (jx_logs){1, {{(int)i, 1, 1}}};
@@ -212,12 +232,14 @@ static jx_cell signed_root(jx_field *f, jx_cell to, const jx_cell *x)
     return to;
 }
 
-/* A root as a symbol, whose square is known; of what has roots itself, a random number. */
+/* A root as a symbol, whose square is known; of what has roots itself, a
+ * random number. */
 static jx_cell new_root(jx_field *f, const jx_cell *x, uint64_t key)
 {
     const void *at = (const void *)(uintptr_t)(key | 1);
     uintptr_t number = (uintptr_t)jx_map_get(&f->root_at, at);
-    jx_cell to = new_number(f, x, jx_ring_mix(key) % f->ring.p, jx_ring_mix(key + 1) % f->ring.q);
+    jx_cell to = new_number(f, x, jx_ring_mix(key) % f->ring.p,
+                            jx_ring_mix(key + 1) % f->ring.q);
 
     to.over = x->over + 1;
     to.under = x->under;
@@ -243,7 +265,8 @@ static jx_cell root_of(jx_field *f, const jx_cell *x)
         return not_a_number(f, x);
     if (jx_cell_is_zero(x))
         return *x;
-    if (f->divisors && x->signs & JX_MAY_BE_ZERO) /* what divides by the root does by that */
+    if (f->divisors &&
+        x->signs & JX_MAY_BE_ZERO) /* what divides by the root does by that */
         JX_PUSH(f->ctx->arena, f->divisors, *x);
     if (!isnan(x->about)) { /* a constant whose root is one */
         size_t named = f->named.count;
@@ -258,7 +281,8 @@ static jx_cell root_of(jx_field *f, const jx_cell *x)
     if (x->w || f->blends) {
         v = jx_ring_mix(key) % f->ring.p;
     } else if (!jx_mod_root(x->v, f->ring.p, &v)) {
-        half = jx_mod_mul(x->v, jx_mod_inverse(f->ring.no_square, f->ring.p), f->ring.p);
+        half = jx_mod_mul(x->v, jx_mod_inverse(f->ring.no_square, f->ring.p),
+                          f->ring.p);
         v = 0;
         jx_mod_root(half, f->ring.p, &w);
     }
@@ -306,9 +330,11 @@ static jx_cell sine(jx_field *f, const jx_cell *x, bool cosine)
 
 static jx_cell hyperbolic(jx_field *f, const jx_cell *x, bool cosine)
 {
-    jx_cell e = exp_of(f, x), negative = jx_cell_neg(f, x), back = exp_of(f, &negative);
+    jx_cell e = exp_of(f, x), negative = jx_cell_neg(f, x),
+            back = exp_of(f, &negative);
     jx_cell two = jx_cell_integer(f, 2);
-    jx_cell sum = cosine ? jx_cell_add(f, &e, &back) : jx_cell_sub(f, &e, &back);
+    jx_cell sum =
+        cosine ? jx_cell_add(f, &e, &back) : jx_cell_sub(f, &e, &back);
 
     return jx_cell_div(f, &sum, &two);
 }
@@ -359,17 +385,13 @@ jx_cell jx_cell_apply(jx_field *f, jx_cell_function function, const jx_cell *x)
         y = log_2(f);
         y = jx_cell_mul(f, x, &y);
         return exp_of(f, &y);
-    case JX_F_EXPM1:
-        y = exp_of(f, x);
-        return jx_cell_sub(f, &y, &one);
+    case JX_F_EXPM1: y = exp_of(f, x); return jx_cell_sub(f, &y, &one);
     case JX_F_LOG: return log_of(f, x);
     case JX_F_LOG2:
         y = log_of(f, x);
         z = log_2(f);
         return jx_cell_div(f, &y, &z);
-    case JX_F_LOG1P:
-        y = jx_cell_add(f, &one, x);
-        return log_of(f, &y);
+    case JX_F_LOG1P: y = jx_cell_add(f, &one, x); return log_of(f, &y);
     case JX_F_LOGISTIC: return logistic(f, x);
     case JX_F_SIN: return sine(f, x, false);
     case JX_F_COS: return sine(f, x, true);
@@ -381,9 +403,7 @@ jx_cell jx_cell_apply(jx_field *f, jx_cell_function function, const jx_cell *x)
     case JX_F_COSH: return hyperbolic(f, x, true);
     case JX_F_TANH: return tanh_of(f, x);
     case JX_F_SQRT: return root_of(f, x);
-    case JX_F_RSQRT:
-        y = root_of(f, x);
-        return jx_cell_div(f, &one, &y);
+    case JX_F_RSQRT: y = root_of(f, x); return jx_cell_div(f, &one, &y);
     }
     return jx_cell_unknown(f, "a function that the field does not know");
 }

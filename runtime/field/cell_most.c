@@ -1,9 +1,9 @@
 /* cell_most.c - see cell.h: the largest of some numbers.
  *
- * max(max(a, b), c) and max(a, max(b, c)) are one number, whatever a, b and c are: that of
- * the set {a, b, c}.  So a maximum is a random number for each set, and of each that was
- * made its set is remembered.  Nothing else is known of it, but of a set of two: it is what
- * `a > b ? a : b` is. */
+ * max(max(a, b), c) and max(a, max(b, c)) are one number, whatever a, b and c
+ * are: that of the set {a, b, c}.  So a maximum is a random number for each
+ * set, and of each that was made its set is remembered.  Nothing else is known
+ * of it, but of a set of two: it is what `a > b ? a : b` is. */
 #include "runtime/field/cell.h"
 
 #include <math.h>
@@ -62,7 +62,9 @@ static const jx_keys *join_all(jx_field *f, int64_t n, const jx_cell *const *of)
         const jx_keys *set = set_of(f, &of[i]->v);
         room += set ? set->count : 1;
     }
-    all = room > MOST_IN_A_SET ? NULL : JX_NEW_ARRAY(f->ctx->arena, room + 1, uint64_t);
+    all = room > MOST_IN_A_SET
+              ? NULL
+              : JX_NEW_ARRAY(f->ctx->arena, room + 1, uint64_t);
     if (!to || !all)
         return NULL;
     room = 0;
@@ -81,10 +83,12 @@ static const jx_keys *join_all(jx_field *f, int64_t n, const jx_cell *const *of)
 
 static bool same_set(const jx_keys *a, const jx_keys *b)
 {
-    return a->count == b->count && !memcmp(a->at, b->at, (size_t)a->count * sizeof *a->at);
+    return a->count == b->count &&
+           !memcmp(a->at, b->at, (size_t)a->count * sizeof *a->at);
 }
 
-static jx_cell of_set(jx_field *f, const jx_keys *set, int64_t n, const jx_cell *const *of)
+static jx_cell of_set(jx_field *f, const jx_keys *set, int64_t n,
+                      const jx_cell *const *of)
 {
     uint64_t h = jx_ring_mix(f->salt ^ MOST);
     uint8_t any = 0, all = JX_MAY_BE_ANY;
@@ -103,7 +107,8 @@ static jx_cell of_set(jx_field *f, const jx_keys *set, int64_t n, const jx_cell 
         positive |= of[i]->signs == JX_MAY_BE_POSITIVE;
     }
     to.signs = positive ? JX_MAY_BE_POSITIVE
-                        : (uint8_t)((any & ~JX_MAY_BE_NEGATIVE) | (all & JX_MAY_BE_NEGATIVE));
+                        : (uint8_t)((any & ~JX_MAY_BE_NEGATIVE) |
+                                    (all & JX_MAY_BE_NEGATIVE));
     f->opaque++;
     return to;
 }
@@ -121,9 +126,9 @@ static jx_cell larger(jx_field *f, const jx_cell *a, const jx_cell *b)
     return jx_cell_add(f, &to, b);
 }
 
-/* `a > b ? a : b` and `b > a ? b : a` are one number, and not one expression: which of them
- * a maximum is does not depend on the order in which it was asked for.  Zero comes last, as
- * in x (x > 0). */
+/* `a > b ? a : b` and `b > a ? b : a` are one number, and not one expression:
+ * which of them a maximum is does not depend on the order in which it was asked
+ * for.  Zero comes last, as in x (x > 0). */
 static bool comes_second(const jx_cell *a, const jx_cell *b)
 {
     return jx_cell_is_zero(a) || (!jx_cell_is_zero(b) && a->v < b->v);
@@ -154,7 +159,8 @@ static jx_cell largest_of(jx_field *f, int64_t n, const jx_cell *const *of)
         if (its ? same_set(its, set) : set->count == 1)
             return *of[i];
     }
-    /* Two that are no largest ones themselves: a largest one has a set of two already. */
+    /* Two that are no largest ones themselves: a largest one has a set
+     * of two already. */
     if (set->count == 2) {
         const jx_cell *a = of[0], *b = of[0];
         for (int64_t i = 1; i < n; i++)
@@ -168,17 +174,23 @@ static jx_cell largest_of(jx_field *f, int64_t n, const jx_cell *const *of)
     return to;
 }
 
-jx_cell jx_cell_most(jx_field *f, bool largest, int64_t n, const jx_cell *const *of)
+jx_cell jx_cell_most(jx_field *f, bool largest, int64_t n,
+                     const jx_cell *const *of)
 {
-    const jx_cell **numbers = JX_NEW_ARRAY(f->ctx->arena, n + 1, const jx_cell *);
-    jx_cell *turned = largest ? NULL : JX_NEW_ARRAY(f->ctx->arena, n + 1, jx_cell), to;
+    const jx_cell **numbers =
+        JX_NEW_ARRAY(f->ctx->arena, n + 1, const jx_cell *);
+    jx_cell *turned =
+                largest ? NULL : JX_NEW_ARRAY(f->ctx->arena, n + 1, jx_cell),
+            to;
     int64_t kept = 0;
 
     if (!numbers || (!largest && !turned)) {
         f->spent = true;
         return jx_cell_nan();
     }
-    to = (jx_cell){.kind = JX_CELL_INFINITE, .signs = JX_MAY_BE_NEGATIVE, .about = -INFINITY};
+    to = (jx_cell){.kind = JX_CELL_INFINITE,
+                   .signs = JX_MAY_BE_NEGATIVE,
+                   .about = -INFINITY};
     for (int64_t i = 0; i < n; i++) {
         const jx_cell *x = of[i];
         if (!largest) {
@@ -242,7 +254,8 @@ bool jx_cell_one_holds(jx_field *f, int64_t n, uint64_t *choices)
     uint64_t of = 0;
 
     for (int64_t i = 0; i < n; i++) {
-        const compared *by = jx_intern_find(&f->met, jx_ring_mix(choices[i]), &choices[i], is_by);
+        const compared *by = jx_intern_find(&f->met, jx_ring_mix(choices[i]),
+                                            &choices[i], is_by);
         if (!by || (i && by->more != of))
             return false;
         of = by->more;
@@ -264,11 +277,13 @@ void jx_cell_note_order(jx_field *f, const jx_cell *choice, const jx_cell *more,
 bool jx_cell_selects_most(jx_field *f, const jx_cell *choice, const jx_cell *no,
                           const jx_cell *yes, jx_cell *to)
 {
-    const compared *by = jx_intern_find(&f->compared, jx_ring_mix(choice->v), &choice->v, is_by);
+    const compared *by =
+        jx_intern_find(&f->compared, jx_ring_mix(choice->v), &choice->v, is_by);
     const jx_cell *both[] = {no, yes};
 
     if (!by || no->w || yes->w ||
-        !((yes->v == by->more && no->v == by->less) || (yes->v == by->less && no->v == by->more)))
+        !((yes->v == by->more && no->v == by->less) ||
+          (yes->v == by->less && no->v == by->more)))
         return false;
     *to = jx_cell_most(f, yes->v == by->more, 2, both);
     *to = jx_cell_depends(f, *to, choice);

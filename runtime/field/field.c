@@ -9,18 +9,20 @@
 
 enum { MOST_TURNS = 1 << 12 }; /* of a loop */
 
-static bool run_jaxpr(jx_field *f, jx_field_program *program, const jx_jaxpr *jaxpr,
-                      const jx_field_value *consts, const jx_field_value *ins,
-                      jx_field_value *outs);
+static bool run_jaxpr(jx_field *f, jx_field_program *program,
+                      const jx_jaxpr *jaxpr, const jx_field_value *consts,
+                      const jx_field_value *ins, jx_field_value *outs);
 
 /* ---- constants */
 
 /* Complex ones: a real part, then an imaginary one. */
-static void read_complex(jx_field *f, const char *data, size_t step, jx_field_value *to)
+static void read_complex(jx_field *f, const char *data, size_t step,
+                         jx_field_value *to)
 {
     jx_dtype part = jx_dtype_real(to->dtype);
 
-    to->conjugates = to->cells ? JX_NEW_ARRAY(f->room, to->count + 1, jx_cell) : NULL;
+    to->conjugates =
+        to->cells ? JX_NEW_ARRAY(f->room, to->count + 1, jx_cell) : NULL;
     for (int64_t i = 0; to->conjugates && i < to->count; i++) {
         const char *at = data + (size_t)i * step;
         jx_cell real = jx_cell_constant(f, jx_element_real(part, at), part);
@@ -31,7 +33,8 @@ static void read_complex(jx_field *f, const char *data, size_t step, jx_field_va
 }
 
 /* Elements that lie at `data`, `step` bytes apart. */
-static void read_elements(jx_field *f, const char *data, size_t step, jx_field_value *to)
+static void read_elements(jx_field *f, const char *data, size_t step,
+                          jx_field_value *to)
 {
     size_t bytes = jx_dtype_of(to->dtype)->bytes;
 
@@ -44,9 +47,11 @@ static void read_elements(jx_field *f, const char *data, size_t step, jx_field_v
         if (to->dtype == JX_BOOL)
             to->cells[i] = jx_cell_bool(*at);
         else if (to->cells)
-            to->cells[i] = i && memcmp(at, at - step, bytes) == 0
-                               ? to->cells[i - 1]
-                               : jx_cell_constant(f, jx_element_real(to->dtype, at), to->dtype);
+            to->cells[i] =
+                i && memcmp(at, at - step, bytes) == 0
+                    ? to->cells[i - 1]
+                    : jx_cell_constant(f, jx_element_real(to->dtype, at),
+                                       to->dtype);
         else
             memcpy((char *)to->bits + (size_t)i * bytes, at, bytes);
     }
@@ -56,12 +61,13 @@ static bool is_plain(const jx_field *f, jx_dtype dtype)
 {
     jx_dtype_kind kind = jx_dtype_of(dtype)->kind;
 
-    return kind == JX_KIND_BOOL || kind == JX_KIND_INT || kind == JX_KIND_UINT ||
-           kind == JX_KIND_FLOAT || (kind == JX_KIND_COMPLEX && !f->planes);
+    return kind == JX_KIND_BOOL || kind == JX_KIND_INT ||
+           kind == JX_KIND_UINT || kind == JX_KIND_FLOAT ||
+           (kind == JX_KIND_COMPLEX && !f->planes);
 }
 
-static bool read_array(jx_field *f, const jx_field_program *program, const jx_array *array,
-                       jx_field_value *to)
+static bool read_array(jx_field *f, const jx_field_program *program,
+                       const jx_array *array, jx_field_value *to)
 {
     size_t bytes = jx_dtype_of(array->aval->dtype)->bytes;
 
@@ -87,13 +93,15 @@ static bool read_literal(jx_field *f, const jx_field_program *program,
     if (!jx_field_room(f, program, literal->aval, to))
         return false;
     memcpy(bits, literal->bits, sizeof bits);
-    if (literal->dim && to->cells && jx_dim_eval(literal->dim, jx_assigned, &sizes, &value)) {
+    if (literal->dim && to->cells &&
+        jx_dim_eval(literal->dim, jx_assigned, &sizes, &value)) {
         to->cells[0] = jx_cell_integer(f, value);
         return true;
     }
     if (!is_plain(f, to->dtype) ||
-        (literal->dim && (!jx_dim_eval(literal->dim, jx_assigned, &sizes, &value) ||
-                          !jx_element_from_integer(to->dtype, (uint64_t)value, bits))))
+        (literal->dim &&
+         (!jx_dim_eval(literal->dim, jx_assigned, &sizes, &value) ||
+          !jx_element_from_integer(to->dtype, (uint64_t)value, bits))))
         jx_field_lose(f, to, "a constant whose value is not known");
     else
         read_elements(f, (const char *)bits, 0, to);
@@ -102,8 +110,9 @@ static bool read_literal(jx_field *f, const jx_field_program *program,
 
 /* ---- calls, branches, loops */
 
-static bool run_closed(jx_field *f, jx_field_program *program, const jx_closed *closed,
-                       const jx_field_value *ins, jx_field_value *outs)
+static bool run_closed(jx_field *f, jx_field_program *program,
+                       const jx_closed *closed, const jx_field_value *ins,
+                       jx_field_value *outs)
 {
     jx_field_value *consts =
         JX_NEW_ARRAY(f->room, closed->nconsts + 1, jx_field_value);
@@ -116,8 +125,8 @@ static bool run_closed(jx_field *f, jx_field_program *program, const jx_closed *
     return !f->spent && run_jaxpr(f, program, closed->jaxpr, consts, ins, outs);
 }
 
-static bool lose_all(jx_field *f, const jx_field_program *program, const jx_eqn *eqn,
-                     jx_field_value *outs, const char *why)
+static bool lose_all(jx_field *f, const jx_field_program *program,
+                     const jx_eqn *eqn, jx_field_value *outs, const char *why)
 {
     for (int i = 0; i < eqn->nouts; i++) {
         bool single = f->planes && eqn->outs[i]->aval->kind == JX_AVAL_ARRAY &&
@@ -152,12 +161,14 @@ static bool scalar_of(const jx_field_value *of, int64_t *value, jx_cell *cell,
     return true;
 }
 
-static void depend_all(jx_field *f, const jx_cell *on, int n, jx_field_value *outs)
+static void depend_all(jx_field *f, const jx_cell *on, int n,
+                       jx_field_value *outs)
 {
     for (int i = 0; i < n; i++) {
         if (outs[i].plane && !on->needs)
             continue;
-        for (int64_t k = 0; !outs[i].bits && k < jx_field_stored(&outs[i]); k++) {
+        for (int64_t k = 0; !outs[i].bits && k < jx_field_stored(&outs[i]);
+             k++) {
             jx_cell cell = jx_plane_get(&outs[i], k);
             cell = jx_cell_depends(f, cell, on);
             jx_plane_put(f, &outs[i], k, &cell);
@@ -168,8 +179,9 @@ static void depend_all(jx_field *f, const jx_cell *on, int n, jx_field_value *ou
 }
 
 /* What a blended predicate selects of what both branches give. */
-static bool blend(jx_field *f, const jx_field_program *program, const jx_aval *aval,
-                  const jx_cell *chosen, jx_field_value *no, const jx_field_value *yes)
+static bool blend(jx_field *f, const jx_field_program *program,
+                  const jx_aval *aval, const jx_cell *chosen,
+                  jx_field_value *no, const jx_field_value *yes)
 {
     jx_field_value to;
 
@@ -193,17 +205,22 @@ static bool run_cond(jx_field *f, jx_field_program *program, const jx_eqn *eqn,
                      const jx_field_value *ins, jx_field_value *outs)
 {
     const jx_closed_list *branches = &((const jx_p_cond *)eqn->typed)->branches;
-    jx_field_value *others = JX_NEW_ARRAY(f->room, eqn->nouts + 1, jx_field_value);
+    jx_field_value *others =
+        JX_NEW_ARRAY(f->room, eqn->nouts + 1, jx_field_value);
     const jx_cell *chosen;
     jx_cell cell;
     int64_t index;
 
     if (!others)
         return false;
-    if (!scalar_of(&ins[0], &index, &cell, &chosen) || (chosen && branches->count != 2))
-        return lose_all(f, program, eqn, outs, "a branch that is chosen by what is not known");
+    if (!scalar_of(&ins[0], &index, &cell, &chosen) ||
+        (chosen && branches->count != 2))
+        return lose_all(f, program, eqn, outs,
+                        "a branch that is chosen by what is not known");
     if (!chosen) {
-        index = index < 0 ? 0 : index >= branches->count ? branches->count - 1 : index;
+        index = index < 0                  ? 0
+                : index >= branches->count ? branches->count - 1
+                                           : index;
         if (!run_closed(f, program, &branches->at[index], ins + 1, outs))
             return false;
         jx_cell on = jx_field_reasons(f, &ins[0]);
@@ -214,7 +231,8 @@ static bool run_cond(jx_field *f, jx_field_program *program, const jx_eqn *eqn,
         !run_closed(f, program, &branches->at[1], ins + 1, others))
         return false;
     for (int i = 0; i < eqn->nouts; i++)
-        if (!blend(f, program, eqn->outs[i]->aval, chosen, &outs[i], &others[i]))
+        if (!blend(f, program, eqn->outs[i]->aval, chosen, &outs[i],
+                   &others[i]))
             return false;
     return true;
 }
@@ -235,7 +253,8 @@ static jx_field_value row_of(jx_field *f, const jx_field_value *of, int64_t row)
         return to;
     to.cells = of->cells ? of->cells + first : NULL;
     to.conjugates = of->conjugates ? of->conjugates + first : NULL;
-    if (of->plane && (to.plane = jx_arena_copy(f->ctx->arena, of->plane, sizeof *of->plane))) {
+    if (of->plane && (to.plane = jx_arena_copy(f->ctx->arena, of->plane,
+                                               sizeof *of->plane))) {
         to.plane->v += first;
         to.plane->state += first;
         to.plane->w += to.plane->w ? first : 0;
@@ -247,24 +266,29 @@ static jx_field_value row_of(jx_field *f, const jx_field_value *of, int64_t row)
     return to;
 }
 
-static void put_row(jx_field *f, jx_field_value *into, int64_t row, const jx_field_value *from)
+static void put_row(jx_field *f, jx_field_value *into, int64_t row,
+                    const jx_field_value *from)
 {
     size_t bytes = jx_dtype_of(into->dtype)->bytes;
-    int64_t count = into->shape[0] ? into->count / into->shape[0] : 0, first = row * count;
+    int64_t count = into->shape[0] ? into->count / into->shape[0] : 0,
+            first = row * count;
     jx_field_value rows = {0};
 
     if (into->bits && from->bits && !from->unknown)
-        memcpy((char *)into->bits + (size_t)first * bytes, from->bits, (size_t)count * bytes);
+        memcpy((char *)into->bits + (size_t)first * bytes, from->bits,
+               (size_t)count * bytes);
     else if (into->bits)
         into->unknown = true;
     else if (!into->plane && !from->splat)
-        memcpy(into->cells + first, from->cells, (size_t)count * sizeof *into->cells);
+        memcpy(into->cells + first, from->cells,
+               (size_t)count * sizeof *into->cells);
     else if (jx_plane_of(f, from, &rows))
         jx_plane_copy(f, into, first, &rows);
     if (from->on) {
         jx_cell *on = JX_NEW(f->room, jx_cell);
         if (on)
-            *on = into->on ? jx_cell_depends(f, *into->on, from->on) : *from->on;
+            *on =
+                into->on ? jx_cell_depends(f, *into->on, from->on) : *from->on;
         into->on = on;
     }
 }
@@ -275,11 +299,13 @@ static bool run_scan(jx_field *f, jx_field_program *program, const jx_eqn *eqn,
     const jx_p_scan *p = eqn->typed;
     jx_assignment sizes = {program->nbindings, program->bindings};
     int fixed = (int)p->num_consts, carried = (int)p->num_carry;
-    jx_field_value *to = JX_NEW_ARRAY(f->room, eqn->nins + eqn->nouts + 1, jx_field_value);
+    jx_field_value *to =
+        JX_NEW_ARRAY(f->room, eqn->nins + eqn->nouts + 1, jx_field_value);
     jx_field_value *made = to ? to + eqn->nins : NULL;
     int64_t length;
 
-    if (!to || !jx_dim_eval(p->length, jx_assigned, &sizes, &length) || length > MOST_TURNS)
+    if (!to || !jx_dim_eval(p->length, jx_assigned, &sizes, &length) ||
+        length > MOST_TURNS)
         return lose_all(f, program, eqn, outs, "a loop of too many turns");
     memcpy(to, ins, (size_t)eqn->nins * sizeof *to);
     for (int i = carried; i < eqn->nouts; i++)
@@ -314,8 +340,10 @@ static bool run_while(jx_field *f, jx_field_program *program, const jx_eqn *eqn,
                       const jx_field_value *ins, jx_field_value *outs)
 {
     const jx_p_while *p = eqn->typed;
-    int asks = (int)p->cond_nconsts, does = (int)p->body_nconsts, n = eqn->nouts;
-    jx_field_value *all = JX_NEW_ARRAY(f->room, 2 * eqn->nins + n + 1, jx_field_value);
+    int asks = (int)p->cond_nconsts, does = (int)p->body_nconsts,
+        n = eqn->nouts;
+    jx_field_value *all =
+        JX_NEW_ARRAY(f->room, 2 * eqn->nins + n + 1, jx_field_value);
     jx_field_value *ask = all, *body = all ? all + asks + n : NULL, goes_on;
     const jx_cell *chosen;
     jx_cell cell;
@@ -330,9 +358,11 @@ static bool run_while(jx_field *f, jx_field_program *program, const jx_eqn *eqn,
         memcpy(ask + asks, outs, (size_t)n * sizeof *outs);
         if (!run_closed(f, program, &p->cond_jaxpr, ask, &goes_on))
             return false;
-        if (turn == MOST_TURNS || !scalar_of(&goes_on, &value, &cell, &chosen) || chosen ||
+        if (turn == MOST_TURNS ||
+            !scalar_of(&goes_on, &value, &cell, &chosen) || chosen ||
             is_chosen(f, &goes_on))
-            return lose_all(f, program, eqn, outs, "a loop that ends by its numbers");
+            return lose_all(f, program, eqn, outs,
+                            "a loop that ends by its numbers");
         if (!value)
             return true;
         memcpy(body + does, outs, (size_t)n * sizeof *outs);
@@ -349,7 +379,8 @@ static bool is_known(const jx_field_value *of)
     int64_t stored = jx_field_stored(of);
 
     for (int64_t k = 0; of->plane && k < stored; k++)
-        if (of->plane->state[k] > JX_STATE_SIGNS || of->plane->state[k] == JX_STATE_BLENDED)
+        if (of->plane->state[k] > JX_STATE_SIGNS ||
+            of->plane->state[k] == JX_STATE_BLENDED)
             return false;
     for (int64_t k = 0; of->cells && k < stored; k++)
         if (of->cells[k].kind || of->cells[k].blended)
@@ -357,12 +388,14 @@ static bool is_known(const jx_field_value *of)
     return true;
 }
 
-/* Whether all that it takes is known exactly, and what it gives is no number. */
+/* Whether all that it takes is known exactly, and what it
+ * gives is no number. */
 static bool is_exact(const jx_eqn *eqn, const jx_field_value *ins)
 {
     for (int i = 0; i < eqn->nouts; i++)
         if (eqn->outs[i]->aval->kind != JX_AVAL_ARRAY ||
-            (jx_dtype_is_inexact(eqn->outs[i]->aval->dtype) && eqn->prim->id != JX_PRIM_iota &&
+            (jx_dtype_is_inexact(eqn->outs[i]->aval->dtype) &&
+             eqn->prim->id != JX_PRIM_iota &&
              eqn->prim->id != JX_PRIM_bitcast_convert_type))
             return false;
     for (int i = 0; i < eqn->nins; i++) {
@@ -376,21 +409,25 @@ static bool is_exact(const jx_eqn *eqn, const jx_field_value *ins)
 
 static bool is_identity(const jx_eqn *eqn)
 {
-    return jx_prim_in_family(eqn->prim->id, "identity") && eqn->nins == eqn->nouts;
+    return jx_prim_in_family(eqn->prim->id, "identity") &&
+           eqn->nins == eqn->nouts;
 }
 
 /* Integers as numbers: to be converted, or an exponent. */
-static bool as_numbers(jx_field *f, const jx_field_value *of, jx_field_value *to)
+static bool as_numbers(jx_field *f, const jx_field_value *of,
+                       jx_field_value *to)
 {
     size_t bytes = jx_dtype_of(of->dtype)->bytes;
 
     *to = *of;
-    if (of->cells || of->plane || of->unknown || !jx_dtype_is_integer(of->dtype))
+    if (of->cells || of->plane || of->unknown ||
+        !jx_dtype_is_integer(of->dtype))
         return of->cells || of->plane;
     to->cells = JX_NEW_ARRAY(f->room, of->count + 1, jx_cell);
     for (int64_t i = 0; to->cells && i < of->count; i++) {
         to->cells[i] = jx_cell_integer(
-            f, (int64_t)jx_element_integer(of->dtype, (char *)of->bits + (size_t)i * bytes));
+            f, (int64_t)jx_element_integer(of->dtype, (char *)of->bits +
+                                                          (size_t)i * bytes));
         if (of->on)
             to->cells[i] = jx_cell_depends(f, to->cells[i], of->on);
     }
@@ -398,10 +435,11 @@ static bool as_numbers(jx_field *f, const jx_field_value *of, jx_field_value *to
     return to->cells != NULL;
 }
 
-/* Room for what an equation makes of these: a plane if one of them is, one element for all
- * if that is what they have. */
-static bool room_for(jx_field *f, const jx_field_program *program, const jx_eqn *eqn,
-                     const jx_field_value *ins, jx_field_value *out)
+/* Room for what an equation makes of these: a plane if one of them is, one
+ * element for all if that is what they have. */
+static bool room_for(jx_field *f, const jx_field_program *program,
+                     const jx_eqn *eqn, const jx_field_value *ins,
+                     jx_field_value *out)
 {
     bool plane = false, single = f->planes;
 
@@ -415,8 +453,9 @@ static bool room_for(jx_field *f, const jx_field_program *program, const jx_eqn 
                   : jx_field_room(f, program, eqn->outs[0]->aval, out);
 }
 
-static bool run_elementwise(jx_field *f, jx_field_program *program, const jx_eqn *eqn,
-                            const jx_field_value *ins, jx_field_value *outs)
+static bool run_elementwise(jx_field *f, jx_field_program *program,
+                            const jx_eqn *eqn, const jx_field_value *ins,
+                            jx_field_value *outs)
 {
     jx_field_value *to = JX_NEW_ARRAY(f->room, eqn->nins + 1, jx_field_value);
     const char *before = f->why;
@@ -427,20 +466,23 @@ static bool run_elementwise(jx_field *f, jx_field_program *program, const jx_eqn
     if (!to || !room_for(f, program, eqn, to, &outs[0]) ||
         !jx_field_elementwise(f, eqn, to, &outs[0]))
         return false;
-    for (int64_t i = 0; !before && !f->why && i < jx_field_stored(&outs[0]); i++)
+    for (int64_t i = 0; !before && !f->why && i < jx_field_stored(&outs[0]);
+         i++)
         if (jx_plane_get(&outs[0], i).kind == JX_CELL_UNKNOWN)
             f->why = jx_eqn_name(eqn);
     return true;
 }
 
-/* A boolean that is blended, as an integer: a cell of that dtype, which a branch can be
- * chosen by. */
-static bool convert_choice(jx_field *f, const jx_field_program *program, const jx_eqn *eqn,
-                           const jx_field_value *ins, jx_field_value *out)
+/* A boolean that is blended, as an integer: a cell of that dtype, which a
+ * branch can be chosen by. */
+static bool convert_choice(jx_field *f, const jx_field_program *program,
+                           const jx_eqn *eqn, const jx_field_value *ins,
+                           jx_field_value *out)
 {
-    if (eqn->prim->id != JX_PRIM_convert_element_type || ins[0].dtype != JX_BOOL ||
-        !jx_dtype_is_integer(eqn->outs[0]->aval->dtype) || ins[0].count != 1 || ins[0].bits ||
-        !jx_field_shape(f, program, eqn->outs[0]->aval, out))
+    if (eqn->prim->id != JX_PRIM_convert_element_type ||
+        ins[0].dtype != JX_BOOL ||
+        !jx_dtype_is_integer(eqn->outs[0]->aval->dtype) || ins[0].count != 1 ||
+        ins[0].bits || !jx_field_shape(f, program, eqn->outs[0]->aval, out))
         return false;
     out->cells = JX_NEW(f->ctx->arena, jx_cell);
     if (out->cells)
@@ -450,15 +492,18 @@ static bool convert_choice(jx_field *f, const jx_field_program *program, const j
 }
 
 /* What planes have no loop for is done by cells. */
-static bool run_on_planes(jx_field *f, jx_field_program *program, const jx_eqn *eqn,
-                          const jx_field_value *ins, jx_field_value *outs)
+static bool run_on_planes(jx_field *f, jx_field_program *program,
+                          const jx_eqn *eqn, const jx_field_value *ins,
+                          jx_field_value *outs)
 {
     jx_field_value *cells = NULL;
     bool done;
 
     if (convert_choice(f, program, eqn, ins, outs) ||
-        jx_plane_eqn(f, program, eqn, ins, outs) || jx_plane_windows(f, program, eqn, ins, outs) ||
-        jx_field_moves(f, program, eqn, ins, outs) || jx_field_opaque(f, program, eqn, ins, outs))
+        jx_plane_eqn(f, program, eqn, ins, outs) ||
+        jx_plane_windows(f, program, eqn, ins, outs) ||
+        jx_field_moves(f, program, eqn, ins, outs) ||
+        jx_field_opaque(f, program, eqn, ins, outs))
         return !f->spent;
     if (jx_field_is_sum(eqn->prim->id)) {
         cells = JX_NEW_ARRAY(f->ctx->arena, eqn->nins + 1, jx_field_value);
@@ -467,7 +512,8 @@ static bool run_on_planes(jx_field *f, jx_field_program *program, const jx_eqn *
                 return false;
         done = cells && jx_field_sums(f, program, eqn, cells, outs);
     } else {
-        done = eqn->nouts == 1 && jx_field_has_cells(eqn->outs[0]->aval->dtype) &&
+        done = eqn->nouts == 1 &&
+               jx_field_has_cells(eqn->outs[0]->aval->dtype) &&
                run_elementwise(f, program, eqn, ins, outs);
     }
     for (int i = 0; done && i < eqn->nouts; i++)
@@ -482,7 +528,8 @@ static bool run_eqn(jx_field *f, jx_field_program *program, const jx_eqn *eqn,
     const jx_closed *callee = eqn->typed ? jx_eqn_callee(eqn) : NULL;
 
     f->colour = -1;
-    if (callee && callee->jaxpr->nins == eqn->nins && callee->jaxpr->nouts == eqn->nouts)
+    if (callee && callee->jaxpr->nins == eqn->nins &&
+        callee->jaxpr->nouts == eqn->nouts)
         return run_closed(f, program, callee, ins, outs);
     if (eqn->typed && eqn->prim->id == JX_PRIM_cond)
         return run_cond(f, program, eqn, ins, outs);
@@ -497,25 +544,28 @@ static bool run_eqn(jx_field *f, jx_field_program *program, const jx_eqn *eqn,
     if (!f->planes && jx_field_is_complex(eqn))
         return (eqn->typed && jx_field_complex(f, program, eqn, ins, outs)) ||
                (!f->spent && lose_all(f, program, eqn, outs, jx_eqn_name(eqn)));
-    if ((eqn->typed && is_exact(eqn, ins) && jx_field_exact(f, program, eqn, ins, outs)) ||
+    if ((eqn->typed && is_exact(eqn, ins) &&
+         jx_field_exact(f, program, eqn, ins, outs)) ||
         (eqn->typed && f->planes && run_on_planes(f, program, eqn, ins, outs)))
         return !f->spent;
     if (f->planes)
         return !f->spent && lose_all(f, program, eqn, outs, jx_eqn_name(eqn));
     if ((eqn->typed && (jx_field_moves(f, program, eqn, ins, outs) ||
                         jx_field_sums(f, program, eqn, ins, outs))) ||
-        (eqn->typed && eqn->nouts == 1 && jx_field_has_cells(eqn->outs[0]->aval->dtype) &&
+        (eqn->typed && eqn->nouts == 1 &&
+         jx_field_has_cells(eqn->outs[0]->aval->dtype) &&
          run_elementwise(f, program, eqn, ins, outs)))
         return !f->spent;
     return !f->spent && lose_all(f, program, eqn, outs, jx_eqn_name(eqn));
 }
 
-static bool run_jaxpr(jx_field *f, jx_field_program *program, const jx_jaxpr *jaxpr,
-                      const jx_field_value *consts, const jx_field_value *ins,
-                      jx_field_value *outs)
+static bool run_jaxpr(jx_field *f, jx_field_program *program,
+                      const jx_jaxpr *jaxpr, const jx_field_value *consts,
+                      const jx_field_value *ins, jx_field_value *outs)
 {
     jx_arena *arena = f->room;
-    jx_field_value *values = JX_NEW_ARRAY(arena, jaxpr->nvars + 1, jx_field_value);
+    jx_field_value *values =
+        JX_NEW_ARRAY(arena, jaxpr->nvars + 1, jx_field_value);
     int most = 1;
 
     for (int i = 0; i < jaxpr->neqns; i++) {
@@ -535,14 +585,16 @@ static bool run_jaxpr(jx_field *f, jx_field_program *program, const jx_jaxpr *ja
                 to[k] = values[eqn->ins[k].var->id];
             else if (!read_literal(f, program, eqn->ins[k].literal, &to[k]))
                 return false;
-        if (!(accepted ? run_eqn(f, program, eqn, to, to + most)
-                       : lose_all(f, program, eqn, to + most, "a refused equation")))
+        if (!(accepted
+                  ? run_eqn(f, program, eqn, to, to + most)
+                  : lose_all(f, program, eqn, to + most, "a refused equation")))
             return false;
         for (int k = 0; k < eqn->nouts; k++)
             values[eqn->outs[k]->id] = to[most + k];
         if (f->show && (!f->shown || jaxpr == f->shown))
             f->show(f->to, eqn, to, to + most);
-        if (f->spent || f->work > 0 || jx_arena_failed(arena) || !jx_ctx_lasts(f->ctx)) {
+        if (f->spent || f->work > 0 || jx_arena_failed(arena) ||
+            !jx_ctx_lasts(f->ctx)) {
             f->spent = true;
             return false;
         }
@@ -555,8 +607,9 @@ static bool run_jaxpr(jx_field *f, jx_field_program *program, const jx_jaxpr *ja
     return true;
 }
 
-bool jx_field_run(jx_field *f, jx_field_program *program, const jx_closed *closed,
-                  const jx_field_value *ins, jx_field_value *outs)
+bool jx_field_run(jx_field *f, jx_field_program *program,
+                  const jx_closed *closed, const jx_field_value *ins,
+                  jx_field_value *outs)
 {
     bool done = run_closed(f, program, closed, ins, outs);
 

@@ -1,16 +1,17 @@
 /* field.h - running a program over a ring (cell.h), at concrete sizes.
  *
- * Numbers are cells; integers and keys are what they are, and run as ever.  What is made
- * of numbers and is none (an argmax, a sorted order, a loop's end) is not known, and so is
- * all that depends on it: jx_field.why says why.  Loops are run turn by turn. */
+ * Numbers are cells; integers and keys are what they are, and run as ever.
+ * What is made of numbers and is none (an argmax, a sorted order, a loop's end)
+ * is not known, and so is all that depends on it: jx_field.why says why.  Loops
+ * are run turn by turn. */
 #ifndef JX_FIELD_H
 #define JX_FIELD_H
 
 #include "frontend/ir/typed.h"
 #include "runtime/field/cell.h"
 
-/* An array: cells of floats and booleans, bits of all else; of complex numbers cells, too,
- * where there are no planes. */
+/* An array: cells of floats and booleans, bits of all else; of complex numbers
+ * cells, too, where there are no planes. */
 typedef struct jx_plane jx_plane; /* plane.h */
 
 typedef struct jx_field_value {
@@ -19,12 +20,13 @@ typedef struct jx_field_value {
     const int64_t *shape; /* of a key with its trailing axis */
     int64_t count;
     jx_cell *cells;
-    jx_cell *conjugates; /* of the cells, if these are complex numbers; or NULL: unknown */
+    /* of the cells, if these are complex numbers; or NULL: unknown */
+    jx_cell *conjugates;
     jx_plane *plane; /* in place of cells */
     bool splat;      /* of cells or a plane: one element is stored for all */
-    void *bits;     /* dense, in the declared dtype */
-    jx_cell *on;    /* what the bits depend on, or NULL */
-    bool unknown;   /* bits that nobody knows */
+    void *bits;      /* dense, in the declared dtype */
+    jx_cell *on;     /* what the bits depend on, or NULL */
+    bool unknown;    /* bits that nobody knows */
 } jx_field_value;
 
 /* What evaluations of one program share: equations made ready to be run. */
@@ -32,39 +34,42 @@ typedef struct jx_field_program {
     const jx_typed *typed;
     int nbindings;
     const jx_binding *bindings;
-    size_t memory; /* of one plan; 0: no limit */
+    size_t memory;                        /* of one plan; 0: no limit */
     JX_VEC(struct jx_field_ready *) made; /* field_ready.c */
-    jx_map made_of; /* the same by equation */
+    jx_map made_of;                       /* the same by equation */
 } jx_field_program;
 
 void jx_field_open(jx_field_program *to, const jx_typed *typed, int nbindings,
                    const jx_binding *bindings, size_t memory);
 void jx_field_close(jx_field_program *program);
 
-/* Random numbers for an input of that type, the same for the same number of input; false
- * for what has no numbers (integers, keys; where there are planes, complex numbers). */
-bool jx_field_input(jx_field *f, const jx_field_program *program, const jx_aval *aval,
-                    int number, jx_field_value *to);
+/* Random numbers for an input of that type, the same for the same number of
+ * input; false for what has no numbers (integers, keys; where there are planes,
+ * complex numbers). */
+bool jx_field_input(jx_field *f, const jx_field_program *program,
+                    const jx_aval *aval, int number, jx_field_value *to);
 
 /* Evaluates; outs in the field's memory.  False where it gave up (f->spent). */
-bool jx_field_run(jx_field *f, jx_field_program *program, const jx_closed *closed,
-                  const jx_field_value *ins, jx_field_value *outs);
+bool jx_field_run(jx_field *f, jx_field_program *program,
+                  const jx_closed *closed, const jx_field_value *ins,
+                  jx_field_value *outs);
 
 /* ---- between the files of this folder */
 
-/* The shape that a type has at these sizes; count and cells or bits are left out.  False
- * where a size is not known. */
-bool jx_field_shape(jx_field *f, const jx_field_program *program, const jx_aval *aval,
-                    jx_field_value *to);
+/* The shape that a type has at these sizes; count and cells or bits are left
+ * out.  False where a size is not known. */
+bool jx_field_shape(jx_field *f, const jx_field_program *program,
+                    const jx_aval *aval, jx_field_value *to);
 /* The same with room for its cells, or its bits. */
-bool jx_field_room(jx_field *f, const jx_field_program *program, const jx_aval *aval,
-                   jx_field_value *to);
-/* Room for one cell that stands for all; for what planes are kept of, where the field has
- * them: a plane, of one element that stands for all if it is `single`. */
-bool jx_field_single(jx_field *f, const jx_field_program *program, const jx_aval *aval,
-                     jx_field_value *to);
-bool jx_field_like(jx_field *f, const jx_field_program *program, const jx_aval *aval, bool single,
-                   jx_field_value *to);
+bool jx_field_room(jx_field *f, const jx_field_program *program,
+                   const jx_aval *aval, jx_field_value *to);
+/* Room for one cell that stands for all; for what planes are kept of,
+ * where the field has them: a plane, of one element that stands for all if
+ * it is `single`. */
+bool jx_field_single(jx_field *f, const jx_field_program *program,
+                     const jx_aval *aval, jx_field_value *to);
+bool jx_field_like(jx_field *f, const jx_field_program *program,
+                   const jx_aval *aval, bool single, jx_field_value *to);
 bool jx_field_has_cells(jx_dtype dtype);
 void jx_field_lose(jx_field *f, jx_field_value *to, const char *why);
 /* All that a value depends on, in one cell. */
@@ -80,7 +85,8 @@ bool jx_field_moves(jx_field *f, jx_field_program *program, const jx_eqn *eqn,
 bool jx_field_is_sum(jx_prim_id id);
 bool jx_field_sums(jx_field *f, jx_field_program *program, const jx_eqn *eqn,
                    const jx_field_value *ins, jx_field_value *outs);
-/* A contraction: which elements of its operands an element of its result is made of. */
+/* A contraction: which elements of its operands an element of its
+ * result is made of. */
 typedef struct jx_contracted {
     int64_t batch[32], free[32], inner[32]; /* steps of an operand's axes */
     int nfree;
@@ -91,28 +97,33 @@ typedef struct jx_contraction {
     jx_contracted left, right;
     int nbatches, ninners;
     int64_t batches[32], inners[32]; /* sizes */
-    int64_t count; /* products of an element */
+    int64_t count;                   /* products of an element */
 } jx_contraction;
 
-bool jx_contraction_of(const jx_eqn *eqn, const jx_field_value *ins, jx_contraction *to);
-/* Where the factors of element i begin; from there, where those of its product k are. */
-void jx_contraction_row(const jx_contraction *c, int64_t i, int64_t *a, int64_t *b);
-void jx_contraction_factors(const jx_contraction *c, int64_t k, int64_t *a, int64_t *b);
+bool jx_contraction_of(const jx_eqn *eqn, const jx_field_value *ins,
+                       jx_contraction *to);
+/* Where the factors of element i begin; from there, where those of its
+ * product k are. */
+void jx_contraction_row(const jx_contraction *c, int64_t i, int64_t *a,
+                        int64_t *b);
+void jx_contraction_factors(const jx_contraction *c, int64_t k, int64_t *a,
+                            int64_t *b);
 /* One that moves elements, of which it computes none. */
 bool jx_field_is_move(const jx_eqn *eqn);
 /* Functions of whole arrays; false if it is none. */
-bool jx_field_opaque(jx_field *f, const jx_field_program *program, const jx_eqn *eqn,
-                     const jx_field_value *ins, jx_field_value *outs);
-/* Whether an equation takes or gives complex numbers; one that does, where there are no
- * planes; false if what it gives is not known. */
+bool jx_field_opaque(jx_field *f, const jx_field_program *program,
+                     const jx_eqn *eqn, const jx_field_value *ins,
+                     jx_field_value *outs);
+/* Whether an equation takes or gives complex numbers; one that does, where
+ * there are no planes; false if what it gives is not known. */
 bool jx_field_is_complex(const jx_eqn *eqn);
 bool jx_field_complex(jx_field *f, jx_field_program *program, const jx_eqn *eqn,
                       const jx_field_value *ins, jx_field_value *outs);
 /* The complex number that has these parts, and its conjugate. */
-void jx_cell_complex(jx_field *f, const jx_cell *real, const jx_cell *imag, jx_cell *to,
-                     jx_cell *conjugate);
+void jx_cell_complex(jx_field *f, const jx_cell *real, const jx_cell *imag,
+                     jx_cell *to, jx_cell *conjugate);
 /* Element by element. */
-bool jx_field_elementwise(jx_field *f, const jx_eqn *eqn, const jx_field_value *ins,
-                          jx_field_value *out);
+bool jx_field_elementwise(jx_field *f, const jx_eqn *eqn,
+                          const jx_field_value *ins, jx_field_value *out);
 
 #endif

@@ -1,10 +1,11 @@
 /* field_complex.c - see field.h: complex numbers.
  *
- * A complex number is two elements, itself and its conjugate, as if that were another number:
- * both are linear in the real and the imaginary part, and these in both, so that polynomials
- * which are the same in one pair are the same in the other.  Whatever has real coefficients
- * gives the conjugate of the conjugate, and is done twice.  Of functions that are not defined
- * everywhere, or have several values, nothing is known. */
+ * A complex number is two elements, itself and its conjugate, as if that were
+ * another number: both are linear in the real and the imaginary part, and these
+ * in both, so that polynomials which are the same in one pair are the same in
+ * the other.  Whatever has real coefficients gives the conjugate of the
+ * conjugate, and is done twice.  Of functions that are not defined everywhere,
+ * or have several values, nothing is known. */
 #include "frontend/ir/params.h"
 #include "runtime/field/field.h"
 
@@ -45,8 +46,8 @@ static jx_cell unit(jx_field *f, bool conjugate)
     return unsigned_cell(to);
 }
 
-void jx_cell_complex(jx_field *f, const jx_cell *real, const jx_cell *imag, jx_cell *to,
-                     jx_cell *conjugate)
+void jx_cell_complex(jx_field *f, const jx_cell *real, const jx_cell *imag,
+                     jx_cell *to, jx_cell *conjugate)
 {
     for (int k = 0; k < 2; k++) {
         jx_cell i = unit(f, k), turned = jx_cell_mul(f, &i, imag);
@@ -56,7 +57,8 @@ void jx_cell_complex(jx_field *f, const jx_cell *real, const jx_cell *imag, jx_c
 }
 
 /* (z + z') / 2, or (z - z') (-i) / 2. */
-static jx_cell part_of(jx_field *f, bool imag, const jx_cell *z, const jx_cell *conjugate)
+static jx_cell part_of(jx_field *f, bool imag, const jx_cell *z,
+                       const jx_cell *conjugate)
 {
     jx_cell two = jx_cell_integer(f, 2), turn = unit(f, true), sum;
 
@@ -114,7 +116,8 @@ static bool runs_alike(jx_prim_id id)
 static bool run_half(jx_field *f, jx_field_program *program, const jx_eqn *eqn,
                      const jx_field_value *ins, jx_field_value *outs)
 {
-    if (jx_field_moves(f, program, eqn, ins, outs) || jx_field_sums(f, program, eqn, ins, outs))
+    if (jx_field_moves(f, program, eqn, ins, outs) ||
+        jx_field_sums(f, program, eqn, ins, outs))
         return true;
     return runs_alike(eqn->prim->id) &&
            jx_field_room(f, program, eqn->outs[0]->aval, &outs[0]) &&
@@ -124,7 +127,8 @@ static bool run_half(jx_field *f, jx_field_program *program, const jx_eqn *eqn,
 static bool run_twice(jx_field *f, jx_field_program *program, const jx_eqn *eqn,
                       const jx_field_value *ins, jx_field_value *outs)
 {
-    jx_field_value *of = JX_NEW_ARRAY(f->room, eqn->nins + eqn->nouts + 1, jx_field_value);
+    jx_field_value *of =
+        JX_NEW_ARRAY(f->room, eqn->nins + eqn->nouts + 1, jx_field_value);
 
     for (int k = 0; k < 2; k++) {
         jx_field_value *made = k && of ? of + eqn->nins : outs;
@@ -171,9 +175,11 @@ static bool is_some_function(jx_prim_id id)
     }
 }
 
-/* One element of what is made of those of the operands; false: it is not known. */
+/* One element of what is made of those of the operands; false:
+ * it is not known. */
 static bool element(jx_field *f, const jx_eqn *eqn, const jx_cell *const *z,
-                    const jx_cell *const *conjugates, jx_cell *to, jx_cell *conjugate)
+                    const jx_cell *const *conjugates, jx_cell *to,
+                    jx_cell *conjugate)
 {
     jx_prim_id id = eqn->prim->id;
 
@@ -192,7 +198,8 @@ static bool element(jx_field *f, const jx_eqn *eqn, const jx_cell *const *z,
         *conjugate = *conjugates[0];
     } else if (is_some_function(id) && !is_on_a_cut(f, z[0], conjugates[0])) {
         *to = unsigned_cell(jx_cell_opaque(f, (uint64_t)id, true, 1, z));
-        *conjugate = unsigned_cell(jx_cell_opaque(f, (uint64_t)id, true, 1, conjugates));
+        *conjugate =
+            unsigned_cell(jx_cell_opaque(f, (uint64_t)id, true, 1, conjugates));
     } else {
         return false;
     }
@@ -209,11 +216,13 @@ static bool is_plain(const jx_eqn *eqn, const jx_field_value *ins)
     return jx_dtype_is_complex(to) &&
            (jx_dtype_is_complex(from)
                 ? to == from || to == JX_C128
-                : jx_dtype_is_float(from) && !jx_dtype_is_narrower(jx_dtype_real(to), from));
+                : jx_dtype_is_float(from) &&
+                      !jx_dtype_is_narrower(jx_dtype_real(to), from));
 }
 
-static bool run_elements(jx_field *f, jx_field_program *program, const jx_eqn *eqn,
-                         const jx_field_value *ins, jx_field_value *out)
+static bool run_elements(jx_field *f, jx_field_program *program,
+                         const jx_eqn *eqn, const jx_field_value *ins,
+                         jx_field_value *out)
 {
     enum { MOST = 2 };
     const jx_cell *z[MOST], *conjugates[MOST];
@@ -225,12 +234,14 @@ static bool run_elements(jx_field *f, jx_field_program *program, const jx_eqn *e
     for (int64_t i = 0; i < out->count && !f->spent; i++) {
         for (int k = 0; k < eqn->nins; k++) {
             int64_t at = ins[k].count == 1 ? 0 : i;
-            if (!ins[k].cells || (ins[k].count != 1 && ins[k].count != out->count))
+            if (!ins[k].cells ||
+                (ins[k].count != 1 && ins[k].count != out->count))
                 return false;
             z[k] = &ins[k].cells[at];
             conjugates[k] = ins[k].conjugates ? &ins[k].conjugates[at] : z[k];
         }
-        if (!element(f, eqn, z, conjugates, &out->cells[i], &out->conjugates[i]))
+        if (!element(f, eqn, z, conjugates, &out->cells[i],
+                     &out->conjugates[i]))
             return false;
     }
     if (!jx_dtype_is_complex(out->dtype))
@@ -242,7 +253,8 @@ bool jx_field_complex(jx_field *f, jx_field_program *program, const jx_eqn *eqn,
                       const jx_field_value *ins, jx_field_value *outs)
 {
     for (int i = 0; i < eqn->nins; i++)
-        if (jx_dtype_is_complex(ins[i].dtype) && (!ins[i].cells || !ins[i].conjugates))
+        if (jx_dtype_is_complex(ins[i].dtype) &&
+            (!ins[i].cells || !ins[i].conjugates))
             return false;
     return run_twice(f, program, eqn, ins, outs) ||
            run_elements(f, program, eqn, ins, &outs[0]);

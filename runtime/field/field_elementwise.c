@@ -35,16 +35,19 @@ static bool keeps_all(const jx_eqn *eqn, jx_dtype dtype)
     static const struct {
         jx_dtype dtype;
         int exponent, mantissa;
-    } all[] = {{JX_F64, 11, 52}, {JX_F32, 8, 23}, {JX_BF16, 8, 7}, {JX_F16, 5, 10}};
+    } all[] = {
+        {JX_F64, 11, 52}, {JX_F32, 8, 23}, {JX_BF16, 8, 7}, {JX_F16, 5, 10}};
     const jx_p_reduce_precision *p = eqn->typed;
 
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (all[i].dtype == dtype)
-            return p->exponent_bits >= all[i].exponent && p->mantissa_bits >= all[i].mantissa;
+            return p->exponent_bits >= all[i].exponent &&
+                   p->mantissa_bits >= all[i].mantissa;
     return false;
 }
 
-/* Functions that are taken as they come, one number for each list of arguments. */
+/* Functions that are taken as they come, one number for each
+ * list of arguments. */
 static bool is_opaque(jx_prim_id id, bool *partial)
 {
     *partial = false;
@@ -98,7 +101,8 @@ static int parity_of(jx_prim_id id)
 }
 
 /* A function that is even or odd, of a number or of its negative. */
-static jx_cell with_parity(jx_field *f, jx_prim_id id, bool partial, const jx_cell *x)
+static jx_cell with_parity(jx_field *f, jx_prim_id id, bool partial,
+                           const jx_cell *x)
 {
     bool odd = parity_of(id) < 0, flipped;
     jx_cell negative = jx_cell_neg(f, x), to;
@@ -121,7 +125,8 @@ static uint64_t opaque_number(const jx_eqn *eqn)
     uint64_t id = (uint64_t)eqn->prim->id;
 
     if (eqn->prim->id == JX_PRIM_round)
-        return jx_hash_mix(id, (uint64_t)((const jx_p_round *)eqn->typed)->rounding_method);
+        return jx_hash_mix(
+            id, (uint64_t)((const jx_p_round *)eqn->typed)->rounding_method);
     if (eqn->prim->id == JX_PRIM_reduce_precision) {
         const jx_p_reduce_precision *p = eqn->typed;
         return jx_hash_mix(jx_hash_mix(id, (uint64_t)p->exponent_bits),
@@ -150,15 +155,18 @@ static bool asks_for_infinity(const jx_cell *a, const jx_cell *b)
            (b->kind == JX_CELL_INFINITE && a->kind == JX_CELL_NUMBER);
 }
 
-static jx_cell larger(jx_field *f, const jx_cell *a, const jx_cell *b, bool larger)
+static jx_cell larger(jx_field *f, const jx_cell *a, const jx_cell *b,
+                      bool larger)
 {
     const jx_cell *both[] = {a, b};
 
-    return f->sets_of_most ? jx_cell_most(f, larger, 2, both) : jx_cell_larger(f, larger, a, b);
+    return f->sets_of_most ? jx_cell_most(f, larger, 2, both)
+                           : jx_cell_larger(f, larger, a, b);
 }
 
 /* Of a boolean what the operation is of a pair of them: and, or, xor. */
-static jx_cell boolean(jx_field *f, jx_prim_id id, const jx_cell *a, const jx_cell *b)
+static jx_cell boolean(jx_field *f, jx_prim_id id, const jx_cell *a,
+                       const jx_cell *b)
 {
     jx_cell na = jx_cell_not(f, a), nb = jx_cell_not(f, b), left, right;
 
@@ -173,19 +181,21 @@ static jx_cell boolean(jx_field *f, jx_prim_id id, const jx_cell *a, const jx_ce
     return boolean(f, JX_PRIM_or, &left, &right);
 }
 
-/* Whether each number that it may be is one of the dtype's.  Of integers that are not known
- * JAX makes numbers of 32 bits as if they were real. */
+/* Whether each number that it may be is one of the dtype's.  Of integers that
+ * are not known JAX makes numbers of 32 bits as if they were real. */
 static bool is_kept(jx_dtype from, jx_dtype to, const jx_cell *x)
 {
     if (x->kind || !jx_dtype_is_float(to) || jx_dtype_holds(to, from))
         return true;
     if (fabs(x->about) <= jx_dtype_whole(to) && floor(x->about) == x->about)
         return true;
-    return jx_dtype_is_integer(from) && isnan(x->about) && jx_dtype_of(to)->bits >= 32;
+    return jx_dtype_is_integer(from) && isnan(x->about) &&
+           jx_dtype_of(to)->bits >= 32;
 }
 
 /* A conversion that may round is a function of which nothing is known. */
-static jx_cell convert(jx_field *f, jx_dtype from, jx_dtype to, const jx_cell *x)
+static jx_cell convert(jx_field *f, jx_dtype from, jx_dtype to,
+                       const jx_cell *x)
 {
     jx_cell zero = jx_cell_integer(f, 0);
 
@@ -198,7 +208,8 @@ static jx_cell convert(jx_field *f, jx_dtype from, jx_dtype to, const jx_cell *x
     return jx_cell_opaque(f, NARROWED + (uint64_t)to, false, 1, &x);
 }
 
-static jx_cell arithmetic(jx_field *f, const jx_eqn *eqn, const jx_cell *const *x)
+static jx_cell arithmetic(jx_field *f, const jx_eqn *eqn,
+                          const jx_cell *const *x)
 {
     jx_prim_id id = eqn->prim->id;
     jx_cell one = jx_cell_integer(f, 1), made;
@@ -215,7 +226,8 @@ static jx_cell arithmetic(jx_field *f, const jx_eqn *eqn, const jx_cell *const *
         made = jx_cell_power(f, x[0], 2);
         return jx_cell_sub(f, &one, &made);
     case JX_PRIM_integer_pow:
-        return jx_cell_power(f, x[0], ((const jx_p_integer_pow *)eqn->typed)->y);
+        return jx_cell_power(f, x[0],
+                             ((const jx_p_integer_pow *)eqn->typed)->y);
     case JX_PRIM_pow: return jx_cell_raise(f, x[0], x[1]);
     case JX_PRIM_abs: return jx_cell_abs(f, x[0]);
     case JX_PRIM_sign: return jx_cell_sign(f, x[0]);
@@ -230,8 +242,8 @@ static jx_cell arithmetic(jx_field *f, const jx_eqn *eqn, const jx_cell *const *
     }
 }
 
-static jx_cell element(jx_field *f, const jx_eqn *eqn, const jx_field_value *ins,
-                       const jx_cell *const *x)
+static jx_cell element(jx_field *f, const jx_eqn *eqn,
+                       const jx_field_value *ins, const jx_cell *const *x)
 {
     jx_prim_id id = eqn->prim->id;
     jx_dtype from = ins[0].dtype, to = eqn->outs[0]->aval->dtype;
@@ -252,10 +264,12 @@ static jx_cell element(jx_field *f, const jx_eqn *eqn, const jx_field_value *ins
     if (id == JX_PRIM_is_finite)
         return x[0]->kind == JX_CELL_UNKNOWN
                    ? *x[0]
-                   : jx_cell_depends(f, jx_cell_bool(x[0]->kind == JX_CELL_NUMBER), x[0]);
+                   : jx_cell_depends(
+                         f, jx_cell_bool(x[0]->kind == JX_CELL_NUMBER), x[0]);
     if (from == JX_BOOL && id == JX_PRIM_not)
         return jx_cell_not(f, x[0]);
-    if (from == JX_BOOL && (id == JX_PRIM_and || id == JX_PRIM_or || id == JX_PRIM_xor))
+    if (from == JX_BOOL &&
+        (id == JX_PRIM_and || id == JX_PRIM_or || id == JX_PRIM_xor))
         return boolean(f, id, x[0], x[1]);
     if (from == JX_BOOL)
         return jx_cell_unknown(f, NULL);
@@ -274,13 +288,15 @@ static jx_cell element(jx_field *f, const jx_eqn *eqn, const jx_field_value *ins
 static bool stretches(const jx_field_value *x, const jx_field_value *out)
 {
     for (int a = 0; x->count != 1 && a < out->rank; a++)
-        if (x->rank != out->rank || (x->shape[a] != out->shape[a] && x->shape[a] != 1))
+        if (x->rank != out->rank ||
+            (x->shape[a] != out->shape[a] && x->shape[a] != 1))
             return false;
     return x->count == 1 || x->rank == out->rank;
 }
 
 /* The element of an operand that element i of the result is made of. */
-static int64_t element_of(const jx_field_value *x, const jx_field_value *out, int64_t i)
+static int64_t element_of(const jx_field_value *x, const jx_field_value *out,
+                          int64_t i)
 {
     int64_t to = 0, step = 1;
 
@@ -300,7 +316,8 @@ static bool clamp(jx_field *f, const jx_field_value *ins, jx_field_value *out)
         if (!ins[i].cells && !ins[i].plane)
             return false;
     for (int turn = 0; turn < 2; turn++) {
-        const jx_field_value *bound = &ins[turn ? 2 : 0], *x = turn ? out : &ins[1];
+        const jx_field_value *bound = &ins[turn ? 2 : 0],
+                             *x = turn ? out : &ins[1];
         f->colour = -1;
         for (int64_t i = 0; i < jx_field_stored(out) && !f->spent; i++) {
             jx_cell a = jx_plane_element(x, i);
@@ -316,12 +333,12 @@ static bool clamp(jx_field *f, const jx_field_value *ins, jx_field_value *out)
 static bool asks_for_nan(const jx_eqn *eqn)
 {
     return eqn->prim->id == JX_PRIM_is_finite ||
-           ((eqn->prim->id == JX_PRIM_eq || eqn->prim->id == JX_PRIM_ne) && eqn->ins[0].var &&
-            eqn->ins[0].var == eqn->ins[1].var);
+           ((eqn->prim->id == JX_PRIM_eq || eqn->prim->id == JX_PRIM_ne) &&
+            eqn->ins[0].var && eqn->ins[0].var == eqn->ins[1].var);
 }
 
-bool jx_field_elementwise(jx_field *f, const jx_eqn *eqn, const jx_field_value *ins,
-                          jx_field_value *out)
+bool jx_field_elementwise(jx_field *f, const jx_eqn *eqn,
+                          const jx_field_value *ins, jx_field_value *out)
 {
     enum { MOST = 8 };
     const jx_cell *x[MOST];

@@ -1,7 +1,9 @@
-/* field_opaque.c - see field.h: functions of whole arrays, of which nothing is known.
+/* field_opaque.c - see field.h: functions of whole arrays, of which
+ * nothing is known.
  *
- * What a sort or a factorization gives of the same numbers is the same: each element of it is
- * a random number for the function and all numbers that it is given. */
+ * What a sort or a factorization gives of the same numbers is the same:
+ * each element of it is a random number for the function and all numbers
+ * that it is given. */
 #include "runtime/field/plane.h"
 
 #include <math.h>
@@ -33,14 +35,15 @@ static void mix_text(uint64_t *h, const char *text)
 }
 
 /* What a parameter says; false of what is no plain value. */
-static bool mix_value(const jx_field_program *program, const jx_value *v, int depth, uint64_t *h)
+static bool mix_value(const jx_field_program *program, const jx_value *v,
+                      int depth, uint64_t *h)
 {
     jx_assignment sizes = {program->nbindings, program->bindings};
     int64_t size = 0;
     uint64_t bits;
 
-    if (v->jaxpr || v->rule || v->definition || v->array || v->shown || v->call || v->aval ||
-        v->unreduced || v->reduced || depth > 8 ||
+    if (v->jaxpr || v->rule || v->definition || v->array || v->shown ||
+        v->call || v->aval || v->unreduced || v->reduced || depth > 8 ||
         (v->dim && !jx_dim_eval(v->dim, jx_assigned, &sizes, &size)))
         return false;
     *h = jx_hash_mix(*h, (uint64_t)v->tag * 4 + v->boolean * 2u + v->open);
@@ -62,14 +65,16 @@ static bool mix_value(const jx_field_program *program, const jx_value *v, int de
 }
 
 /* All that an operand holds; false of what is not known. */
-static bool mix_operand(const jx_field *f, const jx_field_value *of, uint64_t *h)
+static bool mix_operand(const jx_field *f, const jx_field_value *of,
+                        uint64_t *h)
 {
     *h = jx_hash_mix(*h, (uint64_t)of->dtype);
     for (int a = 0; a < of->rank; a++)
         *h = jx_hash_mix(*h, (uint64_t)of->shape[a]);
     if (of->bits) {
-        *h = jx_hash_mix(*h, jx_hash_bytes(of->bits, (size_t)of->count *
-                                                         jx_dtype_of(of->dtype)->bytes));
+        *h = jx_hash_mix(
+            *h, jx_hash_bytes(of->bits, (size_t)of->count *
+                                            jx_dtype_of(of->dtype)->bytes));
         return !of->unknown;
     }
     for (int64_t i = 0; i < of->count; i++) {
@@ -82,7 +87,8 @@ static bool mix_operand(const jx_field *f, const jx_field_value *of, uint64_t *h
     return true;
 }
 
-static void fill(jx_field *f, const jx_cell *all, uint64_t h, jx_field_value *to)
+static void fill(jx_field *f, const jx_cell *all, uint64_t h,
+                 jx_field_value *to)
 {
     for (int64_t i = 0; i < to->count; i++) {
         uint64_t at = jx_ring_mix(jx_hash_mix(h, (uint64_t)i));
@@ -98,8 +104,9 @@ static void fill(jx_field *f, const jx_cell *all, uint64_t h, jx_field_value *to
     f->opaque += to->count;
 }
 
-bool jx_field_opaque(jx_field *f, const jx_field_program *program, const jx_eqn *eqn,
-                     const jx_field_value *ins, jx_field_value *outs)
+bool jx_field_opaque(jx_field *f, const jx_field_program *program,
+                     const jx_eqn *eqn, const jx_field_value *ins,
+                     jx_field_value *outs)
 {
     uint64_t h = jx_ring_mix(f->salt ^ (uint64_t)eqn->prim->id);
     jx_cell all = jx_cell_bool(false);

@@ -1,8 +1,9 @@
 /* field_ready.c - see field.h: equations that the runtime runs.
  *
- * What takes integers and gives integers is run as it is.  What moves elements is run on
- * integers that say which element each is: no matter how it moves them, by slices, gathers
- * or scatters, the result says where each came from. */
+ * What takes integers and gives integers is run as it is.  What moves
+ * elements is run on integers that say which element each is: no matter
+ * how it moves them, by slices, gathers or scatters, the result says where
+ * each came from. */
 #include "frontend/ir/element.h"
 #include "frontend/ir/params.h"
 #include "runtime/exec.h"
@@ -47,9 +48,11 @@ void jx_field_close(jx_field_program *program)
 
 /* ---- planning */
 
-static const jx_aval *stand_in(const jx_field_program *program, const jx_aval *of)
+static const jx_aval *stand_in(const jx_field_program *program,
+                               const jx_aval *of)
 {
-    return jx_aval_array(&program->typed->program->avals, JX_I64, false, of->rank, of->shape);
+    return jx_aval_array(&program->typed->program->avals, JX_I64, false,
+                         of->rank, of->shape);
 }
 
 static jx_var *new_var(jx_arena *arena, const jx_aval *aval, int id)
@@ -61,7 +64,8 @@ static jx_var *new_var(jx_arena *arena, const jx_aval *aval, int id)
     return to;
 }
 
-/* Which operands are moved: bit i is operand i's, all bits are those of any number. */
+/* Which operands are moved: bit i is operand i's, all bits are those
+ * of any number. */
 static const uint32_t ALL_OPERANDS = UINT32_MAX;
 
 static bool is_moved(uint32_t moved, int operand)
@@ -69,8 +73,10 @@ static bool is_moved(uint32_t moved, int operand)
     return moved == ALL_OPERANDS || (operand < 32 && moved & (1u << operand));
 }
 
-/* A jaxpr that is this equation alone, of `moved` operands and all results on integers. */
-static jx_jaxpr *alone(jx_field_program *program, const jx_eqn *like, uint32_t moved)
+/* A jaxpr that is this equation alone, of `moved` operands and all
+ * results on integers. */
+static jx_jaxpr *alone(jx_field_program *program, const jx_eqn *like,
+                       uint32_t moved)
 {
     jx_arena *arena = program->typed->program->ctx->arena;
     int n = like->nins + like->nouts;
@@ -83,7 +89,8 @@ static jx_jaxpr *alone(jx_field_program *program, const jx_eqn *like, uint32_t m
         return NULL;
     for (int i = 0; i < n; i++) {
         bool out = i >= like->nins;
-        const jx_aval *aval = out ? like->outs[i - like->nins]->aval : jx_atom_aval(like->ins[i]);
+        const jx_aval *aval =
+            out ? like->outs[i - like->nins]->aval : jx_atom_aval(like->ins[i]);
         if (moved && (out || is_moved(moved, i)))
             aval = stand_in(program, aval);
         vars[i] = aval ? new_var(arena, aval, i) : NULL;
@@ -130,7 +137,8 @@ static bool keep_ready(jx_field_program *program, ready *r)
         return false;
     JX_PUSH(arena, &program->made, r);
     return program->made.count > count &&
-           jx_map_put(&program->made_of, r->eqn, (const void *)(uintptr_t)(count + 1));
+           jx_map_put(&program->made_of, r->eqn,
+                      (const void *)(uintptr_t)(count + 1));
 }
 
 static void done_with(ready *r)
@@ -139,7 +147,8 @@ static void done_with(ready *r)
         close_one(r);
 }
 
-static ready *make_ready(jx_field_program *program, const jx_eqn *eqn, uint32_t moved)
+static ready *make_ready(jx_field_program *program, const jx_eqn *eqn,
+                         uint32_t moved)
 {
     jx_ctx *ctx = program->typed->program->ctx;
     ready *r = find_ready(program, eqn);
@@ -152,7 +161,8 @@ static ready *make_ready(jx_field_program *program, const jx_eqn *eqn, uint32_t 
         return r->moving == (moved != 0) ? r : NULL;
     r = JX_NEW(ctx->arena, ready);
     jaxpr = alone(program, eqn, moved);
-    if (!r || !jaxpr || !(r->ins = JX_NEW_ARRAY(ctx->arena, eqn->nins + 1, const void *)))
+    if (!r || !jaxpr ||
+        !(r->ins = JX_NEW_ARRAY(ctx->arena, eqn->nins + 1, const void *)))
         return NULL;
     r->moving = moved != 0;
     r->plan = jx_plan_make(program->typed, &(jx_closed){.jaxpr = jaxpr}, &how);
@@ -184,8 +194,10 @@ static const void *bits_of(jx_field *f, const jx_field_value *of)
     return to;
 }
 
-/* The cell that results depend on: element by element, where all are of one shape. */
-static jx_cell reasons(jx_field *f, int nins, const jx_field_value *ins, int64_t i, int64_t n)
+/* The cell that results depend on: element by element, where all
+ * are of one shape. */
+static jx_cell reasons(jx_field *f, int nins, const jx_field_value *ins,
+                       int64_t i, int64_t n)
 {
     jx_cell to = jx_cell_bool(false);
 
@@ -227,7 +239,8 @@ static bool is_elementwise(const jx_eqn *eqn)
 }
 
 static bool take_exact(jx_field *f, jx_field_program *program, const ready *r,
-                       const jx_eqn *eqn, const jx_field_value *ins, jx_field_value *outs)
+                       const jx_eqn *eqn, const jx_field_value *ins,
+                       jx_field_value *outs)
 {
     bool chosen = depends_on_choices(f, eqn->nins, ins);
     jx_cell all = jx_cell_bool(false);
@@ -248,17 +261,23 @@ static bool take_exact(jx_field *f, jx_field_program *program, const ready *r,
             outs[i].cells[k] =
                 outs[i].dtype == JX_BOOL
                     ? jx_cell_bool(from[k])
-                    : jx_cell_constant(f, jx_element_real(port->dtype, from + (size_t)k * bytes),
-                                       port->dtype);
+                    : jx_cell_constant(
+                          f,
+                          jx_element_real(port->dtype,
+                                          from + (size_t)k * bytes),
+                          port->dtype);
             if (!chosen)
                 continue;
-            jx_cell on = is_elementwise(eqn) ? reasons(f, eqn->nins, ins, k, outs[i].count) : all;
+            jx_cell on = is_elementwise(eqn)
+                             ? reasons(f, eqn->nins, ins, k, outs[i].count)
+                             : all;
             outs[i].cells[k] = jx_cell_depends(f, outs[i].cells[k], &on);
         }
         if (!outs[i].cells) { /* keys have a trailing axis */
             outs[i].count = port->count;
             outs[i].bits = jx_arena_copy(f->room, from, port->bytes + 16);
-            outs[i].on = chosen ? jx_arena_copy(f->room, &all, sizeof all) : NULL;
+            outs[i].on =
+                chosen ? jx_arena_copy(f->room, &all, sizeof all) : NULL;
             f->spent |= !outs[i].bits || (chosen && !outs[i].on);
         }
         if (f->planes && !jx_plane_keep(f, &outs[i]))
@@ -303,11 +322,12 @@ static uint32_t moved_by(const jx_eqn *eqn)
     }
 }
 
-static bool can_move(const jx_eqn *eqn, uint32_t moved, const jx_field_value *ins)
+static bool can_move(const jx_eqn *eqn, uint32_t moved,
+                     const jx_field_value *ins)
 {
     for (int i = 0; i < eqn->nins; i++)
         if (is_moved(moved, i) ? !ins[i].cells && !ins[i].plane
-                              : !ins[i].bits || ins[i].unknown || ins[i].on)
+                               : !ins[i].bits || ins[i].unknown || ins[i].on)
             return false;
     return true;
 }
@@ -323,7 +343,8 @@ static bool run_moved(ready *r, const jx_eqn *eqn, uint32_t moved,
 
 static jx_cell nothing(jx_field *f, jx_dtype dtype)
 {
-    return dtype == JX_BOOL ? jx_cell_unknown(f, "a boolean that is filled in") : jx_cell_nan();
+    return dtype == JX_BOOL ? jx_cell_unknown(f, "a boolean that is filled in")
+                            : jx_cell_nan();
 }
 
 static jx_cell plus(jx_field *f, const jx_field_value *to, int64_t i,
@@ -334,10 +355,11 @@ static jx_cell plus(jx_field *f, const jx_field_value *to, int64_t i,
     return jx_cell_add(f, &a, &b);
 }
 
-/* Where each element gets one update at most, two sums say which: of their numbers, and of
- * the squares of these.  False: somewhere it gets more. */
+/* Where each element gets one update at most, two sums say which: of their
+ * numbers, and of the squares of these.  False: somewhere it gets more. */
 static bool add_single(jx_field *f, ready *r, const jx_eqn *eqn, uint32_t moved,
-                       const jx_field_value *ins, int64_t *const *of, jx_field_value *out)
+                       const jx_field_value *ins, int64_t *const *of,
+                       jx_field_value *out)
 {
     int64_t *first = JX_NEW_ARRAY(f->ctx->arena, out->count + 1, int64_t);
     const int64_t *sums;
@@ -366,13 +388,16 @@ static bool add_single(jx_field *f, ready *r, const jx_eqn *eqn, uint32_t moved,
 
 /* Each update by a bit, so many at a time: a sum says which are in it. */
 static bool add_bits(jx_field *f, ready *r, const jx_eqn *eqn, uint32_t moved,
-                     const jx_field_value *ins, int64_t *const *of, jx_field_value *out)
+                     const jx_field_value *ins, int64_t *const *of,
+                     jx_field_value *out)
 {
     enum { AT_ONCE = 62 };
 
     for (int64_t first = 0; first < ins[2].count; first += AT_ONCE) {
         for (int64_t k = 0; k < ins[2].count; k++)
-            of[2][k] = k >= first && k < first + AT_ONCE ? (int64_t)1 << (k - first) : 0;
+            of[2][k] = k >= first && k < first + AT_ONCE
+                           ? (int64_t)1 << (k - first)
+                           : 0;
         if (!run_moved(r, eqn, moved, ins, of))
             return false;
         const int64_t *sums = jx_exec_out(r->exec, 0);
@@ -386,8 +411,9 @@ static bool add_bits(jx_field *f, ready *r, const jx_eqn *eqn, uint32_t moved,
     return true;
 }
 
-static bool add_scattered(jx_field *f, ready *r, const jx_eqn *eqn, uint32_t moved,
-                          const jx_field_value *ins, int64_t *const *of, jx_field_value *out)
+static bool add_scattered(jx_field *f, ready *r, const jx_eqn *eqn,
+                          uint32_t moved, const jx_field_value *ins,
+                          int64_t *const *of, jx_field_value *out)
 {
     for (int64_t i = 0; i < out->count; i++) {
         jx_cell cell = jx_plane_element(&ins[0], i);
@@ -398,8 +424,10 @@ static bool add_scattered(jx_field *f, ready *r, const jx_eqn *eqn, uint32_t mov
            add_bits(f, r, eqn, moved, ins, of, out);
 }
 
-/* The operand that an element comes from, and where it is there; -1: it is filled in. */
-static int origin_of(const jx_eqn *eqn, uint32_t moved, const jx_field_value *ins, int64_t *at)
+/* The operand that an element comes from, and where it is there; -1:
+ * it is filled in. */
+static int origin_of(const jx_eqn *eqn, uint32_t moved,
+                     const jx_field_value *ins, int64_t *at)
 {
     for (int k = 0; *at >= 0 && k < eqn->nins; k++) {
         if (!is_moved(moved, k))
@@ -412,14 +440,17 @@ static int origin_of(const jx_eqn *eqn, uint32_t moved, const jx_field_value *in
 }
 
 /* Elements of planes, one by one. */
-static bool take_plane(jx_field *f, const jx_eqn *eqn, uint32_t moved, const jx_field_value *ins,
-                       const int64_t *from, jx_field_value *out)
+static bool take_plane(jx_field *f, const jx_eqn *eqn, uint32_t moved,
+                       const jx_field_value *ins, const int64_t *from,
+                       jx_field_value *out)
 {
-    jx_field_value *planes = JX_NEW_ARRAY(f->ctx->arena, eqn->nins + 1, jx_field_value);
+    jx_field_value *planes =
+        JX_NEW_ARRAY(f->ctx->arena, eqn->nins + 1, jx_field_value);
     jx_plane *to = out->plane;
 
     for (int k = 0; k < eqn->nins; k++)
-        if (!planes || (is_moved(moved, k) && !jx_plane_of(f, &ins[k], &planes[k])))
+        if (!planes ||
+            (is_moved(moved, k) && !jx_plane_of(f, &ins[k], &planes[k])))
             return false;
         else if (is_moved(moved, k))
             jx_plane_bounds(to, planes[k].plane);
@@ -448,8 +479,8 @@ static bool take_plane(jx_field *f, const jx_eqn *eqn, uint32_t moved, const jx_
 }
 
 static bool take_moved(jx_field *f, jx_field_program *program, const ready *r,
-                       const jx_eqn *eqn, uint32_t moved, const jx_field_value *ins,
-                       jx_field_value *outs)
+                       const jx_eqn *eqn, uint32_t moved,
+                       const jx_field_value *ins, jx_field_value *outs)
 {
     bool plane = false;
 
@@ -460,15 +491,17 @@ static bool take_moved(jx_field *f, jx_field_program *program, const ready *r,
         const jx_aval *aval = eqn->outs[i]->aval;
         if (!(plane ? jx_field_like(f, program, aval, false, &outs[i])
                     : jx_field_room(f, program, aval, &outs[i])) ||
-            (!outs[i].cells && !outs[i].plane) || jx_plan_out(r->plan, i)->count != outs[i].count)
+            (!outs[i].cells && !outs[i].plane) ||
+            jx_plan_out(r->plan, i)->count != outs[i].count)
             return false;
         if (plane && !take_plane(f, eqn, moved, ins, from, &outs[i]))
             return false;
         for (int64_t k = 0; !plane && k < outs[i].count; k++) {
             int64_t at = from[k];
             int operand = origin_of(eqn, moved, ins, &at);
-            outs[i].cells[k] = operand < 0 ? nothing(f, outs[i].dtype)
-                                           : jx_plane_element(&ins[operand], at);
+            outs[i].cells[k] = operand < 0
+                                   ? nothing(f, outs[i].dtype)
+                                   : jx_plane_element(&ins[operand], at);
         }
         if (f->planes && !jx_plane_keep(f, &outs[i]))
             return false;
@@ -476,8 +509,9 @@ static bool take_moved(jx_field *f, jx_field_program *program, const ready *r,
     return true;
 }
 
-static bool move_by(jx_field *f, jx_field_program *program, ready *r, const jx_eqn *eqn,
-                    uint32_t moved, const jx_field_value *ins, jx_field_value *outs)
+static bool move_by(jx_field *f, jx_field_program *program, ready *r,
+                    const jx_eqn *eqn, uint32_t moved,
+                    const jx_field_value *ins, jx_field_value *outs)
 {
     int64_t **of = JX_NEW_ARRAY(f->room, eqn->nins + 1, int64_t *), next = 0;
 
@@ -502,7 +536,8 @@ static bool move_by(jx_field *f, jx_field_program *program, ready *r, const jx_e
            take_moved(f, program, r, eqn, moved, ins, outs);
 }
 
-/* The same of one of a gather's, whose places are the last axis of its indices. */
+/* The same of one of a gather's, whose places are the last axis
+ * of its indices. */
 static bool is_gather_clamped(const jx_eqn *eqn, const jx_field_value *ins)
 {
     const jx_p_gather *p = eqn->typed;
@@ -512,8 +547,8 @@ static bool is_gather_clamped(const jx_eqn *eqn, const jx_field_value *ins)
 
     for (int64_t i = 0; of.count && i < ins[1].count; i++) {
         int64_t axis = of.at[i % of.count];
-        int64_t start = (int64_t)jx_element_integer(ins[1].dtype,
-                                                    (const char *)ins[1].bits + (size_t)i * bytes);
+        int64_t start = (int64_t)jx_element_integer(
+            ins[1].dtype, (const char *)ins[1].bits + (size_t)i * bytes);
         if (jx_dim_is_int(p->slice_sizes.at[axis], &size) &&
             (start < 0 || start > ins[0].shape[axis] - size))
             return true;
@@ -526,24 +561,28 @@ static bool puts_number(const jx_eqn *eqn, const jx_field_value *ins)
 {
     const jx_p_gather *p = eqn->typed;
 
-    return eqn->prim->id == JX_PRIM_gather && p->fill_value && p->mode == JX_MODE_FILL_OR_DROP &&
-           is_gather_clamped(eqn, ins);
+    return eqn->prim->id == JX_PRIM_gather && p->fill_value &&
+           p->mode == JX_MODE_FILL_OR_DROP && is_gather_clamped(eqn, ins);
 }
 
 /* A slice that would reach outside begins elsewhere. */
-static bool is_clamped(const jx_eqn *eqn, const jx_field_value *ins, const jx_field_value *out)
+static bool is_clamped(const jx_eqn *eqn, const jx_field_value *ins,
+                       const jx_field_value *out)
 {
     bool update = eqn->prim->id == JX_PRIM_dynamic_update_slice;
     const jx_field_value *size = update ? &ins[1] : out;
     int first = update ? 2 : 1;
 
     if (eqn->prim->id == JX_PRIM_gather)
-        return ((const jx_p_gather *)eqn->typed)->mode != JX_MODE_FILL_OR_DROP &&
+        return ((const jx_p_gather *)eqn->typed)->mode !=
+                   JX_MODE_FILL_OR_DROP &&
                is_gather_clamped(eqn, ins);
-    if ((!update && eqn->prim->id != JX_PRIM_dynamic_slice) || eqn->nins != first + ins[0].rank)
+    if ((!update && eqn->prim->id != JX_PRIM_dynamic_slice) ||
+        eqn->nins != first + ins[0].rank)
         return false;
     for (int k = 0; k < ins[0].rank; k++) {
-        int64_t start = (int64_t)jx_element_integer(ins[first + k].dtype, ins[first + k].bits);
+        int64_t start = (int64_t)jx_element_integer(ins[first + k].dtype,
+                                                    ins[first + k].bits);
         if (start < 0 || start > ins[0].shape[k] - size->shape[k])
             return true;
     }

@@ -22,7 +22,8 @@ typedef struct path {
     int ncolours;
     jx_cell *a, *b;
     bool *nothing; /* of an element: no real numbers make all its choices */
-    bool *zero; /* of an element: it depends on a choice that came out as zero ... */
+    /* of an element: it depends on a choice that came out as zero ... */
+    bool *zero;
     bool *kink; /* ... and nobody asked for equality */
     const jx_field *field;
 } path;
@@ -33,19 +34,21 @@ typedef struct comparing {
     const jx_field_question *question;
     jx_field_answer *answer;
     jx_field_program program, other; /* of a; of b, if that is another one */
-    jx_ctx *above, *ctx; /* the program's; of one round */
-    jx_ctx *room;        /* of one path: arrays */
+    jx_ctx *above, *ctx;             /* the program's; of one round */
+    jx_ctx *room;                    /* of one path: arrays */
     bool blends, ideal;
     bool few;  /* integers are from 0 to FEW - 1 */
     int drawn; /* which draw of the integers it is; 0: there are none */
-    int64_t count, derived; /* elements that are compared; those of derivatives */
+    /* elements that are compared; those of derivatives */
+    int64_t count, derived;
     path_list paths;
-    jx_field like; /* the ring of the round */
+    jx_field like;          /* the ring of the round */
     const jx_keys *defined; /* what b needs, on any path */
     const jx_keys *alike;   /* what is known not to be 0 where that is so */
-    jx_cell_list divisors, divisors_of_a; /* of b and a, on any path of the round */
-    double error;  /* of one round */
-    int64_t work;  /* that is left */
+    /* of b and a, on any path of the round */
+    jx_cell_list divisors, divisors_of_a;
+    double error; /* of one round */
+    int64_t work; /* that is left */
     bool kinks, powers, needs;
     const char *named; /* constants that stand for others */
     const char *why;
@@ -66,7 +69,8 @@ static jx_field_program *program_of(comparing *c, bool b)
 
 /* ---- one path */
 
-static bool collect(comparing *c, int n, const jx_field_value *from, jx_cell *to)
+static bool collect(comparing *c, int n, const jx_field_value *from,
+                    jx_cell *to)
 {
     int64_t next = 0;
 
@@ -89,7 +93,8 @@ static bool count_elements(comparing *c, jx_field *f)
 
     c->count = 0;
     for (int i = 0; i < of->nouts; i++) {
-        if (!jx_field_shape(f, program_of(c, true), jx_atom_aval(of->outs[i]), &shape))
+        if (!jx_field_shape(f, program_of(c, true), jx_atom_aval(of->outs[i]),
+                            &shape))
             return give_up(c, "a result too large, or of unknown size");
         c->count += shape.count;
         if (i < of->nouts - c->question->nvalues)
@@ -98,7 +103,8 @@ static bool count_elements(comparing *c, jx_field *f)
     return true;
 }
 
-static void look_for_zeros(const jx_field *f, const jx_cell *a, bool *zero, bool *kink)
+static void look_for_zeros(const jx_field *f, const jx_cell *a, bool *zero,
+                           bool *kink)
 {
     for (int i = 0; i < f->ncolours; i++)
         if (a->by[i]) {
@@ -155,18 +161,22 @@ static bool has_integers(const jx_jaxpr *of)
 }
 
 /* The first draws are all one, each of the few; the others are any. */
-static bool draw(const comparing *c, jx_field *f, const jx_aval *aval, int number,
-                 jx_field_value *to)
+static bool draw(const comparing *c, jx_field *f, const jx_aval *aval,
+                 int number, jx_field_value *to)
 {
-    int64_t low = c->few || jx_dtype_of(aval->dtype)->kind == JX_KIND_UINT ? 0 : -FEW;
+    int64_t low =
+        c->few || jx_dtype_of(aval->dtype)->kind == JX_KIND_UINT ? 0 : -FEW;
     int64_t count = c->few ? FEW : 10 * FEW;
     size_t bytes = jx_dtype_of(aval->dtype)->bytes;
 
-    if (!c->drawn || !jx_dtype_is_integer(aval->dtype) || !jx_field_room(f, &c->program, aval, to))
+    if (!c->drawn || !jx_dtype_is_integer(aval->dtype) ||
+        !jx_field_room(f, &c->program, aval, to))
         return false;
     for (int64_t i = 0; i < to->count; i++) {
-        uint64_t h = jx_ring_mix(f->salt ^ jx_hash_mix((uint64_t)number, (uint64_t)i));
-        int64_t value = c->drawn <= FEW ? c->drawn - 1 : low + (int64_t)(h % (uint64_t)count);
+        uint64_t h =
+            jx_ring_mix(f->salt ^ jx_hash_mix((uint64_t)number, (uint64_t)i));
+        int64_t value = c->drawn <= FEW ? c->drawn - 1
+                                        : low + (int64_t)(h % (uint64_t)count);
         if (!jx_element_from_integer(aval->dtype, (uint64_t)value,
                                      (char *)to->bits + (size_t)i * bytes))
             return false;
@@ -185,7 +195,8 @@ static bool evaluate(comparing *c, jx_field *f, path *p)
     if (!ins || !outs || !count_elements(c, f))
         return give_up(c, "too large");
     for (int i = 0; i < of->nins; i++)
-        if (!jx_field_input(f, &c->program, of->vars[of->nconsts + i]->aval, i, &ins[i]) &&
+        if (!jx_field_input(f, &c->program, of->vars[of->nconsts + i]->aval, i,
+                            &ins[i]) &&
             !draw(c, f, of->vars[of->nconsts + i]->aval, i, &ins[i]))
             return give_up(c, "it takes what is no real number");
     p->a = JX_NEW_ARRAY(arena, c->count + 1, jx_cell);
@@ -218,7 +229,8 @@ static bool evaluate(comparing *c, jx_field *f, path *p)
 
 static const char *kept(comparing *c, const char *why)
 {
-    return why ? jx_arena_string(c->above->arena, why, strlen(why)) : "it is not known";
+    return why ? jx_arena_string(c->above->arena, why, strlen(why))
+               : "it is not known";
 }
 
 /* Numbers, as far as anybody knows. */
@@ -241,7 +253,8 @@ static const char *const different = "they differ as formal expressions";
 static bool is_different(const comparing *c, const path *p)
 {
     for (int64_t i = 0; i < c->count; i++)
-        if (!p->nothing[i] && !jx_cell_same(&p->a[i], &p->b[i]) && (c->blends || !p->zero[i]))
+        if (!p->nothing[i] && !jx_cell_same(&p->a[i], &p->b[i]) &&
+            (c->blends || !p->zero[i]))
             return true;
     return false;
 }
@@ -255,7 +268,8 @@ static bool is_needed(const comparing *c, const jx_field *f, const jx_cell *by)
     return by->zeros || jx_keys_hold(c->defined, jx_cell_zero_key(f, by));
 }
 
-static bool is_that(jx_field *f, const jx_cell *a, const jx_cell *b, uint64_t need)
+static bool is_that(jx_field *f, const jx_cell *a, const jx_cell *b,
+                    uint64_t need)
 {
     jx_cell made = jx_cell_product(f, a, b);
 
@@ -265,7 +279,8 @@ static bool is_that(jx_field *f, const jx_cell *a, const jx_cell *b, uint64_t ne
 enum { MOST_DIVISORS = 1 << 8 };
 
 /* Those of b's divisors that it needs. */
-static int needed_divisors(const comparing *c, const jx_field *f, const jx_cell **to)
+static int needed_divisors(const comparing *c, const jx_field *f,
+                           const jx_cell **to)
 {
     int n = 0;
 
@@ -275,8 +290,8 @@ static int needed_divisors(const comparing *c, const jx_field *f, const jx_cell 
     return n;
 }
 
-/* Whether it is one of b's divisors times an exponential, which never is 0, or times another
- * of them. */
+/* Whether it is one of b's divisors times an exponential, which never is 0, or
+ * times another of them. */
 static bool is_made_of_divisors(const comparing *c, jx_field *f, uint64_t need)
 {
     const jx_memory *made = c->like.made;
@@ -306,7 +321,8 @@ static bool is_a_factor(const comparing *c, jx_field *f, uint64_t need)
     const jx_cell_list *all = &c->divisors_of_a;
 
     for (size_t i = 0; i < all->count; i++)
-        for (size_t k = 0; jx_cell_zero_key(f, &all->at[i]) == need && k < all->count; k++) {
+        for (size_t k = 0;
+             jx_cell_zero_key(f, &all->at[i]) == need && k < all->count; k++) {
             jx_cell product = jx_cell_product(f, &all->at[i], &all->at[k]);
             if (jx_keys_hold(c->defined, jx_cell_zero_key(f, &product)))
                 return true;
@@ -324,7 +340,8 @@ static bool is_defined_alike(comparing *c, uint64_t need)
         return true;
     jx_field_again(&f, &c->like);
     f.work = -c->work;
-    found = c->divisors.count < MOST_DIVISORS && c->divisors_of_a.count < MOST_DIVISORS &&
+    found = c->divisors.count < MOST_DIVISORS &&
+            c->divisors_of_a.count < MOST_DIVISORS &&
             (is_made_of_divisors(c, &f, need) || is_a_factor(c, &f, need));
     c->work = -f.work;
     if (found)
@@ -338,9 +355,11 @@ static bool needs_no_more(comparing *c, const path *p)
     for (int64_t i = 0; i < c->count; i++) {
         const jx_keys *needs = p->nothing[i] ? NULL : p->a[i].needs;
         for (int k = 0; needs && k < needs->count; k++)
-            if (!jx_keys_hold(c->defined, needs->at[k]) && !is_defined_alike(c, needs->at[k]))
-                return give_up(c, "one divides, or takes a root or logarithm, where the "
-                                  "other does not");
+            if (!jx_keys_hold(c->defined, needs->at[k]) &&
+                !is_defined_alike(c, needs->at[k]))
+                return give_up(
+                    c, "one divides, or takes a root or logarithm, where the "
+                       "other does not");
     }
     return true;
 }
@@ -417,9 +436,10 @@ static bool is_beside(const path *at, const path *other)
     return at != other;
 }
 
-/* Twice what a gives at the kink is the sum of what both give on its two sides. */
-static bool is_mean(const comparing *c, const path *at, int64_t i, const path *one,
-                    const path *other)
+/* Twice what a gives at the kink is the sum of what both give on
+ * its two sides. */
+static bool is_mean(const comparing *c, const path *at, int64_t i,
+                    const path *one, const path *other)
 {
     jx_field f;
     jx_cell twice, sum;
@@ -431,22 +451,25 @@ static bool is_mean(const comparing *c, const path *at, int64_t i, const path *o
 }
 
 /* Two numbers that are one where that choice is zero. */
-static bool meet(const comparing *c, const jx_cell *a, const jx_cell *b, uint64_t where)
+static bool meet(const comparing *c, const jx_cell *a, const jx_cell *b,
+                 uint64_t where)
 {
     jx_field f;
     jx_cell d;
 
     if (jx_cell_same(a, b))
         return true;
-    if (a->kind || b->kind || jx_keys_hold(a->needs, where) || jx_keys_hold(b->needs, where))
+    if (a->kind || b->kind || jx_keys_hold(a->needs, where) ||
+        jx_keys_hold(b->needs, where))
         return false;
     jx_field_again(&f, &c->like);
     d = jx_cell_sub(&f, a, b);
-    return d.zeros ? jx_keys_hold(d.zeros, where) : jx_cell_zero_key(&f, &d) == where;
+    return d.zeros ? jx_keys_hold(d.zeros, where)
+                   : jx_cell_zero_key(&f, &d) == where;
 }
 
-/* What a number comes to at the kink is another: they are one where a choice is zero that
- * is zero there. */
+/* What a number comes to at the kink is another: they are one where a choice is
+ * zero that is zero there. */
 static bool comes_to(const comparing *c, const path *at, const jx_cell *there,
                      const jx_cell *beside)
 {
@@ -461,8 +484,8 @@ static bool comes_to(const comparing *c, const path *at, const jx_cell *there,
     return jx_cell_same(there, beside);
 }
 
-/* The element that a gives is what both come to from a side of the kink, or the mean of what
- * both give on its two sides. */
+/* The element that a gives is what both come to from a side of the kink, or the
+ * mean of what both give on its two sides. */
 static bool is_convention(const comparing *c, const path *at, int64_t i)
 {
     const path *beside[3];
@@ -482,7 +505,8 @@ static bool is_convention(const comparing *c, const path *at, int64_t i)
 }
 
 /* The function is what it is beside where two numbers are equal. */
-static bool is_continuous(const comparing *c, const path *at, int colour, uint32_t number)
+static bool is_continuous(const comparing *c, const path *at, int colour,
+                          uint32_t number)
 {
     uint64_t where = at->field->choices.at[number - 1].zero;
     bool any = false;
@@ -499,13 +523,15 @@ static bool is_continuous(const comparing *c, const path *at, int colour, uint32
     return any;
 }
 
-/* So it is for all that were asked for equality: what is derived beside is derived there. */
+/* So it is for all that were asked for equality: what is derived beside is
+ * derived there. */
 static bool is_removable(const comparing *c, const path *at, int64_t i)
 {
     const jx_field *f = at->field;
 
     for (int colour = 0; colour < f->ncolours; colour++) {
-        uint32_t number = at->a[i].by[colour] ? at->a[i].by[colour] : at->b[i].by[colour];
+        uint32_t number =
+            at->a[i].by[colour] ? at->a[i].by[colour] : at->b[i].by[colour];
         const jx_choice *choice = number ? &f->choices.at[number - 1] : NULL;
         if (choice && !choice->root && !choice->state && choice->equality &&
             !is_continuous(c, at, colour, number))
@@ -520,7 +546,8 @@ static bool compare_path(comparing *c, const path *p)
         if (p->nothing[i] || jx_cell_same(&p->a[i], &p->b[i]))
             continue;
         if (c->blends || c->question->strict || !p->zero[i] ||
-            (!p->kink[i] && (i >= c->derived || !is_removable(c, p, i))) || !is_convention(c, p, i))
+            (!p->kink[i] && (i >= c->derived || !is_removable(c, p, i))) ||
+            !is_convention(c, p, i))
             return give_up(c, different);
         c->kinks = true;
     }
@@ -533,7 +560,8 @@ static bool run_round(comparing *c, uint64_t seed)
 {
     bool same, any = false;
 
-    c->ctx = jx_ctx_below(c->above, c->question->memory ? c->question->memory : MEMORY);
+    c->ctx = jx_ctx_below(c->above,
+                          c->question->memory ? c->question->memory : MEMORY);
     if (!c->ctx)
         return give_up(c, "too large");
     c->paths = (path_list){0};
@@ -543,9 +571,11 @@ static bool run_round(comparing *c, uint64_t seed)
     for (size_t i = 0; same && i < c->paths.count; i++) {
         for (int64_t k = 0; k < c->count; k++)
             any |= !c->paths.at[i].nothing[k];
-        same = needs_no_more(c, &c->paths.at[i]) && compare_path(c, &c->paths.at[i]);
+        same = needs_no_more(c, &c->paths.at[i]) &&
+               compare_path(c, &c->paths.at[i]);
     }
-    same = same && ((any && c->count) || give_up(c, "there is nothing to compare"));
+    same = same &&
+           ((any && c->count) || give_up(c, "there is nothing to compare"));
     jx_ctx_free(c->ctx);
     c->ctx = NULL;
     c->paths = (path_list){0};
@@ -558,15 +588,17 @@ static const char *assumptions(const comparing *c)
         {c->needs, JX_ASSUMES_DEFINED},
         {c->kinks, "at a kink one side's value will do"},
         {c->powers, JX_ASSUMES_POWERS},
-        {c->drawn && !c->few, "integers are like those that were drawn, from -4 to 35"},
-        {c->drawn && c->few, "integers are like those that were drawn, from 0 to 3"},
+        {c->drawn && !c->few,
+         "integers are like those that were drawn, from -4 to 35"},
+        {c->drawn && c->few,
+         "integers are like those that were drawn, from 0 to 3"},
     };
 
     return jx_assumed(c->above, sizeof all / sizeof *all, all, c->named);
 }
 
-/* As many rounds as are needed, for each draw of integers; false: they are not found to be
- * the same. */
+/* As many rounds as are needed, for each draw of integers; false: they are not
+ * found to be the same. */
 static bool run_rounds(comparing *c)
 {
     int rounds = 1, draws = c->drawn ? DRAWS : 1;
@@ -598,14 +630,17 @@ bool jx_field_same(const jx_field_question *question, jx_field_answer *answer)
     *answer = (jx_field_answer){0};
     if (!room)
         return false;
-    jx_field_open(&c.program, question->typed, question->nbindings, question->bindings, memory);
+    jx_field_open(&c.program, question->typed, question->nbindings,
+                  question->bindings, memory);
     if (question->other)
         jx_field_open(&c.other, question->other, 0, NULL, memory);
     bool draws = question->integers && has_integers(question->a->jaxpr);
     work *= draws ? DRAWS : 1;
-    /* Exact constants before those that they were rounded from, ways before chances, any
-     * integers before few. */
-    for (int turn = 0; turn < (draws ? 8 : 4) && answer->verdict == JX_FIELD_UNDECIDED; turn++) {
+    /* Exact constants before those that they were rounded from, ways before
+     * chances, any integers before few. */
+    for (int turn = 0;
+         turn < (draws ? 8 : 4) && answer->verdict == JX_FIELD_UNDECIDED;
+         turn++) {
         c = (comparing){.question = question,
                         .answer = answer,
                         .above = above,
@@ -618,7 +653,8 @@ bool jx_field_same(const jx_field_question *question, jx_field_answer *answer)
                         .few = turn > 3,
                         .drawn = draws};
         if (question->a->jaxpr->nins == question->b->jaxpr->nins &&
-            question->a->jaxpr->nouts == question->b->jaxpr->nouts && run_rounds(&c))
+            question->a->jaxpr->nouts == question->b->jaxpr->nouts &&
+            run_rounds(&c))
             answer->verdict = JX_FIELD_IDENTICAL;
         first = first ? first : c.why;
         work = c.work;

@@ -7,8 +7,10 @@
 
 /* ---- reductions along axes */
 
-/* The number of the result that element i of an array goes to, its axes `axes` gone. */
-static int64_t result_of(const jx_field_value *x, const jx_ints *axes, int64_t i)
+/* The number of the result that element i of an array goes to, its
+ * axes `axes` gone. */
+static int64_t result_of(const jx_field_value *x, const jx_ints *axes,
+                         int64_t i)
 {
     int64_t to = 0, step = 1;
 
@@ -30,8 +32,8 @@ static int by_value(const void *left, const void *right)
     return a->v < b->v ? -1 : a->v > b->v ? 1 : a->w < b->w ? -1 : a->w > b->w;
 }
 
-/* The largest of some is a function of which nothing is known, but that it asks for no
- * order and for no number twice. */
+/* The largest of some is a function of which nothing is known, but that it asks
+ * for no order and for no number twice. */
 static jx_cell largest(jx_field *f, jx_prim_id id, int64_t n, jx_cell *of)
 {
     const jx_cell **each = JX_NEW_ARRAY(f->room, n + 1, const jx_cell *);
@@ -49,7 +51,8 @@ static jx_cell largest(jx_field *f, jx_prim_id id, int64_t n, jx_cell *of)
     for (int64_t i = 0; i < n; i++)
         if (!kept || !jx_cell_same(each[kept - 1], &of[i]))
             each[kept++] = &of[i];
-    to = kept == 1 ? *each[0] : jx_cell_opaque(f, (uint64_t)id, false, (int)kept, each);
+    to = kept == 1 ? *each[0]
+                   : jx_cell_opaque(f, (uint64_t)id, false, (int)kept, each);
     for (int64_t i = 0; i < n; i++)
         to = jx_cell_depends(f, to, &of[i]);
     return to;
@@ -73,7 +76,8 @@ static bool reduce_largest(jx_field *f, jx_prim_id id, const jx_field_value *x,
     return true;
 }
 
-static jx_cell join(jx_field *f, jx_prim_id id, const jx_cell *a, const jx_cell *b)
+static jx_cell join(jx_field *f, jx_prim_id id, const jx_cell *a,
+                    const jx_cell *b)
 {
     jx_cell na, nb;
 
@@ -89,14 +93,15 @@ static jx_cell join(jx_field *f, jx_prim_id id, const jx_cell *a, const jx_cell 
     }
 }
 
-static bool reduce(jx_field *f, jx_prim_id id, const jx_field_value *x, const jx_ints *axes,
-                   jx_field_value *out)
+static bool reduce(jx_field *f, jx_prim_id id, const jx_field_value *x,
+                   const jx_ints *axes, jx_field_value *out)
 {
     if (id == JX_PRIM_reduce_max || id == JX_PRIM_reduce_min)
         return reduce_largest(f, id, x, axes, out);
     for (int64_t i = 0; i < out->count; i++)
-        out->cells[i] = out->dtype == JX_BOOL ? jx_cell_bool(id == JX_PRIM_reduce_and)
-                                              : jx_cell_integer(f, id == JX_PRIM_reduce_prod);
+        out->cells[i] = out->dtype == JX_BOOL
+                            ? jx_cell_bool(id == JX_PRIM_reduce_and)
+                            : jx_cell_integer(f, id == JX_PRIM_reduce_prod);
     for (int64_t i = 0; i < x->count; i++) {
         jx_cell *to = &out->cells[result_of(x, axes, i)];
         *to = join(f, id, to, &x->cells[i]);
@@ -120,18 +125,19 @@ static bool accumulate(jx_field *f, const jx_eqn *eqn, const jx_field_value *x,
         int64_t at = p->reverse ? i + (length - 1 - 2 * place) * inner : i;
         out->cells[at] = x->cells[at];
         if (place)
-            out->cells[at] = join(f, eqn->prim->id == JX_PRIM_cumsum ? JX_PRIM_reduce_sum
-                                                                     : JX_PRIM_reduce_prod,
-                                  &out->cells[at + (p->reverse ? inner : -inner)],
-                                  &x->cells[at]);
+            out->cells[at] = join(
+                f,
+                eqn->prim->id == JX_PRIM_cumsum ? JX_PRIM_reduce_sum
+                                                : JX_PRIM_reduce_prod,
+                &out->cells[at + (p->reverse ? inner : -inner)], &x->cells[at]);
     }
     return true;
 }
 
 /* ---- dot_general */
 
-static void take_side(const jx_field_value *x, const jx_ints *batch, const jx_ints *inner,
-                      jx_contracted *to)
+static void take_side(const jx_field_value *x, const jx_ints *batch,
+                      const jx_ints *inner, jx_contracted *to)
 {
     int64_t steps[33] = {0};
 
@@ -151,7 +157,8 @@ static void take_side(const jx_field_value *x, const jx_ints *batch, const jx_in
 }
 
 /* Where the n-th combination of indices lies, and the next number. */
-static int64_t place(int rank, const int64_t *sizes, const int64_t *steps, int64_t *n)
+static int64_t place(int rank, const int64_t *sizes, const int64_t *steps,
+                     int64_t *n)
 {
     int64_t to = 0;
 
@@ -162,9 +169,11 @@ static int64_t place(int rank, const int64_t *sizes, const int64_t *steps, int64
     return to;
 }
 
-bool jx_contraction_of(const jx_eqn *eqn, const jx_field_value *ins, jx_contraction *to)
+bool jx_contraction_of(const jx_eqn *eqn, const jx_field_value *ins,
+                       jx_contraction *to)
 {
-    const jx_dot_dims *d = &((const jx_p_dot_general *)eqn->typed)->dimension_numbers;
+    const jx_dot_dims *d =
+        &((const jx_p_dot_general *)eqn->typed)->dimension_numbers;
 
     if (ins[0].rank > 31 || ins[1].rank > 31)
         return false;
@@ -180,7 +189,8 @@ bool jx_contraction_of(const jx_eqn *eqn, const jx_field_value *ins, jx_contract
     return true;
 }
 
-void jx_contraction_row(const jx_contraction *c, int64_t i, int64_t *a, int64_t *b)
+void jx_contraction_row(const jx_contraction *c, int64_t i, int64_t *a,
+                        int64_t *b)
 {
     int64_t n = i, m;
 
@@ -191,7 +201,8 @@ void jx_contraction_row(const jx_contraction *c, int64_t i, int64_t *a, int64_t 
     *b += place(c->nbatches, c->batches, c->right.batch, &m);
 }
 
-void jx_contraction_factors(const jx_contraction *c, int64_t k, int64_t *a, int64_t *b)
+void jx_contraction_factors(const jx_contraction *c, int64_t k, int64_t *a,
+                            int64_t *b)
 {
     int64_t r = k, s = k;
 
@@ -215,7 +226,8 @@ static bool contract(jx_field *f, const jx_eqn *eqn, const jx_field_value *ins,
         for (int64_t k = 0; k < c.count; k++) {
             int64_t a = row, b = column;
             jx_contraction_factors(&c, k, &a, &b);
-            jx_cell product = jx_cell_mul(f, &ins[0].cells[a], &ins[1].cells[b]);
+            jx_cell product =
+                jx_cell_mul(f, &ins[0].cells[a], &ins[1].cells[b]);
             sum = jx_cell_add(f, &sum, &product);
         }
         out->cells[i] = sum;
@@ -247,12 +259,15 @@ bool jx_field_sums(jx_field *f, jx_field_program *program, const jx_eqn *eqn,
     if (!jx_field_is_sum(id) || !ins[0].cells)
         return false;
     if (id == JX_PRIM_dot_general)
-        return ins[1].cells && ins[0].dtype != JX_BOOL && ins[1].dtype != JX_BOOL &&
-               jx_field_room(f, program, eqn->outs[0]->aval, &outs[0]) && outs[0].cells &&
-               contract(f, eqn, ins, &outs[0]);
-    if (!jx_field_room(f, program, eqn->outs[0]->aval, &outs[0]) || !outs[0].cells)
+        return ins[1].cells && ins[0].dtype != JX_BOOL &&
+               ins[1].dtype != JX_BOOL &&
+               jx_field_room(f, program, eqn->outs[0]->aval, &outs[0]) &&
+               outs[0].cells && contract(f, eqn, ins, &outs[0]);
+    if (!jx_field_room(f, program, eqn->outs[0]->aval, &outs[0]) ||
+        !outs[0].cells)
         return false;
     return id == JX_PRIM_cumsum || id == JX_PRIM_cumprod
                ? accumulate(f, eqn, &ins[0], &outs[0])
-               : reduce(f, id, &ins[0], &((const jx_p_axes *)eqn->typed)->axes, &outs[0]);
+               : reduce(f, id, &ins[0], &((const jx_p_axes *)eqn->typed)->axes,
+                        &outs[0]);
 }

@@ -48,9 +48,10 @@ void jx_plane_bounds(jx_plane *to, const jx_plane *like)
 
 /* ---- elements */
 
-/* What a plane knows of a number that it is a constant: that it is zero, or what a boolean
- * is. */
-static double about(jx_dtype dtype, jx_cell_kind kind, uint8_t signs, uint64_t v)
+/* What a plane knows of a number that it is a constant: that it is zero, or
+ * what a boolean is. */
+static double about(jx_dtype dtype, jx_cell_kind kind, uint8_t signs,
+                    uint64_t v)
 {
     if (kind == JX_CELL_INFINITE)
         return signs == JX_MAY_BE_NEGATIVE ? -INFINITY : INFINITY;
@@ -67,18 +68,19 @@ jx_cell jx_plane_get(const jx_field_value *of, int64_t i)
         return of->cells[i];
     uint8_t signs = p->state[i] & JX_STATE_SIGNS;
     jx_cell_kind kind = jx_state_kind(p->state[i]);
-    jx_cell to = {.kind = (uint8_t)kind,
-                  .signs = signs,
-                  .v = p->v[i],
-                  .w = p->w ? p->w[i] : 0,
-                  .root = p->w ? p->root[i] : 0,
-                  .e = p->e ? p->e[i] : 0,
-                  .over = p->over,
-                  .under = p->under,
-                  .bits = p->height,
-                  .parts = p->parts,
-                  .about = about(of->dtype, kind, signs, p->v[i] | (p->w ? p->w[i] : 0)),
-                  .needs = p->needs ? p->needs[i] : NULL};
+    jx_cell to = {
+        .kind = (uint8_t)kind,
+        .signs = signs,
+        .v = p->v[i],
+        .w = p->w ? p->w[i] : 0,
+        .root = p->w ? p->root[i] : 0,
+        .e = p->e ? p->e[i] : 0,
+        .over = p->over,
+        .under = p->under,
+        .bits = p->height,
+        .parts = p->parts,
+        .about = about(of->dtype, kind, signs, p->v[i] | (p->w ? p->w[i] : 0)),
+        .needs = p->needs ? p->needs[i] : NULL};
     to.blended = of->dtype == JX_BOOL && signs == JX_STATE_BLENDED;
     to.base = isnan(to.about) ? to.v : 0;
     to.off = isnan(to.about) ? 0 : to.about;
@@ -108,10 +110,12 @@ static void size_of(const jx_cell *cell, float *height, float *parts)
         whole *= 2;
     *parts = fmaxf(0, *parts - (float)exponent);
     if (cell->bits > 64 + (float)(exponent < 0 ? -exponent : exponent))
-        *height = cell->bits, *parts = cell->parts; /* it is more than the double beside it */
+        *height = cell->bits,
+        *parts = cell->parts; /* it is more than the double beside it */
 }
 
-void jx_plane_put(jx_field *f, jx_field_value *to, int64_t i, const jx_cell *cell)
+void jx_plane_put(jx_field *f, jx_field_value *to, int64_t i,
+                  const jx_cell *cell)
 {
     jx_plane *p = to->plane;
     float height, parts;
@@ -139,7 +143,8 @@ void jx_plane_put(jx_field *f, jx_field_value *to, int64_t i, const jx_cell *cel
                                    .parts = parts});
 }
 
-void jx_plane_copy(jx_field *f, jx_field_value *to, int64_t first, const jx_field_value *from)
+void jx_plane_copy(jx_field *f, jx_field_value *to, int64_t first,
+                   const jx_field_value *from)
 {
     const jx_plane *p = from->plane;
     jx_plane *into = to->plane;
@@ -169,7 +174,8 @@ void jx_plane_copy(jx_field *f, jx_field_value *to, int64_t first, const jx_fiel
     }
 }
 
-bool jx_plane_collapse(jx_field *f, const jx_field_value *of, jx_field_value *to)
+bool jx_plane_collapse(jx_field *f, const jx_field_value *of,
+                       jx_field_value *to)
 {
     int64_t stored = jx_field_stored(of);
     jx_plane *plane;
@@ -178,7 +184,8 @@ bool jx_plane_collapse(jx_field *f, const jx_field_value *of, jx_field_value *to
     if (!of->plane->w)
         return true;
     plane = jx_arena_copy(f->ctx->arena, of->plane, sizeof *of->plane);
-    if (!plane || !(plane->v = JX_NEW_ARRAY(f->ctx->arena, stored + 1, uint64_t))) {
+    if (!plane ||
+        !(plane->v = JX_NEW_ARRAY(f->ctx->arena, stored + 1, uint64_t))) {
         f->spent = true;
         return false;
     }
@@ -191,7 +198,8 @@ bool jx_plane_collapse(jx_field *f, const jx_field_value *of, jx_field_value *to
     return true;
 }
 
-bool jx_plane_take(jx_field *f, const jx_field_value *from, const int64_t *at, jx_field_value *to)
+bool jx_plane_take(jx_field *f, const jx_field_value *from, const int64_t *at,
+                   jx_field_value *to)
 {
     const jx_cell zero = jx_cell_integer(f, 0);
 

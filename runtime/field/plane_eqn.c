@@ -1,4 +1,5 @@
-/* plane_eqn.c - see plane.h: arithmetic, choices and moves that need no look at elements. */
+/* plane_eqn.c - see plane.h: arithmetic, choices and moves that need no
+ * look at elements. */
 #include "frontend/ir/params.h"
 #include "runtime/field/plane.h"
 
@@ -12,7 +13,8 @@ typedef struct side {
     int64_t step;
 } side;
 
-static bool take_side(jx_field *f, const jx_field_value *of, int64_t count, side *to)
+static bool take_side(jx_field *f, const jx_field_value *of, int64_t count,
+                      side *to)
 {
     if ((!of->cells && !of->plane) || (of->count != count && of->count != 1) ||
         !jx_plane_of(f, of, &to->of))
@@ -22,8 +24,8 @@ static bool take_side(jx_field *f, const jx_field_value *of, int64_t count, side
     return true;
 }
 
-static bool begin(jx_field *f, jx_field_program *program, const jx_eqn *eqn, bool splat,
-                  jx_field_value *to)
+static bool begin(jx_field *f, jx_field_program *program, const jx_eqn *eqn,
+                  bool splat, jx_field_value *to)
 {
     if (!jx_field_shape(f, program, eqn->outs[0]->aval, to))
         return false;
@@ -32,15 +34,17 @@ static bool begin(jx_field *f, jx_field_program *program, const jx_eqn *eqn, boo
     return to->plane != NULL;
 }
 
-static bool join_needs(jx_field *f, const side *a, const side *b, int64_t n, jx_plane *to)
+static bool join_needs(jx_field *f, const side *a, const side *b, int64_t n,
+                       jx_plane *to)
 {
     if (!a->p->needs && !b->p->needs)
         return true;
     if (!jx_plane_may_need(f, to, n))
         return false;
     for (int64_t i = 0; i < n; i++)
-        to->needs[i] = jx_keys_join(f, a->p->needs ? a->p->needs[i * a->step] : NULL,
-                                    b->p->needs ? b->p->needs[i * b->step] : NULL);
+        to->needs[i] =
+            jx_keys_join(f, a->p->needs ? a->p->needs[i * a->step] : NULL,
+                         b->p->needs ? b->p->needs[i * b->step] : NULL);
     return !f->spent;
 }
 
@@ -75,17 +79,19 @@ static sign_table signs_of(bool product)
             for (int i = -1; i <= 1; i++)
                 for (int k = -1; k <= 1; k++)
                     if (a & 1 << (i + 1) && b & 1 << (k + 1))
-                        t.of[a][b] |= product    ? (uint8_t)(1 << (i * k + 1))
-                                      : i == -k && i ? JX_MAY_BE_ANY
-                                                     : (uint8_t)(1 << ((i ? i : k) + 1));
+                        t.of[a][b] |= product ? (uint8_t)(1 << (i * k + 1))
+                                      : i == -k && i
+                                          ? JX_MAY_BE_ANY
+                                          : (uint8_t)(1 << ((i ? i : k) + 1));
     return t;
 }
 
 /* By cells: what is no number, or none of F_p. */
-static void add_or_multiply(jx_field *f, bool product, int64_t i, const side *a, const side *b,
-                            jx_field_value *out)
+static void add_or_multiply(jx_field *f, bool product, int64_t i, const side *a,
+                            const side *b, jx_field_value *out)
 {
-    jx_cell x = jx_plane_get(&a->of, i * a->step), y = jx_plane_get(&b->of, i * b->step);
+    jx_cell x = jx_plane_get(&a->of, i * a->step),
+            y = jx_plane_get(&b->of, i * b->step);
     jx_cell made = product ? jx_cell_mul(f, &x, &y) : jx_cell_add(f, &x, &y);
     jx_plane *p = out->plane;
 
@@ -104,8 +110,9 @@ static bool is_plain(const side *of, int64_t i)
     return of->p->state[i] <= JX_STATE_SIGNS && (!of->p->w || !of->p->w[i]);
 }
 
-static bool join_numbers(jx_field *f, jx_field_program *program, const jx_eqn *eqn,
-                         bool product, const jx_field_value *ins, jx_field_value *out)
+static bool join_numbers(jx_field *f, jx_field_program *program,
+                         const jx_eqn *eqn, bool product,
+                         const jx_field_value *ins, jx_field_value *out)
 {
     bool single;
     const jx_modulus *by_p = &f->ring.fast_p, *by_q = &f->ring.fast_q;
@@ -113,7 +120,8 @@ static bool join_numbers(jx_field *f, jx_field_program *program, const jx_eqn *e
     side a, b;
 
     if (!jx_field_shape(f, program, eqn->outs[0]->aval, out) ||
-        !take_side(f, &ins[0], out->count, &a) || !take_side(f, &ins[1], out->count, &b))
+        !take_side(f, &ins[0], out->count, &a) ||
+        !take_side(f, &ins[1], out->count, &b))
         return false;
     single = !a.step && !b.step;
     if (!begin(f, program, eqn, single, out))
@@ -135,9 +143,10 @@ static bool join_numbers(jx_field *f, jx_field_program *program, const jx_eqn *e
     }
     for (int64_t i = 0; to->e && i < n; i++)
         if (is_plain(&a, i * a.step) && is_plain(&b, i * b.step))
-            to->e[i] = product
-                           ? jx_mod_fast(a.p->e[i * a.step], b.p->e[i * b.step], by_q)
-                           : jx_mod_add(a.p->e[i * a.step], b.p->e[i * b.step], by_q->m);
+            to->e[i] = product ? jx_mod_fast(a.p->e[i * a.step],
+                                             b.p->e[i * b.step], by_q)
+                               : jx_mod_add(a.p->e[i * a.step],
+                                            b.p->e[i * b.step], by_q->m);
     (product ? bound_product : bound_sum)(a.p, b.p, to);
     f->work += n;
     return join_needs(f, &a, &b, n, to);
@@ -156,10 +165,11 @@ static jx_field_value negative(jx_field *f, const jx_field_value *of)
     for (int64_t i = 0; i < n; i++) {
         uint8_t s = p->state[i] & JX_STATE_SIGNS;
         made->v[i] = p->v[i] ? f->ring.p - p->v[i] : 0;
-        made->state[i] = JX_STATE(jx_state_kind(p->state[i]),
-                                  (s & JX_MAY_BE_ZERO) |
-                                      (s & JX_MAY_BE_NEGATIVE ? JX_MAY_BE_POSITIVE : 0) |
-                                      (s & JX_MAY_BE_POSITIVE ? JX_MAY_BE_NEGATIVE : 0));
+        made->state[i] =
+            JX_STATE(jx_state_kind(p->state[i]),
+                     (s & JX_MAY_BE_ZERO) |
+                         (s & JX_MAY_BE_NEGATIVE ? JX_MAY_BE_POSITIVE : 0) |
+                         (s & JX_MAY_BE_POSITIVE ? JX_MAY_BE_NEGATIVE : 0));
     }
     for (int64_t i = 0; made->e && i < n; i++)
         made->e[i] = p->e[i] ? f->ring.q - p->e[i] : 0;
@@ -204,7 +214,8 @@ static bool square(jx_field *f, jx_field_program *program, const jx_eqn *eqn,
 
 /* ---- choices */
 
-static void note_masked(jx_field *f, const jx_eqn *eqn, uint8_t taken, uint8_t left)
+static void note_masked(jx_field *f, const jx_eqn *eqn, uint8_t taken,
+                        uint8_t left)
 {
     if (!f->masked && jx_state_kind(left) == JX_CELL_NAN &&
         jx_state_kind(taken) == JX_CELL_NUMBER)
@@ -217,19 +228,23 @@ static bool choose(jx_field *f, jx_field_program *program, const jx_eqn *eqn,
 {
     side which, each[2];
 
-    if (ins[0].dtype != JX_BOOL || !jx_field_shape(f, program, eqn->outs[0]->aval, out) ||
+    if (ins[0].dtype != JX_BOOL ||
+        !jx_field_shape(f, program, eqn->outs[0]->aval, out) ||
         !take_side(f, &ins[0], out->count, &which))
         return false;
     for (int64_t i = 0; i < jx_field_stored(&ins[0]); i++)
-        if (which.p->state[i] > JX_STATE_SIGNS || which.p->state[i] == JX_STATE_BLENDED)
+        if (which.p->state[i] > JX_STATE_SIGNS ||
+            which.p->state[i] == JX_STATE_BLENDED)
             return false;
     if (which.p->needs || !take_side(f, &ins[1], out->count, &each[0]) ||
         !take_side(f, &ins[2], out->count, &each[1]) ||
-        !begin(f, program, eqn, !which.step && !each[0].step && !each[1].step, out))
+        !begin(f, program, eqn, !which.step && !each[0].step && !each[1].step,
+               out))
         return false;
     jx_plane *to = out->plane;
     int64_t n = jx_field_stored(out);
-    if (((each[0].p->needs || each[1].p->needs) && !jx_plane_may_need(f, to, n)) ||
+    if (((each[0].p->needs || each[1].p->needs) &&
+         !jx_plane_may_need(f, to, n)) ||
         ((each[0].p->w || each[1].p->w) && !jx_plane_may_extend(f, to, n)))
         return false;
     bool taken[2] = {false, false};
@@ -261,7 +276,8 @@ static bool choose(jx_field *f, jx_field_program *program, const jx_eqn *eqn,
 
 static bool reshapes(jx_prim_id id)
 {
-    return id == JX_PRIM_reshape || id == JX_PRIM_squeeze || id == JX_PRIM_expand_dims;
+    return id == JX_PRIM_reshape || id == JX_PRIM_squeeze ||
+           id == JX_PRIM_expand_dims;
 }
 
 static bool move(jx_field *f, jx_field_program *program, const jx_eqn *eqn,
@@ -271,7 +287,8 @@ static bool move(jx_field *f, jx_field_program *program, const jx_eqn *eqn,
 
     if ((!ins[0].cells && !ins[0].plane) ||
         !jx_field_shape(f, program, eqn->outs[0]->aval, out) ||
-        (!single && (!reshapes(eqn->prim->id) || ins[0].count != out->count)) || !ins[0].count)
+        (!single && (!reshapes(eqn->prim->id) || ins[0].count != out->count)) ||
+        !ins[0].count)
         return false;
     out->cells = ins[0].cells;
     out->plane = ins[0].plane;
@@ -296,25 +313,29 @@ bool jx_plane_eqn(jx_field *f, jx_field_program *program, const jx_eqn *eqn,
     case JX_PRIM_add_any:
     case JX_PRIM_mul:
         return plane && ins[0].dtype != JX_BOOL &&
-               join_numbers(f, program, eqn, eqn->prim->id == JX_PRIM_mul, ins, &outs[0]);
+               join_numbers(f, program, eqn, eqn->prim->id == JX_PRIM_mul, ins,
+                            &outs[0]);
     case JX_PRIM_sub:
         if (!plane || ins[0].dtype == JX_BOOL)
             return false;
         both[0] = ins[0];
         both[1] = negative(f, &ins[1]);
-        return both[1].plane && join_numbers(f, program, eqn, false, both, &outs[0]);
+        return both[1].plane &&
+               join_numbers(f, program, eqn, false, both, &outs[0]);
     case JX_PRIM_neg:
         if (!plane || !jx_field_shape(f, program, eqn->outs[0]->aval, &outs[0]))
             return false;
         outs[0] = negative(f, &ins[0]);
         return outs[0].plane != NULL;
-    case JX_PRIM_square: return plane && square(f, program, eqn, &ins[0], &outs[0]);
+    case JX_PRIM_square:
+        return plane && square(f, program, eqn, &ins[0], &outs[0]);
     case JX_PRIM_integer_pow:
         return plane && ((const jx_p_integer_pow *)eqn->typed)->y == 2 &&
                square(f, program, eqn, &ins[0], &outs[0]);
     case JX_PRIM_div: return plane && divide(f, program, eqn, ins, &outs[0]);
     case JX_PRIM_select_n:
-        return plane && eqn->nins == 3 && choose(f, program, eqn, ins, &outs[0]);
+        return plane && eqn->nins == 3 &&
+               choose(f, program, eqn, ins, &outs[0]);
     default: return plane && jx_plane_sums(f, program, eqn, ins, outs);
     }
 }

@@ -1,5 +1,5 @@
-/* plane_sums.c - see plane.h: reductions and contractions, of which each remainder is taken
- * once. */
+/* plane_sums.c - see plane.h: reductions and contractions, of which each
+ * remainder is taken once. */
 #include "frontend/ir/params.h"
 #include "runtime/field/plane.h"
 
@@ -20,12 +20,14 @@ static inline void add_to(wide *w, unsigned __int128 x)
 static uint64_t rest_of(const wide *w, const jx_modulus *by)
 {
     uint64_t low = (uint64_t)(w->low % by->m);
-    uint64_t unit = (uint64_t)((((unsigned __int128)1 << 127) % by->m) * 2 % by->m);
+    uint64_t unit =
+        (uint64_t)((((unsigned __int128)1 << 127) % by->m) * 2 % by->m);
 
     return jx_mod_add(low, jx_mod_fast(unit, w->high % by->m, by), by->m);
 }
 
-/* What a sum of elements may be, in the order of kinds that win: not known, NaN. */
+/* What a sum of elements may be, in the order of kinds that win:
+ * not known, NaN. */
 static uint8_t sum_state(uint8_t a, uint8_t b)
 {
     jx_cell_kind k = jx_state_kind(a), l = jx_state_kind(b);
@@ -44,7 +46,8 @@ static uint8_t sum_state(uint8_t a, uint8_t b)
     return (uint8_t)((any & ~JX_MAY_BE_ZERO) | (both & JX_MAY_BE_ZERO));
 }
 
-/* The root that a sum has so far, and that of one more element of it; false: two meet. */
+/* The root that a sum has so far, and that of one more element of it;
+ * false: two meet. */
 static bool is_one_root(const jx_plane *p, int64_t i, bool *any, uint32_t *root)
 {
     if (!p->w[i])
@@ -58,9 +61,10 @@ static bool is_one_root(const jx_plane *p, int64_t i, bool *any, uint32_t *root)
 
 /* ---- reductions */
 
-/* The steps that go on through a result, by the axis of the operand; 0 for those that are
- * summed up. */
-static void steps_of(const jx_field_value *x, const jx_ints *axes, int64_t *steps)
+/* The steps that go on through a result, by the axis of the operand; 0 for
+ * those that are summed up. */
+static void steps_of(const jx_field_value *x, const jx_ints *axes,
+                     int64_t *steps)
 {
     int64_t step = 1;
 
@@ -77,13 +81,14 @@ static void bound_sum(const jx_plane *of, int64_t n, jx_plane *to)
 }
 
 /* A count of those that are the largest is not zero. */
-static void look_for_counts(jx_field *f, const jx_field_value *x, const int64_t *steps,
-                            jx_plane *to, int64_t count)
+static void look_for_counts(jx_field *f, const jx_field_value *x,
+                            const int64_t *steps, jx_plane *to, int64_t count)
 {
     int64_t each = count ? x->count / count : 0, *filled;
     uint64_t *terms;
 
-    if (!f->met.count || x->splat || each < 1 || to->state[0] != JX_STATE_BLENDED)
+    if (!f->met.count || x->splat || each < 1 ||
+        to->state[0] != JX_STATE_BLENDED)
         return;
     terms = JX_NEW_ARRAY(f->ctx->arena, x->count + 1, uint64_t);
     filled = JX_NEW_ARRAY(f->ctx->arena, count + 1, int64_t);
@@ -94,13 +99,15 @@ static void look_for_counts(jx_field *f, const jx_field_value *x, const int64_t 
         terms[where * each + filled[where]++] = x->plane->v[i];
     }
     for (int64_t i = 0; terms && filled && i < count; i++)
-        if (to->state[i] == JX_STATE_BLENDED && jx_cell_one_holds(f, each, terms + i * each))
+        if (to->state[i] == JX_STATE_BLENDED &&
+            jx_cell_one_holds(f, each, terms + i * each))
             to->state[i] = JX_MAY_BE_POSITIVE;
 }
 
-/* Whether no two roots meet in an element of a result; `roots` says which it has. */
-static bool keeps_roots(jx_field *f, const jx_field_value *x, const int64_t *steps, int64_t count,
-                        uint32_t **roots)
+/* Whether no two roots meet in an element of a result; `roots`
+ * says which it has. */
+static bool keeps_roots(jx_field *f, const jx_field_value *x,
+                        const int64_t *steps, int64_t count, uint32_t **roots)
 {
     bool *any = JX_NEW_ARRAY(f->ctx->arena, count + 1, bool);
 
@@ -109,14 +116,15 @@ static bool keeps_roots(jx_field *f, const jx_field_value *x, const int64_t *ste
         int64_t where = 0, rest = i;
         for (int a = x->rank - 1; a >= 0; rest /= x->shape[a--])
             where += rest % x->shape[a] * steps[a];
-        if (!is_one_root(x->plane, x->splat ? 0 : i, &any[where], &(*roots)[where]))
+        if (!is_one_root(x->plane, x->splat ? 0 : i, &any[where],
+                         &(*roots)[where]))
             return false;
     }
     return any && *roots;
 }
 
-static bool reduce_sum(jx_field *f, const jx_field_value *of, const jx_ints *axes,
-                       jx_field_value *out)
+static bool reduce_sum(jx_field *f, const jx_field_value *of,
+                       const jx_ints *axes, jx_field_value *out)
 {
     jx_field_value collapsed = *of, *x = &collapsed;
     int64_t steps[33] = {0}, at[33] = {0}, n = x->count, where = 0;
@@ -129,7 +137,8 @@ static bool reduce_sum(jx_field *f, const jx_field_value *of, const jx_ints *axe
         !jx_plane_collapse(f, of, x))
         return false;
     wide *v = JX_NEW_ARRAY(f->ctx->arena, out->count + 1, wide);
-    wide *e = f->exponents ? JX_NEW_ARRAY(f->ctx->arena, out->count + 1, wide) : NULL;
+    wide *e =
+        f->exponents ? JX_NEW_ARRAY(f->ctx->arena, out->count + 1, wide) : NULL;
     const jx_plane *p = x->plane;
     wide *w = p->w ? JX_NEW_ARRAY(f->ctx->arena, out->count + 1, wide) : NULL;
     jx_plane *to = jx_plane_new(f, out->count);
@@ -178,12 +187,14 @@ static bool reduce_sum(jx_field *f, const jx_field_value *of, const jx_ints *axe
 
 /* ---- contractions */
 
-/* An operand in the order batch, free, contracted: where its elements lie, and of each row
- * along the contracted axes what all need and whether all are numbers. */
+/* An operand in the order batch, free, contracted: where its elements
+ * lie, and of each row along the contracted axes what all need and
+ * whether all are numbers. */
 typedef struct side {
     uint64_t *v, *w, *e; /* w, e: or NULL */
-    uint32_t *root, *roots; /* of elements, where there is w; of rows, where each has one */
-    uint8_t *state; /* of a row, as of their sum */
+    /* of elements, where there is w; of rows, where each has one */
+    uint32_t *root, *roots;
+    uint8_t *state;        /* of a row, as of their sum */
     const jx_keys **needs; /* or NULL */
     int64_t batch, rows, inner;
 } side;
@@ -198,8 +209,8 @@ static int64_t size_of(const jx_field_value *x, const jx_ints *axes)
 }
 
 /* Sizes and steps of the operand's axes in that order. */
-static int order(const jx_field_value *x, const jx_ints *batch, const jx_ints *inner,
-                 int64_t *sizes, int64_t *steps)
+static int order(const jx_field_value *x, const jx_ints *batch,
+                 const jx_ints *inner, int64_t *sizes, int64_t *steps)
 {
     int64_t by[33] = {0};
     int n = 0;
@@ -222,8 +233,8 @@ static int order(const jx_field_value *x, const jx_ints *batch, const jx_ints *i
     return n;
 }
 
-static bool take_side(jx_field *f, const jx_field_value *x, const jx_ints *batch,
-                      const jx_ints *inner, side *to)
+static bool take_side(jx_field *f, const jx_field_value *x,
+                      const jx_ints *batch, const jx_ints *inner, side *to)
 {
     int64_t sizes[33], steps[33], at[33] = {0}, where = 0, rows;
     const jx_plane *p = x->plane;
@@ -239,10 +250,10 @@ static bool take_side(jx_field *f, const jx_field_value *x, const jx_ints *batch
     to->w = p->w ? JX_NEW_ARRAY(arena, x->count + 1, uint64_t) : NULL;
     to->root = p->w ? JX_NEW_ARRAY(arena, x->count + 1, uint32_t) : NULL;
     to->state = JX_NEW_ARRAY(arena, rows + 1, uint8_t);
-    to->needs = p->needs ? JX_NEW_ARRAY(arena, rows + 1, const jx_keys *) : NULL;
+    to->needs =
+        p->needs ? JX_NEW_ARRAY(arena, rows + 1, const jx_keys *) : NULL;
     if (x->rank > 32 || !to->v || !to->state || (f->exponents && !to->e) ||
-        (p->w && (!to->w || !to->root)) ||
-        (p->needs && !to->needs))
+        (p->w && (!to->w || !to->root)) || (p->needs && !to->needs))
         return false;
     for (int64_t i = 0; i < x->count; i++) {
         int64_t k = x->splat ? 0 : where, row = i / to->inner;
@@ -253,7 +264,8 @@ static bool take_side(jx_field *f, const jx_field_value *x, const jx_ints *batch
         }
         if (to->e)
             to->e[i] = p->e[k];
-        to->state[row] = i % to->inner ? sum_state(to->state[row], p->state[k]) : p->state[k];
+        to->state[row] = i % to->inner ? sum_state(to->state[row], p->state[k])
+                                       : p->state[k];
         if (to->needs)
             to->needs[row] = jx_keys_join(f, to->needs[row], p->needs[k]);
         for (int a = n - 1; a >= 0; a--) {
@@ -267,11 +279,13 @@ static bool take_side(jx_field *f, const jx_field_value *x, const jx_ints *batch
     return true;
 }
 
-static void multiply(jx_field *f, const uint64_t *a, const uint64_t *b, const side *l,
-                     const side *r, const jx_modulus *by, uint64_t *to)
+static void multiply(jx_field *f, const uint64_t *a, const uint64_t *b,
+                     const side *l, const side *r, const jx_modulus *by,
+                     uint64_t *to)
 {
     for (int64_t batch = 0; batch < l->batch; batch++)
-        for (int64_t i = 0; i < l->rows && (f->spent |= !jx_ctx_lasts(f->ctx), !f->spent); i++)
+        for (int64_t i = 0;
+             i < l->rows && (f->spent |= !jx_ctx_lasts(f->ctx), !f->spent); i++)
             for (int64_t k = 0; k < r->rows; k++) {
                 const uint64_t *x = a + (batch * l->rows + i) * l->inner;
                 const uint64_t *y = b + (batch * r->rows + k) * l->inner;
@@ -289,7 +303,8 @@ static bool keep_row_roots(jx_field *f, side *of)
 
     of->roots = JX_NEW_ARRAY(f->ctx->arena, rows + 1, uint32_t);
     for (int64_t i = 0; of->roots && i < rows; i++) {
-        const jx_plane row = {.w = of->w + i * of->inner, .root = of->root + i * of->inner};
+        const jx_plane row = {.w = of->w + i * of->inner,
+                              .root = of->root + i * of->inner};
         bool any = false;
         for (int64_t k = 0; k < of->inner; k++)
             if (!is_one_root(&row, k, &any, &of->roots[i]))
@@ -299,13 +314,16 @@ static bool keep_row_roots(jx_field *f, side *of)
 }
 
 /* What the sums have of the roots of one side's rows. */
-static bool extend(jx_field *f, const side *l, const side *r, int64_t count, jx_plane *to)
+static bool extend(jx_field *f, const side *l, const side *r, int64_t count,
+                   jx_plane *to)
 {
     if (!jx_plane_may_extend(f, to, count))
         return false;
-    multiply(f, l->w ? l->w : l->v, l->w ? r->v : r->w, l, r, &f->ring.fast_p, to->w);
+    multiply(f, l->w ? l->w : l->v, l->w ? r->v : r->w, l, r, &f->ring.fast_p,
+             to->w);
     for (int64_t i = 0; i < count; i++) {
-        int64_t row = i / r->rows, column = i / (l->rows * r->rows) * r->rows + i % r->rows;
+        int64_t row = i / r->rows,
+                column = i / (l->rows * r->rows) * r->rows + i % r->rows;
         to->root[i] = l->w ? l->roots[row] : r->roots[column];
     }
     return true;
@@ -335,8 +353,9 @@ static bool is_beyond(jx_field *f, int64_t count, int64_t each)
 }
 
 /* Both, without roots where two could meet. */
-static bool take_sides(jx_field *f, const jx_dot_dims *d, const jx_field_value *a,
-                       const jx_field_value *b, side *l, side *r)
+static bool take_sides(jx_field *f, const jx_dot_dims *d,
+                       const jx_field_value *a, const jx_field_value *b,
+                       side *l, side *r)
 {
     jx_field_value both[2] = {*a, *b};
 
@@ -345,16 +364,19 @@ static bool take_sides(jx_field *f, const jx_dot_dims *d, const jx_field_value *
         if (!take_side(f, &both[0], &d->lhs_batch, &d->lhs_contracting, l) ||
             !take_side(f, &both[1], &d->rhs_batch, &d->rhs_contracting, r))
             return false;
-        if ((!l->w && !r->w) || (!(l->w && r->w) && keep_row_roots(f, l->w ? l : r)))
+        if ((!l->w && !r->w) ||
+            (!(l->w && r->w) && keep_row_roots(f, l->w ? l : r)))
             return true;
-        if (!jx_plane_collapse(f, a, &both[0]) || !jx_plane_collapse(f, b, &both[1]))
+        if (!jx_plane_collapse(f, a, &both[0]) ||
+            !jx_plane_collapse(f, b, &both[1]))
             return false;
     }
     return !l->w && !r->w;
 }
 
-bool jx_plane_contract(jx_field *f, const jx_dot_dims *d, const jx_field_value *a,
-                       const jx_field_value *b, jx_field_value *out)
+bool jx_plane_contract(jx_field *f, const jx_dot_dims *d,
+                       const jx_field_value *a, const jx_field_value *b,
+                       jx_field_value *out)
 {
     jx_plane *to = jx_plane_new(f, out->count);
     jx_plane product = {0};
@@ -372,9 +394,11 @@ bool jx_plane_contract(jx_field *f, const jx_dot_dims *d, const jx_field_value *
     if (to->e)
         multiply(f, l.e, r.e, &l, &r, &f->ring.fast_q, to->e);
     for (int64_t i = 0; i < out->count; i++) {
-        int64_t row = i / r.rows, column = i / (l.rows * r.rows) * r.rows + i % r.rows;
+        int64_t row = i / r.rows,
+                column = i / (l.rows * r.rows) * r.rows + i % r.rows;
         to->state[i] = product_state(l.state[row], r.state[column]);
-        if (to->state[i] <= JX_STATE_SIGNS && !to->v[i] && (!to->w || !to->w[i]))
+        if (to->state[i] <= JX_STATE_SIGNS && !to->v[i] &&
+            (!to->w || !to->w[i]))
             to->state[i] = JX_MAY_BE_ZERO;
         if (to->needs)
             to->needs[i] = jx_keys_join(f, l.needs ? l.needs[row] : NULL,
@@ -399,7 +423,8 @@ bool jx_plane_sums(jx_field *f, jx_field_program *program, const jx_eqn *eqn,
     for (int i = 0; i < eqn->nins; i++)
         if (ins[i].dtype == JX_BOOL || (!ins[i].cells && !ins[i].plane))
             return false;
-    if (eqn->prim->id != JX_PRIM_reduce_sum && eqn->prim->id != JX_PRIM_dot_general)
+    if (eqn->prim->id != JX_PRIM_reduce_sum &&
+        eqn->prim->id != JX_PRIM_dot_general)
         return false;
     for (int i = 0; i < eqn->nins; i++)
         if (!jx_plane_of(f, &ins[i], &both[i]))
@@ -407,7 +432,10 @@ bool jx_plane_sums(jx_field *f, jx_field_program *program, const jx_eqn *eqn,
     if (!jx_field_shape(f, program, eqn->outs[0]->aval, &outs[0]))
         return false;
     return eqn->prim->id == JX_PRIM_reduce_sum
-               ? reduce_sum(f, &both[0], &((const jx_p_axes *)eqn->typed)->axes, &outs[0])
-               : jx_plane_contract(f, &((const jx_p_dot_general *)eqn->typed)->dimension_numbers,
-                                   &both[0], &both[1], &outs[0]);
+               ? reduce_sum(f, &both[0], &((const jx_p_axes *)eqn->typed)->axes,
+                            &outs[0])
+               : jx_plane_contract(
+                     f,
+                     &((const jx_p_dot_general *)eqn->typed)->dimension_numbers,
+                     &both[0], &both[1], &outs[0]);
 }

@@ -1,6 +1,7 @@
 /* plane_windows.c - see plane.h: windows that slide along an array.
  *
- * A convolution is a contraction of what lies under its windows with the kernel. */
+ * A convolution is a contraction of what lies under its windows
+ * with the kernel. */
 #include "frontend/ir/computation.h"
 #include "runtime/field/plane.h"
 
@@ -12,7 +13,8 @@ enum { MOST_RANK = 8, MOST_UNDER = 1 << 24 }; /* elements under all windows */
 typedef struct windows {
     int rank;
     int64_t in[MOST_RANK], out[MOST_RANK], size[MOST_RANK];
-    int64_t stride[MOST_RANK], low[MOST_RANK], spread[MOST_RANK], apart[MOST_RANK];
+    int64_t stride[MOST_RANK], low[MOST_RANK], spread[MOST_RANK],
+        apart[MOST_RANK];
 } windows;
 
 static int64_t number_of(const jx_ints *of, int i)
@@ -29,7 +31,8 @@ static int64_t all_of(int rank, const int64_t *sizes)
     return to;
 }
 
-/* Where place `k` of window `i` lies along an axis; -1: in what is filled in. */
+/* Where place `k` of window `i` lies along an axis; -1: in
+ * what is filled in. */
 static int64_t along(const windows *w, int axis, int64_t i, int64_t k)
 {
     int64_t at = i * w->stride[axis] + k * w->apart[axis] - w->low[axis];
@@ -67,38 +70,44 @@ static jx_prim_id operation(const jx_eqn *eqn)
     case JX_PRIM_reduce_window_min: return JX_PRIM_min;
     case JX_PRIM_reduce_window:
         return eqn->nouts == 1
-                   ? jx_body_monoid(((const jx_p_reduce_window *)eqn->typed)->jaxpr.jaxpr)
+                   ? jx_body_monoid(
+                         ((const jx_p_reduce_window *)eqn->typed)->jaxpr.jaxpr)
                    : JX_PRIM_unknown;
     default: return JX_PRIM_unknown;
     }
 }
 
-static bool read_windows(const jx_eqn *eqn, const jx_field_value *in, const jx_field_value *out,
-                         windows *to)
+static bool read_windows(const jx_eqn *eqn, const jx_field_value *in,
+                         const jx_field_value *out, windows *to)
 {
     const jx_p_window *simple = eqn->typed;
     const jx_p_reduce_window *any = eqn->typed;
     bool own = eqn->prim->id == JX_PRIM_reduce_window;
-    const jx_ints *stride = own ? &any->window_strides : &simple->window_strides;
+    const jx_ints *stride =
+        own ? &any->window_strides : &simple->window_strides;
     const jx_ints *spread = own ? &any->base_dilation : &simple->base_dilation;
-    const jx_ints *apart = own ? &any->window_dilation : &simple->window_dilation;
+    const jx_ints *apart =
+        own ? &any->window_dilation : &simple->window_dilation;
 
     to->rank = in->rank;
     for (int a = 0; a < in->rank; a++) {
-        const jx_dim *size = (own ? any->window_dimensions : simple->window_dimensions).at[a];
+        const jx_dim *size =
+            (own ? any->window_dimensions : simple->window_dimensions).at[a];
         to->in[a] = in->shape[a];
         to->out[a] = out->shape[a];
         to->stride[a] = number_of(stride, a);
         to->spread[a] = number_of(spread, a);
         to->apart[a] = number_of(apart, a);
         const jx_dim *low = (own ? any->padding : simple->padding).at[2 * a];
-        if (!jx_dim_is_int(low, &to->low[a]) || !jx_dim_is_int(size, &to->size[a]))
+        if (!jx_dim_is_int(low, &to->low[a]) ||
+            !jx_dim_is_int(size, &to->size[a]))
             return false;
     }
     return true;
 }
 
-static jx_cell join(jx_field *f, jx_prim_id op, const jx_cell *a, const jx_cell *b)
+static jx_cell join(jx_field *f, jx_prim_id op, const jx_cell *a,
+                    const jx_cell *b)
 {
     const jx_cell *both[] = {a, b};
 
@@ -114,7 +123,8 @@ static bool reduce(jx_field *f, jx_field_program *program, const jx_eqn *eqn,
     windows w;
     int64_t places;
 
-    if ((op != JX_PRIM_add && op != JX_PRIM_mul && op != JX_PRIM_max && op != JX_PRIM_min) ||
+    if ((op != JX_PRIM_add && op != JX_PRIM_mul && op != JX_PRIM_max &&
+         op != JX_PRIM_min) ||
         ins[0].rank > MOST_RANK || ins[0].dtype == JX_BOOL || ins[0].bits ||
         !jx_field_like(f, program, eqn->outs[0]->aval, false, out) ||
         !read_windows(eqn, &ins[0], out, &w))
@@ -141,8 +151,9 @@ static bool reduce(jx_field *f, jx_field_program *program, const jx_eqn *eqn,
 
 /* ---- what a maximum of windows gives back */
 
-/* The part of a window's cotangent that one of its places gets: a random number for the place
- * and all that lies under the window.  They sum up to 1, which nobody asks for. */
+/* The part of a window's cotangent that one of its places gets: a random number
+ * for the place and all that lies under the window.  They sum up to 1, which
+ * nobody asks for. */
 static jx_cell share(jx_field *f, uint64_t window, int64_t place)
 {
     uint64_t h = jx_ring_mix(jx_hash_mix(window, (uint64_t)place));
@@ -155,8 +166,9 @@ static jx_cell share(jx_field *f, uint64_t window, int64_t place)
                      .base = h % f->ring.p};
 }
 
-static uint64_t key_of(const jx_field *f, const windows *w, const jx_field_value *x, int64_t window,
-                       int64_t places, uint64_t seed)
+static uint64_t key_of(const jx_field *f, const windows *w,
+                       const jx_field_value *x, int64_t window, int64_t places,
+                       uint64_t seed)
 {
     uint64_t h = jx_ring_mix(f->salt ^ seed);
 
@@ -207,8 +219,9 @@ static bool give_back(jx_field *f, jx_field_program *program, const jx_eqn *eqn,
     for (int64_t i = 0; i < out->count; i++)
         jx_plane_put(f, out, i, &zero);
     for (int64_t i = 0; i < source->count; i++) {
-        uint64_t key = key_of(f, &w, operand, i, places,
-                              (uint64_t)((const jx_p_select_window *)eqn->typed)->select_prim);
+        uint64_t key = key_of(
+            f, &w, operand, i, places,
+            (uint64_t)((const jx_p_select_window *)eqn->typed)->select_prim);
         jx_cell gives = jx_plane_element(source, i);
         for (int64_t k = 0; k < places; k++) {
             int64_t at = under(&w, i, k);
@@ -230,9 +243,10 @@ static bool give_back(jx_field *f, jx_field_program *program, const jx_eqn *eqn,
 typedef struct convolution {
     const jx_p_conv *p;
     windows w;
-    int64_t batch; /* of the result */
+    int64_t batch;                     /* of the result */
     int64_t groups, in_each, out_each; /* features of a group */
-    bool cuts_batch; /* groups are parts of the batch of the array, not of its features */
+    /* groups are parts of the batch of the array, not of its features */
+    bool cuts_batch;
     int64_t places, spots; /* of a window; windows of one image */
 } convolution;
 
@@ -247,8 +261,8 @@ static bool read_convolution(const jx_eqn *eqn, const jx_field_value *ins,
     c->w.rank = out->rank - 2;
     if (out->rank < 2 || c->w.rank > MOST_RANK ||
         !jx_dim_is_int(p->feature_group_count, &c->groups) ||
-        !jx_dim_is_int(p->batch_group_count, &batches) || c->groups < 1 || batches < 1 ||
-        (c->groups > 1 && batches > 1))
+        !jx_dim_is_int(p->batch_group_count, &batches) || c->groups < 1 ||
+        batches < 1 || (c->groups > 1 && batches > 1))
         return false;
     c->cuts_batch = batches > 1;
     c->groups *= batches;
@@ -270,9 +284,10 @@ static bool read_convolution(const jx_eqn *eqn, const jx_field_value *ins,
     return true;
 }
 
-/* The number of an element, by its batch, its feature and its place among all. */
-static int64_t element_of(const jx_field_value *of, const jx_ints *spec, int64_t first,
-                          int64_t second, int64_t place)
+/* The number of an element, by its batch, its feature and its
+ * place among all. */
+static int64_t element_of(const jx_field_value *of, const jx_ints *spec,
+                          int64_t first, int64_t second, int64_t place)
 {
     int64_t steps[MOST_RANK + 2] = {0}, to;
 
@@ -288,7 +303,8 @@ static int64_t element_of(const jx_field_value *of, const jx_ints *spec, int64_t
 }
 
 /* [group, batch and window, feature and place] of the array. */
-static void place_images(const convolution *c, const jx_field_value *x, int64_t *at)
+static void place_images(const convolution *c, const jx_field_value *x,
+                         int64_t *at)
 {
     for (int64_t g = 0; g < c->groups; g++)
         for (int64_t n = 0; n < c->batch; n++)
@@ -297,24 +313,31 @@ static void place_images(const convolution *c, const jx_field_value *x, int64_t 
                     for (int64_t k = 0; k < c->places; k++) {
                         int64_t place = under(&c->w, s, k);
                         int64_t image = c->cuts_batch ? g * c->batch + n : n;
-                        int64_t feature = c->cuts_batch ? i : g * c->in_each + i;
-                        *at++ = place < 0 ? -1
-                                          : element_of(x, &c->p->dimension_numbers.lhs_spec,
-                                                       image, feature, place);
+                        int64_t feature =
+                            c->cuts_batch ? i : g * c->in_each + i;
+                        *at++ = place < 0
+                                    ? -1
+                                    : element_of(
+                                          x, &c->p->dimension_numbers.lhs_spec,
+                                          image, feature, place);
                     }
 }
 
 /* [group, feature of the result, feature and place] of the kernel. */
-static void place_kernel(const convolution *c, const jx_field_value *x, int64_t *at)
+static void place_kernel(const convolution *c, const jx_field_value *x,
+                         int64_t *at)
 {
     for (int64_t o = 0; o < c->groups * c->out_each; o++)
         for (int64_t i = 0; i < c->in_each; i++)
             for (int64_t k = 0; k < c->places; k++)
-                *at++ = element_of(x, &c->p->dimension_numbers.rhs_spec, o, i, k);
+                *at++ =
+                    element_of(x, &c->p->dimension_numbers.rhs_spec, o, i, k);
 }
 
-/* Where the elements of the result are in [group, batch and window, feature]. */
-static void place_results(const convolution *c, const jx_field_value *x, int64_t *at)
+/* Where the elements of the result are in [group, batch and
+ * window, feature]. */
+static void place_results(const convolution *c, const jx_field_value *x,
+                          int64_t *at)
 {
     int64_t next = 0;
 
@@ -343,19 +366,22 @@ static bool convolve(jx_field *f, jx_field_program *program, const jx_eqn *eqn,
     const jx_dot_dims dims = {inner, inner, batch, batch};
     convolution c;
 
-    if (ins[0].bits || ins[1].bits || !jx_field_shape(f, program, eqn->outs[0]->aval, out) ||
+    if (ins[0].bits || ins[1].bits ||
+        !jx_field_shape(f, program, eqn->outs[0]->aval, out) ||
         !read_convolution(eqn, ins, out, &c))
         return false;
     int64_t shapes[3][3] = {{c.groups, c.batch * c.spots, c.in_each * c.places},
                             {c.groups, c.out_each, c.in_each * c.places},
                             {c.groups, c.batch * c.spots, c.out_each}};
-    jx_field_value from[2], images = cube(&ins[0], shapes[0]), kernel = cube(&ins[1], shapes[1]);
+    jx_field_value from[2], images = cube(&ins[0], shapes[0]),
+                            kernel = cube(&ins[1], shapes[1]);
     jx_field_value results = cube(out, shapes[2]);
     if (images.count > MOST_UNDER || results.count != out->count ||
-        !jx_plane_of(f, &ins[0], &from[0]) || !jx_plane_of(f, &ins[1], &from[1]))
+        !jx_plane_of(f, &ins[0], &from[0]) ||
+        !jx_plane_of(f, &ins[1], &from[1]))
         return false;
-    int64_t *at = JX_NEW_ARRAY(f->ctx->arena, images.count + kernel.count + out->count + 1,
-                               int64_t);
+    int64_t *at = JX_NEW_ARRAY(
+        f->ctx->arena, images.count + kernel.count + out->count + 1, int64_t);
     if (!at)
         return false;
     place_images(&c, &ins[0], at);
@@ -374,5 +400,6 @@ bool jx_plane_windows(jx_field *f, jx_field_program *program, const jx_eqn *eqn,
         return convolve(f, program, eqn, ins, &outs[0]);
     if (eqn->prim->id == JX_PRIM_select_and_scatter_add)
         return give_back(f, program, eqn, ins, &outs[0]);
-    return operation(eqn) != JX_PRIM_unknown && reduce(f, program, eqn, ins, &outs[0]);
+    return operation(eqn) != JX_PRIM_unknown &&
+           reduce(f, program, eqn, ins, &outs[0]);
 }

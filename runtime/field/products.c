@@ -20,7 +20,8 @@ static const jx_sum_node *node_of(const jx_products *of, uint32_t sum)
 
 uint32_t jx_products_input(jx_products *to, int input, int64_t element)
 {
-    return add_node(to, (jx_sum_node){.product = {1, {JX_FACTOR(input, element)}}});
+    return add_node(to,
+                    (jx_sum_node){.product = {1, {JX_FACTOR(input, element)}}});
 }
 
 uint32_t jx_products_add(jx_products *to, uint32_t a, uint32_t b)
@@ -36,18 +37,21 @@ uint32_t jx_products_mul(jx_products *to, uint32_t a, uint32_t b)
 
     if (!a || !b || node_of(to, a)->left || node_of(to, b)->left)
         return 0;
-    const jx_product *l = &node_of(to, a)->product, *r = &node_of(to, b)->product;
+    const jx_product *l = &node_of(to, a)->product,
+                     *r = &node_of(to, b)->product;
     if (l->count + r->count > JX_MOST_FACTORS)
         return 0;
     for (int i = 0, k = 0; i + k < l->count + r->count;)
-        p->factors[p->count++] = k == r->count || (i < l->count && l->factors[i] <= r->factors[k])
-                                     ? l->factors[i++]
-                                     : r->factors[k++];
+        p->factors[p->count++] =
+            k == r->count || (i < l->count && l->factors[i] <= r->factors[k])
+                ? l->factors[i++]
+                : r->factors[k++];
     return add_node(to, made);
 }
 
 /* Depth first, what is on the left before what is on the right. */
-static int64_t flatten(const jx_products *of, uint32_t sum, int64_t most, jx_product *to)
+static int64_t flatten(const jx_products *of, uint32_t sum, int64_t most,
+                       jx_product *to)
 {
     JX_VEC(uint32_t) left = {0};
     int64_t n = 0;
@@ -67,8 +71,9 @@ static int64_t flatten(const jx_products *of, uint32_t sum, int64_t most, jx_pro
     return jx_arena_failed(of->arena) ? -1 : n;
 }
 
-int64_t jx_products_of(const jx_field *f, const jx_cell *cell, jx_factor_value *value,
-                       const void *from, int64_t most, jx_product *to)
+int64_t jx_products_of(const jx_field *f, const jx_cell *cell,
+                       jx_factor_value *value, const void *from, int64_t most,
+                       jx_product *to)
 {
     uint64_t sum = 0;
     int64_t n;
@@ -79,7 +84,8 @@ int64_t jx_products_of(const jx_field *f, const jx_cell *cell, jx_factor_value *
     for (int64_t i = 0; i < n; i++) {
         uint64_t product = 1;
         for (int k = 0; k < to[i].count; k++)
-            product = jx_mod_fast(product, value(from, to[i].factors[k]), &f->ring.fast_p);
+            product = jx_mod_fast(product, value(from, to[i].factors[k]),
+                                  &f->ring.fast_p);
         sum = jx_mod_add(sum, product, f->ring.p);
     }
     return n >= 0 && sum == cell->v ? n : -1;

@@ -20,7 +20,8 @@ jx_modulus jx_modulus_of(uint64_t m)
     int bits = 64 - __builtin_clzll(m);
 
     JX_ASSERT(m > 1 && bits <= 62);
-    return (jx_modulus){m, (uint64_t)(((unsigned __int128)1 << (2 * bits)) / m), bits};
+    return (jx_modulus){m, (uint64_t)(((unsigned __int128)1 << (2 * bits)) / m),
+                        bits};
 }
 
 uint64_t jx_mod_power(uint64_t a, uint64_t n, uint64_t m)
@@ -29,7 +30,8 @@ uint64_t jx_mod_power(uint64_t a, uint64_t n, uint64_t m)
     bool fast = m > 1 && m < (uint64_t)1 << 62;
     jx_modulus by = fast ? jx_modulus_of(m) : (jx_modulus){0};
 
-    for (a %= m; n; n >>= 1, a = fast ? jx_mod_fast(a, a, &by) : jx_mod_mul(a, a, m))
+    for (a %= m; n;
+         n >>= 1, a = fast ? jx_mod_fast(a, a, &by) : jx_mod_mul(a, a, m))
         if (n & 1)
             to = fast ? jx_mod_fast(to, a, &by) : jx_mod_mul(to, a, m);
     return to;
@@ -44,14 +46,16 @@ uint64_t jx_mod_dyadic(int64_t m, int e, uint64_t prime)
 {
     uint64_t size = (m < 0 ? 0 - (uint64_t)m : (uint64_t)m) % prime;
     uint64_t two = jx_mod_power(2, (uint64_t)(e < 0 ? -(int64_t)e : e), prime);
-    uint64_t value = jx_mod_mul(size, e < 0 ? jx_mod_inverse(two, prime) : two, prime);
+    uint64_t value =
+        jx_mod_mul(size, e < 0 ? jx_mod_inverse(two, prime) : two, prime);
 
     return m < 0 && value ? prime - value : value;
 }
 
 bool jx_ring_is_prime(uint64_t n)
 {
-    static const uint64_t bases[] = {2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37};
+    static const uint64_t bases[] = {2,  3,  5,  7,  11, 13,
+                                     17, 19, 23, 29, 31, 37};
     uint64_t odd = n - 1;
     int twos = 0;
 
@@ -139,7 +143,8 @@ void jx_ring_make(jx_ring *to, uint64_t *random)
     to->fast_q = jx_modulus_of(to->q);
     to->no_square = no_square(to->p);
     do
-        to->g = jx_mod_power(jx_ring_random(random), (to->p - 1) / to->q, to->p);
+        to->g =
+            jx_mod_power(jx_ring_random(random), (to->p - 1) / to->q, to->p);
     while (to->g <= 1);
     for (int f = 0; f < 2; f++) {
         uint64_t prime = f ? to->q : to->p;

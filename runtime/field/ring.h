@@ -1,19 +1,22 @@
 /* ring.h - two fields of integers, as good as the rationals by chance.
  *
- * A number of a program is one element of F_p and one of F_q: rationals are what they are,
- * inputs are random.  Where two polynomials with rational coefficients differ, their values
- * differ but for a chance of about (degree + size of coefficients) / p (Schwartz, Zippel),
- * over primes that are drawn anew each time.  exp(x) is g^x, whose exponent is the element
- * of F_q: q divides p - 1, and g has order q.
+ * A number of a program is one element of F_p and one of F_q: rationals are
+ * what they are, inputs are random.  Where two polynomials with rational
+ * coefficients differ, their values differ but for a chance of about (degree +
+ * size of coefficients) / p (Schwartz, Zippel), over primes that are drawn anew
+ * each time.  exp(x) is g^x, whose exponent is the element of F_q: q divides p
+ * - 1, and g has order q.
  *
- * F_p is part of F_p(sqrt n), n no square, in which every element of F_p has a root. */
+ * F_p is part of F_p(sqrt n), n no square, in which every element of
+ * F_p has a root. */
 #ifndef JX_RING_H
 #define JX_RING_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A modulus below 2^62, and what makes remainders fast (Barrett): 2^(2 bits) / m. */
+/* A modulus below 2^62, and what makes remainders fast (Barrett):
+ * 2^(2 bits) / m. */
 typedef struct jx_modulus {
     uint64_t m, by;
     int bits; /* of m */
@@ -23,10 +26,10 @@ typedef struct jx_modulus {
 typedef struct jx_ring {
     uint64_t p, q;
     jx_modulus fast_p, fast_q;
-    uint64_t g;          /* of order q in F_p */
-    uint64_t i[2];       /* i * i = -1, in F_p and in F_q */
+    uint64_t g;    /* of order q in F_p */
+    uint64_t i[2]; /* i * i = -1, in F_p and in F_q */
     uint64_t root2[2];
-    uint64_t no_square;  /* of F_p */
+    uint64_t no_square; /* of F_p */
 } jx_ring;
 
 /* A stream of numbers (splitmix64), and one number as a hash of it. */
@@ -63,7 +66,8 @@ static inline uint64_t jx_mod_fast(uint64_t a, uint64_t b, const jx_modulus *by)
 {
     unsigned __int128 x = (unsigned __int128)a * b;
     uint64_t high = (uint64_t)(x >> (by->bits - 1));
-    uint64_t times = (uint64_t)(((unsigned __int128)high * by->by) >> (by->bits + 1));
+    uint64_t times =
+        (uint64_t)(((unsigned __int128)high * by->by) >> (by->bits + 1));
     uint64_t rest = (uint64_t)x - times * by->m; /* below 3 m */
 
     rest = rest >= by->m ? rest - by->m : rest;

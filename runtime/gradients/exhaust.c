@@ -27,15 +27,17 @@ double jx_exhaust_number(jx_dtype dtype, uint32_t bits)
     return (double)f;
 }
 
-/* A wrong rule is one whose own value in float64 is neither the derivative of its function
- * nor the function's slopes around. */
+/* A wrong rule is one whose own value in float64 is neither the derivative of
+ * its function nor the function's slopes around. */
 enum { SURELY_WRONG = 1 << 14 }; /* units */
 
 static jx_code code_of(const jx_program *program, const jx_rule **rule)
 {
     if (!*rule && program->nrules == 1)
         *rule = program->rules[0];
-    return !*rule ? JX_CODE_DRV013 : (*rule)->vjp ? JX_CODE_DRV002 : JX_CODE_DRV001;
+    return !*rule         ? JX_CODE_DRV013
+           : (*rule)->vjp ? JX_CODE_DRV002
+                          : JX_CODE_DRV001;
 }
 
 static bool is_intended(const jx_program *program, const jx_rule *rule)
@@ -50,7 +52,8 @@ static bool is_intended(const jx_program *program, const jx_rule *rule)
 static bool is_known(const jx_claim_list *claims, jx_code code)
 {
     for (size_t i = 0; i < claims->count; i++)
-        if (claims->at[i]->code == code && claims->at[i]->verdict == JX_WITNESSED)
+        if (claims->at[i]->code == code &&
+            claims->at[i]->verdict == JX_WITNESSED)
             return true;
     return false;
 }
@@ -58,7 +61,8 @@ static bool is_known(const jx_claim_list *claims, jx_code code)
 static bool confirms(jx_ctx *ctx, const jx_exhaust_plans *plans, int argument,
                      const jx_exhaust_place *p)
 {
-    return p->off >= SURELY_WRONG && jx_exhaust_confirms(ctx, plans, argument, p);
+    return p->off >= SURELY_WRONG &&
+           jx_exhaust_confirms(ctx, plans, argument, p);
 }
 
 static void claim_wrong(jx_program *program, const jx_exhaust_plans *plans,
@@ -66,7 +70,8 @@ static void claim_wrong(jx_program *program, const jx_exhaust_plans *plans,
                         jx_claim_list *claims)
 {
     jx_ctx *ctx = program->ctx;
-    /* A solver is as good as its starting point: its rule may be right where it is. */
+    /* A solver is as good as its starting point: its rule may be
+     * right where it is. */
     bool iterates = jx_points_has_loop(function->jaxpr);
 
     for (int a = 0; a < e->narguments; a++) {
@@ -75,7 +80,8 @@ static void claim_wrong(jx_program *program, const jx_exhaust_plans *plans,
         const jx_rule *rule = e->rule;
         jx_claim *claim;
         jx_code code = code_of(program, &rule);
-        if (!c->wrong || is_intended(program, rule) || iterates || is_known(claims, code))
+        if (!c->wrong || is_intended(program, rule) || iterates ||
+            is_known(claims, code))
             continue;
         if (!confirms(ctx, plans, a, p))
             p = &c->worst_wrong;
@@ -85,22 +91,26 @@ static void claim_wrong(jx_program *program, const jx_exhaust_plans *plans,
         if (!claim)
             return;
         claim->stack = rule ? rule->stack : NULL;
-        claim->what = jx_arena_printf(ctx->arena, "the %s is not the derivative",
-                                      rule ? rule->vjp ? "vjp rule" : "jvp rule"
-                                           : "derivative by rules");
+        claim->what = jx_arena_printf(
+            ctx->arena, "the %s is not the derivative",
+            rule ? rule->vjp ? "vjp rule" : "jvp rule" : "derivative by rules");
         claim->verdict = JX_WITNESSED;
         claim->evidence.by = "exhaustion";
         claim->evidence.note = jx_arena_printf(
-            ctx->arena, "at x = %.9g (and %lld more inputs) it gives %.9g in float64, and the "
+            ctx->arena,
+            "at x = %.9g (and %lld more inputs) it gives %.9g in float64, and "
+            "the "
             "function's own derivative and its slopes around are %.9g",
-            jx_exhaust_number(e->dtype, p->x[a]), (long long)c->wrong - 1, p->by_rule, p->want);
+            jx_exhaust_number(e->dtype, p->x[a]), (long long)c->wrong - 1,
+            p->by_rule, p->want);
     }
 }
 
 /* Runs a subject; what was refused is said in *e.  False: told. */
 static bool run(jx_program *program, const jx_exhaust_subject *subject,
-                const jx_exhaust_subject *reference, const jx_exhaust_options *options,
-                jx_claim_list *claims, jx_exhausted *e)
+                const jx_exhaust_subject *reference,
+                const jx_exhaust_options *options, jx_claim_list *claims,
+                jx_exhausted *e)
 {
     jx_exhaust_plans plans;
     bool ok = jx_exhaust_plan(subject, reference, options->memory, &plans);
@@ -112,11 +122,13 @@ static bool run(jx_program *program, const jx_exhaust_subject *subject,
     return ok && jx_ok(program->ctx);
 }
 
-static bool refused(jx_exhausted *e, const jx_pointwise_fault *fault, jx_ctx *ctx)
+static bool refused(jx_exhausted *e, const jx_pointwise_fault *fault,
+                    jx_ctx *ctx)
 {
-    e->refused = fault->eqn ? jx_arena_printf(ctx->arena, "%s %s",
-                                              jx_eqn_name(fault->eqn), fault->why)
-                            : fault->why;
+    e->refused = fault->eqn
+                     ? jx_arena_printf(ctx->arena, "%s %s",
+                                       jx_eqn_name(fault->eqn), fault->why)
+                     : fault->why;
     e->stack = fault->eqn ? fault->eqn->stack : NULL;
     return false;
 }
@@ -124,7 +136,8 @@ static bool refused(jx_exhausted *e, const jx_pointwise_fault *fault, jx_ctx *ct
 /* ---- rules */
 
 static bool subject_of_rule(jx_derived *derived, const jx_rule *rule,
-                            const jx_exhaust_options *options, jx_exhaust_subject *to)
+                            const jx_exhaust_options *options,
+                            jx_exhaust_subject *to)
 {
     const jx_derived_rule *made = &derived->rules[rule->id];
 
@@ -135,8 +148,8 @@ static bool subject_of_rule(jx_derived *derived, const jx_rule *rule,
                                .has_rules = true};
     if (to->says.jaxpr)
         to->form = rule->vjp ? JX_SLOPE_BACKWARD : JX_SLOPE_FORWARD;
-    return jx_sample_sizes(derived->program, rule, options->nbindings, options->bindings,
-                           &to->nbindings, &to->bindings);
+    return jx_sample_sizes(derived->program, rule, options->nbindings,
+                           options->bindings, &to->nbindings, &to->bindings);
 }
 
 /* The operands that a function closes over have no values of their own. */
@@ -154,8 +167,8 @@ static const char *why_not_rule(const jx_rule *rule)
 }
 
 static bool exhaust_rule(jx_derived *derived, const jx_rule *rule,
-                         const jx_exhaust_options *options, jx_claim_list *claims,
-                         jx_exhausted *e)
+                         const jx_exhaust_options *options,
+                         jx_claim_list *claims, jx_exhausted *e)
 {
     jx_ctx *ctx = derived->program->ctx;
     jx_pointwise_fault fault;
@@ -183,7 +196,8 @@ static bool exhaust_rule(jx_derived *derived, const jx_rule *rule,
     return true;
 }
 
-static bool exhaust_rules(jx_program *program, const jx_exhaust_options *options,
+static bool exhaust_rules(jx_program *program,
+                          const jx_exhaust_options *options,
                           jx_claim_list *claims, jx_exhausted_list *to)
 {
     jx_derived derived;
@@ -193,11 +207,12 @@ static bool exhaust_rules(jx_program *program, const jx_exhaust_options *options
     derived.program = program;
     for (int i = 0; i < program->nrules; i++) {
         const jx_rule *rule = program->rules[i];
-        jx_exhausted e = {.rule = rule,
-                          .derived_by_rules = true,
-                          .subject = jx_arena_printf(
-                              program->ctx->arena, "%s rule of `%s`",
-                              rule->vjp ? "vjp" : "jvp", rule->name ? rule->name : "a function")};
+        jx_exhausted e = {
+            .rule = rule,
+            .derived_by_rules = true,
+            .subject = jx_arena_printf(program->ctx->arena, "%s rule of `%s`",
+                                       rule->vjp ? "vjp" : "jvp",
+                                       rule->name ? rule->name : "a function")};
         if (!exhaust_rule(&derived, rule, options, claims, &e))
             return false;
         JX_PUSH(program->ctx->arena, to, e);
@@ -209,15 +224,16 @@ static bool exhaust_rules(jx_program *program, const jx_exhaust_options *options
 
 /* `which`: text about its result, or "". */
 static bool exhaust_whole(jx_program *program, const char *which,
-                          const jx_exhaust_options *options, jx_claim_list *claims,
-                          jx_exhausted_list *to)
+                          const jx_exhaust_options *options,
+                          jx_claim_list *claims, jx_exhausted_list *to)
 {
     jx_ctx *ctx = program->ctx;
     jx_exhaust_subject subject, reference;
     const char *no_matter;
     jx_exhausted e = {.derived_by_rules = program->nrules > 0,
                       .subject = jx_arena_printf(ctx->arena, "`%s`%s",
-                                                 program->name ? program->name : "the program",
+                                                 program->name ? program->name
+                                                               : "the program",
                                                  which)};
 
     if (!jx_exhaust_whole(program, &subject, &e.underived))
@@ -226,16 +242,19 @@ static bool exhaust_whole(jx_program *program, const char *which,
     subject.bindings = options->bindings;
     if (options->reference &&
         !jx_exhaust_whole(options->reference, &reference, &no_matter))
-        return jx_fail(ctx, JX_E_INPUT, options->reference->path, NULL, "the reference: %s",
+        return jx_fail(ctx, JX_E_INPUT, options->reference->path, NULL,
+                       "the reference: %s",
                        options->reference->ctx->error.message);
-    if (!run(program, &subject, options->reference ? &reference : NULL, options, claims, &e))
+    if (!run(program, &subject, options->reference ? &reference : NULL, options,
+             claims, &e))
         return false;
     JX_PUSH(ctx->arena, to, e);
     return jx_ok(ctx);
 }
 
 /* Each result of several by itself. */
-static bool exhaust_results(jx_program *program, const jx_exhaust_options *options,
+static bool exhaust_results(jx_program *program,
+                            const jx_exhaust_options *options,
                             jx_claim_list *claims, jx_exhausted_list *to)
 {
     jx_ctx *ctx = program->ctx;

@@ -9,8 +9,9 @@
 static const jx_plan *plan_of(const jx_exhaust_plans *p, int role)
 {
     const jx_plan *all[JX_EX_ROLES] = {
-        p->value,      p->says, p->wide,            p->jitters[0],
-        p->jitters[1], p->rule, p->rule_jitters[0], p->rule_jitters[1]};
+        p->value,           p->says,           p->wide,
+        p->jitters[0],      p->jitters[1],     p->rule,
+        p->rule_jitters[0], p->rule_jitters[1]};
 
     return all[role];
 }
@@ -29,7 +30,8 @@ static void *filled(jx_dtype dtype, int64_t count, double value)
     return numbers ? to : NULL;
 }
 
-bool jx_exhaust_open(jx_ctx *ctx, const jx_exhaust_plans *plans, jx_exhaust_eval *to)
+bool jx_exhaust_open(jx_ctx *ctx, const jx_exhaust_plans *plans,
+                     jx_exhaust_eval *to)
 {
     size_t n = (size_t)plans->each;
     bool ok = true;
@@ -87,9 +89,10 @@ void jx_exhaust_load(jx_exhaust_eval *e)
     }
 }
 
-/* What a derivative takes beside the arguments: ones along one of them, or for its result. */
-static int add_tangents(const jx_exhaust_eval *e, jx_slope_form form, bool wide, int argument,
-                        const void **ins, int nins)
+/* What a derivative takes beside the arguments: ones along one of them, or
+ * for its result. */
+static int add_tangents(const jx_exhaust_eval *e, jx_slope_form form, bool wide,
+                        int argument, const void **ins, int nins)
 {
     if (form == JX_SLOPE_BACKWARD)
         ins[nins++] = e->unit[wide][1];
@@ -98,15 +101,16 @@ static int add_tangents(const jx_exhaust_eval *e, jx_slope_form form, bool wide,
     return nins;
 }
 
-static void give(const jx_exhaust_eval *e, jx_exhaust_role role, int out, double *to)
+static void give(const jx_exhaust_eval *e, jx_exhaust_role role, int out,
+                 double *to)
 {
     const jx_plan *plan = plan_of(e->plans, role);
 
     if (!to)
         return;
     if (out < jx_plan_nouts(plan))
-        jx_convert(jx_plan_out(plan, out)->dtype, JX_F64, jx_exec_out(e->execs[role], out), to,
-                   e->plans->each);
+        jx_convert(jx_plan_out(plan, out)->dtype, JX_F64,
+                   jx_exec_out(e->execs[role], out), to, e->plans->each);
     else /* a tangent that the rule leaves out is zero */
         memset(to, 0, (size_t)e->plans->each * sizeof *to);
 }
@@ -118,8 +122,9 @@ bool jx_exhaust_eval_run(jx_exhaust_eval *e, jx_exhaust_role role, int argument,
     bool wide = role >= JX_EX_WIDE;
     bool is_rule = role == JX_EX_SAYS || role >= JX_EX_RULE;
     jx_slope_form form = is_rule ? p->form
-                         : role != JX_EX_VALUE && p->has_slope ? JX_SLOPE_FORWARD
-                                                               : JX_SLOPE_NONE;
+                         : role != JX_EX_VALUE && p->has_slope
+                             ? JX_SLOPE_FORWARD
+                             : JX_SLOPE_NONE;
     const void *ins[6];
     int nins = 0;
 

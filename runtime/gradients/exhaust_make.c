@@ -11,15 +11,17 @@
 
 #include <string.h>
 
-enum { ELEMENTS = 2048 }; /* of a run, if the function's own shape has no more */
+enum {
+    ELEMENTS = 2048
+}; /* of a run, if the function's own shape has no more */
 
 /* What steps of the reference are moved by, in two more runs of it. */
 static const jx_noise noises[2] = {{0x5eed, 8}, {0x5eee, 8}};
 
 /* ---- derivatives of a whole program */
 
-static jx_closed derivative(jx_making *make, const jx_typed *typed, const jx_closed *of,
-                            bool stripped)
+static jx_closed derivative(jx_making *make, const jx_typed *typed,
+                            const jx_closed *of, bool stripped)
 {
     jx_arena *arena = jx_making_arena(make);
     const jx_jaxpr *jaxpr = of->jaxpr;
@@ -72,7 +74,8 @@ void jx_exhaust_drop_own(jx_exhaust_subject *subject, const char **why)
     *why = "it makes floats of bits, and no derivative of that is known";
 }
 
-bool jx_exhaust_whole(jx_program *program, jx_exhaust_subject *to, const char **why)
+bool jx_exhaust_whole(jx_program *program, jx_exhaust_subject *to,
+                      const char **why)
 {
     jx_ctx *ctx = program->ctx;
     const jx_typed *typed = jx_typed_of(program);
@@ -90,9 +93,10 @@ bool jx_exhaust_whole(jx_program *program, jx_exhaust_subject *to, const char **
         return false;
     make.eqn = NULL;
     to->has_rules = program->nrules > 0;
-    to->says = !to->has_rules      ? to->own
-               : has_vjp(program) ? backwards(typed, &to->teller)
-                                  : derivative(&make, typed, &program->entry, false);
+    to->says = !to->has_rules ? to->own
+               : has_vjp(program)
+                   ? backwards(typed, &to->teller)
+                   : derivative(&make, typed, &program->entry, false);
     if (!to->says.jaxpr && !*why)
         *why = ctx->error.message;
     if (!go_on(ctx))
@@ -110,9 +114,13 @@ jx_program *jx_exhaust_result(jx_program *program, int k)
     const jx_jaxpr *from = program->entry.jaxpr;
     int n = from->nconsts + from->nins;
     jx_making make;
-    jx_body *b = jx_making_begin(&make, program) ? jx_body_new(&make.build, NULL) : NULL;
-    jx_atom *atoms = b ? JX_NEW_ARRAY(jx_making_arena(&make), n + from->nouts, jx_atom) : NULL;
-    bool *wanted = b ? JX_NEW_ARRAY(jx_making_arena(&make), from->nouts, bool) : NULL;
+    jx_body *b =
+        jx_making_begin(&make, program) ? jx_body_new(&make.build, NULL) : NULL;
+    jx_atom *atoms =
+        b ? JX_NEW_ARRAY(jx_making_arena(&make), n + from->nouts, jx_atom)
+          : NULL;
+    bool *wanted =
+        b ? JX_NEW_ARRAY(jx_making_arena(&make), from->nouts, bool) : NULL;
 
     JX_ASSERT(k >= 0 && k < from->nouts);
     if (!atoms || !wanted)
@@ -121,7 +129,8 @@ jx_program *jx_exhaust_result(jx_program *program, int k)
     for (int i = 0; i < n; i++)
         atoms[i] = i < from->nconsts ? jx_body_const(b, from->vars[i]->aval)
                                      : jx_body_input(b, from->vars[i]->aval);
-    if (!jx_making_inline(&make, b, from, atoms, atoms + from->nconsts, wanted, atoms + n))
+    if (!jx_making_inline(&make, b, from, atoms, atoms + from->nconsts, wanted,
+                          atoms + n))
         return NULL;
     jx_body_result(b, atoms[n + k]);
     make.to->out_paths = NULL;
@@ -130,23 +139,26 @@ jx_program *jx_exhaust_result(jx_program *program, int k)
 
 /* ---- plans */
 
-/* That jaxpr as a program of `n` times as many elements; all inputs behind the arguments
- * are for all of them. */
-static jx_program *widened(const jx_exhaust_subject *s, const jx_closed *closed, int64_t n)
+/* That jaxpr as a program of `n` times as many elements; all inputs behind the
+ * arguments are for all of them. */
+static jx_program *widened(const jx_exhaust_subject *s, const jx_closed *closed,
+                           int64_t n)
 {
     jx_program *of = closed == &s->says && s->teller ? s->teller : s->program;
     bool *has = JX_NEW_ARRAY(of->ctx->arena, closed->jaxpr->nins + 1, bool);
 
     for (int i = 0; has && i < s->function.jaxpr->nins; i++)
         has[i] = true;
-    return has ? jx_program_widen(of, closed, s->nbindings, s->bindings, has, n) : NULL;
+    return has ? jx_program_widen(of, closed, s->nbindings, s->bindings, has, n)
+               : NULL;
 }
 
-static jx_plan *plan_of(const jx_exhaust_subject *s, const jx_closed *closed, int64_t n,
-                        jx_plan_options how)
+static jx_plan *plan_of(const jx_exhaust_subject *s, const jx_closed *closed,
+                        int64_t n, jx_plan_options how)
 {
     jx_program *program = widened(s, closed, n);
-    const jx_typed *typed = program ? jx_program_fits(program, false, 0, NULL) : NULL;
+    const jx_typed *typed =
+        program ? jx_program_fits(program, false, 0, NULL) : NULL;
 
     return typed ? jx_plan_make(typed, &program->entry, &how) : NULL;
 }
@@ -159,19 +171,21 @@ static int64_t elements(const jx_exhaust_subject *s)
     int64_t count = 1, size;
 
     for (int i = 0; i < aval->rank; i++)
-        if (!jx_dim_eval(aval->shape[i], jx_assigned, &sizes, &size) || size < 1 ||
-            __builtin_mul_overflow(count, size, &count))
+        if (!jx_dim_eval(aval->shape[i], jx_assigned, &sizes, &size) ||
+            size < 1 || __builtin_mul_overflow(count, size, &count))
             return 0;
     return count;
 }
 
-bool jx_exhaust_plan(const jx_exhaust_subject *subject, const jx_exhaust_subject *reference,
-                     size_t memory, jx_exhaust_plans *to)
+bool jx_exhaust_plan(const jx_exhaust_subject *subject,
+                     const jx_exhaust_subject *reference, size_t memory,
+                     jx_exhaust_plans *to)
 {
     const jx_exhaust_subject *wide = reference ? reference : subject;
     const jx_jaxpr *jaxpr = subject->function.jaxpr;
     jx_plan_options how = {.memory = memory};
-    jx_plan_options there = {.domain = JX_WIDE, .memory = memory, .brisk = true};
+    jx_plan_options there = {
+        .domain = JX_WIDE, .memory = memory, .brisk = true};
     int64_t own = elements(subject), n = own ? (ELEMENTS + own - 1) / own : 0;
     const jx_closed *by = wide->own.jaxpr ? &wide->own : &wide->function;
 
@@ -179,10 +193,12 @@ bool jx_exhaust_plan(const jx_exhaust_subject *subject, const jx_exhaust_subject
                              .each = n * own,
                              .dtype = jaxpr->vars[jaxpr->nconsts]->aval->dtype,
                              .gives = jx_atom_aval(jaxpr->outs[0])->dtype,
-                             .form = wide->own.jaxpr ? subject->form : JX_SLOPE_NONE,
+                             .form = wide->own.jaxpr ? subject->form
+                                                     : JX_SLOPE_NONE,
                              .has_slope = wide->own.jaxpr != NULL};
     if (!own || (reference && elements(reference) != own))
-        return jx_fail(subject->program->ctx, JX_E_INPUT, subject->program->path, NULL,
+        return jx_fail(subject->program->ctx, JX_E_INPUT,
+                       subject->program->path, NULL,
                        reference ? "the reference takes another shape"
                                  : "its arguments have no elements");
     /* What is no rule gives the function's own value on its way. */

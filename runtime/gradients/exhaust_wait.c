@@ -8,7 +8,8 @@
 #include <string.h>
 
 enum {
-    ALIKE = 8, /* inputs in a row that come to the same, before others join them */
+    /* inputs in a row that come to the same, before others join them */
+    ALIKE = 8,
     MANY = 64, /* numbers that are compared at once */
 };
 
@@ -36,7 +37,8 @@ void jx_exhaust_arguments(const job *j, int64_t index, uint32_t *x)
     x[1] = bits_of_order(j->bits, index & (((int64_t)1 << j->bits) - 1));
 }
 
-/* The number `by` steps from this one, both zeros counted as one; NaN: beyond infinity. */
+/* The number `by` steps from this one, both zeros counted as one; NaN:
+ * beyond infinity. */
 static uint32_t neighbour(int bits, uint32_t x, int by)
 {
     int64_t sign = (int64_t)1 << (bits - 1);
@@ -48,8 +50,8 @@ static uint32_t neighbour(int bits, uint32_t x, int by)
 
 /* ---- evaluations */
 
-bool jx_exhaust_evaluate(job *j, worker *w, jx_exhaust_role role, int argument, double *value,
-                         double *slope)
+bool jx_exhaust_evaluate(job *j, worker *w, jx_exhaust_role role, int argument,
+                         double *value, double *slope)
 {
     if (jx_exhaust_eval_run(&w->eval, role, argument, value, slope))
         return true;
@@ -58,7 +60,8 @@ bool jx_exhaust_evaluate(job *j, worker *w, jx_exhaust_role role, int argument, 
     return false;
 }
 
-/* Puts arguments of what waits into the evaluation, one of them `by` steps away. */
+/* Puts arguments of what waits into the evaluation, one of them
+ * `by` steps away. */
 static void load_waiting(job *j, worker *w, int64_t n, int argument, int by)
 {
     const jx_exhaust_plans *p = j->plans;
@@ -66,7 +69,8 @@ static void load_waiting(job *j, worker *w, int64_t n, int argument, int by)
     for (int k = 0; k < p->narguments; k++)
         for (int64_t i = 0; i < p->each; i++) {
             uint32_t x = w->waiting[i < n ? i : n - 1].x[k];
-            w->eval.x[k][i] = by && k == argument ? neighbour(j->bits, x, by) : x;
+            w->eval.x[k][i] =
+                by && k == argument ? neighbour(j->bits, x, by) : x;
         }
     jx_exhaust_load(&w->eval);
 }
@@ -76,21 +80,22 @@ static void load_waiting(job *j, worker *w, int64_t n, int argument, int by)
 /* How far other roundings take numbers, at most; an estimate. */
 JX_VECTOR_CLONES static void find_spread(const double *restrict number,
                                          const double *restrict again,
-                                         const double *restrict once_more, double *restrict to,
-                                         int64_t n)
+                                         const double *restrict once_more,
+                                         double *restrict to, int64_t n)
 {
     for (int64_t i = 0; i < n; i++) {
-        double x = number[i], a = fabs(again[i] - x), b = fabs(once_more[i] - x);
+        double x = number[i], a = fabs(again[i] - x),
+               b = fabs(once_more[i] - x);
         double most = 2 * (a > b ? a : b) + 0x1p-51 * fabs(x);
         double spread = ((a - a != 0) | (b - b != 0)) ? (double)INFINITY : most;
         to[i] = x - x != 0 ? 0 : spread;
     }
 }
 
-/* Two samples may be near each other by chance: the most that is seen of a number and of
- * those beside it. */
-JX_VECTOR_CLONES static void spread_out(const double *restrict from, double *restrict to,
-                                        int64_t n)
+/* Two samples may be near each other by chance: the most that is seen of a
+ * number and of those beside it. */
+JX_VECTOR_CLONES static void spread_out(const double *restrict from,
+                                        double *restrict to, int64_t n)
 {
     for (int64_t i = JX_EX_SIDE; i < n - JX_EX_SIDE; i++) {
         double most = from[i];
@@ -113,16 +118,19 @@ static double most_near(const job *j, const worker *w, int64_t i, int64_t n,
     double most = spread[i];
     int64_t near = 7 * j->step;
 
-    for (int64_t k = i < JX_EX_SIDE ? 0 : i - JX_EX_SIDE; k <= i + JX_EX_SIDE && k < n; k++)
+    for (int64_t k = i < JX_EX_SIDE ? 0 : i - JX_EX_SIDE;
+         k <= i + JX_EX_SIDE && k < n; k++)
         if (k < i ? items[i].index - end_of(j, &items[k]) <= near
                   : items[k].index - end_of(j, &items[i]) <= near)
             most = spread[k] > most ? spread[k] : most;
     return most;
 }
 
-/* What is known of n numbers beside each other, or of what waits (NULL: no neighbours). */
+/* What is known of n numbers beside each other, or of what waits (NULL:
+ * no neighbours). */
 static void find_slacks(const job *j, const worker *w, const double *number,
-                        double *const *again, double *to, int64_t n, bool in_row, bool waits)
+                        double *const *again, double *to, int64_t n,
+                        bool in_row, bool waits)
 {
     double *spread = in_row || waits ? w->off : to;
 
@@ -136,28 +144,37 @@ static void find_slacks(const job *j, const worker *w, const double *number,
 }
 
 /* Of what is loaded; `waits`: that is what waits. */
-static bool find_all(job *j, worker *w, double *const *wants, int64_t n, bool in_row, bool waits)
+static bool find_all(job *j, worker *w, double *const *wants, int64_t n,
+                     bool in_row, bool waits)
 {
     const jx_exhaust_plans *p = j->plans;
     double **slopes = j->ncolumns > 1 ? w->side : NULL;
 
     for (int a = 0; a < p->narguments && (a == 0 || slopes); a++) {
         for (int k = 0; k < 2; k++)
-            if (!jx_exhaust_evaluate(j, w, JX_EX_JITTER + k, a, a ? NULL : w->again[k],
+            if (!jx_exhaust_evaluate(j, w, JX_EX_JITTER + k, a,
+                                     a ? NULL : w->again[k],
                                      slopes ? slopes[k] : NULL))
                 return false;
         if (a == 0)
-            find_slacks(j, w, wants[0], w->again, w->slack[0], n, in_row, waits);
+            find_slacks(j, w, wants[0], w->again, w->slack[0], n, in_row,
+                        waits);
         if (slopes)
-            find_slacks(j, w, wants[1 + a], slopes, w->slack[1 + a], n, in_row, waits);
+            find_slacks(j, w, wants[1 + a], slopes, w->slack[1 + a], n, in_row,
+                        waits);
         if (!slopes || !p->rule)
             continue;
-        if (!jx_exhaust_evaluate(j, w, JX_EX_RULE, a, NULL, w->by_rule[1 + a]) ||
-            !jx_exhaust_evaluate(j, w, JX_EX_RULE_JITTER, a, NULL, w->side[0]) ||
-            !jx_exhaust_evaluate(j, w, JX_EX_RULE_JITTER_AGAIN, a, NULL, w->side[1]))
+        if (!jx_exhaust_evaluate(j, w, JX_EX_RULE, a, NULL,
+                                 w->by_rule[1 + a]) ||
+            !jx_exhaust_evaluate(j, w, JX_EX_RULE_JITTER, a, NULL,
+                                 w->side[0]) ||
+            !jx_exhaust_evaluate(j, w, JX_EX_RULE_JITTER_AGAIN, a, NULL,
+                                 w->side[1]))
             return false;
-        find_slacks(j, w, w->by_rule[1 + a], w->side, w->rule_slack[1 + a], n, in_row, waits);
-        for (int64_t i = 0; i < n; i++) /* where few digits are known, none is */
+        find_slacks(j, w, w->by_rule[1 + a], w->side, w->rule_slack[1 + a], n,
+                    in_row, waits);
+        for (int64_t i = 0; i < n;
+             i++) /* where few digits are known, none is */
             if (w->rule_slack[1 + a][i] > 0x1p-10 * fabs(w->by_rule[1 + a][i]))
                 w->rule_slack[1 + a][i] = (double)INFINITY;
     }
@@ -179,16 +196,19 @@ static void keep_slack(const job *j, const worker *w, waiting *item, int64_t i)
     }
 }
 
-/* A chunk spans a small part of a binade: what the slack is at its grid it is about
- * everywhere, but where results are off by far more than any in the grid.  Where it is next to
- * nothing there it may stand for that of what waits. */
-bool jx_exhaust_is_like_grid(const job *j, const worker *w, int c, double got, double want)
+/* A chunk spans a small part of a binade: what the slack is at its grid
+ * it is about everywhere, but where results are off by far more than any
+ * in the grid.  Where it is next to nothing there it may stand for that
+ * of what waits. */
+bool jx_exhaust_is_like_grid(const job *j, const worker *w, int c, double got,
+                             double want)
 {
     double ulp = jx_ulp(&j->out, want);
 
     return 8 * w->most_slack[c] <= ulp / 1024 &&
            (got - got != 0 ? w->any_none[c]
-                           : fabs(got - want) <= fmax(j->kinked, 4 * w->most_off[c]) * ulp);
+                           : fabs(got - want) <=
+                                 fmax(j->kinked, 4 * w->most_off[c]) * ulp);
 }
 
 static bool is_slack_known(const job *j, const worker *w, const waiting *item)
@@ -200,8 +220,9 @@ static bool is_slack_known(const job *j, const worker *w, const waiting *item)
     return true;
 }
 
-/* Takes the grid's slack for that of what waits, if that will do and no rule stands accused.
- * False: the job has failed, or (*known) more has to be known. */
+/* Takes the grid's slack for that of what waits, if that will do and
+ * no rule stands accused. False: the job has failed, or (*known) more
+ * has to be known. */
 static bool take_slack(job *j, worker *w, int64_t n, bool *known)
 {
     const jx_exhaust_plans *p = j->plans;
@@ -212,7 +233,8 @@ static bool take_slack(job *j, worker *w, int64_t n, bool *known)
     for (int c = 0; *known && c < j->ncolumns; c++)
         for (int64_t i = 0; i < n; i++)
             w->slack[c][i] = 8 * w->most_slack[c];
-    for (int a = 0; *known && p->rule && j->ncolumns > 1 && a < p->narguments; a++) {
+    for (int a = 0; *known && p->rule && j->ncolumns > 1 && a < p->narguments;
+         a++) {
         if (!jx_exhaust_evaluate(j, w, JX_EX_RULE, a, NULL, w->by_rule[1 + a]))
             return false;
         memset(w->rule_slack[1 + a], 0, (size_t)n * sizeof(double));
@@ -220,8 +242,8 @@ static bool take_slack(job *j, worker *w, int64_t n, bool *known)
         for (int64_t i = 0; i < n; i++)
             w->nan_in[i] = w->waiting[i].nan_in;
         *known = !jx_exhaust_mark_wrong(&j->out, w->got[1 + a], w->slack[1 + a],
-                                        w->by_rule[1 + a], w->rule_slack[1 + a], w->nan_in,
-                                        w->mark, n);
+                                        w->by_rule[1 + a], w->rule_slack[1 + a],
+                                        w->nan_in, w->mark, n);
     }
     return true;
 }
@@ -247,20 +269,29 @@ static bool find_waiting(job *j, worker *w, int64_t n)
 
 static jx_exhaust_item item_of(const job *j, const waiting *of, int c)
 {
-    return (jx_exhaust_item){
-        .index = of->index, .step = j->step, .times = of->times,
-        .x = {of->x[0], of->x[1]}, .last = {of->last[0], of->last[1]},
-        .nan_in = of->nan_in, .finite = of->want[0] - of->want[0] == 0,
-        .got = of->got[c], .want = of->want[c], .slack = of->slack[c],
-        .by_rule = of->by_rule[c], .rule_slack = of->rule_slack[c]};
+    return (jx_exhaust_item){.index = of->index,
+                             .step = j->step,
+                             .times = of->times,
+                             .x = {of->x[0], of->x[1]},
+                             .last = {of->last[0], of->last[1]},
+                             .nan_in = of->nan_in,
+                             .finite = of->want[0] - of->want[0] == 0,
+                             .got = of->got[c],
+                             .want = of->want[c],
+                             .slack = of->slack[c],
+                             .by_rule = of->by_rule[c],
+                             .rule_slack = of->rule_slack[c]};
 }
 
-/* What the sides of an input say of the derivative there: two numbers below it, two
- * above.  Where these are smooth and the derivative jumps, any number between is a
- * convention; where it does not, and ours is none, theirs is the reference. */
-static void look_at_sides(const job *j, jx_exhaust_item *item, const double *sides)
+/* What the sides of an input say of the derivative there: two numbers below
+ * it, two above.  Where these are smooth and the derivative jumps, any
+ * number between is a convention; where it does not, and ours is none,
+ * theirs is the reference. */
+static void look_at_sides(const job *j, jx_exhaust_item *item,
+                          const double *sides)
 {
-    double ll = sides[0], l = sides[1], r = sides[2], rr = sides[3], want = item->want;
+    double ll = sides[0], l = sides[1], r = sides[2], rr = sides[3],
+           want = item->want;
     double jump = fabs(r - l), low = fmin(l, r), high = fmax(l, r);
     double slack = 2 * jx_ulp(&j->out, fmax(fabs(l), fabs(r)));
 
@@ -273,9 +304,10 @@ static void look_at_sides(const job *j, jx_exhaust_item *item, const double *sid
     }
     if (!(fabs(ll - l) <= jump / 8 && fabs(rr - r) <= jump / 8) || jump == 0)
         return;
-    item->is_kink = item->got >= low - slack && item->got <= high + slack &&
-                    (!(item->by_rule == item->by_rule) ||
-                     (item->by_rule >= low - slack && item->by_rule <= high + slack));
+    item->is_kink =
+        item->got >= low - slack && item->got <= high + slack &&
+        (!(item->by_rule == item->by_rule) ||
+         (item->by_rule >= low - slack && item->by_rule <= high + slack));
 }
 
 static bool is_odd(const job *j, const jx_exhaust_item *item)
@@ -303,7 +335,8 @@ static bool find_sides(job *j, worker *w, int64_t n, int c, bool *found)
     return true;
 }
 
-static bool count_waiting(job *j, worker *w, int64_t n, int c, jx_exhaust_column *to)
+static bool count_waiting(job *j, worker *w, int64_t n, int c,
+                          jx_exhaust_column *to)
 {
     bool sides = false;
 
@@ -311,7 +344,8 @@ static bool count_waiting(job *j, worker *w, int64_t n, int c, jx_exhaust_column
         return false;
     for (int64_t i = 0; i < n; i++) {
         jx_exhaust_item item = item_of(j, &w->waiting[i], c);
-        const double at[] = {w->side[0][i], w->side[1][i], w->side[2][i], w->side[3][i]};
+        const double at[] = {w->side[0][i], w->side[1][i], w->side[2][i],
+                             w->side[3][i]};
         if (sides && is_odd(j, &item))
             look_at_sides(j, &item, at);
         jx_exhaust_count(to, &j->out, &item);
@@ -331,14 +365,15 @@ bool jx_exhaust_flush(job *j, worker *w, jx_exhaust_column *to)
         if (!count_waiting(j, w, n, c, &to[c]))
             return false;
     w->nwaiting -= n;
-    memmove(w->waiting, w->waiting + n, (size_t)w->nwaiting * sizeof *w->waiting);
+    memmove(w->waiting, w->waiting + n,
+            (size_t)w->nwaiting * sizeof *w->waiting);
     return true;
 }
 
 /* ---- what comes to wait */
 
-/* Both have none, or the same infinity: there is nothing to be unsure of.  (But for a
- * derivative of what is finite, for which a rule may have a number.) */
+/* Both have none, or the same infinity: there is nothing to be unsure of.  (But
+ * for a derivative of what is finite, for which a rule may have a number.) */
 static bool is_settled(const job *j, const waiting *of, int c)
 {
     double want = of->want[c];
@@ -357,12 +392,15 @@ static bool same_bits(double a, double b)
     return memcmp(&a, &b, sizeof a) == 0;
 }
 
-/* Whether input i comes to what the inputs before it came to, all of which wait. */
+/* Whether input i comes to what the inputs before it came to, all
+ * of which wait. */
 static bool is_alike(const job *j, const worker *w, int64_t i, int64_t index)
 {
-    const waiting *last = w->waiting + w->nwaiting - 1, *first = last - ALIKE + 1;
+    const waiting *last = w->waiting + w->nwaiting - 1,
+                  *first = last - ALIKE + 1;
 
-    if (w->nwaiting < ALIKE || end_of(j, last) != index || last->nan_in != w->nan_in[i] ||
+    if (w->nwaiting < ALIKE || end_of(j, last) != index ||
+        last->nan_in != w->nan_in[i] ||
         index - first->index != (last->times + ALIKE - 1) * j->step)
         return false;
     for (int c = 0; c < j->ncolumns; c++)
@@ -383,7 +421,8 @@ static int64_t same_until(const double *x, int64_t i, int64_t end)
     return i;
 }
 
-/* How many inputs from i on, up to `end`, are looked at and come to what the first does. */
+/* How many inputs from i on, up to `end`, are looked at and come to what
+ * the first does. */
 static int64_t run_of(const job *j, const worker *w, int64_t i, int64_t end)
 {
     int64_t last = end - 1, k = i;
@@ -397,7 +436,8 @@ static int64_t run_of(const job *j, const worker *w, int64_t i, int64_t end)
     return k + 1 - i;
 }
 
-static void put_item(const job *j, const worker *w, int64_t index, int64_t i, waiting *item)
+static void put_item(const job *j, const worker *w, int64_t index, int64_t i,
+                     waiting *item)
 {
     *item = (waiting){.index = index, .times = 1, .nan_in = w->nan_in[i]};
     jx_exhaust_arguments(j, index, item->x);
@@ -427,7 +467,8 @@ static double known_slack(const worker *w, int c, int64_t i)
 /* Whether the numbers of that result may be counted as they are. */
 static bool is_plain(const job *j, const worker *w, int c, int64_t i)
 {
-    double got = w->got[c][i], want = w->want[c][i], ulp = jx_ulp(&j->out, want);
+    double got = w->got[c][i], want = w->want[c][i],
+           ulp = jx_ulp(&j->out, want);
 
     return fabs(want) < j->out.beyond &&
            (w->knows_slack || jx_exhaust_is_like_grid(j, w, c, got, want)) &&
@@ -444,7 +485,8 @@ static int64_t find_plain(const job *j, worker *w, int64_t first, int64_t end)
     for (int c = 0; c < j->ncolumns; c++) {
         jx_exhaust_nearness near = {
             .slack = w->knows_slack ? 0 : 8 * w->most_slack[c],
-            .known = w->knows_slack ? (double)INFINITY : fmax(j->kinked, 4 * w->most_off[c]),
+            .known = w->knows_slack ? (double)INFINITY
+                                    : fmax(j->kinked, 4 * w->most_off[c]),
             .kinked = c == 0 || w->all_odd[c] ? (double)INFINITY : j->kinked};
         jx_exhaust_keep_plain(&j->out, w->got[c] + first, w->want[c] + first,
                               w->want[0] + first, &near, w->which + first, n);
@@ -454,8 +496,8 @@ static int64_t find_plain(const job *j, worker *w, int64_t first, int64_t end)
     return count;
 }
 
-static jx_exhaust_item item_at(const job *j, worker *w, int64_t index, int64_t i, int c,
-                               double slack)
+static jx_exhaust_item item_at(const job *j, worker *w, int64_t index,
+                               int64_t i, int c, double slack)
 {
     waiting item;
 
@@ -464,8 +506,8 @@ static jx_exhaust_item item_at(const job *j, worker *w, int64_t index, int64_t i
     return item_of(j, &item, c);
 }
 
-void jx_exhaust_count_many(const job *j, worker *w, jx_exhaust_column *to, int64_t index,
-                           int64_t first, int64_t end)
+void jx_exhaust_count_many(const job *j, worker *w, jx_exhaust_column *to,
+                           int64_t index, int64_t first, int64_t end)
 {
     jx_exhaust_tallied tallied;
     int64_t n = end - first;
@@ -476,8 +518,9 @@ void jx_exhaust_count_many(const job *j, worker *w, jx_exhaust_column *to, int64
         double *slack = w->knows_slack ? w->slack[c] + first : w->side[0];
         for (int64_t i = 0; i < n && !w->knows_slack; i++)
             slack[i] = 8 * w->most_slack[c];
-        jx_exhaust_tally_many(&to[c], &j->out, w->got[c] + first, w->want[c] + first, slack,
-                              w->which + first, w->off, n, &tallied);
+        jx_exhaust_tally_many(&to[c], &j->out, w->got[c] + first,
+                              w->want[c] + first, slack, w->which + first,
+                              w->off, n, &tallied);
         jx_exhaust_add_tallied(&to[c], &tallied);
         for (int k = 0; k < 2; k++) {
             int64_t i = first + tallied.worst[k];
@@ -492,8 +535,8 @@ void jx_exhaust_count_many(const job *j, worker *w, jx_exhaust_column *to, int64
         w->mark[i] ^= w->which[i];
 }
 
-bool jx_exhaust_count_now(const job *j, worker *w, jx_exhaust_column *to, int64_t index,
-                          int64_t i)
+bool jx_exhaust_count_now(const job *j, worker *w, jx_exhaust_column *to,
+                          int64_t index, int64_t i)
 {
     bool plain = !w->nan_in[i] && !j->plans->rule;
 
@@ -502,7 +545,8 @@ bool jx_exhaust_count_now(const job *j, worker *w, jx_exhaust_column *to, int64_
     for (int c = 0; plain && c < j->ncolumns; c++) {
         double slack = known_slack(w, c, i);
         if (w->got[c][i] - w->got[c][i] == 0 &&
-            jx_exhaust_tally(&to[c], &j->out, w->got[c][i], w->want[c][i], slack))
+            jx_exhaust_tally(&to[c], &j->out, w->got[c][i], w->want[c][i],
+                             slack))
             continue;
         const jx_exhaust_item item = item_at(j, w, index, i, c, slack);
         jx_exhaust_count(&to[c], &j->out, &item);
@@ -510,8 +554,8 @@ bool jx_exhaust_count_now(const job *j, worker *w, jx_exhaust_column *to, int64_
     return plain;
 }
 
-int64_t jx_exhaust_wait(const job *j, worker *w, jx_exhaust_column *to, int64_t index, int64_t i,
-                        int64_t end)
+int64_t jx_exhaust_wait(const job *j, worker *w, jx_exhaust_column *to,
+                        int64_t index, int64_t i, int64_t end)
 {
     waiting *item = &w->waiting[w->nwaiting];
     bool waits = false;

@@ -3,11 +3,14 @@
 #include "runtime/gradients/gradding.h"
 #include "runtime/plan_rules.h"
 
-/* Of the operands that move, the first that is the same value as each in every call. */
-static const int *ties_of(const jx_typed *typed, const jx_rule *rule, const jx_calling *calling)
+/* Of the operands that move, the first that is the same value as each
+ * in every call. */
+static const int *ties_of(const jx_typed *typed, const jx_rule *rule,
+                          const jx_calling *calling)
 {
     const int *of = calling->ties + rule->nconsts;
-    int n = rule->nins - rule->nconsts, *to = JX_NEW_ARRAY(typed->program->ctx->arena, n + 1, int);
+    int n = rule->nins - rule->nconsts,
+        *to = JX_NEW_ARRAY(typed->program->ctx->arena, n + 1, int);
 
     for (int i = 0; to && i < n; i++)
         while (of[to[i]] != of[i])
@@ -15,33 +18,37 @@ static const int *ties_of(const jx_typed *typed, const jx_rule *rule, const jx_c
     return to;
 }
 
-/* A rule's own derivative is that of what the rule computes, as if that were a function
- * and its rule. */
-static void check_second_order(const jx_typed *typed, const jx_gradcheck_options *options,
-                               const jx_plan_options *how, const jx_derived_rule *derived,
-                               const jx_calling *calling, jx_rule_report *report)
+/* A rule's own derivative is that of what the rule computes, as if that were a
+ * function and its rule. */
+static void
+check_second_order(const jx_typed *typed, const jx_gradcheck_options *options,
+                   const jx_plan_options *how, const jx_derived_rule *derived,
+                   const jx_calling *calling, jx_rule_report *report)
 {
     const jx_rule *rule = report->rule;
-    const jx_sampling by = {.typed = typed, .how = how, .plans = options->plans};
-    jx_grad_pair pair = {.name = rule->name,
-                         .function = &derived->says,
-                         .derivative = &derived->next,
-                         .nmoved = rule->nins - rule->nconsts,
-                         .zeros = rule->patterns[0].zeros,
-                         .ties = ties_of(typed, rule, calling),
-                         .wanted = rule->vjp || !calling->wanted
-                                   ? NULL
-                                   : jx_grad_wanted_of_jvp(typed->program->ctx->arena, rule,
-                                                           &rule->patterns[0],
-                                                           calling->wanted)};
-    jx_gradding base = {.typed = typed,
-                        .options = options,
-                        .how = how,
-                        .rng = {options->seed + 2},
-                        .second = true,
-                        .ends = rule->nconsts ? (jx_grad_ends){0} : calling->ends,
-                        .guarded = rule->nconsts ? NULL : &rule->primal,
-                        .tolerance = 64 * jx_sample_tolerance(rule, jx_sample_nearness(rule))};
+    const jx_sampling by = {
+        .typed = typed, .how = how, .plans = options->plans};
+    jx_grad_pair pair = {
+        .name = rule->name,
+        .function = &derived->says,
+        .derivative = &derived->next,
+        .nmoved = rule->nins - rule->nconsts,
+        .zeros = rule->patterns[0].zeros,
+        .ties = ties_of(typed, rule, calling),
+        .wanted =
+            rule->vjp || !calling->wanted
+                ? NULL
+                : jx_grad_wanted_of_jvp(typed->program->ctx->arena, rule,
+                                        &rule->patterns[0], calling->wanted)};
+    jx_gradding base = {
+        .typed = typed,
+        .options = options,
+        .how = how,
+        .rng = {options->seed + 2},
+        .second = true,
+        .ends = rule->nconsts ? (jx_grad_ends){0} : calling->ends,
+        .guarded = rule->nconsts ? NULL : &rule->primal,
+        .tolerance = 64 * jx_sample_tolerance(rule, jx_sample_nearness(rule))};
     jx_rule_report one = {0};
 
     if (calling->any_fixed) {
@@ -57,8 +64,8 @@ static void check_second_order(const jx_typed *typed, const jx_gradcheck_options
     report->outcome = JX_RULE_WRONG;
     report->code = JX_CODE_DRV006;
     report->witness = one.witness;
-    report->detail = jx_arena_printf(typed->program->ctx->arena, "in second order, %s",
-                                     one.detail);
+    report->detail = jx_arena_printf(typed->program->ctx->arena,
+                                     "in second order, %s", one.detail);
 }
 
 /* That the tangents of a jvp rule can't be gone back along. */
@@ -79,8 +86,8 @@ static void check_backwards(jx_program *program, const jx_derived_rule *derived,
         "transposed, "
         "so that jax.grad fails, or misses what goes through it",
         jx_eqn_name(stuck),
-        frame ? jx_arena_printf(program->ctx->arena, " (%s:%d)", frame->file->path,
-                                frame->line)
+        frame ? jx_arena_printf(program->ctx->arena, " (%s:%d)",
+                                frame->file->path, frame->line)
               : "");
 }
 
@@ -92,21 +99,24 @@ void jx_grad_beyond(const jx_typed *typed, const jx_gradcheck_options *options,
 
     if (!rule->vjp)
         check_backwards(typed->program, derived, report);
-    /* Of what only rules call, the first order is the second one of who calls it. */
-    if (report->outcome == JX_RULE_AGREES && derived->next.jaxpr && calling->reached &&
-        !calling->related)
+    /* Of what only rules call, the first order is the second one
+     * of who calls it. */
+    if (report->outcome == JX_RULE_AGREES && derived->next.jaxpr &&
+        calling->reached && !calling->related)
         check_second_order(typed, options, how, derived, calling, report);
 }
 
 /* A rule that calls a wrong one is as wrong as that in the next order. */
-static bool is_excused(const jx_derived *derived, const jx_rule_reports *reports,
+static bool is_excused(const jx_derived *derived,
+                       const jx_rule_reports *reports,
                        const jx_rule_report *report)
 {
     const jx_jaxpr *says = derived->rules[report - reports->at].says.jaxpr;
 
     for (size_t i = 0; i < reports->count; i++)
         if (reports->at[i].outcome == JX_RULE_WRONG &&
-            reports->at[i].code != JX_CODE_DRV006 && &reports->at[i] != report &&
+            reports->at[i].code != JX_CODE_DRV006 &&
+            &reports->at[i] != report &&
             jx_points_calls(says, reports->at[i].rule))
             return true;
     return false;
@@ -136,19 +146,22 @@ static const jx_rule *rule_of(const jx_eqn *eqn)
 
 /* Of a call: `what` its function does, and what comes of that. */
 static bool claim_closure(jx_ctx *ctx, const jx_stack *stack, const char *name,
-                          const char *what, const char *note, jx_claim_list *claims)
+                          const char *what, const char *note,
+                          jx_claim_list *claims)
 {
     jx_claim *claim = jx_claim_add(ctx, claims, JX_CODE_DRV011);
 
     if (!claim)
         return false;
     claim->stack = stack;
-    claim->what = jx_arena_printf(ctx->arena, "`%s` closes over a value that %s",
-                                  name ? name : "a function", what);
+    claim->what =
+        jx_arena_printf(ctx->arena, "`%s` closes over a value that %s",
+                        name ? name : "a function", what);
     claim->verdict = JX_WITNESSED;
     claim->evidence.by = "dependence";
     claim->evidence.note = note;
-    claim->help = "pass it as an argument of the function, and give its derivative";
+    claim->help =
+        "pass it as an argument of the function, and give its derivative";
     return true;
 }
 
@@ -170,22 +183,25 @@ bool jx_grad_claim_closures(jx_program *program, const jx_eqn_list *closing,
     for (size_t i = 0; good && i < closing->count; i++) {
         const jx_eqn *eqn = closing->at[i];
         const jx_rule *rule = rule_of(eqn);
-        good = is_told(closing, i) ||
-               claim_closure(ctx, eqn->stack || !rule ? eqn->stack : rule->stack,
-                             rule && rule->name ? rule->name : jx_eqn_name(eqn),
-                             "depends on the program's inputs",
-                             "the rule gives no derivative with respect to it: jax.grad "
-                             "takes it for a constant under jit, scan, vmap and cond, and "
-                             "raises elsewhere",
-                             claims);
+        good =
+            is_told(closing, i) ||
+            claim_closure(
+                ctx, eqn->stack || !rule ? eqn->stack : rule->stack,
+                rule && rule->name ? rule->name : jx_eqn_name(eqn),
+                "depends on the program's inputs",
+                "the rule gives no derivative with respect to it: jax.grad "
+                "takes it for a constant under jit, scan, vmap and cond, and "
+                "raises elsewhere",
+                claims);
     }
     for (int i = 0; good && i < program->nclosures; i++)
-        good = claim_closure(ctx, program->closures[i].stack, program->closures[i].name,
-                             "the program differentiates",
-                             "the rule gives no derivative with respect to it: JAX took it "
-                             "for a constant when it traced the program, whose derivative "
-                             "misses a part",
-                             claims);
+        good = claim_closure(
+            ctx, program->closures[i].stack, program->closures[i].name,
+            "the program differentiates",
+            "the rule gives no derivative with respect to it: JAX took it "
+            "for a constant when it traced the program, whose derivative "
+            "misses a part",
+            claims);
     return good;
 }
 
@@ -200,10 +216,12 @@ bool jx_grad_derive(jx_program **program, jx_derived *derived)
         *program = derived->program;
         return true;
     }
-    if (jx_arena_failed(from->ctx->arena) || from->ctx->error.kind == JX_E_LIMIT)
+    if (jx_arena_failed(from->ctx->arena) ||
+        from->ctx->error.kind == JX_E_LIMIT)
         return false;
     jx_error_clear(from->ctx);
-    *derived = (jx_derived){
-        .rules = JX_NEW_ARRAY(from->ctx->arena, from->nrules + 1, jx_derived_rule)};
+    *derived =
+        (jx_derived){.rules = JX_NEW_ARRAY(from->ctx->arena, from->nrules + 1,
+                                           jx_derived_rule)};
     return derived->rules != NULL;
 }

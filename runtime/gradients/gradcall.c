@@ -53,13 +53,14 @@ static bool add_span(jx_space *to, const jx_port *port, int number, int tied)
     if (count > JX_MOST_ELEMENTS - to->size)
         return false;
     to->port[to->count] = number;
-    to->spans[to->count++] = (jx_span_of){.at = tied >= 0 ? tied : to->size,
-                                          .count = (int)count,
-                                          .tied = tied >= 0,
-                                          .complex = complex,
-                                          .largest = jx_largest_finite(port->aval->dtype),
-                                          .rank = port->rank,
-                                          .shape = port->shape};
+    to->spans[to->count++] =
+        (jx_span_of){.at = tied >= 0 ? tied : to->size,
+                     .count = (int)count,
+                     .tied = tied >= 0,
+                     .complex = complex,
+                     .largest = jx_largest_finite(port->aval->dtype),
+                     .rank = port->rank,
+                     .shape = port->shape};
     if (tied < 0)
         to->size += (int)count;
     return true;
@@ -153,11 +154,14 @@ void jx_space_symmetric(const jx_space *s, double *v)
     for (int i = 0; i < s->count; i++) {
         const jx_span_of *span = &s->spans[i];
         int64_t n = span->rank >= 2 ? span->shape[span->rank - 1] : 0;
-        if (span->complex || span->tied || n < 2 || span->shape[span->rank - 2] != n)
+        if (span->complex || span->tied || n < 2 ||
+            span->shape[span->rank - 2] != n)
             continue;
-        for (double *m = v + span->at; m < v + span->at + span->count; m += n * n)
+        for (double *m = v + span->at; m < v + span->at + span->count;
+             m += n * n)
             for (int64_t r = 0; r < n; r++)
                 for (int64_t k = 0; k < r; k++)
-                    m[r * n + k] = m[k * n + r] = (m[r * n + k] + m[k * n + r]) / 2;
+                    m[r * n + k] = m[k * n + r] =
+                        (m[r * n + k] + m[k * n + r]) / 2;
     }
 }

@@ -47,7 +47,8 @@ void jx_space_gather(const jx_space *s, const jx_callee *from, int shift,
  * the masked ones of `zeros` left out) to the vector; tied parts add up. */
 void jx_space_add(const jx_space *s, const jx_callee *from, int first,
                   int count, const char *zeros, double *y);
-/* Makes each real square matrix of the vector the mean of itself and its transpose. */
+/* Makes each real square matrix of the vector the mean of itself and
+ * its transpose. */
 void jx_space_symmetric(const jx_space *s, double *v);
 /* Re(sum a b) of complex elements pairs (re, im) with (re, -im). */
 void jx_space_conjugate(const jx_space *s, double *v);

@@ -1,4 +1,5 @@
-/* gradcallers.c - see gradcallers.h: from each jaxpr, and from each rule, to who calls it. */
+/* gradcallers.c - see gradcallers.h: from each jaxpr, and from each rule,
+ * to who calls it. */
 #include "runtime/gradients/gradcallers.h"
 
 #include "frontend/base/assert.h"
@@ -14,7 +15,8 @@ typedef struct caller {
 
 struct jx_call_graph {
     const jx_program *program;
-    int *of_jaxpr, *of_rule; /* by number: the first of their callers, or NONE */
+    /* by number: the first of their callers, or NONE */
+    int *of_jaxpr, *of_rule;
     JX_VEC(caller) callers;
 };
 
@@ -42,7 +44,8 @@ static void add_rule(jx_call_graph *g, const jx_rule *rule, int by)
         const jx_rule_pattern *p = &rule->patterns[i];
         if (p->error)
             continue;
-        add(g, &g->of_jaxpr[rule->vjp ? p->fwd.jaxpr->id : p->jvp.jaxpr->id], by, true);
+        add(g, &g->of_jaxpr[rule->vjp ? p->fwd.jaxpr->id : p->jvp.jaxpr->id],
+            by, true);
         if (rule->vjp)
             add(g, &g->of_jaxpr[p->bwd.jaxpr->id], by, true);
     }
@@ -89,9 +92,10 @@ const jx_program *jx_call_graph_program(const jx_call_graph *graph)
     return graph->program;
 }
 
-/* Those that call `first` and have not been met before are so now, and wait for their turn. */
-static int meet(const jx_call_graph *g, int first, bool in_rules, bool *holds, int *waiting,
-                int count)
+/* Those that call `first` and have not been met before are so now, and wait
+ * for their turn. */
+static int meet(const jx_call_graph *g, int first, bool in_rules, bool *holds,
+                int *waiting, int count)
 {
     for (int at = first; at != NONE; at = g->callers.at[at].next) {
         const caller *by = &g->callers.at[at];
@@ -103,8 +107,8 @@ static int meet(const jx_call_graph *g, int first, bool in_rules, bool *holds, i
     return count;
 }
 
-const bool *jx_call_graph_holders(const jx_call_graph *graph, const jx_rule *rule,
-                                  bool in_rules)
+const bool *jx_call_graph_holders(const jx_call_graph *graph,
+                                  const jx_rule *rule, bool in_rules)
 {
     const jx_program *program = graph->program;
     bool *holds = JX_NEW_ARRAY(program->ctx->arena, program->njaxprs + 1, bool);
@@ -116,6 +120,7 @@ const bool *jx_call_graph_holders(const jx_call_graph *graph, const jx_rule *rul
         return NULL;
     count = meet(graph, graph->of_rule[rule->id], in_rules, holds, waiting, 0);
     for (int i = 0; i < count; i++)
-        count = meet(graph, graph->of_jaxpr[waiting[i]], in_rules, holds, waiting, count);
+        count = meet(graph, graph->of_jaxpr[waiting[i]], in_rules, holds,
+                     waiting, count);
     return holds;
 }

@@ -16,7 +16,8 @@ bool jx_eqn_calls_rule(const jx_eqn *eqn, const jx_rule *rule)
     return false;
 }
 
-/* What is known of one jaxpr's inputs: whether every caller passes constants. */
+/* What is known of one jaxpr's inputs: whether every caller
+ * passes constants. */
 typedef struct constness {
     bool called;
     bool *input; /* per input; meaningful once called */
@@ -33,7 +34,7 @@ typedef struct calling {
     uint64_t *from;  /* per variable: the inputs it depends on, modulo 64 */
     uint64_t *moved; /* ... and those of which it has a tangent */
     const uint64_t **movers; /* by jaxpr (movers_of) */
-    bool *constant;  /* per variable */
+    bool *constant;          /* per variable */
 } calling;
 
 static bool is_constant(const calling *c, jx_atom atom)
@@ -134,10 +135,11 @@ static uint64_t tangents_of(const jx_var *var, uint64_t bits)
     return jx_dtype_is_inexact(var->aval->dtype) ? bits : 0;
 }
 
-static void move_results(calling *c, const jx_eqn *eqn, uint64_t *bits, int words);
+static void move_results(calling *c, const jx_eqn *eqn, uint64_t *bits,
+                         int words);
 
-/* Of a jaxpr, by result, the inputs that move it: a bit each, so many words a result.  NULL
- * without memory. */
+/* Of a jaxpr, by result, the inputs that move it: a bit each, so many words a
+ * result.  NULL without memory. */
 static const uint64_t *movers_of(calling *c, const jx_jaxpr *jaxpr, int words)
 {
     const uint64_t **kept = &c->movers[jaxpr->id];
@@ -145,7 +147,8 @@ static const uint64_t *movers_of(calling *c, const jx_jaxpr *jaxpr, int words)
 
     if (*kept)
         return *kept;
-    outs = JX_NEW_ARRAY(c->program->ctx->arena, jaxpr->nouts * words + 1, uint64_t);
+    outs = JX_NEW_ARRAY(c->program->ctx->arena, jaxpr->nouts * words + 1,
+                        uint64_t);
     bits = calloc((size_t)jaxpr->nvars * (size_t)words + 1, sizeof *bits);
     if (!outs || !bits) {
         jx_starved(c->program->ctx);
@@ -165,26 +168,29 @@ static const uint64_t *movers_of(calling *c, const jx_jaxpr *jaxpr, int words)
 }
 
 /* Adds what moves an operand to what moves a result. */
-static void add_movers(uint64_t *bits, jx_atom from, const jx_var *to, int words)
+static void add_movers(uint64_t *bits, jx_atom from, const jx_var *to,
+                       int words)
 {
     for (int w = 0; from.var && w < words; w++)
         bits[to->id * words + w] |= bits[from.var->id * words + w];
 }
 
-/* By variable, so many words each: what moves the results of an equation, of whose operands
- * that is known. */
-static void move_results(calling *c, const jx_eqn *eqn, uint64_t *bits, int words)
+/* By variable, so many words each: what moves the results of an equation, of
+ * whose operands that is known. */
+static void move_results(calling *c, const jx_eqn *eqn, uint64_t *bits,
+                         int words)
 {
     const jx_closed *callee = jx_eqn_callee(eqn);
-    const jx_jaxpr *inner =
-        callee && callee->jaxpr->nins == eqn->nins && callee->jaxpr->nouts == eqn->nouts
-            ? callee->jaxpr
-            : NULL;
+    const jx_jaxpr *inner = callee && callee->jaxpr->nins == eqn->nins &&
+                                    callee->jaxpr->nouts == eqn->nouts
+                                ? callee->jaxpr
+                                : NULL;
     int their_words = inner ? (inner->nins + 63) / 64 : 0;
     const uint64_t *theirs = inner ? movers_of(c, inner, their_words) : NULL;
 
     for (int i = 0; i < eqn->nouts; i++) {
-        bool takes = theirs || (!is_still(eqn) && jx_dtype_is_inexact(eqn->outs[i]->aval->dtype));
+        bool takes = theirs || (!is_still(eqn) &&
+                                jx_dtype_is_inexact(eqn->outs[i]->aval->dtype));
         for (int k = 0; takes && k < eqn->nins; k++)
             if (!theirs || (theirs[i * their_words + k / 64] >> (k % 64) & 1))
                 add_movers(bits, eqn->ins[k], eqn->outs[i], words);
@@ -229,7 +235,7 @@ static void calls_in(calling *c, const jx_jaxpr *jaxpr)
     }
 }
 
-/* -- between what operands lie ---------------------------------------------- */
+/* -- between what operands lie --------------------------------------------- */
 
 static double *all_of(jx_arena *arena, int count, double value)
 {
@@ -251,7 +257,8 @@ jx_grad_ends jx_sample_ends(const jx_program *program)
     return low && high ? (jx_grad_ends){n, low, high} : (jx_grad_ends){0};
 }
 
-/* Whether all elements of the result are ones of the first operand, as they are. */
+/* Whether all elements of the result are ones of the first
+ * operand, as they are. */
 static bool moves_elements(const jx_eqn *eqn)
 {
     switch (eqn->prim->id) {
@@ -265,7 +272,8 @@ static bool moves_elements(const jx_eqn *eqn)
     }
 }
 
-/* Per variable of a jaxpr 1 + the number of the input whose elements it has, or 0. */
+/* Per variable of a jaxpr 1 + the number of the input whose
+ * elements it has, or 0. */
 static const int *carried(jx_arena *arena, const jx_jaxpr *jaxpr)
 {
     int *from = JX_NEW_ARRAY(arena, jaxpr->nvars + 1, int);
@@ -303,7 +311,8 @@ static void join_ends(const jx_grad_ends *ends, const int *from, jx_atom atom,
     *high = first ? most : fmax(*high, most);
 }
 
-/* Of the calls in a jaxpr, whose inputs lie between these ends, and in what it calls. */
+/* Of the calls in a jaxpr, whose inputs lie between these ends, and in
+ * what it calls. */
 static void find_ends(const jx_program *program, const jx_rule *rule,
                       const jx_jaxpr *jaxpr, jx_grad_ends ends, int depth,
                       bool *any, double *low, double *high)
@@ -415,7 +424,8 @@ static bool jaxpr_calls(const calling *c, const jx_jaxpr *jaxpr, bool *seen)
     return found;
 }
 
-/* Whether code of rules makes the call in another way than on what its own takes. */
+/* Whether code of rules makes the call in another way than on what
+ * its own takes. */
 static bool is_called_by_rules(const calling *c)
 {
     bool *seen =

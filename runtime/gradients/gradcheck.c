@@ -24,8 +24,9 @@ static const char *why_left_out(const jx_rule *rule)
                     "that a document could hold"},
         {"expansion", "what its primitive computes is not known, so there is "
                       "nothing to compare it with"},
-        {"step", "its function takes what JAX, running a shard_map step by step, has "
-                 "computed before, and the rule has a number there"},
+        {"step",
+         "its function takes what JAX, running a shard_map step by step, has "
+         "computed before, and the rule has a number there"},
     };
 
     for (size_t i = 0; rule->truncated && i < sizeof reasons / sizeof *reasons;
@@ -63,7 +64,8 @@ static void join_pattern(jx_program *program, const jx_rule_pattern *p,
 {
     bool agrees = one->outcome == JX_RULE_UNDECIDED && !one->detail;
 
-    /* Of tangents that the program never has together nothing is held against the rule. */
+    /* Of tangents that the program never has together nothing is held
+     * against the rule. */
     if (!met && !agrees) {
         report->muted += one->comparisons + one->dropped + one->muted +
                          (one->outcome == JX_RULE_WRONG);
@@ -122,8 +124,9 @@ static void conclude(jx_program *program, jx_rule_report *report)
             rule->truncated);
 }
 
-/* Of a rule that is declared to be no derivative of its function: its values are judged as
- * ever, its derivative as one of the surrogate, or by its kind. */
+/* Of a rule that is declared to be no derivative of its function: its
+ * values are judged as ever, its derivative as one of the surrogate,
+ * or by its kind. */
 static void check_intent(const jx_gradding *as, bool thorough,
                          jx_rule_report *one)
 {
@@ -149,8 +152,8 @@ static void check_intent(const jx_gradding *as, bool thorough,
                             jx_intent_name(as->rule->intent), one->detail);
 }
 
-/* Whether tangents of this pattern are ones that the program has together; where it has those
- * of none, all count. */
+/* Whether tangents of this pattern are ones that the program has together;
+ * where it has those of none, all count. */
 static bool is_met(const jx_calling *calling, const jx_rule *rule,
                    const jx_rule_pattern *p)
 {
@@ -167,8 +170,10 @@ check_patterns(const jx_typed *typed, const jx_gradcheck_options *options,
                const jx_derived_rule *derived, jx_rule_report *report)
 {
     enum {
-        SPARE = 300000, /* operations, up to which all masks are looked at closely */
-        ENOUGH = 3000000, /* after which no mask is that changes nothing, unless it is wrong */
+        /* operations, up to which all masks are looked at closely */
+        SPARE = 300000,
+        /* after which no mask is that changes nothing, unless it is wrong */
+        ENOUGH = 3000000,
     };
     const jx_rule *rule = report->rule;
     jx_grad_first first = {0};
@@ -189,22 +194,22 @@ check_patterns(const jx_typed *typed, const jx_gradcheck_options *options,
         report->work += work;
         if (like)
             continue;
-        jx_gradding c = {.program = typed->program,
-                         .typed = typed,
-                         .options = options,
-                         .rule = rule,
-                         .pattern = p,
-                         .how = how,
-                         .calling = calling,
-                         .ends = calling->ends,
-                         .rng = {options->seed + 1},
-                         .derivative =
-                             derived->own.jaxpr ? &derived->own : NULL,
-                         .tolerance = jx_sample_tolerance(rule, nearness),
-                         .nearness = nearness,
-                         .first = rule->npatterns > 1 && !rule->intent && !first.open
-                                      ? &first
-                                      : NULL};
+        jx_gradding c = {
+            .program = typed->program,
+            .typed = typed,
+            .options = options,
+            .rule = rule,
+            .pattern = p,
+            .how = how,
+            .calling = calling,
+            .ends = calling->ends,
+            .rng = {options->seed + 1},
+            .derivative = derived->own.jaxpr ? &derived->own : NULL,
+            .tolerance = jx_sample_tolerance(rule, nearness),
+            .nearness = nearness,
+            .first = rule->npatterns > 1 && !rule->intent && !first.open
+                         ? &first
+                         : NULL};
         if (p->error) {
             one.outcome = JX_RULE_REFUSES;
             one.detail = p->error;
@@ -213,14 +218,15 @@ check_patterns(const jx_typed *typed, const jx_gradcheck_options *options,
         } else {
             jx_grad_pattern(&c, how, thorough, &one);
         }
-        join_pattern(typed->program, p, !one.unmet && is_met(calling, rule, p), &one, report);
+        join_pattern(typed->program, p, !one.unmet && is_met(calling, rule, p),
+                     &one, report);
     }
     jx_grad_free_first(&first);
     if (left && report->outcome != JX_RULE_WRONG)
-        report->detail =
-            jx_arena_printf(typed->program->ctx->arena,
-                            "%s; %d of its %d masks of zeros were not looked at, since it takes long",
-                            report->detail, left, rule->npatterns);
+        report->detail = jx_arena_printf(typed->program->ctx->arena,
+                                         "%s; %d of its %d masks of zeros were "
+                                         "not looked at, since it takes long",
+                                         report->detail, left, rule->npatterns);
     if (report->outcome != JX_RULE_WRONG && !report->detail &&
         report->comparisons > 0)
         conclude(typed->program, report);
@@ -421,9 +427,9 @@ static const char *subject_of(jx_ctx *ctx, const jx_rule *rule)
                            rule->name ? rule->name : "a function");
 }
 
-/* What a function exported elsewhere computes is read at sizes that are numbers: the
- * program at some, with its rules, and the options with these.  The program itself where
- * nothing is to be gained. */
+/* What a function exported elsewhere computes is read at sizes that are
+ * numbers: the program at some, with its rules, and the options with these.
+ * The program itself where nothing is to be gained. */
 static jx_program *with_code(jx_program *program, jx_gradcheck_options *options)
 {
     const jx_jaxpr *entry = program->entry.jaxpr;

@@ -39,21 +39,24 @@ static double own_along(const jx_gradding *c, jx_functional f)
 }
 
 /* By the function's own derivative. */
-static void say_denied(jx_gradding *c, const char *what, jx_functional f, double value,
-                       const jx_target *t)
+static void say_denied(jx_gradding *c, const char *what, jx_functional f,
+                       double value, const jx_target *t)
 {
     c->by_own = true;
     c->wrong = jx_arena_printf(
         c->program->ctx->arena,
-        "at %s (%s), direction \"%s\", %s: the rule gives %.17g, the function's own "
+        "at %s (%s), direction \"%s\", %s: the rule gives %.17g, the "
+        "function's own "
         "derivative is %.17g (finite differences %.10g ± %.1g)",
-        jx_sample_text(c->program->ctx, c->x, c->in.size), c->point->name, c->direction,
-        what, value, own_along(c, f), t->low, t->error);
+        jx_sample_text(c->program->ctx, c->x, c->in.size), c->point->name,
+        c->direction, what, value, own_along(c, f), t->low, t->error);
 }
 
-/* Whether the program's derivative bends at these steps by no more than its dtype rounds, from
- * the slope that larger ones show: what a patch of its code makes of numbers that near. */
-static bool bends_unseen(const jx_gradding *c, jx_functional f, double first, double slope)
+/* Whether the program's derivative bends at these steps by no more than its
+ * dtype rounds, from the slope that larger ones show: what a patch of its code
+ * makes of numbers that near. */
+static bool bends_unseen(const jx_gradding *c, jx_functional f, double first,
+                         double slope)
 {
     double unit = 0, steps[JX_RIDDERS_STEPS];
     size_t m = (size_t)c->out.size;
@@ -64,7 +67,8 @@ static bool bends_unseen(const jx_gradding *c, jx_functional f, double first, do
     for (int i = 0; i < c->rule->nins; i++)
         unit = fmax(unit, jx_unit_roundoff(c->rule->ins[i]->dtype));
     for (int k = 1; k < JX_RIDDERS_SAMPLES; k++) {
-        double moved = c->samples[(size_t)k * m + (size_t)f.only] - c->samples[f.only];
+        double moved =
+            c->samples[(size_t)k * m + (size_t)f.only] - c->samples[f.only];
         if (!(fabs(moved - slope * jx_ridders_offset(steps, k)) <=
               8 * unit * fabs(c->samples[f.only])))
             return false;
@@ -85,7 +89,8 @@ static bool confirmed(jx_gradding *c, const double *d, jx_functional f,
         double first = jx_grad_first_step(c, d) * factors[i];
         if (!jx_grad_sample(c, d, first, c->again))
             return false;
-        jx_target t = jx_grad_target(c, f, c->again, jx_grad_rounding(c, c->again));
+        jx_target t =
+            jx_grad_target(c, f, c->again, jx_grad_rounding(c, c->again));
         jx_opinion o = jx_judge(value, scale, c->tolerance, &t);
         double apart =
             fmax(fabs(t.low - before->low), fabs(t.high - before->high));
@@ -128,13 +133,15 @@ static bool outside(const jx_gradding *c)
     return false;
 }
 
-/* Whether the values are larger than what a program is likely to be for: where parts of it
- * overflow says nothing of the whole.  And whether they are drawn for a loop that ends by
- * values (an integrator, a solver), which is for times that rise, for what converges. */
+/* Whether the values are larger than what a program is likely to be for: where
+ * parts of it overflow says nothing of the whole.  And whether they are drawn
+ * for a loop that ends by values (an integrator, a solver), which is for times
+ * that rise, for what converges. */
 static bool is_far(const jx_gradding *c)
 {
     return c->point->kind != JX_AT_SAMPLE &&
-           (c->most_work ? fabs(c->point->scale) > 5 : c->loops && c->converges);
+           (c->most_work ? fabs(c->point->scale) > 5
+                         : c->loops && c->converges);
 }
 
 /* Whether a NaN is told: those of inputs that nobody means are not. */
@@ -144,31 +151,35 @@ static bool is_nan_news(jx_gradding *c)
 
     for (int j = 0; j < c->out.size; j++)
         size = fmax(size, fabs(c->samples[j]));
-    return jx_grad_is_in_domain(c) && (!c->most_work || jx_grad_is_smooth_around(c, size));
+    return jx_grad_is_in_domain(c) &&
+           (!c->most_work || jx_grad_is_smooth_around(c, size));
 }
 
-/* A NaN where there is a derivative.  The slope that is shown is what the quotients come
- * to. */
-static bool is_nan_in_vain(jx_gradding *c, const double *d, jx_functional f, double value)
+/* A NaN where there is a derivative.  The slope that is shown is what the
+ * quotients come to. */
+static bool is_nan_in_vain(jx_gradding *c, const double *d, jx_functional f,
+                           double value)
 {
     return !isfinite(value) && !c->second && !c->cautious && !outside(c) &&
            !is_far(c) && jx_grad_settles(c, d, f) && is_nan_news(c) &&
            !(c->point->kind == JX_AT_GIVEN && jx_grad_is_noisy_nan(c, d, f));
 }
 
-/* Whether the parts that each input has in a tangent cancel so far that their roundings
- * explain the difference. */
-static bool cancels(jx_gradding *c, const double *d, jx_functional f, double value,
-                    const jx_target *t)
+/* Whether the parts that each input has in a tangent cancel so far that their
+ * roundings explain the difference. */
+static bool cancels(jx_gradding *c, const double *d, jx_functional f,
+                    double value, const jx_target *t)
 {
     return !f.weights && isfinite(value) &&
-           jx_judge(value, jx_grad_parts(c, d, f.only), c->tolerance, t) != JX_DISAGREE;
+           jx_judge(value, jx_grad_parts(c, d, f.only), c->tolerance, t) !=
+               JX_DISAGREE;
 }
 
-/* Whether a difference says nothing: where the function stops when it is near enough, its
- * slopes are those of so many steps; of large numbers, it may be rounding. */
-static bool says_nothing(const jx_gradding *c, double value, double scale, double off,
-                         const jx_target *t)
+/* Whether a difference says nothing: where the function stops when it is
+ * near enough, its slopes are those of so many steps; of large numbers, it
+ * may be rounding. */
+static bool says_nothing(const jx_gradding *c, double value, double scale,
+                         double off, const jx_target *t)
 {
     double size = fabs(value) + scale + t->scale, most = size;
     bool huge = c->point->kind != JX_AT_SAMPLE && fabs(c->point->scale) >= 1000;
@@ -182,27 +193,33 @@ static bool says_nothing(const jx_gradding *c, double value, double scale, doubl
             (huge && (c->point->kind == JX_AT_EQUAL || off < 0.01 * size)));
 }
 
-/* Whether it is one of several derivatives that a kink or a tie has.  Of a rule, in second
- * order, that shows where the points around have no such trouble, and no one slope that all
- * lines agree on: where(x == 0, 0, ...) in a rule of what is smooth there has none to choose. */
-static bool is_convention(jx_gradding *c, const double *d, jx_functional f, double value,
-                          double off)
+/* Whether it is one of several derivatives that a kink or a tie has.  Of a
+ * rule, in second order, that shows where the points around have no such
+ * trouble, and no one slope that all lines agree on: where(x == 0, 0, ...) in a
+ * rule of what is smooth there has none to choose. */
+static bool is_convention(jx_gradding *c, const double *d, jx_functional f,
+                          double value, double off)
 {
     if (c->most_work)
         return isfinite(value) && !jx_grad_is_smooth_around(c, off);
-    return c->second && jx_grad_is_isolated(c, d, f) && !jx_grad_is_smooth_around(c, off);
+    return c->second && jx_grad_is_isolated(c, d, f) &&
+           !jx_grad_is_smooth_around(c, off);
 }
 
-/* Whether the rule is right at steps that are tiny beside the numbers of the point: a function
- * that goes to and fro between larger ones (the Fresnel integrals of 23487) has no slope there. */
-static bool goes_between_steps(jx_gradding *c, const double *d, jx_functional f, double value)
+/* Whether the rule is right at steps that are tiny beside the numbers of the
+ * point: a function that goes to and fro between larger ones (the Fresnel
+ * integrals of 23487) has no slope there. */
+static bool goes_between_steps(jx_gradding *c, const double *d, jx_functional f,
+                               double value)
 {
     double first = jx_grad_first_step(c, d);
 
-    for (int power = -20; isfinite(value) && !c->second && power >= -30; power -= 5) {
+    for (int power = -20; isfinite(value) && !c->second && power >= -30;
+         power -= 5) {
         if (!jx_grad_sample(c, d, ldexp(first, power), c->again))
             continue;
-        jx_target near = jx_grad_target(c, f, c->again, jx_grad_rounding(c, c->again));
+        jx_target near =
+            jx_grad_target(c, f, c->again, jx_grad_rounding(c, c->again));
         if (!near.undefined && !near.stair && !near.imprecise &&
             jx_judge(value, 0, c->tolerance, &near) == JX_AGREE)
             return true;
@@ -210,8 +227,8 @@ static bool goes_between_steps(jx_gradding *c, const double *d, jx_functional f,
     return false;
 }
 
-bool jx_grad_stands(jx_gradding *c, const double *d, jx_functional f, double value,
-                    double scale, const jx_target *t)
+bool jx_grad_stands(jx_gradding *c, const double *d, jx_functional f,
+                    double value, double scale, const jx_target *t)
 {
     double off = fmax(t->low - value, value - t->high);
 
@@ -219,37 +236,43 @@ bool jx_grad_stands(jx_gradding *c, const double *d, jx_functional f, double val
            confirmed(c, d, f, value, scale, t) && !cancels(c, d, f, value, t) &&
            !jx_grad_depends_on_start(c, d, f, off, t) &&
            !jx_grad_is_rounding(c, d, f, off) &&
-           !(c->point->kind == JX_AT_GIVEN && goes_between_steps(c, d, f, value)) &&
+           !(c->point->kind == JX_AT_GIVEN &&
+             goes_between_steps(c, d, f, value)) &&
            (!c->limit.in || jx_grad_stands_in_limit(c, d, f, value, off, t)) &&
-           (!isfinite(value) ||
-            (!jx_grad_is_noise(c, d, f, off) && !jx_grad_is_unseen(c, d, f, value, off)));
+           (!isfinite(value) || (!jx_grad_is_noise(c, d, f, off) &&
+                                 !jx_grad_is_unseen(c, d, f, value, off)));
 }
 
 /* Whether the slopes of both sides are the same at steps far smaller. */
-static bool is_kink(jx_gradding *c, const double *d, jx_functional f, const jx_target *t)
+static bool is_kink(jx_gradding *c, const double *d, jx_functional f,
+                    const jx_target *t)
 {
-    if (c->loops || !jx_grad_sample(c, d, jx_grad_first_step(c, d) / 32, c->again))
+    if (c->loops ||
+        !jx_grad_sample(c, d, jx_grad_first_step(c, d) / 32, c->again))
         return false;
-    jx_target near = jx_grad_target(c, f, c->again, jx_grad_rounding(c, c->again));
+    jx_target near =
+        jx_grad_target(c, f, c->again, jx_grad_rounding(c, c->again));
     double slack = 0.01 * (t->high - t->low) + t->error + near.error;
     return !near.undefined && !near.stair && !near.imprecise &&
-           fabs(near.low - t->low) <= slack && fabs(near.high - t->high) <= slack;
+           fabs(near.low - t->low) <= slack &&
+           fabs(near.high - t->high) <= slack;
 }
 
-/* Notes a point where there are several derivatives, of which the rule gives another than the
- * function's own. */
-static void note_convention(jx_gradding *c, const char *what, jx_functional f, double value,
-                            const jx_target *t)
+/* Notes a point where there are several derivatives, of which the rule gives
+ * another than the function's own. */
+static void note_convention(jx_gradding *c, const char *what, jx_functional f,
+                            double value, const jx_target *t)
 {
-    if (c->convention || c->second || c->most_work || c->intent || c->stands_in ||
-        jx_grad_is_foreign(c) || !isfinite(value))
+    if (c->convention || c->second || c->most_work || c->intent ||
+        c->stands_in || jx_grad_is_foreign(c) || !isfinite(value))
         return;
     c->convention = jx_arena_printf(
         c->program->ctx->arena,
-        "at %s (%s), direction \"%s\", %s: the slopes of both sides are %.6g and %.6g, the rule "
+        "at %s (%s), direction \"%s\", %s: the slopes of both sides are %.6g "
+        "and %.6g, the rule "
         "gives %.6g, the function's own derivative is %.6g",
-        jx_sample_text(c->program->ctx, c->x, c->in.size), c->point->name, c->direction, what,
-        t->low, t->high, value, own_along(c, f));
+        jx_sample_text(c->program->ctx, c->x, c->in.size), c->point->name,
+        c->direction, what, t->low, t->high, value, own_along(c, f));
 }
 
 /* Whether along d an element of the array moves that holds element `i`. */
@@ -265,26 +288,28 @@ static bool is_moved(const jx_gradding *c, const double *d, int i)
     return false;
 }
 
-/* Whether the function's own derivative is not what the slopes along that line are, where
- * these are sure. */
+/* Whether the function's own derivative is not what the slopes along that line
+ * are, where these are sure. */
 static bool is_own_off(jx_gradding *c, const double *d)
 {
     jx_grad_own_along(c, d);
-    if (!c->has_along || !jx_grad_sample(c, d, jx_grad_first_step(c, d), c->again))
+    if (!c->has_along ||
+        !jx_grad_sample(c, d, jx_grad_first_step(c, d), c->again))
         return false;
     for (int k = 0; k < jx_grad_nlooked(c); k++) {
         int j = jx_grad_looked(c, k);
         jx_target t = jx_grad_target(c, (jx_functional){NULL, j}, c->again,
                                      jx_grad_rounding(c, c->again));
-        if (isfinite(c->along[j]) &&
-            jx_judge(c->along[j], fabs(c->along[j]), c->tolerance, &t) == JX_DISAGREE)
+        if (isfinite(c->along[j]) && jx_judge(c->along[j], fabs(c->along[j]),
+                                              c->tolerance, &t) == JX_DISAGREE)
             return true;
     }
     return false;
 }
 
-/* The same of lines on which what d moves moves all at once, or one element of it: there the
- * own derivative has chosen one of several orders of what ties, or is none. */
+/* The same of lines on which what d moves moves all at once, or one element
+ * of it: there the own derivative has chosen one of several orders of what
+ * ties, or is none. */
 static bool own_chooses(jx_gradding *c, const double *along)
 {
     enum { TRIES = 64 };
@@ -306,9 +331,11 @@ static bool own_chooses(jx_gradding *c, const double *along)
     return chooses;
 }
 
-/* Whether along d, which moves everything, the function's own derivative is the same at
- * points around, in whatever order they break a tie: then no choice explains another. */
-static bool is_beyond_choice(jx_gradding *c, const double *d, jx_functional f, double own)
+/* Whether along d, which moves everything, the function's own derivative is the
+ * same at points around, in whatever order they break a tie: then no choice
+ * explains another. */
+static bool is_beyond_choice(jx_gradding *c, const double *d, jx_functional f,
+                             double own)
 {
     enum { ORDERS = 12 };
     size_t n = (size_t)c->in.size;
@@ -322,7 +349,8 @@ static bool is_beyond_choice(jx_gradding *c, const double *d, jx_functional f, d
         same = d[i] != 0;
     for (int k = 0; same && k < ORDERS; k++) {
         for (size_t i = 0; i < n; i++)
-            c->x[i] = kept[i] + 1e-7 * fmax(1, fabs(kept[i])) * jx_rng_normal(&c->rng);
+            c->x[i] = kept[i] +
+                      1e-7 * fmax(1, fabs(kept[i])) * jx_rng_normal(&c->rng);
         jx_space_scatter(&c->in, c->x, &c->primal);
         jx_grad_own_along(c, d);
         same = c->has_along && fabs(own_along(c, f) - own) <= 1e-4 * fabs(own);
@@ -334,10 +362,10 @@ static bool is_beyond_choice(jx_gradding *c, const double *d, jx_functional f, d
     return same;
 }
 
-/* Whether, at a kink or a tie, the function's own derivative is not what the slopes are
- * either, along this line or another. */
-static bool is_theirs_alike(jx_gradding *c, const double *d, jx_functional f, double off,
-                            const jx_target *t)
+/* Whether, at a kink or a tie, the function's own derivative is not what the
+ * slopes are either, along this line or another. */
+static bool is_theirs_alike(jx_gradding *c, const double *d, jx_functional f,
+                            double off, const jx_target *t)
 {
     double own = c->has_along ? own_along(c, f) : NAN;
 
@@ -345,13 +373,15 @@ static bool is_theirs_alike(jx_gradding *c, const double *d, jx_functional f, do
         return false;
     if (jx_judge(own, fabs(own), c->tolerance, t) == JX_DISAGREE)
         return true;
-    return own_chooses(c, d) && !(off > 0.01 * fabs(own) && is_beyond_choice(c, d, f, own));
+    return own_chooses(c, d) &&
+           !(off > 0.01 * fabs(own) && is_beyond_choice(c, d, f, own));
 }
 
-/* Whether what agrees by what is allowed for, where the function stops when it is near enough,
- * was seen to agree: as near as its dtypes have it, or where the loops come to rest. */
-static bool is_seen(jx_gradding *c, const double *d, jx_functional f, double value,
-                    double scale, const jx_target *t)
+/* Whether what agrees by what is allowed for, where the function stops when it
+ * is near enough, was seen to agree: as near as its dtypes have it, or where
+ * the loops come to rest. */
+static bool is_seen(jx_gradding *c, const double *d, jx_functional f,
+                    double value, double scale, const jx_target *t)
 {
     double tolerance = c->tolerance;
     bool seen;
@@ -367,7 +397,7 @@ static bool is_seen(jx_gradding *c, const double *d, jx_functional f, double val
 
 /* Counts one comparison; false once the rule is known to be wrong. */
 static bool compare(jx_gradding *c, const double *d, jx_functional f,
-                     double value, double scale, const char *what)
+                    double value, double scale, const char *what)
 {
     jx_target t = jx_grad_target(c, f, c->slopes, c->rounding);
     if (c->limit.in && !isfinite(value)) {
@@ -383,9 +413,10 @@ static bool compare(jx_gradding *c, const double *d, jx_functional f,
     if ((o == JX_DISAGREE || o == JX_UNCERTAIN) &&
         off <= c->leeway * fmax(scale, fmax(fabs(value), t.scale)))
         o = JX_AGREE;
-    if (own == JX_DISAGREE && t.low < t.high && !t.undefined && !t.stair && !t.imprecise &&
-        !c->convention && is_kink(c, d, f, &t))
-        note_convention(c, what ? what : jx_grad_component(c, f.only), f, value, &t);
+    if (own == JX_DISAGREE && t.low < t.high && !t.undefined && !t.stair &&
+        !t.imprecise && !c->convention && is_kink(c, d, f, &t))
+        note_convention(c, what ? what : jx_grad_component(c, f.only), f, value,
+                        &t);
     if (own == JX_AGREE && (o == JX_UNCERTAIN || (o == JX_SKIP && !t.stair)))
         o = JX_AGREE;
     if (o == JX_AGREE && !is_seen(c, d, f, value, scale, &t))
@@ -394,9 +425,8 @@ static bool compare(jx_gradding *c, const double *d, jx_functional f,
         o = JX_SKIP;
     /* Inputs that were drawn may be outside what the program is for. */
     if (o == JX_DISAGREE && !isfinite(value) &&
-        ((f.weights && outside(c)) || !differentiable(c, f) ||
-         is_far(c) || c->second || (c->cautious && !c->options->inputs) ||
-         !is_nan_news(c)))
+        ((f.weights && outside(c)) || !differentiable(c, f) || is_far(c) ||
+         c->second || (c->cautious && !c->options->inputs) || !is_nan_news(c)))
         o = JX_SKIP;
     c->met = c->met || (o == JX_AGREE && !jx_grad_is_foreign(c));
     if (o == JX_DISAGREE && jx_grad_is_foreign(c)) {
@@ -416,11 +446,13 @@ static bool compare(jx_gradding *c, const double *d, jx_functional f,
                    is_theirs_alike(c, d, f, off, &t) ||
                    jx_grad_is_beside_kink(c, d, f, value))) {
         if (own == JX_DISAGREE && !c->approximates && !c->loops)
-            note_convention(c, what ? what : jx_grad_component(c, f.only), f, value, &t);
+            note_convention(c, what ? what : jx_grad_component(c, f.only), f,
+                            value, &t);
         c->outvoted++;
         return true;
     }
-    jx_opinion denied = stands ? JX_SKIP : jx_grad_own_denies(c, d, f, value, scale, &t);
+    jx_opinion denied =
+        stands ? JX_SKIP : jx_grad_own_denies(c, d, f, value, scale, &t);
     if (denied == JX_DISAGREE && jx_grad_is_beside_kink(c, d, f, value))
         denied = JX_SKIP;
     if (denied == JX_DISAGREE) {
@@ -431,7 +463,8 @@ static bool compare(jx_gradding *c, const double *d, jx_functional f,
     if (denied == JX_UNCERTAIN && o == JX_AGREE)
         o = JX_UNCERTAIN;
     bool foreign = jx_grad_is_foreign(c);
-    if (!f.weights && o == JX_AGREE && value != 0 && c->last_agreed[f.only] != c->visit) {
+    if (!f.weights && o == JX_AGREE && value != 0 &&
+        c->last_agreed[f.only] != c->visit) {
         c->last_agreed[f.only] = c->visit;
         c->agreed[f.only]++;
     }
@@ -439,15 +472,17 @@ static bool compare(jx_gradding *c, const double *d, jx_functional f,
     *(foreign ? &c->muted : &c->dropped) +=
         o == JX_UNCERTAIN || (o == JX_DISAGREE && !stands);
     if (!stands && !jx_grad_is_beyond(c, f) && is_nan_in_vain(c, d, f, value)) {
-        c->wrong = jx_arena_printf(c->program->ctx->arena,
-                                   "at %s (%s), direction \"%s\", %s: %s gives "
-                                   "%s, where the quotients of "
-                                   "both sides come to one number",
-                                   jx_sample_text(c->program->ctx, c->x, c->in.size),
-                                   c->point->name, c->direction,
-                                   what ? what : jx_grad_component(c, f.only),
-                                   c->most_work ? "the derivative" : "the rule",
-                                   isnan(value) ? "nan" : value > 0 ? "inf" : "-inf");
+        c->wrong = jx_arena_printf(
+            c->program->ctx->arena,
+            "at %s (%s), direction \"%s\", %s: %s gives "
+            "%s, where the quotients of "
+            "both sides come to one number",
+            jx_sample_text(c->program->ctx, c->x, c->in.size), c->point->name,
+            c->direction, what ? what : jx_grad_component(c, f.only),
+            c->most_work ? "the derivative" : "the rule",
+            isnan(value) ? "nan"
+            : value > 0  ? "inf"
+                         : "-inf");
         return false;
     }
     if (!stands)
@@ -488,8 +523,8 @@ bool jx_grad_jvp_line(jx_gradding *c, const double *d)
         for (int i = 0; i < jx_grad_nlooked(c); i++) {
             int j = jx_grad_looked(c, i);
             double value = c->tangent[j] / factor;
-            if (!compare(c, d, (jx_functional){NULL, j}, value,
-                                 fabs(value), NULL))
+            if (!compare(c, d, (jx_functional){NULL, j}, value, fabs(value),
+                         NULL))
                 return false;
         }
     }
@@ -503,7 +538,8 @@ static void fill_cotangent(jx_gradding *c, int which)
     double reach = jx_grad_reach(c);
 
     memset(c->cotangent, 0, (size_t)m * sizeof *c->cotangent);
-    for (int i = 0, j; i < jx_grad_nlooked(c) && (j = jx_grad_looked(c, i)) < m; i++)
+    for (int i = 0, j; i < jx_grad_nlooked(c) && (j = jx_grad_looked(c, i)) < m;
+         i++)
         c->cotangent[j] = reach * (which == 0   ? jx_rng_normal(&c->rng)
                                    : which == 1 ? 1
                                    : which == 2 ? (j == m - 1)
@@ -526,8 +562,7 @@ bool jx_grad_vjp_line(jx_gradding *c, const double *d)
             continue;
         }
         if (!compare(c, d, (jx_functional){c->cotangent, 0}, value,
-                             isfinite(scale) ? scale : 0,
-                             "cotangent times slopes"))
+                     isfinite(scale) ? scale : 0, "cotangent times slopes"))
             return false;
     }
     return true;

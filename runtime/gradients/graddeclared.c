@@ -1,8 +1,9 @@
 /* graddeclared.c - see gradding.h: a rule in the dtypes that are declared.
  *
- * What is right over the reals may overflow, or lose its digits, where it runs.  Rule and
- * function run in both domains at the same points; where the function and the derivative
- * are numbers that the dtype has, so must be what the rule gives. */
+ * What is right over the reals may overflow, or lose its digits, where it
+ * runs.  Rule and function run in both domains at the same points; where the
+ * function and the derivative are numbers that the dtype has, so must be what
+ * the rule gives. */
 #include "runtime/elementwise.h"
 #include "runtime/gradients/gradding.h"
 
@@ -18,9 +19,9 @@ typedef struct declared {
 
 static double most_of(jx_dtype dtype)
 {
-    return dtype == JX_F16                         ? 65504
+    return dtype == JX_F16                       ? 65504
            : dtype == JX_F64 || dtype == JX_C128 ? DBL_MAX
-                                                   : 3e38;
+                                                 : 3e38;
 }
 
 static bool open_declared(declared *s)
@@ -30,10 +31,11 @@ static bool open_declared(declared *s)
     jx_plan_options how = *c->how;
 
     how.domain = JX_DECLARED;
-    bool good = jx_callee_open(&s->primal, c->typed, &c->rule->primal, &how) &&
-                (c->rule->vjp ? jx_callee_open(&s->fwd, c->typed, &p->fwd, &how) &&
-                                    jx_callee_open(&s->bwd, c->typed, &p->bwd, &how)
-                              : jx_callee_open(&s->jvp, c->typed, &p->jvp, &how));
+    bool good =
+        jx_callee_open(&s->primal, c->typed, &c->rule->primal, &how) &&
+        (c->rule->vjp ? jx_callee_open(&s->fwd, c->typed, &p->fwd, &how) &&
+                            jx_callee_open(&s->bwd, c->typed, &p->bwd, &how)
+                      : jx_callee_open(&s->jvp, c->typed, &p->jvp, &how));
     if (good && c->own.plan && !c->rule->vjp)
         good = jx_callee_open(&s->own, c->typed, c->derivative, &how);
     if (!good && c->program->ctx->error.kind != JX_E_LIMIT)
@@ -65,10 +67,10 @@ static void round_operands(declared *s)
             memcpy(s->primal.in[i], c->primal.in[i], port->bytes);
             continue;
         }
-        jx_convert(wide(port->dtype), port->dtype, c->primal.in[i], s->primal.in[i],
-                   port->count);
-        jx_convert(port->dtype, wide(port->dtype), s->primal.in[i], c->primal.in[i],
-                   port->count);
+        jx_convert(wide(port->dtype), port->dtype, c->primal.in[i],
+                   s->primal.in[i], port->count);
+        jx_convert(port->dtype, wide(port->dtype), s->primal.in[i],
+                   c->primal.in[i], port->count);
     }
     for (int k = 0; k < c->in.count; k++)
         memcpy(c->x + c->in.spans[k].at, c->primal.in[c->in.port[k]],
@@ -81,7 +83,8 @@ static void fill_ones(const jx_port *port, void *to)
     size_t bytes = jx_dtype_of(port->dtype)->bytes;
 
     for (int64_t i = 0; i < port->count; i++)
-        jx_convert(wide(port->dtype), port->dtype, one, (char *)to + (size_t)i * bytes, 1);
+        jx_convert(wide(port->dtype), port->dtype, one,
+                   (char *)to + (size_t)i * bytes, 1);
 }
 
 /* A callee that takes the operands behind the constants, then ones. */
@@ -91,7 +94,8 @@ static bool run_with_ones(declared *s, jx_callee *f, int first)
 
     for (int i = 0; i < f->nins; i++)
         if (i < n)
-            memcpy(f->in[i], s->primal.in[first + i], jx_plan_in(f->plan, i)->bytes);
+            memcpy(f->in[i], s->primal.in[first + i],
+                   jx_plan_in(f->plan, i)->bytes);
         else
             fill_ones(jx_plan_in(f->plan, i), f->in[i]);
     return jx_callee_run(f);
@@ -116,7 +120,8 @@ static bool run_declared(declared *s)
             fill_ones(port, s->bwd.in[i]);
         else
             memcpy(s->bwd.in[i],
-                   input ? s->primal.in[p->fwds[i]] : jx_exec_out(s->fwd.exec, next++),
+                   input ? s->primal.in[p->fwds[i]]
+                         : jx_exec_out(s->fwd.exec, next++),
                    port->bytes);
     }
     return jx_callee_run(&s->bwd);
@@ -129,21 +134,25 @@ static bool run_wide(jx_gradding *c)
     for (int i = 0; i < c->in.size; i++)
         d[i] = 1;
     for (int k = 0; k < c->in.count; k++) /* a complex one is 1 + 0i */
-        for (int i = 1; c->in.spans[k].complex && i < c->in.spans[k].count; i += 2)
+        for (int i = 1; c->in.spans[k].complex && i < c->in.spans[k].count;
+             i += 2)
             d[c->in.spans[k].at + i] = 0;
     for (int j = 0; j < c->out.size; j++)
         c->cotangent[j] = 1;
     for (int k = 0; k < c->out.count; k++)
-        for (int i = 1; c->out.spans[k].complex && i < c->out.spans[k].count; i += 2)
+        for (int i = 1; c->out.spans[k].complex && i < c->out.spans[k].count;
+             i += 2)
             c->cotangent[c->out.spans[k].at + i] = 0;
     jx_grad_own_along(c, d);
     return jx_grad_call(c, &c->primal) &&
-           (c->rule->vjp ? jx_grad_prepare_fwd(c) &&
-                               jx_grad_pulled_back(c, c->cotangent, d, &value, &scale)
-                         : jx_grad_run_jvp(c, d, 1));
+           (c->rule->vjp
+                ? jx_grad_prepare_fwd(c) &&
+                      jx_grad_pulled_back(c, c->cotangent, d, &value, &scale)
+                : jx_grad_run_jvp(c, d, 1));
 }
 
-/* Element `k` (a part of a complex number counts) of an output, of either domain. */
+/* Element `k` (a part of a complex number counts) of an output, of
+ * either domain. */
 static double element_of(const jx_callee *f, int out, int64_t k)
 {
     const jx_port *port = jx_plan_out(f->plan, out);
@@ -151,8 +160,10 @@ static double element_of(const jx_callee *f, int out, int64_t k)
     const char *at = jx_exec_out(f->exec, out);
     double value[2];
 
-    jx_convert(port->dtype, wide(port->dtype), at + (size_t)(complex ? k / 2 : k) *
-               jx_dtype_of(port->dtype)->bytes, value, 1);
+    jx_convert(port->dtype, wide(port->dtype),
+               at + (size_t)(complex ? k / 2 : k) *
+                        jx_dtype_of(port->dtype)->bytes,
+               value, 1);
     return value[complex ? k % 2 : 0];
 }
 
@@ -163,8 +174,8 @@ static int64_t elements(const jx_port *port)
                : 0;
 }
 
-/* Whether the function's values are numbers that its dtypes have; *overflows: it does not
- * come to them in these dtypes. */
+/* Whether the function's values are numbers that its dtypes have; *overflows:
+ * it does not come to them in these dtypes. */
 static bool has_values(const declared *s, bool *overflows)
 {
     *overflows = false;
@@ -180,7 +191,8 @@ static bool has_values(const declared *s, bool *overflows)
     return true;
 }
 
-/* Whether the own derivative has most of its digits there, in the declared dtypes. */
+/* Whether the own derivative has most of its digits there, in the
+ * declared dtypes. */
 static bool own_is_good(const declared *s, int out, int64_t k, double value)
 {
     return s->own.plan && s->c->has_along && out < s->own.nouts &&
@@ -193,14 +205,16 @@ static bool look_at(declared *s)
     jx_gradding *c = s->c;
     const jx_callee *ours = c->rule->vjp ? &s->bwd : &s->jvp;
     const jx_callee *there = c->rule->vjp ? &c->bwd : &c->jvp;
-    bool overflows, masked = c->pattern->out_zeros && strchr(c->pattern->out_zeros, '1');
+    bool overflows,
+        masked = c->pattern->out_zeros && strchr(c->pattern->out_zeros, '1');
 
     if (!has_values(s, &overflows))
         return true;
     for (int o = c->rule->vjp ? 0 : c->rule->nouts; o < ours->nouts; o++) {
         const jx_port *port = jx_plan_out(ours->plan, o);
         for (int64_t k = 0; k < elements(port); k++) {
-            double right = element_of(there, o, k), given = element_of(ours, o, k);
+            double right = element_of(there, o, k),
+                   given = element_of(ours, o, k);
             if (!(fabs(right) <= most_of(port->dtype) / 2))
                 continue;
             s->largest = fmax(s->largest, fabs(right));
@@ -213,7 +227,8 @@ static bool look_at(declared *s)
                 continue;
             c->undeclared = jx_arena_printf(
                 c->program->ctx->arena,
-                "at %s, the rule gives %.6g in %s, where the derivative is %.6g%s",
+                "at %s, the rule gives %.6g in %s, where the derivative is "
+                "%.6g%s",
                 jx_sample_text(c->program->ctx, c->x, c->in.size), given,
                 jx_dtype_of(port->dtype)->short_name, right,
                 overflows ? " (the function overflows there, too)" : "");
@@ -234,8 +249,9 @@ void jx_grad_declared(jx_gradding *c)
     };
     declared s = {.c = c};
 
-    if (c->cautious || c->second || c->most_work || c->stands_in || c->values_only ||
-        c->iterates || c->iterative || c->pulling || c->calling->any_fixed)
+    if (c->cautious || c->second || c->most_work || c->stands_in ||
+        c->values_only || c->iterates || c->iterative || c->pulling ||
+        c->calling->any_fixed)
         return;
     if (open_declared(&s))
         for (size_t i = 0; i < sizeof points / sizeof *points; i++) {

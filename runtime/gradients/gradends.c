@@ -1,4 +1,5 @@
-/* gradends.c - see gradpoints.h: points within what callers promise of values (range.h). */
+/* gradends.c - see gradpoints.h: points within what callers promise of
+ * values (range.h). */
 #include "runtime/gradients/gradpoints.h"
 
 #include <math.h>

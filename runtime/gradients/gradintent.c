@@ -23,8 +23,8 @@ double jx_grad_unscaled(jx_gradding *c, double value, const jx_target *t)
 {
     if (c->intent != JX_INTENT_SCALED || !isfinite(value))
         return value;
-    if (c->factor == 0 && value != 0 && t->low == t->high && !t->undefined && !t->stair &&
-        !t->imprecise && fabs(t->low) > 1e4 * t->error)
+    if (c->factor == 0 && value != 0 && t->low == t->high && !t->undefined &&
+        !t->stair && !t->imprecise && fabs(t->low) > 1e4 * t->error)
         c->factor = value / t->low;
     return c->factor != 0 ? value / c->factor : value;
 }
@@ -33,7 +33,8 @@ bool jx_grad_clips(jx_gradding *c)
 {
     static const double large = 1e9;
     size_t n = (size_t)c->in.size;
-    double *d = jx_grad_room(c, 2 * n + 1, sizeof *d), *far = d ? d + n : NULL, value, scale;
+    double *d = jx_grad_room(c, 2 * n + 1, sizeof *d), *far = d ? d + n : NULL,
+           value, scale;
     bool good = d != NULL, less = false, any = false;
 
     for (int j = 0; j < c->out.size; j++)
@@ -51,9 +52,11 @@ bool jx_grad_clips(jx_gradding *c)
     less = less || !any;
     free(d);
     if (good && !less)
-        c->wrong = jx_arena_printf(c->program->ctx->arena,
-                                   "it is declared to clip, and does not: cotangents of "
-                                   "1000 give %.6g times what 1e-6 give", large);
+        c->wrong = jx_arena_printf(
+            c->program->ctx->arena,
+            "it is declared to clip, and does not: cotangents of "
+            "1000 give %.6g times what 1e-6 give",
+            large);
     return !good || less;
 }
 
@@ -62,8 +65,10 @@ bool jx_grad_is_straight(jx_gradding *c, const double *from, const double *to)
     int n = c->in.spans[0].count;
 
     if (c->in.spans[0].at != 0 || n != c->out.size) {
-        c->wrong = "it is declared as straight-through, and its first argument is not of the "
-                   "size of its results: say what it stands in for (surrogate=)";
+        c->wrong =
+            "it is declared as straight-through, and its first argument is not "
+            "of the "
+            "size of its results: say what it stands in for (surrogate=)";
         return false;
     }
     for (int i = 0; i < n; i++) {
@@ -72,10 +77,11 @@ bool jx_grad_is_straight(jx_gradding *c, const double *from, const double *to)
         c->passed += passed && from[i] != 0;
         if (passed || to[i] == 0)
             continue;
-        c->wrong = jx_arena_printf(c->program->ctx->arena,
-                                   "at %s (%s), element %d: it makes %.10g of %.10g",
-                                   jx_sample_text(c->program->ctx, c->x, c->in.size),
-                                   c->point->name, i, to[i], from[i]);
+        c->wrong =
+            jx_arena_printf(c->program->ctx->arena,
+                            "at %s (%s), element %d: it makes %.10g of %.10g",
+                            jx_sample_text(c->program->ctx, c->x, c->in.size),
+                            c->point->name, i, to[i], from[i]);
         return false;
     }
     return true;

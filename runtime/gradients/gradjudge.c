@@ -35,14 +35,16 @@ jx_opinion jx_judge(double value, double scale, double tolerance,
         return JX_SKIP;
     if (t->imprecise)
         return JX_UNCERTAIN;
-    /* Before anything is allowed for: what an infinite value may be off is infinite. */
+    /* Before anything is allowed for: what an infinite value may be
+     * off is infinite. */
     if (!isfinite(value))
-        return t->low == t->high && t->error <= 0.1 * t->scale + tolerance ? JX_DISAGREE
-                                                                           : JX_SKIP;
+        return t->low == t->high && t->error <= 0.1 * t->scale + tolerance
+                   ? JX_DISAGREE
+                   : JX_SKIP;
     scale += t->scale;
     slack = t->error + tolerance * scale + DBL_MIN;
-    /* At a kink any answer is a convention; along lines on which both sides agree, it
-     * must fit them. */
+    /* At a kink any answer is a convention; along lines on which both sides
+     * agree, it must fit them. */
     double off = fmax(t->low - value, value - t->high);
     return off <= slack       ? JX_AGREE
            : t->low < t->high ? JX_UNCERTAIN

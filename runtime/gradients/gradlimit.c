@@ -1,15 +1,17 @@
 /* gradlimit.c - see gradding.h: an iteration where it leads.
  *
- * What a loop computes that stops when it is near enough (a search) is a function of so many
- * steps.  Its slopes come as near to those of what it approaches as its tolerance lets them,
- * and a rule that differentiates implicitly is right at the solution alone.  So function and
- * rule are run with their loops going on (turns.h) until as many turns again change nothing:
- * there both have all digits, wherever the loop began and however near was near enough.  By how
- * much as many turns again still change it is what its differences can't see.
+ * What a loop computes that stops when it is near enough (a search) is a
+ * function of so many steps.  Its slopes come as near to those of what it
+ * approaches as its tolerance lets them, and a rule that differentiates
+ * implicitly is right at the solution alone.  So function and rule are run with
+ * their loops going on (turns.h) until as many turns again change nothing:
+ * there both have all digits, wherever the loop began and however near was near
+ * enough.  By how much as many turns again still change it is what its
+ * differences can't see.
  *
- * It is where the program itself nearly is, or nobody asks for it.  A rule that follows the
- * loop's own steps is right without it, and one that what goes on takes elsewhere is not
- * judged there. */
+ * It is where the program itself nearly is, or nobody asks for it.  A rule that
+ * follows the loop's own steps is right without it, and one that what goes on
+ * takes elsewhere is not judged there. */
 #include "frontend/base/assert.h"
 #include "runtime/gradients/gradding.h"
 
@@ -23,7 +25,8 @@ enum {
     MOST_MISSES = 4, /* points, after which nobody looks for it any more */
 };
 
-/* Parts of the results: the program's own are as near, what still changes is as little. */
+/* Parts of the results: the program's own are as near, what still
+ * changes is as little. */
 static const double near = 0.02, still = 1e-7, at_rest = 1e-13;
 
 /* Runs the function as often its own turns more; its results. */
@@ -38,8 +41,8 @@ static bool run_on(jx_gradding *c, int times, int64_t most, double *to)
     return true;
 }
 
-/* How far two lie apart, as a part of what each result has; INFINITY where one is no
- * number.  Results that nobody wants are left out. */
+/* How far two lie apart, as a part of what each result has; INFINITY where one
+ * is no number.  Results that nobody wants are left out. */
 static double apart(const jx_gradding *c, const double *a, const double *b)
 {
     double most = 0;
@@ -51,16 +54,18 @@ static double apart(const jx_gradding *c, const double *a, const double *b)
             continue;
         for (int j = span->at; j < span->at + span->count; j++) {
             size = fmax(size, fabs(a[j]));
-            off = isfinite(a[j]) && isfinite(b[j]) ? fmax(off, fabs(a[j] - b[j])) : INFINITY;
+            off = isfinite(a[j]) && isfinite(b[j])
+                      ? fmax(off, fabs(a[j] - b[j]))
+                      : INFINITY;
         }
         most = fmax(most, off / size);
     }
     return most;
 }
 
-/* What as many turns again change, `once` having been run; INFINITY where that can't be
- * told.  Where a turn was taken back, the loop ended for want of numbers: one turn less must
- * have changed as little. */
+/* What as many turns again change, `once` having been run; INFINITY where that
+ * can't be told.  Where a turn was taken back, the loop ended for want of
+ * numbers: one turn less must have changed as little. */
 static double change_of(jx_gradding *c, int times, double *once, double *twice)
 {
     if (!run_on(c, 2 * times, 0, twice))
@@ -71,9 +76,10 @@ static double change_of(jx_gradding *c, int times, double *once, double *twice)
     return apart(c, once, twice);
 }
 
-/* Whether what is in `twice` draws the loops to it: from close by, as many turns lead back.  An
- * iteration that is stuck, or has come to an end of another kind, stays where it is put.  Not
- * from each place: of what a search has found out, some may keep it from moving. */
+/* Whether what is in `twice` draws the loops to it: from close by, as many
+ * turns lead back.  An iteration that is stuck, or has come to an end of
+ * another kind, stays where it is put.  Not from each place: of what a search
+ * has found out, some may keep it from moving. */
 static bool draws(jx_gradding *c, int times, const double *twice, double change)
 {
     static const double parts[] = {1e-4, 1e-4, 1e-4, 1e-6, 1e-6, 1e-8};
@@ -84,31 +90,37 @@ static bool draws(jx_gradding *c, int times, const double *twice, double change)
         double slack = fmin(fmax(64 * change, 1e-10), 1e-3 * parts[k]);
         c->turns->nudge = k + 1;
         c->turns->part = parts[k];
-        back = run_on(c, 0, 0, other) && apart(c, twice, other) > 0.01 * parts[k] &&
+        back = run_on(c, 0, 0, other) &&
+               apart(c, twice, other) > 0.01 * parts[k] &&
                run_on(c, times, 0, other) && apart(c, twice, other) <= slack;
     }
     c->turns->nudge = 0;
     return back;
 }
 
-/* Whether a turn less makes no difference either: it goes round in no circle. */
-static bool is_at_rest(jx_gradding *c, int times, const double *twice, double change)
+/* Whether a turn less makes no difference either: it goes
+ * round in no circle. */
+static bool is_at_rest(jx_gradding *c, int times, const double *twice,
+                       double change)
 {
     double *other = c->samples + 3 * (size_t)c->out.size;
     bool good;
 
     c->turns->fewer = 1;
-    good = run_on(c, times, 0, other) && apart(c, twice, other) <= fmax(64 * change, 1e-10);
+    good = run_on(c, times, 0, other) &&
+           apart(c, twice, other) <= fmax(64 * change, 1e-10);
     c->turns->fewer = 0;
     return good;
 }
 
-/* How many turns it takes until as many again change nothing, of the loops that are asked for;
- * 0 where these do not come to rest near by.  *drawn: it draws them. */
+/* How many turns it takes until as many again change nothing, of the loops
+ * that are asked for; 0 where these do not come to rest near by.  *drawn:
+ * it draws them. */
 static int times_of(jx_gradding *c, int from, double *change, bool *drawn)
 {
     size_t m = (size_t)c->out.size;
-    double *here = c->samples, *once = here + m, *twice = once + m, last = INFINITY;
+    double *here = c->samples, *once = here + m, *twice = once + m,
+           last = INFINITY;
     int times = 0;
 
     *change = INFINITY;
@@ -130,11 +142,13 @@ static int times_of(jx_gradding *c, int from, double *change, bool *drawn)
     }
     if (!(*change <= still) || !is_at_rest(c, times, twice, *change))
         return 0;
-    *drawn = (c->limit.met || c->limit.stays < MOST_MISSES) && draws(c, times, twice, *change);
+    *drawn = (c->limit.met || c->limit.stays < MOST_MISSES) &&
+             draws(c, times, twice, *change);
     return times;
 }
 
-/* The same of any kind of loops that does: of those that are drawn, if any is. */
+/* The same of any kind of loops that does: of those that are
+ * drawn, if any is. */
 static int search(jx_gradding *c, double *change, bool *drawn)
 {
     int best = 0;
@@ -157,12 +171,13 @@ static int search(jx_gradding *c, double *change, bool *drawn)
     return best;
 }
 
-/* What runs from here on is as it stands, or where it leads; and so is what is allowed
- * for. */
+/* What runs from here on is as it stands, or where it leads; and so is what
+ * is allowed for. */
 static void change_sides(jx_gradding *c, bool in)
 {
     jx_limit *l = &c->limit;
-    jx_regime now = {c->tolerance, c->leeway, c->nearness, c->grain, c->converges};
+    jx_regime now = {c->tolerance, c->leeway, c->nearness, c->grain,
+                     c->converges};
 
     c->turns->times = in ? l->times : 0;
     c->turns->most = 0;
@@ -244,8 +259,8 @@ static bool rests_around(jx_gradding *c, const double *d)
 }
 
 /* Whether half as many turns make nothing else of the rule. */
-static bool is_rule_at_rest(jx_gradding *c, const double *d, jx_functional f, double value,
-                            double off)
+static bool is_rule_at_rest(jx_gradding *c, const double *d, jx_functional f,
+                            double value, double off)
 {
     double before;
     bool good;
@@ -256,8 +271,8 @@ static bool is_rule_at_rest(jx_gradding *c, const double *d, jx_functional f, do
     return good;
 }
 
-/* How far the function's values lie in the limit from what they are as they stand, in
- * `samples`; as apart(). */
+/* How far the function's values lie in the limit from what they are as they
+ * stand, in `samples`; as apart(). */
 static double moves_of(jx_gradding *c)
 {
     double *there = c->samples + c->out.size;
@@ -268,11 +283,11 @@ static double moves_of(jx_gradding *c)
     return apart(c, there, c->samples);
 }
 
-/* Whether the rule is right as it stands, or its own loops lead to something else: it comes to
- * no rest, or what it gives moves by more than the function's values and slopes do, which it
- * may be made of. */
-static bool is_excused(jx_gradding *c, const double *d, jx_functional f, double value,
-                       double off, const jx_target *limit)
+/* Whether the rule is right as it stands, or its own loops lead to something
+ * else: it comes to no rest, or what it gives moves by more than the function's
+ * values and slopes do, which it may be made of. */
+static bool is_excused(jx_gradding *c, const double *d, jx_functional f,
+                       double value, double off, const jx_target *limit)
 {
     static const double times = 4;
     double tolerance = c->tolerance, there = INFINITY, moves;
@@ -289,8 +304,9 @@ static bool is_excused(jx_gradding *c, const double *d, jx_functional f, double 
     moves = fabs(there - value);
     if (excused || moves < off / 4)
         return excused;
-    return !steady || moves > times * fmax(fabs(t.low - limit->low),
-                                           moves_of(c) * (fabs(value) + limit->scale));
+    return !steady ||
+           moves > times * fmax(fabs(t.low - limit->low),
+                                moves_of(c) * (fabs(value) + limit->scale));
 }
 
 /* What the check needs where other lines have been run. */
@@ -301,7 +317,8 @@ typedef struct kept {
 /* Weights that are the cotangent at hand are kept, too. */
 static bool keep(jx_gradding *c, jx_functional *f, kept *k)
 {
-    size_t n = (size_t)c->in.size, m = (size_t)c->out.size, most = (n > m ? n : m) + 2;
+    size_t n = (size_t)c->in.size, m = (size_t)c->out.size,
+           most = (n > m ? n : m) + 2;
     double *all = jx_grad_room(c, 3 * most, sizeof *all);
 
     *k = (kept){all, all + most, all + 2 * most};
@@ -317,7 +334,8 @@ static bool keep(jx_gradding *c, jx_functional *f, kept *k)
 
 static void restore(jx_gradding *c, kept *k)
 {
-    size_t n = (size_t)c->in.size, m = (size_t)c->out.size, most = (n > m ? n : m) + 2;
+    size_t n = (size_t)c->in.size, m = (size_t)c->out.size,
+           most = (n > m ? n : m) + 2;
 
     memcpy(c->tangent, k->tangent, most * sizeof *c->x);
     memcpy(c->cotangent, k->cotangent, most * sizeof *c->x);
@@ -327,8 +345,8 @@ static void restore(jx_gradding *c, kept *k)
         jx_grad_prepare_fwd(c);
 }
 
-bool jx_grad_stands_in_limit(jx_gradding *c, const double *d, jx_functional f, double value,
-                             double off, const jx_target *t)
+bool jx_grad_stands_in_limit(jx_gradding *c, const double *d, jx_functional f,
+                             double value, double off, const jx_target *t)
 {
     bool stands;
     kept k;
@@ -349,8 +367,9 @@ static bool look_at_rest(jx_gradding *c, const double *d)
         return l->good;
     l->visit = c->visit;
     l->along = d;
-    l->good = jx_grad_sample(c, d, jx_grad_first_step(c, d), c->slopes_at_rest) &&
-              (c->rule->vjp || jx_grad_run_jvp(c, d, 1));
+    l->good =
+        jx_grad_sample(c, d, jx_grad_first_step(c, d), c->slopes_at_rest) &&
+        (c->rule->vjp || jx_grad_run_jvp(c, d, 1));
     if (l->good && !c->rule->vjp)
         jx_grad_take_tangents(c, c->tangent_at_rest);
     return l->good;
@@ -365,7 +384,8 @@ bool jx_grad_agrees_at_rest(jx_gradding *c, const double *d, jx_functional f)
     if (!c->limit.rests || !keep(c, &f, &k))
         return false;
     change_sides(c, true);
-    if (look_at_rest(c, d) && (!c->rule->vjp || jx_grad_says(c, d, f, &value))) {
+    if (look_at_rest(c, d) &&
+        (!c->rule->vjp || jx_grad_says(c, d, f, &value))) {
         jx_target t = jx_grad_target(c, f, c->slopes_at_rest,
                                      jx_grad_rounding(c, c->slopes_at_rest));
         value = c->rule->vjp ? value : c->tangent_at_rest[f.only];
@@ -376,8 +396,8 @@ bool jx_grad_agrees_at_rest(jx_gradding *c, const double *d, jx_functional f)
     return agrees;
 }
 
-/* How much as many turns again change at the point, as a part of each result: at least, and at
- * most.  False: nobody knows. */
+/* How much as many turns again change at the point, as a part of each result:
+ * at least, and at most.  False: nobody knows. */
 static bool changes_of_more(jx_gradding *c, double *least, double *most)
 {
     size_t m = (size_t)c->out.size;
@@ -397,7 +417,8 @@ static bool changes_of_more(jx_gradding *c, double *least, double *most)
     for (size_t j = 0; good && j < m; j++)
         size = fmax(size, fabs(once[j]));
     for (size_t j = 0; good && j < m; j++) {
-        double part = fabs(once[j] - more[j]) / (fabs(once[j]) + 0.01 * size + DBL_MIN);
+        double part =
+            fabs(once[j] - more[j]) / (fabs(once[j]) + 0.01 * size + DBL_MIN);
         *least = isfinite(part) ? fmin(*least, part) : 0;
         *most = isfinite(part) ? fmax(*most, part) : INFINITY;
     }
@@ -415,5 +436,6 @@ bool jx_grad_is_settled(jx_gradding *c)
 {
     double least, most;
 
-    return !jx_grad_is_stuck(c) && changes_of_more(c, &least, &most) && most <= 1e-11;
+    return !jx_grad_is_stuck(c) && changes_of_more(c, &least, &most) &&
+           most <= 1e-11;
 }

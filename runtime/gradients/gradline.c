@@ -5,8 +5,8 @@
 #include <string.h>
 
 enum {
-    SLOPE_OPERATIONS = 500,     /* that a slope costs, of a program with many */
-    SLOPE_OF_RULE = 100,        /* and of a rule, of which more are tried */
+    SLOPE_OPERATIONS = 500, /* that a slope costs, of a program with many */
+    SLOPE_OF_RULE = 100,    /* and of a rule, of which more are tried */
 };
 
 /* Whether the rule may never meet the values of this point. */
@@ -40,7 +40,8 @@ static void join_parts(const jx_gradding *c, jx_slope *slopes)
 {
     for (int s = 0; s < c->out.count; s++) {
         const jx_span_of *span = &c->out.spans[s];
-        for (int j = span->at; span->complex && j < span->at + span->count; j += 2)
+        for (int j = span->at; span->complex && j < span->at + span->count;
+             j += 2)
             if (slopes[j].kind == JX_SLOPE_UNDEFINED)
                 slopes[j + 1].kind = JX_SLOPE_UNDEFINED;
             else if (slopes[j + 1].kind == JX_SLOPE_UNDEFINED)
@@ -79,7 +80,8 @@ bool jx_grad_sample(jx_gradding *c, const double *d, double first,
     jx_space_scatter(&c->in, c->x, &c->primal);
     for (int j = 0; n < m && j < m; j++)
         slopes[j] = (jx_slope){.kind = JX_SLOPE_UNDEFINED, .error = INFINITY};
-    jx_ridders(c->samples, m, c->nlooked ? c->looked : NULL, n, steps, c->grain, slopes);
+    jx_ridders(c->samples, m, c->nlooked ? c->looked : NULL, n, steps, c->grain,
+               slopes);
     join_parts(c, slopes);
     if (c->most_work)
         c->work += (int64_t)n * SLOPE_OPERATIONS;

@@ -1,7 +1,8 @@
 /* gradlines.c - see gradding.h.
  *
- * Of a function of few elements a run is mostly the starting of its operations.  The function
- * over an axis more (analyzer/transform/widen.h) takes all samples of a line at once. */
+ * Of a function of few elements a run is mostly the starting of its
+ * operations.  The function over an axis more (analyzer/transform/widen.h)
+ * takes all samples of a line at once. */
 #include "analyzer/transform/widen.h"
 #include "analyzer/typing.h"
 #include "runtime/fits.h"
@@ -11,10 +12,12 @@
 #include <string.h>
 
 enum {
-    WORTH = 20000,    /* operations of samples, of which the making of another plan takes part */
+    /* operations of samples, of which the making of another plan takes part */
+    WORTH = 20000,
     FEW_BYTES = 1 << 16, /* of a run's buffers: more keep each operation busy */
-    GAIN = 2,         /* times fewer operations than one by one: each is of more elements */
-    STRIKES = 3,      /* lines that take more, after which none is tried */
+    /* times fewer operations than one by one: each is of more elements */
+    GAIN = 2,
+    STRIKES = 3, /* lines that take more, after which none is tried */
 };
 
 /* The inputs that samples differ in have the new axis. */
@@ -27,8 +30,9 @@ static const jx_typed *make_lines(const jx_gradding *c)
     for (int s = 0; has && s < c->in.count; s++)
         has[c->in.port[s]] = true;
     wide = has && c->in.count && !jx_points_batches(c->rule->primal.jaxpr)
-               ? jx_program_widen(c->typed->program, &c->rule->primal, c->how->nbindings,
-                                  c->how->bindings, has, JX_RIDDERS_SAMPLES)
+               ? jx_program_widen(c->typed->program, &c->rule->primal,
+                                  c->how->nbindings, c->how->bindings, has,
+                                  JX_RIDDERS_SAMPLES)
                : NULL;
     return wide ? jx_program_fits(wide, false, 0, NULL) : NULL;
 }
@@ -47,12 +51,14 @@ static bool fits(const jx_gradding *c)
         return false;
     for (int i = 0, s = 0; i < f->nins; i++) {
         bool moved = s < c->in.count && c->in.port[s] == i;
-        if (!has_size(jx_plan_in(f->plan, i), jx_plan_in(c->primal.plan, i)->bytes, moved))
+        if (!has_size(jx_plan_in(f->plan, i),
+                      jx_plan_in(c->primal.plan, i)->bytes, moved))
             return false;
         s += moved;
     }
     for (int i = 0; i < f->nouts; i++)
-        if (!has_size(jx_plan_out(f->plan, i), jx_plan_out(c->primal.plan, i)->bytes, true))
+        if (!has_size(jx_plan_out(f->plan, i),
+                      jx_plan_out(c->primal.plan, i)->bytes, true))
             return false;
     return true;
 }
@@ -71,18 +77,20 @@ static void open_line(jx_gradding *c)
     if (!c->lines)
         c->lines = make_lines(c);
     if (!c->lines ||
-        !jx_callee_open(&c->line, c->lines, &c->lines->program->entry, &how) || !fits(c))
+        !jx_callee_open(&c->line, c->lines, &c->lines->program->entry, &how) ||
+        !fits(c))
         give_up(c);
     if (c->program->ctx->error.kind != JX_E_LIMIT)
         jx_error_clear(c->program->ctx);
 }
 
-/* Whether it gives what the function gives, at some samples: what is batched by a rule of its
- * own may be batched wrongly. */
+/* Whether it gives what the function gives, at some samples: what is batched by
+ * a rule of its own may be batched wrongly. */
 static bool is_function(jx_gradding *c, const double *d, const double *steps)
 {
     enum { TRIED = 4 };
-    const double *y = c->samples + (size_t)JX_RIDDERS_SAMPLES * (size_t)c->out.size;
+    const double *y =
+        c->samples + (size_t)JX_RIDDERS_SAMPLES * (size_t)c->out.size;
     size_t m = (size_t)c->out.size;
 
     for (size_t k = 0; k < TRIED; k++) {
@@ -92,7 +100,8 @@ static bool is_function(jx_gradding *c, const double *d, const double *steps)
         jx_space_scatter(&c->in, c->moved, &c->primal);
         if (!jx_grad_call(c, &c->primal))
             return false;
-        jx_space_gather(&c->out, &c->primal, 0, c->samples + (size_t)JX_RIDDERS_SAMPLES * m);
+        jx_space_gather(&c->out, &c->primal, 0,
+                        c->samples + (size_t)JX_RIDDERS_SAMPLES * m);
         for (size_t j = 0; j < m; j++) {
             double off = fabs(y[j] - c->samples[k * m + j]);
             if (isfinite(y[j]) && !(off <= 1e-9 * fmax(fabs(y[j]), 1)))
@@ -128,7 +137,8 @@ static void take_samples(jx_gradding *c)
         const jx_span_of *span = &c->out.spans[s];
         const double *from = jx_exec_out(c->line.exec, c->out.port[s]);
         for (size_t k = 0; k < JX_RIDDERS_SAMPLES; k++, from += span->count)
-            memcpy(c->samples + k * m + span->at, from, (size_t)span->count * sizeof *from);
+            memcpy(c->samples + k * m + span->at, from,
+                   (size_t)span->count * sizeof *from);
     }
 }
 
@@ -136,7 +146,8 @@ bool jx_grad_run_line(jx_gradding *c, const double *d, const double *steps)
 {
     int64_t one_by_one = JX_RIDDERS_SAMPLES * (c->call_work + 1);
 
-    /* A loop over an axis more chooses which rows go on: none does where all have ended. */
+    /* A loop over an axis more chooses which rows go on: none does where
+     * all have ended. */
     if (c->alone || jx_plan_memory(c->primal.plan) > FEW_BYTES ||
         (c->turns && c->turns->times > 0))
         return false;
@@ -150,7 +161,8 @@ bool jx_grad_run_line(jx_gradding *c, const double *d, const double *steps)
     if (c->noise)
         c->noise->seed++;
     if (!jx_callee_run(&c->line)) {
-        /* All ways of all samples are gone, as often as any sample goes them. */
+        /* All ways of all samples are gone, as often as any
+         * sample goes them. */
         if (++c->strikes == STRIKES)
             give_up(c);
         return false;

@@ -1,11 +1,11 @@
 /* gradlook.c - see gradding.h.
  *
- * A slope costs as much as a thousand elements of the function.  Of a large result some are
- * looked at: by chance, and where the rule is not what the function's own derivative is.
- * Without that one, all are, but in second order.
+ * A slope costs as much as a thousand elements of the function.  Of a large
+ * result some are looked at: by chance, and where the rule is not what the
+ * function's own derivative is. Without that one, all are, but in second order.
  *
- * What the program has no use for (what a solver knows of its last step) has no cotangent
- * but zero, and is not looked at. */
+ * What the program has no use for (what a solver knows of its last step) has no
+ * cotangent but zero, and is not looked at. */
 #include "runtime/gradients/gradding.h"
 
 #include <float.h>
@@ -43,7 +43,8 @@ int jx_grad_unwanted(const jx_gradding *c)
 
 static void add(jx_gradding *c, int component)
 {
-    if (c->nlooked < JX_MOST_LOOKED && !c->is_looked[component] && is_wanted(c, component)) {
+    if (c->nlooked < JX_MOST_LOOKED && !c->is_looked[component] &&
+        is_wanted(c, component)) {
         c->is_looked[component] = true;
         c->looked[c->nlooked++] = component;
     }
@@ -64,7 +65,8 @@ static void look_at_wanted(jx_gradding *c)
 
 static bool differ(const jx_gradding *c, double value, double own, double scale)
 {
-    return !(fabs(value - own) <= c->tolerance * scale + DBL_MIN); /* or one is NaN */
+    /* or one is NaN */
+    return !(fabs(value - own) <= c->tolerance * scale + DBL_MIN);
 }
 
 /* Where the rule's tangents differ from the own derivative's. */
@@ -76,14 +78,16 @@ static bool add_suspects(jx_gradding *c, const double *d)
         return false;
     jx_grad_take_tangents(c, c->tangent);
     for (int j = 0; j < c->out.size && count < SUSPECTS; j++)
-        if (differ(c, c->tangent[j], c->along[j], fabs(c->tangent[j]) + fabs(c->along[j]))) {
+        if (differ(c, c->tangent[j], c->along[j],
+                   fabs(c->tangent[j]) + fabs(c->along[j]))) {
             add(c, j);
             count++;
         }
     return true;
 }
 
-/* Whether the rule pulls a cotangent of all components back as the own derivative would. */
+/* Whether the rule pulls a cotangent of all components back as the own
+ * derivative would. */
 static bool pulls_as_own(jx_gradding *c, const double *d)
 {
     double value, scale, sum = 0, size = 0;
@@ -115,8 +119,8 @@ void jx_grad_look(jx_gradding *c, const double *d)
         return;
     }
     jx_grad_own_along(c, d);
-    if (!c->second &&
-        (!c->has_along || !(c->rule->vjp ? pulls_as_own(c, d) : add_suspects(c, d)))) {
+    if (!c->second && (!c->has_along || !(c->rule->vjp ? pulls_as_own(c, d)
+                                                       : add_suspects(c, d)))) {
         while (c->nlooked > 0)
             c->is_looked[c->looked[--c->nlooked]] = false;
         return;

@@ -1,9 +1,10 @@
 /* gradmasks.c - see gradding.h: the other masks of a rule of which one agrees.
  *
- * A document holds what a rule gives for each set of tangents that may be zero, and there may
- * be dozens.  Where one of them agrees (the *first*), each must give what that one does where
- * the tangents are zero that it lacks: two runs along a line, and no slopes.  One that does
- * not, or moves what the first does not, is judged as the first was. */
+ * A document holds what a rule gives for each set of tangents that may be zero,
+ * and there may be dozens.  Where one of them agrees (the *first*), each must
+ * give what that one does where the tangents are zero that it lacks: two runs
+ * along a line, and no slopes.  One that does not, or moves what the first does
+ * not, is judged as the first was. */
 #include "runtime/gradients/gradding.h"
 
 #include <math.h>
@@ -11,13 +12,13 @@
 #include <string.h>
 
 enum {
-    MOST_BYTES = 1 << 20,  /* of the operands of the points that are kept */
+    MOST_BYTES = 1 << 20, /* of the operands of the points that are kept */
     LEAST_POINTS = 2,
-    PER_POINT = 2,         /* lines */
+    PER_POINT = 2,           /* lines */
     MASK_OPERATIONS = 40000, /* that a mask may take, of what takes long */
 };
 
-/* -- the points of the first --------------------------------------------------- */
+/* -- the points of the first ----------------------------------------------- */
 
 static size_t operand_bytes(const jx_gradding *c)
 {
@@ -34,8 +35,9 @@ void jx_grad_note_point(jx_gradding *c)
     size_t bytes = operand_bytes(c), at = 0;
     char *kept;
 
-    if (!first || first->npoints == JX_MOST_KEPT || bytes > MOST_BYTES / JX_MOST_KEPT ||
-        jx_grad_is_foreign(c) || !(kept = jx_grad_room(c, bytes, 1)))
+    if (!first || first->npoints == JX_MOST_KEPT ||
+        bytes > MOST_BYTES / JX_MOST_KEPT || jx_grad_is_foreign(c) ||
+        !(kept = jx_grad_room(c, bytes, 1)))
         return;
     for (int i = 0; i < c->primal.nins; i++) {
         size_t n = jx_plan_in(c->primal.plan, i)->bytes;
@@ -74,7 +76,7 @@ void jx_grad_free_first(jx_grad_first *first)
     *first = (jx_grad_first){0};
 }
 
-/* -- a mask ----------------------------------------------------------------- */
+/* -- a mask ---------------------------------------------------------------- */
 
 /* The span of an operand, or NULL. */
 static const jx_span_of *span_of(const jx_space *s, int operand)
@@ -85,8 +87,8 @@ static const jx_span_of *span_of(const jx_space *s, int operand)
     return NULL;
 }
 
-/* Whether all that moves in it moves in the first pattern as well, and what is one value in
- * every call moves as one. */
+/* Whether all that moves in it moves in the first pattern as well, and what is
+ * one value in every call moves as one. */
 static bool is_part_of(const jx_gradding *c, const jx_gradding *first)
 {
     for (int i = 0; i < c->in.count; i++) {
@@ -95,13 +97,15 @@ static bool is_part_of(const jx_gradding *c, const jx_gradding *first)
             return false;
     }
     for (int i = 0; i < first->in.count; i++)
-        if (first->in.spans[i].tied && !span_of(&c->in, first->in.port[i]) !=
-                                           !span_of(&c->in, c->calling->ties[first->in.port[i]]))
+        if (first->in.spans[i].tied &&
+            !span_of(&c->in, first->in.port[i]) !=
+                !span_of(&c->in, c->calling->ties[first->in.port[i]]))
             return false;
     return true;
 }
 
-/* As near as roundings leave them, of numbers up to `most`; or not finite alike. */
+/* As near as roundings leave them, of numbers up to `most`; or
+ * not finite alike. */
 static bool is_same(double a, double b, double most)
 {
     if (!isfinite(a) || !isfinite(b))
@@ -127,8 +131,10 @@ static bool are_same(const double *a, const double *b, int count, double most)
     return same;
 }
 
-/* Whether the results that both rules' code gives are the same, from output `a` and `b` on. */
-static bool same_results(const jx_gradding *c, const jx_callee *f, int a, const jx_callee *g, int b)
+/* Whether the results that both rules' code gives are the same, from output
+ * `a` and `b` on. */
+static bool same_results(const jx_gradding *c, const jx_callee *f, int a,
+                         const jx_callee *g, int b)
 {
     for (int i = 0; i < c->out.count; i++) {
         const double *x = jx_exec_out(f->exec, a + c->out.port[i]);
@@ -155,16 +161,19 @@ static void draw(jx_gradding *c, int line, int turn, double *d)
 }
 
 /* The same direction in the first pattern, where all else stands still. */
-static void embed(const jx_gradding *c, const double *d, const jx_gradding *first, double *to)
+static void embed(const jx_gradding *c, const double *d,
+                  const jx_gradding *first, double *to)
 {
     memset(to, 0, (size_t)first->in.size * sizeof *to);
     for (int i = 0; i < c->in.count; i++) {
-        const jx_span_of *from = &c->in.spans[i], *there = span_of(&first->in, c->in.port[i]);
+        const jx_span_of *from = &c->in.spans[i],
+                         *there = span_of(&first->in, c->in.port[i]);
         memcpy(to + there->at, d + from->at, (size_t)from->count * sizeof *to);
     }
 }
 
-static bool same_tangents(jx_gradding *c, jx_gradding *first, int line, int turn)
+static bool same_tangents(jx_gradding *c, jx_gradding *first, int line,
+                          int turn)
 {
     double *d = c->directions, *there = first->directions;
 
@@ -191,25 +200,29 @@ static bool same_cotangents(jx_gradding *c, jx_gradding *first)
         !jx_grad_pulled_back(c, first->cotangent, d, &value, &scale) ||
         !jx_grad_pulled_back(first, first->cotangent, d, &value, &scale))
         return false;
-    same = same_results(c, &c->fwd, jx_grad_computed_residuals(c->pattern), &first->fwd,
-                        jx_grad_computed_residuals(first->pattern));
+    same =
+        same_results(c, &c->fwd, jx_grad_computed_residuals(c->pattern),
+                     &first->fwd, jx_grad_computed_residuals(first->pattern));
     for (int i = 0; same && i < c->in.count; i++) {
-        const jx_span_of *from = &c->in.spans[i], *there = span_of(&first->in, c->in.port[i]);
-        same = are_same(c->tangent + from->at, first->tangent + there->at, from->count,
-                        most_of(first->tangent, first->in.size));
+        const jx_span_of *from = &c->in.spans[i],
+                         *there = span_of(&first->in, c->in.port[i]);
+        same = are_same(c->tangent + from->at, first->tangent + there->at,
+                        from->count, most_of(first->tangent, first->in.size));
     }
     return same;
 }
 
 /* At the points of the first pattern, or so many as it may take. */
-static bool same_at_points(jx_gradding *c, jx_gradding *first, const jx_grad_first *points)
+static bool same_at_points(jx_gradding *c, jx_gradding *first,
+                           const jx_grad_first *points)
 {
     int count = points->npoints;
 
     for (int k = 0; k < count; k++) {
         go_to(c, points->points[k]);
         for (int line = 0; line < PER_POINT; line++)
-            if (c->rule->vjp ? !same_cotangents(c, first) : !same_tangents(c, first, line, k))
+            if (c->rule->vjp ? !same_cotangents(c, first)
+                             : !same_tangents(c, first, line, k))
                 return false;
         int64_t each = c->work + first->work;
         while (count > LEAST_POINTS && each * count > MASK_OPERATIONS * (k + 1))
@@ -218,10 +231,12 @@ static bool same_at_points(jx_gradding *c, jx_gradding *first, const jx_grad_fir
     return true;
 }
 
-bool jx_grad_is_like_first(jx_grad_first *first, const jx_rule_pattern *p, int64_t *work)
+bool jx_grad_is_like_first(jx_grad_first *first, const jx_rule_pattern *p,
+                           int64_t *work)
 {
     jx_gradding *of = &first->check, c = *of;
-    size_t room = (size_t)(of->in.size > of->out.size ? of->in.size : of->out.size) + 2;
+    size_t room =
+        (size_t)(of->in.size > of->out.size ? of->in.size : of->out.size) + 2;
     bool like = false;
 
     if (!first->open || p->error || !jx_grad_masks_fit(c.rule, p))
@@ -234,10 +249,11 @@ bool jx_grad_is_like_first(jx_grad_first *first, const jx_rule_pattern *p, int64
     c.directions = jx_grad_room(&c, room, sizeof(double));
     c.symmetric = false;
     like = c.tangent && c.directions &&
-           jx_space_of_inputs(&c.in, c.program->ctx->arena, c.primal.plan, c.rule->nconsts,
-                              p->zeros, c.calling->ties) &&
-           is_part_of(&c, of) && jx_grad_open_rule(&c, c.how) && jx_grad_signature_fits(&c) &&
-           jx_grad_has_dtypes(&c) && same_at_points(&c, of, first);
+           jx_space_of_inputs(&c.in, c.program->ctx->arena, c.primal.plan,
+                              c.rule->nconsts, p->zeros, c.calling->ties) &&
+           is_part_of(&c, of) && jx_grad_open_rule(&c, c.how) &&
+           jx_grad_signature_fits(&c) && jx_grad_has_dtypes(&c) &&
+           same_at_points(&c, of, first);
     if (c.program->ctx->error.kind != JX_E_LIMIT)
         jx_error_clear(c.program->ctx);
     *work = c.work + of->work;

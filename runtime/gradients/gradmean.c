@@ -1,9 +1,10 @@
 /* gradmean.c - see gradding.h.
  *
- * A function that approximates another one to its dtype has that one's derivative for a rule,
- * and a derivative of its own that may be anything: where C(x) has become 0.5 in float32, its
- * slope is 0 and the rule goes on swinging.  The difference of the two is no error as long as
- * the rule, integrated along the line, gives what the function gives, to within what the
+ * A function that approximates another one to its dtype has that one's
+ * derivative for a rule, and a derivative of its own that may be anything:
+ * where C(x) has become 0.5 in float32, its slope is 0 and the rule goes on
+ * swinging.  The difference of the two is no error as long as the rule,
+ * integrated along the line, gives what the function gives, to within what the
  * dtype rounds.  (Nobody approximates in 16 bits.) */
 #include "runtime/gradients/gradding.h"
 
@@ -80,8 +81,8 @@ static double slack_of(const jx_gradding *c)
     return (c->second ? 1024 : 4) * unit_of(c);
 }
 
-/* Whether the rule swings from one number of the dtype around the point to the next by as much
- * as it is off: there it is as good as any. */
+/* Whether the rule swings from one number of the dtype around the point to the
+ * next by as much as it is off: there it is as good as any. */
 static bool swings(const walk *w, double value, double off)
 {
     enum { AROUND = 8 };
@@ -90,7 +91,8 @@ static bool swings(const walk *w, double value, double off)
 
     for (int k = 0; k < AROUND; k++) {
         for (int i = 0; i < w->c->in.size; i++)
-            w->c->x[i] = w->x[i] * (1 + unit * (2 * jx_rng_uniform(&w->c->rng) - 1));
+            w->c->x[i] =
+                w->x[i] * (1 + unit * (2 * jx_rng_uniform(&w->c->rng) - 1));
         jx_space_scatter(&w->c->in, w->c->x, &w->c->primal);
         if (!jx_grad_says(w->c, w->d, w->f, &there) || !isfinite(there))
             return false;
@@ -130,8 +132,8 @@ static bool integral_in(const walk *w, double h, int parts, double *sum)
     return true;
 }
 
-/* Whether the rule integrates to another difference than the function has, from -h to h;
- * where its integral is not sure, nothing is known. */
+/* Whether the rule integrates to another difference than the function has, from
+ * -h to h; where its integral is not sure, nothing is known. */
 static bool is_contradicted(const walk *w, double h)
 {
     double sum[3], ahead, behind, off = 0, size = 0;
@@ -149,9 +151,9 @@ static bool is_contradicted(const walk *w, double h)
     return true;
 }
 
-/* Whether what the rule gives goes on at both sides: a single number integrates to
- * nothing.  And as far as the next numbers of the dtype: between them there is nothing to
- * integrate. */
+/* Whether what the rule gives goes on at both sides: a single number integrates
+ * to nothing.  And as far as the next numbers of the dtype: between them there
+ * is nothing to integrate. */
 static bool goes_on(const walk *w, double h, double value, double off)
 {
     const double far[] = {1e-12 * h, fmax(100 * unit_of(w->c), 1e-6) * h};
@@ -170,10 +172,9 @@ bool jx_grad_is_unseen(jx_gradding *c, const double *d, jx_functional f,
     size_t n = (size_t)c->in.size, m = (size_t)c->out.size,
            most = (n > m ? n : m) + 2;
     double *kept = NULL, h = jx_grad_first_step(c, d);
-    bool unseen =
-        c->tolerance < 1e-4 && c->approximates && isfinite(value) &&
-        c->points >= AGREED && (f.weights || c->agreed[f.only]) &&
-        (kept = jx_grad_room(c, 4 * most, sizeof *kept)) != NULL;
+    bool unseen = c->tolerance < 1e-4 && c->approximates && isfinite(value) &&
+                  c->points >= AGREED && (f.weights || c->agreed[f.only]) &&
+                  (kept = jx_grad_room(c, 4 * most, sizeof *kept)) != NULL;
     walk w = {c, d, kept, f};
 
     if (!unseen || c->unseen >= EXCUSED) {

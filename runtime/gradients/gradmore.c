@@ -1,8 +1,9 @@
 /* gradmore.c - see gradding.h: more than points.
  *
- * A rule that is the function's own derivative term by term is proved to be that, for all
- * inputs and sizes.  One that is it over finite fields is identical over the reals, but for
- * an error that is said.  Its values in the declared dtype are looked at all the same. */
+ * A rule that is the function's own derivative term by term is proved to be
+ * that, for all inputs and sizes.  One that is it over finite fields is
+ * identical over the reals, but for an error that is said.  Its values in the
+ * declared dtype are looked at all the same. */
 #include "analyzer/transform/same.h"
 #include "runtime/field/field_same.h"
 #include "runtime/gradients/gradding.h"
@@ -14,7 +15,8 @@ static bool is_made(const jx_rule_pair *pair)
     return pair->rule.jaxpr && pair->own.jaxpr;
 }
 
-/* All that the document has of the rule can be held against its function's derivative. */
+/* All that the document has of the rule can be held against its
+ * function's derivative. */
 static bool has_pairs(const jx_rule *rule, const jx_derived_rule *derived)
 {
     if (rule->truncated || !rule->npatterns || !derived->pairs)
@@ -31,13 +33,15 @@ static bool stops(const jx_jaxpr *jaxpr)
     for (int i = 0; i < jaxpr->neqns; i++) {
         const jx_eqn *eqn = &jaxpr->eqns[i];
         const jx_closed *callee = eqn->typed ? jx_eqn_callee(eqn) : NULL;
-        if (eqn->prim->id == JX_PRIM_stop_gradient || (callee && stops(callee->jaxpr)))
+        if (eqn->prim->id == JX_PRIM_stop_gradient ||
+            (callee && stops(callee->jaxpr)))
             return true;
     }
     return false;
 }
 
-/* What the rule keeps from being differentiated once more, its function does not. */
+/* What the rule keeps from being differentiated once more, its
+ * function does not. */
 static bool stops_more(const jx_rule *rule)
 {
     bool more = false;
@@ -75,8 +79,9 @@ static const char *sizes_of(jx_ctx *ctx, const jx_plan_options *how)
 }
 
 /* All patterns are the same over the reals. */
-static bool is_identical(const jx_typed *typed, const jx_plan_options *how, uint64_t seed,
-                         const jx_derived_rule *derived, jx_rule_report *report)
+static bool is_identical(const jx_typed *typed, const jx_plan_options *how,
+                         uint64_t seed, const jx_derived_rule *derived,
+                         jx_rule_report *report)
 {
     jx_ctx *ctx = typed->program->ctx;
     const char *assuming = NULL;
@@ -88,30 +93,36 @@ static bool is_identical(const jx_typed *typed, const jx_plan_options *how, uint
                                             .b = &derived->pairs[i].own,
                                             .nbindings = how->nbindings,
                                             .bindings = how->bindings,
-                                            .nvalues = derived->pairs[i].nvalues,
+                                            .nvalues =
+                                                derived->pairs[i].nvalues,
                                             .integers = true,
                                             .seed = seed,
                                             .memory = how->memory};
         jx_field_answer answer;
-        if (!jx_field_same(&question, &answer) || answer.verdict != JX_FIELD_IDENTICAL) {
+        if (!jx_field_same(&question, &answer) ||
+            answer.verdict != JX_FIELD_IDENTICAL) {
             report->more = answer.why;
             return false;
         }
         bits = i && bits < answer.bits ? bits : answer.bits;
-        if (!assuming || (answer.assuming && strlen(answer.assuming) > strlen(assuming)))
+        if (!assuming ||
+            (answer.assuming && strlen(answer.assuming) > strlen(assuming)))
             assuming = answer.assuming;
     }
     report->more = jx_arena_printf(
-        ctx->arena, "identical over the reals%s, error below 2^-%d%s%s", sizes_of(ctx, how),
-        bits, assuming ? ", assuming that " : "", assuming ? assuming : "");
+        ctx->arena, "identical over the reals%s, error below 2^-%d%s%s",
+        sizes_of(ctx, how), bits, assuming ? ", assuming that " : "",
+        assuming ? assuming : "");
     return true;
 }
 
-void jx_grad_more(const jx_typed *typed, const jx_plan_options *how, uint64_t seed,
-                  const jx_derived_rule *derived, jx_rule_report *report)
+void jx_grad_more(const jx_typed *typed, const jx_plan_options *how,
+                  uint64_t seed, const jx_derived_rule *derived,
+                  jx_rule_report *report)
 {
     if (!has_pairs(report->rule, derived))
-        report->more = "the function's own derivative is not known in that form";
+        report->more =
+            "the function's own derivative is not known in that form";
     else if (stops_more(report->rule))
         report->more = "it keeps something from being differentiated once more";
     else if (is_proved(typed, report->rule, derived))
@@ -125,8 +136,10 @@ void jx_grad_withhold(const jx_eqn_list *closing, jx_rule_reports *reports)
     for (size_t i = 0; i < closing->count; i++)
         for (int k = 0; k < closing->at[i]->nparams; k++) {
             const jx_value *value = closing->at[i]->params[k].value;
-            for (size_t r = 0; value->tag == JX_V_RULE && r < reports->count; r++)
-                if (reports->at[r].rule && reports->at[r].rule->id == value->rule->id)
+            for (size_t r = 0; value->tag == JX_V_RULE && r < reports->count;
+                 r++)
+                if (reports->at[r].rule &&
+                    reports->at[r].rule->id == value->rule->id)
                     reports->at[r].evidence = JX_RULE_SAMPLED;
         }
 }

@@ -17,7 +17,7 @@ double jx_grad_rounding(const jx_gradding *c, const jx_slope *slopes)
 }
 
 jx_target jx_grad_target(const jx_gradding *c, jx_functional f,
-                           const jx_slope *slopes, double rounding)
+                         const jx_slope *slopes, double rounding)
 {
     jx_target t = {.error = rounding};
 
@@ -30,22 +30,25 @@ jx_target jx_grad_target(const jx_gradding *c, jx_functional f,
     return t;
 }
 
-/* Whether a function has a slope.  Beside a point at which a rule takes the place of a quotient
- * that cancels, what is rough, or bends, by far less than a difference of `off` is as good as
- * smooth.  (Where no rule does, nobody promised more than the first order: where(x == 0, 1,
- * sin(x) / x) is not told.) */
+/* Whether a function has a slope.  Beside a point at which a rule takes
+ * the place of a quotient that cancels, what is rough, or bends, by far
+ * less than a difference of `off` is as good as smooth.  (Where no rule
+ * does, nobody promised more than the first order: where(x == 0, 1, sin(x)
+ * / x) is not told.) */
 static bool is_smooth(const jx_gradding *c, const jx_slope *slope, double off)
 {
     if (slope->kind == JX_SLOPE_SMOOTH || !c->has_within)
         return slope->kind == JX_SLOPE_SMOOTH;
-    return slope->kind == JX_SLOPE_KINK   ? fabs(slope->right - slope->left) <= 0.01 * off
+    return slope->kind == JX_SLOPE_KINK
+               ? fabs(slope->right - slope->left) <= 0.01 * off
            : slope->kind == JX_SLOPE_ROUGH ? slope->error <= 1e-3 * off
                                            : false;
 }
 
-/* The slopes along a line, if all outputs are smooth there, beside a difference of `off`. */
-static bool smooth_slopes(jx_gradding *c, const double *d, double first, double off,
-                          jx_slope *slopes)
+/* The slopes along a line, if all outputs are smooth there, beside a
+ * difference of `off`. */
+static bool smooth_slopes(jx_gradding *c, const double *d, double first,
+                          double off, jx_slope *slopes)
 {
     if (!jx_grad_sample(c, d, first, slopes))
         return false;
@@ -56,15 +59,16 @@ static bool smooth_slopes(jx_gradding *c, const double *d, double first, double 
 }
 
 /* Whether the slopes in `again` are nearly these: nearer than `off` is. */
-static bool same_slopes(const jx_gradding *c, const jx_slope *slopes, double off)
+static bool same_slopes(const jx_gradding *c, const jx_slope *slopes,
+                        double off)
 {
     double rounding = jx_grad_rounding(c, slopes);
 
     for (int k = 0; k < jx_grad_nlooked(c); k++) {
         int j = jx_grad_looked(c, k);
         double a = slopes[j].value, b = c->again[j].value;
-        double slack = 0.02 * (off + fabs(a) + fabs(b)) + slopes[j].error + c->again[j].error +
-                       rounding;
+        double slack = 0.02 * (off + fabs(a) + fabs(b)) + slopes[j].error +
+                       c->again[j].error + rounding;
         if (fabs(a - b) > slack)
             return false;
     }
@@ -72,7 +76,8 @@ static bool same_slopes(const jx_gradding *c, const jx_slope *slopes, double off
 }
 
 /* Whether the slopes along two random lines add up to those along their sum. */
-static bool adds_up(jx_gradding *c, const double *d, const jx_slope *along_d, double off)
+static bool adds_up(jx_gradding *c, const double *d, const jx_slope *along_d,
+                    double off)
 {
     size_t n = (size_t)c->in.size, m = (size_t)c->out.size;
     double *other = jx_grad_room(c, n + 1, sizeof *other);
@@ -81,15 +86,18 @@ static bool adds_up(jx_gradding *c, const double *d, const jx_slope *along_d, do
 
     for (size_t i = 0; good && i < n; i++)
         other[i] = jx_rng_normal(&c->rng);
-    good = good && smooth_slopes(c, other, jx_grad_first_step(c, other), off, sum);
+    good =
+        good && smooth_slopes(c, other, jx_grad_first_step(c, other), off, sum);
     for (size_t j = 0; good && j < m; j++) {
         sum[j].value += along_d[j].value;
         sum[j].error += along_d[j].error;
     }
     for (size_t i = 0; good && i < n; i++)
         other[i] += d[i];
-    good = good && smooth_slopes(c, other, jx_grad_first_step(c, other), off, c->again) &&
-           same_slopes(c, sum, off);
+    good =
+        good &&
+        smooth_slopes(c, other, jx_grad_first_step(c, other), off, c->again) &&
+        same_slopes(c, sum, off);
     free(other);
     free(sum);
     return good;
@@ -99,8 +107,10 @@ bool jx_grad_is_smooth_around(jx_gradding *c, double off)
 {
     static const double far[] = {3e-4, 1e-4, 3e-5, 1e-5};
     size_t n = (size_t)c->in.size;
-    double *here = jx_grad_room(c, 2 * n + 1, sizeof *here), *d = here ? here + n : NULL, by = 0;
-    double first = 0; /* a step is as long as at the point, however near that is */
+    double *here = jx_grad_room(c, 2 * n + 1, sizeof *here),
+           *d = here ? here + n : NULL, by = 0;
+    /* a step is as long as at the point, however near that is */
+    double first = 0;
     jx_slope *there = jx_grad_room(c, (size_t)c->out.size + 1, sizeof *there);
     bool good = here && there;
 
@@ -110,11 +120,14 @@ bool jx_grad_is_smooth_around(jx_gradding *c, double off)
         d[i] = jx_rng_normal(&c->rng);
     }
     first = good ? jx_grad_first_step(c, d) : 0;
-    good = good && smooth_slopes(c, d, first, off, there) && adds_up(c, d, there, off);
+    good = good && smooth_slopes(c, d, first, off, there) &&
+           adds_up(c, d, there, off);
     for (size_t k = 0; good && k < sizeof far / sizeof *far; k++) {
         for (size_t i = 0; i < n; i++)
-            c->x[i] = here[i] + far[k] * (by > 0 ? by : 1) * jx_rng_normal(&c->rng);
-        good = smooth_slopes(c, d, first, off, c->again) && same_slopes(c, there, off);
+            c->x[i] =
+                here[i] + far[k] * (by > 0 ? by : 1) * jx_rng_normal(&c->rng);
+        good = smooth_slopes(c, d, first, off, c->again) &&
+               same_slopes(c, there, off);
     }
     if (here)
         memcpy(c->x, here, n * sizeof *here);
@@ -136,18 +149,21 @@ bool jx_grad_is_isolated(jx_gradding *c, const double *d, jx_functional f)
         return false;
     memcpy(kept, c->x, n * sizeof *kept);
     memcpy(kept + n, c->tangent, m * sizeof *kept);
-    /* What is moved ties no more, and the steps are too small for it to meet again. */
+    /* What is moved ties no more, and the steps are too small for it
+     * to meet again. */
     for (int k = 0; good && agreed < ENOUGH && k < TRIES; k++) {
         double size = 0, by = k % 2 ? 0.1 : 1e-3;
         for (size_t i = 0; i < n; i++) {
-            c->x[i] = kept[i] + by * fmax(1, fabs(kept[i])) * jx_rng_normal(&c->rng);
+            c->x[i] =
+                kept[i] + by * fmax(1, fabs(kept[i])) * jx_rng_normal(&c->rng);
             size = fmax(size, fabs(kept[i]));
         }
         good = jx_grad_sample(c, d, by / 100 * fmax(1, size), c->again) &&
                jx_grad_says(c, d, f, &value);
         if (!good)
             break;
-        jx_target t = jx_grad_target(c, f, c->again, jx_grad_rounding(c, c->again));
+        jx_target t =
+            jx_grad_target(c, f, c->again, jx_grad_rounding(c, c->again));
         jx_opinion o = jx_judge(value, fabs(value), c->tolerance, &t);
         good = o != JX_DISAGREE ||
                jx_grad_is_noise(c, d, f, fmax(t.low - value, value - t.high));
@@ -161,10 +177,13 @@ bool jx_grad_is_isolated(jx_gradding *c, const double *d, jx_functional f)
     return good;
 }
 
-bool jx_grad_is_beside_kink(jx_gradding *c, const double *d, jx_functional f, double value)
+bool jx_grad_is_beside_kink(jx_gradding *c, const double *d, jx_functional f,
+                            double value)
 {
-    size_t n = (size_t)c->in.size, m = (size_t)c->out.size, most = (n > m ? n : m) + 2;
-    double *kept = jx_grad_room(c, 2 * most, sizeof *kept), unit = 0, size = 0, gives[2] = {0};
+    size_t n = (size_t)c->in.size, m = (size_t)c->out.size,
+           most = (n > m ? n : m) + 2;
+    double *kept = jx_grad_room(c, 2 * most, sizeof *kept), unit = 0, size = 0,
+           gives[2] = {0};
     bool good = kept != NULL;
 
     for (int i = 0; i < c->rule->nins; i++)
@@ -179,24 +198,30 @@ bool jx_grad_is_beside_kink(jx_gradding *c, const double *d, jx_functional f, do
         double by = (side ? -4 : 4) * unit * size;
         for (size_t i = 0; i < n; i++)
             c->x[i] = kept[i] + (d[i] > 0 ? by : d[i] < 0 ? -by : 0);
-        good = jx_grad_sample(c, d, fabs(by) / 8, c->again) && jx_grad_says(c, d, f, &gives[side]);
-        jx_target t = jx_grad_target(c, f, c->again, jx_grad_rounding(c, c->again));
+        good = jx_grad_sample(c, d, fabs(by) / 8, c->again) &&
+               jx_grad_says(c, d, f, &gives[side]);
+        jx_target t =
+            jx_grad_target(c, f, c->again, jx_grad_rounding(c, c->again));
         good = good && size > 0 &&
-               jx_judge(gives[side], fabs(gives[side]), c->tolerance, &t) == JX_AGREE;
+               jx_judge(gives[side], fabs(gives[side]), c->tolerance, &t) ==
+                   JX_AGREE;
     }
     memcpy(c->x, kept, n * sizeof *kept);
     memcpy(c->tangent, kept + most, most * sizeof *kept);
     jx_space_scatter(&c->in, c->x, &c->primal);
     free(kept);
-    /* Slopes that merely go on change by no such part of themselves on so short a way. */
-    return good && fmin(gives[0], gives[1]) <= value && value <= fmax(gives[0], gives[1]) &&
-           fabs(gives[0] - gives[1]) > 0.25 * fmax(fabs(gives[0]), fabs(gives[1]));
+    /* Slopes that merely go on change by no such part of themselves on
+     * so short a way. */
+    return good && fmin(gives[0], gives[1]) <= value &&
+           value <= fmax(gives[0], gives[1]) &&
+           fabs(gives[0] - gives[1]) >
+               0.25 * fmax(fabs(gives[0]), fabs(gives[1]));
 }
 
-/* The quotients of the functional from the point to h[k] * d on one side of it; false if
- * one is not finite. */
-static bool quotients(jx_gradding *c, const double *d, jx_functional f, double sign,
-                      int count, double *to)
+/* The quotients of the functional from the point to h[k] * d on one side of it;
+ * false if one is not finite. */
+static bool quotients(jx_gradding *c, const double *d, jx_functional f,
+                      double sign, int count, double *to)
 {
     double h = 1e-2;
 
@@ -228,7 +253,8 @@ bool jx_grad_settles(jx_gradding *c, const double *d, jx_functional f)
     bool good;
 
     c->has_along = false; /* its room is used */
-    good = quotients(c, d, f, 1, COUNT, ahead) && quotients(c, d, f, -1, COUNT, behind);
+    good = quotients(c, d, f, 1, COUNT, ahead) &&
+           quotients(c, d, f, -1, COUNT, behind);
     jx_space_scatter(&c->in, c->x, &c->primal);
     if (!good)
         return false;
@@ -239,11 +265,12 @@ bool jx_grad_settles(jx_gradding *c, const double *d, jx_functional f)
             fabs(behind[k + 1] - behind[k]) >
                 0.7 * fabs(behind[k] - behind[k - 1]) + 1e-6 * scale)
             return false;
-    return scale > 0 && fabs(ahead[COUNT - 1] - behind[COUNT - 1]) <= 2e-3 * scale;
+    return scale > 0 &&
+           fabs(ahead[COUNT - 1] - behind[COUNT - 1]) <= 2e-3 * scale;
 }
 
-/* Runs a watched function at the point moved by that much of a random direction; whether
- * it computes no NaN on its way. */
+/* Runs a watched function at the point moved by that much of a random
+ * direction; whether it computes no NaN on its way. */
 static bool is_clean_at(jx_gradding *c, jx_callee *f, const jx_watch *watch,
                         const double *d, double by)
 {
@@ -271,7 +298,8 @@ bool jx_grad_is_in_domain(jx_gradding *c)
         memcpy(f.in[i], c->primal.in[i], jx_plan_in(f.plan, i)->bytes);
     for (int i = 0; i < c->in.size; i++)
         d[i] = jx_rng_normal(&c->rng);
-    good = is_clean_at(c, &f, &watch, d, 1e-5) && is_clean_at(c, &f, &watch, d, -1e-5);
+    good = is_clean_at(c, &f, &watch, d, 1e-5) &&
+           is_clean_at(c, &f, &watch, d, -1e-5);
     jx_callee_close(&f);
     free(d);
     return good;

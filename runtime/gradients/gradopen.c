@@ -25,19 +25,20 @@ bool jx_grad_allocate(jx_gradding *c)
     c->excused = calloc(m + 2, sizeof *c->excused);
     c->is_looked = calloc(m + 1, sizeof *c->is_looked);
     c->nlooked = 0;
-    return (c->x && c->along && c->agreed && c->opposed && c->last_agreed && c->excused &&
-            c->is_looked &&
-            c->samples && c->tangent && c->cotangent && c->moved && c->directions && c->slopes &&
+    return (c->x && c->along && c->agreed && c->opposed && c->last_agreed &&
+            c->excused && c->is_looked && c->samples && c->tangent &&
+            c->cotangent && c->moved && c->directions && c->slopes &&
             c->again && c->slopes_at_rest && c->tangent_at_rest) ||
            jx_starved(c->program->ctx);
 }
 
 void jx_grad_release(jx_gradding *c)
 {
-    void *all[] = {c->x,     c->samples,    c->tangent, c->cotangent,
-                   c->moved, c->directions, c->slopes,  c->again,
-                   c->along, c->agreed,     c->opposed, c->last_agreed, c->excused, c->is_looked,
-                   c->slopes_at_rest, c->tangent_at_rest};
+    void *all[] = {
+        c->x,       c->samples,    c->tangent,        c->cotangent,
+        c->moved,   c->directions, c->slopes,         c->again,
+        c->along,   c->agreed,     c->opposed,        c->last_agreed,
+        c->excused, c->is_looked,  c->slopes_at_rest, c->tangent_at_rest};
 
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         free(all[i]);
@@ -58,7 +59,8 @@ static bool open_bwd(jx_gradding *c, const jx_plan_options *how)
 
     if (!c->pulling)
         return jx_callee_open(&c->bwd, c->typed, bwd, how);
-    there.bindings = jx_sizes_of(c->pulling->program, how->nbindings, how->bindings);
+    there.bindings =
+        jx_sizes_of(c->pulling->program, how->nbindings, how->bindings);
     return there.bindings && jx_callee_open(&c->bwd, c->pulling, bwd, &there);
 }
 
@@ -67,7 +69,8 @@ bool jx_grad_open_rule(jx_gradding *c, const jx_plan_options *how)
     const jx_rule_pattern *p = c->pattern;
     jx_plan_options rule = *how;
 
-    /* A rule that rounds to less than its function ever does is off by that much. */
+    /* A rule that rounds to less than its function ever does is
+     * off by that much. */
     rule.rounds_below = jx_points_narrowest(c->rule->primal.jaxpr);
     if (!c->rule->vjp)
         return jx_callee_open(&c->jvp, c->typed, &p->jvp, &rule);
@@ -79,7 +82,8 @@ bool jx_grad_open(jx_gradding *c, const jx_plan_options *how)
 {
     if (!jx_callee_open(&c->primal, c->typed, &c->rule->primal, how))
         return false;
-    if (c->derivative && !jx_callee_open(&c->own, c->typed, c->derivative, how)) {
+    if (c->derivative &&
+        !jx_callee_open(&c->own, c->typed, c->derivative, how)) {
         if (c->program->ctx->error.kind == JX_E_LIMIT)
             return false;
         jx_error_clear(c->program->ctx); /* one vote less */

@@ -5,8 +5,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Operands, then a tangent for each inexact one that is not closed over: those that this
- * pattern does not move are zero. */
+/* Operands, then a tangent for each inexact one that is not closed over: those
+ * that this pattern does not move are zero. */
 void jx_grad_own_along(jx_gradding *c, const double *d)
 {
     int next = c->primal.nins, span = 0;
@@ -20,7 +20,8 @@ void jx_grad_own_along(jx_gradding *c, const double *d)
         memcpy(c->own.in[i], c->primal.in[i], port->bytes);
         if (i < c->rule->nconsts || !jx_dtype_is_inexact(port->aval->dtype))
             continue;
-        if (next == c->own.nins || jx_plan_in(c->own.plan, next)->bytes != port->bytes)
+        if (next == c->own.nins ||
+            jx_plan_in(c->own.plan, next)->bytes != port->bytes)
             return;
         if (moves)
             memcpy(c->own.in[next], d + c->in.spans[span].at, port->bytes);

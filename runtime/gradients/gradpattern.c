@@ -16,16 +16,18 @@
 #include <string.h>
 
 enum {
-    MOST_ALONE = 32,     /* inputs that move alone, where a mask asks for that */
-    FEW = 4,             /* points, where not all are tried */
-    LEAST = 2,           /* directions at a point */
-    ENOUGH = 3,          /* points, after which what a rule may cost is a limit ... */
+    MOST_ALONE = 32, /* inputs that move alone, where a mask asks for that */
+    FEW = 4,         /* points, where not all are tried */
+    LEAST = 2,       /* directions at a point */
+    ENOUGH = 3, /* points, after which what a rule may cost is a limit ... */
     POINT_OPERATIONS = 150000, /* ... that is, at each of them, and ... */
     RULE_OPERATIONS = 1000000, /* ... in all */
-    ENOUGH_AGAINST = 3,  /* points at which one component is off */
-    A_STRAY = 1,         /* the same, that may lie outside of what an iteration is for */
-    ENOUGH_FOLLOWED = 3, /* points where a loop is under way, and the rule right ... */
-    MOST_FOLLOWED = 8,   /* ... of so many that are looked at */
+    ENOUGH_AGAINST = 3,        /* points at which one component is off */
+    /* the same, that may lie outside of what an iteration is for */
+    A_STRAY = 1,
+    /* points where a loop is under way, and the rule right ... */
+    ENOUGH_FOLLOWED = 3,
+    MOST_FOLLOWED = 8, /* ... of so many that are looked at */
 };
 
 /* -- a point, a pattern, a rule ------------------------------------------- */
@@ -48,7 +50,8 @@ static bool is_guarded(jx_gradding *c)
     for (int i = 0; i < f->nouts; i++) {
         const jx_port *port = jx_plan_out(f->plan, i);
         const double *at = jx_exec_out(f->exec, i);
-        size_t count = jx_dtype_is_inexact(port->dtype) ? port->bytes / sizeof *at : 0;
+        size_t count =
+            jx_dtype_is_inexact(port->dtype) ? port->bytes / sizeof *at : 0;
         for (size_t k = 0; k < count; k++)
             if (!isfinite(at[k]))
                 return false;
@@ -65,13 +68,14 @@ static int by_size(const void *a, const void *b)
 
 enum { IN_ORDER = 4 }; /* so many that rise are no accident */
 
-/* A list that rises where the program computes it (times, edges, knots) rises at all points:
- * in no other order need a function make sense. */
+/* A list that rises where the program computes it (times, edges, knots) rises
+ * at all points: in no other order need a function make sense. */
 static void keep_order(jx_gradding *c)
 {
     for (int s = 0; s < c->in.count; s++) {
         const jx_span_of *span = &c->in.spans[s];
-        bool rises = span->sample && span->rank == 1 && !span->complex && span->count >= IN_ORDER;
+        bool rises = span->sample && span->rank == 1 && !span->complex &&
+                     span->count >= IN_ORDER;
         for (int i = 1; rises && i < span->count; i++)
             rises = span->sample[i] > span->sample[i - 1];
         if (rises)
@@ -93,7 +97,8 @@ static bool is_left_out(const jx_gradding *c, int operand)
     return false;
 }
 
-/* Operands that stand still in this pattern alone are what they are in others. */
+/* Operands that stand still in this pattern alone are what they
+ * are in others. */
 static void fill_left_out(jx_gradding *c)
 {
     for (int i = 0; i < c->primal.nins; i++) {
@@ -103,13 +108,15 @@ static void fill_left_out(jx_gradding *c)
                                  .complex = complex,
                                  .rank = port->rank,
                                  .shape = port->shape};
-        if (is_left_out(c, i) && jx_dtype_is_inexact(port->dtype) && !c->calling->fixed[i] &&
-            c->calling->ties[i] == i && port->count <= JX_MOST_ELEMENTS)
+        if (is_left_out(c, i) && jx_dtype_is_inexact(port->dtype) &&
+            !c->calling->fixed[i] && c->calling->ties[i] == i &&
+            port->count <= JX_MOST_ELEMENTS)
             jx_point_fill(c->point, &c->rng, &span, 1, c->primal.in[i]);
     }
 }
 
-/* Makes an argument 0 where others are not, an integer among them; false if there is none. */
+/* Makes an argument 0 where others are not, an integer among them; false if
+ * there is none. */
 static bool zero_argument(jx_gradding *c)
 {
     int operand = c->rule->nconsts + (int)c->point->scale;
@@ -164,16 +171,16 @@ static bool prepare_point(jx_gradding *c)
     return finite;
 }
 
-/* How the operands move when the program's inputs do, or one of these.  False if they do not,
- * or if one moves whose tangent this pattern takes for zero. */
+/* How the operands move when the program's inputs do, or one of these.  False
+ * if they do not, or if one moves whose tangent this pattern takes for zero. */
 static bool follow_inputs(jx_gradding *c, int only, double *d)
 {
     const void *const *ahead, *const *behind;
     double most = 0;
     const jx_sampling sampling = jx_grad_sampling(c);
 
-    if (!c->sample ||
-        !jx_sample_moved(&sampling, c->called, c->sample, only, &c->rng, &ahead, &behind))
+    if (!c->sample || !jx_sample_moved(&sampling, c->called, c->sample, only,
+                                       &c->rng, &ahead, &behind))
         return false;
     for (int i = 0; i < c->primal.nins; i++) {
         const jx_port *port = jx_plan_in(c->primal.plan, i);
@@ -204,7 +211,8 @@ static bool follow_program(jx_gradding *c, double *d)
 
     if (follow_inputs(c, -1, d))
         return true;
-    for (int only = 0; ninputs > 1 && only < ninputs && only < MOST_ALONE; only++)
+    for (int only = 0; ninputs > 1 && only < ninputs && only < MOST_ALONE;
+         only++)
         if (follow_inputs(c, only, d))
             return true;
     return false;
@@ -223,8 +231,8 @@ static int leave_some(jx_gradding *c, int count, const char **names)
         int from = k + (int)(jx_rng_next(&c->rng) % (uint64_t)(count - k));
         names[k] = names[from];
         if (from != k)
-            memcpy(c->directions + (size_t)k * n, c->directions + (size_t)from * n,
-                   n * sizeof *c->directions);
+            memcpy(c->directions + (size_t)k * n,
+                   c->directions + (size_t)from * n, n * sizeof *c->directions);
     }
     return most < count ? (int)most : count;
 }
@@ -238,8 +246,9 @@ static int directions_of(jx_gradding *c, const char **names)
 
     if (!c->cautious || jx_grad_is_foreign(c))
         return leave_some(c,
-                          jx_directions_make(c->program->ctx, &c->rng, c->in.spans,
-                                             c->in.count, c->in.size, c->x, random,
+                          jx_directions_make(c->program->ctx, &c->rng,
+                                             c->in.spans, c->in.count,
+                                             c->in.size, c->x, random,
                                              c->directions, names),
                           names);
     while (
@@ -250,8 +259,8 @@ static int directions_of(jx_gradding *c, const char **names)
     return count;
 }
 
-/* Along one of the directions; *ran: the function could be sampled.  False once the rule is
- * known to be wrong. */
+/* Along one of the directions; *ran: the function could be sampled.  False once
+ * the rule is known to be wrong. */
 static bool check_line(jx_gradding *c, double *d, bool *ran)
 {
     if (c->symmetric)
@@ -295,7 +304,8 @@ static bool check_lines(jx_gradding *c)
             return false;
         if (!c->limit.lost)
             continue;
-        /* What goes on gives no number, which is none of the rule's business. */
+        /* What goes on gives no number, which is none of the
+         * rule's business. */
         jx_grad_leave_limit(c);
         c->limit.lost = false;
         if (c->rule->vjp && !jx_grad_prepare_fwd(c))
@@ -342,7 +352,8 @@ static bool check_point(jx_gradding *c)
     return good;
 }
 
-/* Whether the function or the rule holds numbers that were rounded to their dtype. */
+/* Whether the function or the rule holds numbers that were rounded
+ * to their dtype. */
 static bool holds_rounded(const jx_gradding *c)
 {
     const jx_jaxpr *code[] = {c->rule->primal.jaxpr, c->pattern->jvp.jaxpr,
@@ -397,16 +408,16 @@ static void attach_sample(jx_gradding *c, const jx_sampled *sample)
     }
 }
 
-/* Whether the rule may rely on where the function's loops lead: a loop of its own (CG) need not
- * follow these where they are drawn to something. */
+/* Whether the rule may rely on where the function's loops lead: a loop of its
+ * own (CG) need not follow these where they are drawn to something. */
 static bool relies(const jx_gradding *c)
 {
     return c->iterative || c->limit.met;
 }
 
-/* Whether the loops come to no rest at the point, where they do elsewhere: what they give here
- * is nothing that anybody looked for.  A rule that is right where they are under way follows
- * their turns, and has no such excuse. */
+/* Whether the loops come to no rest at the point, where they do elsewhere: what
+ * they give here is nothing that anybody looked for.  A rule that is right
+ * where they are under way follows their turns, and has no such excuse. */
 static bool is_astray(const jx_gradding *c)
 {
     return c->limit.met && !c->limit.was_in && !c->limit.rests &&
@@ -428,14 +439,16 @@ static bool visit_point(jx_gradding *c)
         if (c->comparisons > before)
             jx_grad_note_point(c);
         if (relies(c) && !c->limit.was_in && c->comparisons > before &&
-            c->dropped + c->outvoted == unsure && c->agreed_under_way < ENOUGH_FOLLOWED &&
+            c->dropped + c->outvoted == unsure &&
+            c->agreed_under_way < ENOUGH_FOLLOWED &&
             c->under_way < MOST_FOLLOWED) {
             c->under_way++;
             c->agreed_under_way += jx_grad_is_under_way(c);
         }
         return true;
     }
-    if (is_astray(c) || (relies(c) && !c->most_work && jx_grad_finds_nothing(c))) {
+    if (is_astray(c) ||
+        (relies(c) && !c->most_work && jx_grad_finds_nothing(c))) {
         c->wrong = c->witness = NULL;
         c->code = JX_CODE_NONE;
         return true;
@@ -445,8 +458,8 @@ static bool visit_point(jx_gradding *c)
     c->settled_against += settled;
     if (c->wrong_at >= 0)
         c->opposed[c->wrong_at]++;
-    /* A count of turns knows no tolerance: where it has settled, its slopes are those of where
-     * it leads. */
+    /* A count of turns knows no tolerance: where it has settled, its slopes are
+     * those of where it leads. */
     if (!relies(c) || (settled && c->turns->searches == 0) ||
         (c->limit.was_in && c->turns->once == 0 && !jx_grad_is_stuck(c)))
         return false;
@@ -468,7 +481,8 @@ bool jx_grad_check_here(jx_gradding *c)
 /* Where the program's own values were met, others have no say. */
 static void weigh_points(jx_gradding *c)
 {
-    bool most = c->against > c->points || c->agreed_under_way >= ENOUGH_FOLLOWED;
+    bool most =
+        c->against > c->points || c->agreed_under_way >= ENOUGH_FOLLOWED;
 
     if (!c->met) {
         c->comparisons += c->abroad;
@@ -490,12 +504,13 @@ static bool is_enough(const jx_gradding *c)
     return c->work + c->asked > RULE_OPERATIONS && c->points >= ENOUGH;
 }
 
-/* Whether the function gives a number at the sample that is attached, and the program moves
- * there what this pattern does. */
+/* Whether the function gives a number at the sample that is attached, and the
+ * program moves there what this pattern does. */
 static bool is_in_motion(jx_gradding *c)
 {
     static const jx_point here = {JX_AT_SAMPLE, 0, "the sample"};
-    const jx_rng rng = c->rng; /* points are the same ones, whatever is tried here */
+    /* points are the same ones, whatever is tried here */
+    const jx_rng rng = c->rng;
     bool gives, moves;
 
     c->point = &here;
@@ -506,8 +521,9 @@ static bool is_in_motion(jx_gradding *c)
     return moves;
 }
 
-/* Shows the spans a sample of a call, which in loops may be one of several: what a loop
- * carries is mostly empty when it begins, and nothing moves it yet. */
+/* Shows the spans a sample of a call, which in loops may be one of
+ * several: what a loop carries is mostly empty when it begins, and
+ * nothing moves it yet. */
 static void attach_call(jx_gradding *c, const jx_sampled *first)
 {
     static const int turns[] = {1, 2, 4, 8, 16};
@@ -543,11 +559,13 @@ static bool check_program_points(jx_gradding *c)
         {JX_AT_EQUAL, 1, "as the program computes it from ones"},
         {JX_AT_EQUAL, -1, "as the program computes it from minus ones"},
         {JX_AT_QUARTERS, 1, "as the program computes it from multiples of 1/4"},
-        {JX_AT_POSITIVE, 5, "as the program computes it from larger positive inputs"},
+        {JX_AT_POSITIVE, 5,
+         "as the program computes it from larger positive inputs"},
         {JX_AT_NORMAL, 1000, "as the program computes it from large inputs"},
     };
 
-    for (size_t i = 0; i < sizeof inputs / sizeof *inputs && !is_enough(c); i++) {
+    for (size_t i = 0; i < sizeof inputs / sizeof *inputs && !is_enough(c);
+         i++) {
         jx_point *here = JX_NEW(c->program->ctx->arena, jx_point);
         const jx_sampled *sample =
             jx_sample_program(&by, c->called, &c->rng, &inputs[i]);
@@ -605,8 +623,8 @@ static bool has_limit(const jx_gradding *c)
            (c->intent == JX_INTENT_NONE || c->intent == JX_INTENT_IMPLICIT);
 }
 
-/* Steps that each come nearer by a part have slopes that come nearer as slowly, and those of
- * a minimum are as near as the root of its value. */
+/* Steps that each come nearer by a part have slopes that come nearer as slowly,
+ * and those of a minimum are as near as the root of its value. */
 static double leeway_of(const jx_gradding *c)
 {
     static const double times = 5000, most = 5e-3;
@@ -633,7 +651,8 @@ void jx_grad_pattern(jx_gradding *c, const jx_plan_options *how, bool thorough,
     c->called = c->called ? c->called : c->rule;
     c->loops = jx_points_has_loop(c->rule->primal.jaxpr);
     if (has_limit(c)) {
-        c->turns = here.turns = JX_NEW(arena, jx_turns); /* its plans may be kept */
+        /* its plans may be kept */
+        c->turns = here.turns = JX_NEW(arena, jx_turns);
         c->how = how = &here;
     }
     if (!jx_grad_masks_fit(c->rule, c->pattern)) {
@@ -650,12 +669,12 @@ void jx_grad_pattern(jx_gradding *c, const jx_plan_options *how, bool thorough,
     } else if (!jx_grad_signature_fits(c)) {
         report->detail = "its jaxprs do not take and give what its function "
                          "does (jaxvet check says where)";
-    } else if (jx_grad_has_dtypes(c) && c->in.size > 0 &&
-               c->out.size > 0) {
+    } else if (jx_grad_has_dtypes(c) && c->in.size > 0 && c->out.size > 0) {
         c->unwanted = jx_grad_unwanted(c);
-        c->iterative = c->loops &&
-                       (c->most_work || c->second || !jx_grad_loops_itself(c));
-        c->limit.tolerance = jx_sample_tolerance_at_rest(c->rule) * (c->second ? 64 : 1);
+        c->iterative =
+            c->loops && (c->most_work || c->second || !jx_grad_loops_itself(c));
+        c->limit.tolerance =
+            jx_sample_tolerance_at_rest(c->rule) * (c->second ? 64 : 1);
         c->leeway = leeway_of(c);
         c->grain = jx_points_grain(c->rule->primal.jaxpr);
         c->converges = c->intent == JX_INTENT_IMPLICIT ||
@@ -672,9 +691,10 @@ void jx_grad_pattern(jx_gradding *c, const jx_plan_options *how, bool thorough,
         jx_grad_weigh_ignored(c);
         if (!c->wrong && thorough && c->comparisons > 0)
             jx_grad_declared(c);
-        if (c->intent == JX_INTENT_STRAIGHT_THROUGH && !c->stands_in && !c->wrong &&
-            c->comparisons && !c->passed)
-            c->wrong = "it is declared as straight-through, and passes nothing on";
+        if (c->intent == JX_INTENT_STRAIGHT_THROUGH && !c->stands_in &&
+            !c->wrong && c->comparisons && !c->passed)
+            c->wrong =
+                "it is declared as straight-through, and passes nothing on";
     }
     report->points += c->points;
     report->comparisons += c->comparisons;
@@ -696,33 +716,38 @@ void jx_grad_pattern(jx_gradding *c, const jx_plan_options *how, bool thorough,
         report->code = c->code;
         report->by_own = c->by_own;
     } else if (!report->detail && c->settled_against > 0) {
-        report->detail = "it disagrees where its function's loops have settled, which nothing "
+        report->detail = "it disagrees where its function's loops have "
+                         "settled, which nothing "
                          "shows to be a solution";
     } else if (!report->detail && c->against > A_STRAY && !c->limit.met) {
-        report->detail = jx_arena_printf(
-            arena, "it disagrees at %d of %d points, where its loops may not have come to an end",
-            c->against, c->visit);
+        report->detail =
+            jx_arena_printf(arena,
+                            "it disagrees at %d of %d points, where its loops "
+                            "may not have come to an end",
+                            c->against, c->visit);
     } else if (!report->detail && c->doubted && !c->met) {
         report->detail = "it disagrees, but at values only that the program "
                          "may never compute";
-    } else if (!report->detail && c->comparisons == 0 && !c->values_only && !report->empty) {
+    } else if (!report->detail && c->comparisons == 0 && !c->values_only &&
+               !report->empty) {
         report->detail =
             c->in.size == 0 || c->out.size == 0
                 ? "nothing that it takes, or nothing that it gives, has a "
                   "derivative"
-            : c->stair   ? "the function is a staircase: its differences say "
-                           "nothing about slopes"
-            : c->spent   ? "its code runs longer than is tried"
-            : c->converges
-                ? "the function stops when it is near enough: its slopes are those of so "
-                  "many steps"
-            : c->dropped ? "finite differences were too uncertain everywhere"
-                         : "the function was not finite at any point tried";
+            : c->stair     ? "the function is a staircase: its differences say "
+                             "nothing about slopes"
+            : c->spent     ? "its code runs longer than is tried"
+            : c->converges ? "the function stops when it is near enough: its "
+                             "slopes are those of so "
+                             "many steps"
+            : c->dropped   ? "finite differences were too uncertain everywhere"
+                           : "the function was not finite at any point tried";
     }
     jx_grad_close_twins(c);
     c->how = called_with;
     if (c->first)
-        jx_grad_keep_first(c, !c->wrong && !report->detail && c->comparisons > 0);
+        jx_grad_keep_first(c,
+                           !c->wrong && !report->detail && c->comparisons > 0);
     else
         jx_grad_release(c);
     c->turns = NULL;

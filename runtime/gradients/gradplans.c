@@ -9,14 +9,17 @@
 enum { MOST = 64 };
 static const size_t most_memory = (size_t)16 << 20; /* of one that stays */
 
-static bool is_it(const jx_kept_plan *p, const jx_typed *typed, const jx_closed *of, int upto,
-                  int nbindings, const jx_binding *bindings)
+static bool is_it(const jx_kept_plan *p, const jx_typed *typed,
+                  const jx_closed *of, int upto, int nbindings,
+                  const jx_binding *bindings)
 {
-    if (p->typed != typed || p->of.jaxpr != of->jaxpr || p->of.consts != of->consts ||
-        p->upto != upto || p->nbindings != nbindings)
+    if (p->typed != typed || p->of.jaxpr != of->jaxpr ||
+        p->of.consts != of->consts || p->upto != upto ||
+        p->nbindings != nbindings)
         return false;
     for (int i = 0; i < nbindings; i++)
-        if (p->bindings[i].var != bindings[i].var || p->bindings[i].value != bindings[i].value)
+        if (p->bindings[i].var != bindings[i].var ||
+            p->bindings[i].value != bindings[i].value)
             return false;
     return true;
 }
@@ -37,7 +40,8 @@ void jx_kept_plans_free(jx_kept_plans *kept)
     *kept = (jx_kept_plans){0};
 }
 
-/* The equations before number `upto`, as a jaxpr that gives the operands of that one. */
+/* The equations before number `upto`, as a jaxpr that gives the
+ * operands of that one. */
 static const jx_jaxpr *part_of(jx_arena *arena, const jx_jaxpr *whole, int upto)
 {
     jx_jaxpr *part = jx_arena_copy(arena, whole, sizeof *part);
@@ -68,11 +72,12 @@ static jx_kept_plan *room_in(jx_kept_plans *kept)
 }
 
 const jx_kept_plan *jx_kept_plan_of(jx_kept_plans *kept, const jx_typed *typed,
-                                    const jx_closed *of, int upto, int nbindings,
-                                    const jx_binding *bindings)
+                                    const jx_closed *of, int upto,
+                                    int nbindings, const jx_binding *bindings)
 {
     jx_ctx *ctx = typed->program->ctx;
-    jx_plan_options how = {.domain = JX_WIDE, .nbindings = nbindings, .bindings = bindings};
+    jx_plan_options how = {
+        .domain = JX_WIDE, .nbindings = nbindings, .bindings = bindings};
     jx_closed part = *of;
     jx_kept_plan *to;
 
@@ -103,15 +108,18 @@ const jx_kept_plan *jx_kept_plan_of(jx_kept_plans *kept, const jx_typed *typed,
     return to;
 }
 
-const jx_typed *jx_kept_fits(jx_kept_plans *kept, jx_program *program, int nbindings,
-                             const jx_binding *bindings)
+const jx_typed *jx_kept_fits(jx_kept_plans *kept, jx_program *program,
+                             int nbindings, const jx_binding *bindings)
 {
     if (!kept->analysis || kept->analysis->program != program)
         kept->analysis = jx_typed_analysis(program);
-    return kept->analysis ? jx_analysis_fits(kept->analysis, true, nbindings, bindings) : NULL;
+    return kept->analysis
+               ? jx_analysis_fits(kept->analysis, true, nbindings, bindings)
+               : NULL;
 }
 
-const jx_call_graph *jx_kept_graph(jx_kept_plans *kept, const jx_program *program)
+const jx_call_graph *jx_kept_graph(jx_kept_plans *kept,
+                                   const jx_program *program)
 {
     if (!kept->graph || jx_call_graph_program(kept->graph) != program)
         kept->graph = jx_call_graph_make(program);

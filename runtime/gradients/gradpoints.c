@@ -100,8 +100,8 @@ bool jx_points_float(jx_atom atom, double *value)
 /* A float literal's value, if it is one that code may compare with. */
 static bool constant_of(jx_atom atom, double *value)
 {
-    return jx_points_float(atom, value) && isfinite(*value) && fabs(*value) > 1e-3 &&
-           fabs(*value) <= 1e4 && fabs(*value) != 1;
+    return jx_points_float(atom, value) && isfinite(*value) &&
+           fabs(*value) > 1e-3 && fabs(*value) <= 1e4 && fabs(*value) != 1;
 }
 
 static void add_constant(const jx_program *program, point_list *to,
@@ -271,7 +271,8 @@ jx_dtype jx_points_narrowest(const jx_jaxpr *jaxpr)
 {
     static const jx_dtype narrowest_first[] = {JX_F8_E4M3, JX_F16, JX_F32};
 
-    for (size_t k = 0; k < sizeof narrowest_first / sizeof *narrowest_first; k++) {
+    for (size_t k = 0; k < sizeof narrowest_first / sizeof *narrowest_first;
+         k++) {
         int bits = jx_dtype_of(narrowest_first[k])->bits;
         bool has = any_eqn(jaxpr, computes_with, &bits);
         for (int i = 0; i < jaxpr->nins && !has; i++)
@@ -282,7 +283,8 @@ jx_dtype jx_points_narrowest(const jx_jaxpr *jaxpr)
     return JX_F64;
 }
 
-/* All but a few of the bits that a number of that dtype has are zeros in an exact one. */
+/* All but a few of the bits that a number of that dtype has are zeros
+ * in an exact one. */
 static bool is_rounded(double value, int bits)
 {
     int exponent;
@@ -292,15 +294,19 @@ static bool is_rounded(double value, int bits)
     return kept != trunc(kept);
 }
 
-/* Takes a number that was rounded, or rounds; a loop may end when it is near enough. */
+/* Takes a number that was rounded, or rounds; a loop may end when it
+ * is near enough. */
 static bool takes_rounded(const jx_eqn *eqn, const void *with)
 {
-    if (eqn->prim->id == JX_PRIM_bitcast_convert_type || eqn->prim->id == JX_PRIM_while ||
+    if (eqn->prim->id == JX_PRIM_bitcast_convert_type ||
+        eqn->prim->id == JX_PRIM_while ||
         eqn->prim->id == JX_PRIM_reduce_precision || is_narrowing(eqn, with))
         return true;
     for (int i = 0; i < eqn->nins; i++) {
-        const jx_literal *literal = eqn->ins[i].var ? NULL : eqn->ins[i].literal;
-        jx_dtype dtype = literal && literal->aval ? literal->aval->dtype : JX_I32;
+        const jx_literal *literal =
+            eqn->ins[i].var ? NULL : eqn->ins[i].literal;
+        jx_dtype dtype =
+            literal && literal->aval ? literal->aval->dtype : JX_I32;
         double value = 0;
         float narrow;
         if (!literal || !jx_dtype_is_inexact(dtype))
@@ -328,14 +334,16 @@ static bool shows_bits(const jx_eqn *eqn, const void *with)
     if (eqn->prim->id != JX_PRIM_bitcast_convert_type &&
         eqn->prim->id != JX_PRIM_reduce_precision)
         return false;
-    return jx_atom_aval(eqn->ins[0])->dtype == *dtype || eqn->outs[0]->aval->dtype == *dtype;
+    return jx_atom_aval(eqn->ins[0])->dtype == *dtype ||
+           eqn->outs[0]->aval->dtype == *dtype;
 }
 
 double jx_points_grain(const jx_jaxpr *jaxpr)
 {
     static const jx_dtype narrowest_first[] = {JX_BF16, JX_F16, JX_F32};
 
-    for (size_t i = 0; i < sizeof narrowest_first / sizeof *narrowest_first; i++)
+    for (size_t i = 0; i < sizeof narrowest_first / sizeof *narrowest_first;
+         i++)
         if (any_eqn(jaxpr, shows_bits, &narrowest_first[i]))
             return 2 * jx_unit_roundoff(narrowest_first[i]);
     return DBL_EPSILON;
@@ -344,16 +352,19 @@ double jx_points_grain(const jx_jaxpr *jaxpr)
 /* What is near enough, at most: 1e-3, as any float has it. */
 static const double most_enough = 1.01e-3;
 
-/* Keeps the largest number below most_enough that equations compare with; none passes. */
+/* Keeps the largest number below most_enough that equations compare
+ * with; none passes. */
 static bool note_compared(const jx_eqn *eqn, const void *with)
 {
     double *largest = *(double *const *)with, value;
     jx_prim_id id = eqn->prim->id;
 
-    if (id != JX_PRIM_lt && id != JX_PRIM_le && id != JX_PRIM_gt && id != JX_PRIM_ge)
+    if (id != JX_PRIM_lt && id != JX_PRIM_le && id != JX_PRIM_gt &&
+        id != JX_PRIM_ge)
         return false;
     for (int i = 0; i < eqn->nins; i++)
-        if (jx_points_float(eqn->ins[i], &value) && value < most_enough && value > *largest)
+        if (jx_points_float(eqn->ins[i], &value) && value < most_enough &&
+            value > *largest)
             *largest = value;
     return false;
 }
@@ -370,16 +381,18 @@ static bool is_search(const jx_eqn *eqn, const void *unused)
     return eqn->prim->id == JX_PRIM_while && jx_turns_is_search(eqn);
 }
 
-/* Whether it is a loop that may end early, or do nothing from some turn on, in which an
- * equation passes the test. */
+/* Whether it is a loop that may end early, or do nothing from some turn on, in
+ * which an equation passes the test. */
 static bool any_in_loop(const jx_eqn *eqn, eqn_test *test, const void *with)
 {
     bool counted = !is_search(eqn, NULL);
-    bool loops = eqn->prim->id == JX_PRIM_scan || eqn->prim->id == JX_PRIM_while;
+    bool loops =
+        eqn->prim->id == JX_PRIM_scan || eqn->prim->id == JX_PRIM_while;
 
     for (int i = 0; loops && i < eqn->nparams; i++) {
         const jx_value *value = eqn->params[i].value;
-        if (value->tag == JX_V_JAXPR && (!counted || any_eqn(value->jaxpr, is_cond, NULL)) &&
+        if (value->tag == JX_V_JAXPR &&
+            (!counted || any_eqn(value->jaxpr, is_cond, NULL)) &&
             any_eqn(value->jaxpr, test, with))
             return true;
     }
@@ -405,16 +418,17 @@ static double largest_of(const jx_jaxpr *jaxpr, eqn_test *note)
 
 double jx_points_enough(const jx_jaxpr *jaxpr)
 {
-    return any_eqn(jaxpr, is_while, NULL) ? largest_of(jaxpr, note_compared) : 0;
+    return any_eqn(jaxpr, is_while, NULL) ? largest_of(jaxpr, note_compared)
+                                          : 0;
 }
-
 
 static bool compares_floats(const jx_eqn *eqn, const void *unused)
 {
     jx_prim_id id = eqn->prim->id;
 
     (void)unused;
-    return (id == JX_PRIM_lt || id == JX_PRIM_le || id == JX_PRIM_gt || id == JX_PRIM_ge) &&
+    return (id == JX_PRIM_lt || id == JX_PRIM_le || id == JX_PRIM_gt ||
+            id == JX_PRIM_ge) &&
            jx_dtype_is_inexact(jx_atom_aval(eqn->ins[0])->dtype);
 }
 
@@ -427,14 +441,17 @@ double jx_points_stops_at(const jx_jaxpr *jaxpr)
 {
     if (!any_eqn(jaxpr, looks_at_floats, NULL))
         return 0;
-    return fmax(largest_of(jaxpr, note_in_loop), 2 * jx_unit_roundoff(jx_points_narrowest(jaxpr)));
+    return fmax(largest_of(jaxpr, note_in_loop),
+                2 * jx_unit_roundoff(jx_points_narrowest(jaxpr)));
 }
 
 static bool ends_by_floats(const jx_eqn *eqn, const void *unused)
 {
-    const jx_value *cond = is_search(eqn, unused) ? jx_eqn_param(eqn, "cond_jaxpr") : NULL;
+    const jx_value *cond =
+        is_search(eqn, unused) ? jx_eqn_param(eqn, "cond_jaxpr") : NULL;
 
-    return cond && cond->tag == JX_V_JAXPR && any_eqn(cond->jaxpr, compares_floats, NULL);
+    return cond && cond->tag == JX_V_JAXPR &&
+           any_eqn(cond->jaxpr, compares_floats, NULL);
 }
 
 bool jx_points_converges(const jx_jaxpr *jaxpr)
@@ -452,7 +469,8 @@ static bool is_symmetric(const jx_eqn *eqn, const void *unused)
     jx_prim_id id = eqn->prim->id;
 
     (void)unused;
-    return id == JX_PRIM_cholesky || id == JX_PRIM_eigh || id == JX_PRIM_tridiagonal;
+    return id == JX_PRIM_cholesky || id == JX_PRIM_eigh ||
+           id == JX_PRIM_tridiagonal;
 }
 
 bool jx_points_symmetric(const jx_jaxpr *jaxpr)
@@ -474,7 +492,8 @@ bool jx_points_decomposes(const jx_jaxpr *jaxpr)
 static bool is_call_of(const jx_eqn *eqn, const void *rule)
 {
     for (int i = 0; i < eqn->nparams; i++)
-        if (eqn->params[i].value->tag == JX_V_RULE && eqn->params[i].value->rule == rule)
+        if (eqn->params[i].value->tag == JX_V_RULE &&
+            eqn->params[i].value->rule == rule)
             return true;
     return false;
 }
@@ -487,7 +506,8 @@ bool jx_points_calls(const jx_jaxpr *jaxpr, const jx_rule *rule)
 static bool is_iteration(const jx_eqn *eqn, const void *unused)
 {
     (void)unused;
-    return eqn->prim->id == JX_PRIM_while || eqn->prim->id == JX_PRIM_random_gamma;
+    return eqn->prim->id == JX_PRIM_while ||
+           eqn->prim->id == JX_PRIM_random_gamma;
 }
 
 bool jx_points_iterates(const jx_jaxpr *jaxpr)
@@ -495,8 +515,8 @@ bool jx_points_iterates(const jx_jaxpr *jaxpr)
     return any_eqn(jaxpr, is_iteration, NULL);
 }
 
-/* Marks the inputs that these results of a jaxpr are made of: each equation takes all of
- * its operands to all of its results.  False without memory. */
+/* Marks the inputs that these results of a jaxpr are made of: each equation
+ * takes all of its operands to all of its results.  False without memory. */
 static bool mark_made_of(const jx_jaxpr *jaxpr, const bool *outs, bool *ins)
 {
     bool *needed = calloc((size_t)jaxpr->nvars + 1, sizeof *needed);
@@ -522,18 +542,22 @@ static bool mark_made_of(const jx_jaxpr *jaxpr, const bool *outs, bool *ins)
 static bool holds_inexact(const jx_jaxpr *jaxpr, const bool *ins)
 {
     for (int i = 0; i < jaxpr->nins; i++)
-        if (ins[i] && jx_dtype_is_inexact(jaxpr->vars[jaxpr->nconsts + i]->aval->dtype))
+        if (ins[i] &&
+            jx_dtype_is_inexact(jaxpr->vars[jaxpr->nconsts + i]->aval->dtype))
             return true;
     return false;
 }
 
-/* Whether when a loop ends follows from numbers that have no derivative: a count. */
+/* Whether when a loop ends follows from numbers that have no
+ * derivative: a count. */
 static bool is_counted(const jx_p_while *w)
 {
     const jx_jaxpr *cond = w->cond_jaxpr.jaxpr, *body = w->body_jaxpr.jaxpr;
     int nc = (int)w->cond_nconsts, nb = (int)w->body_nconsts, n = body->nouts;
-    bool *ends = calloc((size_t)(cond->nins + body->nins + n) + 1, sizeof *ends);
-    bool *in = ends ? ends + cond->nins : NULL, *carried = in ? in + body->nins : NULL;
+    bool *ends =
+        calloc((size_t)(cond->nins + body->nins + n) + 1, sizeof *ends);
+    bool *in = ends ? ends + cond->nins : NULL,
+         *carried = in ? in + body->nins : NULL;
     bool counted = ends && mark_made_of(cond, (const bool[]){true}, ends) &&
                    !holds_inexact(cond, ends);
 
@@ -543,7 +567,8 @@ static bool is_counted(const jx_p_while *w)
             if ((ends[nc + i] || in[nb + i]) && !carried[i])
                 more = carried[i] = true;
         if (more)
-            counted = more = mark_made_of(body, carried, in) && !holds_inexact(body, in);
+            counted = more =
+                mark_made_of(body, carried, in) && !holds_inexact(body, in);
     }
     free(ends);
     return counted;
@@ -583,8 +608,8 @@ static bool add_numbers(const jx_eqn *eqn, const void *with)
     double value;
 
     for (int i = 0; i < eqn->nins && to->count < to->most; i++) {
-        bool is_new = jx_points_float(eqn->ins[i], &value) && isfinite(value) && value != 0 &&
-                      fabs(value) != 1;
+        bool is_new = jx_points_float(eqn->ins[i], &value) && isfinite(value) &&
+                      value != 0 && fabs(value) != 1;
         for (int k = 0; is_new && k < to->count; k++)
             is_new = to->at[k] != value;
         if (is_new)
@@ -604,12 +629,24 @@ int jx_points_constants(const jx_jaxpr *jaxpr, double *to, int count, int most)
 static bool is_rough(const jx_eqn *eqn, const void *unused)
 {
     static const jx_prim_id rough[] = {
-        JX_PRIM_erf_inv,       JX_PRIM_lgamma,     JX_PRIM_digamma,
-        JX_PRIM_bessel_i0e,    JX_PRIM_bessel_i1e, JX_PRIM_igamma,
-        JX_PRIM_igammac,       JX_PRIM_zeta,       JX_PRIM_igamma_grad_a,
-        JX_PRIM_polygamma,     JX_PRIM_fft,        JX_PRIM_random_gamma_grad,
-        JX_PRIM_svd,           JX_PRIM_eigh,       JX_PRIM_regularized_incomplete_beta,
-        JX_PRIM_eig,           JX_PRIM_schur,      JX_PRIM_bitcast_convert_type,
+        JX_PRIM_erf_inv,
+        JX_PRIM_lgamma,
+        JX_PRIM_digamma,
+        JX_PRIM_bessel_i0e,
+        JX_PRIM_bessel_i1e,
+        JX_PRIM_igamma,
+        JX_PRIM_igammac,
+        JX_PRIM_zeta,
+        JX_PRIM_igamma_grad_a,
+        JX_PRIM_polygamma,
+        JX_PRIM_fft,
+        JX_PRIM_random_gamma_grad,
+        JX_PRIM_svd,
+        JX_PRIM_eigh,
+        JX_PRIM_regularized_incomplete_beta,
+        JX_PRIM_eig,
+        JX_PRIM_schur,
+        JX_PRIM_bitcast_convert_type,
         JX_PRIM_reduce_precision,
     };
 
@@ -704,7 +741,8 @@ static double element(const jx_point *point, jx_rng *rng, double sample)
     case JX_AT_POSITIVE: return point->scale * (fabs(jx_rng_normal(rng)) + 0.3);
     case JX_AT_UNIT: return 0.05 + 0.9 * jx_rng_uniform(rng);
     case JX_AT_EQUAL: return point->scale;
-    case JX_AT_QUARTERS: return point->scale * round(4 * jx_rng_normal(rng)) / 4;
+    case JX_AT_QUARTERS:
+        return point->scale * round(4 * jx_rng_normal(rng)) / 4;
     case JX_AT_AROUND: return around(point->scale, rng);
     case JX_AT_SAMPLE: return sample * (1 + point->scale * jx_rng_normal(rng));
     case JX_AT_ROUNDED: return round(sample) != 0 ? round(sample) : sample;

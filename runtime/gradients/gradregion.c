@@ -1,11 +1,13 @@
 /* gradregion.c - see gradding.h: a point in each region between thresholds.
  *
- * Function and rule choose: by comparisons, max, abs, branches.  Along a few lines through
- * the inputs (all equal; one argument alone; in a random direction) both are run with what
- * they choose written down (runtime/choices.h), at steps of many sizes and around the
- * constants of the code.  Where two neighbours went different ways a bisection finds the
- * threshold between them, and each way that was not met before gets a point, as far from
- * the thresholds as there is room: also one that is a single number wide (x == 1). */
+ * Function and rule choose: by comparisons, max, abs, branches.  Along a few
+ * lines through the inputs (all equal; one argument alone; in a random
+ * direction) both are run with what they choose written down
+ * (runtime/choices.h), at steps of many sizes and around the constants of the
+ * code.  Where two neighbours went different ways a bisection finds the
+ * threshold between them, and each way that was not met before gets a point, as
+ * far from the thresholds as there is room: also one that is a single number
+ * wide (x == 1). */
 #include "runtime/gradients/gradding.h"
 
 #include <float.h>
@@ -38,10 +40,10 @@ typedef struct survey {
     jx_callee primal, jvp, fwd, bwd; /* of `c`, planned with choices */
     double *base, *line;             /* x = base + t * line */
     bool primal_alone;               /* the rule's choices do not matter */
-    bool exact;                      /* equal numbers: a region may be one number wide */
-    int kind;                        /* of line: ways are remembered by it */
-    double least, most;              /* the smallest t that is not 0, the largest */
-    int64_t left;                    /* operations */
+    bool exact;         /* equal numbers: a region may be one number wide */
+    int kind;           /* of line: ways are remembered by it */
+    double least, most; /* the smallest t that is not 0, the largest */
+    int64_t left;       /* operations */
     uint64_t met[MOST_WAYS];
     int nmet, npoints, of_line;
     bool good; /* no point has shown the rule wrong */
@@ -57,11 +59,13 @@ static bool open_all(survey *s)
 
     of_primal.choices = &s->primal_chose;
     of_rule.choices = &s->rule_chose;
-    bool good = jx_callee_open(&s->primal, c->typed, &c->rule->primal, &of_primal) &&
-                (s->primal_alone ||
-                 (c->rule->vjp ? jx_callee_open(&s->fwd, c->typed, &p->fwd, &of_rule) &&
-                                     jx_callee_open(&s->bwd, c->typed, &p->bwd, &of_rule)
-                               : jx_callee_open(&s->jvp, c->typed, &p->jvp, &of_rule)));
+    bool good =
+        jx_callee_open(&s->primal, c->typed, &c->rule->primal, &of_primal) &&
+        (s->primal_alone ||
+         (c->rule->vjp
+              ? jx_callee_open(&s->fwd, c->typed, &p->fwd, &of_rule) &&
+                    jx_callee_open(&s->bwd, c->typed, &p->bwd, &of_rule)
+              : jx_callee_open(&s->jvp, c->typed, &p->jvp, &of_rule)));
     s->base = jx_grad_room(c, 2 * (size_t)c->in.size + 2, sizeof *s->base);
     s->line = s->base ? s->base + c->in.size + 1 : NULL;
     if (!good && c->program->ctx->error.kind != JX_E_LIMIT)
@@ -144,8 +148,8 @@ static void add_place(const survey *s, double *to, int *count, double t)
         to[(*count)++] = t;
 }
 
-/* Where to look on a line, sorted: steps of many sizes, the code's constants, what lies
- * between these. */
+/* Where to look on a line, sorted: steps of many sizes, the code's constants,
+ * what lies between these. */
 static int places(const survey *s, double *to)
 {
     static const double sizes[] = {1e-12, 1e-6, 1e-4, 1e-3, 0.01, 0.03, 0.1,
@@ -159,7 +163,8 @@ static int places(const survey *s, double *to)
 
     for (size_t i = 0; i < sizeof code / sizeof *code; i++)
         if (code[i])
-            n = jx_points_constants(code[i], constants, n, sizeof constants / sizeof *constants);
+            n = jx_points_constants(code[i], constants, n,
+                                    sizeof constants / sizeof *constants);
     for (int sign = -1; sign <= 1; sign += 2)
         for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
             add_place(s, to, &count, sign * sizes[i]);
@@ -214,18 +219,19 @@ static void visit_at(survey *s, double t, double room, const char *name)
 /* No region of this line is visited any more. */
 static bool is_full(const survey *s)
 {
-    return s->c->asked > MOST_WORK || s->npoints >= MOST_POINTS || s->of_line >= PER_LINE ||
-           s->nmet >= MOST_WAYS;
+    return s->c->asked > MOST_WORK || s->npoints >= MOST_POINTS ||
+           s->of_line >= PER_LINE || s->nmet >= MOST_WAYS;
 }
 
-/* Checks the rule in a region: in the middle, and at the larger end of one that has many
- * sizes. */
+/* Checks the rule in a region: in the middle, and at the larger end of one that
+ * has many sizes. */
 static void visit(survey *s, const region *r)
 {
     double t = middle(r), width = r->high - r->low;
     double end = fabs(r->high) > fabs(r->low) ? r->high : r->low;
 
-    if (is_met(s, r->way) || is_full(s) || (!s->exact && width < 1e-3 * fabs(t)))
+    if (is_met(s, r->way) || is_full(s) ||
+        (!s->exact && width < 1e-3 * fabs(t)))
         return;
     s->met[s->nmet++] = r->way;
     s->npoints++;
@@ -234,13 +240,15 @@ static void visit(survey *s, const region *r)
         visit_at(s, r->low, 0, "at a number that the code singles out");
         return;
     }
-    visit_at(s, t, 0.05 * fmin(t - r->low, r->high - t), "between thresholds of the code");
+    visit_at(s, t, 0.05 * fmin(t - r->low, r->high - t),
+             "between thresholds of the code");
     if (s->good && fabs(t) < 0.05 * fabs(end))
-        visit_at(s, 0.9 * end, 0.005 * fabs(end), "close to a threshold of the code");
+        visit_at(s, 0.9 * end, 0.005 * fabs(end),
+                 "close to a threshold of the code");
 }
 
-/* The end of the region that begins at `from`, found between two places whose ways
- * differ. */
+/* The end of the region that begins at `from`, found between two places
+ * whose ways differ. */
 static double end_of(survey *s, double from, uint64_t way, double to)
 {
     for (int i = 0; i < HALVINGS && s->left > 0; i++) {
@@ -271,7 +279,8 @@ static void survey_line(survey *s, region_visitor *visitor)
         if (visitor == visit && is_full(s))
             return; /* where thresholds lie concerns nobody */
         uint64_t way = way_at(s, at[i]);
-        for (int turn = 0; turn < BETWEEN && way != here.way && s->good; turn++) {
+        for (int turn = 0; turn < BETWEEN && way != here.way && s->good;
+             turn++) {
             double end = end_of(s, here.high, here.way, at[i]);
             here.high = end; /* the first number beyond */
             visitor(s, &here);
@@ -320,10 +329,12 @@ static bool line_of(survey *s, int k)
 {
     jx_gradding *c = s->c;
     bool alone = k == ONE_ELEMENT, random = k == AT_RANDOM;
-    const jx_span_of *span = k > 0 && k <= c->in.count ? &c->in.spans[k - 1] : NULL;
+    const jx_span_of *span =
+        k > 0 && k <= c->in.count ? &c->in.spans[k - 1] : NULL;
 
     s->exact = !random;
-    s->kind = k > 0; /* an argument alone shows more than all of them together */
+    /* an argument alone shows more than all of them together */
+    s->kind = k > 0;
     fill_base(s);
     for (int i = 0; i < c->in.size; i++) {
         s->base[i] = k == 0 ? 0 : s->base[i];
@@ -347,19 +358,27 @@ static bool line_of(survey *s, int k)
     return true;
 }
 
-/* The numbers to try: well within the narrowest dtype of the operands, none that JAX takes
- * for zero.  What is decomposed beside a far larger number is lost. */
+/* The numbers to try: well within the narrowest dtype of the operands,
+ * none that JAX takes for zero.  What is decomposed beside a far larger
+ * number is lost. */
 static void set_limits(survey *s)
 {
     const jx_gradding *c = s->c;
 
     s->least = DBL_MIN;
-    s->most = c->rule->primal.jaxpr && jx_points_decomposes(c->rule->primal.jaxpr) ? 300 : 1e60;
+    s->most =
+        c->rule->primal.jaxpr && jx_points_decomposes(c->rule->primal.jaxpr)
+            ? 300
+            : 1e60;
     for (int i = 0; i < c->rule->nins; i++) {
         jx_dtype dtype = c->rule->ins[i]->dtype;
         bool single = dtype == JX_F32 || dtype == JX_BF16 || dtype == JX_C64;
-        s->most = fmin(s->most, dtype == JX_F16 ? 3e4 : single ? 1e30 : s->most);
-        s->least = fmax(s->least, dtype == JX_F16 ? 0x1p-14 : single ? FLT_MIN : s->least);
+        s->most = fmin(s->most, dtype == JX_F16 ? 3e4
+                                : single        ? 1e30
+                                                : s->most);
+        s->least = fmax(s->least, dtype == JX_F16 ? 0x1p-14
+                                  : single        ? FLT_MIN
+                                                  : s->least);
     }
 }
 
@@ -379,15 +398,16 @@ static void copy_passive(survey *s)
     jx_gradding *c = s->c;
 
     for (int i = 0; i < c->primal.nins; i++)
-        memcpy(s->primal.in[i], c->primal.in[i], jx_plan_in(c->primal.plan, i)->bytes);
+        memcpy(s->primal.in[i], c->primal.in[i],
+               jx_plan_in(c->primal.plan, i)->bytes);
 }
 
 bool jx_grad_regions(jx_gradding *c)
 {
     survey s = {.c = c, .left = MOST_WORK, .good = true};
 
-    if (!any_chooses(c) || c->cautious || c->second || c->most_work || c->iterates ||
-        c->values_only || c->stands_in || c->pulling)
+    if (!any_chooses(c) || c->cautious || c->second || c->most_work ||
+        c->iterates || c->values_only || c->stands_in || c->pulling)
         return true;
     set_limits(&s);
     if (open_all(&s)) {
@@ -402,8 +422,10 @@ bool jx_grad_regions(jx_gradding *c)
     return s.good;
 }
 
-/* Function and own derivative at a place on the line: at most so many of each. */
-static bool both_at(survey *s, double t, int count, double *values, double *slopes)
+/* Function and own derivative at a place on the line: at most
+ * so many of each. */
+static bool both_at(survey *s, double t, int count, double *values,
+                    double *slopes)
 {
     jx_gradding *c = s->c;
 
@@ -427,8 +449,9 @@ static void note_jump(jx_gradding *c, double a, double b, double size)
         c->patched = 1 + jump;
 }
 
-/* Compares function and own derivative on both sides of a region's end.  A rule may be made
- * of the function's values, so what these are off counts as it is, too. */
+/* Compares function and own derivative on both sides of a region's end.  A
+ * rule may be made of the function's values, so what these are off counts
+ * as it is, too. */
 static void measure_jump(survey *s, const region *r)
 {
     enum { PART = 32 }; /* of the outputs, that are looked at */
@@ -455,8 +478,8 @@ bool jx_grad_is_patched(jx_gradding *c, const double *d, double part)
     bool first = c->patched < 1;
 
     c->patched = first ? 1 : c->patched;
-    if (part <= c->patched - 1 || c->patched_lines++ >= LINES_TRIED || !c->rule->primal.jaxpr ||
-        !jx_points_chooses(c->rule->primal.jaxpr))
+    if (part <= c->patched - 1 || c->patched_lines++ >= LINES_TRIED ||
+        !c->rule->primal.jaxpr || !jx_points_chooses(c->rule->primal.jaxpr))
         return part <= c->patched - 1;
     set_limits(&s);
     if (open_all(&s)) {

@@ -248,7 +248,7 @@ static bool run_bwd(jx_gradding *c, const double *cotangent, double *pullback)
 
 /* <bwd(cotangent), d>, summed from terms of magnitude `scale`. */
 bool jx_grad_pulled_back(jx_gradding *c, const double *cotangent,
-                        const double *d, double *value, double *scale)
+                         const double *d, double *value, double *scale)
 {
     double *g = c->tangent; /* a vjp check has no other use for it */
 

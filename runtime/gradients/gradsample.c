@@ -41,7 +41,8 @@ static bool fits(const jx_program *program, const jx_rule *rule,
         return false;
     for (int i = 0; i < rule->nins; i++)
         for (int k = 0; k < rule->ins[i]->rank; k++) {
-            int64_t size, least = jx_dim_is_int(rule->ins[i]->shape[k], &size) ? 0 : 1;
+            int64_t size,
+                least = jx_dim_is_int(rule->ins[i]->shape[k], &size) ? 0 : 1;
             if (!jx_dim_eval(rule->ins[i]->shape[k], jx_assigned, &at, &size) ||
                 size < least || size > 1 << 16)
                 return false;
@@ -86,14 +87,16 @@ bool jx_sample_sizes(const jx_program *program, const jx_rule *rule, int nfixed,
     return false;
 }
 
-jx_binding *jx_sizes_of(const jx_program *program, int count, const jx_binding *bindings)
+jx_binding *jx_sizes_of(const jx_program *program, int count,
+                        const jx_binding *bindings)
 {
     jx_binding *to = JX_NEW_ARRAY(program->ctx->arena, count + 1, jx_binding);
 
     for (int i = 0; to && i < count; i++)
-        to[i] = (jx_binding){jx_dim_var_atom(program->dims, bindings[i].var->name,
-                                             bindings[i].var->scope),
-                             bindings[i].value};
+        to[i] =
+            (jx_binding){jx_dim_var_atom(program->dims, bindings[i].var->name,
+                                         bindings[i].var->scope),
+                         bindings[i].value};
     return to;
 }
 
@@ -107,7 +110,8 @@ typedef struct values {
 } values;
 
 /* Runs a plan on wide inputs; the outputs are copied to the arena. */
-static values run_wide(jx_arena *arena, const jx_kept_plan *kept, const void *const *ins)
+static values run_wide(jx_arena *arena, const jx_kept_plan *kept,
+                       const void *const *ins)
 {
     values outs = {0};
 
@@ -146,8 +150,8 @@ static void draw(jx_rng *rng, const jx_port *port, const jx_point *point,
 static const jx_plan *entry_plan(const jx_sampling *by)
 {
     const jx_kept_plan *kept =
-        jx_kept_plan_of(by->plans, by->typed, &by->typed->program->entry, JX_WHOLE,
-                        by->how->nbindings, by->how->bindings);
+        jx_kept_plan_of(by->plans, by->typed, &by->typed->program->entry,
+                        JX_WHOLE, by->how->nbindings, by->how->bindings);
 
     return kept ? kept->plan : NULL;
 }
@@ -184,21 +188,23 @@ typedef struct search {
     const jx_sampling *by;
     jx_program *program; /* that is typed */
     const jx_rule *rule;
-    const bool *holds; /* by jaxpr: its code makes the call, or that of rules, if these are
-                          looked into */
+    /* by jaxpr: its code makes the call, or that of rules, if these
+     * are looked into */
+    const bool *holds;
     bool in_rules;
-    char *missed;      /* by jaxpr: 1 + the least depth at which it has none */
-    jx_rng rng;        /* of tangents and cotangents */
-    double step;       /* that they move by, in directions of `moves` */
+    char *missed; /* by jaxpr: 1 + the least depth at which it has none */
+    jx_rng rng;   /* of tangents and cotangents */
+    double step;  /* that they move by, in directions of `moves` */
     jx_rng moves;
 } search;
 
-static const jx_kept_plan *plan_of(const search *s, const jx_closed *closed, int upto)
+static const jx_kept_plan *plan_of(const search *s, const jx_closed *closed,
+                                   int upto)
 {
     const jx_plan_options *how = s->by->how;
 
-    return jx_kept_plan_of(s->by->plans, s->by->typed, closed, upto, how->nbindings,
-                           how->bindings);
+    return jx_kept_plan_of(s->by->plans, s->by->typed, closed, upto,
+                           how->nbindings, how->bindings);
 }
 
 /* The operands of equation `index`, by running what stands before it. */
@@ -274,13 +280,16 @@ static values find_call(search *s, const jx_closed *closed,
                         const void *const *ins, int depth);
 
 /* Whether a pattern's code makes the call. */
-static bool pattern_holds(const bool *holds, const jx_rule *rule, const jx_rule_pattern *p)
+static bool pattern_holds(const bool *holds, const jx_rule *rule,
+                          const jx_rule_pattern *p)
 {
-    return !p->error && (rule->vjp ? holds[p->fwd.jaxpr->id] || holds[p->bwd.jaxpr->id]
-                                   : holds[p->jvp.jaxpr->id]);
+    return !p->error &&
+           (rule->vjp ? holds[p->fwd.jaxpr->id] || holds[p->bwd.jaxpr->id]
+                      : holds[p->jvp.jaxpr->id]);
 }
 
-/* A call by the code of a rule, whose function is called with these operands. */
+/* A call by the code of a rule, whose function is called with
+ * these operands. */
 static values find_in_rule(search *s, const jx_rule *rule,
                            const values *operands, int depth)
 {
@@ -304,8 +313,10 @@ static values find_in_rule(search *s, const jx_rule *rule,
     return found;
 }
 
-/* `count` of the values from `first` on, and behind them those from `next` on. */
-static values parts_of(const search *s, const values *of, int first, int count, int next)
+/* `count` of the values from `first` on, and behind them those
+ * from `next` on. */
+static values parts_of(const search *s, const values *of, int first, int count,
+                       int next)
 {
     jx_arena *arena = s->program->ctx->arena;
     int rest = of->count - next, n = count + rest;
@@ -323,7 +334,8 @@ static values parts_of(const search *s, const values *of, int first, int count, 
     return parts.at && parts.bytes ? parts : (values){0};
 }
 
-/* What an element of stacked arrays is, of the values from `first` on; false if they are none. */
+/* What an element of stacked arrays is, of the values from `first` on; false if
+ * they are none. */
 static bool take_element(values *of, int first, int64_t length, int64_t which)
 {
     for (int i = first; i < of->count; i++) {
@@ -335,10 +347,13 @@ static bool take_element(values *of, int first, int64_t length, int64_t which)
     return true;
 }
 
-/* Takes what a body gives for what it was given from `first` on; false if it gives none. */
-static bool take_carry(const search *s, const jx_closed *body, values *of, int first, int count)
+/* Takes what a body gives for what it was given from `first` on; false if
+ * it gives none. */
+static bool take_carry(const search *s, const jx_closed *body, values *of,
+                       int first, int count)
 {
-    values next = run_wide(s->program->ctx->arena, plan_of(s, body, JX_WHOLE), of->at);
+    values next =
+        run_wide(s->program->ctx->arena, plan_of(s, body, JX_WHOLE), of->at);
     bool fits = next.at && next.count >= count;
 
     for (int i = 0; fits && i < count; i++)
@@ -348,9 +363,10 @@ static bool take_carry(const search *s, const jx_closed *body, values *of, int f
     return fits;
 }
 
-/* By a loop, at the turn that is asked for; what a scan takes of its arrays there is in the
- * place of these. */
-static values find_in_scan(search *s, const jx_p_scan *scan, const values *there, int depth)
+/* By a loop, at the turn that is asked for; what a scan takes of its arrays
+ * there is in the place of these. */
+static values find_in_scan(search *s, const jx_p_scan *scan,
+                           const values *there, int depth)
 {
     jx_assignment sizes = {s->by->how->nbindings, s->by->how->bindings};
     int nconsts = (int)scan->num_consts, ncarry = (int)scan->num_carry;
@@ -376,16 +392,19 @@ static values find_in_scan(search *s, const jx_p_scan *scan, const values *there
 /* Whether a loop goes on. */
 static bool goes_on(const search *s, const jx_p_while *loop, const values *cond)
 {
-    values says = run_wide(s->program->ctx->arena, plan_of(s, &loop->cond_jaxpr, JX_WHOLE),
-                           cond->at);
+    values says = run_wide(s->program->ctx->arena,
+                           plan_of(s, &loop->cond_jaxpr, JX_WHOLE), cond->at);
 
-    return says.at && says.count == 1 && says.bytes[0] > 0 && *(const char *)says.at[0];
+    return says.at && says.count == 1 && says.bytes[0] > 0 &&
+           *(const char *)says.at[0];
 }
 
-static values find_in_while(search *s, const jx_p_while *loop, const values *there, int depth)
+static values find_in_while(search *s, const jx_p_while *loop,
+                            const values *there, int depth)
 {
     int ncond = (int)loop->cond_nconsts, nbody = (int)loop->body_nconsts;
-    values body = parts_of(s, there, ncond, there->count - ncond, there->count), found = {0};
+    values body = parts_of(s, there, ncond, there->count - ncond, there->count),
+           found = {0};
     values cond = parts_of(s, there, 0, ncond, ncond + nbody);
 
     if (!body.at || !cond.at)
@@ -403,11 +422,13 @@ static values find_in_while(search *s, const jx_p_while *loop, const values *the
         break;
     }
     found = find_call(s, &loop->body_jaxpr, body.at, depth + 1);
-    return found.at ? found : find_call(s, &loop->cond_jaxpr, cond.at, depth + 1);
+    return found.at ? found
+                    : find_call(s, &loop->cond_jaxpr, cond.at, depth + 1);
 }
 
 /* By the branch that is chosen. */
-static values find_in_cond(search *s, const jx_p_cond *choice, const values *there, int depth)
+static values find_in_cond(search *s, const jx_p_cond *choice,
+                           const values *there, int depth)
 {
     values taken = parts_of(s, there, 1, there->count - 1, there->count);
     int32_t index = 0;
@@ -415,7 +436,9 @@ static values find_in_cond(search *s, const jx_p_cond *choice, const values *the
     if (!taken.at || there->bytes[0] > sizeof index)
         return (values){0};
     memcpy(&index, there->at[0], there->bytes[0]);
-    index = index < 0 || index >= choice->branches.count ? choice->branches.count - 1 : index;
+    index = index < 0 || index >= choice->branches.count
+                ? choice->branches.count - 1
+                : index;
     return find_call(s, &choice->branches.at[index], taken.at, depth + 1);
 }
 
@@ -427,7 +450,8 @@ static values find_in_solve(search *s, const jx_p_custom_linear_solve *solve,
     values found = {0};
 
     for (int i = 0; i < JX_SOLVE_PARTS && !found.at; i++) {
-        values ins = parts_of(s, there, before[i], jx_solve_count(&solve->const_lengths, i),
+        values ins = parts_of(s, there, before[i],
+                              jx_solve_count(&solve->const_lengths, i),
                               before[JX_SOLVE_PARTS]);
         if (ins.at && solve->jaxprs.part[i].jaxpr)
             found = find_call(s, &solve->jaxprs.part[i], ins.at, depth + 1);
@@ -435,7 +459,8 @@ static values find_in_solve(search *s, const jx_p_custom_linear_solve *solve,
     return found;
 }
 
-static values find_inside(search *s, const jx_eqn *eqn, const values *there, int depth)
+static values find_inside(search *s, const jx_eqn *eqn, const values *there,
+                          int depth)
 {
     const jx_closed *inner = jx_eqn_callee(eqn);
     values found = {0};
@@ -452,7 +477,8 @@ static values find_inside(search *s, const jx_eqn *eqn, const values *there, int
         found = find_in_solve(s, eqn->typed, there, depth);
     for (int k = 0; s->in_rules && k < eqn->nparams && !found.at; k++)
         if (eqn->params[k].value->tag == JX_V_RULE)
-            found = find_in_rule(s, eqn->params[k].value->rule, there, depth + 1);
+            found =
+                find_in_rule(s, eqn->params[k].value->rule, there, depth + 1);
     return found;
 }
 
@@ -460,7 +486,8 @@ static bool value_holds(const jx_value *value, const bool *holds, bool in_rules)
 {
     if (value->tag == JX_V_JAXPR && holds[value->jaxpr->id])
         return true;
-    for (int i = 0; in_rules && value->tag == JX_V_RULE && i < value->rule->npatterns; i++)
+    for (int i = 0;
+         in_rules && value->tag == JX_V_RULE && i < value->rule->npatterns; i++)
         if (pattern_holds(holds, value->rule, &value->rule->patterns[i]))
             return true;
     for (int i = 0; value->items && i < value->count; i++)
@@ -503,8 +530,10 @@ static values find_call(search *s, const jx_closed *closed,
 /* Which jaxprs make the call, themselves or by what they call. */
 static const bool *holders(const search *s)
 {
-    const bool **kept = s->by->callers ? &s->by->callers->holds[s->in_rules] : NULL;
-    const jx_call_graph *graph = kept && *kept ? NULL : jx_kept_graph(s->by->plans, s->program);
+    const bool **kept =
+        s->by->callers ? &s->by->callers->holds[s->in_rules] : NULL;
+    const jx_call_graph *graph =
+        kept && *kept ? NULL : jx_kept_graph(s->by->plans, s->program);
     const bool *holds;
 
     if (kept && *kept)
@@ -540,12 +569,15 @@ static bool starts(search *s, bool in_rules)
 /* What is checked as if it were a rule is called by nobody. */
 static bool is_of_program(const jx_program *program, const jx_rule *rule)
 {
-    return rule->id >= 0 && rule->id < program->nrules && program->rules[rule->id] == rule;
+    return rule->id >= 0 && rule->id < program->nrules &&
+           program->rules[rule->id] == rule;
 }
 
 /* By the program's own code; else by that of its rules. */
-static const void *const *operands_of(const jx_sampling *by, const jx_rule *rule,
-                                      const void *const *ins, double step, jx_rng moves)
+static const void *const *operands_of(const jx_sampling *by,
+                                      const jx_rule *rule,
+                                      const void *const *ins, double step,
+                                      jx_rng moves)
 {
     jx_program *program = by->typed->program;
     search s = {.by = by,
@@ -562,7 +594,8 @@ static const void *const *operands_of(const jx_sampling *by, const jx_rule *rule
         found = find_call(&s, &program->entry, ins, 0);
     if (ins && !found.at && starts(&s, true))
         found = find_call(&s, &program->entry, ins, 0);
-    const jx_kept_plan *kept = found.at ? plan_of(&s, &rule->primal, JX_WHOLE) : NULL;
+    const jx_kept_plan *kept =
+        found.at ? plan_of(&s, &rule->primal, JX_WHOLE) : NULL;
     bool good = takes_values(rule, kept ? kept->plan : NULL, &found);
     /* A sample is a help: without it the other points are still there. */
     jx_error_clear(program->ctx);
@@ -589,10 +622,12 @@ const jx_sampled *jx_sample_given(const jx_sampling *by, const jx_rule *rule,
     return sampled(by, rule, make_inputs(by, inputs, NULL, NULL));
 }
 
-const jx_sampled *jx_sample_inputs(const jx_sampling *by, const void *const *inputs)
+const jx_sampled *jx_sample_inputs(const jx_sampling *by,
+                                   const void *const *inputs)
 {
     jx_ctx *ctx = by->typed->program->ctx;
-    const void *const *wide = inputs ? make_inputs(by, inputs, NULL, NULL) : NULL;
+    const void *const *wide =
+        inputs ? make_inputs(by, inputs, NULL, NULL) : NULL;
     jx_sampled *to = wide ? JX_NEW(ctx->arena, jx_sampled) : NULL;
 
     if (inputs && !wide && ctx->error.kind != JX_E_LIMIT)
@@ -607,7 +642,8 @@ const jx_sampled *jx_sample_program(const jx_sampling *by, const jx_rule *rule,
 {
     static const jx_point normal = {JX_AT_NORMAL, 1, "normal"};
 
-    return sampled(by, rule, make_inputs(by, NULL, rng, point ? point : &normal));
+    return sampled(by, rule,
+                   make_inputs(by, NULL, rng, point ? point : &normal));
 }
 
 const jx_sampled *jx_sample_again(const jx_sampling *by, const jx_rule *rule,
@@ -616,8 +652,8 @@ const jx_sampled *jx_sample_again(const jx_sampling *by, const jx_rule *rule,
     return sampled(by, rule, of->inputs);
 }
 
-/* Inputs after a step in each direction of floats; both take the same step.  Of one input
- * alone, if that is not negative. */
+/* Inputs after a step in each direction of floats; both take the same step.  Of
+ * one input alone, if that is not negative. */
 static bool step_inputs(const jx_sampling *by, const jx_sampled *from, int only,
                         jx_rng *rng, const void **ahead, const void **behind)
 {
@@ -645,9 +681,9 @@ static bool step_inputs(const jx_sampling *by, const jx_sampled *from, int only,
     return good;
 }
 
-bool jx_sample_moved(const jx_sampling *by, const jx_rule *rule, const jx_sampled *from,
-                     int only, jx_rng *rng, const void *const **ahead,
-                     const void *const **behind)
+bool jx_sample_moved(const jx_sampling *by, const jx_rule *rule,
+                     const jx_sampled *from, int only, jx_rng *rng,
+                     const void *const **ahead, const void *const **behind)
 {
     jx_arena *arena = by->typed->program->ctx->arena;
     int n = by->typed->program->entry.jaxpr->nins;
@@ -672,11 +708,13 @@ static void put_integer(void *to, size_t bytes, int64_t i, uint64_t value)
 static int64_t integer_at(const jx_port *port, const void *from, int64_t i)
 {
     const jx_dtype_info *dtype = jx_dtype_of(port->dtype);
-    const unsigned char *at = (const unsigned char *)from + (size_t)i * dtype->bytes;
+    const unsigned char *at =
+        (const unsigned char *)from + (size_t)i * dtype->bytes;
     uint64_t value = 0;
 
     memcpy(&value, at, dtype->bytes);
-    if (dtype->kind == JX_KIND_INT && dtype->bytes < 8 && at[dtype->bytes - 1] & 0x80)
+    if (dtype->kind == JX_KIND_INT && dtype->bytes < 8 &&
+        at[dtype->bytes - 1] & 0x80)
         value -= (uint64_t)1 << 8 * dtype->bytes;
     return (int64_t)value;
 }
@@ -689,9 +727,9 @@ static bool rises(const jx_port *port, const void *sample)
     return true;
 }
 
-/* Others than the sample's, that may stand where these do: one number is any between it and
- * zero; of several the order is another, but where they rise, so that what is distinct, sums
- * up, or is an index of something stays so. */
+/* Others than the sample's, that may stand where these do: one number is any
+ * between it and zero; of several the order is another, but where they rise, so
+ * that what is distinct, sums up, or is an index of something stays so. */
 static void vary(jx_rng *rng, const jx_port *port, const void *sample, void *to)
 {
     size_t bytes = jx_dtype_of(port->dtype)->bytes;
@@ -699,7 +737,8 @@ static void vary(jx_rng *rng, const jx_port *port, const void *sample, void *to)
     memcpy(to, sample, port->bytes);
     if (port->count == 1) {
         int64_t value = integer_at(port, sample, 0);
-        bool negative = jx_dtype_of(port->dtype)->kind == JX_KIND_INT && value < 0;
+        bool negative =
+            jx_dtype_of(port->dtype)->kind == JX_KIND_INT && value < 0;
         uint64_t size = negative ? 0 - (uint64_t)value : (uint64_t)value;
         uint64_t other = size < UINT64_MAX ? jx_rng_next(rng) % (size + 1) : 0;
         put_integer(to, bytes, 0, negative ? 0 - other : other);
@@ -720,7 +759,8 @@ void jx_sample_passive(jx_rng *rng, const jx_port *port, const jx_point *point,
     bool zero = point->kind == JX_AT_EQUAL && point->scale == 0;
     bool other = point->kind == JX_AT_POSITIVE || point->kind == JX_AT_QUARTERS;
 
-    if (sample && other && (jx_dtype_is_integer(port->dtype) || port->dtype == JX_BOOL)) {
+    if (sample && other &&
+        (jx_dtype_is_integer(port->dtype) || port->dtype == JX_BOOL)) {
         vary(rng, port, sample, to);
         return;
     }
@@ -753,7 +793,8 @@ static double widest_rounding(const jx_jaxpr *jaxpr)
     return most;
 }
 
-enum { STEPS_LEFT = 8 }; /* of the size at which a loop ends, that it may be off */
+/* of the size at which a loop ends, that it may be off */
+enum { STEPS_LEFT = 8 };
 
 double jx_sample_nearness(const jx_rule *rule)
 {
@@ -763,7 +804,9 @@ double jx_sample_nearness(const jx_rule *rule)
         const jx_rule_pattern *p = &rule->patterns[i];
         const jx_jaxpr *code[] = {p->jvp.jaxpr, p->fwd.jaxpr, p->bwd.jaxpr};
         for (size_t k = 0; k < sizeof code / sizeof *code; k++)
-            most = code[k] ? fmax(most, STEPS_LEFT * jx_points_stops_at(code[k])) : most;
+            most = code[k]
+                       ? fmax(most, STEPS_LEFT * jx_points_stops_at(code[k]))
+                       : most;
     }
     return most;
 }
@@ -777,8 +820,8 @@ static double tolerance_of(const jx_rule *rule, double enough)
         double u = jx_unit_roundoff(rule->ins[i]->dtype);
         most = u > most ? u : most;
     }
-    /* Where nothing was rounded in the function, its slopes are as sure as they look, and
-     * a rule may be off by its own roundings alone. */
+    /* Where nothing was rounded in the function, its slopes are as sure as they
+     * look, and a rule may be off by its own roundings alone. */
     if (!jx_points_has_rounded(rule->primal.jaxpr))
         return fmax(most / 8, 1e-10);
     return fmax(fmax(most, enough) * STEPS_LEFT, 1e-8);
@@ -786,7 +829,8 @@ static double tolerance_of(const jx_rule *rule, double enough)
 
 double jx_sample_tolerance(const jx_rule *rule, double nearness)
 {
-    return fmax(tolerance_of(rule, jx_points_enough(rule->primal.jaxpr)), nearness);
+    return fmax(tolerance_of(rule, jx_points_enough(rule->primal.jaxpr)),
+                nearness);
 }
 
 double jx_sample_tolerance_at_rest(const jx_rule *rule)

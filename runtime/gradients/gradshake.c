@@ -1,10 +1,11 @@
 /* gradshake.c - see gradding.h.
  *
  * A function that approximates another one has constants, and its derivative
- * those of its own; both are rounded to a dtype.  Where a slope is small beside
- * what it is the difference of, these roundings are all that is left of it. So
- * a disagreement counts only if it is more than other roundings of the constants
- * make: function and rule are planned again with their constants shaken.
+ * those of its own; both are rounded to a dtype.  Where a slope is small
+ * beside what it is the difference of, these roundings are all that is left
+ * of it. So a disagreement counts only if it is more than other roundings of
+ * the constants make: function and rule are planned again with their
+ * constants shaken.
  *
  * What a shake makes must shrink with it.  Where it does not, a constant
  * decides between two branches, and says nothing about either. */
@@ -15,8 +16,8 @@
 #include <string.h>
 
 enum { SHAKES = 4 };
-/* Times what a shake makes, which is twice what rounding makes of a constant; more where
- * the function has such constants itself. */
+/* Times what a shake makes, which is twice what rounding makes of a constant;
+ * more where the function has such constants itself. */
 static const double enough = 2, enough_of_both = 8;
 static const double small = 1. / 16;
 
@@ -35,9 +36,15 @@ static void take_input(const jx_gradding *from, jx_gradding *to, int i,
                            to->primal.in[i], port->count);
 }
 
-/* The same check of other roundings: as it is, with its constants shaken by much and by
- * little, with a noise.  Their plans are made once. */
-enum { AS_IT_IS = 0, MUCH = 1, LITTLE = MUCH + SHAKES, NOISY = LITTLE + SHAKES, TWINS };
+/* The same check of other roundings: as it is, with its constants shaken by
+ * much and by little, with a noise.  Their plans are made once. */
+enum {
+    AS_IT_IS = 0,
+    MUCH = 1,
+    LITTLE = MUCH + SHAKES,
+    NOISY = LITTLE + SHAKES,
+    TWINS
+};
 
 struct jx_grad_twins {
     jx_gradding at[TWINS];
@@ -143,7 +150,8 @@ void jx_grad_close_twins(jx_gradding *c)
 }
 
 /* The rule less the slope along d. */
-static bool difference(jx_gradding *s, const double *d, jx_functional f, double *off)
+static bool difference(jx_gradding *s, const double *d, jx_functional f,
+                       double *off)
 {
     double value, slope = 0;
 
@@ -151,7 +159,8 @@ static bool difference(jx_gradding *s, const double *d, jx_functional f, double 
     if (!jx_grad_says(s, d, f, &value) ||
         !jx_grad_sample(s, d, jx_grad_first_step(s, d), s->slopes))
         return false;
-    for (int j = f.weights ? 0 : f.only; j < (f.weights ? s->out.size : f.only + 1); j++)
+    for (int j = f.weights ? 0 : f.only;
+         j < (f.weights ? s->out.size : f.only + 1); j++)
         if (!f.weights || f.weights[j] != 0)
             slope += (f.weights ? f.weights[j] : 1) * s->slopes[j].value;
     *off = value - slope;
@@ -159,7 +168,8 @@ static bool difference(jx_gradding *s, const double *d, jx_functional f, double 
 }
 
 /* The same, of a twin. */
-static bool shaken(jx_gradding *c, const double *d, jx_functional f, int which, double *off)
+static bool shaken(jx_gradding *c, const double *d, jx_functional f, int which,
+                   double *off)
 {
     jx_gradding *s = twin_of(c, which, false);
 
@@ -180,7 +190,8 @@ static double own_of(const jx_gradding *s, jx_functional f)
 }
 
 /* A twin's rule less its own derivative along d. */
-static bool own_shaken(jx_gradding *c, const double *d, jx_functional f, int which, double *off)
+static bool own_shaken(jx_gradding *c, const double *d, jx_functional f,
+                       int which, double *off)
 {
     jx_gradding *s = twin_of(c, which, true);
 
@@ -192,13 +203,15 @@ static bool own_shaken(jx_gradding *c, const double *d, jx_functional f, int whi
     return isfinite(*off);
 }
 
-/* What a twin's rule gives for a component of the results less what the function does. */
+/* What a twin's rule gives for a component of the results less what the
+ * function does. */
 static bool value_shaken(jx_gradding *c, int component, int which, double *off)
 {
     jx_gradding *s = twin_of(c, which, false);
     int first = c->rule->vjp ? jx_grad_computed_residuals(c->pattern) : 0;
-    bool good = s && jx_grad_call(s, &s->primal) &&
-                (c->rule->vjp ? jx_grad_prepare_fwd(s) : jx_grad_run_jvp(s, s->x, 0));
+    bool good =
+        s && jx_grad_call(s, &s->primal) &&
+        (c->rule->vjp ? jx_grad_prepare_fwd(s) : jx_grad_run_jvp(s, s->x, 0));
 
     if (good) {
         jx_space_gather(&s->out, &s->primal, 0, s->samples);
@@ -244,7 +257,8 @@ bool jx_grad_is_noisy_value(jx_gradding *c, int component, double off)
     for (int k = 0; s && k <= SHAKES; k++) {
         s->noise->by = k > 0;
         if (!jx_grad_call(s, &s->primal) ||
-            !(c->rule->vjp ? jx_grad_prepare_fwd(s) : jx_grad_run_jvp(s, s->x, 0)))
+            !(c->rule->vjp ? jx_grad_prepare_fwd(s)
+                           : jx_grad_run_jvp(s, s->x, 0)))
             return false;
         jx_space_gather(&s->out, &s->primal, 0, s->samples);
         jx_space_gather(&s->out, c->rule->vjp ? &s->fwd : &s->jvp, first,
@@ -255,10 +269,12 @@ bool jx_grad_is_noisy_value(jx_gradding *c, int component, double off)
             high[i] = fmax(high[i], y);
         }
     }
-    return s && fabs(off) <= enough_of_noise * (high[0] - low[0] + high[1] - low[1]);
+    return s &&
+           fabs(off) <= enough_of_noise * (high[0] - low[0] + high[1] - low[1]);
 }
 
-bool jx_grad_is_shaken(jx_gradding *c, const double *d, jx_functional f, double off)
+bool jx_grad_is_shaken(jx_gradding *c, const double *d, jx_functional f,
+                       double off)
 {
     double as_it_is, much;
 
@@ -267,15 +283,18 @@ bool jx_grad_is_shaken(jx_gradding *c, const double *d, jx_functional f, double 
     if (!own_shaken(c, d, f, AS_IT_IS, &as_it_is))
         return true;
     for (int i = 0; i < SHAKES; i++)
-        if (!own_shaken(c, d, f, MUCH + i, &much) || off <= fabs(much - as_it_is))
+        if (!own_shaken(c, d, f, MUCH + i, &much) ||
+            off <= fabs(much - as_it_is))
             return true;
     return false;
 }
 
-bool jx_grad_is_rounding(jx_gradding *c, const double *d, jx_functional f, double off)
+bool jx_grad_is_rounding(jx_gradding *c, const double *d, jx_functional f,
+                         double off)
 {
     double as_it_is, much, little;
-    double most = jx_points_has_rounded(c->rule->primal.jaxpr) ? enough_of_both : enough;
+    double most =
+        jx_points_has_rounded(c->rule->primal.jaxpr) ? enough_of_both : enough;
 
     if (!c->rounded || !shaken(c, d, f, AS_IT_IS, &as_it_is))
         return false;
@@ -294,15 +313,16 @@ bool jx_grad_is_rounding(jx_gradding *c, const double *d, jx_functional f, doubl
 }
 
 /* Whether a noise makes as much as that of a difference, or no number. */
-static bool makes(jx_gradding *c, jx_gradding *s, const double *d, jx_functional f,
-                  double quiet, double much)
+static bool makes(jx_gradding *c, jx_gradding *s, const double *d,
+                  jx_functional f, double quiet, double much)
 {
     double off;
 
     for (int k = 0; k < SHAKES; k++) {
         c->asked += s->work;
         s->work = 0;
-        if (!difference(s, d, f, &off) || !isfinite(off) || fabs(off - quiet) >= much)
+        if (!difference(s, d, f, &off) || !isfinite(off) ||
+            fabs(off - quiet) >= much)
             return true;
     }
     return false;
@@ -330,7 +350,8 @@ double jx_grad_noise_moves(jx_gradding *c, const double *d, jx_functional f)
     return most;
 }
 
-bool jx_grad_is_noise(jx_gradding *c, const double *d, jx_functional f, double off)
+bool jx_grad_is_noise(jx_gradding *c, const double *d, jx_functional f,
+                      double off)
 {
     jx_gradding *s = twin_of(c, NOISY, false);
     double quiet = 0;

@@ -1,8 +1,8 @@
-/* gradshrink.c - see gradding.h: a smaller point and a simpler line along which a derivative
- * is wrong as well.
+/* gradshrink.c - see gradding.h: a smaller point and a simpler line along which
+ * a derivative is wrong as well.
  *
- * What is tried first is judged by the slopes alone; what is kept has been confirmed as the
- * first finding was. */
+ * What is tried first is judged by the slopes alone; what is kept has been
+ * confirmed as the first finding was. */
 #include "runtime/gradients/gradding.h"
 
 #include <float.h>
@@ -71,7 +71,8 @@ static bool seems_wrong(shrinking *s, double *value, jx_target *t)
            (s->is_nan || share_of(*value, t) >= enough * s->share);
 }
 
-/* Makes the best so far what is kept, if it is wrong beyond doubt; else goes back. */
+/* Makes the best so far what is kept, if it is wrong beyond doubt;
+ * else goes back. */
 static void confirm(shrinking *s)
 {
     jx_gradding *c = s->c;
@@ -93,7 +94,8 @@ static void confirm(shrinking *s)
     memcpy(s->x, s->kept, sizes(s) * sizeof *s->x);
 }
 
-/* Tries what the caller made of the vector `v` (n elements of it); `was` has what it was. */
+/* Tries what the caller made of the vector `v` (n elements of it); `was`
+ * has what it was. */
 static bool take(shrinking *s, double *v, const double *was, size_t n)
 {
     double value;
@@ -107,7 +109,8 @@ static bool take(shrinking *s, double *v, const double *was, size_t n)
     return false;
 }
 
-/* The element of which `v` has most, of those that are not `done`; -1: there is none. */
+/* The element of which `v` has most, of those that are not `done`; -1:
+ * there is none. */
 static int largest(const double *v, size_t n, const bool *done)
 {
     int at = -1;
@@ -156,7 +159,8 @@ static bool may_be(const shrinking *s, int i, double value)
     for (int k = 0; k < in->count; k++) {
         const jx_span_of *span = &in->spans[k];
         if (i >= span->at && i < span->at + span->count &&
-            (span->fixed || (span->positive && value <= 0) || !jx_span_has(span, value)))
+            (span->fixed || (span->positive && value <= 0) ||
+             !jx_span_has(span, value)))
             return false;
     }
     return true;
@@ -230,7 +234,8 @@ static void shrink_point(shrinking *s)
     static const double units[] = {1, 2, 10, 100, 1000};
     int n = s->c->in.size;
     double *was = jx_grad_room(s->c, (size_t)n + 1, sizeof *was);
-    /* What the caller gave shows what the function is for: it is rounded alone. */
+    /* What the caller gave shows what the function is for: it is
+     * rounded alone. */
     bool given = s->c->point->kind == JX_AT_SAMPLE, found = false;
 
     if (!was)

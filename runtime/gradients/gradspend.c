@@ -4,11 +4,14 @@
 #include <stdlib.h>
 
 enum {
-    CALL_OPERATIONS = 300000,   /* one call may execute (loops count turns) */
-    CALLS = 33,                 /* so long that they are enough for one rule */
-    BYTES_OF_ONE = 16,          /* of a program's buffers, that take as long as an operation */
-    BYTES_OF_RULE = 256,        /* of a rule's, of which more points are tried, but for ... */
-    FREE_BYTES = 1 << 16,       /* ... so many, which take no longer than to start on them */
+    CALL_OPERATIONS = 300000, /* one call may execute (loops count turns) */
+    CALLS = 33,               /* so long that they are enough for one rule */
+    /* of a program's buffers, that take as long as an operation */
+    BYTES_OF_ONE = 16,
+    /* of a rule's, of which more points are tried, but for ... */
+    BYTES_OF_RULE = 256,
+    /* ... so many, which take no longer than to start on them */
+    FREE_BYTES = 1 << 16,
 };
 
 void *jx_grad_room(const jx_gradding *c, size_t count, size_t size)

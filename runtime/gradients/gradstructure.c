@@ -1,4 +1,5 @@
-/* gradstructure.c - see gradding.h: what the code of a rule shows without running it. */
+/* gradstructure.c - see gradding.h: what the code of a rule shows
+ * without running it. */
 #include "runtime/gradients/gradding.h"
 
 #include <stdlib.h>
@@ -19,10 +20,12 @@ static bool loops(const jx_eqn *eqn)
     return any;
 }
 
-/* By variable: whether it may depend on any of these inputs, by the equations, each of which
- * takes all of its operands to all of its results; *loop, unless nobody asks (NULL): one of
- * them is a loop.  To be freed; NULL without memory. */
-static bool *reached_from(const jx_jaxpr *jaxpr, int first, int count, bool *loop)
+/* By variable: whether it may depend on any of these inputs, by the
+ * equations, each of which takes all of its operands to all of its results;
+ * *loop, unless nobody asks (NULL): one of them is a loop.  To be freed; NULL
+ * without memory. */
+static bool *reached_from(const jx_jaxpr *jaxpr, int first, int count,
+                          bool *loop)
 {
     bool *reached = calloc((size_t)jaxpr->nvars + 1, sizeof *reached);
 
@@ -43,7 +46,8 @@ static bool *reached_from(const jx_jaxpr *jaxpr, int first, int count, bool *loo
     return reached;
 }
 
-/* Whether a result may depend on any of these inputs.  Without memory it may. */
+/* Whether a result may depend on any of these inputs.  Without
+ * memory it may. */
 static bool depends(const jx_jaxpr *jaxpr, int out, int first, int count)
 {
     bool any, *reached = reached_from(jaxpr, first, count, NULL);
@@ -104,7 +108,8 @@ int jx_grad_ignored(const jx_gradding *c)
 /* Whether anything that depends on these inputs goes through a loop. */
 static bool goes_through_loop(const jx_jaxpr *jaxpr, int first)
 {
-    bool any = false, *reached = reached_from(jaxpr, first, jaxpr->nins - first, &any);
+    bool any = false,
+         *reached = reached_from(jaxpr, first, jaxpr->nins - first, &any);
 
     free(reached);
     return any;
@@ -114,9 +119,11 @@ bool jx_grad_loops_itself(const jx_gradding *c)
 {
     const jx_rule_pattern *p = c->pattern;
 
-    return c->rule->vjp ? p->bwd.jaxpr && jx_points_has_loop(p->bwd.jaxpr)
-                        : p->jvp.jaxpr && goes_through_loop(p->jvp.jaxpr,
-                                                            c->rule->nins - c->rule->nconsts);
+    return c->rule->vjp
+               ? p->bwd.jaxpr && jx_points_has_loop(p->bwd.jaxpr)
+               : p->jvp.jaxpr &&
+                     goes_through_loop(p->jvp.jaxpr,
+                                       c->rule->nins - c->rule->nconsts);
 }
 
 /* ---- residuals */

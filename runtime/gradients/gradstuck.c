@@ -1,6 +1,8 @@
-/* gradstuck.c - see gradding.h: an iteration that has come to rest and found nothing.
+/* gradstuck.c - see gradding.h: an iteration that has come to rest and
+ * found nothing.
  *
- * A search that is stuck at an end of where it looks does not move, whatever its inputs do. */
+ * A search that is stuck at an end of where it looks does not move, whatever
+ * its inputs do. */
 #include "runtime/gradients/gradding.h"
 
 #include <math.h>
@@ -12,28 +14,32 @@ bool jx_grad_is_stuck(const jx_gradding *c)
     for (int k = 0; c->has_slopes && k < jx_grad_nlooked(c); k++) {
         const int j = jx_grad_looked(c, k);
         const jx_slope *slope = &c->slopes[j];
-        if ((c->wrong_at < 0 || c->wrong_at == j) && fabs(slope->value) <= 2 * slope->error)
+        if ((c->wrong_at < 0 || c->wrong_at == j) &&
+            fabs(slope->value) <= 2 * slope->error)
             return true;
     }
     return false;
 }
 
-/* Whether what disagreed last (any, of all together) is another number where one span alone
- * is elsewhere. */
-static bool depends_on(jx_gradding *c, const jx_span_of *span, const double *here)
+/* Whether what disagreed last (any, of all together) is another number where
+ * one span alone is elsewhere. */
+static bool depends_on(jx_gradding *c, const jx_span_of *span,
+                       const double *here)
 {
     enum { PLACES = 6 };
 
     for (int k = 0; k < PLACES; k++) {
         memcpy(c->moved, c->x, (size_t)c->in.size * sizeof *c->moved);
         for (int i = span->at; i < span->at + span->count; i++)
-            c->moved[i] = c->x[i] * jx_rng_normal(&c->rng) + 0.5 * jx_rng_normal(&c->rng);
+            c->moved[i] =
+                c->x[i] * jx_rng_normal(&c->rng) + 0.5 * jx_rng_normal(&c->rng);
         jx_space_scatter(&c->in, c->moved, &c->primal);
         if (!jx_grad_call(c, &c->primal))
             return false;
         jx_space_gather(&c->out, &c->primal, 0, c->samples);
         for (int j = 0; j < c->out.size; j++)
-            if ((c->wrong_at < 0 || c->wrong_at == j) && isfinite(c->samples[j]) &&
+            if ((c->wrong_at < 0 || c->wrong_at == j) &&
+                isfinite(c->samples[j]) &&
                 fabs(c->samples[j] - here[j]) > 1e-6 * fabs(here[j]))
                 return true;
     }

@@ -14,21 +14,24 @@ static double largest_of(const jx_gradding *c, int component)
     return s->spans[i].largest;
 }
 
-/* The function's results around a point, within `by` of it: how far they lie apart, and how
- * near the nearest of them is to a number. */
+/* The function's results around a point, within `by` of it: how far they lie
+ * apart, and how near the nearest of them is to a number. */
 typedef struct around {
     double range, nearest;
 } around;
 
-static around look_around(jx_gradding *c, int component, double by, double number)
+static around look_around(jx_gradding *c, int component, double by,
+                          double number)
 {
-    enum { AROUND = 24 }; /* a sign that is random is the same 8 times now and then */
+    /* a sign that is random is the same 8 times now and then */
+    enum { AROUND = 24 };
     double *y = c->samples, least = y[component], most = least;
     around found = {.nearest = fabs(least - number)};
 
     for (int k = 0; k < AROUND; k++) {
         for (int i = 0; i < c->in.size; i++)
-            c->moved[i] = c->x[i] + by * fmax(1, fabs(c->x[i])) * jx_rng_normal(&c->rng);
+            c->moved[i] =
+                c->x[i] + by * fmax(1, fabs(c->x[i])) * jx_rng_normal(&c->rng);
         jx_space_scatter(&c->in, c->moved, &c->primal);
         if (!jx_grad_call(c, &c->primal))
             continue;
@@ -43,9 +46,9 @@ static around look_around(jx_gradding *c, int component, double by, double numbe
     return found;
 }
 
-/* Whether the function jumps as far close by: where it does, which side is taken is a
- * matter of rounding; and where it jumps to what the rule has as near as constants of the
- * code are known, of theirs. */
+/* Whether the function jumps as far close by: where it does, which side is
+ * taken is a matter of rounding; and where it jumps to what the rule has as
+ * near as constants of the code are known, of theirs. */
 static bool jumps(jx_gradding *c, int component, double says)
 {
     double value = c->samples[component], off = value - says;
@@ -54,10 +57,12 @@ static bool jumps(jx_gradding *c, int component, double says)
         (isfinite(off) ? fabs(off) / 4 : 1e-3 * (1 + fabs(value))))
         return true;
     return isfinite(off) &&
-           look_around(c, component, c->tolerance, says).nearest <= fabs(off) / 16;
+           look_around(c, component, c->tolerance, says).nearest <=
+               fabs(off) / 16;
 }
 
-static bool run_flushed(const jx_gradding *c, jx_callee *f, int shift, bool flush, double *y)
+static bool run_flushed(const jx_gradding *c, jx_callee *f, int shift,
+                        bool flush, double *y)
 {
     bool good = jx_exec_flush(f->exec, flush) && jx_callee_run(f);
 
@@ -67,12 +72,14 @@ static bool run_flushed(const jx_gradding *c, jx_callee *f, int shift, bool flus
     return good;
 }
 
-/* Whether they are one where subnormal numbers are zeros: a choice that such a number decides
- * (exp(-745) > 0) says nothing of either. */
-static bool is_subnormal(jx_gradding *c, jx_callee *rule, int first, int component)
+/* Whether they are one where subnormal numbers are zeros: a choice that such a
+ * number decides (exp(-745) > 0) says nothing of either. */
+static bool is_subnormal(jx_gradding *c, jx_callee *rule, int first,
+                         int component)
 {
     double *y = c->along, *z = c->moved;
-    bool same = run_flushed(c, &c->primal, 0, true, y) && run_flushed(c, rule, first, true, z) &&
+    bool same = run_flushed(c, &c->primal, 0, true, y) &&
+                run_flushed(c, rule, first, true, z) &&
                 fabs(y[component] - z[component]) <=
                     16 * c->tolerance * fabs(y[component]) + 1e-12;
 
@@ -91,7 +98,8 @@ bool jx_grad_same_primals(jx_gradding *c, jx_callee *rule, int first)
     jx_space_gather(&c->out, rule, first, z);
     for (int j = 0; j < c->out.size; j++) {
         double slack = 16 * c->tolerance * fabs(y[j]) + 1e-12;
-        if (!isfinite(y[j]) || fabs(y[j]) > largest_of(c, j) || fabs(y[j] - z[j]) <= slack ||
+        if (!isfinite(y[j]) || fabs(y[j]) > largest_of(c, j) ||
+            fabs(y[j] - z[j]) <= slack ||
             (fabs(y[j] - z[j]) <= 1e-3 * (1 + fabs(y[j])) &&
              jx_grad_is_rounded_value(c, j, y[j] - z[j])) ||
             jumps(c, j, z[j]) || is_subnormal(c, rule, first, j) ||
@@ -105,7 +113,9 @@ bool jx_grad_same_primals(jx_gradding *c, jx_callee *rule, int first)
             "%.10g",
             jx_sample_text(c->program->ctx, c->x, c->in.size), c->point->name,
             jx_grad_component(c, j), z[j], y[j]);
-        jx_grad_witness(c, &(jx_shown){.value = true, .gives = z[j], .low = y[j], .high = y[j]});
+        jx_grad_witness(
+            c, &(jx_shown){
+                   .value = true, .gives = z[j], .low = y[j], .high = y[j]});
         return false;
     }
     return true;

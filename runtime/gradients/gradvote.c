@@ -1,13 +1,13 @@
 /* gradvote.c - see gradding.h: where the function's own derivative accuses.
  *
- * Differences see a tenth of the digits at best, and nothing of a slope that is small
- * beside the function.  The own derivative has all of them: where the rule is off by more
- * than both of them round, differences do not speak against it, and the function has a
- * derivative there, the rule is wrong.
+ * Differences see a tenth of the digits at best, and nothing of a slope that is
+ * small beside the function.  The own derivative has all of them: where the
+ * rule is off by more than both of them round, differences do not speak against
+ * it, and the function has a derivative there, the rule is wrong.
  *
- * What they round is measured: both run once more with all roundings upward, once downward,
- * and some times with a noise.  That moves each of them by about as much as rounding moved it from
- * the truth, cancellation and all. */
+ * What they round is measured: both run once more with all roundings upward,
+ * once downward, and some times with a noise.  That moves each of them by about
+ * as much as rounding moved it from the truth, cancellation and all. */
 #include "runtime/gradients/gradding.h"
 
 #include <fenv.h>
@@ -16,7 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Times what both move when rounded otherwise; an approximation is off by more. */
+/* Times what both move when rounded otherwise; an approximation
+ * is off by more. */
 static const double surely = 16, surely_of_approximations = 256;
 
 /* The functional of the own derivative along d; `size` sums magnitudes. */
@@ -42,7 +43,8 @@ typedef struct kept {
 
 static bool keep(const jx_gradding *c, jx_functional f, kept *k)
 {
-    size_t n = (size_t)c->in.size, m = (size_t)c->out.size, most = (n > m ? n : m) + 2;
+    size_t n = (size_t)c->in.size, m = (size_t)c->out.size,
+           most = (n > m ? n : m) + 2;
     double *all = jx_grad_room(c, 4 * most, sizeof *all);
 
     *k = (kept){all, all + most, all + 2 * most, all + 3 * most};
@@ -67,7 +69,8 @@ static void set_rounding(const jx_gradding *c, int mode)
 
 static void restore(jx_gradding *c, jx_functional f, kept *k)
 {
-    size_t n = (size_t)c->in.size, m = (size_t)c->out.size, most = (n > m ? n : m) + 2;
+    size_t n = (size_t)c->in.size, m = (size_t)c->out.size,
+           most = (n > m ? n : m) + 2;
 
     set_rounding(c, FE_TONEAREST);
     memcpy(c->x, k->x, n * sizeof *c->x);
@@ -84,8 +87,8 @@ static void restore(jx_gradding *c, jx_functional f, kept *k)
 }
 
 /* The rule's value and the own derivative's, once more. */
-static bool both(jx_gradding *c, const double *d, jx_functional f, double *value,
-                 double *own, double *size)
+static bool both(jx_gradding *c, const double *d, jx_functional f,
+                 double *value, double *own, double *size)
 {
     jx_grad_own_along(c, d);
     if (!c->has_along || !jx_grad_says(c, d, f, value))
@@ -95,8 +98,8 @@ static bool both(jx_gradding *c, const double *d, jx_functional f, double *value
 }
 
 /* How far both move when all is rounded upward, downward, and at random. */
-static double rounds_by(jx_gradding *c, const double *d, jx_functional f, double value,
-                        double own)
+static double rounds_by(jx_gradding *c, const double *d, jx_functional f,
+                        double value, double own)
 {
     static const int modes[] = {FE_UPWARD, FE_DOWNWARD};
     double most = 0, other, other_own, size;
@@ -122,11 +125,12 @@ static void move_by(jx_gradding *c, const kept *k, double part)
     jx_space_scatter(&c->in, c->x, &c->primal);
 }
 
-/* Whether they differ by as much at points close by, where the own derivative is nearly
- * what it is here: the difference is no convention at a kink or a tie.  And further off, in
- * the same direction: roundings that stay while nothing moves are not the same there. */
-static bool goes_on(jx_gradding *c, const kept *k, const double *d, jx_functional f,
-                    double own, double off, double size)
+/* Whether they differ by as much at points close by, where the own derivative
+ * is nearly what it is here: the difference is no convention at a kink or a
+ * tie.  And further off, in the same direction: roundings that stay while
+ * nothing moves are not the same there. */
+static bool goes_on(jx_gradding *c, const kept *k, const double *d,
+                    jx_functional f, double own, double off, double size)
 {
     enum { CLOSE = 3, FURTHER = 6 };
     double value, there, size_there;
@@ -140,17 +144,18 @@ static bool goes_on(jx_gradding *c, const kept *k, const double *d, jx_functiona
     }
     for (int i = 0; i < FURTHER; i++) {
         move_by(c, k, 1e-3);
-        if (!both(c, d, f, &value, &there, &size_there) || (value > there) != (off > 0) ||
+        if (!both(c, d, f, &value, &there, &size_there) ||
+            (value > there) != (off > 0) ||
             fabs(value - there) * size <= 0.2 * fabs(off) * size_there)
             return false;
     }
     return true;
 }
 
-/* Whether more noise moves them by as much, at the point itself: of a few that hit a number
- * which cancels none need do so. */
-static bool is_moved_after_all(jx_gradding *c, const kept *k, const double *d, jx_functional f,
-                               double off, double times)
+/* Whether more noise moves them by as much, at the point itself: of a few that
+ * hit a number which cancels none need do so. */
+static bool is_moved_after_all(jx_gradding *c, const kept *k, const double *d,
+                               jx_functional f, double off, double times)
 {
     enum { MORE = 4 };
 
@@ -162,7 +167,8 @@ static bool is_moved_after_all(jx_gradding *c, const kept *k, const double *d, j
     return false;
 }
 
-/* The magnitudes of the functional's values; a part of a complex number is as sure as that. */
+/* The magnitudes of the functional's values; a part of a complex number is
+ * as sure as that. */
 static double magnitude(const jx_gradding *c, jx_functional f)
 {
     double sum = 0;
@@ -172,17 +178,20 @@ static double magnitude(const jx_gradding *c, jx_functional f)
         for (int j = span->at; j < span->at + span->count; j++) {
             double weight = f.weights ? f.weights[j] : j == f.only;
             int other = span->at + ((j - span->at) ^ 1);
-            double size = span->complex ? hypot(c->samples[j], c->samples[other])
-                                        : fabs(c->samples[j]);
+            double size = span->complex
+                              ? hypot(c->samples[j], c->samples[other])
+                              : fabs(c->samples[j]);
             sum += weight == 0 ? 0 : fabs(weight) * size;
         }
     }
     return sum;
 }
 
-/* How the function's values limit what a slope can mean: a difference that moves them by
- * less than they are rounded, however far one goes, is none in the declared dtype. */
-static double beneath_rounding(const jx_gradding *c, const double *d, jx_functional f)
+/* How the function's values limit what a slope can mean: a difference that
+ * moves them by less than they are rounded, however far one goes, is none in
+ * the declared dtype. */
+static double beneath_rounding(const jx_gradding *c, const double *d,
+                               jx_functional f)
 {
     double unit = 0, reach = 0;
 
@@ -193,7 +202,8 @@ static double beneath_rounding(const jx_gradding *c, const double *d, jx_functio
     return unit * magnitude(c, f) / fmax(reach, 1);
 }
 
-/* Whether differences speak against the own derivative, which may be what is off. */
+/* Whether differences speak against the own derivative, which may
+ * be what is off. */
 static bool is_opposed(const jx_target *t, double own, double off)
 {
     return t->undefined || t->stair || t->low < t->high ||
@@ -207,7 +217,8 @@ static double nearness(const jx_gradding *c)
 
     for (int i = 0; i < c->rule->nins; i++)
         unit = fmax(unit, jx_unit_roundoff(c->rule->ins[i]->dtype));
-    unit = fmax(c->rounded ? 1.5 * unit : unit / 2, c->approximates ? 8e-12 : 1e-12);
+    unit = fmax(c->rounded ? 1.5 * unit : unit / 2,
+                c->approximates ? 8e-12 : 1e-12);
     unit = fmax(unit, c->nearness);
     return c->rough ? fmax(fmax(c->tolerance, unit), 1e-8) : unit;
 }
@@ -219,9 +230,11 @@ jx_opinion jx_grad_own_denies(jx_gradding *c, const double *d, jx_functional f,
     bool sure = false;
     kept k;
 
-    if (!c->has_along || c->intent || c->stands_in || c->converges || c->iterates ||
-        c->grain > DBL_EPSILON || /* it looks at bits, whose slopes nobody derives */
-        c->cautious || /* directions are known by differences alone */
+    if (!c->has_along || c->intent || c->stands_in || c->converges ||
+        c->iterates ||
+        c->grain >
+            DBL_EPSILON || /* it looks at bits, whose slopes nobody derives */
+        c->cautious ||     /* directions are known by differences alone */
         !isfinite(value))
         return JX_SKIP;
     own = own_of(c, f, &size);

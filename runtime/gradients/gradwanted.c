@@ -1,13 +1,13 @@
-/* gradwanted.c - see gradding.h: which results of rules' functions anybody has a use for, whose
- * derivatives that is.
+/* gradwanted.c - see gradding.h: which results of rules' functions anybody has
+ * a use for, whose derivatives that is.
  *
- * What a solver knows of its last step, or a loop of its own state, is often left where it is,
- * and then has no cotangent but zero. */
+ * What a solver knows of its last step, or a loop of its own state, is often
+ * left where it is, and then has no cotangent but zero. */
 #include "analyzer/transform/live.h"
 #include "runtime/gradients/gradding.h"
 
-/* Adds what `live` has met of the functions of rules, but of that one (-1: of all): a rule
- * calls its own function for its value.  Whether any is new. */
+/* Adds what `live` has met of the functions of rules, but of that one (-1: of
+ * all): a rule calls its own function for its value.  Whether any is new. */
 static bool add_wanted(const jx_program *program, const jx_live *live, int but,
                        bool **wanted)
 {

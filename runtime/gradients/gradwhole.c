@@ -1,8 +1,8 @@
 /* gradwhole.c - see gradding.h: derivatives that are no rules.
  *
- * The program and what JAX would make of it by its rules are held against each other as a
- * function and its rule are, in the first order and in the second; and so is a derivative
- * that was stored beside the program. */
+ * The program and what JAX would make of it by its rules are held against each
+ * other as a function and its rule are, in the first order and in the second;
+ * and so is a derivative that was stored beside the program. */
 #include "analyzer/transform/jvp.h"
 #include "analyzer/transform/vjp.h"
 #include "runtime/fits.h"
@@ -75,16 +75,16 @@ static const char *no_tangents(jx_arena *arena, const jx_jaxpr *of)
     return zeros;
 }
 
-void jx_grad_check_pair(const jx_grad_pair *pair, jx_gradding base, bool thorough,
-                        jx_rule_report *report)
+void jx_grad_check_pair(const jx_grad_pair *pair, jx_gradding base,
+                        bool thorough, jx_rule_report *report)
 {
     made_up *m = make_up(base.typed->program->ctx->arena, pair);
 
     if (!m)
         return;
     m->pattern.jvp = *pair->derivative;
-    m->pattern.out_zeros = no_tangents(base.typed->program->ctx->arena,
-                                       pair->function->jaxpr);
+    m->pattern.out_zeros =
+        no_tangents(base.typed->program->ctx->arena, pair->function->jaxpr);
     if (!m->pattern.out_zeros)
         return;
     check_made_up(m, base, thorough, report);
@@ -106,15 +106,17 @@ static const char *subject_of(const whole *w, const char *what)
     return jx_arena_printf(w->program->ctx->arena, "%s of `%s`", what, w->name);
 }
 
-/* Why a derivative that differs from the slopes may be right nevertheless; or NULL. */
+/* Why a derivative that differs from the slopes may be right
+ * nevertheless; or NULL. */
 static const char *excuse_of(const whole *w)
 {
     const jx_jaxpr *entry = w->program->entry.jaxpr;
 
-    return jx_points_stops(entry)
-               ? "the program stops gradients (stop_gradient), which may be meant so"
+    return jx_points_stops(entry) ? "the program stops gradients "
+                                    "(stop_gradient), which may be meant so"
            : jx_points_ends_by_values(entry)
-               ? "the program iterates until it is near enough, or solves by a function of "
+               ? "the program iterates until it is near enough, or solves by a "
+                 "function of "
                  "its own, and its slopes are those of the iteration"
                : NULL;
 }
@@ -126,17 +128,18 @@ static void settle(const whole *w, jx_rule_report *report)
 
     if (report->outcome == JX_RULE_WRONG && excuse) {
         report->outcome = JX_RULE_UNDECIDED;
-        report->detail = jx_arena_printf(w->program->ctx->arena,
-                                         "it differs from the slopes, but %s: %s", excuse,
-                                         report->detail);
+        report->detail = jx_arena_printf(
+            w->program->ctx->arena, "it differs from the slopes, but %s: %s",
+            excuse, report->detail);
     } else if (report->outcome == JX_RULE_WRONG) {
         report->code = JX_CODE_DRV013;
     } else if (!report->detail && report->comparisons > 0 &&
                report->dropped <= report->comparisons) {
         report->outcome = JX_RULE_AGREES;
     } else if (!report->detail) {
-        report->detail = "most comparisons could not tell: the program is too rough, or "
-                         "its dtypes round too much";
+        report->detail =
+            "most comparisons could not tell: the program is too rough, or "
+            "its dtypes round too much";
     }
 }
 
@@ -150,19 +153,23 @@ static bool prepare(whole *w, jx_rule_report *report)
 
     if (!m)
         return false;
-    if (!jx_sample_sizes(w->program, &m->rule, w->options->nbindings, w->options->bindings,
-                         &w->how.nbindings, &w->how.bindings)) {
+    if (!jx_sample_sizes(w->program, &m->rule, w->options->nbindings,
+                         w->options->bindings, &w->how.nbindings,
+                         &w->how.bindings)) {
         report->detail = "no sizes were found that its constraints allow";
         return false;
     }
-    w->typed = jx_kept_fits(w->options->plans, w->program, w->how.nbindings, w->how.bindings);
+    w->typed = jx_kept_fits(w->options->plans, w->program, w->how.nbindings,
+                            w->how.bindings);
     if (!w->typed) {
         report->detail = w->program->ctx->error.message;
         jx_error_clear(w->program->ctx);
         return false;
     }
-    report->tolerance = jx_sample_tolerance(&m->rule, jx_sample_nearness(&m->rule));
-    const jx_sampling by = {.typed = w->typed, .how = &w->how, .plans = w->options->plans};
+    report->tolerance =
+        jx_sample_tolerance(&m->rule, jx_sample_nearness(&m->rule));
+    const jx_sampling by = {
+        .typed = w->typed, .how = &w->how, .plans = w->options->plans};
     w->base = (jx_gradding){
         .typed = w->typed,
         .options = w->options,
@@ -177,8 +184,8 @@ static bool prepare(whole *w, jx_rule_report *report)
     return true;
 }
 
-/* A program that takes inputs and cotangents, and gives cotangents, as the bwd of a rule of
- * which the residuals are the inputs themselves. */
+/* A program that takes inputs and cotangents, and gives cotangents, as the bwd
+ * of a rule of which the residuals are the inputs themselves. */
 static void check_pulling(const whole *w, jx_program *pulling, bool thorough,
                           jx_rule_report *report)
 {
@@ -189,10 +196,12 @@ static void check_pulling(const whole *w, jx_program *pulling, bool thorough,
     made_up *m = make_up(arena, &pair);
     int *fwds = JX_NEW_ARRAY(arena, entry->jaxpr->nins + 1, int);
     const jx_binding *there =
-        pulling ? jx_sizes_of(pulling, w->how.nbindings, w->how.bindings) : NULL;
+        pulling ? jx_sizes_of(pulling, w->how.nbindings, w->how.bindings)
+                : NULL;
     jx_gradding base = w->base;
 
-    base.pulling = there ? jx_program_fits(pulling, true, w->how.nbindings, there) : NULL;
+    base.pulling =
+        there ? jx_program_fits(pulling, true, w->how.nbindings, there) : NULL;
     if (!m || !fwds || !base.pulling) {
         report->detail = w->program->ctx->error.message;
         jx_error_clear(w->program->ctx);
@@ -210,17 +219,19 @@ static void check_pulling(const whole *w, jx_program *pulling, bool thorough,
 }
 
 /* Adds what is wrong beside the first order, forward. */
-static void add_wrong(const whole *w, const char *where, const jx_rule_report *from,
-                      jx_rule_report *to)
+static void add_wrong(const whole *w, const char *where,
+                      const jx_rule_report *from, jx_rule_report *to)
 {
     if (from->outcome != JX_RULE_WRONG)
         return;
     to->outcome = JX_RULE_WRONG;
     to->witness = from->witness;
-    to->detail = jx_arena_printf(w->program->ctx->arena, "%s, %s", where, from->detail);
+    to->detail =
+        jx_arena_printf(w->program->ctx->arena, "%s, %s", where, from->detail);
 }
 
-/* Backwards, a NaN of a branch that is not taken shows that forward does not. */
+/* Backwards, a NaN of a branch that is not taken shows that
+ * forward does not. */
 static void check_backwards(const whole *w, jx_rule_report *report)
 {
     jx_program *vjp = jx_program_vjp(w->typed);
@@ -252,7 +263,8 @@ static void check_second(const whole *w, const jx_derived_rule *derived,
     add_wrong(w, "in second order", &next, report);
 }
 
-static void check_own(whole *w, const jx_derived_rule *derived, jx_rule_report *report)
+static void check_own(whole *w, const jx_derived_rule *derived,
+                      jx_rule_report *report)
 {
     const jx_closed *entry = &w->program->entry;
     const jx_grad_pair first = {.name = w->name,
@@ -261,8 +273,9 @@ static void check_own(whole *w, const jx_derived_rule *derived, jx_rule_report *
                                 .nmoved = entry->jaxpr->nins};
 
     if (!derived->says.jaxpr) {
-        report->detail = "no derivative of it is known (jaxvet show --transform jvp says "
-                         "why)";
+        report->detail =
+            "no derivative of it is known (jaxvet show --transform jvp says "
+            "why)";
         return;
     }
     jx_grad_check_pair(&first, w->base, w->program->nrules == 0, report);
@@ -275,13 +288,14 @@ static void check_own(whole *w, const jx_derived_rule *derived, jx_rule_report *
 
 static void check_stored(whole *w, jx_rule_report *report)
 {
-    check_pulling(w, jx_program_pulling(w->options->stored, w->program->entry.jaxpr), true,
-                  report);
+    check_pulling(
+        w, jx_program_pulling(w->options->stored, w->program->entry.jaxpr),
+        true, report);
     settle(w, report);
 }
 
-/* The entry does nothing but call a rule's function, or one that does: what there is to
- * say of it is said of the rule. */
+/* The entry does nothing but call a rule's function, or one that does: what
+ * there is to say of it is said of the rule. */
 static bool is_one_call(const jx_jaxpr *jaxpr)
 {
     const jx_value *called;
@@ -297,8 +311,8 @@ static bool is_one_call(const jx_jaxpr *jaxpr)
     return called && called->tag == JX_V_JAXPR && is_one_call(called->jaxpr);
 }
 
-/* Where a rule is wrong, or could not be judged, so is what is made of it.  Nobody
- * differentiates what has been lowered: its rules are gone. */
+/* Where a rule is wrong, or could not be judged, so is what is made of it.
+ * Nobody differentiates what has been lowered: its rules are gone. */
 static bool is_worth_it(const whole *w, const jx_rule_reports *reports)
 {
     const jx_jaxpr *entry = w->program->entry.jaxpr;
@@ -336,7 +350,8 @@ bool jx_grad_whole(jx_program *program, const jx_gradcheck_options *options,
                 w.base.has_within |= reports->at[i].outcome == JX_RULE_WITHIN;
             check_own(&w, derived, &own);
         }
-        /* Where there are rules, what could not be done beside them is no news. */
+        /* Where there are rules, what could not be done beside
+         * them is no news. */
         if (own.outcome != JX_RULE_UNDECIDED || program->nrules == 0)
             JX_PUSH(arena, reports, own);
     }

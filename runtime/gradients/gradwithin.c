@@ -1,8 +1,9 @@
-/* gradwithin.c - see gradding.h: rules whose results count at single points only.
+/* gradwithin.c - see gradding.h: rules whose results count at
+ * single points only.
  *
- * where(x == 0, f(x), sin(x) / x) takes one number from f, and its derivatives from f's
- * rule, which need not be f's anywhere: only the whole has slopes.  So is every rule that
- * the code of such a rule alone calls. */
+ * where(x == 0, f(x), sin(x) / x) takes one number from f, and its derivatives
+ * from f's rule, which need not be f's anywhere: only the whole has slopes.  So
+ * is every rule that the code of such a rule alone calls. */
 #include "runtime/gradients/gradding.h"
 #include "runtime/plan_rules.h"
 
@@ -47,7 +48,8 @@ static const frame *below(jx_arena *arena, const frame *f, const jx_eqn *eqn)
     return to;
 }
 
-/* Of a bwd's input that its fwd computes, the frame of that and its output there; else NULL. */
+/* Of a bwd's input that its fwd computes, the frame of that and its output
+ * there; else NULL. */
 static const frame *fwd_of(tracing *t, const frame *f, int input, jx_atom *out)
 {
     const jx_rule_pattern *p = f->pattern;
@@ -124,12 +126,14 @@ static bool is_even(const jx_eqn *eqn)
 {
     const jx_atom *in = eqn ? eqn->ins : NULL;
 
-    return eqn && (eqn->prim->id == JX_PRIM_abs || eqn->prim->id == JX_PRIM_square ||
-                   (eqn->prim->id == JX_PRIM_mul && in[0].var && in[0].var == in[1].var));
+    return eqn &&
+           (eqn->prim->id == JX_PRIM_abs || eqn->prim->id == JX_PRIM_square ||
+            (eqn->prim->id == JX_PRIM_mul && in[0].var &&
+             in[0].var == in[1].var));
 }
 
-/* Whether it says that the magnitude of a number is below a small one: 1; above it: 0; or
- * -1. */
+/* Whether it says that the magnitude of a number is below a small one: 1;
+ * above it: 0; or -1. */
 static int where_small(tracing *t, const frame *f, const jx_eqn *eqn)
 {
     static const double small = 1.5e-3;
@@ -141,15 +145,15 @@ static int where_small(tracing *t, const frame *f, const jx_eqn *eqn)
         return -1;
     for (int i = 0; i < 2; i++) {
         place number = origin_of(t, f, eqn->ins[i]);
-        if (jx_points_float(number.atom, &limit) && limit > 0 && limit < small &&
-            is_even(origin_of(t, f, eqn->ins[!i]).eqn))
+        if (jx_points_float(number.atom, &limit) && limit > 0 &&
+            limit < small && is_even(origin_of(t, f, eqn->ins[!i]).eqn))
             return less == (i == 1);
     }
     return -1;
 }
 
-/* The value of a predicate where two floats are equal, or one is about 0, and hardly anywhere
- * else: 1 or 0; or -1. */
+/* The value of a predicate where two floats are equal, or one is about 0, and
+ * hardly anywhere else: 1 or 0; or -1. */
 static int where_equal(tracing *t, const frame *f, jx_atom which)
 {
     place from = origin_of(t, f, which);
@@ -159,7 +163,8 @@ static int where_equal(tracing *t, const frame *f, jx_atom which)
         int inside = where_equal(t, from.frame, eqn->ins[0]);
         return inside < 0 ? inside : !inside;
     }
-    if (!eqn || eqn->nins != 2 || !jx_dtype_is_inexact(jx_atom_aval(eqn->ins[0])->dtype))
+    if (!eqn || eqn->nins != 2 ||
+        !jx_dtype_is_inexact(jx_atom_aval(eqn->ins[0])->dtype))
         return -1;
     if (eqn->prim->id != JX_PRIM_eq && eqn->prim->id != JX_PRIM_ne)
         return where_small(t, from.frame, eqn);
@@ -304,8 +309,8 @@ static void reach_value(search *s, const jx_value *value, way by)
         reach_value(s, value->items[i], by);
 }
 
-/* Whether an equation is no call of a rule's function of which the results count at single
- * points only. */
+/* Whether an equation is no call of a rule's function of which the results
+ * count at single points only. */
 static bool call_counts(jx_arena *arena, const frame *f, const jx_eqn *eqn)
 {
     tracing t = {arena, MOST_STEPS};

@@ -1,5 +1,5 @@
-/* gradwitness.c - see gradding.h: what shows that a derivative is wrong, as JSON
- * (docs/REPORT.md), for whoever makes a test of it. */
+/* gradwitness.c - see gradding.h: what shows that a derivative is wrong, as
+ * JSON (docs/REPORT.md), for whoever makes a test of it. */
 #include "frontend/base/json.h"
 #include "frontend/ir/element.h"
 #include "runtime/gradients/gradding.h"
@@ -45,7 +45,8 @@ static void put_element(jx_buffer *to, const jx_port *port, const void *at,
         jx_json_put_int(to, (int64_t)bits);
 }
 
-/* {"dtype":"f32","shape":[2],"values":[1.0,2.0]}; a complex element is two numbers. */
+/* {"dtype":"f32","shape":[2],"values":[1.0,2.0]}; a complex element
+ * is two numbers. */
 static bool put_value(jx_buffer *to, const jx_port *port, const void *at)
 {
     if (port->count > SHOWN || port->aval->dtype == JX_KEY ||
@@ -69,7 +70,8 @@ static bool put_value(jx_buffer *to, const jx_port *port, const void *at)
     return true;
 }
 
-/* A vector of a space, a value for each of `count` ports, null for those outside. */
+/* A vector of a space, a value for each of `count` ports, null for
+ * those outside. */
 static bool put_vector(jx_buffer *to, const jx_space *s, const jx_plan *plan,
                        int count,
                        const jx_port *(*port_of)(const jx_plan *, int),

@@ -1,8 +1,8 @@
-/* pointwise.c - see pointwise.h: a walk that knows which values depend on the inputs. */
+/* pointwise.c - see pointwise.h: a walk that knows which values depend
+ * on the inputs. */
 #include "runtime/gradients/pointwise.h"
 
 #include "frontend/ir/params.h"
-
 
 typedef struct walk {
     jx_ctx *ctx;
@@ -10,7 +10,8 @@ typedef struct walk {
     jx_pointwise_fault *fault;
 } walk;
 
-/* What becomes one operation for each element of its result is an elementwise kernel. */
+/* What becomes one operation for each element of its result is an
+ * elementwise kernel. */
 static bool is_elementwise(jx_prim_id prim)
 {
     return jx_prim_in_family(prim, "elementwise");
@@ -33,11 +34,13 @@ static bool refuse(walk *w, const jx_eqn *eqn, const char *why)
     return false;
 }
 
-static bool take_jaxpr(walk *w, const jx_jaxpr *jaxpr, const bool *ins, bool *outs);
+static bool take_jaxpr(walk *w, const jx_jaxpr *jaxpr, const bool *ins,
+                       bool *outs);
 
-/* A jaxpr that is run again on the first `n` values that it gave, which are its inputs
- * from number `at` on, until no more of these depend on the inputs. */
-static bool take_loop(walk *w, const jx_jaxpr *body, bool *ins, int at, int n, bool *outs)
+/* A jaxpr that is run again on the first `n` values that it gave, which are its
+ * inputs from number `at` on, until no more of these depend on the inputs. */
+static bool take_loop(walk *w, const jx_jaxpr *body, bool *ins, int at, int n,
+                      bool *outs)
 {
     for (bool changed = true; changed;) {
         if (!take_jaxpr(w, body, ins, outs))
@@ -60,7 +63,8 @@ static bool *mask(walk *w, int n, const bool *from, int count)
     return to;
 }
 
-/* What is carried may depend on the inputs; what it is made from in turns may not. */
+/* What is carried may depend on the inputs; what it is made from in
+ * turns may not. */
 static bool take_scan(walk *w, const jx_eqn *eqn, const bool *ins, bool *outs)
 {
     const jx_p_scan *p = eqn->typed;
@@ -94,7 +98,8 @@ static bool take_while(walk *w, const jx_eqn *eqn, const bool *ins, bool *outs)
         asks[nc + i] = now[body->nins - n + i];
     if (!asks || !take_jaxpr(w, cond, asks, &goes_on))
         return false;
-    return !goes_on || refuse(w, eqn, "goes on for all elements while one says so");
+    return !goes_on ||
+           refuse(w, eqn, "goes on for all elements while one says so");
 }
 
 static bool take_cond(walk *w, const jx_eqn *eqn, const bool *ins, bool *outs)
@@ -122,7 +127,8 @@ static bool is_same(const walk *w, const jx_eqn *eqn)
     case JX_PRIM_copy:
     case JX_PRIM_stop_gradient:
     case JX_PRIM_optimization_barrier:
-    case JX_PRIM_bitcast_convert_type: return has_shape(w, jx_atom_aval(eqn->ins[0]));
+    case JX_PRIM_bitcast_convert_type:
+        return has_shape(w, jx_atom_aval(eqn->ins[0]));
     default: return false;
     }
 }
@@ -148,7 +154,8 @@ static bool take_eqn(walk *w, const jx_eqn *eqn, const bool *ins, bool *outs)
     return true;
 }
 
-static bool take_jaxpr(walk *w, const jx_jaxpr *jaxpr, const bool *ins, bool *outs)
+static bool take_jaxpr(walk *w, const jx_jaxpr *jaxpr, const bool *ins,
+                       bool *outs)
 {
     bool *depends = mask(w, jaxpr->nvars, NULL, 0);
 
@@ -158,7 +165,8 @@ static bool take_jaxpr(walk *w, const jx_jaxpr *jaxpr, const bool *ins, bool *ou
         depends[jaxpr->nconsts + i] = ins[i];
     for (int i = 0; i < jaxpr->neqns; i++) {
         const jx_eqn *eqn = &jaxpr->eqns[i];
-        bool *takes = mask(w, eqn->nins, NULL, 0), *gives = mask(w, eqn->nouts, NULL, 0);
+        bool *takes = mask(w, eqn->nins, NULL, 0),
+             *gives = mask(w, eqn->nouts, NULL, 0);
         bool any = false;
         if (!takes || !gives)
             return false;
@@ -179,7 +187,8 @@ static bool is_float(const jx_aval *aval)
     return aval->kind == JX_AVAL_ARRAY && jx_dtype_is_float(aval->dtype);
 }
 
-bool jx_is_pointwise(jx_ctx *ctx, const jx_jaxpr *jaxpr, jx_pointwise_fault *fault)
+bool jx_is_pointwise(jx_ctx *ctx, const jx_jaxpr *jaxpr,
+                     jx_pointwise_fault *fault)
 {
     walk w = {.ctx = ctx, .fault = fault};
     const bool all[] = {true, true};
@@ -187,22 +196,30 @@ bool jx_is_pointwise(jx_ctx *ctx, const jx_jaxpr *jaxpr, jx_pointwise_fault *fau
 
     *fault = (jx_pointwise_fault){0};
     if (jaxpr->nins < 1 || jaxpr->nins > 2)
-        return refuse(&w, NULL, jx_arena_printf(ctx->arena, "it takes %d arguments, not "
-                                                "one float, or two", jaxpr->nins));
+        return refuse(&w, NULL,
+                      jx_arena_printf(ctx->arena,
+                                      "it takes %d arguments, not "
+                                      "one float, or two",
+                                      jaxpr->nins));
     if (jaxpr->nouts != 1)
-        return refuse(&w, NULL, jx_arena_printf(ctx->arena, "it gives %d results, not one",
-                                                jaxpr->nouts));
+        return refuse(&w, NULL,
+                      jx_arena_printf(ctx->arena,
+                                      "it gives %d results, not one",
+                                      jaxpr->nouts));
     w.shape = jaxpr->vars[jaxpr->nconsts]->aval;
     for (int i = 0; i < jaxpr->nins; i++) {
         const jx_aval *in = jaxpr->vars[jaxpr->nconsts + i]->aval;
         if (!is_float(in) || in->dtype != w.shape->dtype || !has_shape(&w, in))
-            return refuse(&w, NULL, jaxpr->nins == 1 ? "its argument is no float"
-                                                     : "its arguments are not two floats of "
-                                                       "one dtype and shape");
+            return refuse(&w, NULL,
+                          jaxpr->nins == 1
+                              ? "its argument is no float"
+                              : "its arguments are not two floats of "
+                                "one dtype and shape");
     }
     if (!is_float(jx_atom_aval(jaxpr->outs[0])) ||
         !has_shape(&w, jx_atom_aval(jaxpr->outs[0])))
         return (w.shape->rank == 0 || take_jaxpr(&w, jaxpr, all, &depends)) &&
-               refuse(&w, NULL, "its result is no float of its argument's shape");
+               refuse(&w, NULL,
+                      "its result is no float of its argument's shape");
     return w.shape->rank == 0 || take_jaxpr(&w, jaxpr, all, &depends);
 }

@@ -10,11 +10,13 @@ typedef struct jx_pointwise_fault {
     const char *why;   /* arena text */
 } jx_pointwise_fault;
 
-/* Whether each element of the jaxpr's one result follows from the elements at the same
- * place of its inputs, which are one or two floats of the result's shape: what depends on
- * an input is elementwise, or a call, a scan or a branch made of that; what does not may be
- * anything.  A function of scalars is elementwise whatever it does.  False with the fault
- * filled in (an error in the context without memory). */
-bool jx_is_pointwise(jx_ctx *ctx, const jx_jaxpr *jaxpr, jx_pointwise_fault *fault);
+/* Whether each element of the jaxpr's one result follows from the elements at
+ * the same place of its inputs, which are one or two floats of the result's
+ * shape: what depends on an input is elementwise, or a call, a scan or a branch
+ * made of that; what does not may be anything.  A function of scalars is
+ * elementwise whatever it does.  False with the fault filled in (an error in
+ * the context without memory). */
+bool jx_is_pointwise(jx_ctx *ctx, const jx_jaxpr *jaxpr,
+                     jx_pointwise_fault *fault);
 
 #endif

@@ -1,8 +1,9 @@
 /* callback.c - functions of the Python process that traced the program.
  *
- * There is no such process here.  A host may have handlers for them.  Without one, a
- * program that may call one (equinox.error_if does, where a check fails) is planned
- * and runs, and fails where it calls it; what only prints or looks is left out. */
+ * There is no such process here.  A host may have handlers for them.  Without
+ * one, a program that may call one (equinox.error_if does, where a check
+ * fails) is planned and runs, and fails where it calls it; what only prints or
+ * looks is left out. */
 #include "runtime/host.h"
 #include "runtime/kernel.h"
 #include "runtime/kernels/custom_host.h"
@@ -40,9 +41,12 @@ static bool run_callback(jx_run *run, const void *data, const jx_view *ins,
     (void)ins;
     (void)outs;
     (void)scratch;
-    return jx_run_fail(run, "%s%s(%s): the program calls the Python function %s, which "
-                            "is not here", c->place, *c->place ? " " : "", c->prim,
-                       c->name ? c->name : "(no name)");
+    return jx_run_fail(
+        run,
+        "%s%s(%s): the program calls the Python function %s, which "
+        "is not here",
+        c->place, *c->place ? " " : "", c->prim,
+        c->name ? c->name : "(no name)");
 }
 
 bool jx_plan_callback(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
@@ -56,7 +60,8 @@ bool jx_plan_callback(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
     const called c = {name, eqn->prim->name, jx_plan_user_place(p)};
     for (int i = 0; i < eqn->nouts; i++)
         outs[i] = jx_plan_output(p, eqn, i);
-    jx_plan_op(p, run_callback, &c, sizeof c, eqn->nins, ins, eqn->nouts, outs, 0);
+    jx_plan_op(p, run_callback, &c, sizeof c, eqn->nins, ins, eqn->nouts, outs,
+               0);
     if (eqn->prim->id == JX_PRIM_io_callback)
         jx_plan_acts(p);
     return true;
@@ -69,9 +74,10 @@ bool jx_plan_observed(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
 
     if (!is_handled(p, eqn))
         return true;
-    return jx_plan_host_callback(p, eqn,
-                                 text && text->tag == JX_V_TEXT
-                                     ? text->text
-                                     : function_in(jx_eqn_param(eqn, "callback")),
-                                 ins, outs);
+    return jx_plan_host_callback(
+        p, eqn,
+        text && text->tag == JX_V_TEXT
+            ? text->text
+            : function_in(jx_eqn_param(eqn, "callback")),
+        ins, outs);
 }

@@ -13,7 +13,8 @@ typedef enum look { NOTHING = 0, RESULT, FIRST_OPERAND, SIGN, SIDE } look;
 
 static look look_at(const jx_eqn *eqn)
 {
-    bool inexact = eqn->nins > 0 && jx_dtype_is_inexact(jx_atom_aval(eqn->ins[0])->dtype);
+    bool inexact =
+        eqn->nins > 0 && jx_dtype_is_inexact(jx_atom_aval(eqn->ins[0])->dtype);
 
     switch (eqn->prim->id) {
     case JX_PRIM_eq:
@@ -52,7 +53,8 @@ static double number_at(jx_dtype dtype, const char *at)
     if (dtype == JX_BOOL)
         return *at;
     if (jx_dtype_is_inexact(dtype))
-        jx_convert(dtype, jx_dtype_is_complex(dtype) ? JX_C128 : JX_F64, at, value, 1);
+        jx_convert(dtype, jx_dtype_is_complex(dtype) ? JX_C128 : JX_F64, at,
+                   value, 1);
     else
         for (size_t i = 0; i < jx_dtype_of(dtype)->bytes; i++)
             value[0] += at[i] * (double)(i + 1);
@@ -60,7 +62,8 @@ static double number_at(jx_dtype dtype, const char *at)
 }
 
 /* On to the next element of a view; `index` is of the one before. */
-static const char *next_of(const jx_view *view, const int64_t *index, const char *at)
+static const char *next_of(const jx_view *view, const int64_t *index,
+                           const char *at)
 {
     for (int k = view->rank - 1; k >= 0; k--) {
         at += view->strides[k];
@@ -82,7 +85,8 @@ static bool run_choices(jx_run *run, const void *data, const jx_view *ins,
 {
     enum { MOST = 4096, PACKED = 32 };
     const chosen *d = data;
-    bool side = d->look == SIDE, dense = ins[0].dense && (!side || ins[1].dense);
+    bool side = d->look == SIDE,
+         dense = ins[0].dense && (!side || ins[1].dense);
     size_t first_size = jx_dtype_of(ins[0].dtype)->bytes;
     size_t second_size = side ? jx_dtype_of(ins[1].dtype)->bytes : 0;
     const char *first = ins[0].data, *second = side ? ins[1].data : NULL;
@@ -102,20 +106,23 @@ static bool run_choices(jx_run *run, const void *data, const jx_view *ins,
             sum = jx_hash_mix(sum, ways);
         first = dense ? first + first_size : next_of(&ins[0], index, first);
         if (side)
-            second = dense ? second + second_size : next_of(&ins[1], index, second);
-        for (int k = ins[0].rank - 1; !dense && k >= 0 && ++index[k] == ins[0].shape[k]; k--)
+            second =
+                dense ? second + second_size : next_of(&ins[1], index, second);
+        for (int k = ins[0].rank - 1;
+             !dense && k >= 0 && ++index[k] == ins[0].shape[k]; k--)
             index[k] = 0;
     }
     d->to->sum = jx_hash_mix(sum, ways);
     return true;
 }
 
-void jx_plan_choices(jx_planner *p, jx_choices *to, const jx_eqn *eqn, const jx_slot *ins,
-                     const jx_slot *outs)
+void jx_plan_choices(jx_planner *p, jx_choices *to, const jx_eqn *eqn,
+                     const jx_slot *ins, const jx_slot *outs)
 {
     chosen data = {to, look_at(eqn)};
     /* A clamp and a max: what came out beside what went in. */
-    jx_slot seen[2] = {outs[0], eqn->prim->id == JX_PRIM_clamp ? ins[1] : ins[0]};
+    jx_slot seen[2] = {outs[0],
+                       eqn->prim->id == JX_PRIM_clamp ? ins[1] : ins[0]};
     bool same = seen[0].rank == seen[1].rank;
 
     if (data.look == SIGN || data.look == FIRST_OPERAND)
@@ -124,6 +131,6 @@ void jx_plan_choices(jx_planner *p, jx_choices *to, const jx_eqn *eqn, const jx_
         same = seen[0].shape[k] == seen[1].shape[k];
     if (data.look == NOTHING || (data.look == SIDE && !same))
         return;
-    jx_plan_op(p, run_choices, &data, sizeof data, data.look == SIDE ? 2 : 1, seen, 0, NULL,
-               0);
+    jx_plan_op(p, run_choices, &data, sizeof data, data.look == SIDE ? 2 : 1,
+               seen, 0, NULL, 0);
 }

@@ -1,6 +1,7 @@
-/* collective.c - collectives that are left when computations of many devices have been
- * written out (analyzer/transform/devices.h): those outside of one, and, where this
- * process is one device, those by which it reaches the others. */
+/* collective.c - collectives that are left when computations of many
+ * devices have been written out (analyzer/transform/devices.h): those
+ * outside of one, and, where this process is one device, those by which it
+ * reaches the others. */
 #include "analyzer/collective.h"
 #include "runtime/plan_impl.h"
 #include "runtime/plan_rules.h"
@@ -27,31 +28,32 @@ typedef struct meeting {
     const jx_comm *comm;
     jx_meeting at;
     int source, target; /* of a permutation; -1: nobody */
-    size_t bytes;       /* of what each member gives all others, or one of them */
-    bool swaps;         /* a part for each */
+    size_t bytes; /* of what each member gives all others, or one of them */
+    bool swaps;   /* a part for each */
 } meeting;
 
-static bool run_together(jx_run *run, const void *data, const jx_view *ins, const jx_view *outs,
-                         void *scratch)
+static bool run_together(jx_run *run, const void *data, const jx_view *ins,
+                         const jx_view *outs, void *scratch)
 {
     const meeting *m = data;
     const char *why;
 
     (void)scratch;
-    return (m->swaps ? m->comm->swap : m->comm->gather)(m->comm->data, &m->at, ins[0].data,
-                                                        outs[0].data, m->bytes, &why) ||
+    return (m->swaps ? m->comm->swap
+                     : m->comm->gather)(m->comm->data, &m->at, ins[0].data,
+                                        outs[0].data, m->bytes, &why) ||
            jx_run_fail(run, "%s", why);
 }
 
-static bool run_permute(jx_run *run, const void *data, const jx_view *ins, const jx_view *outs,
-                        void *scratch)
+static bool run_permute(jx_run *run, const void *data, const jx_view *ins,
+                        const jx_view *outs, void *scratch)
 {
     const meeting *m = data;
     const char *why;
 
     (void)scratch;
-    return m->comm->permute(m->comm->data, &m->at, m->source, m->target, ins[0].data, outs[0].data,
-                            m->bytes, &why) ||
+    return m->comm->permute(m->comm->data, &m->at, m->source, m->target,
+                            ins[0].data, outs[0].data, m->bytes, &why) ||
            jx_run_fail(run, "%s", why);
 }
 
@@ -75,7 +77,8 @@ static const char *named(jx_planner *p, const jx_eqn *eqn, bool permutes)
     return jx_arena_take(p->arena, &text);
 }
 
-static bool plan_meeting(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins, jx_slot *outs)
+static bool plan_meeting(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
+                         jx_slot *outs)
 {
     const jx_comm *comm = p->options->comm;
     bool permutes = eqn->prim->id == JX_PRIM_stablehlo_collective_permute;
@@ -99,7 +102,8 @@ static bool plan_meeting(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins, j
     m.swaps = eqn->prim->id == JX_PRIM_stablehlo_all_to_all;
     if (m.swaps)
         m.bytes /= (size_t)count;
-    jx_plan_op(p, permutes ? run_permute : run_together, &m, sizeof m, 1, &mine, 1, outs, 0);
+    jx_plan_op(p, permutes ? run_permute : run_together, &m, sizeof m, 1, &mine,
+               1, outs, 0);
     jx_plan_acts(p);
     return true;
 }

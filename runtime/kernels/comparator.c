@@ -54,11 +54,11 @@ static bool is_constant(const matcher *m, jx_atom atom, bool nan)
     memcpy(&bits, at, info->bytes);
     if (!nan)
         return bits == 0;
-    infinity = info->bits == 64                          ? 0x7ff0000000000000
-               : info->bits == 32                        ? 0x7f800000
-               : jx_atom_aval(atom)->dtype == JX_BF16    ? 0x7f80
-               : jx_atom_aval(atom)->dtype == JX_F16     ? 0x7c00
-                                                         : UINT64_MAX;
+    infinity = info->bits == 64                       ? 0x7ff0000000000000
+               : info->bits == 32                     ? 0x7f800000
+               : jx_atom_aval(atom)->dtype == JX_BF16 ? 0x7f80
+               : jx_atom_aval(atom)->dtype == JX_F16  ? 0x7c00
+                                                      : UINT64_MAX;
     /* One with a sign comes first in total order. */
     return bits > infinity && !(bits >> (info->bits - 1));
 }
@@ -73,8 +73,8 @@ static bool same_source(const side *a, const side *b)
 static bool match_source(const matcher *m, jx_atom atom, side *s)
 {
     const jx_eqn *eqn = maker_of(m, atom);
-    bool part = eqn && (eqn->prim->id == JX_PRIM_real ||
-                        eqn->prim->id == JX_PRIM_imag);
+    bool part =
+        eqn && (eqn->prim->id == JX_PRIM_real || eqn->prim->id == JX_PRIM_imag);
 
     if (part)
         atom = eqn->ins[0];
@@ -107,9 +107,8 @@ static bool match_select(const matcher *m, const jx_eqn *eqn, side *s,
         s->zeros = true;
         return true;
     }
-    if (test->prim->id != JX_PRIM_ne ||
-        !match_source(m, test->ins[1], &of) || !same_source(s, &of) ||
-        !is_constant(m, eqn->ins[2], true))
+    if (test->prim->id != JX_PRIM_ne || !match_source(m, test->ins[1], &of) ||
+        !same_source(s, &of) || !is_constant(m, eqn->ins[2], true))
         return false;
     s->nans = true;
     return true;
@@ -171,8 +170,7 @@ static bool match_equal(const matcher *m, const jx_eqn *eqn, const side *of,
         return false;
     if (eqn->prim->id == JX_PRIM_eq_to)
         return key->order != JX_KEY_PLAIN;
-    return eqn->prim->id == JX_PRIM_eq && key->order != JX_KEY_TOTAL &&
-           !s.nans;
+    return eqn->prim->id == JX_PRIM_eq && key->order != JX_KEY_TOTAL && !s.nans;
 }
 
 /* and(k == k', rest), either way round; gives the rest. */

@@ -31,13 +31,15 @@ bool jx_plan_call(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
 }
 
 /* Linear, and known by its transpose alone. */
-bool jx_plan_custom_lin(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins, jx_slot *outs)
+bool jx_plan_custom_lin(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
+                        jx_slot *outs)
 {
     (void)eqn;
     (void)ins;
     (void)outs;
-    return jx_plan_fail(p, "can't apply forward-mode automatic differentiation (jvp) to a "
-                           "custom_vjp function.");
+    return jx_plan_fail(
+        p, "can't apply forward-mode automatic differentiation (jvp) to a "
+           "custom_vjp function.");
 }
 
 /* Operands: constants of matvec, vecmat, solve, transpose_solve; then b. */
@@ -147,8 +149,7 @@ bool jx_plan_cond(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
 bool jx_plan_platform_index(jx_planner *p, const jx_eqn *eqn,
                             const jx_slot *ins, jx_slot *outs)
 {
-    const jx_value *all =
-        ((const jx_p_platform_index *)eqn->typed)->platforms;
+    const jx_value *all = ((const jx_p_platform_index *)eqn->typed)->platforms;
     int32_t index = -1;
 
     (void)ins;
@@ -176,8 +177,7 @@ static void make_carries(jx_planner *p, int count, const jx_slot *init,
                          jx_slot *carry)
 {
     for (int i = 0; i < count; i++) {
-        carry[i] =
-            jx_plan_new(p, init[i].dtype, init[i].rank, init[i].shape);
+        carry[i] = jx_plan_new(p, init[i].dtype, init[i].rank, init[i].shape);
         jx_plan_copy(p, &init[i], &carry[i]);
     }
 }
@@ -196,8 +196,8 @@ static void end_turn(jx_planner *p, int count, jx_slot *results,
                       !jx_slot_is_dense(&results[i]);
         if (!inside)
             continue;
-        jx_slot saved = jx_plan_new(p, results[i].dtype, results[i].rank,
-                                    results[i].shape);
+        jx_slot saved =
+            jx_plan_new(p, results[i].dtype, results[i].rank, results[i].shape);
         jx_plan_copy(p, &results[i], &saved);
         results[i] = saved;
     }
@@ -274,7 +274,7 @@ static bool end_batched_turn(jx_planner *p, const jx_slot *pred, int count,
 
 typedef struct loop {
     int cond, ncarry;
-    bool mapped; /* its predicate has axes */
+    bool mapped;        /* its predicate has axes */
     jx_turning_loop on; /* its body, and how it goes on */
 } loop;
 
@@ -287,7 +287,8 @@ static jx_turning_loop turning(const jx_planner *p, bool can, bool is_search)
         *(can ? &turns->again : &turns->once) += 1;
         turns->searches += can && is_search;
     }
-    return (jx_turning_loop){.turns = can ? turns : NULL, .is_search = is_search, .rows = 1};
+    return (jx_turning_loop){
+        .turns = can ? turns : NULL, .is_search = is_search, .rows = 1};
 }
 
 static bool run_while(jx_run *run, const void *data, const jx_view *ins,
@@ -381,8 +382,7 @@ bool jx_plan_while(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
         params->body_jaxpr.jaxpr->nouts != eqn->nouts ||
         params->cond_jaxpr.jaxpr->nouts != 1)
         return jx_plan_fail(p, "the loop's parts do not fit each other");
-    jx_slot *args =
-        malloc((size_t)(eqn->nins + eqn->nouts + 2) * sizeof *args);
+    jx_slot *args = malloc((size_t)(eqn->nins + eqn->nouts + 2) * sizeof *args);
     bool ok = args && plan_while(p, eqn, ins, args, outs);
     free(args);
     return ok || jx_plan_starved(p);
@@ -414,8 +414,8 @@ static bool run_scan(jx_run *run, const void *data, const jx_view *ins,
         if (!jx_run_block(run, d->block))
             return jx_turns_cut(&d->on);
     }
-    return jx_turns_end(run, &d->on, number, d->length, NULL, d->ncarry, outs + d->nouts,
-                        scratch);
+    return jx_turns_end(run, &d->on, number, d->length, NULL, d->ncarry,
+                        outs + d->nouts, scratch);
 }
 
 /* `args` holds room for the body's operands, its results, and the moving slots
@@ -463,8 +463,8 @@ static bool plan_scan(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
     data->on.body = data->block;
     jx_plan_block_op(p, run_scan, data,
                      sizeof *data + (size_t)(nx + ny) * sizeof(int), nx, xs,
-                     eqn->nouts, args, jx_turns_scratch(&data->on, ncarry, outs), data->block,
-                     1);
+                     eqn->nouts, args,
+                     jx_turns_scratch(&data->on, ncarry, outs), data->block, 1);
     return true;
 }
 
@@ -485,8 +485,10 @@ bool jx_plan_scan(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
     if (ok) {
         data->length = jx_plan_dim(p, params->length);
         data->reverse = params->reverse;
-        data->on = turning(p, nc + nk == eqn->nins && nk == eqn->nouts &&
-                                  data->length < INT64_MAX / JX_MOST_TURNS, false);
+        data->on = turning(p,
+                           nc + nk == eqn->nins && nk == eqn->nouts &&
+                               data->length < INT64_MAX / JX_MOST_TURNS,
+                           false);
         ok = plan_scan(p, eqn, ins, args, outs, data);
     }
     free(args);
@@ -500,8 +502,7 @@ bool jx_plan_dim_as_value(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
                           jx_slot *outs)
 {
     (void)ins;
-    outs[0] = jx_plan_dim_slot(p,
-                               ((const jx_p_dim_as_value *)eqn->typed)->dim,
+    outs[0] = jx_plan_dim_slot(p, ((const jx_p_dim_as_value *)eqn->typed)->dim,
                                eqn->outs[0]->aval->dtype);
     return true;
 }
@@ -513,9 +514,9 @@ bool jx_plan_dimension_size(jx_planner *p, const jx_eqn *eqn,
 
     if (axis < 0 || axis >= ins->rank)
         return jx_plan_fail(p, "there is no axis %lld", (long long)axis);
-    outs[0] = jx_plan_dim_slot(p, jx_dim_int(p->program->dims,
-                                             ins->shape[axis]),
-                               eqn->outs[0]->aval->dtype);
+    outs[0] =
+        jx_plan_dim_slot(p, jx_dim_int(p->program->dims, ins->shape[axis]),
+                         eqn->outs[0]->aval->dtype);
     return true;
 }
 
@@ -571,8 +572,8 @@ bool jx_plan_shape_assertion(jx_planner *p, const jx_eqn *eqn,
         ((const jx_p_shape_assertion *)eqn->typed)->error_message;
     int count = eqn->nins - 1 < MOST_SHOWN ? eqn->nins - 1 : MOST_SHOWN;
     size_t length = strlen(text = text ? text : "failed") + 1;
-    assertion *data = jx_arena_alloc(p->program->ctx->arena,
-                                     sizeof *data + length);
+    assertion *data =
+        jx_arena_alloc(p->program->ctx->arena, sizeof *data + length);
 
     (void)outs;
     if (!data)
@@ -603,7 +604,8 @@ bool jx_plan_call_exported(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
     return jx_plan_fail(p,
                         "%s was exported elsewhere: its code is a StableHLO "
                         "module in this document, which can't be run here",
-                        callee && callee->name ? callee->name : "what it calls");
+                        callee && callee->name ? callee->name
+                                               : "what it calls");
 }
 
 bool jx_plan_sink(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,

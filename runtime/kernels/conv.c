@@ -9,8 +9,9 @@
  *   columns    rows of the input's patches are gathered, some at a time, and
  *              multiplied with the whole kernel (few features, narrow rows);
  *   depthwise  one feature per group: no matrices, just multiply and add.
- * Feature groups are slices of the features, batch groups of the batch.  Images, their
- * groups and rows of large images are shared with the run's second thread. */
+ * Feature groups are slices of the features, batch groups of the batch.
+ * Images, their groups and rows of large images are shared with the run's
+ * second thread. */
 #include "runtime/kernels/gemm.h"
 #include "runtime/kernels/vector.h"
 #include "runtime/plan_rules.h"
@@ -21,7 +22,8 @@
 
 enum { COLUMNS_BYTES = 512 * 1024, COLUMNS_ROWS = 256 };
 
-/* Shared from so many multiplications on, and then in so many parts at least. */
+/* Shared from so many multiplications on, and then in so many
+ * parts at least. */
 enum { SHARED_WORK = 1 << 20, PARTS = 16 };
 
 typedef enum way { SHIFTED, COLUMNS, DEPTHWISE } way;
@@ -39,7 +41,7 @@ typedef struct conv {
     size_t item;
     int rank;
     axis axes[JX_MAX_RANK];
-    int64_t batch; /* of the output */
+    int64_t batch;                                 /* of the output */
     int64_t groups, features, group_in, group_out; /* features: input's */
     int64_t out_features;
     int64_t batch_step;       /* elements to the next batch of the input */
@@ -47,7 +49,8 @@ typedef struct conv {
     int64_t group_step;       /* to the next feature group's */
     int64_t positions, taps;  /* of the output per batch; of the kernel */
     int64_t rows, tap_rows;   /* columns: rows, taps at a time */
-    int64_t lines; /* of an image: rows along the last axis, or else positions */
+    /* of an image: rows along the last axis, or else positions */
+    int64_t lines;
     int64_t piece; /* lines that are done at once */
     int64_t pieces;
     bool shared;
@@ -132,8 +135,8 @@ static const char *plus(const conv *c, const char *p, int64_t elements)
 }
 
 /* One row of the output (along the last axis) for one group. */
-static void shifted_row(jx_run *run, const conv *c, const int64_t *at, const char *in,
-                        const char *kernel, char *row)
+static void shifted_row(jx_run *run, const conv *c, const int64_t *at,
+                        const char *in, const char *kernel, char *row)
 {
     const axis *last = &c->axes[c->rank - 1];
     int64_t tap[JX_MAX_RANK] = {0};
@@ -154,15 +157,15 @@ static void shifted_row(jx_run *run, const conv *c, const int64_t *at, const cha
             jx_matrix b = {plus(c, kernel, tap_offset + k * last->tap_step),
                            c->out_features, false};
             jx_gemm_run(run, &c->gemm, s.count, c->group_out, c->group_in, a, b,
-                        true, row + s.first * c->out_features *
-                                        (int64_t)c->item,
+                        true,
+                        row + s.first * c->out_features * (int64_t)c->item,
                         s.period * c->out_features);
         }
     } while (next(c, tap, true, 1));
 }
 
-/* A group of an image: where its input, its kernel and its output begin, and which of
- * its lines are to be done. */
+/* A group of an image: where its input, its kernel and its output begin, and
+ * which of its lines are to be done. */
 typedef struct part {
     const char *in, *kernel;
     char *out;
@@ -252,11 +255,12 @@ static void run_columns(jx_run *run, const conv *c, const part *p, char *memory)
     size_t tap_bytes = (size_t)c->group_in * c->item;
 
     find(c, p->from, 0, from);
-    for (int64_t done = p->from; done < p->to && jx_run_lasts(run); done += c->rows) {
+    for (int64_t done = p->from; done < p->to && jx_run_lasts(run);
+         done += c->rows) {
         int64_t rows = p->to - done < c->rows ? p->to - done : c->rows;
         for (int64_t t = 0; t < c->taps; t += c->tap_rows) {
-            int64_t taps = c->taps - t < c->tap_rows ? c->taps - t
-                                                     : c->tap_rows;
+            int64_t taps =
+                c->taps - t < c->tap_rows ? c->taps - t : c->tap_rows;
             memcpy(at, from, sizeof at);
             for (int64_t r = 0; r < rows; r++) {
                 patch(c, at, p->in, t, taps,
@@ -264,11 +268,12 @@ static void run_columns(jx_run *run, const conv *c, const part *p, char *memory)
                 next(c, at, false, 0);
             }
             jx_matrix a = {memory, taps * c->group_in, false};
-            jx_matrix b = {plus(c, p->kernel,
-                                t * c->group_in * c->out_features),
-                           c->out_features, false};
-            jx_gemm_run(run, &c->gemm, rows, c->group_out, taps * c->group_in, a, b,
-                        true, p->out + done * c->out_features * (int64_t)c->item,
+            jx_matrix b = {
+                plus(c, p->kernel, t * c->group_in * c->out_features),
+                c->out_features, false};
+            jx_gemm_run(run, &c->gemm, rows, c->group_out, taps * c->group_in,
+                        a, b, true,
+                        p->out + done * c->out_features * (int64_t)c->item,
                         c->out_features);
         }
         memcpy(from, at, sizeof from);
@@ -353,7 +358,8 @@ static void run_part(const job *j, int64_t image, int64_t group, int64_t piece,
         run_depthwise(j->run, c, &p);
 }
 
-/* Which images, groups and pieces there are is counted through, pieces first. */
+/* Which images, groups and pieces there are is counted
+ * through, pieces first. */
 static int64_t count_parts(const conv *c)
 {
     return c->batch * (c->way == DEPTHWISE ? 1 : c->groups) * c->pieces;
@@ -366,8 +372,8 @@ static void run_parts(const void *data, int64_t from, int64_t to, int worker)
     int64_t groups = c->way == DEPTHWISE ? 1 : c->groups;
 
     for (int64_t i = from; i < to && jx_run_lasts(j->run); i++)
-        run_part(j, i / c->pieces / groups, i / c->pieces % groups, i % c->pieces,
-                 j->scratch + (size_t)worker * c->worker_bytes);
+        run_part(j, i / c->pieces / groups, i / c->pieces % groups,
+                 i % c->pieces, j->scratch + (size_t)worker * c->worker_bytes);
 }
 
 static bool run_conv(jx_run *run, const void *data, const jx_view *ins,
@@ -426,9 +432,8 @@ static bool is_permutation(const jx_ints *spec, int rank)
     return seen == ((uint64_t)1 << rank) - 1;
 }
 
-static bool fill_axes(jx_planner *p, const jx_p_conv *params,
-                      const jx_slot *in, const jx_slot *kernel,
-                      const jx_slot *out, conv *c)
+static bool fill_axes(jx_planner *p, const jx_p_conv *params, const jx_slot *in,
+                      const jx_slot *kernel, const jx_slot *out, conv *c)
 {
     int64_t in_step = c->features, limit = (int64_t)1 << 40;
     int64_t tap_step = c->group_in * c->out_features;
@@ -619,8 +624,8 @@ bool jx_plan_conv(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
     if (jx_slot_count(&out) > 0) {
         choose(&c);
         cut(&c);
-        jx_plan_op(p, run_conv, &c, sizeof c, 2, (jx_slot[]){in, kernel}, 1, &out,
-                   c.worker_bytes * (c.shared ? JX_POOL_WORKERS : 1));
+        jx_plan_op(p, run_conv, &c, sizeof c, 2, (jx_slot[]){in, kernel}, 1,
+                   &out, c.worker_bytes * (c.shared ? JX_POOL_WORKERS : 1));
     }
     /* Seen in the declared order of axes. */
     jx_slot seen = out;

@@ -21,34 +21,34 @@ typedef struct tally {
     _Alignas(16) char bytes[CHUNK * 2 * sizeof(double complex)];
 } tally;
 
-/* n elements of `width` lines, `step` elements apart; their first ones, or those
- * behind what the tally holds. */
+/* n elements of `width` lines, `step` elements apart; their first ones, or
+ * those behind what the tally holds. */
 typedef void chain_fn(const void *in, void *out, int64_t n, int64_t step,
                       int64_t width, bool first, tally *so_far);
 
-#define CHAIN(name, type, wide, START, STEP)                                  \
-    static void name(const void *from, void *to, int64_t n, int64_t step,     \
-                     int64_t width, bool first, tally *so_far)                \
-    {                                                                         \
-        const type *in = from;                                                \
-        type *out = to;                                                       \
-        wide *restrict acc = (wide *)(void *)so_far->bytes;                   \
-        for (int64_t j = 0; first && j < width; j++)                          \
-            acc[j] = START;                                                   \
-        if (width == 1) {                                                     \
-            wide a = acc[0];                                                  \
-            for (int64_t i = 0; i < n; i++, in += step, out += step) {        \
-                a = (wide)STEP(a, *in);                                       \
-                *out = (type)a;                                               \
-            }                                                                 \
-            acc[0] = a;                                                       \
-            return;                                                           \
-        }                                                                     \
-        for (int64_t i = 0; i < n; i++, in += step, out += step)              \
-            for (int64_t j = 0; j < width; j++) {                             \
-                acc[j] = (wide)STEP(acc[j], in[j]);                           \
-                out[j] = (type)acc[j];                                        \
-            }                                                                 \
+#define CHAIN(name, type, wide, START, STEP)                                   \
+    static void name(const void *from, void *to, int64_t n, int64_t step,      \
+                     int64_t width, bool first, tally *so_far)                 \
+    {                                                                          \
+        const type *in = from;                                                 \
+        type *out = to;                                                        \
+        wide *restrict acc = (wide *)(void *)so_far->bytes;                    \
+        for (int64_t j = 0; first && j < width; j++)                           \
+            acc[j] = START;                                                    \
+        if (width == 1) {                                                      \
+            wide a = acc[0];                                                   \
+            for (int64_t i = 0; i < n; i++, in += step, out += step) {         \
+                a = (wide)STEP(a, *in);                                        \
+                *out = (type)a;                                                \
+            }                                                                  \
+            acc[0] = a;                                                        \
+            return;                                                            \
+        }                                                                      \
+        for (int64_t i = 0; i < n; i++, in += step, out += step)               \
+            for (int64_t j = 0; j < width; j++) {                              \
+                acc[j] = (wide)STEP(acc[j], in[j]);                            \
+                out[j] = (type)acc[j];                                         \
+            }                                                                  \
     }
 
 CHAIN(sum_f32, float, double, 0, JX_ADD)
@@ -99,8 +99,10 @@ CHAIN(min_c128, double complex, double complex,
 /* Pairs of doubles, in the clothes of complex numbers. */
 CHAIN(sum_f64x2, double complex, double complex, 0, JX_PAIR_ADD)
 CHAIN(prod_f64x2, double complex, double complex, 1, JX_PAIR_MUL)
-CHAIN(max_f64x2, double complex, double complex, CMPLX(-(double)INFINITY, 0), JX_PAIR_MAX)
-CHAIN(min_f64x2, double complex, double complex, CMPLX((double)INFINITY, 0), JX_PAIR_MIN)
+CHAIN(max_f64x2, double complex, double complex, CMPLX(-(double)INFINITY, 0),
+      JX_PAIR_MAX)
+CHAIN(min_f64x2, double complex, double complex, CMPLX((double)INFINITY, 0),
+      JX_PAIR_MIN)
 
 /* log of a sum of exponentials: e^largest * sum. */
 typedef struct logsum {
@@ -122,21 +124,21 @@ static void logsum_add(logsum *l, double complex x)
         l->sum += exp(re - l->largest) * turn;
 }
 
-#define LOGSUM(name, type, VALUE)                                             \
-    static void name(const void *from, void *to, int64_t n, int64_t step,     \
-                     int64_t width, bool first, tally *so_far)                \
-    {                                                                         \
-        logsum *all = (logsum *)(void *)so_far->bytes;                        \
-        for (int64_t j = 0; j < width; j++) {                                 \
-            const type *in = (const type *)from + j;                          \
-            type *out = (type *)to + j;                                       \
-            logsum l = first ? (logsum){-(double)INFINITY, 0} : all[j];       \
-            for (int64_t i = 0; i < n; i++, in += step, out += step) {        \
-                logsum_add(&l, *in);                                          \
-                *out = (type)VALUE;                                           \
-            }                                                                 \
-            all[j] = l;                                                       \
-        }                                                                     \
+#define LOGSUM(name, type, VALUE)                                              \
+    static void name(const void *from, void *to, int64_t n, int64_t step,      \
+                     int64_t width, bool first, tally *so_far)                 \
+    {                                                                          \
+        logsum *all = (logsum *)(void *)so_far->bytes;                         \
+        for (int64_t j = 0; j < width; j++) {                                  \
+            const type *in = (const type *)from + j;                           \
+            type *out = (type *)to + j;                                        \
+            logsum l = first ? (logsum){-(double)INFINITY, 0} : all[j];        \
+            for (int64_t i = 0; i < n; i++, in += step, out += step) {         \
+                logsum_add(&l, *in);                                           \
+                *out = (type)VALUE;                                            \
+            }                                                                  \
+            all[j] = l;                                                        \
+        }                                                                      \
     }
 
 LOGSUM(logsum_f32, float, (l.largest + log(creal(l.sum))))
@@ -146,29 +148,23 @@ LOGSUM(logsum_c128, double complex, (l.largest + clog(l.sum)))
 
 static chain_fn *chain_of(jx_prim_id prim, jx_dtype dtype)
 {
-    static chain_fn *const sum[JX_NDTYPES] = {JX_WRAPPING(sum), JX_INEXACT(sum),
-                                                [JX_F64X2] = sum_f64x2};
-    static chain_fn *const prod[JX_NDTYPES] = {JX_WRAPPING(prod), JX_INEXACT(prod),
-                                                [JX_F64X2] = prod_f64x2};
-    static chain_fn *const max[JX_NDTYPES] = {JX_COMPARING(max), JX_INEXACT(max),
-                                                [JX_F64X2] = max_f64x2};
-    static chain_fn *const min[JX_NDTYPES] = {JX_COMPARING(min), JX_INEXACT(min),
-                                                [JX_F64X2] = min_f64x2};
+    static chain_fn *const sum[JX_NDTYPES] = {
+        JX_WRAPPING(sum), JX_INEXACT(sum), [JX_F64X2] = sum_f64x2};
+    static chain_fn *const prod[JX_NDTYPES] = {
+        JX_WRAPPING(prod), JX_INEXACT(prod), [JX_F64X2] = prod_f64x2};
+    static chain_fn *const max[JX_NDTYPES] = {
+        JX_COMPARING(max), JX_INEXACT(max), [JX_F64X2] = max_f64x2};
+    static chain_fn *const min[JX_NDTYPES] = {
+        JX_COMPARING(min), JX_INEXACT(min), [JX_F64X2] = min_f64x2};
     static chain_fn *const logs[JX_NDTYPES] = {JX_INEXACT(logsum)};
 
     switch (prim) {
-    case JX_PRIM_cumsum:
-        return sum[dtype];
-    case JX_PRIM_cumprod:
-        return prod[dtype];
-    case JX_PRIM_cummax:
-        return max[dtype];
-    case JX_PRIM_cummin:
-        return min[dtype];
-    case JX_PRIM_cumlogsumexp:
-        return logs[dtype];
-    default:
-        return NULL;
+    case JX_PRIM_cumsum: return sum[dtype];
+    case JX_PRIM_cumprod: return prod[dtype];
+    case JX_PRIM_cummax: return max[dtype];
+    case JX_PRIM_cummin: return min[dtype];
+    case JX_PRIM_cumlogsumexp: return logs[dtype];
+    default: return NULL;
     }
 }
 
@@ -246,9 +242,8 @@ bool jx_plan_cumulative(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
     op.c.n = out.shape[params->axis];
     jx_slot in = jx_plan_convert(p, &ins[0], dtype);
     in = jx_plan_dense(p, &in);
-    jx_slot to = dtype == out.dtype
-                     ? out
-                     : jx_plan_new(p, dtype, out.rank, out.shape);
+    jx_slot to =
+        dtype == out.dtype ? out : jx_plan_new(p, dtype, out.rank, out.shape);
     if (jx_slot_count(&out) > 0)
         jx_plan_op(p, run_cumulative, &op, sizeof op, 1, &in, 1, &to, 0);
     outs[0] = jx_plan_convert(p, &to, out.dtype);

@@ -41,8 +41,8 @@ typedef enum expectation { EQUAL, ALMOST, CLOSE } expectation;
 
 typedef struct checking {
     expectation kind;
-    double tolerance;        /* of ALMOST: absolute */
-    uint64_t least, most;    /* of CLOSE: floats from one to the other */
+    double tolerance;     /* of ALMOST: absolute */
+    uint64_t least, most; /* of CLOSE: floats from one to the other */
     int rank;
     int64_t shape[JX_MAX_RANK];
 } checking;
@@ -72,8 +72,8 @@ static bool floats_close(const checking *c, jx_dtype dtype, const char *a,
     if (is_nan(dtype, a) || is_nan(dtype, b))
         return is_nan(dtype, a) && is_nan(dtype, b);
     int64_t x = rank_of(dtype, a), y = rank_of(dtype, b);
-    uint64_t apart = x > y ? (uint64_t)x - (uint64_t)y
-                           : (uint64_t)y - (uint64_t)x;
+    uint64_t apart =
+        x > y ? (uint64_t)x - (uint64_t)y : (uint64_t)y - (uint64_t)x;
     return apart >= c->least && apart <= c->most;
 }
 
@@ -183,8 +183,8 @@ static bool sides(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
         return jx_plan_fail(p, "two operands are expected");
     for (int i = 0; i < 2; i++) {
         jx_dtype declared = jx_atom_aval(eqn->ins[i])->dtype;
-        both[i] = jx_plan_convert(p, &ins[i],
-                                  declared == JX_KEY ? JX_U32 : declared);
+        both[i] =
+            jx_plan_convert(p, &ins[i], declared == JX_KEY ? JX_U32 : declared);
         both[i] = jx_plan_dense(p, &both[i]);
     }
     c->rank = both[0].rank;
@@ -257,15 +257,13 @@ bool jx_custom_check_eq(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
 /* ---- what has a primitive ---- */
 
 /* The call as the equation of an elementwise primitive: "mhlo.erf". */
-bool jx_custom_elementwise(jx_planner *p, const jx_eqn *eqn,
-                           const jx_slot *ins, jx_slot *outs)
+bool jx_custom_elementwise(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
+                           jx_slot *outs)
 {
     static const jx_p_none none;
-    const char *name =
-        ((const jx_p_custom_call *)eqn->typed)->call_target_name;
+    const char *name = ((const jx_p_custom_call *)eqn->typed)->call_target_name;
     const char *dot = strrchr(name, '.');
-    const jx_prim *prim =
-        jx_prim_named(p->program->ctx, dot ? dot + 1 : name);
+    const jx_prim *prim = jx_prim_named(p->program->ctx, dot ? dot + 1 : name);
     jx_eqn as = *eqn;
 
     if (!prim || jx_plan_rule_of(prim->id) != jx_plan_elementwise ||
@@ -326,9 +324,8 @@ bool jx_custom_approx_top_k(jx_planner *p, const jx_eqn *eqn,
     const jx_p_custom_call *params = eqn->typed;
     const jx_value *all = params->called_computations;
     int64_t axis = jx_custom_integer(eqn, "reduction_dim", -1);
-    const jx_value *one = all && all->tag == JX_V_TUPLE && all->count == 1
-                              ? all->items[0]
-                              : NULL;
+    const jx_value *one =
+        all && all->tag == JX_V_TUPLE && all->count == 1 ? all->items[0] : NULL;
     jx_slot sorted[2];
 
     if (eqn->nins < 4 || eqn->nouts != 2)
@@ -377,7 +374,8 @@ bool jx_plan_custom_call(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
             return targets[i].plan(p, eqn, ins, outs);
     if (claim)
         return jx_plan_host_call(p, eqn, ins, outs);
-    return jx_plan_fail(p, "there is no way to run the custom call @%s: only "
-                           "its name is in the program",
+    return jx_plan_fail(p,
+                        "there is no way to run the custom call @%s: only "
+                        "its name is in the program",
                         params->call_target_name);
 }

@@ -1,8 +1,9 @@
-/* custom_host.c - custom calls that a host runs (jaxvet.h says what it is told).
+/* custom_host.c - custom calls that a host runs (jaxvet.h says
+ * what it is told).
  *
- * Arrays are handed over in memory of their own, dense and in the order of axes that
- * the module asks for.  A result that lies in an operand's memory is its copy
- * before, and both are one pointer. */
+ * Arrays are handed over in memory of their own, dense and in the order of axes
+ * that the module asks for.  A result that lies in an operand's memory is its
+ * copy before, and both are one pointer. */
 #include "runtime/kernels/custom_host.h"
 
 #include "runtime/host.h"
@@ -30,8 +31,8 @@ static size_t handed_bytes(const jaxvet_custom_call *call)
 
 /* Where an array is for the host: in its place, or in a copy if that does not
  * start at a multiple of 64. */
-static bool hand(jx_run *run, const handed *h, int i, const jaxvet_layout *array,
-                 void *place, bool holds)
+static bool hand(jx_run *run, const handed *h, int i,
+                 const jaxvet_layout *array, void *place, bool holds)
 {
     h->borrowed[i] = NULL;
     h->at[i] = place;
@@ -52,8 +53,9 @@ static bool hand_all(jx_run *run, const jx_host_op *op, const handed *h,
     for (int i = 0; i < call->output_count; i++) {
         int k = op->outs[i], at = call->input_count + i;
         void *place = k >= 0 && call->outputs[i].bytes ? outs[k].data : nothing;
-        ok = hand(run, h, at, &call->outputs[i], place, call->aliases[i] >= 0) &&
-             ok;
+        ok =
+            hand(run, h, at, &call->outputs[i], place, call->aliases[i] >= 0) &&
+            ok;
     }
     for (int i = 0; i < call->input_count; i++) {
         int k = op->ins[i];
@@ -97,8 +99,8 @@ static jaxvet_status perform(jx_run *run, const jx_host_op *op, const handed *h,
         key = jx_tape_key_of(call, inputs);
     if (tape && jx_tape_play(tape, key, call, outputs))
         return JAXVET_OK;
-    status = op->handlers->run(op->handlers->data, op->state, call, inputs, outputs,
-                               jx_run_context(run), error);
+    status = op->handlers->run(op->handlers->data, op->state, call, inputs,
+                               outputs, jx_run_context(run), error);
     if (tape && status == JAXVET_OK)
         jx_tape_keep(tape, key, call, outputs);
     return status;
@@ -131,10 +133,10 @@ static bool run_host_call(jx_run *run, const void *data, const jx_view *ins,
 static bool order_of(jx_planner *p, const jx_value *layouts, int i, int rank,
                      int *order)
 {
-    const jx_value *one = layouts && layouts->tag == JX_V_TUPLE &&
-                                  i < layouts->count
-                              ? layouts->items[i]
-                              : NULL;
+    const jx_value *one =
+        layouts && layouts->tag == JX_V_TUPLE && i < layouts->count
+            ? layouts->items[i]
+            : NULL;
     bool seen[JX_MAX_RANK] = {false};
 
     for (int k = 0; k < rank; k++)
@@ -142,11 +144,12 @@ static bool order_of(jx_planner *p, const jx_value *layouts, int i, int rank,
     if (!layouts || layouts->tag == JX_V_NONE)
         return true;
     if (!one || one->tag != JX_V_TUPLE || one->count != rank)
-        return jx_plan_fail(p, "its layouts do not fit its operands and results");
+        return jx_plan_fail(p,
+                            "its layouts do not fit its operands and results");
     for (int k = 0; k < rank; k++) {
         const jx_value *axis = one->items[rank - 1 - k];
-        if (axis->tag != JX_V_INT || axis->integer < 0 || axis->integer >= rank ||
-            seen[axis->integer])
+        if (axis->tag != JX_V_INT || axis->integer < 0 ||
+            axis->integer >= rank || seen[axis->integer])
             return jx_plan_fail(p, "a layout does not name each axis once");
         order[k] = (int)axis->integer;
         seen[order[k]] = true;
@@ -239,8 +242,9 @@ static bool share(host_plan *h, const jx_slot *slot, int input, int output)
 
     if (k < 0 || h->outs[k].dtype != slot->dtype ||
         !jx_same_shape(&h->outs[k], slot))
-        return jx_plan_fail(h->p, "a result lies in the memory of an operand of "
-                                  "another type");
+        return jx_plan_fail(h->p,
+                            "a result lies in the memory of an operand of "
+                            "another type");
     jx_plan_copy(h->p, slot, &h->outs[k]);
     h->op->ins[input] = JX_HOST_SHARED - output;
     return true;
@@ -283,9 +287,8 @@ static bool begin(jx_planner *p, jx_host_op *op)
 
     if (p->failed)
         return false;
-    if (handlers->begin &&
-        handlers->begin(handlers->data, &op->call, &op->state, &error) !=
-            JAXVET_OK)
+    if (handlers->begin && handlers->begin(handlers->data, &op->call,
+                                           &op->state, &error) != JAXVET_OK)
         return jx_plan_fail(p, "the custom call @%s: %.*s", op->call.target,
                             (int)sizeof error.message, error.message);
     op->next = p->plan->host;
@@ -323,16 +326,16 @@ static bool make_room(host_plan *h, const jaxvet_custom_call *said)
 }
 
 /* Plans what is said of a call, whose arrays and place are filled in here. */
-static bool plan(host_plan *h, const jaxvet_custom_call *said, const jx_slot *ins,
-                 jx_slot *outs)
+static bool plan(host_plan *h, const jaxvet_custom_call *said,
+                 const jx_slot *ins, jx_slot *outs)
 {
     jx_planner *p = h->p;
 
     if (!make_room(h, said) || !take_outputs(h, outs) || !take_inputs(h, ins) ||
         !begin(p, h->op))
         return false;
-    jx_plan_op(p, run_host_call, &h->op, sizeof h->op, h->nins, h->ins, h->nouts,
-               h->outs, handed_bytes(said));
+    jx_plan_op(p, run_host_call, &h->op, sizeof h->op, h->nins, h->ins,
+               h->nouts, h->outs, handed_bytes(said));
     if (said->has_side_effect)
         jx_plan_acts(p);
     return !p->failed;
@@ -350,13 +353,15 @@ bool jx_plan_host_call(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
                    .result_layouts = params->result_layouts};
 
     if (!said)
-        return jx_plan_fail(p, "a host can't run it: the program holds only a part "
-                               "of what the module said");
+        return jx_plan_fail(
+            p, "a host can't run it: the program holds only a part "
+               "of what the module said");
     return plan(&h, said, ins, outs);
 }
 
-bool jx_plan_host_callback(jx_planner *p, const jx_eqn *eqn, const char *function,
-                           const jx_slot *ins, jx_slot *outs)
+bool jx_plan_host_callback(jx_planner *p, const jx_eqn *eqn,
+                           const char *function, const jx_slot *ins,
+                           jx_slot *outs)
 {
     host_plan h = {.p = p, .eqn = eqn};
     size_t nins = (size_t)eqn->nins + 1, nouts = (size_t)eqn->nouts + 1;

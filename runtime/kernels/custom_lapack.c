@@ -45,8 +45,9 @@ static bool expect(jx_planner *p, const jx_eqn *eqn, int nins, int matrix)
         return jx_plan_fail(p, "%d operands are expected, not %d", nins,
                             eqn->nins);
     return is_column_major(eqn, matrix, true) ||
-           jx_plan_fail(p, "operand %d is laid out by rows, columns are "
-                           "expected",
+           jx_plan_fail(p,
+                        "operand %d is laid out by rows, columns are "
+                        "expected",
                         matrix);
 }
 
@@ -159,18 +160,16 @@ bool jx_custom_gesdd(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
     jx_svd_how how = {.vectors = !letter(eqn, "mode", 'N', 'A'),
                       .full = letter(eqn, "mode", 'A', 'A')};
 
-    return expect(p, eqn, 1, 0) &&
-           jx_lapack_gesdd(p, eqn, &ins[0], &how, outs);
+    return expect(p, eqn, 1, 0) && jx_lapack_gesdd(p, eqn, &ins[0], &how, outs);
 }
 
 static bool plan_gesvd(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
                        bool plain, jx_slot *outs)
 {
-    jx_svd_how how = {
-        .vectors = jx_custom_integer(eqn, "compute_uv", 1) != 0,
-        .full = jx_custom_integer(eqn, "full_matrices", 1) != 0,
-        .plain = plain,
-        .swapped = jx_custom_integer(eqn, "transposed", 0) != 0};
+    jx_svd_how how = {.vectors = jx_custom_integer(eqn, "compute_uv", 1) != 0,
+                      .full = jx_custom_integer(eqn, "full_matrices", 1) != 0,
+                      .plain = plain,
+                      .swapped = jx_custom_integer(eqn, "transposed", 0) != 0};
 
     if (eqn->nins != 1 || is_column_major(eqn, 0, !how.swapped) == how.swapped)
         return jx_plan_fail(p, "one matrix, laid out by %s, is expected",
@@ -216,8 +215,8 @@ static int64_t byte_of(const jx_eqn *eqn, int i)
 /* As older versions called hipSOLVER: a work space among the results, and the
  * options in bytes: the second int of four is the triangle (121 the upper one,
  * 122 the lower one). */
-bool jx_custom_syevd_bytes(jx_planner *p, const jx_eqn *eqn,
-                           const jx_slot *ins, jx_slot *outs)
+bool jx_custom_syevd_bytes(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
+                           jx_slot *outs)
 {
     int64_t triangle = byte_of(eqn, 4);
     jx_eqn three = *eqn;

@@ -17,10 +17,10 @@ typedef struct dot {
     int64_t m, n, k, lda, ldb;
     bool ta, tb;
     int nbatch;
-    int64_t sizes[JX_MAX_RANK]; /* of the batch */
+    int64_t sizes[JX_MAX_RANK];               /* of the batch */
     int64_t sa[JX_MAX_RANK], sb[JX_MAX_RANK]; /* in bytes */
-    int64_t count; /* of the products */
-    bool shared;   /* each is done by one of the run's threads */
+    int64_t count;                            /* of the products */
+    bool shared; /* each is done by one of the run's threads */
 } dot;
 
 /* Shared from so many multiplications on. */
@@ -49,8 +49,9 @@ static void run_products(const void *data, int64_t from, int64_t to, int worker)
     }
     for (; from < to && jx_run_lasts(j->run); from++) {
         jx_gemm_run(j->run, &d->gemm, d->m, d->n, d->k,
-                    (jx_matrix){a, d->lda, d->ta}, (jx_matrix){b, d->ldb, d->tb},
-                    false, j->c + (size_t)from * size, d->n);
+                    (jx_matrix){a, d->lda, d->ta},
+                    (jx_matrix){b, d->ldb, d->tb}, false,
+                    j->c + (size_t)from * size, d->n);
         for (int i = d->nbatch - 1; i >= 0; i--) {
             a += d->sa[i], b += d->sb[i];
             if (++at[i] < d->sizes[i])
@@ -68,7 +69,8 @@ static bool run_dot(jx_run *run, const void *data, const jx_view *ins,
     job j = {run, d, ins[0].data, ins[1].data, outs[0].data};
 
     (void)scratch;
-    jx_pool_share(d->shared ? jx_run_pool(run) : NULL, run_products, &j, d->count);
+    jx_pool_share(d->shared ? jx_run_pool(run) : NULL, run_products, &j,
+                  d->count);
     return true;
 }
 
@@ -115,8 +117,8 @@ static int append_rest(int *axes, int count, int rank)
 }
 
 /* One stride for `count` axes from `first`; false if they have several. */
-static bool one_stride(const jx_slot *slot, int first, int count,
-                       int64_t *size, int64_t *stride)
+static bool one_stride(const jx_slot *slot, int first, int count, int64_t *size,
+                       int64_t *stride)
 {
     bool any = false, one = true;
     int64_t next = 0;
@@ -192,8 +194,8 @@ static operand prepare(jx_planner *p, const jx_slot *in, jx_dtype dtype,
     if (contracting_last)
         for (int i = 0; i < nfree + contracting->count; i++)
             order[o.nbatch + i] =
-                axes[o.nbatch + (i < nfree ? contracting->count + i
-                                           : i - nfree)];
+                axes[o.nbatch +
+                     (i < nfree ? contracting->count + i : i - nfree)];
     o.slot = permuted(&slot, order);
     if (!in_place(&o))
         copy_dense(p, &o);
@@ -220,8 +222,8 @@ static bool named_once(const jx_slot *slot, const jx_ints *batch,
     uint64_t seen = 0;
 
     for (int i = 0; i < batch->count + contracting->count; i++) {
-        int64_t axis = i < batch->count ? batch->at[i]
-                                        : contracting->at[i - batch->count];
+        int64_t axis =
+            i < batch->count ? batch->at[i] : contracting->at[i - batch->count];
         if (axis < 0 || axis >= slot->rank || seen >> axis & 1)
             return false;
         seen |= (uint64_t)1 << axis;
@@ -276,7 +278,8 @@ static bool apply_algorithm(jx_planner *p, const jx_value *precision,
 }
 
 /* A slot whose axes are batch, first, second: batch, second, first. */
-static jx_slot exchanged(const jx_slot *slot, int nbatch, int nfirst, int nsecond)
+static jx_slot exchanged(const jx_slot *slot, int nbatch, int nfirst,
+                         int nsecond)
 {
     int axes[JX_MAX_RANK];
 
@@ -289,11 +292,11 @@ static jx_slot exchanged(const jx_slot *slot, int nbatch, int nfirst, int nsecon
     return permuted(slot, axes);
 }
 
-/* Whether the result is only there to be transposed, as that of the derivative by a
- * matrix of weights is: then it is made as it is read, or what reads it, element by
- * element, jumps from row to row. */
-static bool is_turned(const jx_planner *p, const jx_eqn *eqn, int nbatch, int nrows,
-                      int ncols)
+/* Whether the result is only there to be transposed, as that of the derivative
+ * by a matrix of weights is: then it is made as it is read, or what reads it,
+ * element by element, jumps from row to row. */
+static bool is_turned(const jx_planner *p, const jx_eqn *eqn, int nbatch,
+                      int nrows, int ncols)
 {
     const jx_eqn *user = jx_plan_only_user(p, eqn);
     const jx_p_transpose *params =
@@ -302,9 +305,7 @@ static bool is_turned(const jx_planner *p, const jx_eqn *eqn, int nbatch, int nr
     if (!params || params->permutation.count != nbatch + nrows + ncols)
         return false;
     for (int i = 0; i < params->permutation.count; i++) {
-        int from = i < nbatch           ? i
-                   : i < nbatch + ncols ? i + nrows
-                                        : i - ncols;
+        int from = i < nbatch ? i : i < nbatch + ncols ? i + nrows : i - ncols;
         if (params->permutation.at[i] != from)
             return false;
     }
@@ -343,14 +344,20 @@ bool jx_plan_dot_general(jx_planner *p, const jx_eqn *eqn,
                                "dimension numbers say");
     int64_t all = products(jx_slot_count(&out), &ins[0], dims);
     bool in_order = jx_gemm_in_order(all, products(1, &ins[0], dims));
-    jx_dtype dtype = jx_gemm_dtype(out.dtype, ins[0].dtype, ins[1].dtype, all,
-                                   in_order);
+    jx_dtype dtype =
+        jx_gemm_dtype(out.dtype, ins[0].dtype, ins[1].dtype, all, in_order);
     operand a = prepare(p, &ins[0], dtype, &dims->lhs_batch,
                         &dims->lhs_contracting, true);
     operand b = prepare(p, &ins[1], dtype, &dims->rhs_batch,
                         &dims->rhs_contracting, false);
-    dot d = {.m = a.rows, .n = b.cols, .k = a.cols, .lda = a.ld, .ldb = b.ld,
-             .ta = a.transposed, .tb = b.transposed, .nbatch = a.nbatch};
+    dot d = {.m = a.rows,
+             .n = b.cols,
+             .k = a.cols,
+             .lda = a.ld,
+             .ldb = b.ld,
+             .ta = a.transposed,
+             .tb = b.transposed,
+             .nbatch = a.nbatch};
 
     for (int i = 0; i < a.nbatch; i++) {
         d.sizes[i] = a.slot.shape[i];
@@ -374,8 +381,8 @@ bool jx_plan_dot_general(jx_planner *p, const jx_eqn *eqn,
                        ? jx_plan_new(p, dtype, out.rank, out.shape)
                        : out;
     if (jx_slot_count(&out) > 0)
-        jx_plan_op(p, run_dot, &d, sizeof d, 2, (jx_slot[]){a.slot, b.slot},
-                   1, &wide, 0);
+        jx_plan_op(p, run_dot, &d, sizeof d, 2, (jx_slot[]){a.slot, b.slot}, 1,
+                   &wide, 0);
     out = out.dtype == dtype ? wide : jx_plan_convert(p, &wide, out.dtype);
     outs[0] = out.dtype == declared.dtype
                   ? out

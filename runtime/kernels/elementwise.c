@@ -1,5 +1,5 @@
-/* elementwise.c - the plan rule of elementwise primitives: each becomes a region
- * of one or a few instructions, which fusion then joins to others. */
+/* elementwise.c - the plan rule of elementwise primitives: each becomes a
+ * region of one or a few instructions, which fusion then joins to others. */
 #include "runtime/kernels/elementwise.h"
 
 #include "runtime/plan_impl.h"

@@ -1,9 +1,9 @@
 /* elementwise_complex.c - c64 and c128.
  *
  * c64 functions are computed in c128 and rounded.  Products follow the plain
- * formula, as XLA's do: no special care for infinities.  Where C99 goes by the sign
- * of a zero, on the cuts of branches, or gives an infinity beside a NaN, JAX does
- * not, and no more do we. */
+ * formula, as XLA's do: no special care for infinities.  Where C99 goes by the
+ * sign of a zero, on the cuts of branches, or gives an infinity beside a NaN,
+ * JAX does not, and no more do we. */
 #include "runtime/kernels/elementwise.h"
 
 #include <complex.h>
@@ -62,10 +62,10 @@ static inline c128 of(z128 z)
     return (c128){creal(z), cimag(z)};
 }
 
-#define LIBRARY(prefix, name)                                                 \
-    static inline c128 prefix##_##name(c128 x)                                \
-    {                                                                         \
-        return of(c##name(wide(x.re, x.im)));                                 \
+#define LIBRARY(prefix, name)                                                  \
+    static inline c128 prefix##_##name(c128 x)                                 \
+    {                                                                          \
+        return of(c##name(wide(x.re, x.im)));                                  \
     }
 LIBRARY(c, tan)
 LIBRARY(c, tanh)
@@ -93,12 +93,12 @@ static inline c128 z_sqrt(c128 x)
 }
 
 /* Adding 0 to a part makes -0 of it 0. */
-#define ON_CUT(name, more_re, more_im)                                        \
-    static inline c128 z_##name(c128 x)                                       \
-    {                                                                         \
-        return (x.re == 0 && isnan(x.im)) || (x.im == 0 && isnan(x.re))       \
-                   ? no_number()                                              \
-                   : c_##name((c128){x.re more_re, x.im more_im});            \
+#define ON_CUT(name, more_re, more_im)                                         \
+    static inline c128 z_##name(c128 x)                                        \
+    {                                                                          \
+        return (x.re == 0 && isnan(x.im)) || (x.im == 0 && isnan(x.re))        \
+                   ? no_number()                                               \
+                   : c_##name((c128){x.re more_re, x.im more_im});             \
     }
 ON_CUT(asin, , +0.0)
 ON_CUT(acos, , +0.0)
@@ -124,7 +124,7 @@ static inline c128 z_sin(c128 x)
     return isfinite(x.re) && isfinite(x.im)
                ? of(csin(wide(x.re, x.im)))
                : (c128){x.re == 0 ? x.re : sin(x.re) * cosh(x.im),
-                      cos(x.re) * sinh(x.im)};
+                        cos(x.re) * sinh(x.im)};
 }
 
 static inline c128 z_cos(c128 x)
@@ -132,7 +132,7 @@ static inline c128 z_cos(c128 x)
     return isfinite(x.re) && isfinite(x.im)
                ? of(ccos(wide(x.re, x.im)))
                : (c128){cos(x.re) * cosh(x.im),
-                      x.re == 0 ? 0 : -sin(x.re) * sinh(x.im)};
+                        x.re == 0 ? 0 : -sin(x.re) * sinh(x.im)};
 }
 
 static inline c128 z_sinh(c128 x)
@@ -140,7 +140,7 @@ static inline c128 z_sinh(c128 x)
     return isfinite(x.re) && isfinite(x.im)
                ? of(csinh(wide(x.re, x.im)))
                : (c128){sinh(x.re) * cos(x.im),
-                      x.im == 0 ? x.im : cosh(x.re) * sin(x.im)};
+                        x.im == 0 ? x.im : cosh(x.re) * sin(x.im)};
 }
 
 static inline c128 z_cosh(c128 x)
@@ -148,7 +148,7 @@ static inline c128 z_cosh(c128 x)
     return isfinite(x.re) && isfinite(x.im)
                ? of(ccosh(wide(x.re, x.im)))
                : (c128){cosh(x.re) * cos(x.im),
-                      x.im == 0 ? 0 : sinh(x.re) * sin(x.im)};
+                        x.im == 0 ? 0 : sinh(x.re) * sin(x.im)};
 }
 
 static inline c128 z_tan(c128 x)
@@ -237,14 +237,15 @@ static inline c128 z_cbrt(c128 x)
 
 /* -i log((x + iy) / sqrt(x^2 + y^2)).  The square under the root is that of
  * |x + iy| |x - iy|, so the imaginary part is a quarter of the logarithm of the
- * quotient of their squares, which loses nothing where they are nearly equal. */
+ * quotient of their squares, which loses nothing where they
+ * are nearly equal. */
 static inline c128 z_atan2(c128 y, c128 x)
 {
     z128 length = csqrt(wide(x.re, x.im) * wide(x.re, x.im) +
                         wide(y.re, y.im) * wide(y.re, y.im));
     c128 sum = {x.re - y.im, x.im + y.re}, z = quotient(sum, of(length));
-    double more = 4 * (x.re * y.im - x.im * y.re) /
-                  (sum.re * sum.re + sum.im * sum.im);
+    double more =
+        4 * (x.re * y.im - x.im * y.re) / (sum.re * sum.re + sum.im * sum.im);
 
     return (c128){atan2(z.im, z.re), fabs(more) < 0.5
                                          ? 0.25 * log1p(more)
@@ -277,8 +278,8 @@ static inline c64 down(c128 x)
     return (c64){(float)x.re, (float)x.im};
 }
 
-#define FUNCTION1(name)                                                       \
-    JX_UNARY(, name##_C64, c64, c64, down(z_##name(UP(x))))                   \
+#define FUNCTION1(name)                                                        \
+    JX_UNARY(, name##_C64, c64, c64, down(z_##name(UP(x))))                    \
     JX_UNARY(, name##_C128, c128, c128, z_##name(x))
 
 FUNCTION1(exp)
@@ -303,8 +304,9 @@ FUNCTION1(rsqrt)
 FUNCTION1(cbrt)
 FUNCTION1(sign)
 
-/* A product that is rounded: GCC makes vectors of both parts contract to one operation
- * (fmaddsub) against -ffp-contract=off, and scalars beside them not. */
+/* A product that is rounded: GCC makes vectors of both parts contract
+ * to one operation (fmaddsub) against -ffp-contract=off, and scalars
+ * beside them not. */
 #if defined(__has_builtin) && __has_builtin(__builtin_assoc_barrier)
 #define SURE(product) __builtin_assoc_barrier(product)
 #else
@@ -312,29 +314,29 @@ FUNCTION1(sign)
 #endif
 
 #define V JX_VECTOR_CLONES
-#define BASIC(ID, T, R)                                                       \
-    JX_BINARY(V, add_##ID, T, T, (T){x.re + y.re, x.im + y.im})               \
-    JX_BINARY(V, sub_##ID, T, T, (T){x.re - y.re, x.im - y.im})               \
-    JX_BINARY(V, mul_##ID, T, T,                                              \
-              (T){SURE(x.re * y.re) - SURE(x.im * y.im),                      \
-                  SURE(x.re * y.im) + SURE(x.im * y.re)})                     \
-    JX_UNARY(V, square_##ID, T, T,                                            \
-             (T){(x.re - x.im) * (x.re + x.im), x.re * x.im + x.im * x.re})   \
-    JX_UNARY(V, neg_##ID, T, T, (T){-x.re, -x.im})                            \
-    JX_UNARY(V, conj_##ID, T, T, (T){x.re, -x.im})                            \
-    JX_UNARY(V, real_##ID, R, T, x.re)                                        \
-    JX_UNARY(V, imag_##ID, R, T, x.im)                                        \
-    JX_BINARY(V, make_##ID, T, R, (T){x, y})                                  \
-    JX_UNARY(V, conj_real_##ID, T, R, (T){x, -(R)0})                          \
-    JX_UNARY(, abs_##ID, R, T, (R)hypot((double)x.re, (double)x.im))          \
-    JX_BINARY(, eq_##ID, uint8_t, T, x.re == y.re && x.im == y.im)            \
-    JX_BINARY(, ne_##ID, uint8_t, T, !(x.re == y.re && x.im == y.im))         \
-    JX_UNARY(, isfinite_##ID, uint8_t, T,                                     \
-             x.re - x.re == 0 && x.im - x.im == 0)                            \
+#define BASIC(ID, T, R)                                                        \
+    JX_BINARY(V, add_##ID, T, T, (T){x.re + y.re, x.im + y.im})                \
+    JX_BINARY(V, sub_##ID, T, T, (T){x.re - y.re, x.im - y.im})                \
+    JX_BINARY(V, mul_##ID, T, T,                                               \
+              (T){SURE(x.re * y.re) - SURE(x.im * y.im),                       \
+                  SURE(x.re * y.im) + SURE(x.im * y.re)})                      \
+    JX_UNARY(V, square_##ID, T, T,                                             \
+             (T){(x.re - x.im) * (x.re + x.im), x.re * x.im + x.im * x.re})    \
+    JX_UNARY(V, neg_##ID, T, T, (T){-x.re, -x.im})                             \
+    JX_UNARY(V, conj_##ID, T, T, (T){x.re, -x.im})                             \
+    JX_UNARY(V, real_##ID, R, T, x.re)                                         \
+    JX_UNARY(V, imag_##ID, R, T, x.im)                                         \
+    JX_BINARY(V, make_##ID, T, R, (T){x, y})                                   \
+    JX_UNARY(V, conj_real_##ID, T, R, (T){x, -(R)0})                           \
+    JX_UNARY(, abs_##ID, R, T, (R)hypot((double)x.re, (double)x.im))           \
+    JX_BINARY(, eq_##ID, uint8_t, T, x.re == y.re && x.im == y.im)             \
+    JX_BINARY(, ne_##ID, uint8_t, T, !(x.re == y.re && x.im == y.im))          \
+    JX_UNARY(, isfinite_##ID, uint8_t, T,                                      \
+             x.re - x.re == 0 && x.im - x.im == 0)                             \
     /* by the real part, then the imaginary one; a NaN compares false */       \
-    JX_BINARY(, max_##ID, T, T,                                               \
-              x.re > y.re || (x.re == y.re && x.im > y.im) ? x : y)           \
-    JX_BINARY(, min_##ID, T, T,                                               \
+    JX_BINARY(, max_##ID, T, T,                                                \
+              x.re > y.re || (x.re == y.re && x.im > y.im) ? x : y)            \
+    JX_BINARY(, min_##ID, T, T,                                                \
               x.re < y.re || (x.re == y.re && x.im < y.im) ? x : y)
 BASIC(C64, c64, float)
 BASIC(C128, c128, double)
@@ -350,7 +352,7 @@ JX_UNARY(, ipow_C64, c64, c64,
 JX_UNARY(, ipow_C128, c128, c128,
          z_ipow(x, ((const jx_p_integer_pow *)param)->y))
 
-#define ROW(prim, op)                                                         \
+#define ROW(prim, op)                                                          \
     [JX_PRIM_##prim] = {[JX_C64] = op##_C64, [JX_C128] = op##_C128},
 #define SAME(op) ROW(op, op)
 

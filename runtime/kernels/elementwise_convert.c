@@ -18,68 +18,70 @@ typedef struct c128 {
     double re, im;
 } c128;
 
-#define REAL_TYPES(X, ...)                                                    \
-    X(I8, int8_t, __VA_ARGS__)                                                \
-    X(I16, int16_t, __VA_ARGS__)                                              \
-    X(I32, int32_t, __VA_ARGS__)                                              \
-    X(I64, int64_t, __VA_ARGS__)                                              \
-    X(U8, uint8_t, __VA_ARGS__)                                               \
-    X(U16, uint16_t, __VA_ARGS__)                                             \
-    X(U32, uint32_t, __VA_ARGS__)                                             \
-    X(U64, uint64_t, __VA_ARGS__)                                             \
-    X(F32, float, __VA_ARGS__)                                                \
+#define REAL_TYPES(X, ...)                                                     \
+    X(I8, int8_t, __VA_ARGS__)                                                 \
+    X(I16, int16_t, __VA_ARGS__)                                               \
+    X(I32, int32_t, __VA_ARGS__)                                               \
+    X(I64, int64_t, __VA_ARGS__)                                               \
+    X(U8, uint8_t, __VA_ARGS__)                                                \
+    X(U16, uint16_t, __VA_ARGS__)                                              \
+    X(U32, uint32_t, __VA_ARGS__)                                              \
+    X(U64, uint64_t, __VA_ARGS__)                                              \
+    X(F32, float, __VA_ARGS__)                                                 \
     X(F64, double, __VA_ARGS__)
 
-#define TILE(name, out_type, in_type, ...)                                    \
-    JX_VECTOR_CLONES static void name(void *o, const void *const *ins,        \
-                                      int64_t n, const void *param)           \
-    {                                                                         \
-        out_type *out = o;                                                    \
-        const in_type *in = ins[0];                                           \
-        (void)param;                                                          \
-        JX_NO_ALIAS                                                           \
-        for (int64_t i = 0; i < n; i++) {                                     \
-            in_type x = in[i];                                                \
-            out[i] = __VA_ARGS__;                                             \
-        }                                                                     \
+#define TILE(name, out_type, in_type, ...)                                     \
+    JX_VECTOR_CLONES static void name(void *o, const void *const *ins,         \
+                                      int64_t n, const void *param)            \
+    {                                                                          \
+        out_type *out = o;                                                     \
+        const in_type *in = ins[0];                                            \
+        (void)param;                                                           \
+        JX_NO_ALIAS                                                            \
+        for (int64_t i = 0; i < n; i++) {                                      \
+            in_type x = in[i];                                                 \
+            out[i] = __VA_ARGS__;                                              \
+        }                                                                      \
     }
 /* For conversions that are rare: one instruction set. */
-#define PLAIN(name, out_type, in_type, ...)                                   \
-    static void name(void *o, const void *const *ins, int64_t n,              \
-                     const void *param)                                       \
-    {                                                                         \
-        out_type *out = o;                                                    \
-        const in_type *in = ins[0];                                           \
-        (void)param;                                                          \
-        JX_NO_ALIAS                                                           \
-        for (int64_t i = 0; i < n; i++) {                                     \
-            in_type x = in[i];                                                \
-            out[i] = __VA_ARGS__;                                             \
-        }                                                                     \
+#define PLAIN(name, out_type, in_type, ...)                                    \
+    static void name(void *o, const void *const *ins, int64_t n,               \
+                     const void *param)                                        \
+    {                                                                          \
+        out_type *out = o;                                                     \
+        const in_type *in = ins[0];                                            \
+        (void)param;                                                           \
+        JX_NO_ALIAS                                                            \
+        for (int64_t i = 0; i < n; i++) {                                      \
+            in_type x = in[i];                                                 \
+            out[i] = __VA_ARGS__;                                              \
+        }                                                                      \
     }
 
 /* Saturation: the limits as floats; `above` is the first value too large. */
-#define SATURATE(type, low, high, above)                                      \
-    (x != x ? (type)0                                                         \
-            : x >= (above) ? (type)(high) : x <= (low) ? (type)(low) : (type)x)
+#define SATURATE(type, low, high, above)                                       \
+    (x != x         ? (type)0                                                  \
+     : x >= (above) ? (type)(high)                                             \
+     : x <= (low)   ? (type)(low)                                              \
+                    : (type)x)
 
-#define FLOAT_TO_INTS(ID, ftype)                                              \
-    PLAIN(ID##_I8, int8_t, ftype, SATURATE(int8_t, -128, 127, 128))           \
-    PLAIN(ID##_I16, int16_t, ftype, SATURATE(int16_t, -32768, 32767, 32768))  \
-    TILE(ID##_I32, int32_t, ftype,                                            \
-         SATURATE(int32_t, -2147483648.0, INT32_MAX, 2147483648.0))           \
-    TILE(ID##_I64, int64_t, ftype,                                            \
-         SATURATE(int64_t, -9223372036854775808.0, INT64_MAX,                 \
-                  9223372036854775808.0))                                     \
-    PLAIN(ID##_U8, uint8_t, ftype, SATURATE(uint8_t, 0, 255, 256))            \
-    PLAIN(ID##_U16, uint16_t, ftype, SATURATE(uint16_t, 0, 65535, 65536))     \
-    TILE(ID##_U32, uint32_t, ftype,                                           \
-         SATURATE(uint32_t, 0, UINT32_MAX, 4294967296.0))                     \
-    PLAIN(ID##_U64, uint64_t, ftype,                                          \
-          SATURATE(uint64_t, 0, UINT64_MAX, 18446744073709551616.0))          \
-    PLAIN(ID##_I4, uint8_t, ftype, SATURATE(int8_t, -8, 7, 8) & 15)           \
-    PLAIN(ID##_U4, uint8_t, ftype, SATURATE(uint8_t, 0, 15, 16))              \
-    PLAIN(ID##_I2, uint8_t, ftype, SATURATE(int8_t, -2, 1, 2) & 3)            \
+#define FLOAT_TO_INTS(ID, ftype)                                               \
+    PLAIN(ID##_I8, int8_t, ftype, SATURATE(int8_t, -128, 127, 128))            \
+    PLAIN(ID##_I16, int16_t, ftype, SATURATE(int16_t, -32768, 32767, 32768))   \
+    TILE(ID##_I32, int32_t, ftype,                                             \
+         SATURATE(int32_t, -2147483648.0, INT32_MAX, 2147483648.0))            \
+    TILE(ID##_I64, int64_t, ftype,                                             \
+         SATURATE(int64_t, -9223372036854775808.0, INT64_MAX,                  \
+                  9223372036854775808.0))                                      \
+    PLAIN(ID##_U8, uint8_t, ftype, SATURATE(uint8_t, 0, 255, 256))             \
+    PLAIN(ID##_U16, uint16_t, ftype, SATURATE(uint16_t, 0, 65535, 65536))      \
+    TILE(ID##_U32, uint32_t, ftype,                                            \
+         SATURATE(uint32_t, 0, UINT32_MAX, 4294967296.0))                      \
+    PLAIN(ID##_U64, uint64_t, ftype,                                           \
+          SATURATE(uint64_t, 0, UINT64_MAX, 18446744073709551616.0))           \
+    PLAIN(ID##_I4, uint8_t, ftype, SATURATE(int8_t, -8, 7, 8) & 15)            \
+    PLAIN(ID##_U4, uint8_t, ftype, SATURATE(uint8_t, 0, 15, 16))               \
+    PLAIN(ID##_I2, uint8_t, ftype, SATURATE(int8_t, -2, 1, 2) & 3)             \
     PLAIN(ID##_U2, uint8_t, ftype, SATURATE(uint8_t, 0, 3, 4))
 FLOAT_TO_INTS(F32, float)
 FLOAT_TO_INTS(F64, double)
@@ -87,20 +89,19 @@ TILE(F32_F64, double, float, x)
 TILE(F64_F32, float, double, (float)x)
 
 /* Integers: to all other integers and to floats. */
-#define INT_TO(TO, to, FROM, from)                                            \
-    PLAIN(FROM##_##TO, to, from, (to)x)
-#define INTS_TO_FLOAT(FROM, from)                                             \
-    TILE(FROM##_F32, float, from, (float)x)                                   \
+#define INT_TO(TO, to, FROM, from) PLAIN(FROM##_##TO, to, from, (to)x)
+#define INTS_TO_FLOAT(FROM, from)                                              \
+    TILE(FROM##_F32, float, from, (float)x)                                    \
     TILE(FROM##_F64, double, from, (double)x)
-#define INTS_FROM(FROM, from)                                                 \
-    INT_TO(I8, int8_t, FROM, from)                                            \
-    INT_TO(I16, int16_t, FROM, from)                                          \
-    INT_TO(I32, int32_t, FROM, from)                                          \
-    INT_TO(I64, int64_t, FROM, from)                                          \
-    INT_TO(U8, uint8_t, FROM, from)                                           \
-    INT_TO(U16, uint16_t, FROM, from)                                         \
-    INT_TO(U32, uint32_t, FROM, from)                                         \
-    INT_TO(U64, uint64_t, FROM, from)                                         \
+#define INTS_FROM(FROM, from)                                                  \
+    INT_TO(I8, int8_t, FROM, from)                                             \
+    INT_TO(I16, int16_t, FROM, from)                                           \
+    INT_TO(I32, int32_t, FROM, from)                                           \
+    INT_TO(I64, int64_t, FROM, from)                                           \
+    INT_TO(U8, uint8_t, FROM, from)                                            \
+    INT_TO(U16, uint16_t, FROM, from)                                          \
+    INT_TO(U32, uint32_t, FROM, from)                                          \
+    INT_TO(U64, uint64_t, FROM, from)                                          \
     INTS_TO_FLOAT(FROM, from)
 INTS_FROM(I8, int8_t)
 INTS_FROM(I16, int16_t)
@@ -112,14 +113,14 @@ INTS_FROM(U32, uint32_t)
 INTS_FROM(U64, uint64_t)
 
 /* Booleans are bytes that are 0 or 1 once made here, any other on input. */
-#define BOOLS(ID, type, dummy)                                                \
-    TILE(BOOL_##ID, type, uint8_t, (type)(x != 0))                            \
+#define BOOLS(ID, type, dummy)                                                 \
+    TILE(BOOL_##ID, type, uint8_t, (type)(x != 0))                             \
     TILE(ID##_BOOL, uint8_t, type, x != 0)
 REAL_TYPES(BOOLS, 0)
 PLAIN(BOOL_BOOL, uint8_t, uint8_t, x != 0)
 
-#define COMPLEXES(ID, type, dummy)                                            \
-    PLAIN(ID##_C64, c64, type, (c64){(float)x, 0})                            \
+#define COMPLEXES(ID, type, dummy)                                             \
+    PLAIN(ID##_C64, c64, type, (c64){(float)x, 0})                             \
     PLAIN(ID##_C128, c128, type, (c128){(double)x, 0})
 REAL_TYPES(COMPLEXES, 0)
 PLAIN(BOOL_C64, c64, uint8_t, (c64){x != 0, 0})
@@ -221,30 +222,30 @@ typedef enum overflow { TO_INFINITY, TO_NAN, TO_MAX } overflow;
 
 typedef struct small_float {
     int mantissa, bias;
-    unsigned sign;   /* the sign's bit; 0: unsigned */
-    unsigned max;    /* largest finite pattern */
+    unsigned sign; /* the sign's bit; 0: unsigned */
+    unsigned max;  /* largest finite pattern */
     unsigned infinity, nan;
     overflow overflow;
     bool no_minus_zero;
     bool signed_nan;
 } small_float;
 
-static const small_float E3M4 = {4, 3, 0x80, 0x6f, 0x70, 0x78, TO_INFINITY,
-                                 false, true};
-static const small_float E4M3 = {3, 7, 0x80, 0x77, 0x78, 0x7c, TO_INFINITY,
-                                 false, true};
-static const small_float E4M3B11FNUZ = {3, 11, 0x80, 0x7f, 0, 0x80, TO_NAN,
-                                        true, false};
-static const small_float E4M3FN = {3, 7, 0x80, 0x7e, 0, 0x7f, TO_NAN, false,
-                                   true};
-static const small_float E4M3FNUZ = {3, 8, 0x80, 0x7f, 0, 0x80, TO_NAN, true,
-                                     false};
-static const small_float E5M2 = {2, 15, 0x80, 0x7b, 0x7c, 0x7e, TO_INFINITY,
-                                 false, true};
-static const small_float E5M2FNUZ = {2, 16, 0x80, 0x7f, 0, 0x80, TO_NAN, true,
-                                     false};
-static const small_float E2M1FN = {1, 1, 0x8, 0x7, 0, 0x8, TO_MAX, false,
-                                   false};
+static const small_float E3M4 = {4,    3,           0x80,  0x6f, 0x70,
+                                 0x78, TO_INFINITY, false, true};
+static const small_float E4M3 = {3,    7,           0x80,  0x77, 0x78,
+                                 0x7c, TO_INFINITY, false, true};
+static const small_float E4M3B11FNUZ = {3,    11,     0x80, 0x7f, 0,
+                                        0x80, TO_NAN, true, false};
+static const small_float E4M3FN = {3,    7,      0x80,  0x7e, 0,
+                                   0x7f, TO_NAN, false, true};
+static const small_float E4M3FNUZ = {3,    8,      0x80, 0x7f, 0,
+                                     0x80, TO_NAN, true, false};
+static const small_float E5M2 = {2,    15,          0x80,  0x7b, 0x7c,
+                                 0x7e, TO_INFINITY, false, true};
+static const small_float E5M2FNUZ = {2,    16,     0x80, 0x7f, 0,
+                                     0x80, TO_NAN, true, false};
+static const small_float E2M1FN = {1,   1,      0x8,   0x7,  0,
+                                   0x8, TO_MAX, false, false};
 
 static inline float decode(const small_float *f, unsigned bits)
 {
@@ -253,9 +254,8 @@ static inline float decode(const small_float *f, unsigned bits)
     unsigned fraction = a & ((1u << f->mantissa) - 1);
     float value;
 
-    if (f->overflow != TO_MAX &&
-        (a > (f->infinity ? f->infinity : f->max) ||
-         (f->no_minus_zero && bits == f->nan)))
+    if (f->overflow != TO_MAX && (a > (f->infinity ? f->infinity : f->max) ||
+                                  (f->no_minus_zero && bits == f->nan)))
         return from_bits(0x7fc00000 | (sign ? 1u << 31 : 0));
     if (f->infinity && a == f->infinity)
         return sign ? -INFINITY : INFINITY;
@@ -297,9 +297,9 @@ static inline unsigned encode(const small_float *f, double x)
     return a == 0 && f->no_minus_zero ? 0 : (unsigned)a | sign;
 }
 
-#define SMALL(ID, format)                                                     \
-    PLAIN(ID##_F32, float, uint8_t, decode(&format, x))                       \
-    PLAIN(F32_##ID, uint8_t, float, (uint8_t)encode(&format, x))              \
+#define SMALL(ID, format)                                                      \
+    PLAIN(ID##_F32, float, uint8_t, decode(&format, x))                        \
+    PLAIN(F32_##ID, uint8_t, float, (uint8_t)encode(&format, x))               \
     PLAIN(F64_##ID, uint8_t, double, (uint8_t)encode(&format, x))
 SMALL(F8_E3M4, E3M4)
 SMALL(F8_E4M3, E4M3)
@@ -322,8 +322,8 @@ static inline uint8_t to_e8m0(double x)
 
     if (!(x > 0) || isinf(x))
         return 0xff;
-    /* x = fraction * 2^exponent, 0.5 <= fraction < 1; a tie goes up, as ml_dtypes
-     * has it. */
+    /* x = fraction * 2^exponent, 0.5 <= fraction < 1; a tie goes up, as
+     * ml_dtypes has it. */
     double fraction = frexp(x, &exponent);
     int bits = exponent - 1 + 127 + (fraction >= 0.75);
     return (uint8_t)(bits < 0 ? 0 : bits > 254 ? 0xff : bits);
@@ -364,13 +364,13 @@ PLAIN(U64_F64X2, jx_pair, uint64_t, of_u64(x))
 PLAIN(F64X2_WHOLE, double, jx_pair, whole_part(x))
 
 /* The same dtype. */
-#define SAME(bytes)                                                           \
-    static void same##bytes(void *o, const void *const *ins, int64_t n,       \
-                            const void *param)                                \
-    {                                                                         \
-        (void)param;                                                          \
-        if (o != ins[0])                                                      \
-            memcpy(o, ins[0], (size_t)n * bytes);                             \
+#define SAME(bytes)                                                            \
+    static void same##bytes(void *o, const void *const *ins, int64_t n,        \
+                            const void *param)                                 \
+    {                                                                          \
+        (void)param;                                                           \
+        if (o != ins[0])                                                       \
+            memcpy(o, ins[0], (size_t)n *bytes);                               \
     }
 SAME(1)
 SAME(2)
@@ -387,107 +387,110 @@ static jx_dtype carried(jx_dtype dtype)
 static jx_tile *same_tile(jx_dtype dtype)
 {
     switch (jx_dtype_of(dtype)->bytes) {
-    case 1:
-        return same1;
-    case 2:
-        return same2;
-    case 4:
-        return same4;
-    case 8:
-        return same8;
-    default:
-        return same16;
+    case 1: return same1;
+    case 2: return same2;
+    case 4: return same4;
+    case 8: return same8;
+    default: return same16;
     }
 }
 
-#define ROW(FROM)                                                             \
-    [JX_##FROM] = {                                                           \
-        [JX_BOOL] = FROM##_BOOL, [JX_I8] = FROM##_I8, [JX_I16] = FROM##_I16,  \
-        [JX_I32] = FROM##_I32,   [JX_I64] = FROM##_I64, [JX_U8] = FROM##_U8,  \
-        [JX_U16] = FROM##_U16,   [JX_U32] = FROM##_U32,                       \
-        [JX_U64] = FROM##_U64,   [JX_F32] = FROM##_F32,                       \
-        [JX_F64] = FROM##_F64,   [JX_C64] = FROM##_C64,                       \
-        [JX_C128] = FROM##_C128
+#define ROW(FROM)                                                              \
+    [JX_##FROM] = {[JX_BOOL] = FROM##_BOOL,                                    \
+                   [JX_I8] = FROM##_I8,                                        \
+                   [JX_I16] = FROM##_I16,                                      \
+                   [JX_I32] = FROM##_I32,                                      \
+                   [JX_I64] = FROM##_I64,                                      \
+                   [JX_U8] = FROM##_U8,                                        \
+                   [JX_U16] = FROM##_U16,                                      \
+                   [JX_U32] = FROM##_U32,                                      \
+                   [JX_U64] = FROM##_U64,                                      \
+                   [JX_F32] = FROM##_F32,                                      \
+                   [JX_F64] = FROM##_F64,                                      \
+                   [JX_C64] = FROM##_C64,                                      \
+                   [JX_C128] = FROM##_C128
 #define SMALL_ROW(ID) [JX_##ID] = {[JX_F32] = ID##_F32},
 
 #define F32_F32 same4
 #define F64_F64 same8
 
-jx_tile *jx_tile_convert(jx_dtype from, jx_dtype to)
-{
-    static jx_tile *const tiles[JX_NDTYPES][JX_NDTYPES] = {
-        ROW(BOOL)},
-        ROW(I8), [JX_I4] = I8_I4, [JX_I2] = I8_I2},
-        ROW(I16)},
-        ROW(I32)},
-        ROW(I64)},
-        ROW(U8), [JX_U4] = I8_I4, [JX_U2] = I8_I2},
-        ROW(U16)},
-        ROW(U32)},
-        ROW(U64)},
-        ROW(F32), [JX_I4] = F32_I4, [JX_U4] = F32_U4, [JX_I2] = F32_I2,
+jx_tile *jx_tile_convert(jx_dtype from, jx_dtype to){
+    static jx_tile *const tiles[JX_NDTYPES][JX_NDTYPES] = {ROW(BOOL)},
+    ROW(I8), [JX_I4] = I8_I4, [JX_I2] = I8_I2},
+    ROW(I16)
+}
+, ROW(I32)
+}
+, ROW(I64)
+}
+, ROW(U8), [JX_U4] = I8_I4, [JX_U2] = I8_I2
+}
+, ROW(U16)
+}
+, ROW(U32)
+}
+, ROW(U64)
+}
+, ROW(F32), [JX_I4] = F32_I4, [JX_U4] = F32_U4, [JX_I2] = F32_I2,
             [JX_U2] = F32_U2, [JX_BF16] = F32_BF16, [JX_F16] = F32_F16,
             [JX_F8_E3M4] = F32_F8_E3M4, [JX_F8_E4M3] = F32_F8_E4M3,
             [JX_F8_E4M3B11FNUZ] = F32_F8_E4M3B11FNUZ,
-            [JX_F8_E4M3FN] = F32_F8_E4M3FN,
-            [JX_F8_E4M3FNUZ] = F32_F8_E4M3FNUZ, [JX_F8_E5M2] = F32_F8_E5M2,
-            [JX_F8_E5M2FNUZ] = F32_F8_E5M2FNUZ,
-            [JX_F8_E8M0FNU] = F32_F8_E8M0FNU,
-            [JX_F4_E2M1FN] = F32_F4_E2M1FN},
-        ROW(F64), [JX_I4] = F64_I4, [JX_U4] = F64_U4, [JX_I2] = F64_I2,
+            [JX_F8_E4M3FN] = F32_F8_E4M3FN, [JX_F8_E4M3FNUZ] = F32_F8_E4M3FNUZ,
+            [JX_F8_E5M2] = F32_F8_E5M2, [JX_F8_E5M2FNUZ] = F32_F8_E5M2FNUZ,
+            [JX_F8_E8M0FNU] = F32_F8_E8M0FNU, [JX_F4_E2M1FN] = F32_F4_E2M1FN
+}
+, ROW(F64), [JX_I4] = F64_I4, [JX_U4] = F64_U4, [JX_I2] = F64_I2,
             [JX_U2] = F64_U2, [JX_BF16] = F64_BF16, [JX_F16] = F64_F16,
             [JX_F8_E3M4] = F64_F8_E3M4, [JX_F8_E4M3] = F64_F8_E4M3,
             [JX_F8_E4M3B11FNUZ] = F64_F8_E4M3B11FNUZ,
-            [JX_F8_E4M3FN] = F64_F8_E4M3FN,
-            [JX_F8_E4M3FNUZ] = F64_F8_E4M3FNUZ, [JX_F8_E5M2] = F64_F8_E5M2,
-            [JX_F8_E5M2FNUZ] = F64_F8_E5M2FNUZ,
-            [JX_F8_E8M0FNU] = F64_F8_E8M0FNU,
-            [JX_F4_E2M1FN] = F64_F4_E2M1FN},
-        [JX_C64] = {[JX_BOOL] = C64_BOOL, [JX_F32] = C64_F32,
-                    [JX_F64] = C64_F64, [JX_C128] = C64_C128},
-        [JX_C128] = {[JX_BOOL] = C128_BOOL, [JX_F32] = C128_F32,
-                     [JX_F64] = C128_F64, [JX_C64] = C128_C64},
-        [JX_I4] = {[JX_I8] = I4_I8},
-        [JX_I2] = {[JX_I8] = I2_I8},
-        [JX_U4] = {[JX_U8] = U4_U8},
-        [JX_U2] = {[JX_U8] = U2_U8},
-        [JX_BF16] = {[JX_F32] = BF16_F32},
-        [JX_F16] = {[JX_F32] = F16_F32},
-        [JX_F64X2] = {[JX_F64] = F64X2_F64},
-        /* As it stands: clang-format takes the rows for one expression. */
-        /* clang-format off */
+            [JX_F8_E4M3FN] = F64_F8_E4M3FN, [JX_F8_E4M3FNUZ] = F64_F8_E4M3FNUZ,
+            [JX_F8_E5M2] = F64_F8_E5M2, [JX_F8_E5M2FNUZ] = F64_F8_E5M2FNUZ,
+            [JX_F8_E8M0FNU] = F64_F8_E8M0FNU, [JX_F4_E2M1FN] = F64_F4_E2M1FN
+}
+,
+    [JX_C64] = {[JX_BOOL] = C64_BOOL,
+                [JX_F32] = C64_F32,
+                [JX_F64] = C64_F64,
+                [JX_C128] = C64_C128},
+    [JX_C128] = {[JX_BOOL] = C128_BOOL,
+                 [JX_F32] = C128_F32,
+                 [JX_F64] = C128_F64,
+                 [JX_C64] = C128_C64},
+    [JX_I4] = {[JX_I8] = I4_I8}, [JX_I2] = {[JX_I8] = I2_I8},
+    [JX_U4] = {[JX_U8] = U4_U8}, [JX_U2] = {[JX_U8] = U2_U8},
+    [JX_BF16] = {[JX_F32] = BF16_F32}, [JX_F16] = {[JX_F32] = F16_F32},
+    [JX_F64X2] = {[JX_F64] = F64X2_F64},
+    /* As it stands: clang-format takes the rows for one expression. */
+    /* clang-format off */
         SMALL_ROW(F8_E3M4) SMALL_ROW(F8_E4M3) SMALL_ROW(F8_E4M3B11FNUZ)
         SMALL_ROW(F8_E4M3FN) SMALL_ROW(F8_E4M3FNUZ) SMALL_ROW(F8_E5M2)
         SMALL_ROW(F8_E5M2FNUZ) SMALL_ROW(F8_E8M0FNU) SMALL_ROW(F4_E2M1FN)
-        /* clang-format on */
-    };
+/* clang-format on */
+}
+;
 
-    if (jx_dtype_is_complex(from) && to == JX_FLOAT0)
-        return NULL; /* by its real part, unlike to bool */
-    from = carried(from);
-    to = carried(to);
-    if (to == JX_F64X2 && from != to)
-        return from == JX_F64   ? F64_F64X2
-               : from == JX_I64 ? I64_F64X2
-               : from == JX_U64 ? U64_F64X2
-                                : NULL;
-    return from == to ? same_tile(from) : tiles[from][to];
+if (jx_dtype_is_complex(from) && to == JX_FLOAT0)
+    return NULL; /* by its real part, unlike to bool */
+from = carried(from);
+to = carried(to);
+if (to == JX_F64X2 && from != to)
+    return from == JX_F64   ? F64_F64X2
+           : from == JX_I64 ? I64_F64X2
+           : from == JX_U64 ? U64_F64X2
+                            : NULL;
+return from == to ? same_tile(from) : tiles[from][to];
 }
 
 jx_dtype jx_compute_dtype(jx_dtype stored)
 {
     switch (stored) {
     case JX_I2:
-    case JX_I4:
-        return JX_I8;
+    case JX_I4: return JX_I8;
     case JX_U2:
-    case JX_U4:
-        return JX_U8;
+    case JX_U4: return JX_U8;
     case JX_F64:
-    case JX_F64X2:
-        return stored;
-    default:
-        return jx_dtype_is_float(stored) ? JX_F32 : stored;
+    case JX_F64X2: return stored;
+    default: return jx_dtype_is_float(stored) ? JX_F32 : stored;
     }
 }
 
@@ -526,9 +529,9 @@ void jx_convert(jx_dtype from, jx_dtype to, const void *src, void *dst,
         jx_dtype dtype = from, next = from;
         for (int i = 0; i < 4 && (dtype != to || i == 0); i++) {
             jx_tile *tile = jx_convert_step(dtype, to, &next);
-            void *out = next == to ? (char *)dst + (size_t)done *
-                                                       jx_dtype_of(to)->bytes
-                                   : (void *)space[i & 1];
+            void *out =
+                next == to ? (char *)dst + (size_t)done * jx_dtype_of(to)->bytes
+                           : (void *)space[i & 1];
             if (!tile)
                 return;
             tile(out, &at, count, NULL);

@@ -12,7 +12,8 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Small enough to be inlined by choice, but for the clones it has to be said. */
+/* Small enough to be inlined by choice, but for the clones it
+ * has to be said. */
 #define JX_INLINE static inline __attribute__((always_inline))
 
 JX_INLINE uint32_t jx_bits(float x)
@@ -58,8 +59,9 @@ JX_INLINE double jx_pick64(int c, double a, double b)
     return jx_double((jx_bits64(a) & mask) | (jx_bits64(b) & ~mask));
 }
 
-/* What numbers that are equal keep of their bits: of zeros the sign, of others all.  Where
- * subnormal numbers are taken for zeros, numbers that are not the same are equal. */
+/* What numbers that are equal keep of their bits: of zeros the sign, of others
+ * all.  Where subnormal numbers are taken for zeros, numbers that are not the
+ * same are equal. */
 JX_INLINE uint32_t jx_kept_f32(float x)
 {
     return x == 0 ? 0x80000000u : ~0u;
@@ -201,15 +203,16 @@ JX_INLINE float jx_expm1f(float x)
     return jx_pick((x == 0) | (x != x), x, (float)y);
 }
 
-/* log(1 + x) = 2 atanh(t): t = x / (2 + x) near 0, else by the parts of 1 + x. */
+/* log(1 + x) = 2 atanh(t): t = x / (2 + x) near 0, else by the
+ * parts of 1 + x. */
 JX_INLINE float jx_log1pf(float x)
 {
     double u = 1 + (double)x;
     uint64_t b = jx_bits64(u) - 0x3fe6a09e667f3bcd;
     double e = (double)((int32_t)(b >> 32) >> 20);
-    double m =
-        jx_double((b & 0xfffffffffffff) + 0x3fe6a09e667f3bcd) - 1;
-    double f = jx_pick64(e == 0, x, m), t = f / (2 + f), z = t * t, p = 2.0 / 13;
+    double m = jx_double((b & 0xfffffffffffff) + 0x3fe6a09e667f3bcd) - 1;
+    double f = jx_pick64(e == 0, x, m), t = f / (2 + f), z = t * t,
+           p = 2.0 / 13;
 
     p = p * z + 2.0 / 11;
     p = p * z + 2.0 / 9;
@@ -334,7 +337,8 @@ JX_INLINE float jx_any_sinf(float x)
     double y = jx_pick64(q & 1, jx_cos_lane(r), jx_sin_lane(r));
 
     y = jx_double(jx_bits64(y) ^ (q & 2) << 62);
-    return jx_pick(fabsf(x) < JX_PERIODIC_LIMIT, jx_sinf(x), jx_pick(x - x == 0, (float)y, NAN));
+    return jx_pick(fabsf(x) < JX_PERIODIC_LIMIT, jx_sinf(x),
+                   jx_pick(x - x == 0, (float)y, NAN));
 }
 
 JX_INLINE float jx_any_cosf(float x)
@@ -344,7 +348,8 @@ JX_INLINE float jx_any_cosf(float x)
     double y = jx_pick64(q & 1, jx_sin_lane(r), jx_cos_lane(r));
 
     y = jx_double(jx_bits64(y) ^ ((q + 1) & 2) << 62);
-    return jx_pick(fabsf(x) < JX_PERIODIC_LIMIT, jx_cosf(x), jx_pick(x - x == 0, (float)y, NAN));
+    return jx_pick(fabsf(x) < JX_PERIODIC_LIMIT, jx_cosf(x),
+                   jx_pick(x - x == 0, (float)y, NAN));
 }
 
 /* The quotient of both; where it is small r itself is enough. */
@@ -368,15 +373,17 @@ JX_INLINE float jx_any_tanf(float x)
     uint64_t q;
     double r = jx_far_quadrant(x, &q), y = jx_tan_lane(r, q);
 
-    return jx_pick(fabsf(x) < JX_PERIODIC_LIMIT, jx_tanf(x), jx_pick(x - x == 0, (float)y, NAN));
+    return jx_pick(fabsf(x) < JX_PERIODIC_LIMIT, jx_tanf(x),
+                   jx_pick(x - x == 0, (float)y, NAN));
 }
 
-/* cbrt: a third of the exponent, to a few parts in a hundred, then Halley's steps, each of which
- * has three times the digits. */
+/* cbrt: a third of the exponent, to a few parts in a hundred, then Halley's
+ * steps, each of which has three times the digits. */
 JX_INLINE float jx_cbrtf(float x)
 {
     double a = fabs((double)x);
-    int32_t third = (int32_t)((double)(int32_t)(jx_bits64(a) >> 32) * (1.0 / 3));
+    int32_t third =
+        (int32_t)((double)(int32_t)(jx_bits64(a) >> 32) * (1.0 / 3));
     double y = jx_double((uint64_t)(third + 0x2a9f7893) << 32);
 
     for (int k = 0; k < 3; k++) {

@@ -74,8 +74,10 @@ static inline double reduce(double x, int exponent_bits, int mantissa_bits,
             a = scale;
         if (e - 1 - mantissa_bits >= -1022)
             a = rint(a / scale) * scale;
-        else if (e - 1 - mantissa_bits >= -1074) /* where subnormals are flushed it is 0 */
-            a = ldexp(rint(ldexp(a, mantissa_bits + 1 - e)), e - 1 - mantissa_bits);
+        else if (e - 1 - mantissa_bits >=
+                 -1074) /* where subnormals are flushed it is 0 */
+            a = ldexp(rint(ldexp(a, mantissa_bits + 1 - e)),
+                      e - 1 - mantissa_bits);
     }
     if (exponent_bits < own_exponent) {
         if (a >= ldexp(1, bias + 1))
@@ -89,56 +91,55 @@ static inline double reduce(double x, int exponent_bits, int mantissa_bits,
 #define V JX_VECTOR_CLONES
 
 /* Operations that are the same text in both widths. */
-#define BASIC(ID, T, L, bits, order, exp_bits, man_bits)                      \
-    JX_BINARY(V, add_##ID, T, T, x + y)                                       \
-    JX_BINARY(V, sub_##ID, T, T, x - y)                                       \
-    JX_BINARY(V, mul_##ID, T, T, x *y)                                        \
-    JX_BINARY(V, div_##ID, T, T, x / y)                                       \
-    JX_BINARY(V, vmax_##ID, T, T, jx_max_##L(x, y))                              \
-    JX_BINARY(V, vmin_##ID, T, T, jx_min_##L(x, y))                              \
-    JX_TERNARY(V, clamp_##ID, T, T, jx_min_##L(jx_max_##L(y, x), z))                \
-    JX_BINARY(V, eq_##ID, uint8_t, T, x == y)                                 \
-    JX_BINARY(V, ne_##ID, uint8_t, T, x != y)                                 \
-    JX_BINARY(V, lt_##ID, uint8_t, T, x < y)                                  \
-    JX_BINARY(V, le_##ID, uint8_t, T, x <= y)                                 \
-    JX_BINARY(V, gt_##ID, uint8_t, T, x > y)                                  \
-    JX_BINARY(V, ge_##ID, uint8_t, T, x >= y)                                 \
-    JX_BINARY(, eqto_##ID, uint8_t, T, bits(x) == bits(y))                    \
-    JX_BINARY(, ltto_##ID, uint8_t, T, order(x) < order(y))                   \
-    JX_BINARY(, leto_##ID, uint8_t, T, order(x) <= order(y))                  \
-    JX_UNARY(V, neg_##ID, T, T, -x)                                           \
-    JX_UNARY(V, square_##ID, T, T, x *x)                                      \
-    JX_UNARY(V, sign_##ID, T, T, x > 0 ? 1 : x < 0 ? -1 : x)                 \
-    JX_UNARY(V, isfinite_##ID, uint8_t, T, x - x == 0)                        \
-    JX_UNARY(V, cube_##ID, T, T, x *x *x)                                     \
-    JX_UNARY(V, fourth_##ID, T, T, (x * x) * (x * x))                         \
-    JX_UNARY(V, inverse_##ID, T, T, 1 / x)                                    \
-    JX_UNARY(V, inverse_square_##ID, T, T, 1 / (x * x))                       \
-    JX_UNARY(, any_power_##ID, T, T,                                          \
-             (T)ipow(x, ((const jx_p_integer_pow *)param)->y))                \
-    static void ipow_##ID(void *out, const void *const *ins, int64_t n,       \
-                          const void *param)                                  \
-    {                                                                         \
-        int64_t y = ((const jx_p_integer_pow *)param)->y;                     \
-        (y == 2    ? square_##ID                                              \
-         : y == 3  ? cube_##ID                                                \
-         : y == 4  ? fourth_##ID                                              \
-         : y == -1 ? inverse_##ID                                             \
-         : y == -2 ? inverse_square_##ID                                      \
-                   : any_power_##ID)(out, ins, n, param);                     \
-    }                                                                         \
-    JX_UNARY(V, round_##ID, T, T,                                             \
-             (T)(((const jx_p_round *)param)->rounding_method ==              \
-                         JX_ROUND_TO_NEAREST_EVEN                             \
-                     ? rint(x)                                                \
-                     : away(x)))                                              \
-    JX_UNARY(, reduce_##ID, T, T,                                             \
-             (T)reduce(x,                                                     \
-                       (int)((const jx_p_reduce_precision *)param)            \
-                           ->exponent_bits,                                   \
-                       (int)((const jx_p_reduce_precision *)param)            \
-                           ->mantissa_bits,                                   \
-                       exp_bits, man_bits))
+#define BASIC(ID, T, L, bits, order, exp_bits, man_bits)                       \
+    JX_BINARY(V, add_##ID, T, T, x + y)                                        \
+    JX_BINARY(V, sub_##ID, T, T, x - y)                                        \
+    JX_BINARY(V, mul_##ID, T, T, x *y)                                         \
+    JX_BINARY(V, div_##ID, T, T, x / y)                                        \
+    JX_BINARY(V, vmax_##ID, T, T, jx_max_##L(x, y))                            \
+    JX_BINARY(V, vmin_##ID, T, T, jx_min_##L(x, y))                            \
+    JX_TERNARY(V, clamp_##ID, T, T, jx_min_##L(jx_max_##L(y, x), z))           \
+    JX_BINARY(V, eq_##ID, uint8_t, T, x == y)                                  \
+    JX_BINARY(V, ne_##ID, uint8_t, T, x != y)                                  \
+    JX_BINARY(V, lt_##ID, uint8_t, T, x < y)                                   \
+    JX_BINARY(V, le_##ID, uint8_t, T, x <= y)                                  \
+    JX_BINARY(V, gt_##ID, uint8_t, T, x > y)                                   \
+    JX_BINARY(V, ge_##ID, uint8_t, T, x >= y)                                  \
+    JX_BINARY(, eqto_##ID, uint8_t, T, bits(x) == bits(y))                     \
+    JX_BINARY(, ltto_##ID, uint8_t, T, order(x) < order(y))                    \
+    JX_BINARY(, leto_##ID, uint8_t, T, order(x) <= order(y))                   \
+    JX_UNARY(V, neg_##ID, T, T, -x)                                            \
+    JX_UNARY(V, square_##ID, T, T, x *x)                                       \
+    JX_UNARY(V, sign_##ID, T, T, x > 0 ? 1 : x < 0 ? -1 : x)                   \
+    JX_UNARY(V, isfinite_##ID, uint8_t, T, x - x == 0)                         \
+    JX_UNARY(V, cube_##ID, T, T, x *x *x)                                      \
+    JX_UNARY(V, fourth_##ID, T, T, (x * x) * (x * x))                          \
+    JX_UNARY(V, inverse_##ID, T, T, 1 / x)                                     \
+    JX_UNARY(V, inverse_square_##ID, T, T, 1 / (x * x))                        \
+    JX_UNARY(, any_power_##ID, T, T,                                           \
+             (T)ipow(x, ((const jx_p_integer_pow *)param)->y))                 \
+    static void ipow_##ID(void *out, const void *const *ins, int64_t n,        \
+                          const void *param)                                   \
+    {                                                                          \
+        int64_t y = ((const jx_p_integer_pow *)param)->y;                      \
+        (y == 2    ? square_##ID                                               \
+         : y == 3  ? cube_##ID                                                 \
+         : y == 4  ? fourth_##ID                                               \
+         : y == -1 ? inverse_##ID                                              \
+         : y == -2 ? inverse_square_##ID                                       \
+                   : any_power_##ID)(out, ins, n, param);                      \
+    }                                                                          \
+    JX_UNARY(V, round_##ID, T, T,                                              \
+             (T)(((const jx_p_round *)param)->rounding_method ==               \
+                         JX_ROUND_TO_NEAREST_EVEN                              \
+                     ? rint(x)                                                 \
+                     : away(x)))                                               \
+    JX_UNARY(                                                                  \
+        , reduce_##ID, T, T,                                                   \
+        (T)reduce(x,                                                           \
+                  (int)((const jx_p_reduce_precision *)param)->exponent_bits,  \
+                  (int)((const jx_p_reduce_precision *)param)->mantissa_bits,  \
+                  exp_bits, man_bits))
 
 BASIC(F32, float, f32, bits32, order32, 8, 23)
 BASIC(F64, double, f64, bits64, order64, 11, 52)
@@ -159,15 +160,15 @@ JX_BINARY(, nextafter_F32, float, float, nextafterf(x, y))
 JX_BINARY(, nextafter_F64, double, double, nextafter(x, y))
 
 /* Functions computed in f64. */
-#define FUNCTION1(name, ...)                                                  \
-    JX_UNARY(, name##_F64, double, double, __VA_ARGS__)                       \
+#define FUNCTION1(name, ...)                                                   \
+    JX_UNARY(, name##_F64, double, double, __VA_ARGS__)                        \
     JX_UNARY(, name##_F32, float, float, (float)(__VA_ARGS__))
-#define FUNCTION2(name, ...)                                                  \
-    JX_BINARY(, name##_F64, double, double, __VA_ARGS__)                      \
+#define FUNCTION2(name, ...)                                                   \
+    JX_BINARY(, name##_F64, double, double, __VA_ARGS__)                       \
     JX_BINARY(, name##_F32, float, float, (float)(__VA_ARGS__))
 /* Those with a vector form in f32. */
-#define FAST1(name, fast, ...)                                                \
-    JX_UNARY(, name##_F64, double, double, __VA_ARGS__)                       \
+#define FAST1(name, fast, ...)                                                 \
+    JX_UNARY(, name##_F64, double, double, __VA_ARGS__)                        \
     JX_UNARY(V, name##_F32, float, float, fast(x))
 
 FAST1(exp, jx_expf, exp(x))
@@ -179,25 +180,26 @@ FAST1(expm1, jx_expm1f, expm1(x))
 FAST1(erf, jx_erff, erf(x))
 FAST1(cbrt, jx_cbrtf, cbrt(x))
 
-/* Those that come to `value` in f32 where it is `plain`: of most floats, since these are tiny or
- * huge, and beside each other are those of a size. */
-#define MOSTLY(name, plain, value)                                            \
-    JX_UNARY(, name##_F64, double, double, name(x))                           \
-    JX_UNARY(, other_##name, float, float, (float)name((double)x))            \
-    JX_UNARY(V, plain_##name, float, float, value)                            \
-    V static int64_t count_##name(const float *at, int64_t n)                 \
-    {                                                                         \
-        int64_t count = 0;                                                    \
-        for (int64_t i = 0; i < n; i++) {                                     \
-            float x = at[i];                                                  \
-            count += plain;                                                   \
-        }                                                                     \
-        return count;                                                         \
-    }                                                                         \
-    static void name##_F32(void *o, const void *const *ins, int64_t n,        \
-                           const void *param)                                 \
-    {                                                                         \
-        (count_##name(ins[0], n) == n ? plain_##name : other_##name)(o, ins, n, param); \
+/* Those that come to `value` in f32 where it is `plain`: of most floats, since
+ * these are tiny or huge, and beside each other are those of a size. */
+#define MOSTLY(name, plain, value)                                             \
+    JX_UNARY(, name##_F64, double, double, name(x))                            \
+    JX_UNARY(, other_##name, float, float, (float)name((double)x))             \
+    JX_UNARY(V, plain_##name, float, float, value)                             \
+    V static int64_t count_##name(const float *at, int64_t n)                  \
+    {                                                                          \
+        int64_t count = 0;                                                     \
+        for (int64_t i = 0; i < n; i++) {                                      \
+            float x = at[i];                                                   \
+            count += plain;                                                    \
+        }                                                                      \
+        return count;                                                          \
+    }                                                                          \
+    static void name##_F32(void *o, const void *const *ins, int64_t n,         \
+                           const void *param)                                  \
+    {                                                                          \
+        (count_##name(ins[0], n) == n ? plain_##name                           \
+                                      : other_##name)(o, ins, n, param);       \
     }
 #define IS_TINY (fabsf(x) < 0x1p-13F)
 
@@ -224,8 +226,8 @@ JX_TERNARY(, betainc_F64, double, double, jx_sf_betainc(x, y, z))
 JX_TERNARY(, betainc_F32, float, float, (float)jx_sf_betainc(x, y, z))
 JX_TERNARY(V, fma_F64, double, double, fma(x, y, z))
 JX_TERNARY(V, fma_F32, float, float, fmaf(x, y, z))
-JX_TERNARY(V, mul_add_F64, double, double, x * y + z)
-JX_TERNARY(V, mul_add_F32, float, float, x * y + z)
+JX_TERNARY(V, mul_add_F64, double, double, x *y + z)
+JX_TERNARY(V, mul_add_F32, float, float, x *y + z)
 JX_UNARY(, sinh_F64, double, double, sinh(x))
 JX_UNARY(, cosh_F64, double, double, cosh(x))
 
@@ -259,57 +261,59 @@ static void erf_inv_F32(void *out, const void *const *ins, int64_t n,
 }
 
 /* Large arguments take longer; a tile rarely has any. */
-#define PERIODIC(name)                                                        \
-    JX_UNARY(V, near_##name, float, float, jx_##name##f(x))                   \
-    JX_UNARY(V, any_##name, float, float, jx_any_##name##f(x))                \
-    static void name##_F32(void *o, const void *const *ins, int64_t n,        \
-                           const void *param)                                 \
-    {                                                                         \
-        const float *x = ins[0];                                              \
-        bool large = false;                                                   \
-        for (int64_t i = 0; i < n; i++)                                       \
-            large |= !(fabsf(x[i]) < JX_PERIODIC_LIMIT);                      \
-        (large ? any_##name : near_##name)(o, ins, n, param);                 \
+#define PERIODIC(name)                                                         \
+    JX_UNARY(V, near_##name, float, float, jx_##name##f(x))                    \
+    JX_UNARY(V, any_##name, float, float, jx_any_##name##f(x))                 \
+    static void name##_F32(void *o, const void *const *ins, int64_t n,         \
+                           const void *param)                                  \
+    {                                                                          \
+        const float *x = ins[0];                                               \
+        bool large = false;                                                    \
+        for (int64_t i = 0; i < n; i++)                                        \
+            large |= !(fabsf(x[i]) < JX_PERIODIC_LIMIT);                       \
+        (large ? any_##name : near_##name)(o, ins, n, param);                  \
     }
 PERIODIC(sin)
 PERIODIC(cos)
 PERIODIC(tan)
 
 /* Functions that are made in vectors of f64 (special.h). */
-#define MANY(name, ID, T, call)                                               \
-    static void name##_##ID(void *o, const void *const *ins, int64_t n,       \
-                            const void *param)                                \
-    {                                                                         \
-        enum { MOST = 64 };                                                   \
-        const T *from = ins[0];                                               \
-        T *out = o;                                                           \
-        (void)param;                                                          \
-        for (int64_t at = 0; at < n; at += MOST) {                            \
-            double x[MOST], y[MOST];                                          \
-            int64_t few = n - at < MOST ? n - at : MOST;                      \
-            for (int64_t i = 0; i < few; i++)                                 \
-                x[i] = (double)from[at + i];                                  \
-            call;                                                             \
-            for (int64_t i = 0; i < few; i++)                                 \
-                out[at + i] = (T)y[i];                                        \
-        }                                                                     \
+#define MANY(name, ID, T, call)                                                \
+    static void name##_##ID(void *o, const void *const *ins, int64_t n,        \
+                            const void *param)                                 \
+    {                                                                          \
+        enum { MOST = 64 };                                                    \
+        const T *from = ins[0];                                                \
+        T *out = o;                                                            \
+        (void)param;                                                           \
+        for (int64_t at = 0; at < n; at += MOST) {                             \
+            double x[MOST], y[MOST];                                           \
+            int64_t few = n - at < MOST ? n - at : MOST;                       \
+            for (int64_t i = 0; i < few; i++)                                  \
+                x[i] = (double)from[at + i];                                   \
+            call;                                                              \
+            for (int64_t i = 0; i < few; i++)                                  \
+                out[at + i] = (T)y[i];                                         \
+        }                                                                      \
     }
-#define MANIES(name, call) MANY(name, F32, float, call) MANY(name, F64, double, call)
+#define MANIES(name, call)                                                     \
+    MANY(name, F32, float, call) MANY(name, F64, double, call)
 MANIES(bessel_i0e, jx_sf_bessel_scaled(0, x, y, few))
 MANIES(bessel_i1e, jx_sf_bessel_scaled(1, x, y, few))
 MANIES(digamma, jx_sf_digammas(x, y, few))
 MANIES(trigamma, jx_sf_trigammas(x, y, few))
 
 /* Of order 1, which the derivative of digamma takes, in vectors. */
-#define POLYGAMMA(ID, T)                                                      \
-    static void polygamma_##ID(void *o, const void *const *ins, int64_t n,    \
-                               const void *param)                             \
-    {                                                                         \
-        const T *order = ins[0];                                              \
-        bool is_one = true;                                                   \
-        for (int64_t i = 0; i < n; i++)                                       \
-            is_one &= order[i] == 1;                                          \
-        (is_one ? trigamma_##ID : any_polygamma_##ID)(o, ins + is_one, n, param); \
+#define POLYGAMMA(ID, T)                                                       \
+    static void polygamma_##ID(void *o, const void *const *ins, int64_t n,     \
+                               const void *param)                              \
+    {                                                                          \
+        const T *order = ins[0];                                               \
+        bool is_one = true;                                                    \
+        for (int64_t i = 0; i < n; i++)                                        \
+            is_one &= order[i] == 1;                                           \
+        (is_one ? trigamma_##ID : any_polygamma_##ID)(o, ins + is_one, n,      \
+                                                      param);                  \
     }
 POLYGAMMA(F32, float)
 POLYGAMMA(F64, double)
@@ -338,7 +342,7 @@ static void nextafter_F16(void *o, const void *const *ins, int64_t n,
 
 jx_tile *jx_tile_nextafter16(jx_dtype dtype)
 {
-    return dtype == JX_BF16 ? nextafter_BF16
+    return dtype == JX_BF16  ? nextafter_BF16
            : dtype == JX_F16 ? nextafter_F16
                              : NULL;
 }
@@ -353,7 +357,7 @@ jx_tile *jx_tile_mul_add(jx_dtype dtype)
     return dtype == JX_F32 ? mul_add_F32 : dtype == JX_F64 ? mul_add_F64 : NULL;
 }
 
-#define ROW(prim, op)                                                         \
+#define ROW(prim, op)                                                          \
     [JX_PRIM_##prim] = {[JX_F32] = op##_F32, [JX_F64] = op##_F64},
 #define SAME(op) ROW(op, op)
 

@@ -7,7 +7,8 @@
 
 jx_tile *jx_tile_of(jx_prim_id prim, jx_dtype dtype)
 {
-    jx_tile *tile = dtype == JX_F64X2 ? jx_tile_pair(prim) : jx_tile_int(prim, dtype);
+    jx_tile *tile =
+        dtype == JX_F64X2 ? jx_tile_pair(prim) : jx_tile_int(prim, dtype);
 
     if (!tile)
         tile = jx_tile_float(prim, dtype);
@@ -38,8 +39,7 @@ bool jx_make_begin(jx_maker *m, int most)
     m->region = jx_region_new(m->p->arena);
     m->operands = malloc((size_t)(most + 1) * sizeof *m->operands);
     m->noperands = 0;
-    return (m->region && m->operands) ||
-           jx_plan_starved(m->p);
+    return (m->region && m->operands) || jx_plan_starved(m->p);
 }
 
 int jx_make_operand(jx_maker *m, const jx_slot *slot)
@@ -58,12 +58,15 @@ static bool is_one_element(const jx_slot *slot)
     return true;
 }
 
-/* The axes in the order in which a dense slot has them in memory, the longest step first. */
+/* The axes in the order in which a dense slot has them in memory, the
+ * longest step first. */
 static void order_of(const jx_slot *slot, int *axes)
 {
     for (int n = 0; n < slot->rank; n++) {
         int at = n;
-        for (; at > 0 && slot->shape[n] > 1 && slot->strides[axes[at - 1]] < slot->strides[n]; at--)
+        for (; at > 0 && slot->shape[n] > 1 &&
+               slot->strides[axes[at - 1]] < slot->strides[n];
+             at--)
             axes[at] = axes[at - 1];
         axes[at] = n;
     }
@@ -80,8 +83,9 @@ static jx_slot in_order(const jx_slot *slot, const int *axes)
     return to;
 }
 
-/* Several operands that all lie in one other order, as products do that are only there to be
- * transposed: then they are taken as they lie, and so does the result. */
+/* Several operands that all lie in one other order, as products do that
+ * are only there to be transposed: then they are taken as they lie, and so
+ * does the result. */
 static bool lie_otherwise(const jx_maker *m, int *axes)
 {
     int arrays = 0;
@@ -147,7 +151,8 @@ int jx_make_instr(jx_maker *m, jx_tile *tile, const void *param, jx_dtype out,
                   int nins, const int *ins)
 {
     jx_tile *takes = m->p->options->brisk ? jx_tile_brisk(tile) : tile;
-    int made = jx_region_instr(m->p->arena, m->region, takes, param, out, nins, ins);
+    int made =
+        jx_region_instr(m->p->arena, m->region, takes, param, out, nins, ins);
 
     return jx_plan_is_noisy(m->p) && (out == JX_F64 || out == JX_C128)
                ? jx_make_noise(m, tile, out, made, nins, ins)

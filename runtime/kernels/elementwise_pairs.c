@@ -109,12 +109,13 @@ UNARY(vtanh, tanh_of(x))
 PLAIN1(vsinh, sinh_of(x))
 PLAIN1(vcosh, cosh_of(x))
 
-/* ---- logarithms: from the library's, which is not a vector's, by a step that is */
+/* ---- logarithms: from the library's, which is not a vector's, by
+ * a step that is */
 
 enum { CHUNK = 32 };
 
-/* log(x) = log(1 + d) + e log 2, where `near` is log(1 + d) in double; what is no number
- * above 0 has its logarithm there, and a d of 0. */
+/* log(x) = log(1 + d) + e log 2, where `near` is log(1 + d) in double; what is
+ * no number above 0 has its logarithm there, and a d of 0. */
 typedef struct logs {
     jx_pair d[CHUNK];
     double e[CHUNK], near[CHUNK];
@@ -355,10 +356,11 @@ typedef struct errors {
     jx_pair size[FEW], square[FEW], small[FEW], large[FEW];
 } errors;
 
-/* Below 1/2: 2/sqrt(pi) x exp(-x^2) (1 + 2 x^2/3 (1 + 2 x^2/5 (...))), of which this is what is
- * in parentheses; above, the trapezoidal rule for the integral that erfc is, whose error is known
- * but for 2^-120 of it (Chiarella and Reichel, "On the evaluation of integrals related to the
- * error function", Math. Comp. 22, 1968). */
+/* Below 1/2: 2/sqrt(pi) x exp(-x^2) (1 + 2 x^2/3 (1 + 2 x^2/5 (...))), of which
+ * this is what is in parentheses; above, the trapezoidal rule for the integral
+ * that erfc is, whose error is known but for 2^-120 of it (Chiarella and
+ * Reichel, "On the evaluation of integrals related to the error function",
+ * Math. Comp. 22, 1968). */
 V static void sum_errors(errors *e)
 {
     enum { TERMS = 22, POINTS = 26 };

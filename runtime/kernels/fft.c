@@ -159,8 +159,8 @@ static int add_length(step *s, int64_t n, bool may_cut)
     for (int i = 0; i < f->nfactors; i++) {
         int r = f->factors[i];
         m /= r;
-        reserve(s, 2 * (size_t)(r - 1) * (size_t)m +
-                       (r > 5 ? 2 * (size_t)r : 0));
+        reserve(s,
+                2 * (size_t)(r - 1) * (size_t)m + (r > 5 ? 2 * (size_t)r : 0));
     }
     return number;
 }
@@ -246,8 +246,8 @@ static bool fill_chirp(const step *s, const jx_fft_length *f, double *tables)
             work[2 * m - k] = work[m + k];
         }
     }
-    const double *r = jx_fft_f64(&s->lengths[f->inside], tables, work,
-                                 work + 2 * m, 1);
+    const double *r =
+        jx_fft_f64(&s->lengths[f->inside], tables, work, work + 2 * m, 1);
     memcpy(h, r, 2 * (size_t)m * sizeof *h);
     free(work);
     return true;
@@ -283,9 +283,9 @@ static void choose_side(step *s, size_t *scratch)
     }
     int64_t n1 = s->lengths[f->first].n, n2 = s->lengths[f->second].n;
     s->side = 1;
-    *scratch = (2 * (size_t)s->n +
-                4 * (size_t)(n1 > n2 ? n1 : n2) * JX_FFT_SIDE) *
-               real;
+    *scratch =
+        (2 * (size_t)s->n + 4 * (size_t)(n1 > n2 ? n1 : n2) * JX_FFT_SIDE) *
+        real;
 }
 
 /* Appends the transform of one axis from `in` to `out`. */
@@ -340,7 +340,10 @@ static bool plan_axis(jx_planner *p, const transform *t, int i, bool real,
     int axis = value->rank - t->naxes + i;
     int64_t n = t->lengths[i], size = n;
     jx_dtype dtype = t->complex_dtype;
-    step s = {.axis = axis, .n = n, .inverse = inverse, .wide = t->wide,
+    step s = {.axis = axis,
+              .n = n,
+              .inverse = inverse,
+              .wide = t->wide,
               .scale = inverse ? 1 / (double)n : 1};
 
     if (real && t->kind == JX_RFFT) {
@@ -351,8 +354,9 @@ static bool plan_axis(jx_planner *p, const transform *t, int i, bool real,
         dtype = t->real_dtype;
     }
     if (value->shape[axis] != (s.in == IN_HALF ? n / 2 + 1 : n))
-        return jx_plan_fail(p, "axis %d has %lld elements, which does not fit "
-                               "a length of %lld",
+        return jx_plan_fail(p,
+                            "axis %d has %lld elements, which does not fit "
+                            "a length of %lld",
                             axis, (long long)value->shape[axis], (long long)n);
     jx_slot out = with_size(p, value, dtype, axis, size);
     if (jx_slot_count(&out) > 0 && !plan_step(p, &s, value, &out))
@@ -391,7 +395,8 @@ bool jx_plan_fft(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
 {
     const jx_p_fft *params = eqn->typed;
     jx_slot out = jx_plan_output(p, eqn, 0);
-    transform t = {.kind = params->fft_type, .naxes = params->fft_lengths.count};
+    transform t = {.kind = params->fft_type,
+                   .naxes = params->fft_lengths.count};
     bool wide = ins[0].dtype == JX_F64 || ins[0].dtype == JX_C128;
 
     if (t.naxes < 1 || t.naxes > 3 || t.naxes > ins[0].rank)

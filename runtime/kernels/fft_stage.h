@@ -6,23 +6,23 @@
  * with w = e^(-2 pi i / n), v = e^(-2 pi i / r); the next one has n/r and r s.
  * The loop over q is the one that vectorizes. */
 
-#define LOAD(k)                                                               \
-    const REAL *restrict x##k = x + s * (p + (k) * m),                        \
-                         *restrict i##k = xi + s * (p + (k) * m)
-#define STORE(j) REAL *restrict y##j = y + s * (R * p + (j)),                 \
-                               *restrict o##j = yi + s * (R * p + (j))
-#define TURN(j)                                                               \
-    const REAL c##j = w[((j) - 1) * m + p], d##j = wi[((j) - 1) * m + p]
+#define LOAD(k)                                                                \
+    const REAL *restrict x##k = x + s * (p + (k)*m), *restrict i##k =          \
+                                                         xi + s * (p + (k)*m)
+#define STORE(j)                                                               \
+    REAL *restrict y##j = y + s * (R * p + (j)), *restrict o##j =              \
+                                                     yi + s * (R * p + (j))
+#define TURN(j) const REAL c##j = w[((j)-1) * m + p], d##j = wi[((j)-1) * m + p]
 /* y[j][q] = (re, im) times its twiddle. */
-#define PUT(j, re, im)                                                        \
-    do {                                                                      \
-        REAL re_ = (re), im_ = (im);                                          \
-        y##j[q] = re_ * c##j - im_ * d##j;                                    \
-        o##j[q] = re_ * d##j + im_ * c##j;                                    \
+#define PUT(j, re, im)                                                         \
+    do {                                                                       \
+        REAL re_ = (re), im_ = (im);                                           \
+        y##j[q] = re_ * c##j - im_ * d##j;                                     \
+        o##j[q] = re_ * d##j + im_ * c##j;                                     \
     } while (0)
 
-#define STAGE                                                                 \
-    int64_t m, int64_t s, const REAL *x, const REAL *xi, REAL *y, REAL *yi,   \
+#define STAGE                                                                  \
+    int64_t m, int64_t s, const REAL *x, const REAL *xi, REAL *y, REAL *yi,    \
         const REAL *w, const REAL *wi
 
 JX_VECTOR_CLONES
@@ -36,7 +36,7 @@ static void NAME(stage2)(STAGE)
         STORE(0);
         STORE(1);
         TURN(1);
-JX_NO_ALIAS
+        JX_NO_ALIAS
         for (int64_t q = 0; q < s; q++) {
             y0[q] = x0[q] + x1[q];
             o0[q] = i0[q] + i1[q];
@@ -60,7 +60,7 @@ static void NAME(stage3)(STAGE)
         STORE(2);
         TURN(1);
         TURN(2);
-JX_NO_ALIAS
+        JX_NO_ALIAS
         for (int64_t q = 0; q < s; q++) {
             REAL ar = x1[q] + x2[q], ai = i1[q] + i2[q];
             REAL br = h * (x1[q] - x2[q]), bi = h * (i1[q] - i2[q]);
@@ -90,7 +90,7 @@ static void NAME(stage4)(STAGE)
         TURN(1);
         TURN(2);
         TURN(3);
-JX_NO_ALIAS
+        JX_NO_ALIAS
         for (int64_t q = 0; q < s; q++) {
             REAL ar = x0[q] + x2[q], ai = i0[q] + i2[q];
             REAL br = x0[q] - x2[q], bi = i0[q] - i2[q];
@@ -129,7 +129,7 @@ static void NAME(stage5)(STAGE)
         TURN(2);
         TURN(3);
         TURN(4);
-JX_NO_ALIAS
+        JX_NO_ALIAS
         for (int64_t q = 0; q < s; q++) {
             REAL ar = x1[q] + x4[q], ai = i1[q] + i4[q];
             REAL br = x2[q] + x3[q], bi = i2[q] + i3[q];
@@ -163,7 +163,7 @@ static void NAME(stage_any)(int r, STAGE)
             REAL *restrict toi = yi + s * (r * p + j);
             REAL c = j ? w[(j - 1) * m + p] : 1;
             REAL d = j ? wi[(j - 1) * m + p] : 0;
-JX_NO_ALIAS
+            JX_NO_ALIAS
             for (int64_t q = 0; q < s; q++)
                 to[q] = toi[q] = 0;
             for (int k = 0; k < r; k++) {
@@ -172,8 +172,8 @@ JX_NO_ALIAS
                 REAL a = cosines[(int64_t)j * k % r];
                 REAL b = sines[(int64_t)j * k % r];
                 REAL u = a * c - b * d, v = a * d + b * c;
-JX_NO_ALIAS
-        for (int64_t q = 0; q < s; q++) {
+                JX_NO_ALIAS
+                for (int64_t q = 0; q < s; q++) {
                     to[q] += xk[q] * u - ik[q] * v;
                     toi[q] += xk[q] * v + ik[q] * u;
                 }
@@ -181,8 +181,8 @@ JX_NO_ALIAS
         }
 }
 
-REAL *NAME(jx_fft)(const jx_fft_length *f, const REAL *tables, REAL *a,
-                   REAL *b, int64_t side)
+REAL *NAME(jx_fft)(const jx_fft_length *f, const REAL *tables, REAL *a, REAL *b,
+                   int64_t side)
 {
     int64_t n = f->n, s = side, all = f->n * side;
     const REAL *w = tables + f->twiddles;

@@ -63,8 +63,9 @@ bool jx_gemm_plan(jx_planner *p, jx_dtype dtype, int64_t m, int64_t n,
     if (!jx_dtype_is_inexact(dtype) || in_order || is_pair(dtype))
         return true;
     if (m > INT_MAX || n > INT_MAX || k > INT_MAX)
-        return jx_plan_fail(p, "a contraction of %lld by %lld by %lld is "
-                               "beyond what BLAS can count",
+        return jx_plan_fail(p,
+                            "a contraction of %lld by %lld by %lld is "
+                            "beyond what BLAS can count",
                             (long long)m, (long long)n, (long long)k);
     type = dtype == JX_F32 ? 0 : dtype == JX_F64 ? 1 : dtype == JX_C64 ? 2 : 3;
     gemm->gemm = (jx_gemm_fn *)jx_blas_find(names[type][0], &why);
@@ -96,17 +97,19 @@ static void blas_product(const jx_gemm *g, int m, int n, int k, jx_matrix a,
 
     if (n == 1) {
         int incx = b.transposed ? 1 : ldb;
-        const int *rows = a.transposed ? &m : &k, *cols = a.transposed ? &k : &m;
+        const int *rows = a.transposed ? &m : &k,
+                  *cols = a.transposed ? &k : &m;
         g->gemv(flag(!a.transposed), rows, cols, one, a.data, &lda, b.data,
                 &incx, beta, c, &ldc, 1);
     } else if (m == 1) {
         int incx = a.transposed ? lda : 1;
-        const int *rows = b.transposed ? &k : &n, *cols = b.transposed ? &n : &k;
+        const int *rows = b.transposed ? &k : &n,
+                  *cols = b.transposed ? &n : &k;
         g->gemv(flag(b.transposed), rows, cols, one, b.data, &ldb, a.data,
                 &incx, beta, c, &unit, 1);
     } else {
-        g->gemm(flag(b.transposed), flag(a.transposed), &n, &m, &k, one,
-                b.data, &ldb, a.data, &lda, beta, c, &ldc, 1, 1);
+        g->gemm(flag(b.transposed), flag(a.transposed), &n, &m, &k, one, b.data,
+                &ldb, a.data, &lda, beta, c, &ldc, 1, 1);
     }
 }
 
@@ -114,7 +117,8 @@ static void blas_product(const jx_gemm *g, int m, int n, int k, jx_matrix a,
  * the library's kernels. */
 enum { TILE = 64, MANY_CHUNKS = 8 };
 
-static const int64_t longest = (int64_t)1 << 33; /* of one chunk, if it can be cut */
+/* of one chunk, if it can be cut */
+static const int64_t longest = (int64_t)1 << 33;
 
 typedef struct cut {
     jx_run *run; /* or NULL */
@@ -153,8 +157,8 @@ static void product_chunk(const void *data, int64_t chunk, int worker)
 }
 
 static void large_product(jx_run *run, const jx_gemm *g, int64_t m, int64_t n,
-                          int64_t k, jx_matrix a, jx_matrix b, bool accumulate, void *c,
-                           int64_t ldc)
+                          int64_t k, jx_matrix a, jx_matrix b, bool accumulate,
+                          void *c, int64_t ldc)
 {
     bool rows = m > n;
     int64_t all = rows ? m : n;
@@ -182,81 +186,81 @@ static void steps_of(jx_matrix m, int64_t *row, int64_t *column)
     *column = m.transposed ? m.ld : 1;
 }
 
-/* Some columns of c at a time, for which b's are brought together: the sums of a row
- * stay in registers, and each still adds its terms from the first to the last.  What is
- * narrow takes a panel that is. */
+/* Some columns of c at a time, for which b's are brought together: the sums of
+ * a row stay in registers, and each still adds its terms from the first to the
+ * last.  What is narrow takes a panel that is. */
 enum { WIDE = 32, NARROW = 4 };
 
-#define IN_PANELS(type, name, PANEL)                                          \
-    JX_VECTOR_CLONES                                                          \
-    static void name##_panel(int64_t m, int64_t k, const type *x, int64_t xr, \
-                             int64_t xc, const type *restrict panel,          \
-                             int64_t width, type *c, int64_t ldc)             \
-    {                                                                         \
-        for (int64_t i = 0; i < m; i++) {                                     \
-            type sums[PANEL] = {0}, *row = c + i * ldc;                       \
-            memcpy(sums, row, (size_t)width * sizeof(type));                  \
-            for (int64_t l = 0; l < k; l++) {                                 \
-                type factor = x[i * xr + l * xc];                             \
-                for (int64_t j = 0; j < PANEL; j++)                           \
-                    sums[j] += factor * panel[l * PANEL + j];                 \
-            }                                                                 \
-            memcpy(row, sums, (size_t)width * sizeof(type));                  \
-        }                                                                     \
-    }                                                                         \
-                                                                              \
-    static void name(int64_t m, int64_t n, int64_t k, jx_matrix a,            \
-                     jx_matrix b, type *c, int64_t ldc)                       \
-    {                                                                         \
-        const type *x = a.data, *y = b.data;                                  \
-        type panel[FEW_TERMS * PANEL];                                        \
-        int64_t xr, xc, yr, yc;                                               \
-        steps_of(a, &xr, &xc);                                                \
-        steps_of(b, &yr, &yc);                                                \
-        for (int64_t j = 0; j < n; j += PANEL)                                \
-            for (int64_t l = 0; l < k; l += FEW_TERMS) {                      \
-                int64_t width = n - j < PANEL ? n - j : PANEL;                \
-                int64_t terms = k - l < FEW_TERMS ? k - l : FEW_TERMS;        \
-                for (int64_t t = 0; t < terms; t++)                           \
-                    for (int64_t w = 0; w < PANEL; w++)                       \
-                        panel[t * PANEL + w] =                                \
-                            w < width ? y[(l + t) * yr + (j + w) * yc] : 0;   \
-                name##_panel(m, terms, x + l * xc, xr, xc, panel, width,      \
-                             c + j, ldc);                                     \
-            }                                                                 \
+#define IN_PANELS(type, name, PANEL)                                           \
+    JX_VECTOR_CLONES                                                           \
+    static void name##_panel(int64_t m, int64_t k, const type *x, int64_t xr,  \
+                             int64_t xc, const type *restrict panel,           \
+                             int64_t width, type *c, int64_t ldc)              \
+    {                                                                          \
+        for (int64_t i = 0; i < m; i++) {                                      \
+            type sums[PANEL] = {0}, *row = c + i * ldc;                        \
+            memcpy(sums, row, (size_t)width * sizeof(type));                   \
+            for (int64_t l = 0; l < k; l++) {                                  \
+                type factor = x[i * xr + l * xc];                              \
+                for (int64_t j = 0; j < PANEL; j++)                            \
+                    sums[j] += factor * panel[l * PANEL + j];                  \
+            }                                                                  \
+            memcpy(row, sums, (size_t)width * sizeof(type));                   \
+        }                                                                      \
+    }                                                                          \
+                                                                               \
+    static void name(int64_t m, int64_t n, int64_t k, jx_matrix a,             \
+                     jx_matrix b, type *c, int64_t ldc)                        \
+    {                                                                          \
+        const type *x = a.data, *y = b.data;                                   \
+        type panel[FEW_TERMS * PANEL];                                         \
+        int64_t xr, xc, yr, yc;                                                \
+        steps_of(a, &xr, &xc);                                                 \
+        steps_of(b, &yr, &yc);                                                 \
+        for (int64_t j = 0; j < n; j += PANEL)                                 \
+            for (int64_t l = 0; l < k; l += FEW_TERMS) {                       \
+                int64_t width = n - j < PANEL ? n - j : PANEL;                 \
+                int64_t terms = k - l < FEW_TERMS ? k - l : FEW_TERMS;         \
+                for (int64_t t = 0; t < terms; t++)                            \
+                    for (int64_t w = 0; w < PANEL; w++)                        \
+                        panel[t * PANEL + w] =                                 \
+                            w < width ? y[(l + t) * yr + (j + w) * yc] : 0;    \
+                name##_panel(m, terms, x + l * xc, xr, xc, panel, width,       \
+                             c + j, ldc);                                      \
+            }                                                                  \
     }
 
-#define IN_ORDER(type, name)                                                  \
-    IN_PANELS(type, name##_wide, WIDE)                                        \
-    IN_PANELS(type, name##_narrow, NARROW)                                    \
-                                                                              \
-    static void name(int64_t m, int64_t n, int64_t k, jx_matrix a,            \
-                     jx_matrix b, type *c, int64_t ldc)                       \
-    {                                                                         \
-        if (n <= 2 * NARROW)                                                  \
-            name##_narrow(m, n, k, a, b, c, ldc);                             \
-        else                                                                  \
-            name##_wide(m, n, k, a, b, c, ldc);                               \
+#define IN_ORDER(type, name)                                                   \
+    IN_PANELS(type, name##_wide, WIDE)                                         \
+    IN_PANELS(type, name##_narrow, NARROW)                                     \
+                                                                               \
+    static void name(int64_t m, int64_t n, int64_t k, jx_matrix a,             \
+                     jx_matrix b, type *c, int64_t ldc)                        \
+    {                                                                          \
+        if (n <= 2 * NARROW)                                                   \
+            name##_narrow(m, n, k, a, b, c, ldc);                              \
+        else                                                                   \
+            name##_wide(m, n, k, a, b, c, ldc);                                \
     }
 
 /* Parts are products rounded, then their sum; no infinity is recovered. */
-#define COMPLEX_IN_ORDER(type, name)                                          \
-    static void name(int64_t m, int64_t n, int64_t k, jx_matrix a,            \
-                     jx_matrix b, type *c, int64_t ldc)                       \
-    {                                                                         \
-        const type *x = a.data, *y = b.data;                                  \
-        int64_t xr, xc, yr, yc;                                               \
-        steps_of(a, &xr, &xc);                                                \
-        steps_of(b, &yr, &yc);                                                \
-        for (int64_t i = 0; i < m; i++)                                       \
-            for (int64_t l = 0; l < k; l++)                                   \
-                for (int64_t j = 0; j < n; j++) {                             \
-                    const type *u = x + 2 * (i * xr + l * xc);                \
-                    const type *v = y + 2 * (l * yr + j * yc);                \
-                    type *to = c + 2 * (i * ldc + j);                         \
-                    to[0] += u[0] * v[0] - u[1] * v[1];                       \
-                    to[1] += u[0] * v[1] + u[1] * v[0];                       \
-                }                                                             \
+#define COMPLEX_IN_ORDER(type, name)                                           \
+    static void name(int64_t m, int64_t n, int64_t k, jx_matrix a,             \
+                     jx_matrix b, type *c, int64_t ldc)                        \
+    {                                                                          \
+        const type *x = a.data, *y = b.data;                                   \
+        int64_t xr, xc, yr, yc;                                                \
+        steps_of(a, &xr, &xc);                                                 \
+        steps_of(b, &yr, &yc);                                                 \
+        for (int64_t i = 0; i < m; i++)                                        \
+            for (int64_t l = 0; l < k; l++)                                    \
+                for (int64_t j = 0; j < n; j++) {                              \
+                    const type *u = x + 2 * (i * xr + l * xc);                 \
+                    const type *v = y + 2 * (l * yr + j * yc);                 \
+                    type *to = c + 2 * (i * ldc + j);                          \
+                    to[0] += u[0] * v[0] - u[1] * v[1];                        \
+                    to[1] += u[0] * v[1] + u[1] * v[0];                        \
+                }                                                              \
     }
 
 IN_ORDER(float, in_order32)
@@ -266,21 +270,21 @@ COMPLEX_IN_ORDER(double, complex_in_order64)
 
 /* ---- integers: rows of c stay in the first-level cache ---- */
 
-#define INTEGER_PRODUCT(type, name)                                           \
-    JX_VECTOR_CLONES                                                          \
-    static void name(int64_t m, int64_t n, int64_t k, const type *a,          \
-                     int64_t lda, const type *b, int64_t ldb, type *c,        \
-                     int64_t ldc)                                             \
-    {                                                                         \
-        for (int64_t i = 0; i < m; i++) {                                     \
-            type *restrict row = c + i * ldc;                                 \
-            for (int64_t l = 0; l < k; l++) {                                 \
-                type x = a[i * lda + l];                                      \
-                const type *restrict from = b + l * ldb;                      \
-                for (int64_t j = 0; j < n; j++)                               \
-                    row[j] = (type)(row[j] + (type)(x * from[j]));            \
-            }                                                                 \
-        }                                                                     \
+#define INTEGER_PRODUCT(type, name)                                            \
+    JX_VECTOR_CLONES                                                           \
+    static void name(int64_t m, int64_t n, int64_t k, const type *a,           \
+                     int64_t lda, const type *b, int64_t ldb, type *c,         \
+                     int64_t ldc)                                              \
+    {                                                                          \
+        for (int64_t i = 0; i < m; i++) {                                      \
+            type *restrict row = c + i * ldc;                                  \
+            for (int64_t l = 0; l < k; l++) {                                  \
+                type x = a[i * lda + l];                                       \
+                const type *restrict from = b + l * ldb;                       \
+                for (int64_t j = 0; j < n; j++)                                \
+                    row[j] = (type)(row[j] + (type)(x * from[j]));             \
+            }                                                                  \
+        }                                                                      \
     }
 
 INTEGER_PRODUCT(uint8_t, product8)
@@ -303,8 +307,8 @@ static void product16(int64_t m, int64_t n, int64_t k, const uint16_t *a,
 }
 
 static void product_bool(int64_t m, int64_t n, int64_t k, const uint8_t *a,
-                         int64_t lda, const uint8_t *b, int64_t ldb,
-                         uint8_t *c, int64_t ldc)
+                         int64_t lda, const uint8_t *b, int64_t ldb, uint8_t *c,
+                         int64_t ldc)
 {
     for (int64_t i = 0; i < m; i++)
         for (int64_t l = 0; l < k; l++) {
@@ -365,8 +369,8 @@ static void clear_rows(void *c, int64_t m, int64_t n, int64_t ldc, size_t size)
         memset((char *)c + (size_t)(i * ldc) * size, 0, (size_t)n * size);
 }
 
-void jx_gemm_run(jx_run *run, const jx_gemm *gemm, int64_t m, int64_t n, int64_t k,
-                 jx_matrix a, jx_matrix b, bool accumulate, void *c,
+void jx_gemm_run(jx_run *run, const jx_gemm *gemm, int64_t m, int64_t n,
+                 int64_t k, jx_matrix a, jx_matrix b, bool accumulate, void *c,
                  int64_t ldc)
 {
     bool own = !gemm->gemm;

@@ -42,16 +42,16 @@ typedef struct jx_matrix {
 } jx_matrix;
 
 /* c += a b of pairs of doubles (f64x2): gemm_pairs.c. */
-void jx_gemm_pairs(int64_t m, int64_t n, int64_t k, jx_matrix a, jx_matrix b, void *c,
-                   int64_t ldc);
+void jx_gemm_pairs(int64_t m, int64_t n, int64_t k, jx_matrix a, jx_matrix b,
+                   void *c, int64_t ldc);
 
-/* A product of so many multiplications is cut by its shape into chunks that the run's
- * helper may take some of. */
+/* A product of so many multiplications is cut by its shape into chunks that the
+ * run's helper may take some of. */
 static const int64_t jx_gemm_shared = (int64_t)1 << 22;
 
 /* c (m by n, row-major, ldc) = a b, or c += a b. */
-void jx_gemm_run(jx_run *run, const jx_gemm *gemm, int64_t m, int64_t n, int64_t k,
-                 jx_matrix a, jx_matrix b, bool accumulate, void *c,
+void jx_gemm_run(jx_run *run, const jx_gemm *gemm, int64_t m, int64_t n,
+                 int64_t k, jx_matrix a, jx_matrix b, bool accumulate, void *c,
                  int64_t ldc);
 
 #endif

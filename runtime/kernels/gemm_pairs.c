@@ -1,9 +1,10 @@
 /* gemm_pairs.c - products of matrices of pairs (pairs.h); see gemm.h.
  *
- * Of each product a b of pairs the sum takes the rounded product of the first doubles, and,
- * beside it in a double of its own, what that and its addition were rounded by, with a.hi b.lo +
- * a.lo b.hi: as if in twice the precision, but for the errors of that second sum (Ogita, Rump
- * and Oishi, "Accurate sum and dot product", SIAM J. Sci. Comput. 26, 2005). */
+ * Of each product a b of pairs the sum takes the rounded product of the first
+ * doubles, and, beside it in a double of its own, what that and its addition
+ * were rounded by, with a.hi b.lo + a.lo b.hi: as if in twice the precision,
+ * but for the errors of that second sum (Ogita, Rump and Oishi, "Accurate sum
+ * and dot product", SIAM J. Sci. Comput. 26, 2005). */
 #include "runtime/kernels/gemm.h"
 #include "runtime/kernels/pairs.h"
 #include "runtime/kernels/vector.h"

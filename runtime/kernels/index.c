@@ -11,34 +11,25 @@
 int64_t jx_read_index(jx_dtype dtype, const void *at)
 {
     switch (dtype) {
-    case JX_I8:
-        return *(const int8_t *)at;
-    case JX_I16:
-        return *(const int16_t *)at;
-    case JX_I32:
-        return *(const int32_t *)at;
-    case JX_I64:
-        return *(const int64_t *)at;
-    case JX_U16:
-        return *(const uint16_t *)at;
-    case JX_U32:
-        return *(const uint32_t *)at;
+    case JX_I8: return *(const int8_t *)at;
+    case JX_I16: return *(const int16_t *)at;
+    case JX_I32: return *(const int32_t *)at;
+    case JX_I64: return *(const int64_t *)at;
+    case JX_U16: return *(const uint16_t *)at;
+    case JX_U32: return *(const uint32_t *)at;
     case JX_U64: {
         uint64_t value = *(const uint64_t *)at;
         return value > INT64_MAX ? INT64_MAX : (int64_t)value;
     }
-    case JX_I4:
-        return ((*(const uint8_t *)at & 15) ^ 8) - 8;
-    case JX_I2:
-        return ((*(const uint8_t *)at & 3) ^ 2) - 2;
-    default:
-        return *(const uint8_t *)at;
+    case JX_I4: return ((*(const uint8_t *)at & 15) ^ 8) - 8;
+    case JX_I2: return ((*(const uint8_t *)at & 3) ^ 2) - 2;
+    default: return *(const uint8_t *)at;
     }
 }
 
 bool jx_advance2(int n, const int64_t *shape, int64_t *index,
-                 const int64_t *a_strides, int64_t *a,
-                 const int64_t *b_strides, int64_t *b)
+                 const int64_t *a_strides, int64_t *a, const int64_t *b_strides,
+                 int64_t *b)
 {
     for (int i = n - 1; i >= 0; i--) {
         *a += a_strides[i];
@@ -70,15 +61,15 @@ static int64_t window_offset(const jx_view *whole, const int64_t *part,
     return offset;
 }
 
-static bool run_dynamic_slice(jx_run *run, const void *data,
-                              const jx_view *ins, const jx_view *outs,
-                              void *scratch)
+static bool run_dynamic_slice(jx_run *run, const void *data, const jx_view *ins,
+                              const jx_view *outs, void *scratch)
 {
     (void)run;
     (void)data;
     (void)scratch;
     if (outs->count)
-        jx_copy_elements(run, outs->rank, outs->shape, outs->data, outs->strides,
+        jx_copy_elements(run, outs->rank, outs->shape, outs->data,
+                         outs->strides,
                          ins->data + window_offset(ins, outs->shape, ins + 1),
                          ins->strides, jx_dtype_of(ins->dtype)->bytes);
     return true;
@@ -87,9 +78,8 @@ static bool run_dynamic_slice(jx_run *run, const void *data,
 static bool scalars(jx_planner *p, int count, const jx_slot *starts)
 {
     for (int i = 0; i < count; i++)
-        if (starts[i].rank != 0 ||
-            !(jx_dtype_is_integer(starts[i].dtype) ||
-              starts[i].dtype == JX_BOOL))
+        if (starts[i].rank != 0 || !(jx_dtype_is_integer(starts[i].dtype) ||
+                                     starts[i].dtype == JX_BOOL))
             return jx_plan_fail(p, "start %d is no integer", i);
     return true;
 }
@@ -113,8 +103,8 @@ static bool all_starts(jx_planner *p, const jx_eqn *eqn, int before,
     return true;
 }
 
-bool jx_plan_dynamic_slice(jx_planner *p, const jx_eqn *eqn,
-                           const jx_slot *ins, jx_slot *outs)
+bool jx_plan_dynamic_slice(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
+                           jx_slot *outs)
 {
     jx_slot all[1 + JX_MAX_RANK] = {*ins};
     int rank = ins->rank;
@@ -140,8 +130,7 @@ static bool run_dynamic_update(jx_run *run, const void *data,
     (void)scratch;
     if (ins->count)
         jx_copy_elements(run, ins->rank, ins->shape,
-                         outs->data +
-                             window_offset(outs, ins->shape, ins + 1),
+                         outs->data + window_offset(outs, ins->shape, ins + 1),
                          outs->strides, ins->data, ins->strides,
                          jx_dtype_of(ins->dtype)->bytes);
     return true;
@@ -175,7 +164,7 @@ typedef struct gather {
     int nbatch; /* axes of the indices but the last */
     int64_t batch_shape[JX_MAX_RANK], index_strides[JX_MAX_RANK];
     int64_t batch_out[JX_MAX_RANK]; /* strides in the result */
-    int nindex; /* components of an index */
+    int nindex;                     /* components of an index */
     int64_t index_step, limit[JX_MAX_RANK], step[JX_MAX_RANK];
     int npaired; /* operand axes that run along with a batch axis */
     int64_t paired_batch[JX_MAX_RANK], paired_step[JX_MAX_RANK];
@@ -213,13 +202,12 @@ static bool run_gather(jx_run *run, const void *data, const jx_view *ins,
     if (outs->count == 0)
         return true;
     do {
-        bool ok = gather_offset(d, ins[1].dtype, ins[1].data + index, place,
-                                &offset);
+        bool ok =
+            gather_offset(d, ins[1].dtype, ins[1].data + index, place, &offset);
         const char *from = ok ? ins->data + offset : (const char *)d->fill;
         if (d->nwindow == 0)
             memcpy(outs->data + out, from, d->size);
-        else if (d->nwindow == 1 && ok &&
-                 d->window_in[0] == (int64_t)d->size &&
+        else if (d->nwindow == 1 && ok && d->window_in[0] == (int64_t)d->size &&
                  d->window_out[0] == (int64_t)d->size)
             memcpy(outs->data + out, from, (size_t)d->window[0] * d->size);
         else
@@ -336,16 +324,15 @@ bool jx_plan_gather(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
                     jx_slot *outs)
 {
     const jx_p_gather *params = eqn->typed;
-    gather d = {.mode = params->mode,
-                .size = jx_dtype_of(ins->dtype)->bytes};
+    gather d = {.mode = params->mode, .size = jx_dtype_of(ins->dtype)->bytes};
 
     outs[0] = jx_plan_output(p, eqn, 0);
     jx_slot in = ins[0], out = outs[0];
     int extra = in.rank - jx_atom_aval(eqn->ins[0])->rank;
     if (ins[1].rank < 1)
         return jx_plan_fail(p, "the indices have no axis");
-    if (out.dtype != in.dtype || !(jx_dtype_is_integer(ins[1].dtype) ||
-                                   ins[1].dtype == JX_BOOL))
+    if (out.dtype != in.dtype ||
+        !(jx_dtype_is_integer(ins[1].dtype) || ins[1].dtype == JX_BOOL))
         return jx_plan_fail(p, "it does not take these dtypes");
     if (extra) { /* a key's words travel together, as one element */
         in.rank--;

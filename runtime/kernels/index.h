@@ -8,7 +8,7 @@
 int64_t jx_read_index(jx_dtype dtype, const void *at);
 /* Steps through a shape with two offsets at once; false after the last. */
 bool jx_advance2(int n, const int64_t *shape, int64_t *index,
-                 const int64_t *a_strides, int64_t *a,
-                 const int64_t *b_strides, int64_t *b);
+                 const int64_t *a_strides, int64_t *a, const int64_t *b_strides,
+                 int64_t *b);
 
 #endif

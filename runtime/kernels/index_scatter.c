@@ -1,7 +1,7 @@
 /* index_scatter.c - scatter and its kin.
  *
- * Updates are taken in row-major order of the indices, always: where two hit one
- * element, `scatter` keeps the last. */
+ * Updates are taken in row-major order of the indices, always: where two hit
+ * one element, `scatter` keeps the last. */
 #include "frontend/ir/computation.h"
 #include "runtime/elementwise.h"
 #include "runtime/kernels/index.h"
@@ -17,8 +17,8 @@ enum { CHUNK = 128 };
 
 /* How an element of the operand and one of the updates combine. */
 typedef struct combine {
-    jx_tile *tile;             /* NULL: replace, or a block */
-    jx_tile *widen, *narrow;   /* of small dtypes, or NULL */
+    jx_tile *tile;           /* NULL: replace, or a block */
+    jx_tile *widen, *narrow; /* of small dtypes, or NULL */
     size_t size;
     int block; /* of a general body, or -1 */
 } combine;
@@ -287,8 +287,8 @@ static bool plan_scatter(jx_planner *p, const jx_eqn *eqn,
     jx_slot out = outs[0], updates = ins[2];
     if (ins[1].rank < 1)
         return jx_plan_fail(p, "the indices have no axis");
-    if (updates.dtype != out.dtype || !(jx_dtype_is_integer(ins[1].dtype) ||
-                                        ins[1].dtype == JX_BOOL))
+    if (updates.dtype != out.dtype ||
+        !(jx_dtype_is_integer(ins[1].dtype) || ins[1].dtype == JX_BOOL))
         return jx_plan_fail(p, "it does not take these dtypes");
     jx_plan_copy(p, ins, outs);
     if (!choose(p, eqn, &params->update_jaxpr, outs, &d.with, all + 1))
@@ -296,8 +296,8 @@ static bool plan_scatter(jx_planner *p, const jx_eqn *eqn,
     if (out.rank > jx_atom_aval(eqn->ins[0])->rank) {
         /* a key's words travel together, as one element */
         updates = jx_plan_dense(p, &updates);
-        if (updates.rank < 1 || updates.shape[updates.rank - 1] !=
-                                    out.shape[out.rank - 1])
+        if (updates.rank < 1 ||
+            updates.shape[updates.rank - 1] != out.shape[out.rank - 1])
             return jx_plan_fail(p, "the updates are of another kind of key");
         d.with.size *= (size_t)out.shape[--out.rank];
         updates.rank--;
@@ -308,8 +308,7 @@ static bool plan_scatter(jx_planner *p, const jx_eqn *eqn,
     jx_slot args[2] = {ins[1], updates};
     jx_plan_block_op(p, run_scatter, &d, sizeof d, 2, args,
                      d.with.block < 0 ? 1 : 4, all, 0,
-                     d.with.block < 0 ? 0 : d.with.block,
-                     d.with.block >= 0);
+                     d.with.block < 0 ? 0 : d.with.block, d.with.block >= 0);
     return true;
 }
 
@@ -356,8 +355,7 @@ static bool combine_together(jx_run *run, const together *d,
             int64_t at = 0;
             for (int k = 0; k < d->each[i].nwindow; k++)
                 at += index[k] * d->each[i].window_out[k];
-            memcpy(to[i] + at, slots[2 * d->n + i].data,
-                   d->each[i].with.size);
+            memcpy(to[i] + at, slots[2 * d->n + i].data, d->each[i].with.size);
         }
     } while (jx_advance2(first->nwindow, first->window, index, still, &none,
                          still, &none));
@@ -405,8 +403,8 @@ static bool plan_together(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
     if (!d)
         return jx_plan_starved(p);
     d->n = n;
-    if (ins[n].rank < 1 || !(jx_dtype_is_integer(ins[n].dtype) ||
-                             ins[n].dtype == JX_BOOL))
+    if (ins[n].rank < 1 ||
+        !(jx_dtype_is_integer(ins[n].dtype) || ins[n].dtype == JX_BOOL))
         return jx_plan_fail(p, "the indices are of another kind");
     for (int i = 0; i < n; i++) {
         const jx_slot *updates = &ins[n + 1 + i];

@@ -40,8 +40,9 @@ bool jx_lapack_begin(jx_planner *p, const jx_slot *a, const char *real_name,
     int64_t m = a->shape[a->rank - 2], n = a->shape[a->rank - 1];
     if (m > INT_MAX || n > INT_MAX || __builtin_mul_overflow(m, n, &elements) ||
         elements > INT_MAX)
-        return jx_plan_fail(p, "a matrix of %lld by %lld is beyond what LAPACK "
-                               "can count",
+        return jx_plan_fail(p,
+                            "a matrix of %lld by %lld is beyond what LAPACK "
+                            "can count",
                             (long long)m, (long long)n);
     l->m = (int)m, l->n = (int)n, l->k = m < n ? l->m : l->n;
     for (int i = 0; i < a->rank - 2; i++)
@@ -67,8 +68,8 @@ int jx_lapack_work(const jx_lapack *l, const void *work)
     return size < INT_MAX ? (int)size : INT_MAX;
 }
 
-jx_slot jx_lapack_matrix(jx_planner *p, const jx_lapack *l,
-                         const jx_slot *like, int64_t rows, int64_t cols)
+jx_slot jx_lapack_matrix(jx_planner *p, const jx_lapack *l, const jx_slot *like,
+                         int64_t rows, int64_t cols)
 {
     int64_t shape[JX_MAX_RANK];
     int rank = like->rank;
@@ -101,8 +102,8 @@ jx_slot jx_lapack_infos(jx_planner *p, const jx_slot *like)
 jx_slot jx_lapack_copy(jx_planner *p, const jx_lapack *l, const jx_slot *a)
 {
     jx_slot from = jx_plan_convert(p, a, l->dtype);
-    jx_slot to = jx_lapack_matrix(p, l, a, a->shape[a->rank - 2],
-                                  a->shape[a->rank - 1]);
+    jx_slot to =
+        jx_lapack_matrix(p, l, a, a->shape[a->rank - 2], a->shape[a->rank - 1]);
 
     jx_plan_copy(p, &from, &to);
     return to;
@@ -142,8 +143,8 @@ jx_slot jx_lapack_zeros(jx_planner *p, const jx_eqn *eqn, int i)
 {
     static const char zeros[16];
     const jx_aval *aval = eqn->outs[i]->aval;
-    jx_slot one = jx_plan_constant(p, jx_plan_dtype(p, aval->dtype), 0, NULL,
-                                   zeros);
+    jx_slot one =
+        jx_plan_constant(p, jx_plan_dtype(p, aval->dtype), 0, NULL, zeros);
 
     jx_plan_shape(p, aval, &one.rank, one.shape);
     for (int k = 0; k < one.rank; k++)
@@ -163,8 +164,7 @@ void jx_lapack_nan(jx_dtype dtype, void *data, int64_t count)
             ((float *)data)[i] = NAN;
 }
 
-int jx_lapack_first_nan(const jx_lapack *l, const char *at, int64_t step,
-                        int n)
+int jx_lapack_first_nan(const jx_lapack *l, const char *at, int64_t step, int n)
 {
     for (int i = 0; i < n; i++, at += (size_t)step * l->item)
         for (size_t part = 0; part < l->item; part += l->real) {
@@ -180,8 +180,7 @@ void jx_lapack_nan_block(const jx_lapack *l, char *a, int row, int end,
                          int column, int past)
 {
     for (int j = column; j < past && row < end; j++)
-        jx_lapack_nan(l->dtype,
-                      a + (size_t)((int64_t)j * l->m + row) * l->item,
+        jx_lapack_nan(l->dtype, a + (size_t)((int64_t)j * l->m + row) * l->item,
                       end - row);
 }
 

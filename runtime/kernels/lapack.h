@@ -46,8 +46,8 @@ int jx_lapack_work(const jx_lapack *l, const void *work);
 
 /* New slots: column-major matrices, or vectors, in l's dtype or its real one;
  * the batch axes are those of `like`. */
-jx_slot jx_lapack_matrix(jx_planner *p, const jx_lapack *l,
-                         const jx_slot *like, int64_t rows, int64_t cols);
+jx_slot jx_lapack_matrix(jx_planner *p, const jx_lapack *l, const jx_slot *like,
+                         int64_t rows, int64_t cols);
 jx_slot jx_lapack_vector(jx_planner *p, jx_dtype dtype, const jx_slot *like,
                          int64_t size);
 /* A column-major copy of `a` in l's dtype. */
@@ -121,8 +121,8 @@ static inline char *jx_lapack_at(const jx_view *view, int64_t b, int64_t size)
 }
 
 void jx_lapack_nan(jx_dtype dtype, void *data, int64_t count);
-/* OpenBLAS may scale a vector by NaN and get zeros (0.3.21 does in f32), so that
- * a NaN is lost on its way through a factorization.  Where it has to be is
+/* OpenBLAS may scale a vector by NaN and get zeros (0.3.21 does in f32), so
+ * that a NaN is lost on its way through a factorization.  Where it has to be is
  * known: in all that is computed with the first number that is NaN.  That one
  * of n numbers, `step` elements apart; n: there is none. */
 int jx_lapack_first_nan(const jx_lapack *l, const char *at, int64_t step,

@@ -63,8 +63,8 @@ static void factor(const jx_lapack *l, char *a, int *pivots, char *tau,
 }
 
 /* Q of m by n from its first k reflectors. */
-static int call_orgqr(const jx_lapack *l, jx_blas_fn *fn, int n, int k,
-                      void *a, const void *tau, void *work, int lwork)
+static int call_orgqr(const jx_lapack *l, jx_blas_fn *fn, int n, int k, void *a,
+                      const void *tau, void *work, int lwork)
 {
     int info = 0;
 
@@ -124,8 +124,7 @@ static bool run_product(jx_run *run, const void *data, const jx_view *ins,
     const jx_lapack *l = data;
 
     for (int64_t b = 0; b < l->batch && jx_run_lasts(run); b++)
-        product(l, l->fn, l->n,
-                jx_lapack_at(&outs[0], b, (int64_t)l->m * l->n),
+        product(l, l->fn, l->n, jx_lapack_at(&outs[0], b, (int64_t)l->m * l->n),
                 jx_lapack_at(&ins[0], b, l->k), scratch);
     return true;
 }
@@ -397,7 +396,8 @@ static int call_gehrd(const jx_lapack *l, void *a, void *tau, void *work,
     return info;
 }
 
-/* A reflector is applied from both sides: to all rows of what is right of it. */
+/* A reflector is applied from both sides: to all rows of what
+ * is right of it. */
 static void keep_nan_hessenberg(const jx_lapack *l, char *a, char *tau)
 {
     int j = jx_lapack_first_nan(l, tau, 1, l->n - 2);
@@ -503,8 +503,7 @@ static bool run_tridiagonal(jx_run *run, const void *data, const jx_view *ins,
         char *at[4];
         for (int i = 0; i < 4; i++)
             at[i] = jx_lapack_at(&outs[i], b, sizes[i]);
-        int info =
-            call_sytrd(l, at[0], at[1], at[2], at[3], scratch, l->lwork);
+        int info = call_sytrd(l, at[0], at[1], at[2], at[3], scratch, l->lwork);
         keep_nan_tridiagonal(l, at[0], at[3]);
         if (jx_lapack_tell(l, outs, b, info) || info == 0)
             continue;
@@ -529,11 +528,10 @@ static bool plan_sytrd(jx_planner *p, const jx_eqn *eqn, const jx_slot *in,
     l.lwork = larger(jx_lapack_work(&l, dummy), l.n);
     jx_lapack_piece(&l, 0, (size_t)l.lwork * l.item);
     jx_dtype real = jx_dtype_real(l.dtype);
-    jx_slot slots[5] = {jx_lapack_copy(p, &l, in),
-                        jx_lapack_vector(p, real, in, l.n),
-                        jx_lapack_vector(p, real, in, l.n - 1),
-                        jx_lapack_vector(p, l.dtype, in, l.n - 1),
-                        jx_lapack_infos(p, in)};
+    jx_slot slots[5] = {
+        jx_lapack_copy(p, &l, in), jx_lapack_vector(p, real, in, l.n),
+        jx_lapack_vector(p, real, in, l.n - 1),
+        jx_lapack_vector(p, l.dtype, in, l.n - 1), jx_lapack_infos(p, in)};
     return jx_lapack_end(p, eqn, run_tridiagonal, &l, 0, NULL, 4 + (info > 0),
                          slots, 4 + (info > 0), outs);
 }

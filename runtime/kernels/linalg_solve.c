@@ -19,8 +19,8 @@ static bool run_cholesky(jx_run *run, const void *data, const jx_view *ins,
         char *a = jx_lapack_at(&outs[0], b, size);
         int info = 0;
         if (l->n > 0) /* or it complains on the terminal */
-            ((jx_potrf_fn *)l->fn)(l->lower ? "U" : "L", &l->n, a, &l->n,
-                                   &info, 1);
+            ((jx_potrf_fn *)l->fn)(l->lower ? "U" : "L", &l->n, a, &l->n, &info,
+                                   1);
         if (!jx_lapack_tell(l, outs, b, info) && info != 0)
             jx_lapack_nan(l->dtype, a, size);
     }
@@ -86,8 +86,7 @@ static bool run_lu(jx_run *run, const void *data, const jx_view *ins,
         char *a = jx_lapack_at(&outs[0], b, size);
         int32_t *pivots = (int32_t *)(void *)jx_lapack_at(&outs[1], b, l->k);
         int32_t *order =
-            l->info ? NULL
-                    : (int32_t *)(void *)jx_lapack_at(&outs[2], b, l->m);
+            l->info ? NULL : (int32_t *)(void *)jx_lapack_at(&outs[2], b, l->m);
         int info = 0;
         if (l->k > 0)
             ((jx_getrf_fn *)l->fn)(&l->m, &l->n, a, &l->m, pivots, &info);
@@ -197,8 +196,7 @@ static bool run_triangular(jx_run *run, const void *data, const jx_view *ins,
             a = scratch;
         }
         ((jx_trsm_fn *)l->fn)(l->left ? "R" : "L", l->lower ? "U" : "L", trans,
-                              l->unit ? "U" : "N", &l->n, &l->m, one, a,
-                              &order,
+                              l->unit ? "U" : "N", &l->n, &l->m, one, a, &order,
                               jx_lapack_at(&outs[0], b, (int64_t)l->m * l->n),
                               &l->n, 1, 1, 1, 1);
     }
@@ -218,10 +216,10 @@ bool jx_lapack_trsm(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
     int64_t order = l.left ? l.m : l.n;
     const jx_slot *a = &ins[0];
     if (a->rank != ins[1].rank || jx_slot_count(a) != l.batch * order * order ||
-        a->shape[a->rank - 1] != order ||
-        a->shape[a->rank - 2] != order)
-        return jx_plan_fail(p, "the matrix has to be %lld by %lld, one for "
-                               "each right-hand side",
+        a->shape[a->rank - 1] != order || a->shape[a->rank - 2] != order)
+        return jx_plan_fail(p,
+                            "the matrix has to be %lld by %lld, one for "
+                            "each right-hand side",
                             (long long)order, (long long)order);
     if (l.is_complex)
         jx_lapack_piece(&l, 0, (size_t)(order * order) * l.item);
@@ -301,8 +299,9 @@ static bool run_gtsv(jx_run *run, const void *data, const jx_view *ins,
         for (int i = 0; i < 3; i++)
             d[i] = jx_lapack_at(&outs[i], b, l->m);
         if (l->m > 0)
-            ((jx_gtsv_fn *)l->fn)(&l->m, &l->n, l->m > 1 ? d[0] + l->item : d[0],
-                                  d[1], d[2], x, &l->m, &info);
+            ((jx_gtsv_fn *)l->fn)(&l->m, &l->n,
+                                  l->m > 1 ? d[0] + l->item : d[0], d[1], d[2],
+                                  x, &l->m, &info);
         if (!jx_lapack_tell(l, outs, b, info) && info != 0)
             jx_lapack_nan(l->dtype, x, (int64_t)l->m * l->n);
     }
@@ -318,8 +317,8 @@ bool jx_lapack_gtsv(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
     if (!jx_lapack_begin(p, &ins[3], "gtsv", "gtsv", &l))
         return false;
     if (eqn->nouts != (alone ? 1 : 5))
-        return jx_plan_fail(p, "%d results are expected, not %d",
-                            alone ? 1 : 5, eqn->nouts);
+        return jx_plan_fail(p, "%d results are expected, not %d", alone ? 1 : 5,
+                            eqn->nouts);
     l.info = alone ? 0 : 4;
     for (int i = 0; i < 3; i++) {
         if (ins[i].rank != ins[3].rank - 1 ||

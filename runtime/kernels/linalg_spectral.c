@@ -213,10 +213,9 @@ static int call_syevd(const jx_lapack *l, void *a, void *w, void *work,
 static bool is_finite(const jx_lapack *l, const char *a)
 {
     for (int64_t j = 0; j < l->n; j++)
-        if (!jx_lapack_finite(l->dtype,
-                              a + (size_t)(j * l->n + (l->lower ? j : 0)) *
-                                      l->item,
-                              l->lower ? l->n - j : j + 1))
+        if (!jx_lapack_finite(
+                l->dtype, a + (size_t)(j * l->n + (l->lower ? j : 0)) * l->item,
+                l->lower ? l->n - j : j + 1))
             return false;
     return true;
 }
@@ -269,10 +268,9 @@ static bool plan_syevd(jx_planner *p, const jx_eqn *eqn, const jx_slot *in,
     jx_lapack_piece(&l, WORK, (size_t)l.lwork * l.item);
     jx_lapack_piece(&l, RWORK, l.is_complex ? (size_t)l.lrwork * l.real : 1);
     jx_lapack_piece(&l, IWORK, (size_t)l.liwork * sizeof(int));
-    jx_slot slots[3] = {
-        jx_lapack_copy(p, &l, in),
-        jx_lapack_vector(p, jx_dtype_real(l.dtype), in, l.n),
-        jx_lapack_infos(p, in)};
+    jx_slot slots[3] = {jx_lapack_copy(p, &l, in),
+                        jx_lapack_vector(p, jx_dtype_real(l.dtype), in, l.n),
+                        jx_lapack_infos(p, in)};
     return jx_lapack_end(p, eqn, run_eigh, &l, 0, NULL, 2 + (info > 0), slots,
                          2 + (info > 0), outs);
 }
@@ -326,22 +324,22 @@ static int call_geev(const jx_lapack *l, const eig_parts *p)
 
 /* geev packs a conjugate pair's vectors into two real columns: the real and
  * the imaginary part of the first; the second is its conjugate. */
-#define UNPACK(name, real)                                                    \
-    static void name(const real *w, const real *wi, const real *v, int n,     \
-                     real *values, real *vectors)                             \
-    {                                                                         \
-        for (int j = 0; values && j < n; j++)                                 \
-            values[2 * j] = w[j], values[2 * j + 1] = wi[j];                  \
-        for (int j = 0; vectors && j < n; j++) {                              \
-            bool first = wi[j] > 0 && j + 1 < n;                              \
-            bool second = wi[j] < 0 && j > 0;                                 \
-            const real *re = v + (ptrdiff_t)(second ? j - 1 : j) * n;         \
-            for (int i = 0; i < n; i++) {                                     \
-                real im = first || second ? re[n + i] : 0;                    \
-                *vectors++ = re[i];                                           \
-                *vectors++ = second ? -im : im;                               \
-            }                                                                 \
-        }                                                                     \
+#define UNPACK(name, real)                                                     \
+    static void name(const real *w, const real *wi, const real *v, int n,      \
+                     real *values, real *vectors)                              \
+    {                                                                          \
+        for (int j = 0; values && j < n; j++)                                  \
+            values[2 * j] = w[j], values[2 * j + 1] = wi[j];                   \
+        for (int j = 0; vectors && j < n; j++) {                               \
+            bool first = wi[j] > 0 && j + 1 < n;                               \
+            bool second = wi[j] < 0 && j > 0;                                  \
+            const real *re = v + (ptrdiff_t)(second ? j - 1 : j) * n;          \
+            for (int i = 0; i < n; i++) {                                      \
+                real im = first || second ? re[n + i] : 0;                     \
+                *vectors++ = re[i];                                            \
+                *vectors++ = second ? -im : im;                                \
+            }                                                                  \
+        }                                                                      \
     }
 
 UNPACK(unpack32, float)
@@ -501,9 +499,8 @@ static int call_gees(const jx_lapack *l, void *a, void *w, void *wi, void *v,
                                       &sdim, w, v, &l->n, work, &lwork, rwork,
                                       &unused, &info, 1, 1);
     else
-        ((jx_gees_fn *)l->fn)(vectors, "N", NULL, &l->n, a, &l->n, &sdim, w,
-                              wi, v, &l->n, work, &lwork, &unused, &info, 1,
-                              1);
+        ((jx_gees_fn *)l->fn)(vectors, "N", NULL, &l->n, a, &l->n, &sdim, w, wi,
+                              v, &l->n, work, &lwork, &unused, &info, 1, 1);
     return info;
 }
 
@@ -525,8 +522,8 @@ static bool run_schur(jx_run *run, const void *data, const jx_view *ins,
                                : jx_lapack_at(&outs[2 + l->vectors], b, l->n);
         }
         bool finite = jx_lapack_finite(l->dtype, a, size);
-        int info = finite ? call_gees(l, a, w, wi, v, s + l->at[WORK],
-                                      l->lwork, s + l->at[RWORK])
+        int info = finite ? call_gees(l, a, w, wi, v, s + l->at[WORK], l->lwork,
+                                      s + l->at[RWORK])
                           : REFUSED;
         jx_lapack_tell(l, outs, b, info);
         if (info == 0 || (l->info && finite))

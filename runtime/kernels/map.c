@@ -53,8 +53,8 @@ static bool plan_map(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
     return true;
 }
 
-bool jx_plan_stablehlo_map(jx_planner *p, const jx_eqn *eqn,
-                           const jx_slot *ins, jx_slot *outs)
+bool jx_plan_stablehlo_map(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
+                           jx_slot *outs)
 {
     const jx_p_stablehlo_map *params = eqn->typed;
 

@@ -66,16 +66,16 @@ static inline double complex jx_min_complex(double complex a, double complex x)
 }
 
 /* Tables by dtype of functions whose names end in one. */
-#define JX_WRAPPING(f)                                                        \
-    [JX_BOOL] = f##_8, [JX_I8] = f##_8, [JX_U8] = f##_8, [JX_I16] = f##_16,   \
-    [JX_U16] = f##_16, [JX_I32] = f##_32, [JX_U32] = f##_32,                  \
+#define JX_WRAPPING(f)                                                         \
+    [JX_BOOL] = f##_8, [JX_I8] = f##_8, [JX_U8] = f##_8, [JX_I16] = f##_16,    \
+    [JX_U16] = f##_16, [JX_I32] = f##_32, [JX_U32] = f##_32,                   \
     [JX_I64] = f##_64, [JX_U64] = f##_64
-#define JX_COMPARING(f)                                                       \
-    [JX_BOOL] = f##_u8, [JX_I8] = f##_i8, [JX_U8] = f##_u8,                   \
-    [JX_I16] = f##_i16, [JX_U16] = f##_u16, [JX_I32] = f##_i32,               \
+#define JX_COMPARING(f)                                                        \
+    [JX_BOOL] = f##_u8, [JX_I8] = f##_i8, [JX_U8] = f##_u8,                    \
+    [JX_I16] = f##_i16, [JX_U16] = f##_u16, [JX_I32] = f##_i32,                \
     [JX_U32] = f##_u32, [JX_I64] = f##_i64, [JX_U64] = f##_u64
-#define JX_INEXACT(f)                                                         \
-    [JX_F32] = f##_f32, [JX_F64] = f##_f64, [JX_C64] = f##_c64,               \
+#define JX_INEXACT(f)                                                          \
+    [JX_F32] = f##_f32, [JX_F64] = f##_f64, [JX_C64] = f##_c64,                \
     [JX_C128] = f##_c128
 
 #endif

@@ -92,15 +92,13 @@ static bool slice(jx_planner *p, const jx_p_slice *params, const jx_slot *in,
     for (int i = 0; i < params->start_indices.count && i < in->rank; i++) {
         int64_t start = jx_plan_dim(p, params->start_indices.at[i]);
         int64_t limit = jx_plan_dim(p, params->limit_indices.at[i]);
-        int64_t step = params->strides.given
-                           ? jx_plan_dim(p, params->strides.at[i])
-                           : 1;
+        int64_t step =
+            params->strides.given ? jx_plan_dim(p, params->strides.at[i]) : 1;
         if (start < 0 || limit > in->shape[i] || start > limit || step < 1)
             return jx_plan_fail(
                 p, "axis %d of %lld elements can't be cut from %lld to %lld", i,
                 (long long)in->shape[i], (long long)start, (long long)limit);
-        out->shape[i] =
-            limit == start ? 0 : (limit - start - 1) / step + 1;
+        out->shape[i] = limit == start ? 0 : (limit - start - 1) / step + 1;
         out->strides[i] = out->shape[i] > 1 ? in->strides[i] * step : 0;
         if (out->shape[i])
             out->offset += start * in->strides[i];
@@ -115,20 +113,16 @@ bool jx_plan_view(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
 
     outs[0] = ins[0];
     switch (eqn->prim->id) {
-    case JX_PRIM_broadcast_in_dim:
-        return broadcast_rule(p, eqn, ins, outs);
-    case JX_PRIM_squeeze:
-        squeeze(ins, dims->dimensions, outs);
-        return true;
+    case JX_PRIM_broadcast_in_dim: return broadcast_rule(p, eqn, ins, outs);
+    case JX_PRIM_squeeze: squeeze(ins, dims->dimensions, outs); return true;
     case JX_PRIM_expand_dims:
         if (ins->rank + dims->dimensions.count > JX_MAX_RANK)
             return jx_plan_fail(p, "the rank is above %d", JX_MAX_RANK);
         expand(ins, dims->dimensions, outs);
         return true;
     case JX_PRIM_transpose:
-        return transpose(p, ins,
-                         ((const jx_p_transpose *)eqn->typed)->permutation,
-                         outs);
+        return transpose(
+            p, ins, ((const jx_p_transpose *)eqn->typed)->permutation, outs);
     case JX_PRIM_rev:
         for (int i = 0; i < dims->dimensions.count; i++) {
             int64_t d = dims->dimensions.at[i];
@@ -139,10 +133,8 @@ bool jx_plan_view(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
             outs->strides[d] = -ins->strides[d];
         }
         return true;
-    case JX_PRIM_slice:
-        return slice(p, eqn->typed, ins, outs);
-    default:
-        return jx_plan_fail(p, "it is no view");
+    case JX_PRIM_slice: return slice(p, eqn->typed, ins, outs);
+    default: return jx_plan_fail(p, "it is no view");
     }
 }
 
@@ -263,9 +255,8 @@ bool jx_plan_tile(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
                   jx_slot *outs)
 {
     const jx_p_tile *params = eqn->typed;
-    jx_slot from = {.dtype = ins->dtype,
-                    .buffer = ins->buffer,
-                    .offset = ins->offset};
+    jx_slot from = {
+        .dtype = ins->dtype, .buffer = ins->buffer, .offset = ins->offset};
     jx_slot to;
 
     outs[0] = jx_plan_output(p, eqn, 0);
@@ -275,9 +266,8 @@ bool jx_plan_tile(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
         return jx_plan_fail(p, "reps do not fit the operand");
     for (int i = 0; i < outs->rank; i++) {
         bool old = i >= lead;
-        from.shape[from.rank] = i < params->reps.count
-                                    ? jx_plan_dim(p, params->reps.at[i])
-                                    : 1;
+        from.shape[from.rank] =
+            i < params->reps.count ? jx_plan_dim(p, params->reps.at[i]) : 1;
         from.strides[from.rank++] = 0;
         if (!old)
             continue;

@@ -32,43 +32,43 @@ static int simplify(int rank, const int64_t *shape, const int64_t *to,
 }
 
 /* One row, and a block of a plane whose two axes are swapped. */
-#define MOVERS(bytes, type)                                                   \
-    static void row##bytes(const axis *a, char *to, const char *from)         \
-    {                                                                         \
-        for (int64_t i = 0; i < a->count; i++)                                \
-            *(type *)(void *)(to + i * a->to) =                               \
-                *(const type *)(const void *)(from + i * a->from);            \
-    }                                                                         \
-    JX_VECTOR_CLONES static void splat##bytes(const axis *a, char *to,        \
-                                              const char *from)               \
-    {                                                                         \
-        type value = *(const type *)(const void *)from;                       \
-        type *out = (type *)(void *)to;                                       \
-        for (int64_t i = 0; i < a->count; i++)                                \
-            out[i] = value;                                                   \
-    }                                                                         \
-    /* `in` steps by one element in `from`, `out` by one in `to`. */          \
-    static void block##bytes(const axis *in, const axis *out, char *to,       \
-                             const char *from)                                \
-    {                                                                         \
-        type tile[BLOCK][BLOCK];                                              \
-        for (int64_t i = 0; i < BLOCK; i++)                                   \
-            memcpy(tile[i], from + i * out->from, sizeof tile[i]);            \
-        for (int64_t k = 0; k < BLOCK; k++) {                                 \
-            type line[BLOCK];                                                 \
-            for (int64_t i = 0; i < BLOCK; i++)                               \
-                line[i] = tile[i][k];                                         \
-            memcpy(to + k * in->to, line, sizeof line);                       \
-        }                                                                     \
-    }                                                                         \
-    static void corner##bytes(const axis *in, const axis *out, char *to,      \
-                              const char *from)                               \
-    {                                                                         \
-        for (int64_t k = 0; k < in->count; k++)                               \
-            for (int64_t i = 0; i < out->count; i++)                          \
-                *(type *)(void *)(to + k * in->to + i * out->to) =            \
-                    *(const type *)(const void *)(from + k * in->from +       \
-                                                  i * out->from);             \
+#define MOVERS(bytes, type)                                                    \
+    static void row##bytes(const axis *a, char *to, const char *from)          \
+    {                                                                          \
+        for (int64_t i = 0; i < a->count; i++)                                 \
+            *(type *)(void *)(to + i * a->to) =                                \
+                *(const type *)(const void *)(from + i * a->from);             \
+    }                                                                          \
+    JX_VECTOR_CLONES static void splat##bytes(const axis *a, char *to,         \
+                                              const char *from)                \
+    {                                                                          \
+        type value = *(const type *)(const void *)from;                        \
+        type *out = (type *)(void *)to;                                        \
+        for (int64_t i = 0; i < a->count; i++)                                 \
+            out[i] = value;                                                    \
+    }                                                                          \
+    /* `in` steps by one element in `from`, `out` by one in `to`. */           \
+    static void block##bytes(const axis *in, const axis *out, char *to,        \
+                             const char *from)                                 \
+    {                                                                          \
+        type tile[BLOCK][BLOCK];                                               \
+        for (int64_t i = 0; i < BLOCK; i++)                                    \
+            memcpy(tile[i], from + i * out->from, sizeof tile[i]);             \
+        for (int64_t k = 0; k < BLOCK; k++) {                                  \
+            type line[BLOCK];                                                  \
+            for (int64_t i = 0; i < BLOCK; i++)                                \
+                line[i] = tile[i][k];                                          \
+            memcpy(to + k * in->to, line, sizeof line);                        \
+        }                                                                      \
+    }                                                                          \
+    static void corner##bytes(const axis *in, const axis *out, char *to,       \
+                              const char *from)                                \
+    {                                                                          \
+        for (int64_t k = 0; k < in->count; k++)                                \
+            for (int64_t i = 0; i < out->count; i++)                           \
+                *(type *)(void *)(to + k * in->to + i * out->to) =             \
+                    *(const type *)(const void *)(from + k * in->from +        \
+                                                  i * out->from);              \
     }
 
 typedef struct wide16 {
@@ -90,11 +90,17 @@ typedef struct movers {
 
 static const movers *movers_of(size_t size)
 {
-#define OF(bytes) {row##bytes, splat##bytes, block##bytes, corner##bytes}
+#define OF(bytes)                                                              \
+    {                                                                          \
+        row##bytes, splat##bytes, block##bytes, corner##bytes                  \
+    }
     static const movers all[] = {OF(1), OF(2), OF(4), OF(8), OF(16)};
 
-    return &all[size == 1 ? 0 : size == 2 ? 1 : size == 4 ? 2 : size == 8 ? 3
-                                                                          : 4];
+    return &all[size == 1   ? 0
+                : size == 2 ? 1
+                : size == 4 ? 2
+                : size == 8 ? 3
+                            : 4];
 }
 
 static void copy_plane(jx_run *run, const movers *m, const axis *in,
@@ -102,8 +108,8 @@ static void copy_plane(jx_run *run, const movers *m, const axis *in,
 {
     int64_t done = 0;
 
-    for (int64_t i = 0; i < out->count &&
-                        jx_run_lasts_for(run, &done, in->count * BLOCK);
+    for (int64_t i = 0;
+         i < out->count && jx_run_lasts_for(run, &done, in->count * BLOCK);
          i += BLOCK)
         for (int64_t k = 0; k < in->count; k += BLOCK) {
             axis in_part = *in, out_part = *out;
@@ -117,8 +123,7 @@ static void copy_plane(jx_run *run, const movers *m, const axis *in,
                 in_part.count = in->count - k;
             else
                 in_part.count = BLOCK;
-            out_part.count =
-                out->count - i < BLOCK ? out->count - i : BLOCK;
+            out_part.count = out->count - i < BLOCK ? out->count - i : BLOCK;
             m->corner(&in_part, &out_part, to_at, from_at);
         }
 }

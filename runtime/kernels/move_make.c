@@ -124,8 +124,7 @@ static bool run_pack(jx_run *run, const void *data, const jx_view *ins,
     for (int64_t i = 0; i < bytes; i++) {
         unsigned byte = 0;
         for (int k = 0; k < d->per_byte; k++)
-            byte |= (unsigned)(from[i * d->per_byte + k] &
-                               ((1 << d->bits) - 1))
+            byte |= (unsigned)(from[i * d->per_byte + k] & ((1 << d->bits) - 1))
                     << (k * d->bits);
         to[i] = (unsigned char)byte;
     }
@@ -148,8 +147,8 @@ static bool packed(jx_planner *p, const jx_slot *from, jx_dtype to, int rank,
     jx_slot in = jx_plan_dense(p, from);
 
     *out = jx_plan_new(p, to, rank, shape);
-    jx_plan_op(p, unpack ? run_unpack : run_pack, &data, sizeof data, 1, &in,
-               1, out, 0);
+    jx_plan_op(p, unpack ? run_unpack : run_pack, &data, sizeof data, 1, &in, 1,
+               out, 0);
     return true;
 }
 

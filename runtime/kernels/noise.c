@@ -10,8 +10,9 @@
 #include <math.h>
 #include <string.h>
 
-/* How a step rounds, and how that is known of its operands and result; SUMS and MATRICES move
- * what the step takes, MATRICES by a part of the largest number there. */
+/* How a step rounds, and how that is known of its operands and result;
+ * SUMS and MATRICES move what the step takes, MATRICES by a part of the
+ * largest number there. */
 typedef enum rounding {
     EXACT = 0,
     SUM,
@@ -26,8 +27,8 @@ typedef enum rounding {
     MATRICES,
 } rounding;
 
-/* What picks, moves or compares numbers is exact, and so is what calls others, which are
- * asked themselves. */
+/* What picks, moves or compares numbers is exact, and so is what calls others,
+ * which are asked themselves. */
 static rounding rounding_of(jx_prim_id prim)
 {
     switch (prim) {
@@ -108,7 +109,8 @@ typedef struct noisy {
 } noisy;
 
 /* Inlined by all means: else its loop is not made of vectors. */
-static inline __attribute__((always_inline)) uint64_t mixed(uint64_t hash, double value)
+static inline __attribute__((always_inline)) uint64_t mixed(uint64_t hash,
+                                                            double value)
 {
     uint64_t bits;
 
@@ -117,10 +119,13 @@ static inline __attribute__((always_inline)) uint64_t mixed(uint64_t hash, doubl
     return hash ^ hash >> 29;
 }
 
-/* From -1 to 1, by several amounts, so that two steps seldom go along with each other. */
-static inline __attribute__((always_inline)) double part_of(uint64_t hash, double value)
+/* From -1 to 1, by several amounts, so that two steps seldom go along
+ * with each other. */
+static inline __attribute__((always_inline)) double part_of(uint64_t hash,
+                                                            double value)
 {
-    return (double)(int64_t)(mixed(hash, value) * 0xbf58476d1ce4e5b9u) * 0x1p-63;
+    return (double)(int64_t)(mixed(hash, value) * 0xbf58476d1ce4e5b9u) *
+           0x1p-63;
 }
 
 static double moved(const noisy *n, uint64_t hash, double value, double unit)
@@ -128,27 +133,28 @@ static double moved(const noisy *n, uint64_t hash, double value, double unit)
     return value + unit * n->noise->by * part_of(hash, value);
 }
 
-/* -- steps of elementwise operations ---------------------------------------- */
+/* -- steps of elementwise operations --------------------------------------- */
 
-/* Operands: the result r, and what it was made of, x and y (x twice, if that is all);
- * `exact`: whether r is what these give exactly.  A function for each way of rounding, so that
- * its loop is made of vectors. */
-#define MOVES(name, exact)                                                                \
-    JX_VECTOR_CLONES static void move_##name(void *o, const void *const *ins,             \
-                                             int64_t count, const void *param)            \
-    {                                                                                     \
-        const noisy *n = param;                                                           \
-        const double *result = ins[0], *a = ins[1], *b = ins[2];                          \
-        double by = n->noise->by, *out = o;                                               \
-        uint64_t seed = n->noise->seed ^ n->salt;                                         \
-        JX_NO_ALIAS                                                                       \
-        for (int64_t i = 0; i < count; i++) {                                             \
-            double x = a[i], y = b[i], r = result[i];                                     \
-            double unit = DBL_EPSILON * fabs(r);                                          \
-            double moved = r + unit * by * part_of(mixed(mixed(seed, x), y), r);          \
-            bool stays = (r - r != 0) | (r == 0) | (exact) | (by == 0);                   \
-            out[i] = stays ? r : moved;                                                   \
-        }                                                                                 \
+/* Operands: the result r, and what it was made of, x and y (x twice, if that is
+ * all); `exact`: whether r is what these give exactly.  A function for each way
+ * of rounding, so that its loop is made of vectors. */
+#define MOVES(name, exact)                                                     \
+    JX_VECTOR_CLONES static void move_##name(void *o, const void *const *ins,  \
+                                             int64_t count, const void *param) \
+    {                                                                          \
+        const noisy *n = param;                                                \
+        const double *result = ins[0], *a = ins[1], *b = ins[2];               \
+        double by = n->noise->by, *out = o;                                    \
+        uint64_t seed = n->noise->seed ^ n->salt;                              \
+        JX_NO_ALIAS                                                            \
+        for (int64_t i = 0; i < count; i++) {                                  \
+            double x = a[i], y = b[i], r = result[i];                          \
+            double unit = DBL_EPSILON * fabs(r);                               \
+            double moved =                                                     \
+                r + unit * by * part_of(mixed(mixed(seed, x), y), r);          \
+            bool stays = (r - r != 0) | (r == 0) | (exact) | (by == 0);        \
+            out[i] = stays ? r : moved;                                        \
+        }                                                                      \
     }
 
 MOVES(SUM, (x - (r - (r - x))) + (y - (r - x)) == 0)
@@ -162,13 +168,14 @@ MOVES(FUNCTION, x == 0)
 #undef MOVES
 
 static jx_tile *const moves[] = {
-    [SUM] = move_SUM,         [DIFFERENCE] = move_DIFFERENCE, [PRODUCT] = move_PRODUCT,
-    [QUOTIENT] = move_QUOTIENT, [SQUARE] = move_SQUARE,       [ROOT] = move_ROOT,
+    [SUM] = move_SUM,         [DIFFERENCE] = move_DIFFERENCE,
+    [PRODUCT] = move_PRODUCT, [QUOTIENT] = move_QUOTIENT,
+    [SQUARE] = move_SQUARE,   [ROOT] = move_ROOT,
     [POWER] = move_POWER,     [FUNCTION] = move_FUNCTION,
 };
 
-/* The same of complex numbers, of which a product's or a function's parts are as sure as
- * both of them; one that few bits hold was not rounded. */
+/* The same of complex numbers, of which a product's or a function's parts are
+ * as sure as both of them; one that few bits hold was not rounded. */
 static void move_pairs(void *o, const void *const *ins, int64_t count,
                        const void *param)
 {
@@ -179,9 +186,10 @@ static void move_pairs(void *o, const void *const *ins, int64_t count,
     for (int64_t i = 0; i < 2 * count; i++) {
         bool alone = n->how == SUM || n->how == DIFFERENCE;
         double size = alone ? fabs(r[i]) : hypot(r[i], r[i ^ 1]);
-        out[i] = n->noise->by == 0 || !isfinite(r[i]) || (double)(float)r[i] == r[i]
-                     ? r[i]
-                     : moved(n, n->noise->seed ^ n->salt, r[i], DBL_EPSILON * size);
+        out[i] =
+            n->noise->by == 0 || !isfinite(r[i]) || (double)(float)r[i] == r[i]
+                ? r[i]
+                : moved(n, n->noise->seed ^ n->salt, r[i], DBL_EPSILON * size);
     }
 }
 
@@ -215,7 +223,7 @@ int jx_make_noise(jx_maker *m, jx_tile *tile, jx_dtype dtype, int made,
                            dtype, 3, values);
 }
 
-/* -- operands of the others -------------------------------------------------- */
+/* -- operands of the others ------------------------------------------------ */
 
 static bool move_operand(jx_run *run, const void *data, const jx_view *ins,
                          const jx_view *outs, void *scratch)
@@ -232,7 +240,8 @@ static bool move_operand(jx_run *run, const void *data, const jx_view *ins,
     for (int64_t i = 0; i < count; i++) {
         double unit =
             DBL_EPSILON * (n->how == MATRICES ? largest : fabs(from[i]));
-        /* Sums of numbers that few bits hold are exact; a decomposition never is. */
+        /* Sums of numbers that few bits hold are exact; a
+         * decomposition never is. */
         bool exact = n->how == SUMS && (double)(float)from[i] == from[i];
         to[i] = n->noise->by == 0 || exact
                     ? from[i]

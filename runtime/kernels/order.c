@@ -70,8 +70,8 @@ static inline bool lossy(uint64_t bits, int width, uint64_t infinity)
     return size > infinity || (size == 0 && bits != 0);
 }
 
-#define EACH(type)                                                            \
-    type v;                                                                   \
+#define EACH(type)                                                             \
+    type v;                                                                    \
     for (int64_t i = 0; i < n && (memcpy(&v, data + i * stride, sizeof v), 1); \
          i++)
 
@@ -82,11 +82,11 @@ static void small_keys(int bits, bool is_signed, const char *data,
     uint32_t mask = (1u << bits) - 1, flip = is_signed ? 1u << (bits - 1) : 0;
 
     EACH(uint8_t)
-        keys[i] = (v & mask) ^ flip;
+    keys[i] = (v & mask) ^ flip;
 }
 
-static bool keys_16(jx_dtype dtype, const char *data, int64_t stride,
-                    int64_t n, uint32_t *keys)
+static bool keys_16(jx_dtype dtype, const char *data, int64_t stride, int64_t n,
+                    uint32_t *keys)
 {
     uint16_t infinity = dtype == JX_F16 ? 0x7c00 : 0x7f80;
     bool lost = false;
@@ -94,10 +94,11 @@ static bool keys_16(jx_dtype dtype, const char *data, int64_t stride,
     if (!jx_dtype_is_float(dtype)) {
         uint32_t flip = dtype == JX_I16 ? 0x8000 : 0;
         EACH(uint16_t)
-            keys[i] = v ^ flip;
+        keys[i] = v ^ flip;
         return true;
     }
-    EACH(uint16_t) {
+    EACH(uint16_t)
+    {
         keys[i] = key_of_16(v, infinity);
         lost |= lossy(v, 16, infinity);
     }
@@ -120,7 +121,8 @@ static bool keys_f32(const char *data, int64_t stride, int64_t n,
         }
         return !any;
     }
-    EACH(uint32_t) {
+    EACH(uint32_t)
+    {
         keys[i] = key_of_f32(v);
         lost |= lossy(v, 32, 0x7f800000);
     }
@@ -142,7 +144,7 @@ bool jx_order_keys32(jx_dtype dtype, const char *data, int64_t stride,
     } else {
         uint32_t flip = is_signed ? 0x80000000u : 0;
         EACH(uint32_t)
-            keys[i] = v ^ flip;
+        keys[i] = v ^ flip;
     }
     return true;
 }
@@ -153,7 +155,8 @@ bool jx_order_keys(jx_dtype dtype, const char *data, int64_t stride, int64_t n,
     bool lost = false;
 
     if (dtype == JX_F64 || dtype == JX_C128 || dtype == JX_F64X2) {
-        EACH(uint64_t) {
+        EACH(uint64_t)
+        {
             keys[i] = key_of_f64(v);
             lost |= lossy(v, 64, 0x7ff0000000000000);
         }
@@ -162,7 +165,7 @@ bool jx_order_keys(jx_dtype dtype, const char *data, int64_t stride, int64_t n,
     if (jx_order_bits(dtype) == 64) {
         uint64_t flip = dtype == JX_I64 ? (uint64_t)1 << 63 : 0;
         EACH(uint64_t)
-            keys[i] = v ^ flip;
+        keys[i] = v ^ flip;
         return true;
     }
     /* From the back, so that the narrow keys may lie in the same memory. */
@@ -182,13 +185,13 @@ void jx_order_total(jx_dtype dtype, const char *data, int64_t stride, int64_t n,
         jx_order_keys(dtype, data, stride, n, keys);
     } else if (jx_order_bits(dtype) == 16) {
         EACH(uint16_t)
-            keys[i] = total_key(v, 16);
+        keys[i] = total_key(v, 16);
     } else if (jx_order_bits(dtype) == 32) {
         EACH(uint32_t)
-            keys[i] = total_key(v, 32);
+        keys[i] = total_key(v, 32);
     } else {
         EACH(uint64_t)
-            keys[i] = total_key(v, 64);
+        keys[i] = total_key(v, 64);
     }
 }
 
@@ -206,12 +209,12 @@ void jx_order_total32(jx_dtype dtype, const char *data, int64_t stride,
         jx_order_keys32(dtype, data, stride, n, keys);
     } else if (jx_order_bits(dtype) == 16) {
         EACH(uint16_t)
-            keys[i] = (uint32_t)total_key(v, 16);
+        keys[i] = (uint32_t)total_key(v, 16);
     } else if (stride == 4) {
         total_f32((const uint32_t *)(const void *)data, n, keys);
     } else {
         EACH(uint32_t)
-            keys[i] = (uint32_t)total_key(v, 32);
+        keys[i] = (uint32_t)total_key(v, 32);
     }
 }
 
@@ -242,66 +245,66 @@ void jx_order_value32(jx_dtype dtype, const uint32_t *keys, int64_t n,
 #define FIELD_KEY(x) ((x).key)
 
 /* A stable merge sort and a radix sort of items with a key. */
-#define SORTS(name, type, KEY)                                                \
-    static void name##_runs(type *a, int64_t n)                               \
-    {                                                                         \
-        for (int64_t r = 0; r < n; r += RUN) {                                \
-            int64_t end = r + RUN < n ? r + RUN : n;                          \
-            for (int64_t i = r + 1; i < end; i++) {                           \
-                type x = a[i];                                                \
-                int64_t j = i;                                                \
-                for (; j > r && KEY(a[j - 1]) > KEY(x); j--)                  \
-                    a[j] = a[j - 1];                                          \
-                a[j] = x;                                                     \
-            }                                                                 \
-        }                                                                     \
-    }                                                                         \
-                                                                              \
-    static type *name##_merge(type *a, type *b, int64_t n)                    \
-    {                                                                         \
-        name##_runs(a, n);                                                    \
-        for (int64_t width = RUN; width < n; width *= 2) {                    \
-            for (int64_t l = 0; l < n; l += 2 * width) {                      \
-                int64_t m = l + width < n ? l + width : n;                    \
-                int64_t r = m + width < n ? m + width : n;                    \
-                int64_t i = l, j = m, o = l;                                  \
-                while (i < m && j < r) {                                      \
-                    bool right = KEY(a[j]) < KEY(a[i]);                       \
-                    b[o++] = right ? a[j] : a[i];                             \
-                    j += right, i += !right;                                  \
-                }                                                             \
-                while (i < m)                                                 \
-                    b[o++] = a[i++];                                          \
-                while (j < r)                                                 \
-                    b[o++] = a[j++];                                          \
-            }                                                                 \
-            type *t = a;                                                      \
-            a = b, b = t;                                                     \
-        }                                                                     \
-        return a;                                                             \
-    }                                                                         \
-                                                                              \
-    static type *name##_radix(type *a, type *b, int64_t n, int bits)          \
-    {                                                                         \
-        uint32_t count[BUCKETS];                                              \
-        for (int shift = 0; shift < bits; shift += DIGIT) {                   \
-            memset(count, 0, sizeof count);                                   \
-            for (int64_t i = 0; i < n; i++)                                   \
-                count[(KEY(a[i]) >> shift) & (BUCKETS - 1)]++;                \
-            if (count[(KEY(a[0]) >> shift) & (BUCKETS - 1)] == n)             \
-                continue;                                                     \
-            uint32_t sum = 0;                                                 \
-            for (int k = 0; k < BUCKETS; k++) {                               \
-                uint32_t c = count[k];                                        \
-                count[k] = sum;                                               \
-                sum += c;                                                     \
-            }                                                                 \
-            for (int64_t i = 0; i < n; i++)                                   \
-                b[count[(KEY(a[i]) >> shift) & (BUCKETS - 1)]++] = a[i];      \
-            type *t = a;                                                      \
-            a = b, b = t;                                                     \
-        }                                                                     \
-        return a;                                                             \
+#define SORTS(name, type, KEY)                                                 \
+    static void name##_runs(type *a, int64_t n)                                \
+    {                                                                          \
+        for (int64_t r = 0; r < n; r += RUN) {                                 \
+            int64_t end = r + RUN < n ? r + RUN : n;                           \
+            for (int64_t i = r + 1; i < end; i++) {                            \
+                type x = a[i];                                                 \
+                int64_t j = i;                                                 \
+                for (; j > r && KEY(a[j - 1]) > KEY(x); j--)                   \
+                    a[j] = a[j - 1];                                           \
+                a[j] = x;                                                      \
+            }                                                                  \
+        }                                                                      \
+    }                                                                          \
+                                                                               \
+    static type *name##_merge(type *a, type *b, int64_t n)                     \
+    {                                                                          \
+        name##_runs(a, n);                                                     \
+        for (int64_t width = RUN; width < n; width *= 2) {                     \
+            for (int64_t l = 0; l < n; l += 2 * width) {                       \
+                int64_t m = l + width < n ? l + width : n;                     \
+                int64_t r = m + width < n ? m + width : n;                     \
+                int64_t i = l, j = m, o = l;                                   \
+                while (i < m && j < r) {                                       \
+                    bool right = KEY(a[j]) < KEY(a[i]);                        \
+                    b[o++] = right ? a[j] : a[i];                              \
+                    j += right, i += !right;                                   \
+                }                                                              \
+                while (i < m)                                                  \
+                    b[o++] = a[i++];                                           \
+                while (j < r)                                                  \
+                    b[o++] = a[j++];                                           \
+            }                                                                  \
+            type *t = a;                                                       \
+            a = b, b = t;                                                      \
+        }                                                                      \
+        return a;                                                              \
+    }                                                                          \
+                                                                               \
+    static type *name##_radix(type *a, type *b, int64_t n, int bits)           \
+    {                                                                          \
+        uint32_t count[BUCKETS];                                               \
+        for (int shift = 0; shift < bits; shift += DIGIT) {                    \
+            memset(count, 0, sizeof count);                                    \
+            for (int64_t i = 0; i < n; i++)                                    \
+                count[(KEY(a[i]) >> shift) & (BUCKETS - 1)]++;                 \
+            if (count[(KEY(a[0]) >> shift) & (BUCKETS - 1)] == n)              \
+                continue;                                                      \
+            uint32_t sum = 0;                                                  \
+            for (int k = 0; k < BUCKETS; k++) {                                \
+                uint32_t c = count[k];                                         \
+                count[k] = sum;                                                \
+                sum += c;                                                      \
+            }                                                                  \
+            for (int64_t i = 0; i < n; i++)                                    \
+                b[count[(KEY(a[i]) >> shift) & (BUCKETS - 1)]++] = a[i];       \
+            type *t = a;                                                       \
+            a = b, b = t;                                                      \
+        }                                                                      \
+        return a;                                                              \
     }
 
 SORTS(plain, uint32_t, PLAIN)

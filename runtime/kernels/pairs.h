@@ -1,10 +1,12 @@
-/* pairs.h - numbers of two doubles: hi + lo, where hi is that sum rounded to nearest.
+/* pairs.h - numbers of two doubles: hi + lo, where hi is that sum
+ * rounded to nearest.
  *
- * Each operation is made of some whose rounding errors are doubles that can be computed
- * (Knuth, TAOCP 2, 4.2.2; Dekker, "A floating-point technique for extending the available
- * precision", 1971), and is right to about 2^-104 of its result.  A product whose error is
- * below the least double is right as a double is.  What is not finite is in hi, with a lo of 0.
- * Nothing here branches, so that loops over such functions become vectors. */
+ * Each operation is made of some whose rounding errors are doubles that can be
+ * computed (Knuth, TAOCP 2, 4.2.2; Dekker, "A floating-point technique for
+ * extending the available precision", 1971), and is right to about 2^-104 of
+ * its result.  A product whose error is below the least double is right as a
+ * double is.  What is not finite is in hi, with a lo of 0. Nothing here
+ * branches, so that loops over such functions become vectors. */
 #ifndef JX_PAIRS_H
 #define JX_PAIRS_H
 
@@ -143,7 +145,8 @@ JX_PAIR_FN jx_pair jx_pair_min(jx_pair a, jx_pair b)
     return jx_pair_choose(jx_pair_less(b, a) | (b.hi != b.hi), b, a);
 }
 
-/* As the type of two doubles that C has: for what is written for any arithmetic type. */
+/* As the type of two doubles that C has: for what is written for any
+ * arithmetic type. */
 JX_PAIR_FN jx_pair jx_pair_in(double complex z)
 {
     return (jx_pair){creal(z), cimag(z)};

@@ -1,8 +1,9 @@
-/* pairs_functions.h - elementary functions of pairs (pairs.h), to about 2^-98 of their result.
+/* pairs_functions.h - elementary functions of pairs (pairs.h), to about 2^-98
+ * of their result.
  *
- * exp, sin and cos are series, after the argument is brought near 0; log a value that the library
- * has in double, and a step of Newton's with exp.  Inlined by all means: the
- * loops over them are made of vectors. */
+ * exp, sin and cos are series, after the argument is brought near 0; log a
+ * value that the library has in double, and a step of Newton's with exp.
+ * Inlined by all means: the loops over them are made of vectors. */
 #ifndef JX_PAIRS_FUNCTIONS_H
 #define JX_PAIRS_FUNCTIONS_H
 

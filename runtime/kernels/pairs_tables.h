@@ -1,5 +1,5 @@
-/* pairs_tables.h - numbers of which functions of pairs are made; each is what stands above it,
- * rounded to a pair (computed with mpmath to 400 bits). */
+/* pairs_tables.h - numbers of which functions of pairs are made; each is what
+ * stands above it, rounded to a pair (computed with mpmath to 400 bits). */
 #ifndef JX_PAIRS_TABLES_H
 #define JX_PAIRS_TABLES_H
 
@@ -39,10 +39,14 @@ static const jx_pair jx_inverse_factorials[] = {
 
 /* The step of the rule for erfc, step / pi and 2 pi / step. */
 #define JX_ERFC_STEP 0.34375
-#define JX_ERFC_SCALE \
-    {0x1.c02e296f573b4p-4, -0x1.7322a4f39fa77p-58}
-#define JX_ERFC_TURN \
-    {0x1.247426bd47de3p+4, 0x1.c11e37d528014p-52}
+#define JX_ERFC_SCALE                                                          \
+    {                                                                          \
+        0x1.c02e296f573b4p-4, -0x1.7322a4f39fa77p-58                           \
+    }
+#define JX_ERFC_TURN                                                           \
+    {                                                                          \
+        0x1.247426bd47de3p+4, 0x1.c11e37d528014p-52                            \
+    }
 
 /* exp(-(n step)^2) */
 static const jx_pair jx_weights[] = {

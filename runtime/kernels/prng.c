@@ -158,13 +158,13 @@ static void put_word(void *out, int bit_width, int64_t w, uint32_t word,
         put(out, w * per + k, bit_width, 0, word >> (k * bit_width));
 }
 
-static void fry_bits_original(const uint32_t *key, int bit_width,
-                              int64_t count, void *out)
+static void fry_bits_original(const uint32_t *key, int bit_width, int64_t count,
+                              void *out)
 {
     uint32_t first[BLOCK], second[BLOCK];
     /* Beyond 2^32 words JAX hashes in blocks; no such array fits here. */
-    int64_t nwords = bit_width == 64 ? 2 * count
-                                     : (count * bit_width + 31) / 32;
+    int64_t nwords =
+        bit_width == 64 ? 2 * count : (count * bit_width + 31) / 32;
     int64_t half = (nwords + 1) / 2;
 
     for (int64_t b = 0; b < half; b += BLOCK) {
@@ -181,8 +181,8 @@ static void fry_bits_original(const uint32_t *key, int bit_width,
     }
 }
 
-static void fry_split(const jx_generator *g, const uint32_t *key,
-                      int64_t count, uint32_t *out, int out_stride)
+static void fry_split(const jx_generator *g, const uint32_t *key, int64_t count,
+                      uint32_t *out, int out_stride)
 {
     uint32_t first[BLOCK], second[BLOCK];
 
@@ -312,13 +312,9 @@ void jx_prng_seed(const jx_generator *g, uint64_t seed, uint32_t *key)
     uint32_t x[4] = {hi, lo, 0, 0}, fry[4] = {hi, lo, 0, 0}, zero[4] = {0};
 
     switch (g->prng) {
-    case JX_PRNG_THREEFRY2X32:
-        key[0] = hi, key[1] = lo;
-        break;
+    case JX_PRNG_THREEFRY2X32: key[0] = hi, key[1] = lo; break;
     case JX_PRNG_RBG:
-    case JX_PRNG_UNSAFE_RBG:
-        key[0] = key[2] = hi, key[1] = key[3] = lo;
-        break;
+    case JX_PRNG_UNSAFE_RBG: key[0] = key[2] = hi, key[1] = key[3] = lo; break;
     case JX_PRNG_PHILOX2X32:
         philox2x32(0, x);
         key[0] = x[0];
@@ -331,8 +327,7 @@ void jx_prng_seed(const jx_generator *g, uint64_t seed, uint32_t *key)
         threefry4x32(fry, zero);
         memcpy(key, zero, sizeof zero);
         break;
-    case JX_PRNG_NONE:
-        break;
+    case JX_PRNG_NONE: break;
     }
 }
 
@@ -352,8 +347,8 @@ static void hash(jx_prng prng, const uint32_t *key, uint64_t counter,
         philox2x32(key[0], x);
 }
 
-static void split_one(const jx_generator *g, const uint32_t *key,
-                      int64_t count, uint32_t *out)
+static void split_one(const jx_generator *g, const uint32_t *key, int64_t count,
+                      uint32_t *out)
 {
     int words = jx_prng_words(g->prng);
     uint32_t x[4];
@@ -401,9 +396,7 @@ void jx_prng_fold_in(const jx_generator *g, const uint32_t *key, uint32_t data,
         fry_fold_in(key + 2, data, out + 2);
         fry_fold_in(key, data, out);
         break;
-    case JX_PRNG_THREEFRY2X32:
-        fry_fold_in(key, data, out);
-        break;
+    case JX_PRNG_THREEFRY2X32: fry_fold_in(key, data, out); break;
     case JX_PRNG_UNSAFE_RBG:
         jx_prng_seed(g, first, state);
         jx_philox_bits(state, 32, 40 * row + 36, 4, x);

@@ -140,10 +140,10 @@ static bool dot(jx_planner *p, const jx_eqn *eqn, const jx_dot_dims *dims,
                 const jx_slot *ins, jx_slot *outs)
 {
     const jx_p_ragged_dot *params = eqn->typed;
-    jx_p_dot_general typed = {
-        .dimension_numbers = *dims,
-        .preferred_element_type = params->preferred_element_type,
-        .precision = params->precision};
+    jx_p_dot_general typed = {.dimension_numbers = *dims,
+                              .preferred_element_type =
+                                  params->preferred_element_type,
+                              .precision = params->precision};
     jx_eqn as = *eqn;
 
     as.prim = jx_prim_of(JX_PRIM_dot_general);
@@ -178,9 +178,9 @@ static bool free_axis(jx_planner *p, const jx_eqn *eqn, const jx_ragged_dims *r,
 }
 
 /* One result per group. */
-static bool contracting_axis(jx_planner *p, const jx_eqn *eqn, const jx_ragged_dims *r,
-                             const jx_slot *ins, const jx_slot *sizes,
-                             jx_slot *outs)
+static bool contracting_axis(jx_planner *p, const jx_eqn *eqn,
+                             const jx_ragged_dims *r, const jx_slot *ins,
+                             const jx_slot *sizes, jx_slot *outs)
 {
     int at = position(r->dot.lhs_contracting, r->of_lhs.at[0]);
     jx_ints batch[2] = {r->dot.lhs_batch, r->dot.rhs_batch};

@@ -121,14 +121,13 @@ bool jx_plan_random_wrap(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
         return false;
     int words = jx_prng_words(r.generator.prng);
     if (ins[0].rank < 1 || ins[0].shape[ins[0].rank - 1] != words)
-        return jx_plan_fail(p, "a key of %s has %d words", params->impl,
-                            words);
+        return jx_plan_fail(p, "a key of %s has %d words", params->impl, words);
     outs[0] = ins[0];
     return true;
 }
 
-bool jx_plan_random_unwrap(jx_planner *p, const jx_eqn *eqn,
-                           const jx_slot *ins, jx_slot *outs)
+bool jx_plan_random_unwrap(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
+                           jx_slot *outs)
 {
     (void)p, (void)eqn;
     outs[0] = ins[0];
@@ -167,8 +166,8 @@ bool jx_plan_random_split(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
 /* ---- fold_in: keys and data broadcast against each other ---- */
 
 /* Strides of `slot` for an array of that shape: 0 where it has one element. */
-static jx_slot broadcast_to(const jx_slot *slot, int rank,
-                            const int64_t *shape, int trailing)
+static jx_slot broadcast_to(const jx_slot *slot, int rank, const int64_t *shape,
+                            int trailing)
 {
     jx_slot to = *slot;
     int own = slot->rank - trailing;
@@ -274,8 +273,7 @@ bool jx_plan_random_bits(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
                 .bit_width = (int)params->bit_width};
     jx_slot keys = jx_plan_dense(p, &ins[0]);
 
-    if (!generator_of(p, eqn, &keys, &r) ||
-        !known_width(p, params->bit_width))
+    if (!generator_of(p, eqn, &keys, &r) || !known_width(p, params->bit_width))
         return false;
     if (r.count >= (int64_t)1 << 32 && !r.generator.partitionable)
         return jx_plan_fail(p, "too many random bits for one key");
@@ -488,8 +486,8 @@ static bool run_gamma(jx_run *run, const void *data, const jx_view *ins,
 
     (void)run;
     jx_prng_split(&g->random.generator,
-                  (const uint32_t *)(const void *)ins[0].data,
-                  g->random.nkeys, g->random.count, keys);
+                  (const uint32_t *)(const void *)ins[0].data, g->random.nkeys,
+                  g->random.count, keys);
     for (int64_t i = 0; i < ins[1].count; i++, keys += words) {
         if (outs[0].dtype == JX_F32) {
             float alpha = ((const float *)(const void *)ins[1].data)[i];
@@ -505,7 +503,10 @@ static bool run_gamma(jx_run *run, const void *data, const jx_view *ins,
 
 static int mantissa_of(jx_dtype dtype)
 {
-    return dtype == JX_F64 ? 52 : dtype == JX_F32 ? 23 : dtype == JX_F16 ? 10 : 7;
+    return dtype == JX_F64   ? 52
+           : dtype == JX_F32 ? 23
+           : dtype == JX_F16 ? 10
+                             : 7;
 }
 
 bool jx_plan_random_gamma(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
@@ -533,9 +534,8 @@ bool jx_plan_random_gamma(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
     if (g.random.count * g.random.nkeys != n)
         return jx_plan_fail(p, "the keys' shape does not begin the samples'");
     g.single = real == JX_F32;
-    jx_slot samples = out.dtype == real
-                          ? out
-                          : jx_plan_new(p, real, out.rank, out.shape);
+    jx_slot samples =
+        out.dtype == real ? out : jx_plan_new(p, real, out.rank, out.shape);
     size_t words = (size_t)jx_prng_words(g.random.generator.prng);
     if (n > 0)
         jx_plan_op(p, run_gamma, &g, sizeof g, 2, (jx_slot[]){keys, alpha}, 1,
@@ -619,8 +619,8 @@ static bool run_rng(jx_run *run, const void *data, const jx_view *ins,
     return true;
 }
 
-bool jx_plan_stablehlo_rng(jx_planner *p, const jx_eqn *eqn,
-                           const jx_slot *ins, jx_slot *outs)
+bool jx_plan_stablehlo_rng(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
+                           jx_slot *outs)
 {
     const jx_p_stablehlo_rng *params = eqn->typed;
     drawing d = {.normal = params->rng_distribution == JX_NORMAL};

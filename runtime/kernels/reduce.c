@@ -34,43 +34,43 @@ typedef struct reducer {
 } reducer;
 
 /* Without rounding, or where order does not matter. */
-#define SIMPLE(name, T, init, op)                                             \
-    JX_VECTOR_CLONES static void row_##name(const void *in, int64_t n,        \
-                                            void *out)                        \
-    {                                                                         \
-        const T *v = in;                                                      \
-        T x = init;                                                           \
-        for (int64_t i = 0; i < n; i++) {                                     \
-            T y = v[i];                                                       \
-            x = (T)(op);                                                      \
-        }                                                                     \
-        *(T *)out = x;                                                        \
-    }                                                                         \
-    JX_VECTOR_CLONES static void fold_##name(void *acc, const void *in,       \
-                                             int64_t n, bool first)           \
-    {                                                                         \
-        const T *v = in;                                                      \
-        T *a = acc;                                                           \
-        if (first)                                                            \
-            for (int64_t i = 0; i < n; i++)                                   \
-                a[i] = init;                                                  \
-        for (int64_t i = 0; i < n; i++) {                                     \
-            T x = a[i], y = v[i];                                             \
-            a[i] = (T)(op);                                                   \
-        }                                                                     \
-    }                                                                         \
-    static void finish_##name(const void *acc, void *out, int64_t n)          \
-    {                                                                         \
-        memcpy(out, acc, (size_t)n * sizeof(T));                              \
+#define SIMPLE(name, T, init, op)                                              \
+    JX_VECTOR_CLONES static void row_##name(const void *in, int64_t n,         \
+                                            void *out)                         \
+    {                                                                          \
+        const T *v = in;                                                       \
+        T x = init;                                                            \
+        for (int64_t i = 0; i < n; i++) {                                      \
+            T y = v[i];                                                        \
+            x = (T)(op);                                                       \
+        }                                                                      \
+        *(T *)out = x;                                                         \
+    }                                                                          \
+    JX_VECTOR_CLONES static void fold_##name(void *acc, const void *in,        \
+                                             int64_t n, bool first)            \
+    {                                                                          \
+        const T *v = in;                                                       \
+        T *a = acc;                                                            \
+        if (first)                                                             \
+            for (int64_t i = 0; i < n; i++)                                    \
+                a[i] = init;                                                   \
+        for (int64_t i = 0; i < n; i++) {                                      \
+            T x = a[i], y = v[i];                                              \
+            a[i] = (T)(op);                                                    \
+        }                                                                      \
+    }                                                                          \
+    static void finish_##name(const void *acc, void *out, int64_t n)           \
+    {                                                                          \
+        memcpy(out, acc, (size_t)n * sizeof(T));                               \
     }
 
-#define INTS(ID, T, U, low, high)                                             \
-    SIMPLE(sum_##ID, T, 0, (U)x + (U)y)                                       \
-    SIMPLE(prod_##ID, T, 1, (U)((U)x * 1u) * (U)y)                            \
-    SIMPLE(max_##ID, T, low, x > y ? x : y)                                   \
-    SIMPLE(min_##ID, T, high, x < y ? x : y)                                  \
-    SIMPLE(and_##ID, T, (T)-1, x &y)                                          \
-    SIMPLE(or_##ID, T, 0, x | y)                                              \
+#define INTS(ID, T, U, low, high)                                              \
+    SIMPLE(sum_##ID, T, 0, (U)x + (U)y)                                        \
+    SIMPLE(prod_##ID, T, 1, (U)((U)x * 1u) * (U)y)                             \
+    SIMPLE(max_##ID, T, low, x > y ? x : y)                                    \
+    SIMPLE(min_##ID, T, high, x < y ? x : y)                                   \
+    SIMPLE(and_##ID, T, (T)-1, x &y)                                           \
+    SIMPLE(or_##ID, T, 0, x | y)                                               \
     SIMPLE(xor_##ID, T, 0, x ^ y)
 INTS(I8, int8_t, uint32_t, INT8_MIN, INT8_MAX)
 INTS(I16, int16_t, uint32_t, INT16_MIN, INT16_MAX)
@@ -80,67 +80,67 @@ INTS(U8, uint8_t, uint32_t, 0, UINT8_MAX)
 INTS(U16, uint16_t, uint32_t, 0, UINT16_MAX)
 INTS(U32, uint32_t, uint32_t, 0, UINT32_MAX)
 INTS(U64, uint64_t, uint64_t, 0, UINT64_MAX)
-SIMPLE(and_BOOL, uint8_t, 1, x && y)
+SIMPLE(and_BOOL, uint8_t, 1, x &&y)
 SIMPLE(or_BOOL, uint8_t, 0, x || y)
 SIMPLE(xor_BOOL, uint8_t, 0, (x != 0) != (y != 0))
 
 /* LANES at a time; `step` combines x and y, the wide type W adds blocks up. */
-#define FLOATS(name, T, W, init, step, wide_step)                             \
-    JX_VECTOR_CLONES static void row_##name(const void *in, int64_t n,        \
-                                            void *out)                        \
-    {                                                                         \
-        const T *v = in;                                                      \
-        W lanes[LANES];                                                       \
-        for (int k = 0; k < LANES; k++)                                       \
-            lanes[k] = init;                                                  \
-        int64_t i = 0;                                                        \
-        while (n - i >= LANES) {                                              \
-            int64_t end = n - i < BLOCK ? i + (n - i) / LANES * LANES         \
-                                        : i + BLOCK;                          \
-            T part[LANES];                                                    \
-            for (int k = 0; k < LANES; k++)                                   \
-                part[k] = init;                                               \
-            for (; i < end; i += LANES)                                       \
-                for (int k = 0; k < LANES; k++) {                             \
-                    T x = part[k], y = v[i + k];                              \
-                    part[k] = step;                                           \
-                }                                                             \
-            for (int k = 0; k < LANES; k++) {                                 \
-                W x = lanes[k], y = part[k];                                  \
-                lanes[k] = wide_step;                                         \
-            }                                                                 \
-        }                                                                     \
-        for (int k = 0; i < n; i++, k++) {                                    \
-            W x = lanes[k], y = v[i];                                         \
-            lanes[k] = wide_step;                                             \
-        }                                                                     \
-        for (int half = LANES / 2; half; half /= 2)                           \
-            for (int k = 0; k < half; k++) {                                  \
-                W x = lanes[k], y = lanes[k + half];                          \
-                lanes[k] = wide_step;                                         \
-            }                                                                 \
-        *(T *)out = (T)lanes[0];                                              \
-    }                                                                         \
-    JX_VECTOR_CLONES static void fold_##name(void *acc, const void *in,       \
-                                             int64_t n, bool first)           \
-    {                                                                         \
-        const T *v = in;                                                      \
-        W *a = acc;                                                           \
-        if (first)                                                            \
-            for (int64_t i = 0; i < n; i++)                                   \
-                a[i] = init;                                                  \
-        for (int64_t i = 0; i < n; i++) {                                     \
-            W x = a[i], y = v[i];                                             \
-            a[i] = wide_step;                                                 \
-        }                                                                     \
-    }                                                                         \
-    JX_VECTOR_CLONES static void finish_##name(const void *acc, void *out,    \
-                                               int64_t n)                     \
-    {                                                                         \
-        const W *a = acc;                                                     \
-        T *to = out;                                                          \
-        for (int64_t i = 0; i < n; i++)                                       \
-            to[i] = (T)a[i];                                                  \
+#define FLOATS(name, T, W, init, step, wide_step)                              \
+    JX_VECTOR_CLONES static void row_##name(const void *in, int64_t n,         \
+                                            void *out)                         \
+    {                                                                          \
+        const T *v = in;                                                       \
+        W lanes[LANES];                                                        \
+        for (int k = 0; k < LANES; k++)                                        \
+            lanes[k] = init;                                                   \
+        int64_t i = 0;                                                         \
+        while (n - i >= LANES) {                                               \
+            int64_t end =                                                      \
+                n - i < BLOCK ? i + (n - i) / LANES * LANES : i + BLOCK;       \
+            T part[LANES];                                                     \
+            for (int k = 0; k < LANES; k++)                                    \
+                part[k] = init;                                                \
+            for (; i < end; i += LANES)                                        \
+                for (int k = 0; k < LANES; k++) {                              \
+                    T x = part[k], y = v[i + k];                               \
+                    part[k] = step;                                            \
+                }                                                              \
+            for (int k = 0; k < LANES; k++) {                                  \
+                W x = lanes[k], y = part[k];                                   \
+                lanes[k] = wide_step;                                          \
+            }                                                                  \
+        }                                                                      \
+        for (int k = 0; i < n; i++, k++) {                                     \
+            W x = lanes[k], y = v[i];                                          \
+            lanes[k] = wide_step;                                              \
+        }                                                                      \
+        for (int half = LANES / 2; half; half /= 2)                            \
+            for (int k = 0; k < half; k++) {                                   \
+                W x = lanes[k], y = lanes[k + half];                           \
+                lanes[k] = wide_step;                                          \
+            }                                                                  \
+        *(T *)out = (T)lanes[0];                                               \
+    }                                                                          \
+    JX_VECTOR_CLONES static void fold_##name(void *acc, const void *in,        \
+                                             int64_t n, bool first)            \
+    {                                                                          \
+        const T *v = in;                                                       \
+        W *a = acc;                                                            \
+        if (first)                                                             \
+            for (int64_t i = 0; i < n; i++)                                    \
+                a[i] = init;                                                   \
+        for (int64_t i = 0; i < n; i++) {                                      \
+            W x = a[i], y = v[i];                                              \
+            a[i] = wide_step;                                                  \
+        }                                                                      \
+    }                                                                          \
+    JX_VECTOR_CLONES static void finish_##name(const void *acc, void *out,     \
+                                               int64_t n)                      \
+    {                                                                          \
+        const W *a = acc;                                                      \
+        T *to = out;                                                           \
+        for (int64_t i = 0; i < n; i++)                                        \
+            to[i] = (T)a[i];                                                   \
     }
 FLOATS(sum_F32, float, double, 0, x + y, x + y)
 FLOATS(sum_F64, double, double, 0, x + y, x + y)
@@ -170,135 +170,119 @@ static inline z128 z_pick(z128 x, z128 y, bool max)
     return take ? x : y;
 }
 
-#define COMPLEX(name, T, R, init_re, init_im, ...)                            \
-    static void fold_##name(void *acc, const void *in, int64_t n, bool first) \
-    {                                                                         \
-        const T *v = in;                                                      \
-        z128 *a = acc;                                                        \
-        for (int64_t i = 0; i < n; i++) {                                     \
-            z128 x = first ? (z128){init_re, init_im} : a[i];                 \
-            z128 y = {v[i].re, v[i].im};                                      \
-            a[i] = __VA_ARGS__;                                               \
-        }                                                                     \
-    }                                                                         \
-    static void finish_##name(const void *acc, void *out, int64_t n)          \
-    {                                                                         \
-        const z128 *a = acc;                                                  \
-        for (int64_t i = 0; i < n; i++)                                       \
-            ((T *)out)[i] = (T){(R)a[i].re, (R)a[i].im};                      \
-    }                                                                         \
-    static void row_##name(const void *in, int64_t n, void *out)              \
-    {                                                                         \
-        z128 acc = {init_re, init_im};                                        \
-        for (int64_t i = 0; i < n; i++)                                       \
-            fold_##name(&acc, (const T *)in + i, 1, false);                   \
-        finish_##name(&acc, out, 1);                                          \
+#define COMPLEX(name, T, R, init_re, init_im, ...)                             \
+    static void fold_##name(void *acc, const void *in, int64_t n, bool first)  \
+    {                                                                          \
+        const T *v = in;                                                       \
+        z128 *a = acc;                                                         \
+        for (int64_t i = 0; i < n; i++) {                                      \
+            z128 x = first ? (z128){init_re, init_im} : a[i];                  \
+            z128 y = {v[i].re, v[i].im};                                       \
+            a[i] = __VA_ARGS__;                                                \
+        }                                                                      \
+    }                                                                          \
+    static void finish_##name(const void *acc, void *out, int64_t n)           \
+    {                                                                          \
+        const z128 *a = acc;                                                   \
+        for (int64_t i = 0; i < n; i++)                                        \
+            ((T *)out)[i] = (T){(R)a[i].re, (R)a[i].im};                       \
+    }                                                                          \
+    static void row_##name(const void *in, int64_t n, void *out)               \
+    {                                                                          \
+        z128 acc = {init_re, init_im};                                         \
+        for (int64_t i = 0; i < n; i++)                                        \
+            fold_##name(&acc, (const T *)in + i, 1, false);                    \
+        finish_##name(&acc, out, 1);                                           \
     }
-#define COMPLEXES(ID, T, R)                                                   \
-    COMPLEX(sum_##ID, T, R, 0, 0, (z128){x.re + y.re, x.im + y.im})           \
-    COMPLEX(prod_##ID, T, R, 1, 0,                                            \
-            (z128){x.re * y.re - x.im * y.im, x.re * y.im + x.im * y.re})     \
-    COMPLEX(max_##ID, T, R, (double)-INFINITY, (double)-INFINITY,             \
-            z_pick(x, y, true))                                               \
-    COMPLEX(min_##ID, T, R, (double)INFINITY, (double)INFINITY,               \
+#define COMPLEXES(ID, T, R)                                                    \
+    COMPLEX(sum_##ID, T, R, 0, 0, (z128){x.re + y.re, x.im + y.im})            \
+    COMPLEX(prod_##ID, T, R, 1, 0,                                             \
+            (z128){x.re * y.re - x.im * y.im, x.re * y.im + x.im * y.re})      \
+    COMPLEX(max_##ID, T, R, (double)-INFINITY, (double)-INFINITY,              \
+            z_pick(x, y, true))                                                \
+    COMPLEX(min_##ID, T, R, (double)INFINITY, (double)INFINITY,                \
             z_pick(x, y, false))
 COMPLEXES(C64, z64, float)
 COMPLEXES(C128, z128, double)
 
 /* Pairs of doubles. */
-#define PAIRS(name, init_hi, step)                                            \
-    JX_VECTOR_CLONES static void fold_##name(void *acc, const void *in,       \
-                                             int64_t n, bool first)           \
-    {                                                                         \
-        const jx_pair *v = in;                                                \
-        jx_pair *a = acc;                                                     \
-        JX_NO_ALIAS                                                           \
-        for (int64_t i = 0; first && i < n; i++)                              \
-            a[i] = jx_pair_of(init_hi);                                       \
-        JX_NO_ALIAS                                                           \
-        for (int64_t i = 0; i < n; i++)                                       \
-            a[i] = step(a[i], v[i]);                                          \
-    }                                                                         \
-    static void finish_##name(const void *acc, void *out, int64_t n)          \
-    {                                                                         \
-        memcpy(out, acc, (size_t)n * sizeof(jx_pair));                        \
-    }                                                                         \
-    static void row_##name(const void *in, int64_t n, void *out)              \
-    {                                                                         \
-        enum { WIDTH = 8 };                                                   \
-        jx_pair lanes[WIDTH];                                                 \
-        const jx_pair *v = in;                                                \
-        int64_t i = 0;                                                        \
-        for (int k = 0; k < WIDTH; k++)                                       \
-            lanes[k] = jx_pair_of(init_hi);                                   \
-        for (; i + WIDTH <= n; i += WIDTH)                                    \
-            fold_##name(lanes, v + i, WIDTH, false);                          \
-        fold_##name(lanes, v + i, n - i, false);                              \
-        for (int k = 1; k < WIDTH; k++)                                       \
-            lanes[0] = step(lanes[0], lanes[k]);                              \
-        *(jx_pair *)out = lanes[0];                                           \
+#define PAIRS(name, init_hi, step)                                             \
+    JX_VECTOR_CLONES static void fold_##name(void *acc, const void *in,        \
+                                             int64_t n, bool first)            \
+    {                                                                          \
+        const jx_pair *v = in;                                                 \
+        jx_pair *a = acc;                                                      \
+        JX_NO_ALIAS                                                            \
+        for (int64_t i = 0; first && i < n; i++)                               \
+            a[i] = jx_pair_of(init_hi);                                        \
+        JX_NO_ALIAS                                                            \
+        for (int64_t i = 0; i < n; i++)                                        \
+            a[i] = step(a[i], v[i]);                                           \
+    }                                                                          \
+    static void finish_##name(const void *acc, void *out, int64_t n)           \
+    {                                                                          \
+        memcpy(out, acc, (size_t)n * sizeof(jx_pair));                         \
+    }                                                                          \
+    static void row_##name(const void *in, int64_t n, void *out)               \
+    {                                                                          \
+        enum { WIDTH = 8 };                                                    \
+        jx_pair lanes[WIDTH];                                                  \
+        const jx_pair *v = in;                                                 \
+        int64_t i = 0;                                                         \
+        for (int k = 0; k < WIDTH; k++)                                        \
+            lanes[k] = jx_pair_of(init_hi);                                    \
+        for (; i + WIDTH <= n; i += WIDTH)                                     \
+            fold_##name(lanes, v + i, WIDTH, false);                           \
+        fold_##name(lanes, v + i, n - i, false);                               \
+        for (int k = 1; k < WIDTH; k++)                                        \
+            lanes[0] = step(lanes[0], lanes[k]);                               \
+        *(jx_pair *)out = lanes[0];                                            \
     }
 PAIRS(sum_F64X2, 0, jx_pair_add)
 PAIRS(prod_F64X2, 1, jx_pair_mul)
 PAIRS(max_F64X2, (double)-INFINITY, jx_pair_max)
 PAIRS(min_F64X2, (double)INFINITY, jx_pair_min)
 
-#define ONE(name, T) {row_##name, fold_##name, finish_##name, sizeof(T)}
+#define ONE(name, T)                                                           \
+    {                                                                          \
+        row_##name, fold_##name, finish_##name, sizeof(T)                      \
+    }
 #define ENTRY(op, ID, T) [JX_##ID] = ONE(op##_##ID, T)
-#define INT_ROW(op)                                                           \
-    ENTRY(op, I8, int8_t), ENTRY(op, I16, int16_t), ENTRY(op, I32, int32_t),  \
-        ENTRY(op, I64, int64_t), ENTRY(op, U8, uint8_t),                      \
-        ENTRY(op, U16, uint16_t), ENTRY(op, U32, uint32_t),                   \
+#define INT_ROW(op)                                                            \
+    ENTRY(op, I8, int8_t), ENTRY(op, I16, int16_t), ENTRY(op, I32, int32_t),   \
+        ENTRY(op, I64, int64_t), ENTRY(op, U8, uint8_t),                       \
+        ENTRY(op, U16, uint16_t), ENTRY(op, U32, uint32_t),                    \
         ENTRY(op, U64, uint64_t)
-#define FLOAT_ROW(op)                                                         \
-    ENTRY(op, F32, double), ENTRY(op, F64, double), ENTRY(op, C64, z128),     \
+#define FLOAT_ROW(op)                                                          \
+    ENTRY(op, F32, double), ENTRY(op, F64, double), ENTRY(op, C64, z128),      \
         ENTRY(op, C128, z128), ENTRY(op, F64X2, jx_pair)
 
 static const reducer *reducer_of(jx_prim_id prim, jx_dtype dtype)
 {
-    static const reducer sums[JX_NDTYPES] = {INT_ROW(sum), FLOAT_ROW(sum)},
-                         prods[JX_NDTYPES] = {INT_ROW(prod), FLOAT_ROW(prod)},
-                         maxs[JX_NDTYPES] = {INT_ROW(max), FLOAT_ROW(max),
-                                             [JX_BOOL] =
-                                                 ONE(or_BOOL, uint8_t)},
-                         mins[JX_NDTYPES] = {INT_ROW(min), FLOAT_ROW(min),
-                                             [JX_BOOL] =
-                                                 ONE(and_BOOL, uint8_t)},
-                         ands[JX_NDTYPES] = {INT_ROW(and), ENTRY(and, BOOL,
-                                                                 uint8_t)},
-                         ors[JX_NDTYPES] = {INT_ROW(or), ENTRY(or, BOOL,
-                                                               uint8_t)},
-                         xors[JX_NDTYPES] = {INT_ROW(xor), ENTRY(xor, BOOL,
-                                                                 uint8_t)};
+    static const reducer
+        sums[JX_NDTYPES] = {INT_ROW(sum), FLOAT_ROW(sum)},
+        prods[JX_NDTYPES] = {INT_ROW(prod), FLOAT_ROW(prod)},
+        maxs[JX_NDTYPES] = {INT_ROW(max),
+                            FLOAT_ROW(max), [JX_BOOL] = ONE(or_BOOL, uint8_t)},
+        mins[JX_NDTYPES] = {INT_ROW(min),
+                            FLOAT_ROW(min), [JX_BOOL] = ONE(and_BOOL, uint8_t)},
+        ands[JX_NDTYPES] = {INT_ROW(and), ENTRY(and, BOOL, uint8_t)},
+        ors[JX_NDTYPES] = {INT_ROW(or), ENTRY(or, BOOL, uint8_t)},
+        xors[JX_NDTYPES] = {INT_ROW(xor), ENTRY(xor, BOOL, uint8_t)};
     const reducer *all;
 
     switch (prim) {
     case JX_PRIM_reduce_sum:
-    case JX_PRIM_psum:
-        all = sums;
-        break;
-    case JX_PRIM_reduce_prod:
-        all = prods;
-        break;
+    case JX_PRIM_psum: all = sums; break;
+    case JX_PRIM_reduce_prod: all = prods; break;
     case JX_PRIM_reduce_max:
-    case JX_PRIM_pmax:
-        all = maxs;
-        break;
+    case JX_PRIM_pmax: all = maxs; break;
     case JX_PRIM_reduce_min:
-    case JX_PRIM_pmin:
-        all = mins;
-        break;
-    case JX_PRIM_reduce_and:
-        all = ands;
-        break;
-    case JX_PRIM_reduce_or:
-        all = ors;
-        break;
-    case JX_PRIM_reduce_xor:
-        all = xors;
-        break;
-    default:
-        return NULL;
+    case JX_PRIM_pmin: all = mins; break;
+    case JX_PRIM_reduce_and: all = ands; break;
+    case JX_PRIM_reduce_or: all = ors; break;
+    case JX_PRIM_reduce_xor: all = xors; break;
+    default: return NULL;
     }
     return all[dtype].row ? &all[dtype] : NULL;
 }
@@ -308,7 +292,7 @@ static const reducer *reducer_of(jx_prim_id prim, jx_dtype dtype)
 typedef struct layout {
     const reducer *with;
     size_t size, out_size;
-    bool by_column; /* the innermost axis is kept: `columns` of them */
+    bool by_column;       /* the innermost axis is kept: `columns` of them */
     int64_t columns, row; /* row: length of a contiguous reduced run */
     int nkept, nreduced;
     int64_t kept_shape[JX_MAX_RANK], kept_strides[JX_MAX_RANK];
@@ -377,13 +361,14 @@ static bool run_reduce(jx_run *run, const void *data, const jx_view *ins,
         return true;
     do {
         if (l->by_column)
-            reduce_columns(run, l, ins->data + offset, outs->data + out, scratch);
+            reduce_columns(run, l, ins->data + offset, outs->data + out,
+                           scratch);
         else
             l->with->row(ins->data + offset, l->row, outs->data + out);
         out += step;
-    } while (advance(l->nkept, l->kept_shape, l->kept_strides, index,
-                     &offset) &&
-             jx_run_lasts_for(run, &done, l->by_column ? 1 : l->row));
+    } while (
+        advance(l->nkept, l->kept_shape, l->kept_strides, index, &offset) &&
+        jx_run_lasts_for(run, &done, l->by_column ? 1 : l->row));
     return true;
 }
 
@@ -461,8 +446,8 @@ static void plan_reduce(jx_planner *p, const jx_slot *in, jx_ints axes,
     }
     split_axes(&s, nkept, &l);
     int64_t size = (int64_t)l.size;
-    bool by_row = l.nreduced == 0 ||
-                  (l.nreduced == 1 && l.reduced_strides[0] == size);
+    bool by_row =
+        l.nreduced == 0 || (l.nreduced == 1 && l.reduced_strides[0] == size);
     if (!by_row && l.nkept && l.kept_strides[l.nkept - 1] == size &&
         l.kept_shape[l.nkept - 1] >= 4) {
         l.by_column = true;
@@ -482,8 +467,8 @@ static jx_dtype work_dtype(jx_dtype stored)
 }
 
 /* Nothing is left of signed integers of few bits but the end of their range. */
-static bool plan_narrow_end(jx_planner *p, const jx_eqn *eqn,
-                            const jx_slot *in, jx_slot *out)
+static bool plan_narrow_end(jx_planner *p, const jx_eqn *eqn, const jx_slot *in,
+                            jx_slot *out)
 {
     const jx_dtype_info *info = jx_dtype_of(out->dtype);
     jx_prim_id id = eqn->prim->id;
@@ -553,19 +538,19 @@ bool jx_plan_allreduce(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
 
 typedef int64_t arg_fn(const char *in, int64_t stride, int64_t n);
 
-#define ARG(name, T, better)                                                  \
-    static int64_t arg_##name(const char *in, int64_t stride, int64_t n)      \
-    {                                                                         \
-        int64_t best = 0;                                                     \
-        T x = *(const T *)(const void *)in;                                   \
-        for (int64_t i = 1; i < n && x == x; i++) {                           \
-            T y = *(const T *)(const void *)(in + i * stride);                \
-            if (y better x || y != y) {                                       \
-                x = y;                                                        \
-                best = i;                                                     \
-            }                                                                 \
-        }                                                                     \
-        return best;                                                          \
+#define ARG(name, T, better)                                                   \
+    static int64_t arg_##name(const char *in, int64_t stride, int64_t n)       \
+    {                                                                          \
+        int64_t best = 0;                                                      \
+        T x = *(const T *)(const void *)in;                                    \
+        for (int64_t i = 1; i < n && x == x; i++) {                            \
+            T y = *(const T *)(const void *)(in + i * stride);                 \
+            if (y better x || y != y) {                                        \
+                x = y;                                                         \
+                best = i;                                                      \
+            }                                                                  \
+        }                                                                      \
+        return best;                                                           \
     }
 #define ARGS(ID, T) ARG(max_##ID, T, >) ARG(min_##ID, T, <)
 ARGS(I8, int8_t)
@@ -579,14 +564,14 @@ ARGS(U64, uint64_t)
 ARGS(F32, float)
 ARGS(F64, double)
 
-#define ARG_ROW(op)                                                           \
-    {                                                                         \
-        [JX_BOOL] = arg_##op##_U8, [JX_I8] = arg_##op##_I8,                   \
-        [JX_I16] = arg_##op##_I16, [JX_I32] = arg_##op##_I32,                 \
-        [JX_I64] = arg_##op##_I64, [JX_U8] = arg_##op##_U8,                   \
-        [JX_U16] = arg_##op##_U16, [JX_U32] = arg_##op##_U32,                 \
-        [JX_U64] = arg_##op##_U64, [JX_F32] = arg_##op##_F32,                 \
-        [JX_F64] = arg_##op##_F64                                             \
+#define ARG_ROW(op)                                                            \
+    {                                                                          \
+        [JX_BOOL] = arg_##op##_U8, [JX_I8] = arg_##op##_I8,                    \
+        [JX_I16] = arg_##op##_I16, [JX_I32] = arg_##op##_I32,                  \
+        [JX_I64] = arg_##op##_I64, [JX_U8] = arg_##op##_U8,                    \
+        [JX_U16] = arg_##op##_U16, [JX_U32] = arg_##op##_U32,                  \
+        [JX_U64] = arg_##op##_U64, [JX_F32] = arg_##op##_F32,                  \
+        [JX_F64] = arg_##op##_F64                                              \
     }
 
 typedef struct arg_data {
@@ -621,8 +606,8 @@ bool jx_plan_arg_reduce(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
     const jx_p_arg_reduce *params = eqn->typed;
     jx_dtype dtype = ins->dtype == JX_F64X2 ? JX_F64 : work_dtype(ins->dtype);
     jx_slot in = jx_plan_convert(p, ins, dtype);
-    arg_data d = {.find = (eqn->prim->id == JX_PRIM_argmax ? max
-                                                           : min)[in.dtype]};
+    arg_data d = {.find =
+                      (eqn->prim->id == JX_PRIM_argmax ? max : min)[in.dtype]};
     int nkept = 0;
 
     if (!d.find || params->axes.count != 1 || params->axes.at[0] < 0 ||
@@ -731,13 +716,11 @@ static bool plan_monoid(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
 {
     static const struct {
         jx_prim_id op, reduction;
-    } known[] = {{JX_PRIM_add, JX_PRIM_reduce_sum},
-                 {JX_PRIM_mul, JX_PRIM_reduce_prod},
-                 {JX_PRIM_max, JX_PRIM_reduce_max},
-                 {JX_PRIM_min, JX_PRIM_reduce_min},
-                 {JX_PRIM_and, JX_PRIM_reduce_and},
-                 {JX_PRIM_or, JX_PRIM_reduce_or},
-                 {JX_PRIM_xor, JX_PRIM_reduce_xor}};
+    } known[] = {
+        {JX_PRIM_add, JX_PRIM_reduce_sum}, {JX_PRIM_mul, JX_PRIM_reduce_prod},
+        {JX_PRIM_max, JX_PRIM_reduce_max}, {JX_PRIM_min, JX_PRIM_reduce_min},
+        {JX_PRIM_and, JX_PRIM_reduce_and}, {JX_PRIM_or, JX_PRIM_reduce_or},
+        {JX_PRIM_xor, JX_PRIM_reduce_xor}};
     const jx_p_reduce *params = eqn->typed;
     jx_prim_id op = jx_body_monoid(params->jaxpr.jaxpr);
     jx_dtype dtype = work_dtype(ins->dtype);

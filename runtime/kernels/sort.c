@@ -125,8 +125,8 @@ static bool sort_wide(const key_part *key, jx_dtype dtype, const char *data,
 static void take(size_t bytes, const char *from, int64_t stride, char *to,
                  int64_t to_stride, const uint64_t *order, int64_t n)
 {
-#define TAKE(type)                                                            \
-    for (int64_t i = 0; i < n; i++)                                           \
+#define TAKE(type)                                                             \
+    for (int64_t i = 0; i < n; i++)                                            \
     memcpy(to + i * to_stride, from + (int64_t)order[i] * stride, sizeof(type))
     if (bytes == 1)
         TAKE(uint8_t);
@@ -216,8 +216,8 @@ static void merge(comparing *c, const uint64_t *from, int64_t left,
     int64_t i = left, k = middle;
 
     for (int64_t at = left; at < right; at++) {
-        bool second = i == middle ||
-                      (k < right && comes_before(c, from[k], from[i]));
+        bool second =
+            i == middle || (k < right && comes_before(c, from[k], from[i]));
         to[at] = second ? from[k++] : from[i++];
     }
 }
@@ -257,8 +257,8 @@ static bool sort_line(jx_run *run, const sort *s, const jx_view *ins,
         return false;
     for (int i = 0; i < s->noperands; i++)
         take(jx_dtype_of(ins[i].dtype)->bytes, walk[i].data[0],
-             ins[i].strides[s->axis], walk[i].data[1],
-             outs[i].strides[s->axis], order, s->n);
+             ins[i].strides[s->axis], walk[i].data[1], outs[i].strides[s->axis],
+             order, s->n);
     return true;
 }
 
@@ -347,8 +347,7 @@ static void add_key(jx_planner *p, sorting *to, const jx_sort_key *key)
         to->ins[input] = jx_plan_convert(p, &to->ins[key->operand], JX_F32);
     }
     to->s.keys[to->s.nkeys++] = (key_part){
-        input,
-        key->imaginary ? (int64_t)jx_dtype_of(dtype)->bytes / 2 : 0,
+        input, key->imaginary ? (int64_t)jx_dtype_of(dtype)->bytes / 2 : 0,
         key->descending, key->order};
 }
 
@@ -421,8 +420,8 @@ bool jx_plan_sorted(jx_planner *p, int n, const jx_slot *ins, int64_t axis,
         return false;
     if (comparator->jaxpr->nins != 2 * n || comparator->jaxpr->nouts != 1)
         return jx_plan_fail(p, "the comparator takes other operands");
-    int nkeys = jx_comparator_keys(jx_plan_ctx(p), comparator, n, keys,
-                                   MAX_OPERANDS);
+    int nkeys =
+        jx_comparator_keys(jx_plan_ctx(p), comparator, n, keys, MAX_OPERANDS);
     bool plain = nkeys == 0;
     for (int k = 0; k < nkeys; k++) {
         /* Wider than declared, a small float has no order of its bits. */
@@ -601,11 +600,11 @@ bool jx_plan_best(jx_planner *p, const jx_eqn *eqn, const jx_slot *in,
                             (long long)t.k, (long long)t.n);
     if (outs[1].dtype != JX_I32)
         return jx_plan_fail(p, "indices are expected in int32");
-    jx_slot keys = jx_order_bits(in->dtype) ? *in
-                                            : jx_plan_convert(p, in, JX_F32);
+    jx_slot keys =
+        jx_order_bits(in->dtype) ? *in : jx_plan_convert(p, in, JX_F32);
     if (jx_slot_count(&outs[0]) > 0)
-        jx_plan_op(p, run_top, &t, sizeof t, 2, (jx_slot[]){keys, *in}, 2,
-                   outs, 3 * room(t.n));
+        jx_plan_op(p, run_top, &t, sizeof t, 2, (jx_slot[]){keys, *in}, 2, outs,
+                   3 * room(t.n));
     return true;
 }
 
@@ -615,7 +614,8 @@ bool jx_plan_top_k(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
     const jx_p_top_k *params = eqn->typed;
     bool given = jx_eqn_param(eqn, "axis") != NULL;
 
-    return jx_plan_best(p, eqn, &ins[0], given ? params->axis : -1, false, outs);
+    return jx_plan_best(p, eqn, &ins[0], given ? params->axis : -1, false,
+                        outs);
 }
 
 /* Exact: recall_target is a lower bound. */

@@ -11,8 +11,9 @@
 
 static const double pi = 3.14159265358979323846;
 
-/* Numbers that are taken together where they go one way: those beside each other are often of
- * a size.  What is made of them in vectors has the bits of what is made of one. */
+/* Numbers that are taken together where they go one way: those beside each
+ * other are often of a size.  What is made of them in vectors has the bits of
+ * what is made of one. */
 enum { FEW = 64 };
 
 /* Highest power first. */
@@ -31,14 +32,11 @@ static inline double horner(double x, const double *c, size_t n)
  * beyond.  The coefficients are Chebyshev fits (relative error 1e-10 or
  * better), so one Halley step reaches double. */
 static const double erf_inv_near[] = {
-    1.00992161523071644e-13,  1.29081114665340343e-12,
-    -1.58367204167612260e-11, -3.54680033982694467e-11,
-    1.07732211810608757e-09,  -4.24758349805353132e-09,
-    -2.92084975323672306e-08, 4.24005286683241123e-07,
-    -1.36506331001588797e-06, -1.38835823267095553e-05,
-    1.86733613717917512e-04,  -7.40701593446453947e-04,
-    -6.03367053561508319e-03, 2.40158182183868085e-01,
-    1.65365456265151156e+00,
+    1.00992161523071644e-13,  1.29081114665340343e-12, -1.58367204167612260e-11,
+    -3.54680033982694467e-11, 1.07732211810608757e-09, -4.24758349805353132e-09,
+    -2.92084975323672306e-08, 4.24005286683241123e-07, -1.36506331001588797e-06,
+    -1.38835823267095553e-05, 1.86733613717917512e-04, -7.40701593446453947e-04,
+    -6.03367053561508319e-03, 2.40158182183868085e-01, 1.65365456265151156e+00,
 };
 static const double erf_inv_mid[] = {
     -4.05680620438847887e-05, 8.14879791475564249e-05,
@@ -132,7 +130,10 @@ double jx_sf_lgamma(double x)
 {
     int sign;
 
-    if (x <= 0 && x == floor(x)) /* half of all numbers: the library reports each as an error */
+    if (x <= 0 &&
+        x ==
+            floor(
+                x)) /* half of all numbers: the library reports each as an error */
         return INFINITY;
     return lgamma_r(x, &sign);
 }
@@ -152,11 +153,13 @@ static double digamma_positive(double x)
     for (; x < 12; x += 1)
         sum += 1 / x;
     double u = 1 / (x * x);
-    return log(x) - 0.5 / x - u * horner(u, digamma_terms, COUNT(digamma_terms)) - sum;
+    return log(x) - 0.5 / x -
+           u * horner(u, digamma_terms, COUNT(digamma_terms)) - sum;
 }
 
 /* How many are tiny, and how many poles. */
-JX_VECTOR_CLONES static void count_digammas(const double *x, int64_t *counts, int n)
+JX_VECTOR_CLONES static void count_digammas(const double *x, int64_t *counts,
+                                            int n)
 {
     int64_t tiny = 0, poles = 0;
 
@@ -174,8 +177,10 @@ JX_VECTOR_CLONES static void digamma_tiny(const double *x, double *to, int n)
         to[i] = -1 / x[i];
 }
 
-/* Numbers whose function is asked for, or 1 less them, made at least 12; and the sums. */
-JX_VECTOR_CLONES static void rise_to_twelve(const double *x, double *at, double *sum, int n)
+/* Numbers whose function is asked for, or 1 less them, made at least
+ * 12; and the sums. */
+JX_VECTOR_CLONES static void rise_to_twelve(const double *x, double *at,
+                                            double *sum, int n)
 {
     for (int i = 0; i < n; i++) {
         at[i] = x[i] > 0 ? x[i] : 1 - x[i];
@@ -192,8 +197,10 @@ JX_VECTOR_CLONES static void rise_to_twelve(const double *x, double *at, double 
     }
 }
 
-JX_VECTOR_CLONES static void finish_digammas(const double *at, const double *sum,
-                                             const double *logs, double *to, int n)
+JX_VECTOR_CLONES static void finish_digammas(const double *at,
+                                             const double *sum,
+                                             const double *logs, double *to,
+                                             int n)
 {
     double u[FEW], y[FEW];
 
@@ -205,7 +212,8 @@ JX_VECTOR_CLONES static void finish_digammas(const double *at, const double *sum
         for (int i = 0; i < n; i++)
             y[i] = y[i] * u[i] + digamma_terms[k];
     for (int i = 0; i < n; i++)
-        to[i] = at[i] > 1e17 ? logs[i] : logs[i] - 0.5 / at[i] - u[i] * y[i] - sum[i];
+        to[i] = at[i] > 1e17 ? logs[i]
+                             : logs[i] - 0.5 / at[i] - u[i] * y[i] - sum[i];
 }
 
 /* Of x, given that of x or 1 - x, which is positive. */
@@ -370,17 +378,20 @@ JX_VECTOR_CLONES static void zetas_of_two(double *q, double *sum, int n)
         for (int i = 0; i < n; i++) {
             double add = by * power[i];
             sum[i] += add;
-            power[i] = fabs(add) < fabs(sum[i]) * 1e-17 ? 0 : power[i] / (q[i] * q[i]);
+            power[i] =
+                fabs(add) < fabs(sum[i]) * 1e-17 ? 0 : power[i] / (q[i] * q[i]);
             any += fabs(power[i]);
         }
         factor *= (2 + j + 1) * (2 + j + 2);
     }
 }
 
-/* How many take each way of the trigamma function: tiny, huge, poles, positive, negative. */
+/* How many take each way of the trigamma function: tiny, huge, poles,
+ * positive, negative. */
 enum { TRIGAMMA_WAYS = 5 };
 
-JX_VECTOR_CLONES static void count_trigammas(const double *x, int64_t *counts, int n)
+JX_VECTOR_CLONES static void count_trigammas(const double *x, int64_t *counts,
+                                             int n)
 {
     int64_t tiny = 0, huge = 0, poles = 0, positive = 0, negative = 0;
 
@@ -399,10 +410,13 @@ JX_VECTOR_CLONES static void count_trigammas(const double *x, int64_t *counts, i
     counts[4] = negative;
 }
 
-JX_VECTOR_CLONES static void trigamma_plain(int way, const double *x, double *to, int n)
+JX_VECTOR_CLONES static void trigamma_plain(int way, const double *x,
+                                            double *to, int n)
 {
     for (int i = 0; i < n; i++)
-        to[i] = way == 0 ? 1 / x[i] * (1 / x[i]) : way == 1 ? 1 / x[i] : (double)INFINITY;
+        to[i] = way == 0   ? 1 / x[i] * (1 / x[i])
+                : way == 1 ? 1 / x[i]
+                           : (double)INFINITY;
 }
 
 /* As jx_sf_zeta() has it of negative numbers. */
@@ -472,8 +486,8 @@ static double log1pmx(double m)
 static double stirling_rest(double z)
 {
     static const double c[] = {
-        1.0 / 156,   -691.0 / 360360, 1.0 / 1188, -1.0 / 1680,
-        1.0 / 1260,  -1.0 / 360,      1.0 / 12,
+        1.0 / 156,  -691.0 / 360360, 1.0 / 1188, -1.0 / 1680,
+        1.0 / 1260, -1.0 / 360,      1.0 / 12,
     };
 
     return horner(1 / (z * z), c, COUNT(c)) / z;
@@ -559,14 +573,13 @@ static bool wants_temme(double a, double x)
 static temme temme_terms(double a, double x)
 {
     static const double c0[] = {
-        8.29671134095308601e-7,   -1.85406221071515996e-7,
-        -2.18544851067999216e-6,  3.91926317852243778e-5,
-        -1.78755144032921811e-4,  3.52733686067019400e-4,
-        1.15740740740740741e-3,   -1.48148148148148148e-2,
-        8.33333333333333333e-2,   -3.33333333333333333e-1,
+        8.29671134095308601e-7,  -1.85406221071515996e-7,
+        -2.18544851067999216e-6, 3.91926317852243778e-5,
+        -1.78755144032921811e-4, 3.52733686067019400e-4,
+        1.15740740740740741e-3,  -1.48148148148148148e-2,
+        8.33333333333333333e-2,  -3.33333333333333333e-1,
     };
-    static const double c1[] = {-9.90226337448559671e-4,
-                                2.64550264550264550e-3,
+    static const double c1[] = {-9.90226337448559671e-4, 2.64550264550264550e-3,
                                 -3.47222222222222222e-3,
                                 -1.85185185185185185e-3};
     double m = (x - a) / a, half = -log1pmx(m), eta, slope0 = 0, slope1 = 0;
@@ -715,10 +728,9 @@ static double beta_fraction(double a, double b, double x)
     for (int m = 1; m < 100000; m++) {
         double step = 1, m2 = 2.0 * m;
         for (int half = 0; half < 2; half++) {
-            double e = half == 0
-                           ? m * (b - m) * x / ((a + m2 - 1) * (a + m2))
-                           : -(a + m) * (a + b + m) * x /
-                                 ((a + m2) * (a + m2 + 1));
+            double e = half == 0 ? m * (b - m) * x / ((a + m2 - 1) * (a + m2))
+                                 : -(a + m) * (a + b + m) * x /
+                                       ((a + m2) * (a + m2 + 1));
             d = 1 + e * d;
             d = 1 / (fabs(d) < tiny ? tiny : d);
             c = 1 + e / c;
@@ -755,16 +767,20 @@ double jx_sf_betainc(double a, double b, double x)
  *
  * Up to 20 the power series (all terms positive); beyond, the asymptotic
  * series, whose smallest term is below e^-40. */
-/* Of term k, from 1 on: what it is of the one before, but for x^2 / 4, and but for 1 / x. */
+/* Of term k, from 1 on: what it is of the one before, but for x^2 / 4, and
+ * but for 1 / x. */
 #define RISING(k, order) 1.0 / ((k) * ((k) + (order)))
-#define FALLING(k, order) ((2 * (k) - 1) * (2 * (k) - 1) - 4 * (order)) / (8.0 * (k))
-#define FOUR(f, k, order) f(k, order), f(k + 1, order), f(k + 2, order), f(k + 3, order)
-#define SIXTEEN(f, k, order)                                                  \
-    FOUR(f, k, order), FOUR(f, k + 4, order), FOUR(f, k + 8, order), FOUR(f, k + 12, order)
-#define FACTORS(f, order)                                                     \
-    {                                                                         \
-        SIXTEEN(f, 1, order), SIXTEEN(f, 17, order), SIXTEEN(f, 33, order),   \
-            SIXTEEN(f, 49, order)                                             \
+#define FALLING(k, order)                                                      \
+    ((2 * (k)-1) * (2 * (k)-1) - 4 * (order)) / (8.0 * (k))
+#define FOUR(f, k, order)                                                      \
+    f(k, order), f(k + 1, order), f(k + 2, order), f(k + 3, order)
+#define SIXTEEN(f, k, order)                                                   \
+    FOUR(f, k, order), FOUR(f, k + 4, order), FOUR(f, k + 8, order),           \
+        FOUR(f, k + 12, order)
+#define FACTORS(f, order)                                                      \
+    {                                                                          \
+        SIXTEEN(f, 1, order), SIXTEEN(f, 17, order), SIXTEEN(f, 33, order),    \
+            SIXTEEN(f, 49, order)                                              \
     }
 static const double rising[2][64] = {FACTORS(RISING, 0), FACTORS(RISING, 1)};
 static const double falling[2][64] = {FACTORS(FALLING, 0), FACTORS(FALLING, 1)};
@@ -773,8 +789,8 @@ static const double falling[2][64] = {FACTORS(FALLING, 0), FACTORS(FALLING, 1)};
 #define BESSEL_TINY 1e-8
 #define BESSEL_HUGE 1e17
 
-/* Beyond the last term that matters, which Horner's scheme begins with, one (q^k / k!^2) is
- * below 1e-20 of the sum. */
+/* Beyond the last term that matters, which Horner's scheme begins with, one
+ * (q^k / k!^2) is below 1e-20 of the sum. */
 static int rising_terms(double x)
 {
     return x < 1e-3 ? 3 : x < 0.06 ? 6 : 12 + (int)(2 * x);
@@ -806,7 +822,8 @@ static double bessel_scaled(int order, double x)
 }
 
 /* The same of some numbers that take one way. */
-JX_VECTOR_CLONES static void bessel_tiny(int order, const double *x, double *to, int n)
+JX_VECTOR_CLONES static void bessel_tiny(int order, const double *x, double *to,
+                                         int n)
 {
     for (int i = 0; i < n; i++)
         to[i] = (1 - x[i]) * (order ? x[i] / 2 : 1);
@@ -818,7 +835,8 @@ JX_VECTOR_CLONES static void bessel_huge(const double *x, double *to, int n)
         to[i] = 1 / (sqrt(2 * pi) * sqrt(x[i]));
 }
 
-JX_VECTOR_CLONES static void add_rising(int order, const double *x, double *to, int n)
+JX_VECTOR_CLONES static void add_rising(int order, const double *x, double *to,
+                                        int n)
 {
     for (int i = 0; i < n; i++)
         to[i] = 0;
@@ -834,7 +852,8 @@ static void bessel_rising(int order, const double *x, double *to, int n)
         to[i] = (to[i] + 1) * exp(-x[i]) * (order ? x[i] / 2 : 1);
 }
 
-JX_VECTOR_CLONES static void bessel_falling(int order, const double *x, double *to, int n)
+JX_VECTOR_CLONES static void bessel_falling(int order, const double *x,
+                                            double *to, int n)
 {
     double term[FEW], inverse[FEW], any = 1;
 
@@ -858,7 +877,8 @@ JX_VECTOR_CLONES static void bessel_falling(int order, const double *x, double *
 }
 
 /* How many are tiny, huge, and beyond 20 though not huge; and sizes. */
-JX_VECTOR_CLONES static void count_sizes(const double *x, double *size, int64_t *counts, int n)
+JX_VECTOR_CLONES static void count_sizes(const double *x, double *size,
+                                         int64_t *counts, int n)
 {
     int64_t tiny = 0, far = 0, huge = 0;
 
@@ -884,7 +904,8 @@ static bool all_rise_alike(const double *x, int n)
     return true;
 }
 
-JX_VECTOR_CLONES static void copy_signs(const double *size, const double *x, double *to, int n)
+JX_VECTOR_CLONES static void copy_signs(const double *size, const double *x,
+                                        double *to, int n)
 {
     for (int i = 0; i < n; i++)
         to[i] = copysign(size[i], x[i]);

@@ -24,8 +24,8 @@ double jx_sf_igamma_grad_a(double a, double x); /* dP(a, x)/da */
 /* Derivative in `a` of a Gamma(a, 1) sample with value x. */
 double jx_sf_random_gamma_grad(double a, double x);
 
-/* to[i] of x[i], the same bits, in vectors; `to` is not x.  i0e (order 0) or i1e (1),
- * digamma, polygamma of 1. */
+/* to[i] of x[i], the same bits, in vectors; `to` is not x.  i0e (order 0) or
+ * i1e (1), digamma, polygamma of 1. */
 void jx_sf_bessel_scaled(int order, const double *x, double *to, int64_t n);
 void jx_sf_digammas(const double *x, double *to, int64_t n);
 void jx_sf_trigammas(const double *x, double *to, int64_t n);

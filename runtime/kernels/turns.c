@@ -8,8 +8,10 @@
 
 enum { BESIDE = 8 }; /* turns of a loop that made few */
 
-/* The number of the variable among so many from `first` on; -1: it is none of them. */
-static int place_of(const jx_jaxpr *jaxpr, int first, int count, const jx_var *var)
+/* The number of the variable among so many from `first` on; -1: it
+ * is none of them. */
+static int place_of(const jx_jaxpr *jaxpr, int first, int count,
+                    const jx_var *var)
 {
     for (int i = 0; var && i < count; i++)
         if (jaxpr->vars[jaxpr->nconsts + first + i] == var)
@@ -31,7 +33,8 @@ static jx_atom unconverted(const jx_jaxpr *jaxpr, jx_atom atom)
 {
     const jx_eqn *eqn = eqn_of(jaxpr, atom.var);
 
-    for (; eqn && eqn->prim->id == JX_PRIM_convert_element_type; eqn = eqn_of(jaxpr, atom.var))
+    for (; eqn && eqn->prim->id == JX_PRIM_convert_element_type;
+         eqn = eqn_of(jaxpr, atom.var))
         atom = eqn->ins[0];
     return atom;
 }
@@ -57,13 +60,15 @@ static bool is_counter(const jx_p_while *w, int carried, int count)
     const jx_eqn *eqn = eqn_of(body, next);
 
     JX_ASSERT(carried >= 0 && carried < count);
-    if (jx_dtype_is_integer(body->vars[body->nconsts + first + carried]->aval->dtype) ||
+    if (jx_dtype_is_integer(
+            body->vars[body->nconsts + first + carried]->aval->dtype) ||
         place_of(body, first, count, next) == carried)
         return true;
     if (!eqn || (eqn->prim->id != JX_PRIM_add && eqn->prim->id != JX_PRIM_sub))
         return false;
     for (int k = 0; k < 2; k++)
-        if (place_of(body, first, count, unconverted(body, eqn->ins[k]).var) == carried &&
+        if (place_of(body, first, count, unconverted(body, eqn->ins[k]).var) ==
+                carried &&
             is_constant(w, count, eqn->ins[1 - k]))
             return true;
     return false;
@@ -71,7 +76,8 @@ static bool is_counter(const jx_p_while *w, int carried, int count)
 
 static bool fits(const jx_closed *part, int64_t nconsts, int count, int nouts)
 {
-    return nconsts >= 0 && part->jaxpr->nins == nconsts + count && part->jaxpr->nouts == nouts;
+    return nconsts >= 0 && part->jaxpr->nins == nconsts + count &&
+           part->jaxpr->nouts == nouts;
 }
 
 bool jx_turns_is_search(const jx_eqn *eqn)
@@ -87,7 +93,8 @@ bool jx_turns_is_search(const jx_eqn *eqn)
     const int first = (int)w->cond_nconsts;
     for (int i = 0; i < cond->neqns; i++)
         for (int k = 0; k < cond->eqns[i].nins; k++) {
-            int carried = place_of(cond, first, count, cond->eqns[i].ins[k].var);
+            int carried =
+                place_of(cond, first, count, cond->eqns[i].ins[k].var);
             if (carried >= 0 && !is_counter(w, carried, count))
                 return true;
         }
@@ -99,12 +106,14 @@ static size_t bytes_of(const jx_view *v)
     return (size_t)v->count * (size_t)jx_dtype_of(v->dtype)->bytes;
 }
 
-size_t jx_turns_scratch(const jx_turning_loop *loop, int count, const jx_slot *carry)
+size_t jx_turns_scratch(const jx_turning_loop *loop, int count,
+                        const jx_slot *carry)
 {
     size_t sum = 0;
 
     for (int i = 0; loop->turns && i < count; i++)
-        sum += (size_t)jx_slot_count(&carry[i]) * (size_t)jx_dtype_of(carry[i].dtype)->bytes;
+        sum += (size_t)jx_slot_count(&carry[i]) *
+               (size_t)jx_dtype_of(carry[i].dtype)->bytes;
     return 2 * sum;
 }
 
@@ -155,13 +164,16 @@ static void restore_others(int count, const jx_view *carry, const char *from)
 }
 
 /* Whether a row has lost a number that it had. */
-static bool has_lost(int count, const jx_view *carry, int64_t row, int64_t rows, const char *from)
+static bool has_lost(int count, const jx_view *carry, int64_t row, int64_t rows,
+                     const char *from)
 {
     for (int i = 0; i < count; i++) {
-        size_t part = bytes_of(&carry[i]) / (size_t)rows, at = (size_t)row * part;
+        size_t part = bytes_of(&carry[i]) / (size_t)rows,
+               at = (size_t)row * part;
         const double *before = (const void *)(from + at);
         const double *now = (const void *)(carry[i].data + at);
-        for (size_t k = 0; is_number(carry[i].dtype) && k < part / sizeof *now; k++)
+        for (size_t k = 0; is_number(carry[i].dtype) && k < part / sizeof *now;
+             k++)
             if (!isfinite(now[k]) && isfinite(before[k]))
                 return true;
         from += bytes_of(&carry[i]);
@@ -169,19 +181,20 @@ static bool has_lost(int count, const jx_view *carry, int64_t row, int64_t rows,
     return false;
 }
 
-static void restore_row(int count, const jx_view *carry, int64_t row, int64_t rows,
-                        const char *from)
+static void restore_row(int count, const jx_view *carry, int64_t row,
+                        int64_t rows, const char *from)
 {
     for (int i = 0; i < count; i++) {
-        size_t part = bytes_of(&carry[i]) / (size_t)rows, at = (size_t)row * part;
+        size_t part = bytes_of(&carry[i]) / (size_t)rows,
+               at = (size_t)row * part;
         memcpy(carry[i].data + at, from + at, part);
         from += bytes_of(&carry[i]);
     }
 }
 
 /* One turn more; *left: rows that go on after it. */
-static bool turn(jx_run *run, const jx_turning_loop *loop, const jx_view *going, int count,
-                 const jx_view *carry, char *last, int64_t *left)
+static bool turn(jx_run *run, const jx_turning_loop *loop, const jx_view *going,
+                 int count, const jx_view *carry, char *last, int64_t *left)
 {
     save(count, carry, last);
     if (!jx_run_block(run, loop->body))
@@ -216,13 +229,17 @@ static void nudge(uint64_t seed, double part, int count, const jx_view *carry)
 {
     for (int i = 0; i < count; i++) {
         double *at = (void *)carry[i].data;
-        for (size_t k = 0; is_number(carry[i].dtype) && k < bytes_of(&carry[i]) / sizeof *at; k++)
-            at[k] *= 1 + part * ((double)(next_random(&seed) >> 11) * 0x1p-52 - 1);
+        for (size_t k = 0;
+             is_number(carry[i].dtype) && k < bytes_of(&carry[i]) / sizeof *at;
+             k++)
+            at[k] *=
+                1 + part * ((double)(next_random(&seed) >> 11) * 0x1p-52 - 1);
     }
 }
 
-static bool go_on(jx_run *run, const jx_turning_loop *loop, int64_t more, const jx_view *going,
-                  int count, const jx_view *carry, char *at_end)
+static bool go_on(jx_run *run, const jx_turning_loop *loop, int64_t more,
+                  const jx_view *going, int count, const jx_view *carry,
+                  char *at_end)
 {
     char *last = save(count, carry, at_end);
     int64_t rows = loop->rows, left = rows;
@@ -247,11 +264,13 @@ static bool go_on(jx_run *run, const jx_turning_loop *loop, int64_t more, const 
 /* Whether it goes on, in which the run no longer is. */
 static bool goes_on(const jx_turns *turns, int64_t number)
 {
-    return turns->which == JX_TURN_INNERMOST_SEARCH ? turns->begun == number : turns->within == 0;
+    return turns->which == JX_TURN_INNERMOST_SEARCH ? turns->begun == number
+                                                    : turns->within == 0;
 }
 
-bool jx_turns_end(jx_run *run, const jx_turning_loop *loop, int64_t number, int64_t made,
-                  const jx_view *going, int count, const jx_view *carry, void *scratch)
+bool jx_turns_end(jx_run *run, const jx_turning_loop *loop, int64_t number,
+                  int64_t made, const jx_view *going, int count,
+                  const jx_view *carry, void *scratch)
 {
     jx_turns *turns = loop->turns;
     int64_t more;
@@ -260,7 +279,8 @@ bool jx_turns_end(jx_run *run, const jx_turning_loop *loop, int64_t number, int6
     if (!turns || !is_asked(loop))
         return true;
     turns->within--;
-    if ((turns->times == 0 && !turns->nudge) || made == 0 || loop->rows == 0 || !goes_on(turns, number))
+    if ((turns->times == 0 && !turns->nudge) || made == 0 || loop->rows == 0 ||
+        !goes_on(turns, number))
         return true;
     more = turns->times * (made + BESIDE);
     if (turns->most > 0 && more > turns->most)

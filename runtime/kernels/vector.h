@@ -7,12 +7,12 @@
 #ifndef JX_VECTOR_H
 #define JX_VECTOR_H
 
-#if defined(__x86_64__) && defined(__gnu_linux__) && !defined(__clang__) &&   \
+#if defined(__x86_64__) && defined(__gnu_linux__) && !defined(__clang__) &&    \
     !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-#define JX_VECTOR_CLONES                                                      \
-    __attribute__((target_clones("default", "arch=x86-64-v3",                 \
-                                 "arch=x86-64-v4"),                           \
-                   optimize("O3", "no-trapping-math")))
+#define JX_VECTOR_CLONES                                                       \
+    __attribute__((                                                            \
+        target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4"),          \
+        optimize("O3", "no-trapping-math")))
 #else
 #define JX_VECTOR_CLONES
 #endif

@@ -20,7 +20,8 @@ typedef struct watched {
     const int *outs; /* the numbers of the results */
     const int *ins;  /* of the operands */
     int64_t *runs;
-    bool each; /* with tracks: its result's elements are made of the operands' there */
+    /* with tracks: its result's elements are made of the operands' there */
+    bool each;
     bool *bad; /* per result that is looked at, if the watch tracks; or NULL */
 } watched;
 
@@ -30,11 +31,13 @@ static bool same_shape(const jx_view *a, const jx_view *b)
            !memcmp(a->shape, b->shape, (size_t)a->rank * sizeof *a->shape);
 }
 
-/* The operands' numbers where the result's lies; a scalar's is the same everywhere. */
+/* The operands' numbers where the result's lies; a scalar's is the
+ * same everywhere. */
 static void tell_operands(const watched *d, const jx_view *ins,
                           const jx_view *out, jx_unfinite *to)
 {
-    if (!d->whole || d->nins > JX_WATCHED_OPERANDS || (d->to->tracks && !d->each))
+    if (!d->whole || d->nins > JX_WATCHED_OPERANDS ||
+        (d->to->tracks && !d->each))
         return;
     for (int i = 0; i < d->nins; i++)
         if (ins[i].rank && !same_shape(&ins[i], out))
@@ -53,7 +56,8 @@ static jx_unfinite *told_of(const watched *d, jx_badness is)
     return is == JX_NO_NUMBER ? &d->to->nan : &d->to->infinity;
 }
 
-/* It may be the first of this badness in the run, of operands that are not as bad. */
+/* It may be the first of this badness in the run, of operands that
+ * are not as bad. */
 static bool is_first(const watched *d, jx_badness before, jx_badness is)
 {
     return before < is && !told_of(d, is)->eqn;
@@ -62,7 +66,8 @@ static bool is_first(const watched *d, jx_badness before, jx_badness is)
 /* Where and how often results are not finite is asked. */
 static bool is_told(const watched *d, jx_badness before)
 {
-    return (before == JX_FINITE && !d->shell) || is_first(d, before, JX_NO_NUMBER) ||
+    return (before == JX_FINITE && !d->shell) ||
+           is_first(d, before, JX_NO_NUMBER) ||
            is_first(d, before, JX_INFINITE);
 }
 
@@ -85,12 +90,14 @@ static void tell_run(const watched *d, const jx_view *ins, int which,
 /* Each element of its one result is made of those of its operands there. */
 static bool is_each(const jx_eqn *eqn, const jx_slot *ins, const jx_slot *outs)
 {
-    bool is = eqn->nouts == 1 && jx_prim_in_family(eqn->prim->id, "elementwise");
+    bool is =
+        eqn->nouts == 1 && jx_prim_in_family(eqn->prim->id, "elementwise");
 
     for (int i = 0; is && i < eqn->nins; i++)
-        is = !ins[i].rank || (ins[i].rank == outs[0].rank &&
-                              !memcmp(ins[i].shape, outs[0].shape,
-                                      (size_t)ins[i].rank * sizeof *ins[i].shape));
+        is = !ins[i].rank ||
+             (ins[i].rank == outs[0].rank &&
+              !memcmp(ins[i].shape, outs[0].shape,
+                      (size_t)ins[i].rank * sizeof *ins[i].shape));
     return is;
 }
 
@@ -98,8 +105,8 @@ static bool is_each(const jx_eqn *eqn, const jx_slot *ins, const jx_slot *outs)
 static bool is_shell(const jx_eqn *eqn)
 {
     return eqn->prim->id == JX_PRIM_scan || eqn->prim->id == JX_PRIM_while ||
-           eqn->prim->id == JX_PRIM_cond || eqn->prim->id == JX_PRIM_custom_linear_solve ||
-           jx_eqn_callee(eqn);
+           eqn->prim->id == JX_PRIM_cond ||
+           eqn->prim->id == JX_PRIM_custom_linear_solve || jx_eqn_callee(eqn);
 }
 
 static bool is_excused(const jx_watch *watch, const jx_eqn *eqn)
@@ -164,7 +171,8 @@ static void absorb(const jx_view *operand, const jx_view *result)
 {
     static const double none;
     int last = result->rank - 1, axis = 0;
-    int64_t index[JX_MAX_RANK] = {0}, columns = last < 0 ? 1 : result->shape[last];
+    int64_t index[JX_MAX_RANK] = {0},
+            columns = last < 0 ? 1 : result->shape[last];
     int64_t from_step = last < 0 ? 0 : operand->strides[last];
     int64_t to_step = last < 0 ? 0 : result->strides[last];
     size_t size = jx_dtype_of(result->dtype)->bytes;
@@ -210,7 +218,7 @@ static bool absorbs(const watched *d, const jx_view *ins, const jx_view *result)
     return any;
 }
 
-/* -- element by element ------------------------------------------------------------------ */
+/* -- element by element ---------------------------------------------------- */
 
 static jx_badness badness_at(const jx_view *view, const int64_t *index)
 {
@@ -219,15 +227,17 @@ static jx_badness badness_at(const jx_view *view, const int64_t *index)
 
     for (int k = 0; k < view->rank; k++)
         at += index[k] * view->strides[k];
-    jx_convert(view->dtype, jx_dtype_is_complex(view->dtype) ? JX_C128 : JX_F64, at, parts, 1);
+    jx_convert(view->dtype, jx_dtype_is_complex(view->dtype) ? JX_C128 : JX_F64,
+               at, parts, 1);
     return isnan(parts[0]) || isnan(parts[1])   ? JX_NO_NUMBER
            : isinf(parts[0]) || isinf(parts[1]) ? JX_INFINITE
                                                 : JX_FINITE;
 }
 
 /* Worse than all of the operands there; `finite`: which are finite. */
-static bool is_new_at(const watched *d, const jx_view *ins, const jx_view *result,
-                      const int64_t *index, bool finite, jx_badness *is)
+static bool is_new_at(const watched *d, const jx_view *ins,
+                      const jx_view *result, const int64_t *index, bool finite,
+                      jx_badness *is)
 {
     *is = badness_at(result, index);
     for (int i = 0; *is != JX_FINITE && i < d->nins; i++)
@@ -236,11 +246,12 @@ static bool is_new_at(const watched *d, const jx_view *ins, const jx_view *resul
     return *is != JX_FINITE;
 }
 
-/* Elements of a result that are not finite though those of the operands there are, where
- * others of the operands are not, either; of the worst of these, the first in `to`.  Where
- * they are excused they become ones, and so do NaN that are made of infinities. */
-static bool find_new(const watched *d, const jx_view *ins, const jx_view *result, bool excused,
-                     jx_unfinite *to)
+/* Elements of a result that are not finite though those of the operands there
+ * are, where others of the operands are not, either; of the worst of these, the
+ * first in `to`.  Where they are excused they become ones, and so do NaN that
+ * are made of infinities. */
+static bool find_new(const watched *d, const jx_view *ins,
+                     const jx_view *result, bool excused, jx_unfinite *to)
 {
     int64_t index[JX_MAX_RANK] = {0};
     jx_badness worst = JX_FINITE, is;
@@ -257,20 +268,23 @@ static bool find_new(const watched *d, const jx_view *ins, const jx_view *result
                 to->rank = result->rank;
                 to->count = 0;
                 memcpy(to->index, index, (size_t)result->rank * sizeof *index);
-                memcpy(to->shape, result->shape, (size_t)result->rank * sizeof *index);
+                memcpy(to->shape, result->shape,
+                       (size_t)result->rank * sizeof *index);
             }
             to->count += is == worst;
             if (excused)
                 mend_row(result, at, 1, 0, false);
         }
-        for (axis = result->rank - 1; axis >= 0 && ++index[axis] == result->shape[axis]; axis--)
+        for (axis = result->rank - 1;
+             axis >= 0 && ++index[axis] == result->shape[axis]; axis--)
             index[axis] = 0;
     } while (axis >= 0);
     return worst != JX_FINITE;
 }
 
 /* The same for an equation that is looked at element by element. */
-static void look_at_each(const watched *d, const jx_view *ins, const jx_view *result, int which)
+static void look_at_each(const watched *d, const jx_view *ins,
+                         const jx_view *result, int which)
 {
     jx_watch *watch = d->to;
     bool excused = is_excused(watch, d->eqn);
@@ -351,7 +365,8 @@ static bool run_watch(jx_run *run, const void *data, const jx_view *ins,
     return true;
 }
 
-/* Each element of its results is one of its operands', so that none is worse than these. */
+/* Each element of its results is one of its operands', so that none is
+ * worse than these. */
 static bool only_takes(const jx_eqn *eqn)
 {
     switch (eqn->prim->id) {
@@ -367,17 +382,22 @@ static bool only_takes(const jx_eqn *eqn)
     }
 }
 
-static void watch_results(jx_planner *p, jx_watch *to, const jx_eqn *eqn, const jx_slot *ins,
-                          const jx_slot *outs)
+static void watch_results(jx_planner *p, jx_watch *to, const jx_eqn *eqn,
+                          const jx_slot *ins, const jx_slot *outs)
 {
     size_t n = (size_t)eqn->nins + (size_t)eqn->nouts;
     jx_slot *slots = malloc((n + 1) * sizeof *slots);
     int *numbers = JX_NEW_ARRAY(p->arena, eqn->nouts + 1, int);
     int64_t *runs = JX_NEW(p->arena, int64_t);
     int *operands = JX_NEW_ARRAY(p->arena, eqn->nins + 1, int);
-    bool *bad = to->tracks ? JX_NEW_ARRAY(p->arena, eqn->nouts + 1, bool) : NULL;
-    watched data = {to, eqn, 0, 0, true, is_shell(eqn), numbers, operands, runs,
-                    to->tracks && is_each(eqn, ins, outs), bad};
+    bool *bad =
+        to->tracks ? JX_NEW_ARRAY(p->arena, eqn->nouts + 1, bool) : NULL;
+    watched data = {to,      eqn,
+                    0,       0,
+                    true,    is_shell(eqn),
+                    numbers, operands,
+                    runs,    to->tracks && is_each(eqn, ins, outs),
+                    bad};
     if (!slots || !numbers || !operands || !runs || (to->tracks && !bad)) {
         jx_plan_starved(p);
         free(slots);

@@ -1,7 +1,8 @@
 /* watch_decision.c - see watch.h: what a loop's predicate compares.
  *
- * Told is what ends a loop behind its author's back: a comparison of scalars that the predicate is a
- * conjunction of, which a NaN makes false, in a loop that asks about NaN nowhere. */
+ * Told is what ends a loop behind its author's back: a comparison of scalars
+ * that the predicate is a conjunction of, which a NaN makes false, in a loop
+ * that asks about NaN nowhere. */
 #include "runtime/watch.h"
 
 #include "frontend/base/map.h"
@@ -15,8 +16,8 @@ typedef struct decision {
     int nins;
 } decision;
 
-static bool run_decision(jx_run *run, const void *data, const jx_view *ins, const jx_view *outs,
-                         void *scratch)
+static bool run_decision(jx_run *run, const void *data, const jx_view *ins,
+                         const jx_view *outs, void *scratch)
 {
     const decision *d = data;
     jx_look look;
@@ -42,7 +43,8 @@ static bool compares(const jx_eqn *eqn)
     case JX_PRIM_lt:
     case JX_PRIM_le:
     case JX_PRIM_gt:
-    case JX_PRIM_ge: return jx_dtype_is_inexact(jx_atom_aval(eqn->ins[0])->dtype);
+    case JX_PRIM_ge:
+        return jx_dtype_is_inexact(jx_atom_aval(eqn->ins[0])->dtype);
     default: return false;
     }
 }
@@ -55,8 +57,8 @@ static bool needs(jx_planner *p, const jx_jaxpr *jaxpr, const jx_eqn *eqn)
     jx_map_init(&needed, p->arena);
     for (int i = jaxpr->neqns - 1; i >= 0 && jaxpr->outs[0].var; i--) {
         const jx_eqn *by = &jaxpr->eqns[i];
-        if (by->nouts != 1 ||
-            (by->outs[0] != jaxpr->outs[0].var && !jx_map_has(&needed, by->outs[0])))
+        if (by->nouts != 1 || (by->outs[0] != jaxpr->outs[0].var &&
+                               !jx_map_has(&needed, by->outs[0])))
             continue;
         if (by == eqn)
             return true;
@@ -77,19 +79,22 @@ static bool asks_about_nan(const jx_jaxpr *jaxpr)
              eqn->ins[0].var == eqn->ins[1].var))
             return true;
         for (int k = 0; k < eqn->nparams; k++)
-            if (eqn->params[k].value->jaxpr && asks_about_nan(eqn->params[k].value->jaxpr))
+            if (eqn->params[k].value->jaxpr &&
+                asks_about_nan(eqn->params[k].value->jaxpr))
                 return true;
     }
     return false;
 }
 
-void jx_plan_watch_decision(jx_planner *p, jx_watch *to, const jx_eqn *eqn, const jx_slot *ins)
+void jx_plan_watch_decision(jx_planner *p, jx_watch *to, const jx_eqn *eqn,
+                            const jx_slot *ins)
 {
     const jx_p_while *loop = p->deciding ? p->deciding->typed : NULL;
     decision d = {to, p->deciding, eqn->nins};
 
     if (loop && compares(eqn) && !ins[0].rank && !ins[1].rank &&
         needs(p, loop->cond_jaxpr.jaxpr, eqn) &&
-        !asks_about_nan(loop->cond_jaxpr.jaxpr) && !asks_about_nan(loop->body_jaxpr.jaxpr))
+        !asks_about_nan(loop->cond_jaxpr.jaxpr) &&
+        !asks_about_nan(loop->body_jaxpr.jaxpr))
         jx_plan_op(p, run_decision, &d, sizeof d, eqn->nins, ins, 0, NULL, 0);
 }

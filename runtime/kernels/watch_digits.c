@@ -9,15 +9,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Data of the kernel: the equation's results, then its operands that are floats. */
+/* Data of the kernel: the equation's results, then its operands
+ * that are floats. */
 typedef struct compared {
     jx_digits *to;
     const jx_eqn *eqn;
     int nouts, nins;
     const jx_sources_of_value **sources; /* of all operands; or NULL */
-    bool *lost;   /* per result, while it plays */
-    bool follows; /* results are taken as they were */
-    double zero;  /* of a digit's size beside the operands */
+    bool *lost;                          /* per result, while it plays */
+    bool follows;                        /* results are taken as they were */
+    double zero; /* of a digit's size beside the operands */
     int64_t runs;
 } compared;
 
@@ -95,12 +96,13 @@ static void keep(const compared *d, const jx_view *view)
         memcpy(at, view->data, (size_t)view->count * size);
         return;
     }
-    for (bool more = view->count > 0; more; more = next(view, index), at += size)
+    for (bool more = view->count > 0; more;
+         more = next(view, index), at += size)
         memcpy(at, at_index(view, index), size);
 }
 
-static bool run_keeping(jx_run *run, const void *data, const jx_view *ins, const jx_view *outs,
-                        void *scratch)
+static bool run_keeping(jx_run *run, const void *data, const jx_view *ins,
+                        const jx_view *outs, void *scratch)
 {
     const compared *d = data;
 
@@ -114,7 +116,8 @@ static bool run_keeping(jx_run *run, const void *data, const jx_view *ins, const
 
 /* ---- comparing */
 
-/* The elements that were recorded for this result; NULL: the run went another way. */
+/* The elements that were recorded for this result; NULL: the run
+ * went another way. */
 static const char *play(const compared *d, const jx_view *view, jx_dtype *dtype)
 {
     jx_digits *to = d->to;
@@ -131,7 +134,9 @@ static const char *play(const compared *d, const jx_view *view, jx_dtype *dtype)
         return NULL;
     }
     *dtype = head.dtype;
-    to->at += (sizeof head + (size_t)head.count * jx_dtype_of(head.dtype)->bytes + 15) / 16 * 16;
+    to->at += (sizeof head +
+               (size_t)head.count * jx_dtype_of(head.dtype)->bytes + 15) /
+              16 * 16;
     return at + sizeof head;
 }
 
@@ -143,12 +148,14 @@ static void follow(const jx_view *view, const char *from, jx_dtype dtype)
 
     if (view->dense)
         jx_convert(dtype, view->dtype, from, view->data, view->count);
-    for (bool more = !view->dense && view->count > 0; more; more = next(view, index), from += size)
+    for (bool more = !view->dense && view->count > 0; more;
+         more = next(view, index), from += size)
         jx_convert(dtype, view->dtype, from, at_index(view, index), 1);
 }
 
 /* The largest of the numbers that are finite: their bits say which that is. */
-JX_VECTOR_CLONES static double larger(double largest, const double *at, int64_t count)
+JX_VECTOR_CLONES static double larger(double largest, const double *at,
+                                      int64_t count)
 {
     const uint64_t *bits = (const uint64_t *)(const void *)at;
     const uint64_t number = UINT64_MAX >> 1, infinity = UINT64_C(0x7ff) << 52;
@@ -163,8 +170,8 @@ JX_VECTOR_CLONES static double larger(double largest, const double *at, int64_t 
     return largest;
 }
 
-/* Floats of the wide domains are doubles, or two of them, of which the second is the smaller;
- * complex numbers are two. */
+/* Floats of the wide domains are doubles, or two of them, of which the second
+ * is the smaller; complex numbers are two. */
 static int doubles_of(jx_dtype stored)
 {
     return stored == JX_F64 ? 1 : 2;
@@ -176,12 +183,17 @@ static double largest_operand(const compared *d, const jx_view *ins)
 
     for (int i = 0; i < d->nins; i++) {
         const jx_view *view = &ins[d->nouts + i];
-        int64_t index[JX_MAX_RANK] = {0}, parts = doubles_of(view->dtype), count;
+        int64_t index[JX_MAX_RANK] = {0}, parts = doubles_of(view->dtype),
+                count;
         bool fills = jx_view_fills(view, &count);
         if (fills)
-            largest = larger(largest, (const double *)(const void *)view->data, parts * count);
-        for (bool more = !fills && view->count > 0; more; more = next(view, index))
-            largest = larger(largest, (const double *)(const void *)at_index(view, index), parts);
+            largest = larger(largest, (const double *)(const void *)view->data,
+                             parts * count);
+        for (bool more = !fills && view->count > 0; more;
+             more = next(view, index))
+            largest = larger(
+                largest, (const double *)(const void *)at_index(view, index),
+                parts);
     }
     return largest;
 }
@@ -214,14 +226,15 @@ typedef struct comparing {
     const jx_view *ins, *view;
     jx_dtype dtype; /* as it was recorded */
     bool complex;
-    double scale;   /* of the operands; below 0: not known yet */
-    int64_t count;  /* of elements that have lost digits; the worst one: */
+    double scale;  /* of the operands; below 0: not known yet */
+    int64_t count; /* of elements that have lost digits; the worst one: */
     double worst, is;
     const char *where;
     int64_t index[JX_MAX_RANK];
 } comparing;
 
-/* An element that is zero but for rounding has no digits to lose: it is what it was. */
+/* An element that is zero but for rounding has no digits to lose: it
+ * is what it was. */
 static bool is_zero(comparing *c, const double *is)
 {
     if (c->scale < 0)
@@ -248,11 +261,13 @@ static char *at_number(const jx_view *view, int64_t number)
     return at_index(view, index);
 }
 
-/* The element of that number, which is not near at sight; its numbers as they were are one or
- * two. */
-static void compare_element(comparing *c, const char *from, const double *numbers, int64_t number)
+/* The element of that number, which is not near at sight; its numbers as they
+ * were are one or two. */
+static void compare_element(comparing *c, const char *from,
+                            const double *numbers, int64_t number)
 {
-    double was[2] = {numbers[0], c->complex ? numbers[1] : 0}, is[2] = {0}, error;
+    double was[2] = {numbers[0], c->complex ? numbers[1] : 0}, is[2] = {0},
+           error;
     char *at = at_number(c->view, number);
 
     memcpy(is, at, (c->complex ? 2 : 1) * sizeof *is);
@@ -273,8 +288,8 @@ static void compare_element(comparing *c, const char *from, const double *number
 }
 
 /* Whether all numbers are near enough, at sight. */
-JX_VECTOR_CLONES static bool all_near(const double *was, const double *is, int64_t count,
-                                      double tolerance)
+JX_VECTOR_CLONES static bool all_near(const double *was, const double *is,
+                                      int64_t count, double tolerance)
 {
     int any = 0;
 
@@ -283,10 +298,10 @@ JX_VECTOR_CLONES static bool all_near(const double *was, const double *is, int64
     return !any;
 }
 
-/* The numbers of some elements of a view one behind the other, the first of which is number
- * `first`: where they lie, or in `room`. */
-static const double *numbers_of(const jx_view *view, int64_t first, int64_t count, bool complex,
-                                double *room)
+/* The numbers of some elements of a view one behind the other, the first of
+ * which is number `first`: where they lie, or in `room`. */
+static const double *numbers_of(const jx_view *view, int64_t first,
+                                int64_t count, bool complex, double *room)
 {
     int parts = complex ? 2 : 1, last = view->rank - 1;
     int64_t index[JX_MAX_RANK] = {0};
@@ -327,7 +342,8 @@ static void compare_all(comparing *c, const char *from)
             continue;
         for (int64_t i = 0; i < n; i++)
             if (c->complex || fabs(was[i] - is[i]) > tolerance * fabs(is[i]))
-                compare_element(c, from + (size_t)i * size, was + parts * i, at + i);
+                compare_element(c, from + (size_t)i * size, was + parts * i,
+                                at + i);
     }
 }
 
@@ -343,21 +359,28 @@ static void tell(const comparing *c, int which)
     if (to->nlosses == JX_WATCHED_ROOTS)
         return;
     loss = &to->losses[to->nlosses++];
-    *loss = (jx_loss){
-        .at = {.eqn = c->d->eqn, .out = which, .rank = view->rank, .count = c->count},
-        .is = c->is,
-        .scale = c->scale};
+    *loss = (jx_loss){.at = {.eqn = c->d->eqn,
+                             .out = which,
+                             .rank = view->rank,
+                             .count = c->count},
+                      .is = c->is,
+                      .scale = c->scale};
     loss->at.value = jx_element_at(c->dtype, c->where);
     memcpy(loss->at.index, c->index, (size_t)view->rank * sizeof *c->index);
-    memcpy(loss->at.shape, view->shape, (size_t)view->rank * sizeof *view->shape);
+    memcpy(loss->at.shape, view->shape,
+           (size_t)view->rank * sizeof *view->shape);
 }
 
-static void compare(const compared *d, const jx_view *ins, int which, const char *from,
-                    jx_dtype dtype)
+static void compare(const compared *d, const jx_view *ins, int which,
+                    const char *from, jx_dtype dtype)
 {
     const jx_view *view = &ins[which];
-    comparing c = {.d = d, .ins = ins, .view = view, .dtype = dtype,
-                   .complex = jx_dtype_is_complex(dtype), .scale = -1};
+    comparing c = {.d = d,
+                   .ins = ins,
+                   .view = view,
+                   .dtype = dtype,
+                   .complex = jx_dtype_is_complex(dtype),
+                   .scale = -1};
 
     compare_all(&c, from);
     if (!c.count)
@@ -375,8 +398,8 @@ static bool is_excused(const jx_digits *to, const jx_eqn *eqn)
     return false;
 }
 
-static bool run_comparing(jx_run *run, const void *data, const jx_view *ins, const jx_view *outs,
-                          void *scratch)
+static bool run_comparing(jx_run *run, const void *data, const jx_view *ins,
+                          const jx_view *outs, void *scratch)
 {
     const compared *d = data;
 
@@ -388,7 +411,8 @@ static bool run_comparing(jx_run *run, const void *data, const jx_view *ins, con
         const char *from = play(d, &ins[i], &dtype);
         if (!from)
             continue;
-        if (d->follows || !jx_dtype_is_inexact(dtype) || is_excused(d->to, d->eqn))
+        if (d->follows || !jx_dtype_is_inexact(dtype) ||
+            is_excused(d->to, d->eqn))
             follow(&ins[i], from, dtype);
         else
             compare(d, ins, i, from, dtype);
@@ -415,24 +439,29 @@ static bool is_shell(const jx_eqn *eqn)
 
 static bool find_sources(jx_planner *p, compared *d)
 {
-    d->sources = JX_NEW_ARRAY(p->arena, d->eqn->nins + 1, const jx_sources_of_value *);
+    d->sources =
+        JX_NEW_ARRAY(p->arena, d->eqn->nins + 1, const jx_sources_of_value *);
     for (int i = 0; d->sources && i < d->eqn->nins; i++)
         if (d->eqn->ins[i].var)
             d->sources[i] = jx_map_get(d->to->sources, d->eqn->ins[i].var);
     return d->sources || jx_plan_starved(p);
 }
 
-void jx_plan_digits(jx_planner *p, jx_digits *to, const jx_eqn *eqn, const jx_slot *ins,
-                    const jx_slot *outs)
+void jx_plan_digits(jx_planner *p, jx_digits *to, const jx_eqn *eqn,
+                    const jx_slot *ins, const jx_slot *outs)
 {
     bool plays = jx_plan_domain(p) != JX_DECLARED;
-    compared data = {.to = to, .eqn = eqn, .nouts = eqn->nouts,
+    compared data = {.to = to,
+                     .eqn = eqn,
+                     .nouts = eqn->nouts,
                      .lost = (bool *)(uintptr_t)jx_map_get(to->lost, eqn),
                      .follows = jx_map_has(to->rounds, eqn),
-                     .zero = jx_map_has(to->unsure, eqn) ? to->unsure_zero : to->zero};
+                     .zero = jx_map_has(to->unsure, eqn) ? to->unsure_zero
+                                                         : to->zero};
     jx_slot *slots;
 
-    if (is_shell(eqn) || !data.lost || jx_map_has(to->passed, eqn) || !eqn->nouts ||
+    if (is_shell(eqn) || !data.lost || jx_map_has(to->passed, eqn) ||
+        !eqn->nouts ||
         (!any_inexact(eqn->nins, ins) && !any_inexact(eqn->nouts, outs)))
         return;
     slots = malloc((size_t)(eqn->nins + eqn->nouts + 1) * sizeof *slots);

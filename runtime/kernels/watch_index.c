@@ -18,18 +18,22 @@ typedef struct indexed {
     const jx_eqn *eqn;
     bool chooses; /* a predicate, two results, result */
     bool slices;  /* operand, (update,) a start for each axis, result */
-    bool updates; /* operand, indices, updates, result; else operand, indices, result */
-    bool sets;    /* ... that replace what is there */
+    /* operand, indices, updates, result; else operand, indices, result */
+    bool updates;
+    bool sets; /* ... that replace what is there */
     bool unique, sorted;
     jx_gather_mode mode;
-    jx_ints map;     /* which axis a component of an index is for */
-    jx_ints paired;  /* axes of the indices that are axes of the operand as well */
-    jx_ints windows; /* axes of the result or the updates that are not of the indices */
+    jx_ints map; /* which axis a component of an index is for */
+    /* axes of the indices that are axes of the operand as well */
+    jx_ints paired;
+    /* axes of the result or the updates that are not of the indices */
+    jx_ints windows;
     int64_t most[JX_MAX_RANK]; /* by component */
 } indexed;
 
 /* The one that is made, or NULL. */
-static jx_misuse *tell(const indexed *d, jx_misuse_kind kind, int axis, int64_t index, int64_t most)
+static jx_misuse *tell(const indexed *d, jx_misuse_kind kind, int axis,
+                       int64_t index, int64_t most)
 {
     jx_watch *to = d->to;
 
@@ -38,12 +42,15 @@ static jx_misuse *tell(const indexed *d, jx_misuse_kind kind, int axis, int64_t 
             return NULL;
     if (to->nmisuses == JX_WATCHED_ROOTS)
         return NULL;
-    to->misuses[to->nmisuses] =
-        (jx_misuse){.eqn = d->eqn, .kind = kind, .axis = axis, .index = index, .most = most};
+    to->misuses[to->nmisuses] = (jx_misuse){.eqn = d->eqn,
+                                            .kind = kind,
+                                            .axis = axis,
+                                            .index = index,
+                                            .most = most};
     return &to->misuses[to->nmisuses++];
 }
 
-/* -- changing what came from outside --------------------------------------------------- */
+/* -- changing what came from outside --------------------------------------- */
 
 /* Another number. */
 static void change(jx_dtype dtype, char *at)
@@ -91,7 +98,7 @@ static void change_all(const jx_view *view)
         while (next(view->rank, view->shape, index));
 }
 
-/* -- counting from the end --------------------------------------------------------------- */
+/* -- counting from the end ------------------------------------------------- */
 
 static void look_at_choice(const indexed *d, const jx_view *ins)
 {
@@ -102,13 +109,14 @@ static void look_at_choice(const indexed *d, const jx_view *ins)
             if (*element(&ins[0], index)) {
                 int64_t zero[JX_MAX_RANK] = {0};
                 const int64_t *at = ins[1].rank == ins[0].rank ? index : zero;
-                tell(d, JX_WRAPPED, 0, jx_read_index(ins[1].dtype, element(&ins[1], at)), 0);
+                tell(d, JX_WRAPPED, 0,
+                     jx_read_index(ins[1].dtype, element(&ins[1], at)), 0);
                 return;
             }
         while (next(ins[0].rank, ins[0].shape, index));
 }
 
-/* -- slices ---------------------------------------------------------------------------- */
+/* -- slices ---------------------------------------------------------------- */
 
 static void look_at_slice(const indexed *d, const jx_view *ins)
 {
@@ -131,19 +139,20 @@ static void look_at_slice(const indexed *d, const jx_view *ins)
         change_all(result);
 }
 
-/* -- index vectors ---------------------------------------------------------------------- */
+/* -- index vectors --------------------------------------------------------- */
 
 /* Vectors of indices, one after the other: which place each is for. */
 typedef struct places {
     int64_t count;
-    int width;    /* the axes that are paired, then components */
+    int width; /* the axes that are paired, then components */
     int64_t *at;
     bool *inside; /* none of its components lies outside */
     size_t bytes; /* of both, in one piece */
 } places;
 
 /* False: there are none, or there is no memory for them, and the run fails. */
-static bool read_places(const indexed *d, jx_run *run, const jx_view *indices, places *to)
+static bool read_places(const indexed *d, jx_run *run, const jx_view *indices,
+                        places *to)
 {
     int64_t index[JX_MAX_RANK] = {0};
     int batch = indices->rank - 1;
@@ -154,7 +163,9 @@ static bool read_places(const indexed *d, jx_run *run, const jx_view *indices, p
         to->count *= indices->shape[i];
     if (components != d->map.count)
         return false;
-    to->bytes = (size_t)to->count * ((size_t)to->width * sizeof *to->at + sizeof *to->inside) + 1;
+    to->bytes = (size_t)to->count *
+                    ((size_t)to->width * sizeof *to->at + sizeof *to->inside) +
+                1;
     to->at = jx_run_borrow(run, to->bytes);
     if (!to->at)
         return false;
@@ -176,7 +187,8 @@ static bool read_places(const indexed *d, jx_run *run, const jx_view *indices, p
     return true;
 }
 
-static int64_t component_of(const indexed *d, const places *p, int64_t row, int k)
+static int64_t component_of(const indexed *d, const places *p, int64_t row,
+                            int k)
 {
     return p->at[row * p->width + d->paired.count + k];
 }
@@ -193,10 +205,10 @@ static void look_for_outside(const indexed *d, const places *p)
             jx_misuse *told = NULL;
             if (index < 0 || index > d->most[k])
                 told = tell(d,
-                            d->updates && d->mode != JX_MODE_CLIP   ? JX_DROPPED
+                            d->updates && d->mode != JX_MODE_CLIP  ? JX_DROPPED
                             : d->mode == JX_MODE_PROMISE_IN_BOUNDS ? JX_BEYOND
-                            : d->mode == JX_MODE_CLIP               ? JX_CLAMPED
-                                                                    : JX_FILLED,
+                            : d->mode == JX_MODE_CLIP              ? JX_CLAMPED
+                                                                   : JX_FILLED,
                             (int)d->map.at[k], index, d->most[k]);
             if (told) {
                 told->row = row;
@@ -212,9 +224,10 @@ static bool same_place(const places *p, int64_t a, int64_t b)
                    (size_t)p->width * sizeof *p->at);
 }
 
-/* Goes through what one vector of indices is for, in the result or the updates. */
-static bool is_of_row(const indexed *d, const jx_view *indices, const jx_view *view,
-                      const int64_t *index, int64_t row)
+/* Goes through what one vector of indices is for, in the result
+ * or the updates. */
+static bool is_of_row(const indexed *d, const jx_view *indices,
+                      const jx_view *view, const int64_t *index, int64_t row)
 {
     int64_t is = 0;
     int axis = 0;
@@ -225,8 +238,8 @@ static bool is_of_row(const indexed *d, const jx_view *indices, const jx_view *v
     return is == row;
 }
 
-static bool same_updates(const indexed *d, const jx_view *indices, const jx_view *updates,
-                         int64_t a, int64_t b)
+static bool same_updates(const indexed *d, const jx_view *indices,
+                         const jx_view *updates, int64_t a, int64_t b)
 {
     size_t size = jx_dtype_of(updates->dtype)->bytes;
     int64_t index[JX_MAX_RANK] = {0}, other[JX_MAX_RANK];
@@ -250,8 +263,8 @@ static bool same_updates(const indexed *d, const jx_view *indices, const jx_view
     return true;
 }
 
-static void look_for_repeated(const indexed *d, const places *p, const jx_view *indices,
-                              const jx_view *updates)
+static void look_for_repeated(const indexed *d, const places *p,
+                              const jx_view *indices, const jx_view *updates)
 {
     bool differ = false;
 
@@ -260,11 +273,13 @@ static void look_for_repeated(const indexed *d, const places *p, const jx_view *
             if (!p->inside[a] || !p->inside[b] || !same_place(p, a, b))
                 continue;
             if (d->unique)
-                tell(d, JX_NOT_UNIQUE, (int)d->map.at[0], component_of(d, p, a, 0), 0);
+                tell(d, JX_NOT_UNIQUE, (int)d->map.at[0],
+                     component_of(d, p, a, 0), 0);
             if (differ || !d->sets || same_updates(d, indices, updates, a, b))
                 continue;
             differ = true;
-            tell(d, JX_REPEATED, (int)d->map.at[0], component_of(d, p, a, 0), 0);
+            tell(d, JX_REPEATED, (int)d->map.at[0], component_of(d, p, a, 0),
+                 0);
         }
 }
 
@@ -272,11 +287,14 @@ static void look_for_disorder(const indexed *d, const places *p)
 {
     for (int64_t row = 1; row < p->count; row++)
         for (int k = 0; k < p->width; k++) {
-            int64_t before = p->at[(row - 1) * p->width + k], now = p->at[row * p->width + k];
+            int64_t before = p->at[(row - 1) * p->width + k],
+                    now = p->at[row * p->width + k];
             if (now > before)
                 break;
-            if (now < before) { /* in the order of rows, what is paired ascends */
-                tell(d, JX_NOT_SORTED, (int)d->map.at[k - d->paired.count], now, before);
+            if (now <
+                before) { /* in the order of rows, what is paired ascends */
+                tell(d, JX_NOT_SORTED, (int)d->map.at[k - d->paired.count], now,
+                     before);
                 return;
             }
         }
@@ -300,7 +318,7 @@ static void spoil(const indexed *d, const places *p, const jx_view *indices,
     } while (next(result->rank, result->shape, index));
 }
 
-/* -- noticing -------------------------------------------------------------------------- */
+/* -- noticing -------------------------------------------------------------- */
 
 /* Some component of these vectors of indices lies outside. */
 static bool any_outside(const indexed *d, const jx_view *indices)
@@ -314,8 +332,9 @@ static bool any_outside(const indexed *d, const jx_view *indices)
     do {
         const char *at = element(indices, index);
         for (int64_t k = 0; k < n; k++, at += indices->strides[last]) {
-            int64_t is = indices->dtype == JX_I32 ? *(const int32_t *)(const void *)at
-                                                  : jx_read_index(indices->dtype, at);
+            int64_t is = indices->dtype == JX_I32
+                             ? *(const int32_t *)(const void *)at
+                             : jx_read_index(indices->dtype, at);
             if (is < 0 || is > d->most[k])
                 return true;
         }
@@ -333,8 +352,8 @@ static bool any_moved(const indexed *d, const jx_view *starts)
     return false;
 }
 
-static bool run_noticing(jx_run *run, const void *data, const jx_view *ins, const jx_view *outs,
-                         void *scratch)
+static bool run_noticing(jx_run *run, const void *data, const jx_view *ins,
+                         const jx_view *outs, void *scratch)
 {
     const indexed *d = data;
 
@@ -345,8 +364,8 @@ static bool run_noticing(jx_run *run, const void *data, const jx_view *ins, cons
     return true;
 }
 
-static bool run_indexed(jx_run *run, const void *data, const jx_view *ins, const jx_view *outs,
-                        void *scratch)
+static bool run_indexed(jx_run *run, const void *data, const jx_view *ins,
+                        const jx_view *outs, void *scratch)
 {
     const indexed *d = data;
     places p;
@@ -399,7 +418,10 @@ int jx_watched_indices(const jx_eqn *eqn, int *count)
     *count = 0;
     switch (eqn->prim->id) {
     case JX_PRIM_select_n: /* which may be an index that counts from the end */
-        *count = jx_dtype_is_integer(jx_atom_aval(eqn->ins[eqn->nins - 1])->dtype) ? eqn->nins : 0;
+        *count =
+            jx_dtype_is_integer(jx_atom_aval(eqn->ins[eqn->nins - 1])->dtype)
+                ? eqn->nins
+                : 0;
         return 0;
     case JX_PRIM_dynamic_slice: *count = eqn->nins - 1; return 1;
     case JX_PRIM_dynamic_update_slice: *count = eqn->nins - 2; return 2;
@@ -418,13 +440,14 @@ int jx_watched_indices(const jx_eqn *eqn, int *count)
 }
 
 /* Where the updates of a scatter may begin. */
-static bool describe_windows(indexed *d, const jx_scatter_dims *dims, const jx_slot *operand,
-                             const jx_slot *updates)
+static bool describe_windows(indexed *d, const jx_scatter_dims *dims,
+                             const jx_slot *operand, const jx_slot *updates)
 {
     for (int k = 0; k < d->map.count && k < JX_MAX_RANK; k++) {
         int axis = jx_scatter_window_axis(dims, (int)d->map.at[k]);
-        d->most[k] = operand->shape[d->map.at[k]] -
-                     (axis >= 0 && axis < updates->rank ? updates->shape[axis] : 1);
+        d->most[k] =
+            operand->shape[d->map.at[k]] -
+            (axis >= 0 && axis < updates->rank ? updates->shape[axis] : 1);
     }
     return d->map.count > 0 && d->map.count <= JX_MAX_RANK;
 }
@@ -433,7 +456,8 @@ static bool describe(indexed *d, const jx_eqn *eqn, const jx_slot *ins)
 {
     switch (eqn->prim->id) {
     case JX_PRIM_select_n:
-        d->chooses = eqn->nins == 3 && ins[0].dtype == JX_BOOL && jx_dtype_is_integer(ins[1].dtype);
+        d->chooses = eqn->nins == 3 && ins[0].dtype == JX_BOOL &&
+                     jx_dtype_is_integer(ins[1].dtype);
         return d->chooses;
     case JX_PRIM_dynamic_slice:
     case JX_PRIM_dynamic_update_slice:
@@ -449,8 +473,8 @@ static bool describe(indexed *d, const jx_eqn *eqn, const jx_slot *ins)
         d->unique = false; /* JAX does not look at it there */
         d->sorted = g->indices_are_sorted;
         for (int k = 0; k < d->map.count && k < JX_MAX_RANK; k++)
-            d->most[k] =
-                size_of(ins, d->map.at[k]) - jx_dim_value(g->slice_sizes.at[d->map.at[k]]);
+            d->most[k] = size_of(ins, d->map.at[k]) -
+                         jx_dim_value(g->slice_sizes.at[d->map.at[k]]);
         return d->map.count <= JX_MAX_RANK;
     }
     case JX_PRIM_scatter:
@@ -488,7 +512,8 @@ static bool describe(indexed *d, const jx_eqn *eqn, const jx_slot *ins)
 }
 
 /* The probe takes indices alone, so that what they are for may lie in place. */
-static void plan_noticing(jx_planner *p, indexed *d, const jx_slot *ins, const jx_slot *outs)
+static void plan_noticing(jx_planner *p, indexed *d, const jx_slot *ins,
+                          const jx_slot *outs)
 {
     const jx_slot *part = d->updates ? &ins[1] : &outs[0];
 
@@ -501,8 +526,8 @@ static void plan_noticing(jx_planner *p, indexed *d, const jx_slot *ins, const j
                d->slices ? &ins[d->updates ? 2 : 1] : &ins[1], 0, NULL, 0);
 }
 
-void jx_plan_watch_indices(jx_planner *p, jx_watch *to, const jx_eqn *eqn, const jx_slot *ins,
-                           const jx_slot *outs)
+void jx_plan_watch_indices(jx_planner *p, jx_watch *to, const jx_eqn *eqn,
+                           const jx_slot *ins, const jx_slot *outs)
 {
     indexed data = {.to = to, .eqn = eqn};
     int n = eqn->nins;

@@ -1,8 +1,9 @@
-/* watch_integers.c - see watch.h: what equations make of integers that their dtype does not
- * hold.
+/* watch_integers.c - see watch.h: what equations make of integers that their
+ * dtype does not hold.
  *
- * Only signed arithmetic has a meaning that wrapping breaks: unsigned integers are bits, and
- * wrap by their author's wish.  A conversion loses what its result's dtype does not hold. */
+ * Only signed arithmetic has a meaning that wrapping breaks: unsigned integers
+ * are bits, and wrap by their author's wish.  A conversion loses what its
+ * result's dtype does not hold. */
 #include "runtime/watch.h"
 
 #include "frontend/ir/params.h"
@@ -15,7 +16,8 @@
 
 enum { PIECE = 256 };
 
-/* What is computed; the value that a piece of elements should have had overflows int64 too. */
+/* What is computed; the value that a piece of elements should have had
+ * overflows int64 too. */
 typedef enum integer_op {
     OP_ADD = 1,
     OP_SUB,
@@ -36,13 +38,14 @@ typedef struct integers {
     integer_op op;
     int nins;
     int64_t power;
-    uint32_t axes;   /* of a sum */
-    bool wraps;      /* probes of overflow are asked for */
-    bool from_u64;   /* of a conversion: what is below zero as int64 is large */
+    uint32_t axes; /* of a sum */
+    bool wraps;    /* probes of overflow are asked for */
+    bool from_u64; /* of a conversion: what is below zero as int64 is large */
     int64_t *runs;
 } integers;
 
-/* A dtype's integers lie between these; those of u64 beyond int64 count as int64's. */
+/* A dtype's integers lie between these; those of u64 beyond int64
+ * count as int64's. */
 typedef struct bounds {
     int64_t lo, hi;
 } bounds;
@@ -52,10 +55,12 @@ static bounds bounds_of(jx_dtype dtype)
     const jx_dtype_info *info = jx_dtype_of(dtype);
 
     if (info->kind == JX_KIND_UINT)
-        return (bounds){0, info->bits >= 63 ? INT64_MAX : ((int64_t)1 << info->bits) - 1};
+        return (bounds){0, info->bits >= 63 ? INT64_MAX
+                                            : ((int64_t)1 << info->bits) - 1};
     if (info->bits >= 64)
         return (bounds){INT64_MIN, INT64_MAX};
-    return (bounds){-((int64_t)1 << (info->bits - 1)), ((int64_t)1 << (info->bits - 1)) - 1};
+    return (bounds){-((int64_t)1 << (info->bits - 1)),
+                    ((int64_t)1 << (info->bits - 1)) - 1};
 }
 
 static bool is_within(bounds b, int64_t value)
@@ -83,9 +88,12 @@ static bool is_right(const integers *d, bounds b, int64_t x, int64_t y)
     int64_t value;
 
     switch (d->op) {
-    case OP_ADD: return !__builtin_add_overflow(x, y, &value) && is_within(b, value);
-    case OP_SUB: return !__builtin_sub_overflow(x, y, &value) && is_within(b, value);
-    case OP_MUL: return !__builtin_mul_overflow(x, y, &value) && is_within(b, value);
+    case OP_ADD:
+        return !__builtin_add_overflow(x, y, &value) && is_within(b, value);
+    case OP_SUB:
+        return !__builtin_sub_overflow(x, y, &value) && is_within(b, value);
+    case OP_MUL:
+        return !__builtin_mul_overflow(x, y, &value) && is_within(b, value);
     case OP_NEG:
     case OP_ABS: return x != b.lo;
     case OP_POWER: return power_fits(b, x, d->power);
@@ -116,7 +124,8 @@ static char *at_index(const jx_view *view, const int64_t *index)
 }
 
 /* Elements along the last axis, as int64. */
-static void read_row(const jx_view *view, const char *at, int64_t n, int64_t *to)
+static void read_row(const jx_view *view, const char *at, int64_t n,
+                     int64_t *to)
 {
     int64_t step = view->rank ? view->strides[view->rank - 1] : 0;
     size_t size = jx_dtype_of(view->dtype)->bytes;
@@ -132,7 +141,8 @@ static void read_row(const jx_view *view, const char *at, int64_t n, int64_t *to
             to[i] = to[0];
 }
 
-static void read_reals(const jx_view *view, const char *at, int64_t n, double *to)
+static void read_reals(const jx_view *view, const char *at, int64_t n,
+                       double *to)
 {
     int64_t step = view->rank ? view->strides[view->rank - 1] : 0;
 
@@ -140,7 +150,8 @@ static void read_reals(const jx_view *view, const char *at, int64_t n, double *t
         jx_convert(view->dtype, JX_F64, at, &to[i], 1);
 }
 
-static jx_slip_kind kind_of(const integers *d, const char *divisor, jx_dtype dtype)
+static jx_slip_kind kind_of(const integers *d, const char *divisor,
+                            jx_dtype dtype)
 {
     int64_t by;
 
@@ -154,9 +165,10 @@ static jx_slip_kind kind_of(const integers *d, const char *divisor, jx_dtype dty
     }
 }
 
-/* The slip of this equation in the watch, made at this element if there is none; NULL: no
- * room. */
-static jx_slip *slip_at(const integers *d, const jx_view *ins, const int64_t *index)
+/* The slip of this equation in the watch, made at this element if there is
+ * none; NULL: no room. */
+static jx_slip *slip_at(const integers *d, const jx_view *ins,
+                        const int64_t *index)
 {
     const jx_view *out = &ins[d->nins];
     jx_watch *watch = d->to;
@@ -172,7 +184,8 @@ static jx_slip *slip_at(const integers *d, const jx_view *ins, const int64_t *in
     memcpy(to->at.shape, out->shape, (size_t)out->rank * sizeof *out->shape);
     memcpy(to->at.index, index, (size_t)out->rank * sizeof *index);
     to->at.value = jx_element_at(out->dtype, at_index(out, index));
-    to->kind = kind_of(d, at_index(&ins[d->nins - 1], index), ins[d->nins - 1].dtype);
+    to->kind =
+        kind_of(d, at_index(&ins[d->nins - 1], index), ins[d->nins - 1].dtype);
     for (int i = 0; i < d->nins && d->op != OP_SUM; i++)
         to->at.operands[to->at.noperands++] =
             jx_element_at(ins[i].dtype, at_index(&ins[i], index));
@@ -180,7 +193,8 @@ static jx_slip *slip_at(const integers *d, const jx_view *ins, const int64_t *in
 }
 
 /* False: it was noticed, which is all that is asked for. */
-static bool tell(const integers *d, jx_run *run, const jx_view *ins, const int64_t *index)
+static bool tell(const integers *d, jx_run *run, const jx_view *ins,
+                 const int64_t *index)
 {
     jx_slip *slip;
 
@@ -194,10 +208,10 @@ static bool tell(const integers *d, jx_run *run, const jx_view *ins, const int64
     return true;
 }
 
-/* -- element by element ------------------------------------------------------------------ */
+/* -- element by element ---------------------------------------------------- */
 
-static bool look_at_piece(const integers *d, jx_run *run, const jx_view *ins, int64_t *index,
-                          int64_t n)
+static bool look_at_piece(const integers *d, jx_run *run, const jx_view *ins,
+                          int64_t *index, int64_t n)
 {
     const jx_view *out = &ins[d->nins];
     bounds b = bounds_of(out->dtype);
@@ -213,7 +227,8 @@ static bool look_at_piece(const integers *d, jx_run *run, const jx_view *ins, in
     if (d->nins > 1)
         read_row(&ins[1], at_index(&ins[1], index), n, y);
     for (int64_t i = 0; i < n; i++) {
-        if (d->op == OP_ROUND ? is_rounded(b, reals[i]) : is_right(d, b, x[i], y[i]))
+        if (d->op == OP_ROUND ? is_rounded(b, reals[i])
+                              : is_right(d, b, x[i], y[i]))
             continue;
         if (last >= 0)
             index[last] = first + i;
@@ -234,8 +249,8 @@ static bool next_row(int rank, const int64_t *shape, int64_t *index)
     return axis >= 0;
 }
 
-static bool run_integers(jx_run *run, const void *data, const jx_view *ins, const jx_view *outs,
-                         void *scratch)
+static bool run_integers(jx_run *run, const void *data, const jx_view *ins,
+                         const jx_view *outs, void *scratch)
 {
     const integers *d = data;
     const jx_view *out = &ins[d->nins];
@@ -250,7 +265,8 @@ static bool run_integers(jx_run *run, const void *data, const jx_view *ins, cons
             for (int64_t at = 0; at < columns; at += PIECE) {
                 if (last >= 0)
                     index[last] = at;
-                if (!look_at_piece(d, run, ins, index, columns - at < PIECE ? columns - at : PIECE))
+                if (!look_at_piece(d, run, ins, index,
+                                   columns - at < PIECE ? columns - at : PIECE))
                     return true;
             }
         while (next_row(out->rank, out->shape, index));
@@ -259,10 +275,12 @@ static bool run_integers(jx_run *run, const void *data, const jx_view *ins, cons
     return true;
 }
 
-/* -- sums -------------------------------------------------------------------------------- */
+/* -- sums ------------------------------------------------------------------ */
 
-/* Sums in the scratch memory, one for each result; those that leave int64 stay there. */
-static void add_up(const integers *d, const jx_view *in, const jx_view *out, int64_t *sums)
+/* Sums in the scratch memory, one for each result; those that leave
+ * int64 stay there. */
+static void add_up(const integers *d, const jx_view *in, const jx_view *out,
+                   int64_t *sums)
 {
     int64_t index[JX_MAX_RANK] = {0};
     int axis;
@@ -276,13 +294,14 @@ static void add_up(const integers *d, const jx_view *in, const jx_view *out, int
         jx_convert(in->dtype, JX_I64, at_index(in, index), &value, 1);
         if (__builtin_add_overflow(sums[at], value, &sums[at]))
             sums[at] = INT64_MAX;
-        for (axis = in->rank - 1; axis >= 0 && ++index[axis] == in->shape[axis]; axis--)
+        for (axis = in->rank - 1; axis >= 0 && ++index[axis] == in->shape[axis];
+             axis--)
             index[axis] = 0;
     } while (axis >= 0);
 }
 
-static bool run_sums(jx_run *run, const void *data, const jx_view *ins, const jx_view *outs,
-                     void *scratch)
+static bool run_sums(jx_run *run, const void *data, const jx_view *ins,
+                     const jx_view *outs, void *scratch)
 {
     const integers *d = data;
     const jx_view *out = &ins[1];
@@ -304,7 +323,7 @@ static bool run_sums(jx_run *run, const void *data, const jx_view *ins, const jx
     return true;
 }
 
-/* -- planning ---------------------------------------------------------------------------- */
+/* -- planning -------------------------------------------------------------- */
 
 static bool is_signed(jx_dtype dtype)
 {
@@ -323,7 +342,8 @@ static integer_op conversion(const jx_slot *in, const jx_slot *out)
         return 0;
     from = bounds_of(in->dtype);
     to = bounds_of(out->dtype);
-    return from.lo < to.lo || from.hi > to.hi || (in->dtype == JX_U64) != (out->dtype == JX_U64)
+    return from.lo < to.lo || from.hi > to.hi ||
+                   (in->dtype == JX_U64) != (out->dtype == JX_U64)
                ? OP_CONVERT
                : 0;
 }
@@ -342,7 +362,9 @@ static integer_op wrapping(integers *d, const jx_eqn *eqn, const jx_slot *ins,
     case JX_PRIM_mul: return OP_MUL;
     case JX_PRIM_neg: return OP_NEG;
     case JX_PRIM_abs: return OP_ABS;
-    case JX_PRIM_integer_pow: d->power = ((const jx_p_integer_pow *)eqn->typed)->y; return OP_POWER;
+    case JX_PRIM_integer_pow:
+        d->power = ((const jx_p_integer_pow *)eqn->typed)->y;
+        return OP_POWER;
     case JX_PRIM_reduce_sum:
         if (ins[0].dtype != outs[0].dtype)
             return 0;
@@ -353,8 +375,8 @@ static integer_op wrapping(integers *d, const jx_eqn *eqn, const jx_slot *ins,
     }
 }
 
-static bool describe(integers *d, unsigned kinds, const jx_eqn *eqn, const jx_slot *ins,
-                     const jx_slot *outs)
+static bool describe(integers *d, unsigned kinds, const jx_eqn *eqn,
+                     const jx_slot *ins, const jx_slot *outs)
 {
     if (!eqn->typed || eqn->nouts != 1 || eqn->nins < 1 || eqn->nins > 2)
         return false;
@@ -367,14 +389,17 @@ static bool describe(integers *d, unsigned kinds, const jx_eqn *eqn, const jx_sl
     else if (kinds & JX_PROBE_WRAP)
         d->op = wrapping(d, eqn, ins, outs);
     for (int i = 0; d->op && d->op != OP_SUM && i < eqn->nins; i++)
-        if (ins[i].rank && (ins[i].rank != outs[0].rank ||
-            memcmp(ins[i].shape, outs[0].shape, (size_t)ins[i].rank * sizeof *ins[i].shape) != 0))
+        if (ins[i].rank &&
+            (ins[i].rank != outs[0].rank ||
+             memcmp(ins[i].shape, outs[0].shape,
+                    (size_t)ins[i].rank * sizeof *ins[i].shape) != 0))
             return false;
     return d->op != 0;
 }
 
-void jx_plan_watch_integers(jx_planner *p, jx_watch *to, unsigned kinds, const jx_eqn *eqn,
-                            const jx_slot *ins, const jx_slot *outs)
+void jx_plan_watch_integers(jx_planner *p, jx_watch *to, unsigned kinds,
+                            const jx_eqn *eqn, const jx_slot *ins,
+                            const jx_slot *outs)
 {
     integers data = {.to = to, .eqn = eqn};
     jx_slot slots[3];
@@ -390,7 +415,9 @@ void jx_plan_watch_integers(jx_planner *p, jx_watch *to, unsigned kinds, const j
         JX_PUSH(to->tracks->arena, &to->tracks->runs, data.runs);
     memcpy(slots, ins, (size_t)data.nins * sizeof *slots);
     slots[data.nins] = outs[0];
-    jx_plan_op(p, data.op == OP_SUM ? run_sums : run_integers, &data, sizeof data,
-               data.nins + 1, slots, 0, NULL,
-               data.op == OP_SUM ? (size_t)jx_slot_count(&outs[0]) * sizeof(int64_t) : 0);
+    jx_plan_op(p, data.op == OP_SUM ? run_sums : run_integers, &data,
+               sizeof data, data.nins + 1, slots, 0, NULL,
+               data.op == OP_SUM
+                   ? (size_t)jx_slot_count(&outs[0]) * sizeof(int64_t)
+                   : 0);
 }

@@ -59,11 +59,11 @@ bool jx_window_plan(jx_planner *p, const jx_slot *operand, const jx_slot *out,
 
     *w = (jx_window){.inner = 1};
     if (size->count != rank || stride->count != rank || out->rank != rank ||
-        padding->count != rank ||
-        (base->count && base->count != rank) ||
+        padding->count != rank || (base->count && base->count != rank) ||
         (dilation->count && dilation->count != rank))
-        return jx_plan_fail(p, "a window has a size, a stride and a padding "
-                               "for each of %d axes",
+        return jx_plan_fail(p,
+                            "a window has a size, a stride and a padding "
+                            "for each of %d axes",
                             rank);
     for (int i = 0; i < rank; i++) {
         w->out[i] = out->shape[i], w->in[i] = operand->shape[i];
@@ -87,8 +87,7 @@ bool jx_window_plan(jx_planner *p, const jx_slot *operand, const jx_slot *out,
 }
 
 /* The progression along one axis. */
-static int64_t reach_axis(const jx_window *w, int i, int64_t at,
-                          int64_t *first)
+static int64_t reach_axis(const jx_window *w, int i, int64_t at, int64_t *first)
 {
     int64_t from = at * w->stride[i] - w->low[i];
     int64_t k = 0, end = w->in[i] * w->base[i];

@@ -28,16 +28,16 @@ bool jx_window_plan(jx_planner *p, const jx_slot *operand, const jx_slot *out,
 
 /* The elements under one window. */
 typedef struct jx_reach {
-    int64_t start;  /* of the first, in elements (without `inner`) */
-    int64_t count;  /* how many */
+    int64_t start; /* of the first, in elements (without `inner`) */
+    int64_t count; /* how many */
     int64_t counts[JX_MAX_RANK], steps[JX_MAX_RANK];
 } jx_reach;
 
 /* Along the first `naxes` axes (w->rank: all). */
 void jx_window_reach(const jx_window *w, int naxes, const int64_t *at,
                      jx_reach *r);
-/* The same along the last of the axes (there is one) at `at`: how many, *first in
- * elements. */
+/* The same along the last of the axes (there is one) at `at`: how many,
+ * *first in elements. */
 int64_t jx_window_last(const jx_window *w, int64_t at, int64_t *first);
 /* The next output position in row-major order; false past the last. */
 bool jx_window_next(const jx_window *w, int64_t *at);

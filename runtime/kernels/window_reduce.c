@@ -25,57 +25,57 @@ typedef struct fold_fns {
     size_t wide; /* bytes of an accumulator */
 } fold_fns;
 
-#define FOLD_AS(ATTRIBUTE, name, type, wide, START, STEP)                     \
-    static void name##_start(void *acc, const void *from, int64_t width)      \
-    {                                                                         \
-        wide first = from ? (wide)*(const type *)from : (wide)(START);        \
-        for (int64_t j = 0; j < width; j++)                                   \
-            ((wide *)acc)[j] = first;                                         \
-    }                                                                         \
-    ATTRIBUTE                                                                 \
-    static void name##_fold(void *to, const void *from, int64_t n,            \
-                            int64_t step, int64_t width)                      \
-    {                                                                         \
-        wide *acc = to;                                                       \
-        const type *in = from;                                                \
-        if (width == 1) {                                                     \
-            wide a = *acc;                                                    \
-            for (int64_t i = 0; i < n; i++)                                   \
-                a = (wide)STEP(a, in[i * step]);                              \
-            *acc = a;                                                         \
-            return;                                                           \
-        }                                                                     \
-        for (int64_t i = 0; i < n; i++, in += step) {                         \
-            JX_NO_ALIAS for (int64_t j = 0; j < width; j++) acc[j] = \
-                (wide)STEP(acc[j], in[j]);                                    \
-        }                                                                     \
-    }                                                                         \
-    ATTRIBUTE                                                                 \
-    static void name##_across(void *to, const void *from, int64_t step,       \
-                              int64_t width)                                  \
-    {                                                                         \
-        wide *acc = to;                                                       \
-        const type *in = from;                                                \
-        if (step == 2) {                                                      \
-            JX_NO_ALIAS for (int64_t j = 0; j < width; j++) acc[j] = \
-                (wide)STEP(acc[j], in[2 * j]);                                \
-            return;                                                           \
-        }                                                                     \
-        JX_NO_ALIAS for (int64_t j = 0; j < width; j++) acc[j] =     \
-            (wide)STEP(acc[j], in[j * step]);                                 \
-    }                                                                         \
-    static void name##_put(const void *acc, void *out, int64_t width)         \
-    {                                                                         \
-        for (int64_t j = 0; j < width; j++)                                   \
-            ((type *)out)[j] = (type)((const wide *)acc)[j];                  \
-    }                                                                         \
-    static const fold_fns name = {name##_start, name##_fold, name##_across,   \
+#define FOLD_AS(ATTRIBUTE, name, type, wide, START, STEP)                      \
+    static void name##_start(void *acc, const void *from, int64_t width)       \
+    {                                                                          \
+        wide first = from ? (wide) * (const type *)from : (wide)(START);       \
+        for (int64_t j = 0; j < width; j++)                                    \
+            ((wide *)acc)[j] = first;                                          \
+    }                                                                          \
+    ATTRIBUTE                                                                  \
+    static void name##_fold(void *to, const void *from, int64_t n,             \
+                            int64_t step, int64_t width)                       \
+    {                                                                          \
+        wide *acc = to;                                                        \
+        const type *in = from;                                                 \
+        if (width == 1) {                                                      \
+            wide a = *acc;                                                     \
+            for (int64_t i = 0; i < n; i++)                                    \
+                a = (wide)STEP(a, in[i * step]);                               \
+            *acc = a;                                                          \
+            return;                                                            \
+        }                                                                      \
+        for (int64_t i = 0; i < n; i++, in += step) {                          \
+            JX_NO_ALIAS for (int64_t j = 0; j < width; j++) acc[j] =           \
+                (wide)STEP(acc[j], in[j]);                                     \
+        }                                                                      \
+    }                                                                          \
+    ATTRIBUTE                                                                  \
+    static void name##_across(void *to, const void *from, int64_t step,        \
+                              int64_t width)                                   \
+    {                                                                          \
+        wide *acc = to;                                                        \
+        const type *in = from;                                                 \
+        if (step == 2) {                                                       \
+            JX_NO_ALIAS for (int64_t j = 0; j < width; j++) acc[j] =           \
+                (wide)STEP(acc[j], in[2 * j]);                                 \
+            return;                                                            \
+        }                                                                      \
+        JX_NO_ALIAS for (int64_t j = 0; j < width; j++) acc[j] =               \
+            (wide)STEP(acc[j], in[j * step]);                                  \
+    }                                                                          \
+    static void name##_put(const void *acc, void *out, int64_t width)          \
+    {                                                                          \
+        for (int64_t j = 0; j < width; j++)                                    \
+            ((type *)out)[j] = (type)((const wide *)acc)[j];                   \
+    }                                                                          \
+    static const fold_fns name = {name##_start, name##_fold, name##_across,    \
                                   name##_put, sizeof(wide)};
 
-#define FOLD(name, type, wide, START, STEP)                                   \
+#define FOLD(name, type, wide, START, STEP)                                    \
     FOLD_AS(, name, type, wide, START, STEP)
 /* Those that networks spend their time in. */
-#define FOLD_FAST(name, type, wide, START, STEP)                              \
+#define FOLD_FAST(name, type, wide, START, STEP)                               \
     FOLD_AS(JX_VECTOR_CLONES, name, type, wide, START, STEP)
 
 #define AND(a, x) ((a) & (x))
@@ -86,18 +86,18 @@ typedef struct fold_fns {
 /* jx_max_float and jx_min_float without branches.  Equal values have equal
  * bits but for the sign of zero, which "and" and "or" settle; of subnormal
  * numbers that count as zeros the sign is all that is kept. */
-#define CHOOSE(name, type, bits_type, BETTER, SETTLE)                         \
-    static inline __attribute__((always_inline)) type name(type a, type x)    \
-    {                                                                         \
-        bits_type u, v;                                                       \
-        type both, best = x BETTER a ? x : a;                                 \
-        memcpy(&u, &a, sizeof u);                                             \
-        memcpy(&v, &x, sizeof v);                                             \
-        u = (u SETTLE v) &                                                    \
-            (a == 0 ? (bits_type)1 << (8 * sizeof u - 1) : (bits_type)-1);    \
-        memcpy(&both, &u, sizeof u);                                          \
-        best = a == x ? both : best;                                          \
-        return x != x ? x : best;                                             \
+#define CHOOSE(name, type, bits_type, BETTER, SETTLE)                          \
+    static inline __attribute__((always_inline)) type name(type a, type x)     \
+    {                                                                          \
+        bits_type u, v;                                                        \
+        type both, best = x BETTER a ? x : a;                                  \
+        memcpy(&u, &a, sizeof u);                                              \
+        memcpy(&v, &x, sizeof v);                                              \
+        u = (u SETTLE v) &                                                     \
+            (a == 0 ? (bits_type)1 << (8 * sizeof u - 1) : (bits_type)-1);     \
+        memcpy(&both, &u, sizeof u);                                           \
+        best = a == x ? both : best;                                           \
+        return x != x ? x : best;                                              \
     }
 
 CHOOSE(max32, float, uint32_t, >, &)
@@ -168,8 +168,7 @@ FOLD_FAST(min_f32, float, float, INF, min32)
 FOLD_FAST(min_f64, double, double, INF, min64)
 FOLD(min_c64, float complex, float complex, CMPLXF(INFINITY, INFINITY),
      jx_min_complex)
-FOLD(min_c128, double complex, double complex, CMPLX(INF, INF),
-     jx_min_complex)
+FOLD(min_c128, double complex, double complex, CMPLX(INF, INF), jx_min_complex)
 FOLD(min_i8, int8_t, int8_t, INT8_MAX, JX_LESS)
 FOLD(min_i16, int16_t, int16_t, INT16_MAX, JX_LESS)
 FOLD(min_i32, int32_t, int32_t, INT32_MAX, JX_LESS)
@@ -197,29 +196,29 @@ FOLD(xor_32, uint32_t, uint32_t, 0, XOR)
 FOLD(xor_64, uint64_t, uint64_t, 0, XOR)
 
 /* The tables hold addresses. */
-#define WRAPS(f)                                                              \
-    [JX_I8] = &f##_8, [JX_U8] = &f##_8, [JX_I16] = &f##_16,                   \
-    [JX_U16] = &f##_16, [JX_I32] = &f##_32, [JX_U32] = &f##_32,               \
+#define WRAPS(f)                                                               \
+    [JX_I8] = &f##_8, [JX_U8] = &f##_8, [JX_I16] = &f##_16,                    \
+    [JX_U16] = &f##_16, [JX_I32] = &f##_32, [JX_U32] = &f##_32,                \
     [JX_I64] = &f##_64, [JX_U64] = &f##_64
-#define COMPARES(f)                                                           \
-    [JX_I8] = &f##_i8, [JX_U8] = &f##_u8, [JX_I16] = &f##_i16,                \
-    [JX_U16] = &f##_u16, [JX_I32] = &f##_i32, [JX_U32] = &f##_u32,            \
+#define COMPARES(f)                                                            \
+    [JX_I8] = &f##_i8, [JX_U8] = &f##_u8, [JX_I16] = &f##_i16,                 \
+    [JX_U16] = &f##_u16, [JX_I32] = &f##_i32, [JX_U32] = &f##_u32,             \
     [JX_I64] = &f##_i64, [JX_U64] = &f##_u64
-#define FLOATS(f)                                                             \
-    [JX_F32] = &f##_f32, [JX_F64] = &f##_f64, [JX_C64] = &f##_c64,            \
+#define FLOATS(f)                                                              \
+    [JX_F32] = &f##_f32, [JX_F64] = &f##_f64, [JX_C64] = &f##_c64,             \
     [JX_C128] = &f##_c128, [JX_F64X2] = &f##_f64x2
 
 static const fold_fns *fold_of(jx_prim_id prim, jx_dtype dtype)
 {
     /* A sum of bools is "or", a product "and". */
-    static const fold_fns *const sum[JX_NDTYPES] = {[JX_BOOL] = &or_8,
-                                                    WRAPS(sum), FLOATS(sum)};
+    static const fold_fns *const sum[JX_NDTYPES] = {
+        [JX_BOOL] = &or_8, WRAPS(sum), FLOATS(sum)};
     static const fold_fns *const prod[JX_NDTYPES] = {
         [JX_BOOL] = &and_8, WRAPS(prod), FLOATS(prod)};
-    static const fold_fns *const max[JX_NDTYPES] = {[JX_BOOL] = &or_8,
-                                                    COMPARES(max), FLOATS(max)};
-    static const fold_fns *const min[JX_NDTYPES] = {[JX_BOOL] = &and_8,
-                                                    COMPARES(min), FLOATS(min)};
+    static const fold_fns *const max[JX_NDTYPES] = {
+        [JX_BOOL] = &or_8, COMPARES(max), FLOATS(max)};
+    static const fold_fns *const min[JX_NDTYPES] = {
+        [JX_BOOL] = &and_8, COMPARES(min), FLOATS(min)};
     static const fold_fns *const ands[JX_NDTYPES] = {[JX_BOOL] = &and_8,
                                                      WRAPS(and)};
     static const fold_fns *const ors[JX_NDTYPES] = {[JX_BOOL] = &or_8,
@@ -230,24 +229,16 @@ static const fold_fns *fold_of(jx_prim_id prim, jx_dtype dtype)
     switch (prim) {
     case JX_PRIM_reduce_window_sum:
     case JX_PRIM_add:
-    case JX_PRIM_add_any:
-        return sum[dtype];
-    case JX_PRIM_mul:
-        return prod[dtype];
+    case JX_PRIM_add_any: return sum[dtype];
+    case JX_PRIM_mul: return prod[dtype];
     case JX_PRIM_reduce_window_max:
-    case JX_PRIM_max:
-        return max[dtype];
+    case JX_PRIM_max: return max[dtype];
     case JX_PRIM_reduce_window_min:
-    case JX_PRIM_min:
-        return min[dtype];
-    case JX_PRIM_and:
-        return ands[dtype];
-    case JX_PRIM_or:
-        return ors[dtype];
-    case JX_PRIM_xor:
-        return xors[dtype];
-    default:
-        return NULL;
+    case JX_PRIM_min: return min[dtype];
+    case JX_PRIM_and: return ands[dtype];
+    case JX_PRIM_or: return ors[dtype];
+    case JX_PRIM_xor: return xors[dtype];
+    default: return NULL;
     }
 }
 
@@ -283,8 +274,8 @@ static const fold_fns *steps_of(jx_prim_id prim, jx_dtype dtype)
     }
 }
 
-/* Outputs are made in lines, along the last axis that the window moves along; lines are
- * shared with the run's second thread from so much work on. */
+/* Outputs are made in lines, along the last axis that the window moves along;
+ * lines are shared with the run's second thread from so much work on. */
 enum { SHARED_WORK = 1 << 17 };
 
 typedef struct folding {
@@ -324,8 +315,8 @@ static void fold_windows(const job *j, const int64_t *at, char *acc, char *out)
         f->fns->start(acc, j->init, w->inner);
         if (r.count > 0 && count > 0)
             do
-                f->fns->fold(acc, j->in + (r.start + first + offset) * j->item, count,
-                             step, w->inner);
+                f->fns->fold(acc, j->in + (r.start + first + offset) * j->item,
+                             count, step, w->inner);
             while (jx_reach_next(w, &r, pos, &offset));
         f->fns->put(acc, out, w->inner);
     }
@@ -337,7 +328,8 @@ static void fold_row(const job *j, const int64_t *at, char *acc, char *out)
     const folding *f = j->f;
     const jx_window *w = &f->window;
     int last = w->rank - 1;
-    int64_t pos[JX_MAX_RANK] = {0}, offset = 0, stride = w->stride[last], done = 0;
+    int64_t pos[JX_MAX_RANK] = {0}, offset = 0, stride = w->stride[last],
+            done = 0;
     jx_reach r;
 
     jx_window_reach(w, last, at, &r);
@@ -354,10 +346,11 @@ static void fold_row(const job *j, const int64_t *at, char *acc, char *out)
                                   : 0;
                 end = end < f->length ? end : f->length;
                 if (from < end)
-                    f->fns->across(acc + (size_t)from * f->fns->wide,
-                                   j->in + (r.start + offset + from * stride + shift) *
-                                               j->item,
-                                   stride, end - from);
+                    f->fns->across(
+                        acc + (size_t)from * f->fns->wide,
+                        j->in + (r.start + offset + from * stride + shift) *
+                                    j->item,
+                        stride, end - from);
             }
         while (jx_reach_next(w, &r, pos, &offset));
     f->fns->put(acc, out, f->length);
@@ -395,7 +388,8 @@ static bool run_fold(jx_run *run, const void *data, const jx_view *ins,
              .scratch = scratch,
              .item = (int64_t)jx_dtype_of(outs[0].dtype)->bytes};
 
-    jx_pool_share(f->shared ? jx_run_pool(run) : NULL, fold_lines, &j, f->lines);
+    jx_pool_share(f->shared ? jx_run_pool(run) : NULL, fold_lines, &j,
+                  f->lines);
     return true;
 }
 
@@ -406,8 +400,8 @@ static void cut(folding *f)
     int last = w->rank - 1;
     double work = (double)w->inner;
 
-    f->rows = !f->has_init && last >= 0 && w->inner == 1 && w->base[last] == 1 &&
-              w->out[last] >= 4;
+    f->rows = !f->has_init && last >= 0 && w->inner == 1 &&
+              w->base[last] == 1 && w->out[last] >= 4;
     f->length = last < 0 ? 1 : w->out[last];
     f->lines = 1;
     for (int i = 0; i < w->rank; i++) {
@@ -462,9 +456,8 @@ static bool plan_fold(jx_planner *p, const jx_eqn *eqn, jx_prim_id prim,
                         &params->base_dilation, &params->window_dilation,
                         &f.window))
         return false;
-    jx_slot to = dtype == out.dtype
-                     ? out
-                     : jx_plan_new(p, dtype, out.rank, out.shape);
+    jx_slot to =
+        dtype == out.dtype ? out : jx_plan_new(p, dtype, out.rank, out.shape);
     if (jx_slot_count(&out) > 0) {
         cut(&f);
         jx_plan_op(p, run_fold, &f, sizeof f, 1 + f.has_init, all, 1, &to,
@@ -580,8 +573,7 @@ static bool plan_general(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
         all[n + i] = jx_plan_new(p, ins[i].dtype, 0, NULL);
         all[2 * n + i] = jx_plan_new(p, ins[i].dtype, 0, NULL);
         if (!jx_same_shape(&ins[i], &ins[0]) ||
-            !jx_same_shape(&outs[i], &outs[0]) ||
-            outs[i].dtype != ins[i].dtype)
+            !jx_same_shape(&outs[i], &outs[0]) || outs[i].dtype != ins[i].dtype)
             return jx_plan_fail(p, "operands of one shape are expected");
     }
     if (!jx_window_plan(p, &args[0], &outs[0], &params->window_dimensions,
@@ -596,8 +588,8 @@ static bool plan_general(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
     return true;
 }
 
-bool jx_plan_reduce_window(jx_planner *p, const jx_eqn *eqn,
-                           const jx_slot *ins, jx_slot *outs)
+bool jx_plan_reduce_window(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
+                           jx_slot *outs)
 {
     const jx_p_reduce_window *params = eqn->typed;
     const jx_jaxpr *body = params->jaxpr.jaxpr;

@@ -25,7 +25,8 @@ static bool next_inside(const jx_window *w, int64_t *pos)
 }
 
 /* The offset of a position inside of the window at `at`; -1: in the padding. */
-static int64_t offset_inside(const jx_window *w, const int64_t *at, const int64_t *pos)
+static int64_t offset_inside(const jx_window *w, const int64_t *at,
+                             const int64_t *pos)
 {
     int64_t offset = 0;
 
@@ -49,63 +50,63 @@ static int64_t positions_inside(const jx_window *w)
 
 /* The offset of the element that a window selects, or -1; `inner` is the
  * position behind the window's axes.  With `limited` an element has to beat
- * infinity first: XLA begins with it.  Without it the padding is elements, too, of
- * the dtype's least (or greatest) value, as JAX lowers it for the CPU. */
+ * infinity first: XLA begins with it.  Without it the padding is elements, too,
+ * of the dtype's least (or greatest) value, as JAX lowers it for the CPU. */
 typedef int64_t pick_fn(const jx_window *w, const void *operand,
                         const int64_t *at, int64_t inner, bool largest,
                         bool limited);
 
-#define PICK(name, type, LOWEST, HIGHEST)                                     \
-    static int64_t name##_padded(const jx_window *w, const void *operand,     \
-                                 const int64_t *at, int64_t inner,            \
-                                 bool largest)                                \
-    {                                                                         \
-        int64_t pos[JX_MAX_RANK] = {0}, chosen = -1;                          \
-        const type *x = (const type *)operand + inner;                        \
-        type pad = largest ? LOWEST : HIGHEST, best = pad;                    \
-        bool any = false;                                                     \
-                                                                              \
-        do {                                                                  \
-            int64_t i = offset_inside(w, at, pos);                            \
-            type next = i < 0 ? pad : x[i];                                   \
-            bool stays = largest ? best >= next : best <= next;               \
-            if (any && stays)                                                 \
-                continue;                                                     \
-            best = next;                                                      \
-            chosen = i;                                                       \
-            any = true;                                                       \
-        } while (next_inside(w, pos));                                        \
-        return chosen < 0 ? -1 : chosen + inner;                              \
-    }                                                                         \
-    static int64_t name(const jx_window *w, const void *operand,              \
-                        const int64_t *at, int64_t inner, bool largest,       \
-                        bool limited)                                         \
-    {                                                                         \
-        int64_t pos[JX_MAX_RANK] = {0}, offset = 0, chosen = -1;              \
-        const type *x = (const type *)operand + inner;                        \
-        type best = largest ? LOWEST : HIGHEST;                               \
-        int last = w->rank - 1;                                               \
-        bool any = limited;                                                   \
-        jx_reach r;                                                           \
-                                                                              \
-        jx_window_reach(w, w->rank, at, &r);                                  \
-        if (r.count == 0)                                                     \
-            return -1;                                                        \
-        if (!limited && r.count < positions_inside(w))                        \
-            return name##_padded(w, operand, at, inner, largest);             \
-        do {                                                                  \
-            int64_t n = last < 0 ? 1 : r.counts[last];                        \
-            int64_t i = r.start + offset;                                     \
-            for (; n > 0; n--, i += last < 0 ? 0 : r.steps[last]) {           \
-                bool stays = largest ? best >= x[i] : best <= x[i];           \
-                if (any && stays)                                             \
-                    continue;                                                 \
-                best = x[i];                                                  \
-                chosen = i;                                                   \
-                any = true;                                                   \
-            }                                                                 \
-        } while (jx_reach_next(w, &r, pos, &offset));                         \
-        return chosen < 0 ? -1 : chosen + inner;                              \
+#define PICK(name, type, LOWEST, HIGHEST)                                      \
+    static int64_t name##_padded(const jx_window *w, const void *operand,      \
+                                 const int64_t *at, int64_t inner,             \
+                                 bool largest)                                 \
+    {                                                                          \
+        int64_t pos[JX_MAX_RANK] = {0}, chosen = -1;                           \
+        const type *x = (const type *)operand + inner;                         \
+        type pad = largest ? LOWEST : HIGHEST, best = pad;                     \
+        bool any = false;                                                      \
+                                                                               \
+        do {                                                                   \
+            int64_t i = offset_inside(w, at, pos);                             \
+            type next = i < 0 ? pad : x[i];                                    \
+            bool stays = largest ? best >= next : best <= next;                \
+            if (any && stays)                                                  \
+                continue;                                                      \
+            best = next;                                                       \
+            chosen = i;                                                        \
+            any = true;                                                        \
+        } while (next_inside(w, pos));                                         \
+        return chosen < 0 ? -1 : chosen + inner;                               \
+    }                                                                          \
+    static int64_t name(const jx_window *w, const void *operand,               \
+                        const int64_t *at, int64_t inner, bool largest,        \
+                        bool limited)                                          \
+    {                                                                          \
+        int64_t pos[JX_MAX_RANK] = {0}, offset = 0, chosen = -1;               \
+        const type *x = (const type *)operand + inner;                         \
+        type best = largest ? LOWEST : HIGHEST;                                \
+        int last = w->rank - 1;                                                \
+        bool any = limited;                                                    \
+        jx_reach r;                                                            \
+                                                                               \
+        jx_window_reach(w, w->rank, at, &r);                                   \
+        if (r.count == 0)                                                      \
+            return -1;                                                         \
+        if (!limited && r.count < positions_inside(w))                         \
+            return name##_padded(w, operand, at, inner, largest);              \
+        do {                                                                   \
+            int64_t n = last < 0 ? 1 : r.counts[last];                         \
+            int64_t i = r.start + offset;                                      \
+            for (; n > 0; n--, i += last < 0 ? 0 : r.steps[last]) {            \
+                bool stays = largest ? best >= x[i] : best <= x[i];            \
+                if (any && stays)                                              \
+                    continue;                                                  \
+                best = x[i];                                                   \
+                chosen = i;                                                    \
+                any = true;                                                    \
+            }                                                                  \
+        } while (jx_reach_next(w, &r, pos, &offset));                          \
+        return chosen < 0 ? -1 : chosen + inner;                               \
     }
 
 PICK(pick_f32, float, -INFINITY, INFINITY)
@@ -139,13 +140,13 @@ typedef struct selecting {
 
 static void add_to(jx_dtype dtype, char *to, const char *from)
 {
-#define ADD(type, field)                                                      \
-    {                                                                         \
-        type a, b;                                                            \
-        memcpy(&a, to, sizeof a);                                             \
-        memcpy(&b, from, sizeof b);                                           \
-        a = (type)(a field b);                                                \
-        memcpy(to, &a, sizeof a);                                             \
+#define ADD(type, field)                                                       \
+    {                                                                          \
+        type a, b;                                                             \
+        memcpy(&a, to, sizeof a);                                              \
+        memcpy(&b, from, sizeof b);                                            \
+        a = (type)(a field b);                                                 \
+        memcpy(to, &a, sizeof a);                                              \
     }
     if (dtype == JX_F32)
         ADD(float, +)
@@ -185,8 +186,8 @@ static bool run_scatter(jx_run *run, const void *data, const jx_view *ins,
         return true;
     do
         for (int64_t j = 0; j < s->window.inner; j++, source += item) {
-            int64_t i = s->pick(&s->window, ins[1].data, at, j, s->largest,
-                                false);
+            int64_t i =
+                s->pick(&s->window, ins[1].data, at, j, s->largest, false);
             if (i >= 0)
                 add_to(outs[0].dtype, outs[0].data + (size_t)i * item, source);
         }
@@ -206,8 +207,8 @@ static bool run_gather(jx_run *run, const void *data, const jx_view *ins,
     (void)run, (void)scratch;
     do
         for (int64_t j = 0; j < s->window.inner; j++, out += item) {
-            int64_t i = s->pick(&s->window, ins[1].data, at, j, s->largest,
-                                true);
+            int64_t i =
+                s->pick(&s->window, ins[1].data, at, j, s->largest, true);
             if (i < 0)
                 memset(out, 0, item);
             else
@@ -250,7 +251,8 @@ static bool plan_select(jx_planner *p, const jx_eqn *eqn,
     if (!jx_same_shape(scatter ? &out : &ins[0], &ins[1]))
         return jx_plan_fail(p, "arrays of the operand's shape are expected");
     for (int i = 0; i < 2; i++) {
-        all[i] = jx_plan_convert(p, &ins[i], i == 0 ? dtype : choosing_dtype(dtype));
+        all[i] =
+            jx_plan_convert(p, &ins[i], i == 0 ? dtype : choosing_dtype(dtype));
         all[i] = jx_plan_dense(p, &all[i]);
     }
     if (!jx_window_plan(p, &all[1], scatter ? &all[0] : &out,
@@ -258,9 +260,8 @@ static bool plan_select(jx_planner *p, const jx_eqn *eqn,
                         &params->padding, &params->base_dilation,
                         &params->window_dilation, &s.window))
         return false;
-    jx_slot to = dtype == out.dtype
-                     ? out
-                     : jx_plan_new(p, dtype, out.rank, out.shape);
+    jx_slot to =
+        dtype == out.dtype ? out : jx_plan_new(p, dtype, out.rank, out.shape);
     if (jx_slot_count(&out) > 0)
         jx_plan_op(p, scatter ? run_scatter : run_gather, &s, sizeof s, 2, all,
                    1, &to, 0);
@@ -394,8 +395,8 @@ static bool plan_choosing(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
                         &c.window))
         return false;
     for (int i = 0; i < CHOOSING_SLOTS; i++)
-        slots[i] = jx_plan_new(p, i == STAYS ? JX_BOOL : outs[0].dtype, 0,
-                               NULL);
+        slots[i] =
+            jx_plan_new(p, i == STAYS ? JX_BOOL : outs[0].dtype, 0, NULL);
     c.select = (int)p->blocks.count;
     c.scatter = c.select + 1;
     for (int i = 0; i < 2; i++) {
@@ -419,11 +420,11 @@ static bool plan_known(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
 {
     const jx_p_select_and_scatter *params = eqn->typed;
     jx_prim_id select = jx_body_operation(params->select.jaxpr, true);
-    jx_p_select_window window = {
-        .select_prim = select == JX_PRIM_ge ? "ge" : "le",
-        .window_dimensions = params->window_dimensions,
-        .window_strides = params->window_strides,
-        .padding = params->padding};
+    jx_p_select_window window = {.select_prim =
+                                     select == JX_PRIM_ge ? "ge" : "le",
+                                 .window_dimensions = params->window_dimensions,
+                                 .window_strides = params->window_strides,
+                                 .padding = params->padding};
     const jx_slot both[2] = {ins[1], ins[0]};
 
     return plan_select(p, eqn, &window, both, true, outs);

@@ -1,4 +1,5 @@
-/* cancel.c - see parts.h: mean(x * y) - mean(x) * mean(y), and what is left of it. */
+/* cancel.c - see parts.h: mean(x * y) - mean(x) * mean(y), and what
+ * is left of it. */
 #include "runtime/witness/parts.h"
 
 #include "analyzer/typing.h"
@@ -8,17 +9,21 @@
 #include <math.h>
 #include <string.h>
 
-/* The value of which this one is a multiple that the program says; moves are passed by. */
+/* The value of which this one is a multiple that the program says; moves
+ * are passed by. */
 static jx_atom unscaled(const jx_origins *of, jx_atom atom)
 {
-    for (const jx_origin *o = jx_origin_of(of, atom); o && o->eqn; o = jx_origin_of(of, atom)) {
+    for (const jx_origin *o = jx_origin_of(of, atom); o && o->eqn;
+         o = jx_origin_of(of, atom)) {
         const jx_eqn *eqn = o->eqn;
         if (jx_eqn_moves(eqn) && eqn->nins)
             atom = eqn->ins[0];
-        else if ((eqn->prim->id == JX_PRIM_div || eqn->prim->id == JX_PRIM_mul) &&
+        else if ((eqn->prim->id == JX_PRIM_div ||
+                  eqn->prim->id == JX_PRIM_mul) &&
                  !jx_origin_varies(of, eqn->ins[1]))
             atom = eqn->ins[0];
-        else if (eqn->prim->id == JX_PRIM_mul && !jx_origin_varies(of, eqn->ins[0]))
+        else if (eqn->prim->id == JX_PRIM_mul &&
+                 !jx_origin_varies(of, eqn->ins[0]))
             atom = eqn->ins[1];
         else
             break;
@@ -41,7 +46,8 @@ static bool product_of(const jx_origins *of, jx_atom atom, product *to)
     switch (eqn->prim->id) {
     case JX_PRIM_mul: to->b = eqn->ins[1]; return true;
     case JX_PRIM_square: return true;
-    case JX_PRIM_integer_pow: return ((const jx_p_integer_pow *)eqn->typed)->y == 2;
+    case JX_PRIM_integer_pow:
+        return ((const jx_p_integer_pow *)eqn->typed)->y == 2;
     default: return false;
     }
 }
@@ -61,10 +67,12 @@ static bool carried_of(const jx_origin *origin, jx_atom *end, jx_atom *carry)
         body = loop->body_jaxpr.jaxpr;
         first = (int)loop->body_nconsts;
     }
-    if (!body || origin->number >= body->nouts || first + origin->number >= body->nins)
+    if (!body || origin->number >= body->nouts ||
+        first + origin->number >= body->nins)
         return false;
     *end = body->outs[origin->number];
-    *carry = (jx_atom){.var = body->vars[body->nconsts + first + origin->number]};
+    *carry =
+        (jx_atom){.var = body->vars[body->nconsts + first + origin->number]};
     return true;
 }
 
@@ -118,14 +126,16 @@ bool jx_hunt_cancels(const jx_hunt *h, const jx_eqn *eqn)
     jx_atom u, v, p, q;
     product inside, outside;
 
-    if (eqn->prim->id != JX_PRIM_sub || !jx_dtype_is_float(eqn->outs[0]->aval->dtype) ||
+    if (eqn->prim->id != JX_PRIM_sub ||
+        !jx_dtype_is_float(eqn->outs[0]->aval->dtype) ||
         !summed_product_of(of, eqn->ins[0], &inside) ||
-        !product_of(of, eqn->ins[1], &outside) || !summand_of(of, outside.a, &p) ||
-        !summand_of(of, outside.b, &q))
+        !product_of(of, eqn->ins[1], &outside) ||
+        !summand_of(of, outside.a, &p) || !summand_of(of, outside.b, &q))
         return false;
     u = unscaled(of, inside.a);
     v = unscaled(of, inside.b);
-    return (u.var == p.var && v.var == q.var) || (u.var == q.var && v.var == p.var);
+    return (u.var == p.var && v.var == q.var) ||
+           (u.var == q.var && v.var == p.var);
 }
 
 static bool is_needed(const jx_hunt *h, const jx_eqn *eqn)
@@ -138,12 +148,15 @@ static bool is_needed(const jx_hunt *h, const jx_eqn *eqn)
     return false;
 }
 
-static bool opened(jx_hunt *h, jx_callee *f, jx_program *program, jx_domain domain)
+static bool opened(jx_hunt *h, jx_callee *f, jx_program *program,
+                   jx_domain domain)
 {
-    const jx_plan_options how = {.domain = domain, .memory = h->options->memory};
+    const jx_plan_options how = {.domain = domain,
+                                 .memory = h->options->memory};
     const jx_typed *typed = program ? jx_typed_of(program) : NULL;
 
-    return typed && jx_callee_open(f, typed, &program->entry, &how) && f->nouts == 2;
+    return typed && jx_callee_open(f, typed, &program->entry, &how) &&
+           f->nouts == 2;
 }
 
 /* One element of the difference, in double. */
@@ -155,31 +168,37 @@ static double difference(const jx_callee *f, int64_t i)
         const jx_port *port = jx_plan_out(f->plan, k);
         size_t size = jx_dtype_of(port->dtype)->bytes;
         jx_convert(port->dtype, JX_F64,
-                   (const char *)jx_exec_out(f->exec, k) + (port->count == 1 ? 0 : (size_t)i) * size,
+                   (const char *)jx_exec_out(f->exec, k) +
+                       (port->count == 1 ? 0 : (size_t)i) * size,
                    &parts[k], 1);
     }
     return parts[0] - parts[1];
 }
 
-enum { PART = 50 }; /* of what it is: by so much it may be off, and has lost most digits */
+/* of what it is: by so much it may be off, and has lost most digits */
+enum { PART = 50 };
 
-static void compare(jx_hunt *h, const jx_site *site, jx_callee *declared, jx_callee *wide)
+static void compare(jx_hunt *h, const jx_site *site, jx_callee *declared,
+                    jx_callee *wide)
 {
     const jx_port *port = jx_plan_out(declared->plan, 0);
     const jx_port *other = jx_plan_out(declared->plan, 1);
     int64_t count = port->count > other->count ? port->count : other->count;
-    jx_witness w = {.made.eqn = site->eqn, .code = JX_CODE_NUM005,
+    jx_witness w = {.made.eqn = site->eqn,
+                    .code = JX_CODE_NUM005,
                     .level = jx_code_of(JX_CODE_NUM005)->level};
 
     for (int i = 0; i < h->run.nins; i++)
-        memcpy(declared->in[i], h->run.in[i], jx_plan_in(h->run.plan, i)->bytes);
+        memcpy(declared->in[i], h->run.in[i],
+               jx_plan_in(h->run.plan, i)->bytes);
     jx_hunt_hand_over(h, wide);
     if (!jx_hunt_spend(h, declared) || !jx_hunt_spend(h, wide))
         return;
     for (int64_t i = 0; i < count; i++) {
         w.gave = difference(declared, i);
         w.is = difference(wide, i);
-        if (!isfinite(w.gave) || !isfinite(w.is) || !(fabs(w.gave - w.is) * PART > fabs(w.is)))
+        if (!isfinite(w.gave) || !isfinite(w.is) ||
+            !(fabs(w.gave - w.is) * PART > fabs(w.is)))
             continue;
         w.stack = jx_origin_stack(&h->origins, site->eqn);
         w.ninputs = h->run.nins;
@@ -193,7 +212,8 @@ static void compare(jx_hunt *h, const jx_site *site, jx_callee *declared, jx_cal
 void jx_hunt_weigh_difference(jx_hunt *h, const jx_site *site)
 {
     jx_callee declared = {0}, wide = {0};
-    jx_program *operands = is_needed(h, site->eqn) ? jx_hunt_operands(h, site, 0, 2) : NULL;
+    jx_program *operands =
+        is_needed(h, site->eqn) ? jx_hunt_operands(h, site, 0, 2) : NULL;
 
     if (operands && opened(h, &declared, operands, JX_DECLARED) &&
         opened(h, &wide, operands, JX_WIDE)) {

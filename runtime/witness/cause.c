@@ -7,10 +7,11 @@
 #include <math.h>
 #include <string.h>
 
-/* -- what a choice makes zero ----------------------------------------------------------
+/* -- what a choice makes zero -------------------------------------------------
  *
- * Backwards, the arm of a `where` that was not chosen has cotangents that are zero, and
- * these are multiplied by derivatives, which need not be finite there. */
+ * Backwards, the arm of a `where` that was not chosen has cotangents
+ * that are zero, and these are multiplied by derivatives, which need not
+ * be finite there. */
 
 typedef struct masks {
     const jx_origins *of;
@@ -118,7 +119,8 @@ static void look_through(masks *m, const jx_jaxpr *jaxpr)
             continue;
         for (int k = 0; k < eqn->nouts; k++)
             mask(m, eqn->outs[k]);
-        for (int k = 0; k < 2 && (quotient || eqn->prim->id == JX_PRIM_mul); k++)
+        for (int k = 0; k < 2 && (quotient || eqn->prim->id == JX_PRIM_mul);
+             k++)
             if (is_masked(m, eqn->ins[k]) && !(quotient && k))
                 jx_map_add(&m->absorbing[k], eqn);
     }
@@ -199,39 +201,44 @@ bool jx_hunt_is_slope(const jx_hunt *h, const jx_eqn *eqn)
     for (int i = 0; h->gradient && i < h->nroots; i++) {
         const jx_eqn *root = h->roots[i].eqn;
         bool forward = !is_backward(root) && !only_backward_takes(entry, root);
-        /* What comes of one that goes forward has no value, and is no root itself. */
-        if (forward || (is_backward(root) && jx_eqns_are_one(&h->origins, root, eqn)))
+        /* What comes of one that goes forward has no value, and is
+         * no root itself. */
+        if (forward ||
+            (is_backward(root) && jx_eqns_are_one(&h->origins, root, eqn)))
             return false;
     }
     return h->gradient && !is_backward(eqn) && only_backward_takes(entry, eqn);
 }
 
-/* -- codes --------------------------------------------------------------------------------- */
+/* -- codes ----------------------------------------------------------------- */
 
 /* All is finite there once zeros that a choice made stay zeros. */
-static bool is_trap(jx_hunt *h, int out, int nothers, const jx_eqn *const *others)
+static bool is_trap(jx_hunt *h, int out, int nothers,
+                    const jx_eqn *const *others)
 {
     jx_unfinite found;
     bool is;
 
     if (!jx_hunt_absorbs(h) || !jx_hunt_run(h, true, nothers, others))
         return false;
-    is = !jx_port_find_unfinite(jx_plan_out(h->run.plan, out), jx_exec_out(h->run.exec, out),
-                                &found);
+    is = !jx_port_find_unfinite(jx_plan_out(h->run.plan, out),
+                                jx_exec_out(h->run.exec, out), &found);
     jx_hunt_run(h, false, nothers, others); /* as it was */
     return is;
 }
 
-/* One half over a square root is that root's derivative; a root's that is a power is one
- * between -1 and 0. */
+/* One half over a square root is that root's derivative; a root's that is a
+ * power is one between -1 and 0. */
 bool jx_hunt_is_slope_of_root(const jx_hunt *h, const jx_unfinite *made)
 {
     const jx_eqn *eqn = made->eqn, *root;
     double base = 1, power = 0;
 
     if (eqn->prim->id == JX_PRIM_pow && made->noperands == 2) {
-        jx_convert(made->operands[0].dtype, JX_F64, made->operands[0].bits, &base, 1);
-        jx_convert(made->operands[1].dtype, JX_F64, made->operands[1].bits, &power, 1);
+        jx_convert(made->operands[0].dtype, JX_F64, made->operands[0].bits,
+                   &base, 1);
+        jx_convert(made->operands[1].dtype, JX_F64, made->operands[1].bits,
+                   &power, 1);
     }
     if (eqn->prim->id == JX_PRIM_pow)
         return h->gradient && base == 0 && power < 0 && power > -1;
@@ -239,7 +246,8 @@ bool jx_hunt_is_slope_of_root(const jx_hunt *h, const jx_unfinite *made)
         return false;
     root = jx_origin_eqn(&h->origins, eqn->ins[1]);
     base = number_of(&h->origins, eqn->ins[0]);
-    return root && root->prim->id == JX_PRIM_sqrt && (h->gradient ? !isnan(base) : base == .5);
+    return root && root->prim->id == JX_PRIM_sqrt &&
+           (h->gradient ? !isnan(base) : base == .5);
 }
 
 /* A power that is too large, of a base that is not 0. */
@@ -250,12 +258,14 @@ static bool is_large_power(const jx_unfinite *made)
     if (made->noperands == 0 || (made->eqn->prim->id != JX_PRIM_pow &&
                                  made->eqn->prim->id != JX_PRIM_integer_pow))
         return false;
-    jx_convert(made->operands[0].dtype, JX_F64, made->operands[0].bits, &base, 1);
+    jx_convert(made->operands[0].dtype, JX_F64, made->operands[0].bits, &base,
+               1);
     jx_convert(made->value.dtype, JX_F64, made->value.bits, &value, 1);
     return base != 0 && isinf(value);
 }
 
-/* It is made of an infinity that the program says itself: no other was made before. */
+/* It is made of an infinity that the program says itself: no other
+ * was made before. */
 static bool is_of_infinity(const jx_hunt *h, const jx_unfinite *root)
 {
     for (int i = 0; i < h->watch->nroots; i++)

@@ -9,11 +9,13 @@
 /* The last index of an axis of which windows of this size are taken. */
 static double last_of(const jx_aval *aval, int64_t axis, int64_t size)
 {
-    return axis < aval->rank ? (double)(jx_dim_value(aval->shape[axis]) - size) : 0;
+    return axis < aval->rank ? (double)(jx_dim_value(aval->shape[axis]) - size)
+                             : 0;
 }
 
 /* The size of a scatter's window along an axis of its operand. */
-static int64_t window_of(const jx_eqn *eqn, const jx_scatter_dims *dims, int64_t axis)
+static int64_t window_of(const jx_eqn *eqn, const jx_scatter_dims *dims,
+                         int64_t axis)
 {
     const jx_aval *updates = jx_atom_aval(eqn->ins[2]);
     int of = jx_scatter_window_axis(dims, (int)axis);
@@ -34,13 +36,15 @@ static bool gives_operand(const jx_eqn *eqn)
     }
 }
 
-/* An index of at most `most` is made of this value: so are the inputs that it is made of,
- * as far as a user may think. */
-static void hold_below(jx_hunt *h, jx_map *seen, jx_atom atom, double most, int depth)
+/* An index of at most `most` is made of this value: so are the inputs that it
+ * is made of, as far as a user may think. */
+static void hold_below(jx_hunt *h, jx_map *seen, jx_atom atom, double most,
+                       int depth)
 {
     const jx_origin *origin = jx_origin_of(&h->origins, atom);
 
-    if (!origin || origin->constant || depth > 40 || !jx_map_add(seen, atom.var) ||
+    if (!origin || origin->constant || depth > 40 ||
+        !jx_map_add(seen, atom.var) ||
         (h->as_they_are && origin->eqn && !gives_operand(origin->eqn)))
         return;
     if (!origin->eqn && origin->owner) {
@@ -51,7 +55,8 @@ static void hold_below(jx_hunt *h, jx_map *seen, jx_atom atom, double most, int 
             held->hi = held->indexes ? fmin(held->hi, most) : most;
             held->indexes = true;
         }
-    } else if (jx_eqn_moves(origin->eqn) || jx_eqn_is_elementwise(origin->eqn)) {
+    } else if (jx_eqn_moves(origin->eqn) ||
+               jx_eqn_is_elementwise(origin->eqn)) {
         for (int i = 0; i < origin->eqn->nins; i++)
             if (jx_dtype_is_integer(jx_atom_aval(origin->eqn->ins[i])->dtype))
                 hold_below(h, seen, origin->eqn->ins[i], most, depth + 1);
@@ -68,7 +73,8 @@ static void hold(jx_hunt *h, jx_atom index, double most)
 }
 
 /* Index vectors that are put together of one array for each axis. */
-static void hold_vectors(jx_hunt *h, jx_atom indices, int count, const double *most)
+static void hold_vectors(jx_hunt *h, jx_atom indices, int count,
+                         const double *most)
 {
     const jx_origin *origin = jx_origin_of(&h->origins, indices);
     double least = INFINITY;
@@ -91,8 +97,10 @@ static void weigh(jx_hunt *h, jx_atom atom)
     const jx_origin *origin = jx_origin_of(&h->origins, atom);
 
     while (origin && !origin->constant &&
-           (origin->eqn ? jx_eqn_moves(origin->eqn) && origin->eqn->nins : origin->owner != NULL))
-        origin = jx_origin_of(&h->origins, origin->eqn ? origin->eqn->ins[0] : origin->given);
+           (origin->eqn ? jx_eqn_moves(origin->eqn) && origin->eqn->nins
+                        : origin->owner != NULL))
+        origin = jx_origin_of(&h->origins, origin->eqn ? origin->eqn->ins[0]
+                                                       : origin->given);
     if (origin && !origin->eqn && !origin->constant)
         h->held[origin->number].weight = true;
 }
@@ -110,17 +118,20 @@ static void look_at(jx_hunt *h, const jx_eqn *eqn)
     case JX_PRIM_dynamic_slice: {
         const jx_p_dynamic_slice *p = eqn->typed;
         for (int i = 0; i < operand->rank && i + 1 < eqn->nins; i++)
-            hold(h, eqn->ins[i + 1], last_of(operand, i, jx_dim_value(p->slice_sizes.at[i])));
+            hold(h, eqn->ins[i + 1],
+                 last_of(operand, i, jx_dim_value(p->slice_sizes.at[i])));
         break;
     }
     case JX_PRIM_dynamic_update_slice:
         for (int i = 0; i < operand->rank && i + 2 < eqn->nins; i++)
             hold(h, eqn->ins[i + 2],
-                 last_of(operand, i, jx_dim_value(jx_atom_aval(eqn->ins[1])->shape[i])));
+                 last_of(operand, i,
+                         jx_dim_value(jx_atom_aval(eqn->ins[1])->shape[i])));
         break;
     case JX_PRIM_dot_general:
     case JX_PRIM_conv_general_dilated:
-        if (eqn->ins[0].var != eqn->ins[1].var && jx_origin_varies(&h->origins, eqn->ins[0]) &&
+        if (eqn->ins[0].var != eqn->ins[1].var &&
+            jx_origin_varies(&h->origins, eqn->ins[0]) &&
             jx_origin_varies(&h->origins, eqn->ins[1])) {
             weigh(h, eqn->ins[0]);
             weigh(h, eqn->ins[1]);
@@ -130,7 +141,8 @@ static void look_at(jx_hunt *h, const jx_eqn *eqn)
         const jx_p_gather *p = eqn->typed;
         jx_ints map = p->dimension_numbers.start_index_map;
         for (int i = 0; i < map.count && i < JX_MAX_RANK; i++)
-            most[i] = last_of(operand, map.at[i], jx_dim_value(p->slice_sizes.at[map.at[i]]));
+            most[i] = last_of(operand, map.at[i],
+                              jx_dim_value(p->slice_sizes.at[map.at[i]]));
         hold_vectors(h, eqn->ins[1], map.count, most);
         break;
     }
@@ -143,7 +155,8 @@ static void look_at(jx_hunt *h, const jx_eqn *eqn)
         const jx_p_scatter *p = eqn->typed;
         jx_ints map = p->dimension_numbers.scatter_dims_to_operand_dims;
         for (int i = 0; i < map.count && i < JX_MAX_RANK; i++)
-            most[i] = last_of(operand, map.at[i], window_of(eqn, &p->dimension_numbers, map.at[i]));
+            most[i] = last_of(operand, map.at[i],
+                              window_of(eqn, &p->dimension_numbers, map.at[i]));
         hold_vectors(h, eqn->ins[1], map.count, most);
         break;
     }
@@ -155,7 +168,8 @@ static void look_at_all(jx_hunt *h, const jx_jaxpr *jaxpr)
 {
     for (int i = 0; jaxpr && i < jaxpr->neqns; i++) {
         const jx_eqn *eqn = &jaxpr->eqns[i];
-        h->decomposes |= jx_prim_decomposes(eqn->prim->id) || jx_prim_solves(eqn->prim->id);
+        h->decomposes |=
+            jx_prim_decomposes(eqn->prim->id) || jx_prim_solves(eqn->prim->id);
         if (eqn->typed)
             look_at(h, eqn);
         for (int k = 0; k < jx_bodies_of(eqn); k++)
@@ -171,9 +185,10 @@ void jx_hunt_look_at_uses(jx_hunt *h)
 bool jx_domain_of_inputs(jx_program *program, int64_t *last)
 {
     const jx_jaxpr *entry = program->entry.jaxpr;
-    jx_hunt h = {.program = program,
-                 .as_they_are = true,
-                 .held = JX_NEW_ARRAY(program->ctx->arena, entry->nins + 1, jx_held)};
+    jx_hunt h = {
+        .program = program,
+        .as_they_are = true,
+        .held = JX_NEW_ARRAY(program->ctx->arena, entry->nins + 1, jx_held)};
 
     if (!h.held || !jx_origins_make(&h.origins, program))
         return false;

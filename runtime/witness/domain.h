@@ -4,9 +4,10 @@
 
 #include "frontend/ir/program.h"
 
-/* Per input of a program without calls: the last place along the axis that it indexes, as it is
- * or moved and bounded (what is added to it may lead beyond); -1 where it indexes none, or one
- * whose size is no number.  `last` has room for each.  False without memory. */
+/* Per input of a program without calls: the last place along the axis that it
+ * indexes, as it is or moved and bounded (what is added to it may lead beyond);
+ * -1 where it indexes none, or one whose size is no number.  `last` has room
+ * for each.  False without memory. */
 bool jx_domain_of_inputs(jx_program *program, int64_t *last);
 
 #endif

@@ -76,7 +76,8 @@ const jx_map *jx_given_quiet(const jx_given *given)
     return &given->quiet;
 }
 
-/* One finding of a code for what one expression does: a // b is a quotient and a remainder. */
+/* One finding of a code for what one expression does: a // b is a quotient
+ * and a remainder. */
 static bool is_told(const jx_given *g, const jx_eqn *eqn, jx_code code)
 {
     for (size_t i = 0; i < g->found.found.count; i++) {
@@ -102,7 +103,8 @@ static void keep_slips(jx_given *g)
                 ((jx_witness){.slip = *slip,
                               .code = code,
                               .level = JX_ERROR,
-                              .stack = jx_origin_stack(&h->origins, slip->at.eqn)}));
+                              .stack =
+                                  jx_origin_stack(&h->origins, slip->at.eqn)}));
     }
 }
 
@@ -112,9 +114,10 @@ static bool is_outside(const jx_misuse *misuse)
            misuse->kind == JX_DROPPED || misuse->kind == JX_CLAMPED;
 }
 
-/* -- NaN of what is not finite itself ------------------------------------------------------ */
+/* -- NaN of what is not finite itself -------------------------------------- */
 
-/* With all others excused: a NaN that is made of infinities which no other equation made. */
+/* With all others excused: a NaN that is made of infinities which no other
+ * equation made. */
 static void weigh_infinities(jx_given *g, int nroots, const jx_unfinite *roots)
 {
     jx_hunt *h = &g->hunt;
@@ -154,9 +157,10 @@ static bool says_nan(const jx_hunt *h, const jx_eqn *eqn)
     return false;
 }
 
-/* A decomposition of a matrix, which gives NaN where it fails: what a module has of it is a
- * custom call and a choice. */
-static bool is_of_a_call(const jx_hunt *h, const jx_jaxpr *jaxpr, const jx_eqn *eqn)
+/* A decomposition of a matrix, which gives NaN where it fails: what a module
+ * has of it is a custom call and a choice. */
+static bool is_of_a_call(const jx_hunt *h, const jx_jaxpr *jaxpr,
+                         const jx_eqn *eqn)
 {
     for (int i = 0; i < jaxpr->neqns; i++)
         if (jaxpr->eqns[i].prim->id == JX_PRIM_stablehlo_custom_call &&
@@ -171,7 +175,9 @@ static void weigh_declared(jx_given *g, const jx_jaxpr *jaxpr, int out)
 
     for (int i = 0; jaxpr && i < jaxpr->neqns && !g->found.found.count; i++) {
         const jx_eqn *eqn = &jaxpr->eqns[i];
-        jx_witness w = {.made = {.eqn = eqn}, .code = JX_CODE_NUM009, .out = out,
+        jx_witness w = {.made = {.eqn = eqn},
+                        .code = JX_CODE_NUM009,
+                        .out = out,
                         .stack = jx_origin_stack(&h->origins, eqn)};
         if (says_nan(h, eqn) && eqn->nouts && jx_hunt_follow(h, &w)) {
             w.made.value.dtype = eqn->outs[0]->aval->dtype;
@@ -191,21 +197,23 @@ static int nan_output(const jx_hunt *h)
     double parts[2] = {0};
 
     for (int i = 0; i < h->run.nins; i++)
-        if (jx_port_find_unfinite(jx_plan_in(h->run.plan, i), h->run.in[i], &found))
+        if (jx_port_find_unfinite(jx_plan_in(h->run.plan, i), h->run.in[i],
+                                  &found))
             return -1;
     for (int i = 0; i < h->run.nouts; i++) {
         bool bad = jx_port_find_unfinite(jx_plan_out(h->run.plan, i),
                                          jx_exec_out(h->run.exec, i), &found);
         bool complex = bad && jx_dtype_is_complex(found.value.dtype);
         if (bad)
-            jx_convert(found.value.dtype, complex ? JX_C128 : JX_F64, found.value.bits, parts, 1);
+            jx_convert(found.value.dtype, complex ? JX_C128 : JX_F64,
+                       found.value.bits, parts, 1);
         if (bad && (isnan(parts[0]) || isnan(parts[1])))
             return i;
     }
     return -1;
 }
 
-/* -- several that need each other ------------------------------------------------------ */
+/* -- several that need each other ------------------------------------------ */
 
 static int count_outputs(const jx_hunt *h)
 {
@@ -213,13 +221,14 @@ static int count_outputs(const jx_hunt *h)
     int count = 0;
 
     for (int i = 0; i < h->run.nouts; i++)
-        count += jx_port_find_unfinite(jx_plan_out(h->run.plan, i), jx_exec_out(h->run.exec, i),
-                                       &found);
+        count += jx_port_find_unfinite(jx_plan_out(h->run.plan, i),
+                                       jx_exec_out(h->run.exec, i), &found);
     return count;
 }
 
-/* A sum that overflows, and the logarithm of what is divided by it: neither alone is to
- * blame, with the other excused.  Then whoever is excused, and more outputs are finite. */
+/* A sum that overflows, and the logarithm of what is divided by it: neither
+ * alone is to blame, with the other excused.  Then whoever is excused, and more
+ * outputs are finite. */
 static void weigh_together(jx_given *g, int nroots, const jx_unfinite *roots)
 {
     jx_hunt *h = &g->hunt;
@@ -230,7 +239,8 @@ static void weigh_together(jx_given *g, int nroots, const jx_unfinite *roots)
     out = jx_hunt_bad_output(h);
     before = count_outputs(h);
     for (int i = 0; out >= 0 && i < nroots; i++) {
-        jx_witness w = {.made = roots[i], .out = out,
+        jx_witness w = {.made = roots[i],
+                        .out = out,
                         .stack = jx_origin_stack(&h->origins, roots[i].eqn)};
         if (!jx_hunt_run(h, false, 1, &roots[i].eqn))
             return;
@@ -272,16 +282,19 @@ static void weigh(jx_given *g)
     if (g->options.kinds & JX_PROBE_OOB)
         jx_hunt_weigh_indices(&g->hunt, n, misuses);
     if ((g->options.kinds & JX_PROBE_NAN) && !g->found.found.count &&
-        jx_hunt_run(&g->hunt, false, 0, NULL) && (out = nan_output(&g->hunt)) >= 0)
+        jx_hunt_run(&g->hunt, false, 0, NULL) &&
+        (out = nan_output(&g->hunt)) >= 0)
         weigh_declared(g, g->hunt.program->entry.jaxpr, out);
 }
 
-/* All that a search may spend, which a run has no need of; and how many times as much the runs
- * that look closer may take as that one did, and more: what is made finite may go on and on. */
+/* All that a search may spend, which a run has no need of; and how many times
+ * as much the runs that look closer may take as that one did, and more: what is
+ * made finite may go on and on. */
 static const int64_t plenty = INT64_MAX / 4;
 enum { TIMES = 200, MORE = 10000 };
 
-const jx_witnesses *jx_given_look(jx_given *g, const void *const *inputs, jx_tape *tape)
+const jx_witnesses *jx_given_look(jx_given *g, const void *const *inputs,
+                                  jx_tape *tape)
 {
     jx_hunt *h = &g->hunt;
     jx_ctx *ctx = h->program->ctx;

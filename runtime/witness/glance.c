@@ -30,9 +30,10 @@ void jx_hunt_look_at_glances(jx_hunt *h)
     enum { MOST_MEMORY = 1 << 26 };
 
     h->unseen = h->watch->indexed && !h->options->nseeds;
-    h->glances = h->weight > jx_plan_nops(h->run.plan) &&
-                 jx_plan_memory(h->run.plan) <= MOST_MEMORY &&
-                 !(h->unseen && indices_vary(h, h->program->entry.jaxpr, false));
+    h->glances =
+        h->weight > jx_plan_nops(h->run.plan) &&
+        jx_plan_memory(h->run.plan) <= MOST_MEMORY &&
+        !(h->unseen && indices_vary(h, h->program->entry.jaxpr, false));
 }
 
 /* Where runs show something again and again, they are watched at once. */
@@ -40,7 +41,8 @@ static bool is_worth_a_glance(const jx_hunt *h)
 {
     enum { FEW = 2 };
 
-    return h->glances && !h->unseen && h->operations > 0 && h->shown <= FEW * (1 + h->clear);
+    return h->glances && !h->unseen && h->operations > 0 &&
+           h->shown <= FEW * (1 + h->clear);
 }
 
 /* ---- what is proved of small numbers */
@@ -48,8 +50,8 @@ static bool is_worth_a_glance(const jx_hunt *h)
 /* Magnitudes for which it is asked: of ordinary numbers, and of parts of 1. */
 static const double tame[JX_TAME] = {4.5, 1};
 
-/* A walk takes some microseconds per equation; loops, of which nobody knows how often it goes
- * through them, are run. */
+/* A walk takes some microseconds per equation; loops, of which nobody knows how
+ * often it goes through them, are run. */
 static bool is_worth_it(const jx_hunt *h)
 {
     const jx_jaxpr *entry = h->program->entry.jaxpr;
@@ -62,25 +64,29 @@ static bool is_worth_it(const jx_hunt *h)
 
 static bool all_finite(jx_hunt *h, double largest)
 {
-    const jx_extents *to = jx_program_extents_within(h->program, JX_IEEE, largest);
+    const jx_extents *to =
+        jx_program_extents_within(h->program, JX_IEEE, largest);
     bool all = to && !to->ended;
 
     for (int i = 0; all && i < to->nouts; i++)
-        all = !jx_dtype_is_inexact(jx_atom_aval(h->program->entry.jaxpr->outs[i])->dtype) ||
+        all = !jx_dtype_is_inexact(
+                  jx_atom_aval(h->program->entry.jaxpr->outs[i])->dtype) ||
               jx_extent_is_finite(to->outs[i]);
     if (!to)
         jx_error_clear(h->program->ctx);
     return all;
 }
 
-/* Whether outputs are finite where no float of the inputs is larger in magnitude. */
+/* Whether outputs are finite where no float of the inputs is
+ * larger in magnitude. */
 static bool is_tame(jx_hunt *h, double largest)
 {
     for (int i = 0; i < JX_TAME && !h->flushed && !h->options->compiled; i++) {
         if (!(largest <= tame[i]))
             continue;
         if (h->tame[i] == JX_TAME_NOT_ASKED)
-            h->tame[i] = is_worth_it(h) && all_finite(h, tame[i]) ? JX_TAME_YES : JX_TAME_NO;
+            h->tame[i] = is_worth_it(h) && all_finite(h, tame[i]) ? JX_TAME_YES
+                                                                  : JX_TAME_NO;
         if (h->tame[i] == JX_TAME_YES)
             return true;
     }
@@ -91,9 +97,11 @@ static bool is_tame(jx_hunt *h, double largest)
 
 static bool open_glance(jx_hunt *h)
 {
-    const jx_plan_options how = {.domain = JX_DECLARED, .memory = h->options->memory};
+    const jx_plan_options how = {.domain = JX_DECLARED,
+                                 .memory = h->options->memory};
 
-    if (h->glance.plan || jx_callee_open(&h->glance, h->typed, &h->program->entry, &how))
+    if (h->glance.plan ||
+        jx_callee_open(&h->glance, h->typed, &h->program->entry, &how))
         return true;
     jx_error_clear(h->program->ctx);
     h->glances = false;
@@ -116,8 +124,9 @@ static bool shows_nothing(jx_hunt *h)
 
 bool jx_hunt_is_finite_at_a_glance(jx_hunt *h)
 {
-    h->glanced = is_worth_a_glance(h) && ((h->plain.any && is_tame(h, h->largest)) ||
-                                          (open_glance(h) && shows_nothing(h)));
+    h->glanced =
+        is_worth_a_glance(h) && ((h->plain.any && is_tame(h, h->largest)) ||
+                                 (open_glance(h) && shows_nothing(h)));
     h->to->runs += h->glanced;
     return h->glanced;
 }

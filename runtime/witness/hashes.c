@@ -1,8 +1,9 @@
 /* hashes.c - see parts.h: integers that are bits.
  *
- * Keys, hashes and generators of random numbers wrap by their author's wish.  They are known
- * by what else is done to the same integers: they come from bits (random ones, those of a
- * float, of an xor or a shift), or go into an xor or a long shift. */
+ * Keys, hashes and generators of random numbers wrap by their author's wish.
+ * They are known by what else is done to the same integers: they come from
+ * bits (random ones, those of a float, of an xor or a shift), or go into an
+ * xor or a long shift. */
 #include "runtime/witness/parts.h"
 
 #include "frontend/ir/params.h"
@@ -59,7 +60,8 @@ static void mark(jx_map *bits, jx_atom atom)
 
 typedef void marker(const jx_hunt *h, const jx_jaxpr *jaxpr, jx_map *bits);
 
-static void mark_bodies(const jx_hunt *h, const jx_eqn *eqn, marker *at, jx_map *bits)
+static void mark_bodies(const jx_hunt *h, const jx_eqn *eqn, marker *at,
+                        jx_map *bits)
 {
     for (int k = 0; k < jx_bodies_of(eqn); k++) {
         const jx_jaxpr *body = jx_body_of(eqn, k)->jaxpr;
@@ -68,16 +70,18 @@ static void mark_bodies(const jx_hunt *h, const jx_eqn *eqn, marker *at, jx_map 
     }
 }
 
-/* Of a body's input: where it comes from, and what the turn before gave for it. */
+/* Of a body's input: where it comes from, and what the turn
+ * before gave for it. */
 static int carried_result(const jx_origin *origin)
 {
     const jx_eqn *owner = origin->owner;
 
     if (!owner || !origin->carried)
         return -1;
-    return origin->number - (int)(owner->prim->id == JX_PRIM_scan
-                                      ? ((const jx_p_scan *)owner->typed)->num_consts
-                                      : ((const jx_p_while *)owner->typed)->body_nconsts);
+    return origin->number -
+           (int)(owner->prim->id == JX_PRIM_scan
+                     ? ((const jx_p_scan *)owner->typed)->num_consts
+                     : ((const jx_p_while *)owner->typed)->body_nconsts);
 }
 
 /* Marks the variables whose integers are made of bits. */
@@ -89,7 +93,8 @@ static void mark_after(const jx_hunt *h, const jx_jaxpr *jaxpr, jx_map *bits)
         int result = origin ? carried_result(origin) : -1;
         if (origin && origin->owner &&
             (is_marked(bits, origin->given) ||
-             (result >= 0 && result < jaxpr->nouts && is_marked(bits, jaxpr->outs[result]))))
+             (result >= 0 && result < jaxpr->nouts &&
+              is_marked(bits, jaxpr->outs[result]))))
             mark(bits, (jx_atom){.var = var});
     }
     for (int i = 0; i < jaxpr->neqns; i++) {
@@ -149,13 +154,15 @@ static bool may_slip(const jx_eqn *eqn)
     case JX_PRIM_integer_pow:
     case JX_PRIM_reduce_sum:
     case JX_PRIM_convert_element_type:
-        return eqn->nouts == 1 && jx_dtype_is_integer(eqn->outs[0]->aval->dtype);
+        return eqn->nouts == 1 &&
+               jx_dtype_is_integer(eqn->outs[0]->aval->dtype);
     default: return false;
     }
 }
 
 /* What it takes or gives are bits. */
-static bool is_of_bits(const jx_map *after, const jx_map *before, const jx_eqn *eqn)
+static bool is_of_bits(const jx_map *after, const jx_map *before,
+                       const jx_eqn *eqn)
 {
     bool is = jx_map_has(before, eqn->outs[0]);
 
@@ -164,18 +171,21 @@ static bool is_of_bits(const jx_map *after, const jx_map *before, const jx_eqn *
     return is;
 }
 
-static void collect(const jx_jaxpr *jaxpr, const jx_map *after, const jx_map *before, jx_map *to)
+static void collect(const jx_jaxpr *jaxpr, const jx_map *after,
+                    const jx_map *before, jx_map *to)
 {
     for (int i = 0; jaxpr && i < jaxpr->neqns; i++) {
         const jx_eqn *eqn = &jaxpr->eqns[i];
-        if ((may_slip(eqn) && is_of_bits(after, before, eqn)) || jx_eqn_mode_is_chosen(eqn))
+        if ((may_slip(eqn) && is_of_bits(after, before, eqn)) ||
+            jx_eqn_mode_is_chosen(eqn))
             jx_map_add(to, eqn);
         for (int k = 0; k < jx_bodies_of(eqn); k++)
             collect(jx_body_of(eqn, k)->jaxpr, after, before, to);
     }
 }
 
-/* A loop's turns hand on what they carry: once more, and it is known of all turns. */
+/* A loop's turns hand on what they carry: once more, and it is
+ * known of all turns. */
 enum { TURNS = 2 };
 
 void jx_hunt_find_quiet(jx_hunt *h, jx_map *to)

@@ -5,10 +5,11 @@
 
 /* A value is, from the least to the most that is known of it: */
 typedef enum made {
-    FIXED,    /* of no input */
-    TAKEN,    /* an input, in other places */
-    FOLLOWS,  /* a function of one input, element by element */
-    MIXED,    /* of several inputs, by operations that vanish where one of them does */
+    FIXED,   /* of no input */
+    TAKEN,   /* an input, in other places */
+    FOLLOWS, /* a function of one input, element by element */
+    /* of several inputs, by operations that vanish where one of them does */
+    MIXED,
     COMPUTED, /* of anything else */
 } made;
 
@@ -67,7 +68,8 @@ static source of_expression(asked *q, const jx_eqn *eqn, int depth)
         if (next.made == COMPUTED)
             return next;
         if (next.made != FIXED)
-            to = to.made == FIXED ? (source){FOLLOWS, next.input, true} : (source){.made = MIXED};
+            to = to.made == FIXED ? (source){FOLLOWS, next.input, true}
+                                  : (source){.made = MIXED};
     }
     return to;
 }
@@ -155,14 +157,17 @@ static jx_atom without_factors(const jx_origins *of, jx_atom atom)
     const jx_origin *origin = jx_origin_of(of, atom);
 
     while (origin && origin->eqn && origin->eqn->prim->id == JX_PRIM_mul &&
-           jx_origin_varies(of, origin->eqn->ins[0]) != jx_origin_varies(of, origin->eqn->ins[1])) {
-        atom = origin->eqn->ins[jx_origin_varies(of, origin->eqn->ins[0]) ? 0 : 1];
+           jx_origin_varies(of, origin->eqn->ins[0]) !=
+               jx_origin_varies(of, origin->eqn->ins[1])) {
+        atom =
+            origin->eqn->ins[jx_origin_varies(of, origin->eqn->ins[0]) ? 0 : 1];
         origin = jx_origin_of(of, atom);
     }
     return atom;
 }
 
-/* The input of the program that an equation squares; NULL: it does no such thing. */
+/* The input of the program that an equation squares; NULL: it does
+ * no such thing. */
 static const jx_var *squared_input(const jx_origins *of, const jx_eqn *eqn)
 {
     const jx_p_integer_pow *p = eqn->typed;
@@ -177,10 +182,13 @@ static const jx_var *squared_input(const jx_origins *of, const jx_eqn *eqn)
     if (!squares && without_factors(of, eqn->ins[1]).var != base.var)
         return NULL;
     origin = jx_origin_of(of, base);
-    return origin && !origin->eqn && !origin->owner && !origin->constant ? base.var : NULL;
+    return origin && !origin->eqn && !origin->owner && !origin->constant
+               ? base.var
+               : NULL;
 }
 
-bool jx_root_vanishes_with(const jx_origins *of, jx_atom radicand, jx_atom dividend)
+bool jx_root_vanishes_with(const jx_origins *of, jx_atom radicand,
+                           jx_atom dividend)
 {
     jx_origin_walk under, over;
     const jx_origin *origin;
@@ -190,7 +198,8 @@ bool jx_root_vanishes_with(const jx_origins *of, jx_atom radicand, jx_atom divid
         ;
     jx_origin_walk_from(&under, of, 1, &radicand);
     while ((origin = jx_origin_walk_on(&under))) {
-        const jx_var *input = origin->eqn ? squared_input(of, origin->eqn) : NULL;
+        const jx_var *input =
+            origin->eqn ? squared_input(of, origin->eqn) : NULL;
         if (input && jx_map_has(&over.seen, input))
             return true;
     }
@@ -215,14 +224,15 @@ bool jx_expression_is_alone(const jx_origins *of, const jx_eqn *eqn)
 }
 
 /* select(i < 0, i, i + n). */
-static bool counts_from_the_end(const jx_origins *of, const jx_eqn *eqn, jx_atom *index)
+static bool counts_from_the_end(const jx_origins *of, const jx_eqn *eqn,
+                                jx_atom *index)
 {
     const jx_eqn *less = eqn->prim->id == JX_PRIM_select_n && eqn->nins == 3
                              ? jx_origin_eqn(of, eqn->ins[0])
                              : NULL;
 
-    if (!less || less->prim->id != JX_PRIM_lt || less->ins[0].var != eqn->ins[1].var ||
-        !jx_eqns_are_one(of, less, eqn))
+    if (!less || less->prim->id != JX_PRIM_lt ||
+        less->ins[0].var != eqn->ins[1].var || !jx_eqns_are_one(of, less, eqn))
         return false;
     *index = eqn->ins[1];
     return true;

@@ -1,7 +1,7 @@
 /* indices.c - see parts.h: what is worth telling of indices.
  *
- * An input that indexes is for its caller to keep inside, and a note says so.  An index that
- * is computed is the program's. */
+ * An input that indexes is for its caller to keep inside, and a note says so.
+ * An index that is computed is the program's. */
 #include "runtime/witness/parts.h"
 
 #include "frontend/ir/element.h"
@@ -17,27 +17,32 @@ static bool is_told(const jx_hunt *h, const jx_eqn *eqn, jx_code code)
     for (size_t i = 0; i < h->to->found.count; i++) {
         const jx_witness *w = &h->to->found.at[i];
         if (w->code == code && w->misuse.eqn &&
-            (w->misuse.eqn == eqn || jx_eqns_are_one(&h->origins, w->misuse.eqn, eqn)))
+            (w->misuse.eqn == eqn ||
+             jx_eqns_are_one(&h->origins, w->misuse.eqn, eqn)))
             return true;
     }
     return false;
 }
 
-/* Whether one element of an axis is meant: x[i] is a slice of one, of which the axis goes. */
+/* Whether one element of an axis is meant: x[i] is a slice of one, of which
+ * the axis goes. */
 static bool is_element(const jx_hunt *h, const jx_misuse *misuse)
 {
     const jx_eqn *by = misuse->eqn;
     const jx_origin *made = jx_map_get(&h->origins.of, by->outs[0]);
 
     if (by->prim->id == JX_PRIM_gather)
-        return jx_dim_value(((const jx_p_gather *)by->typed)->slice_sizes.at[misuse->axis]) == 1;
+        return jx_dim_value(((const jx_p_gather *)by->typed)
+                                ->slice_sizes.at[misuse->axis]) == 1;
     if (by->prim->id != JX_PRIM_dynamic_slice || !made ||
-        jx_dim_value(((const jx_p_dynamic_slice *)by->typed)->slice_sizes.at[misuse->axis]) != 1)
+        jx_dim_value(((const jx_p_dynamic_slice *)by->typed)
+                         ->slice_sizes.at[misuse->axis]) != 1)
         return false;
     for (int i = 0; i < made->jaxpr->neqns; i++) {
         const jx_eqn *eqn = &made->jaxpr->eqns[i];
         if (eqn->nins && eqn->ins[0].var == by->outs[0] &&
-            (eqn->prim->id == JX_PRIM_squeeze || eqn->prim->id == JX_PRIM_reshape) &&
+            (eqn->prim->id == JX_PRIM_squeeze ||
+             eqn->prim->id == JX_PRIM_reshape) &&
             jx_eqns_are_one(&h->origins, eqn, by))
             return true;
     }
@@ -49,12 +54,15 @@ static jx_code code_of(const jx_hunt *h, const jx_misuse *misuse)
     switch (misuse->kind) {
     case JX_BEYOND:
     case JX_FILLED:
-    case JX_CLAMPED: return is_element(h, misuse) ? JX_CODE_IDX001 : JX_CODE_IDX002;
+    case JX_CLAMPED:
+        return is_element(h, misuse) ? JX_CODE_IDX001 : JX_CODE_IDX002;
     case JX_DROPPED: return JX_CODE_IDX001;
     case JX_REPEATED: return JX_CODE_IDX003;
     case JX_NOT_UNIQUE:
     case JX_NOT_SORTED: return JX_CODE_IDX005;
-    case JX_WRAPPED: return jx_counts_from_the_end(&h->origins, misuse->eqn) ? JX_CODE_IDX001 : 0;
+    case JX_WRAPPED:
+        return jx_counts_from_the_end(&h->origins, misuse->eqn) ? JX_CODE_IDX001
+                                                                : 0;
     }
     return JX_CODE_NONE;
 }
@@ -86,10 +94,12 @@ bool jx_hunt_is_of_floats(const jx_hunt *h, jx_atom index)
 
 static bool has_mode(const jx_eqn *eqn)
 {
-    return eqn->prim->id == JX_PRIM_gather || jx_prim_in_family(eqn->prim->id, "scatter");
+    return eqn->prim->id == JX_PRIM_gather ||
+           jx_prim_in_family(eqn->prim->id, "scatter");
 }
 
-/* Of what fills what is outside, whether its author chose that: the line says `mode`. */
+/* Of what fills what is outside, whether its author chose that: the
+ * line says `mode`. */
 static bool is_chosen(const jx_hunt *h, const jx_eqn *eqn)
 {
     const jx_stack *stack = jx_origin_stack(&h->origins, eqn);
@@ -97,7 +107,8 @@ static bool is_chosen(const jx_hunt *h, const jx_eqn *eqn)
     static const char *const words[] = {"mode", "fill"};
     bool seen = false;
 
-    return jx_eqn_mode_is_chosen(eqn) || (frame && jx_frame_says(frame, 2, words, &seen)) ||
+    return jx_eqn_mode_is_chosen(eqn) ||
+           (frame && jx_frame_says(frame, 2, words, &seen)) ||
            (!seen && !h->options->given);
 }
 
@@ -109,23 +120,27 @@ static bool is_sent_away(const jx_hunt *h, const jx_misuse *misuse)
 
     jx_origin_walk_from(&w, &h->origins, 1, &misuse->eqn->ins[1]);
     while ((origin = jx_origin_walk_on(&w)))
-        for (int i = 1; origin->eqn && origin->eqn->prim->id == JX_PRIM_select_n &&
-                        i < origin->eqn->nins;
+        for (int i = 1;
+             origin->eqn && origin->eqn->prim->id == JX_PRIM_select_n &&
+             i < origin->eqn->nins;
              i++) {
-            const jx_literal *of = jx_origin_literal(&h->origins, origin->eqn->ins[i]);
+            const jx_literal *of =
+                jx_origin_literal(&h->origins, origin->eqn->ins[i]);
             if (of && jx_dtype_is_integer(of->aval->dtype) &&
-                (int64_t)jx_element_integer(of->aval->dtype, of->bits) > misuse->most)
+                (int64_t)jx_element_integer(of->aval->dtype, of->bits) >
+                    misuse->most)
                 return true;
         }
     return false;
 }
 
-/* Whether the expression that an equation comes of is an x.at[i]: in the line there may be another
- * one beside it. */
+/* Whether the expression that an equation comes of is an x.at[i]: in the line
+ * there may be another one beside it. */
 static bool is_of_at(const jx_hunt *h, const jx_eqn *eqn)
 {
     const jx_frame *frame = jx_user_frame(jx_origin_stack(&h->origins, eqn));
-    const char *line = frame ? jx_file_line(frame->file, frame->line) : NULL, *found;
+    const char *line = frame ? jx_file_line(frame->file, frame->line) : NULL,
+               *found;
     jx_passage at;
 
     if (!line || !jx_passage_of(h->program->ctx->arena, frame, &at))
@@ -134,15 +149,17 @@ static bool is_of_at(const jx_hunt *h, const jx_eqn *eqn)
     return found && found < at.text + at.span.end;
 }
 
-/* x.at[i].set(v), which leaves out what is outside, though nothing says that it may: functions
- * of JAX's do so for their own reasons. */
+/* x.at[i].set(v), which leaves out what is outside, though nothing says that it
+ * may: functions of JAX's do so for their own reasons. */
 static bool is_update_of_users(const jx_hunt *h, const jx_misuse *misuse)
 {
     const char *names = misuse->eqn->name_stack;
 
-    if (names && strstr(names, "transpose(")) /* a derivative drops what nobody took */
+    if (names &&
+        strstr(names, "transpose(")) /* a derivative drops what nobody took */
         return false;
-    return is_of_at(h, misuse->eqn) && !is_chosen(h, misuse->eqn) && !is_sent_away(h, misuse) &&
+    return is_of_at(h, misuse->eqn) && !is_chosen(h, misuse->eqn) &&
+           !is_sent_away(h, misuse) &&
            !jx_index_is_implied(&h->origins, misuse->eqn->ins[1]);
 }
 
@@ -159,13 +176,15 @@ static char *outputs(const jx_hunt *h, size_t *bytes)
         jx_starved(h->program->ctx);
     *bytes = 0;
     for (int i = 0; to && i < h->run.nouts; i++) {
-        memcpy(to + *bytes, jx_exec_out(h->run.exec, i), jx_plan_out(h->run.plan, i)->bytes);
+        memcpy(to + *bytes, jx_exec_out(h->run.exec, i),
+               jx_plan_out(h->run.plan, i)->bytes);
         *bytes += jx_plan_out(h->run.plan, i)->bytes;
     }
     return to;
 }
 
-/* Another number in the place of what comes from outside makes another output. */
+/* Another number in the place of what comes from outside makes
+ * another output. */
 static bool is_noticed(jx_hunt *h, const jx_misuse *misuse)
 {
     size_t bytes = 0;
@@ -175,7 +194,8 @@ static bool is_noticed(jx_hunt *h, const jx_misuse *misuse)
     if (jx_hunt_run(h, false, 0, NULL))
         before = outputs(h, &bytes);
     h->spoiled = misuse->eqn;
-    h->spoiled_whole = misuse->kind == JX_REPEATED || misuse->kind == JX_NOT_UNIQUE ||
+    h->spoiled_whole = misuse->kind == JX_REPEATED ||
+                       misuse->kind == JX_NOT_UNIQUE ||
                        misuse->kind == JX_NOT_SORTED;
     if (before && jx_hunt_run(h, false, 0, NULL))
         after = outputs(h, &bytes);
@@ -186,10 +206,10 @@ static bool is_noticed(jx_hunt *h, const jx_misuse *misuse)
     return differs;
 }
 
-/* -- what a module fills in ---------------------------------------------------------------
+/* -- what a module fills in ---------------------------------------------------
  *
- * In StableHLO a gather that fills is one that does not, and a choice of a constant where the
- * index is outside, both of one expression. */
+ * In StableHLO a gather that fills is one that does not, and a choice of a
+ * constant where the index is outside, both of one expression. */
 
 /* The choice, or NULL. */
 static const jx_eqn *filler_of(const jx_hunt *h, const jx_eqn *gather)
@@ -199,8 +219,11 @@ static const jx_eqn *filler_of(const jx_hunt *h, const jx_eqn *gather)
     for (int i = 0; made && made->jaxpr && i < made->jaxpr->neqns; i++) {
         const jx_eqn *eqn = &made->jaxpr->eqns[i];
         if (eqn->prim->id == JX_PRIM_select_n && eqn->nins == 3 &&
-            (eqn->ins[2].var == gather->outs[0] || eqn->ins[1].var == gather->outs[0]) &&
-            jx_origin_literal(&h->origins, eqn->ins[eqn->ins[2].var == gather->outs[0] ? 1 : 2]) &&
+            (eqn->ins[2].var == gather->outs[0] ||
+             eqn->ins[1].var == gather->outs[0]) &&
+            jx_origin_literal(
+                &h->origins,
+                eqn->ins[eqn->ins[2].var == gather->outs[0] ? 1 : 2]) &&
             jx_eqns_are_one(&h->origins, eqn, gather))
             return eqn;
     }
@@ -217,17 +240,21 @@ static bool is_filled_in(jx_hunt *h, const jx_eqn *filler)
     return jx_hunt_run(h, false, 0, NULL) && jx_hunt_follow(h, &w);
 }
 
-static jx_level level_of(const jx_hunt *h, const jx_misuse *misuse, jx_code code, bool fixed)
+static jx_level level_of(const jx_hunt *h, const jx_misuse *misuse,
+                         jx_code code, bool fixed)
 {
-    bool implied = h->options->plain && jx_index_is_implied(&h->origins, index_of(misuse));
+    bool implied =
+        h->options->plain && jx_index_is_implied(&h->origins, index_of(misuse));
 
     if (misuse->kind == JX_WRAPPED)
         return JX_NOTE;
-    if (misuse->kind == JX_DROPPED && !h->options->given) /* JAX's documentation says so */
+    if (misuse->kind == JX_DROPPED &&
+        !h->options->given) /* JAX's documentation says so */
         return fixed ? JX_WARNING : JX_NOTE;
     if (fixed && code != JX_CODE_IDX003)
         return JX_ERROR;
-    return implied && code != JX_CODE_IDX003 ? JX_NOTE : jx_code_of(code)->level;
+    return implied && code != JX_CODE_IDX003 ? JX_NOTE
+                                             : jx_code_of(code)->level;
 }
 
 /* Not said yet, and these inputs are such as may be blamed for it. */
@@ -235,20 +262,23 @@ static bool is_plausible(jx_hunt *h, const jx_misuse *misuse, jx_code code)
 {
     if (is_told(h, misuse->eqn, code))
         return false;
-    if (h->plain.outside && (misuse->kind == JX_WRAPPED || code == JX_CODE_IDX003 ||
-                             !jx_index_is_implied(&h->origins, index_of(misuse))))
+    if (h->plain.outside &&
+        (misuse->kind == JX_WRAPPED || code == JX_CODE_IDX003 ||
+         !jx_index_is_implied(&h->origins, index_of(misuse))))
         return false;
-    return !(h->plain.any && !h->plain.modest && jx_hunt_is_of_floats(h, index_of(misuse)));
+    return !(h->plain.any && !h->plain.modest &&
+             jx_hunt_is_of_floats(h, index_of(misuse)));
 }
 
-static bool is_worth(jx_hunt *h, const jx_misuse *misuse, jx_code code, bool fixed,
-                     const jx_eqn *filler)
+static bool is_worth(jx_hunt *h, const jx_misuse *misuse, jx_code code,
+                     bool fixed, const jx_eqn *filler)
 {
     if (!is_plausible(h, misuse, code))
         return false;
     switch (misuse->kind) {
     case JX_WRAPPED:
-        /* What counts from the end by itself is meant to, as is an input that does. */
+        /* What counts from the end by itself is meant to, as is an
+         * input that does. */
         return !fixed && !jx_index_is_implied(&h->origins, misuse->eqn->ins[1]);
     case JX_DROPPED:
         if (!h->options->given && !is_update_of_users(h, misuse))
@@ -256,7 +286,8 @@ static bool is_worth(jx_hunt *h, const jx_misuse *misuse, jx_code code, bool fix
         /* fall through */
     case JX_CLAMPED:
     case JX_FILLED:
-        if ((has_mode(misuse->eqn) || h->options->given) && is_chosen(h, misuse->eqn))
+        if ((has_mode(misuse->eqn) || h->options->given) &&
+            is_chosen(h, misuse->eqn))
             return false;
         break;
     case JX_REPEATED:
@@ -272,14 +303,17 @@ static bool is_worth(jx_hunt *h, const jx_misuse *misuse, jx_code code, bool fix
     return is_noticed(h, misuse);
 }
 
-/* A derivative of that very expression adds to what it took, in a jaxpr of the program. */
-static bool is_added_back(const jx_hunt *h, const jx_jaxpr *jaxpr, const jx_frame *frame, int depth)
+/* A derivative of that very expression adds to what it took, in a jaxpr
+ * of the program. */
+static bool is_added_back(const jx_hunt *h, const jx_jaxpr *jaxpr,
+                          const jx_frame *frame, int depth)
 {
     for (int i = 0; jaxpr && i < jaxpr->neqns && depth < JX_SITE_DEPTH; i++) {
         const jx_eqn *eqn = &jaxpr->eqns[i];
         if (eqn->prim->id == JX_PRIM_scatter_add && eqn->name_stack &&
             strstr(eqn->name_stack, "transpose(") &&
-            jx_frame_same(jx_user_frame(jx_origin_stack(&h->origins, eqn)), frame))
+            jx_frame_same(jx_user_frame(jx_origin_stack(&h->origins, eqn)),
+                          frame))
             return true;
         for (int k = 0; !jx_eqn_callee(eqn) && k < jx_bodies_of(eqn); k++)
             if (is_added_back(h, jx_body_of(eqn, k)->jaxpr, frame, depth + 1))
@@ -288,30 +322,40 @@ static bool is_added_back(const jx_hunt *h, const jx_jaxpr *jaxpr, const jx_fram
     return false;
 }
 
-static void push(jx_hunt *h, const jx_misuse *misuse, jx_code code, jx_level level, bool fixed)
+static void push(jx_hunt *h, const jx_misuse *misuse, jx_code code,
+                 jx_level level, bool fixed)
 {
     const void *const *inputs = jx_hunt_inputs(h);
 
     if (inputs)
-        JX_PUSH(h->program->ctx->arena, &h->to->found,
-                ((jx_witness){.misuse = *misuse, .code = code, .always = fixed, .level = level,
-                              .stack = jx_origin_stack(&h->origins, misuse->eqn),
-                              .flushed = h->flushed, .ninputs = h->run.nins, .inputs = inputs}));
+        JX_PUSH(
+            h->program->ctx->arena, &h->to->found,
+            ((jx_witness){.misuse = *misuse,
+                          .code = code,
+                          .always = fixed,
+                          .level = level,
+                          .stack = jx_origin_stack(&h->origins, misuse->eqn),
+                          .flushed = h->flushed,
+                          .ninputs = h->run.nins,
+                          .inputs = inputs}));
 }
 
-/* Forward the machine takes some element, backward it drops what is outside, so that nobody
- * notices which one that was: the derivative is that of another function. */
+/* Forward the machine takes some element, backward it drops what is outside,
+ * so that nobody notices which one that was: the derivative is that of
+ * another function. */
 static bool is_dropped_backward(jx_hunt *h, const jx_misuse *misuse)
 {
-    const jx_frame *frame = jx_user_frame(jx_origin_stack(&h->origins, misuse->eqn));
+    const jx_frame *frame =
+        jx_user_frame(jx_origin_stack(&h->origins, misuse->eqn));
 
-    return misuse->kind == JX_BEYOND && misuse->eqn->prim->id == JX_PRIM_gather &&
+    return misuse->kind == JX_BEYOND &&
+           misuse->eqn->prim->id == JX_PRIM_gather &&
            is_plausible(h, misuse, JX_CODE_IDX007) &&
            is_added_back(h, h->program->entry.jaxpr, frame, 0);
 }
 
-/* Of what is written out for many devices nobody knows what its indices are made of: whether
- * an input is, and is to blame. */
+/* Of what is written out for many devices nobody knows what its indices are
+ * made of: whether an input is, and is to blame. */
 static bool is_traced(const jx_hunt *h, const jx_misuse *misuse)
 {
     return !index_of(misuse).var || jx_origin_of(&h->origins, index_of(misuse));
@@ -320,9 +364,10 @@ static bool is_traced(const jx_hunt *h, const jx_misuse *misuse)
 static void keep(jx_hunt *h, const jx_misuse *found)
 {
     jx_misuse kept = *found, *misuse = &kept;
-    const jx_eqn *filler = h->options->given && found->eqn->prim->id == JX_PRIM_gather
-                               ? filler_of(h, found->eqn)
-                               : NULL;
+    const jx_eqn *filler =
+        h->options->given && found->eqn->prim->id == JX_PRIM_gather
+            ? filler_of(h, found->eqn)
+            : NULL;
     jx_code code = code_of(h, misuse);
     bool fixed = code && !jx_origin_varies(&h->origins, index_of(misuse));
 
@@ -340,7 +385,8 @@ static bool is_open(const jx_hunt *h, const jx_misuse *misuse)
     jx_code code = code_of(h, misuse);
 
     return code && is_traced(h, misuse) && !is_told(h, misuse->eqn, code) &&
-           (misuse->kind != JX_DROPPED || h->options->given || is_update_of_users(h, misuse));
+           (misuse->kind != JX_DROPPED || h->options->given ||
+            is_update_of_users(h, misuse));
 }
 
 bool jx_hunt_weigh_indices(jx_hunt *h, int count, const jx_misuse *misuses)

@@ -17,17 +17,21 @@ enum { MOST_RECORDED = 1 << 30, SEEDS = 2 };
 struct jx_shadow {
     jx_shadow_options options;
     jx_witness_options how;
-    jx_hunt hunt;  /* of which the path is found; its plan is the one that records */
+    /* of which the path is found; its plan is the one that records */
+    jx_hunt hunt;
     jx_watch watch;
     jx_lost_maps maps;
     jx_digits digits;
-    bool doubles;  /* it computes in double itself: with pairs of doubles beside it, ... */
-    bool noisy;    /* ... or, where it has complex numbers, with other roundings */
-    double zero;   /* what is as much smaller than what it is made of is none; ... */
+    /* it computes in double itself: with pairs of doubles beside it, ... */
+    bool doubles;
+    bool noisy; /* ... or, where it has complex numbers, with other roundings */
+    /* what is as much smaller than what it is made of is none; ... */
+    double zero;
     double unsure_zero; /* ... of results that know fewer digits */
     jx_noise noise;
     jx_callee wide, shown; /* alone; with what was recorded */
-    bool *differ, *cleared; /* per output: in the last run; when it was looked at closer */
+    /* per output: in the last run; when it was looked at closer */
+    bool *differ, *cleared;
     int looks, wait; /* that found nothing, in a row; runs until the next */
     jx_witnesses found;
 };
@@ -61,10 +65,11 @@ static double unit_of(jx_dtype dtype)
     }
 }
 
-/* -- the host ------------------------------------------------------------------------------
+/* -- the host -----------------------------------------------------------------
  *
- * It did what it does for the first run, and is not asked again: calls for an effect alone
- * are left out.  What gives results it knows in the declared dtypes alone. */
+ * It did what it does for the first run, and is not asked again: calls for
+ * an effect alone are left out.  What gives results it knows in the
+ * declared dtypes alone. */
 
 static int knows(void *data, const char *target)
 {
@@ -73,9 +78,10 @@ static int knows(void *data, const char *target)
     return JAXVET_HANDLES;
 }
 
-static jaxvet_status run_idle(void *data, void *state, const jaxvet_custom_call *call,
-                              const void *const *inputs, void *const *outputs, void *context,
-                              jaxvet_error *error)
+static jaxvet_status run_idle(void *data, void *state,
+                              const jaxvet_custom_call *call,
+                              const void *const *inputs, void *const *outputs,
+                              void *context, jaxvet_error *error)
 {
     (void)data;
     (void)state;
@@ -84,14 +90,16 @@ static jaxvet_status run_idle(void *data, void *state, const jaxvet_custom_call 
     (void)context;
     for (int i = 0; i < call->output_count; i++)
         if (call->outputs[i].bytes) {
-            jx_snprintf(error->message, sizeof error->message,
-                        "the sanitizer can't look at digits: the host gives results");
+            jx_snprintf(
+                error->message, sizeof error->message,
+                "the sanitizer can't look at digits: the host gives results");
             return JAXVET_INPUT;
         }
     return JAXVET_OK;
 }
 
-static const jaxvet_handlers idle = {.size = sizeof idle, .knows = knows, .run = run_idle};
+static const jaxvet_handlers idle = {
+    .size = sizeof idle, .knows = knows, .run = run_idle};
 
 static bool calls_host(const jx_jaxpr *jaxpr)
 {
@@ -108,14 +116,15 @@ static bool calls_host(const jx_jaxpr *jaxpr)
 
 static bool open_wide(jx_shadow *s, jx_callee *to, jx_digits *digits)
 {
-    const jx_plan_options how = {.domain = s->maps.pairs ? JX_DOUBLED : JX_WIDE,
-                                 .rounds_below = JX_F32,
-                                 .brisk = !s->doubles && !s->maps.pairs,
-                                 .takes_declared = true,
-                                 .noise = s->doubles || s->maps.pairs ? &s->noise : NULL,
-                                 .digits = digits,
-                                 .handlers = &idle,
-                                 .memory = s->options.memory};
+    const jx_plan_options how = {
+        .domain = s->maps.pairs ? JX_DOUBLED : JX_WIDE,
+        .rounds_below = JX_F32,
+        .brisk = !s->doubles && !s->maps.pairs,
+        .takes_declared = true,
+        .noise = s->doubles || s->maps.pairs ? &s->noise : NULL,
+        .digits = digits,
+        .handlers = &idle,
+        .memory = s->options.memory};
 
     if (!jx_callee_open(to, s->hunt.typed, &s->hunt.program->entry, &how))
         return false;
@@ -135,9 +144,11 @@ static bool make(jx_shadow *s, const jx_typed *typed)
                         .to = &s->found};
     if (calls_host(program->entry.jaxpr))
         return jx_fail(program->ctx, JX_E_INPUT, program->path, NULL,
-                       "the sanitizer can't look at digits: the program computes with what a "
+                       "the sanitizer can't look at digits: the program "
+                       "computes with what a "
                        "callback gives, which knows the declared dtypes alone");
-    s->maps = (jx_lost_maps){.arena = program->ctx->arena, .origins = &s->hunt.origins};
+    s->maps = (jx_lost_maps){.arena = program->ctx->arena,
+                             .origins = &s->hunt.origins};
     if (!jx_origins_make(&s->hunt.origins, program) ||
         !jx_lost_maps_make(&s->maps, program->entry.jaxpr))
         return false;
@@ -147,22 +158,26 @@ static bool make(jx_shadow *s, const jx_typed *typed)
     s->zero = !s->doubles ? 0x1p-40 : s->noisy ? 0x1p-49 : 0x1p-90;
     s->unsure_zero = fmax(s->zero, 0x1p-49);
     s->noise.by = 1;
-    s->digits = (jx_digits){.tolerance = sqrt(unit_of(s->doubles ? JX_F64 : s->maps.narrowest)),
-                            .zero = s->zero,
-                            .unsure_zero = s->unsure_zero,
-                            .unsure = &s->maps.unsure,
-                            .most = MOST_RECORDED,
-                            .budget = &program->ctx->budget,
-                            .sources = &s->maps.sources,
-                            .lost = &s->maps.lost,
-                            .passed = &s->maps.passed,
-                            .rounds = &s->maps.rounds};
-    s->differ = JX_NEW_ARRAY(program->ctx->arena, program->entry.jaxpr->nouts + 1, bool);
-    s->cleared = JX_NEW_ARRAY(program->ctx->arena, program->entry.jaxpr->nouts + 1, bool);
+    s->digits = (jx_digits){
+        .tolerance = sqrt(unit_of(s->doubles ? JX_F64 : s->maps.narrowest)),
+        .zero = s->zero,
+        .unsure_zero = s->unsure_zero,
+        .unsure = &s->maps.unsure,
+        .most = MOST_RECORDED,
+        .budget = &program->ctx->budget,
+        .sources = &s->maps.sources,
+        .lost = &s->maps.lost,
+        .passed = &s->maps.passed,
+        .rounds = &s->maps.rounds};
+    s->differ = JX_NEW_ARRAY(program->ctx->arena,
+                             program->entry.jaxpr->nouts + 1, bool);
+    s->cleared = JX_NEW_ARRAY(program->ctx->arena,
+                              program->entry.jaxpr->nouts + 1, bool);
     return s->differ && s->cleared && open_wide(s, &s->wide, NULL);
 }
 
-jx_shadow *jx_shadow_new(const jx_typed *typed, const jx_shadow_options *options)
+jx_shadow *jx_shadow_new(const jx_typed *typed,
+                         const jx_shadow_options *options)
 {
     jx_shadow *s = calloc(1, sizeof *s);
 
@@ -181,14 +196,15 @@ jx_shadow *jx_shadow_new(const jx_typed *typed, const jx_shadow_options *options
 
 enum { PIECE = 128 };
 
-/* So many elements from that one on, as doubles, in place or in `room`; how many numbers these
- * are. */
-static int64_t numbers_of(const jx_port *port, const void *data, int64_t from, double *room,
-                          const double **to)
+/* So many elements from that one on, as doubles, in place or in `room`; how
+ * many numbers these are. */
+static int64_t numbers_of(const jx_port *port, const void *data, int64_t from,
+                          double *room, const double **to)
 {
     int64_t n = port->count - from < PIECE ? port->count - from : PIECE;
     bool complex = jx_dtype_is_complex(port->dtype);
-    const char *at = (const char *)data + (size_t)from * jx_dtype_of(port->dtype)->bytes;
+    const char *at =
+        (const char *)data + (size_t)from * jx_dtype_of(port->dtype)->bytes;
 
     *to = room;
     if (port->dtype == JX_F64 || port->dtype == JX_C128)
@@ -198,13 +214,14 @@ static int64_t numbers_of(const jx_port *port, const void *data, int64_t from, d
     return complex ? 2 * n : n;
 }
 
-/* How far numbers are apart where both are finite, and how large the second are there; the
- * bits of numbers that are not negative are in their order. */
+/* How far numbers are apart where both are finite, and how large the second are
+ * there; the bits of numbers that are not negative are in their order. */
 typedef struct apart {
     uint64_t off, largest;
 } apart;
 
-JX_VECTOR_CLONES static apart farther(apart so_far, const double *a, const double *b, int64_t count)
+JX_VECTOR_CLONES static apart farther(apart so_far, const double *a,
+                                      const double *b, int64_t count)
 {
     const uint64_t number = UINT64_MAX >> 1, infinity = UINT64_C(0x7ff) << 52;
 
@@ -235,20 +252,23 @@ static double largest_of(const jx_port *port, const void *data)
     const double *numbers;
     apart from_itself = {0};
 
-    for (int64_t at = 0; jx_dtype_is_inexact(port->dtype) && at < port->count; at += PIECE) {
+    for (int64_t at = 0; jx_dtype_is_inexact(port->dtype) && at < port->count;
+         at += PIECE) {
         int64_t n = numbers_of(port, data, at, room, &numbers);
         from_itself = farther(from_itself, numbers, numbers, n);
     }
     return of_bits(from_itself.largest);
 }
 
-static apart distance(const jx_port *port, const void *was, const jx_port *wide, const void *is)
+static apart distance(const jx_port *port, const void *was, const jx_port *wide,
+                      const void *is)
 {
     double room[2][2 * PIECE];
     const double *a, *b;
     apart all = {0};
 
-    for (int64_t at = 0; jx_dtype_is_inexact(port->dtype) && at < port->count; at += PIECE) {
+    for (int64_t at = 0; jx_dtype_is_inexact(port->dtype) && at < port->count;
+         at += PIECE) {
         int64_t n = numbers_of(port, was, at, room[0], &a);
         numbers_of(wide, is, at, room[1], &b);
         all = farther(all, a, b, n);
@@ -271,12 +291,14 @@ static bool is_zero(const jx_shadow *s, int out, apart d, double scale)
 }
 
 /* The first output of which digits are lost, or -1. */
-static int lost_output(const jx_shadow *s, const jx_callee *wide, const void *const *outs,
-                       const jx_plan *plan, double scale)
+static int lost_output(const jx_shadow *s, const jx_callee *wide,
+                       const void *const *outs, const jx_plan *plan,
+                       double scale)
 {
     for (int i = 0; i < wide->nouts; i++) {
-        apart d = distance(jx_plan_out(plan, i), outs[i], jx_plan_out(wide->plan, i),
-                           jx_exec_out(wide->exec, i));
+        apart d =
+            distance(jx_plan_out(plan, i), outs[i], jx_plan_out(wide->plan, i),
+                     jx_exec_out(wide->exec, i));
         if (is_far(s, d) && !is_zero(s, i, d, scale))
             return i;
     }
@@ -290,12 +312,13 @@ static bool run_wide(jx_shadow *s, jx_callee *wide, const void *const *ins)
     jx_exec_restart(wide->exec);
     return jx_exec_run(wide->exec, ins, NULL) ||
            jx_fail(ctx, jx_exec_gave_up(wide->exec) ? JX_E_LIMIT : JX_E_INPUT,
-                   s->hunt.program->path, NULL, "%s", jx_exec_error(wide->exec));
+                   s->hunt.program->path, NULL, "%s",
+                   jx_exec_error(wide->exec));
 }
 
 /* The largest number that the run took or gave. */
-static double scale_of(const jx_shadow *s, const void *const *ins, const void *const *outs,
-                       const jx_plan *plan)
+static double scale_of(const jx_shadow *s, const void *const *ins,
+                       const void *const *outs, const jx_plan *plan)
 {
     double scale = 0;
 
@@ -307,8 +330,8 @@ static double scale_of(const jx_shadow *s, const void *const *ins, const void *c
 }
 
 /* Whether a closer look is worth it; -1 with an error. */
-static int differs(jx_shadow *s, const void *const *ins, const void *const *outs,
-                   const jx_plan *plan)
+static int differs(jx_shadow *s, const void *const *ins,
+                   const void *const *outs, const jx_plan *plan)
 {
     bool any = false, open = false;
     double scale = -1; /* not known: few runs ask */
@@ -318,7 +341,8 @@ static int differs(jx_shadow *s, const void *const *ins, const void *const *outs
         if (!run_wide(s, &s->wide, ins))
             return -1;
         for (int i = 0; i < s->wide.nouts; i++) {
-            apart d = distance(jx_plan_out(plan, i), outs[i], jx_plan_out(s->wide.plan, i),
+            apart d = distance(jx_plan_out(plan, i), outs[i],
+                               jx_plan_out(s->wide.plan, i),
                                jx_exec_out(s->wide.exec, i));
             s->differ[i] = is_far(s, d);
             if (!s->differ[i])
@@ -334,9 +358,10 @@ static int differs(jx_shadow *s, const void *const *ins, const void *const *outs
     return any && s->wait-- <= 0;
 }
 
-/* After a closer look.  Where it found nothing, outputs that differ are zero but for rounding,
- * as is what a step of Adam makes of the gradient of a bias that a softmax takes out, and most
- * likely go on being so: after some such looks they are left alone for ever more runs. */
+/* After a closer look.  Where it found nothing, outputs that differ are zero
+ * but for rounding, as is what a step of Adam makes of the gradient of a bias
+ * that a softmax takes out, and most likely go on being so: after some such
+ * looks they are left alone for ever more runs. */
 static void clear(jx_shadow *s)
 {
     enum { EAGER = 4, LONGEST = 5 };
@@ -379,8 +404,8 @@ static bool record(jx_shadow *s, const void *const *ins)
     jx_exec_restart(run->exec);
     return jx_callee_run(run) ||
            jx_fail(s->hunt.program->ctx,
-                   jx_exec_gave_up(run->exec) ? JX_E_LIMIT : JX_E_INPUT, s->hunt.program->path, NULL, "%s",
-                   jx_exec_error(run->exec));
+                   jx_exec_gave_up(run->exec) ? JX_E_LIMIT : JX_E_INPUT,
+                   s->hunt.program->path, NULL, "%s", jx_exec_error(run->exec));
 }
 
 static bool compare(jx_shadow *s, const void *const *ins, int nexcused,
@@ -393,7 +418,8 @@ static bool compare(jx_shadow *s, const void *const *ins, int nexcused,
     for (int i = 0; i < nexcused; i++)
         s->digits.excused[i] = excused[i];
     for (size_t i = 0; i < s->maps.tracks.all.count; i++)
-        memset(s->maps.tracks.all.at[i].bad, 0, (size_t)s->maps.tracks.all.at[i].eqn->nouts);
+        memset(s->maps.tracks.all.at[i].bad, 0,
+               (size_t)s->maps.tracks.all.at[i].eqn->nouts);
     if (!run_wide(s, &s->shown, ins))
         return false;
     jx_lost_maps_close(&s->maps, s->hunt.program->entry.jaxpr);
@@ -412,7 +438,8 @@ static void keep(jx_shadow *s, const jx_loss *loss, int out)
 
     jx_convert(loss->at.value.dtype, JX_F64, loss->at.value.bits, &w.gave, 1);
     for (size_t i = 0; i < s->found.found.count; i++)
-        if (jx_eqns_are_one(&h->origins, s->found.found.at[i].made.eqn, loss->at.eqn))
+        if (jx_eqns_are_one(&h->origins, s->found.found.at[i].made.eqn,
+                            loss->at.eqn))
             return;
     if (jx_hunt_follow(h, &w))
         JX_PUSH(h->program->ctx->arena, &s->found.found, w);
@@ -439,14 +466,16 @@ static bool weigh(jx_shadow *s, const void *const *ins, const void *const *outs)
                 others[count++] = losses[k].at.eqn;
         if (n > 1 && !compare(s, ins, count, others))
             return false;
-        out = lost_output(s, &s->shown, outs, s->hunt.run.plan, losses[i].scale);
+        out =
+            lost_output(s, &s->shown, outs, s->hunt.run.plan, losses[i].scale);
         if (out >= 0)
             keep(s, &losses[i], out);
     }
     return true;
 }
 
-const jx_witnesses *jx_shadow_look(jx_shadow *s, const jx_plan *plan, const void *const *ins,
+const jx_witnesses *jx_shadow_look(jx_shadow *s, const jx_plan *plan,
+                                   const void *const *ins,
                                    const void *const *outs)
 {
     jx_ctx *ctx = s->hunt.program->ctx;
@@ -469,14 +498,16 @@ const jx_witnesses *jx_shadow_look(jx_shadow *s, const jx_plan *plan, const void
         return jx_starved(ctx) ? &s->found : NULL;
     outs_of(s, own);
     /* Zeros became what they were: often nothing is lost then. */
-    ok = lost_output(s, &s->shown, own, s->hunt.run.plan, 0) < 0 || weigh(s, ins, own);
+    ok = lost_output(s, &s->shown, own, s->hunt.run.plan, 0) < 0 ||
+         weigh(s, ins, own);
     free(own);
     if (!ok)
         return NULL;
     clear(s);
     if (s->digits.astray && !s->found.found.count) {
         jx_fail(ctx, JX_E_LIMIT, s->hunt.program->path, NULL,
-                "the sanitizer can't say where digits are lost: the run takes more than %d MiB "
+                "the sanitizer can't say where digits are lost: the run takes "
+                "more than %d MiB "
                 "to record, or does not go the same way twice",
                 MOST_RECORDED >> 20);
         return NULL;

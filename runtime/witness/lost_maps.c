@@ -98,7 +98,8 @@ static bool note_sources(jx_lost_maps *m, const jx_var *var)
     jx_map_init(&w.seen, m->arena);
     go_to(&w, (jx_atom){.var = var});
     while (w.left.count) {
-        const jx_origin *origin = jx_origin_of(m->origins, w.left.at[--w.left.count]);
+        const jx_origin *origin =
+            jx_origin_of(m->origins, w.left.at[--w.left.count]);
         if (origin)
             go_behind(&w, origin);
     }
@@ -109,7 +110,8 @@ static bool note_sources(jx_lost_maps *m, const jx_var *var)
 static bool note_all_sources(jx_lost_maps *m, const jx_jaxpr *jaxpr)
 {
     for (int i = 0; jaxpr && i < jaxpr->nvars; i++)
-        if (jx_dtype_is_inexact(jaxpr->vars[i]->aval->dtype) && !note_sources(m, jaxpr->vars[i]))
+        if (jx_dtype_is_inexact(jaxpr->vars[i]->aval->dtype) &&
+            !note_sources(m, jaxpr->vars[i]))
             return false;
     for (int i = 0; jaxpr && i < jaxpr->neqns; i++)
         for (int k = 0; k < jx_bodies_of(&jaxpr->eqns[i]); k++)
@@ -130,8 +132,10 @@ static bool any_rounds(const jx_jaxpr *jaxpr)
     return false;
 }
 
-/* Marks what is made of what is computed in double: of a loop or branch all or nothing. */
-static void note_unsure(jx_lost_maps *m, const jx_jaxpr *jaxpr, bool all, jx_map *vars)
+/* Marks what is made of what is computed in double: of a loop or branch
+ * all or nothing. */
+static void note_unsure(jx_lost_maps *m, const jx_jaxpr *jaxpr, bool all,
+                        jx_map *vars)
 {
     for (int i = 0; jaxpr && i < jaxpr->neqns; i++) {
         const jx_eqn *eqn = &jaxpr->eqns[i];
@@ -161,7 +165,8 @@ static bool note_all_unsure(jx_lost_maps *m, const jx_jaxpr *entry)
         return false;
     note_unsure(m, entry, false, &vars);
     for (int i = 0; i < entry->nouts; i++)
-        m->unsure_outs[i] = entry->outs[i].var && jx_map_has(&vars, entry->outs[i].var);
+        m->unsure_outs[i] =
+            entry->outs[i].var && jx_map_has(&vars, entry->outs[i].var);
     return true;
 }
 
@@ -172,7 +177,8 @@ bool jx_lost_maps_make(jx_lost_maps *to, const jx_jaxpr *entry)
     jx_map_init(&to->lost, to->arena);
     jx_map_init(&to->sources, to->arena);
     to->tracks.arena = to->arena;
-    if (!note_all(to, entry) || !note_all_sources(to, entry) || !note_all_unsure(to, entry))
+    if (!note_all(to, entry) || !note_all_sources(to, entry) ||
+        !note_all_unsure(to, entry))
         return false;
     to->pairs &= !to->complex;
     return !jx_arena_failed(to->arena);
@@ -188,7 +194,8 @@ void jx_lost_maps_close(jx_lost_maps *m, const jx_jaxpr *jaxpr)
         }
         bool is_given = jx_bodies_of(eqn) || jx_map_has(&m->passed, eqn);
         for (int n = 0; lost && is_given && n < eqn->nouts; n++) {
-            const jx_sources_of_value *of = jx_map_get(&m->sources, eqn->outs[n]);
+            const jx_sources_of_value *of =
+                jx_map_get(&m->sources, eqn->outs[n]);
             for (int k = 0; of && k < of->count; k++)
                 lost[n] |= *of->lost[k];
         }

@@ -1,9 +1,10 @@
 /* news.c - see parts.h: what is worth telling where nothing is declared.
  *
- * Two things are.  A result that has a value, which the program misses for its way to
- * compute it: in double it is there.  And a domain that inputs leave which every function
- * of this kind has to bear, if it is not the domain of the function itself (implied.h).  What
- * a call of a library makes of inputs as they are is the library's business. */
+ * Two things are.  A result that has a value, which the program misses for its
+ * way to compute it: in double it is there.  And a domain that inputs leave
+ * which every function of this kind has to bear, if it is not the domain of the
+ * function itself (implied.h).  What a call of a library makes of inputs as
+ * they are is the library's business. */
 #include "runtime/witness/parts.h"
 
 #include "runtime/elementwise.h"
@@ -14,8 +15,10 @@
 void jx_hunt_hand_over(const jx_hunt *h, jx_callee *to)
 {
     for (int i = 0; i < h->run.nins; i++) {
-        const jx_port *have = jx_plan_in(h->run.plan, i), *want = jx_plan_in(to->plan, i);
-        jx_convert(have->dtype, want->dtype, h->run.in[i], to->in[i], have->count);
+        const jx_port *have = jx_plan_in(h->run.plan, i),
+                      *want = jx_plan_in(to->plan, i);
+        jx_convert(have->dtype, want->dtype, h->run.in[i], to->in[i],
+                   have->count);
     }
 }
 
@@ -31,7 +34,7 @@ bool jx_hunt_spend(jx_hunt *h, jx_callee *f)
     return ok;
 }
 
-/* -- what has a value -------------------------------------------------------------- */
+/* -- what has a value ------------------------------------------------------ */
 
 static bool open_wide(jx_hunt *h)
 {
@@ -40,7 +43,8 @@ static bool open_wide(jx_hunt *h)
     if (h->wide.plan || h->wide_failed)
         return h->wide.plan;
     h->wide_watch = how.watch = JX_NEW(h->program->ctx->arena, jx_watch);
-    if (!how.watch || !jx_callee_open(&h->wide, h->typed, &h->program->entry, &how)) {
+    if (!how.watch ||
+        !jx_callee_open(&h->wide, h->typed, &h->program->entry, &how)) {
         jx_callee_close(&h->wide);
         h->wide_failed = true;
         jx_error_clear(h->program->ctx);
@@ -51,14 +55,16 @@ static bool open_wide(jx_hunt *h)
 enum { PIECE = 128 };
 
 /* Some element is not finite that is, and fits, in double. */
-static bool is_missed(const jx_port *port, const char *declared, const double *wide)
+static bool is_missed(const jx_port *port, const char *declared,
+                      const double *wide)
 {
     double values[PIECE], largest = jx_largest_finite(port->dtype);
     size_t size = jx_dtype_of(port->dtype)->bytes;
 
     for (int64_t at = 0; at < port->count; at += PIECE) {
         int64_t n = port->count - at < PIECE ? port->count - at : PIECE;
-        jx_convert(port->dtype, JX_F64, declared + (size_t)at * size, values, n);
+        jx_convert(port->dtype, JX_F64, declared + (size_t)at * size, values,
+                   n);
         for (int64_t i = 0; i < n; i++)
             if (!isfinite(values[i]) && fabs(wide[at + i]) < largest)
                 return true;
@@ -66,7 +72,8 @@ static bool is_missed(const jx_port *port, const char *declared, const double *w
     return false;
 }
 
-static bool has_value(jx_hunt *h, int out, int nothers, const jx_eqn *const *others)
+static bool has_value(jx_hunt *h, int out, int nothers,
+                      const jx_eqn *const *others)
 {
     const jx_port *port = jx_plan_out(h->run.plan, out);
 
@@ -77,11 +84,13 @@ static bool has_value(jx_hunt *h, int out, int nothers, const jx_eqn *const *oth
         h->wide_watch->excused[i] = others[i];
     jx_hunt_hand_over(h, &h->wide);
     return jx_hunt_spend(h, &h->wide) &&
-           is_missed(port, jx_exec_out(h->run.exec, out), jx_exec_out(h->wide.exec, out));
+           is_missed(port, jx_exec_out(h->run.exec, out),
+                     jx_exec_out(h->wide.exec, out));
 }
 
-/* An output misses a value.  Nothing in double is worse than finite, so that excuses change
- * nothing there; where something is, that is not known, nor asked again. */
+/* An output misses a value.  Nothing in double is worse than finite, so
+ * that excuses change nothing there; where something is, that is not known,
+ * nor asked again. */
 static bool misses(jx_hunt *h)
 {
     if (h->wide_spoiled)
@@ -98,27 +107,29 @@ static bool misses(jx_hunt *h)
     for (int i = 0; i < h->run.nouts; i++) {
         const jx_port *port = jx_plan_out(h->run.plan, i);
         if (jx_dtype_is_float(port->dtype) &&
-            is_missed(port, jx_exec_out(h->run.exec, i), jx_exec_out(h->wide.exec, i)))
+            is_missed(port, jx_exec_out(h->run.exec, i),
+                      jx_exec_out(h->wide.exec, i)))
             return true;
     }
     return false;
 }
 
-/* -- whose domain it is --------------------------------------------------------------- */
+/* -- whose domain it is ---------------------------------------------------- */
 
 static bool is_quotient(const jx_eqn *eqn)
 {
     return eqn->prim->id == JX_PRIM_div || eqn->prim->id == JX_PRIM_rem;
 }
 
-/* It multiplies by zero what the logarithm of zero gives: x log(x) has a limit. */
+/* It multiplies by zero what the logarithm of zero gives: x
+ * log(x) has a limit. */
 static bool is_log_of_weight(const jx_hunt *h, const jx_unfinite *root, int out)
 {
     jx_unfinite found;
 
     return root->eqn->prim->id == JX_PRIM_log && root->eqn->nins == 1 &&
-           jx_port_find_unfinite(jx_plan_out(h->run.plan, out), jx_exec_out(h->run.exec, out),
-                                 &found) &&
+           jx_port_find_unfinite(jx_plan_out(h->run.plan, out),
+                                 jx_exec_out(h->run.exec, out), &found) &&
            h->watch->nan.eqn && h->watch->nan.eqn->prim->id == JX_PRIM_mul;
 }
 
@@ -127,12 +138,13 @@ static bool is_root(const jx_hunt *h, const jx_eqn *eqn)
     double exponent;
 
     if (eqn->prim->id == JX_PRIM_pow)
-        return jx_origin_number(&h->origins, eqn->ins[1], &exponent) && exponent > 0 &&
-               exponent < 1;
+        return jx_origin_number(&h->origins, eqn->ins[1], &exponent) &&
+               exponent > 0 && exponent < 1;
     return eqn->prim->id == JX_PRIM_sqrt;
 }
 
-/* 0 / 0, where the divisor is a root of squares that vanish with the dividend. */
+/* 0 / 0, where the divisor is a root of squares that vanish
+ * with the dividend. */
 static bool is_over_own_root(const jx_hunt *h, const jx_eqn *eqn)
 {
     const jx_eqn *root = jx_origin_eqn(&h->origins, eqn->ins[1]);
@@ -147,11 +159,13 @@ static bool is_times_own_root(const jx_hunt *h, const jx_eqn *eqn)
     const jx_eqn *product = h->watch->nan.eqn;
     int root;
 
-    if (eqn->prim->id != JX_PRIM_rsqrt || !product || product->prim->id != JX_PRIM_mul)
+    if (eqn->prim->id != JX_PRIM_rsqrt || !product ||
+        product->prim->id != JX_PRIM_mul)
         return false;
     root = jx_origin_eqn(&h->origins, product->ins[0]) == eqn ? 0 : 1;
     return jx_origin_eqn(&h->origins, product->ins[root]) == eqn &&
-           jx_root_vanishes_with(&h->origins, eqn->ins[0], product->ins[1 - root]);
+           jx_root_vanishes_with(&h->origins, eqn->ins[0],
+                                 product->ins[1 - root]);
 }
 
 static bool is_implied(const jx_hunt *h, const jx_unfinite *root, int out)
@@ -160,13 +174,14 @@ static bool is_implied(const jx_hunt *h, const jx_unfinite *root, int out)
     double value;
 
     if (is_quotient(eqn)) {
-        /* Zero whatever the inputs are: no input could have been meant to keep it away. */
+        /* Zero whatever the inputs are: no input could have been meant
+         * to keep it away. */
         if (!jx_origin_varies(&h->origins, eqn->ins[1]))
             return false;
         jx_convert(root->value.dtype, JX_F64, root->value.bits, &value, 1);
         return jx_domain_is_implied(&h->origins, eqn, 1) &&
-               !(isnan(value) &&
-                 (jx_domain_has_limit(&h->origins, eqn) || is_over_own_root(h, eqn)));
+               !(isnan(value) && (jx_domain_has_limit(&h->origins, eqn) ||
+                                  is_over_own_root(h, eqn)));
     }
     if (is_log_of_weight(h, root, out) || is_times_own_root(h, eqn))
         return false;
@@ -176,7 +191,8 @@ static bool is_implied(const jx_hunt *h, const jx_unfinite *root, int out)
     return true;
 }
 
-/* How near to singular a matrix is that large numbers make, is not the program's fault. */
+/* How near to singular a matrix is that large numbers make, is not the
+ * program's fault. */
 bool jx_eqn_is_of_matrices(const jx_eqn *eqn)
 {
     switch (eqn->prim->id) {
@@ -194,8 +210,8 @@ static int divisor_of(const jx_eqn *eqn)
     return is_quotient(eqn) ? 1 : 0;
 }
 
-bool jx_hunt_is_news(jx_hunt *h, const jx_unfinite *root, jx_code code, int out, int nothers,
-                     const jx_eqn *const *others)
+bool jx_hunt_is_news(jx_hunt *h, const jx_unfinite *root, jx_code code, int out,
+                     int nothers, const jx_eqn *const *others)
 {
     bool implied;
 
@@ -203,8 +219,11 @@ bool jx_hunt_is_news(jx_hunt *h, const jx_unfinite *root, jx_code code, int out,
     case JX_CODE_NUM002: return jx_hunt_is_masked_elsewhere(h, root->eqn);
     case JX_CODE_NUM003:
         return !h->options->unasked ||
-               !jx_domain_is_implied(&h->origins, root->eqn, divisor_of(root->eqn));
-    case JX_CODE_NUM009: return h->plain.modest && !jx_expression_is_alone(&h->origins, root->eqn);
+               !jx_domain_is_implied(&h->origins, root->eqn,
+                                     divisor_of(root->eqn));
+    case JX_CODE_NUM009:
+        return h->plain.modest &&
+               !jx_expression_is_alone(&h->origins, root->eqn);
     default:
         if (h->options->unasked ||
             (!h->gradient && jx_expression_is_alone(&h->origins, root->eqn)))
@@ -224,7 +243,8 @@ static bool is_mended_by_zeros(jx_hunt *h)
 {
     int64_t before = jx_hunt_absorbs(h) ? jx_hunt_count_bad(h) : 0;
 
-    return jx_hunt_absorbs(h) && jx_hunt_run(h, true, 0, NULL) && jx_hunt_count_bad(h) < before;
+    return jx_hunt_absorbs(h) && jx_hunt_run(h, true, 0, NULL) &&
+           jx_hunt_count_bad(h) < before;
 }
 
 bool jx_hunt_may_be_news(jx_hunt *h, int nroots, const jx_unfinite *roots)

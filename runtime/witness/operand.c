@@ -1,4 +1,5 @@
-/* operand.c - see parts.h: a value somewhere in a program as a program of its own. */
+/* operand.c - see parts.h: a value somewhere in a program as a
+ * program of its own. */
 #include "runtime/witness/parts.h"
 
 #include "analyzer/transform/making.h"
@@ -15,8 +16,9 @@ static jx_arena *arena_of(const giver *g)
 }
 
 /* Values of a jaxpr of these constants and inputs. */
-static bool give(giver *g, const jx_jaxpr *jaxpr, const jx_atom *consts, const jx_atom *ins,
-                 int count, const jx_atom *values, jx_atom *outs)
+static bool give(giver *g, const jx_jaxpr *jaxpr, const jx_atom *consts,
+                 const jx_atom *ins, int count, const jx_atom *values,
+                 jx_atom *outs)
 {
     jx_jaxpr part = *jaxpr;
 
@@ -26,19 +28,24 @@ static bool give(giver *g, const jx_jaxpr *jaxpr, const jx_atom *consts, const j
 }
 
 /* What a scan's body is given of an array at its first turn. */
-static jx_atom first_slice(giver *g, jx_atom array, bool reverse, const jx_dim *length)
+static jx_atom first_slice(giver *g, jx_atom array, bool reverse,
+                           const jx_dim *length)
 {
     const jx_aval *aval = jx_atom_aval(array);
-    const jx_dim *from = jx_body_int(g->body, reverse ? jx_dim_value(length) - 1 : 0);
+    const jx_dim *from =
+        jx_body_int(g->body, reverse ? jx_dim_value(length) - 1 : 0);
     const jx_dim *to = jx_body_int(g->body, reverse ? jx_dim_value(length) : 1);
     jx_atom slice = jx_build_slice(g->body, array, 0, from, to);
 
-    return jx_is_made(slice) ? jx_build_reshape(g->body, slice, aval->rank - 1, aval->shape + 1)
+    return jx_is_made(slice) ? jx_build_reshape(g->body, slice, aval->rank - 1,
+                                                aval->shape + 1)
                              : slice;
 }
 
-/* What the body of a loop or a branch is given first: `ins` are the equation's operands. */
-static const jx_atom *enter(giver *g, const jx_eqn *eqn, const jx_atom *ins, int nins)
+/* What the body of a loop or a branch is given first: `ins` are the
+ * equation's operands. */
+static const jx_atom *enter(giver *g, const jx_eqn *eqn, const jx_atom *ins,
+                            int nins)
 {
     jx_atom *to = JX_NEW_ARRAY(arena_of(g), eqn->nins + 1, jx_atom);
 
@@ -50,7 +57,9 @@ static const jx_atom *enter(giver *g, const jx_eqn *eqn, const jx_atom *ins, int
         if (jx_dim_value(scan->length) < 1)
             return NULL;
         for (int i = 0; i < eqn->nins; i++)
-            to[i] = i < fixed ? ins[i] : first_slice(g, ins[i], scan->reverse, scan->length);
+            to[i] = i < fixed
+                        ? ins[i]
+                        : first_slice(g, ins[i], scan->reverse, scan->length);
         return eqn->nins == nins ? to : NULL;
     }
     int skipped = eqn->prim->id == JX_PRIM_while
@@ -61,7 +70,8 @@ static const jx_atom *enter(giver *g, const jx_eqn *eqn, const jx_atom *ins, int
     return eqn->nins - skipped == nins ? to : NULL;
 }
 
-static const jx_jaxpr *giving(giver *g, const jx_site *site, int first, int count)
+static const jx_jaxpr *giving(giver *g, const jx_site *site, int first,
+                              int count)
 {
     const jx_jaxpr *at = g->make.to->entry.jaxpr;
     jx_atom *consts = JX_NEW_ARRAY(arena_of(g), at->nconsts + 1, jx_atom);
@@ -80,7 +90,8 @@ static const jx_jaxpr *giving(giver *g, const jx_site *site, int first, int coun
         const jx_eqn *eqn = site->around[d];
         const jx_closed *body = site->bodies[d];
         jx_atom *operands = JX_NEW_ARRAY(arena_of(g), eqn->nins + 1, jx_atom);
-        if (!operands || !give(g, at, consts, ins, eqn->nins, eqn->ins, operands))
+        if (!operands ||
+            !give(g, at, consts, ins, eqn->nins, eqn->ins, operands))
             return NULL;
         at = body->jaxpr;
         ins = enter(g, eqn, operands, at->nins);
@@ -97,7 +108,8 @@ static const jx_jaxpr *giving(giver *g, const jx_site *site, int first, int coun
     return jx_body_finish(g->body, jx_no_atoms, NULL);
 }
 
-jx_program *jx_hunt_operands(jx_hunt *h, const jx_site *site, int first, int count)
+jx_program *jx_hunt_operands(jx_hunt *h, const jx_site *site, int first,
+                             int count)
 {
     giver g = {0};
 

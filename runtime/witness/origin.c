@@ -25,7 +25,8 @@ const jx_closed *jx_body_of(const jx_eqn *eqn, int number)
     case JX_PRIM_scan: return &((const jx_p_scan *)eqn->typed)->jaxpr;
     case JX_PRIM_while: return &((const jx_p_while *)eqn->typed)->body_jaxpr;
     case JX_PRIM_custom_linear_solve:
-        return &((const jx_p_custom_linear_solve *)eqn->typed)->jaxprs.part[number];
+        return &((const jx_p_custom_linear_solve *)eqn->typed)
+                    ->jaxprs.part[number];
     default: return &((const jx_p_cond *)eqn->typed)->branches.at[number];
     }
 }
@@ -51,7 +52,8 @@ bool jx_eqn_moves(const jx_eqn *eqn)
     case JX_PRIM_dynamic_slice:
     case JX_PRIM_gather: return true;
     default:
-        return jx_prim_rearranges(eqn->prim->id) || jx_prim_in_family(eqn->prim->id, "view") ||
+        return jx_prim_rearranges(eqn->prim->id) ||
+               jx_prim_in_family(eqn->prim->id, "view") ||
                jx_prim_in_family(eqn->prim->id, "identity");
     }
 }
@@ -76,15 +78,16 @@ static bool note(jx_origins *to, const jx_var *var, jx_origin origin)
     return jx_map_put(&to->of, var, kept);
 }
 
-static void note_input(jx_origins *to, const jx_jaxpr *jaxpr, int input, const jx_eqn *owner,
-                       int body)
+static void note_input(jx_origins *to, const jx_jaxpr *jaxpr, int input,
+                       const jx_eqn *owner, int body)
 {
     jx_origin origin = {.number = input, .jaxpr = jaxpr, .owner = owner};
     int at = input;
 
     if (owner && owner->prim->id == JX_PRIM_scan) {
         const jx_p_scan *scan = owner->typed;
-        origin.carried = input >= scan->num_consts && input < scan->num_consts + scan->num_carry;
+        origin.carried = input >= scan->num_consts &&
+                         input < scan->num_consts + scan->num_carry;
     } else if (owner && owner->prim->id == JX_PRIM_while) {
         const jx_p_while *loop = owner->typed;
         at = input + (int)loop->cond_nconsts;
@@ -92,8 +95,9 @@ static void note_input(jx_origins *to, const jx_jaxpr *jaxpr, int input, const j
     } else if (owner && owner->prim->id == JX_PRIM_custom_linear_solve) {
         const jx_p_custom_linear_solve *solve = owner->typed;
         int own = jx_solve_count(&solve->const_lengths, body);
-        at = input < own ? solve->const_lengths.before[body] + input
-                         : solve->const_lengths.before[JX_SOLVE_PARTS] + input - own;
+        at = input < own
+                 ? solve->const_lengths.before[body] + input
+                 : solve->const_lengths.before[JX_SOLVE_PARTS] + input - own;
     } else if (owner) {
         at = input + 1; /* behind the predicate */
     }
@@ -102,7 +106,8 @@ static void note_input(jx_origins *to, const jx_jaxpr *jaxpr, int input, const j
     note(to, jaxpr->vars[jaxpr->nconsts + input], origin);
 }
 
-static void note_all(jx_origins *to, const jx_jaxpr *jaxpr, const jx_eqn *owner, int body)
+static void note_all(jx_origins *to, const jx_jaxpr *jaxpr, const jx_eqn *owner,
+                     int body)
 {
     if (!jaxpr)
         return;
@@ -113,7 +118,8 @@ static void note_all(jx_origins *to, const jx_jaxpr *jaxpr, const jx_eqn *owner,
     for (int i = 0; i < jaxpr->neqns; i++) {
         const jx_eqn *eqn = &jaxpr->eqns[i];
         for (int k = 0; k < eqn->nouts; k++)
-            note(to, eqn->outs[k], (jx_origin){.eqn = eqn, .number = k, .jaxpr = jaxpr});
+            note(to, eqn->outs[k],
+                 (jx_origin){.eqn = eqn, .number = k, .jaxpr = jaxpr});
         for (int k = 0; k < jx_bodies_of(eqn); k++)
             note_all(to, jx_body_of(eqn, k)->jaxpr, eqn, k);
     }
@@ -135,9 +141,11 @@ const jx_eqn *jx_origin_eqn(const jx_origins *of, jx_atom atom)
 {
     const jx_origin *origin = jx_origin_of(of, atom);
 
-    while (origin && (origin->eqn ? jx_eqn_moves(origin->eqn) && origin->eqn->nins
-                                  : origin->owner && !origin->carried))
-        origin = jx_origin_of(of, origin->eqn ? origin->eqn->ins[0] : origin->given);
+    while (origin &&
+           (origin->eqn ? jx_eqn_moves(origin->eqn) && origin->eqn->nins
+                        : origin->owner && !origin->carried))
+        origin =
+            jx_origin_of(of, origin->eqn ? origin->eqn->ins[0] : origin->given);
     return origin ? origin->eqn : NULL;
 }
 
@@ -145,11 +153,14 @@ const jx_literal *jx_origin_literal(const jx_origins *of, jx_atom atom)
 {
     const jx_origin *origin = jx_origin_of(of, atom);
 
-    while (origin && origin->eqn && origin->eqn->nins == 1 && jx_eqn_moves(origin->eqn)) {
+    while (origin && origin->eqn && origin->eqn->nins == 1 &&
+           jx_eqn_moves(origin->eqn)) {
         atom = origin->eqn->ins[0];
         origin = jx_origin_of(of, atom);
     }
-    return atom.literal && !atom.literal->dim && !atom.literal->array ? atom.literal : NULL;
+    return atom.literal && !atom.literal->dim && !atom.literal->array
+               ? atom.literal
+               : NULL;
 }
 
 bool jx_origin_number(const jx_origins *of, jx_atom atom, double *number)
@@ -165,7 +176,8 @@ bool jx_origin_number(const jx_origins *of, jx_atom atom, double *number)
 const jx_stack *jx_origin_stack(const jx_origins *of, const jx_eqn *eqn)
 {
     while (!jx_outside_frame(eqn->stack)) {
-        const jx_origin *made = eqn->nouts ? jx_map_get(&of->of, eqn->outs[0]) : NULL;
+        const jx_origin *made =
+            eqn->nouts ? jx_map_get(&of->of, eqn->outs[0]) : NULL;
         const jx_jaxpr *in = made ? made->jaxpr : NULL;
         const jx_origin *given =
             in && in->nins ? jx_map_get(&of->of, in->vars[in->nconsts]) : NULL;
@@ -186,7 +198,7 @@ bool jx_eqns_are_one(const jx_origins *of, const jx_eqn *a, const jx_eqn *b)
                       x->end_column == y->end_column);
 }
 
-/* -- all that is behind a value --------------------------------------------------------- */
+/* -- all that is behind a value -------------------------------------------- */
 
 static void go_to(jx_origin_walk *w, jx_atom atom)
 {
@@ -212,7 +224,8 @@ static void go_behind(jx_origin_walk *w, const jx_origin *origin)
     }
 }
 
-void jx_origin_walk_from(jx_origin_walk *w, const jx_origins *of, int count, const jx_atom *from)
+void jx_origin_walk_from(jx_origin_walk *w, const jx_origins *of, int count,
+                         const jx_atom *from)
 {
     *w = (jx_origin_walk){.of = of};
     jx_map_init(&w->seen, of->of.arena);

@@ -1,16 +1,16 @@
 /* path.c - see parts.h: by what way what is not finite gets to an output.
  *
- * From variable to variable, forward: to the results of the equations that take one, as far
- * as they were not finite in the last run, into the bodies of loops and branches and out of
- * them.  The shortest way is told. */
+ * From variable to variable, forward: to the results of the equations that take
+ * one, as far as they were not finite in the last run, into the bodies of loops
+ * and branches and out of them.  The shortest way is told. */
 #include "runtime/witness/parts.h"
 
 #include "frontend/ir/params.h"
 
 #include <string.h>
 
-/* An equation that takes a variable as that operand, or the result of a body that it is: then
- * of the equation that runs the body. */
+/* An equation that takes a variable as that operand, or the result of a body
+ * that it is: then of the equation that runs the body. */
 typedef struct use {
     const jx_eqn *eqn;
     int number;
@@ -27,10 +27,11 @@ typedef struct step {
     long from;        /* the step before, or -1 */
 } step;
 
-/* Of all variables of the program; and of the last run, which results were not finite. */
+/* Of all variables of the program; and of the last run, which results
+ * were not finite. */
 typedef struct jx_ways {
     jx_map uses;
-    jx_map bad; /* from equations: bools */
+    jx_map bad;  /* from equations: bools */
     jx_map seen; /* of a walk: from variables to where they are in `steps` */
     JX_VEC(step) steps;
 } jx_ways;
@@ -77,7 +78,8 @@ static bool make_ways(jx_hunt *h)
     jx_map_init(&h->ways->bad, arena);
     note_uses(h, h->program->entry.jaxpr, NULL);
     for (size_t i = 0; i < h->watch->tracks->all.count; i++)
-        jx_map_put(&h->ways->bad, h->watch->tracks->all.at[i].eqn, h->watch->tracks->all.at[i].bad);
+        jx_map_put(&h->ways->bad, h->watch->tracks->all.at[i].eqn,
+                   h->watch->tracks->all.at[i].bad);
     return jx_ok(h->program->ctx);
 }
 
@@ -105,7 +107,8 @@ static void go_to(jx_hunt *h, const jx_var *var, const jx_eqn *by, long from)
     jx_ways *w = h->ways;
 
     if (jx_map_add(&w->seen, var))
-        JX_PUSH(h->program->ctx->arena, &w->steps, /* used again */ ((step){var, by, from}));
+        JX_PUSH(h->program->ctx->arena, &w->steps,
+                /* used again */ ((step){var, by, from}));
 }
 
 /* Into a body as this input of it. */
@@ -163,7 +166,8 @@ static bool go_on(jx_hunt *h, long number, const jx_eqn *loop)
         /* A linear solve is a body of its own and a result of all of them. */
         for (int k = 0; k < u.eqn->nouts; k++)
             if (was_bad(h, u.eqn, k) &&
-                (!jx_bodies_of(u.eqn) || u.eqn->prim->id == JX_PRIM_custom_linear_solve))
+                (!jx_bodies_of(u.eqn) ||
+                 u.eqn->prim->id == JX_PRIM_custom_linear_solve))
                 go_to(h, u.eqn->outs[k], u.eqn, number);
     }
     return false;

@@ -12,10 +12,13 @@ typedef enum fill {
     UNIT,     /* between 0 and 1 */
     AROUND,   /* `scale` and a normal number */
     ROWS,     /* one positive number for each row along the last axis */
-    WEIGHTS,  /* between 0 and 1; `scale` times a normal number what is multiplied as a matrix */
+    /* between 0 and 1; `scale` times a normal number what is
+     * multiplied as a matrix */
+    WEIGHTS,
     SOLVABLE, /* `scale`, but square matrices are the unit matrix */
-    RISING,   /* from 0 to 1 in equal steps; the next input to `scale` times as much */
-    FALLING,  /* ... from 1 to 0 */
+    /* from 0 to 1 in equal steps; the next input to `scale` times as much */
+    RISING,
+    FALLING, /* ... from 1 to 0 */
 } fill;
 
 /* What integers and masks are beside it. */
@@ -49,25 +52,30 @@ static const struct way {
 enum { NWAYS = sizeof ways / sizeof *ways, ROUNDED = 12 };
 /* So many numbers are drawn, and come again: a prime, so that rows differ. */
 enum { DRAWN = 1021 };
-/* What a normal number takes of the generator: a row takes that in every way, so that the numbers
- * of one way do not depend on what the others need. */
+/* What a normal number takes of the generator: a row takes that in every way,
+ * so that the numbers of one way do not depend on what the others need. */
 enum { ROW_DRAWS = 2 };
 
-/* Where an index is computed of floats: what looks for the largest, or for a place among what is
- * sorted, gives the last one. */
+/* Where an index is computed of floats: what looks for the largest, or for a
+ * place among what is sorted, gives the last one. */
 static const struct way ordered[] = {
     {RISING, 1.5, ANY, false, {true, true, false, false, true}},
     {RISING, 1 / 1.5, ANY, false, {true, true, false, false, true}},
     {FALLING, 1.5, ANY, false, {true, true, false, false, true}},
 };
 
-/* Where a function ends at 1, as arccos does, and what is computed may round beyond it. */
-static const struct way edge = {NORMAL, .3, ANY, true, {true, false, false, true, false}};
+/* Where a function ends at 1, as arccos does, and what is computed may
+ * round beyond it. */
+static const struct way edge = {
+    NORMAL, .3, ANY, true, {true, false, false, true, false}};
 
-/* Square matrices that nobody decomposes are arrays like others, and may be zero. */
-static const struct way nought = {CONSTANT, 0, LEAST, false, {true, true, false, true, false}};
+/* Square matrices that nobody decomposes are arrays like others,
+ * and may be zero. */
+static const struct way nought = {
+    CONSTANT, 0, LEAST, false, {true, true, false, true, false}};
 
-/* A number that is large and not strange: the exponential of it has no value in the dtype. */
+/* A number that is large and not strange: the exponential of it has no
+ * value in the dtype. */
 static double large_in(jx_dtype dtype)
 {
     return dtype == JX_F16 ? 16 : 100;
@@ -82,7 +90,8 @@ static bool is_diagonal(const jx_port *port, int64_t i)
 
 static bool is_square(const jx_port *port)
 {
-    return port->rank >= 2 && port->shape[port->rank - 1] == port->shape[port->rank - 2];
+    return port->rank >= 2 &&
+           port->shape[port->rank - 1] == port->shape[port->rank - 2];
 }
 
 static double drawn_whole(jx_rng *rng, const jx_held *held, whole which)
@@ -91,12 +100,14 @@ static double drawn_whole(jx_rng *rng, const jx_held *held, whole which)
     case LEAST: return held->lo;
     case MOST: return held->hi;
     case BEYOND: return held->indexes ? held->hi + 1 : held->hi;
-    default: return floor(held->lo + jx_rng_uniform(rng) * (held->hi - held->lo + 1));
+    default:
+        return floor(held->lo +
+                     jx_rng_uniform(rng) * (held->hi - held->lo + 1));
     }
 }
 
-static double drawn(jx_rng *rng, const jx_port *port, const struct way *way, int64_t i, double row,
-                    bool weight)
+static double drawn(jx_rng *rng, const jx_port *port, const struct way *way,
+                    int64_t i, double row, bool weight)
 {
     double scale = way->scale * large_in(port->dtype);
 
@@ -106,7 +117,8 @@ static double drawn(jx_rng *rng, const jx_port *port, const struct way *way, int
     case UNIT: return .02 + .96 * jx_rng_uniform(rng);
     case AROUND: return scale + jx_rng_normal(rng);
     case ROWS: return row;
-    case WEIGHTS: return weight ? scale * jx_rng_normal(rng) : jx_rng_uniform(rng);
+    case WEIGHTS:
+        return weight ? scale * jx_rng_normal(rng) : jx_rng_uniform(rng);
     case RISING: return row * (double)(i + 1) / (double)port->count;
     case FALLING: return row * (double)(port->count - i) / (double)port->count;
     default: return is_square(port) ? is_diagonal(port, i) : scale;
@@ -119,10 +131,11 @@ static bool is_ordered(const struct way *way)
 }
 
 /* All elements are one number. */
-static bool is_constant(const jx_held *held, const jx_port *port, const struct way *way)
+static bool is_constant(const jx_held *held, const jx_port *port,
+                        const struct way *way)
 {
-    return !held->whole &&
-           (way->fill == CONSTANT || (way->fill == SOLVABLE && !is_square(port)));
+    return !held->whole && (way->fill == CONSTANT ||
+                            (way->fill == SOLVABLE && !is_square(port)));
 }
 
 /* How many elements are drawn; those behind them are the same again. */
@@ -145,7 +158,8 @@ static void repeat(const jx_port *port, void *data, int64_t period)
     }
 }
 
-static void fill_input(jx_hunt *h, int input, const struct way *way, jx_rng *rng)
+static void fill_input(jx_hunt *h, int input, const struct way *way,
+                       jx_rng *rng)
 {
     const jx_port *port = jx_plan_in(h->run.plan, input);
     jx_held *held = &h->held[input];
@@ -165,11 +179,13 @@ static void fill_input(jx_hunt *h, int input, const struct way *way, jx_rng *rng
         int64_t n = period - at < DRAWN ? period - at : DRAWN;
         for (int64_t k = 0, i = at; k < n; k++, i++) {
             if (i % columns == 0 && way->fill == ROWS)
-                row = way->scale * large_in(port->dtype) * fabs(jx_rng_normal(rng));
+                row = way->scale * large_in(port->dtype) *
+                      fabs(jx_rng_normal(rng));
             else if (i % columns == 0 && !is_ordered(way))
                 jx_rng_skip(rng, ROW_DRAWS);
-            piece[k] = held->whole ? drawn_whole(rng, held, way->whole)
-                                   : drawn(rng, port, way, i, row, held->weight);
+            piece[k] = held->whole
+                           ? drawn_whole(rng, held, way->whole)
+                           : drawn(rng, port, way, i, row, held->weight);
         }
         held->hi += beyond;
         jx_hunt_put(h, input, at, piece, n);
@@ -194,7 +210,8 @@ static void fill_all(jx_hunt *h, const struct way *way)
 static bool any_square(const jx_hunt *h)
 {
     for (int i = 0; i < h->run.nins; i++)
-        if (!h->held[i].whole && !h->held[i].open && is_square(jx_plan_in(h->run.plan, i)))
+        if (!h->held[i].whole && !h->held[i].open &&
+            is_square(jx_plan_in(h->run.plan, i)))
             return true;
     return false;
 }
@@ -202,7 +219,8 @@ static bool any_square(const jx_hunt *h)
 bool jx_hunt_fill_plain(jx_hunt *h, int number)
 {
     enum { ORDERED = sizeof ordered / sizeof *ordered };
-    int further = !h->decomposes && any_square(h), sorted = h->placed ? ORDERED : 0;
+    int further = !h->decomposes && any_square(h),
+        sorted = h->placed ? ORDERED : 0;
 
     if (number < NWAYS)
         fill_all(h, &ways[number]);
@@ -219,7 +237,8 @@ bool jx_hunt_fill_plain(jx_hunt *h, int number)
 
 void jx_hunt_fill_around(jx_hunt *h)
 {
-    static const struct way around = {AROUND, 10, ANY, false, {true, false, false, false, false}};
+    static const struct way around = {
+        AROUND, 10, ANY, false, {true, false, false, false, false}};
 
     fill_all(h, &around);
 }

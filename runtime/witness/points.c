@@ -43,16 +43,20 @@ void jx_held_fit(jx_held *held, jx_dtype dtype)
     }
 }
 
-/* Numbers within the range stay there when they are rounded, as its ends are of the dtype. */
-static void put(jx_hunt *h, int input, int64_t at, const double *values, int64_t count)
+/* Numbers within the range stay there when they are rounded, as its ends
+ * are of the dtype. */
+static void put(jx_hunt *h, int input, int64_t at, const double *values,
+                int64_t count)
 {
     const jx_port *port = jx_plan_in(h->run.plan, input);
-    char *to = (char *)h->run.in[input] + (size_t)at * jx_dtype_of(port->dtype)->bytes;
+    char *to =
+        (char *)h->run.in[input] + (size_t)at * jx_dtype_of(port->dtype)->bytes;
 
     jx_convert(JX_F64, port->dtype, values, to, count);
 }
 
-void jx_hunt_put(jx_hunt *h, int input, int64_t at, const double *from, int64_t count)
+void jx_hunt_put(jx_hunt *h, int input, int64_t at, const double *from,
+                 int64_t count)
 {
     const jx_held *held = &h->held[input];
     double piece[PIECE];
@@ -75,22 +79,24 @@ void jx_hunt_take(const jx_hunt *h, int input, double *to)
     jx_convert(port->dtype, JX_F64, h->run.in[input], to, port->count);
 }
 
-/* -- kinds of points ------------------------------------------------------------ */
+/* -- kinds of points ------------------------------------------------------- */
 
 typedef enum kind {
-    LOW,      /* all elements at the lower end */
-    HIGH,     /* ... the upper one */
+    LOW,  /* all elements at the lower end */
+    HIGH, /* ... the upper one */
     MIDDLE,
-    ZERO,     /* ... or what is next to it */
+    ZERO, /* ... or what is next to it */
     ONE,
-    ENDS,     /* each input as a whole at one of its ends */
-    WHOLE,    /* ... anywhere, often near zero */
-    FIRST,    /* along the last axis one at the upper end, the others at the lower */
-    LAST,     /* along the last axis one at the lower end, the others at the upper */
-    COLUMNS,  /* an end for each place along the last axis */
-    ROWS,     /* an end for each place along the first axis */
-    MIXED,    /* an end for each element */
-    UNIFORM,  /* anywhere */
+    ENDS,  /* each input as a whole at one of its ends */
+    WHOLE, /* ... anywhere, often near zero */
+    /* along the last axis one at the upper end, the others at the lower */
+    FIRST,
+    /* along the last axis one at the lower end, the others at the upper */
+    LAST,
+    COLUMNS, /* an end for each place along the last axis */
+    ROWS,    /* an end for each place along the first axis */
+    MIXED,   /* an end for each element */
+    UNIFORM, /* anywhere */
     KINDS
 } kind;
 
@@ -98,9 +104,9 @@ typedef enum kind {
 static const struct {
     kind kind;
     int times;
-} course[] = {{LOW, 1},  {HIGH, 1},    {MIDDLE, 1}, {ZERO, 1}, {ONE, 1},
-              {FIRST, 2}, {COLUMNS, 4}, {ENDS, 12},  {ROWS, 2}, {LAST, 2}, {WHOLE, 8},
-              {MIXED, 3}, {UNIFORM, 3}};
+} course[] = {{LOW, 1},   {HIGH, 1},    {MIDDLE, 1}, {ZERO, 1}, {ONE, 1},
+              {FIRST, 2}, {COLUMNS, 4}, {ENDS, 12},  {ROWS, 2}, {LAST, 2},
+              {WHOLE, 8}, {MIXED, 3},   {UNIFORM, 3}};
 
 static double end_of(const jx_held *held, bool upper)
 {
@@ -132,8 +138,8 @@ static double whole(const jx_held *held, kind k, bool upper, uint64_t bits)
     }
 }
 
-static double element(jx_hunt *h, const jx_held *held, kind k, int64_t row, int64_t column,
-                      uint64_t bits)
+static double element(jx_hunt *h, const jx_held *held, kind k, int64_t row,
+                      int64_t column, uint64_t bits)
 {
     switch (k) {
     case FIRST: return end_of(held, column == 0);
@@ -171,16 +177,19 @@ static void fill_input(jx_hunt *h, int input, kind k)
     const jx_held *held = &h->held[input];
     uint64_t bits = jx_rng_next(&h->rng);
     int64_t columns = port->rank ? port->shape[port->rank - 1] : 1;
-    int64_t rows = port->rank ? port->shape[0] : 1, column = 0, row = 0, in_row = 0;
-    int64_t per_row = rows ? port->count / rows : 0, period = period_of(port, k);
+    int64_t rows = port->rank ? port->shape[0] : 1, column = 0, row = 0,
+            in_row = 0;
+    int64_t per_row = rows ? port->count / rows : 0,
+            period = period_of(port, k);
     bool even = is_even(k);
     double piece[PIECE];
 
     for (int64_t at = 0; at < period; at += PIECE) {
         int64_t count = period - at < PIECE ? period - at : PIECE;
         for (int64_t i = 0; i < count; i++) {
-            piece[i] = clamped(held, even ? whole(held, k, bits >> 63, bits)
-                                          : element(h, held, k, row, column, bits));
+            piece[i] =
+                clamped(held, even ? whole(held, k, bits >> 63, bits)
+                                   : element(h, held, k, row, column, bits));
             column = column + 1 == columns ? 0 : column + 1;
             if (++in_row == per_row) {
                 in_row = 0;
@@ -189,7 +198,8 @@ static void fill_input(jx_hunt *h, int input, kind k)
         }
         put(h, input, at, piece, count);
     }
-    repeat(h->run.in[input], (size_t)period * jx_dtype_of(port->dtype)->bytes, port->bytes);
+    repeat(h->run.in[input], (size_t)period * jx_dtype_of(port->dtype)->bytes,
+           port->bytes);
 }
 
 static void fill_all(jx_hunt *h, kind k)
@@ -201,7 +211,8 @@ static void fill_all(jx_hunt *h, kind k)
 
 bool jx_hunt_start(jx_hunt *h, int number)
 {
-    static const kind starts[] = {MIDDLE, UNIFORM, WHOLE, UNIFORM, ENDS, COLUMNS};
+    static const kind starts[] = {MIDDLE,  UNIFORM, WHOLE,
+                                  UNIFORM, ENDS,    COLUMNS};
 
     if (number >= (int)(sizeof starts / sizeof *starts))
         return false;

@@ -1,4 +1,5 @@
-/* rounds.c - see lost_parts.h: equations whose results are taken as they were computed. */
+/* rounds.c - see lost_parts.h: equations whose results are taken as they
+ * were computed. */
 #include "runtime/witness/lost_parts.h"
 
 #include "frontend/ir/params.h"
@@ -20,12 +21,13 @@ static bool same_value(const jx_origins *of, jx_atom a, jx_atom b)
     return x && x == y;
 }
 
-/* A number that is added to round: 2^n or 3 2^n, and large for its dtype; what is lost beside any
- * other number is lost. */
+/* A number that is added to round: 2^n or 3 2^n, and large for its dtype; what
+ * is lost beside any other number is lost. */
 static bool may_round(const jx_origins *of, jx_atom c)
 {
     double value, part;
-    int exponent, digits = jx_dtype_of(jx_atom_aval(c)->dtype)->bits == 64 ? 53 : 24;
+    int exponent,
+        digits = jx_dtype_of(jx_atom_aval(c)->dtype)->bits == 64 ? 53 : 24;
 
     if (!jx_origin_number(of, c, &value))
         return true;
@@ -33,7 +35,8 @@ static bool may_round(const jx_origins *of, jx_atom c)
     return (part == 0.5 || part == 0.75) && exponent > digits / 2;
 }
 
-/* (x + c) - c, t - (t - x): what is left is what rounding took, which its author wants. */
+/* (x + c) - c, t - (t - x): what is left is what rounding took, which
+ * its author wants. */
 static bool is_idiom(const jx_origins *of, const jx_eqn *eqn)
 {
     const jx_eqn *left, *right;
@@ -45,7 +48,8 @@ static bool is_idiom(const jx_origins *of, const jx_eqn *eqn)
     if (left && may_round(of, eqn->ins[1]) &&
         (left->prim->id == JX_PRIM_add || left->prim->id == JX_PRIM_sub) &&
         (same_value(of, left->ins[0], eqn->ins[1]) ||
-         (left->prim->id == JX_PRIM_add && same_value(of, left->ins[1], eqn->ins[1]))))
+         (left->prim->id == JX_PRIM_add &&
+          same_value(of, left->ins[1], eqn->ins[1]))))
         return true;
     return right && right->prim->id == JX_PRIM_sub &&
            same_value(of, right->ins[0], eqn->ins[0]);
@@ -54,7 +58,8 @@ static bool is_idiom(const jx_origins *of, const jx_eqn *eqn)
 static bool narrows(const jx_eqn *eqn)
 {
     return eqn->nins == 1 && eqn->nouts == 1 &&
-           jx_dtype_is_narrower(eqn->outs[0]->aval->dtype, jx_atom_aval(eqn->ins[0])->dtype);
+           jx_dtype_is_narrower(eqn->outs[0]->aval->dtype,
+                                jx_atom_aval(eqn->ins[0])->dtype);
 }
 
 bool jx_eqn_rounds(const jx_origins *of, const jx_eqn *eqn)

@@ -58,23 +58,25 @@ bool jx_hunt_has_goal(const jx_eqn *eqn)
            jx_dtype_is_float(jx_atom_aval(eqn->ins[operand])->dtype);
 }
 
-/* -- a way ------------------------------------------------------------------- */
+/* -- a way ----------------------------------------------------------------- */
 
-/* A way: the value, and the derivative of one of its elements, both in the wide domain. */
+/* A way: the value, and the derivative of one of its elements, both in
+ * the wide domain. */
 typedef struct way {
     jx_hunt *hunt;
     goal goal;
     jx_callee value, back;
-    int64_t count;      /* elements of the value */
-    int64_t element;    /* the one that is led */
+    int64_t count;       /* elements of the value */
+    int64_t element;     /* the one that is led */
     double **from, **to; /* per float input: where one is, and where to go */
-    bool *apart; /* per input: the value has not depended on it */
+    bool *apart;         /* per input: the value has not depended on it */
 } way;
 
 static bool opened(jx_callee *f, jx_program *program, size_t memory)
 {
     const jx_plan_options how = {.domain = JX_WIDE, .memory = memory};
-    const jx_typed *typed = program ? jx_program_fits(program, false, 0, NULL) : NULL;
+    const jx_typed *typed =
+        program ? jx_program_fits(program, false, 0, NULL) : NULL;
 
     return typed && jx_callee_open(f, typed, &program->entry, &how);
 }
@@ -129,7 +131,10 @@ static double distance(goal g, double value)
 {
     if (isnan(value))
         return INFINITY;
-    return g == BELOW ? value : g == NOUGHT ? fabs(value) : g == ABOVE ? -value : -fabs(value);
+    return g == BELOW    ? value
+           : g == NOUGHT ? fabs(value)
+           : g == ABOVE  ? -value
+                         : -fabs(value);
 }
 
 /* The value at the hunt's inputs; its nearest element, if `any`. */
@@ -142,7 +147,8 @@ static bool look(way *w, bool any, double *value)
         return false;
     values = jx_exec_out(w->value.exec, 0);
     for (int64_t i = 0; any && i < w->count; i++)
-        if (i == 0 || distance(w->goal, values[i]) < distance(w->goal, values[w->element]))
+        if (i == 0 || distance(w->goal, values[i]) <
+                          distance(w->goal, values[w->element]))
             w->element = i;
     *value = values[w->element];
     return true;
@@ -173,7 +179,7 @@ static bool point(way *w, double value)
         jx_hunt_take(h, i, w->from[i]);
         for (int64_t k = 0; k < jx_plan_in(h->run.plan, i)->count; k++) {
             bool moves = isfinite(slope[k]) && slope[k] != 0;
-            w->to[i][k] = !moves        ? w->from[i][k]
+            w->to[i][k] = !moves         ? w->from[i][k]
                           : slope[k] > 0 ? h->held[i].hi
                                          : h->held[i].lo;
             any |= w->to[i][k] != w->from[i][k];
@@ -218,14 +224,16 @@ static void halve(way *w, double first, const jx_eqn *eqn)
             low = middle;
         else
             high = middle;
-        if (i % 8 == 7 && (!jx_hunt_try(w->hunt) || jx_hunt_knows(w->hunt, eqn)))
+        if (i % 8 == 7 &&
+            (!jx_hunt_try(w->hunt) || jx_hunt_knows(w->hunt, eqn)))
             return;
     }
     jx_hunt_try(w->hunt);
 }
 
-/* The equation gave what is not finite, and no output shows it: tanh(y + z * inf) is 1 but where
- * z is 0.  Inputs that have no part in it may show it where they are zero, or at an end. */
+/* The equation gave what is not finite, and no output shows it: tanh(y + z *
+ * inf) is 1 but where z is 0.  Inputs that have no part in it may show it where
+ * they are zero, or at an end. */
 static void uncover(way *w, const jx_eqn *eqn)
 {
     jx_hunt *h = w->hunt;
@@ -238,7 +246,8 @@ static void uncover(way *w, const jx_eqn *eqn)
     for (int i = 0; i < h->watch->nroots; i++)
         hidden |= h->watch->roots[i].eqn == eqn;
     for (int i = 0; hidden && i < h->run.nins; i++)
-        for (int k = 0; w->to[i] && w->apart[i] && jx_hunt_fill_one(h, i, k); k++)
+        for (int k = 0; w->to[i] && w->apart[i] && jx_hunt_fill_one(h, i, k);
+             k++)
             if (!jx_hunt_try(h) || jx_hunt_knows(h, eqn))
                 return;
 }
@@ -287,7 +296,9 @@ void jx_hunt_toward(jx_hunt *h, const jx_site *site)
 
     w.goal = goal_of(eqn, &operand);
     if (open_way(&w, site, operand))
-        for (int i = 0; !jx_hunt_knows(h, eqn) && h->operations > 0 && jx_hunt_start(h, i); i++)
+        for (int i = 0;
+             !jx_hunt_knows(h, eqn) && h->operations > 0 && jx_hunt_start(h, i);
+             i++)
             climb(&w, eqn);
     else if (h->program->ctx->error.kind != JX_E_NONE)
         jx_error_clear(h->program->ctx);

@@ -25,8 +25,10 @@ bool jx_hunt_knows(const jx_hunt *h, const jx_eqn *eqn)
     return false;
 }
 
-/* Runs with those equations excused; false: no operations are left, or it fails. */
-bool jx_hunt_run(jx_hunt *h, bool absorbing, int nexcused, const jx_eqn *const *excused)
+/* Runs with those equations excused; false: no operations are
+ * left, or it fails. */
+bool jx_hunt_run(jx_hunt *h, bool absorbing, int nexcused,
+                 const jx_eqn *const *excused)
 {
     jx_tracks *tracks = h->watch->tracks;
 
@@ -53,9 +55,11 @@ bool jx_hunt_run(jx_hunt *h, bool absorbing, int nexcused, const jx_eqn *const *
         h->unseen = false;
         return true;
     }
-    /* What is not looked at is not found well; but without its NaN a loop may have no end. */
+    /* What is not looked at is not found well; but without its NaN a loop
+     * may have no end. */
     if (h->options->given && h->operations > 0)
-        jx_fail(h->program->ctx, jx_exec_gave_up(h->run.exec) ? JX_E_LIMIT : JX_E_INPUT,
+        jx_fail(h->program->ctx,
+                jx_exec_gave_up(h->run.exec) ? JX_E_LIMIT : JX_E_INPUT,
                 h->program->path, NULL, "%s", jx_exec_error(h->run.exec));
     return false;
 }
@@ -65,7 +69,8 @@ int jx_callee_bad_output(const jx_callee *f)
     jx_unfinite found;
 
     for (int i = 0; i < f->nouts; i++)
-        if (jx_port_find_unfinite(jx_plan_out(f->plan, i), jx_exec_out(f->exec, i), &found))
+        if (jx_port_find_unfinite(jx_plan_out(f->plan, i),
+                                  jx_exec_out(f->exec, i), &found))
             return i;
     return -1;
 }
@@ -77,7 +82,8 @@ int jx_hunt_bad_output(const jx_hunt *h)
     return out < 0 && h->watch->decided ? JX_OUT_OF_LOOP : out;
 }
 
-/* Elements of outputs that are not finite; those that are no number count twice. */
+/* Elements of outputs that are not finite; those that are no
+ * number count twice. */
 int64_t jx_hunt_count_bad(const jx_hunt *h)
 {
     int64_t count = 0;
@@ -86,12 +92,14 @@ int64_t jx_hunt_count_bad(const jx_hunt *h)
         const jx_port *port = jx_plan_out(h->run.plan, i);
         const char *data = jx_exec_out(h->run.exec, i);
         bool complex = jx_dtype_is_complex(port->dtype);
-        if (!jx_dtype_is_inexact(port->dtype) || jx_finite_at_sight(port->dtype, data, port->count))
+        if (!jx_dtype_is_inexact(port->dtype) ||
+            jx_finite_at_sight(port->dtype, data, port->count))
             continue;
         for (int64_t k = 0; k < port->count; k++) {
             double parts[2] = {0};
             jx_convert(port->dtype, complex ? JX_C128 : JX_F64,
-                       data + (size_t)k * jx_dtype_of(port->dtype)->bytes, parts, 1);
+                       data + (size_t)k * jx_dtype_of(port->dtype)->bytes,
+                       parts, 1);
             count += !isfinite(parts[0]) || !isfinite(parts[1]);
             count += isnan(parts[0]) || isnan(parts[1]);
         }
@@ -104,7 +112,8 @@ static bool any_bad_input(const jx_hunt *h)
     jx_unfinite found;
 
     for (int i = 0; i < h->run.nins; i++)
-        if (jx_port_find_unfinite(jx_plan_in(h->run.plan, i), h->run.in[i], &found))
+        if (jx_port_find_unfinite(jx_plan_in(h->run.plan, i), h->run.in[i],
+                                  &found))
             return true;
     return false;
 }
@@ -115,9 +124,10 @@ static int64_t count_wrong(const jx_hunt *h)
     return jx_hunt_count_bad(h) + (h->watch->decided != NULL);
 }
 
-/* Where inputs are not finite themselves, outputs may be so for them alone: less is once the
- * equation's are excused. */
-static bool is_to_blame(jx_hunt *h, const jx_eqn *eqn, int nothers, const jx_eqn *const *others)
+/* Where inputs are not finite themselves, outputs may be so for them alone:
+ * less is once the equation's are excused. */
+static bool is_to_blame(jx_hunt *h, const jx_eqn *eqn, int nothers,
+                        const jx_eqn *const *others)
 {
     const jx_eqn *all[JX_EXCUSED];
     int64_t before = count_wrong(h);
@@ -137,7 +147,8 @@ const void *const *jx_hunt_inputs(jx_hunt *h)
     const void **to = JX_NEW_ARRAY(arena, h->run.nins + 1, const void *);
 
     for (int i = 0; to && i < h->run.nins; i++) {
-        to[i] = jx_arena_copy(arena, h->run.in[i], jx_plan_in(h->run.plan, i)->bytes + 1);
+        to[i] = jx_arena_copy(arena, h->run.in[i],
+                              jx_plan_in(h->run.plan, i)->bytes + 1);
         if (!to[i])
             return NULL;
     }
@@ -155,8 +166,8 @@ static bool is_told(const jx_hunt *h, const jx_eqn *eqn, jx_code code)
     return false;
 }
 
-/* An exponential that overflows makes others of what comes of it, and so does a difference
- * without digits. */
+/* An exponential that overflows makes others of what comes of it, and so does a
+ * difference without digits. */
 static bool follows(const jx_hunt *h, const jx_eqn *eqn)
 {
     for (size_t i = 0; i < h->to->found.count; i++) {
@@ -170,23 +181,26 @@ static bool follows(const jx_hunt *h, const jx_eqn *eqn)
     return false;
 }
 
-/* Without ranges: it is made in a loop of a library's own (an integrator, a solver), which
- * one expression of the user's calls.  What inputs that is for, nobody has said. */
+/* Without ranges: it is made in a loop of a library's own (an integrator, a
+ * solver), which one expression of the user's calls.  What inputs that is for,
+ * nobody has said. */
 static bool is_of_library_loop(const jx_hunt *h, const jx_eqn *eqn)
 {
     const jx_jaxpr *entry = h->program->entry.jaxpr;
-    bool inside = eqn < entry->eqns || eqn >= entry->eqns + entry->neqns, one = false;
+    bool inside = eqn < entry->eqns || eqn >= entry->eqns + entry->neqns,
+         one = false;
 
     if (jx_eqn_is_of_matrices(eqn))
         return false; /* a step of a solution, not a loop toward it */
 
     for (int i = 0; inside && !one && i < entry->neqns; i++)
-        one = jx_bodies_of(&entry->eqns[i]) && jx_eqns_are_one(&h->origins, &entry->eqns[i], eqn);
+        one = jx_bodies_of(&entry->eqns[i]) &&
+              jx_eqns_are_one(&h->origins, &entry->eqns[i], eqn);
     return one;
 }
 
-/* Without ranges: what a library's function makes of inputs that it may not be for is at most
- * a warning, which reports leave to who keeps that library. */
+/* Without ranges: what a library's function makes of inputs that it may not be
+ * for is at most a warning, which reports leave to who keeps that library. */
 static jx_level level_of(const jx_hunt *h, const jx_eqn *eqn, jx_code code)
 {
     const jx_frame *at = jx_outside_frame(jx_origin_stack(&h->origins, eqn));
@@ -194,7 +208,8 @@ static jx_level level_of(const jx_hunt *h, const jx_eqn *eqn, jx_code code)
 
     if (h->options->unasked || (h->plain.any && is_of_library_loop(h, eqn)))
         return JX_NOTE;
-    return h->plain.any && at && at->file->kind == JX_FILE_LIBRARY && level > JX_WARNING
+    return h->plain.any && at && at->file->kind == JX_FILE_LIBRARY &&
+                   level > JX_WARNING
                ? JX_WARNING
                : level;
 }
@@ -208,7 +223,8 @@ static void find_consequences(jx_hunt *h, jx_witness *to)
     jx_unfinite *then = JX_NEW_ARRAY(arena, MOST_THEN, jx_unfinite);
     const jx_stack **at = JX_NEW_ARRAY(arena, MOST_THEN, const jx_stack *);
 
-    if (h->nroots < 2 || !then || !at || !jx_hunt_run(h, false, 1, &to->made.eqn))
+    if (h->nroots < 2 || !then || !at ||
+        !jx_hunt_run(h, false, 1, &to->made.eqn))
         return;
     for (int i = 0; i < h->nroots; i++) {
         bool still = h->roots[i].eqn == to->made.eqn;
@@ -236,25 +252,30 @@ void jx_hunt_keep(jx_hunt *h, const jx_unfinite *root, int out, int nothers,
     code = jx_hunt_code(h, root, out, nothers, others);
     if (h->options->given && is_told(h, root->eqn, code))
         return;
-    if (h->plain.any &&
-        (is_told(h, root->eqn, code) || !jx_hunt_is_news(h, root, code, out, nothers, others)))
+    if (h->plain.any && (is_told(h, root->eqn, code) ||
+                         !jx_hunt_is_news(h, root, code, out, nothers, others)))
         return;
     inputs = jx_hunt_inputs(h);
-    w = (jx_witness){.made = *root, .code = code,
+    w = (jx_witness){.made = *root,
+                     .code = code,
                      .level = level_of(h, root->eqn, code),
-                     .stack = jx_origin_stack(&h->origins, root->eqn), .flushed = h->flushed,
-                     .compiled = h->options->compiled, .out = out,
-                     .ninputs = h->run.nins, .inputs = inputs};
-    if (!inputs || (h->watch->tracks &&
-                    !(jx_hunt_follow(h, &w) && is_to_blame(h, root->eqn, nothers, others))))
+                     .stack = jx_origin_stack(&h->origins, root->eqn),
+                     .flushed = h->flushed,
+                     .compiled = h->options->compiled,
+                     .out = out,
+                     .ninputs = h->run.nins,
+                     .inputs = inputs};
+    if (!inputs ||
+        (h->watch->tracks && !(jx_hunt_follow(h, &w) &&
+                               is_to_blame(h, root->eqn, nothers, others))))
         return;
     if (!h->watch->tracks)
         find_consequences(h, &w);
     JX_PUSH(h->program->ctx->arena, &h->to->found, w);
 }
 
-/* None of several is enough alone, since a later one comes of the first: the first without which
- * all is finite is the cause. */
+/* None of several is enough alone, since a later one comes of the first: the
+ * first without which all is finite is the cause. */
 static bool weigh_first(jx_hunt *h)
 {
     for (int i = 0; i < h->nroots; i++) {
@@ -336,7 +357,7 @@ bool jx_hunt_try(jx_hunt *h)
            (h->options->nseeds || jx_hunt_weigh_indices(h, nmisuses, misuses));
 }
 
-/* -- the search ----------------------------------------------------------------- */
+/* -- the search ------------------------------------------------------------ */
 
 static bool hold(jx_hunt *h)
 {
@@ -345,12 +366,17 @@ static bool hold(jx_hunt *h)
         const jx_aval *aval = jx_input_aval(h->program, i);
         jx_dtype_kind kind = jx_dtype_of(aval->dtype)->kind;
         jx_held *held = &h->held[i];
-        bool declared = jx_range_at(h->program, i, 0, NULL, &held->lo, &held->hi);
-        held->whole = kind == JX_KIND_INT || kind == JX_KIND_UINT || kind == JX_KIND_BOOL;
-        held->open = !(held->whole || kind == JX_KIND_FLOAT) || held->lo > held->hi;
+        bool declared =
+            jx_range_at(h->program, i, 0, NULL, &held->lo, &held->hi);
+        held->whole =
+            kind == JX_KIND_INT || kind == JX_KIND_UINT || kind == JX_KIND_BOOL;
+        held->open =
+            !(held->whole || kind == JX_KIND_FLOAT) || held->lo > held->hi;
         held->declared = declared;
         if (!declared && kind != JX_KIND_BOOL) {
-            held->lo = held->whole ? 0 : h->options->plain ? -INFINITY : -ordinary;
+            held->lo = held->whole         ? 0
+                       : h->options->plain ? -INFINITY
+                                           : -ordinary;
             held->hi = held->whole && h->options->plain ? few
                        : h->options->plain              ? INFINITY
                                                         : ordinary;
@@ -360,8 +386,10 @@ static bool hold(jx_hunt *h)
             held->declared = true;
         }
         /* Infinities are no inputs to blame a program for. */
-        held->lo = declared && isfinite(held->lo) ? held->lo : fmax(held->lo, -1e6);
-        held->hi = declared && isfinite(held->hi) ? held->hi : fmin(held->hi, 1e6);
+        held->lo =
+            declared && isfinite(held->lo) ? held->lo : fmax(held->lo, -1e6);
+        held->hi =
+            declared && isfinite(held->hi) ? held->hi : fmin(held->hi, 1e6);
         if (!held->whole && !held->open)
             jx_held_fit(held, jx_plan_in(h->run.plan, i)->dtype);
     }
@@ -379,7 +407,8 @@ static bool runs_body(const jx_eqn *eqn)
 /* What is done at each equation of a jaxpr and of what it runs. */
 typedef void visit(jx_hunt *h, const jx_site *site);
 
-static void visit_all(jx_hunt *h, const jx_jaxpr *jaxpr, jx_site *site, visit *at)
+static void visit_all(jx_hunt *h, const jx_jaxpr *jaxpr, jx_site *site,
+                      visit *at)
 {
     for (int i = 0; i < jaxpr->neqns && h->operations > 0; i++) {
         const jx_eqn *eqn = &jaxpr->eqns[i];
@@ -409,8 +438,8 @@ static void weigh_difference(jx_hunt *h, const jx_site *site)
         jx_hunt_weigh_difference(h, site);
 }
 
-/* As written, then with subnormal numbers flushed: what is found as written is the better
- * witness. */
+/* As written, then with subnormal numbers flushed: what is found as written is
+ * the better witness. */
 static void search(jx_hunt *h, bool flushed)
 {
     jx_site site = {0};
@@ -427,7 +456,8 @@ static void search(jx_hunt *h, bool flushed)
     visit_all(h, h->program->entry.jaxpr, &site, go_toward);
 }
 
-/* So many elements, and so many products, are as much work as an operation on few. */
+/* So many elements, and so many products, are as much work as an
+ * operation on few. */
 enum { ELEMENTS = 32, PRODUCTS = 512 };
 
 static void look_at_cost(jx_hunt *h)
@@ -439,7 +469,9 @@ static void look_at_cost(jx_hunt *h)
         weight += (double)jx_plan_in(h->run.plan, i)->count / ELEMENTS;
     if (jx_cost_flops(h->typed, &flops))
         weight += (double)flops / PRODUCTS;
-    h->weight = weight < (double)h->options->operations ? (int64_t)weight : h->options->operations;
+    h->weight = weight < (double)h->options->operations
+                    ? (int64_t)weight
+                    : h->options->operations;
 }
 
 static void search_plainly(jx_hunt *h)
@@ -455,10 +487,10 @@ static void search_plainly(jx_hunt *h)
             return;
 }
 
-/* Opens the program and finds where its values come from; false, with an error if memory
- * ends. */
-static bool begin(jx_hunt *h, const jx_typed *typed, const jx_witness_options *options,
-                  jx_witnesses *to)
+/* Opens the program and finds where its values come from; false, with an error
+ * if memory ends. */
+static bool begin(jx_hunt *h, const jx_typed *typed,
+                  const jx_witness_options *options, jx_witnesses *to)
 {
     jx_program *program = typed->program;
     *h = (jx_hunt){.program = program,
@@ -467,9 +499,8 @@ static bool begin(jx_hunt *h, const jx_typed *typed, const jx_witness_options *o
                    .watch = JX_NEW(program->ctx->arena, jx_watch),
                    .rng = {options->seed + 1},
                    .to = to};
-    const jx_plan_options how = {.domain = JX_DECLARED,
-                                 .watch = h->watch,
-                                 .memory = options->memory};
+    const jx_plan_options how = {
+        .domain = JX_DECLARED, .watch = h->watch, .memory = options->memory};
 
     if (!h->watch)
         return false;
@@ -503,20 +534,23 @@ bool jx_witness_search(const jx_typed *typed, const jx_witness_options *options,
     return jx_ok(typed->program->ctx);
 }
 
-/* -- again -------------------------------------------------------------------------- */
+/* -- again ----------------------------------------------------------------- */
 
 static bool is_there(const jx_hunt *h, const jx_eqn *eqn, const jx_stack *stack)
 {
-    return eqn && jx_frame_same(jx_user_frame(jx_origin_stack(&h->origins, eqn)),
-                                jx_user_frame(stack));
+    return eqn &&
+           jx_frame_same(jx_user_frame(jx_origin_stack(&h->origins, eqn)),
+                         jx_user_frame(stack));
 }
 
 static jx_standing standing(jx_hunt *h, const jx_witness *witness)
 {
     JX_ASSERT(h->run.nins == witness->ninputs);
     for (int i = 0; i < h->run.nins; i++)
-        memcpy(h->run.in[i], witness->inputs[i], jx_plan_in(h->run.plan, i)->bytes);
-    if (!jx_exec_flush(h->run.exec, witness->flushed) || !jx_hunt_run(h, false, 0, NULL))
+        memcpy(h->run.in[i], witness->inputs[i],
+               jx_plan_in(h->run.plan, i)->bytes);
+    if (!jx_exec_flush(h->run.exec, witness->flushed) ||
+        !jx_hunt_run(h, false, 0, NULL))
         return JX_NOT_RUN;
     if (jx_hunt_bad_output(h) < 0)
         return JX_GONE;
@@ -526,7 +560,8 @@ static jx_standing standing(jx_hunt *h, const jx_witness *witness)
     return is_there(h, h->watch->nan.eqn, witness->stack) ? JX_STANDS : JX_GONE;
 }
 
-jx_standing jx_witness_stands(const jx_typed *typed, const jx_witness_options *options,
+jx_standing jx_witness_stands(const jx_typed *typed,
+                              const jx_witness_options *options,
                               const jx_witness *witness)
 {
     jx_witnesses unused = {0};

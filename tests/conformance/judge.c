@@ -29,16 +29,11 @@ enum { THRESHOLD = 10 };
 static double unit_of(jx_dtype dtype)
 {
     switch (jx_dtype_real(dtype)) {
-    case JX_F64:
-        return 0x1p-52;
-    case JX_F32:
-        return 0x1p-23;
-    case JX_F16:
-        return 0x1p-10;
-    case JX_BF16:
-        return 0x1p-7;
-    default:
-        return 0;
+    case JX_F64: return 0x1p-52;
+    case JX_F32: return 0x1p-23;
+    case JX_F16: return 0x1p-10;
+    case JX_BF16: return 0x1p-7;
+    default: return 0;
     }
 }
 
@@ -54,11 +49,11 @@ static matrix matrix_of(const jx_port *port, const void *data, int64_t b,
                         bool vector)
 {
     int64_t n = vector || port->rank < 1 ? 1 : port->shape[port->rank - 1];
-    int64_t m = vector ? port->shape[port->rank - 1]
-                       : port->shape[port->rank - 2];
+    int64_t m =
+        vector ? port->shape[port->rank - 1] : port->shape[port->rank - 2];
     matrix a = new_matrix(m, n);
-    const char *from =
-        (const char *)data + (size_t)(b * m * n) * jx_dtype_of(port->dtype)->bytes;
+    const char *from = (const char *)data +
+                       (size_t)(b * m * n) * jx_dtype_of(port->dtype)->bytes;
 
     if (a.at)
         jx_convert(port->dtype, JX_C128, from, a.at, m * n);
@@ -86,8 +81,8 @@ static double norm(matrix a)
     double sum = 0;
 
     for (int64_t i = 0; i < a.m * a.n; i++)
-        sum += creal(a.at[i]) * creal(a.at[i]) +
-               cimag(a.at[i]) * cimag(a.at[i]);
+        sum +=
+            creal(a.at[i]) * creal(a.at[i]) + cimag(a.at[i]) * cimag(a.at[i]);
     return sqrt(sum);
 }
 
@@ -330,8 +325,8 @@ static bool judge_eig(judge *j, matrix a, int64_t b)
     const jx_p_eig *params = j->eqn->typed;
     matrix w = out(j, 0, b, true);
     int next = 1;
-    bool ok = params->compute_left_eigenvectors ||
-              params->compute_right_eigenvectors;
+    bool ok =
+        params->compute_left_eigenvectors || params->compute_right_eigenvectors;
 
     if (ok && params->compute_left_eigenvectors) {
         matrix v = out(j, next++, b, false);
@@ -350,9 +345,8 @@ static bool judge_eig(judge *j, matrix a, int64_t b)
 static bool judge_schur(judge *j, matrix a, int64_t b)
 {
     matrix t = out(j, 0, b, false);
-    bool ok = is_upper(j, t, jx_dtype_is_complex(jx_plan_out(j->plan, 0)->dtype)
-                                 ? 0
-                                 : 1);
+    bool ok = is_upper(
+        j, t, jx_dtype_is_complex(jx_plan_out(j->plan, 0)->dtype) ? 0 : 1);
 
     if (ok && j->eqn->nouts == 2) {
         matrix z = out(j, 1, b, false), zt = times(z, false, t, false);
@@ -370,22 +364,14 @@ typedef bool criterion(judge *j, matrix a, int64_t b);
 static criterion *criterion_of(jx_prim_id prim)
 {
     switch (prim) {
-    case JX_PRIM_cholesky:
-        return judge_cholesky;
-    case JX_PRIM_lu:
-        return judge_lu;
-    case JX_PRIM_qr:
-        return judge_qr;
-    case JX_PRIM_svd:
-        return judge_svd;
-    case JX_PRIM_eigh:
-        return judge_eigh;
-    case JX_PRIM_eig:
-        return judge_eig;
-    case JX_PRIM_schur:
-        return judge_schur;
-    default:
-        return NULL;
+    case JX_PRIM_cholesky: return judge_cholesky;
+    case JX_PRIM_lu: return judge_lu;
+    case JX_PRIM_qr: return judge_qr;
+    case JX_PRIM_svd: return judge_svd;
+    case JX_PRIM_eigh: return judge_eigh;
+    case JX_PRIM_eig: return judge_eig;
+    case JX_PRIM_schur: return judge_schur;
+    default: return NULL;
     }
 }
 
@@ -472,10 +458,8 @@ static bool adds_up(jx_prim_id prim)
     case JX_PRIM_tridiagonal_solve:
     /* These have roots, near which XLA is exact to units of 1. */
     case JX_PRIM_lgamma:
-    case JX_PRIM_digamma:
-        return true;
-    default:
-        return false;
+    case JX_PRIM_digamma: return true;
+    default: return false;
     }
 }
 
@@ -637,8 +621,8 @@ static bool judge_unstable_top_k(judge *j)
 }
 
 bool jx_judge_outputs(const jx_program *program, const jx_plan *plan,
-              const void *const *ins, const void *const *outs,
-              const void *const *want, const char **why)
+                      const void *const *ins, const void *const *outs,
+                      const void *const *want, const char **why)
 {
     judge j = {.plan = plan, .ins = ins, .outs = outs, .want = want};
     const jx_jaxpr *jaxpr = program->entry.jaxpr;

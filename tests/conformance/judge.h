@@ -16,7 +16,7 @@
  * When false, *why says which criterion failed (text of static storage), or
  * is NULL when there is none. */
 bool jx_judge_outputs(const jx_program *program, const jx_plan *plan,
-              const void *const *ins, const void *const *outs,
-              const void *const *want, const char **why);
+                      const void *const *ins, const void *const *outs,
+                      const void *const *want, const char **why);
 
 #endif

@@ -6,12 +6,12 @@
  * One process runs them all; what fails is named.  A result equals JAX's when
  * it is within the bound of its dtype, or within 2 units in the last place of
  * the value in f64 (the `wide` domain) where JAX is the one that is off: the
- * file given by --off must name those.  Where an output may take an input's memory
- * (jx_plan_lends) a run that does that must give the same bits.
+ * file given by --off must name those.  Where an output may take an input's
+ * memory (jx_plan_lends) a run that does that must give the same bits.
  *
  * With --lowered each program is lowered, printed, read back and run beside
- * itself, and no bit may differ but in those that --off names, which the lowering
- * composes otherwise than the kernel computes, or can't say. */
+ * itself, and no bit may differ but in those that --off names, which the
+ * lowering composes otherwise than the kernel computes, or can't say. */
 #include "analyzer/infer.h"
 #include "analyzer/typing.h"
 #include "frontend/base/file.h"
@@ -61,8 +61,8 @@ typedef struct verdict {
 static const void **inputs_of(jx_ctx *ctx, const jx_plan *plan,
                               const jx_npz *npz, char *why, size_t size)
 {
-    const void **ins = JX_NEW_ARRAY(ctx->arena, jx_plan_nins(plan) + 1,
-                                    const void *);
+    const void **ins =
+        JX_NEW_ARRAY(ctx->arena, jx_plan_nins(plan) + 1, const void *);
 
     for (int i = 0; i < jx_plan_nins(plan); i++) {
         char name[16];
@@ -70,8 +70,7 @@ static const void **inputs_of(jx_ctx *ctx, const jx_plan *plan,
         const jx_npy *npy = jx_npz_find(npz, name);
         const jx_port *port = jx_plan_in(plan, i);
         if (!npy || npy->bytes != port->bytes) {
-            snprintf(why, size, "%s: %s", name,
-                     npy ? "wrong size" : "missing");
+            snprintf(why, size, "%s: %s", name, npy ? "wrong size" : "missing");
             return NULL;
         }
         ins[i] = npy->data;
@@ -95,21 +94,19 @@ static bool output_agrees(const jx_exec *exec, const jx_plan *plan, int i,
         return false;
     }
     jx_tolerance within = jx_tolerance_of(dtype);
-    if (jx_compare(dtype, jx_exec_out(exec, i), npy->data, port->count,
-                   &within, &found))
+    if (jx_compare(dtype, jx_exec_out(exec, i), npy->data, port->count, &within,
+                   &found))
         return true;
     size_t item = jx_dtype_of(port->dtype)->bytes;
     jx_buffer_printf(&text, "%s: %lld of %lld differ; [%lld] is ", name,
                      (long long)found.count, (long long)port->count,
                      (long long)found.worst);
-    jx_element_print(dtype,
-                     (const char *)jx_exec_out(exec, i) +
-                         (size_t)found.worst * item,
-                     &text);
+    jx_element_print(
+        dtype, (const char *)jx_exec_out(exec, i) + (size_t)found.worst * item,
+        &text);
     jx_buffer_puts(&text, ", JAX has ");
-    jx_element_print(dtype,
-                     (const char *)npy->data + (size_t)found.worst * item,
-                     &text);
+    jx_element_print(
+        dtype, (const char *)npy->data + (size_t)found.worst * item, &text);
     snprintf(why, size, "%s", jx_buffer_text(&text));
     jx_buffer_free(&text);
     return false;
@@ -118,19 +115,15 @@ static bool output_agrees(const jx_exec *exec, const jx_plan *plan, int i,
 static double unit(jx_dtype dtype)
 {
     switch (jx_dtype_real(dtype)) {
-    case JX_F32:
-        return 0x1p-23;
-    case JX_BF16:
-        return 0x1p-7;
-    case JX_F16:
-        return 0x1p-10;
-    default:
-        return 0;
+    case JX_F32: return 0x1p-23;
+    case JX_BF16: return 0x1p-7;
+    case JX_F16: return 0x1p-10;
+    default: return 0;
     }
 }
 
-static bool within_units(const jx_port *port, const void *got,
-                         const void *wide, jx_dtype wide_dtype)
+static bool within_units(const jx_port *port, const void *got, const void *wide,
+                         jx_dtype wide_dtype)
 {
     jx_dtype dtype = port->aval->dtype;
     jx_tolerance t = {.relative = 2 * unit(dtype)};
@@ -146,13 +139,14 @@ static bool within_units(const jx_port *port, const void *got,
     return ok;
 }
 
-/* Runs the program in the wide domain: true if every output is within 2 units in
- * the last place of what that gives. */
+/* Runs the program in the wide domain: true if every output is within 2 units
+ * in the last place of what that gives. */
 static bool judge(jx_ctx *ctx, jx_program *program, const jx_plan *plan,
                   const jx_exec *exec, const void *const *ins)
 {
     jx_plan_options options = {.domain = JX_WIDE, .memory = 1 << 30};
-    jx_plan *wide = jx_plan_make(jx_typed_of(program), &program->entry, &options);
+    jx_plan *wide =
+        jx_plan_make(jx_typed_of(program), &program->entry, &options);
     jx_exec *run = wide ? jx_exec_new(wide) : NULL;
     const void **args =
         JX_NEW_ARRAY(ctx->arena, jx_plan_nins(plan) + 1, const void *);
@@ -172,9 +166,8 @@ static bool judge(jx_ctx *ctx, jx_program *program, const jx_plan *plan,
         const jx_port *port = jx_plan_out(plan, i);
         jx_dtype wide_dtype = jx_plan_out(wide, i)->dtype;
         jx_dtype real = jx_dtype_real(port->aval->dtype);
-        ok = real != JX_F64 &&
-             within_units(port, jx_exec_out(exec, i), jx_exec_out(run, i),
-                          wide_dtype);
+        ok = real != JX_F64 && within_units(port, jx_exec_out(exec, i),
+                                            jx_exec_out(run, i), wide_dtype);
     }
     jx_exec_free(run);
     jx_plan_free(wide);
@@ -286,12 +279,11 @@ static bool lends_rightly(const jx_plan *plan, const jx_exec *exec,
     return ok;
 }
 
-static void run_plan(jx_ctx *ctx, jx_program *program,
-                     const jx_plan *plan, const jx_npz *npz, verdict *v)
+static void run_plan(jx_ctx *ctx, jx_program *program, const jx_plan *plan,
+                     const jx_npz *npz, verdict *v)
 {
     jx_exec *exec = jx_exec_new(plan);
-    const void **ins =
-        inputs_of(ctx, plan, npz, v->why, sizeof v->why);
+    const void **ins = inputs_of(ctx, plan, npz, v->why, sizeof v->why);
 
     if (!exec || !ins) {
         jx_exec_free(exec);
@@ -304,8 +296,7 @@ static void run_plan(jx_ctx *ctx, jx_program *program,
     }
     v->passed = true;
     for (int i = 0; i < jx_plan_nouts(plan) && v->passed; i++)
-        v->passed =
-            output_agrees(exec, plan, i, npz, v->why, sizeof v->why);
+        v->passed = output_agrees(exec, plan, i, npz, v->why, sizeof v->why);
     if (!v->passed)
         v->passed = right_otherwise(ctx, program, plan, npz, exec, ins, v);
     if (!v->passed)
@@ -325,8 +316,8 @@ static jx_program *lowered(jx_ctx *ctx, const jx_typed *typed)
     const jx_mlir_file *file = NULL;
 
     if (module && jx_mlir_print(ctx, module, (jx_mlir_print_how){0}, &text)) {
-        const char *kept = jx_arena_string(ctx->arena, jx_buffer_text(&text),
-                                           text.length);
+        const char *kept =
+            jx_arena_string(ctx->arena, jx_buffer_text(&text), text.length);
         file = kept ? jx_mlir_read_text(ctx, NULL, "lowered", kept, text.length)
                     : NULL;
     }
@@ -335,14 +326,14 @@ static jx_program *lowered(jx_ctx *ctx, const jx_typed *typed)
 }
 
 /* Runs the program and what it is lowered to. */
-static void run_lowered(jx_ctx *ctx, const jx_typed *typed,
-                        const jx_plan *plan, const jx_npz *npz, verdict *v)
+static void run_lowered(jx_ctx *ctx, const jx_typed *typed, const jx_plan *plan,
+                        const jx_npz *npz, verdict *v)
 {
     jx_plan_options options = {.memory = 1 << 30};
     jx_program *other = lowered(ctx, typed);
-    const jx_typed *fits = other ? jx_program_fits(other, false, 0, NULL) : NULL;
-    jx_plan *again =
-        fits ? jx_plan_make(fits, &other->entry, &options) : NULL;
+    const jx_typed *fits =
+        other ? jx_program_fits(other, false, 0, NULL) : NULL;
+    jx_plan *again = fits ? jx_plan_make(fits, &other->entry, &options) : NULL;
     jx_exec *x = jx_exec_new(plan), *y = again ? jx_exec_new(again) : NULL;
     const void **ins = inputs_of(ctx, plan, npz, v->why, sizeof v->why);
 
@@ -478,8 +469,8 @@ static int report(const runner *r, double seconds)
         passed += g->passed;
         off += g->off;
         if (!r->s->quiet && g->passed != g->total)
-            printf("%-32s %5d of %5d  %5.1f %%\n", g->name, g->passed,
-                   g->total, 100 * rate);
+            printf("%-32s %5d of %5d  %5.1f %%\n", g->name, g->passed, g->total,
+                   100 * rate);
     }
     printf("%zu groups: mean of rates %.2f %%, %d complete, %d below half\n",
            r->groups.count,
@@ -487,7 +478,8 @@ static int report(const runner *r, double seconds)
            complete, low);
     if (r->s->lowered)
         printf("%d of %d programs are the same lowered (%d known to differ), "
-               "%.1f s\n", passed, total, off, seconds);
+               "%.1f s\n",
+               passed, total, off, seconds);
     else
         printf("%d of %d programs equal JAX (%d where JAX is off), %.1f s\n",
                passed, total, off, seconds);

@@ -2,10 +2,10 @@
  *
  *     decompositions FILE.jaxpr ...
  *
- * The examples of each file (frontend/decompose/decompose.h) are read, verified and
- * typed, and so is what their equation is made of: nothing may be wrong with it, or
- * open, and it must take and give what the equation does.  What is wrong is said
- * with file and line. */
+ * The examples of each file (frontend/decompose/decompose.h) are read, verified
+ * and typed, and so is what their equation is made of: nothing may be wrong
+ * with it, or open, and it must take and give what the equation does.  What is
+ * wrong is said with file and line. */
 #include "analyzer/typing.h"
 #include "frontend/base/file.h"
 #include "frontend/decompose/decompose.h"
@@ -127,8 +127,8 @@ static void count_threefry(const jx_eqn *eqn, bool partitionable)
     ((jx_eqn *)(uintptr_t)eqn)->ctx = &ways[partitionable];
 }
 
-/* Example `index`; false at the first thing that is wrong, *ended behind the last
- * example. */
+/* Example `index`; false at the first thing that is wrong, *ended behind
+ * the last example. */
 static bool check_example(const jx_decomposition *row, int index, bool *ended)
 {
     jx_decomposition table[2] = {*row};

@@ -25,13 +25,14 @@ int main(int argc, char **argv)
         if (argc > 4)
             changed.name = argv[4];
         ok = changed.module.at &&
-             jx_exported_write(&changed, jx_exported_builder_of(ctx, x, bytes, size),
+             jx_exported_write(&changed,
+                               jx_exported_builder_of(ctx, x, bytes, size),
                                &text) &&
              jx_file_write(ctx, argv[2], text.text, text.length);
     }
     if (!ok)
-        fprintf(stderr, "%s\n", ctx->error.message ? ctx->error.message
-                                                   : "expected IN OUT");
+        fprintf(stderr, "%s\n",
+                ctx->error.message ? ctx->error.message : "expected IN OUT");
     jx_buffer_free(&text);
     jx_ctx_free(ctx);
     return ok ? 0 : 1;

@@ -3,14 +3,16 @@
  *     extents_random [--programs N] [--seed K] [--rows]
  *     extents_random --kept FILE
  *
- * Programs are made as text (programs.h), on f32, f16, bf16, f64 and integers, most with ranges
- * of their inputs.  Every value is an output.  Each program runs as written (ieee), with
- * subnormals flushed (ftz), and as XLA's simplifier leaves it (xla), at corners, at random, at
- * numbers of all sizes, where the greatest or least value so far was, moved a little toward an
- * end, and where the gradient of that value leads: what lies outside of the bounds of that
- * semantics is printed with its program.  Exits with 1 if anything does.  --rows says how often
- * each primitive was tried; --kept tries the programs of a file, as they are printed, each of
- * which had a value outside once. */
+ * Programs are made as text (programs.h), on f32, f16, bf16, f64 and
+ * integers, most with ranges of their inputs.  Every value is an output.
+ * Each program runs as written (ieee), with subnormals flushed (ftz), and as
+ * XLA's simplifier leaves it (xla), at corners, at random, at numbers of all
+ * sizes, where the greatest or least value so far was, moved a little toward
+ * an end, and where the gradient of that value leads: what lies outside of
+ * the bounds of that semantics is printed with its program.  Exits with 1 if
+ * anything does.  --rows says how often each primitive was tried; --kept
+ * tries the programs of a file, as they are printed, each of which had a
+ * value outside once. */
 #include "tests/extents/programs.h"
 
 #include "analyzer/transform/inline.h"
@@ -48,13 +50,14 @@ typedef struct trial {
     long outside, values, runs, climbs;
 } trial;
 
-/* -- ranges ----------------------------------------------------------------------------- */
+/* -- ranges ---------------------------------------------------------------- */
 
 static double end_of(rng *r)
 {
-    static const double ends[] = {-1e30, -1000, -100,  -10,  -3, -1, -.5, -1e-3, 0,    0,
-                                  1e-30, 1e-3,  .5,    1,    2,  8,  60,  100,   1000, 1e30,
-                                  1e-40, -1e-40, 1e-6, -1e-6, 88, 300};
+    static const double ends[] = {
+        -1e30, -1000, -100,  -10,    -3,   -1,    -.5, -1e-3, 0,
+        0,     1e-30, 1e-3,  .5,     1,    2,     8,   60,    100,
+        1000,  1e30,  1e-40, -1e-40, 1e-6, -1e-6, 88,  300};
 
     return rng_below(r, 4) ? ends[rng_below(r, sizeof ends / sizeof *ends)]
                            : 20 * rng_uniform(r) - 10;
@@ -81,7 +84,8 @@ static bool take_range(trial *t, int i)
     jx_dtype dtype = t->dtypes[i];
     bool is_float = jx_dtype_is_float(dtype);
     double most = dtype == JX_F16 ? 60000 : is_float ? 1e30 : 0x1p53;
-    double a = within(end_of(&t->r), -most, most), b = within(end_of(&t->r), -most, most);
+    double a = within(end_of(&t->r), -most, most),
+           b = within(end_of(&t->r), -most, most);
 
     if (!is_float) {
         a = within(rint(a), jx_extent_least(dtype), jx_extent_most(dtype));
@@ -94,12 +98,12 @@ static bool take_range(trial *t, int i)
         take_all(t, i);
         return true;
     }
-    snprintf(t->ranges[i], sizeof t->ranges[i], "in%d in [%.17g, %.17g]", i, t->low[i],
-             t->high[i]);
+    snprintf(t->ranges[i], sizeof t->ranges[i], "in%d in [%.17g, %.17g]", i,
+             t->low[i], t->high[i]);
     return jx_range_parse(t->program, t->ranges[i]);
 }
 
-/* -- points ----------------------------------------------------------------------------- */
+/* -- points ---------------------------------------------------------------- */
 
 /* A number of any size. */
 static double scattered(rng *r, double low, double high)
@@ -113,8 +117,11 @@ static double scattered(rng *r, double low, double high)
 
 static double special(rng *r, jx_dtype dtype, double low, double high)
 {
-    double tiny = dtype == JX_F64 ? 0x1p-1022 : dtype == JX_F16 ? 0x1p-14 : 0x1p-126;
-    double at[] = {0, tiny, -tiny, tiny / 2, -tiny / 4, 1, -1, low, high, low, high, -0.0};
+    double tiny = dtype == JX_F64   ? 0x1p-1022
+                  : dtype == JX_F16 ? 0x1p-14
+                                    : 0x1p-126;
+    double at[] = {0,  tiny, -tiny, tiny / 2, -tiny / 4, 1,
+                   -1, low,  high,  low,      high,      -0.0};
     double value = at[rng_below(r, sizeof at / sizeof *at)];
 
     if (!rng_below(r, 3) && jx_dtype_is_float(dtype))
@@ -122,7 +129,8 @@ static double special(rng *r, jx_dtype dtype, double low, double high)
     return within(value, low, high);
 }
 
-static double any_number(trial *t, int how, int i, double best, double same, int corner)
+static double any_number(trial *t, int how, int i, double best, double same,
+                         int corner)
 {
     double low = t->low[i], high = t->high[i], part = rng_uniform(&t->r);
 
@@ -137,7 +145,9 @@ static double any_number(trial *t, int how, int i, double best, double same, int
     case 5: return low * (1 - part) + part * high;
     case 6: return scattered(&t->r, low, high);
     case 7: return special(&t->r, t->dtypes[i], low, high);
-    case 8: return corner ? special(&t->r, t->dtypes[i], low, high) : scattered(&t->r, low, high);
+    case 8:
+        return corner ? special(&t->r, t->dtypes[i], low, high)
+                      : scattered(&t->r, low, high);
     default: /* from the best so far, some elements to an end */
         switch (rng_below(&t->r, 8)) {
         case 0: return low;
@@ -163,7 +173,7 @@ static void fill(trial *t, int how, point at, point best)
     }
 }
 
-/* -- runs ------------------------------------------------------------------------------- */
+/* -- runs ------------------------------------------------------------------ */
 
 /* One program at many points, within the extents of a semantics. */
 typedef struct running {
@@ -171,7 +181,8 @@ typedef struct running {
     jx_semantics semantics;
     const jx_extents *extents;
     jx_callee f;
-    int goal, sign; /* the output that is made as large as can be, or as small */
+    /* the output that is made as large as can be, or as small */
+    int goal, sign;
     int64_t element;
     double seen;
     bool climbed; /* there is a better one here */
@@ -184,7 +195,8 @@ static void show(const running *run, int out, double value, jx_extent is)
     for (int i = 0; i < run->t->nins; i++)
         printf("%s%s", run->t->ranges[i], *run->t->ranges[i] ? "\n" : "");
     printf("%s: output %d is %.17g outside of [%.17g, %.17g]%s\n\n",
-           jx_semantics_name(run->semantics), out, value, is.lo, is.hi, is.nan ? " or NaN" : "");
+           jx_semantics_name(run->semantics), out, value, is.lo, is.hi,
+           is.nan ? " or NaN" : "");
 }
 
 static void look_at(running *run, int out)
@@ -194,10 +206,12 @@ static void look_at(running *run, int out)
     jx_extent is = run->extents->outs[out];
     double values[MOST];
 
-    jx_convert(port->dtype, JX_F64, jx_exec_out(run->f.exec, out), values, port->count);
+    jx_convert(port->dtype, JX_F64, jx_exec_out(run->f.exec, out), values,
+               port->count);
     run->t->values += port->count;
     for (int64_t k = 0; k < port->count; k++) {
-        if ((isnan(values[k]) ? !is.nan : values[k] < is.lo || values[k] > is.hi) &&
+        if ((isnan(values[k]) ? !is.nan
+                              : values[k] < is.lo || values[k] > is.hi) &&
             !run->t->outside++)
             show(run, out, values[k], is);
         if (out == run->goal && !(run->sign * values[k] < run->seen)) {
@@ -230,7 +244,7 @@ static bool run_at(running *run)
     return true;
 }
 
-/* -- gradients -------------------------------------------------------------------------- */
+/* -- gradients ------------------------------------------------------------- */
 
 /* The derivative of the goal's element, backwards. */
 static bool differentiate(running *run, jx_callee *back)
@@ -264,9 +278,10 @@ static bool step(running *run, const jx_callee *back, int number)
             if (!(fabs(slope[k]) > 0))
                 continue;
             moved = true;
-            run->at[i][k] = within(run->at[i][k] + (slope[k] > 0 ? 2 : -2) * part *
-                                                       (t->high[i] / 2 - t->low[i] / 2),
-                                   t->low[i], t->high[i]);
+            run->at[i][k] =
+                within(run->at[i][k] + (slope[k] > 0 ? 2 : -2) * part *
+                                           (t->high[i] / 2 - t->low[i] / 2),
+                       t->low[i], t->high[i]);
         }
     }
     return moved;
@@ -276,24 +291,29 @@ static void climb(running *run, const jx_typed *typed)
 {
     const jx_plan_options wide = {.domain = JX_WIDE};
     jx_program *derivative = jx_program_vjp(typed);
-    const jx_typed *fits = derivative ? jx_program_fits(derivative, false, 0, NULL) : NULL;
+    const jx_typed *fits =
+        derivative ? jx_program_fits(derivative, false, 0, NULL) : NULL;
     jx_callee back;
 
     if (fits && jx_callee_open(&back, fits, &derivative->entry, &wide)) {
         run->t->climbs++;
         for (int k = 0; k < CLIMBS; k++)
-            if (!differentiate(run, &back) || !step(run, &back, k) || !run_at(run))
+            if (!differentiate(run, &back) || !step(run, &back, k) ||
+                !run_at(run))
                 break;
         jx_callee_close(&back);
     }
-    jx_error_clear(typed->program->ctx); /* not all that is here has a derivative */
+    /* not all that is here has a derivative */
+    jx_error_clear(typed->program->ctx);
 }
 
-static void run(trial *t, jx_program *program, jx_semantics semantics, const jx_extents *extents)
+static void run(trial *t, jx_program *program, jx_semantics semantics,
+                const jx_extents *extents)
 {
     const jx_typed *typed = jx_program_fits(program, false, 0, NULL);
     const jx_plan_options how = {.domain = JX_DECLARED};
-    running run = {.t = t, .semantics = semantics, .extents = extents, .seen = -INFINITY};
+    running run = {
+        .t = t, .semantics = semantics, .extents = extents, .seen = -INFINITY};
 
     if (!typed || !jx_callee_open(&run.f, typed, &program->entry, &how)) {
         printf("%snot run: %s\n", t->text, program->ctx->error.message);
@@ -314,7 +334,7 @@ static void run(trial *t, jx_program *program, jx_semantics semantics, const jx_
     jx_callee_close(&run.f);
 }
 
-/* -- programs --------------------------------------------------------------------------- */
+/* -- programs -------------------------------------------------------------- */
 
 static void count_rows(const jx_program *program, long *rows)
 {
@@ -344,7 +364,8 @@ typedef struct totals {
     long *rows;
 } totals;
 
-/* What was tried counts; a program that can't be read, or ranges that don't fit, is no good. */
+/* What was tried counts; a program that can't be read, or ranges that don't
+ * fit, is no good. */
 static void finish(trial *t, const jx_ctx *ctx, totals *all)
 {
     all->values += t->values;
@@ -363,7 +384,8 @@ static bool open_text(trial *t, jx_ctx *ctx)
     t->program = jx_read_text(ctx, "random", t->text, strlen(t->text));
     t->nins = t->program ? t->program->entry.jaxpr->nins : 0;
     if (t->nins > MOST_INPUTS)
-        return jx_fail(ctx, JX_E_USAGE, NULL, NULL, "more than %d inputs", MOST_INPUTS);
+        return jx_fail(ctx, JX_E_USAGE, NULL, NULL, "more than %d inputs",
+                       MOST_INPUTS);
     for (int i = 0; i < t->nins; i++)
         t->dtypes[i] = t->program->entry.jaxpr->vars[i]->aval->dtype;
     return t->program;
@@ -388,7 +410,7 @@ static void try_seed(making *m, uint64_t seed, totals *all)
     jx_ctx_free(ctx);
 }
 
-/* -- programs that are kept --------------------------------------------------------------- */
+/* -- programs that are kept ------------------------------------------------ */
 
 /* Lines that declare ranges stand behind the program's. */
 static bool read_range(trial *t, const char *line)
@@ -396,7 +418,8 @@ static bool read_range(trial *t, const char *line)
     int i;
     double low, high;
 
-    if (sscanf(line, "in%d in [%lf, %lf]", &i, &low, &high) != 3 || i < 0 || i >= t->nins)
+    if (sscanf(line, "in%d in [%lf, %lf]", &i, &low, &high) != 3 || i < 0 ||
+        i >= t->nins)
         return false;
     t->low[i] = low;
     t->high[i] = high;
@@ -418,13 +441,15 @@ static void try_kept(char *text, totals *all)
     if (open_text(&t, ctx)) {
         for (int i = 0; i < t.nins; i++)
             take_all(&t, i);
-        for (line = ranges ? strtok(ranges, "\n") : NULL; line && ranged; line = strtok(NULL, "\n"))
+        for (line = ranges ? strtok(ranges, "\n") : NULL; line && ranged;
+             line = strtok(NULL, "\n"))
             ranged = read_range(&t, line);
         for (int n = 0; ranged && n < TIMES; n++)
             run_all(&t);
     }
     if (!ranged)
-        jx_fail(ctx, JX_E_USAGE, NULL, NULL, "ranges are not as they are printed");
+        jx_fail(ctx, JX_E_USAGE, NULL, NULL,
+                "ranges are not as they are printed");
     finish(&t, ctx, all);
     jx_ctx_free(ctx);
 }
@@ -497,9 +522,11 @@ int main(int argc, char **argv)
         programs = try_file(kept, &all);
     for (long i = 0; !kept && i < programs; i++)
         try_seed(m, (uint64_t)(seed + i), &all);
-    printf("extents: %ld programs, %ld runs, %ld of them with gradients, %ld values, each "
+    printf("extents: %ld programs, %ld runs, %ld of them with gradients, %ld "
+           "values, each "
            "primitive in %ld or more; %ld programs with a value outside\n",
-           programs, all.runs, all.climbs, all.values, tell_rows(all.rows, tell), all.outside);
+           programs, all.runs, all.climbs, all.values,
+           tell_rows(all.rows, tell), all.outside);
     free(all.rows);
     free(m);
     return all.outside > 0;

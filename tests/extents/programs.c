@@ -22,19 +22,24 @@ double rng_uniform(rng *r)
 }
 
 /* Rows of four that an array of integers tells. */
-#define INDICES \
-    "%0:i32[4,4] = convert_element_type[new_dtype=int32 weak_type=False] a\n" \
-    "%1:i32[4,4] = add %0 1:i32[]\n" \
-    "%2:i32[4,1] = slice[limit_indices=(4, 1) start_indices=(0, 0) strides=None] %1\n"
-#define ROWS \
-    "GatherDimensionNumbers(offset_dims=(1,), collapsed_slice_dims=(0,), start_index_map=(0,), " \
+#define INDICES                                                                \
+    "%0:i32[4,4] = convert_element_type[new_dtype=int32 weak_type=False] a\n"  \
+    "%1:i32[4,4] = add %0 1:i32[]\n"                                           \
+    "%2:i32[4,1] = slice[limit_indices=(4, 1) start_indices=(0, 0) "           \
+    "strides=None] %1\n"
+#define ROWS                                                                   \
+    "GatherDimensionNumbers(offset_dims=(1,), collapsed_slice_dims=(0,), "     \
+    "start_index_map=(0,), "                                                   \
     "operand_batching_dims=(), start_indices_batching_dims=())"
-#define SCATTERED \
-    "dimension_numbers=ScatterDimensionNumbers(update_window_dims=(1,), inserted_window_dims=(0,), " \
-    "scatter_dims_to_operand_dims=(0,), operand_batching_dims=(), " \
-    "scatter_indices_batching_dims=()) indices_are_sorted=False " \
-    "mode=GatherScatterMode.FILL_OR_DROP unique_indices=False update_consts=() "
-#define UPDATE(of) "update_jaxpr={ lambda ; p:$[] q:$[]. let r:$[] = " of " in (r,) }"
+#define SCATTERED                                                              \
+    "dimension_numbers=ScatterDimensionNumbers(update_window_dims=(1,), "      \
+    "inserted_window_dims=(0,), "                                              \
+    "scatter_dims_to_operand_dims=(0,), operand_batching_dims=(), "            \
+    "scatter_indices_batching_dims=()) indices_are_sorted=False "              \
+    "mode=GatherScatterMode.FILL_OR_DROP unique_indices=False "                \
+    "update_consts=() "
+#define UPDATE(of)                                                             \
+    "update_jaxpr={ lambda ; p:$[] q:$[]. let r:$[] = " of " in (r,) }"
 
 static const char *const ones[] = {
 #define ONE(type, text) "%0:" type " = " text "\n",
@@ -52,15 +57,37 @@ static const char *const idioms[] = {
 #undef IDIOM
 };
 
-static const char *const unary[] = {
-    "neg",  "abs",  "exp",  "log",   "log1p",  "expm1",  "tanh",    "sin",  "cos",
-    "sqrt", "rsqrt", "sign", "floor", "square", "square", "logistic", "cbrt", "erf",
-    "exp2", "atan", "cosh", "sinh",  "integer_pow[y=-1]", "integer_pow[y=3]", "ceil"};
-static const char *const binary[] = {"add", "sub", "mul", "div", "max", "min", "add",
-                                     "sub", "mul", "div", "pow", "rem"};
+static const char *const unary[] = {"neg",
+                                    "abs",
+                                    "exp",
+                                    "log",
+                                    "log1p",
+                                    "expm1",
+                                    "tanh",
+                                    "sin",
+                                    "cos",
+                                    "sqrt",
+                                    "rsqrt",
+                                    "sign",
+                                    "floor",
+                                    "square",
+                                    "square",
+                                    "logistic",
+                                    "cbrt",
+                                    "erf",
+                                    "exp2",
+                                    "atan",
+                                    "cosh",
+                                    "sinh",
+                                    "integer_pow[y=-1]",
+                                    "integer_pow[y=3]",
+                                    "ceil"};
+static const char *const binary[] = {"add", "sub", "mul", "div", "max", "min",
+                                     "add", "sub", "mul", "div", "pow", "rem"};
 static const char *const numbers[] = {
-    "0.0",   "1.0",    "-1.0",  "0.5",      "2.0",   "3.0",   "-3.0", "0.1",  "1e-05", "1e-15",
-    "100.0", "-30000.0", "1e-30", "0.0009765625", "4.0", "-0.5", "10.0", "inf", "-inf",  "1e-40"};
+    "0.0", "1.0",   "-1.0",  "0.5",   "2.0",      "3.0",   "-3.0",
+    "0.1", "1e-05", "1e-15", "100.0", "-30000.0", "1e-30", "0.0009765625",
+    "4.0", "-0.5",  "10.0",  "inf",   "-inf",     "1e-40"};
 
 static const char *one_of(rng *r, const char *const *list, size_t bytes)
 {
@@ -111,7 +138,8 @@ static bool is_operand(const char *form, const char *at)
            (!at[1] || at[1] == ' ' || at[1] == '\n');
 }
 
-/* Of one letter the same value, in one form; what was used before is used again more often. */
+/* Of one letter the same value, in one form; what was used before is used
+ * again more often. */
 static int operand(making *m, char letter, int *chosen)
 {
     pool *from = &m->of[kind_of(letter)];
@@ -122,7 +150,8 @@ static int operand(making *m, char letter, int *chosen)
         else if (!rng_below(m->r, 3))
             chosen[(unsigned char)letter] = from->at[from->count - 1];
         else
-            chosen[(unsigned char)letter] = from->at[rng_below(m->r, from->count)];
+            chosen[(unsigned char)letter] =
+                from->at[rng_below(m->r, from->count)];
         from->last = chosen[(unsigned char)letter];
     }
     return chosen[(unsigned char)letter];
@@ -167,7 +196,8 @@ static void add_value(making *m, const char *type)
                                              "$[]",    "bool[4,4]", "#[4,4]"};
     for (int k = 0; k < KINDS; k++) {
         size_t length = strlen(types[k]);
-        if (!strncmp(type, types[k], length) && (type[length] == ' ' || !type[length]))
+        if (!strncmp(type, types[k], length) &&
+            (type[length] == ' ' || !type[length]))
             m->of[k].at[m->of[k].count++] = m->count;
     }
     m->count++;
@@ -203,7 +233,8 @@ static void add_form(making *m)
         return;
     put_form(m, form);
     for (const char *at = form; *at; at += strcspn(at, "\n"), at += *at == '\n')
-        for (const char *result = at; *result == '%'; result += strcspn(result, " ") + 1)
+        for (const char *result = at; *result == '%';
+             result += strcspn(result, " ") + 1)
             add_result(m, strchr(result, ':') + 1);
 }
 
@@ -223,10 +254,12 @@ void make_program(making *m, rng *r)
                                             {"f16", "float16"},
                                             {"bf16", "bfloat16"},
                                             {"f64", "float64"}};
-    static const char *const wholes[][2] = {{"i32", "int32"}, {"i32", "int32"}, {"i8", "int8"},
-                                            {"u8", "uint8"},  {"i16", "int16"}, {"u32", "uint32"},
-                                            {"i64", "int64"}, {"u64", "uint64"}};
-    const char *const *dtype = dtypes[rng_below(r, 5)], *const *whole = wholes[rng_below(r, 8)];
+    static const char *const wholes[][2] = {
+        {"i32", "int32"}, {"i32", "int32"}, {"i8", "int8"},
+        {"u8", "uint8"},  {"i16", "int16"}, {"u32", "uint32"},
+        {"i64", "int64"}, {"u64", "uint64"}};
+    const char *const *dtype = dtypes[rng_below(r, 5)],
+                      *const *whole = wholes[rng_below(r, 8)];
     int steps = 1 + rng_below(r, 7);
 
     *m = (making){.r = r,
@@ -242,7 +275,8 @@ void make_program(making *m, rng *r)
     add_input(m, "$[4]");
     add_input(m, "#[4,4]");
     put(m, ". let\n");
-    for (int i = 0; (i < steps || !*m->values) && m->count < MOST_VALUES - 12; i++)
+    for (int i = 0; (i < steps || !*m->values) && m->count < MOST_VALUES - 12;
+         i++)
         add_form(m);
     put(m, "in (");
     put(m, m->values);

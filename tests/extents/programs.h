@@ -1,7 +1,9 @@
-/* programs.h - random programs of the primitives whose values are bounded, as text.
+/* programs.h - random programs of the primitives whose values are
+ * bounded, as text.
  *
- * A program takes float arrays of its dtype, 4 by 4, a row of 4, and integers, 4 by 4, and gives
- * every value that it computes.  What it is made of is forms.def. */
+ * A program takes float arrays of its dtype, 4 by 4, a row of 4, and
+ * integers, 4 by 4, and gives every value that it computes.  What it is made
+ * of is forms.def. */
 #ifndef EXTENTS_PROGRAMS_H
 #define EXTENTS_PROGRAMS_H
 
@@ -26,8 +28,9 @@ typedef enum kind { WHOLE, ROW, COLUMN, LONE, PREDICATE, INTEGER, KINDS } kind;
 
 typedef struct making {
     rng *r;
-    const char *dtype, *name, *whole, *whole_name; /* "f32", "float32", "i32", "int32" */
-    int count, axis;                               /* values so far; the axis drawn last */
+    /* "f32", "float32", "i32", "int32" */
+    const char *dtype, *name, *whole, *whole_name;
+    int count, axis; /* values so far; the axis drawn last */
     pool of[KINDS];
     size_t length; /* of the text */
     char text[16384], values[1024];

@@ -2,8 +2,8 @@
  *
  *     field_rules FILE ...
  *
- * A line for each rule of each program: what its derivative is by terms and over finite
- * fields, whatever else is found of it. */
+ * A line for each rule of each program: what its derivative is by terms and
+ * over finite fields, whatever else is found of it. */
 #include "analyzer/typing.h"
 #include "reports/pipeline/input.h"
 #include "runtime/gradients/gradding.h"
@@ -15,10 +15,10 @@ static void say(const char *path, jx_rule_report *r)
 {
     printf("%s: %s rule of %s: %s\n", path, r->rule->vjp ? "vjp" : "jvp",
            r->rule->name ? r->rule->name : "?",
-           r->evidence == JX_RULE_PROVED      ? "proved"
-           : r->evidence == JX_RULE_IDENTICAL ? r->more
+           r->evidence == JX_RULE_PROVED                 ? "proved"
+           : r->evidence == JX_RULE_IDENTICAL            ? r->more
            : r->more && strncmp(r->more, "identical", 9) ? r->more
-                                              : "withheld");
+                                                         : "withheld");
 }
 
 static bool look_at(const char *path)
@@ -37,8 +37,8 @@ static bool look_at(const char *path)
     for (int i = 0; typed && i < program->nrules; i++) {
         jx_rule_report report = {.rule = program->rules[i]};
         jx_plan_options how = {.domain = JX_WIDE};
-        if (!jx_sample_sizes(program, program->rules[i], 0, NULL, &how.nbindings,
-                             &how.bindings))
+        if (!jx_sample_sizes(program, program->rules[i], 0, NULL,
+                             &how.nbindings, &how.bindings))
             continue;
         jx_grad_more(typed, &how, 0, &derived.rules[i], &report);
         JX_PUSH(ctx->arena, &reports, report);

@@ -111,9 +111,9 @@ static jx_int name(evaluator *e)
     while (e->pos < e->length && is_name_char(e->text[e->pos]))
         e->pos++;
     n = e->pos - start;
-    if (e->pos < e->length && (e->text[e->pos] == '[' ||
-                               e->text[e->pos] == '.' ||
-                               (unsigned char)e->text[e->pos] >= 0x80)) {
+    if (e->pos < e->length &&
+        (e->text[e->pos] == '[' || e->text[e->pos] == '.' ||
+         (unsigned char)e->text[e->pos] >= 0x80)) {
         e->failed = true; /* paths and other letters are left out */
         return 0;
     }
@@ -252,8 +252,8 @@ static bool look_up(void *env, const jx_dim_atom *var, int64_t *value)
     return true;
 }
 
-static void check_value(const jx_dim *d, const jx_dim *simple,
-                        const char *text, size_t length, int64_t seed)
+static void check_value(const jx_dim *d, const jx_dim *simple, const char *text,
+                        size_t length, int64_t seed)
 {
     evaluator e = {.text = text, .length = length, .seed = seed};
     jx_int expected = sum(&e), value;
@@ -289,8 +289,7 @@ static void check_dim(jx_dims *in, const char *text, size_t length)
     jx_buffer_free(&printed);
     if (!jx_work_init(&work, NULL, 1))
         return;
-    const jx_dim *simple =
-        jx_work_simplify(&work, jx_work_import(&work, d));
+    const jx_dim *simple = jx_work_simplify(&work, jx_work_import(&work, d));
     for (int64_t seed = 0; seed < 4; seed++)
         check_value(d, simple, text, length, seed);
     jx_work_free(&work);
@@ -348,8 +347,8 @@ static void gather(jx_dims *in, const jx_dim *d, point *p)
     }
 }
 
-static void check_point(const jx_constraint *cs, int n,
-                        const jx_constraint *q, const jx_answer *a, point *p)
+static void check_point(const jx_constraint *cs, int n, const jx_constraint *q,
+                        const jx_answer *a, point *p)
 {
     int t;
 

@@ -97,8 +97,7 @@ static size_t value_end(const uint8_t *data, size_t size, size_t at)
             if (depth == 0)
                 continue;
         }
-        if (depth == 0 &&
-            (at >= size || strchr(",:]}", data[at])))
+        if (depth == 0 && (at >= size || strchr(",:]}", data[at])))
             return at;
     }
     return size;
@@ -122,19 +121,52 @@ static fuzz_part pick(const uint8_t *data, size_t size, unsigned *seed)
 }
 
 static const char *const words[] = {
-    "null", "true", "false", "0", "-1", "1", "2", "3", "7", "2147483647",
-    "-2147483648", "9007199254740993", "-9223372036854775808", "1e308",
-    "0.1", "[]", "{}", "\"\"", "[null]", "[[]]", "\"f32\"", "\"key<fry>\"",
-    "\"b\"", "\"2*b + mod(b, 3)\"", "\"0x7fc00000\"", "{\"$jaxpr\":0}",
-    "{\"$dim\":\"b\"}", "{\"$mesh\":0}", "{\"$rule\":0}", "{\"$const\":0}",
-    "{\"$aval\":0}", "{\"$dt\":\"float32\"}", "{\"$unspecified\":true}",
-    "{\"$int\":\"18446744073709551615\"}", "{\"$np\":\"int64\",\"v\":1}",
-    "{\"$rec\":\"R\",\"f\":{\"x\":1}}", "{\"$set\":[1,2]}",
-    "{\"$map\":[[1,2]]}", "{\"$spec\":[\"x\",null,[\"x\",\"y\"]]}",
+    "null",
+    "true",
+    "false",
+    "0",
+    "-1",
+    "1",
+    "2",
+    "3",
+    "7",
+    "2147483647",
+    "-2147483648",
+    "9007199254740993",
+    "-9223372036854775808",
+    "1e308",
+    "0.1",
+    "[]",
+    "{}",
+    "\"\"",
+    "[null]",
+    "[[]]",
+    "\"f32\"",
+    "\"key<fry>\"",
+    "\"b\"",
+    "\"2*b + mod(b, 3)\"",
+    "\"0x7fc00000\"",
+    "{\"$jaxpr\":0}",
+    "{\"$dim\":\"b\"}",
+    "{\"$mesh\":0}",
+    "{\"$rule\":0}",
+    "{\"$const\":0}",
+    "{\"$aval\":0}",
+    "{\"$dt\":\"float32\"}",
+    "{\"$unspecified\":true}",
+    "{\"$int\":\"18446744073709551615\"}",
+    "{\"$np\":\"int64\",\"v\":1}",
+    "{\"$rec\":\"R\",\"f\":{\"x\":1}}",
+    "{\"$set\":[1,2]}",
+    "{\"$map\":[[1,2]]}",
+    "{\"$spec\":[\"x\",null,[\"x\",\"y\"]]}",
     "{\"$rec\":\"R\",\"f\":{\"x\":{\"$jaxpr\":0}},\"hi\":true}",
     "{\"$map\":[[\"name\",\"f\"],[\"x\",{\"$jaxpr\":0}]]}",
-    "{\"$tree\":\"((), (None,), (None,))\"}", "\"Foo\"", "\"0.11.2\"",
-    "{\"a\":0,\"v\":1}", "{\"a\":0,\"dim\":\"b\"}",
+    "{\"$tree\":\"((), (None,), (None,))\"}",
+    "\"Foo\"",
+    "\"0.11.2\"",
+    "{\"a\":0,\"v\":1}",
+    "{\"a\":0,\"dim\":\"b\"}",
 };
 
 /* The value and one comma beside it. */
@@ -176,8 +208,7 @@ static size_t insert(uint8_t *data, size_t size, size_t max, fuzz_part to,
 
 static bool is_number(const uint8_t *data, size_t size, fuzz_part v)
 {
-    return v.begin < size &&
-           (data[v.begin] == '-' || isdigit(data[v.begin]));
+    return v.begin < size && (data[v.begin] == '-' || isdigit(data[v.begin]));
 }
 
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size,
@@ -190,21 +221,17 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size,
         return LLVMFuzzerMutate(data, size, max_size);
     fuzz_part v = pick(data, size, &seed), other = pick(data, size, &seed);
     switch (rand_r(&seed) % 6) {
-    case 0:
-        return fuzz_splice(data, size, max_size, v, word, strlen(word));
+    case 0: return fuzz_splice(data, size, max_size, v, word, strlen(word));
     case 1:
         return fuzz_splice(data, size, max_size, with_comma(data, size, v),
                            NULL, 0);
-    case 2:
-        return insert(data, size, max_size, v, v);
-    case 3:
-        return insert(data, size, max_size, v, other);
+    case 2: return insert(data, size, max_size, v, v);
+    case 3: return insert(data, size, max_size, v, other);
     case 4:
         if (is_number(data, size, v))
             return nudge(data, size, max_size, v, &seed);
         break;
-    default:
-        break;
+    default: break;
     }
     return fuzz_splice(data, size, max_size, v, data + other.begin,
                        other.end - other.begin);

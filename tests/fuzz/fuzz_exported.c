@@ -211,21 +211,15 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size,
         half = (uint16_t)(rand_r(&seed) % 2 ? 0 : 4 * (rand_r(&seed) % 24));
         memcpy(data + at, &half, 2);
         return size;
-    case 1:
-        value += (uint32_t)(4 * (rand_r(&seed) % 17) - 32);
-        break;
+    case 1: value += (uint32_t)(4 * (rand_r(&seed) % 17) - 32); break;
     case 2: /* to some other place */
         value = (uint32_t)((size_t)rand_r(&seed) % size);
         break;
     case 3: /* what another place refers to */
         value = get(data + ((size_t)rand_r(&seed) % (size - 4) & ~(size_t)3));
         break;
-    case 4:
-        value = (uint32_t)(rand_r(&seed) % 40);
-        break;
-    default:
-        value = (uint32_t)rand_r(&seed) * 2;
-        break;
+    case 4: value = (uint32_t)(rand_r(&seed) % 40); break;
+    default: value = (uint32_t)rand_r(&seed) * 2; break;
     }
     memcpy(data + (at & ~(size_t)3), &value, 4);
     return size;

@@ -1,8 +1,9 @@
-/* fuzz_expression.c - the grammar of sizes alone, with a maker that calculates modulo
- * 2^64 and finds some things too large.
+/* fuzz_expression.c - the grammar of sizes alone, with a maker that calculates
+ * modulo 2^64 and finds some things too large.
  *
- * What is read ends within the text; the part that was read is read again, whole, and
- * within parentheses, with the same value; what does not fit is as long as if it did. */
+ * What is read ends within the text; the part that was read is read again,
+ * whole, and within parentheses, with the same value; what does not fit is as
+ * long as if it did. */
 #include "frontend/base/expression.h"
 #include "tests/fuzz/fuzz.h"
 

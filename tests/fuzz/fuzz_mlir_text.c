@@ -17,22 +17,22 @@ static void check_module(jx_ctx *ctx, const jx_mlir_file *file, int i)
 {
     jx_buffer text = {0}, pretty = {0};
 
-    bool printed = jx_mlir_print(ctx, file->modules[i],
-                                 (jx_mlir_print_how){.generic = true}, &text) &&
-                   jx_mlir_print(ctx, file->modules[i],
-                                 (jx_mlir_print_how){.locations = true},
-                                 &pretty);
+    bool printed =
+        jx_mlir_print(ctx, file->modules[i],
+                      (jx_mlir_print_how){.generic = true}, &text) &&
+        jx_mlir_print(ctx, file->modules[i],
+                      (jx_mlir_print_how){.locations = true}, &pretty);
     /* (The bytes of resources are not printed.) */
     if (printed && !strstr(text.text, "dense_resource")) {
-        const jx_mlir_file *again =
-            jx_mlir_read_text(ctx, file->types, "again", text.text,
-                              text.length);
+        const jx_mlir_file *again = jx_mlir_read_text(ctx, file->types, "again",
+                                                      text.text, text.length);
         if (!again)
             fprintf(stderr, "%s\n", ctx->error.message);
         check(again || ctx->error.kind == JX_E_LIMIT);
         if (again)
-            check(jx_mlir_same(ctx, file->modules[i], again->modules[0],
-                               NULL) || !jx_ok(ctx));
+            check(
+                jx_mlir_same(ctx, file->modules[i], again->modules[0], NULL) ||
+                !jx_ok(ctx));
     }
     jx_buffer_free(&text);
     jx_buffer_free(&pretty);
@@ -82,20 +82,74 @@ static size_t token_end(const uint8_t *data, size_t size, size_t at)
 }
 
 static const char *const words[] = {
-    "%0", "%0#1", "%0:2", "%arg0", "^bb0(%x: i32):", "@f", "#loc", "!t", "->",
-    "{", "}", "(", ")", "[", "]", "<", ">", ":", "=", ",", "::", "\n", "-",
-    "tensor<2xf32>", "tensor<?x3xi1>", "tensor<*xf32>", "i32", "f8E4M3FN",
-    "index", "complex<f32>", "tuple<>", "!quant.uniform<i8:f32, 0.5:3>",
-    "!stablehlo.token", "dense<1.0>", "dense<[1, 2]>", "dense<\"0x00\">",
-    "dense<>", "array<i64: 1>", "0x7FC00000", "1.0e400", "-1", "?",
-    "9223372036854775808", "loc(unknown)", "loc(#loc)", "loc(\"x\"(#loc))",
-    "loc(callsite(\"a\" at \"b\":1:2))", "loc(fused<1>[\"a\"])", "// -----\n",
-    "#loc = loc(\"x\":1:2)\n", "{-# dialect_resources: {b: {c: \"0x00\"}} #-}",
-    "stablehlo.add", "\"stablehlo.add\"(%0, %0) : (i32, i32) -> i32",
-    "func.func @f() {", "module {", "return", "applies", "cond", "do",
-    "#sdy.sharding<@m, [{\"a\":(1)2, ?}p1]>", "dense_resource<c> : tensor<1xi8>",
-    "#stablehlo<precision HIGH>", "#stablehlo.gather<index_vector_dim = 1>",
-    "{a.b = 1 : i64, c}", "<{value = true}>", "({})", "\"\\FF\"", "true",
+    "%0",
+    "%0#1",
+    "%0:2",
+    "%arg0",
+    "^bb0(%x: i32):",
+    "@f",
+    "#loc",
+    "!t",
+    "->",
+    "{",
+    "}",
+    "(",
+    ")",
+    "[",
+    "]",
+    "<",
+    ">",
+    ":",
+    "=",
+    ",",
+    "::",
+    "\n",
+    "-",
+    "tensor<2xf32>",
+    "tensor<?x3xi1>",
+    "tensor<*xf32>",
+    "i32",
+    "f8E4M3FN",
+    "index",
+    "complex<f32>",
+    "tuple<>",
+    "!quant.uniform<i8:f32, 0.5:3>",
+    "!stablehlo.token",
+    "dense<1.0>",
+    "dense<[1, 2]>",
+    "dense<\"0x00\">",
+    "dense<>",
+    "array<i64: 1>",
+    "0x7FC00000",
+    "1.0e400",
+    "-1",
+    "?",
+    "9223372036854775808",
+    "loc(unknown)",
+    "loc(#loc)",
+    "loc(\"x\"(#loc))",
+    "loc(callsite(\"a\" at \"b\":1:2))",
+    "loc(fused<1>[\"a\"])",
+    "// -----\n",
+    "#loc = loc(\"x\":1:2)\n",
+    "{-# dialect_resources: {b: {c: \"0x00\"}} #-}",
+    "stablehlo.add",
+    "\"stablehlo.add\"(%0, %0) : (i32, i32) -> i32",
+    "func.func @f() {",
+    "module {",
+    "return",
+    "applies",
+    "cond",
+    "do",
+    "#sdy.sharding<@m, [{\"a\":(1)2, ?}p1]>",
+    "dense_resource<c> : tensor<1xi8>",
+    "#stablehlo<precision HIGH>",
+    "#stablehlo.gather<index_vector_dim = 1>",
+    "{a.b = 1 : i64, c}",
+    "<{value = true}>",
+    "({})",
+    "\"\\FF\"",
+    "true",
 };
 
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size,

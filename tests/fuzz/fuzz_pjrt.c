@@ -1,6 +1,6 @@
-/* fuzz_pjrt.c - bytes that a host hands the plugin: options of a compilation (whose
- * devices are written again, and read), kept executables, topologies.  The first byte
- * says which. */
+/* fuzz_pjrt.c - bytes that a host hands the plugin: options of a compilation
+ * (whose devices are written again, and read), kept executables, topologies.
+ * The first byte says which. */
 #include "hosts/pjrt/plugin.h"
 #include "tests/fuzz/fuzz.h"
 
@@ -10,7 +10,8 @@ static const char module[] =
 
 const PJRT_Api *GetPjrtApi(void);
 
-/* Whether it went well; an error has a text, and a code that says who is to blame. */
+/* Whether it went well; an error has a text, and a code that says
+ * who is to blame. */
 static bool went_well(PJRT_Error *error)
 {
     PJRT_Error_Destroy_Args destroy = {.struct_size = sizeof destroy,
@@ -32,8 +33,8 @@ static void free_executable(PJRT_LoadedExecutable *executable)
     check(!GetPjrtApi()->PJRT_LoadedExecutable_Destroy(&args));
 }
 
-/* The devices as they are written are those that are read: wrapped as options are, in
- * executable_build_options (3) beside their numbers. */
+/* The devices as they are written are those that are read: wrapped as options
+ * are, in executable_build_options (3) beside their numbers. */
 static void check_round_trip(const jx_pjrt_options *options)
 {
     jx_wire_out assignment = {0}, build = {0}, all = {0};
@@ -104,7 +105,8 @@ static void load(PJRT_Client *client, const char *bytes, size_t size)
         free_executable(args.loaded_executable);
 }
 
-/* As it is, and with the fingerprint (hosts/pjrt/executable.c) that it should have. */
+/* As it is, and with the fingerprint (hosts/pjrt/executable.c) that
+ * it should have. */
 static void try_load(PJRT_Client *client, char *bytes, size_t size)
 {
     enum { LENGTH_AT = 16, FINGERPRINT_AT = 32, HEAD = 64 };
@@ -117,8 +119,8 @@ static void try_load(PJRT_Client *client, char *bytes, size_t size)
     memcpy(&code, bytes + LENGTH_AT, sizeof code);
     if (code > size - HEAD)
         return;
-    jx_pjrt_fingerprint(bytes + HEAD, code, bytes + HEAD + code, size - HEAD - code,
-                        fingerprint);
+    jx_pjrt_fingerprint(bytes + HEAD, code, bytes + HEAD + code,
+                        size - HEAD - code, fingerprint);
     memcpy(bytes + FINGERPRINT_AT, fingerprint, JX_PJRT_FINGERPRINT);
     load(client, bytes, size);
 }

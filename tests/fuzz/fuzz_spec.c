@@ -1,10 +1,10 @@
 /* fuzz_spec.c - specs, constraints, and shapes that are matched with them.
  *
- * The input has lines: a spec, the shape that its placeholders stand for (may be
- * empty), constraints parted by `;`, a shape.  What can be read must print to a
- * text that gives the same shape; what can't has a column within the text; what
- * is solved for a shape must make the spec that shape and keep every constraint
- * whose variables it gives. */
+ * The input has lines: a spec, the shape that its placeholders stand for (may
+ * be empty), constraints parted by `;`, a shape.  What can be read must print
+ * to a text that gives the same shape; what can't has a column within the text;
+ * what is solved for a shape must make the spec that shape and keep every
+ * constraint whose variables it gives. */
 #include "frontend/ir/dim_spec.h"
 #include "frontend/ir/scope.h"
 #include "runtime/plan.h"
@@ -29,8 +29,8 @@ static void cut(const uint8_t *data, size_t size, char parts[PARTS][MAX_TEXT])
     }
 }
 
-static bool read_spec(jx_dims *dims, const char *text,
-                      const jx_dim_shape *like, jx_dim_shape *to)
+static bool read_spec(jx_dims *dims, const char *text, const jx_dim_shape *like,
+                      jx_dim_shape *to)
 {
     jx_dim_spec_error error = {0};
 
@@ -107,18 +107,20 @@ static void check_solution(const jx_program *program, const int64_t *sizes,
     free(all);
 }
 
-static void check_solving(jx_ctx *ctx, jx_dims *dims,
-                          const jx_dim_shape *shape,
+static void check_solving(jx_ctx *ctx, jx_dims *dims, const jx_dim_shape *shape,
                           const jx_scope_list *list, const char *text)
 {
-    jx_aval aval = {.dtype = JX_F32, .rank = shape->rank,
-                    .shape = shape->dims};
+    jx_aval aval = {.dtype = JX_F32, .rank = shape->rank, .shape = shape->dims};
     jx_var var = {.aval = &aval};
     const jx_var *vars[] = {&var};
     jx_jaxpr entry = {.nins = 1, .nvars = 1, .vars = vars};
     jx_scope scope = {(int)list->count, list->at, NULL};
-    jx_program program = {.ctx = ctx, .dims = dims, .base = 1, .nscopes = 1,
-                          .scopes = &scope, .entry = {.jaxpr = &entry}};
+    jx_program program = {.ctx = ctx,
+                          .dims = dims,
+                          .base = 1,
+                          .nscopes = 1,
+                          .scopes = &scope,
+                          .entry = {.jaxpr = &entry}};
     jx_dim_shape given;
     int64_t sizes[MAX_TEXT];
     const int64_t *shapes[] = {sizes};

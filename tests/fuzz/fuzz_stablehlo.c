@@ -26,7 +26,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     char *copy = fuzz_copy(data, size);
 
     const jx_mlir_file *file = jx_mlir_read_text(ctx, NULL, "-", copy, size);
-    const jx_program *program = file ? jx_read_stablehlo(file, jx_infer_reading) : NULL;
+    const jx_program *program =
+        file ? jx_read_stablehlo(file, jx_infer_reading) : NULL;
     check(program || (ctx->error.kind != JX_E_NONE && ctx->error.message));
     check(ctx->error.kind != JX_E_INTERNAL);
     if (program)
@@ -40,14 +41,46 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 /* ---- the mutator: types are words, whole */
 
 static const char *const words[] = {
-    "-1", "0", "1", "2", "64", "9223372036854775807", "-9223372036854775808",
-    "tensor<f32>", "tensor<?x?xf32>", "tensor<2x3xi8>", "tensor<i1>", "?",
-    "tensor<0xf32>", "tensor<2xcomplex<f32>>", "!stablehlo.token",
-    "tuple<tensor<f32>, tensor<i8>>", "tensor<2x!quant.uniform<i8:f32, 0.5>>",
-    "i1", "i64", "f32", "bf16", "f6E2M3FN", "[]", "[0]", "[1, 0]", "[0, 0]",
-    "array<i64>", "array<i64: -1, 7>", "dense<>", "dense<0>", "dense<[1, 2]>",
-    "LT", "TOTALORDER", "stablehlo.add", "stablehlo.reduce", "func.call",
-    "@main", "stablehlo.custom_call", "true", "",
+    "-1",
+    "0",
+    "1",
+    "2",
+    "64",
+    "9223372036854775807",
+    "-9223372036854775808",
+    "tensor<f32>",
+    "tensor<?x?xf32>",
+    "tensor<2x3xi8>",
+    "tensor<i1>",
+    "?",
+    "tensor<0xf32>",
+    "tensor<2xcomplex<f32>>",
+    "!stablehlo.token",
+    "tuple<tensor<f32>, tensor<i8>>",
+    "tensor<2x!quant.uniform<i8:f32, 0.5>>",
+    "i1",
+    "i64",
+    "f32",
+    "bf16",
+    "f6E2M3FN",
+    "[]",
+    "[0]",
+    "[1, 0]",
+    "[0, 0]",
+    "array<i64>",
+    "array<i64: -1, 7>",
+    "dense<>",
+    "dense<0>",
+    "dense<[1, 2]>",
+    "LT",
+    "TOTALORDER",
+    "stablehlo.add",
+    "stablehlo.reduce",
+    "func.call",
+    "@main",
+    "stablehlo.custom_call",
+    "true",
+    "",
 };
 
 static bool in_word(uint8_t c)
@@ -67,8 +100,8 @@ static size_t token_end(const uint8_t *data, size_t size, size_t at)
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size,
                                unsigned seed)
 {
-    static const fuzz_language stablehlo = {
-        words, sizeof words / sizeof *words, token_end};
+    static const fuzz_language stablehlo = {words, sizeof words / sizeof *words,
+                                            token_end};
 
     return fuzz_mutate_tokens(&stablehlo, data, size, max_size, seed);
 }

@@ -16,9 +16,8 @@ static void check_program(const jx_program *program)
 
     check(jx_program_verify(program));
     jx_program_print(program, (jx_print_options){0}, &text);
-    jx_program_print(program,
-                     (jx_print_options){.width = 30, .all_params = true},
-                     &text);
+    jx_program_print(
+        program, (jx_print_options){.width = 30, .all_params = true}, &text);
     jx_write_document(program, &document);
     jx_buffer_free(&text);
     jx_buffer_free(&document);
@@ -47,23 +46,68 @@ static size_t token_end(const uint8_t *data, size_t size, size_t at)
     size_t end = at + 1;
 
     if (isalnum(data[at]) || data[at] == '_')
-        while (end < size && (isalnum(data[end]) || data[end] == '_' ||
-                              data[end] == '.'))
+        while (end < size &&
+               (isalnum(data[end]) || data[end] == '_' || data[end] == '.'))
             end++;
     return end;
 }
 
 static const char *const words[] = {
-    "a", "b", "in", "let", "lambda", "_", "{", "}", "[", "]", "(", ")", ";",
-    ":", ".", "=", " ", "\n", ",", "f32[]", "i32[b]", "f32[2*b + 1,3]{V:i}",
-    "key<fry>[]", "0", "-1", "1.0:f32[]", "True:bool[]", "2j:c64[]",
-    "[...]:f32[3]", "None", "jaxpr", "name=", "{ lambda ; . let in () }",
-    "P('x', None)", "Mesh('x': 2, axis_types=(Auto,))", "np.int64(1)",
-    "frozenset({'i'})", "<function f at 0xX>", "GatherScatterMode.CLIP",
-    "9223372036854775808", "mod(b, 3)", "#", "ft_in=((None,), (None,), ())",
-    "Foo", "_Foo[", "Foo[a=1 name=f]", "Foo.linearized", "call_hi_primitive",
-    "params={'a': 1}", "_prim=Foo[{'a': 1}]", "x=Foo[y=", "(\n jaxpr\n)",
-    "RightsOnly(Right(None))", "Left(None)", "Static(x)",
+    "a",
+    "b",
+    "in",
+    "let",
+    "lambda",
+    "_",
+    "{",
+    "}",
+    "[",
+    "]",
+    "(",
+    ")",
+    ";",
+    ":",
+    ".",
+    "=",
+    " ",
+    "\n",
+    ",",
+    "f32[]",
+    "i32[b]",
+    "f32[2*b + 1,3]{V:i}",
+    "key<fry>[]",
+    "0",
+    "-1",
+    "1.0:f32[]",
+    "True:bool[]",
+    "2j:c64[]",
+    "[...]:f32[3]",
+    "None",
+    "jaxpr",
+    "name=",
+    "{ lambda ; . let in () }",
+    "P('x', None)",
+    "Mesh('x': 2, axis_types=(Auto,))",
+    "np.int64(1)",
+    "frozenset({'i'})",
+    "<function f at 0xX>",
+    "GatherScatterMode.CLIP",
+    "9223372036854775808",
+    "mod(b, 3)",
+    "#",
+    "ft_in=((None,), (None,), ())",
+    "Foo",
+    "_Foo[",
+    "Foo[a=1 name=f]",
+    "Foo.linearized",
+    "call_hi_primitive",
+    "params={'a': 1}",
+    "_prim=Foo[{'a': 1}]",
+    "x=Foo[y=",
+    "(\n jaxpr\n)",
+    "RightsOnly(Right(None))",
+    "Left(None)",
+    "Static(x)",
     "Pytree(vals=[None, Left(None)], tree=PyTreeDef(([*], {'a': *})))",
 };
 

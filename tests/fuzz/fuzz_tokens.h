@@ -16,9 +16,8 @@ typedef struct fuzz_language {
 } fuzz_language;
 
 /* Some token, each as likely as the other. */
-static inline fuzz_part fuzz_token(const fuzz_language *in,
-                                   const uint8_t *data, size_t size,
-                                   unsigned *seed)
+static inline fuzz_part fuzz_token(const fuzz_language *in, const uint8_t *data,
+                                   size_t size, unsigned *seed)
 {
     fuzz_part found = {0, size};
     unsigned seen = 0;
@@ -59,9 +58,8 @@ static inline fuzz_part fuzz_lines(const uint8_t *data, size_t size,
     return token;
 }
 
-static inline size_t fuzz_mutate_tokens(const fuzz_language *in,
-                                        uint8_t *data, size_t size,
-                                        size_t max, unsigned seed)
+static inline size_t fuzz_mutate_tokens(const fuzz_language *in, uint8_t *data,
+                                        size_t size, size_t max, unsigned seed)
 {
     const char *word = in->words[(unsigned)rand_r(&seed) % in->nwords];
 
@@ -72,14 +70,10 @@ static inline size_t fuzz_mutate_tokens(const fuzz_language *in,
     fuzz_part gap = {part.begin, part.begin};
     unsigned lines = 1 + (unsigned)rand_r(&seed) % 3;
     switch (rand_r(&seed) % 8) {
-    case 0:
-        return fuzz_splice(data, size, max, part, word, strlen(word));
-    case 1:
-        return fuzz_splice(data, size, max, gap, word, strlen(word));
-    case 2:
-        return fuzz_splice(data, size, max, part, NULL, 0);
-    case 3:
-        break; /* a token becomes another one */
+    case 0: return fuzz_splice(data, size, max, part, word, strlen(word));
+    case 1: return fuzz_splice(data, size, max, gap, word, strlen(word));
+    case 2: return fuzz_splice(data, size, max, part, NULL, 0);
+    case 3: break; /* a token becomes another one */
     case 4:
         part = fuzz_group(data, size, part);
         return fuzz_splice(data, size, max, part, NULL, 0);

@@ -1,6 +1,7 @@
-/* ffi_calls.c - handlers of the FFI called by modules, without PJRT and Python: what is
- * registered, states, futures, what fails, elements that share a byte, and calls of
- * eight threads.  Built with sanitizers by tests/pjrt/test_ffi_calls.py. */
+/* ffi_calls.c - handlers of the FFI called by modules, without PJRT and Python:
+ * what is registered, states, futures, what fails, elements that share a byte,
+ * and calls of eight threads.  Built with sanitizers by
+ * tests/pjrt/test_ffi_calls.py. */
 #include "hosts/pjrt/ffi.h"
 #include "jaxvet.h"
 
@@ -10,18 +11,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define EXPECT(condition)                                                          \
-    do {                                                                           \
-        if (!(condition)) {                                                        \
-            fprintf(stderr, "ffi_calls.c:%d: not so: %s\n", __LINE__, #condition); \
-            exit(1);                                                               \
-        }                                                                          \
+#define EXPECT(condition)                                                      \
+    do {                                                                       \
+        if (!(condition)) {                                                    \
+            fprintf(stderr, "ffi_calls.c:%d: not so: %s\n", __LINE__,          \
+                    #condition);                                               \
+            exit(1);                                                           \
+        }                                                                      \
     } while (0)
 
 /* ---- handlers */
 
-static XLA_FFI_Error *error(const XLA_FFI_CallFrame *frame, XLA_FFI_Error_Code code,
-                            const char *text)
+static XLA_FFI_Error *error(const XLA_FFI_CallFrame *frame,
+                            XLA_FFI_Error_Code code, const char *text)
 {
     XLA_FFI_Error_Create_Args args = {sizeof args, NULL, text, code};
 
@@ -60,15 +62,14 @@ static void end_counter(void *counter)
 
 static XLA_FFI_Error *count_from(XLA_FFI_CallFrame *frame)
 {
-    XLA_FFI_State_Set_Args set = {sizeof set,
-                                  NULL,
-                                  frame->ctx,
-                                  XLA_FFI_ExecutionStage_INSTANTIATE,
-                                  &counter_id,
-                                  calloc(1, sizeof(atomic_int))};
+    XLA_FFI_State_Set_Args set = {
+        sizeof set,  NULL,
+        frame->ctx,  XLA_FFI_ExecutionStage_INSTANTIATE,
+        &counter_id, calloc(1, sizeof(atomic_int))};
     const XLA_FFI_Scalar *start = frame->attrs.attrs[0];
 
-    EXPECT(frame->attrs.size == 1 && !strcmp(frame->attrs.names[0]->ptr, "start"));
+    EXPECT(frame->attrs.size == 1 &&
+           !strcmp(frame->attrs.names[0]->ptr, "start"));
     atomic_init((atomic_int *)set.state, *(const int *)start->value);
     atomic_fetch_add(&counters, 1);
     EXPECT(!frame->api->XLA_FFI_State_Set(&set));
@@ -90,15 +91,13 @@ static XLA_FFI_Error *initialize(XLA_FFI_CallFrame *frame)
 
 static XLA_FFI_Error *count(XLA_FFI_CallFrame *frame)
 {
-    XLA_FFI_State_Get_Args get = {sizeof get,
-                                  NULL,
-                                  frame->ctx,
-                                  XLA_FFI_ExecutionStage_INSTANTIATE,
-                                  &counter_id,
-                                  NULL};
+    XLA_FFI_State_Get_Args get = {
+        sizeof get,  NULL, frame->ctx, XLA_FFI_ExecutionStage_INSTANTIATE,
+        &counter_id, NULL};
     XLA_FFI_State_Get_Args other;
     XLA_FFI_Error *missing;
-    XLA_FFI_Error_GetDetails_Args details = {sizeof details, NULL, NULL, NULL, 0};
+    XLA_FFI_Error_GetDetails_Args details = {sizeof details, NULL, NULL, NULL,
+                                             0};
     XLA_FFI_Error_Destroy_Args destroy = {sizeof destroy, NULL, NULL};
 
     if (is_asked(frame))
@@ -134,7 +133,8 @@ static void *finish(void *data)
     *l->to = l->x * 2;
     if (l->x < 0) {
         XLA_FFI_Future_SetError_Args failed = {
-            sizeof failed, NULL, l->future, l->api->XLA_FFI_Error_Create(&create)};
+            sizeof failed, NULL, l->future,
+            l->api->XLA_FFI_Error_Create(&create)};
         EXPECT(!l->api->XLA_FFI_Future_SetError(&failed));
     } else {
         EXPECT(!l->api->XLA_FFI_Future_SetAvailable(&done));
@@ -172,7 +172,8 @@ static XLA_FFI_Error *negate(XLA_FFI_CallFrame *frame)
         return NULL;
     from = in(frame, 0)->data;
     to = out(frame, 0)->data;
-    EXPECT(in(frame, 0)->dtype == XLA_FFI_DataType_S4 && in(frame, 0)->dims[0] == 3);
+    EXPECT(in(frame, 0)->dtype == XLA_FFI_DataType_S4 &&
+           in(frame, 0)->dims[0] == 3);
     EXPECT(from[0] == 0x21 && from[1] == 0x0f); /* 1, 2, -1 */
     to[0] = 0xef;
     to[1] = 0x01;
@@ -182,8 +183,8 @@ static XLA_FFI_Error *negate(XLA_FFI_CallFrame *frame)
 /* Leaves memory behind, and fails. */
 static XLA_FFI_Error *leave(XLA_FFI_CallFrame *frame)
 {
-    XLA_FFI_DeviceMemory_Allocate_Args args = {sizeof args, NULL, frame->ctx, 100,
-                                               256,         NULL};
+    XLA_FFI_DeviceMemory_Allocate_Args args = {sizeof args, NULL, frame->ctx,
+                                               100,         256,  NULL};
 
     if (is_asked(frame))
         return NULL;
@@ -206,7 +207,8 @@ static void put(const char *name, XLA_FFI_Handler_Bundle bundle)
     jx_ffi_error why = {XLA_FFI_Error_Code_OK, NULL};
 
     EXPECT(jx_ffi_register(name, strlen(name), 1, &bundle, &why));
-    EXPECT(jx_ffi_register(name, strlen(name), 1, &bundle, &why)); /* the same */
+    /* the same */
+    EXPECT(jx_ffi_register(name, strlen(name), 1, &bundle, &why));
     bundle.execute = nothing;
     EXPECT(!jx_ffi_register(name, strlen(name), 1, &bundle, &why));
     EXPECT(why.code == XLA_FFI_Error_Code_ALREADY_EXISTS && why.message);
@@ -227,13 +229,14 @@ static jaxvet_program *opened(const char *text, jaxvet_call **call)
     return program;
 }
 
-#define MODULE(type, call)                                           \
-    "func.func @main(%arg0: tensor<" type ">) -> tensor<" type "> {\n" \
-    "  %0 = stablehlo.custom_call " call                             \
-    " : (tensor<" type ">) -> tensor<" type ">\n"                    \
+#define MODULE(type, call)                                                     \
+    "func.func @main(%arg0: tensor<" type ">) -> tensor<" type "> {\n"         \
+    "  %0 = stablehlo.custom_call " call " : (tensor<" type                    \
+    ">) -> tensor<" type ">\n"                                                 \
     "  return %0 : tensor<" type ">\n}\n"
 
-static jaxvet_status run_floats(jaxvet_call *call, float x, float *y, jx_ffi_run *run)
+static jaxvet_status run_floats(jaxvet_call *call, float x, float *y,
+                                jx_ffi_run *run)
 {
     const void *ins[] = {&x};
     void *outs[] = {y};
@@ -246,7 +249,8 @@ static void run_states(void)
 {
     jaxvet_call *call;
     jaxvet_program *program = opened(
-        MODULE("f32", "@count(%arg0) {mhlo.backend_config = {start = 100 : i32}}"),
+        MODULE("f32",
+               "@count(%arg0) {mhlo.backend_config = {start = 100 : i32}}"),
         &call);
     float y = 0;
 
@@ -264,8 +268,8 @@ static void run_states(void)
 static void run_failures(void)
 {
     jaxvet_call *call;
-    jaxvet_program *program =
-        opened(MODULE("f32", "@later(%arg0) {mhlo.backend_config = {}}"), &call);
+    jaxvet_program *program = opened(
+        MODULE("f32", "@later(%arg0) {mhlo.backend_config = {}}"), &call);
     jx_ffi_run run = {.run_id = 1};
     float y = 0;
 
@@ -276,7 +280,8 @@ static void run_failures(void)
     jx_ffi_error_clear(&run.error);
     jaxvet_call_free(call);
     jaxvet_close(program);
-    program = opened(MODULE("f32", "@leave(%arg0) {mhlo.backend_config = {}}"), &call);
+    program = opened(MODULE("f32", "@leave(%arg0) {mhlo.backend_config = {}}"),
+                     &call);
     EXPECT(run_floats(call, 4, &y, &run) == JAXVET_LIMIT);
     EXPECT(!strcmp(run.error.message, "left"));
     jx_ffi_error_clear(&run.error);
@@ -288,8 +293,8 @@ static void run_failures(void)
 static void run_nibbles(void)
 {
     jaxvet_call *call;
-    jaxvet_program *program =
-        opened(MODULE("3xi4", "@negate(%arg0) {mhlo.backend_config = {}}"), &call);
+    jaxvet_program *program = opened(
+        MODULE("3xi4", "@negate(%arg0) {mhlo.backend_config = {}}"), &call);
     const signed char x[] = {1, 2, -1};
     signed char y[3];
     const void *ins[] = {x};
@@ -335,7 +340,8 @@ static void run_threads(void)
     enum { THREADS = 8 };
     jaxvet_call *calls[THREADS];
     jaxvet_program *program = opened(
-        MODULE("f32", "@count(%arg0) {mhlo.backend_config = {start = 0 : i32}}"),
+        MODULE("f32",
+               "@count(%arg0) {mhlo.backend_config = {start = 0 : i32}}"),
         &calls[0]);
     pthread_t threads[THREADS];
     float y = 0;
@@ -358,12 +364,13 @@ int main(void)
 
     EXPECT(jx_ffi_type("counter", 7, &counter_id.type_id, end_counter, &why));
     EXPECT(counter_id.type_id);
-    put("count", (XLA_FFI_Handler_Bundle){count_from, prepare, initialize, count, NULL});
+    put("count",
+        (XLA_FFI_Handler_Bundle){count_from, prepare, initialize, count, NULL});
     put("later", (XLA_FFI_Handler_Bundle){.execute = double_later});
     put("negate", (XLA_FFI_Handler_Bundle){.execute = negate});
     put("leave", (XLA_FFI_Handler_Bundle){.execute = leave});
-    EXPECT(jx_ffi_register("old", 3, 0,
-                           &(XLA_FFI_Handler_Bundle){.execute = nothing}, &why));
+    EXPECT(jx_ffi_register(
+        "old", 3, 0, &(XLA_FFI_Handler_Bundle){.execute = nothing}, &why));
     run_states();
     run_failures();
     run_nibbles();

@@ -10,12 +10,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#define EXPECT(condition)                                                     \
-    do {                                                                      \
-        if (!(condition)) {                                                   \
-            fprintf(stderr, "host.c:%d: not so: %s\n", __LINE__, #condition); \
-            return 1;                                                         \
-        }                                                                     \
+#define EXPECT(condition)                                                      \
+    do {                                                                       \
+        if (!(condition)) {                                                    \
+            fprintf(stderr, "host.c:%d: not so: %s\n", __LINE__, #condition);  \
+            return 1;                                                          \
+        }                                                                      \
     } while (0)
 
 static int ask_signature(const jaxvet_program *program)
@@ -49,7 +49,9 @@ static int ask_whether_equal(jaxvet_program *program)
     jaxvet_error error;
 
     EXPECT(jaxvet_equal(program, program, 0, &report, &error) == JAXVET_OK);
-    EXPECT(report && strstr(report, "\"equal\":[{\"verdict\":\"terms\",\"of\":\"values\""));
+    EXPECT(
+        report &&
+        strstr(report, "\"equal\":[{\"verdict\":\"terms\",\"of\":\"values\""));
     return 0;
 }
 
@@ -139,9 +141,9 @@ static int leave_out(jaxvet_program *program)
     const char *text;
     jaxvet_error error;
 
-#define LEFT_OUT(call)                                                        \
-    error.status = JAXVET_OK;                                                 \
-    EXPECT(call);                                                             \
+#define LEFT_OUT(call)                                                         \
+    error.status = JAXVET_OK;                                                  \
+    EXPECT(call);                                                              \
     EXPECT(error.status == JAXVET_USAGE && error.message[0])
     EXPECT(prover && call);
     LEFT_OUT(!jaxvet_open(NULL, 0, &error));
@@ -297,8 +299,8 @@ static int count_to_three(jaxvet_program *program, const jaxvet_size *sizes,
 static int say_sizes_by_value(void)
 {
     jaxvet_error error;
-    jaxvet_program *program = jaxvet_open_memory(
-        counting, sizeof counting - 1, "counting.mlir", 0, &error);
+    jaxvet_program *program = jaxvet_open_memory(counting, sizeof counting - 1,
+                                                 "counting.mlir", 0, &error);
     jaxvet_program *refined;
     jaxvet_size three = {NULL, 3};
 
@@ -315,7 +317,8 @@ static int say_sizes_by_value(void)
 
 static const char giving[] =
     "module @jit_give {\n"
-    "  func.func public @main(%arg0: tensor<3xf32> {tf.aliasing_output = 0 : i32},\n"
+    "  func.func public @main(%arg0: tensor<3xf32> {tf.aliasing_output = 0 : "
+    "i32},\n"
     "      %arg1: tensor<3xf32> {mhlo.memory_kind = \"pinned_host\"})\n"
     "      -> (tensor<3xf32> {mhlo.memory_kind = \"far\"}) {\n"
     "    %0 = stablehlo.exponential %arg0 : tensor<3xf32>\n"
@@ -438,11 +441,11 @@ int main(int argc, char **argv)
                 error.message);
         return 1;
     }
-    bad = ask_signature(program) || ask_for_a_check(program) || ask_whether_equal(program) ||
+    bad = ask_signature(program) || ask_for_a_check(program) ||
+          ask_whether_equal(program) ||
           ask_for_info(program, "\"constraints\":[{\"scope\":0,") ||
           run(program) || ask_wrongly(program) || leave_out(program) ||
-          run(program) ||
-          refine(program) || choose(program) || run(program) ||
+          run(program) || refine(program) || choose(program) || run(program) ||
           differentiate(argv[2]) || say_sizes_by_value() || serve() || prove();
     jaxvet_close(program);
     if (!bad)

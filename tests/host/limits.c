@@ -9,13 +9,13 @@
 #include <time.h>
 #include <unistd.h>
 
-#define EXPECT(what)                                                          \
-    do {                                                                      \
-        if (!(what)) {                                                        \
-            printf("limits.c:%d: not so: %s (%s)\n", __LINE__, #what,         \
-                   error.message);                                            \
-            exit(1);                                                          \
-        }                                                                     \
+#define EXPECT(what)                                                           \
+    do {                                                                       \
+        if (!(what)) {                                                         \
+            printf("limits.c:%d: not so: %s (%s)\n", __LINE__, #what,          \
+                   error.message);                                             \
+            exit(1);                                                           \
+        }                                                                      \
     } while (0)
 
 /* Never ends, unless its input is NaN: then at once. */

@@ -17,11 +17,11 @@ int main(int argc, char **argv)
     prover = jaxvet_prover_new(constraints, 1, 1, 0, &error);
     if (!prover ||
         jaxvet_prove(prover, "a*a + b*b + c*c + d*d",
-                     ">=", "a*b + b*c + c*d + d*a", 0, &verdict, &text,
-                     &error))
+                     ">=", "a*b + b*c + c*d + d*a", 0, &verdict, &text, &error))
         printf("error: %s\n", error.message);
     else
-        printf("%s: %s\n", verdict == JAXVET_UNKNOWN ? "unknown" : "true", text);
+        printf("%s: %s\n", verdict == JAXVET_UNKNOWN ? "unknown" : "true",
+               text);
     jaxvet_prover_free(prover);
     return 0;
 }

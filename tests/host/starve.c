@@ -3,11 +3,11 @@
  *     starve EVERY PROGRAM...
  *
  * Opens each program and asks all that can be asked of it, with the N-th
- * allocation failing, and with all from the N-th on, for every EVERY-th N.  Each
- * function has to do what it does otherwise or to give JAXVET_LIMIT, and in the
- * end all memory has to be given back.  Linked with tests/starve/fail_malloc.c;
- * GLIBC_TUNABLES has to be glibc.malloc.tcache_count=0, so that the count of what
- * is in use is exact. */
+ * allocation failing, and with all from the N-th on, for every EVERY-th N.
+ * Each function has to do what it does otherwise or to give JAXVET_LIMIT, and
+ * in the end all memory has to be given back.  Linked with
+ * tests/starve/fail_malloc.c; GLIBC_TUNABLES has to be
+ * glibc.malloc.tcache_count=0, so that the count of what is in use is exact. */
 #include "jaxvet.h"
 
 #include <malloc.h>
@@ -157,8 +157,7 @@ static bool ask_refined(jaxvet_program *p, const jaxvet_size *sizes)
 static void ask_call(jaxvet_program *p, const jaxvet_size *sizes)
 {
     jaxvet_error error = {0};
-    jaxvet_call *call =
-        jaxvet_prepare(p, sizes, jaxvet_size_count(p), &error);
+    jaxvet_call *call = jaxvet_prepare(p, sizes, jaxvet_size_count(p), &error);
 
     if (!call)
         expect_limit("prepare", error.status, &error);
@@ -195,10 +194,10 @@ static void ask_prover(void)
     for (int i = 0; prover && i < 2; i++) {
         jaxvet_verdict verdict;
         const char *answer;
-        jaxvet_status status = jaxvet_prove(
-            prover, questions[i][0], ">=", questions[i][1],
-            JAXVET_PROVE_SUGGEST | JAXVET_PROVE_NO_SOLVER, &verdict, &answer,
-            &error);
+        jaxvet_status status =
+            jaxvet_prove(prover, questions[i][0], ">=", questions[i][1],
+                         JAXVET_PROVE_SUGGEST | JAXVET_PROVE_NO_SOLVER,
+                         &verdict, &answer, &error);
         size_t at = right.at;
 
         if (status != JAXVET_OK)

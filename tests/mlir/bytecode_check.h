@@ -22,8 +22,8 @@ static inline bool check_written(const jx_mlir_file *file)
     bool good = true;
 
     if (jx_bytecode_write(file->ctx, file, &one)) {
-        jx_mlir_file *again = jx_bytecode_read(ctx, NULL, "-", one.text,
-                                               one.length, 0);
+        jx_mlir_file *again =
+            jx_bytecode_read(ctx, NULL, "-", one.text, one.length, 0);
         /* The memory that a file may take goes by its size, and a writer
          * shares what a mutated file has twice. */
         if (!again)

@@ -17,7 +17,7 @@ typedef enum token_kind {
     T_NUMBER = 0,
     T_BYTE,
     T_RAW,
-    T_OPEN,   /* a section with the id `value` begins */
+    T_OPEN, /* a section with the id `value` begins */
     T_CLOSE,
     T_LENGTH, /* of the group `group` of section `of`, plus `value` */
     T_GROUP,  /* a group begins, and ends at the next one or at the end */
@@ -144,8 +144,9 @@ static inline void m_strings(taken_apart *m, int s, cursor c)
 
     for (uint64_t i = 0; i < count && !m->broken; i++) {
         total += m_number(m, &c);
-        m_add(m, s, (token){.kind = T_LENGTH, .of = s,
-                            .group = (int)(count - 1 - i)});
+        m_add(
+            m, s,
+            (token){.kind = T_LENGTH, .of = s, .group = (int)(count - 1 - i)});
     }
     if (m->broken || total != (size_t)(c.end - c.at)) {
         m->broken = true;
@@ -178,8 +179,12 @@ static inline void m_offsets(taken_apart *m, int s, cursor c, int of,
         uint64_t count = m_copy(m, s, &c);
         for (; count && left && !m->broken; count--, left--) {
             uint64_t size = m_number(m, &c);
-            m_add(m, s, (token){.kind = T_LENGTH, .of = of, .group = group++,
-                                .flagged = true, .flag = size & 1});
+            m_add(m, s,
+                  (token){.kind = T_LENGTH,
+                          .of = of,
+                          .group = group++,
+                          .flagged = true,
+                          .flag = size & 1});
             if (size >> 1 > (uint64_t)(data.end - data.at)) {
                 m->broken = true;
                 return;
@@ -406,12 +411,8 @@ static inline size_t o_tokens(const taken_apart *m, int s, size_t from,
         bytes_out inner = {NULL, 0, 0};
         size_t next;
         switch (t->kind) {
-        case T_NUMBER:
-            o_number(o, t->value);
-            break;
-        case T_BYTE:
-            o_byte(o, (uint8_t)t->value);
-            break;
+        case T_NUMBER: o_number(o, t->value); break;
+        case T_BYTE: o_byte(o, (uint8_t)t->value); break;
         case T_RAW:
             for (size_t k = 0; k < t->size; k++)
                 o_byte(o, t->raw[k]);
@@ -432,8 +433,7 @@ static inline size_t o_tokens(const taken_apart *m, int s, size_t from,
             o_number(o, t->flagged ? size << 1 | t->flag : size);
             break;
         }
-        case T_GROUP:
-            break;
+        case T_GROUP: break;
         }
     }
     return m->counts[s];
@@ -469,24 +469,15 @@ static inline uint64_t m_random(uint64_t *seed)
 static inline uint64_t other_value(uint64_t value, uint64_t *seed)
 {
     switch (m_random(seed) % 9) {
-    case 0:
-        return value + 1;
-    case 1:
-        return value - 1;
-    case 2:
-        return 0;
-    case 3:
-        return m_random(seed) % 32;
-    case 4:
-        return value ^ 1;
-    case 5:
-        return m_random(seed);
-    case 6:
-        return value ^ (UINT64_C(1) << m_random(seed) % 16);
-    case 7:
-        return UINT64_C(1) << m_random(seed) % 64;
-    default:
-        return m_random(seed) % 512;
+    case 0: return value + 1;
+    case 1: return value - 1;
+    case 2: return 0;
+    case 3: return m_random(seed) % 32;
+    case 4: return value ^ 1;
+    case 5: return m_random(seed);
+    case 6: return value ^ (UINT64_C(1) << m_random(seed) % 16);
+    case 7: return UINT64_C(1) << m_random(seed) % 64;
+    default: return m_random(seed) % 512;
     }
 }
 

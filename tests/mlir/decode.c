@@ -60,7 +60,8 @@ static bool encode(jx_ctx *ctx, const jx_mlir_file *file, const char *bytes,
     if (done && (same < size || again.length != size))
         done = jx_fail(ctx, JX_E_INTERNAL, file->path, NULL,
                        "written again it has %zu bytes instead of %zu and "
-                       "differs at byte %zu", again.length, size, same);
+                       "differs at byte %zu",
+                       again.length, size, same);
     jx_buffer_free(&again);
     return done;
 }

@@ -53,13 +53,14 @@ int main(int argc, char **argv)
     bool good = true;
     for (uint64_t seed = 1; good && seed <= count; seed++) {
         int i = (int)(seed % (uint64_t)nfiles);
-        size_t size = mutate_module((const uint8_t *)files[i], sizes[i], out,
-                                    MOST, seed);
+        size_t size =
+            mutate_module((const uint8_t *)files[i], sizes[i], out, MOST, seed);
         bool module;
         double from = now();
         if (!check_bytes(out, size, &module))
-            good = failed(ctx, out, size, argv[i + 2], seed, "not as it must "
-                                                             "be");
+            good = failed(ctx, out, size, argv[i + 2], seed,
+                          "not as it must "
+                          "be");
         double took = now() - from;
         longest = took > longest ? took : longest;
         if (good && took > 2)
@@ -68,9 +69,9 @@ int main(int argc, char **argv)
         done++;
     }
     printf("mutate: %llu changed modules, %llu of them taken, %llu refused; "
-           "the longest took %.1f ms\n", (unsigned long long)done,
-           (unsigned long long)taken, (unsigned long long)(done - taken),
-           longest * 1e3);
+           "the longest took %.1f ms\n",
+           (unsigned long long)done, (unsigned long long)taken,
+           (unsigned long long)(done - taken), longest * 1e3);
     free(out);
     jx_ctx_free(ctx);
     return good ? 0 : 1;

@@ -134,8 +134,8 @@ static bool same_again(const char *path)
         if (!jx_mlir_print(ctx, file->modules[i],
                            (jx_mlir_print_how){.generic = true}, &text))
             break;
-        jx_mlir_file *again = jx_mlir_read_text(ctx, &types, "printed",
-                                                text.text, text.length);
+        jx_mlir_file *again =
+            jx_mlir_read_text(ctx, &types, "printed", text.text, text.length);
         if (!again)
             complain(ctx, path);
         part.nmodules = 1;

@@ -3,7 +3,8 @@
  *     rewrite HOW OUT FILE...
  *
  * HOW is `strip` (no locations), `plain` (no orders of uses), a version like
- * 1.9.0, or `through:1.9.0`: by way of StableHLO.  OUT/NAME is what came of it; what is refused is said. */
+ * 1.9.0, or `through:1.9.0`: by way of StableHLO.  OUT/NAME is what came of it;
+ * what is refused is said. */
 #include "frontend/base/file.h"
 #include "frontend/mlir/bytecode.h"
 #include "frontend/mlir/bytecode_write.h"
@@ -48,8 +49,8 @@ static bool rewrite(const char *how, const char *out, const char *path)
         data ? jx_bytecode_read(ctx, NULL, path, data, size, 0) : NULL;
     if (file)
         file = change(ctx, file, how);
-    const char *to = jx_arena_printf(ctx->arena, "%s/%s", out,
-                                     name ? name + 1 : path);
+    const char *to =
+        jx_arena_printf(ctx->arena, "%s/%s", out, name ? name + 1 : path);
     bool done = file && to && jx_bytecode_write(ctx, file, &bytes) &&
                 jx_file_write(ctx, to, bytes.text, bytes.length);
     if (!done)

@@ -1,7 +1,7 @@
 /* calls.h - calling the plugin through its table, for tests.
  *
- * CALL(Client_Create, .num_options = 1) is the arguments, with what came out; what
- * fails fails the test. */
+ * CALL(Client_Create, .num_options = 1) is the arguments, with what came out;
+ * what fails fails the test. */
 #ifndef JX_TESTS_PJRT_CALLS_H
 #define JX_TESTS_PJRT_CALLS_H
 
@@ -18,23 +18,24 @@
 
 const PJRT_Api *GetPjrtApi(void);
 
-#define ARGS(name, ...)                                                             \
-    (PJRT_##name##_Args)                                                            \
-    {                                                                               \
-        .struct_size = sizeof(PJRT_##name##_Args), __VA_ARGS__                      \
+#define ARGS(name, ...)                                                        \
+    (PJRT_##name##_Args)                                                       \
+    {                                                                          \
+        .struct_size = sizeof(PJRT_##name##_Args), __VA_ARGS__                 \
     }
 /* The error, or NULL.  (Arguments that are macros are expanded first.) */
 #define TRY(...) TRY_(__VA_ARGS__)
 #define TRY_(name, ...) (GetPjrtApi()->PJRT_##name(&ARGS(name, __VA_ARGS__)))
 #define CALL(...) CALL_(__VA_ARGS__)
-#define CALL_(name, ...)                                                            \
-    ({                                                                              \
-        PJRT_##name##_Args call_args = ARGS(name, __VA_ARGS__);                     \
-        went_well(GetPjrtApi()->PJRT_##name(&call_args));                           \
-        call_args;                                                                  \
+#define CALL_(name, ...)                                                       \
+    ({                                                                         \
+        PJRT_##name##_Args call_args = ARGS(name, __VA_ARGS__);                \
+        went_well(GetPjrtApi()->PJRT_##name(&call_args));                      \
+        call_args;                                                             \
     })
-#define REFUSED(code, text, ...)                                                    \
-    was_refused(PJRT_Error_Code_##code, text, TRY(__VA_ARGS__), __FILE__, __LINE__)
+#define REFUSED(code, text, ...)                                               \
+    was_refused(PJRT_Error_Code_##code, text, TRY(__VA_ARGS__), __FILE__,      \
+                __LINE__)
 
 static inline void drop_error(PJRT_Error *error)
 {
@@ -87,11 +88,13 @@ static inline PJRT_Program program_of(const char *code, size_t size)
                           .format_size = 4};
 }
 
-static inline PJRT_LoadedExecutable *compiled(PJRT_Client *client, const char *module)
+static inline PJRT_LoadedExecutable *compiled(PJRT_Client *client,
+                                              const char *module)
 {
     PJRT_Program program = program_of(module, strlen(module));
 
-    return CALL(Client_Compile, .client = client, .program = &program).executable;
+    return CALL(Client_Compile, .client = client, .program = &program)
+        .executable;
 }
 
 static inline void free_executable(PJRT_LoadedExecutable *executable)
@@ -99,9 +102,9 @@ static inline void free_executable(PJRT_LoadedExecutable *executable)
     CALL(LoadedExecutable_Destroy, .executable = executable);
 }
 
-static inline PJRT_Buffer *new_buffer(PJRT_Client *client, PJRT_Buffer_Type type,
-                                      const void *data, size_t rank,
-                                      const int64_t *dims)
+static inline PJRT_Buffer *new_buffer(PJRT_Client *client,
+                                      PJRT_Buffer_Type type, const void *data,
+                                      size_t rank, const int64_t *dims)
 {
     return CALL(Client_BufferFromHostBuffer, .client = client, .data = data,
                 .type = type, .dims = dims, .num_dims = rank)
@@ -118,9 +121,11 @@ static inline void read_buffer(PJRT_Buffer *buffer, void *to, size_t size)
     CALL(Buffer_ToHostBuffer, .src = buffer, .dst = to, .dst_size = size);
 }
 
-/* Runs what takes one buffer and gives one; *done, unless NULL, is the caller's. */
-static inline PJRT_Error *run_one(PJRT_LoadedExecutable *executable, PJRT_Buffer *arg,
-                                  PJRT_Buffer **result, PJRT_Event **done)
+/* Runs what takes one buffer and gives one; *done, unless NULL,
+ * is the caller's. */
+static inline PJRT_Error *run_one(PJRT_LoadedExecutable *executable,
+                                  PJRT_Buffer *arg, PJRT_Buffer **result,
+                                  PJRT_Event **done)
 {
     PJRT_Buffer *const *arguments[] = {&arg};
     PJRT_Buffer **results[] = {result};
@@ -131,8 +136,8 @@ static inline PJRT_Error *run_one(PJRT_LoadedExecutable *executable, PJRT_Buffer
                .output_lists = results, .device_complete_events = done);
 }
 
-/* ---- on threads of the test's own, where cmocka can't end a test: what fails ends
- * the process */
+/* ---- on threads of the test's own, where cmocka can't end a test: what fails
+ * ends the process */
 
 static inline void must(bool ok, const char *what)
 {

@@ -1,7 +1,7 @@
-/* ask_api.c - questions of a file (JSON Lines, as `jaxvet prove` reads them), put
- * to jaxvet_prove(); prints its answers, or where an error is.  Neighbours with
- * the same constraints have one prover.  tests/check_prove.sh holds it against
- * what the command says. */
+/* ask_api.c - questions of a file (JSON Lines, as `jaxvet prove` reads them),
+ * put to jaxvet_prove(); prints its answers, or where an error is.  Neighbours
+ * with the same constraints have one prover.  tests/check_prove.sh holds it
+ * against what the command says. */
 #include "frontend/base/file.h"
 #include "frontend/base/json.h"
 #include "jaxvet.h"
@@ -85,8 +85,8 @@ int main(int argc, char **argv)
 
         end = memchr(line, '\n', (size_t)(text + size - line));
         if (end)
-            object = jx_json_parse(ctx, line, (size_t)(end - line), true,
-                                   &fault);
+            object =
+                jx_json_parse(ctx, line, (size_t)(end - line), true, &fault);
         if (!object)
             return 2;
         ask(&a, object);

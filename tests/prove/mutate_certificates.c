@@ -14,8 +14,8 @@
  * are counted apart, and must be few (1 in 500).  Prints what is accepted; the
  * exit code is 0 if no other mutant is.
  *
- * Last, what is false (that constraints with a witness contradict each other) is
- * given with the proofs of other statements, which must all be rejected.
+ * Last, what is false (that constraints with a witness contradict each other)
+ * is given with the proofs of other statements, which must all be rejected.
  */
 #include "checker/checker.h"
 #include "frontend/base/file.h"

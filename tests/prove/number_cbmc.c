@@ -1,6 +1,6 @@
 /* number_cbmc.c - the checker's arithmetic, for a bounded model checker (make
- * cbmc): at 8 bits against wider integers, which is all of them, and at 128 bits
- * that nothing overflows on the way. */
+ * cbmc): at 8 bits against wider integers, which is all of them, and at 128
+ * bits that nothing overflows on the way. */
 #include <stdint.h>
 
 #ifndef WIDE

@@ -1,7 +1,7 @@
 /* read_sizes.c - the values of sizes that are read from standard input, a line
- * each: `a b c` (numbers), a tab, an expression in a, b and c.  Prints its value,
- * `zero` where a divisor is 0, `large` where it does not fit, `error` and the
- * column where it can't be read.  tests/prove/grammar.py asks. */
+ * each: `a b c` (numbers), a tab, an expression in a, b and c.  Prints its
+ * value, `zero` where a divisor is 0, `large` where it does not fit, `error`
+ * and the column where it can't be read.  tests/prove/grammar.py asks. */
 #include "frontend/base/expression.h"
 #include "frontend/ir/dim.h"
 
@@ -15,8 +15,7 @@ typedef struct point {
 
 static bool look_up(void *env, const jx_dim_atom *var, jx_int *value)
 {
-    bool known =
-        !var->name[1] && var->name[0] >= 'a' && var->name[0] <= 'c';
+    bool known = !var->name[1] && var->name[0] >= 'a' && var->name[0] <= 'c';
 
     *value = known ? ((point *)env)->at[var->name[0] - 'a'] : 5;
     return true;
@@ -60,8 +59,9 @@ int main(void)
         jx_buffer to = {0};
         point at;
 
-        if (!in || !text || sscanf(line, "%lld %lld %lld", &at.at[0],
-                                   &at.at[1], &at.at[2]) != 3)
+        if (!in || !text ||
+            sscanf(line, "%lld %lld %lld", &at.at[0], &at.at[1], &at.at[2]) !=
+                3)
             return 2;
         text++;
         text[strcspn(text, "\n")] = '\0';

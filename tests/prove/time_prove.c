@@ -97,8 +97,8 @@ static bool is_linear(const question *q)
 static double time_once(const settings *s, const char *line, size_t length,
                         jx_solver *solver, timed *to)
 {
-    jx_prover_options o = {.suggest = s->suggest, .no_solver = s->no_solver,
-                           .solver = solver};
+    jx_prover_options o = {
+        .suggest = s->suggest, .no_solver = s->no_solver, .solver = solver};
     question q = {.ctx = jx_ctx_new(0)};
     jx_json *object = NULL;
     double start, spent = 0;
@@ -108,13 +108,13 @@ static double time_once(const settings *s, const char *line, size_t length,
         read_question(&q, object)) {
         start = now();
         jx_prover *p = jx_prover_new(q.ctx, q.dims, q.constraints, q.n, &o);
-        jx_answer a = jx_prove_compare(p, q.asked.lhs, q.asked.relation,
-                                       q.asked.rhs);
+        jx_answer a =
+            jx_prove_compare(p, q.asked.lhs, q.asked.relation, q.asked.rhs);
         jx_prover_free(p);
         spent = now() - start;
         to->linear = is_linear(&q);
-        to->inequality = q.asked.relation != JX_REL_EQ &&
-                         q.asked.relation != JX_REL_NE;
+        to->inequality =
+            q.asked.relation != JX_REL_EQ && q.asked.relation != JX_REL_NE;
         snprintf(to->name, sizeof to->name, "%s by %s: %s %s %s",
                  jx_truth_text(a.truth), a.by ? a.by : "nobody",
                  text_of(object, "lhs"), text_of(object, "op"),
@@ -178,16 +178,16 @@ static void run(const settings *s, const char *text, size_t size)
                 break;
         }
         for (int i = 0; i < s->repeat; i++)
-            times[i] = time_once(s, line, (size_t)(end - line), solver,
-                                 &all[n]);
+            times[i] =
+                time_once(s, line, (size_t)(end - line), solver, &all[n]);
         qsort(times, (size_t)s->repeat, sizeof *times, by_value);
         all[n].microseconds = times[s->repeat / 2];
         n += all[n].microseconds > 0;
     }
     if (n) {
         qsort(all, n, sizeof *all, slowest_first);
-        printf("%-14s %6s %10s %10s %10s %12s\n", "microseconds", "n",
-               "median", "p90", "p99", "worst");
+        printf("%-14s %6s %10s %10s %10s %12s\n", "microseconds", "n", "median",
+               "p90", "p99", "worst");
         print_row("linear", all, n, true);
         print_row("all", all, n, false);
     }

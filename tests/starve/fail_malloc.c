@@ -1,9 +1,10 @@
 /* fail_malloc.c - to be preloaded: memory that ends for a program under test.
  *
- * Counts the allocations that the executable and libjaxvet.so ask for (not those
- * of the other libraries that it loads) and lets the one numbered $FAIL_AT fail,
- * or with $FAIL_ON all from there on; with $FAIL_SAY it says from where that was
- * asked.  The count is written to the file $FAIL_COUNT when the process ends.
+ * Counts the allocations that the executable and libjaxvet.so ask for (not
+ * those of the other libraries that it loads) and lets the one numbered
+ * $FAIL_AT fail, or with $FAIL_ON all from there on; with $FAIL_SAY it says
+ * from where that was asked.  The count is written to the file $FAIL_COUNT when
+ * the process ends.
  *
  * Only a process named $FAIL_NAME is meant, so that one that starts it, or that
  * it starts, is left alone. */
@@ -168,8 +169,8 @@ int posix_memalign(void **at, size_t alignment, size_t size)
 char *strdup(const char *text)
 {
     size_t size = strlen(text) + 1;
-    char *copy = fails(__builtin_return_address(0)) ? NULL
-                                                    : __libc_malloc(size);
+    char *copy =
+        fails(__builtin_return_address(0)) ? NULL : __libc_malloc(size);
 
     return copy ? memcpy(copy, text, size) : NULL;
 }
@@ -180,8 +181,8 @@ void *mmap(void *at, size_t size, int protection, int flags, int file,
     static void *(*next)(void *, size_t, int, int, int, off_t);
 
     if (!next)
-        next = (void *(*)(void *, size_t, int, int, int, off_t))dlsym(
-            RTLD_NEXT, "mmap");
+        next = (void *(*)(void *, size_t, int, int, int, off_t))dlsym(RTLD_NEXT,
+                                                                      "mmap");
     return fails(__builtin_return_address(0))
                ? MAP_FAILED
                : next(at, size, protection, flags, file, offset);

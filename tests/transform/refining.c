@@ -7,11 +7,11 @@
  * Each program with size variables is refined at two assignments that its
  * constraints allow.  What comes out must keep the rules of the representation,
  * have no variable left, give no claim of typing that the original at these
- * sizes does not give, print as text that is read again, be written as a document
- * that is read and written again the same, and compute the same bits as the
- * original with its sizes set; one variable after the other must give the same
- * document.  A refusal is right only where the original can't
- * be run at these sizes either.  Exit 1 after any difference. */
+ * sizes does not give, print as text that is read again, be written as a
+ * document that is read and written again the same, and compute the same bits
+ * as the original with its sizes set; one variable after the other must give
+ * the same document.  A refusal is right only where the original can't be run
+ * at these sizes either.  Exit 1 after any difference. */
 #include "analyzer/transform/refine.h"
 #include "analyzer/typing.h"
 #include "frontend/ir/print.h"
@@ -30,8 +30,8 @@
 enum { TRIES = 2, VARS = 16, STEPS = 200000 };
 
 typedef struct counts {
-    long programs, fixed, unreadable, refined, ran, not_run, refused, none, steps,
-        hostile, wrong;
+    long programs, fixed, unreadable, refined, ran, not_run, refused, none,
+        steps, hostile, wrong;
 } counts;
 
 typedef struct trial {
@@ -133,8 +133,8 @@ static void check_document(const trial *t)
     if (!t->program->from_text && !jx_write_document(t->refined, &text)) {
         wrong(t, "is not written", said(t));
     } else if (!t->program->from_text && !t->program->npz_name) {
-        jx_program *read = jx_input_read(ctx, "document", jx_buffer_text(&text),
-                                         text.length);
+        jx_program *read =
+            jx_input_read(ctx, "document", jx_buffer_text(&text), text.length);
         if (!read || !jx_write_document(jx_program_written(read), &again))
             wrong(t, "its document is not read", ctx->error.message);
         else if (strcmp(jx_buffer_text(&text), jx_buffer_text(&again)))
@@ -167,8 +167,7 @@ static bool fill(trial *t, const jx_plan *plan, const void **ins)
 static bool run(trial *t, jx_program *program, int n, const jx_binding *sizes,
                 ran *to)
 {
-    jx_plan_options o = {
-        .memory = 1 << 28, .nbindings = n, .bindings = sizes};
+    jx_plan_options o = {.memory = 1 << 28, .nbindings = n, .bindings = sizes};
 
     const jx_typed *typed = jx_program_fits(program, false, n, sizes);
 
@@ -177,8 +176,8 @@ static bool run(trial *t, jx_program *program, int n, const jx_binding *sizes,
     to->plan = jx_plan_make(typed, &program->entry, &o);
     if (!to->plan)
         return false;
-    const void **ins = JX_NEW_ARRAY(t->ctx->arena,
-                                    jx_plan_nins(to->plan) + 1, const void *);
+    const void **ins =
+        JX_NEW_ARRAY(t->ctx->arena, jx_plan_nins(to->plan) + 1, const void *);
     to->exec = ins && fill(t, to->plan, ins) ? jx_exec_new(to->plan) : NULL;
     if (!to->exec)
         return false;
@@ -266,9 +265,10 @@ static void check_steps(const trial *t)
     jx_binding rest[VARS];
 
     for (int i = 1; half && i < t->n; i++)
-        rest[i - 1] = (jx_binding){
-            jx_dim_var_atom(half->dims, t->sizes[i].var->name,
-                            t->sizes[i].var->scope), t->sizes[i].value};
+        rest[i - 1] =
+            (jx_binding){jx_dim_var_atom(half->dims, t->sizes[i].var->name,
+                                         t->sizes[i].var->scope),
+                         t->sizes[i].value};
     if (half && !jx_program_verify(half))
         wrong(t, "some sizes: breaks a rule of the representation", said(t));
     jx_program *both =
@@ -286,9 +286,9 @@ static void check_steps(const trial *t)
 /* Refused with a reason, or a program. */
 static void check_hostile(trial *t)
 {
-    static const int64_t some[] = {0, -1, INT64_MIN, INT32_MAX,
-                                   (int64_t)1 << 32, (int64_t)1 << 62,
-                                   INT64_MAX};
+    static const int64_t some[] = {
+        0,        -1, INT64_MIN, INT32_MAX, (int64_t)1 << 32, (int64_t)1 << 62,
+        INT64_MAX};
 
     for (size_t k = 0; k < sizeof some / sizeof *some; k++) {
         for (int i = 0; i < t->n; i++)
@@ -342,8 +342,8 @@ static void check_at(trial *t, int skip)
 static void check(const char *path, const char *bytes, size_t size,
                   bool verbose, counts *all)
 {
-    trial t = {.path = path, .ctx = jx_ctx_new(0), .all = all,
-               .verbose = verbose};
+    trial t = {
+        .path = path, .ctx = jx_ctx_new(0), .all = all, .verbose = verbose};
 
     all->programs++;
     t.program = bytes ? jx_input_read(t.ctx, path, bytes, size)
@@ -408,8 +408,9 @@ int main(int argc, char **argv)
     printf("%ld programs (%ld of fixed sizes, %ld unreadable, %ld without "
            "sizes found), %ld refined (%ld in two steps as well), %ld of these "
            "ran, %ld did not, %ld refused, %ld at sizes that nobody has, %ld "
-           "wrong\n", all.programs, all.fixed,
-           all.unreadable, all.none, all.refined, all.steps, all.ran,
-           all.not_run, all.refused, all.hostile, all.wrong);
+           "wrong\n",
+           all.programs, all.fixed, all.unreadable, all.none, all.refined,
+           all.steps, all.ran, all.not_run, all.refused, all.hostile,
+           all.wrong);
     return ok && !all.wrong && !all.unreadable ? 0 : 1;
 }

@@ -1,4 +1,5 @@
-/* test_badness.c - what is not finite in arrays of any strides, against a look at each element. */
+/* test_badness.c - what is not finite in arrays of any strides, against a look
+ * at each element. */
 #include "runtime/badness.h"
 
 #include <math.h>
@@ -19,7 +20,8 @@ typedef struct array {
 } array;
 
 /* A view of memory of ones; strides in elements. */
-static void begin(array *a, jx_dtype dtype, int rank, const int64_t *shape, const int64_t *strides)
+static void begin(array *a, jx_dtype dtype, int rank, const int64_t *shape,
+                  const int64_t *strides)
 {
     int64_t size = (int64_t)jx_dtype_of(dtype)->bytes, step = size;
 
@@ -65,19 +67,23 @@ static double at_index(const array *a, const int64_t *index)
 /* Each element by itself, those along axes of stride 0 once. */
 static void hold_against_each(const array *a)
 {
-    int64_t index[3] = {0}, count[JX_NO_NUMBER + 1] = {0}, first[JX_NO_NUMBER + 1][3] = {{0}};
+    int64_t index[3] = {0}, count[JX_NO_NUMBER + 1] = {0},
+            first[JX_NO_NUMBER + 1][3] = {{0}};
     jx_badness worst = JX_FINITE;
     jx_look look;
     int axis = a->view.count ? 0 : -1;
 
     while (axis >= 0) {
         double value = at_index(a, index);
-        jx_badness is = isnan(value) ? JX_NO_NUMBER : isinf(value) ? JX_INFINITE : JX_FINITE;
+        jx_badness is = isnan(value)   ? JX_NO_NUMBER
+                        : isinf(value) ? JX_INFINITE
+                                       : JX_FINITE;
         worst = is > worst ? is : worst;
         if (!count[is]++)
             memcpy(first[is], index, sizeof index);
         for (axis = a->view.rank - 1;
-             axis >= 0 && ++index[axis] >= jx_steps_along(&a->view, axis); axis--)
+             axis >= 0 && ++index[axis] >= jx_steps_along(&a->view, axis);
+             axis--)
             index[axis] = 0;
     }
     assert_int_equal(jx_worst_of(&a->view), worst);
@@ -98,15 +104,15 @@ static const struct {
     {0, {0}, {0}, true, 1},
     {1, {700}, {1}, true, 700},
     {2, {30, 20}, {20, 1}, true, 600},
-    {2, {30, 20}, {1, 30}, true, 600},          /* transposed */
-    {3, {5, 30, 20}, {0, 1, 30}, true, 600},    /* and repeated */
-    {3, {7, 5, 11}, {5, 1, 35}, true, 385},     /* axes in another order */
+    {2, {30, 20}, {1, 30}, true, 600},       /* transposed */
+    {3, {5, 30, 20}, {0, 1, 30}, true, 600}, /* and repeated */
+    {3, {7, 5, 11}, {5, 1, 35}, true, 385},  /* axes in another order */
     {3, {7, 1, 11}, {1, 999, 7}, true, 77},
-    {1, {40}, {2}, false, 0},                   /* with gaps */
+    {1, {40}, {2}, false, 0}, /* with gaps */
     {2, {30, 20}, {25, 1}, false, 0},
-    {2, {3, 3}, {1, 1}, false, 0},              /* one over the other */
+    {2, {3, 3}, {1, 1}, false, 0}, /* one over the other */
     {2, {4, 600}, {600, 1}, true, 2400},
-    {2, {2, 0}, {1, 1}, false, 0},              /* empty */
+    {2, {2, 0}, {1, 1}, false, 0}, /* empty */
 };
 
 enum { VIEWS = sizeof views / sizeof *views };

@@ -151,7 +151,8 @@ static void only_the_first_error_is_kept(void **state)
     jx_ctx *ctx = jx_ctx_new(0);
     (void)state;
 
-    assert_false(jx_fail(ctx, JX_E_INPUT, "a.json", "byte 3", "expected %d", 7));
+    assert_false(
+        jx_fail(ctx, JX_E_INPUT, "a.json", "byte 3", "expected %d", 7));
     assert_false(jx_fail(ctx, JX_E_SYSTEM, NULL, NULL, "later"));
     assert_int_equal(ctx->error.kind, JX_E_INPUT);
     assert_string_equal(ctx->error.message, "expected 7");
@@ -196,7 +197,8 @@ static void what_a_message_quotes_is_text(void **state)
     jx_ctx *ctx = jx_ctx_new(0);
 
     (void)state;
-    jx_fail(ctx, JX_E_INPUT, NULL, NULL, "op a\xc3\xa9\xff\x1b[1m\xe2\x82\n\tend");
+    jx_fail(ctx, JX_E_INPUT, NULL, NULL,
+            "op a\xc3\xa9\xff\x1b[1m\xe2\x82\n\tend");
     assert_string_equal(ctx->error.message, "op a\xc3\xa9??[1m??\n\tend");
     jx_ctx_free(ctx);
 }

@@ -11,7 +11,8 @@
 static const char *core(void)
 {
     const char *why = "";
-    char *(*name)(void) = (char *(*)(void))jx_blas_find("openblas_get_corename", &why);
+    char *(*name)(void) =
+        (char *(*)(void))jx_blas_find("openblas_get_corename", &why);
 
     if (!name) {
         print_message("skipped: %s\n", why);

@@ -44,8 +44,8 @@ static making begin(void)
                         .with = jx_inferrer_new(p)};
     const jx_dim *shape[] = {
         jx_dim_int(p->dims, 3),
-        jx_dim_of_atom(p->dims, jx_dim_var_atom(p->dims,
-                                                jx_intern_text(m.ctx, "n"), 0))};
+        jx_dim_of_atom(
+            p->dims, jx_dim_var_atom(p->dims, jx_intern_text(m.ctx, "n"), 0))};
     for (int i = 0; i < 3; i++)
         m.f32[i] = jx_aval_array(&p->avals, JX_F32, false, i, shape);
     return m;
@@ -53,8 +53,8 @@ static making begin(void)
 
 static jx_atom number(jx_body *b, jx_dtype dtype, int64_t value)
 {
-    jx_literal like = {.aval = jx_aval_array(&b->in->program->avals, dtype,
-                                             false, 0, NULL)};
+    jx_literal like = {
+        .aval = jx_aval_array(&b->in->program->avals, dtype, false, 0, NULL)};
 
     memcpy(like.bits, &value, jx_dtype_of(dtype)->bytes);
     return jx_build_literal(b, &like);
@@ -158,8 +158,7 @@ static void values_are_captured_two_levels_deep(void **state)
 
     (void)state;
     jx_atom sum = jx_build(in, JX_PRIM_add, NULL, 2, (jx_atom[]){x, own});
-    jx_body_result(in, jx_build(in, JX_PRIM_add, NULL, 2,
-                                (jx_atom[]){sum, y}));
+    jx_body_result(in, jx_build(in, JX_PRIM_add, NULL, 2, (jx_atom[]){sum, y}));
     jx_body_result(in, x); /* once more, which is the same input */
     jx_atoms taken = jx_body_captured(mid, 1, &in);
     assert_int_equal(taken.count, 2);

@@ -118,7 +118,9 @@ static const run *finish(module *m)
     run *all = &m->all;
 
     all->size = 0;
-    for (const char *p = "ML\xef" "R"; *p; p++)
+    for (const char *p = "ML\xef"
+                         "R";
+         *p; p++)
         byte(all, (uint8_t)*p);
     number(all, 6);
     for (const char *p = "test"; *p; p++)
@@ -331,12 +333,12 @@ static void the_first_block_is_no_successor(void **state)
 
 static void what_follows_the_end_is_refused(void **state)
 {
-    static const char *const names[] = {"dialect", "offset", "type section",
-                                        "IR", "resource", "properties"};
+    static const char *const names[] = {"dialect", "offset",   "type section",
+                                        "IR",      "resource", "properties"};
     module m;
 
     for (int i = 0; i < 6; i++) {
-        run *sections[] = {&m.dialects, &m.offsets, &m.attrs,
+        run *sections[] = {&m.dialects, &m.offsets,   &m.attrs,
                            &m.ir,       &m.resources, &m.props};
         empty(&m);
         number(sections[i], 3);
@@ -434,7 +436,7 @@ static void text_of_a_dialect_is_kept(void **state)
     begin(&m, 3, 0);
     unsigned name = string(&m, "a");
     attribute(&m, 1, 15u);
-    for (const char *p = "#x.y<1>"; ; p++) {
+    for (const char *p = "#x.y<1>";; p++) {
         byte(&m.attrs, (uint8_t)*p);
         if (!*p)
             break;

@@ -1,5 +1,5 @@
-/* test_checker_narrow.c - the checker of certificates with numbers of 8 bits, so
- * that all that could wrap around can be tried: it is the same code at 128.
+/* test_checker_narrow.c - the checker of certificates with numbers of 8 bits,
+ * so that all that could wrap around can be tried: it is the same code at 128.
  *
  * Polynomials against their values in wider integers, and every sum of two
  * multiples of facts as the proof of something false. */
@@ -58,7 +58,7 @@ static void expect_poly(const poly *p, const int *want, int n)
     assert_int_equal(found, 0);
 }
 
-static const int ends[] = {-127, -126, -64, -12, -11, -2, -1, 0,
+static const int ends[] = {-127, -126, -64, -12, -11, -2, -1,  0,
                            1,    2,    11,  12,  63,  64, 126, 127};
 enum { ENDS = sizeof ends / sizeof *ends };
 
@@ -84,9 +84,9 @@ static void sums_and_products_have_their_coefficients(void **none)
             const poly *a = poly_of(c, p, x, y), *b = poly_of(c, q, x, y);
             const int total[] = {p.a + q.a, p.b + q.b, p.c + q.c};
             const int less[] = {p.a - q.a, p.b - q.b, p.c - q.c};
-            const int all[] = {p.a * q.a,           p.a * q.b + p.b * q.a,
-                               p.a * q.c + p.c * q.a, p.b * q.b,
-                               p.b * q.c + p.c * q.b, p.c * q.c};
+            const int all[] = {
+                p.a * q.a, p.a * q.b + p.b * q.a, p.a * q.c + p.c * q.a,
+                p.b * q.b, p.b * q.c + p.c * q.b, p.c * q.c};
             const poly *product = mul(c, a, b);
             bool fits = true;
 
@@ -115,7 +115,8 @@ static void no_sum_that_wraps_is_a_proof(void **none)
         "\"question\":\"n >= 5\",\"verdict\":\"true\","
         "\"witnesses\":[[[\"n == 5\"],[\"5 >= 1\",\"5 >= 5\"]]],"
         "\"facts\":[\"n - 1 >= 0\",\"4 - n >= 0\"],"
-        "\"proof\":[[\"sum\",[[\"%d\",\"n - 1 >= 0\"],[\"%d\",\"4 - n >= 0\"]%s],"
+        "\"proof\":[[\"sum\",[[\"%d\",\"n - 1 >= 0\"],[\"%d\",\"4 - n >= "
+        "0\"]%s],"
         "\"%d\"]]}";
     jx_ctx *ctx = jx_ctx_new(0);
     long tried = 0;
@@ -139,12 +140,13 @@ static void no_sum_that_wraps_is_a_proof(void **none)
     jx_ctx_free(ctx);
 }
 
-/* What is true is accepted at 8 bits, so that the rest means something: 63*5 does
- * not fit, 2*5 does. */
+/* What is true is accepted at 8 bits, so that the rest means something: 63*5
+ * does not fit, 2*5 does. */
 static void a_proof_that_fits_is_accepted(void **none)
 {
     static const char form[] =
-        "{\"certificate\":1,\"id\":null,\"base\":1,\"constraints\":[\"n >= 5\"],"
+        "{\"certificate\":1,\"id\":null,\"base\":1,\"constraints\":[\"n >= "
+        "5\"],"
         "\"question\":\"n >= 4\",\"verdict\":\"true\","
         "\"witnesses\":[[[\"n == 5\"],[\"5 >= 1\",\"5 >= 5\",\"5 >= 4\"]]],"
         "\"facts\":[\"n - 1 >= 0\",\"n - 5 >= 0\",\"3 - n >= 0\"],"

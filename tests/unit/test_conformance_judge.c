@@ -10,9 +10,9 @@
 
 #include <cmocka.h>
 
-#define HEAD                                                                  \
-    "{\"format\":\"jaxvet-jaxpr\",\"version\":1,\"producer\":{\"jaxvet\":"    \
-    "\"0.1.0\",\"jax\":\"0.10.2\",\"python\":\"3.11.7\",\"x64\":true},"       \
+#define HEAD                                                                   \
+    "{\"format\":\"jaxvet-jaxpr\",\"version\":1,\"producer\":{\"jaxvet\":"     \
+    "\"0.1.0\",\"jax\":\"0.10.2\",\"python\":\"3.11.7\",\"x64\":true},"        \
     "\"entry\":{\"jaxpr\":0,\"name\":\"f\"},"
 
 static const char qr_text[] = HEAD
@@ -24,10 +24,10 @@ static const char eigh_text[] = HEAD
     "\"prims\":[\"eigh\"],\"jaxprs\":[{\"in\":[0],\"eqns\":[[0,[0],[0,1],"
     "{\"algorithm\":null,\"lower\":true,\"sort_eigenvalues\":true,"
     "\"subset_by_index\":null},-1,-1,-1]],\"out\":[1,2]}]}\n";
-static const char sort_text[] = HEAD
-    "\"avals\":[{\"dt\":\"i32\",\"sh\":[3]}],\"prims\":[\"sort\"],"
-    "\"jaxprs\":[{\"in\":[0,0],\"eqns\":[[0,[0,1],[0,0],{\"dimension\":0,"
-    "\"is_stable\":false,\"num_keys\":1},-1,-1,-1]],\"out\":[2,3]}]}\n";
+static const char sort_text[] =
+    HEAD "\"avals\":[{\"dt\":\"i32\",\"sh\":[3]}],\"prims\":[\"sort\"],"
+         "\"jaxprs\":[{\"in\":[0,0],\"eqns\":[[0,[0,1],[0,0],{\"dimension\":0,"
+         "\"is_stable\":false,\"num_keys\":1},-1,-1,-1]],\"out\":[2,3]}]}\n";
 
 /* The verdict on a program's two outputs. */
 static bool verdict(const char *text, const void *const *ins,
@@ -40,7 +40,8 @@ static bool verdict(const char *text, const void *const *ins,
 
     if (!program)
         fail_msg("%s: %s", ctx->error.place, ctx->error.message);
-    jx_plan *plan = jx_plan_make(jx_typed_of(program), &program->entry, &options);
+    jx_plan *plan =
+        jx_plan_make(jx_typed_of(program), &program->entry, &options);
     if (!plan)
         fail_msg("%s", ctx->error.message);
     bool ok = jx_judge_outputs(program, plan, ins, outs, want, &why);

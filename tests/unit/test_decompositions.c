@@ -1,6 +1,7 @@
-/* test_decompositions.c - each decomposition beside the kernel of its primitive: the
- * examples of every file of frontend/decompose, at a few sizes.  They may lie as far
- * apart as the file says (`#: within`), else they have the same bits. */
+/* test_decompositions.c - each decomposition beside the kernel of its
+ * primitive: the examples of every file of frontend/decompose, at a few
+ * sizes.  They may lie as far apart as the file says (`#: within`), else they
+ * have the same bits. */
 #include "analyzer/typing.h"
 #include "frontend/decompose/decompose.h"
 #include "frontend/ir/signature.h"
@@ -199,13 +200,13 @@ static void each_decomposition_computes_what_its_kernel_does(void **state)
     assert_int_equal(failures, 0);
 }
 
-/* Sizes may be called by words that mean something in programs, or that JAX knows
- * and C does not. */
+/* Sizes may be called by words that mean something in programs, or that JAX
+ * knows and C does not. */
 static void sizes_have_any_name(void **state)
 {
-    static const char *const names[] = {"inf",  "nan", "None", "True", "False",
-                                        "let",  "in",  "V",    "S",    "on",
-                                        "\u00e9", "jit", "np",   "T",    "_"};
+    static const char *const names[] = {
+        "inf", "nan", "None",   "True", "False", "let", "in", "V",
+        "S",   "on",  "\u00e9", "jit",  "np",    "T",   "_"};
     static const char *const sizes[] = {"%s", "%s + 1", "2*%s"};
 
     (void)state;
@@ -213,10 +214,11 @@ static void sizes_have_any_name(void **state)
         for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {
             char size[40], example[200];
             snprintf(size, sizeof size, sizes[k], names[i]);
-            snprintf(example, sizeof example,
-                     "{ lambda ; a:f32[%s,2] b:f32[%s,2]. let c:f32[%s,2] = igamma "
-                     "a b in (c,) }",
-                     size, size, size);
+            snprintf(
+                example, sizeof example,
+                "{ lambda ; a:f32[%s,2] b:f32[%s,2]. let c:f32[%s,2] = igamma "
+                "a b in (c,) }",
+                size, size, size);
             if (!same_at(example, true, 3))
                 fail_msg("%s", example);
         }

@@ -70,8 +70,7 @@ static void the_good_one_is_read_and_written(void **state)
     jx_buffer text = {0}, again = {0};
     (void)state;
 
-    const jx_program *p =
-        jx_read_document(ctx, "-", good, sizeof good - 1);
+    const jx_program *p = jx_read_document(ctx, "-", good, sizeof good - 1);
     assert_non_null(p);
     assert_true(jx_program_verify(p));
     assert_true(jx_write_document(p, &text));
@@ -93,8 +92,7 @@ static void its_parts_are_where_they_belong(void **state)
     jx_ctx *ctx = jx_ctx_new(0);
     (void)state;
 
-    const jx_program *p =
-        jx_read_document(ctx, "-", good, sizeof good - 1);
+    const jx_program *p = jx_read_document(ctx, "-", good, sizeof good - 1);
     assert_non_null(p);
     const jx_jaxpr *entry = p->entry.jaxpr;
     assert_int_equal(entry->nconsts, 1);
@@ -128,7 +126,8 @@ static const refusal refusals[] = {
     /* the frame */
     {"\"jaxvet-jaxpr\"", "\"other\"", "/format", "expected \"jaxvet-jaxpr\""},
     {"\"version\":1", "\"version\":4", "/version",
-     "version 4 of the format is newer than 3, which this jaxvet reads: update"},
+     "version 4 of the format is newer than 3, which this jaxvet reads: "
+     "update"},
     {"\"version\":1", "\"version\":\"x\"", "/version", "expected an integer"},
     {"\"format\"", "\"fmt\"", "/", "expected a key \"format\""},
     {"\"meshes\"", "\"extra\"", "/", "unknown key \"extra\""},
@@ -150,13 +149,13 @@ static const refusal refusals[] = {
     {"[\"b\",3]", "[\"b\",-3]", "/avals/0/sh/1", "from 0"},
     {"[\"b\",3]", "[\"2*\",3]", "/avals/0/sh/0", "column"},
     {"[\"b\",3]", "[\"b\",99999999999999999999]", "byte ", "64 bits"},
-    {"\"geq\"", "\"gt\"", "/scopes/0/constraints/0/0", "\"geq\", \"eq\" or \"ne\""},
+    {"\"geq\"", "\"gt\"", "/scopes/0/constraints/0/0",
+     "\"geq\", \"eq\" or \"ne\""},
     {"\"dt\":\"f32\"},", "\"dt\":\"f31\"},", "/avals/1/dt", "unknown dtype"},
     {"\"dt\":\"f32\"},", "\"weak\":true},", "/avals/1", "a key \"dt\""},
     {"\"dt\":\"f32\"},", "\"dt\":\"f32\",\"k\":\"ref\"},", "/avals/1",
      "expected \"of\""},
-    {"\"dt\":\"f32\"},", "\"k\":\"ref\",\"of\":1},", "/avals/1/of",
-     "below 1"},
+    {"\"dt\":\"f32\"},", "\"k\":\"ref\",\"of\":1},", "/avals/1/of", "below 1"},
     {"\"dt\":\"f32\"},", "\"dt\":\"f32\",\"vma\":[\"y\",\"x\"]},",
      "/avals/1/vma", "in order"},
     /* constants */
@@ -167,8 +166,8 @@ static const refusal refusals[] = {
      "names no \"npz\" file"},
     {"\"b64\":\"AACAPwAAAEAAAEBA\"", "\"splat\":\"AA==\"", "/consts/0",
      "expected 4 bytes"},
-    {"\"b64\":\"AACAPwAAAEAAAEBA\"", "\"splat\":\"\",\"b64\":\"\"",
-     "/consts/0", "expected one of"},
+    {"\"b64\":\"AACAPwAAAEAAAEBA\"", "\"splat\":\"\",\"b64\":\"\"", "/consts/0",
+     "expected one of"},
     {"\"sh\":[3],\"b64\"", "\"sh\":[3000000000000000000,4],\"b64\"",
      "/consts/0", "a size in memory"},
     {"\"sh\":[3],\"b64\"", "\"sh\":[\"b\"],\"b64\"", "/consts/0",
@@ -188,12 +187,12 @@ static const refusal refusals[] = {
      "/jaxprs/0/eqns/0/4", "\"stacks\" below 1"},
     {"{\"out_dtype\":null},0,0,0]", "{\"out_dtype\":{\"$x\":1}},0,0,0]",
      "/jaxprs/0/eqns/0/3/out_dtype", "a known tag"},
-    {"{\"a\":1,\"v\":2.0}", "{\"a\":1,\"v\":true}",
-     "/jaxprs/0/eqns/0/1/1/v", "expected a number"},
+    {"{\"a\":1,\"v\":2.0}", "{\"a\":1,\"v\":true}", "/jaxprs/0/eqns/0/1/1/v",
+     "expected a number"},
     {"{\"a\":1,\"v\":2.0}", "{\"a\":1,\"v\":\"0x12\"}",
      "/jaxprs/0/eqns/0/1/1/v", "8 digits"},
-    {"{\"a\":1,\"v\":2.0}", "{\"a\":0,\"v\":2.0}",
-     "/jaxprs/0/eqns/0/1/1/v", "a scalar aval"},
+    {"{\"a\":1,\"v\":2.0}", "{\"a\":0,\"v\":2.0}", "/jaxprs/0/eqns/0/1/1/v",
+     "a scalar aval"},
     {"{\"a\":1,\"v\":2.0}", "{\"a\":1}", "/jaxprs/0/eqns/0/1/1",
      "expected one of"},
     {"\"out\":[1]}", "\"out\":[2]}", "/jaxprs/0/out/0", "below 2"},
@@ -214,8 +213,8 @@ static const refusal refusals[] = {
      "expected 1 characters"},
     {"\"zeros\":\"0\"", "\"zeros\":\"x\"", "/rules/0/patterns/0/zeros",
      "of 0 and 1"},
-    {"\"error\":\"no\"", "\"jvp\":{\"$jaxpr\":0}",
-     "/rules/0/patterns/0/jvp", "2 inputs and 2 outputs"},
+    {"\"error\":\"no\"", "\"jvp\":{\"$jaxpr\":0}", "/rules/0/patterns/0/jvp",
+     "2 inputs and 2 outputs"},
     {"\"rules\":[{\"prim\":\"custom_jvp_call\"", "\"rules\":[{\"prim\":\"x\"",
      "/rules/0/prim", "custom_jvp_call"},
     {"\"verdict\":false", "\"verdict\":0", "/comparisons/0/verdict",
@@ -323,8 +322,10 @@ static void calls_inside_calls_have_a_limit(void **state)
         jx_buffer_puts(&text, i ? "," : "");
         jx_buffer_puts(&text, "{\"in\":[],\"eqns\":[");
         if (i)
-            jx_buffer_printf(&text, "[0,[],[],{\"call_jaxpr\":{\"$jaxpr\":%d}"
-                                    "},-1,-1,-1]", i - 1);
+            jx_buffer_printf(&text,
+                             "[0,[],[],{\"call_jaxpr\":{\"$jaxpr\":%d}"
+                             "},-1,-1,-1]",
+                             i - 1);
         jx_buffer_puts(&text, "],\"out\":[]}");
     }
     jx_buffer_puts(&text, "]}");
@@ -382,8 +383,8 @@ static const char *read_beside(jx_ctx *ctx, const beside *b, const char *name,
     jx_buffer again = {0};
     if (p) {
         assert_int_equal(p->arrays[0]->bytes, 12);
-        assert_memory_equal((const char *)p->arrays[0]->data + 4,
-                            "\0\0\0\x40", 4);
+        assert_memory_equal((const char *)p->arrays[0]->data + 4, "\0\0\0\x40",
+                            4);
         assert_true(jx_write_document(p, &again));
         assert_non_null(strstr(again.text, strstr(npz, "\"npz\":{")));
     }
@@ -405,23 +406,23 @@ static void large_constants_lie_beside(void **state)
 
     jx_npz_write(&packed, &npz);
     jx_sha256(packed.text, packed.length, sha256);
-    assert_non_null(strstr(read_beside(ctx, b, "p.npz", sha256),
-                           "can't be opened"));
+    assert_non_null(
+        strstr(read_beside(ctx, b, "p.npz", sha256), "can't be opened"));
     jx_error_clear(ctx);
     assert_true(jx_file_write(ctx, b->npz, packed.text, packed.length));
     assert_string_equal(read_beside(ctx, b, "p.npz", sha256), "");
-    assert_non_null(strstr(read_beside(ctx, b, "../p.npz", sha256),
-                           "without folders"));
+    assert_non_null(
+        strstr(read_beside(ctx, b, "../p.npz", sha256), "without folders"));
     jx_error_clear(ctx);
     sha256[0] = sha256[0] == '0' ? '1' : '0';
-    assert_non_null(strstr(read_beside(ctx, b, "p.npz", sha256),
-                           "is not the file"));
+    assert_non_null(
+        strstr(read_beside(ctx, b, "p.npz", sha256), "is not the file"));
     jx_error_clear(ctx);
     packed.length -= 5;
     jx_sha256(packed.text, packed.length, sha256);
     assert_true(jx_file_write(ctx, b->npz, packed.text, packed.length));
-    assert_non_null(strstr(read_beside(ctx, b, "p.npz", sha256),
-                           "the end record"));
+    assert_non_null(
+        strstr(read_beside(ctx, b, "p.npz", sha256), "the end record"));
     jx_buffer_free(&packed);
     jx_ctx_free(ctx);
 }
@@ -435,8 +436,8 @@ int main(void)
         cmocka_unit_test(cut_anywhere_it_is_refused),
         cmocka_unit_test(nesting_and_memory_have_limits),
         cmocka_unit_test(calls_inside_calls_have_a_limit),
-        cmocka_unit_test_setup_teardown(large_constants_lie_beside,
-                                        make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(large_constants_lie_beside, make_folder,
+                                        remove_folder),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,5 @@
-/* test_exhaust.c - results counted against references: units, ranges, what is unsure. */
+/* test_exhaust.c - results counted against references: units, ranges,
+ * what is unsure. */
 #include "runtime/gradients/exhaust_count.h"
 
 #include <math.h>
@@ -22,10 +23,13 @@ static void units_are_those_of_the_format(void **state)
 {
     (void)state;
 
-    jx_float_format f32 = format_of(JX_F32), f16 = format_of(JX_F16), bf16 = format_of(JX_BF16);
+    jx_float_format f32 = format_of(JX_F32), f16 = format_of(JX_F16),
+                    bf16 = format_of(JX_BF16);
     assert_true(jx_ulp(&f32, 1) == 0x1p-23 && jx_ulp(&f32, -1.5) == 0x1p-23);
-    assert_true(jx_ulp(&f32, 2) == 0x1p-22 && jx_ulp(&f32, nextafter(2, 0)) == 0x1p-23);
-    assert_true(jx_ulp(&f32, 0) == 0x1p-149 && jx_ulp(&f32, 0x1p-140) == 0x1p-149);
+    assert_true(jx_ulp(&f32, 2) == 0x1p-22 &&
+                jx_ulp(&f32, nextafter(2, 0)) == 0x1p-23);
+    assert_true(jx_ulp(&f32, 0) == 0x1p-149 &&
+                jx_ulp(&f32, 0x1p-140) == 0x1p-149);
     assert_true(jx_ulp(&f32, 1e300) == 0x1p104);
     assert_true(jx_ulp(&f16, 1) == 0x1p-10 && jx_ulp(&f16, 0) == 0x1p-24);
     assert_true(jx_ulp(&bf16, 1) == 0x1p-7 && jx_ulp(&bf16, 0) == 0x1p-133);
@@ -42,15 +46,19 @@ static void what_is_off_by_more_is_marked(void **state)
     jx_float_format f = format_of(JX_F32);
     const double inf = (double)INFINITY, nan = (double)NAN;
     const double got[MARKED] = {1, 1, 0, 0x1p-149, 8, nan, inf, inf, nan};
-    const double want[MARKED] = {1, 1 + 0x1p-24, 0, 0, 8 + 0x1p-18, 1, 1, 1e39, nan};
+    const double want[MARKED] = {1, 1 + 0x1p-24, 0,    0,  8 + 0x1p-18,
+                                 1, 1,           1e39, nan};
     const double defined[MARKED] = {0};
-    const unsigned char none[MARKED] = {0}, half[MARKED] = {0, 0, 0, 0, 1, 1, 1, 0, 0};
+    const unsigned char none[MARKED] = {0},
+                        half[MARKED] = {0, 0, 0, 0, 1, 1, 1, 0, 0};
     const unsigned char less[MARKED] = {0, 1, 0, 1, 1, 1, 1, 0, 1};
     unsigned char mark[MARKED] = {0};
 
-    assert_true(jx_exhaust_mark(&f, got, want, want, none, 0.5, 1, mark, MARKED));
+    assert_true(
+        jx_exhaust_mark(&f, got, want, want, none, 0.5, 1, mark, MARKED));
     assert_memory_equal(mark, half, MARKED);
-    assert_true(jx_exhaust_mark(&f, got, want, defined, none, 0.25, 0.5, mark, MARKED));
+    assert_true(
+        jx_exhaust_mark(&f, got, want, defined, none, 0.25, 0.5, mark, MARKED));
     assert_memory_equal(mark, less, MARKED);
     assert_false(jx_exhaust_mark(&f, got, want, want, none, 0.5, 1, mark, 4));
 }
@@ -72,14 +80,17 @@ static void a_rule_that_is_wrong_is_marked(void **state)
     (void)state;
 
     jx_float_format f = format_of(JX_F32);
-    const double want[] = {1, 1, 1, 1}, none[] = {0, 0, 0, 0}, slack[] = {0, 0, 0x1p-20, 0};
+    const double want[] = {1, 1, 1, 1}, none[] = {0, 0, 0, 0},
+                 slack[] = {0, 0, 0x1p-20, 0};
     const double by_rule[] = {1, 1 + 0x1p-16, 1 + 0x1p-16, (double)NAN};
     const unsigned char nan_in[4] = {0};
     unsigned char mark[4] = {0};
 
-    assert_true(jx_exhaust_mark_wrong(&f, want, slack, by_rule, none, nan_in, mark, 4));
+    assert_true(
+        jx_exhaust_mark_wrong(&f, want, slack, by_rule, none, nan_in, mark, 4));
     assert_memory_equal(mark, ((const unsigned char[]){0, 1, 0, 0}), 4);
-    assert_false(jx_exhaust_mark_wrong(&f, want, slack, want, none, nan_in, mark, 4));
+    assert_false(
+        jx_exhaust_mark_wrong(&f, want, slack, want, none, nan_in, mark, 4));
 }
 
 static void a_number_is_tallied_as_an_item_is_counted(void **state)
@@ -88,14 +99,20 @@ static void a_number_is_tallied_as_an_item_is_counted(void **state)
 
     jx_float_format f = format_of(JX_F32);
     const double got[] = {1, 1, 1, 1, 0x1p-140, 0, 2};
-    const double want[] = {1 + 0x1p-20, 1 + 0x1p-22, 1, 1 + 0x1p-23, 0x1p-139, 0x1p-149, 1};
+    const double want[] = {1 + 0x1p-20, 1 + 0x1p-22, 1, 1 + 0x1p-23,
+                           0x1p-139,    0x1p-149,    1};
     const double slack[] = {0, 0x1p-30, 0x1p-25, 0x1p-30, 0, 0, 0};
     jx_exhaust_column tallied = {0}, counted = {0};
 
     for (int i = 0; i < 7; i++) {
-        const jx_exhaust_item item = {.index = i, .step = 1, .times = 1, .got = got[i],
-                                      .want = want[i], .slack = slack[i],
-                                      .by_rule = (double)NAN, .finite = true};
+        const jx_exhaust_item item = {.index = i,
+                                      .step = 1,
+                                      .times = 1,
+                                      .got = got[i],
+                                      .want = want[i],
+                                      .slack = slack[i],
+                                      .by_rule = (double)NAN,
+                                      .finite = true};
         if (!jx_exhaust_tally(&tallied, &f, got[i], want[i], slack[i]))
             jx_exhaust_count(&tallied, &f, &item);
         jx_exhaust_count(&counted, &f, &item);
@@ -107,8 +124,14 @@ static void a_number_is_tallied_as_an_item_is_counted(void **state)
 
 static jx_exhaust_item item_at(int64_t index, double got, double want)
 {
-    return (jx_exhaust_item){.index = index, .step = 1, .times = 1, .x = {(uint32_t)index, 0},
-                             .last = {(uint32_t)index, 0}, .got = got, .want = want, .by_rule = (double)NAN};
+    return (jx_exhaust_item){.index = index,
+                             .step = 1,
+                             .times = 1,
+                             .x = {(uint32_t)index, 0},
+                             .last = {(uint32_t)index, 0},
+                             .got = got,
+                             .want = want,
+                             .by_rule = (double)NAN};
 }
 
 static void many_numbers_are_tallied_as_each_is(void **state)
@@ -130,15 +153,18 @@ static void many_numbers_are_tallied_as_each_is(void **state)
         which[i] = i % 3 != 0;
         value[i] = i == 5 ? (double)NAN : 0;
     }
-    got[1] = got[4] = got[5] = want[4] = want[5] = (double)NAN; /* 5 is undefined */
+    /* 5 is undefined */
+    got[1] = got[4] = got[5] = want[4] = want[5] = (double)NAN;
     want[2] = 1e39;
     want[7] = -1e39;
     got[7] = -(double)INFINITY; /* right */
     jx_exhaust_keep_plain(&f, got, want, value, &near, which, MANY);
-    jx_exhaust_tally_many(&many, &f, got, want, slack, which, off, MANY, &tallied);
+    jx_exhaust_tally_many(&many, &f, got, want, slack, which, off, MANY,
+                          &tallied);
     jx_exhaust_add_tallied(&many, &tallied);
     for (int i = 0; i < MANY; i++) {
-        bool plain = i % 3 && i > 7 && fabs(got[i] - want[i]) <= 1000 * jx_ulp(&f, want[i]);
+        bool plain = i % 3 && i > 7 &&
+                     fabs(got[i] - want[i]) <= 1000 * jx_ulp(&f, want[i]);
         jx_exhaust_item item = item_at(i, got[i], want[i]);
         item.slack = slack[i];
         assert_true(which[i] == (plain || i == 5 || i == 7));
@@ -147,10 +173,12 @@ static void many_numbers_are_tallied_as_each_is(void **state)
         if (i == tallied.worst[0] || i == tallied.worst[1])
             jx_exhaust_keep_worst(&many, &f, &item);
     }
-    assert_true(each.off > 50 && each.unsure > 10 && each.bars[9] > 0 && each.undefined == 1);
+    assert_true(each.off > 50 && each.unsure > 10 && each.bars[9] > 0 &&
+                each.undefined == 1);
     assert_true(each.normal.there && each.subnormal.there);
     assert_memory_equal(&each, &many, sizeof each);
-    jx_exhaust_tally_many(&many, &f, got, want, slack, which, off, MANY, &tallied);
+    jx_exhaust_tally_many(&many, &f, got, want, slack, which, off, MANY,
+                          &tallied);
     assert_true(tallied.worst[0] == -1 && tallied.worst[1] == -1);
 }
 
@@ -167,7 +195,8 @@ static void bits_are_numbers(void **state)
     assert_true(isnan(jx_exhaust_number(JX_F16, 0x7e00)));
 }
 
-static void a_result_is_never_accused_of_what_the_reference_may_be_off(void **state)
+static void
+a_result_is_never_accused_of_what_the_reference_may_be_off(void **state)
 {
     (void)state;
 
@@ -195,9 +224,11 @@ static void what_is_missing_has_a_kind(void **state)
     jx_exhaust_column c = {0};
     const double nan = (double)NAN, infinity = (double)INFINITY;
     const jx_exhaust_item items[] = {
-        item_at(1, nan, 1),      item_at(2, infinity, 1),  item_at(3, infinity, 65519),
-        item_at(4, nan, 1e9),    item_at(5, 1, nan),       item_at(6, nan, nan),
-        item_at(7, 1, infinity), item_at(8, infinity, 1e9), item_at(9, -infinity, 1e9),
+        item_at(1, nan, 1),          item_at(2, infinity, 1),
+        item_at(3, infinity, 65519), item_at(4, nan, 1e9),
+        item_at(5, 1, nan),          item_at(6, nan, nan),
+        item_at(7, 1, infinity),     item_at(8, infinity, 1e9),
+        item_at(9, -infinity, 1e9),
     };
 
     for (size_t i = 0; i < sizeof items / sizeof *items; i++)
@@ -205,7 +236,7 @@ static void what_is_missing_has_a_kind(void **state)
     assert_int_equal(c.not_finite.count, 3); /* 1, 2, 3 */
     assert_int_equal(c.not_finite.kept, 1);
     assert_int_equal(c.not_finite.at[0].to, 3);
-    assert_int_equal(c.nan.count, 2);    /* 1, 4 */
+    assert_int_equal(c.nan.count, 2); /* 1, 4 */
     assert_int_equal(c.nan.kept, 2);
     assert_int_equal(c.beyond.count, 3); /* 5, 7, 9 */
     assert_int_equal(c.undefined, 1);
@@ -293,7 +324,8 @@ int main(void)
         cmocka_unit_test(a_number_is_tallied_as_an_item_is_counted),
         cmocka_unit_test(many_numbers_are_tallied_as_each_is),
         cmocka_unit_test(bits_are_numbers),
-        cmocka_unit_test(a_result_is_never_accused_of_what_the_reference_may_be_off),
+        cmocka_unit_test(
+            a_result_is_never_accused_of_what_the_reference_may_be_off),
         cmocka_unit_test(what_is_missing_has_a_kind),
         cmocka_unit_test(inputs_in_a_row_count_as_so_many),
         cmocka_unit_test(ranges_of_parts_join_where_they_meet),

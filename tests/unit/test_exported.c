@@ -324,9 +324,9 @@ static void paths_are_as_jax_writes_them(void **state)
 static void keywords_are_written_as_python_can(void **state)
 {
     static const char *const texts[][2] = {
-        {"flag", "flag"},    {"größe", "größe"},          {"", "kwargs['']"},
-        {"2d", "kwargs['2d']"}, {"a b", "kwargs['a b']"},
-        {"it's\n\x1b", "kwargs[\"it's\\n\\x1b\"]"}};
+        {"flag", "flag"},         {"größe", "größe"},
+        {"", "kwargs['']"},       {"2d", "kwargs['2d']"},
+        {"a b", "kwargs['a b']"}, {"it's\n\x1b", "kwargs[\"it's\\n\\x1b\"]"}};
     (void)state;
 
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
@@ -369,8 +369,8 @@ static const char *answers(const char *name, jx_jax_answer answer)
     jx_jax_window window;
     jx_vhlo_need need;
 
-    const jx_mlir_file *module = jx_bytecode_read(
-        f.ctx, NULL, "f", x->module.at, x->module.size, 0);
+    const jx_mlir_file *module =
+        jx_bytecode_read(f.ctx, NULL, "f", x->module.at, x->module.size, 0);
     assert_non_null(module);
     assert_true(jx_vhlo_needs(f.ctx, module, &need));
     jx_jax_window_of(x, &need, &window);
@@ -417,8 +417,7 @@ static void releases_are_in_order(void **state)
                     (now[2] == last[2] && now[3] > last[3]));
         memcpy(last, now, sizeof last);
         assert_ptr_equal(jx_jax_release_named(r->name), r);
-        assert_int_equal(jx_exported_release_of(r->format).version,
-                         r->format);
+        assert_int_equal(jx_exported_release_of(r->format).version, r->format);
     }
     assert_null(jx_jax_release_named("0.5.0"));
 }
@@ -463,8 +462,8 @@ static void what_jax_wrote_is_written_byte_for_byte(void **state)
     static const char *const makers[] = {"0.6.2", "0.8.3", "0.10.2",
                                          "0.12.0.1"};
     static const char *const names[] = {
-        "trees", "symbolic",  "vjp2",  "platforms", "checks", "keys",
-        "sharded", "shard_map", "empty", "names",   "dtypes"};
+        "trees",   "symbolic",  "vjp2",  "platforms", "checks", "keys",
+        "sharded", "shard_map", "empty", "names",     "dtypes"};
     (void)state;
 
     for (size_t m = 0; m < sizeof makers / sizeof *makers; m++)
@@ -501,8 +500,7 @@ static void what_was_changed_is_read_again(void **state)
     changed.vjp = taken(&f);
     changed.slots |= 1u << JX_XS_VJP;
     assert_true(jx_exported_write(&changed, JX_BUILDER_OLD, &text));
-    const jx_exported *x =
-        jx_exported_read(f.ctx, "f", text.text, text.length);
+    const jx_exported *x = jx_exported_read(f.ctx, "f", text.text, text.length);
     assert_non_null(x);
     assert_string_equal(x->name, "another");
     assert_int_equal(x->module.size, sizeof module);
@@ -578,7 +576,7 @@ static void a_vtable_may_lie_nowhere(void **state)
     fixture f = load("0.10.2-trees");
     (void)state;
 
-    put(f.bytes + f.root.at, (uint32_t)-(int64_t)f.size, 4);
+    put(f.bytes + f.root.at, (uint32_t) - (int64_t)f.size, 4);
     refused(&f, "its vtable lies outside of the file");
     f = load("0.10.2-trees");
     put(f.bytes + f.root.vtable, 7, 2);
@@ -650,8 +648,8 @@ static void trees_and_avals_agree(void **state)
     f = load("0.10.2-trees");
     /* The inputs' tree in place of the outputs'. */
     put(slot(&f, JX_XS_OUT_TREE),
-        (uint32_t)(target(slot(&f, JX_XS_IN_TREE)) -
-                   slot(&f, JX_XS_OUT_TREE)), 4);
+        (uint32_t)(target(slot(&f, JX_XS_IN_TREE)) - slot(&f, JX_XS_OUT_TREE)),
+        4);
     refused(&f, "Exported.out_tree: expected a leaf for each of 3 outputs, "
                 "found 6");
 }
@@ -774,8 +772,7 @@ static void any_byte_may_be_wrong(void **state)
             jx_ctx *ctx = jx_ctx_new(0);
 
             f.bytes[i] = values[k];
-            const jx_exported *x =
-                jx_exported_read(ctx, "f", f.bytes, f.size);
+            const jx_exported *x = jx_exported_read(ctx, "f", f.bytes, f.size);
             assert_true(x || ctx->error.kind == JX_E_INPUT);
             assert_true(jx_arena_used(ctx->arena) < 64 * f.size);
             f.bytes[i] = before;

@@ -1,5 +1,6 @@
-/* test_extent.c - extents hold what machines compute (analyzer/values/extent.h): random
- * intervals, with their ends, zeros, infinities and NaN among what is tried. */
+/* test_extent.c - extents hold what machines compute
+ * (analyzer/values/extent.h): random intervals, with their ends, zeros,
+ * infinities and NaN among what is tried. */
 #include "analyzer/values/extent.h"
 
 #include <float.h>

@@ -1,11 +1,11 @@
 /* test_fold.c - scalars computed by frontend/ir/fold.h, at the edges. */
 #include "frontend/ir/fold.h"
 
+#include <float.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <float.h>
 #include <string.h>
 
 #include <cmocka.h>

@@ -43,7 +43,8 @@ static int64_t plain_take(plain *p, int64_t bytes)
         }
         end = p->at[i].offset + p->at[i].bytes;
     }
-    memmove(&p->at[at + 1], &p->at[at], (size_t)(p->count - at) * sizeof *p->at);
+    memmove(&p->at[at + 1], &p->at[at],
+            (size_t)(p->count - at) * sizeof *p->at);
     p->at[at] = (buffer){best < 0 ? end : best, bytes, 0};
     p->count++;
     return p->at[at].offset;
@@ -54,7 +55,8 @@ static buffer plain_give(plain *p, int which)
     buffer gone = p->at[which];
 
     p->count--;
-    memmove(&p->at[which], &p->at[which + 1], (size_t)(p->count - which) * sizeof *p->at);
+    memmove(&p->at[which], &p->at[which + 1],
+            (size_t)(p->count - which) * sizeof *p->at);
     return gone;
 }
 
@@ -73,7 +75,8 @@ static void each_lies_in_the_smallest_gap(void **state)
         /* Now more, now fewer are in use; sizes are few or many. */
         bool takes = (random >> 8) % 100 < (step / 4000 % 2 ? 40U : 60U);
         if ((takes && p->count < BUFFERS) || !p->count) {
-            int64_t bytes = 64 * (1 + (random >> 16) % (step / 1000 % 2 ? 4 : 1000));
+            int64_t bytes =
+                64 * (1 + (random >> 16) % (step / 1000 % 2 ? 4 : 1000));
             int64_t offset, expected = plain_take(p, bytes);
             int number = jx_gaps_take(&gaps, bytes, &offset);
             assert_int_equal(offset, expected);
@@ -81,7 +84,9 @@ static void each_lies_in_the_smallest_gap(void **state)
                 if (p->at[i].offset == offset)
                     p->at[i].number = number;
         } else {
-            jx_gaps_give(&gaps, plain_give(p, (int)((random >> 16) % (uint32_t)p->count)).number);
+            jx_gaps_give(
+                &gaps, plain_give(p, (int)((random >> 16) % (uint32_t)p->count))
+                           .number);
         }
         assert_int_equal(jx_gaps_end(&gaps), plain_end(p));
     }
@@ -92,8 +97,8 @@ static void each_lies_in_the_smallest_gap(void **state)
     jx_arena_free(arena);
 }
 
-/* What a derivative keeps: all at once, and then the one after the other; with a look at each
- * of the others it would be 10^10 steps. */
+/* What a derivative keeps: all at once, and then the one after the other; with
+ * a look at each of the others it would be 10^10 steps. */
 static void many_at_once_take_no_time(void **state)
 {
     jx_arena *arena = jx_arena_new(NULL);

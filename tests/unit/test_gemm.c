@@ -1,4 +1,5 @@
-/* test_gemm.c - products of few terms add them up from the first to the last. */
+/* test_gemm.c - products of few terms add them up from the
+ * first to the last. */
 #include "runtime/kernels/gemm.h"
 
 #include <setjmp.h>
@@ -14,7 +15,8 @@ enum { MOST = 40, APART = MOST + 3 };
 
 static double element(jx_dtype dtype, const void *data, int64_t i)
 {
-    return dtype == JX_F64 ? ((const double *)data)[i] : (double)((const float *)data)[i];
+    return dtype == JX_F64 ? ((const double *)data)[i]
+                           : (double)((const float *)data)[i];
 }
 
 static void put(jx_dtype dtype, void *data, int64_t i, double value)
@@ -27,11 +29,13 @@ static void put(jx_dtype dtype, void *data, int64_t i, double value)
 
 static double at(jx_dtype dtype, jx_matrix m, int64_t row, int64_t column)
 {
-    return element(dtype, m.data, m.transposed ? column * m.ld + row : row * m.ld + column);
+    return element(dtype, m.data,
+                   m.transposed ? column * m.ld + row : row * m.ld + column);
 }
 
 /* Each product and each sum rounded, in order. */
-static double in_order(jx_dtype dtype, jx_matrix a, jx_matrix b, int64_t i, int64_t j, int64_t k)
+static double in_order(jx_dtype dtype, jx_matrix a, jx_matrix b, int64_t i,
+                       int64_t j, int64_t k)
 {
     double sum = 0;
     float less = 0;
@@ -44,7 +48,8 @@ static double in_order(jx_dtype dtype, jx_matrix a, jx_matrix b, int64_t i, int6
     return dtype == JX_F64 ? sum : (double)less;
 }
 
-static void check(jx_dtype dtype, int64_t m, int64_t n, int64_t k, jx_matrix a, jx_matrix b)
+static void check(jx_dtype dtype, int64_t m, int64_t n, int64_t k, jx_matrix a,
+                  jx_matrix b)
 {
     static double room[APART * APART];
     const jx_gemm own = {.dtype = dtype};
@@ -54,8 +59,10 @@ static void check(jx_dtype dtype, int64_t m, int64_t n, int64_t k, jx_matrix a, 
     jx_gemm_run(NULL, &own, m, n, k, a, b, false, room, APART);
     for (int64_t i = 0; i < m; i++) {
         for (int64_t j = 0; j < n; j++)
-            assert_true(element(dtype, room, i * APART + j) == in_order(dtype, a, b, i, j, k));
-        assert_true(element(dtype, room, i * APART + n) == 77); /* what lies beside stays */
+            assert_true(element(dtype, room, i * APART + j) ==
+                        in_order(dtype, a, b, i, j, k));
+        /* what lies beside stays */
+        assert_true(element(dtype, room, i * APART + n) == 77);
     }
 }
 

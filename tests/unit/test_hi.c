@@ -92,18 +92,19 @@ static void a_new_release_shows_it_by_its_name(void **state)
 {
     (void)state;
     /* Variables of objects inside are named first. */
-    prints(good("0.12.0.1", "call_hi_primitive", HI), (jx_print_options){0},
-           "{ lambda ; a:f32[3]. let\n"
-           "    b:f32[3] = Foo[\n"
-           "      side=left\n"
-           "      f=g\n"
-           "      solve={ lambda ; e:f32[3]. let f:i32[3] = mul e e in (f,) }\n"
-           "      like=f32[3]\n"
-           "      inner=Bar[body={ lambda ; c:f32[3]. let d:i32[3] = mul c c in "
-           "() } n=3]\n"
-           "      pair=Pair(a=1)\n"
-           "    ] a\n"
-           "  in (b,) }");
+    prints(
+        good("0.12.0.1", "call_hi_primitive", HI), (jx_print_options){0},
+        "{ lambda ; a:f32[3]. let\n"
+        "    b:f32[3] = Foo[\n"
+        "      side=left\n"
+        "      f=g\n"
+        "      solve={ lambda ; e:f32[3]. let f:i32[3] = mul e e in (f,) }\n"
+        "      like=f32[3]\n"
+        "      inner=Bar[body={ lambda ; c:f32[3]. let d:i32[3] = mul c c in "
+        "() } n=3]\n"
+        "      pair=Pair(a=1)\n"
+        "    ] a\n"
+        "  in (b,) }");
     prints(good("0.12.0", "call_hi_primitive", "{\"name\":\"Foo\"}"),
            (jx_print_options){0},
            "{ lambda ; a:f32[3]. let b:f32[3] = Foo a in (b,) }");
@@ -155,10 +156,10 @@ static void all_parameters_have_the_expansion(void **state)
     const jx_program *p = good("0.12.0", "call_hi_primitive", params);
     jx_buffer got = {0};
 
-    assert_true(jx_program_print(p, (jx_print_options){.all_params = true},
-                                 &got));
-    assert_non_null(strstr(jx_buffer_text(&got),
-                           "b:f32[3] = call_hi_primitive["));
+    assert_true(
+        jx_program_print(p, (jx_print_options){.all_params = true}, &got));
+    assert_non_null(
+        strstr(jx_buffer_text(&got), "b:f32[3] = call_hi_primitive["));
     const jx_program *again =
         jx_read_text(ctx, "-", jx_buffer_text(&got), got.length);
     if (!again)
@@ -212,8 +213,8 @@ static void its_expansion_is_what_it_is(void **state)
 static void without_one_it_is_an_unknown_primitive(void **state)
 {
     (void)state;
-    jx_program *p = good("0.12.0", "call_hi_primitive",
-                         "{\"name\":\"Foo\"," PARAMS "}");
+    jx_program *p =
+        good("0.12.0", "call_hi_primitive", "{\"name\":\"Foo\"," PARAMS "}");
     jx_analysis *to = jx_analysis_new(p);
     jx_cost cost;
 
@@ -236,8 +237,7 @@ static void one_without_a_name_is_shown_in_full(void **state)
                                "{\"_prim\":{\"$opaque\":\"m.Foo\",\"repr\":"
                                "\"Foo[{}]\"}}");
 
-    assert_string_equal(jx_eqn_name(p->entry.jaxpr->eqns),
-                        "call_hi_primitive");
+    assert_string_equal(jx_eqn_name(p->entry.jaxpr->eqns), "call_hi_primitive");
     assert_true(jx_eqn_is_unknown(p->entry.jaxpr->eqns));
     prints(p, (jx_print_options){0},
            "{ lambda ; a:f32[3]. let b:f32[3] = call_hi_primitive[_prim=Foo["
@@ -261,7 +261,8 @@ static void parameters_that_do_not_fit_are_refused(void **state)
         {"{\"name\":\"Foo\",\"params\":{\"$map\":[[\"a\",{\"$jaxpr\":9}]]}}",
          "jaxprs"},
         {"{\"name\":\"Foo\",\"params\":{\"$map\":[[\"a\",{\"$rec\":\"B\","
-         "\"f\":{},\"hi\":3}]]}}", "expected"},
+         "\"f\":{},\"hi\":3}]]}}",
+         "expected"},
         {"{\"name\":\"Foo\",\"jvp\":{\"$rule\":0}}", "rules"},
     };
     (void)state;
@@ -282,12 +283,13 @@ static void parameters_that_do_not_fit_are_refused(void **state)
 #define OF_TWO "\"in\":[0,0],\"nout\":2,\"primal\":{\"$jaxpr\":4}"
 
 /* The document with a rule: of a kind, for a function of these. */
-static jx_analysis *with_rule(const char *key, const char *kind,
-                              const char *of)
+static jx_analysis *with_rule(const char *key, const char *kind, const char *of)
 {
-    const char *params = jx_arena_printf(
-        ctx->arena, "{" EXPANSION ",\"name\":\"Foo\"," PARAMS ",\"%s\":{"
-        "\"$rule\":0,\"fn\":\"g\"}}", key);
+    const char *params =
+        jx_arena_printf(ctx->arena,
+                        "{" EXPANSION ",\"name\":\"Foo\"," PARAMS ",\"%s\":{"
+                        "\"$rule\":0,\"fn\":\"g\"}}",
+                        key);
     const char *text = jx_arena_printf(ctx->arena, pattern, "0.12.0",
                                        "call_hi_primitive", params);
     const char *pattern_of_rule =
@@ -299,12 +301,13 @@ static jx_analysis *with_rule(const char *key, const char *kind,
 
     /* Before the two brackets and the newline at its end. */
     text = jx_arena_printf(
-        ctx->arena, "%.*s,{\"in\":[0,0],\"eqns\":[[2,[0],[0],%s,-1,-1,-1]],"
+        ctx->arena,
+        "%.*s,{\"in\":[0,0],\"eqns\":[[2,[0],[0],%s,-1,-1,-1]],"
         "\"out\":[2%s]}],\"rules\":[{\"prim\":\"%s\",\"stack\":-1,"
-        "%s,\"patterns\":[%s]}]}\n", (int)(strlen(text) - 3), text,
+        "%s,\"patterns\":[%s]}]}\n",
+        (int)(strlen(text) - 3), text,
         "{\"jaxpr\":{\"$jaxpr\":0},\"name\":\"Bar\"}",
-        strcmp(kind, "custom_jvp_call") ? "" : ",1", kind, of,
-        pattern_of_rule);
+        strcmp(kind, "custom_jvp_call") ? "" : ",1", kind, of, pattern_of_rule);
     jx_program *p = jx_read_document(ctx, "-", text, strlen(text));
     if (!p)
         fail_msg("%s: %s", ctx->error.place, ctx->error.message);
@@ -376,14 +379,15 @@ static void text_prints_as_it_was_read(void **state)
                      "      none=None\n"
                      "    ] a\n"
                      "  in (b,) }");
-    reads_and_prints("let f = { lambda ; a:f32[]. let b:f32[] = neg a in (b,) "
-                     "} in\n"
-                     "{ lambda ; c:f32[]. let\n"
-                     "    d:f32[] = Foo[name=f traced=f fwd=g] c\n"
-                     "    e:f32[] = Foo[name=f traced=f fwd=g] d\n"
-                     "    g:f32[] = Two[both=(f { lambda ; h:f32[]. let i:f32[] "
-                     "= sin h in (i,) })] e\n"
-                     "  in (g,) }");
+    reads_and_prints(
+        "let f = { lambda ; a:f32[]. let b:f32[] = neg a in (b,) "
+        "} in\n"
+        "{ lambda ; c:f32[]. let\n"
+        "    d:f32[] = Foo[name=f traced=f fwd=g] c\n"
+        "    e:f32[] = Foo[name=f traced=f fwd=g] d\n"
+        "    g:f32[] = Two[both=(f { lambda ; h:f32[]. let i:f32[] "
+        "= sin h in (i,) })] e\n"
+        "  in (g,) }");
     reads_and_prints("{ lambda ; a:f32[3]. let\n"
                      "    b:f32[3] = call_hi_primitive[_prim=Foo[{'n': 4, "
                      "'t': (1, 2)}]] a\n"
@@ -429,8 +433,10 @@ static void wrong_text_is_refused(void **state)
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const char *text =
-            jx_arena_printf(ctx->arena, "{ lambda ; a:f32[]. let b:f32[] = %s "
-                            "in (b,) }", cases[i].eqn);
+            jx_arena_printf(ctx->arena,
+                            "{ lambda ; a:f32[]. let b:f32[] = %s "
+                            "in (b,) }",
+                            cases[i].eqn);
         if (jx_read_text(ctx, "-", text, strlen(text)))
             fail_msg("%s was not refused", cases[i].eqn);
         if (!strstr(ctx->error.message, cases[i].message))

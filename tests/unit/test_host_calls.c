@@ -66,7 +66,8 @@ static double first_of(const jaxvet_layout *array, const void *at)
 }
 
 /* Hands all bytes on, cut or repeated to fit, and adds one to floats. */
-static jaxvet_status run(void *data, void *state, const jaxvet_custom_call *call,
+static jaxvet_status run(void *data, void *state,
+                         const jaxvet_custom_call *call,
                          const void *const *inputs, void *const *outputs,
                          void *context, jaxvet_error *error)
 {
@@ -89,11 +90,10 @@ static jaxvet_status run(void *data, void *state, const jaxvet_custom_call *call
         assert_int_equal((uintptr_t)outputs[i] % 64, 0);
     if (n->ran < MOST_TOLD) {
         n->devices[n->ran] = call->device;
-        n->told[n->ran] =
-            call->input_count
-                ? first_of(&call->inputs[call->input_count - 1],
-                           inputs[call->input_count - 1])
-                : -2;
+        n->told[n->ran] = call->input_count
+                              ? first_of(&call->inputs[call->input_count - 1],
+                                         inputs[call->input_count - 1])
+                              : -2;
     }
     n->ran++;
     if (n->look)
@@ -118,15 +118,16 @@ typedef struct opened {
 
 static opened open_with(const char *text, noted *n)
 {
-    const jaxvet_handlers handlers = {sizeof handlers, n, knows, begin, run, end};
+    const jaxvet_handlers handlers = {sizeof handlers, n,   knows,
+                                      begin,           run, end};
     opened o = {0};
 
     o.program = jaxvet_open_memory(text, strlen(text), "text", 0, &o.error);
     if (!o.program)
         fail_msg("%s: %s", o.error.place, o.error.message);
     if (n)
-        assert_int_equal(jaxvet_program_handlers(o.program, &handlers, &o.error),
-                         JAXVET_OK);
+        assert_int_equal(
+            jaxvet_program_handlers(o.program, &handlers, &o.error), JAXVET_OK);
     o.call = jaxvet_prepare(o.program, NULL, 0, &o.error);
     return o;
 }
@@ -234,7 +235,8 @@ static void all_attributes_come_with_their_types(void **state)
         "    a = -3 : i32, b = 2.5 : f64, c = \"hello\\00x\",\n"
         "    d = dense<[0.0, 1.0, 2.0]> : tensor<3xf32>, e = true,\n"
         "    g = 18446744073709551615 : ui64, h = dense<7.0> : tensor<2xf32>,\n"
-        "    i = array<i32: 1, -2>, j = dense<[true, false, true]> : tensor<3xi1>,\n"
+        "    i = array<i32: 1, -2>, j = dense<[true, false, true]> : "
+        "tensor<3xi1>,\n"
         "    k = {x = 1 : i64, y = \"z\"}, l = f32}}\n"
         "    : (tensor<f32>) -> tensor<f32>\n"
         "  return %0 : tensor<f32>\n}\n";
@@ -300,18 +302,22 @@ static void look_at_arrays(const jaxvet_custom_call *call,
 static void arrays_of_all_kinds_are_handed_over(void **state)
 {
     static const char text[] =
-        "func.func @main(%0: tensor<2xi1>, %1: tensor<3xi4>, %2: tensor<2xbf16>,\n"
+        "func.func @main(%0: tensor<2xi1>, %1: tensor<3xi4>, %2: "
+        "tensor<2xbf16>,\n"
         "    %3: tensor<complex<f32>>, %4: tensor<0x3xf32>) -> (tensor<2xi1>,\n"
-        "    tensor<3xi4>, tensor<2xbf16>, tensor<complex<f32>>, tensor<0x3xf32>) {\n"
+        "    tensor<3xi4>, tensor<2xbf16>, tensor<complex<f32>>, "
+        "tensor<0x3xf32>) {\n"
         "  %5:5 = stablehlo.custom_call @mine(%0, %1, %2, %3, %4) :\n"
-        "    (tensor<2xi1>, tensor<3xi4>, tensor<2xbf16>, tensor<complex<f32>>,\n"
+        "    (tensor<2xi1>, tensor<3xi4>, tensor<2xbf16>, "
+        "tensor<complex<f32>>,\n"
         "    tensor<0x3xf32>) -> (tensor<2xi1>, tensor<3xi4>, tensor<2xbf16>,\n"
         "    tensor<complex<f32>>, tensor<0x3xf32>)\n"
         "  return %5#0, %5#1, %5#2, %5#3, %5#4 : tensor<2xi1>, tensor<3xi4>,\n"
         "    tensor<2xbf16>, tensor<complex<f32>>, tensor<0x3xf32>\n}\n";
     noted n = {.look = look_at_arrays};
     opened o = prepared(text, &n);
-    _Alignas(64) char in[5][64] = {"\1\0\1", " \1\7\xf8", "  abcd", "    01234567"};
+    _Alignas(64) char in[5][64] = {"\1\0\1", " \1\7\xf8", "  abcd",
+                                   "    01234567"};
     _Alignas(64) char out[5][64] = {""};
     const void *ins[] = {in[0] + 1, in[1] + 1, in[2] + 2, in[3] + 4, NULL};
     void *outs[] = {out[0] + 1, out[1] + 1, out[2] + 2, out[3] + 4, NULL};
@@ -375,9 +381,11 @@ static void look_at_alias(const jaxvet_custom_call *call,
 static void a_result_may_lie_in_an_operands_memory(void **state)
 {
     static const char text[] =
-        "func.func @main(%arg0: tensor<2xf32>) -> (tensor<2xf32>, tensor<2xf32>) {\n"
+        "func.func @main(%arg0: tensor<2xf32>) -> (tensor<2xf32>, "
+        "tensor<2xf32>) {\n"
         "  %c = stablehlo.constant dense<10.0> : tensor<f32>\n"
-        "  %0 = stablehlo.custom_call @mine(%c, %arg0) {output_operand_aliases = [\n"
+        "  %0 = stablehlo.custom_call @mine(%c, %arg0) {output_operand_aliases "
+        "= [\n"
         "    #stablehlo.output_operand_alias<output_tuple_indices = [],\n"
         "    operand_index = 1, operand_tuple_indices = []>]}\n"
         "    : (tensor<f32>, tensor<2xf32>) -> tensor<2xf32>\n"
@@ -397,23 +405,21 @@ static void a_result_may_lie_in_an_operands_memory(void **state)
 
 /* ---- effects */
 
-#define CALL(result, operand, effect)                             \
-    "  " result " = stablehlo.custom_call @mine(" operand ") {"   \
+#define CALL(result, operand, effect)                                          \
+    "  " result " = stablehlo.custom_call @mine(" operand ") {"                \
     "has_side_effect = " effect "} : (tensor<f32>) -> tensor<f32>\n"
 
 static void only_what_is_needed_or_acts_runs(void **state)
 {
     static const char text[] =
-        "func.func @main(%arg0: tensor<f32>) -> tensor<f32> {\n"
-        CALL("%0", "%arg0", "true")
-        CALL("%1", "%arg0", "true")
-        CALL("%2", "%arg0", "false")
-        CALL("%3", "%2", "false")
-        CALL("%4", "%1", "true")
-        "  %5 = stablehlo.add %arg0, %arg0 : tensor<f32>\n"
-        CALL("%6", "%5", "false")
-        CALL("%7", "%5", "true")
-        "  return %6 : tensor<f32>\n}\n";
+        "func.func @main(%arg0: tensor<f32>) -> tensor<f32> {\n" CALL(
+            "%0", "%arg0", "true") CALL("%1", "%arg0", "true")
+            CALL("%2", "%arg0", "false") CALL("%3", "%2", "false")
+                CALL("%4", "%1",
+                     "true") "  %5 = stablehlo.add %arg0, %arg0 : "
+                             "tensor<f32>\n" CALL("%6", "%5", "false")
+                                 CALL("%7", "%5",
+                                      "true") "  return %6 : tensor<f32>\n}\n";
     noted n = {0};
     float x = 1, y = 0;
 
@@ -429,35 +435,37 @@ static void only_what_is_needed_or_acts_runs(void **state)
 static void calls_run_in_loops_branches_and_functions(void **state)
 {
     static const char text[] =
-        "func.func private @told(%x: tensor<f32>) -> tensor<f32> {\n"
-        CALL("%0", "%x", "true")
-        "  return %0 : tensor<f32>\n}\n"
-        "func.func @main(%arg0: tensor<f32>) -> tensor<f32> {\n"
-        "  %zero = stablehlo.constant dense<0> : tensor<i32>\n"
-        "  %r:2 = stablehlo.while(%i = %zero, %x = %arg0)\n"
-        "      : tensor<i32>, tensor<f32>\n"
-        "  cond {\n"
-        "    %n = stablehlo.constant dense<5> : tensor<i32>\n"
-        "    %c = stablehlo.compare LT, %i, %n\n"
-        "      : (tensor<i32>, tensor<i32>) -> tensor<i1>\n"
-        "    stablehlo.return %c : tensor<i1>\n"
-        "  } do {\n"
-        "    %one = stablehlo.constant dense<1> : tensor<i32>\n"
-        "    %j = stablehlo.add %i, %one : tensor<i32>\n"
-        "    %two = stablehlo.constant dense<2> : tensor<i32>\n"
-        "    %odd = stablehlo.remainder %i, %two : tensor<i32>\n"
-        "    %b = \"stablehlo.case\"(%odd) ({\n"
-        "      stablehlo.return %x : tensor<f32>\n"
-        "    }, {\n"
-        "      %t = func.call @told(%x) : (tensor<f32>) -> tensor<f32>\n"
-        "      %h = stablehlo.constant dense<100.0> : tensor<f32>\n"
-        "      %u = func.call @told(%h) : (tensor<f32>) -> tensor<f32>\n"
-        "      stablehlo.return %t : tensor<f32>\n"
-        "    }) : (tensor<i32>) -> tensor<f32>\n"
-        CALL("%d", "%b", "false")
-        "    stablehlo.return %j, %d : tensor<i32>, tensor<f32>\n"
-        "  }\n"
-        "  return %r#1 : tensor<f32>\n}\n";
+        "func.func private @told(%x: tensor<f32>) -> tensor<f32> {\n" CALL(
+            "%0", "%x",
+            "true") "  return %0 : tensor<f32>\n}\n"
+                    "func.func @main(%arg0: tensor<f32>) -> tensor<f32> {\n"
+                    "  %zero = stablehlo.constant dense<0> : tensor<i32>\n"
+                    "  %r:2 = stablehlo.while(%i = %zero, %x = %arg0)\n"
+                    "      : tensor<i32>, tensor<f32>\n"
+                    "  cond {\n"
+                    "    %n = stablehlo.constant dense<5> : tensor<i32>\n"
+                    "    %c = stablehlo.compare LT, %i, %n\n"
+                    "      : (tensor<i32>, tensor<i32>) -> tensor<i1>\n"
+                    "    stablehlo.return %c : tensor<i1>\n"
+                    "  } do {\n"
+                    "    %one = stablehlo.constant dense<1> : tensor<i32>\n"
+                    "    %j = stablehlo.add %i, %one : tensor<i32>\n"
+                    "    %two = stablehlo.constant dense<2> : tensor<i32>\n"
+                    "    %odd = stablehlo.remainder %i, %two : tensor<i32>\n"
+                    "    %b = \"stablehlo.case\"(%odd) ({\n"
+                    "      stablehlo.return %x : tensor<f32>\n"
+                    "    }, {\n"
+                    "      %t = func.call @told(%x) : (tensor<f32>) -> "
+                    "tensor<f32>\n"
+                    "      %h = stablehlo.constant dense<100.0> : tensor<f32>\n"
+                    "      %u = func.call @told(%h) : (tensor<f32>) -> "
+                    "tensor<f32>\n"
+                    "      stablehlo.return %t : tensor<f32>\n"
+                    "    }) : (tensor<i32>) -> tensor<f32>\n" CALL(
+                        "%d", "%b", "false") "    stablehlo.return %j, %d : "
+                                             "tensor<i32>, tensor<f32>\n"
+                                             "  }\n"
+                                             "  return %r#1 : tensor<f32>\n}\n";
     static const double told[] = {0, 1, 100, 2, 3, 4, 100, 5, 6};
     noted n = {0};
     float x = 0, y = 0;
@@ -484,23 +492,26 @@ static char callbacks[] = "{ lambda ; a:f32[]. let\n"
                           "  in (b,) }\n";
 static char called[256];
 
-static void look_at_callback(const jaxvet_custom_call *call, const void *const *inputs,
-                             void *const *outputs)
+static void look_at_callback(const jaxvet_custom_call *call,
+                             const void *const *inputs, void *const *outputs)
 {
     assert_int_equal(call->api_version, 0);
     assert_int_equal(call->attribute_count, 0);
     assert_int_equal(call->input_count, 1);
     assert_int_equal(call->inputs->bytes, 4);
-    assert_int_equal(call->config_size, call->config ? strlen(call->config) : 0);
-    assert_int_equal(call->has_side_effect, !!strcmp(call->target, "pure_callback"));
-    snprintf(called + strlen(called), sizeof called - strlen(called), "%s %s %g; ",
-             call->target, call->config ? call->config : "?",
+    assert_int_equal(call->config_size,
+                     call->config ? strlen(call->config) : 0);
+    assert_int_equal(call->has_side_effect,
+                     !!strcmp(call->target, "pure_callback"));
+    snprintf(called + strlen(called), sizeof called - strlen(called),
+             "%s %s %g; ", call->target, call->config ? call->config : "?",
              (double)*(const float *)inputs[0]);
     if (call->output_count)
         *(float *)outputs[0] = *(const float *)inputs[0] + 1;
 }
 
-/* By the names of their primitives; what is pure and not needed is not called. */
+/* By the names of their primitives; what is pure and not needed
+ * is not called. */
 static void callbacks_of_a_jaxpr_are_a_hosts_to_run(void **state)
 {
     noted n = {.look = look_at_callback};
@@ -514,7 +525,8 @@ static void callbacks_of_a_jaxpr_are_a_hosts_to_run(void **state)
                                 "io_callback h 2; ");
 }
 
-static void callbacks_without_a_handler_end_a_run_that_comes_by_them(void **state)
+static void
+callbacks_without_a_handler_end_a_run_that_comes_by_them(void **state)
 {
     noted n = {.target = "debug_print", .look = look_at_callback};
     opened o = prepared(callbacks, &n);
@@ -523,7 +535,8 @@ static void callbacks_without_a_handler_end_a_run_that_comes_by_them(void **stat
     void *outputs[] = {&y};
 
     (void)state;
-    assert_int_equal(jaxvet_run(o.call, inputs, outputs, &o.error), JAXVET_INPUT);
+    assert_int_equal(jaxvet_run(o.call, inputs, outputs, &o.error),
+                     JAXVET_INPUT);
     assert_non_null(strstr(o.error.message, "calls the Python function f"));
     assert_int_equal(n.ran, 0);
     close_all(&o, &n);
@@ -535,13 +548,19 @@ static void tokens_are_counted_and_hold_nothing(void **state)
     static const char text[] =
         "func.func public @main(%arg0: !stablehlo.token, %arg1: tensor<f32>)\n"
         "    -> (tensor<f32>, !stablehlo.token, tensor<f32>) {\n"
-        "  %0:2 = stablehlo.custom_call @mine(%arg0, %arg1) {has_side_effect = true,\n"
-        "    operand_layouts = [dense<> : tensor<0xindex>, dense<> : tensor<0xindex>],\n"
-        "    result_layouts = [dense<> : tensor<0xindex>, dense<> : tensor<0xindex>]}\n"
-        "    : (!stablehlo.token, tensor<f32>) -> (!stablehlo.token, tensor<f32>)\n"
-        "  %1 = stablehlo.custom_call @mine(%0#0, %0#1) {has_side_effect = true}\n"
+        "  %0:2 = stablehlo.custom_call @mine(%arg0, %arg1) {has_side_effect = "
+        "true,\n"
+        "    operand_layouts = [dense<> : tensor<0xindex>, dense<> : "
+        "tensor<0xindex>],\n"
+        "    result_layouts = [dense<> : tensor<0xindex>, dense<> : "
+        "tensor<0xindex>]}\n"
+        "    : (!stablehlo.token, tensor<f32>) -> (!stablehlo.token, "
+        "tensor<f32>)\n"
+        "  %1 = stablehlo.custom_call @mine(%0#0, %0#1) {has_side_effect = "
+        "true}\n"
         "    : (!stablehlo.token, tensor<f32>) -> !stablehlo.token\n"
-        "  return %arg1, %1, %0#1 : tensor<f32>, !stablehlo.token, tensor<f32>\n}\n";
+        "  return %arg1, %1, %0#1 : tensor<f32>, !stablehlo.token, "
+        "tensor<f32>\n}\n";
     noted n = {0};
     opened o = prepared(text, &n);
     float x = 3, y = 0, z = 0;
@@ -571,7 +590,8 @@ static void a_host_is_told_the_device(void **state)
         "module @m attributes {mhlo.num_partitions = 2 : i32} {\n"
         "sdy.mesh @mesh = <[\"x\"=2]>\n"
         "func.func @main(%arg0: tensor<2xf32>) -> tensor<2xf32> {\n"
-        "  %0 = sdy.manual_computation(%arg0) in_shardings=[<@mesh, [{\"x\"}]>]\n"
+        "  %0 = sdy.manual_computation(%arg0) in_shardings=[<@mesh, "
+        "[{\"x\"}]>]\n"
         "    out_shardings=[<@mesh, [{\"x\"}]>] manual_axes={\"x\"}\n"
         "    (%x0: tensor<1xf32>) {\n"
         "    %zero = stablehlo.constant dense<0> : tensor<i32>\n"
@@ -732,7 +752,8 @@ static void refuses(const char *text, const char *why)
     jaxvet_error error = {JAXVET_OK, "", "", ""};
     jaxvet_program *program =
         jaxvet_open_memory(text, strlen(text), "text", 64u << 20, &error);
-    const jaxvet_handlers handlers = {sizeof handlers, &n, knows, begin, run, end};
+    const jaxvet_handlers handlers = {sizeof handlers, &n,  knows,
+                                      begin,           run, end};
     jaxvet_call *call = NULL;
 
     if (program) {
@@ -746,14 +767,14 @@ static void refuses(const char *text, const char *why)
     assert_int_equal(n.began, n.ended);
 }
 
-#define WRONG(rest)                                                       \
-    "func.func @main(%arg0: tensor<2x3xf32>) -> tensor<2x3xf32> {\n"      \
-    "  %0 = stablehlo.custom_call @mine(%arg0) {" rest "}\n"              \
-    "    : (tensor<2x3xf32>) -> tensor<2x3xf32>\n"                        \
+#define WRONG(rest)                                                            \
+    "func.func @main(%arg0: tensor<2x3xf32>) -> tensor<2x3xf32> {\n"           \
+    "  %0 = stablehlo.custom_call @mine(%arg0) {" rest "}\n"                   \
+    "    : (tensor<2x3xf32>) -> tensor<2x3xf32>\n"                             \
     "  return %0 : tensor<2x3xf32>\n}\n"
-#define ALIAS(result, operand)                                              \
-    "output_operand_aliases = [#stablehlo.output_operand_alias<"            \
-    "output_tuple_indices = [" result "], operand_index = " operand ", "    \
+#define ALIAS(result, operand)                                                 \
+    "output_operand_aliases = [#stablehlo.output_operand_alias<"               \
+    "output_tuple_indices = [" result "], operand_index = " operand ", "       \
     "operand_tuple_indices = []>]"
 
 static void what_a_module_says_of_a_call_is_checked(void **state)
@@ -785,7 +806,8 @@ int main(void)
         cmocka_unit_test(only_what_is_needed_or_acts_runs),
         cmocka_unit_test(calls_run_in_loops_branches_and_functions),
         cmocka_unit_test(callbacks_of_a_jaxpr_are_a_hosts_to_run),
-        cmocka_unit_test(callbacks_without_a_handler_end_a_run_that_comes_by_them),
+        cmocka_unit_test(
+            callbacks_without_a_handler_end_a_run_that_comes_by_them),
         cmocka_unit_test(tokens_are_counted_and_hold_nothing),
         cmocka_unit_test(a_host_is_told_the_device),
         cmocka_unit_test(a_target_that_nobody_knows_is_refused),

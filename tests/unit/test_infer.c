@@ -50,7 +50,8 @@ static void results_need_no_declaration(void **state)
     (void)state;
     assert_int_equal(answer(&a, false), JX_INFER_TYPES);
     assert_ptr_equal(a.outs[0], a.ins[0]);
-    a.ins[0] = a.ins[1] = jx_aval_array(&a.program->avals, JX_I8, false, 0, NULL);
+    a.ins[0] = a.ins[1] =
+        jx_aval_array(&a.program->avals, JX_I8, false, 0, NULL);
     assert_int_equal(answer(&a, true), JX_INFER_TYPES);
     assert_ptr_equal(a.outs[0], a.ins[0]); /* not as declared */
     jx_ctx_free(a.ctx);

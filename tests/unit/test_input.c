@@ -63,7 +63,13 @@ static void a_gzip_is_unpacked_first(void **state)
 static void what_is_no_program_is_refused_and_skipped(void **state)
 {
     static const char *const cases[] = {
-        "hello", "[1]", ("\x7f" "ELF"), "(", "a { }", "{ x }",
+        "hello",
+        "[1]",
+        ("\x7f"
+         "ELF"),
+        "(",
+        "a { }",
+        "{ x }",
     };
     (void)state;
 
@@ -75,8 +81,8 @@ static void what_is_no_program_is_refused_and_skipped(void **state)
     assert_non_null(strstr(refusal(" \n"), "is empty"));
 }
 
-static void other_json_is_skipped_in_a_folder_but_explained_by_name(
-    void **state)
+static void
+other_json_is_skipped_in_a_folder_but_explained_by_name(void **state)
 {
     static const char *const cases[] = {"{", "{}", "{\"format\":\"x\"}",
                                         "{\"\":1}"};

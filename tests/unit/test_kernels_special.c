@@ -98,10 +98,10 @@ static double call(const example *e)
 
     for (size_t i = 0; i < sizeof table / sizeof table[0]; i++)
         if (strcmp(table[i].name, e->name) == 0)
-            return e->count == 1   ? table[i].one(e->in[0])
-                   : e->count == 2 ? table[i].two(e->in[0], e->in[1])
-                                   : table[i].three(e->in[0], e->in[1],
-                                                    e->in[2]);
+            return e->count == 1 ? table[i].one(e->in[0])
+                   : e->count == 2
+                       ? table[i].two(e->in[0], e->in[1])
+                       : table[i].three(e->in[0], e->in[1], e->in[2]);
     fail_msg("no function %s", e->name);
     return NAN;
 }
@@ -141,8 +141,8 @@ static void the_slope_of_igamma_is_its_derivative(void **state)
             double x = a + z * sqrt(a), h = 1e-4 * sqrt(a);
             if (x <= 0)
                 continue;
-            double slope = (jx_sf_igamma(a + h, x) - jx_sf_igamma(a - h, x)) /
-                           (2 * h);
+            double slope =
+                (jx_sf_igamma(a + h, x) - jx_sf_igamma(a - h, x)) / (2 * h);
             double ours = jx_sf_igamma_grad_a(a, x);
             if (fabs(ours - slope) > 1e-5 * fabs(slope) + 1e-9)
                 fail_msg("a %g x %g: %g, differences %g", a, x, ours, slope);
@@ -171,10 +171,8 @@ static void nextafter_steps_through_zero_and_to_infinity(void **state)
     (void)state;
     assert_int_equal(jx_sf_nextafter16(0, 0x3c00, 0x7c00, 0x7e00), 1);
     assert_int_equal(jx_sf_nextafter16(0, 0xbc00, 0x7c00, 0x7e00), 0x8001);
-    assert_int_equal(jx_sf_nextafter16(0x8001, 0x3c00, 0x7c00, 0x7e00),
-                     0x8000);
-    assert_int_equal(jx_sf_nextafter16(0x7bff, 0x7c00, 0x7c00, 0x7e00),
-                     0x7c00);
+    assert_int_equal(jx_sf_nextafter16(0x8001, 0x3c00, 0x7c00, 0x7e00), 0x8000);
+    assert_int_equal(jx_sf_nextafter16(0x7bff, 0x7c00, 0x7c00, 0x7e00), 0x7c00);
     assert_int_equal(jx_sf_nextafter16(0x7c00, 0, 0x7c00, 0x7e00), 0x7bff);
     assert_int_equal(jx_sf_nextafter16(0x7c01, 0, 0x7c00, 0x7e00), 0x7e00);
     assert_int_equal(jx_sf_nextafter16(0, 0x8000, 0x7c00, 0x7e00), 0x8000);

@@ -194,8 +194,9 @@ static void programs_that_grow_without_bound_are_seen_whole(void **state)
     linted l;
     (void)state;
 
-    jx_buffer_puts(&jaxprs, JAXPR(IOTA("0", "0", "float32") "," SIN("1") ","
-                                  ADD("0", "2"), "3"));
+    jx_buffer_puts(
+        &jaxprs,
+        JAXPR(IOTA("0", "0", "float32") "," SIN("1") "," ADD("0", "2"), "3"));
     for (int i = 0; i < 40; i++)
         jx_buffer_printf(&jaxprs,
                          ",{\"in\":[0],\"eqns\":[[3,[0],[0],{\"jaxpr\":"

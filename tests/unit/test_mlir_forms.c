@@ -42,19 +42,20 @@ static const sample part_samples[] = {
     {"window", "{stride = [2], pad = [[1, -1]], lhs_dilate = [1], rhs_dilate "
                "= [3], reverse = [true]}"},
     {"regions", ""},
-    {"regions", " ({\n ^bb0(%x: " T "):\n stablehlo.return %x : " T "\n}, "
-                BODY("%a") ")"},
+    {"regions", " ({\n ^bb0(%x: " T "):\n stablehlo.return %x : " T
+                "\n}, " BODY("%a") ")"},
     {"body", "() {\n stablehlo.return\n}"},
     {"body", "(%x: " T ", %y: " T ") " BODY("%x")},
     {"while", "() cond " BODY("%a") " do " BODY("%a")},
-    {"while", "(%x = %a, %y = %b) : " T ", " T " attributes {a.b} cond "
-              BODY("%x") " do " BODY("%y")},
+    {"while", "(%x = %a, %y = %b) : " T ", " T
+              " attributes {a.b} cond " BODY("%x") " do " BODY("%y")},
     {"reduce", "(%a init: %s) applies stablehlo.add across dimensions = [0] "
                "{a.b} : (" T ", tensor<f32>) -> tensor<f32>"},
     {"reduce", "(%a init: %a), (%b init: %b) across dimensions = [0, 1] : (" T
                ", " T ", " T ", " T ") -> (" T ", " T ") reducer(%x: " T
                ", %y: " T ") (%z: " T ", %w: " T ") " BODY("%w")},
-    {"scan", "(%a) inits () dimension=0 {\n stablehlo.return\n} : (" T ") -> ()"},
+    {"scan",
+     "(%a) inits () dimension=0 {\n stablehlo.return\n} : (" T ") -> ()"},
     {"scan", "(%a) inits (%b, %a) dimension=1 attributes {is_reverse = true} "
              "{\n ^bb0(%x: " T "):\n stablehlo.return %x : " T "\n} : (" T
              ", " T ", " T ") -> (" T ", " T ", " T ")"},
@@ -83,12 +84,18 @@ static const sample record_samples[] = {
 
 /* By the letter of the kind; the others go by what they are of. */
 static const sample kind_samples[] = {
-    {"i", "3"},          {"j", "3"},
-    {"u", "3"},          {"v", "3"},
-    {"f", "1.0e-03"},    {"b", "false"},
-    {"l", "[1, 2]"},     {"s", "\"some text\""},
-    {"a", "dense<1.0> : " T}, {"y", "@\"a name\""},
-    {"c", "@name"},      {"p", "[" SHARDING ", " SHARDING "]"},
+    {"i", "3"},
+    {"j", "3"},
+    {"u", "3"},
+    {"v", "3"},
+    {"f", "1.0e-03"},
+    {"b", "false"},
+    {"l", "[1, 2]"},
+    {"s", "\"some text\""},
+    {"a", "dense<1.0> : " T},
+    {"y", "@\"a name\""},
+    {"c", "@name"},
+    {"p", "[" SHARDING ", " SHARDING "]"},
 };
 #define COUNT(table) (sizeof table / sizeof *table)
 
@@ -153,8 +160,8 @@ static void put_signature(making *m, int operands)
 
 static void put_part(making *m, const jx_form_part *part)
 {
-    const char *text = sample_of(part_samples, COUNT(part_samples),
-                                 part->name, m->how.sample);
+    const char *text =
+        sample_of(part_samples, COUNT(part_samples), part->name, m->how.sample);
 
     if (!strcmp(part->name, "fn")) {
         put_signature(m, m->operands);
@@ -167,12 +174,12 @@ static void put_part(making *m, const jx_form_part *part)
     } else if (text) {
         jx_buffer_puts(m->to, text);
     } else if (!sample_of(part_samples, COUNT(part_samples), part->name, 0)) {
-        fail_msg("ops.def: %s: the part @%s has no sample in %s",
-                 m->info->name, part->name, __FILE__);
+        fail_msg("ops.def: %s: the part @%s has no sample in %s", m->info->name,
+                 part->name, __FILE__);
     } else if (m->how.sample) {
         /* The others have more; this one is as before. */
-        jx_buffer_puts(m->to, sample_of(part_samples, COUNT(part_samples),
-                                        part->name, 0));
+        jx_buffer_puts(
+            m->to, sample_of(part_samples, COUNT(part_samples), part->name, 0));
     }
 }
 
@@ -212,10 +219,14 @@ static void put_attr(making *m, const jx_form_item *item)
 static void put_operands(making *m, int count, bool each)
 {
     /* A function that is called is the first. */
-    bool function = !strcmp(m->info->name, "func.call_indirect") && !m->operands;
+    bool function =
+        !strcmp(m->info->name, "func.call_indirect") && !m->operands;
 
-    put_repeated(m, !function ? "%a" : m->how.operands ? "%f" : "%g", count,
-                 ", ");
+    put_repeated(m,
+                 !function         ? "%a"
+                 : m->how.operands ? "%f"
+                                   : "%g",
+                 count, ", ");
     jx_buffer_puts(m->to, each ? "," : "");
     m->operands += count;
 }
@@ -223,9 +234,7 @@ static void put_operands(making *m, int count, bool each)
 static void put_item(making *m, const jx_form_item *item)
 {
     switch (item->kind) {
-    case JX_FORM_TEXT:
-        jx_buffer_bytes(m->to, item->text, item->length);
-        break;
+    case JX_FORM_TEXT: jx_buffer_bytes(m->to, item->text, item->length); break;
     case JX_FORM_OPERAND: put_operands(m, 1, false); break;
     case JX_FORM_OPERANDS: put_operands(m, m->how.operands, false); break;
     case JX_FORM_EACH: put_operands(m, m->how.operands, true); break;
@@ -261,9 +270,10 @@ static const char *text_of(jx_ctx *ctx, const jx_mlir_op_info *info,
     bool alone = !strcmp(info->name, "builtin.module");
     unsigned group = 0;
 
-    jx_buffer_puts(&to, alone ? "" : "func.func @name(%s: tensor<f32>, %a: " T ", %b: " T
-                                     ", %f: (" T ", " T ") -> (" T ", " T
-                                     "), %g: () -> (" T ", " T ")) {\n");
+    jx_buffer_puts(&to, alone ? ""
+                              : "func.func @name(%s: tensor<f32>, %a: " T
+                                ", %b: " T ", %f: (" T ", " T ") -> (" T ", " T
+                                "), %g: () -> (" T ", " T ")) {\n");
     jx_buffer_puts(&to, info->name);
     for (int i = 0; i < form->count; i++) {
         const jx_form_item *item = &form->items[i];
@@ -318,8 +328,8 @@ static void same(jx_ctx *ctx, const jx_mlir_op *a, const jx_mlir_op *b,
                  why.a ? why.a->name : "nothing", why.what, text);
 }
 
-static void hold(jx_ctx *ctx, jx_mlir_types *types,
-                 const jx_mlir_op_info *info, const char *text)
+static void hold(jx_ctx *ctx, jx_mlir_types *types, const jx_mlir_op_info *info,
+                 const char *text)
 {
     const jx_mlir_op *module = read(ctx, types, text);
     const char *printed = print(ctx, module, false);
@@ -343,9 +353,9 @@ static int samples_of(const jx_form *form)
     for (int i = 0; i < form->count; i++) {
         const jx_form_item *item = &form->items[i];
         int n = item->kind == JX_FORM_ATTR && strchr("eEn", item->how) ? 2 : 1;
-        while (item->kind == JX_FORM_PART &&
-               sample_of(part_samples, COUNT(part_samples), item->part->name,
-                         n))
+        while (
+            item->kind == JX_FORM_PART &&
+            sample_of(part_samples, COUNT(part_samples), item->part->name, n))
             n++;
         most = n > most ? n : most;
     }
@@ -388,7 +398,8 @@ static int hold_all(const jx_mlir_op_info *info, const jx_form *form)
                 }
     if (!texts)
         fail_msg("ops.def: the form of %s has types for no operands, or none "
-                 "for some", info->name);
+                 "for some",
+                 info->name);
     return texts;
 }
 
@@ -461,7 +472,8 @@ static void groups_are_told_apart(jx_ctx *ctx, const jx_mlir_op_info *info,
             const char *b = begins(ctx, group ? next + 1 : next);
             if (alike(a, b))
                 fail_msg("ops.def: %s: in its form, '%s' could begin what may "
-                         "be missing and what follows", info->name, a);
+                         "be missing and what follows",
+                         info->name, a);
             if (group)
                 k = next->end;
             else if (next->kind != JX_FORM_DICT)
@@ -492,7 +504,8 @@ static void attributes_are_the_ops_own(const jx_mlir_op_info *info,
             jx_mlir_has_name(info->attrs, item->text, &mark) &&
             (open ? !mark : mark == '?'))
             fail_msg("ops.def: %s: %s may be missing in one place and not in "
-                     "the other", info->name, item->text);
+                     "the other",
+                     info->name, item->text);
     }
 }
 
@@ -509,7 +522,7 @@ static int said_of(const jx_form *form, const char *names, jx_form_kind one,
         whole += item->kind == any || item->kind == each ||
                  (item->kind == JX_FORM_PART && item->part->says & part);
     }
-    return whole == 1 ? jx_mlir_count_names(names)
+    return whole == 1                      ? jx_mlir_count_names(names)
            : !whole && !strchr(names, '*') ? count
                                            : -1;
 }
@@ -531,9 +544,8 @@ static void all_is_said(const jx_mlir_op_info *info, const jx_form *form)
                  JX_SAYS_DICT}};
 
     for (size_t i = 0; i < COUNT(rows); i++)
-        if (said_of(form, rows[i].names, rows[i].one, rows[i].any,
-                    rows[i].each, rows[i].part) !=
-            jx_mlir_count_names(rows[i].names))
+        if (said_of(form, rows[i].names, rows[i].one, rows[i].any, rows[i].each,
+                    rows[i].part) != jx_mlir_count_names(rows[i].names))
             fail_msg("ops.def: the form of %s does not say the %s once",
                      info->name, rows[i].what);
 }
@@ -590,8 +602,8 @@ static void nothing_is_left_out(void **state)
             ctx->arena, "func.func @f(%%a: " T ") {\n%s\n}\n", ops[i]);
         const jx_mlir_op *module = read(ctx, types, text);
         const char *printed = print(ctx, module, false);
-        const char *name = jx_arena_string(ctx->arena, ops[i],
-                                           strcspn(ops[i], "("));
+        const char *name =
+            jx_arena_string(ctx->arena, ops[i], strcspn(ops[i], "("));
         if (!strstr(printed, name))
             fail_msg("%s is printed as\n%s", ops[i], printed);
         same(ctx, module, read(ctx, types, printed), printed);

@@ -1,8 +1,8 @@
 /* test_mlir_ops.c - the tables of ops, and how lists of names are read. */
 #include "frontend/mlir/ops.h"
 
-#include <stdarg.h>
 #include <setjmp.h>
+#include <stdarg.h>
 #include <string.h>
 
 #include <cmocka.h>

@@ -73,7 +73,8 @@ static void fails_in_constant(const char *constant, const char *message)
 static void a_program_has_its_parts(void **state)
 {
     jx_ctx *ctx = new_ctx();
-    const jx_mlir_file *file = read(ctx,
+    const jx_mlir_file *file = read(
+        ctx,
         "module @m {\n"
         "  func.func public @main(%arg0: tensor<2xf32> {a.b = \"x\"}) -> "
         "tensor<2xf32> {\n"
@@ -112,11 +113,11 @@ static void a_program_has_its_parts(void **state)
 static void inherent_attributes_are_told_from_others(void **state)
 {
     jx_ctx *ctx = new_ctx();
-    const jx_mlir_block *body = body_of(read(ctx,
-        "func.func @f(%a: tensor<2xi32>) {\n"
-        "  %0 = \"stablehlo.transpose\"(%a) {x.y = 2 : i64, permutation = "
-        "array<i64: 0>} : (tensor<2xi32>) -> tensor<2xi32>\n"
-        "  return\n}"));
+    const jx_mlir_block *body = body_of(read(
+        ctx, "func.func @f(%a: tensor<2xi32>) {\n"
+             "  %0 = \"stablehlo.transpose\"(%a) {x.y = 2 : i64, permutation = "
+             "array<i64: 0>} : (tensor<2xi32>) -> tensor<2xi32>\n"
+             "  return\n}"));
     const jx_mlir_op *op = body->ops[0];
 
     (void)state;
@@ -221,10 +222,10 @@ static void constants_are_bytes(void **state)
 static void locations_may_be_defined_at_the_end(void **state)
 {
     jx_ctx *ctx = new_ctx();
-    const jx_mlir_block *body = body_of(read(ctx,
-        "func.func @f() {\n  return loc(#loc2)\n} loc(#loc1)\n"
-        "#loc1 = loc(\"a.py\":1:2 to :5)\n#loc2 = loc(callsite(#loc1 at "
-        "fused<1 : i64>[\"x\", unknown]))\n"));
+    const jx_mlir_block *body = body_of(read(
+        ctx, "func.func @f() {\n  return loc(#loc2)\n} loc(#loc1)\n"
+             "#loc1 = loc(\"a.py\":1:2 to :5)\n#loc2 = loc(callsite(#loc1 at "
+             "fused<1 : i64>[\"x\", unknown]))\n"));
     const jx_mlir_attr *loc = body->ops[0]->loc;
 
     (void)state;
@@ -241,12 +242,12 @@ static void locations_may_be_defined_at_the_end(void **state)
 static void resources_get_their_bytes(void **state)
 {
     jx_ctx *ctx = new_ctx();
-    const jx_mlir_file *file = read(ctx,
-        "%0 = stablehlo.constant dense_resource<b> : tensor<2xi8>\n"
-        "{-#\n  dialect_resources: {\n    builtin: {\n"
-        "      b: \"0x400000000102\", other: \"0x4000000003\"\n"
-        "    }\n  }, external_resources: { mlir_reproducer: { "
-        "disable_threading: true } }\n#-}\n");
+    const jx_mlir_file *file =
+        read(ctx, "%0 = stablehlo.constant dense_resource<b> : tensor<2xi8>\n"
+                  "{-#\n  dialect_resources: {\n    builtin: {\n"
+                  "      b: \"0x400000000102\", other: \"0x4000000003\"\n"
+                  "    }\n  }, external_resources: { mlir_reproducer: { "
+                  "disable_threading: true } }\n#-}\n");
 
     (void)state;
     assert_non_null(file);
@@ -261,11 +262,11 @@ static void resources_get_their_bytes(void **state)
 static void parts_of_a_text_are_modules_of_their_own(void **state)
 {
     jx_ctx *ctx = new_ctx();
-    const jx_mlir_file *file = read(ctx,
-        "// -----\n#a = 1 : i64\nmodule @one {\n  // -----\n}\n"
-        "// ------ not one\n"
-        "  // -----  \n#a = 2 : i64\nfunc.func private @f()\n"
-        "func.func private @g()\n// -----\n");
+    const jx_mlir_file *file =
+        read(ctx, "// -----\n#a = 1 : i64\nmodule @one {\n  // -----\n}\n"
+                  "// ------ not one\n"
+                  "  // -----  \n#a = 2 : i64\nfunc.func private @f()\n"
+                  "func.func private @g()\n// -----\n");
 
     (void)state;
     assert_non_null(file);
@@ -278,17 +279,16 @@ static void parts_of_a_text_are_modules_of_their_own(void **state)
 static void values_are_seen_where_they_may_be(void **state)
 {
     jx_ctx *ctx = new_ctx();
-    const jx_mlir_block *body = body_of(read(ctx,
-        "func.func @f(%a: i1) {\n"
-        "  \"test.r\"() ({\n    %x = \"test.v\"(%a) : (i1) -> i1\n"
-        "    \"test.u\"(%x) : (i1) -> ()\n  }, {\n"
-        "    %x = \"test.v\"(%a) : (i1) -> i1\n  }) : () -> ()\n"
-        "  %x = \"test.v\"(%a) : (i1) -> i1\n"
-        "  \"test.u\"(%x)[^next] : (i1) -> ()\n"
-        "^next:\n  \"test.u\"(%late)[^last] : (i1) -> ()\n"
-        "^last:\n  %late = \"test.v\"(%x) : (i1) -> i1\n  return\n}"));
-    const jx_mlir_region *region =
-        &body->ops[0]->regions[0];
+    const jx_mlir_block *body = body_of(read(
+        ctx, "func.func @f(%a: i1) {\n"
+             "  \"test.r\"() ({\n    %x = \"test.v\"(%a) : (i1) -> i1\n"
+             "    \"test.u\"(%x) : (i1) -> ()\n  }, {\n"
+             "    %x = \"test.v\"(%a) : (i1) -> i1\n  }) : () -> ()\n"
+             "  %x = \"test.v\"(%a) : (i1) -> i1\n"
+             "  \"test.u\"(%x)[^next] : (i1) -> ()\n"
+             "^next:\n  \"test.u\"(%late)[^last] : (i1) -> ()\n"
+             "^last:\n  %late = \"test.v\"(%x) : (i1) -> i1\n  return\n}"));
+    const jx_mlir_region *region = &body->ops[0]->regions[0];
 
     (void)state;
     assert_ptr_equal(region->blocks[0]->ops[1]->ins[0],
@@ -305,7 +305,8 @@ static void values_are_seen_where_they_may_be(void **state)
 static void defaults_are_left_out_of_records(void **state)
 {
     jx_ctx *ctx = new_ctx();
-    const jx_mlir_block *body = body_of(read(ctx,
+    const jx_mlir_block *body = body_of(read(
+        ctx,
         "#g = #stablehlo.gather<index_vector_dim = 0, collapsed_slice_dims = "
         "[], offset_dims = [1]>\n"
         "func.func @f() {\n  \"t.t\"() {a = #g, b = "
@@ -324,7 +325,8 @@ static void defaults_are_left_out_of_records(void **state)
 static void what_is_not_known_is_kept(void **state)
 {
     jx_ctx *ctx = new_ctx();
-    const jx_mlir_block *body = body_of(read(ctx,
+    const jx_mlir_block *body = body_of(read(
+        ctx,
         "func.func @f(%a: !other.type<(x) -> {y = \">\"}>) {\n"
         "  \"other.op\"(%a) {a = #other.attr<[1, <2>]>, b = #other<x y>} : "
         "(!other.type<(x) -> {y = \">\"}>) -> ()\n  return\n}"));
@@ -342,7 +344,8 @@ static void what_is_not_known_is_kept(void **state)
 static void quantized_types_have_their_scales(void **state)
 {
     jx_ctx *ctx = new_ctx();
-    const jx_mlir_block *body = body_of(read(ctx,
+    const jx_mlir_block *body = body_of(read(
+        ctx,
         "func.func @f(%a: tensor<2x!quant.uniform<u8<1:200>:f32:0, {0.5:3, "
         "2.5e-1}>>) {\n  return\n}"));
     const jx_mlir_type *type = body->args[0]->type->items[0];
@@ -362,11 +365,11 @@ static void quantized_types_have_their_scales(void **state)
 static void reductions_get_their_body(void **state)
 {
     jx_ctx *ctx = new_ctx();
-    const jx_mlir_block *body = body_of(read(ctx,
-        "func.func @f(%a: tensor<2xf32>, %z: tensor<f32>) {\n"
-        "  %0 = stablehlo.reduce(%a init: %z) applies stablehlo.maximum "
-        "across dimensions = [0] : (tensor<2xf32>, tensor<f32>) -> "
-        "tensor<f32> loc(\"here\")\n  return\n}"));
+    const jx_mlir_block *body = body_of(read(
+        ctx, "func.func @f(%a: tensor<2xf32>, %z: tensor<f32>) {\n"
+             "  %0 = stablehlo.reduce(%a init: %z) applies stablehlo.maximum "
+             "across dimensions = [0] : (tensor<2xf32>, tensor<f32>) -> "
+             "tensor<f32> loc(\"here\")\n  return\n}"));
     const jx_mlir_op *op = body->ops[0];
     const jx_mlir_block *step = jx_mlir_body(op, 0);
 
@@ -408,8 +411,8 @@ static void mistakes_are_found_where_they_are(void **state)
           "of builtin.return no pretty form is known");
     fails("func.func @f() {\n  return %x : i32\n}", "line 2, column 10",
           "%x is not defined");
-    fails("func.func @f(%x: i32) {\n  return %x : i64\n}",
-          "line 2, column 10", "%x is of type i32, here it is of type i64");
+    fails("func.func @f(%x: i32) {\n  return %x : i64\n}", "line 2, column 10",
+          "%x is of type i32, here it is of type i64");
     fails("func.func @f(%x: i32) {\n  %x = \"a.b\"() : () -> i1\n}",
           "line 2, column 3", "%x is defined twice");
     fails("func.func @f() {\n  \"a.b\"(%x) : (i1) -> ()\n"
@@ -570,12 +573,17 @@ static void aliases_have_a_limit(void **state)
 static void it_is_recognized_by_its_beginning(void **state)
 {
     static const char *const good[] = {
-        "module {", "module @m", "// x\n\n#loc = loc(unknown)", "!t = i32",
-        "func.func @f", "\"builtin.module\"() ({", "builtin.module @x",
-        "sdy.mesh @m = "};
-    static const char *const bad[] = {
-        "", "{ lambda ; a:f32[]. let", "let f = {", "{\"version\": 1}",
-        "# a comment\n{ lambda", "modules", "\"a text\"", "import jax"};
+        "module {",          "module @m",     "// x\n\n#loc = loc(unknown)",
+        "!t = i32",          "func.func @f",  "\"builtin.module\"() ({",
+        "builtin.module @x", "sdy.mesh @m = "};
+    static const char *const bad[] = {"",
+                                      "{ lambda ; a:f32[]. let",
+                                      "let f = {",
+                                      "{\"version\": 1}",
+                                      "# a comment\n{ lambda",
+                                      "modules",
+                                      "\"a text\"",
+                                      "import jax"};
 
     (void)state;
     for (size_t i = 0; i < sizeof good / sizeof *good; i++)
@@ -586,10 +594,9 @@ static void it_is_recognized_by_its_beginning(void **state)
 
 /* ---- files */
 
-static const char *const files[] = {"tests/mlir/text/forms.mlir",
-                                    "tests/mlir/text/newer.mlir",
-                                    "tests/mlir/text/ours.mlir",
-                                    "tests/mlir/text/rest.mlir"};
+static const char *const files[] = {
+    "tests/mlir/text/forms.mlir", "tests/mlir/text/newer.mlir",
+    "tests/mlir/text/ours.mlir", "tests/mlir/text/rest.mlir"};
 enum { NFILES = sizeof files / sizeof *files };
 
 static const char *contents(jx_ctx *ctx, const char *path, size_t *size)
@@ -612,8 +619,8 @@ static void every_pretty_form_has_a_test(void **state)
     for (jx_op_id id = JX_OP_unknown + 1; id < JX_OP_COUNT; id++) {
         const char *name = jx_mlir_op_info_of(id)->name;
         char word[64];
-        bool found = !*jx_mlir_op_info_of(id)->form ||
-                     id == JX_OP_builtin_module;
+        bool found =
+            !*jx_mlir_op_info_of(id)->form || id == JX_OP_builtin_module;
         snprintf(word, sizeof word, " %s", name);
         for (size_t k = 0; k < NFILES && !found; k++)
             for (const char *at = texts[k]; !found && at; at++) {

@@ -58,13 +58,21 @@ static void scales_and_encodings_tell_types_apart(void **state)
                                    jx_mlir_float(&f->types, "f32")};
     double scale = 0.5, other = 0.25;
     int64_t zero = 0, shape = 2, bound = 7;
-    jx_mlir_quant q = {.axis = -1, .count = 1, .scales = &scale, .zeros = &zero};
-    jx_mlir_type like = {.kind = JX_T_QUANTIZED, .rank = -1, .count = 2,
-                         .items = items, .quant = &q};
+    jx_mlir_quant q = {
+        .axis = -1, .count = 1, .scales = &scale, .zeros = &zero};
+    jx_mlir_type like = {.kind = JX_T_QUANTIZED,
+                         .rank = -1,
+                         .count = 2,
+                         .items = items,
+                         .quant = &q};
     const jx_mlir_type *half = jx_mlir_type_add(&f->types, &like);
     jx_mlir_attr a = {.kind = JX_A_INTEGER, .integer = 7}, b = a;
-    jx_mlir_type bounded = {.kind = JX_T_TENSOR, .rank = 1, .shape = &shape,
-                            .count = 1, .items = items + 1, .encoding = &a};
+    jx_mlir_type bounded = {.kind = JX_T_TENSOR,
+                            .rank = 1,
+                            .shape = &shape,
+                            .count = 1,
+                            .items = items + 1,
+                            .encoding = &a};
     const jx_mlir_type *seven = jx_mlir_type_add(&f->types, &bounded);
 
     assert_ptr_equal(half, jx_mlir_type_add(&f->types, &like));
@@ -103,11 +111,16 @@ static void a_splat_is_its_elements(void **state)
     fixture *f = *state;
     const jx_mlir_type *type = tensor(f, 3, "f32");
     float one = 1, ones[] = {1, 1, 1}, others[] = {1, 1, 2};
-    jx_mlir_attr splat = {.kind = JX_A_DENSE, .type = type, .splat = true,
-                          .bytes = &one, .size = sizeof one};
-    jx_mlir_attr all = {.kind = JX_A_DENSE, .type = type, .bytes = ones,
-                        .size = sizeof ones};
-    jx_mlir_attr mixed = {.kind = JX_A_DENSE, .type = type, .bytes = others,
+    jx_mlir_attr splat = {.kind = JX_A_DENSE,
+                          .type = type,
+                          .splat = true,
+                          .bytes = &one,
+                          .size = sizeof one};
+    jx_mlir_attr all = {
+        .kind = JX_A_DENSE, .type = type, .bytes = ones, .size = sizeof ones};
+    jx_mlir_attr mixed = {.kind = JX_A_DENSE,
+                          .type = type,
+                          .bytes = others,
                           .size = sizeof others};
 
     assert_true(jx_mlir_attr_same(&splat, &all));
@@ -141,18 +154,23 @@ static const jx_mlir_op *module(fixture *f, bool swapped, int64_t k,
     ins[1] = &v[swapped ? 0 : 1];
     *value = (jx_mlir_attr){.kind = JX_A_INTEGER, .integer = k};
     *attrs = (jx_mlir_named){"k", value};
-    ops[0] = (jx_mlir_op){.name = jx_intern_text(f->ctx, "t.a"), .nouts = 2,
-                          .outs = outs};
-    ops[1] = (jx_mlir_op){.name = jx_intern_text(f->ctx, "t.b"), .nins = 2,
-                          .ins = ins, .nouts = 1, .outs = outs + 2,
-                          .nattrs = 1, .attrs = attrs};
+    ops[0] = (jx_mlir_op){
+        .name = jx_intern_text(f->ctx, "t.a"), .nouts = 2, .outs = outs};
+    ops[1] = (jx_mlir_op){.name = jx_intern_text(f->ctx, "t.b"),
+                          .nins = 2,
+                          .ins = ins,
+                          .nouts = 1,
+                          .outs = outs + 2,
+                          .nattrs = 1,
+                          .attrs = attrs};
     list[0] = &ops[0];
     list[1] = &ops[1];
     *block = (jx_mlir_block){.nops = 2, .ops = list};
     *blocks = block;
     *region = (jx_mlir_region){1, blocks};
     ops[2] = (jx_mlir_op){.name = jx_intern_text(f->ctx, "builtin.module"),
-                          .nregions = 1, .regions = region};
+                          .nregions = 1,
+                          .regions = region};
     return &ops[2];
 }
 

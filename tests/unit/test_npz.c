@@ -116,7 +116,7 @@ static void a_changed_header_is_named(void **state)
     static const struct {
         const char *from, *to;
     } cases[] = {
-        {"'<i4'", "'>i4'"}, {"'<i4'", "'|O4'"},   {"(2, 3)", "(2, 4)"},
+        {"'<i4'", "'>i4'"},   {"'<i4'", "'|O4'"}, {"(2, 3)", "(2, 4)"},
         {"(2, 3)", "(2,-3)"}, {"False", "Maybe"}, {"'shape'", "'shapf'"},
     };
     (void)state;
@@ -155,8 +155,8 @@ static void sha256_gives_known_digests(void **state)
 
 static void base64_goes_there_and_back(void **state)
 {
-    static const char *const wrong[] = {"A", "AA", "AAA", "A===", "=AAA",
-                                        "AB==", "AAB=", "AA!A", "AA==AAAA"};
+    static const char *const wrong[] = {
+        "A", "AA", "AAA", "A===", "=AAA", "AB==", "AAB=", "AA!A", "AA==AAAA"};
     unsigned char data[64], back[96];
     size_t size;
     (void)state;
@@ -166,8 +166,8 @@ static void base64_goes_there_and_back(void **state)
         for (size_t i = 0; i < n; i++)
             data[i] = (unsigned char)(i * 37 + n);
         jx_base64_write(&text, data, n);
-        assert_true(jx_base64_read(jx_buffer_text(&text), text.length, back,
-                                   &size));
+        assert_true(
+            jx_base64_read(jx_buffer_text(&text), text.length, back, &size));
         assert_int_equal(size, n);
         assert_memory_equal(back, data, n);
         jx_buffer_free(&text);

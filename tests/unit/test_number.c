@@ -1,5 +1,5 @@
-/* test_number.c - the arithmetic of the checker of certificates, at 8 bits for all
- * numbers that there are (at 128 it is the same code). */
+/* test_number.c - the arithmetic of the checker of certificates, at 8 bits for
+ * all numbers that there are (at 128 it is the same code). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -24,8 +24,7 @@ static const jx_option table[] = {
      offsetof(settings, format)},
     {"bench", 0, JX_OPT_INT, "N", "time N calls", offsetof(settings, bench)},
     {"rtol", 0, JX_OPT_REAL, "X", "tolerance", offsetof(settings, rtol)},
-    {"set", 0, JX_OPT_LIST, "b=3", "a size\nor more",
-     offsetof(settings, set)},
+    {"set", 0, JX_OPT_LIST, "b=3", "a size\nor more", offsetof(settings, set)},
 };
 
 /* Reads the words of `line`; the settings go to *s, what is wrong to `why`. */
@@ -54,7 +53,8 @@ static void values_come_in_either_spelling(void **state)
 
     assert_int_equal(read_line("a --strict --format=json b --bench 12 -o f "
                                "--rtol=1e-3 --set b=3 --set=c=4",
-                               &s, &why, argv), 2);
+                               &s, &why, argv),
+                     2);
     assert_string_equal(argv[0], "a");
     assert_string_equal(argv[1], "b");
     assert_true(s.strict);
@@ -70,8 +70,8 @@ static void values_come_in_either_spelling(void **state)
     jx_buffer_free(&why);
 }
 
-static void a_dash_a_negative_number_and_what_follows_two_dashes_are_arguments(
-    void **state)
+static void
+a_dash_a_negative_number_and_what_follows_two_dashes_are_arguments(void **state)
 {
     char *argv[16];
     settings s;

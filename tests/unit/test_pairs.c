@@ -1,4 +1,5 @@
-/* test_pairs.c - arithmetic and functions of pairs of doubles, against mpmath. */
+/* test_pairs.c - arithmetic and functions of pairs of doubles,
+ * against mpmath. */
 #include "runtime/elementwise.h"
 #include "runtime/kernels/elementwise.h"
 #include "runtime/kernels/gemm.h"
@@ -118,7 +119,8 @@ static void sums_of_products_keep_what_cancels(void **state)
             a[i * K + l + 1] = jx_pair_of(1 + l);
     jx_gemm_pairs(M, N, K, (jx_matrix){a, K, false}, (jx_matrix){b, N, false},
                   c, N);
-    /* Of each two terms (1 + l) 2^-60 / 3 is left: the sum of 1, 3, ..., 299. */
+    /* Of each two terms (1 + l) 2^-60 / 3 is left: the sum of
+     * 1, 3, ..., 299. */
     jx_pair want = jx_pair_of(1.0 / 3 * 150 * 150 * 0x1p-60);
     for (int i = 0; i < M * N; i++)
         assert_true(off_by(c[i], want) < 0x1p-40);

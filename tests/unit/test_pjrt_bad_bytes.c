@@ -1,5 +1,5 @@
-/* test_pjrt_bad_bytes.c - bytes that are not what the plugin has written, and parts
- * of arrays and events that are not there. */
+/* test_pjrt_bad_bytes.c - bytes that are not what the plugin has written, and
+ * parts of arrays and events that are not there. */
 #include "tests/pjrt/calls.h"
 
 #include <pthread.h>
@@ -69,12 +69,13 @@ static void options_that_are_none_are_refused(void **state)
         const char *bytes;
         size_t size;
     } wrong[] = {
-        {"\x1a", 1},                     /* no length */
-        {"\x1a\x05\x20", 3},             /* longer than there is */
-        {"\x00\x00", 2},                 /* field 0 */
-        {"\x0b", 1},                     /* a group */
-        {"\x20\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff", 12}, /* never ends */
-        {"\x1a\x02\x20\x00", 4},         /* no replica */
+        {"\x1a", 1},         /* no length */
+        {"\x1a\x05\x20", 3}, /* longer than there is */
+        {"\x00\x00", 2},     /* field 0 */
+        {"\x0b", 1},         /* a group */
+        /* never ends */
+        {"\x20\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff", 12},
+        {"\x1a\x02\x20\x00", 4},                 /* no replica */
         {"\x1a\x06\x20\x80\x20\x28\x80\x20", 8}, /* 4096 of 4096 */
         {"\x1a\x0b\x20\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", 13}, /* -1 */
         {"\x1a\x06\x4a\x04\x1a\x02\x08\x01", 8}, /* devices of nothing */
@@ -106,17 +107,22 @@ static void options_may_be_any_bytes(void **state)
     assert_in_range(taken, 1, ROUNDS - 1);
 }
 
-/* CompileOptionsProto: a build of four partitions, on devices that nobody names. */
+/* CompileOptionsProto: a build of four partitions, on devices
+ * that nobody names. */
 static void programs_say_on_which_devices_they_run(void **state)
 {
     static const char four[] = {0x1a, 4, 0x20, 1, 0x28, 4};
-    static const char said[] = {8, 1, 0x10, 4, 0x1a, 2, 8, 0, 0x1a, 2, 8, 1,
-                                0x1a, 2, 8, 2, 0x1a, 2, 8, 3};
-    PJRT_NamedValue devices = {.struct_size = sizeof devices, .name = "devices",
-                               .name_size = 7, .type = PJRT_NamedValue_kInt64,
-                               .int64_value = 4, .value_size = 1};
+    static const char said[] = {8, 1, 0x10, 4, 0x1a, 2, 8,    0, 0x1a, 2,
+                                8, 1, 0x1a, 2, 8,    2, 0x1a, 2, 8,    3};
+    PJRT_NamedValue devices = {.struct_size = sizeof devices,
+                               .name = "devices",
+                               .name_size = 7,
+                               .type = PJRT_NamedValue_kInt64,
+                               .int64_value = 4,
+                               .value_size = 1};
     PJRT_Client *client =
-        CALL(Client_Create, .create_options = &devices, .num_options = 1).client;
+        CALL(Client_Create, .create_options = &devices, .num_options = 1)
+            .client;
     PJRT_Program program = program_of(negate, sizeof negate - 1);
     PJRT_LoadedExecutable *x =
         CALL(Client_Compile, .client = client, .program = &program,
@@ -159,7 +165,8 @@ static void executables_that_are_damaged_are_refused(void **state)
     PJRT_LoadedExecutable *x = compiled(*state, negate);
     PJRT_Executable *e =
         CALL(LoadedExecutable_GetExecutable, .loaded_executable = x).executable;
-    PJRT_Executable_Serialize_Args s = CALL(Executable_Serialize, .executable = e);
+    PJRT_Executable_Serialize_Args s =
+        CALL(Executable_Serialize, .executable = e);
     size_t size = s.serialized_bytes_size;
     char *bytes = malloc(size + 1);
 
@@ -190,10 +197,16 @@ static void executables_that_are_damaged_are_refused(void **state)
 static void topologies_that_are_none_are_refused(void **state)
 {
     static const char *const wrong[] = {
-        "", "jaxvet topology ", "jaxvet topology 0", "jaxvet topology -1",
-        "jaxvet topology 4097", "jaxvet topology 3 devices", "jaxvet topologie 3",
+        "",
+        "jaxvet topology ",
+        "jaxvet topology 0",
+        "jaxvet topology -1",
+        "jaxvet topology 4097",
+        "jaxvet topology 3 devices",
+        "jaxvet topologie 3",
         "jaxvet topology 99999999999999999999999999999999999999999999",
-        "jaxvet topology 18446744073709551617", "topology"};
+        "jaxvet topology 18446744073709551617",
+        "topology"};
     PJRT_TopologyDescription_Serialize_Args s;
     PJRT_TopologyDescription *t;
 
@@ -226,9 +239,11 @@ static void topologies_that_are_none_are_refused(void **state)
 static void shapes_that_are_none_are_refused(void **state)
 {
     enum { MANY = 3 };
-    static const int64_t wrong[][MANY] = {
-        {-1, 2, 3}, {INT64_MIN, 1, 1}, {1LL << 62, 1LL << 62, 1},
-        {1LL << 31, 1LL << 31, 1 << 10}, {0, -1, 2}};
+    static const int64_t wrong[][MANY] = {{-1, 2, 3},
+                                          {INT64_MIN, 1, 1},
+                                          {1LL << 62, 1LL << 62, 1},
+                                          {1LL << 31, 1LL << 31, 1 << 10},
+                                          {0, -1, 2}};
     static const int64_t rows[] = {2, 1, 0}, strides[] = {24, 12, 4};
     PJRT_Buffer_MemoryLayout layout = {
         .struct_size = sizeof layout,
@@ -239,15 +254,17 @@ static void shapes_that_are_none_are_refused(void **state)
         for (int with = 0; with < 2; with++) {
             layout.type = PJRT_Buffer_MemoryLayout_Type_Tiled;
             REFUSED(INVALID_ARGUMENT, "shape", Client_BufferFromHostBuffer,
-                    .client = *state, .data = bytes, .type = f32, .dims = wrong[i],
-                    .num_dims = MANY, .device_layout = with ? &layout : NULL);
-            REFUSED(INVALID_ARGUMENT, "shape", Client_BufferFromHostBuffer,
-                    .client = *state, .data = bytes, .type = f32, .dims = wrong[i],
-                    .num_dims = MANY, .byte_strides = strides,
-                    .num_byte_strides = MANY,
-                    .host_buffer_semantics =
-                        with ? PJRT_HostBufferSemantics_kImmutableZeroCopy
-                             : PJRT_HostBufferSemantics_kImmutableOnlyDuringCall);
+                    .client = *state, .data = bytes, .type = f32,
+                    .dims = wrong[i], .num_dims = MANY,
+                    .device_layout = with ? &layout : NULL);
+            REFUSED(
+                INVALID_ARGUMENT, "shape", Client_BufferFromHostBuffer,
+                .client = *state, .data = bytes, .type = f32, .dims = wrong[i],
+                .num_dims = MANY, .byte_strides = strides,
+                .num_byte_strides = MANY,
+                .host_buffer_semantics =
+                    with ? PJRT_HostBufferSemantics_kImmutableZeroCopy
+                         : PJRT_HostBufferSemantics_kImmutableOnlyDuringCall);
             REFUSED(INVALID_ARGUMENT, "shape", Client_CreateUninitializedBuffer,
                     .client = *state, .shape_dims = wrong[i],
                     .shape_num_dims = MANY, .shape_element_type = f32,
@@ -281,15 +298,16 @@ static void empty_arrays_may_be_long(void **state)
     PJRT_Buffer_MemoryLayout layout = {
         .struct_size = sizeof layout,
         .tiled = {.minor_to_major = rows, .minor_to_major_size = 3}};
-    PJRT_Buffer *b = CALL(Client_BufferFromHostBuffer, .client = *state, .type = f32,
-                          .dims = dims, .num_dims = 3, .byte_strides = strides,
-                          .num_byte_strides = 3)
+    PJRT_Buffer *b = CALL(Client_BufferFromHostBuffer, .client = *state,
+                          .type = f32, .dims = dims, .num_dims = 3,
+                          .byte_strides = strides, .num_byte_strides = 3)
                          .buffer;
     char to[1];
 
     CALL(Buffer_ToHostBuffer, .src = b, .dst = to, .host_layout = &layout);
     assert_int_equal(
-        CALL(Buffer_OnDeviceSizeInBytes, .buffer = b).on_device_size_in_bytes, 0);
+        CALL(Buffer_OnDeviceSizeInBytes, .buffer = b).on_device_size_in_bytes,
+        0);
     free_buffer(b);
 }
 
@@ -304,15 +322,16 @@ static void parts_must_be_inside(void **state)
     const int64_t *const orders[] = {twice, few, far};
     float to[6];
     PJRT_Buffer_CopyRawToHostFuture_Args promise;
-    PJRT_Buffer_CopyRawToHostFuture_Callback_Args there = {
-        .struct_size = sizeof there};
+    PJRT_Buffer_CopyRawToHostFuture_Callback_Args there = {.struct_size =
+                                                               sizeof there};
 
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         REFUSED(INVALID_ARGUMENT, "expected a part", Buffer_CopyRawToHost,
                 .buffer = b, .dst = to, .offset = parts[i][0],
                 .transfer_size = parts[i][1]);
         REFUSED(INVALID_ARGUMENT, "expected a part", Buffer_CopyRawToHostFuture,
-                .buffer = b, .offset = parts[i][0], .transfer_size = parts[i][1]);
+                .buffer = b, .offset = parts[i][0],
+                .transfer_size = parts[i][1]);
     }
     REFUSED(INVALID_ARGUMENT, "room for 24", Buffer_ToHostBuffer, .src = b,
             .dst = to, .dst_size = 23);
@@ -320,33 +339,35 @@ static void parts_must_be_inside(void **state)
         PJRT_Buffer_MemoryLayout layout = {
             .tiled = {.minor_to_major = orders[i],
                       .minor_to_major_size = i == 1 ? 1 : 2}};
-        REFUSED(INVALID_ARGUMENT, "layout of 2 axes", Buffer_ToHostBuffer, .src = b,
-                .dst = to, .dst_size = sizeof to, .host_layout = &layout);
+        REFUSED(INVALID_ARGUMENT, "layout of 2 axes", Buffer_ToHostBuffer,
+                .src = b, .dst = to, .dst_size = sizeof to,
+                .host_layout = &layout);
     }
-    /* Rows that lie further from each other take more room than the array has; some
-     * lie before its beginning. */
+    /* Rows that lie further from each other take more room than the array has;
+     * some lie before its beginning. */
     const int64_t wide[] = {48, 8}, backwards[] = {-12, 4};
     PJRT_Buffer_MemoryLayout rows = {
         .type = PJRT_Buffer_MemoryLayout_Type_Strides,
         .strides = {.byte_strides = wide, .num_byte_strides = 2}};
     float far_apart[17];
-    REFUSED(INVALID_ARGUMENT, "room for 68 bytes", Buffer_ToHostBuffer, .src = b,
-            .dst = far_apart, .dst_size = 67, .host_layout = &rows);
+    REFUSED(INVALID_ARGUMENT, "room for 68 bytes", Buffer_ToHostBuffer,
+            .src = b, .dst = far_apart, .dst_size = 67, .host_layout = &rows);
     assert_int_equal(
         CALL(Buffer_ToHostBuffer, .src = b, .host_layout = &rows).dst_size, 68);
     CALL(Buffer_ToHostBuffer, .src = b, .dst = far_apart, .dst_size = 68,
          .host_layout = &rows);
     assert_true(far_apart[2] == 2 && far_apart[16] == 6);
     rows.strides.byte_strides = backwards;
-    REFUSED(INVALID_ARGUMENT, "strides", Buffer_ToHostBuffer, .src = b, .dst = to,
-            .dst_size = sizeof to, .host_layout = &rows);
+    REFUSED(INVALID_ARGUMENT, "strides", Buffer_ToHostBuffer, .src = b,
+            .dst = to, .dst_size = sizeof to, .host_layout = &rows);
     /* A promise that is kept, one that nothing is wanted of, one that fails. */
     for (int i = 0; i < 3; i++) {
         promise = CALL(Buffer_CopyRawToHostFuture, .buffer = b, .offset = 4,
                        .transfer_size = 8);
         there.callback_data = promise.callback_data;
         there.dst = i == 0 ? to : NULL;
-        there.error_code = i == 2 ? PJRT_Error_Code_ABORTED : PJRT_Error_Code_OK;
+        there.error_code =
+            i == 2 ? PJRT_Error_Code_ABORTED : PJRT_Error_Code_OK;
         there.error_message = "no room";
         there.error_message_size = 7;
         promise.future_ready_callback(&there);
@@ -360,7 +381,8 @@ static void parts_must_be_inside(void **state)
     free_buffer(b);
 }
 
-/* An array that there is not takes no room, and whoever uses it has its error. */
+/* An array that there is not takes no room, and whoever uses it
+ * has its error. */
 static void arrays_may_stand_for_errors(void **state)
 {
     static const int64_t large[] = {1LL << 50};
@@ -371,8 +393,9 @@ static void arrays_may_stand_for_errors(void **state)
             .client = *state, .shape_dims = two_three, .shape_num_dims = 2,
             .shape_element_type = f32);
     b = CALL(Client_CreateErrorBuffer, .client = *state,
-             .error_code = PJRT_Error_Code_DATA_LOSS, .error_message = "a cable",
-             .error_message_size = 7, .shape_dims = large, .shape_num_dims = 1,
+             .error_code = PJRT_Error_Code_DATA_LOSS,
+             .error_message = "a cable", .error_message_size = 7,
+             .shape_dims = large, .shape_num_dims = 1,
              .shape_element_type = f32)
             .buffer;
     REFUSED(DATA_LOSS, "a cable", Buffer_ToHostBuffer, .src = b, .dst = to,
@@ -388,31 +411,34 @@ static void arrays_may_stand_for_errors(void **state)
 static PJRT_AsyncHostToDeviceTransferManager *begin(PJRT_Client *client)
 {
     PJRT_ShapeSpec specs[] = {
-        {.struct_size = sizeof specs[0], .dims = two_three, .num_dims = 2,
+        {.struct_size = sizeof specs[0],
+         .dims = two_three,
+         .num_dims = 2,
          .element_type = f32},
         {.struct_size = sizeof specs[0], .element_type = f32}};
     PJRT_Memory *const *memories =
         CALL(Client_AddressableMemories, .client = client).addressable_memories;
 
     return CALL(Client_CreateBuffersForAsyncHostToDevice, .client = client,
-                .shape_specs = specs, .num_shape_specs = 2, .memory = memories[0])
+                .shape_specs = specs, .num_shape_specs = 2,
+                .memory = memories[0])
         .transfer_manager;
 }
 
 static void transfers_keep_to_their_arrays(void **state)
 {
-    static const int64_t parts[][2] = {{-1, 1}, {0, 25}, {24, 1}, {0, -1},
-                                       {INT64_MAX, INT64_MAX}};
+    static const int64_t parts[][2] = {
+        {-1, 1}, {0, 25}, {24, 1}, {0, -1}, {INT64_MAX, INT64_MAX}};
     PJRT_AsyncHostToDeviceTransferManager *m = begin(*state);
     PJRT_Buffer *b, *other;
     float to[6];
 
-#define SEND(...)                                                                   \
-    AsyncHostToDeviceTransferManager_TransferData, .transfer_manager = m,           \
-        .data = numbers, __VA_ARGS__
-#define OF(name, index)                                                             \
-    AsyncHostToDeviceTransferManager_##name, .transfer_manager = m,                 \
-        .buffer_index = index
+#define SEND(...)                                                              \
+    AsyncHostToDeviceTransferManager_TransferData,                             \
+        .transfer_manager = m, .data = numbers, __VA_ARGS__
+#define OF(name, index)                                                        \
+    AsyncHostToDeviceTransferManager_##name, .transfer_manager = m,            \
+                                             .buffer_index = index
     for (int i = -1; i < 3; i += 3) {
         REFUSED(INVALID_ARGUMENT, "no buffer", OF(BufferSize, i));
         REFUSED(INVALID_ARGUMENT, "no buffer", OF(RetrieveBuffer, i));
@@ -450,9 +476,9 @@ typedef struct sender {
 static void *send_all(void *data)
 {
     sender *s = data;
-    PJRT_Error *error = TRY(
-        AsyncHostToDeviceTransferManager_TransferData, .transfer_manager = s->m,
-        .data = numbers, .transfer_size = 24, .is_last_transfer = true);
+    PJRT_Error *error = TRY(AsyncHostToDeviceTransferManager_TransferData,
+                            .transfer_manager = s->m, .data = numbers,
+                            .transfer_size = 24, .is_last_transfer = true);
 
     s->was_last = !error;
     if (error)
@@ -528,17 +554,20 @@ static void events_happen_once_and_for_all_who_wait(void **state)
     (void)state;
     assert_false(CALL(Event_IsReady, .event = event).is_ready);
     REFUSED(FAILED_PRECONDITION, "has happened", Event_Error, .event = event);
-    CALL(Event_OnReady, .event = event, .callback = note, .user_arg = &noted[0]);
+    CALL(Event_OnReady, .event = event, .callback = note,
+         .user_arg = &noted[0]);
     for (int i = 0; i < THREADS; i++)
         assert_int_equal(pthread_create(&threads[i], NULL, await, event), 0);
     CALL(Event_Set, .event = event, .error_code = PJRT_Error_Code_ABORTED,
          .error_message = "a reason", .error_message_size = 8);
     for (int i = 0; i < THREADS; i++) {
         pthread_join(threads[i], &error);
-        was_refused(PJRT_Error_Code_ABORTED, "a reason", error, __FILE__, __LINE__);
+        was_refused(PJRT_Error_Code_ABORTED, "a reason", error, __FILE__,
+                    __LINE__);
     }
     REFUSED(FAILED_PRECONDITION, "nobody has set", Event_Set, .event = event);
-    CALL(Event_OnReady, .event = event, .callback = note, .user_arg = &noted[1]);
+    CALL(Event_OnReady, .event = event, .callback = note,
+         .user_arg = &noted[1]);
     for (int i = 0; i < 2; i++)
         was_refused(PJRT_Error_Code_ABORTED, "a reason", noted[i], __FILE__,
                     __LINE__);
@@ -585,7 +614,8 @@ static void an_event_that_nobody_can_set_is_given_up(void **state)
     (void)state;
     CALL(Event_OnReady, .event = event, .callback = note, .user_arg = &noted);
     CALL(Event_Destroy, .event = event);
-    was_refused(PJRT_Error_Code_CANCELLED, "given up", noted, __FILE__, __LINE__);
+    was_refused(PJRT_Error_Code_CANCELLED, "given up", noted, __FILE__,
+                __LINE__);
 }
 
 int main(void)

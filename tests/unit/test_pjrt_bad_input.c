@@ -1,5 +1,5 @@
-/* test_pjrt_bad_input.c - what a host may do wrong with the plugin: each has an error
- * of the right code, and the process goes on. */
+/* test_pjrt_bad_input.c - what a host may do wrong with the plugin: each has an
+ * error of the right code, and the process goes on. */
 #include "tests/pjrt/calls.h"
 
 #include <fcntl.h>
@@ -21,7 +21,8 @@ static const char add[] =
 /* Takes both of its arguments. */
 static const char donating[] =
     "module @jit_sum {\n"
-    "  func.func public @main(%arg0: tensor<3xf32> {tf.aliasing_output = 0 : i32},"
+    "  func.func public @main(%arg0: tensor<3xf32> {tf.aliasing_output = 0 : "
+    "i32},"
     " %arg1: tensor<3xf32> {jax.buffer_donor = true}, %arg2: tensor<3xf32>)"
     " -> (tensor<3xf32>, tensor<3xf32>) {\n"
     "    %0 = stablehlo.add %arg0, %arg1 : tensor<3xf32>\n"
@@ -32,7 +33,8 @@ static const char donating[] =
 
 static const float numbers[6] = {1, 2, 3, 4, 5, 6};
 static const int64_t two_three[] = {2, 3}, three[] = {3}, six[] = {6};
-static const PJRT_Buffer_Type f32 = PJRT_Buffer_Type_F32, s32 = PJRT_Buffer_Type_S32;
+static const PJRT_Buffer_Type f32 = PJRT_Buffer_Type_F32,
+                              s32 = PJRT_Buffer_Type_S32;
 
 static int make_client(void **state)
 {
@@ -67,9 +69,9 @@ static PJRT_Error *execute(call *c)
                .output_lists = results);
 }
 
-#define EXECUTE_REFUSED(text, call)                                                 \
-    was_refused(PJRT_Error_Code_INVALID_ARGUMENT, text, execute(call), __FILE__,    \
-                __LINE__)
+#define EXECUTE_REFUSED(text, call)                                            \
+    was_refused(PJRT_Error_Code_INVALID_ARGUMENT, text, execute(call),         \
+                __FILE__, __LINE__)
 
 static bool is_deleted(PJRT_Buffer *buffer)
 {
@@ -80,7 +82,8 @@ static void arguments_must_be_as_many_as_the_module_takes(void **state)
 {
     PJRT_Buffer *a = new_buffer(*state, f32, numbers, 2, two_three);
     PJRT_Buffer *b = new_buffer(*state, f32, numbers, 0, NULL);
-    call c = {compiled(*state, add), .count = 2, .devices = 1, .args = {a, b, b, b}};
+    call c = {compiled(*state, add), .count = 2, .devices = 1,
+              .args = {a, b, b, b}};
     float sum[6];
 
     for (c.count = 0; c.count <= 4; c.count++)
@@ -140,7 +143,7 @@ static void what_is_deleted_is_used_no_more(void **state)
     CALL(Buffer_Delete, .buffer = a); /* again is nothing new */
     assert_true(is_deleted(a) && !is_deleted(b));
     EXECUTE_REFUSED("deleted or donated", &c);
-#define GONE(name, ...)                                                             \
+#define GONE(name, ...)                                                        \
     REFUSED(INVALID_ARGUMENT, "deleted or donated", name, __VA_ARGS__)
     GONE(Buffer_ToHostBuffer, .src = a, .dst = to, .dst_size = sizeof to);
     GONE(Buffer_CopyRawToHost, .buffer = a, .dst = to, .transfer_size = 1);
@@ -188,7 +191,8 @@ static void what_is_donated_is_used_no_more(void **state)
     assert_true(!is_deleted(b) && !is_deleted(c)); /* nothing has run */
     run.args[0] = run.args[1] = b;
     EXECUTE_REFUSED("donated, and is used twice", &run);
-    run.options.num_non_donatable_input_indices = 1; /* b is still given up, as 0 */
+    /* b is still given up, as 0 */
+    run.options.num_non_donatable_input_indices = 1;
     EXECUTE_REFUSED("donated, and is used twice", &run);
     assert_true(!is_deleted(b));
     run.args[0] = new_buffer(*state, f32, numbers, 1, three);
@@ -204,13 +208,15 @@ static void what_is_donated_is_used_no_more(void **state)
     free_buffer(c);
 }
 
-/* One that may be given up for any result is kept where each has another's memory, or
- * another size. */
+/* One that may be given up for any result is kept where each has another's
+ * memory, or another size. */
 static void what_no_result_can_take_is_kept(void **state)
 {
     static const char module[] =
-        "func.func public @main(%arg0: tensor<3xf32> {jax.buffer_donor = true},\n"
-        "    %arg1: tensor<3xf32> {jax.buffer_donor = true}, %arg2: tensor<f32>\n"
+        "func.func public @main(%arg0: tensor<3xf32> {jax.buffer_donor = "
+        "true},\n"
+        "    %arg1: tensor<3xf32> {jax.buffer_donor = true}, %arg2: "
+        "tensor<f32>\n"
         "    {jax.buffer_donor = true}) -> tensor<3xf32> {\n"
         "  %0 = stablehlo.add %arg0, %arg1 : tensor<3xf32>\n"
         "  return %0 : tensor<3xf32>\n"
@@ -218,7 +224,8 @@ static void what_no_result_can_take_is_kept(void **state)
     PJRT_Buffer *a = new_buffer(*state, f32, numbers, 1, three);
     PJRT_Buffer *b = new_buffer(*state, f32, numbers, 1, three);
     PJRT_Buffer *c = new_buffer(*state, f32, numbers, 0, NULL);
-    call run = {compiled(*state, module), .count = 3, .devices = 1, .args = {a, b, c}};
+    call run = {compiled(*state, module), .count = 3, .devices = 1,
+                .args = {a, b, c}};
 
     went_well(execute(&run));
     assert_true(is_deleted(a) && !is_deleted(b) && !is_deleted(c));
@@ -238,7 +245,8 @@ static void what_the_host_still_reads_outlives_its_donation(void **state)
             Buffer_DecreaseExternalReferenceCount, .buffer = a);
     CALL(Buffer_IncreaseExternalReferenceCount, .buffer = a);
     CALL(Buffer_IncreaseExternalReferenceCount, .buffer = a);
-    seen = (const float *)CALL(Buffer_UnsafePointer, .buffer = a).buffer_pointer;
+    seen =
+        (const float *)CALL(Buffer_UnsafePointer, .buffer = a).buffer_pointer;
     CALL(Buffer_Delete, .buffer = a);
     CALL(Buffer_DecreaseExternalReferenceCount, .buffer = a);
     assert_true(seen[0] == 1 && seen[2] == 3);
@@ -255,10 +263,11 @@ static void smaller_structures_are_refused_by_name(void **state)
     const PJRT_Api *api = GetPjrtApi();
 
     (void)state;
-#define SMALL(name, least)                                                          \
-    was_refused(PJRT_Error_Code_INVALID_ARGUMENT, "PJRT_" #name ": expected",       \
-                api->PJRT_##name(&(PJRT_##name##_Args){.struct_size = (least)-1}),  \
-                __FILE__, __LINE__);
+#define SMALL(name, least)                                                     \
+    was_refused(                                                               \
+        PJRT_Error_Code_INVALID_ARGUMENT, "PJRT_" #name ": expected",          \
+        api->PJRT_##name(&(PJRT_##name##_Args){.struct_size = (least)-1}),     \
+        __FILE__, __LINE__);
 #define FUNCTION(name, ...) SMALL(name, offsetof(PJRT_##name##_Args, end))
 #define GROWN(name, first, ...) SMALL(name, offsetof(PJRT_##name##_Args, first))
 #define LACKING(name, ...) REFUSED(UNIMPLEMENTED, "PJRT_" #name, name);
@@ -276,7 +285,8 @@ static void smaller_structures_of_extensions_are_refused(void **state)
     int count = 0;
 
     (void)state;
-    for (const PJRT_Extension_Base *e = GetPjrtApi()->extension_start; e; e = e->next)
+    for (const PJRT_Extension_Base *e = GetPjrtApi()->extension_start; e;
+         e = e->next)
         for (size_t at = sizeof *e; at < e->struct_size; at += sizeof(any *)) {
             char nothing[128] = {0};
             any *function;
@@ -382,7 +392,9 @@ static void smaller_structures_inside_are_refused(void **state)
 /* Where something is expected and nothing is given. */
 static void nothing_is_no_memory_and_no_bytes(void **state)
 {
-    PJRT_ShapeSpec spec = {.struct_size = sizeof spec, .dims = six, .num_dims = 1,
+    PJRT_ShapeSpec spec = {.struct_size = sizeof spec,
+                           .dims = six,
+                           .num_dims = 1,
                            .element_type = f32};
     PJRT_Buffer *b = new_buffer(*state, f32, numbers, 1, six);
     PJRT_Memory *memory = CALL(Buffer_Memory, .buffer = b).memory;
@@ -392,14 +404,16 @@ static void nothing_is_no_memory_and_no_bytes(void **state)
             .transfer_manager;
     call c = {compiled(*state, add), .count = 2, .devices = 1};
 
-    REFUSED(INVALID_ARGUMENT, "a memory", Client_CreateBuffersForAsyncHostToDevice,
-            .client = *state, .shape_specs = &spec, .num_shape_specs = 1);
+    REFUSED(INVALID_ARGUMENT, "a memory",
+            Client_CreateBuffersForAsyncHostToDevice, .client = *state,
+            .shape_specs = &spec, .num_shape_specs = 1);
     REFUSED(INVALID_ARGUMENT, "found none",
-            AsyncHostToDeviceTransferManager_TransferData, .transfer_manager = m,
-            .transfer_size = 24);
+            AsyncHostToDeviceTransferManager_TransferData,
+            .transfer_manager = m, .transfer_size = 24);
     REFUSED(INVALID_ARGUMENT, "found none",
-            AsyncHostToDeviceTransferManager_TransferLiteral, .transfer_manager = m,
-            .shape_dims = six, .shape_num_dims = 1, .shape_element_type = f32);
+            AsyncHostToDeviceTransferManager_TransferLiteral,
+            .transfer_manager = m, .shape_dims = six, .shape_num_dims = 1,
+            .shape_element_type = f32);
     REFUSED(INVALID_ARGUMENT, "found none", Client_CreateViewOfDeviceBuffer,
             .client = *state, .dims = six, .num_dims = 1, .element_type = f32);
     REFUSED(INVALID_ARGUMENT, "found none", Buffer_CopyRawToHost, .buffer = b,
@@ -433,9 +447,10 @@ static void nothing_can_be_destroyed(void **state)
 
 static void clients_have_a_sensible_number_of_devices(void **state)
 {
-    static const int64_t wrong[] = {0, -1, 4097, INT64_MIN, INT64_MAX, 1LL << 32};
-    static const char *const texts[] = {"0", "-3", "4097", "2 devices", "x", "1e3",
-                                        "99999999999999999999"};
+    static const int64_t wrong[] = {0,         -1,        4097,
+                                    INT64_MIN, INT64_MAX, 1LL << 32};
+    static const char *const texts[] = {
+        "0", "-3", "4097", "2 devices", "x", "1e3", "99999999999999999999"};
     PJRT_NamedValue option = {.struct_size = sizeof option,
                               .name = "devices",
                               .name_size = 7,
@@ -450,19 +465,22 @@ static void clients_have_a_sensible_number_of_devices(void **state)
                 .create_options = &option, .num_options = 1);
     }
     option.int64_value = 3;
-    client = CALL(Client_Create, .create_options = &option, .num_options = 1).client;
+    client =
+        CALL(Client_Create, .create_options = &option, .num_options = 1).client;
     assert_int_equal(CALL(Client_Devices, .client = client).num_devices, 3);
     free_client(client);
     option.type = PJRT_NamedValue_kString;
-    option.string_value = "32"; /* as JAX gives what the user sets, with no end */
-    client = CALL(Client_Create, .create_options = &option, .num_options = 1).client;
+    /* as JAX gives what the user sets, with no end */
+    option.string_value = "32";
+    client =
+        CALL(Client_Create, .create_options = &option, .num_options = 1).client;
     assert_int_equal(CALL(Client_Devices, .client = client).num_devices, 3);
     free_client(client);
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         option.string_value = texts[i];
         option.value_size = strlen(texts[i]);
-        REFUSED(INVALID_ARGUMENT, "option 'devices': expected 1 to 4096", Client_Create,
-                .create_options = &option, .num_options = 1);
+        REFUSED(INVALID_ARGUMENT, "option 'devices': expected 1 to 4096",
+                Client_Create, .create_options = &option, .num_options = 1);
     }
     option.type = PJRT_NamedValue_kFloat;
     REFUSED(INVALID_ARGUMENT, "expected an integer", Client_Create,
@@ -510,7 +528,8 @@ static void clients_keep_to_their_memory(void **state)
     option.type = PJRT_NamedValue_kString;
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         setenv("JAXVET_MEMORY", texts[i], 1);
-        REFUSED(INVALID_ARGUMENT, "JAXVET_MEMORY: expected bytes", Client_Create);
+        REFUSED(INVALID_ARGUMENT, "JAXVET_MEMORY: expected bytes",
+                Client_Create);
         unsetenv("JAXVET_MEMORY");
         option.string_value = texts[i];
         option.value_size = strlen(texts[i]);
@@ -520,11 +539,13 @@ static void clients_keep_to_their_memory(void **state)
     setenv("JAXVET_MEMORY", "16 MiB", 1);
     client = new_client();
     unsetenv("JAXVET_MEMORY");
-#define ARRAY(sizes)                                                                \
-    Client_CreateUninitializedBuffer, .client = client, .shape_dims = sizes,        \
-        .shape_num_dims = 1, .shape_element_type = PJRT_Buffer_Type_S8
+#define ARRAY(sizes)                                                           \
+    Client_CreateUninitializedBuffer,                                          \
+        .client = client, .shape_dims = sizes, .shape_num_dims = 1,            \
+        .shape_element_type = PJRT_Buffer_Type_S8
     device = CALL(Client_LookupDevice, .client = client).device;
-    assert_int_equal(CALL(Device_MemoryStats, .device = device).bytes_limit, LIMIT);
+    assert_int_equal(CALL(Device_MemoryStats, .device = device).bytes_limit,
+                     LIMIT);
     c.executable = compiled(client, large);
     c.args[0] = scalar = new_buffer(client, f32, numbers, 0, NULL);
     a = CALL(ARRAY(most)).buffer;
@@ -542,15 +563,16 @@ static void clients_keep_to_their_memory(void **state)
     free_client(client);
 }
 
-/* What is given up for a result is still there where another result has no room: nothing
- * has been computed. */
+/* What is given up for a result is still there where another result has no
+ * room: nothing has been computed. */
 static void what_has_no_room_takes_nothing(void **state)
 {
     enum { MEGABYTE = 1 << 20 };
     static const int64_t most[] = {12 * MEGABYTE};
     static const char two[] =
         "module @jit_f {\n"
-        "func.func public @main(%arg0: tensor<6xf32> {tf.aliasing_output = 0 : i32}) ->"
+        "func.func public @main(%arg0: tensor<6xf32> {tf.aliasing_output = 0 : "
+        "i32}) ->"
         " (tensor<6xf32>, tensor<262144x6xf32>) {\n"
         "%0 = stablehlo.negate %arg0 : tensor<6xf32>\n"
         "%1 = stablehlo.iota dim = 0 : tensor<262144x6xf32>\n"
@@ -569,9 +591,9 @@ static void what_has_no_room_takes_nothing(void **state)
     a = CALL(ARRAY(most)).buffer;
     args[0] = new_buffer(client, f32, numbers, 1, six);
     x = compiled(client, two);
-    REFUSED(RESOURCE_EXHAUSTED, "the limit is 16777216", LoadedExecutable_Execute,
-            .executable = x, .argument_lists = lists, .num_devices = 1, .num_args = 1,
-            .output_lists = result_lists);
+    REFUSED(RESOURCE_EXHAUSTED, "the limit is 16777216",
+            LoadedExecutable_Execute, .executable = x, .argument_lists = lists,
+            .num_devices = 1, .num_args = 1, .output_lists = result_lists);
     assert_false(is_deleted(args[0]));
     free_buffer(a);
     CALL(LoadedExecutable_Execute, .executable = x, .argument_lists = lists,
@@ -607,9 +629,9 @@ static void devices_that_are_not_there_are_not_found(void **state)
                     .num_partitions = ids[i], .default_assignment_size = 4,
                     .default_assignment = assignment);
     }
-    REFUSED(INVALID_ARGUMENT, "room for 1 devices", Client_DefaultDeviceAssignment,
-            .client = *state, .num_replicas = 1, .num_partitions = 1,
-            .default_assignment = assignment);
+    REFUSED(INVALID_ARGUMENT, "room for 1 devices",
+            Client_DefaultDeviceAssignment, .client = *state, .num_replicas = 1,
+            .num_partitions = 1, .default_assignment = assignment);
     REFUSED(INVALID_ARGUMENT, "device 5", Client_Compile, .client = *state,
             .program = &program, .compile_options = far,
             .compile_options_size = sizeof far);
@@ -623,16 +645,23 @@ static void modules_that_are_none_are_refused(void **state)
     static const struct {
         const char *code;
         size_t size;
-    } wrong[] = {{"", 0},      {"\0", 1},          {"ML\xefR", 4},
-                 {"MZ", 2},    {"module {", 8},    {"\x7f""ELF", 4},
-                 {"module @f {}", 12}, {"\xff\xfe\xfd", 3}};
+    } wrong[] = {{"", 0},
+                 {"\0", 1},
+                 {"ML\xefR", 4},
+                 {"MZ", 2},
+                 {"module {", 8},
+                 {"\x7f"
+                  "ELF",
+                  4},
+                 {"module @f {}", 12},
+                 {"\xff\xfe\xfd", 3}};
     PJRT_Program program = program_of(add, sizeof add - 1);
 
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
         program.format = formats[i];
         program.format_size = strlen(formats[i]);
-        REFUSED(UNIMPLEMENTED, "expected 'mlir'", Client_Compile, .client = *state,
-                .program = &program);
+        REFUSED(UNIMPLEMENTED, "expected 'mlir'", Client_Compile,
+                .client = *state, .program = &program);
     }
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         program = program_of(wrong[i].code, wrong[i].size);
@@ -735,8 +764,8 @@ static void memories_that_are_not_there_are_refused(void **state)
         "return %arg0 : tensor<f32>\n}\n}\n";
     PJRT_Program program = program_of(module, sizeof module - 1);
 
-    REFUSED(UNIMPLEMENTED, "memory of kind 'far'", Client_Compile, .client = *state,
-            .program = &program);
+    REFUSED(UNIMPLEMENTED, "memory of kind 'far'", Client_Compile,
+            .client = *state, .program = &program);
 }
 
 static void what_takes_too_much_memory_has_an_error(void **state)
@@ -753,9 +782,9 @@ static void what_takes_too_much_memory_has_an_error(void **state)
         "return %0 : tensor<70368744177664xf32>\n}\n"};
     char module[1024];
 
-    REFUSED(RESOURCE_EXHAUSTED, "out of memory", Client_CreateUninitializedBuffer,
-            .client = *state, .shape_dims = huge, .shape_num_dims = 2,
-            .shape_element_type = f32);
+    REFUSED(RESOURCE_EXHAUSTED, "out of memory",
+            Client_CreateUninitializedBuffer, .client = *state,
+            .shape_dims = huge, .shape_num_dims = 2, .shape_element_type = f32);
     for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++) {
         int size = snprintf(module, sizeof module,
                             "module @jit_f {\n"
@@ -770,7 +799,8 @@ static void what_takes_too_much_memory_has_an_error(void **state)
 /* One that takes arrays of 1 MiB. */
 static const char hungry[] =
     "module @jit_f {\n"
-    "func.func public @main(%arg0: tensor<262144xf32>) -> tensor<262144xf32> {\n"
+    "func.func public @main(%arg0: tensor<262144xf32>) -> tensor<262144xf32> "
+    "{\n"
     "%0 = stablehlo.reverse %arg0, dims = [0] : tensor<262144xf32>\n"
     "%1 = stablehlo.add %0, %arg0 : tensor<262144xf32>\n"
     "%2 = stablehlo.reverse %1, dims = [0] : tensor<262144xf32>\n"
@@ -808,9 +838,9 @@ static int run_with(size_t bytes)
         return only_starves(error) ? 1 : 2;
     PJRT_Client_Compile_Args c =
         ARGS(Client_Compile, .client = made.client, .program = &program);
-    PJRT_Client_CreateUninitializedBuffer_Args a =
-        ARGS(Client_CreateUninitializedBuffer, .client = made.client,
-             .shape_dims = many, .shape_num_dims = 1, .shape_element_type = f32);
+    PJRT_Client_CreateUninitializedBuffer_Args a = ARGS(
+        Client_CreateUninitializedBuffer, .client = made.client,
+        .shape_dims = many, .shape_num_dims = 1, .shape_element_type = f32);
     error = GetPjrtApi()->PJRT_Client_Compile(&c);
     if (!error)
         error = GetPjrtApi()->PJRT_Client_CreateUninitializedBuffer(&a);
@@ -882,7 +912,8 @@ int main(void)
         cmocka_unit_test(memories_that_are_not_there_are_refused),
         cmocka_unit_test(what_takes_too_much_memory_has_an_error),
         cmocka_unit_test(a_process_without_memory_goes_on),
-        /* Last: it leaves the allocator more than the one before has to spare. */
+        /* Last: it leaves the allocator more than the one
+         * before has to spare. */
         cmocka_unit_test(clients_keep_to_their_memory),
         cmocka_unit_test(what_has_no_room_takes_nothing),
     };

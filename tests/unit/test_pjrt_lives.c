@@ -1,4 +1,5 @@
-/* test_pjrt_lives.c - what a host destroys while something else still needs it. */
+/* test_pjrt_lives.c - what a host destroys while something else
+ * still needs it. */
 #include "tests/pjrt/calls.h"
 
 #include <pthread.h>
@@ -42,7 +43,8 @@ static void buffers_outlive_their_client(void **state)
     free_client(client);
     assert_ptr_equal(CALL(Buffer_Device, .buffer = a).device, device);
     b = CALL(Buffer_CopyToDevice, .buffer = a, .dst_device = device).dst_buffer;
-    assert_int_equal(CALL(Device_MemoryStats, .device = device).bytes_in_use, 48);
+    assert_int_equal(CALL(Device_MemoryStats, .device = device).bytes_in_use,
+                     48);
     free_buffer(a);
     read_buffer(b, to, sizeof to);
     assert_true(to[5] == 6);
@@ -69,7 +71,9 @@ static void executables_outlive_their_client(void **state)
 static void transfers_outlive_their_client(void **state)
 {
     PJRT_Client *client = new_client();
-    PJRT_ShapeSpec spec = {.struct_size = sizeof spec, .dims = six, .num_dims = 1,
+    PJRT_ShapeSpec spec = {.struct_size = sizeof spec,
+                           .dims = six,
+                           .num_dims = 1,
                            .element_type = f32};
     PJRT_Memory *const *memories =
         CALL(Client_AddressableMemories, .client = client).addressable_memories;
@@ -77,15 +81,16 @@ static void transfers_outlive_their_client(void **state)
         CALL(Client_CreateBuffersForAsyncHostToDevice, .client = client,
              .shape_specs = &spec, .num_shape_specs = 1, .memory = memories[0])
             .transfer_manager;
-    PJRT_Buffer *b =
-        CALL(AsyncHostToDeviceTransferManager_RetrieveBuffer, .transfer_manager = m)
-            .buffer_out;
+    PJRT_Buffer *b = CALL(AsyncHostToDeviceTransferManager_RetrieveBuffer,
+                          .transfer_manager = m)
+                         .buffer_out;
     float to[6] = {0};
 
     (void)state;
     free_client(client);
     CALL(AsyncHostToDeviceTransferManager_TransferData, .transfer_manager = m,
-         .data = numbers, .transfer_size = sizeof numbers, .is_last_transfer = true);
+         .data = numbers, .transfer_size = sizeof numbers,
+         .is_last_transfer = true);
     CALL(AsyncHostToDeviceTransferManager_Device, .transfer_manager = m);
     CALL(AsyncHostToDeviceTransferManager_Destroy, .transfer_manager = m);
     read_buffer(b, to, sizeof to);
@@ -93,7 +98,8 @@ static void transfers_outlive_their_client(void **state)
     free_buffer(b);
 }
 
-/* Bytes that are promised stay, whatever becomes of their buffer and its client. */
+/* Bytes that are promised stay, whatever becomes of their buffer
+ * and its client. */
 static void promises_outlive_their_client(void **state)
 {
     PJRT_Client *client = new_client();
@@ -102,7 +108,8 @@ static void promises_outlive_their_client(void **state)
         CALL(Buffer_CopyRawToHostFuture, .buffer = b, .transfer_size = 24);
     float to[6] = {0};
     PJRT_Buffer_CopyRawToHostFuture_Callback_Args there = {
-        .struct_size = sizeof there, .callback_data = promise.callback_data,
+        .struct_size = sizeof there,
+        .callback_data = promise.callback_data,
         .dst = to};
 
     (void)state;
@@ -154,7 +161,8 @@ static void executables_may_be_destroyed_while_they_run(void **state)
         client,
         "module @jit_f {\n"
         "func.func public @main(%arg0: tensor<6xf32>) -> tensor<6xf32> {\n"
-        "%0 = stablehlo.custom_call @wait_in_call(%arg0) {api_version = 1 : i32} :"
+        "%0 = stablehlo.custom_call @wait_in_call(%arg0) {api_version = 1 : "
+        "i32} :"
         " (tensor<6xf32>) -> tensor<6xf32>\n"
         "return %0 : tensor<6xf32>\n}\n}\n");
     atomic_store(&steps, 0);
@@ -197,14 +205,16 @@ static void who_is_told_may_end_the_event(void **state)
     PJRT_Error *second = NULL;
 
     (void)state;
-    CALL(Event_OnReady, .event = first.event, .callback = end, .user_arg = &first);
+    CALL(Event_OnReady, .event = first.event, .callback = end,
+         .user_arg = &first);
     CALL(Event_OnReady, .event = first.event, .callback = note,
          .user_arg = &second);
     CALL(Event_Set, .event = first.event, .error_code = PJRT_Error_Code_ABORTED,
          .error_message = "a reason", .error_message_size = 8);
     was_refused(PJRT_Error_Code_ABORTED, "a reason", first.error, __FILE__,
                 __LINE__);
-    was_refused(PJRT_Error_Code_ABORTED, "a reason", second, __FILE__, __LINE__);
+    was_refused(PJRT_Error_Code_ABORTED, "a reason", second, __FILE__,
+                __LINE__);
 }
 
 /* ---- what is asked by many */
@@ -222,11 +232,13 @@ static void *ask(void *data)
 
     ok = !GetPjrtApi()->PJRT_Executable_GetCostAnalysis(&costs) &&
          costs.num_properties == 3 && costs.properties[0].float_value == 6;
-    ok &= !TRY(Executable_OptimizedProgram, .executable = x, .program = &text) &&
-          text.code_size < sizeof room;
+    ok &=
+        !TRY(Executable_OptimizedProgram, .executable = x, .program = &text) &&
+        text.code_size < sizeof room;
     text.code = room;
-    ok &= !TRY(Executable_OptimizedProgram, .executable = x, .program = &text) &&
-          memmem(room, text.code_size, "stablehlo.add", 13) != NULL;
+    ok &=
+        !TRY(Executable_OptimizedProgram, .executable = x, .program = &text) &&
+        memmem(room, text.code_size, "stablehlo.add", 13) != NULL;
     return ok ? data : NULL;
 }
 
@@ -239,7 +251,8 @@ static void one_executable_answers_many_threads(void **state)
     (void)state;
     for (int n = 0; n < ROUNDS; n++) {
         PJRT_Executable *e =
-            CALL(LoadedExecutable_GetExecutable, .loaded_executable = x).executable;
+            CALL(LoadedExecutable_GetExecutable, .loaded_executable = x)
+                .executable;
         pthread_t threads[THREADS];
         void *ok;
         for (int i = 0; i < THREADS; i++)

@@ -1,5 +1,5 @@
-/* test_pjrt_races.c - what one thread of a host takes away, asks too much of or has yet
- * to send, while others use it. */
+/* test_pjrt_races.c - what one thread of a host takes away, asks too much of or
+ * has yet to send, while others use it. */
 #include "tests/pjrt/calls.h"
 
 #include <pthread.h>
@@ -30,7 +30,8 @@ static const char negate[] =
 /* x + 1, by a function of ours. */
 static const char one_more[] =
     "module @jit_one_more {\n"
-    "  func.func public @main(%arg0: tensor<32768xf32>) -> tensor<32768xf32> {\n"
+    "  func.func public @main(%arg0: tensor<32768xf32>) -> tensor<32768xf32> "
+    "{\n"
     "    %0 = stablehlo.custom_call @one_more(%arg0) {api_version = 1 : i32} :"
     " (tensor<32768xf32>) -> tensor<32768xf32>\n"
     "    return %0 : tensor<32768xf32>\n"
@@ -76,7 +77,8 @@ static PJRT_Buffer *put(PJRT_Client *client)
     return put_floats(client, numbers, ELEMENTS);
 }
 
-/* Whether there was something to read: then every element is factor * number + term. */
+/* Whether there was something to read: then every element is factor *
+ * number + term. */
 static bool holds(PJRT_Buffer *b, float factor, float term)
 {
     float *found = malloc(sizeof numbers);
@@ -135,8 +137,10 @@ static void take_away(taken *t)
 /* Until it is gone, everybody finds what it was; nobody ever what it became. */
 static void look(taken *t, int how)
 {
-    PJRT_Client_Devices_Args devices = ARGS(Client_Devices, .client = t->client);
-    PJRT_Buffer_CopyToDevice_Args copy = ARGS(Buffer_CopyToDevice, .buffer = t->buffer);
+    PJRT_Client_Devices_Args devices =
+        ARGS(Client_Devices, .client = t->client);
+    PJRT_Buffer_CopyToDevice_Args copy =
+        ARGS(Buffer_CopyToDevice, .buffer = t->buffer);
     PJRT_Buffer *found = NULL;
     PJRT_Error *error;
 
@@ -260,7 +264,8 @@ static void send(sent *s)
 
 static void wait_for(sent *s, int how)
 {
-    PJRT_Buffer_ReadyEvent_Args ready = ARGS(Buffer_ReadyEvent, .buffer = s->buffer);
+    PJRT_Buffer_ReadyEvent_Args ready =
+        ARGS(Buffer_ReadyEvent, .buffer = s->buffer);
     PJRT_Buffer *found;
 
     MUST(!GetPjrtApi()->PJRT_Buffer_ReadyEvent(&ready));
@@ -295,7 +300,9 @@ static void what_is_sent_is_waited_for(void **state)
 {
     enum { ROUNDS = 100, AT_ONCE = 5 };
     PJRT_Client *client = new_client();
-    PJRT_ShapeSpec spec = {.struct_size = sizeof spec, .dims = elements, .num_dims = 1,
+    PJRT_ShapeSpec spec = {.struct_size = sizeof spec,
+                           .dims = elements,
+                           .num_dims = 1,
                            .element_type = PJRT_Buffer_Type_F32};
     PJRT_Memory *const *memories =
         CALL(Client_AddressableMemories, .client = client).addressable_memories;
@@ -303,9 +310,9 @@ static void what_is_sent_is_waited_for(void **state)
 
     (void)state;
     for (int n = 0; n < ROUNDS / SLOW; n++) {
-        s.manager = CALL(Client_CreateBuffersForAsyncHostToDevice, .client = client,
-                         .shape_specs = &spec, .num_shape_specs = 1,
-                         .memory = memories[n % 3])
+        s.manager = CALL(Client_CreateBuffersForAsyncHostToDevice,
+                         .client = client, .shape_specs = &spec,
+                         .num_shape_specs = 1, .memory = memories[n % 3])
                         .transfer_manager;
         s.buffer = CALL(AsyncHostToDeviceTransferManager_RetrieveBuffer,
                         .transfer_manager = s.manager)
@@ -314,7 +321,8 @@ static void what_is_sent_is_waited_for(void **state)
         atomic_store(&s.told, 0);
         run_threads(AT_ONCE, send_or_wait, &s);
         assert_int_equal(s.told, AT_ONCE - 1);
-        CALL(AsyncHostToDeviceTransferManager_Destroy, .transfer_manager = s.manager);
+        CALL(AsyncHostToDeviceTransferManager_Destroy,
+             .transfer_manager = s.manager);
         free_buffer(s.buffer);
     }
     free_executable(s.one_more);
@@ -342,7 +350,8 @@ static void *load(void *data)
         MUST(!GetPjrtApi()->PJRT_Executable_DeserializeAndLoad(&args));
         result = execute(args.loaded_executable, b);
         MUST(result && holds(result, 1, 1));
-        MUST(!TRY(LoadedExecutable_Destroy, .executable = args.loaded_executable));
+        MUST(!TRY(LoadedExecutable_Destroy,
+                  .executable = args.loaded_executable));
         destroy(result);
         destroy(b);
     }
@@ -381,12 +390,13 @@ static void *ask(void *data)
     limited *l = data;
     bool too_much = atomic_fetch_add(&l->turn, 1) % 4 == 0;
 
-    for (int n = 0; too_much ? atomic_load(&l->left) > 0 : n < 40000 / SLOW; n++) {
+    for (int n = 0; too_much ? atomic_load(&l->left) > 0 : n < 40000 / SLOW;
+         n++) {
         const int64_t huge[] = {n % 2 ? INT64_MAX / 4 - 64 : ELEMENTS * 16};
         PJRT_Client_CreateUninitializedBuffer_Args args =
             ARGS(Client_CreateUninitializedBuffer, .client = l->client,
-                 .shape_element_type = PJRT_Buffer_Type_F32, .shape_num_dims = 1,
-                 .shape_dims = too_much ? huge : elements);
+                 .shape_element_type = PJRT_Buffer_Type_F32,
+                 .shape_num_dims = 1, .shape_dims = too_much ? huge : elements);
         PJRT_Error *error =
             GetPjrtApi()->PJRT_Client_CreateUninitializedBuffer(&args);
         MUST(!error == !too_much);
@@ -403,10 +413,12 @@ static void what_is_refused_takes_nothing_of_others(void **state)
 {
     enum { AT_ONCE = 4 };
     static const char name[] = "memory_limit_bytes";
-    PJRT_NamedValue limit = {.struct_size = sizeof limit, .name = name,
+    PJRT_NamedValue limit = {.struct_size = sizeof limit,
+                             .name = name,
                              .name_size = sizeof name - 1,
                              .type = PJRT_NamedValue_kInt64,
-                             .int64_value = sizeof numbers * AT_ONCE, .value_size = 1};
+                             .int64_value = sizeof numbers * AT_ONCE,
+                             .value_size = 1};
     limited l = {.client = CALL(Client_Create, .create_options = &limit,
                                 .num_options = 1)
                                .client};
@@ -415,9 +427,11 @@ static void what_is_refused_takes_nothing_of_others(void **state)
     (void)state;
     atomic_store(&l.left, AT_ONCE - 1);
     run_threads(AT_ONCE, ask, &l);
-    assert_int_equal(CALL(Device_MemoryStats, .device = device).bytes_in_use, 0);
-    assert_int_equal(CALL(Device_MemoryStats, .device = device).largest_alloc_size,
-                     sizeof numbers);
+    assert_int_equal(CALL(Device_MemoryStats, .device = device).bytes_in_use,
+                     0);
+    assert_int_equal(
+        CALL(Device_MemoryStats, .device = device).largest_alloc_size,
+        sizeof numbers);
     free_client(l.client);
 }
 

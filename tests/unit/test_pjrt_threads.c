@@ -1,5 +1,5 @@
-/* test_pjrt_threads.c - what several threads of a host do with the plugin at once,
- * and what is left of many calls. */
+/* test_pjrt_threads.c - what several threads of a host do with the plugin at
+ * once, and what is left of many calls. */
 #include "tests/pjrt/calls.h"
 
 #include <dirent.h>
@@ -18,7 +18,8 @@ enum { SLOW = 1, COUNTS_MEMORY = 1 };
 /* Large enough for a second thread. */
 static const char large[] =
     "module @jit_large {\n"
-    "  func.func public @main(%arg0: tensor<131072xf32>) -> tensor<131072xf32> {\n"
+    "  func.func public @main(%arg0: tensor<131072xf32>) -> tensor<131072xf32> "
+    "{\n"
     "    %0 = stablehlo.multiply %arg0, %arg0 : tensor<131072xf32>\n"
     "    %1 = stablehlo.add %0, %arg0 : tensor<131072xf32>\n"
     "    return %1 : tensor<131072xf32>\n"
@@ -102,8 +103,8 @@ static void run_own(shared *s, int factor)
 /* What others ask about what is running. */
 static void ask(shared *s)
 {
-    PJRT_LoadedExecutable_GetExecutable_Args got = ARGS(
-        LoadedExecutable_GetExecutable, .loaded_executable = s->large);
+    PJRT_LoadedExecutable_GetExecutable_Args got =
+        ARGS(LoadedExecutable_GetExecutable, .loaded_executable = s->large);
     PJRT_Executable_Serialize_Args kept;
     PJRT_Device *device;
 
@@ -117,7 +118,8 @@ static void ask(shared *s)
     MUST(!TRY(Executable_OptimizedProgram, .executable = got.executable,
               .program = &program));
     MUST(!TRY(Executable_Destroy, .executable = got.executable));
-    PJRT_Client_Devices_Args devices = ARGS(Client_Devices, .client = s->client);
+    PJRT_Client_Devices_Args devices =
+        ARGS(Client_Devices, .client = s->client);
     MUST(!GetPjrtApi()->PJRT_Client_Devices(&devices));
     device = devices.devices[0];
     MUST(!TRY(Device_MemoryStats, .device = device));
@@ -126,9 +128,9 @@ static void ask(shared *s)
     PJRT_Buffer *wrong[] = {s->four};
     PJRT_Buffer *const *lists[] = {wrong};
     PJRT_Buffer **none[] = {NULL};
-    PJRT_Error *error =
-        TRY(LoadedExecutable_Execute, .executable = s->large, .argument_lists = lists,
-            .num_devices = 1, .num_args = 1, .output_lists = none);
+    PJRT_Error *error = TRY(LoadedExecutable_Execute, .executable = s->large,
+                            .argument_lists = lists, .num_devices = 1,
+                            .num_args = 1, .output_lists = none);
     MUST(error);
     drop_error(error);
 }
@@ -204,11 +206,12 @@ static void a_buffer_is_donated_once(void **state)
     enum { ROUNDS = 200 };
     PJRT_Client *client = new_client();
     race r = {.executable = compiled(
-                  client, "module @jit_f {\n"
-                          "func.func public @main(%arg0: tensor<4xf32>"
-                          " {tf.aliasing_output = 0 : i32}) -> tensor<4xf32> {\n"
-                          "%0 = stablehlo.negate %arg0 : tensor<4xf32>\n"
-                          "return %0 : tensor<4xf32>\n}\n}\n")};
+                  client,
+                  "module @jit_f {\n"
+                  "func.func public @main(%arg0: tensor<4xf32>"
+                  " {tf.aliasing_output = 0 : i32}) -> tensor<4xf32> {\n"
+                  "%0 = stablehlo.negate %arg0 : tensor<4xf32>\n"
+                  "return %0 : tensor<4xf32>\n}\n}\n")};
     pthread_t threads[4];
 
     (void)state;
@@ -285,8 +288,9 @@ static bool counts_memory(void)
     return COUNTS_MEMORY && !(preloaded && strstr(preloaded, "vgpreload"));
 }
 
-/* What is left by a call, or by a compilation, takes more than the system's allocator
- * may keep for itself: 16 bytes of each of 10^5, 160 of each of 10^4. */
+/* What is left by a call, or by a compilation, takes more than the
+ * system's allocator may keep for itself: 16 bytes of each of 10^5, 160
+ * of each of 10^4. */
 enum { CALLS = 100000, COMPILATIONS = 10000, FIRST = 1000, KEPT = 1500 };
 
 /* `once` is done so often, with numbers from 0. */
@@ -344,7 +348,8 @@ static void many_calls_leave_nothing(void **state)
 /* Weights that are given up for new ones, and a loss. */
 static const char step[] =
     "module @jit_step {\n"
-    "  func.func public @main(%arg0: tensor<4xf32> {tf.aliasing_output = 0 : i32},"
+    "  func.func public @main(%arg0: tensor<4xf32> {tf.aliasing_output = 0 : "
+    "i32},"
     " %arg1: tensor<4xf32>) -> (tensor<4xf32>, tensor<f32>) {\n"
     "    %c = stablehlo.constant dense<0.5> : tensor<4xf32>\n"
     "    %z = stablehlo.constant dense<0.0> : tensor<f32>\n"
@@ -386,7 +391,8 @@ static void many_steps_leave_nothing(void **state)
     m.weights = put_floats(m.client, zeros, 4);
     m.numbers = put_floats(m.client, four, 4);
     leaves_nothing(CALLS, step_once, &m);
-    assert_int_equal(CALL(Device_MemoryStats, .device = device).bytes_in_use, 32);
+    assert_int_equal(CALL(Device_MemoryStats, .device = device).bytes_in_use,
+                     32);
     free_buffer(m.weights);
     free_buffer(m.numbers);
     free_executable(m.executable);

@@ -1,5 +1,5 @@
-/* test_plan_verify.c - plans broken on purpose, one way each, and good ones that
- * look like them. */
+/* test_plan_verify.c - plans broken on purpose, one way each, and good ones
+ * that look like them. */
 #include "runtime/finish.h"
 
 #include <setjmp.h>
@@ -134,8 +134,9 @@ static jx_op *add(bench *b, int x, int y, int to)
     int ins[2] = {jx_region_input(b->p.arena, r, JX_F32),
                   jx_region_input(b->p.arena, r, JX_F32)};
 
-    jx_region_output(b->p.arena, r,
-                     jx_region_instr(b->p.arena, r, tile, NULL, JX_F32, 2, ins));
+    jx_region_output(
+        b->p.arena, r,
+        jx_region_instr(b->p.arena, r, tile, NULL, JX_F32, 2, ins));
     return made;
 }
 
@@ -581,8 +582,7 @@ static const struct {
     {"a value of no turn", a_value_of_no_turn, "value is gone"},
     {"a branch without its result", a_branch_without_its_result,
      "value is gone"},
-    {"a call that spoils a value", a_call_that_spoils_a_value,
-     "value is gone"},
+    {"a call that spoils a value", a_call_that_spoils_a_value, "value is gone"},
     {"a second call without argument", a_second_call_without_argument,
      "value is gone"},
     {"a block that runs itself", a_block_that_runs_itself, "runs itself"},

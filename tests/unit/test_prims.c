@@ -2,8 +2,8 @@
  *
  * Programs as JAX prints them, apart by an empty line.  `#! CODE text` after an
  * equation is what typing must say of it, `CODE?` what it leaves to the prover;
- * nothing else may be said.  A file has a right program and a wrong one; what is
- * right is planned, too, or says why it can't be: `#! unplanned why`. */
+ * nothing else may be said.  A file has a right program and a wrong one; what
+ * is right is planned, too, or says why it can't be: `#! unplanned why`. */
 #include "analyzer/infer.h"
 #include "analyzer/transform/discharge.h"
 #include "analyzer/type_rules.h"
@@ -167,14 +167,12 @@ static bool run(const char *path, const char *program)
 {
     jx_ctx *ctx = jx_ctx_new(0);
     jx_program *read = jx_read_text(ctx, path, program, strlen(program));
-    jx_analysis *to = read && jx_program_discharge(read)
-                          ? jx_analysis_new(read)
-                          : NULL;
+    jx_analysis *to =
+        read && jx_program_discharge(read) ? jx_analysis_new(read) : NULL;
     bool ok = is_refused(program, ctx->error.message) ||
               (to && jx_type_program(to)
                    ? check(path, program, to)
-                   : complain(path, program, "unreadable",
-                              ctx->error.message));
+                   : complain(path, program, "unreadable", ctx->error.message));
 
     if (ok && to && !to->claims.count)
         ok = is_planned(path, program, read);

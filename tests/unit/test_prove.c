@@ -227,10 +227,12 @@ static void suggestions_are_bounds_multiples_and_orders(void **state)
     /* several at once, none that is not needed */
     expect_suggestion("3*b*h*w == 768*b*floordiv(h, 16)*floordiv(w, 16)",
                       "mod(h, 16) == 0 and mod(w, 16) == 0");
-    expect_suggestion("mod(w, 8) == 0 |- h*w == 32*floordiv(h, 4)*floordiv(w, 8)",
-                      "mod(h, 4) == 0");
-    expect_suggestion("floordiv(h, 2)*floordiv(w, 3)*floordiv(d, 4)*24 == h*w*d",
-                      "mod(d, 4) == 0 and mod(h, 2) == 0 and mod(w, 3) == 0");
+    expect_suggestion(
+        "mod(w, 8) == 0 |- h*w == 32*floordiv(h, 4)*floordiv(w, 8)",
+        "mod(h, 4) == 0");
+    expect_suggestion(
+        "floordiv(h, 2)*floordiv(w, 3)*floordiv(d, 4)*24 == h*w*d",
+        "mod(d, 4) == 0 and mod(h, 2) == 0 and mod(w, 3) == 0");
 }
 
 static void a_contradiction_names_a_minimal_core(void **state)
@@ -274,14 +276,15 @@ static void more_constraints_and_variables_than_a_case_holds(void **state)
     write_chain(&text, 200, "x0 >= x1");
     expect(jx_buffer_text(&text), JX_TRUE, "elementary");
     write_chain(&text, 200, "x0 >= 202");
-    asked q = ask_with(jx_buffer_text(&text),
-                       (jx_prover_options){.no_solver = true});
+    asked q =
+        ask_with(jx_buffer_text(&text), (jx_prover_options){.no_solver = true});
     assert_true(q.answer.has_true);
     assert_true(q.answer.has_false);
     assert_int_equal(q.answer.when_true.count, 201);
     done(&q);
 
-    /* The contradiction is among the first ones; all others are as they were. */
+    /* The contradiction is among the first ones; all others
+     * are as they were. */
     write_chain(&text, 200, "x7 >= 0");
     jx_buffer_clear(&text);
     jx_buffer_puts(&text, "p >= q + 1; q >= p; ");
@@ -307,8 +310,7 @@ static void a_witness_has_a_value_for_every_variable(void **state)
 
     assert_int_equal(q.answer.truth, JX_DEPENDS);
     for (int k = 0; k < 2; k++) {
-        const jx_assignment *a =
-            k ? &q.answer.when_true : &q.answer.when_false;
+        const jx_assignment *a = k ? &q.answer.when_true : &q.answer.when_false;
         assert_int_equal(a->count, 3);
         assert_string_equal(a->at[0].var->name, "x");
         assert_int_equal(a->at[0].value >= 9, k);
@@ -369,10 +371,9 @@ static void one_prover_answers_many_questions_alike(void **state)
         assert_int_equal(jx_prove_divides(p, two, v).truth, JX_DEPENDS);
         assert_int_equal(jx_prove_compare(p, v, JX_REL_NE, zero).truth,
                          JX_TRUE);
-        assert_int_equal(jx_prove_compare(p, jx_dim_sub(in, b, two), JX_REL_GE,
-                                          zero)
-                             .truth,
-                         JX_TRUE);
+        assert_int_equal(
+            jx_prove_compare(p, jx_dim_sub(in, b, two), JX_REL_GE, zero).truth,
+            JX_TRUE);
     }
     assert_int_equal(jx_prove_consistent(p).truth, JX_TRUE);
     assert_int_equal(jx_prove_consistent(p).when_true.at[0].value, 4);
@@ -460,8 +461,9 @@ static void the_solver_answers_unsat_sat_and_errors(void **state)
                                          100000, NULL, &text),
                          JX_SOLVER_SAT);
         assert_string_equal(jx_buffer_text(&text), "a=-3");
-        assert_int_equal(jx_solver_check(solver, "(assert (= x", 100000, NULL, &text),
-                         JX_SOLVER_UNKNOWN);
+        assert_int_equal(
+            jx_solver_check(solver, "(assert (= x", 100000, NULL, &text),
+            JX_SOLVER_UNKNOWN);
         assert_non_null(strstr(jx_buffer_text(&text), "error"));
     }
     assert_int_equal(jx_solver_count(solver), 9);
@@ -471,13 +473,14 @@ static void the_solver_answers_unsat_sat_and_errors(void **state)
 
 static void a_script_names_quotient_and_remainder(void **state)
 {
-    asked q = ask_with("mod(n, 2) == 0 |- floordiv(n, m - 3) >= args[0].shape[1]",
-                       (jx_prover_options){.no_solver = true});
+    asked q =
+        ask_with("mod(n, 2) == 0 |- floordiv(n, m - 3) >= args[0].shape[1]",
+                 (jx_prover_options){.no_solver = true});
     jx_buffer text = {0};
     (void)state;
 
-    jx_prove_smt2(q.prover, q.question.lhs, q.question.relation,
-                  q.question.rhs, true, &text);
+    jx_prove_smt2(q.prover, q.question.lhs, q.question.relation, q.question.rhs,
+                  true, &text);
     const char *s = jx_buffer_text(&text);
     assert_non_null(strstr(s, "quotient."));
     assert_non_null(strstr(s, "remainder."));
@@ -504,8 +507,8 @@ static void constraints_are_read_and_refused_in_place(void **state)
     assert_int_equal(at, 2);
     assert_false(jx_constraint_parse(in, "a >= ", 5, 0, &c, &at, &expected));
     assert_int_equal(at, 5);
-    assert_false(jx_constraint_parse(in, "a >= b >= c", 11, 0, &c, &at,
-                                     &expected));
+    assert_false(
+        jx_constraint_parse(in, "a >= b >= c", 11, 0, &c, &at, &expected));
     assert_int_equal(at, 7);
     assert_false(jx_constraint_parse(in, "a", 1, 0, &c, &at, &expected));
     assert_int_equal(at, 1);
@@ -536,8 +539,9 @@ static const jx_dim *random_dim(jx_dims *in, uint64_t *seed, int depth)
     switch (what) {
     case 1: return jx_dim_sub(in, a, b);
     case 2: return jx_dim_mul(in, a, b);
-    case 3: case 4: case 5:
-        return jx_dim_literal(in, JX_ATOM_FLOORDIV, a, b);
+    case 3:
+    case 4:
+    case 5: return jx_dim_literal(in, JX_ATOM_FLOORDIV, a, b);
     case 6: return jx_dim_literal(in, JX_ATOM_MOD, a, b);
     case 7: return jx_dim_max(in, a, b);
     case 8: return jx_dim_min(in, a, b);

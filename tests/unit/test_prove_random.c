@@ -5,8 +5,8 @@
  * core must contradict itself and each part of it must not; a suggestion must
  * suffice, and a bound be the least that does.  The same question in other
  * words, with other names or more constraints must not get an answer that does
- * not fit; and its mirror images get the very same.  JX_RANDOM_QUESTIONS says how many (make prove-random: 10^6),
- * SEED which. */
+ * not fit; and its mirror images get the very same.  JX_RANDOM_QUESTIONS says
+ * how many (make prove-random: 10^6), SEED which. */
 #include "prover/question.h"
 #include "prover/solver.h"
 
@@ -42,9 +42,9 @@ static unsigned next(generator *g, unsigned below)
  * fits in 32, 53 and 64 bits. */
 static const jx_dim *random_number(generator *g)
 {
-    static const int64_t large[] = {12, 16, 24, 32, 64, 100, 128, 1000,
-                                    INT32_MAX, 1ll << 53, 1ll << 62,
-                                    INT64_MAX - 2};
+    static const int64_t large[] = {
+        12,  16,   24,        32,        64,        100,
+        128, 1000, INT32_MAX, 1ll << 53, 1ll << 62, INT64_MAX - 2};
     unsigned what = next(g, 24);
 
     if (what > 2)
@@ -61,23 +61,32 @@ static const jx_dim *random_dim(generator *g, int depth)
     const jx_dim *a, *b;
 
     if (!depth || what < 4)
-        return next(g, 3) ? jx_dim_var(g->in, names[next(g, (unsigned)g->nvars)], 0)
-                          : random_number(g);
+        return next(g, 3)
+                   ? jx_dim_var(g->in, names[next(g, (unsigned)g->nvars)], 0)
+                   : random_number(g);
     a = random_dim(g, depth - 1);
     b = random_dim(g, depth - 1);
     /* Mostly by a number, seldom by 0. */
     if (what >= 10 && what < 16 && next(g, 3))
-        b = next(g, 12) ? jx_dim_int(g->in, next(g, 40)
-                                               ? 1 + (int64_t)next(g, 8)
-                                               : (int64_t)next(g, 4) - 3)
-                        : random_number(g);
+        b = next(g, 12)
+                ? jx_dim_int(g->in, next(g, 40) ? 1 + (int64_t)next(g, 8)
+                                                : (int64_t)next(g, 4) - 3)
+                : random_number(g);
     switch (what) {
-    case 4: case 5: case 6: return jx_dim_add(g->in, a, b);
-    case 7: case 8: return jx_dim_sub(g->in, a, b);
+    case 4:
+    case 5:
+    case 6: return jx_dim_add(g->in, a, b);
+    case 7:
+    case 8: return jx_dim_sub(g->in, a, b);
     case 9: return jx_dim_mul(g->in, a, b);
-    case 10: case 11: case 12: return jx_dim_floordiv(g->in, a, b);
-    case 13: case 14: case 15: return jx_dim_mod(g->in, a, b);
-    case 16: case 17: return jx_dim_max(g->in, a, b);
+    case 10:
+    case 11:
+    case 12: return jx_dim_floordiv(g->in, a, b);
+    case 13:
+    case 14:
+    case 15: return jx_dim_mod(g->in, a, b);
+    case 16:
+    case 17: return jx_dim_max(g->in, a, b);
     default: return jx_dim_min(g->in, a, b);
     }
 }
@@ -107,23 +116,25 @@ static jx_constraint random_assumption(generator *g)
     const jx_dim *zero = jx_dim_int(g->in, 0);
 
     switch (next(g, 9)) {
-    case 0: case 1: case 2:
+    case 0:
+    case 1:
+    case 2:
         return (jx_constraint){jx_dim_mod(g->in, random_dim(g, 0), k),
                                JX_REL_EQ, zero};
     case 3: /* one size as another's multiple, or divisible by it */
         return next(g, 2)
                    ? (jx_constraint){random_var(g), JX_REL_EQ,
-                                     jx_dim_add(g->in,
-                                                jx_dim_mul(g->in, k,
-                                                           random_var(g)),
-                                                random_number(g))}
-                   : (jx_constraint){jx_dim_mod(g->in, random_var(g),
-                                                random_var(g)),
-                                     JX_REL_EQ, zero};
+                                     jx_dim_add(
+                                         g->in,
+                                         jx_dim_mul(g->in, k, random_var(g)),
+                                         random_number(g))}
+                   : (jx_constraint){
+                         jx_dim_mod(g->in, random_var(g), random_var(g)),
+                         JX_REL_EQ, zero};
     case 4: /* an order, a difference */
-        return (jx_constraint){random_var(g), JX_REL_GE,
-                               jx_dim_add(g->in, random_var(g),
-                                          jx_dim_int(g->in, next(g, 3)))};
+        return (jx_constraint){
+            random_var(g), JX_REL_GE,
+            jx_dim_add(g->in, random_var(g), jx_dim_int(g->in, next(g, 3)))};
     case 5: /* a product */
         return (jx_constraint){jx_dim_mul(g->in, random_var(g), random_var(g)),
                                (jx_relation)next(g, 6), random_dim(g, 1)};
@@ -143,29 +154,29 @@ static const jx_dim *other_form(generator *g, const jx_dim *x)
     case 0: /* k*(x//k) + x%k */
         return jx_dim_add(in, jx_dim_mul(in, y, jx_dim_floordiv(in, x, y)),
                           jx_dim_mod(in, x, y));
-    case 1: /* (x*y)//y */
-        return jx_dim_floordiv(in, jx_dim_mul(in, x, y), y);
+    case 1: /* (x*y)//y */ return jx_dim_floordiv(in, jx_dim_mul(in, x, y), y);
     case 2: /* max(x, y) + min(x, y) - y */
-        return jx_dim_sub(in, jx_dim_add(in, jx_dim_max(in, x, y),
-                                         jx_dim_min(in, x, y)), y);
+        return jx_dim_sub(
+            in, jx_dim_add(in, jx_dim_max(in, x, y), jx_dim_min(in, x, y)), y);
     case 3: /* -((-x)//1) */
         return jx_dim_neg(in, jx_dim_floordiv(in, jx_dim_neg(in, x), one));
     case 4: /* x//2 + (x+1)//2 */
-        return jx_dim_add(in, jx_dim_floordiv(in, x, jx_dim_int(in, 2)),
-                          jx_dim_floordiv(in, jx_dim_add(in, x, one),
-                                          jx_dim_int(in, 2)));
+        return jx_dim_add(
+            in, jx_dim_floordiv(in, x, jx_dim_int(in, 2)),
+            jx_dim_floordiv(in, jx_dim_add(in, x, one), jx_dim_int(in, 2)));
     case 5: /* (-(-x*k))//k */
         return jx_dim_floordiv(
             in, jx_dim_neg(in, jx_dim_mul(in, jx_dim_neg(in, x), k)), k);
     case 6: /* x%(y*k)//y and x//y%k are the same */
         return jx_dim_sub(
-            in, jx_dim_add(in, x,
-                           jx_dim_floordiv(in, jx_dim_mod(in, x,
-                                                 jx_dim_mul(in, y, k)), y)),
+            in,
+            jx_dim_add(in, x,
+                       jx_dim_floordiv(
+                           in, jx_dim_mod(in, x, jx_dim_mul(in, y, k)), y)),
             jx_dim_mod(in, jx_dim_floordiv(in, x, y), k));
     case 7: /* max(x - y, 0) + y, which is at least x */
-        return jx_dim_add(in, jx_dim_max(in, jx_dim_sub(in, x, y),
-                                         jx_dim_int(in, 0)), y);
+        return jx_dim_add(
+            in, jx_dim_max(in, jx_dim_sub(in, x, y), jx_dim_int(in, 0)), y);
     default: /* one more: nearly */
         return jx_dim_add(in, x, jx_dim_int(in, (int64_t)next(g, 3) - 1));
     }
@@ -230,9 +241,10 @@ static void fail_with(const jx_constraint *cs, int n, const jx_constraint *q,
     }
     jx_buffer_puts(&text, " |- ");
     jx_constraint_print(q, &text);
-    fail_msg("%s: %s by %s but %s at a=%ld b=%ld c=%ld d=%ld", jx_buffer_text(&text),
-             jx_truth_text(a->truth), a->by ? a->by : "-", what,
-             (long)p->at[0], (long)p->at[1], (long)p->at[2], (long)p->at[3]);
+    fail_msg("%s: %s by %s but %s at a=%ld b=%ld c=%ld d=%ld",
+             jx_buffer_text(&text), jx_truth_text(a->truth),
+             a->by ? a->by : "-", what, (long)p->at[0], (long)p->at[1],
+             (long)p->at[2], (long)p->at[3]);
 }
 
 typedef struct box {
@@ -320,8 +332,8 @@ typedef struct tally {
 static jx_answer ask_anew(jx_ctx *ctx, jx_dims *in, const jx_constraint *cs,
                           int n, int64_t base, const jx_constraint *q)
 {
-    jx_prover_options o = {.base = base, .base_is_set = true,
-                           .no_solver = true};
+    jx_prover_options o = {
+        .base = base, .base_is_set = true, .no_solver = true};
     jx_prover *p = jx_prover_new(ctx, in, cs, n, &o);
     jx_answer a = q ? jx_prove_compare(p, q->lhs, q->relation, q->rhs)
                     : jx_prove_consistent(p);
@@ -363,8 +375,7 @@ static bool is_bound(const jx_constraint *c)
     return c->relation != JX_REL_EQ && jx_dim_nterms(c->lhs) == 1 &&
            t->nfactors == 1 && t->coefficient == 1 &&
            t->factors[0].power == 1 &&
-           t->factors[0].atom->kind == JX_ATOM_VAR &&
-           jx_dim_is_int(c->rhs, &k);
+           t->factors[0].atom->kind == JX_ATOM_VAR && jx_dim_is_int(c->rhs, &k);
 }
 
 static void check_suggestions(const box *x, jx_ctx *ctx, generator *g, tally *t)
@@ -385,8 +396,9 @@ static void check_suggestions(const box *x, jx_ctx *ctx, generator *g, tally *t)
         t->suggestions++;
         if (!is_bound(c))
             continue;
-        with[x->n].rhs = jx_dim_add(
-            g->in, c->rhs, jx_dim_int(g->in, c->relation == JX_REL_GE ? -1 : 1));
+        with[x->n].rhs =
+            jx_dim_add(g->in, c->rhs,
+                       jx_dim_int(g->in, c->relation == JX_REL_GE ? -1 : 1));
         a = ask_anew(ctx, g->in, with, x->n + 1, x->base, x->q);
         /* Weaker only if there is an answer for the one value more. */
         with[x->n].relation = JX_REL_EQ;
@@ -453,9 +465,10 @@ static void check_variants(const box *x, jx_ctx *ctx, generator *g, tally *t)
     q = *x->q;
     q.relation = opposite(q.relation);
     truth = ask_anew(ctx, g->in, x->cs, x->n, x->base, &q).truth;
-    expect_alike(x, truth == JX_TRUE    ? JX_FALSE
-                    : truth == JX_FALSE ? JX_TRUE
-                                        : truth,
+    expect_alike(x,
+                 truth == JX_TRUE    ? JX_FALSE
+                 : truth == JX_FALSE ? JX_TRUE
+                                     : truth,
                  "its negation");
     memcpy(cs, x->cs, (size_t)x->n * sizeof *cs);
     cs[x->n] = random_assumption(g);
@@ -471,9 +484,9 @@ static void check_variants(const box *x, jx_ctx *ctx, generator *g, tally *t)
  * Mirror images
  * ---------------------------------------------------------------------- */
 
-/* The same question: sides exchanged, both sides negated, names in another order
- * (and so another normal form), constraints in another order and seen from the
- * other side, `a < b` as `b - a >= 1`. */
+/* The same question: sides exchanged, both sides negated, names in another
+ * order (and so another normal form), constraints in another order and seen
+ * from the other side, `a < b` as `b - a >= 1`. */
 typedef enum image {
     AS_IS = -1,
     TURNED,
@@ -534,14 +547,17 @@ static void print_image(const jx_constraint *c, image kind, jx_buffer *to)
     char format[32];
 
     if (kind == DIFFERENCE)
-        snprintf(format, sizeof format, "%s %s %d", below ? "B - (A)" : "A - (B)",
-                 below || strict ? ">=" : jx_relation_text(c->relation), strict);
+        snprintf(
+            format, sizeof format, "%s %s %d", below ? "B - (A)" : "A - (B)",
+            below || strict ? ">=" : jx_relation_text(c->relation), strict);
     else if (kind == NEGATED)
-        snprintf(format, sizeof format, "-(A) %s -(B)", jx_relation_text(turned));
+        snprintf(format, sizeof format, "-(A) %s -(B)",
+                 jx_relation_text(turned));
     else if (kind == TURNED || kind == PERMUTED)
         snprintf(format, sizeof format, "B %s A", jx_relation_text(turned));
     else
-        snprintf(format, sizeof format, "A %s B", jx_relation_text(c->relation));
+        snprintf(format, sizeof format, "A %s B",
+                 jx_relation_text(c->relation));
     jx_buffer_clear(to);
     put_sides(to, format, c->lhs, c->rhs);
     if (kind == RENAMED)
@@ -590,8 +606,10 @@ static void print_miss(const box *x, const jx_question *q, jx_truth truth,
 static jx_truth ask_image(const box *x, image kind, jx_question *q,
                           jx_solver *solver)
 {
-    jx_prover_options o = {.base = x->base, .base_is_set = true,
-                           .solver = solver, .no_solver = !solver};
+    jx_prover_options o = {.base = x->base,
+                           .base_is_set = true,
+                           .solver = solver,
+                           .no_solver = !solver};
     jx_prover *p = jx_question_prover(q, &o);
     jx_answer a = jx_question_ask(q, p);
 
@@ -600,8 +618,9 @@ static jx_truth ask_image(const box *x, image kind, jx_question *q,
     return a.truth;
 }
 
-/* What the ladder decides needs no solver; where it decides on one side only, the
- * solver is asked of both.  Two answers are an error, one answer is a miss. */
+/* What the ladder decides needs no solver; where it decides on one side
+ * only, the solver is asked of both.  Two answers are an error, one
+ * answer is a miss. */
 static void check_image(const box *x, image kind, bool all, jx_solver *solver,
                         tally *t)
 {
@@ -628,7 +647,8 @@ static void check_image(const box *x, image kind, bool all, jx_solver *solver,
     jx_ctx_free(ctx);
 }
 
-static void check_images(const box *x, generator *g, jx_solver *solver, tally *t)
+static void check_images(const box *x, generator *g, jx_solver *solver,
+                         tally *t)
 {
     for (int kind = 0; kind < IMAGES; kind++)
         check_image(x, (image)kind, kind != TURNED || next(g, 2), solver, t);
@@ -641,8 +661,8 @@ static void one_question(uint64_t seed, jx_solver *solver, jx_solver *images,
     generator g = {.in = jx_dims_new(ctx), .seed = seed};
     jx_constraint cs[MAX_CONSTRAINTS];
     int n = 0, size;
-    jx_prover_options o = {.base_is_set = true, .solver = solver,
-                           .no_solver = !solver};
+    jx_prover_options o = {
+        .base_is_set = true, .solver = solver, .no_solver = !solver};
     struct timespec before, after;
 
     next(&g, 2);
@@ -718,21 +738,22 @@ static void run(long count, jx_solver *solver, uint64_t seed)
     tally t = {0};
 
     for (long i = 0; i < count; i++)
-        one_question(seed + (uint64_t)i * 0x9e3779b97f4a7c15u, solver, images, &t);
+        one_question(seed + (uint64_t)i * 0x9e3779b97f4a7c15u, solver, images,
+                     &t);
     jx_solver_free(images);
-    print_message("%ld questions in %.1f s (slowest %.3f s): %ld true, "
-                  "%ld false, %ld depend, %ld contradictions, %ld unknown; "
-                  "%ld parts of cores, %ld suggestions (%ld bounds, %ld of them "
-                  "not the least), %ld in other words; %ld mirror images (%ld too "
-                  "large, %ld with another answer without the solver); an answer "
-                  "on one side only: %ld turned, %ld negated, %ld renamed, %ld "
-                  "permuted, %ld as a difference\n",
-                  count, t.seconds, t.slowest, t.truths[JX_TRUE],
-                  t.truths[JX_FALSE], t.truths[JX_DEPENDS],
-                  t.truths[JX_CONTRADICTION], t.truths[JX_UNKNOWN], t.cores,
-                  t.suggestions, t.bounds, t.loose, t.variants, t.images, t.unfit, t.uneven,
-                  t.misses[TURNED], t.misses[NEGATED], t.misses[RENAMED],
-                  t.misses[PERMUTED], t.misses[DIFFERENCE]);
+    print_message(
+        "%ld questions in %.1f s (slowest %.3f s): %ld true, "
+        "%ld false, %ld depend, %ld contradictions, %ld unknown; "
+        "%ld parts of cores, %ld suggestions (%ld bounds, %ld of them "
+        "not the least), %ld in other words; %ld mirror images (%ld too "
+        "large, %ld with another answer without the solver); an answer "
+        "on one side only: %ld turned, %ld negated, %ld renamed, %ld "
+        "permuted, %ld as a difference\n",
+        count, t.seconds, t.slowest, t.truths[JX_TRUE], t.truths[JX_FALSE],
+        t.truths[JX_DEPENDS], t.truths[JX_CONTRADICTION], t.truths[JX_UNKNOWN],
+        t.cores, t.suggestions, t.bounds, t.loose, t.variants, t.images,
+        t.unfit, t.uneven, t.misses[TURNED], t.misses[NEGATED],
+        t.misses[RENAMED], t.misses[PERMUTED], t.misses[DIFFERENCE]);
     /* Nearly all must be settled, or the test tests nothing. */
     assert_true(t.truths[JX_UNKNOWN] * 20 <= count);
     /* Products of what is divided by are found by luck, or not. */

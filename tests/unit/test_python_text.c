@@ -19,13 +19,15 @@ static const char *part(const char *text, jx_py_span span)
 {
     static char to[200];
 
-    snprintf(to, sizeof to, "%.*s", (int)(span.end - span.begin), text + span.begin);
+    snprintf(to, sizeof to, "%.*s", (int)(span.end - span.begin),
+             text + span.begin);
     return to;
 }
 
 static void calls_have_names_and_arguments(void **state)
 {
-    const char *text = "jnp.log( jax.nn.softmax(x @ w, (1, 2)), axis = -1,)  # why, not";
+    const char *text =
+        "jnp.log( jax.nn.softmax(x @ w, (1, 2)), axis = -1,)  # why, not";
     jx_py_call call, inner;
 
     (void)state;
@@ -43,7 +45,8 @@ static void calls_have_names_and_arguments(void **state)
 
 static void methods_are_calls_of_what_comes_before(void **state)
 {
-    const char *text = "((a + b).T\n  .sum)(0)", *method = "(a + b)[0].sum('),(', k=')')";
+    const char *text = "((a + b).T\n  .sum)(0)",
+               *method = "(a + b)[0].sum('),(', k=')')";
     jx_py_call call;
 
     (void)state;
@@ -101,18 +104,24 @@ static void sides_are_those_of_the_operator_that_is_applied_last(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        assert_true(jx_py_sides_of(rows[i].text, all(rows[i].text), rows[i].op, &left, &right));
+        assert_true(jx_py_sides_of(rows[i].text, all(rows[i].text), rows[i].op,
+                                   &left, &right));
         assert_string_equal(part(rows[i].text, left), rows[i].left);
         assert_string_equal(part(rows[i].text, right), rows[i].right);
     }
-    assert_false(jx_py_sides_of("a + b / c", all("a + b / c"), "/", &left, &right));
-    assert_false(jx_py_sides_of("a / b < c", all("a / b < c"), "/", &left, &right));
-    assert_false(jx_py_sides_of("a / b if c else d", all("a / b if c else d"), "/", &left, &right));
-    assert_false(jx_py_sides_of("-a ** b", all("-a ** b"), "**", &left, &right));
+    assert_false(
+        jx_py_sides_of("a + b / c", all("a + b / c"), "/", &left, &right));
+    assert_false(
+        jx_py_sides_of("a / b < c", all("a / b < c"), "/", &left, &right));
+    assert_false(jx_py_sides_of("a / b if c else d", all("a / b if c else d"),
+                                "/", &left, &right));
+    assert_false(
+        jx_py_sides_of("-a ** b", all("-a ** b"), "**", &left, &right));
     assert_false(jx_py_sides_of("a // b", all("a // b"), "/", &left, &right));
     assert_false(jx_py_sides_of("a /", all("a /"), "/", &left, &right));
     assert_false(jx_py_sides_of("a / b)", all("a / b)"), "/", &left, &right));
-    assert_false(jx_py_sides_of("x, a / b", all("x, a / b"), "/", &left, &right));
+    assert_false(
+        jx_py_sides_of("x, a / b", all("x, a / b"), "/", &left, &right));
 }
 
 static void ranks_say_what_needs_brackets(void **state)
@@ -145,7 +154,8 @@ static void ranks_say_what_needs_brackets(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        assert_int_equal(jx_py_rank_of(rows[i].text, all(rows[i].text)), rows[i].rank);
+        assert_int_equal(jx_py_rank_of(rows[i].text, all(rows[i].text)),
+                         rows[i].rank);
 }
 
 static void bare_is_without_what_stands_around(void **state)
@@ -165,8 +175,9 @@ static void bare_is_without_what_stands_around(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        assert_string_equal(part(rows[i].text, jx_py_bare(rows[i].text, all(rows[i].text))),
-                            rows[i].bare);
+        assert_string_equal(
+            part(rows[i].text, jx_py_bare(rows[i].text, all(rows[i].text))),
+            rows[i].bare);
 }
 
 /* Any bytes are looked at without leaving them. */
@@ -189,7 +200,8 @@ static void any_text_is_borne(void **state)
         }
         jx_py_span span = {0, length};
         if (jx_py_call_of(text, span, &call))
-            assert_true(call.all.end < length && call.name.end <= call.all.begin);
+            assert_true(call.all.end < length &&
+                        call.name.end <= call.all.begin);
         if (jx_py_sides_of(text, span, "/", &left, &right))
             assert_true(left.end <= right.begin && right.end <= length);
         jx_py_rank_of(text, span);

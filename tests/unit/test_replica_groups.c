@@ -55,16 +55,18 @@ static const char *written(jx_ctx *ctx, const char *groups)
     n = 0;
     for (int64_t i = 0; i < found.count * found.width; i++)
         n += (size_t)snprintf(to + n, sizeof to - n, "%s%d",
-                              !i ? "" : i % found.width ? " " : "|",
+                              !i                ? ""
+                              : i % found.width ? " "
+                                                : "|",
                               (int)found.ids[i]);
     return to;
 }
 
 #define AXIS(name) "#stablehlo.axis_ref<name = \"" name "\">"
-#define PART(name, pre, size)                                                 \
-    "#stablehlo.axis_ref<name = \"" name                                      \
-    "\", sub_axis_info = (" #pre ")" #size ">"
-#define MESH(size)                                                            \
+#define PART(name, pre, size)                                                  \
+    "#stablehlo.axis_ref<name = \"" name "\", sub_axis_info = (" #pre          \
+    ")" #size ">"
+#define MESH(size)                                                             \
     "mesh = #stablehlo.mesh<axes=[<name = \"p\", size = " size ">]>, "
 #define OF(mesh, axes) "mesh = @" mesh ", axes = [" axes "]"
 
@@ -73,8 +75,7 @@ static void axes_count_in_their_order(void **state)
 {
     jx_ctx *ctx = *state;
 
-    assert_string_equal(written(ctx, OF("mesh", AXIS("a"))),
-                        "0 4|1 5|2 6|3 7");
+    assert_string_equal(written(ctx, OF("mesh", AXIS("a"))), "0 4|1 5|2 6|3 7");
     assert_string_equal(written(ctx, OF("mesh", AXIS("b") ", " AXIS("a"))),
                         "0 4 2 6|1 5 3 7");
     assert_string_equal(written(ctx, OF("mesh", AXIS("a") ", " AXIS("c"))),
@@ -89,8 +90,7 @@ static void axes_have_parts_and_meshes_an_order(void **state)
 {
     jx_ctx *ctx = *state;
 
-    assert_string_equal(written(ctx, OF("wide", AXIS("x"))),
-                        "0 2 1 3 7 6 5 4");
+    assert_string_equal(written(ctx, OF("wide", AXIS("x"))), "0 2 1 3 7 6 5 4");
     assert_string_equal(written(ctx, OF("wide", PART("x", 1, 2))),
                         "0 7|2 6|1 5|3 4");
     assert_string_equal(written(ctx, OF("wide", PART("x", 4, 2))),
@@ -99,9 +99,8 @@ static void axes_have_parts_and_meshes_an_order(void **state)
         written(ctx, OF("wide", PART("x", 4, 2) ", " PART("x", 1, 2))),
         "0 7 2 6|1 5 3 4");
     assert_string_equal(
-        written(ctx,
-                "mesh = #stablehlo.mesh<axes=[<name = \"p\", size = 2>, "
-                "<name = \"q\", size = 3>]>, axes = [" AXIS("p") "]"),
+        written(ctx, "mesh = #stablehlo.mesh<axes=[<name = \"p\", size = 2>, "
+                     "<name = \"q\", size = 3>]>, axes = [" AXIS("p") "]"),
         "0 3|1 4|2 5");
 }
 

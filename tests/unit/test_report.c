@@ -70,8 +70,8 @@ static jx_report check_text(jx_ctx *keep, const char *text, bool deps,
 {
     const jx_check_options options = {.settle = {.no_solver = true}};
     jx_ctx *ctx = jx_ctx_new(0);
-    jx_report report = jx_check_input(keep, ctx, "model.json", text,
-                                      strlen(text), &options);
+    jx_report report =
+        jx_check_input(keep, ctx, "model.json", text, strlen(text), &options);
 
     assert_true(jx_check_finish(keep, &report, deps, suppressions));
     jx_ctx_free(ctx);
@@ -228,7 +228,9 @@ static void a_record_holds_all_of_a_report(void **state)
     const jx_check_options options = {.settle = {.no_solver = true}};
     char *text = variant_of(plain), *before, *after;
     jx_ctx *ctx = jx_ctx_new(0);
-    jx_report report = jx_check_input(keep, ctx, "model.json", text, strlen(text), &options), read;
+    jx_report report = jx_check_input(keep, ctx, "model.json", text,
+                                      strlen(text), &options),
+              read;
     jx_buffer record = {0};
     (void)state;
 
@@ -238,9 +240,11 @@ static void a_record_holds_all_of_a_report(void **state)
     report.milliseconds = 1.5;
     report.findings.at[0].witness = "{}";
     report.findings.at[0].note = "a note\nof two lines";
-    report.findings.at[0].fix = &(jx_fix){"clips", true, 1, &(jx_fixed_line){"model.py", 3, "x", "y"}};
+    report.findings.at[0].fix =
+        &(jx_fix){"clips", true, 1, &(jx_fixed_line){"model.py", 3, "x", "y"}};
     JX_PUSH(keep->arena, &report.proofs, "finite");
-    JX_PUSH(keep->arena, &report.remarks, (jx_remark){"model.py", 3, "x  # jaxvet: ignore[SHP]"});
+    JX_PUSH(keep->arena, &report.remarks,
+            (jx_remark){"model.py", 3, "x  # jaxvet: ignore[SHP]"});
     jx_record_write(&report, &record);
     read = (jx_report){.path = "model.json"};
     assert_true(jx_record_read(keep, record.text, record.length, &read));
@@ -260,8 +264,8 @@ static void a_record_holds_all_of_a_report(void **state)
     jx_ctx_free(keep);
 }
 
-/* Cut anywhere, or with a byte that is another, a record is refused or another report:
- * nothing is read beyond it, and no number is out of its range. */
+/* Cut anywhere, or with a byte that is another, a record is refused or another
+ * report: nothing is read beyond it, and no number is out of its range. */
 static void a_damaged_record_is_no_report(void **state)
 {
     jx_ctx *keep = jx_ctx_new(0);

@@ -113,10 +113,12 @@ static void what_is_not_finite_has_no_slope(void **state)
 }
 
 /* Some of eleven functions, sampled side by side. */
-static void functions_side_by_side_have_the_slopes_that_each_has_alone(void **state)
+static void
+functions_side_by_side_have_the_slopes_that_each_has_alone(void **state)
 {
     enum { COUNT = 11, SOME = 3 };
-    double (*const all[])(double) = {wave, offset_sine, ramp, steps, even, wild, sqrt};
+    double (*const all[])(double) = {wave, offset_sine, ramp, steps,
+                                     even, wild,        sqrt};
     static const int which[SOME] = {9, 0, 4};
     double at[JX_RIDDERS_SAMPLES * COUNT], h[JX_RIDDERS_STEPS];
     jx_slope slopes[COUNT], some[COUNT];
@@ -125,13 +127,15 @@ static void functions_side_by_side_have_the_slopes_that_each_has_alone(void **st
     jx_ridders_steps(0.01, h);
     for (int k = 0; k < JX_RIDDERS_SAMPLES; k++)
         for (int j = 0; j < COUNT; j++)
-            at[k * COUNT + j] = all[j % 7](jx_ridders_offset(h, k) + (j < 7 ? 0 : 0.3));
+            at[k * COUNT + j] =
+                all[j % 7](jx_ridders_offset(h, k) + (j < 7 ? 0 : 0.3));
     jx_ridders(at, COUNT, NULL, COUNT, h, DBL_EPSILON, slopes);
     jx_ridders(at, COUNT, which, SOME, h, DBL_EPSILON, some);
     for (int j = 0; j < COUNT; j++) {
         jx_slope alone = slope_of(all[j % 7], j < 7 ? 0 : 0.3, 0.01);
         assert_int_equal(slopes[j].kind, alone.kind);
-        assert_true(slopes[j].value == alone.value && slopes[j].error == alone.error);
+        assert_true(slopes[j].value == alone.value &&
+                    slopes[j].error == alone.error);
     }
     for (int k = 0; k < SOME; k++) {
         assert_int_equal(some[which[k]].kind, slopes[which[k]].kind);
@@ -148,7 +152,8 @@ int main(void)
         cmocka_unit_test(a_staircase_has_no_slope_to_trust),
         cmocka_unit_test(a_rough_function_has_no_slope),
         cmocka_unit_test(what_is_not_finite_has_no_slope),
-        cmocka_unit_test(functions_side_by_side_have_the_slopes_that_each_has_alone),
+        cmocka_unit_test(
+            functions_side_by_side_have_the_slopes_that_each_has_alone),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,5 @@
-/* test_rings.c - rules for all sizes of a mesh, against every step of every device. */
+/* test_rings.c - rules for all sizes of a mesh, against every step
+ * of every device. */
 #include "frontend/base/ctx.h"
 #include "runtime/equal/rings.h"
 
@@ -11,18 +12,22 @@
 
 #include <cmocka.h>
 
-enum { EACH = 2 /* products of a part of a chunk */, WIDE = 3 /* elements of a block */ };
+enum {
+    EACH = 2 /* products of a part of a chunk */,
+    WIDE = 3 /* elements of a block */
+};
 
 static int modulo(int a, int n)
 {
     return (a % n + n) % n;
 }
 
-/* A result of shape [WIDE, devices * parts * 2] whose blocks along axis 1 add up what the rule
- * says. */
+/* A result of shape [WIDE, devices * parts * 2] whose blocks along axis 1 add
+ * up what the rule says. */
 static jx_orders orders_by(jx_arena *arena, int devices, const jx_ring *rule)
 {
-    int h = rule->shares, terms = devices * h * EACH, columns = devices * rule->parts * 2;
+    int h = rule->shares, terms = devices * h * EACH,
+        columns = devices * rule->parts * 2;
     int64_t *shape = JX_NEW_ARRAY(arena, 2, int64_t);
     jx_order *out = JX_NEW(arena, jx_order);
     int32_t *of = JX_NEW_ARRAY(arena, WIDE * columns * terms, int32_t);
@@ -30,11 +35,13 @@ static jx_orders orders_by(jx_arena *arena, int devices, const jx_ring *rule)
     shape[0] = WIDE;
     shape[1] = columns;
     for (int x = 0; x < WIDE * columns; x++) {
-        int block = x % columns / 2, d = block / rule->parts, p = block % rule->parts;
+        int block = x % columns / 2, d = block / rule->parts,
+            p = block % rule->parts;
         for (int g = 0; g < h; g++)
             for (int i = 0; i < devices; i++) {
                 const jx_ring_step *s = &rule->sums[p][g].ties[0];
-                int e = modulo(s->device * d + s->step * i + s->offset, devices);
+                int e =
+                    modulo(s->device * d + s->step * i + s->offset, devices);
                 int share = rule->sums[p][g].share;
                 int chunk = rule->outer ? share * devices + e : e * h + share;
                 int at = rule->apart ? g * devices + i : i * h + g;
@@ -42,7 +49,11 @@ static jx_orders orders_by(jx_arena *arena, int devices, const jx_ring *rule)
                     of[x * terms + at * EACH + q] = chunk * EACH + q;
             }
     }
-    *out = (jx_order){.rank = 2, .shape = shape, .count = WIDE * columns, .terms = terms, .of = of};
+    *out = (jx_order){.rank = 2,
+                      .shape = shape,
+                      .count = WIDE * columns,
+                      .terms = terms,
+                      .of = of};
     return (jx_orders){.devices = devices, .nouts = 1, .outs = out};
 }
 
@@ -75,7 +86,8 @@ static void the_rule_is_found_again(void **state)
         jx_orders at[3];
         for (int p = 0; p < rule.parts; p++)
             for (int g = 0; g < rule.shares; g++)
-                rule.sums[p][g] = sum_of(1, g ? 1 : -1, p ? 1 : -1, (g + p) % rule.shares);
+                rule.sums[p][g] =
+                    sum_of(1, g ? 1 : -1, p ? 1 : -1, (g + p) % rule.shares);
         for (int t = 0; t < 3; t++)
             at[t] = orders_by(ctx->arena, sizes[t], &rule);
         assert_true(jx_ring_find(ctx, 3, at, 0, &found));
@@ -92,14 +104,16 @@ static void the_rule_is_found_again(void **state)
     jx_ctx_free(ctx);
 }
 
-/* Whether no two steps of a device have one chunk, on meshes of up to 12 devices. */
+/* Whether no two steps of a device have one chunk, on meshes of up
+ * to 12 devices. */
 static bool is_right(const jx_ring_step *s)
 {
     for (int n = 1; n <= 12; n++)
         for (int d = 0; d < n; d++) {
             unsigned seen = 0;
             for (int i = 0; i < n; i++)
-                seen |= 1u << modulo(s->device * d + s->step * i + s->offset, n);
+                seen |=
+                    1u << modulo(s->device * d + s->step * i + s->offset, n);
             if (seen != (1u << n) - 1)
                 return false;
         }
@@ -157,7 +171,8 @@ static void what_has_no_rule_is_not_found(void **state)
     assert_false(jx_ring_find(ctx, 2, at, 0, &found));
     /* One pair of products is in another order on one device. */
     jx_order changed = at[0].outs[0];
-    int32_t *of = jx_arena_copy(ctx->arena, changed.of, sizeof *of * (size_t)changed.terms * 30);
+    int32_t *of = jx_arena_copy(ctx->arena, changed.of,
+                                sizeof *of * (size_t)changed.terms * 30);
     of[0] = changed.of[1];
     of[1] = changed.of[0];
     changed.of = of;

@@ -96,8 +96,8 @@ static void same(const char *name, const jx_buffer *got, const char *expected,
         i++;
     size_t from = i > 40 ? i - 40 : 0;
     fail_msg("%s differs at byte %zu\n  expected ...%.100s\n  got      "
-             "...%.100s", name, i, expected + from,
-             jx_buffer_text(got) + from);
+             "...%.100s",
+             name, i, expected + from, jx_buffer_text(got) + from);
 }
 
 static const jx_program *program_of(jx_ctx *ctx, const row *r)

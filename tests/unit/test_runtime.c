@@ -54,8 +54,8 @@ static void read_program(fixture *f, const char *rest)
         fail_msg("%s: %s", f->ctx->error.place, f->ctx->error.message);
 }
 
-/* Plans with the variable of the first input's first axis at that size (0: there
- * is none). */
+/* Plans with the variable of the first input's first axis at that size (0:
+ * there is none). */
 static void plan_at(fixture *f, int64_t size, jx_domain domain)
 {
     jx_plan_options options = {.domain = domain};
@@ -69,7 +69,8 @@ static void plan_at(fixture *f, int64_t size, jx_domain domain)
         options.nbindings = 1;
         options.bindings = &f->size;
     }
-    f->plan = jx_plan_make(jx_typed_of(f->program), &f->program->entry, &options);
+    f->plan =
+        jx_plan_make(jx_typed_of(f->program), &f->program->entry, &options);
     if (!f->plan)
         fail_msg("%s: %s", f->ctx->error.place, f->ctx->error.message);
     f->exec = jx_exec_new(f->plan);
@@ -83,14 +84,14 @@ static void close_all(fixture *f)
     jx_ctx_free(f->ctx);
 }
 
-static const char chain[] =
-    "\"entry\":{\"jaxpr\":0,\"name\":\"f\"},"
-    "\"avals\":[{\"dt\":\"f32\",\"sh\":[\"b\",3]},{\"dt\":\"f32\",\"weak\":true}],"
-    "\"prims\":[\"mul\",\"add\",\"neg\"],"
-    "\"jaxprs\":[{\"in\":[0,0],\"eqns\":["
-    "[0,[0,{\"a\":1,\"v\":2.0}],[0],{},-1,-1,-1],"
-    "[1,[2,1],[0],{},-1,-1,-1],"
-    "[2,[3],[0],{},-1,-1,-1]],\"out\":[4,0]}]}\n";
+static const char chain[] = "\"entry\":{\"jaxpr\":0,\"name\":\"f\"},"
+                            "\"avals\":[{\"dt\":\"f32\",\"sh\":[\"b\",3]},{"
+                            "\"dt\":\"f32\",\"weak\":true}],"
+                            "\"prims\":[\"mul\",\"add\",\"neg\"],"
+                            "\"jaxprs\":[{\"in\":[0,0],\"eqns\":["
+                            "[0,[0,{\"a\":1,\"v\":2.0}],[0],{},-1,-1,-1],"
+                            "[1,[2,1],[0],{},-1,-1,-1],"
+                            "[2,[3],[0],{},-1,-1,-1]],\"out\":[4,0]}]}\n";
 
 static void a_chain_runs_at_any_size_without_allocating(void **state)
 {
@@ -226,15 +227,15 @@ static const char *refusal(const char *text, size_t memory, int64_t size)
 
     read_program(&f, text);
     if (size) {
-        const jx_dim *dim =
-            f.program->entry.jaxpr->vars[0]->aval->shape[0];
+        const jx_dim *dim = f.program->entry.jaxpr->vars[0]->aval->shape[0];
         int count;
         f.size.var = jx_dim_vars(f.program->dims, dim, &count)[0];
         f.size.value = size;
         options.nbindings = 1;
         options.bindings = &f.size;
     }
-    assert_null(jx_plan_make(jx_typed_of(f.program), &f.program->entry, &options));
+    assert_null(
+        jx_plan_make(jx_typed_of(f.program), &f.program->entry, &options));
     assert_int_equal(f.ctx->error.kind, memory ? JX_E_LIMIT : JX_E_INPUT);
     snprintf(message, sizeof message, "%s", f.ctx->error.message);
     close_all(&f);
@@ -253,7 +254,8 @@ static void what_cannot_run_is_refused_with_a_reason(void **state)
     assert_string_equal(refusal(unknown, 0, 0),
                         "there is no way to run the primitive frobnicate");
     assert_non_null(strstr(refusal(chain, 0, 0), "the size b has no value"));
-    assert_non_null(strstr(refusal(chain, 1 << 20, 1 << 20), "limit of memory"));
+    assert_non_null(
+        strstr(refusal(chain, 1 << 20, 1 << 20), "limit of memory"));
     assert_non_null(strstr(refusal(chain, 0, INT64_MAX / 2),
                            "more elements than there are bytes"));
 }

@@ -70,13 +70,17 @@ static void f32_functions_keep_their_bounds(void **state)
         double (*want)(double);
         double bound;
     } rows[] = {
-        {"exp", JX_PRIM_exp, exp, 1.5},       {"log", JX_PRIM_log, log, 1.5},
-        {"tanh", JX_PRIM_tanh, tanh, 2},      {"sin", JX_PRIM_sin, sin, 0.51},
-        {"cos", JX_PRIM_cos, cos, 0.51},      {"erf", JX_PRIM_erf, erf, 0.55},
+        {"exp", JX_PRIM_exp, exp, 1.5},
+        {"log", JX_PRIM_log, log, 1.5},
+        {"tanh", JX_PRIM_tanh, tanh, 2},
+        {"sin", JX_PRIM_sin, sin, 0.51},
+        {"cos", JX_PRIM_cos, cos, 0.51},
+        {"erf", JX_PRIM_erf, erf, 0.55},
         {"log1p", JX_PRIM_log1p, log1p, 0.51},
         {"expm1", JX_PRIM_expm1, expm1, 0.51},
         {"logistic", JX_PRIM_logistic, logistic, 2.5},
-        {"tan", JX_PRIM_tan, tan, 0.51},      {"cbrt", JX_PRIM_cbrt, cbrt, 0.51},
+        {"tan", JX_PRIM_tan, tan, 0.51},
+        {"cbrt", JX_PRIM_cbrt, cbrt, 0.51},
     };
     float at;
 
@@ -93,37 +97,43 @@ static void f32_functions_keep_their_bounds(void **state)
 static bool is_near(double y, double want)
 {
     if (want != want || isinf(want) || want == 0)
-        return (y != y && want != want) || (y == want && !signbit(y) == !signbit(want));
+        return (y != y && want != want) ||
+               (y == want && !signbit(y) == !signbit(want));
     return fabs(y - want) <= 0x1p-49 * fabs(want) + 0x1p-1071;
 }
 
 static void brisk_functions_are_those_of_f64(void **state)
 {
     static const jx_prim_id prims[] = {
-        JX_PRIM_exp,   JX_PRIM_expm1, JX_PRIM_log,   JX_PRIM_log1p,    JX_PRIM_tanh,
-        JX_PRIM_tan,   JX_PRIM_asin,  JX_PRIM_acos,  JX_PRIM_atan,     JX_PRIM_sinh,
-        JX_PRIM_cosh,  JX_PRIM_asinh, JX_PRIM_acosh, JX_PRIM_atanh,    JX_PRIM_cbrt,
-        JX_PRIM_erf,   JX_PRIM_erfc,  JX_PRIM_sin,   JX_PRIM_cos,      JX_PRIM_logistic,
+        JX_PRIM_exp,   JX_PRIM_expm1, JX_PRIM_log,  JX_PRIM_log1p,
+        JX_PRIM_tanh,  JX_PRIM_tan,   JX_PRIM_asin, JX_PRIM_acos,
+        JX_PRIM_atan,  JX_PRIM_sinh,  JX_PRIM_cosh, JX_PRIM_asinh,
+        JX_PRIM_acosh, JX_PRIM_atanh, JX_PRIM_cbrt, JX_PRIM_erf,
+        JX_PRIM_erfc,  JX_PRIM_sin,   JX_PRIM_cos,  JX_PRIM_logistic,
     };
     static double x[CHUNK], y[CHUNK], want[CHUNK];
 
     (void)state;
     for (size_t p = 0; p < sizeof prims / sizeof *prims; p++) {
-        jx_tile *tile = jx_tile_of(prims[p], JX_F64), *brisk = jx_tile_brisk(tile);
+        jx_tile *tile = jx_tile_of(prims[p], JX_F64),
+                *brisk = jx_tile_brisk(tile);
         for (uint64_t bits = 0; bits < (uint64_t)1 << 32;) {
             const void *ins[] = {x};
             for (int i = 0; i < CHUNK; i++, bits += 16381) {
                 uint32_t b = (uint32_t)bits;
                 float f;
                 memcpy(&f, &b, sizeof f);
-                x[i] = i == 0 ? -0.0 : i == 1 ? (double)INFINITY : i == 2 ? 709.7 : (double)f;
+                x[i] = i == 0   ? -0.0
+                       : i == 1 ? (double)INFINITY
+                       : i == 2 ? 709.7
+                                : (double)f;
             }
             tile(want, ins, CHUNK, NULL);
             brisk(y, ins, CHUNK, NULL);
             for (int i = 0; i < CHUNK; i++)
                 if (!is_near(y[i], want[i]))
-                    fail_msg("primitive %d of %a: %a, not %a", (int)prims[p], x[i], y[i],
-                             want[i]);
+                    fail_msg("primitive %d of %a: %a, not %a", (int)prims[p],
+                             x[i], y[i], want[i]);
         }
     }
 }
@@ -138,14 +148,17 @@ static void functions_in_vectors_have_the_same_bits(void **state)
     static const struct {
         jx_prim_id prim;
         double (*want)(double);
-    } rows[] = {{JX_PRIM_bessel_i0e, jx_sf_bessel_i0e}, {JX_PRIM_bessel_i1e, jx_sf_bessel_i1e},
-                {JX_PRIM_digamma, jx_sf_digamma},       {JX_PRIM_polygamma, trigamma}};
+    } rows[] = {{JX_PRIM_bessel_i0e, jx_sf_bessel_i0e},
+                {JX_PRIM_bessel_i1e, jx_sf_bessel_i1e},
+                {JX_PRIM_digamma, jx_sf_digamma},
+                {JX_PRIM_polygamma, trigamma}};
     enum { FEW = 64, ROWS = sizeof rows / sizeof *rows };
 
     (void)state;
     /* Far from each other, or beside each other here and there. */
     for (size_t r = 0; r < 2 * ROWS; r++)
-        for (uint64_t bits = 0; bits < (uint64_t)1 << 32; bits += r / ROWS * 16381 * FEW) {
+        for (uint64_t bits = 0; bits < (uint64_t)1 << 32;
+             bits += r / ROWS * 16381 * FEW) {
             double x[FEW], y[FEW], ones[FEW];
             bool second = rows[r % ROWS].prim == JX_PRIM_polygamma;
             const void *ins[] = {second ? ones : x, x};
@@ -160,7 +173,8 @@ static void functions_in_vectors_have_the_same_bits(void **state)
             for (int i = 0; i < FEW; i++) {
                 double want = rows[r % ROWS].want(x[i]);
                 if (memcmp(&y[i], &want, sizeof want) && y[i] == y[i])
-                    fail_msg("function %d of %a: %a, not %a", (int)r % ROWS, x[i], y[i], want);
+                    fail_msg("function %d of %a: %a, not %a", (int)r % ROWS,
+                             x[i], y[i], want);
             }
         }
 }
@@ -170,8 +184,9 @@ static void functions_of_most_floats_are_what_f64_says(void **state)
     static const struct {
         jx_prim_id prim;
         double (*want)(double);
-    } rows[] = {{JX_PRIM_asin, asin},   {JX_PRIM_acos, acos},   {JX_PRIM_atan, atan},
-                {JX_PRIM_asinh, asinh}, {JX_PRIM_acosh, acosh}, {JX_PRIM_atanh, atanh},
+    } rows[] = {{JX_PRIM_asin, asin},   {JX_PRIM_acos, acos},
+                {JX_PRIM_atan, atan},   {JX_PRIM_asinh, asinh},
+                {JX_PRIM_acosh, acosh}, {JX_PRIM_atanh, atanh},
                 {JX_PRIM_erfc, erfc}};
     enum { FEW = 64 };
 
@@ -187,9 +202,10 @@ static void functions_of_most_floats_are_what_f64_says(void **state)
             jx_tile_of(rows[r].prim, JX_F32)(y, ins, FEW, NULL);
             for (int i = 0; i < FEW; i++) {
                 float want = (float)rows[r].want((double)x[i]);
-                if (memcmp(&y[i], &want, sizeof want) && (y[i] == y[i] || want == want))
-                    fail_msg("function %d of %a: %a, not %a", (int)r, (double)x[i],
-                             (double)y[i], (double)want);
+                if (memcmp(&y[i], &want, sizeof want) &&
+                    (y[i] == y[i] || want == want))
+                    fail_msg("function %d of %a: %a, not %a", (int)r,
+                             (double)x[i], (double)y[i], (double)want);
             }
         }
 }
@@ -205,7 +221,9 @@ static void a_product_in_a_sum_is_rounded_twice(void **state)
 
     (void)state;
     for (int i = 0; i < FEW; i++) {
-        x[i] = i == 0 ? (double)NAN : i == 1 ? (double)INFINITY : 1 + i * 0x1.3p-20;
+        x[i] = i == 0   ? (double)NAN
+               : i == 1 ? (double)INFINITY
+                        : 1 + i * 0x1.3p-20;
         y[i] = i == 2 ? 0 : 1 - i * 0x1.7p-30;
         z[i] = i == 3 ? -(double)INFINITY : -1;
         fx[i] = (float)x[i];
@@ -221,7 +239,8 @@ static void a_product_in_a_sum_is_rounded_twice(void **state)
     jx_tile_mul_add(JX_F32)(fgot, fins, FEW, NULL);
     assert_memory_equal(fgot, fwant, sizeof fwant);
     for (int i = 4; i < FEW; i++)
-        once += fma(x[i], y[i], z[i]) != want[i] && fmaf(fx[i], fy[i], fz[i]) != fwant[i];
+        once += fma(x[i], y[i], z[i]) != want[i] &&
+                fmaf(fx[i], fy[i], fz[i]) != fwant[i];
     assert_true(once > FEW / 2);
 }
 

@@ -32,7 +32,8 @@ static pair read_pair(const char *a, const char *b, const char *result)
 
     jx_buffer_printf(&text,
                      "{ lambda ; p:i32[] q:f32[3] r:f32[3] s:i32[] t:f32[2,3]. "
-                     "let\n o:%s = cond[branches=(\n" BRANCH BRANCH ")] p q r s "
+                     "let\n o:%s = cond[branches=(\n" BRANCH BRANCH
+                     ")] p q r s "
                      "t\n in (o,) }",
                      result, a, b);
     both = jx_read_text(made.ctx, "-", text.text, text.length);
@@ -55,9 +56,10 @@ static jx_difference compare(const char *a, const char *b, const char *result,
     pair made = read_pair(a, b, result);
     jx_difference found;
 
-    if (jx_same_programs(jx_typed_of(made.a), jx_typed_of(made.b), &found) != same)
-        fail_msg("expected %s:\n%s\n%s", same ? "the same" : "a difference",
-                 a, b);
+    if (jx_same_programs(jx_typed_of(made.a), jx_typed_of(made.b), &found) !=
+        same)
+        fail_msg("expected %s:\n%s\n%s", same ? "the same" : "a difference", a,
+                 b);
     assert_true(jx_same_programs(jx_typed_of(made.a), jx_typed_of(made.a),
                                  &(jx_difference){0}));
     if (!same)
@@ -95,15 +97,17 @@ static void names_calls_dead_code_and_order_do_not_count(void **state)
 /* An object is what it expands to; without that, nobody knows which it is. */
 static void objects_are_what_they_expand_to(void **state)
 {
-#define SINE                                                                   \
-    "jaxpr={ lambda ; z:f32[3]. let w:f32[3] = sin z in (w,) }"
+#define SINE "jaxpr={ lambda ; z:f32[3]. let w:f32[3] = sin z in (w,) }"
     (void)state;
-    same(" a:f32[3] = call_hi_primitive[name=Foo params={'k': 1} " SINE "] x in "
-         "(a,)", " a:f32[3] = sin x in (a,)");
-    same(" a:f32[3] = call_hi_primitive[name=Foo params={'k': 1} " SINE "] x in "
+    same(" a:f32[3] = call_hi_primitive[name=Foo params={'k': 1} " SINE
+         "] x in "
          "(a,)",
-         " a:f32[3] = call_hi_primitive[name=Bar params={'k': 2} " SINE "] x in "
-         "(a,)");
+         " a:f32[3] = sin x in (a,)");
+    same(
+        " a:f32[3] = call_hi_primitive[name=Foo params={'k': 1} " SINE "] x in "
+        "(a,)",
+        " a:f32[3] = call_hi_primitive[name=Bar params={'k': 2} " SINE "] x in "
+        "(a,)");
     differ(" a:f32[3] = Foo[k=1] x in (a,)", " a:f32[3] = Foo[k=1] x in (a,)");
     differ(" a:f32[3] = Foo[k=1] x in (a,)", " a:f32[3] = Foo[k=2] x in (a,)");
 }
@@ -208,7 +212,8 @@ static void numbers_count_by_value(void **state)
          "c\n\n a:f32[3] = mul x b in (a,)",
          " a:f32[3] = mul x -2147483648.0:f32[] in (a,)");
     same(" c:bool[] = lt 1:i32[] 2:i32[]\n\n a:f32[3] = select_n c x y "
-         "in (a,)", " in (y,)");
+         "in (a,)",
+         " in (y,)");
     same(" a:f32[1] = dynamic_slice[slice_sizes=(1,)] x 7:i32[]\n\n b:f32[3] = "
          "mul a x in (b,)",
          " a:f32[1] = slice[limit_indices=(3,) start_indices=(2,) "
@@ -249,7 +254,8 @@ static void what_computes_something_else_differs(void **state)
            "strides=None] x\n\n b:f32[3] = mul a x in (b,)");
     differ(" a:i32[3] = convert_element_type[new_dtype=int32 weak_type=False] "
            "x\n\n b:f32[3] = convert_element_type[new_dtype=float32 "
-           "weak_type=False] a in (b,)", " in (x,)");
+           "weak_type=False] a in (b,)",
+           " in (x,)");
     differ(" a:f32[3] = jit[name=f jaxpr={ lambda ; z:f32[3] w:f32[3]. let "
            "v:f32[3] = sub z w in (v,) }] x y in (a,)",
            " a:f32[3] = jit[name=f jaxpr={ lambda ; z:f32[3] w:f32[3]. let "
@@ -307,7 +313,8 @@ static void moves_that_move_something_differ(void **state)
 }
 
 #define SCAN(body, operands)                                                   \
-    " a:f32[3] b:f32[3] = scan[jaxpr={ lambda ; c:f32[3] d:f32[3]. let\n    " body  \
+    " a:f32[3] b:f32[3] = scan[jaxpr={ lambda ; c:f32[3] d:f32[3]. let\n   "   \
+    " " body                                                                   \
     " } length=4 num_carry=2 num_consts=0 reverse=False unroll=1] " operands   \
     " in (a,)"
 
@@ -324,8 +331,8 @@ static void loops_are_the_same_if_their_bodies_are(void **state)
 }
 
 #define INNER(use)                                                             \
-    "e:f32[3] = scan[jaxpr={ lambda ; k:f32[3] g:f32[3]. let h:f32[3] = sub "  \
-    use " in (h,) } length=2 num_carry=1 num_consts=1 reverse=False "          \
+    "e:f32[3] = scan[jaxpr={ lambda ; k:f32[3] g:f32[3]. let h:f32[3] = "      \
+    "sub " use " in (h,) } length=2 num_carry=1 num_consts=1 reverse=False "   \
     "unroll=1] d c in (e, d)"
 
 static void inner_loops_do_not_take_what_is_the_outer_ones(void **state)
@@ -355,9 +362,10 @@ static void machines_may_take_subnormal_numbers_for_zero(void **state)
     (void)state;
     differ(" a:f32[] = mul 1e-40:f32[] 1e30:f32[]\n b:f32[3] = mul x a in (b,)",
            " b:f32[3] = mul x 1e-10:f32[] in (b,)");
-    differ(" a:bool[] = gt 1e-40:f32[] 0.0:f32[]\n b:f32[3] = select_n a x y in "
-           "(b,)",
-           " in (y,)");
+    differ(
+        " a:bool[] = gt 1e-40:f32[] 0.0:f32[]\n b:f32[3] = select_n a x y in "
+        "(b,)",
+        " in (y,)");
 }
 
 static void what_is_not_known_is_what_all_its_parameters_say(void **state)
@@ -386,7 +394,8 @@ static void the_first_difference_is_named(void **state)
     jx_difference found;
 
     (void)state;
-    assert_false(jx_same_programs(jx_typed_of(made.a), jx_typed_of(made.b), &found));
+    assert_false(
+        jx_same_programs(jx_typed_of(made.a), jx_typed_of(made.b), &found));
     assert_int_equal(found.output, 0);
     assert_int_equal(found.a.eqn->prim->id, JX_PRIM_mul);
     assert_int_equal(found.b.eqn->prim->id, JX_PRIM_mul);
@@ -461,10 +470,10 @@ static void running_tells_apart_what_differs(void **state)
             " in (x,)", "f32[3]", 1000)
             .verdict,
         JX_AGREES);
-    assert_int_equal(run(" in (i,)", " a:i32[] = add i 1:i32[] in (a,)",
-                         "i32[]", 1000)
-                         .verdict,
-                     JX_DISAGREES);
+    assert_int_equal(
+        run(" in (i,)", " a:i32[] = add i 1:i32[] in (a,)", "i32[]", 1000)
+            .verdict,
+        JX_DISAGREES);
 }
 
 static void what_costs_too_much_is_not_run(void **state)

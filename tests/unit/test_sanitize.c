@@ -9,14 +9,16 @@
 
 #include <cmocka.h>
 
-static const char logarithm[] = "{ lambda ; a:f32[n]. let\n"
-                                "    b:f32[n] = log a\n"
-                                "    c:f32[] = reduce_sum[axes=(0,) out_sharding=None] b\n"
-                                "  in (b, c) }\n";
+static const char logarithm[] =
+    "{ lambda ; a:f32[n]. let\n"
+    "    b:f32[n] = log a\n"
+    "    c:f32[] = reduce_sum[axes=(0,) out_sharding=None] b\n"
+    "  in (b, c) }\n";
 
-static const char slice[] = "{ lambda ; a:f32[4] i:i32[]. let\n"
-                            "    b:f32[2] = dynamic_slice[slice_sizes=(2,)] a i\n"
-                            "  in (b,) }\n";
+static const char slice[] =
+    "{ lambda ; a:f32[4] i:i32[]. let\n"
+    "    b:f32[2] = dynamic_slice[slice_sizes=(2,)] a i\n"
+    "  in (b,) }\n";
 
 static const char increment[] = "{ lambda ; a:i32[2]. let\n"
                                 "    b:i32[2] = add a 1:i32[]\n"
@@ -35,8 +37,8 @@ static opened open_for(const char *text, unsigned kinds)
 
     o.program = jaxvet_open_memory(text, strlen(text), "p.jaxpr", 0, &error);
     assert_non_null(o.program);
-    o.call = jaxvet_prepare_sanitized(o.program, &size, jaxvet_size_count(o.program), kinds,
-                                      &error);
+    o.call = jaxvet_prepare_sanitized(
+        o.program, &size, jaxvet_size_count(o.program), kinds, &error);
     assert_non_null(o.call);
     return o;
 }
@@ -143,7 +145,8 @@ static void words_are_kinds(void **state)
     (void)state;
     assert_int_equal(jaxvet_sanitize_kinds("nan"), JAXVET_SANITIZE_NAN);
     assert_int_equal(jaxvet_sanitize_kinds("wrap,oob,digits"),
-                     JAXVET_SANITIZE_WRAP | JAXVET_SANITIZE_OOB | JAXVET_SANITIZE_DIGITS);
+                     JAXVET_SANITIZE_WRAP | JAXVET_SANITIZE_OOB |
+                         JAXVET_SANITIZE_DIGITS);
     assert_int_equal(jaxvet_sanitize_kinds(""), 0);
     assert_int_equal(jaxvet_sanitize_kinds("nan,"), 0);
     assert_int_equal(jaxvet_sanitize_kinds("na"), 0);

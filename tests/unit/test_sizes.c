@@ -40,8 +40,8 @@ static module *try_with(const char *body, int nshapes, const char *const *specs)
         assert_true(
             jx_dim_spec_read(m->dims, specs[i], 0, NULL, &shapes[i], &error));
     m->read.module = file->modules[0];
-    m->entry = jx_hlo_entry(&m->read,
-                            jx_mlir_symbol(file->modules[0], "main"), &given);
+    m->entry = jx_hlo_entry(&m->read, jx_mlir_symbol(file->modules[0], "main"),
+                            &given);
     m->sizes = m->read.sizes;
     return m;
 }
@@ -109,21 +109,21 @@ static const jx_size_assertion *const *met(const module *m)
 }
 
 /* A module that returns a scalar made of a size `%n` of its input. */
-#define OF_SIZE(ops, type, result)                                            \
-    "func.func @main(%a: tensor<?xf32>) -> (" type ") {\n"                    \
-    "  %n = stablehlo.get_dimension_size %a, dim = 0 : (tensor<?xf32>) -> "   \
+#define OF_SIZE(ops, type, result)                                             \
+    "func.func @main(%a: tensor<?xf32>) -> (" type ") {\n"                     \
+    "  %n = stablehlo.get_dimension_size %a, dim = 0 : (tensor<?xf32>) -> "    \
     "tensor<i32>\n" ops "  func.return " result " : " type "\n}\n"
 
 static void sizes_are_followed_through_arithmetic(void **state)
 {
     static const char *const specs[] = {"(b,)"};
-    module *m = read_with(
-        OF_SIZE("  %c = stablehlo.constant dense<3> : tensor<i32>\n"
-                "  %0 = stablehlo.multiply %n, %c : tensor<i32>\n"
-                "  %1 = stablehlo.subtract %0, %n : tensor<i32>\n"
-                "  %2 = stablehlo.maximum %1, %c : tensor<i32>\n",
-                "tensor<i32>", "%2"),
-        1, specs);
+    module *m =
+        read_with(OF_SIZE("  %c = stablehlo.constant dense<3> : tensor<i32>\n"
+                          "  %0 = stablehlo.multiply %n, %c : tensor<i32>\n"
+                          "  %1 = stablehlo.subtract %0, %n : tensor<i32>\n"
+                          "  %2 = stablehlo.maximum %1, %c : tensor<i32>\n",
+                          "tensor<i32>", "%2"),
+                  1, specs);
 
     (void)state;
     assert_string_equal(result_value(m, 0), "max(2*b, 3)");
@@ -131,21 +131,22 @@ static void sizes_are_followed_through_arithmetic(void **state)
 }
 
 /* floor_divide as JAX lowers it, with another name. */
-#define FLOOR                                                                 \
-    "func.func private @f(%x: tensor<i32>, %y: tensor<i32>) -> tensor<i32> {\n" \
-    "  %0 = stablehlo.divide %x, %y : tensor<i32>\n"                          \
-    "  %1 = stablehlo.sign %x : tensor<i32>\n"                                \
-    "  %2 = stablehlo.sign %y : tensor<i32>\n"                                \
-    "  %3 = stablehlo.compare NE, %1, %2, SIGNED : (tensor<i32>, "            \
-    "tensor<i32>) -> tensor<i1>\n"                                            \
-    "  %4 = stablehlo.remainder %x, %y : tensor<i32>\n"                       \
-    "  %z = stablehlo.constant dense<0> : tensor<i32>\n"                      \
-    "  %5 = stablehlo.compare NE, %4, %z, SIGNED : (tensor<i32>, "            \
-    "tensor<i32>) -> tensor<i1>\n"                                            \
-    "  %6 = stablehlo.and %3, %5 : tensor<i1>\n"                              \
-    "  %o = stablehlo.constant dense<1> : tensor<i32>\n"                      \
-    "  %7 = stablehlo.subtract %0, %o : tensor<i32>\n"                        \
-    "  %8 = stablehlo.select %6, %7, %0 : tensor<i1>, tensor<i32>\n"          \
+#define FLOOR                                                                  \
+    "func.func private @f(%x: tensor<i32>, %y: tensor<i32>) -> tensor<i32> "   \
+    "{\n"                                                                      \
+    "  %0 = stablehlo.divide %x, %y : tensor<i32>\n"                           \
+    "  %1 = stablehlo.sign %x : tensor<i32>\n"                                 \
+    "  %2 = stablehlo.sign %y : tensor<i32>\n"                                 \
+    "  %3 = stablehlo.compare NE, %1, %2, SIGNED : (tensor<i32>, "             \
+    "tensor<i32>) -> tensor<i1>\n"                                             \
+    "  %4 = stablehlo.remainder %x, %y : tensor<i32>\n"                        \
+    "  %z = stablehlo.constant dense<0> : tensor<i32>\n"                       \
+    "  %5 = stablehlo.compare NE, %4, %z, SIGNED : (tensor<i32>, "             \
+    "tensor<i32>) -> tensor<i1>\n"                                             \
+    "  %6 = stablehlo.and %3, %5 : tensor<i1>\n"                               \
+    "  %o = stablehlo.constant dense<1> : tensor<i32>\n"                       \
+    "  %7 = stablehlo.subtract %0, %o : tensor<i32>\n"                         \
+    "  %8 = stablehlo.select %6, %7, %0 : tensor<i1>, tensor<i32>\n"           \
     "  func.return %8 : tensor<i32>\n}\n"
 
 static void division_and_its_corrections_are_floordiv(void **state)
@@ -177,13 +178,13 @@ static void division_and_its_corrections_are_floordiv(void **state)
 static void division_toward_zero_is_not_floordiv(void **state)
 {
     static const char *const specs[] = {"(b,)"};
-    module *m = read_with(
-        OF_SIZE("  %k = stablehlo.constant dense<-5> : tensor<i32>\n"
-                "  %c = stablehlo.constant dense<3> : tensor<i32>\n"
-                "  %0 = stablehlo.add %n, %k : tensor<i32>\n"
-                "  %1 = stablehlo.divide %0, %c : tensor<i32>\n",
-                "tensor<i32>", "%1"),
-        1, specs);
+    module *m =
+        read_with(OF_SIZE("  %k = stablehlo.constant dense<-5> : tensor<i32>\n"
+                          "  %c = stablehlo.constant dense<3> : tensor<i32>\n"
+                          "  %0 = stablehlo.add %n, %k : tensor<i32>\n"
+                          "  %1 = stablehlo.divide %0, %c : tensor<i32>\n",
+                          "tensor<i32>", "%1"),
+                  1, specs);
     const jx_dim *const *known = jx_sz_known(m->sizes, m->entry->outs[0]);
     const jx_dim_atom *var = jx_dim_var_atom(m->dims, "b", 0);
 
@@ -236,42 +237,45 @@ static void vectors_of_sizes_shape_arrays(void **state)
     end(m);
 }
 
-#define MESSAGE(what)                                                         \
-    "api_version = 2 : i32, error_message = \"Input shapes do not match the " \
-    what " Using the following polymorphic shapes specifications: "           \
-    "args[0].shape = (b, c). Obtained dimension variables: .\", "             \
+#define MESSAGE(what)                                                          \
+    "api_version = 2 : i32, error_message = \"Input shapes do not match "      \
+    "the " what " Using the following polymorphic shapes specifications: "     \
+    "args[0].shape = (b, c). Obtained dimension variables: .\", "              \
     "has_side_effect = true"
 
 /* JAX asserts of each variable that it is at least 1. */
-#define POSITIVE(axis, name)                                                  \
-    "  %n" axis " = stablehlo.get_dimension_size %a, dim = " axis             \
-    " : (tensor<?x?xf32>) -> tensor<i32>\n"                                   \
-    "  %o" axis " = stablehlo.constant dense<1> : tensor<i32>\n"              \
-    "  %p" axis " = stablehlo.compare GE, %n" axis ", %o" axis ", SIGNED : "  \
-    "(tensor<i32>, tensor<i32>) -> tensor<i1>\n"                              \
-    "  stablehlo.custom_call @shape_assertion(%p" axis ") {"                  \
-    MESSAGE("polymorphic shapes specification. Expected value >= 1 for "      \
-            "dimension variable '" name "'.")                                 \
-    "} : (tensor<i1>) -> ()\n"
+#define POSITIVE(axis, name)                                                   \
+    "  %n" axis " = stablehlo.get_dimension_size %a, dim = " axis              \
+    " : (tensor<?x?xf32>) -> tensor<i32>\n"                                    \
+    "  %o" axis " = stablehlo.constant dense<1> : tensor<i32>\n"               \
+    "  %p" axis " = stablehlo.compare GE, %n" axis ", %o" axis ", SIGNED : "   \
+    "(tensor<i32>, tensor<i32>) -> tensor<i1>\n"                               \
+    "  stablehlo.custom_call @shape_assertion(%p" axis                         \
+    ") {" MESSAGE("polymorphic shapes specification. Expected value >= 1 for " \
+                  "dimension variable '" name "'.") "} : (tensor<i1>) -> ()\n"
 
-#define CHECKED(compare, what)                                                \
-    "func.func @main(%a: tensor<?x?xf32>) -> tensor<i32> {\n"                 \
-    POSITIVE("0", "b") POSITIVE("1", "c")                                     \
-    "  %n = stablehlo.get_dimension_size %a, dim = 1 : (tensor<?x?xf32>) -> " \
-    "tensor<i32>\n"                                                           \
-    "  %c = stablehlo.constant dense<3> : tensor<i32>\n"                      \
-    "  %0 = stablehlo.compare " compare ", SIGNED : (tensor<i32>, "           \
-    "tensor<i32>) -> tensor<i1>\n"                                            \
-    "  stablehlo.custom_call @shape_assertion(%0, %n) {" MESSAGE(what)        \
-    "} : (tensor<i1>, tensor<i32>) -> ()\n"                                   \
-    "  func.return %n : tensor<i32>\n}\n"
+#define CHECKED(compare, what)                                                 \
+    "func.func @main(%a: tensor<?x?xf32>) -> tensor<i32> {\n" POSITIVE("0",    \
+                                                                       "b")    \
+        POSITIVE(                                                              \
+            "1",                                                               \
+            "c") "  %n = stablehlo.get_dimension_size %a, dim = 1 : "          \
+                 "(tensor<?x?xf32>) -> "                                       \
+                 "tensor<i32>\n"                                               \
+                 "  %c = stablehlo.constant dense<3> : tensor<i32>\n"          \
+                 "  %0 = stablehlo.compare " compare                           \
+                 ", SIGNED : (tensor<i32>, "                                   \
+                 "tensor<i32>) -> tensor<i1>\n"                                \
+                 "  stablehlo.custom_call @shape_assertion(%0, %n) {" MESSAGE( \
+                     what) "} : (tensor<i1>, tensor<i32>) -> ()\n"             \
+                           "  func.return %n : tensor<i32>\n}\n"
 
 static void names_and_constraints_come_from_messages(void **state)
 {
-    module *m = read_module(
-        CHECKED("GE, %n, %c", "symbolic shape constraint c>=3. Expected "
-                              "'c - 3' to be greater or equal to 0, but "
-                              "found {0}. "));
+    module *m = read_module(CHECKED("GE, %n, %c",
+                                    "symbolic shape constraint c>=3. Expected "
+                                    "'c - 3' to be greater or equal to 0, but "
+                                    "found {0}. "));
     jx_scope_list scope = m->sizes->constraints;
     const jx_size_assertion *const *all;
 
@@ -286,7 +290,7 @@ static void names_and_constraints_come_from_messages(void **state)
     assert_null(all[1]->mismatch.what);
     /* It shows c where it says c - 3. */
     assert_non_null(strstr(all[2]->mismatch.what, "shows {0} as "
-                                                 "`args[0].shape[1] - 3`"));
+                                                  "`args[0].shape[1] - 3`"));
     assert_int_equal(all[2]->mismatch.nsizes, 1);
     end(m);
 }
@@ -299,15 +303,19 @@ static void what_no_assertion_checks_is_not_known(void **state)
         int64_t base;
     } cases[] = {
         /* b is at least 1, c is not said to be. */
-        {"func.func @main(%a: tensor<?x?xf32>) {\n" POSITIVE("0", "b")
-         "  func.return\n}\n", "b; c", "b >= 1", 0},
+        {"func.func @main(%a: tensor<?x?xf32>) {\n" POSITIVE(
+             "0", "b") "  func.return\n}\n",
+         "b; c", "b >= 1", 0},
         /* The message alone says what c is at least. */
-        {"func.func @main(%a: tensor<?x?xf32>, %ok: tensor<i1>) {\n"
-         POSITIVE("0", "b") POSITIVE("1", "c")
-         "  stablehlo.custom_call @shape_assertion(%ok) {"
-         MESSAGE("symbolic shape constraint c>=3. Expected 'c - 3' to be "
-                 "greater or equal to 0, but found 0. ")
-         "} : (tensor<i1>) -> ()\n  func.return\n}\n", "b; c", "", 1},
+        {"func.func @main(%a: tensor<?x?xf32>, %ok: tensor<i1>) {\n" POSITIVE(
+             "0", "b")
+             POSITIVE("1", "c") "  stablehlo.custom_call @shape_assertion(%ok) "
+                                "{" MESSAGE("symbolic shape constraint c>=3. "
+                                            "Expected 'c - 3' to be "
+                                            "greater or equal to 0, but found "
+                                            "0. ") "} : (tensor<i1>) -> ()\n  "
+                                                   "func.return\n}\n",
+         "b; c", "", 1},
         /* An even size that nothing checks. */
         {"func.func @main(%a: tensor<?xf32>, %ok: tensor<i1>) {\n"
          "  stablehlo.custom_call @shape_assertion(%ok) {error_message = "
@@ -315,7 +323,8 @@ static void what_no_assertion_checks_is_not_known(void **state)
          "Division had remainder 0 when computing the value of 'b'. Using "
          "the following polymorphic shapes specifications: args[0].shape = "
          "(2*b,). Obtained dimension variables: .\"} : (tensor<i1>) -> ()\n"
-         "  func.return\n}\n", "arg0_0", "", 0},
+         "  func.return\n}\n",
+         "arg0_0", "", 0},
     };
 
     (void)state;
@@ -342,17 +351,21 @@ static void constraints_count_as_they_are_checked(void **state)
     } cases[] = {
         {CHECKED("LE, %n, %c", "symbolic shape constraint c<=100000. Expected "
                                "'- c + 100000' to be greater or equal to 0, "
-                               "but found {0}. "), "3 >= c", true},
+                               "but found {0}. "),
+         "3 >= c", true},
         {CHECKED("NE, %n, %c", "symbolic shape constraint c>=1. Expected "
                                "'c - 1' to be greater or equal to 0, but found "
-                               "{0}. "), "c != 3", true},
+                               "{0}. "),
+         "c != 3", true},
         /* The constraint as text is not the one that is compared. */
         {CHECKED("GE, %n, %c", "symbolic shape constraint c>=4. Expected "
                                "'c - 3' to be greater or equal to 0, but found "
-                               "{0}. "), "c >= 3", true},
+                               "{0}. "),
+         "c >= 3", true},
         {CHECKED("GE, %n, %c", "symbolic shape constraint c>=3. Expected "
                                "'c - 3' to be greater or equal to 0, but found "
-                               "too few. "), "c>=3", false},
+                               "too few. "),
+         "c>=3", false},
     };
 
     (void)state;
@@ -378,7 +391,8 @@ static void a_message_shows_the_numbers_it_has(void **state)
     } cases[] = {
         {CHECKED("GE, %n, %c", "symbolic shape constraint c>=3. Expected "
                                "'c - 3' to be greater or equal to 0, but found "
-                               "{1}. "), "shows {1} and it has 1 number:"},
+                               "{1}. "),
+         "shows {1} and it has 1 number:"},
         {CHECKED("GE, %n, %c", "shape of c: {0}"), NULL},
         {CHECKED("GE, %n, %c", "'b' = {0}, and {0"), NULL},
     };
@@ -424,10 +438,10 @@ static void sizes_that_no_shape_gives_may_be_zero(void **state)
 
 static void a_message_that_says_something_else_is_told(void **state)
 {
-    module *m = read_module(
-        CHECKED("GT, %n, %c", "symbolic shape constraint c>=3. Expected "
-                              "'c - 3' to be greater or equal to 0, but "
-                              "found {0}. "));
+    module *m = read_module(CHECKED("GT, %n, %c",
+                                    "symbolic shape constraint c>=3. Expected "
+                                    "'c - 3' to be greater or equal to 0, but "
+                                    "found {0}. "));
     jx_scope_list scope = m->sizes->constraints;
     const jx_size_assertion *const *all;
     jx_buffer text = {0};
@@ -525,19 +539,18 @@ static void what_a_loop_changes_is_not_known(void **state)
 {
     static const char *const specs[] = {"(b,)"};
     module *m = read_with(
-        OF_SIZE(
-            "  %c = stablehlo.constant dense<0> : tensor<i32>\n"
-            "  %0:2 = stablehlo.while(%i = %c, %k = %n) : tensor<i32>, "
-            "tensor<i32>\n"
-            "   cond {\n"
-            "    %1 = stablehlo.compare LT, %i, %k, SIGNED : (tensor<i32>, "
-            "tensor<i32>) -> tensor<i1>\n"
-            "    stablehlo.return %1 : tensor<i1>\n"
-            "   } do {\n"
-            "    %1 = stablehlo.add %i, %k : tensor<i32>\n"
-            "    stablehlo.return %1, %k : tensor<i32>, tensor<i32>\n"
-            "   }\n",
-            "tensor<i32>, tensor<i32>", "%0#0, %0#1"),
+        OF_SIZE("  %c = stablehlo.constant dense<0> : tensor<i32>\n"
+                "  %0:2 = stablehlo.while(%i = %c, %k = %n) : tensor<i32>, "
+                "tensor<i32>\n"
+                "   cond {\n"
+                "    %1 = stablehlo.compare LT, %i, %k, SIGNED : (tensor<i32>, "
+                "tensor<i32>) -> tensor<i1>\n"
+                "    stablehlo.return %1 : tensor<i1>\n"
+                "   } do {\n"
+                "    %1 = stablehlo.add %i, %k : tensor<i32>\n"
+                "    stablehlo.return %1, %k : tensor<i32>, tensor<i32>\n"
+                "   }\n",
+                "tensor<i32>, tensor<i32>", "%0#0, %0#1"),
         1, specs);
 
     (void)state;

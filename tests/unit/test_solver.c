@@ -177,15 +177,15 @@ static void one_that_ends_at_once_is_given_up(void **state)
 static void one_that_is_something_else_is_given_up(void **state)
 {
     expect_unknown(*state, "echo hello\nsleep 100\n", "no jaxvet-solver");
-    expect_unknown(*state, "echo jaxvet-solver\nsleep 100\n", "no jaxvet-solver");
+    expect_unknown(*state, "echo jaxvet-solver\nsleep 100\n",
+                   "no jaxvet-solver");
     expect_unknown(*state, "cat /dev/zero\n", "no answer");
     expect_unknown(*state, GREET "echo more\nsleep 100\n", "no answer");
 }
 
 static void one_that_dies_over_a_question_gives_its_signal(void **state)
 {
-    expect_unknown(*state, GREET TAKE "kill -9 $$\n",
-                   "killed (by signal 9)");
+    expect_unknown(*state, GREET TAKE "kill -9 $$\n", "killed (by signal 9)");
     expect_unknown(*state, GREET "exec 0<&-\nexit 1\n", "exit code 1");
     expect_unknown(*state, GREET TAKE "printf uns\nexit 0\n", "exit code 0");
 }

@@ -112,17 +112,20 @@ static jx_program *program_of(jx_ctx *ctx, jx_dims *dims, char *specs,
         jx_dim_spec_error error;
         jx_dim_shape shape;
 
-        assert_true(
-            jx_dim_spec_read(dims, parts[i], 0, NULL, &shape, &error));
-        *aval = (jx_aval){.dtype = JX_F32, .rank = shape.rank,
-                          .shape = shape.dims};
+        assert_true(jx_dim_spec_read(dims, parts[i], 0, NULL, &shape, &error));
+        *aval =
+            (jx_aval){.dtype = JX_F32, .rank = shape.rank, .shape = shape.dims};
         *var = (jx_var){.aval = aval};
         vars[i] = var;
     }
     *scope = (jx_scope){(int)list->count, list->at, NULL};
     *entry = (jx_jaxpr){.nins = n, .nvars = n, .vars = vars};
-    *program = (jx_program){.ctx = ctx, .dims = dims, .base = 1, .nscopes = 1,
-                            .scopes = scope, .entry = {.jaxpr = entry}};
+    *program = (jx_program){.ctx = ctx,
+                            .dims = dims,
+                            .base = 1,
+                            .nscopes = 1,
+                            .scopes = scope,
+                            .entry = {.jaxpr = entry}};
     return program;
 }
 
@@ -264,8 +267,8 @@ static void absurd_specs_end_in_an_error(void **state)
         jx_ctx *ctx = jx_ctx_new(1 << 28);
         memset(deep, *c, length);
         deep[length] = '\0';
-        bool ok = jx_dim_spec_read(jx_dims_new(ctx), deep, 0, NULL, &shape,
-                                   &error);
+        bool ok =
+            jx_dim_spec_read(jx_dims_new(ctx), deep, 0, NULL, &shape, &error);
         assert_true(*c == 'a' || *c == '_' || !ok);
         jx_ctx_free(ctx);
     }

@@ -72,12 +72,12 @@ static const jx_eqn *eqn(const jx_program *p, int index)
 static void constants_are_literals(void **state)
 {
     (void)state;
-    const jx_program *p = read(
-        "func.func @main(%a: tensor<2xf32>) -> tensor<2xf32> {\n"
-        "  %c = stablehlo.constant dense<[1.0, 2.0]> : tensor<2xf32>\n"
-        "  %0 = stablehlo.add %a, %c : tensor<2xf32>\n"
-        "  return %0 : tensor<2xf32>\n"
-        "}\n");
+    const jx_program *p =
+        read("func.func @main(%a: tensor<2xf32>) -> tensor<2xf32> {\n"
+             "  %c = stablehlo.constant dense<[1.0, 2.0]> : tensor<2xf32>\n"
+             "  %0 = stablehlo.add %a, %c : tensor<2xf32>\n"
+             "  return %0 : tensor<2xf32>\n"
+             "}\n");
     float values[2];
 
     assert_int_equal(p->entry.jaxpr->neqns, 1);
@@ -93,16 +93,16 @@ static void constants_are_literals(void **state)
 static void one_function_is_read_once_for_each_list_of_types(void **state)
 {
     (void)state;
-    const jx_program *p = read(
-        "func.func @main(%a: tensor<2xf32>) -> tensor<2xf32> {\n"
-        "  %0 = func.call @g(%a) : (tensor<2xf32>) -> tensor<2xf32>\n"
-        "  %1 = func.call @g(%0) : (tensor<2xf32>) -> tensor<2xf32>\n"
-        "  return %1 : tensor<2xf32>\n"
-        "}\n"
-        "func.func private @g(%a: tensor<2xf32>) -> tensor<2xf32> {\n"
-        "  %0 = stablehlo.negate %a : tensor<2xf32>\n"
-        "  return %0 : tensor<2xf32>\n"
-        "}\n");
+    const jx_program *p =
+        read("func.func @main(%a: tensor<2xf32>) -> tensor<2xf32> {\n"
+             "  %0 = func.call @g(%a) : (tensor<2xf32>) -> tensor<2xf32>\n"
+             "  %1 = func.call @g(%0) : (tensor<2xf32>) -> tensor<2xf32>\n"
+             "  return %1 : tensor<2xf32>\n"
+             "}\n"
+             "func.func private @g(%a: tensor<2xf32>) -> tensor<2xf32> {\n"
+             "  %0 = stablehlo.negate %a : tensor<2xf32>\n"
+             "  return %0 : tensor<2xf32>\n"
+             "}\n");
     const jx_p_call *first = eqn(p, 0)->typed, *second = eqn(p, 1)->typed;
 
     assert_int_equal(eqn(p, 0)->prim->id, JX_PRIM_jit);
@@ -140,23 +140,23 @@ static void captures_become_the_first_operands(void **state)
 static void a_location_is_a_stack_of_frames(void **state)
 {
     (void)state;
-    const jx_program *p = read(
-        "func.func @main(%a: tensor<f32>) -> tensor<f32> {\n"
-        "  %0 = stablehlo.negate %a : tensor<f32> loc(#where)\n"
-        "  return %0 : tensor<f32>\n"
-        "}\n"
-        "#user = loc(\"model.py\":12:5 to :20)\n"
-        "#caller = loc(\"/home/me/train.py\":3:1)\n"
-        "#jax = loc(\"/v/site-packages/jax/_src/lax.py\":30:1)\n"
-        "#lib = loc(\"/v/site-packages/flax/core.py\":7:1)\n"
-        "#a = loc(\"neg\"(#jax))\n"
-        "#b = loc(\"f\"(#user))\n"
-        "#c = loc(\"apply\"(#lib))\n"
-        "#d = loc(\"<module>\"(#caller))\n"
-        "#e = loc(callsite(#c at #d))\n"
-        "#g = loc(callsite(#b at #e))\n"
-        "#h = loc(callsite(#a at #g))\n"
-        "#where = loc(\"jit(f)/while/body/neg\"(#h))\n");
+    const jx_program *p =
+        read("func.func @main(%a: tensor<f32>) -> tensor<f32> {\n"
+             "  %0 = stablehlo.negate %a : tensor<f32> loc(#where)\n"
+             "  return %0 : tensor<f32>\n"
+             "}\n"
+             "#user = loc(\"model.py\":12:5 to :20)\n"
+             "#caller = loc(\"/home/me/train.py\":3:1)\n"
+             "#jax = loc(\"/v/site-packages/jax/_src/lax.py\":30:1)\n"
+             "#lib = loc(\"/v/site-packages/flax/core.py\":7:1)\n"
+             "#a = loc(\"neg\"(#jax))\n"
+             "#b = loc(\"f\"(#user))\n"
+             "#c = loc(\"apply\"(#lib))\n"
+             "#d = loc(\"<module>\"(#caller))\n"
+             "#e = loc(callsite(#c at #d))\n"
+             "#g = loc(callsite(#b at #e))\n"
+             "#h = loc(callsite(#a at #g))\n"
+             "#where = loc(\"jit(f)/while/body/neg\"(#h))\n");
     const jx_stack *stack = eqn(p, 0)->stack;
 
     assert_string_equal(eqn(p, 0)->name_stack, "jit(f)/while/body");
@@ -174,24 +174,23 @@ static void a_location_is_a_stack_of_frames(void **state)
     assert_int_equal(p->nfiles, 4);
 }
 
-#define SORT(compare)                                                         \
-    "func.func @main(%a: tensor<4xi32>, %b: tensor<4xf32>)"                   \
-    " -> (tensor<4xi32>, tensor<4xf32>) {\n"                                  \
-    "  %0:2 = \"stablehlo.sort\"(%a, %b) ({\n"                                \
-    "  ^bb0(%x: tensor<i32>, %y: tensor<i32>, %u: tensor<f32>,"               \
-    " %v: tensor<f32>):\n" compare                                            \
-    "    stablehlo.return %r : tensor<i1>\n"                                  \
-    "  }) {dimension = 0 : i64, is_stable = true} :"                          \
-    " (tensor<4xi32>, tensor<4xf32>) -> (tensor<4xi32>, tensor<4xf32>)\n"     \
-    "  return %0#0, %0#1 : tensor<4xi32>, tensor<4xf32>\n"                    \
+#define SORT(compare)                                                          \
+    "func.func @main(%a: tensor<4xi32>, %b: tensor<4xf32>)"                    \
+    " -> (tensor<4xi32>, tensor<4xf32>) {\n"                                   \
+    "  %0:2 = \"stablehlo.sort\"(%a, %b) ({\n"                                 \
+    "  ^bb0(%x: tensor<i32>, %y: tensor<i32>, %u: tensor<f32>,"                \
+    " %v: tensor<f32>):\n" compare "    stablehlo.return %r : tensor<i1>\n"    \
+    "  }) {dimension = 0 : i64, is_stable = true} :"                           \
+    " (tensor<4xi32>, tensor<4xf32>) -> (tensor<4xi32>, tensor<4xf32>)\n"      \
+    "  return %0#0, %0#1 : tensor<4xi32>, tensor<4xf32>\n"                     \
     "}\n"
 
 static void comparators_of_jax_are_keys(void **state)
 {
     (void)state;
-    const jx_program *p = read(
-        SORT("    %r = stablehlo.compare LT, %x, %y, SIGNED :"
-             " (tensor<i32>, tensor<i32>) -> tensor<i1>\n"));
+    const jx_program *p =
+        read(SORT("    %r = stablehlo.compare LT, %x, %y, SIGNED :"
+                  " (tensor<i32>, tensor<i32>) -> tensor<i1>\n"));
     assert_int_equal(eqn(p, 0)->prim->id, JX_PRIM_sort);
     assert_int_equal(((const jx_p_sort *)eqn(p, 0)->typed)->num_keys, 1);
     /* The second of a pair first, floats that are not made alike: others. */
@@ -206,11 +205,11 @@ static void comparators_of_jax_are_keys(void **state)
 static void what_is_not_known_keeps_its_name_and_type(void **state)
 {
     (void)state;
-    const jx_program *p = read(
-        "func.func @main(%a: tensor<2xf32>) -> tensor<3xi8> {\n"
-        "  %0 = \"my.op\"(%a) : (tensor<2xf32>) -> tensor<3xi8>\n"
-        "  return %0 : tensor<3xi8>\n"
-        "}\n");
+    const jx_program *p =
+        read("func.func @main(%a: tensor<2xf32>) -> tensor<3xi8> {\n"
+             "  %0 = \"my.op\"(%a) : (tensor<2xf32>) -> tensor<3xi8>\n"
+             "  return %0 : tensor<3xi8>\n"
+             "}\n");
 
     assert_int_equal(eqn(p, 0)->prim->id, JX_PRIM_unknown);
     assert_string_equal(eqn(p, 0)->prim->name, "my.op");
@@ -226,17 +225,17 @@ static void what_is_not_known_keeps_its_name_and_type(void **state)
 static void several_functions_are_called_in_order(void **state)
 {
     (void)state;
-    const jx_program *p = read(
-        "func.func @a(%x: tensor<f32>) -> tensor<f32> {\n"
-        "  return %x : tensor<f32>\n"
-        "}\n"
-        "func.func @b() {\n"
-        "  return\n"
-        "}\n"
-        "// -----\n"
-        "func.func @c(%x: tensor<i8>) -> tensor<i8> {\n"
-        "  return %x : tensor<i8>\n"
-        "}\n");
+    const jx_program *p =
+        read("func.func @a(%x: tensor<f32>) -> tensor<f32> {\n"
+             "  return %x : tensor<f32>\n"
+             "}\n"
+             "func.func @b() {\n"
+             "  return\n"
+             "}\n"
+             "// -----\n"
+             "func.func @c(%x: tensor<i8>) -> tensor<i8> {\n"
+             "  return %x : tensor<i8>\n"
+             "}\n");
 
     assert_int_equal(p->entry.jaxpr->neqns, 3);
     assert_int_equal(p->entry.jaxpr->nins, 2);
@@ -275,8 +274,8 @@ typedef struct read_attribute {
     int uses;
 } read_attribute;
 
-static read_attribute *row_of(read_attribute *rows, size_t count,
-                              jx_op_id op, const char *name, size_t length)
+static read_attribute *row_of(read_attribute *rows, size_t count, jx_op_id op,
+                              const char *name, size_t length)
 {
     read_attribute *any = NULL;
 

@@ -42,8 +42,7 @@ static void prints_the_same(const char *text)
 {
     jx_buffer got = {0};
 
-    assert_true(jx_program_print(read_text(text), (jx_print_options){0},
-                                 &got));
+    assert_true(jx_program_print(read_text(text), (jx_print_options){0}, &got));
     assert_string_equal(jx_buffer_text(&got), text);
     jx_buffer_free(&got);
 }
@@ -51,11 +50,10 @@ static void prints_the_same(const char *text)
 static void a_variable_may_be_called_in(void **state)
 {
     (void)state;
-    const jx_program *p =
-        read_text("{ lambda ; il:f32[3]. let\n"
-                  "    in:f32[3] = neg il\n"
-                  "    io:f32[3] = add in in\n"
-                  "  in (in, io) }");
+    const jx_program *p = read_text("{ lambda ; il:f32[3]. let\n"
+                                    "    in:f32[3] = neg il\n"
+                                    "    io:f32[3] = add in in\n"
+                                    "  in (in, io) }");
     assert_int_equal(p->entry.jaxpr->neqns, 2);
     assert_ptr_equal(p->entry.jaxpr->outs[0].var,
                      p->entry.jaxpr->eqns[0].outs[0]);
@@ -78,8 +76,7 @@ static void hidden_parameters_come_back(void **state)
         "  in (d,) }");
     const jx_p_broadcast_in_dim *b = p->entry.jaxpr->eqns[0].typed;
     assert_int_equal(b->shape.count, 2);
-    assert_ptr_equal(b->shape.at[0],
-                     p->entry.jaxpr->vars[0]->aval->shape[0]);
+    assert_ptr_equal(b->shape.at[0], p->entry.jaxpr->vars[0]->aval->shape[0]);
     const jx_p_call *call = p->entry.jaxpr->eqns[1].typed;
     assert_int_equal(call->jaxpr.jaxpr->neqns, 1);
     const jx_value *donated =
@@ -134,7 +131,8 @@ static void types_of_each_kind_print_as_they_were_read(void **state)
                     "c:float0[4]. let  in () }");
     prints_the_same("{ lambda ; a:f32[4@x,8@(x,y)] b:f32[4]{V:x} "
                     "c:Ref{i32[]}. let  in () }");
-    prints_the_same("{ lambda ; a:f32[2]{V:(x,y), U:z} b:f32<host>[2]. let  in () }");
+    prints_the_same(
+        "{ lambda ; a:f32[2]{V:(x,y), U:z} b:f32<host>[2]. let  in () }");
 }
 
 /* What an outer result lends an inner one is its name, even if that is `_`. */
@@ -164,9 +162,9 @@ static void sets_may_be_empty(void **state)
 static void text_in_parameters_needs_no_quotes(void **state)
 {
     (void)state;
-    const jx_program *p = read_text(
-        "{ lambda ; a:f32[]. let odd[fmt=x is {} (y) name=<lambda> "
-        "sizes=(np.int64(1), 2) what=Some.THING] a in () }");
+    const jx_program *p =
+        read_text("{ lambda ; a:f32[]. let odd[fmt=x is {} (y) name=<lambda> "
+                  "sizes=(np.int64(1), 2) what=Some.THING] a in () }");
     const jx_eqn *eqn = p->entry.jaxpr->eqns;
     assert_string_equal(jx_eqn_param(eqn, "fmt")->text, "x is {} (y)");
     assert_string_equal(jx_eqn_param(eqn, "name")->text, "<lambda>");
@@ -194,9 +192,9 @@ static const char *scan_text(int nins, int nouts, const char *ft_in,
         "{ lambda ; a:f32[]. let\n    %sscan[\n      ft_in=%s\n"
         "      ft_out=%s\n      jaxpr={ lambda ; %s. let  in (%s) }\n"
         "      length=5\n      reverse=False\n      unroll=1\n    ]%s\n"
-        "  in () }", jx_buffer_text(&names), ft_in, ft_out,
-        jx_buffer_text(&ins), jx_buffer_text(&outs),
-        jx_buffer_text(&operands));
+        "  in () }",
+        jx_buffer_text(&names), ft_in, ft_out, jx_buffer_text(&ins),
+        jx_buffer_text(&outs), jx_buffer_text(&operands));
     jx_buffer_free(&ins);
     jx_buffer_free(&outs);
     jx_buffer_free(&operands);
@@ -206,12 +204,14 @@ static const char *scan_text(int nins, int nouts, const char *ft_in,
 
 static void the_trees_of_a_scan_have_its_counts(void **state)
 {
-#define PYTREE "Pytree(vals=[None, None, None, None, None, None], tree="      \
-               "PyTreeDef((([*], []), ([*], {'a': *}), ([], [*], "            \
-               "CustomNode(P[('*', [')'])], [*, None, *])))))"
-#define RIGHTS "RightsOnly(Pytree(vals=[Right(None), Left((1, 2)), "          \
-               "Left(None), Right(None)], tree=PyTreeDef(((*,), [*], {2: "    \
-               "(*, *)}))))"
+#define PYTREE                                                                 \
+    "Pytree(vals=[None, None, None, None, None, None], tree="                  \
+    "PyTreeDef((([*], []), ([*], {'a': *}), ([], [*], "                        \
+    "CustomNode(P[('*', [')'])], [*, None, *])))))"
+#define RIGHTS                                                                 \
+    "RightsOnly(Pytree(vals=[Right(None), Left((1, 2)), "                      \
+    "Left(None), Right(None)], tree=PyTreeDef(((*,), [*], {2: "                \
+    "(*, *)}))))"
     static const struct {
         const char *in, *out;
         int nins, nouts, consts, carry;
@@ -222,8 +222,8 @@ static void the_trees_of_a_scan_have_its_counts(void **state)
         {"((), (), ())", "((), ())", 0, 0, 0, 0},
         {"(((None,), (RightsOnly(Left(None)),)), ((None, None), (RightsOnly("
          "RightsOnly(Right(Right(None)))), RightsOnly(RightsOnly(Right(Left("
-         "None)))))), (None,))", "({'a': None, (1, ']'): (None, None)}, ())",
-         5, 3, 1, 3},
+         "None)))))), (None,))",
+         "({'a': None, (1, ']'): (None, None)}, ())", 5, 3, 1, 3},
         {"((None, Static({'k)': (1, 2)})), (Static(f), None), {})",
          "((None,), (None, None))", 2, 3, 1, 1},
         {PYTREE, "(Pytree(vals=[None, None], tree=PyTreeDef([*, *])), ())", 6,
@@ -234,9 +234,8 @@ static void the_trees_of_a_scan_have_its_counts(void **state)
     (void)state;
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        const jx_program *p =
-            read_text(scan_text(cases[i].nins, cases[i].nouts, cases[i].in,
-                                cases[i].out));
+        const jx_program *p = read_text(scan_text(cases[i].nins, cases[i].nouts,
+                                                  cases[i].in, cases[i].out));
         const jx_eqn *eqn = p->entry.jaxpr->eqns;
         const jx_p_scan *scan = eqn->typed;
         assert_int_equal(scan->num_consts, cases[i].consts);
@@ -276,17 +275,17 @@ static void trees_that_lie_are_refused(void **state)
         {"((), (None,), (None,))", "((None,), (), ())", 2, 1, "1 carried"},
         {"((), (None, None))", "((None,), ())", 2, 1, "three parts"},
         {"None", "((None,), ())", 2, 1, "three parts"},
-        {"Pytree(vals=[None], tree=PyTreeDef(([], [*], [*])))",
-         "((None,), ())", 2, 1, "three parts"},
+        {"Pytree(vals=[None], tree=PyTreeDef(([], [*], [*])))", "((None,), ())",
+         2, 1, "three parts"},
         {"Pytree(vals=[None, None], tree=PyTreeDef([[*], [*]]))",
          "((None,), ())", 2, 1, "three parts"},
         {"((), (None,), (Right(None,)))", "((None,), ())", 2, 1, "three parts"},
         {"((), (None,), (None,)", "((None,), ())", 2, 1, "']'"},
         {"((), (None,), ('None,))", "((None,), ())", 2, 1, "three parts"},
         {"Pytree(vals=[None, None], tree=PyTreeDef(([], [*], CustomNode(x, *)"
-         ")))", "((None,), ())", 2, 1, "three parts"},
-        {"((), (None,), (None,)) num_carry=2", "((None,), ())", 2, 1,
-         "exceed"},
+         ")))",
+         "((None,), ())", 2, 1, "three parts"},
+        {"((), (None,), (None,)) num_carry=2", "((None,), ())", 2, 1, "exceed"},
         {"((), (None,), (None,)) num_consts=1", "((None,), ())", 2, 1,
          "for 2 operands"},
     };
@@ -294,8 +293,8 @@ static void trees_that_lie_are_refused(void **state)
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         jx_ctx *own = jx_ctx_new(0);
-        const char *text = scan_text(cases[i].nins, cases[i].nouts,
-                                     cases[i].in, cases[i].out);
+        const char *text =
+            scan_text(cases[i].nins, cases[i].nouts, cases[i].in, cases[i].out);
         if (jx_read_text(own, "f", text, strlen(text)))
             fail_msg("%s was not refused", cases[i].in);
         if (!strstr(own->error.message, cases[i].message))
@@ -349,8 +348,7 @@ static void each_kind_of_wrong_is_refused_at_its_place(void **state)
          "defined twice"},
         {"{ lambda ; a:f31[]. let in () }", "line 1, column 14",
          "expected a type"},
-        {"{ lambda ; a:f32[2*]. let in () }", "line 1, column 20",
-         "in a size"},
+        {"{ lambda ; a:f32[2*]. let in () }", "line 1, column 20", "in a size"},
         {"{ lambda ; a:f32[3. let in () }", "line 1, column 19", "in a size"},
         {"{ lambda ; a:f32[]. let\n    b:f32[] = neg c\n  in (b,) }",
          "line 2, column 19", "'c' is no variable"},
@@ -370,7 +368,8 @@ static void each_kind_of_wrong_is_refused_at_its_place(void **state)
          "line 1, column 25", "expected a jaxpr"},
         {"let f = { lambda ; a:f32[]. let b:f32[] = jit[name=f jaxpr=f] a in "
          "(b,) } in\n{ lambda ; a:f32[]. let b:f32[] = jit[name=f jaxpr=f] a "
-         "in (b,) }", "line 1, column 60", "calls itself"},
+         "in (b,) }",
+         "line 1, column 60", "calls itself"},
         {"{ lambda ; a:f32[]. let in (a,) } x", "line 1, column 35",
          "the end of the input"},
         {"{ lambda ; a:f32[]. let b:f32[] = composite[name=x] a in (b,) }",

@@ -63,23 +63,23 @@ static void close_all(fixture *f)
 }
 
 /* Heron's root, to a tenth; how many turns that took. */
-#define HERON                                                                          \
-    "{ lambda ; a:f32[]. let\n"                                                              \
-    "    b:i32[] c:f32[] d:f32[] = while[\n"                                                 \
-    "      body_jaxpr={ lambda ; e:f32[] f:i32[] g:f32[] h:f32[]. let\n"                     \
-    "          i:i32[] = add f 1:i32[]\n"                                                    \
-    "          j:f32[] = div e g\n"                                                          \
-    "          k:f32[] = add g j\n"                                                          \
-    "          l:f32[] = mul k 0.5:f32[]\n"                                                  \
-    "        in (i, l, g) }\n"                                                              \
-    "      body_nconsts=1\n"                                                                 \
-    "      cond_jaxpr={ lambda ; m:i32[] n:f32[] o:f32[]. let\n"                             \
-    "          p:f32[] = sub n o\n"                                                          \
-    "          q:f32[] = abs p\n"                                                            \
-    "          r:bool[] = gt q 0.1:f32[]\n"                                                  \
-    "        in (r,) }\n"                                                                    \
-    "      cond_nconsts=0\n"                                                                 \
-    "    ] a 0:i32[] a 0.0:f32[]\n"                                                          \
+#define HERON                                                                  \
+    "{ lambda ; a:f32[]. let\n"                                                \
+    "    b:i32[] c:f32[] d:f32[] = while[\n"                                   \
+    "      body_jaxpr={ lambda ; e:f32[] f:i32[] g:f32[] h:f32[]. let\n"       \
+    "          i:i32[] = add f 1:i32[]\n"                                      \
+    "          j:f32[] = div e g\n"                                            \
+    "          k:f32[] = add g j\n"                                            \
+    "          l:f32[] = mul k 0.5:f32[]\n"                                    \
+    "        in (i, l, g) }\n"                                                 \
+    "      body_nconsts=1\n"                                                   \
+    "      cond_jaxpr={ lambda ; m:i32[] n:f32[] o:f32[]. let\n"               \
+    "          p:f32[] = sub n o\n"                                            \
+    "          q:f32[] = abs p\n"                                              \
+    "          r:bool[] = gt q 0.1:f32[]\n"                                    \
+    "        in (r,) }\n"                                                      \
+    "      cond_nconsts=0\n"                                                   \
+    "    ] a 0:i32[] a 0.0:f32[]\n"                                            \
     "  in (b, c) }\n"
 
 static void what_converges_goes_on_and_counts_stay(void **state)

@@ -204,14 +204,16 @@ static const char *behind_within(const char *line)
 static void put_shard_map(const maker *m, const equation *e, const char *vars,
                           jx_buffer *doc)
 {
-    jx_buffer_printf(doc, ",{\"in\":[%s],\"eqns\":[[%d,[%s],[],{\"check_vma\":"
-                          "false,\"in_specs\":[", jx_buffer_text(&e->ins),
-                     m->nprims, vars);
+    jx_buffer_printf(doc,
+                     ",{\"in\":[%s],\"eqns\":[[%d,[%s],[],{\"check_vma\":"
+                     "false,\"in_specs\":[",
+                     jx_buffer_text(&e->ins), m->nprims, vars);
     for (int i = 0; i < e->nins; i++)
         jx_buffer_printf(doc, "%s{\"$spec\":[]}", i ? "," : "");
-    jx_buffer_printf(doc, "],\"jaxpr\":{\"$jaxpr\":%d,\"open\":true},\"mesh\":"
-                          "{\"$mesh\":0},\"newly_manual_axes\":{\"$set\":[\"x\","
-                          "\"y\"]},\"out_specs\":[]},-1,-1,-1]],\"out\":[]}",
+    jx_buffer_printf(doc,
+                     "],\"jaxpr\":{\"$jaxpr\":%d,\"open\":true},\"mesh\":"
+                     "{\"$mesh\":0},\"newly_manual_axes\":{\"$set\":[\"x\","
+                     "\"y\"]},\"out_specs\":[]},-1,-1,-1]],\"out\":[]}",
                      m->njaxprs);
 }
 
@@ -234,7 +236,8 @@ static const char *make(maker *m, const char *at, bool other, jx_buffer *doc)
         "{\"format\":\"jaxvet-jaxpr\",\"version\":1,\"producer\":{\"jaxvet\":"
         "\"0\",\"jax\":\"0\",\"python\":\"0\",\"x64\":true},\"entry\":{"
         "\"jaxpr\":%d},\"meshes\":[{\"axes\":[[\"x\",4],[\"y\",2]],\"types\":"
-        "[\"Auto\",\"Auto\"],\"abstract\":true}],\"avals\":[%s],\"prims\":[%s%s],\"jaxprs\":[%s%s{\"in\":"
+        "[\"Auto\",\"Auto\"],\"abstract\":true}],\"avals\":[%s],\"prims\":[%s%"
+        "s],\"jaxprs\":[%s%s{\"in\":"
         "[%s],\"eqns\":[[%d,[%s],[%s],%s,-1,-1,-1]],\"out\":[%s]}",
         m->njaxprs + is_within, jx_buffer_text(&m->avals),
         jx_buffer_text(&m->prims), is_within ? ",\"shard_map\"" : "",
@@ -510,8 +513,8 @@ static void run_with(const maker *defined, const char *line, const char *at,
 /* Numbers outside of names and texts of the parameters. */
 static void run_with_others(const maker *defined, const char *line, tally *seen)
 {
-    static const char *const numbers[] = {"-99999999", "-1", "0", "1", "2", "3",
-                                          "7", "99999999"};
+    static const char *const numbers[] = {"-99999999", "-1", "0", "1",
+                                          "2",         "3",  "7", "99999999"};
     bool quoted = false;
     int depth = 0;
 

@@ -24,7 +24,7 @@ static const char text[] =
 typedef struct broken {
     jx_program *program;
     jx_jaxpr *entry, *inner;
-    jx_eqn *eqns; /* of the entry: jit, mul, add */
+    jx_eqn *eqns;  /* of the entry: jit, mul, add */
     jx_var **vars; /* a b c d _ */
 } broken;
 

@@ -12,8 +12,8 @@
 
 #include <cmocka.h>
 
-/* A program that takes f32[b,n,k] and computes with these sizes as values, under
- * these constraints (a table's rows, or none). */
+/* A program that takes f32[b,n,k] and computes with these sizes as values,
+ * under these constraints (a table's rows, or none). */
 static const char head[] =
     "{\"format\":\"jaxvet-jaxpr\",\"version\":1,\"producer\":{\"jaxvet\":"
     "\"0.1.0\",\"jax\":\"0.10.2\",\"python\":\"3.11.7\",\"x64\":%s},"
