@@ -200,8 +200,8 @@ static void turn_once(timer *t, const turning *l)
         memcpy(l->ask + l->nasked, l->from + l->fixed,
                (size_t)l->carried * sizeof *l->ask);
         walk_closed(t, l->test, l->ask, &goes_on);
-        for (int i = 0; i < l->carried;
-             i++) /* no turn begins before it is known */
+        /* no turn begins before it is known */
+        for (int i = 0; i < l->carried; i++)
             l->from[l->fixed + i] = later(l->from[l->fixed + i], goes_on);
     }
     walk_closed(t, l->body, l->from, l->made);

@@ -5,7 +5,8 @@
  * are *simplified*: on top of the normal form of frontend/ir/dim.h,
  *
  *     mod(x, y)     is  x - y*floordiv(x, y)
- *     max(x, y)     is  y + max(x - y, 0)       min(x, y)  is  x - max(x - y, 0)
+ *     max(x, y)     is  y + max(x - y, 0)
+ *     min(x, y)     is  x - max(x - y, 0)
  *     floordiv(N,D) has N reduced by D, common factors cancelled, nested
  *                   quotients merged, and D's leading coefficient positive
  *     max(d, 0)     has d's leading coefficient positive and no common factor

@@ -5,12 +5,13 @@
  * there: whatever comes in is the same, so that a value outside of the declared
  * error of its equation is that equation's doing.  What that error is:
  *
- *     integers, moves, choices                    none
- *     sums, products, quotients, roots            a unit in the last place
- *     functions (exp, tanh, ...)                  JX_FUNCTION_ULPS units
- *     sums of n terms (reductions, products of    n units of the sum of their sizes, in any
- *     matrices, convolutions)                     order (Higham, Accuracy and Stability, 4.2)
- *     what else there is, loops among it          the default tolerance of its dtype
+ *     integers, moves, choices                none
+ *     sums, products, quotients, roots        a unit in the last place
+ *     functions (exp, tanh, ...)              JX_FUNCTION_ULPS units
+ *     sums of n terms (reductions,            n units of the sum of their
+ *     products of matrices, convolutions)     sizes, in any order (Higham,
+ *                                             Accuracy and Stability, 4.2)
+ *     what else there is, loops among it      the default tolerance of a dtype
  *
  * and what is subnormal may be 0. */
 #ifndef JX_AGAINST_H

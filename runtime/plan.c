@@ -48,8 +48,8 @@ static void probe(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
 
     if (probes->quiet && jx_map_has(probes->quiet, eqn))
         return;
-    if ((probes->kinds & JX_PROBE_OOB) &&
-        !p->options->watch) /* which looks at all of them */
+    /* which looks at all of them */
+    if ((probes->kinds & JX_PROBE_OOB) && !p->options->watch)
         jx_plan_watch_indices(p, NULL, eqn, ins, outs);
     if (probes->kinds & JX_PROBE_NAN)
         jx_plan_watch_decision(p, p->options->watch, eqn, ins);

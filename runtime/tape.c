@@ -53,9 +53,9 @@ static uint64_t hashed_attributes(uint64_t hash, int count,
         hash = hashed(hash, at[i].name, strlen(at[i].name));
         if (at[i].kind == JAXVET_ATTRIBUTE_STRING)
             hash = hashed(hash, at[i].data, (size_t)at[i].count);
+        /* of any width: its lowest byte */
         else if (at[i].kind == JAXVET_ATTRIBUTE_INTEGER && at[i].data)
-            hash =
-                hashed(hash, at[i].data, 1); /* of any width: its lowest byte */
+            hash = hashed(hash, at[i].data, 1);
     }
     return hash;
 }

@@ -31,6 +31,10 @@ mkdir -p build
         $(git ls-files '*.c' | grep -v '^tests/')
     have clang-tidy && run clang-tidy clang-tidy --quiet \
         $(git ls-files '*.c' | grep -v '^tests/') -- -std=c11 -D_GNU_SOURCE -I. -I"${BUILD:-build}/gen"
+    # other versions lay some lines out otherwise
+    if have clang-format && clang-format --version | grep -q 'version 14\.'; then
+        run clang-format clang-format --dry-run -Werror $(git ls-files '*.c' '*.h')
+    fi
     have shellcheck && run shellcheck shellcheck -x -e SC2154,SC1090 \
         $(git ls-files '*.sh' .ci/run)
 }

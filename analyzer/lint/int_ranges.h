@@ -12,8 +12,8 @@
 typedef struct jx_int_range {
     jx_int low, high;
     bool known; /* of integers and booleans */
-    bool
-        wraps; /* as computed it can leave its dtype, though no operand did before */
+    /* as computed it can leave its dtype, though no operand did before */
+    bool wraps;
     jx_int least, most; /* then: as computed */
 } jx_int_range;
 

@@ -4,7 +4,7 @@
  * something is folded into it.  Each use is an event of one key (key_views.h)
  * at one place.  Two events of a key that both happen are a finding:
  *
- *   draw, draw     RNG001  the same numbers, or numbers that depend on each other
+ *   draw, draw     RNG001  the same numbers, or numbers that hang together
  *   split, split   RNG001  the same new keys
  *   draw, split    RNG004  as draw, fold, and split, fold (a note)
  *   fold, fold     RNG003  with the same data: the same new key

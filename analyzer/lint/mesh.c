@@ -671,8 +671,8 @@ bool jx_lint_mesh(jx_linter *lint)
 
     if (!jx_devices_any(lint->program))
         return true;
-    if (only_mesh(
-            lint->program)) /* what comes before counts its devices, too */
+    /* what comes before counts its devices, too */
+    if (only_mesh(lint->program))
         use_mesh(&w, only_mesh(lint->program));
     ins = facts_of(&w, entry->jaxpr->nins);
     outs = facts_of(&w, entry->jaxpr->nouts);

@@ -284,9 +284,9 @@ static void gather(jx_mesh_walk *w, const collective *c, int64_t axis,
             continue;
         }
         cut[i] = k < c->in->rank ? from[k] : cut[i];
+        /* one of each device: as if it were not tiled */
         if (tiled && i == axis && !cut[i].count && is_one(c, i))
-            counts[i] =
-                c->axes; /* one of each device: as if it were not tiled */
+            counts[i] = c->axes;
         if (!tiled || i != axis || jx_mesh_set_of(w, cut[i]) != c->axes)
             continue;
         if (c->names.count && !jx_mesh_same_order(w, cut[i], c->names))

@@ -19,8 +19,8 @@ enum { JX_MOST_MESH_AXES = 32 };
 typedef struct jx_mesh_fact {
     jx_axis_set varies; /* along which it may differ from device to device */
     jx_axis_set parts;  /* along which it is one summand of what is meant */
-    jx_axis_set
-        plus; /* of those: something that does not vary is part of each summand */
+    /* of those: something that does not vary is part of each summand */
+    jx_axis_set plus;
     jx_axis_set
         shared;        /* along which it was divided by the number of devices */
     jx_axis_set drawn; /* along which it is random numbers of one key */

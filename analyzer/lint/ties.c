@@ -1,11 +1,10 @@
 /* ties.c - derivatives that are a convention.
  *
- * Where both operands of a maximum are equal, where several elements are
- * the largest and
- * where what |x| is taken of is 0, there is no derivative.  JAX's rule compares: an operand
- * with the result, with the other operand (since 0.12), or with 0.
- * That comparison, at the operation's own place, is how a derivative
- * through it is told. */
+ * Where both operands of a maximum are equal, where several elements are the
+ * largest and where what |x| is taken of is 0, there is no derivative.  JAX's
+ * rule compares: an operand with the result, with the other operand (since
+ * 0.12), or with 0.  That comparison, at the operation's own place, is how a
+ * derivative through it is told. */
 #include "analyzer/lint/look.h"
 #include "analyzer/lint/places.h"
 #include "frontend/ir/params.h"

@@ -311,8 +311,8 @@ bool jx_batch_map(jx_batch *t)
 
     if (!ins || !inner || !linear || !body)
         return false;
-    for (int first = 1; first >= 0;
-         first--) /* what all take, then what each takes */
+    /* what all take, then what each takes */
+    for (int first = 1; first >= 0; first--)
         for (int i = 0; i < nins; i++) {
             if (!t->ins[i].var) {
                 inner[i] = t->ins[i];

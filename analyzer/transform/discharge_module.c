@@ -2,7 +2,8 @@
  * primitive without a row, which says what JAX lowers it to, and the call of an
  * exported function.
  *
- *     call_library_primitive[module=.. name=f]      jit[jaxpr={ what main does } name=f]
+ *     call_library_primitive[module=.. name=f]
+ *                                 jit[jaxpr={ what main does } name=f]
  *     call_exported[exported=Exported(..)]
  *
  * A primitive that its author defined stays one: it has the jaxpr then

@@ -120,8 +120,8 @@ typedef enum jx_recipe_kind {
  *
  *     jx_recipe_kind, how many inputs, how many stages,
  *     per stage: jaxpr, per input of it: which of the new inputs,
- *     how many inputs that no stage takes, per input: its number, and the jaxpr and
- *     the input there whose type it has,
+ *     how many inputs that no stage takes, per input: its number, and the jaxpr
+ *     and the input there whose type it has,
  *     how many outputs, per output: its stage and number there, or -1 and the
  *     input whose reference's content it is (behind the inputs: the constant)
  */

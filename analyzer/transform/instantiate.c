@@ -6,8 +6,8 @@
 typedef struct instance {
     jx_making *m;
     const jx_bound *sizes;
-    jx_map
-        done; /* from jaxprs, values and rules to what they are at these sizes */
+    /* from jaxprs, values and rules to what they are at these sizes */
+    jx_map done;
 } instance;
 
 static jx_arena *arena_of(const instance *s)

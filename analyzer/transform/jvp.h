@@ -1,6 +1,7 @@
 /* jvp.h - the derivative of a program along a direction, forward.
  *
- *     inputs, a tangent per inexact input -> outputs, a tangent per inexact output
+ *     inputs, a tangent per inexact input
+ *         -> outputs, a tangent per inexact output
  *
  * Each equation becomes itself and the equations that its primitive's rule
  * (column `jvp` of prims.def) gives for its tangents.  Where all tangents that

@@ -508,8 +508,8 @@ static bool look_at_closure(jx_jvp *t, const jx_rule *rule, bool *done)
     *done = closes && !takes;
     if (!closes)
         return true;
-    if (!t->of->closing ||
-        rule->vjp) /* of a custom_vjp function, JAX says so itself */
+    /* of a custom_vjp function, JAX says so itself */
+    if (!t->of->closing || rule->vjp)
         return jx_jvp_refuse(
             t, "it closes over a value that is differentiated, which JAX "
                "refuses");

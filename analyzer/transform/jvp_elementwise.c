@@ -73,8 +73,8 @@ RULE(abs)
 
     if (!jx_jvp_primal(t))
         return false;
-    if (!jx_dtype_is_complex(
-            jx_atom_aval(X)->dtype)) /* at zero it is that of x */
+    /* at zero it is that of x */
+    if (!jx_dtype_is_complex(jx_atom_aval(X)->dtype))
         return tangent(
             t, jx_math_where(t->b, g(t, P(ge), X, jx_math_number(t->b, X, 0)),
                              T, f(t, P(neg), T)));

@@ -115,8 +115,8 @@ jx_rule *jx_making_rule(jx_making *m, const jx_value *like,
     for (int i = 0; i < program->nrules; i++)
         all[i] = program->rules[i];
     rule->id = program->nrules;
-    if (rule->surrogate
-            .jaxpr) { /* it would have to be changed in the same way */
+    /* it would have to be changed in the same way */
+    if (rule->surrogate.jaxpr) {
         rule->intent = JX_INTENT_NONE;
         rule->surrogate = (jx_closed){0};
     }

@@ -600,8 +600,8 @@ static const jx_value *ordered(jx_splitting *w, const jx_split *s,
 
     if (!ins || !made || !b)
         return NULL;
-    for (int part = 0; part < 3;
-         part++) { /* constants, carried, of each turn */
+    /* constants, carried, of each turn */
+    for (int part = 0; part < 3; part++) {
         int low = part == 0 ? 0 : part == 1 ? nc : carried;
         int high = part == 0 ? nc : part == 1 ? carried : body->jaxpr->nins;
         for (int i = 0; part == 2 && i < s->nres; i++)

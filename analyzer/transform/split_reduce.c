@@ -5,7 +5,8 @@
  * becomes loops, over what is kept and over what is reduced, which are split
  * like any other:
  *
- *     reduce a:f[k,n] init    becomes    scan over k: scan over n: carry = f(carry, a) */
+ *     reduce a:f[k,n] init
+ *     becomes  scan over k: scan over n: carry = f(carry, a) */
 #include "analyzer/transform/split_parts.h"
 
 typedef struct loops {

@@ -46,8 +46,8 @@ typedef struct jx_terms {
     int count;
     const jx_dim *one;
     bool by_name; /* what is known by a name alone is what has that name, too */
-    bool
-        commutes; /* x + y is y + x, and so are products: but for the payload of a NaN */
+    /* x + y is y + x, and so are products: but for the payload of a NaN */
+    bool commutes;
 } jx_terms;
 
 /* `dims` are those of the shapes in both programs. */

@@ -345,8 +345,8 @@ bool jx_transpose_custom_linear_solve(jx_transpose *t)
         return jx_transpose_refuse(
             t, "transpose_solve required for backwards mode automatic "
                "differentiation of custom_linear_solve");
-    for (int i = n; i < t->eqn->nouts;
-         i++) /* what solve gives beside the solution */
+    /* what solve gives beside the solution */
+    for (int i = n; i < t->eqn->nouts; i++)
         if (jx_is_made(t->cts[i]))
             return jx_transpose_none(t);
     if (back->nouts < n)

@@ -254,8 +254,8 @@ static jx_atom regrouped(jx_transpose *t, jx_atom a, int64_t from, int64_t into,
                          : of->shape[i];
     }
     n = 0;
-    for (int i = 0; i < rank;
-         i++) { /* the groups in front of the axis that takes them */
+    /* the groups in front of the axis that takes them */
+    for (int i = 0; i < rank; i++) {
         if (i == into)
             order[n++] = from;
         order[n++] = i < from ? i : i + 1;

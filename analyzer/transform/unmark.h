@@ -9,7 +9,8 @@
  * whose items is the array and the others nothing, and what it gives so has
  * that axis, along which it is reduced behind.
  *
- *     b:f32[4]{U:x} = shard_map[in_specs=(P('x'),) out_specs=(P(None, unreduced={'x'}),)] a
+ *     b:f32[4]{U:x} = shard_map[in_specs=(P('x'),)
+ *                               out_specs=(P(None, unreduced={'x'}),)] a
  *
  *     c:f32[2,4] = shard_map[in_specs=(P('x'),) out_specs=(P('x', None),)] a
  *     b:f32[4] = reduce_sum[axes=(0,)] c

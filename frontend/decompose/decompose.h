@@ -6,7 +6,7 @@
  *     #: P = igamma igammac          the primitives that it defines
  *     #: T = f32 f64                 ... for these values, in all combinations
  *     #: eps[T] = 1.2e-07 2.2e-16    what another variable is for each of them
- *     #: within[T] = 9 20            ... such as how far from its kernel it may be
+ *     #: within[T] = 9 20            ... such as how far it is from its kernel
  *     #: let V = $T[$S]              what is written in full where `$V` stands
  *     #: size half = floordiv($n, 2)  ... a size, which is worked out
  *     #: example { lambda ; ...      a program of one such equation: what is

@@ -9,13 +9,14 @@
  *
  * Each kind of rule has patterns, by a mask with a character per operand:
  *
- *     jvp        1: its tangent is zero.  Operands, then tangents that are not zero;
- *                gives results, then their tangents but for those of `gives`
- *     transpose  1: linear in it.  The other operands, then cotangents of results that
- *                are not zero (`zeros`); gives cotangents of the linear operands but for
- *                those of `gives`
- *     batch      1: it has the mapped axis, in front.  Operands; gives results, of
- *                which `axes` says where each has the axis, or -1 */
+ *     jvp        1: its tangent is zero.  Operands, then tangents that are not
+ *                zero; gives results, then their tangents but for those of
+ *                `gives`
+ *     transpose  1: linear in it.  The other operands, then cotangents of
+ *                results that are not zero (`zeros`); gives cotangents of the
+ *                linear operands but for those of `gives`
+ *     batch      1: it has the mapped axis, in front.  Operands; gives results,
+ *                of which `axes` says where each has the axis, or -1 */
 #ifndef JX_DEFINITION_H
 #define JX_DEFINITION_H
 

@@ -63,8 +63,8 @@ bool jx_dtype_holds(jx_dtype to, jx_dtype from)
 {
     if (!jx_dtype_is_float(to) || !jx_dtype_is_float(from))
         return false;
-    if (to == JX_F8_E8M0FNU ||
-        (to == JX_F16 && from == JX_F8_E8M0FNU)) /* powers of two alone */
+    /* powers of two alone */
+    if (to == JX_F8_E8M0FNU || (to == JX_F16 && from == JX_F8_E8M0FNU))
         return to == from;
     return to == from || jx_dtype_is_narrower(from, to);
 }

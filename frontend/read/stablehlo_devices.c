@@ -517,10 +517,11 @@ static const jx_value *entry_of(jx_hlo_body *b, const jx_mlir_attr *dim,
     if (*open)
         return text_value(b->s, "?");
     axes = axes_of(b, jx_mlir_field(dim, "axes"));
-    return !axes || axes->count > 1 ? axes
-           : axes->count            ? axes->items[0]
-                                    : jx_value_add(&b->s->program->values,
-                                                   &(jx_value){.tag = JX_V_NONE});
+    if (!axes || axes->count > 1)
+        return axes;
+    return axes->count ? axes->items[0]
+                       : jx_value_add(&b->s->program->values,
+                                      &(jx_value){.tag = JX_V_NONE});
 }
 
 /* `sharding` and `unconstrained_dims`, as JAX says them. */

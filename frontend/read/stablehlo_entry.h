@@ -4,11 +4,11 @@
  * The entry is read once for what counts, and before that as often as it takes
  * to know its sizes:
  *
- *     stablehlo_raw.c       up to its last assertion, each size of an argument a
- *                           variable of its own, to hold what its assertions
- *                           compare against what their messages say
- *     stablehlo_entry.c     where sizes have no names: to see which are the same
- *     stablehlo_messages.c  what jax.export writes into messages
+ *   stablehlo_raw.c       up to its last assertion, each size of an argument a
+ *                         variable of its own, to hold what its assertions
+ *                         compare against what their messages say
+ *   stablehlo_entry.c     where sizes have no names: to see which are the same
+ *   stablehlo_messages.c  what jax.export writes into messages
  *
  * Names and constraints come from the shapes that the caller hands over (those
  * of an exported file), else from the messages of the assertions that

@@ -5,7 +5,8 @@
  *     %2 = custom_call @SPMDFullToShardShape(%1) {mhlo.sharding = "{manual}"}
  *     %3 = call @shmap_body(%2)
  *     %4 = custom_call @Sharding(%3) {mhlo.sharding = "{manual}"}
- *     %5 = custom_call @SPMDShardToFullShape(%4) {mhlo.sharding = "{devices=[4,1]<=[4]}"}
+ *     %5 = custom_call @SPMDShardToFullShape(%4)
+ *          {mhlo.sharding = "{devices=[4,1]<=[4]}"}
  *
  * Such a call is read as the manual computation of it, on a mesh that is made
  * up: its axes are digits of the devices' numbers, of which each sharding says

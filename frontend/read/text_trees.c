@@ -1,13 +1,13 @@
 /* text_trees.c - the trees that a scan of JAX >= 0.11 has for its counts.
  *
- *     tree  (tree, tree)                             a tuple
- *           {key: tree}                              a dictionary
- *           RightsOnly(tree)                         leaves that are Left(...) are gone
+ *     tree  (tree, tree)                 a tuple
+ *           {key: tree}                  a dictionary
+ *           RightsOnly(tree)             but for leaves that are Left(...)
  *           Pytree(vals=[leaf, leaf], tree=PyTreeDef(node))
- *           Static(anything)                         no leaf
- *           leaf                                     None, Right(leaf), Left(anything)
+ *           Static(anything)             no leaf
+ *           leaf                         None, Right(leaf), Left(anything)
  *     node  * | None | (node, node) | [node, node] | {key: node}
- *           | CustomNode(name[data], [node, node])   `*` is a leaf
+ *           | CustomNode(name[data], [node, node]) `*` is a leaf
  *
  * What the leaves are called says nothing; counted are those that are there,
  * below the tree itself and below each of its parts. */

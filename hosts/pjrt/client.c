@@ -116,8 +116,8 @@ static PJRT_Error *read_option(const PJRT_NamedValue *o, settings *to)
         return jx_pjrt_error(PJRT_Error_Code_INVALID_ARGUMENT,
                              "option '%.*s' of the client: expected an integer",
                              (int)o->name_size, o->name);
-    else if (o->string_value &&
-             o->value_size < sizeof text) /* more is no number */
+    /* more is no number */
+    else if (o->string_value && o->value_size < sizeof text)
         memcpy(text, o->string_value, o->value_size);
     if (devices)
         return count_of(*text ? number_of(text) : value, "option 'devices'",

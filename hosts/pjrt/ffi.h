@@ -6,7 +6,7 @@
  *     ffi_frame.c   attributes, arguments and results as handlers know them
  *     ffi_call.c    calls of handlers, stage by stage
  *     ffi_old.c     handlers of the interface before the FFI
- *     ffi_python.c  functions of Python, which JAX calls by a handler of its own
+ *     ffi_python.c  functions of Python, which JAX calls by its own handler
  *
  * Nothing here knows of PJRT: codes of errors are the same in both. */
 #ifndef JX_PJRT_FFI_H

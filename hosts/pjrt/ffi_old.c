@@ -3,7 +3,7 @@
  *
  *     1  void (void *out, const void **ins)
  *     2  void (void *out, const void **ins, status)
- *     3  void (void *out, const void **ins, const char *options, size_t, status)
+ *     3  void (void *out, const void **ins, const char *, size_t, status)
  *
  * `out` is the result, or the list of them if there are several or none.  The
  * status is written by functions that the handler was linked with: a text, and

@@ -99,8 +99,8 @@ static PJRT_Error *write_all(const jx_pjrt_program *p, int count,
                              const int *numbers, const jx_pjrt_port *ports,
                              jx_pjrt_shardings *to)
 {
-    if (to->texts || p->ndevices == 1 ||
-        !count) /* jaxlib minds an empty list */
+    /* jaxlib minds an empty list */
+    if (to->texts || p->ndevices == 1 || !count)
         return NULL;
     to->texts = calloc((size_t)count + 1, sizeof *to->texts);
     to->sizes = calloc((size_t)count + 1, sizeof *to->sizes);

@@ -70,8 +70,8 @@ static const char *layout_text(jx_ctx *ctx, const layout *of)
     jx_buffer text = jx_ctx_text(ctx);
     int rank = of->rank;
 
-    while (rank &&
-           !of->axes[rank - 1].count) /* None at the end goes without saying */
+    /* None at the end goes without saying */
+    while (rank && !of->axes[rank - 1].count)
         rank--;
     jx_buffer_puts(&text, "P(");
     for (int a = 0; a < rank; a++) {

@@ -26,7 +26,8 @@ typedef struct jx_reshards {
 /* False with an error in its context. */
 bool jx_reshards_of(jx_program *program, jx_reshards *to);
 
-/* Lines such as "  input 3   from P('a') to P('b'): 512 bytes", under a head; nothing for none. */
+/* Lines such as "  input 3   from P('a') to P('b'): 512 bytes", under a head;
+ * nothing for none. */
 void jx_reshards_print(const jx_reshards *of, jx_buffer *to);
 /* A JSON array. */
 void jx_reshards_json(const jx_reshards *of, jx_buffer *to);

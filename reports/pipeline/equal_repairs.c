@@ -398,8 +398,8 @@ static bool repair_local(repairing *r)
 
     find_sites(program, jx_reduces_alone, &where);
     find_sites(program, jx_reduces_devices, &sums);
-    for (int i = where.count - 1; i >= 0;
-         i--) /* the last first: what is done last may be all */
+    /* the last first: what is done last may be all */
+    for (int i = where.count - 1; i >= 0; i--)
         if (repair_local_at(r, where.at[i], NULL))
             return tell_local(r, where.at[i], is_curved_at(r, where.at[i]));
     if (where.count > 1 && repair_local_at(r, NULL, NULL))

@@ -358,8 +358,8 @@ bool jx_repair_guarded(const jx_repair_site *site, jx_repair *repair, int row,
         (g->make == at_least_where_whole && !all_whole(site, repair)) ||
         !is_held(g, number, jx_atom_aval(repair->edits.at[0].atoms[0])->dtype))
         return false;
-    if ((g->make == not_zero ||
-         g->make == not_small) && /* it is written twice */
+    /* it is written twice */
+    if ((g->make == not_zero || g->make == not_small) &&
         jx_py_rank_of(repair->in->text,
                       jx_py_bare(repair->in->text, argument)) < JX_PY_SUM)
         return false;

@@ -2,14 +2,18 @@
  *
  *     set:b=8,t=4    at these sizes
  *     devices:8      written out for so many devices
- *     jvp            its derivative along a direction (analyzer/transform/jvp.h)
- *     linearize      its outputs and what its derivative needs, and that derivative as a
- *                    second program (analyzer/transform/linearize.h)
+ *     jvp            its derivative along a direction
+ *                    (analyzer/transform/jvp.h)
+ *     linearize      its outputs and what its derivative needs, and that
+ *                    derivative as a second program
+ *                    (analyzer/transform/linearize.h)
  *     linear         that second program
  *     vjp            its derivative backwards (analyzer/transform/vjp.h)
  *     flat           without calls (analyzer/transform/inline.h)
- *     xla            the same, as XLA's simplifier leaves it (analyzer/transform/xla.h)
- *     vmap:0,None    over an axis more of these inputs (analyzer/transform/batch.h)
+ *     xla            the same, as XLA's simplifier leaves it
+ *                    (analyzer/transform/xla.h)
+ *     vmap:0,None    over an axis more of these inputs
+ *                    (analyzer/transform/batch.h)
  *
  * In the order given, one after the other, separated by commas or as
  * further lists. */

@@ -4,10 +4,12 @@
  * results of the same.  They are held against each other in two ways, which say
  * different things:
  *
- *     over finite fields (runtime/field): the same as real functions, but for a chance that
- *     is told, under assumptions that are told; nothing about floats
- *     in floats, at points of several kinds, ordinary and extreme: a difference is shown by
- *     inputs and both results; agreement shows nothing more than itself
+ *     over finite fields (runtime/field): the same as real functions, but for
+ *     a chance that is told, under assumptions that are told; nothing about
+ *     floats
+ *     in floats, at points of several kinds, ordinary and extreme: a difference
+ *     is shown by inputs and both results; agreement shows nothing more than
+ *     itself
  *
  * A difference of fields alone accuses nobody: what is no polynomial may be the
  * same in a way that fields do not see. */

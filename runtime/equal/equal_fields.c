@@ -59,8 +59,8 @@ static relation relate(const jx_field *f, const jx_cell *a, const jx_cell *b)
 {
     if (a->kind == JX_CELL_UNKNOWN || b->kind == JX_CELL_UNKNOWN)
         return UNKNOWN;
-    if (a->kind &&
-        b->kind) /* a division by 0 is infinite or NaN: that is not known here */
+    /* a division by 0 is infinite or NaN: that is not known here */
+    if (a->kind && b->kind)
         return a->kind == b->kind && a->kind == JX_CELL_INFINITE &&
                        a->signs == b->signs
                    ? SAME

@@ -22,10 +22,10 @@ bool jx_equal_by_ways(const jx_equal_question *question, jx_equal_fields *to)
     int nouts = question->nouts;
     jx_field_answer forth, back;
 
+    /* of sizes and of NaN ways say nothing */
     if (question->a.typed->program->entry.jaxpr->nouts != nouts ||
         question->b.typed->program->entry.jaxpr->nouts != nouts ||
-        question->a.nbindings || question->b.nbindings ||
-        to->asks_for_nan) /* which ways say nothing of */
+        question->a.nbindings || question->b.nbindings || to->asks_for_nan)
         return true;
     if (!gives(question, 0, &forth))
         return false;

@@ -3,8 +3,9 @@
  *
  * On S devices a ring adds up, step by step, what lies in one of S chunks:
  *
- *     result, block (d, p)  =  sum over steps i < S and parts g < H of the products of
- *                              part h of chunk (a d + k i + c) mod S
+ *     result, block (d, p)  =  sum over steps i < S and parts g < H of the
+ *                              products of part h of chunk
+ *                              (a d + k i + c) mod S
  *
  * d is the device that a block of a result belongs to, p which of its blocks
  * (`parts`), and a chunk of the products has H parts (`shares`); h, a, k and c
@@ -35,7 +36,9 @@ typedef struct jx_ring_sum {
 } jx_ring_sum;
 
 typedef struct jx_ring {
-    int axis; /* of the result, which is cut into S * parts blocks; -1: all elements are alike */
+    /* of the result, which is cut into S * parts blocks; -1: all
+     * elements are alike */
+    int axis;
     int parts;
     /* of a chunk: as many sums as a block has at each step; 0: all elements add
      * up their products as the second program does, and there are no chunks */

@@ -270,8 +270,8 @@ typedef enum jx_cell_function {
 } jx_cell_function;
 
 jx_cell jx_cell_apply(jx_field *f, jx_cell_function function, const jx_cell *x);
-jx_cell jx_cell_raise(jx_field *f, const jx_cell *x,
-                      const jx_cell *y); /* x ** y */
+/* x ** y */
+jx_cell jx_cell_raise(jx_field *f, const jx_cell *x, const jx_cell *y);
 /* A function of which nothing is known but its number; `partial`: it is not
  * defined everywhere. */
 jx_cell jx_cell_opaque(jx_field *f, uint64_t function, bool partial, int nins,

@@ -410,9 +410,9 @@ jx_cell jx_cell_abs(jx_field *f, const jx_cell *x)
     to = f->blends || sign.v == 0 ? jx_cell_mul(f, &sign, x)
          : sign.v == 1            ? *x
                                   : jx_cell_neg(f, x);
+    /* the sign counts as 0; a maximum, too, is its second operand then */
     if (!f->blends && sign.v == 0 && !jx_cell_is_zero(x))
-        to = jx_cell_neg(
-            f, x); /* which is 0; a maximum, too, is its second operand then */
+        to = jx_cell_neg(f, x);
     to.signs = x->signs & JX_MAY_BE_ZERO ? JX_MAY_BE_ZERO | JX_MAY_BE_POSITIVE
                                          : JX_MAY_BE_POSITIVE;
     to.zeros = jx_cell_zeros(f, x);

@@ -265,8 +265,8 @@ static jx_cell root_of(jx_field *f, const jx_cell *x)
         return not_a_number(f, x);
     if (jx_cell_is_zero(x))
         return *x;
-    if (f->divisors &&
-        x->signs & JX_MAY_BE_ZERO) /* what divides by the root does by that */
+    /* what divides by the root does by that */
+    if (f->divisors && x->signs & JX_MAY_BE_ZERO)
         JX_PUSH(f->ctx->arena, f->divisors, *x);
     if (!isnan(x->about)) { /* a constant whose root is one */
         size_t named = f->named.count;

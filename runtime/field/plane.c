@@ -109,9 +109,9 @@ static void size_of(const jx_cell *cell, float *height, float *parts)
     for (*parts = 0; whole != floor(whole) && *parts < 64; ++*parts)
         whole *= 2;
     *parts = fmaxf(0, *parts - (float)exponent);
+    /* it is more than the double beside it */
     if (cell->bits > 64 + (float)(exponent < 0 ? -exponent : exponent))
-        *height = cell->bits,
-        *parts = cell->parts; /* it is more than the double beside it */
+        *height = cell->bits, *parts = cell->parts;
 }
 
 void jx_plane_put(jx_field *f, jx_field_value *to, int64_t i,

@@ -12,8 +12,9 @@
 #include <string.h>
 
 enum {
+    /* of a run, if the function's own shape has no more */
     ELEMENTS = 2048
-}; /* of a run, if the function's own shape has no more */
+};
 
 /* What steps of the reference are moved by, in two more runs of it. */
 static const jx_noise noises[2] = {{0x5eed, 8}, {0x5eee, 8}};

@@ -594,9 +594,9 @@ static bool begin(job *j, jx_exhausted *to)
                          .narguments = p->narguments,
                          .inputs = j->inputs,
                          .step = j->step};
+    /* that nothing is off is to be seen, too */
     for (int c = 0; c < COLUMNS; c++)
-        j->seen[c][0] = j->seen[c][1] =
-            -1; /* that nothing is off is to be seen, too */
+        j->seen[c][0] = j->seen[c][1] = -1;
     j->columns = calloc((size_t)j->nchunks * COLUMNS, sizeof *j->columns);
     return j->columns || jx_starved(j->ctx);
 }

@@ -173,8 +173,8 @@ static bool find_all(job *j, worker *w, double *const *wants, int64_t n,
             return false;
         find_slacks(j, w, w->by_rule[1 + a], w->side, w->rule_slack[1 + a], n,
                     in_row, waits);
-        for (int64_t i = 0; i < n;
-             i++) /* where few digits are known, none is */
+        /* where few digits are known, none is */
+        for (int64_t i = 0; i < n; i++)
             if (w->rule_slack[1 + a][i] > 0x1p-10 * fabs(w->by_rule[1 + a][i]))
                 w->rule_slack[1 + a][i] = (double)INFINITY;
     }

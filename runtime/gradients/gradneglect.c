@@ -87,8 +87,8 @@ static int most_moved(jx_gradding *c, int span, double *alone)
     double size = 0, most = 0;
     int which = -1;
 
-    if (!sample_alone(c, c->x, span,
-                      alone)) /* in proportion: slopes are parts of it */
+    /* in proportion: slopes are parts of it */
+    if (!sample_alone(c, c->x, span, alone))
         return UNSURE;
     jx_grad_own_along(c, alone);
     for (int j = 0; j < c->out.size; j++) {

@@ -151,11 +151,12 @@ static bool prepare_point(jx_gradding *c)
     }
     if (c->point->kind == JX_AT_ZEROED && !zero_argument(c))
         return false;
+    /* found by looking at the code, in what nobody passes */
     for (int s = 0; s < c->in.count; s++)
         for (int i = 0; i < c->in.spans[s].count; i++)
             if (c->point->kind == JX_AT_GIVEN &&
                 !jx_span_has(&c->in.spans[s], c->x[c->in.spans[s].at + i]))
-                return false; /* found by looking at the code, in what nobody passes */
+                return false;
     if (c->symmetric)
         jx_space_symmetric(&c->in, c->x);
     jx_space_scatter(&c->in, c->x, &c->primal);

@@ -230,11 +230,10 @@ jx_opinion jx_grad_own_denies(jx_gradding *c, const double *d, jx_functional f,
     bool sure = false;
     kept k;
 
+    /* what has a grain looks at bits, whose slopes nobody derives */
     if (!c->has_along || c->intent || c->stands_in || c->converges ||
-        c->iterates ||
-        c->grain >
-            DBL_EPSILON || /* it looks at bits, whose slopes nobody derives */
-        c->cautious ||     /* directions are known by differences alone */
+        c->iterates || c->grain > DBL_EPSILON ||
+        c->cautious || /* directions are known by differences alone */
         !isfinite(value))
         return JX_SKIP;
     own = own_of(c, f, &size);

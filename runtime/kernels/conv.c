@@ -3,7 +3,7 @@
  * Inside, arrays are (batch, spatial..., feature) and the kernel is
  * (spatial..., in feature, out feature); other layouts are views of these or
  * copies into them.  There are three ways:
- *   shifted    for each row of the output and each tap of the kernel one product
+ *   shifted    for each row of the output and each tap of the kernel a product
  *              of input rows (as they lie, a stride apart) with the tap's
  *              matrix, added up in place;
  *   columns    rows of the input's patches are gathered, some at a time, and

@@ -286,8 +286,8 @@ JX_INLINE double jx_cos_lane(double r)
     return 1 + p * z;
 }
 
-/* The same of any |x| from 2^16 on: x = m 2^e with an integer m.  The parts of m 2/pi 2^e
- * are exact, and the integer goes before small ones come to it. */
+/* The same of any |x| from 2^16 on: x = m 2^e with an integer m.  The parts of
+ * m 2/pi 2^e are exact, and the integer goes before small ones come to it. */
 JX_INLINE double jx_far_quadrant(float x, uint64_t *quadrant)
 {
 #define PART_A(a, b, c) a,

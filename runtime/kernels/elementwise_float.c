@@ -74,8 +74,8 @@ static inline double reduce(double x, int exponent_bits, int mantissa_bits,
             a = scale;
         if (e - 1 - mantissa_bits >= -1022)
             a = rint(a / scale) * scale;
-        else if (e - 1 - mantissa_bits >=
-                 -1074) /* where subnormals are flushed it is 0 */
+        /* where subnormals are flushed it is 0 */
+        else if (e - 1 - mantissa_bits >= -1074)
             a = ldexp(rint(ldexp(a, mantissa_bits + 1 - e)),
                       e - 1 - mantissa_bits);
     }

@@ -130,10 +130,8 @@ double jx_sf_lgamma(double x)
 {
     int sign;
 
-    if (x <= 0 &&
-        x ==
-            floor(
-                x)) /* half of all numbers: the library reports each as an error */
+    /* half of all numbers: the library reports each as an error */
+    if (x <= 0 && x == floor(x))
         return INFINITY;
     return lgamma_r(x, &sign);
 }

@@ -291,8 +291,8 @@ static void look_for_disorder(const indexed *d, const places *p)
                     now = p->at[row * p->width + k];
             if (now > before)
                 break;
-            if (now <
-                before) { /* in the order of rows, what is paired ascends */
+            /* in the order of rows, what is paired ascends */
+            if (now < before) {
                 tell(d, JX_NOT_SORTED, (int)d->map.at[k - d->paired.count], now,
                      before);
                 return;

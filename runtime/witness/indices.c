@@ -155,8 +155,8 @@ static bool is_update_of_users(const jx_hunt *h, const jx_misuse *misuse)
 {
     const char *names = misuse->eqn->name_stack;
 
-    if (names &&
-        strstr(names, "transpose(")) /* a derivative drops what nobody took */
+    /* a derivative drops what nobody took */
+    if (names && strstr(names, "transpose("))
         return false;
     return is_of_at(h, misuse->eqn) && !is_chosen(h, misuse->eqn) &&
            !is_sent_away(h, misuse) &&
@@ -248,8 +248,8 @@ static jx_level level_of(const jx_hunt *h, const jx_misuse *misuse,
 
     if (misuse->kind == JX_WRAPPED)
         return JX_NOTE;
-    if (misuse->kind == JX_DROPPED &&
-        !h->options->given) /* JAX's documentation says so */
+    /* JAX's documentation says so */
+    if (misuse->kind == JX_DROPPED && !h->options->given)
         return fixed ? JX_WARNING : JX_NOTE;
     if (fixed && code != JX_CODE_IDX003)
         return JX_ERROR;

@@ -1,6 +1,7 @@
 /* runner.c - runs documents and compares with the answers beside them.
  *
- *     runner DIR [--misses FILE] [--off FILE] [--group NAME] [--quiet] [--lowered]
+ *     runner DIR [--misses FILE] [--off FILE] [--group NAME] [--quiet]
+ *            [--lowered]
  *
  * Under DIR lie GROUP/NNNN.json and GROUP/NNNN.io.npz (in0, ..., out0, ...).
  * One process runs them all; what fails is named.  A result equals JAX's when

@@ -5,7 +5,7 @@
  *     reading --same           pairs of paths, one pair of lines after another,
  *                              from standard input: both must give the same
  *                              trees
- *     reading --again FILE...  prints each that can be read in the generic form;
+ *     reading --again FILE...  prints what can be read in the generic form;
  *                              read again, it must be the same
  *     reading --time N FILE    the fastest of N readings, in milliseconds */
 #include "frontend/base/file.h"

@@ -203,8 +203,8 @@ static void undecided_as(const char *a, const char *b, const char *result)
         fail_msg("called identical (%s):\n%s\n%s", said, a, b);
     if (ask(b, a, result, &said).verdict == JX_FIELD_IDENTICAL)
         fail_msg("called identical (%s):\n%s\n%s", said, b, a);
-    if (strcmp(a, b) !=
-        0) /* what is one program is the same however little is known of it */
+    /* what is one program is the same however little is known of it */
+    if (strcmp(a, b) != 0)
         planes_differ(a, b);
 }
 
@@ -847,8 +847,8 @@ static void products_are_those_of_numbers(void **state)
         all[i] = i == 0  ? jx_cell_nan()
                  : i < 4 ? jx_cell_integer(&f, i - 2)
                          : jx_cell_random(&f, (uint64_t)i);
-        if (i >
-            7) /* roots of what has none in the field have a part of their own */
+        /* roots of what has none in the field have a part of their own */
+        if (i > 7)
             all[i] = jx_cell_apply(&f, JX_F_SQRT, &all[i]);
     }
     for (int i = 0; i < 12; i++)

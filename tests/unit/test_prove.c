@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-/* A question with its constraints, `;` between them: "b >= 2; a >= b |- a > 1" */
+/* A question behind its constraints: "b >= 2; a >= b |- a > 1" */
 typedef struct asked {
     jx_ctx *ctx;
     jx_dims *dims;
