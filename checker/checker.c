@@ -224,9 +224,8 @@ static void evaluate(checker *c, int id, int witness)
 
     c->has_value[witness][id] = has;
     if (has)
-        c->values[witness][id] = t->kind == FLOORDIV ? num_floordiv(a, b)
-                                 : a > b             ? a
-                                                     : b;
+        c->values[witness][id] =
+            t->kind == FLOORDIV ? num_floordiv(a, b) : (a > b ? a : b);
 }
 
 /* The atom, made if there is none like it, as a polynomial; or its value. */
@@ -561,16 +560,12 @@ static bool run_case(const rule *r, fact f, const jx_json *steps)
 {
     state next = *r->s;
     rule in = {r->c, &next, r->step, r->name, r->n};
+    int op = f.kind == GE ? 2 : f.kind != EQ;
     int had = r->c->nwitnesses;
     bool ok = suppose(&in, f);
     num k;
 
-    if (ok && had &&
-        !(value_at(r->c, f.p, 0, &k) && num_compare(k,
-                                                    f.kind == GE   ? 2
-                                                    : f.kind == EQ ? 0
-                                                                   : 1,
-                                                    0)))
+    if (ok && had && !(value_at(r->c, f.p, 0, &k) && num_compare(k, op, 0)))
         r->c->nwitnesses = 0;
     ok = ok && run(r->c, next, steps);
     r->c->nwitnesses = had;
@@ -704,9 +699,8 @@ static bool holds_at(checker *c, const claim *x, bool opposite, int witness,
            right == b && num_compare(a, x->op, b) != opposite;
 }
 
-/* [["a == 1", ...], values]: there no divisor is 0, all claims but the
- * last hold, the last holds or not; the values are the claims with these
- * numbers put in. */
+/* [["a == 1", ...], values]: there no divisor is 0, all claims but the last
+ * hold, the last holds or not; the values are the claims with these put in. */
 static bool witness(checker *c, const jx_json *json, int which, const claim *x,
                     size_t n, bool holds)
 {
