@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { MOST_DEVICES = 1024, MOST_DEPTH = 400, MOST_GROWTH = 4096 };
+enum { MOST_DEPTH = 400, MOST_GROWTH = 4096 };
 
 /* Whether a jaxpr runs something that is to be written out. */
 enum { UNKNOWN = 0, PLAIN, SPREAD };
@@ -160,11 +160,11 @@ static bool use_mesh(jx_devices *s, const jx_mesh *mesh)
     for (int i = 0; i < mesh->naxes; i++)
         if (mesh->sizes[i] < 1 ||
             __builtin_mul_overflow(devices, mesh->sizes[i], &devices) ||
-            devices > MOST_DEVICES)
+            devices > JX_MOST_DEVICES)
             return jx_devices_fail(s,
                                    "a mesh of more than %d devices can't "
                                    "be simulated",
-                                   MOST_DEVICES);
+                                   JX_MOST_DEVICES);
     if (s->wanted && s->wanted != devices)
         return jx_devices_fail(s, "its mesh has %lld devices, not %lld",
                                (long long)devices, (long long)s->wanted);
@@ -364,9 +364,9 @@ static const jx_jaxpr *new_entry(jx_devices *s, int64_t count)
     const jx_jaxpr *entry = from->entry.jaxpr;
 
     s->wanted = count;
-    if (count < 1 || count > MOST_DEVICES)
+    if (count < 1 || count > JX_MOST_DEVICES)
         jx_devices_fail(s, "%lld devices can't be simulated, only 1 to %d",
-                        (long long)count, MOST_DEVICES);
+                        (long long)count, JX_MOST_DEVICES);
     else if (runs_spread(s, entry, 0))
         return written_out(s, entry);
     else if (!holds_collective(s, entry))

@@ -15,6 +15,9 @@
     "devices go separate ways around a collective: "                           \
     "where they really run, they wait for each other for ever"
 
+/* What a mesh may have for that, and how many ranks can run one. */
+enum { JX_MOST_DEVICES = 1024 };
+
 /* Whether the program holds something to write out, at sight. */
 bool jx_devices_any(const jx_program *program);
 

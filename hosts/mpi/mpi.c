@@ -10,19 +10,24 @@
  * who waits can say what the others do. */
 #include "runtime/comm.h"
 
+#include <errno.h>
 #include <mpi.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/types.h>
 #include <time.h>
+#include <unistd.h>
 
 /* A rank's place on the board. */
 enum { COMPUTING = 0, WAITING, ENDED };
 typedef struct entry {
     atomic_int state;
     atomic_ullong steps; /* collectives that it has come to */
-    char text[240];      /* of the last one: written before `steps` */
+    pid_t process;
+    char text[240]; /* of the last one: written before `steps` */
 } entry;
 
 /* Of the board, which has one behind the other: of whole words, so that
@@ -47,7 +52,9 @@ typedef struct ranks {
     MPI_Win window;
     int *number;   /* of each rank on the board; -1: it is elsewhere */
     uint64_t *met; /* the step of each rank when this one last met it */
-    bool speaks;   /* it was the first to raise the flag */
+    /* of each rank whose process can be seen from here; else 0 */
+    pid_t *process;
+    bool speaks; /* it was the first to raise the flag */
     char why[2048];
 } ranks;
 
@@ -61,6 +68,8 @@ enum { TAG_GREETING = 1, TAG_PERMUTE = 2 };
 /* Who waits for something else, and is still at it after this,
  * will not come. */
 static const double settled = 0.25;
+/* Rounds of waiting from one look at the processes of others to the next. */
+enum { LOOK_EVERY = 512 };
 
 static double now(void)
 {
@@ -80,6 +89,30 @@ static void pause_a_moment(int round)
 
 /* ---- the board */
 
+static entry *entry_of(const ranks *r, int rank)
+{
+    MPI_Aint size;
+    part *at;
+    int unit;
+
+    if (r->number[rank] < 0 ||
+        MPI_Win_shared_query(r->window, r->number[rank], &size, &unit, &at))
+        return NULL;
+    return &at->entry;
+}
+
+/* Ranks in containers of their own share a machine and do not
+ * see each other. */
+static void see_processes(ranks *r)
+{
+    for (int i = 0; i < r->comm.count; i++) {
+        const entry *e = entry_of(r, i);
+
+        if (e && i != r->comm.rank && !kill(e->process, 0))
+            r->process[i] = e->process;
+    }
+}
+
 static bool open_board(ranks *r)
 {
     MPI_Aint size = sizeof(part);
@@ -94,11 +127,13 @@ static bool open_board(ranks *r)
         MPI_Win_shared_query(r->window, 0, &size, &unit, &first))
         return false;
     memset(mine, 0, sizeof(part));
+    ((part *)mine)->entry.process = getpid();
     MPI_Comm_size(r->machine, &count);
     r->number = malloc((size_t)r->comm.count * sizeof *r->number);
     r->met = calloc((size_t)r->comm.count, sizeof *r->met);
+    r->process = calloc((size_t)r->comm.count, sizeof *r->process);
     from = malloc((size_t)count * 2 * sizeof *from);
-    if (!r->number || !r->met || !from)
+    if (!r->number || !r->met || !r->process || !from)
         return false;
     to = from + count;
     for (int i = 0; i < r->comm.count; i++)
@@ -114,19 +149,8 @@ static bool open_board(ranks *r)
     MPI_Group_free(&here);
     free(from);
     MPI_Barrier(r->machine); /* all are zero */
+    see_processes(r);
     return true;
-}
-
-static entry *entry_of(const ranks *r, int rank)
-{
-    MPI_Aint size;
-    part *at;
-    int unit;
-
-    if (r->number[rank] < 0 ||
-        MPI_Win_shared_query(r->window, r->number[rank], &size, &unit, &at))
-        return NULL;
-    return &at->entry;
 }
 
 static atomic_int *flag_of(const ranks *r)
@@ -160,6 +184,29 @@ static void put(ranks *r, size_t *used, const char *text)
     *used += n < 0 ? 0 : (size_t)n < room ? (size_t)n : room - 1;
 }
 
+/* Its process is there no more, or only until its parent has asked for it. */
+static bool has_died(const ranks *r, int rank)
+{
+    char path[64], text[512];
+    const char *name;
+    FILE *file;
+    size_t n;
+
+    if (!r->process[rank] || atomic_load(&entry_of(r, rank)->state) == ENDED)
+        return false;
+    if (kill(r->process[rank], 0))
+        return errno == ESRCH;
+    snprintf(path, sizeof path, "/proc/%ld/stat", (long)r->process[rank]);
+    file = fopen(path, "r");
+    if (!file)
+        return false;
+    n = fread(text, 1, sizeof text - 1, file);
+    fclose(file);
+    text[n] = '\0';
+    name = strrchr(text, ')'); /* "number (name) state ..." */
+    return name && name[1] == ' ' && (name[2] == 'Z' || name[2] == 'X');
+}
+
 static const char *doing(const ranks *r, int rank, char text[300])
 {
     const entry *e = entry_of(r, rank);
@@ -169,7 +216,10 @@ static const char *doing(const ranks *r, int rank, char text[300])
         return "is on another machine";
     if (state == ENDED)
         return "has ended";
-    snprintf(text, 300, state == WAITING ? "waits in %s" : "computes, after %s",
+    snprintf(text, 300, "%s %s",
+             has_died(r, rank)  ? "has died, after"
+             : state == WAITING ? "waits in"
+                                : "computes, after",
              atomic_load(&e->steps) ? e->text : "nothing");
     return text;
 }
@@ -200,6 +250,10 @@ static bool diverged(ranks *r, const jx_meeting *at, const char *why)
 
     r->why[0] = '\0';
     mpi_speaks(&r->comm);
+    for (int i = 0; i < at->count; i++)
+        if (has_died(r, at->members[i]))
+            why =
+                "a rank has died:"; /* which is why the others are where they are */
     put(r, &used, why);
     for (int i = 0; i < at->count; i++)
         say_where(r, &used, at->members[i]);
@@ -272,7 +326,9 @@ static bool still_to_come(waiting *w)
                 w->steps[i] = steps;
                 w->since[i] = now();
             } else if (stays_away(w->r, w->at->members[i], steps,
-                                  w->since[i])) {
+                                  w->since[i]) ||
+                       (round % LOOK_EVERY == 0 &&
+                        has_died(w->r, w->at->members[i]))) {
                 return diverged(
                     w->r, w->at,
                     "the ranks go separate ways around a collective:");
@@ -468,6 +524,7 @@ static void free_ranks(ranks *r)
     }
     free(r->number);
     free(r->met);
+    free(r->process);
     free(r);
 }
 

@@ -1,4 +1,5 @@
 /* cmd_run.c - `jaxvet run PROGRAM`: execute it on the CPU. */
+#include "analyzer/transform/devices.h"
 #include "frontend/base/file.h"
 #include "frontend/base/sha256.h"
 #include "frontend/base/utf8.h"
@@ -124,7 +125,9 @@ typedef struct session {
     jx_watch watch;
     jx_loss loss; /* made when results are off */
     jx_ranks ranks;
-    uint64_t print; /* of the program's bytes, which is the same on all ranks */
+    /* of the program's bytes, which is the same on all ranks ... */
+    uint64_t print;
+    uint64_t inputs; /* ... and of what it runs on */
     int nvalued, nsizes;
     const jx_valued *valued; /* inputs that say sizes, and the sizes */
     const jx_binding *sizes;
@@ -190,6 +193,20 @@ static bool looks(const session *r)
 }
 
 /* The plan, its inputs and its memory. */
+/* Only ranks compare what they read. */
+static void mix_print(const session *r, const void *bytes, size_t size,
+                      uint64_t *into)
+{
+    char print[65];
+    uint64_t first;
+
+    if (!r->ranks.comm)
+        return;
+    jx_sha256(bytes, size, print);
+    memcpy(&first, print, sizeof first);
+    *into = *into * 0x100000001b3u ^ first;
+}
+
 static bool prepare(session *r)
 {
     const settings *s = r->s;
@@ -231,6 +248,8 @@ static bool prepare(session *r)
         !(given ? (r->ins = jx_inputs_widened(r->ctx, r->plan, given)) != NULL
                 : fill_inputs(r)))
         return false;
+    for (int i = 0; i < jx_plan_nins(r->plan); i++)
+        mix_print(r, r->ins[i], jx_plan_in(r->plan, i)->bytes, &r->inputs);
     r->exec = jx_exec_new(r->plan);
     if (r->exec)
         jx_exec_seed(r->exec, (uint64_t)s->seed);
@@ -544,12 +563,9 @@ static bool open_program(session *r, const char *path)
 {
     size_t size;
     const char *bytes = jx_input_load(r->ctx, path, &size);
-    char print[65];
 
-    if (bytes && r->ranks.comm) { /* only ranks compare what they read */
-        jx_sha256(bytes, size, print);
-        memcpy(&r->print, print, sizeof r->print);
-    }
+    if (bytes)
+        mix_print(r, bytes, size, &r->print);
     r->program = bytes ? jx_input_read(r->ctx, path, bytes, size) : NULL;
     if (r->program && r->s->vjp)
         r->program = jx_input_vjp(r->program, r->s->vjp);
@@ -594,13 +610,18 @@ static bool all_begin(session *r, bool ready, const char *path, int *code)
     int first;
 
     *code = JX_EXIT_OK;
-    if (r->ranks.mpi->agree(r->ranks.comm, ready, r->print, &first))
-        return true;
+    const char *what = "reads another program than";
+
+    if (r->ranks.mpi->agree(r->ranks.comm, ready, r->print, &first)) {
+        what = "has other inputs than";
+        if (r->ranks.mpi->agree(r->ranks.comm, ready, r->inputs, &first))
+            return true;
+    }
     if (first != r->ranks.comm->rank)
         return false;
     if (ready)
-        jx_fail(r->ctx, JX_E_INPUT, path, NULL,
-                "rank %d reads another program than rank 0", first);
+        jx_fail(r->ctx, JX_E_INPUT, path, NULL, "rank %d %s rank 0", first,
+                what);
     *code = failed(r);
     return false;
 }
@@ -665,8 +686,7 @@ static bool join_ranks(session *r, int argc, char **argv)
     const settings *s = r->s;
 
     if (s->ranks && !jx_rank_here().started)
-        return jx_ranks_start(
-            r->ctx, (int)(s->ranks < 1 << 16 ? s->ranks : 1 << 16), argc, argv);
+        return jx_ranks_start(r->ctx, (int)s->ranks, argc, argv);
     return !(s->mpi || s->ranks) ||
            jx_ranks_open(r->ctx, s->timeout, &r->ranks);
 }
@@ -719,6 +739,9 @@ static int run_words(int argc, char **argv, char **words)
                                 "--devices and --mpi exclude each other, and "
                                 "--transform takes %d at most",
                                 JX_TEXTS_MAX);
+    if (s.ranks > JX_MOST_DEVICES)
+        return jx_command_usage(&jx_command_run, "--ranks: at most %d",
+                                JX_MOST_DEVICES);
     if (s.format && !s.sanitize)
         return jx_command_usage(&jx_command_run,
                                 "--format is of what --sanitize finds");
@@ -872,6 +895,9 @@ const jx_command jx_command_run = {
     "are told of, with where each of them is.  --ranks N has mpirun start them "
     "(as\n"
     "root, and with more ranks than processors, if need be).  Rank 0 reports.\n"
+    "A rank that dies ends all of them, with the status that mpirun makes of "
+    "it (128\n"
+    "and the signal).\n"
     "\n"
     "    jaxvet run sharded.mlir --ranks 8\n"
     "    mpirun -n 8 jaxvet run --mpi sharded.mlir --inputs case.npz --expect "

@@ -131,5 +131,53 @@ mpirun --oversubscribe -n 3 "$JAXVET" run --mpi "$work/sum.mlir" : \
     -n 1 "$JAXVET" run --mpi "$work/other.mlir" >"$work/out" 2>"$work/err"
 holds test $? -eq 3
 complains 'rank 3 reads another program than rank 0'
+mpirun --oversubscribe -n 3 "$JAXVET" run --mpi "$work/sum.mlir" : \
+    -n 1 "$JAXVET" run --mpi "$work/sum.mlir" --fill random:1 >"$work/out" 2>"$work/err"
+holds test $? -eq 3
+complains 'rank 3 has other inputs than rank 0'
+expect 2 run "$work/sum.mlir" --ranks 100000
+complains '\-\-ranks: at most 1024'
+
+# One that dies on the way: another one says so, and nobody stays.
+cat >"$work/long.jaxpr" <<'END'
+{ lambda ; a:f32[8]. let
+    b:f32[8] = shard_map[
+      check_vma=True
+      in_specs=(P('x',),)
+      jaxpr={ lambda ; c:f32[2]{V:x}. let
+          d:f32[2]{V:x} = scan[
+            jaxpr={ lambda ; e:f32[2]{V:x}. let
+                f:f32[2]{V:x} = ppermute[
+                  axis_name=('x',)
+                  perm=((0, 1), (1, 2), (2, 3), (3, 0))
+                ] e
+              in (f,) }
+            length=100000000
+            linear=(False,)
+            num_carry=1
+            num_consts=0
+            reverse=False
+            unroll=1
+            _split_transpose=False
+          ] c
+        in (d,) }
+      mesh=Mesh('x': 4, axis_types=(Auto,))
+      newly_manual_axes=frozenset({'x'})
+      out_specs=(P('x',),)
+    ] a
+  in (b,) }
+END
+for pause in 2 4 8 16 32; do # until all have met
+    "$JAXVET" run "$work/long.jaxpr" --ranks 4 --timeout 60 >"$work/out" 2>"$work/err" &
+    started=$!
+    sleep $pause
+    kill -9 "$(pgrep -nf "^$JAXVET run $work/long.jaxpr")"
+    wait $started
+    code=$?
+    ! grep -q 'has died' "$work/err" || break
+done
+holds test $code -eq 137
+complains 'a rank has died:'
+holds test -z "$(pgrep -f "$work/long.jaxpr")"
 
 fi
