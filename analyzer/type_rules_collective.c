@@ -272,6 +272,22 @@ static bool parts_of(jx_typing *t, const spread *s, const jx_axis_names *axes,
     return true;
 }
 
+static bool names_once(jx_typing *t, const jx_sharding *how, const char *what)
+{
+    JX_VEC(const char *) seen = {0};
+
+    for (int k = 0; k < how->rank; k++)
+        for (int i = 0; i < how->axes[k].count; i++) {
+            const char *name = how->axes[k].at[i];
+            if (jx_axis_is_among((jx_axis_names){(int)seen.count, seen.at},
+                                 name))
+                return jx_type_wrong(t, "%s: its spec names '%s' twice", what,
+                                     name);
+            JX_PUSH(t->program->ctx->arena, &seen, name);
+        }
+    return true;
+}
+
 /* The part of an array that one device has, and back; axes that nothing is
  * said of are whole. */
 static const jx_aval *part(jx_typing *t, const spread *s, const jx_aval *aval,
@@ -285,6 +301,8 @@ static const jx_aval *part(jx_typing *t, const spread *s, const jx_aval *aval,
                       how->rank, aval->rank);
         return NULL;
     }
+    if (!names_once(t, how, what))
+        return NULL;
     for (int k = 0; shape && k < aval->rank; k++) {
         int64_t parts = 1;
         if (k < how->rank && !parts_of(t, s, &how->axes[k], &parts))
@@ -315,6 +333,14 @@ static bool check_spread(jx_typing *t, jx_axis_names manual, jx_shardings ins,
     if (!mesh)
         return jx_type_wrong(t, "has no mesh");
     *s = (spread){mesh, manual};
+    for (int i = 0; i < mesh->naxes; i++) {
+        if (mesh->sizes[i] < 1)
+            return jx_type_wrong(t,
+                                 "the axis '%s' of the mesh has the size %lld",
+                                 mesh->axes[i], (long long)mesh->sizes[i]);
+        if (jx_mesh_axis(mesh, mesh->axes[i]) != i)
+            return jx_type_wrong(t, "the mesh names '%s' twice", mesh->axes[i]);
+    }
     for (int i = 0; i < manual.count; i++)
         if (axis_size(s, manual.at[i]) < 1)
             return jx_type_wrong(t, "the mesh has no axis '%s'", manual.at[i]);
@@ -357,12 +383,10 @@ void jx_type_manual_computation(jx_typing *t)
 
 /* -- the same as JAX says it ---------------------------------------------- */
 
-/* The axes of a spec, each once and manual here. */
+/* The axes of a spec are manual here. */
 static bool check_spec(jx_typing *t, const spread *s, const jx_sharding *how,
                        const char *what)
 {
-    JX_VEC(const char *) seen = {0};
-
     for (int k = 0; k < how->rank; k++)
         for (int i = 0; i < how->axes[k].count; i++) {
             const char *name = how->axes[k].at[i];
@@ -372,11 +396,6 @@ static bool check_spec(jx_typing *t, const spread *s, const jx_sharding *how,
                     "%s: its spec names '%s', which is no axis "
                     "that the shard_map binds",
                     what, name);
-            if (jx_axis_is_among((jx_axis_names){(int)seen.count, seen.at},
-                                 name))
-                return jx_type_wrong(t, "%s: its spec names '%s' twice", what,
-                                     name);
-            JX_PUSH(t->program->ctx->arena, &seen, name);
         }
     return true;
 }

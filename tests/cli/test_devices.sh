@@ -28,6 +28,18 @@ cat >"$work/neg.jaxpr" <<'END'
 END
 same "$work/neg.jaxpr" 8
 holds test "$(grep -c ' neg ' "$work/out.jaxpr")" = 8
+
+# Meshes and specs that are none.
+wrong() { # SED MESSAGE
+    sed "$1" "$work/neg.jaxpr" >"$work/wrong.jaxpr"
+    expect 1 check "$work/wrong.jaxpr"
+    prints "$2"
+    expect 3 run "$work/wrong.jaxpr"
+}
+wrong "s/'y': 2/'x': 2/" "the mesh names 'x' twice"
+wrong "s/'y': 2/'y': 0/" "the axis 'y' of the mesh has the size 0"
+wrong "s/((('x',), ('y',)),)/((('x',), ('x',)),)/" "operand 0: its spec names 'x' twice"
+wrong "s/((('x',), ('y',)),)/((('x',), ('z',)),)/" "the mesh has no axis 'z'"
 same tests/fuzz/fuzz_bytecode/sharded.mlirbc 8
 
 # Devices with the same operands have one result, and what one computation leaves on its devices
