@@ -4,6 +4,7 @@
 #include "frontend/base/map.h"
 #include "frontend/ir/params.h"
 #include "frontend/ir/passage.h"
+#include "frontend/read/exported.h"
 
 #include <string.h>
 
@@ -66,26 +67,37 @@ static bool is_costly(const jx_flat *flat, const jx_flat_node *node)
 
 /* -- GRF001: inputs -------------------------------------------------------- */
 
-/* Some size of the input is a variable that no other input has. */
-static bool gives_a_size(const graph *g, int input)
+static bool has_variable(const graph *g, const jx_var *input,
+                         const jx_dim_atom *variable)
+{
+    int count = 0;
+
+    for (int axis = 0; axis < input->aval->rank; axis++) {
+        const jx_dim_atom *const *of = jx_dim_vars(
+            g->lint->program->dims, input->aval->shape[axis], &count);
+        for (int k = 0; of && k < count; k++)
+            if (of[k] == variable)
+                return true;
+    }
+    return false;
+}
+
+/* Some size of the input is a variable that it is left to give: no input that
+ * is used has it, and none before this one. */
+static bool gives_a_size(const graph *g, int input, const bool *used)
 {
     const jx_jaxpr *entry = g->lint->program->entry.jaxpr;
     const jx_var *const *vars = entry->vars + entry->nconsts;
-    int count = 0, n = 0;
+    int count = 0;
 
     for (int axis = 0; axis < vars[input]->aval->rank; axis++) {
         const jx_dim_atom *const *of = jx_dim_vars(
             g->lint->program->dims, vars[input]->aval->shape[axis], &count);
         for (int k = 0; of && k < count; k++) {
             bool elsewhere = false;
-            for (int i = 0; i < entry->nins && !elsewhere; i++) {
-                for (int a = 0; i != input && a < vars[i]->aval->rank; a++) {
-                    const jx_dim_atom *const *others = jx_dim_vars(
-                        g->lint->program->dims, vars[i]->aval->shape[a], &n);
-                    for (int m = 0; others && m < n; m++)
-                        elsewhere |= others[m] == of[k];
-                }
-            }
+            for (int i = 0; i < entry->nins && !elsewhere; i++)
+                elsewhere = i != input && (i < input || used[i]) &&
+                            has_variable(g, vars[i], of[k]);
             if (!elsewhere)
                 return true;
         }
@@ -105,19 +117,40 @@ static bool is_used(const graph *g, int value)
     return false;
 }
 
+static bool is_input(const graph *g, const jx_flat_value *value)
+{
+    return value->node < 0 && !value->level && !value->inside &&
+           value->input >= 0 &&
+           value->input < g->lint->program->entry.jaxpr->nins;
+}
+
+/* An exported file says itself what its module does not take (EXP012). */
+static bool is_left_out(const jx_exported *exported, int input)
+{
+    for (int i = 0; exported && i < exported->nkept; i++)
+        if (exported->kept[i] == input)
+            return false;
+    return exported != NULL;
+}
+
 static bool look_at_inputs(graph *g)
 {
     const jx_program *program = g->lint->program;
-    const jx_jaxpr *entry = program->entry.jaxpr;
+    bool *used =
+        JX_NEW_ARRAY(g->lint->ctx->arena, program->entry.jaxpr->nins + 1, bool);
 
+    if (!used)
+        return false;
+    for (size_t v = 0; v < g->flat->values.count; v++)
+        if (is_input(g, &g->flat->values.at[v]))
+            used[g->flat->values.at[v].input] |= is_used(g, (int)v);
     for (size_t v = 0; v < g->flat->values.count; v++) {
         const jx_flat_value *value = &g->flat->values.at[v];
         jx_claim *claim;
-        if (value->node >= 0 || value->level || value->inside ||
-            value->input < 0 || value->input >= entry->nins ||
-            value->aval->kind != JX_AVAL_ARRAY ||
-            value->aval->dtype == JX_FLOAT0 || is_used(g, (int)v) ||
-            gives_a_size(g, value->input))
+        if (!is_input(g, value) || value->aval->kind != JX_AVAL_ARRAY ||
+            value->aval->dtype == JX_FLOAT0 || used[value->input] ||
+            is_left_out(program->exported, value->input) ||
+            gives_a_size(g, value->input, used))
             continue;
         claim = jx_lint_claim_of_input(g->lint, JX_CODE_GRF001, value->input,
                                        NULL, "is not used");

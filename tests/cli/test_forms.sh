@@ -153,6 +153,7 @@ prints 'STG002.* f32\[200,200\]'
 # An input is named as its user writes it.
 expect 0 check tests/rules/EXP012_fails.jaxexport.gz
 prints 'EXP012.*: args\[[0-9]\].*: an input that the module does not take$'
+lacks 'GRF001'
 
 # What a reader lets pass is written down as what it is.
 echo '{ lambda ; _:f32[]. let  in () }' >"$work/blank.jaxpr"

@@ -56,6 +56,11 @@ def ok_gives_its_size(x, y):
     return x * y.shape[0]
 
 
+@prog('f32[4]', 'f32[n]', 'f32[n,m]', quiet='GRF001')
+def ok_both_give_sizes(x, y, z):
+    return x * y.shape[0] + z.shape[1]
+
+
 @prog('f32[4]', 'f32[4]', quiet='GRF001', grad=2)
 def ok_linear_gradient(x, y):
     return 2 * x + 3 * y
