@@ -239,11 +239,23 @@ def normalized(x):
     return (x - x.mean(0)) / jnp.sqrt(x.var(0) + 1e-5)
 
 
+def drawn(key, number, x):
+    if key.ndim:
+        key = jax.random.wrap_key_data(key)
+    return x * jax.random.bernoulli(jax.random.fold_in(key, number), .5, x.shape)
+
+
+def drawn_by_each(key, x):
+    return jnp.concatenate([drawn(key, i, x[4 * i:4 * i + 4]) for i in range(4)])
+
+
 def wrong():
     """name -> code, function, reference, specs."""
     small = network((8, 4, 4), 8)
     rows = (P(), P("i")), P()
     whole = spec(8, 8)
+    key = jax.eval_shape(lambda: jax.random.key(0))
+    keys = jax.eval_shape(lambda: jax.random.split(jax.random.key(0), 4))
 
     def ring_of(perm=None, block=None, turns=None):
         def own(left, right):
@@ -313,6 +325,14 @@ def wrong():
             lambda x: x * jax.random.bernoulli(jax.random.key(0), .5, x.shape), LINE, P("i"),
             P("i")), lambda x: x * jax.random.bernoulli(jax.random.key(0), .5, x.shape),
             (spec(16, 4),)),
+        "mask_of_next": ("EQL001", mapped(
+            lambda k, x: drawn(k, lax.axis_index("i") + 1, x), LINE, (P(), P("i")), P("i")),
+            drawn_by_each, (key, spec(16, 4))),
+        "mask_of_moved_keys": ("MSH015", mapped(
+            lambda k, x: drawn(lax.ppermute(jax.random.key_data(k), "i", around(4))[0], 0, x),
+            LINE, P("i"), P("i")), lambda k, x: jnp.concatenate(
+                [drawn(jax.random.key_data(one), 0, x[4 * i:4 * i + 4])
+                 for i, one in enumerate(k)]), (keys, spec(16, 4))),
         "clamped": ("MSH016", mapped(
             lambda x: lax.dynamic_slice_in_dim(x, 3 * lax.axis_index("i"), 2), LINE, P(), P("i")),
             lambda x: x, (spec(8),)),

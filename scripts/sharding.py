@@ -37,6 +37,7 @@ DIAGNOSES = {
     "tiling": "MSH014", "index-off": "MSH015", "slice-clamp": "MSH016", "grad-scale": "MSH017",
     "grad-missing-reduce": "MSH018", "nan-trap": "MSH019", "nonlinear-local": "MSH020",
     "rng-same": "MSH021", "spec-order": "MSH022", "group-wrong": "MSH026", "layout-fused": "MSH027", "dtype-accum": "MSH025",
+    "other": "EQL001",
 }
 
 

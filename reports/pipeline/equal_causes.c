@@ -219,7 +219,7 @@ static bool tell_devices(const jx_equal_words *w, bool gradient,
         to->code = JX_CODE_MSH016;
         to->note =
             "this slice would reach outside of its array, and begins elsewhere";
-    } else if ((eqn = jx_find_eqn(w->sharded.program, jx_draws_numbers))) {
+    } else if ((eqn = jx_find_same_draws(&w->sharded))) {
         to->code = JX_CODE_MSH021;
         to->note = "each device draws the same numbers: its key does not "
                    "depend on the device";

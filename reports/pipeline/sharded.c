@@ -524,3 +524,66 @@ bool jx_cuts_by_many(const jx_eqn *eqn)
     }
     return false;
 }
+
+/* ---- random numbers */
+
+static const jx_jaxpr *body_of(const jx_eqn *eqn)
+{
+    const jx_p_manual_computation *manual = eqn->typed;
+    const jx_p_shard_map *mapped = eqn->typed;
+
+    return !eqn->typed ? NULL
+           : eqn->prim->id == JX_PRIM_sdy_manual_computation
+               ? manual->jaxpr.jaxpr
+           : eqn->prim->id == JX_PRIM_shard_map ? mapped->jaxpr.jaxpr
+                                                : NULL;
+}
+
+/* The computation over devices whose body this jaxpr is; NULL: it
+ * is another one. */
+static const jx_eqn *spread_of(const jx_program *program, const jx_jaxpr *jaxpr)
+{
+    for (int i = 0; i < program->njaxprs; i++)
+        for (int k = 0; k < program->jaxprs[i]->neqns; k++) {
+            const jx_eqn *eqn = &program->jaxprs[i]->eqns[k];
+            if (body_of(eqn) == jaxpr)
+                return eqn;
+        }
+    return NULL;
+}
+
+static bool has_body(const jx_eqn *eqn)
+{
+    return eqn->prim->id == JX_PRIM_scan || eqn->prim->id == JX_PRIM_while ||
+           eqn->prim->id == JX_PRIM_cond || jx_eqn_callee(eqn);
+}
+
+/* What differs from device to device gets into random numbers here, or into a
+ * body, where it may. */
+static bool draws_apart(const jx_program *program, const jx_jaxpr *jaxpr)
+{
+    const jx_eqn *spread = spread_of(program, jaxpr);
+    char *made = JX_NEW_ARRAY(program->ctx->arena, jaxpr->nvars + 1, char);
+
+    for (int i = 0; made && spread && i < spread->nins && i < jaxpr->nins; i++)
+        made[jaxpr->vars[jaxpr->nconsts + i]->id] = jx_is_cut_by(spread, i) > 0;
+    for (int k = 0; made && k < jaxpr->neqns; k++) {
+        const jx_eqn *eqn = &jaxpr->eqns[k];
+        bool apart = jx_numbers_devices(eqn) || holds_var(eqn, made);
+        if (apart && (jx_draws_numbers(eqn) || has_body(eqn)))
+            return true;
+        for (int i = 0; apart && i < eqn->nouts; i++)
+            made[eqn->outs[i]->id] = 1;
+    }
+    return !made;
+}
+
+const jx_eqn *jx_find_same_draws(const jx_sharded *w)
+{
+    const jx_eqn *draws = jx_find_eqn(w->program, jx_draws_numbers);
+
+    for (int i = 0; draws && i < w->program->njaxprs; i++)
+        if (draws_apart(w->program, w->program->jaxprs[i]))
+            return NULL;
+    return draws;
+}

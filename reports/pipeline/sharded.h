@@ -61,5 +61,9 @@ const jx_eqn *jx_find_odd_groups(const jx_sharded *w);
 const jx_eqn *jx_find_holes(const jx_sharded *w);
 const jx_eqn *jx_find_ratio(const jx_sharded *w);
 const jx_eqn *jx_find_curve(const jx_sharded *w);
+/* Random numbers, where nothing that differs from device to device seems to
+ * get into what any are made of: all devices draw the same.  NULL: there are
+ * none, or it does. */
+const jx_eqn *jx_find_same_draws(const jx_sharded *w);
 
 #endif
