@@ -1,9 +1,11 @@
 /* equal_ready.c - see equal_ready.h. */
 #include "reports/pipeline/equal_ready.h"
 
+#include "analyzer/collective.h"
 #include "analyzer/transform/inline.h"
 #include "analyzer/transform/refine.h"
 #include "analyzer/transform/vjp.h"
+#include "reports/pipeline/sharded.h"
 #include "runtime/fits.h"
 
 static int devices_of(const jx_program *program)
@@ -15,6 +17,12 @@ static int devices_of(const jx_program *program)
     return jx_devices_any(program) ? (int)count
            : program->devices > 1  ? (int)program->devices
                                    : 1;
+}
+
+/* What the one device of a mesh does with the others. */
+static bool is_alone(const jx_program *program)
+{
+    return jx_devices_any(program) || jx_find_eqn(program, jx_is_collective);
 }
 
 /* ... and without what was called. */
@@ -38,7 +46,7 @@ bool jx_ordinary_make(jx_program *program, bool gradient,
         return false;
     if (!gradient) /* a derivative asks for the rules of what is called */
         program = to->flat;
-    if (to->devices > 1) {
+    if (to->devices > 1 || is_alone(program)) {
         typed = jx_program_at(program, 0, NULL);
         program = typed ? jx_program_spread(typed, change,
                                             gradient ? NULL : &to->pairs)

@@ -255,3 +255,26 @@ f on40 'a:f32[40,40] b:f32[40,1]' "c:f32[40,1] = shard_map[check_vma=False in_sp
 expect 0 equal --all-sizes "$work/on40.jaxpr" "$work/forty.jaxpr"
 prints 'identical over the reals, error .* (the first on 40 devices)$'
 prints 'all sizes of the mesh: identical over the reals'
+
+# A mesh of one device: what it sends, it has; a sum is its own.
+cat >"$work/alone.mlir" <<'END'
+module @m attributes {mhlo.num_partitions = 1 : i32} {
+  func.func public @main(%a: tensor<4xf32>) -> tensor<4xf32> {
+    %b = "stablehlo.collective_permute"(%a) <{channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>, source_target_pairs = dense<[[0, 0]]> : tensor<1x2xi64>}> : (tensor<4xf32>) -> tensor<4xf32>
+    %c = "stablehlo.all_reduce"(%b) <{channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>, replica_groups = dense<0> : tensor<1x1xi64>, use_global_device_ids}> ({
+    ^bb0(%p: tensor<f32>, %q: tensor<f32>):
+      %s = stablehlo.add %p, %q : tensor<f32>
+      stablehlo.return %s : tensor<f32>
+    }) : (tensor<4xf32>) -> tensor<4xf32>
+    %d = stablehlo.add %b, %c : tensor<4xf32>
+    return %d : tensor<4xf32>
+  }
+}
+END
+cat >"$work/twice.jaxpr" <<'END'
+{ lambda ; a:f32[4]. let b:f32[4] = add a a in (b,) }
+END
+expect 0 equal "$work/alone.mlir" "$work/twice.jaxpr"
+prints 'the same by terms'
+sed 's/add %b, %c/multiply %b, %c/' "$work/alone.mlir" >"$work/squared.mlir"
+expect 1 equal "$work/squared.mlir" "$work/twice.jaxpr"
