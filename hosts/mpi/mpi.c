@@ -250,10 +250,10 @@ static bool diverged(ranks *r, const jx_meeting *at, const char *why)
 
     r->why[0] = '\0';
     mpi_speaks(&r->comm);
+    /* which is why the others are where they are */
     for (int i = 0; i < at->count; i++)
         if (has_died(r, at->members[i]))
-            why =
-                "a rank has died:"; /* which is why the others are where they are */
+            why = "a rank has died:";
     put(r, &used, why);
     for (int i = 0; i < at->count; i++)
         say_where(r, &used, at->members[i]);

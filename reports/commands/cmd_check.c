@@ -56,25 +56,21 @@ static const jx_option options[] = {
      "assume this of the sizes, too: 'n >= 4', 'mod(n, 2) == 0', 'a != b'",
      offsetof(settings, where)},
     {"range", 0, JX_OPT_LIST, "KEY in [LO, HI]",
-     "what the elements of an input hold: 'x in [0, 1]', \"args[0]['w'] in "
-     "[-1, 1]\",\n"
+     "what the elements of an input hold: 'x in [0, 1]', \"args[0]['w'] in [-1, 1]\",\n"
      "'index in [0, n - 1]'; ends included, inf and sizes are ends, too",
      offsetof(settings, ranges)},
     {"prove", 0, JX_OPT_LIST, "WHAT",
      "prove, for all inputs within their ranges and all sizes: finite (every\n"
      "output), in-bounds (every index), no-wrap (every integer), or\n"
-     "'out0 in [0, 1]'; said for IEEE arithmetic (ieee), with subnormals "
-     "flushed\n"
+     "'out0 in [0, 1]'; said for IEEE arithmetic (ieee), with subnormals flushed\n"
      "(ftz), and as XLA compiles it (xla)",
      offsetof(settings, prove)},
     {"grad", 0, JX_OPT_CHOICE, "loss|always|never",
-     "run the gradient of outputs, too: of a program that gives one number "
-     "(loss),\n"
+     "run the gradient of outputs, too: of a program that gives one number (loss),\n"
      "always, never",
      offsetof(settings, grad)},
     {"transform", 0, JX_OPT_LIST, "grad,vmap,lower:tpu",
-     "predict, without running, which rule JAX will miss for these: grad, "
-     "vmap,\n"
+     "predict, without running, which rule JAX will miss for these: grad, vmap,\n"
      "lower:PLATFORM (cpu, cuda, rocm, tpu); what else show --transform does\n"
      "(jvp, vjp, vmap:AXES, set:NAME=SIZE, fix:INPUT=NUMBER,\n"
      "devices:N) is done first",
@@ -100,8 +96,7 @@ static const jx_option options[] = {
      "processes that share the programs (default: one for each processor)",
      offsetof(settings, jobs)},
     {"journal", 0, JX_OPT_TEXT, "DIR",
-     "keep each program's result there as it comes: what is killed goes on "
-     "where it\n"
+     "keep each program's result there as it comes: what is killed goes on where it\n"
      "was, and ranks of mpirun share the work",
      offsetof(settings, journal)},
     JX_LIMIT_OPTIONS(settings),
@@ -535,30 +530,19 @@ const jx_command jx_command_check = {
     "each at a few points: a wrong one is a finding (DRV), of others the\n"
     "report says how much was compared.\n"
     "\n"
-    "With ranges of inputs (--range, or declared in the document) the program "
-    "is\n"
-    "run within them, at corners and where its derivative leads, for an output "
-    "that\n"
-    "is not finite: NUM names the line to blame, with the inputs that show "
-    "it.\n"
+    "With ranges of inputs (--range, or declared in the document) the program is\n"
+    "run within them, at corners and where its derivative leads, for an output that\n"
+    "is not finite: NUM names the line to blame, with the inputs that show it.\n"
     "\n"
     "--transform grad,vmap,lower:tpu asks of each program which rule JAX will\n"
-    "miss, without running it: for jax.grad by all inexact inputs (a "
-    "derivative,\n"
-    "and a transpose of what is linear in the tangents: none goes back through "
-    "a\n"
-    "while loop), for jax.vmap over a new axis of all inputs, for lowering to "
-    "a\n"
-    "platform.  JAX's own primitives have the rules of the JAX that traced "
-    "the\n"
-    "program, others those that the document holds.  Each is asked of the "
-    "program\n"
-    "itself, after the transformations that are named with them: vmap:0,grad "
-    "asks\n"
-    "for the derivative of the mapped program.  What is missing is PRM002, at "
-    "the\n"
-    "equation, in JAX's words; that nothing is missing is no promise that a "
-    "rule\n"
+    "miss, without running it: for jax.grad by all inexact inputs (a derivative,\n"
+    "and a transpose of what is linear in the tangents: none goes back through a\n"
+    "while loop), for jax.vmap over a new axis of all inputs, for lowering to a\n"
+    "platform.  JAX's own primitives have the rules of the JAX that traced the\n"
+    "program, others those that the document holds.  Each is asked of the program\n"
+    "itself, after the transformations that are named with them: vmap:0,grad asks\n"
+    "for the derivative of the mapped program.  What is missing is PRM002, at the\n"
+    "equation, in JAX's words; that nothing is missing is no promise that a rule\n"
     "takes every dtype and parameter.\n"
     "\n"
     "  $ jaxvet check model.json\n"
@@ -574,21 +558,16 @@ const jx_command jx_command_check = {
     "neither be proved nor refuted is\n"
     "listed as undecided, never as fine.\n"
     "\n"
-    "Several programs are shared out to --jobs processes, largest first; the "
-    "report\n"
-    "is the same for any number.  A process that dies is named, and its "
-    "program\n"
-    "tried once more.  With --journal DIR what is done is kept: the same "
-    "command\n"
-    "goes on where a killed one was.  Ranks share one journal, and the first "
-    "of\n"
+    "Several programs are shared out to --jobs processes, largest first; the report\n"
+    "is the same for any number.  A process that dies is named, and its program\n"
+    "tried once more.  With --journal DIR what is done is kept: the same command\n"
+    "goes on where a killed one was.  Ranks share one journal, and the first of\n"
     "them reports when all have ended:\n"
     "\n"
     "  $ mpirun -n 4 jaxvet check exports/ --journal /shared/journal\n"
     "\n"
     "Exit code: 0 nothing at or above --fail-on, 1 findings, 3 a program\n"
-    "can't be read or a folder has none, 5 (with --strict) undecided, 2 wrong "
-    "usage.\n",
+    "can't be read or a folder has none, 5 (with --strict) undecided, 2 wrong usage.\n",
     options,
     sizeof options / sizeof *options,
     run,

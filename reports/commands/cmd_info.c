@@ -49,16 +49,14 @@ static const jx_option options[] = {
      "the same if a device does N operations a second: 1e14",
      offsetof(settings, flops)},
     {"bubble", 0, JX_OPT_FLAG, NULL,
-     "instead, how much of what devices multiply reaches no result, as in a "
-     "pipeline that\n"
+     "instead, how much of what devices multiply reaches no result, as in a pipeline that\n"
      "fills and empties",
      offsetof(settings, bubble)},
     {"set", 0, JX_OPT_LIST, "NAME=SIZE",
      "a size that is given, for --fit, times and --bubble",
      offsetof(settings, set)},
     {"values", 0, JX_OPT_FLAG, NULL,
-     "instead, between what each output lies, for all inputs within their "
-     "ranges and\n"
+     "instead, between what each output lies, for all inputs within their ranges and\n"
      "all sizes, one JSON object a line: \"nan\" where it may be none",
      offsetof(settings, values)},
     {"range", 0, JX_OPT_LIST, "KEY in [LO, HI]",
@@ -325,36 +323,25 @@ const jx_command jx_command_info = {
     "the bytes of all operands and results, and the memory of what lives at\n"
     "once if every equation runs alone.  --fit 80GiB --set t=512 gives the\n"
     "largest size left open that needs no more memory than that (exit 1 if\n"
-    "none does).  Within shard_map all of that is what one device does, its "
-    "peak with\n"
-    "its parts of the arrays, and what the devices do together is said beside "
-    "it; so is\n"
-    "what they send because an array lies otherwise than a shard_map takes it, "
-    "which no\n"
+    "none does).  Within shard_map all of that is what one device does, its peak with\n"
+    "its parts of the arrays, and what the devices do together is said beside it; so is\n"
+    "what they send because an array lies otherwise than a shard_map takes it, which no\n"
     "equation says (where it lies is known of a file's inputs and results).\n"
     "\n"
-    "--alpha, --beta and --flops say instead how long each device takes, in "
-    "seconds, of a\n"
-    "program at sizes: computing; sending, as rings send it, and where both "
-    "directions of\n"
-    "a ring send at once; all of it one after the other; and its critical "
-    "path, which no\n"
-    "overlap makes shorter.  A message takes --alpha, and each byte --beta; "
-    "what is not\n"
+    "--alpha, --beta and --flops say instead how long each device takes, in seconds, of a\n"
+    "program at sizes: computing; sending, as rings send it, and where both directions of\n"
+    "a ring send at once; all of it one after the other; and its critical path, which no\n"
+    "overlap makes shorter.  A message takes --alpha, and each byte --beta; what is not\n"
     "given takes no time.\n"
     "\n"
-    "--bubble follows every element on all devices, of a program at sizes that "
-    "are not\n"
-    "large: what a stage of a pipeline multiplies before its first input is "
-    "there, or\n"
-    "after its last, reaches no result.  For M inputs and S stages that is (S "
-    "- 1) of\n"
+    "--bubble follows every element on all devices, of a program at sizes that are not\n"
+    "large: what a stage of a pipeline multiplies before its first input is there, or\n"
+    "after its last, reaches no result.  For M inputs and S stages that is (S - 1) of\n"
     "M + S - 1.\n"
     "\n"
     "Of a file from Exported.serialize(): the signature as its author wrote\n"
     "it, with inputs that are not used; devices, platforms, shardings,\n"
-    "effects, disabled checks, derivatives, what its bytes are spent on, "
-    "which\n"
+    "effects, disabled checks, derivatives, what its bytes are spent on, which\n"
     "JAX made it and which can read it.  Of more than 5,000 operations the\n"
     "cost is counted with --cost only.\n"
     "\n"

@@ -55,8 +55,7 @@ static const jx_option options[] = {
      "compare with out0, out1, ...; a difference exits with 1",
      offsetof(settings, expect)},
     {"against", 0, JX_OPT_TEXT, "FILE.npz",
-     "what another machine computed, out0, out1, ... as far as it is known: "
-     "name the\n"
+     "what another machine computed, out0, out1, ... as far as it is known: name the\n"
      "first equation whose result lies outside of its declared error there",
      offsetof(settings, against)},
     {"rtol", 0, JX_OPT_REAL, "X",
@@ -95,8 +94,7 @@ static const jx_option options[] = {
      "of random numbers that the program leaves open (0)",
      offsetof(settings, seed)},
     {"devices", 0, JX_OPT_INT, "N",
-     "be N devices: those of the program's mesh, or, where it has none, each "
-     "of them\n"
+     "be N devices: those of the program's mesh, or, where it has none, each of them\n"
      "with inputs and outputs of its own (as --transform devices:N does)",
      offsetof(settings, devices)},
     {"mpi", 0, JX_OPT_FLAG, NULL,
@@ -192,7 +190,6 @@ static bool looks(const session *r)
     return r->s->finite || (replays(r) && !r->s->bench);
 }
 
-/* The plan, its inputs and its memory. */
 /* Only ranks compare what they read. */
 static void mix_print(const session *r, const void *bytes, size_t size,
                       uint64_t *into)
@@ -207,6 +204,7 @@ static void mix_print(const session *r, const void *bytes, size_t size,
     *into = *into * 0x100000001b3u ^ first;
 }
 
+/* The plan, its inputs and its memory. */
 static bool prepare(session *r)
 {
     const settings *s = r->s;
@@ -607,11 +605,10 @@ static int tell_results(session *r)
  * reason says it. */
 static bool all_begin(session *r, bool ready, const char *path, int *code)
 {
+    const char *what = "reads another program than";
     int first;
 
     *code = JX_EXIT_OK;
-    const char *what = "reads another program than";
-
     if (r->ranks.mpi->agree(r->ranks.comm, ready, r->print, &first)) {
         what = "has other inputs than";
         if (r->ranks.mpi->agree(r->ranks.comm, ready, r->inputs, &first))
@@ -788,36 +785,22 @@ const jx_command jx_command_run = {
     "run",
     "PROGRAM",
     "execute a program on the CPU",
-    "Runs the program on given or made-up inputs and prints its results, "
-    "writes\n"
-    "them, or compares them with expected ones.  Symbolic dimensions get "
-    "their\n"
-    "sizes from the inputs' shapes (--inputs, or --shape for made-up ones), "
-    "or\n"
-    "from --set.  Shapes that the program does not admit are refused: the "
-    "message\n"
-    "has the axis, what is declared there, where other sizes came from, and "
-    "what\n"
-    "the shape assertion of an exported file or a StableHLO module says of "
-    "it.\n"
+    "Runs the program on given or made-up inputs and prints its results, writes\n"
+    "them, or compares them with expected ones.  Symbolic dimensions get their\n"
+    "sizes from the inputs' shapes (--inputs, or --shape for made-up ones), or\n"
+    "from --set.  Shapes that the program does not admit are refused: the message\n"
+    "has the axis, what is declared there, where other sizes came from, and what\n"
+    "the shape assertion of an exported file or a StableHLO module says of it.\n"
     "\n"
-    "Dtypes and shapes must match exactly.  In an npz bf16 and 8-bit floats "
-    "are\n"
-    "unsigned integers of their width, 4-bit integers bytes, keys their u32 "
-    "data\n"
-    "with a trailing axis.  Without --rtol and --atol integers and booleans "
-    "must\n"
-    "be exact, f64 agree to 1e-12, f32 to 1e-5 (relative) or 1e-6, f16 and "
-    "bf16\n"
-    "to 2 units of their precision, smaller floats be neighbours; NaN equals "
-    "NaN\n"
-    "and -0 equals +0 unless --bits.  Where results cancel, these are too "
-    "strict\n"
-    "for any order of adding up: what lies within 8 times what such elements "
-    "of\n"
+    "Dtypes and shapes must match exactly.  In an npz bf16 and 8-bit floats are\n"
+    "unsigned integers of their width, 4-bit integers bytes, keys their u32 data\n"
+    "with a trailing axis.  Without --rtol and --atol integers and booleans must\n"
+    "be exact, f64 agree to 1e-12, f32 to 1e-5 (relative) or 1e-6, f16 and bf16\n"
+    "to 2 units of their precision, smaller floats be neighbours; NaN equals NaN\n"
+    "and -0 equals +0 unless --bits.  Where results cancel, these are too strict\n"
+    "for any order of adding up: what lies within 8 times what such elements of\n"
     "this run lose (against float64, and that with inputs off by a unit), and\n"
-    "within a tenth of the largest number, is rounding, and told.  So is an "
-    "output\n"
+    "within a tenth of the largest number, is rounding, and told.  So is an output\n"
     "far below the inputs that is nothing else.\n"
     "\n"
     "A program that checks itself (check.expect_eq and its kin) exits with 1\n"
@@ -825,83 +808,53 @@ const jx_command jx_command_run = {
     "Computations of many devices (sdy.manual_computation) run on this one;\n"
     "custom calls run if their target is known, others are refused by name.\n"
     "\n"
-    "--finite looks at the results of every equation, and names the first "
-    "that\n"
-    "gives a NaN and takes none, and the first that makes an infinity of "
-    "finite\n"
-    "numbers: the user's line, the element, what it was made of, in which turn "
-    "of\n"
+    "--finite looks at the results of every equation, and names the first that\n"
+    "gives a NaN and takes none, and the first that makes an infinity of finite\n"
+    "numbers: the user's line, the element, what it was made of, in which turn of\n"
     "a loop.\n"
     "\n"
-    "--sanitize=nan,oob,wrap,digits runs with probes, and where one of them "
-    "notices\n"
-    "something, or a result is not finite, once more to say what is to blame: "
-    "an\n"
-    "equation that makes a NaN of numbers or an infinity of finite ones, if "
-    "that\n"
-    "gets to an output (the arm that a where leaves out is quiet); an index "
-    "outside\n"
-    "of its axis, if somebody notices what is taken instead (quiet where its "
-    "author\n"
-    "wrote mode=); signed integers that wrap, and conversions to a dtype that "
-    "does\n"
-    "not hold the value (not of keys and hashes); with digits, a run in "
-    "float64\n"
-    "beside it, and the equations that lose more than half of the digits, if "
-    "that\n"
+    "--sanitize=nan,oob,wrap,digits runs with probes, and where one of them notices\n"
+    "something, or a result is not finite, once more to say what is to blame: an\n"
+    "equation that makes a NaN of numbers or an infinity of finite ones, if that\n"
+    "gets to an output (the arm that a where leaves out is quiet); an index outside\n"
+    "of its axis, if somebody notices what is taken instead (quiet where its author\n"
+    "wrote mode=); signed integers that wrap, and conversions to a dtype that does\n"
+    "not hold the value (not of keys and hashes); with digits, a run in float64\n"
+    "beside it, and the equations that lose more than half of the digits, if that\n"
     "shows in an output.  The report is that of check.\n"
     "\n"
-    "--numerics says in which semantics the program runs.  ieee: as it is "
-    "written,\n"
-    "each operation rounded to nearest, subnormal numbers kept.  ftz: "
-    "subnormal\n"
-    "operands and results are zeros, as XLA's code has it on a CPU "
-    "(negations,\n"
-    "copies and bitcasts keep them).  xla: also, within what is fused "
-    "elementwise\n"
-    "here, a product that one sum or difference alone takes is not rounded (a "
-    "fused\n"
-    "multiply-add), and chains of 16-bit floats are rounded at their end.  "
-    "What XLA\n"
-    "fuses may be more or less than that, and what else it rewrites (a "
-    "division by\n"
-    "a constant, log of exp, ...) is not emulated: results show what excess "
-    "digits\n"
+    "--numerics says in which semantics the program runs.  ieee: as it is written,\n"
+    "each operation rounded to nearest, subnormal numbers kept.  ftz: subnormal\n"
+    "operands and results are zeros, as XLA's code has it on a CPU (negations,\n"
+    "copies and bitcasts keep them).  xla: also, within what is fused elementwise\n"
+    "here, a product that one sum or difference alone takes is not rounded (a fused\n"
+    "multiply-add), and chains of 16-bit floats are rounded at their end.  What XLA\n"
+    "fuses may be more or less than that, and what else it rewrites (a division by\n"
+    "a constant, log of exp, ...) is not emulated: results show what excess digits\n"
     "can do, and are not XLA's bits.\n"
     "\n"
-    "--against takes what another machine computed for outputs of the program, "
-    "as many\n"
-    "as are known, values on the way among them (jaxvet.compare in Python "
-    "makes such\n"
-    "programs): each is computed once more of the others as they are there, "
-    "and the\n"
+    "--against takes what another machine computed for outputs of the program, as many\n"
+    "as are known, values on the way among them (jaxvet.compare in Python makes such\n"
+    "programs): each is computed once more of the others as they are there, and the\n"
     "first that lies outside of the declared error of its equation is named.\n"
     "\n"
-    "A black box (jaxvet.blackbox in Python) runs on the inputs that it keeps, "
-    "with\n"
+    "A black box (jaxvet.blackbox in Python) runs on the inputs that it keeps, with\n"
     "--finite, unless others are given.\n"
     "\n"
     "--vjp 1 runs the derivative that an exported file holds: its inputs are\n"
     "those of the function and a cotangent for each output.\n"
     "\n"
-    "With --mpi each process that mpirun started is one device of the "
-    "program's\n"
-    "mesh, and collectives go from one to another: arrays of a group come to "
-    "each\n"
-    "of its members, who add them up in the order of ranks, so that results "
-    "have the\n"
-    "bits of a run in one process.  Ranks that go separate ways around a "
-    "collective\n"
-    "are told of, with where each of them is.  --ranks N has mpirun start them "
-    "(as\n"
+    "With --mpi each process that mpirun started is one device of the program's\n"
+    "mesh, and collectives go from one to another: arrays of a group come to each\n"
+    "of its members, who add them up in the order of ranks, so that results have the\n"
+    "bits of a run in one process.  Ranks that go separate ways around a collective\n"
+    "are told of, with where each of them is.  --ranks N has mpirun start them (as\n"
     "root, and with more ranks than processors, if need be).  Rank 0 reports.\n"
-    "A rank that dies ends all of them, with the status that mpirun makes of "
-    "it (128\n"
-    "and the signal).\n"
+    "A rank that dies ends all of them, with the status that mpirun makes of it\n"
+    "(128 and the signal).\n"
     "\n"
     "    jaxvet run sharded.mlir --ranks 8\n"
-    "    mpirun -n 8 jaxvet run --mpi sharded.mlir --inputs case.npz --expect "
-    "case.npz\n"
+    "    mpirun -n 8 jaxvet run --mpi sharded.mlir --inputs case.npz --expect case.npz\n"
     "    jaxvet run model.json --inputs case.npz --expect case.npz\n"
     "    jaxvet run model.json --set b=3 --fill random:1 --outputs out.npz\n"
     "    jaxvet run model.json --shape 3,3,6 --shape 'args[1]=(6,)'\n",

@@ -304,26 +304,19 @@ const jx_command jx_command_spec = {
     "spec",
     "SPEC...",
     "say what symbolic shapes mean and which shapes fit",
-    "A spec is a shape as jax.export.symbolic_shape() reads it: 'b, 2*d', "
-    "with\n"
-    "parentheses or without; _ stands for one size and ... (or None, for all) "
-    "for\n"
-    "the sizes that are left of the shape given by --like.  Several specs are "
-    "the\n"
+    "A spec is a shape as jax.export.symbolic_shape() reads it: 'b, 2*d', with\n"
+    "parentheses or without; _ stands for one size and ... (or None, for all) for\n"
+    "the sizes that are left of the shape given by --like.  Several specs are the\n"
     "shapes of several arguments.  Prints the shapes as JAX would, how each\n"
-    "variable follows from the arguments' shapes, and what a call checks; or, "
-    "with\n"
-    "--shape, the sizes that make these shapes, or what does not fit (exit "
-    "3).\n"
+    "variable follows from the arguments' shapes, and what a call checks; or, with\n"
+    "--shape, the sizes that make these shapes, or what does not fit (exit 3).\n"
     "\n"
     "  $ jaxvet spec 'b, b, 2*d'\n"
     "  $ jaxvet spec 'b, _, ...' --like 3,4,5 --where 'b >= 2'\n"
     "  $ jaxvet spec 'b, b, 2*d' --shape 3,3,6\n"
     "\n"
-    "Constraints are JAX's >=, <= and ==, and <, > and != besides.  As in "
-    "JAX,\n"
-    "the left side of == is one product and is written as the right side from "
-    "then\n"
+    "Constraints are JAX's >=, <= and ==, and <, > and != besides.  As in JAX,\n"
+    "the left side of == is one product and is written as the right side from then\n"
     "on.  Sizes may have parentheses, // and %.\n",
     options,
     sizeof options / sizeof *options,

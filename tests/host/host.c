@@ -317,8 +317,7 @@ static int say_sizes_by_value(void)
 
 static const char giving[] =
     "module @jit_give {\n"
-    "  func.func public @main(%arg0: tensor<3xf32> {tf.aliasing_output = 0 : "
-    "i32},\n"
+    "  func.func public @main(%arg0: tensor<3xf32> {tf.aliasing_output = 0 : i32},\n"
     "      %arg1: tensor<3xf32> {mhlo.memory_kind = \"pinned_host\"})\n"
     "      -> (tensor<3xf32> {mhlo.memory_kind = \"far\"}) {\n"
     "    %0 = stablehlo.exponential %arg0 : tensor<3xf32>\n"

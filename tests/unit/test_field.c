@@ -220,36 +220,30 @@ static void undecided(const char *a, const char *b)
 static void polynomials_are_the_same_in_any_form(void **state)
 {
     (void)state;
-    same(" a:f32[] = add x y\n b:f32[] = integer_pow[y=2] a\n in (b,)",
-         " a:f32[] = mul x x\n b:f32[] = mul y y\n c:f32[] = mul x y\n d:f32[] "
-         "= mul 2.0:f32[] c\n"
-         " e:f32[] = add a d\n f:f32[] = add e b\n in (f,)",
-         "");
+    same(
+        " a:f32[] = add x y\n b:f32[] = integer_pow[y=2] a\n in (b,)",
+        " a:f32[] = mul x x\n b:f32[] = mul y y\n c:f32[] = mul x y\n d:f32[] = mul 2.0:f32[] c\n"
+        " e:f32[] = add a d\n f:f32[] = add e b\n in (f,)",
+        "");
     same(" a:f32[] = add x 100000000.0:f32[]\n b:f32[] = sub a "
          "100000000.0:f32[]\n in (b,)",
          X, "");
     same(" a:f32[] = mul x 0.0:f32[]\n b:f32[] = add a y\n in (b,)", " in (y,)",
          "");
-    same_as(" a:f32[3] = cumsum[axis=0 reverse=False] v\n b:f32[3] = "
-            "rev[dimensions=(0,)] a\n"
-            " c:f32[] = reduce_sum[axes=(0,) out_sharding=None] b\n in (c,)",
-            " a:f32[3] = cumsum[axis=0 reverse=True] v\n b:f32[1] = "
-            "slice[limit_indices=(1,) start_indices=(0,) strides=None] a\n"
-            " c:f32[] = squeeze[dimensions=(0,)] b\n"
-            " d:f32[3] = mul v v\n e:f32[] = reduce_sum[axes=(0,) "
-            "out_sharding=None] d\n"
-            " f:f32[] = dot_general[dimension_numbers=(([0], [0]), ([], [])) "
-            "preferred_element_type=float32] v v\n"
-            " g:f32[] = sub e f\n"
-            " h:f32[1] = slice[limit_indices=(1,) start_indices=(0,) "
-            "strides=None] v\n"
-            " k:f32[1] = slice[limit_indices=(2,) start_indices=(1,) "
-            "strides=None] v\n"
-            " l:f32[] = squeeze[dimensions=(0,)] h\n m:f32[] = "
-            "squeeze[dimensions=(0,)] k\n"
-            " n:f32[] = add c g\n o:f32[] = add n m\n q:f32[] = add l l\n"
-            " r:f32[] = add o q\n in (r,)",
-            "f32[]", "");
+    same_as(
+        " a:f32[3] = cumsum[axis=0 reverse=False] v\n b:f32[3] = rev[dimensions=(0,)] a\n"
+        " c:f32[] = reduce_sum[axes=(0,) out_sharding=None] b\n in (c,)",
+        " a:f32[3] = cumsum[axis=0 reverse=True] v\n b:f32[1] = slice[limit_indices=(1,) start_indices=(0,) strides=None] a\n"
+        " c:f32[] = squeeze[dimensions=(0,)] b\n"
+        " d:f32[3] = mul v v\n e:f32[] = reduce_sum[axes=(0,) out_sharding=None] d\n"
+        " f:f32[] = dot_general[dimension_numbers=(([0], [0]), ([], [])) preferred_element_type=float32] v v\n"
+        " g:f32[] = sub e f\n"
+        " h:f32[1] = slice[limit_indices=(1,) start_indices=(0,) strides=None] v\n"
+        " k:f32[1] = slice[limit_indices=(2,) start_indices=(1,) strides=None] v\n"
+        " l:f32[] = squeeze[dimensions=(0,)] h\n m:f32[] = squeeze[dimensions=(0,)] k\n"
+        " n:f32[] = add c g\n o:f32[] = add n m\n q:f32[] = add l l\n"
+        " r:f32[] = add o q\n in (r,)",
+        "f32[]", "");
 }
 
 static void polynomials_that_differ_do(void **state)
@@ -273,8 +267,7 @@ static void poles_and_domains_are_needed(void **state)
     (void)state;
     undecided_as(
         " a:f32[] = div x x\n b:f32[] = div y y\n c:f32[] = mul a y\n in (c,)",
-        " a:f32[] = div x x\n b:f32[] = mul a y\n c:f32[] = sub x x\n d:f32[] "
-        "= div c x\n"
+        " a:f32[] = div x x\n b:f32[] = mul a y\n c:f32[] = sub x x\n d:f32[] = div c x\n"
         " e:f32[] = add b d\n f:f32[] = add e x\n in (f,)",
         "f32[]");
     same(" in (1.0:f32[],)", " a:f32[] = div x x\n in (a,)", NEEDS);
@@ -291,11 +284,11 @@ static void poles_and_domains_are_needed(void **state)
               " a:f32[] = div x 0.0:f32[]\n in (a,)");
     /* What is divided by is another's divisor times an exponential, unless that
      * comes to nothing. */
-    same(" a:f32[] = expm1 x\n b:f32[] = div y a\n in (b,)",
-         " a:f32[] = neg x\n b:f32[] = expm1 a\n c:f32[] = exp x\n d:f32[] = "
-         "mul b c\n"
-         " e:f32[] = neg d\n f:f32[] = div y e\n in (f,)",
-         NEEDS);
+    same(
+        " a:f32[] = expm1 x\n b:f32[] = div y a\n in (b,)",
+        " a:f32[] = neg x\n b:f32[] = expm1 a\n c:f32[] = exp x\n d:f32[] = mul b c\n"
+        " e:f32[] = neg d\n f:f32[] = div y e\n in (f,)",
+        NEEDS);
     assert_false(ask(" a:f32[] = expm1 x\n b:f32[] = div y a\n c:f32[] = mul b "
                      "a\n in (c,)",
                      " a:f32[] = neg x\n b:f32[] = expm1 a\n c:f32[] = div y "
@@ -336,15 +329,15 @@ static void functions_keep_their_relations(void **state)
          " a:f32[] = exp x\n b:f32[] = exp y\n c:f32[] = mul a b\n in (c,)",
          POWERS);
     same(" a:f32[] = exp x\n b:f32[] = log a\n in (b,)", X, POWERS);
-    same(" a:f32[] = sin x\n b:f32[] = mul a a\n c:f32[] = cos x\n d:f32[] = "
-         "mul c c\n"
-         " e:f32[] = add b d\n in (e,)",
-         " in (1.0:f32[],)", POWERS);
-    same(" a:f32[] = tanh x\n in (a,)",
-         " a:f32[] = mul 2.0:f32[] x\n b:f32[] = logistic a\n c:f32[] = mul "
-         "2.0:f32[] b\n"
-         " d:f32[] = sub c 1.0:f32[]\n in (d,)",
-         POWERS);
+    same(
+        " a:f32[] = sin x\n b:f32[] = mul a a\n c:f32[] = cos x\n d:f32[] = mul c c\n"
+        " e:f32[] = add b d\n in (e,)",
+        " in (1.0:f32[],)", POWERS);
+    same(
+        " a:f32[] = tanh x\n in (a,)",
+        " a:f32[] = mul 2.0:f32[] x\n b:f32[] = logistic a\n c:f32[] = mul 2.0:f32[] b\n"
+        " d:f32[] = sub c 1.0:f32[]\n in (d,)",
+        POWERS);
     same(" a:f32[] = exp x\n b:f32[] = log1p a\n c:f32[] = sub x b\n d:f32[] = "
          "exp c\n in (d,)",
          " a:f32[] = logistic x\n in (a,)", POWERS);
@@ -361,12 +354,12 @@ static void functions_keep_their_relations(void **state)
          " a:f32[] = sqrt x\n b:f32[] = integer_pow[y=3] a\n c:f32[] = mul b "
          "y\n in (c,)",
          NEEDS);
-    same(" a:f32[] = mul x x\n b:f32[] = add a 1.0:f32[]\n c:f32[] = rsqrt b\n "
-         "in (c,)",
-         " a:f32[] = mul x x\n b:f32[] = add a 1.0:f32[]\n c:f32[] = sqrt b\n "
-         "d:f32[] = div c b\n"
-         " in (d,)",
-         "");
+    same(
+        " a:f32[] = mul x x\n b:f32[] = add a 1.0:f32[]\n c:f32[] = rsqrt b\n "
+        "in (c,)",
+        " a:f32[] = mul x x\n b:f32[] = add a 1.0:f32[]\n c:f32[] = sqrt b\n d:f32[] = div c b\n"
+        " in (d,)",
+        "");
 }
 
 static void functions_are_even_or_odd(void **state)
@@ -415,11 +408,11 @@ static void functions_that_differ_do(void **state)
         " a:f32[] = round[rounding_method=RoundingMethod.TO_NEAREST_EVEN] x\n "
         "in (a,)",
         X);
-    undecided(" a:bf16[] = convert_element_type[new_dtype=bfloat16 "
-              "weak_type=False] x\n"
-              " b:f32[] = convert_element_type[new_dtype=float32 "
-              "weak_type=False] a\n in (b,)",
-              X);
+    undecided(
+        " a:bf16[] = convert_element_type[new_dtype=bfloat16 weak_type=False] x\n"
+        " b:f32[] = convert_element_type[new_dtype=float32 "
+        "weak_type=False] a\n in (b,)",
+        X);
     undecided(" a:f32[] = exp x\n b:f32[] = exp a\n in (b,)",
               " a:f32[] = exp x\n in (a,)");
     undecided(
@@ -456,22 +449,21 @@ static void all_ways_are_gone(void **state)
         " a:bool[] = gt x 0.0:f32[]\n b:f32[] = select_n a y x\n in (b,)",
         " a:bool[] = gt x 1.0:f32[]\n b:f32[] = select_n a y x\n in (b,)");
     /* No x is above 1 and below 0. */
-    same(" a:bool[] = gt x 1.0:f32[]\n b:bool[] = lt x 0.0:f32[]\n c:bool[] = "
-         "and a b\n"
-         " d:f32[] = select_n c x 5.0:f32[]\n in (d,)",
-         X, "");
+    same(
+        " a:bool[] = gt x 1.0:f32[]\n b:bool[] = lt x 0.0:f32[]\n c:bool[] = and a b\n"
+        " d:f32[] = select_n c x 5.0:f32[]\n in (d,)",
+        X, "");
     /* What is added up in floats says nothing of what is above what. */
     undecided(
         " a:f32[] = add x 1e16:f32[]\n b:f32[] = add a 1.0:f32[]\n c:f32[] = "
         "sub b 1e16:f32[]\n"
-        " d:bool[] = eq c 0.0:f32[]\n e:f32[] = add x 1.0:f32[]\n f:bool[] = "
-        "eq e 0.0:f32[]\n"
+        " d:bool[] = eq c 0.0:f32[]\n e:f32[] = add x 1.0:f32[]\n f:bool[] = eq e 0.0:f32[]\n"
         " g:bool[] = and d f\n h:f32[] = select_n g x 5.0:f32[]\n in (h,)",
         X);
-    undecided(" a:bool[] = gt x -1.0:f32[]\n b:bool[] = lt x 0.0:f32[]\n "
-              "c:bool[] = and a b\n"
-              " d:f32[] = select_n c x 5.0:f32[]\n in (d,)",
-              X);
+    undecided(
+        " a:bool[] = gt x -1.0:f32[]\n b:bool[] = lt x 0.0:f32[]\n c:bool[] = and a b\n"
+        " d:f32[] = select_n c x 5.0:f32[]\n in (d,)",
+        X);
     same(" a:f32[] = abs x\n b:f32[] = mul a a\n in (b,)",
          " a:f32[] = mul x x\n in (a,)", "");
     /* A square is never negative. */
@@ -485,26 +477,24 @@ static void all_ways_are_gone(void **state)
     undecided(
         " a:bool[] = gt x 1.0:f32[]\n b:bool[] = lt x 2.0:f32[]\n c:bool[] = "
         "gt y 1.0:f32[]\n"
-        " d:bool[] = lt y 2.0:f32[]\n z:f32[] = mul x y\n e:bool[] = gt z "
-        "2.0:f32[]\n"
+        " d:bool[] = lt y 2.0:f32[]\n z:f32[] = mul x y\n e:bool[] = gt z 2.0:f32[]\n"
         " f:bool[] = lt z 3.0:f32[]\n g:bool[] = and a b\n h:bool[] = and c d\n"
         " k:bool[] = and e f\n l:bool[] = and g h\n m:bool[] = and k l\n"
         " n:f32[] = select_n m x 5.0:f32[]\n in (n,)",
         X);
     /* Elements of one vector go ways of their own, also where
      * they are added up. */
-    undecided(" a:bool[3] = gt v 0.0:f32[]\n b:f32[3] = "
-              "broadcast_in_dim[broadcast_dimensions=() shape=(3,) "
-              "sharding=None] 1.0:f32[]\n"
-              " c:f32[3] = select_n a b v\n d:f32[] = reduce_sum[axes=(0,) "
-              "out_sharding=None] c\n in (d,)",
-              " a:f32[] = reduce_sum[axes=(0,) out_sharding=None] v\n in (a,)");
-    same(" a:f32[3] = max v 0.0:f32[]\n d:f32[] = reduce_sum[axes=(0,) "
-         "out_sharding=None] a\n in (d,)",
-         " a:bool[3] = gt v 0.0:f32[]\n b:f32[3] = mul v 0.0:f32[]\n c:f32[3] "
-         "= select_n a b v\n"
-         " d:f32[] = reduce_sum[axes=(0,) out_sharding=None] c\n in (d,)",
-         "");
+    undecided(
+        " a:bool[3] = gt v 0.0:f32[]\n b:f32[3] = broadcast_in_dim[broadcast_dimensions=() shape=(3,) sharding=None] 1.0:f32[]\n"
+        " c:f32[3] = select_n a b v\n d:f32[] = reduce_sum[axes=(0,) "
+        "out_sharding=None] c\n in (d,)",
+        " a:f32[] = reduce_sum[axes=(0,) out_sharding=None] v\n in (a,)");
+    same(
+        " a:f32[3] = max v 0.0:f32[]\n d:f32[] = reduce_sum[axes=(0,) "
+        "out_sharding=None] a\n in (d,)",
+        " a:bool[3] = gt v 0.0:f32[]\n b:f32[3] = mul v 0.0:f32[]\n c:f32[3] = select_n a b v\n"
+        " d:f32[] = reduce_sum[axes=(0,) out_sharding=None] c\n in (d,)",
+        "");
     undecided(" a:i32[] = argmax[axes=(0,) index_dtype=int32] v\n"
               " b:f32[] = convert_element_type[new_dtype=float32 "
               "weak_type=False] a\n in (b,)",
@@ -526,14 +516,14 @@ static void constants_may_stand_for_others(void **state)
 static void selected_booleans_are_choices(void **state)
 {
     (void)state;
-    undecided(" a:bool[] = gt x 0.0:f32[]\n b:bool[] = select_n a False:bool[] "
-              "True:bool[]\n"
-              " c:f32[] = select_n b y x\n in (c,)",
-              X);
-    undecided(" a:bool[] = gt x 0.0:f32[]\n b:bool[] = select_n a False:bool[] "
-              "True:bool[]\n"
-              " c:f32[] = select_n b y x\n in (c,)",
-              " in (y,)");
+    undecided(
+        " a:bool[] = gt x 0.0:f32[]\n b:bool[] = select_n a False:bool[] True:bool[]\n"
+        " c:f32[] = select_n b y x\n in (c,)",
+        X);
+    undecided(
+        " a:bool[] = gt x 0.0:f32[]\n b:bool[] = select_n a False:bool[] True:bool[]\n"
+        " c:f32[] = select_n b y x\n in (c,)",
+        " in (y,)");
     planes_same(
         " a:bool[] = gt x 0.0:f32[]\n b:bool[] = select_n a False:bool[] "
         "True:bool[]\n"
@@ -582,43 +572,38 @@ static void maxima_ask_for_no_order(void **state)
     planes_differ(" a:f32[] = max x y\n in (a,)",
                   " a:bool[] = gt x y\n b:f32[] = select_n a x y\n in (b,)");
     /* How many are the largest is no zero; how many of some are may be one. */
-    planes_same(" a:f32[] = reduce_max[axes=(0,) out_sharding=None] v\n "
-                "b:bool[3] = eq v a\n"
-                " c:f32[3] = convert_element_type[new_dtype=float32 "
-                "weak_type=False] b\n"
-                " d:f32[] = reduce_sum[axes=(0,) out_sharding=None] c\n "
-                "e:f32[] = div d d\n in (e,)",
-                " in (1.0:f32[],)", "");
-    planes_differ(" a:f32[] = reduce_max[axes=(0,) out_sharding=None] v\n"
-                  " w:f32[2] = slice[limit_indices=(2,) start_indices=(0,) "
-                  "strides=None] v\n"
-                  " b:bool[2] = eq w a\n"
-                  " c:f32[2] = convert_element_type[new_dtype=float32 "
-                  "weak_type=False] b\n"
-                  " d:f32[] = reduce_sum[axes=(0,) out_sharding=None] c\n "
-                  "e:f32[] = div d d\n in (e,)",
-                  " in (1.0:f32[],)");
+    planes_same(
+        " a:f32[] = reduce_max[axes=(0,) out_sharding=None] v\n b:bool[3] = eq v a\n"
+        " c:f32[3] = convert_element_type[new_dtype=float32 weak_type=False] b\n"
+        " d:f32[] = reduce_sum[axes=(0,) out_sharding=None] c\n "
+        "e:f32[] = div d d\n in (e,)",
+        " in (1.0:f32[],)", "");
+    planes_differ(
+        " a:f32[] = reduce_max[axes=(0,) out_sharding=None] v\n"
+        " w:f32[2] = slice[limit_indices=(2,) start_indices=(0,) strides=None] v\n"
+        " b:bool[2] = eq w a\n"
+        " c:f32[2] = convert_element_type[new_dtype=float32 weak_type=False] b\n"
+        " d:f32[] = reduce_sum[axes=(0,) out_sharding=None] c\n "
+        "e:f32[] = div d d\n in (e,)",
+        " in (1.0:f32[],)");
 }
 
 static void planes_know_what_cells_do(void **state)
 {
     (void)state;
-    planes_same(" a:f32[3] = exp v\n b:f32[] = reduce_sum[axes=(0,) "
-                "out_sharding=None] a\n"
-                " c:f32[3] = div a b\n in (c,)",
-                " z:f32[] = reduce_max[axes=(0,) out_sharding=None] v\n "
-                "y1:f32[3] = sub v z\n"
-                " a:f32[3] = exp y1\n b:f32[] = reduce_sum[axes=(0,) "
-                "out_sharding=None] a\n"
-                " c:f32[3] = div a b\n in (c,)",
-                POWERS);
-    planes_same(" a:f32[3] = mul v v\n b:f32[3] = add a 1.0:f32[]\n c:f32[3] = "
-                "rsqrt b\n"
-                " d:f32[3] = mul v c\n in (d,)",
-                " a:f32[3] = integer_pow[y=2] v\n b:f32[3] = add a 1.0:f32[]\n "
-                "c:f32[3] = sqrt b\n"
-                " d:f32[3] = div v c\n in (d,)",
-                "");
+    planes_same(
+        " a:f32[3] = exp v\n b:f32[] = reduce_sum[axes=(0,) out_sharding=None] a\n"
+        " c:f32[3] = div a b\n in (c,)",
+        " z:f32[] = reduce_max[axes=(0,) out_sharding=None] v\n y1:f32[3] = sub v z\n"
+        " a:f32[3] = exp y1\n b:f32[] = reduce_sum[axes=(0,) out_sharding=None] a\n"
+        " c:f32[3] = div a b\n in (c,)",
+        POWERS);
+    planes_same(
+        " a:f32[3] = mul v v\n b:f32[3] = add a 1.0:f32[]\n c:f32[3] = rsqrt b\n"
+        " d:f32[3] = mul v c\n in (d,)",
+        " a:f32[3] = integer_pow[y=2] v\n b:f32[3] = add a 1.0:f32[]\n c:f32[3] = sqrt b\n"
+        " d:f32[3] = div v c\n in (d,)",
+        "");
     planes_differ(" a:f32[3] = div v v\n in (a,)",
                   " a:f32[3] = broadcast_in_dim[broadcast_dimensions=() "
                   "shape=(3,) sharding=None] 1.0:f32[]\n in (a,)");
@@ -627,13 +612,12 @@ static void planes_know_what_cells_do(void **state)
                   "c:f32[3] = mul b v\n in (c,)",
                   " a:f32[3] = rev[dimensions=(0,)] v\n b:f32[3] = div a a\n "
                   "c:f32[3] = mul b v\n in (c,)");
-    planes_same(" a:f32[3] = cumsum[axis=0 reverse=False] v\n in (a,)",
-                " a:f32[] b:f32[3] = scan[_split_transpose=False jaxpr={ "
-                "lambda ; b:f32[] c:f32[]. let\n"
-                " d:f32[] = add b c\n in (d, d) } length=3 linear=(False, "
-                "False) num_carry=1\n"
-                " num_consts=0 reverse=False unroll=1] 0.0:f32[] v\n in (b,)",
-                "");
+    planes_same(
+        " a:f32[3] = cumsum[axis=0 reverse=False] v\n in (a,)",
+        " a:f32[] b:f32[3] = scan[_split_transpose=False jaxpr={ lambda ; b:f32[] c:f32[]. let\n"
+        " d:f32[] = add b c\n in (d, d) } length=3 linear=(False, False) num_carry=1\n"
+        " num_consts=0 reverse=False unroll=1] 0.0:f32[] v\n in (b,)",
+        "");
 }
 
 static void planes_know_squares_of_roots(void **state)
@@ -663,29 +647,25 @@ static void planes_know_squares_of_roots(void **state)
 static void windows_slide(void **state)
 {
     (void)state;
-    planes_same(" a:f32[2] = reduce_window_sum[base_dilation=(1,) padding=((0, "
-                "0),) window_dilation=(1,)\n"
-                " window_dimensions=(2,) window_strides=(1,)] v\n in (a,)",
-                " a:f32[2] = slice[limit_indices=(2,) start_indices=(0,) "
-                "strides=None] v\n"
-                " b:f32[2] = slice[limit_indices=(3,) start_indices=(1,) "
-                "strides=None] v\n"
-                " c:f32[2] = add a b\n in (c,)",
-                "");
+    planes_same(
+        " a:f32[2] = reduce_window_sum[base_dilation=(1,) padding=((0, 0),) window_dilation=(1,)\n"
+        " window_dimensions=(2,) window_strides=(1,)] v\n in (a,)",
+        " a:f32[2] = slice[limit_indices=(2,) start_indices=(0,) strides=None] v\n"
+        " b:f32[2] = slice[limit_indices=(3,) start_indices=(1,) strides=None] v\n"
+        " c:f32[2] = add a b\n in (c,)",
+        "");
     planes_same(
         " a:f32[3] = reduce_window_max[base_dilation=(1,) padding=((2, 0),) "
         "window_dilation=(1,)\n"
         " window_dimensions=(3,) window_strides=(1,)] v\n"
-        " b:f32[1] = slice[limit_indices=(3,) start_indices=(2,) strides=None] "
-        "a\n"
+        " b:f32[1] = slice[limit_indices=(3,) start_indices=(2,) strides=None] a\n"
         " c:f32[] = squeeze[dimensions=(0,)] b\n in (c,)",
         " a:f32[] = reduce_max[axes=(0,) out_sharding=None] v\n in (a,)", "");
-    planes_differ(" a:f32[2] = reduce_window_sum[base_dilation=(1,) "
-                  "padding=((0, 0),) window_dilation=(1,)\n"
-                  " window_dimensions=(2,) window_strides=(1,)] v\n in (a,)",
-                  " a:f32[2] = reduce_window_max[base_dilation=(1,) "
-                  "padding=((0, 0),) window_dilation=(1,)\n"
-                  " window_dimensions=(2,) window_strides=(1,)] v\n in (a,)");
+    planes_differ(
+        " a:f32[2] = reduce_window_sum[base_dilation=(1,) padding=((0, 0),) window_dilation=(1,)\n"
+        " window_dimensions=(2,) window_strides=(1,)] v\n in (a,)",
+        " a:f32[2] = reduce_window_max[base_dilation=(1,) padding=((0, 0),) window_dilation=(1,)\n"
+        " window_dimensions=(2,) window_strides=(1,)] v\n in (a,)");
 }
 
 static void functions_of_arrays_are_what_they_are_given(void **state)
@@ -710,14 +690,13 @@ static void loops_are_run_and_what_is_not_known_is_said(void **state)
     const char *said;
 
     (void)state;
-    same(" a:f32[] b:f32[3] = scan[_split_transpose=False jaxpr={ lambda ; "
-         "b:f32[] c:f32[]. let\n"
-         " d:f32[] = mul b c\n in (d, b) } length=3 linear=(False, False) "
-         "num_carry=1\n"
-         " num_consts=0 reverse=True unroll=1] x v\n in (a,)",
-         " a:f32[] = reduce_prod[axes=(0,) out_sharding=None] v\n b:f32[] = "
-         "mul x a\n in (b,)",
-         "");
+    same(
+        " a:f32[] b:f32[3] = scan[_split_transpose=False jaxpr={ lambda ; b:f32[] c:f32[]. let\n"
+        " d:f32[] = mul b c\n in (d, b) } length=3 linear=(False, False) num_carry=1\n"
+        " num_consts=0 reverse=True unroll=1] x v\n in (a,)",
+        " a:f32[] = reduce_prod[axes=(0,) out_sharding=None] v\n b:f32[] = "
+        "mul x a\n in (b,)",
+        "");
     assert_false(
         ask(" a:f32[3] = sort[dimension=0 is_stable=True num_keys=1] v\n"
             " b:f32[] = reduce_sum[axes=(0,) out_sharding=None] a\n in (b,)",
@@ -802,8 +781,7 @@ static void integers_are_drawn(void **state)
     static const char product[] =
         " a:i32[] = mul n n\n b:f32[] = convert_element_type[new_dtype=float32 "
         "weak_type=False] a\n"
-        " c:i32[] = add n n\n d:f32[] = convert_element_type[new_dtype=float32 "
-        "weak_type=False] c\n"
+        " c:i32[] = add n n\n d:f32[] = convert_element_type[new_dtype=float32 weak_type=False] c\n"
         " e:f32[] = mul x x\n f:f32[] = mul x d\n g:f32[] = add e f\n"
         " h:f32[] = add g b\n in (h,)";
     const char *said;

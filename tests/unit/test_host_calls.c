@@ -235,8 +235,7 @@ static void all_attributes_come_with_their_types(void **state)
         "    a = -3 : i32, b = 2.5 : f64, c = \"hello\\00x\",\n"
         "    d = dense<[0.0, 1.0, 2.0]> : tensor<3xf32>, e = true,\n"
         "    g = 18446744073709551615 : ui64, h = dense<7.0> : tensor<2xf32>,\n"
-        "    i = array<i32: 1, -2>, j = dense<[true, false, true]> : "
-        "tensor<3xi1>,\n"
+        "    i = array<i32: 1, -2>, j = dense<[true, false, true]> : tensor<3xi1>,\n"
         "    k = {x = 1 : i64, y = \"z\"}, l = f32}}\n"
         "    : (tensor<f32>) -> tensor<f32>\n"
         "  return %0 : tensor<f32>\n}\n";
@@ -302,14 +301,11 @@ static void look_at_arrays(const jaxvet_custom_call *call,
 static void arrays_of_all_kinds_are_handed_over(void **state)
 {
     static const char text[] =
-        "func.func @main(%0: tensor<2xi1>, %1: tensor<3xi4>, %2: "
-        "tensor<2xbf16>,\n"
+        "func.func @main(%0: tensor<2xi1>, %1: tensor<3xi4>, %2: tensor<2xbf16>,\n"
         "    %3: tensor<complex<f32>>, %4: tensor<0x3xf32>) -> (tensor<2xi1>,\n"
-        "    tensor<3xi4>, tensor<2xbf16>, tensor<complex<f32>>, "
-        "tensor<0x3xf32>) {\n"
+        "    tensor<3xi4>, tensor<2xbf16>, tensor<complex<f32>>, tensor<0x3xf32>) {\n"
         "  %5:5 = stablehlo.custom_call @mine(%0, %1, %2, %3, %4) :\n"
-        "    (tensor<2xi1>, tensor<3xi4>, tensor<2xbf16>, "
-        "tensor<complex<f32>>,\n"
+        "    (tensor<2xi1>, tensor<3xi4>, tensor<2xbf16>, tensor<complex<f32>>,\n"
         "    tensor<0x3xf32>) -> (tensor<2xi1>, tensor<3xi4>, tensor<2xbf16>,\n"
         "    tensor<complex<f32>>, tensor<0x3xf32>)\n"
         "  return %5#0, %5#1, %5#2, %5#3, %5#4 : tensor<2xi1>, tensor<3xi4>,\n"
@@ -381,11 +377,9 @@ static void look_at_alias(const jaxvet_custom_call *call,
 static void a_result_may_lie_in_an_operands_memory(void **state)
 {
     static const char text[] =
-        "func.func @main(%arg0: tensor<2xf32>) -> (tensor<2xf32>, "
-        "tensor<2xf32>) {\n"
+        "func.func @main(%arg0: tensor<2xf32>) -> (tensor<2xf32>, tensor<2xf32>) {\n"
         "  %c = stablehlo.constant dense<10.0> : tensor<f32>\n"
-        "  %0 = stablehlo.custom_call @mine(%c, %arg0) {output_operand_aliases "
-        "= [\n"
+        "  %0 = stablehlo.custom_call @mine(%c, %arg0) {output_operand_aliases = [\n"
         "    #stablehlo.output_operand_alias<output_tuple_indices = [],\n"
         "    operand_index = 1, operand_tuple_indices = []>]}\n"
         "    : (tensor<f32>, tensor<2xf32>) -> tensor<2xf32>\n"
@@ -455,11 +449,9 @@ static void calls_run_in_loops_branches_and_functions(void **state)
                     "    %b = \"stablehlo.case\"(%odd) ({\n"
                     "      stablehlo.return %x : tensor<f32>\n"
                     "    }, {\n"
-                    "      %t = func.call @told(%x) : (tensor<f32>) -> "
-                    "tensor<f32>\n"
+                    "      %t = func.call @told(%x) : (tensor<f32>) -> tensor<f32>\n"
                     "      %h = stablehlo.constant dense<100.0> : tensor<f32>\n"
-                    "      %u = func.call @told(%h) : (tensor<f32>) -> "
-                    "tensor<f32>\n"
+                    "      %u = func.call @told(%h) : (tensor<f32>) -> tensor<f32>\n"
                     "      stablehlo.return %t : tensor<f32>\n"
                     "    }) : (tensor<i32>) -> tensor<f32>\n" CALL(
                         "%d", "%b", "false") "    stablehlo.return %j, %d : "
@@ -548,19 +540,13 @@ static void tokens_are_counted_and_hold_nothing(void **state)
     static const char text[] =
         "func.func public @main(%arg0: !stablehlo.token, %arg1: tensor<f32>)\n"
         "    -> (tensor<f32>, !stablehlo.token, tensor<f32>) {\n"
-        "  %0:2 = stablehlo.custom_call @mine(%arg0, %arg1) {has_side_effect = "
-        "true,\n"
-        "    operand_layouts = [dense<> : tensor<0xindex>, dense<> : "
-        "tensor<0xindex>],\n"
-        "    result_layouts = [dense<> : tensor<0xindex>, dense<> : "
-        "tensor<0xindex>]}\n"
-        "    : (!stablehlo.token, tensor<f32>) -> (!stablehlo.token, "
-        "tensor<f32>)\n"
-        "  %1 = stablehlo.custom_call @mine(%0#0, %0#1) {has_side_effect = "
-        "true}\n"
+        "  %0:2 = stablehlo.custom_call @mine(%arg0, %arg1) {has_side_effect = true,\n"
+        "    operand_layouts = [dense<> : tensor<0xindex>, dense<> : tensor<0xindex>],\n"
+        "    result_layouts = [dense<> : tensor<0xindex>, dense<> : tensor<0xindex>]}\n"
+        "    : (!stablehlo.token, tensor<f32>) -> (!stablehlo.token, tensor<f32>)\n"
+        "  %1 = stablehlo.custom_call @mine(%0#0, %0#1) {has_side_effect = true}\n"
         "    : (!stablehlo.token, tensor<f32>) -> !stablehlo.token\n"
-        "  return %arg1, %1, %0#1 : tensor<f32>, !stablehlo.token, "
-        "tensor<f32>\n}\n";
+        "  return %arg1, %1, %0#1 : tensor<f32>, !stablehlo.token, tensor<f32>\n}\n";
     noted n = {0};
     opened o = prepared(text, &n);
     float x = 3, y = 0, z = 0;
@@ -590,8 +576,7 @@ static void a_host_is_told_the_device(void **state)
         "module @m attributes {mhlo.num_partitions = 2 : i32} {\n"
         "sdy.mesh @mesh = <[\"x\"=2]>\n"
         "func.func @main(%arg0: tensor<2xf32>) -> tensor<2xf32> {\n"
-        "  %0 = sdy.manual_computation(%arg0) in_shardings=[<@mesh, "
-        "[{\"x\"}]>]\n"
+        "  %0 = sdy.manual_computation(%arg0) in_shardings=[<@mesh, [{\"x\"}]>]\n"
         "    out_shardings=[<@mesh, [{\"x\"}]>] manual_axes={\"x\"}\n"
         "    (%x0: tensor<1xf32>) {\n"
         "    %zero = stablehlo.constant dense<0> : tensor<i32>\n"

@@ -34,39 +34,38 @@ static const example examples[] = {
              "c", "b") "    d:key<fry>[] = random_wrap[impl=fry] a\n" BITS("e",
                                                                            "d"),
          "c, e"),
-     PROGRAM("a:u32[2,2]",
-             "    b:u32[1,2] = slice[limit_indices=(1, 2) start_indices=(0, 0) "
-             "strides=None] a\n"
-             "    c:u32[1,2] = slice[limit_indices=(2, 2) start_indices=(1, 0) "
-             "strides=None] a\n"
-             "    d:key<fry>[1] = random_wrap[impl=fry] b\n"
-             "    e:key<fry>[1] = random_wrap[impl=fry] c\n"
-             "    f:u32[1,4] = random_bits[bit_width=32 shape=(4,)] d\n"
-             "    g:u32[1,4] = random_bits[bit_width=32 shape=(4,)] e\n",
-             "f, g")},
+     PROGRAM(
+         "a:u32[2,2]",
+         "    b:u32[1,2] = slice[limit_indices=(1, 2) start_indices=(0, 0) strides=None] a\n"
+         "    c:u32[1,2] = slice[limit_indices=(2, 2) start_indices=(1, 0) strides=None] a\n"
+         "    d:key<fry>[1] = random_wrap[impl=fry] b\n"
+         "    e:key<fry>[1] = random_wrap[impl=fry] c\n"
+         "    f:u32[1,4] = random_bits[bit_width=32 shape=(4,)] d\n"
+         "    g:u32[1,4] = random_bits[bit_width=32 shape=(4,)] e\n",
+         "f, g")},
     {JX_CODE_RNG001,
-     PROGRAM(KEY " b:u32[5]",
-             "    c:u32[] = scan[\n"
-             "      jaxpr={ lambda ; d:key<fry>[] e:u32[] f:u32[]. let\n"
-             "          g:u32[] = random_bits[bit_width=32 shape=()] d\n"
-             "          h:u32[] = add e g\n"
-             "        in (h,) }\n"
-             "      length=5\n      num_carry=1\n      num_consts=1\n      "
-             "reverse=False\n"
-             "      unroll=1\n"
-             "    ] a 0:u32[] b\n",
-             "c,"),
-     PROGRAM(KEY " b:u32[1]",
-             "    c:u32[] = scan[\n"
-             "      jaxpr={ lambda ; d:key<fry>[] e:u32[] f:u32[]. let\n"
-             "          g:u32[] = random_bits[bit_width=32 shape=()] d\n"
-             "          h:u32[] = add e g\n"
-             "        in (h,) }\n"
-             "      length=1\n      num_carry=1\n      num_consts=1\n      "
-             "reverse=False\n"
-             "      unroll=1\n"
-             "    ] a 0:u32[] b\n",
-             "c,")},
+     PROGRAM(
+         KEY " b:u32[5]",
+         "    c:u32[] = scan[\n"
+         "      jaxpr={ lambda ; d:key<fry>[] e:u32[] f:u32[]. let\n"
+         "          g:u32[] = random_bits[bit_width=32 shape=()] d\n"
+         "          h:u32[] = add e g\n"
+         "        in (h,) }\n"
+         "      length=5\n      num_carry=1\n      num_consts=1\n      reverse=False\n"
+         "      unroll=1\n"
+         "    ] a 0:u32[] b\n",
+         "c,"),
+     PROGRAM(
+         KEY " b:u32[1]",
+         "    c:u32[] = scan[\n"
+         "      jaxpr={ lambda ; d:key<fry>[] e:u32[] f:u32[]. let\n"
+         "          g:u32[] = random_bits[bit_width=32 shape=()] d\n"
+         "          h:u32[] = add e g\n"
+         "        in (h,) }\n"
+         "      length=1\n      num_carry=1\n      num_consts=1\n      reverse=False\n"
+         "      unroll=1\n"
+         "    ] a 0:u32[] b\n",
+         "c,")},
     {JX_CODE_RNG002,
      PROGRAM(
          "a:f32[]",
@@ -99,34 +98,31 @@ static const example examples[] = {
      PROGRAM("a:bf16[100]",
              "    b:bf16[100] = cumsum[axis=0 reverse=False] a\n", "b,")},
     {JX_CODE_DTY003,
-     PROGRAM("a:i32[4]",
-             "    b:f32[4] = convert_element_type[new_dtype=float32 "
-             "weak_type=False] a\n"
-             "    c:f32[4] = div b 3.0:f32[]\n"
-             "    d:i32[4] = convert_element_type[new_dtype=int32 "
-             "weak_type=False] c\n",
-             "d,"),
-     PROGRAM("a:f32[4]",
-             "    c:f32[4] = div a 3.0:f32[]\n"
-             "    d:i32[4] = convert_element_type[new_dtype=int32 "
-             "weak_type=False] c\n",
-             "d,")},
+     PROGRAM(
+         "a:i32[4]",
+         "    b:f32[4] = convert_element_type[new_dtype=float32 weak_type=False] a\n"
+         "    c:f32[4] = div b 3.0:f32[]\n"
+         "    d:i32[4] = convert_element_type[new_dtype=int32 weak_type=False] c\n",
+         "d,"),
+     PROGRAM(
+         "a:f32[4]",
+         "    c:f32[4] = div a 3.0:f32[]\n"
+         "    d:i32[4] = convert_element_type[new_dtype=int32 weak_type=False] c\n",
+         "d,")},
     {JX_CODE_DTY004,
      PROGRAM("a:u8[4] b:u8[4]", "    c:u8[4] = add a b\n", "c,"),
      PROGRAM("a:i32[4] b:i32[4]", "    c:i32[4] = add a b\n", "c,")},
     {JX_CODE_DTY005,
-     PROGRAM("a:f32[4]",
-             "    b:bf16[4] = convert_element_type[new_dtype=bfloat16 "
-             "weak_type=False] a\n"
-             "    c:f32[4] = convert_element_type[new_dtype=float32 "
-             "weak_type=False] b\n",
-             "c,"),
-     PROGRAM("a:bf16[4]",
-             "    b:f32[4] = convert_element_type[new_dtype=float32 "
-             "weak_type=False] a\n"
-             "    c:bf16[4] = convert_element_type[new_dtype=bfloat16 "
-             "weak_type=False] b\n",
-             "c,")},
+     PROGRAM(
+         "a:f32[4]",
+         "    b:bf16[4] = convert_element_type[new_dtype=bfloat16 weak_type=False] a\n"
+         "    c:f32[4] = convert_element_type[new_dtype=float32 weak_type=False] b\n",
+         "c,"),
+     PROGRAM(
+         "a:bf16[4]",
+         "    b:f32[4] = convert_element_type[new_dtype=float32 weak_type=False] a\n"
+         "    c:bf16[4] = convert_element_type[new_dtype=bfloat16 weak_type=False] b\n",
+         "c,")},
     {JX_CODE_GRF001,
      PROGRAM("a:f32[4] b:f32[4]", "    c:f32[4] = sin a\n", "c,"),
      PROGRAM("a:f32[4] b:f32[4]", "    c:f32[4] = add a b\n", "c,")},
@@ -153,24 +149,22 @@ static const example examples[] = {
              "    d:i32[4] = select_n b a c\n",
              "d,")},
     {JX_CODE_GRF009,
-     PROGRAM("a:i32[]",
-             "    b:i32[] = while[\n"
-             "      body_jaxpr={ lambda ; c:i32[]. let d:i32[] = sub c 1:i32[] "
-             "in (d,) }\n"
-             "      body_nconsts=0\n"
-             "      cond_jaxpr={ lambda ; e:i32[]. let f:bool[] = lt e 9:i32[] "
-             "in (f,) }\n"
-             "      cond_nconsts=0\n    ] a\n",
-             "b,"),
-     PROGRAM("a:i32[]",
-             "    b:i32[] = while[\n"
-             "      body_jaxpr={ lambda ; c:i32[]. let d:i32[] = add c 1:i32[] "
-             "in (d,) }\n"
-             "      body_nconsts=0\n"
-             "      cond_jaxpr={ lambda ; e:i32[]. let f:bool[] = lt e 9:i32[] "
-             "in (f,) }\n"
-             "      cond_nconsts=0\n    ] a\n",
-             "b,")},
+     PROGRAM(
+         "a:i32[]",
+         "    b:i32[] = while[\n"
+         "      body_jaxpr={ lambda ; c:i32[]. let d:i32[] = sub c 1:i32[] in (d,) }\n"
+         "      body_nconsts=0\n"
+         "      cond_jaxpr={ lambda ; e:i32[]. let f:bool[] = lt e 9:i32[] in (f,) }\n"
+         "      cond_nconsts=0\n    ] a\n",
+         "b,"),
+     PROGRAM(
+         "a:i32[]",
+         "    b:i32[] = while[\n"
+         "      body_jaxpr={ lambda ; c:i32[]. let d:i32[] = add c 1:i32[] in (d,) }\n"
+         "      body_nconsts=0\n"
+         "      cond_jaxpr={ lambda ; e:i32[]. let f:bool[] = lt e 9:i32[] in (f,) }\n"
+         "      cond_nconsts=0\n    ] a\n",
+         "b,")},
     {JX_CODE_NUM006,
      PROGRAM("a:f32[4]", "    b:bool[4] = eq a nan:f32[]\n", "b,"),
      PROGRAM("a:f32[4]", "    b:bool[4] = ne a a\n", "b,")},
@@ -185,27 +179,26 @@ static const example examples[] = {
      PROGRAM("a:f32[4]",
              "    b:f32[4] = exp a\n    c:f32[4] = sub b 2.0:f32[]\n", "c,")},
     {JX_CODE_NUM012,
-     PROGRAM("a:bool[8192,8192]",
-             "    b:f32[8192,8192] = convert_element_type[new_dtype=float32 "
-             "weak_type=False] a\n"
-             "    c:f32[] = reduce_sum[axes=(0, 1) out_sharding=None] b\n",
-             "c,"),
+     PROGRAM(
+         "a:bool[8192,8192]",
+         "    b:f32[8192,8192] = convert_element_type[new_dtype=float32 weak_type=False] a\n"
+         "    c:f32[] = reduce_sum[axes=(0, 1) out_sharding=None] b\n",
+         "c,"),
      PROGRAM("a:f32[8192,8192]",
              "    c:f32[] = reduce_sum[axes=(0, 1) out_sharding=None] a\n",
              "c,")},
     {JX_CODE_PRF001,
-     PROGRAM("a:f32[4096]",
-             "    b:f32[4096,1] = reshape[dimensions=None new_sizes=(4096, 1) "
-             "sharding=None] a\n"
-             "    c:f32[1,4096] = reshape[dimensions=None new_sizes=(1, 4096) "
-             "sharding=None] a\n"
-             "    d:f32[4096,4096] = sub b c\n"
-             "    e:f32[4096,4096,8] = "
-             "broadcast_in_dim[broadcast_dimensions=(0, 1) "
-             "shape=(4096, 4096, 8) sharding=None] d\n"
-             "    f:f32[4096,4096,8] = sin e\n"
-             "    g:f32[4096] = reduce_sum[axes=(1, 2) out_sharding=None] f\n",
-             "g,"),
+     PROGRAM(
+         "a:f32[4096]",
+         "    b:f32[4096,1] = reshape[dimensions=None new_sizes=(4096, 1) sharding=None] a\n"
+         "    c:f32[1,4096] = reshape[dimensions=None new_sizes=(1, 4096) sharding=None] a\n"
+         "    d:f32[4096,4096] = sub b c\n"
+         "    e:f32[4096,4096,8] = "
+         "broadcast_in_dim[broadcast_dimensions=(0, 1) "
+         "shape=(4096, 4096, 8) sharding=None] d\n"
+         "    f:f32[4096,4096,8] = sin e\n"
+         "    g:f32[4096] = reduce_sum[axes=(1, 2) out_sharding=None] f\n",
+         "g,"),
      PROGRAM("a:f32[4096,4096,8]",
              "    f:f32[4096,4096,8] = sin a\n"
              "    g:f32[4096] = reduce_sum[axes=(1, 2) out_sharding=None] f\n",

@@ -213,10 +213,8 @@ static void what_is_donated_is_used_no_more(void **state)
 static void what_no_result_can_take_is_kept(void **state)
 {
     static const char module[] =
-        "func.func public @main(%arg0: tensor<3xf32> {jax.buffer_donor = "
-        "true},\n"
-        "    %arg1: tensor<3xf32> {jax.buffer_donor = true}, %arg2: "
-        "tensor<f32>\n"
+        "func.func public @main(%arg0: tensor<3xf32> {jax.buffer_donor = true},\n"
+        "    %arg1: tensor<3xf32> {jax.buffer_donor = true}, %arg2: tensor<f32>\n"
         "    {jax.buffer_donor = true}) -> tensor<3xf32> {\n"
         "  %0 = stablehlo.add %arg0, %arg1 : tensor<3xf32>\n"
         "  return %0 : tensor<3xf32>\n"
@@ -799,8 +797,7 @@ static void what_takes_too_much_memory_has_an_error(void **state)
 /* One that takes arrays of 1 MiB. */
 static const char hungry[] =
     "module @jit_f {\n"
-    "func.func public @main(%arg0: tensor<262144xf32>) -> tensor<262144xf32> "
-    "{\n"
+    "func.func public @main(%arg0: tensor<262144xf32>) -> tensor<262144xf32> {\n"
     "%0 = stablehlo.reverse %arg0, dims = [0] : tensor<262144xf32>\n"
     "%1 = stablehlo.add %0, %arg0 : tensor<262144xf32>\n"
     "%2 = stablehlo.reverse %1, dims = [0] : tensor<262144xf32>\n"

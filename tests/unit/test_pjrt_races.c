@@ -30,8 +30,7 @@ static const char negate[] =
 /* x + 1, by a function of ours. */
 static const char one_more[] =
     "module @jit_one_more {\n"
-    "  func.func public @main(%arg0: tensor<32768xf32>) -> tensor<32768xf32> "
-    "{\n"
+    "  func.func public @main(%arg0: tensor<32768xf32>) -> tensor<32768xf32> {\n"
     "    %0 = stablehlo.custom_call @one_more(%arg0) {api_version = 1 : i32} :"
     " (tensor<32768xf32>) -> tensor<32768xf32>\n"
     "    return %0 : tensor<32768xf32>\n"

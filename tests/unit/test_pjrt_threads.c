@@ -18,8 +18,7 @@ enum { SLOW = 1, COUNTS_MEMORY = 1 };
 /* Large enough for a second thread. */
 static const char large[] =
     "module @jit_large {\n"
-    "  func.func public @main(%arg0: tensor<131072xf32>) -> tensor<131072xf32> "
-    "{\n"
+    "  func.func public @main(%arg0: tensor<131072xf32>) -> tensor<131072xf32> {\n"
     "    %0 = stablehlo.multiply %arg0, %arg0 : tensor<131072xf32>\n"
     "    %1 = stablehlo.add %0, %arg0 : tensor<131072xf32>\n"
     "    return %1 : tensor<131072xf32>\n"
