@@ -16,18 +16,18 @@ typedef struct control {
 
 /* -- GRF007: predicates ---------------------------------------------------- */
 
-/* Neither negative nor -0, whatever its inputs are (or NaN). */
-static bool is_plus(const jx_flat *flat, int value, int depth)
+/* Not negative, whatever its inputs are (or NaN); if `plus` not -0 either. */
+static bool has_no_minus(const jx_flat *flat, int value, bool plus, int depth)
 {
     const jx_flat_node *node = jx_maker(flat, value);
     double number;
 
     if (jx_number_of(flat, value, &number))
-        return number >= 0 && !signbit(number);
+        return number >= 0 && !(plus && signbit(number));
     if (!node || depth > 8)
         return false;
     if (node->nins && jx_shows(node->eqn))
-        return is_plus(flat, node->ins[0], depth + 1);
+        return has_no_minus(flat, node->ins[0], plus, depth + 1);
     switch (node->eqn->prim->id) {
     case JX_PRIM_abs:
     case JX_PRIM_square:
@@ -35,59 +35,30 @@ static bool is_plus(const jx_flat *flat, int value, int depth)
     case JX_PRIM_exp2:
     case JX_PRIM_logistic:
     case JX_PRIM_cosh: return true;
-    case JX_PRIM_add:
-        return is_plus(flat, node->ins[0], depth + 1) &&
-               is_plus(flat, node->ins[1], depth + 1);
-    case JX_PRIM_max:
-        for (int i = 0; i < 2; i++)
-            if (jx_number_of(flat, node->ins[i], &number) && number > 0)
-                return true;
-        return false;
-    case JX_PRIM_reduce_sum:
-    case JX_PRIM_cumsum: return is_plus(flat, node->ins[0], depth + 1);
-    default: return false;
-    }
-}
-
-/* Not negative, whatever its inputs are (or NaN). */
-static bool is_not_negative(const jx_flat *flat, int value, int depth)
-{
-    const jx_flat_node *node = jx_maker(flat, value);
-    double number;
-
-    if (jx_number_of(flat, value, &number))
-        return number >= 0;
-    if (!node || depth > 8)
-        return false;
-    if (node->nins && jx_shows(node->eqn))
-        return is_not_negative(flat, node->ins[0], depth + 1);
-    switch (node->eqn->prim->id) {
-    case JX_PRIM_abs:
-    case JX_PRIM_square:
-    case JX_PRIM_exp:
-    case JX_PRIM_exp2:
-    case JX_PRIM_logistic:
-    case JX_PRIM_sqrt:
-    case JX_PRIM_cosh: return true;
+    case JX_PRIM_sqrt: return !plus;
     case JX_PRIM_integer_pow:
         return node->eqn->typed &&
                ((const jx_p_integer_pow *)node->eqn->typed)->y % 2 == 0;
     case JX_PRIM_mul:
         if (jx_plain(flat, node->ins[0]) == jx_plain(flat, node->ins[1]))
             return true;
-        return is_not_negative(flat, node->ins[0], depth + 1) &&
-               is_not_negative(flat, node->ins[1], depth + 1);
+        return has_no_minus(flat, node->ins[0], plus, depth + 1) &&
+               has_no_minus(flat, node->ins[1], plus, depth + 1);
     case JX_PRIM_div: /* 1 / -0 is */
-        return is_not_negative(flat, node->ins[0], depth + 1) &&
-               is_plus(flat, node->ins[1], depth + 1);
+        return has_no_minus(flat, node->ins[0], plus, depth + 1) &&
+               has_no_minus(flat, node->ins[1], true, depth + 1);
     case JX_PRIM_add:
-        return is_not_negative(flat, node->ins[0], depth + 1) &&
-               is_not_negative(flat, node->ins[1], depth + 1);
-    case JX_PRIM_max:
-        return is_not_negative(flat, node->ins[0], depth + 1) ||
-               is_not_negative(flat, node->ins[1], depth + 1);
+        return has_no_minus(flat, node->ins[0], plus, depth + 1) &&
+               has_no_minus(flat, node->ins[1], plus, depth + 1);
+    case JX_PRIM_max: /* of 0 and -0 it is either */
+        for (int i = 0; i < 2; i++)
+            if (plus ? jx_number_of(flat, node->ins[i], &number) && number > 0
+                     : has_no_minus(flat, node->ins[i], false, depth + 1))
+                return true;
+        return false;
     case JX_PRIM_reduce_sum:
-    case JX_PRIM_cumsum: return is_not_negative(flat, node->ins[0], depth + 1);
+    case JX_PRIM_cumsum:
+        return has_no_minus(flat, node->ins[0], plus, depth + 1);
     default: return false;
     }
 }
@@ -226,7 +197,7 @@ static int float_test(const jx_flat *flat, const jx_flat_node *test)
             b = test->ins[0];
         }
         return jx_number_of(flat, b, &number) && number <= 0 &&
-                       is_not_negative(flat, a, 0)
+                       has_no_minus(flat, a, false, 0)
                    ? 0
                    : -1;
     default: return -1;
