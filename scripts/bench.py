@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measures jaxvet beside JAX, on the same work, in the same run.
 
-    build/venv/bin/python scripts/bench.py [run|check|start|prove] [--calls N]
+    build/venv/bin/python scripts/bench.py [run|check|start|prove|devices] [--calls N]
 
 run    executes demo programs in three classes: dispatch-bound (many small
        operations), memory-bound (large arrays, little arithmetic) and
@@ -15,6 +15,9 @@ start  time of a bare process, of `jaxvet --version`, of a small check
 prove  time of a question about sizes ($JAXVET_CORPUS/dims, else tests/prove):
        in C, each with a prover of its own, and in JAX, a sample, each in a scope
        of its own; the linear ones, all of them
+devices runs exported programs of several devices ($JAXVET_CORPUS/sharding/seed), all
+       devices in our process, and JAX on as many that it simulates: medians per
+       call in turns, the shortest calls, and how many times faster by both
 """
 import argparse
 import json
@@ -187,6 +190,70 @@ def bench_run(folder, calls):
         print('not measured:', line)
 
 
+# ---- running programs of several devices
+def shortest_and_median(times):
+    times = sorted(times)
+    return times[0], statistics.median(times)
+
+
+def exported_call(data, arrays):
+    """A call of the exported program on its devices, with inputs where it wants them."""
+    import jax
+    import numpy as np
+    from jax import export
+
+    exported = export.deserialize(bytearray(data))
+    of_mesh = next(s.mesh for s in exported._in_named_shardings if s is not None)
+    mesh = jax.sharding.Mesh(np.array(jax.devices()[:exported.nr_devices])
+                             .reshape(of_mesh.axis_sizes), of_mesh.axis_names)
+    whole = jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec())
+    placed = [jax.device_put(x, s or whole)
+              for x, s in zip(arrays, exported.in_shardings_jax(mesh))]
+    args, kwargs = jax.tree_util.tree_unflatten(exported.in_tree, placed)
+    jitted = jax.jit(exported.call)
+    return lambda: jax.block_until_ready(jitted(*args, **kwargs))
+
+
+def bench_devices(folder, calls, turns=5):
+    seed = pathlib.Path(os.environ.get('JAXVET_CORPUS', '')) / 'sharding' / 'seed'
+    files = sorted(seed.glob('*.jaxexport')) if 'JAXVET_CORPUS' in os.environ else []
+    if not files:
+        return print('programs of several devices: not measured, $JAXVET_CORPUS has none')
+    os.environ['XLA_FLAGS'] = '--xla_force_host_platform_device_count=8'
+    os.environ.setdefault('JAX_PLATFORMS', 'cpu')
+    import numpy as np
+
+    print(f'{"program":<34} {"JAX ms":>9} {"shortest":>9} {"jaxvet ms":>10} {"shortest":>9} '
+          f'{"x JAX":>7} {"by shortest":>12}')
+    ratios = []
+    for file in files:
+        stored = np.load(file.with_suffix('.npz'))
+        arrays = [stored[f'in_{i}'] for i in range(sum(n.startswith('in_') for n in stored.files))]
+        npz = folder / f'{file.stem}.npz'
+        np.savez(npz, **{f'in{i}': x for i, x in enumerate(arrays)})
+        call = exported_call(file.read_bytes(), arrays)
+        for _ in range(3):
+            call()
+        ours, theirs = [], []
+        for _ in range(turns):  # a load of the machine meets both
+            for _ in range(calls // turns):
+                start = time.perf_counter()
+                call()
+                theirs.append(time.perf_counter() - start)
+            done = subprocess.run([JAXVET, 'run', str(file), '--inputs', str(npz), '--bench',
+                                   str(calls // turns)], capture_output=True, text=True, check=True)
+            ours.append([float(t) * 1e-6 for t in
+                         re.search(r'min ([\d.]+) us, median ([\d.]+) us', done.stdout).groups()])
+        best, half = shortest_and_median(theirs)
+        our_best, our_half = min(t[0] for t in ours), statistics.median(t[1] for t in ours)
+        ratios.append((half / our_half, best / our_best))
+        print(f'{file.stem:<34} {half * 1e3:>9.3f} {best * 1e3:>9.3f} {our_half * 1e3:>10.3f} '
+              f'{our_best * 1e3:>9.3f} {ratios[-1][0]:>7.2f} {ratios[-1][1]:>12.2f}', flush=True)
+    by_median, by_best = (math.exp(statistics.fmean(map(math.log, column)))
+                          for column in zip(*ratios))
+    print(f'geometric mean over {len(ratios)}: {by_median:.2f} x JAX, {by_best:.2f} by shortest')
+
+
 # ---- questions about sizes
 OPERATIONS = {'floordiv', 'mod', 'max', 'min'}
 
@@ -284,7 +351,7 @@ def bench_prove(sample=300):
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument('what', nargs='?', choices=('run', 'check', 'start', 'prove'))
+    parser.add_argument('what', nargs='?', choices=('run', 'check', 'start', 'prove', 'devices'))
     parser.add_argument('--calls', type=int, default=200)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
@@ -295,6 +362,11 @@ def main():
             bench_check(folder)
         if options.what in (None, 'prove'):
             bench_prove()
+        if options.what == 'devices':
+            bench_devices(folder, options.calls)
+        elif options.what is None:  # JAX counts its devices once in a process
+            subprocess.run([sys.executable, __file__, 'devices', '--calls', str(options.calls)],
+                           check=True)
         if options.what in (None, 'run'):
             bench_run(folder, options.calls)
 

@@ -45,6 +45,17 @@ typedef struct jx_matrix {
 void jx_gemm_pairs(int64_t m, int64_t n, int64_t k, jx_matrix a, jx_matrix b,
                    void *c, int64_t ldc);
 
+/* Whether a product of f32 or f64 has so few rows that it is computed by
+ * jx_gemm_few(), which is faster than BLAS there: by its shape, and what the
+ * processor can do. */
+bool jx_gemm_is_few(jx_dtype dtype, int64_t m, int64_t n, int64_t k,
+                    jx_matrix b);
+
+/* c = a b, or c += a b, of F32 or F64, where b is not transposed: gemm_few.c.
+ * What is in a row, and in a column, does not depend on how many there are. */
+void jx_gemm_few(jx_dtype dtype, int64_t m, int64_t n, int64_t k, jx_matrix a,
+                 jx_matrix b, bool accumulate, void *c, int64_t ldc);
+
 /* A product of so many multiplications is cut by its shape into chunks that the
  * run's helper may take some of. */
 static const int64_t jx_gemm_shared = (int64_t)1 << 22;
