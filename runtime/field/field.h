@@ -7,6 +7,7 @@
 #ifndef JX_FIELD_H
 #define JX_FIELD_H
 
+#include "frontend/base/intern.h"
 #include "frontend/ir/typed.h"
 #include "runtime/field/cell.h"
 
@@ -36,7 +37,8 @@ typedef struct jx_field_program {
     const jx_binding *bindings;
     size_t memory;                        /* of one plan; 0: no limit */
     JX_VEC(struct jx_field_ready *) made; /* field_ready.c */
-    jx_map made_of;                       /* the same by equation */
+    /* the same by what is planned: a plan is of all equations like it */
+    jx_intern alike;
 } jx_field_program;
 
 void jx_field_open(jx_field_program *to, const jx_typed *typed, int nbindings,

@@ -12,13 +12,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* An equation that is planned once. */
+/* An equation that is planned once, for all that are like it: what is written
+ * out for many devices, or many turns, has thousands of few kinds. */
 typedef struct jx_field_ready {
     jx_plan *plan;
     jx_exec *exec;
     const void **ins;
     const jx_eqn *eqn;
-    bool moving, kept;
+    uint32_t moved;
+    bool kept;
+    size_t place; /* among those that are kept */
 } ready;
 
 enum { KEPT = 1 << 16 }; /* bytes of a plan that is kept for later */
@@ -30,7 +33,7 @@ void jx_field_open(jx_field_program *to, const jx_typed *typed, int nbindings,
                              .nbindings = nbindings,
                              .bindings = bindings,
                              .memory = memory};
-    jx_map_init(&to->made_of, typed->program->ctx->arena);
+    jx_intern_init(&to->alike, typed->program->ctx->arena);
 }
 
 static void close_one(ready *r)
@@ -111,11 +114,36 @@ static jx_jaxpr *alone(jx_field_program *program, const jx_eqn *like,
     return to;
 }
 
-static ready *find_ready(const jx_field_program *program, const jx_eqn *eqn)
+/* Equations of one kind share their parameters, as decoded once; types
+ * are one pointer. */
+static uint64_t hash_of(const jx_eqn *eqn, uint32_t moved)
 {
-    uintptr_t number = (uintptr_t)jx_map_get(&program->made_of, eqn);
+    uint64_t hash = jx_hash_mix((uintptr_t)eqn->prim, (uintptr_t)eqn->typed);
 
-    return number ? program->made.at[number - 1] : NULL;
+    hash = jx_hash_mix(hash, moved);
+    for (int i = 0; i < eqn->nins; i++)
+        hash = jx_hash_mix(hash, (uintptr_t)jx_atom_aval(eqn->ins[i]));
+    for (int i = 0; i < eqn->nouts; i++)
+        hash = jx_hash_mix(hash, (uintptr_t)eqn->outs[i]->aval);
+    return hash;
+}
+
+static bool is_alike(const void *kept, const void *key)
+{
+    const ready *a = kept, *b = key;
+    const jx_eqn *x = a->eqn, *y = b->eqn;
+
+    if (x->prim != y->prim || x->typed != y->typed || x->params != y->params ||
+        x->nparams != y->nparams || x->ctx != y->ctx || x->nins != y->nins ||
+        x->nouts != y->nouts || a->moved != b->moved)
+        return false;
+    for (int i = 0; i < x->nins; i++)
+        if (jx_atom_aval(x->ins[i]) != jx_atom_aval(y->ins[i]))
+            return false;
+    for (int i = 0; i < x->nouts; i++)
+        if (x->outs[i]->aval != y->outs[i]->aval)
+            return false;
+    return true;
 }
 
 static size_t bytes_of(const ready *r)
@@ -131,14 +159,15 @@ static size_t bytes_of(const ready *r)
 static bool keep_ready(jx_field_program *program, ready *r)
 {
     jx_arena *arena = program->typed->program->ctx->arena;
-    size_t count = program->made.count;
 
     if (bytes_of(r) > KEPT)
         return false;
+    r->place = program->made.count;
     JX_PUSH(arena, &program->made, r);
-    return program->made.count > count &&
-           jx_map_put(&program->made_of, r->eqn,
-                      (const void *)(uintptr_t)(count + 1));
+    if (program->made.count == r->place)
+        return false;
+    jx_intern_add(&program->alike, hash_of(r->eqn, r->moved), r);
+    return true;
 }
 
 static void done_with(ready *r)
@@ -151,20 +180,24 @@ static ready *make_ready(jx_field_program *program, const jx_eqn *eqn,
                          uint32_t moved)
 {
     jx_ctx *ctx = program->typed->program->ctx;
-    ready *r = find_ready(program, eqn);
+    const ready key = {.eqn = eqn, .moved = moved};
+    const ready *known =
+        jx_intern_find(&program->alike, hash_of(eqn, moved), &key, is_alike);
     jx_plan_options how = {.memory = program->memory,
                            .nbindings = program->nbindings,
                            .bindings = program->bindings};
+    ready *r;
     jx_jaxpr *jaxpr;
 
-    if (r)
-        return r->moving == (moved != 0) ? r : NULL;
+    if (known)
+        return program->made.at[known->place];
     r = JX_NEW(ctx->arena, ready);
     jaxpr = alone(program, eqn, moved);
     if (!r || !jaxpr ||
         !(r->ins = JX_NEW_ARRAY(ctx->arena, eqn->nins + 1, const void *)))
         return NULL;
-    r->moving = moved != 0;
+    r->eqn = eqn;
+    r->moved = moved;
     r->plan = jx_plan_make(program->typed, &(jx_closed){.jaxpr = jaxpr}, &how);
     r->exec = r->plan ? jx_exec_new(r->plan) : NULL;
     if (!r->exec) {
@@ -172,7 +205,6 @@ static ready *make_ready(jx_field_program *program, const jx_eqn *eqn,
         close_one(r);
         return NULL;
     }
-    r->eqn = eqn;
     r->kept = keep_ready(program, r);
     return r;
 }

@@ -278,3 +278,20 @@ expect 0 equal "$work/alone.mlir" "$work/twice.jaxpr"
 prints 'the same by terms'
 sed 's/add %b, %c/multiply %b, %c/' "$work/alone.mlir" >"$work/squared.mlir"
 expect 1 equal "$work/squared.mlir" "$work/twice.jaxpr"
+
+# Equations that are alike are planned once: many of one kind take little memory.
+slices() { # FACTOR - the sum of 1536 slices of one element, which go that way through the array
+    echo '{ lambda ; x:f32[64]. let'
+    echo ' s0:f32[1] = dynamic_slice[slice_sizes=(1,)] x 0:i32[]'
+    echo ' a0:f32[1] = mul s0 0.0:f32[]'
+    awk -v factor="$1" 'BEGIN {
+        for (i = 1; i <= 1536; i++)
+            printf " s%d:f32[1] = dynamic_slice[slice_sizes=(1,)] x %d:i32[]\n a%d:f32[1] = add a%d s%d\n",
+                i, i * factor % 64, i, i - 1, i
+    }'
+    echo ' in (a1536,) }'
+}
+slices 7 >"$work/slices.jaxpr"
+slices 25 >"$work/turned.jaxpr"
+expect 0 equal --memory 64MiB "$work/slices.jaxpr" "$work/turned.jaxpr"
+prints 'identical over the reals'
