@@ -1,8 +1,9 @@
 /* gemm.h - one matrix product, for every dtype that is computed with.
  *
  * Floats and complexes (F32, F64, C64, C128) go to BLAS, unless their terms are
- * to be added in order; integers of 8 to 64 bits wrap, bools are "or of ands".
- * Narrower dtypes are converted by the caller while planning. */
+ * to be added in order or there are few rows (jx_gemm_is_few); integers of 8 to
+ * 64 bits wrap, bools are "or of ands". Narrower dtypes are converted by the
+ * caller while planning. */
 #ifndef JX_GEMM_H
 #define JX_GEMM_H
 

@@ -1,8 +1,8 @@
 /* gemm_few.c - products of few rows; see gemm.h.
  *
- * OpenBLAS copies b into a form of its own first, which many rows pay for and
- * few don't: of four rows and doubles it is two thirds of the time.  Here b is
- * read once where it lies, some columns at a time, and the sums of four rows
+ * OpenBLAS copies b into a form of its own first, which many rows pay for
+ * and few don't: of four rows it is about half of the time.  Here b is read
+ * once where it lies, some columns at a time, and the sums of four rows
  * stay in registers. */
 #include "runtime/kernels/gemm.h"
 
