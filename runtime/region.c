@@ -12,6 +12,8 @@
  * in chunks of so many elements. */
 enum { SHARED_WORK = 1 << 17, SHARED_CHUNK = 1 << 14 };
 enum { TILE_MIN = 128, TILE_MAX = 2048, TILE_BYTES = 24 << 10, ALIGN = 64 };
+/* Elements that are moved sooner than a loop over vectors begins. */
+enum { FEW = 8 };
 
 /* There is room for a value at any time, with memory or without. */
 enum { FIRST_VALUES = 8 };
@@ -629,6 +631,10 @@ static void fill(char *to, const char *from, unsigned size, int64_t n)
 static void pick(char *to, const char *from, int64_t stride, unsigned size,
                  int64_t n)
 {
+    if (size == 8 && n <= FEW) {
+        pick8(to, from, stride, n);
+        return;
+    }
     if (stride == (int64_t)size) {
         memcpy(to, from, (size_t)n * size);
         return;
@@ -655,8 +661,8 @@ static void load_strided(const jx_view *v, unsigned size, int64_t start,
     int last = v->rank - 1;
 
     for (int i = last; i >= 0; i--) {
-        index[i] = start % v->shape[i];
-        start /= v->shape[i];
+        index[i] = start ? start % v->shape[i] : 0;
+        start = start ? start / v->shape[i] : 0;
         from += index[i] * v->strides[i];
     }
     while (n > 0) {
@@ -713,7 +719,7 @@ static void fill_splats(const compiled *c, const jx_view *ins, char **at)
 
     for (int i = 0; i < c->nloads; i++)
         if (c->loads[i].access == JX_ACCESS_SPLAT)
-            fill(at[c->loads[i].at], ins[c->loads[i].input].data,
+            pick(at[c->loads[i].at], ins[c->loads[i].input].data, 0,
                  c->loads[i].size, full);
 }
 

@@ -84,14 +84,28 @@ SIMPLE(and_BOOL, uint8_t, 1, x &&y)
 SIMPLE(or_BOOL, uint8_t, 0, x || y)
 SIMPLE(xor_BOOL, uint8_t, 0, (x != 0) != (y != 0))
 
-/* LANES at a time; `step` combines x and y, the wide type W adds blocks up. */
+/* The lanes that a row of n elements fills, and what makes them
+ * a power of two. */
+static inline int lanes_of(int64_t n)
+{
+    int width = LANES;
+
+    while (width > 1 && n <= width / 2)
+        width /= 2;
+    return width;
+}
+
+/* LANES at a time; `step` combines x and y, the wide type W adds blocks up.  Of
+ * a row of fewer, only the lanes that get an element are joined: what others
+ * hold changes nothing. */
 #define FLOATS(name, T, W, init, step, wide_step)                              \
     JX_VECTOR_CLONES static void row_##name(const void *in, int64_t n,         \
                                             void *out)                         \
     {                                                                          \
         const T *v = in;                                                       \
         W lanes[LANES];                                                        \
-        for (int k = 0; k < LANES; k++)                                        \
+        int width = lanes_of(n);                                               \
+        for (int k = 0; k < width; k++)                                        \
             lanes[k] = init;                                                   \
         int64_t i = 0;                                                         \
         while (n - i >= LANES) {                                               \
@@ -114,7 +128,7 @@ SIMPLE(xor_BOOL, uint8_t, 0, (x != 0) != (y != 0))
             W x = lanes[k], y = v[i];                                          \
             lanes[k] = wide_step;                                              \
         }                                                                      \
-        for (int half = LANES / 2; half; half /= 2)                            \
+        for (int half = width / 2; half; half /= 2)                            \
             for (int k = 0; k < half; k++) {                                   \
                 W x = lanes[k], y = lanes[k + half];                           \
                 lanes[k] = wide_step;                                          \
