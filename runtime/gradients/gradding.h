@@ -158,6 +158,10 @@ typedef struct jx_gradding {
     /* by component, and of all together: the last point where a disagreement
      * was none in the end */
     int *excused;
+    /* the values that a rule gave last which were those of its function,
+     * or excused ... */
+    double *given_value;
+    int given_at;  /* ... and the point */
     int64_t asked; /* operations that asking again took */
     int wrong_at;  /* the component that disagreed last, or -1 */
     const char *first_wrong, *first_witness;
