@@ -19,6 +19,7 @@ enum {
     MOST_ALONE = 32, /* inputs that move alone, where a mask asks for that */
     FEW = 4,         /* points, where not all are tried */
     LEAST = 2,       /* directions at a point */
+    ALIKE = 2,       /* the same that differ in their lengths alone */
     ENOUGH = 3, /* points, after which what a rule may cost is a limit ... */
     POINT_OPERATIONS = 150000, /* ... that is, at each of them, and ... */
     RULE_OPERATIONS = 1000000, /* ... in all */
@@ -219,12 +220,49 @@ static bool follow_program(jx_gradding *c, double *d)
     return false;
 }
 
+/* Whether a direction is some of those before it, longer or shorter: of one
+ * element, all are. */
+static bool is_another_length(const jx_gradding *c, int k)
+{
+    size_t n = (size_t)c->in.size;
+    const double *d = c->directions + (size_t)k * n;
+    int alike = 0;
+
+    for (const double *other = c->directions; other < d; other += n) {
+        double dd = 0, oo = 0, od = 0;
+        for (size_t i = 0; i < n; i++) {
+            dd += d[i] * d[i];
+            oo += other[i] * other[i];
+            od += other[i] * d[i];
+        }
+        alike += od != 0 && od * od >= (1 - 1e-12) * dd * oo;
+    }
+    return alike >= ALIKE;
+}
+
+/* Without those along which nothing new is to be seen. */
+static int leave_lengths(jx_gradding *c, int count, const char **names)
+{
+    size_t n = (size_t)c->in.size;
+    int kept = 0;
+
+    for (int k = 0; k < count; k++) {
+        double *to = c->directions + (size_t)kept * n;
+        if (kept != k)
+            memcpy(to, c->directions + (size_t)k * n, n * sizeof *to);
+        names[kept] = names[k];
+        kept += !is_another_length(c, kept);
+    }
+    return kept;
+}
+
 /* Of what takes long, a few at each point, others at the next one. */
 static int leave_some(jx_gradding *c, int count, const char **names)
 {
     int64_t most = POINT_OPERATIONS / (JX_RIDDERS_SAMPLES * (c->call_work + 1));
     size_t n = (size_t)c->in.size;
 
+    count = leave_lengths(c, count, names);
     if (most >= count)
         return count;
     most = most < LEAST ? LEAST : most;
