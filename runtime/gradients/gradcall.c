@@ -1,6 +1,7 @@
 /* gradcall.c - see gradcall.h. */
 #include "runtime/gradients/gradcall.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,6 +39,20 @@ bool jx_callee_open(jx_callee *f, const jx_typed *typed,
 bool jx_callee_run(jx_callee *f)
 {
     return jx_exec_run(f->exec, (const void *const *)f->in, NULL);
+}
+
+bool jx_callee_gives_numbers(const jx_callee *f)
+{
+    for (int i = 0; i < f->nouts; i++) {
+        const jx_port *port = jx_plan_out(f->plan, i);
+        const double *at = jx_exec_out(f->exec, i);
+        size_t count =
+            jx_dtype_is_inexact(port->dtype) ? port->bytes / sizeof *at : 0;
+        for (size_t k = 0; k < count; k++)
+            if (!isfinite(at[k]))
+                return false;
+    }
+    return true;
 }
 
 static bool is_active(const jx_port *port)

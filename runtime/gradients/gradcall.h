@@ -29,6 +29,8 @@ bool jx_callee_open(jx_callee *f, const jx_typed *typed,
                     const jx_closed *closed, const jx_plan_options *how);
 void jx_callee_close(jx_callee *f);
 bool jx_callee_run(jx_callee *f);
+/* Whether all that it gave last, of floats, is finite. */
+bool jx_callee_gives_numbers(const jx_callee *f);
 
 /* The space of the outputs.  In the arena; false when it has more than
  * JX_MOST_ELEMENTS. */

@@ -203,7 +203,8 @@ static bool is_convention(jx_gradding *c, const double *d, jx_functional f,
     if (c->most_work)
         return isfinite(value) && !jx_grad_is_smooth_around(c, off);
     return c->second && jx_grad_is_isolated(c, d, f) &&
-           !jx_grad_is_smooth_around(c, off);
+           (!jx_grad_is_smooth_around(c, off) ||
+            jx_grad_varies_around(c, d, f, off));
 }
 
 /* Whether the rule is right at steps that are tiny beside the numbers of the

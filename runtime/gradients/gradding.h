@@ -141,6 +141,12 @@ typedef struct jx_gradding {
     int against; /* points that disagree */
     /* points at which it disagreed though the function's loops had settled */
     int settled_against;
+    /* points at which it disagreed while the function's loops were under way,
+     * and others, after the first such, where it agreed and they had settled */
+    int away, at_rest;
+    /* then those have been visited that iterations are for: ... */
+    bool has_matrices;
+    int of_matrices; /* so many of `points` */
     /* points where that was asked of the function's loops, and where they were
      * and the rule agreed */
     int under_way, agreed_under_way;
@@ -469,6 +475,11 @@ bool jx_grad_is_smooth_around(jx_gradding *c, double off);
 /* Whether the rule is right at points close by: what is left is a tie, of which
  * another derivative is another convention. */
 bool jx_grad_is_isolated(jx_gradding *c, const double *d, jx_functional f);
+/* Whether the rule gives one thing here and another there at many points close
+ * by, beside a difference of `off`: of the orders in which ties break, few may
+ * show that there are some. */
+bool jx_grad_varies_around(jx_gradding *c, const double *d, jx_functional f,
+                           double off);
 /* Whether the point lies beside a kink of the function by no more than its
  * dtype rounds: on both sides of it the rule is right, and here it gives
  * something between. */
@@ -511,6 +522,9 @@ bool jx_grad_is_under_way(jx_gradding *c);
 /* Whether what disagreed last moves, and as many turns again change nothing of
  * what the function gives: it has settled, if not at a solution. */
 bool jx_grad_is_settled(jx_gradding *c);
+/* Whether as many turns again do change it; nothing is known of loops
+ * that can't go on. */
+bool jx_grad_is_unsettled(jx_gradding *c);
 
 /* gradstuck.c */
 /* Whether what disagreed last does not move at all at a point that was

@@ -439,3 +439,10 @@ bool jx_grad_is_settled(jx_gradding *c)
     return !jx_grad_is_stuck(c) && changes_of_more(c, &least, &most) &&
            most <= 1e-11;
 }
+
+bool jx_grad_is_unsettled(jx_gradding *c)
+{
+    double least, most;
+
+    return changes_of_more(c, &least, &most) && most > 1e-11;
+}

@@ -177,6 +177,39 @@ bool jx_grad_is_isolated(jx_gradding *c, const double *d, jx_functional f)
     return good;
 }
 
+bool jx_grad_varies_around(jx_gradding *c, const double *d, jx_functional f,
+                           double off)
+{
+    enum { AROUND = 256, MOST_WORK = 2000000 };
+    size_t n = (size_t)c->in.size, m = (size_t)c->out.size;
+    double *kept = jx_grad_room(c, n + m + 2, sizeof *kept);
+    double low = INFINITY, high = -INFINITY, value;
+    int64_t asked = c->asked;
+    bool varies = false;
+
+    if (!kept)
+        return false;
+    memcpy(kept, c->x, n * sizeof *kept);
+    memcpy(kept + n, c->tangent, m * sizeof *kept);
+    for (int k = 0; k < AROUND && !varies && c->asked - asked < MOST_WORK;
+         k++) {
+        for (size_t i = 0; i < n; i++)
+            c->x[i] = kept[i] +
+                      1e-5 * fmax(1, fabs(kept[i])) * jx_rng_normal(&c->rng);
+        jx_space_scatter(&c->in, c->x, &c->primal);
+        if (!jx_grad_says(c, d, f, &value) || !isfinite(value))
+            continue;
+        low = fmin(low, value);
+        high = fmax(high, value);
+        varies = high - low > 0.02 * (off + fabs(low) + fabs(high));
+    }
+    memcpy(c->x, kept, n * sizeof *kept);
+    memcpy(c->tangent, kept + n, m * sizeof *kept);
+    jx_space_scatter(&c->in, c->x, &c->primal);
+    free(kept);
+    return varies;
+}
+
 bool jx_grad_is_beside_kink(jx_gradding *c, const double *d, jx_functional f,
                             double value)
 {
@@ -270,14 +303,14 @@ bool jx_grad_settles(jx_gradding *c, const double *d, jx_functional f)
 }
 
 /* Runs a watched function at the point moved by that much of a random
- * direction; whether it computes no NaN on its way. */
+ * direction; whether it computes no NaN on its way, and gives numbers. */
 static bool is_clean_at(jx_gradding *c, jx_callee *f, const jx_watch *watch,
                         const double *d, double by)
 {
     for (int i = 0; i < c->in.size; i++)
         c->moved[i] = c->x[i] + by * fmax(1, fabs(c->x[i])) * d[i];
     jx_space_scatter(&c->in, c->moved, f);
-    return jx_callee_run(f) && !watch->nan.eqn;
+    return jx_callee_run(f) && !watch->nan.eqn && jx_callee_gives_numbers(f);
 }
 
 bool jx_grad_is_in_domain(jx_gradding *c)

@@ -29,6 +29,10 @@ enum {
     /* points where a loop is under way, and the rule right ... */
     ENOUGH_FOLLOWED = 3,
     MOST_FOLLOWED = 8, /* ... of so many that are looked at */
+    /* points that iterations are for, where they were away from elsewhere */
+    MATRICES = 4,
+    /* points where loops have settled, and the rule is right */
+    ENOUGH_AT_REST = 2,
 };
 
 /* -- a point, a pattern, a rule ------------------------------------------- */
@@ -46,18 +50,7 @@ static bool is_guarded(jx_gradding *c)
             return true;
         memcpy(f->in[i], c->primal.in[i], bytes);
     }
-    if (!jx_grad_call(c, f))
-        return false;
-    for (int i = 0; i < f->nouts; i++) {
-        const jx_port *port = jx_plan_out(f->plan, i);
-        const double *at = jx_exec_out(f->exec, i);
-        size_t count =
-            jx_dtype_is_inexact(port->dtype) ? port->bytes / sizeof *at : 0;
-        for (size_t k = 0; k < count; k++)
-            if (!isfinite(at[k]))
-                return false;
-    }
-    return true;
+    return jx_grad_call(c, f) && jx_callee_gives_numbers(f);
 }
 
 static int by_size(const void *a, const void *b)
@@ -463,6 +456,58 @@ static bool is_astray(const jx_gradding *c)
            c->agreed_under_way < ENOUGH_FOLLOWED;
 }
 
+/* Whether loops that make so many turns are under way at the point, or beside
+ * it: a solver of what it is not for goes on and on, and a rule that
+ * differentiates what it solves, or solves by loops of its own, is no
+ * derivative of that. */
+static bool is_away(jx_gradding *c)
+{
+    enum { AROUND = 4 };
+    double *here = jx_grad_room(c, (size_t)c->in.size + 1, sizeof *here);
+    const int64_t work = c->work;
+    double size = 0;
+    bool away = false;
+
+    c->work = 0; /* a few runs, whatever the others took */
+    if (here && c->loops && !c->limit.met && !c->limit.was_in &&
+        !c->most_work) {
+        memcpy(here, c->x, (size_t)c->in.size * sizeof *here);
+        for (int i = 0; i < c->in.size; i++)
+            size = fmax(size, fabs(here[i]));
+        away = jx_grad_is_unsettled(c);
+        /* A singular system has solutions that nothing beside it leads to. */
+        for (int k = 0; !away && k < AROUND; k++) {
+            for (int i = 0; i < c->in.size; i++)
+                c->x[i] = here[i] + 1e-3 * size * jx_rng_normal(&c->rng);
+            away = jx_grad_is_unsettled(c);
+        }
+        memcpy(c->x, here, (size_t)c->in.size * sizeof *here);
+        jx_space_scatter(&c->in, c->x, &c->primal);
+    }
+    c->work = work;
+    free(here);
+    return away;
+}
+
+/* After such a point: whether the rule is right where the loops have
+ * settled, or follows them on their way.  False once that is so: then
+ * nothing excuses it. */
+static bool weigh_rest(jx_gradding *c)
+{
+    if (jx_grad_is_unsettled(c))
+        c->agreed_under_way += jx_grad_is_under_way(c);
+    else
+        c->at_rest++;
+    return c->agreed_under_way < ENOUGH_FOLLOWED;
+}
+
+static void accuse_first(jx_gradding *c)
+{
+    c->wrong = c->first_wrong;
+    c->witness = c->first_witness;
+    c->code = c->first_code;
+}
+
 /* A point of a rule.  An iteration that has not converged, or that starts
  * outside its domain, gives finite junk with slopes of its own: a rule of one
  * is judged where it is known to converge, else by the majority of points
@@ -484,6 +529,12 @@ static bool visit_point(jx_gradding *c)
             c->under_way++;
             c->agreed_under_way += jx_grad_is_under_way(c);
         }
+        if (c->away && !c->limit.met && c->comparisons > before &&
+            c->dropped + c->outvoted == unsure && !weigh_rest(c) &&
+            !relies(c)) {
+            accuse_first(c);
+            return false;
+        }
         return true;
     }
     if (is_astray(c) ||
@@ -499,7 +550,9 @@ static bool visit_point(jx_gradding *c)
         c->opposed[c->wrong_at]++;
     /* A count of turns knows no tolerance: where it has settled, its slopes are
      * those of where it leads. */
-    if (!relies(c) || (settled && c->turns->searches == 0) ||
+    bool away = is_away(c);
+    c->away += away;
+    if ((!relies(c) && !away) || (settled && c->turns->searches == 0) ||
         (c->limit.was_in && c->turns->once == 0 && !jx_grad_is_stuck(c)))
         return false;
     if (!c->first_wrong) {
@@ -517,6 +570,14 @@ bool jx_grad_check_here(jx_gradding *c)
     return visit_point(c);
 }
 
+/* Whether all that it disagrees at are points where loops are under way, and it
+ * is right where they have settled. */
+static bool is_excused_under_way(const jx_gradding *c)
+{
+    return c->away == c->against && c->at_rest >= ENOUGH_AT_REST &&
+           c->agreed_under_way < ENOUGH_FOLLOWED;
+}
+
 /* Where the program's own values were met, others have no say. */
 static void weigh_points(jx_gradding *c)
 {
@@ -530,17 +591,15 @@ static void weigh_points(jx_gradding *c)
     }
     for (int j = 0; c->first_wrong && !most && j < c->out.size; j++)
         most = c->opposed[j] >= ENOUGH_AGAINST && c->opposed[j] > c->agreed[j];
-    if (relies(c) && c->first_wrong && most) {
-        c->wrong = c->first_wrong;
-        c->witness = c->first_witness;
-        c->code = c->first_code;
-    }
+    if (c->first_wrong && (!relies(c) || most) && !is_excused_under_way(c))
+        accuse_first(c);
 }
 
 /* Whether more points would take longer than what they can tell is worth. */
 static bool is_enough(const jx_gradding *c)
 {
-    return c->work + c->asked > RULE_OPERATIONS && c->points >= ENOUGH;
+    return c->work + c->asked > RULE_OPERATIONS &&
+           c->points - c->of_matrices >= ENOUGH;
 }
 
 /* Whether the function gives a number at the sample that is attached, and the
@@ -619,6 +678,28 @@ static bool check_program_points(jx_gradding *c)
     return true;
 }
 
+/* Points that iterations are for, once one is away from where it leads. */
+static bool visit_matrices(jx_gradding *c)
+{
+    static const jx_point here = {JX_AT_SPD, 1, "positive definite matrices"};
+    const jx_point *before = c->point;
+    const int64_t work = c->work;
+    bool good = true;
+
+    if (c->has_matrices)
+        return true;
+    c->has_matrices = true;
+    c->work = 0;
+    c->point = &here;
+    c->of_matrices = -c->points;
+    for (int i = 0; good && i < MATRICES; i++)
+        good = visit_point(c);
+    c->of_matrices += c->points;
+    c->work += work;
+    c->point = before;
+    return good;
+}
+
 static bool check_points(jx_gradding *c, bool thorough)
 {
     const jx_sampling by = jx_grad_sampling(c);
@@ -649,7 +730,7 @@ static bool check_points(jx_gradding *c, bool thorough)
         count = count < few ? count : few;
     for (int i = 0; points && i < count && !is_enough(c); i++) {
         c->point = &points[i];
-        if (!visit_point(c))
+        if (!visit_point(c) || (c->away > 0 && !visit_matrices(c)))
             return false;
     }
     return !thorough || jx_grad_regions(c);
