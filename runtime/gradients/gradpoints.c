@@ -597,6 +597,19 @@ bool jx_points_chooses(const jx_jaxpr *jaxpr)
     return any_eqn(jaxpr, chooses, NULL);
 }
 
+static bool is_step(const jx_eqn *eqn, const void *unused)
+{
+    (void)unused;
+    return eqn->prim->id == JX_PRIM_convert_element_type &&
+           jx_dtype_is_integer(eqn->outs[0]->aval->dtype) &&
+           jx_dtype_is_float(jx_atom_aval(eqn->ins[0])->dtype);
+}
+
+bool jx_points_steps(const jx_jaxpr *jaxpr)
+{
+    return any_eqn(jaxpr, is_step, NULL);
+}
+
 typedef struct number_list {
     double *at;
     int count, most;

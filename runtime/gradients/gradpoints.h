@@ -91,6 +91,9 @@ bool jx_points_iterates(const jx_jaxpr *jaxpr);
 bool jx_points_ends_by_values(const jx_jaxpr *jaxpr);
 /* Whether a jaxpr chooses by numbers (choices.h), nested ones included. */
 bool jx_points_chooses(const jx_jaxpr *jaxpr);
+/* Whether a jaxpr makes integers of floats, which may be indices; nested
+ * ones included. */
+bool jx_points_steps(const jx_jaxpr *jaxpr);
 /* Adds the finite numbers among a jaxpr's literals, nested ones included, but
  * 0, 1 and -1, to `count` that are there, each once; how many there are then,
  * at most `most`. */

@@ -7,7 +7,11 @@
  * code.  Where two neighbours went different ways a bisection finds the
  * threshold between them, and each way that was not met before gets a point, as
  * far from the thresholds as there is room: also one that is a single number
- * wide (x == 1). */
+ * wide (x == 1).
+ *
+ * There are more ways than points, and more elements that go their own way.  So
+ * the rule is held against the function's own derivative at all places of these
+ * lines, which takes two runs, and where they part there is a point. */
 #include "runtime/gradients/gradding.h"
 
 #include <float.h>
@@ -24,7 +28,10 @@ enum {
     ONE_ELEMENT = 4, /* lines: all, three arguments alone, these */
     AT_RANDOM = 5,
     LINES = 6,
-    MOST_WORK = 1000000, /* operations */
+    MOST_WORK = 1000000,   /* operations */
+    MOST_SCANNED = 400000, /* the same where own derivatives are asked */
+    MOST_SUSPECTS = 6,     /* points that own derivatives name */
+    STEPS = 128,           /* of a line, where numbers are made integers */
 };
 
 static const jx_point normal = {JX_AT_NORMAL, 1, "normal"};
@@ -43,10 +50,15 @@ typedef struct survey {
     bool exact;         /* equal numbers: a region may be one number wide */
     int kind;           /* of line: ways are remembered by it */
     double least, most; /* the smallest t that is not 0, the largest */
-    int64_t left;       /* operations */
+    double grain; /* the part of a number by which the next one is larger */
+    int64_t left; /* operations */
     uint64_t met[MOST_WAYS];
     int nmet, npoints, of_line;
-    bool good; /* no point has shown the rule wrong */
+    bool good;       /* no point has shown the rule wrong */
+    bool steps;      /* something is an index that was computed */
+    double *along;   /* what moves while own derivatives are asked */
+    double *weights; /* of the results */
+    int suspects;
 } survey;
 
 /* -- runs ------------------------------------------------------------------ */
@@ -66,8 +78,11 @@ static bool open_all(survey *s)
               ? jx_callee_open(&s->fwd, c->typed, &p->fwd, &of_rule) &&
                     jx_callee_open(&s->bwd, c->typed, &p->bwd, &of_rule)
               : jx_callee_open(&s->jvp, c->typed, &p->jvp, &of_rule)));
-    s->base = jx_grad_room(c, 2 * (size_t)c->in.size + 2, sizeof *s->base);
+    s->base = jx_grad_room(c, 3 * (size_t)c->in.size + (size_t)c->out.size + 4,
+                           sizeof *s->base);
     s->line = s->base ? s->base + c->in.size + 1 : NULL;
+    s->along = s->base ? s->line + c->in.size + 1 : NULL;
+    s->weights = s->base ? s->along + c->in.size + 1 : NULL;
     if (!good && c->program->ctx->error.kind != JX_E_LIMIT)
         jx_error_clear(c->program->ctx);
     return good && s->base;
@@ -233,6 +248,10 @@ static void visit(survey *s, const region *r)
     if (is_met(s, r->way) || is_full(s) ||
         (!s->exact && width < 1e-3 * fabs(t)))
         return;
+    /* Between a constant and what it was rounded to there is no
+     * number of the dtype. */
+    if (width > 1e-9 * fabs(t) && width < 2 * s->grain * fabs(t))
+        return;
     s->met[s->nmet++] = r->way;
     s->npoints++;
     s->of_line++;
@@ -306,13 +325,36 @@ static void keep_fixed(survey *s)
     }
 }
 
-/* A base of normal numbers, matrices with a heavy diagonal. */
+/* How many results are numbers at the base. */
+static int numbers_at_base(survey *s)
+{
+    jx_gradding *c = s->c;
+    int count = 0;
+
+    jx_space_scatter(&c->in, s->base, &c->primal);
+    if (!jx_grad_call(c, &c->primal))
+        return 0;
+    jx_space_gather(&c->out, &c->primal, 0, c->samples);
+    for (int j = 0; j < c->out.size; j++)
+        count += isfinite(c->samples[j]);
+    return count;
+}
+
+/* A base of normal numbers, matrices with a heavy diagonal; of others where the
+ * function is one of probabilities, or of positive numbers. */
 static void fill_base(survey *s)
 {
+    static const jx_point others[] = {{JX_AT_UNIT, 1, "between 0 and 1"},
+                                      {JX_AT_POSITIVE, 1, "positive"}};
     jx_gradding *c = s->c;
 
     for (int i = 0; i < c->in.size; i++)
         s->base[i] = jx_rng_normal(&c->rng);
+    for (size_t k = 0; k < sizeof others / sizeof *others; k++) {
+        if (numbers_at_base(s) == c->out.size)
+            break;
+        jx_point_fill(&others[k], &c->rng, c->in.spans, c->in.count, s->base);
+    }
     for (int k = 0; k < c->in.count; k++) {
         const jx_span_of *span = &c->in.spans[k];
         int64_t n = span->rank >= 2 ? span->shape[span->rank - 1] : 0;
@@ -366,12 +408,14 @@ static void set_limits(survey *s)
     const jx_gradding *c = s->c;
 
     s->least = DBL_MIN;
+    s->grain = 0;
     s->most =
         c->rule->primal.jaxpr && jx_points_decomposes(c->rule->primal.jaxpr)
             ? 300
             : 1e60;
     for (int i = 0; i < c->rule->nins; i++) {
         jx_dtype dtype = c->rule->ins[i]->dtype;
+        s->grain = fmax(s->grain, 2 * jx_unit_roundoff(dtype));
         bool single = dtype == JX_F32 || dtype == JX_BF16 || dtype == JX_C64;
         s->most = fmin(s->most, dtype == JX_F16 ? 3e4
                                 : single        ? 1e30
@@ -379,6 +423,136 @@ static void set_limits(survey *s)
         s->least = fmax(s->least, dtype == JX_F16 ? 0x1p-14
                                   : single        ? FLT_MIN
                                                   : s->least);
+    }
+}
+
+/* -- where rule and own derivative part ------------------------------------ */
+
+/* Whether two of a size differ by more than code that computes the same. */
+static bool parts_by(const survey *s, double a, double b, double size)
+{
+    double slack = fmax(1e-5, 4 * s->c->tolerance);
+
+    return isfinite(a) && isfinite(b) && size > 1e-200 &&
+           fabs(a - b) > slack * size;
+}
+
+/* Whether the rule and the function's own derivative are two things at t. */
+static bool part_at(survey *s, double t)
+{
+    jx_gradding *c = s->c;
+    double value, scale, own = 0, most = 0;
+    bool apart = false;
+
+    put(s, t);
+    s->left -= jx_grad_cost(c, &c->primal) + 1;
+    if (!jx_grad_call(c, &c->primal))
+        return false;
+    memcpy(c->moved, s->along, (size_t)c->in.size * sizeof *c->moved);
+    jx_grad_own_along(c, c->moved);
+    s->left -= jx_grad_cost(c, &c->own);
+    if (!c->has_along)
+        return false;
+    if (!c->rule->vjp) {
+        if (!jx_grad_run_jvp(c, c->moved, 1))
+            return false;
+        s->left -= jx_grad_cost(c, &c->jvp);
+        jx_grad_take_tangents(c, c->tangent);
+        for (int k = 0; k < jx_grad_nlooked(c) && !apart; k++) {
+            int j = jx_grad_looked(c, k);
+            apart = parts_by(s, c->tangent[j], c->along[j],
+                             fmax(fabs(c->tangent[j]), fabs(c->along[j])));
+        }
+        return apart;
+    }
+    memcpy(c->cotangent, s->weights,
+           (size_t)c->out.size * sizeof *c->cotangent);
+    if (!jx_grad_prepare_fwd(c) ||
+        !jx_grad_pulled_back(c, c->cotangent, c->moved, &value, &scale))
+        return false;
+    s->left -= jx_grad_cost(c, &c->fwd) + jx_grad_cost(c, &c->bwd);
+    jx_space_conjugate(&c->out, c->cotangent);
+    for (int j = 0; j < c->out.size; j++) {
+        double term = c->cotangent[j] * c->along[j];
+        own += term;
+        most += fabs(term);
+    }
+    return parts_by(s, value, own, fmax(most, scale));
+}
+
+/* The last place, from one where they part towards one where they do not,
+ * where they do. */
+static double edge_of(survey *s, double from, double to)
+{
+    enum { TURNS = 24 };
+
+    for (int i = 0; i < TURNS && s->left > 0; i++) {
+        const region both = {fmin(from, to), fmax(from, to), 0};
+        double half = middle(&both);
+        *(part_at(s, half) ? &from : &to) = half;
+    }
+    return from;
+}
+
+/* Checks the rule in the middle of where they part, `last` and `next` being
+ * places around `t` where they do not. */
+static void suspect(survey *s, double last, double t, double next)
+{
+    double low = edge_of(s, t, last), high = edge_of(s, t, next);
+    const region r = {low, high, 0};
+    double at = high > low ? middle(&r) : t;
+
+    if (high - low <= fmax(1e-6, 2 * s->grain) * fabs(t) ||
+        !part_at(s, at)) /* a kink, or a tie */
+        return;
+    s->suspects++;
+    visit_at(s, at, 0.05 * fmin(at - low, high - at),
+             "where it leaves the own derivative");
+}
+
+/* Of what is chosen by integers, most are met between numbers
+ * that code knows. */
+static int add_steps(const survey *s, double *to, int count)
+{
+    double most = 1;
+
+    for (int i = 0; i < count; i++)
+        most = fabs(to[i]) <= 300 ? fmax(most, fabs(to[i])) : most;
+    for (int i = 0; i < STEPS; i++)
+        add_place(s, to, &count, most * ((2 * i + 1.) / STEPS - 1));
+    qsort(to, (size_t)count, sizeof *to, by_size);
+    return count;
+}
+
+/* Goes along a line and looks where they part. */
+static void scan_line(survey *s)
+{
+    double at[MOST_PLACES];
+    int count = places(s, at), parted = 0, asked = 0;
+    double last = at[0];
+
+    count = s->steps ? add_steps(s, at, count) : count;
+    for (int i = 0;
+         i < count && s->good && s->left > 0 && s->suspects < MOST_SUSPECTS;
+         i++) {
+        bool parts = part_at(s, at[i]);
+        int beyond = i + 1;
+        asked++;
+        if (!parts) {
+            last = at[i];
+            continue;
+        }
+        while (beyond < count && s->left > 0 && part_at(s, at[beyond]))
+            beyond++;
+        parted += beyond - i;
+        /* Everywhere: it is something else than derivatives that
+         * the rule follows. */
+        if (parted > count / 2 && asked < parted)
+            return;
+        suspect(s, last, at[i + (beyond - 1 - i) / 2],
+                beyond < count ? at[beyond] : at[count - 1]);
+        last = beyond < count ? at[beyond] : last;
+        i = beyond;
     }
 }
 
@@ -393,6 +567,17 @@ static bool any_chooses(const jx_gradding *c)
     return false;
 }
 
+static bool any_steps(const jx_gradding *c)
+{
+    const jx_jaxpr *code[] = {c->rule->primal.jaxpr, c->pattern->jvp.jaxpr,
+                              c->pattern->fwd.jaxpr, c->pattern->bwd.jaxpr};
+
+    for (size_t i = 0; i < sizeof code / sizeof *code; i++)
+        if (code[i] && jx_points_steps(code[i]))
+            return true;
+    return false;
+}
+
 static void copy_passive(survey *s)
 {
     jx_gradding *c = s->c;
@@ -402,12 +587,31 @@ static void copy_passive(survey *s)
                jx_plan_in(c->primal.plan, i)->bytes);
 }
 
+/* The same lines, with what is computed at each of their places. */
+static void scan_lines(survey *s)
+{
+    jx_gradding *c = s->c;
+
+    s->left = MOST_SCANNED;
+    for (int i = 0; i < c->in.size; i++)
+        s->along[i] = jx_rng_normal(&c->rng);
+    for (int k = 0; k < c->out.count; k++)
+        for (int j = c->out.spans[k].at;
+             j < c->out.spans[k].at + c->out.spans[k].count; j++)
+            s->weights[j] =
+                jx_grad_is_wanted(c, k) ? 0.5 + jx_rng_uniform(&c->rng) : 0;
+    for (int k = 0; k < LINES && s->good && s->left > 0; k++)
+        if (line_of(s, k))
+            scan_line(s);
+}
+
 bool jx_grad_regions(jx_gradding *c)
 {
-    survey s = {.c = c, .left = MOST_WORK, .good = true};
+    survey s = {.c = c, .left = MOST_WORK, .good = true, .steps = any_steps(c)};
 
-    if (!any_chooses(c) || c->cautious || c->second || c->most_work ||
-        c->iterates || c->values_only || c->stands_in || c->pulling)
+    if (!(s.steps || any_chooses(c)) || c->cautious || c->second ||
+        c->most_work || c->iterates || c->values_only || c->stands_in ||
+        c->pulling)
         return true;
     set_limits(&s);
     if (open_all(&s)) {
@@ -417,6 +621,9 @@ bool jx_grad_regions(jx_gradding *c)
         for (int k = 0; k < LINES && s.good && s.left > 0; k++)
             if (line_of(&s, k))
                 survey_line(&s, visit);
+        if (s.good && c->own.plan && !c->iterative && !c->limit.met &&
+            !c->rough)
+            scan_lines(&s);
     }
     close_all(&s);
     return s.good;

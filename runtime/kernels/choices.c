@@ -116,20 +116,30 @@ static bool run_choices(jx_run *run, const void *data, const jx_view *ins,
     return true;
 }
 
+static bool is_like(const jx_slot *a, const jx_slot *b)
+{
+    bool same = a->rank == b->rank;
+
+    for (int k = 0; same && k < a->rank; k++)
+        same = a->shape[k] == b->shape[k];
+    return same;
+}
+
 void jx_plan_choices(jx_planner *p, jx_choices *to, const jx_eqn *eqn,
                      const jx_slot *ins, const jx_slot *outs)
 {
     chosen data = {to, look_at(eqn)};
-    /* A clamp and a max: what came out beside what went in. */
-    jx_slot seen[2] = {outs[0],
-                       eqn->prim->id == JX_PRIM_clamp ? ins[1] : ins[0]};
-    bool same = seen[0].rank == seen[1].rank;
+    bool clamps = eqn->prim->id == JX_PRIM_clamp;
+    /* A clamp and a max: what came out beside what went in, of which one
+     * may be a number. */
+    jx_slot seen[2] = {outs[0]};
 
     if (data.look == SIGN || data.look == FIRST_OPERAND)
         seen[0] = ins[0];
-    for (int k = 0; same && k < seen[0].rank; k++)
-        same = seen[0].shape[k] == seen[1].shape[k];
-    if (data.look == NOTHING || (data.look == SIDE && !same))
+    else if (data.look == SIDE)
+        seen[1] = clamps || !is_like(&ins[0], &outs[0]) ? ins[1] : ins[0];
+    if (data.look == NOTHING ||
+        (data.look == SIDE && !is_like(&seen[1], &outs[0])))
         return;
     jx_plan_op(p, run_choices, &data, sizeof data, data.look == SIDE ? 2 : 1,
                seen, 0, NULL, 0);
