@@ -470,7 +470,7 @@ static bool is_away(jx_gradding *c)
 
     c->work = 0; /* a few runs, whatever the others took */
     if (here && c->loops && !c->limit.met && !c->limit.was_in &&
-        !c->most_work) {
+        !c->most_work && !c->second && c->turns && c->turns->searches == 0) {
         memcpy(here, c->x, (size_t)c->in.size * sizeof *here);
         for (int i = 0; i < c->in.size; i++)
             size = fmax(size, fabs(here[i]));
