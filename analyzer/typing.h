@@ -47,9 +47,12 @@ typedef struct jx_analysis {
     jx_typed typed; /* by jx_type_program() */
     JX_VEC(jx_unknown) unknowns;
     JX_VEC(const char *) assumptions; /* what all that depends on it assumes */
-    JX_VEC(jx_size_bound) bounds;     /* of size arithmetic, by jx_lint(); those
+    /* why no sizes are as is assumed and promised, so that nothing that is said
+     * of values would say anything; NULL */
+    const char *unfit;
+    JX_VEC(jx_size_bound) bounds;    /* of size arithmetic, by jx_lint(); those
                                      that hold anyway are left out */
-    JX_VEC(const char *) conditions;  /* the sizes for which nothing wraps, "b*t
+    JX_VEC(const char *) conditions; /* the sizes for which nothing wraps, "b*t
                                         <= 2147483647"; none: for all */
     bool may_wrap;    /* some integer made from sizes was not followed, and may
                       wrap where the conditions hold */

@@ -191,14 +191,16 @@ static bool fill_derivatives(jx_ctx *keep, jx_report *report,
 }
 
 /* What is proved needs no search for inputs that make it otherwise. */
-static bool check_values(jx_ctx *keep, jx_report *report, jx_program *program,
+static bool check_values(jx_ctx *keep, jx_report *report,
+                         const jx_analysis *analysis,
                          const jx_check_options *options)
 {
+    jx_program *program = analysis->program;
     bool settled;
 
     return begin(program, "bounding values") &&
-           jx_check_proofs(keep, report, program, &options->proofs,
-                           &options->selection, &settled) &&
+           jx_check_proofs(keep, report, program, analysis->unfit,
+                           &options->proofs, &options->selection, &settled) &&
            begin(program, "looking for numbers that are not finite") &&
            jx_check_values(keep, report, program, &options->selection,
                            options->backward, settled);
@@ -220,7 +222,7 @@ bool jx_check_report(jx_ctx *keep, jx_report *report, jx_program *program,
     return analysis && fill(keep, report, analysis, options) &&
            fill_derivatives(keep, report, program, options) &&
            check_rules(keep, report, program, options) &&
-           check_values(keep, report, program, options) &&
+           check_values(keep, report, analysis, options) &&
            jx_report_remarks(keep, report, program);
 }
 

@@ -332,9 +332,20 @@ static bool is_indexed(const prover *p)
     return false;
 }
 
+/* Nothing is proved of inputs that there are not. */
+static bool refuse_all(prover *p, const char *unfit, const jx_proofs *proofs)
+{
+    bool holds[JX_NSEMANTICS] = {false};
+
+    for (int i = 0; i < proofs->nasked; i++)
+        if (!tell_open(p, proofs->asked[i], holds, NULL, unfit))
+            return false;
+    return true;
+}
+
 bool jx_check_proofs(jx_ctx *keep, jx_report *report, jx_program *program,
-                     const jx_proofs *proofs, const jx_selection *selection,
-                     bool *settled)
+                     const char *unfit, const jx_proofs *proofs,
+                     const jx_selection *selection, bool *settled)
 {
     prover p = {.keep = keep, .report = report};
 
@@ -342,6 +353,9 @@ bool jx_check_proofs(jx_ctx *keep, jx_report *report, jx_program *program,
     if (!proofs->nasked && !program->nranges)
         return true;
     p.program = jx_program_inline(program);
+    if (unfit && p.program)
+        return refuse_all(&p, unfit, proofs) &&
+               jx_report_claims(keep, report, p.program, &p.claims, selection);
     for (int s = 0; p.program && s < JX_NSEMANTICS; s++) {
         p.extents[s] = jx_program_extents(p.program, (jx_semantics)s);
         if (!p.extents[s])

@@ -1,9 +1,11 @@
 /* requirements.c - see requirements.h. */
 #include "reports/pipeline/requirements.h"
 
+#include "frontend/ir/range.h"
 #include "frontend/ir/scope.h"
 #include "frontend/ir/signature.h"
 
+#include <math.h>
 #include <string.h>
 
 enum { MOST_REQUIRED = 32 }; /* different ones; with more, all stay errors */
@@ -205,6 +207,72 @@ static void tell_all(requiring *r, jx_analysis *to)
                 jx_arena_take(arena_of(r), &text));
 }
 
+/* -- what ranges promise of inputs that are sizes -------------------------- */
+
+static void add_end(requiring *r, const jx_valued *valued, jx_relation relation,
+                    const jx_value_range_end *end)
+{
+    jx_dims *dims = r->program->dims;
+    double whole =
+        relation == JX_REL_GE ? ceil(end->number) : floor(end->number);
+    jx_constraint made = {jx_dim_of_atom(dims, valued->var), relation,
+                          end->dim};
+
+    if (!made.rhs && fabs(whole) <= 0x1p53)
+        made.rhs = jx_dim_int(dims, (int64_t)whole);
+    if (made.lhs && made.rhs)
+        JX_PUSH(arena_of(r), &r->all, made);
+}
+
+static bool add_promised(requiring *r)
+{
+    const jx_program *program = r->program;
+    bool any = false;
+
+    for (int i = 0; i < program->nvalued; i++)
+        for (int k = 0; k < program->nranges; k++) {
+            const jx_value_range *range = &program->ranges[k];
+            if (!jx_range_is_of(program, range, program->valued[i].input))
+                continue;
+            add_end(r, &program->valued[i], JX_REL_GE, &range->lo);
+            add_end(r, &program->valued[i], JX_REL_LE, &range->hi);
+            any = true;
+        }
+    return any;
+}
+
+static const char *contradiction_of(const requiring *r, const jx_answer *answer)
+{
+    jx_buffer text = jx_ctx_text(r->program->ctx);
+
+    jx_buffer_puts(&text, "no sizes are as ranges and the program say");
+    for (int i = 0; i < answer->ncore; i++) {
+        jx_buffer_puts(&text, i ? ", `" : ": `");
+        jx_constraint_print(&r->all.at[answer->core[i]], &text);
+        jx_buffer_putc(&text, '`');
+    }
+    return jx_arena_take(arena_of(r), &text);
+}
+
+static void find_unfit(requiring *r, jx_analysis *to)
+{
+    jx_prover *prover;
+    jx_answer some = {0};
+
+    for (size_t i = 0; i < r->found.count; i++)
+        if (r->found.at[i].claim->verdict == JX_REFUTED &&
+            r->found.at[i].claim->code != JX_CODE_SHP016)
+            to->unfit = "sizes of the inputs may not fit, which is told";
+    if (to->unfit || !add_promised(r))
+        return;
+    prover = new_prover(r, r->program->base);
+    if (prover)
+        some = jx_prove_consistent(prover);
+    if (some.truth == JX_CONTRADICTION)
+        to->unfit = contradiction_of(r, &some);
+    jx_prover_free(prover);
+}
+
 /* -- sizes that operations force to be the same ---------------------------- */
 
 static void tell_equated(const jx_program *program, jx_analysis *to)
@@ -229,7 +297,7 @@ bool jx_settle_requirements(jx_analysis *analysis,
     requiring r = {.program = program, .options = options};
 
     tell_equated(program, analysis);
-    if (!is_plain(program))
+    if (!is_plain(program) && !program->nvalued)
         return true;
     r.vars = jx_input_vars(program, &r.nvars);
     if (!r.vars)
@@ -239,7 +307,9 @@ bool jx_settle_requirements(jx_analysis *analysis,
     for (size_t i = 0; i < r.found.count; i++)
         if (!is_listed(&r, &r.found.at[i].holds))
             JX_PUSH(arena_of(&r), &r.all, r.found.at[i].holds);
-    if (r.found.count && r.all.count <= MOST_REQUIRED && can_hold(&r))
+    if (r.found.count && is_plain(program) && r.all.count <= MOST_REQUIRED &&
+        can_hold(&r))
         tell_all(&r, analysis);
+    find_unfit(&r, analysis);
     return jx_ok(program->ctx);
 }

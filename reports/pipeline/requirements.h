@@ -13,7 +13,9 @@
 
 #include "reports/pipeline/settle.h"
 
-/* After all else is settled.  False without memory. */
+/* After all else is settled.  Where ranges of inputs that are sizes contradict
+ * what these have to be, or sizes do not fit, says so (`unfit`).  False
+ * without memory. */
 bool jx_settle_requirements(jx_analysis *analysis,
                             const jx_settle_options *options);
 

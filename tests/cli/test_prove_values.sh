@@ -83,3 +83,23 @@ EOP
 expect 0 check "$work/square.jaxpr" --range 'in0 in [-1, 1]'
 prints '^assumed: outputs are finite for inputs within their ranges: [0-9]* runs found none'
 holds test -z "$(grep '^proved' "$work/out")"
+
+# Ranges of inputs that are sizes: nothing is proved of sizes that can't be.
+cat >"$work/slice.mlir" <<'EOM'
+func.func @main(%x: tensor<10xf32>, %s: tensor<1xi32>, %l: tensor<1xi32>) -> tensor<?xf32> {
+  %one = stablehlo.constant dense<1> : tensor<1xi32>
+  %0 = stablehlo.real_dynamic_slice %x, %s, %l, %one : (tensor<10xf32>, tensor<1xi32>, tensor<1xi32>, tensor<1xi32>) -> tensor<?xf32>
+  return %0 : tensor<?xf32>
+}
+EOM
+expect 0 check "$work/slice.mlir" --prove in-bounds --range 'in1 in [2, 4]' --range 'in2 in [4, 9]'
+prints '^proved: every index is in bounds'
+for ranges in 'in1 in [20, 30]' 'in2 in [-5, -1]' 'in2 in [0, 4]@in1 in [5, 8]'; do
+    expect 0 check "$work/slice.mlir" --prove in-bounds --range "${ranges#*@}" --range "${ranges%@*}"
+    prints 'not proved (ieee, ftz, xla): no sizes are as ranges and the program say: `'
+    holds test -z "$(grep '^proved' "$work/out")"
+done
+expect 0 check "$work/slice.mlir" --prove in-bounds --prove finite --where 'arg1_0 <= 3' \
+    --range 'in1 in [4, 4]'
+prints 'say: `3 >= arg1_0`, `arg1_0 >= 4`'
+holds test -z "$(grep '^proved' "$work/out")"
