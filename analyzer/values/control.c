@@ -9,6 +9,12 @@ enum {
     FREE_TURNS = 3,      /* of a loop, before its extents are widened */
     MOST_WIDENED = 60,
     NARROWINGS = 2,
+    /* equations in a loop and its loops, before no turns are walked alone */
+    MOST_INSIDE = 150000,
+    /* loops around one that is walked anew in each of their turns */
+    MOST_UNSETTLED = 1,
+    FREE_MISSES = 5, /* of what is kept of it else, before it is widened, ... */
+    WIDENING_MISSES = 9, /* ... and before it is as wide as its dtype is */
 };
 
 static const jx_aval *result_aval(const jx_closed *body, int i)
@@ -187,7 +193,8 @@ static bool unroll(loop *l, int turns, int *turned, bool *done)
     jx_valuing *in = l->t->in;
     int64_t before = in->walked;
 
-    for (int i = 0; i < turns && in->walked - before < MOST_WALKED;
+    for (int i = 0; i < turns && in->walked - before < MOST_WALKED &&
+                    in->walked - in->outermost < MOST_INSIDE;
          i++, ++*turned) {
         int mark = jx_valuing_mark(in);
         jx_known predicate = {jx_extent_of(1), -1, NULL};
@@ -330,7 +337,130 @@ static jx_known *copy(const jx_bounding *t, const jx_known *from, int count)
     return to;
 }
 
-bool jx_bound_while(jx_bounding *t)
+/* -- loops in loops -------------------------------------------------------- */
+
+/* What a loop gives of operands within these extents, whatever they are
+ * to each other. */
+typedef struct settled_loop {
+    jx_extent *ins;
+    jx_known *outs;
+    int misses;
+} settled_loop;
+
+static jx_dtype known_dtype(const jx_aval *aval)
+{
+    return aval->kind == JX_AVAL_ARRAY ? aval->dtype : JX_DT_NONE;
+}
+
+/* Makes the extents of operands as wide as those of an equation's are, or
+ * wider; false: they were already. */
+static bool widen_to(settled_loop *to, const jx_bounding *t)
+{
+    bool wider = false;
+
+    for (int i = 0; i < t->eqn->nins; i++) {
+        jx_dtype dtype = known_dtype(jx_atom_aval(t->eqn->ins[i]));
+        jx_extent was = to->ins[i], is = jx_extent_join(was, t->ins[i].is);
+        if (jx_extent_same(was, is))
+            continue;
+        wider = true;
+        to->ins[i] = to->misses < FREE_MISSES ? is
+                     : to->misses < WIDENING_MISSES
+                         ? jx_extent_widen(was, is, dtype)
+                         : jx_extent_join(is, jx_extent_whole(dtype));
+    }
+    to->misses += wider;
+    return wider;
+}
+
+static settled_loop *settled_of(const jx_bounding *t)
+{
+    jx_valuing *in = t->in;
+    jx_arena *arena = jx_valuing_arena(in);
+    settled_loop *kept =
+        (settled_loop *)(uintptr_t)jx_map_get(&in->settled, t->eqn);
+
+    if (kept)
+        return kept;
+    if (!in->settled.arena)
+        jx_map_init(&in->settled, arena);
+    kept = JX_NEW(arena, settled_loop);
+    if (!kept)
+        return NULL;
+    kept->ins = JX_NEW_ARRAY(arena, t->eqn->nins + 1, jx_extent);
+    kept->outs = JX_NEW_ARRAY(arena, t->eqn->nouts + 1, jx_known);
+    for (int i = 0; kept->ins && i < t->eqn->nins; i++)
+        kept->ins[i] = jx_extent_none();
+    return kept->ins && kept->outs && jx_map_put(&in->settled, t->eqn, kept)
+               ? kept
+               : NULL;
+}
+
+/* The loop on operands of which only these extents are known. */
+static bool walk_settled(const jx_bounding *t, jx_bound_rule *rule,
+                         settled_loop *kept)
+{
+    jx_valuing *in = t->in;
+    jx_known *ins =
+        JX_NEW_ARRAY(jx_valuing_arena(in), t->eqn->nins + 1, jx_known);
+    jx_bounding alone = *t;
+    int mark = jx_valuing_mark(in);
+
+    for (int i = 0; ins && i < t->eqn->nins; i++) {
+        ins[i] = jx_valuing_new(in, jx_atom_aval(t->eqn->ins[i]), kept->ins[i],
+                                t->ins[i].lost);
+        if (ins[i].number < 0)
+            return false;
+    }
+    alone.ins = ins;
+    alone.outs = kept->outs;
+    for (int i = 0; i < t->eqn->nouts; i++)
+        kept->outs[i] = t->outs[i];
+    if (!ins || !rule(&alone))
+        return false;
+    jx_valuing_forget(in, mark);
+    return true;
+}
+
+static bool bound_inside(jx_bounding *t, jx_bound_rule *rule)
+{
+    settled_loop *kept;
+
+    if (t->in->recording || t->in->unsettled <= MOST_UNSETTLED)
+        return rule(t);
+    kept = settled_of(t);
+    if (!kept)
+        return false;
+    if ((widen_to(kept, t) || !kept->misses) && !walk_settled(t, rule, kept))
+        return false;
+    kept->misses += !kept->misses; /* one without operands */
+    for (int i = 0; i < t->eqn->nouts; i++)
+        t->outs[i] = (jx_known){kept->outs[i].is, -1, kept->outs[i].lost};
+    t->walked = true;
+    return true;
+}
+
+/* Each turn of a loop whose extents are being settled walks the loops inside,
+ * which settle theirs: turns multiply with depth.  Deep inside, what a loop
+ * gave of operands that held these is what it gives, and of wider ones it is
+ * asked a few times only, since these are widened. */
+static bool bound_loop(jx_bounding *t, jx_bound_rule *rule)
+{
+    jx_valuing *in = t->in;
+    int unsettled = in->unsettled;
+    bool ok;
+
+    if (!in->loops)
+        in->outermost = in->walked;
+    in->loops++;
+    in->unsettled += !in->recording;
+    ok = bound_inside(t, rule);
+    in->loops--;
+    in->unsettled = unsettled;
+    return ok;
+}
+
+static bool bound_while(jx_bounding *t)
 {
     const jx_p_while *p = t->eqn->typed;
     int nheld = (int)p->cond_nconsts, nconsts = (int)p->body_nconsts;
@@ -357,7 +487,12 @@ bool jx_bound_while(jx_bounding *t)
     return true;
 }
 
-bool jx_bound_scan(jx_bounding *t)
+bool jx_bound_while(jx_bounding *t)
+{
+    return bound_loop(t, bound_while);
+}
+
+static bool bound_scan(jx_bounding *t)
 {
     const jx_p_scan *p = t->eqn->typed;
     int nconsts = (int)p->num_consts, ncarry = (int)p->num_carry;
@@ -392,4 +527,9 @@ bool jx_bound_scan(jx_bounding *t)
         return false;
     finish(&l);
     return true;
+}
+
+bool jx_bound_scan(jx_bounding *t)
+{
+    return bound_loop(t, bound_scan);
 }

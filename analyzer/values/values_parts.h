@@ -3,6 +3,7 @@
 #define JX_VALUES_PARTS_H
 
 #include "analyzer/values/values.h"
+#include "frontend/base/map.h"
 #include "frontend/ir/params.h"
 
 /* What is known of a value where it is used.  `number` names what computes it:
@@ -45,8 +46,12 @@ typedef struct jx_valuing {
     int *heads; /* by hash, a power of two of them */
     size_t nheads;
     int64_t walked;
-    int64_t looked; /* equations that asked.c looked at */
-    bool recording; /* questions: not before a loop's extents are settled */
+    int64_t looked;    /* equations that asked.c looked at */
+    bool recording;    /* questions: not before a loop's extents are settled */
+    int loops;         /* around, */
+    int unsettled;     /* those of them that an unsettled one walks */
+    int64_t outermost; /* what was walked before the first of them */
+    jx_map settled; /* of loops in unsettled ones: what they gave (control.c) */
 } jx_valuing;
 
 /* An equation on its way. */

@@ -330,6 +330,25 @@ def test_a_loop_of_many_runs_where_some_have_ended():
                   i=(0, 3))
 
 
+@pytest.mark.parametrize("kind", ["fori_loop", "scan", "mixed"])
+def test_loops_in_loops_are_bounded_at_any_depth(kind):
+    """Turns that settle a loop walk the loops inside, which are not settled anew in each."""
+    def nest(depth, x, k):
+        if not depth:
+            return jnp.sin(x) * 1.5 + 1.
+        if kind == "scan":
+            return lax.scan(lambda c, _: (nest(depth - 1, c, k), None), x, None, length=3)[0]
+        if kind == "mixed" and depth % 2:
+            return lax.while_loop(lambda c: c[0] < 2, lambda c: nest(depth - 1, c, k), x)
+        return lax.fori_loop(0, k, lambda i, c: nest(depth - 1, c, k), x)
+
+    f = lambda x, k: nest(10, x, k)
+    x, k = jax.ShapeDtypeStruct((4,), jnp.float32), jax.ShapeDtypeStruct((), jnp.int32)
+    assert proved(f, x, k, prove="out0 in [-0.6, 2.6]", x=(0, 1))
+    assert proved(f, x, k, prove="no-wrap", x=(0, 1))
+    assert not proved(f, x, k, prove="out0 in [0, 2.6]", x=(0, 1))
+
+
 def test_a_range_without_numbers_is_refused():
     with pytest.raises(jaxvet.JaxvetError, match="a number that its dtype has"):
         jaxvet.check(lambda x: x, ranges={"x": (70000, 80000)})(
