@@ -32,8 +32,11 @@ struct jx_shadow {
     jx_callee wide, shown; /* alone; with what was recorded */
     /* per output: in the last run; when it was looked at closer */
     bool *differ, *cleared;
-    int looks, wait; /* that found nothing, in a row; runs until the next */
-    jx_witnesses found;
+    int looks, wait; /* that found nothing new, in a row; runs until the next */
+    int news;        /* looks that did */
+    jx_map told;     /* equations that were found */
+    jx_witnesses found; /* by the last look */
+    jx_witnesses none;
 };
 
 void jx_shadow_free(jx_shadow *s)
@@ -173,6 +176,7 @@ static bool make(jx_shadow *s, const jx_typed *typed)
                              program->entry.jaxpr->nouts + 1, bool);
     s->cleared = JX_NEW_ARRAY(program->ctx->arena,
                               program->entry.jaxpr->nouts + 1, bool);
+    jx_map_init(&s->told, program->ctx->arena);
     return s->differ && s->cleared && open_wide(s, &s->wide, NULL);
 }
 
@@ -329,11 +333,12 @@ static double scale_of(const jx_shadow *s, const void *const *ins,
     return scale;
 }
 
-/* Whether a closer look is worth it; -1 with an error. */
+/* Whether a closer look is worth it; -1 with an error.  *any:
+ * outputs differ. */
 static int differs(jx_shadow *s, const void *const *ins,
-                   const void *const *outs, const jx_plan *plan)
+                   const void *const *outs, const jx_plan *plan, bool *any)
 {
-    bool any = false, open = false;
+    bool open = false;
     double scale = -1; /* not known: few runs ask */
 
     for (int k = 0; k < (s->noisy ? SEEDS : 1); k++) {
@@ -349,30 +354,44 @@ static int differs(jx_shadow *s, const void *const *ins,
                 continue;
             scale = scale < 0 ? scale_of(s, ins, outs, plan) : scale;
             s->differ[i] = !is_zero(s, i, d, scale);
-            any |= s->differ[i];
+            *any |= s->differ[i];
             open |= s->differ[i] && !s->cleared[i];
         }
         if (open)
             return 1;
     }
-    return any && s->wait-- <= 0;
+    return *any && s->wait-- <= 0;
+}
+
+/* Whether a look found what none before it did. */
+static bool any_news(jx_shadow *s)
+{
+    bool any = false;
+
+    for (size_t i = 0; i < s->found.found.count; i++)
+        any |= jx_map_add(&s->told, s->found.found.at[i].made.eqn);
+    return any;
 }
 
 /* After a closer look.  Where it found nothing, outputs that differ are zero
- * but for rounding, as is what a step of Adam makes of the gradient of a bias
- * that a softmax takes out, and most likely go on being so: after some such
- * looks they are left alone for ever more runs. */
+ * but for rounding, as is what a step of Adam makes of the gradient of a
+ * bias that a softmax takes out, and most likely go on being so: after some
+ * such looks they are left alone for ever more runs.  So are they at once
+ * where what it found had been found before, and, since each look costs many
+ * runs, in programs that have had much to tell: what the last look found is
+ * said again, then. */
 static void clear(jx_shadow *s)
 {
-    enum { EAGER = 4, LONGEST = 5 };
-    bool found = s->found.found.count > 0 || s->digits.astray;
+    enum { EAGER = 4, LONGEST = 5, MOST_NEWS = 4 };
+    bool news = any_news(s) && s->news++ < MOST_NEWS,
+         open = news || s->digits.astray;
     int beyond;
 
-    s->looks = found ? 0 : s->looks + 1;
-    beyond = s->looks - EAGER;
+    s->looks = open ? 0 : s->looks + 1;
+    beyond = s->looks - (s->found.found.count ? 1 : EAGER);
     s->wait = beyond < 0 ? 0 : 1 << (beyond < LONGEST ? beyond : LONGEST);
     for (int i = 0; i < s->wide.nouts; i++)
-        s->cleared[i] = !found && (s->cleared[i] || s->differ[i]);
+        s->cleared[i] = !open && (s->cleared[i] || s->differ[i]);
 }
 
 /* ---- who lost them */
@@ -480,22 +499,22 @@ const jx_witnesses *jx_shadow_look(jx_shadow *s, const jx_plan *plan,
 {
     jx_ctx *ctx = s->hunt.program->ctx;
     const void **own;
-    bool ok;
+    bool ok, any = false;
     int is;
 
+    if (s->doubles && !s->maps.narrowest)
+        return &s->none; /* without floats */
+    is = differs(s, ins, outs, plan, &any);
+    if (is <= 0)
+        return is < 0 ? NULL : any ? &s->found : &s->none;
     s->found.found.count = 0;
     if (!jx_hunt_scratch(&s->hunt))
         return NULL;
-    if (s->doubles && !s->maps.narrowest)
-        return &s->found; /* without floats */
-    is = differs(s, ins, outs, plan);
-    if (is <= 0)
-        return is < 0 ? NULL : &s->found;
     if (!open_recorded(s) || !record(s, ins) || !compare(s, ins, 0, NULL))
         return NULL;
     own = malloc(((size_t)s->hunt.run.nouts + 1) * sizeof *own);
     if (!own)
-        return jx_starved(ctx) ? &s->found : NULL;
+        return jx_starved(ctx) ? &s->none : NULL;
     outs_of(s, own);
     /* Zeros became what they were: often nothing is lost then. */
     ok = lost_output(s, &s->shown, own, s->hunt.run.plan, 0) < 0 ||

@@ -12,7 +12,10 @@
  * rounding has no digits to lose.  Outputs that differ for such zeros alone are
  * known by the two more runs: of a program that was looked at so four times in
  * a row they are looked at again after 1, 2, 4 and so on, at most 32 runs; any
- * other output that differs is at once. */
+ * other output that differs is at once.  So it is from the first look on that
+ * finds only what others found, and of a program in which four found something
+ * new: where outputs differ that are not looked at, what the last look found is
+ * found again, with its numbers. */
 #ifndef JX_LOST_H
 #define JX_LOST_H
 

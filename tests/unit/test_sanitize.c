@@ -193,6 +193,37 @@ static void digits_that_are_lost_are_found(void **state)
     end(&o);
 }
 
+/* Not each of many runs is looked at closer, but each says what is known of its
+ * outputs, and what is new in another one is found at once. */
+static void digits_that_are_lost_are_told_of_each_run(void **state)
+{
+    static const char text[] = "{ lambda ; a:f32[] b:f32[]. let\n"
+                               "    c:f32[] = exp a\n"
+                               "    d:f32[] = sub c 1.0:f32[]\n"
+                               "    e:f32[] = exp b\n"
+                               "    f:f32[] = add e -1.0:f32[]\n"
+                               "  in (d, f) }\n";
+    opened o = open_for(text, JAXVET_SANITIZE_DIGITS);
+    float a = 1e-5f, b = 0.5f, d, f;
+    const void *in[] = {&a, &b};
+    void *outs[] = {&d, &f};
+    const jaxvet_finding *found;
+    jaxvet_error error;
+
+    (void)state;
+    for (int i = 0; i < 50; i++) {
+        assert_int_equal(jaxvet_run(o.call, in, outs, &error), JAXVET_FINDINGS);
+        assert_int_equal(jaxvet_call_findings(o.call, &found), 1);
+    }
+    a = 0.5f;
+    assert_int_equal(jaxvet_run(o.call, in, outs, &error), JAXVET_OK);
+    assert_int_equal(jaxvet_call_findings(o.call, &found), 0);
+    a = b = 1e-5f;
+    assert_int_equal(jaxvet_run(o.call, in, outs, &error), JAXVET_FINDINGS);
+    assert_int_equal(jaxvet_call_findings(o.call, &found), 2);
+    end(&o);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -203,6 +234,7 @@ int main(void)
         cmocka_unit_test(words_are_kinds),
         cmocka_unit_test(other_kinds_are_refused),
         cmocka_unit_test(digits_that_are_lost_are_found),
+        cmocka_unit_test(digits_that_are_lost_are_told_of_each_run),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
