@@ -19,9 +19,9 @@ typedef struct jx_proofs {
     const char *const *asked;
 } jx_proofs;
 
-/* Proves what is asked, unless `unfit` says why it would mean nothing, or is
- * NULL: what is proved joins the report's proofs and counts as proved; what is
- * not is undecided (NUM020), at the line where the bound was lost.  Nobody
+/* Proves what is asked, unless `unfit` (NULL: nothing) says why that would mean
+ * nothing: what is proved joins the report's proofs and counts as proved; what
+ * is not is undecided (NUM020), at the line where the bound was lost.  Nobody
  * asks for finite outputs of a program with ranges, which is tried: *settled
  * where it is proved in all semantics and nothing is indexed, so that nobody
  * need look for the contrary.  False with an error (a usage error for what
