@@ -92,6 +92,34 @@ static void look_at_count(sums *s, const jx_flat_node *node, int64_t terms)
         claim->help = "count in integers (jnp.sum(mask, dtype=jnp.int32))";
 }
 
+/* A count in a wide dtype whose only use is to become one that does not hold
+ * it: jnp.sum adds up in float32, and rounds. */
+static void look_at_rounded(sums *s, const jx_flat_node *node, int64_t terms)
+{
+    const jx_flat_node *to =
+        jx_flat_sole_use(s->flat, &s->lint->uses, node->outs[0]);
+    jx_dtype dtype;
+    jx_claim *claim;
+
+    while (to && jx_flat_moves(to->eqn) &&
+           to->eqn->prim->id != JX_PRIM_convert_element_type)
+        to = jx_flat_sole_use(s->flat, &s->lint->uses, to->outs[0]);
+    dtype = to ? dtype_of(s, to->outs[0]) : JX_F32;
+    if (!to || to->eqn->prim->id != JX_PRIM_convert_element_type ||
+        !is_short(dtype) || terms <= (int64_t)1 << jx_digits(dtype) ||
+        !is_count(s, node->ins[0]))
+        return;
+    claim = jx_lint_claim(
+        s->lint, JX_CODE_NUM012, node,
+        jx_arena_printf(
+            s->lint->ctx->arena,
+            "a count up to %lld is rounded to %s, where 2**%d + 1 is no number",
+            (long long)terms, jx_dtype_of(dtype)->short_name,
+            jx_digits(dtype)));
+    if (claim)
+        claim->help = "count in integers (jnp.sum(mask, dtype=jnp.int32))";
+}
+
 static void look_at_reduction(sums *s, const jx_flat_node *node, int naxes,
                               const int64_t *axes)
 {
@@ -100,6 +128,7 @@ static void look_at_reduction(sums *s, const jx_flat_node *node, int naxes,
     int64_t terms = jx_reduced(s->flat, aval, naxes, axes, &symbolic);
 
     look_at_count(s, node, terms);
+    look_at_rounded(s, node, terms);
     if (is_short(aval->dtype) && (symbolic || terms >= LONG))
         tell(s, node, terms, symbolic);
 }

@@ -95,13 +95,25 @@ static bool is_too_large(const costs *c, const jx_flat_value *v)
     return bytes >= MATERIALISED && bytes > TIMES_IO * c->io;
 }
 
+/* A mask that becomes numbers is made once more, and larger. */
+static bool widens(const costs *c, const jx_flat_node *node)
+{
+    const jx_flat_value *in = &c->flat->values.at[node->ins[0]];
+
+    return node->eqn->prim->id == JX_PRIM_convert_element_type && !in->splat &&
+           jx_dtype_of(in->aval->dtype)->bytes <
+               jx_dtype_of(c->flat->values.at[node->outs[0]].aval->dtype)
+                   ->bytes;
+}
+
 /* What is computed of a large value is one matter with it: `large` has for each
  * the node that began it, and `last` the last one that goes on with it, where
  * it becomes smaller. */
 static void follow_size(costs *c, int n)
 {
     const jx_flat_node *node = &c->flat->nodes.at[n];
-    bool moves = jx_flat_moves(node->eqn) || jx_shows(node->eqn);
+    bool moves =
+        (jx_flat_moves(node->eqn) && !widens(c, node)) || jx_shows(node->eqn);
     int from = 0;
 
     for (int i = 0; i < node->nins && !from; i++)

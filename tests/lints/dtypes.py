@@ -690,3 +690,13 @@ def ok_fewer(mask):
 @prog('f32[8192,8192]', quiet='NUM012')
 def ok_real_sum(x):
     return x.sum()
+
+
+@prog('i32[2,2048]')
+def count_rounded(x):
+    return jnp.sum((x > 100).astype(jnp.bfloat16), -1, keepdims=True)  #! NUM012
+
+
+@prog('i32[2,2048]', quiet='NUM012')
+def share_rounded(x):
+    return jnp.mean((x > 100).astype(jnp.bfloat16), -1, keepdims=True)

@@ -482,3 +482,8 @@ def ok_outside_of_loops(x, i):
 @prog('f32[100]', 'i32[10]', quiet='PRF008')
 def ok_added(x, i):
     return lax.scan(lambda x, i: (x.at[i].add(1.), None), x, i)[0]
+
+
+@prog('f32[8,64,64]')
+def one_hot_counts(x):
+    return jax.nn.one_hot(jnp.argmax(x, -1), 200000).sum((0, 1))  #! PRF001
