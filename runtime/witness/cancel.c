@@ -177,8 +177,11 @@ static double difference(const jx_callee *f, int64_t i)
 
 /* of what it is: by so much it may be off, and has lost most digits */
 enum { PART = 50 };
+/* One element alone may round to what it is: there are so many tries. */
+enum { TRIES = 4 };
 
-static void compare(jx_hunt *h, const jx_site *site, jx_callee *declared,
+/* Whether there is a witness, or no more to spend. */
+static bool compare(jx_hunt *h, const jx_site *site, jx_callee *declared,
                     jx_callee *wide)
 {
     const jx_port *port = jx_plan_out(declared->plan, 0);
@@ -193,7 +196,7 @@ static void compare(jx_hunt *h, const jx_site *site, jx_callee *declared,
                jx_plan_in(h->run.plan, i)->bytes);
     jx_hunt_hand_over(h, wide);
     if (!jx_hunt_spend(h, declared) || !jx_hunt_spend(h, wide))
-        return;
+        return true;
     for (int64_t i = 0; i < count; i++) {
         w.gave = difference(declared, i);
         w.is = difference(wide, i);
@@ -205,8 +208,9 @@ static void compare(jx_hunt *h, const jx_site *site, jx_callee *declared,
         w.inputs = jx_hunt_inputs(h);
         if (w.inputs)
             JX_PUSH(h->program->ctx->arena, &h->to->found, w);
-        return;
+        return true;
     }
+    return false;
 }
 
 void jx_hunt_weigh_difference(jx_hunt *h, const jx_site *site)
@@ -217,8 +221,11 @@ void jx_hunt_weigh_difference(jx_hunt *h, const jx_site *site)
 
     if (operands && opened(h, &declared, operands, JX_DECLARED) &&
         opened(h, &wide, operands, JX_WIDE)) {
-        jx_hunt_fill_around(h);
-        compare(h, site, &declared, &wide);
+        bool done = false;
+        for (int i = 0; i < TRIES && !done; i++) {
+            jx_hunt_fill_around(h);
+            done = compare(h, site, &declared, &wide);
+        }
     } else if (h->program->ctx->error.kind != JX_E_NONE) {
         jx_error_clear(h->program->ctx);
     }

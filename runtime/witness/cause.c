@@ -176,8 +176,20 @@ static bool takes(int count, const jx_atom *atoms, const jx_eqn *eqn)
     return false;
 }
 
-/* Nothing takes its results but what goes backward. */
-static bool only_backward_takes(const jx_jaxpr *jaxpr, const jx_eqn *eqn)
+enum { FACTORS = 8 };
+
+/* A product with what does not depend on the inputs, as n of n x**(n - 1). */
+static bool is_multiple(const jx_origins *of, const jx_eqn *eqn)
+{
+    return eqn->prim->id == JX_PRIM_mul &&
+           jx_origin_varies(of, eqn->ins[0]) !=
+               jx_origin_varies(of, eqn->ins[1]);
+}
+
+/* Nothing takes its results, nor `factors` multiples of them, but what
+ * goes backward. */
+static bool only_backward_takes(const jx_hunt *h, const jx_jaxpr *jaxpr,
+                                const jx_eqn *eqn, int factors)
 {
     if (!jaxpr)
         return true;
@@ -185,10 +197,14 @@ static bool only_backward_takes(const jx_jaxpr *jaxpr, const jx_eqn *eqn)
         return false;
     for (int i = 0; i < jaxpr->neqns; i++) {
         const jx_eqn *user = &jaxpr->eqns[i];
-        if (takes(user->nins, user->ins, eqn) && !is_backward(user))
+        if (takes(user->nins, user->ins, eqn) && !is_backward(user) &&
+            !(factors && is_multiple(&h->origins, user) &&
+              only_backward_takes(h, h->program->entry.jaxpr, user,
+                                  factors - 1)))
             return false;
         for (int k = 0; k < jx_bodies_of(user); k++)
-            if (!only_backward_takes(jx_body_of(user, k)->jaxpr, eqn))
+            if (!only_backward_takes(h, jx_body_of(user, k)->jaxpr, eqn,
+                                     factors))
                 return false;
     }
     return true;
@@ -200,14 +216,16 @@ bool jx_hunt_is_slope(const jx_hunt *h, const jx_eqn *eqn)
 
     for (int i = 0; h->gradient && i < h->nroots; i++) {
         const jx_eqn *root = h->roots[i].eqn;
-        bool forward = !is_backward(root) && !only_backward_takes(entry, root);
+        bool forward =
+            !is_backward(root) && !only_backward_takes(h, entry, root, FACTORS);
         /* What comes of one that goes forward has no value, and is
          * no root itself. */
         if (forward ||
             (is_backward(root) && jx_eqns_are_one(&h->origins, root, eqn)))
             return false;
     }
-    return h->gradient && !is_backward(eqn) && only_backward_takes(entry, eqn);
+    return h->gradient && !is_backward(eqn) &&
+           only_backward_takes(h, entry, eqn, FACTORS);
 }
 
 /* -- codes ----------------------------------------------------------------- */

@@ -3,6 +3,7 @@
 #include "runtime/witness/parts.h"
 
 #include "frontend/ir/params.h"
+#include "runtime/elementwise.h"
 
 #include <math.h>
 
@@ -36,6 +37,40 @@ static bool gives_operand(const jx_eqn *eqn)
     }
 }
 
+/* The largest of the whole numbers that a value may be, where the program says
+ * them all (jnp's % has 1 in the place of a 0); else -inf. */
+static double largest_number(const jx_hunt *h, jx_atom atom, int depth)
+{
+    const jx_literal *literal = jx_origin_literal(&h->origins, atom);
+    const jx_eqn *eqn = jx_origin_eqn(&h->origins, atom);
+    double number, most = -INFINITY;
+
+    if (literal && jx_dtype_is_integer(literal->aval->dtype)) {
+        jx_convert(literal->aval->dtype, JX_F64, literal->bits, &number, 1);
+        return number;
+    }
+    if (!eqn || depth > 8 || !gives_operand(eqn))
+        return most;
+    for (int i = eqn->prim->id == JX_PRIM_select_n; i < eqn->nins; i++) {
+        number = largest_number(h, eqn->ins[i], depth + 1);
+        if (!isfinite(number))
+            return number;
+        most = fmax(most, number);
+    }
+    return most;
+}
+
+/* What is taken modulo n, or of which some bits are taken, goes on above what
+ * it gives: what it gives at most is what counts. */
+static double most_of(const jx_hunt *h, const jx_eqn *eqn, double most)
+{
+    switch (eqn->prim->id) {
+    case JX_PRIM_rem: return fmax(most, largest_number(h, eqn->ins[1], 0) - 1);
+    case JX_PRIM_and: return fmax(most, largest_number(h, eqn->ins[1], 0));
+    default: return most;
+    }
+}
+
 /* An index of at most `most` is made of this value: so are the inputs that it
  * is made of, as far as a user may think. */
 static void hold_below(jx_hunt *h, jx_map *seen, jx_atom atom, double most,
@@ -59,7 +94,8 @@ static void hold_below(jx_hunt *h, jx_map *seen, jx_atom atom, double most,
                jx_eqn_is_elementwise(origin->eqn)) {
         for (int i = 0; i < origin->eqn->nins; i++)
             if (jx_dtype_is_integer(jx_atom_aval(origin->eqn->ins[i])->dtype))
-                hold_below(h, seen, origin->eqn->ins[i], most, depth + 1);
+                hold_below(h, seen, origin->eqn->ins[i],
+                           most_of(h, origin->eqn, most), depth + 1);
     }
 }
 

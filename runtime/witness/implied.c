@@ -74,11 +74,24 @@ static source of_expression(asked *q, const jx_eqn *eqn, int depth)
     return to;
 }
 
+/* All that is below 0 becomes 0, which nobody gave. */
+static bool makes_zeros(const asked *q, const jx_eqn *eqn)
+{
+    double number;
+
+    for (int i = 0; eqn->prim->id == JX_PRIM_max && i < eqn->nins; i++)
+        if (jx_origin_number(q->of, eqn->ins[i], &number) && number == 0)
+            return true;
+    return false;
+}
+
 static source of_elements(asked *q, const jx_eqn *eqn, int depth)
 {
     int first = eqn->prim->id == JX_PRIM_select_n ? 1 : 0;
     source to = {.made = FIXED};
 
+    if (makes_zeros(q, eqn))
+        return (source){.made = COMPUTED};
     for (int i = first; i < eqn->nins; i++)
         to = join(eqn, to, source_of(q, eqn->ins[i], depth + 1));
     return to;

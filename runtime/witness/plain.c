@@ -33,7 +33,7 @@ static const struct way {
 } ways[] = {
     {NORMAL, .01, ANY, false, {true, false, false, false, false}},
     {CONSTANT, 1, MOST, false, {true, false, false, true, false}},
-    {CONSTANT, -1, LEAST, false, {true, false, false, true, false}},
+    {CONSTANT, -1.1, LEAST, false, {true, false, false, true, false}},
     {SOLVABLE, 0, LEAST, false, {true, true, false, true, false}},
     {SOLVABLE, .01, MOST, false, {true, true, false, true, false}},
     {UNIT, 0, MOST, false, {true, true, false, false, false}},
@@ -42,14 +42,18 @@ static const struct way {
     {NORMAL, .1, ANY, false, {true, false, false, false, false}},
     {NORMAL, .03, ANY, true, {true, false, false, true, false}},
     {WEIGHTS, .01, ANY, false, {true, true, false, false, false}},
-    {CONSTANT, .2, ANY, false, {true, false, false, true, false}},
-    {CONSTANT, -.2, ANY, false, {true, false, false, true, false}},
+    /* Where 1 - tanh(x) and 1 - sigmoid(x) are 0 in f32 and not in f64. */
+    {CONSTANT, .18, ANY, false, {true, false, false, true, false}},
+    {CONSTANT, -.18, ANY, false, {true, false, false, true, false}},
     {NORMAL, 1, ANY, false, {true, false, false, false, false}},
     {ROWS, .01, ANY, false, {true, true, false, true, false}},
     {UNIT, 0, BEYOND, false, {true, false, true, false, false}},
 };
 
 enum { NWAYS = sizeof ways / sizeof *ways, ROUNDED = 12 };
+/* Of several inputs that index each may hide that another lies outside (a
+ * scatter leaves out what it was given): so many are so alone, too. */
+enum { MOST_ALONE = 4 };
 /* So many numbers are drawn, and come again: a prime, so that rows differ. */
 enum { DRAWN = 1021 };
 /* What a normal number takes of the generator: a row takes that in every way,
@@ -74,8 +78,8 @@ static const struct way edge = {
 static const struct way nought = {
     CONSTANT, 0, LEAST, false, {true, true, false, true, false}};
 
-/* A number that is large and not strange: the exponential of it has no
- * value in the dtype. */
+/* A number that is large and not strange: the exponential of it has no value in
+ * the dtype.  (That of the tenth part more below 0 is 0.) */
 static double large_in(jx_dtype dtype)
 {
     return dtype == JX_F16 ? 16 : 100;
@@ -194,17 +198,38 @@ static void fill_input(jx_hunt *h, int input, const struct way *way,
     repeat(port, h->run.in[input], period);
 }
 
-static void fill_all(jx_hunt *h, const struct way *way)
+/* `one` input, or all (-1), in that way; others have the last numbers that
+ * they may have. */
+static void fill_some(jx_hunt *h, const struct way *way, int one)
 {
     jx_rng alike = {jx_rng_next(&h->rng)};
+    struct way others = *way;
 
+    others.whole = one < 0 ? way->whole : MOST;
     h->plain = way->plain;
     h->largest = 0;
     for (int i = 0; i < h->run.nins; i++) {
         jx_rng same = alike;
         if (!h->held[i].open)
-            fill_input(h, i, way, way->alike ? &same : &h->rng);
+            fill_input(h, i, i == one ? way : &others,
+                       way->alike ? &same : &h->rng);
     }
+}
+
+static void fill_all(jx_hunt *h, const struct way *way)
+{
+    fill_some(h, way, -1);
+}
+
+/* The input that is number `number` of several that index, or -1. */
+static int indexing(const jx_hunt *h, int number)
+{
+    int count = 0, found = -1;
+
+    for (int i = 0; i < h->run.nins; i++)
+        if (h->held[i].indexes && count++ == number)
+            found = i;
+    return count > 1 ? found : -1;
 }
 
 static bool any_square(const jx_hunt *h)
@@ -220,11 +245,15 @@ bool jx_hunt_fill_plain(jx_hunt *h, int number)
 {
     enum { ORDERED = sizeof ordered / sizeof *ordered };
     int further = !h->decomposes && any_square(h),
-        sorted = h->placed ? ORDERED : 0;
+        sorted = h->placed ? ORDERED : 0, alone = 0;
 
+    while (alone < MOST_ALONE && indexing(h, alone) >= 0)
+        alone++;
     if (number < NWAYS)
         fill_all(h, &ways[number]);
-    else if ((number -= NWAYS) < further)
+    else if ((number -= NWAYS) < alone)
+        fill_some(h, &ways[NWAYS - 1], indexing(h, number));
+    else if ((number -= alone) < further)
         fill_all(h, &nought);
     else if ((number -= further) < sorted)
         fill_all(h, &ordered[number]);

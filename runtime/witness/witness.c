@@ -314,7 +314,7 @@ static bool weigh(jx_hunt *h, int nroots, const jx_unfinite *roots)
             jx_hunt_keep(h, &roots[i], out, n, others);
         any |= out >= 0;
     }
-    return any || h->plain.any || weigh_first(h);
+    return any || weigh_first(h);
 }
 
 bool jx_hunt_weigh_numbers(jx_hunt *h)

@@ -441,3 +441,54 @@ def ok_argument(x, w):
 @prog('f32[4,8]', quiet='STG005')
 def ok_permutation(x):
     return x @ np.eye(8, dtype=np.float32)[::-1]
+
+
+@prog('f32[b]', 'f32[b]')
+def log_of_sigmoid_of_any_size(logit, y):
+    p = jax.nn.sigmoid(logit)
+    return -jnp.mean(y * jnp.log(p))  #! NUM001
+
+
+@prog('f32[8]')
+def overflow_behind_a_quotient(logit):
+    return -jnp.mean(jnp.log(1 / (1 + jnp.exp(-logit))))  #! NUM004
+
+
+# What is gathered outside is only seen where the scatter does not leave it out.
+@prog('f32[50,4]', 'i32[20]', 'i32[20]')
+def messages_along_edges(nodes, senders, receivers):
+    return jax.ops.segment_sum(nodes[senders], receivers, num_segments=50)  #! IDX001
+
+
+@prog('f32[16]')
+def log_density_of_tanh(u):
+    a = jnp.tanh(u)
+    return -jnp.sum(jnp.log(1. - a ** 2))  #! NUM001
+
+
+@prog('f32[7]', 'f32[7]')
+def divided_by_what_is_cut_at_zero(inter, area):
+    a = jnp.maximum(area, 0.)
+    return jnp.clip(inter, 0., a) / a  #! NUM001
+
+
+@prog('f32[7]', quiet='NUM')
+def cut_at_zero_and_added_to(area):
+    a = jnp.maximum(area, 0.)
+    return jnp.sqrt(a) / (1. + a)
+
+
+# 0 * x ** -1, which is the derivative of x ** 0
+@prog('f32[8]', grad=1)
+def power_of_zero(x):
+    return jnp.power(x - jnp.floor(x), 0.)  #! NUM001
+
+
+@prog('f32[8]', grad=1, quiet='NUM')
+def power_of_two(x):
+    return 3. * jnp.power(x - jnp.floor(x), 2.)
+
+
+@prog('f32[128]')
+def deviation_of_all(x):
+    return jnp.sqrt(jnp.mean(x * x) - jnp.mean(x) ** 2)  #! NUM005
