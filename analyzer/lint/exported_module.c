@@ -169,7 +169,34 @@ static const jx_mlir_attr *argument(const jx_mlir_op *func, int i,
                : NULL;
 }
 
-/* A donated input gives its memory to a result of the same type. */
+/* What an array of that type takes: -1 of what is none, or of no known size. */
+static int64_t bytes_of(const jx_mlir_type *type)
+{
+    jx_dtype dtype;
+    int64_t bytes;
+
+    if (type->kind != JX_T_TENSOR || type->rank < 0 ||
+        !jx_mlir_dtype(type->items[0], &dtype))
+        return -1;
+    bytes = (int64_t)jx_dtype_of(dtype)->bytes;
+    for (int i = 0; i < type->rank; i++)
+        if (type->shape[i] == JX_MLIR_DYNAMIC ||
+            __builtin_mul_overflow(bytes, type->shape[i], &bytes))
+            return -1;
+    return bytes;
+}
+
+/* XLA looks for a result of as many bytes, where JAX has not said which. */
+static bool can_take(const jx_mlir_type *result, const jx_mlir_type *input,
+                     bool said)
+{
+    int64_t bytes = bytes_of(input);
+
+    return result == input ||
+           (!said && bytes >= 0 && bytes == bytes_of(result));
+}
+
+/* A donated input gives its memory to a result. */
 static void donations(jx_linter *lint)
 {
     const jx_mlir_op *func = main_of(lint->program->tree);
@@ -191,14 +218,14 @@ static void donations(jx_linter *lint)
             continue;
         for (int k = 0; k < count; k++)
             fits |=
-                results[k] == body->args[i]->type &&
+                can_take(results[k], body->args[i]->type, alias) &&
                 (!alias || alias->kind != JX_A_INTEGER || alias->integer == k);
         if (!fits)
             jx_lint_claim(lint, JX_CODE_EXP008, NULL,
                           jx_arena_printf(lint->ctx->arena,
                                           "argument %d of main is donated, and "
-                                          "no result that could take its "
-                                          "memory has its type",
+                                          "no result can take its memory: none "
+                                          "has as many bytes",
                                           i));
     }
 }

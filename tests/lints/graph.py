@@ -777,3 +777,58 @@ def ok_what_is_there(x):
 @prog('f32[8]', quiet='IDX006')
 def ok_of_a_number(x):
     return x[-3]
+
+
+# ---- EXP008
+
+
+def narrowed(state):
+    return state.astype(jnp.bfloat16)
+
+
+@prog('f32[16,4]')
+def donated_of_no_use(x):
+    return jax.jit(narrowed, donate_argnums=0)(x)  #! EXP008
+
+
+@prog('f32[16]', 'f32[16]', 'f32[4]')
+def donated_twice(a, b, g):
+    step = jax.jit(lambda a, b, g: (a + b) * g.sum(), donate_argnums=(0, 1))
+    return step(a, b, g)  #! EXP008
+
+
+@prog('f32[16]')
+def donated_and_used(x):
+    y = x + 1
+    step = jax.jit(lambda y: y * 2, donate_argnums=0)
+    z = step(y)  #! EXP008
+    return z + y
+
+
+@prog('f32[b,4]', quiet='EXP008')
+def donated_for_another_type(x):
+    return jax.jit(lambda x: (x > 0).astype(jnp.int32).reshape(-1), donate_argnums=0)(x)
+
+
+@prog('f32[16]', 'f32[4]', quiet='EXP008')
+def donated_and_not_needed(x, y):
+    return jax.jit(lambda x, y: y + 1, donate_argnums=0)(x, y), x
+
+
+@prog('f32[16]', quiet='EXP008')
+def donated_inside(x):
+    step = jax.jit(lambda y: y.sum(), donate_argnums=0)
+    return jax.jit(lambda x: step(x) + x)(x)
+
+
+# ---- IDX002
+
+
+@prog('f32[12,4]', 'f32[2,4]', 'i32[]')
+def two_rows_of_a_ring(ring, rows, head):
+    return lax.dynamic_update_slice(ring, rows, (head % 12, 0))  #! IDX002
+
+
+@prog('f32[12,4]', 'f32[1,4]', 'i32[]', quiet='IDX')
+def one_row_of_a_ring(ring, row, head):
+    return lax.dynamic_update_slice(ring, row, (head % 12, 0))

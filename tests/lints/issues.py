@@ -281,3 +281,73 @@ def mapped_slices(x, i):
 @prog('u8[100]')
 def running_count(x):
     return jnp.cumsum(x)  #! DTY004
+
+
+# jax-ml/jax 17070: the entropy of what is normalized twice, beside a mask
+@prog('f32[6]', 'bool[6]', grad=1)
+def masked_entropy(logits, where):
+    attention = jax.nn.softmax(logits, axis=0, where=where)
+    attention = attention * jnp.sum(attention) ** -1
+    return jnp.sum(attention * -jnp.log2(attention), where=where, initial=1.0)  #! NUM002
+
+
+# jax-ml/jax 14597: Student's t drew both of its parts from one half of the key
+@prog('key[]', 'f32[]')
+def student_t(key, df):
+    key_n, key_g = jax.random.split(key)
+    n = jax.random.normal(key_n, (100,))
+    half = jnp.abs(df) / 2 + 1
+    g = jax.random.gamma(key_n, half, (100,))  #! RNG001
+    return n * jnp.sqrt(half / (g + 1e-3))
+
+
+# jax-ml/jax 9675
+@prog('f32[4]')
+def donated_before(buffer):
+    step = jax.jit(lambda x: x + 1, donate_argnums=(0,))
+    step(buffer)  #! EXP008
+    return step(buffer)
+
+
+# jax-ml/jax 9635
+@prog('f32[10]')
+def donated_and_passed_again(x):
+    add = jax.jit(lambda x, y: x + y, donate_argnums=(0,))
+    return add(x, x)  #! EXP008
+
+
+# jax-ml/jax 12789: an array of ones, and one element of it
+@prog('f32[]')
+def ones_and_a_two(y):
+    x = jnp.ones((100, 100, 100))
+    x = x.at[(50, 50, 50)].set(2)  #! STG001
+    return x * y
+
+
+# jax-ml/jax 21708: -1 four times, which is promised to be once
+@prog('i32[8]')
+def promised_to_be_unique(v):
+    i = jnp.array([-1, -1, 0, 1, 2, 3, -1, -1])
+    return jnp.full((4,), -1).at[i].set(v, unique_indices=True, mode='drop')  #! IDX005
+
+
+# pyro-ppl/numpyro 2088: the density of Beta(1, b) at 0
+@prog('f32[8]', 'f32[]', 'f32[]')
+def beta_log_prob(value, a, b):
+    return jnp.abs(a) * jnp.log(value) - jnp.abs(b) * value  #! NUM001
+
+
+# p-doom/jasmine 123: numpy's quotient of bf16 and a number is float32
+VIDEO = np.arange(16).astype(jnp.bfloat16)
+
+
+@prog('bf16[16]')
+def scaled_video(x):
+    return x * (VIDEO / 255.)  #! DTY001
+
+
+# openxla/xla 49120: an update that begins where it has no room
+@prog('i32[3,1,33]')
+def update_without_room(t):
+    update = lax.dynamic_slice(t, [0, 0, 0], (1, 1, 8)) * 3 - 1
+    return lax.dynamic_update_slice(t, update, [1, 1, 31])  #! IDX002
