@@ -293,6 +293,11 @@ def applied_inside(x):
     return x.at[3].apply(jnp.sin)
 
 
+@runs("oob", np.ones(3, F), np.int32(3))
+def exponent_outside(x, i):
+    return x.at[i].power(2.0)  # ones to any power: whatever is left out, they are ones
+
+
 # -- indices ----------------------------------------------------------------
 
 @runs("oob", X, I)
