@@ -301,6 +301,22 @@ bool jx_program_derive(const jx_typed *typed, jx_derived *to)
     return to->program != NULL;
 }
 
+jx_program *jx_program_derive_again(const jx_typed *typed, const jx_closed *of,
+                                    const bool *ins, jx_closed *to)
+{
+    jx_program *from = typed->program, *made = NULL;
+    deriving d;
+
+    if (!jx_making_begin(&d.make, from))
+        return NULL;
+    jx_differentiator_begin(&d.as_written, &d.make, typed, true);
+    *to = derivative(&d, &d.as_written, of, ins);
+    if (to->jaxpr)
+        made = jx_making_end(&d.make, from->entry.jaxpr);
+    go_on(&d);
+    return made;
+}
+
 /* ---- a derivative that a file holds */
 
 jx_program *jx_program_pulling(jx_program *stored, const jx_jaxpr *of)

@@ -47,6 +47,12 @@ typedef struct jx_derived {
 /* False only when memory ends. */
 bool jx_program_derive(const jx_typed *typed, jx_derived *to);
 
+/* The derivative along the inputs in `ins` of `of`, a jaxpr of the program,
+ * with no rule looked at: `to`, of the program that it gives, which has what
+ * that one has.  NULL where it can't be made, and without memory. */
+jx_program *jx_program_derive_again(const jx_typed *typed, const jx_closed *of,
+                                    const bool *ins, jx_closed *to);
+
 /* A stored derivative of a program with these avals of inputs and outputs
  * (which takes inputs and a cotangent per output, and gives one per
  * input), as a program that takes and gives cotangents of inexact values

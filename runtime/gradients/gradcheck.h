@@ -87,6 +87,8 @@ typedef struct jx_rule_report {
     const char *more;
     /* of a wrong rule: the point and the line as JSON, or NULL */
     const char *witness;
+    const double *place; /* ... and that point: the `moved` numbers that move */
+    int moved;
 } jx_rule_report;
 
 typedef JX_VEC(jx_rule_report) jx_rule_reports;

@@ -436,7 +436,8 @@ static bool compare(jx_gradding *c, const double *d, jx_functional f,
     }
     c->stair = c->stair || t.stair;
     int *excused = &c->excused[f.weights ? c->out.size : f.only];
-    bool stands = o == JX_DISAGREE && *excused != c->visit &&
+    bool stands = o == JX_DISAGREE && !jx_grad_is_apart(c) &&
+                  *excused != c->visit &&
                   jx_grad_stands(c, d, f, value, scale, &t);
     if (o == JX_DISAGREE && !stands) {
         *excused = c->visit;

@@ -40,6 +40,12 @@ typedef struct jx_limit {
     bool good; /* ... if these could be run */
 } jx_limit;
 
+/* A point that accuses nobody: what moves there. */
+typedef struct jx_grad_apart {
+    const double *x;
+    const struct jx_grad_apart *next;
+} jx_grad_apart;
+
 typedef struct jx_gradding {
     jx_program *program;
     const jx_typed *typed;
@@ -108,6 +114,7 @@ typedef struct jx_gradding {
     bool has_within;
     /* it is about the second order: what is not finite says nothing */
     bool second;
+    const jx_grad_apart *apart; /* or NULL */
     bool cautious; /* only the program's own values can accuse the rule */
     int points;
     int64_t comparisons, dropped, outvoted, work; /* see jx_rule_report */
@@ -120,6 +127,7 @@ typedef struct jx_gradding {
     bool doubted;        /* disagreed at others, while cautious */
     const char *wrong;   /* the disagreement that decides, in words ... */
     const char *witness; /* ... and as JSON (gradwitness.c), or NULL */
+    const double *place; /* `x` as it was then */
     jx_code code;        /* of it, if that is not of the rule's kind */
     bool loops;          /* the function has a loop ... */
     /* ... and the rule has not, but may rely on where it leads */
@@ -202,6 +210,9 @@ typedef struct jx_shown {
     bool value;
     double gives, low, high;
 } jx_shown;
+
+/* Whether the point at hand accuses nobody. */
+bool jx_grad_is_apart(const jx_gradding *c);
 
 /* gradwitness.c: keeps it with the check. */
 void jx_grad_witness(jx_gradding *c, const jx_shown *shown);

@@ -833,6 +833,8 @@ void jx_grad_pattern(jx_gradding *c, const jx_plan_options *how, bool thorough,
         report->outcome = JX_RULE_WRONG;
         report->detail = c->wrong;
         report->witness = c->witness;
+        report->place = c->place;
+        report->moved = c->in.size;
         report->code = c->code;
         report->by_own = c->by_own;
     } else if (!report->detail && c->settled_against > 0) {

@@ -59,6 +59,8 @@ static bool seems_wrong(shrinking *s, double *value, jx_target *t)
     s->work += c->work;
     c->work = 0;
     memcpy(c->x, s->x, (size_t)c->in.size * sizeof *c->x);
+    if (jx_grad_is_apart(c))
+        return false;
     jx_space_scatter(&c->in, c->x, &c->primal);
     if (!jx_grad_call(c, &c->primal) ||
         !jx_grad_sample(c, s->d, jx_grad_first_step(c, s->d), c->slopes) ||

@@ -111,6 +111,8 @@ void jx_grad_witness(jx_gradding *c, const jx_shown *shown)
     jx_buffer text = jx_ctx_text(c->program->ctx);
     bool good;
 
+    c->place = jx_arena_copy(c->program->ctx->arena, c->x,
+                             (size_t)c->in.size * sizeof *c->x);
     jx_space_scatter(&c->in, c->x, &c->primal);
     jx_buffer_printf(
         &text, "{\"rule\":\"%s\",\"order\":%d,\"whole\":%s,\"closed_over\":%d",

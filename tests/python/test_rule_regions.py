@@ -153,3 +153,25 @@ def test_where_a_function_is_infinite_on_one_side_a_nan_is_no_news(errors):
     f = jax.custom_jvp(quantile)
     f.defjvp(lambda p, t: jax.jvp(quantile, p, t))
     assert errors(f, np.array([.2, .5, .7], np.float32), np.float32(1.5), np.float32(2.))[0] == []
+
+
+def square(slope):
+    """|z z| of a complex z: at 0 the second derivative of |.| is nobody's."""
+    @jax.custom_jvp
+    def f(z):
+        return jnp.abs(z * z)
+
+    def rule(p, t):
+        (z,), (dz,) = p, t
+        return f(z), jnp.real(jnp.conj(slope(z)) * dz)
+    f.defjvp(rule)
+    return f
+
+
+def test_in_second_order_a_rule_may_do_what_the_own_derivative_does(errors):
+    value = np.complex64(.3 - .8j)
+    own = jax.custom_jvp(lambda z: jnp.abs(z * z))
+    own.defjvp(lambda p, t: jax.jvp(lambda z: jnp.abs(z * z), p, t))
+    assert errors(own, value)[0] == []
+    stopped = square(lambda z: 2 * lax.stop_gradient(z))
+    assert errors(stopped, value)[0] == ["DRV006"]
