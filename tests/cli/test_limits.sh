@@ -190,7 +190,7 @@ awk 'BEGIN {
 }' >"$work/loss.jaxpr"
 case $JAXVET in
 *asan* | *debug*) ;; # verifies as much again
-*) holds sh -c "ulimit -t 5; exec \"\$JAXVET\" check \"$work/loss.jaxpr\" >/dev/null" ;;
+*) holds sh -c "ulimit -t 20; exec \"\$JAXVET\" check \"$work/loss.jaxpr\" >/dev/null" ;;
 esac
 
 # Nor with that of loops whose ends nobody knows: 3,000 of them.
@@ -209,5 +209,5 @@ awk 'BEGIN {
         printf "    v%d:f32[4] = jit[name=f jaxpr={ lambda ; a:f32[4]. let b:f32[4] = sin a in (b,) }] v%d\n", i + 1, i
     print "  in (v4000,) }"
 }' >"$work/alike.jaxpr"
-holds sh -c "ulimit -t 3; exec \"\$JAXVET\" show --as stablehlo \"$work/alike.jaxpr\" >\"$work/out\""
+holds sh -c "ulimit -t 10; exec \"\$JAXVET\" show --as stablehlo \"$work/alike.jaxpr\" >\"$work/out\""
 prints '@f_3998('
