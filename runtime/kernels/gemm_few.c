@@ -74,84 +74,84 @@ enum { VECTOR = 32, ROWS = 4, VECTORS = 3, TERMS = 256 };
     TILE(type, name, R, 2)                                                     \
     TILE(type, name, R, 3)
 
-#define FEW_ROWS(type, name)                                                    \
-    typedef type name##_vector __attribute__((vector_size(VECTOR)));            \
-    typedef void name##_tile(int64_t k, const type *x, int64_t xr, int64_t xc,  \
-                             const type *y, int64_t yr, bool add, type *c,      \
-                             int64_t ldc);                                      \
-    TILES(type, name, 1)                                                        \
-    TILES(type, name, 2)                                                        \
-    TILES(type, name, 3)                                                        \
-    TILES(type, name, 4)                                                        \
-                                                                                \
-    /* So many whole vectors of columns, all rows. */                           \
-    static void name##_columns(                                                 \
-        int64_t m, int vectors, int64_t k, const type *x, int64_t xr,           \
-        int64_t xc, const type *y, int64_t yr, bool add, type *c, int64_t ldc)  \
-    {                                                                           \
-        static name##_tile *const tiles[ROWS][VECTORS] = {                      \
-            {name##_11, name##_12, name##_13},                                  \
-            {name##_21, name##_22, name##_23},                                  \
-            {name##_31, name##_32, name##_33},                                  \
-            {name##_41, name##_42, name##_43}};                                 \
-        for (int64_t i = 0; i < m; i += ROWS) {                                 \
-            int64_t rows = m - i < ROWS ? m - i : ROWS;                         \
-            tiles[rows - 1][vectors - 1](k, x + i * xr, xr, xc, y, yr, add,     \
-                                         c + i * ldc, ldc);                     \
-        }                                                                       \
-    }                                                                           \
-                                                                                \
-    /* The last columns, which fill no vector: with those before them, if     \
-     * there are so many, else in one with zeros behind them. */ \
-    static void name##_rest(                                                    \
-        int64_t m, int64_t j, int64_t n, int64_t k, const type *x, int64_t xr,  \
-        int64_t xc, const type *y, int64_t yr, bool add, type *c, int64_t ldc)  \
-    {                                                                           \
-        enum { LANES = VECTOR / sizeof(type) };                                 \
-        type wide[TERMS * LANES], sums[ROWS * LANES];                           \
-        int64_t from = n < LANES ? 0 : n - LANES, step = yr;                    \
-        const type *terms = y + from;                                           \
-        if (n < LANES) {                                                        \
-            memset(wide, 0, (size_t)k *VECTOR);                                 \
-            for (int64_t l = 0; l < k; l++)                                     \
-                memcpy(wide + l * LANES, y + l * yr,                            \
-                       (size_t)n * sizeof(type));                               \
-            terms = wide, step = LANES;                                         \
-        }                                                                       \
-        for (int64_t i = 0; i < m; i += ROWS) {                                 \
-            int64_t rows = m - i < ROWS ? m - i : ROWS;                         \
-            name##_columns(rows, 1, k, x + i * xr, xr, xc, terms, step, false,  \
-                           sums, LANES);                                        \
-            for (int64_t r = 0; r < rows; r++)                                  \
-                for (int64_t to = j; to < n; to++) {                            \
-                    type *sum = c + (i + r) * ldc + to;                         \
-                    type more = sums[r * LANES + to - from];                    \
-                    *sum = add ? *sum + more : more;                            \
-                }                                                               \
-        }                                                                       \
-    }                                                                           \
-                                                                                \
-    static void name(int64_t m, int64_t n, int64_t k, const type *x,            \
-                     int64_t xr, int64_t xc, const type *y, int64_t yr,         \
-                     bool accumulate, type *c, int64_t ldc)                     \
-    {                                                                           \
-        enum { LANES = VECTOR / sizeof(type) };                                 \
-        for (int64_t l = 0; l < k; l += TERMS) {                                \
-            int64_t terms = k - l < TERMS ? k - l : TERMS, step;                \
-            bool add = accumulate || l > 0;                                     \
-            for (int64_t j = 0; j < n; j += step) {                             \
-                int64_t left = (n - j) / LANES;                                 \
-                int vectors = left < VECTORS ? (int)left : VECTORS;             \
-                const type *u = x + l * xc, *v = y + l * yr;                    \
-                step = vectors > 0 ? vectors * LANES : n - j;                   \
-                if (vectors > 0)                                                \
-                    name##_columns(m, vectors, terms, u, xr, xc, v + j, yr,     \
-                                   add, c + j, ldc);                            \
-                else                                                            \
-                    name##_rest(m, j, n, terms, u, xr, xc, v, yr, add, c,       \
-                                ldc);                                           \
-            }                                                                   \
-        }                                                                       \
+/* NAME_columns: so many whole vectors of columns, all rows.  NAME_rest: the
+ * last columns, which fill no vector: with those before them, if there are so
+ * many, else in one with zeros behind them. */
+#define FEW_ROWS(type, name)                                                   \
+    typedef type name##_vector __attribute__((vector_size(VECTOR)));           \
+    typedef void name##_tile(int64_t k, const type *x, int64_t xr, int64_t xc, \
+                             const type *y, int64_t yr, bool add, type *c,     \
+                             int64_t ldc);                                     \
+    TILES(type, name, 1)                                                       \
+    TILES(type, name, 2)                                                       \
+    TILES(type, name, 3)                                                       \
+    TILES(type, name, 4)                                                       \
+                                                                               \
+    static void name##_columns(                                                \
+        int64_t m, int vectors, int64_t k, const type *x, int64_t xr,          \
+        int64_t xc, const type *y, int64_t yr, bool add, type *c, int64_t ldc) \
+    {                                                                          \
+        static name##_tile *const tiles[ROWS][VECTORS] = {                     \
+            {name##_11, name##_12, name##_13},                                 \
+            {name##_21, name##_22, name##_23},                                 \
+            {name##_31, name##_32, name##_33},                                 \
+            {name##_41, name##_42, name##_43}};                                \
+        for (int64_t i = 0; i < m; i += ROWS) {                                \
+            int64_t rows = m - i < ROWS ? m - i : ROWS;                        \
+            tiles[rows - 1][vectors - 1](k, x + i * xr, xr, xc, y, yr, add,    \
+                                         c + i * ldc, ldc);                    \
+        }                                                                      \
+    }                                                                          \
+                                                                               \
+    static void name##_rest(                                                   \
+        int64_t m, int64_t j, int64_t n, int64_t k, const type *x, int64_t xr, \
+        int64_t xc, const type *y, int64_t yr, bool add, type *c, int64_t ldc) \
+    {                                                                          \
+        enum { LANES = VECTOR / sizeof(type) };                                \
+        type wide[TERMS * LANES], sums[ROWS * LANES];                          \
+        int64_t from = n < LANES ? 0 : n - LANES, step = yr;                   \
+        const type *terms = y + from;                                          \
+        if (n < LANES) {                                                       \
+            memset(wide, 0, (size_t)k *VECTOR);                                \
+            for (int64_t l = 0; l < k; l++)                                    \
+                memcpy(wide + l * LANES, y + l * yr,                           \
+                       (size_t)n * sizeof(type));                              \
+            terms = wide, step = LANES;                                        \
+        }                                                                      \
+        for (int64_t i = 0; i < m; i += ROWS) {                                \
+            int64_t rows = m - i < ROWS ? m - i : ROWS;                        \
+            name##_columns(rows, 1, k, x + i * xr, xr, xc, terms, step, false, \
+                           sums, LANES);                                       \
+            for (int64_t r = 0; r < rows; r++)                                 \
+                for (int64_t to = j; to < n; to++) {                           \
+                    type *sum = c + (i + r) * ldc + to;                        \
+                    type more = sums[r * LANES + to - from];                   \
+                    *sum = add ? *sum + more : more;                           \
+                }                                                              \
+        }                                                                      \
+    }                                                                          \
+                                                                               \
+    static void name(int64_t m, int64_t n, int64_t k, const type *x,           \
+                     int64_t xr, int64_t xc, const type *y, int64_t yr,        \
+                     bool accumulate, type *c, int64_t ldc)                    \
+    {                                                                          \
+        enum { LANES = VECTOR / sizeof(type) };                                \
+        for (int64_t l = 0; l < k; l += TERMS) {                               \
+            int64_t terms = k - l < TERMS ? k - l : TERMS, step;               \
+            bool add = accumulate || l > 0;                                    \
+            for (int64_t j = 0; j < n; j += step) {                            \
+                int64_t left = (n - j) / LANES;                                \
+                int vectors = left < VECTORS ? (int)left : VECTORS;            \
+                const type *u = x + l * xc, *v = y + l * yr;                   \
+                step = vectors > 0 ? vectors * LANES : n - j;                  \
+                if (vectors > 0)                                               \
+                    name##_columns(m, vectors, terms, u, xr, xc, v + j, yr,    \
+                                   add, c + j, ldc);                           \
+                else                                                           \
+                    name##_rest(m, j, n, terms, u, xr, xc, v, yr, add, c,      \
+                                ldc);                                          \
+            }                                                                  \
+        }                                                                      \
     }
 
 FEW_ROWS(float, few32)
