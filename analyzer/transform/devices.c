@@ -374,11 +374,12 @@ static const jx_jaxpr *new_entry(jx_devices *s, int64_t count)
     else if (from->devices > 1 && from->devices != count)
         jx_devices_fail(s, "the module is for %lld devices, not %lld",
                         (long long)from->devices, (long long)count);
-    else if (from->replicas > 1)
+    else if (from->replicas > 1 && from->replicas < from->devices)
         jx_devices_fail(s,
-                        "the module is for %lld replicas: only partitions "
-                        "are written out",
-                        (long long)from->replicas);
+                        "the module is for %lld replicas of %lld partitions: "
+                        "only one of the two is written out",
+                        (long long)from->replicas,
+                        (long long)(from->devices / from->replicas));
     else
         return for_each(s, &from->entry);
     return NULL;

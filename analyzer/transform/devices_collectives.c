@@ -468,6 +468,12 @@ static bool broadcast(jx_devices_body *m, const jx_collective *c,
     return !s->failed;
 }
 
+/* The module is for replicas alone: each is a device. */
+static bool has_replicas(const jx_devices *s)
+{
+    return s->whole && s->from->replicas > 1;
+}
+
 /* Where a device stands along axes of the mesh; or its number among all. */
 static int64_t number_of(const jx_devices *s, const jx_eqn *eqn, int device)
 {
@@ -475,12 +481,14 @@ static int64_t number_of(const jx_devices *s, const jx_eqn *eqn, int device)
     int64_t at = 0;
 
     if (eqn->prim->id == JX_PRIM_stablehlo_partition_id)
-        return device;
+        return has_replicas(s) ? 0 : device;
+    if (eqn->prim->id == JX_PRIM_stablehlo_replica_id)
+        return has_replicas(s) ? device : 0;
     for (int i = 0; i < axes.count; i++) {
         int axis = jx_mesh_axis(s->mesh, axes.at[i]);
         at = at * s->mesh->sizes[axis] + jx_mesh_stand(s->mesh, device, axis);
     }
-    return at; /* there is one replica */
+    return at;
 }
 
 static bool numbered(jx_devices_body *m, const jx_eqn *eqn,
@@ -504,21 +512,27 @@ bool jx_devices_combine(jx_devices_body *m, jx_prim_id op, jx_groups groups,
     return each_group(m, 1, &c, values, values, all_reduce, reduce_of_rank);
 }
 
-/* The devices that it names are those of all partitions, as in a
- * sdy.manual_computation: without a channel, or with numbers that are not
- * global, it goes over replicas (or over them, too), of which there is one. */
-static bool is_of_partitions(const jx_eqn *eqn)
+/* The devices that it names are all that there are, partitions as in a
+ * sdy.manual_computation or replicas.  Without a channel it goes over replicas;
+ * with one over partitions, or, where it takes numbers of devices, over both,
+ * which are global ones if it says so and else those of replicas. */
+static bool is_of_devices(const jx_devices *s, const jx_eqn *eqn)
 {
     const jx_value *channel = jx_eqn_param(eqn, "channel_id");
     const jx_value *global = jx_eqn_param(eqn, "use_global_device_ids");
     bool takes_numbers = eqn->prim->id == JX_PRIM_stablehlo_all_reduce ||
                          eqn->prim->id == JX_PRIM_stablehlo_all_gather ||
                          eqn->prim->id == JX_PRIM_stablehlo_reduce_scatter;
+    bool has_channel =
+        channel && channel->tag == JX_V_INT && channel->integer > 0;
 
-    return eqn->nins == 0 ||
-           (channel && channel->tag == JX_V_INT && channel->integer > 0 &&
-            (!takes_numbers ||
-             (global && global->tag == JX_V_BOOL && global->boolean)));
+    if (eqn->nins == 0)
+        return true;
+    if (has_replicas(s))
+        return !has_channel || takes_numbers;
+    return has_channel &&
+           (!takes_numbers ||
+            (global && global->tag == JX_V_BOOL && global->boolean));
 }
 
 bool jx_devices_collective(jx_devices_body *m, const jx_eqn *eqn,
@@ -527,11 +541,12 @@ bool jx_devices_collective(jx_devices_body *m, const jx_eqn *eqn,
 {
     jx_collective c;
 
-    if (m->s->whole && !is_of_partitions(eqn))
+    if (m->s->whole && !is_of_devices(m->s, eqn))
         return jx_devices_fail(m->s,
-                               "%s goes over replicas: one is written out that "
-                               "has a channel and global numbers of devices",
-                               eqn->prim->name);
+                               "%s goes over %s, of which there is one: its "
+                               "channel and its numbers of devices say so",
+                               eqn->prim->name,
+                               has_replicas(m->s) ? "partitions" : "replicas");
     if (!jx_devices_collective_of(m->s, eqn, &c))
         return false;
     jx_devices_change_collective(m->s, eqn, &c);

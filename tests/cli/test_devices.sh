@@ -127,12 +127,34 @@ prints '^    c:f32\[2\] = add a b$'
 prints '^  in (c, 0:u32\[\], c, 1:u32\[\]) }$'
 expect 3 show "$work/parts.mlir" --transform devices:4
 complains 'the module is for 2 devices, not 4'
-sed 's/num_partitions/num_replicas/' "$work/parts.mlir" >"$work/copies.mlir"
-expect 3 show "$work/copies.mlir" --transform devices:2
-complains 'only partitions are written out'
+# Replicas are devices, too, where there are no partitions beside them.
+sed 's/num_partitions/num_replicas/;s/partition_id/replica_id/' "$work/parts.mlir" >"$work/copies.mlir"
+for without in '' 's/, use_global_device_ids//' 's/channel_handle[^>]*>, //;s/, use_global_device_ids//'; do
+    sed "$without" "$work/copies.mlir" >"$work/replicas.mlir"
+    expect 0 show "$work/replicas.mlir" --transform devices:2
+    prints '^    c:f32\[2\] = add a b$'
+    prints '^  in (c, 0:u32\[\], c, 1:u32\[\]) }$'
+done
+sed 's/replica_id/partition_id/' "$work/copies.mlir" >"$work/alone.mlir"
+expect 0 show "$work/alone.mlir" --transform devices:2
+prints '^  in (c, 0:u32\[\], c, 0:u32\[\]) }$'
+sed 's/num_replicas = 2 : i32/num_replicas = 2 : i32, mhlo.num_partitions = 2 : i32/' \
+    "$work/copies.mlir" >"$work/both.mlir"
+expect 3 show "$work/both.mlir" --transform devices:4
+complains 'for 2 replicas of 2 partitions: only one of the two is written out'
+cat >"$work/sends.mlir" <<'END'
+module attributes {mhlo.num_replicas = 2 : i32} {
+  func.func @main(%a: tensor<2xf32>) -> tensor<2xf32> {
+    %0 = "stablehlo.collective_permute"(%a) <{channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>, source_target_pairs = dense<[[0, 1]]> : tensor<1x2xi64>}> : (tensor<2xf32>) -> tensor<2xf32>
+    return %0 : tensor<2xf32>
+  }
+}
+END
+expect 3 show "$work/sends.mlir" --transform devices:2
+complains 'goes over partitions, of which there is one'
 sed 's/, use_global_device_ids//' "$work/parts.mlir" >"$work/local.mlir"
 expect 3 show "$work/local.mlir" --transform devices:2
-complains 'goes over replicas'
+complains 'goes over replicas, of which there is one'
 
 # The same in JAX's words: a shard_map, whose axes are those of its mesh.
 same tests/fuzz/fuzz_text/mesh-psum 4
