@@ -22,10 +22,16 @@
 #include <unistd.h>
 
 /* A rank's place on the board. */
-enum { COMPUTING = 0, WAITING, ENDED };
+enum {
+    COMPUTING = 0,
+    WAITING,  /* for others to come, ... */
+    TOGETHER, /* ... who all are there: for their arrays */
+    ENDED
+};
 typedef struct entry {
     atomic_int state;
     atomic_ullong steps; /* collectives that it has come to */
+    atomic_ullong looks; /* how often it has looked whether others are there */
     pid_t process;
     char text[240]; /* of the last one: written before `steps` */
 } entry;
@@ -44,14 +50,23 @@ typedef struct group {
     int members[];
 } group;
 
+/* What a rank is at, and since when. */
+typedef struct sight {
+    int state;
+    uint64_t steps;
+    uint64_t looks; /* when one of all ranks moved last */
+    double since;
+} sight;
+
 typedef struct ranks {
     jx_comm comm;
     double patience;
     group *groups;
     MPI_Comm machine;
     MPI_Win window;
-    int *number;   /* of each rank on the board; -1: it is elsewhere */
-    uint64_t *met; /* the step of each rank when this one last met it */
+    int *number;  /* of each rank on the board; -1: it is elsewhere */
+    sight *seen;  /* of each rank, ... */
+    double since; /* ... and when one of them moved */
     /* of each rank whose process can be seen from here; else 0 */
     pid_t *process;
     bool speaks; /* it was the first to raise the flag */
@@ -60,16 +75,18 @@ typedef struct ranks {
 
 /* One that differs says that its rank is at something else. */
 typedef struct greeting {
-    uint64_t print, step;
+    uint64_t print;
     char text[240];
 } greeting;
 
 enum { TAG_GREETING = 1, TAG_PERMUTE = 2 };
-/* Who waits for something else, and is still at it after this,
- * will not come. */
+/* Ranks of which each waits and is still at it after this, and has looked so
+ * often for what it waits for, wait for each other. */
 static const double settled = 0.25;
-/* Rounds of waiting from one look at the processes of others to the next. */
+enum { LOOKS = 32 };
+/* Rounds of waiting from one look at the others to the next. */
 enum { LOOK_EVERY = 512 };
+static const char APART[] = "the ranks go separate ways around a collective:";
 
 static double now(void)
 {
@@ -130,10 +147,10 @@ static bool open_board(ranks *r)
     ((part *)mine)->entry.process = getpid();
     MPI_Comm_size(r->machine, &count);
     r->number = malloc((size_t)r->comm.count * sizeof *r->number);
-    r->met = calloc((size_t)r->comm.count, sizeof *r->met);
+    r->seen = calloc((size_t)r->comm.count, sizeof *r->seen);
     r->process = calloc((size_t)r->comm.count, sizeof *r->process);
     from = malloc((size_t)count * 2 * sizeof *from);
-    if (!r->number || !r->met || !r->process || !from)
+    if (!r->number || !r->seen || !r->process || !from)
         return false;
     to = from + count;
     for (int i = 0; i < r->comm.count; i++)
@@ -194,8 +211,9 @@ static bool has_died(const ranks *r, int rank)
 
     if (!r->process[rank] || atomic_load(&entry_of(r, rank)->state) == ENDED)
         return false;
-    if (kill(r->process[rank], 0))
-        return errno == ESRCH;
+    if (kill(r->process[rank], 0)) /* it may have ended between */
+        return errno == ESRCH &&
+               atomic_load(&entry_of(r, rank)->state) != ENDED;
     snprintf(path, sizeof path, "/proc/%ld/stat", (long)r->process[rank]);
     file = fopen(path, "r");
     if (!file)
@@ -217,9 +235,9 @@ static const char *doing(const ranks *r, int rank, char text[300])
     if (state == ENDED)
         return "has ended";
     snprintf(text, 300, "%s %s",
-             has_died(r, rank)  ? "has died, after"
-             : state == WAITING ? "waits in"
-                                : "computes, after",
+             has_died(r, rank)    ? "has died, after"
+             : state == COMPUTING ? "computes, after"
+                                  : "waits in",
              atomic_load(&e->steps) ? e->text : "nothing");
     return text;
 }
@@ -272,8 +290,7 @@ static uint64_t mix(uint64_t hash, const char *text)
 static greeting greeting_of(const ranks *r, const jx_meeting *at)
 {
     const entry *mine = entry_of(r, r->comm.rank);
-    greeting g = {.print = mix(mix(0xcbf29ce484222325u, at->what), at->place),
-                  .step = atomic_load(&mine->steps)};
+    greeting g = {.print = mix(mix(0xcbf29ce484222325u, at->what), at->place)};
 
     for (int i = 0; i < at->count; i++)
         g.print = (g.print ^ (uint64_t)at->members[i]) * 0x100000001b3u;
@@ -281,17 +298,54 @@ static greeting greeting_of(const ranks *r, const jx_meeting *at)
     return g;
 }
 
-/* Whether a rank is somewhere else for good: it has ended, or waits, and
- * has not moved since `since`; where it waits in what this one met it for
- * last, it only lags. */
-static bool stays_away(const ranks *r, int rank, uint64_t steps, double since)
+/* Sees what the ranks of this machine are at. */
+static void look_around(ranks *r)
 {
-    const entry *e = entry_of(r, rank);
-    int state = e ? atomic_load(&e->state) : COMPUTING;
+    bool moved = false;
 
-    return state == ENDED ||
-           (state == WAITING && atomic_load(&e->steps) == steps &&
-            steps != r->met[rank] && now() - since > settled);
+    for (int i = 0; i < r->comm.count; i++) {
+        const entry *e = entry_of(r, i);
+        sight *seen = &r->seen[i];
+        uint64_t steps = e ? atomic_load(&e->steps) : 0;
+        int state = e ? atomic_load(&e->state) : COMPUTING;
+
+        if (e && state == seen->state && steps == seen->steps)
+            continue;
+        *seen = (sight){.state = state, .steps = steps, .since = now()};
+        moved = true;
+    }
+    if (!moved)
+        return;
+    r->since = now();
+    for (int i = 0; i < r->comm.count; i++) {
+        const entry *e = entry_of(r, i);
+
+        r->seen[i].looks = e ? atomic_load(&e->looks) : 0;
+    }
+}
+
+/* Whether a rank has ended; what it had sent has come by now. */
+static bool has_left(const ranks *r, int rank)
+{
+    return r->seen[rank].state == ENDED &&
+           now() - r->seen[rank].since > settled;
+}
+
+/* Whether all ranks wait, each for others.  As long as one computes, or has
+ * no processor, those that wait for it may go on, and so may those that wait
+ * for them. */
+static bool nobody_moves(const ranks *r)
+{
+    for (int i = 0; i < r->comm.count; i++) {
+        const entry *e = entry_of(r, i);
+        const sight *seen = &r->seen[i];
+
+        if (seen->state != ENDED &&
+            (!e || seen->state != WAITING ||
+             atomic_load(&e->looks) - seen->looks < LOOKS))
+            return false;
+    }
+    return now() - r->since > settled;
 }
 
 /* What is asked for by a rank while it waits for others. */
@@ -301,43 +355,45 @@ typedef struct waiting {
     /* two for each other member: what is sent, what comes */
     MPI_Request *requests;
     greeting *theirs;
-    /* of members on the board, at the beginning of their pause */
-    uint64_t *steps;
-    double *since;
 } waiting;
+
+/* Why those who are not there will not come, or NULL. */
+static const char *stay_away(const waiting *w, double since)
+{
+    look_around(w->r);
+    for (int i = 0; i < w->at->count; i++) {
+        int rank = w->at->members[i];
+
+        if (w->requests[w->at->count + i] != MPI_REQUEST_NULL &&
+            (has_left(w->r, rank) || has_died(w->r, rank)))
+            return APART;
+    }
+    if (nobody_moves(w->r))
+        return APART;
+    return now() - since > w->r->patience
+               ? "not all ranks came to a collective in time (--timeout):"
+               : NULL;
+}
 
 static bool still_to_come(waiting *w)
 {
-    double start = now();
+    entry *mine = entry_of(w->r, w->r->comm.rank);
+    double since = now();
     int all = 0, n = 2 * w->at->count;
 
     for (int round = 0;; round++) {
+        const char *why = NULL;
+
         MPI_Testall(n, w->requests, &all, MPI_STATUSES_IGNORE);
         if (all)
             return true;
+        atomic_fetch_add(&mine->looks, 1);
         if (atomic_load(flag_of(w->r)))
             return diverged(w->r, w->at, "");
-        for (int i = 0; i < w->at->count; i++) {
-            const entry *e = entry_of(w->r, w->at->members[i]);
-            uint64_t steps = e ? atomic_load(&e->steps) : 0;
-
-            if (w->requests[w->at->count + i] == MPI_REQUEST_NULL ||
-                steps != w->steps[i]) {
-                w->steps[i] = steps;
-                w->since[i] = now();
-            } else if (stays_away(w->r, w->at->members[i], steps,
-                                  w->since[i]) ||
-                       (round % LOOK_EVERY == 0 &&
-                        has_died(w->r, w->at->members[i]))) {
-                return diverged(
-                    w->r, w->at,
-                    "the ranks go separate ways around a collective:");
-            }
-        }
-        if (now() - start > w->r->patience)
-            return diverged(
-                w->r, w->at,
-                "not all ranks came to a collective in time (--timeout):");
+        if (round % LOOK_EVERY == LOOK_EVERY - 1)
+            why = stay_away(w, since);
+        if (why)
+            return diverged(w->r, w->at, why);
         pause_a_moment(round);
     }
 }
@@ -346,19 +402,14 @@ static bool still_to_come(waiting *w)
 static bool meet(ranks *r, const jx_meeting *at)
 {
     size_t n = (size_t)at->count;
-    waiting w = {r,
-                 at,
-                 malloc(2 * n * sizeof *w.requests),
-                 malloc(n * sizeof *w.theirs),
-                 calloc(n, sizeof *w.steps),
-                 calloc(n, sizeof *w.since)};
+    waiting w = {r, at, malloc(2 * n * sizeof *w.requests),
+                 malloc(n * sizeof *w.theirs)};
     greeting mine = greeting_of(r, at);
-    bool ok = w.requests && w.theirs && w.steps && w.since;
+    bool ok = w.requests && w.theirs;
 
     for (int i = 0; ok && i < at->count; i++) {
         int other = at->members[i];
 
-        w.since[i] = now();
         w.requests[i] = w.requests[at->count + i] = MPI_REQUEST_NULL;
         w.theirs[i] = mine;
         if (other == r->comm.rank)
@@ -371,15 +422,11 @@ static bool meet(ranks *r, const jx_meeting *at)
     if (!ok)
         snprintf(r->why, sizeof r->why, "the system has no memory");
     ok = ok && still_to_come(&w);
-    for (int i = 0; ok && i < at->count; i++) {
-        r->met[at->members[i]] = w.theirs[i].step;
+    for (int i = 0; ok && i < at->count; i++)
         if (w.theirs[i].print != mine.print)
             ok = diverged(r, at, "the ranks are at different collectives:");
-    }
     free(w.requests);
     free(w.theirs);
-    free(w.steps);
-    free(w.since);
     return ok;
 }
 
@@ -392,7 +439,10 @@ static bool comes_to(ranks *r, const jx_meeting *at)
     snprintf(text, sizeof text, "%s%s%s", at->what, *at->place ? " at " : "",
              at->place);
     write_on_board(r, WAITING, text);
-    return r->patience <= 0 || meet(r, at);
+    if (r->patience > 0 && !meet(r, at))
+        return false;
+    write_on_board(r, TOGETHER, NULL);
+    return true;
 }
 
 static MPI_Comm comm_of(ranks *r, const jx_meeting *at)
@@ -523,7 +573,7 @@ static void free_ranks(ranks *r)
         r->groups = next;
     }
     free(r->number);
-    free(r->met);
+    free(r->seen);
     free(r->process);
     free(r);
 }

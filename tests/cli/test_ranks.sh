@@ -155,6 +155,39 @@ complains 'rank 3 has other inputs than rank 0'
 expect 2 run "$work/sum.mlir" --ranks 100000
 complains '\-\-ranks: at most 1024'
 
+# Who waits for one that waits for one that computes may go on.
+cat >"$work/slow.jaxpr" <<'END'
+{ lambda ; a:f32[8]. let
+    b:f32[2] = shard_map[
+      check_vma=False
+      in_specs=(P(('x', 'y'),),)
+      jaxpr={ lambda ; c:f32[2]. let
+          d:i32[] = axis_index[axis_name=x]
+          e:i32[] = axis_index[axis_name=y]
+          f:i32[] = mul d e
+          g:i32[] = mul f 8000000:i32[]
+          h:i32[] i:f32[2] = while[
+            body_jaxpr={ lambda ; j:i32[] k:f32[2]. let
+                l:i32[] = sub j 1:i32[]
+                m:f32[2] = mul k 0.5:f32[]
+              in (l, m) }
+            body_nconsts=0
+            cond_jaxpr={ lambda ; j:i32[] k:f32[2]. let
+                l:bool[] = gt j 0:i32[]
+              in (l,) }
+            cond_nconsts=0
+          ] g c
+          n:f32[2] = psum[axes=('y',) axis_index_groups=None] i
+          o:f32[2] = psum[axes=('x',) axis_index_groups=None] n
+        in (o,) }
+      mesh=Mesh('x': 2, 'y': 2, axis_types=(Auto, Auto))
+      newly_manual_axes=frozenset({'x', 'y'})
+      out_specs=(P(),)
+    ] a
+  in (b,) }
+END
+same "$work/slow.jaxpr" 4
+
 # One that dies on the way: another one says so, and nobody stays.
 cat >"$work/long.jaxpr" <<'END'
 { lambda ; a:f32[8]. let
@@ -195,6 +228,20 @@ for pause in 2 4 8 16 32; do # until all have met
 done
 holds test $code -eq 137
 complains 'a rank has died:'
+holds test -z "$(pgrep -f "$work/long.jaxpr")"
+
+# One that does not run for a while goes no other way: it is waited for as long as --timeout says.
+for pause in 2 4 8 16; do # until all have met
+    "$JAXVET" run "$work/long.jaxpr" --ranks 4 --timeout 3 >"$work/out" 2>"$work/err" &
+    started=$!
+    sleep $pause
+    kill -STOP "$(pgrep -nf "^$JAXVET run $work/long.jaxpr")"
+    wait $started
+    code=$?
+    ! grep -q 'waits in' "$work/err" || break
+done
+holds test $code -eq 3
+complains 'not all ranks came to a collective in time'
 holds test -z "$(pgrep -f "$work/long.jaxpr")"
 
 fi
