@@ -86,7 +86,9 @@ static const double settled = 0.25;
 enum { LOOKS = 32 };
 /* Rounds of waiting from one look at the others to the next. */
 enum { LOOK_EVERY = 512 };
-static const char APART[] = "the ranks go separate ways around a collective:";
+static const char APART[] = "the ranks go separate ways around a collective:",
+                  LATE[] =
+                      "not all ranks came to a collective in time (--timeout):";
 
 static double now(void)
 {
@@ -357,6 +359,15 @@ typedef struct waiting {
     greeting *theirs;
 } waiting;
 
+/* Why those who are waited for since then are waited for no more, or NULL. */
+static const char *given_up(const ranks *r, const jx_meeting *at, double since)
+{
+    for (int i = 0; i < at->count; i++)
+        if (has_died(r, at->members[i]))
+            return APART; /* diverged() says how */
+    return now() - since > r->patience ? LATE : NULL;
+}
+
 /* Why those who are not there will not come, or NULL. */
 static const char *stay_away(const waiting *w, double since)
 {
@@ -365,14 +376,10 @@ static const char *stay_away(const waiting *w, double since)
         int rank = w->at->members[i];
 
         if (w->requests[w->at->count + i] != MPI_REQUEST_NULL &&
-            (has_left(w->r, rank) || has_died(w->r, rank)))
+            has_left(w->r, rank))
             return APART;
     }
-    if (nobody_moves(w->r))
-        return APART;
-    return now() - since > w->r->patience
-               ? "not all ranks came to a collective in time (--timeout):"
-               : NULL;
+    return nobody_moves(w->r) ? APART : given_up(w->r, w->at, since);
 }
 
 static bool still_to_come(waiting *w)
@@ -479,18 +486,29 @@ static bool fits(ranks *r, size_t bytes)
     return false;
 }
 
-/* Waits without taking the processor from ranks that share it. */
-static bool complete(int count, MPI_Request *requests)
+/* Waits without taking the processor from ranks that share it; all members have
+ * come, but one may be stopped, or die. */
+static bool complete(ranks *r, const jx_meeting *at, int count,
+                     MPI_Request *requests)
 {
+    double since = now();
     int all = 0;
 
-    for (int round = 0; !all; round++) {
-        if (MPI_Testall(count, requests, &all, MPI_STATUSES_IGNORE))
+    for (int round = 0;; round++) {
+        const char *why = NULL;
+
+        if (MPI_Testall(count, requests, &all, MPI_STATUSES_IGNORE)) {
+            snprintf(r->why, sizeof r->why, "MPI refuses %s", at->what);
             return false;
-        if (!all)
-            pause_a_moment(round);
+        }
+        if (all)
+            return true;
+        if (r->patience > 0 && round % LOOK_EVERY == LOOK_EVERY - 1)
+            why = atomic_load(flag_of(r)) ? "" : given_up(r, at, since);
+        if (why)
+            return diverged(r, at, why);
+        pause_a_moment(round);
     }
-    return true;
 }
 
 /* What the members of a group do together with arrays of their
@@ -511,13 +529,13 @@ static bool together(ranks *r, const jx_meeting *at, together_fn *what,
     if (!ok)
         return false;
     comm = comm_of(r, at);
-    if (comm == MPI_COMM_NULL ||
-        what(mine, (int)bytes, MPI_BYTE, theirs, (int)bytes, MPI_BYTE, comm,
-             &request) ||
-        !complete(1, &request)) {
+    if (comm == MPI_COMM_NULL || what(mine, (int)bytes, MPI_BYTE, theirs,
+                                      (int)bytes, MPI_BYTE, comm, &request)) {
         snprintf(r->why, sizeof r->why, "MPI refuses %s", at->what);
         return false;
     }
+    if (!complete(r, at, 1, &request))
+        return false;
     write_on_board(r, COMPUTING, NULL);
     return true;
 }
@@ -552,11 +570,12 @@ static bool permute(void *data, const jx_meeting *at, int source, int target,
                   MPI_COMM_WORLD, &requests[0]) ||
         MPI_Isend(mine, (int)bytes, MPI_BYTE,
                   target < 0 ? MPI_PROC_NULL : target, TAG_PERMUTE,
-                  MPI_COMM_WORLD, &requests[1]) ||
-        !complete(2, requests)) {
+                  MPI_COMM_WORLD, &requests[1])) {
         snprintf(r->why, sizeof r->why, "MPI refuses to send");
         return false;
     }
+    if (!complete(r, at, 2, requests))
+        return false;
     write_on_board(r, COMPUTING, NULL);
     return true;
 }
