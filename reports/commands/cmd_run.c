@@ -109,6 +109,10 @@ static const jx_option options[] = {
     JX_LIMIT_OPTIONS(settings),
 };
 
+/* What ranks compare: the program's bytes, what else says what is computed, and
+ * what it is computed of. */
+enum { OF_PROGRAM, OF_OPTIONS, OF_INPUTS, PRINTS };
+
 /* One run, from its words to its exit code. */
 typedef struct session {
     const settings *s;
@@ -123,9 +127,7 @@ typedef struct session {
     jx_watch watch;
     jx_loss loss; /* made when results are off */
     jx_ranks ranks;
-    /* of the program's bytes, which is the same on all ranks ... */
-    uint64_t print;
-    uint64_t inputs; /* ... and of what it runs on */
+    uint64_t prints[PRINTS]; /* the same on all ranks */
     int nvalued, nsizes;
     const jx_valued *valued; /* inputs that say sizes, and the sizes */
     const jx_binding *sizes;
@@ -190,9 +192,7 @@ static bool looks(const session *r)
     return r->s->finite || (replays(r) && !r->s->bench);
 }
 
-/* Only ranks compare what they read. */
-static void mix_print(const session *r, const void *bytes, size_t size,
-                      uint64_t *into)
+static void mix_print(session *r, int of, const void *bytes, size_t size)
 {
     char print[65];
     uint64_t first;
@@ -201,7 +201,24 @@ static void mix_print(const session *r, const void *bytes, size_t size,
         return;
     jx_sha256(bytes, size, print);
     memcpy(&first, print, sizeof first);
-    *into = *into * 0x100000001b3u ^ first;
+    r->prints[of] = r->prints[of] * 0x100000001b3u ^ first;
+}
+
+static void mix_text(session *r, const char *text)
+{
+    mix_print(r, OF_OPTIONS, text ? text : "", text ? strlen(text) + 1 : 0);
+}
+
+static void mix_options(session *r)
+{
+    const settings *s = r->s;
+    const int64_t numbers[] = {s->vjp, s->seed};
+
+    mix_print(r, OF_OPTIONS, numbers, sizeof numbers);
+    mix_text(r, s->numerics);
+    mix_text(r, s->domain);
+    for (int i = 0; i < s->transform.count; i++)
+        mix_text(r, s->transform.at[i]);
 }
 
 /* The plan, its inputs and its memory. */
@@ -247,7 +264,7 @@ static bool prepare(session *r)
                 : fill_inputs(r)))
         return false;
     for (int i = 0; i < jx_plan_nins(r->plan); i++)
-        mix_print(r, r->ins[i], jx_plan_in(r->plan, i)->bytes, &r->inputs);
+        mix_print(r, OF_INPUTS, r->ins[i], jx_plan_in(r->plan, i)->bytes);
     r->exec = jx_exec_new(r->plan);
     if (r->exec)
         jx_exec_seed(r->exec, (uint64_t)s->seed);
@@ -563,7 +580,8 @@ static bool open_program(session *r, const char *path)
     const char *bytes = jx_input_load(r->ctx, path, &size);
 
     if (bytes)
-        mix_print(r, bytes, size, &r->print);
+        mix_print(r, OF_PROGRAM, bytes, size);
+    mix_options(r);
     r->program = bytes ? jx_input_read(r->ctx, path, bytes, size) : NULL;
     if (r->program && r->s->vjp)
         r->program = jx_input_vjp(r->program, r->s->vjp);
@@ -605,20 +623,22 @@ static int tell_results(session *r)
  * reason says it. */
 static bool all_begin(session *r, bool ready, const char *path, int *code)
 {
-    const char *what = "reads another program than";
-    int first;
+    static const char *const differs[PRINTS] = {"reads another program than",
+                                                "has other options than",
+                                                "has other inputs than"};
+    int i = 0, first;
 
     *code = JX_EXIT_OK;
-    if (r->ranks.mpi->agree(r->ranks.comm, ready, r->print, &first)) {
-        what = "has other inputs than";
-        if (r->ranks.mpi->agree(r->ranks.comm, ready, r->inputs, &first))
-            return true;
-    }
+    while (i < PRINTS &&
+           r->ranks.mpi->agree(r->ranks.comm, ready, r->prints[i], &first))
+        i++;
+    if (i == PRINTS)
+        return true;
     if (first != r->ranks.comm->rank)
         return false;
     if (ready)
         jx_fail(r->ctx, JX_E_INPUT, path, NULL, "rank %d %s rank 0", first,
-                what);
+                differs[i]);
     *code = failed(r);
     return false;
 }

@@ -152,6 +152,13 @@ mpirun --oversubscribe -n 3 "$JAXVET" run --mpi "$work/sum.mlir" : \
     -n 1 "$JAXVET" run --mpi "$work/sum.mlir" --fill random:1 >"$work/out" 2>"$work/err"
 holds test $? -eq 3
 complains 'rank 3 has other inputs than rank 0'
+for option in '--seed 1' '--transform flat' '--numerics xla'; do
+    # shellcheck disable=SC2086 # two words
+    mpirun --oversubscribe -n 3 "$JAXVET" run --mpi "$work/sum.mlir" : \
+        -n 1 "$JAXVET" run --mpi "$work/sum.mlir" $option >"$work/out" 2>"$work/err"
+    holds test $? -eq 3
+    complains 'rank 3 has other options than rank 0'
+done
 expect 2 run "$work/sum.mlir" --ranks 100000
 complains '\-\-ranks: at most 1024'
 
