@@ -84,8 +84,9 @@ enum { TAG_GREETING = 1, TAG_PERMUTE = 2 };
  * often for what it waits for, wait for each other. */
 static const double settled = 0.25;
 enum { LOOKS = 32 };
-/* Rounds of waiting from one look at the others to the next. */
-enum { LOOK_EVERY = 512 };
+/* Seconds from one look at the others to the next, for each of them: a look
+ * takes some microseconds for each. */
+static const double glance = 0.001;
 static const char APART[] = "the ranks go separate ways around a collective:",
                   LATE[] =
                       "not all ranks came to a collective in time (--timeout):";
@@ -382,10 +383,21 @@ static const char *stay_away(const waiting *w, double since)
     return nobody_moves(w->r) ? APART : given_up(w->r, w->at, since);
 }
 
+/* Whether it is time to look at the others again. */
+static bool is_due(const ranks *r, double *looked)
+{
+    double t = now();
+
+    if (t - *looked < glance * r->comm.count)
+        return false;
+    *looked = t;
+    return true;
+}
+
 static bool still_to_come(waiting *w)
 {
     entry *mine = entry_of(w->r, w->r->comm.rank);
-    double since = now();
+    double since = now(), looked = since;
     int all = 0, n = 2 * w->at->count;
 
     for (int round = 0;; round++) {
@@ -397,7 +409,7 @@ static bool still_to_come(waiting *w)
         atomic_fetch_add(&mine->looks, 1);
         if (atomic_load(flag_of(w->r)))
             return diverged(w->r, w->at, "");
-        if (round % LOOK_EVERY == LOOK_EVERY - 1)
+        if (is_due(w->r, &looked))
             why = stay_away(w, since);
         if (why)
             return diverged(w->r, w->at, why);
@@ -491,7 +503,7 @@ static bool fits(ranks *r, size_t bytes)
 static bool complete(ranks *r, const jx_meeting *at, int count,
                      MPI_Request *requests)
 {
-    double since = now();
+    double since = now(), looked = since;
     int all = 0;
 
     for (int round = 0;; round++) {
@@ -503,7 +515,7 @@ static bool complete(ranks *r, const jx_meeting *at, int count,
         }
         if (all)
             return true;
-        if (r->patience > 0 && round % LOOK_EVERY == LOOK_EVERY - 1)
+        if (r->patience > 0 && is_due(r, &looked))
             why = atomic_load(flag_of(r)) ? "" : given_up(r, at, since);
         if (why)
             return diverged(r, at, why);

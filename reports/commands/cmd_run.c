@@ -263,6 +263,8 @@ static bool prepare(session *r)
         !(given ? (r->ins = jx_inputs_widened(r->ctx, r->plan, given)) != NULL
                 : fill_inputs(r)))
         return false;
+    for (int i = 0; i < r->nsizes; i++)
+        mix_print(r, OF_INPUTS, &r->sizes[i].value, sizeof r->sizes[i].value);
     for (int i = 0; i < jx_plan_nins(r->plan); i++)
         mix_print(r, OF_INPUTS, r->ins[i], jx_plan_in(r->plan, i)->bytes);
     r->exec = jx_exec_new(r->plan);
