@@ -58,14 +58,12 @@ static void say_denied(jx_gradding *c, const char *what, jx_functional f,
 static bool bends_unseen(const jx_gradding *c, jx_functional f, double first,
                          double slope)
 {
-    double unit = 0, steps[JX_RIDDERS_STEPS];
+    double unit = jx_grad_unit(c), steps[JX_RIDDERS_STEPS];
     size_t m = (size_t)c->out.size;
 
     jx_ridders_steps(first, steps);
     if (f.weights || !c->most_work || !c->second)
         return false;
-    for (int i = 0; i < c->rule->nins; i++)
-        unit = fmax(unit, jx_unit_roundoff(c->rule->ins[i]->dtype));
     for (int k = 1; k < JX_RIDDERS_SAMPLES; k++) {
         double moved =
             c->samples[(size_t)k * m + (size_t)f.only] - c->samples[f.only];

@@ -464,6 +464,8 @@ bool jx_grad_prepare_fwd(jx_gradding *c);
 /* Residuals that fwd computes, before its primal outputs. */
 int jx_grad_computed_residuals(const jx_rule_pattern *p);
 
+/* The unit roundoff of the least precise of the rule's inputs. */
+double jx_grad_unit(const jx_gradding *c);
 /* gradmean.c: whether a rule that holds elsewhere, and is off by that here,
  * integrates to what the function's values are, to within what its numbers
  * were rounded to. */
@@ -533,9 +535,9 @@ bool jx_grad_is_under_way(jx_gradding *c);
 /* Whether what disagreed last moves, and as many turns again change nothing of
  * what the function gives: it has settled, if not at a solution. */
 bool jx_grad_is_settled(jx_gradding *c);
-/* Whether as many turns again do change it; nothing is known of loops
- * that can't go on. */
-bool jx_grad_is_unsettled(jx_gradding *c);
+/* Whether as many turns again do change it by more than that part of what it
+ * gives; nothing is known of loops that can't go on. */
+bool jx_grad_is_unsettled(jx_gradding *c, double part);
 
 /* gradstuck.c */
 /* Whether what disagreed last does not move at all at a point that was

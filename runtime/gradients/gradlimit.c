@@ -440,9 +440,9 @@ bool jx_grad_is_settled(jx_gradding *c)
            most <= 1e-11;
 }
 
-bool jx_grad_is_unsettled(jx_gradding *c)
+bool jx_grad_is_unsettled(jx_gradding *c, double part)
 {
     double least, most;
 
-    return changes_of_more(c, &least, &most) && most > 1e-11;
+    return changes_of_more(c, &least, &most) && most > part;
 }

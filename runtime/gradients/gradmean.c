@@ -67,7 +67,7 @@ static bool value_at(const walk *w, double t, double *value, double *size)
     return isfinite(sum);
 }
 
-static double unit_of(const jx_gradding *c)
+double jx_grad_unit(const jx_gradding *c)
 {
     double unit = 0;
 
@@ -79,7 +79,7 @@ static double unit_of(const jx_gradding *c)
 /* What the values may be off, as a part of them. */
 static double slack_of(const jx_gradding *c)
 {
-    return (c->second ? 1024 : 4) * unit_of(c);
+    return (c->second ? 1024 : 4) * jx_grad_unit(c);
 }
 
 /* Whether the rule swings from one number of the dtype around the point to the
@@ -87,7 +87,7 @@ static double slack_of(const jx_gradding *c)
 static bool swings(const walk *w, double value, double off)
 {
     enum { AROUND = 8 };
-    double unit = unit_of(w->c), low = INFINITY, high = -INFINITY, there;
+    double unit = jx_grad_unit(w->c), low = INFINITY, high = -INFINITY, there;
     int apart = 0;
 
     for (int k = 0; k < AROUND; k++) {
@@ -157,7 +157,7 @@ static bool is_contradicted(const walk *w, double h)
  * is nothing to integrate. */
 static bool goes_on(const walk *w, double h, double value, double off)
 {
-    const double far[] = {1e-12 * h, fmax(100 * unit_of(w->c), 1e-6) * h};
+    const double far[] = {1e-12 * h, fmax(100 * jx_grad_unit(w->c), 1e-6) * h};
     double ahead, behind;
 
     for (size_t i = 0; i < sizeof far / sizeof *far; i++)

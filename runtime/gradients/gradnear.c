@@ -215,12 +215,10 @@ bool jx_grad_is_beside_kink(jx_gradding *c, const double *d, jx_functional f,
 {
     size_t n = (size_t)c->in.size, m = (size_t)c->out.size,
            most = (n > m ? n : m) + 2;
-    double *kept = jx_grad_room(c, 2 * most, sizeof *kept), unit = 0, size = 0,
-           gives[2] = {0};
+    double *kept = jx_grad_room(c, 2 * most, sizeof *kept),
+           unit = jx_grad_unit(c), size = 0, gives[2] = {0};
     bool good = kept != NULL;
 
-    for (int i = 0; i < c->rule->nins; i++)
-        unit = fmax(unit, jx_unit_roundoff(c->rule->ins[i]->dtype));
     if (!good)
         return false;
     memcpy(kept, c->x, n * sizeof *kept);

@@ -474,12 +474,12 @@ static bool is_away(jx_gradding *c)
         memcpy(here, c->x, (size_t)c->in.size * sizeof *here);
         for (int i = 0; i < c->in.size; i++)
             size = fmax(size, fabs(here[i]));
-        away = jx_grad_is_unsettled(c);
+        away = jx_grad_is_unsettled(c, 1e-13);
         /* A singular system has solutions that nothing beside it leads to. */
         for (int k = 0; !away && k < AROUND; k++) {
             for (int i = 0; i < c->in.size; i++)
                 c->x[i] = here[i] + 1e-3 * size * jx_rng_normal(&c->rng);
-            away = jx_grad_is_unsettled(c);
+            away = jx_grad_is_unsettled(c, 1e-13);
         }
         memcpy(c->x, here, (size_t)c->in.size * sizeof *here);
         jx_space_scatter(&c->in, c->x, &c->primal);
@@ -494,7 +494,8 @@ static bool is_away(jx_gradding *c)
  * nothing excuses it. */
 static bool weigh_rest(jx_gradding *c)
 {
-    if (jx_grad_is_unsettled(c))
+    /* What its dtype does not show is no way to go. */
+    if (jx_grad_is_unsettled(c, fmax(1e-11, jx_grad_unit(c))))
         c->agreed_under_way += jx_grad_is_under_way(c);
     else
         c->at_rest++;
@@ -548,11 +549,13 @@ static bool visit_point(jx_gradding *c)
     c->settled_against += settled;
     if (c->wrong_at >= 0)
         c->opposed[c->wrong_at]++;
-    /* A count of turns knows no tolerance: where it has settled, its slopes are
-     * those of where it leads. */
     bool away = is_away(c);
     c->away += away;
-    if ((!relies(c) && !away) || (settled && c->turns->searches == 0) ||
+    /* A count of turns knows no tolerance: where it has settled, its slopes are
+     * those of where it leads, unless it goes there in steps, as by halves. */
+    bool stepping = away && jx_points_chooses(c->rule->primal.jaxpr);
+    if ((!relies(c) && !away) ||
+        (settled && !stepping && c->turns->searches == 0) ||
         (c->limit.was_in && c->turns->once == 0 && !jx_grad_is_stuck(c)))
         return false;
     if (!c->first_wrong) {
@@ -681,7 +684,10 @@ static bool check_program_points(jx_gradding *c)
 /* Points that iterations are for, once one is away from where it leads. */
 static bool visit_matrices(jx_gradding *c)
 {
-    static const jx_point here = {JX_AT_SPD, 1, "positive definite matrices"};
+    /* Jacobi's iteration needs a diagonal that outweighs all else. */
+    static const jx_point of[] = {
+        {JX_AT_SPD, 1, "positive definite matrices"},
+        {JX_AT_SPD, 32, "matrices with a heavy diagonal"}};
     const jx_point *before = c->point;
     const int64_t work = c->work;
     bool good = true;
@@ -690,10 +696,11 @@ static bool visit_matrices(jx_gradding *c)
         return true;
     c->has_matrices = true;
     c->work = 0;
-    c->point = &here;
     c->of_matrices = -c->points;
-    for (int i = 0; good && i < MATRICES; i++)
+    for (int i = 0; good && i < MATRICES; i++) {
+        c->point = &of[i % 2];
         good = visit_point(c);
+    }
     c->of_matrices += c->points;
     c->work += work;
     c->point = before;
@@ -733,7 +740,8 @@ static bool check_points(jx_gradding *c, bool thorough)
         if (!visit_point(c) || (c->away > 0 && !visit_matrices(c)))
             return false;
     }
-    return !thorough || jx_grad_regions(c);
+    return !thorough ||
+           (jx_grad_regions(c) && (c->away == 0 || visit_matrices(c)));
 }
 
 /* Whether the program's function is looked at where its loops lead, too. */

@@ -716,8 +716,8 @@ const jx_point *jx_points_make(const jx_program *program,
     return list.at;
 }
 
-/* A A' + n I over the last two axes, where they are equal. */
-static bool fill_spd(jx_rng *rng, const jx_span_of *span, double *x)
+/* A A' + by n I over the last two axes, where they are equal. */
+static bool fill_spd(jx_rng *rng, const jx_span_of *span, double by, double *x)
 {
     int64_t n = span->rank >= 2 ? span->shape[span->rank - 1] : 0;
 
@@ -734,7 +734,7 @@ static bool fill_spd(jx_rng *rng, const jx_span_of *span, double *x)
                     to[i * n + j] += a[i] * a[j];
         }
         for (int64_t i = 0; i < n; i++)
-            to[i * n + i] += (double)n;
+            to[i * n + i] += by * (double)n;
     }
     return true;
 }
@@ -776,7 +776,8 @@ void jx_point_fill(const jx_point *point, jx_rng *rng, const jx_span_of *spans,
             memcpy(to, spans[s].fixed, (size_t)spans[s].count * sizeof *to);
             continue;
         }
-        if (point->kind == JX_AT_SPD && fill_spd(rng, &spans[s], to))
+        if (point->kind == JX_AT_SPD &&
+            fill_spd(rng, &spans[s], point->scale, to))
             continue;
         for (int i = 0; i < spans[s].count; i++) {
             double sample = spans[s].sample ? spans[s].sample[i] : 0;

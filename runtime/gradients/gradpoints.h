@@ -25,10 +25,12 @@ typedef enum jx_point_kind {
     JX_AT_UNIT,     /* uniform in (0.05, 0.95) */
     JX_AT_EQUAL,    /* every element is `scale` */
     JX_AT_QUARTERS, /* scale * N(0, 1) rounded to quarters: ties */
-    JX_AT_SPD,      /* square matrices positive definite, others normal */
-    JX_AT_AROUND,   /* `scale` (a constant of the code) + N(0, 1) / 8 */
-    JX_AT_GIVEN,    /* as it stands: nothing is drawn */
-    JX_AT_SAMPLE,   /* the caller's sample times (1 + scale * N(0, 1)) */
+    /* square matrices positive definite, with a diagonal that is heavier by
+     * `scale` times their size; others normal */
+    JX_AT_SPD,
+    JX_AT_AROUND, /* `scale` (a constant of the code) + N(0, 1) / 8 */
+    JX_AT_GIVEN,  /* as it stands: nothing is drawn */
+    JX_AT_SAMPLE, /* the caller's sample times (1 + scale * N(0, 1)) */
     /* its integers: series end there, powers are no longer of any base */
     JX_AT_ROUNDED,
     JX_AT_ZEROED, /* the sample, but for argument number `scale`, which is 0 */

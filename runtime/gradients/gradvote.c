@@ -203,20 +203,28 @@ static double beneath_rounding(const jx_gradding *c, const double *d,
 }
 
 /* Whether differences speak against the own derivative, which may
- * be what is off. */
-static bool is_opposed(const jx_target *t, double own, double off)
+ * be what is off: they are nearer to the rule. */
+static bool is_opposed(const jx_target *t, double value, double own)
 {
+    double off = fabs(value - own);
+
     return t->undefined || t->stair || t->low < t->high ||
-           !(fabs(own - t->low) <= 8 * t->error + off / 4);
+           !(fabs(own - t->low) <= 8 * t->error + off / 4) ||
+           fabs(own - t->low) > fabs(value - t->low);
+}
+
+/* What chooses may go in steps, as a bisection does, which are what its own
+ * derivative is of: differences have to tell that from the rule. */
+static bool has_steps(const jx_gradding *c, const jx_target *t, double off)
+{
+    return off <= 8 * t->error && jx_points_chooses(c->rule->primal.jaxpr);
 }
 
 /* How near both should come, relative to their size. */
 static double nearness(const jx_gradding *c)
 {
-    double unit = 0;
+    double unit = jx_grad_unit(c);
 
-    for (int i = 0; i < c->rule->nins; i++)
-        unit = fmax(unit, jx_unit_roundoff(c->rule->ins[i]->dtype));
     unit = fmax(c->rounded ? 1.5 * unit : unit / 2,
                 c->approximates ? 8e-12 : 1e-12);
     unit = fmax(unit, c->nearness);
@@ -246,7 +254,7 @@ jx_opinion jx_grad_own_denies(jx_gradding *c, const double *d, jx_functional f,
         return JX_SKIP;
     if (off <= nearness(c) * size)
         return JX_AGREE;
-    if (is_opposed(t, own, off))
+    if (is_opposed(t, value, own) || has_steps(c, t, off))
         return JX_SKIP;
     if (off <= beneath_rounding(c, d, f))
         return off > 1e-3 * size ? JX_UNCERTAIN : JX_AGREE;

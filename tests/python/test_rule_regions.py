@@ -115,8 +115,45 @@ def relaxed(factor):
     return f, (MATRIX, X)
 
 
+def at_once(factor):
+    """The same by Jacobi's iteration, and a rule that solves what is left: of most matrices it
+    goes away by the square of how far the function does."""
+    def solve(a, b):
+        return lax.fori_loop(0, 40, lambda _, x: x + (b - a @ x) / jnp.diag(a), jnp.zeros_like(b))
+    f = jax.custom_jvp(solve)
+
+    @f.defjvp
+    def _(p, t):
+        (a, b), (da, db) = p, t
+        x = f(a, b)
+        u = jnp.where(jnp.max(jnp.abs(b)) > 10, factor, 1.)
+        return x, u * solve(a, db - da @ x)
+    return f, (MATRIX, X)
+
+
+def halved(factor):
+    """The root of y^3 + y = x by halves: what its own derivative is of are steps, which are
+    none."""
+    def find(x):
+        low, high = jnp.full_like(x, -100), jnp.full_like(x, 100)
+        for _ in range(60):
+            y = (low + high) / 2
+            above = y ** 3 + y < x
+            low, high = jnp.where(above, y, low), jnp.where(above, high, y)
+        return (low + high) / 2
+    f = jax.custom_jvp(find)
+
+    @f.defjvp
+    def _(p, t):
+        y = f(*p)
+        return y, jnp.where(jnp.abs(p[0]) > 5, factor, 1.) * t[0] / (3 * y ** 2 + 1)
+    return f, (np.linspace(-2.1, 2.3, 8).astype(np.float32),)
+
+
 PAIRS = {"table": (table, 1.05), "switched": (switched, .9), "friction": (friction, 1.1),
-         "relaxed": (relaxed, 1.02)}
+         "relaxed": (relaxed, 1.02), "at once": (at_once, 1.02), "halved": (halved, 1.02)}
+#: Solvers: what they make of what they are not for is undecided.
+SOLVERS = {"relaxed", "at once"}
 
 
 @pytest.mark.parametrize("name", sorted(PAIRS))
@@ -132,7 +169,7 @@ def test_what_is_right_everywhere_is_not_accused(name, values, errors):
     make, _ = PAIRS[name]
     fun, args = make(1.)
     codes, undecided = errors(fun, *args, values=values)
-    assert codes == [] and (name == "relaxed" or not undecided)
+    assert codes == [] and (name in SOLVERS or not undecided)
 
 
 def test_in_second_order_ties_of_which_few_orders_show_are_a_convention(errors):
