@@ -72,6 +72,146 @@ static bool is_count(const sums *s, int value)
     return jx_number_of(s->flat, value, &number) && number == 1;
 }
 
+/* Its elements along the axis are 0, 1, 2, ...: no two are the same. */
+static bool counts_along(const sums *s, int value, int64_t axis)
+{
+    const jx_flat_node *node = jx_maker(s->flat, value);
+    int64_t size;
+
+    if (node && node->eqn->prim->id == JX_PRIM_broadcast_in_dim) {
+        jx_ints to = ((const jx_p_broadcast_in_dim *)node->eqn->typed)
+                         ->broadcast_dimensions;
+        int of = 0;
+        while (of < to.count && to.at[of] != axis)
+            of++;
+        if (of == to.count)
+            return false;
+        axis = of;
+        node = jx_maker(s->flat, node->ins[0]);
+    }
+    if (!node || node->eqn->prim->id != JX_PRIM_iota ||
+        ((const jx_p_iota *)node->eqn->typed)->dimension != axis)
+        return false;
+    const jx_aval *aval = node->eqn->outs[0]->aval;
+    return jx_dtype_of(aval->dtype)->bits >= 32 ||
+           (jx_dim_is_int(aval->shape[axis], &size) && size <= 128);
+}
+
+/* Along the axis all its elements are one. */
+static bool is_same_along(const sums *s, int value, int64_t axis)
+{
+    const jx_flat_value *v = &s->flat->values.at[value];
+    const jx_flat_node *node = jx_maker(s->flat, value);
+    int64_t size;
+
+    if (v->splat || (jx_dim_is_int(v->aval->shape[axis], &size) && size == 1))
+        return true;
+    if (!node || node->eqn->prim->id != JX_PRIM_broadcast_in_dim)
+        return false;
+    jx_ints to =
+        ((const jx_p_broadcast_in_dim *)node->eqn->typed)->broadcast_dimensions;
+    for (int i = 0; i < to.count; i++)
+        if (to.at[i] == axis)
+            return is_same_along(s, node->ins[0], i);
+    return true;
+}
+
+/* At most one element along the axis is not 0: jax.nn.one_hot. */
+static bool is_one_at_most(const sums *s, int value, int64_t axis)
+{
+    const jx_flat_node *node = jx_maker(s->flat, jx_plain(s->flat, value));
+
+    while (node && node->eqn->prim->id == JX_PRIM_convert_element_type)
+        node = jx_maker(s->flat, jx_plain(s->flat, node->ins[0]));
+    if (!node || node->eqn->prim->id != JX_PRIM_eq ||
+        s->flat->values.at[node->ins[0]].aval->rank <= axis ||
+        s->flat->values.at[node->ins[1]].aval->rank <= axis)
+        return false;
+    for (int i = 0; i < 2; i++)
+        if (counts_along(s, node->ins[i], axis) &&
+            is_same_along(s, node->ins[1 - i], axis))
+            return true;
+    return false;
+}
+
+/* -- what a count is for --------------------------------------------------- */
+
+/* A count, and numbers made of it, in a dtype that has no number 2**digits +
+ * 1. */
+typedef struct counting {
+    const sums *s;
+    double most; /* 2**digits: all whole numbers up to it are numbers */
+    bool stays;  /* counts do not go on above that; else they are rounded */
+} counting;
+
+static bool is_enough(const counting *c, int value, int depth);
+
+/* The other operand of two, if it is a number. */
+static bool other(const counting *c, const jx_flat_node *node, int value,
+                  double *number)
+{
+    return node->nins == 2 && node->ins[0] != node->ins[1] &&
+           jx_number_of(c->s->flat, node->ins[node->ins[0] == value], number);
+}
+
+/* Whether this use of a count gives the same, to within what its own dtype
+ * rounds, as it would of the exact one. */
+static bool is_served(const counting *c, const jx_flat_node *node, int value,
+                      int depth)
+{
+    jx_dtype to = node->nouts ? dtype_of(c->s, node->outs[0]) : JX_BOOL;
+    double number;
+
+    if (jx_shows(node->eqn))
+        return is_enough(c, node->outs[0], depth + 1);
+    switch (node->eqn->prim->id) {
+    case JX_PRIM_convert_element_type:
+        return to == JX_BOOL || (jx_dtype_is_float(to) &&
+                                 is_enough(c, node->outs[0], depth + 1));
+    case JX_PRIM_div:
+    case JX_PRIM_mul:
+    case JX_PRIM_integer_pow:
+    case JX_PRIM_sqrt:
+    case JX_PRIM_rsqrt: return !c->stays;
+    case JX_PRIM_eq:
+    case JX_PRIM_ne:
+    case JX_PRIM_lt:
+    case JX_PRIM_le:
+    case JX_PRIM_gt:
+    case JX_PRIM_ge: return other(c, node, value, &number) && number < c->most;
+    case JX_PRIM_min:
+        return (other(c, node, value, &number) && number <= c->most) ||
+               is_enough(c, node->outs[0], depth + 1);
+    case JX_PRIM_clamp:
+        return (jx_number_of(c->s->flat, node->ins[2], &number) &&
+                number <= c->most) ||
+               is_enough(c, node->outs[0], depth + 1);
+    case JX_PRIM_max:
+    case JX_PRIM_add: /* as 1e-6, not to divide by 0 */
+        return other(c, node, value, &number) &&
+               is_enough(c, node->outs[0], depth + 1);
+    case JX_PRIM_select_n:
+        return node->ins[0] != value && is_enough(c, node->outs[0], depth + 1);
+    default: return false;
+    }
+}
+
+/* The same of all uses. */
+static bool is_enough(const counting *c, int value, int depth)
+{
+    enum { DEEP = 8 };
+    const jx_flat_uses *uses = &c->s->lint->uses;
+
+    if (uses->kept[value] || depth > DEEP)
+        return false;
+    for (int i = uses->first[value]; i < uses->first[value + 1]; i++) {
+        const jx_flat_node *node = &c->s->flat->nodes.at[uses->nodes[i]];
+        if (node->live && !is_served(c, node, value, depth))
+            return false;
+    }
+    return true;
+}
+
 static void look_at_count(sums *s, const jx_flat_node *node, int64_t terms)
 {
     jx_dtype dtype = dtype_of(s, node->ins[0]);
@@ -79,7 +219,8 @@ static void look_at_count(sums *s, const jx_flat_node *node, int64_t terms)
     jx_claim *claim;
 
     if (!digits || digits > 52 || terms <= (int64_t)1 << digits ||
-        !is_count(s, node->ins[0]))
+        !is_count(s, node->ins[0]) ||
+        is_enough(&(counting){s, ldexp(1, digits), true}, node->outs[0], 0))
         return;
     claim = jx_lint_claim(
         s->lint, JX_CODE_NUM012, node,
@@ -107,7 +248,9 @@ static void look_at_rounded(sums *s, const jx_flat_node *node, int64_t terms)
     dtype = to ? dtype_of(s, to->outs[0]) : JX_F32;
     if (!to || to->eqn->prim->id != JX_PRIM_convert_element_type ||
         !is_short(dtype) || terms <= (int64_t)1 << jx_digits(dtype) ||
-        !is_count(s, node->ins[0]))
+        !is_count(s, node->ins[0]) ||
+        is_enough(&(counting){s, ldexp(1, jx_digits(dtype)), false},
+                  to->outs[0], 0))
         return;
     claim = jx_lint_claim(
         s->lint, JX_CODE_NUM012, node,
@@ -125,8 +268,14 @@ static void look_at_reduction(sums *s, const jx_flat_node *node, int naxes,
 {
     const jx_aval *aval = s->flat->values.at[node->ins[0]].aval;
     bool symbolic;
-    int64_t terms = jx_reduced(s->flat, aval, naxes, axes, &symbolic);
+    int64_t terms = jx_reduced(s->flat, aval, naxes, axes, &symbolic), size;
 
+    for (int i = 0; i < naxes && terms > 0 && terms < INT64_MAX; i++)
+        if (jx_dim_is_int(aval->shape[axes[i]], &size) &&
+            is_one_at_most(s, node->ins[0], axes[i])) {
+            terms /= size;
+            break;
+        }
     look_at_count(s, node, terms);
     look_at_rounded(s, node, terms);
     if (is_short(aval->dtype) && (symbolic || terms >= LONG))

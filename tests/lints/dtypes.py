@@ -697,6 +697,46 @@ def count_rounded(x):
     return jnp.sum((x > 100).astype(jnp.bfloat16), -1, keepdims=True)  #! NUM012
 
 
+@prog('i32[300,12]')
+def each_class_rounded(x):
+    return jax.nn.one_hot(x, 1000, dtype=jnp.bfloat16).sum((0, 1))  #! NUM012
+
+
+@prog('i32[300,12]', quiet='NUM012 DTY002')
+def ok_one_at_most(x):
+    hot = jax.nn.one_hot(x, 1000, dtype=jnp.bfloat16)
+    return hot.sum(-1), lax.reduce(hot, jnp.bfloat16(0), lax.add, (2,))
+
+
+@prog('bf16[32,1000]', quiet='NUM012')
+def ok_whether_any(x):
+    some = jnp.sum((x > 0).astype(jnp.bfloat16), -1)
+    few = jnp.sum((x > 1).astype(jnp.bfloat16), -1)
+    return some > 0, jnp.clip(few, 0, 1), few != 255
+
+
+@prog('bf16[32,1000]')
+def whether_more(x):
+    return jnp.sum((x > 0).astype(jnp.bfloat16), -1) > 256  #! NUM012
+
+
+@prog('bf16[32,1000]', quiet='NUM012')
+def ok_divisor(x):
+    mask = (x > 0).astype(jnp.bfloat16)
+    return (jnp.sum(x * mask, -1) / jnp.maximum(jnp.sum(mask, -1), 1),
+            jnp.sum(mask, 0) / (jnp.sum(mask) + 1e-6))
+
+
+@prog('bool[8192,8192]', quiet='NUM012')
+def ok_any_of_many(mask):
+    return mask.astype(jnp.float32).sum() > 0
+
+
+@prog('bool[8192,8192]', 'f32[8192,8192]')
+def divisor_stays(mask, x):
+    return (x * mask).sum() / mask.astype(jnp.float32).sum()  #! NUM012
+
+
 @prog('i32[2,2048]', quiet='NUM012')
 def share_rounded(x):
     return jnp.mean((x > 100).astype(jnp.bfloat16), -1, keepdims=True)
