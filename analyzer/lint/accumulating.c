@@ -172,7 +172,9 @@ static bool is_served(const counting *c, const jx_flat_node *node, int value,
     case JX_PRIM_mul:
     case JX_PRIM_integer_pow:
     case JX_PRIM_sqrt:
-    case JX_PRIM_rsqrt: return !c->stays;
+    case JX_PRIM_rsqrt:
+    case JX_PRIM_log:
+    case JX_PRIM_log1p: return !c->stays;
     case JX_PRIM_eq:
     case JX_PRIM_ne:
     case JX_PRIM_lt:
@@ -212,6 +214,15 @@ static bool is_enough(const counting *c, int value, int depth)
     return true;
 }
 
+static void advise(jx_claim *claim, const jx_flat_node *node)
+{
+    if (!claim)
+        return;
+    claim->help = "count in integers (jnp.sum(mask, dtype=jnp.int32))";
+    if (jx_place_is_derivative(node->eqn, node->calls))
+        claim->level = JX_NOTE; /* nobody wrote it */
+}
+
 static void look_at_count(sums *s, const jx_flat_node *node, int64_t terms)
 {
     jx_dtype dtype = dtype_of(s, node->ins[0]);
@@ -229,8 +240,7 @@ static void look_at_count(sums *s, const jx_flat_node *node, int64_t terms)
                         "number: a count stays there",
                         jx_eqn_name(node->eqn), (long long)terms,
                         jx_dtype_of(dtype)->short_name, digits));
-    if (claim)
-        claim->help = "count in integers (jnp.sum(mask, dtype=jnp.int32))";
+    advise(claim, node);
 }
 
 /* A count in a wide dtype whose only use is to become one that does not hold
@@ -259,8 +269,7 @@ static void look_at_rounded(sums *s, const jx_flat_node *node, int64_t terms)
             "a count up to %lld is rounded to %s, where 2**%d + 1 is no number",
             (long long)terms, jx_dtype_of(dtype)->short_name,
             jx_digits(dtype)));
-    if (claim)
-        claim->help = "count in integers (jnp.sum(mask, dtype=jnp.int32))";
+    advise(claim, node);
 }
 
 static void look_at_reduction(sums *s, const jx_flat_node *node, int naxes,

@@ -724,7 +724,7 @@ def whether_more(x):
 def ok_divisor(x):
     mask = (x > 0).astype(jnp.bfloat16)
     return (jnp.sum(x * mask, -1) / jnp.maximum(jnp.sum(mask, -1), 1),
-            jnp.sum(mask, 0) / (jnp.sum(mask) + 1e-6))
+            jnp.sum(mask, 0) / (jnp.sum(mask) + 1e-6), jnp.log(jnp.sum(mask, (0, 1)) + 1))
 
 
 @prog('bool[8192,8192]', quiet='NUM012')

@@ -2,6 +2,8 @@
 import pathlib
 import sys
 
+import jax
+import jax.numpy as jnp
 import pytest
 
 HERE = pathlib.Path(__file__).resolve().parent.parent / 'lints'
@@ -31,3 +33,13 @@ def test_planted(program):
     assert expected or quiet
     places = [(code, line) for code, line, _ in found]
     assert [mark for mark in expected if mark not in places] == [], found
+
+
+def test_a_count_that_nobody_wrote_is_a_note():
+    """The derivative by a bias of 16 bits adds up ones."""
+    def loss(x, bias):
+        return jnp.sum(x + bias)
+    made = planted.Program('loss', jax.grad(loss, 1), ('bf16[2048,8]', 'bf16[8]'), '', 0, False,
+                           None)
+    assert [(code, level) for code, _, level in planted.findings(made)
+            if code == 'NUM012'] == [('NUM012', 'note')]
