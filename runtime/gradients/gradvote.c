@@ -214,10 +214,13 @@ static bool is_opposed(const jx_target *t, double value, double own)
 }
 
 /* What chooses may go in steps, as a bisection does, which are what its own
- * derivative is of: differences have to tell that from the rule. */
-static bool has_steps(const jx_gradding *c, const jx_target *t, double off)
+ * derivative is of.  Differences tell that from the rule, where it is as much
+ * as they see of what is smooth. */
+static bool has_steps(const jx_gradding *c, const jx_target *t, double off,
+                      double size)
 {
-    return off <= 8 * t->error && jx_points_chooses(c->rule->primal.jaxpr);
+    return off > c->tolerance * size && off <= 8 * t->error &&
+           jx_points_chooses(c->rule->primal.jaxpr);
 }
 
 /* How near both should come, relative to their size. */
@@ -254,7 +257,7 @@ jx_opinion jx_grad_own_denies(jx_gradding *c, const double *d, jx_functional f,
         return JX_SKIP;
     if (off <= nearness(c) * size)
         return JX_AGREE;
-    if (is_opposed(t, value, own) || has_steps(c, t, off))
+    if (is_opposed(t, value, own) || has_steps(c, t, off, size))
         return JX_SKIP;
     if (off <= beneath_rounding(c, d, f))
         return off > 1e-3 * size ? JX_UNCERTAIN : JX_AGREE;
