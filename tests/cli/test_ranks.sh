@@ -233,7 +233,7 @@ for pause in 2 4 8 16 32; do # until all have met
     code=$?
     ! grep -q 'has died' "$work/err" || break
 done
-holds test $code -eq 137
+holds test "$code" -eq 137
 complains 'a rank has died:'
 holds test -z "$(pgrep -f "$work/long.jaxpr")"
 
@@ -247,7 +247,7 @@ for pause in 2 4 8 16; do # until all have met
     code=$?
     ! grep -q 'waits in' "$work/err" || break
 done
-holds test $code -eq 3
+holds test "$code" -eq 3
 complains 'not all ranks came to a collective in time'
 holds test -z "$(pgrep -f "$work/long.jaxpr")"
 
