@@ -203,24 +203,25 @@ static double beneath_rounding(const jx_gradding *c, const double *d,
 }
 
 /* Whether differences speak against the own derivative, which may
- * be what is off: they are nearer to the rule. */
-static bool is_opposed(const jx_target *t, double value, double own)
+ * be what is off. */
+static bool is_opposed(const jx_target *t, double own, double off)
+{
+    return t->undefined || t->stair || t->low < t->high ||
+           !(fabs(own - t->low) <= 8 * t->error + off / 4);
+}
+
+/* Whether the own derivative alone denies too little: differences are nearer to
+ * the rule, or what chooses may go in steps, as a bisection does, which are
+ * what its own derivative is of.  Differences tell those from the rule, where
+ * it is off by as much as they see of what is smooth. */
+static bool is_alone(const jx_gradding *c, const jx_target *t, double value,
+                     double own, double size)
 {
     double off = fabs(value - own);
 
-    return t->undefined || t->stair || t->low < t->high ||
-           !(fabs(own - t->low) <= 8 * t->error + off / 4) ||
-           fabs(own - t->low) > fabs(value - t->low);
-}
-
-/* What chooses may go in steps, as a bisection does, which are what its own
- * derivative is of.  Differences tell that from the rule, where it is as much
- * as they see of what is smooth. */
-static bool has_steps(const jx_gradding *c, const jx_target *t, double off,
-                      double size)
-{
-    return off > c->tolerance * size && off <= 8 * t->error &&
-           jx_points_chooses(c->rule->primal.jaxpr);
+    return fabs(own - t->low) > fabs(value - t->low) ||
+           (off > c->tolerance * size && off <= 8 * t->error &&
+            jx_points_chooses(c->rule->primal.jaxpr));
 }
 
 /* How near both should come, relative to their size. */
@@ -257,7 +258,9 @@ jx_opinion jx_grad_own_denies(jx_gradding *c, const double *d, jx_functional f,
         return JX_SKIP;
     if (off <= nearness(c) * size)
         return JX_AGREE;
-    if (is_opposed(t, value, own) || has_steps(c, t, off, size))
+    /* A loop goes in steps, not in roundings, which take many runs. */
+    if (is_opposed(t, own, off) ||
+        (c->loops && is_alone(c, t, value, own, size)))
         return JX_SKIP;
     if (off <= beneath_rounding(c, d, f))
         return off > 1e-3 * size ? JX_UNCERTAIN : JX_AGREE;
@@ -277,5 +280,5 @@ jx_opinion jx_grad_own_denies(jx_gradding *c, const double *d, jx_functional f,
     sure = !jx_grad_is_unseen(c, d, f, value, off) &&
            !jx_grad_is_patched(c, d, off / (4 * size));
     restore(c, f, &k);
-    return sure ? JX_DISAGREE : JX_SKIP;
+    return sure && !is_alone(c, t, value, own, size) ? JX_DISAGREE : JX_SKIP;
 }
