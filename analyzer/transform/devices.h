@@ -49,6 +49,12 @@ typedef enum jx_device_change_kind {
     JX_DEVICES_TURNED, /* permutations go the other way round */
     /* ... or to the device that is `by` further along `axes` */
     JX_DEVICES_SHIFTED,
+    /* ... or along each of two axes as they are written along the other */
+    JX_DEVICES_EXCHANGED,
+    /* ... or without the pairs that lead back from an end to the other: the
+     * rarer way, and of two as many the one down (by > 0) or up */
+    JX_DEVICES_OPENED,
+    JX_DEVICES_CLOSED, /* ... or with such pairs of all that are left out */
     JX_DEVICES_COUNTED, /* each device takes itself for that one */
     /* ... or for the one that stands along each of two axes as it does
      * along the other */
@@ -66,6 +72,7 @@ typedef enum jx_device_change_kind {
     JX_DEVICES_JOINED,
     JX_DEVICES_PLACED,  /* numbers that count elements go on along `axes` */
     JX_DEVICES_UNMOVED, /* of a sum its operand `by` is all that there is */
+    JX_DEVICES_MOVED,   /* `by` is added to a sum, or to what is compared */
     JX_DEVICES_RECUT,   /* an array is cut by its axes in the other order ... */
     /* ... or by each of two axes where the other cuts it ... */
     JX_DEVICES_SWAPPED,

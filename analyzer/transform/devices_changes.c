@@ -66,18 +66,24 @@ static void two_axes(const jx_devices *s, int *a, int *b)
     JX_ASSERT(*a >= 0 && *b >= 0);
 }
 
-int jx_devices_taken_for(const jx_devices *s, const jx_eqn *eqn, int device)
+/* The one that stands along each of both axes as it does along the other. */
+static int64_t crossed(const jx_devices *s, int64_t device)
 {
     int64_t one;
     int a, b;
 
-    if (is_changed(s, JX_DEVICES_COUNTED, eqn))
-        return (int)further(s, device);
-    if (!is_changed(s, JX_DEVICES_CROSSED, eqn))
-        return device;
     two_axes(s, &a, &b);
     one = moved(s->mesh, device, a, jx_mesh_stand(s->mesh, device, b));
-    return (int)moved(s->mesh, one, b, jx_mesh_stand(s->mesh, device, a));
+    return moved(s->mesh, one, b, jx_mesh_stand(s->mesh, device, a));
+}
+
+int jx_devices_taken_for(const jx_devices *s, const jx_eqn *eqn, int device)
+{
+    if (is_changed(s, JX_DEVICES_COUNTED, eqn))
+        return (int)further(s, device);
+    if (is_changed(s, JX_DEVICES_CROSSED, eqn))
+        return (int)crossed(s, device);
+    return device;
 }
 
 /* ---- collectives */
@@ -147,18 +153,125 @@ static jx_groups shifted(jx_devices *s)
     return (jx_groups){pairs && at ? s->count : 0, pairs};
 }
 
-static jx_groups turned(jx_devices *s, jx_groups from)
-{
-    jx_ints *pairs = JX_NEW_ARRAY(s->scratch, from.count + 1, jx_ints);
-    int64_t *at = JX_NEW_ARRAY(s->scratch, (size_t)from.count * 2 + 1, int64_t);
+/* Pairs, of which some are left out or added: who sends to whom. */
+typedef struct sending {
+    int count;
+    jx_ints *pairs;
+    int64_t *at;
+} sending;
 
-    for (int i = 0; pairs && at && i < from.count && from.at[i].count == 2;
-         i++) {
-        at[2 * i] = from.at[i].at[1];
-        at[2 * i + 1] = from.at[i].at[0];
-        pairs[i] = (jx_ints){2, at + 2 * (ptrdiff_t)i};
+static bool begin_sending(jx_devices *s, sending *to)
+{
+    to->count = 0;
+    to->pairs = JX_NEW_ARRAY(s->scratch, s->count, jx_ints);
+    to->at = JX_NEW_ARRAY(s->scratch, (size_t)s->count * 2, int64_t);
+    return to->pairs && to->at;
+}
+
+static void send(sending *to, int64_t from, int64_t device)
+{
+    int64_t *at = to->at + 2 * (ptrdiff_t)to->count;
+
+    at[0] = from;
+    at[1] = device;
+    to->pairs[to->count++] = (jx_ints){2, at};
+}
+
+static jx_groups sent(const sending *to)
+{
+    return (jx_groups){to->count, to->pairs};
+}
+
+/* No device sends or receives twice, as in what JAX makes. */
+static bool is_permutation(const jx_devices *s, const jx_groups *from)
+{
+    bool good = from->count <= s->count;
+
+    for (int i = 0; good && i < from->count; i++) {
+        good = from->at[i].count == 2;
+        for (int k = 0; good && k < i; k++)
+            good = from->at[i].at[0] != from->at[k].at[0] &&
+                   from->at[i].at[1] != from->at[k].at[1];
     }
-    return pairs && at ? (jx_groups){from.count, pairs} : from;
+    return good;
+}
+
+static jx_groups turned(jx_devices *s, jx_groups from, bool crosses)
+{
+    sending to;
+
+    if (!is_permutation(s, &from) || !begin_sending(s, &to))
+        return from;
+    for (int i = 0; i < from.count; i++) {
+        const int64_t *pair = from.at[i].at;
+        if (crosses)
+            send(&to, crossed(s, pair[0]), crossed(s, pair[1]));
+        else
+            send(&to, pair[1], pair[0]);
+    }
+    return sent(&to);
+}
+
+/* What goes up by k of n goes down by n - k where it begins anew. */
+static jx_groups opened(jx_devices *s, jx_groups from)
+{
+    int ups = 0, downs = 0;
+    sending to;
+    bool up;
+
+    if (!is_permutation(s, &from) || !begin_sending(s, &to))
+        return from;
+    for (int i = 0; i < from.count; i++) {
+        ups += from.at[i].at[1] > from.at[i].at[0];
+        downs += from.at[i].at[1] < from.at[i].at[0];
+    }
+    up = ups == downs ? s->change.by > 0 : ups > downs;
+    for (int i = 0; i < from.count; i++) {
+        const int64_t *pair = from.at[i].at;
+        if (up ? pair[1] >= pair[0] : pair[1] <= pair[0])
+            send(&to, pair[0], pair[1]);
+    }
+    return sent(&to);
+}
+
+static bool in_pairs(const jx_groups *pairs, int end, int64_t device)
+{
+    for (int i = 0; i < pairs->count; i++)
+        if (pairs->at[i].at[end] == device)
+            return true;
+    return false;
+}
+
+static jx_groups closed(jx_devices *s, jx_groups from)
+{
+    int64_t next = 0; /* who receives nothing */
+    sending to;
+
+    if (!is_permutation(s, &from) || !begin_sending(s, &to))
+        return from;
+    for (int i = 0; i < from.count; i++)
+        send(&to, from.at[i].at[0], from.at[i].at[1]);
+    for (int64_t d = 0; d < s->count; d++) {
+        if (in_pairs(&from, 0, d))
+            continue;
+        while (in_pairs(&from, 1, next))
+            next++;
+        send(&to, d, next++);
+    }
+    return sent(&to);
+}
+
+static jx_groups permuted(jx_devices *s, const jx_eqn *eqn, jx_groups from)
+{
+    if (is_changed(s, JX_DEVICES_TURNED, eqn))
+        return turned(s, from, false);
+    if (is_changed(s, JX_DEVICES_EXCHANGED, eqn))
+        return turned(s, from, true);
+    if (is_changed(s, JX_DEVICES_SHIFTED, eqn))
+        return shifted(s);
+    if (is_changed(s, JX_DEVICES_OPENED, eqn))
+        return opened(s, from);
+    return is_changed(s, JX_DEVICES_CLOSED, eqn) ? closed(s, from) : from;
 }
 
 void jx_devices_change_collective(jx_devices *s, const jx_eqn *eqn,
@@ -170,10 +283,7 @@ void jx_devices_change_collective(jx_devices *s, const jx_eqn *eqn,
     jx_groups to;
 
     if (permutes) {
-        if (is_changed(s, JX_DEVICES_TURNED, eqn))
-            c->groups = turned(s, c->groups);
-        else if (is_changed(s, JX_DEVICES_SHIFTED, eqn))
-            c->groups = shifted(s);
+        c->groups = permuted(s, eqn, c->groups);
     } else if (is_changed(s, JX_DEVICES_REGROUPED, eqn)) {
         to = groups_along(s, s->change.axes);
         if (to.count && (!fixed || (c->groups.count &&
@@ -239,8 +349,8 @@ static bool join(jx_devices_body *m, const jx_eqn *eqn,
     jx_prim_id op = joined_by(eqn);
 
     if (op == JX_PRIM_unknown || !groups.count ||
-        (op == JX_PRIM_add && eqn->prim->id == JX_PRIM_dot_general &&
-         !s->change.at))
+        (eqn->prim->id == JX_PRIM_dot_general && !s->change.at &&
+         eqn->outs[0]->aval->rank))
         return true;
     if (!jx_devices_combine(m, op, groups, outs))
         return false;
@@ -282,6 +392,26 @@ static bool place(jx_devices_body *m, const jx_eqn *eqn,
     return !s->failed;
 }
 
+/* Integers that are one more, or less, than they were written. */
+static bool move(jx_devices_body *m, const jx_eqn *eqn,
+                 const jx_device_atoms *ins, const jx_device_atoms *outs)
+{
+    jx_devices *s = m->s;
+    bool sums = eqn->prim->id == JX_PRIM_add || eqn->prim->id == JX_PRIM_sub;
+
+    for (int t = 0; t < s->team.count; t++) {
+        jx_atom *out = jx_device_row(outs, s->team.at[t]);
+        const jx_atom *in = jx_device_row(ins, s->team.at[t]);
+        *out = sums ? jx_math_plus(&m->body, *out, s->change.by)
+                    : jx_math_2(&m->body, eqn->prim->id,
+                                jx_math_plus(&m->body, in[0], s->change.by),
+                                in[1]);
+        if (!jx_is_made(*out))
+            return s->failed ? false : jx_devices_starved(s);
+    }
+    return true;
+}
+
 bool jx_devices_change_local(jx_devices_body *m, const jx_eqn *eqn,
                              const jx_device_atoms *ins,
                              const jx_device_atoms *outs)
@@ -293,6 +423,8 @@ bool jx_devices_change_local(jx_devices_body *m, const jx_eqn *eqn,
         return join(m, eqn, outs);
     if (prim == JX_PRIM_iota && is_changed(s, JX_DEVICES_PLACED, eqn))
         return place(m, eqn, outs);
+    if (is_changed(s, JX_DEVICES_MOVED, eqn))
+        return move(m, eqn, ins, outs);
     if ((prim == JX_PRIM_add || prim == JX_PRIM_sub) &&
         is_changed(s, JX_DEVICES_UNMOVED, eqn))
         for (int t = 0; t < s->team.count; t++) {

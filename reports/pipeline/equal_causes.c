@@ -1,9 +1,10 @@
 /* equal_causes.c - see equal_causes.h.
  *
  * What runs and fields saw comes first (a factor, NaN, devices that do not
- * agree), then what the program does with what its devices have.  Each is
- * the usual reason for what is seen, and may be wrong: the difference
- * itself is not. */
+ * agree), then the change that makes the program the other one
+ * (equal_repairs.h).  Behind these are the usual reasons for what is seen,
+ * each with something that it can't be without; they may be wrong: the
+ * difference itself is not, and stays alone where none of them fits. */
 #include "reports/pipeline/equal_causes.h"
 
 #include "reports/pipeline/equal_repairs.h"
@@ -148,14 +149,25 @@ static void tell_places(const jx_equal_words *w, jx_equal_cause *to)
                    : "the same numbers stand at other places";
 }
 
+/* Integers that are 1 may be indices, of which none is another. */
+static bool takes_integers(const jx_equal_question *question)
+{
+    for (int i = 0; i < jx_plan_nins(question->plans[0]); i++)
+        if (jx_dtype_is_integer(jx_plan_in(question->plans[0], i)->dtype))
+            return true;
+    return false;
+}
+
 static void tell_terms(const jx_equal_words *w, bool gradient,
                        jx_equal_cause *to)
 {
     bool back = gradient || jx_find_eqn(w->sharded.program, jx_is_backward);
+    const jx_eqn *curve = jx_find_curve(&w->sharded);
+    const jx_eqn *gather = jx_find_eqn(w->sharded.program, jx_gathers_devices);
     const jx_eqn *permutation =
         jx_find_eqn(w->sharded.program, jx_permutes_devices);
-    const jx_eqn *gather = jx_find_eqn(w->sharded.program, jx_gathers_devices);
-    const jx_eqn *curve = jx_find_curve(&w->sharded);
+    /* where all inputs are 1, it is as many as there are products in it */
+    bool products = !jx_find_eqn(w->sharded.program, jx_is_beyond_products);
     bool less, more, known;
     int sign = 0;
 
@@ -172,33 +184,39 @@ static void tell_terms(const jx_equal_words *w, bool gradient,
         return;
     }
     if (jx_equal_reach(w->question, &less, &more) && less && !more) {
+        if (!back && (curve = jx_find_alone(&w->sharded))) {
+            to->code = JX_CODE_MSH020;
+            to->stack = curve->stack;
+            to->note = "it depends on less of the inputs: each device computes "
+                       "this of its own part alone";
+            return;
+        }
         to->code = back ? JX_CODE_MSH018 : JX_CODE_MSH008;
         to->note = "it depends on less of the inputs: terms are missing";
         return;
     }
-    known = jx_equal_of_ones(w->question, &sign);
+    known =
+        !takes_integers(w->question) && jx_equal_of_ones(w->question, &sign);
     if (!known)
         sign = 0;
-    if (sign < 0) {
+    if (sign < 0 && products) {
         to->code = back ? JX_CODE_MSH018 : JX_CODE_MSH008;
         to->note = "where all inputs are 1 it gives less: terms are missing";
     } else if (sign > 0) {
         to->code = JX_CODE_MSH007;
         to->note = "where all inputs are 1 it gives more: something is summed "
                    "more than once";
-    } else if (permutation) {
+    } else if (known && !sign && permutation && products) {
         to->code = JX_CODE_MSH015;
         to->stack = permutation->stack;
-        to->note = "blocks meet others than they are meant for, by the "
-                   "permutation or by the "
-                   "index of a block";
-    } else if (gather && known) {
-        to->code = jx_is_stacked(w->sharded.program, gather) ? JX_CODE_MSH014
-                                                             : JX_CODE_MSH013;
+        to->note = "it is a sum of as many products, and of others: blocks "
+                   "meet others than they are meant for";
+    } else if (known && !sign && gather &&
+               jx_is_stacked(w->sharded.program, gather)) {
+        to->code = JX_CODE_MSH014;
         to->stack = gather->stack;
         to->note = "where all inputs are 1 it gives as much: what is gathered "
-                   "may stand in "
-                   "another order";
+                   "may stand in another order";
     }
 }
 
@@ -223,9 +241,6 @@ static bool tell_devices(const jx_equal_words *w, bool gradient,
         to->code = JX_CODE_MSH021;
         to->note = "each device draws the same numbers: its key does not "
                    "depend on the device";
-    } else if ((eqn = jx_find_holes(&w->sharded))) {
-        to->code = JX_CODE_MSH005;
-        to->note = "a device that nobody sends to receives zeros";
     } else if ((eqn = jx_find_ratio(&w->sharded))) {
         to->code = JX_CODE_MSH020;
         to->note = "each device computes this ratio of its own part alone, "

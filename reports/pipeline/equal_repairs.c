@@ -114,14 +114,34 @@ static bool helps_somewhere(repairing *r, const sites *where,
 
 /* ---- permutations and indices */
 
+/* Two axes for each other, which must be as long. */
+static bool repair_axes(repairing *r, const sites *where,
+                        jx_device_change_kind kind, jx_code code,
+                        const char *with)
+{
+    const jx_eqn *at;
+
+    for (int a = 0; where->count && a < naxes(r); a++)
+        for (int b = a + 1; b < naxes(r); b++) {
+            jx_device_change change = {.kind = kind, .axes = 1u << a | 1u << b};
+            if (size_of(r, a) > 1 && size_of(r, a) == size_of(r, b) &&
+                helps_somewhere(r, where, change, &at))
+                return told(r, code, at, with);
+        }
+    return false;
+}
+
 static bool repair_permutation(repairing *r)
 {
     sites where;
     const jx_eqn *at;
+    bool holes = false;
 
     find_sites(r->w->sharded.program, jx_permutes_devices, &where);
     if (!where.count)
         return false;
+    for (int i = 0; i < where.count; i++)
+        holes |= jx_leaves_holes(&r->w->sharded, where.at[i]);
     if (helps_somewhere(r, &where,
                         (jx_device_change){.kind = JX_DEVICES_TURNED}, &at))
         return told(r, JX_CODE_MSH006, at,
@@ -140,7 +160,24 @@ static bool repair_permutation(repairing *r)
                     by > 0 ? "a permutation that sends to the next device"
                            : "a permutation that sends to the device before");
         }
-    return false;
+    if (holes &&
+        helps_somewhere(r, &where,
+                        (jx_device_change){.kind = JX_DEVICES_CLOSED}, &at))
+        return told(r, JX_CODE_MSH005, at,
+                    "a permutation that leaves out no device");
+    if (helps_somewhere(
+            r, &where,
+            (jx_device_change){.kind = JX_DEVICES_SHIFTED, .axes = 1}, &at))
+        return told(r, JX_CODE_MSH015, at,
+                    "what each device has itself in place of what it is sent");
+    for (int by = 1; by >= -1; by -= 2)
+        if (helps_somewhere(
+                r, &where,
+                (jx_device_change){.kind = JX_DEVICES_OPENED, .by = by}, &at))
+            return told(r, JX_CODE_MSH006, at,
+                        "a permutation that ends at the last device");
+    return repair_axes(r, &where, JX_DEVICES_EXCHANGED, JX_CODE_MSH006,
+                       "the permutation along another axis");
 }
 
 static bool repair_number(repairing *r)
@@ -163,16 +200,27 @@ static bool repair_number(repairing *r)
                         : "the index of the device before in place of its own "
                           "(axis_index - 1)");
         }
-    for (int a = 0; where.count && a < naxes(r); a++)
-        for (int b = a + 1; b < naxes(r); b++) {
-            jx_device_change change = {.kind = JX_DEVICES_CROSSED,
-                                       .axes = 1u << a | 1u << b};
-            if (size_of(r, a) > 1 && size_of(r, a) == size_of(r, b) &&
-                helps_somewhere(r, &where, change, &at))
-                return told(r, JX_CODE_MSH015, at,
-                            "the index along another axis");
-        }
-    return false;
+    return repair_axes(r, &where, JX_DEVICES_CROSSED, JX_CODE_MSH015,
+                       "the index along another axis");
+}
+
+/* What is compared may say how often a loop goes round. */
+static bool tell_moved(repairing *r, const jx_eqn *at, bool up)
+{
+    bool more =
+        at->prim->id == JX_PRIM_lt || at->prim->id == JX_PRIM_le ? !up : up;
+
+    if (!jx_goes_on(r->w->sharded.program, at))
+        return told(r, JX_CODE_MSH015, at,
+                    up ? "an index here that is one more"
+                       : "an index here that is one less");
+    return told(r,
+                !more     ? JX_CODE_MSH007
+                : r->back ? JX_CODE_MSH018
+                          : JX_CODE_MSH008,
+                at,
+                more ? "a loop that goes round once more"
+                     : "a loop that goes round once less");
 }
 
 /* Numbers of elements, and what is added to integers. */
@@ -201,6 +249,15 @@ static bool repair_index(repairing *r)
                                              .by = keep}))
                 return told(r, JX_CODE_MSH015, where.at[i],
                             "an index to which nothing is added here");
+    find_sites(r->w->sharded.program, jx_is_index, &where);
+    for (int i = 0; jx_find_eqn(r->w->sharded.program, jx_numbers_devices) &&
+                    i < where.count;
+         i++)
+        for (int by = 1; by >= -1; by -= 2)
+            if (helps(r, &(jx_device_change){.kind = JX_DEVICES_MOVED,
+                                             .at = where.at[i],
+                                             .by = by}))
+                return tell_moved(r, where.at[i], by > 0);
     return false;
 }
 
@@ -234,6 +291,7 @@ static bool repair_groups(repairing *r)
         "the axes in the other order"};
     sites where;
     const jx_eqn *at;
+    unsigned own;
 
     find_sites(r->w->sharded.program, joins_devices, &where);
     if (!where.count)
@@ -253,7 +311,9 @@ static bool repair_groups(repairing *r)
         }
     if (helps_somewhere(r, &where,
                         (jx_device_change){.kind = JX_DEVICES_STRIDED}, &at))
-        return told(r, JX_CODE_MSH026, at, along[3]);
+        return jx_group_axes(&r->w->sharded, at, &own)
+                   ? told(r, JX_CODE_MSH012, at, along[0])
+                   : told(r, JX_CODE_MSH026, at, along[3]);
     for (int k = 0; naxes(r) > 1 && k < naxes(r); k++) {
         jx_device_change change = {.kind = JX_DEVICES_REORDERED,
                                    .by = (int)size_of(r, k)};

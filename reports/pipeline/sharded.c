@@ -3,6 +3,7 @@
 
 #include "analyzer/collective.h"
 #include "analyzer/lint/places.h"
+#include "frontend/ir/computation.h"
 #include "frontend/ir/mesh.h"
 
 #include <string.h>
@@ -78,6 +79,31 @@ bool jx_moves_integers(const jx_eqn *eqn)
 {
     return (eqn->prim->id == JX_PRIM_add || eqn->prim->id == JX_PRIM_sub) &&
            jx_dtype_is_integer(eqn->outs[0]->aval->dtype);
+}
+
+bool jx_is_index(const jx_eqn *eqn)
+{
+    const jx_aval *of = eqn->nins ? jx_atom_aval(eqn->ins[0]) : NULL;
+
+    return of && !of->rank && jx_dtype_is_integer(of->dtype) &&
+           (jx_moves_integers(eqn) || eqn->prim->id == JX_PRIM_eq ||
+            eqn->prim->id == JX_PRIM_ge || eqn->prim->id == JX_PRIM_gt ||
+            eqn->prim->id == JX_PRIM_le || eqn->prim->id == JX_PRIM_lt);
+}
+
+bool jx_goes_on(const jx_program *program, const jx_eqn *eqn)
+{
+    for (int i = 0; i < program->njaxprs; i++)
+        for (int k = 0; k < program->jaxprs[i]->neqns; k++) {
+            const jx_eqn *loop = &program->jaxprs[i]->eqns[k];
+            const jx_p_while *p = loop->typed;
+            const jx_jaxpr *cond = loop->prim->id == JX_PRIM_while && p
+                                       ? p->cond_jaxpr.jaxpr
+                                       : NULL;
+            if (cond && eqn >= cond->eqns && eqn < cond->eqns + cond->neqns)
+                return true;
+        }
+    return false;
 }
 
 static bool communicates(const jx_eqn *eqn)
@@ -237,15 +263,6 @@ bool jx_leaves_holes(const jx_sharded *w, const jx_eqn *eqn)
                jx_mesh_devices(w->mesh, INT64_MAX);
 }
 
-const jx_eqn *jx_find_holes(const jx_sharded *w)
-{
-    for (int i = 0; i < w->program->njaxprs; i++)
-        for (int k = 0; k < w->program->jaxprs[i]->neqns; k++)
-            if (jx_leaves_holes(w, &w->program->jaxprs[i]->eqns[k]))
-                return &w->program->jaxprs[i]->eqns[k];
-    return NULL;
-}
-
 /* ---- what devices compute by themselves */
 
 /* The equation of a jaxpr that makes a value; NULL: it comes from outside. */
@@ -374,7 +391,7 @@ static bool is_reduced(const jx_jaxpr *jaxpr, jx_atom atom, int depth)
 /* What is reduced over devices is a square or an extreme of something that each
  * of them reduced by itself. */
 static const jx_eqn *curve_behind(const jx_jaxpr *jaxpr, jx_atom atom,
-                                  int depth)
+                                  jx_prim_id whole, int depth)
 {
     const jx_eqn *eqn = maker(jaxpr, atom), *found = NULL;
 
@@ -382,7 +399,13 @@ static const jx_eqn *curve_behind(const jx_jaxpr *jaxpr, jx_atom atom,
         return NULL;
     switch (eqn->prim->id) {
     case JX_PRIM_reduce_max:
-    case JX_PRIM_reduce_min: return eqn;
+        if (whole != JX_PRIM_max)
+            return eqn;
+        break;
+    case JX_PRIM_reduce_min:
+        if (whole != JX_PRIM_min)
+            return eqn;
+        break;
     case JX_PRIM_integer_pow:
     case JX_PRIM_square:
     case JX_PRIM_sqrt:
@@ -396,8 +419,19 @@ static const jx_eqn *curve_behind(const jx_jaxpr *jaxpr, jx_atom atom,
     default: break;
     }
     for (int i = 0; !found && i < eqn->nins; i++)
-        found = curve_behind(jaxpr, eqn->ins[i], depth + 1);
+        found = curve_behind(jaxpr, eqn->ins[i], whole, depth + 1);
     return found;
+}
+
+/* What a reduction over devices makes of two numbers. */
+static jx_prim_id reduced_by(const jx_program *program, const jx_eqn *eqn)
+{
+    jx_collective c;
+
+    if (jx_collective_of(program->ctx->arena, jx_collective_mesh(program, eqn),
+                         eqn, &c) != JX_COLLECTIVE_FITS)
+        return JX_PRIM_unknown;
+    return c.computation ? jx_body_monoid(c.computation->jaxpr) : c.op;
 }
 
 const jx_eqn *jx_find_curve(const jx_sharded *w)
@@ -407,8 +441,10 @@ const jx_eqn *jx_find_curve(const jx_sharded *w)
     for (int i = 0; !found && i < w->program->njaxprs; i++)
         for (int k = 0; !found && k < w->program->jaxprs[i]->neqns; k++)
             if (jx_reduces_devices(&w->program->jaxprs[i]->eqns[k]))
-                found = curve_behind(w->program->jaxprs[i],
-                                     w->program->jaxprs[i]->eqns[k].ins[0], 0);
+                found = curve_behind(
+                    w->program->jaxprs[i],
+                    w->program->jaxprs[i]->eqns[k].ins[0],
+                    reduced_by(w->program, &w->program->jaxprs[i]->eqns[k]), 0);
     return found;
 }
 
@@ -427,14 +463,13 @@ static bool is_made_of(jx_atom atom, const char *made)
     return atom.var && made[atom.var->id];
 }
 
-/* An equation some operands of which are made of the value. */
-static bool is_curve(const jx_eqn *eqn, const char *made)
+/* Whether the result is no sum of products of what the equation takes;
+ * of a product `product` says so. */
+static bool is_beyond(const jx_eqn *eqn, bool product)
 {
     switch (eqn->prim->id) {
     case JX_PRIM_mul:
-    case JX_PRIM_dot_general:
-        return is_made_of(eqn->ins[0], made) && is_made_of(eqn->ins[1], made);
-    case JX_PRIM_div: return is_made_of(eqn->ins[1], made);
+    case JX_PRIM_dot_general: return product;
     case JX_PRIM_add:
     case JX_PRIM_sub:
     case JX_PRIM_neg:
@@ -456,6 +491,15 @@ static bool is_curve(const jx_eqn *eqn, const char *made)
     }
 }
 
+/* An equation some operands of which are made of the value. */
+static bool is_curve(const jx_eqn *eqn, const char *made)
+{
+    if (eqn->prim->id == JX_PRIM_div)
+        return is_made_of(eqn->ins[1], made);
+    return is_beyond(eqn, eqn->nins > 1 && is_made_of(eqn->ins[0], made) &&
+                              is_made_of(eqn->ins[1], made));
+}
+
 static bool is_curved_in(const jx_jaxpr *jaxpr, const jx_eqn *from, char *made)
 {
     bool found = false;
@@ -473,6 +517,18 @@ static bool is_curved_in(const jx_jaxpr *jaxpr, const jx_eqn *from, char *made)
     return found;
 }
 
+static bool has_body(const jx_eqn *eqn)
+{
+    return eqn->prim->id == JX_PRIM_scan || eqn->prim->id == JX_PRIM_while ||
+           eqn->prim->id == JX_PRIM_cond || jx_eqn_callee(eqn);
+}
+
+bool jx_is_beyond_products(const jx_eqn *eqn)
+{
+    return eqn->nouts && jx_dtype_is_float(eqn->outs[0]->aval->dtype) &&
+           !has_body(eqn) && !jx_spreads(eqn) && is_beyond(eqn, false);
+}
+
 bool jx_is_curved_behind(const jx_program *program, const jx_eqn *eqn)
 {
     for (int i = 0; i < program->njaxprs; i++) {
@@ -484,6 +540,56 @@ bool jx_is_curved_behind(const jx_program *program, const jx_eqn *eqn)
         }
     }
     return false;
+}
+
+/* ---- what devices make of their own parts alone */
+
+/* Where nothing is communicated: what is reduced, and something is made of it
+ * that is not linear. */
+static const jx_eqn *curve_alone(const jx_program *program)
+{
+    for (int i = 0; i < program->njaxprs; i++)
+        for (int k = 0; k < program->jaxprs[i]->neqns; k++) {
+            const jx_eqn *eqn = &program->jaxprs[i]->eqns[k];
+            if (jx_reduces_alone(eqn) && jx_is_curved_behind(program, eqn))
+                return eqn;
+        }
+    return NULL;
+}
+
+/* The largest, or the smallest, of what a device has, behind equations that
+ * move elements. */
+static const jx_eqn *choice_behind(const jx_jaxpr *jaxpr, jx_atom atom)
+{
+    const jx_eqn *eqn = maker(jaxpr, atom);
+
+    for (int depth = 0; eqn && depth < 12; depth++) {
+        switch (eqn->prim->id) {
+        case JX_PRIM_top_k:
+        case JX_PRIM_sort:
+        case JX_PRIM_stablehlo_sort: return eqn;
+        case JX_PRIM_slice:
+        case JX_PRIM_squeeze:
+        case JX_PRIM_reshape:
+        case JX_PRIM_broadcast_in_dim: eqn = maker(jaxpr, eqn->ins[0]); break;
+        default: return NULL;
+        }
+    }
+    return NULL;
+}
+
+const jx_eqn *jx_find_alone(const jx_sharded *w)
+{
+    const jx_eqn *found = NULL;
+
+    if (!jx_find_eqn(w->program, communicates))
+        return curve_alone(w->program);
+    for (int i = 0; !found && i < w->program->njaxprs; i++)
+        for (int k = 0; !found && k < w->program->jaxprs[i]->neqns; k++)
+            if (jx_gathers_devices(&w->program->jaxprs[i]->eqns[k]))
+                found = choice_behind(w->program->jaxprs[i],
+                                      w->program->jaxprs[i]->eqns[k].ins[0]);
+    return found;
 }
 
 /* ---- how arrays are cut */
@@ -550,12 +656,6 @@ static const jx_eqn *spread_of(const jx_program *program, const jx_jaxpr *jaxpr)
                 return eqn;
         }
     return NULL;
-}
-
-static bool has_body(const jx_eqn *eqn)
-{
-    return eqn->prim->id == JX_PRIM_scan || eqn->prim->id == JX_PRIM_while ||
-           eqn->prim->id == JX_PRIM_cond || jx_eqn_callee(eqn);
 }
 
 /* What differs from device to device gets into random numbers here, or into a

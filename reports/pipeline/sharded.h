@@ -26,6 +26,9 @@ jx_eqn_is jx_spreads;         /* a computation over devices */
 jx_eqn_is jx_reduces_alone;   /* what the device has by itself */
 jx_eqn_is jx_counts_elements;
 jx_eqn_is jx_moves_integers;  /* adds or subtracts one */
+/* computes floats that are no sum of products of others */
+jx_eqn_is jx_is_beyond_products;
+jx_eqn_is jx_is_index;        /* ... or compares it: one number */
 jx_eqn_is jx_numbers_devices; /* asks which device it is */
 jx_eqn_is jx_draws_numbers;   /* random ones */
 jx_eqn_is jx_narrows;         /* to a smaller float */
@@ -35,6 +38,8 @@ jx_eqn_is jx_cuts_by_many;
  * one array on two. */
 jx_eqn_is jx_asserts_agreement, jx_adds_itself;
 
+/* Whether the equation is of what says that a loop goes on. */
+bool jx_goes_on(const jx_program *program, const jx_eqn *eqn);
 /* Whether so many devices stand along some axes of the mesh. */
 bool jx_mesh_has(const jx_mesh *mesh, int64_t count);
 /* Whether a sum over devices joins both. */
@@ -53,14 +58,17 @@ int jx_is_cut_by(const jx_eqn *eqn, int number);
 /* Whether something is made of its result that is not linear in it. */
 bool jx_is_curved_behind(const jx_program *program, const jx_eqn *eqn);
 
-/* A sum over groups of devices that are no axes of the mesh; a permutation that
- * leaves out a device; a ratio, and a square or an extreme, that devices
- * compute of what each has reduced by itself, and sum up (or give back, where
- * nothing is communicated).  NULL: there is none. */
+/* A sum over groups of devices that are no axes of the mesh; a ratio, and a
+ * square or an extreme, that devices compute of what each has reduced by
+ * itself, and sum up (or give back, where nothing is communicated).  NULL:
+ * there is none. */
 const jx_eqn *jx_find_odd_groups(const jx_sharded *w);
-const jx_eqn *jx_find_holes(const jx_sharded *w);
 const jx_eqn *jx_find_ratio(const jx_sharded *w);
 const jx_eqn *jx_find_curve(const jx_sharded *w);
+/* What each device reduces of its own part, and makes something of that is not
+ * linear, where nothing is communicated; or sorts, before it gives some of that
+ * to the others.  NULL: there is none. */
+const jx_eqn *jx_find_alone(const jx_sharded *w);
 /* Random numbers, where nothing that differs from device to device seems to
  * get into what any are made of: all devices draw the same.  NULL: there are
  * none, or it does. */

@@ -114,6 +114,17 @@ def attention_in_a_ring(turns):
     return mapped(own, (ROWS,) * 3, ROWS)
 
 
+def scaled_in_a_ring(a, b):
+    """Products of blocks, of which those before are scaled, and should not be."""
+    here, wide = lax.axis_index("i"), a.shape[1] // 4
+    total = 0.
+    for turn in range(4):
+        block = lax.dynamic_slice_in_dim(a, (here - turn) % 4 * wide, wide, 1)
+        total = total * jnp.cos(block[:, :1]) + jnp.tanh(block) @ b
+        b = lax.ppermute(b, "i", ring())
+    return total
+
+
 def normalized(x):
     return (x - x.mean(-1, keepdims=True)) * lax.rsqrt(x.var(-1, keepdims=True) + 1e-5)
 
@@ -176,6 +187,23 @@ WRONG = {
     "both halos are of one side": ("MSH006", halo(ring(), ring()), periodic, (spec(16),)),
     "a halo has open ends": ("MSH005", halo(OPEN, [(k + 1, k) for k in range(3)]), periodic,
                              (spec(16),)),
+    "a halo goes round": ("MSH006", halo(ring(), ring(-1)),
+                          lambda x: jnp.pad(x, (1, 0))[:-1] + 2 * x + jnp.pad(x, (0, 1))[1:],
+                          (spec(16),)),
+    "halos along another axis": ("MSH006", mapped(
+        lambda x: x + 2 * lax.ppermute(x, "y", ring(count=2)), P("x", "y"), P("x", "y"), GRID),
+        lambda x: x + 2 * jnp.roll(x, 2, 0), (spec(4, 4),)),
+    "what is sent is not meant": ("MSH015", mapped(
+        lambda x: jnp.sin(lax.ppermute(x, "i", [(0, 2), (1, 0), (2, 3), (3, 1)])), ROWS, ROWS),
+        jnp.sin, (spec(8, 4),)),
+    "another is the first": ("MSH015", mapped(
+        lambda x: lax.psum(jnp.where(lax.axis_index("i") == 2, x, 0.), "i"), ROWS, P()),
+        lambda x: x[2:4], (spec(8, 4),)),
+    "sums that are not kept up": ("EQL001", mapped(scaled_in_a_ring, (ROWS, ROWS), ROWS),
+                                  lambda a, b: jnp.tanh(a) @ b, SQUARE),
+    "rows and columns are gathered along each other's axis": ("MSH012", mapped(
+        lambda a, b: lax.all_gather(a, "x", axis=1, tiled=True) @ lax.all_gather(
+            b, "y", axis=0, tiled=True), P("x", "y"), P("x", "y"), GRID), product, SQUARE),
     "other groups of two": ("MSH026", mapped(
         lambda a, b: lax.psum(a @ b, "i", axis_index_groups=[[0, 1], [2, 3]]), INNER, ROWS,
         check=False), strided, SQUARE),
