@@ -54,7 +54,7 @@ typedef enum jx_device_change_kind {
     /* ... or without the pairs that lead back from an end to the other: the
      * rarer way, and of two as many the one down (by > 0) or up */
     JX_DEVICES_OPENED,
-    JX_DEVICES_CLOSED, /* ... or with such pairs of all that are left out */
+    JX_DEVICES_CLOSED,  /* ... or with such pairs of all that are left out */
     JX_DEVICES_COUNTED, /* each device takes itself for that one */
     /* ... or for the one that stands along each of two axes as it does
      * along the other */

@@ -168,7 +168,7 @@ static void tell_terms(const jx_equal_words *w, bool gradient,
         jx_find_eqn(w->sharded.program, jx_permutes_devices);
     /* where all inputs are 1, it is as many as there are products in it */
     bool products = !jx_find_eqn(w->sharded.program, jx_is_beyond_products);
-    bool less, more, known;
+    bool less, more, without, known;
     int sign = 0;
 
     if (curve) {
@@ -183,7 +183,9 @@ static void tell_terms(const jx_equal_words *w, bool gradient,
         tell_places(w, to);
         return;
     }
-    if (jx_equal_reach(w->question, &less, &more) && less && !more) {
+    if (jx_equal_reach(w->question, &less, &more, &without) && less && !more) {
+        if (without) /* an array that is forgotten is no sum that is */
+            return;
         if (!back && (curve = jx_find_alone(&w->sharded))) {
             to->code = JX_CODE_MSH020;
             to->stack = curve->stack;

@@ -25,7 +25,7 @@ jx_eqn_is jx_moves_blocks;    /* ... or adds them up and cuts the sum */
 jx_eqn_is jx_spreads;         /* a computation over devices */
 jx_eqn_is jx_reduces_alone;   /* what the device has by itself */
 jx_eqn_is jx_counts_elements;
-jx_eqn_is jx_moves_integers;  /* adds or subtracts one */
+jx_eqn_is jx_moves_integers; /* adds or subtracts one */
 /* computes floats that are no sum of products of others */
 jx_eqn_is jx_is_beyond_products;
 jx_eqn_is jx_is_index;        /* ... or compares it: one number */

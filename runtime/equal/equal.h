@@ -123,9 +123,11 @@ typedef struct jx_equal_floats {
 bool jx_equal_of_ones(const jx_equal_question *question, int *sign);
 
 /* Whether results of a depend on less of the inputs than those of b, and on
- * more, by runs in which a part of an input is NaN.  False: it is not known (a
- * run fails, they are large). */
-bool jx_equal_reach(const jx_equal_question *question, bool *less, bool *more);
+ * more, by runs in which a part of an input is NaN; and whether on nothing of
+ * an input that b's depend on.  False: it is not known (a run fails, they are
+ * large). */
+bool jx_equal_reach(const jx_equal_question *question, bool *less, bool *more,
+                    bool *without);
 
 /* False only without memory, or time. */
 bool jx_equal_in_floats(const jx_equal_question *question, jx_equal_floats *to);

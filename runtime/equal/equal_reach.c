@@ -68,7 +68,7 @@ static bool is_nan(const jx_port *port, const void *all, int64_t k)
     return isnan(value);
 }
 
-static void compare(const reaching *r, bool *less, bool *more)
+static void compare(const reaching *r, bool *less, bool *more, bool *seen)
 {
     for (int i = 0; i < r->question->nouts; i++) {
         const jx_port *port = jx_plan_out(r->question->plans[0], i);
@@ -78,26 +78,31 @@ static void compare(const reaching *r, bool *less, bool *more)
             bool b = is_nan(port, jx_exec_out(r->execs[1], i), k);
             *less |= b && !a;
             *more |= a && !b;
+            seen[0] |= a;
+            seen[1] |= b;
         }
     }
 }
 
-bool jx_equal_reach(const jx_equal_question *question, bool *less, bool *more)
+bool jx_equal_reach(const jx_equal_question *question, bool *less, bool *more,
+                    bool *without)
 {
     reaching r = {.question = question};
     bool known = open_both(&r);
 
-    *less = *more = false;
+    *less = *more = *without = false;
     for (int i = 0; known && i < jx_plan_nins(question->plans[0]); i++) {
         const jx_port *port = jx_plan_in(question->plans[0], i);
+        bool seen[2] = {false, false}; /* in a result of a, of b */
         for (int part = 0;
              known && jx_dtype_is_float(port->dtype) && part < PARTS; part++) {
             if (port->count * part / PARTS == port->count * (part + 1) / PARTS)
                 continue; /* there is nothing in it */
             known = run_with(&r, i, part);
             if (known)
-                compare(&r, less, more);
+                compare(&r, less, more, seen);
         }
+        *without |= seen[1] && !seen[0];
     }
     for (int s = 0; s < 2; s++)
         if (r.execs[s])

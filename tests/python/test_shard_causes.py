@@ -199,6 +199,9 @@ WRONG = {
     "another is the first": ("MSH015", mapped(
         lambda x: lax.psum(jnp.where(lax.axis_index("i") == 2, x, 0.), "i"), ROWS, P()),
         lambda x: x[2:4], (spec(8, 4),)),
+    "weights are forgotten": ("EQL001", mapped(
+        lambda x, w: jnp.tanh(lax.ppermute(x, "i", ring())), (ROWS, ROWS), ROWS),
+        lambda x, w: jnp.tanh(jnp.roll(x * w, 2, 0)), (spec(8, 4), spec(8, 4))),
     "sums that are not kept up": ("EQL001", mapped(scaled_in_a_ring, (ROWS, ROWS), ROWS),
                                   lambda a, b: jnp.tanh(a) @ b, SQUARE),
     "rows and columns are gathered along each other's axis": ("MSH012", mapped(
