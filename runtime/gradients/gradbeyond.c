@@ -35,27 +35,30 @@ bool jx_grad_is_apart(const jx_gradding *c)
  * function's own derivative, made when it is first asked for. */
 typedef struct second_order {
     const jx_typed *typed;
-    const jx_derived_rule *derived;
+    jx_closed own; /* without a jaxpr: there is none */
     jx_grad_pair pair;
     jx_gradding base;
-    jx_closed next; /* of the own one */
-    jx_program *program;
+    const jx_typed *typed_own; /* of the program that has `next` */
+    jx_closed next;
 } second_order;
 
-static bool make_own(second_order *s)
+static void make_own(second_order *s)
 {
-    const jx_jaxpr *of = s->derived->pairs[0].own.jaxpr;
+    const jx_jaxpr *of = s->own.jaxpr;
     jx_ctx *ctx = s->typed->program->ctx;
     bool *ins = JX_NEW_ARRAY(ctx->arena, of->nins + 1, bool);
+    jx_program *program = NULL;
 
     for (int i = 0; ins && i < s->pair.nmoved; i++)
         ins[i] = !(s->pair.zeros && s->pair.zeros[i] == '1') &&
                  jx_has_tangent(of->vars[of->nconsts + i]->aval);
     if (ins)
-        s->program = jx_program_derive_again(
-            s->typed, &s->derived->pairs[0].own, ins, &s->next);
-    jx_error_clear(ctx);
-    return s->program != NULL;
+        program = jx_program_derive_again(s->typed, &s->own, ins, &s->next);
+    if (program)
+        s->typed_own = jx_program_at(program, s->base.options->nbindings,
+                                     s->base.options->bindings);
+    if (ctx->error.kind != JX_E_LIMIT)
+        jx_error_clear(ctx);
 }
 
 /* Whether the function's own derivative, as a function, has no more than the
@@ -64,21 +67,19 @@ static bool make_own(second_order *s)
  * has chosen one. */
 static bool is_own_alike(second_order *s, const jx_rule_report *found)
 {
-    const jx_jaxpr *of =
-        s->derived->pairs ? s->derived->pairs[0].own.jaxpr : NULL;
+    const jx_jaxpr *of = s->own.jaxpr;
     jx_grad_pair pair = s->pair;
     jx_gradding base = s->base;
     jx_rule_report one = {0};
 
-    if (!found->place || !of || of->nins != pair.function->jaxpr->nins ||
-        !(s->program || make_own(s)))
+    if (!found->place || !of || of->nins != pair.function->jaxpr->nins)
         return false;
-    base.typed = jx_program_at(s->program, base.options->nbindings,
-                               base.options->bindings);
-    jx_error_clear(s->typed->program->ctx);
-    if (!base.typed)
+    if (!s->typed_own)
+        make_own(s);
+    if (!s->typed_own)
         return false;
-    pair.function = &s->derived->pairs[0].own;
+    base.typed = s->typed_own;
+    pair.function = &s->own;
     pair.derivative = &s->next;
     pair.wanted = NULL;
     jx_grad_check_pair(&pair, base, false, &one);
@@ -117,7 +118,12 @@ check_second_order(const jx_typed *typed, const jx_gradcheck_options *options,
     const jx_rule *rule = report->rule;
     const jx_sampling by = {
         .typed = typed, .how = how, .plans = options->plans};
-    jx_grad_pair pair = {
+    second_order s = {.typed = typed};
+    jx_rule_report one = {0};
+
+    if (derived->pairs)
+        s.own = derived->pairs[0].own;
+    s.pair = (jx_grad_pair){
         .name = rule->name,
         .function = &derived->says,
         .derivative = &derived->next,
@@ -129,7 +135,7 @@ check_second_order(const jx_typed *typed, const jx_gradcheck_options *options,
                 ? NULL
                 : jx_grad_wanted_of_jvp(typed->program->ctx->arena, rule,
                                         &rule->patterns[0], calling->wanted)};
-    jx_gradding base = {
+    s.base = (jx_gradding){
         .typed = typed,
         .options = options,
         .how = how,
@@ -138,17 +144,13 @@ check_second_order(const jx_typed *typed, const jx_gradcheck_options *options,
         .ends = rule->nconsts ? (jx_grad_ends){0} : calling->ends,
         .guarded = rule->nconsts ? NULL : &rule->primal,
         .tolerance = 64 * jx_sample_tolerance(rule, jx_sample_nearness(rule))};
-    jx_rule_report one = {0};
-
     if (calling->any_fixed) {
-        const jx_sampled *any = jx_sample_program(&by, rule, &base.rng, NULL);
+        const jx_sampled *any = jx_sample_program(&by, rule, &s.base.rng, NULL);
         if (!any)
             return; /* nobody knows what it is that is fixed */
-        base.fixed = any->at + rule->nconsts;
-        pair.fixed = calling->fixed + rule->nconsts;
+        s.base.fixed = any->at + rule->nconsts;
+        s.pair.fixed = calling->fixed + rule->nconsts;
     }
-    second_order s = {
-        .typed = typed, .derived = derived, .pair = pair, .base = base};
     check_apart(&s, &one);
     if (one.outcome != JX_RULE_WRONG)
         return;

@@ -137,18 +137,44 @@ bool jx_grad_is_smooth_around(jx_gradding *c, double off)
     return good;
 }
 
+/* Of what a rule says, tangents or cotangents: there is room for either. */
+static size_t told_of(const jx_gradding *c)
+{
+    return (size_t)(c->in.size > c->out.size ? c->in.size : c->out.size);
+}
+
+/* The point and what the rule said there last, to be put back; NULL without
+ * memory. */
+static double *keep_point(const jx_gradding *c)
+{
+    size_t n = (size_t)c->in.size, m = told_of(c);
+    double *kept = jx_grad_room(c, n + m + 1, sizeof *kept);
+
+    if (kept) {
+        memcpy(kept, c->x, n * sizeof *kept);
+        memcpy(kept + n, c->tangent, m * sizeof *kept);
+    }
+    return kept;
+}
+
+static void put_back(jx_gradding *c, double *kept)
+{
+    memcpy(c->x, kept, (size_t)c->in.size * sizeof *kept);
+    memcpy(c->tangent, kept + c->in.size, told_of(c) * sizeof *kept);
+    jx_space_scatter(&c->in, c->x, &c->primal);
+    free(kept);
+}
+
 bool jx_grad_is_isolated(jx_gradding *c, const double *d, jx_functional f)
 {
     enum { TRIES = 6, ENOUGH = 2 };
-    size_t n = (size_t)c->in.size, m = (size_t)c->out.size;
-    double *kept = jx_grad_room(c, n + m + 2, sizeof *kept), value;
+    size_t n = (size_t)c->in.size;
+    double *kept = keep_point(c), value;
     bool good = kept != NULL;
     int agreed = 0;
 
     if (!kept)
         return false;
-    memcpy(kept, c->x, n * sizeof *kept);
-    memcpy(kept + n, c->tangent, m * sizeof *kept);
     /* What is moved ties no more, and the steps are too small for it
      * to meet again. */
     for (int k = 0; good && agreed < ENOUGH && k < TRIES; k++) {
@@ -169,28 +195,22 @@ bool jx_grad_is_isolated(jx_gradding *c, const double *d, jx_functional f)
                jx_grad_is_noise(c, d, f, fmax(t.low - value, value - t.high));
         agreed += o == JX_AGREE;
     }
-    good = good && agreed == ENOUGH;
-    memcpy(c->x, kept, n * sizeof *kept);
-    memcpy(c->tangent, kept + n, m * sizeof *kept);
-    jx_space_scatter(&c->in, c->x, &c->primal);
-    free(kept);
-    return good;
+    put_back(c, kept);
+    return good && agreed == ENOUGH;
 }
 
 bool jx_grad_varies_around(jx_gradding *c, const double *d, jx_functional f,
                            double off)
 {
     enum { AROUND = 256, MOST_WORK = 2000000 };
-    size_t n = (size_t)c->in.size, m = (size_t)c->out.size;
-    double *kept = jx_grad_room(c, n + m + 2, sizeof *kept);
+    size_t n = (size_t)c->in.size;
+    double *kept = keep_point(c);
     double low = INFINITY, high = -INFINITY, value;
     int64_t asked = c->asked;
     bool varies = false;
 
     if (!kept)
         return false;
-    memcpy(kept, c->x, n * sizeof *kept);
-    memcpy(kept + n, c->tangent, m * sizeof *kept);
     for (int k = 0; k < AROUND && !varies && c->asked - asked < MOST_WORK;
          k++) {
         for (size_t i = 0; i < n; i++)
@@ -203,26 +223,20 @@ bool jx_grad_varies_around(jx_gradding *c, const double *d, jx_functional f,
         high = fmax(high, value);
         varies = high - low > 0.02 * (off + fabs(low) + fabs(high));
     }
-    memcpy(c->x, kept, n * sizeof *kept);
-    memcpy(c->tangent, kept + n, m * sizeof *kept);
-    jx_space_scatter(&c->in, c->x, &c->primal);
-    free(kept);
+    put_back(c, kept);
     return varies;
 }
 
 bool jx_grad_is_beside_kink(jx_gradding *c, const double *d, jx_functional f,
                             double value)
 {
-    size_t n = (size_t)c->in.size, m = (size_t)c->out.size,
-           most = (n > m ? n : m) + 2;
-    double *kept = jx_grad_room(c, 2 * most, sizeof *kept),
-           unit = jx_grad_unit(c), size = 0, gives[2] = {0};
+    size_t n = (size_t)c->in.size;
+    double *kept = keep_point(c), unit = jx_grad_unit(c), size = 0,
+           gives[2] = {0};
     bool good = kept != NULL;
 
     if (!good)
         return false;
-    memcpy(kept, c->x, n * sizeof *kept);
-    memcpy(kept + most, c->tangent, most * sizeof *kept);
     for (size_t i = 0; i < n; i++)
         size = fmax(size, d[i] != 0 ? fabs(kept[i]) : 0);
     for (int side = 0; good && side < 2; side++) {
@@ -237,10 +251,7 @@ bool jx_grad_is_beside_kink(jx_gradding *c, const double *d, jx_functional f,
                jx_judge(gives[side], fabs(gives[side]), c->tolerance, &t) ==
                    JX_AGREE;
     }
-    memcpy(c->x, kept, n * sizeof *kept);
-    memcpy(c->tangent, kept + most, most * sizeof *kept);
-    jx_space_scatter(&c->in, c->x, &c->primal);
-    free(kept);
+    put_back(c, kept);
     /* Slopes that merely go on change by no such part of themselves on
      * so short a way. */
     return good && fmin(gives[0], gives[1]) <= value &&
