@@ -309,8 +309,7 @@ void jx_type_stablehlo_scatter(jx_typing *t)
 
     if (n < 1 || t->nins != 2 * n + 1) {
         jx_type_wrong(t,
-                      "%d operands, takes arrays, indices and as many "
-                      "updates",
+                      "%d operands, takes arrays, indices and as many updates",
                       t->nins);
         return;
     }

@@ -442,9 +442,8 @@ static void look_at_average(sums *s, const jx_flat_node *node)
         s->lint, JX_CODE_DTY002, node,
         jx_arena_printf(s->lint->ctx->arena,
                         "an average moves by a part of %g in %s, which has %d "
-                        "significant bits: "
-                        "it stands still while what is new differs by less "
-                        "than about %.2g of it",
+                        "significant bits: it stands still while what is new "
+                        "differs by less than about %.2g of it",
                         part, jx_dtype_of(dtype)->short_name, jx_digits(dtype),
                         ldexp(1, -1 - jx_digits(dtype)) / part));
     if (claim)

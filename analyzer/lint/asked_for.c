@@ -111,8 +111,7 @@ static void tell_intensity(jx_linter *lint, const jx_cost *cost)
     claim = claim_of_all(lint, JX_CODE_PRF004, &text);
     if (claim)
         claim->help = "compute more of what is loaded at once: larger batches, "
-                      "fewer passes, "
-                      "smaller dtypes";
+                      "fewer passes, smaller dtypes";
 }
 
 bool jx_lint_asked_for(jx_linter *lint)

@@ -111,8 +111,7 @@ static void tell(ties *t, const jx_flat_node *node, const jx_flat_node *test)
                                           convention_of(node->eqn->prim->id)));
     if (claim)
         claim->help = "say by jnp.where which derivative is meant there "
-                      "(jax.nn.relu has 0 at "
-                      "0), where inputs meet it";
+                      "(jax.nn.relu has 0 at 0), where inputs meet it";
 }
 
 bool jx_lint_ties(jx_linter *lint)

@@ -330,8 +330,7 @@ jx_program *jx_program_pulling(jx_program *stored, const jx_jaxpr *of)
     if (entry->nins != of->nins + of->nouts || entry->nouts != of->nins) {
         jx_fail(stored->ctx, JX_E_INPUT, stored->path, NULL,
                 "the stored derivative does not take the inputs and a "
-                "cotangent for each "
-                "output");
+                "cotangent for each output");
         return NULL;
     }
     if (!ins || !outs || !jx_making_begin(&make, stored))

@@ -80,8 +80,7 @@ static bool find_directory(zip *z, uint64_t *at, uint64_t *count)
         if (z->size < END64_SIZE || far > z->size - END64_SIZE ||
             memcmp(z->data + far, "PK\6\6", 4))
             return fail(z, end - LOCATOR_SIZE,
-                        "the place of the 64-bit end "
-                        "record");
+                        "the place of the 64-bit end record");
         *count = number(z->data + far + 32, 8);
         *at = number(z->data + far + 48, 8);
         return true;
@@ -442,8 +441,7 @@ static void put_npy_header(jx_buffer *to, const jx_npy *npy)
     jx_buffer dict = {.budget = to->budget};
 
     jx_buffer_printf(&dict,
-                     "{'descr': '%s', 'fortran_order': False, "
-                     "'shape': (",
+                     "{'descr': '%s', 'fortran_order': False, 'shape': (",
                      npy->descr);
     for (int i = 0; i < npy->rank; i++)
         jx_buffer_printf(&dict, "%s%lld", i ? ", " : "",

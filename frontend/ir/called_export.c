@@ -79,8 +79,7 @@ static const char *read_module(jx_program *program, const jx_value *record,
         return "an Exported whose platforms are a tuple of names";
     if (!(to->kept = indexes_of(program, kept, to->nins)))
         return "an Exported whose module_kept_var_idx are increasing numbers "
-               "of its "
-               "in_avals";
+               "of its in_avals";
     to->module = module->array;
     to->nplatforms = platforms->count;
     to->nkept = kept->count;

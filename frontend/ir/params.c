@@ -539,8 +539,7 @@ static bool read_shardings(decode *d, const jx_value *v, void *to)
 {
     return read_cuts(d, v, JX_V_TUPLE,
                      "a tuple that has, for each array, a tuple of names of "
-                     "mesh axes for each of "
-                     "its axes",
+                     "mesh axes for each of its axes",
                      to);
 }
 

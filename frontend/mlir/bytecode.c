@@ -153,9 +153,7 @@ static bool read_op_names(jx_bc_reader *r, jx_bc_cursor *c)
             r->where =
                 (jx_bc_where){JX_BC_DIALECT, "op name", r->nopnames, NULL};
             if (r->nopnames >= declared)
-                return jx_bc_fail(r, c->at,
-                                  "more names than the %zu "
-                                  "declared",
+                return jx_bc_fail(r, c->at, "more names than the %zu declared",
                                   declared);
             read_op_name(r, c, r->dialects[d].name);
         }
@@ -197,8 +195,7 @@ static bool read_entries(jx_bc_reader *r, jx_bc_cursor *c, jx_bc_cursor *data,
         uint64_t group = jx_bc_varint(r, c);
         if (group > count - i)
             return jx_bc_fail(r, at,
-                              "a group of %llu %ss, but only %zu are "
-                              "left",
+                              "a group of %llu %ss, but only %zu are left",
                               (unsigned long long)group, kind, count - i);
         for (; group && !r->failed; group--, i++) {
             r->where = (jx_bc_where){JX_BC_ATTR_TYPE_OFFSET, kind, i, NULL};

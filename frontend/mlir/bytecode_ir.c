@@ -164,8 +164,7 @@ static bool read_op_properties(jx_bc_reader *r, jx_bc_cursor *c, jx_mlir_op *op,
         return false;
     if (!name->registered || !name->attrs)
         return jx_bc_fail(r, at,
-                          "what the properties of this op are is not "
-                          "known");
+                          "what the properties of this op are is not known");
     jx_bc_props *p = &r->props[index];
     if (!p->names || strcmp(p->names, name->attrs) != 0) {
         r->where = (jx_bc_where){JX_BC_PROPERTIES, "entry", index, op->name};
@@ -194,9 +193,7 @@ static bool read_uses(jx_bc_reader *r, jx_bc_cursor *c, const void *owner,
         const uint8_t *from = c->at;
         uint64_t count = jx_bc_flagged(r, c, &pairs);
         if (count > (uint64_t)(c->end - c->at))
-            return jx_bc_fail(r, from,
-                              "%llu uses, but only %zu bytes are "
-                              "left",
+            return jx_bc_fail(r, from, "%llu uses, but only %zu bytes are left",
                               (unsigned long long)count,
                               (size_t)(c->end - c->at));
         for (uint64_t k = 0; k < count && !r->failed; k++)
@@ -262,8 +259,7 @@ static bool read_successors(jx_bc_reader *r, jx_bc_cursor *c, jx_mlir_op *op,
 
         if (!r->failed && !index)
             return jx_bc_fail(r, at,
-                              "no op can go to the first block of its "
-                              "region");
+                              "no op can go to the first block of its region");
         list[i] = r->failed ? NULL : in->blocks + index;
     }
     op->successors = list;
@@ -461,8 +457,7 @@ static bool read_region(jx_bc_reader *r, jx_bc_cursor *c, jx_mlir_region *to)
     }
     if (in.next != in.end)
         return jx_bc_fail(r, at,
-                          "%zu values are declared, but only %zu are "
-                          "defined",
+                          "%zu values are declared, but only %zu are defined",
                           nvalues, in.next - outer);
     r->nvalues = outer;
     to->nblocks = (int)in.nblocks;

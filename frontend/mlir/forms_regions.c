@@ -90,9 +90,8 @@ bool jx_take_while(jx_mtext *t, jx_mop *op)
     n = t->results.count - names;
     if (t->in_types.count - op->in_types != n)
         return jx_mtext_fail(t, op->at,
-                             "this loop has %zu values, and types "
-                             "for %zu",
-                             n, t->in_types.count - op->in_types);
+                             "this loop has %zu values, and types for %zu", n,
+                             t->in_types.count - op->in_types);
     for (size_t i = op->in_types; i < t->in_types.count; i++)
         JX_PUSH(t->arena, &t->out_types, t->in_types.at[i]);
     const jx_muse *kept = JX_MTEXT_CUT(t, &t->results, names);

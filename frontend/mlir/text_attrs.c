@@ -346,8 +346,7 @@ static const jx_mlir_attr *real(jx_mtext *t, const jx_mnumber *n,
         bits = jx_mnumber_encode(t->ctx, n, format);
     } else {
         jx_mtext_fail(t, n->at,
-                      "expected a number with a point: its type "
-                      "is %s",
+                      "expected a number with a point: its type is %s",
                       type->text);
         return NULL;
     }

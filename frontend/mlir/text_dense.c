@@ -65,8 +65,7 @@ static bool total_of(jx_mtext *t, const jx_mlir_type *type, int64_t *total)
     *total = 1;
     if (type->kind != JX_T_TENSOR)
         return jx_mtext_fail(t, t->at,
-                             "expected a tensor's type for a "
-                             "constant");
+                             "expected a tensor's type for a constant");
     for (int i = 0; i < type->rank; i++)
         if (type->shape[i] == JX_MLIR_DYNAMIC)
             return jx_mtext_fail(t, t->at, "a constant's shape must be known");
@@ -76,8 +75,7 @@ static bool total_of(jx_mtext *t, const jx_mlir_type *type, int64_t *total)
     for (int i = 0; *total && i < type->rank; i++)
         if (__builtin_mul_overflow(*total, type->shape[i], total))
             return jx_mtext_fail(t, t->at,
-                                 "this constant has more than 2^63 "
-                                 "elements");
+                                 "this constant has more than 2^63 elements");
     return true;
 }
 
@@ -116,8 +114,7 @@ unsigned char *jx_mtext_hex(jx_mtext *t, jx_piece digits, const char *at)
         while (i < 2 * n && table[from[i]] >= 0)
             i++;
         jx_mtext_fail(t, at + i / 2 * 2,
-                      "expected two hexadecimal digits for "
-                      "each byte");
+                      "expected two hexadecimal digits for each byte");
         return NULL;
     }
     return bytes;
@@ -168,9 +165,8 @@ static void set_bools(literal *l, jx_mlir_attr *attr, unsigned char *bytes,
         set_bytes(l, attr, bytes, n, false);
     } else {
         jx_mtext_fail(l->t, l->t->at,
-                      "this has %zu bytes, where %zu bits are "
-                      "expected",
-                      size, n);
+                      "this has %zu bytes, where %zu bits are expected", size,
+                      n);
     }
 }
 
@@ -194,8 +190,7 @@ static void decode_hex(literal *l, jx_mlir_attr *attr, jx_piece string)
     else if (__builtin_mul_overflow((size_t)l->total, one, &all) ||
              (size != all && size != one))
         jx_mtext_fail(t, t->at,
-                      "this has %zu bytes, the type has %lld "
-                      "elements of %zu",
+                      "this has %zu bytes, the type has %lld elements of %zu",
                       size, (long long)l->total, one);
     else
         set_bytes(l, attr, bytes, size, size == one && l->total != 1);
@@ -222,8 +217,7 @@ static bool fits(const literal *l, const jx_mnumber *n, uint64_t *bits)
 
     if (!jx_mnumber_integer(n, l->of.width, l->of.sign, bytes))
         return jx_mtext_fail(l->t, n->at,
-                             "expected a number that fits %s of "
-                             "%u bits",
+                             "expected a number that fits %s of %u bits",
                              l->of.name, l->of.width);
     memcpy(bits, bytes, 8);
     if (l->of.width < 64)
@@ -330,8 +324,7 @@ static bool closes(literal *l, int64_t items, int depth)
     if (items == size)
         return true;
     return jx_mtext_fail(l->t, l->t->at,
-                         "this list has %lld items, where the "
-                         "type says %lld",
+                         "this list has %lld items, where the type says %lld",
                          (long long)items, (long long)size);
 }
 

@@ -33,8 +33,7 @@ static bool count_use(jx_mtext *t, const char *at, const jx_malias *alias)
         t->height = height;
     if (height > JX_MTEXT_NEST)
         return jx_mtext_fail(t, at,
-                             "with its aliases this nests more than %d "
-                             "deep",
+                             "with its aliases this nests more than %d deep",
                              JX_MTEXT_NEST);
     if (t->weight > most)
         return jx_mtext_fail(t, at,
@@ -342,8 +341,7 @@ bool jx_mtext_resolve_locs(jx_mtext *t)
     for (size_t i = 0; i < t->pending.count; i++)
         if (!t->pending.at[i]->defined)
             return jx_mtext_fail(t, t->pending.at[i]->first,
-                                 "the location #%.64s is not defined "
-                                 "anywhere",
+                                 "the location #%.64s is not defined anywhere",
                                  t->pending.at[i]->name);
     t->pending.count = 0;
     return !t->failed;
@@ -380,8 +378,7 @@ static void keep_blob(jx_mtext *t, jx_map *blobs, const char *name,
         return;
     if (string.length / 2 < HEAD) {
         jx_mtext_fail(t, at,
-                      "expected four bytes of alignment before the "
-                      "data");
+                      "expected four bytes of alignment before the data");
         return;
     }
     *kept = (blob){bytes + HEAD, string.length / 2 - HEAD};

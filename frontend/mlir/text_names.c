@@ -140,11 +140,9 @@ jx_mlir_value *jx_mtext_resolve(jx_mtext *t, const jx_muse *use,
     if (!name->values || name->scope != t->scope)
         return use_forward(t, use, type);
     if (use->number >= name->count) {
-        jx_mtext_fail(t, use->at,
-                      "%%%.64s has %d results, there is no %%%.64s"
-                      "#%lld",
-                      name->text, name->count, name->text,
-                      (long long)use->number);
+        jx_mtext_fail(
+            t, use->at, "%%%.64s has %d results, there is no %%%.64s#%lld",
+            name->text, name->count, name->text, (long long)use->number);
         return NULL;
     }
     jx_mlir_value *value = name->values[use->number];

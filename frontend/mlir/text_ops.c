@@ -291,8 +291,7 @@ static bool results(jx_mtext *t)
             if (!jx_mtext_integer(t, &use.number) || use.number < 1 ||
                 use.number > INT32_MAX)
                 return jx_mtext_fail(t, at,
-                                     "expected how many results, 1 or "
-                                     "more");
+                                     "expected how many results, 1 or more");
         }
         JX_PUSH(t->arena, &t->results, use);
     } while (!t->failed && jx_mtext_take(t, ","));

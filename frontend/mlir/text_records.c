@@ -288,8 +288,7 @@ static bool conv_side_of(jx_mtext *t, const char letters[2], conv_side *side)
             return false;
         if (number >= MOST || spatial[number] >= 0)
             return jx_mtext_fail(t, at,
-                                 "this axis can't be, or is there "
-                                 "already");
+                                 "this axis can't be, or is there already");
         spatial[number] = place++;
         highest = number > highest ? (int)number : highest;
         count++;
@@ -298,10 +297,8 @@ static bool conv_side_of(jx_mtext *t, const char letters[2], conv_side *side)
         return jx_mtext_fail(t, t->at, "expected '%c' and '%c' in this list",
                              letters[0], letters[1]);
     if (count != highest + 1)
-        return jx_mtext_fail(t, t->at,
-                             "expected every axis from 0 to %d in "
-                             "this list",
-                             highest);
+        return jx_mtext_fail(
+            t, t->at, "expected every axis from 0 to %d in this list", highest);
     size_t from = t->numbers.count;
     for (int i = 0; i < count; i++)
         JX_PUSH(t->arena, &t->numbers, spatial[i]);

@@ -243,8 +243,7 @@ static bool factor(jx_mtext *t, jx_piece *word, int64_t *number)
 
     if (!word->length || word->at[0] < 'i' || word->at[0] > 'z')
         return jx_mtext_fail(t, word->at,
-                             "expected a factor: i to z, z_1, "
-                             "z_2, ...");
+                             "expected a factor: i to z, z_1, z_2, ...");
     *number = word->at[0] - 'i';
     if (word->length > 2 && word->at[0] == 'z' && word->at[1] == '_') {
         int64_t more = 0;

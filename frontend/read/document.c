@@ -13,10 +13,9 @@
 #include <string.h>
 
 static const char top_keys[] = "format version producer entry linear files "
-                               "frames stacks names contexts meshes "
-                               "scopes avals consts npz prims jaxprs rules "
-                               "definitions comparisons closures "
-                               "retraces";
+                               "frames stacks names contexts meshes scopes "
+                               "avals consts npz prims jaxprs rules "
+                               "definitions comparisons closures retraces";
 
 static void read_head(jx_doc *d, const jx_node *root)
 {

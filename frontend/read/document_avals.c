@@ -88,8 +88,7 @@ static jx_names read_axes(jx_doc *d, const jx_node *at)
     for (int i = 1; names.at && i < n; i++)
         if (strcmp(names.at[i - 1], names.at[i]) >= 0)
             jx_node_fail(&d->walk, at,
-                         "expected axis names in order, each "
-                         "once");
+                         "expected axis names in order, each once");
     if (!names.at)
         names.count = 0;
     return names;

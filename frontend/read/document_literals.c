@@ -73,9 +73,7 @@ static bool read_float(jx_doc *d, const jx_node *at, jx_dtype dtype,
     if (jx_node_kind(at) == JX_JSON_TEXT)
         return jx_doc_hex(d, at, (int)info->bytes, to->bits);
     if (jx_node_kind(at) != JX_JSON_REAL && jx_node_kind(at) != JX_JSON_INT)
-        return jx_node_fail(&d->walk, at,
-                            "expected a number or a bit "
-                            "pattern");
+        return jx_node_fail(&d->walk, at, "expected a number or a bit pattern");
     double value = jx_json_real(at->json);
     if (dtype != JX_F32 && dtype != JX_F64)
         return jx_node_fail(&d->walk, at, "expected the bit pattern of a %s",
@@ -105,8 +103,7 @@ static bool read_element(jx_doc *d, const jx_node *at, jx_literal *literal)
 
     if (aval->rank)
         return jx_node_fail(&d->walk, at,
-                            "expected a scalar aval for a "
-                            "literal value");
+                            "expected a scalar aval for a literal value");
     switch (jx_dtype_of(aval->dtype)->kind) {
     case JX_KIND_BOOL:
     case JX_KIND_VOID:

@@ -147,8 +147,7 @@ static bool is_vjp(jx_doc *d, const jx_node *at)
     if (name && strcmp(name, "custom_vjp_call") &&
         strcmp(name, "custom_jvp_call"))
         jx_node_fail(&d->walk, &prim,
-                     "expected \"custom_jvp_call\" or "
-                     "\"custom_vjp_call\"");
+                     "expected \"custom_jvp_call\" or \"custom_vjp_call\"");
     return name && !strcmp(name, "custom_vjp_call");
 }
 

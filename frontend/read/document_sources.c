@@ -60,8 +60,7 @@ static const jx_file *read_file(jx_doc *d, const jx_node *at)
 
     if (n != 2 && n != 3)
         jx_node_fail(&d->walk, at,
-                     "expected [path, kind] or [path, kind, "
-                     "{line: text}]");
+                     "expected [path, kind] or [path, kind, {line: text}]");
     if (!file || d->walk.failed)
         return file;
     jx_node path = jx_node_item(at, 0), kind = jx_node_item(at, 1);

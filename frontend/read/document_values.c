@@ -400,8 +400,7 @@ static jx_value read_tagged(jx_doc *d, const jx_node *at)
             return tags[i].read(d, at, &tag);
         }
     jx_node_fail(&d->walk, at,
-                 "expected an object with a known tag, found "
-                 "\"%.40s\"",
+                 "expected an object with a known tag, found \"%.40s\"",
                  key ? key : "");
     return (jx_value){.tag = JX_V_NONE};
 }

@@ -19,8 +19,7 @@ static bool consistent(jx_flat *flat, const jx_flat_table *table, jx_tree *to,
     if (to->kind == JX_TREE_DICT && nnames != to->nchildren)
         return jx_flat_fail(flat, jx_flat_where(flat, table, NAMES),
                             "children_names",
-                            "expected a name for each of %d children, "
-                            "found %d",
+                            "expected a name for each of %d children, found %d",
                             to->nchildren, nnames);
     if (to->kind == JX_TREE_CUSTOM && !to->custom)
         return jx_flat_fail(flat, table->at, "custom_name",

@@ -102,8 +102,7 @@ static bool open_table(jx_flat *flat, size_t at, const char *field,
     vtable = (int64_t)at - (int32_t)load(flat, at, 4);
     if (vtable < 0 || !fits(flat, (size_t)vtable, 4))
         return jx_flat_fail(flat, at, field,
-                            "its vtable lies outside of the file, at byte "
-                            "%lld",
+                            "its vtable lies outside of the file, at byte %lld",
                             (long long)vtable);
     bytes = load(flat, (size_t)vtable, 2);
     if (bytes < 4 || bytes % 2 || !fits(flat, (size_t)vtable, bytes))

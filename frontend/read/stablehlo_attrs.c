@@ -182,8 +182,7 @@ bool jx_hlo_attr_ints_or(jx_hlo_body *b, const char *name, int count,
         return jx_hlo_attr_ints(b, name, to) &&
                (to->count == count ||
                 jx_hlo_refuse(b,
-                              "attribute '%s': expected %d integers, found "
-                              "%d",
+                              "attribute '%s': expected %d integers, found %d",
                               name, count, to->count));
     at = JX_NEW_ARRAY(b->s->ctx->arena, count, int64_t);
     for (int i = 0; at && i < count; i++)

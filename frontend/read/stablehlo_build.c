@@ -154,8 +154,7 @@ bool jx_hlo_rank_ok(jx_hlo_body *b, int result)
         b->op->outs[result]->type->rank <= JX_HLO_RANK)
         return true;
     return jx_hlo_refuse(b,
-                         "expected result %d to be a tensor of at most %d "
-                         "axes",
+                         "expected result %d to be a tensor of at most %d axes",
                          result, JX_HLO_RANK);
 }
 
@@ -496,8 +495,7 @@ bool jx_hlo_read_block(jx_hlo_body *b, const jx_mlir_block *block, int nins,
 {
     if (++b->s->depth > JX_HLO_DEPTH)
         return jx_hlo_refuse(b,
-                             "more than %d calls and regions inside each "
-                             "other",
+                             "more than %d calls and regions inside each other",
                              JX_HLO_DEPTH);
     bool ok = define_args(b, block, nins, ins, known) && jx_hlo_block(b, block);
     b->s->depth--;

@@ -252,10 +252,8 @@ static bool read_strides(jx_hlo_body *b, int n, jx_ints *to)
     if (!jx_hlo_attr_ints(b, "window_strides", to))
         return false;
     if (to->count < n)
-        return jx_hlo_refuse(b,
-                             "attribute 'window_strides': expected %d "
-                             "integers",
-                             n);
+        return jx_hlo_refuse(
+            b, "attribute 'window_strides': expected %d integers", n);
     to->count = n;
     return true;
 }

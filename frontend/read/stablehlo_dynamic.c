@@ -17,10 +17,8 @@ bool jx_hlo_op_get_dimension_size(jx_hlo_body *b, const jx_mlir_op *op,
         return false;
     const jx_aval *aval = jx_atom_aval(in);
     if (axis < 0 || axis >= aval->rank)
-        return jx_hlo_refuse(b,
-                             "attribute 'dimension': expected an axis "
-                             "below %d",
-                             aval->rank);
+        return jx_hlo_refuse(
+            b, "attribute 'dimension': expected an axis below %d", aval->rank);
     int64_t size = jx_dim_value(aval->shape[axis]);
     if (size >= 0)
         return jx_hlo_define1(
@@ -44,10 +42,8 @@ bool jx_hlo_op_set_dimension_size(jx_hlo_body *b, const jx_mlir_op *op,
         return jx_ok(b->s->ctx) && jx_hlo_refuse(b, "expected 2 operands");
     const jx_aval *aval = jx_atom_aval(in);
     if (axis < 0 || axis >= aval->rank)
-        return jx_hlo_refuse(b,
-                             "attribute 'dimension': expected an axis "
-                             "below %d",
-                             aval->rank);
+        return jx_hlo_refuse(
+            b, "attribute 'dimension': expected an axis below %d", aval->rank);
     return size && size[0] == aval->shape[axis] &&
                    op->outs[0]->type == op->ins[0]->type
                ? jx_hlo_define1(b, in)

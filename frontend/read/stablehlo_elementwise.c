@@ -305,10 +305,8 @@ bool jx_hlo_compare_of(jx_hlo_body *b, jx_atoms ins)
         return jx_hlo_refuse(b, "expected 2 operands");
     row = jx_hlo_row_of(b->s, JX_OP_stablehlo_compare, direction);
     if (!row)
-        return jx_hlo_refuse(b,
-                             "expected a direction of comparison, found "
-                             "'%s'",
-                             direction);
+        return jx_hlo_refuse(
+            b, "expected a direction of comparison, found '%s'", direction);
     if (!strcmp(type, "TOTALORDER") &&
         jx_dtype_is_float(jx_atom_aval(ins.at[0])->dtype))
         return compare_totally(b, direction, ins);

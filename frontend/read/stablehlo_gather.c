@@ -21,10 +21,8 @@ bool jx_hlo_op_dynamic_slice(jx_hlo_body *b, const jx_mlir_op *op,
         return false;
     const jx_aval *in = jx_atom_aval(ins.at[0]);
     if (ints.count != in->rank || ins.count != 1 + in->rank)
-        return jx_hlo_refuse(b,
-                             "expected an index and a size for each of %d "
-                             "axes",
-                             in->rank);
+        return jx_hlo_refuse(
+            b, "expected an index and a size for each of %d axes", in->rank);
     for (int i = 0; i < in->rank; i++)
         sizes[i] = jx_hlo_dim_int(b, ints.at[i]);
     jx_put_dims(&p, "slice_sizes", in->rank, sizes);

@@ -155,8 +155,7 @@ static jx_atom spread(jx_hlo_body *b, jx_dtype dtype, const jx_mlir_quant *q,
     if (axis >= over->rank ||
         (jx_dim_is_int(over->shape[axis], &size) && size != q->count)) {
         jx_hlo_refuse(b,
-                      "expected an axis %d of %d elements, one for each "
-                      "scale",
+                      "expected an axis %d of %d elements, one for each scale",
                       q->axis, q->count);
         return nothing;
     }

@@ -256,10 +256,8 @@ bool jx_hlo_op_concatenate(jx_hlo_body *b, const jx_mlir_op *op,
         return false;
     if (axis < 0 || axis >= first->rank ||
         b->op->outs[0]->type->rank != first->rank)
-        return jx_hlo_refuse(b,
-                             "attribute 'dimension': expected an axis "
-                             "below %d",
-                             first->rank);
+        return jx_hlo_refuse(
+            b, "attribute 'dimension': expected an axis below %d", first->rank);
     jx_put_int(&p, "dimension", axis);
     if (ins.count == 1)
         return jx_hlo_define1(b, ins.at[0]);

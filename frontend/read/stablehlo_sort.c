@@ -212,10 +212,8 @@ bool jx_hlo_op_sort(jx_hlo_body *b, const jx_mlir_op *op, const jx_hlo_row *row)
     if (axis < 0)
         axis += rank;
     if (axis < 0 || axis >= rank)
-        return jx_hlo_refuse(b,
-                             "attribute 'dimension': expected an axis "
-                             "below %d",
-                             rank);
+        return jx_hlo_refuse(
+            b, "attribute 'dimension': expected an axis below %d", rank);
     jx_put_int(&p, "dimension", axis);
     jx_put_bool(&p, "is_stable", jx_hlo_attr_bool_or(b, "is_stable", false));
     if (keys > 0) {

@@ -740,9 +740,7 @@ static const jx_jaxpr *read_whole(jx_text *t)
     const jx_jaxpr *jaxpr = nul ? NULL : jx_text_program(t);
     jx_text_space(t);
     if (jaxpr && t->at < t->end)
-        jx_text_fail(t, t->at,
-                     "expected the end of the input after the "
-                     "jaxpr");
+        jx_text_fail(t, t->at, "expected the end of the input after the jaxpr");
     return jx_ok(t->ctx) ? jaxpr : NULL;
 }
 

@@ -161,8 +161,7 @@ static bool set_up_jobs(runner *r)
     if (!r->rank.number)
         jx_command_usage(&jx_command_check,
                          "%d ranks of mpirun share work by a journal: give "
-                         "--journal DIR, a folder "
-                         "that all of them see",
+                         "--journal DIR, a folder that all of them see",
                          r->rank.count);
     return false;
 }

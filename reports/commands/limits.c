@@ -61,7 +61,6 @@ const char *jx_command_read(jx_ctx *ctx, const char *path, jx_budget *paper,
     text = jx_file_read(ctx, path, size);
     if (text && !jx_budget_take(paper, jx_arena_used(ctx->arena)))
         jx_fail(ctx, JX_E_LIMIT, path, NULL,
-                "gave up: there is no memory "
-                "for answers (see --memory)");
+                "gave up: there is no memory for answers (see --memory)");
     return jx_ok(ctx) ? text : NULL;
 }

@@ -74,8 +74,7 @@ bool jx_ranks_start(jx_ctx *ctx, int count, int argc, char **argv)
     /* which changes none of them */
     execvp("mpirun", (char **)(uintptr_t)words);
     return jx_fail(ctx, JX_E_SYSTEM, "mpirun", NULL,
-                   "can't be started: %s (Debian's package "
-                   "openmpi-bin has it)",
+                   "can't be started: %s (Debian's package openmpi-bin has it)",
                    jx_strerror(errno));
 }
 

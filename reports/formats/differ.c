@@ -708,10 +708,9 @@ void jx_diff_json(const jx_program_diff *diff, jx_buffer *to)
 {
     jx_buffer_puts(to, "{\"version\":1,\"program\":");
     put_json_program(diff, to);
-    jx_buffer_printf(to,
-                     ",\"contract\":{\"drop_in\":%s,\"proved\":%lld,"
-                     "\"changes\":[",
-                     diff->drop_in ? "true" : "false", (long long)diff->proved);
+    jx_buffer_printf(
+        to, ",\"contract\":{\"drop_in\":%s,\"proved\":%lld,\"changes\":[",
+        diff->drop_in ? "true" : "false", (long long)diff->proved);
     for (size_t i = 0; i < diff->contract.count; i++) {
         jx_buffer_printf(to, "%s{\"kind\":\"%s\",\"text\":", i ? "," : "",
                          verdict_text(diff->contract.at[i].verdict));

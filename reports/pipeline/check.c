@@ -95,8 +95,7 @@ static void tell_resting(jx_ctx *keep, jx_report *report, int64_t resting)
             continue;
         at->why = jx_arena_printf(keep->arena,
                                   "%s; %lld more statement%s about sizes "
-                                  "rest%s on declared types of such "
-                                  "results",
+                                  "rest%s on declared types of such results",
                                   at->why ? at->why : "unknown primitive",
                                   (long long)resting, resting == 1 ? "" : "s",
                                   resting == 1 ? "s" : "");

@@ -85,8 +85,7 @@ static void tell_unfinite(const jx_equal_words *w, jx_equal_cause *to)
         (long long)(exact ? d->unfinite : at->count),
         (long long)(exact ? d->of : at->of), exact ? d->output : at->output,
         masked ? ": what is chosen here leaves out NaN in the value, and not "
-                 "in the gradient "
-                 "(write a number where the NaN is)"
+                 "in the gradient (write a number where the NaN is)"
                : "");
 }
 
@@ -144,8 +143,7 @@ static void tell_places(const jx_equal_words *w, jx_equal_cause *to)
     to->stack = gather ? gather->stack : cut ? cut->stack : NULL;
     to->note = cut && !gather
                    ? "the same numbers stand at other places: axes of the mesh "
-                     "that cut "
-                     "one axis of an array are named in another order"
+                     "that cut one axis of an array are named in another order"
                    : "the same numbers stand at other places";
 }
 
@@ -175,8 +173,7 @@ static void tell_terms(const jx_equal_words *w, bool gradient,
         to->code = JX_CODE_MSH020;
         to->stack = curve->stack;
         to->note = "each device computes this of what it has reduced by "
-                   "itself, which is no part "
-                   "of the same of the whole";
+                   "itself, which is no part of the same of the whole";
         return;
     }
     if (w->fields->differs.rearranged) {
@@ -246,8 +243,7 @@ static bool tell_devices(const jx_equal_words *w, bool gradient,
     } else if ((eqn = jx_find_ratio(&w->sharded))) {
         to->code = JX_CODE_MSH020;
         to->note = "each device computes this ratio of its own part alone, "
-                   "which is not the ratio "
-                   "of the whole";
+                   "which is not the ratio of the whole";
     } else {
         tell_terms(w, gradient, to);
         return true;

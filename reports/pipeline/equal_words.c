@@ -208,8 +208,7 @@ static void tell_pair(const jx_equal_words *w, jx_equality *to,
     snprintf(other, sizeof other, "on device %d", pair->device);
     jx_buffer_printf(&text,
                      "result %d of shard_map%s is declared to be the same on "
-                     "devices 0 and %d, and "
-                     "is not: on device 0 ",
+                     "devices 0 and %d, and is not: on device 0 ",
                      pair->result, at->side ? " in the second program" : "",
                      pair->device);
     put_shown(&text, w, at, other);

@@ -45,8 +45,7 @@ static bool refuse(const jx_program *a, const jx_program *b, const char *what,
 {
     return jx_fail(b->ctx, JX_E_INPUT, b->path, NULL,
                    "%s %d is %s, and %s in %s: expected two programs that take "
-                   "and give the "
-                   "same (jaxvet show prints both)",
+                   "and give the same (jaxvet show prints both)",
                    what, number, type_text(b->ctx, right),
                    type_text(b->ctx, left), a->path);
 }

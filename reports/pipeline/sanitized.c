@@ -150,12 +150,12 @@ static const char *witness_of(jx_program *program, const jx_witness *w)
     jx_buffer_printf(&text, "{\"of\":\"run\",\"backward\":%s",
                      is_backward(equation_of(w)) ? "true" : "false");
     if (w->misuse.eqn)
-        jx_buffer_printf(&text,
-                         ",\"axis\":%d,\"outside\":%lld,\"last\":%lld,\"row\":%"
-                         "lld,\"count\":%lld",
-                         w->misuse.axis, (long long)w->misuse.index,
-                         (long long)w->misuse.most, (long long)w->misuse.row,
-                         (long long)(w->misuse.rows ? w->misuse.outside : 1));
+        jx_buffer_printf(
+            &text,
+            ",\"axis\":%d,\"outside\":%lld,\"last\":%lld,\"row\":%lld,\"count\":%lld",
+            w->misuse.axis, (long long)w->misuse.index,
+            (long long)w->misuse.most, (long long)w->misuse.row,
+            (long long)(w->misuse.rows ? w->misuse.outside : 1));
     if (u && u->count) {
         jx_buffer_puts(&text, ",\"index\":[");
         put_indices(u->rank, u->index, &text);

@@ -317,8 +317,7 @@ static bool next_step(jx_ctx *ctx, const char **list, int *number, step *s)
             "there is no such transform; there is jvp, linearize, linear, vjp, "
             "vmap:AXIS, as in vmap:0 or vmap:0,None, set:NAME=SIZE, as in "
             "set:b=8,t=4, fix:INPUT=NUMBER, devices:N, flat and xla; check "
-            "predicts grad, vmap and "
-            "lower:PLATFORM (cpu, cuda, rocm, tpu)");
+            "predicts grad, vmap and lower:PLATFORM (cpu, cuda, rocm, tpu)");
     at += strlen(all[*number].name);
     more = *at == ':' && all[*number].most;
     while (more) {

@@ -41,23 +41,17 @@ static const char *what_of_indices(jx_program *program, const jx_misuse *m)
     static const char *const says[] = {
         [JX_BEYOND] = "index %lld is outside of axis %d, whose last is %lld",
         [JX_FILLED] = "index %lld is outside of axis %d, whose last is %lld, "
-                      "and what is there "
-                      "is made up (NaN, the least integer)",
+                      "and what is there is made up (NaN, the least integer)",
         [JX_DROPPED] = "index %lld is outside of axis %d, whose last is %lld, "
-                       "and what is for "
-                       "it is dropped",
+                       "and what is for it is dropped",
         [JX_CLAMPED] = "index %lld is outside of axis %d: the last that is "
-                       "possible is %lld, "
-                       "and the nearest is taken",
+                       "possible is %lld, and the nearest is taken",
         [JX_REPEATED] = "index %lld of axis %d is there twice, with updates "
-                        "that differ: which "
-                        "one stays is not defined",
+                        "that differ: which one stays is not defined",
         [JX_NOT_UNIQUE] = "index %lld of axis %d is there twice, and "
-                          "unique_indices=True says "
-                          "that none is",
+                          "unique_indices=True says that none is",
         [JX_NOT_SORTED] = "index %lld of axis %d comes after %lld, and "
-                          "indices_are_sorted=True "
-                          "says that they ascend",
+                          "indices_are_sorted=True says that they ascend",
         [JX_WRAPPED] =
             "index %lld is computed and below zero: it counts from the end",
     };

@@ -260,8 +260,7 @@ static bool assume(jx_ctx *keep, jx_report *report, const jx_witnesses *hunt)
         keep->arena, &report->assumptions,
         jx_arena_printf(keep->arena,
                         "outputs are finite for inputs within their ranges: "
-                        "%lld runs found "
-                        "none that is not%s",
+                        "%lld runs found none that is not%s",
                         (long long)hunt->runs,
                         hunt->spent ? ", and there was no time for more" : ""));
     return jx_ok(keep);

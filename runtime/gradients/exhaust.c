@@ -99,8 +99,7 @@ static void claim_wrong(jx_program *program, const jx_exhaust_plans *plans,
         claim->evidence.note = jx_arena_printf(
             ctx->arena,
             "at x = %.9g (and %lld more inputs) it gives %.9g in float64, and "
-            "the "
-            "function's own derivative and its slopes around are %.9g",
+            "the function's own derivative and its slopes around are %.9g",
             jx_exhaust_number(e->dtype, p->x[a]), (long long)c->wrong - 1,
             p->by_rule, p->want);
     }

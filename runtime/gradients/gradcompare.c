@@ -46,8 +46,7 @@ static void say_denied(jx_gradding *c, const char *what, jx_functional f,
     c->wrong = jx_arena_printf(
         c->program->ctx->arena,
         "at %s (%s), direction \"%s\", %s: the rule gives %.17g, the "
-        "function's own "
-        "derivative is %.17g (finite differences %.10g ± %.1g)",
+        "function's own derivative is %.17g (finite differences %.10g ± %.1g)",
         jx_sample_text(c->program->ctx, c->x, c->in.size), c->point->name,
         c->direction, what, value, own_along(c, f), t->low, t->error);
 }
@@ -268,8 +267,7 @@ static void note_convention(jx_gradding *c, const char *what, jx_functional f,
     c->convention = jx_arena_printf(
         c->program->ctx->arena,
         "at %s (%s), direction \"%s\", %s: the slopes of both sides are %.6g "
-        "and %.6g, the rule "
-        "gives %.6g, the function's own derivative is %.6g",
+        "and %.6g, the rule gives %.6g, the function's own derivative is %.6g",
         jx_sample_text(c->program->ctx, c->x, c->in.size), c->point->name,
         c->direction, what, t->low, t->high, value, own_along(c, f));
 }

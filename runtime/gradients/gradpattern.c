@@ -847,8 +847,7 @@ void jx_grad_pattern(jx_gradding *c, const jx_plan_options *how, bool thorough,
         report->by_own = c->by_own;
     } else if (!report->detail && c->settled_against > 0) {
         report->detail = "it disagrees where its function's loops have "
-                         "settled, which nothing "
-                         "shows to be a solution";
+                         "settled, which nothing shows to be a solution";
     } else if (!report->detail && c->against > A_STRAY && !c->limit.met) {
         report->detail =
             jx_arena_printf(arena,
@@ -868,8 +867,7 @@ void jx_grad_pattern(jx_gradding *c, const jx_plan_options *how, bool thorough,
                              "nothing about slopes"
             : c->spent     ? "its code runs longer than is tried"
             : c->converges ? "the function stops when it is near enough: its "
-                             "slopes are those of so "
-                             "many steps"
+                             "slopes are those of so many steps"
             : c->dropped   ? "finite differences were too uncertain everywhere"
                            : "the function was not finite at any point tried";
     }

@@ -43,8 +43,7 @@ static bool run_callback(jx_run *run, const void *data, const jx_view *ins,
     (void)scratch;
     return jx_run_fail(
         run,
-        "%s%s(%s): the program calls the Python function %s, which "
-        "is not here",
+        "%s%s(%s): the program calls the Python function %s, which is not here",
         c->place, *c->place ? " " : "", c->prim,
         c->name ? c->name : "(no name)");
 }

@@ -46,8 +46,7 @@ static bool expect(jx_planner *p, const jx_eqn *eqn, int nins, int matrix)
                             eqn->nins);
     return is_column_major(eqn, matrix, true) ||
            jx_plan_fail(p,
-                        "operand %d is laid out by rows, columns are "
-                        "expected",
+                        "operand %d is laid out by rows, columns are expected",
                         matrix);
 }
 

@@ -526,8 +526,7 @@ const jx_witnesses *jx_shadow_look(jx_shadow *s, const jx_plan *plan,
     if (s->digits.astray && !s->found.found.count) {
         jx_fail(ctx, JX_E_LIMIT, s->hunt.program->path, NULL,
                 "the sanitizer can't say where digits are lost: the run takes "
-                "more than %d MiB "
-                "to record, or does not go the same way twice",
+                "more than %d MiB to record, or does not go the same way twice",
                 MOST_RECORDED >> 20);
         return NULL;
     }

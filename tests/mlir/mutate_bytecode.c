@@ -58,9 +58,8 @@ int main(int argc, char **argv)
         bool module;
         double from = now();
         if (!check_bytes(out, size, &module))
-            good = failed(ctx, out, size, argv[i + 2], seed,
-                          "not as it must "
-                          "be");
+            good =
+                failed(ctx, out, size, argv[i + 2], seed, "not as it must be");
         double took = now() - from;
         longest = took > longest ? took : longest;
         if (good && took > 2)

@@ -111,13 +111,11 @@ static void sums_and_products_have_their_coefficients(void **none)
 static void no_sum_that_wraps_is_a_proof(void **none)
 {
     static const char form[] =
-        "{\"certificate\":1,\"id\":null,\"base\":1,\"constraints\":[],"
-        "\"question\":\"n >= 5\",\"verdict\":\"true\","
-        "\"witnesses\":[[[\"n == 5\"],[\"5 >= 1\",\"5 >= 5\"]]],"
-        "\"facts\":[\"n - 1 >= 0\",\"4 - n >= 0\"],"
-        "\"proof\":[[\"sum\",[[\"%d\",\"n - 1 >= 0\"],[\"%d\",\"4 - n >= "
-        "0\"]%s],"
-        "\"%d\"]]}";
+        "{\"certificate\":1,\"id\":null,\"base\":1,\"constraints\":[],\"question\":\"n "
+        ">= 5\",\"verdict\":\"true\",\"witnesses\":[[[\"n == 5\"],[\"5 >= "
+        "1\",\"5 >= 5\"]]],\"facts\":[\"n - 1 >= 0\",\"4 - n >= "
+        "0\"],\"proof\":[[\"sum\",[[\"%d\",\"n - 1 >= 0\"],[\"%d\",\"4 - n >= "
+        "0\"]%s],\"%d\"]]}";
     jx_ctx *ctx = jx_ctx_new(0);
     long tried = 0;
     (void)none;
@@ -146,12 +144,11 @@ static void a_proof_that_fits_is_accepted(void **none)
 {
     static const char form[] =
         "{\"certificate\":1,\"id\":null,\"base\":1,\"constraints\":[\"n >= "
-        "5\"],"
-        "\"question\":\"n >= 4\",\"verdict\":\"true\","
-        "\"witnesses\":[[[\"n == 5\"],[\"5 >= 1\",\"5 >= 5\",\"5 >= 4\"]]],"
-        "\"facts\":[\"n - 1 >= 0\",\"n - 5 >= 0\",\"3 - n >= 0\"],"
-        "\"proof\":[[\"sum\",[[\"%d\",\"n - 5 >= 0\"],[\"%d\",\"3 - n >= 0\"]],"
-        "\"%d\"]]}";
+        "5\"],\"question\":\"n >= "
+        "4\",\"verdict\":\"true\",\"witnesses\":[[[\"n == 5\"],[\"5 >= 1\",\"5 "
+        ">= 5\",\"5 >= 4\"]]],\"facts\":[\"n - 1 >= 0\",\"n - 5 >= 0\",\"3 - n "
+        ">= 0\"],\"proof\":[[\"sum\",[[\"%d\",\"n - 5 >= 0\"],[\"%d\",\"3 - n "
+        ">= 0\"]],\"%d\"]]}";
     jx_ctx *ctx = jx_ctx_new(0);
     (void)none;
 

@@ -322,10 +322,9 @@ static void calls_inside_calls_have_a_limit(void **state)
         jx_buffer_puts(&text, i ? "," : "");
         jx_buffer_puts(&text, "{\"in\":[],\"eqns\":[");
         if (i)
-            jx_buffer_printf(&text,
-                             "[0,[],[],{\"call_jaxpr\":{\"$jaxpr\":%d}"
-                             "},-1,-1,-1]",
-                             i - 1);
+            jx_buffer_printf(
+                &text, "[0,[],[],{\"call_jaxpr\":{\"$jaxpr\":%d}},-1,-1,-1]",
+                i - 1);
         jx_buffer_puts(&text, "],\"out\":[]}");
     }
     jx_buffer_puts(&text, "]}");

@@ -432,11 +432,9 @@ static void wrong_text_is_refused(void **state)
     (void)state;
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        const char *text =
-            jx_arena_printf(ctx->arena,
-                            "{ lambda ; a:f32[]. let b:f32[] = %s "
-                            "in (b,) }",
-                            cases[i].eqn);
+        const char *text = jx_arena_printf(
+            ctx->arena, "{ lambda ; a:f32[]. let b:f32[] = %s in (b,) }",
+            cases[i].eqn);
         if (jx_read_text(ctx, "-", text, strlen(text)))
             fail_msg("%s was not refused", cases[i].eqn);
         if (!strstr(ctx->error.message, cases[i].message))

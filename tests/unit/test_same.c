@@ -100,8 +100,7 @@ static void objects_are_what_they_expand_to(void **state)
 #define SINE "jaxpr={ lambda ; z:f32[3]. let w:f32[3] = sin z in (w,) }"
     (void)state;
     same(" a:f32[3] = call_hi_primitive[name=Foo params={'k': 1} " SINE
-         "] x in "
-         "(a,)",
+         "] x in (a,)",
          " a:f32[3] = sin x in (a,)");
     same(
         " a:f32[3] = call_hi_primitive[name=Foo params={'k': 1} " SINE "] x in "

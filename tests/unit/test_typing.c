@@ -204,17 +204,16 @@ static const char *behind_within(const char *line)
 static void put_shard_map(const maker *m, const equation *e, const char *vars,
                           jx_buffer *doc)
 {
-    jx_buffer_printf(doc,
-                     ",{\"in\":[%s],\"eqns\":[[%d,[%s],[],{\"check_vma\":"
-                     "false,\"in_specs\":[",
-                     jx_buffer_text(&e->ins), m->nprims, vars);
+    jx_buffer_printf(
+        doc,
+        ",{\"in\":[%s],\"eqns\":[[%d,[%s],[],{\"check_vma\":false,\"in_specs\":[",
+        jx_buffer_text(&e->ins), m->nprims, vars);
     for (int i = 0; i < e->nins; i++)
         jx_buffer_printf(doc, "%s{\"$spec\":[]}", i ? "," : "");
-    jx_buffer_printf(doc,
-                     "],\"jaxpr\":{\"$jaxpr\":%d,\"open\":true},\"mesh\":"
-                     "{\"$mesh\":0},\"newly_manual_axes\":{\"$set\":[\"x\","
-                     "\"y\"]},\"out_specs\":[]},-1,-1,-1]],\"out\":[]}",
-                     m->njaxprs);
+    jx_buffer_printf(
+        doc,
+        "],\"jaxpr\":{\"$jaxpr\":%d,\"open\":true},\"mesh\":{\"$mesh\":0},\"newly_manual_axes\":{\"$set\":[\"x\",\"y\"]},\"out_specs\":[]},-1,-1,-1]],\"out\":[]}",
+        m->njaxprs);
 }
 
 /* The program of one case; gives what follows its types. */
@@ -233,12 +232,7 @@ static const char *make(maker *m, const char *at, bool other, jx_buffer *doc)
         jx_buffer_printf(&outs, "%s%d", i ? "," : "", e.nins + i);
     jx_buffer_printf(
         doc,
-        "{\"format\":\"jaxvet-jaxpr\",\"version\":1,\"producer\":{\"jaxvet\":"
-        "\"0\",\"jax\":\"0\",\"python\":\"0\",\"x64\":true},\"entry\":{"
-        "\"jaxpr\":%d},\"meshes\":[{\"axes\":[[\"x\",4],[\"y\",2]],\"types\":"
-        "[\"Auto\",\"Auto\"],\"abstract\":true}],\"avals\":[%s],\"prims\":[%s%"
-        "s],\"jaxprs\":[%s%s{\"in\":"
-        "[%s],\"eqns\":[[%d,[%s],[%s],%s,-1,-1,-1]],\"out\":[%s]}",
+        "{\"format\":\"jaxvet-jaxpr\",\"version\":1,\"producer\":{\"jaxvet\":\"0\",\"jax\":\"0\",\"python\":\"0\",\"x64\":true},\"entry\":{\"jaxpr\":%d},\"meshes\":[{\"axes\":[[\"x\",4],[\"y\",2]],\"types\":[\"Auto\",\"Auto\"],\"abstract\":true}],\"avals\":[%s],\"prims\":[%s%s],\"jaxprs\":[%s%s{\"in\":[%s],\"eqns\":[[%d,[%s],[%s],%s,-1,-1,-1]],\"out\":[%s]}",
         m->njaxprs + is_within, jx_buffer_text(&m->avals),
         jx_buffer_text(&m->prims), is_within ? ",\"shard_map\"" : "",
         jx_buffer_text(&m->jaxprs), m->njaxprs ? "," : "",
