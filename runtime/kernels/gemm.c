@@ -95,7 +95,7 @@ static void blas_product(const jx_gemm *g, int m, int n, int k, jx_matrix a,
     const void *beta = accumulate ? one : zero;
     int lda = (int)a.ld, ldb = (int)b.ld, unit = 1;
 
-    if (jx_gemm_is_few(g->dtype, m, n, k, b)) {
+    if (jx_gemm_is_few(g->dtype, m, n, k, a, b)) {
         jx_gemm_few(g->dtype, m, n, k, a, b, accumulate, c, ldc);
     } else if (n == 1) {
         int incx = b.transposed ? 1 : ldb;

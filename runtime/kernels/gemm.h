@@ -46,14 +46,15 @@ typedef struct jx_matrix {
 void jx_gemm_pairs(int64_t m, int64_t n, int64_t k, jx_matrix a, jx_matrix b,
                    void *c, int64_t ldc);
 
-/* Whether a product of f32 or f64 has so few rows that it is computed by
- * jx_gemm_few(), which is faster than BLAS there: by its shape, and what the
+/* Whether a product of f32 or f64 has so few rows, or terms, that it is computed
+ * by jx_gemm_few(), which is faster than BLAS there: by its shape, and what the
  * processor can do. */
 bool jx_gemm_is_few(jx_dtype dtype, int64_t m, int64_t n, int64_t k,
-                    jx_matrix b);
+                    jx_matrix a, jx_matrix b);
 
-/* c = a b, or c += a b, of F32 or F64, where b is not transposed: gemm_few.c.
- * What is in a row, and in a column, does not depend on how many there are. */
+/* c = a b, or c += a b, of F32 or F64, where one of a and b may be transposed,
+ * on a processor that jx_gemm_is_few() takes: gemm_few.c.  What is in a row, and
+ * in a column, does not depend on how many there are. */
 void jx_gemm_few(jx_dtype dtype, int64_t m, int64_t n, int64_t k, jx_matrix a,
                  jx_matrix b, bool accumulate, void *c, int64_t ldc);
 

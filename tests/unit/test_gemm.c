@@ -160,8 +160,9 @@ static void check_few(jx_dtype dtype, int64_t m, int64_t n, int64_t k,
         assert_true(element(dtype, alone, n) == 77);
     }
     /* A column alone, too: large products are cut along them. */
-    jx_matrix last = {(const char *)b.data + (size_t)(n - 1) * size, b.ld,
-                      false};
+    jx_matrix last = {(const char *)b.data +
+                          (size_t)((n - 1) * (b.transposed ? b.ld : 1)) * size,
+                      b.ld, b.transposed};
     for (int64_t i = 0; i < m; i++)
         put(dtype, alone, i, 77);
     jx_gemm_few(dtype, m, 1, k, a, last, accumulate, alone, 1);
@@ -170,47 +171,69 @@ static void check_few(jx_dtype dtype, int64_t m, int64_t n, int64_t k,
                          element(dtype, room, i * apart + n - 1)));
 }
 
-static void a_row_is_the_same_among_any_number_of_rows(void **state)
+static const jx_matrix near = {NULL, 128, false}, turned = {NULL, 128, true};
+
+/* Half of the time with odd numbers among them, and added to what is there. */
+static void check_all_few(bool transposed)
 {
     static double a[FEW_TERMS * (FEW_TERMS + 1)],
-        b[FEW_TERMS * (FEW_COLUMNS + 1)];
+        b[FEW_TERMS * (FEW_TERMS + 1)];
     static const jx_dtype dtypes[] = {JX_F32, JX_F64};
-    static const int64_t terms[] = {1, 17, 256, 257, 599};
-    static const int64_t columns[] = {1,  3,  4,  7,  8,  9, 12,
-                                      16, 23, 24, 31, 47, 55};
+    static const int64_t terms[] = {1, 7, 8, 17, 256, 257, 599};
+    static const int64_t columns[] = {1,  3,  4,  7,  8,  9,  12, 16,
+                                      23, 24, 31, 32, 47, 49, 55};
+    const int64_t apart = transposed ? FEW_TERMS + 1 : FEW_COLUMNS + 1;
 
-    (void)state;
     srand(7);
     for (int round = 0; round < 8; round++) {
         jx_dtype dtype = dtypes[round & 1];
         fill(dtype, a, FEW_TERMS * (FEW_TERMS + 1), round & 4);
-        fill(dtype, b, FEW_TERMS * (FEW_COLUMNS + 1), round & 4);
+        fill(dtype, b, FEW_TERMS * (FEW_TERMS + 1), round & 4);
         for (int64_t m = 1; m < FEW_ROWS; m++)
             for (size_t t = 0; t < sizeof terms / sizeof terms[0]; t++)
                 for (size_t c = 0; c < sizeof columns / sizeof columns[0]; c++)
                     check_few(
                         dtype, m, columns[c], terms[t],
-                        (jx_matrix){a, FEW_TERMS + 1, (m + (int64_t)c) & 1},
-                        (jx_matrix){b, FEW_COLUMNS + 1, false}, round & 2);
+                        (jx_matrix){a, FEW_TERMS + 1,
+                                    !transposed && ((m + (int64_t)c) & 1)},
+                        (jx_matrix){b, apart, transposed}, round & 2);
     }
+}
+
+static void a_row_is_the_same_among_any_number_of_rows(void **state)
+{
+    (void)state;
+    if (!jx_gemm_is_few(JX_F32, 4, 128, 128, near, near))
+        skip(); /* no fused multiply-add */
+    check_all_few(false);
+}
+
+static void so_it_is_where_b_is_transposed(void **state)
+{
+    (void)state;
+    if (!jx_gemm_is_few(JX_F32, 4, 128, 128, near, turned))
+        skip(); /* no AVX-512 */
+    check_all_few(true);
 }
 
 static void few_rows_are_told_by_shape_alone(void **state)
 {
-    const jx_matrix near = {NULL, 128, false}, turned = {NULL, 128, true},
-                    apart = {NULL, INT64_MAX, false};
+    const jx_matrix apart = {NULL, INT64_MAX, false};
 
     (void)state;
     for (int64_t m = 0; m < 100; m++) {
-        assert_false(jx_gemm_is_few(JX_F32, m, 128, 128, turned));
-        assert_false(jx_gemm_is_few(JX_F32, m, 128, 128, apart));
-        assert_false(jx_gemm_is_few(JX_C64, m, 128, 128, near));
-        assert_false(jx_gemm_is_few(JX_F32, m, 1, 128, near));
-        if (m < 2 || m > 16)
-            assert_false(jx_gemm_is_few(JX_F64, m, 128, 128, near));
-        else
-            assert_true(jx_gemm_is_few(JX_F64, m, 128, 128, near) ==
-                        jx_gemm_is_few(JX_F64, 2, 128, 128, near));
+        assert_false(jx_gemm_is_few(JX_F32, m, 128, 128, near, apart));
+        assert_false(jx_gemm_is_few(JX_F32, m, 128, 128, turned, turned));
+        assert_false(jx_gemm_is_few(JX_F32, m, 128, 8, near, turned));
+        assert_false(jx_gemm_is_few(JX_C64, m, 128, 128, near, near));
+        assert_false(jx_gemm_is_few(JX_F32, m, 1, 128, near, near));
+        bool some = m >= 2 && m <= 32;
+        assert_true(jx_gemm_is_few(JX_F64, m, 128, 128, near, near) ==
+                    (some && jx_gemm_is_few(JX_F64, 2, 128, 128, near, near)));
+        some = m >= 2 && m <= 16;
+        assert_true(
+            jx_gemm_is_few(JX_F32, m, 128, 128, near, turned) ==
+            (some && jx_gemm_is_few(JX_F32, 2, 128, 128, near, turned)));
     }
 }
 
@@ -218,6 +241,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_row_is_the_same_among_any_number_of_rows),
+        cmocka_unit_test(so_it_is_where_b_is_transposed),
         cmocka_unit_test(few_rows_are_told_by_shape_alone),
         cmocka_unit_test(terms_are_added_in_order_at_any_width),
     };
