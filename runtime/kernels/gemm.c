@@ -190,8 +190,8 @@ static void steps_of(jx_matrix m, int64_t *row, int64_t *column)
 
 /* Some columns of c at a time, for which b's are brought together: the sums of
  * a row stay in registers, and each still adds its terms from the first to the
- * last.  What is narrow takes a panel that is. */
-enum { WIDE = 32, NARROW = 4 };
+ * last.  What is narrow takes a panel that is, and what is tiny none. */
+enum { WIDE = 32, NARROW = 4, TINY = 8 };
 
 #define IN_PANELS(type, name, PANEL)                                           \
     JX_VECTOR_CLONES                                                           \
@@ -236,10 +236,29 @@ enum { WIDE = 32, NARROW = 4 };
     IN_PANELS(type, name##_wide, WIDE)                                         \
     IN_PANELS(type, name##_narrow, NARROW)                                     \
                                                                                \
+    static void name##_tiny(int64_t m, int64_t n, int64_t k, jx_matrix a,      \
+                            jx_matrix b, type *c, int64_t ldc)                 \
+    {                                                                          \
+        int64_t xr, xc, yr, yc;                                                \
+        steps_of(a, &xr, &xc);                                                 \
+        steps_of(b, &yr, &yc);                                                 \
+        for (int64_t i = 0; i < m; i++, c += ldc)                              \
+            for (int64_t j = 0; j < n; j++) {                                  \
+                const type *x = (const type *)a.data + i * xr;                 \
+                const type *y = (const type *)b.data + j * yc;                 \
+                type sum = c[j];                                               \
+                for (int64_t l = 0; l < k; l++, x += xc, y += yr)              \
+                    sum += *x * *y;                                            \
+                c[j] = sum;                                                    \
+            }                                                                  \
+    }                                                                          \
+                                                                               \
     static void name(int64_t m, int64_t n, int64_t k, jx_matrix a,             \
                      jx_matrix b, type *c, int64_t ldc)                        \
     {                                                                          \
-        if (n <= 2 * NARROW)                                                   \
+        if (n * k <= TINY)                                                     \
+            name##_tiny(m, n, k, a, b, c, ldc);                                \
+        else if (n <= 2 * NARROW)                                              \
             name##_narrow(m, n, k, a, b, c, ldc);                              \
         else                                                                   \
             name##_wide(m, n, k, a, b, c, ldc);                                \
