@@ -371,7 +371,9 @@ static void own_rows(jx_run *run, jx_dtype dtype, int64_t m, int64_t n,
 {
     size_t item = jx_dtype_of(dtype)->bytes;
     __int128 row = (__int128)n * k;
-    int64_t rows = row < jx_gemm_shared ? (int64_t)(jx_gemm_shared / row) : 1;
+    int64_t rows = row >= jx_gemm_shared       ? 1
+                   : row * m <= jx_gemm_shared ? m
+                                               : jx_gemm_shared / (int64_t)row;
 
     for (int64_t from = 0; from < m; from += rows) {
         int64_t size = m - from < rows ? m - from : rows;
