@@ -7,7 +7,9 @@
  *
  * A collective waits for its group.  Where a predicate decides whether it is
  * reached, all of a group must decide alike: that is so if the predicate does
- * not vary over an axis that the collective goes over. */
+ * not vary over an axis that the collective goes over, or is the same number on
+ * all of each group. */
+#include "analyzer/collective.h"
 #include "analyzer/lint/mesh_facts.h"
 #include "analyzer/transform/devices.h"
 
@@ -48,7 +50,7 @@ typedef struct parting {
     bool sure;
 } parting;
 
-static bool differ_within(const parting *p, jx_axis_set axes)
+static bool differ_along(const parting *p, jx_axis_set axes)
 {
     const jx_mesh *mesh = p->w->mesh;
 
@@ -61,6 +63,39 @@ static bool differ_within(const parting *p, jx_axis_set axes)
             if (together && p->decides->known[a] != p->decides->known[b])
                 return true;
         }
+    return false;
+}
+
+static bool differ_in(const parting *p, const jx_ints *group)
+{
+    const int64_t *known = p->decides->known;
+    int64_t first = -1;
+
+    for (int i = 0; i < group->count; i++) {
+        int64_t device = group->at[i];
+        if (device < 0 || device >= p->w->devices)
+            continue; /* -1 fills up a group */
+        if (first >= 0 && known[device] != known[first])
+            return true;
+        first = device;
+    }
+    return false;
+}
+
+/* Those that send to each other as they like wait for all along the axes, the
+ * others for their group alone. */
+static bool differ_within(const parting *p, const jx_eqn *eqn, jx_axis_set axes)
+{
+    jx_collective c;
+
+    if (jx_collective_of(jx_mesh_arena(p->w), p->w->mesh, eqn, &c) !=
+            JX_COLLECTIVE_FITS ||
+        c.all || c.kind == JX_COLLECTIVE_PERMUTE ||
+        c.kind == JX_COLLECTIVE_BROADCAST)
+        return differ_along(p, axes);
+    for (int i = 0; i < c.groups.count; i++)
+        if (differ_in(p, &c.groups.at[i]))
+            return true;
     return false;
 }
 
@@ -83,7 +118,8 @@ static void look_for_parting(parting *p, const jx_jaxpr *jaxpr, int depth)
         const jx_eqn *eqn = &jaxpr->eqns[i];
         jx_axis_set axes = jx_mesh_joined(p->w, eqn);
         bool known = p->decides->known != NULL;
-        if (axes & p->decides->varies && (!known || differ_within(p, axes))) {
+        if (axes & p->decides->varies &&
+            (!known || differ_within(p, eqn, axes))) {
             p->found = eqn;
             p->sure = known;
         }

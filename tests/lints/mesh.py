@@ -301,6 +301,26 @@ def rows_go_separate_ways(x):
 
 
 @prog('f32[8]', quiet='MSH')
+def a_group_alone(x):
+    @on(LINE, P('i'), P('i'))
+    def local(x):
+        return lax.cond(lax.axis_index('i') < 2,
+                        lambda x: lax.psum(x, 'i', axis_index_groups=[[0, 1], [2, 3]]),
+                        lambda x: x, x)
+    return local(x)
+
+
+@prog('f32[8]')
+def half_of_a_group(x):
+    @on(LINE, P('i'), P('i'))
+    def local(x):
+        return lax.cond(lax.axis_index('i') < 2,  #! MSH010
+                        lambda x: lax.psum(x, 'i', axis_index_groups=[[0, 2], [1, 3]]),
+                        lambda x: x, x)
+    return local(x)
+
+
+@prog('f32[8]', quiet='MSH')
 def all_decide_alike(x):
     @on(LINE, P('i'), P('i'), True)
     def local(x):
