@@ -13,11 +13,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* The turn of a loop, from 0 on. */
+typedef struct jx_turn {
+    const struct jx_turn
+        *around; /* of the loop that this one lies in; or NULL */
+    int64_t number;
+} jx_turn;
+
 /* A collective that ranks meet in. */
 typedef struct jx_meeting {
     /* "a collective of f32[1,4,2]": with an axis more in front */
     const char *what;
     const char *place; /* where it stands in the user's source; or "" */
+    int64_t number;    /* of the program's collectives, on all ranks the same */
+    const jx_turn *turn; /* in which it is met; or NULL */
     int count;
     const int *members; /* ranks, in order; this one among them */
 } jx_meeting;

@@ -48,7 +48,8 @@ struct jx_run {
     uint64_t seed;
     int rounding; /* of fenv.h */
     int64_t drawn;
-    bool noticed; /* by a probe */
+    const jx_turn *turn; /* of the innermost loop; or NULL */
+    bool noticed;        /* by a probe */
     bool failed, differs;
     char error[512];
     jx_tape *tape; /* of what a host's handlers give, or NULL */
@@ -557,6 +558,22 @@ void jx_exec_seed(jx_exec *exec, uint64_t seed)
 int64_t jx_exec_drawn(const jx_exec *exec)
 {
     return exec->run.drawn;
+}
+
+void jx_run_enter(jx_run *run, jx_turn *turn)
+{
+    *turn = (jx_turn){run->turn, 0};
+    run->turn = turn;
+}
+
+void jx_run_leave(jx_run *run)
+{
+    run->turn = run->turn->around;
+}
+
+const jx_turn *jx_run_turn(const jx_run *run)
+{
+    return run->turn;
 }
 
 uint64_t jx_run_seed(const jx_run *run)

@@ -661,8 +661,10 @@ static bool together(jx_devices_body *m, const jx_eqn *eqn,
     const jx_closed *callee = jx_eqn_callee(eqn);
     jx_devices *s = m->s;
 
-    if (jx_is_collective(eqn))
+    if (jx_is_collective(eqn)) {
+        s->met++;
         return jx_devices_collective(m, eqn, ins, outs);
+    }
     if (callee)
         return (jx_growth_shares(&s->growth, callee->jaxpr)
                     ? jx_devices_call(m, eqn, ins, outs)

@@ -29,6 +29,7 @@ typedef struct jx_teams {
 typedef struct jx_team_callee {
     const jx_closed *callee;
     jx_team team;
+    int branch;
     const jx_jaxpr *jaxpr;
 } jx_team_callee;
 
@@ -57,6 +58,11 @@ typedef struct jx_devices {
     jx_team team; /* whom it is being written out for: others have no values */
     /* the one that this process is, others being others; or JX_ALL_DEVICES */
     int rank;
+    /* Of a process that is one of them: how many collectives it has met, and
+     * the branch in which it is written out, of so many (0: in none).  All
+     * processes write out the same, so these numbers tell them which collective
+     * of the program one is, and on which way it was reached. */
+    int met, branch, branches;
     bool whole;    /* all of the program is what they run */
     bool compares; /* results of several devices that are said to be one */
     int equations, depth;

@@ -6,9 +6,11 @@
  * alone; so the results have the same bits. */
 #include "analyzer/transform/devices_parts.h"
 
-static void put_channel(jx_params *p)
+/* Which collective of the program it is, the same number in all processes:
+ * those who have come to different ones do not meet. */
+static void put_channel(const jx_devices_body *m, jx_params *p)
 {
-    jx_put_int(p, "channel_id", 1);
+    jx_put_int(p, "channel_id", m->s->met);
 }
 
 /* The one group of a collective that this process takes part in. */
@@ -47,7 +49,7 @@ jx_atom jx_devices_gathered(jx_devices_body *m, jx_atom mine, int count,
     shape[0] = jx_body_int(&m->body, count);
     jx_put_int(&p, "all_gather_dim", 0);
     put_group(m, &p, count, members);
-    put_channel(&p);
+    put_channel(m, &p);
     jx_put_bool(&p, "use_global_device_ids", true);
     aval = jx_body_aval(&m->body, aval, aval->dtype, aval->rank, shape);
     jx_devices_emit(m, jx_prim_of(JX_PRIM_stablehlo_all_gather), &p, 1, &one, 1,
@@ -104,7 +106,7 @@ bool jx_devices_swap(jx_devices_body *m, jx_atom mine, int64_t axis, int count,
     jx_put_int(&p, "concat_dimension", 0);
     jx_put_int(&p, "split_count", count);
     put_group(m, &p, count, members);
-    put_channel(&p);
+    put_channel(m, &p);
     if (s->failed ||
         !jx_devices_emit(m, jx_prim_of(JX_PRIM_stablehlo_all_to_all), &p, 1,
                          &all, 1, &aval, &swapped))
@@ -129,7 +131,7 @@ bool jx_devices_permuted(jx_devices_body *m, const jx_collective *c,
     for (int i = 0; i < 2 * c->groups.count; i++)
         pairs[i] = jx_body_int(&m->body, c->groups.at[i / 2].at[i % 2]);
     jx_put_tuples(&p, "source_target_pairs", c->groups.count, 2, pairs);
-    put_channel(&p);
+    put_channel(m, &p);
     return jx_devices_emit(m, jx_prim_of(JX_PRIM_stablehlo_collective_permute),
                            &p, 1, &mine, 1, &aval, theirs);
 }

@@ -130,7 +130,7 @@ static const jx_jaxpr *made_before(const jx_devices *s, const jx_closed *callee)
 {
     for (size_t i = 0; i < s->callees.count; i++) {
         const jx_team_callee *made = &s->callees.at[i];
-        if (same_callee(made->callee, callee) &&
+        if (same_callee(made->callee, callee) && made->branch == s->branch &&
             made->team.count == s->team.count &&
             !memcmp(made->team.at, s->team.at,
                     (size_t)s->team.count * sizeof *s->team.at))
@@ -146,7 +146,8 @@ static const jx_jaxpr *make_callee(jx_devices *s, const jx_closed *callee)
 
     if (!begin_body(&m, s, callee, &ins, &outs))
         return NULL;
-    const jx_team_callee made = {callee, s->team, end_body(&m, &outs)};
+    const jx_team_callee made = {callee, s->team, s->branch,
+                                 end_body(&m, &outs)};
     if (made.jaxpr)
         JX_PUSH(s->scratch, &s->callees, made);
     return made.jaxpr;
@@ -241,6 +242,23 @@ bool jx_devices_while(jx_devices_body *m, const jx_eqn *eqn,
     return each_team(m, eqn, ins, outs, while_of_team);
 }
 
+/* Where processes meet in one branch they are not those that meet in another,
+ * and share no callee with these. */
+static const jx_jaxpr *branch_of_team(jx_devices *s, const jx_closed *closed)
+{
+    int outer = s->branch;
+    jx_device_atoms ins, outs;
+    const jx_jaxpr *made;
+    jx_devices_body body;
+
+    if (s->rank != JX_ALL_DEVICES)
+        s->branch = ++s->branches;
+    made = begin_body(&body, s, closed, &ins, &outs) ? end_body(&body, &outs)
+                                                     : NULL;
+    s->branch = outer;
+    return made;
+}
+
 static bool cond_of_team(jx_devices_body *m, const jx_eqn *eqn,
                          const jx_device_atoms *ins,
                          const jx_device_atoms *outs)
@@ -253,18 +271,16 @@ static bool cond_of_team(jx_devices_body *m, const jx_eqn *eqn,
         JX_NEW_ARRAY(s->scratch, list->count, const jx_value *);
     jx_params params = {.program = s->build.program};
     jx_atom *all = JX_NEW_ARRAY(s->scratch, devices * eqn->nins + 1, jx_atom);
-    jx_device_atoms body_ins, body_outs;
-    jx_devices_body body;
 
     if (!branches || !all)
         return jx_devices_starved(s);
     if (!agree(m, eqn, ins, 0))
         return false;
     for (int i = 0; i < list->count; i++) {
-        if (!begin_body(&body, s, &list->at[i], &body_ins, &body_outs))
+        const jx_jaxpr *made = branch_of_team(s, &list->at[i]);
+        if (!made)
             return false;
-        branches[i] =
-            jx_value_of_jaxpr(s->build.program, end_body(&body, &body_outs));
+        branches[i] = jx_value_of_jaxpr(s->build.program, made);
     }
     jx_put_others(&params, eqn, changed);
     jx_put(&params, "branches",

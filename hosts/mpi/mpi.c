@@ -290,13 +290,21 @@ static uint64_t mix(uint64_t hash, const char *text)
     return hash;
 }
 
+static uint64_t mix_number(uint64_t hash, int64_t number)
+{
+    return (hash ^ (uint64_t)number) * 0x100000001b3u;
+}
+
 static greeting greeting_of(const ranks *r, const jx_meeting *at)
 {
     const entry *mine = entry_of(r, r->comm.rank);
     greeting g = {.print = mix(mix(0xcbf29ce484222325u, at->what), at->place)};
 
+    g.print = mix_number(g.print, at->number);
+    for (const jx_turn *t = at->turn; t; t = t->around)
+        g.print = mix_number(g.print, t->number);
     for (int i = 0; i < at->count; i++)
-        g.print = (g.print ^ (uint64_t)at->members[i]) * 0x100000001b3u;
+        g.print = mix_number(g.print, at->members[i]);
     snprintf(g.text, sizeof g.text, "%s", mine->text);
     return g;
 }
@@ -453,10 +461,12 @@ static bool meet(ranks *r, const jx_meeting *at)
 
 static bool comes_to(ranks *r, const jx_meeting *at)
 {
-    char text[240];
+    char text[240], turn[40] = "";
 
-    snprintf(text, sizeof text, "%s%s%s", at->what, *at->place ? " at " : "",
-             at->place);
+    if (at->turn)
+        snprintf(turn, sizeof turn, ", turn %lld", (long long)at->turn->number);
+    snprintf(text, sizeof text, "%s (number %lld%s)%s%s", at->what,
+             (long long)at->number, turn, *at->place ? " at " : "", at->place);
     write_on_board(r, WAITING, text);
     if (r->patience > 0 && !meet(r, at))
         return false;

@@ -5,6 +5,7 @@
 #include "analyzer/collective.h"
 #include "runtime/plan_impl.h"
 #include "runtime/plan_rules.h"
+#include "runtime/run.h"
 
 /* Only one without a mesh is left. */
 bool jx_plan_manual_computation(jx_planner *p, const jx_eqn *eqn,
@@ -36,12 +37,13 @@ static bool run_together(jx_run *run, const void *data, const jx_view *ins,
                          const jx_view *outs, void *scratch)
 {
     const meeting *m = data;
+    jx_meeting at = m->at;
     const char *why;
 
     (void)scratch;
-    return (m->swaps ? m->comm->swap
-                     : m->comm->gather)(m->comm->data, &m->at, ins[0].data,
-                                        outs[0].data, m->bytes, &why) ||
+    at.turn = jx_run_turn(run);
+    return (m->swaps ? m->comm->swap : m->comm->gather)(
+               m->comm->data, &at, ins[0].data, outs[0].data, m->bytes, &why) ||
            jx_run_fail(run, "%s", why);
 }
 
@@ -49,10 +51,12 @@ static bool run_permute(jx_run *run, const void *data, const jx_view *ins,
                         const jx_view *outs, void *scratch)
 {
     const meeting *m = data;
+    jx_meeting at = m->at;
     const char *why;
 
     (void)scratch;
-    return m->comm->permute(m->comm->data, &m->at, m->source, m->target,
+    at.turn = jx_run_turn(run);
+    return m->comm->permute(m->comm->data, &at, m->source, m->target,
                             ins[0].data, outs[0].data, m->bytes, &why) ||
            jx_run_fail(run, "%s", why);
 }
@@ -84,13 +88,18 @@ static bool plan_meeting(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
     bool permutes = eqn->prim->id == JX_PRIM_stablehlo_collective_permute;
     jx_groups groups = jx_collective_groups(eqn);
     int count = permutes ? comm->count : groups.at[0].count;
+    const jx_value *number = jx_eqn_param(eqn, "channel_id");
     jx_slot mine = jx_plan_dense(p, &ins[0]);
     meeting m = {.comm = comm, .source = -1, .target = -1};
 
     outs[0] = jx_plan_output(p, eqn, 0);
     m.bytes = (size_t)jx_slot_count(&mine) * jx_dtype_of(mine.dtype)->bytes;
-    m.at = (jx_meeting){named(p, eqn, permutes), jx_plan_user_place(p), count,
-                        members_of(p, permutes ? NULL : &groups.at[0], count)};
+    m.at = (jx_meeting){
+        .what = named(p, eqn, permutes),
+        .place = jx_plan_user_place(p),
+        .number = number ? number->integer : 0,
+        .count = count,
+        .members = members_of(p, permutes ? NULL : &groups.at[0], count)};
     if (!m.at.what || !m.at.place || !m.at.members)
         return jx_plan_starved(p);
     for (int i = 0; permutes && i < groups.count; i++) {

@@ -291,22 +291,35 @@ static jx_turning_loop turning(const jx_planner *p, bool can, bool is_search)
         .turns = can ? turns : NULL, .is_search = is_search, .rows = 1};
 }
 
+/* False: a turn failed. */
+static bool take_turns(jx_run *run, const loop *d, const jx_view *again,
+                       jx_turn *turn)
+{
+    for (;; turn->number++) {
+        if (!jx_run_block(run, d->cond))
+            return false;
+        if (!*again->data)
+            return true;
+        if (!jx_run_block(run, d->on.body))
+            return false;
+    }
+}
+
 static bool run_while(jx_run *run, const void *data, const jx_view *ins,
                       const jx_view *outs, void *scratch)
 {
     const loop *d = data;
-    int64_t turns = 0, number = jx_turns_begin(&d->on);
+    int64_t number = jx_turns_begin(&d->on);
+    jx_turn turn;
+    bool ended;
 
-    for (;; turns++) {
-        if (!jx_run_block(run, d->cond))
-            return jx_turns_cut(&d->on);
-        if (!*ins[0].data)
-            break;
-        if (!jx_run_block(run, d->on.body))
-            return jx_turns_cut(&d->on);
-    }
-    return jx_turns_end(run, &d->on, number, turns, d->mapped ? &ins[1] : NULL,
-                        d->ncarry, outs, scratch);
+    jx_run_enter(run, &turn);
+    ended = take_turns(run, d, &ins[0], &turn);
+    jx_run_leave(run);
+    return ended ? jx_turns_end(run, &d->on, number, turn.number,
+                                d->mapped ? &ins[1] : NULL, d->ncarry, outs,
+                                scratch)
+                 : jx_turns_cut(&d->on);
 }
 
 /* The predicate as it is, its only element or any of them in `again`. */
@@ -396,14 +409,11 @@ typedef struct scan {
     int buffers[]; /* moving: of the scanned operands, then the results */
 } scan;
 
-static bool run_scan(jx_run *run, const void *data, const jx_view *ins,
-                     const jx_view *outs, void *scratch)
+static bool take_items(jx_run *run, const scan *d, const jx_view *ins,
+                       const jx_view *outs, jx_turn *turn)
 {
-    const scan *d = data;
-    int64_t number = jx_turns_begin(&d->on);
-
-    for (int64_t i = 0; i < d->length; i++) {
-        int64_t at = d->reverse ? d->length - 1 - i : i;
+    for (; turn->number < d->length; turn->number++) {
+        int64_t at = d->reverse ? d->length - 1 - turn->number : turn->number;
         JX_ASSERT(at >= 0 && at < d->length);
         for (int k = 0; k < d->nins; k++)
             jx_run_move(run, d->buffers[k],
@@ -412,10 +422,25 @@ static bool run_scan(jx_run *run, const void *data, const jx_view *ins,
             jx_run_move(run, d->buffers[d->nins + k],
                         outs[k].data + at * outs[k].strides[0]);
         if (!jx_run_block(run, d->block))
-            return jx_turns_cut(&d->on);
+            return false;
     }
-    return jx_turns_end(run, &d->on, number, d->length, NULL, d->ncarry,
-                        outs + d->nouts, scratch);
+    return true;
+}
+
+static bool run_scan(jx_run *run, const void *data, const jx_view *ins,
+                     const jx_view *outs, void *scratch)
+{
+    const scan *d = data;
+    int64_t number = jx_turns_begin(&d->on);
+    jx_turn turn;
+    bool ended;
+
+    jx_run_enter(run, &turn);
+    ended = take_items(run, d, ins, outs, &turn);
+    jx_run_leave(run);
+    return ended ? jx_turns_end(run, &d->on, number, d->length, NULL, d->ncarry,
+                                outs + d->nouts, scratch)
+                 : jx_turns_cut(&d->on);
 }
 
 /* `args` holds room for the body's operands, its results, and the moving slots

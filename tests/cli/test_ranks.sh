@@ -135,6 +135,52 @@ complains 'rank 3 waits in a collective of f32\[1,2\]'
 holds test "$(grep -c '^jaxvet: ' "$work/err")" = 1
 holds test -z "$(pgrep -f "$work/mixed.mlir")"
 
+# The same words at the same place are not the same collective in two branches, nor in the
+# first turn of one rank and the second of another.
+program '"x"=4' "$(branch "$(sum %u %a)" "$(sum %u %a)")" >"$work/two.mlir"
+expect 3 run "$work/two.mlir" --ranks 4
+complains 'rank 0 waits in a collective of f32\[1,2\] (number 3)'
+complains 'rank 1 waits in a collective of f32\[1,2\] (number 2)'
+cat >"$work/turns.jaxpr" <<'END'
+{ lambda ; a:f32[8]. let
+    b:f32[8] = shard_map[
+      check_vma=False
+      in_specs=(P('x',),)
+      jaxpr={ lambda ; c:f32[2]. let
+          d:i32[] = axis_index[axis_name=x]
+          n:i32[2] = iota[dimension=0 dtype=int32 shape=(2,) sharding=None]
+          e:f32[2] = scan[
+            jaxpr={ lambda ; f:i32[] g:f32[2] h:i32[]. let
+                i:i32[] = add f h
+                j:i32[] = rem i 2:i32[]
+                k:f32[2] = cond[
+                  branches=(
+                    { lambda ; l:f32[2]. let  in (l,) }
+                    { lambda ; l:f32[2]. let
+                        m:f32[2] = psum[axes=('x',) axis_index_groups=None] l
+                      in (m,) }
+                  )
+                ] j g
+              in (k,) }
+            length=2
+            linear=(False, False, False)
+            num_carry=1
+            num_consts=1
+            reverse=False
+            unroll=1
+            _split_transpose=False
+          ] d c n
+        in (e,) }
+      mesh=Mesh('x': 4, axis_types=(Auto,))
+      newly_manual_axes=frozenset({'x'})
+      out_specs=(P('x',),)
+    ] a
+  in (b,) }
+END
+expect 3 run "$work/turns.jaxpr" --ranks 4
+complains 'rank 0 waits in a collective of f32\[1,2\] (number 2, turn 1)'
+complains 'rank 1 waits in a collective of f32\[1,2\] (number 2, turn 0)'
+
 # Who can't begin says it once, and all end.
 expect 3 run "$work/sum.mlir" --ranks 3
 complains 'its mesh has 4 devices, not 3'
