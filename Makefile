@@ -106,8 +106,8 @@ $(BUILD)/libjaxvet.so: $(LIB_OBJ) reports/exports.map
 	$(LINK) -shared -Wl,-z,defs -Wl,--version-script=reports/exports.map -Wl,-soname,libjaxvet.so.$(SOVERSION) -o $@ $(LIB_OBJ) $(LIBS)
 
 # The plugin holds all of the library, and shows one function of it.
-$(BUILD)/libjaxvet_mpi.so: hosts/mpi/mpi.c runtime/comm.h
-	$(Q)$(CC) $(STRICT) $(CFLAGS) -I. $$(mpicc --showme:compile) -fPIC -shared -o $@ $< $$(mpicc --showme:link)
+$(BUILD)/libjaxvet_mpi.so: $(wildcard hosts/mpi/*.c hosts/mpi/*.h) runtime/comm.h
+	$(Q)$(CC) $(STRICT) $(CFLAGS) -I. $$(mpicc --showme:compile) -fPIC -shared -o $@ $(filter %.c,$^) $$(mpicc --showme:link)
 
 PJRT_OBJ = $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard hosts/pjrt/*.c))
 $(BUILD)/libjaxvet_pjrt.so: $(PJRT_OBJ) $(BUILD)/libjaxvet.a hosts/pjrt/exports.map

@@ -51,9 +51,10 @@ typedef struct jx_comm {
 
 /* What a library holds that fills this in (hosts/mpi): as `JX_COMM_NAME`. */
 typedef struct jx_comm_library {
-    /* Starts it; `seconds` is how long a rank waits for another one in a
-     * collective (0: for ever, and unchecked).  NULL, with *why. */
-    jx_comm *(*open)(double seconds, const char **why);
+    /* Starts it as this rank; `seconds` is how long it waits for another one in
+     * a collective (0: for ever, and unchecked), and a tenth of how long for all
+     * to begin.  NULL, with *why. */
+    jx_comm *(*open)(int rank, double seconds, const char **why);
     /* Whether `ok` holds on all ranks, and `print` is the same on all.  False,
      * with *first the least rank where it is not. */
     bool (*agree)(jx_comm *comm, bool ok, uint64_t print, int *first);

@@ -8,6 +8,7 @@
  * point: a collective that not all of them come to would never return.  Ranks
  * of one machine also write on a board in shared memory where they are, so that
  * who waits can say what the others do. */
+#include "hosts/mpi/start.h"
 #include "runtime/comm.h"
 
 #include <errno.h>
@@ -619,14 +620,24 @@ static void free_ranks(ranks *r)
     free(r);
 }
 
-static jx_comm *mpi_open(double seconds, const char **why)
+/* Returns when all have begun. */
+static bool begin(int rank, double seconds)
+{
+    jx_start *start = seconds > 0 ? jx_start_begin(10 * seconds, rank) : NULL;
+    bool ok = !MPI_Init(NULL, NULL);
+
+    jx_start_end(start);
+    return ok;
+}
+
+static jx_comm *mpi_open(int rank, double seconds, const char **why)
 {
     ranks *r = calloc(1, sizeof *r);
 
     *why = "the system has no memory";
     if (!r)
         return NULL;
-    if (MPI_Init(NULL, NULL)) {
+    if (!begin(rank, seconds)) {
         *why = "MPI does not start";
         free(r);
         return NULL;

@@ -3,10 +3,12 @@
 
 #include "frontend/base/file.h"
 #include "frontend/base/utf8.h"
+#include "reports/commands/ranks.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 int jx_command_starved(void)
@@ -40,8 +42,19 @@ void jx_command_say(const char *format, ...)
     jx_buffer_free(&shown);
 }
 
+/* Ranks of mpirun that are asked for the same are wrong in the same way: the
+ * first says so, and mpirun ends the others. */
+static void let_the_first_speak(void)
+{
+    const struct timespec moment = {.tv_sec = 2};
+
+    if (jx_rank_here().number)
+        nanosleep(&moment, NULL);
+}
+
 static int wrong_usage(const jx_command *command, const char *why)
 {
+    let_the_first_speak();
     jx_command_say("jaxvet %s: %s", command->name, why);
     jx_command_say("usage: jaxvet %s %s (jaxvet %s --help)", command->name,
                    command->arguments, command->name);

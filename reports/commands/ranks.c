@@ -117,7 +117,7 @@ bool jx_ranks_open(jx_ctx *ctx, double seconds, jx_ranks *to)
     if (!to->mpi)
         return jx_fail(ctx, JX_E_SYSTEM, path, NULL, "can't be loaded: %s",
                        dlerror());
-    to->comm = to->mpi->open(seconds, &why);
+    to->comm = to->mpi->open(jx_rank_here().number, seconds, &why);
     return to->comm || jx_fail(ctx, JX_E_SYSTEM, NULL, NULL, "%s", why);
 }
 

@@ -205,6 +205,17 @@ for option in '--seed 1' '--transform flat' '--numerics xla'; do
     holds test $? -eq 3
     complains 'rank 3 has other options than rank 0'
 done
+# Who never begins (another program, or one that hangs) is not waited for for ever.
+mpirun --oversubscribe -n 3 "$JAXVET" run --mpi "$work/sum.mlir" --timeout 0.3 : -n 1 sleep 100 \
+    >"$work/out" 2>"$work/err"
+holds test $? -eq 3
+complains 'rank 0 waited 3 s for all processes of mpirun to begin'
+holds test "$(grep -c '^jaxvet: ' "$work/err")" = 1
+# What all are asked for wrongly, one says.
+mpirun --oversubscribe -n 3 "$JAXVET" run --mpi "$work/sum.mlir" --nonsense >"$work/out" 2>"$work/err"
+holds test $? -eq 2
+holds test "$(grep -c 'unknown option' "$work/err")" = 1
+
 expect 2 run "$work/sum.mlir" --ranks 100000
 complains '\-\-ranks: at most 1024'
 
