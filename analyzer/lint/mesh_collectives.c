@@ -515,6 +515,8 @@ bool jx_mesh_collective(jx_mesh_walk *w, const jx_mesh_place *at,
                     : within(eqn).count == 0;
     c.devices = devices_along(w, c.axes);
     c.text = jx_mesh_axes_text(w, c.axes);
+    /* along axes of one device it goes nowhere: a mesh is as large as it is */
+    w->silent += !c.axes;
     for (int i = 0; i < eqn->nouts; i++) {
         c.in = &ins[i < eqn->nins ? i : 0];
         if (!of_stablehlo(w, &c, &outs[i]))
@@ -522,7 +524,7 @@ bool jx_mesh_collective(jx_mesh_walk *w, const jx_mesh_place *at,
         if (i == 0)
             w->silent += eqn->nouts > 1; /* the first operand speaks for all */
     }
-    w->silent -= eqn->nouts > 1;
+    w->silent -= (eqn->nouts > 1) + !c.axes;
     return true;
 }
 

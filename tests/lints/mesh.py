@@ -347,6 +347,17 @@ def indices_that_are_given(x, i):
     return local(x, i)
 
 
+@prog('f32[8]', quiet='MSH')
+def along_an_axis_of_one(x):
+    mesh = AbstractMesh((4, 1), ('x', 'y'), (jax.sharding.AxisType.Auto,) * 2)
+
+    @on(mesh, P(('x', 'y')), P(('x', 'y')))
+    def local(x):
+        x = lax.pmax(lax.all_gather(x, 'y', tiled=True), 'y')
+        return lax.ppermute(lax.psum_scatter(x, 'y', tiled=True), 'y', [(0, 0)])
+    return local(x)
+
+
 # ---- MSH024: what is moved between maps
 
 
