@@ -20,10 +20,11 @@ static const jx_dim *group_size(jx_typing *t, jx_groups groups)
 /* Rows of one length of devices that there are, as far as the program says how
  * many; -1 at the end of a row stands for nobody. */
 static bool check_rows(jx_typing *t, const char *name, jx_groups groups,
-                       bool whole)
+                       bool whole, jx_code code)
 {
     int64_t devices = t->program->devices;
 
+    t->code = code;
     for (int i = 0; i < groups.count; i++) {
         jx_ints group = groups.at[i];
         if (group.count == 0 || group.count != groups.at[0].count)
@@ -38,6 +39,7 @@ static bool check_rows(jx_typing *t, const char *name, jx_groups groups,
                                      name, i, (long long)group.at[k],
                                      (long long)devices);
     }
+    t->code = JX_CODE_SHP010;
     return true;
 }
 
@@ -48,15 +50,41 @@ static int compare_devices(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The same, and no device is in two groups, or twice in one. */
+/* Whether the devices of groups are numbered as the program's: else they are
+ * its replicas or its partitions, of which there may be fewer. */
+static bool is_global(const jx_typing *t)
+{
+    if (t->program->replicas > 1 && t->program->replicas < t->program->devices)
+        return false;
+    switch (t->eqn->prim->id) {
+    case JX_PRIM_stablehlo_all_reduce: {
+        const jx_p_all_reduce *p = t->params;
+        return p->channel_id > 0 || p->use_global_device_ids;
+    }
+    case JX_PRIM_stablehlo_all_gather: {
+        const jx_p_all_gather *p = t->params;
+        return p->channel_id > 0 || p->use_global_device_ids;
+    }
+    case JX_PRIM_stablehlo_reduce_scatter: {
+        const jx_p_reduce_scatter *p = t->params;
+        return p->channel_id > 0 || p->use_global_device_ids;
+    }
+    case JX_PRIM_stablehlo_all_to_all:
+        return ((const jx_p_all_to_all *)t->params)->channel_id > 0;
+    default: return false; /* who is in no group of a broadcast has zeros */
+    }
+}
+
+/* The same, and each device is in one group, once. */
 static bool check_groups(jx_typing *t, jx_groups groups, bool whole)
 {
     static const char name[] = "replica_groups";
-    int64_t *all;
+    int64_t devices = t->program->devices, *all;
     int count = 0;
 
-    if (!check_rows(t, name, groups, whole) || !groups.count)
+    if (!check_rows(t, name, groups, whole, JX_CODE_MSH026) || !groups.count)
         return !t->wrong;
+    t->code = JX_CODE_MSH026;
     all = JX_NEW_ARRAY(t->program->ctx->arena,
                        (size_t)groups.count * (size_t)groups.at[0].count,
                        int64_t);
@@ -70,6 +98,10 @@ static bool check_groups(jx_typing *t, jx_groups groups, bool whole)
         if (all[i] == all[i - 1])
             return jx_type_wrong(t, "%s names device %lld twice", name,
                                  (long long)all[i]);
+    if (all && devices > 1 && count < devices && is_global(t))
+        return jx_type_wrong(t, "%s leaves out %lld of %lld devices", name,
+                             (long long)(devices - count), (long long)devices);
+    t->code = JX_CODE_SHP010;
     return true;
 }
 
@@ -210,7 +242,7 @@ void jx_type_collective_permute(jx_typing *t)
     jx_groups pairs =
         ((const jx_p_collective_permute *)t->params)->source_target_pairs;
 
-    if (!check_rows(t, "source_target_pairs", pairs, true))
+    if (!check_rows(t, "source_target_pairs", pairs, true, JX_CODE_MSH004))
         return;
     if (pairs.count && pairs.at[0].count != 2) {
         jx_type_wrong(t, "source_target_pairs has rows of %d",
@@ -221,6 +253,7 @@ void jx_type_collective_permute(jx_typing *t)
         for (int k = 0; k < i; k++)
             for (int side = 0; side < 2; side++)
                 if (pairs.at[i].at[side] == pairs.at[k].at[side]) {
+                    t->code = JX_CODE_MSH003;
                     jx_type_wrong(t, "source_target_pairs names %s %lld twice",
                                   side ? "target" : "source",
                                   (long long)pairs.at[i].at[side]);

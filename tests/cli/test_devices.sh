@@ -178,7 +178,7 @@ complains 'the size b has no value'
 expect 0 show "$work/open.jaxpr" --transform set:b=8,devices:8
 
 # Groups name each device once, and only those that there are.
-for groups in '0, 1' '0, 0' '0, 2'; do
+for groups in '0, 1' '0, 0' '0, 2' '0, -1'; do
     cat >"$work/groups.mlir" <<EOF
 module attributes {mhlo.num_partitions = 2 : i32, mhlo.num_replicas = 1 : i32} {
   sdy.mesh @m = <["x"=2]>
@@ -196,8 +196,9 @@ module attributes {mhlo.num_partitions = 2 : i32, mhlo.num_replicas = 1 : i32} {
 }
 EOF
     case $groups in
-    *1) expect 0 check "$work/groups.mlir" && expect 0 run "$work/groups.mlir" ;;
+    *' 1') expect 0 check "$work/groups.mlir" && expect 0 run "$work/groups.mlir" ;;
     *0) expect 1 check "$work/groups.mlir" && prints 'replica_groups names device 0 twice' ;;
+    *-1) expect 1 check "$work/groups.mlir" && prints 'MSH026.*replica_groups leaves out 1 of 2 devices' ;;
     *2) expect 1 check "$work/groups.mlir" && prints 'row 0 names device 2 of 2' ;;
     esac
 done
