@@ -564,14 +564,16 @@ static bool put_constraint(jx_hlo_body *b, const jx_mlir_attr *how,
     return jx_ok(b->s->ctx);
 }
 
-/* Whether it cuts an array of that rank by whole axes of a mesh. */
+/* Whether it cuts an array of that rank by whole axes of a mesh.  A scalar it
+ * can't: JAX says so of what a collective's computation adds up, too, where
+ * axes around it are left to the partitioner. */
 static bool is_constraint(jx_hlo_body *b, const jx_mlir_attr *how, int rank)
 {
     const jx_mlir_attr *dims = how ? jx_mlir_field(how, "dim_shardings") : NULL;
     const jx_mlir_attr *mesh = dims ? mesh_attr(b, how) : NULL;
     const jx_mlir_attr *axes = mesh ? jx_mlir_field(mesh, "axes") : NULL;
 
-    return axes && axes->kind == JX_A_ARRAY && axes->count &&
+    return rank && axes && axes->kind == JX_A_ARRAY && axes->count &&
            dims->kind == JX_A_ARRAY && dims->count == rank &&
            is_plain(b, how) && is_empty(jx_mlir_field(how, "unreduced_axes"));
 }

@@ -138,9 +138,32 @@ static jx_program *devices(jx_program *program, const step *s)
     return jx_program_refine(to, &to->entry, 0, NULL);
 }
 
-static jx_program *jvp(jx_program *program, const step *s)
+static bool is_manual(const jx_program *program)
+{
+    for (int i = 0; i < program->njaxprs; i++)
+        for (int k = 0; k < program->jaxprs[i]->neqns; k++)
+            if (program->jaxprs[i]->eqns[k].prim->id ==
+                JX_PRIM_sdy_manual_computation)
+                return true;
+    return false;
+}
+
+/* As rules take it: what StableHLO has many devices run names neither axes nor
+ * what varies over them, so it is written out for all. */
+static const jx_typed *for_rules(jx_program *program)
 {
     const jx_typed *typed = jx_typed_of(program);
+    jx_program *to;
+
+    if (!typed || !is_manual(program))
+        return typed;
+    to = jx_program_spread(typed, NULL, NULL);
+    return to ? jx_typed_of(to) : NULL;
+}
+
+static jx_program *jvp(jx_program *program, const step *s)
+{
+    const jx_typed *typed = for_rules(program);
     jx_program *to = typed ? jx_program_jvp(typed) : NULL;
 
     (void)s;
@@ -150,7 +173,7 @@ static jx_program *jvp(jx_program *program, const step *s)
 
 static jx_program *vjp(jx_program *program, const step *s)
 {
-    const jx_typed *typed = jx_typed_of(program);
+    const jx_typed *typed = for_rules(program);
     jx_program *to = typed ? jx_program_vjp(typed) : NULL;
 
     (void)s;
@@ -159,7 +182,7 @@ static jx_program *vjp(jx_program *program, const step *s)
 
 static jx_program *linearize(jx_program *program, const step *s)
 {
-    const jx_typed *typed = jx_typed_of(program);
+    const jx_typed *typed = for_rules(program);
     jx_program *to = typed ? jx_program_linearize(typed) : NULL;
 
     (void)s;
@@ -227,7 +250,7 @@ static jx_program *vmap(jx_program *program, const step *s)
     }
     if (!any)
         return refuse(program, s->name, "expected an input that gets the axis");
-    typed = jx_typed_of(program);
+    typed = for_rules(program);
     to = typed ? jx_program_batch(typed, axes) : NULL;
     return to ? jx_program_refine(to, NULL, 0, NULL) : NULL;
 }
