@@ -20,7 +20,8 @@ typedef struct indexed {
     bool slices;  /* operand, (update,) a start for each axis, result */
     /* operand, indices, updates, result; else operand, indices, result */
     bool updates;
-    bool sets; /* ... that replace what is there */
+    bool clamps; /* low, indices of the updates of `eqn`, high, result */
+    bool sets;   /* ... that replace what is there */
     bool unique, sorted;
     jx_gather_mode mode;
     jx_ints map; /* which axis a component of an index is for */
@@ -218,6 +219,32 @@ static void look_for_outside(const indexed *d, const places *p)
         }
 }
 
+/* Each component has this bound. */
+static bool bounds_are(const indexed *d, const jx_view *bound,
+                       const int64_t *values)
+{
+    int64_t index[JX_MAX_RANK] = {0};
+    int last = bound->rank - 1;
+
+    if (bound->count)
+        do
+            for (int k = 0; k < d->map.count; k++)
+                if ((last < 0 || index[last] == k) &&
+                    jx_read_index(bound->dtype, element(bound, index)) !=
+                        values[k])
+                    return false;
+        while (next(bound->rank, bound->shape, index));
+    return true;
+}
+
+/* A clamp keeps indices in their axes, and does nothing else. */
+static bool keeps_inside(const indexed *d, const jx_view *ins)
+{
+    const int64_t zeros[JX_MAX_RANK] = {0};
+
+    return bounds_are(d, &ins[0], zeros) && bounds_are(d, &ins[2], d->most);
+}
+
 static bool same_place(const places *p, int64_t a, int64_t b)
 {
     return !memcmp(p->at + a * p->width, p->at + b * p->width,
@@ -359,7 +386,9 @@ static bool run_noticing(jx_run *run, const void *data, const jx_view *ins,
 
     (void)outs;
     (void)scratch;
-    if (d->slices ? any_moved(d, ins) : any_outside(d, ins))
+    if (d->clamps   ? any_outside(d, &ins[1]) && keeps_inside(d, ins)
+        : d->slices ? any_moved(d, ins)
+                    : any_outside(d, ins))
         jx_run_notice(run);
     return true;
 }
@@ -381,14 +410,15 @@ static bool run_indexed(jx_run *run, const void *data, const jx_view *ins,
         return true;
     }
     if (read_places(d, run, &ins[1], &p)) {
-        look_for_outside(d, &p);
+        if (!d->clamps || keeps_inside(d, ins))
+            look_for_outside(d, &p);
         if (d->sets || d->unique)
             look_for_repeated(d, &p, &ins[1], &ins[2]);
         if (d->sorted)
             look_for_disorder(d, &p);
         if (d->to->spoiled == d->eqn && !d->updates && !d->to->spoiled_whole)
             spoil(d, &p, &ins[1], &ins[2]);
-        else if (d->to->spoiled == d->eqn)
+        else if (d->to->spoiled == d->eqn && !d->clamps)
             change_all(&ins[d->updates ? 3 : 2]);
     }
     if (p.bytes && !p.at)
@@ -511,6 +541,36 @@ static bool describe(indexed *d, const jx_eqn *eqn, const jx_slot *ins)
     }
 }
 
+/* A scatter leaves out what is outside.  An update of a slice, which begins
+ * elsewhere instead, is one over a mapped axis, and what a module has in front
+ * of it is a clamp of its indices, which are sorted and differ.  Others that
+ * clamp do what somebody asked for. */
+static bool describe_clamp(jx_planner *p, indexed *d, const jx_eqn *eqn)
+{
+    const jx_eqn *user = jx_plan_only_user(p, eqn);
+    const jx_map *quiet = p->options->probes.quiet;
+    jx_slot *slots;
+    bool is_one;
+
+    if (!user || user->nins != 3 || !user->typed ||
+        user->ins[1].var != eqn->outs[0] || (quiet && jx_map_has(quiet, user)))
+        return false;
+    slots = malloc(3 * sizeof *slots);
+    if (!slots)
+        return jx_plan_starved(p);
+    for (int i = 0; i < 3; i++)
+        jx_plan_shape(p, jx_atom_aval(user->ins[i]), &slots[i].rank,
+                      slots[i].shape);
+    is_one = describe(d, user, slots) && d->updates && !d->slices &&
+             d->unique && d->sorted;
+    free(slots);
+    d->eqn = user;
+    d->clamps = true;
+    d->mode = JX_MODE_CLIP;
+    d->sets = d->unique = d->sorted = false;
+    return is_one;
+}
+
 /* The probe takes indices alone, so that what they are for may lie in place. */
 static void plan_noticing(jx_planner *p, indexed *d, const jx_slot *ins,
                           const jx_slot *outs)
@@ -522,8 +582,14 @@ static void plan_noticing(jx_planner *p, indexed *d, const jx_slot *ins,
         for (int i = 0; i < ins[0].rank; i++)
             d->most[i] = ins[0].shape[i] - part->shape[i];
     }
-    jx_plan_op(p, run_noticing, d, sizeof *d, d->slices ? ins[0].rank : 1,
-               d->slices ? &ins[d->updates ? 2 : 1] : &ins[1], 0, NULL, 0);
+    jx_plan_op(p, run_noticing, d, sizeof *d,
+               d->clamps   ? 3
+               : d->slices ? ins[0].rank
+                           : 1,
+               d->clamps   ? ins
+               : d->slices ? &ins[d->updates ? 2 : 1]
+                           : &ins[1],
+               0, NULL, 0);
 }
 
 void jx_plan_watch_indices(jx_planner *p, jx_watch *to, const jx_eqn *eqn,
@@ -533,7 +599,9 @@ void jx_plan_watch_indices(jx_planner *p, jx_watch *to, const jx_eqn *eqn,
     int n = eqn->nins;
     jx_slot *slots;
 
-    if (!eqn->typed || !n || !describe(&data, eqn, ins) ||
+    if (!eqn->typed || !n ||
+        !(eqn->prim->id == JX_PRIM_clamp ? describe_clamp(p, &data, eqn)
+                                         : describe(&data, eqn, ins)) ||
         jx_dtype_of(jx_atom_aval(eqn->ins[0])->dtype)->kind == JX_KIND_KEY)
         return;
     if (!to && !data.chooses)

@@ -240,6 +240,19 @@ static bool is_filled_in(jx_hunt *h, const jx_eqn *filler)
     return jx_hunt_run(h, false, 0, NULL) && jx_hunt_follow(h, &w);
 }
 
+/* What clamps the indices of an update is not JAX's, but stands in the
+ * program: their author knows what becomes of them. */
+static bool is_clamped_by_users(const jx_hunt *h, const jx_eqn *eqn)
+{
+    const jx_origin *index =
+        jx_prim_in_family(eqn->prim->id, "scatter") && eqn->ins[1].var
+            ? jx_map_get(&h->origins.of, eqn->ins[1].var)
+            : NULL;
+
+    return index && index->eqn && index->eqn->prim->id == JX_PRIM_clamp &&
+           !jx_eqns_are_one(&h->origins, index->eqn, eqn);
+}
+
 static jx_level level_of(const jx_hunt *h, const jx_misuse *misuse,
                          jx_code code, bool fixed)
 {
@@ -288,6 +301,8 @@ static bool is_worth(jx_hunt *h, const jx_misuse *misuse, jx_code code,
     case JX_FILLED:
         if ((has_mode(misuse->eqn) || h->options->given) &&
             is_chosen(h, misuse->eqn))
+            return false;
+        if (is_clamped_by_users(h, misuse->eqn))
             return false;
         break;
     case JX_REPEATED:

@@ -396,6 +396,42 @@ def mapped_slices(x, n):
     return jax.vmap(lambda i: lax.dynamic_slice(x, (i,), (2,)))(starts)
 
 
+@runs("oob", np.zeros((3, 5), F), np.ones((3, 2), F), np.array([0, 4, 2], np.int32))
+def mapped_updates_moved(rows, pieces, starts):
+    return jax.vmap(
+        lambda row, piece, start:
+        lax.dynamic_update_slice(row, piece, (start,))  #! IDX002
+    )(rows, pieces, starts)
+
+
+@runs("oob", np.zeros((3, 5), F), np.ones((3, 2), F), np.array([0, 3, 2], np.int32))
+def mapped_updates(rows, pieces, starts):
+    return jax.vmap(lambda row, piece, start: lax.dynamic_update_slice(row, piece, (start,)))(
+        rows, pieces, starts)
+
+
+@runs("oob", np.zeros((2, 4, 3), F), np.ones((6, 2, 3), F), np.array([0, 2], np.int32))
+def mapped_cache(cache, new, length):
+    def append(carry, token):
+        cache, length = carry
+        cache = jax.vmap(
+            lambda one, at, row: lax.dynamic_update_index_in_dim(one, row, at, 0)  #! IDX002
+        )(cache, length, token)
+        return (cache, length + 1), cache.sum()
+    return lax.scan(append, (cache, length), new)
+
+
+@runs("oob", X, I)
+def clamped(x, i):
+    place = lax.clamp(0, i, 3)
+    numbers = lax.ScatterDimensionNumbers((), (0,), (0,))
+    return (lax.scatter_add(x, lax.clamp(0, i[:, None], 3), jnp.ones(3), numbers),
+            x.at[place].set(9.0), x.at[lax.clamp(np.uint32(0), i.astype(np.uint32), np.uint32(3))]
+            .add(1.0, indices_are_sorted=True, unique_indices=True),
+            x.at[i].set(9.0, mode="clip"),
+            x.at[i].add(9.0, mode="clip", indices_are_sorted=True, unique_indices=True))
+
+
 # -- integers ---------------------------------------------------------------
 
 @runs("wrap", np.array([LARGEST, 1], np.int32))
