@@ -7,12 +7,15 @@
 #include "analyzer/transform/vjp.h"
 #include "analyzer/transform/xla.h"
 #include "analyzer/typing.h"
+#include "frontend/base/map.h"
+#include "frontend/ir/params.h"
 #include "frontend/ir/range.h"
 #include "frontend/ir/signature.h"
 #include "reports/pipeline/repairs.h"
 #include "reports/pipeline/value_words.h"
 #include "runtime/fits.h"
 #include "runtime/gradients/gradsample.h"
+#include "runtime/witness/origin.h"
 #include "runtime/witness/witness.h"
 
 #include <string.h>
@@ -67,22 +70,51 @@ jx_program *jx_program_at_small_sizes(jx_program *program)
     return n ? jx_program_refine(program, NULL, n, sizes) : program;
 }
 
-static const jx_typed *inlined(jx_program *program)
+static bool any_call(jx_map *seen, const jx_jaxpr *jaxpr)
 {
-    program = program ? jx_program_inline(program) : NULL;
-    program = program ? jx_program_refine(program, NULL, 0, NULL) : NULL;
+    if (!jaxpr || !jx_map_add(seen, jaxpr))
+        return false;
+    for (int i = 0; i < jaxpr->neqns; i++) {
+        const jx_eqn *eqn = &jaxpr->eqns[i];
+        if (jx_eqn_callee(eqn))
+            return true;
+        for (int k = 0; k < jx_bodies_of(eqn); k++)
+            if (any_call(seen, jx_body_of(eqn, k)->jaxpr))
+                return true;
+    }
+    return false;
+}
+
+static bool calls_anything(const jx_program *program)
+{
+    jx_map seen;
+
+    jx_map_init(&seen, program->ctx->arena);
+    return any_call(&seen, program->entry.jaxpr);
+}
+
+/* What calls nothing is not made again; `whole`: nor was it just now, by a
+ * transformation, which leaves more than is needed. */
+static const jx_typed *inlined(jx_program *program, bool whole)
+{
+    bool calls = program && calls_anything(program);
+
+    if (calls)
+        program = jx_program_inline(program);
+    if (program && (calls || !whole))
+        program = jx_program_refine(program, NULL, 0, NULL);
     return program ? jx_program_fits(program, false, 0, NULL) : NULL;
 }
 
 /* What many devices run is written out, so that what an equation is to
  * blame for, and where its operands come from, is looked up in the
  * program that is run. */
-static const jx_typed *without_calls(jx_program *program)
+static const jx_typed *without_calls(jx_program *program, bool whole)
 {
-    const jx_typed *typed = inlined(program);
+    const jx_typed *typed = inlined(program, whole);
 
     return typed && jx_devices_any(typed->program)
-               ? inlined(jx_program_spread(typed, NULL, NULL))
+               ? inlined(jx_program_spread(typed, NULL, NULL), false)
                : typed;
 }
 
@@ -290,7 +322,7 @@ static bool search_backward(looking *l, jx_ctx *keep, jx_report *report,
     const jx_typed *typed = jx_typed_of(l->sized);
     jx_program *back = typed ? jx_program_vjp(typed) : NULL;
 
-    typed = without_calls(back);
+    typed = without_calls(back, false);
     if (!typed) {
         if (!options.unasked)
             JX_PUSH(keep->arena, &report->assumptions,
@@ -315,7 +347,7 @@ bool jx_check_values(jx_ctx *keep, jx_report *report, jx_program *program,
                                   .operations = MOST_OPERATIONS,
                                   .memory = MOST_MEMORY};
     looking l = {.sized = jx_program_at_small_sizes(program), .report = report};
-    const jx_typed *typed = without_calls(l.sized);
+    const jx_typed *typed = without_calls(l.sized, true);
     jx_ctx *ctx = program->ctx;
 
     if (!typed) { /* what is wrong with it, others say */

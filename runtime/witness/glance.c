@@ -31,7 +31,7 @@ void jx_hunt_look_at_glances(jx_hunt *h)
 
     h->unseen = h->watch->indexed && !h->options->nseeds;
     h->glances =
-        h->weight > jx_plan_nops(h->run.plan) &&
+        (h->unwatched || h->weight > jx_plan_nops(h->run.plan)) &&
         jx_plan_memory(h->run.plan) <= MOST_MEMORY &&
         !(h->unseen && indices_vary(h, h->program->entry.jaxpr, false));
 }
@@ -93,30 +93,85 @@ static bool is_tame(jx_hunt *h, double largest)
     return false;
 }
 
+/* ---- plans */
+
+static bool open_callee(jx_hunt *h, jx_callee *to, jx_watch *watch)
+{
+    const jx_plan_options how = {
+        .domain = JX_DECLARED, .watch = watch, .memory = h->options->memory};
+
+    if (jx_callee_open(to, h->typed, &h->program->entry, &how))
+        return true;
+    jx_error_clear(h->program->ctx);
+    return false;
+}
+
+static bool takes_indices(const jx_jaxpr *jaxpr)
+{
+    bool any = false;
+
+    for (int i = 0; i < jaxpr->neqns && !any; i++) {
+        const jx_eqn *eqn = &jaxpr->eqns[i];
+        int count = 0;
+        jx_watched_indices(eqn, &count);
+        any = count > 0;
+        for (int k = 0; k < jx_bodies_of(eqn) && !any; k++)
+            any = jx_body_of(eqn, k)->jaxpr &&
+                  takes_indices(jx_body_of(eqn, k)->jaxpr);
+    }
+    return any;
+}
+
+/* A watch at each equation makes some four times as much of a plan. */
+bool jx_hunt_open(jx_hunt *h, bool watched)
+{
+    enum { MANY = 1024 };
+    const jx_jaxpr *entry = h->program->entry.jaxpr;
+
+    h->unwatched = !watched && entry->neqns >= MANY &&
+                   (h->options->nseeds || !takes_indices(entry));
+    return open_callee(h, &h->run, h->unwatched ? NULL : h->watch);
+}
+
+bool jx_hunt_watch(jx_hunt *h)
+{
+    jx_callee watched;
+    void **in = h->run.in;
+
+    if (!open_callee(h, &watched, h->watch) ||
+        !jx_exec_flush(watched.exec, h->flushed)) {
+        jx_callee_close(&watched);
+        h->operations = 0;
+        return false;
+    }
+    h->glance = h->run;
+    h->glance.in = watched.in;
+    h->run = watched;
+    h->run.in = in;
+    h->unwatched = false;
+    return true;
+}
+
 /* ---- runs */
 
 static bool open_glance(jx_hunt *h)
 {
-    const jx_plan_options how = {.domain = JX_DECLARED,
-                                 .memory = h->options->memory};
-
-    if (h->glance.plan ||
-        jx_callee_open(&h->glance, h->typed, &h->program->entry, &how))
+    if (h->glance.plan || open_callee(h, &h->glance, NULL))
         return true;
-    jx_error_clear(h->program->ctx);
     h->glances = false;
     return false;
 }
 
 static bool shows_nothing(jx_hunt *h)
 {
-    bool clear;
+    jx_callee *f = h->unwatched ? &h->run : &h->glance;
+    bool ran, clear;
 
-    jx_exec_limit(h->glance.exec, h->operations);
-    clear = jx_exec_run(h->glance.exec, (const void *const *)h->run.in, NULL) &&
-            jx_callee_bad_output(&h->glance) < 0;
-    if (clear)
-        h->operations -= jx_exec_operations(h->glance.exec) + 1 + h->weight;
+    jx_exec_limit(f->exec, h->operations);
+    ran = jx_exec_run(f->exec, (const void *const *)h->run.in, NULL);
+    clear = ran && jx_callee_bad_output(f) < 0;
+    if (clear || !ran) /* with a watch it takes more */
+        h->operations -= jx_exec_operations(f->exec) + 1 + h->weight;
     h->clear += clear;
     h->shown += !clear;
     return clear;
@@ -124,9 +179,9 @@ static bool shows_nothing(jx_hunt *h)
 
 bool jx_hunt_is_finite_at_a_glance(jx_hunt *h)
 {
-    h->glanced =
-        is_worth_a_glance(h) && ((h->plain.any && is_tame(h, h->largest)) ||
-                                 (open_glance(h) && shows_nothing(h)));
+    h->glanced = is_worth_a_glance(h) &&
+                 ((h->plain.any && is_tame(h, h->largest)) ||
+                  ((h->unwatched || open_glance(h)) && shows_nothing(h)));
     h->to->runs += h->glanced;
     return h->glanced;
 }

@@ -44,7 +44,8 @@ typedef struct jx_hunt {
     const jx_typed *typed;
     const jx_witness_options *options;
     jx_watch *watch;
-    jx_callee run; /* the program, watched */
+    jx_callee run;  /* the program; watched, but where ... */
+    bool unwatched; /* ... nothing showed yet (glance.c) */
     /* the same without a watch, if all that a run may show is in its outputs;
      * it takes the inputs of `run` */
     jx_callee glance;
@@ -168,6 +169,11 @@ int jx_callee_bad_output(const jx_callee *f);
  * longer than the plan of one, and shows nothing but its outputs: what is
  * missing without it is time alone. */
 void jx_hunt_look_at_glances(jx_hunt *h);
+/* Opens `run`: without a watch for now, where that may show all there is, and a
+ * plan with one is long in the making. */
+bool jx_hunt_open(jx_hunt *h, bool watched);
+/* `run` is watched from now on; its inputs are what they were. */
+bool jx_hunt_watch(jx_hunt *h);
 bool jx_hunt_is_finite_at_a_glance(jx_hunt *h);
 /* witness.c: elements of its outputs that are not finite; those that are no
  * number count twice. */

@@ -32,6 +32,8 @@ bool jx_hunt_run(jx_hunt *h, bool absorbing, int nexcused,
 {
     jx_tracks *tracks = h->watch->tracks;
 
+    if (h->operations <= 0 || (h->unwatched && !jx_hunt_watch(h)))
+        return false;
     memset(h->watch, 0, sizeof *h->watch);
     h->watch->tracks = tracks;
     for (size_t i = 0; tracks && i < tracks->all.count; i++)
@@ -490,7 +492,8 @@ static void search_plainly(jx_hunt *h)
 /* Opens the program and finds where its values come from; false, with an error
  * if memory ends. */
 static bool begin(jx_hunt *h, const jx_typed *typed,
-                  const jx_witness_options *options, jx_witnesses *to)
+                  const jx_witness_options *options, bool watched,
+                  jx_witnesses *to)
 {
     jx_program *program = typed->program;
     *h = (jx_hunt){.program = program,
@@ -499,23 +502,16 @@ static bool begin(jx_hunt *h, const jx_typed *typed,
                    .watch = JX_NEW(program->ctx->arena, jx_watch),
                    .rng = {options->seed + 1},
                    .to = to};
-    const jx_plan_options how = {
-        .domain = JX_DECLARED, .watch = h->watch, .memory = options->memory};
 
-    if (!h->watch)
-        return false;
-    if (!jx_callee_open(&h->run, typed, &program->entry, &how)) {
-        jx_error_clear(program->ctx);
-        return false;
-    }
-    return jx_origins_make(&h->origins, program);
+    return h->watch && jx_hunt_open(h, watched) &&
+           jx_origins_make(&h->origins, program);
 }
 
 bool jx_witness_search(const jx_typed *typed, const jx_witness_options *options,
                        jx_witnesses *to)
 {
     jx_hunt h;
-    bool held = begin(&h, typed, options, to) && hold(&h);
+    bool held = begin(&h, typed, options, false, to) && hold(&h);
 
     if (held) {
         look_at_cost(&h);
@@ -568,7 +564,7 @@ jx_standing jx_witness_stands(const jx_typed *typed,
     jx_standing is = JX_NOT_RUN;
     jx_hunt h;
 
-    if (begin(&h, typed, options, &unused)) {
+    if (begin(&h, typed, options, true, &unused)) {
         h.operations = options->operations;
         is = standing(&h, witness);
     }

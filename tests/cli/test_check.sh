@@ -174,3 +174,26 @@ for range in 'nobody in [0, 1]' 'x in [1, 0]' 'x in [0, many]' 'x [0, 1]'; do
     expect 3 check --range "$range" "$rules/NUM001_passes.json.gz"
     complains 'range'
 done
+
+# What is run without being watched, for as long as nothing shows, is found where it is: forward,
+# and in the derivative.
+long() { # EQUATION that makes v1503 of v1502
+    awk -v last="$1" 'BEGIN {
+        print "{ lambda ; v0:f32[4]. let"
+        for (i = 0; i < 1500; i++)
+            printf "    v%d:f32[4] = %s v%d\n", i + 1, i % 2 ? "sin" : "mul 0.5:f32[]", i
+        print "    v1501:f32[4] = mul 0.0:f32[] v1500"
+        print "    v1502:f32[4] = add v0 v1501"
+        print "    " last
+        print "    v1504:f32[] = reduce_sum[axes=(0,) out_sharding=None] v1503"
+        print "  in (v1504,) }"
+    }' >"$work/long.jaxpr"
+}
+long 'v1503:f32[4] = log v1502'
+expect 1 check --fail-on warning "$work/long.jaxpr" --range 'in0 in [0, 1]'
+prints '^warning\[NUM001\] domain: log of 0 gives -inf$'
+long 'v1503:f32[4] = sqrt v1502'
+expect 0 check "$work/long.jaxpr" --range 'in0 in [0, 1]'
+prints '^note\[NUM003\]'
+expect 0 check "$work/long.jaxpr" --range 'in0 in [1, 2]'
+holds test -z "$(grep NUM "$work/out")"
