@@ -426,6 +426,22 @@ static bool is_average(const sums *s, const jx_flat_node *node, int i,
            fabs(kept + *part - 1) <= unit;
 }
 
+/* d m + v where d is nearly 1, as of returns that are discounted: as many times
+ * an average as its last terms are. */
+static bool is_fading_sum(const sums *s, const jx_flat_node *node, int i,
+                          double *part)
+{
+    double kept, number;
+    int old, of;
+
+    if (!is_part(s, node->ins[i], &kept, &old) || !is_state(s, old) ||
+        jx_number_of(s->flat, node->ins[1 - i], &number) ||
+        is_part(s, node->ins[1 - i], &number, &of))
+        return false;
+    *part = 1 - kept;
+    return true;
+}
+
 /* The next step of such an average is less than half a unit of its last place
  * where what is new is not several times as large. */
 static void look_at_average(sums *s, const jx_flat_node *node)
@@ -435,7 +451,9 @@ static void look_at_average(sums *s, const jx_flat_node *node)
     jx_claim *claim;
 
     if (!is_short(dtype) ||
-        !(is_average(s, node, 0, &part) || is_average(s, node, 1, &part)) ||
+        !(is_average(s, node, 0, &part) || is_average(s, node, 1, &part) ||
+          is_fading_sum(s, node, 0, &part) ||
+          is_fading_sum(s, node, 1, &part)) ||
         !(part > 0 && part <= least))
         return;
     claim = jx_lint_claim(

@@ -217,6 +217,37 @@ def ok_fast_average(m, v):
     return 0.5 * m + 0.5 * v + 0.1 * v
 
 
+@prog('bf16[500]')
+def discounted_returns(rewards):
+    def step(g, r):
+        g = r + jnp.bfloat16(0.99) * g  #! DTY002
+        return g, g
+    return lax.scan(step, jnp.bfloat16(0), rewards, reverse=True)[1]
+
+
+@prog('bf16[64]', 'bf16[64]')
+def momentum_that_lasts(m, g):
+    return 0.995 * m + g  #! DTY002
+
+
+@prog('bf16[500]', quiet='DTY002')
+def ok_discounted_returns(rewards):
+    def step(g, r):
+        g = r + 0.99 * g
+        return g, g.astype(jnp.bfloat16)
+    return lax.scan(step, jnp.float32(0), rewards.astype(jnp.float32))[1]
+
+
+@prog('bf16[64]', 'bf16[64]', quiet='DTY002')
+def ok_momentum(m, g):
+    return 0.9 * m + g
+
+
+@prog('bf16[64]', quiet='DTY002')
+def ok_shifted(x):
+    return 0.995 * x + 0.25
+
+
 @prog('bf16[64]', 'bf16[64]', quiet='DTY002')
 def ok_residual(x, h):
     return x + 0.01 * h
