@@ -204,6 +204,25 @@ bool jx_eqn_is_of_matrices(const jx_eqn *eqn)
     }
 }
 
+static bool is_product(const jx_eqn *eqn)
+{
+    return eqn->prim->id == JX_PRIM_dot_general ||
+           eqn->prim->id == JX_PRIM_conv_general_dilated;
+}
+
+/* It multiplies what products gave, or a turn of a loop. */
+static bool is_of_products(const jx_hunt *h, const jx_eqn *eqn)
+{
+    jx_origin_walk w;
+    const jx_origin *origin;
+
+    jx_origin_walk_from(&w, &h->origins, eqn->nins, eqn->ins);
+    while ((origin = jx_origin_walk_on(&w)))
+        if (origin->carried || (origin->eqn && is_product(origin->eqn)))
+            return true;
+    return false;
+}
+
 /* The root whose derivative it is. */
 static int divisor_of(const jx_eqn *eqn)
 {
@@ -229,6 +248,11 @@ bool jx_hunt_is_news(jx_hunt *h, const jx_unfinite *root, jx_code code, int out,
             (!h->gradient && jx_expression_is_alone(&h->origins, root->eqn)))
             return false;
     }
+    /* To what products grow of weights that are all large, or of many that
+     * nobody chose for that, is not the program's fault, either. */
+    if (is_product(root->eqn) &&
+        (!h->plain.modest || is_of_products(h, root->eqn)))
+        return false;
     implied = is_implied(h, root, out);
     if (h->plain.modest && (!implied || jx_hunt_is_slope(h, root->eqn)))
         return true;

@@ -15,6 +15,9 @@ typedef enum fill {
     /* between 0 and 1; `scale` times a normal number what is
      * multiplied as a matrix */
     WEIGHTS,
+    /* `scale` times a normal number; of what is multiplied as a matrix
+     * a normal number */
+    FACTORS,
     SOLVABLE, /* `scale`, but square matrices are the unit matrix */
     /* from 0 to 1 in equal steps; the next input to `scale` times as much */
     RISING,
@@ -73,6 +76,10 @@ static const struct way ordered[] = {
 static const struct way edge = {
     NORMAL, .3, ANY, true, {true, false, false, true, false}};
 
+/* In float16 a number without a square is not strange, either. */
+static const struct way half = {
+    FACTORS, 20, ANY, false, {true, false, false, false, false}};
+
 /* Square matrices that nobody decomposes are arrays like others,
  * and may be zero. */
 static const struct way nought = {
@@ -123,6 +130,7 @@ static double drawn(jx_rng *rng, const jx_port *port, const struct way *way,
     case ROWS: return row;
     case WEIGHTS:
         return weight ? scale * jx_rng_normal(rng) : jx_rng_uniform(rng);
+    case FACTORS: return (weight ? 1 : scale) * jx_rng_normal(rng);
     case RISING: return row * (double)(i + 1) / (double)port->count;
     case FALLING: return row * (double)(port->count - i) / (double)port->count;
     default: return is_square(port) ? is_diagonal(port, i) : scale;
@@ -241,10 +249,18 @@ static bool any_square(const jx_hunt *h)
     return false;
 }
 
+static bool any_half(const jx_hunt *h)
+{
+    for (int i = 0; i < h->run.nins; i++)
+        if (jx_plan_in(h->run.plan, i)->dtype == JX_F16)
+            return true;
+    return false;
+}
+
 bool jx_hunt_fill_plain(jx_hunt *h, int number)
 {
     enum { ORDERED = sizeof ordered / sizeof *ordered };
-    int further = !h->decomposes && any_square(h),
+    int further = !h->decomposes && any_square(h), halves = any_half(h),
         sorted = h->placed ? ORDERED : 0, alone = 0;
 
     while (alone < MOST_ALONE && indexing(h, alone) >= 0)
@@ -257,7 +273,9 @@ bool jx_hunt_fill_plain(jx_hunt *h, int number)
         fill_all(h, &nought);
     else if ((number -= further) < sorted)
         fill_all(h, &ordered[number]);
-    else if (h->edged && number - sorted < ROUNDED)
+    else if ((number -= sorted) < halves)
+        fill_all(h, &half);
+    else if (h->edged && number - halves < ROUNDED)
         fill_all(h, &edge);
     else
         return false;

@@ -315,6 +315,51 @@ def narrow_softmax(x):
     return e / e.sum()
 
 
+@prog("f16[64]")
+def narrow_length(x):
+    return jnp.sqrt(jnp.sum(x * x))  #! NUM004
+
+
+@prog("f16[8,16]")
+def narrow_layer_norm(x):
+    x = x - x.mean(-1, keepdims=True)
+    return x * lax.rsqrt(lax.reduce_sum(x * x, (1,)) / 16 + 1e-3)[:, None]
+
+
+@prog("f16[8,16]", "f16[16,32]", "f16[32,4]", "f16[4]")
+def ok_narrow_network(x, w, v, b):
+    h = jax.nn.gelu(jax.nn.relu(x @ w))
+    return jax.nn.softmax(h @ v + b), jax.nn.log_softmax(jnp.tanh(h) @ v)
+
+
+@prog("f32[8,16]", "f32[16,16,16]")
+def ok_deep_network(x, ws):
+    for i in range(16):
+        x = jax.nn.relu(x @ ws[i])
+    return jax.nn.softmax(x)
+
+
+@prog("f32[40,4]", "f32[8,8]", "f32[4,8]")
+def ok_recurrent_network(x, w, u):
+    def step(h, t):
+        h = jax.nn.relu(h @ w + t @ u)
+        return h, h
+    return jax.nn.softmax(lax.scan(step, jnp.zeros(8), x)[0])
+
+
+@prog("f16[2,3,8,8]", "f16[16,3,3,3]", "f16[16,16,3,3]")
+def ok_narrow_convolutions(x, w, v):
+    y = jax.nn.relu(lax.conv(x, w, (1, 1), "SAME"))
+    return jax.nn.softmax(lax.conv(y, v, (1, 1), "SAME").mean((2, 3)))
+
+
+@prog("f16[8]", "f16[8]")
+def ok_narrow_functions(x, y):
+    z = x.astype(jnp.float32)
+    return (jax.nn.silu(x), jax.nn.gelu(x), jax.nn.softplus(x), jax.nn.sigmoid(x), jnp.tanh(x),
+            jax.nn.relu(x) + y, jnp.sqrt(jnp.sum(z * z)), jnp.hypot(z, 1.), jnp.sin(x), x * y)
+
+
 @prog("f32[4,8]", "f32[8,8]", "f32[8,8]")
 def attention(x, q, k):
     scores = (x @ q) @ (x @ k).T
