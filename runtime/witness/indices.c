@@ -79,17 +79,38 @@ static jx_atom index_of(const jx_misuse *misuse)
     }
 }
 
-bool jx_hunt_is_of_floats(const jx_hunt *h, jx_atom index)
+/* What it gives lies where it does for any operand. */
+static bool is_bounded(const jx_eqn *eqn)
+{
+    switch (eqn->prim->id) {
+    case JX_PRIM_logistic:
+    case JX_PRIM_tanh:
+    case JX_PRIM_erf:
+    case JX_PRIM_sin:
+    case JX_PRIM_cos:
+    case JX_PRIM_clamp: return true;
+    default: return false;
+    }
+}
+
+static bool is_of_floats(const jx_hunt *h, jx_atom index,
+                         bool (*ends)(const jx_eqn *eqn))
 {
     jx_origin_walk w;
     const jx_origin *origin;
 
     jx_origin_walk_from(&w, &h->origins, 1, &index);
+    w.ends = ends;
     while ((origin = jx_origin_walk_on(&w)))
         if (!origin->eqn && !origin->owner && !origin->constant &&
             !h->held[origin->number].whole)
             return true;
     return false;
+}
+
+bool jx_hunt_is_of_floats(const jx_hunt *h, jx_atom index)
+{
+    return is_of_floats(h, index, NULL);
 }
 
 static bool has_mode(const jx_eqn *eqn)
@@ -280,7 +301,7 @@ static bool is_plausible(jx_hunt *h, const jx_misuse *misuse, jx_code code)
          !jx_index_is_implied(&h->origins, index_of(misuse))))
         return false;
     return !(h->plain.any && !h->plain.modest &&
-             jx_hunt_is_of_floats(h, index_of(misuse)));
+             is_of_floats(h, index_of(misuse), is_bounded));
 }
 
 static bool is_worth(jx_hunt *h, const jx_misuse *misuse, jx_code code,

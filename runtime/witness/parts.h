@@ -61,7 +61,8 @@ typedef struct jx_hunt {
     bool wide_failed;
     bool wide_spoiled; /* something is not finite there, either */
     jx_origins origins;
-    bool placed; /* an index is computed of floats that it takes */
+    bool placed;             /* an index is computed of floats that it takes */
+    JX_VEC(jx_atom) indices; /* of all equations, where they are looked at */
     /* of integers only those count that index without arithmetic */
     bool as_they_are;
     bool edged;      /* it has functions that end at 1: arccos, artanh */
@@ -94,6 +95,8 @@ typedef struct jx_hunt {
 /* points.c: fills the inputs of the program in one of many ways; false: there
  * are no more than `number` of them. */
 bool jx_hunt_fill(jx_hunt *h, int number);
+/* Fills them anywhere. */
+void jx_hunt_fill_anywhere(jx_hunt *h);
 /* The same in one of the ways to set out from; false: there are no more. */
 bool jx_hunt_start(jx_hunt *h, int number);
 /* Fills one input alone, in one of the ways that hide least; false:

@@ -209,6 +209,11 @@ static void fill_all(jx_hunt *h, kind k)
             fill_input(h, i, k);
 }
 
+void jx_hunt_fill_anywhere(jx_hunt *h)
+{
+    fill_all(h, UNIFORM);
+}
+
 bool jx_hunt_start(jx_hunt *h, int number)
 {
     static const kind starts[] = {MIDDLE,  UNIFORM, WHOLE,

@@ -251,6 +251,9 @@ void jx_hunt_keep(jx_hunt *h, const jx_unfinite *root, int out, int nothers,
 
     if (h->plain.any && follows(h, root->eqn))
         return;
+    /* What a gather fills in is told of its index. */
+    if (!h->options->given && root->eqn->prim->id == JX_PRIM_gather)
+        return;
     code = jx_hunt_code(h, root, out, nothers, others);
     if (h->options->given && is_told(h, root->eqn, code))
         return;
@@ -440,6 +443,45 @@ static void weigh_difference(jx_hunt *h, const jx_site *site)
         jx_hunt_weigh_difference(h, site);
 }
 
+static void keep_indices(jx_hunt *h, const jx_site *site)
+{
+    int count, first = jx_watched_indices(site->eqn, &count);
+
+    for (int i = 0; i < count; i++)
+        JX_PUSH(h->program->ctx->arena, &h->indices, site->eqn->ins[first + i]);
+}
+
+/* An index is computed of an integer whose range is declared. */
+static bool are_indices_declared(jx_hunt *h)
+{
+    jx_origin_walk w;
+    const jx_origin *origin;
+    jx_site site = {0};
+
+    visit_all(h, h->program->entry.jaxpr, &site, keep_indices);
+    jx_origin_walk_from(&w, &h->origins, (int)h->indices.count, h->indices.at);
+    while ((origin = jx_origin_walk_on(&w)))
+        if (!origin->eqn && !origin->owner && !origin->constant &&
+            h->held[origin->number].whole && h->held[origin->number].declared)
+            return true;
+    return false;
+}
+
+/* Where an index is (t % n), the largest is that of some t between the ends of
+ * its range. */
+static void draw_indices(jx_hunt *h)
+{
+    enum { DRAWS = 200 };
+    bool any = are_indices_declared(h);
+
+    for (int i = 0;
+         any && i < DRAWS && h->operations > h->options->operations / 4; i++) {
+        jx_hunt_fill_anywhere(h);
+        if (!jx_hunt_try(h))
+            return;
+    }
+}
+
 /* As written, then with subnormal numbers flushed: what is found as written is
  * the better witness. */
 static void search(jx_hunt *h, bool flushed)
@@ -455,6 +497,8 @@ static void search(jx_hunt *h, bool flushed)
     for (int number = 0; jx_hunt_fill(h, number); number++)
         if (!jx_hunt_try(h))
             return;
+    if (!flushed && !h->options->nseeds)
+        draw_indices(h);
     visit_all(h, h->program->entry.jaxpr, &site, go_toward);
 }
 

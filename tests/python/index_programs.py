@@ -20,6 +20,18 @@ def next_elements(x, i):
     return x[i + 1]  #! IDX001
 
 
+@prog("f32[20]", "f32[7]")
+def next_of_a_table(table, x):
+    i = jnp.floor(jax.nn.sigmoid(x) * 20).astype(jnp.int32)
+    return table[jnp.minimum(i, 19)] + table[i + 1]  #! IDX001
+
+
+@prog("f32[20]", "f32[7]")
+def ok_next_of_a_table(table, x):
+    i = jnp.minimum(jnp.floor(jax.nn.sigmoid(x) * 19).astype(jnp.int32), 18)
+    return table[i] + table[i + 1]
+
+
 @prog("f32[b]")
 def one_too_far(x):
     return x[jnp.arange(x.shape[0]) + 1]  #! IDX001

@@ -56,3 +56,22 @@ def test_without_them_a_document_is_as_it_was():
 def test_what_makes_no_sense_is_refused(ranges, says):
     with pytest.raises(jaxvet.JaxvetError, match=says):
         jaxvet.check(f, ranges=ranges)(*SPECS).raise_if("error")
+
+
+def test_an_index_that_few_numbers_of_a_range_put_outside():
+    def window(buffer, t):
+        return jax.lax.dynamic_slice_in_dim(buffer, t % 100, 5)
+
+    specs = (jax.ShapeDtypeStruct((100, 3), "float32"), jax.ShapeDtypeStruct((), "int32"))
+    found, = jaxvet.check(window, ranges={"t": (0, 1000)})(*specs).findings
+    assert (found.code, found.level) == ("IDX002", "warning")
+    assert jaxvet.check(window, ranges={"t": (100, 195)})(*specs).ok
+
+
+def test_what_a_gather_fills_in_is_told_of_its_index():
+    def chosen(q, action):
+        return jax.numpy.take_along_axis(q, action[:, None], axis=1)[:, 0]
+
+    specs = (jax.ShapeDtypeStruct((4, 8), "float32"), jax.ShapeDtypeStruct((4,), "int32"))
+    report = jaxvet.check(chosen, ranges={"action": (0, 8)})(*specs)
+    assert [x.code for x in report.findings] == ["IDX001"]
