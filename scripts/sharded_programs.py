@@ -328,7 +328,7 @@ def wrong():
         "mask_of_next": ("EQL001", mapped(
             lambda k, x: drawn(k, lax.axis_index("i") + 1, x), LINE, (P(), P("i")), P("i")),
             drawn_by_each, (key, spec(16, 4))),
-        "mask_of_moved_keys": ("MSH015", mapped(
+        "mask_of_moved_keys": ("MSH006", mapped(
             lambda k, x: drawn(lax.ppermute(jax.random.key_data(k), "i", around(4))[0], 0, x),
             LINE, P("i"), P("i")), lambda k, x: jnp.concatenate(
                 [drawn(jax.random.key_data(one), 0, x[4 * i:4 * i + 4])

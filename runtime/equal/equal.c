@@ -35,24 +35,37 @@ static bool find_indices(jx_equal_question *question)
     return true;
 }
 
+static bool plan_side(jx_equal_question *question, int which)
+{
+    const jx_equal_side *side = which ? &question->b : &question->a;
+    const jx_plan_options how = {.memory = question->memory ? question->memory
+                                                            : MEMORY,
+                                 .nbindings = side->nbindings,
+                                 .bindings = side->bindings};
+
+    question->plans[which] =
+        jx_plan_make(side->typed, &side->typed->program->entry, &how);
+    return question->plans[which] != NULL;
+}
+
 bool jx_equal_open(jx_equal_question *question)
 {
     if (!find_indices(question))
         return false;
-    for (int s = 0; s < 2; s++) {
-        const jx_equal_side *side = s ? &question->b : &question->a;
-        const jx_plan_options how = {
-            .memory = question->memory ? question->memory : MEMORY,
-            .nbindings = side->nbindings,
-            .bindings = side->bindings};
-        question->plans[s] =
-            jx_plan_make(side->typed, &side->typed->program->entry, &how);
-        if (!question->plans[s]) {
+    for (int s = 0; s < 2; s++)
+        if (!plan_side(question, s)) {
             jx_equal_close(question);
             return false;
         }
-    }
     return true;
+}
+
+bool jx_equal_open_beside(const jx_equal_question *other, const jx_typed *typed,
+                          jx_equal_question *to)
+{
+    *to = *other;
+    to->a = (jx_equal_side){.typed = typed};
+    return plan_side(to, 0);
 }
 
 void jx_equal_close(jx_equal_question *question)

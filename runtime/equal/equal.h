@@ -46,6 +46,10 @@ typedef struct jx_equal_question {
  * that can't be run. */
 bool jx_equal_open(jx_equal_question *question);
 void jx_equal_close(jx_equal_question *question);
+/* The same question of another first program; the second one's plan is that of
+ * `other`, and the first's is freed by whoever asks.  False with an error. */
+bool jx_equal_open_beside(const jx_equal_question *other, const jx_typed *typed,
+                          jx_equal_question *to);
 
 /* ---- over fields */
 
@@ -128,6 +132,11 @@ bool jx_equal_of_ones(const jx_equal_question *question, int *sign);
  * large). */
 bool jx_equal_reach(const jx_equal_question *question, bool *less, bool *more,
                     bool *without);
+
+/* At how many points both agree within rounding, and so do pairs of either: the
+ * first alone (`soon`), or all and some more ordinary ones.  0: at one of them
+ * they do not, or can't be run. */
+int jx_equal_agree(const jx_equal_question *question, bool soon);
 
 /* False only without memory, or time. */
 bool jx_equal_in_floats(const jx_equal_question *question, jx_equal_floats *to);

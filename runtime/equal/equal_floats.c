@@ -356,20 +356,35 @@ static bool has_pairs(const jx_equal_question *question)
            jx_plan_nouts(question->plans[1]) > question->nouts;
 }
 
-bool jx_equal_in_floats(const jx_equal_question *question, jx_equal_floats *to)
+static bool begin_runs(comparing *c)
 {
-    comparing c = {
-        .question = question, .to = to, .ctx = question->a.typed->program->ctx};
-    int n = jx_plan_nins(question->plans[0]);
+    const jx_equal_question *q = c->question;
     bool done = true;
 
-    *to = (jx_equal_floats){0};
-    jx_ctx_stage(c.ctx, "running both");
-    c.ins = JX_NEW_ARRAY(c.ctx->arena, n + 1, const void *);
+    c->ctx = q->a.typed->program->ctx;
+    c->ins = JX_NEW_ARRAY(c->ctx->arena, jx_plan_nins(q->plans[0]) + 1,
+                          const void *);
     for (int s = 0; s < 2 && done; s++)
-        done = open_run(&c.runs[s], s ? &question->b : &question->a,
-                        question->plans[s]);
-    for (; done && c.ins && c.point < jx_equal_points(); c.point++) {
+        done = open_run(&c->runs[s], s ? &q->b : &q->a, q->plans[s]);
+    return done && c->ins;
+}
+
+static void end_runs(comparing *c)
+{
+    for (int s = 0; s < 2; s++)
+        close_run(&c->runs[s]);
+}
+
+bool jx_equal_in_floats(const jx_equal_question *question, jx_equal_floats *to)
+{
+    comparing c = {.question = question, .to = to};
+    jx_ctx *ctx = question->a.typed->program->ctx;
+    bool done;
+
+    *to = (jx_equal_floats){0};
+    jx_ctx_stage(ctx, "running both");
+    done = begin_runs(&c);
+    for (; done && c.point < jx_equal_points(); c.point++) {
         if (question->progress)
             question->progress(question->to, "running both", c.point,
                                jx_equal_points());
@@ -381,9 +396,26 @@ bool jx_equal_in_floats(const jx_equal_question *question, jx_equal_floats *to)
         if (to->differs.point && (to->pair.point || !has_pairs(question)))
             break;
     }
-    for (int s = 0; s < 2; s++)
-        close_run(&c.runs[s]);
-    return jx_ok(c.ctx) && jx_ok(question->b.typed->program->ctx);
+    end_runs(&c);
+    return jx_ok(ctx) && jx_ok(question->b.typed->program->ctx);
+}
+
+int jx_equal_agree(const jx_equal_question *question, bool soon)
+{
+    enum { MORE = 16 };
+    jx_equal_floats found = {0};
+    comparing c = {.question = question, .to = &found};
+    int points = soon ? 1 : jx_equal_points() + MORE;
+    bool agree = begin_runs(&c);
+
+    for (; agree && c.point < points; c.point++) {
+        agree = fill(&c) && run_point(&c);
+        if (agree)
+            compare_point(&c);
+        agree &= !found.differs.point && !found.pair.point;
+    }
+    end_runs(&c);
+    return agree ? points : 0;
 }
 
 /* ---- ones */
@@ -398,18 +430,9 @@ static int sign_of(double a, double b)
 bool jx_equal_of_ones(const jx_equal_question *question, int *sign)
 {
     jx_equal_floats unused = {0};
-    comparing c = {.question = question,
-                   .to = &unused,
-                   .ctx = question->a.typed->program->ctx,
-                   .point = JX_EQUAL_ONES};
-    bool known = true, any = false;
+    comparing c = {.question = question, .to = &unused, .point = JX_EQUAL_ONES};
+    bool known = begin_runs(&c) && fill(&c) && run_point(&c), any = false;
 
-    c.ins = JX_NEW_ARRAY(c.ctx->arena, jx_plan_nins(question->plans[0]) + 1,
-                         const void *);
-    for (int s = 0; s < 2 && known; s++)
-        known = open_run(&c.runs[s], s ? &question->b : &question->a,
-                         question->plans[s]);
-    known = known && c.ins && fill(&c) && run_point(&c);
     for (int i = 0; known && i < question->nouts; i++) {
         const jx_port *port = jx_plan_out(question->plans[0], i);
         for (int64_t k = 0;
@@ -425,7 +448,6 @@ bool jx_equal_of_ones(const jx_equal_question *question, int *sign)
             any = true;
         }
     }
-    for (int s = 0; s < 2; s++)
-        close_run(&c.runs[s]);
+    end_runs(&c);
     return known && any;
 }

@@ -30,15 +30,22 @@ int jx_equal_points(void)
     return sizeof all / sizeof *all;
 }
 
+/* Behind all there are these are the first two again, of other numbers. */
+static int row_of(int point)
+{
+    return point < jx_equal_points() ? point : point & 1;
+}
+
 const jx_equal_point *jx_equal_point_at(int number)
 {
-    return &all[number].point;
+    return &all[row_of(number)].point;
 }
 
 static double number_of(int point, jx_rng *rng)
 {
     if (point == JX_EQUAL_ONES)
         return 1;
+    point = row_of(point);
     switch (all[point].kind) {
     case NORMAL: return all[point].mean + all[point].scale * jx_rng_normal(rng);
     case UNIT: return jx_rng_uniform(rng);
@@ -65,12 +72,12 @@ static void fill_whole(int point, jx_rng *rng, const jx_port *port,
                        int64_t last, char *to)
 {
     size_t bytes = jx_dtype_of(port->dtype)->bytes;
-
-    bool zeros = point != JX_EQUAL_ONES && all[point].kind == ZEROS;
+    int row = point == JX_EQUAL_ONES ? 0 : row_of(point);
+    bool zeros = point != JX_EQUAL_ONES && all[row].kind == ZEROS;
     /* As they are used: small, so that they index what there is. */
-    int shift = point == JX_EQUAL_ONES || !all[point].point.extreme ? 62 : 61;
+    int shift = point == JX_EQUAL_ONES || !all[row].point.extreme ? 62 : 61;
     bool indexes =
-        last >= 0 && point != JX_EQUAL_ONES && !all[point].point.special;
+        last >= 0 && point != JX_EQUAL_ONES && !all[row].point.special;
 
     for (int64_t i = 0; i < port->count && !zeros; i++) {
         int64_t value = port->dtype == JX_BOOL

@@ -11,7 +11,8 @@ typedef struct jx_equal_point {
     bool special;
 } jx_equal_point;
 
-/* Ordinary ones first. */
+/* Ordinary ones first; behind all of them are as many more ordinary ones as
+ * somebody wants. */
 int jx_equal_points(void);
 const jx_equal_point *jx_equal_point_at(int number);
 /* Fills input `index` as that point has it; the same in every run.  Keys are
