@@ -325,7 +325,7 @@ def wrong():
             lambda x: x * jax.random.bernoulli(jax.random.key(0), .5, x.shape), LINE, P("i"),
             P("i")), lambda x: x * jax.random.bernoulli(jax.random.key(0), .5, x.shape),
             (spec(16, 4),)),
-        "mask_of_next": ("EQL001", mapped(
+        "mask_of_next": ("MSH015", mapped(
             lambda k, x: drawn(k, lax.axis_index("i") + 1, x), LINE, (P(), P("i")), P("i")),
             drawn_by_each, (key, spec(16, 4))),
         "mask_of_moved_keys": ("MSH006", mapped(

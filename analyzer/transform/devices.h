@@ -54,30 +54,53 @@ typedef enum jx_device_change_kind {
     /* ... or without the pairs that lead back from an end to the other: the
      * rarer way, and of two as many the one down (by > 0) or up */
     JX_DEVICES_OPENED,
-    JX_DEVICES_CLOSED,  /* ... or with such pairs of all that are left out */
-    JX_DEVICES_COUNTED, /* each device takes itself for that one */
-    /* ... or for the one that stands along each of two axes as it does
+    JX_DEVICES_CLOSED, /* ... or with such pairs of all that are left out */
+    /* each device takes itself for that one, or takes an index that is made of
+     * its number from there */
+    JX_DEVICES_COUNTED,
+    /* ... or of the one that stands along each of two axes as it does
      * along the other */
     JX_DEVICES_CROSSED,
+    JX_DEVICES_MIRRORED,  /* ... or as far from the other end of `axes` */
     JX_DEVICES_REGROUPED, /* collectives go along `axes` */
     /* ... or over groups as large, but of devices that are apart */
     JX_DEVICES_STRIDED,
     /* the first of two axes that they go along counts fastest */
     JX_DEVICES_REORDERED,
+    /* they go over `by` devices each that are neighbours, or as far apart as
+     * they can be (-by); (number:) and count for all before */
+    JX_DEVICES_DIVIDED,
+    /* two axes of an array are exchanged (`number`: first * 8 + second), of
+     * what a collective takes (by 0) or gives */
+    JX_DEVICES_TRANSPOSED,
     /* what is summed over devices is a mean (by > 0), or a mean summed */
     JX_DEVICES_SCALED,
     JX_DEVICES_LEFT_OUT, /* it is not summed */
     /* what a device reduces by itself is summed over devices along `axes`, too
      * (by: averaged); what `without` sums is not summed */
     JX_DEVICES_JOINED,
-    JX_DEVICES_PLACED,  /* numbers that count elements go on along `axes` */
-    JX_DEVICES_UNMOVED, /* of a sum its operand `by` is all that there is */
-    JX_DEVICES_MOVED,   /* `by` is added to a sum, or to what is compared */
-    JX_DEVICES_RECUT,   /* an array is cut by its axes in the other order ... */
+    JX_DEVICES_PLACED, /* numbers that count elements go on along `axes` */
+    /* array `number`, of integers, is less by `by` for each step along `axes` */
+    JX_DEVICES_OFFSET,
+    /* a product of integers has its first operand `by` times more; it, or the
+     * number of a device, is `by` times as large, or that part of it */
+    JX_DEVICES_LENGTHENED,
+    JX_DEVICES_WIDENED,
+    JX_DEVICES_NARROWED,
+    JX_DEVICES_SHORTENED, /* of each of `late` one operand is all */
+    JX_DEVICES_UNMOVED,   /* of a sum its operand `by` is all that there is */
+    JX_DEVICES_MOVED,     /* `by` is added to a sum, or to what is compared */
+    JX_DEVICES_RECUT, /* an array is cut by its axes in the other order ... */
     /* ... or by each of two axes where the other cuts it ... */
     JX_DEVICES_SWAPPED,
     JX_DEVICES_FUSED, /* ... or made of `by` arrays of which each is cut */
 } jx_device_change_kind;
+
+/* Of an equation the operand that is left. */
+typedef struct jx_device_kept {
+    const jx_eqn *eqn;
+    int operand;
+} jx_device_kept;
 
 typedef struct jx_device_change {
     jx_device_change_kind kind;
@@ -86,6 +109,8 @@ typedef struct jx_device_change {
     unsigned axes;
     int by;
     int number; /* of the array: an operand, or behind them a result */
+    int nlate;
+    const jx_device_kept *late;
 } jx_device_change;
 
 /* The same for as many devices as the meshes of its computations have (or the

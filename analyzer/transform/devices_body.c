@@ -580,7 +580,8 @@ bool jx_devices_manual(jx_devices_body *m, const jx_eqn *eqn,
                     jx_devices_change_fused(m, eqn, i, part, k, count, false);
                 part = jx_devices_part(m, part, k, index, count);
             }
-            jx_device_row(&parts, d)[i] = part;
+            jx_device_row(&parts, d)[i] =
+                jx_devices_change_part(m, eqn, i, part, d);
         }
     }
     if (s->failed || !jx_devices_expand(m, &p->jaxpr, &parts, &results))

@@ -6,6 +6,8 @@
 #include "frontend/ir/build_math.h"
 #include "frontend/ir/mesh.h"
 
+#include <stdlib.h>
+
 static bool is_written_at(const jx_eqn *eqn, const jx_eqn *at)
 {
     return eqn == at ||
@@ -77,12 +79,26 @@ static int64_t crossed(const jx_devices *s, int64_t device)
     return moved(s->mesh, one, b, jx_mesh_stand(s->mesh, device, a));
 }
 
+static int64_t mirrored(const jx_devices *s, int64_t device)
+{
+    for (int k = 0; k < s->mesh->naxes; k++) {
+        int64_t stand = jx_mesh_stand(s->mesh, device, k);
+        int64_t wide = s->change.by ? s->change.by : s->mesh->sizes[k];
+        if (has_axis(s, k) && s->mesh->sizes[k] % wide == 0)
+            device = moved(s->mesh, device, k,
+                           stand / wide * wide + wide - 1 - stand % wide);
+    }
+    return device;
+}
+
 int jx_devices_taken_for(const jx_devices *s, const jx_eqn *eqn, int device)
 {
     if (is_changed(s, JX_DEVICES_COUNTED, eqn))
         return (int)further(s, device);
     if (is_changed(s, JX_DEVICES_CROSSED, eqn))
         return (int)crossed(s, device);
+    if (is_changed(s, JX_DEVICES_MIRRORED, eqn))
+        return (int)mirrored(s, device);
     return device;
 }
 
@@ -151,6 +167,26 @@ static jx_groups shifted(jx_devices *s)
         pairs[d] = (jx_ints){2, at + 2 * (ptrdiff_t)d};
     }
     return (jx_groups){pairs && at ? s->count : 0, pairs};
+}
+
+/* Each group as several smaller ones. */
+static jx_groups divided(jx_devices *s, jx_groups from)
+{
+    int wide = abs(s->change.by), size = from.count ? from.at[0].count : 0;
+    int parts = wide && size % wide == 0 ? size / wide : 0;
+    jx_ints *to = JX_NEW_ARRAY(s->scratch, from.count * parts + 1, jx_ints);
+
+    for (int g = 0; to && g < from.count * parts; g++) {
+        const jx_ints *group = &from.at[g / parts];
+        int64_t *at = JX_NEW_ARRAY(s->scratch, wide, int64_t);
+        if (!at || group->count != size)
+            return from;
+        for (int i = 0; i < wide; i++)
+            at[i] = group->at[s->change.by > 0 ? g % parts * wide + i
+                                               : g % parts + i * parts];
+        to[g] = (jx_ints){wide, at};
+    }
+    return to && parts ? (jx_groups){from.count * parts, to} : from;
 }
 
 /* Pairs, of which some are left out or added: who sends to whom. */
@@ -296,6 +332,11 @@ void jx_devices_change_collective(jx_devices *s, const jx_eqn *eqn,
     } else if (is_changed(s, JX_DEVICES_REORDERED, eqn) && c->groups.count &&
                c->groups.at[0].count % s->change.by == 0) {
         c->groups = regrouped(s, c->groups, read_within);
+    } else if (!fixed && is_changed(s, JX_DEVICES_DIVIDED, eqn)) {
+        if (c->all)
+            c->groups = groups_along(s, (1u << s->mesh->naxes) - 1);
+        c->groups = divided(s, c->groups);
+        c->all = false;
     }
 }
 
@@ -310,8 +351,11 @@ bool jx_devices_change_sum(jx_devices_body *m, const jx_eqn *eqn, int count,
         whole && (is_changed(s, JX_DEVICES_LEFT_OUT, eqn) ||
                   (s->change.kind == JX_DEVICES_JOINED && s->change.without &&
                    is_written_at(eqn, s->change.without)));
-    bool scaled = is_changed(s, JX_DEVICES_SCALED, eqn);
-    double factor = s->change.by > 0 ? 1. / count : count;
+    bool parts = is_changed(s, JX_DEVICES_DIVIDED, eqn) && s->change.number;
+    bool scaled = is_changed(s, JX_DEVICES_SCALED, eqn) || parts;
+    double factor = parts              ? (double)s->count / count
+                    : s->change.by > 0 ? 1. / count
+                                       : count;
 
     for (int t = 0; (left_out || scaled) && t < s->team.count; t++)
         for (int i = 0, d = s->team.at[t]; i < eqn->nouts; i++) {
@@ -375,21 +419,114 @@ static int64_t stand_of(const jx_devices *s, int device)
     return at;
 }
 
+/* How many elements an equation counts, in which of its results; 0: in none. */
+static int64_t counted_by(jx_devices *s, const jx_eqn *eqn, int *result)
+{
+    const jx_p_iota *count = eqn->typed;
+    const jx_p_top_k *top = eqn->typed;
+    const jx_p_arg_reduce *arg = eqn->typed;
+
+    *result = eqn->prim->id == JX_PRIM_top_k;
+    switch (eqn->prim->id) {
+    case JX_PRIM_iota:
+        return jx_devices_size(s, eqn->outs[0]->aval, count->dimension);
+    case JX_PRIM_top_k:
+        return jx_devices_size(s, jx_atom_aval(eqn->ins[0]),
+                               jx_eqn_param(eqn, "axis")
+                                   ? top->axis
+                                   : jx_atom_aval(eqn->ins[0])->rank - 1);
+    case JX_PRIM_argmax:
+    case JX_PRIM_argmin:
+        return arg->axes.count == 1
+                   ? jx_devices_size(s, jx_atom_aval(eqn->ins[0]),
+                                     arg->axes.at[0])
+                   : 0;
+    default: return 0;
+    }
+}
+
 static bool place(jx_devices_body *m, const jx_eqn *eqn,
                   const jx_device_atoms *outs)
 {
-    const jx_p_iota *p = eqn->typed;
     jx_devices *s = m->s;
-    int64_t size = jx_devices_size(s, eqn->outs[0]->aval, p->dimension);
+    int result;
+    int64_t size = counted_by(s, eqn, &result);
 
-    for (int t = 0; t < s->team.count && !s->failed; t++) {
+    for (int t = 0; size && t < s->team.count && !s->failed; t++) {
         int d = s->team.at[t];
-        jx_atom *out = jx_device_row(outs, d);
+        jx_atom *out = &jx_device_row(outs, d)[result];
         *out = jx_math_plus(&m->body, *out, (double)(size * stand_of(s, d)));
         if (!jx_is_made(*out))
             return s->failed ? false : jx_devices_starved(s);
     }
     return !s->failed;
+}
+
+/* What each has is what another device has made here. */
+static bool take_from(jx_devices_body *m, const jx_eqn *eqn,
+                      const jx_device_atoms *outs)
+{
+    jx_devices *s = m->s;
+    jx_atom *made = JX_NEW_ARRAY(s->scratch, s->count, jx_atom);
+
+    if (!made)
+        return jx_devices_starved(s);
+    for (int t = 0; t < s->team.count; t++)
+        made[s->team.at[t]] = *jx_device_row(outs, s->team.at[t]);
+    for (int t = 0; t < s->team.count; t++) {
+        int d = s->team.at[t], other = jx_devices_taken_for(s, eqn, d);
+        if (jx_is_made(made[other])) /* it takes part */
+            *jx_device_row(outs, d) = made[other];
+    }
+    return true;
+}
+
+bool jx_devices_change_number(jx_devices_body *m, const jx_eqn *eqn,
+                              const jx_device_atoms *outs)
+{
+    jx_devices *s = m->s;
+
+    for (int t = 0; is_changed(s, JX_DEVICES_WIDENED, eqn) && t < s->team.count;
+         t++) {
+        jx_atom *out = jx_device_row(outs, s->team.at[t]);
+        *out = jx_math_times(&m->body, *out, s->change.by);
+        if (!jx_is_made(*out))
+            return s->failed ? false : jx_devices_starved(s);
+    }
+    return true;
+}
+
+/* The index of a block by the size of another one. */
+static bool resize(jx_devices_body *m, const jx_eqn *eqn,
+                   const jx_device_atoms *ins, const jx_device_atoms *outs)
+{
+    jx_devices *s = m->s;
+    jx_body *b = &m->body;
+
+    for (int t = 0; t < s->team.count; t++) {
+        jx_atom *out = jx_device_row(outs, s->team.at[t]);
+        jx_atom in = jx_device_row(ins, s->team.at[t])[eqn->ins[0].var ? 0 : 1];
+        if (s->change.kind == JX_DEVICES_LENGTHENED)
+            *out = jx_math_2(b, JX_PRIM_add, *out,
+                             jx_math_times(b, in, s->change.by));
+        else if (s->change.kind == JX_DEVICES_WIDENED)
+            *out = jx_math_times(b, *out, s->change.by);
+        else
+            *out = jx_math_2(b, JX_PRIM_div, *out,
+                             jx_math_number(b, *out, s->change.by));
+        if (!jx_is_made(*out))
+            return s->failed ? false : jx_devices_starved(s);
+    }
+    return true;
+}
+
+static void shorten(const jx_devices *s, const jx_eqn *eqn,
+                    const jx_device_atoms *ins, const jx_device_atoms *outs)
+{
+    for (int i = 0; i < s->change.nlate; i++)
+        for (int t = 0; s->change.late[i].eqn == eqn && t < s->team.count; t++)
+            *jx_device_row(outs, s->team.at[t]) =
+                jx_device_row(ins, s->team.at[t])[s->change.late[i].operand];
 }
 
 /* Integers that are one more, or less, than they were written. */
@@ -419,12 +556,24 @@ bool jx_devices_change_local(jx_devices_body *m, const jx_eqn *eqn,
     jx_devices *s = m->s;
     jx_prim_id prim = eqn->prim->id;
 
+    if (s->change.kind == JX_DEVICES_AS_WRITTEN)
+        return true;
     if (is_changed(s, JX_DEVICES_JOINED, eqn))
         return join(m, eqn, outs);
-    if (prim == JX_PRIM_iota && is_changed(s, JX_DEVICES_PLACED, eqn))
+    if (is_changed(s, JX_DEVICES_PLACED, eqn))
         return place(m, eqn, outs);
     if (is_changed(s, JX_DEVICES_MOVED, eqn))
         return move(m, eqn, ins, outs);
+    if (s->change.at && (is_changed(s, JX_DEVICES_COUNTED, eqn) ||
+                         is_changed(s, JX_DEVICES_CROSSED, eqn) ||
+                         is_changed(s, JX_DEVICES_MIRRORED, eqn)))
+        return take_from(m, eqn, outs);
+    if (is_changed(s, JX_DEVICES_LENGTHENED, eqn) ||
+        is_changed(s, JX_DEVICES_WIDENED, eqn) ||
+        is_changed(s, JX_DEVICES_NARROWED, eqn))
+        return resize(m, eqn, ins, outs);
+    if (s->change.kind == JX_DEVICES_SHORTENED)
+        shorten(s, eqn, ins, outs);
     if ((prim == JX_PRIM_add || prim == JX_PRIM_sub) &&
         is_changed(s, JX_DEVICES_UNMOVED, eqn))
         for (int t = 0; t < s->team.count; t++) {
@@ -469,6 +618,51 @@ void jx_devices_change_cut(jx_devices *s, const jx_eqn *eqn, int number,
     }
     if (axes)
         how->axes = axes;
+}
+
+static jx_atom transposed(jx_devices_body *m, jx_atom array)
+{
+    jx_devices *s = m->s;
+    const jx_aval *aval = jx_atom_aval(array);
+    int a = s->change.number / 8, b = s->change.number % 8;
+    int64_t *order = JX_NEW_ARRAY(s->scratch, aval->rank + 1, int64_t);
+
+    if (b >= aval->rank || !order || aval->shape[a] != aval->shape[b] ||
+        !jx_devices_room(s))
+        return array;
+    for (int k = 0; k < aval->rank; k++)
+        order[k] = k == a ? b : k == b ? a : k;
+    return jx_build_transpose(&m->body, array, (jx_ints){aval->rank, order});
+}
+
+bool jx_devices_change_turned(jx_devices_body *m, const jx_eqn *eqn,
+                              bool results, const jx_device_atoms *values)
+{
+    jx_devices *s = m->s;
+    int count = results ? eqn->nouts : eqn->nins;
+
+    if (!is_changed(s, JX_DEVICES_TRANSPOSED, eqn) ||
+        results != (s->change.by > 0))
+        return true;
+    for (int t = 0; t < s->team.count && !s->failed; t++)
+        for (int i = 0; i < count; i++) {
+            jx_atom *value = &jx_device_row(values, s->team.at[t])[i];
+            *value = transposed(m, *value);
+            if (!jx_is_made(*value))
+                return s->failed ? false : jx_devices_starved(s);
+        }
+    return !s->failed;
+}
+
+jx_atom jx_devices_change_part(jx_devices_body *m, const jx_eqn *eqn,
+                               int number, jx_atom part, int device)
+{
+    jx_devices *s = m->s;
+
+    return is_changed(s, JX_DEVICES_OFFSET, eqn) && s->change.number == number
+               ? jx_math_plus(&m->body, part,
+                              -(double)(s->change.by * stand_of(s, device)))
+               : part;
 }
 
 jx_atom jx_devices_change_fused(jx_devices_body *m, const jx_eqn *eqn,

@@ -500,7 +500,7 @@ static bool numbered(jx_devices_body *m, const jx_eqn *eqn,
             &m->body, eqn->outs[0]->aval->dtype,
             (double)number_of(m->s, eqn, jx_devices_taken_for(m->s, eqn, d)));
     }
-    return !m->s->failed;
+    return !m->s->failed && jx_devices_change_number(m, eqn, outs);
 }
 
 bool jx_devices_combine(jx_devices_body *m, jx_prim_id op, jx_groups groups,
@@ -535,9 +535,8 @@ static bool is_of_devices(const jx_devices *s, const jx_eqn *eqn)
             (global && global->tag == JX_V_BOOL && global->boolean));
 }
 
-bool jx_devices_collective(jx_devices_body *m, const jx_eqn *eqn,
-                           const jx_device_atoms *ins,
-                           const jx_device_atoms *outs)
+static bool communicate(jx_devices_body *m, const jx_eqn *eqn,
+                        const jx_device_atoms *ins, const jx_device_atoms *outs)
 {
     jx_collective c;
 
@@ -574,4 +573,13 @@ bool jx_devices_collective(jx_devices_body *m, const jx_eqn *eqn,
     case JX_COLLECTIVE_RAGGED: break;
     }
     return each_group(m, eqn->nins, &c, ins, outs, ragged, NULL);
+}
+
+bool jx_devices_collective(jx_devices_body *m, const jx_eqn *eqn,
+                           const jx_device_atoms *ins,
+                           const jx_device_atoms *outs)
+{
+    return jx_devices_change_turned(m, eqn, false, ins) &&
+           communicate(m, eqn, ins, outs) &&
+           jx_devices_change_turned(m, eqn, true, outs);
 }

@@ -209,16 +209,26 @@ void jx_devices_change_collective(jx_devices *s, const jx_eqn *eqn,
 bool jx_devices_change_sum(jx_devices_body *m, const jx_eqn *eqn, int count,
                            const jx_device_atoms *ins,
                            const jx_device_atoms *outs);
+/* The operands of a collective, or its results, in place. */
+bool jx_devices_change_turned(jx_devices_body *m, const jx_eqn *eqn,
+                              bool results, const jx_device_atoms *values);
+/* The number of a device, in place. */
+bool jx_devices_change_number(jx_devices_body *m, const jx_eqn *eqn,
+                              const jx_device_atoms *outs);
 /* Whom a device takes itself for. */
 int jx_devices_taken_for(const jx_devices *s, const jx_eqn *eqn, int device);
 /* What a device has computed by itself. */
 bool jx_devices_change_local(jx_devices_body *m, const jx_eqn *eqn,
                              const jx_device_atoms *ins,
                              const jx_device_atoms *outs);
-/* How an array of a computation is cut; and an array of fused ones, in the
- * order that is cut so that each is, or back. */
+/* How an array of a computation is cut ... */
 void jx_devices_change_cut(jx_devices *s, const jx_eqn *eqn, int number,
                            jx_sharding *how);
+/* What a device has of an array. */
+jx_atom jx_devices_change_part(jx_devices_body *m, const jx_eqn *eqn,
+                               int number, jx_atom part, int device);
+/* ... and an array of fused ones, in the order that is cut so that each is, or
+ * back. */
 jx_atom jx_devices_change_fused(jx_devices_body *m, const jx_eqn *eqn,
                                 int number, jx_atom array, int64_t axis,
                                 int64_t count, bool back);

@@ -133,13 +133,12 @@ static void tell_pair(const jx_equal_words *w, bool gradient,
 /* The same numbers stand at other places. */
 static void tell_places(const jx_equal_words *w, jx_equal_cause *to)
 {
-    const jx_eqn *gather = jx_find_eqn(w->sharded.program, jx_moves_blocks);
+    const jx_eqn *gather = jx_find_stacked(w->sharded.program);
     const jx_eqn *cut = jx_find_eqn(w->sharded.program, jx_cuts_by_many);
 
-    to->code = cut ? JX_CODE_MSH022 : JX_CODE_MSH015;
-    if (gather)
-        to->code = jx_is_stacked(w->sharded.program, gather) ? JX_CODE_MSH014
-                                                             : JX_CODE_MSH013;
+    to->code = gather ? JX_CODE_MSH014 : cut ? JX_CODE_MSH022 : JX_CODE_MSH015;
+    if (!gather && (gather = jx_find_eqn(w->sharded.program, jx_moves_blocks)))
+        to->code = JX_CODE_MSH013;
     to->stack = gather ? gather->stack : cut ? cut->stack : NULL;
     to->note = cut && !gather
                    ? "the same numbers stand at other places: axes of the mesh "
@@ -156,6 +155,56 @@ static bool takes_integers(const jx_equal_question *question)
     return false;
 }
 
+/* The operand of the computation over devices that an input of the program is;
+ * -1: it is none as it comes. */
+static int operand_of(const jx_equal_words *w, const jx_eqn *spread, int input)
+{
+    const jx_jaxpr *entry = w->sharded.program->entry.jaxpr;
+
+    for (int i = 0; spread && i < spread->nins && input < entry->nins; i++)
+        if (spread->ins[i].var == entry->vars[entry->nconsts + input])
+            return i;
+    return -1;
+}
+
+/* The block of an input in which an element lies, or how many there are. */
+static int block_of(const jx_equal_words *w, int input, int64_t element,
+                    int *count)
+{
+    const jx_eqn *spread = jx_find_eqn(w->sharded.program, jx_spreads);
+    const jx_port *port = jx_plan_in(w->question->plans[0], input);
+    int number = operand_of(w, spread, input), block = 0;
+    int64_t step = port->count;
+    unsigned axes;
+
+    *count = 0;
+    for (int k = 0; number >= 0 && k < port->rank && port->count; k++) {
+        int64_t part = jx_part_size(w->sharded.mesh, spread, number, k, &axes);
+        step /= port->shape[k];
+        if (!part)
+            continue;
+        *count = (*count ? *count : 1) * (int)(port->shape[k] / part);
+        block = block * (int)(port->shape[k] / part) +
+                (int)(element / step % port->shape[k] / part);
+    }
+    return block;
+}
+
+static int count_blocks(const void *words, int input)
+{
+    int count;
+
+    block_of(words, input, 0, &count);
+    return count;
+}
+
+static int find_block(const void *words, int input, int64_t element)
+{
+    int count;
+
+    return block_of(words, input, element, &count);
+}
+
 static void tell_terms(const jx_equal_words *w, bool gradient,
                        jx_equal_cause *to)
 {
@@ -166,7 +215,9 @@ static void tell_terms(const jx_equal_words *w, bool gradient,
         jx_find_eqn(w->sharded.program, jx_permutes_devices);
     /* where all inputs are 1, it is as many as there are products in it */
     bool products = !jx_find_eqn(w->sharded.program, jx_is_beyond_products);
-    bool less, more, without, known;
+    const jx_equal_blocks blocks = {count_blocks, find_block, w};
+    jx_equal_reached reached;
+    bool known;
     int sign = 0;
 
     if (curve) {
@@ -176,12 +227,28 @@ static void tell_terms(const jx_equal_words *w, bool gradient,
                    "itself, which is no part of the same of the whole";
         return;
     }
-    if (w->fields->differs.rearranged) {
+    if (w->fields->differs.rearranged ||
+        (w->floats->differs.rearranged &&
+         jx_find_eqn(w->sharded.program, jx_moves_blocks))) {
         tell_places(w, to);
         return;
     }
-    if (jx_equal_reach(w->question, &less, &more, &without) && less && !more) {
-        if (without) /* an array that is forgotten is no sum that is */
+    known =
+        !takes_integers(w->question) && jx_equal_of_ones(w->question, &sign);
+    if (!known)
+        sign = 0;
+    if (known && !sign && permutation && products) {
+        to->code = JX_CODE_MSH015;
+        to->stack = permutation->stack;
+        to->note = "it is a sum of as many products, and of others: blocks "
+                   "meet others than they are meant for";
+        return;
+    }
+    if (jx_equal_reach(w->question, &blocks, &reached) && reached.less &&
+        !reached.more) {
+        /* an array that is forgotten is no sum that is, and of a sum that is
+         * forgotten parts of all are missing */
+        if (reached.without || reached.mixed)
             return;
         if (!back && (curve = jx_find_alone(&w->sharded))) {
             to->code = JX_CODE_MSH020;
@@ -194,10 +261,6 @@ static void tell_terms(const jx_equal_words *w, bool gradient,
         to->note = "it depends on less of the inputs: terms are missing";
         return;
     }
-    known =
-        !takes_integers(w->question) && jx_equal_of_ones(w->question, &sign);
-    if (!known)
-        sign = 0;
     if (sign < 0 && products) {
         to->code = back ? JX_CODE_MSH018 : JX_CODE_MSH008;
         to->note = "where all inputs are 1 it gives less: terms are missing";
@@ -205,11 +268,6 @@ static void tell_terms(const jx_equal_words *w, bool gradient,
         to->code = JX_CODE_MSH007;
         to->note = "where all inputs are 1 it gives more: something is summed "
                    "more than once";
-    } else if (known && !sign && permutation && products) {
-        to->code = JX_CODE_MSH015;
-        to->stack = permutation->stack;
-        to->note = "it is a sum of as many products, and of others: blocks "
-                   "meet others than they are meant for";
     } else if (known && !sign && gather &&
                jx_is_stacked(w->sharded.program, gather)) {
         to->code = JX_CODE_MSH014;

@@ -1,13 +1,15 @@
 /* equal_repairs.c - see equal_repairs.h.
  *
- * A repair is a row of a table: a change of the program (jx_device_change),
- * where and in which ways it is tried, and what is wrong with a program that it
- * makes the other one.  Rows stand in the order in which they are tried: of two
- * that help, the first is what is told. */
+ * A repair is a row of a table (equal_repairs.def): a change of the program
+ * (jx_device_change), where and in which ways it is tried, and what is wrong
+ * with a program that it makes the other one. */
 #include "reports/pipeline/equal_repairs.h"
 
+#include "frontend/ir/mesh.h"
 #include "frontend/ir/params.h"
 #include "reports/pipeline/equal_ready.h"
+
+#include <stdlib.h>
 
 /* Of one kind, places where equations are; operations over fields, and
  * equations that are written out, of all tries together. */
@@ -94,18 +96,75 @@ static bool helps(repairing *r, const jx_device_change *change)
 
 /* ---- where */
 
+static void add_site(const jx_eqn *eqn, sites *to)
+{
+    bool known = to->count == MOST_SITES;
+
+    for (int s = 0; s < to->count && !known; s++)
+        known = eqn->stack && eqn->stack == to->at[s]->stack &&
+                eqn->prim == to->at[s]->prim;
+    if (!known)
+        to->at[to->count++] = eqn;
+}
+
 static void find_sites(const jx_program *program, jx_eqn_is *is, sites *to)
 {
     to->count = 0;
     for (int i = 0; i < program->njaxprs; i++)
+        for (int k = 0; k < program->jaxprs[i]->neqns; k++)
+            if (is(&program->jaxprs[i]->eqns[k]))
+                add_site(&program->jaxprs[i]->eqns[k], to);
+}
+
+/* The number of a device may be several equations of one place. */
+static bool takes_marked(const jx_program *program, const jx_eqn *eqn,
+                         const char *made)
+{
+    const jx_eqn *number = jx_find_eqn(program, jx_numbers_devices);
+
+    if (number && number->stack && number->stack == eqn->stack)
+        return false;
+    for (int i = 0; i < eqn->nins; i++)
+        if (eqn->ins[i].var && made[eqn->ins[i].var->id])
+            return true;
+    return false;
+}
+
+/* Those that take what is made of the number of a device; those where
+ * that number is asked for before what is in bodies. */
+static void find_numbered_sites(const jx_program *program, jx_eqn_is *is,
+                                sites *to)
+{
+    to->count = 0;
+    for (int body = 0; body < 2; body++)
+        for (int i = 0; i < program->njaxprs; i++) {
+            const jx_jaxpr *jaxpr = program->jaxprs[i];
+            char *made =
+                JX_NEW_ARRAY(program->ctx->arena, jaxpr->nvars + 1, char);
+            if (!made || jx_mark_device_numbers(jaxpr, made) == (body == 1))
+                continue;
+            for (int k = 0; k < jaxpr->neqns; k++)
+                if (is(&jaxpr->eqns[k]) &&
+                    takes_marked(program, &jaxpr->eqns[k], made))
+                    add_site(&jaxpr->eqns[k], to);
+        }
+}
+
+/* The number of a device, as it is used: StableHLO converts it behind all. */
+static void find_numbers(const jx_program *program, jx_eqn_is *is, sites *to)
+{
+    to->count = 0;
+    for (int i = 0; i < program->njaxprs; i++)
         for (int k = 0; k < program->jaxprs[i]->neqns; k++) {
-            const jx_eqn *eqn = &program->jaxprs[i]->eqns[k];
-            bool known = to->count == MOST_SITES || !is(eqn);
-            for (int s = 0; s < to->count && !known; s++)
-                known = eqn->stack && eqn->stack == to->at[s]->stack &&
-                        eqn->prim == to->at[s]->prim;
-            if (!known)
-                to->at[to->count++] = eqn;
+            const jx_eqn *eqn = &program->jaxprs[i]->eqns[k], *last = eqn + 1;
+            if (!is(eqn))
+                continue;
+            while (last <
+                       program->jaxprs[i]->eqns + program->jaxprs[i]->neqns &&
+                   last->stack == eqn->stack && eqn->stack &&
+                   jx_makes_integers(last))
+                last++;
+            add_site(last - 1, to);
         }
 }
 
@@ -184,7 +243,7 @@ static way by_each_size(const repairing *r, int n, jx_device_change *to)
     return to->by > 1 ? TRIED : SKIPPED;
 }
 
-enum { MOST_FUSED = 4, MOST_ARRAYS = 32 };
+enum { MOST_FUSED = 4, MOST_ARRAYS = 32, MOST_RANK = 4 };
 
 static way of_each_array(const repairing *r, int n, jx_device_change *to)
 {
@@ -209,6 +268,94 @@ static way of_each_array_in_parts(const repairing *r, int n,
     to->number = n / (MOST_FUSED - 1);
     to->by = n % (MOST_FUSED - 1) + 2;
     return to->number < MOST_ARRAYS ? TRIED : END;
+}
+
+/* By how many elements of an axis a device has. */
+static way by_part_sizes(const repairing *r, int n, jx_device_change *to)
+{
+    const jx_eqn *at = jx_find_eqn(r->program, jx_spreads);
+    unsigned axes;
+    int64_t size;
+
+    if (n / MOST_RANK >= at->nins || n / MOST_RANK >= MOST_ARRAYS)
+        return END;
+    size = jx_part_size(r->w->sharded.mesh, at, n / MOST_RANK, n % MOST_RANK,
+                        &axes);
+    to->by = (int)size;
+    return size > 1 && size <= INT32_MAX ? TRIED : SKIPPED;
+}
+
+/* An array of integers, and by the size of an axis that devices have a part
+ * of, or half of it. */
+static way of_integers_by_size(const repairing *r, int n, jx_device_change *to)
+{
+    const jx_eqn *at = jx_find_eqn(r->program, jx_spreads);
+    int array = n / (MOST_ARRAYS * MOST_RANK * 2);
+    int other = n / (MOST_RANK * 2) % MOST_ARRAYS, axis = n / 2 % MOST_RANK;
+    int64_t size;
+
+    if (array >= MOST_ARRAYS || array >= at->nins)
+        return END;
+    to->number = array;
+    size = other < at->nins
+               ? jx_part_size(r->w->sharded.mesh, at, other, axis, &to->axes)
+               : 0;
+    to->by = (int)(n % 2 ? size / 2 : size);
+    return jx_dtype_is_integer(jx_atom_aval(at->ins[array])->dtype) &&
+                   size > 0 && size <= INT32_MAX &&
+                   (n % 2 == 0 || size % 2 == 0)
+               ? TRIED
+               : SKIPPED;
+}
+
+/* Within pairs of devices of an axis, or all of it. */
+static way from_the_end(const repairing *r, int n, jx_device_change *to)
+{
+    if (n >= 2 * naxes(r))
+        return END;
+    to->axes = 1u << n / 2;
+    to->by = n % 2 ? 2 : 0;
+    return size_of(r, n / 2) > (n % 2 ? 2 : 1) ? TRIED : SKIPPED;
+}
+
+/* In parts of equal size of all devices, near ones and far ones. */
+static way in_each_part(const repairing *r, int n, jx_device_change *to)
+{
+    int64_t all = jx_mesh_devices(r->w->sharded.mesh, INT64_MAX);
+    int wide = n / 4 + 2;
+
+    if (wide > all / 2)
+        return END;
+    to->by = n % 2 ? -wide : wide;
+    to->number = n / 2 % 2;
+    return all % wide ? SKIPPED : TRIED;
+}
+
+/* Two axes of an array, which must be as long. */
+static way of_two_axes(const repairing *r, int n, jx_device_change *to)
+{
+    (void)r;
+    to->number = n / MOST_RANK * 8 + n % MOST_RANK;
+    return n == MOST_RANK * MOST_RANK      ? END
+           : n / MOST_RANK < n % MOST_RANK ? TRIED
+                                           : SKIPPED;
+}
+
+/* Where blocks have gone round all devices of an axis, or once more. */
+static way behind_all_turns(const repairing *r, int n, jx_device_change *to)
+{
+    enum { MOST_LATE = 64 };
+    jx_device_kept *late;
+
+    if (n >= 2 * naxes(r))
+        return END;
+    late = JX_NEW_ARRAY(r->program->ctx->arena, MOST_LATE, jx_device_kept);
+    if (!late || size_of(r, n / 2) < 2)
+        return SKIPPED;
+    to->nlate = jx_find_late(r->program, (int)size_of(r, n / 2) + n % 2,
+                             MOST_LATE, late);
+    to->late = late;
+    return to->nlate > 0 ? TRIED : SKIPPED;
 }
 
 /* All axes and each, and without the n-th sum over devices. */
@@ -289,15 +436,38 @@ static void judge_strided(const repairing *r, finding *f)
     f->with = "this along another axis of the mesh";
 }
 
+/* As many blocks as there are devices are what an all_to_all exchanges. */
 static void judge_fused(const repairing *r, finding *f)
 {
     int n = f->change->number, nins = f->at->nins;
+    bool exchanged = jx_mesh_has(r->w->sharded.mesh, f->change->by) &&
+                     jx_find_eqn(r->program, jx_exchanges_devices);
 
+    if (exchanged)
+        f->code = JX_CODE_MSH013;
     f->with = jx_arena_printf(
         r->w->program->ctx->arena,
-        "%s %d taken for %d arrays behind each other, each of which is cut,",
+        exchanged
+            ? "blocks of %s %d exchanged between devices (all_to_all), of "
+              "which there are %d,"
+            : "%s %d taken for %d arrays behind each other, each of which "
+              "is cut,",
         n < nins ? "operand" : "result", n < nins ? n : n - nins,
         f->change->by);
+}
+
+/* A block that is too long begins where it would reach outside. */
+static void judge_resized(const repairing *r, finding *f)
+{
+    if (r->w->fields->clamped)
+        f->code = JX_CODE_MSH016;
+}
+
+static void judge_divided(const repairing *r, finding *f)
+{
+    f->with = jx_arena_printf(
+        r->w->program->ctx->arena, "groups of %d devices here that are %s",
+        abs(f->change->by), f->change->by > 0 ? "neighbours" : "apart");
 }
 
 static void judge_local(const repairing *r, finding *f)
@@ -305,9 +475,14 @@ static void judge_local(const repairing *r, finding *f)
     bool extreme = f->at->prim->id == JX_PRIM_reduce_max ||
                    f->at->prim->id == JX_PRIM_reduce_min;
 
+    bool sums = jx_find_eqn(r->program, jx_reduces_devices) != NULL;
+    /* what others are summed for, and nothing is made of it that is */
+    bool forgotten =
+        sums && !jx_is_behind(r->program, f->at, jx_reduces_devices);
+
     /* an extreme that is summed, or something else that is not linear */
-    if (!f->change->at || jx_is_curved_behind(r->program, f->at) ||
-        (extreme && jx_find_eqn(r->program, jx_reduces_devices)))
+    if (!f->change->at || (extreme && sums) ||
+        (jx_is_curved_behind(r->program, f->at) && !forgotten))
         f->code = JX_CODE_MSH020;
     else if (r->back)
         f->code = JX_CODE_MSH018;
@@ -377,12 +552,18 @@ static bool fits_numbered(const repairing *r, const jx_device_change *change)
 /* ---- all repairs */
 
 /* At all places together and then at each, if there are several; at each, the
- * last first: what is done last may be all; at all of several. */
-typedef enum order { ALL_AND_EACH, EACH, LAST_FIRST, ALL } order;
+ * last first: what is done last may be all; at all together; at all of
+ * several. */
+typedef enum order { ALL_AND_EACH, EACH, LAST_FIRST, ALL, SEVERAL } order;
+
+/* Of all such equations; of those that take what is made of the number of a
+ * device. */
+typedef void find(const jx_program *program, jx_eqn_is *is, sites *to);
 
 typedef struct repair {
     jx_device_change change;
     jx_eqn_is *where;
+    find *find;
     order order;
     ways *ways;
     fits *fits; /* or NULL: all */
@@ -396,79 +577,21 @@ static bool joins_devices(const jx_eqn *eqn)
     return jx_reduces_devices(eqn) || jx_gathers_devices(eqn);
 }
 
-/* clang-format off */
 static const repair repairs[] = {
-    /* permutations */
-    {{.kind = JX_DEVICES_TURNED}, jx_permutes_devices, ALL_AND_EACH, in_one_way, NULL,
-     JX_CODE_MSH006, "the permutation the other way round", NULL},
-    {{.kind = JX_DEVICES_SHIFTED, .by = 1}, jx_permutes_devices, ALL_AND_EACH, along_each_axis, NULL,
-     JX_CODE_MSH006, "a permutation that sends to the next device", judge_shifted},
-    {{.kind = JX_DEVICES_SHIFTED, .by = -1}, jx_permutes_devices, ALL_AND_EACH, along_each_axis, NULL,
-     JX_CODE_MSH006, "a permutation that sends to the device before", judge_shifted},
-    {{.kind = JX_DEVICES_CLOSED}, jx_permutes_devices, ALL_AND_EACH, in_one_way, fits_holes,
-     JX_CODE_MSH005, "a permutation that leaves out no device", NULL},
-    {{.kind = JX_DEVICES_SHIFTED, .axes = 1}, jx_permutes_devices, ALL_AND_EACH, in_one_way, NULL,
-     JX_CODE_MSH006, "what each device has itself in place of what it is sent", NULL},
-    {{.kind = JX_DEVICES_OPENED, .by = 1}, jx_permutes_devices, ALL_AND_EACH, in_one_way, NULL,
-     JX_CODE_MSH006, "a permutation that ends at the last device", NULL},
-    {{.kind = JX_DEVICES_OPENED, .by = -1}, jx_permutes_devices, ALL_AND_EACH, in_one_way, NULL,
-     JX_CODE_MSH006, "a permutation that ends at the first device", NULL},
-    {{.kind = JX_DEVICES_EXCHANGED}, jx_permutes_devices, ALL_AND_EACH, along_two_axes, NULL,
-     JX_CODE_MSH006, "the permutation along another axis", NULL},
-    /* numbers of devices */
-    {{.kind = JX_DEVICES_COUNTED, .by = 1}, jx_numbers_devices, ALL_AND_EACH, along_each_axis, NULL,
-     JX_CODE_MSH015, "the index of the next device in place of its own (axis_index + 1)", NULL},
-    {{.kind = JX_DEVICES_COUNTED, .by = -1}, jx_numbers_devices, ALL_AND_EACH, along_each_axis, NULL,
-     JX_CODE_MSH015, "the index of the device before in place of its own (axis_index - 1)", NULL},
-    {{.kind = JX_DEVICES_CROSSED}, jx_numbers_devices, ALL_AND_EACH, along_two_axes, NULL,
-     JX_CODE_MSH015, "the index along another axis", NULL},
-    /* who takes part */
-    {{.kind = JX_DEVICES_REGROUPED}, joins_devices, ALL_AND_EACH, along_axes, NULL,
-     JX_CODE_MSH012, "this along more axes of the mesh", judge_groups},
-    {{.kind = JX_DEVICES_STRIDED}, joins_devices, ALL_AND_EACH, in_one_way, NULL,
-     JX_CODE_MSH026, "groups of devices that are further apart", judge_strided},
-    {{.kind = JX_DEVICES_REORDERED}, joins_devices, ALL_AND_EACH, by_each_size, NULL,
-     JX_CODE_MSH022, "the axes in the other order", NULL},
-    /* how arrays are cut */
-    {{.kind = JX_DEVICES_RECUT}, jx_spreads, EACH, of_each_array, fits_cut_twice,
-     JX_CODE_MSH022, "the axes of a spec in the other order", NULL},
-    {{.kind = JX_DEVICES_SWAPPED}, jx_spreads, EACH, of_each_array_and_axes, fits_cut,
-     JX_CODE_MSH022, "two axes of a spec exchanged", NULL},
-    {{.kind = JX_DEVICES_FUSED}, jx_spreads, EACH, of_each_array_in_parts, fits_fused,
-     JX_CODE_MSH027, NULL, judge_fused},
-    /* sums over devices: of what is one on all of them the mean is that, too */
-    {{.kind = JX_DEVICES_LEFT_OUT}, jx_reduces_devices, ALL_AND_EACH, in_one_way, NULL,
-     JX_CODE_MSH007, "what is summed here left as it is", NULL},
-    {{.kind = JX_DEVICES_SCALED, .by = 1}, jx_reduces_devices, ALL_AND_EACH, in_one_way, NULL,
-     JX_CODE_MSH009, "a mean in place of this sum", NULL},
-    {{.kind = JX_DEVICES_SCALED, .by = -1}, jx_reduces_devices, ALL_AND_EACH, in_one_way, NULL,
-     JX_CODE_MSH009, "a sum in place of this mean", NULL},
-    /* what a device makes of what it has */
-    {{.kind = JX_DEVICES_JOINED}, jx_reduces_alone, LAST_FIRST, along_all_and_each, NULL,
-     JX_CODE_MSH008, "what each device reduces here reduced over devices, too,", judge_local},
-    {{.kind = JX_DEVICES_JOINED, .by = 1}, jx_reduces_alone, LAST_FIRST, along_all_and_each, NULL,
-     JX_CODE_MSH008, "what each device reduces here averaged over devices, too,", judge_local},
-    {{.kind = JX_DEVICES_JOINED}, jx_reduces_alone, ALL, along_all_and_each, NULL,
-     JX_CODE_MSH020, "what each device reduces here reduced over devices, too,", judge_local},
-    {{.kind = JX_DEVICES_JOINED, .by = 1}, jx_reduces_alone, ALL, along_all_and_each, NULL,
-     JX_CODE_MSH020, "what each device reduces here averaged over devices, too,", judge_local},
-    {{.kind = JX_DEVICES_JOINED}, jx_reduces_alone, EACH, without_each_sum, NULL,
-     JX_CODE_MSH007, "what devices have of this summed up here, before something is added that all of them have,", judge_summed_late},
-    {{.kind = JX_DEVICES_JOINED, .by = 1}, jx_reduces_alone, EACH, without_each_sum, NULL,
-     JX_CODE_MSH007, "what devices have of this averaged here, before something is added that all of them have,", judge_summed_late},
-    /* numbers of elements, and what is added to integers */
-    {{.kind = JX_DEVICES_PLACED}, jx_counts_elements, EACH, along_axes, NULL,
-     JX_CODE_MSH015, "numbers of elements that go on from device to device", judge_placed},
-    {{.kind = JX_DEVICES_UNMOVED, .by = 0}, jx_moves_integers, EACH, in_one_way, fits_unmoved,
-     JX_CODE_MSH015, "an index to which nothing is added here", NULL},
-    {{.kind = JX_DEVICES_UNMOVED, .by = 1}, jx_moves_integers, EACH, in_one_way, fits_unmoved,
-     JX_CODE_MSH015, "an index to which nothing is added here", NULL},
-    {{.kind = JX_DEVICES_MOVED, .by = 1}, jx_is_index, EACH, in_one_way, fits_numbered,
-     JX_CODE_MSH015, "an index here that is one more", judge_moved},
-    {{.kind = JX_DEVICES_MOVED, .by = -1}, jx_is_index, EACH, in_one_way, fits_numbered,
-     JX_CODE_MSH015, "an index here that is one less", judge_moved},
+#define REPAIR(KIND, BY, AXES, WHERE, FIND, ORDER, WAYS, FITS, CODE, JUDGE,    \
+               WITH)                                                           \
+    {{.kind = JX_DEVICES_##KIND, .by = (BY), .axes = (AXES)},                  \
+     WHERE,                                                                    \
+     FIND,                                                                     \
+     ORDER,                                                                    \
+     WAYS,                                                                     \
+     FITS,                                                                     \
+     JX_CODE_##CODE,                                                           \
+     WITH,                                                                     \
+     JUDGE},
+#include "reports/pipeline/equal_repairs.def"
+#undef REPAIR
 };
-/* clang-format on */
 
 static bool tell(repairing *r, const repair *row,
                  const jx_device_change *change, const jx_eqn *at)
@@ -501,11 +624,11 @@ static bool repair_at(repairing *r, const repair *row, jx_device_change change,
 static bool repair_in_a_way(repairing *r, const repair *row, const sites *where,
                             jx_device_change change)
 {
-    bool together = row->order == ALL_AND_EACH || row->order == ALL;
-    bool apart = row->order != ALL && (!together || where->count > 1);
+    bool together = row->order == ALL || row->order == ALL_AND_EACH ||
+                    (row->order == SEVERAL && where->count > 1);
+    bool apart = row->order == EACH || row->order == LAST_FIRST ||
+                 (row->order == ALL_AND_EACH && where->count > 1);
 
-    if (row->order == ALL && where->count < 2)
-        return false;
     if (together && repair_at(r, row, change, where->at[0]))
         return true;
     for (int i = 0; apart && i < where->count; i++) {
@@ -523,7 +646,7 @@ static bool try_row(repairing *r, const repair *row)
     sites where;
     way how;
 
-    find_sites(r->program, row->where, &where);
+    row->find(r->program, row->where, &where);
     for (int n = 0; where.count && (how = row->ways(r, n, &change)) != END; n++)
         if (how == TRIED && repair_in_a_way(r, row, &where, change))
             return true;

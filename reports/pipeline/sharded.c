@@ -45,6 +45,11 @@ bool jx_gathers_devices(const jx_eqn *eqn)
     return kind == JX_COLLECTIVE_GATHER || kind == JX_COLLECTIVE_EXCHANGE;
 }
 
+bool jx_exchanges_devices(const jx_eqn *eqn)
+{
+    return jx_collective_kind_of(eqn) == JX_COLLECTIVE_EXCHANGE;
+}
+
 bool jx_moves_blocks(const jx_eqn *eqn)
 {
     return jx_gathers_devices(eqn) ||
@@ -67,12 +72,14 @@ bool jx_reduces_alone(const jx_eqn *eqn)
     return eqn->prim->id == JX_PRIM_reduce_sum ||
            eqn->prim->id == JX_PRIM_reduce_max ||
            eqn->prim->id == JX_PRIM_reduce_min ||
-           eqn->prim->id == JX_PRIM_dot_general;
+           eqn->prim->id == JX_PRIM_dot_general ||
+           eqn->prim->id == JX_PRIM_scatter_add;
 }
 
 bool jx_counts_elements(const jx_eqn *eqn)
 {
-    return eqn->prim->id == JX_PRIM_iota;
+    return eqn->prim->id == JX_PRIM_iota || eqn->prim->id == JX_PRIM_top_k ||
+           eqn->prim->id == JX_PRIM_argmax || eqn->prim->id == JX_PRIM_argmin;
 }
 
 bool jx_moves_integers(const jx_eqn *eqn)
@@ -89,6 +96,21 @@ bool jx_is_index(const jx_eqn *eqn)
            (jx_moves_integers(eqn) || eqn->prim->id == JX_PRIM_eq ||
             eqn->prim->id == JX_PRIM_ge || eqn->prim->id == JX_PRIM_gt ||
             eqn->prim->id == JX_PRIM_le || eqn->prim->id == JX_PRIM_lt);
+}
+
+bool jx_makes_integers(const jx_eqn *eqn)
+{
+    jx_dtype dtype = eqn->nouts == 1 ? eqn->outs[0]->aval->dtype : JX_F32;
+
+    return (jx_dtype_is_integer(dtype) || dtype == JX_BOOL) &&
+           !jx_is_collective(eqn);
+}
+
+bool jx_multiplies_integers(const jx_eqn *eqn)
+{
+    return eqn->prim->id == JX_PRIM_mul && !eqn->outs[0]->aval->rank &&
+           jx_dtype_is_integer(eqn->outs[0]->aval->dtype) &&
+           !eqn->ins[0].var != !eqn->ins[1].var;
 }
 
 bool jx_goes_on(const jx_program *program, const jx_eqn *eqn)
@@ -365,7 +387,19 @@ bool jx_is_stacked(const jx_program *program, const jx_eqn *gather)
            (eqn->prim->id == JX_PRIM_reshape ||
             eqn->prim->id == JX_PRIM_broadcast_in_dim) &&
            eqn->outs[0]->aval->rank > jx_atom_aval(eqn->ins[0])->rank &&
-           jx_dim_is_int(eqn->outs[0]->aval->shape[0], &size) && size == 1;
+           is.axis >= 0 && is.axis < eqn->outs[0]->aval->rank &&
+           jx_dim_is_int(eqn->outs[0]->aval->shape[is.axis], &size) &&
+           size == 1;
+}
+
+const jx_eqn *jx_find_stacked(const jx_program *program)
+{
+    for (int i = 0; i < program->njaxprs; i++)
+        for (int k = 0; k < program->jaxprs[i]->neqns; k++)
+            if (jx_moves_blocks(&program->jaxprs[i]->eqns[k]) &&
+                jx_is_stacked(program, &program->jaxprs[i]->eqns[k]))
+                return &program->jaxprs[i]->eqns[k];
+    return NULL;
 }
 
 /* ---- what is no ratio, and not linear */
@@ -404,6 +438,12 @@ static const jx_eqn *curve_behind(const jx_jaxpr *jaxpr, jx_atom atom,
         break;
     case JX_PRIM_reduce_min:
         if (whole != JX_PRIM_min)
+            return eqn;
+        break;
+    case JX_PRIM_argmax:
+    case JX_PRIM_argmin: return eqn;
+    case JX_PRIM_reduce: /* as StableHLO has the place of an extreme */
+        if (eqn->nouts == 2)
             return eqn;
         break;
     case JX_PRIM_integer_pow:
@@ -500,7 +540,12 @@ static bool is_curve(const jx_eqn *eqn, const char *made)
                               is_made_of(eqn->ins[1], made));
 }
 
-static bool is_curved_in(const jx_jaxpr *jaxpr, const jx_eqn *from, char *made)
+/* Whether an equation behind `from`, in its jaxpr, that takes what is made of
+ * it, is such a one. */
+typedef bool is_behind(const jx_eqn *eqn, const char *made, jx_eqn_is *is);
+
+static bool find_behind(const jx_jaxpr *jaxpr, const jx_eqn *from, char *made,
+                        is_behind *fits, jx_eqn_is *is)
 {
     bool found = false;
 
@@ -510,11 +555,23 @@ static bool is_curved_in(const jx_jaxpr *jaxpr, const jx_eqn *from, char *made)
          eqn++) {
         if (!holds_var(eqn, made))
             continue;
-        found |= is_curve(eqn, made);
+        found |= fits(eqn, made, is);
         for (int i = 0; i < eqn->nouts; i++)
             made[eqn->outs[i]->id] = 1;
     }
     return found;
+}
+
+static bool is_curve_behind(const jx_eqn *eqn, const char *made, jx_eqn_is *is)
+{
+    (void)is;
+    return is_curve(eqn, made);
+}
+
+static bool is_such_behind(const jx_eqn *eqn, const char *made, jx_eqn_is *is)
+{
+    (void)made;
+    return is(eqn);
 }
 
 static bool has_body(const jx_eqn *eqn)
@@ -529,17 +586,104 @@ bool jx_is_beyond_products(const jx_eqn *eqn)
            !has_body(eqn) && !jx_spreads(eqn) && is_beyond(eqn, false);
 }
 
-bool jx_is_curved_behind(const jx_program *program, const jx_eqn *eqn)
+static bool any_behind(const jx_program *program, const jx_eqn *eqn,
+                       is_behind *fits, jx_eqn_is *is)
 {
     for (int i = 0; i < program->njaxprs; i++) {
         const jx_jaxpr *jaxpr = program->jaxprs[i];
         if (eqn >= jaxpr->eqns && eqn < jaxpr->eqns + jaxpr->neqns) {
             char *made =
                 JX_NEW_ARRAY(program->ctx->arena, jaxpr->nvars + 1, char);
-            return made && is_curved_in(jaxpr, eqn, made);
+            return made && find_behind(jaxpr, eqn, made, fits, is);
         }
     }
     return false;
+}
+
+bool jx_is_curved_behind(const jx_program *program, const jx_eqn *eqn)
+{
+    return any_behind(program, eqn, is_curve_behind, NULL);
+}
+
+bool jx_is_behind(const jx_program *program, const jx_eqn *eqn, jx_eqn_is *is)
+{
+    return any_behind(program, eqn, is_such_behind, is);
+}
+
+/* ---- what is made of the number of a device */
+
+bool jx_mark_device_numbers(const jx_jaxpr *jaxpr, char *made)
+{
+    bool numbers = false;
+
+    for (int i = 0; i < jaxpr->neqns; i++)
+        numbers |= jx_numbers_devices(&jaxpr->eqns[i]);
+    for (int i = 0; !numbers && i < jaxpr->nins; i++) {
+        const jx_var *in = jaxpr->vars[jaxpr->nconsts + i];
+        made[in->id] = in->aval->dtype == JX_I32 && !in->aval->rank;
+    }
+    for (int i = 0; i < jaxpr->neqns; i++) {
+        const jx_eqn *eqn = &jaxpr->eqns[i];
+        if (jx_numbers_devices(eqn) ||
+            (jx_makes_integers(eqn) && holds_var(eqn, made)))
+            made[eqn->outs[0]->id] = 1;
+    }
+    return numbers;
+}
+
+/* ---- what has gone round */
+
+static int turns_of(const int *turns, jx_atom atom)
+{
+    return atom.var ? turns[atom.var->id] : 0;
+}
+
+/* The operand that is left of a sum, or of the larger of two; -1: both are. */
+static int left_of(const jx_eqn *eqn, const int *turns, int most)
+{
+    bool a, b;
+
+    if (eqn->prim->id != JX_PRIM_add && eqn->prim->id != JX_PRIM_max)
+        return -1;
+    a = turns_of(turns, eqn->ins[0]) >= most;
+    b = turns_of(turns, eqn->ins[1]) >= most;
+    return a == b || !jx_dtype_is_float(eqn->outs[0]->aval->dtype) ? -1
+           : a                                                     ? 1
+                                                                   : 0;
+}
+
+static int late_in(const jx_jaxpr *jaxpr, int *turns, int least, int most,
+                   jx_device_kept *to)
+{
+    int found = 0;
+
+    for (int i = 0; i < jaxpr->neqns; i++) {
+        const jx_eqn *eqn = &jaxpr->eqns[i];
+        int left = left_of(eqn, turns, least), after = 0;
+        for (int k = 0; k < eqn->nins; k++)
+            if ((left < 0 || k == left) && turns_of(turns, eqn->ins[k]) > after)
+                after = turns_of(turns, eqn->ins[k]);
+        for (int k = 0; k < eqn->nouts; k++)
+            turns[eqn->outs[k]->id] = after + jx_permutes_devices(eqn);
+        if (left >= 0 && found < most)
+            to[found++] = (jx_device_kept){eqn, left};
+    }
+    return found;
+}
+
+int jx_find_late(const jx_program *program, int least, int most,
+                 jx_device_kept *to)
+{
+    int found = 0;
+
+    for (int i = 0; i < program->njaxprs; i++) {
+        const jx_jaxpr *jaxpr = program->jaxprs[i];
+        int *turns = JX_NEW_ARRAY(program->ctx->arena, jaxpr->nvars + 1, int);
+        if (!turns)
+            return -1;
+        found += late_in(jaxpr, turns, least, most - found, to + found);
+    }
+    return found;
 }
 
 /* ---- what devices make of their own parts alone */
@@ -618,6 +762,27 @@ int jx_is_cut_by(const jx_eqn *eqn, int number)
     for (int k = 0; k < how.rank; k++)
         count += how.axes[k].count;
     return count;
+}
+
+int64_t jx_part_size(const jx_mesh *mesh, const jx_eqn *eqn, int number,
+                     int axis, unsigned *axes)
+{
+    jx_sharding how = cut_of(eqn, number);
+    const jx_aval *aval = jx_atom_aval(eqn->ins[number]);
+    int64_t size, parts = 1;
+
+    *axes = 0;
+    if (axis >= how.rank || axis >= aval->rank ||
+        !jx_dim_is_int(aval->shape[axis], &size))
+        return 0;
+    for (int i = 0; i < how.axes[axis].count; i++) {
+        int k = jx_mesh_axis(mesh, how.axes[axis].at[i]);
+        if (k < 0)
+            return 0;
+        *axes |= 1u << k;
+        parts *= mesh->sizes[k];
+    }
+    return *axes ? size / parts : 0;
 }
 
 bool jx_cuts_by_many(const jx_eqn *eqn)

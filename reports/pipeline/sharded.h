@@ -21,17 +21,20 @@ jx_eqn_is jx_is_backward;     /* of a gradient */
 jx_eqn_is jx_reduces_devices; /* sums over devices */
 jx_eqn_is jx_permutes_devices;
 jx_eqn_is jx_gathers_devices; /* or exchanges parts */
-jx_eqn_is jx_moves_blocks;    /* ... or adds them up and cuts the sum */
-jx_eqn_is jx_spreads;         /* a computation over devices */
-jx_eqn_is jx_reduces_alone;   /* what the device has by itself */
+jx_eqn_is jx_exchanges_devices;
+jx_eqn_is jx_moves_blocks;  /* ... or adds them up and cuts the sum */
+jx_eqn_is jx_spreads;       /* a computation over devices */
+jx_eqn_is jx_reduces_alone; /* what the device has by itself */
 jx_eqn_is jx_counts_elements;
 jx_eqn_is jx_moves_integers; /* adds or subtracts one */
 /* computes floats that are no sum of products of others */
 jx_eqn_is jx_is_beyond_products;
-jx_eqn_is jx_is_index;        /* ... or compares it: one number */
-jx_eqn_is jx_numbers_devices; /* asks which device it is */
-jx_eqn_is jx_draws_numbers;   /* random ones */
-jx_eqn_is jx_narrows;         /* to a smaller float */
+jx_eqn_is jx_is_index;            /* ... or compares it: one number */
+jx_eqn_is jx_makes_integers;      /* whole numbers, or a comparison of them */
+jx_eqn_is jx_multiplies_integers; /* of one number, by a number */
+jx_eqn_is jx_numbers_devices;     /* asks which device it is */
+jx_eqn_is jx_draws_numbers;       /* random ones */
+jx_eqn_is jx_narrows;             /* to a smaller float */
 /* an axis of an array is cut by several of the mesh */
 jx_eqn_is jx_cuts_by_many;
 /* Of what is written out: that devices go one way; a sum of what is
@@ -40,12 +43,22 @@ jx_eqn_is jx_asserts_agreement, jx_adds_itself;
 
 /* Whether the equation is of what says that a loop goes on. */
 bool jx_goes_on(const jx_program *program, const jx_eqn *eqn);
+/* Marks, by their numbers, the integers of a jaxpr that are made of the number
+ * of the device (all that it gets, where it is the body of something); false:
+ * there are none. */
+bool jx_mark_device_numbers(const jx_jaxpr *jaxpr, char *made);
+/* The equations, of those that add up or choose the largest, one operand of
+ * which has gone round so many devices or more and the other has not; with that
+ * one.  In the order in which they run; -1 without memory. */
+int jx_find_late(const jx_program *program, int turns, int most,
+                 jx_device_kept *to);
 /* Whether so many devices stand along some axes of the mesh. */
 bool jx_mesh_has(const jx_mesh *mesh, int64_t count);
 /* Whether a sum over devices joins both. */
 bool jx_devices_joined_by_sums(const jx_program *program, int a, int b);
 /* Whether what is gathered has an axis of its own for the devices. */
 bool jx_is_stacked(const jx_program *program, const jx_eqn *gather);
+const jx_eqn *jx_find_stacked(const jx_program *program); /* or NULL */
 
 /* The axes along which all groups of a collective go; false: these are no
  * groups along axes. */
@@ -55,8 +68,14 @@ bool jx_leaves_holes(const jx_sharded *w, const jx_eqn *eqn);
 /* By how many axes of the mesh an operand of a computation, or behind them a
  * result, is cut. */
 int jx_is_cut_by(const jx_eqn *eqn, int number);
+/* How many elements of an axis of an array a device has; 0: it is not cut by
+ * axes of the mesh, which these are. */
+int64_t jx_part_size(const jx_mesh *mesh, const jx_eqn *eqn, int number,
+                     int axis, unsigned *axes);
 /* Whether something is made of its result that is not linear in it. */
 bool jx_is_curved_behind(const jx_program *program, const jx_eqn *eqn);
+/* Whether something such is made of it, in the same jaxpr. */
+bool jx_is_behind(const jx_program *program, const jx_eqn *eqn, jx_eqn_is *is);
 
 /* A sum over groups of devices that are no axes of the mesh; a ratio, and a
  * square or an extreme, that devices compute of what each has reduced by

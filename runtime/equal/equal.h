@@ -103,6 +103,7 @@ typedef struct jx_float_witness {
     const char *point; /* "numbers of mean 10000"; NULL: there is none */
     bool extreme;      /* ordinary numbers show nothing */
     bool rounded;      /* in float64 both are the same there */
+    bool rearranged;   /* they have the same elements, at other places */
     int output;        /* the array; of a pair: nouts + its number */
     int side;          /* of a pair: whose it is */
     int64_t index, count, of;
@@ -126,12 +127,27 @@ typedef struct jx_equal_floats {
  * is not the same for all elements, or not known. */
 bool jx_equal_of_ones(const jx_equal_question *question, int *sign);
 
-/* Whether results of a depend on less of the inputs than those of b, and on
- * more, by runs in which a part of an input is NaN; and whether on nothing of
- * an input that b's depend on.  False: it is not known (a run fails, they are
- * large). */
-bool jx_equal_reach(const jx_equal_question *question, bool *less, bool *more,
-                    bool *without);
+/* The parts of inputs that devices have: `of` says in which one of `count(...)`
+ * an element is; 0 of them: the input is not cut. */
+typedef struct jx_equal_blocks {
+    int (*count)(const void *with, int input);
+    int (*of)(const void *with, int input, int64_t element);
+    const void *with;
+} jx_equal_blocks;
+
+/* On what of the inputs results of a depend, by runs in which a part of an
+ * input is NaN, beside those of b. */
+typedef struct jx_equal_reached {
+    bool less, more; /* on less, on more */
+    bool without;    /* on nothing of an input that b's depend on */
+    /* some input is in blocks of which several get into one element of b's
+     * results, and a's depend on as much of it */
+    bool mixed;
+} jx_equal_reached;
+
+/* False: it is not known (a run fails, they are large). */
+bool jx_equal_reach(const jx_equal_question *question,
+                    const jx_equal_blocks *blocks, jx_equal_reached *to);
 
 /* At how many points both agree within rounding, and so do pairs of either: the
  * first alone (`soon`), or all and some more ordinary ones.  0: at one of them

@@ -12,6 +12,7 @@
 #include "runtime/shake.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* What only floats make different counts if it is so large a part of the
@@ -253,6 +254,44 @@ static void keep_inputs(comparing *c, jx_float_witness *to)
     to->inputs = ins;
 }
 
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* One part of all elements, in order. */
+static double *in_order(jx_arena *arena, const arrays *of, const char *from,
+                        bool imaginary)
+{
+    double *to = JX_NEW_ARRAY(arena, of->count + 1, double);
+
+    for (int64_t i = 0; to && i < of->count; i++)
+        to[i] = real_of(of->dtype, from, i, imaginary);
+    if (to)
+        qsort(to, (size_t)of->count, sizeof *to, by_value);
+    return to;
+}
+
+static bool has_the_same(jx_arena *arena, const arrays *of)
+{
+    bool same = of->count > 1;
+
+    for (int part = 0; same && part <= jx_dtype_is_complex(of->dtype); part++) {
+        const double *a = in_order(arena, of, of->got, part);
+        const double *b = in_order(arena, of, of->want, part);
+        same = a && b;
+        for (int64_t i = 0; same && i < of->count; i++) {
+            const parts p = {a[i], b[i], {NAN, NAN}};
+            same = isfinite(a[i]) && isfinite(b[i]) &&
+                   !is_beyond(&p, jx_dtype_is_inexact(of->dtype) ? of->dtype
+                                                                 : JX_F32);
+        }
+    }
+    return same;
+}
+
 /* Compares an array of one side with one of another: numbers and
  * sides of both. */
 static void compare(comparing *c, const int *numbers, const int *sides,
@@ -284,6 +323,7 @@ static void compare(comparing *c, const int *numbers, const int *sides,
     found.rounded = d == ROUNDED;
     found.point = jx_equal_point_at(c->point)->name;
     found.extreme = jx_equal_point_at(c->point)->extreme;
+    found.rearranged = !found.extreme && has_the_same(c->ctx->arena, &of);
     found.got = kept(c, of.got, port->bytes);
     found.want = kept(c, of.want, port->bytes);
     for (int s = 0; s < 2; s++)

@@ -197,6 +197,85 @@ def centers(x, old, ratio=lambda over, under: lax.psum(over, "i") / lax.psum(und
     return ratio(near.T @ x, near.sum(0)[:, None] + 1e-3)
 
 
+def block_of_sum(at):
+    """Each device's block of a product, which is summed over all."""
+    def own(a, b):
+        return lax.dynamic_slice_in_dim(lax.psum(a @ b, "i"), at(lax.axis_index("i")), 2)
+    return mapped(own, INNER, ROWS)
+
+
+def losses(x, w, at):
+    scores = x @ w
+    own = jnp.take_along_axis(scores, at[:, None], 1)[:, 0]
+    return jnp.mean(jax.nn.logsumexp(scores, -1) - own)
+
+
+def losses_of_classes(start):
+    def own(x, w, at):
+        scores = x @ w
+        at = at - start(lax.axis_index("i"), w.shape[1])
+        inside = (at >= 0) & (at < w.shape[1])
+        picked = jnp.take_along_axis(scores, jnp.clip(at, 0, w.shape[1] - 1)[:, None], 1)[:, 0]
+        most = lax.pmax(lax.stop_gradient(scores).max(-1), "i")
+        under = lax.psum(jnp.exp(scores - most[:, None]).sum(-1), "i")
+        return jnp.mean(jnp.log(under) + most - lax.psum(jnp.where(inside, picked, 0.), "i"))
+    return mapped(own, (P(), COLUMNS, P()), P())
+
+
+def broadcast_products(own_block):
+    def own(a, b):
+        row, column = lax.axis_index("x"), lax.axis_index("y")
+        total = 0.
+        for k in range(2):
+            left = lax.psum(jnp.where(own_block(row, column) == k, a, 0.), "y")
+            total += left @ lax.psum(jnp.where(row == k, b, 0.), "x")
+        return total
+    return mapped(own, (P("x", "y"),) * 2, P("x", "y"), GRID, False)
+
+
+def unrolled(turns, moves_values=True):
+    """A softmax over blocks that go round."""
+    def own(q, k, v):
+        most = lax.pcast(jnp.full((q.shape[0], 1), -1e30), "i", to="varying")
+        over, under = 0 * v[:, :1] + 0 * q, 0 * most
+        for _ in range(turns):
+            scores = q @ k.T
+            now = jnp.maximum(most, scores.max(-1, keepdims=True))
+            over = over * jnp.exp(most - now) + jnp.exp(scores - now) @ v
+            under = under * jnp.exp(most - now) + jnp.exp(scores - now).sum(-1, keepdims=True)
+            most = now
+            k = lax.ppermute(k, "i", ring())
+            v = lax.ppermute(v, "i", ring()) if moves_values else v
+        return over / under
+    return mapped(own, (ROWS,) * 3, ROWS)
+
+
+def of_groups(x, mean=lambda x: x):
+    x = x.reshape(x.shape[0], -1, 8)
+    return (x / jnp.sqrt(mean((x * x).mean(-1, keepdims=True)) + 1e-3)).reshape(x.shape[0], -1)
+
+
+def of_groups_apart(groups):
+    mean = lambda x: lax.pmean(x, "i", axis_index_groups=groups)
+    return mapped(lambda x: x / jnp.sqrt(mean((x * x).mean(-1, keepdims=True)) + 1e-3),
+                  COLUMNS, COLUMNS, check=False)
+
+
+def experts(x, w, go=lambda x: x, back=lambda x: x):
+    """Block e of each device's rows is for expert e."""
+    y = go(x.reshape(4, -1, x.shape[-1]))
+    return back(jnp.tanh(y @ w[0])).reshape(-1, w.shape[-1])
+
+
+def experts_all(x, w):
+    y = jnp.tanh(jnp.einsum("iecd,edf->iecf", x.reshape(4, 4, -1, x.shape[-1]), w))
+    return y.reshape(-1, w.shape[-1])
+
+
+def exchanged(x):
+    return lax.all_to_all(x, "i", 0, 0)
+
+
 def descended(w, x, mean=False):
     """Weights and their slopes in parts."""
     whole = lax.all_gather(w, "i", tiled=True)
@@ -206,6 +285,8 @@ def descended(w, x, mean=False):
 
 SQUARE = (spec(8, 8), spec(8, 4))
 POINTS = (spec(16, 3), spec(4, 3))
+CLASSES = (spec(6, 4), spec(4, 16), spec(6, dtype=np.int32))
+EXPERTS = (spec(32, 4), spec(4, 4, 6))
 WEIGHTS = (spec(8, 4), spec(8, 8))
 INNER = (COLUMNS, ROWS)
 NET = (spec(8, 8), spec(8, 8), spec(8, 8))
@@ -277,6 +358,36 @@ WRONG = {
     "an index at the edge of a part": ("EQL001", mapped(at_edges, (P(), ROWS), P()),
                                        lambda ids, table: table[ids],
                                        (spec(6, dtype=np.int32), spec(16, 4))),
+    "from the other end": ("MSH015", block_of_sum(lambda here: (3 - here) * 2), product, SQUARE),
+    "the other one of two": ("MSH015", block_of_sum(lambda here: (here ^ 1) * 2), product, SQUARE),
+    "blocks that are too short": ("MSH015", block_of_sum(lambda here: here), product, SQUARE),
+    "blocks that are too long": ("MSH016", block_of_sum(lambda here: here * 4), product, SQUARE),
+    "classes are not counted on": ("MSH015", losses_of_classes(lambda here, wide: 0 * here), losses,
+                                   CLASSES),
+    "classes are half as many": ("MSH015", losses_of_classes(lambda here, wide: here * (wide // 2)),
+                                 losses, CLASSES),
+    "classes are one less": ("MSH015", losses_of_classes(lambda here, wide: here * (wide - 1)),
+                             losses, CLASSES),
+    "the row in place of the column": ("MSH015", broadcast_products(lambda row, column: row),
+                                       product, SQUARE),
+    "a turn too many": ("MSH007", unrolled(5), attention, QKV),
+    "groups are all": ("MSH026", of_groups_apart(None), of_groups, (spec(3, 16),)),
+    "groups of others": ("MSH026", of_groups_apart([[0, 2], [1, 3]]), of_groups, (spec(3, 16),)),
+    "not sent to experts": ("MSH013", mapped(lambda x, w: experts(x, w, back=exchanged), (ROWS, P(
+        "i")), ROWS), experts_all, EXPERTS),
+    "not sent back": ("MSH013", mapped(lambda x, w: experts(x, w, exchanged), (ROWS, P("i")),
+                                       ROWS), experts_all, EXPERTS),
+    "sent on": ("MSH006", mapped(lambda x, w: experts(x, w, exchanged, lambda y: lax.ppermute(
+        exchanged(y), "i", ring())), (ROWS, P("i")), ROWS), experts_all, EXPERTS),
+    "scattered across": ("MSH013", mapped(
+            lambda a, b, c: c + jnp.tanh(lax.psum_scatter(
+                a @ b, "i", scatter_dimension=1, tiled=True).T), (COLUMNS, ROWS, ROWS), ROWS),
+            lambda a, b, c: c + jnp.tanh(a @ b), (spec(8, 8),) * 3),
+    "a count is not summed": ("MSH008", mapped(
+        lambda x, old: centers(x, old, lambda over, under: lax.psum(over, "i") / under),
+        (ROWS, P()), P(), LINE, False),
+        lambda x, old: centers(x, old, lambda over, under: over / under), POINTS),
+    "values stay": ("EQL001", unrolled(4, moves_values=False), attention, QKV),
     "keys of others": ("MSH006", causal_of_rows(1), causal, QKV),
     "places in a part": ("MSH015", mapped(lambda x: largest(x, False), P("i"), (P(), P()), LINE,
                                           False), lambda x: tuple(lax.top_k(x, 3)), (spec(24),)),
@@ -288,6 +399,11 @@ WRONG = {
 }
 
 RIGHT = {
+    "classes": (losses_of_classes(lambda here, wide: here * wide), losses, CLASSES),
+    "broadcast products": (broadcast_products(lambda row, column: column), product, SQUARE),
+    "groups": (of_groups_apart([[0, 1], [2, 3]]), of_groups, (spec(3, 16),)),
+    "experts": (mapped(lambda x, w: experts(x, w, exchanged, exchanged), (ROWS, P("i")), ROWS),
+                experts_all, EXPERTS),
     "both ways": (both_ways(), product, SQUARE),
     "halo": (halo(ring(), ring(-1)), periodic, (spec(16),)),
     "embedded": (embedded(0), lambda ids, table: table[ids],
