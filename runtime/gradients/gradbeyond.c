@@ -141,6 +141,8 @@ check_second_order(const jx_typed *typed, const jx_gradcheck_options *options,
         .how = how,
         .rng = {options->seed + 2},
         .second = true,
+        /* what is right where loops lead alone is so in the next order */
+        .ends_only = report->led,
         .ends = rule->nconsts ? (jx_grad_ends){0} : calling->ends,
         .guarded = rule->nconsts ? NULL : &rule->primal,
         .tolerance = 64 * jx_sample_tolerance(rule, jx_sample_nearness(rule))};

@@ -79,6 +79,7 @@ static void join_pattern(jx_program *program, const jx_rule_pattern *p,
     report->muted += one->muted;
     report->outvoted += one->outvoted;
     report->empty = one->empty;
+    report->led = report->led || one->led;
     report->tolerance = fmax(report->tolerance, one->tolerance);
     report->unwanted = one->unwanted;
     report->work += one->work;

@@ -66,6 +66,7 @@ typedef struct jx_rule_report {
     int unwanted;
     /* of one pattern: nothing that the program takes moves just that */
     bool unmet;
+    bool led;   /* it was judged where its function's searches lead */
     bool empty; /* it agrees: what it takes or gives has no elements */
     /* slopes that disagreed alone: the function's own
      * derivative is the rule's */

@@ -159,7 +159,13 @@ typedef struct jx_gradding {
      * and the rule agreed */
     int under_way, agreed_under_way;
     bool stuck_met; /* what disagreed did not move at the sample */
-    int unseen;     /* disagreements that gradmean.c excused */
+    /* points are looked at where the function's loops lead, alone: searches, or
+     * what makes so many turns where there are none; so far they are from that
+     * (gradsolved.c) */
+    bool ends_only;
+    double unsolved;
+    const char *solved; /* the rule is right there, in words; or NULL */
+    int unseen;         /* disagreements that gradmean.c excused */
     bool shaken; /* what the own derivative denied last, constants explained */
     /* points of the sample that show an argument ignored; -1:
      * one that does not */
@@ -305,8 +311,24 @@ bool jx_grad_is_patched(jx_gradding *c, const double *d, double part);
 /* gradpattern.c: whether a bwd gives cotangents of their inputs' dtypes;
  * else it is wrong. */
 bool jx_grad_has_dtypes(jx_gradding *c);
-/* gradpattern.c: checks it at the point that stands in `x`; false likewise. */
+/* gradpattern.c: checks it at the point that stands in `x`; false where it
+ * disagrees. */
+bool jx_grad_check_point(jx_gradding *c);
+
+/* gradweigh.c: the same at the point that stands in `x`, weighed with those
+ * before; false once the rule is known to be wrong. */
 bool jx_grad_check_here(jx_gradding *c);
+/* Once all points are done. */
+void jx_grad_weigh_points(jx_gradding *c);
+/* What there is to say of points that disagreed, though they accuse nobody; or
+ * NULL. */
+const char *jx_grad_doubts(const jx_gradding *c);
+/* gradsolved.c: what disagrees with a function that makes so many turns
+ * may be its derivative where more of them lead, nearby: if so, nothing is
+ * held against it.  `base` is the check as it was before anything was planned.
+ */
+void jx_grad_look_at_solutions(jx_gradding *c, const jx_gradding *base,
+                               const jx_plan_options *how, bool thorough);
 
 /* graddeclared.c: runs a rule that is right in the wide domain in its declared
  * dtypes, and sets `undeclared` where it is not finite, or has lost its
@@ -509,10 +531,12 @@ bool jx_grad_is_in_domain(jx_gradding *c);
 
 /* gradlimit.c: where the loops of the function and the rule lead. */
 
-/* Whether it has loops that end when they are near enough, and can go on. */
+/* Whether it has loops that end when they are near enough, and can go on; or
+ * others do that are asked to. */
 static inline bool jx_grad_goes_on(const jx_gradding *c)
 {
-    return c->turns && c->turns->searches > 0;
+    return c->turns &&
+           (c->turns->searches > 0 || (c->ends_only && c->turns->again > 0));
 }
 /* If the function's loops are drawn to rest near what it gives at the point
  * (which stands in `samples`), all that runs goes on until they are there;

@@ -25,9 +25,9 @@ enum {
     MOST_MISSES = 4, /* points, after which nobody looks for it any more */
 };
 
-/* Parts of the results: the program's own are as near, what still
- * changes is as little. */
-static const double near = 0.02, still = 1e-7, at_rest = 1e-13;
+/* Parts of the results: the program's own are as near (those of so many turns,
+ * which know nothing of that, as nearly), what still changes is as little. */
+static const double near = 0.02, nearly = 0.2, still = 1e-7, at_rest = 1e-13;
 
 /* Runs the function as often its own turns more; its results. */
 static bool run_on(jx_gradding *c, int times, int64_t most, double *to)
@@ -129,7 +129,8 @@ static int times_of(jx_gradding *c, int from, double *change, bool *drawn)
         return 0;
     for (int k = from; 2 * k <= MOST_TIMES; k *= 2) {
         double now = change_of(c, k, once, twice);
-        if (!(apart(c, here, twice) <= near))
+        if (!(apart(c, here, twice) <=
+              (c->turns->searches > 0 ? near : nearly)))
             return 0;
         if (now < *change) {
             *change = now;
@@ -157,7 +158,12 @@ static int search(jx_gradding *c, double *change, bool *drawn)
     if (c->limit.met || c->limit.stays >= MOST_MISSES)
         return times_of(c, c->limit.times / 2, change, drawn);
     *drawn = false;
-    for (int k = JX_TURN_OUTERMOST_SEARCH; k < JX_TURNINGS && !*drawn; k++) {
+    for (int k = c->turns->searches > 0 ? JX_TURN_OUTERMOST_SEARCH
+                                        : JX_TURN_OUTERMOST;
+         k < (c->turns->searches > 0 ? JX_TURNINGS
+                                     : JX_TURN_OUTERMOST_SEARCH) &&
+         !*drawn;
+         k++) {
         double now;
         c->turns->which = (jx_turning)k;
         int times = times_of(c, 1, &now, drawn);
@@ -209,6 +215,10 @@ bool jx_grad_enter_limit(jx_gradding *c)
         return false;
     l->stays += !l->met;
     l->rests = true;
+    if (drawn)
+        c->unsolved =
+            fmax(c->unsolved,
+                 apart(c, c->samples, c->samples + 2 * (size_t)c->out.size));
     l->times = times;
     l->other = (jx_regime){.tolerance = fmin(c->tolerance, l->tolerance),
                            .grain = fmax(c->grain, 4 * change)};

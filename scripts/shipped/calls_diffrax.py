@@ -57,7 +57,7 @@ CALLS = {
     'RecursiveCheckpointAdjoint': (solve(
         dx.Heun(), adjoint=dx.RecursiveCheckpointAdjoint(checkpoints=3)), *START),
     'BacksolveAdjoint': (solve(dx.Tsit5(), adjoint=dx.BacksolveAdjoint(),
-                               stepsize_controller=dx.PIDController(1e-5, 1e-6)), *START),
+                               stepsize_controller=dx.PIDController(1e-7, 1e-8)), *START),
     'BacksolveAdjoint to the end': (lambda y, a: dx.diffeqsolve(
         dx.ODETerm(pendulum), dx.Tsit5(), 0., 1., .1, y, args=a,
         adjoint=dx.BacksolveAdjoint()).ys, *START),

@@ -1,0 +1,100 @@
+"""Rules of solvers that make so many turns: derivatives at the solution, which these near."""
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import jaxvet
+
+V, W = np.float32([.4, 1.2, .7]), np.float32([.9, -.3, .5])
+M = np.float32([[2., .3, .1], [.1, 1., .2], [0, .4, 1.5]])
+
+
+def gauss_seidel(y, a, b):
+    for i in range(3):
+        y = y.at[i].set((b[i] - a[i] @ y + a[i, i] * y[i]) / a[i, i])
+    return y
+
+
+# name: (a turn, where it begins, the arguments, turns)
+SOLVERS = {
+    "newton": (lambda y, a: y - (y ** 3 + y - a) / (3 * y ** 2 + 1), jnp.ones_like, (V,), 4),
+    "kepler": (lambda y, a: a + .4 * jnp.sin(y), lambda a: a, (V,), 8),
+    "cosine": (lambda y, a: jnp.cos(.5 * a * y), jnp.ones_like, (V,), 8),
+    "descent": (lambda y, a: y - .2 * (2 * (y - a) + jnp.sinh(y)), jnp.zeros_like, (V,), 10),
+    "inverse": (lambda y, a: y * (2 - (jnp.abs(a) + .5) * y), lambda a: 0 * a + .2, (V,), 5),
+    "riccati": (lambda y, a: 1 + .25 * a ** 2 * y / (1 + y), jnp.ones_like, (V,), 8),
+    "jacobi": (lambda y, a, b: (b - a @ y) / jnp.diag(a) + y, lambda a, b: 0 * b, (M, W), 8),
+    "seidel": (gauss_seidel, lambda a, b: 0 * b, (M, W), 6),
+    "richardson": (lambda y, a, b: y + .4 * (b - a @ y), lambda a, b: 0 * b, (M, W), 10),
+    "equilibrium": (lambda y, a, b: jnp.tanh(.3 * a @ y + b), lambda a, b: 0 * b, (M, W), 8),
+    "values": (lambda y, p, r: r + .6 * jax.nn.softmax(p) @ y, lambda p, r: 0 * r, (M, W), 10),
+    "logistic": (lambda w, x, y: w - .5 * (x.T @ (jax.nn.sigmoid(x @ w) - y) / 3 + .6 * w),
+                 lambda x, y: 0 * y, (M, np.abs(W)), 20),
+}
+
+WRONG = {
+    "the sign": lambda j, f: (j, -f), "half": lambda j, f: (j, f / 2),
+    "one in a hundred": lambda j, f: (j, 1.01 * f),
+    "as if the turn did not move": lambda j, f: (-jnp.eye(3, dtype=f.dtype), f),
+    "without the first": lambda j, f: (j, f.at[0].set(0)),
+}
+#: A turn of Newton's method does not move at its solution.
+SAME = {("newton", "as if the turn did not move"), ("inverse", "as if the turn did not move")}
+
+
+def solver(name, kind, pulled, change=lambda j, f: (j, f)):
+    turn, begin, args, turns = SOLVERS[name]
+
+    def solve(*args):
+        if kind == "for":
+            return jax.lax.fori_loop(0, turns, lambda _, y: turn(y, *args), begin(*args))
+        return jax.lax.scan(lambda y, _: (turn(y, *args), None), begin(*args), None, turns)[0]
+
+    def along(y, args, tangents):
+        j = jax.jacfwd(lambda y: turn(y, *args) - y)(y)
+        f = jax.jvp(lambda *args: turn(y, *args), args, tangents)[1]
+        j, f = change(j, f)
+        return -jnp.linalg.solve(j, f)
+    fun = (jax.custom_vjp if pulled else jax.custom_jvp)(solve)
+    if pulled:
+        def fwd(*args):
+            y = fun(*args)
+            return y, (y, args)
+        fun.defvjp(fwd, lambda kept, ct: jax.linear_transpose(
+            lambda *tangents: along(*kept, tangents), *kept[1])(ct))
+    else:
+        @fun.defjvp
+        def jvp(primals, tangents):
+            y = fun(*primals)
+            return y, along(y, primals, tangents)
+    return jaxvet.gradcheck(fun)(*args)
+
+
+def errors(found):
+    return [finding.code for finding in found.findings if finding.level == "error"]
+
+
+@pytest.mark.parametrize("kind, pulled", [("for", False), ("scan", True)])
+@pytest.mark.parametrize("name", SOLVERS)
+def test_the_derivative_at_a_solution_that_turns_fall_short_of_is_not_wrong(name, kind, pulled):
+    found = solver(name, kind, pulled)
+    assert not errors(found)
+    assert all("fall short by" in str(each) or "may not have come to an end" in str(each)
+               for each in found.undecided)
+
+
+@pytest.mark.parametrize("what", WRONG)
+@pytest.mark.parametrize("name", SOLVERS)
+def test_what_is_none_at_the_solution_either_is_told(name, what):
+    if (name, what) in SAME:
+        pytest.skip("it is right")
+    assert errors(solver(name, "for", what != "half", WRONG[what]))
+
+
+def test_how_far_turns_fall_short_is_said():
+    found = solver("kepler", "for", False)
+    assert "it is the derivative where its function's loops lead, of which so many turns " \
+        "fall short by up to" in str(found)
