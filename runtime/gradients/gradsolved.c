@@ -11,6 +11,7 @@
 
 enum {
     ENOUGH = 3, /* points at which it is right */
+    SOME = 3, /* at which it disagreed, and may yet be wrong */
     /* as near to where they lead, in units of the dtype, that nobody
      * tells them from it */
     UNITS = 64,
@@ -36,8 +37,15 @@ void jx_grad_look_at_solutions(jx_gradding *c, const jx_gradding *base,
     there.first = NULL;
     jx_grad_pattern(&there, how, thorough, &report);
     c->work += report.work;
-    if (report.outcome == JX_RULE_WRONG || report.detail ||
-        report.points < ENOUGH || report.dropped > report.comparisons)
+    if (report.outcome == JX_RULE_WRONG && !c->wrong && c->against > SOME) {
+        c->wrong = report.detail;
+        c->witness = report.witness;
+        c->place = report.place;
+        c->code = report.code;
+        c->by_own = report.by_own;
+    }
+    if (report.detail || report.points < ENOUGH ||
+        report.dropped > report.comparisons)
         return;
     if (c->wrong && there.unsolved > UNITS * jx_grad_unit(c))
         c->solved = jx_arena_printf(
