@@ -121,7 +121,8 @@ typedef struct jx_gradding {
     int64_t call_work;     /* operations of the last call at a point itself */
     int64_t abroad, muted; /* the same at values that the rule may never meet */
     bool stair, spent;     /* why comparisons were not conclusive */
-    bool met;              /* agreed at values that the program computes */
+    const char *failed; /* what could not be run, whatever it takes; or NULL */
+    bool met;           /* agreed at values that the program computes */
     /* the program moves just what this pattern does; or not so */
     bool followed, unfollowed;
     bool doubted;        /* disagreed at others, while cautious */

@@ -694,6 +694,7 @@ void jx_grad_pattern(jx_gradding *c, const jx_plan_options *how, bool thorough,
                   "derivative"
             : c->stair     ? "the function is a staircase: its differences say "
                              "nothing about slopes"
+            : c->failed    ? c->failed
             : c->spent     ? "its code runs longer than is tried"
             : c->converges ? "the function stops when it is near enough: its "
                              "slopes are those of so many steps"

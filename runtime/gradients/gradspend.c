@@ -55,6 +55,10 @@ bool jx_grad_call(jx_gradding *c, jx_callee *f)
         c->noise->seed++;
     bool ok = jx_callee_run(f);
     c->work += jx_grad_cost(c, f);
+    if (!ok && !c->failed && jx_exec_operations(f->exec) < most_of_a_call(c) &&
+        !jx_exec_gave_up(f->exec))
+        c->failed = jx_arena_printf(c->program->ctx->arena, "%s",
+                                    jx_exec_error(f->exec));
     c->spent = c->spent || !ok;
     return ok;
 }

@@ -27,7 +27,7 @@ def argmax(x):
 
 
 CALLS = {
-    'GradientDescent': (solved(jaxopt.GradientDescent(ridge, maxiter=300, tol=1e-6)), *DATA),
+    'GradientDescent': (solved(jaxopt.GradientDescent(ridge, maxiter=1000, tol=1e-10)), *DATA),
     'LBFGS': (solved(jaxopt.LBFGS(ridge, maxiter=60, tol=1e-6)), *DATA),
     'BFGS': (solved(jaxopt.BFGS(ridge, maxiter=60, tol=1e-6)), *DATA),
     'NonlinearCG': (solved(jaxopt.NonlinearCG(ridge, maxiter=60, tol=1e-6)), *DATA),
@@ -62,13 +62,13 @@ CALLS = {
     'EqualityConstrainedQP': (lambda q, c, a, b: jaxopt.EqualityConstrainedQP().run(
         params_obj=(q, c), params_eq=(a, b)).params.primal, positive(3), normal(3),
         normal(1, 3), normal(1)),
-    'OSQP': (lambda q, c, a, b: jaxopt.OSQP(tol=1e-6, maxiter=400).run(
+    'OSQP': (lambda q, c, a, b: jaxopt.OSQP(tol=1e-10, maxiter=4000).run(
         params_obj=(q, c), params_eq=None, params_ineq=(a, b)).params.primal, positive(3),
         normal(3), normal(2, 3), uniform(2) + 1),
     'BoxCDQP': (lambda q, c: jaxopt.BoxCDQP(maxiter=100).run(
         jnp.zeros(3), params_obj=(q, c), params_ineq=(-jnp.ones(3), jnp.ones(3))).params,
         positive(3), normal(3)),
-    'isotonic.isotonic_l2_pav': (lambda x: isotonic.isotonic_l2_pav(x), normal(6)),
+    'isotonic.isotonic_l2_pav': (lambda x: isotonic.isotonic_l2_pav(x), normal(4)),
     'perturbations.make_perturbed_argmax': (lambda x: perturbations.make_perturbed_argmax(
         argmax, num_samples=20, sigma=.5)(x, key()), normal(4)),
     'perturbations.make_perturbed_max': (lambda x: perturbations.make_perturbed_max(

@@ -375,7 +375,8 @@ def calling_back(x, dy):
 @pytest.mark.parametrize("along,why", [
     (raising, "it raises when traced: ValueError: no derivative by y alone "
               "(where the tangent of input 0 is zero)"),
-    (calling_back, " (where the tangent of input 0 is zero)")])
+    (calling_back, "the program calls the Python function calling_back.<locals>.<lambda>, "
+                   "which is not here (where the tangent of input 0 is zero)")])
 def test_a_rule_that_is_compared_for_some_masks_alone_is_undecided(along, why):
     report = jaxvet.gradcheck(with_zeros(along))(X, X)
     undecided, = report.undecided
