@@ -86,6 +86,55 @@ bool jx_transpose_mesh_exchange(jx_transpose *t)
     return give(t, JX_PRIM_all_to_all, &p);
 }
 
+/* What each device says of the others, as they have to know it. */
+static jx_atom told(jx_transpose *t, jx_atom row)
+{
+    static const char *const without[] = {NULL};
+    jx_params p = jx_transpose_others(t, without);
+
+    jx_put_int(&p, "split_axis", 0);
+    jx_put_int(&p, "concat_axis", 0);
+    jx_put_bool(&p, "tiled", true);
+    return jx_build(t->b, JX_PRIM_all_to_all, &p, 1, &row);
+}
+
+/* Rows go back to whom they came from.  What was there before keeps its
+ * cotangent where nothing came, which is what zeros that are sent leave. */
+bool jx_transpose_mesh_ragged(jx_transpose *t)
+{
+    enum { OPERAND, OUTPUT, INPUT_OFFSETS, SEND, OUTPUT_OFFSETS, RECEIVE, ALL };
+    static const char *const without[] = {NULL};
+    const jx_aval *operand = jx_transpose_in(t, OPERAND);
+    jx_atom zeros = jx_build_zeros(t->b, operand);
+
+    if (jx_is_linear(t, OPERAND)) {
+        const jx_atom back[ALL] = {t->cts[0],
+                                   zeros,
+                                   told(t, t->ins[OUTPUT_OFFSETS]),
+                                   t->ins[RECEIVE],
+                                   told(t, t->ins[INPUT_OFFSETS]),
+                                   t->ins[SEND]};
+        jx_params p = jx_transpose_others(t, without);
+        if (!jx_transpose_give(
+                t, OPERAND,
+                jx_build(t->b, JX_PRIM_ragged_all_to_all, &p, ALL, back)))
+            return false;
+    }
+    if (jx_is_linear(t, OUTPUT)) {
+        const jx_atom kept[ALL] = {zeros,
+                                   t->cts[0],
+                                   t->ins[INPUT_OFFSETS],
+                                   t->ins[SEND],
+                                   t->ins[OUTPUT_OFFSETS],
+                                   t->ins[RECEIVE]};
+        jx_params p = jx_transpose_others(t, without);
+        return jx_transpose_give(
+            t, OUTPUT,
+            jx_build(t->b, JX_PRIM_ragged_all_to_all, &p, ALL, kept));
+    }
+    return true;
+}
+
 /* Where a device stands along an axis, in words of all the names. */
 static jx_atom place_along(jx_transpose *t, jx_axis_names axes)
 {

@@ -102,7 +102,7 @@ static void put_sent(const jx_cost *cost, jx_buffer *to)
     for (size_t i = 0; i < cost->sent.count; i++) {
         const jx_sent *sent = &cost->sent.at[i];
 
-        jx_buffer_printf(to, "  %-16s", jx_collective_name(sent->kind));
+        jx_buffer_printf(to, "  %-15s ", jx_collective_name(sent->kind));
         put_dim(sent->bytes, to);
         jx_buffer_puts(to, " bytes");
         if (sent->bytes && jx_dim_is_wide(sent->bytes, &bytes))

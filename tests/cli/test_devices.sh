@@ -458,3 +458,55 @@ for transform in jvp vjp 'vmap:0 --set b=2' 'vmap:1,vjp --set b=2'; do
     expect 0 run "$work/squares.jaxpr" --transform $transform --fill random:2 --outputs "$work/squares.npz"
     expect 0 run "$work/squares.mlir" --transform $transform --fill random:2 --expect "$work/squares.npz"
 done
+
+# Rows that go to where their senders say: two of four devices get a row of each, and keep what
+# they had elsewhere.
+cat >"$work/ragged.jaxpr" <<'END'
+{ lambda ; a:f32[8,3] o:f32[24,3]. let
+    b:f32[24,3] = shard_map[
+      check_vma=False
+      in_specs=(P('x',), P('x',))
+      jaxpr={ lambda ; c:f32[2,3] d:f32[6,3]. let
+          e:f32[2,3] = sin c
+          f:f32[6,3] = mul d d
+          g:i32[] = axis_index[axis_name=x]
+          h:i32[4] = iota[dimension=0 dtype=int32 shape=(4,) sharding=None]
+          i:bool[4] = eq h 1:i32[]
+          j:i32[4] = convert_element_type[new_dtype=int32 weak_type=False] i
+          k:bool[4] = lt h 2:i32[]
+          l:i32[4] = convert_element_type[new_dtype=int32 weak_type=False] k
+          m:i32[4] = broadcast_in_dim[broadcast_dimensions=() shape=(4,) sharding=None] g
+          n:bool[4] = lt m 2:i32[]
+          q:i32[4] = convert_element_type[new_dtype=int32 weak_type=False] n
+          r:f32[6,3] = ragged_all_to_all[axis_index_groups=None axis_name=('x',)] e f j l m q
+        in (r,) }
+      mesh=Mesh('x': 4, axis_types=(Auto,))
+      newly_manual_axes=frozenset({'x'})
+      out_specs=(P('x',),)
+    ] a o
+  in (b,) }
+END
+cat >"$work/rows.jaxpr" <<'END'
+{ lambda ; a:f32[8,3] o:f32[24,3]. let
+    b:f32[8,3] = sin a
+    c:f32[24,3] = mul o o
+    d:f32[4,2,3] = reshape[dimensions=None new_sizes=(4, 2, 3) sharding=None] b
+    e:f32[4,1,3] = slice[limit_indices=(4, 1, 3) start_indices=(0, 0, 0) strides=None] d
+    f:f32[4,3] = reshape[dimensions=None new_sizes=(4, 3) sharding=None] e
+    g:f32[4,1,3] = slice[limit_indices=(4, 2, 3) start_indices=(0, 1, 0) strides=None] d
+    h:f32[4,3] = reshape[dimensions=None new_sizes=(4, 3) sharding=None] g
+    i:f32[2,3] = slice[limit_indices=(6, 3) start_indices=(4, 0) strides=None] c
+    j:f32[14,3] = slice[limit_indices=(24, 3) start_indices=(10, 0) strides=None] c
+    k:f32[24,3] = concatenate[dimension=0] f i h j
+  in (k,) }
+END
+expect 0 equal "$work/ragged.jaxpr" "$work/rows.jaxpr" --grad
+prints 'derivatives: identical over the reals'
+for transform in jvp vjp 'vmap:0 --set b=2' 'vjp,vmap:0 --set b=2'; do
+    # shellcheck disable=SC2086 # words
+    expect 0 run "$work/rows.jaxpr" --transform $transform --fill random:2 --outputs "$work/rows.npz"
+    # shellcheck disable=SC2086
+    expect 0 run "$work/ragged.jaxpr" --transform $transform --fill random:2 --expect "$work/rows.npz"
+done
+expect 0 info "$work/ragged.jaxpr"
+prints '^  ragged_all_to_all '
