@@ -157,6 +157,31 @@ static jx_atom place_along(jx_transpose *t, jx_axis_names axes)
     return at;
 }
 
+/* What all devices got comes from one of them, which gets the sum. */
+bool jx_transpose_pbroadcast(jx_transpose *t)
+{
+    jx_axis_names axes = jx_eqn_mesh_axes(t->eqn);
+    double source = (double)((const jx_p_pbroadcast *)t->eqn->typed)->source;
+    const jx_aval *aval = jx_atom_aval(t->cts[0]);
+    jx_atom place = place_along(t, axes), ins[3];
+    jx_params p = no_params(t);
+    bool typed = !jx_names_missing(t->b->in->program,
+                                   (jx_names){axes.count, axes.at}, aval)
+                      .count;
+
+    if (!jx_is_made(place))
+        return false;
+    ins[0] =
+        jx_math_2(t->b, JX_PRIM_eq, place, jx_math_number(t->b, place, source));
+    ins[1] = jx_build_zeros(t->b, aval);
+    ins[2] =
+        typed ? jx_mesh_pvary(
+                    t->b, jx_mesh_psum_invariant(t->b, t->cts[0], axes), axes)
+              : jx_mesh_psum(t->b, t->cts[0], axes);
+    return jx_transpose_give(t, 0,
+                             jx_build(t->b, JX_PRIM_select_n, &p, 3, ins));
+}
+
 /* Each device takes its own part of the cotangent. */
 bool jx_transpose_mesh_gather_invariant(jx_transpose *t)
 {

@@ -510,3 +510,36 @@ for transform in jvp vjp 'vmap:0 --set b=2' 'vjp,vmap:0 --set b=2'; do
 done
 expect 0 info "$work/ragged.jaxpr"
 prints '^  ragged_all_to_all '
+
+# What one device gives to all is differentiated by adding up, where types say what varies and
+# where they do not.
+for types in 'False ' 'True {V:x}'; do
+    cat >"$work/given.jaxpr" <<END
+{ lambda ; a:f32[8]. let
+    b:f32[8] = shard_map[
+      check_vma=${types% *}
+      in_specs=(P('x',),)
+      jaxpr={ lambda ; c:f32[2]${types#* }. let
+          d:f32[2]${types#* } = sin c
+          e:f32[2]${types#* } = pbroadcast[axis_name=('x',) source=2] d
+          f:f32[2]${types#* } = mul e c
+        in (f,) }
+      mesh=Mesh('x': 4, axis_types=(Auto,))
+      newly_manual_axes=frozenset({'x'})
+      out_specs=(P('x',),)
+    ] a
+  in (b,) }
+END
+    cat >"$work/taken.jaxpr" <<'END'
+{ lambda ; a:f32[8]. let
+    b:f32[2] = slice[limit_indices=(6,) start_indices=(4,) strides=None] a
+    c:f32[2] = sin b
+    d:f32[8] = concatenate[dimension=0] c c c c
+    e:f32[8] = mul d a
+  in (e,) }
+END
+    expect 0 equal "$work/given.jaxpr" "$work/taken.jaxpr" --grad
+    prints 'derivatives: identical over the reals'
+    expect 0 run "$work/taken.jaxpr" --transform vjp --fill random:2 --outputs "$work/taken.npz"
+    expect 0 run "$work/given.jaxpr" --transform vjp --fill random:2 --expect "$work/taken.npz"
+done
