@@ -17,6 +17,7 @@ jx_groups jx_collective_groups(const jx_eqn *eqn)
     case JX_PRIM_stablehlo_all_to_all:
         return ((const jx_p_all_to_all *)p)->replica_groups;
     case JX_PRIM_stablehlo_collective_broadcast:
+    case JX_PRIM_stablehlo_ragged_all_to_all:
         return ((const jx_p_collective_broadcast *)p)->replica_groups;
     default: return ((const jx_p_collective_permute *)p)->source_target_pairs;
     }
@@ -48,6 +49,9 @@ static bool of_stablehlo(const jx_eqn *eqn, jx_collective *to)
         break;
     case JX_PRIM_stablehlo_collective_broadcast:
         to->kind = JX_COLLECTIVE_BROADCAST;
+        break;
+    case JX_PRIM_stablehlo_ragged_all_to_all:
+        to->kind = JX_COLLECTIVE_RAGGED;
         break;
     case JX_PRIM_stablehlo_partition_id:
     case JX_PRIM_stablehlo_replica_id:
@@ -159,6 +163,7 @@ bool jx_is_collective(const jx_eqn *eqn)
     case JX_PRIM_stablehlo_all_to_all:
     case JX_PRIM_stablehlo_collective_permute:
     case JX_PRIM_stablehlo_collective_broadcast:
+    case JX_PRIM_stablehlo_ragged_all_to_all:
     case JX_PRIM_stablehlo_partition_id:
     case JX_PRIM_stablehlo_replica_id: return true;
     case JX_PRIM_pvary: return false;

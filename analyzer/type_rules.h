@@ -192,4 +192,8 @@ const jx_aval *jx_aval_varying(jx_typing *t, const jx_aval *aval,
  * (type_rules_custom.c). */
 void jx_type_custom_rule(jx_typing *t, const struct jx_rule *rule);
 
+/* What is the same of a ragged_all_to_all in JAX's words and in
+ * StableHLO's. */
+void jx_type_ragged_rows(jx_typing *t);
+
 #endif

@@ -71,6 +71,8 @@ static bool is_global(const jx_typing *t)
     }
     case JX_PRIM_stablehlo_all_to_all:
         return ((const jx_p_all_to_all *)t->params)->channel_id > 0;
+    case JX_PRIM_stablehlo_ragged_all_to_all:
+        return ((const jx_p_collective_broadcast *)t->params)->channel_id > 0;
     default: return false; /* who is in no group of a broadcast has zeros */
     }
 }
@@ -268,6 +270,15 @@ void jx_type_collective_broadcast(jx_typing *t)
 
     if (check_groups(t, p->replica_groups, false))
         out_as_in(t, 0);
+}
+
+void jx_type_ragged(jx_typing *t)
+{
+    const jx_p_collective_broadcast *p = t->params;
+
+    if (check_groups(t, p->replica_groups, true) &&
+        need_size(t, group_size(t, p->replica_groups)))
+        jx_type_ragged_rows(t);
 }
 
 void jx_type_device_id(jx_typing *t)

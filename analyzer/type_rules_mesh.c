@@ -375,14 +375,9 @@ void jx_type_mesh_exchange(jx_typing *t)
 
 /* Offsets and sizes are one row of integers each, with a place
  * for every device. */
-void jx_type_mesh_ragged(jx_typing *t)
+void jx_type_ragged_rows(jx_typing *t)
 {
-    const jx_p_mesh_ragged *p = t->params;
-    int64_t size = is_bound(t)
-                       ? group_size(t, p->axis_name, p->axis_index_groups, true)
-                       : 0;
-
-    if (!size || !jx_type_same_dtypes(t, 0, 1))
+    if (!jx_type_same_dtypes(t, 0, 1))
         return;
     for (int i = 2; i < 6; i++) {
         if (!jx_type_integer(t, i))
@@ -402,4 +397,12 @@ void jx_type_mesh_ragged(jx_typing *t)
         jx_require_eq(t, t->ins[0]->shape[i], t->ins[1]->shape[i],
                       "operands 0 and 1, axis %d", i);
     jx_type_is(t, 0, jx_aval_weak(t, t->ins[1], false));
+}
+
+void jx_type_mesh_ragged(jx_typing *t)
+{
+    const jx_p_mesh_ragged *p = t->params;
+
+    if (is_bound(t) && group_size(t, p->axis_name, p->axis_index_groups, true))
+        jx_type_ragged_rows(t);
 }

@@ -128,7 +128,8 @@ static bool by_number(jx_prim_id id)
     case JX_PRIM_stablehlo_reduce_scatter:
     case JX_PRIM_stablehlo_all_to_all:
     case JX_PRIM_stablehlo_collective_permute:
-    case JX_PRIM_stablehlo_collective_broadcast: return true;
+    case JX_PRIM_stablehlo_collective_broadcast:
+    case JX_PRIM_stablehlo_ragged_all_to_all: return true;
     default: return false;
     }
 }
@@ -457,6 +458,9 @@ static bool of_stablehlo(jx_mesh_walk *w, const collective *c,
         return true;
     case JX_PRIM_stablehlo_collective_broadcast:
         reduce(w, c, false, out);
+        return true;
+    case JX_PRIM_stablehlo_ragged_all_to_all:
+        *out = jx_mesh_unknown(w, c->at->eqn->outs[0]->aval);
         return true;
     default: return false;
     }

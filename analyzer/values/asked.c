@@ -15,6 +15,7 @@ static bool takes_indices(const jx_eqn *eqn)
     case JX_PRIM_swap:
     case JX_PRIM_addupdate:
     case JX_PRIM_ragged_all_to_all:
+    case JX_PRIM_stablehlo_ragged_all_to_all:
     case JX_PRIM_call_exported:
     case JX_PRIM_stablehlo_scatter: return true;
     default: return jx_prim_in_family(eqn->prim->id, "scatter");
@@ -84,6 +85,7 @@ static bool gives_what_fits(jx_prim_id id)
     case JX_PRIM_all_gather_invariant:
     case JX_PRIM_all_to_all:
     case JX_PRIM_ragged_all_to_all:
+    case JX_PRIM_stablehlo_ragged_all_to_all:
     case JX_PRIM_stablehlo_all_gather:
     case JX_PRIM_stablehlo_all_to_all:
     case JX_PRIM_stablehlo_collective_permute:

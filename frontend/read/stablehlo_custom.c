@@ -536,6 +536,41 @@ static const jx_value *groups_of(jx_hlo_body *b, const char *name)
     return rows_of(b, (int)a->type->shape[0], (int)a->type->shape[1], all.at);
 }
 
+/* As JAX writes it: a custom call whose options are those of a collective.
+ * Without them it is somebody else's. */
+bool jx_hlo_op_ragged(jx_hlo_body *b, const jx_mlir_op *op,
+                      const jx_hlo_row *row)
+{
+    const jx_mlir_attr *more = jx_mlir_get(op, "mhlo.backend_config"),
+                       *config =
+                           more ? more : jx_mlir_get(op, "backend_config"),
+                       *groups = config && config->kind == JX_A_DICT
+                                     ? jx_mlir_field(config, "replica_groups")
+                                     : NULL;
+    jx_params p = jx_hlo_no_params(b);
+    jx_atoms ins = jx_hlo_ins(b, 0);
+    const jx_aval *out;
+    int64_t channel = 0;
+    jx_atom made;
+    jx_ints all;
+
+    if (!groups || !groups->type || groups->type->rank != 2 || ins.count != 6 ||
+        op->nouts != 1 || !jx_hlo_field_ints(b, config, "replica_groups", &all))
+        return jx_ok(b->s->ctx) && jx_hlo_op_host_call(b, op, row);
+    jx_put(&p, "replica_groups",
+           rows_of(b, (int)groups->type->shape[0], (int)groups->type->shape[1],
+                   all.at));
+    if (!jx_hlo_field_int(b, config, "channel_id", &channel))
+        return false;
+    if (channel)
+        jx_put_int(&p, "channel_id", channel);
+    out = jx_hlo_result(b, 0, NULL);
+    if (!out)
+        return false;
+    made = jx_hlo_eqn(b, row->prim, ins.count, ins.at, &p, out);
+    return jx_is_made(made) && jx_hlo_define(b, 1, &made);
+}
+
 static void put_channel(jx_hlo_body *b, jx_params *p)
 {
     const jx_mlir_attr *channel = jx_mlir_get(b->op, "channel_handle");

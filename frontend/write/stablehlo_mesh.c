@@ -182,6 +182,47 @@ void jx_lowering_rule_mesh_exchange(jx_hlo_eqn *e)
                    "replica_groups", table_of(e, groups), false, 3, more, NULL);
 }
 
+/* There is no op for it: XLA knows a target. */
+static void emit_ragged(jx_hlo_eqn *e, jx_groups groups)
+{
+    jx_hlo *in = e->code->in;
+    const jx_mlir_named options[] = {{"channel_id", jx_hlo_i64(in, 1)},
+                                     {"replica_groups", table_of(e, groups)}};
+    const jx_mlir_named more = {"mhlo.backend_config",
+                                jx_hlo_dict(in, 2, options)};
+    const jx_mlir_named attrs[] = {
+        {"call_target_name", jx_hlo_text(in, "ragged_all_to_all")},
+        {"api_version", jx_hlo_integer(in, JX_SIGNLESS, 32, 4)}};
+
+    if (options[1].value)
+        jx_hlo_emit(e->code,
+                    &(jx_hlo_op){.name = "stablehlo.custom_call",
+                                 .nins = e->eqn->nins,
+                                 .ins = e->ins,
+                                 .nouts = 1,
+                                 .outs = e->avals,
+                                 .nattrs = 2,
+                                 .attrs = attrs,
+                                 .nmore = 1,
+                                 .more = &more},
+                    e->outs);
+}
+
+void jx_lowering_rule_own_ragged(jx_hlo_eqn *e)
+{
+    emit_ragged(
+        e, ((const jx_p_collective_broadcast *)e->eqn->typed)->replica_groups);
+}
+
+void jx_lowering_rule_mesh_ragged(jx_hlo_eqn *e)
+{
+    jx_groups groups = groups_of(
+        e, ((const jx_p_mesh_ragged *)e->eqn->typed)->axis_index_groups);
+
+    if (groups.count)
+        emit_ragged(e, groups);
+}
+
 void jx_lowering_rule_ppermute(jx_hlo_eqn *e)
 {
     const jx_mesh *mesh = mesh_of(e);

@@ -38,7 +38,7 @@ typedef void jx_lowering_rule(jx_hlo_eqn *e);
     X(own_sort) X(own_scatter) X(own_select_and_scatter) X(own_map)           \
     X(own_rng) X(own_custom_call) X(composite) X(shard_map) X(psum_invariant) \
     X(axis_index) X(ppermute) X(pbroadcast) X(mesh_gather) X(mesh_scatter)    \
-    X(mesh_exchange) X(constraint)
+    X(mesh_exchange) X(mesh_ragged) X(own_ragged) X(constraint)
 /* clang-format on */
 
 #define X(name) jx_lowering_rule jx_lowering_rule_##name;

@@ -510,6 +510,16 @@ for transform in jvp vjp 'vmap:0 --set b=2' 'vjp,vmap:0 --set b=2'; do
 done
 expect 0 info "$work/ragged.jaxpr"
 prints '^  ragged_all_to_all '
+# In StableHLO it is the custom call that XLA knows, there and back.
+expect 0 show --as stablehlo "$work/ragged.jaxpr" -o "$work/ragged.mlir"
+expect 0 equal "$work/ragged.mlir" "$work/rows.jaxpr" --grad
+prints 'derivatives: identical over the reals'
+expect 0 info "$work/ragged.mlir"
+prints '^  ragged_all_to_all '
+expect 0 show "$work/ragged.mlir"
+prints 'stablehlo.ragged_all_to_all\['
+expect 0 show --as stablehlo "$work/ragged.mlir"
+prints 'stablehlo.custom_call @ragged_all_to_all(.*channel_id = 1 : i64, replica_groups = dense<\[\[0, 1, 2, 3\]\]>'
 
 # What one device gives to all is differentiated by adding up, where types say what varies and
 # where they do not.
