@@ -418,7 +418,7 @@ static void look_at_division(look *l, const jx_flat_node *node)
                       "fraction is meant";
 }
 
-/* -- DTY004: narrow integers ----------------------------------------------- */
+/* -- DTY004: integers that can wrap ---------------------------------------- */
 
 /* A guard that takes the difference only where it is not negative, and what
  * needs the low bits alone. */
@@ -453,7 +453,10 @@ static void look_at_wrap(look *l, const jx_flat_node *node)
     jx_buffer text;
     jx_claim *claim;
 
-    if (!r.wraps || info->bits > 16 || info->kind == JX_KIND_BOOL ||
+    /* Wide ones that nobody declares hold what they hold, and those without a
+     * sign are bits. */
+    if (!r.wraps || info->kind == JX_KIND_BOOL ||
+        (info->bits > 16 && !(r.declared && info->kind == JX_KIND_INT)) ||
         is_guarded(l, node))
         return;
     text = jx_ctx_text(l->lint->ctx);
@@ -466,7 +469,7 @@ static void look_at_wrap(look *l, const jx_flat_node *node)
                          (long long)r.most);
     claim = jx_lint_suspect(l->lint, JX_CODE_DTY004, node,
                             jx_arena_take(l->lint->ctx->arena, &text));
-    if (claim)
+    if (claim && info->bits <= 16)
         claim->help =
             "compute in a wider type (x.astype(jnp.int32)), or declare "
             "what the inputs hold (ranges=)";

@@ -12,6 +12,9 @@ static const jx_int FAR = (jx_int)1 << 100;
 
 enum { MOST_ELEMENTS = 1 << 20 }; /* of a constant that is looked at */
 
+/* What a number is made of. */
+typedef enum origin { ANYTHING = 0, CONSTANTS, DECLARED } origin;
+
 typedef struct follower {
     const jx_flat *flat;
     jx_int_range *of;
@@ -19,6 +22,7 @@ typedef struct follower {
     /* ... it is a number: what narrow types hold or ranges
      * declare, counted with */
     bool *meant;
+    origin *origins;
 } follower;
 
 static jx_int_range whole(jx_dtype dtype)
@@ -322,6 +326,29 @@ static bool is_source_meant(const jx_flat *flat, const jx_flat_value *v)
             jx_range_at(flat->program, v->input, 0, NULL, &low, &high));
 }
 
+static origin origin_of_source(const jx_flat *flat, const jx_flat_value *v)
+{
+    double low, high;
+
+    if (v->array || v->literal)
+        return CONSTANTS;
+    return !v->level && !v->inside && v->input >= 0 &&
+                   jx_range_at(flat->program, v->input, 0, NULL, &low, &high)
+               ? DECLARED
+               : ANYTHING;
+}
+
+static origin origin_of(const follower *f, const jx_flat_node *node)
+{
+    origin all = CONSTANTS;
+
+    for (int i = 0; i < node->nins && all; i++) {
+        origin one = f->origins[node->ins[i]];
+        all = one > all || !one ? one : all;
+    }
+    return f->meant[node->outs[0]] ? all : ANYTHING;
+}
+
 static bool is_meant(const follower *f, const jx_flat_node *node)
 {
     const jx_aval *out = node->eqn->outs[0]->aval;
@@ -619,6 +646,7 @@ static void follow_node(follower *f, const jx_flat_node *node)
     if (node->nouts != 1 || node->nresults)
         return;
     f->meant[node->outs[0]] = node->eqn->typed && is_meant(f, node);
+    f->origins[node->outs[0]] = origin_of(f, node);
     r = whole(node->eqn->outs[0]->aval->dtype);
     jx_int_range made = r.known ? computed(f, node) : (jx_int_range){0};
     if (made.known && made.low >= r.low && made.high <= r.high) {
@@ -627,6 +655,7 @@ static void follow_node(follower *f, const jx_flat_node *node)
         f->of[node->outs[0]].wraps = !left;
         f->of[node->outs[0]].least = made.low;
         f->of[node->outs[0]].most = made.high;
+        f->of[node->outs[0]].declared = f->origins[node->outs[0]] == DECLARED;
         f->left[node->outs[0]] = true;
     }
 }
@@ -637,15 +666,17 @@ const jx_int_range *jx_int_ranges(const jx_flat *flat)
     size_t count = flat->values.count;
     follower f = {flat, JX_NEW_ARRAY(arena, count, jx_int_range),
                   JX_NEW_ARRAY(arena, count, bool),
-                  JX_NEW_ARRAY(arena, count, bool)};
+                  JX_NEW_ARRAY(arena, count, bool),
+                  JX_NEW_ARRAY(arena, count, origin)};
 
-    if (!f.of || !f.left || !f.meant)
+    if (!f.of || !f.left || !f.meant || !f.origins)
         return NULL;
     for (size_t i = 0; i < count; i++)
         if (flat->values.at[i].node < 0) {
             f.of[i] = of_source(flat, &flat->values.at[i]);
             f.meant[i] =
                 f.of[i].known && is_source_meant(flat, &flat->values.at[i]);
+            f.origins[i] = origin_of_source(flat, &flat->values.at[i]);
         }
     for (size_t n = 0; n < flat->nodes.count; n++)
         follow_node(&f, &flat->nodes.at[n]);

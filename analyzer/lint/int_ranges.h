@@ -15,6 +15,8 @@ typedef struct jx_int_range {
     /* as computed it can leave its dtype, though no operand did before */
     bool wraps;
     jx_int least, most; /* then: as computed */
+    /* somebody said between what all inputs lie that it is made of */
+    bool declared;
 } jx_int_range;
 
 /* By value; in the arena.  NULL without memory. */

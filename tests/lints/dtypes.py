@@ -349,6 +349,36 @@ def brightened(image):
     return (image.astype(jnp.int32) * 2).astype(jnp.uint8)  #! DTY004
 
 
+@prog('i32[8]', 'i32[8]', ranges={'w': (0, 100000), 'h': (0, 100000)})
+def area_of_declared(w, h):
+    return w * h + 1  #! DTY004
+
+
+@prog('i32[100]', ranges={'x': (0, 100000000)})
+def sum_of_declared(x):
+    return x.sum()  #! DTY004
+
+
+@prog('i32[8]', 'i32[8]', quiet='DTY004', ranges={'w': (0, 10000), 'h': (0, 10000)})
+def ok_area_of_declared(w, h):
+    return w * h + 1
+
+
+@prog('i32[8]', 'i32[8]', quiet='DTY004', ranges={'w': (0, 100000)})
+def ok_area_of_nobody(w, h):
+    return w * h
+
+
+@prog('i32[8]', 'i32[8]', quiet='DTY004', ranges={'x': (0, 100000), 'y': (0, 100000)})
+def ok_hash_of_declared(x, y):
+    return (x * 73856093) ^ (y * 19349663)
+
+
+@prog('u32[8]', quiet='DTY004', ranges={'x': (0, 100000)})
+def ok_bits_of_declared(x):
+    return x * jnp.uint32(2654435761)
+
+
 @prog('u8[8,8]', quiet='DTY004')
 def ok_brightened(image):
     return jnp.clip(image.astype(jnp.int32) * 2, 0, 255).astype(jnp.uint8)
