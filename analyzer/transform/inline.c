@@ -182,6 +182,7 @@ static const jx_jaxpr *alone(inliner *in, const jx_jaxpr *from)
 
     if (!b || !now)
         return NULL;
+    jx_body_reserve(b, from->neqns);
     for (int i = 0; i < from->nconsts; i++)
         now[i] = jx_body_const(b, from->vars[i]->aval);
     for (int i = from->nconsts; i < from->nconsts + from->nins; i++)

@@ -34,6 +34,7 @@ static bool begin_walk(jx_differentiator *d, const jx_jaxpr *from, walk *w)
 {
     *w = (walk){.d = d, .from = from};
     w->body.in = &d->make->build;
+    jx_body_reserve(&w->body, 2 * from->neqns); /* with tangents */
     w->now = JX_NEW_ARRAY(arena_of(w), from->nvars + 1, jx_atom);
     w->tangents = JX_NEW_ARRAY(arena_of(w), from->nvars + 1, jx_atom);
     return w->now && w->tangents;

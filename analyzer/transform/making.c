@@ -197,6 +197,7 @@ bool jx_making_inline(jx_making *m, jx_body *b, const jx_jaxpr *from,
 
     if (!now || !needed)
         return false;
+    jx_body_reserve(b, from->neqns);
     for (int i = 0; i < from->nconsts; i++)
         now[i] = consts[i];
     for (int i = 0; i < from->nins; i++)

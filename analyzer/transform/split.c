@@ -179,6 +179,7 @@ static bool begin(jx_splitting *w, const recipe *r)
     const jx_jaxpr *from = w->from;
 
     w->known.in = w->rest.in = &w->of->make->build;
+    jx_body_reserve(&w->known, from->neqns);
     w->kept = r->kept;
     w->unknown = JX_NEW_ARRAY(arena_of(w), from->nvars + 1, bool);
     w->there = JX_NEW_ARRAY(arena_of(w), 2 * from->nvars + 2, jx_atom);

@@ -146,6 +146,7 @@ static bool begin(walk *w, const recipe *r)
     const jx_jaxpr *from = w->from;
 
     w->body.in = &w->of->make->build;
+    jx_body_reserve(&w->body, from->neqns);
     w->linear = JX_NEW_ARRAY(arena_of(w), from->nvars + 1, bool);
     w->there = JX_NEW_ARRAY(arena_of(w), 2 * from->nvars + 2, jx_atom);
     if (!w->linear || !w->there)
