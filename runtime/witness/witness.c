@@ -7,6 +7,7 @@
 #include "frontend/ir/signature.h"
 #include "runtime/elementwise.h"
 #include "runtime/tape.h"
+#include "runtime/witness/implied.h"
 #include "runtime/witness/parts.h"
 
 #include <limits.h>
@@ -443,12 +444,16 @@ static void weigh_difference(jx_hunt *h, const jx_site *site)
         jx_hunt_weigh_difference(h, site);
 }
 
+/* An input that indexes as it is was at both of its ends. */
 static void keep_indices(jx_hunt *h, const jx_site *site)
 {
     int count, first = jx_watched_indices(site->eqn, &count);
 
-    for (int i = 0; i < count; i++)
-        JX_PUSH(h->program->ctx->arena, &h->indices, site->eqn->ins[first + i]);
+    for (int i = 0; i < count && site->eqn->prim->id != JX_PRIM_select_n; i++) {
+        jx_atom index = site->eqn->ins[first + i];
+        if (!jx_index_is_implied(&h->origins, index))
+            JX_PUSH(h->program->ctx->arena, &h->indices, index);
+    }
 }
 
 /* An index is computed of an integer whose range is declared. */
