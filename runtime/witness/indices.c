@@ -88,6 +88,9 @@ static bool is_bounded(const jx_eqn *eqn)
     case JX_PRIM_erf:
     case JX_PRIM_sin:
     case JX_PRIM_cos:
+    case JX_PRIM_atan:
+    case JX_PRIM_atan2:
+    case JX_PRIM_rem:
     case JX_PRIM_clamp: return true;
     default: return false;
     }

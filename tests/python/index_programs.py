@@ -26,6 +26,18 @@ def next_of_a_table(table, x):
     return table[jnp.minimum(i, 19)] + table[i + 1]  #! IDX001
 
 
+@prog("f32[8]", "f32[7]")
+def sector_of_an_angle(table, x):
+    turn = jnp.mod(x, 2 * jnp.pi) / 6.28
+    return table[(turn * 8).astype(jnp.int32) + 1]  #! IDX001
+
+
+@prog("f32[8]", "f32[7]")
+def ok_sector_of_an_angle(table, x):
+    turn = jnp.mod(x, 2 * jnp.pi) / 6.2832
+    return table[jnp.minimum((turn * 8).astype(jnp.int32), 7)]
+
+
 @prog("f32[20]", "f32[7]")
 def ok_next_of_a_table(table, x):
     i = jnp.minimum(jnp.floor(jax.nn.sigmoid(x) * 19).astype(jnp.int32), 18)
