@@ -447,7 +447,8 @@ bool jx_grad_is_rounding(jx_gradding *c, const double *d, jx_functional f,
 bool jx_grad_is_noise(jx_gradding *c, const double *d, jx_functional f,
                       double off);
 
-/* How far a noise moves what the rule says and the own derivative, at most. */
+/* How far a noise moves what the rule says and the own derivative, at most; or
+ * the slope that it makes of the function. */
 double jx_grad_noise_moves(jx_gradding *c, const double *d, jx_functional f);
 
 /* Whether the rule differs from the own derivative by no more. */

@@ -227,37 +227,48 @@ bool jx_grad_varies_around(jx_gradding *c, const double *d, jx_functional f,
     return varies;
 }
 
-bool jx_grad_is_beside_kink(jx_gradding *c, const double *d, jx_functional f,
-                            double value)
+/* Whether the rule is right on both sides of the point, that far off, and gives
+ * something between here. */
+static bool is_between(jx_gradding *c, const double *d, jx_functional f,
+                       double value, const double *at, double far)
 {
-    size_t n = (size_t)c->in.size;
-    double *kept = keep_point(c), unit = jx_grad_unit(c), size = 0,
-           gives[2] = {0};
-    bool good = kept != NULL;
+    double gives[2] = {0};
+    bool good = far > 0;
 
-    if (!good)
-        return false;
-    for (size_t i = 0; i < n; i++)
-        size = fmax(size, d[i] != 0 ? fabs(kept[i]) : 0);
     for (int side = 0; good && side < 2; side++) {
-        double by = (side ? -4 : 4) * unit * size;
-        for (size_t i = 0; i < n; i++)
-            c->x[i] = kept[i] + (d[i] > 0 ? by : d[i] < 0 ? -by : 0);
-        good = jx_grad_sample(c, d, fabs(by) / 8, c->again) &&
+        double by = side ? -far : far;
+        for (int i = 0; i < c->in.size; i++)
+            c->x[i] = at[i] + (d[i] > 0 ? by : d[i] < 0 ? -by : 0);
+        good = jx_grad_sample(c, d, far / 8, c->again) &&
                jx_grad_says(c, d, f, &gives[side]);
         jx_target t =
             jx_grad_target(c, f, c->again, jx_grad_rounding(c, c->again));
-        good = good && size > 0 &&
-               jx_judge(gives[side], fabs(gives[side]), c->tolerance, &t) ==
-                   JX_AGREE;
+        good = good && jx_judge(gives[side], fabs(gives[side]), c->tolerance,
+                                &t) == JX_AGREE;
     }
-    put_back(c, kept);
     /* Slopes that merely go on change by no such part of themselves on
      * so short a way. */
     return good && fmin(gives[0], gives[1]) <= value &&
            value <= fmax(gives[0], gives[1]) &&
            fabs(gives[0] - gives[1]) >
                0.25 * fmax(fabs(gives[0]), fabs(gives[1]));
+}
+
+bool jx_grad_is_beside_kink(jx_gradding *c, const double *d, jx_functional f,
+                            double value)
+{
+    double *kept = keep_point(c), unit = 4 * jx_grad_unit(c), size = 0;
+    bool is;
+
+    if (!kept)
+        return false;
+    for (int i = 0; i < c->in.size; i++)
+        size = fmax(size, d[i] != 0 ? fabs(kept[i]) : 0);
+    is = is_between(c, d, f, value, kept, unit * size) ||
+         /* what is added to 1 on the way is rounded beside that */
+         (size > 0 && size < unit && is_between(c, d, f, value, kept, unit));
+    put_back(c, kept);
+    return is;
 }
 
 /* The quotients of the functional from the point to h[k] * d on one side of it;

@@ -238,6 +238,20 @@ static bool is_full(const survey *s)
            s->of_line >= PER_LINE || s->nmet >= MOST_WAYS;
 }
 
+/* Whether across so much of the line inputs move by less than the largest of
+ * them is from the next number of its dtype. */
+static bool is_within_grain(const survey *s, double t, double width)
+{
+    double moves = 0, size = 0;
+
+    for (int i = 0; i < s->c->in.size; i++) {
+        moves = fmax(moves, fabs(width * s->line[i]));
+        if (s->line[i] != 0)
+            size = fmax(size, fabs(s->base[i] + t * s->line[i]));
+    }
+    return moves < 2 * s->grain * size;
+}
+
 /* Checks the rule in a region: in the middle, and at the larger end of one that
  * has many sizes. */
 static void visit(survey *s, const region *r)
@@ -250,7 +264,7 @@ static void visit(survey *s, const region *r)
         return;
     /* Between a constant and what it was rounded to there is no
      * number of the dtype. */
-    if (width > 1e-9 * fabs(t) && width < 2 * s->grain * fabs(t))
+    if (width > 1e-9 * fabs(t) && is_within_grain(s, t, width))
         return;
     s->met[s->nmet++] = r->way;
     s->npoints++;

@@ -10,8 +10,9 @@
 #include "runtime/gradients/gradding.h"
 
 enum {
-    ENOUGH = 3, /* points at which it is right */
-    SOME = 3, /* at which it disagreed, and may yet be wrong */
+    SEEN = 16,  /* comparisons in which it is right, to excuse it, ... */
+    ENOUGH = 3, /* ... and points, to say that it agrees */
+    SOME = 3,   /* at which it disagreed, and may yet be wrong */
     /* as near to where they lead, in units of the dtype, that nobody
      * tells them from it */
     UNITS = 64,
@@ -44,10 +45,11 @@ void jx_grad_look_at_solutions(jx_gradding *c, const jx_gradding *base,
         c->code = report.code;
         c->by_own = report.by_own;
     }
-    if (report.detail || report.points < ENOUGH ||
+    if (report.detail || report.comparisons < SEEN ||
         report.dropped > report.comparisons)
         return;
-    if (c->wrong && there.unsolved > UNITS * jx_grad_unit(c))
+    if (report.points < ENOUGH ||
+        (c->wrong && there.unsolved > UNITS * jx_grad_unit(c)))
         c->solved = jx_arena_printf(
             c->program->ctx->arena,
             "it is the derivative where its function's loops lead, of which so "

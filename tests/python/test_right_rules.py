@@ -1,4 +1,6 @@
 """Of random right rules (right_rules.py) none is accused; `make right-rules` has thousands."""
+import jax
+import jax.numpy as jnp
 import jaxvet
 import numpy as np
 import pytest
@@ -25,3 +27,41 @@ def test_none_is_accused(seeds):
         assert not notes or right_rules.is_no_number(notes[0]) and right_rules.is_trapped(seed), (
             seed, found.findings)
         assert not found.undecided, (seed, found.undecided)
+
+
+def accusations(function, tangent):
+    fun = jax.custom_jvp(function)
+    fun.defjvp(lambda p, t: (fun(*p), tangent(*p) * t[0]))
+    report = jaxvet.gradcheck(fun)(jnp.float32([.3, -.4, 1.2]))
+    return [finding.code for finding in report.findings if finding.level == "error"]
+
+
+def test_a_branch_that_rounding_decides_beside_a_kink_accuses_nobody():
+    """tanh by a sigmoid is 0 where x vanishes beside 1."""
+    def tanh(x):
+        return 1 - 2 * jax.nn.sigmoid(-2 * x)
+
+    def slope(gate, by=1):
+        return lambda x: jnp.where((gate(x) > 0) & (gate(x) < 6), by * (1 - tanh(x) ** 2), 0)
+
+    def function(x):
+        return jnp.clip(jnp.tanh(x), 0, 6)
+    assert accusations(function, slope(tanh)) == []
+    assert accusations(function, slope(tanh, np.float32(1.001))) == ["DRV001"]
+    assert accusations(function, slope(lambda x: tanh(x) - 1e-3)) == ["DRV001"]
+
+
+def test_a_value_without_digits_accuses_nobody():
+    """log(1 + q) is 0 where q vanishes beside 1, and another branch is taken there."""
+    def function(x):
+        s = jnp.log(1 + jax.nn.softplus(x) ** 2)
+        return jnp.where(s > 0, jnp.log(jnp.where(s > 0, s, 1)), s)
+
+    def slope(by):
+        def of(x):
+            y = jax.nn.softplus(x)
+            return 2 * y * jax.nn.sigmoid(x) / (1 + y ** 2) / jnp.log1p(y ** 2)
+        return lambda x: by * jnp.where(
+            x < -360, 0, jnp.where(x < -15, 2, of(jnp.maximum(x, -15))))
+    assert accusations(function, slope(1)) == []
+    assert accusations(function, slope(np.float32(1.001))) == ["DRV001"]
