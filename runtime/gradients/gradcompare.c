@@ -159,7 +159,8 @@ static bool is_nan_in_vain(jx_gradding *c, const double *d, jx_functional f,
 {
     return !isfinite(value) && !c->second && !c->cautious && !outside(c) &&
            !is_far(c) && jx_grad_settles(c, d, f) && is_nan_news(c) &&
-           !(c->point->kind == JX_AT_GIVEN && jx_grad_is_noisy_nan(c, d, f));
+           !(c->point->kind == JX_AT_GIVEN && jx_grad_is_noisy_nan(c, d, f)) &&
+           !jx_grad_is_lost(c, f);
 }
 
 /* Whether the parts that each input has in a tangent cancel so far that their
@@ -238,7 +239,8 @@ bool jx_grad_stands(jx_gradding *c, const double *d, jx_functional f,
              goes_between_steps(c, d, f, value)) &&
            (!c->limit.in || jx_grad_stands_in_limit(c, d, f, value, off, t)) &&
            (!isfinite(value) || (!jx_grad_is_noise(c, d, f, off) &&
-                                 !jx_grad_is_unseen(c, d, f, value, off)));
+                                 !jx_grad_is_unseen(c, d, f, value, off))) &&
+           !jx_grad_is_lost(c, f);
 }
 
 /* Whether the slopes of both sides are the same at steps far smaller. */
@@ -451,7 +453,8 @@ static bool compare(jx_gradding *c, const double *d, jx_functional f,
     }
     jx_opinion denied =
         stands ? JX_SKIP : jx_grad_own_denies(c, d, f, value, scale, &t);
-    if (denied == JX_DISAGREE && jx_grad_is_beside_kink(c, d, f, value))
+    if (denied == JX_DISAGREE &&
+        (jx_grad_is_beside_kink(c, d, f, value) || jx_grad_is_lost(c, f)))
         denied = JX_SKIP;
     if (denied == JX_DISAGREE) {
         say_denied(c, what ? what : jx_grad_component(c, f.only), f, value, &t);

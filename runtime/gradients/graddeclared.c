@@ -9,6 +9,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 typedef struct declared {
@@ -56,25 +57,87 @@ static jx_dtype wide(jx_dtype dtype)
     return jx_dtype_is_complex(dtype) ? JX_C128 : JX_F64;
 }
 
-/* Rounds the operands of the function to their dtypes, in both domains. */
+/* The operands of the function, in the declared dtypes. */
+static void take_operands(declared *s)
+{
+    const jx_gradding *c = s->c;
+
+    for (int i = 0; i < c->primal.nins; i++) {
+        const jx_port *port = jx_plan_in(s->primal.plan, i);
+        if (jx_dtype_is_inexact(port->dtype))
+            jx_convert(wide(port->dtype), port->dtype, c->primal.in[i],
+                       s->primal.in[i], port->count);
+        else
+            memcpy(s->primal.in[i], c->primal.in[i], port->bytes);
+    }
+}
+
+/* The same, rounded in both domains. */
 static void round_operands(declared *s)
 {
     jx_gradding *c = s->c;
 
+    take_operands(s);
     for (int i = 0; i < c->primal.nins; i++) {
         const jx_port *port = jx_plan_in(s->primal.plan, i);
-        if (!jx_dtype_is_inexact(port->dtype)) {
-            memcpy(s->primal.in[i], c->primal.in[i], port->bytes);
-            continue;
-        }
-        jx_convert(wide(port->dtype), port->dtype, c->primal.in[i],
-                   s->primal.in[i], port->count);
-        jx_convert(port->dtype, wide(port->dtype), s->primal.in[i],
-                   c->primal.in[i], port->count);
+        if (jx_dtype_is_inexact(port->dtype))
+            jx_convert(port->dtype, wide(port->dtype), s->primal.in[i],
+                       c->primal.in[i], port->count);
     }
     for (int k = 0; k < c->in.count; k++)
         memcpy(c->x + c->in.spans[k].at, c->primal.in[c->in.port[k]],
                (size_t)c->in.spans[k].count * sizeof *c->x);
+}
+
+/* Whether a result in its declared dtype is another than in the wide domain, by
+ * a part of the largest of its array. */
+static bool is_other(const jx_gradding *c, const jx_callee *f, int span,
+                     const bool *asked, const double *expected)
+{
+    const jx_span_of *s = &c->out.spans[span];
+    const jx_port *port = jx_plan_out(f->plan, c->out.port[span]);
+    double *got = jx_grad_room(c, (size_t)s->count + 2, sizeof *got), size = 0;
+    bool other = false;
+
+    if (!got)
+        return false;
+    jx_convert(port->dtype, wide(port->dtype),
+               jx_exec_out(f->exec, c->out.port[span]), got, port->count);
+    for (int k = 0; k < s->count; k++)
+        size = fmax(size, fabs(expected[s->at + k]));
+    for (int k = 0; k < s->count; k++)
+        other = other || (asked[s->at + k] &&
+                          !(fabs(got[k] - expected[s->at + k]) <= size / 10));
+    free(got);
+    return other;
+}
+
+bool jx_grad_is_lost(jx_gradding *c, jx_functional f)
+{
+    declared s = {.c = c};
+    jx_plan_options how = *c->how;
+    size_t m = (size_t)c->out.size;
+    bool *asked = jx_grad_room(c, m + 1, sizeof *asked), lost = false;
+
+    how.domain = JX_DECLARED;
+    how.turns = NULL;
+    for (size_t j = 0; asked && j < m; j++)
+        asked[j] = f.weights ? f.weights[j] != 0 : (int)j == f.only;
+    if (asked && !c->limit.in &&
+        jx_callee_open(&s.primal, c->typed, &c->rule->primal, &how)) {
+        jx_space_scatter(&c->in, c->x, &c->primal);
+        take_operands(&s);
+        if (jx_grad_call(c, &c->primal) && jx_grad_call(c, &s.primal)) {
+            jx_space_gather(&c->out, &c->primal, 0, c->samples);
+            for (int k = 0; k < c->out.count; k++)
+                lost = lost || is_other(c, &s.primal, k, asked, c->samples);
+        }
+    } else if (c->program->ctx->error.kind != JX_E_LIMIT) {
+        jx_error_clear(c->program->ctx);
+    }
+    close_declared(&s);
+    free(asked);
+    return lost;
 }
 
 static void fill_ones(const jx_port *port, void *to)

@@ -335,6 +335,9 @@ void jx_grad_look_at_solutions(jx_gradding *c, const jx_gradding *base,
  * dtypes, and sets `undeclared` where it is not finite, or has lost its
  * digits, there. */
 void jx_grad_declared(jx_gradding *c);
+/* Whether the function's values at the point are others in the declared dtypes:
+ * they overflow on the way, or have lost all digits. */
+bool jx_grad_is_lost(jx_gradding *c, jx_functional f);
 
 /* gradvote.c: whether the own derivative accuses a rule, where
  * differences see nothing or not enough: JX_DISAGREE if so; JX_UNCERTAIN

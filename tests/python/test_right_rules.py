@@ -65,3 +65,17 @@ def test_a_value_without_digits_accuses_nobody():
             x < -360, 0, jnp.where(x < -15, 2, of(jnp.maximum(x, -15))))
     assert accusations(function, slope(1)) == []
     assert accusations(function, slope(np.float32(1.001))) == ["DRV001"]
+
+
+def test_what_overflows_on_the_way_in_its_dtype_accuses_nobody():
+    """The logarithm of what float32 has no numbers for, whose square float64 has none for."""
+    def size(x):
+        return jnp.exp(400 * jnp.tanh(x))
+
+    def slope(by):
+        def of(x):
+            y, along = jax.jvp(size, (x,), (jnp.ones_like(x),))
+            return by * (y / (y * y)) * along
+        return of
+    assert accusations(lambda x: jnp.log(size(x)), slope(1)) == []
+    assert accusations(lambda x: jnp.log(size(x)), slope(np.float32(1.01))) == ["DRV001"]
