@@ -247,11 +247,11 @@ static bool is_between(jx_gradding *c, const double *d, jx_functional f,
                                 &t) == JX_AGREE;
     }
     /* Slopes that merely go on change by no such part of themselves on
-     * so short a way. */
-    return good && fmin(gives[0], gives[1]) <= value &&
-           value <= fmax(gives[0], gives[1]) &&
-           fabs(gives[0] - gives[1]) >
-               0.25 * fmax(fabs(gives[0]), fabs(gives[1]));
+     * so short a way; a little, they do. */
+    double jump = fabs(gives[0] - gives[1]);
+    return good && fmin(gives[0], gives[1]) - jump / 32 <= value &&
+           value <= fmax(gives[0], gives[1]) + jump / 32 &&
+           jump > 0.25 * fmax(fabs(gives[0]), fabs(gives[1]));
 }
 
 bool jx_grad_is_beside_kink(jx_gradding *c, const double *d, jx_functional f,
@@ -264,9 +264,12 @@ bool jx_grad_is_beside_kink(jx_gradding *c, const double *d, jx_functional f,
         return false;
     for (int i = 0; i < c->in.size; i++)
         size = fmax(size, d[i] != 0 ? fabs(kept[i]) : 0);
-    is = is_between(c, d, f, value, kept, unit * size) ||
-         /* what is added to 1 on the way is rounded beside that */
-         (size > 0 && size < unit && is_between(c, d, f, value, kept, unit));
+    /* what is added to 1 on the way is rounded beside that; nearer than some
+     * way, differences see no more, and far off other slopes */
+    double beside = fmin(fmax(unit, 1e-9), 1e-6);
+    is =
+        is_between(c, d, f, value, kept, unit * size) ||
+        (size > 0 && size < beside && is_between(c, d, f, value, kept, beside));
     put_back(c, kept);
     return is;
 }
