@@ -49,6 +49,8 @@ typedef enum jx_device_change_kind {
     JX_DEVICES_TURNED, /* permutations go the other way round */
     /* ... or to the device that is `by` further along `axes` */
     JX_DEVICES_SHIFTED,
+    JX_DEVICES_STEPPED, /* ... but for those at the end, who send to nobody */
+    JX_DEVICES_PAIRED,  /* ... or within pairs that are `by` apart */
     /* ... or along each of two axes as they are written along the other */
     JX_DEVICES_EXCHANGED,
     /* ... or without the pairs that lead back from an end to the other: the
@@ -61,7 +63,12 @@ typedef enum jx_device_change_kind {
     /* ... or of the one that stands along each of two axes as it does
      * along the other */
     JX_DEVICES_CROSSED,
-    JX_DEVICES_MIRRORED,  /* ... or as far from the other end of `axes` */
+    /* ... or of the one as far from the other end of `axes`, or of `by` devices
+     * along them */
+    JX_DEVICES_MIRRORED,
+    /* an index is where the device stands along `axes`, divided by `by`, or what
+     * is left of it (-by) */
+    JX_DEVICES_INDEXED,
     JX_DEVICES_REGROUPED, /* collectives go along `axes` */
     /* ... or over groups as large, but of devices that are apart */
     JX_DEVICES_STRIDED,
@@ -73,7 +80,8 @@ typedef enum jx_device_change_kind {
     /* two axes of an array are exchanged (`number`: first * 8 + second), of
      * what a collective takes (by 0) or gives */
     JX_DEVICES_TRANSPOSED,
-    /* what is summed over devices is a mean (by > 0), or a mean summed */
+    /* what is summed over devices is a mean (by > 0), or a mean summed; what
+     * one does alone is so as of all along `axes` */
     JX_DEVICES_SCALED,
     JX_DEVICES_LEFT_OUT, /* it is not summed */
     /* what a device reduces by itself is summed over devices along `axes`, too
@@ -104,14 +112,20 @@ typedef struct jx_device_kept {
 
 typedef struct jx_device_change {
     jx_device_change_kind kind;
-    /* or all that are written at its place; NULL: all */
+    /* with all that are written at its place, unless it is this one `alone`;
+     * NULL: all */
     const jx_eqn *at, *without;
+    bool alone;
     unsigned axes;
     int by;
     int number; /* of the array: an operand, or behind them a result */
     int nlate;
     const jx_device_kept *late;
 } jx_device_change;
+
+/* Both are one equation of what was written, of which a loop that was written
+ * out made several. */
+bool jx_written_once(const jx_eqn *a, const jx_eqn *b);
 
 /* The same for as many devices as the meshes of its computations have (or the
  * module says).  Results of computations in the entry that several devices

@@ -8,17 +8,28 @@
 
 #include <stdlib.h>
 
-static bool is_written_at(const jx_eqn *eqn, const jx_eqn *at)
+/* Bodies are made for each. */
+static bool is_alike(const jx_eqn *a, const jx_eqn *b)
 {
-    return eqn == at ||
-           (at->stack && eqn->stack == at->stack && eqn->prim == at->prim);
+    jx_collective_kind kind = jx_collective_kind_of(a);
+
+    return a->typed == b->typed || kind == JX_COLLECTIVE_REDUCE ||
+           kind == JX_COLLECTIVE_SCATTER;
+}
+
+bool jx_written_once(const jx_eqn *a, const jx_eqn *b)
+{
+    return a == b || (a->stack && a->stack == b->stack && a->prim == b->prim &&
+                      is_alike(a, b));
 }
 
 static bool is_changed(const jx_devices *s, jx_device_change_kind kind,
                        const jx_eqn *eqn)
 {
+    const jx_eqn *at = s->change.at;
+
     return s->change.kind == kind &&
-           (!s->change.at || is_written_at(eqn, s->change.at));
+           (!at || at == eqn || (!s->change.alone && jx_written_once(eqn, at)));
 }
 
 /* ---- devices */
@@ -156,19 +167,6 @@ static jx_groups regrouped(jx_devices *s, jx_groups from, device_at *which)
     return to ? (jx_groups){from.count, to} : from;
 }
 
-static jx_groups shifted(jx_devices *s)
-{
-    jx_ints *pairs = JX_NEW_ARRAY(s->scratch, s->count, jx_ints);
-    int64_t *at = JX_NEW_ARRAY(s->scratch, (size_t)s->count * 2, int64_t);
-
-    for (int d = 0; pairs && at && d < s->count; d++) {
-        at[2 * d] = d;
-        at[2 * d + 1] = further(s, d);
-        pairs[d] = (jx_ints){2, at + 2 * (ptrdiff_t)d};
-    }
-    return (jx_groups){pairs && at ? s->count : 0, pairs};
-}
-
 /* Each group as several smaller ones. */
 static jx_groups divided(jx_devices *s, jx_groups from)
 {
@@ -216,6 +214,41 @@ static void send(sending *to, int64_t from, int64_t device)
 static jx_groups sent(const sending *to)
 {
     return (jx_groups){to->count, to->pairs};
+}
+
+static jx_groups shifted(jx_devices *s)
+{
+    sending to;
+
+    if (!begin_sending(s, &to))
+        return (jx_groups){0, NULL};
+    for (int d = 0; d < s->count; d++) {
+        int64_t other = further(s, d);
+        bool back = s->change.by > 0 ? other < d : other > d;
+        if (s->change.kind == JX_DEVICES_SHIFTED || !back)
+            send(&to, d, other);
+    }
+    return sent(&to);
+}
+
+/* Within pairs of devices that are `by` apart along the axes: of those that
+ * differ in that bit of where they stand. */
+static jx_groups paired(jx_devices *s, jx_groups from)
+{
+    sending to;
+
+    if (!begin_sending(s, &to))
+        return from;
+    for (int d = 0; d < s->count; d++) {
+        int64_t other = d;
+        for (int k = 0; k < s->mesh->naxes; k++) {
+            int64_t stand = jx_mesh_stand(s->mesh, d, k) ^ s->change.by;
+            if (has_axis(s, k) && stand < s->mesh->sizes[k])
+                other = moved(s->mesh, d, k, stand);
+        }
+        send(&to, d, other);
+    }
+    return sent(&to);
 }
 
 /* No device sends or receives twice, as in what JAX makes. */
@@ -303,8 +336,11 @@ static jx_groups permuted(jx_devices *s, const jx_eqn *eqn, jx_groups from)
         return turned(s, from, false);
     if (is_changed(s, JX_DEVICES_EXCHANGED, eqn))
         return turned(s, from, true);
-    if (is_changed(s, JX_DEVICES_SHIFTED, eqn))
+    if (is_changed(s, JX_DEVICES_SHIFTED, eqn) ||
+        is_changed(s, JX_DEVICES_STEPPED, eqn))
         return shifted(s);
+    if (is_changed(s, JX_DEVICES_PAIRED, eqn))
+        return paired(s, from);
     if (is_changed(s, JX_DEVICES_OPENED, eqn))
         return opened(s, from);
     return is_changed(s, JX_DEVICES_CLOSED, eqn) ? closed(s, from) : from;
@@ -350,7 +386,7 @@ bool jx_devices_change_sum(jx_devices_body *m, const jx_eqn *eqn, int count,
     bool left_out =
         whole && (is_changed(s, JX_DEVICES_LEFT_OUT, eqn) ||
                   (s->change.kind == JX_DEVICES_JOINED && s->change.without &&
-                   is_written_at(eqn, s->change.without)));
+                   jx_written_once(eqn, s->change.without)));
     bool parts = is_changed(s, JX_DEVICES_DIVIDED, eqn) && s->change.number;
     bool scaled = is_changed(s, JX_DEVICES_SCALED, eqn) || parts;
     double factor = parts              ? (double)s->count / count
@@ -462,6 +498,26 @@ static bool place(jx_devices_body *m, const jx_eqn *eqn,
     return !s->failed;
 }
 
+/* The index is one of where the device stands. */
+static bool index_by_stand(jx_devices_body *m, const jx_eqn *eqn,
+                           const jx_device_atoms *outs)
+{
+    jx_devices *s = m->s;
+    const jx_aval *aval = eqn->outs[0]->aval;
+
+    for (int t = 0; t < s->team.count; t++) {
+        int64_t at = stand_of(s, s->team.at[t]);
+        jx_atom *out = jx_device_row(outs, s->team.at[t]);
+        at = s->change.by > 0 ? at / s->change.by : at % -s->change.by;
+        if (aval->rank || !jx_dtype_is_integer(aval->dtype))
+            return true;
+        *out = jx_build_number(&m->body, aval->dtype, (double)at);
+        if (!jx_is_made(*out))
+            return s->failed ? false : jx_devices_starved(s);
+    }
+    return true;
+}
+
 /* What each has is what another device has made here. */
 static bool take_from(jx_devices_body *m, const jx_eqn *eqn,
                       const jx_device_atoms *outs)
@@ -520,9 +576,12 @@ static bool resize(jx_devices_body *m, const jx_eqn *eqn,
     return true;
 }
 
-static void shorten(const jx_devices *s, const jx_eqn *eqn,
-                    const jx_device_atoms *ins, const jx_device_atoms *outs)
+void jx_devices_change_late(const jx_devices *s, const jx_eqn *eqn,
+                            const jx_device_atoms *ins,
+                            const jx_device_atoms *outs)
 {
+    if (s->change.kind != JX_DEVICES_SHORTENED)
+        return;
     for (int i = 0; i < s->change.nlate; i++)
         for (int t = 0; s->change.late[i].eqn == eqn && t < s->team.count; t++)
             *jx_device_row(outs, s->team.at[t]) =
@@ -549,6 +608,24 @@ static bool move(jx_devices_body *m, const jx_eqn *eqn,
     return true;
 }
 
+/* What is as many times as large as there are devices along the axes, or that
+ * part of it. */
+static bool scale(jx_devices_body *m, const jx_device_atoms *outs)
+{
+    jx_devices *s = m->s;
+    jx_groups groups = groups_along(s, s->change.axes);
+    double count = groups.count ? groups.at[0].count : 1;
+
+    for (int t = 0; t < s->team.count; t++) {
+        jx_atom *out = jx_device_row(outs, s->team.at[t]);
+        *out =
+            jx_math_times(&m->body, *out, s->change.by > 0 ? 1 / count : count);
+        if (!jx_is_made(*out))
+            return s->failed ? false : jx_devices_starved(s);
+    }
+    return true;
+}
+
 bool jx_devices_change_local(jx_devices_body *m, const jx_eqn *eqn,
                              const jx_device_atoms *ins,
                              const jx_device_atoms *outs)
@@ -568,12 +645,15 @@ bool jx_devices_change_local(jx_devices_body *m, const jx_eqn *eqn,
                          is_changed(s, JX_DEVICES_CROSSED, eqn) ||
                          is_changed(s, JX_DEVICES_MIRRORED, eqn)))
         return take_from(m, eqn, outs);
+    if (s->change.at && is_changed(s, JX_DEVICES_INDEXED, eqn))
+        return index_by_stand(m, eqn, outs);
     if (is_changed(s, JX_DEVICES_LENGTHENED, eqn) ||
         is_changed(s, JX_DEVICES_WIDENED, eqn) ||
         is_changed(s, JX_DEVICES_NARROWED, eqn))
         return resize(m, eqn, ins, outs);
-    if (s->change.kind == JX_DEVICES_SHORTENED)
-        shorten(s, eqn, ins, outs);
+    jx_devices_change_late(s, eqn, ins, outs);
+    if (s->change.at && is_changed(s, JX_DEVICES_SCALED, eqn))
+        return scale(m, outs);
     if ((prim == JX_PRIM_add || prim == JX_PRIM_sub) &&
         is_changed(s, JX_DEVICES_UNMOVED, eqn))
         for (int t = 0; t < s->team.count; t++) {

@@ -579,7 +579,10 @@ bool jx_devices_collective(jx_devices_body *m, const jx_eqn *eqn,
                            const jx_device_atoms *ins,
                            const jx_device_atoms *outs)
 {
-    return jx_devices_change_turned(m, eqn, false, ins) &&
-           communicate(m, eqn, ins, outs) &&
-           jx_devices_change_turned(m, eqn, true, outs);
+    if (!jx_devices_change_turned(m, eqn, false, ins) ||
+        !communicate(m, eqn, ins, outs) ||
+        !jx_devices_change_turned(m, eqn, true, outs))
+        return false;
+    jx_devices_change_late(m->s, eqn, ins, outs);
+    return true;
 }

@@ -205,6 +205,17 @@ static int find_block(const void *words, int input, int64_t element)
     return block_of(words, input, element, &count);
 }
 
+/* Something is summed over devices and all that they have is, or goes round
+ * all of them; else what is missing may be anything that they are sent. */
+static bool may_miss_terms(const jx_equal_words *w, bool back)
+{
+    const jx_program *program = w->sharded.program;
+
+    return jx_goes_round(program) ||
+           (!jx_find_eqn(program, jx_permutes_devices) &&
+            (back || jx_find_eqn(program, jx_reduces_devices)));
+}
+
 static void tell_terms(const jx_equal_words *w, bool gradient,
                        jx_equal_cause *to)
 {
@@ -257,9 +268,11 @@ static void tell_terms(const jx_equal_words *w, bool gradient,
                        "this of its own part alone";
             return;
         }
-        to->code = back ? JX_CODE_MSH018 : JX_CODE_MSH008;
-        to->note = "it depends on less of the inputs: terms are missing";
-        return;
+        if (may_miss_terms(w, back)) {
+            to->code = back ? JX_CODE_MSH018 : JX_CODE_MSH008;
+            to->note = "it depends on less of the inputs: terms are missing";
+            return;
+        }
     }
     if (sign < 0 && products) {
         to->code = back ? JX_CODE_MSH018 : JX_CODE_MSH008;

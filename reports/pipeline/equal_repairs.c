@@ -21,6 +21,7 @@ typedef struct repairing {
     bool gradient;
     bool back; /* what is compared is a gradient, wherever it is made */
     int64_t work, equations; /* that are left */
+    int alone;               /* the result that is repaired, from 1; 0: all */
     int runs; /* at which the last try that helped agreed; 0: over fields */
     jx_equal_cause *to;
 } repairing;
@@ -89,6 +90,7 @@ static bool helps(repairing *r, const jx_device_change *change)
         changed.program->entry.jaxpr->nouts < r->w->question->nouts ||
         !jx_equal_open_beside(r->w->question, changed.typed, &question))
         return no_repair(r);
+    question.alone = r->alone;
     same = is_the_other(r, &question);
     jx_plan_free(question.plans[0]);
     return same || no_repair(r);
@@ -102,9 +104,19 @@ static void add_site(const jx_eqn *eqn, sites *to)
 
     for (int s = 0; s < to->count && !known; s++)
         known = eqn->stack && eqn->stack == to->at[s]->stack &&
-                eqn->prim == to->at[s]->prim;
+                eqn->prim == to->at[s]->prim && eqn->typed == to->at[s]->typed;
     if (!known)
         to->at[to->count++] = eqn;
+}
+
+/* Of a loop that was written out each by itself. */
+static void find_each(const jx_program *program, jx_eqn_is *is, sites *to)
+{
+    to->count = 0;
+    for (int i = 0; i < program->njaxprs; i++)
+        for (int k = 0; k < program->jaxprs[i]->neqns; k++)
+            if (is(&program->jaxprs[i]->eqns[k]) && to->count < MOST_SITES)
+                to->at[to->count++] = &program->jaxprs[i]->eqns[k];
 }
 
 static void find_sites(const jx_program *program, jx_eqn_is *is, sites *to)
@@ -195,7 +207,10 @@ static way along_each_axis(const repairing *r, int n, jx_device_change *to)
     if (n == naxes(r))
         return END;
     to->axes = 1u << n;
-    return size_of(r, n) > (to->by < 0 ? 2 : 1) ? TRIED : SKIPPED;
+    return size_of(r, n) >
+                   (to->by < 0 && to->kind != JX_DEVICES_STEPPED ? 2 : 1)
+               ? TRIED
+               : SKIPPED;
 }
 
 /* Few axes before many. */
@@ -318,6 +333,18 @@ static way from_the_end(const repairing *r, int n, jx_device_change *to)
     return size_of(r, n / 2) > (n % 2 ? 2 : 1) ? TRIED : SKIPPED;
 }
 
+/* By powers of two, along each axis. */
+static way by_each_bit(const repairing *r, int n, jx_device_change *to)
+{
+    enum { BITS = 10 };
+
+    if (n >= BITS * naxes(r))
+        return END;
+    to->axes = 1u << n / BITS;
+    to->by = 1 << n % BITS;
+    return size_of(r, n / BITS) % (2 * to->by) ? SKIPPED : TRIED;
+}
+
 /* In parts of equal size of all devices, near ones and far ones. */
 static way in_each_part(const repairing *r, int n, jx_device_change *to)
 {
@@ -341,19 +368,36 @@ static way of_two_axes(const repairing *r, int n, jx_device_change *to)
                                            : SKIPPED;
 }
 
-/* Where blocks have gone round all devices of an axis, or once more. */
+/* Where a device stands along each axis, by each of its divisors; what is left
+ * of it. */
+static way by_each_divisor(const repairing *r, int n, jx_device_change *to)
+{
+    enum { MOST = 8 };
+    int axis = n / (2 * MOST), by = n / 2 % MOST + 1;
+
+    if (axis == naxes(r))
+        return END;
+    to->axes = 1u << axis;
+    to->by = n % 2 ? -by : by;
+    return size_of(r, axis) % by || size_of(r, axis) <= by || to->by == -1
+               ? SKIPPED
+               : TRIED;
+}
+
+/* Where blocks have gone round all devices of an axis, or once more; what goes
+ * round is what is added, or what is added to. */
 static way behind_all_turns(const repairing *r, int n, jx_device_change *to)
 {
-    enum { MOST_LATE = 64 };
+    enum { MOST_LATE = 64, WAYS = 4 };
     jx_device_kept *late;
 
-    if (n >= 2 * naxes(r))
+    if (n >= WAYS * naxes(r))
         return END;
     late = JX_NEW_ARRAY(r->program->ctx->arena, MOST_LATE, jx_device_kept);
-    if (!late || size_of(r, n / 2) < 2)
+    if (!late || size_of(r, n / WAYS) < 2)
         return SKIPPED;
-    to->nlate = jx_find_late(r->program, (int)size_of(r, n / 2) + n % 2,
-                             MOST_LATE, late);
+    to->nlate = jx_find_late(r->program, (int)size_of(r, n / WAYS) + n % 2,
+                             n / 2 % 2, MOST_LATE, late);
     to->late = late;
     return to->nlate > 0 ? TRIED : SKIPPED;
 }
@@ -379,6 +423,25 @@ static void judge_shifted(const repairing *r, finding *f)
 {
     if (jx_leaves_holes(&r->w->sharded, f->at))
         f->code = JX_CODE_MSH005;
+}
+
+/* That one has holes as well: as many are meant. */
+static void judge_opened(const repairing *r, finding *f)
+{
+    if (jx_skips_pair(&r->w->sharded, f->at, f->change->axes, f->change->by))
+        f->code = JX_CODE_MSH005;
+}
+
+static void judge_transposed(const repairing *r, finding *f)
+{
+    if (jx_is_stacked(r->program, f->at))
+        f->code = JX_CODE_MSH014;
+}
+
+static void judge_scaled(const repairing *r, finding *f)
+{
+    if (r->back)
+        f->code = JX_CODE_MSH017;
 }
 
 /* What is compared may say how often a loop goes round. */
@@ -490,7 +553,7 @@ static void judge_local(const repairing *r, finding *f)
 
 static void judge_summed_late(const repairing *r, finding *f)
 {
-    if (!jx_is_curved_behind(r->program, f->at))
+    if (!jx_is_curved_between(r->program, f->at, f->change->without))
         return;
     f->code = JX_CODE_MSH020;
     f->with = "what devices have of this summed up here, before something is "
@@ -547,6 +610,14 @@ static bool fits_numbered(const repairing *r, const jx_device_change *change)
 {
     (void)change;
     return jx_find_eqn(r->program, jx_numbers_devices) != NULL;
+}
+
+static bool fits_whole(const repairing *r, const jx_device_change *change)
+{
+    const jx_aval *aval = change->at ? change->at->outs[0]->aval : NULL;
+
+    (void)r;
+    return aval && !aval->rank && jx_dtype_is_integer(aval->dtype);
 }
 
 /* ---- all repairs */
@@ -606,11 +677,13 @@ static bool tell(repairing *r, const repair *row,
     r->to->note =
         r->runs
             ? jx_arena_printf(arena,
-                              "with %s both agree within rounding in %d runs "
+                              "with %s %s within rounding in %d runs "
                               "(fields do not decide it)",
-                              f.with, r->runs)
-            : jx_arena_printf(arena, "with %s it is the same over the reals",
-                              f.with);
+                              f.with,
+                              r->alone ? "this result agrees" : "both agree",
+                              r->runs)
+            : jx_arena_printf(arena, "with %s %s the same over the reals",
+                              f.with, r->alone ? "this result is" : "it is");
     return true;
 }
 
@@ -646,6 +719,7 @@ static bool try_row(repairing *r, const repair *row)
     sites where;
     way how;
 
+    change.alone = row->find == find_each;
     row->find(r->program, row->where, &where);
     for (int n = 0; where.count && (how = row->ways(r, n, &change)) != END; n++)
         if (how == TRIED && repair_in_a_way(r, row, &where, change))
@@ -668,6 +742,15 @@ bool jx_equal_find_repair(const jx_equal_words *words, bool gradient,
 
     if (!words->sharded.mesh || words->sharded.mesh->naxes > 4)
         return false;
+    for (int i = 0; i < count; i++)
+        if (try_row(&r, &repairs[i]))
+            return true;
+    /* each may need a change of its own */
+    if (words->question->nouts < 2 || !words->floats->differs.point ||
+        words->floats->pair.point)
+        return false;
+    r.alone = words->floats->differs.output + 1;
+    r.equations = MOST_EQUATIONS;
     for (int i = 0; i < count; i++)
         if (try_row(&r, &repairs[i]))
             return true;

@@ -6,6 +6,7 @@
 #include "frontend/ir/computation.h"
 #include "frontend/ir/mesh.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- what a program does */
@@ -113,6 +114,18 @@ bool jx_multiplies_integers(const jx_eqn *eqn)
            !eqn->ins[0].var != !eqn->ins[1].var;
 }
 
+bool jx_scales_floats(const jx_eqn *eqn)
+{
+    jx_prim_id prim = eqn->prim->id;
+
+    if (!eqn->nouts || !jx_dtype_is_float(eqn->outs[0]->aval->dtype))
+        return false;
+    return prim == JX_PRIM_broadcast_in_dim
+               ? !eqn->ins[0].var
+               : (prim == JX_PRIM_mul || prim == JX_PRIM_div) &&
+                     !eqn->ins[0].var != !eqn->ins[1].var;
+}
+
 bool jx_goes_on(const jx_program *program, const jx_eqn *eqn)
 {
     for (int i = 0; i < program->njaxprs; i++)
@@ -182,6 +195,33 @@ bool jx_adds_itself(const jx_eqn *eqn)
 {
     return eqn->prim->id == JX_PRIM_add && eqn->ins[0].var &&
            eqn->ins[0].var == eqn->ins[1].var;
+}
+
+/* ---- computations over devices */
+
+static const jx_jaxpr *body_of(const jx_eqn *eqn)
+{
+    const jx_p_manual_computation *manual = eqn->typed;
+    const jx_p_shard_map *mapped = eqn->typed;
+
+    return !eqn->typed ? NULL
+           : eqn->prim->id == JX_PRIM_sdy_manual_computation
+               ? manual->jaxpr.jaxpr
+           : eqn->prim->id == JX_PRIM_shard_map ? mapped->jaxpr.jaxpr
+                                                : NULL;
+}
+
+/* The computation over devices whose body this jaxpr is; NULL: it
+ * is another one. */
+static const jx_eqn *spread_of(const jx_program *program, const jx_jaxpr *jaxpr)
+{
+    for (int i = 0; i < program->njaxprs; i++)
+        for (int k = 0; k < program->jaxprs[i]->neqns; k++) {
+            const jx_eqn *eqn = &program->jaxprs[i]->eqns[k];
+            if (body_of(eqn) == jaxpr)
+                return eqn;
+        }
+    return NULL;
 }
 
 /* ---- groups of devices */
@@ -285,6 +325,25 @@ bool jx_leaves_holes(const jx_sharded *w, const jx_eqn *eqn)
                jx_mesh_devices(w->mesh, INT64_MAX);
 }
 
+bool jx_skips_pair(const jx_sharded *w, const jx_eqn *eqn, unsigned axis,
+                   int by)
+{
+    jx_groups pairs = groups_of(w->program, eqn, jx_permutes_devices);
+    int64_t all = jx_mesh_devices(w->mesh, INT64_MAX), could = 0;
+
+    for (int k = 0; k < w->mesh->naxes; k++)
+        if (axis >> k & 1)
+            could = all / w->mesh->sizes[k] * (w->mesh->sizes[k] - abs(by));
+    for (int i = 0; i < pairs.count; i++)
+        for (int k = 0; k < w->mesh->naxes; k++)
+            if (pairs.at[i].count != 2 ||
+                jx_mesh_stand(w->mesh, pairs.at[i].at[1], k) -
+                        jx_mesh_stand(w->mesh, pairs.at[i].at[0], k) !=
+                    (axis >> k & 1 ? by : 0))
+                return false;
+    return pairs.count < could;
+}
+
 /* ---- what devices compute by themselves */
 
 /* The equation of a jaxpr that makes a value; NULL: it comes from outside. */
@@ -342,12 +401,9 @@ static const jx_eqn *ratio_behind(const jx_jaxpr *jaxpr, jx_atom atom,
     }
 }
 
-/* What is reduced over devices, or given back where nothing is communicated at
- * all, is no linear function of what each has. */
+/* What is reduced over devices is no linear function of what each has. */
 const jx_eqn *jx_find_ratio(const jx_sharded *w)
 {
-    bool alone = !jx_find_eqn(w->program, communicates);
-
     for (int i = 0; i < w->program->njaxprs; i++) {
         const jx_jaxpr *jaxpr = w->program->jaxprs[i];
         for (int k = 0; k < jaxpr->neqns; k++) {
@@ -355,11 +411,6 @@ const jx_eqn *jx_find_ratio(const jx_sharded *w)
                 jx_reduces_devices(&jaxpr->eqns[k])
                     ? ratio_behind(jaxpr, jaxpr->eqns[k].ins[0], 0)
                     : NULL;
-            if (found)
-                return found;
-        }
-        for (int k = 0; alone && k < jaxpr->nouts; k++) {
-            const jx_eqn *found = ratio_behind(jaxpr, jaxpr->outs[k], 0);
             if (found)
                 return found;
         }
@@ -526,7 +577,13 @@ static bool is_beyond(const jx_eqn *eqn, bool product)
     case JX_PRIM_dynamic_update_slice:
     case JX_PRIM_gather:
     case JX_PRIM_reduce_sum:
+    case JX_PRIM_cumsum:
+    case JX_PRIM_reduce_window_sum:
     case JX_PRIM_select_n: return false;
+    case JX_PRIM_reduce_window:
+        return jx_body_monoid(
+                   ((const jx_p_reduce_window *)eqn->typed)->jaxpr.jaxpr) !=
+               JX_PRIM_add;
     default: return !jx_is_collective(eqn) && eqn->prim->id != JX_PRIM_pvary;
     }
 }
@@ -544,15 +601,19 @@ static bool is_curve(const jx_eqn *eqn, const char *made)
  * it, is such a one. */
 typedef bool is_behind(const jx_eqn *eqn, const char *made, jx_eqn_is *is);
 
-static bool find_behind(const jx_jaxpr *jaxpr, const jx_eqn *from, char *made,
-                        is_behind *fits, jx_eqn_is *is)
+static bool find_behind(const jx_jaxpr *jaxpr, const jx_eqn *from,
+                        const jx_eqn *until, char *made, is_behind *fits,
+                        jx_eqn_is *is)
 {
+    const jx_eqn *end = jaxpr->eqns + jaxpr->neqns;
     bool found = false;
+
+    if (until > from && until < end)
+        end = until;
 
     for (int i = 0; i < from->nouts; i++)
         made[from->outs[i]->id] = 1;
-    for (const jx_eqn *eqn = from + 1; eqn < jaxpr->eqns + jaxpr->neqns;
-         eqn++) {
+    for (const jx_eqn *eqn = from + 1; eqn < end; eqn++) {
         if (!holds_var(eqn, made))
             continue;
         found |= fits(eqn, made, is);
@@ -587,14 +648,14 @@ bool jx_is_beyond_products(const jx_eqn *eqn)
 }
 
 static bool any_behind(const jx_program *program, const jx_eqn *eqn,
-                       is_behind *fits, jx_eqn_is *is)
+                       const jx_eqn *until, is_behind *fits, jx_eqn_is *is)
 {
     for (int i = 0; i < program->njaxprs; i++) {
         const jx_jaxpr *jaxpr = program->jaxprs[i];
         if (eqn >= jaxpr->eqns && eqn < jaxpr->eqns + jaxpr->neqns) {
             char *made =
                 JX_NEW_ARRAY(program->ctx->arena, jaxpr->nvars + 1, char);
-            return made && find_behind(jaxpr, eqn, made, fits, is);
+            return made && find_behind(jaxpr, eqn, until, made, fits, is);
         }
     }
     return false;
@@ -602,12 +663,18 @@ static bool any_behind(const jx_program *program, const jx_eqn *eqn,
 
 bool jx_is_curved_behind(const jx_program *program, const jx_eqn *eqn)
 {
-    return any_behind(program, eqn, is_curve_behind, NULL);
+    return any_behind(program, eqn, NULL, is_curve_behind, NULL);
+}
+
+bool jx_is_curved_between(const jx_program *program, const jx_eqn *eqn,
+                          const jx_eqn *until)
+{
+    return any_behind(program, eqn, until, is_curve_behind, NULL);
 }
 
 bool jx_is_behind(const jx_program *program, const jx_eqn *eqn, jx_eqn_is *is)
 {
-    return any_behind(program, eqn, is_such_behind, is);
+    return any_behind(program, eqn, NULL, is_such_behind, is);
 }
 
 /* ---- what is made of the number of a device */
@@ -639,27 +706,31 @@ static int turns_of(const int *turns, jx_atom atom)
 }
 
 /* The operand that is left of a sum, or of the larger of two; -1: both are. */
-static int left_of(const jx_eqn *eqn, const int *turns, int most)
+static int left_of(const jx_eqn *eqn, const int *turns, int most, bool added_to)
 {
     bool a, b;
+
+    if (added_to && jx_permutes_devices(eqn) &&
+        turns_of(turns, eqn->ins[0]) + 1 >= most)
+        return 0;
 
     if (eqn->prim->id != JX_PRIM_add && eqn->prim->id != JX_PRIM_max)
         return -1;
     a = turns_of(turns, eqn->ins[0]) >= most;
     b = turns_of(turns, eqn->ins[1]) >= most;
     return a == b || !jx_dtype_is_float(eqn->outs[0]->aval->dtype) ? -1
-           : a                                                     ? 1
-                                                                   : 0;
+           : a == added_to                                         ? 0
+                                                                   : 1;
 }
 
-static int late_in(const jx_jaxpr *jaxpr, int *turns, int least, int most,
-                   jx_device_kept *to)
+static int late_in(const jx_jaxpr *jaxpr, int *turns, int least, bool added_to,
+                   int most, jx_device_kept *to)
 {
     int found = 0;
 
     for (int i = 0; i < jaxpr->neqns; i++) {
         const jx_eqn *eqn = &jaxpr->eqns[i];
-        int left = left_of(eqn, turns, least), after = 0;
+        int left = left_of(eqn, turns, least, added_to), after = 0;
         for (int k = 0; k < eqn->nins; k++)
             if ((left < 0 || k == left) && turns_of(turns, eqn->ins[k]) > after)
                 after = turns_of(turns, eqn->ins[k]);
@@ -671,7 +742,7 @@ static int late_in(const jx_jaxpr *jaxpr, int *turns, int least, int most,
     return found;
 }
 
-int jx_find_late(const jx_program *program, int least, int most,
+int jx_find_late(const jx_program *program, int least, bool added_to, int most,
                  jx_device_kept *to)
 {
     int found = 0;
@@ -681,17 +752,61 @@ int jx_find_late(const jx_program *program, int least, int most,
         int *turns = JX_NEW_ARRAY(program->ctx->arena, jaxpr->nvars + 1, int);
         if (!turns)
             return -1;
-        found += late_in(jaxpr, turns, least, most - found, to + found);
+        found +=
+            late_in(jaxpr, turns, least, added_to, most - found, to + found);
     }
     return found;
 }
 
+/* What the permutation gives is sent on in the same way. */
+static bool goes_on_behind(const jx_jaxpr *jaxpr, const jx_eqn *from,
+                           char *made)
+{
+    for (int i = 0; i < from->nouts; i++)
+        made[from->outs[i]->id] = 1;
+    for (const jx_eqn *eqn = from + 1; eqn < jaxpr->eqns + jaxpr->neqns;
+         eqn++) {
+        if (!holds_var(eqn, made))
+            continue;
+        if (eqn->prim == from->prim && eqn->typed == from->typed)
+            return true;
+        for (int i = 0; i < eqn->nouts; i++)
+            made[eqn->outs[i]->id] = 1;
+    }
+    return false;
+}
+
+bool jx_goes_round(const jx_program *program)
+{
+    for (int i = 0; i < program->njaxprs; i++) {
+        const jx_jaxpr *jaxpr = program->jaxprs[i];
+        bool loop = !spread_of(program, jaxpr);
+        for (int k = 0; k < jaxpr->neqns; k++) {
+            char *made =
+                jx_permutes_devices(&jaxpr->eqns[k])
+                    ? JX_NEW_ARRAY(program->ctx->arena, jaxpr->nvars + 1, char)
+                    : NULL;
+            if (made && (loop || goes_on_behind(jaxpr, &jaxpr->eqns[k], made)))
+                return true;
+        }
+    }
+    return false;
+}
+
 /* ---- what devices make of their own parts alone */
 
-/* Where nothing is communicated: what is reduced, and something is made of it
- * that is not linear. */
+/* Where nothing is communicated: a ratio that is given back, or what is
+ * reduced, and something is made of it that is not linear. */
 static const jx_eqn *curve_alone(const jx_program *program)
 {
+    const jx_eqn *ratio = NULL;
+
+    for (int i = 0; i < program->njaxprs; i++)
+        for (int k = 0; !ratio && k < program->jaxprs[i]->nouts; k++)
+            ratio = ratio_behind(program->jaxprs[i],
+                                 program->jaxprs[i]->outs[k], 0);
+    if (ratio)
+        return ratio;
     for (int i = 0; i < program->njaxprs; i++)
         for (int k = 0; k < program->jaxprs[i]->neqns; k++) {
             const jx_eqn *eqn = &program->jaxprs[i]->eqns[k];
@@ -797,31 +912,6 @@ bool jx_cuts_by_many(const jx_eqn *eqn)
 }
 
 /* ---- random numbers */
-
-static const jx_jaxpr *body_of(const jx_eqn *eqn)
-{
-    const jx_p_manual_computation *manual = eqn->typed;
-    const jx_p_shard_map *mapped = eqn->typed;
-
-    return !eqn->typed ? NULL
-           : eqn->prim->id == JX_PRIM_sdy_manual_computation
-               ? manual->jaxpr.jaxpr
-           : eqn->prim->id == JX_PRIM_shard_map ? mapped->jaxpr.jaxpr
-                                                : NULL;
-}
-
-/* The computation over devices whose body this jaxpr is; NULL: it
- * is another one. */
-static const jx_eqn *spread_of(const jx_program *program, const jx_jaxpr *jaxpr)
-{
-    for (int i = 0; i < program->njaxprs; i++)
-        for (int k = 0; k < program->jaxprs[i]->neqns; k++) {
-            const jx_eqn *eqn = &program->jaxprs[i]->eqns[k];
-            if (body_of(eqn) == jaxpr)
-                return eqn;
-        }
-    return NULL;
-}
 
 /* What differs from device to device gets into random numbers here, or into a
  * body, where it may. */

@@ -32,9 +32,10 @@ jx_eqn_is jx_is_beyond_products;
 jx_eqn_is jx_is_index;            /* ... or compares it: one number */
 jx_eqn_is jx_makes_integers;      /* whole numbers, or a comparison of them */
 jx_eqn_is jx_multiplies_integers; /* of one number, by a number */
-jx_eqn_is jx_numbers_devices;     /* asks which device it is */
-jx_eqn_is jx_draws_numbers;       /* random ones */
-jx_eqn_is jx_narrows;             /* to a smaller float */
+jx_eqn_is jx_scales_floats;   /* by a number, or spreads one to scale others */
+jx_eqn_is jx_numbers_devices; /* asks which device it is */
+jx_eqn_is jx_draws_numbers;   /* random ones */
+jx_eqn_is jx_narrows;         /* to a smaller float */
 /* an axis of an array is cut by several of the mesh */
 jx_eqn_is jx_cuts_by_many;
 /* Of what is written out: that devices go one way; a sum of what is
@@ -49,9 +50,12 @@ bool jx_goes_on(const jx_program *program, const jx_eqn *eqn);
 bool jx_mark_device_numbers(const jx_jaxpr *jaxpr, char *made);
 /* The equations, of those that add up or choose the largest, one operand of
  * which has gone round so many devices or more and the other has not; with that
- * one.  In the order in which they run; -1 without memory. */
-int jx_find_late(const jx_program *program, int turns, int most,
+ * one.  If what goes round is what is `added_to` it is kept, and stays where it
+ * is.  In the order in which they run; -1 without memory. */
+int jx_find_late(const jx_program *program, int turns, bool added_to, int most,
                  jx_device_kept *to);
+/* Whether something is sent on in a loop, or twice in the same way. */
+bool jx_goes_round(const jx_program *program);
 /* Whether so many devices stand along some axes of the mesh. */
 bool jx_mesh_has(const jx_mesh *mesh, int64_t count);
 /* Whether a sum over devices joins both. */
@@ -65,6 +69,10 @@ const jx_eqn *jx_find_stacked(const jx_program *program); /* or NULL */
 bool jx_group_axes(const jx_sharded *w, const jx_eqn *eqn, unsigned *axes);
 /* A permutation that leaves out a device. */
 bool jx_leaves_holes(const jx_sharded *w, const jx_eqn *eqn);
+/* Each device that sends something sends it `by` devices further along the
+ * axis, and some who could do not. */
+bool jx_skips_pair(const jx_sharded *w, const jx_eqn *eqn, unsigned axis,
+                   int by);
 /* By how many axes of the mesh an operand of a computation, or behind them a
  * result, is cut. */
 int jx_is_cut_by(const jx_eqn *eqn, int number);
@@ -74,6 +82,9 @@ int64_t jx_part_size(const jx_mesh *mesh, const jx_eqn *eqn, int number,
                      int axis, unsigned *axes);
 /* Whether something is made of its result that is not linear in it. */
 bool jx_is_curved_behind(const jx_program *program, const jx_eqn *eqn);
+/* ... before another one, of the same jaxpr. */
+bool jx_is_curved_between(const jx_program *program, const jx_eqn *eqn,
+                          const jx_eqn *until);
 /* Whether something such is made of it, in the same jaxpr. */
 bool jx_is_behind(const jx_program *program, const jx_eqn *eqn, jx_eqn_is *is);
 

@@ -75,3 +75,8 @@ void jx_equal_close(jx_equal_question *question)
         question->plans[s] = NULL;
     }
 }
+
+bool jx_equal_asks(const jx_equal_question *question, int output)
+{
+    return !question->alone || question->alone == output + 1;
+}

@@ -31,6 +31,7 @@ typedef struct jx_equal_side {
 typedef struct jx_equal_question {
     jx_equal_side a, b;
     int nouts;         /* results that are compared */
+    int alone;         /* or of these one alone, its number from 1; 0: all */
     jx_plan *plans[2]; /* of a and b, in declared dtypes: jx_equal_open() */
     /* per input, the last index that it is in b, or else in a; -1: none. NULL:
      * no input is an integer.  jx_equal_open() */
@@ -81,6 +82,9 @@ typedef struct jx_equal_fields {
     /* of a: the first that takes a slice from elsewhere than it says */
     const jx_eqn *clamped;
 } jx_equal_fields;
+
+/* Whether the result is one of those that are compared. */
+bool jx_equal_asks(const jx_equal_question *question, int output);
 
 /* False only without memory (an error in the context of a). */
 bool jx_equal_over_fields(const jx_equal_question *question,

@@ -264,7 +264,7 @@ static bool compare_pairs(comparing *c, const jx_field *f, int side,
 {
     int nouts = c->question->nouts, n = entry_of(c, side)->nouts;
 
-    for (int i = nouts; i + 1 < n; i += 2) {
+    for (int i = nouts; !c->question->alone && i + 1 < n; i += 2) {
         jx_field_difference before = c->to->differs;
         const arrays both = {&outs[i], &outs[i + 1]};
         if (compare(c, f, &both, i))
@@ -285,7 +285,7 @@ static bool compare_all(comparing *c, const jx_field *f,
 
     for (int i = 0; i < c->question->nouts; i++) {
         const arrays both = {&a[i], &b[i]};
-        same &= compare(c, f, &both, i);
+        same &= !jx_equal_asks(c->question, i) || compare(c, f, &both, i);
     }
     return compare_pairs(c, f, 0, a) && compare_pairs(c, f, 1, b) && same;
 }

@@ -379,9 +379,10 @@ static void compare_point(comparing *c)
 
     for (int i = 0; i < nouts; i++) {
         const int numbers[] = {i, i};
-        compare(c, numbers, both, i, &c->to->differs);
+        if (jx_equal_asks(c->question, i))
+            compare(c, numbers, both, i, &c->to->differs);
     }
-    for (int s = 0; s < 2; s++)
+    for (int s = 0; s < 2 && !c->question->alone; s++)
         for (int i = nouts; i + 1 < jx_plan_nouts(c->question->plans[s]);
              i += 2) {
             const int numbers[] = {i, i + 1}, one[] = {s, s};

@@ -276,6 +276,94 @@ def exchanged(x):
     return lax.all_to_all(x, "i", 0, 0)
 
 
+def filtered(x, k, pairs=None):
+    """A filter that looks back: of a device's own rows, and of two before."""
+    before = lax.ppermute(x[-2:], "i", pairs) if pairs else jnp.zeros_like(x[:2])
+    x = jnp.concatenate([before, x])
+    return sum(x[j:len(x) - 2 + j] * k[j] for j in range(3))
+
+
+def filtered_by(pairs):
+    return mapped(lambda x, k: filtered(x, k, pairs), (ROWS, P()), ROWS)
+
+
+def shared_keys(at):
+    """Each two devices share a key."""
+    def own(q, k):
+        mine = lax.dynamic_index_in_dim(k, at(lax.axis_index("i")), 0, False)
+        return jnp.einsum("hte,se->hts", q, mine)
+    return mapped(own, (P("i"), P()), P("i"))
+
+
+def transformed(steps):
+    """Sums and differences, with the device whose number differs in one bit."""
+    def own(x):
+        here = lax.axis_index("i")
+        for bit, pairs in enumerate(steps):
+            other = lax.ppermute(x, "i", pairs)
+            x = jnp.where((here >> bit) % 2 == 0, x + other, other - x)
+        return x
+    return mapped(own, P("i"), P("i"))
+
+
+def transformed_all(x):
+    a, b, c, d = jnp.split(x, 4)
+    return jnp.concatenate([a + b + c + d, a - b + c - d, a + b - c - d, a - b - c + d])
+
+
+def shared(q, k):
+    return jnp.einsum("hte,hse->hts", q, jnp.repeat(k, 4, 0))
+
+
+def scattered_all(slopes, weights):
+    return weights - .5 * slopes.sum(0)
+
+
+def two_slopes_all(v, w, x):
+    return jax.grad(lambda p: jnp.sum(jnp.tanh(jnp.tanh(x @ p[0]) @ p[1]) ** 2))((v, w))
+
+
+def bits(by):
+    return [(k, k ^ by) for k in range(4)]
+
+
+def scattered_in_turn(turns=4, factor=.5):
+    """Slopes of which each device has all, as the sum of its part of all of them."""
+    def own(slopes, weights):
+        slopes, here = slopes[0].reshape(4, 2, 3), lax.axis_index("i")
+        total = slopes[(here - 1) % 4]
+        for turn in range(1, turns):
+            total = lax.ppermute(total, "i", ring()) + slopes[(here - 1 - turn) % 4]
+        return weights - factor * total
+    return mapped(own, (P("i"), ROWS), ROWS)
+
+
+def two_slopes(scatter):
+    def own(v, w, x):
+        v, w = (lax.all_gather(each, "i", tiled=True) for each in (v, w))
+        slopes = jax.grad(lambda p: jnp.sum(jnp.tanh(jnp.tanh(x @ p[0]) @ p[1]) ** 2))((v, w))
+        return tuple(scatter(each) for each in slopes)
+    return mapped(own, (ROWS,) * 3, (ROWS, ROWS), check=False)
+
+
+def own_part(slope):
+    return lax.dynamic_slice_in_dim(slope, lax.axis_index("i") * 2, 2)
+
+
+def recurrent(x, v, w, b, turn=lambda h, w, b: h @ w + b):
+    def step(h, now):
+        h = jnp.tanh(now @ v + turn(h, w, b))
+        return h, h
+    return lax.scan(step, jnp.zeros((x.shape[1], v.shape[1])), x)[1]
+
+
+def recurrent_in_parts(turn):
+    def own(x, v, w, b):
+        part = lambda h: lax.dynamic_slice_in_dim(h, lax.axis_index("i") * 2, 2, 1)
+        return recurrent(x, v, w, b, lambda h, w, b: turn(part(h) @ w, b))
+    return mapped(own, (P(), P(), ROWS, P()), P())
+
+
 def descended(w, x, mean=False):
     """Weights and their slopes in parts."""
     whole = lax.all_gather(w, "i", tiled=True)
@@ -285,6 +373,10 @@ def descended(w, x, mean=False):
 
 SQUARE = (spec(8, 8), spec(8, 4))
 POINTS = (spec(16, 3), spec(4, 3))
+FILTER = (spec(16, 2), spec(3, 2))
+SHARED = (spec(8, 3, 4), spec(2, 3, 4))
+SLOPES = (spec(4, 8, 3), spec(8, 3))
+LAYER = (spec(3, 2, 4), spec(4, 8), spec(8, 8), spec(8))
 CLASSES = (spec(6, 4), spec(4, 16), spec(6, dtype=np.int32))
 EXPERTS = (spec(32, 4), spec(4, 4, 6))
 WEIGHTS = (spec(8, 4), spec(8, 8))
@@ -388,6 +480,16 @@ WRONG = {
         (ROWS, P()), P(), LINE, False),
         lambda x, old: centers(x, old, lambda over, under: over / under), POINTS),
     "values stay": ("EQL001", unrolled(4, moves_values=False), attention, QKV),
+    "looks two devices back": ("MSH006", filtered_by([(0, 2), (1, 3)]), filtered, FILTER),
+    "the last looks at nothing": ("MSH005", filtered_by([(0, 1), (1, 2)]), filtered, FILTER),
+    "keys of neighbours": ("MSH015", shared_keys(lambda here: here % 2), shared, SHARED),
+    "keys of the first": ("MSH015", shared_keys(lambda here: here * 0), shared, SHARED),
+    "not the other bit": ("MSH006", transformed([bits(1), ring()]), transformed_all, (spec(12),)),
+    "a sum of a turn too many": ("MSH007", scattered_in_turn(5), scattered_all, SLOPES),
+    "a sum that is averaged": ("MSH009", scattered_in_turn(factor=.5 / 4), scattered_all, SLOPES),
+    "two slopes of own rows": ("MSH018", two_slopes(own_part), two_slopes_all, NET),
+    "a bias of each": ("MSH007", recurrent_in_parts(lambda h, b: lax.psum(h + b, "i")), recurrent,
+                       LAYER),
     "keys of others": ("MSH006", causal_of_rows(1), causal, QKV),
     "places in a part": ("MSH015", mapped(lambda x: largest(x, False), P("i"), (P(), P()), LINE,
                                           False), lambda x: tuple(lax.top_k(x, 3)), (spec(24),)),
@@ -399,6 +501,13 @@ WRONG = {
 }
 
 RIGHT = {
+    "looks back": (filtered_by(OPEN), filtered, FILTER),
+    "keys of two": (shared_keys(lambda here: here // 2), shared, SHARED),
+    "sums and differences": (transformed([bits(1), bits(2)]), transformed_all, (spec(12),)),
+    "scattered in turn": (scattered_in_turn(), scattered_all, SLOPES),
+    "two slopes": (two_slopes(lambda slope: lax.psum_scatter(slope, "i", tiled=True)),
+                   two_slopes_all, NET),
+    "a layer": (recurrent_in_parts(lambda h, b: lax.psum(h, "i") + b), recurrent, LAYER),
     "classes": (losses_of_classes(lambda here, wide: here * wide), losses, CLASSES),
     "broadcast products": (broadcast_products(lambda row, column: column), product, SQUARE),
     "groups": (of_groups_apart([[0, 1], [2, 3]]), of_groups, (spec(3, 16),)),
