@@ -88,7 +88,8 @@ typedef enum jx_device_change_kind {
      * (by: averaged); what `without` sums is not summed */
     JX_DEVICES_JOINED,
     JX_DEVICES_PLACED, /* numbers that count elements go on along `axes` */
-    /* array `number`, of integers, is less by `by` for each step along `axes` */
+    /* array `number`, of integers, or what a collective gives, is less by `by`
+     * for each step along `axes` */
     JX_DEVICES_OFFSET,
     /* a product of integers has its first operand `by` times more; it, or the
      * number of a device, is `by` times as large, or that part of it */

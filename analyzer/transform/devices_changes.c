@@ -415,6 +415,8 @@ static jx_prim_id joined_by(const jx_eqn *eqn)
     case JX_PRIM_reduce_max: return JX_PRIM_max;
     case JX_PRIM_reduce_min: return JX_PRIM_min;
     case JX_PRIM_reduce_sum:
+    case JX_PRIM_scatter_add:
+    case JX_PRIM_select_n:
     case JX_PRIM_dot_general: return JX_PRIM_add;
     default: return JX_PRIM_unknown;
     }
@@ -537,15 +539,19 @@ static bool take_from(jx_devices_body *m, const jx_eqn *eqn,
     return true;
 }
 
-bool jx_devices_change_number(jx_devices_body *m, const jx_eqn *eqn,
-                              const jx_device_atoms *outs)
+bool jx_devices_change_integers(jx_devices_body *m, const jx_eqn *eqn,
+                                const jx_device_atoms *outs)
 {
     jx_devices *s = m->s;
+    bool widened = is_changed(s, JX_DEVICES_WIDENED, eqn);
+    bool offset = is_changed(s, JX_DEVICES_OFFSET, eqn);
 
-    for (int t = 0; is_changed(s, JX_DEVICES_WIDENED, eqn) && t < s->team.count;
-         t++) {
-        jx_atom *out = jx_device_row(outs, s->team.at[t]);
-        *out = jx_math_times(&m->body, *out, s->change.by);
+    for (int t = 0; (widened || offset) && t < s->team.count; t++) {
+        int d = s->team.at[t], by = s->change.by;
+        jx_atom *out = jx_device_row(outs, d);
+        *out = widened ? jx_math_times(&m->body, *out, by)
+                       : jx_math_plus(&m->body, *out,
+                                      -(double)(by * stand_of(s, d)));
         if (!jx_is_made(*out))
             return s->failed ? false : jx_devices_starved(s);
     }

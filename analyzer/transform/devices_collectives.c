@@ -500,7 +500,7 @@ static bool numbered(jx_devices_body *m, const jx_eqn *eqn,
             &m->body, eqn->outs[0]->aval->dtype,
             (double)number_of(m->s, eqn, jx_devices_taken_for(m->s, eqn, d)));
     }
-    return !m->s->failed && jx_devices_change_number(m, eqn, outs);
+    return !m->s->failed;
 }
 
 bool jx_devices_combine(jx_devices_body *m, jx_prim_id op, jx_groups groups,
@@ -584,5 +584,5 @@ bool jx_devices_collective(jx_devices_body *m, const jx_eqn *eqn,
         !jx_devices_change_turned(m, eqn, true, outs))
         return false;
     jx_devices_change_late(m->s, eqn, ins, outs);
-    return true;
+    return jx_devices_change_integers(m, eqn, outs);
 }

@@ -216,9 +216,9 @@ bool jx_devices_change_turned(jx_devices_body *m, const jx_eqn *eqn,
 void jx_devices_change_late(const jx_devices *s, const jx_eqn *eqn,
                             const jx_device_atoms *ins,
                             const jx_device_atoms *outs);
-/* The number of a device, in place. */
-bool jx_devices_change_number(jx_devices_body *m, const jx_eqn *eqn,
-                              const jx_device_atoms *outs);
+/* The number of a device, or integers that it is given, in place. */
+bool jx_devices_change_integers(jx_devices_body *m, const jx_eqn *eqn,
+                                const jx_device_atoms *outs);
 /* Whom a device takes itself for. */
 int jx_devices_taken_for(const jx_devices *s, const jx_eqn *eqn, int device);
 /* What a device has computed by itself. */

@@ -142,6 +142,15 @@ static bool takes_marked(const jx_program *program, const jx_eqn *eqn,
     return false;
 }
 
+/* What a loop goes on with may say when it ends. */
+static bool goes_on(const jx_jaxpr *jaxpr, const jx_eqn *eqn)
+{
+    for (int i = 0; i < jaxpr->nouts; i++)
+        if (jaxpr->outs[i].var == eqn->outs[0])
+            return true;
+    return false;
+}
+
 /* Those that take what is made of the number of a device; those where
  * that number is asked for before what is in bodies. */
 static void find_numbered_sites(const jx_program *program, jx_eqn_is *is,
@@ -157,7 +166,8 @@ static void find_numbered_sites(const jx_program *program, jx_eqn_is *is,
                 continue;
             for (int k = 0; k < jaxpr->neqns; k++)
                 if (is(&jaxpr->eqns[k]) &&
-                    takes_marked(program, &jaxpr->eqns[k], made))
+                    takes_marked(program, &jaxpr->eqns[k], made) &&
+                    !(body && goes_on(jaxpr, &jaxpr->eqns[k])))
                     add_site(&jaxpr->eqns[k], to);
         }
 }
@@ -296,8 +306,21 @@ static way by_part_sizes(const repairing *r, int n, jx_device_change *to)
         return END;
     size = jx_part_size(r->w->sharded.mesh, at, n / MOST_RANK, n % MOST_RANK,
                         &axes);
+    to->axes = axes;
     to->by = (int)size;
     return size > 1 && size <= INT32_MAX ? TRIED : SKIPPED;
+}
+
+/* ... or half of that. */
+static way by_part_sizes_and_halves(const repairing *r, int n,
+                                    jx_device_change *to)
+{
+    way how = by_part_sizes(r, n / 2, to);
+
+    if (how != TRIED || n % 2 == 0)
+        return how;
+    to->by /= 2;
+    return to->by > 1 ? TRIED : SKIPPED;
 }
 
 /* An array of integers, and by the size of an axis that devices have a part
@@ -499,12 +522,11 @@ static void judge_strided(const repairing *r, finding *f)
     f->with = "this along another axis of the mesh";
 }
 
-/* As many blocks as there are devices are what an all_to_all exchanges. */
+/* Where blocks are exchanged it is these that lie in another order. */
 static void judge_fused(const repairing *r, finding *f)
 {
     int n = f->change->number, nins = f->at->nins;
-    bool exchanged = jx_mesh_has(r->w->sharded.mesh, f->change->by) &&
-                     jx_find_eqn(r->program, jx_exchanges_devices);
+    bool exchanged = jx_find_eqn(r->program, jx_exchanges_devices) != NULL;
 
     if (exchanged)
         f->code = JX_CODE_MSH013;
@@ -539,15 +561,24 @@ static void judge_local(const repairing *r, finding *f)
                    f->at->prim->id == JX_PRIM_reduce_min;
 
     bool sums = jx_find_eqn(r->program, jx_reduces_devices) != NULL;
-    /* what others are summed for, and nothing is made of it that is */
-    bool forgotten =
-        sums && !jx_is_behind(r->program, f->at, jx_reduces_devices);
+    /* a product, or what others are summed beside, and nothing is made of it
+     * that is: no statistics of a part */
+    bool product = !f->change->by && f->at->prim->id == JX_PRIM_dot_general &&
+                   f->at->outs[0]->aval->rank;
+    bool forgotten = product || (sums && !jx_is_behind(r->program, f->at,
+                                                       jx_reduces_devices));
 
     /* an extreme that is summed, or something else that is not linear */
     if (!f->change->at || (extreme && sums) ||
         (jx_is_curved_behind(r->program, f->at) && !forgotten))
         f->code = JX_CODE_MSH020;
     else if (r->back)
+        f->code = JX_CODE_MSH018;
+}
+
+static void judge_masked(const repairing *r, finding *f)
+{
+    if (r->back)
         f->code = JX_CODE_MSH018;
 }
 
@@ -608,8 +639,8 @@ static bool fits_unmoved(const repairing *r, const jx_device_change *change)
 
 static bool fits_numbered(const repairing *r, const jx_device_change *change)
 {
-    (void)change;
-    return jx_find_eqn(r->program, jx_numbers_devices) != NULL;
+    return jx_find_eqn(r->program, jx_numbers_devices) ||
+           (change->at && jx_goes_on(r->program, change->at));
 }
 
 static bool fits_whole(const repairing *r, const jx_device_change *change)

@@ -77,6 +77,18 @@ bool jx_reduces_alone(const jx_eqn *eqn)
            eqn->prim->id == JX_PRIM_scatter_add;
 }
 
+bool jx_masks_floats(const jx_eqn *eqn)
+{
+    return eqn->prim->id == JX_PRIM_select_n &&
+           jx_dtype_is_float(eqn->outs[0]->aval->dtype);
+}
+
+bool jx_gathers_integers(const jx_eqn *eqn)
+{
+    return jx_gathers_devices(eqn) &&
+           jx_dtype_is_integer(eqn->outs[0]->aval->dtype);
+}
+
 bool jx_counts_elements(const jx_eqn *eqn)
 {
     return eqn->prim->id == JX_PRIM_iota || eqn->prim->id == JX_PRIM_top_k ||

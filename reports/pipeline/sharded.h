@@ -25,6 +25,8 @@ jx_eqn_is jx_exchanges_devices;
 jx_eqn_is jx_moves_blocks;  /* ... or adds them up and cuts the sum */
 jx_eqn_is jx_spreads;       /* a computation over devices */
 jx_eqn_is jx_reduces_alone; /* what the device has by itself */
+jx_eqn_is jx_masks_floats;  /* leaves out what is not the device\'s own */
+jx_eqn_is jx_gathers_integers;
 jx_eqn_is jx_counts_elements;
 jx_eqn_is jx_moves_integers; /* adds or subtracts one */
 /* computes floats that are no sum of products of others */

@@ -443,12 +443,15 @@ bool jx_equal_in_floats(const jx_equal_question *question, jx_equal_floats *to)
 
 int jx_equal_agree(const jx_equal_question *question, bool soon)
 {
-    enum { MORE = 16 };
+    /* what is changed may go round for ever */
+    enum { MORE = 16, MOST_OPERATIONS = 1 << 18 };
     jx_equal_floats found = {0};
     comparing c = {.question = question, .to = &found};
     int points = soon ? 1 : jx_equal_points() + MORE;
     bool agree = begin_runs(&c);
 
+    if (agree)
+        jx_exec_limit(c.runs[0].exec, MOST_OPERATIONS);
     for (; agree && c.point < points; c.point++) {
         agree = fill(&c) && run_point(&c);
         if (agree)

@@ -364,6 +364,52 @@ def recurrent_in_parts(turn):
     return mapped(own, (P(), P(), ROWS, P()), P())
 
 
+def spread_out(x, down=None):
+    """Three steps, at the ends of which there is nothing."""
+    def step(x, _):
+        before, behind = jnp.zeros(1), jnp.zeros(1)
+        if down:
+            before, behind = (lax.ppermute(x[-1:], "i", OPEN), lax.ppermute(x[down], "i", [
+                (k + 1, k) for k in range(3)]))
+        padded = jnp.concatenate([before, x, behind])
+        return x + .1 * (padded[:-2] - 2 * x + padded[2:]), None
+    return lax.scan(step, x, None, length=3)[0]
+
+
+def all_pairs(turns):
+    def own(x, y):
+        def turn(_, now):
+            total, y = now
+            return total + jnp.cosh(x[:, None] - y[None]).sum(1), lax.ppermute(y, "i", ring())
+        return lax.fori_loop(0, turns, turn, (0 * x, y))[0]
+    return mapped(own, (P("i"), P("i")), P("i"))
+
+
+def all_pairs_at_once(x, y):
+    return jnp.cosh(x[:, None] - y[None]).sum(1)
+
+
+def taken(ids, table):
+    return table[ids]
+
+
+def rows_of_all(ids, table, start, give):
+    """Rows of a table in parts, which devices ask each other for."""
+    at = lax.all_gather(ids, "i", tiled=True) - start(lax.axis_index("i"), table.shape[0])
+    inside = (at >= 0) & (at < table.shape[0])
+    return give(jnp.where(inside[:, None], table[jnp.clip(at, 0, table.shape[0] - 1)], 0.))
+
+
+def asked_for(start=lambda here, size: here * size,
+              give=lambda rows: lax.psum_scatter(rows, "i", tiled=True)):
+    return mapped(lambda ids, table: rows_of_all(ids, table, start, give), (P("i"), ROWS), ROWS)
+
+
+def in_two_layers(x, v, w, first=lambda y: y, last=lambda y: y):
+    x = x + first(jnp.tanh(x @ v) @ w)
+    return x + last(jnp.tanh(x @ v) @ w)
+
+
 def descended(w, x, mean=False):
     """Weights and their slopes in parts."""
     whole = lax.all_gather(w, "i", tiled=True)
@@ -377,6 +423,8 @@ FILTER = (spec(16, 2), spec(3, 2))
 SHARED = (spec(8, 3, 4), spec(2, 3, 4))
 SLOPES = (spec(4, 8, 3), spec(8, 3))
 LAYER = (spec(3, 2, 4), spec(4, 8), spec(8, 8), spec(8))
+PAIRS = (spec(8), spec(12))
+ROWS_OF = (spec(8, dtype=np.int32), spec(16, 3))
 CLASSES = (spec(6, 4), spec(4, 16), spec(6, dtype=np.int32))
 EXPERTS = (spec(32, 4), spec(4, 4, 6))
 WEIGHTS = (spec(8, 4), spec(8, 8))
@@ -490,6 +538,15 @@ WRONG = {
     "two slopes of own rows": ("MSH018", two_slopes(own_part), two_slopes_all, NET),
     "a bias of each": ("MSH007", recurrent_in_parts(lambda h, b: lax.psum(h + b, "i")), recurrent,
                        LAYER),
+    "the other edge in a loop": ("EQL001", mapped(lambda x: spread_out(x, slice(-1, None)), P("i"),
+                                                  P("i")), spread_out, (spec(12),)),
+    "a turn of a loop too many": ("MSH007", all_pairs(5), all_pairs_at_once, PAIRS),
+    "a turn of a loop too few": ("MSH008", all_pairs(3), all_pairs_at_once, PAIRS),
+    "rows are not counted on": ("MSH015", asked_for(lambda here, size: 0 * here), taken, ROWS_OF),
+    "rows of others are not summed": ("MSH008", asked_for(give=own_part), taken, ROWS_OF),
+    "the first layer is not summed": ("MSH008", mapped(
+        lambda x, v, w: in_two_layers(x, v, w, last=lambda y: lax.psum(y, "i")),
+        (P(), COLUMNS, ROWS), P(), LINE, False), in_two_layers, NET),
     "keys of others": ("MSH006", causal_of_rows(1), causal, QKV),
     "places in a part": ("MSH015", mapped(lambda x: largest(x, False), P("i"), (P(), P()), LINE,
                                           False), lambda x: tuple(lax.top_k(x, 3)), (spec(24),)),
@@ -501,6 +558,10 @@ WRONG = {
 }
 
 RIGHT = {
+    "a loop": (mapped(lambda x: spread_out(x, slice(0, 1)), P("i"), P("i")), spread_out,
+               (spec(12),)),
+    "a loop of four turns": (all_pairs(4), all_pairs_at_once, PAIRS),
+    "rows of others": (asked_for(), taken, ROWS_OF),
     "looks back": (filtered_by(OPEN), filtered, FILTER),
     "keys of two": (shared_keys(lambda here: here // 2), shared, SHARED),
     "sums and differences": (transformed([bits(1), bits(2)]), transformed_all, (spec(12),)),
