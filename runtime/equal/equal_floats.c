@@ -20,6 +20,9 @@
  * programs lose digits. */
 #define PART 0x1p-13
 #define EXTREME_PART 0.01
+/* They may be apart by as many times what is lost somewhere in the array by the
+ * better of both: neither has digits there that the other lacks. */
+#define LOST_ALIKE 4
 /* Numbers so near to the end of a dtype's range overflow in one order and
  * not in another. */
 #define NEAR_THE_END 0x1p-24
@@ -67,6 +70,7 @@ typedef struct arrays {
     const char *wide[2]; /* the same in float64; NULL: nobody knows */
     /* of each element by rounding, of a and b; NULL: likewise */
     double *lost[2];
+    double off[2]; /* the most that an element of a, of b is from float64 */
     double largest;
 } arrays;
 
@@ -160,7 +164,8 @@ static difference part_differs(const comparing *c, const arrays *of, int64_t i,
         fabs(p.a - p.b) <= (point->extreme ? EXTREME_PART : PART) * of->largest)
         return NONE;
     if (of->lost[0] && of->lost[1] &&
-        fabs(p.a - p.b) <= fmin(of->lost[0][i], of->lost[1][i]))
+        (fabs(p.a - p.b) <= fmin(of->lost[0][i], of->lost[1][i]) ||
+         fabs(p.a - p.b) <= LOST_ALIKE * fmin(of->off[0], of->off[1])))
         return NONE;
     return ROUNDED;
 }
@@ -204,6 +209,18 @@ static void widen(comparing *c, const int *numbers, const int *sides,
                        jx_largest(of->dtype, of->want, of->count));
 }
 
+static double most_off(const arrays *of, int side)
+{
+    double most = 0;
+
+    for (int64_t i = 0; of->wide[side] && i < of->count; i++) {
+        const parts p = parts_of(of, i, false);
+        double off = fabs((side ? p.b : p.a) - p.wide[side]);
+        most = isfinite(off) ? fmax(most, off) : most;
+    }
+    return most;
+}
+
 /* What both lose. */
 static void measure(comparing *c, const int *numbers, const int *sides,
                     arrays *of)
@@ -213,6 +230,7 @@ static void measure(comparing *c, const int *numbers, const int *sides,
         if (jx_loss_of(&c->runs[sides[s]].loss, numbers[s], of->dtype,
                        s ? of->want : of->got, &measured))
             of->lost[s] = measured.each;
+        of->off[s] = most_off(of, s);
     }
 }
 

@@ -410,6 +410,14 @@ def in_two_layers(x, v, w, first=lambda y: y, last=lambda y: y):
     return x + last(jnp.tanh(x @ v) @ w)
 
 
+def centered_loss(w, x, t, mean=lambda x: x.mean(0)):
+    """Where numbers are large, and differ little, no order of adding up has digits left."""
+    h = x @ w
+    h = h - mean(h)
+    h = h * lax.rsqrt(mean(h ** 2) + 1e-5)
+    return mean(((h - t) ** 2).mean(-1))
+
+
 def descended(w, x, mean=False):
     """Weights and their slopes in parts."""
     whole = lax.all_gather(w, "i", tiled=True)
@@ -558,6 +566,10 @@ WRONG = {
 }
 
 RIGHT = {
+    "slopes of large numbers": (
+        jax.grad(mapped(lambda w, x, t: centered_loss(w, x, t, lambda x: lax.pmean(
+            x.mean(0), "i")), (P(), ROWS, ROWS), P())), jax.grad(centered_loss),
+        (spec(6, 4), spec(16, 6), spec(16, 4))),
     "a loop": (mapped(lambda x: spread_out(x, slice(0, 1)), P("i"), P("i")), spread_out,
                (spec(12),)),
     "a loop of four turns": (all_pairs(4), all_pairs_at_once, PAIRS),
