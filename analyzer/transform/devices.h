@@ -66,8 +66,8 @@ typedef enum jx_device_change_kind {
     /* ... or of the one as far from the other end of `axes`, or of `by` devices
      * along them */
     JX_DEVICES_MIRRORED,
-    /* an index is where the device stands along `axes`, divided by `by`, or what
-     * is left of it (-by) */
+    /* an index is where the device stands along `axes`, divided by `by`, or
+     * what is left of it (-by) */
     JX_DEVICES_INDEXED,
     JX_DEVICES_REGROUPED, /* collectives go along `axes` */
     /* ... or over groups as large, but of devices that are apart */
