@@ -394,6 +394,20 @@ static bool is_seen(jx_gradding *c, const double *d, jx_functional f,
     return seen || jx_grad_agrees_at_rest(c, d, f);
 }
 
+/* How operands that hang together move is known by differences of what the
+ * program computes them from.  Where that approximates, its slopes are off by
+ * much more than its values are, and a rule that was made for what it
+ * approximates is off from them by as much. */
+static bool is_within_moves(const jx_gradding *c, double off, double value,
+                            const jx_target *t)
+{
+    static const double unknown = 1e-3;
+
+    return c->cautious && c->in.count > 1 &&
+           off <= unknown * fmax(fabs(value), t->scale) &&
+           jx_points_has_rounded(c->typed->program->entry.jaxpr);
+}
+
 /* Counts one comparison; false once the rule is known to be wrong. */
 static bool compare(jx_gradding *c, const double *d, jx_functional f,
                     double value, double scale, const char *what)
@@ -412,6 +426,8 @@ static bool compare(jx_gradding *c, const double *d, jx_functional f,
     if ((o == JX_DISAGREE || o == JX_UNCERTAIN) &&
         off <= c->leeway * fmax(scale, fmax(fabs(value), t.scale)))
         o = JX_AGREE;
+    if (o == JX_DISAGREE && is_within_moves(c, off, value, &t))
+        o = JX_UNCERTAIN;
     if (own == JX_DISAGREE && t.low < t.high && !t.undefined && !t.stair &&
         !t.imprecise && !c->convention && is_kink(c, d, f, &t))
         note_convention(c, what ? what : jx_grad_component(c, f.only), f, value,

@@ -158,8 +158,20 @@ static bool prepare_point(jx_gradding *c)
     return finite;
 }
 
+/* Whether a number that goes from `back` over `here` to `there`, while the
+ * operands go by as much as `most`, bends on the way: how it moves at this
+ * point is not known then. */
+static bool bends(double back, double here, double there, double most)
+{
+    static const double seen = 1e-2, rounding = 1e-6;
+    double by = fabs(there - back), off = fabs(there - here - (here - back));
+
+    return there != back && off > seen * by && off > rounding * most;
+}
+
 /* How the operands move when the program's inputs do, or one of these.  False
- * if they do not, or if one moves whose tangent this pattern takes for zero. */
+ * if they do not, or not in one way, or if one moves whose tangent this pattern
+ * takes for zero. */
 static bool follow_inputs(jx_gradding *c, int only, double *d)
 {
     const void *const *ahead, *const *behind;
@@ -180,10 +192,21 @@ static bool follow_inputs(jx_gradding *c, int only, double *d)
         const double *there = ahead[c->in.port[s]];
         const double *back = behind[c->in.port[s]];
         for (int k = 0; k < span->count; k++) {
-            double by = (there[k] - back[k]) * (JX_SAMPLE_STEPS / 2.);
-            d[span->at + k] = isfinite(by) ? by : 0;
-            most = fmax(most, fabs(d[span->at + k]));
+            double by = there[k] == back[k] ? 0 : there[k] - back[k];
+            if (!isfinite(by)) /* what hangs together would be torn apart */
+                return false;
+            d[span->at + k] = by;
+            most = fmax(most, fabs(by));
         }
+    }
+    for (int s = 0; s < c->in.count; s++) {
+        const jx_span_of *span = &c->in.spans[s];
+        int port = c->in.port[s];
+        const double *here = c->sample->at[port];
+        const double *there = ahead[port], *back = behind[port];
+        for (int k = 0; k < span->count; k++)
+            if (bends(back[k], here[k], there[k], most))
+                return false;
     }
     /* As long as others are: steps along it are no larger where numbers are. */
     for (int i = 0; most > 0 && i < c->in.size; i++)

@@ -273,3 +273,34 @@ def test_the_derivative_of_a_program_is_asked_within_its_ranges():
     x = jnp.float32(.5)
     assert "DRV013" in [f.code for f in jaxvet.gradcheck(fun)(x).findings]
     assert not jaxvet.gradcheck(fun, ranges={"x": (.01, 9)})(x).findings
+
+
+def square_of_root(root, factor):
+    """A rule that takes its second argument for the root of the first."""
+    @jax.custom_jvp
+    def square(p, r):
+        return r * r + 0. * p
+    square.defjvp(lambda primals, tangents: (square(*primals), factor * tangents[0]))
+    return lambda p: square(p, root(p)).sum()
+
+
+def approximate_root(p):
+    """Its values are as near as float32 has them, and its slopes are not."""
+    return jnp.sqrt(p) + 1e-7 * jnp.sin(300.1 * p)
+
+
+@pytest.mark.parametrize("root", [jnp.sqrt, approximate_root])
+def test_operands_that_hang_together_move_as_the_program_moves_them(root):
+    """Beside zero, where the root is no number on one side, nobody knows how."""
+    p = np.full(4, 1.5, np.float32)
+    assert outcomes(square_of_root(root, 1.), p)[0][1] != "wrong"
+    assert outcomes(square_of_root(root, 1.01), p)[0][1] == "wrong"
+
+
+def test_operands_that_bend_accuse_nobody():
+    """At a scale of 0 the quotient jumps, and with it the root of what is made of it."""
+    def program(a, scale):
+        p = jax.scipy.special.ndtr((a - 1.) / scale) + .5
+        return square_of_root(jnp.sqrt, 1.)(p)
+    a = np.float32([.5, -1., 2.])
+    assert outcomes(program, a, np.ones(3, np.float32))[0][1] != "wrong"
