@@ -38,7 +38,7 @@ static bool run_together(jx_run *run, const void *data, const jx_view *ins,
 {
     const meeting *m = data;
     jx_meeting at = m->at;
-    const char *why;
+    const char *why = NULL;
 
     (void)scratch;
     at.turn = jx_run_turn(run);
@@ -52,7 +52,7 @@ static bool run_permute(jx_run *run, const void *data, const jx_view *ins,
 {
     const meeting *m = data;
     jx_meeting at = m->at;
-    const char *why;
+    const char *why = NULL;
 
     (void)scratch;
     at.turn = jx_run_turn(run);

@@ -456,6 +456,7 @@ prints 'derivatives: identical over the reals'
 for transform in jvp vjp 'vmap:0 --set b=2' 'vmap:1,vjp --set b=2'; do
     # shellcheck disable=SC2086 # words
     expect 0 run "$work/squares.jaxpr" --transform $transform --fill random:2 --outputs "$work/squares.npz"
+    # shellcheck disable=SC2086
     expect 0 run "$work/squares.mlir" --transform $transform --fill random:2 --expect "$work/squares.npz"
 done
 
