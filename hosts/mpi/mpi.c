@@ -8,7 +8,7 @@
  * point: a collective that not all of them come to would never return.  Ranks
  * of one machine also write on a board in shared memory where they are, so that
  * who waits can say what the others do. */
-#include "hosts/mpi/start.h"
+#include "hosts/mpi/patience.h"
 #include "runtime/comm.h"
 
 #include <errno.h>
@@ -205,28 +205,61 @@ static void put(ranks *r, size_t *used, const char *text)
     *used += n < 0 ? 0 : (size_t)n < room ? (size_t)n : room - 1;
 }
 
-/* Its process is there no more, or only until its parent has asked for it. */
-static bool has_died(const ranks *r, int rank)
+/* The letter of /proc: R, S, T, ...; 0: it is not known. */
+static char state_of(pid_t process)
 {
     char path[64], text[512];
     const char *name;
     FILE *file;
     size_t n;
 
+    snprintf(path, sizeof path, "/proc/%ld/stat", (long)process);
+    file = fopen(path, "r");
+    if (!file)
+        return 0;
+    n = fread(text, 1, sizeof text - 1, file);
+    fclose(file);
+    text[n] = '\0';
+    name = strrchr(text, ')'); /* "number (name) state ..." */
+    return name && name[1] == ' ' ? name[2] : 0;
+}
+
+/* Its process is there no more, or only until its parent has asked for it. */
+static bool has_died(const ranks *r, int rank)
+{
+    char state;
+
     if (!r->process[rank] || atomic_load(&entry_of(r, rank)->state) == ENDED)
         return false;
     if (kill(r->process[rank], 0)) /* it may have ended between */
         return errno == ESRCH &&
                atomic_load(&entry_of(r, rank)->state) != ENDED;
-    snprintf(path, sizeof path, "/proc/%ld/stat", (long)r->process[rank]);
-    file = fopen(path, "r");
-    if (!file)
-        return false;
-    n = fread(text, 1, sizeof text - 1, file);
-    fclose(file);
-    text[n] = '\0';
-    name = strrchr(text, ')'); /* "number (name) state ..." */
-    return name && name[1] == ' ' && (name[2] == 'Z' || name[2] == 'X');
+    state = state_of(r->process[rank]);
+    return state == 'Z' || state == 'X';
+}
+
+/* Who has died is mpirun's affair, which ends all. */
+static bool one_is_stopped(void *data, char why[100])
+{
+    const ranks *r = data;
+
+    for (int i = 0; i < r->comm.count; i++) {
+        char state = r->process[i] ? state_of(r->process[i]) : 0;
+        if (state == 'T' || state == 't') {
+            snprintf(why, 100, "rank %d is stopped (process %ld)", i,
+                     (long)r->process[i]);
+            return true;
+        }
+    }
+    return false;
+}
+
+/* For calls that return when all have come, and are not asked after. */
+static jx_patience *wait_for(ranks *r, const char *what)
+{
+    const jx_awaited all = {r->patience, r->comm.rank, what, one_is_stopped, r};
+
+    return r->patience > 0 ? jx_patience_begin(&all) : NULL;
 }
 
 static const char *doing(const ranks *r, int rank, char text[300])
@@ -478,6 +511,7 @@ static bool comes_to(ranks *r, const jx_meeting *at)
 static MPI_Comm comm_of(ranks *r, const jx_meeting *at)
 {
     size_t bytes = (size_t)at->count * sizeof *at->members;
+    jx_patience *patience;
     MPI_Group all, some;
     group *g;
 
@@ -491,7 +525,9 @@ static MPI_Comm comm_of(ranks *r, const jx_meeting *at)
     g->count = at->count;
     MPI_Comm_group(MPI_COMM_WORLD, &all);
     MPI_Group_incl(all, at->count, at->members, &some);
+    patience = wait_for(r, "the members of a group to know each other");
     MPI_Comm_create_group(MPI_COMM_WORLD, some, TAG_PERMUTE, &g->comm);
+    jx_patience_end(patience);
     MPI_Group_free(&some);
     MPI_Group_free(&all);
     g->next = r->groups;
@@ -605,7 +641,8 @@ static bool permute(void *data, const jx_meeting *at, int source, int target,
 
 /* ---- beginning and end */
 
-static void free_ranks(ranks *r)
+/* Before MPI has ended. */
+static void free_groups(ranks *r)
 {
     while (r->groups) {
         group *next = r->groups->next;
@@ -614,58 +651,67 @@ static void free_ranks(ranks *r)
         free(r->groups);
         r->groups = next;
     }
+}
+
+static void free_ranks(ranks *r)
+{
     free(r->number);
     free(r->seen);
     free(r->process);
     free(r);
 }
 
-/* Returns when all have begun. */
-static bool begin(int rank, double seconds)
+static bool begin(ranks *r)
 {
-    jx_start *start = seconds > 0 ? jx_start_begin(10 * seconds, rank) : NULL;
-    bool ok = !MPI_Init(NULL, NULL);
-
-    jx_start_end(start);
-    return ok;
+    if (MPI_Init(NULL, NULL))
+        return false;
+    MPI_Comm_rank(MPI_COMM_WORLD, &r->comm.rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &r->comm.count);
+    return true;
 }
 
 static jx_comm *mpi_open(int rank, double seconds, const char **why)
 {
+    const jx_awaited all = {
+        .seconds = 10 * seconds,
+        .rank = rank,
+        .what = "all processes of mpirun to begin, ten times --timeout, and "
+                "one never called MPI_Init, or was stopped"};
     ranks *r = calloc(1, sizeof *r);
+    jx_patience *patience;
+    bool begun, open;
 
     *why = "the system has no memory";
     if (!r)
         return NULL;
-    if (!begin(rank, seconds)) {
-        *why = "MPI does not start";
-        free(r);
-        return NULL;
-    }
-    MPI_Comm_rank(MPI_COMM_WORLD, &r->comm.rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &r->comm.count);
-    r->comm.data = r;
-    r->comm.gather = gather;
-    r->comm.swap = swap;
-    r->comm.permute = permute;
     r->patience = seconds;
-    if (!open_board(r)) {
-        *why = "MPI gives no memory that ranks of one machine share";
-        free_ranks(r);
+    r->comm = (jx_comm){
+        .data = r, .gather = gather, .swap = swap, .permute = permute};
+    patience = seconds > 0 ? jx_patience_begin(&all) : NULL;
+    begun = begin(r);
+    open = begun && open_board(r);
+    jx_patience_end(patience);
+    if (open)
+        return &r->comm;
+    *why = begun ? "MPI gives no memory that ranks of one machine share"
+                 : "MPI does not start";
+    free_ranks(r);
+    if (begun)
         MPI_Finalize();
-        return NULL;
-    }
-    return &r->comm;
+    return NULL;
 }
 
 static bool mpi_agree(jx_comm *comm, bool ok, uint64_t print, int *first)
 {
     uint64_t theirs = print;
     int bad, least;
+    jx_patience *patience =
+        wait_for(comm->data, "all ranks to have read what they run");
 
     MPI_Bcast(&theirs, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
     bad = ok && theirs == print ? comm->count : comm->rank;
     MPI_Allreduce(&bad, &least, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+    jx_patience_end(patience);
     *first = least;
     return least == comm->count;
 }
@@ -673,12 +719,15 @@ static bool mpi_agree(jx_comm *comm, bool ok, uint64_t print, int *first)
 static void mpi_close(jx_comm *comm)
 {
     ranks *r = comm->data;
+    jx_patience *patience = wait_for(r, "all ranks to end");
 
     write_on_board(r, ENDED, NULL);
     MPI_Win_free(&r->window);
     MPI_Comm_free(&r->machine);
-    free_ranks(r);
+    free_groups(r);
     MPI_Finalize();
+    jx_patience_end(patience);
+    free_ranks(r);
 }
 
 static void mpi_abort(jx_comm *comm, int code)
