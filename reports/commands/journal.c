@@ -7,8 +7,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -132,19 +132,33 @@ bool jx_journal_find(jx_ctx *ctx, const jx_journal *j, const char *key,
     return true;
 }
 
+/* One file for all: each key is a byte of it, of which only the place counts. */
+static struct flock byte_of(const char *key)
+{
+    char digits[16] = "";
+
+    strncpy(digits, key, sizeof digits - 1);
+    return (struct flock){.l_type = F_WRLCK,
+                          .l_whence = SEEK_SET,
+                          .l_start = (off_t)strtoull(digits, NULL, 16),
+                          .l_len = 1};
+}
+
 int jx_journal_lock(jx_ctx *ctx, const jx_journal *j, const char *key,
                     bool wait)
 {
-    const char *path = path_of(ctx, j, key, "lock");
+    const char *path = path_of(ctx, j, "all", "lock");
     int lock = path ? open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666) : -1;
+    struct flock byte = byte_of(key);
 
     if (path && lock < 0)
         jx_fail(ctx, JX_E_SYSTEM, path, NULL, "can't be made: %s",
                 jx_strerror(errno));
-    while (lock >= 0 && flock(lock, wait ? LOCK_EX : LOCK_EX | LOCK_NB) != 0) {
+    while (lock >= 0 &&
+           fcntl(lock, wait ? F_OFD_SETLKW : F_OFD_SETLK, &byte) != 0) {
         if (errno == EINTR)
             continue;
-        if (errno != EWOULDBLOCK)
+        if (errno != EAGAIN && errno != EACCES)
             jx_fail(ctx, JX_E_SYSTEM, path, NULL, "can't be locked: %s",
                     jx_strerror(errno));
         close(lock);
@@ -153,13 +167,8 @@ int jx_journal_lock(jx_ctx *ctx, const jx_journal *j, const char *key,
     return lock;
 }
 
-void jx_journal_unlock(jx_ctx *ctx, const jx_journal *j, const char *key,
-                       int lock)
+void jx_journal_unlock(int lock)
 {
-    const char *path = path_of(ctx, j, key, "lock");
-
-    if (path)
-        unlink(path); /* who has it open still finds the result */
     close(lock);
 }
 

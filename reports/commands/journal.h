@@ -1,8 +1,8 @@
 /* journal.h - a folder of results that outlive the run.
  *
  * Each is a file, named by a key that differs wherever the result may.  Who
- * makes one locks a file beside it; the system releases the lock when its
- * holder dies, so that nothing stale is left behind.  Processes that know
+ * makes one locks a byte of a file beside them; the system releases the lock
+ * when its holder dies, so that nothing stale is left behind.  Processes that know
  * nothing of each other but the journal (ranks of mpirun, on one file system)
  * share their work by it. */
 #ifndef JX_JOURNAL_H
@@ -39,12 +39,11 @@ bool jx_journal_find(jx_ctx *ctx, const jx_journal *j, const char *key,
 bool jx_journal_keep(jx_ctx *ctx, const jx_journal *j, const char *key,
                      const jx_outcome *made);
 
-/* The lock of a result that is to be made: a descriptor; -1 where another
- * process has it (`wait`: not for that), or with an error. */
+/* The lock of a result that is to be made (`key` is hexadecimal): a descriptor;
+ * -1 where another process has it (`wait`: not for that), or with an error. */
 int jx_journal_lock(jx_ctx *ctx, const jx_journal *j, const char *key,
                     bool wait);
-void jx_journal_unlock(jx_ctx *ctx, const jx_journal *j, const char *key,
-                       int lock);
+void jx_journal_unlock(int lock);
 
 /* At the end of a run: the first rank waits until the others have
  * ended, which say so. */

@@ -110,7 +110,7 @@ static bool find_or_make(const sharer *s, jx_ctx *ctx, size_t piece, int to)
     ok = jx_journal_find(ctx, journal, key, &bytes, &size) /* meanwhile */
              ? send(to, piece, bytes, size)
              : make_and_send(s, ctx, piece, to);
-    jx_journal_unlock(ctx, journal, key, lock);
+    jx_journal_unlock(lock);
     return ok;
 }
 
@@ -352,7 +352,7 @@ static bool finish(sharer *s, size_t piece)
     if (lock < 0)
         return jx_ok(s->ctx);
     /* nobody is at it any more */
-    jx_journal_unlock(s->ctx, journal, key, lock);
+    jx_journal_unlock(lock);
     return jx_journal_find(s->ctx, journal, key, &s->results[piece].bytes,
                            &s->results[piece].size) ||
            (jx_ok(s->ctx) && try_alone(s, piece));
