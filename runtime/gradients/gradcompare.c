@@ -422,6 +422,7 @@ static bool compare(jx_gradding *c, const double *d, jx_functional f,
     jx_opinion o = jx_judge(value, scale, c->tolerance, &t);
     jx_opinion own = jx_grad_own_says(c, f, value, scale);
     double off = fmax(t.low - value, value - t.high);
+    const int others = c->others;
 
     if ((o == JX_DISAGREE || o == JX_UNCERTAIN) &&
         off <= c->leeway * fmax(scale, fmax(fabs(value), t.scale)))
@@ -479,6 +480,7 @@ static bool compare(jx_gradding *c, const double *d, jx_functional f,
     }
     if (denied == JX_UNCERTAIN && o == JX_AGREE)
         o = JX_UNCERTAIN;
+    c->others_alone = c->others_alone || (c->others > others && o != JX_AGREE);
     bool foreign = jx_grad_is_foreign(c);
     if (!f.weights && o == JX_AGREE && value != 0 &&
         c->last_agreed[f.only] != c->visit) {

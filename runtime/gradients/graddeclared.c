@@ -72,27 +72,26 @@ static void take_operands(declared *s)
     }
 }
 
-/* The same, rounded in both domains. */
+/* The same, and what moves is rounded in the wide domain, too. */
 static void round_operands(declared *s)
 {
     jx_gradding *c = s->c;
 
     take_operands(s);
-    for (int i = 0; i < c->primal.nins; i++) {
+    for (int k = 0; k < c->in.count; k++) {
+        int i = c->in.port[k];
         const jx_port *port = jx_plan_in(s->primal.plan, i);
-        if (jx_dtype_is_inexact(port->dtype))
-            jx_convert(port->dtype, wide(port->dtype), s->primal.in[i],
-                       c->primal.in[i], port->count);
-    }
-    for (int k = 0; k < c->in.count; k++)
-        memcpy(c->x + c->in.spans[k].at, c->primal.in[c->in.port[k]],
+        jx_convert(port->dtype, wide(port->dtype), s->primal.in[i],
+                   c->primal.in[i], port->count);
+        memcpy(c->x + c->in.spans[k].at, c->primal.in[i],
                (size_t)c->in.spans[k].count * sizeof *c->x);
+    }
 }
 
 /* Whether a result in its declared dtype is another than in the wide domain, by
- * a part of the largest of its array. */
+ * a part of the largest of its array; *finite: a number even so. */
 static bool is_other(const jx_gradding *c, const jx_callee *f, int span,
-                     const bool *asked, const double *expected)
+                     const bool *asked, const double *expected, bool *finite)
 {
     const jx_span_of *s = &c->out.spans[span];
     const jx_port *port = jx_plan_out(f->plan, c->out.port[span]);
@@ -106,8 +105,11 @@ static bool is_other(const jx_gradding *c, const jx_callee *f, int span,
     for (int k = 0; k < s->count; k++)
         size = fmax(size, fabs(expected[s->at + k]));
     for (int k = 0; k < s->count; k++)
-        other = other || (asked[s->at + k] &&
-                          !(fabs(got[k] - expected[s->at + k]) <= size / 10));
+        if (asked[s->at + k] &&
+            !(fabs(got[k] - expected[s->at + k]) <= size / 10)) {
+            other = true;
+            *finite = *finite && isfinite(got[k]);
+        }
     free(got);
     return other;
 }
@@ -117,25 +119,33 @@ bool jx_grad_is_lost(jx_gradding *c, jx_functional f)
     declared s = {.c = c};
     jx_plan_options how = *c->how;
     size_t m = (size_t)c->out.size;
-    bool *asked = jx_grad_room(c, m + 1, sizeof *asked), lost = false;
+    bool *asked = jx_grad_room(c, m + 1, sizeof *asked), lost = false,
+         finite = true;
+    double *here = jx_grad_room(c, (size_t)c->in.size + 1, sizeof *here);
 
     how.domain = JX_DECLARED;
     how.turns = NULL;
     for (size_t j = 0; asked && j < m; j++)
         asked[j] = f.weights ? f.weights[j] != 0 : (int)j == f.only;
-    if (asked && !c->limit.in &&
+    if (asked && here && !c->limit.in &&
         jx_callee_open(&s.primal, c->typed, &c->rule->primal, &how)) {
+        memcpy(here, c->x, (size_t)c->in.size * sizeof *here);
         jx_space_scatter(&c->in, c->x, &c->primal);
-        take_operands(&s);
+        round_operands(&s);
         if (jx_grad_call(c, &c->primal) && jx_grad_call(c, &s.primal)) {
             jx_space_gather(&c->out, &c->primal, 0, c->samples);
             for (int k = 0; k < c->out.count; k++)
-                lost = lost || is_other(c, &s.primal, k, asked, c->samples);
+                lost = is_other(c, &s.primal, k, asked, c->samples, &finite) ||
+                       lost;
+            c->others += lost && finite;
         }
+        memcpy(c->x, here, (size_t)c->in.size * sizeof *here);
+        jx_space_scatter(&c->in, c->x, &c->primal);
     } else if (c->program->ctx->error.kind != JX_E_LIMIT) {
         jx_error_clear(c->program->ctx);
     }
     close_declared(&s);
+    free(here);
     free(asked);
     return lost;
 }

@@ -125,7 +125,11 @@ typedef struct jx_gradding {
     bool met;           /* agreed at values that the program computes */
     /* the program moves just what this pattern does; or not so */
     bool followed, unfollowed;
-    bool doubted;        /* disagreed at others, while cautious */
+    bool doubted; /* disagreed at others, while cautious */
+    /* excused by finite values that are others in the declared dtypes; whether
+     * one such was all that spoke for the rule */
+    int others;
+    bool others_alone;
     const char *wrong;   /* the disagreement that decides, in words ... */
     const char *witness; /* ... and as JSON (gradwitness.c), or NULL */
     const double *place; /* `x` as it was then */
@@ -336,7 +340,7 @@ void jx_grad_look_at_solutions(jx_gradding *c, const jx_gradding *base,
  * digits, there. */
 void jx_grad_declared(jx_gradding *c);
 /* Whether the function's values at the point are others in the declared dtypes:
- * they overflow on the way, or have lost all digits. */
+ * they overflow on the way, or have lost all digits, which `others` counts. */
 bool jx_grad_is_lost(jx_gradding *c, jx_functional f);
 
 /* gradvote.c: whether the own derivative accuses a rule, where

@@ -9,14 +9,23 @@
  * judged by these. */
 #include "runtime/gradients/gradding.h"
 
+#include <math.h>
+
 enum {
     SEEN = 16,  /* comparisons in which it is right, to excuse it, ... */
     ENOUGH = 3, /* ... and points, to say that it agrees */
     SOME = 3,   /* at which it disagreed, and may yet be wrong */
-    /* as near to where they lead, in units of the dtype, that nobody
-     * tells them from it */
     UNITS = 64,
 };
+
+/* How near to where they lead turns are that nobody tells from it: some units
+ * of the dtype, where these are small. */
+static double unseen(const jx_gradding *c)
+{
+    double unit = jx_grad_unit(c);
+
+    return fmax(unit, fmin(UNITS * unit, 1e-5));
+}
 
 /* Whether what disagrees may be right where more turns lead. */
 static bool may_be_solved(const jx_gradding *c)
@@ -48,8 +57,7 @@ void jx_grad_look_at_solutions(jx_gradding *c, const jx_gradding *base,
     if (report.detail || report.comparisons < SEEN ||
         report.dropped > report.comparisons)
         return;
-    if (report.points < ENOUGH ||
-        (c->wrong && there.unsolved > UNITS * jx_grad_unit(c)))
+    if (report.points < ENOUGH || there.unsolved > unseen(c))
         c->solved = jx_arena_printf(
             c->program->ctx->arena,
             "it is the derivative where its function's loops lead, of which so "

@@ -186,6 +186,9 @@ const char *jx_grad_doubts(const jx_gradding *c)
                                "it disagrees at %d of %d points, where its "
                                "loops may not have come to an end",
                                c->against, c->visit);
+    if (c->others_alone)
+        return "it disagrees where its function has other values in the dtypes "
+               "that are declared: it has lost its digits there";
     return c->doubted && !c->met ? "it disagrees, but at values only that the "
                                    "program may never compute"
                                  : NULL;

@@ -98,3 +98,20 @@ def test_how_far_turns_fall_short_is_said():
     found = solver("kepler", "for", False)
     assert "it is the derivative where its function's loops lead, of which so many turns " \
         "fall short by up to" in str(found)
+
+
+@pytest.mark.parametrize("pulled", [False, True], ids=["jvp", "vjp"])
+@pytest.mark.parametrize("dtype", [jnp.float32, jnp.bfloat16, jnp.float16],
+                         ids=["float32", "bfloat16", "float16"])
+@pytest.mark.parametrize("turns", [6, 10])
+def test_what_turns_fall_short_by_is_told_in_every_dtype(turns, dtype, pulled):
+    """Half the way, so many times, and a rule that says it is all of it."""
+    def average(x, y):
+        half = jnp.asarray(.5, dtype)
+        return jax.lax.fori_loop(0, turns, lambda _, y: half * y + half * x, y)
+    fun = (jax.custom_vjp if pulled else jax.custom_jvp)(average)
+    if pulled:
+        fun.defvjp(lambda x, y: (fun(x, y), None), lambda _, ct: (ct, 0 * ct))
+    else:
+        fun.defjvp(lambda p, t: (fun(*p), t[0] + 0 * t[1]))
+    assert not jaxvet.gradcheck(fun)(jnp.asarray(.5, dtype), jnp.asarray(1.5, dtype)).ok
