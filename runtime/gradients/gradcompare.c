@@ -469,7 +469,9 @@ static bool compare(jx_gradding *c, const double *d, jx_functional f,
         return true;
     }
     jx_opinion denied =
-        stands ? JX_SKIP : jx_grad_own_denies(c, d, f, value, scale, &t);
+        stands || c->lost[f.weights ? c->out.size : f.only] == c->visit
+            ? JX_SKIP
+            : jx_grad_own_denies(c, d, f, value, scale, &t);
     if (denied == JX_DISAGREE &&
         (jx_grad_is_beside_kink(c, d, f, value) || jx_grad_is_lost(c, f)))
         denied = JX_SKIP;

@@ -114,7 +114,8 @@ static bool is_other(const jx_gradding *c, const jx_callee *f, int span,
     return other;
 }
 
-bool jx_grad_is_lost(jx_gradding *c, jx_functional f)
+/* Runs the function in both domains. */
+static bool has_others(jx_gradding *c, jx_functional f)
 {
     declared s = {.c = c};
     jx_plan_options how = *c->how;
@@ -148,6 +149,15 @@ bool jx_grad_is_lost(jx_gradding *c, jx_functional f)
     free(here);
     free(asked);
     return lost;
+}
+
+bool jx_grad_is_lost(jx_gradding *c, jx_functional f)
+{
+    int *last = &c->lost[f.weights ? c->out.size : f.only];
+
+    if (*last != c->visit && has_others(c, f))
+        *last = c->visit;
+    return *last == c->visit;
 }
 
 static void fill_ones(const jx_port *port, void *to)

@@ -152,6 +152,10 @@ typedef struct jx_gradding {
     double room;
     bool by_own; /* the own derivative decided, not differences */
     int against; /* points that disagree */
+    /* some of them, one after the other: of this check, or of the one that has
+     * them looked at where loops lead (gradsolved.c) */
+    double *refused;
+    int nrefused, answered; /* and those that it agrees at there */
     /* points at which it disagreed though the function's loops had settled */
     int settled_against;
     /* points at which it disagreed while the function's loops were under way,
@@ -183,6 +187,7 @@ typedef struct jx_gradding {
     /* by component, and of all together: the last point where a disagreement
      * was none in the end */
     int *excused;
+    int *lost; /* the same, where the function's value was (graddeclared.c) */
     /* the values that a rule gave last which were those of its function,
      * or excused ... */
     double *given_value;
@@ -331,7 +336,9 @@ const char *jx_grad_doubts(const jx_gradding *c);
 /* gradsolved.c: what disagrees with a function that makes so many turns
  * may be its derivative where more of them lead, nearby: if so, nothing is
  * held against it.  `base` is the check as it was before anything was planned.
- */
+ * Points that disagreed are kept for that, and visited there. */
+void jx_grad_keep_refused(jx_gradding *c);
+void jx_grad_visit_refused(jx_gradding *c);
 void jx_grad_look_at_solutions(jx_gradding *c, const jx_gradding *base,
                                const jx_plan_options *how, bool thorough);
 

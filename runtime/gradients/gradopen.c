@@ -23,36 +23,27 @@ bool jx_grad_allocate(jx_gradding *c)
     c->opposed = calloc(m + 1, sizeof *c->opposed);
     c->last_agreed = calloc(m + 1, sizeof *c->last_agreed);
     c->excused = calloc(m + 2, sizeof *c->excused);
+    c->lost = calloc(m + 2, sizeof *c->lost);
     c->is_looked = calloc(m + 1, sizeof *c->is_looked);
     c->given_value = calloc(m + 1, sizeof *c->given_value);
     c->given_at = 0;
     c->nlooked = 0;
     return (c->x && c->along && c->agreed && c->opposed && c->last_agreed &&
-            c->excused && c->is_looked && c->given_value && c->samples &&
-            c->tangent && c->cotangent && c->moved && c->directions &&
-            c->slopes && c->again && c->slopes_at_rest && c->tangent_at_rest) ||
+            c->excused && c->lost && c->is_looked && c->given_value &&
+            c->samples && c->tangent && c->cotangent && c->moved &&
+            c->directions && c->slopes && c->again && c->slopes_at_rest &&
+            c->tangent_at_rest) ||
            jx_starved(c->program->ctx);
 }
 
 void jx_grad_release(jx_gradding *c)
 {
-    void *all[] = {c->x,
-                   c->samples,
-                   c->tangent,
-                   c->cotangent,
-                   c->moved,
-                   c->directions,
-                   c->slopes,
-                   c->again,
-                   c->along,
-                   c->agreed,
-                   c->opposed,
-                   c->last_agreed,
-                   c->excused,
-                   c->is_looked,
-                   c->given_value,
-                   c->slopes_at_rest,
-                   c->tangent_at_rest};
+    void *all[] = {c->x,           c->samples,        c->tangent,
+                   c->cotangent,   c->moved,          c->directions,
+                   c->slopes,      c->again,          c->along,
+                   c->agreed,      c->opposed,        c->last_agreed,
+                   c->excused,     c->lost,           c->is_looked,
+                   c->given_value, c->slopes_at_rest, c->tangent_at_rest};
 
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         free(all[i]);

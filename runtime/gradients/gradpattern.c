@@ -675,6 +675,8 @@ void jx_grad_pattern(jx_gradding *c, const jx_plan_options *how, bool thorough,
         if (check_points(c, thorough) && !thorough &&
             c->comparisons + c->abroad == 0)
             check_points(c, true);
+        if (c->ends_only && c->against == 0)
+            jx_grad_visit_refused(c);
         jx_grad_weigh_points(c);
         jx_grad_look_at_solutions(c, &base, how, thorough);
         jx_grad_weigh_ignored(c);

@@ -95,6 +95,7 @@ static void keep_own(const jx_gradding *of, jx_gradding *to)
     to->opposed = of->opposed;
     to->last_agreed = of->last_agreed;
     to->excused = of->excused;
+    to->lost = of->lost;
     to->given_value = of->given_value;
     to->given_at = of->given_at;
     to->noise = of->noise;

@@ -125,6 +125,7 @@ bool jx_grad_check_here(jx_gradding *c)
         c->code = JX_CODE_NONE;
         return true;
     }
+    jx_grad_keep_refused(c);
     c->against++;
     bool settled = relies(c) && !c->limit.was_in && jx_grad_is_settled(c);
     c->settled_against += settled;

@@ -115,3 +115,29 @@ def test_what_turns_fall_short_by_is_told_in_every_dtype(turns, dtype, pulled):
     else:
         fun.defjvp(lambda p, t: (fun(*p), t[0] + 0 * t[1]))
     assert not jaxvet.gradcheck(fun)(jnp.asarray(.5, dtype), jnp.asarray(1.5, dtype)).ok
+
+
+@pytest.mark.parametrize("turns, dtype", [
+    (20, jnp.float32), (20, jnp.bfloat16), (20, jnp.float16), (60, jnp.float32),
+    (60, jnp.bfloat16)])
+def test_a_rule_that_is_wrong_in_a_region_is_not_clean(turns, dtype):
+    """Points that disagree are looked at where the loops lead, whatever others are like."""
+    part = jnp.asarray(.25, dtype)
+
+    def solve(a, b):
+        return jax.lax.fori_loop(0, turns, lambda _, x: part * (a @ x) + b, b)
+    fun = jax.custom_vjp(solve)
+
+    def fwd(a, b):
+        x = fun(a, b)
+        return x, (a, x)
+
+    def bwd(kept, ct):
+        a, x = kept
+        u = jnp.linalg.solve(jnp.eye(3) - (part * a).astype(jnp.float32).T,
+                             ct.astype(jnp.float32))
+        grown = part * jnp.outer(u, x) * jnp.where(a[0, 0] > .3, 2, 1)
+        return grown.astype(dtype), u.astype(dtype)
+    fun.defvjp(fwd, bwd)
+    a = jnp.asarray([[.1, -.6, .4], [.3, .2, -.5], [.7, .1, -.4]], dtype)
+    assert not jaxvet.gradcheck(fun)(a, jnp.asarray([.4, -.1, .8], dtype)).ok
