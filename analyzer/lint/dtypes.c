@@ -7,6 +7,7 @@
 #include "analyzer/lint/int_ranges.h"
 #include "analyzer/lint/look.h"
 #include "analyzer/lint/places.h"
+#include "analyzer/lint/wraps.h"
 #include "frontend/ir/params.h"
 #include "frontend/ir/passage.h"
 
@@ -181,6 +182,14 @@ static void tell_mixed(look *l, const jx_flat_node *use)
                       "meant; no 32-bit type holds both";
 }
 
+/* Unsigned integers that have a value in the signed type, too. */
+static bool is_below_the_sign(const look *l, int value)
+{
+    jx_int_range r = l->ranges[value];
+
+    return r.known && r.high < (jx_int)1 << 31;
+}
+
 /* One use of what a conversion gives, that made the conversion. */
 static void look_at_use(look *l, const jx_flat_node *convert,
                         const jx_flat_node *use, int value)
@@ -195,7 +204,8 @@ static void look_at_use(look *l, const jx_flat_node *convert,
                     use->eqn->prim->id == JX_PRIM_stack;
 
     if (!jx_looks_at(use) || l->told[use - flat->nodes.at] || !computes ||
-        !jx_is_implied(convert, use))
+        !jx_is_implied(convert, use) ||
+        (!floats && is_below_the_sign(l, convert->ins[0])))
         return;
     for (int i = 0; i < use->nins; i++) {
         int other = use->ins[i];
@@ -420,29 +430,6 @@ static void look_at_division(look *l, const jx_flat_node *node)
 
 /* -- DTY004: integers that can wrap ---------------------------------------- */
 
-/* A guard that takes the difference only where it is not negative, and what
- * needs the low bits alone. */
-static bool is_guarded(look *l, const jx_flat_node *node)
-{
-    const jx_flat_node *use =
-        jx_flat_sole_use(l->flat, &l->lint->uses, node->outs[0]);
-    const jx_flat_node *test;
-
-    if (!use)
-        return false;
-    switch (use->eqn->prim->id) {
-    case JX_PRIM_and:
-    case JX_PRIM_xor:
-    case JX_PRIM_shift_left: return true;
-    case JX_PRIM_select_n: break;
-    default: return false;
-    }
-    test = jx_maker(l->flat, jx_shown(l->flat, use->ins[0]));
-    return test && test->nins == 2 && node->nins == 2 &&
-           ((test->ins[0] == node->ins[0] && test->ins[1] == node->ins[1]) ||
-            (test->ins[0] == node->ins[1] && test->ins[1] == node->ins[0]));
-}
-
 static void look_at_wrap(look *l, const jx_flat_node *node)
 {
     jx_int_range r =
@@ -457,7 +444,8 @@ static void look_at_wrap(look *l, const jx_flat_node *node)
      * sign are bits. */
     if (!r.wraps || info->kind == JX_KIND_BOOL ||
         (info->bits > 16 && !(r.declared && info->kind == JX_KIND_INT)) ||
-        is_guarded(l, node))
+        jx_wraps_as_meant(l->lint, l->ranges, node) ||
+        jx_wraps_in_vain(l->lint, l->ranges, node))
         return;
     text = jx_ctx_text(l->lint->ctx);
     jx_buffer_printf(&text, "`%s` of %s can wrap: it ", jx_eqn_name(node->eqn),

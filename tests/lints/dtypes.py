@@ -379,6 +379,67 @@ def ok_bits_of_declared(x):
     return x * jnp.uint32(2654435761)
 
 
+@prog('i32[8]', 'f32[64]', quiet='DTY004', ranges={'k': (0, 100000)})
+def ok_hash_of_a_product(k, table):
+    return table[(k * -1640531535) % 64], table[lax.shift_right_logical(k * -1640531535, 26)]
+
+
+@prog('i32[8]', 'i32[8]', quiet='DTY004', ranges={'x': (0, 100000), 'y': (0, 100000)})
+def ok_hash_of_a_sum(x, y):
+    return (x * 73856093 + y * 19349663) % 37
+
+
+@prog('i32[8]', quiet='DTY004', ranges={'seed': (0, 2**31 - 1)})
+def ok_generator(seed):
+    return (seed * 1103515245 + 12345) & 0x7fffffff
+
+
+@prog('u8[8]', quiet='DTY004')
+def ok_low_bits(x):
+    return (x * 7 + 3) % 16
+
+
+@prog('u8[8]')
+def no_low_bits(x):
+    return (x * 7 + 3) % 10  #! DTY004
+
+
+@prog('i32[8]', ranges={'days': (0, 100)})
+def milliseconds(days):
+    return days * 86400000  #! DTY004
+
+
+@prog('i32[8]', quiet='DTY004', ranges={'x': (0, 2**31 - 1)})
+def ok_next_below_the_last(x):
+    return jnp.where(x < 2**31 - 1, x + 1, x)
+
+
+@prog('u8[8]', quiet='DTY004')
+def ok_counted_down(x):
+    return jnp.where(x > 0, x - 1, x), jnp.where(x < 128, x * 2, 255)
+
+
+@prog('u8[8]')
+def doubled_where_large(x):
+    return jnp.where(x > 128, x * 2, x)  #! DTY004
+
+
+@prog('u8[8]')
+def doubled_where_positive(x):
+    return jnp.where(x > 0, x * 2, 0)  #! DTY004
+
+
+@prog('u8[8]')
+def counted_down_where_zero(x):
+    return jnp.where(x > 0, x, x - 1)  #! DTY004
+
+
+@prog('i32[8]', 'i32[8]', quiet='DTY004', ranges={'a': (0, 10**9), 'b': (0, 2 * 10**9)})
+def ok_saturated(a, b):
+    c = a + b
+    return jnp.where(a <= 2**31 - 1 - b, a + b, 2**31 - 1), jnp.where(c < 0, 2**31 - 1, c)
+
+
 @prog('u8[8,8]', quiet='DTY004')
 def ok_brightened(image):
     return jnp.clip(image.astype(jnp.int32) * 2, 0, 255).astype(jnp.uint8)
@@ -601,6 +662,11 @@ def selected(x, y, mask):
 @prog('i32[8]', 'u32[8]')
 def the_other_way(x, y):
     return jnp.maximum(x, y)  #! DTY007
+
+
+@prog('f32[8,4]', 'u32[]', quiet='DTY007')
+def ok_unsigned_remainder_as_index(x, i):
+    return x[i % 8]
 
 
 @prog('u32[8]', quiet='DTY007')
