@@ -79,8 +79,21 @@ static jx_atom index_of(const jx_misuse *misuse)
     }
 }
 
-/* What it gives lies where it does for any operand. */
-static bool is_bounded(const jx_eqn *eqn)
+/* max(x, 0) within min(_, 9), or the other way about, as jnp.clip has it. */
+static bool is_cut(const jx_origins *of, jx_atom operand, jx_prim_id by)
+{
+    const jx_origin *made =
+        operand.var ? jx_map_get(&of->of, operand.var) : NULL;
+
+    return made && made->eqn && made->eqn->prim->id == by &&
+           made->eqn->nins == 2 &&
+           (!jx_origin_varies(of, made->eqn->ins[0]) ||
+            !jx_origin_varies(of, made->eqn->ins[1]));
+}
+
+/* What the equation gives lies where it does for any such operand: what it is
+ * divided by or cut to is another matter. */
+static bool is_bounded(const jx_origins *of, const jx_eqn *eqn, int operand)
 {
     switch (eqn->prim->id) {
     case JX_PRIM_logistic:
@@ -89,15 +102,18 @@ static bool is_bounded(const jx_eqn *eqn)
     case JX_PRIM_sin:
     case JX_PRIM_cos:
     case JX_PRIM_atan:
-    case JX_PRIM_atan2:
-    case JX_PRIM_rem:
-    case JX_PRIM_clamp: return true;
+    case JX_PRIM_atan2: return true;
+    case JX_PRIM_rem: return operand == 0;
+    case JX_PRIM_clamp: return operand == 1;
+    case JX_PRIM_min: return is_cut(of, eqn->ins[operand], JX_PRIM_max);
+    case JX_PRIM_max: return is_cut(of, eqn->ins[operand], JX_PRIM_min);
     default: return false;
     }
 }
 
 static bool is_of_floats(const jx_hunt *h, jx_atom index,
-                         bool (*ends)(const jx_eqn *eqn))
+                         bool (*ends)(const jx_origins *of, const jx_eqn *eqn,
+                                      int operand))
 {
     jx_origin_walk w;
     const jx_origin *origin;

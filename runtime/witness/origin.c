@@ -215,10 +215,9 @@ static void go_behind(jx_origin_walk *w, const jx_origin *origin)
             go_to(w, origin->given);
         return;
     }
-    if (w->ends && w->ends(eqn))
-        return;
     for (int i = 0; i < eqn->nins; i++)
-        go_to(w, eqn->ins[i]);
+        if (!w->ends || !w->ends(w->of, eqn, i))
+            go_to(w, eqn->ins[i]);
     for (int i = 0; i < jx_bodies_of(eqn); i++) {
         const jx_jaxpr *body = jx_body_of(eqn, i)->jaxpr;
         for (int k = 0; body && k < body->nouts; k++)

@@ -65,8 +65,8 @@ typedef struct jx_origin_walk {
     const jx_origins *of;
     jx_map seen;
     JX_VEC(jx_atom) left;
-    /* of which equations it does not look behind; or NULL */
-    bool (*ends)(const jx_eqn *eqn);
+    /* which operands of an equation it does not look behind; or NULL */
+    bool (*ends)(const jx_origins *of, const jx_eqn *eqn, int operand);
 } jx_origin_walk;
 
 void jx_origin_walk_from(jx_origin_walk *w, const jx_origins *of, int count,

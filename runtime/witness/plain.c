@@ -15,9 +15,6 @@ typedef enum fill {
     /* between 0 and 1; `scale` times a normal number what is
      * multiplied as a matrix */
     WEIGHTS,
-    /* `scale` times a normal number; of what is multiplied as a matrix
-     * a normal number */
-    FACTORS,
     SOLVABLE, /* `scale`, but square matrices are the unit matrix */
     /* from 0 to 1 in equal steps; the next input to `scale` times as much */
     RISING,
@@ -76,9 +73,14 @@ static const struct way ordered[] = {
 static const struct way edge = {
     NORMAL, .3, ANY, true, {true, false, false, true, false}};
 
-/* In float16 a number without a square is not strange, either. */
-static const struct way half = {
-    FACTORS, 20, ANY, false, {true, false, false, false, false}};
+/* In float16 a number without a square is not strange, either: in one
+ * input, beside others that are as usual. */
+static const struct way half = {NORMAL,
+                                20,
+                                ANY,
+                                false,
+                                {true, false, false, false, false}},
+                        usual = {NORMAL, .06, ANY, false, {0}};
 
 /* Square matrices that nobody decomposes are arrays like others,
  * and may be zero. */
@@ -130,7 +132,6 @@ static double drawn(jx_rng *rng, const jx_port *port, const struct way *way,
     case ROWS: return row;
     case WEIGHTS:
         return weight ? scale * jx_rng_normal(rng) : jx_rng_uniform(rng);
-    case FACTORS: return (weight ? 1 : scale) * jx_rng_normal(rng);
     case RISING: return row * (double)(i + 1) / (double)port->count;
     case FALLING: return row * (double)(port->count - i) / (double)port->count;
     default: return is_square(port) ? is_diagonal(port, i) : scale;
@@ -206,27 +207,36 @@ static void fill_input(jx_hunt *h, int input, const struct way *way,
     repeat(port, h->run.in[input], period);
 }
 
-/* `one` input, or all (-1), in that way; others have the last numbers that
- * they may have. */
-static void fill_some(jx_hunt *h, const struct way *way, int one)
+/* `one` input, or all (-1), in that way; others in another. */
+static void fill_some(jx_hunt *h, const struct way *way, int one,
+                      const struct way *others)
 {
     jx_rng alike = {jx_rng_next(&h->rng)};
-    struct way others = *way;
 
-    others.whole = one < 0 ? way->whole : MOST;
     h->plain = way->plain;
     h->largest = 0;
     for (int i = 0; i < h->run.nins; i++) {
         jx_rng same = alike;
         if (!h->held[i].open)
-            fill_input(h, i, i == one ? way : &others,
+            fill_input(h, i, one < 0 || i == one ? way : others,
                        way->alike ? &same : &h->rng);
     }
 }
 
 static void fill_all(jx_hunt *h, const struct way *way)
 {
-    fill_some(h, way, -1);
+    fill_some(h, way, -1, NULL);
+}
+
+/* One input indexes outside; others have the last numbers that they may
+ * have. */
+static void fill_outside(jx_hunt *h, int one)
+{
+    const struct way *way = &ways[NWAYS - 1];
+    struct way others = *way;
+
+    others.whole = MOST;
+    fill_some(h, way, one, &others);
 }
 
 /* The input that is number `number` of several that index, or -1. */
@@ -249,32 +259,37 @@ static bool any_square(const jx_hunt *h)
     return false;
 }
 
-static bool any_half(const jx_hunt *h)
+/* The input that is number `number` of those in float16 that no matrix is, or
+ * -1. */
+static int halved(const jx_hunt *h, int number)
 {
     for (int i = 0; i < h->run.nins; i++)
-        if (jx_plan_in(h->run.plan, i)->dtype == JX_F16)
-            return true;
-    return false;
+        if (jx_plan_in(h->run.plan, i)->dtype == JX_F16 && !h->held[i].weight &&
+            !h->held[i].open && number-- == 0)
+            return i;
+    return -1;
 }
 
 bool jx_hunt_fill_plain(jx_hunt *h, int number)
 {
     enum { ORDERED = sizeof ordered / sizeof *ordered };
-    int further = !h->decomposes && any_square(h), halves = any_half(h),
+    int further = !h->decomposes && any_square(h), halves = 0,
         sorted = h->placed ? ORDERED : 0, alone = 0;
 
     while (alone < MOST_ALONE && indexing(h, alone) >= 0)
         alone++;
+    while (halves < MOST_ALONE && halved(h, halves) >= 0)
+        halves++;
     if (number < NWAYS)
         fill_all(h, &ways[number]);
     else if ((number -= NWAYS) < alone)
-        fill_some(h, &ways[NWAYS - 1], indexing(h, number));
+        fill_outside(h, indexing(h, number));
     else if ((number -= alone) < further)
         fill_all(h, &nought);
     else if ((number -= further) < sorted)
         fill_all(h, &ordered[number]);
     else if ((number -= sorted) < halves)
-        fill_all(h, &half);
+        fill_some(h, &half, halved(h, number), &usual);
     else if (h->edged && number - halves < ROUNDED)
         fill_all(h, &edge);
     else

@@ -38,6 +38,28 @@ def ok_sector_of_an_angle(table, x):
     return table[jnp.minimum((turn * 8).astype(jnp.int32), 7)]
 
 
+@prog("f32[15]", "f32[7]")
+def clipped_to_one_too_far(table, x):
+    return table[jnp.clip(x, 0, 15).astype(jnp.int32)]  #! IDX001
+
+
+@prog("f32[16]", "f32[7]", "f32[7]")
+def ok_clipped(table, x, y):
+    low = jnp.clip(x, 0, 15)
+    return table[low.astype(jnp.int32)] + table[(low * jax.nn.sigmoid(y)).astype(jnp.int32)]
+
+
+@prog("f32[32]", "f32[7]", "f32[]")
+def ok_remainder_of_a_parameter(table, x, period):
+    return table[jnp.fmod(jnp.abs(x), period).astype(jnp.int32)]
+
+
+@prog("f32[32]", "f32[7]", "f32[]", "f32[]")
+def ok_clamped_to_parameters(table, x, low, high):
+    return (table[lax.clamp(low, x, high).astype(jnp.int32)] +
+            table[jnp.clip(x, low, high).astype(jnp.int32)])
+
+
 @prog("f32[20]", "f32[7]")
 def ok_next_of_a_table(table, x):
     i = jnp.minimum(jnp.floor(jax.nn.sigmoid(x) * 19).astype(jnp.int32), 18)

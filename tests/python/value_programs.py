@@ -332,6 +332,11 @@ def ok_narrow_network(x, w, v, b):
     return jax.nn.softmax(h @ v + b), jax.nn.log_softmax(jnp.tanh(h) @ v)
 
 
+@prog("f16[8,16]", "f16[16,4]", "f16[16]")
+def ok_narrow_scaled(x, w, scale):
+    return (x * scale) @ w
+
+
 @prog("f32[8,16]", "f32[16,16,16]")
 def ok_deep_network(x, ws):
     for i in range(16):
