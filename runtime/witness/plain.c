@@ -19,6 +19,7 @@ typedef enum fill {
     /* from 0 to 1 in equal steps; the next input to `scale` times as much */
     RISING,
     FALLING, /* ... from 1 to 0 */
+    SIGNS,   /* -1, 0 and 1 */
 } fill;
 
 /* What integers and masks are beside it. */
@@ -66,6 +67,8 @@ static const struct way ordered[] = {
     {RISING, 1.5, ANY, false, {true, true, false, false, true}},
     {RISING, 1 / 1.5, ANY, false, {true, true, false, false, true}},
     {FALLING, 1.5, ANY, false, {true, true, false, false, true}},
+    /* along axes: an angle of (-1, 0) is pi */
+    {SIGNS, 1, ANY, false, {true, false, false, false, true}},
 };
 
 /* Where a function ends at 1, as arccos does, and what is computed may
@@ -134,6 +137,7 @@ static double drawn(jx_rng *rng, const jx_port *port, const struct way *way,
         return weight ? scale * jx_rng_normal(rng) : jx_rng_uniform(rng);
     case RISING: return row * (double)(i + 1) / (double)port->count;
     case FALLING: return row * (double)(port->count - i) / (double)port->count;
+    case SIGNS: return floor(3 * jx_rng_uniform(rng)) - 1;
     default: return is_square(port) ? is_diagonal(port, i) : scale;
     }
 }

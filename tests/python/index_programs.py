@@ -38,6 +38,25 @@ def ok_sector_of_an_angle(table, x):
     return table[jnp.minimum((turn * 8).astype(jnp.int32), 7)]
 
 
+@prog("f32[16]", "f32[7]", "f32[7]")
+def sector_that_ends_at_pi(table, x, y):
+    turn = (jnp.arctan2(y, x) + jnp.pi) / (2 * jnp.pi)
+    return table[jnp.floor(turn * 16).astype(jnp.int32)]  #! IDX001
+
+
+@prog("f32[16]", "f32[7,3]")
+def azimuth_that_ends_at_pi(table, d):
+    turn = jnp.arctan2(d[:, 1], d[:, 0]) / (2 * jnp.pi) + .5
+    return table[(turn * 16).astype(jnp.int32)]  #! IDX001
+
+
+@prog("f32[16]", "f32[7]", "f32[7]")
+def ok_sectors(table, x, y):
+    turn = (jnp.arctan2(y, x) + jnp.pi) / (2 * jnp.pi)
+    i = jnp.floor(turn * 16).astype(jnp.int32)
+    return table[i % 16] + table[jnp.minimum(i, 15)]
+
+
 @prog("f32[15]", "f32[7]")
 def clipped_to_one_too_far(table, x):
     return table[jnp.clip(x, 0, 15).astype(jnp.int32)]  #! IDX001
