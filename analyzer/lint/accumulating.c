@@ -410,36 +410,59 @@ static bool is_state(const sums *s, int value)
 /* m + c (v - m), and d m + c v where d and c come to 1: the part of an
  * average that is new. */
 static bool is_average(const sums *s, const jx_flat_node *node, int i,
-                       double *part)
+                       double *part, int *old)
 {
-    int mean = node->ins[i], of, old;
+    int mean = node->ins[i], of;
     double kept, unit = ldexp(1, 1 - jx_digits(dtype_of(s, node->outs[0])));
     const jx_flat_node *apart;
 
     if (!is_part(s, node->ins[1 - i], part, &of))
         return false;
     apart = jx_maker(s->flat, of);
+    *old = mean;
     if (is_state(s, mean))
         return apart && apart->eqn->prim->id == JX_PRIM_sub &&
                apart->ins[1] == mean;
-    return is_part(s, mean, &kept, &old) && is_state(s, old) && kept > *part &&
+    return is_part(s, mean, &kept, old) && is_state(s, *old) && kept > *part &&
            fabs(kept + *part - 1) <= unit;
 }
 
 /* d m + v where d is nearly 1, as of returns that are discounted: as many times
  * an average as its last terms are. */
 static bool is_fading_sum(const sums *s, const jx_flat_node *node, int i,
-                          double *part)
+                          double *part, int *old)
 {
     double kept, number;
-    int old, of;
+    int of;
 
-    if (!is_part(s, node->ins[i], &kept, &old) || !is_state(s, old) ||
+    if (!is_part(s, node->ins[i], &kept, old) || !is_state(s, *old) ||
         jx_number_of(s->flat, node->ins[1 - i], &number) ||
         is_part(s, node->ins[1 - i], &number, &of))
         return false;
     *part = 1 - kept;
     return true;
+}
+
+/* A scan from zero ends before what it carries has grown to so many times its
+ * last terms that it stands still. */
+static bool ends_before(const sums *s, int state, double part, double unit)
+{
+    const jx_flat_value *v = &s->flat->values.at[state];
+    const jx_flat_body *body =
+        v->inside ? &s->flat->bodies.at[v->inside - 1] : NULL;
+    const jx_flat_node *loop = body && body->node >= 0 && v->input >= 0
+                                   ? &s->flat->nodes.at[body->node]
+                                   : NULL;
+    const jx_p_scan *scan =
+        loop && loop->eqn->prim->id == JX_PRIM_scan ? loop->eqn->typed : NULL;
+    double first;
+    int64_t steps;
+
+    return scan && v->input < scan->num_carry &&
+           jx_dim_is_int(scan->length, &steps) &&
+           jx_number_of(s->flat, body->ins[scan->num_consts + v->input],
+                        &first) &&
+           first == 0 && (double)steps * (part + unit) < 1;
 }
 
 /* The next step of such an average is less than half a unit of its last place
@@ -448,13 +471,16 @@ static void look_at_average(sums *s, const jx_flat_node *node)
 {
     jx_dtype dtype = dtype_of(s, node->outs[0]);
     double part = 0, least = ldexp(1, 2 - jx_digits(dtype));
+    int old;
     jx_claim *claim;
 
     if (!is_short(dtype) ||
-        !(is_average(s, node, 0, &part) || is_average(s, node, 1, &part) ||
-          is_fading_sum(s, node, 0, &part) ||
-          is_fading_sum(s, node, 1, &part)) ||
-        !(part > 0 && part <= least))
+        !(is_average(s, node, 0, &part, &old) ||
+          is_average(s, node, 1, &part, &old) ||
+          is_fading_sum(s, node, 0, &part, &old) ||
+          is_fading_sum(s, node, 1, &part, &old)) ||
+        !(part > 0 && part <= least) ||
+        ends_before(s, old, part, ldexp(1, -jx_digits(dtype))))
         return;
     claim = jx_lint_claim(
         s->lint, JX_CODE_DTY002, node,

@@ -10,7 +10,8 @@
 bool jx_wraps_as_meant(const jx_linter *lint, const jx_int_range *ranges,
                        const jx_flat_node *node);
 
-/* It is taken only where a comparison says that it did not wrap. */
+/* It is taken only where a comparison says that it did not wrap, or what it is
+ * made of leaves room. */
 bool jx_wraps_in_vain(const jx_linter *lint, const jx_int_range *ranges,
                       const jx_flat_node *node);
 

@@ -419,6 +419,26 @@ def ok_counted_down(x):
     return jnp.where(x > 0, x - 1, x), jnp.where(x < 128, x * 2, 255)
 
 
+@prog('u8[8]', 'u8[8]', quiet='DTY004')
+def ok_saturating(a, b):
+    return jnp.maximum(a, b) - jnp.minimum(a, b), a - jnp.minimum(a, b), a + jnp.minimum(255 - a, b)
+
+
+@prog('u8[8]', 'u8[8]', quiet='DTY004')
+def ok_signed_difference(a, b):
+    return lax.bitcast_convert_type(a - b, jnp.int8)
+
+
+@prog('u8[8]', 'u8[8]', 'u8[8]')
+def least_of_others(a, b, c):
+    return c - jnp.minimum(a, b)  #! DTY004
+
+
+@prog('u8[8]', 'u8[8]')
+def least_less_most(a, b):
+    return jnp.minimum(a, b) - jnp.maximum(a, b)  #! DTY004
+
+
 @prog('u8[8]')
 def doubled_where_large(x):
     return jnp.where(x > 128, x * 2, x)  #! DTY004

@@ -238,6 +238,22 @@ def ok_discounted_returns(rewards):
     return lax.scan(step, jnp.float32(0), rewards.astype(jnp.float32))[1]
 
 
+@prog('bf16[5,4]', quiet='DTY002')
+def ok_few_discounted(rewards):
+    def step(g, r):
+        g = r + jnp.bfloat16(0.99) * g
+        return g, g
+    return lax.scan(step, jnp.zeros(4, jnp.bfloat16), rewards)[1]
+
+
+@prog('bf16[5,4]', 'bf16[4]')
+def few_more_discounted(rewards, g):
+    def step(g, r):
+        g = r + jnp.bfloat16(0.99) * g  #! DTY002
+        return g, g
+    return lax.scan(step, g, rewards)[1]
+
+
 @prog('bf16[64]', 'bf16[64]', quiet='DTY002')
 def ok_momentum(m, g):
     return 0.9 * m + g
