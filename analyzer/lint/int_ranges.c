@@ -197,21 +197,29 @@ static int taken(const follower *f, int value)
 }
 
 /* x - (what is left of x, or less): not negative where x is not. */
-static bool is_part(const follower *f, int part, int of)
+static bool is_part(const follower *f, int part, int of, int depth)
 {
-    const jx_flat_node *node = jx_maker(f->flat, taken(f, part));
+    const jx_flat_node *node;
 
-    of = jx_plain(f->flat, of);
-    switch (node && node->nins == 2 ? node->eqn->prim->id : JX_PRIM_unknown) {
+    part = taken(f, part);
+    if (part == jx_plain(f->flat, of))
+        return true;
+    /* what a mask takes of a number below zero may be anything */
+    if (depth > 0 && f->of[part].low < 0)
+        return false;
+    node = jx_maker(f->flat, part);
+    switch (node && node->nins == 2 && depth < 4 ? node->eqn->prim->id
+                                                 : JX_PRIM_unknown) {
     case JX_PRIM_min:
     case JX_PRIM_and:
-        return jx_plain(f->flat, node->ins[0]) == of ||
-               jx_plain(f->flat, node->ins[1]) == of;
+        return is_part(f, node->ins[0], of, depth + 1) ||
+               is_part(f, node->ins[1], of, depth + 1);
     case JX_PRIM_rem:
     case JX_PRIM_div:
     case JX_PRIM_shift_right_logical:
     case JX_PRIM_shift_right_arithmetic:
-        return taken(f, node->ins[0]) == of && f->of[node->ins[1]].low >= 0;
+        return f->of[node->ins[1]].low >= 0 &&
+               is_part(f, node->ins[0], of, depth + 1);
     default: return false;
     }
 }
@@ -220,10 +228,9 @@ static bool is_most(const follower *f, int most, int of)
 {
     const jx_flat_node *node = jx_maker(f->flat, jx_plain(f->flat, most));
 
-    of = jx_plain(f->flat, of);
-    if (node && node->eqn->prim->id == JX_PRIM_max)
-        return jx_plain(f->flat, node->ins[0]) == of ||
-               jx_plain(f->flat, node->ins[1]) == of;
+    for (int i = 0; node && node->eqn->prim->id == JX_PRIM_max && i < 2; i++)
+        if (is_part(f, of, node->ins[i], f->of[node->ins[i]].low < 0))
+            return true;
     /* Of all elements, wherever they stand. */
     node = jx_maker(f->flat, jx_shown(f->flat, most));
     return node && node->eqn->prim->id == JX_PRIM_reduce_max &&
@@ -237,7 +244,7 @@ static jx_int_range difference(const follower *f, const jx_flat_node *node,
     jx_int_range r = between(a.low - b.high, a.high - b.low);
 
     if (r.low < 0 && a.low >= 0 &&
-        (is_part(f, node->ins[1], node->ins[0]) ||
+        (is_part(f, node->ins[1], node->ins[0], 0) ||
          is_most(f, node->ins[0], node->ins[1])))
         r.low = 0;
     return r;

@@ -230,62 +230,28 @@ static bool is_guard(const jx_linter *lint, const jx_int_range *ranges,
     return false;
 }
 
-/* Number `number` of the values that `value`, made by max or min (`by`), lies
- * beyond: itself and what it is made of; -1: there are no more. */
-static int beside(const jx_flat *flat, int value, jx_prim_id by, int number)
-{
-    const jx_flat_node *node = jx_maker(flat, jx_plain(flat, value));
-
-    if (number == 0)
-        return jx_plain(flat, value);
-    return node && node->eqn->prim->id == by && number <= node->nins
-               ? jx_plain(flat, node->ins[number - 1])
-               : -1;
-}
-
-/* max(a, b) - min(a, b), a - min(a, b): no more than there is. */
-static bool takes_what_is_there(const jx_flat *flat, const jx_flat_node *node)
-{
-    int more, less;
-
-    for (int i = 0; (more = beside(flat, node->ins[0], JX_PRIM_max, i)) >= 0;
-         i++)
-        for (int k = 0;
-             (less = beside(flat, node->ins[1], JX_PRIM_min, k)) >= 0; k++)
-            if (less == more)
-                return true;
-    return false;
-}
-
 /* a + min(255 - a, b): no more than there is room for. */
-static bool adds_what_has_room(const jx_flat *flat, const jx_flat_node *node)
+static bool has_room(const jx_flat *flat, const jx_flat_node *node)
 {
-    int less;
+    const jx_aval *aval = flat->values.at[node->outs[0]].aval;
 
-    for (int i = 0; i < 2; i++)
-        for (int k = 0;
-             (less = beside(flat, node->ins[i], JX_PRIM_min, k)) >= 0; k++) {
-            const jx_flat_node *room = jx_maker(flat, less);
+    if (jx_dtype_of(aval->dtype)->kind != JX_KIND_UINT ||
+        node->eqn->prim->id != JX_PRIM_add)
+        return false;
+    for (int i = 0; i < 2; i++) {
+        const jx_flat_node *less = jx_maker(flat, jx_plain(flat, node->ins[i]));
+        bool is_less = less && less->eqn->prim->id == JX_PRIM_min;
+        for (int k = 0; is_less && k < less->nins; k++) {
+            const jx_flat_node *room =
+                jx_maker(flat, jx_plain(flat, less->ins[k]));
             if (room && room->eqn->prim->id == JX_PRIM_sub &&
                 !flat->values.at[room->ins[0]].varies &&
                 jx_plain(flat, room->ins[1]) ==
                     jx_plain(flat, node->ins[1 - i]))
                 return true;
         }
-    return false;
-}
-
-static bool is_saturating(const jx_flat *flat, const jx_flat_node *node)
-{
-    const jx_aval *aval = flat->values.at[node->outs[0]].aval;
-
-    if (jx_dtype_of(aval->dtype)->kind != JX_KIND_UINT || node->nins != 2)
-        return false;
-    switch (node->eqn->prim->id) {
-    case JX_PRIM_sub: return takes_what_is_there(flat, node);
-    case JX_PRIM_add: return adds_what_has_room(flat, node);
-    default: return false;
     }
+    return false;
 }
 
 bool jx_wraps_in_vain(const jx_linter *lint, const jx_int_range *ranges,
@@ -295,7 +261,7 @@ bool jx_wraps_in_vain(const jx_linter *lint, const jx_int_range *ranges,
     int value = node->outs[0];
     bool any = false;
 
-    if (is_saturating(lint->flat, node))
+    if (has_room(lint->flat, node))
         return true;
     if (uses->kept[value])
         return false;

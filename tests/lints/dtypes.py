@@ -424,6 +424,16 @@ def ok_saturating(a, b):
     return jnp.maximum(a, b) - jnp.minimum(a, b), a - jnp.minimum(a, b), a + jnp.minimum(255 - a, b)
 
 
+@prog('u8[8]', quiet='DTY004')
+def ok_pairs_of_bits(a):
+    return a - ((a >> 1) & 0x55)
+
+
+@prog('i8[8]', 'i8[8]', ranges={'a': (0, 100)})
+def masked_least(a, b):
+    return a - (jnp.minimum(a, b) & 0x7f) - 29  #! DTY004
+
+
 @prog('u8[8]', 'u8[8]', quiet='DTY004')
 def ok_signed_difference(a, b):
     return lax.bitcast_convert_type(a - b, jnp.int8)
