@@ -57,17 +57,6 @@ static inline double logistic(double x)
     return 1 / (1 + exp(-x));
 }
 
-/* The nearest whole number, the even one of two, in every rounding mode: a step
- * of the function, which rounding may not move (jx_exec_round). */
-static inline double nearest_even(double x)
-{
-    double whole = trunc(x), part = fabs(x - whole);
-
-    return part > 0.5 || (part == 0.5 && whole != 2 * trunc(whole / 2))
-               ? whole + copysign(1, x)
-               : whole;
-}
-
 /* Rounds to a format of fewer exponent and mantissa bits. */
 static inline double reduce(double x, int exponent_bits, int mantissa_bits,
                             int own_exponent, int own_mantissa)
@@ -143,7 +132,7 @@ static inline double reduce(double x, int exponent_bits, int mantissa_bits,
     JX_UNARY(V, round_##ID, T, T,                                              \
              (T)(((const jx_p_round *)param)->rounding_method ==               \
                          JX_ROUND_TO_NEAREST_EVEN                              \
-                     ? nearest_even(x)                                         \
+                     ? roundeven(x)                                            \
                      : away(x)))                                               \
     JX_UNARY(                                                                  \
         , reduce_##ID, T, T,                                                   \
