@@ -30,7 +30,7 @@ int jx_equal_points(void)
     return sizeof all / sizeof *all;
 }
 
-/* Behind all there are these are the first two again, of other numbers. */
+/* Behind all of them come the first two again, with other numbers. */
 static int row_of(int point)
 {
     return point < jx_equal_points() ? point : point & 1;

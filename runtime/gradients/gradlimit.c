@@ -148,21 +148,19 @@ static int times_of(jx_gradding *c, int from, double *change, bool *drawn)
     return times;
 }
 
-/* The same of any kind of loops that does: of those that are
- * drawn, if any is. */
+/* The same of any kind of searches that does, or of loops where there is no
+ * search: of those that are drawn, if any is. */
 static int search(jx_gradding *c, double *change, bool *drawn)
 {
+    const bool searches = c->turns->searches > 0;
     int best = 0;
     jx_turning which = c->turns->which;
 
     if (c->limit.met || c->limit.stays >= MOST_MISSES)
         return times_of(c, c->limit.times / 2, change, drawn);
     *drawn = false;
-    for (int k = c->turns->searches > 0 ? JX_TURN_OUTERMOST_SEARCH
-                                        : JX_TURN_OUTERMOST;
-         k < (c->turns->searches > 0 ? JX_TURNINGS
-                                     : JX_TURN_OUTERMOST_SEARCH) &&
-         !*drawn;
+    for (int k = searches ? JX_TURN_OUTERMOST_SEARCH : JX_TURN_OUTERMOST;
+         k < (searches ? JX_TURNINGS : JX_TURN_OUTERMOST_SEARCH) && !*drawn;
          k++) {
         double now;
         c->turns->which = (jx_turning)k;

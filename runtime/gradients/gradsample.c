@@ -652,6 +652,8 @@ const jx_sampled *jx_sample_again(const jx_sampling *by, const jx_rule *rule,
     return sampled(by, rule, of->inputs);
 }
 
+enum { STEPS = 100000 }; /* a step is one part of so many */
+
 /* Inputs after a step in each direction of floats; both take the same step.  Of
  * one input alone, if that is not negative. */
 static bool step_inputs(const jx_sampling *by, const jx_sampled *from, int only,
@@ -670,8 +672,7 @@ static bool step_inputs(const jx_sampling *by, const jx_sampled *from, int only,
         double *back = jx_arena_copy(arena, ahead[i], port->bytes);
         good = there && back;
         for (size_t k = 0; good && k < port->bytes / sizeof *there; k++) {
-            double step =
-                fmax(1, fabs(there[k])) * jx_rng_normal(rng) / JX_SAMPLE_STEPS;
+            double step = fmax(1, fabs(there[k])) * jx_rng_normal(rng) / STEPS;
             there[k] += step;
             back[k] -= step;
         }
@@ -692,7 +693,7 @@ bool jx_sample_moved(const jx_sampling *by, const jx_rule *rule,
 
     if (!there || !back || !step_inputs(by, from, only, rng, there, back))
         return false;
-    double step = 1. / JX_SAMPLE_STEPS;
+    double step = 1. / STEPS;
     *ahead = operands_of(by, rule, there, step, *rng);
     *behind = operands_of(by, rule, back, -step, *rng);
     return *ahead && *behind;

@@ -63,7 +63,6 @@ const jx_sampled *jx_sample_again(const jx_sampling *by, const jx_rule *rule,
  * alone, if that is not negative) in a direction that is drawn, and after one
  * the other way: where operands depend on each other, these are the directions
  * that a rule meets.  False if there are none. */
-enum { JX_SAMPLE_STEPS = 100000 }; /* a step is one part of so many */
 bool jx_sample_moved(const jx_sampling *by, const jx_rule *rule,
                      const jx_sampled *from, int only, jx_rng *rng,
                      const void *const **ahead, const void *const **behind);

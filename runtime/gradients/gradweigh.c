@@ -89,8 +89,7 @@ static void accuse_first(jx_gradding *c)
 /* A point of a rule.  An iteration that has not converged, or that starts
  * outside its domain, gives finite junk with slopes of its own: a rule of one
  * is judged where it is known to converge, else by the majority of points
- * (jx_grad_weigh_points).  False once the rule is
- * known to be wrong. */
+ * (jx_grad_weigh_points).  False once the rule is known to be wrong. */
 bool jx_grad_check_here(jx_gradding *c)
 {
     int64_t before = c->comparisons, unsure = c->dropped + c->outvoted;

@@ -181,13 +181,6 @@ static void large_product(jx_run *run, const jx_gemm *g, int64_t m, int64_t n,
 
 /* ---- floats in order ---- */
 
-/* How far apart rows and columns are, in elements. */
-static void steps_of(jx_matrix m, int64_t *row, int64_t *column)
-{
-    *row = m.transposed ? 1 : m.ld;
-    *column = m.transposed ? m.ld : 1;
-}
-
 /* Some columns of c at a time, for which b's are brought together: the sums of
  * a row stay in registers, and each still adds its terms from the first to the
  * last.  What is narrow takes a panel that is, and what is tiny none. */
@@ -217,8 +210,8 @@ enum { WIDE = 32, NARROW = 4, TINY = 8 };
         const type *x = a.data, *y = b.data;                                   \
         type panel[FEW_TERMS * PANEL];                                         \
         int64_t xr, xc, yr, yc;                                                \
-        steps_of(a, &xr, &xc);                                                 \
-        steps_of(b, &yr, &yc);                                                 \
+        jx_matrix_steps(a, &xr, &xc);                                          \
+        jx_matrix_steps(b, &yr, &yc);                                          \
         for (int64_t j = 0; j < n; j += PANEL)                                 \
             for (int64_t l = 0; l < k; l += FEW_TERMS) {                       \
                 int64_t width = n - j < PANEL ? n - j : PANEL;                 \
@@ -240,8 +233,8 @@ enum { WIDE = 32, NARROW = 4, TINY = 8 };
                             jx_matrix b, type *c, int64_t ldc)                 \
     {                                                                          \
         int64_t xr, xc, yr, yc;                                                \
-        steps_of(a, &xr, &xc);                                                 \
-        steps_of(b, &yr, &yc);                                                 \
+        jx_matrix_steps(a, &xr, &xc);                                          \
+        jx_matrix_steps(b, &yr, &yc);                                          \
         for (int64_t i = 0; i < m; i++, c += ldc)                              \
             for (int64_t j = 0; j < n; j++) {                                  \
                 const type *x = (const type *)a.data + i * xr;                 \
@@ -271,8 +264,8 @@ enum { WIDE = 32, NARROW = 4, TINY = 8 };
     {                                                                          \
         const type *x = a.data, *y = b.data;                                   \
         int64_t xr, xc, yr, yc;                                                \
-        steps_of(a, &xr, &xc);                                                 \
-        steps_of(b, &yr, &yc);                                                 \
+        jx_matrix_steps(a, &xr, &xc);                                          \
+        jx_matrix_steps(b, &yr, &yc);                                          \
         for (int64_t i = 0; i < m; i++)                                        \
             for (int64_t l = 0; l < k; l++)                                    \
                 for (int64_t j = 0; j < n; j++) {                              \

@@ -1,7 +1,7 @@
 /* gemm.h - one matrix product, for every dtype that is computed with.
  *
  * Floats and complexes (F32, F64, C64, C128) go to BLAS, unless their terms are
- * to be added in order or there are few rows (jx_gemm_is_few); integers of 8 to
+ * to be added in order or there are few rows or terms (jx_gemm_is_few); integers of 8 to
  * 64 bits wrap, bools are "or of ands". Narrower dtypes are converted by the
  * caller while planning. */
 #ifndef JX_GEMM_H
@@ -41,6 +41,13 @@ typedef struct jx_matrix {
     int64_t ld;
     bool transposed;
 } jx_matrix;
+
+/* How far apart rows and columns are, in elements. */
+static inline void jx_matrix_steps(jx_matrix m, int64_t *row, int64_t *column)
+{
+    *row = m.transposed ? 1 : m.ld;
+    *column = m.transposed ? m.ld : 1;
+}
 
 /* c += a b of pairs of doubles (f64x2): gemm_pairs.c. */
 void jx_gemm_pairs(int64_t m, int64_t n, int64_t k, jx_matrix a, jx_matrix b,

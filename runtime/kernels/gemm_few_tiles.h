@@ -123,8 +123,9 @@ static void NAME(rest)(int64_t m, int64_t j, int64_t n, int64_t k,
 static void NAME(straight)(int64_t m, int64_t n, int64_t k, jx_matrix a,
                            jx_matrix b, bool accumulate, REAL *c, int64_t ldc)
 {
-    int64_t xr = a.transposed ? 1 : a.ld, xc = a.transposed ? a.ld : 1;
+    int64_t xr, xc;
 
+    jx_matrix_steps(a, &xr, &xc);
     for (int64_t l = 0; l < k; l += TERMS) {
         int64_t terms = k - l < TERMS ? k - l : TERMS, step;
         bool add = accumulate || l > 0;

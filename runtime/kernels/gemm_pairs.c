@@ -74,10 +74,11 @@ void jx_gemm_pairs(int64_t m, int64_t n, int64_t k, jx_matrix a, jx_matrix b,
                    void *c, int64_t ldc)
 {
     const jx_pair *x = a.data, *y = b.data;
-    int64_t xr = a.transposed ? 1 : a.ld, xc = a.transposed ? a.ld : 1;
-    int64_t yr = b.transposed ? 1 : b.ld, yc = b.transposed ? b.ld : 1;
+    int64_t xr, xc, yr, yc;
     panel p;
 
+    jx_matrix_steps(a, &xr, &xc);
+    jx_matrix_steps(b, &yr, &yc);
     for (int64_t j = 0; j < n; j += WIDTH)
         for (int64_t l = 0; l < k; l += TERMS) {
             int64_t terms = k - l < TERMS ? k - l : TERMS;
