@@ -565,6 +565,9 @@ const jx_command jx_command_check = {
     "\n"
     "  $ mpirun -n 4 jaxvet check exports/ --journal /shared/journal\n"
     "\n"
+    "(Open MPI 4 takes two seconds more to end where there are findings, but for\n"
+    "mpirun --mca odls_base_sigkill_timeout 0.)\n"
+    "\n"
     "Exit code: 0 nothing at or above --fail-on, 1 findings, 3 a program\n"
     "can't be read or a folder has none, 5 (with --strict) undecided, 2 wrong usage.\n",
     options,
