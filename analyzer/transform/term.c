@@ -430,6 +430,7 @@ static const jx_term *move_one(const moving *m)
     case JX_PRIM_squeeze:
     case JX_PRIM_expand_dims: return reshape(m->in, m->x, m->to);
     case JX_PRIM_broadcast_in_dim: return move_broadcast(m);
+    case JX_PRIM_pvary: return m->x; /* of types alone */
     case JX_PRIM_transpose: return move_transpose(m);
     case JX_PRIM_rev: return move_rev(m);
     case JX_PRIM_slice: return move_slice(m);

@@ -241,13 +241,33 @@ check_patterns(const jx_typed *typed, const jx_gradcheck_options *options,
         jx_grad_more(typed, how, options->seed, derived, report);
 }
 
+/* What was found of a rule that is asked the same, and that nothing was found
+ * against: it names no line of that one. */
+static const jx_rule_report *twin_of(const jx_typed *typed,
+                                     const jx_grad_asked *asked,
+                                     const jx_rule_reports *reports)
+{
+    const jx_grad_asked *here = asked + reports->count;
+
+    for (size_t i = 0; i < reports->count; i++)
+        if (asked[i].rule && reports->at[i].outcome == JX_RULE_AGREES &&
+            jx_grad_is_twin(typed, &asked[i], here))
+            return &reports->at[i];
+    return NULL;
+}
+
+/* `asked` has an element per rule; those before are of the reports. */
 static void check_rule(jx_program *program, const jx_gradcheck_options *options,
-                       const jx_rule *rule, const jx_derived_rule *derived,
-                       const bool *wanted, jx_rule_report *report)
+                       const jx_derived_rule *derived, const bool *wanted,
+                       jx_grad_asked *asked, const jx_rule_reports *before,
+                       jx_rule_report *report)
 {
     jx_plan_options how = {.domain = JX_WIDE, .memory = options->memory};
+    jx_grad_asked *here = asked + before->count;
+    const jx_rule *rule = report->rule;
+    const jx_rule_report *twin;
+    const char *subject = report->subject;
     const jx_typed *typed;
-    jx_calling calling;
 
     if (rule->npatterns == 0) {
         report->detail = why_left_out(rule);
@@ -264,10 +284,20 @@ static void check_rule(jx_program *program, const jx_gradcheck_options *options,
         jx_error_clear(program->ctx);
         return;
     }
-    if (!jx_sample_calling(program, rule, &calling))
+    if (!jx_sample_calling(program, rule, &here->calling))
         return;
-    calling.wanted = wanted;
-    check_patterns(typed, options, &how, &calling, derived, report);
+    here->calling.wanted = wanted;
+    here->rule = how.nbindings || options->inputs ? NULL : rule;
+    twin = here->rule ? twin_of(typed, asked, before) : NULL;
+    if (!twin) {
+        check_patterns(typed, options, &how, &here->calling, derived, report);
+        return;
+    }
+    *report = *twin;
+    report->rule = rule;
+    report->subject = subject;
+    report->work = 0;
+    here->rule = NULL;
 }
 
 static const char *what_is_wrong(jx_code code)
@@ -466,14 +496,17 @@ static bool check_all(jx_program *program, jx_gradcheck_options *options,
 {
     const jx_rule_outcome *outcomes;
     const bool *const *wanted;
+    jx_grad_asked *asked;
     jx_program *written;
     jx_derived derived;
     int64_t work = 0;
 
     program = with_code(program, options);
     written = program; /* with what is batched by rules of its own */
+    asked =
+        JX_NEW_ARRAY(program->ctx->arena, program->nrules + 1, jx_grad_asked);
     outcomes = jx_grad_outcomes(program);
-    if (!outcomes || !jx_grad_derive(&program, &derived) ||
+    if (!asked || !outcomes || !jx_grad_derive(&program, &derived) ||
         !jx_grad_claim_closures(written, &derived.closing, claims))
         return false;
     wanted = jx_grad_wanted(program);
@@ -492,8 +525,8 @@ static bool check_all(jx_program *program, jx_gradcheck_options *options,
                 "the rules before it took all the time that there was for them "
                 "(jaxvet gradcheck has more)";
         else
-            check_rule(program, options, program->rules[i], &derived.rules[i],
-                       wanted[i], &report);
+            check_rule(program, options, &derived.rules[i], wanted[i], asked,
+                       reports, &report);
         work += report.work;
         JX_PUSH(program->ctx->arena, reports, report);
         if (!jx_ok(program->ctx))

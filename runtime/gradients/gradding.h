@@ -138,6 +138,9 @@ typedef struct jx_gradding {
     /* ... and the rule has not, but may rely on where it leads */
     bool iterative;
     bool approximates; /* the function holds numbers that were rounded */
+    /* function and jvp rule are elementwise, of many elements: each direction
+     * that moves all is a sample of as many points */
+    bool pointwise;
     /* it computes when to end; its primitives are no surer than 1e-8; it holds
      * numbers that were rounded */
     bool iterates, rough, rounded;
@@ -356,6 +359,18 @@ bool jx_grad_is_lost(jx_gradding *c, jx_functional f);
  * JX_SKIP where it has no say. */
 jx_opinion jx_grad_own_denies(jx_gradding *c, const double *d, jx_functional f,
                               double value, double scale, const jx_target *t);
+
+/* A rule, and how it is asked about, where sizes are numbers. */
+typedef struct jx_grad_asked {
+    const jx_rule *rule; /* NULL: it was not asked about, or as another was */
+    jx_calling calling;
+} jx_grad_asked;
+
+/* gradtwins.c: whether two rules of a program are the same code, and no call
+ * says more of one than of the other: where nobody gives the program's inputs,
+ * all that is tried on one would be tried on the other. */
+bool jx_grad_is_twin(const jx_typed *typed, const jx_grad_asked *a,
+                     const jx_grad_asked *b);
 
 /* gradpattern.c: checks one pattern and joins what it found to the report. */
 void jx_grad_pattern(jx_gradding *c, const jx_plan_options *how, bool thorough,

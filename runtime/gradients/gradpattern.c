@@ -10,6 +10,7 @@
  * Complex numbers are pairs of reals; JAX's vjp is the transpose without
  * conjugation, so the pairing of complex vectors is Re(sum c v). */
 #include "runtime/gradients/gradding.h"
+#include "runtime/gradients/pointwise.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -25,6 +26,7 @@ enum {
     RULE_OPERATIONS = 1000000, /* ... in all */
     /* points that iterations are for, where they were away from elsewhere */
     MATRICES = 4,
+    MANY = 256, /* elements, each a point of its own */
 };
 
 /* -- a point, a pattern, a rule ------------------------------------------- */
@@ -264,12 +266,34 @@ static int leave_lengths(jx_gradding *c, int count, const char **names)
     return kept;
 }
 
+/* Of what is elementwise, the first that move more than one element. */
+static int leave_alone(jx_gradding *c, int count, const char **names)
+{
+    size_t n = (size_t)c->in.size;
+    int kept = 0;
+
+    for (int k = 0; k < count && kept < LEAST; k++) {
+        const double *from = c->directions + (size_t)k * n;
+        size_t moved = 0;
+        for (size_t i = 0; i < n && moved < 2; i++)
+            moved += from[i] != 0;
+        if (moved < 2)
+            continue;
+        if (kept != k)
+            memcpy(c->directions + (size_t)kept * n, from, n * sizeof *from);
+        names[kept++] = names[k];
+    }
+    return kept;
+}
+
 /* Of what takes long, a few at each point, others at the next one. */
 static int leave_some(jx_gradding *c, int count, const char **names)
 {
     int64_t most = POINT_OPERATIONS / (JX_RIDDERS_SAMPLES * (c->call_work + 1));
     size_t n = (size_t)c->in.size;
 
+    if (c->pointwise)
+        return leave_alone(c, count, names);
     count = leave_lengths(c, count, names);
     if (most >= count)
         return count;
@@ -292,12 +316,12 @@ static int directions_of(jx_gradding *c, const char **names)
     int count = 0;
 
     if (!c->cautious || jx_grad_is_foreign(c))
-        return leave_some(c,
-                          jx_directions_make(c->program->ctx, &c->rng,
-                                             c->in.spans, c->in.count,
-                                             c->in.size, c->x, random,
-                                             c->directions, names),
-                          names);
+        return leave_some(
+            c,
+            jx_directions_make(c->program->ctx, &c->rng, c->in.spans,
+                               c->in.count, c->in.size, c->x,
+                               c->pointwise ? 0 : random, c->directions, names),
+            names);
     while (
         count < random && count < JX_MOST_DIRECTIONS &&
         follow_program(c, c->directions + (size_t)count * (size_t)c->in.size))
@@ -412,6 +436,15 @@ static bool holds_rounded(const jx_gradding *c)
         if (code[i] && jx_points_has_rounded(code[i]))
             return true;
     return c->calling->any_fixed;
+}
+
+static bool is_pointwise(const jx_gradding *c)
+{
+    jx_ctx *ctx = c->program->ctx;
+
+    return !c->rule->vjp && c->in.size >= MANY && c->pattern->jvp.jaxpr &&
+           jx_code_is_pointwise(ctx, c->rule->primal.jaxpr) &&
+           jx_code_is_pointwise(ctx, c->pattern->jvp.jaxpr);
 }
 
 /* A cotangent of another dtype than its input is wrong for every value. */
@@ -671,6 +704,7 @@ void jx_grad_pattern(jx_gradding *c, const jx_plan_options *how, bool thorough,
         c->rough = jx_points_is_rough(c->rule->primal.jaxpr);
         c->approximates = jx_points_has_rounded(c->rule->primal.jaxpr);
         c->rounded = holds_rounded(c);
+        c->pointwise = is_pointwise(c);
         c->symmetric = c->symmetric || c->intent == JX_INTENT_SYMMETRIC;
         if (check_points(c, thorough) && !thorough &&
             c->comparisons + c->abroad == 0)

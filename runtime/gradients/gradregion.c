@@ -388,6 +388,9 @@ static bool line_of(survey *s, int k)
     const jx_span_of *span =
         k > 0 && k <= c->in.count ? &c->in.spans[k - 1] : NULL;
 
+    /* where all are equal, each has been everywhere alone */
+    if (c->pointwise && (alone || (random && c->in.count == 1)))
+        return false;
     s->exact = !random;
     /* an argument alone shows more than all of them together */
     s->kind = k > 0;

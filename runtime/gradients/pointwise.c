@@ -127,6 +127,7 @@ static bool is_same(const walk *w, const jx_eqn *eqn)
     case JX_PRIM_copy:
     case JX_PRIM_stop_gradient:
     case JX_PRIM_optimization_barrier:
+    case JX_PRIM_pvary:
     case JX_PRIM_bitcast_convert_type:
         return has_shape(w, jx_atom_aval(eqn->ins[0]));
     default: return false;
@@ -222,4 +223,23 @@ bool jx_is_pointwise(jx_ctx *ctx, const jx_jaxpr *jaxpr,
                refuse(&w, NULL,
                       "its result is no float of its argument's shape");
     return w.shape->rank == 0 || take_jaxpr(&w, jaxpr, all, &depends);
+}
+
+bool jx_code_is_pointwise(jx_ctx *ctx, const jx_jaxpr *jaxpr)
+{
+    jx_pointwise_fault fault = {0};
+    walk w = {.ctx = ctx, .fault = &fault};
+    bool *ins = mask(&w, jaxpr->nins, NULL, 0),
+         *outs = mask(&w, jaxpr->nouts, NULL, 0);
+
+    if (!ins || !outs || !jaxpr->nins)
+        return false;
+    w.shape = jaxpr->vars[jaxpr->nconsts]->aval;
+    for (int i = 0; i < jaxpr->nins; i++) {
+        const jx_aval *in = jaxpr->vars[jaxpr->nconsts + i]->aval;
+        if (in->kind != JX_AVAL_ARRAY || !has_shape(&w, in))
+            return false;
+        ins[i] = true;
+    }
+    return take_jaxpr(&w, jaxpr, ins, outs);
 }

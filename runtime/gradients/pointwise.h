@@ -19,4 +19,8 @@ typedef struct jx_pointwise_fault {
 bool jx_is_pointwise(jx_ctx *ctx, const jx_jaxpr *jaxpr,
                      jx_pointwise_fault *fault);
 
+/* The same of any number of inputs and results of one shape, which may be of
+ * any dtypes. */
+bool jx_code_is_pointwise(jx_ctx *ctx, const jx_jaxpr *jaxpr);
+
 #endif

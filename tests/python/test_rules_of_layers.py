@@ -1,0 +1,105 @@
+"""What a network repeats: one rule in many layers, and rules of many elements that are
+elementwise."""
+import jax
+import jax.numpy as jnp
+import jaxvet
+import pytest
+from jaxvet import _library
+
+
+def activation(slope=1.0, off=0.0, low=2.0, high=3.0):
+    """A leaky relu, whose rule is off in a region."""
+    @jax.custom_jvp
+    def act(x):
+        return jnp.where(x > 0, x, 0.1 * x)
+
+    @act.defjvp
+    def _(p, t):
+        (x,), (dx,) = p, t
+        wrong = jnp.where((x > low) & (x < high), off, 0.0)
+        return act(x), jnp.where(x > 0, slope, 0.1) * dx + wrong * dx
+    return act
+
+
+def shifted(by=0):
+    @jax.custom_jvp
+    def act(x):
+        return jnp.sin(x)
+
+    @act.defjvp
+    def _(p, t):
+        (x,), (dx,) = p, t
+        return act(x), jnp.cos(x) * jnp.roll(dx, by)
+    return act
+
+
+def masked(size, at=None):
+    """One element of all has another derivative."""
+    scale = jnp.ones(size) if at is None else jnp.ones(size).at[at].set(2.0)
+
+    @jax.custom_jvp
+    def act(x):
+        return jnp.exp(-x * x)
+
+    @act.defjvp
+    def _(p, t):
+        (x,), (dx,) = p, t
+        return act(x), -2 * x * scale * act(x) * dx
+    return act
+
+
+@pytest.fixture
+def gradcheck(tmp_path):
+    """Of a program without values for its inputs: the codes of what is wrong, and what is said
+    of each rule."""
+    def found(fun, *args):
+        path = str(tmp_path / "rules.json")
+        jaxvet.dump(fun)(*args).save(path)
+        lines = _library.run(["gradcheck", path], "").stdout.decode().splitlines()
+        said = [line.removeprefix(f"{path}: ") for line in lines if line.startswith(path)]
+        return [line[6:12] for line in lines if line.startswith("error[")], \
+            [line for line in said if line.startswith("jvp rule")]
+    return found
+
+
+def layers(*acts):
+    def net(x, ws):
+        for act, w in zip(acts, ws):
+            x = act(x @ w)
+        return jnp.sum(x)
+    return net
+
+
+X, WS = jnp.ones((8, 64)) / 8, [jnp.eye(64)] * 3
+BIG = jnp.linspace(-4.0, 4.0, 1024)
+
+
+def test_layers_of_one_rule_are_said_to_be_as_the_first(gradcheck):
+    wrong, said = gradcheck(layers(*[activation() for _ in range(3)]), X, WS)
+    assert not wrong
+    assert len(said) == 3 and len(set(said)) == 1 and "no disagreement" in said[0]
+
+
+@pytest.mark.parametrize("which", [0, 1, 2])
+def test_the_layer_whose_rule_is_another_is_told(gradcheck, which):
+    acts = [activation() for _ in range(3)]
+    acts[which] = activation(off=0.5)
+    wrong, said = gradcheck(layers(*acts), X, WS)
+    assert wrong == ["DRV001"]
+    assert [line.endswith(": wrong") for line in said] == [i == which for i in range(3)]
+
+
+def test_a_wrong_rule_is_told_of_each_layer(gradcheck):
+    wrong, said = gradcheck(layers(*[activation(slope=1.5) for _ in range(3)]), X, WS)
+    assert len(said) == 3 and all(line.endswith(": wrong") for line in said)
+
+
+@pytest.mark.parametrize("act", [activation(off=0.01), activation(off=0.5, low=100.0, high=1e4),
+                                 activation(slope=1 + 1e-4), shifted(1), masked(1024, 700)])
+def test_of_many_elements_what_is_off_is_told(gradcheck, act):
+    assert gradcheck(lambda x: jnp.sum(act(x)), BIG)[0] == ["DRV001"]
+
+
+@pytest.mark.parametrize("act", [activation(), shifted(), masked(1024)])
+def test_of_many_elements_what_is_right_is_not_accused(gradcheck, act):
+    assert gradcheck(lambda x: jnp.sum(act(x)), BIG)[0] == []
