@@ -1,9 +1,9 @@
 /* comm.h - how the ranks of a program reach each other: what a plan for one of
  * them (jx_plan_options) does instead of computing what all devices do.
  *
- * Three things are all that is asked for: every member of a group gets what
- * each of them has, in the order of the group; or its part of that; and an
- * array goes from one rank to another.  What is made of it (sums, parts) is
+ * Four things are all that is asked for: every member of a group gets what
+ * each of them has, in the order of the group; or the first alone does; or each
+ * its part of that; and an array goes from one rank to another.  What is made of it (sums, parts) is
  * computed by each rank, in the order of the members, so that it has the bits
  * of a run in which one process is all devices. */
 #ifndef JX_COMM_H
@@ -25,7 +25,9 @@ typedef struct jx_meeting {
     /* "a collective of f32[1,4,2]": with an axis more in front */
     const char *what;
     const char *place; /* where it stands in the user's source; or "" */
-    int64_t number;    /* of the program's collectives, on all ranks the same */
+    /* of the program's collectives, on all ranks the same; 0: of none, it is of
+     * results */
+    int64_t number;
     const jx_turn *turn; /* in which it is met; or NULL */
     int count;
     const int *members; /* ranks, in order; this one among them */
@@ -38,6 +40,9 @@ typedef struct jx_comm {
      * the next call) saying what the members do instead. */
     bool (*gather)(void *data, const jx_meeting *at, const void *mine,
                    void *all, size_t bytes, const char **why);
+    /* The same for the first member; others get zeros. */
+    bool (*collect)(void *data, const jx_meeting *at, const void *mine,
+                    void *all, size_t bytes, const char **why);
     /* `mine` is a part for each member, of `bytes`; so is
      * `theirs`, from each. */
     bool (*swap)(void *data, const jx_meeting *at, const void *mine,

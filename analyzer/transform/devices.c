@@ -177,9 +177,9 @@ static bool use_mesh(jx_devices *s, const jx_mesh *mesh)
 static const jx_jaxpr *written_out(jx_devices *s, const jx_jaxpr *from);
 
 /* The computation on the values of its operands, on all of which each device
- * begins. */
-static bool spread(jx_devices_body *m, const jx_eqn *eqn, const jx_atom *ins,
-                   jx_atom *outs)
+ * begins, but for what stays on its devices. */
+static bool spread(jx_devices_body *m, const jx_eqn *eqn, const jx_need *needs,
+                   const jx_atom *ins, jx_atom *outs)
 {
     jx_devices *s = m->s;
     const jx_mesh *mesh;
@@ -195,7 +195,7 @@ static bool spread(jx_devices_body *m, const jx_eqn *eqn, const jx_atom *ins,
         for (int i = 0; i < eqn->nins; i++)
             jx_device_row(&from, d)[i] = ins[i];
     if (s->failed ||
-        !jx_devices_manual(m, eqn, &from, (jx_team){1, s->team.at}, &to))
+        !jx_devices_manual(m, eqn, &from, (jx_team){1, s->team.at}, needs, &to))
         return jx_devices_fail(s, "it can't be written out for all devices");
     for (int i = 0; i < eqn->nouts; i++)
         outs[i] = jx_device_row(&to, s->team.at[0])[i];
@@ -203,7 +203,7 @@ static bool spread(jx_devices_body *m, const jx_eqn *eqn, const jx_atom *ins,
 }
 
 static bool new_eqn(jx_devices_body *m, const jx_jaxpr *in, const jx_eqn *eqn,
-                    jx_atom *now)
+                    const jx_need *needs, jx_atom *now)
 {
     jx_devices *s = m->s;
     jx_atom *ins = JX_NEW_ARRAY(s->scratch, eqn->nins, jx_atom);
@@ -223,7 +223,7 @@ static bool new_eqn(jx_devices_body *m, const jx_jaxpr *in, const jx_eqn *eqn,
     s->eqn = eqn;
     m->body.place = (jx_place){eqn->stack, eqn->name_stack, eqn->ctx};
     if (jx_is_spread(eqn)) {
-        if (!spread(m, eqn, ins, outs))
+        if (!spread(m, eqn, needs, ins, outs))
             return false;
     } else if (!(made = jx_build_like(&m->body, eqn, ins, params, NULL))) {
         return s->failed ? false : jx_devices_starved(s);
@@ -239,15 +239,19 @@ static const jx_jaxpr *new_jaxpr(jx_devices *s, const jx_jaxpr *from)
 {
     jx_devices_body m = jx_devices_begin(s);
     jx_atom *now = JX_NEW_ARRAY(s->scratch, from->nvars, jx_atom);
+    const jx_need *needs = NULL;
     bool pairs = s->pairs;
     jx_jaxpr *to;
 
+    if (s->rank != JX_ALL_DEVICES &&
+        !(needs = jx_devices_needs(s, from, from == s->reports)))
+        return NULL;
     s->pairs = pairs && from == s->from->entry.jaxpr;
     for (int i = 0; now && i < from->nconsts + from->nins; i++)
         now[i] = (i < from->nconsts ? jx_body_const : jx_body_input)(
             &m.body, from->vars[i]->aval);
     for (int i = 0; now && i < from->neqns; i++)
-        if (!new_eqn(&m, from, &from->eqns[i], now))
+        if (!new_eqn(&m, from, &from->eqns[i], needs, now))
             return NULL;
     for (int i = 0; now && i < from->nouts; i++)
         jx_body_result(&m.body, from->outs[i].var ? now[from->outs[i].var->id]
@@ -296,6 +300,23 @@ static const jx_jaxpr *for_each(jx_devices *s, const jx_closed *entry)
                              from->function);
 }
 
+/* Where the program's results are made: a program may be nothing but a call. */
+static const jx_jaxpr *what_reports(const jx_jaxpr *root)
+{
+    const jx_closed *callee = NULL;
+
+    do {
+        root = callee ? callee->jaxpr : root;
+        callee = root->neqns == 1 && root->eqns[0].nouts == root->nouts
+                     ? jx_eqn_callee(&root->eqns[0])
+                     : NULL;
+        for (int i = 0; callee && i < root->nouts; i++)
+            if (root->outs[i].var != root->eqns[0].outs[i])
+                callee = NULL;
+    } while (callee);
+    return root;
+}
+
 static bool begin_program(jx_devices *s, const jx_typed *typed,
                           const jx_jaxpr *root, jx_assignment sizes)
 {
@@ -305,6 +326,7 @@ static bool begin_program(jx_devices *s, const jx_typed *typed,
     *s = (jx_devices){.from = from,
                       .typed = typed,
                       .sizes = sizes,
+                      .reports = what_reports(root),
                       .rank = JX_ALL_DEVICES,
                       .scratch = jx_arena_new(&from->ctx->budget),
                       .build = {.program = from,
@@ -455,7 +477,7 @@ jx_program *jx_program_spread(const jx_typed *typed,
     return end_entry(&s, now);
 }
 
-/* What was looked at before stays so; what is new is made of
+/* What was looked at before needs so; what is new is made of
  * what was accepted. */
 static const jx_looked_at *looked_at(const jx_typed *typed, int count)
 {

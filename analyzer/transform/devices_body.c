@@ -328,9 +328,8 @@ static jx_shardings whole_specs(jx_devices *s, jx_shardings specs,
     return (jx_shardings){to ? specs.count : 0, to};
 }
 
-/* A shard_map in the words of a sdy.manual_computation. */
-static bool as_manual(jx_devices *s, const jx_eqn *eqn,
-                      jx_p_manual_computation *to)
+bool jx_devices_as_manual(jx_devices *s, const jx_eqn *eqn,
+                          jx_p_manual_computation *to)
 {
     const jx_p_shard_map *p = eqn->typed;
     const jx_aval **avals =
@@ -357,7 +356,8 @@ static bool as_manual(jx_devices *s, const jx_eqn *eqn,
 
 /* The parts of a result that other processes have, if it has any. */
 static bool fetch_parts(jx_devices_body *m, const jx_sharding *how,
-                        const jx_device_atoms *results, int number)
+                        jx_need need, const jx_device_atoms *results,
+                        int number)
 {
     jx_devices *s = m->s;
     int *all = JX_NEW_ARRAY(s->scratch, s->count, int);
@@ -369,6 +369,8 @@ static bool fetch_parts(jx_devices_body *m, const jx_sharding *how,
         all[d] = d;
     for (int k = 0; k < how->rank; k++)
         any |= how->axes[k].count > 0;
+    if (any && need == JX_NEED_FIRST)
+        return jx_devices_collect(m, results, number);
     return !any || jx_devices_fetch(m, results, number, s->count, all, results);
 }
 
@@ -546,13 +548,18 @@ static jx_atom whole_result(jx_devices_body *m,
     return all;
 }
 
+static jx_need need_of(const jx_need *needs, const jx_var *var)
+{
+    return needs && var ? needs[var->id] : JX_NEED_ALL;
+}
+
 bool jx_devices_manual(jx_devices_body *m, const jx_eqn *eqn,
                        const jx_device_atoms *ins, jx_team wanted,
-                       const jx_device_atoms *outs)
+                       const jx_need *needs, const jx_device_atoms *outs)
 {
     jx_devices *s = m->s;
     jx_p_manual_computation manual = {0}, *p = &manual;
-    bool said = as_manual(s, eqn, &manual);
+    bool said = jx_devices_as_manual(s, eqn, &manual);
     const jx_jaxpr *body = p->jaxpr.jaxpr;
     jx_device_atoms parts = jx_device_atoms_new(s, eqn->nins),
                     results = jx_device_atoms_new(s, eqn->nouts);
@@ -574,7 +581,8 @@ bool jx_devices_manual(jx_devices_body *m, const jx_eqn *eqn,
         for (int t = 0; t < s->team.count && !s->failed; t++) {
             int d = s->team.at[t];
             jx_atom part = jx_device_row(ins, d)[i];
-            for (int k = 0; k < how->rank && !s->failed; k++) {
+            bool is_there = need_of(needs, eqn->ins[i].var) == JX_NEED_OWN;
+            for (int k = 0; k < how->rank && !is_there && !s->failed; k++) {
                 place_of(s, p, &how->axes[k], d, &index, &count);
                 part =
                     jx_devices_change_fused(m, eqn, i, part, k, count, false);
@@ -588,11 +596,19 @@ bool jx_devices_manual(jx_devices_body *m, const jx_eqn *eqn,
         return false;
     for (int i = 0; i < eqn->nouts; i++) {
         const jx_sharding *how = &p->out_shardings.at[i];
+        jx_need need = need_of(needs, eqn->outs[i]);
         if (!check_sharding(
                 s, how,
                 jx_atom_aval(jx_device_row(&results, s->team.at[0])[i])))
             return false;
-        if (s->rank != JX_ALL_DEVICES && !fetch_parts(m, how, &results, i))
+        if (need == JX_NEED_OWN) {
+            for (int t = 0; t < wanted.count; t++)
+                jx_device_row(outs, wanted.at[t])[i] =
+                    jx_device_row(&results, wanted.at[t])[i];
+            continue;
+        }
+        if (s->rank != JX_ALL_DEVICES &&
+            !fetch_parts(m, how, need, &results, i))
             return false;
         if (s->compares && !compare_all(m, eqn, p, i, &results))
             return false;
@@ -674,7 +690,7 @@ static bool together(jx_devices_body *m, const jx_eqn *eqn,
     case JX_PRIM_shard_map:
     case JX_PRIM_sdy_manual_computation:
         return same_mesh(s, eqn) &&
-               jx_devices_manual(m, eqn, ins, s->team, outs);
+               jx_devices_manual(m, eqn, ins, s->team, NULL, outs);
     case JX_PRIM_while: return jx_devices_while(m, eqn, ins, outs);
     case JX_PRIM_cond: return jx_devices_cond(m, eqn, ins, outs);
     case JX_PRIM_scan: return jx_devices_scan(m, eqn, ins, outs);

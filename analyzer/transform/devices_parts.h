@@ -1,7 +1,7 @@
 /* devices_parts.h - a computation in the making that is written out for
  * many devices; shared by devices.c (programs), devices_body.c (the body
  * and its arrays), devices_once.c (what is there once),
- * devices_collectives.c, devices_steps.c (loops, branches and calls) and
+ * devices_stay.c (what stays on its device), devices_collectives.c, devices_steps.c (loops, branches and calls) and
  * devices_teams.c (who goes on in step).
  *
  * A function that returns false, or no atom, has said why, and
@@ -63,7 +63,8 @@ typedef struct jx_devices {
      * processes write out the same, so these numbers tell them which collective
      * of the program one is, and on which way it was reached. */
     int met, branch, branches;
-    bool whole;    /* all of the program is what they run */
+    const jx_jaxpr *reports; /* its results are the program's */
+    bool whole;              /* all of the program is what they run */
     bool compares; /* results of several devices that are said to be one */
     int equations, depth;
     JX_VEC(jx_team_callee) callees;
@@ -73,6 +74,13 @@ typedef struct jx_devices {
     JX_VEC(jx_device_copy) copies; /* of results of the entry's computations */
     bool failed;
 } jx_devices;
+
+/* Who needs a result that is cut, where a process is one device. */
+typedef enum jx_need {
+    JX_NEED_ALL = 0, /* each needs all of it */
+    JX_NEED_OWN,     /* its own part, alone */
+    JX_NEED_FIRST,   /* the first process alone needs all of it */
+} jx_need;
 
 /* A jaxpr in the making. */
 typedef struct jx_devices_body {
@@ -166,6 +174,10 @@ bool jx_devices_swap(jx_devices_body *m, jx_atom mine, int64_t axis, int count,
 bool jx_devices_fetch(jx_devices_body *m, const jx_device_atoms *mine,
                       int number, int count, const int *members,
                       const jx_device_atoms *all);
+/* A result of all devices, in place; those of others are zeros, but on the
+ * first. */
+bool jx_devices_collect(jx_devices_body *m, const jx_device_atoms *results,
+                        int number);
 /* What the device gets that sends to this one. */
 bool jx_devices_permuted(jx_devices_body *m, const jx_collective *c,
                          jx_atom mine, jx_atom *theirs);
@@ -181,12 +193,21 @@ bool jx_devices_ragged(jx_devices_body *m, const jx_device_atoms *ins,
 /* The team's parts that share no collective in what an equation runs. */
 bool jx_devices_teams(jx_devices *s, const jx_eqn *eqn, jx_teams *to);
 /* A body's equations, and a computation; results of the latter are put together
- * for the devices of `wanted`. */
+ * for the devices of `wanted`, as far as they are needed: by variable of the
+ * jaxpr that it stands in, or NULL. */
 bool jx_devices_expand(jx_devices_body *m, const jx_closed *closed,
                        const jx_device_atoms *ins, const jx_device_atoms *outs);
 bool jx_devices_manual(jx_devices_body *m, const jx_eqn *eqn,
                        const jx_device_atoms *ins, jx_team wanted,
-                       const jx_device_atoms *outs);
+                       const jx_need *needs, const jx_device_atoms *outs);
+/* A shard_map in the words of a sdy.manual_computation. */
+bool jx_devices_as_manual(jx_devices *s, const jx_eqn *eqn,
+                          jx_p_manual_computation *to);
+/* devices_stay.c: the same for a process that is one of the devices; of all else
+ * nothing is said.  The jaxpr's own results may be what the program `reports`.
+ * NULL, told. */
+const jx_need *jx_devices_needs(jx_devices *s, const jx_jaxpr *jaxpr,
+                                bool reports);
 /* The mesh of a computation; NULL, told, if there is none. */
 const jx_mesh *jx_devices_mesh(jx_devices *s, const jx_eqn *eqn);
 

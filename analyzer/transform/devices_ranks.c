@@ -28,8 +28,10 @@ static void put_group(jx_devices_body *m, jx_params *p, int count,
     jx_put_tuples(p, "replica_groups", 1, count, group);
 }
 
-jx_atom jx_devices_gathered(jx_devices_body *m, jx_atom mine, int count,
-                            const int *members)
+/* What each member has, along a new axis in front.  `met`: as a collective of
+ * the program; else of results, for the first member alone. */
+static jx_atom gathered(jx_devices_body *m, jx_atom mine, int count,
+                        const int *members, bool met)
 {
     jx_devices *s = m->s;
     jx_params p = {.program = s->build.program};
@@ -49,7 +51,8 @@ jx_atom jx_devices_gathered(jx_devices_body *m, jx_atom mine, int count,
     shape[0] = jx_body_int(&m->body, count);
     jx_put_int(&p, "all_gather_dim", 0);
     put_group(m, &p, count, members);
-    put_channel(m, &p);
+    if (met)
+        put_channel(m, &p);
     jx_put_bool(&p, "use_global_device_ids", true);
     aval = jx_body_aval(&m->body, aval, aval->dtype, aval->rank, shape);
     jx_devices_emit(m, jx_prim_of(JX_PRIM_stablehlo_all_gather), &p, 1, &one, 1,
@@ -57,22 +60,54 @@ jx_atom jx_devices_gathered(jx_devices_body *m, jx_atom mine, int count,
     return all;
 }
 
+jx_atom jx_devices_gathered(jx_devices_body *m, jx_atom mine, int count,
+                            const int *members)
+{
+    return gathered(m, mine, count, members, true);
+}
+
+/* The parts of what was gathered. */
+static bool take_apart(jx_devices_body *m, jx_atom together, int number,
+                       int count, const int *members,
+                       const jx_device_atoms *all)
+{
+    for (int k = 0; k < count && !m->s->failed; k++)
+        jx_device_row(all, members[k])[number] = jx_devices_with_axis(
+            m, jx_devices_part(m, together, 0, k, count), 0, -1);
+    return !m->s->failed;
+}
+
 bool jx_devices_fetch(jx_devices_body *m, const jx_device_atoms *mine,
                       int number, int count, const int *members,
                       const jx_device_atoms *all)
 {
     jx_devices *s = m->s;
-    jx_atom own = jx_device_row(mine, s->rank)[number], together;
+    jx_atom own = jx_device_row(mine, s->rank)[number];
 
     if (count == 1) {
         jx_device_row(all, s->rank)[number] = own;
         return !s->failed;
     }
-    together = jx_devices_gathered(m, own, count, members);
-    for (int k = 0; k < count && !s->failed; k++)
-        jx_device_row(all, members[k])[number] = jx_devices_with_axis(
-            m, jx_devices_part(m, together, 0, k, count), 0, -1);
-    return !s->failed;
+    return take_apart(m, gathered(m, own, count, members, true), number, count,
+                      members, all);
+}
+
+/* The first process alone reports. */
+bool jx_devices_collect(jx_devices_body *m, const jx_device_atoms *results,
+                        int number)
+{
+    jx_devices *s = m->s;
+    int *all = JX_NEW_ARRAY(s->scratch, s->count, int);
+
+    if (!all)
+        return jx_devices_starved(s);
+    for (int d = 0; d < s->count; d++)
+        all[d] = d;
+    return s->count == 1 ||
+           take_apart(m,
+                      gathered(m, jx_device_row(results, s->rank)[number],
+                               s->count, all, false),
+                      number, s->count, all, results);
 }
 
 /* [count, ...]: the parts along an axis. */

@@ -605,6 +605,23 @@ static bool gather(void *data, const jx_meeting *at, const void *mine,
     return together(data, at, MPI_Iallgather, mine, all, bytes, why);
 }
 
+static int gather_first(const void *mine, int count, MPI_Datatype type,
+                        void *all, int each, MPI_Datatype of, MPI_Comm comm,
+                        MPI_Request *request)
+{
+    return MPI_Igather(mine, count, type, all, each, of, 0, comm, request);
+}
+
+static bool collect(void *data, const jx_meeting *at, const void *mine,
+                    void *all, size_t bytes, const char **why)
+{
+    const ranks *r = data;
+
+    if (r->comm.rank != at->members[0])
+        memset(all, 0, bytes * (size_t)at->count);
+    return together(data, at, gather_first, mine, all, bytes, why);
+}
+
 static bool swap(void *data, const jx_meeting *at, const void *mine,
                  void *theirs, size_t bytes, const char **why)
 {
@@ -685,8 +702,11 @@ static jx_comm *mpi_open(int rank, double seconds, const char **why)
     if (!r)
         return NULL;
     r->patience = seconds;
-    r->comm = (jx_comm){
-        .data = r, .gather = gather, .swap = swap, .permute = permute};
+    r->comm = (jx_comm){.data = r,
+                        .gather = gather,
+                        .collect = collect,
+                        .swap = swap,
+                        .permute = permute};
     patience = seconds > 0 ? jx_patience_begin(&all) : NULL;
     begun = begin(r);
     open = begun && open_board(r);

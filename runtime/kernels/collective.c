@@ -30,7 +30,8 @@ typedef struct meeting {
     jx_meeting at;
     int source, target; /* of a permutation; -1: nobody */
     size_t bytes; /* of what each member gives all others, or one of them */
-    bool swaps;   /* a part for each */
+    bool (*together)(void *data, const jx_meeting *at, const void *mine,
+                     void *all, size_t bytes, const char **why);
 } meeting;
 
 static bool run_together(jx_run *run, const void *data, const jx_view *ins,
@@ -42,8 +43,8 @@ static bool run_together(jx_run *run, const void *data, const jx_view *ins,
 
     (void)scratch;
     at.turn = jx_run_turn(run);
-    return (m->swaps ? m->comm->swap : m->comm->gather)(
-               m->comm->data, &at, ins[0].data, outs[0].data, m->bytes, &why) ||
+    return m->together(m->comm->data, &at, ins[0].data, outs[0].data, m->bytes,
+                       &why) ||
            jx_run_fail(run, "%s", why);
 }
 
@@ -85,7 +86,8 @@ static bool plan_meeting(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
                          jx_slot *outs)
 {
     const jx_comm *comm = p->options->comm;
-    bool permutes = eqn->prim->id == JX_PRIM_stablehlo_collective_permute;
+    bool permutes = eqn->prim->id == JX_PRIM_stablehlo_collective_permute,
+         swaps = eqn->prim->id == JX_PRIM_stablehlo_all_to_all;
     jx_groups groups = jx_collective_groups(eqn);
     int count = permutes ? comm->count : groups.at[0].count;
     const jx_value *number = jx_eqn_param(eqn, "channel_id");
@@ -108,8 +110,8 @@ static bool plan_meeting(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
         if (groups.at[i].at[0] == comm->rank)
             m.target = (int)groups.at[i].at[1];
     }
-    m.swaps = eqn->prim->id == JX_PRIM_stablehlo_all_to_all;
-    if (m.swaps)
+    m.together = swaps ? comm->swap : number ? comm->gather : comm->collect;
+    if (swaps)
         m.bytes /= (size_t)count;
     jx_plan_op(p, permutes ? run_permute : run_together, &m, sizeof m, 1, &mine,
                1, outs, 0);

@@ -77,6 +77,42 @@ END
 same "$work/rows.mlir" 4
 program '"x"=4' "$(permuted %r %a '[[0, 1], [1, 3], [3, 0]]')" >"$work/hole.mlir"
 same "$work/hole.mlir" 4
+# What one computation leaves: the next one takes it cut alike, or otherwise (its axes the other
+# way round, along another axis, whole), something else takes it too, or it is a result as well.
+chained() { # SECOND_CUT BETWEEN OPERAND RESULTS TYPES
+    cat <<END
+module @m attributes {mhlo.num_partitions = 4 : i32} {
+  sdy.mesh @mesh = <["x"=2, "y"=2]>
+  func.func public @main(%arg0: tensor<8x8xf32>) -> ($5) {
+    %0 = sdy.manual_computation(%arg0) in_shardings=[<@mesh, [{"x", "y"}, {}]>] out_shardings=[<@mesh, [{"x", "y"}, {}]>] manual_axes={"x", "y"} (%a: tensor<2x8xf32>) {
+      %r = stablehlo.cosine %a : tensor<2x8xf32>
+      sdy.return %r : tensor<2x8xf32>
+    } : (tensor<8x8xf32>) -> tensor<8x8xf32>
+$2
+    %1 = sdy.manual_computation($3) in_shardings=[<@mesh, [$1]>] out_shardings=[<@mesh, [$1]>] manual_axes={"x", "y"} (%a: tensor<$6xf32>) {
+      %id = stablehlo.partition_id : tensor<ui32>
+      %f = stablehlo.convert %id : (tensor<ui32>) -> tensor<f32>
+      %b = stablehlo.broadcast_in_dim %f, dims = [] : (tensor<f32>) -> tensor<$6xf32>
+      %r = stablehlo.multiply %a, %b : tensor<$6xf32>
+      sdy.return %r : tensor<$6xf32>
+    } : (tensor<8x8xf32>) -> tensor<8x8xf32>
+    return $4 : $5
+  }
+}
+END
+}
+one='tensor<8x8xf32>'
+chained '{"x", "y"}, {}' '' %0 %1 $one 2x8 >"$work/alike.mlir"
+chained '{"y", "x"}, {}' '' %0 %1 $one 2x8 >"$work/turned.mlir"
+chained '{}, {"x", "y"}' '' %0 %1 $one 8x2 >"$work/across.mlir"
+chained '{"x"}, {"y"}' '' %0 %1 $one 4x4 >"$work/both.mlir"
+chained '{"x", "y"}, {}' '    %n = stablehlo.negate %0 : tensor<8x8xf32>' %0 '%n, %1' "$one, $one" 2x8 \
+    >"$work/between.mlir"
+chained '{"x", "y"}, {}' '    %n = stablehlo.negate %0 : tensor<8x8xf32>' %n %1 $one 2x8 >"$work/passed.mlir"
+chained '{"x", "y"}, {}' '' %0 '%0, %1' "$one, $one" 2x8 >"$work/given.mlir"
+for case in alike turned across both between passed given; do
+    same "$work/$case.mlir" 4
+done
 # Parts that are swapped: of equal and of unequal places, by an operation that is no sum.
 cat >"$work/parts.mlir" <<'END'
 module @m attributes {mhlo.num_partitions = 4 : i32} {
