@@ -172,90 +172,185 @@ static bool use_mesh(jx_devices *s, const jx_mesh *mesh)
     return count_devices(s, devices);
 }
 
+bool jx_devices_use_mesh(jx_devices *s, const jx_eqn *eqn)
+{
+    const jx_mesh *mesh = jx_devices_mesh(s, eqn);
+
+    return mesh && use_mesh(s, mesh);
+}
+
 /* ---- jaxprs */
 
 static const jx_jaxpr *written_out(jx_devices *s, const jx_jaxpr *from);
 
+static bool is_one_device(const jx_devices *s)
+{
+    return s->rank != JX_ALL_DEVICES;
+}
+
 /* The computation on the values of its operands, on all of which each device
  * begins, but for what stays on its devices. */
-static bool spread(jx_devices_body *m, const jx_eqn *eqn, const jx_need *needs,
-                   const jx_atom *ins, jx_atom *outs)
+static bool spread(jx_devices_body *m, const jx_eqn *eqn, jx_held **ins,
+                   jx_held *outs)
 {
     jx_devices *s = m->s;
-    const jx_mesh *mesh;
+    bool *there;
 
     if (!eqn->typed || !jx_typed_accepts(s->typed, s->jaxpr, eqn))
         return jx_devices_fail(s, "its parameters do not fit its operands");
-    mesh = jx_devices_mesh(s, eqn);
-    if (!mesh || !use_mesh(s, mesh))
+    if (!jx_devices_use_mesh(s, eqn))
         return false;
     jx_device_atoms from = jx_device_atoms_new(s, eqn->nins),
                     to = jx_device_atoms_new(s, eqn->nouts);
-    for (int d = 0; d < s->count && !s->failed; d++)
-        for (int i = 0; i < eqn->nins; i++)
-            jx_device_row(&from, d)[i] = ins[i];
-    if (s->failed ||
-        !jx_devices_manual(m, eqn, &from, (jx_team){1, s->team.at}, needs, &to))
+    there = JX_NEW_ARRAY(s->scratch, eqn->nins + 1, bool);
+    if (!there)
+        return jx_devices_starved(s);
+    for (int i = 0; i < eqn->nins && !s->failed; i++) {
+        there[i] = jx_held_fits(s, eqn, i, ins[i]);
+        jx_atom value = there[i] ? ins[i]->part : jx_held_all(m, ins[i]);
+        for (int d = 0; d < s->count && !s->failed; d++)
+            jx_device_row(&from, d)[i] = value;
+    }
+    /* what came together may be of another mesh */
+    if (s->failed || !jx_devices_use_mesh(s, eqn) ||
+        !jx_devices_manual(m, eqn, &from, (jx_team){1, s->team.at},
+                           is_one_device(s) ? there : NULL, &to))
         return jx_devices_fail(s, "it can't be written out for all devices");
-    for (int i = 0; i < eqn->nouts; i++)
-        outs[i] = jx_device_row(&to, s->team.at[0])[i];
+    for (int i = 0; i < eqn->nouts; i++) {
+        jx_atom made = jx_device_row(&to, s->team.at[0])[i];
+        outs[i] = is_one_device(s)
+                      ? (jx_held){.part = made, .by = eqn, .number = i}
+                      : (jx_held){.all = made};
+    }
     return true;
 }
 
 static bool new_eqn(jx_devices_body *m, const jx_jaxpr *in, const jx_eqn *eqn,
-                    const jx_need *needs, jx_atom *now)
+                    jx_held *now);
+
+/* The callee's equations in the place of its call. */
+static bool inlined(jx_devices_body *m, const jx_closed *callee, jx_held **ins,
+                    jx_held *outs)
+{
+    const jx_jaxpr *j = callee->jaxpr;
+    jx_held *now = JX_NEW_ARRAY(m->s->scratch, j->nvars + 1, jx_held);
+
+    if (!now)
+        return jx_devices_starved(m->s);
+    for (int i = 0; i < j->nconsts; i++)
+        now[i].all = jx_build_constant(&m->body, callee->consts[i]);
+    for (int i = 0; i < j->nins; i++)
+        now[j->nconsts + i] = *ins[i];
+    for (int i = 0; i < j->neqns; i++)
+        if (!new_eqn(m, j, &j->eqns[i], now))
+            return false;
+    for (int i = 0; i < j->nouts; i++)
+        outs[i] = j->outs[i].var ? now[j->outs[i].var->id]
+                                 : (jx_held){.all = j->outs[i]};
+    return !m->s->failed;
+}
+
+/* Where this process is one device, of what stays there: false, and nothing is
+ * told, if it needs all of its operands. */
+static bool on_parts(jx_devices_body *m, const jx_eqn *eqn, jx_held **ins,
+                     jx_held *outs)
+{
+    const jx_closed *callee = eqn->typed ? jx_eqn_callee(eqn) : NULL;
+    bool any = false;
+
+    for (int i = 0; i < eqn->nins; i++)
+        any |= jx_is_made(ins[i]->part) && !jx_is_made(ins[i]->all);
+    if (!any)
+        return false;
+    if (callee && callee->nconsts == callee->jaxpr->nconsts &&
+        callee->jaxpr->nins == eqn->nins &&
+        callee->jaxpr->nouts == eqn->nouts &&
+        jx_held_is_light(callee->jaxpr, 0))
+        return inlined(m, callee, ins, outs);
+    return jx_held_each(m, eqn, (const jx_held *const *)ins, outs);
+}
+
+/* On all of its operands. */
+static bool on_all(jx_devices_body *m, const jx_eqn *eqn, jx_held **ins,
+                   jx_held *outs)
 {
     jx_devices *s = m->s;
-    jx_atom *ins = JX_NEW_ARRAY(s->scratch, eqn->nins, jx_atom);
-    jx_atom *outs = JX_NEW_ARRAY(s->scratch, eqn->nouts, jx_atom);
-    const jx_atom *made = outs;
+    jx_atom *all = JX_NEW_ARRAY(s->scratch, eqn->nins + 1, jx_atom);
+    const jx_atom *made;
     jx_param *params = NULL;
 
-    if (!ins || !outs)
+    if (!all)
         return jx_devices_starved(s);
-    for (int i = 0; i < eqn->nins; i++)
-        ins[i] = eqn->ins[i].var ? now[eqn->ins[i].var->id] : eqn->ins[i];
-    bool changes = eqn_runs_spread(s, eqn, 0);
-    if (changes && !jx_is_spread(eqn) &&
+    for (int i = 0; i < eqn->nins && !s->failed; i++)
+        all[i] = jx_held_all(m, ins[i]);
+    if (eqn_runs_spread(s, eqn, 0) &&
         !(params = jx_devices_params(s, eqn, written_out)))
         return s->failed ? false : jx_devices_starved(s);
+    made = s->failed ? NULL : jx_build_like(&m->body, eqn, all, params, NULL);
+    if (!made)
+        return s->failed ? false : jx_devices_starved(s);
+    for (int i = 0; i < eqn->nouts; i++)
+        outs[i].all = made[i];
+    return true;
+}
+
+static bool new_eqn(jx_devices_body *m, const jx_jaxpr *in, const jx_eqn *eqn,
+                    jx_held *now)
+{
+    jx_devices *s = m->s;
+    jx_held *literals = JX_NEW_ARRAY(s->scratch, eqn->nins + 1, jx_held),
+            *outs = JX_NEW_ARRAY(s->scratch, eqn->nouts + 1, jx_held);
+    jx_held **ins = JX_NEW_ARRAY(s->scratch, eqn->nins + 1, jx_held *);
+
+    if (!literals || !ins || !outs)
+        return jx_devices_starved(s);
+    for (int i = 0; i < eqn->nins; i++) {
+        literals[i].all = eqn->ins[i];
+        ins[i] = eqn->ins[i].var ? &now[eqn->ins[i].var->id] : &literals[i];
+    }
     s->jaxpr = in;
     s->eqn = eqn;
     m->body.place = (jx_place){eqn->stack, eqn->name_stack, eqn->ctx};
     if (jx_is_spread(eqn)) {
-        if (!spread(m, eqn, needs, ins, outs))
+        if (!spread(m, eqn, ins, outs))
             return false;
-    } else if (!(made = jx_build_like(&m->body, eqn, ins, params, NULL))) {
-        return s->failed ? false : jx_devices_starved(s);
+    } else if (!on_parts(m, eqn, ins, outs) &&
+               (s->failed || !on_all(m, eqn, ins, outs))) {
+        return false;
     }
     for (int i = 0; i < eqn->nouts; i++)
-        now[eqn->outs[i]->id] = made[i];
+        now[eqn->outs[i]->id] = outs[i];
     s->eqn = NULL;
     return true;
+}
+
+static jx_atom result_of(jx_devices_body *m, const jx_jaxpr *from, jx_held *now,
+                         int number)
+{
+    const jx_var *var = from->outs[number].var;
+
+    return !var                    ? from->outs[number]
+           : from == m->s->reports ? jx_held_reported(m, &now[var->id])
+                                   : jx_held_all(m, &now[var->id]);
 }
 
 /* A jaxpr that runs a computation: its own equations stay as they are. */
 static const jx_jaxpr *new_jaxpr(jx_devices *s, const jx_jaxpr *from)
 {
     jx_devices_body m = jx_devices_begin(s);
-    jx_atom *now = JX_NEW_ARRAY(s->scratch, from->nvars, jx_atom);
-    const jx_need *needs = NULL;
+    jx_held *now = JX_NEW_ARRAY(s->scratch, from->nvars + 1, jx_held);
     bool pairs = s->pairs;
     jx_jaxpr *to;
 
-    if (s->rank != JX_ALL_DEVICES &&
-        !(needs = jx_devices_needs(s, from, from == s->reports)))
-        return NULL;
     s->pairs = pairs && from == s->from->entry.jaxpr;
     for (int i = 0; now && i < from->nconsts + from->nins; i++)
-        now[i] = (i < from->nconsts ? jx_body_const : jx_body_input)(
+        now[i].all = (i < from->nconsts ? jx_body_const : jx_body_input)(
             &m.body, from->vars[i]->aval);
     for (int i = 0; now && i < from->neqns; i++)
-        if (!new_eqn(&m, from, &from->eqns[i], needs, now))
+        if (!new_eqn(&m, from, &from->eqns[i], now))
             return NULL;
-    for (int i = 0; now && i < from->nouts; i++)
-        jx_body_result(&m.body, from->outs[i].var ? now[from->outs[i].var->id]
-                                                  : from->outs[i]);
+    for (int i = 0; now && i < from->nouts && !s->failed; i++)
+        jx_body_result(&m.body, result_of(&m, from, now, i));
     for (size_t i = 0; s->pairs && i < s->copies.count; i++) {
         jx_body_result(&m.body, s->copies.at[i].first);
         jx_body_result(&m.body, s->copies.at[i].other);

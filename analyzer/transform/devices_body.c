@@ -356,7 +356,7 @@ bool jx_devices_as_manual(jx_devices *s, const jx_eqn *eqn,
 
 /* The parts of a result that other processes have, if it has any. */
 static bool fetch_parts(jx_devices_body *m, const jx_sharding *how,
-                        jx_need need, const jx_device_atoms *results,
+                        bool reported, const jx_device_atoms *results,
                         int number)
 {
     jx_devices *s = m->s;
@@ -369,7 +369,7 @@ static bool fetch_parts(jx_devices_body *m, const jx_sharding *how,
         all[d] = d;
     for (int k = 0; k < how->rank; k++)
         any |= how->axes[k].count > 0;
-    if (any && need == JX_NEED_FIRST)
+    if (any && reported)
         return jx_devices_collect(m, results, number);
     return !any || jx_devices_fetch(m, results, number, s->count, all, results);
 }
@@ -548,14 +548,9 @@ static jx_atom whole_result(jx_devices_body *m,
     return all;
 }
 
-static jx_need need_of(const jx_need *needs, const jx_var *var)
-{
-    return needs && var ? needs[var->id] : JX_NEED_ALL;
-}
-
 bool jx_devices_manual(jx_devices_body *m, const jx_eqn *eqn,
                        const jx_device_atoms *ins, jx_team wanted,
-                       const jx_need *needs, const jx_device_atoms *outs)
+                       const bool *there, const jx_device_atoms *outs)
 {
     jx_devices *s = m->s;
     jx_p_manual_computation manual = {0}, *p = &manual;
@@ -581,7 +576,7 @@ bool jx_devices_manual(jx_devices_body *m, const jx_eqn *eqn,
         for (int t = 0; t < s->team.count && !s->failed; t++) {
             int d = s->team.at[t];
             jx_atom part = jx_device_row(ins, d)[i];
-            bool is_there = need_of(needs, eqn->ins[i].var) == JX_NEED_OWN;
+            bool is_there = there && there[i];
             for (int k = 0; k < how->rank && !is_there && !s->failed; k++) {
                 place_of(s, p, &how->axes[k], d, &index, &count);
                 part =
@@ -596,19 +591,18 @@ bool jx_devices_manual(jx_devices_body *m, const jx_eqn *eqn,
         return false;
     for (int i = 0; i < eqn->nouts; i++) {
         const jx_sharding *how = &p->out_shardings.at[i];
-        jx_need need = need_of(needs, eqn->outs[i]);
         if (!check_sharding(
                 s, how,
                 jx_atom_aval(jx_device_row(&results, s->team.at[0])[i])))
             return false;
-        if (need == JX_NEED_OWN) {
+        if (there) {
             for (int t = 0; t < wanted.count; t++)
                 jx_device_row(outs, wanted.at[t])[i] =
                     jx_device_row(&results, wanted.at[t])[i];
             continue;
         }
         if (s->rank != JX_ALL_DEVICES &&
-            !fetch_parts(m, how, need, &results, i))
+            !fetch_parts(m, how, false, &results, i))
             return false;
         if (s->compares && !compare_all(m, eqn, p, i, &results))
             return false;
@@ -619,6 +613,43 @@ bool jx_devices_manual(jx_devices_body *m, const jx_eqn *eqn,
     if (s->pairs && !s->depth)
         note_copies(m, p, eqn, &results, outs);
     return !s->failed;
+}
+
+jx_atom jx_devices_own_part(jx_devices_body *m, const jx_eqn *by, int number,
+                            jx_atom all)
+{
+    jx_devices *s = m->s;
+    jx_p_manual_computation manual = {0};
+    const jx_sharding *how;
+    int64_t index, count;
+
+    if (!jx_devices_use_mesh(s, by) || !jx_devices_as_manual(s, by, &manual))
+        return all;
+    how = &manual.out_shardings.at[number];
+    for (int k = 0; k < how->rank && !s->failed; k++) {
+        place_of(s, &manual, &how->axes[k], s->rank, &index, &count);
+        all = jx_devices_part(m, all, k, index, count);
+    }
+    return all;
+}
+
+jx_atom jx_devices_whole(jx_devices_body *m, const jx_eqn *by, int number,
+                         jx_atom part, bool reported)
+{
+    jx_devices *s = m->s;
+    jx_p_manual_computation manual = {0};
+    jx_device_atoms results;
+
+    if (!jx_devices_use_mesh(s, by) || !jx_devices_as_manual(s, by, &manual))
+        return part;
+    results = jx_device_atoms_new(s, by->nouts);
+    if (s->failed)
+        return part;
+    jx_device_row(&results, s->rank)[number] = part;
+    if (!fetch_parts(m, &manual.out_shardings.at[number], reported, &results,
+                     number))
+        return part;
+    return whole_result(m, &manual, by, &results, number, s->rank);
 }
 
 const jx_mesh *jx_devices_mesh(jx_devices *s, const jx_eqn *eqn)

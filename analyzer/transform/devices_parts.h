@@ -75,12 +75,14 @@ typedef struct jx_devices {
     bool failed;
 } jx_devices;
 
-/* Who needs a result that is cut, where a process is one device. */
-typedef enum jx_need {
-    JX_NEED_ALL = 0, /* each needs all of it */
-    JX_NEED_OWN,     /* its own part, alone */
-    JX_NEED_FIRST,   /* the first process alone needs all of it */
-} jx_need;
+/* What a process has of a value outside of the computations that devices share:
+ * all of it, or, where it is one of them, its part, which is cut as result
+ * `number` of `by` is; or both. */
+typedef struct jx_held {
+    jx_atom all, part;
+    const jx_eqn *by;
+    int number;
+} jx_held;
 
 /* A jaxpr in the making. */
 typedef struct jx_devices_body {
@@ -193,23 +195,43 @@ bool jx_devices_ragged(jx_devices_body *m, const jx_device_atoms *ins,
 /* The team's parts that share no collective in what an equation runs. */
 bool jx_devices_teams(jx_devices *s, const jx_eqn *eqn, jx_teams *to);
 /* A body's equations, and a computation; results of the latter are put together
- * for the devices of `wanted`, as far as they are needed: by variable of the
- * jaxpr that it stands in, or NULL. */
+ * for the devices of `wanted`, unless they stay where they are: with `there`,
+ * which says of each operand whether it is the device's part. */
 bool jx_devices_expand(jx_devices_body *m, const jx_closed *closed,
                        const jx_device_atoms *ins, const jx_device_atoms *outs);
 bool jx_devices_manual(jx_devices_body *m, const jx_eqn *eqn,
                        const jx_device_atoms *ins, jx_team wanted,
-                       const jx_need *needs, const jx_device_atoms *outs);
+                       const bool *there, const jx_device_atoms *outs);
 /* A shard_map in the words of a sdy.manual_computation. */
 bool jx_devices_as_manual(jx_devices *s, const jx_eqn *eqn,
                           jx_p_manual_computation *to);
-/* devices_stay.c: the same for a process that is one of the devices; of all else
- * nothing is said.  The jaxpr's own results may be what the program `reports`.
- * NULL, told. */
-const jx_need *jx_devices_needs(jx_devices *s, const jx_jaxpr *jaxpr,
-                                bool reports);
+/* What a device has of an array that is cut as a result of a computation; and
+ * all of that array from its part, with those that other processes have:
+ * `reported`, on the first process alone. */
+jx_atom jx_devices_own_part(jx_devices_body *m, const jx_eqn *by, int number,
+                            jx_atom all);
+jx_atom jx_devices_whole(jx_devices_body *m, const jx_eqn *by, int number,
+                         jx_atom part, bool reported);
 /* The mesh of a computation; NULL, told, if there is none. */
 const jx_mesh *jx_devices_mesh(jx_devices *s, const jx_eqn *eqn);
+/* It is the one from here on; false, told. */
+bool jx_devices_use_mesh(jx_devices *s, const jx_eqn *eqn);
+
+/* ---- what stays on its devices (devices_stay.c) ---- */
+
+/* The part of a value is what a computation takes as its operand. */
+bool jx_held_fits(jx_devices *s, const jx_eqn *eqn, int number,
+                  const jx_held *value);
+/* All of it, which comes together here if it has not; and the same on the first
+ * process alone. */
+jx_atom jx_held_all(jx_devices_body *m, jx_held *value);
+jx_atom jx_held_reported(jx_devices_body *m, const jx_held *value);
+/* An equation on parts, if it is elementwise and has some; else false, and where
+ * `failed` is set that is told. */
+bool jx_held_each(jx_devices_body *m, const jx_eqn *eqn,
+                  const jx_held *const *ins, jx_held *out);
+/* A jaxpr does nothing but that. */
+bool jx_held_is_light(const jx_jaxpr *jaxpr, int depth);
 
 typedef bool jx_devices_eqn(jx_devices_body *m, const jx_eqn *eqn,
                             const jx_device_atoms *ins,

@@ -1,19 +1,17 @@
-/* devices_stay.c - who needs the results of a computation, where a process is
- * one of its devices.  What only others take, cut alike, stays where it is; what
- * the program gives goes to the first process, which reports.
+/* devices_stay.c - what a process that is one of the devices has of a value
+ * outside of the computations that they share: all of it, or its part alone.
  *
- * It follows from how arrays are said to be cut, and from nothing that one
- * device knows alone: all leave out the same. */
+ * A result stays with its devices for as long as what takes it is cut alike, or
+ * is done element by element; what needs all of it makes the parts come
+ * together, and what the program gives goes to the first process, which
+ * reports.  All of that follows from the program alone, so that all processes
+ * send and get the same. */
 #include "analyzer/transform/devices_parts.h"
 #include "frontend/ir/mesh.h"
 
 #include <string.h>
 
-/* Of a variable: the computation that it is a result of, or NULL. */
-typedef struct left {
-    const jx_eqn *by;
-    int number;
-} left;
+enum { MOST_DEPTH = 16 };
 
 static bool are_same_axes(jx_axis_names a, jx_axis_names b)
 {
@@ -22,15 +20,6 @@ static bool are_same_axes(jx_axis_names a, jx_axis_names b)
     for (int i = 0; same && i < a.count; i++)
         same = strcmp(a.at[i], b.at[i]) == 0;
     return same;
-}
-
-static bool is_cut(const jx_sharding *how)
-{
-    bool cut = false;
-
-    for (int k = 0; k < how->rank; k++)
-        cut |= how->axes[k].count > 0;
-    return cut;
 }
 
 static bool are_cut_alike(const jx_sharding *a, const jx_sharding *b)
@@ -42,66 +31,124 @@ static bool are_cut_alike(const jx_sharding *a, const jx_sharding *b)
     return same;
 }
 
-/* Operand `number` of a computation is what the other one left. */
-static bool takes_it(jx_devices *s, const jx_eqn *eqn, int number, left of)
+static const jx_sharding *sharding_of(const jx_p_manual_computation *p,
+                                      bool result, int number)
+{
+    const jx_shardings *all = result ? &p->out_shardings : &p->in_shardings;
+
+    return number < all->count ? &all->at[number] : NULL;
+}
+
+/* Whether an operand or result of a computation is cut as a value is. */
+static bool is_cut_so(jx_devices *s, const jx_eqn *eqn, bool result, int number,
+                      const jx_held *value)
 {
     jx_p_manual_computation here = {0}, there = {0};
     const jx_mesh *mesh = jx_eqn_mesh(s->from, eqn),
-                  *other = jx_eqn_mesh(s->from, of.by);
+                  *other = jx_eqn_mesh(s->from, value->by);
+    const jx_sharding *a, *b;
 
-    return mesh && other && jx_mesh_alike(mesh, other) &&
-           jx_devices_as_manual(s, eqn, &here) &&
-           jx_devices_as_manual(s, of.by, &there) &&
-           number < here.in_shardings.count &&
-           of.number < there.out_shardings.count &&
-           are_same_axes(here.manual_axes, there.manual_axes) &&
-           are_cut_alike(&here.in_shardings.at[number],
-                         &there.out_shardings.at[of.number]) &&
-           is_cut(&here.in_shardings.at[number]);
+    if (!mesh || !other || !jx_mesh_alike(mesh, other) ||
+        !jx_devices_as_manual(s, eqn, &here) ||
+        !jx_devices_as_manual(s, value->by, &there))
+        return false;
+    a = sharding_of(&here, result, number);
+    b = sharding_of(&there, true, value->number);
+    return a && b && are_same_axes(here.manual_axes, there.manual_axes) &&
+           are_cut_alike(a, b);
 }
 
-/* What else takes it needs all of it. */
-static void note_use(jx_devices *s, const jx_jaxpr *jaxpr, const jx_eqn *eqn,
-                     int number, left of, jx_need *need)
+bool jx_held_fits(jx_devices *s, const jx_eqn *eqn, int number,
+                  const jx_held *value)
 {
-    bool taken = jx_is_spread(eqn) && eqn->typed &&
-                 jx_typed_accepts(s->typed, jaxpr, eqn) &&
-                 takes_it(s, eqn, number, of);
-
-    if (!taken || *need != JX_NEED_OWN)
-        *need = JX_NEED_ALL;
+    return jx_is_made(value->part) && is_cut_so(s, eqn, false, number, value);
 }
 
-const jx_need *jx_devices_needs(jx_devices *s, const jx_jaxpr *jaxpr,
-                                bool reports)
+static bool is_part(const jx_held *value)
 {
-    left *found = JX_NEW_ARRAY(s->scratch, jaxpr->nvars + 1, left);
-    jx_need *needs = JX_NEW_ARRAY(s->scratch, jaxpr->nvars + 1, jx_need);
-    bool *used = JX_NEW_ARRAY(s->scratch, jaxpr->nvars + 1, bool);
+    return jx_is_made(value->part) && !jx_is_made(value->all);
+}
 
-    if (!found || !needs || !used) {
-        jx_devices_starved(s);
-        return NULL;
-    }
+jx_atom jx_held_all(jx_devices_body *m, jx_held *value)
+{
+    if (is_part(value))
+        value->all =
+            jx_devices_whole(m, value->by, value->number, value->part, false);
+    return value->all;
+}
+
+jx_atom jx_held_reported(jx_devices_body *m, const jx_held *value)
+{
+    return is_part(value) ? jx_devices_whole(m, value->by, value->number,
+                                             value->part, true)
+                          : value->all;
+}
+
+/* ---- element by element */
+
+static bool is_elementwise(const jx_eqn *eqn)
+{
+    return eqn->nouts == 1 && !jx_eqn_is_unknown(eqn) &&
+           jx_prim_in_family(eqn->prim->id, "elementwise");
+}
+
+bool jx_held_is_light(const jx_jaxpr *jaxpr, int depth)
+{
     for (int i = 0; i < jaxpr->neqns; i++) {
         const jx_eqn *eqn = &jaxpr->eqns[i];
-        for (int k = 0; k < eqn->nins; k++) {
-            const jx_var *var = eqn->ins[k].var;
-            if (!var || !found[var->id].by)
-                continue;
-            note_use(s, jaxpr, eqn, k, found[var->id], &needs[var->id]);
-            used[var->id] = true;
-        }
-        for (int k = 0; jx_is_spread(eqn) && eqn->typed && k < eqn->nouts;
-             k++) {
-            found[eqn->outs[k]->id] = (left){eqn, k};
-            needs[eqn->outs[k]->id] = JX_NEED_OWN;
-        }
+        const jx_closed *callee = eqn->typed ? jx_eqn_callee(eqn) : NULL;
+        if (callee ? depth == MOST_DEPTH ||
+                         !jx_held_is_light(callee->jaxpr, depth + 1)
+                   : !is_elementwise(eqn) &&
+                         eqn->prim->id != JX_PRIM_broadcast_in_dim)
+            return false;
     }
-    for (int i = 0; i < jaxpr->nouts; i++)
-        if (jaxpr->outs[i].var) {
-            int id = jaxpr->outs[i].var->id;
-            needs[id] = reports && !used[id] ? JX_NEED_FIRST : JX_NEED_ALL;
-        }
-    return needs;
+    return true;
+}
+
+/* Another operand as the device has it: its part, or a number for all. */
+static jx_atom part_of(jx_devices_body *m, const jx_held *like,
+                       const jx_aval *aval, const jx_held *value)
+{
+    const jx_aval *own =
+        jx_is_made(value->all) ? jx_atom_aval(value->all) : NULL;
+
+    if (own && own->rank == 0)
+        return value->all;
+    if (jx_is_made(value->part) &&
+        is_cut_so(m->s, like->by, true, like->number, value))
+        return value->part;
+    return own && jx_aval_same_shape(own, aval)
+               ? jx_devices_own_part(m, like->by, like->number, value->all)
+               : (jx_atom){NULL, NULL};
+}
+
+bool jx_held_each(jx_devices_body *m, const jx_eqn *eqn,
+                  const jx_held *const *ins, jx_held *out)
+{
+    jx_devices *s = m->s;
+    jx_atom *parts = JX_NEW_ARRAY(s->scratch, eqn->nins + 1, jx_atom);
+    const jx_held *like = NULL;
+    const jx_aval *aval, *whole;
+    const jx_atom *made;
+
+    for (int i = 0; is_elementwise(eqn) && i < eqn->nins && !like; i++)
+        like = is_part(ins[i]) ? ins[i] : NULL;
+    if (!like || !parts)
+        return false;
+    whole = eqn->outs[0]->aval;
+    for (int i = 0; i < eqn->nins; i++) {
+        parts[i] = part_of(m, like, whole, ins[i]);
+        if (s->failed || !jx_is_made(parts[i]))
+            return false;
+    }
+    aval = jx_atom_aval(like->part);
+    if (aval->rank != whole->rank || !jx_devices_room(s))
+        return false;
+    aval = jx_body_aval(&m->body, whole, whole->dtype, aval->rank, aval->shape);
+    made = jx_build_like(&m->body, eqn, parts, NULL, &aval);
+    if (!made)
+        return false;
+    *out = (jx_held){.part = made[0], .by = like->by, .number = like->number};
+    return true;
 }

@@ -110,7 +110,20 @@ chained '{"x", "y"}, {}' '    %n = stablehlo.negate %0 : tensor<8x8xf32>' %0 '%n
     >"$work/between.mlir"
 chained '{"x", "y"}, {}' '    %n = stablehlo.negate %0 : tensor<8x8xf32>' %n %1 $one 2x8 >"$work/passed.mlir"
 chained '{"x", "y"}, {}' '' %0 '%0, %1' "$one, $one" 2x8 >"$work/given.mlir"
-for case in alike turned across both between passed given; do
+chained '{"x", "y"}, {}' '    %m = func.call @most(%0, %arg0) : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+    %t = stablehlo.transpose %m, dims = [1, 0] : (tensor<8x8xf32>) -> tensor<8x8xf32>' %m '%t, %1' "$one, $one" 2x8 |
+    sed '$d' >"$work/called.mlir"
+cat >>"$work/called.mlir" <<'END'
+  func.func private @most(%a: tensor<8x8xf32>, %b: tensor<8x8xf32>) -> tensor<8x8xf32> {
+    %z = stablehlo.constant dense<0.5> : tensor<f32>
+    %h = stablehlo.broadcast_in_dim %z, dims = [] : (tensor<f32>) -> tensor<8x8xf32>
+    %c = stablehlo.compare GT, %a, %h : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xi1>
+    %r = stablehlo.select %c, %a, %b : tensor<8x8xi1>, tensor<8x8xf32>
+    return %r : tensor<8x8xf32>
+  }
+}
+END
+for case in alike turned across both between passed given called; do
     same "$work/$case.mlir" 4
 done
 # Parts that are swapped: of equal and of unequal places, by an operation that is no sum.
