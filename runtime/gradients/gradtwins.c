@@ -5,19 +5,66 @@
 
 #include <string.h>
 
+typedef JX_VEC(const jx_rule *) rule_list;
+
+static void note_rules(jx_arena *arena, const jx_jaxpr *jaxpr, rule_list *to);
+
+static void note_value(jx_arena *arena, const jx_value *value, rule_list *to)
+{
+    if (value->tag == JX_V_RULE)
+        JX_PUSH(arena, to, value->rule);
+    if (value->tag == JX_V_JAXPR && value->jaxpr)
+        note_rules(arena, value->jaxpr, to);
+    for (int i = 0; value->items && i < value->count; i++)
+        note_value(arena, value->items[i], to);
+}
+
+static void note_rules(jx_arena *arena, const jx_jaxpr *jaxpr, rule_list *to)
+{
+    for (int i = 0; i < jaxpr->neqns; i++)
+        for (int k = 0; k < jaxpr->eqns[i].nparams; k++)
+            note_value(arena, jaxpr->eqns[i].params[k].value, to);
+}
+
+/* By which rules the two are differentiated further on, of which terms say
+ * nothing: by themselves, or by the same ones. */
+static bool has_same_rules(jx_arena *arena, const jx_jaxpr *a,
+                           const jx_rule *of, const jx_jaxpr *b,
+                           const jx_rule *other)
+{
+    rule_list here = {0}, there = {0};
+    bool same;
+
+    note_rules(arena, a, &here);
+    note_rules(arena, b, &there);
+    same = here.count == there.count;
+    for (size_t i = 0; same && i < here.count; i++)
+        same = here.at[i] == there.at[i] ||
+               (here.at[i] == of && there.at[i] == other);
+    return same;
+}
+
 static bool is_text(const char *a, const char *b)
 {
     return a && b ? strcmp(a, b) == 0 : a == b;
 }
 
-static bool is_code(const jx_typed *typed, const jx_closed *a,
-                    const jx_closed *b)
+/* Two rules of a program that may be one. */
+typedef struct couple {
+    const jx_typed *typed;
+    const jx_rule *a, *b;
+} couple;
+
+static bool is_code(const couple *c, const jx_closed *a, const jx_closed *b)
 {
-    return a->jaxpr && b->jaxpr ? jx_same_jaxprs(typed, a, b)
-                                : a->jaxpr == b->jaxpr;
+    return a->jaxpr && b->jaxpr
+               ? has_same_rules(c->typed->program->ctx->arena, a->jaxpr, c->a,
+                                b->jaxpr, c->b) &&
+                     jx_same_jaxprs(c->typed, a, b)
+               : a->jaxpr == b->jaxpr;
 }
 
-static bool is_pattern(const jx_typed *typed, const jx_rule_pattern *a,
+static bool is_pattern(const couple *c, const jx_rule_pattern *a,
                        const jx_rule_pattern *b)
 {
     return !a->error && !b->error && is_text(a->zeros, b->zeros) &&
@@ -25,8 +72,8 @@ static bool is_pattern(const jx_typed *typed, const jx_rule_pattern *a,
            is_text(a->ct_zeros, b->ct_zeros) && a->nres == b->nres &&
            (!a->nres ||
             memcmp(a->fwds, b->fwds, (size_t)a->nres * sizeof *a->fwds) == 0) &&
-           is_code(typed, &a->jvp, &b->jvp) &&
-           is_code(typed, &a->fwd, &b->fwd) && is_code(typed, &a->bwd, &b->bwd);
+           is_code(c, &a->jvp, &b->jvp) && is_code(c, &a->fwd, &b->fwd) &&
+           is_code(c, &a->bwd, &b->bwd);
 }
 
 static bool has_same_types(const jx_rule *a, const jx_rule *b)
@@ -75,14 +122,15 @@ static bool is_met_alike(const jx_grad_asked *a, const jx_grad_asked *b)
 bool jx_grad_is_twin(const jx_typed *typed, const jx_grad_asked *a,
                      const jx_grad_asked *b)
 {
+    const couple c = {typed, a->rule, b->rule};
     bool same = is_text(a->rule->name, b->rule->name) &&
                 has_same_types(a->rule, b->rule) &&
                 is_open(a->rule, &a->calling) &&
                 is_open(b->rule, &b->calling) &&
                 is_wanted_alike(a->rule, a->calling.wanted, b->calling.wanted);
 
-    same = same && is_code(typed, &a->rule->primal, &b->rule->primal);
+    same = same && is_code(&c, &a->rule->primal, &b->rule->primal);
     for (int i = 0; same && i < a->rule->npatterns; i++)
-        same = is_pattern(typed, &a->rule->patterns[i], &b->rule->patterns[i]);
+        same = is_pattern(&c, &a->rule->patterns[i], &b->rule->patterns[i]);
     return same && is_met_alike(a, b);
 }

@@ -103,3 +103,25 @@ def test_of_many_elements_what_is_off_is_told(gradcheck, act):
 @pytest.mark.parametrize("act", [activation(), shifted(), masked(1024)])
 def test_of_many_elements_what_is_right_is_not_accused(gradcheck, act):
     assert gradcheck(lambda x: jnp.sum(act(x)), BIG)[0] == []
+
+
+def outer(slope):
+    """A right rule of a function that has one of its own, which may be wrong."""
+    inner = activation(slope)
+
+    @jax.custom_jvp
+    def act(x):
+        return inner(x) * x
+
+    @act.defjvp
+    def _(p, t):
+        (x,), (dx,) = p, t
+        return act(x), 2 * inner(x) * dx
+    return act
+
+
+def test_what_rules_of_one_code_call_may_be_rules_of_another(gradcheck):
+    wrong, said = gradcheck(layers(outer(1.0), outer(1.5)), X, WS[:2])
+    assert sorted(set(wrong)) in (["DRV001"], ["DRV001", "DRV006"])
+    ends = [line.endswith(": wrong") for line in said if "`act`" in line]
+    assert any(ends) and not all(ends)
