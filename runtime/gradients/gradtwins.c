@@ -1,29 +1,51 @@
 /* gradtwins.c - see gradding.h: rules that are asked the same.  A network has
  * one activation in many layers, and JAX traces its rule at each call. */
 #include "analyzer/transform/same.h"
+#include "frontend/base/map.h"
 #include "runtime/gradients/gradding.h"
 
 #include <string.h>
 
-typedef JX_VEC(const jx_rule *) rule_list;
-
-static void note_rules(jx_arena *arena, const jx_jaxpr *jaxpr, rule_list *to);
-
-static void note_value(jx_arena *arena, const jx_value *value, rule_list *to)
+static bool is_text(const char *a, const char *b)
 {
-    if (value->tag == JX_V_RULE)
-        JX_PUSH(arena, to, value->rule);
-    if (value->tag == JX_V_JAXPR && value->jaxpr)
-        note_rules(arena, value->jaxpr, to);
-    for (int i = 0; value->items && i < value->count; i++)
-        note_value(arena, value->items[i], to);
+    return a && b ? strcmp(a, b) == 0 : a == b;
 }
 
-static void note_rules(jx_arena *arena, const jx_jaxpr *jaxpr, rule_list *to)
+/* The rules of what a jaxpr runs, each jaxpr once. */
+typedef struct noted {
+    jx_arena *arena;
+    jx_map seen;
+    JX_VEC(const jx_rule *) rules;
+} noted;
+
+static void note_rules(noted *to, const jx_jaxpr *jaxpr);
+
+static void note_value(noted *to, const jx_value *value)
 {
+    if (value->tag == JX_V_RULE)
+        JX_PUSH(to->arena, &to->rules, value->rule);
+    if (value->tag == JX_V_JAXPR && value->jaxpr)
+        note_rules(to, value->jaxpr);
+    for (int i = 0; value->items && i < value->count; i++)
+        note_value(to, value->items[i]);
+}
+
+static void note_rules(noted *to, const jx_jaxpr *jaxpr)
+{
+    if (!jx_map_add(&to->seen, jaxpr))
+        return;
     for (int i = 0; i < jaxpr->neqns; i++)
         for (int k = 0; k < jaxpr->eqns[i].nparams; k++)
-            note_value(arena, jaxpr->eqns[i].params[k].value, to);
+            note_value(to, jaxpr->eqns[i].params[k].value);
+}
+
+static noted rules_of(jx_arena *arena, const jx_jaxpr *jaxpr)
+{
+    noted to = {.arena = arena};
+
+    jx_map_init(&to.seen, arena);
+    note_rules(&to, jaxpr);
+    return to;
 }
 
 /* By which rules the two are differentiated further on, of which terms say
@@ -32,21 +54,13 @@ static bool has_same_rules(jx_arena *arena, const jx_jaxpr *a,
                            const jx_rule *of, const jx_jaxpr *b,
                            const jx_rule *other)
 {
-    rule_list here = {0}, there = {0};
-    bool same;
+    noted here = rules_of(arena, a), there = rules_of(arena, b);
+    bool same = here.rules.count == there.rules.count;
 
-    note_rules(arena, a, &here);
-    note_rules(arena, b, &there);
-    same = here.count == there.count;
-    for (size_t i = 0; same && i < here.count; i++)
-        same = here.at[i] == there.at[i] ||
-               (here.at[i] == of && there.at[i] == other);
+    for (size_t i = 0; same && i < here.rules.count; i++)
+        same = here.rules.at[i] == there.rules.at[i] ||
+               (here.rules.at[i] == of && there.rules.at[i] == other);
     return same;
-}
-
-static bool is_text(const char *a, const char *b)
-{
-    return a && b ? strcmp(a, b) == 0 : a == b;
 }
 
 /* Two rules of a program that may be one. */
