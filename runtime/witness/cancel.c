@@ -9,47 +9,116 @@
 #include <math.h>
 #include <string.h>
 
+/* A value, moves passed by. */
+static jx_atom unmoved(const jx_origins *of, jx_atom atom)
+{
+    for (const jx_origin *o = jx_origin_of(of, atom);
+         o && o->eqn && jx_eqn_moves(o->eqn) && o->eqn->nins;
+         o = jx_origin_of(of, atom))
+        atom = o->eqn->ins[0];
+    return atom;
+}
+
 /* The value of which this one is a multiple that the program says; moves
  * are passed by. */
 static jx_atom unscaled(const jx_origins *of, jx_atom atom)
 {
-    for (const jx_origin *o = jx_origin_of(of, atom); o && o->eqn;
-         o = jx_origin_of(of, atom)) {
-        const jx_eqn *eqn = o->eqn;
-        if (jx_eqn_moves(eqn) && eqn->nins)
-            atom = eqn->ins[0];
-        else if ((eqn->prim->id == JX_PRIM_div ||
-                  eqn->prim->id == JX_PRIM_mul) &&
-                 !jx_origin_varies(of, eqn->ins[1]))
+    for (;;) {
+        atom = unmoved(of, atom);
+        const jx_origin *o = jx_origin_of(of, atom);
+        const jx_eqn *eqn = o ? o->eqn : NULL;
+        if (!eqn)
+            return atom;
+        if ((eqn->prim->id == JX_PRIM_div || eqn->prim->id == JX_PRIM_mul) &&
+            !jx_origin_varies(of, eqn->ins[1]))
             atom = eqn->ins[0];
         else if (eqn->prim->id == JX_PRIM_mul &&
                  !jx_origin_varies(of, eqn->ins[0]))
             atom = eqn->ins[1];
         else
-            break;
+            return atom;
     }
-    return atom;
 }
 
-typedef struct product {
-    jx_atom a, b;
-} product;
-
-static bool product_of(const jx_origins *of, jx_atom atom, product *to)
+/* The same of a quotient by what varies, such as a count of a mask or a sum of
+ * weights; `by` is that, or nothing. */
+static jx_atom undivided(const jx_origins *of, jx_atom atom, jx_atom *by)
 {
-    const jx_origin *origin = jx_origin_of(of, unscaled(of, atom));
-    const jx_eqn *eqn = origin ? origin->eqn : NULL;
+    const jx_origin *origin;
 
-    if (!eqn)
-        return false;
-    to->a = to->b = eqn->nins ? eqn->ins[0] : (jx_atom){0};
-    switch (eqn->prim->id) {
-    case JX_PRIM_mul: to->b = eqn->ins[1]; return true;
-    case JX_PRIM_square: return true;
+    *by = (jx_atom){0};
+    atom = unscaled(of, atom);
+    origin = jx_origin_of(of, atom);
+    if (!origin || !origin->eqn || origin->eqn->prim->id != JX_PRIM_div)
+        return atom;
+    *by = unmoved(of, origin->eqn->ins[1]);
+    return unscaled(of, origin->eqn->ins[0]);
+}
+
+/* What is multiplied: variables, each as often as it is. */
+enum { MOST_FACTORS = 16 };
+typedef struct factors {
+    int count;
+    const jx_var *at[MOST_FACTORS];
+} factors;
+
+/* What a where leaves is what it chooses times its predicate. */
+static bool is_masked(const jx_origins *of, const jx_eqn *eqn, jx_atom *kept)
+{
+    double number;
+
+    for (int i = 1; i < 3 && eqn->nins == 3; i++)
+        if (jx_origin_number(of, eqn->ins[i], &number) && number == 0) {
+            *kept = eqn->ins[3 - i];
+            return true;
+        }
+    return false;
+}
+
+/* False where there are too many. */
+static bool multiply(const jx_origins *of, jx_atom atom, factors *to)
+{
+    const jx_origin *origin;
+    const jx_eqn *eqn;
+    jx_atom kept;
+
+    atom = unscaled(of, atom);
+    origin = jx_origin_of(of, atom);
+    eqn = origin ? origin->eqn : NULL;
+    switch (eqn ? eqn->prim->id : JX_PRIM_unknown) {
+    case JX_PRIM_mul:
+        return multiply(of, eqn->ins[0], to) && multiply(of, eqn->ins[1], to);
+    case JX_PRIM_square:
+        return multiply(of, eqn->ins[0], to) && multiply(of, eqn->ins[0], to);
     case JX_PRIM_integer_pow:
-        return ((const jx_p_integer_pow *)eqn->typed)->y == 2;
-    default: return false;
+        if (((const jx_p_integer_pow *)eqn->typed)->y == 2)
+            return multiply(of, eqn->ins[0], to) &&
+                   multiply(of, eqn->ins[0], to);
+        break;
+    case JX_PRIM_select_n:
+        if (is_masked(of, eqn, &kept))
+            return multiply(of, eqn->ins[0], to) && multiply(of, kept, to);
+        break;
+    default: break;
     }
+    if (!atom.var || to->count == MOST_FACTORS)
+        return false;
+    to->at[to->count++] = atom.var;
+    return true;
+}
+
+/* Takes one from the other, if it is all there. */
+static bool without(factors *from, const factors *what)
+{
+    for (int i = 0; i < what->count; i++) {
+        int k = 0;
+        while (k < from->count && from->at[k] != what->at[i])
+            k++;
+        if (k == from->count)
+            return false;
+        from->at[k] = from->at[--from->count];
+    }
+    return true;
 }
 
 /* What a loop gives for a carry at the end of each turn, and the carry. */
@@ -95,47 +164,63 @@ static bool added_of(const jx_origins *of, const jx_origin *origin, jx_atom *to)
     return false;
 }
 
-/* What a multiple of a sum adds up. */
-static bool summand_of(const jx_origins *of, jx_atom atom, jx_atom *to)
+/* What is multiplied in each term of a multiple of a sum, and what the sum is
+ * divided by. */
+static bool summed(const jx_origins *of, jx_atom atom, factors *to, jx_atom *by)
 {
-    const jx_origin *origin = jx_origin_of(of, unscaled(of, atom));
+    const jx_origin *origin = jx_origin_of(of, undivided(of, atom, by));
+    const jx_eqn *eqn = origin ? origin->eqn : NULL;
+    jx_atom term;
 
-    if (!origin || !origin->eqn)
-        return false;
-    if (origin->eqn->prim->id != JX_PRIM_reduce_sum)
-        return added_of(of, origin, to);
-    *to = unscaled(of, origin->eqn->ins[0]);
-    return to->var != NULL;
+    *to = (factors){0};
+    switch (eqn ? eqn->prim->id : JX_PRIM_unknown) {
+    case JX_PRIM_unknown: return false;
+    case JX_PRIM_dot_general:
+        return multiply(of, eqn->ins[0], to) && multiply(of, eqn->ins[1], to);
+    case JX_PRIM_reduce_sum: return multiply(of, eqn->ins[0], to);
+    default: return added_of(of, origin, &term) && multiply(of, term, to);
+    }
 }
 
-/* What is multiplied in a multiple of a sum of products. */
-static bool summed_product_of(const jx_origins *of, jx_atom atom, product *to)
+/* The two factors of a multiple of a product, or of a square. */
+static bool product_of(const jx_origins *of, jx_atom atom, jx_atom *a,
+                       jx_atom *b)
 {
     const jx_origin *origin = jx_origin_of(of, unscaled(of, atom));
-    jx_atom sum;
+    const jx_eqn *eqn = origin ? origin->eqn : NULL;
 
-    if (!origin || !origin->eqn || origin->eqn->prim->id != JX_PRIM_dot_general)
-        return summand_of(of, atom, &sum) && product_of(of, sum, to);
-    *to = (product){origin->eqn->ins[0], origin->eqn->ins[1]};
-    return true;
+    if (!eqn || !eqn->nins)
+        return false;
+    *a = *b = eqn->ins[0];
+    switch (eqn->prim->id) {
+    case JX_PRIM_mul: *b = eqn->ins[1]; return true;
+    case JX_PRIM_square: return true;
+    case JX_PRIM_integer_pow:
+        return ((const jx_p_integer_pow *)eqn->typed)->y == 2;
+    default: return false;
+    }
 }
 
 bool jx_hunt_cancels(const jx_hunt *h, const jx_eqn *eqn)
 {
     const jx_origins *of = &h->origins;
-    jx_atom u, v, p, q;
-    product inside, outside;
+    jx_atom a, b, by, by_a, by_b, by_both;
+    factors inside, p, q, weights;
 
     if (eqn->prim->id != JX_PRIM_sub ||
         !jx_dtype_is_float(eqn->outs[0]->aval->dtype) ||
-        !summed_product_of(of, eqn->ins[0], &inside) ||
-        !product_of(of, eqn->ins[1], &outside) ||
-        !summand_of(of, outside.a, &p) || !summand_of(of, outside.b, &q))
+        !product_of(of, undivided(of, eqn->ins[1], &by_both), &a, &b) ||
+        !summed(of, eqn->ins[0], &inside, &by) || !summed(of, a, &p, &by_a) ||
+        !summed(of, b, &q, &by_b) || by.var != by_a.var || by.var != by_b.var ||
+        (by.var && by_both.var) || p.count + q.count > MOST_FACTORS)
         return false;
-    u = unscaled(of, inside.a);
-    v = unscaled(of, inside.b);
-    return (u.var == p.var && v.var == q.var) ||
-           (u.var == q.var && v.var == p.var);
+    /* What both means are weighted with is there once. */
+    weights = p;
+    for (int i = 0; i < q.count; i++)
+        weights.at[weights.count++] = q.at[i];
+    return without(&weights, &inside) && weights.count < p.count &&
+           weights.count < q.count && without(&p, &weights) &&
+           without(&q, &weights);
 }
 
 static bool is_needed(const jx_hunt *h, const jx_eqn *eqn)

@@ -710,6 +710,56 @@ def variance_of_sums(x):
     return (jnp.sum(x * x) - jnp.sum(x) ** 2 / n) / (n - 1)  #! NUM005
 
 
+@prog("f32[100,8]")
+def variance_by_a_count_that_a_loop_carries(x):
+    def step(carry, row):
+        total, squares, n = carry
+        return (total + row, squares + row * row, n + 1.), None
+    (total, squares, n), _ = lax.scan(step, (jnp.zeros(8), jnp.zeros(8), 0.), x)
+    mean = total / n
+    return mean, squares / n - mean ** 2  #! NUM005
+
+
+@prog("f32[b,64]", "f32[b,64]")
+def spread_by_weights(x, w):
+    w = jax.nn.softmax(w, -1)
+    first = (w * x).sum(-1)
+    return jnp.maximum((w * x ** 2).sum(-1) - first ** 2, 0.)  #! NUM005
+
+
+@prog("f32[32]", "f32[32]")
+def spread_by_weights_that_are_divided_by(x, w):
+    w = jnp.abs(w)
+    mass = jnp.sum(w) + 1e-6
+    mean = jnp.dot(w, x) / mass
+    return jnp.dot(w, x * x) / mass - mean * mean  #! NUM005
+
+
+@prog("f32[4,32]", "bool[4,32]")
+def variance_of_a_mask(x, mask):
+    n = jnp.maximum(mask.sum(-1), 1)
+    mean = jnp.where(mask, x, 0.).sum(-1) / n
+    return jnp.where(mask, x * x, 0.).sum(-1) / n - mean ** 2  #! NUM005
+
+
+@prog("f32[100,3]", "f32[100]")
+def covariance_by_a_product(x, y):
+    return x.T @ y / 100 - x.mean(0) * y.mean()  #! NUM005
+
+
+@prog("f32[32]", "f32[32]")
+def ok_variance_of_a_share(x, w):
+    p = jnp.mean(jax.nn.sigmoid(x))
+    return p - p * p + jnp.mean(w * x) - jnp.mean(w) * 0.5
+
+
+@prog("f32[4,32]", "bool[4,32]")
+def ok_variance_of_a_mask(x, mask):
+    n = jnp.maximum(mask.sum(-1, keepdims=True), 1)
+    mean = jnp.where(mask, x, 0.).sum(-1, keepdims=True) / n
+    return jnp.where(mask, (x - mean) ** 2, 0.).sum(-1) / n[:, 0]
+
+
 @prog("f32[4,16]")
 def variance_below_vmap(x):
     def one(row):
