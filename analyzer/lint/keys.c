@@ -7,7 +7,8 @@
  *   draw, draw     RNG001  the same numbers, or numbers that hang together
  *   split, split   RNG001  the same new keys
  *   draw, split    RNG004  as draw, fold, and split, fold (a note)
- *   fold, fold     RNG003  with the same data: the same new key
+ *   fold, fold     RNG003  with the same data, at whatever turns of loops: the
+ *                          same new key
  *   seed, seed     RNG003  the same key
  *
  * An event in a loop happens at every step: with a key from outside of the
@@ -17,6 +18,7 @@
  * first are drawn. */
 #include "analyzer/lint/key_views.h"
 #include "analyzer/lint/places.h"
+#include "analyzer/lint/progression.h"
 #include "frontend/ir/params.h"
 
 #include <stdlib.h>
@@ -45,7 +47,7 @@ typedef struct keyring {
     JX_VEC(event) events;
     bool *told;          /* by node: what it gives has been told of */
     unsigned char *said; /* by order of the place: 1 a use, 2 a constant */
-    bool *consumed;      /* by key: drawn from or split */
+    unsigned char *used; /* by key: 1 << use of each that is certain */
 } keyring;
 
 /* -- loops ----------------------------------------------------------------- */
@@ -138,6 +140,7 @@ static void look(keyring *r, const jx_place *place)
         break;
     case JX_PRIM_random_fold_in:
         record_all(r, USE_FOLD, node->ins[0], node->ins[1], place);
+        jx_keys_of(&r->keys, node->outs[0]);
         break;
     default: break;
     }
@@ -203,14 +206,25 @@ static bool is_one_call(const keyring *r, const jx_place *a, const jx_place *b)
                          jx_place_frame(second.eqn, second.calls));
 }
 
+/* Some turn of a loop folds in what the other does, or another turn of it:
+ * i and i + 1. */
+static bool folds_alike(const keyring *r, const event *a, const event *b)
+{
+    jx_progression of_a, of_b;
+
+    return a->data == b->data || (jx_progression_of(r->flat, a->data, &of_a) &&
+                                  jx_progression_of(r->flat, b->data, &of_b) &&
+                                  jx_progressions_meet(&of_a, &of_b));
+}
+
 /* What is wrong with both; JX_CODE_NONE if nothing is. */
-static jx_code code_of(const event *a, const event *b)
+static jx_code code_of(const keyring *r, const event *a, const event *b)
 {
     /* Of one equation: a key that vmap has copied. */
     if (a->maybe || b->maybe || a->at.order == b->at.order)
         return JX_CODE_NONE;
     if (a->use == USE_FOLD && b->use == USE_FOLD)
-        return a->data == b->data ? JX_CODE_RNG003 : JX_CODE_NONE;
+        return folds_alike(r, a, b) ? JX_CODE_RNG003 : JX_CODE_NONE;
     return a->use == b->use ? JX_CODE_RNG001 : JX_CODE_RNG004;
 }
 
@@ -257,10 +271,12 @@ static void tell_pair(keyring *r, jx_code code, const event *a, const event *b)
     const char *before = where(r, &a->at);
     jx_claim *claim =
         tell(r, code, &b->at, jx_places_meet(arena, &a->at, &b->at),
-             code == JX_CODE_RNG003
+             code == JX_CODE_RNG003 && a->data != b->data
+                 ? "a number is folded into a key into which another turn of a "
+                   "loop folds it as well: both new keys are one"
+             : code == JX_CODE_RNG003
                  ? "the same number is folded into the same key again: both "
-                   "new keys "
-                   "are one"
+                   "new keys are one"
                  : jx_arena_printf(arena, "a key is %s that was %s before",
                                    verbs[b->use], verbs[a->use]));
 
@@ -279,13 +295,49 @@ static void tell_pair(keyring *r, jx_code code, const event *a, const event *b)
             : "split the key first, and use each of the new keys once";
 }
 
+static bool is_consumed(const keyring *r, int id)
+{
+    return r->used[id] & (1 << USE_DRAW | 1 << USE_SPLIT);
+}
+
+/* Other numbers are folded into what it gives, and nothing else is done with
+ * that: fold_in(fold_in(key, epoch), step). */
+static bool is_folded_on(keyring *r, const event *e)
+{
+    const jx_flat_node *node = &r->flat->nodes.at[e->at.node];
+    const jx_key_view *view = jx_keys_of(&r->keys, node->outs[0]);
+
+    for (int i = 0; view && i < view->count; i++)
+        if (r->used[view->ids[i]] != 1 << USE_FOLD)
+            return false;
+    return view != NULL;
+}
+
+/* A loop around the one that counts what is folded in. */
+static bool counts_again(const keyring *r, const event *e)
+{
+    int frame = frame_of_key(r, e->id);
+    jx_progression data;
+
+    if (!jx_progression_of(r->flat, e->data, &data) || !data.count)
+        return false;
+    for (const jx_calls *body = repeats(r, frame, e->loops); body;
+         body = repeats(r, frame, body->outer))
+        if (body != data.body)
+            return true;
+    return false;
+}
+
 static void tell_repeated(keyring *r, const event *e, const jx_calls *body)
 {
     jx_code code = e->use == USE_FOLD ? JX_CODE_RNG003 : JX_CODE_RNG001;
     jx_arena *arena = r->lint->ctx->arena;
     jx_claim *claim;
 
-    if (e->use == USE_FOLD && !repeats(r, r->lint->frames[e->data], e->loops))
+    if (e->use == USE_FOLD &&
+        (is_folded_on(r, e) ||
+         (!repeats(r, r->lint->frames[e->data], e->loops) &&
+          !counts_again(r, e))))
         return;
     claim = tell(
         r, code, &e->at, jx_place_in_body(arena, &e->at, body),
@@ -319,7 +371,7 @@ static void judge(keyring *r, const event *of, size_t count)
             jx_place_is_written(r->lint->program, body->eqn, body->outer))
             tell_repeated(r, e, body);
         for (size_t k = i > LOOK_BACK ? i - LOOK_BACK : 0; k < i; k++) {
-            jx_code code = code_of(&of[k], e);
+            jx_code code = code_of(r, &of[k], e);
             if (code == JX_CODE_NONE ||
                 jx_places_exclude(of[k].at.calls, e->at.calls) ||
                 recomputes(&of[k].at, &e->at) ||
@@ -342,7 +394,12 @@ static void judge_all(keyring *r)
         for (n = 1; i + n < count && all[i + n].id == all[i].id; n++)
             continue;
         for (size_t k = i; k < i + n; k++)
-            r->consumed[all[k].id] |= all[k].use != USE_FOLD && !all[k].maybe;
+            if (!all[k].maybe)
+                r->used[all[k].id] |= (unsigned char)(1 << all[k].use);
+    }
+    for (size_t i = 0, n; i < count; i += n) {
+        for (n = 1; i + n < count && all[i + n].id == all[i].id; n++)
+            continue;
         judge(r, &all[i], n);
     }
 }
@@ -471,7 +528,7 @@ static bool look_at_results(keyring *r)
         jx_claim *claim;
         int k = 0;
 
-        while (view && k < view->count && !r->consumed[view->ids[k]])
+        while (view && k < view->count && !is_consumed(r, view->ids[k]))
             k++;
         if (!view || k == view->count)
             continue;
@@ -507,8 +564,10 @@ bool jx_lint_random_keys(jx_linter *lint)
         look(&r, &place);
         look_again_at_seed(&r, &flat->repeats.at[i]);
     }
-    r.consumed = JX_NEW_ARRAY(arena, r.keys.source_of.count, bool);
-    if (!r.consumed)
+    for (int i = 0; i < flat->nouts; i++)
+        jx_keys_of(&r.keys, flat->outs[i]);
+    r.used = JX_NEW_ARRAY(arena, r.keys.source_of.count, unsigned char);
+    if (!r.used)
         return false;
     look_at_constants(&r);
     judge_all(&r);

@@ -301,6 +301,78 @@ def folded_by_helper(k):
 # ---- RNG004
 
 
+@prog('key[]', 'f32[30]')
+def folded_with_the_next_day(k, drift):
+    def day(price, d):
+        today = jax.random.normal(jax.random.fold_in(k, d))
+        gap = jax.random.normal(jax.random.fold_in(k, d + 1))  #! RNG003
+        return price * (1 + today) + gap + drift[d], price
+    return lax.scan(day, 1., jnp.arange(30))[1]
+
+
+@prog('key[]', 'f32[8]')
+def folded_in_two_loops(k, x):
+    def warm(i, x):
+        return x + jax.random.normal(jax.random.fold_in(k, i), x.shape)
+
+    def sample(x, i):
+        return x * jax.random.uniform(jax.random.fold_in(k, i), x.shape), None  #! RNG003
+    return lax.scan(sample, lax.fori_loop(0, 10, warm, x), jnp.arange(5))[0]
+
+
+@prog('key[]', 'f32[8]')
+def folded_before_a_loop_that_begins_there(k, x):
+    x = x + jax.random.normal(jax.random.fold_in(k, 0), x.shape)
+
+    def step(i, x):
+        return x + jax.random.normal(jax.random.fold_in(k, i), x.shape)  #! RNG003
+    return lax.fori_loop(0, 10, step, x)
+
+
+@prog('key[]', 'f32[8]', 'i32[]')
+def folded_with_a_neighbour(k, x, n):
+    def step(i, x):
+        left = jax.random.normal(jax.random.fold_in(k, i - 1), x.shape)
+        return x + left * jax.random.uniform(jax.random.fold_in(k, i), x.shape)  #! RNG003
+    return lax.fori_loop(1, n, step, x)
+
+
+@prog('key[]', 'f32[8]')
+def folded_again_in_each_epoch(k, x):
+    def epoch(x, _):
+        def batch(x, i):
+            return x + jax.random.normal(jax.random.fold_in(k, i), x.shape), None  #! RNG003
+        return lax.scan(batch, x, jnp.arange(4))[0], None
+    return lax.scan(epoch, x, None, length=3)[0]
+
+
+@prog('key[]', 'f32[8]', quiet='RNG')
+def ok_folded_apart(k, x):
+    x = x + jax.random.normal(jax.random.fold_in(k, 0), x.shape)
+
+    def step(x, i):
+        one = jax.random.fold_in(k, 2 * i + 1)
+        two = jax.random.fold_in(k, 2 * i + 2)
+        return x + jax.random.normal(one, x.shape) * jax.random.uniform(two, x.shape), None
+
+    def later(i, x):
+        return x + jax.random.normal(jax.random.fold_in(k, i), x.shape)
+    return lax.fori_loop(9, 12, later, lax.scan(step, x, jnp.arange(4))[0])
+
+
+@prog('key[]', 'f32[8]', quiet='RNG')
+def ok_folded_by_epoch_and_batch(k, x):
+    def epoch(x, e):
+        def batch(x, i):
+            now = jax.random.fold_in(jax.random.fold_in(k, e), i)
+            return x + jax.random.normal(now, x.shape), None
+
+        def flat(x, i):
+            return x + jax.random.normal(jax.random.fold_in(k, 100 + 4 * e + i), x.shape), None
+        return lax.scan(flat, lax.scan(batch, x, jnp.arange(4))[0], jnp.arange(4))[0], None
+    return lax.scan(epoch, x, jnp.arange(3))[0]
+
+
 @prog('key[]')
 def drawn_then_split(k):
     a = noise(k)
