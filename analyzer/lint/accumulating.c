@@ -299,13 +299,13 @@ static bool adds(const jx_closed *body)
     return jaxpr && jaxpr->neqns == 1 && jaxpr->eqns[0].prim->id == JX_PRIM_add;
 }
 
-static void look_at_window(sums *s, const jx_flat_node *node)
+static void look_at_window(sums *s, const jx_flat_node *node,
+                           jx_dim_list window)
 {
-    const jx_p_window *p = node->eqn->typed;
     int64_t terms = 1, size;
 
-    for (int i = 0; i < p->window_dimensions.count; i++) {
-        if (!jx_dim_is_int(p->window_dimensions.at[i], &size) ||
+    for (int i = 0; i < window.count; i++) {
+        if (!jx_dim_is_int(window.at[i], &size) ||
             __builtin_mul_overflow(terms, size, &terms))
             return;
     }
@@ -593,7 +593,16 @@ bool jx_lint_accumulating(jx_linter *lint)
         case JX_PRIM_cumsum:
             look_at_reduction(&s, node, 1, &((const jx_p_cumulative *)p)->axis);
             break;
-        case JX_PRIM_reduce_window_sum: look_at_window(&s, node); break;
+        case JX_PRIM_reduce_window_sum:
+            look_at_window(&s, node,
+                           ((const jx_p_window *)p)->window_dimensions);
+            break;
+        case JX_PRIM_reduce_window: {
+            const jx_p_reduce_window *window = p;
+            if (adds(&window->jaxpr))
+                look_at_window(&s, node, window->window_dimensions);
+            break;
+        }
         case JX_PRIM_dot_general: look_at_product(&s, node); break;
         case JX_PRIM_scatter_add: look_at_scatter(&s, node); break;
         case JX_PRIM_add: look_at_average(&s, node); break;

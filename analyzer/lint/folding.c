@@ -129,8 +129,68 @@ static bool is_float(const folder *f, int value)
     return jx_dtype_is_float(dtype) || jx_dtype_is_integer(dtype);
 }
 
+/* What of elements up to one there is in a cumulative result. */
+static bool gathered(jx_prim_id id, double before, double x, double *y)
+{
+    switch (id) {
+    case JX_PRIM_cumsum: return binary(JX_PRIM_add, before, x, y);
+    case JX_PRIM_cumprod: return binary(JX_PRIM_mul, before, x, y);
+    case JX_PRIM_cummax: return binary(JX_PRIM_max, before, x, y);
+    default: return binary(JX_PRIM_min, before, x, y);
+    }
+}
+
+/* Of arrays of one axis: an element, of elements elsewhere; `done` are those
+ * before it.  False for what is not computed here. */
+static bool along_axis(const folder *f, const jx_flat_node *node, int64_t at,
+                       const double *done, double *y)
+{
+    const jx_aval *out = f->flat->values.at[node->outs[0]].aval;
+    const double *a = f->of[node->ins[0]];
+    int64_t count = count_of(f, node->ins[0]), from, by = 1;
+    const void *p = node->eqn->typed;
+
+    if (!p || out->rank != 1)
+        return false;
+    switch (node->eqn->prim->id) {
+    case JX_PRIM_concatenate:
+        for (int i = 0; i < node->nins; i++, at -= count) {
+            const jx_flat_value *v = &f->flat->values.at[node->ins[i]];
+            if (!f->of[node->ins[i]] || !jx_aval_elements(v->aval, &count))
+                return false;
+            if (at < count) {
+                *y = f->of[node->ins[i]]
+                          [count_of(f, node->ins[i]) == 1 ? 0 : at];
+                return true;
+            }
+        }
+        return false;
+    case JX_PRIM_slice: {
+        const jx_p_slice *slice = p;
+        if (!a || !jx_dim_is_int(slice->start_indices.at[0], &from) ||
+            (slice->strides.given && !jx_dim_is_int(slice->strides.at[0], &by)))
+            return false;
+        *y = a[count == 1 ? 0 : from + at * by];
+        return true;
+    }
+    case JX_PRIM_rev:
+        if (a)
+            *y = a[count - 1 - (count == 1 ? 0 : at)];
+        return a != NULL;
+    case JX_PRIM_cumsum:
+    case JX_PRIM_cumprod:
+    case JX_PRIM_cummax:
+    case JX_PRIM_cummin:
+        if (!a || ((const jx_p_cumulative *)p)->reverse)
+            return false;
+        *y = a[count == 1 ? 0 : at];
+        return !at || gathered(node->eqn->prim->id, done[at - 1], *y, y);
+    default: return false;
+    }
+}
+
 static bool element_of(const folder *f, const jx_flat_node *node, int64_t at,
-                       double *y)
+                       const double *done, double *y)
 {
     const jx_aval *out = f->flat->values.at[node->outs[0]].aval;
     const void *p = node->eqn->typed;
@@ -167,6 +227,8 @@ static bool element_of(const folder *f, const jx_flat_node *node, int64_t at,
         return true;
     default: break;
     }
+    if (node->nins && along_axis(f, node, at, done, y))
+        return true;
     if (node->nins == 1 && a)
         return unary(node->eqn->prim->id, a[na == 1 ? 0 : at], y);
     /* Operands of one shape, or scalars. */
@@ -199,7 +261,7 @@ static void fold(folder *f, const jx_flat_node *node)
     to = JX_NEW_ARRAY(f->lint->ctx->arena, (int)count, double);
     f->spent += count;
     for (int64_t i = 0; to && i < count; i++) {
-        if (!element_of(f, node, i, &to[i]))
+        if (!element_of(f, node, i, to, &to[i]))
             return;
         to[i] = rounded(v->aval->dtype, to[i]);
     }

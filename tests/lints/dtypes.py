@@ -145,6 +145,20 @@ def symbolic(x):
     return lax.cumsum(x)  #! DTY002
 
 
+@prog('bf16[4,2048,8]')
+def pooled(x):
+    total = lax.reduce_window(x, jnp.bfloat16(0), lax.add, (1, 2048, 1), (1, 1, 1),  #! DTY002
+                              'VALID')
+    return total / 2048
+
+
+@prog('bf16[4,2048,8]', quiet='DTY002')
+def ok_pooled(x):
+    most = lax.reduce_window(x, -jnp.bfloat16(jnp.inf), lax.max, (1, 2048, 1), (1, 1, 1), 'VALID')
+    few = lax.reduce_window(x, jnp.bfloat16(0), lax.add, (1, 8, 1), (1, 8, 1), 'VALID')
+    return most, few / 8
+
+
 @prog('bf16[256,8]')
 def scan_carry(x):
     def body(c, row):

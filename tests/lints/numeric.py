@@ -396,6 +396,31 @@ def root_of_negative(x):
     return x + jnp.sqrt(jnp.arange(4.) - 1)  #! STG004
 
 
+@prog('f32[8]')
+def schedule_that_begins_at_nothing(x):
+    kept = jnp.cumprod(1 - jnp.linspace(0., 0.02, 8))
+    return x / jnp.sqrt(1 - kept)  #! NUM001
+
+
+@prog('f32[8]')
+def schedule_by_itself(x):
+    kept = jnp.cumprod(1 - jnp.linspace(0., 0.02, 8))
+    scale = 1 / jnp.sqrt(1 - kept)  #! STG004
+    return x * scale
+
+
+@prog('f32[4]')
+def logarithm_of_what_is_summed_from_nothing(x):
+    times = jnp.cumsum(jnp.concatenate([jnp.zeros(1), jnp.full(3, 0.25)]))
+    return x * jnp.log(times)  #! STG004
+
+
+@prog('f32[8]', quiet='STG004 NUM001')
+def ok_schedule(x):
+    kept = jnp.cumprod(1 - jnp.linspace(1e-4, 0.02, 9))
+    return x / jnp.sqrt(1 - kept[:-1]) + x * jnp.log(jnp.cumsum(jnp.full(8, 0.25)))
+
+
 @prog('f32[4]', quiet='STG004')
 def ok_infinity_meant(x):
     return jnp.where(x > 0, x, -jnp.inf) + jnp.full(4, jnp.inf) * 0.5
