@@ -210,17 +210,28 @@ static bool is_product(const jx_eqn *eqn)
            eqn->prim->id == JX_PRIM_conv_general_dilated;
 }
 
-/* It multiplies what products gave, or a turn of a loop. */
+/* It multiplies what products gave, or a turn of a loop; or adds up what so
+ * came about. */
 static bool is_of_products(const jx_hunt *h, const jx_eqn *eqn)
 {
+    bool again = is_product(eqn);
     jx_origin_walk w;
     const jx_origin *origin;
 
     jx_origin_walk_from(&w, &h->origins, eqn->nins, eqn->ins);
-    while ((origin = jx_origin_walk_on(&w)))
-        if (origin->carried || (origin->eqn && is_product(origin->eqn)))
+    while ((origin = jx_origin_walk_on(&w))) {
+        if (origin->carried)
             return true;
+        if (origin->eqn && is_product(origin->eqn) &&
+            (again || is_of_products(h, origin->eqn)))
+            return true;
+    }
     return false;
+}
+
+static bool may_grow(const jx_eqn *eqn)
+{
+    return is_product(eqn) || eqn->prim->id == JX_PRIM_reduce_sum;
 }
 
 /* The root whose derivative it is. */
@@ -250,8 +261,8 @@ bool jx_hunt_is_news(jx_hunt *h, const jx_unfinite *root, jx_code code, int out,
     }
     /* To what products grow of weights that are all large, or of many that
      * nobody chose for that, is not the program's fault, either. */
-    if (is_product(root->eqn) &&
-        (!h->plain.modest || is_of_products(h, root->eqn)))
+    if (may_grow(root->eqn) && ((is_product(root->eqn) && !h->plain.modest) ||
+                                is_of_products(h, root->eqn)))
         return false;
     implied = is_implied(h, root, out);
     if (h->plain.modest && (!implied || jx_hunt_is_slope(h, root->eqn)))

@@ -677,6 +677,13 @@ def root_by_a_power(x):
     return jnp.abs(x) ** 0.5  #! NUM003
 
 
+@prog("f32[8,32]", "f32[10,32,32]", "f32[10,32]")
+def ok_mean_of_deep_layers(x, w, b):
+    def layer(x, p):
+        return x + jax.nn.swish(x @ p[0] + p[1]), None
+    return lax.scan(layer, x, (w, b))[0].mean(-1)
+
+
 # -- NUM005: the difference of a mean square and a squared mean ---------------------------------------
 
 @prog("f32[b,16]")
