@@ -401,6 +401,13 @@ static entering enters_as(const jx_keys *keys, const jx_flat_value *v)
     return to;
 }
 
+int jx_keys_next_of(const jx_keys *keys, int value)
+{
+    const jx_flat_value *v = &keys->flat->values.at[value];
+
+    return v->inside && v->input >= 0 ? enters_as(keys, v).result : -1;
+}
+
 static const jx_key_view *view_of_input(jx_keys *keys, int value)
 {
     const jx_flat_value *v = &keys->flat->values.at[value];

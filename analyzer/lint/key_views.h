@@ -57,5 +57,8 @@ bool jx_keys_fit(const jx_aval *aval);
 /* The keys of a value; NULL for what is none, and without memory. */
 const jx_key_view *jx_keys_of(jx_keys *keys, int value);
 const jx_key_source *jx_key_source_of(const jx_keys *keys, int id);
+/* The value that takes the place of what a loop carries at its next turn; -1 of
+ * what it does not carry. */
+int jx_keys_next_of(const jx_keys *keys, int value);
 
 #endif

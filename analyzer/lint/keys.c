@@ -11,7 +11,8 @@
  *                          same new key
  *   seed, seed     RNG003  the same key
  *
- * An event in a loop happens at every step: with a key from outside of the
+ * A key that a turn of a loop has used and leaves to the next is used again
+ * there.  An event in a loop happens at every step: with a key from outside of the
  * loop it happens twice.  What excludes each other (branches of one cond)
  * and what only repeats (remat, a derivative that draws its mask again) does
  * not count.  Numbers that JAX's own functions draw by splitting their key
@@ -297,7 +298,7 @@ static void tell_pair(keyring *r, jx_code code, const event *a, const event *b)
 
 static bool is_consumed(const keyring *r, int id)
 {
-    return r->used[id] & (1 << USE_DRAW | 1 << USE_SPLIT);
+    return (r->used[id] & (1 << USE_DRAW | 1 << USE_SPLIT)) != 0;
 }
 
 /* Other numbers are folded into what it gives, and nothing else is done with
@@ -401,6 +402,52 @@ static void judge_all(keyring *r)
         for (n = 1; i + n < count && all[i + n].id == all[i].id; n++)
             continue;
         judge(r, &all[i], n);
+    }
+}
+
+/* -- from turn to turn ----------------------------------------------------- */
+
+/* The first certain use of a key, or NULL. */
+static const event *first_use(const keyring *r, int id)
+{
+    const event *first = NULL;
+
+    for (size_t i = 0; i < r->events.count; i++) {
+        const event *e = &r->events.at[i];
+        if (e->id == id && !e->maybe &&
+            (!first || e->at.order < first->at.order))
+            first = e;
+    }
+    return first;
+}
+
+/* A turn of a loop leaves a key that it has used, and the next one uses it
+ * again. */
+static void look_at_turn(keyring *r, int carried, int left)
+{
+    const event *before, *after;
+
+    if (carried == left || !is_consumed(r, left) ||
+        jx_key_source_of(&r->keys, left)->coarse)
+        return;
+    before = first_use(r, left);
+    after = first_use(r, carried);
+    if (before && after)
+        tell_pair(r,
+                  before->use == after->use ? JX_CODE_RNG001 : JX_CODE_RNG004,
+                  before, after);
+}
+
+static void look_at_carries(keyring *r)
+{
+    for (size_t i = 0; i < r->keys.sources.count; i++) {
+        jx_key_source source = r->keys.sources.at[i];
+        int next = source.link == JX_KEYS_CARRIED && !source.coarse
+                       ? jx_keys_next_of(&r->keys, source.value)
+                       : -1;
+        const jx_key_view *view = next >= 0 ? r->keys.views[next] : NULL;
+        for (int k = 0; view && k < view->count && k < source.count; k++)
+            look_at_turn(r, source.first + k, view->ids[k]);
     }
 }
 
@@ -571,5 +618,6 @@ bool jx_lint_random_keys(jx_linter *lint)
         return false;
     look_at_constants(&r);
     judge_all(&r);
+    look_at_carries(&r);
     return look_at_signature(&r) && look_at_results(&r) && jx_ok(lint->ctx);
 }

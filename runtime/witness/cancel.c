@@ -55,7 +55,7 @@ static jx_atom undivided(const jx_origins *of, jx_atom atom, jx_atom *by)
     return unscaled(of, origin->eqn->ins[0]);
 }
 
-/* What is multiplied: variables, each as often as it is. */
+/* What varies of what is multiplied, each as often as it is. */
 enum { MOST_FACTORS = 16 };
 typedef struct factors {
     int count;
@@ -101,7 +101,9 @@ static bool multiply(const jx_origins *of, jx_atom atom, factors *to)
         break;
     default: break;
     }
-    if (!atom.var || to->count == MOST_FACTORS)
+    if (!jx_origin_varies(of, atom)) /* a kernel, or weights that are known */
+        return true;
+    if (to->count == MOST_FACTORS)
         return false;
     to->at[to->count++] = atom.var;
     return true;
@@ -164,6 +166,18 @@ static bool added_of(const jx_origins *of, const jx_origin *origin, jx_atom *to)
     return false;
 }
 
+/* Sums over a window as differences of one cumulative sum. */
+static bool rolled(const jx_origins *of, const jx_eqn *eqn, jx_atom *term)
+{
+    const jx_eqn *end = jx_origin_eqn(of, eqn->ins[0]),
+                 *begin = jx_origin_eqn(of, eqn->ins[1]);
+
+    if (!end || end != begin || end->prim->id != JX_PRIM_cumsum)
+        return false;
+    *term = end->ins[0];
+    return true;
+}
+
 /* What is multiplied in each term of a multiple of a sum, and what the sum is
  * divided by. */
 static bool summed(const jx_origins *of, jx_atom atom, factors *to, jx_atom *by)
@@ -175,9 +189,12 @@ static bool summed(const jx_origins *of, jx_atom atom, factors *to, jx_atom *by)
     *to = (factors){0};
     switch (eqn ? eqn->prim->id : JX_PRIM_unknown) {
     case JX_PRIM_unknown: return false;
+    case JX_PRIM_conv_general_dilated:
     case JX_PRIM_dot_general:
         return multiply(of, eqn->ins[0], to) && multiply(of, eqn->ins[1], to);
-    case JX_PRIM_reduce_sum: return multiply(of, eqn->ins[0], to);
+    case JX_PRIM_reduce_sum:
+    case JX_PRIM_reduce_window_sum: return multiply(of, eqn->ins[0], to);
+    case JX_PRIM_sub: return rolled(of, eqn, &term) && multiply(of, term, to);
     default: return added_of(of, origin, &term) && multiply(of, term, to);
     }
 }

@@ -301,6 +301,42 @@ def folded_by_helper(k):
 # ---- RNG004
 
 
+@prog('f32[4]', 'key[]')
+def carried_after_use(x, key):
+    def step(state, _):
+        x, key = state
+        one, two = jax.random.split(key)  #! RNG004
+        x = x + jax.random.normal(one, x.shape)
+        return (x * jax.random.uniform(two), two), None
+    return lax.scan(step, (x, key), None, length=3)[0][0]
+
+
+@prog('f32[4]', 'key[]')
+def carried_after_a_split(x, key):
+    def step(i, state):
+        x, key = state
+        one, two = jax.random.split(key)  #! RNG001
+        three, four = jax.random.split(two)
+        return x + jax.random.normal(one) * jax.random.normal(three) + jax.random.normal(four), two
+    return lax.fori_loop(0, 3, step, (x, key))[0]
+
+
+@prog('f32[4]', 'key[]', quiet='RNG')
+def ok_carried_before_use(x, key):
+    def step(state, _):
+        x, key = state
+        key, one, two = jax.random.split(key, 3)
+        x = x + jax.random.normal(one, x.shape)
+        return (x * jax.random.uniform(two), key), None
+    (x, key), _ = lax.scan(step, (x, key), None, length=3)
+
+    def again(state):
+        x, key = state
+        now, key = jax.random.split(key)
+        return x + jax.random.normal(now), key
+    return lax.while_loop(lambda state: state[0][0] < 1, again, (x, key))[0]
+
+
 @prog('key[]', 'f32[30]')
 def folded_with_the_next_day(k, drift):
     def day(price, d):

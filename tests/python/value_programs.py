@@ -754,6 +754,28 @@ def covariance_by_a_product(x, y):
     return x.T @ y / 100 - x.mean(0) * y.mean()  #! NUM005
 
 
+@prog("f32[40,3]")
+def variance_of_rolling_sums(x):
+    one, two = jnp.cumsum(x, 0), jnp.cumsum(x * x, 0)
+    mean = (one[8:] - one[:-8]) / 8
+    return jnp.sqrt(jnp.maximum((two[8:] - two[:-8]) / 8 - mean * mean, 0.))  #! NUM005
+
+
+@prog("f32[1,8,8,1]", "f32[3,3,1,1]")
+def variance_below_a_kernel(x, k):
+    def blur(x):
+        return lax.conv_general_dilated(x, jnp.full((3, 3, 1, 1), 1 / 9), (1, 1), "VALID",
+                                        dimension_numbers=("NHWC", "HWIO", "NHWC"))
+    return (blur(x * x) - blur(x) ** 2) / (1 + k[0, 0, 0, 0] ** 2)  #! NUM005
+
+
+@prog("f32[32,3]")
+def variance_of_windows(x):
+    def total(x):
+        return lax.reduce_window(x, 0., lax.add, (8, 1), (1, 1), "VALID")
+    return total(x * x) / 8 - (total(x) / 8) ** 2  #! NUM005
+
+
 @prog("f32[32]", "f32[32]")
 def ok_variance_of_a_share(x, w):
     p = jnp.mean(jax.nn.sigmoid(x))
