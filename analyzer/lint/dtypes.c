@@ -445,7 +445,9 @@ static void look_at_wrap(look *l, const jx_flat_node *node)
     if (!r.wraps || info->kind == JX_KIND_BOOL ||
         (info->bits > 16 && !(r.declared && info->kind == JX_KIND_INT)) ||
         jx_wraps_as_meant(l->lint, l->ranges, node) ||
-        jx_wraps_in_vain(l->lint, l->ranges, node))
+        jx_wraps_in_vain(l->lint, l->ranges, node) ||
+        /* DTY006 has said so. */
+        (info->bits == 32 && l->lint->wide && l->lint->wide[node->outs[0]]))
         return;
     text = jx_ctx_text(l->lint->ctx);
     jx_buffer_printf(&text, "`%s` of %s can wrap: it ", jx_eqn_name(node->eqn),

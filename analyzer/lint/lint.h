@@ -32,6 +32,9 @@ typedef struct jx_linter {
     jx_flat_uses uses;                 /* of `flat` */
     const int *frames;                 /* of its values: jx_flat_frames() */
     const struct jx_int_range *ranges; /* of its values (int_ranges.h) */
+    /* by value, or NULL: integers of 64 bits were asked for, and it has 32
+     * (wide_integers.c) */
+    const bool *wide;
     jx_lint_options options;
 } jx_linter;
 

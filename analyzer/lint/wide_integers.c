@@ -79,5 +79,6 @@ bool jx_lint_wide_integers(jx_linter *lint)
             lint->ranges[node->outs[0]].wraps)
             tell(lint, node, &lint->ranges[node->outs[0]]);
     }
+    lint->wide = wide;
     return wide && jx_ok(lint->ctx);
 }

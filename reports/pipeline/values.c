@@ -127,14 +127,33 @@ static bool same_line(const jx_stack *a, const jx_stack *b)
     return a == b || (x && y && x->file == y->file && x->line == y->line);
 }
 
-/* Constants that are not finite are a finding of their own (STG004). */
-static bool is_of_constants(const looking *l, const jx_witness *w)
+/* What a finding that needs no run says of its line is the cause of these:
+ * constants that are not finite (JX_CODE_NONE: of all), those that a dtype does
+ * not hold, and elements that a size has not. */
+static const struct cause {
+    jx_code said, of;
+} causes[] = {
+    {JX_CODE_STG004, JX_CODE_NONE},   {JX_CODE_NUM010, JX_CODE_NUM001},
+    {JX_CODE_NUM010, JX_CODE_NUM004}, {JX_CODE_NUM010, JX_CODE_NUM009},
+    {JX_CODE_IDX006, JX_CODE_IDX001},
+};
+
+static bool is_cause(jx_code said, jx_code of)
+{
+    for (size_t i = 0; i < sizeof causes / sizeof *causes; i++)
+        if (causes[i].said == said &&
+            (causes[i].of == JX_CODE_NONE || causes[i].of == of))
+            return true;
+    return false;
+}
+
+static bool has_cause(const looking *l, const jx_witness *w)
 {
     const jx_frame *frame = jx_user_frame(w->stack);
 
     for (size_t i = 0; frame && i < l->report->findings.count; i++) {
         const jx_finding *said = &l->report->findings.at[i];
-        if (said->code == JX_CODE_STG004 && said->where.line == frame->line &&
+        if (is_cause(said->code, w->code) && said->where.line == frame->line &&
             said->where.file &&
             strcmp(said->where.file, frame->file->path) == 0)
             return true;
@@ -222,7 +241,7 @@ static bool claim(looking *l, size_t number, jx_repair_of of)
     jx_program *program = l->sized;
     jx_claim *to;
 
-    if (is_of_constants(l, w) || is_of_devices(l, w) ||
+    if (has_cause(l, w) || is_of_devices(l, w) ||
         (backward && is_value_told(l, w)) || is_said(l, &l->hunts[of], number))
         return true;
     to = jx_claim_add(program->ctx, &l->claims, w->code);

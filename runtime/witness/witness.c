@@ -525,6 +525,45 @@ static void look_at_cost(jx_hunt *h)
                     : h->options->operations;
 }
 
+/* In the same body, and before it. */
+static bool comes_before(const jx_hunt *h, const jx_eqn *a, const jx_eqn *b)
+{
+    const jx_origin *of_a, *of_b;
+
+    if (!a->nouts || !b->nouts)
+        return false;
+    of_a = jx_map_get(&h->origins.of, a->outs[0]);
+    of_b = jx_map_get(&h->origins.of, b->outs[0]);
+    return of_a && of_b && of_a->jaxpr == of_b->jaxpr && a < b;
+}
+
+/* One is told of a where that leaves something out, the other of what comes of
+ * it in the same expression, as its derivative does; or the other way round. */
+static bool is_of_same_cause(const jx_hunt *h, const jx_witness *first,
+                             const jx_witness *then)
+{
+    return first->made.eqn && then->made.eqn && first->code != then->code &&
+           (first->code == JX_CODE_NUM002 || then->code == JX_CODE_NUM002) &&
+           first->level >= then->level &&
+           comes_before(h, first->made.eqn, then->made.eqn) &&
+           jx_eqns_are_one(&h->origins, first->made.eqn, then->made.eqn);
+}
+
+static void drop_consequences(jx_hunt *h)
+{
+    jx_witnesses *to = h->to;
+    size_t kept = 0;
+
+    for (size_t i = 0; i < to->found.count; i++) {
+        bool told = false;
+        for (size_t k = 0; k < to->found.count && !told; k++)
+            told = is_of_same_cause(h, &to->found.at[k], &to->found.at[i]);
+        if (!told)
+            to->found.at[kept++] = to->found.at[i];
+    }
+    to->found.count = kept;
+}
+
 static void search_plainly(jx_hunt *h)
 {
     jx_site site = {0};
@@ -573,6 +612,8 @@ bool jx_witness_search(const jx_typed *typed, const jx_witness_options *options,
         search(&h, flushed);
         to->spent |= h.operations <= 0;
     }
+    if (held && h.gradient)
+        drop_consequences(&h);
     jx_callee_close(&h.run);
     jx_callee_close(&h.glance);
     jx_callee_close(&h.wide);

@@ -372,6 +372,29 @@ def ok_square_and_bias(x, b):
     return x + b
 
 
+# ---- one cause, one finding
+
+
+@prog('f16[4,64]', quiet='NUM001')
+def root_of_an_epsilon_that_is_none(x):
+    return x * lax.rsqrt(jnp.mean(x * x, -1, keepdims=True) + 1e-8)  #! NUM010
+
+
+@prog('f16[4,9]', 'bool[4,9]', quiet='NUM004 NUM009')
+def mask_that_is_no_number(x, mask):
+    return jax.nn.softmax(jnp.where(mask, x, -1e9))  #! NUM010
+
+
+@prog('i32[4]', quiet='DTY004', ranges={'hours': (0, 100000)})
+def wide_integers_are_told_once(hours):
+    return hours.astype(jnp.int64) * 3_600_000  #! DTY006
+
+
+@prog('f32[t,3]', quiet='IDX001')
+def week_that_is_not_there(x):
+    return x[-1] - x[-7]  #! IDX006
+
+
 # ---- STG004
 
 

@@ -673,6 +673,12 @@ def norm_of_a_matrix(x):
 
 
 @prog("f32[8]", grad=1)
+def shares_below_a_where(x):
+    p = x / x.sum()  #! NUM002
+    return jnp.where(x > 0, p * p, 0.)
+
+
+@prog("f32[8]", grad=1)
 def root_by_a_power(x):
     return jnp.abs(x) ** 0.5  #! NUM003
 
