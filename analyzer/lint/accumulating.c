@@ -69,6 +69,13 @@ static bool is_count(const sums *s, int value)
             return true;
         node = jx_maker(s->flat, value);
     }
+    if (node && node->eqn->prim->id == JX_PRIM_select_n) {
+        for (int i = 1; i < node->nins; i++)
+            if (!jx_number_of(s->flat, node->ins[i], &number) ||
+                (number != 0 && number != 1))
+                return false;
+        return true;
+    }
     return jx_number_of(s->flat, value, &number) && number == 1;
 }
 

@@ -101,6 +101,19 @@ static ends anything(const jx_flat *flat, int value, int depth)
                : (ends){-INFINITY, INFINITY, false};
 }
 
+/* x / sum(x) where no x is below 0, as jax.nn.softmax gives it: at most 1, and
+ * what the sum was rounded by. */
+static bool is_share(const jx_flat *flat, const jx_flat_node *node)
+{
+    const jx_flat_node *sum = jx_maker(flat, jx_shown(flat, node->ins[1]));
+
+    return node->eqn->prim->id == JX_PRIM_div && sum &&
+           sum->eqn->prim->id == JX_PRIM_reduce_sum &&
+           jx_dtype_of(node->eqn->outs[0]->aval->dtype)->bits >= 32 &&
+           jx_plain(flat, sum->ins[0]) == jx_plain(flat, node->ins[0]) &&
+           has_no_minus(flat, node->ins[0], false, 0);
+}
+
 static bool ends_of_result(const jx_flat *flat, const jx_flat_node *node,
                            int depth, ends *to)
 {
@@ -130,6 +143,14 @@ static bool ends_of_result(const jx_flat *flat, const jx_flat_node *node,
         a = anything(flat, node->ins[0], depth + 1);
         *to = (ends){-a.high, -a.low, a.number};
         return true;
+    case JX_PRIM_reduce_max:
+    case JX_PRIM_reduce_min:
+        *to = anything(flat, node->ins[0], depth + 1);
+        to->number = false; /* of nothing it is an infinity */
+        return true;
+    case JX_PRIM_div:
+        *to = (ends){0, 1.001, false};
+        return is_share(flat, node);
     default: return false;
     }
 }

@@ -2,6 +2,7 @@
 #include "analyzer/lint/look.h"
 #include "analyzer/lint/places.h"
 #include "frontend/base/map.h"
+#include "frontend/ir/effects.h"
 #include "frontend/ir/params.h"
 #include "frontend/ir/passage.h"
 #include "frontend/read/exported.h"
@@ -281,13 +282,12 @@ static void look_at_dead_derivative(graph *g, const jx_flat_node *node)
     }
 }
 
-static void look_at_dead(graph *g, const jx_flat_node *node)
+static void tell_dead(graph *g, const jx_flat_node *node)
 {
     jx_buffer text;
     jx_claim *claim;
 
-    if (node->live || node->elsewhere ||
-        jx_place_is_derivative(node->eqn, node->calls) ||
+    if (node->elsewhere || jx_place_is_derivative(node->eqn, node->calls) ||
         !is_costly(g->flat, node) || !is_somebodys(g, node) ||
         !is_new_frame(g, node->eqn, node->calls))
         return;
@@ -299,6 +299,114 @@ static void look_at_dead(graph *g, const jx_flat_node *node)
                           jx_arena_take(g->lint->ctx->arena, &text));
     if (claim)
         claim->help = "return it, or leave it out";
+}
+
+/* -- GRF002: what a loop carries for nobody -------------------------------- */
+
+/* The flat form needs all that a live loop carries; here a carry is
+ * needed if its result is, or a turn that gives one that is. */
+typedef struct turning {
+    graph *g;
+    const jx_flat_node *loop;
+    int carried;  /* how many */
+    int first;    /* of them among the bodies' results */
+    bool *needed; /* by value */
+} turning;
+
+/* `value` is what a body of the loop is given for a carry, or -1. */
+static int carry_of(const turning *t, int value)
+{
+    const jx_flat_value *v = &t->g->flat->values.at[value];
+    const jx_flat_body *body =
+        v->inside ? &t->g->flat->bodies.at[v->inside - 1] : NULL;
+
+    return body && body->node >= 0 &&
+                   &t->g->flat->nodes.at[body->node] == t->loop &&
+                   v->input >= 0 && v->input < t->carried
+               ? v->input
+               : -1;
+}
+
+static void need_all(turning *t, int count, const int *values)
+{
+    for (int i = 0; i < count; i++)
+        t->needed[values[i]] = true;
+}
+
+/* Once back through all that is before the loop's end; whether another
+ * carry turned out to be needed. */
+static bool go_back(turning *t)
+{
+    const jx_flat *flat = t->g->flat;
+    bool more = false;
+
+    for (const jx_flat_node *node = t->loop; node-- > flat->nodes.at;) {
+        bool needed = jx_eqn_acts(node->eqn);
+        for (int i = 0; i < node->nouts && !needed; i++)
+            needed = t->needed[node->outs[i]];
+        if (!needed)
+            continue;
+        need_all(t, node->nins, node->ins);
+        need_all(t, node->nresults, node->results);
+    }
+    for (size_t v = 0; v < flat->values.count; v++) {
+        int carry = t->needed[v] ? carry_of(t, (int)v) : -1;
+        int result = carry < 0 ? -1 : t->loop->results[t->first + carry];
+        more |= result >= 0 && !t->needed[result];
+        if (result >= 0)
+            t->needed[result] = true;
+    }
+    return more;
+}
+
+static bool stands_in(const jx_calls *calls, const jx_eqn *loop)
+{
+    while (calls && calls->eqn != loop)
+        calls = calls->outer;
+    return calls != NULL;
+}
+
+static bool begin_turning(turning *t)
+{
+    const jx_flat_node *loop = t->loop;
+
+    if (!loop->live || loop->shared || !loop->nresults || !loop->eqn->typed)
+        return false;
+    if (loop->eqn->prim->id == JX_PRIM_scan) {
+        t->carried = (int)((const jx_p_scan *)loop->eqn->typed)->num_carry;
+    } else if (loop->eqn->prim->id == JX_PRIM_while) {
+        const jx_p_while *p = loop->eqn->typed;
+        t->first = p->cond_jaxpr.jaxpr->nouts;
+        t->carried = loop->nouts;
+    }
+    for (int i = 0; i < t->carried; i++)
+        if (!t->g->flat->values.at[loop->outs[i]].live)
+            return t->first + t->carried <= loop->nresults;
+    return false;
+}
+
+static void look_at_carries(graph *g, const jx_flat_node *loop)
+{
+    turning t = {.g = g, .loop = loop};
+
+    if (!begin_turning(&t))
+        return;
+    t.needed = JX_NEW_ARRAY(g->lint->ctx->arena, g->flat->values.count, bool);
+    if (!t.needed)
+        return;
+    need_all(&t, t.first, loop->results);
+    for (int i = 0; i < loop->nouts; i++)
+        if (g->flat->values.at[loop->outs[i]].live)
+            t.needed[loop->results[t.first + i]] = true;
+    while (go_back(&t))
+        continue;
+    for (const jx_flat_node *node = g->flat->nodes.at; node < loop; node++) {
+        bool needed = !node->live || !stands_in(node->calls, loop->eqn);
+        for (int i = 0; i < node->nouts && !needed; i++)
+            needed = t.needed[node->outs[i]];
+        if (!needed && node->nouts && !jx_eqn_acts(node->eqn))
+            tell_dead(g, node);
+    }
 }
 
 /* -- GRF003: the same again ------------------------------------------------ */
@@ -668,7 +776,9 @@ bool jx_lint_graph(jx_linter *lint)
     if (!jx_needed_init(&g.needed, lint->program) || !look_at_inputs(&g))
         return false;
     for (size_t n = 0; n < g.flat->nodes.count; n++) {
-        look_at_dead(&g, &g.flat->nodes.at[n]);
+        if (!g.flat->nodes.at[n].live)
+            tell_dead(&g, &g.flat->nodes.at[n]);
+        look_at_carries(&g, &g.flat->nodes.at[n]);
         look_at_dead_derivative(&g, &g.flat->nodes.at[n]);
         look_at_pair(&g, &g.flat->nodes.at[n]);
     }

@@ -57,12 +57,42 @@ static bool look(jx_linter *lint, const jx_flat_node *node)
     return true;
 }
 
+/* x[:, -3]: one place along each of some axes. */
+static bool look_at_gather(jx_linter *lint, const jx_flat_node *node)
+{
+    const jx_p_gather *p = node->eqn->typed;
+    const jx_aval *aval = lint->flat->values.at[node->ins[0]].aval;
+    jx_ints axes = p->dimension_numbers.start_index_map;
+    jx_dims *dims = lint->program->dims;
+    int count = 0;
+    const jx_dim *const *start =
+        jx_flat_sizes_of(lint->sizes, node->ins[1], &count);
+
+    for (int k = 0; start && count == axes.count && k < count; k++) {
+        int axis = (int)axes.at[k];
+        int64_t size;
+        if (jx_dim_is_int(aval->shape[axis], &size))
+            continue;
+        if (!suspect(lint, node, axis, start[k], jx_dim_int(dims, 0)) ||
+            !suspect(
+                lint, node, axis,
+                jx_dim_sub(dims, aval->shape[axis], p->slice_sizes.at[axis]),
+                start[k]))
+            return false;
+    }
+    return true;
+}
+
 bool jx_lint_outside(jx_linter *lint)
 {
     for (size_t n = 0; n < lint->flat->nodes.count; n++) {
         const jx_flat_node *node = &lint->flat->nodes.at[n];
-        if (node->live && !node->elsewhere && node->eqn->typed &&
-            node->eqn->prim->id == JX_PRIM_dynamic_slice && !look(lint, node))
+        if (!node->live || node->elsewhere || !node->eqn->typed)
+            continue;
+        if (node->eqn->prim->id == JX_PRIM_dynamic_slice && !look(lint, node))
+            return false;
+        if (node->eqn->prim->id == JX_PRIM_gather &&
+            !look_at_gather(lint, node))
             return false;
     }
     return true;

@@ -185,7 +185,10 @@ static bool is_implied(const jx_hunt *h, const jx_unfinite *root, int out)
     }
     if (is_log_of_weight(h, root, out) || is_times_own_root(h, eqn))
         return false;
-    for (int i = 0; i < eqn->nins; i++)
+    /* A system has a solution or not by its matrix alone. */
+    for (int i = 0;
+         i < eqn->nins && !(i && eqn->prim->id == JX_PRIM_triangular_solve);
+         i++)
         if (!jx_domain_is_implied(&h->origins, eqn, i))
             return false;
     return true;

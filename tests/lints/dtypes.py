@@ -855,6 +855,16 @@ def ok_whether_any(x):
     return some > 0, jnp.clip(few, 0, 1), few != 255
 
 
+@prog('f32[5000,5000]')
+def count_of_a_choice(x):
+    return jnp.sum(jnp.where(x > 0, 1., 0.))  #! NUM012
+
+
+@prog('f32[5000,5000]', quiet='NUM012')
+def ok_sum_of_a_choice(x):
+    return jnp.sum(jnp.where(x > 0, 0.5, 0.))
+
+
 @prog('bf16[32,1000]')
 def whether_more(x):
     return jnp.sum((x > 0).astype(jnp.bfloat16), -1) > 256  #! NUM012

@@ -182,6 +182,30 @@ def ok_quantiles(x):
     return jnp.median(x) + jnp.percentile(x, 20)
 
 
+@prog('f32[64]', 'f32[64,64]')
+def dead_in_what_a_scan_carries(x, a):
+    def step(carry, _):
+        x, other = carry
+        return (x / 2, a @ other), None  #! GRF002
+    return lax.scan(step, (x, x), None, length=5)[0][0]
+
+
+@prog('f32[64]', 'f32[64,64]')
+def dead_in_what_a_while_carries(x, a):
+    def step(state):
+        i, x, other = state
+        return i + 1, x / 2, jnp.tanh(a @ other)  #! GRF002
+    return lax.while_loop(lambda state: state[0] < 5, step, (0, x, x))[1]
+
+
+@prog('f32[64]', 'f32[64,64]', quiet='GRF002')
+def ok_needed_in_a_later_turn(x, a):
+    def step(carry, _):
+        x, one, two = carry
+        return (x + one, two, a @ two), None
+    return lax.scan(step, (x, x, x), None, length=5)[0][0]
+
+
 # ---- GRF003
 
 
@@ -605,6 +629,19 @@ def ok_random_draws(k):
             jax.random.gamma(ks[2], 2.), jax.random.permutation(ks[3], 8))
 
 
+@prog('f32[8]')
+def share_above_one(x):
+    p = jax.nn.softmax(x)
+    return lax.cond(jnp.max(p) > 1.5, lambda p: p * 0, lambda p: p * 2, p)  #! GRF007
+
+
+@prog('f32[8]', quiet='GRF007')
+def ok_share(x):
+    p = jax.nn.softmax(x)
+    q = x / x.sum()
+    return jnp.where(p > 0.5, p, 0.) + jnp.where(q > 1.5, q, 0.) + jnp.where(p <= 1, x, 0.)
+
+
 # ---- GRF008
 
 
@@ -762,6 +799,16 @@ def third_from_the_end(x):
 @prog('f32[b,4]')
 def third_row(x):
     return x[2].sum()  #! IDX006
+
+
+@prog('f32[4,n]', quiet='IDX001')
+def third_column_from_the_end(x):
+    return x[:, -3] - x[:, 0]  #! IDX006
+
+
+@prog('f32[4,n]', quiet='IDX006 IDX001')
+def ok_first_and_last_columns(x):
+    return x[:, -1] + x[:, 0] + x[2, 0]
 
 
 @prog('f32[b]', quiet='IDX006')

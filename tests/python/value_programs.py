@@ -48,6 +48,11 @@ def ok_solution(a, b):
     return jnp.linalg.solve(a, b)
 
 
+@prog("f32[6,6]", "f32[6]", "f32[6]")
+def ok_distance_by_a_solution(s, x, mean):
+    return (x - mean) @ jnp.linalg.solve(s, x - mean)
+
+
 @prog("f32[8]", "f32[8]", "f32[8]")
 def adam_without_epsilon(g, m, v):
     m, v = .9 * m + .1 * g, .999 * v + .001 * jnp.square(g)
