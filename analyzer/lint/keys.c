@@ -18,6 +18,7 @@
  * not count.  Numbers that JAX's own functions draw by splitting their key
  * first are drawn. */
 #include "analyzer/lint/key_views.h"
+#include "analyzer/lint/look.h"
 #include "analyzer/lint/places.h"
 #include "analyzer/lint/progression.h"
 #include "frontend/ir/params.h"
@@ -207,6 +208,12 @@ static bool is_one_call(const keyring *r, const jx_place *a, const jx_place *b)
                          jx_place_frame(second.eqn, second.calls));
 }
 
+static bool is_wrapping(const jx_eqn *eqn)
+{
+    return eqn->prim->id == JX_PRIM_random_wrap ||
+           eqn->prim->id == JX_PRIM_random_unwrap;
+}
+
 /* Some turn of a loop folds in what the other does, or another turn of it:
  * i and i + 1. */
 static bool folds_alike(const keyring *r, const event *a, const event *b)
@@ -218,12 +225,33 @@ static bool folds_alike(const keyring *r, const event *a, const event *b)
                                   jx_progressions_meet(&of_a, &of_b));
 }
 
+/* Both are draws of one equation, from copies of a key that somebody made on
+ * another line (jnp.broadcast_to, jnp.stack); vmap copies keys where it needs
+ * them, and draws once. */
+static bool are_copies(const keyring *r, const event *a, const event *b)
+{
+    const jx_flat_node *draw = &r->flat->nodes.at[a->at.node];
+    const jx_flat_node *copy = jx_maker(r->flat, draw->ins[0]);
+
+    if (a->at.order != b->at.order || a->use != USE_DRAW)
+        return false;
+    while (copy && copy->nins && is_wrapping(copy->eqn))
+        copy = jx_maker(r->flat, copy->ins[0]);
+    return copy &&
+           (copy->eqn->prim->id == JX_PRIM_broadcast_in_dim ||
+            copy->eqn->prim->id == JX_PRIM_concatenate ||
+            copy->eqn->prim->id == JX_PRIM_stack) &&
+           !jx_frame_same(jx_place_frame(copy->eqn, copy->calls),
+                          jx_place_frame(a->at.eqn, a->at.calls));
+}
+
 /* What is wrong with both; JX_CODE_NONE if nothing is. */
 static jx_code code_of(const keyring *r, const event *a, const event *b)
 {
-    /* Of one equation: a key that vmap has copied. */
-    if (a->maybe || b->maybe || a->at.order == b->at.order)
+    if (a->maybe || b->maybe)
         return JX_CODE_NONE;
+    if (a->at.order == b->at.order)
+        return are_copies(r, a, b) ? JX_CODE_RNG001 : JX_CODE_NONE;
     if (a->use == USE_FOLD && b->use == USE_FOLD)
         return folds_alike(r, a, b) ? JX_CODE_RNG003 : JX_CODE_NONE;
     return a->use == b->use ? JX_CODE_RNG001 : JX_CODE_RNG004;
@@ -275,6 +303,8 @@ static void tell_pair(keyring *r, jx_code code, const event *a, const event *b)
              code == JX_CODE_RNG003 && a->data != b->data
                  ? "a number is folded into a key into which another turn of a "
                    "loop folds it as well: both new keys are one"
+             : a->at.order == b->at.order
+                 ? "copies of one key are drawn from: all give the same numbers"
              : code == JX_CODE_RNG003
                  ? "the same number is folded into the same key again: both "
                    "new keys are one"
@@ -285,7 +315,7 @@ static void tell_pair(keyring *r, jx_code code, const event *a, const event *b)
         r->told[b->at.node] = true;
     if (!claim)
         return;
-    if (before)
+    if (before && a->at.order != b->at.order)
         claim->evidence.note =
             jx_arena_printf(arena, "it was %s at %s", verbs[a->use], before);
     if (code == JX_CODE_RNG004 && a->use != USE_DRAW && b->use != USE_DRAW)
@@ -376,7 +406,8 @@ static void judge(keyring *r, const event *of, size_t count)
             if (code == JX_CODE_NONE ||
                 jx_places_exclude(of[k].at.calls, e->at.calls) ||
                 recomputes(&of[k].at, &e->at) ||
-                is_one_call(r, &of[k].at, &e->at))
+                (of[k].at.order != e->at.order &&
+                 is_one_call(r, &of[k].at, &e->at)))
                 continue;
             tell_pair(r, code, &of[k], e);
             break;
@@ -422,20 +453,28 @@ static const event *first_use(const keyring *r, int id)
 }
 
 /* A turn of a loop leaves a key that it has used, and the next one uses it
- * again. */
+ * again: told where the first does what the second had to be left to do. */
 static void look_at_turn(keyring *r, int carried, int left)
 {
+    jx_arena *arena = r->lint->ctx->arena;
     const event *before, *after;
+    jx_claim *claim;
 
     if (carried == left || !is_consumed(r, left) ||
         jx_key_source_of(&r->keys, left)->coarse)
         return;
     before = first_use(r, left);
     after = first_use(r, carried);
-    if (before && after)
-        tell_pair(r,
-                  before->use == after->use ? JX_CODE_RNG001 : JX_CODE_RNG004,
-                  before, after);
+    if (!before || !after)
+        return;
+    claim = tell(
+        r, before->use == after->use ? JX_CODE_RNG001 : JX_CODE_RNG004,
+        &before->at, jx_places_meet(arena, &after->at, &before->at),
+        jx_arena_printf(arena, "a key is %s that is %s at the loop's next turn",
+                        verbs[before->use], verbs[after->use]));
+    if (claim)
+        claim->help = "split the key first, and carry one of the new keys that "
+                      "nothing else uses";
 }
 
 static void look_at_carries(keyring *r)

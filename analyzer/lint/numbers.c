@@ -373,6 +373,19 @@ static double low_of_input(const numbers *k, const jx_flat_value *v)
                : -INFINITY;
 }
 
+/* It gives numbers between -1 and 1. */
+static bool is_within_one(const jx_flat_node *node)
+{
+    switch (node ? node->eqn->prim->id : JX_PRIM_unknown) {
+    case JX_PRIM_sin:
+    case JX_PRIM_cos:
+    case JX_PRIM_tanh:
+    case JX_PRIM_erf:
+    case JX_PRIM_logistic: return true;
+    default: return false;
+    }
+}
+
 /* A number that all elements reach; -inf where nothing says one. */
 static double low(const numbers *k, int value, int depth)
 {
@@ -395,7 +408,15 @@ static double low(const numbers *k, int value, int depth)
     case JX_PRIM_reduce_max:
     case JX_PRIM_reduce_min: return a;
     case JX_PRIM_exp:
-    case JX_PRIM_exp2: return a > 0 ? 1 : 0;
+    case JX_PRIM_exp2: return a >= 0 ? 1 : 0;
+    case JX_PRIM_sin:
+    case JX_PRIM_cos:
+    case JX_PRIM_tanh:
+    case JX_PRIM_erf: return -1;
+    case JX_PRIM_sub:
+        return is_within_one(jx_maker(k->flat, jx_shown(k->flat, node->ins[1])))
+                   ? a - 1
+                   : -INFINITY;
     case JX_PRIM_cosh: return 1;
     case JX_PRIM_logistic: return 0;
     case JX_PRIM_abs: return a > 0 ? a : 0;

@@ -301,13 +301,36 @@ def folded_by_helper(k):
 # ---- RNG004
 
 
+@prog('key[]', 'f32[8,3]')
+def drawn_from_copies(k, x):
+    keys = jnp.broadcast_to(k, (8,))
+    return x + jax.vmap(lambda k: jax.random.normal(k, (3,)))(keys)  #! RNG001
+
+
+@prog('key[]', 'f32[2,3]')
+def drawn_from_one_key_twice_in_a_list(k, x):
+    keys = jnp.stack([k, k])
+    return x + jax.vmap(lambda k: jax.random.normal(k, (3,)))(keys)  #! RNG001
+
+
+@prog('key[]', 'f32[8,3]', quiet='RNG')
+def ok_vmap_over_rows_alone(k, x):
+    one, two = jax.random.split(k)
+
+    def row(x):
+        steps = lax.fori_loop(0, 3, lambda i, s: s + x[0], 0.)
+        return lax.cond(x[0] > 0, lambda k: jax.random.normal(k), lambda k: steps, two) + x
+    return jax.vmap(row)(x) + jax.vmap(lambda x, k: x * jax.random.uniform(k),
+                                       (0, None))(x, one)
+
+
 @prog('f32[4]', 'key[]')
 def carried_after_use(x, key):
     def step(state, _):
         x, key = state
-        one, two = jax.random.split(key)  #! RNG004
+        one, two = jax.random.split(key)
         x = x + jax.random.normal(one, x.shape)
-        return (x * jax.random.uniform(two), two), None
+        return (x * jax.random.uniform(two), two), None  #! RNG004
     return lax.scan(step, (x, key), None, length=3)[0][0]
 
 
@@ -315,8 +338,8 @@ def carried_after_use(x, key):
 def carried_after_a_split(x, key):
     def step(i, state):
         x, key = state
-        one, two = jax.random.split(key)  #! RNG001
-        three, four = jax.random.split(two)
+        one, two = jax.random.split(key)
+        three, four = jax.random.split(two)  #! RNG001
         return x + jax.random.normal(one) * jax.random.normal(three) + jax.random.normal(four), two
     return lax.fori_loop(0, 3, step, (x, key))[0]
 

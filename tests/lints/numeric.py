@@ -230,6 +230,21 @@ def epsilon_beside_cosh(x):
     return 1 / (jnp.cosh(x) + 1e-9)  #! NUM011
 
 
+@prog('f32[8]')
+def epsilon_beside_two_and_a_sine(x):
+    return jnp.log(2. + jnp.sin(x) + 1e-10)  #! NUM011
+
+
+@prog('f32[8]')
+def epsilon_beside_a_bounded_difference(x):
+    return 1 / (3. - jnp.tanh(x) + jnp.exp(jnp.abs(x)) + 1e-9)  #! NUM011
+
+
+@prog('f32[8]', quiet='NUM011')
+def ok_epsilon_beside_one_and_a_sine(x):
+    return jnp.log(1. + jnp.sin(x) + 1e-6) + 1 / (1. - jnp.tanh(x) + 1e-6)
+
+
 @prog('f32[8]', quiet='NUM011')
 def ok_epsilon(x):
     return jnp.sqrt((x * x).sum() + 1e-12) + jnp.log(jax.nn.softmax(x) + 1e-12)
