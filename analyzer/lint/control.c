@@ -119,6 +119,12 @@ static bool ends_of_result(const jx_flat *flat, const jx_flat_node *node,
 {
     ends a, b;
 
+    if (node->eqn->prim->id == JX_PRIM_abs && depth <= 8) {
+        a = anything(flat, node->ins[0], depth + 1);
+        *to = (ends){a.low > 0 ? a.low : 0, fmax(fabs(a.low), fabs(a.high)),
+                     a.number};
+        return true;
+    }
     if (ends_of_function(node->eqn->prim->id, to))
         return true;
     if (depth > 8)
@@ -236,6 +242,24 @@ static const jx_flat_node *test_of(const jx_flat *flat, int value)
     return node;
 }
 
+static int decided(const control *c, int value);
+
+/* Whether all are, or any is, of what always is or never is; of no elements
+ * all are and none is. */
+static int decided_together(const control *c, const jx_flat_node *node)
+{
+    int each = decided(c, node->ins[0]);
+    int of_none = node->eqn->prim->id == JX_PRIM_reduce_and;
+    int64_t count;
+
+    return each == of_none ||
+                   (jx_aval_elements(c->flat->values.at[node->ins[0]].aval,
+                                     &count) &&
+                    count > 0)
+               ? each
+               : -1;
+}
+
 /* What a predicate always is; -1 if that depends. */
 static int decided(const control *c, int value)
 {
@@ -244,6 +268,9 @@ static int decided(const control *c, int value)
 
     if (r.known && r.low == r.high)
         return (int)r.low;
+    if (test && (test->eqn->prim->id == JX_PRIM_reduce_and ||
+                 test->eqn->prim->id == JX_PRIM_reduce_or))
+        return decided_together(c, test);
     if (!test || test->nins != 2)
         return -1;
     if (jx_dtype_is_integer(c->flat->values.at[test->ins[0]].aval->dtype) &&

@@ -301,7 +301,7 @@ static void tell_dead(graph *g, const jx_flat_node *node)
         claim->help = "return it, or leave it out";
 }
 
-/* -- GRF002: what a loop carries for nobody -------------------------------- */
+/* -- GRF002: what a loop gives to nobody -------------------------------- */
 
 /* The flat form needs all that a live loop carries; here a carry is
  * needed if its result is, or a turn that gives one that is. */
@@ -379,9 +379,9 @@ static bool begin_turning(turning *t)
         t->first = p->cond_jaxpr.jaxpr->nouts;
         t->carried = loop->nouts;
     }
-    for (int i = 0; i < t->carried; i++)
+    for (int i = 0; t->carried && i < loop->nouts; i++)
         if (!t->g->flat->values.at[loop->outs[i]].live)
-            return t->first + t->carried <= loop->nresults;
+            return t->first + loop->nouts <= loop->nresults;
     return false;
 }
 

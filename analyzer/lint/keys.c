@@ -179,8 +179,11 @@ static bool recomputes(const jx_place *a, const jx_place *b)
         return remat_of(a->calls) != remat_of(b->calls) &&
                jx_frame_same(jx_place_frame(a->eqn, a->calls),
                              jx_place_frame(b->eqn, b->calls));
-    return a->node == b->node && jx_place_is_derivative(a->eqn, a->calls) !=
-                                     jx_place_is_derivative(b->eqn, b->calls);
+    return a->node == b->node &&
+           jx_place_is_derivative(a->eqn, a->calls) !=
+               jx_place_is_derivative(b->eqn, b->calls) &&
+           jx_frame_same(jx_place_frame(a->eqn, a->calls),
+                         jx_place_frame(b->eqn, b->calls));
 }
 
 static bool is_control(const jx_eqn *eqn)

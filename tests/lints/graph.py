@@ -198,6 +198,15 @@ def dead_in_what_a_while_carries(x, a):
     return lax.while_loop(lambda state: state[0] < 5, step, (0, x, x))[1]
 
 
+@prog('f32[50,64]', 'f32[64,64]')
+def dead_in_what_a_scan_stacks(xs, a):
+    def step(x, y):
+        x = jnp.tanh(x + y)
+        return x, a @ x  #! GRF002
+    x, _ = lax.scan(step, jnp.zeros(64), xs)
+    return x
+
+
 @prog('f32[64]', 'f32[64,64]', quiet='GRF002')
 def ok_needed_in_a_later_turn(x, a):
     def step(carry, _):
@@ -633,6 +642,23 @@ def ok_random_draws(k):
 def share_above_one(x):
     p = jax.nn.softmax(x)
     return lax.cond(jnp.max(p) > 1.5, lambda p: p * 0, lambda p: p * 2, p)  #! GRF007
+
+
+@prog('f32[8]')
+def all_of_what_none_is(x):
+    apart = jnp.abs(jnp.cos(x)) > 1.
+    return lax.cond(jnp.all(apart), lambda x: x * 0, lambda x: x, x)  #! GRF007
+
+
+@prog('f32[8]')
+def any_of_what_none_is(x):
+    return jnp.where(jnp.any(jnp.tanh(x) > 1.), x * 0, x)  #! GRF007
+
+
+@prog('f32[8]', quiet='GRF007')
+def ok_all_and_any(x):
+    apart = jnp.abs(jnp.cos(x)) > .5
+    return jnp.where(jnp.all(apart) | jnp.any(jnp.tanh(x) >= 1), x * 0, x)
 
 
 @prog('f32[8]', quiet='GRF007')

@@ -301,6 +301,20 @@ def folded_by_helper(k):
 # ---- RNG004
 
 
+@prog('key[]', 'f32[3,4]')
+def drawn_in_a_loss_and_beside_it(k, w):
+    def loss(w):
+        return jnp.sum((w * jax.random.normal(k, w.shape)) ** 2)
+    return w - jax.grad(loss)(w) + jax.random.normal(k, w.shape)  #! RNG001
+
+
+@prog('key[]', 'f32[3,4]', quiet='RNG')
+def ok_loss_and_its_gradient(k, w):
+    def loss(w):
+        return jnp.sum((w * jax.random.normal(k, w.shape)) ** 2)
+    return loss(w), jax.grad(loss)(w)
+
+
 @prog('key[]', 'f32[8,3]')
 def drawn_from_copies(k, x):
     keys = jnp.broadcast_to(k, (8,))
