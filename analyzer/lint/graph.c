@@ -17,6 +17,9 @@ typedef struct graph {
     const jx_flat *flat;
     jx_needed needed;
     jx_map told; /* frames */
+    /* by value: the loop, of those that are looked at one after the other, that
+     * needs it */
+    const jx_flat_node **needed_by;
 } graph;
 
 /* -- what work is worth a word --------------------------------------------- */
@@ -303,60 +306,58 @@ static void tell_dead(graph *g, const jx_flat_node *node)
 
 /* -- GRF002: what a loop gives to nobody -------------------------------- */
 
-/* The flat form needs all that a live loop carries; here a carry is
- * needed if its result is, or a turn that gives one that is. */
+/* The flat form needs all that a live loop gives; here a result is needed if
+ * somebody takes it, or a turn that gives one that is. */
 typedef struct turning {
     graph *g;
-    const jx_flat_node *loop;
-    int carried;  /* how many */
-    int first;    /* of them among the bodies' results */
-    bool *needed; /* by value */
+    const jx_flat_node *loop, *begin; /* its bodies' nodes lie between */
+    int carried;                      /* how many */
+    int first; /* of the loop's results among those of its bodies */
+    bool more; /* another of them turned out to be needed */
 } turning;
 
-/* `value` is what a body of the loop is given for a carry, or -1. */
-static int carry_of(const turning *t, int value)
+static bool is_needed(const turning *t, int value)
+{
+    return t->g->needed_by[value] == t->loop;
+}
+
+/* What takes the place of a value that the loop carries is needed, too. */
+static void need(turning *t, int value)
 {
     const jx_flat_value *v = &t->g->flat->values.at[value];
     const jx_flat_body *body =
         v->inside ? &t->g->flat->bodies.at[v->inside - 1] : NULL;
 
-    return body && body->node >= 0 &&
-                   &t->g->flat->nodes.at[body->node] == t->loop &&
-                   v->input >= 0 && v->input < t->carried
-               ? v->input
-               : -1;
+    if (is_needed(t, value))
+        return;
+    t->g->needed_by[value] = t->loop;
+    if (body && body->node >= 0 &&
+        &t->g->flat->nodes.at[body->node] == t->loop && v->input >= 0 &&
+        v->input < t->carried) {
+        t->more = true;
+        need(t, t->loop->results[t->first + v->input]);
+    }
 }
 
-static void need_all(turning *t, int count, const int *values)
+static bool gives_needed(const turning *t, const jx_flat_node *node)
 {
-    for (int i = 0; i < count; i++)
-        t->needed[values[i]] = true;
+    for (int i = 0; i < node->nouts; i++)
+        if (is_needed(t, node->outs[i]))
+            return true;
+    return jx_eqn_acts(node->eqn);
 }
 
-/* Once back through all that is before the loop's end; whether another
- * carry turned out to be needed. */
-static bool go_back(turning *t)
+static void go_back(turning *t)
 {
-    const jx_flat *flat = t->g->flat;
-    bool more = false;
-
-    for (const jx_flat_node *node = t->loop; node-- > flat->nodes.at;) {
-        bool needed = jx_eqn_acts(node->eqn);
-        for (int i = 0; i < node->nouts && !needed; i++)
-            needed = t->needed[node->outs[i]];
-        if (!needed)
+    t->more = false;
+    for (const jx_flat_node *node = t->loop; node-- > t->begin;) {
+        if (!gives_needed(t, node))
             continue;
-        need_all(t, node->nins, node->ins);
-        need_all(t, node->nresults, node->results);
+        for (int i = 0; i < node->nins; i++)
+            need(t, node->ins[i]);
+        for (int i = 0; i < node->nresults; i++)
+            need(t, node->results[i]);
     }
-    for (size_t v = 0; v < flat->values.count; v++) {
-        int carry = t->needed[v] ? carry_of(t, (int)v) : -1;
-        int result = carry < 0 ? -1 : t->loop->results[t->first + carry];
-        more |= result >= 0 && !t->needed[result];
-        if (result >= 0)
-            t->needed[result] = true;
-    }
-    return more;
 }
 
 static bool stands_in(const jx_calls *calls, const jx_eqn *loop)
@@ -366,11 +367,14 @@ static bool stands_in(const jx_calls *calls, const jx_eqn *loop)
     return calls != NULL;
 }
 
+/* False where somebody takes all that the loop gives. */
 static bool begin_turning(turning *t)
 {
     const jx_flat_node *loop = t->loop;
+    bool all = true;
 
-    if (!loop->live || loop->shared || !loop->nresults || !loop->eqn->typed)
+    if (!loop->live || loop->shared || !loop->nresults || !loop->eqn->typed ||
+        jx_place_is_derivative(loop->eqn, loop->calls))
         return false;
     if (loop->eqn->prim->id == JX_PRIM_scan) {
         t->carried = (int)((const jx_p_scan *)loop->eqn->typed)->num_carry;
@@ -379,34 +383,50 @@ static bool begin_turning(turning *t)
         t->first = p->cond_jaxpr.jaxpr->nouts;
         t->carried = loop->nouts;
     }
-    for (int i = 0; t->carried && i < loop->nouts; i++)
-        if (!t->g->flat->values.at[loop->outs[i]].live)
-            return t->first + loop->nouts <= loop->nresults;
+    for (int i = 0; i < loop->nouts; i++)
+        all &= t->g->flat->values.at[loop->outs[i]].live;
+    for (t->begin = loop; t->begin > t->g->flat->nodes.at &&
+                          stands_in(t->begin[-1].calls, loop->eqn);)
+        t->begin--;
+    return !all && t->carried && t->first + loop->nouts <= loop->nresults;
+}
+
+/* What a turn computes may be what is computed behind the loop, too. */
+static bool is_taken_behind(const turning *t, const jx_flat_node *node)
+{
+    const jx_flat *flat = t->g->flat;
+    const jx_flat_uses *uses = &t->g->lint->uses;
+
+    for (int i = 0; i < node->nouts; i++) {
+        int value = node->outs[i];
+        for (int k = uses->first[value]; k < uses->first[value + 1]; k++)
+            if (&flat->nodes.at[uses->nodes[k]] > t->loop)
+                return true;
+        for (int k = 0; k < flat->nouts; k++)
+            if (flat->outs[k] == value)
+                return true;
+    }
     return false;
 }
 
-static void look_at_carries(graph *g, const jx_flat_node *loop)
+static void look_at_turns(graph *g, const jx_flat_node *loop)
 {
     turning t = {.g = g, .loop = loop};
 
     if (!begin_turning(&t))
         return;
-    t.needed = JX_NEW_ARRAY(g->lint->ctx->arena, g->flat->values.count, bool);
-    if (!t.needed)
-        return;
-    need_all(&t, t.first, loop->results);
+    for (int i = 0; i < t.first; i++)
+        need(&t, loop->results[i]);
     for (int i = 0; i < loop->nouts; i++)
         if (g->flat->values.at[loop->outs[i]].live)
-            t.needed[loop->results[t.first + i]] = true;
-    while (go_back(&t))
-        continue;
-    for (const jx_flat_node *node = g->flat->nodes.at; node < loop; node++) {
-        bool needed = !node->live || !stands_in(node->calls, loop->eqn);
-        for (int i = 0; i < node->nouts && !needed; i++)
-            needed = t.needed[node->outs[i]];
-        if (!needed && node->nouts && !jx_eqn_acts(node->eqn))
+            need(&t, loop->results[t.first + i]);
+    do
+        go_back(&t);
+    while (t.more);
+    for (const jx_flat_node *node = t.begin; node < loop; node++)
+        if (node->live && node->nouts && !gives_needed(&t, node) &&
+            !is_taken_behind(&t, node))
             tell_dead(g, node);
-    }
 }
 
 /* -- GRF003: the same again ------------------------------------------------ */
@@ -773,12 +793,15 @@ bool jx_lint_graph(jx_linter *lint)
     graph g = {.lint = lint, .flat = lint->flat};
 
     jx_map_init(&g.told, lint->ctx->arena);
-    if (!jx_needed_init(&g.needed, lint->program) || !look_at_inputs(&g))
+    g.needed_by = JX_NEW_ARRAY(lint->ctx->arena, g.flat->values.count,
+                               const jx_flat_node *);
+    if (!g.needed_by || !jx_needed_init(&g.needed, lint->program) ||
+        !look_at_inputs(&g))
         return false;
     for (size_t n = 0; n < g.flat->nodes.count; n++) {
         if (!g.flat->nodes.at[n].live)
             tell_dead(&g, &g.flat->nodes.at[n]);
-        look_at_carries(&g, &g.flat->nodes.at[n]);
+        look_at_turns(&g, &g.flat->nodes.at[n]);
         look_at_dead_derivative(&g, &g.flat->nodes.at[n]);
         look_at_pair(&g, &g.flat->nodes.at[n]);
     }

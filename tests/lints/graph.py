@@ -207,6 +207,14 @@ def dead_in_what_a_scan_stacks(xs, a):
     return x
 
 
+@prog('f32[50,64]', 'f32[64,64]', quiet='GRF002')
+def ok_needed_behind_the_loop(xs, a):
+    def step(x, y):
+        return x + y, a @ a
+    x, _ = lax.scan(step, jnp.zeros(64), xs)
+    return x, a @ a
+
+
 @prog('f32[64]', 'f32[64,64]', quiet='GRF002')
 def ok_needed_in_a_later_turn(x, a):
     def step(carry, _):
