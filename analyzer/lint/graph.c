@@ -285,7 +285,7 @@ static void look_at_dead_derivative(graph *g, const jx_flat_node *node)
     }
 }
 
-static void tell_dead(graph *g, const jx_flat_node *node)
+static jx_claim *tell_dead(graph *g, const jx_flat_node *node)
 {
     jx_buffer text;
     jx_claim *claim;
@@ -293,7 +293,7 @@ static void tell_dead(graph *g, const jx_flat_node *node)
     if (node->elsewhere || jx_place_is_derivative(node->eqn, node->calls) ||
         !is_costly(g->flat, node) || !is_somebodys(g, node) ||
         !is_new_frame(g, node->eqn, node->calls))
-        return;
+        return NULL;
     text = jx_ctx_text(g->lint->ctx);
     jx_buffer_printf(
         &text, "nothing needs what `%s` computes: ", jx_eqn_name(node->eqn));
@@ -302,6 +302,7 @@ static void tell_dead(graph *g, const jx_flat_node *node)
                           jx_arena_take(g->lint->ctx->arena, &text));
     if (claim)
         claim->help = "return it, or leave it out";
+    return claim;
 }
 
 /* -- GRF002: what a loop gives to nobody -------------------------------- */
@@ -423,10 +424,15 @@ static void look_at_turns(graph *g, const jx_flat_node *loop)
     do
         go_back(&t);
     while (t.more);
-    for (const jx_flat_node *node = t.begin; node < loop; node++)
-        if (node->live && node->nouts && !gives_needed(&t, node) &&
-            !is_taken_behind(&t, node))
-            tell_dead(g, node);
+    for (const jx_flat_node *node = t.begin; node < loop; node++) {
+        jx_claim *claim = node->live && node->nouts &&
+                                  !gives_needed(&t, node) &&
+                                  !is_taken_behind(&t, node)
+                              ? tell_dead(g, node)
+                              : NULL;
+        if (claim) /* others may take what its function gives */
+            claim->level = JX_NOTE;
+    }
 }
 
 /* -- GRF003: the same again ------------------------------------------------ */
