@@ -441,18 +441,24 @@ static void judge_all(keyring *r)
 
 /* -- from turn to turn ----------------------------------------------------- */
 
-/* The first certain use of a key, or NULL. */
+/* The first certain use of a key, or NULL; events are sorted. */
 static const event *first_use(const keyring *r, int id)
 {
-    const event *first = NULL;
+    size_t low = 0, high = r->events.count;
 
-    for (size_t i = 0; i < r->events.count; i++) {
-        const event *e = &r->events.at[i];
-        if (e->id == id && !e->maybe &&
-            (!first || e->at.order < first->at.order))
-            first = e;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (r->events.at[middle].id < id)
+            low = middle + 1;
+        else
+            high = middle;
     }
-    return first;
+    while (low < r->events.count && r->events.at[low].id == id &&
+           r->events.at[low].maybe)
+        low++;
+    return low < r->events.count && r->events.at[low].id == id
+               ? &r->events.at[low]
+               : NULL;
 }
 
 /* A turn of a loop leaves a key that it has used, and the next one uses it
