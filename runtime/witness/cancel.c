@@ -83,6 +83,8 @@ static bool multiply(const jx_origins *of, jx_atom atom, factors *to)
     jx_atom kept;
 
     atom = unscaled(of, atom);
+    if (!jx_origin_varies(of, atom)) /* a kernel, or weights that are known */
+        return true;
     origin = jx_origin_of(of, atom);
     eqn = origin ? origin->eqn : NULL;
     switch (eqn ? eqn->prim->id : JX_PRIM_unknown) {
@@ -101,8 +103,6 @@ static bool multiply(const jx_origins *of, jx_atom atom, factors *to)
         break;
     default: break;
     }
-    if (!jx_origin_varies(of, atom)) /* a kernel, or weights that are known */
-        return true;
     if (to->count == MOST_FACTORS)
         return false;
     to->at[to->count++] = atom.var;
