@@ -230,7 +230,8 @@ static void advise(jx_claim *claim, const jx_flat_node *node)
         claim->level = JX_NOTE; /* nobody wrote it */
 }
 
-static void look_at_count(sums *s, const jx_flat_node *node, int64_t terms)
+/* Whether it is told of. */
+static bool look_at_count(sums *s, const jx_flat_node *node, int64_t terms)
 {
     jx_dtype dtype = dtype_of(s, node->ins[0]);
     int digits = jx_digits(dtype);
@@ -239,7 +240,7 @@ static void look_at_count(sums *s, const jx_flat_node *node, int64_t terms)
     if (!digits || digits > 52 || terms <= (int64_t)1 << digits ||
         !is_count(s, node->ins[0]) ||
         is_enough(&(counting){s, ldexp(1, digits), true}, node->outs[0], 0))
-        return;
+        return false;
     claim = jx_lint_claim(
         s->lint, JX_CODE_NUM012, node,
         jx_arena_printf(s->lint->ctx->arena,
@@ -248,6 +249,7 @@ static void look_at_count(sums *s, const jx_flat_node *node, int64_t terms)
                         jx_eqn_name(node->eqn), (long long)terms,
                         jx_dtype_of(dtype)->short_name, digits));
     advise(claim, node);
+    return true;
 }
 
 /* A count in a wide dtype whose only use is to become one that does not hold
@@ -292,7 +294,8 @@ static void look_at_reduction(sums *s, const jx_flat_node *node, int naxes,
             terms /= size;
             break;
         }
-    look_at_count(s, node, terms);
+    if (look_at_count(s, node, terms))
+        return;
     look_at_rounded(s, node, terms);
     if (is_short(aval->dtype) && (symbolic || terms >= LONG))
         tell(s, node, terms, symbolic);

@@ -211,10 +211,17 @@ static bool is_one_call(const keyring *r, const jx_place *a, const jx_place *b)
                          jx_place_frame(second.eqn, second.calls));
 }
 
-static bool is_wrapping(const jx_eqn *eqn)
+/* Its result has the same keys, each as often. */
+static bool keeps_each(const jx_eqn *eqn)
 {
-    return eqn->prim->id == JX_PRIM_random_wrap ||
-           eqn->prim->id == JX_PRIM_random_unwrap;
+    switch (eqn->prim->id) {
+    case JX_PRIM_random_wrap:
+    case JX_PRIM_random_unwrap:
+    case JX_PRIM_reshape:
+    case JX_PRIM_squeeze:
+    case JX_PRIM_expand_dims: return true;
+    default: return false;
+    }
 }
 
 /* Some turn of a loop folds in what the other does, or another turn of it:
@@ -238,7 +245,7 @@ static bool are_copies(const keyring *r, const event *a, const event *b)
 
     if (a->at.order != b->at.order || a->use != USE_DRAW)
         return false;
-    while (copy && copy->nins && is_wrapping(copy->eqn))
+    while (copy && copy->nins && keeps_each(copy->eqn))
         copy = jx_maker(r->flat, copy->ins[0]);
     return copy &&
            (copy->eqn->prim->id == JX_PRIM_broadcast_in_dim ||

@@ -321,6 +321,12 @@ def drawn_from_copies(k, x):
     return x + jax.vmap(lambda k: jax.random.normal(k, (3,)))(keys)  #! RNG001
 
 
+@prog('key[]', 'f32[8,3]')
+def drawn_from_a_repeated_key(k, x):
+    keys = jnp.repeat(k[None], 8)
+    return x + jax.vmap(lambda k: jax.random.normal(k, (3,)))(keys)  #! RNG001
+
+
 @prog('key[]', 'f32[2,3]')
 def drawn_from_one_key_twice_in_a_list(k, x):
     keys = jnp.stack([k, k])
