@@ -57,6 +57,17 @@ static bool look(jx_linter *lint, const jx_flat_node *node)
     return true;
 }
 
+/* Its author said what comes of an index outside; all gathers of a module
+ * clamp. */
+static bool is_mode_chosen(const jx_program *program, const jx_eqn *eqn)
+{
+    switch (((const jx_p_gather *)eqn->typed)->mode) {
+    case JX_MODE_FILL_OR_DROP: return true;
+    case JX_MODE_CLIP: return !program->tree || jx_eqn_mode_is_chosen(eqn);
+    default: return jx_eqn_mode_is_chosen(eqn);
+    }
+}
+
 /* x[:, -3]: one place along each of some axes. */
 static bool look_at_gather(jx_linter *lint, const jx_flat_node *node)
 {
@@ -68,6 +79,8 @@ static bool look_at_gather(jx_linter *lint, const jx_flat_node *node)
     const jx_dim *const *start =
         jx_flat_sizes_of(lint->sizes, node->ins[1], &count);
 
+    if (is_mode_chosen(lint->program, node->eqn))
+        return true;
     for (int k = 0; start && count == axes.count && k < count; k++) {
         int axis = (int)axes.at[k];
         int64_t size;

@@ -811,6 +811,11 @@ bool jx_scatter_applies(const jx_eqn *eqn)
              update->outs[0].var == update->vars[update->nconsts + 1]);
 }
 
+bool jx_eqn_mode_is_chosen(const jx_eqn *eqn)
+{
+    return eqn->name_stack && strstr(eqn->name_stack, "jaxvet_mode") != NULL;
+}
+
 const char *jx_eqn_name(const jx_eqn *eqn)
 {
     const jx_p_hi_call *p = jx_prim_is_hi(eqn->prim) ? eqn->typed : NULL;

@@ -296,6 +296,9 @@ int jx_scatter_window_axis(const jx_scatter_dims *dims, int axis);
 /* A scatter writes what a jaxpr makes of the elements that are there
  * (`x.at[i].apply(f)`), and not its updates. */
 bool jx_scatter_applies(const jx_eqn *eqn);
+/* The package says that its author chose what becomes of indices
+ * outside (_modes.py). */
+bool jx_eqn_mode_is_chosen(const jx_eqn *eqn);
 
 /* What an equation is called: a primitive that is an object has the name of its
  * class, all others are called as JAX's tables call them. */

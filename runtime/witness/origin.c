@@ -4,8 +4,6 @@
 #include "frontend/ir/params.h"
 #include "runtime/elementwise.h"
 
-#include <string.h>
-
 int jx_bodies_of(const jx_eqn *eqn)
 {
     if (!eqn->typed)
@@ -61,11 +59,6 @@ bool jx_eqn_moves(const jx_eqn *eqn)
 bool jx_eqn_is_elementwise(const jx_eqn *eqn)
 {
     return jx_prim_in_family(eqn->prim->id, "elementwise");
-}
-
-bool jx_eqn_mode_is_chosen(const jx_eqn *eqn)
-{
-    return eqn->name_stack && strstr(eqn->name_stack, "jaxvet_mode") != NULL;
 }
 
 static bool note(jx_origins *to, const jx_var *var, jx_origin origin)

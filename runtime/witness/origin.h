@@ -49,10 +49,6 @@ bool jx_eqn_moves(const jx_eqn *eqn);
 /* Each element of its results is made of the elements of its operands there. */
 bool jx_eqn_is_elementwise(const jx_eqn *eqn);
 
-/* The package says that its author chose what becomes of indices
- * outside (_modes.py). */
-bool jx_eqn_mode_is_chosen(const jx_eqn *eqn);
-
 /* The stack of an equation, or, where it has no frame, of the loop or
  * branch around it. */
 const jx_stack *jx_origin_stack(const jx_origins *of, const jx_eqn *eqn);

@@ -842,7 +842,7 @@ def third_column_from_the_end(x):
 
 @prog('f32[4,n]', quiet='IDX006 IDX001')
 def ok_first_and_last_columns(x):
-    return x[:, -1] + x[:, 0] + x[2, 0]
+    return x[:, -1] + x[:, 0] + x[2, 0] + x.at[:, 5].get(mode='fill')
 
 
 @prog('f32[b]', quiet='IDX006')
