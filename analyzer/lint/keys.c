@@ -12,11 +12,11 @@
  *   seed, seed     RNG003  the same key
  *
  * A key that a turn of a loop has used and leaves to the next is used again
- * there.  An event in a loop happens at every step: with a key from outside of the
- * loop it happens twice.  What excludes each other (branches of one cond)
- * and what only repeats (remat, a derivative that draws its mask again) does
- * not count.  Numbers that JAX's own functions draw by splitting their key
- * first are drawn. */
+ * there, and copies of one key draw the same.  An event in a loop happens at
+ * every step: with a key from outside of the loop it happens twice.  What
+ * excludes each other (branches of one cond) and what only repeats (remat, a
+ * derivative that draws its mask again) does not count.  Numbers that JAX's own
+ * functions draw by splitting their key first are drawn. */
 #include "analyzer/lint/key_views.h"
 #include "analyzer/lint/look.h"
 #include "analyzer/lint/places.h"
