@@ -13,7 +13,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-#: In names of scopes (runtime/witness/origin.c).
+#: In names of scopes (frontend/ir/params.c).
 SCOPE = "jaxvet_mode"
 _UPDATES = ("get", "set", "apply", "add", "subtract", "multiply", "mul", "divide", "power",
             "min", "max")
