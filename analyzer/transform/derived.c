@@ -144,7 +144,7 @@ static bool make_next(deriving *d, const jx_rule *rule,
 /* ---- backwards along the tangents */
 
 static bool turn_back(deriving *d, const jx_rule *rule,
-                      const jx_rule_pattern *p, jx_derived_rule *to)
+                      const jx_rule_pattern *p, const jx_eqn **stuck)
 {
     const jx_jaxpr *jvp = p->jvp.jaxpr;
     int operands = rule->nins - rule->nconsts;
@@ -174,7 +174,7 @@ static bool turn_back(deriving *d, const jx_rule *rule,
     d->make.failed = NULL;
     if (linear && all &&
         !jx_transpose_jaxpr(&transposer, split->rest, linear, all, linear))
-        to->stuck = d->make.failed;
+        *stuck = d->make.failed;
     return go_on(d);
 }
 
@@ -202,14 +202,20 @@ static bool make_pairs(deriving *d, const jx_rule *rule, jx_derived_rule *to)
             jx_vjp_of_jvp(&d->make, own.jaxpr, rule->nins, rule->nouts);
         own = back ? jx_making_closed_like(back, &to->own) : (jx_closed){0};
     }
-    for (int i = 0; own.jaxpr && i < rule->npatterns; i++) {
+    for (int i = 0; i < rule->npatterns; i++) {
         const jx_rule_pattern *p = &rule->patterns[i];
+        const jx_eqn *stuck = NULL;
         jx_closed says = {0};
-        if (is_whole(rule, p))
+        if (!is_whole(rule, p))
+            continue;
+        if (!rule->vjp && !turn_back(d, rule, p, &stuck))
+            return false;
+        if (own.jaxpr)
             says = rule->vjp ? pulled_back(d, rule, p, true) : p->jvp;
         if (says.jaxpr &&
             !jx_rule_pair_make(&d->make, rule, p, &says, &own, &pairs[i]))
             pairs[i] = (jx_rule_pair){0};
+        pairs[i].stuck = stuck;
         if (!go_on(d))
             return false;
     }
@@ -222,9 +228,7 @@ static bool derive_rule(deriving *d, const jx_rule *rule, jx_derived_rule *to)
 
     if (!make_own(d, rule, to))
         return false;
-    if (p && is_whole(rule, p) &&
-        !(make_next(d, rule, p, to) &&
-          (rule->vjp || turn_back(d, rule, p, to))))
+    if (p && is_whole(rule, p) && !make_next(d, rule, p, to))
         return false;
     return make_pairs(d, rule, to);
 }

@@ -14,6 +14,9 @@
 typedef struct jx_rule_pair {
     jx_closed rule, own;
     int nvalues; /* of these results */
+    /* The equation at which a jvp rule's tangents cannot be gone back
+     * along, or NULL. */
+    const jx_eqn *stuck;
 } jx_rule_pair;
 
 /* Of one rule; a function that could not be made has no jaxpr. */
@@ -29,9 +32,6 @@ typedef struct jx_derived_rule {
      * tangents none is zero. */
     jx_closed says, next;
     const jx_rule_pair *pairs; /* by pattern */
-    /* The equation at which a jvp rule's tangents cannot be gone back
-     * along, or NULL. */
-    const jx_eqn *stuck;
 } jx_derived_rule;
 
 typedef struct jx_derived {

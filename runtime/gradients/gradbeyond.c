@@ -163,15 +163,30 @@ check_second_order(const jx_typed *typed, const jx_gradcheck_options *options,
                                      "in second order, %s", one.detail);
 }
 
-/* That the tangents of a jvp rule can't be gone back along. */
-static void check_backwards(jx_program *program, const jx_derived_rule *derived,
+/* The equation at which a jvp rule's tangents can't be gone back along, in what
+ * the program has of it; or NULL. */
+static const jx_eqn *stuck_at(const jx_rule *rule, const jx_calling *calling,
+                              const jx_derived_rule *derived)
+{
+    for (int i = 0; derived->pairs && i < rule->npatterns; i++) {
+        const jx_eqn *stuck = derived->pairs[i].stuck;
+        if (stuck &&
+            (stuck->prim->id == JX_PRIM_stop_gradient ||
+             jx_plan_rule_of(stuck->prim->id) == jx_plan_elementwise) &&
+            jx_grad_is_met(calling, rule, &rule->patterns[i]))
+            return stuck;
+    }
+    return NULL;
+}
+
+static void check_backwards(jx_program *program, const jx_calling *calling,
+                            const jx_derived_rule *derived,
                             jx_rule_report *report)
 {
-    const jx_eqn *stuck = derived->stuck;
+    const jx_eqn *stuck = stuck_at(report->rule, calling, derived);
     const jx_frame *frame = stuck ? jx_user_frame(stuck->stack) : NULL;
 
-    if (!stuck || !(stuck->prim->id == JX_PRIM_stop_gradient ||
-                    jx_plan_rule_of(stuck->prim->id) == jx_plan_elementwise))
+    if (!stuck)
         return;
     report->outcome = JX_RULE_WRONG;
     report->code = JX_CODE_DRV008;
@@ -193,7 +208,7 @@ void jx_grad_beyond(const jx_typed *typed, const jx_gradcheck_options *options,
     const jx_rule *rule = report->rule;
 
     if (!rule->vjp)
-        check_backwards(typed->program, derived, report);
+        check_backwards(typed->program, calling, derived, report);
     /* Of what only rules call, the first order is the second one
      * of who calls it. */
     if (report->outcome == JX_RULE_AGREES && derived->next.jaxpr &&

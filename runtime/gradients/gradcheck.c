@@ -153,10 +153,8 @@ static void check_intent(const jx_gradding *as, bool thorough,
                             jx_intent_name(as->rule->intent), one->detail);
 }
 
-/* Whether tangents of this pattern are ones that the program has together;
- * where it has those of none, all count. */
-static bool is_met(const jx_calling *calling, const jx_rule *rule,
-                   const jx_rule_pattern *p)
+bool jx_grad_is_met(const jx_calling *calling, const jx_rule *rule,
+                    const jx_rule_pattern *p)
 {
     bool any = false;
 
@@ -219,8 +217,9 @@ check_patterns(const jx_typed *typed, const jx_gradcheck_options *options,
         } else {
             jx_grad_pattern(&c, how, thorough, &one);
         }
-        join_pattern(typed->program, p, !one.unmet && is_met(calling, rule, p),
-                     &one, report);
+        join_pattern(typed->program, p,
+                     !one.unmet && jx_grad_is_met(calling, rule, p), &one,
+                     report);
     }
     jx_grad_free_first(&first);
     if (left && report->outcome != JX_RULE_WRONG)

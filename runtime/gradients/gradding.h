@@ -372,6 +372,11 @@ typedef struct jx_grad_asked {
 bool jx_grad_is_twin(const jx_typed *typed, const jx_grad_asked *a,
                      const jx_grad_asked *b);
 
+/* gradcheck.c: whether tangents of this pattern are ones that the program has
+ * together; where it has those of none, all count. */
+bool jx_grad_is_met(const jx_calling *calling, const jx_rule *rule,
+                    const jx_rule_pattern *p);
+
 /* gradpattern.c: checks one pattern and joins what it found to the report. */
 void jx_grad_pattern(jx_gradding *c, const jx_plan_options *how, bool thorough,
                      jx_rule_report *report);

@@ -178,3 +178,28 @@ def test_check_says_what_it_did_not_see():
     assumed, = said["programs"][0]["assumptions"]
     assert assumed == ("1 custom derivative rule is right where the document "
                        "leaves out their code")
+
+
+def product(stop):
+    """Of which a tangent alone goes through `stop`."""
+    @jax.custom_jvp
+    def fun(x, y):
+        return x * y
+
+    def jvp(primals, tangents):
+        x, y = primals
+        zeros = [type(t) is jax.custom_derivatives.SymbolicZero for t in tangents]
+        if zeros == [True, False]:
+            return x * y, stop(x * tangents[1])
+        return x * y, sum(by * t for by, t, zero in zip((y, x), tangents, zeros) if not zero)
+    fun.defjvp(jvp, symbolic_zeros=True)
+    return fun
+
+
+def test_a_mask_that_has_no_transpose_is_told():
+    def codes(fun, *args):
+        return [f.code for f in jaxvet.gradcheck(fun)(*args).findings if f.level == "error"]
+    x, y, stop = np.float32([.3, -.8]), np.float32([1.5, .4]), jax.lax.stop_gradient
+    assert codes(product(lambda t: t), x, y) == []
+    assert codes(product(stop), x, y) == ["DRV008"]
+    assert codes(lambda x: product(stop)(x, jnp.sin(x)), x) == []  # both move
