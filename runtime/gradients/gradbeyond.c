@@ -1,9 +1,11 @@
 /* gradbeyond.c - see gradding.h: what must hold of a rule beside its values. */
 #include "analyzer/typing.h"
+#include "runtime/elementwise.h"
 #include "runtime/fits.h"
 #include "runtime/gradients/gradding.h"
 #include "runtime/plan_rules.h"
 
+#include <math.h>
 #include <string.h>
 
 /* Of the operands that move, the first that is the same value as each
@@ -35,20 +37,76 @@ bool jx_grad_is_apart(const jx_gradding *c)
  * function's own derivative, made when it is first asked for. */
 typedef struct second_order {
     const jx_typed *typed;
-    jx_closed own; /* without a jaxpr: there is none */
+    const jx_rule *rule;
+    const jx_calling *calling;
+    const void *const *passed; /* to the rule by a call; or NULL */
+    jx_closed own;             /* without a jaxpr: there is none */
     jx_grad_pair pair;
     jx_gradding base;
     const jx_typed *typed_own; /* of the program that has `next` */
     jx_closed next;
 } second_order;
 
+/* An operand that is the same in every call, as a constant of its dtype. */
+static const jx_array *constant_of(jx_arena *arena, const jx_port *port,
+                                   const void *at)
+{
+    jx_dtype dtype = port->aval->dtype;
+    bool rounds = jx_dtype_is_inexact(dtype);
+    size_t bytes = rounds
+                       ? (size_t)port->count * (size_t)jx_dtype_of(dtype)->bytes
+                       : port->bytes;
+    void *data = jx_arena_alloc(arena, bytes + 1);
+    const jx_array array = {.aval = port->aval, .bytes = bytes, .data = data};
+
+    if (data && rounds)
+        jx_convert(port->dtype, dtype, at, data, port->count);
+    else if (data)
+        memcpy(data, at, bytes);
+    return data ? jx_arena_copy(arena, &array, sizeof array) : NULL;
+}
+
+/* The function's own derivative takes what the rule closes over, before the
+ * rest: as one that closes over it, too, if every call passes these values. */
+static jx_closed closed_over(const second_order *s)
+{
+    const jx_gradding *base = &s->base;
+    jx_arena *arena = s->typed->program->ctx->arena;
+    int first = s->own.nconsts, n = first + s->rule->nconsts;
+    const jx_kept_plan *of =
+        jx_kept_plan_of(base->options->plans, s->typed, &s->rule->primal,
+                        JX_WHOLE, base->how->nbindings, base->how->bindings);
+    jx_jaxpr *jaxpr = jx_arena_copy(arena, s->own.jaxpr, sizeof *jaxpr);
+    const jx_array **consts = JX_NEW_ARRAY(arena, n + 1, const jx_array *);
+
+    if (!of || !jaxpr || !consts)
+        return s->own;
+    for (int i = 0; i < n; i++) {
+        consts[i] = i < first ? s->own.consts[i]
+                    : s->calling->fixed[i - first]
+                        ? constant_of(arena, jx_plan_in(of->plan, i - first),
+                                      s->passed[i - first])
+                        : NULL;
+        if (!consts[i])
+            return s->own;
+    }
+    jaxpr->nconsts += s->rule->nconsts;
+    jaxpr->nins -= s->rule->nconsts;
+    return (jx_closed){jaxpr, n, consts};
+}
+
 static void make_own(second_order *s)
 {
-    const jx_jaxpr *of = s->own.jaxpr;
     jx_ctx *ctx = s->typed->program->ctx;
-    bool *ins = JX_NEW_ARRAY(ctx->arena, of->nins + 1, bool);
     jx_program *program = NULL;
+    const jx_jaxpr *of;
+    bool *ins = NULL;
 
+    if (s->passed)
+        s->own = closed_over(s);
+    of = s->own.jaxpr;
+    if (of->nins == s->pair.function->jaxpr->nins)
+        ins = JX_NEW_ARRAY(ctx->arena, of->nins + 1, bool);
     for (int i = 0; ins && i < s->pair.nmoved; i++)
         ins[i] = !(s->pair.zeros && s->pair.zeros[i] == '1') &&
                  jx_has_tangent(of->vars[of->nconsts + i]->aval);
@@ -61,32 +119,57 @@ static void make_own(second_order *s)
         jx_error_clear(ctx);
 }
 
+/* Whether the rule gives the tangents there that the own derivative does, which
+ * has them first; or cotangents. */
+static bool gives_alike(const jx_rule *rule, const jx_grad_watched *says,
+                        const jx_grad_watched *own)
+{
+    int first = rule->vjp ? 0 : says->nvalues / 2;
+
+    if (!says->values || !own->values || says->nvalues > own->nvalues)
+        return false;
+    for (int k = 0; k < says->nvalues - first; k++) {
+        double a = says->values[first + k], b = own->values[k];
+        if (!(fabs(a - b) <= 1e-6 * (fabs(a) + fabs(b))))
+            return false;
+    }
+    return true;
+}
+
 /* Whether the function's own derivative, as a function, has no more than the
  * rule a derivative of its own at the place where that was found wrong: |t| at
  * a zero of a t that is never negative.  There are several then, and the rule
- * has chosen one. */
+ * has chosen one; or it is as wrong as the own derivative, by which it does. */
 static bool is_own_alike(second_order *s, const jx_rule_report *found)
 {
-    const jx_jaxpr *of = s->own.jaxpr;
     jx_grad_pair pair = s->pair;
     jx_gradding base = s->base;
+    jx_grad_watched own = {.x = found->place}, says = own;
     jx_rule_report one = {0};
 
-    if (!found->place || !of || of->nins != pair.function->jaxpr->nins)
+    if (!found->place || !s->own.jaxpr)
         return false;
     if (!s->typed_own)
         make_own(s);
     if (!s->typed_own)
         return false;
     base.typed = s->typed_own;
+    base.watched = &own;
     pair.function = &s->own;
     pair.derivative = &s->next;
     pair.wanted = NULL;
     jx_grad_check_pair(&pair, base, false, &one);
-    return one.outcome == JX_RULE_WRONG && one.place &&
-           one.moved == found->moved &&
-           !memcmp(one.place, found->place,
-                   (size_t)one.moved * sizeof *one.place);
+    if (one.outcome == JX_RULE_WRONG && one.place &&
+        one.moved == found->moved &&
+        !memcmp(one.place, found->place, (size_t)one.moved * sizeof *one.place))
+        return true;
+    if (!own.off)
+        return false;
+    one = (jx_rule_report){0};
+    base = s->base;
+    base.watched = &says;
+    jx_grad_check_pair(&s->pair, base, false, &one);
+    return gives_alike(s->rule, &says, &own);
 }
 
 /* The check, where the own derivative is as wrong at some points that are then
@@ -118,7 +201,7 @@ check_second_order(const jx_typed *typed, const jx_gradcheck_options *options,
     const jx_rule *rule = report->rule;
     const jx_sampling by = {
         .typed = typed, .how = how, .plans = options->plans};
-    second_order s = {.typed = typed};
+    second_order s = {.typed = typed, .rule = rule, .calling = calling};
     jx_rule_report one = {0};
 
     if (derived->pairs)
@@ -150,6 +233,7 @@ check_second_order(const jx_typed *typed, const jx_gradcheck_options *options,
         const jx_sampled *any = jx_sample_program(&by, rule, &s.base.rng, NULL);
         if (!any)
             return; /* nobody knows what it is that is fixed */
+        s.passed = any->at;
         s.base.fixed = any->at + rule->nconsts;
         s.pair.fixed = calling->fixed + rule->nconsts;
     }

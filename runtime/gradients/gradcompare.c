@@ -408,6 +408,19 @@ static bool is_within_moves(const jx_gradding *c, double off, double value,
            jx_points_has_rounded(c->typed->program->entry.jaxpr);
 }
 
+static void watch(const jx_gradding *c, bool off)
+{
+    jx_grad_watched *w = c->watched;
+
+    if (memcmp(c->x, w->x, (size_t)c->in.size * sizeof *c->x) != 0)
+        return;
+    w->off |= off;
+    w->nvalues = c->out.size;
+    if (!w->values)
+        w->values = jx_arena_copy(c->program->ctx->arena, c->samples,
+                                  (size_t)c->out.size * sizeof *c->samples);
+}
+
 /* Counts one comparison; false once the rule is known to be wrong. */
 static bool compare(jx_gradding *c, const double *d, jx_functional f,
                     double value, double scale, const char *what)
@@ -423,6 +436,9 @@ static bool compare(jx_gradding *c, const double *d, jx_functional f,
     jx_opinion own = jx_grad_own_says(c, f, value, scale);
     double off = fmax(t.low - value, value - t.high);
     const int others = c->others;
+
+    if (c->watched)
+        watch(c, !isfinite(value) || o == JX_DISAGREE);
 
     if ((o == JX_DISAGREE || o == JX_UNCERTAIN) &&
         off <= c->leeway * fmax(scale, fmax(fabs(value), t.scale)))

@@ -46,6 +46,14 @@ typedef struct jx_grad_apart {
     const struct jx_grad_apart *next;
 } jx_grad_apart;
 
+/* A point that is watched: what the function gives there, and whether the
+ * derivative gives no number, or not what the slopes are. */
+typedef struct jx_grad_watched {
+    const double *x, *values; /* NULL: it was not visited */
+    int nvalues;
+    bool off;
+} jx_grad_watched;
+
 typedef struct jx_gradding {
     jx_program *program;
     const jx_typed *typed;
@@ -115,6 +123,7 @@ typedef struct jx_gradding {
     /* it is about the second order: what is not finite says nothing */
     bool second;
     const jx_grad_apart *apart; /* or NULL */
+    jx_grad_watched *watched;   /* or NULL */
     bool cautious; /* only the program's own values can accuse the rule */
     int points;
     int64_t comparisons, dropped, outvoted, work; /* see jx_rule_report */

@@ -212,3 +212,35 @@ def test_in_second_order_a_rule_may_do_what_the_own_derivative_does(errors):
     assert errors(own, value)[0] == []
     stopped = square(lambda z: 2 * lax.stop_gradient(z))
     assert errors(stopped, value)[0] == ["DRV006"]
+
+
+WEIGHTS = np.array([.3, -1.2, 2.], np.float32)
+
+
+def weighted(slope, weights):
+    """|w x| |x|, whose second derivative at 0 is nobody's."""
+    def fun(x):
+        return jnp.abs(x * weights) * jnp.abs(x)
+    f = jax.custom_jvp(fun)
+    f.defjvp(lambda p, t: (f(*p), slope(fun, p[0]) * t[0]))
+    return f
+
+
+@pytest.mark.parametrize("weights", [1., WEIGHTS, jnp.asarray(WEIGHTS)], ids=["one", "np", "jnp"])
+def test_so_it_may_with_what_both_close_over(weights, errors):
+    def own(fun, x):
+        return jax.jvp(fun, (x,), (jnp.ones_like(x),))[1]
+
+    def stopped(fun, x):
+        return own(fun, lax.stop_gradient(x))
+    assert errors(weighted(own, weights), WEIGHTS) == ([], [])
+    assert errors(weighted(stopped, weights), WEIGHTS)[0] == ["DRV006"]
+
+
+def test_what_is_computed_from_inputs_is_no_constant(errors):
+    def program(slope):
+        def fun(x):
+            return weighted(slope, WEIGHTS)(x * jnp.sin(x))
+        return fun
+    assert errors(program(lambda fun, x: jax.jvp(fun, (x,), (jnp.ones_like(x),))[1]),
+                  WEIGHTS) == ([], [])
