@@ -14,6 +14,9 @@
 typedef struct jx_noise {
     uint64_t seed;
     double by; /* units of float64, at most; 0: none */
+    /* a part of a complex number that is zero changes its sign, too, which says
+     * on what side of a cut the number lies */
+    bool signs;
 } jx_noise;
 
 /* Whether it has any. */

@@ -5,9 +5,9 @@ not accuse.
     scripts/judge_right_rules.py [--count 2000] [--first 0] [--keep FOLDER] [--jobs 2]
 
 A line per rule that is accused or left undecided, sums per dtype; exits with 1 where one is
-accused.  Trapped: it is no number where the function has a derivative, and neither is JAX's
-own derivative of the function.  --keep leaves the documents in a folder (NUMBER.json), and takes those that are
-there as they are.
+accused.  Trapped: JAX finds it as wrong at that very point, where it gives no number, or has
+lost its digits (tests/python/trapped.py).  --keep leaves the documents in a folder
+(NUMBER.json), and takes those that are there as they are.
 """
 from __future__ import annotations
 
@@ -24,8 +24,9 @@ import tempfile
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-sys.path[:0] = [str(ROOT / 'tests' / 'python'), str(ROOT / 'frontend' / 'python')]
+sys.path[:0] = [str(ROOT / each) for each in ('tests/python', 'scripts', 'frontend/python')]
 import right_rules
+import trapped
 COMMAND = os.environ.get('JAXVET', str(ROOT / 'build' / 'jaxvet'))
 
 
@@ -58,10 +59,11 @@ def judged(seed, folder):
         return seed, dtype, 'raised', (ran.stderr or ran.stdout)[:300], took
     errors = [f for f in report['findings'] if f['level'] == 'error']
     if errors:
-        note = errors[0]['data'].get('note', '')
-        trapped = right_rules.is_no_number(note) and right_rules.is_trapped(seed)
-        said = 'trapped' if trapped else 'accused'
-        return seed, dtype, said, f"{errors[0]['code']} {errors[0]['message']}: {note}", took
+        said, data = errors[0]['message'], errors[0]['data']
+        is_trapped = trapped.is_trapped(json.loads(pathlib.Path(path).read_text()), said,
+                                        data.get('witness'), right_rules.plain(seed)[0])
+        return (seed, dtype, 'trapped' if is_trapped else 'accused',
+                f"{errors[0]['code']} {said}: {data.get('note', '')}", took)
     if report['undecided']:
         return seed, dtype, 'undecided', report['undecided'][0]['why'], took
     return seed, dtype, 'agrees', '', took
@@ -96,8 +98,8 @@ def main():
         total[said] += n
     times.sort()
     print(f'{options.count} right rules: {total["accused"]} accused, {total["undecided"]} '
-          f'undecided, {total["trapped"]} trapped, {total["raised"]} could not be made; median {1000 * times[len(times) // 2]:.0f}'
-          f' ms, worst {1000 * times[-1]:.0f} ms')
+          f'undecided, {total["trapped"]} trapped, {total["raised"]} could not be made; '
+          f'median {1000 * times[len(times) // 2]:.0f} ms, worst {1000 * times[-1]:.0f} ms')
     return total['accused'] + total['raised'] > 0
 
 

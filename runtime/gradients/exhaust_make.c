@@ -17,7 +17,8 @@ enum {
 };
 
 /* What steps of the reference are moved by, in two more runs of it. */
-static const jx_noise noises[2] = {{0x5eed, 8}, {0x5eee, 8}};
+static const jx_noise noises[2] = {{.seed = 0x5eed, .by = 8},
+                                   {.seed = 0x5eee, .by = 8}};
 
 /* ---- derivatives of a whole program */
 

@@ -38,6 +38,26 @@ static double own_along(const jx_gradding *c, jx_functional f)
     return own;
 }
 
+static void say_in_vain(jx_gradding *c, const double *d, jx_functional f,
+                        const char *what, double value, double slope)
+{
+    const bool pulled = f.weights != NULL;
+
+    c->wrong = jx_arena_printf(
+        c->program->ctx->arena,
+        "at %s (%s), direction \"%s\", %s: %s gives %s, where the quotients of "
+        "both sides come to one number",
+        jx_sample_text(c->program->ctx, c->x, c->in.size), c->point->name,
+        c->direction, what, c->most_work ? "the derivative" : "the rule",
+        isnan(value) ? "nan"
+        : value > 0  ? "inf"
+                     : "-inf");
+    if (pulled)
+        jx_space_conjugate(&c->out, c->cotangent);
+    jx_grad_witness(c, &(jx_shown){d, pulled ? c->cotangent : NULL, false,
+                                   value, slope, slope});
+}
+
 /* By the function's own derivative. */
 static void say_denied(jx_gradding *c, const char *what, jx_functional f,
                        double value, const jx_target *t)
@@ -152,15 +172,14 @@ static bool is_nan_news(jx_gradding *c)
            (!c->most_work || jx_grad_is_smooth_around(c, size));
 }
 
-/* A NaN where there is a derivative.  The slope that is shown is what the
- * quotients come to. */
+/* A NaN where there is a derivative: `slope`, which the quotients come to. */
 static bool is_nan_in_vain(jx_gradding *c, const double *d, jx_functional f,
-                           double value)
+                           double value, double *slope)
 {
     return !isfinite(value) && !c->second && !c->cautious && !outside(c) &&
-           !is_far(c) && jx_grad_settles(c, d, f) && is_nan_news(c) &&
+           !is_far(c) && jx_grad_settles(c, d, f, slope) && is_nan_news(c) &&
            !(c->point->kind == JX_AT_GIVEN && jx_grad_is_noisy_nan(c, d, f)) &&
-           !jx_grad_is_lost(c, f);
+           !jx_grad_is_subnormal_nan(c, d, f) && !jx_grad_is_lost(c, f);
 }
 
 /* Whether the parts that each input has in a tangent cancel so far that their
@@ -362,18 +381,25 @@ static bool is_beyond_choice(jx_gradding *c, const double *d, jx_functional f,
 }
 
 /* Whether, at a kink or a tie, the function's own derivative is not what the
- * slopes are either, along this line or another. */
+ * slopes are either, along this line or another; or at a single point, though
+ * there is one slope: what ties inside of a function may be seen no more in
+ * what it gives (the smallest of the largest so far). */
 static bool is_theirs_alike(jx_gradding *c, const double *d, jx_functional f,
-                            double off, const jx_target *t)
+                            double value, double off, const jx_target *t)
 {
     double own = c->has_along ? own_along(c, f) : NAN;
+    bool smooth;
 
-    if (!isfinite(own) || jx_grad_is_smooth_around(c, off))
+    if (!isfinite(own))
         return false;
-    if (jx_judge(own, fabs(own), c->tolerance, t) == JX_DISAGREE)
+    smooth = jx_grad_is_smooth_around(c, off);
+    if (smooth && (c->loops || !jx_grad_is_isolated(c, d, f)))
+        return false;
+    if (jx_judge(own, fabs(own), c->tolerance, t) == JX_DISAGREE ||
+        jx_grad_is_own_declared(c, d, f, value))
         return true;
-    return own_chooses(c, d) &&
-           !(off > 0.01 * fabs(own) && is_beyond_choice(c, d, f, own));
+    return own_chooses(c, d) && (smooth || off <= 0.01 * fabs(own) ||
+                                 !is_beyond_choice(c, d, f, own));
 }
 
 /* Whether what agrees by what is allowed for, where the function stops when it
@@ -458,7 +484,8 @@ static bool compare(jx_gradding *c, const double *d, jx_functional f,
     /* Inputs that were drawn may be outside what the program is for. */
     if (o == JX_DISAGREE && !isfinite(value) &&
         ((f.weights && outside(c)) || !differentiable(c, f) || is_far(c) ||
-         c->second || (c->cautious && !c->options->inputs) || !is_nan_news(c)))
+         c->second || (c->cautious && !c->options->inputs) || !is_nan_news(c) ||
+         jx_grad_is_subnormal_nan(c, d, f)))
         o = JX_SKIP;
     c->met = c->met || (o == JX_AGREE && !jx_grad_is_foreign(c));
     if (o == JX_DISAGREE && jx_grad_is_foreign(c)) {
@@ -476,7 +503,7 @@ static bool compare(jx_gradding *c, const double *d, jx_functional f,
         c->met = c->met || (o == JX_AGREE && !jx_grad_is_foreign(c));
     }
     if (stands && (own == JX_AGREE || is_convention(c, d, f, value, off) ||
-                   is_theirs_alike(c, d, f, off, &t) ||
+                   is_theirs_alike(c, d, f, value, off, &t) ||
                    jx_grad_is_beside_kink(c, d, f, value))) {
         if (own == JX_DISAGREE && !c->approximates && !c->loops)
             note_convention(c, what ? what : jx_grad_component(c, f.only), f,
@@ -500,6 +527,7 @@ static bool compare(jx_gradding *c, const double *d, jx_functional f,
         o = JX_UNCERTAIN;
     c->others_alone = c->others_alone || (c->others > others && o != JX_AGREE);
     bool foreign = jx_grad_is_foreign(c);
+    double slope;
     if (!f.weights && o == JX_AGREE && value != 0 &&
         c->last_agreed[f.only] != c->visit) {
         c->last_agreed[f.only] = c->visit;
@@ -508,18 +536,10 @@ static bool compare(jx_gradding *c, const double *d, jx_functional f,
     *(foreign ? &c->abroad : &c->comparisons) += o == JX_AGREE;
     *(foreign ? &c->muted : &c->dropped) +=
         o == JX_UNCERTAIN || (o == JX_DISAGREE && !stands);
-    if (!stands && !jx_grad_is_beyond(c, f) && is_nan_in_vain(c, d, f, value)) {
-        c->wrong = jx_arena_printf(
-            c->program->ctx->arena,
-            "at %s (%s), direction \"%s\", %s: %s gives "
-            "%s, where the quotients of "
-            "both sides come to one number",
-            jx_sample_text(c->program->ctx, c->x, c->in.size), c->point->name,
-            c->direction, what ? what : jx_grad_component(c, f.only),
-            c->most_work ? "the derivative" : "the rule",
-            isnan(value) ? "nan"
-            : value > 0  ? "inf"
-                         : "-inf");
+    if (!stands && !jx_grad_is_beyond(c, f) &&
+        is_nan_in_vain(c, d, f, value, &slope)) {
+        say_in_vain(c, d, f, what ? what : jx_grad_component(c, f.only), value,
+                    slope);
         return false;
     }
     if (!stands)

@@ -160,6 +160,94 @@ bool jx_grad_is_lost(jx_gradding *c, jx_functional f)
     return *last == c->visit;
 }
 
+/* Element `k` (a part of a complex number counts) of an output, of
+ * either domain. */
+static double element_of(const jx_callee *f, int out, int64_t k)
+{
+    const jx_port *port = jx_plan_out(f->plan, out);
+    bool complex = jx_dtype_is_complex(port->dtype);
+    const char *at = jx_exec_out(f->exec, out);
+    double value[2];
+
+    jx_convert(port->dtype, wide(port->dtype),
+               at + (size_t)(complex ? k / 2 : k) *
+                        jx_dtype_of(port->dtype)->bytes,
+               value, 1);
+    return value[complex ? k % 2 : 0];
+}
+
+/* Gives the own derivative the operands, and a tangent for each inexact one
+ * that is not closed over. */
+static bool take_tangents(declared *s, const double *d)
+{
+    const jx_gradding *c = s->c;
+    int n = s->primal.nins, next = n, span = 0;
+
+    for (int i = 0; i < n; i++) {
+        const jx_port *port = jx_plan_in(s->primal.plan, i);
+        bool moves = span < c->in.count && c->in.port[span] == i;
+        memcpy(s->own.in[i], s->primal.in[i], port->bytes);
+        if (i < c->rule->nconsts || !jx_dtype_is_inexact(port->dtype))
+            continue;
+        if (next == s->own.nins ||
+            jx_plan_in(s->own.plan, next)->bytes != port->bytes)
+            return false;
+        memset(s->own.in[next], 0, port->bytes);
+        if (moves)
+            jx_convert(wide(port->dtype), port->dtype, d + c->in.spans[span].at,
+                       s->own.in[next], port->count);
+        span += moves;
+        next++;
+    }
+    return next == s->own.nins;
+}
+
+/* What it gives in the place of the functional; *scale sums magnitudes. */
+static double own_gives(const declared *s, jx_functional f, double *scale)
+{
+    const jx_gradding *c = s->c;
+    double sum = 0;
+
+    *scale = 0;
+    for (int k = 0; k < c->out.count; k++)
+        for (int i = 0; i < c->out.spans[k].count; i++) {
+            int j = c->out.spans[k].at + i;
+            double weight = f.weights ? f.weights[j] : j == f.only;
+            double term =
+                weight == 0
+                    ? 0
+                    : weight * element_of(&s->own, s->primal.nouts + k, i);
+            sum += term;
+            *scale += fabs(term);
+        }
+    return sum;
+}
+
+bool jx_grad_is_own_declared(jx_gradding *c, const double *d, jx_functional f,
+                             double value)
+{
+    declared s = {.c = c};
+    jx_plan_options how = *c->how;
+    double scale;
+    bool is = false;
+
+    how.domain = JX_DECLARED;
+    how.turns = NULL;
+    if (c->derivative &&
+        jx_callee_open(&s.primal, c->typed, &c->rule->primal, &how) &&
+        jx_callee_open(&s.own, c->typed, c->derivative, &how)) {
+        take_operands(&s);
+        is = s.own.nouts == s.primal.nouts + c->out.count &&
+             take_tangents(&s, d) && jx_grad_call(c, &s.own) &&
+             fabs(own_gives(&s, f, &scale) - value) <=
+                 16 * jx_grad_unit(c) * (scale + fabs(value));
+    } else if (c->program->ctx->error.kind != JX_E_LIMIT) {
+        jx_error_clear(c->program->ctx);
+    }
+    close_declared(&s);
+    return is;
+}
+
 static void fill_ones(const jx_port *port, void *to)
 {
     double one[2] = {1, 0};
@@ -232,22 +320,6 @@ static bool run_wide(jx_gradding *c)
                 ? jx_grad_prepare_fwd(c) &&
                       jx_grad_pulled_back(c, c->cotangent, d, &value, &scale)
                 : jx_grad_run_jvp(c, d, 1));
-}
-
-/* Element `k` (a part of a complex number counts) of an output, of
- * either domain. */
-static double element_of(const jx_callee *f, int out, int64_t k)
-{
-    const jx_port *port = jx_plan_out(f->plan, out);
-    bool complex = jx_dtype_is_complex(port->dtype);
-    const char *at = jx_exec_out(f->exec, out);
-    double value[2];
-
-    jx_convert(port->dtype, wide(port->dtype),
-               at + (size_t)(complex ? k / 2 : k) *
-                        jx_dtype_of(port->dtype)->bytes,
-               value, 1);
-    return value[complex ? k % 2 : 0];
 }
 
 static int64_t elements(const jx_port *port)

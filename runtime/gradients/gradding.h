@@ -361,6 +361,10 @@ void jx_grad_declared(jx_gradding *c);
 /* Whether the function's values at the point are others in the declared dtypes:
  * they overflow on the way, or have lost all digits, which `others` counts. */
 bool jx_grad_is_lost(jx_gradding *c, jx_functional f);
+/* Whether that is what the function's own derivative gives in the declared
+ * dtypes: they round the numbers that its code compares with. */
+bool jx_grad_is_own_declared(jx_gradding *c, const double *d, jx_functional f,
+                             double value);
 
 /* gradvote.c: whether the own derivative accuses a rule, where
  * differences see nothing or not enough: JX_DISAGREE if so; JX_UNCERTAIN
@@ -502,6 +506,10 @@ bool jx_grad_is_shaken(jx_gradding *c, const double *d, jx_functional f,
 bool jx_grad_is_rounded_value(jx_gradding *c, int component, double off);
 /* Whether the rule gives a number with other roundings. */
 bool jx_grad_is_noisy_nan(jx_gradding *c, const double *d, jx_functional f);
+/* Whether it gives one, or the function another value, where subnormal numbers
+ * are zeros, as XLA's code has them: what such a number decides says
+ * nothing. */
+bool jx_grad_is_subnormal_nan(jx_gradding *c, const double *d, jx_functional f);
 /* Whether other roundings of all that is computed make as much of a result. */
 bool jx_grad_is_noisy_value(jx_gradding *c, int component, double off);
 
@@ -566,9 +574,10 @@ bool jx_grad_varies_around(jx_gradding *c, const double *d, jx_functional f,
 bool jx_grad_is_beside_kink(jx_gradding *c, const double *d, jx_functional f,
                             double value);
 /* Whether the quotients of both sides come to one number, by less and less:
- * there is a derivative, though the function may bend so much that no
+ * there is a derivative, `slope`, though the function may bend so much that no
  * extrapolation finds it. */
-bool jx_grad_settles(jx_gradding *c, const double *d, jx_functional f);
+bool jx_grad_settles(jx_gradding *c, const double *d, jx_functional f,
+                     double *slope);
 /* Whether the function computes no NaN on its way at points close by, on both
  * sides: where it does, and then leaves it out (log of a negative number, where
  * another operand is zero), nobody asks for a derivative. */

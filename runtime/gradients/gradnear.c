@@ -274,10 +274,10 @@ bool jx_grad_is_beside_kink(jx_gradding *c, const double *d, jx_functional f,
     return is;
 }
 
-/* The quotients of the functional from the point to h[k] * d on one side of it;
- * false if one is not finite. */
+/* The quotients of the functional from the point to h[k] * d on one side of it,
+ * with room for the results; false if one is not finite. */
 static bool quotients(jx_gradding *c, const double *d, jx_functional f,
-                      double sign, int count, double *to)
+                      double sign, int count, double *outs, double *to)
 {
     double h = 1e-2;
 
@@ -288,10 +288,10 @@ static bool quotients(jx_gradding *c, const double *d, jx_functional f,
         jx_space_scatter(&c->in, c->moved, &c->primal);
         if (!jx_grad_call(c, &c->primal))
             return false;
-        jx_space_gather(&c->out, &c->primal, 0, c->along);
+        jx_space_gather(&c->out, &c->primal, 0, outs);
         for (int j = 0; j < c->out.size; j++)
             if (f.weights ? f.weights[j] != 0 : j == f.only)
-                sum += (f.weights ? f.weights[j] : 1) * c->along[j];
+                sum += (f.weights ? f.weights[j] : 1) * outs[j];
         to[k < 0 ? count : k] = sum;
         h /= k < 0 ? 1 : 10;
     }
@@ -302,15 +302,16 @@ static bool quotients(jx_gradding *c, const double *d, jx_functional f,
     return true;
 }
 
-bool jx_grad_settles(jx_gradding *c, const double *d, jx_functional f)
+bool jx_grad_settles(jx_gradding *c, const double *d, jx_functional f,
+                     double *slope)
 {
     enum { COUNT = 8 };
     double ahead[COUNT + 1], behind[COUNT + 1];
-    bool good;
+    double *outs = jx_grad_room(c, (size_t)c->out.size + 1, sizeof *outs);
+    bool good = outs && quotients(c, d, f, 1, COUNT, outs, ahead) &&
+                quotients(c, d, f, -1, COUNT, outs, behind);
 
-    c->has_along = false; /* its room is used */
-    good = quotients(c, d, f, 1, COUNT, ahead) &&
-           quotients(c, d, f, -1, COUNT, behind);
+    free(outs);
     jx_space_scatter(&c->in, c->x, &c->primal);
     if (!good)
         return false;
@@ -321,6 +322,7 @@ bool jx_grad_settles(jx_gradding *c, const double *d, jx_functional f)
             fabs(behind[k + 1] - behind[k]) >
                 0.7 * fabs(behind[k] - behind[k - 1]) + 1e-6 * scale)
             return false;
+    *slope = (ahead[COUNT - 1] + behind[COUNT - 1]) / 2;
     return scale > 0 &&
            fabs(ahead[COUNT - 1] - behind[COUNT - 1]) <= 2e-3 * scale;
 }

@@ -282,6 +282,46 @@ bool jx_grad_is_noisy_nan(jx_gradding *c, const double *d, jx_functional f)
     return false;
 }
 
+/* Whether subnormal numbers are zeros to whatever a twin runs. */
+static void flush(jx_gradding *s, bool zeros)
+{
+    const jx_callee *all[] = {&s->primal, &s->own, &s->jvp, &s->fwd, &s->bwd};
+
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (all[i]->exec)
+            jx_exec_flush(all[i]->exec, zeros);
+}
+
+/* Whether the function has its values in a twin. */
+static bool has_values(const jx_gradding *c, jx_gradding *s, jx_functional f)
+{
+    if (!jx_grad_call(s, &s->primal))
+        return false;
+    jx_space_gather(&s->out, &s->primal, 0, s->samples);
+    for (int j = 0; j < c->out.size; j++)
+        if ((f.weights ? f.weights[j] != 0 : j == f.only) &&
+            !(fabs(s->samples[j] - c->samples[j]) <=
+              16 * c->tolerance * fabs(c->samples[j]) + 1e-12))
+            return false;
+    return true;
+}
+
+bool jx_grad_is_subnormal_nan(jx_gradding *c, const double *d, jx_functional f)
+{
+    jx_gradding *s = twin_of(c, NOISY, false);
+    double value = NAN;
+    bool is;
+
+    if (!s)
+        return false;
+    s->noise->by = 0;
+    flush(s, true);
+    is = !has_values(c, s, f) ||
+         (jx_grad_says(s, d, f, &value) && isfinite(value));
+    flush(s, false);
+    return is;
+}
+
 bool jx_grad_is_noisy_value(jx_gradding *c, int component, double off)
 {
     int first = c->rule->vjp ? jx_grad_computed_residuals(c->pattern) : 0;
@@ -290,9 +330,12 @@ bool jx_grad_is_noisy_value(jx_gradding *c, int component, double off)
 
     for (int k = 0; s && k <= SHAKES; k++) {
         s->noise->by = k > 0;
-        if (!jx_grad_call(s, &s->primal) ||
-            !(c->rule->vjp ? jx_grad_prepare_fwd(s)
-                           : jx_grad_run_jvp(s, s->x, 0)))
+        s->noise->signs = true;
+        bool good = jx_grad_call(s, &s->primal) &&
+                    (c->rule->vjp ? jx_grad_prepare_fwd(s)
+                                  : jx_grad_run_jvp(s, s->x, 0));
+        s->noise->signs = false;
+        if (!good)
             return false;
         jx_space_gather(&s->out, &s->primal, 0, s->samples);
         jx_space_gather(&s->out, c->rule->vjp ? &s->fwd : &s->jvp, first,

@@ -2,6 +2,7 @@
 #include "runtime/gradients/gradding.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Beyond which the program computes no number there. */
@@ -28,23 +29,25 @@ static around look_around(jx_gradding *c, int component, double by,
 {
     /* a sign that is random is the same 8 times now and then */
     enum { AROUND = 24 };
-    double *y = c->samples, least = y[component], most = least;
+    double *y = jx_grad_room(c, (size_t)c->out.size + 1, sizeof *y),
+           least = c->samples[component], most = least;
     around found = {.nearest = fabs(least - number)};
 
     for (int k = 0;
-         k < AROUND && most - least <= far && !(found.nearest <= near); k++) {
+         y && k < AROUND && most - least <= far && !(found.nearest <= near);
+         k++) {
         for (int i = 0; i < c->in.size; i++)
             c->moved[i] =
                 c->x[i] + by * fmax(1, fabs(c->x[i])) * jx_rng_normal(&c->rng);
         jx_space_scatter(&c->in, c->moved, &c->primal);
         if (!jx_grad_call(c, &c->primal))
             continue;
-        jx_space_gather(&c->out, &c->primal, 0, c->along);
-        least = fmin(least, c->along[component]);
-        most = fmax(most, c->along[component]);
-        found.nearest = fmin(found.nearest, fabs(c->along[component] - number));
+        jx_space_gather(&c->out, &c->primal, 0, y);
+        least = fmin(least, y[component]);
+        most = fmax(most, y[component]);
+        found.nearest = fmin(found.nearest, fabs(y[component] - number));
     }
-    c->has_along = false; /* its room was used */
+    free(y);
     jx_space_scatter(&c->in, c->x, &c->primal);
     found.range = most - least;
     return found;
@@ -81,13 +84,14 @@ static bool run_flushed(const jx_gradding *c, jx_callee *f, int shift,
 static bool is_subnormal(jx_gradding *c, jx_callee *rule, int first,
                          int component)
 {
-    double *y = c->along, *z = c->moved;
-    bool same = run_flushed(c, &c->primal, 0, true, y) &&
+    double *y = jx_grad_room(c, (size_t)c->out.size + 1, sizeof *y),
+           *z = c->moved;
+    bool same = y && run_flushed(c, &c->primal, 0, true, y) &&
                 run_flushed(c, rule, first, true, z) &&
                 fabs(y[component] - z[component]) <=
                     16 * c->tolerance * fabs(y[component]) + 1e-12;
 
-    c->has_along = false; /* its room was used */
+    free(y);
     run_flushed(c, rule, first, false, z);
     return same;
 }

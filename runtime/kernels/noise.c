@@ -174,6 +174,14 @@ static jx_tile *const moves[] = {
     [POWER] = move_POWER,     [FUNCTION] = move_FUNCTION,
 };
 
+/* A part of a complex number that is zero. */
+static double zero(const noisy *n, double part, double other)
+{
+    return n->noise->signs
+               ? copysign(0, part_of(n->noise->seed ^ n->salt, other))
+               : part;
+}
+
 /* The same of complex numbers, of which a product's or a function's parts are
  * as sure as both of them; one that few bits hold was not rounded. */
 static void move_pairs(void *o, const void *const *ins, int64_t count,
@@ -187,7 +195,9 @@ static void move_pairs(void *o, const void *const *ins, int64_t count,
         bool alone = n->how == SUM || n->how == DIFFERENCE;
         double size = alone ? fabs(r[i]) : hypot(r[i], r[i ^ 1]);
         out[i] =
-            n->noise->by == 0 || !isfinite(r[i]) || (double)(float)r[i] == r[i]
+            n->noise->by == 0 || !isfinite(r[i]) ? r[i]
+            : r[i] == 0                          ? zero(n, r[i], r[i ^ 1])
+            : (double)(float)r[i] == r[i]
                 ? r[i]
                 : moved(n, n->noise->seed ^ n->salt, r[i], DBL_EPSILON * size);
     }

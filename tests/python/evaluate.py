@@ -38,7 +38,7 @@ def _types() -> dict:
                    jax._src.lax.convolution, jax._src.lax.fft,
                    jax._src.lax.control_flow.solves, jax._src.lax.linalg,
                    jax._src.ad_checkpoint, jax._src.dispatch,
-                   jax._src.layout, jax._src.state.indexing):
+                   jax._src.layout, jax._src.state.indexing, core):
         for name, value in vars(module).items():
             if isinstance(value, type):
                 found.setdefault(name, value)
@@ -72,6 +72,8 @@ def number_of(value, dtype):
     if isinstance(value, str) and value.startswith("0x"):
         raw = bytes.fromhex(value[2:])[::-1]
         return np.frombuffer(raw, dtype)[0]
+    if dtype == dtypes.float0:
+        return np.zeros((), dtype)
     return np.asarray(int(value) if isinstance(value, str) else value, dtype)
 
 
