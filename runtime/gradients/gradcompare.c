@@ -172,12 +172,16 @@ static bool is_nan_news(jx_gradding *c)
            (!c->most_work || jx_grad_is_smooth_around(c, size));
 }
 
-/* A NaN where there is a derivative: `slope`, which the quotients come to. */
+/* A NaN where there is a derivative: `slope`, which the quotients come to, as
+ * they come to one along the first direction, which moves everything. */
 static bool is_nan_in_vain(jx_gradding *c, const double *d, jx_functional f,
                            double value, double *slope)
 {
+    double other;
+
     return !isfinite(value) && !c->second && !c->cautious && !outside(c) &&
-           !is_far(c) && jx_grad_settles(c, d, f, slope) && is_nan_news(c) &&
+           !is_far(c) && jx_grad_settles(c, d, f, slope) &&
+           jx_grad_settles(c, c->directions, f, &other) && is_nan_news(c) &&
            !(c->point->kind == JX_AT_GIVEN && jx_grad_is_noisy_nan(c, d, f)) &&
            !jx_grad_is_subnormal_nan(c, d, f) && !jx_grad_is_lost(c, f);
 }
