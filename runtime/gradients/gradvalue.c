@@ -79,6 +79,15 @@ static bool run_flushed(const jx_gradding *c, jx_callee *f, int shift,
     return good;
 }
 
+/* What a value of that size may be off by: in the narrowest dtypes, what some
+ * steps round; more is explained by these, or told. */
+static double slack_of(const jx_gradding *c, double value)
+{
+    static const double most = 0.02;
+
+    return fmin(16 * c->tolerance, most) * fabs(value) + 1e-12;
+}
+
 /* Whether they are one where subnormal numbers are zeros: a choice that such a
  * number decides (exp(-745) > 0) says nothing of either. */
 static bool is_subnormal(jx_gradding *c, jx_callee *rule, int first,
@@ -88,8 +97,7 @@ static bool is_subnormal(jx_gradding *c, jx_callee *rule, int first,
            *z = c->moved;
     bool same = y && run_flushed(c, &c->primal, 0, true, y) &&
                 run_flushed(c, rule, first, true, z) &&
-                fabs(y[component] - z[component]) <=
-                    16 * c->tolerance * fabs(y[component]) + 1e-12;
+                fabs(y[component] - z[component]) <= slack_of(c, y[component]);
 
     free(y);
     run_flushed(c, rule, first, false, z);
@@ -118,10 +126,11 @@ bool jx_grad_same_primals(jx_gradding *c, jx_callee *rule, int first)
         return true;
     jx_space_gather(&c->out, &c->primal, 0, y);
     for (int j = 0; j < c->out.size; j++) {
-        double slack = 16 * c->tolerance * fabs(y[j]) + 1e-12;
+        double off = fabs(y[j] - z[j]);
         if (!isfinite(y[j]) || fabs(y[j]) > largest_of(c, j) ||
-            fabs(y[j] - z[j]) <= slack ||
-            (fabs(y[j] - z[j]) <= 1e-3 * (1 + fabs(y[j])) &&
+            off <= slack_of(c, y[j]) ||
+            (off <= fmax(16 * c->tolerance * fabs(y[j]),
+                         1e-3 * (1 + fabs(y[j]))) &&
              jx_grad_is_rounded_value(c, j, y[j] - z[j])) ||
             jumps(c, j, z[j]) || is_subnormal(c, rule, first, j) ||
             jx_grad_is_noisy_value(c, j, y[j] - z[j]))

@@ -161,7 +161,7 @@ def says(program, document, rule, pattern, operands, direction, cotangents):
         outs = program.closed(pattern["jvp"], [*primals, *tangents])
         return outs[:rule["nout"]], outs[rule["nout"]:]
     outs = program.closed(pattern["fwd"], primals)
-    fwds = pattern.get("fwds") or [None] * pattern["nres"]
+    fwds = pattern.get("fwds") or [None] * pattern.get("nres", 0)
     computed = sum(f is None for f in fwds)
     own = iter(outs[:computed])
     residuals = [operands[f] if f is not None else next(own) for f in fwds]

@@ -66,3 +66,11 @@ def test_a_value_that_is_no_number_in_its_dtype_leaves_nothing_open():
         return jnp.log(jnp.exp(400 * jnp.tanh(x)))
     found = checked(size, jnp.float32, lambda ct, x: np.float32(1) * ct)
     assert not errors(found) and not found.undecided
+
+
+@pytest.mark.parametrize("by, told", [(1, []), (1.25, ["DRV010"]), (.5, ["DRV010"])])
+def test_a_value_is_known_to_some_of_a_short_dtype_s_digits(by, told):
+    x = jnp.asarray([.3, -.4, 1.2, .8], jnp.bfloat16)
+    fun = jax.custom_vjp(lambda x: 2 * x)
+    fun.defvjp(lambda x: (jnp.bfloat16(by) * (2 * x), None), lambda _, ct: (2 * ct,))
+    assert errors(jaxvet.gradcheck(fun)(x)) == told
