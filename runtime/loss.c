@@ -79,6 +79,47 @@ jx_exec *jx_loss_wide(jx_loss *r)
     return NULL;
 }
 
+/* Adds what one way makes of them to the most that any does. */
+static bool move_constants(jx_loss *r, int way, int i, int64_t count,
+                           double *most)
+{
+    jx_plan_options o = r->options;
+    const void *const *ins;
+    const double *plain = jx_exec_out(r->wide, i), *other;
+    jx_plan *plan;
+    jx_exec *exec;
+    bool ran;
+
+    o.domain = JX_WIDE;
+    o.watch = NULL;
+    o.shake = (jx_shake){.seed = (uint64_t)way, .by = 1};
+    plan = jx_plan_make(r->typed, r->closed, &o);
+    ins = plan ? jx_inputs_widened(r->ctx, plan, r->ins) : NULL;
+    exec = ins ? jx_exec_new(plan) : NULL;
+    if (exec)
+        jx_exec_seed(exec, r->seed);
+    ran = exec && jx_exec_run(exec, ins, NULL);
+    other = ran ? jx_exec_out(exec, i) : NULL;
+    for (int64_t k = 0; ran && k < count; k++)
+        most[k] = fmax(most[k], fabs(other[k] - plain[k]));
+    jx_exec_free(exec);
+    jx_plan_free(plan);
+    return ran;
+}
+
+double *jx_loss_by_constants(jx_loss *r, int i, int64_t count)
+{
+    double *most = JX_NEW_ARRAY(r->ctx->arena, count + 1, double);
+    bool known = most && jx_loss_wide(r) &&
+                 jx_plan_out(r->wide_plan, i)->dtype == JX_F64;
+
+    for (int way = 1; known && way <= JX_SHAKES; way++)
+        known = move_constants(r, way, i, count, most);
+    if (r->ctx->error.kind != JX_E_LIMIT)
+        jx_error_clear(r->ctx);
+    return known ? most : NULL;
+}
+
 /* An input off by what its dtype can't hold; one of float64 by a
  * unit of its own. */
 static const void *moved(jx_loss *r, int i, const void *wide, int which)

@@ -35,6 +35,10 @@ const void *const *jx_inputs_widened(jx_ctx *ctx, const jx_plan *plan,
                                      const void *const *declared);
 /* The run in float64; NULL: there is none (an error that is a limit stays). */
 jx_exec *jx_loss_wide(jx_loss *r);
+/* By how much elements of output `i` move in float64 where constants are off by
+ * about as much as they were rounded, at most, in a few ways; NULL: nobody
+ * knows. */
+double *jx_loss_by_constants(jx_loss *r, int i, int64_t count);
 /* What output `i`, `got` of that dtype, loses against the same in float64, and
  * that with inputs that are off: this run may have been lucky, or have added up
  * in a better order. False: that is not known. */

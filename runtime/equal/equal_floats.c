@@ -23,6 +23,8 @@
 /* They may be apart by as many times what is lost somewhere in the array by the
  * better of both: neither has digits there that the other lacks. */
 #define LOST_ALIKE 4
+/* ... or by as many times what the rounding of constants makes of both. */
+#define MOVED_ALIKE 4
 /* Numbers so near to the end of a dtype's range overflow in one order and
  * not in another. */
 #define NEAR_THE_END 0x1p-24
@@ -71,6 +73,8 @@ typedef struct arrays {
     /* of each element by rounding, of a and b; NULL: likewise */
     double *lost[2];
     double off[2]; /* the most that an element of a, of b is from float64 */
+    /* ... that rounded constants move it in float64; NULL: nobody asked */
+    double *moved[2];
     double largest;
 } arrays;
 
@@ -121,11 +125,16 @@ static bool is_beyond(const parts *of, jx_dtype dtype)
            within.absolute + within.relative * fmax(fabs(of->a), fabs(of->b));
 }
 
-/* They are as far apart in float64: no rounding made them so. */
-static bool is_real(const parts *of)
+/* They are as far apart in float64: no rounding made them so, and none of
+ * constants, which are rounded there as well. */
+static bool is_real(const arrays *all, const parts *of, int64_t i)
 {
+    double apart = fabs(of->wide[0] - of->wide[1]), moved = 0;
+
+    for (int s = 0; s < 2; s++)
+        moved += all->moved[s] ? all->moved[s][i] : 0;
     return isfinite(of->wide[0]) && isfinite(of->wide[1]) &&
-           2 * fabs(of->wide[0] - of->wide[1]) >= fabs(of->a - of->b);
+           2 * apart >= fabs(of->a - of->b) && apart > MOVED_ALIKE * moved;
 }
 
 /* In which way a number is not finite; at zeros a pole's sign is that of a
@@ -158,7 +167,7 @@ static difference part_differs(const comparing *c, const arrays *of, int64_t i,
                    : ROUNDED;
     if (!is_beyond(&p, of->dtype))
         return NONE;
-    if (is_real(&p) || (!of->wide[0] && !of->wide[1]))
+    if (is_real(of, &p, i) || (!of->wide[0] && !of->wide[1]))
         return REAL;
     if (point->special ||
         fabs(p.a - p.b) <= (point->extreme ? EXTREME_PART : PART) * of->largest)
@@ -232,6 +241,15 @@ static void measure(comparing *c, const int *numbers, const int *sides,
             of->lost[s] = measured.each;
         of->off[s] = most_off(of, s);
     }
+}
+
+/* What the rounding of constants makes of both: much, where large numbers
+ * cancel. */
+static void move(comparing *c, const int *numbers, const int *sides, arrays *of)
+{
+    for (int s = 0; s < 2; s++)
+        of->moved[s] = jx_loss_by_constants(&c->runs[sides[s]].loss, numbers[s],
+                                            of->count);
 }
 
 /* Elements that differ: the first, how many, and in what way the first does. */
@@ -332,6 +350,11 @@ static void compare(comparing *c, const int *numbers, const int *sides,
     if (jx_dtype_is_inexact(of.dtype))
         widen(c, numbers, sides, &of);
     difference d = look(c, &of, &found);
+    if (d == REAL && jx_equal_point_at(c->point)->extreme &&
+        jx_dtype_is_float(of.dtype)) {
+        move(c, numbers, sides, &of);
+        d = look(c, &of, &found);
+    }
     if (d == ROUNDED && jx_dtype_is_inexact(of.dtype)) {
         measure(c, numbers, sides, &of);
         d = look(c, &of, &found);
