@@ -54,7 +54,8 @@ typedef enum jx_device_change_kind {
     /* ... or along each of two axes as they are written along the other */
     JX_DEVICES_EXCHANGED,
     /* ... or without the pairs that lead back from an end to the other: the
-     * rarer way, and of two as many the one down (by > 0) or up */
+     * rarer way, and of two as many the one down where the bit of `number` is
+     * set that the permutation has, by how many are before it, else up */
     JX_DEVICES_OPENED,
     JX_DEVICES_CLOSED, /* ... or with such pairs of all that are left out */
     /* each device takes itself for that one, or takes an index that is made of
@@ -69,7 +70,8 @@ typedef enum jx_device_change_kind {
     /* an index is where the device stands along `axes`, divided by `by`, or
      * what is left of it (-by) */
     JX_DEVICES_INDEXED,
-    JX_DEVICES_REGROUPED, /* collectives go along `axes` */
+    /* collectives go along `axes`; (by:) what is averaged is still */
+    JX_DEVICES_REGROUPED,
     /* ... or over groups as large, but of devices that are apart */
     JX_DEVICES_STRIDED,
     /* the first of two axes that they go along counts fastest */
@@ -87,7 +89,9 @@ typedef enum jx_device_change_kind {
     /* what a device reduces by itself is summed over devices along `axes`, too
      * (by: averaged); what `without` sums is not summed */
     JX_DEVICES_JOINED,
-    JX_DEVICES_PLACED, /* numbers that count elements go on along `axes` */
+    /* numbers that count elements go on along `axes`, each device having as
+     * many, or `by` */
+    JX_DEVICES_PLACED,
     /* array `number`, of integers, or what a collective gives, is less by `by`
      * for each step along `axes` */
     JX_DEVICES_OFFSET,
@@ -103,7 +107,36 @@ typedef enum jx_device_change_kind {
     /* ... or by each of two axes where the other cuts it ... */
     JX_DEVICES_SWAPPED,
     JX_DEVICES_FUSED, /* ... or made of `by` arrays of which each is cut */
+    /* what is made there is sent to the device that is `by` further along
+     * `axes`; by 0: what is at an edge of an array is sent over it.
+     * `number`: the axis of the edge, and JX_AXES_WITH_EDGES for each element
+     * more that is wide; twice that, and 1 more if the last sends to nobody */
+    JX_DEVICES_SENT,
+    /* operand `number` is that of the device `by` before, or (SENT_ON) so many
+     * times that as there were turns before; so is what is made there */
+    JX_DEVICES_TAKEN,
+    JX_DEVICES_SENT_ON,
+    /* ... as counted by the loop's counter `number`, and JX_COUNTERS for each
+     * turn that there was before the loop */
+    JX_DEVICES_IN_TURN,
+    JX_DEVICES_CARRIED, /* what a loop carries as `number` is sent on */
+    /* what is padded at such an edge has there what neighbours have */
+    JX_DEVICES_FILLED,
+    JX_DEVICES_DEALT, /* blocks along axis `number` are exchanged */
+    /* sums of all elements before begin with those of devices before; what is
+     * summed over devices is so over these, and (by) the device itself */
+    JX_DEVICES_PRECEDED,
+    /* two axes (as of TRANSPOSED) are exchanged before a reshape, or behind it
+     * (by) */
+    JX_DEVICES_RESHAPED,
+    JX_DEVICES_REVERSED, /* less is more */
 } jx_device_change_kind;
+
+/* Of how many axes of an array edges are looked at. */
+enum { JX_AXES_WITH_EDGES = 4 };
+
+/* Which of a loop's counters may be that of its turns. */
+enum { JX_COUNTERS = 2 };
 
 /* Of an equation the operand that is left. */
 typedef struct jx_device_kept {
@@ -117,6 +150,7 @@ typedef struct jx_device_change {
      * NULL: all */
     const jx_eqn *at, *without;
     bool alone;
+    bool line; /* or with all of its primitive that are written on its line */
     unsigned axes;
     int by;
     int number; /* of the array: an operand, or behind them a result */
@@ -127,6 +161,9 @@ typedef struct jx_device_change {
 /* Both are one equation of what was written, of which a loop that was written
  * out made several. */
 bool jx_written_once(const jx_eqn *a, const jx_eqn *b);
+/* Both do the same on one line, which may be of a function that is called from
+ * several. */
+bool jx_on_one_line(const jx_eqn *a, const jx_eqn *b);
 
 /* The same for as many devices as the meshes of its computations have (or the
  * module says).  Results of computations in the entry that several devices

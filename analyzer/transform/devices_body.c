@@ -152,7 +152,10 @@ static const jx_value *host_target(const jx_eqn *eqn)
 
 static int eqn_holds(jx_devices *s, const jx_eqn *eqn, int depth)
 {
-    int found = jx_is_collective(eqn) || jx_is_spread(eqn) ? COLLECTIVE : 0;
+    int found = jx_is_collective(eqn) || jx_is_spread(eqn) ||
+                        jx_devices_changes_carried(s, eqn)
+                    ? COLLECTIVE
+                    : 0;
 
     if (host_target(eqn))
         found |= HOST_CALL;
@@ -179,6 +182,8 @@ static int jaxpr_holds(jx_devices *s, const jx_jaxpr *jaxpr, int depth)
     if (s->holds[jaxpr->id] == NOT_KNOWN) {
         for (int i = 0; i < jaxpr->neqns; i++)
             found |= eqn_holds(s, &jaxpr->eqns[i], depth + 1);
+        if (jx_is_in(jaxpr, s->change.at)) /* it may be what others have */
+            found |= COLLECTIVE;
         s->holds[jaxpr->id] = (char)found;
     }
     return s->holds[jaxpr->id];
@@ -190,7 +195,8 @@ static bool local(jx_devices_body *m, const jx_eqn *eqn,
 {
     jx_devices *s = m->s;
     bool own = s->team.count == 1 || eqn_holds(s, eqn, 0) & (HOST_CALL | OWN);
-    const int *like = own ? NULL : jx_devices_alike(s, ins);
+    bool ready = jx_devices_change_operands(m, eqn, ins);
+    const int *like = own || !ready ? NULL : jx_devices_alike(s, ins);
 
     for (int t = 0; t < s->team.count && !s->failed; t++) {
         int d = s->team.at[t];
@@ -811,9 +817,12 @@ bool jx_devices_expand(jx_devices_body *m, const jx_closed *closed,
             jx_device_row(&values, d)[j->nconsts + i] =
                 jx_device_row(ins, d)[i];
     }
+    const jx_atom outer = s->turn;
+    jx_devices_note_turn(s, j, ins);
     for (int i = 0; i < j->neqns && !s->failed; i++)
         if (!expand_eqn(m, j, &j->eqns[i], &values))
             return false;
+    s->turn = outer;
     for (int t = 0; t < s->team.count && !s->failed; t++)
         for (int i = 0, d = s->team.at[t]; i < j->nouts; i++)
             jx_device_row(outs, d)[i] = found(m, &values, d, j->outs[i]);

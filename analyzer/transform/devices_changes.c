@@ -23,13 +23,22 @@ bool jx_written_once(const jx_eqn *a, const jx_eqn *b)
                       is_alike(a, b));
 }
 
-static bool is_changed(const jx_devices *s, jx_device_change_kind kind,
-                       const jx_eqn *eqn)
+bool jx_on_one_line(const jx_eqn *a, const jx_eqn *b)
+{
+    const jx_frame *x = jx_user_frame(a->stack), *y = jx_user_frame(b->stack);
+
+    return a->prim == b->prim && x && y && x->file == y->file &&
+           x->line == y->line;
+}
+
+bool jx_devices_is_changed(const jx_devices *s, jx_device_change_kind kind,
+                           const jx_eqn *eqn)
 {
     const jx_eqn *at = s->change.at;
 
     return s->change.kind == kind &&
-           (!at || at == eqn || (!s->change.alone && jx_written_once(eqn, at)));
+           (!at || at == eqn || (s->change.line && jx_on_one_line(eqn, at)) ||
+            (!s->change.alone && jx_written_once(eqn, at)));
 }
 
 /* ---- devices */
@@ -57,12 +66,11 @@ static int64_t moved(const jx_mesh *mesh, int64_t device, int axis,
            (stand - jx_mesh_stand(mesh, device, axis)) * step_of(mesh, axis);
 }
 
-/* The one that is `by` further along the axes of the change. */
-static int64_t further(const jx_devices *s, int64_t device)
+int64_t jx_devices_further(const jx_devices *s, int64_t device, int by)
 {
     for (int k = 0; k < s->mesh->naxes; k++) {
         int64_t size = s->mesh->sizes[k];
-        int64_t stand = jx_mesh_stand(s->mesh, device, k) + s->change.by;
+        int64_t stand = jx_mesh_stand(s->mesh, device, k) + by;
         if (has_axis(s, k))
             device = moved(s->mesh, device, k, (stand % size + size) % size);
     }
@@ -104,18 +112,18 @@ static int64_t mirrored(const jx_devices *s, int64_t device)
 
 int jx_devices_taken_for(const jx_devices *s, const jx_eqn *eqn, int device)
 {
-    if (is_changed(s, JX_DEVICES_COUNTED, eqn))
-        return (int)further(s, device);
-    if (is_changed(s, JX_DEVICES_CROSSED, eqn))
+    if (jx_devices_is_changed(s, JX_DEVICES_COUNTED, eqn))
+        return (int)jx_devices_further(s, device, s->change.by);
+    if (jx_devices_is_changed(s, JX_DEVICES_CROSSED, eqn))
         return (int)crossed(s, device);
-    if (is_changed(s, JX_DEVICES_MIRRORED, eqn))
+    if (jx_devices_is_changed(s, JX_DEVICES_MIRRORED, eqn))
         return (int)mirrored(s, device);
     return device;
 }
 
 /* ---- collectives */
 
-static jx_groups groups_along(jx_devices *s, unsigned axes)
+jx_groups jx_devices_along(jx_devices *s, unsigned axes)
 {
     const char **names =
         JX_NEW_ARRAY(s->scratch, s->mesh->naxes + 1, const char *);
@@ -223,7 +231,7 @@ static jx_groups shifted(jx_devices *s)
     if (!begin_sending(s, &to))
         return (jx_groups){0, NULL};
     for (int d = 0; d < s->count; d++) {
-        int64_t other = further(s, d);
+        int64_t other = jx_devices_further(s, d, s->change.by);
         bool back = s->change.by > 0 ? other < d : other > d;
         if (s->change.kind == JX_DEVICES_SHIFTED || !back)
             send(&to, d, other);
@@ -281,8 +289,22 @@ static jx_groups turned(jx_devices *s, jx_groups from, bool crosses)
     return sent(&to);
 }
 
+/* How many permutations stand before one. */
+static int number_of(const jx_devices *s, const jx_eqn *eqn)
+{
+    int number = 0;
+
+    for (int i = 0; i < s->from->njaxprs; i++) {
+        const jx_jaxpr *jaxpr = s->from->jaxprs[i];
+        if (jx_is_in(jaxpr, eqn))
+            for (const jx_eqn *e = jaxpr->eqns; e < eqn; e++)
+                number += jx_collective_kind_of(e) == JX_COLLECTIVE_PERMUTE;
+    }
+    return number;
+}
+
 /* What goes up by k of n goes down by n - k where it begins anew. */
-static jx_groups opened(jx_devices *s, jx_groups from)
+static jx_groups opened(jx_devices *s, const jx_eqn *eqn, jx_groups from)
 {
     int ups = 0, downs = 0;
     sending to;
@@ -294,7 +316,8 @@ static jx_groups opened(jx_devices *s, jx_groups from)
         ups += from.at[i].at[1] > from.at[i].at[0];
         downs += from.at[i].at[1] < from.at[i].at[0];
     }
-    up = ups == downs ? s->change.by > 0 : ups > downs;
+    up = ups == downs ? s->change.number >> number_of(s, eqn) % 4 & 1
+                      : ups > downs;
     for (int i = 0; i < from.count; i++) {
         const int64_t *pair = from.at[i].at;
         if (up ? pair[1] >= pair[0] : pair[1] <= pair[0])
@@ -332,18 +355,19 @@ static jx_groups closed(jx_devices *s, jx_groups from)
 
 static jx_groups permuted(jx_devices *s, const jx_eqn *eqn, jx_groups from)
 {
-    if (is_changed(s, JX_DEVICES_TURNED, eqn))
+    if (jx_devices_is_changed(s, JX_DEVICES_TURNED, eqn))
         return turned(s, from, false);
-    if (is_changed(s, JX_DEVICES_EXCHANGED, eqn))
+    if (jx_devices_is_changed(s, JX_DEVICES_EXCHANGED, eqn))
         return turned(s, from, true);
-    if (is_changed(s, JX_DEVICES_SHIFTED, eqn) ||
-        is_changed(s, JX_DEVICES_STEPPED, eqn))
+    if (jx_devices_is_changed(s, JX_DEVICES_SHIFTED, eqn) ||
+        jx_devices_is_changed(s, JX_DEVICES_STEPPED, eqn))
         return shifted(s);
-    if (is_changed(s, JX_DEVICES_PAIRED, eqn))
+    if (jx_devices_is_changed(s, JX_DEVICES_PAIRED, eqn))
         return paired(s, from);
-    if (is_changed(s, JX_DEVICES_OPENED, eqn))
-        return opened(s, from);
-    return is_changed(s, JX_DEVICES_CLOSED, eqn) ? closed(s, from) : from;
+    if (jx_devices_is_changed(s, JX_DEVICES_OPENED, eqn))
+        return opened(s, eqn, from);
+    return jx_devices_is_changed(s, JX_DEVICES_CLOSED, eqn) ? closed(s, from)
+                                                            : from;
 }
 
 void jx_devices_change_collective(jx_devices *s, const jx_eqn *eqn,
@@ -356,24 +380,34 @@ void jx_devices_change_collective(jx_devices *s, const jx_eqn *eqn,
 
     if (permutes) {
         c->groups = permuted(s, eqn, c->groups);
-    } else if (is_changed(s, JX_DEVICES_REGROUPED, eqn)) {
-        to = groups_along(s, s->change.axes);
+    } else if (jx_devices_is_changed(s, JX_DEVICES_REGROUPED, eqn)) {
+        to = jx_devices_along(s, s->change.axes);
         if (to.count && (!fixed || (c->groups.count &&
                                     to.at[0].count == c->groups.at[0].count))) {
             c->groups = to;
             c->all = false;
         }
-    } else if (is_changed(s, JX_DEVICES_STRIDED, eqn)) {
+    } else if (jx_devices_is_changed(s, JX_DEVICES_STRIDED, eqn)) {
         c->groups = regrouped(s, c->groups, read_down);
-    } else if (is_changed(s, JX_DEVICES_REORDERED, eqn) && c->groups.count &&
-               c->groups.at[0].count % s->change.by == 0) {
+    } else if (jx_devices_is_changed(s, JX_DEVICES_REORDERED, eqn) &&
+               c->groups.count && c->groups.at[0].count % s->change.by == 0) {
         c->groups = regrouped(s, c->groups, read_within);
-    } else if (!fixed && is_changed(s, JX_DEVICES_DIVIDED, eqn)) {
+    } else if (!fixed && jx_devices_is_changed(s, JX_DEVICES_DIVIDED, eqn)) {
         if (c->all)
-            c->groups = groups_along(s, (1u << s->mesh->naxes) - 1);
+            c->groups = jx_devices_along(s, (1u << s->mesh->naxes) - 1);
         c->groups = divided(s, c->groups);
         c->all = false;
     }
+}
+
+/* Over how many devices it goes as it was written. */
+static int written_over(jx_devices *s, const jx_eqn *eqn)
+{
+    jx_collective c;
+
+    return !jx_devices_collective_of(s, eqn, &c) || c.all ? s->count
+           : c.groups.count                               ? c.groups.at[0].count
+                                                          : 1;
 }
 
 bool jx_devices_change_sum(jx_devices_body *m, const jx_eqn *eqn, int count,
@@ -384,12 +418,17 @@ bool jx_devices_change_sum(jx_devices_body *m, const jx_eqn *eqn, int count,
     /* of what is summed */
     bool whole = jx_collective_kind_of(eqn) != JX_COLLECTIVE_SCATTER;
     bool left_out =
-        whole && (is_changed(s, JX_DEVICES_LEFT_OUT, eqn) ||
+        whole && (jx_devices_is_changed(s, JX_DEVICES_LEFT_OUT, eqn) ||
                   (s->change.kind == JX_DEVICES_JOINED && s->change.without &&
                    jx_written_once(eqn, s->change.without)));
-    bool parts = is_changed(s, JX_DEVICES_DIVIDED, eqn) && s->change.number;
-    bool scaled = is_changed(s, JX_DEVICES_SCALED, eqn) || parts;
+    bool parts =
+        jx_devices_is_changed(s, JX_DEVICES_DIVIDED, eqn) && s->change.number;
+    bool mean =
+        jx_devices_is_changed(s, JX_DEVICES_REGROUPED, eqn) && s->change.by;
+    bool scaled =
+        jx_devices_is_changed(s, JX_DEVICES_SCALED, eqn) || parts || mean;
     double factor = parts              ? (double)s->count / count
+                    : mean             ? (double)written_over(s, eqn) / count
                     : s->change.by > 0 ? 1. / count
                                        : count;
 
@@ -404,7 +443,7 @@ bool jx_devices_change_sum(jx_devices_body *m, const jx_eqn *eqn, int count,
             if (!jx_is_made(*out))
                 return s->failed ? false : jx_devices_starved(s);
         }
-    return true;
+    return !whole || jx_devices_change_before(m, eqn, ins, outs);
 }
 
 /* ---- what a device does alone */
@@ -427,10 +466,10 @@ static bool join(jx_devices_body *m, const jx_eqn *eqn,
                  const jx_device_atoms *outs)
 {
     jx_devices *s = m->s;
-    jx_groups groups = groups_along(s, s->change.axes);
+    jx_groups groups = jx_devices_along(s, s->change.axes);
     jx_prim_id op = joined_by(eqn);
 
-    if (op == JX_PRIM_unknown || !groups.count ||
+    if (op == JX_PRIM_unknown || !groups.count || s->team.count != s->count ||
         (eqn->prim->id == JX_PRIM_dot_general && !s->change.at &&
          eqn->outs[0]->aval->rank))
         return true;
@@ -490,6 +529,9 @@ static bool place(jx_devices_body *m, const jx_eqn *eqn,
     int result;
     int64_t size = counted_by(s, eqn, &result);
 
+    if (size && s->change.by)
+        size = s->change.by;
+
     for (int t = 0; size && t < s->team.count && !s->failed; t++) {
         int d = s->team.at[t];
         jx_atom *out = &jx_device_row(outs, d)[result];
@@ -543,8 +585,8 @@ bool jx_devices_change_integers(jx_devices_body *m, const jx_eqn *eqn,
                                 const jx_device_atoms *outs)
 {
     jx_devices *s = m->s;
-    bool widened = is_changed(s, JX_DEVICES_WIDENED, eqn);
-    bool offset = is_changed(s, JX_DEVICES_OFFSET, eqn);
+    bool widened = jx_devices_is_changed(s, JX_DEVICES_WIDENED, eqn);
+    bool offset = jx_devices_is_changed(s, JX_DEVICES_OFFSET, eqn);
 
     for (int t = 0; (widened || offset) && t < s->team.count; t++) {
         int d = s->team.at[t], by = s->change.by;
@@ -619,7 +661,7 @@ static bool move(jx_devices_body *m, const jx_eqn *eqn,
 static bool scale(jx_devices_body *m, const jx_device_atoms *outs)
 {
     jx_devices *s = m->s;
-    jx_groups groups = groups_along(s, s->change.axes);
+    jx_groups groups = jx_devices_along(s, s->change.axes);
     double count = groups.count ? groups.at[0].count : 1;
 
     for (int t = 0; t < s->team.count; t++) {
@@ -641,34 +683,34 @@ bool jx_devices_change_local(jx_devices_body *m, const jx_eqn *eqn,
 
     if (s->change.kind == JX_DEVICES_AS_WRITTEN)
         return true;
-    if (is_changed(s, JX_DEVICES_JOINED, eqn))
+    if (jx_devices_is_changed(s, JX_DEVICES_JOINED, eqn))
         return join(m, eqn, outs);
-    if (is_changed(s, JX_DEVICES_PLACED, eqn))
+    if (jx_devices_is_changed(s, JX_DEVICES_PLACED, eqn))
         return place(m, eqn, outs);
-    if (is_changed(s, JX_DEVICES_MOVED, eqn))
+    if (jx_devices_is_changed(s, JX_DEVICES_MOVED, eqn))
         return move(m, eqn, ins, outs);
-    if (s->change.at && (is_changed(s, JX_DEVICES_COUNTED, eqn) ||
-                         is_changed(s, JX_DEVICES_CROSSED, eqn) ||
-                         is_changed(s, JX_DEVICES_MIRRORED, eqn)))
+    if (s->change.at && (jx_devices_is_changed(s, JX_DEVICES_COUNTED, eqn) ||
+                         jx_devices_is_changed(s, JX_DEVICES_CROSSED, eqn) ||
+                         jx_devices_is_changed(s, JX_DEVICES_MIRRORED, eqn)))
         return take_from(m, eqn, outs);
-    if (s->change.at && is_changed(s, JX_DEVICES_INDEXED, eqn))
+    if (s->change.at && jx_devices_is_changed(s, JX_DEVICES_INDEXED, eqn))
         return index_by_stand(m, eqn, outs);
-    if (is_changed(s, JX_DEVICES_LENGTHENED, eqn) ||
-        is_changed(s, JX_DEVICES_WIDENED, eqn) ||
-        is_changed(s, JX_DEVICES_NARROWED, eqn))
+    if (jx_devices_is_changed(s, JX_DEVICES_LENGTHENED, eqn) ||
+        jx_devices_is_changed(s, JX_DEVICES_WIDENED, eqn) ||
+        jx_devices_is_changed(s, JX_DEVICES_NARROWED, eqn))
         return resize(m, eqn, ins, outs);
     jx_devices_change_late(s, eqn, ins, outs);
-    if (s->change.at && is_changed(s, JX_DEVICES_SCALED, eqn))
+    if (s->change.at && jx_devices_is_changed(s, JX_DEVICES_SCALED, eqn))
         return scale(m, outs);
     if ((prim == JX_PRIM_add || prim == JX_PRIM_sub) &&
-        is_changed(s, JX_DEVICES_UNMOVED, eqn))
+        jx_devices_is_changed(s, JX_DEVICES_UNMOVED, eqn))
         for (int t = 0; t < s->team.count; t++) {
             jx_atom *out = jx_device_row(outs, s->team.at[t]);
             jx_atom kept = jx_device_row(ins, s->team.at[t])[s->change.by];
             if (jx_atom_aval(kept)->rank == jx_atom_aval(*out)->rank)
                 *out = kept;
         }
-    return true;
+    return jx_devices_change_sent(m, eqn, ins, outs);
 }
 
 /* ---- arrays that are cut */
@@ -685,10 +727,10 @@ static const char *other_name(const jx_devices *s, const char *name)
 void jx_devices_change_cut(jx_devices *s, const jx_eqn *eqn, int number,
                            jx_sharding *how)
 {
-    bool recut =
-        is_changed(s, JX_DEVICES_RECUT, eqn) && s->change.number == number;
-    bool swapped =
-        is_changed(s, JX_DEVICES_SWAPPED, eqn) && s->change.number == number;
+    bool recut = jx_devices_is_changed(s, JX_DEVICES_RECUT, eqn) &&
+                 s->change.number == number;
+    bool swapped = jx_devices_is_changed(s, JX_DEVICES_SWAPPED, eqn) &&
+                   s->change.number == number;
     jx_axis_names *axes =
         recut || swapped
             ? JX_NEW_ARRAY(s->scratch, how->rank + 1, jx_axis_names)
@@ -727,7 +769,7 @@ bool jx_devices_change_turned(jx_devices_body *m, const jx_eqn *eqn,
     jx_devices *s = m->s;
     int count = results ? eqn->nouts : eqn->nins;
 
-    if (!is_changed(s, JX_DEVICES_TRANSPOSED, eqn) ||
+    if (!jx_devices_is_changed(s, JX_DEVICES_TRANSPOSED, eqn) ||
         results != (s->change.by > 0))
         return true;
     for (int t = 0; t < s->team.count && !s->failed; t++)
@@ -745,7 +787,8 @@ jx_atom jx_devices_change_part(jx_devices_body *m, const jx_eqn *eqn,
 {
     jx_devices *s = m->s;
 
-    return is_changed(s, JX_DEVICES_OFFSET, eqn) && s->change.number == number
+    return jx_devices_is_changed(s, JX_DEVICES_OFFSET, eqn) &&
+                   s->change.number == number
                ? jx_math_plus(&m->body, part,
                               -(double)(s->change.by * stand_of(s, device)))
                : part;
@@ -759,8 +802,9 @@ jx_atom jx_devices_change_fused(jx_devices_body *m, const jx_eqn *eqn,
     int64_t by = s->change.by, n = by * count;
     jx_atom *parts;
 
-    if (!is_changed(s, JX_DEVICES_FUSED, eqn) || s->change.number != number ||
-        count < 2 || jx_devices_size(s, jx_atom_aval(array), axis) % n ||
+    if (!jx_devices_is_changed(s, JX_DEVICES_FUSED, eqn) ||
+        s->change.number != number || count < 2 ||
+        jx_devices_size(s, jx_atom_aval(array), axis) % n ||
         !(parts = JX_NEW_ARRAY(s->scratch, n, jx_atom)))
         return array;
     for (int64_t i = 0; i < n; i++) {

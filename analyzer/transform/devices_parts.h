@@ -69,8 +69,9 @@ typedef struct jx_devices {
     int equations, depth;
     JX_VEC(jx_team_callee) callees;
     jx_device_change change;
-    jx_intern parts;               /* of arrays, that are known */
-    bool pairs;                    /* somebody asks for copies: */
+    jx_atom turn;    /* the number of the turn of the loop that is changed */
+    jx_intern parts; /* of arrays, that are known */
+    bool pairs;      /* somebody asks for copies: */
     JX_VEC(jx_device_copy) copies; /* of results of the entry's computations */
     bool failed;
 } jx_devices;
@@ -264,6 +265,13 @@ bool jx_devices_change_integers(jx_devices_body *m, const jx_eqn *eqn,
                                 const jx_device_atoms *outs);
 /* Whom a device takes itself for. */
 int jx_devices_taken_for(const jx_devices *s, const jx_eqn *eqn, int device);
+/* Whether an equation is one of those that a change of this kind changes; the
+ * device that is `by` further along the axes of the change; all groups along
+ * some axes. */
+bool jx_devices_is_changed(const jx_devices *s, jx_device_change_kind kind,
+                           const jx_eqn *eqn);
+int64_t jx_devices_further(const jx_devices *s, int64_t device, int by);
+jx_groups jx_devices_along(jx_devices *s, unsigned axes);
 /* What a device has computed by itself. */
 bool jx_devices_change_local(jx_devices_body *m, const jx_eqn *eqn,
                              const jx_device_atoms *ins,
@@ -282,5 +290,27 @@ jx_atom jx_devices_change_fused(jx_devices_body *m, const jx_eqn *eqn,
 /* What each device has is combined along axes of the mesh, in place. */
 bool jx_devices_combine(jx_devices_body *m, jx_prim_id op, jx_groups groups,
                         const jx_device_atoms *values);
+
+/* ---- what is sent that was not (devices_sent.c) ---- */
+
+/* Results of an equation of one device, in place; its operands, before. */
+bool jx_devices_change_sent(jx_devices_body *m, const jx_eqn *eqn,
+                            const jx_device_atoms *ins,
+                            const jx_device_atoms *outs);
+bool jx_devices_change_operands(jx_devices_body *m, const jx_eqn *eqn,
+                                const jx_device_atoms *ins);
+/* What a device gets of a sum over devices. */
+bool jx_devices_change_before(jx_devices_body *m, const jx_eqn *eqn,
+                              const jx_device_atoms *ins,
+                              const jx_device_atoms *outs);
+/* What a loop goes on with, and whether that is changed. */
+bool jx_devices_change_carried(jx_devices_body *m, const jx_eqn *eqn,
+                               const jx_device_atoms *outs);
+bool jx_devices_changes_carried(const jx_devices *s, const jx_eqn *eqn);
+/* Whether it is an equation of the jaxpr. */
+bool jx_is_in(const jx_jaxpr *jaxpr, const jx_eqn *eqn);
+/* What counts the turns of a body is among what it is given. */
+void jx_devices_note_turn(jx_devices *s, const jx_jaxpr *body,
+                          const jx_device_atoms *ins);
 
 #endif

@@ -223,7 +223,8 @@ static bool while_of_team(jx_devices_body *m, const jx_eqn *eqn,
                  jx_devices_finish(
                      &body, 1, jx_device_row(&body_outs, s->team.at[0]), NULL));
     if (s->failed ||
-        !begin_body(&body, s, &p->body_jaxpr, &body_ins, &body_outs))
+        !begin_body(&body, s, &p->body_jaxpr, &body_ins, &body_outs) ||
+        !jx_devices_change_carried(&body, eqn, &body_outs))
         return false;
     reorder(&body, 2, (int[]){nb, nb + n});
     jx_put_jaxpr(&params, "body_jaxpr", end_body(&body, &body_outs));
@@ -310,7 +311,8 @@ static const jx_jaxpr *step_of(jx_devices *s, const jx_eqn *eqn, int nc, int nk)
         return NULL;
     }
     if (!begin_body(&body, s, &((const jx_p_scan *)eqn->typed)->jaxpr, &ins,
-                    &outs))
+                    &outs) ||
+        !jx_devices_change_carried(&body, eqn, &outs))
         return NULL;
     gather(s, &outs, 0, nk, results);
     gather(s, &outs, nk, ny, results + n * nk);

@@ -86,7 +86,8 @@ static bool join_eqn(joining *j, const jx_eqn *eqn, int depth)
 {
     if (jx_is_collective(eqn))
         return join_collective(j, eqn);
-    if (jx_is_spread(eqn))
+    if (jx_is_spread(eqn) || /* what is changed may be what others have */
+        (j->s->change.at && jx_written_once(eqn, j->s->change.at)))
         join_all(j);
     for (int i = 0; i < eqn->nparams && !jx_is_spread(eqn); i++)
         if (!join_value(j, eqn->params[i].value, depth))
@@ -123,6 +124,8 @@ bool jx_devices_teams(jx_devices *s, const jx_eqn *eqn, jx_teams *to)
     }
     for (int d = 0; d < s->count; d++)
         j.up[d] = d;
+    if (jx_devices_changes_carried(s, eqn)) /* what is carried is sent */
+        join_all(&j);
     for (int i = 0; i < eqn->nparams; i++)
         if (!join_value(&j, eqn->params[i].value, 0))
             return false;

@@ -5,15 +5,18 @@
  * with a program that it makes the other one. */
 #include "reports/pipeline/equal_repairs.h"
 
+#include "analyzer/collective.h"
 #include "frontend/ir/mesh.h"
 #include "frontend/ir/params.h"
 #include "reports/pipeline/equal_ready.h"
+#include "reports/pipeline/equal_repair_ways.h"
 
 #include <stdlib.h>
+#include <string.h>
 
-/* Of one kind, places where equations are; operations over fields, and
- * equations that are written out, of all tries together. */
-enum { MOST_SITES = 12, MOST_WORK = 1 << 28, MOST_EQUATIONS = 120000 };
+/* Operations over fields, and equations that are written out, of all tries
+ * together. */
+enum { MOST_WORK = 1 << 28, MOST_EQUATIONS = 400000 };
 
 typedef struct repairing {
     const jx_equal_words *w;
@@ -26,10 +29,10 @@ typedef struct repairing {
     jx_equal_cause *to;
 } repairing;
 
-typedef struct sites {
-    int count;
-    const jx_eqn *at[MOST_SITES];
-} sites;
+static const jx_mesh *mesh_of(const repairing *r)
+{
+    return r->w->sharded.mesh;
+}
 
 /* What is wrong where a change helps: `at` is where it was made. */
 typedef struct finding {
@@ -96,362 +99,22 @@ static bool helps(repairing *r, const jx_device_change *change)
     return same || no_repair(r);
 }
 
-/* ---- where */
-
-static void add_site(const jx_eqn *eqn, sites *to)
-{
-    bool known = to->count == MOST_SITES;
-
-    for (int s = 0; s < to->count && !known; s++)
-        known = eqn->stack && eqn->stack == to->at[s]->stack &&
-                eqn->prim == to->at[s]->prim && eqn->typed == to->at[s]->typed;
-    if (!known)
-        to->at[to->count++] = eqn;
-}
-
-/* Of a loop that was written out each by itself. */
-static void find_each(const jx_program *program, jx_eqn_is *is, sites *to)
-{
-    to->count = 0;
-    for (int i = 0; i < program->njaxprs; i++)
-        for (int k = 0; k < program->jaxprs[i]->neqns; k++)
-            if (is(&program->jaxprs[i]->eqns[k]) && to->count < MOST_SITES)
-                to->at[to->count++] = &program->jaxprs[i]->eqns[k];
-}
-
-static void find_sites(const jx_program *program, jx_eqn_is *is, sites *to)
-{
-    to->count = 0;
-    for (int i = 0; i < program->njaxprs; i++)
-        for (int k = 0; k < program->jaxprs[i]->neqns; k++)
-            if (is(&program->jaxprs[i]->eqns[k]))
-                add_site(&program->jaxprs[i]->eqns[k], to);
-}
-
-/* The number of a device may be several equations of one place. */
-static bool takes_marked(const jx_program *program, const jx_eqn *eqn,
-                         const char *made)
-{
-    const jx_eqn *number = jx_find_eqn(program, jx_numbers_devices);
-
-    if (number && number->stack && number->stack == eqn->stack)
-        return false;
-    for (int i = 0; i < eqn->nins; i++)
-        if (eqn->ins[i].var && made[eqn->ins[i].var->id])
-            return true;
-    return false;
-}
-
-/* What a loop goes on with may say when it ends. */
-static bool goes_on(const jx_jaxpr *jaxpr, const jx_eqn *eqn)
-{
-    for (int i = 0; i < jaxpr->nouts; i++)
-        if (jaxpr->outs[i].var == eqn->outs[0])
-            return true;
-    return false;
-}
-
-/* Those that take what is made of the number of a device; those where
- * that number is asked for before what is in bodies. */
-static void find_numbered_sites(const jx_program *program, jx_eqn_is *is,
-                                sites *to)
-{
-    to->count = 0;
-    for (int body = 0; body < 2; body++)
-        for (int i = 0; i < program->njaxprs; i++) {
-            const jx_jaxpr *jaxpr = program->jaxprs[i];
-            char *made =
-                JX_NEW_ARRAY(program->ctx->arena, jaxpr->nvars + 1, char);
-            if (!made || jx_mark_device_numbers(jaxpr, made) == (body == 1))
-                continue;
-            for (int k = 0; k < jaxpr->neqns; k++)
-                if (is(&jaxpr->eqns[k]) &&
-                    takes_marked(program, &jaxpr->eqns[k], made) &&
-                    !(body && goes_on(jaxpr, &jaxpr->eqns[k])))
-                    add_site(&jaxpr->eqns[k], to);
-        }
-}
-
-/* The number of a device, as it is used: StableHLO converts it behind all. */
-static void find_numbers(const jx_program *program, jx_eqn_is *is, sites *to)
-{
-    to->count = 0;
-    for (int i = 0; i < program->njaxprs; i++)
-        for (int k = 0; k < program->jaxprs[i]->neqns; k++) {
-            const jx_eqn *eqn = &program->jaxprs[i]->eqns[k], *last = eqn + 1;
-            if (!is(eqn))
-                continue;
-            while (last <
-                       program->jaxprs[i]->eqns + program->jaxprs[i]->neqns &&
-                   last->stack == eqn->stack && eqn->stack &&
-                   jx_makes_integers(last))
-                last++;
-            add_site(last - 1, to);
-        }
-}
-
-static int naxes(const repairing *r)
-{
-    return r->w->sharded.mesh->naxes;
-}
-
-static int64_t size_of(const repairing *r, int axis)
-{
-    return r->w->sharded.mesh->sizes[axis];
-}
-
-/* ---- in which ways: the n-th of what a row leaves open in its change */
-
-typedef enum way { END, SKIPPED, TRIED } way;
-typedef way ways(const repairing *r, int n, jx_device_change *to);
-
-static way in_one_way(const repairing *r, int n, jx_device_change *to)
-{
-    (void)r, (void)to;
-    return n ? END : TRIED;
-}
-
-/* Of two devices the next one is the one before. */
-static way along_each_axis(const repairing *r, int n, jx_device_change *to)
-{
-    if (n == naxes(r))
-        return END;
-    to->axes = 1u << n;
-    return size_of(r, n) >
-                   (to->by < 0 && to->kind != JX_DEVICES_STEPPED ? 2 : 1)
-               ? TRIED
-               : SKIPPED;
-}
-
-/* Few axes before many. */
-static way along_axes(const repairing *r, int n, jx_device_change *to)
-{
-    unsigned all = (1u << naxes(r)) - 1;
-
-    if ((unsigned)n >= all * (unsigned)naxes(r))
-        return END;
-    to->axes = (unsigned)n % all + 1;
-    return __builtin_popcount(to->axes) == n / (int)all + 1 ? TRIED : SKIPPED;
-}
-
-/* All axes first, then each. */
-static way along_all_and_each(const repairing *r, int n, jx_device_change *to)
-{
-    if (naxes(r) > 1 && !n) {
-        to->axes = (1u << naxes(r)) - 1;
-        return TRIED;
-    }
-    n -= naxes(r) > 1;
-    to->axes = 1u << n;
-    return n < naxes(r) ? TRIED : END;
-}
-
-/* Two axes, which must be as long. */
-static way along_two_axes(const repairing *r, int n, jx_device_change *to)
-{
-    int a = n / naxes(r), b = n % naxes(r);
-
-    if (a == naxes(r))
-        return END;
-    to->axes = 1u << a | 1u << b;
-    return a < b && size_of(r, a) > 1 && size_of(r, a) == size_of(r, b)
-               ? TRIED
-               : SKIPPED;
-}
-
-/* By the size of an axis, where there are several. */
-static way by_each_size(const repairing *r, int n, jx_device_change *to)
-{
-    if (naxes(r) < 2 || n == naxes(r))
-        return END;
-    to->by = (int)size_of(r, n);
-    return to->by > 1 ? TRIED : SKIPPED;
-}
-
-enum { MOST_FUSED = 4, MOST_ARRAYS = 32, MOST_RANK = 4 };
-
-static way of_each_array(const repairing *r, int n, jx_device_change *to)
-{
-    (void)r;
-    to->number = n;
-    return n < MOST_ARRAYS ? TRIED : END;
-}
-
-static way of_each_array_and_axes(const repairing *r, int n,
-                                  jx_device_change *to)
-{
-    int pairs = naxes(r) * naxes(r);
-
-    to->number = n / pairs;
-    return to->number < MOST_ARRAYS ? along_two_axes(r, n % pairs, to) : END;
-}
-
-static way of_each_array_in_parts(const repairing *r, int n,
-                                  jx_device_change *to)
-{
-    (void)r;
-    to->number = n / (MOST_FUSED - 1);
-    to->by = n % (MOST_FUSED - 1) + 2;
-    return to->number < MOST_ARRAYS ? TRIED : END;
-}
-
-/* By how many elements of an axis a device has. */
-static way by_part_sizes(const repairing *r, int n, jx_device_change *to)
-{
-    const jx_eqn *at = jx_find_eqn(r->program, jx_spreads);
-    unsigned axes;
-    int64_t size;
-
-    if (n / MOST_RANK >= at->nins || n / MOST_RANK >= MOST_ARRAYS)
-        return END;
-    size = jx_part_size(r->w->sharded.mesh, at, n / MOST_RANK, n % MOST_RANK,
-                        &axes);
-    to->axes = axes;
-    to->by = (int)size;
-    return size > 1 && size <= INT32_MAX ? TRIED : SKIPPED;
-}
-
-/* ... or half of that. */
-static way by_part_sizes_and_halves(const repairing *r, int n,
-                                    jx_device_change *to)
-{
-    way how = by_part_sizes(r, n / 2, to);
-
-    if (how != TRIED || n % 2 == 0)
-        return how;
-    to->by /= 2;
-    return to->by > 1 ? TRIED : SKIPPED;
-}
-
-/* An array of integers, and by the size of an axis that devices have a part
- * of, or half of it. */
-static way of_integers_by_size(const repairing *r, int n, jx_device_change *to)
-{
-    const jx_eqn *at = jx_find_eqn(r->program, jx_spreads);
-    int array = n / (MOST_ARRAYS * MOST_RANK * 2);
-    int other = n / (MOST_RANK * 2) % MOST_ARRAYS, axis = n / 2 % MOST_RANK;
-    int64_t size;
-
-    if (array >= MOST_ARRAYS || array >= at->nins)
-        return END;
-    to->number = array;
-    size = other < at->nins
-               ? jx_part_size(r->w->sharded.mesh, at, other, axis, &to->axes)
-               : 0;
-    to->by = (int)(n % 2 ? size / 2 : size);
-    return jx_dtype_is_integer(jx_atom_aval(at->ins[array])->dtype) &&
-                   size > 0 && size <= INT32_MAX &&
-                   (n % 2 == 0 || size % 2 == 0)
-               ? TRIED
-               : SKIPPED;
-}
-
-/* Within pairs of devices of an axis, or all of it. */
-static way from_the_end(const repairing *r, int n, jx_device_change *to)
-{
-    if (n >= 2 * naxes(r))
-        return END;
-    to->axes = 1u << n / 2;
-    to->by = n % 2 ? 2 : 0;
-    return size_of(r, n / 2) > (n % 2 ? 2 : 1) ? TRIED : SKIPPED;
-}
-
-/* By powers of two, along each axis. */
-static way by_each_bit(const repairing *r, int n, jx_device_change *to)
-{
-    enum { BITS = 10 };
-
-    if (n >= BITS * naxes(r))
-        return END;
-    to->axes = 1u << n / BITS;
-    to->by = 1 << n % BITS;
-    return size_of(r, n / BITS) % (2 * to->by) ? SKIPPED : TRIED;
-}
-
-/* In parts of equal size of all devices, near ones and far ones. */
-static way in_each_part(const repairing *r, int n, jx_device_change *to)
-{
-    int64_t all = jx_mesh_devices(r->w->sharded.mesh, INT64_MAX);
-    int wide = n / 4 + 2;
-
-    if (wide > all / 2)
-        return END;
-    to->by = n % 2 ? -wide : wide;
-    to->number = n / 2 % 2;
-    return all % wide ? SKIPPED : TRIED;
-}
-
-/* Two axes of an array, which must be as long. */
-static way of_two_axes(const repairing *r, int n, jx_device_change *to)
-{
-    (void)r;
-    to->number = n / MOST_RANK * 8 + n % MOST_RANK;
-    return n == MOST_RANK * MOST_RANK      ? END
-           : n / MOST_RANK < n % MOST_RANK ? TRIED
-                                           : SKIPPED;
-}
-
-/* Where a device stands along each axis, by each of its divisors; what is left
- * of it. */
-static way by_each_divisor(const repairing *r, int n, jx_device_change *to)
-{
-    enum { MOST = 8 };
-    int axis = n / (2 * MOST), by = n / 2 % MOST + 1;
-
-    if (axis == naxes(r))
-        return END;
-    to->axes = 1u << axis;
-    to->by = n % 2 ? -by : by;
-    return size_of(r, axis) % by || size_of(r, axis) <= by || to->by == -1
-               ? SKIPPED
-               : TRIED;
-}
-
-/* Where blocks have gone round all devices of an axis, or once more; what goes
- * round is what is added, or what is added to. */
-static way behind_all_turns(const repairing *r, int n, jx_device_change *to)
-{
-    enum { MOST_LATE = 64, WAYS = 4 };
-    jx_device_kept *late;
-
-    if (n >= WAYS * naxes(r))
-        return END;
-    late = JX_NEW_ARRAY(r->program->ctx->arena, MOST_LATE, jx_device_kept);
-    if (!late || size_of(r, n / WAYS) < 2)
-        return SKIPPED;
-    to->nlate = jx_find_late(r->program, (int)size_of(r, n / WAYS) + n % 2,
-                             n / 2 % 2, MOST_LATE, late);
-    to->late = late;
-    return to->nlate > 0 ? TRIED : SKIPPED;
-}
-
-/* All axes and each, and without the n-th sum over devices. */
-static way without_each_sum(const repairing *r, int n, jx_device_change *to)
-{
-    int count = naxes(r) + (naxes(r) > 1);
-    sites sums;
-
-    find_sites(r->program, jx_reduces_devices, &sums);
-    if (n >= sums.count * count)
-        return END;
-    to->without = sums.at[n / count];
-    return along_all_and_each(r, n % count, to);
-}
-
 /* ---- what is wrong: where that is not one thing for all of a row */
 
 typedef void judge(const repairing *r, finding *f);
 
 static void judge_shifted(const repairing *r, finding *f)
 {
-    if (jx_leaves_holes(&r->w->sharded, f->at))
+    if (jx_skips_pair(&r->w->sharded, f->at, f->change->axes, f->change->by,
+                      true))
         f->code = JX_CODE_MSH005;
 }
 
 /* That one has holes as well: as many are meant. */
 static void judge_opened(const repairing *r, finding *f)
 {
-    if (jx_skips_pair(&r->w->sharded, f->at, f->change->axes, f->change->by))
+    if (jx_skips_pair(&r->w->sharded, f->at, f->change->axes, f->change->by,
+                      false))
         f->code = JX_CODE_MSH005;
 }
 
@@ -465,6 +128,28 @@ static void judge_scaled(const repairing *r, finding *f)
 {
     if (r->back)
         f->code = JX_CODE_MSH017;
+}
+
+static void judge_moved_blocks(const repairing *r, finding *f)
+{
+    if (jx_find_stacked(r->program))
+        f->code = JX_CODE_MSH014;
+}
+
+/* Others are sent there, of the right device or not. */
+static void judge_filled(const repairing *r, finding *f)
+{
+    for (int i = 0; i < f->at->nins; i++)
+        if (jx_is_sent(r->program, f->at->ins[i]))
+            f->code = JX_CODE_MSH015;
+}
+
+static void judge_preceded(const repairing *r, finding *f)
+{
+    if (jx_dtype_is_integer(f->at->outs[0]->aval->dtype))
+        f->code = JX_CODE_MSH015;
+    else if (r->back)
+        f->code = JX_CODE_MSH018;
 }
 
 /* What is compared may say how often a loop goes round. */
@@ -568,9 +253,14 @@ static void judge_local(const repairing *r, finding *f)
     bool forgotten = product || (sums && !jx_is_behind(r->program, f->at,
                                                        jx_reduces_devices));
 
+    /* of a parameter, whatever is made of that */
+    bool slope = r->back && jx_is_backward(f->at);
+    const jx_eqn *curve = jx_find_curve(&r->w->sharded);
+
     /* an extreme that is summed, or something else that is not linear */
     if (!f->change->at || (extreme && sums) ||
-        (jx_is_curved_behind(r->program, f->at) && !forgotten))
+        (curve && curve->prim->id == JX_PRIM_mul && !forgotten) ||
+        (jx_is_curved_behind(r->program, f->at) && !forgotten && !slope))
         f->code = JX_CODE_MSH020;
     else if (r->back)
         f->code = JX_CODE_MSH018;
@@ -597,11 +287,11 @@ typedef bool fits(const repairing *r, const jx_device_change *change);
 
 static bool fits_holes(const repairing *r, const jx_device_change *change)
 {
-    sites where;
+    jx_repair_sites where;
     bool holes = false;
 
     (void)change;
-    find_sites(r->program, jx_permutes_devices, &where);
+    jx_repair_find_sites(r->program, jx_permutes_devices, &where);
     for (int i = 0; i < where.count; i++)
         holes |= jx_leaves_holes(&r->w->sharded, where.at[i]);
     return holes;
@@ -609,13 +299,13 @@ static bool fits_holes(const repairing *r, const jx_device_change *change)
 
 static bool fits_cut(const repairing *r, const jx_device_change *change)
 {
-    return naxes(r) > 1 && change->at &&
+    return mesh_of(r)->naxes > 1 && change->at &&
            jx_is_cut_by(change->at, change->number) > 0;
 }
 
 static bool fits_cut_twice(const repairing *r, const jx_device_change *change)
 {
-    return naxes(r) > 1 && change->at &&
+    return mesh_of(r)->naxes > 1 && change->at &&
            jx_is_cut_by(change->at, change->number) > 1;
 }
 
@@ -628,6 +318,51 @@ static bool fits_fused(const repairing *r, const jx_device_change *change)
            !(gather && jx_is_stacked(r->program, gather)) &&
            !(r->w->fields->differs.rearranged &&
              jx_find_eqn(r->program, jx_moves_blocks));
+}
+
+static bool fits_moved_blocks(const repairing *r,
+                              const jx_device_change *change)
+{
+    (void)change;
+    return jx_find_eqn(r->program, jx_moves_blocks) != NULL;
+}
+
+static bool fits_exchanged(const repairing *r, const jx_device_change *change)
+{
+    (void)change;
+    return jx_find_eqn(r->program, jx_exchanges_devices) != NULL;
+}
+
+/* It carries an array as that number. */
+static bool fits_carried(const repairing *r, const jx_device_change *change)
+{
+    const jx_eqn *at = change->at;
+
+    (void)r;
+    return at && change->number < at->nouts &&
+           jx_dtype_is_float(at->outs[change->number]->aval->dtype);
+}
+
+static bool fits_operand(const repairing *r, const jx_device_change *change)
+{
+    const jx_eqn *at = change->at;
+
+    (void)r;
+    return at && change->number < at->nins && at->ins[change->number].var &&
+           jx_dtype_is_float(jx_atom_aval(at->ins[change->number])->dtype);
+}
+
+static bool fits_block(const repairing *r, const jx_device_change *change)
+{
+    int64_t size, count = 1;
+
+    for (int k = 0; k < mesh_of(r)->naxes; k++)
+        count *= change->axes >> k & 1 ? mesh_of(r)->sizes[k] : 1;
+    return fits_exchanged(r, change) && change->at &&
+           change->number < change->at->outs[0]->aval->rank &&
+           jx_dim_is_int(change->at->outs[0]->aval->shape[change->number],
+                         &size) &&
+           size % count == 0;
 }
 
 /* A difference is of both its operands. */
@@ -658,16 +393,12 @@ static bool fits_whole(const repairing *r, const jx_device_change *change)
  * several. */
 typedef enum order { ALL_AND_EACH, EACH, LAST_FIRST, ALL, SEVERAL } order;
 
-/* Of all such equations; of those that take what is made of the number of a
- * device. */
-typedef void find(const jx_program *program, jx_eqn_is *is, sites *to);
-
 typedef struct repair {
     jx_device_change change;
     jx_eqn_is *where;
-    find *find;
+    jx_repair_find *find;
     order order;
-    ways *ways;
+    jx_repair_ways *ways;
     fits *fits; /* or NULL: all */
     jx_code code;
     const char *with;
@@ -684,9 +415,9 @@ static const repair repairs[] = {
                WITH)                                                           \
     {{.kind = JX_DEVICES_##KIND, .by = (BY), .axes = (AXES)},                  \
      WHERE,                                                                    \
-     FIND,                                                                     \
+     jx_repair_##FIND,                                                         \
      ORDER,                                                                    \
-     WAYS,                                                                     \
+     jx_repair_##WAYS,                                                         \
      FITS,                                                                     \
      JX_CODE_##CODE,                                                           \
      WITH,                                                                     \
@@ -725,7 +456,8 @@ static bool repair_at(repairing *r, const repair *row, jx_device_change change,
            tell(r, row, &change, at);
 }
 
-static bool repair_in_a_way(repairing *r, const repair *row, const sites *where,
+static bool repair_in_a_way(repairing *r, const repair *row,
+                            const jx_repair_sites *where,
                             jx_device_change change)
 {
     bool together = row->order == ALL || row->order == ALL_AND_EACH ||
@@ -747,13 +479,16 @@ static bool repair_in_a_way(repairing *r, const repair *row, const sites *where,
 static bool try_row(repairing *r, const repair *row)
 {
     jx_device_change change = row->change;
-    sites where;
-    way how;
+    jx_repair_sites where;
+    jx_repair_way how;
 
-    change.alone = row->find == find_each;
+    change.alone = row->find == jx_repair_find_each;
+    change.line = row->find == jx_repair_find_lines;
     row->find(r->program, row->where, &where);
-    for (int n = 0; where.count && (how = row->ways(r, n, &change)) != END; n++)
-        if (how == TRIED && repair_in_a_way(r, row, &where, change))
+    for (int n = 0; where.count && (how = row->ways(&r->w->sharded, n,
+                                                    &change)) != JX_REPAIR_END;
+         n++)
+        if (how == JX_REPAIR_TRIED && repair_in_a_way(r, row, &where, change))
             return true;
     return false;
 }

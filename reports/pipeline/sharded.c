@@ -22,122 +22,6 @@ const jx_eqn *jx_find_eqn(const jx_program *program,
     return NULL;
 }
 
-bool jx_is_backward(const jx_eqn *eqn)
-{
-    return jx_place_is_backward(eqn, NULL);
-}
-
-bool jx_reduces_devices(const jx_eqn *eqn)
-{
-    jx_collective_kind kind = jx_collective_kind_of(eqn);
-
-    return kind == JX_COLLECTIVE_REDUCE || kind == JX_COLLECTIVE_SCATTER;
-}
-
-bool jx_permutes_devices(const jx_eqn *eqn)
-{
-    return jx_collective_kind_of(eqn) == JX_COLLECTIVE_PERMUTE;
-}
-
-bool jx_gathers_devices(const jx_eqn *eqn)
-{
-    jx_collective_kind kind = jx_collective_kind_of(eqn);
-
-    return kind == JX_COLLECTIVE_GATHER || kind == JX_COLLECTIVE_EXCHANGE;
-}
-
-bool jx_exchanges_devices(const jx_eqn *eqn)
-{
-    return jx_collective_kind_of(eqn) == JX_COLLECTIVE_EXCHANGE;
-}
-
-bool jx_moves_blocks(const jx_eqn *eqn)
-{
-    return jx_gathers_devices(eqn) ||
-           jx_collective_kind_of(eqn) == JX_COLLECTIVE_SCATTER;
-}
-
-bool jx_numbers_devices(const jx_eqn *eqn)
-{
-    return jx_collective_kind_of(eqn) == JX_COLLECTIVE_NUMBER;
-}
-
-bool jx_spreads(const jx_eqn *eqn)
-{
-    return eqn->prim->id == JX_PRIM_sdy_manual_computation ||
-           eqn->prim->id == JX_PRIM_shard_map;
-}
-
-bool jx_reduces_alone(const jx_eqn *eqn)
-{
-    return eqn->prim->id == JX_PRIM_reduce_sum ||
-           eqn->prim->id == JX_PRIM_reduce_max ||
-           eqn->prim->id == JX_PRIM_reduce_min ||
-           eqn->prim->id == JX_PRIM_dot_general ||
-           eqn->prim->id == JX_PRIM_scatter_add;
-}
-
-bool jx_masks_floats(const jx_eqn *eqn)
-{
-    return eqn->prim->id == JX_PRIM_select_n &&
-           jx_dtype_is_float(eqn->outs[0]->aval->dtype);
-}
-
-bool jx_gathers_integers(const jx_eqn *eqn)
-{
-    return jx_gathers_devices(eqn) &&
-           jx_dtype_is_integer(eqn->outs[0]->aval->dtype);
-}
-
-bool jx_counts_elements(const jx_eqn *eqn)
-{
-    return eqn->prim->id == JX_PRIM_iota || eqn->prim->id == JX_PRIM_top_k ||
-           eqn->prim->id == JX_PRIM_argmax || eqn->prim->id == JX_PRIM_argmin;
-}
-
-bool jx_moves_integers(const jx_eqn *eqn)
-{
-    return (eqn->prim->id == JX_PRIM_add || eqn->prim->id == JX_PRIM_sub) &&
-           jx_dtype_is_integer(eqn->outs[0]->aval->dtype);
-}
-
-bool jx_is_index(const jx_eqn *eqn)
-{
-    const jx_aval *of = eqn->nins ? jx_atom_aval(eqn->ins[0]) : NULL;
-
-    return of && !of->rank && jx_dtype_is_integer(of->dtype) &&
-           (jx_moves_integers(eqn) || eqn->prim->id == JX_PRIM_eq ||
-            eqn->prim->id == JX_PRIM_ge || eqn->prim->id == JX_PRIM_gt ||
-            eqn->prim->id == JX_PRIM_le || eqn->prim->id == JX_PRIM_lt);
-}
-
-bool jx_makes_integers(const jx_eqn *eqn)
-{
-    jx_dtype dtype = eqn->nouts == 1 ? eqn->outs[0]->aval->dtype : JX_F32;
-
-    return (jx_dtype_is_integer(dtype) || dtype == JX_BOOL) &&
-           !jx_is_collective(eqn);
-}
-
-bool jx_multiplies_integers(const jx_eqn *eqn)
-{
-    return eqn->prim->id == JX_PRIM_mul && !eqn->outs[0]->aval->rank &&
-           jx_dtype_is_integer(eqn->outs[0]->aval->dtype) &&
-           !eqn->ins[0].var != !eqn->ins[1].var;
-}
-
-bool jx_scales_floats(const jx_eqn *eqn)
-{
-    jx_prim_id prim = eqn->prim->id;
-
-    if (!eqn->nouts || !jx_dtype_is_float(eqn->outs[0]->aval->dtype))
-        return false;
-    return prim == JX_PRIM_broadcast_in_dim
-               ? !eqn->ins[0].var
-               : (prim == JX_PRIM_mul || prim == JX_PRIM_div) &&
-                     !eqn->ins[0].var != !eqn->ins[1].var;
-}
-
 bool jx_goes_on(const jx_program *program, const jx_eqn *eqn)
 {
     for (int i = 0; i < program->njaxprs; i++)
@@ -337,21 +221,32 @@ bool jx_leaves_holes(const jx_sharded *w, const jx_eqn *eqn)
                jx_mesh_devices(w->mesh, INT64_MAX);
 }
 
+/* Where a device stands along an axis, `by` further than another one does, in a
+ * ring or not. */
+static bool is_further(const jx_mesh *mesh, const jx_ints *pair, int axis,
+                       int by, bool rings)
+{
+    int64_t size = mesh->sizes[axis];
+    int64_t far = jx_mesh_stand(mesh, pair->at[1], axis) -
+                  jx_mesh_stand(mesh, pair->at[0], axis) - by;
+
+    return rings ? far % size == 0 : far == 0;
+}
+
 bool jx_skips_pair(const jx_sharded *w, const jx_eqn *eqn, unsigned axis,
-                   int by)
+                   int by, bool rings)
 {
     jx_groups pairs = groups_of(w->program, eqn, jx_permutes_devices);
-    int64_t all = jx_mesh_devices(w->mesh, INT64_MAX), could = 0;
+    int64_t all = jx_mesh_devices(w->mesh, INT64_MAX), could = all;
 
-    for (int k = 0; k < w->mesh->naxes; k++)
+    for (int k = 0; k < w->mesh->naxes && !rings; k++)
         if (axis >> k & 1)
             could = all / w->mesh->sizes[k] * (w->mesh->sizes[k] - abs(by));
     for (int i = 0; i < pairs.count; i++)
         for (int k = 0; k < w->mesh->naxes; k++)
             if (pairs.at[i].count != 2 ||
-                jx_mesh_stand(w->mesh, pairs.at[i].at[1], k) -
-                        jx_mesh_stand(w->mesh, pairs.at[i].at[0], k) !=
-                    (axis >> k & 1 ? by : 0))
+                !is_further(w->mesh, &pairs.at[i], k, axis >> k & 1 ? by : 0,
+                            rings))
                 return false;
     return pairs.count < could;
 }
@@ -503,6 +398,9 @@ static const jx_eqn *curve_behind(const jx_jaxpr *jaxpr, jx_atom atom,
         if (whole != JX_PRIM_min)
             return eqn;
         break;
+    case JX_PRIM_sort:
+    case JX_PRIM_stablehlo_sort:
+    case JX_PRIM_top_k:
     case JX_PRIM_argmax:
     case JX_PRIM_argmin: return eqn;
     case JX_PRIM_reduce: /* as StableHLO has the place of an extreme */
@@ -785,6 +683,16 @@ static bool goes_on_behind(const jx_jaxpr *jaxpr, const jx_eqn *from,
         for (int i = 0; i < eqn->nouts; i++)
             made[eqn->outs[i]->id] = 1;
     }
+    return false;
+}
+
+bool jx_is_sent(const jx_program *program, jx_atom atom)
+{
+    for (int i = 0; atom.var && i < program->njaxprs; i++)
+        for (int k = 0; k < program->jaxprs[i]->neqns; k++)
+            if (jx_permutes_devices(&program->jaxprs[i]->eqns[k]) &&
+                program->jaxprs[i]->eqns[k].outs[0] == atom.var)
+                return true;
     return false;
 }
 

@@ -38,6 +38,13 @@ jx_eqn_is jx_scales_floats;   /* by a number, or spreads one to scale others */
 jx_eqn_is jx_numbers_devices; /* asks which device it is */
 jx_eqn_is jx_draws_numbers;   /* random ones */
 jx_eqn_is jx_narrows;         /* to a smaller float */
+/* what may be sent on: a part of an array, an array with an edge, sums of all
+ * elements before each, what becomes other axes, what goes round in a loop,
+ * what is chosen or multiplied, what is made of several, blocks */
+jx_eqn_is jx_slices_floats, jx_has_edges, jx_adds_up, jx_reshapes,
+    jx_goes_in_turns, jx_chooses_or_multiplies, jx_joins_floats,
+    jx_makes_blocks;
+jx_eqn_is jx_compares_integers; /* which is less */
 /* an axis of an array is cut by several of the mesh */
 jx_eqn_is jx_cuts_by_many;
 /* Of what is written out: that devices go one way; a sum of what is
@@ -56,6 +63,8 @@ bool jx_mark_device_numbers(const jx_jaxpr *jaxpr, char *made);
  * is.  In the order in which they run; -1 without memory. */
 int jx_find_late(const jx_program *program, int turns, bool added_to, int most,
                  jx_device_kept *to);
+/* Whether a value is what a permutation gives. */
+bool jx_is_sent(const jx_program *program, jx_atom atom);
 /* Whether something is sent on in a loop, or twice in the same way. */
 bool jx_goes_round(const jx_program *program);
 /* Whether so many devices stand along some axes of the mesh. */
@@ -74,7 +83,7 @@ bool jx_leaves_holes(const jx_sharded *w, const jx_eqn *eqn);
 /* Each device that sends something sends it `by` devices further along the
  * axis, and some who could do not. */
 bool jx_skips_pair(const jx_sharded *w, const jx_eqn *eqn, unsigned axis,
-                   int by);
+                   int by, bool rings);
 /* By how many axes of the mesh an operand of a computation, or behind them a
  * result, is cut. */
 int jx_is_cut_by(const jx_eqn *eqn, int number);
