@@ -102,7 +102,9 @@ typedef enum jx_device_change_kind {
     JX_DEVICES_NARROWED,
     JX_DEVICES_SHORTENED, /* of each of `late` one operand is all */
     JX_DEVICES_UNMOVED,   /* of a sum its operand `by` is all that there is */
-    JX_DEVICES_MOVED,     /* `by` is added to a sum, or to what is compared */
+    /* `by` is added to a sum, or to what is compared; as often as there were
+     * turns, if it is by_turns */
+    JX_DEVICES_MOVED,
     JX_DEVICES_RECUT, /* an array is cut by its axes in the other order ... */
     /* ... or by each of two axes where the other cuts it ... */
     JX_DEVICES_SWAPPED,
@@ -116,10 +118,13 @@ typedef enum jx_device_change_kind {
      * times that as there were turns before; so is what is made there */
     JX_DEVICES_TAKEN,
     JX_DEVICES_SENT_ON,
-    /* ... as counted by the loop's counter `number`, and JX_COUNTERS for each
-     * turn that there was before the loop */
+    /* ... as counted by the how manieth `counter` of the loop, and `by_turns`;
+     * of a loop, what it is given of the arrays that are chosen */
     JX_DEVICES_IN_TURN,
-    JX_DEVICES_CARRIED, /* what a loop carries as `number` is sent on */
+    JX_DEVICES_CARRIED, /* what a loop carries is sent on; `number` chooses */
+    /* ... or begins with what the device before ends with */
+    JX_DEVICES_FOLLOWED,
+    JX_DEVICES_TURNS, /* a loop makes `by` turns more */
     /* what is padded at such an edge has there what neighbours have */
     JX_DEVICES_FILLED,
     JX_DEVICES_DEALT, /* blocks along axis `number` are exchanged */
@@ -134,9 +139,6 @@ typedef enum jx_device_change_kind {
 
 /* Of how many axes of an array edges are looked at. */
 enum { JX_AXES_WITH_EDGES = 4 };
-
-/* Which of a loop's counters may be that of its turns. */
-enum { JX_COUNTERS = 2 };
 
 /* Of an equation the operand that is left. */
 typedef struct jx_device_kept {
@@ -153,7 +155,10 @@ typedef struct jx_device_change {
     bool line; /* or with all of its primitive that are written on its line */
     unsigned axes;
     int by;
-    int number; /* of the array: an operand, or behind them a result */
+    /* of the array: an operand, or behind them a result; or which arrays of
+     * floats are chosen, as bits */
+    int number;
+    int counter, by_turns;
     int nlate;
     const jx_device_kept *late;
 } jx_device_change;

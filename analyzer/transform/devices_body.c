@@ -153,7 +153,7 @@ static const jx_value *host_target(const jx_eqn *eqn)
 static int eqn_holds(jx_devices *s, const jx_eqn *eqn, int depth)
 {
     int found = jx_is_collective(eqn) || jx_is_spread(eqn) ||
-                        jx_devices_changes_carried(s, eqn)
+                        jx_devices_changes_loop(s, eqn)
                     ? COLLECTIVE
                     : 0;
 
@@ -802,12 +802,15 @@ bool jx_devices_expand(jx_devices_body *m, const jx_closed *closed,
     const jx_jaxpr *j = closed->jaxpr;
     jx_devices *s = m->s;
     jx_device_atoms values = jx_device_atoms_new(s, j->nvars);
+    const jx_atom outer = s->turn;
 
     if (s->failed || closed->nconsts != j->nconsts || ins->width != j->nins ||
         outs->width != j->nouts)
         return jx_devices_fail(s, "a body takes other operands");
     if (++s->depth > MOST_DEPTH)
         return jx_devices_fail(s, "it nests too deep");
+    if (!jx_devices_change_turn(m, j, ins))
+        return false;
     for (int t = 0; t < s->team.count; t++) {
         int d = s->team.at[t];
         for (int i = 0; i < j->nconsts; i++)
@@ -817,8 +820,6 @@ bool jx_devices_expand(jx_devices_body *m, const jx_closed *closed,
             jx_device_row(&values, d)[j->nconsts + i] =
                 jx_device_row(ins, d)[i];
     }
-    const jx_atom outer = s->turn;
-    jx_devices_note_turn(s, j, ins);
     for (int i = 0; i < j->neqns && !s->failed; i++)
         if (!expand_eqn(m, j, &j->eqns[i], &values))
             return false;

@@ -456,6 +456,7 @@ static jx_prim_id joined_by(const jx_eqn *eqn)
     case JX_PRIM_reduce_sum:
     case JX_PRIM_scatter_add:
     case JX_PRIM_select_n:
+    case JX_PRIM_add:
     case JX_PRIM_dot_general: return JX_PRIM_add;
     default: return JX_PRIM_unknown;
     }
@@ -642,14 +643,14 @@ static bool move(jx_devices_body *m, const jx_eqn *eqn,
 {
     jx_devices *s = m->s;
     bool sums = eqn->prim->id == JX_PRIM_add || eqn->prim->id == JX_PRIM_sub;
+    int by = s->change.by * (s->change.by_turns ? jx_turn_of(s, eqn) : 1);
 
     for (int t = 0; t < s->team.count; t++) {
         jx_atom *out = jx_device_row(outs, s->team.at[t]);
         const jx_atom *in = jx_device_row(ins, s->team.at[t]);
-        *out = sums ? jx_math_plus(&m->body, *out, s->change.by)
+        *out = sums ? jx_math_plus(&m->body, *out, by)
                     : jx_math_2(&m->body, eqn->prim->id,
-                                jx_math_plus(&m->body, in[0], s->change.by),
-                                in[1]);
+                                jx_math_plus(&m->body, in[0], by), in[1]);
         if (!jx_is_made(*out))
             return s->failed ? false : jx_devices_starved(s);
     }

@@ -303,14 +303,17 @@ bool jx_devices_change_operands(jx_devices_body *m, const jx_eqn *eqn,
 bool jx_devices_change_before(jx_devices_body *m, const jx_eqn *eqn,
                               const jx_device_atoms *ins,
                               const jx_device_atoms *outs);
-/* What a loop goes on with, and whether that is changed. */
+/* What a loop goes on with, and whether it is one that is changed. */
 bool jx_devices_change_carried(jx_devices_body *m, const jx_eqn *eqn,
                                const jx_device_atoms *outs);
-bool jx_devices_changes_carried(const jx_devices *s, const jx_eqn *eqn);
+bool jx_devices_changes_loop(const jx_devices *s, const jx_eqn *eqn);
 /* Whether it is an equation of the jaxpr. */
 bool jx_is_in(const jx_jaxpr *jaxpr, const jx_eqn *eqn);
-/* What counts the turns of a body is among what it is given. */
-void jx_devices_note_turn(jx_devices *s, const jx_jaxpr *body,
-                          const jx_device_atoms *ins);
+/* What counts the turns of a body is among what it is given, and what is
+ * changed with these. */
+bool jx_devices_change_turn(jx_devices_body *m, const jx_jaxpr *body,
+                            const jx_device_atoms *ins);
+/* Of a loop that was written out, the how manieth turn this is, from 0. */
+int jx_turn_of(const jx_devices *s, const jx_eqn *eqn);
 
 #endif

@@ -382,8 +382,7 @@ bool jx_is_in(const jx_jaxpr *jaxpr, const jx_eqn *eqn)
     return eqn >= jaxpr->eqns && eqn < jaxpr->eqns + jaxpr->neqns;
 }
 
-/* Of a loop that was written out, the how manieth turn this is, from 0. */
-static int turn_of(const jx_devices *s, const jx_eqn *eqn)
+int jx_turn_of(const jx_devices *s, const jx_eqn *eqn)
 {
     int turn = 0;
 
@@ -422,66 +421,139 @@ static int counter_of(const jx_jaxpr *body, int number, bool given)
     return found || !given ? -1 : last;
 }
 
-void jx_devices_note_turn(jx_devices *s, const jx_jaxpr *body,
-                          const jx_device_atoms *ins)
-{
-    int counter = s->change.kind == JX_DEVICES_IN_TURN
-                      ? counter_of(body, s->change.number % JX_COUNTERS,
-                                   jx_is_in(body, s->change.at))
-                      : -1;
-
-    if (counter >= 0)
-        s->turn = jx_device_row(ins, s->team.at[0])[counter];
-}
-
-/* What each has is what the device has made here that is as many times `by`
- * before as there were turns. */
-static bool take_in_turn(jx_devices_body *m, const jx_eqn *eqn,
-                         const jx_device_atoms *outs)
+/* values[number] of each device, in place, become those of the one that is as
+ * many times `by` before as there were turns. */
+static bool send_in_turn(jx_devices_body *m, const jx_device_atoms *values,
+                         int number)
 {
     jx_devices *s = m->s;
     jx_body *b = &m->body;
-    jx_atom *all = all_of(s, outs, 0);
+    jx_atom *all = all_of(s, values, number), turn;
     int count = 0;
 
-    if (!jx_is_made(s->turn) || eqn->outs[0]->aval->rank)
-        return !jx_is_made(s->turn)
-                   ? send_on(m, outs, 0, s->change.by * turn_of(s, eqn), false)
-                   : true;
     for (int k = 0; k < s->mesh->naxes; k++)
         count += s->change.axes >> k & 1 ? (int)s->mesh->sizes[k] : 0;
-    if (!all || s->team.count != s->count || count < 2 || !s->count)
+    if (!all || s->team.count != s->count || count < 2)
         return all != NULL;
-    jx_atom turn = jx_math_plus(b, s->turn, s->change.number / JX_COUNTERS);
+    turn = jx_math_plus(b, s->turn, s->change.by_turns);
     turn = jx_math_2(b, JX_PRIM_rem, turn, jx_math_number(b, turn, count));
     for (int d = 0; d < s->count && jx_devices_room(s); d++)
         for (int k = 1; k < count; k++) {
-            jx_atom *out = jx_device_row(outs, d);
+            jx_atom *to = &jx_device_row(values, d)[number];
             jx_atom is =
                 jx_math_2(b, JX_PRIM_eq, turn, jx_math_number(b, turn, k));
-            *out = jx_math_where(
-                b, is, all[sender(s, d, s->change.by * k, false)], *out);
-            if (!is_done(s, *out))
+            if (jx_atom_aval(*to)->rank)
+                is = jx_math_spread(b, is, jx_atom_aval(*to));
+            *to = jx_math_where(
+                b, is, all[sender(s, d, s->change.by * k, false)], *to);
+            if (!is_done(s, *to))
                 return jx_devices_starved(s);
+        }
+    return !s->failed;
+}
+
+static const jx_jaxpr *body_of(const jx_eqn *loop)
+{
+    const jx_p_scan *scan = loop->typed;
+    const jx_p_while *other = loop->typed;
+
+    return loop->prim->id == JX_PRIM_scan    ? scan->jaxpr.jaxpr
+           : loop->prim->id == JX_PRIM_while ? other->body_jaxpr.jaxpr
+                                             : NULL;
+}
+
+/* Of the arrays of floats among values the n-th is chosen by a change. */
+static bool is_chosen(const jx_devices *s, jx_atom value, int *n)
+{
+    const jx_aval *aval = jx_atom_aval(value);
+
+    return jx_dtype_is_float(aval->dtype) && s->change.number >> (*n)++ & 1;
+}
+
+bool jx_devices_change_turn(jx_devices_body *m, const jx_jaxpr *body,
+                            const jx_device_atoms *ins)
+{
+    jx_devices *s = m->s;
+    int counter =
+        s->change.kind == JX_DEVICES_IN_TURN
+            ? counter_of(body, s->change.counter, jx_is_in(body, s->change.at))
+            : -1;
+    int n = 0;
+
+    if (counter < 0)
+        return true;
+    s->turn = jx_device_row(ins, s->team.at[0])[counter];
+    for (int i = 0; body_of(s->change.at) == body && i < ins->width; i++)
+        if (is_chosen(s, jx_device_row(ins, s->team.at[0])[i], &n) &&
+            !send_in_turn(m, ins, i))
+            return false;
+    return true;
+}
+
+/* What each has is what the device has made here that is so far before. */
+static bool take_in_turn(jx_devices_body *m, const jx_eqn *eqn,
+                         const jx_device_atoms *outs)
+{
+    const jx_devices *s = m->s;
+
+    if (!jx_is_made(s->turn))
+        return send_on(m, outs, 0, s->change.by * jx_turn_of(s, eqn), false);
+    return eqn->outs[0]->aval->rank || send_in_turn(m, outs, 0);
+}
+
+/* What a loop carries begins with what the device before ends with. */
+static bool follow(jx_devices_body *m, const jx_eqn *eqn,
+                   const jx_device_atoms *ins, const jx_device_atoms *outs)
+{
+    jx_devices *s = m->s;
+    const jx_p_scan *scan = eqn->typed;
+    int carried =
+        eqn->prim->id == JX_PRIM_scan ? (int)scan->num_carry : eqn->nouts;
+    int first = eqn->prim->id == JX_PRIM_scan ? (int)scan->num_consts
+                                              : eqn->nins - eqn->nouts;
+    jx_groups groups = jx_devices_along(s, s->change.axes);
+
+    if (s->team.count != s->count)
+        return true;
+    for (int g = 0; g < groups.count; g++)
+        for (int k = 1; k < groups.at[g].count; k++) {
+            int d = (int)groups.at[g].at[k], n = 0;
+            const jx_atom *before =
+                jx_device_row(outs, (int)groups.at[g].at[k - 1]);
+            for (int i = 0; i < carried; i++)
+                if (is_chosen(s, before[i], &n))
+                    jx_device_row(ins, d)[first + i] = before[i];
+            if (!jx_devices_like(m, eqn, jx_device_row(ins, d),
+                                 jx_device_row(outs, d)))
+                return false;
         }
     return !s->failed;
 }
 
 /* ---- where each is asked for */
 
-bool jx_devices_changes_carried(const jx_devices *s, const jx_eqn *eqn)
+bool jx_devices_changes_loop(const jx_devices *s, const jx_eqn *eqn)
 {
-    return s->change.kind == JX_DEVICES_CARRIED && s->change.at == eqn;
+    return s->change.at == eqn && body_of(eqn) &&
+           (s->change.kind == JX_DEVICES_CARRIED ||
+            s->change.kind == JX_DEVICES_IN_TURN ||
+            s->change.kind == JX_DEVICES_TURNS);
 }
 
 bool jx_devices_change_carried(jx_devices_body *m, const jx_eqn *eqn,
                                const jx_device_atoms *outs)
 {
     const jx_devices *s = m->s;
+    int n = 0;
 
-    return !jx_devices_changes_carried(s, eqn) ||
-           s->change.number >= outs->width || s->team.count != s->count ||
-           send_on(m, outs, s->change.number, s->change.by, false);
+    if (s->change.kind != JX_DEVICES_CARRIED || s->change.at != eqn ||
+        s->team.count != s->count)
+        return true;
+    for (int i = 0; i < outs->width; i++)
+        if (is_chosen(s, jx_device_row(outs, s->team.at[0])[i], &n) &&
+            !send_on(m, outs, i, s->change.by, false))
+            return false;
+    return true;
 }
 
 bool jx_devices_change_operands(jx_devices_body *m, const jx_eqn *eqn,
@@ -495,7 +567,7 @@ bool jx_devices_change_operands(jx_devices_body *m, const jx_eqn *eqn,
         s->change.number >= eqn->nins)
         return true;
     if (s->change.kind == JX_DEVICES_SENT_ON)
-        by *= turn_of(s, eqn);
+        by *= jx_turn_of(s, eqn);
     return send_on(m, ins, s->change.number, by, false);
 }
 
@@ -505,7 +577,11 @@ bool jx_devices_change_sent(jx_devices_body *m, const jx_eqn *eqn,
 {
     const jx_devices *s = m->s;
 
-    if (!jx_devices_is_changed(s, s->change.kind, eqn) || eqn->nouts != 1)
+    if (!jx_devices_is_changed(s, s->change.kind, eqn))
+        return true;
+    if (s->change.kind == JX_DEVICES_FOLLOWED)
+        return body_of(eqn) == NULL || follow(m, eqn, ins, outs);
+    if (eqn->nouts != 1)
         return true;
     switch (s->change.kind) {
     case JX_DEVICES_SENT: return send(m, eqn, outs);

@@ -320,13 +320,29 @@ static const jx_jaxpr *step_of(jx_devices *s, const jx_eqn *eqn, int nc, int nk)
     return jx_devices_finish(&body, n * eqn->nouts, results, NULL);
 }
 
+/* As many turns as were written, or as a change makes of a loop that takes no
+ * items and gives none. */
+static void put_length(jx_devices *s, jx_params *to, const jx_eqn *eqn)
+{
+    const jx_p_scan *p = eqn->typed;
+    int64_t length;
+    bool bare =
+        p->num_carry == eqn->nouts && p->num_consts + p->num_carry == eqn->nins;
+
+    if (bare && jx_devices_is_changed(s, JX_DEVICES_TURNS, eqn) &&
+        jx_dim_is_int(p->length, &length) && length + s->change.by > 0)
+        jx_put_int(to, "length", length + s->change.by);
+    else
+        jx_put_dim(to, "length", p->length);
+}
+
 /* Three kinds of inputs (constants, what is carried, items) and two of
  * results, each of all devices together. */
 bool jx_devices_scan(jx_devices_body *m, const jx_eqn *eqn,
                      const jx_device_atoms *ins, const jx_device_atoms *outs)
 {
-    static const char *const changed[] = {"jaxpr", "num_consts", "num_carry",
-                                          "linear", NULL};
+    static const char *const changed[] = {"jaxpr",  "num_consts", "num_carry",
+                                          "linear", "length",     NULL};
     const jx_p_scan *p = eqn->typed;
     jx_devices *s = m->s;
     int nc = (int)p->num_consts, nk = (int)p->num_carry, n = s->team.count;
@@ -345,6 +361,7 @@ bool jx_devices_scan(jx_devices_body *m, const jx_eqn *eqn,
     jx_put_jaxpr(&params, "jaxpr", step_of(s, eqn, nc, nk));
     jx_put_int(&params, "num_consts", (int64_t)n * nc);
     jx_put_int(&params, "num_carry", (int64_t)n * nk);
+    put_length(s, &params, eqn);
     gather(s, ins, 0, nc, all);
     gather(s, ins, nc, nk, all + n * nc);
     gather(s, ins, nc + nk, eqn->nins - nc - nk, all + n * (nc + nk));

@@ -124,7 +124,7 @@ bool jx_devices_teams(jx_devices *s, const jx_eqn *eqn, jx_teams *to)
     }
     for (int d = 0; d < s->count; d++)
         j.up[d] = d;
-    if (jx_devices_changes_carried(s, eqn)) /* what is carried is sent */
+    if (jx_devices_changes_loop(s, eqn)) /* what others have comes in */
         join_all(&j);
     for (int i = 0; i < eqn->nparams; i++)
         if (!join_value(&j, eqn->params[i].value, 0))

@@ -95,7 +95,7 @@ static void tell_pair(const jx_equal_words *w, bool gradient,
                       jx_equal_cause *to)
 {
     int number = w->floats->pair.output - w->question->nouts;
-    int device = w->pairs[0]->at[number].device;
+    const jx_device_pair *pair = &w->pairs[0]->at[number];
     const jx_eqn *reduction =
                      jx_find_eqn(w->sharded.program, jx_reduces_devices),
                  *odd;
@@ -112,13 +112,16 @@ static void tell_pair(const jx_equal_words *w, bool gradient,
         to->stack = odd->stack;
         to->note = "what is summed over devices joins groups that are none of "
                    "the mesh's axes";
-    } else if (!jx_devices_joined_by_sums(w->sharded.program, 0, device)) {
-        to->code = JX_CODE_MSH012;
+    } else if (!jx_devices_joined_by_sums(w->sharded.program, 0,
+                                          pair->device)) {
+        to->code = jx_is_summed_last(pair->eqn, pair->result) ? JX_CODE_MSH012
+                   : back                                     ? JX_CODE_MSH018
+                                                              : JX_CODE_MSH008;
         to->stack = reduction->stack;
         to->note = jx_arena_printf(
             w->program->ctx->arena,
             "what is summed over devices is never summed over 0 and %d",
-            device);
+            pair->device);
     } else if (back) {
         to->code = JX_CODE_MSH018;
         to->note = "this is a gradient, and what is summed over devices is "

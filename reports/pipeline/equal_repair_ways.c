@@ -239,12 +239,47 @@ static jx_repair_way with_each_number(const jx_sharded *r, int n, int count,
     return size_of(r, n / count) > 1 ? JX_REPAIR_TRIED : JX_REPAIR_SKIPPED;
 }
 
-enum { MOST_CARRIED = 8, MOST_OPERANDS = 3, MOST_WIDE = 3, MOST_RANK = 4 };
+enum { MOST_CHOSEN = 6, MOST_OPERANDS = 3, MOST_WIDE = 3, MOST_RANK = 4 };
 
+/* As a loop counts its turns: in one of its counters, from 0 or from 1. */
 jx_repair_way jx_repair_by_each_counter(const jx_sharded *r, int n,
                                         jx_device_change *to)
 {
-    return with_each_number(r, n, 2 * JX_COUNTERS, to);
+    enum { COUNTERS = 2 };
+    jx_repair_way how = with_each_number(r, n, 2 * COUNTERS, to);
+
+    to->counter = to->number % COUNTERS;
+    to->by_turns = to->number / COUNTERS;
+    return how;
+}
+
+/* Arrays of floats that are chosen: each, and each two. */
+jx_repair_way jx_repair_of_one_or_two(const jx_sharded *r, int n,
+                                      jx_device_change *to)
+{
+    jx_repair_way how = with_each_number(r, n, MOST_CHOSEN * MOST_CHOSEN, to);
+    int a = to->number / MOST_CHOSEN, b = (a + to->number) % MOST_CHOSEN;
+
+    if (how != JX_REPAIR_TRIED)
+        return how;
+    to->number = 1 << a | 1 << b;
+    return a <= b ? JX_REPAIR_TRIED : JX_REPAIR_SKIPPED;
+}
+
+jx_repair_way jx_repair_of_one_or_two_by_counter(const jx_sharded *r, int n,
+                                                 jx_device_change *to)
+{
+    to->counter = 0;
+    to->by_turns = n % 2;
+    return jx_repair_of_one_or_two(r, n / 2, to);
+}
+
+jx_repair_way jx_repair_as_often_as_turns(const jx_sharded *r, int n,
+                                          jx_device_change *to)
+{
+    (void)r;
+    to->by_turns = 1;
+    return n ? JX_REPAIR_END : JX_REPAIR_TRIED;
 }
 
 /* In a ring, or to the last one. */
@@ -285,12 +320,6 @@ jx_repair_way jx_repair_of_each_operand(const jx_sharded *r, int n,
                                         jx_device_change *to)
 {
     return with_each_number(r, n, MOST_OPERANDS, to);
-}
-
-jx_repair_way jx_repair_of_all_carried(const jx_sharded *r, int n,
-                                       jx_device_change *to)
-{
-    return with_each_number(r, n, MOST_CARRIED, to);
 }
 
 /* Few axes before many. */

@@ -7,7 +7,7 @@
 #include "reports/pipeline/sharded.h"
 
 /* Of one kind, places where equations are. */
-enum { JX_REPAIR_SITES = 12 };
+enum { JX_REPAIR_SITES = 18 };
 
 typedef struct jx_repair_sites {
     int count;
@@ -37,9 +37,10 @@ jx_repair_ways jx_repair_in_one_way, jx_repair_along_each_axis,
     jx_repair_by_several_along_each, jx_repair_by_each_counter,
     jx_repair_round_and_to_ends, jx_repair_over_each_edge,
     jx_repair_opened_in_each_way, jx_repair_of_blocks_along_each,
-    jx_repair_of_each_operand, jx_repair_of_all_carried, jx_repair_along_axes,
-    jx_repair_along_all_and_each, jx_repair_along_two_axes,
-    jx_repair_by_each_size, jx_repair_of_each_array,
+    jx_repair_of_each_operand, jx_repair_of_one_or_two,
+    jx_repair_of_one_or_two_by_counter, jx_repair_as_often_as_turns,
+    jx_repair_along_axes, jx_repair_along_all_and_each,
+    jx_repair_along_two_axes, jx_repair_by_each_size, jx_repair_of_each_array,
     jx_repair_of_each_array_and_axes, jx_repair_of_each_array_in_parts,
     jx_repair_by_part_sizes, jx_repair_by_part_sizes_and_halves,
     jx_repair_of_integers_by_size, jx_repair_from_the_end,

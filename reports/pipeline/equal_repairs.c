@@ -16,7 +16,7 @@
 
 /* Operations over fields, and equations that are written out, of all tries
  * together. */
-enum { MOST_WORK = 1 << 28, MOST_EQUATIONS = 400000 };
+enum { MOST_WORK = 1 << 28, MOST_EQUATIONS = 480000 };
 
 typedef struct repairing {
     const jx_equal_words *w;
@@ -134,6 +134,12 @@ static void judge_moved_blocks(const repairing *r, finding *f)
 {
     if (jx_find_stacked(r->program))
         f->code = JX_CODE_MSH014;
+}
+
+static void judge_turns(const repairing *r, finding *f)
+{
+    if (r->back && f->change->by > 0)
+        f->code = JX_CODE_MSH018;
 }
 
 /* Others are sent there, of the right device or not. */
@@ -268,7 +274,10 @@ static void judge_local(const repairing *r, finding *f)
 
 static void judge_masked(const repairing *r, finding *f)
 {
-    if (r->back)
+    /* of which the largest is taken */
+    if (jx_is_behind(r->program, f->at, jx_reduces_devices))
+        f->code = JX_CODE_MSH020;
+    else if (r->back)
         f->code = JX_CODE_MSH018;
 }
 
@@ -331,16 +340,6 @@ static bool fits_exchanged(const repairing *r, const jx_device_change *change)
 {
     (void)change;
     return jx_find_eqn(r->program, jx_exchanges_devices) != NULL;
-}
-
-/* It carries an array as that number. */
-static bool fits_carried(const repairing *r, const jx_device_change *change)
-{
-    const jx_eqn *at = change->at;
-
-    (void)r;
-    return at && change->number < at->nouts &&
-           jx_dtype_is_float(at->outs[change->number]->aval->dtype);
 }
 
 static bool fits_operand(const repairing *r, const jx_device_change *change)

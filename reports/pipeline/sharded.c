@@ -325,6 +325,39 @@ const jx_eqn *jx_find_ratio(const jx_sharded *w)
     return NULL;
 }
 
+/* Behind equations that are linear in it, a sum over devices. */
+static bool is_sum(const jx_jaxpr *jaxpr, jx_atom atom, int depth)
+{
+    const jx_eqn *eqn = maker(jaxpr, atom);
+    int most = eqn && eqn->prim->id == JX_PRIM_div ? 1 : 2;
+
+    if (!eqn || depth > 12 || jx_reduces_devices(eqn))
+        return eqn && jx_reduces_devices(eqn);
+    switch (eqn->prim->id) {
+    case JX_PRIM_div:
+    case JX_PRIM_add:
+    case JX_PRIM_sub:
+    case JX_PRIM_mul:
+    case JX_PRIM_neg:
+    case JX_PRIM_reshape:
+    case JX_PRIM_transpose:
+    case JX_PRIM_broadcast_in_dim:
+    case JX_PRIM_convert_element_type:
+        for (int i = 0; i < eqn->nins && i < most; i++)
+            if (is_sum(jaxpr, eqn->ins[i], depth + 1))
+                return true;
+        return false;
+    default: return false;
+    }
+}
+
+bool jx_is_summed_last(const jx_eqn *spread, int result)
+{
+    const jx_jaxpr *body = body_of(spread);
+
+    return body && result < body->nouts && is_sum(body, body->outs[result], 0);
+}
+
 /* What is gathered has an axis of its own for the devices: it is not tiled. */
 bool jx_is_stacked(const jx_program *program, const jx_eqn *gather)
 {

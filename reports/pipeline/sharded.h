@@ -25,6 +25,7 @@ jx_eqn_is jx_exchanges_devices;
 jx_eqn_is jx_moves_blocks;  /* ... or adds them up and cuts the sum */
 jx_eqn_is jx_spreads;       /* a computation over devices */
 jx_eqn_is jx_reduces_alone; /* what the device has by itself */
+jx_eqn_is jx_adds_numbers;  /* ... which is a number */
 jx_eqn_is jx_masks_floats;  /* leaves out what is not the device\'s own */
 jx_eqn_is jx_gathers_integers;
 jx_eqn_is jx_counts_elements;
@@ -78,6 +79,9 @@ const jx_eqn *jx_find_stacked(const jx_program *program); /* or NULL */
 /* The axes along which all groups of a collective go; false: these are no
  * groups along axes. */
 bool jx_group_axes(const jx_sharded *w, const jx_eqn *eqn, unsigned *axes);
+/* Whether a result of a computation is a sum over devices, and what is linear
+ * in it. */
+bool jx_is_summed_last(const jx_eqn *spread, int result);
 /* A permutation that leaves out a device. */
 bool jx_leaves_holes(const jx_sharded *w, const jx_eqn *eqn);
 /* Each device that sends something sends it `by` devices further along the

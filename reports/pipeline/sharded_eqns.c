@@ -174,6 +174,12 @@ bool jx_chooses_or_multiplies(const jx_eqn *eqn)
            makes_floats(eqn);
 }
 
+bool jx_adds_numbers(const jx_eqn *eqn)
+{
+    return eqn->prim->id == JX_PRIM_add && makes_floats(eqn) &&
+           !eqn->outs[0]->aval->rank;
+}
+
 bool jx_joins_floats(const jx_eqn *eqn)
 {
     return eqn->nins > 1 && makes_floats(eqn) && !jx_is_collective(eqn);

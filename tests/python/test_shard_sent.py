@@ -280,7 +280,74 @@ def window_at(first):
     return mapped(own, (ROW, ROW), ROW, check=False)
 
 
+# ---- loops
+
+def energy(x, w):
+    return (jnp.tanh(x[:, None] - x[None]) * w[None]).sum(1)
+
+
+def energy_in_a_ring(turns=4, moves=(True, True)):
+    """In a loop, of whose arrays those that stay are none that it carries."""
+    def own(x, w):
+        def step(_, state):
+            y, v, total = state
+            total += (jnp.tanh(x[:, None] - y[None]) * v[None]).sum(1)
+            y, v = (lax.ppermute(a, "i", ring()) if move else a for a, move in zip((y, v), moves))
+            return y, v, total
+        return lax.fori_loop(0, turns, step, (x, w, jnp.zeros_like(x)))[2]
+    return mapped(own, (ROW, ROW), ROW, check=False)
+
+
+def remembered(a, x, start=None):
+    def step(state, x):
+        state = jnp.tanh(a) * state + x
+        return state, state.sum()
+    return lax.scan(step, jnp.zeros(3) if start is None else start, x)
+
+
+def remembered_in_parts(a, x):
+    state, out = jnp.zeros(3), jnp.zeros(x.shape[0])
+    for turn in range(4):
+        end, sums = remembered(a, x, state)
+        out = jnp.where(here() == turn, sums, out)
+        state = lax.ppermute(end, "i", line())
+    return out
+
+
+# ---- several places of one line
+
+def dealt(number):
+    """Every fourth row is a device's."""
+    def own(x, w):
+        return psum(sum(lax.dynamic_slice_in_dim(x, number(turn), 1, 1)
+                        @ lax.dynamic_slice_in_dim(w, number(turn), 1, 0) for turn in range(3)))
+    return mapped(own, (P(), P()), P(), check=False)
+
+
+def looked_up(reduce):
+    def own(ids, table):
+        at = ids - here() * 4
+        inside = (at >= 0) & (at < 4)
+        return reduce(jnp.where(inside[:, None], table[jnp.where(inside, at, 0)], 0.), "i")
+    return mapped(own, (P(), ROW), P(), check=False)
+
+
+def both_steps(w, v, x):
+    g = x.T @ jnp.cos(x @ w), jnp.sin(x @ w).sum(0)
+    length = 1 + jnp.sqrt(sum(jnp.sum(a * a) for a in g))
+    return w - g[0] / length, v - g[1] / length
+
+
+def both_steps_in_parts(add=lambda a: lax.psum(a, "x"), square=lambda a: lax.psum(a, "y")):
+    def own(w, v, x):
+        g = add(x.T @ jnp.cos(x @ w)), add(jnp.sin(x @ w).sum(0))
+        length = 1 + jnp.sqrt(square(jnp.sum(g[0] * g[0]) + jnp.sum(g[1] * g[1])))
+        return w - g[0] / length, v - g[1] / length
+    return mapped(own, (P(None, "y"), P("y"), P("x")), (P(None, "y"), P("y")), GRID, False)
+
+
 QKV = (spec(8, 4),) * 3
+BOTH = spec(3, 4), spec(4), spec(8, 3)
 STAGES = spec(4, 3, 3), spec(4, 2, 3)
 EXPERTS = spec(8, 4), spec(4, 4), spec(4, 4, 4), spec(4, 4)
 TURNED = spec(8, 12), spec(8, 4)
@@ -346,6 +413,36 @@ CASES = {
     "slopes of own rows, of which more is made": (
         "MSH018", descended_in_parts(lambda g: lax.dynamic_slice_in_dim(g, here() * 2, 2)),
         descended_in_parts(lambda g: lax.psum_scatter(g, "i", tiled=True) / 4), descended, STEP),
+}
+
+CASES |= {
+    "what a loop takes and does not carry": (
+        "MSH006", energy_in_a_ring(moves=(True, False)), energy_in_a_ring(), energy,
+        (spec(8), spec(8))),
+    "... two of these": (
+        "MSH006", energy_in_a_ring(moves=(False, False)), energy_in_a_ring(), energy,
+        (spec(8), spec(8))),
+    "a turn too many that nothing counts": (
+        "MSH007", energy_in_a_ring(5), energy_in_a_ring(), energy, (spec(8), spec(8))),
+    "a state that is not passed on": (
+        "MSH006", mapped(lambda a, x: remembered(a, x)[1], (P(), ROW), ROW, check=False),
+        mapped(remembered_in_parts, (P(), ROW), ROW, check=False),
+        lambda a, x: remembered(a, x)[1], (spec(3), spec(8, 3))),
+    "rows that are too near": (
+        "MSH015", dealt(lambda turn: here() + 3 * turn), dealt(lambda turn: here() + 4 * turn),
+        lambda x, w: x @ w, (spec(5, 12), spec(12, 3))),
+    "the largest of rows and zeros": (
+        "MSH020", looked_up(lax.pmax), looked_up(lax.psum), lambda ids, table: table[ids],
+        (spec(6, dtype=np.int32), spec(16, 3))),
+    "a length of a part": (
+        "MSH008", both_steps_in_parts(square=lambda a: a), both_steps_in_parts(), both_steps,
+        BOTH),
+    "slopes that are averaged, in two places": (
+        "MSH009", both_steps_in_parts(add=lambda a: lax.pmean(a, "x")), both_steps_in_parts(),
+        both_steps, BOTH),
+    "slopes that are summed along the other axis, in two places": (
+        "MSH012", both_steps_in_parts(add=lambda a: lax.psum(a, "y")), both_steps_in_parts(),
+        both_steps, BOTH),
 }
 
 # what fields do not decide: nothing is said of what is right
