@@ -127,6 +127,9 @@ typedef enum jx_device_change_kind {
     JX_DEVICES_TURNS, /* a loop makes `by` turns more */
     /* what is padded at such an edge has there what neighbours have */
     JX_DEVICES_FILLED,
+    JX_DEVICES_CROSSED_OVER, /* such an edge is the other one */
+    /* a part of an array along axis `number` is the device's own */
+    JX_DEVICES_OWNED,
     JX_DEVICES_DEALT, /* blocks along axis `number` are exchanged */
     /* sums of all elements before begin with those of devices before; what is
      * summed over devices is so over these, and (by) the device itself */

@@ -802,6 +802,7 @@ bool jx_devices_expand(jx_devices_body *m, const jx_closed *closed,
     const jx_jaxpr *j = closed->jaxpr;
     jx_devices *s = m->s;
     jx_device_atoms values = jx_device_atoms_new(s, j->nvars);
+    const jx_device_atoms *outside = s->values;
     const jx_atom outer = s->turn;
 
     if (s->failed || closed->nconsts != j->nconsts || ins->width != j->nins ||
@@ -820,10 +821,12 @@ bool jx_devices_expand(jx_devices_body *m, const jx_closed *closed,
             jx_device_row(&values, d)[j->nconsts + i] =
                 jx_device_row(ins, d)[i];
     }
+    s->values = &values;
     for (int i = 0; i < j->neqns && !s->failed; i++)
         if (!expand_eqn(m, j, &j->eqns[i], &values))
             return false;
     s->turn = outer;
+    s->values = outside;
     for (int t = 0; t < s->team.count && !s->failed; t++)
         for (int i = 0, d = s->team.at[t]; i < j->nouts; i++)
             jx_device_row(outs, d)[i] = found(m, &values, d, j->outs[i]);

@@ -39,6 +39,12 @@ typedef struct jx_device_copy {
     jx_atom first, other;
 } jx_device_copy;
 
+/* What the devices have: atom [device * width + number]. */
+typedef struct jx_device_atoms {
+    int width;
+    jx_atom *at;
+} jx_device_atoms;
+
 typedef struct jx_devices {
     jx_builder build;
     jx_program *from;
@@ -69,6 +75,7 @@ typedef struct jx_devices {
     int equations, depth;
     JX_VEC(jx_team_callee) callees;
     jx_device_change change;
+    const jx_device_atoms *values; /* of the jaxpr that is written out */
     jx_atom turn;    /* the number of the turn of the loop that is changed */
     jx_intern parts; /* of arrays, that are known */
     bool pairs;      /* somebody asks for copies: */
@@ -90,12 +97,6 @@ typedef struct jx_devices_body {
     jx_body body;
     jx_devices *s;
 } jx_devices_body;
-
-/* What the devices have: atom [device * width + number]. */
-typedef struct jx_device_atoms {
-    int width;
-    jx_atom *at;
-} jx_device_atoms;
 
 bool jx_devices_fail(jx_devices *s, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

@@ -113,6 +113,55 @@ static jx_atom rows(jx_devices_body *m, jx_atom of, int axis, int64_t from,
                : of;
 }
 
+/* What is cut off at one edge is cut off at the other. */
+static bool cross(jx_devices_body *m, const jx_eqn *eqn,
+                  const jx_device_atoms *ins, const jx_device_atoms *outs)
+{
+    jx_devices *s = m->s;
+    edge e = edge_of(&s->change);
+    int side = side_of(s, eqn, e);
+    int64_t size, from;
+
+    if (!side || eqn->outs[0]->aval->rank != jx_atom_aval(eqn->ins[0])->rank)
+        return !s->failed;
+    size = jx_devices_size(s, jx_atom_aval(eqn->ins[0]), e.axis);
+    from = side < 0 ? size - e.wide : 0;
+    for (int k = 0; k < eqn->outs[0]->aval->rank; k++)
+        if (k != e.axis &&
+            eqn->outs[0]->aval->shape[k] != jx_atom_aval(eqn->ins[0])->shape[k])
+            return true;
+    for (int t = 0; t < s->team.count && !s->failed; t++)
+        *jx_device_row(outs, s->team.at[t]) = rows(
+            m, *jx_device_row(ins, s->team.at[t]), e.axis, from, from + e.wide);
+    return !s->failed;
+}
+
+/* A part of an array that is as large as a device's is the device's own. */
+static bool own(jx_devices_body *m, const jx_eqn *eqn,
+                const jx_device_atoms *ins, const jx_device_atoms *outs)
+{
+    jx_devices *s = m->s;
+    int axis = s->change.number;
+    const jx_aval *to = eqn->outs[0]->aval, *from = jx_atom_aval(eqn->ins[0]);
+    jx_groups groups = jx_devices_along(s, s->change.axes);
+    int64_t count = groups.count ? groups.at[0].count : 0;
+
+    if (axis >= to->rank || to->rank != from->rank ||
+        jx_devices_size(s, to, axis) * count != jx_devices_size(s, from, axis))
+        return !s->failed;
+    for (int k = 0; k < to->rank; k++)
+        if (k != axis && to->shape[k] != from->shape[k])
+            return true;
+    for (int g = 0; g < groups.count; g++)
+        for (int k = 0; k < count && !s->failed; k++) {
+            int d = (int)groups.at[g].at[k];
+            if (jx_is_made(*jx_device_row(outs, d)))
+                *jx_device_row(outs, d) =
+                    jx_devices_part(m, *jx_device_row(ins, d), axis, k, count);
+        }
+    return !s->failed;
+}
+
 /* How many rows stand before and behind those of the device's own, where an
  * array was padded, or put together with others that are shorter. */
 static bool has_edges(jx_devices *s, const jx_eqn *eqn, int axis, int64_t *low,
@@ -138,7 +187,38 @@ static bool has_edges(jx_devices *s, const jx_eqn *eqn, int axis, int64_t *low,
     if (eqn->nins == 2 && before > own)
         behind = own, own = before, before = 0;
     *low = before, *high = behind;
-    return 2 * before <= own && 2 * behind <= own;
+    return before <= own && behind <= own;
+}
+
+/* What a device has for a value of the jaxpr that is written out. */
+static jx_atom value_of(const jx_devices *s, int device, int number)
+{
+    return jx_device_row(s->values, device)[number];
+}
+
+/* What was moved by so many rows to make room for others: its number among the
+ * values of the jaxpr; -1: nothing was. */
+static int moved_for(const jx_devices *s, const jx_eqn *eqn, int axis,
+                     int64_t low, int64_t high)
+{
+    const jx_var *own = eqn->prim->id == JX_PRIM_concatenate && !(low && high)
+                            ? eqn->ins[low ? 1 : 0].var
+                            : NULL;
+    int64_t from, to, size;
+
+    for (int i = 0; own && i < s->from->njaxprs; i++)
+        for (int k = 0; k < s->from->jaxprs[i]->neqns; k++) {
+            const jx_eqn *e = &s->from->jaxprs[i]->eqns[k];
+            const jx_p_slice *p = e->typed;
+            if (e->prim->id == JX_PRIM_slice && e->outs[0] == own &&
+                e->ins[0].var && axis < e->outs[0]->aval->rank &&
+                jx_dim_is_int(p->start_indices.at[axis], &from) &&
+                jx_dim_is_int(p->limit_indices.at[axis], &to) &&
+                jx_dim_is_int(e->ins[0].var->aval->shape[axis], &size) &&
+                from == high && size - to == low)
+                return e->ins[0].var->id;
+        }
+    return -1;
 }
 
 /* At its edges an array has rows of the neighbours; at the ends what it had. */
@@ -147,7 +227,7 @@ static bool fill(jx_devices_body *m, const jx_eqn *eqn,
 {
     jx_devices *s = m->s;
     edge e = edge_of(&s->change);
-    int axis = e.axis, parts;
+    int axis = e.axis, parts, moved;
     jx_atom *all = all_of(s, outs, 0), part[3];
     int64_t low, high, size;
 
@@ -159,19 +239,24 @@ static bool fill(jx_devices_body *m, const jx_eqn *eqn,
     size = jx_devices_size(s, eqn->outs[0]->aval, axis) - low - high;
     if (low < 0 || high < 0 || low > size || high > size)
         return !s->failed;
+    moved = moved_for(s, eqn, axis, low, high);
     for (int t = 0; low + high && t < s->team.count; t++) {
         int d = s->team.at[t], before = sender(s, d, 1, e.ends),
             behind = sender(s, d, -1, e.ends);
         parts = 0;
         if (low)
-            part[parts++] = before < 0
-                                ? rows(m, all[d], axis, 0, low)
+            part[parts++] = before < 0 ? rows(m, all[d], axis, 0, low)
+                            : moved >= 0
+                                ? rows(m, value_of(s, before, moved), axis,
+                                       size, size + low)
                                 : rows(m, all[before], axis, size, size + low);
         part[parts++] = rows(m, all[d], axis, low, low + size);
         if (high)
             part[parts++] =
                 behind < 0
                     ? rows(m, all[d], axis, low + size, low + size + high)
+                : moved >= 0
+                    ? rows(m, value_of(s, behind, moved), axis, 0, high)
                     : rows(m, all[behind], axis, low, low + high);
         if (s->failed)
             return false;
@@ -586,6 +671,8 @@ bool jx_devices_change_sent(jx_devices_body *m, const jx_eqn *eqn,
     switch (s->change.kind) {
     case JX_DEVICES_SENT: return send(m, eqn, outs);
     case JX_DEVICES_FILLED: return fill(m, eqn, outs);
+    case JX_DEVICES_CROSSED_OVER: return cross(m, eqn, ins, outs);
+    case JX_DEVICES_OWNED: return own(m, eqn, ins, outs);
     case JX_DEVICES_DEALT: return deal(m, outs);
     case JX_DEVICES_PRECEDED: return precede(m, eqn, outs);
     case JX_DEVICES_RESHAPED: return reshape(m, eqn, ins, outs);

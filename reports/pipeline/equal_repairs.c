@@ -283,7 +283,9 @@ static void judge_masked(const repairing *r, finding *f)
 
 static void judge_summed_late(const repairing *r, finding *f)
 {
-    if (!jx_is_curved_between(r->program, f->at, f->change->without))
+    if (f->at->prim->id != JX_PRIM_reduce_max &&
+        f->at->prim->id != JX_PRIM_reduce_min &&
+        !jx_is_curved_between(r->program, f->at, f->change->without))
         return;
     f->code = JX_CODE_MSH020;
     f->with = "what devices have of this summed up here, before something is "

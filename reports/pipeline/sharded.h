@@ -45,6 +45,7 @@ jx_eqn_is jx_narrows;         /* to a smaller float */
 jx_eqn_is jx_slices_floats, jx_has_edges, jx_adds_up, jx_reshapes,
     jx_goes_in_turns, jx_chooses_or_multiplies, jx_joins_floats,
     jx_makes_blocks;
+jx_eqn_is jx_takes_part;        /* of an array, wherever that begins */
 jx_eqn_is jx_compares_integers; /* which is less */
 /* an axis of an array is cut by several of the mesh */
 jx_eqn_is jx_cuts_by_many;

@@ -132,6 +132,13 @@ bool jx_slices_floats(const jx_eqn *eqn)
     return eqn->prim->id == JX_PRIM_slice && makes_floats(eqn);
 }
 
+bool jx_takes_part(const jx_eqn *eqn)
+{
+    return (eqn->prim->id == JX_PRIM_slice ||
+            eqn->prim->id == JX_PRIM_dynamic_slice) &&
+           eqn->nouts == 1;
+}
+
 bool jx_has_edges(const jx_eqn *eqn)
 {
     return (eqn->prim->id == JX_PRIM_pad ||

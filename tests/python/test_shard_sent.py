@@ -346,7 +346,39 @@ def both_steps_in_parts(add=lambda a: lax.psum(a, "x"), square=lambda a: lax.psu
     return mapped(own, (P(None, "y"), P("y"), P("x")), (P(None, "y"), P("y")), GRID, False)
 
 
+# ---- rows that follow, and blocks that do not
+
+def shifted(x, m, w):
+    before = jnp.concatenate([jnp.zeros((1, x.shape[1])), x[:-1]])
+    return jax.nn.sigmoid((x * m + before * (1 - m)) @ w)
+
+
+def shifted_in_parts(row):
+    def own(x, m, w):
+        before = jnp.concatenate([row(x), x[:-1]])
+        return jax.nn.sigmoid((x * m + before * (1 - m)) @ w)
+    return mapped(own, (ROW, P(), P()), ROW, check=False)
+
+
+def solved(a, b):
+    x, under = jnp.zeros_like(b), jnp.diagonal(a) ** 2 + 9
+    for _ in range(2):
+        x = x + (b - a @ x) / under
+    return jnp.max(jnp.abs(b - a @ x))
+
+
+def solved_in_parts(start=lambda: here() * 2, largest=lax.pmax):
+    def own(a, b):
+        block = lax.dynamic_slice_in_dim(a, start(), 2, 1)
+        x, under = jnp.zeros_like(b), jnp.diagonal(block) ** 2 + 9
+        for _ in range(2):
+            x = x + (b - a @ lax.all_gather(x, "i", tiled=True)) / under
+        return largest(jnp.max(jnp.abs(b - a @ lax.all_gather(x, "i", tiled=True))), "i")
+    return mapped(own, (ROW, ROW), P(), check=False)
+
+
 QKV = (spec(8, 4),) * 3
+SHIFTED = spec(8, 4), spec(4), spec(4, 3)
 BOTH = spec(3, 4), spec(4), spec(8, 3)
 STAGES = spec(4, 3, 3), spec(4, 2, 3)
 EXPERTS = spec(8, 4), spec(4, 4), spec(4, 4, 4), spec(4, 4)
@@ -434,6 +466,17 @@ CASES |= {
     "the largest of rows and zeros": (
         "MSH020", looked_up(lax.pmax), looked_up(lax.psum), lambda ids, table: table[ids],
         (spec(6, dtype=np.int32), spec(16, 3))),
+    "no row before": (
+        "MSH006", shifted_in_parts(lambda x: jnp.zeros_like(x[:1])),
+        shifted_in_parts(lambda x: lax.ppermute(x[-1:], "i", line())), shifted, SHIFTED),
+    "the first row in place of the last": (
+        "MSH015", shifted_in_parts(lambda x: lax.ppermute(x[:1], "i", line())),
+        shifted_in_parts(lambda x: lax.ppermute(x[-1:], "i", line())), shifted, SHIFTED),
+    "a block that is the first of all": (
+        "MSH015", solved_in_parts(lambda: 0), solved_in_parts(), solved, (spec(8, 8), spec(8))),
+    "a sum of what is the largest": (
+        "MSH020", solved_in_parts(largest=lax.psum), solved_in_parts(), solved,
+        (spec(8, 8), spec(8))),
     "a length of a part": (
         "MSH008", both_steps_in_parts(square=lambda a: a), both_steps_in_parts(), both_steps,
         BOTH),
