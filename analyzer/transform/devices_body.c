@@ -207,7 +207,8 @@ static bool local(jx_devices_body *m, const jx_eqn *eqn,
                                   jx_device_row(outs, d)))
             return false;
     }
-    return !s->failed && jx_devices_change_local(m, eqn, ins, outs);
+    return !s->failed && jx_devices_change_local(m, eqn, ins, outs) &&
+           jx_devices_change_sent(m, eqn, ins, outs);
 }
 
 /* ---- arrays and the parts that devices have ---- */

@@ -41,6 +41,22 @@ bool jx_devices_is_changed(const jx_devices *s, jx_device_change_kind kind,
             (!s->change.alone && jx_written_once(eqn, at)));
 }
 
+bool jx_is_in(const jx_jaxpr *jaxpr, const jx_eqn *eqn)
+{
+    return eqn >= jaxpr->eqns && eqn < jaxpr->eqns + jaxpr->neqns;
+}
+
+int jx_turn_of(const jx_devices *s, const jx_eqn *eqn)
+{
+    int turn = 0;
+
+    for (int i = 0; i < s->from->njaxprs; i++)
+        if (jx_is_in(s->from->jaxprs[i], eqn))
+            for (const jx_eqn *e = s->from->jaxprs[i]->eqns; e < eqn; e++)
+                turn += jx_written_once(e, eqn);
+    return turn;
+}
+
 /* ---- devices */
 
 static bool has_axis(const jx_devices *s, int axis)
@@ -443,7 +459,7 @@ bool jx_devices_change_sum(jx_devices_body *m, const jx_eqn *eqn, int count,
             if (!jx_is_made(*out))
                 return s->failed ? false : jx_devices_starved(s);
         }
-    return !whole || jx_devices_change_before(m, eqn, ins, outs);
+    return true;
 }
 
 /* ---- what a device does alone */
@@ -711,7 +727,7 @@ bool jx_devices_change_local(jx_devices_body *m, const jx_eqn *eqn,
             if (jx_atom_aval(kept)->rank == jx_atom_aval(*out)->rank)
                 *out = kept;
         }
-    return jx_devices_change_sent(m, eqn, ins, outs);
+    return true;
 }
 
 /* ---- arrays that are cut */

@@ -555,7 +555,8 @@ static bool communicate(jx_devices_body *m, const jx_eqn *eqn,
                           reduce_of_rank) &&
                jx_devices_change_sum(m, eqn,
                                      c.all ? m->s->count : c.groups.at[0].count,
-                                     ins, outs);
+                                     ins, outs) &&
+               jx_devices_change_before(m, eqn, ins, outs);
     case JX_COLLECTIVE_GATHER:
         return each_group(m, eqn->nins, &c, ins, outs, all_gather, NULL);
     case JX_COLLECTIVE_SCATTER:

@@ -462,22 +462,6 @@ static bool reverse(jx_devices_body *m, const jx_eqn *eqn,
 
 /* ---- turn by turn */
 
-bool jx_is_in(const jx_jaxpr *jaxpr, const jx_eqn *eqn)
-{
-    return eqn >= jaxpr->eqns && eqn < jaxpr->eqns + jaxpr->neqns;
-}
-
-int jx_turn_of(const jx_devices *s, const jx_eqn *eqn)
-{
-    int turn = 0;
-
-    for (int i = 0; i < s->from->njaxprs; i++)
-        if (jx_is_in(s->from->jaxprs[i], eqn))
-            for (const jx_eqn *e = s->from->jaxprs[i]->eqns; e < eqn; e++)
-                turn += jx_written_once(e, eqn);
-    return turn;
-}
-
 static bool counts(const jx_jaxpr *body, const jx_var *in)
 {
     for (int k = 0; k < body->neqns; k++)
