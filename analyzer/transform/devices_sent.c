@@ -6,8 +6,6 @@
 #include "frontend/ir/computation.h"
 #include "frontend/ir/mesh.h"
 
-#include <string.h>
-
 static bool is_done(const jx_devices *s, jx_atom made)
 {
     return jx_is_made(made) || s->failed;

@@ -5,14 +5,11 @@
  * with a program that it makes the other one. */
 #include "reports/pipeline/equal_repairs.h"
 
-#include "analyzer/collective.h"
 #include "frontend/ir/mesh.h"
-#include "frontend/ir/params.h"
 #include "reports/pipeline/equal_ready.h"
 #include "reports/pipeline/equal_repair_ways.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* Operations over fields, and equations that are written out, of all tries
  * together. */
