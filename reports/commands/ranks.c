@@ -47,13 +47,12 @@ static bool own_path(char path[PATH_MAX])
     return n > 0;
 }
 
-/* Open MPI 4 asks root to say twice that it means it, runs no more ranks than
- * there are processors without being told, and after a code that is not 0 it
- * waits two seconds for ranks that have ended. */
+/* Open MPI 4 asks root to say twice that it means it, and runs no more ranks
+ * than there are processors without being told. */
 bool jx_ranks_start(jx_ctx *ctx, int count, int argc, char **argv)
 {
     char self[PATH_MAX], number[24];
-    const char **words = JX_NEW_ARRAY(ctx->arena, argc + 11, const char *);
+    const char **words = JX_NEW_ARRAY(ctx->arena, argc + 8, const char *);
     int n = 0;
 
     if (!words)
@@ -66,9 +65,6 @@ bool jx_ranks_start(jx_ctx *ctx, int count, int argc, char **argv)
     words[n++] = "-n";
     words[n++] = number;
     words[n++] = "--oversubscribe";
-    words[n++] = "--mca";
-    words[n++] = "odls_base_sigkill_timeout";
-    words[n++] = "0";
     if (geteuid() == 0)
         words[n++] = "--allow-run-as-root";
     words[n++] = self;
