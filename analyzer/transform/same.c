@@ -291,8 +291,8 @@ bool jx_same_programs(const jx_typed *a, const jx_typed *b,
     return false;
 }
 
-bool jx_same_jaxprs(const jx_typed *typed, const jx_closed *a,
-                    const jx_closed *b)
+static bool same_jaxprs(const jx_typed *typed, const jx_closed *a,
+                        const jx_closed *b, bool differentiated)
 {
     jx_program programs[] = {*typed->program, *typed->program};
     jx_typed sides[] = {*typed, *typed};
@@ -307,8 +307,21 @@ bool jx_same_jaxprs(const jx_typed *typed, const jx_closed *a,
         return false;
     jx_terms_init(&terms, typed->program->ctx, typed->program->dims);
     terms.commutes = true;
+    terms.differentiated = differentiated;
     return read_side(&left, &terms, &sides[0]) &&
            read_side(&right, &terms, &sides[1]) && is_whole(left.flat) &&
            is_whole(right.flat) && first_output(&left, &right) < 0 &&
            same_effects(&left, &right);
+}
+
+bool jx_same_jaxprs(const jx_typed *typed, const jx_closed *a,
+                    const jx_closed *b)
+{
+    return same_jaxprs(typed, a, b, false);
+}
+
+bool jx_same_derivatives(const jx_typed *typed, const jx_closed *a,
+                         const jx_closed *b)
+{
+    return same_jaxprs(typed, a, b, true);
 }

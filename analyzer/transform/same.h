@@ -35,6 +35,9 @@ bool jx_same_programs(const jx_typed *a, const jx_typed *b,
  * may stand in any order: that changes no bit but of a NaN. */
 bool jx_same_jaxprs(const jx_typed *typed, const jx_closed *a,
                     const jx_closed *b);
+/* The same, and so are their derivatives, if the rules that they call are. */
+bool jx_same_derivatives(const jx_typed *typed, const jx_closed *a,
+                         const jx_closed *b);
 /* What one takes the other takes, else they can't be the same. */
 bool jx_same_inputs(const jx_jaxpr *a, const jx_jaxpr *b);
 

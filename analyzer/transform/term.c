@@ -590,11 +590,12 @@ static bool known_branch(const jx_eqn *eqn, const jx_term *const *ins,
     return true;
 }
 
-static bool same_again(const jx_eqn *eqn, const jx_term *const *ins,
-                       const jx_term **outs)
+static bool same_again(const jx_terms *in, const jx_eqn *eqn,
+                       const jx_term *const *ins, const jx_term **outs)
 {
     if (!jx_prim_in_family(eqn->prim->id, "identity") ||
-        eqn->nins != eqn->nouts)
+        eqn->nins != eqn->nouts ||
+        (in->differentiated && eqn->prim->id == JX_PRIM_stop_gradient))
         return false;
     for (int i = 0; i < eqn->nouts; i++)
         if (!jx_aval_same_values(ins[i]->aval, eqn->outs[i]->aval))
@@ -700,7 +701,7 @@ bool jx_term_apply(jx_terms *in, const jx_eqn *eqn, const jx_term *const *ins,
         if ((outs[0] = simple(in, eqn, ins)))
             return true;
     }
-    if (!which && (same_again(eqn, ins, outs) ||
+    if (!which && (same_again(in, eqn, ins, outs) ||
                    known_branch(eqn, ins, nresults, results, outs) ||
                    (eqn->nins == 1 && cut_apart(in, eqn, ins[0], outs))))
         return true;

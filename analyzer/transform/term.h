@@ -48,6 +48,7 @@ typedef struct jx_terms {
     bool by_name; /* what is known by a name alone is what has that name, too */
     /* x + y is y + x, and so are products: but for the payload of a NaN */
     bool commutes;
+    bool differentiated; /* what is stopped is not what it was */
 } jx_terms;
 
 /* `dims` are those of the shapes in both programs. */

@@ -74,7 +74,7 @@ static bool is_code(const couple *c, const jx_closed *a, const jx_closed *b)
     return a->jaxpr && b->jaxpr
                ? has_same_rules(c->typed->program->ctx->arena, a->jaxpr, c->a,
                                 b->jaxpr, c->b) &&
-                     jx_same_jaxprs(c->typed, a, b)
+                     jx_same_derivatives(c->typed, a, b)
                : a->jaxpr == b->jaxpr;
 }
 

@@ -105,6 +105,31 @@ def test_of_many_elements_what_is_right_is_not_accused(gradcheck, act):
     assert gradcheck(lambda x: jnp.sum(act(x)), BIG)[0] == []
 
 
+def stopped(inner=False, outer=False):
+    """Right in first order, and in second order if nothing is kept from it."""
+    def keep(x, stops):
+        return jax.lax.stop_gradient(x) if stops else x
+
+    @jax.custom_jvp
+    def act(x):
+        return x * x * x
+
+    @act.defjvp
+    def _(p, t):
+        (x,), (dx,) = p, t
+        return act(x), 3 * keep(x, outer) * keep(x, inner) * dx
+    return act
+
+
+@pytest.mark.parametrize("where", ["inner", "outer"])
+@pytest.mark.parametrize("which", [0, 1])
+def test_what_a_layer_keeps_from_second_order_is_told(gradcheck, where, which):
+    acts = [stopped(), stopped()]
+    assert gradcheck(layers(*acts), X, WS[:2])[0] == []
+    acts[which] = stopped(**{where: True})
+    assert "DRV006" in gradcheck(layers(*acts), X, WS[:2])[0]
+
+
 def outer(slope):
     """A right rule of a function that has one of its own, which may be wrong."""
     inner = activation(slope)
