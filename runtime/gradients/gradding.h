@@ -259,8 +259,11 @@ bool jx_grad_stands(jx_gradding *c, const double *d, jx_functional f,
 /* Where operands of the rule come from. */
 static inline jx_sampling jx_grad_sampling(const jx_gradding *c)
 {
-    return (jx_sampling){c->typed, c->how, c->options->plans,
-                         c->calling->callers, c->turn};
+    return (jx_sampling){.typed = c->typed,
+                         .how = c->how,
+                         .plans = c->options->plans,
+                         .callers = c->calling->callers,
+                         .turn = c->turn};
 }
 
 /* gradspend.c */

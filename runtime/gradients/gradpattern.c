@@ -26,7 +26,9 @@ enum {
     RULE_OPERATIONS = 1000000, /* ... in all */
     /* points that iterations are for, where they were away from elsewhere */
     MATRICES = 4,
-    MANY = 256, /* elements, each a point of its own */
+    MANY = 256,      /* elements, each a point of its own */
+    MOST_CALLS = 16, /* of a rule, whose constants are compared */
+    OTHERS = 3,      /* constants that are tried, beside the first call's */
 };
 
 /* -- a point, a pattern, a rule ------------------------------------------- */
@@ -599,6 +601,52 @@ static bool visit_matrices(jx_gradding *c)
     return good;
 }
 
+/* Whether a call passes the constants that another one does. */
+static bool has_same_fixed(const jx_gradding *c, const void *const *a,
+                           const void *const *b)
+{
+    bool same = true;
+
+    for (int i = 0; same && i < c->primal.nins; i++)
+        same = !c->calling->fixed[i] ||
+               !memcmp(a[i], b[i], jx_plan_in(c->primal.plan, i)->bytes);
+    return same;
+}
+
+/* The same points with the constants that other calls pass: what holds for one
+ * exponent need not for the next. */
+static bool check_other_calls(jx_gradding *c, const jx_point *points, int count)
+{
+    const void *const *seen[OTHERS + 1] = {c->fixed};
+    jx_sampling by = jx_grad_sampling(c);
+    int nseen = 1;
+    bool good = true;
+
+    for (by.call = 1; c->fixed && by.call < MOST_CALLS && nseen <= OTHERS;
+         by.call++) {
+        const jx_sampled *sample =
+            jx_sample_program(&by, c->called, &c->rng, NULL);
+        bool known = false;
+        for (int i = 0; sample && i < nseen && !known; i++)
+            known = has_same_fixed(c, seen[i], sample->at);
+        if (!sample)
+            break;
+        if (!known)
+            seen[nseen++] = sample->at;
+    }
+    for (int k = 1; k < nseen && good; k++) {
+        c->fixed = seen[k];
+        attach_sample(c, NULL);
+        for (int i = 0;
+             i < FEW && i < count && good && (i == 0 || !is_enough(c)); i++) {
+            c->point = &points[i];
+            good = jx_grad_check_here(c);
+        }
+    }
+    c->fixed = seen[0];
+    return good;
+}
+
 static bool check_points(jx_gradding *c, bool thorough)
 {
     const jx_sampling by = jx_grad_sampling(c);
@@ -631,6 +679,11 @@ static bool check_points(jx_gradding *c, bool thorough)
         c->point = &points[i];
         if (!jx_grad_check_here(c) || (c->away > 0 && !visit_matrices(c)))
             return false;
+    }
+    if (points && c->calling->any_fixed && !given && !c->cautious) {
+        if (!check_other_calls(c, points, count))
+            return false;
+        attach_call(c, given);
     }
     return !thorough ||
            (jx_grad_regions(c) && (c->away == 0 || visit_matrices(c)));

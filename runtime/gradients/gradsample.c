@@ -196,6 +196,7 @@ typedef struct search {
     jx_rng rng;   /* of tangents and cotangents */
     double step;  /* that they move by, in directions of `moves` */
     jx_rng moves;
+    int passed; /* calls that were found before the one that is asked for */
 } search;
 
 static const jx_kept_plan *plan_of(const search *s, const jx_closed *closed,
@@ -508,13 +509,14 @@ static values find_call(search *s, const jx_closed *closed,
                         const void *const *ins, int depth)
 {
     char *missed = &s->missed[closed->jaxpr->id];
+    const int passed = s->passed;
     values found = {0};
 
     if (!s->holds[closed->jaxpr->id] || (*missed && *missed <= depth + 1))
         return found;
     for (int i = 0; i < closed->jaxpr->neqns && depth < 16 && !found.at; i++) {
         const jx_eqn *eqn = &closed->jaxpr->eqns[i];
-        if (jx_eqn_calls_rule(eqn, s->rule))
+        if (jx_eqn_calls_rule(eqn, s->rule) && s->passed++ >= s->by->call)
             return operands_at(s, closed, i, ins);
         if (!eqn_holds(s, eqn, s->holds))
             continue;
@@ -522,7 +524,7 @@ static values find_call(search *s, const jx_closed *closed,
         if (there.at)
             found = find_inside(s, eqn, &there, depth);
     }
-    if (!found.at)
+    if (!found.at && s->passed == passed)
         *missed = (char)(depth + 1);
     return found;
 }
@@ -592,7 +594,7 @@ static const void *const *operands_of(const jx_sampling *by,
         return NULL;
     if (ins && starts(&s, false))
         found = find_call(&s, &program->entry, ins, 0);
-    if (ins && !found.at && starts(&s, true))
+    if (ins && !found.at && !by->call && starts(&s, true))
         found = find_call(&s, &program->entry, ins, 0);
     const jx_kept_plan *kept =
         found.at ? plan_of(&s, &rule->primal, JX_WHOLE) : NULL;

@@ -40,6 +40,7 @@ typedef struct jx_sampling {
     jx_callers *callers; /* of the rule that is asked for, or NULL */
     /* of a loop around the call, from 0 on; or the last before that */
     int turn;
+    int call; /* of those that the program's own code makes, from 0 on */
 } jx_sampling;
 
 /* Those of a run on `inputs` (declared dtypes).  The call may be one by

@@ -130,6 +130,29 @@ def test_what_a_layer_keeps_from_second_order_is_told(gradcheck, where, which):
     assert "DRV006" in gradcheck(layers(*acts), X, WS[:2])[0]
 
 
+def power(slope):
+    """The constant says which power; a rule may be one of another for the third."""
+    @jax.custom_jvp
+    def act(x, n):
+        return jnp.where(n == 3, x * x * x, x * x)
+
+    @act.defjvp
+    def _(p, t):
+        x, n = p
+        return act(x, n), jnp.where(n == 3, slope * x * x, 2 * x) * t[0]
+    return act
+
+
+@pytest.mark.parametrize("made", [int, float, lambda n: jnp.full(64, n)])
+@pytest.mark.parametrize("constants", [(2, 2, 3), (3, 2, 2), (4, 2, 3)])
+def test_the_constants_of_each_call_are_looked_at(gradcheck, made, constants):
+    def net(slope):
+        act = power(slope)
+        return layers(*[lambda x, n=made(n): act(x, n) for n in constants])
+    assert gradcheck(net(3.0), X, WS)[0] == []
+    assert gradcheck(net(2.0), X, WS)[0] == ["DRV001"]
+
+
 def outer(slope):
     """A right rule of a function that has one of its own, which may be wrong."""
     inner = activation(slope)
