@@ -3,6 +3,7 @@ elementwise."""
 import jax
 import jax.numpy as jnp
 import jaxvet
+import numpy as np
 import pytest
 from jaxvet import _library
 
@@ -151,6 +152,28 @@ def test_the_constants_of_each_call_are_looked_at(gradcheck, made, constants):
         return layers(*[lambda x, n=made(n): act(x, n) for n in constants])
     assert gradcheck(net(3.0), X, WS)[0] == []
     assert gradcheck(net(2.0), X, WS)[0] == ["DRV001"]
+
+
+def scaled(slope):
+    """What is a number in a call is one in the backward pass."""
+    @jax.custom_vjp
+    def act(x, n):
+        return jnp.sin(x) * n
+
+    act.defvjp(lambda x, n: (act(x, n), (x, n)),
+               lambda kept, g: (jnp.cos(kept[0]) * jnp.where(kept[1] == 3, slope, kept[1]) * g,
+                                jnp.sum(jnp.sin(kept[0]) * g)))
+    return act
+
+
+@pytest.mark.parametrize("number", [float, np.float32])
+def test_a_number_of_one_call_is_none_of_another(gradcheck, number):
+    def net(slope):
+        act = scaled(slope)
+        return lambda x, y: jnp.sum(act(x, number(2)) + act(x, number(3)) + act(x, y))
+    assert gradcheck(net(3.0), BIG, jnp.float32(1))[0] == []
+    wrong, said = gradcheck(net(2.0), BIG, jnp.float32(1))
+    assert set(wrong) == {"DRV002"}
 
 
 def outer(slope):

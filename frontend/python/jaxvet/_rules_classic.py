@@ -8,7 +8,7 @@ import types
 
 from . import _compat
 from ._rules_parts import (STEP, Refused, float0_zeros, has_tracers, is_differentiable,
-                           inside, is_float0, is_zero, known_as, mask_text,
+                           inside, is_float0, is_zero, known_as, literals_of, mask_text,
                            objects_of, place_of, refuse_tracers, restaged, vjp_row,
                            with_inputs, with_residuals)
 from ._values import rule_function_name
@@ -32,7 +32,8 @@ class ClassicRule:
         self._within = within
         self._adopts = None   # whether the rule's jaxprs take the constants
         self.unheld = objects_of(eqn)
-        self.says = thunk, eqn.params.get("bwd"), call, self._nc
+        self.says = (thunk, eqn.params.get("bwd"), call, self._nc,
+                     () if self._is_jvp else literals_of(eqn.invars))
 
     def place_of(self, tracer):
         """Which operand a value that the rule closes over is, or None."""

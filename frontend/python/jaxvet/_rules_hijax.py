@@ -16,7 +16,7 @@ import jax
 from . import _compat, _hijax
 from ._rules_parts import (EXPANSION, call_of, from_inputs, has_derivative,
                            is_differentiable, is_float0, is_zero, known_as,
-                           mask_text, objects_of, vjp_row, with_residuals)
+                           literals_of, mask_text, objects_of, vjp_row, with_residuals)
 
 _flatten = jax.tree_util.tree_flatten
 _unflatten = jax.tree_util.tree_unflatten
@@ -181,6 +181,10 @@ class VjpRule(_HiRule):
 
     prim, kind, parameter, method = ("custom_vjp_call", "vjp", "vjp",
                                      "vjp_fwd")
+
+    def __init__(self, eqn, expansion, within):
+        super().__init__(eqn, expansion, within)
+        self.says += literals_of(eqn.invars),
 
     def extract(self, mask) -> dict:
         forward, tree, forwards, varies = self._forward(mask)

@@ -255,3 +255,10 @@ def _renamed(eqn, names):
 def _named(operands, names) -> list:
     return [operand if isinstance(operand, _compat.Literal)
             else names.get(operand, operand) for operand in operands]
+
+
+def literals_of(operands) -> list:
+    """Per operand the number that it is, or None.  As a residual, that is a number in the
+    backward pass, too, which so is one of the calls with the same numbers alone."""
+    return [operand.val if isinstance(operand, _compat.Literal) else None
+            for operand in operands]
