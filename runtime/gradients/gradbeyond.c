@@ -191,6 +191,25 @@ static void check_apart(second_order *s, jx_rule_report *to)
     }
 }
 
+/* Which results of a jvp rule are compared; NULL: all.  Where the function
+ * stops gradients, and its derivative was not what its slopes are, slopes of
+ * its values say nothing. */
+static const bool *wanted_of(jx_arena *arena, const jx_rule_report *report,
+                             const jx_calling *calling)
+{
+    const jx_rule *rule = report->rule;
+    const jx_rule_pattern *p = &rule->patterns[0];
+    bool stops = report->outvoted > 0 && jx_points_stops(rule->primal.jaxpr);
+    bool *wanted = calling->wanted
+                       ? jx_grad_wanted_of_jvp(arena, rule, p, calling->wanted)
+                   : stops ? JX_NEW_ARRAY(arena, p->jvp.jaxpr->nouts + 1, bool)
+                           : NULL;
+
+    for (int i = 0; wanted && stops && i < p->jvp.jaxpr->nouts; i++)
+        wanted[i] = i >= rule->nouts && (wanted[i] || !calling->wanted);
+    return wanted;
+}
+
 /* A rule's own derivative is that of what the rule computes, as if that were a
  * function and its rule. */
 static void
@@ -213,11 +232,9 @@ check_second_order(const jx_typed *typed, const jx_gradcheck_options *options,
         .nmoved = rule->nins - rule->nconsts,
         .zeros = rule->patterns[0].zeros,
         .ties = ties_of(typed, rule, calling),
-        .wanted =
-            rule->vjp || !calling->wanted
-                ? NULL
-                : jx_grad_wanted_of_jvp(typed->program->ctx->arena, rule,
-                                        &rule->patterns[0], calling->wanted)};
+        .wanted = rule->vjp
+                      ? NULL
+                      : wanted_of(typed->program->ctx->arena, report, calling)};
     s.base = (jx_gradding){
         .typed = typed,
         .options = options,

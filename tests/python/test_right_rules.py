@@ -155,3 +155,20 @@ def test_a_bound_is_as_the_dtype_rounds_it(dtype):
         return dx * share.astype(dtype) + first * (1 - share).astype(dtype), first
     assert accusations_of(function, own, dtype) == []
     assert accusations_of(function, lambda p, t: times(dtype(1.05), own(p, t)), dtype) == ["DRV001"]
+
+
+def keeps(x):
+    """A function that stops gradients: its derivative is not what its slopes are."""
+    return x * x * lax.stop_gradient(jnp.tanh(x))
+
+
+def rounds(x):
+    return jnp.sin(x + lax.stop_gradient(jnp.round(x) - x))
+
+
+@pytest.mark.parametrize("function", [keeps, rounds])
+def test_the_second_order_of_what_stops_gradients_is_that_of_its_derivative(function):
+    def own(p, t):
+        return jax.jvp(function, p, t)[1]
+    assert accusations_of(function, own) == []
+    assert accusations_of(function, lambda p, t: times(np.float32(1.05), own(p, t))) == ["DRV001"]
