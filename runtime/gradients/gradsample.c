@@ -427,7 +427,7 @@ static values find_in_while(search *s, const jx_p_while *loop,
                     : find_call(s, &loop->cond_jaxpr, cond.at, depth + 1);
 }
 
-/* By the branch that is chosen. */
+/* By the branch that is chosen; of several calls, by the others, too. */
 static values find_in_cond(search *s, const jx_p_cond *choice,
                            const values *there, int depth)
 {
@@ -440,7 +440,12 @@ static values find_in_cond(search *s, const jx_p_cond *choice,
     index = index < 0 || index >= choice->branches.count
                 ? choice->branches.count - 1
                 : index;
-    return find_call(s, &choice->branches.at[index], taken.at, depth + 1);
+    values found =
+        find_call(s, &choice->branches.at[index], taken.at, depth + 1);
+    for (int i = 0; s->by->call && i < choice->branches.count && !found.at; i++)
+        if (i != index)
+            found = find_call(s, &choice->branches.at[i], taken.at, depth + 1);
+    return found;
 }
 
 /* By a part of a linear solve: of what is solved for, each takes as much. */

@@ -154,6 +154,16 @@ def test_the_constants_of_each_call_are_looked_at(gradcheck, made, constants):
     assert gradcheck(net(2.0), X, WS)[0] == ["DRV001"]
 
 
+@pytest.mark.parametrize("constants", [(2, 3), (3, 2)])
+def test_the_constants_of_each_branch_are_looked_at(gradcheck, constants):
+    def net(slope):
+        act = power(slope)
+        return lambda x: jnp.sum(jax.lax.cond(
+            x[0] > 1e6, *[lambda x, n=n: act(x, n) for n in constants], x))
+    assert gradcheck(net(3.0), BIG)[0] == []
+    assert gradcheck(net(2.0), BIG)[0] == ["DRV001"]
+
+
 def scaled(slope):
     """What is a number in a call is one in the backward pass."""
     @jax.custom_vjp
