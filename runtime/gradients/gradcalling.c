@@ -27,7 +27,8 @@ typedef struct calling {
     const jx_program *program;
     const jx_rule *rule;
     int *ties;
-    bool *fixed, called, related;
+    bool *fixed, called, related, varied;
+    const jx_eqn *first;              /* of its calls, that was met */
     JX_VEC(const uint64_t *) sources; /* of each call, by operand */
     bool many;                        /* some are not told apart */
     constness *jaxprs;                /* by id */
@@ -47,12 +48,22 @@ static uint64_t from_of(const calling *c, jx_atom atom)
     return atom.var ? c->from[atom.var->id] : 0;
 }
 
+/* Whether the constant is the same number at both calls, as far as can be seen
+ * without a run: who calls the jaxpr around them may pass one or another. */
+static bool is_same_number(jx_atom a, jx_atom b)
+{
+    return !a.var && !b.var && !a.literal->dim && !a.literal->array &&
+           !b.literal->dim && !b.literal->array &&
+           !memcmp(a.literal->bits, b.literal->bits, sizeof a.literal->bits);
+}
+
 /* Joins one call of the rule's function to what the others showed. */
 static void join_call(calling *c, const jx_eqn *eqn)
 {
     uint64_t *sources =
         JX_NEW_ARRAY(c->program->ctx->arena, eqn->nins + 1, uint64_t);
 
+    c->first = c->called ? c->first : eqn;
     for (int i = 0; sources && i < eqn->nins; i++)
         sources[i] = eqn->ins[i].var ? c->moved[eqn->ins[i].var->id] : 0;
     JX_PUSH(c->program->ctx->arena, &c->sources, sources);
@@ -65,6 +76,9 @@ static void join_call(calling *c, const jx_eqn *eqn)
         c->ties[i] = first;
         c->fixed[i] =
             is_constant(c, eqn->ins[i]) && (!c->called || c->fixed[i]);
+        c->varied =
+            c->varied || (is_constant(c, eqn->ins[i]) &&
+                          !is_same_number(eqn->ins[i], c->first->ins[i]));
         for (int k = 0; k < i && first == i; k++)
             if (from_of(c, eqn->ins[i]) & from_of(c, eqn->ins[k]))
                 c->related = true;
@@ -501,5 +515,6 @@ bool jx_sample_calling(const jx_program *program, const jx_rule *rule,
     }
     for (int i = 0; i < rule->nins; i++)
         to->any_fixed = to->any_fixed || c.fixed[i];
+    to->varied = c.varied && to->any_fixed;
     return true;
 }

@@ -680,7 +680,7 @@ static bool check_points(jx_gradding *c, bool thorough)
         if (!jx_grad_check_here(c) || (c->away > 0 && !visit_matrices(c)))
             return false;
     }
-    if (points && c->calling->any_fixed && !given && !c->cautious) {
+    if (points && c->calling->varied && !given && !c->cautious) {
         if (!check_other_calls(c, points, count))
             return false;
         attach_call(c, given);

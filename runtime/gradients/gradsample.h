@@ -93,6 +93,7 @@ typedef struct jx_calling {
     /* Always computed from constants alone (a table of coefficients). */
     const bool *fixed;
     bool any_fixed;
+    bool varied; /* such constants may be others at another call */
     /* Two that are not tied are computed from a common value (an initial guess
      * from what is solved for). */
     bool related;
