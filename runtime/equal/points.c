@@ -55,12 +55,17 @@ static double number_of(int point, jx_rng *rng)
     return 0;
 }
 
-/* Any index, or the first or last of one of some equal parts. */
+/* Any index, or the first or last of one of some equal parts; any length, or
+ * that of some of these; now and then the last, of one number at one point. */
 static int64_t index_of(jx_rng *rng, int64_t last)
 {
     int64_t size = last + 1, parts = (int64_t)2 << (jx_rng_next(rng) >> 62);
     uint64_t drawn = jx_rng_next(rng);
 
+    if ((drawn >> 1 & 7) == 0)
+        return last;
+    if (!(drawn & 1) && size % parts && last % parts == 0)
+        return (int64_t)((drawn >> 8) % (uint64_t)(parts + 1)) * (last / parts);
     if (drawn & 1 || size % parts)
         return (int64_t)((drawn >> 8) % (uint64_t)size);
     return ((int64_t)((drawn >> 8) % (uint64_t)parts) * (size / parts) + size -
@@ -68,22 +73,29 @@ static int64_t index_of(jx_rng *rng, int64_t last)
            size;
 }
 
+/* As integers are used: small, so that they index what there is. */
+static int64_t whole_of(int point, jx_rng *rng, const jx_port *port,
+                        int64_t last)
+{
+    bool ones = point == JX_EQUAL_ONES;
+    int row = ones ? 0 : row_of(point);
+
+    if (port->dtype == JX_BOOL)
+        return (int64_t)(jx_rng_next(rng) >> 63);
+    if (last < 0 || ones || all[row].point.special)
+        return (int64_t)(jx_rng_next(rng) >>
+                         (all[row].point.extreme ? 61 : 62));
+    return row == 1 && port->count == 1 ? last : index_of(rng, last);
+}
+
 static void fill_whole(int point, jx_rng *rng, const jx_port *port,
                        int64_t last, char *to)
 {
     size_t bytes = jx_dtype_of(port->dtype)->bytes;
-    int row = point == JX_EQUAL_ONES ? 0 : row_of(point);
-    bool zeros = point != JX_EQUAL_ONES && all[row].kind == ZEROS;
-    /* As they are used: small, so that they index what there is. */
-    int shift = point == JX_EQUAL_ONES || !all[row].point.extreme ? 62 : 61;
-    bool indexes =
-        last >= 0 && point != JX_EQUAL_ONES && !all[row].point.special;
+    bool zeros = point != JX_EQUAL_ONES && all[row_of(point)].kind == ZEROS;
 
     for (int64_t i = 0; i < port->count && !zeros; i++) {
-        int64_t value = port->dtype == JX_BOOL
-                            ? (int64_t)(jx_rng_next(rng) >> 63)
-                        : indexes ? index_of(rng, last)
-                                  : (int64_t)(jx_rng_next(rng) >> shift);
+        int64_t value = whole_of(point, rng, port, last);
         if (port->dtype == JX_BOOL)
             to[i] = (char)value;
         else

@@ -16,8 +16,8 @@ typedef struct jx_equal_point {
 int jx_equal_points(void);
 const jx_equal_point *jx_equal_point_at(int number);
 /* Fills input `index` as that point has it; the same in every run.  Keys are
- * random, integers small, or where the input has a `last` index, at some
- * points any up to that, the first and the last of equal parts of the axis
+ * random, integers small, or where the input has a `last` one, at some points
+ * any up to that, itself and the first and the last of equal parts of the axis
  * often among them. */
 enum { JX_EQUAL_ONES = -1 }; /* a point beside these */
 void jx_equal_fill(int point, int index, const jx_port *port,

@@ -218,20 +218,113 @@ void jx_hunt_look_at_uses(jx_hunt *h)
     look_at_all(h, h->program->entry.jaxpr);
 }
 
+/* ---- what integers are compared with */
+
+/* Numbers below are drawn of any integer; so many places, or turns of a loop,
+ * can be run. */
+enum { SMALL = 4, MOST_PLACES = 1 << 10 };
+
+/* How many places along an axis a value numbers, on a device from its first
+ * one; 0: it numbers none. */
+static double places_of(const jx_hunt *h, jx_atom atom, int depth)
+{
+    const jx_eqn *eqn = jx_origin_eqn(&h->origins, atom);
+    double most = 0, sum = 0, number;
+
+    if (!eqn || depth > 8)
+        return 0;
+    if (eqn->prim->id == JX_PRIM_iota) {
+        const jx_p_iota *p = eqn->typed;
+        return p ? last_of(eqn->outs[0]->aval, p->dimension, 0) : 0;
+    }
+    if (eqn->prim->id != JX_PRIM_add)
+        return 0;
+    for (int i = 0; i < eqn->nins; i++) {
+        number = largest_number(h, eqn->ins[i], 0);
+        most = fmax(most, places_of(h, eqn->ins[i], depth + 1));
+        sum += isfinite(number) ? number : 0;
+    }
+    return most > 0 ? fmax(most, most + sum) : 0;
+}
+
+/* The largest integer at which a comparison with a value says something. */
+static double telling(const jx_hunt *h, const jx_eqn *eqn, jx_atom with)
+{
+    double number = largest_number(h, with, 0), places = places_of(h, with, 0);
+
+    switch (eqn->prim->id) {
+    case JX_PRIM_eq:
+    case JX_PRIM_ne: return number >= SMALL ? number : places - 1;
+    case JX_PRIM_lt:
+    case JX_PRIM_le:
+    case JX_PRIM_gt:
+    case JX_PRIM_ge:
+    case JX_PRIM_max:
+    case JX_PRIM_min:
+    case JX_PRIM_clamp:
+    case JX_PRIM_rem:
+    case JX_PRIM_div:
+        places = number >= SMALL ? number + 1 : places;
+        return places <= MOST_PLACES ? places : 0;
+    default: return 0;
+    }
+}
+
+static bool is_of_others(const jx_origins *of, const jx_eqn *eqn, int operand)
+{
+    (void)of;
+    return (!jx_eqn_moves(eqn) && !jx_eqn_is_elementwise(eqn)) ||
+           !jx_dtype_is_integer(jx_atom_aval(eqn->ins[operand])->dtype);
+}
+
+/* Integers that a value is made of may be as large. */
+static void let_be(const jx_hunt *h, jx_atom atom, double most, double *largest)
+{
+    jx_origin_walk walk;
+    const jx_origin *origin;
+
+    if (most <= 0 || !jx_dtype_is_integer(jx_atom_aval(atom)->dtype))
+        return;
+    jx_origin_walk_from(&walk, &h->origins, 1, &atom);
+    walk.ends = is_of_others;
+    while ((origin = jx_origin_walk_on(&walk)))
+        if (!origin->eqn && !origin->owner && !origin->constant)
+            largest[origin->number] = fmax(largest[origin->number], most);
+}
+
+static void look_at_comparisons(const jx_hunt *h, const jx_jaxpr *jaxpr,
+                                double *largest)
+{
+    for (int i = 0; jaxpr && i < jaxpr->neqns; i++) {
+        const jx_eqn *eqn = &jaxpr->eqns[i];
+        for (int k = 0; k < eqn->nins; k++)
+            for (int with = 0; with < eqn->nins; with++)
+                if (with != k)
+                    let_be(h, eqn->ins[k], telling(h, eqn, eqn->ins[with]),
+                           largest);
+        for (int k = 0; k < jx_bodies_of(eqn); k++)
+            look_at_comparisons(h, jx_body_of(eqn, k)->jaxpr, largest);
+    }
+}
+
 bool jx_domain_of_inputs(jx_program *program, int64_t *last)
 {
     const jx_jaxpr *entry = program->entry.jaxpr;
-    jx_hunt h = {
-        .program = program,
-        .as_they_are = true,
-        .held = JX_NEW_ARRAY(program->ctx->arena, entry->nins + 1, jx_held)};
+    jx_arena *arena = program->ctx->arena;
+    double *largest = JX_NEW_ARRAY(arena, entry->nins + 1, double);
+    jx_hunt h = {.program = program,
+                 .as_they_are = true,
+                 .held = JX_NEW_ARRAY(arena, entry->nins + 1, jx_held)};
 
-    if (!h.held || !jx_origins_make(&h.origins, program))
+    if (!h.held || !largest || !jx_origins_make(&h.origins, program))
         return false;
     for (int i = 0; i < entry->nins; i++)
         h.held[i].whole = true;
     jx_hunt_look_at_uses(&h);
+    look_at_comparisons(&h, entry, largest);
     for (int i = 0; i < entry->nins; i++)
-        last[i] = h.held[i].indexes ? (int64_t)h.held[i].hi : -1;
+        last[i] = h.held[i].indexes ? (int64_t)h.held[i].hi
+                  : largest[i] > 0  ? (int64_t)largest[i]
+                                    : -1;
     return true;
 }

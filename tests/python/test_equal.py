@@ -176,3 +176,29 @@ def test_rules_of_functions_count_in_derivatives():
     said = jaxvet.equal(f, jnp.sin, grad=True)(VECTOR)
     assert [one.verdict for one in said.equalities] == ["terms", "different"]
     assert "2 times the other, everywhere" in str(said)
+
+
+NUMBER, LABELS = jax.ShapeDtypeStruct((), np.int32), jax.ShapeDtypeStruct((8,), np.int32)
+
+
+def first(most):
+    return lambda x, n: jnp.where(jnp.arange(8) < jnp.minimum(n, most), x, 0.0)
+
+
+def ignoring(label):
+    return lambda x, of: jnp.sum(jnp.where(of == label, 0.0, x))
+
+
+@pytest.mark.parametrize("function, other, of", [
+    (first(5), first(8), NUMBER),
+    (first(7), first(8), NUMBER),
+    (ignoring(77), ignoring(78), LABELS),
+    (ignoring(50256), lambda x, of: jnp.sum(x), LABELS),
+    (lambda x, of: x * jnp.clip(of, 0, 9), lambda x, of: x * of, LABELS),
+    (lambda x, of: x * (of % 10), lambda x, of: x * of, LABELS),
+    (lambda x, of: jax.nn.one_hot(of, 20) @ jnp.arange(20.0).at[12].set(0.0) + x,
+     lambda x, of: jax.nn.one_hot(of, 20) @ jnp.arange(20.0) + x, LABELS),
+])
+def test_integers_are_drawn_up_to_what_they_are_compared_with(function, other, of):
+    assert jaxvet.equal(function, other)(VECTOR, of).verdict == "different"
+    assert jaxvet.equal(other, lambda *ins: 1.0 * other(*ins))(VECTOR, of).verdict == "identical"
