@@ -59,10 +59,12 @@ static bool no_repair(const repairing *r)
 }
 
 /* A run says at once what is no repair; whether the rest is one say fields, and
- * where they do not see it more runs. */
+ * where they do not see it more runs: of integers these see one choice. */
 static bool is_the_other(repairing *r, jx_equal_question *question)
 {
     jx_equal_fields fields;
+    bool identical;
+    int agreed;
 
     if (!jx_equal_agree(question, true))
         return false;
@@ -70,9 +72,10 @@ static bool is_the_other(repairing *r, jx_equal_question *question)
     if (r->work > 0 && !jx_equal_over_fields(question, &fields))
         return false;
     r->work -= r->work > 0 ? fields.worked : 0;
-    r->runs =
-        r->work > 0 && fields.identical ? 0 : jx_equal_agree(question, false);
-    return r->runs || (r->work > 0 && fields.identical);
+    identical = r->work > 0 && fields.identical;
+    agreed = identical && !fields.drawn ? 0 : jx_equal_agree(question, false);
+    r->runs = identical ? 0 : agreed;
+    return agreed || (identical && !fields.drawn);
 }
 
 /* Whether with that change it is the other program. */

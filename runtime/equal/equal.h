@@ -67,6 +67,7 @@ typedef struct jx_field_difference {
 
 typedef struct jx_equal_fields {
     bool identical; /* error below 2^-bits */
+    bool drawn;     /* at integers or keys that were drawn, and no others */
     int bits, rounds;
     int64_t worked; /* operations on elements that it took */
     /* arena text of the first program, or NULL: nothing */

@@ -405,6 +405,7 @@ bool jx_equal_over_fields(const jx_equal_question *question,
         to->assuming = assumptions(&c);
     else
         *to = first;
+    to->drawn = c.to_evaluate.integers;
     to->worked = jx_evaluating_work(question) - c.work;
     return jx_ok(above);
 }

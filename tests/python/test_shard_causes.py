@@ -125,6 +125,29 @@ def scaled_in_a_ring(a, b):
     return total
 
 
+def pooled_at_once(x, n, first=0, total=lambda v: v, counts=lambda n: n):
+    mask = (first + jnp.arange(len(x)) < n).astype(x.dtype)
+    return total((x * mask[:, None]).sum(0)) / jnp.maximum(counts(mask.sum()), 1)
+
+
+def summed(x):
+    return lax.psum(x, "i")
+
+
+def pooled(first=lambda: lax.axis_index("i") * 4, counts=summed):
+    return mapped(lambda x, n: pooled_at_once(x, n, first(), summed, counts),
+                  (P("i"), P()), P(), LINE, False)
+
+
+def bilinear_at_once(x, w, y, total=lambda v: v):
+    return jnp.tanh(total(jnp.einsum("bi,ij,bj->b", x, w, y)))
+
+
+def bilinear(total):
+    return mapped(lambda *ins: bilinear_at_once(*ins, total),
+                  (P(None, "x"), P("x", "y"), P(None, "y")), P(), GRID)
+
+
 def normalized(x):
     return (x - x.mean(-1, keepdims=True)) * lax.rsqrt(x.var(-1, keepdims=True) + 1e-5)
 
@@ -441,6 +464,9 @@ NET = (spec(8, 8), spec(8, 8), spec(8, 8))
 QKV = (spec(8, 4),) * 3
 OPEN = [(k, k + 1) for k in range(3)]
 
+MASKED = spec(16, 2), spec(dtype=np.int32)
+FORM = spec(3, 4), spec(4, 6), spec(3, 6)
+
 WRONG = {
     "one of two rings is turned": ("MSH006", both_ways(down=1), product, SQUARE),
     "halves are exchanged": ("MSH015", both_ways(half=lambda h: 1 - h), product, SQUARE),
@@ -562,10 +588,16 @@ WRONG = {
         lambda x, old: centers(x, old, lambda over, under: lax.psum(over, "i") / (
             lax.pmean(under - 1e-3, "i") + 1e-3)), (ROWS, P()), P()),
         lambda x, old: centers(x, old, lambda over, under: over / under), POINTS),
+    "a length of its own": ("MSH008", pooled(counts=lambda n: n), pooled_at_once, MASKED),
+    "places by the device": ("MSH015", pooled(lambda: lax.axis_index("i")), pooled_at_once, MASKED),
+    "a mean of one of two sums": ("MSH009", bilinear(
+        lambda v: lax.pmean(lax.psum(v, "x"), "y")), bilinear_at_once, FORM),
     "the same numbers": ("MSH021", mapped(noisy, ROWS, ROWS), noisy, (spec(8, 4),)),
 }
 
 RIGHT = {
+    "pooled": (pooled(), pooled_at_once, MASKED),
+    "bilinear": (bilinear(lambda v: lax.psum(lax.psum(v, "x"), "y")), bilinear_at_once, FORM),
     "slopes of large numbers": (
         jax.grad(mapped(lambda w, x, t: centered_loss(w, x, t, lambda x: lax.pmean(
             x.mean(0), "i")), (P(), ROWS, ROWS), P())), jax.grad(centered_loss),
