@@ -90,16 +90,17 @@ static int column_of(const char *line, int bytes)
     return count;
 }
 
-static jx_spot spot_of(maker *m, const jx_frame *frame)
+/* Where it lies, with texts of the program's own. */
+static jx_spot spot_in(const jx_frame *frame)
 {
     jx_spot spot = {
-        .file = copy(m, frame->file->path),
-        .function = copy(m, frame->function),
+        .file = frame->file->path,
+        .function = frame->function,
         .line = is_known(frame->line, 1) ? frame->line : 0,
         .kind = frame->file->kind,
+        .source = jx_file_line(frame->file, frame->line),
     };
 
-    spot.source = copy(m, jx_file_line(frame->file, frame->line));
     if (is_known(frame->column, 0))
         spot.column = column_of(spot.source, frame->column);
     if (spot.line && is_known(frame->end_line, frame->line) &&
@@ -109,6 +110,34 @@ static jx_spot spot_of(maker *m, const jx_frame *frame)
                                     frame->end_column);
     }
     return spot;
+}
+
+static jx_spot spot_of(maker *m, const jx_frame *frame)
+{
+    jx_spot spot = spot_in(frame);
+
+    spot.file = copy(m, spot.file);
+    spot.function = copy(m, spot.function);
+    spot.source = copy(m, spot.source);
+    return spot;
+}
+
+static bool is_after(int line, int column, int of_line, int of_column)
+{
+    return line != of_line ? line > of_line : column > of_column;
+}
+
+bool jx_spot_is_within(const jx_spot *spot, const jx_frame *frame)
+{
+    jx_spot of = spot_in(frame);
+
+    if (!spot->file || strcmp(spot->file, of.file) != 0)
+        return false;
+    if (!spot->column || !spot->end_line || !of.column || !of.end_line)
+        return spot->line == of.line;
+    return !is_after(of.line, of.column, spot->line, spot->column) &&
+           !is_after(spot->end_line, spot->end_column, of.end_line,
+                     of.end_column);
 }
 
 typedef JX_VEC(const jx_frame *) frame_list;

@@ -19,6 +19,10 @@ typedef struct jx_spot {
     const char *source; /* the line as the input embeds it, or NULL */
 } jx_spot;
 
+/* It is part of the expression of a frame; where no columns are known, in its
+ * line. */
+bool jx_spot_is_within(const jx_spot *spot, const jx_frame *frame);
+
 typedef struct jx_size {
     const char *name;
     int64_t value;

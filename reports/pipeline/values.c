@@ -127,7 +127,8 @@ static bool same_line(const jx_stack *a, const jx_stack *b)
     return a == b || (x && y && x->file == y->file && x->line == y->line);
 }
 
-/* What a finding that needs no run says of its line is the cause of these:
+/* What a finding that needs no run says of an expression is the cause of these,
+ * of it or of what it is part of; the rest of its line is another matter:
  * constants that are not finite (JX_CODE_NONE: of all), those that a dtype does
  * not hold, and elements that a size has not. */
 static const struct cause {
@@ -153,9 +154,8 @@ static bool has_cause(const looking *l, const jx_witness *w)
 
     for (size_t i = 0; frame && i < l->report->findings.count; i++) {
         const jx_finding *said = &l->report->findings.at[i];
-        if (is_cause(said->code, w->code) && said->where.line == frame->line &&
-            said->where.file &&
-            strcmp(said->where.file, frame->file->path) == 0)
+        if (is_cause(said->code, w->code) &&
+            jx_spot_is_within(&said->where, frame))
             return true;
     }
     return false;

@@ -410,6 +410,24 @@ def week_that_is_not_there(x):
     return x[-1] - x[-7]  #! IDX006
 
 
+# ---- two causes in one line are two findings
+
+
+@prog('f16[4]', 'f16[4]', ranges={'x': (-1, 1), 'y': (-1, 1)})
+def lost_epsilon_beside_a_logarithm(x, y):
+    return x / (jnp.abs(x) + 1e-8) + jnp.log(y)  #! NUM010, NUM001
+
+
+@prog('f32[4]', 'f32[4]', ranges={'x': (-1, 1), 'y': (-1, 1)})
+def constant_beside_a_logarithm(x, y):
+    return jnp.log(y) - x * jnp.log(jnp.arange(4.))  #! STG004, NUM001
+
+
+@prog('f32[b]', 'f32[4]', 'i32[]', ranges={'x': (-1, 1), 'y': (-1, 1), 'i': (0, 9)})
+def size_beside_an_index(x, y, i):
+    return x[-3] + y[i + 2]  #! IDX006, IDX001
+
+
 # ---- STG004
 
 
