@@ -30,14 +30,23 @@ static int64_t count_of(const folder *f, int value)
     return jx_aval_elements(v->aval, &count) && count <= MOST ? count : 0;
 }
 
-static double rounded(jx_dtype dtype, double number)
+/* As an element of the dtype.  False for integers that it does not hold, which
+ * wrap. */
+static bool hold(jx_dtype dtype, double *number)
 {
+    const jx_dtype_info *info = jx_dtype_of(dtype);
     unsigned char bits[16] = {0};
 
-    if (!jx_dtype_is_float(dtype) || dtype == JX_F64)
-        return number;
-    jx_element_from_real(dtype, number, bits);
-    return jx_element_real(dtype, bits);
+    if (!jx_dtype_is_float(dtype)) {
+        *number = trunc(*number);
+        return fabs(*number) < ldexp(1, info->bits - 1) &&
+               (*number >= 0 || info->kind == JX_KIND_INT);
+    }
+    if (dtype != JX_F64) {
+        jx_element_from_real(dtype, *number, bits);
+        *number = jx_element_real(dtype, bits);
+    }
+    return true;
 }
 
 static const double *read_array(folder *f, int value)
@@ -261,9 +270,9 @@ static void fold(folder *f, const jx_flat_node *node)
     to = JX_NEW_ARRAY(f->lint->ctx->arena, (int)count, double);
     f->spent += count;
     for (int64_t i = 0; to && i < count; i++) {
-        if (!element_of(f, node, i, to, &to[i]))
+        if (!element_of(f, node, i, to, &to[i]) ||
+            !hold(v->aval->dtype, &to[i]))
             return;
-        to[i] = rounded(v->aval->dtype, to[i]);
     }
     f->of[node->outs[0]] = to;
 }
@@ -280,15 +289,25 @@ static int64_t first_not_finite(const folder *f, int value)
 
 /* -- STG004 ---------------------------------------------------------------- */
 
+/* Its elements are chosen from, set to others or cut off. */
 static bool is_chosen_from(const folder *f, int value)
 {
     const jx_flat_node *use = jx_flat_sole_use(f->flat, &f->lint->uses, value);
 
-    while (use && jx_shows(use->eqn))
+    while (use && jx_shows(use->eqn)) {
+        if (f->of[use->outs[0]] && first_not_finite(f, use->outs[0]) < 0)
+            return true;
         use = jx_flat_sole_use(f->flat, &f->lint->uses, use->outs[0]);
-    return use && (use->eqn->prim->id == JX_PRIM_select_n ||
-                   use->eqn->prim->id == JX_PRIM_max ||
-                   use->eqn->prim->id == JX_PRIM_min);
+    }
+    switch (use ? use->eqn->prim->id : JX_PRIM_unknown) {
+    case JX_PRIM_select_n:
+    case JX_PRIM_max:
+    case JX_PRIM_min: return true;
+    case JX_PRIM_scatter:
+    case JX_PRIM_dynamic_update_slice:
+        return jx_shown(f->flat, use->ins[0]) == value;
+    default: return false;
+    }
 }
 
 static void look_at_result(folder *f, const jx_flat_node *node)
@@ -375,10 +394,11 @@ bool jx_lint_folding(jx_linter *lint)
     for (size_t n = 0; n < f.flat->nodes.count; n++) {
         const jx_flat_node *node = &f.flat->nodes.at[n];
         fold(&f, node);
-        look_at_result(&f, node);
         if (node->live && (node->eqn->prim->id == JX_PRIM_dot_general ||
                            node->eqn->prim->id == JX_PRIM_conv_general_dilated))
             look_at_operands(&f, node);
     }
+    for (size_t n = 0; n < f.flat->nodes.count; n++)
+        look_at_result(&f, &f.flat->nodes.at[n]);
     return jx_ok(lint->ctx);
 }

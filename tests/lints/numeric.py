@@ -478,6 +478,29 @@ def ok_schedule(x):
 
 
 @prog('f32[4]', quiet='STG004')
+def ok_what_is_not_finite_is_set_or_cut_off(x):
+    i = jnp.arange(5.)
+    return x * (1 / i[:4]).at[0].set(0.) + x * jnp.log(i)[1:]
+
+
+@prog('f32[4]')
+def logarithm_of_what_is_not_cut_off(x):
+    i = jnp.arange(5.)
+    return x * jnp.log(i)[:4]  #! STG004
+
+
+@prog('f32[4]', quiet='STG004')
+def ok_whole_numbers(x):
+    half = lax.div(jnp.arange(4), 2) + jnp.linspace(-0.5, 0.5, 4).astype(jnp.int32)
+    return x / (half - 0.5) * jnp.log(half + 0.5)
+
+
+@prog('f32[4]')
+def divided_by_whole_zeros(x):
+    return x * (1. / lax.div(jnp.arange(4), 2))  #! STG004
+
+
+@prog('f32[4]', quiet='STG004')
 def ok_infinity_meant(x):
     return jnp.where(x > 0, x, -jnp.inf) + jnp.full(4, jnp.inf) * 0.5
 
