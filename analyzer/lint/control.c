@@ -101,17 +101,83 @@ static ends anything(const jx_flat *flat, int value, int depth)
                : (ends){-INFINITY, INFINITY, false};
 }
 
+/* The axis of `from` along which an axis of `to` lies, which has the same
+ * elements in the same order: axes of one element come and go.  -1: unknown. */
+static int same_axis(const jx_aval *from, const jx_aval *to, int axis)
+{
+    int64_t size;
+    int before = 0;
+
+    for (int i = 0; i < axis; i++)
+        before += !jx_dim_is_int(to->shape[i], &size) || size != 1;
+    for (int i = 0; i < from->rank; i++)
+        if ((!jx_dim_is_int(from->shape[i], &size) || size != 1) && !before--)
+            return from->shape[i] == to->shape[axis] ? i : -1;
+    return -1;
+}
+
+/* An axis of what shows sums is axis `of` of what they are sums of, or they are
+ * the same all along it. */
+static bool sums_lie_along(const jx_flat *flat, int value, int axis, int of)
+{
+    for (;;) {
+        const jx_flat_node *node = jx_maker(flat, value);
+        const jx_aval *aval = flat->values.at[value].aval;
+        int64_t size;
+        int i = 0;
+        if (axis >= aval->rank ||
+            (jx_dim_is_int(aval->shape[axis], &size) && size == 1))
+            return true;
+        switch (node ? node->eqn->prim->id : JX_PRIM_unknown) {
+        case JX_PRIM_unknown:
+        case JX_PRIM_transpose:
+        case JX_PRIM_rev:
+        case JX_PRIM_slice:
+        case JX_PRIM_tile: return false;
+        case JX_PRIM_reduce_sum:
+            for (; i <= axis; i++)
+                axis += jx_ints_hold(
+                    ((const jx_p_axes *)node->eqn->typed)->axes, i);
+            return axis == of;
+        case JX_PRIM_broadcast_in_dim: {
+            jx_ints to = ((const jx_p_broadcast_in_dim *)node->eqn->typed)
+                             ->broadcast_dimensions;
+            while (i < to.count && to.at[i] != axis)
+                i++;
+            if (i == to.count)
+                return true;
+            axis = i;
+            break;
+        }
+        case JX_PRIM_reshape:
+        case JX_PRIM_squeeze:
+        case JX_PRIM_expand_dims:
+            axis = same_axis(flat->values.at[node->ins[0]].aval, aval, axis);
+            break;
+        default: break;
+        }
+        if (axis < 0 || !node->nins)
+            return false;
+        value = node->ins[0];
+    }
+}
+
 /* x / sum(x) where no x is below 0, as jax.nn.softmax gives it: at most 1, and
  * what the sum was rounded by. */
 static bool is_share(const jx_flat *flat, const jx_flat_node *node)
 {
     const jx_flat_node *sum = jx_maker(flat, jx_shown(flat, node->ins[1]));
+    const jx_aval *aval = node->eqn->outs[0]->aval;
 
-    return node->eqn->prim->id == JX_PRIM_div && sum &&
-           sum->eqn->prim->id == JX_PRIM_reduce_sum &&
-           jx_dtype_of(node->eqn->outs[0]->aval->dtype)->bits >= 32 &&
-           jx_plain(flat, sum->ins[0]) == jx_plain(flat, node->ins[0]) &&
-           has_no_minus(flat, node->ins[0], false, 0);
+    if (node->eqn->prim->id != JX_PRIM_div || !sum ||
+        sum->eqn->prim->id != JX_PRIM_reduce_sum ||
+        jx_dtype_of(aval->dtype)->bits < 32 ||
+        jx_plain(flat, sum->ins[0]) != jx_plain(flat, node->ins[0]))
+        return false;
+    for (int i = 0; i < aval->rank; i++)
+        if (!sums_lie_along(flat, node->ins[1], i, i))
+            return false;
+    return has_no_minus(flat, node->ins[0], false, 0);
 }
 
 static bool ends_of_result(const jx_flat *flat, const jx_flat_node *node,

@@ -676,6 +676,19 @@ def ok_share(x):
     return jnp.where(p > 0.5, p, 0.) + jnp.where(q > 1.5, q, 0.) + jnp.where(p <= 1, x, 0.)
 
 
+@prog('f32[2,8,8]')
+def share_of_rows_above_one(x):
+    p = jnp.exp(x) / jnp.exp(x).sum(1)[:, None, :]
+    return jnp.where(p > 2., 0., p)  #! GRF007
+
+
+@prog('f32[8,8]', quiet='GRF007')
+def ok_share_of_other_rows(x):
+    p = jnp.square(x)
+    columns, rows = p / p.sum(0)[:, None], p / p.sum(1)
+    return jnp.where(columns > 2., 2., columns) + jnp.where(rows > 2., 2., rows)
+
+
 # ---- GRF008
 
 
