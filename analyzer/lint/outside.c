@@ -4,7 +4,9 @@
  * 2, and x[2] lies beyond its end: a dynamic slice then begins elsewhere,
  * without a word.  Whether some size makes it so is the prover's to say. */
 #include "analyzer/lint/lint.h"
+#include "analyzer/lint/places.h"
 #include "frontend/ir/params.h"
+#include "frontend/ir/passage.h"
 
 /* Suspects that lhs >= rhs does not hold for some size. */
 static bool suspect(jx_linter *lint, const jx_flat_node *node, int axis,
@@ -34,6 +36,25 @@ static bool suspect(jx_linter *lint, const jx_flat_node *node, int axis,
     return true;
 }
 
+/* Its author said what comes of an index outside.  A dynamic slice clamps, as do
+ * all gathers of a module: of those the source says so. */
+static bool is_mode_chosen(const jx_linter *lint, const jx_flat_node *node)
+{
+    const jx_frame *frame = jx_place_frame(node->eqn, node->calls);
+    bool seen;
+
+    if (jx_eqn_mode_is_chosen(node->eqn) ||
+        (frame && jx_frame_chooses_mode(lint->ctx->arena, frame, &seen)))
+        return true;
+    if (node->eqn->prim->id != JX_PRIM_gather)
+        return false;
+    switch (((const jx_p_gather *)node->eqn->typed)->mode) {
+    case JX_MODE_FILL_OR_DROP: return true;
+    case JX_MODE_CLIP: return !lint->program->tree;
+    default: return false;
+    }
+}
+
 static bool look(jx_linter *lint, const jx_flat_node *node)
 {
     const jx_p_dynamic_slice *p = node->eqn->typed;
@@ -57,17 +78,6 @@ static bool look(jx_linter *lint, const jx_flat_node *node)
     return true;
 }
 
-/* Its author said what comes of an index outside; all gathers of a module
- * clamp. */
-static bool is_mode_chosen(const jx_program *program, const jx_eqn *eqn)
-{
-    switch (((const jx_p_gather *)eqn->typed)->mode) {
-    case JX_MODE_FILL_OR_DROP: return true;
-    case JX_MODE_CLIP: return !program->tree || jx_eqn_mode_is_chosen(eqn);
-    default: return jx_eqn_mode_is_chosen(eqn);
-    }
-}
-
 /* x[:, -3]: one place along each of some axes. */
 static bool look_at_gather(jx_linter *lint, const jx_flat_node *node)
 {
@@ -79,8 +89,6 @@ static bool look_at_gather(jx_linter *lint, const jx_flat_node *node)
     const jx_dim *const *start =
         jx_flat_sizes_of(lint->sizes, node->ins[1], &count);
 
-    if (is_mode_chosen(lint->program, node->eqn))
-        return true;
     for (int k = 0; start && count == axes.count && k < count; k++) {
         int axis = (int)axes.at[k];
         int64_t size;
@@ -102,10 +110,12 @@ bool jx_lint_outside(jx_linter *lint)
         const jx_flat_node *node = &lint->flat->nodes.at[n];
         if (!node->live || node->elsewhere || !node->eqn->typed)
             continue;
-        if (node->eqn->prim->id == JX_PRIM_dynamic_slice && !look(lint, node))
-            return false;
-        if (node->eqn->prim->id == JX_PRIM_gather &&
-            !look_at_gather(lint, node))
+        if ((node->eqn->prim->id != JX_PRIM_dynamic_slice &&
+             node->eqn->prim->id != JX_PRIM_gather) ||
+            is_mode_chosen(lint, node))
+            continue;
+        if (!(node->eqn->prim->id == JX_PRIM_gather ? look_at_gather(lint, node)
+                                                    : look(lint, node)))
             return false;
     }
     return true;

@@ -62,3 +62,20 @@ bool jx_passage_of(jx_arena *arena, const jx_frame *frame, jx_passage *to)
     }
     return to->span.begin < to->span.end;
 }
+
+bool jx_frame_chooses_mode(jx_arena *arena, const jx_frame *frame, bool *seen)
+{
+    static const char *const words[] = {"mode=", "mode =", "fill_value"};
+    enum { WORDS = sizeof words / sizeof *words };
+    jx_passage at;
+
+    if (!jx_passage_of(arena, frame, &at))
+        return jx_frame_says(frame, WORDS, words, seen);
+    *seen = true;
+    for (int w = 0; w < WORDS; w++) {
+        const char *found = strstr(at.text + at.span.begin, words[w]);
+        if (found && found < at.text + at.span.end)
+            return true;
+    }
+    return false;
+}

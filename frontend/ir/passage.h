@@ -22,6 +22,10 @@ bool jx_passage_of(jx_arena *arena, const jx_frame *frame, jx_passage *to);
 bool jx_frame_says(const jx_frame *frame, int nwords, const char *const *words,
                    bool *seen);
 
+/* Whether its expression, or where no columns are known its lines, say what
+ * becomes of indices outside: x.at[i].get(mode='clip'). */
+bool jx_frame_chooses_mode(jx_arena *arena, const jx_frame *frame, bool *seen);
+
 /* The line of that number, or NULL. */
 const char *jx_file_line(const jx_file *file, int number);
 

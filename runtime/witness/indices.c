@@ -138,18 +138,18 @@ static bool has_mode(const jx_eqn *eqn)
            jx_prim_in_family(eqn->prim->id, "scatter");
 }
 
-/* Of what fills what is outside, whether its author chose that: the
- * line says `mode`. */
+/* Whether its author chose what becomes of indices outside: what has a mode and
+ * no source is not blamed. */
 static bool is_chosen(const jx_hunt *h, const jx_eqn *eqn)
 {
     const jx_stack *stack = jx_origin_stack(&h->origins, eqn);
     const jx_frame *frame = jx_user_frame(stack);
-    static const char *const words[] = {"mode", "fill"};
     bool seen = false;
 
     return jx_eqn_mode_is_chosen(eqn) ||
-           (frame && jx_frame_says(frame, 2, words, &seen)) ||
-           (!seen && !h->options->given);
+           (frame &&
+            jx_frame_chooses_mode(h->program->ctx->arena, frame, &seen)) ||
+           (!seen && !h->options->given && has_mode(eqn));
 }
 
 /* An index that a choice makes one too large, for what is to be left out. */
@@ -339,10 +339,7 @@ static bool is_worth(jx_hunt *h, const jx_misuse *misuse, jx_code code,
         /* fall through */
     case JX_CLAMPED:
     case JX_FILLED:
-        if ((has_mode(misuse->eqn) || h->options->given) &&
-            is_chosen(h, misuse->eqn))
-            return false;
-        if (is_clamped_by_users(h, misuse->eqn))
+        if (is_chosen(h, misuse->eqn) || is_clamped_by_users(h, misuse->eqn))
             return false;
         break;
     case JX_REPEATED:

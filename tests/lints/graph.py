@@ -858,6 +858,18 @@ def ok_first_and_last_columns(x):
     return x[:, -1] + x[:, 0] + x[2, 0] + x.at[:, 5].get(mode='fill')
 
 
+@prog('f32[n,4]', quiet='IDX006 IDX001')
+def ok_rows_that_are_clamped(x):
+    return (x.at[-3].get(mode='clip') + jnp.take(x, 5, axis=0, mode='clip')
+            + x.at[7].get(
+                mode='clip'))
+
+
+@prog('f32[n,4]')
+def row_beside_one_that_is_clamped(x):
+    return x[-3] + x.at[5].get(mode='clip')  #! IDX006
+
+
 @prog('f32[b]', quiet='IDX006')
 def ok_first_and_last(x):
     return x[0] + x[-1]
