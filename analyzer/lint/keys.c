@@ -78,6 +78,52 @@ static const jx_calls *repeats(const keyring *r, int frame,
     return NULL;
 }
 
+/* The branch is that of one number that a loop counts: the first turn, say. */
+static bool is_of_one_turn(const keyring *r, const jx_flat_body *branch,
+                           const jx_calls *loop)
+{
+    const jx_flat_node *test =
+        jx_maker(r->flat, jx_shown(r->flat, branch->ins[0]));
+    jx_progression turns;
+
+    if (test && test->eqn->prim->id == JX_PRIM_convert_element_type)
+        test = jx_maker(r->flat, jx_shown(r->flat, test->ins[0]));
+    if (!test ||
+        test->eqn->prim->id != (branch->which ? JX_PRIM_eq : JX_PRIM_ne))
+        return false;
+    for (int i = 0; i < 2; i++)
+        if (!r->lint->frames[test->ins[1 - i]] &&
+            jx_progression_of(r->flat, test->ins[i], &turns) &&
+            turns.body == loop && turns.step)
+            return true;
+    return false;
+}
+
+static bool happens_once(const keyring *r, const jx_calls *calls,
+                         const jx_calls *loop)
+{
+    for (; calls && calls != loop; calls = calls->outer)
+        for (size_t i = 0;
+             calls->eqn->prim->id == JX_PRIM_cond && i < r->flat->bodies.count;
+             i++)
+            if (r->flat->bodies.at[i].calls == calls &&
+                is_of_one_turn(r, &r->flat->bodies.at[i], loop))
+                return true;
+    return false;
+}
+
+/* The loop around an event at more than one turn of which it happens with a
+ * value of that frame, or NULL. */
+static const jx_calls *happens_again(const keyring *r, int frame,
+                                     const event *e)
+{
+    const jx_calls *body = repeats(r, frame, e->loops);
+
+    while (body && happens_once(r, e->at.calls, body))
+        body = repeats(r, frame, body->outer);
+    return body;
+}
+
 static int frame_of_key(const keyring *r, int id)
 {
     return r->lint->frames[jx_key_source_of(&r->keys, id)->value];
@@ -369,6 +415,31 @@ static bool counts_again(const keyring *r, const event *e)
     return false;
 }
 
+/* Each turn of the loops around takes others of the keys that it gives:
+ * jax.random.split(key, n)[i]. */
+static bool is_picked_from(const keyring *r, const event *e)
+{
+    const jx_flat_node *node = &r->flat->nodes.at[e->at.node];
+    const jx_key_view *view = r->keys.views[node->outs[0]];
+    bool picked = false;
+
+    for (int i = 0; view && i < view->count; i++)
+        if (r->used[view->ids[i]])
+            return false;
+    for (size_t i = 0; view && i < r->keys.sources.count; i++) {
+        const jx_key_source *source = &r->keys.sources.at[i];
+        const jx_flat_node *pick = jx_maker(r->flat, source->value);
+        if (source->link != JX_KEYS_CHOSEN || !pick || pick->nins < 2 ||
+            source->parents[0] < view->ids[0] ||
+            source->parents[0] > view->ids[view->count - 1])
+            continue;
+        picked = true;
+        if (repeats(r, r->lint->frames[pick->ins[1]], pick->calls))
+            return false;
+    }
+    return picked;
+}
+
 static void tell_repeated(keyring *r, const event *e, const jx_calls *body)
 {
     jx_code code = e->use == USE_FOLD ? JX_CODE_RNG003 : JX_CODE_RNG001;
@@ -379,6 +450,8 @@ static void tell_repeated(keyring *r, const event *e, const jx_calls *body)
         (is_folded_on(r, e) ||
          (!repeats(r, r->lint->frames[e->data], e->loops) &&
           !counts_again(r, e))))
+        return;
+    if (e->use == USE_SPLIT && is_picked_from(r, e))
         return;
     claim = tell(
         r, code, &e->at, jx_place_in_body(arena, &e->at, body),
@@ -407,7 +480,7 @@ static void judge(keyring *r, const event *of, size_t count)
         const event *e = &of[i];
         if (e->maybe)
             continue;
-        const jx_calls *body = repeats(r, frame_of_key(r, e->id), e->loops);
+        const jx_calls *body = happens_again(r, frame_of_key(r, e->id), e);
         if (body &&
             jx_place_is_written(r->lint->program, body->eqn, body->outer))
             tell_repeated(r, e, body);

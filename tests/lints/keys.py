@@ -207,6 +207,40 @@ def keys_of_a_scan_again(ks, xs):
     return c + jax.random.normal(ks[1])  #! RNG001
 
 
+@prog('key[]', 'f32[4]', quiet='RNG')
+def ok_first_turn_alone(k, x):
+    first, k = jax.random.split(k)
+
+    def body(x, i):
+        x = lax.cond(i == 0, lambda: noise(first), lambda: x)
+        return x + noise(jax.random.fold_in(k, i)), None
+    return lax.scan(body, x, jnp.arange(4))[0]
+
+
+@prog('key[]', 'f32[4]')
+def other_turns_alike(k, x):
+    def body(x, i):
+        return lax.cond(i == 0, lambda: x, lambda: x + noise(k)), None  #! RNG001
+    return lax.scan(body, x, jnp.arange(4))[0]
+
+
+@prog('key[]', 'f32[4]')
+def first_turn_of_each(k, x):
+    def inner(i, x):
+        return lax.cond(i == 0, lambda: x + noise(k), lambda: x)
+    return lax.fori_loop(0, 3, lambda _, x: lax.fori_loop(0, 4, inner, x), x)  #! RNG001
+
+
+@prog('key[]', 'f32[4]', quiet='RNG')
+def ok_split_again_to_take_another(k, x):
+    return lax.fori_loop(0, 4, lambda i, x: x + noise(jax.random.split(k, 4)[i]), x)
+
+
+@prog('key[]', 'i32[]', 'f32[4]')
+def split_again_to_take_the_same(k, j, x):
+    return lax.fori_loop(0, 4, lambda i, x: x + noise(jax.random.split(k, 4)[j]), x)  #! RNG001
+
+
 # ---- RNG002
 
 
