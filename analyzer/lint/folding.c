@@ -289,25 +289,49 @@ static int64_t first_not_finite(const folder *f, int value)
 
 /* -- STG004 ---------------------------------------------------------------- */
 
-/* Its elements are chosen from, set to others or cut off. */
-static bool is_chosen_from(const folder *f, int value)
-{
-    const jx_flat_node *use = jx_flat_sole_use(f->flat, &f->lint->uses, value);
+enum { MOST_MOVES = 16 };
 
-    while (use && jx_shows(use->eqn)) {
-        if (f->of[use->outs[0]] && first_not_finite(f, use->outs[0]) < 0)
-            return true;
-        use = jx_flat_sole_use(f->flat, &f->lint->uses, use->outs[0]);
-    }
-    switch (use ? use->eqn->prim->id : JX_PRIM_unknown) {
+static bool is_left_out(const folder *f, int value, int moves);
+
+/* What is not finite of a value is chosen from, set to others, cut off, or
+ * gives what is finite. */
+static bool leaves_out(const folder *f, const jx_flat_node *use, int value,
+                       int moves)
+{
+    if (use->nouts == 1 && f->of[use->outs[0]] &&
+        first_not_finite(f, use->outs[0]) < 0)
+        return true;
+    if (jx_shows(use->eqn))
+        return is_left_out(f, use->outs[0], moves + 1);
+    switch (use->eqn->prim->id) {
     case JX_PRIM_select_n:
     case JX_PRIM_max:
     case JX_PRIM_min: return true;
     case JX_PRIM_scatter:
-    case JX_PRIM_dynamic_update_slice:
-        return jx_shown(f->flat, use->ins[0]) == value;
+    case JX_PRIM_dynamic_update_slice: return use->ins[0] == value;
     default: return false;
     }
+}
+
+/* By all that uses it; who asks whether it is finite does not use it yet. */
+static bool is_left_out(const folder *f, int value, int moves)
+{
+    const jx_flat_uses *uses = &f->lint->uses;
+    bool used = false;
+
+    if (uses->kept[value] || moves > MOST_MOVES)
+        return false;
+    for (int i = uses->first[value]; i < uses->first[value + 1]; i++) {
+        const jx_flat_node *use = &f->flat->nodes.at[uses->nodes[i]];
+        if (!use->live || use->eqn->prim->id == JX_PRIM_is_finite ||
+            use->eqn->prim->id == JX_PRIM_eq ||
+            use->eqn->prim->id == JX_PRIM_ne)
+            continue;
+        if (!leaves_out(f, use, value, moves))
+            return false;
+        used = true;
+    }
+    return used;
 }
 
 static void look_at_result(folder *f, const jx_flat_node *node)
@@ -318,7 +342,7 @@ static void look_at_result(folder *f, const jx_flat_node *node)
 
     if (at < 0 || !jx_looks_at(node) ||
         !jx_place_is_written(f->lint->program, node->eqn, node->calls) ||
-        is_chosen_from(f, node->outs[0]))
+        is_left_out(f, node->outs[0], 0))
         return;
     for (int i = 0; i < node->nins; i++)
         if (first_not_finite(f, node->ins[i]) >= 0)

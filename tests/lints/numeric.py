@@ -483,6 +483,18 @@ def ok_what_is_not_finite_is_set_or_cut_off(x):
     return x * (1 / i[:4]).at[0].set(0.) + x * jnp.log(i)[1:]
 
 
+@prog('f32[4]', quiet='STG004')
+def ok_what_is_not_finite_is_asked_for(x):
+    logs, parts = jnp.log(jnp.arange(4.)), 1 / jnp.arange(4.)
+    return x * jnp.nan_to_num(logs, neginf=0.) + jnp.where(jnp.isfinite(parts), parts, x)
+
+
+@prog('f32[4]')
+def infinity_that_is_left_out_once(x):
+    parts = 1 / jnp.arange(4.)  #! STG004
+    return jnp.where(jnp.isfinite(parts), parts, x) + x * parts
+
+
 @prog('f32[4]')
 def logarithm_of_what_is_not_cut_off(x):
     i = jnp.arange(5.)
