@@ -415,14 +415,17 @@ static bool counts_again(const keyring *r, const event *e)
     return false;
 }
 
-/* Each turn of the loops around takes others of the keys that it gives:
- * jax.random.split(key, n)[i]. */
-static bool is_picked_from(const keyring *r, const event *e)
+/* Each turn of the loop, which nothing repeats, takes another of the keys that
+ * it gives: jax.random.split(key, n)[i]. */
+static bool is_picked_from(const keyring *r, const event *e,
+                           const jx_calls *body)
 {
     const jx_flat_node *node = &r->flat->nodes.at[e->at.node];
     const jx_key_view *view = r->keys.views[node->outs[0]];
     bool picked = false;
 
+    if (repeats(r, frame_of_key(r, e->id), body->outer))
+        return false;
     for (int i = 0; view && i < view->count; i++)
         if (r->used[view->ids[i]])
             return false;
@@ -433,8 +436,10 @@ static bool is_picked_from(const keyring *r, const event *e)
             source->parents[0] < view->ids[0] ||
             source->parents[0] > view->ids[view->count - 1])
             continue;
+        int frame = r->lint->frames[pick->ins[1]];
         picked = true;
-        if (repeats(r, r->lint->frames[pick->ins[1]], pick->calls))
+        if (!frame || r->flat->bodies.at[frame - 1].calls != body ||
+            repeats(r, frame, pick->calls))
             return false;
     }
     return picked;
@@ -451,7 +456,7 @@ static void tell_repeated(keyring *r, const event *e, const jx_calls *body)
          (!repeats(r, r->lint->frames[e->data], e->loops) &&
           !counts_again(r, e))))
         return;
-    if (e->use == USE_SPLIT && is_picked_from(r, e))
+    if (e->use == USE_SPLIT && is_picked_from(r, e, body))
         return;
     claim = tell(
         r, code, &e->at, jx_place_in_body(arena, &e->at, body),

@@ -241,6 +241,13 @@ def split_again_to_take_the_same(k, j, x):
     return lax.fori_loop(0, 4, lambda i, x: x + noise(jax.random.split(k, 4)[j]), x)  #! RNG001
 
 
+@prog('key[]', 'f32[4]')
+def split_again_by_a_loop_that_is_repeated(k, x):
+    def inner(i, x):
+        return x + noise(jax.random.split(k, 4)[i])  #! RNG001
+    return lax.fori_loop(0, 3, lambda _, x: lax.fori_loop(0, 4, inner, x), x)
+
+
 # ---- RNG002
 
 
