@@ -259,7 +259,7 @@ static bool on_parts(jx_devices_body *m, const jx_eqn *eqn, jx_held **ins,
     bool any = false;
 
     for (int i = 0; i < eqn->nins; i++)
-        any |= jx_is_made(ins[i]->part) && !jx_is_made(ins[i]->all);
+        any |= jx_held_is_part(ins[i]);
     if (!any)
         return false;
     if (callee && callee->nconsts == callee->jaxpr->nconsts &&
@@ -572,7 +572,7 @@ jx_program *jx_program_spread(const jx_typed *typed,
     return end_entry(&s, now);
 }
 
-/* What was looked at before needs so; what is new is made of
+/* What was looked at before stays so; what is new is made of
  * what was accepted. */
 static const jx_looked_at *looked_at(const jx_typed *typed, int count)
 {

@@ -376,9 +376,8 @@ static bool fetch_parts(jx_devices_body *m, const jx_sharding *how,
         all[d] = d;
     for (int k = 0; k < how->rank; k++)
         any |= how->axes[k].count > 0;
-    if (any && reported)
-        return jx_devices_collect(m, results, number);
-    return !any || jx_devices_fetch(m, results, number, s->count, all, results);
+    return !any || jx_devices_fetch(m, results, number, s->count, all, reported,
+                                    results);
 }
 
 /* Whether two devices have the same parts of a result from the

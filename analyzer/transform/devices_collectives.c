@@ -90,7 +90,7 @@ static bool fetch_all(jx_devices_body *m, int operands,
         return jx_devices_starved(m->s);
     *all = jx_device_atoms_new(m->s, operands);
     for (int i = 0; i < operands && !m->s->failed; i++)
-        jx_devices_fetch(m, *ins, i, count, members, all);
+        jx_devices_fetch(m, *ins, i, count, members, false, all);
     *ins = all;
     return !m->s->failed;
 }

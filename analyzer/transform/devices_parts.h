@@ -1,8 +1,9 @@
 /* devices_parts.h - a computation in the making that is written out for
  * many devices; shared by devices.c (programs), devices_body.c (the body
  * and its arrays), devices_once.c (what is there once),
- * devices_stay.c (what stays on its device), devices_collectives.c, devices_steps.c (loops, branches and calls) and
- * devices_teams.c (who goes on in step).
+ * devices_stay.c (what stays on its device), devices_collectives.c,
+ * devices_steps.c (loops, branches and calls) and devices_teams.c (who goes on
+ * in step).
  *
  * A function that returns false, or no atom, has said why, and
  * `failed` is set. */
@@ -173,15 +174,11 @@ jx_atom jx_devices_gathered(jx_devices_body *m, jx_atom mine, int count,
  * theirs[k] is what that one sends. */
 bool jx_devices_swap(jx_devices_body *m, jx_atom mine, int64_t axis, int count,
                      const int *members, jx_atom *theirs);
-/* What each of `members` has as its value `number`, this one's
- * being in `mine`. */
+/* What each member has as its value `number`, this one's being in `mine`;
+ * `reported`: on the first member alone, others having zeros. */
 bool jx_devices_fetch(jx_devices_body *m, const jx_device_atoms *mine,
-                      int number, int count, const int *members,
+                      int number, int count, const int *members, bool reported,
                       const jx_device_atoms *all);
-/* A result of all devices, in place; those of others are zeros, but on the
- * first. */
-bool jx_devices_collect(jx_devices_body *m, const jx_device_atoms *results,
-                        int number);
 /* What the device gets that sends to this one. */
 bool jx_devices_permuted(jx_devices_body *m, const jx_collective *c,
                          jx_atom mine, jx_atom *theirs);
@@ -221,6 +218,8 @@ bool jx_devices_use_mesh(jx_devices *s, const jx_eqn *eqn);
 
 /* ---- what stays on its devices (devices_stay.c) ---- */
 
+/* Of a value there is no more than a part. */
+bool jx_held_is_part(const jx_held *value);
 /* The part of a value is what a computation takes as its operand. */
 bool jx_held_fits(jx_devices *s, const jx_eqn *eqn, int number,
                   const jx_held *value);

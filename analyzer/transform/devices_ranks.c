@@ -66,48 +66,22 @@ jx_atom jx_devices_gathered(jx_devices_body *m, jx_atom mine, int count,
     return gathered(m, mine, count, members, true);
 }
 
-/* The parts of what was gathered. */
-static bool take_apart(jx_devices_body *m, jx_atom together, int number,
-                       int count, const int *members,
-                       const jx_device_atoms *all)
-{
-    for (int k = 0; k < count && !m->s->failed; k++)
-        jx_device_row(all, members[k])[number] = jx_devices_with_axis(
-            m, jx_devices_part(m, together, 0, k, count), 0, -1);
-    return !m->s->failed;
-}
-
 bool jx_devices_fetch(jx_devices_body *m, const jx_device_atoms *mine,
-                      int number, int count, const int *members,
+                      int number, int count, const int *members, bool reported,
                       const jx_device_atoms *all)
 {
     jx_devices *s = m->s;
-    jx_atom own = jx_device_row(mine, s->rank)[number];
+    jx_atom own = jx_device_row(mine, s->rank)[number], together;
 
     if (count == 1) {
         jx_device_row(all, s->rank)[number] = own;
         return !s->failed;
     }
-    return take_apart(m, gathered(m, own, count, members, true), number, count,
-                      members, all);
-}
-
-/* The first process alone reports. */
-bool jx_devices_collect(jx_devices_body *m, const jx_device_atoms *results,
-                        int number)
-{
-    jx_devices *s = m->s;
-    int *all = JX_NEW_ARRAY(s->scratch, s->count, int);
-
-    if (!all)
-        return jx_devices_starved(s);
-    for (int d = 0; d < s->count; d++)
-        all[d] = d;
-    return s->count == 1 ||
-           take_apart(m,
-                      gathered(m, jx_device_row(results, s->rank)[number],
-                               s->count, all, false),
-                      number, s->count, all, results);
+    together = gathered(m, own, count, members, !reported);
+    for (int k = 0; k < count && !s->failed; k++)
+        jx_device_row(all, members[k])[number] = jx_devices_with_axis(
+            m, jx_devices_part(m, together, 0, k, count), 0, -1);
+    return !s->failed;
 }
 
 /* [count, ...]: the parts along an axis. */

@@ -64,14 +64,14 @@ bool jx_held_fits(jx_devices *s, const jx_eqn *eqn, int number,
     return jx_is_made(value->part) && is_cut_so(s, eqn, false, number, value);
 }
 
-static bool is_part(const jx_held *value)
+bool jx_held_is_part(const jx_held *value)
 {
     return jx_is_made(value->part) && !jx_is_made(value->all);
 }
 
 jx_atom jx_held_all(jx_devices_body *m, jx_held *value)
 {
-    if (is_part(value))
+    if (jx_held_is_part(value))
         value->all =
             jx_devices_whole(m, value->by, value->number, value->part, false);
     return value->all;
@@ -79,9 +79,10 @@ jx_atom jx_held_all(jx_devices_body *m, jx_held *value)
 
 jx_atom jx_held_reported(jx_devices_body *m, const jx_held *value)
 {
-    return is_part(value) ? jx_devices_whole(m, value->by, value->number,
-                                             value->part, true)
-                          : value->all;
+    return jx_held_is_part(value)
+               ? jx_devices_whole(m, value->by, value->number, value->part,
+                                  true)
+               : value->all;
 }
 
 /* ---- element by element */
@@ -133,7 +134,7 @@ bool jx_held_each(jx_devices_body *m, const jx_eqn *eqn,
     const jx_atom *made;
 
     for (int i = 0; is_elementwise(eqn) && i < eqn->nins && !like; i++)
-        like = is_part(ins[i]) ? ins[i] : NULL;
+        like = jx_held_is_part(ins[i]) ? ins[i] : NULL;
     if (!like || !parts)
         return false;
     whole = eqn->outs[0]->aval;
