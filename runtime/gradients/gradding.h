@@ -12,6 +12,7 @@
 
 typedef struct jx_grad_twins jx_grad_twins;
 typedef struct jx_grad_first jx_grad_first;
+typedef struct jx_grad_around jx_grad_around;
 
 enum { JX_MOST_LOOKED = 512 };
 
@@ -111,9 +112,11 @@ typedef struct jx_gradding {
     bool has_slopes;         /* `slopes` are some of the point at hand */
     double *tangent_at_rest; /* of a jvp rule (gradlimit.c) */
     jx_grad_twins *twins;    /* or NULL */
-    jx_grad_first *first;    /* that this check is to be kept as, or NULL */
-    double rounding;         /* of sums of the slopes (gradcompare.c) */
-    jx_intent intent;        /* what the rule is declared to be */
+    jx_grad_around
+        *around; /* the point, where the rule gives no number; or NULL */
+    jx_grad_first *first; /* that this check is to be kept as, or NULL */
+    double rounding;      /* of sums of the slopes (gradcompare.c) */
+    jx_intent intent;     /* what the rule is declared to be */
     bool stands_in;   /* the function is a surrogate: its values say nothing */
     bool values_only; /* nothing is asked but the rule's values */
     int64_t passed;   /* tangents that went straight through */
@@ -576,7 +579,7 @@ bool jx_grad_varies_around(jx_gradding *c, const double *d, jx_functional f,
  * something between. */
 bool jx_grad_is_beside_kink(jx_gradding *c, const double *d, jx_functional f,
                             double value);
-/* Whether the quotients of both sides come to one number, by less and less:
+/* gradsettle.c: whether the quotients of both sides come to one number, by less and less:
  * there is a derivative, `slope`, though the function may bend so much that no
  * extrapolation finds it. */
 bool jx_grad_settles(jx_gradding *c, const double *d, jx_functional f,
@@ -585,6 +588,8 @@ bool jx_grad_settles(jx_gradding *c, const double *d, jx_functional f,
  * sides: where it does, and then leaves it out (log of a negative number, where
  * another operand is zero), nobody asks for a derivative. */
 bool jx_grad_is_in_domain(jx_gradding *c);
+/* Frees what is kept of that. */
+void jx_grad_forget_around(jx_gradding *c);
 
 /* gradlimit.c: where the loops of the function and the rule lead. */
 

@@ -1,6 +1,5 @@
 /* gradnear.c - see gradding.h: how the function behaves around the point. */
 #include "runtime/gradients/gradding.h"
-#include "runtime/watch.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -272,93 +271,4 @@ bool jx_grad_is_beside_kink(jx_gradding *c, const double *d, jx_functional f,
         (size > 0 && size < beside && is_between(c, d, f, value, kept, beside));
     put_back(c, kept);
     return is;
-}
-
-/* The quotients of the functional from the point to h[k] * d on one side of it,
- * with room for the results; false if one is not finite. */
-static bool quotients(jx_gradding *c, const double *d, jx_functional f,
-                      double sign, int count, double *outs, double *to)
-{
-    double h = 1e-2;
-
-    for (int k = -1; k < count; k++) {
-        double sum = 0;
-        for (int i = 0; i < c->in.size; i++)
-            c->moved[i] = c->x[i] + (k < 0 ? 0 : sign * h * d[i]);
-        jx_space_scatter(&c->in, c->moved, &c->primal);
-        if (!jx_grad_call(c, &c->primal))
-            return false;
-        jx_space_gather(&c->out, &c->primal, 0, outs);
-        for (int j = 0; j < c->out.size; j++)
-            if (f.weights ? f.weights[j] != 0 : j == f.only)
-                sum += (f.weights ? f.weights[j] : 1) * outs[j];
-        to[k < 0 ? count : k] = sum;
-        h /= k < 0 ? 1 : 10;
-    }
-    h = 1e-2;
-    for (int k = 0; k < count; k++, h /= 10)
-        if (!isfinite(to[k] = sign * (to[k] - to[count]) / h))
-            return false;
-    return true;
-}
-
-bool jx_grad_settles(jx_gradding *c, const double *d, jx_functional f,
-                     double *slope)
-{
-    enum { COUNT = 8 };
-    double ahead[COUNT + 1], behind[COUNT + 1];
-    double *outs = jx_grad_room(c, (size_t)c->out.size + 1, sizeof *outs);
-    bool good = outs && quotients(c, d, f, 1, COUNT, outs, ahead) &&
-                quotients(c, d, f, -1, COUNT, outs, behind);
-
-    free(outs);
-    jx_space_scatter(&c->in, c->x, &c->primal);
-    if (!good)
-        return false;
-    double scale = fmax(fabs(ahead[0]), fabs(behind[0]));
-    for (int k = 1; k + 1 < COUNT; k++)
-        if (fabs(ahead[k + 1] - ahead[k]) >
-                0.7 * fabs(ahead[k] - ahead[k - 1]) + 1e-6 * scale ||
-            fabs(behind[k + 1] - behind[k]) >
-                0.7 * fabs(behind[k] - behind[k - 1]) + 1e-6 * scale)
-            return false;
-    *slope = (ahead[COUNT - 1] + behind[COUNT - 1]) / 2;
-    return scale > 0 &&
-           fabs(ahead[COUNT - 1] - behind[COUNT - 1]) <= 2e-3 * scale;
-}
-
-/* Runs a watched function at the point moved by that much of a random
- * direction; whether it computes no NaN on its way, and gives numbers. */
-static bool is_clean_at(jx_gradding *c, jx_callee *f, const jx_watch *watch,
-                        const double *d, double by)
-{
-    for (int i = 0; i < c->in.size; i++)
-        c->moved[i] = c->x[i] + by * fmax(1, fabs(c->x[i])) * d[i];
-    jx_space_scatter(&c->in, c->moved, f);
-    return jx_callee_run(f) && !watch->nan.eqn && jx_callee_gives_numbers(f);
-}
-
-bool jx_grad_is_in_domain(jx_gradding *c)
-{
-    jx_watch watch = {0};
-    jx_plan_options how = *c->how;
-    double *d = jx_grad_room(c, (size_t)c->in.size + 1, sizeof *d);
-    jx_callee f = {0};
-    bool good = d != NULL;
-
-    how.watch = &watch;
-    if (!good || !jx_callee_open(&f, c->typed, &c->rule->primal, &how)) {
-        jx_error_clear(c->program->ctx);
-        free(d);
-        return false;
-    }
-    for (int i = 0; i < f.nins; i++)
-        memcpy(f.in[i], c->primal.in[i], jx_plan_in(f.plan, i)->bytes);
-    for (int i = 0; i < c->in.size; i++)
-        d[i] = jx_rng_normal(&c->rng);
-    good = is_clean_at(c, &f, &watch, d, 1e-5) &&
-           is_clean_at(c, &f, &watch, d, -1e-5);
-    jx_callee_close(&f);
-    free(d);
-    return good;
 }

@@ -47,6 +47,7 @@ void jx_grad_release(jx_gradding *c)
 
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         free(all[i]);
+    jx_grad_forget_around(c);
     jx_callee_close(&c->primal);
     jx_callee_close(&c->line);
     jx_callee_close(&c->own);

@@ -100,6 +100,7 @@ static void keep_own(const jx_gradding *of, jx_gradding *to)
     to->given_at = of->given_at;
     to->noise = of->noise;
     to->twins = NULL;
+    to->around = of->around;
     to->first = NULL;
     to->derivative = to->guarded = NULL;
     to->guard = (jx_callee){0};
