@@ -13,7 +13,7 @@
 
 enum {
     /* operations of samples, of which the making of another plan takes part */
-    WORTH = 20000,
+    WORTH = 1200,
     FEW_BYTES = 1 << 16, /* of a run's buffers: more keep each operation busy */
     /* times fewer operations than one by one: each is of more elements */
     GAIN = 2,
