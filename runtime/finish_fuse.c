@@ -20,7 +20,7 @@ typedef struct fuser {
     jx_planner *p;
     int *producer; /* per buffer: the open region that makes it, or -1 */
     open_region *open[MAX_OPEN];
-    open_region slots[MAX_OPEN];
+    open_region *slots[MAX_OPEN]; /* made when first used: most are not */
     jx_op_list emitted;
     int block;
 } fuser;
@@ -158,7 +158,9 @@ static void open_new(fuser *f, jx_op *op, unsigned needed)
             k++;
         needed = needs(f, op);
     }
-    open_region *r = f->open[k] = &f->slots[k];
+    if (!f->slots[k] && !(f->slots[k] = JX_NEW(f->p->arena, open_region)))
+        return;
+    open_region *r = f->open[k] = f->slots[k];
     r->op = op;
     r->count = jx_operand_count(&op->outs[0]);
     r->waits_for = needed;
