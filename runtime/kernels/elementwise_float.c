@@ -6,6 +6,7 @@
 #include "runtime/kernels/elementwise_f32.h"
 #include "runtime/kernels/special.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -50,6 +51,23 @@ JX_INLINE double away(double x)
 {
     double t = trunc(x);
     return copysign(fabs(x - t) >= 0.5 ? t + copysign(1, x) : t, x);
+}
+
+/* What fmod() gives, whose time grows with the digits of x / y; by a power of
+ * two, of which quotient and product are exact, it is no division but one. */
+JX_INLINE double rem64(double x, double y)
+{
+    const uint64_t fraction = ((uint64_t)1 << 52) - 1;
+    double q, r;
+
+    if (fabs(x) < fabs(y))
+        return x;
+    q = x / y;
+    if ((bits64(y) & fraction) != 0 || !(fabs(q) <= DBL_MAX) ||
+        fabs(y) < DBL_MIN)
+        return fmod(x, y);
+    r = fabs(q) < 0x1p52 ? x - (double)(int64_t)q * y : 0;
+    return copysign(r, x);
 }
 
 static inline double logistic(double x)
@@ -155,7 +173,7 @@ JX_UNARY(V, sqrt_F64, double, double, sqrt(x))
 JX_UNARY(V, rsqrt_F32, float, float, (float)(1 / sqrt((double)x)))
 JX_UNARY(V, rsqrt_F64, double, double, 1 / sqrt(x))
 JX_BINARY(, rem_F32, float, float, fmodf(x, y))
-JX_BINARY(, rem_F64, double, double, fmod(x, y))
+JX_BINARY(, rem_F64, double, double, rem64(x, y))
 JX_BINARY(, nextafter_F32, float, float, nextafterf(x, y))
 JX_BINARY(, nextafter_F64, double, double, nextafter(x, y))
 
