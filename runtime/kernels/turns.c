@@ -2,6 +2,7 @@
 #include "runtime/turns.h"
 
 #include "frontend/base/assert.h"
+#include "runtime/badness.h"
 
 #include <math.h>
 #include <string.h>
@@ -141,9 +142,10 @@ bool jx_turns_cut(const jx_turning_loop *loop)
 static char *save(int count, const jx_view *carry, char *to)
 {
     for (int i = 0; i < count; i++) {
+        size_t bytes = bytes_of(&carry[i]);
         JX_ASSERT(carry[i].dense);
-        memcpy(to, carry[i].data, bytes_of(&carry[i]));
-        to += bytes_of(&carry[i]);
+        memcpy(to, carry[i].data, bytes);
+        to += bytes;
     }
     return to;
 }
@@ -161,6 +163,16 @@ static void restore_others(int count, const jx_view *carry, const char *from)
             memcpy(carry[i].data, from, bytes_of(&carry[i]));
         from += bytes_of(&carry[i]);
     }
+}
+
+/* Whether no row has lost any: what most turns show in one look. */
+static bool are_finite(int count, const jx_view *carry)
+{
+    for (int i = 0; i < count; i++)
+        if (is_number(carry[i].dtype) &&
+            !jx_finite_at_sight(carry[i].dtype, carry[i].data, carry[i].count))
+            return false;
+    return true;
 }
 
 /* Whether a row has lost a number that it had. */
@@ -199,11 +211,12 @@ static bool turn(jx_run *run, const jx_turning_loop *loop, const jx_view *going,
     save(count, carry, last);
     if (!jx_run_block(run, loop->body))
         return false;
+    bool clean = are_finite(count, carry);
     *left = 0;
     for (int64_t row = 0; row < loop->rows; row++) {
         if (going && !going->data[row])
             continue;
-        if (!has_lost(count, carry, row, loop->rows, last)) {
+        if (clean || !has_lost(count, carry, row, loop->rows, last)) {
             ++*left;
             continue;
         }
