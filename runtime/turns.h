@@ -45,6 +45,7 @@ typedef struct jx_turns {
      * that is less than what was there */
     int64_t least;
     int within;    /* loops of that kind in which the run is, 0 between runs */
+    bool nested;   /* written: one of them began within another */
     int64_t begun; /* loops that have begun, of all runs */
 } jx_turns;
 

@@ -164,12 +164,15 @@ static int search(jx_gradding *c, double *change, bool *drawn)
          k++) {
         double now;
         c->turns->which = (jx_turning)k;
+        c->turns->nested = false;
         int times = times_of(c, 1, &now, drawn);
         if (times && (*drawn || !best)) {
             best = times;
             *change = now;
             which = (jx_turning)k;
         }
+        if (!c->turns->nested)
+            break; /* the innermost are the outermost ones */
     }
     c->turns->which = which;
     return best;

@@ -128,6 +128,7 @@ int64_t jx_turns_begin(const jx_turning_loop *loop)
 {
     if (!loop->turns || !is_asked(loop))
         return 0;
+    loop->turns->nested |= loop->turns->within > 0;
     loop->turns->within++;
     return ++loop->turns->begun;
 }
