@@ -11,9 +11,10 @@
 #include <string.h>
 
 enum {
-    COUNT = 8,          /* quotients of a side, each ten times nearer */
-    VALUES = COUNT + 1, /* with the point itself */
-    LINES = 2,          /* the one at hand, and the first one of the point */
+    COUNT = 8,           /* quotients of a side, each ten times nearer */
+    VALUES = COUNT + 1,  /* with the point itself */
+    LINES = 2,           /* the one at hand, and the first one of the point */
+    MOST_KEPT = 1 << 16, /* results, of which a line is kept */
 };
 
 /* The function from the point to h[k] * d, on either side, the point last. */
@@ -150,13 +151,12 @@ static bool quotients(jx_gradding *c, line *l, jx_functional f, int side,
     return true;
 }
 
-bool jx_grad_settles(jx_gradding *c, const double *d, jx_functional f,
-                     double *slope)
+static bool settles_along(jx_gradding *c, line *l, jx_functional f,
+                          double *slope)
 {
     double ahead[COUNT], behind[COUNT];
-    line *l = line_along(c, d);
 
-    if (!l || !quotients(c, l, f, 0, ahead) || !quotients(c, l, f, 1, behind))
+    if (!quotients(c, l, f, 0, ahead) || !quotients(c, l, f, 1, behind))
         return false;
     double scale = fmax(fabs(ahead[0]), fabs(behind[0]));
     for (int k = 1; k + 1 < COUNT; k++)
@@ -168,6 +168,17 @@ bool jx_grad_settles(jx_gradding *c, const double *d, jx_functional f,
     *slope = (ahead[COUNT - 1] + behind[COUNT - 1]) / 2;
     return scale > 0 &&
            fabs(ahead[COUNT - 1] - behind[COUNT - 1]) <= 2e-3 * scale;
+}
+
+bool jx_grad_settles(jx_gradding *c, const double *d, jx_functional f,
+                     double *slope)
+{
+    line *l = line_along(c, d);
+    bool settles = l && settles_along(c, l, f, slope);
+
+    if (l && c->out.size > MOST_KEPT)
+        forget_line(l);
+    return settles;
 }
 
 /* -- domain ---------------------------------------------------------------- */
