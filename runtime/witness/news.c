@@ -243,6 +243,18 @@ static int divisor_of(const jx_eqn *eqn)
     return is_quotient(eqn) ? 1 : 0;
 }
 
+/* Known without a run: what one expression says alone is its own matter, and to
+ * what products grow of weights that are all large, or of many that nobody
+ * chose for that, is not the program's fault, either. */
+static bool is_nobodys(const jx_hunt *h, const jx_eqn *eqn)
+{
+    if (h->options->unasked ||
+        (!h->gradient && jx_expression_is_alone(&h->origins, eqn)))
+        return true;
+    return may_grow(eqn) &&
+           ((is_product(eqn) && !h->plain.modest) || is_of_products(h, eqn));
+}
+
 bool jx_hunt_is_news(jx_hunt *h, const jx_unfinite *root, jx_code code, int out,
                      int nothers, const jx_eqn *const *others)
 {
@@ -258,15 +270,9 @@ bool jx_hunt_is_news(jx_hunt *h, const jx_unfinite *root, jx_code code, int out,
         return h->plain.modest &&
                !jx_expression_is_alone(&h->origins, root->eqn);
     default:
-        if (h->options->unasked ||
-            (!h->gradient && jx_expression_is_alone(&h->origins, root->eqn)))
+        if (is_nobodys(h, root->eqn))
             return false;
     }
-    /* To what products grow of weights that are all large, or of many that
-     * nobody chose for that, is not the program's fault, either. */
-    if (may_grow(root->eqn) && ((is_product(root->eqn) && !h->plain.modest) ||
-                                is_of_products(h, root->eqn)))
-        return false;
     implied = is_implied(h, root, out);
     if (h->plain.modest && (!implied || jx_hunt_is_slope(h, root->eqn)))
         return true;
@@ -287,10 +293,15 @@ static bool is_mended_by_zeros(jx_hunt *h)
 
 bool jx_hunt_may_be_news(jx_hunt *h, int nroots, const jx_unfinite *roots)
 {
+    bool any = jx_hunt_absorbs(h);
+
     if (h->plain.modest)
         return true;
-    for (int i = 0; i < nroots; i++)
+    for (int i = 0; i < nroots; i++) {
         if (jx_hunt_is_slope_of_root(h, &roots[i]))
             return true;
-    return misses(h) || is_mended_by_zeros(h);
+        any = any || !(is_nobodys(h, roots[i].eqn) ||
+                       jx_eqn_is_of_matrices(roots[i].eqn));
+    }
+    return any && (misses(h) || is_mended_by_zeros(h));
 }
