@@ -245,13 +245,27 @@ static bool is_trap(jx_hunt *h, int out, int nothers,
     return is;
 }
 
+/* A quotient by a square root, or a power. */
+static bool may_slope(const jx_origins *of, const jx_eqn *eqn)
+{
+    const jx_eqn *root = NULL;
+
+    if (eqn->prim->id == JX_PRIM_pow)
+        return true;
+    if (eqn->prim->id == JX_PRIM_div)
+        root = jx_origin_eqn(of, eqn->ins[1]);
+    return root && root->prim->id == JX_PRIM_sqrt;
+}
+
 /* One half over a square root is that root's derivative; a root's that is a
  * power is one between -1 and 0. */
 bool jx_hunt_is_slope_of_root(const jx_hunt *h, const jx_unfinite *made)
 {
-    const jx_eqn *eqn = made->eqn, *root;
+    const jx_eqn *eqn = made->eqn;
     double base = 1, power = 0;
 
+    if (!may_slope(&h->origins, eqn))
+        return false;
     if (eqn->prim->id == JX_PRIM_pow && made->noperands == 2) {
         jx_convert(made->operands[0].dtype, JX_F64, made->operands[0].bits,
                    &base, 1);
@@ -260,12 +274,8 @@ bool jx_hunt_is_slope_of_root(const jx_hunt *h, const jx_unfinite *made)
     }
     if (eqn->prim->id == JX_PRIM_pow)
         return h->gradient && base == 0 && power < 0 && power > -1;
-    if (eqn->prim->id != JX_PRIM_div)
-        return false;
-    root = jx_origin_eqn(&h->origins, eqn->ins[1]);
     base = number_of(&h->origins, eqn->ins[0]);
-    return root && root->prim->id == JX_PRIM_sqrt &&
-           (h->gradient ? !isnan(base) : base == .5);
+    return h->gradient ? !isnan(base) : base == .5;
 }
 
 /* A power that is too large, of a base that is not 0. */
@@ -332,4 +342,62 @@ jx_code jx_hunt_code(jx_hunt *h, const jx_unfinite *root, int out, int nothers,
     case JX_PRIM_erf_inv: return JX_CODE_NUM001;
     default: return JX_CODE_NUM004;
     }
+}
+
+/* -- what nobody asked for ------------------------------------------------ */
+
+/* A NaN that it says itself makes none of infinities. */
+static bool is_infinite(const jx_literal *number)
+{
+    jx_dtype dtype = number->aval->dtype;
+    double parts[2] = {0};
+
+    if (jx_dtype_is_inexact(dtype))
+        jx_convert(dtype, jx_dtype_is_complex(dtype) ? JX_C128 : JX_F64,
+                   number->bits, parts, 1);
+    return isinf(parts[0]) || isinf(parts[1]);
+}
+
+static bool may_hold_infinities(const jx_array *array)
+{
+    jx_dtype dtype = array->aval->dtype;
+
+    return jx_dtype_is_inexact(dtype) &&
+           !(array->data &&
+             jx_finite_at_sight(
+                 dtype, array->data,
+                 (int64_t)(array->bytes / jx_dtype_of(dtype)->bytes)));
+}
+
+static bool may_take_infinities(const jx_eqn *eqn)
+{
+    for (int i = 0; i < eqn->nins; i++) {
+        const jx_literal *is = eqn->ins[i].var ? NULL : eqn->ins[i].literal;
+        if (is && !is->dim &&
+            (is->array ? may_hold_infinities(is->array) : is_infinite(is)))
+            return true;
+    }
+    return false;
+}
+
+static bool may_tell(const jx_hunt *h, const jx_closed *in)
+{
+    for (int i = 0; i < in->nconsts; i++)
+        if (!in->consts || may_hold_infinities(in->consts[i]))
+            return true;
+    for (int i = 0; in->jaxpr && i < in->jaxpr->neqns; i++) {
+        const jx_eqn *eqn = &in->jaxpr->eqns[i];
+        if (may_slope(&h->origins, eqn) || may_take_infinities(eqn))
+            return true;
+        for (int k = 0; k < jx_bodies_of(eqn); k++)
+            if (may_tell(h, jx_body_of(eqn, k)))
+                return true;
+    }
+    return false;
+}
+
+bool jx_hunt_may_tell(const jx_hunt *h)
+{
+    return !h->options->unasked || !h->options->plain || jx_hunt_absorbs(h) ||
+           may_tell(h, &h->program->entry);
 }

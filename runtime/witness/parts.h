@@ -151,6 +151,10 @@ bool jx_hunt_is_masked_elsewhere(const jx_hunt *h, const jx_eqn *eqn);
 bool jx_hunt_is_slope(const jx_hunt *h, const jx_eqn *eqn);
 /* Finds what makes the program a derivative. */
 void jx_hunt_look_backward(jx_hunt *h);
+/* Whether a run may show what is told: of a gradient that nobody asked for that
+ * is a trap of zeros, a root's derivative and an infinity of the program's own,
+ * of which it has to hold the one or the other. */
+bool jx_hunt_may_tell(const jx_hunt *h);
 /* Whether it has any `absorbing`. */
 bool jx_hunt_absorbs(const jx_hunt *h);
 

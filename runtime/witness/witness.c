@@ -577,11 +577,10 @@ static void search_plainly(jx_hunt *h)
             return;
 }
 
-/* Opens the program and finds where its values come from; false, with an error
- * if memory ends. */
+/* Finds where the program's values come from; false, with an error if memory
+ * ends. */
 static bool begin(jx_hunt *h, const jx_typed *typed,
-                  const jx_witness_options *options, bool watched,
-                  jx_witnesses *to)
+                  const jx_witness_options *options, jx_witnesses *to)
 {
     jx_program *program = typed->program;
     *h = (jx_hunt){.program = program,
@@ -591,20 +590,22 @@ static bool begin(jx_hunt *h, const jx_typed *typed,
                    .rng = {options->seed + 1},
                    .to = to};
 
-    return h->watch && jx_hunt_open(h, watched) &&
-           jx_origins_make(&h->origins, program);
+    return h->watch && jx_origins_make(&h->origins, program);
 }
 
 bool jx_witness_search(const jx_typed *typed, const jx_witness_options *options,
                        jx_witnesses *to)
 {
     jx_hunt h;
-    bool held = begin(&h, typed, options, false, to) && hold(&h);
+    bool held = begin(&h, typed, options, to);
 
+    if (held) {
+        jx_hunt_look_backward(&h);
+        held = jx_hunt_may_tell(&h) && jx_hunt_open(&h, false) && hold(&h);
+    }
     if (held) {
         look_at_cost(&h);
         jx_hunt_look_at_glances(&h);
-        jx_hunt_look_backward(&h);
     }
     if (held && options->plain)
         search_plainly(&h);
@@ -654,7 +655,7 @@ jx_standing jx_witness_stands(const jx_typed *typed,
     jx_standing is = JX_NOT_RUN;
     jx_hunt h;
 
-    if (begin(&h, typed, options, true, &unused)) {
+    if (begin(&h, typed, options, &unused) && jx_hunt_open(&h, true)) {
         h.operations = options->operations;
         is = standing(&h, witness);
     }
