@@ -384,7 +384,8 @@ bool jx_check_values(jx_ctx *keep, jx_report *report, jx_program *program,
         return false;
     options.unasked = backward == JX_BACKWARD_LOSS;
     if ((backward == JX_BACKWARD_ALWAYS ||
-         (options.unasked && is_loss(l.sized))) &&
+         (options.unasked && is_loss(l.sized) &&
+          !(options.plain && !jx_gradient_may_tell(l.flat)))) &&
         !search_backward(&l, keep, report, options))
         return false;
     for (size_t i = 0; i < l.pending.count; i++)

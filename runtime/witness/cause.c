@@ -380,17 +380,20 @@ static bool may_take_infinities(const jx_eqn *eqn)
     return false;
 }
 
-static bool may_tell(const jx_hunt *h, const jx_closed *in)
+/* Whether an equation is such that a gradient may be told of. */
+typedef bool telling(const jx_origins *of, const jx_eqn *eqn);
+
+static bool may_tell(const jx_closed *in, telling *is, const jx_origins *of)
 {
     for (int i = 0; i < in->nconsts; i++)
         if (!in->consts || may_hold_infinities(in->consts[i]))
             return true;
     for (int i = 0; in->jaxpr && i < in->jaxpr->neqns; i++) {
         const jx_eqn *eqn = &in->jaxpr->eqns[i];
-        if (may_slope(&h->origins, eqn) || may_take_infinities(eqn))
+        if (is(of, eqn) || may_take_infinities(eqn))
             return true;
         for (int k = 0; k < jx_bodies_of(eqn); k++)
-            if (may_tell(h, jx_body_of(eqn, k)))
+            if (may_tell(jx_body_of(eqn, k), is, of))
                 return true;
     }
     return false;
@@ -399,5 +402,40 @@ static bool may_tell(const jx_hunt *h, const jx_closed *in)
 bool jx_hunt_may_tell(const jx_hunt *h)
 {
     return !h->options->unasked || !h->options->plain || jx_hunt_absorbs(h) ||
-           may_tell(h, &h->program->entry);
+           may_tell(&h->program->entry, may_slope, &h->origins);
+}
+
+/* Its derivative may choose, or divide by roots: not so that of these, which
+ * many programs are all made of. */
+static bool is_rough(const jx_origins *of, const jx_eqn *eqn)
+{
+    (void)of;
+    switch (eqn->prim->id) {
+    case JX_PRIM_neg:
+    case JX_PRIM_add:
+    case JX_PRIM_sub:
+    case JX_PRIM_mul:
+    case JX_PRIM_div:
+    case JX_PRIM_exp:
+    case JX_PRIM_log:
+    case JX_PRIM_sin:
+    case JX_PRIM_cos:
+    case JX_PRIM_tanh:
+    case JX_PRIM_logistic:
+    case JX_PRIM_square:
+    case JX_PRIM_integer_pow:
+    case JX_PRIM_reduce_sum:
+    case JX_PRIM_dot_general:
+    case JX_PRIM_broadcast_in_dim:
+    case JX_PRIM_reshape:
+    case JX_PRIM_squeeze:
+    case JX_PRIM_transpose:
+    case JX_PRIM_scan: return false;
+    default: return true;
+    }
+}
+
+bool jx_gradient_may_tell(const jx_program *program)
+{
+    return may_tell(&program->entry, is_rough, NULL);
 }

@@ -89,6 +89,10 @@ typedef struct jx_witness_options {
 bool jx_witness_search(const jx_typed *typed, const jx_witness_options *options,
                        jx_witnesses *to);
 
+/* Whether a search in the derivative of a program without calls, unasked and
+ * plain, may find anything; the derivative has not to be made for that. */
+bool jx_gradient_may_tell(const jx_program *program);
+
 /* What a program makes of the inputs of a witness of another one, which
  * takes the same: */
 typedef enum jx_standing {
