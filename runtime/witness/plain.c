@@ -192,14 +192,15 @@ static void fill_input(jx_hunt *h, int input, const struct way *way,
         repeat(port, h->run.in[input], 1);
         return;
     }
-    for (int64_t at = 0; at < period; at += DRAWN) {
+    for (int64_t at = 0, column = 0; at < period; at += DRAWN) {
         int64_t n = period - at < DRAWN ? period - at : DRAWN;
         for (int64_t k = 0, i = at; k < n; k++, i++) {
-            if (i % columns == 0 && way->fill == ROWS)
+            if (column == 0 && way->fill == ROWS)
                 row = way->scale * large_in(port->dtype) *
                       fabs(jx_rng_normal(rng));
-            else if (i % columns == 0 && !is_ordered(way))
+            else if (column == 0 && !is_ordered(way))
                 jx_rng_skip(rng, ROW_DRAWS);
+            column = column + 1 < columns ? column + 1 : 0;
             piece[k] = held->whole
                            ? drawn_whole(rng, held, way->whole)
                            : drawn(rng, port, way, i, row, held->weight);
