@@ -417,19 +417,26 @@ static bool is_rough(const jx_origins *of, const jx_eqn *eqn)
     case JX_PRIM_mul:
     case JX_PRIM_div:
     case JX_PRIM_exp:
+    case JX_PRIM_expm1:
     case JX_PRIM_log:
+    case JX_PRIM_log1p:
     case JX_PRIM_sin:
     case JX_PRIM_cos:
     case JX_PRIM_tanh:
+    case JX_PRIM_erf:
     case JX_PRIM_logistic:
     case JX_PRIM_square:
     case JX_PRIM_integer_pow:
+    case JX_PRIM_iota:
     case JX_PRIM_reduce_sum:
     case JX_PRIM_dot_general:
+    case JX_PRIM_convert_element_type:
     case JX_PRIM_broadcast_in_dim:
     case JX_PRIM_reshape:
     case JX_PRIM_squeeze:
     case JX_PRIM_transpose:
+    case JX_PRIM_slice:
+    case JX_PRIM_concatenate:
     case JX_PRIM_scan: return false;
     default: return true;
     }

@@ -10,7 +10,7 @@ import jax
 import jax.numpy as jnp
 import pytest
 import value_programs
-from jax import export
+from jax import export, lax
 
 import jaxvet
 from jaxvet import _cli
@@ -177,6 +177,21 @@ def test_a_gradient_is_looked_at_within_the_ranges_of_the_function(f):
     x = jax.ShapeDtypeStruct((8,), jnp.float32)
     assert not jaxvet.check(f, ranges={"x": (1, 1000)})(x).findings
     assert jaxvet.check(f, ranges={"x": (0, 1000)})(x).findings
+
+
+@pytest.mark.parametrize("f, codes", [
+    (lambda x: jnp.sqrt(jnp.sum(x * x)), ["NUM003"]),
+    (lambda x: jnp.sum(x * x) ** .5, ["NUM003"]),
+    (lambda x: lax.fori_loop(0, 3, lambda i, s: s + jnp.sqrt(jnp.sum(x * x)), 0.), ["NUM003"]),
+    (lambda x: jnp.sum(jnp.where(x > 0, jnp.log(x), 0)), ["NUM002"]),
+    (lambda x: jnp.sqrt(1 + jnp.sum(x * x)), []),
+    (lambda x: jnp.mean(jnp.where(x > 0, jnp.tanh(x), 0)), []),
+    # neither made (jx_gradient_may_tell) nor run (jx_hunt_may_tell)
+    (lambda x: jnp.mean(jnp.tanh(x * x)), []),
+    (lambda x: jnp.mean(jax.nn.relu(x) ** 2), [])])
+def test_a_gradient_that_nobody_asked_for_is_told_of_by_notes(f, codes):
+    report = jaxvet.check(f)(jax.ShapeDtypeStruct((8,), jnp.float32))
+    assert [(x.code, x.level) for x in report.findings] == [(code, "note") for code in codes]
 
 
 def test_what_a_library_does_with_keys_is_its_own_affair(tmp_path, monkeypatch):
