@@ -12,12 +12,14 @@
 #include "runtime/comm.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <mpi.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/types.h>
 #include <time.h>
 #include <unistd.h>
@@ -27,7 +29,8 @@ enum {
     COMPUTING = 0,
     WAITING,  /* for others to come, ... */
     TOGETHER, /* ... who all are there: for their arrays */
-    ENDED
+    ENDED,
+    GONE /* MPI has ended, too */
 };
 typedef struct entry {
     atomic_int state;
@@ -64,7 +67,7 @@ typedef struct ranks {
     double patience;
     group *groups;
     MPI_Comm machine;
-    MPI_Win window;
+    part *board;
     int *number;  /* of each rank on the board; -1: it is elsewhere */
     sight *seen;  /* of each rank, ... */
     double since; /* ... and when one of them moved */
@@ -112,14 +115,7 @@ static void pause_a_moment(int round)
 
 static entry *entry_of(const ranks *r, int rank)
 {
-    MPI_Aint size;
-    part *at;
-    int unit;
-
-    if (r->number[rank] < 0 ||
-        MPI_Win_shared_query(r->window, r->number[rank], &size, &unit, &at))
-        return NULL;
-    return &at->entry;
+    return r->number[rank] < 0 ? NULL : &r->board[r->number[rank]].entry;
 }
 
 /* Ranks in containers of their own share a machine and do not
@@ -134,21 +130,48 @@ static void see_processes(ranks *r)
     }
 }
 
+/* The board is there for as long as the process is: MPI's own memory that ranks
+ * share goes with MPI.  The first rank of a machine makes it, and its name is
+ * gone when all have it. */
+static bool map_board(ranks *r, int here, int count)
+{
+    size_t bytes = (size_t)count * sizeof *r->board;
+    char name[40] = "";
+    void *at = MAP_FAILED;
+    int ok, file = -1;
+
+    if (here == 0) {
+        snprintf(name, sizeof name, "/jaxvet-%ld", (long)getpid());
+        file = shm_open(name, O_CREAT | O_EXCL | O_RDWR, 0600);
+        if (file >= 0 && ftruncate(file, (off_t)bytes))
+            name[0] = '\0';
+    }
+    MPI_Bcast(name, sizeof name, MPI_CHAR, 0, r->machine);
+    if (here > 0)
+        file = shm_open(name, O_RDWR, 0);
+    if (file >= 0 && *name)
+        at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    if (file >= 0)
+        close(file);
+    r->board = at == MAP_FAILED ? NULL : at;
+    if (r->board)
+        entry_of(r, r->comm.rank)->process = getpid();
+    ok = r->board != NULL;
+    MPI_Allreduce(MPI_IN_PLACE, &ok, 1, MPI_INT, MPI_MIN, r->machine);
+    if (here == 0 && file >= 0)
+        shm_unlink(name);
+    return ok;
+}
+
 static bool open_board(ranks *r)
 {
-    MPI_Aint size = sizeof(part);
-    MPI_Group all, here;
-    int count, unit, *from, *to;
-    void *mine, *first;
+    MPI_Group all, machine;
+    int here, count, *from, *to;
 
     if (MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0,
-                            MPI_INFO_NULL, &r->machine) ||
-        MPI_Win_allocate_shared(size, 1, MPI_INFO_NULL, r->machine, &mine,
-                                &r->window) ||
-        MPI_Win_shared_query(r->window, 0, &size, &unit, &first))
+                            MPI_INFO_NULL, &r->machine))
         return false;
-    memset(mine, 0, sizeof(part));
-    ((part *)mine)->entry.process = getpid();
+    MPI_Comm_rank(r->machine, &here);
     MPI_Comm_size(r->machine, &count);
     r->number = malloc((size_t)r->comm.count * sizeof *r->number);
     r->seen = calloc((size_t)r->comm.count, sizeof *r->seen);
@@ -162,26 +185,22 @@ static bool open_board(ranks *r)
     for (int i = 0; i < count; i++)
         from[i] = i;
     MPI_Comm_group(MPI_COMM_WORLD, &all);
-    MPI_Comm_group(r->machine, &here);
-    MPI_Group_translate_ranks(here, count, from, all, to);
+    MPI_Comm_group(r->machine, &machine);
+    MPI_Group_translate_ranks(machine, count, from, all, to);
     for (int i = 0; i < count; i++)
         r->number[to[i]] = i;
     MPI_Group_free(&all);
-    MPI_Group_free(&here);
+    MPI_Group_free(&machine);
     free(from);
-    MPI_Barrier(r->machine); /* all are zero */
+    if (!map_board(r, here, count))
+        return false;
     see_processes(r);
     return true;
 }
 
 static atomic_int *flag_of(const ranks *r)
 {
-    MPI_Aint size;
-    part *at;
-    int unit;
-
-    MPI_Win_shared_query(r->window, 0, &size, &unit, &at);
-    return &at->flag;
+    return &r->board[0].flag;
 }
 
 static void write_on_board(const ranks *r, int state, const char *text)
@@ -225,17 +244,31 @@ static char state_of(pid_t process)
 }
 
 /* Its process is there no more, or only until its parent has asked for it. */
-static bool has_died(const ranks *r, int rank)
+static bool is_no_more(const ranks *r, int rank)
 {
     char state;
 
-    if (!r->process[rank] || atomic_load(&entry_of(r, rank)->state) == ENDED)
+    if (!r->process[rank])
         return false;
-    if (kill(r->process[rank], 0)) /* it may have ended between */
-        return errno == ESRCH &&
-               atomic_load(&entry_of(r, rank)->state) != ENDED;
+    if (kill(r->process[rank], 0))
+        return errno == ESRCH;
     state = state_of(r->process[rank]);
     return state == 'Z' || state == 'X';
+}
+
+/* ... and it had not ended, which it may have while that was found out. */
+static bool has_died(const ranks *r, int rank)
+{
+    return r->process[rank] && atomic_load(&entry_of(r, rank)->state) < ENDED &&
+           is_no_more(r, rank) &&
+           atomic_load(&entry_of(r, rank)->state) < ENDED;
+}
+
+static bool is_stopped(const ranks *r, int rank)
+{
+    char state = r->process[rank] ? state_of(r->process[rank]) : 0;
+
+    return state == 'T' || state == 't';
 }
 
 /* Who has died is mpirun's affair, which ends all. */
@@ -244,8 +277,7 @@ static bool one_is_stopped(void *data, char why[100])
     const ranks *r = data;
 
     for (int i = 0; i < r->comm.count; i++) {
-        char state = r->process[i] ? state_of(r->process[i]) : 0;
-        if (state == 'T' || state == 't') {
+        if (is_stopped(r, i)) {
             snprintf(why, 100, "rank %d is stopped (process %ld)", i,
                      (long)r->process[i]);
             return true;
@@ -262,6 +294,20 @@ static jx_patience *wait_for(ranks *r, const char *what)
     return r->patience > 0 ? jx_patience_begin(&all) : NULL;
 }
 
+/* Ends this process where others are waited for of which one is stopped, since
+ * all were running last for longer than a rank has patience. */
+static void end_if_stopped(ranks *r, double *running)
+{
+    const jx_awaited all = {r->patience, r->comm.rank, "all ranks to end", NULL,
+                            NULL};
+    char why[100];
+
+    if (r->patience <= 0 || !one_is_stopped(r, why))
+        *running = now();
+    else if (now() - *running > jx_patience_of(&all))
+        jx_patience_lost(&all, now() - *running, why);
+}
+
 static const char *doing(const ranks *r, int rank, char text[300])
 {
     const entry *e = entry_of(r, rank);
@@ -269,12 +315,13 @@ static const char *doing(const ranks *r, int rank, char text[300])
 
     if (!e)
         return "is on another machine";
-    if (state == ENDED)
+    if (state >= ENDED)
         return "has ended";
     snprintf(text, 300, "%s %s",
-             has_died(r, rank)    ? "has died, after"
-             : state == COMPUTING ? "computes, after"
-                                  : "waits in",
+             has_died(r, rank)     ? "has died, after"
+             : is_stopped(r, rank) ? "is stopped, after"
+             : state == COMPUTING  ? "computes, after"
+                                   : "waits in",
              atomic_load(&e->steps) ? e->text : "nothing");
     return text;
 }
@@ -292,10 +339,13 @@ static void say_where(ranks *r, size_t *used, int rank)
 static void mpi_speaks(jx_comm *comm)
 {
     ranks *r = comm->data;
+    double running = now();
 
     if (!r->speaks && atomic_exchange(flag_of(r), 1))
-        for (;;)
+        for (;;) {
+            end_if_stopped(r, &running);
             pause_a_moment(1000);
+        }
     r->speaks = true;
 }
 
@@ -372,7 +422,7 @@ static void look_around(ranks *r)
 /* Whether a rank has ended; what it had sent has come by now. */
 static bool has_left(const ranks *r, int rank)
 {
-    return r->seen[rank].state == ENDED &&
+    return r->seen[rank].state >= ENDED &&
            now() - r->seen[rank].since > settled;
 }
 
@@ -385,7 +435,7 @@ static bool nobody_moves(const ranks *r)
         const entry *e = entry_of(r, i);
         const sight *seen = &r->seen[i];
 
-        if (seen->state != ENDED &&
+        if (seen->state < ENDED &&
             (!e || seen->state != WAITING ||
              atomic_load(&e->looks) - seen->looks < LOOKS))
             return false;
@@ -736,17 +786,47 @@ static bool mpi_agree(jx_comm *comm, bool ok, uint64_t print, int *first)
     return least == comm->count;
 }
 
+/* Whether all ranks of this machine are in a state, or one after it, or gone. */
+static bool all_are(const ranks *r, int state)
+{
+    for (int i = 0; i < r->comm.count; i++) {
+        const entry *e = entry_of(r, i);
+
+        if (e && atomic_load(&e->state) < state && !is_no_more(r, i))
+            return false;
+    }
+    return true;
+}
+
+/* Waits until all are as far, without taking the processor from one that still
+ * computes, for as long as that takes; but not for one that is stopped all the
+ * time that another is waited for. */
+static void come_to_an_end(ranks *r, int state)
+{
+    double running = now(), looked = running;
+
+    write_on_board(r, state, NULL);
+    for (int round = 0; !all_are(r, state); round++) {
+        if (is_due(r, &looked))
+            end_if_stopped(r, &running);
+        pause_a_moment(round);
+    }
+}
+
+/* MPI itself ends, and after it the process, in between: who is stopped then is
+ * waited for by others as well, as mpirun would wait for it for ever. */
 static void mpi_close(jx_comm *comm)
 {
     ranks *r = comm->data;
-    jx_patience *patience = wait_for(r, "all ranks to end");
+    jx_patience *patience;
 
-    write_on_board(r, ENDED, NULL);
-    MPI_Win_free(&r->window);
+    come_to_an_end(r, ENDED);
+    patience = wait_for(r, "all ranks to end");
     MPI_Comm_free(&r->machine);
     free_groups(r);
     MPI_Finalize();
     jx_patience_end(patience);
+    come_to_an_end(r, GONE);
     free_ranks(r);
 }
 

@@ -37,6 +37,18 @@ static void wait_longer(jx_patience *p, double seconds)
     }
 }
 
+double jx_patience_of(const jx_awaited *awaited)
+{
+    return awaited->seconds + MORE * awaited->rank;
+}
+
+void jx_patience_lost(const jx_awaited *awaited, double waited, const char *why)
+{
+    fprintf(stderr, "jaxvet: rank %d waited %.3g s for %s%s%s\n", awaited->rank,
+            waited, awaited->what, *why ? ", and " : "", why);
+    _exit(CANT_RUN);
+}
+
 static void *watch(void *data)
 {
     jx_patience *p = data;
@@ -49,11 +61,8 @@ static void *watch(void *data)
                 ETIMEDOUT ||
             p->ended)
             continue;
-        if (!a->is_lost || a->is_lost(a->data, why)) {
-            fprintf(stderr, "jaxvet: rank %d waited %g s for %s%s%s\n", a->rank,
-                    p->waited, a->what, *why ? ", and " : "", why);
-            _exit(CANT_RUN);
-        }
+        if (!a->is_lost || a->is_lost(a->data, why))
+            jx_patience_lost(a, p->waited, why);
         wait_longer(p, a->seconds);
     }
     pthread_mutex_unlock(&p->lock);
@@ -81,7 +90,7 @@ jx_patience *jx_patience_begin(const jx_awaited *awaited)
     pthread_cond_init(&p->changed, &by_clock);
     pthread_condattr_destroy(&by_clock);
     clock_gettime(CLOCK_MONOTONIC, &p->until);
-    wait_longer(p, awaited->seconds + MORE * awaited->rank);
+    wait_longer(p, jx_patience_of(awaited));
     if (!pthread_create(&p->thread, NULL, watch, p))
         return p;
     forget(p);

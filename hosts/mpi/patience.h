@@ -17,6 +17,12 @@ typedef struct jx_awaited {
     void *data;
 } jx_awaited;
 
+/* Seconds until it asks for the first time. */
+double jx_patience_of(const jx_awaited *awaited);
+/* Ends this process, saying that it has waited so long in vain. */
+_Noreturn void jx_patience_lost(const jx_awaited *awaited, double waited,
+                                const char *why);
+
 typedef struct jx_patience jx_patience;
 
 /* Ends this process, saying why, if others that are not there at the end of that

@@ -357,4 +357,19 @@ holds test "$code" -eq 3
 complains 'not all ranks came to a collective in time'
 holds test -z "$(pgrep -f "$work/long.jaxpr")"
 
+# Nor is who is stopped when all others have ended: the first rank, another one, before MPI
+# ends and after it.
+if command -v mpicc >/dev/null; then
+    mpicc -O1 -Wall -Wextra -shared -fPIC -o "$work/stop_rank.so" tests/host/stop_rank.c
+    for at in '0 before' '0 behind' '2 before' '2 behind'; do
+        (
+            export LD_PRELOAD="$work/stop_rank.so" STOP="$at"
+            exec timeout 60 "$JAXVET" run "$work/sum.mlir" --ranks 4 >"$work/out" 2>"$work/err"
+        )
+        holds test $? -eq 3
+        complains "rank [01] waited .* for all ranks to end, and rank ${at% *} is stopped"
+        holds test -z "$(pgrep -f "$work/sum.mlir")"
+    done
+fi
+
 fi
