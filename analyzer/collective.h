@@ -51,4 +51,11 @@ jx_collective_kind jx_collective_kind_of(const jx_eqn *eqn);
 /* Whether the equation goes over devices, or differs from one to another. */
 bool jx_is_collective(const jx_eqn *eqn);
 
+/* How many of `n` elements in a row are member `k`'s, of `count`: parts are as
+ * equal as can be, and the first ones have one more. */
+static inline int64_t jx_collective_share(int64_t n, int count, int k)
+{
+    return n / count + (k < n % count);
+}
+
 #endif

@@ -31,20 +31,26 @@ typedef struct jx_meeting {
     const jx_turn *turn; /* in which it is met; or NULL */
     int count;
     const int *members; /* ranks, in order; this one among them */
+    /* of an array that is cut in parts of the members: the bytes of each, where
+     * these differ; else NULL */
+    const size_t *parts;
 } jx_meeting;
 
 typedef struct jx_comm {
     void *data;
     int rank, count;
-    /* `all` gets `bytes` of each member in turn.  False, with *why (ours until
-     * the next call) saying what the members do instead. */
+    /* `all` gets `bytes` of each member in turn, or of each its part.  After a
+     * swap of the same number all go on with it, and nobody is asked.  False,
+     * with *why (ours until the next call) saying what the members do
+     * instead. */
     bool (*gather)(void *data, const jx_meeting *at, const void *mine,
                    void *all, size_t bytes, const char **why);
     /* The same for the first member; others get zeros. */
     bool (*collect)(void *data, const jx_meeting *at, const void *mine,
                     void *all, size_t bytes, const char **why);
-    /* `mine` is a part for each member, of `bytes`; so is
-     * `theirs`, from each. */
+    /* `mine` is a part for each member, of `bytes`; so is `theirs`, from each.
+     * Or the parts are as large as the members', and all that come as the own
+     * one. */
     bool (*swap)(void *data, const jx_meeting *at, const void *mine,
                  void *theirs, size_t bytes, const char **why);
     /* Sends `mine` to `target`, gets `theirs` from `source`; -1:

@@ -2,6 +2,7 @@
  * has the calls that are not written out. */
 #include "runtime/plan_impl.h"
 
+#include "analyzer/collective.h"
 #include "analyzer/transform/devices.h"
 #include "frontend/ir/definition.h"
 #include "runtime/digits.h"
@@ -136,12 +137,14 @@ static void run_rule(jx_planner *p, frame *f, const jx_eqn *eqn)
     free(slots);
 }
 
-/* Whether an equation does more than give results. */
-static bool has_effect(const jx_eqn *eqn)
+/* Whether an equation does more than give results: where devices really run
+ * they all meet in a collective, whoever needs what comes of it. */
+static bool has_effect(const jx_planner *p, const jx_eqn *eqn)
 {
     const jx_p_custom_call *call = eqn->typed;
 
-    return eqn->nouts == 0 || eqn->prim->id == JX_PRIM_io_callback ||
+    return eqn->nouts == 0 || (p->options->comm && jx_is_collective(eqn)) ||
+           eqn->prim->id == JX_PRIM_io_callback ||
            (eqn->prim->id == JX_PRIM_stablehlo_custom_call && call &&
             call->has_side_effect);
 }
@@ -166,7 +169,7 @@ static bool eqn_acts(jx_planner *p, const jx_eqn *eqn)
     for (int i = 0; i < eqn->nparams; i++)
         if (value_acts(p, eqn->params[i].value))
             return true;
-    return has_effect(eqn);
+    return has_effect(p, eqn);
 }
 
 /* Nested jaxprs have smaller numbers, and are as deep as readers allow. */

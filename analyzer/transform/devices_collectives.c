@@ -285,18 +285,11 @@ static bool ragged(jx_devices_body *m, const jx_collective *c, int operands,
 
 /* What the group's parts for this rank come to, in the order of members. */
 static jx_atom folded_parts(jx_devices_body *m, const jx_collective *c,
-                            jx_atom mine, int64_t axis, int count,
-                            const int *members)
+                            int count, const jx_atom *parts)
 {
-    jx_devices *s = m->s;
-    jx_atom *parts = JX_NEW_ARRAY(s->scratch, count, jx_atom), sum = mine;
+    jx_atom sum = parts[0];
 
-    if (!parts)
-        jx_devices_starved(s);
-    if (s->failed || !jx_devices_swap(m, mine, axis, count, members, parts))
-        return sum;
-    sum = parts[0];
-    for (int k = 1; k < count && !s->failed; k++)
+    for (int k = 1; k < count && !m->s->failed; k++)
         sum = combined(m, c, sum, parts[k]);
     return sum;
 }
@@ -307,11 +300,14 @@ static bool scatter_of_rank(jx_devices_body *m, const jx_collective *c,
                             const int *members)
 {
     jx_devices *s = m->s;
-    jx_atom mine = own_part(m, c, jx_device_row(ins, s->rank)[0]),
-            part = count > 1 ? folded_parts(m, c, mine, c->axis, count, members)
-                             : mine;
+    jx_atom *parts = JX_NEW_ARRAY(s->scratch, count, jx_atom), part;
 
     (void)operands;
+    if (!parts)
+        return jx_devices_starved(s);
+    part = own_part(m, c, jx_device_row(ins, s->rank)[0]);
+    if (count > 1 && jx_devices_swap(m, part, c->axis, count, members, parts))
+        part = folded_parts(m, c, count, parts);
     jx_device_row(outs, s->rank)[0] =
         c->untiled ? jx_devices_with_axis(m, part, c->axis, -1) : part;
     return !s->failed;
@@ -342,41 +338,34 @@ static bool exchange_of_rank(jx_devices_body *m, const jx_collective *c,
     return !s->failed;
 }
 
-/* A sum of all, for each: of parts by those whose parts they are, which then go
- * to all; or, where there are no equal parts, of all by each. */
+/* A sum of all, for each: of each share by that member, whose sums then go to
+ * all. */
 static jx_atom reduced_by_all(jx_devices_body *m, const jx_collective *c,
                               jx_atom mine, int count, const int *members)
 {
     jx_devices *s = m->s;
     const jx_aval *aval = jx_atom_aval(mine);
-    const jx_dim *flat;
+    jx_atom *parts = JX_NEW_ARRAY(s->scratch, count, jx_atom), sum = mine;
+    const jx_dim *row;
     int64_t n = 1;
 
     for (int k = 0; k < aval->rank; k++)
         n *= jx_devices_size(s, aval, k);
-    flat = jx_body_int(&m->body, n);
+    row = jx_body_int(&m->body, n);
+    if (!parts)
+        jx_devices_starved(s);
     if (s->failed || count == 1 || !jx_devices_room(s))
         return mine;
-    if (n % count || !n) {
-        jx_atom all = jx_devices_gathered(m, mine, count, members), sum = mine;
-        for (int k = 0; k < count && !s->failed; k++) {
-            jx_atom one = jx_devices_with_axis(
-                m, jx_devices_part(m, all, 0, k, count), 0, -1);
-            sum = k ? combined(m, c, sum, one) : one;
-        }
-        return sum;
-    }
-    mine = made_or_told(m, jx_build_reshape(&m->body, mine, 1, &flat));
-    if (s->failed)
+    sum = made_or_told(m, jx_build_reshape(&m->body, mine, 1, &row));
+    if (s->failed || !jx_devices_share(m, sum, count, members, parts))
         return mine;
-    mine = folded_parts(m, c, mine, 0, count, members);
-    if (s->failed)
-        return mine;
-    mine = jx_devices_gathered(m, mine, count, members);
+    sum = folded_parts(m, c, count, parts);
+    if (!s->failed)
+        sum = jx_devices_shared(m, sum, n, count, members);
     if (s->failed || !jx_devices_room(s))
         return mine;
     return made_or_told(
-        m, jx_build_reshape(&m->body, mine, aval->rank, aval->shape));
+        m, jx_build_reshape(&m->body, sum, aval->rank, aval->shape));
 }
 
 static bool reduce_of_rank(jx_devices_body *m, const jx_collective *c,

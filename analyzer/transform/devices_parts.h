@@ -167,13 +167,16 @@ bool jx_devices_collective_of(jx_devices *s, const jx_eqn *eqn,
 /* ---- what a process that is one device asks of others
  * (devices_ranks.c) ---- */
 
-/* What each member has, along a new axis in front. */
-jx_atom jx_devices_gathered(jx_devices_body *m, jx_atom mine, int count,
-                            const int *members);
 /* The k-th of as many equal parts along an axis goes to the k-th member;
  * theirs[k] is what that one sends. */
 bool jx_devices_swap(jx_devices_body *m, jx_atom mine, int64_t axis, int count,
                      const int *members, jx_atom *theirs);
+/* The same of a row of any length: each member has its share of it
+ * (jx_collective_share); and the row again, of what each makes of its share. */
+bool jx_devices_share(jx_devices_body *m, jx_atom row, int count,
+                      const int *members, jx_atom *theirs);
+jx_atom jx_devices_shared(jx_devices_body *m, jx_atom own, int64_t whole,
+                          int count, const int *members);
 /* What each member has as its value `number`, this one's being in `mine`;
  * `reported`: on the first member alone, others having zeros. */
 bool jx_devices_fetch(jx_devices_body *m, const jx_device_atoms *mine,

@@ -28,42 +28,50 @@ static void put_group(jx_devices_body *m, jx_params *p, int count,
     jx_put_tuples(p, "replica_groups", 1, count, group);
 }
 
-/* What each member has, along a new axis in front.  `met`: as a collective of
- * the program; else of results, for the first member alone. */
-static jx_atom gathered(jx_devices_body *m, jx_atom mine, int count,
-                        const int *members, bool met)
+/* An array as long along its first axis as `whole` says. */
+static const jx_aval *as_long(jx_devices_body *m, jx_atom like, int64_t whole)
+{
+    const jx_aval *aval = jx_atom_aval(like);
+    const jx_dim **shape =
+        JX_NEW_ARRAY(m->s->scratch, aval->rank, const jx_dim *);
+
+    if (!shape) {
+        jx_devices_starved(m->s);
+        return aval;
+    }
+    memcpy(shape, aval->shape, (size_t)aval->rank * sizeof *shape);
+    shape[0] = jx_body_int(&m->body, whole);
+    return jx_body_aval(&m->body, aval, aval->dtype, aval->rank, shape);
+}
+
+/* What each member has, one behind the other along the first axis.  `met`: as a
+ * collective of the program; else of results, for the first member alone. */
+static jx_atom joined(jx_devices_body *m, jx_atom mine, int64_t whole,
+                      int count, const int *members, bool met)
 {
     jx_devices *s = m->s;
     jx_params p = {.program = s->build.program};
-    jx_atom one = jx_devices_with_axis(m, mine, 0, 1), all = {NULL, NULL};
-    const jx_aval *aval;
-    const jx_dim **shape;
+    const jx_aval *aval = as_long(m, mine, whole);
+    jx_atom all = {NULL, NULL};
 
-    if (s->failed)
-        return all;
-    aval = jx_atom_aval(one);
-    shape = JX_NEW_ARRAY(s->scratch, aval->rank, const jx_dim *);
-    if (!shape) {
-        jx_devices_starved(s);
-        return all;
-    }
-    memcpy(shape, aval->shape, (size_t)aval->rank * sizeof *shape);
-    shape[0] = jx_body_int(&m->body, count);
     jx_put_int(&p, "all_gather_dim", 0);
     put_group(m, &p, count, members);
     if (met)
         put_channel(m, &p);
     jx_put_bool(&p, "use_global_device_ids", true);
-    aval = jx_body_aval(&m->body, aval, aval->dtype, aval->rank, shape);
-    jx_devices_emit(m, jx_prim_of(JX_PRIM_stablehlo_all_gather), &p, 1, &one, 1,
-                    &aval, &all);
+    if (!s->failed)
+        jx_devices_emit(m, jx_prim_of(JX_PRIM_stablehlo_all_gather), &p, 1,
+                        &mine, 1, &aval, &all);
     return all;
 }
 
-jx_atom jx_devices_gathered(jx_devices_body *m, jx_atom mine, int count,
-                            const int *members)
+/* ... along a new axis in front. */
+static jx_atom gathered(jx_devices_body *m, jx_atom mine, int count,
+                        const int *members, bool met)
 {
-    return gathered(m, mine, count, members, true);
+    jx_atom one = jx_devices_with_axis(m, mine, 0, 1);
+
+    return m->s->failed ? one : joined(m, one, count, count, members, met);
 }
 
 bool jx_devices_fetch(jx_devices_body *m, const jx_device_atoms *mine,
@@ -100,30 +108,69 @@ static jx_atom stacked(jx_devices_body *m, jx_atom mine, int64_t axis,
     return jx_devices_joined(m, count, parts, 0);
 }
 
-bool jx_devices_swap(jx_devices_body *m, jx_atom mine, int64_t axis, int count,
-                     const int *members, jx_atom *theirs)
+/* Of what is cut along its first axis, each member's part goes to that one, and
+ * what comes is one behind the other, `whole` long. */
+static jx_atom swapped(jx_devices_body *m, jx_atom mine, int64_t whole,
+                       int count, const int *members)
 {
     jx_devices *s = m->s;
     jx_params p = {.program = s->build.program};
-    jx_atom all = stacked(m, mine, axis, count), swapped = {NULL, NULL};
-    const jx_aval *aval;
+    const jx_aval *aval = as_long(m, mine, whole);
+    jx_atom theirs = {NULL, NULL};
 
-    if (s->failed)
-        return false;
-    aval = jx_atom_aval(all);
     jx_put_int(&p, "split_dimension", 0);
     jx_put_int(&p, "concat_dimension", 0);
     jx_put_int(&p, "split_count", count);
     put_group(m, &p, count, members);
     put_channel(m, &p);
-    if (s->failed ||
-        !jx_devices_emit(m, jx_prim_of(JX_PRIM_stablehlo_all_to_all), &p, 1,
-                         &all, 1, &aval, &swapped))
-        return false;
+    if (!s->failed)
+        jx_devices_emit(m, jx_prim_of(JX_PRIM_stablehlo_all_to_all), &p, 1,
+                        &mine, 1, &aval, &theirs);
+    return theirs;
+}
+
+bool jx_devices_swap(jx_devices_body *m, jx_atom mine, int64_t axis, int count,
+                     const int *members, jx_atom *theirs)
+{
+    jx_devices *s = m->s;
+    jx_atom all = stacked(m, mine, axis, count);
+
+    if (!s->failed)
+        all = swapped(m, all, count, count, members);
     for (int k = 0; k < count && !s->failed; k++)
         theirs[k] = jx_devices_with_axis(
-            m, jx_devices_part(m, swapped, 0, k, count), 0, -1);
+            m, jx_devices_part(m, all, 0, k, count), 0, -1);
     return !s->failed;
+}
+
+/* How many of a row's elements this process has to do with. */
+static int64_t own_share(const jx_devices *s, int64_t whole, int count,
+                         const int *members)
+{
+    int at = 0;
+
+    while (at < count - 1 && members[at] != s->rank)
+        at++;
+    return jx_collective_share(whole, count, at);
+}
+
+bool jx_devices_share(jx_devices_body *m, jx_atom row, int count,
+                      const int *members, jx_atom *theirs)
+{
+    jx_devices *s = m->s;
+    int64_t whole = jx_devices_size(s, jx_atom_aval(row), 0);
+    jx_atom all = swapped(m, row, count * own_share(s, whole, count, members),
+                          count, members);
+
+    for (int k = 0; k < count && !s->failed; k++)
+        theirs[k] = jx_devices_part(m, all, 0, k, count);
+    return !s->failed;
+}
+
+jx_atom jx_devices_shared(jx_devices_body *m, jx_atom own, int64_t whole,
+                          int count, const int *members)
+{
+    return joined(m, own, whole, count, members, true);
 }
 
 bool jx_devices_permuted(jx_devices_body *m, const jx_collective *c,

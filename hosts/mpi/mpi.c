@@ -73,6 +73,8 @@ typedef struct ranks {
     double since; /* ... and when one of them moved */
     /* of each rank whose process can be seen from here; else 0 */
     pid_t *process;
+    int64_t swapped; /* the collective whose parts were swapped last; or 0 */
+    int *layout; /* of parts: sizes and places, of what goes and what comes */
     bool speaks; /* it was the first to raise the flag */
     char why[2048];
 } ranks;
@@ -176,8 +178,9 @@ static bool open_board(ranks *r)
     r->number = malloc((size_t)r->comm.count * sizeof *r->number);
     r->seen = calloc((size_t)r->comm.count, sizeof *r->seen);
     r->process = calloc((size_t)r->comm.count, sizeof *r->process);
+    r->layout = calloc((size_t)r->comm.count * 4, sizeof *r->layout);
     from = malloc((size_t)count * 2 * sizeof *from);
-    if (!r->number || !r->seen || !r->process || !from)
+    if (!r->number || !r->seen || !r->process || !r->layout || !from)
         return false;
     to = from + count;
     for (int i = 0; i < r->comm.count; i++)
@@ -452,13 +455,21 @@ typedef struct waiting {
     greeting *theirs;
 } waiting;
 
+/* Results go to a rank that may be at what is made of others, alone; unless it is
+ * stopped. */
+static bool may_be_long(const ranks *r, const jx_meeting *at)
+{
+    return !at->number && at->members[0] != r->comm.rank &&
+           r->process[at->members[0]] && !is_stopped(r, at->members[0]);
+}
+
 /* Why those who are waited for since then are waited for no more, or NULL. */
 static const char *given_up(const ranks *r, const jx_meeting *at, double since)
 {
     for (int i = 0; i < at->count; i++)
         if (has_died(r, at->members[i]))
             return APART; /* diverged() says how */
-    return now() - since > r->patience ? LATE : NULL;
+    return now() - since <= r->patience || may_be_long(r, at) ? NULL : LATE;
 }
 
 /* Why those who are not there will not come, or NULL. */
@@ -547,6 +558,7 @@ static bool comes_to(ranks *r, const jx_meeting *at)
 {
     char text[240], turn[40] = "";
 
+    r->swapped = 0;
     if (at->turn)
         snprintf(turn, sizeof turn, ", turn %lld", (long long)at->turn->number);
     snprintf(text, sizeof text, "%s (number %lld%s)%s%s", at->what,
@@ -556,6 +568,18 @@ static bool comes_to(ranks *r, const jx_meeting *at)
         return false;
     write_on_board(r, TOGETHER, NULL);
     return true;
+}
+
+/* The second half of a collective, which all members come to that were there
+ * for the first. */
+static bool goes_on(ranks *r, const jx_meeting *at)
+{
+    bool second = at->number && r->swapped == at->number;
+
+    r->swapped = 0;
+    if (second)
+        write_on_board(r, TOGETHER, NULL);
+    return second;
 }
 
 static MPI_Comm comm_of(ranks *r, const jx_meeting *at)
@@ -595,6 +619,15 @@ static bool fits(ranks *r, size_t bytes)
     return false;
 }
 
+static size_t bytes_of_parts(const jx_meeting *at)
+{
+    size_t bytes = 0;
+
+    for (int k = 0; k < at->count; k++)
+        bytes += at->parts[k];
+    return bytes;
+}
+
 /* Waits without taking the processor from ranks that share it; all members have
  * come, but one may be stopped, or die. */
 static bool complete(ranks *r, const jx_meeting *at, int count,
@@ -622,8 +655,8 @@ static bool complete(ranks *r, const jx_meeting *at, int count,
 
 /* What the members of a group do together with arrays of their
  * own and of all. */
-typedef int together_fn(const void *mine, int count, MPI_Datatype type,
-                        void *theirs, int each, MPI_Datatype of, MPI_Comm comm,
+typedef int together_fn(const ranks *r, const jx_meeting *at, const void *mine,
+                        void *theirs, size_t bytes, MPI_Comm comm,
                         MPI_Request *request);
 
 static bool together(ranks *r, const jx_meeting *at, together_fn *what,
@@ -632,14 +665,15 @@ static bool together(ranks *r, const jx_meeting *at, together_fn *what,
 {
     MPI_Request request;
     MPI_Comm comm;
-    bool ok = fits(r, bytes) && comes_to(r, at);
+    bool ok = fits(r, at->parts ? bytes_of_parts(at) : bytes) &&
+              (goes_on(r, at) || comes_to(r, at));
 
     *why = r->why;
     if (!ok)
         return false;
     comm = comm_of(r, at);
-    if (comm == MPI_COMM_NULL || what(mine, (int)bytes, MPI_BYTE, theirs,
-                                      (int)bytes, MPI_BYTE, comm, &request)) {
+    if (comm == MPI_COMM_NULL ||
+        what(r, at, mine, theirs, bytes, comm, &request)) {
         snprintf(r->why, sizeof r->why, "MPI refuses %s", at->what);
         return false;
     }
@@ -649,17 +683,74 @@ static bool together(ranks *r, const jx_meeting *at, together_fn *what,
     return true;
 }
 
+/* Parts as MPI wants to know them: how large they are, and where.  Both are read
+ * until all is done. */
+static void lay_out(const jx_meeting *at, int *sizes, int *places)
+{
+    for (int k = 0, place = 0; k < at->count; k++) {
+        sizes[k] = (int)at->parts[k];
+        places[k] = place;
+        place += sizes[k];
+    }
+}
+
+static int number_in(MPI_Comm comm)
+{
+    int number;
+
+    MPI_Comm_rank(comm, &number);
+    return number;
+}
+
+static int all_gather(const ranks *r, const jx_meeting *at, const void *mine,
+                      void *all, size_t bytes, MPI_Comm comm,
+                      MPI_Request *request)
+{
+    int *sizes = r->layout, *places = sizes + r->comm.count;
+
+    if (!at->parts)
+        return MPI_Iallgather(mine, (int)bytes, MPI_BYTE, all, (int)bytes,
+                              MPI_BYTE, comm, request);
+    lay_out(at, sizes, places);
+    return MPI_Iallgatherv(mine, sizes[number_in(comm)], MPI_BYTE, all, sizes,
+                           places, MPI_BYTE, comm, request);
+}
+
+static int all_to_all(const ranks *r, const jx_meeting *at, const void *mine,
+                      void *theirs, size_t bytes, MPI_Comm comm,
+                      MPI_Request *request)
+{
+    int n = r->comm.count, *sizes = r->layout, *places = sizes + n,
+        *come = places + n, *to = come + n, own;
+
+    if (!at->parts)
+        return MPI_Ialltoall(mine, (int)bytes, MPI_BYTE, theirs, (int)bytes,
+                             MPI_BYTE, comm, request);
+    lay_out(at, sizes, places);
+    own = sizes[number_in(comm)];
+    for (int k = 0; k < at->count; k++) {
+        come[k] = own;
+        to[k] = k * own;
+    }
+    /* Open MPI takes one address for both as MPI_IN_PLACE, and where nothing
+     * comes that may be any. */
+    return MPI_Ialltoallv(mine, sizes, places, MPI_BYTE, own ? theirs : NULL,
+                          come, to, MPI_BYTE, comm, request);
+}
+
+static int gather_first(const ranks *r, const jx_meeting *at, const void *mine,
+                        void *all, size_t bytes, MPI_Comm comm,
+                        MPI_Request *request)
+{
+    (void)r, (void)at;
+    return MPI_Igather(mine, (int)bytes, MPI_BYTE, all, (int)bytes, MPI_BYTE, 0,
+                       comm, request);
+}
+
 static bool gather(void *data, const jx_meeting *at, const void *mine,
                    void *all, size_t bytes, const char **why)
 {
-    return together(data, at, MPI_Iallgather, mine, all, bytes, why);
-}
-
-static int gather_first(const void *mine, int count, MPI_Datatype type,
-                        void *all, int each, MPI_Datatype of, MPI_Comm comm,
-                        MPI_Request *request)
-{
-    return MPI_Igather(mine, count, type, all, each, of, 0, comm, request);
+    return together(data, at, all_gather, mine, all, bytes, why);
 }
 
 static bool collect(void *data, const jx_meeting *at, const void *mine,
@@ -675,7 +766,11 @@ static bool collect(void *data, const jx_meeting *at, const void *mine,
 static bool swap(void *data, const jx_meeting *at, const void *mine,
                  void *theirs, size_t bytes, const char **why)
 {
-    return together(data, at, MPI_Ialltoall, mine, theirs, bytes, why);
+    ranks *r = data;
+    bool ok = together(r, at, all_to_all, mine, theirs, bytes, why);
+
+    r->swapped = at->number;
+    return ok;
 }
 
 static bool permute(void *data, const jx_meeting *at, int source, int target,
@@ -691,6 +786,10 @@ static bool permute(void *data, const jx_meeting *at, int source, int target,
         return false;
     if (source < 0)
         memset(theirs, 0, bytes);
+    if (source == r->comm.rank) { /* what it sends to itself goes nowhere */
+        memcpy(theirs, mine, bytes);
+        source = target = -1;
+    }
     if (MPI_Irecv(theirs, (int)bytes, MPI_BYTE,
                   source < 0 ? MPI_PROC_NULL : source, TAG_PERMUTE,
                   MPI_COMM_WORLD, &requests[0]) ||
@@ -725,6 +824,7 @@ static void free_ranks(ranks *r)
     free(r->number);
     free(r->seen);
     free(r->process);
+    free(r->layout);
     free(r);
 }
 

@@ -72,6 +72,17 @@ static const int *members_of(jx_planner *p, const jx_ints *group, int count)
     return to;
 }
 
+/* An array in parts that are not all as large: their bytes. */
+static const size_t *parts_of(jx_planner *p, int64_t whole, int count,
+                              size_t unit)
+{
+    size_t *to = JX_NEW_ARRAY(p->arena, count, size_t);
+
+    for (int i = 0; to && i < count; i++)
+        to[i] = (size_t)jx_collective_share(whole, count, i) * unit;
+    return to;
+}
+
 /* Its line says which collective it was, before devices_ranks.c. */
 static const char *named(jx_planner *p, const jx_eqn *eqn, bool permutes)
 {
@@ -93,16 +104,22 @@ static bool plan_meeting(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
     const jx_value *number = jx_eqn_param(eqn, "channel_id");
     jx_slot mine = jx_plan_dense(p, &ins[0]);
     meeting m = {.comm = comm, .source = -1, .target = -1};
+    size_t unit = jx_dtype_of(mine.dtype)->bytes;
+    int64_t whole;
 
     outs[0] = jx_plan_output(p, eqn, 0);
-    m.bytes = (size_t)jx_slot_count(&mine) * jx_dtype_of(mine.dtype)->bytes;
+    m.bytes = (size_t)jx_slot_count(&mine) * unit;
+    whole = jx_slot_count(swaps ? &mine : &outs[0]);
     m.at = (jx_meeting){
         .what = named(p, eqn, permutes),
         .place = jx_plan_user_place(p),
         .number = number ? number->integer : 0,
         .count = count,
-        .members = members_of(p, permutes ? NULL : &groups.at[0], count)};
-    if (!m.at.what || !m.at.place || !m.at.members)
+        .members = members_of(p, permutes ? NULL : &groups.at[0], count),
+        .parts = !permutes && whole % count ? parts_of(p, whole, count, unit)
+                                            : NULL};
+    if (!m.at.what || !m.at.place || !m.at.members ||
+        (!permutes && whole % count && !m.at.parts))
         return jx_plan_starved(p);
     for (int i = 0; permutes && i < groups.count; i++) {
         if (groups.at[i].at[1] == comm->rank)

@@ -39,6 +39,32 @@ int MPI_Ialltoall(const void *mine, int size, MPI_Datatype type, void *all,
     return PMPI_Ialltoall(mine, size, type, all, each, of, comm, on);
 }
 
+/* Parts that are not all as large, some of which may be empty: a message is one
+ * all the same. */
+int MPI_Iallgatherv(const void *mine, int size, MPI_Datatype type, void *all,
+                    const int *each, const int *at, MPI_Datatype of,
+                    MPI_Comm comm, MPI_Request *on)
+{
+    count(size, others(comm));
+    return PMPI_Iallgatherv(mine, size, type, all, each, at, of, comm, on);
+}
+
+int MPI_Ialltoallv(const void *mine, const int *sizes, const int *at,
+                   MPI_Datatype type, void *all, const int *each,
+                   const int *from, MPI_Datatype of, MPI_Comm comm,
+                   MPI_Request *on)
+{
+    int number, size;
+
+    PMPI_Comm_rank(comm, &number);
+    PMPI_Comm_size(comm, &size);
+    for (int i = 0; i < size; i++)
+        if (i != number)
+            count(sizes[i], 1);
+    return PMPI_Ialltoallv(mine, sizes, at, type, all, each, from, of, comm,
+                           on);
+}
+
 int MPI_Isend(const void *mine, int size, MPI_Datatype type, int to, int tag,
               MPI_Comm comm, MPI_Request *on)
 {
