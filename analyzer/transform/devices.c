@@ -225,49 +225,140 @@ static bool spread(jx_devices_body *m, const jx_eqn *eqn, jx_held **ins,
     return true;
 }
 
-static bool new_eqn(jx_devices_body *m, const jx_jaxpr *in, const jx_eqn *eqn,
-                    jx_held *now);
+/* A jaxpr whose equations become others: what is known of its variables, by
+ * their numbers. */
+typedef struct scope {
+    const jx_jaxpr *in;
+    jx_held *now;
+    /* Whether all processes have to do with it: it is an operand of a
+     * computation of the devices, or such a one is made of it. */
+    bool *needed;
+} scope;
+
+/* What a process has none of may be zeros. */
+static bool may_be_zeros(const jx_eqn *eqn)
+{
+    for (int i = 0; i < eqn->nouts; i++)
+        if (eqn->outs[i]->aval->kind != JX_AVAL_ARRAY ||
+            jx_dtype_of(eqn->outs[i]->aval->dtype)->kind == JX_KIND_KEY)
+            return false;
+    return true;
+}
+
+/* `outs`: of its results, or (NULL) `all`. */
+static bool begin_scope(jx_devices *s, const jx_jaxpr *in, const bool *outs,
+                        bool all, scope *to)
+{
+    *to = (scope){in, JX_NEW_ARRAY(s->scratch, in->nvars + 1, jx_held),
+                  JX_NEW_ARRAY(s->scratch, in->nvars + 1, bool)};
+    if (!to->now || !to->needed)
+        return jx_devices_starved(s);
+    for (int i = 0; i < in->nouts; i++)
+        if (in->outs[i].var)
+            to->needed[in->outs[i].var->id] |= outs ? outs[i] : all;
+    for (int i = in->neqns - 1; i >= 0; i--) {
+        const jx_eqn *eqn = &in->eqns[i];
+        bool needed = eqn_runs_spread(s, eqn, 0) || !may_be_zeros(eqn);
+        for (int k = 0; k < eqn->nouts; k++)
+            needed |= to->needed[eqn->outs[k]->id];
+        for (int k = 0; k < eqn->nins && needed; k++)
+            if (eqn->ins[k].var)
+                to->needed[eqn->ins[k].var->id] = true;
+    }
+    return !s->failed;
+}
+
+static bool new_eqn(jx_devices_body *m, const scope *of, const jx_eqn *eqn);
 
 /* The callee's equations in the place of its call. */
-static bool inlined(jx_devices_body *m, const jx_closed *callee, jx_held **ins,
-                    jx_held *outs)
+static bool inlined(jx_devices_body *m, const bool *needed,
+                    const jx_closed *callee, jx_held **ins, jx_held *outs)
 {
     const jx_jaxpr *j = callee->jaxpr;
-    jx_held *now = JX_NEW_ARRAY(m->s->scratch, j->nvars + 1, jx_held);
+    scope inside;
 
-    if (!now)
-        return jx_devices_starved(m->s);
+    if (!begin_scope(m->s, j, needed, false, &inside))
+        return false;
     for (int i = 0; i < j->nconsts; i++)
-        now[i].all = jx_build_constant(&m->body, callee->consts[i]);
+        inside.now[i].all = jx_build_constant(&m->body, callee->consts[i]);
     for (int i = 0; i < j->nins; i++)
-        now[j->nconsts + i] = *ins[i];
+        inside.now[j->nconsts + i] = *ins[i];
     for (int i = 0; i < j->neqns; i++)
-        if (!new_eqn(m, j, &j->eqns[i], now))
+        if (!new_eqn(m, &inside, &j->eqns[i]))
             return false;
+    /* What came together there need not do so again. */
+    for (int i = 0; i < j->nins; i++)
+        *ins[i] = inside.now[j->nconsts + i];
     for (int i = 0; i < j->nouts; i++)
-        outs[i] = j->outs[i].var ? now[j->outs[i].var->id]
+        outs[i] = j->outs[i].var ? inside.now[j->outs[i].var->id]
                                  : (jx_held){.all = j->outs[i]};
     return !m->s->failed;
 }
 
-/* Where this process is one device, of what stays there: false, and nothing is
- * told, if it needs all of its operands. */
-static bool on_parts(jx_devices_body *m, const jx_eqn *eqn, jx_held **ins,
-                     jx_held *outs)
+/* Where this process is one device, the equations of a call that is no more
+ * than these stand for it if a computation is among them, or they are done on
+ * parts. */
+static bool stands_open(jx_devices *s, const jx_eqn *eqn, bool any_part)
 {
     const jx_closed *callee = eqn->typed ? jx_eqn_callee(eqn) : NULL;
-    bool any = false;
 
-    for (int i = 0; i < eqn->nins; i++)
-        any |= jx_held_is_part(ins[i]);
-    if (!any)
+    return callee && callee->nconsts == callee->jaxpr->nconsts &&
+           callee->jaxpr->nins == eqn->nins &&
+           callee->jaxpr->nouts == eqn->nouts &&
+           ((any_part && jx_held_is_light(callee->jaxpr, 0)) ||
+            (runs_spread(s, callee->jaxpr, 0) &&
+             !jx_growth_shares(&s->growth, callee->jaxpr)));
+}
+
+/* By the first process alone, to which its operands come. */
+static bool on_first(jx_devices_body *m, const jx_eqn *eqn, jx_held **ins,
+                     jx_held *outs)
+{
+    jx_devices *s = m->s;
+    jx_atom *all = JX_NEW_ARRAY(s->scratch, eqn->nins + 1, jx_atom);
+    const jx_atom *made = NULL;
+
+    if (!all)
+        return jx_devices_starved(s);
+    for (int i = 0; i < eqn->nins && !s->failed; i++)
+        all[i] = jx_held_reported(m, ins[i]);
+    if (s->failed || !jx_devices_room(s))
         return false;
-    if (callee && callee->nconsts == callee->jaxpr->nconsts &&
-        callee->jaxpr->nins == eqn->nins &&
-        callee->jaxpr->nouts == eqn->nouts &&
-        jx_held_is_light(callee->jaxpr, 0))
-        return inlined(m, callee, ins, outs);
-    return jx_held_each(m, eqn, (const jx_held *const *)ins, outs);
+    if (s->rank == 0 && !(made = jx_build_like(&m->body, eqn, all, NULL, NULL)))
+        return s->failed ? false : jx_devices_starved(s);
+    for (int i = 0; i < eqn->nouts; i++)
+        outs[i].first =
+            made ? made[i] : jx_build_zeros(&m->body, eqn->outs[i]->aval);
+    return !s->failed;
+}
+
+/* What stays with the device, or is made on the first one alone, where this
+ * process is one of them: false, and nothing is told, if it is none of that. */
+static bool on_device(jx_devices_body *m, const bool *needed, const jx_eqn *eqn,
+                      jx_held **ins, jx_held *outs)
+{
+    bool any_part = false, any_first = false, any_needed = false;
+
+    if (!is_one_device(m->s))
+        return false;
+    for (int i = 0; i < eqn->nins; i++) {
+        any_part |= jx_held_is_part(ins[i]);
+        any_first |= jx_held_is_first(ins[i]);
+    }
+    for (int i = 0; i < eqn->nouts; i++)
+        any_needed |= needed[i];
+    if (stands_open(m->s, eqn, any_part))
+        return inlined(m, needed, jx_eqn_callee(eqn), ins, outs);
+    if (eqn->prim->id == JX_PRIM_optimization_barrier && any_part) {
+        for (int i = 0; i < eqn->nouts; i++)
+            outs[i] = *ins[i];
+        return true;
+    }
+    if (any_part && jx_held_each(m, eqn, (const jx_held *const *)ins, outs))
+        return true;
+    return (any_part || any_first) && !m->s->failed && !any_needed &&
+           may_be_zeros(eqn) && !eqn_runs_spread(m->s, eqn, 0) &&
+           on_first(m, eqn, ins, outs);
 }
 
 /* On all of its operands. */
@@ -294,69 +385,73 @@ static bool on_all(jx_devices_body *m, const jx_eqn *eqn, jx_held **ins,
     return true;
 }
 
-static bool new_eqn(jx_devices_body *m, const jx_jaxpr *in, const jx_eqn *eqn,
-                    jx_held *now)
+static bool new_eqn(jx_devices_body *m, const scope *of, const jx_eqn *eqn)
 {
     jx_devices *s = m->s;
+    bool *needed = JX_NEW_ARRAY(s->scratch, eqn->nouts + 1, bool);
     jx_held *literals = JX_NEW_ARRAY(s->scratch, eqn->nins + 1, jx_held),
             *outs = JX_NEW_ARRAY(s->scratch, eqn->nouts + 1, jx_held);
     jx_held **ins = JX_NEW_ARRAY(s->scratch, eqn->nins + 1, jx_held *);
 
-    if (!literals || !ins || !outs)
+    if (!literals || !ins || !outs || !needed)
         return jx_devices_starved(s);
     for (int i = 0; i < eqn->nins; i++) {
         literals[i].all = eqn->ins[i];
-        ins[i] = eqn->ins[i].var ? &now[eqn->ins[i].var->id] : &literals[i];
+        ins[i] = eqn->ins[i].var ? &of->now[eqn->ins[i].var->id] : &literals[i];
     }
-    s->jaxpr = in;
+    for (int i = 0; i < eqn->nouts; i++)
+        needed[i] = of->needed[eqn->outs[i]->id];
+    s->jaxpr = of->in;
     s->eqn = eqn;
     m->body.place = (jx_place){eqn->stack, eqn->name_stack, eqn->ctx};
     if (jx_is_spread(eqn)) {
         if (!spread(m, eqn, ins, outs))
             return false;
-    } else if (!on_parts(m, eqn, ins, outs) &&
+    } else if (!on_device(m, needed, eqn, ins, outs) &&
                (s->failed || !on_all(m, eqn, ins, outs))) {
         return false;
     }
     for (int i = 0; i < eqn->nouts; i++)
-        now[eqn->outs[i]->id] = outs[i];
+        of->now[eqn->outs[i]->id] = outs[i];
     s->eqn = NULL;
     return true;
 }
 
-static jx_atom result_of(jx_devices_body *m, const jx_jaxpr *from, jx_held *now,
+static jx_atom result_of(jx_devices_body *m, const scope *of, bool reports,
                          int number)
 {
-    const jx_var *var = from->outs[number].var;
+    const jx_var *var = of->in->outs[number].var;
 
-    return !var                    ? from->outs[number]
-           : from == m->s->reports ? jx_held_reported(m, &now[var->id])
-                                   : jx_held_all(m, &now[var->id]);
+    return !var      ? of->in->outs[number]
+           : reports ? jx_held_reported(m, &of->now[var->id])
+                     : jx_held_all(m, &of->now[var->id]);
 }
 
 /* A jaxpr that runs a computation: its own equations stay as they are. */
 static const jx_jaxpr *new_jaxpr(jx_devices *s, const jx_jaxpr *from)
 {
     jx_devices_body m = jx_devices_begin(s);
-    jx_held *now = JX_NEW_ARRAY(s->scratch, from->nvars + 1, jx_held);
-    bool pairs = s->pairs;
+    bool pairs = s->pairs, reports = from == s->reports;
     jx_jaxpr *to;
+    scope of;
 
+    if (!begin_scope(s, from, NULL, !reports, &of))
+        return NULL;
     s->pairs = pairs && from == s->from->entry.jaxpr;
-    for (int i = 0; now && i < from->nconsts + from->nins; i++)
-        now[i].all = (i < from->nconsts ? jx_body_const : jx_body_input)(
+    for (int i = 0; i < from->nconsts + from->nins; i++)
+        of.now[i].all = (i < from->nconsts ? jx_body_const : jx_body_input)(
             &m.body, from->vars[i]->aval);
-    for (int i = 0; now && i < from->neqns; i++)
-        if (!new_eqn(&m, from, &from->eqns[i], now))
+    for (int i = 0; i < from->neqns; i++)
+        if (!new_eqn(&m, &of, &from->eqns[i]))
             return NULL;
-    for (int i = 0; now && i < from->nouts && !s->failed; i++)
-        jx_body_result(&m.body, result_of(&m, from, now, i));
+    for (int i = 0; i < from->nouts && !s->failed; i++)
+        jx_body_result(&m.body, result_of(&m, &of, reports, i));
     for (size_t i = 0; s->pairs && i < s->copies.count; i++) {
         jx_body_result(&m.body, s->copies.at[i].first);
         jx_body_result(&m.body, s->copies.at[i].other);
     }
     s->pairs = pairs;
-    to = now ? jx_body_finish_like(&m.body, from) : NULL;
+    to = jx_body_finish_like(&m.body, from);
     if (!to)
         jx_devices_starved(s);
     return to;
@@ -395,23 +490,6 @@ static const jx_jaxpr *for_each(jx_devices *s, const jx_closed *entry)
                              from->function);
 }
 
-/* Where the program's results are made: a program may be nothing but a call. */
-static const jx_jaxpr *what_reports(const jx_jaxpr *root)
-{
-    const jx_closed *callee = NULL;
-
-    do {
-        root = callee ? callee->jaxpr : root;
-        callee = root->neqns == 1 && root->eqns[0].nouts == root->nouts
-                     ? jx_eqn_callee(&root->eqns[0])
-                     : NULL;
-        for (int i = 0; callee && i < root->nouts; i++)
-            if (root->outs[i].var != root->eqns[0].outs[i])
-                callee = NULL;
-    } while (callee);
-    return root;
-}
-
 static bool begin_program(jx_devices *s, const jx_typed *typed,
                           const jx_jaxpr *root, jx_assignment sizes)
 {
@@ -421,7 +499,7 @@ static bool begin_program(jx_devices *s, const jx_typed *typed,
     *s = (jx_devices){.from = from,
                       .typed = typed,
                       .sizes = sizes,
-                      .reports = what_reports(root),
+                      .reports = root,
                       .rank = JX_ALL_DEVICES,
                       .scratch = jx_arena_new(&from->ctx->budget),
                       .build = {.program = from,

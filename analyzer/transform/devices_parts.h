@@ -86,9 +86,10 @@ typedef struct jx_devices {
 
 /* What a process has of a value outside of the computations that devices share:
  * all of it, or, where it is one of them, its part, which is cut as result
- * `number` of `by` is; or both. */
+ * `number` of `by` is; or both; or all that the first process alone has, others
+ * having zeros. */
 typedef struct jx_held {
-    jx_atom all, part;
+    jx_atom all, part, first;
     const jx_eqn *by;
     int number;
 } jx_held;
@@ -221,15 +222,17 @@ bool jx_devices_use_mesh(jx_devices *s, const jx_eqn *eqn);
 
 /* ---- what stays on its devices (devices_stay.c) ---- */
 
-/* Of a value there is no more than a part. */
+/* Of a value there is no more than a part; or not even that, but on the first
+ * process. */
 bool jx_held_is_part(const jx_held *value);
+bool jx_held_is_first(const jx_held *value);
 /* The part of a value is what a computation takes as its operand. */
 bool jx_held_fits(jx_devices *s, const jx_eqn *eqn, int number,
                   const jx_held *value);
 /* All of it, which comes together here if it has not; and the same on the first
  * process alone. */
 jx_atom jx_held_all(jx_devices_body *m, jx_held *value);
-jx_atom jx_held_reported(jx_devices_body *m, const jx_held *value);
+jx_atom jx_held_reported(jx_devices_body *m, jx_held *value);
 /* An equation on parts, if it is elementwise and has some; else false, and where
  * `failed` is set that is told. */
 bool jx_held_each(jx_devices_body *m, const jx_eqn *eqn,

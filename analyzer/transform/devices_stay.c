@@ -3,9 +3,9 @@
  *
  * A result stays with its devices for as long as what takes it is cut alike, or
  * is done element by element; what needs all of it makes the parts come
- * together, and what the program gives goes to the first process, which
- * reports.  All of that follows from the program alone, so that all processes
- * send and get the same. */
+ * together: on the first process alone, which reports, where nothing but what
+ * the program gives is made of it, and that is done there.  All of that follows
+ * from the program alone, so that all processes send and get the same. */
 #include "analyzer/transform/devices_parts.h"
 #include "frontend/ir/mesh.h"
 
@@ -69,20 +69,30 @@ bool jx_held_is_part(const jx_held *value)
     return jx_is_made(value->part) && !jx_is_made(value->all);
 }
 
+bool jx_held_is_first(const jx_held *value)
+{
+    return jx_is_made(value->first) && !jx_is_made(value->part) &&
+           !jx_is_made(value->all);
+}
+
 jx_atom jx_held_all(jx_devices_body *m, jx_held *value)
 {
+    if (jx_held_is_first(value))
+        jx_devices_fail(m->s, "all processes need what one of them has");
     if (jx_held_is_part(value))
         value->all =
             jx_devices_whole(m, value->by, value->number, value->part, false);
     return value->all;
 }
 
-jx_atom jx_held_reported(jx_devices_body *m, const jx_held *value)
+jx_atom jx_held_reported(jx_devices_body *m, jx_held *value)
 {
-    return jx_held_is_part(value)
-               ? jx_devices_whole(m, value->by, value->number, value->part,
-                                  true)
-               : value->all;
+    if (jx_is_made(value->all))
+        return value->all;
+    if (!jx_is_made(value->first))
+        value->first =
+            jx_devices_whole(m, value->by, value->number, value->part, true);
+    return value->first;
 }
 
 /* ---- element by element */

@@ -455,8 +455,8 @@ typedef struct waiting {
     greeting *theirs;
 } waiting;
 
-/* Results go to a rank that may be at what is made of others, alone; unless it is
- * stopped. */
+/* Results go to a rank that may be at what is made of others, alone; unless it
+ * is stopped. */
 static bool may_be_long(const ranks *r, const jx_meeting *at)
 {
     return !at->number && at->members[0] != r->comm.rank &&
@@ -683,8 +683,8 @@ static bool together(ranks *r, const jx_meeting *at, together_fn *what,
     return true;
 }
 
-/* Parts as MPI wants to know them: how large they are, and where.  Both are read
- * until all is done. */
+/* Parts as MPI wants to know them: how large they are, and where.  Both are
+ * read until all is done. */
 static void lay_out(const jx_meeting *at, int *sizes, int *places)
 {
     for (int k = 0, place = 0; k < at->count; k++) {
@@ -886,7 +886,7 @@ static bool mpi_agree(jx_comm *comm, bool ok, uint64_t print, int *first)
     return least == comm->count;
 }
 
-/* Whether all ranks of this machine are in a state, or one after it, or gone. */
+/* Whether all ranks of this machine are in a state, or behind it, or gone. */
 static bool all_are(const ranks *r, int state)
 {
     for (int i = 0; i < r->comm.count; i++) {

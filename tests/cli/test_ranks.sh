@@ -301,6 +301,36 @@ cat >"$work/slow.jaxpr" <<'END'
 END
 same "$work/slow.jaxpr" 4
 
+# What results alone are made of is made by the first rank, and the others, who have results for
+# it, too, wait as long as that takes.
+cat >"$work/late.jaxpr" <<'END'
+{ lambda ; a:f32[8]. let
+    b:f32[8] = shard_map[
+      check_vma=False
+      in_specs=(P('x',),)
+      jaxpr={ lambda ; c:f32[2]. let d:f32[2] = mul c 2.0:f32[] in (d,) }
+      mesh=Mesh('x': 4, axis_types=(Auto,))
+      newly_manual_axes=frozenset({'x'})
+      out_specs=(P('x',),)
+    ] a
+    e:f32[] = reduce_sum[axes=(0,) out_sharding=None] b
+    f:i32[] g:f32[] = while[
+      body_jaxpr={ lambda ; h:i32[] i:f32[]. let
+          j:i32[] = sub h 1:i32[]
+          k:f32[] = mul i 0.99:f32[]
+        in (j, k) }
+      body_nconsts=0
+      cond_jaxpr={ lambda ; h:i32[] i:f32[]. let
+          j:bool[] = gt h 0:i32[]
+        in (j,) }
+      cond_nconsts=0
+    ] 20000000:i32[] e
+  in (g, b) }
+END
+expect 0 run "$work/late.jaxpr" --fill random:3 --outputs "$work/all.npz"
+expect 0 run "$work/late.jaxpr" --fill random:3 --ranks 4 --timeout 0.5 --expect "$work/all.npz" --bits
+prints ' outputs as expected$'
+
 # One that dies on the way: another one says so, and nobody stays.
 cat >"$work/long.jaxpr" <<'END'
 { lambda ; a:f32[8]. let
