@@ -153,6 +153,34 @@ END
 same "$root/unused.mlir" 4
 [ "$(counts "$root/unused.mlir")" = "48 6" ]
 
+# What goes from a rank to itself goes nowhere.
+module "      %r = \"stablehlo.collective_permute\"(%a) <{$channel, source_target_pairs = dense<[[0, 0], [1, 1], [2, 2], [3, 3]]> : tensor<4x2xi64>}> : (tensor<2x4xf32>) -> tensor<2x4xf32>
+      sdy.return %r : tensor<2x4xf32>" 8x4 >"$root/self.mlir"
+same "$root/self.mlir" 4
+[ "$(counts "$root/self.mlir")" = "0 0" ]
+
+# A function that runs a computation leaves its result where it is, as does a barrier.
+cat >"$root/called.mlir" <<END
+module @m attributes {mhlo.num_partitions = 4 : i32} {
+  sdy.mesh @mesh = <["x"=4]>
+  func.func public @main(%x: tensor<8x4xf32>) -> tensor<8x4xf32> {
+    %0 = func.call @turned(%x) : (tensor<8x4xf32>) -> tensor<8x4xf32>
+    %1 = stablehlo.optimization_barrier %0 : tensor<8x4xf32>
+    %2 = func.call @turned(%1) : (tensor<8x4xf32>) -> tensor<8x4xf32>
+    return %2 : tensor<8x4xf32>
+  }
+  func.func private @turned(%x: tensor<8x4xf32>) -> tensor<8x4xf32> {
+    %0 = sdy.manual_computation(%x) in_shardings=[<@mesh, [{"x"}, {}]>] out_shardings=[<@mesh, [{"x"}, {}]>] manual_axes={"x"} (%a: tensor<2x4xf32>) {
+      %r = "stablehlo.collective_permute"(%a) <{$channel, source_target_pairs = dense<[[0, 1], [1, 2], [2, 3], [3, 0]]> : tensor<4x2xi64>}> : (tensor<2x4xf32>) -> tensor<2x4xf32>
+      sdy.return %r : tensor<2x4xf32>
+    } : (tensor<8x4xf32>) -> tensor<8x4xf32>
+    return %0 : tensor<8x4xf32>
+  }
+}
+END
+same "$root/called.mlir" 4
+[ "$(counts "$root/called.mlir")" = "64 2" ]
+
 if [ -d "${JAXVET_CORPUS:-}/sharding/seed" ]; then
     for program in "$JAXVET_CORPUS"/sharding/seed/*.jaxexport \
         "$JAXVET_CORPUS"/sharding/seed/*.mlir "$JAXVET_CORPUS"/sharding/seed/*.jaxpr.txt; do
