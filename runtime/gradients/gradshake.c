@@ -123,6 +123,10 @@ static jx_gradding *twin_of(jx_gradding *c, int which, bool own)
     if (!twins->tried[which]) {
         keep_own(&nothing, &now);
         now.noise = which == NOISY ? &twins->noise : NULL;
+        /* Samples that are one run have one noise, which moves what is the
+         * same in all of them alike: log(1 + x), where 1 takes all digits of
+         * x. */
+        now.alone = which == NOISY;
         *to = now;
         twins->tried[which] = true;
         twins->good[which] = jx_grad_allocate(to) && jx_grad_open(to, &how);

@@ -235,6 +235,16 @@ int jx_make_noise(jx_maker *m, jx_tile *tile, jx_dtype dtype, int made,
 
 /* -- operands of the others ------------------------------------------------ */
 
+/* Sums of numbers that few bits hold are exact, where all are such: beside
+ * others, they are what is rounded most. */
+static bool is_of_few_bits(const double *from, int64_t count)
+{
+    for (int64_t i = 0; i < count; i++)
+        if ((double)(float)from[i] != from[i])
+            return false;
+    return true;
+}
+
 static bool move_operand(jx_run *run, const void *data, const jx_view *ins,
                          const jx_view *outs, void *scratch)
 {
@@ -242,6 +252,9 @@ static bool move_operand(jx_run *run, const void *data, const jx_view *ins,
     int64_t count = ins->count * (ins->dtype == JX_C128 ? 2 : 1);
     const double *from = (const double *)(const void *)ins->data;
     double *to = (double *)(void *)outs->data, largest = 0;
+    /* a decomposition never is exact */
+    bool exact =
+        n->noise->by == 0 || (n->how == SUMS && is_of_few_bits(from, count));
 
     (void)run;
     (void)scratch;
@@ -250,12 +263,7 @@ static bool move_operand(jx_run *run, const void *data, const jx_view *ins,
     for (int64_t i = 0; i < count; i++) {
         double unit =
             DBL_EPSILON * (n->how == MATRICES ? largest : fabs(from[i]));
-        /* Sums of numbers that few bits hold are exact; a
-         * decomposition never is. */
-        bool exact = n->how == SUMS && (double)(float)from[i] == from[i];
-        to[i] = n->noise->by == 0 || exact
-                    ? from[i]
-                    : moved(n, n->noise->seed, from[i], unit);
+        to[i] = exact ? from[i] : moved(n, n->noise->seed, from[i], unit);
     }
     return true;
 }
