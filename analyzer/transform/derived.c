@@ -63,7 +63,9 @@ static const jx_aval *input_of(const jx_jaxpr *jaxpr, int i)
     return jaxpr->vars[jaxpr->nconsts + i]->aval;
 }
 
-static bool make_own(deriving *d, const jx_rule *rule, jx_derived_rule *to)
+/* Of the function of a rule, as in jx_derived_rule. */
+static bool make_own(deriving *d, jx_differentiator *by, const jx_rule *rule,
+                     jx_closed *to)
 {
     const jx_jaxpr *of = rule->primal.jaxpr;
     bool *ins = mask_of(d, of->nins), any = false;
@@ -71,7 +73,7 @@ static bool make_own(deriving *d, const jx_rule *rule, jx_derived_rule *to)
     for (int i = rule->nconsts; ins && i < of->nins; i++)
         any |= ins[i] = jx_has_tangent(input_of(of, i));
     if (any)
-        to->own = derivative(d, &d->as_written, &rule->primal, ins);
+        *to = derivative(d, by, &rule->primal, ins);
     return go_on(d);
 }
 
@@ -188,33 +190,47 @@ static bool is_whole(const jx_rule *rule, const jx_rule_pattern *p)
            (rule->vjp ? p->fwd.jaxpr && p->bwd.jaxpr : p->jvp.jaxpr != NULL);
 }
 
+/* A derivative of a rule's function in the direction in which the rule goes. */
+static jx_closed turned(deriving *d, const jx_rule *rule, const jx_closed *own)
+{
+    const jx_jaxpr *back;
+
+    if (!rule->vjp || !own->jaxpr)
+        return *own;
+    back = jx_vjp_of_jvp(&d->make, own->jaxpr, rule->nins, rule->nouts);
+    return back ? jx_making_closed_like(back, own) : (jx_closed){0};
+}
+
+static void make_pair(deriving *d, const jx_rule *rule,
+                      const jx_rule_pattern *p, const jx_closed *own,
+                      jx_rule_pair *to)
+{
+    jx_closed says = {0};
+
+    if (own->jaxpr)
+        says = rule->vjp ? pulled_back(d, rule, p, true) : p->jvp;
+    if (says.jaxpr && !jx_rule_pair_make(&d->make, rule, p, &says, own, to))
+        *to = (jx_rule_pair){0};
+}
+
 static bool make_pairs(deriving *d, const jx_rule *rule, jx_derived_rule *to)
 {
     jx_rule_pair *pairs =
         JX_NEW_ARRAY(arena_of(d), rule->npatterns + 1, jx_rule_pair);
-    jx_closed own = to->own;
+    jx_closed own;
 
     if (!pairs)
         return false;
     to->pairs = pairs;
-    if (rule->vjp && own.jaxpr) {
-        const jx_jaxpr *back =
-            jx_vjp_of_jvp(&d->make, own.jaxpr, rule->nins, rule->nouts);
-        own = back ? jx_making_closed_like(back, &to->own) : (jx_closed){0};
-    }
+    own = turned(d, rule, &to->own);
     for (int i = 0; i < rule->npatterns; i++) {
         const jx_rule_pattern *p = &rule->patterns[i];
         const jx_eqn *stuck = NULL;
-        jx_closed says = {0};
         if (!is_whole(rule, p))
             continue;
         if (!rule->vjp && !turn_back(d, rule, p, &stuck))
             return false;
-        if (own.jaxpr)
-            says = rule->vjp ? pulled_back(d, rule, p, true) : p->jvp;
-        if (says.jaxpr &&
-            !jx_rule_pair_make(&d->make, rule, p, &says, &own, &pairs[i]))
-            pairs[i] = (jx_rule_pair){0};
+        make_pair(d, rule, p, &own, &pairs[i]);
         pairs[i].stuck = stuck;
         if (!go_on(d))
             return false;
@@ -226,7 +242,7 @@ static bool derive_rule(deriving *d, const jx_rule *rule, jx_derived_rule *to)
 {
     const jx_rule_pattern *p = rule->npatterns ? &rule->patterns[0] : NULL;
 
-    if (!make_own(d, rule, to))
+    if (!make_own(d, &d->as_written, rule, &to->own))
         return false;
     if (p && is_whole(rule, p) && !make_next(d, rule, p, to))
         return false;
@@ -306,16 +322,43 @@ bool jx_program_derive(const jx_typed *typed, jx_derived *to)
 }
 
 jx_program *jx_program_derive_again(const jx_typed *typed, const jx_closed *of,
-                                    const bool *ins, jx_closed *to)
+                                    const bool *ins, bool stripped,
+                                    jx_closed *to)
 {
     jx_program *from = typed->program, *made = NULL;
+    jx_differentiator by;
     deriving d;
 
     if (!jx_making_begin(&d.make, from))
         return NULL;
-    jx_differentiator_begin(&d.as_written, &d.make, typed, true);
-    *to = derivative(&d, &d.as_written, of, ins);
+    jx_differentiator_begin(&by, &d.make, typed, stripped);
+    *to = derivative(&d, &by, of, ins);
     if (to->jaxpr)
+        made = jx_making_end(&d.make, from->entry.jaxpr);
+    go_on(&d);
+    return made;
+}
+
+jx_program *jx_program_derive_kept(const jx_typed *typed, const jx_rule *rule,
+                                   jx_derived_kept *to)
+{
+    const jx_rule_pattern *p = rule->npatterns ? &rule->patterns[0] : NULL;
+    jx_program *from = typed->program, *made = NULL;
+    jx_rule_pair pair = {0};
+    deriving d;
+
+    *to = (jx_derived_kept){0};
+    if (!jx_making_begin(&d.make, from))
+        return NULL;
+    jx_differentiator_begin(&d.by_rules, &d.make, typed, false);
+    if (!make_own(&d, &d.by_rules, rule, &to->own) || !to->own.jaxpr)
+        return NULL;
+    if (p && is_whole(rule, p)) {
+        const jx_closed back = turned(&d, rule, &to->own);
+        make_pair(&d, rule, p, &back, &pair);
+        to->says = pair.own;
+    }
+    if (go_on(&d))
         made = jx_making_end(&d.make, from->entry.jaxpr);
     go_on(&d);
     return made;

@@ -47,11 +47,25 @@ typedef struct jx_derived {
 /* False only when memory ends. */
 bool jx_program_derive(const jx_typed *typed, jx_derived *to);
 
-/* The derivative along the inputs in `ins` of `of`, a jaxpr of the program,
- * with no rule looked at: `to`, of the program that it gives, which has what
- * that one has.  NULL where it can't be made, and without memory. */
+/* The derivative along the inputs in `ins` of `of`, a jaxpr of the program, by
+ * rules or (`stripped`) with none looked at: `to`, of the program that it
+ * gives, which has what that one has.  NULL where it can't be made, and without
+ * memory. */
 jx_program *jx_program_derive_again(const jx_typed *typed, const jx_closed *of,
-                                    const bool *ins, jx_closed *to);
+                                    const bool *ins, bool stripped,
+                                    jx_closed *to);
+
+/* The derivative that JAX makes of a rule's function, by the rules of what that
+ * calls: as in jx_derived_rule, and what it says in the place of the rule's
+ * first pattern. */
+typedef struct jx_derived_kept {
+    jx_closed own, says;
+} jx_derived_kept;
+
+/* The program that has it; NULL where it can't be made, and without
+ * memory. */
+jx_program *jx_program_derive_kept(const jx_typed *typed, const jx_rule *rule,
+                                   jx_derived_kept *to);
 
 /* A stored derivative of a program with these avals of inputs and outputs
  * (which takes inputs and a cotangent per output, and gives one per

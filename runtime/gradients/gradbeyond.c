@@ -33,18 +33,29 @@ bool jx_grad_is_apart(const jx_gradding *c)
     return false;
 }
 
-/* What a rule computes as a function, with its derivative; and the same of the
- * function's own derivative, made when it is first asked for. */
+/* A derivative of a rule's function, as a function with its derivative. */
+typedef struct another {
+    bool stripped;         /* no rule is looked at */
+    jx_closed own;         /* without a jaxpr: there is none */
+    const jx_typed *typed; /* of the program that has it and `next` */
+    jx_closed next;        /* made when it is first asked for */
+    bool tried;
+} another;
+
+enum { OWN, KEPT, OTHERS };
+
+/* What a rule computes as a function, with its derivative; and the same of
+ * other derivatives of its function: its own one, and the one that JAX makes by
+ * the rules of what it calls. */
 typedef struct second_order {
     const jx_typed *typed;
     const jx_rule *rule;
     const jx_calling *calling;
     const void *const *passed; /* to the rule by a call; or NULL */
-    jx_closed own;             /* without a jaxpr: there is none */
+    another others[OTHERS];
+    int nvalues; /* of the function's results, that these give last */
     jx_grad_pair pair;
     jx_gradding base;
-    const jx_typed *typed_own; /* of the program that has `next` */
-    jx_closed next;
 } second_order;
 
 /* An operand that is the same in every call, as a constant of its dtype. */
@@ -66,60 +77,83 @@ static const jx_array *constant_of(jx_arena *arena, const jx_port *port,
     return data ? jx_arena_copy(arena, &array, sizeof array) : NULL;
 }
 
-/* The function's own derivative takes what the rule closes over, before the
- * rest: as one that closes over it, too, if every call passes these values. */
-static jx_closed closed_over(const second_order *s)
+/* Another derivative takes what the rule closes over, before the rest: as one
+ * that closes over it, too, if every call passes these values. */
+static jx_closed closed_over(const second_order *s, const jx_closed *own)
 {
     const jx_gradding *base = &s->base;
     jx_arena *arena = s->typed->program->ctx->arena;
-    int first = s->own.nconsts, n = first + s->rule->nconsts;
+    int first = own->nconsts, n = first + s->rule->nconsts;
     const jx_kept_plan *of =
         jx_kept_plan_of(base->options->plans, s->typed, &s->rule->primal,
                         JX_WHOLE, base->how->nbindings, base->how->bindings);
-    jx_jaxpr *jaxpr = jx_arena_copy(arena, s->own.jaxpr, sizeof *jaxpr);
+    jx_jaxpr *jaxpr = jx_arena_copy(arena, own->jaxpr, sizeof *jaxpr);
     const jx_array **consts = JX_NEW_ARRAY(arena, n + 1, const jx_array *);
 
     if (!of || !jaxpr || !consts)
-        return s->own;
+        return *own;
     for (int i = 0; i < n; i++) {
-        consts[i] = i < first ? s->own.consts[i]
+        consts[i] = i < first ? own->consts[i]
                     : s->calling->fixed[i - first]
                         ? constant_of(arena, jx_plan_in(of->plan, i - first),
                                       s->passed[i - first])
                         : NULL;
         if (!consts[i])
-            return s->own;
+            return *own;
     }
     jaxpr->nconsts += s->rule->nconsts;
     jaxpr->nins -= s->rule->nconsts;
     return (jx_closed){jaxpr, n, consts};
 }
 
-static void make_own(second_order *s)
+/* The derivative by the rules of what the function calls, where there
+ * are any. */
+static void make_kept(const second_order *s, another *to)
+{
+    jx_derived_kept kept = {0};
+    jx_program *program = jx_points_calls_rules(s->rule->primal.jaxpr)
+                              ? jx_program_derive_kept(s->typed, s->rule, &kept)
+                              : NULL;
+
+    if (program && kept.says.jaxpr)
+        to->typed = jx_program_at(program, s->base.options->nbindings,
+                                  s->base.options->bindings);
+    if (to->typed)
+        to->own = kept.says;
+}
+
+static void make_next(const second_order *s, another *to)
 {
     jx_ctx *ctx = s->typed->program->ctx;
     jx_program *program = NULL;
+    const jx_typed *from;
     const jx_jaxpr *of;
     bool *ins = NULL;
 
-    if (s->passed)
-        s->own = closed_over(s);
-    of = s->own.jaxpr;
-    if (of->nins == s->pair.function->jaxpr->nins)
+    to->tried = true;
+    if (!to->stripped)
+        make_kept(s, to);
+    from = to->stripped ? s->typed : to->typed;
+    to->typed = NULL;
+    if (to->own.jaxpr && s->passed)
+        to->own = closed_over(s, &to->own);
+    of = to->own.jaxpr;
+    if (of && of->nins == s->pair.function->jaxpr->nins)
         ins = JX_NEW_ARRAY(ctx->arena, of->nins + 1, bool);
     for (int i = 0; ins && i < s->pair.nmoved; i++)
         ins[i] = !(s->pair.zeros && s->pair.zeros[i] == '1') &&
                  jx_has_tangent(of->vars[of->nconsts + i]->aval);
     if (ins)
-        program = jx_program_derive_again(s->typed, &s->own, ins, &s->next);
-    if (program)
-        s->typed_own = jx_program_at(program, s->base.options->nbindings,
-                                     s->base.options->bindings);
+        program = jx_program_derive_again(from, &to->own, ins, to->stripped,
+                                          &to->next);
+    if (program && to->next.jaxpr)
+        to->typed = jx_program_at(program, s->base.options->nbindings,
+                                  s->base.options->bindings);
     if (ctx->error.kind != JX_E_LIMIT)
         jx_error_clear(ctx);
 }
 
-/* Whether the rule gives the tangents there that the own derivative does, which
+/* Whether the rule gives the tangents there that another derivative does, which
  * has them first; or cotangents. */
 static bool gives_alike(const jx_rule *rule, const jx_grad_watched *says,
                         const jx_grad_watched *own)
@@ -136,28 +170,47 @@ static bool gives_alike(const jx_rule *rule, const jx_grad_watched *says,
     return true;
 }
 
-/* Whether the function's own derivative, as a function, has no more than the
- * rule a derivative of its own at the place where that was found wrong: |t| at
- * a zero of a t that is never negative.  There are several then, and the rule
- * has chosen one; or it is as wrong as the own derivative, by which it does. */
-static bool is_own_alike(second_order *s, const jx_rule_report *found)
+/* Which results of another derivative are compared, tangents first: those that
+ * are of the rule; NULL: all.  A vjp rule gives no results of its function. */
+static const bool *wanted_alike(const second_order *s, const another *by)
+{
+    const int n = by->own.jaxpr->nouts, ntangents = n - s->nvalues,
+              nresults = s->rule->nouts;
+    const bool *of = s->pair.wanted;
+    bool aligned = s->rule->vjp ||
+                   (of && s->nvalues == nresults &&
+                    s->pair.function->jaxpr->nouts == nresults + ntangents);
+    bool *wanted =
+        aligned ? JX_NEW_ARRAY(s->typed->program->ctx->arena, n + 1, bool)
+                : NULL;
+
+    for (int i = 0; wanted && i < n; i++)
+        wanted[i] = s->rule->vjp    ? i < ntangents
+                    : i < ntangents ? of[nresults + i]
+                                    : of[i - ntangents];
+    return wanted;
+}
+
+/* Whether another derivative of the function, as a function, has no more than
+ * the rule a derivative of its own at the place where that was found wrong: |t|
+ * at a zero of a t that is never negative.  There are several then, and the
+ * rule has chosen one; or it is as wrong as the other one, by which it does. */
+static bool is_alike(second_order *s, another *by, const jx_rule_report *found)
 {
     jx_grad_pair pair = s->pair;
     jx_gradding base = s->base;
     jx_grad_watched own = {.x = found->place}, says = own;
     jx_rule_report one = {0};
 
-    if (!found->place || !s->own.jaxpr)
+    if (!by->tried)
+        make_next(s, by);
+    if (!found->place || !by->typed)
         return false;
-    if (!s->typed_own)
-        make_own(s);
-    if (!s->typed_own)
-        return false;
-    base.typed = s->typed_own;
+    base.typed = by->typed;
     base.watched = &own;
-    pair.function = &s->own;
-    pair.derivative = &s->next;
-    pair.wanted = NULL;
+    pair.function = &by->own;
+    pair.derivative = &by->next;
+    pair.wanted = wanted_alike(s, by);
     jx_grad_check_pair(&pair, base, false, &one);
     if (one.outcome == JX_RULE_WRONG && one.place &&
         one.moved == found->moved &&
@@ -172,7 +225,7 @@ static bool is_own_alike(second_order *s, const jx_rule_report *found)
     return gives_alike(s->rule, &says, &own);
 }
 
-/* The check, where the own derivative is as wrong at some points that are then
+/* The check, where other derivatives are as wrong at some points that are then
  * left out, as often as that is likely to be so. */
 static void check_apart(second_order *s, jx_rule_report *to)
 {
@@ -182,7 +235,9 @@ static void check_apart(second_order *s, jx_rule_report *to)
     for (int k = 0; k < PLACES; k++) {
         *to = (jx_rule_report){0};
         jx_grad_check_pair(&s->pair, s->base, false, to);
-        if (to->outcome != JX_RULE_WRONG || !is_own_alike(s, to))
+        if (to->outcome != JX_RULE_WRONG ||
+            !(is_alike(s, &s->others[OWN], to) ||
+              is_alike(s, &s->others[KEPT], to)))
             return;
         s->base.apart =
             jx_arena_copy(arena, &(jx_grad_apart){to->place, s->base.apart},
@@ -223,8 +278,11 @@ check_second_order(const jx_typed *typed, const jx_gradcheck_options *options,
     second_order s = {.typed = typed, .rule = rule, .calling = calling};
     jx_rule_report one = {0};
 
-    if (derived->pairs)
-        s.own = derived->pairs[0].own;
+    s.others[OWN].stripped = true;
+    if (derived->pairs) {
+        s.others[OWN].own = derived->pairs[0].own;
+        s.nvalues = derived->pairs[0].nvalues;
+    }
     s.pair = (jx_grad_pair){
         .name = rule->name,
         .function = &derived->says,

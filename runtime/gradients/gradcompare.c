@@ -508,6 +508,7 @@ static bool compare(jx_gradding *c, const double *d, jx_functional f,
     }
     if (stands && (own == JX_AGREE || is_convention(c, d, f, value, off) ||
                    is_theirs_alike(c, d, f, value, off, &t) ||
+                   jx_grad_is_kept_alike(c, d, f, value) ||
                    jx_grad_is_beside_kink(c, d, f, value))) {
         if (own == JX_DISAGREE && !c->approximates && !c->loops)
             note_convention(c, what ? what : jx_grad_component(c, f.only), f,

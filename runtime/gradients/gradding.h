@@ -73,7 +73,10 @@ typedef struct jx_gradding {
     int strikes;      /* lines that took longer so */
     int64_t sampling; /* operations that samples took so far */
     jx_callee own;    /* the function's derivative, or nothing */
-    jx_callee guard;  /* what must be finite, of the first inputs; or nothing */
+    /* that of JAX, by the rules of what it calls, once it is asked for */
+    jx_callee kept;
+    bool kept_tried;
+    jx_callee guard; /* what must be finite, of the first inputs; or nothing */
     const jx_closed *derivative, *guarded; /* these two as jaxprs, or NULL */
     jx_space in, out;
     const jx_plan_options *how; /* of the callees */
@@ -321,12 +324,22 @@ static inline int jx_grad_looked(const jx_gradding *c, int k)
  * that can be done and is worth it; false: nothing is done. */
 bool jx_grad_run_line(jx_gradding *c, const double *d, const double *steps);
 
-/* gradown.c: the function's own derivative along d at the point. */
+/* gradown.c: what a derivative of the function, `f`, gives along d at the
+ * point: tangents of its results; false: nothing. */
+bool jx_grad_derivative_along(jx_gradding *c, jx_callee *f, const double *d,
+                              double *to);
+/* The same of the function's own derivative. */
 void jx_grad_own_along(jx_gradding *c, const double *d);
 /* What it gives in the place of that functional of the slopes; whether a rule's
  * value, summed from terms of magnitude `scale`, is that. */
 jx_opinion jx_grad_own_says(const jx_gradding *c, jx_functional f, double value,
                             double scale);
+
+/* gradkept.c: whether the rule, right around the point, gives there what the
+ * rules give that its function calls: a convention of theirs, for which they
+ * answer themselves. */
+bool jx_grad_is_kept_alike(jx_gradding *c, const double *d, jx_functional f,
+                           double value);
 
 /* gradregion.c: checks the rule in each region between thresholds of its code
  * and the function's; false once it is known to be wrong. */

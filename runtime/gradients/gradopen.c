@@ -51,6 +51,7 @@ void jx_grad_release(jx_gradding *c)
     jx_callee_close(&c->primal);
     jx_callee_close(&c->line);
     jx_callee_close(&c->own);
+    jx_callee_close(&c->kept);
     jx_callee_close(&c->guard);
     jx_callee_close(&c->jvp);
     jx_callee_close(&c->fwd);

@@ -7,36 +7,40 @@
 
 /* Operands, then a tangent for each inexact one that is not closed over: those
  * that this pattern does not move are zero. */
-void jx_grad_own_along(jx_gradding *c, const double *d)
+bool jx_grad_derivative_along(jx_gradding *c, jx_callee *f, const double *d,
+                              double *to)
 {
     int next = c->primal.nins, span = 0;
 
-    c->has_along = false;
-    if (!c->own.plan || c->own.nouts != c->primal.nouts + c->out.count)
-        return;
+    if (!f->plan || f->nouts != c->primal.nouts + c->out.count)
+        return false;
     for (int i = 0; i < c->primal.nins; i++) {
         const jx_port *port = jx_plan_in(c->primal.plan, i);
         bool moves = span < c->in.count && c->in.port[span] == i;
-        memcpy(c->own.in[i], c->primal.in[i], port->bytes);
+        memcpy(f->in[i], c->primal.in[i], port->bytes);
         if (i < c->rule->nconsts || !jx_dtype_is_inexact(port->aval->dtype))
             continue;
-        if (next == c->own.nins ||
-            jx_plan_in(c->own.plan, next)->bytes != port->bytes)
-            return;
+        if (next == f->nins || jx_plan_in(f->plan, next)->bytes != port->bytes)
+            return false;
         if (moves)
-            memcpy(c->own.in[next], d + c->in.spans[span].at, port->bytes);
+            memcpy(f->in[next], d + c->in.spans[span].at, port->bytes);
         else
-            memset(c->own.in[next], 0, port->bytes);
+            memset(f->in[next], 0, port->bytes);
         span += moves;
         next++;
     }
-    if (next != c->own.nins || !jx_grad_call(c, &c->own))
-        return;
+    if (next != f->nins || !jx_grad_call(c, f))
+        return false;
     for (int s = 0; s < c->out.count; s++)
-        memcpy(c->along + c->out.spans[s].at,
-               jx_exec_out(c->own.exec, c->primal.nouts + s),
-               (size_t)c->out.spans[s].count * sizeof *c->along);
-    c->has_along = true;
+        memcpy(to + c->out.spans[s].at,
+               jx_exec_out(f->exec, c->primal.nouts + s),
+               (size_t)c->out.spans[s].count * sizeof *to);
+    return true;
+}
+
+void jx_grad_own_along(jx_gradding *c, const double *d)
+{
+    c->has_along = jx_grad_derivative_along(c, &c->own, d, c->along);
 }
 
 jx_opinion jx_grad_own_says(const jx_gradding *c, jx_functional f, double value,

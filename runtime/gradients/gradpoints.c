@@ -503,6 +503,20 @@ bool jx_points_calls(const jx_jaxpr *jaxpr, const jx_rule *rule)
     return any_eqn(jaxpr, is_call_of, rule);
 }
 
+static bool has_rule(const jx_eqn *eqn, const void *unused)
+{
+    (void)unused;
+    for (int i = 0; i < eqn->nparams; i++)
+        if (eqn->params[i].value->tag == JX_V_RULE)
+            return true;
+    return false;
+}
+
+bool jx_points_calls_rules(const jx_jaxpr *jaxpr)
+{
+    return any_eqn(jaxpr, has_rule, NULL);
+}
+
 static bool is_iteration(const jx_eqn *eqn, const void *unused)
 {
     (void)unused;

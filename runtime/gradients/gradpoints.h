@@ -85,6 +85,8 @@ bool jx_points_symmetric(const jx_jaxpr *jaxpr);
 
 /* Whether a jaxpr calls the function of a rule, nested ones included. */
 bool jx_points_calls(const jx_jaxpr *jaxpr, const jx_rule *rule);
+/* The same of any rule. */
+bool jx_points_calls_rules(const jx_jaxpr *jaxpr);
 
 /* Whether a jaxpr has a loop of which it computes when to end, or draws what
  * JAX differentiates implicitly, nested ones included. */

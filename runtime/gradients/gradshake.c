@@ -79,6 +79,8 @@ static void keep_own(const jx_gradding *of, jx_gradding *to)
     to->fwd = of->fwd;
     to->bwd = of->bwd;
     to->own = of->own;
+    to->kept = of->kept;
+    to->kept_tried = of->kept_tried;
     to->x = of->x;
     to->samples = of->samples;
     to->tangent = of->tangent;

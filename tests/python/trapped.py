@@ -93,7 +93,8 @@ class Asked:
         still = apart + moved <= 1e-2 * abs(ahead[1:]) + rounding[1:]
         best = np.argmin(np.where(still, apart + moved + rounding[1:], np.inf), 0)[None]
         # those of a logarithm or a root come to it, and slowly
-        less = (moved[1:7] < .8 * moved[:6]).all(0) & (apart[6] < 5e-3 * largest)
+        less = (moved[1:7] < .8 * moved[:6]).all(0) & (
+            (apart[6] < 5e-3 * largest) | (apart[1:7] < .8 * apart[:6]).all(0))
         return np.where(still.any(0) | less, np.take_along_axis(ahead[1:], best, 0)[0], np.nan)
 
 
