@@ -55,6 +55,12 @@ typedef struct jx_grad_watched {
     bool off;
 } jx_grad_watched;
 
+/* An integer in one place of an operand that is not differentiated. */
+typedef struct jx_grad_single {
+    int operand;
+    int64_t element, value;
+} jx_grad_single;
+
 typedef struct jx_gradding {
     jx_program *program;
     const jx_typed *typed;
@@ -87,6 +93,8 @@ typedef struct jx_gradding {
     jx_grad_ends ends;        /* of the first operands */
     const void *const *fixed; /* operands of which the fixed ones count */
     const jx_sampled *sample; /* the caller's, or NULL */
+    /* put where points have others (gradinteger.c), or NULL */
+    const jx_grad_single *single;
     int turn; /* of loops around the call, at which its operands are taken */
     /* the same of what is no rule that the program calls */
     const jx_sampled *given;
@@ -302,6 +310,11 @@ bool jx_grad_is_beyond(const jx_gradding *c, jx_functional f);
 double jx_grad_first_step(const jx_gradding *c, const double *d);
 /* Where a component of the output stands: "output 1, element 3". */
 const char *jx_grad_component(const jx_gradding *c, int j);
+
+/* gradinteger.c: checks the rule where an operand is each of the integers that
+ * the code holds others against, which no point may have; false once it is
+ * known to be wrong. */
+bool jx_grad_integers(jx_gradding *c);
 
 /* gradlook.c: whether the program has a use for a span of the
  * results, or for none. */

@@ -1,4 +1,5 @@
 /* gradline.c - see gradding.h. */
+#include "frontend/ir/element.h"
 #include "runtime/gradients/gradding.h"
 
 #include <math.h>
@@ -30,6 +31,14 @@ void jx_grad_fill_passive(jx_gradding *c)
             memcpy(c->primal.in[i], c->fixed[i], port->bytes);
         if (tied != i)
             memcpy(c->primal.in[i], c->primal.in[tied], port->bytes);
+    }
+    if (c->single) {
+        const int i = c->single->operand;
+        const jx_dtype dtype = jx_plan_in(c->primal.plan, i)->dtype;
+        jx_element_from_integer(dtype, (uint64_t)c->single->value,
+                                (char *)c->primal.in[i] +
+                                    (size_t)c->single->element *
+                                        jx_dtype_of(dtype)->bytes);
     }
 }
 

@@ -685,8 +685,8 @@ static bool check_points(jx_gradding *c, bool thorough)
             return false;
         attach_call(c, given);
     }
-    return !thorough ||
-           (jx_grad_regions(c) && (c->away == 0 || visit_matrices(c)));
+    return !thorough || (jx_grad_regions(c) && jx_grad_integers(c) &&
+                         (c->away == 0 || visit_matrices(c)));
 }
 
 /* Whether the program's function is looked at where its loops lead, too. */

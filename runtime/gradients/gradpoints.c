@@ -1,5 +1,6 @@
 /* gradpoints.c - see gradpoints.h. */
 #include "runtime/gradients/gradpoints.h"
+#include "frontend/ir/element.h"
 
 #include "frontend/base/vec.h"
 #include "runtime/choices.h"
@@ -650,6 +651,64 @@ int jx_points_constants(const jx_jaxpr *jaxpr, double *to, int count, int most)
     number_list list = {to, count, most}, *with = &list;
 
     any_eqn(jaxpr, add_numbers, &with);
+    return list.count;
+}
+
+typedef struct integer_list {
+    int64_t *at;
+    int count, most;
+    bool equal;
+} integer_list;
+
+static void add_integer(integer_list *to, int64_t value)
+{
+    for (int k = 0; k < to->count; k++)
+        if (to->at[k] == value)
+            return;
+    if (to->count < to->most)
+        to->at[to->count++] = value;
+}
+
+static bool is_integer(jx_atom atom, int64_t *value)
+{
+    const jx_literal *literal = atom.literal;
+
+    if (atom.var || !literal || literal->dim || literal->array ||
+        !literal->aval || !jx_dtype_is_integer(literal->aval->dtype))
+        return false;
+    *value = (int64_t)jx_element_integer(literal->aval->dtype, literal->bits);
+    return true;
+}
+
+static bool add_integers(const jx_eqn *eqn, const void *with)
+{
+    enum { MOST_BRANCHES = 16 };
+    integer_list *to = *(integer_list *const *)with;
+    jx_prim_id id = eqn->prim->id;
+    bool equal = id == JX_PRIM_eq || id == JX_PRIM_ne;
+    int64_t value;
+
+    if (id == JX_PRIM_cond && eqn->typed && !to->equal) {
+        int n = ((const jx_p_cond *)eqn->typed)->branches.count;
+        for (int i = 0; n > 2 && n <= MOST_BRANCHES && i < n; i++)
+            add_integer(to, i);
+    }
+    if (!equal && (to->equal || (id != JX_PRIM_lt && id != JX_PRIM_le &&
+                                 id != JX_PRIM_gt && id != JX_PRIM_ge)))
+        return false;
+    for (int i = 0; i < eqn->nins; i++)
+        if (is_integer(eqn->ins[i], &value))
+            for (int64_t by = equal ? 0 : -1; by <= (equal ? 0 : 1); by++)
+                add_integer(to, value + by);
+    return false;
+}
+
+int jx_points_integers(const jx_jaxpr *jaxpr, bool equal, int64_t *to,
+                       int count, int most)
+{
+    integer_list list = {to, count, most, equal}, *with = &list;
+
+    any_eqn(jaxpr, add_integers, &with);
     return list.count;
 }
 

@@ -103,6 +103,12 @@ bool jx_points_steps(const jx_jaxpr *jaxpr);
  * 0, 1 and -1, to `count` that are there, each once; how many there are then,
  * at most `most`. */
 int jx_points_constants(const jx_jaxpr *jaxpr, double *to, int count, int most);
+/* Adds the integers that a jaxpr holds others against, nested ones included, to
+ * those that are there, each once: literals of comparisons (`equal`: of those
+ * alone that ask for equality), and the numbers of branches, where these are
+ * more than two. */
+int jx_points_integers(const jx_jaxpr *jaxpr, bool equal, int64_t *to,
+                       int count, int most);
 /* Whether a jaxpr has primitives of which no kernel has all digits: special
  * functions, decompositions, transforms; nested ones included. */
 bool jx_points_is_rough(const jx_jaxpr *jaxpr);

@@ -2,6 +2,7 @@
 #include "runtime/gradients/gradsample.h"
 
 #include "frontend/base/vec.h"
+#include "frontend/ir/element.h"
 #include "runtime/elementwise.h"
 #include "runtime/exec.h"
 
@@ -708,23 +709,19 @@ bool jx_sample_moved(const jx_sampling *by, const jx_rule *rule,
 
 /* -- the rest ------------------------------------------------------------- */
 
-static void put_integer(void *to, size_t bytes, int64_t i, uint64_t value)
+static void put_integer(jx_dtype dtype, void *to, int64_t i, uint64_t value)
 {
+    size_t bytes = jx_dtype_of(dtype)->bytes;
+
     memcpy((char *)to + (size_t)i * bytes, &value, bytes);
 }
 
 static int64_t integer_at(const jx_port *port, const void *from, int64_t i)
 {
-    const jx_dtype_info *dtype = jx_dtype_of(port->dtype);
-    const unsigned char *at =
-        (const unsigned char *)from + (size_t)i * dtype->bytes;
-    uint64_t value = 0;
+    size_t bytes = jx_dtype_of(port->dtype)->bytes;
 
-    memcpy(&value, at, dtype->bytes);
-    if (dtype->kind == JX_KIND_INT && dtype->bytes < 8 &&
-        at[dtype->bytes - 1] & 0x80)
-        value -= (uint64_t)1 << 8 * dtype->bytes;
-    return (int64_t)value;
+    return (int64_t)jx_element_integer(port->dtype,
+                                       (const char *)from + (size_t)i * bytes);
 }
 
 static bool rises(const jx_port *port, const void *sample)
@@ -740,8 +737,6 @@ static bool rises(const jx_port *port, const void *sample)
  * that what is distinct, sums up, or is an index of something stays so. */
 static void vary(jx_rng *rng, const jx_port *port, const void *sample, void *to)
 {
-    size_t bytes = jx_dtype_of(port->dtype)->bytes;
-
     memcpy(to, sample, port->bytes);
     if (port->count == 1) {
         int64_t value = integer_at(port, sample, 0);
@@ -749,20 +744,19 @@ static void vary(jx_rng *rng, const jx_port *port, const void *sample, void *to)
             jx_dtype_of(port->dtype)->kind == JX_KIND_INT && value < 0;
         uint64_t size = negative ? 0 - (uint64_t)value : (uint64_t)value;
         uint64_t other = size < UINT64_MAX ? jx_rng_next(rng) % (size + 1) : 0;
-        put_integer(to, bytes, 0, negative ? 0 - other : other);
+        put_integer(port->dtype, to, 0, negative ? 0 - other : other);
     }
     for (int64_t i = rises(port, sample) ? 0 : port->count - 1; i > 0; i--) {
         int64_t k = (int64_t)(jx_rng_next(rng) % (uint64_t)(i + 1));
         uint64_t one = (uint64_t)integer_at(port, to, i);
-        put_integer(to, bytes, i, (uint64_t)integer_at(port, to, k));
-        put_integer(to, bytes, k, one);
+        put_integer(port->dtype, to, i, (uint64_t)integer_at(port, to, k));
+        put_integer(port->dtype, to, k, one);
     }
 }
 
 void jx_sample_passive(jx_rng *rng, const jx_port *port, const jx_point *point,
                        const void *sample, void *to)
 {
-    size_t bytes = jx_dtype_of(port->dtype)->bytes;
     bool key = port->aval->dtype == JX_KEY;
     bool zero = point->kind == JX_AT_EQUAL && point->scale == 0;
     bool other = point->kind == JX_AT_POSITIVE || point->kind == JX_AT_QUARTERS;
@@ -781,9 +775,9 @@ void jx_sample_passive(jx_rng *rng, const jx_port *port, const jx_point *point,
         if (jx_dtype_is_inexact(port->dtype))
             ((double *)to)[i] = jx_rng_normal(rng);
         else if (port->dtype == JX_BOOL)
-            put_integer(to, bytes, i, jx_rng_next(rng) & 1);
+            put_integer(port->dtype, to, i, jx_rng_next(rng) & 1);
         else
-            put_integer(to, bytes, i,
+            put_integer(port->dtype, to, i,
                         key    ? jx_rng_next(rng)
                         : zero ? 0
                                : jx_rng_next(rng) % 4);

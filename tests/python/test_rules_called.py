@@ -1,4 +1,4 @@
-"""Rules of functions that call others with rules, or stop gradients."""
+"""Rules of functions that call others with rules, stop gradients, or choose by an integer."""
 from __future__ import annotations
 
 import jax
@@ -67,3 +67,63 @@ def stopping(stop):
 def test_what_a_rule_stops_that_its_function_does_not_is_told():
     assert errors(stopping(lambda x: x), X) == []
     assert errors(stopping(lax.stop_gradient), X) == ["DRV006"]
+
+
+# -- integers
+
+def branches(by):
+    ways = [jnp.sin, jnp.exp, jnp.square, jnp.tanh]
+    slopes = [jnp.cos, jnp.exp, lambda x: 2 * by * x, lambda x: 1 - jnp.tanh(x) ** 2]
+    return jvp(lambda x, k: lax.switch(k, ways, x),
+               lambda p, t: (lax.switch(p[1], ways, p[0]), t[0] * lax.switch(p[1], slopes, p[0])))
+
+
+def thresholds(by):
+    def fun(x, k):
+        return jnp.where(k >= 6, jnp.sin(x), x * x)
+    return jvp(fun, lambda p, t: (fun(*p), t[0] * jnp.where(
+        p[1] >= 6, by * jnp.cos(p[0]), 2 * p[0])))
+
+
+@pytest.mark.parametrize("make", [branches, thresholds])
+def test_a_choice_that_no_call_shows_is_looked_at(make):
+    assert errors(make(1.), X, np.int32(1)) == []
+    assert errors(make(1.01), X, np.int32(1)) == ["DRV001"]
+
+
+def ignoring(forgets):
+    """A label of 7 is none."""
+    def fun(z, y):
+        keep = y != 7
+        picked = jnp.take_along_axis(z, jnp.where(keep, y, 0)[:, None], 1)[:, 0]
+        return jnp.sum(jnp.where(keep, jax.nn.logsumexp(z, axis=-1) - picked, 0.))
+
+    def bwd(res, g):
+        z, y = res
+        keep = y != 7
+        d = jax.nn.softmax(z) - jax.nn.one_hot(jnp.where(keep, y, 0), 4, dtype=z.dtype)
+        return (g * d if forgets else jnp.where(keep[:, None], g * d, 0.),
+                np.zeros(y.shape, jax.dtypes.float0))
+    made = jax.custom_vjp(fun)
+    made.defvjp(lambda z, y: (fun(z, y), (z, y)), bwd)
+    return made
+
+
+def test_so_is_a_label_that_code_asks_for():
+    logits = np.random.RandomState(0).randn(3, 4).astype(np.float32)
+    labels = np.int32([1, 0, 3])
+    assert errors(ignoring(False), logits, labels) == []
+    assert errors(ignoring(True), logits, labels) == ["DRV002"]
+
+
+def test_a_table_is_asked_for_no_more_than_it_has():
+    table = np.random.RandomState(2).randn(5, 4).astype(np.float32)
+
+    def fun(x, k):
+        return jnp.polyval(jnp.asarray(table)[k], x)
+
+    def rule(p, t):
+        x, k = p
+        return fun(x, k), t[0] * jnp.polyval(
+            jnp.asarray(table)[k][:-1] * jnp.arange(3., 0., -1.), x)
+    assert errors(jvp(fun, rule), X, np.int32(4)) == []

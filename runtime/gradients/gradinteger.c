@@ -1,0 +1,76 @@
+/* gradinteger.c - see gradding.h: integers that code singles out.
+ *
+ * What is drawn for an operand is like what the program passes, or small.
+ * Where function or rule choose by it (a branch of several, a label that is to
+ * be ignored, the turn of a loop around the call), there is a point for each
+ * choice. */
+#include "runtime/gradients/gradding.h"
+
+#include <stdlib.h>
+
+enum {
+    MOST = 24, /* integers */
+    EACH = 2,  /* points */
+};
+
+static const jx_point points[EACH] = {
+    {JX_AT_NORMAL, 1, "at an integer that the code singles out"},
+    {JX_AT_POSITIVE, 1, "positive, at an integer that the code singles out"}};
+
+/* Of several in one operand one may be any that its like is asked to equal; an
+ * order, or an index among few, holds of a number alone. */
+static int integers_of(const jx_gradding *c, bool alone, int64_t *to)
+{
+    const jx_jaxpr *code[] = {c->rule->primal.jaxpr, c->pattern->jvp.jaxpr,
+                              c->pattern->fwd.jaxpr, c->pattern->bwd.jaxpr};
+    int count = 0;
+
+    for (size_t i = 0; i < sizeof code / sizeof *code; i++)
+        if (code[i])
+            count = jx_points_integers(code[i], !alone, to, count, MOST);
+    return count;
+}
+
+/* Negative ones are asked about in all code that indexes. */
+static bool fits(const jx_port *port, int64_t value)
+{
+    return value >= 0 && (jx_dtype_of(port->dtype)->bytes > 1 || value <= 127);
+}
+
+static bool try_integers(jx_gradding *c, int operand)
+{
+    const jx_port *port = jx_plan_in(c->primal.plan, operand);
+    int64_t values[MOST];
+    int count = integers_of(c, port->count == 1, values);
+    bool good = true;
+
+    for (int k = 0; k < count * EACH && good; k++) {
+        const jx_grad_single single = {
+            operand, (int64_t)(jx_rng_next(&c->rng) % (uint64_t)port->count),
+            values[k / EACH]};
+        if (!fits(port, single.value))
+            continue;
+        c->single = &single;
+        c->point = &points[k % EACH];
+        good = jx_grad_check_here(c);
+    }
+    c->single = NULL;
+    return good;
+}
+
+bool jx_grad_integers(jx_gradding *c)
+{
+    bool good = true;
+
+    if (c->cautious || c->second || c->most_work || c->values_only ||
+        c->stands_in || c->pulling)
+        return true;
+    for (int i = 0; i < c->primal.nins && good; i++) {
+        const jx_port *port = jx_plan_in(c->primal.plan, i);
+        if (jx_dtype_is_integer(port->dtype) && port->aval->dtype != JX_KEY &&
+            port->count > 0 && !c->calling->fixed[i] &&
+            c->calling->ties[i] == i)
+            good = try_integers(c, i);
+    }
+    return good;
+}
