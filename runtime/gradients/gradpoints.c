@@ -75,6 +75,7 @@ typedef struct point_list {
     jx_point *at; /* as in JX_VEC */
     size_t count, capacity;
     char *reached; /* by jaxpr: 1 + the least depth at which it was met */
+    double reach;  /* as in jx_points_reach() */
 } point_list;
 
 /* The value of a literal that is a float of 16 bits or more. */
@@ -152,7 +153,7 @@ static void constants_in(const jx_program *program, const jx_jaxpr *jaxpr,
     for (int i = 0; i < jaxpr->neqns; i++) {
         const jx_eqn *eqn = &jaxpr->eqns[i];
         for (int k = 0; k < eqn->nins; k++)
-            if (constant_of(eqn->ins[k], &value)) {
+            if (constant_of(eqn->ins[k], &value) && fabs(value) <= to->reach) {
                 add_constant(program, to, value);
                 add_constant(program, to, -value);
             }
@@ -770,18 +771,49 @@ bool jx_points_stops(const jx_jaxpr *jaxpr)
     return any_eqn(jaxpr, is_stop, NULL);
 }
 
+/* Of literals that a jaxpr fills arrays with, the smallest that is no number
+ * of what it computes with. */
+static bool find_infinite(const jx_eqn *eqn, const void *with)
+{
+    double *least = *(double *const *)with, value;
+    jx_prim_id id = eqn->prim->id;
+
+    if (id != JX_PRIM_select_n && id != JX_PRIM_broadcast_in_dim &&
+        id != JX_PRIM_jit)
+        return false;
+    for (int i = 0; i < eqn->nins; i++)
+        if (jx_points_float(eqn->ins[i], &value) && isfinite(value) &&
+            fabs(value) >=
+                (eqn->ins[i].literal->aval->dtype == JX_F16 ? 1e4 : 1e8))
+            *least = fmin(*least, fabs(value));
+    return false;
+}
+
+double jx_points_reach(const jx_jaxpr *jaxpr)
+{
+    double least = INFINITY, *with = &least;
+
+    any_eqn(jaxpr, find_infinite, &with);
+    return sqrt(least) / 10; /* products of two are far from it */
+}
+
 const jx_point *jx_points_make(const jx_program *program,
                                const jx_jaxpr *const *jaxprs, int njaxprs,
                                bool sample, int *count)
 {
     jx_arena *arena = program->ctx->arena;
     point_list list = {0};
+    double reach = INFINITY;
 
+    for (int i = 0; i < njaxprs; i++)
+        reach = jaxprs[i] ? fmin(reach, jx_points_reach(jaxprs[i])) : reach;
     for (size_t i = 0; sample && i < sizeof of_sample / sizeof *of_sample; i++)
         JX_PUSH(arena, &list, of_sample[i]);
     for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++)
-        JX_PUSH(arena, &list, fixed[i]);
+        if (fabs(fixed[i].scale) <= reach)
+            JX_PUSH(arena, &list, fixed[i]);
     list.reached = JX_NEW_ARRAY(arena, program->njaxprs + 1, char);
+    list.reach = reach;
     for (int i = 0; i < njaxprs && list.reached; i++)
         if (jaxprs[i])
             constants_in(program, jaxprs[i], 0, &list);

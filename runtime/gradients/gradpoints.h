@@ -51,6 +51,11 @@ const jx_point *jx_points_make(const jx_program *program,
                                const jx_jaxpr *const *jaxprs, int njaxprs,
                                bool sample, int *count);
 
+/* How large inputs may be if what a jaxpr takes for infinite, nested ones
+ * included (-1e9 in the mask of an attention), is to be larger than all that it
+ * computes; INFINITY without such numbers. */
+double jx_points_reach(const jx_jaxpr *jaxpr);
+
 /* Whether a jaxpr has a loop, nested ones included. */
 bool jx_points_has_loop(const jx_jaxpr *jaxpr);
 /* Whether floats are made of bits, as what frexp does: JAX's

@@ -424,12 +424,18 @@ static void set_limits(survey *s)
 {
     const jx_gradding *c = s->c;
 
+    const jx_jaxpr *code[] = {c->rule->primal.jaxpr, c->pattern->jvp.jaxpr,
+                              c->pattern->fwd.jaxpr, c->pattern->bwd.jaxpr};
+
     s->least = DBL_MIN;
     s->grain = 0;
     s->most =
         c->rule->primal.jaxpr && jx_points_decomposes(c->rule->primal.jaxpr)
             ? 300
             : 1e60;
+    for (size_t i = 0; i < sizeof code / sizeof *code; i++)
+        if (code[i])
+            s->most = fmin(s->most, jx_points_reach(code[i]));
     for (int i = 0; i < c->rule->nins; i++) {
         jx_dtype dtype = c->rule->ins[i]->dtype;
         s->grain = fmax(s->grain, 2 * jx_unit_roundoff(dtype));

@@ -1,4 +1,5 @@
-"""Rules of functions that call others with rules, stop gradients, or choose by an integer."""
+"""Rules of functions that call others with rules, stop gradients, choose by an integer, or have
+a number for infinity."""
 from __future__ import annotations
 
 import jax
@@ -127,3 +128,33 @@ def test_a_table_is_asked_for_no_more_than_it_has():
         return fun(x, k), t[0] * jnp.polyval(
             jnp.asarray(table)[k][:-1] * jnp.arange(3., 0., -1.), x)
     assert errors(jvp(fun, rule), X, np.int32(4)) == []
+
+
+# -- a number that stands for infinity
+
+def attention(fill, by=1.):
+    """Keys that are masked have no score; the rule trusts that they have no weight."""
+    def weights(q, k, mask):
+        return jax.nn.softmax(jnp.where(mask, q @ k.T, jnp.asarray(fill, q.dtype)))
+
+    def bwd(res, g):
+        q, k, v, mask, p = res
+        d = p * (g @ v.T - (g * (p @ v)).sum(1, keepdims=True))
+        return by * d @ k, d.T @ q, p.T @ g, np.zeros(mask.shape, jax.dtypes.float0)
+
+    def fwd(q, k, v, mask):
+        p = weights(q, k, mask)
+        return p @ v, (q, k, v, mask, p)
+    fun = jax.custom_vjp(lambda q, k, v, mask: weights(q, k, mask) @ v)
+    fun.defvjp(fwd, bwd)
+    return fun
+
+
+@pytest.mark.parametrize("fill, dtype", [
+    (-1e9, np.float32), (-1e30, np.float32), (-1e9, jnp.bfloat16), (-1e4, np.float16)])
+def test_where_no_number_is_near_it(fill, dtype):
+    rng = np.random.RandomState(3)
+    q, k, v = (jnp.asarray(rng.randn(3, 2), dtype) for _ in range(3))
+    mask = np.tril(np.ones((3, 3), bool))
+    assert errors(attention(fill), q, k, v, mask) == []
+    assert errors(attention(fill, 1.125), q, k, v, mask) == ["DRV002"]
