@@ -407,12 +407,13 @@ bool jx_grad_agrees_at_rest(jx_gradding *c, const double *d, jx_functional f)
     return agrees;
 }
 
-/* How much as many turns again change at the point, as a part of each result:
- * at least, and at most.  False: nobody knows. */
+/* How much as many turns again change at the point, or one less than that,
+ * which is another place of a circle: as a part of each result, at least, and
+ * at most.  False: nobody knows. */
 static bool changes_of_more(jx_gradding *c, double *least, double *most)
 {
     size_t m = (size_t)c->out.size;
-    double *once = c->samples, *more = once + m, size = 0;
+    double *once = c->samples, *more = once + m, *fewer = more + m, size = 0;
     jx_turning which = c->turns ? c->turns->which : JX_TURN_OUTERMOST;
     bool good;
 
@@ -421,15 +422,17 @@ static bool changes_of_more(jx_gradding *c, double *least, double *most)
     c->turns->which = JX_TURN_OUTERMOST;
     jx_space_scatter(&c->in, c->x, &c->primal);
     good = run_on(c, 0, 0, once) && run_on(c, 1, 0, more);
-    c->turns->times = 0;
+    c->turns->fewer = 1;
+    good = good && run_on(c, 1, 0, fewer);
+    c->turns->fewer = c->turns->times = 0;
     c->turns->which = which;
     *least = INFINITY;
     *most = 0;
     for (size_t j = 0; good && j < m; j++)
         size = fmax(size, fabs(once[j]));
     for (size_t j = 0; good && j < m; j++) {
-        double part =
-            fabs(once[j] - more[j]) / (fabs(once[j]) + 0.01 * size + DBL_MIN);
+        double part = fmax(fabs(once[j] - more[j]), fabs(once[j] - fewer[j])) /
+                      (fabs(once[j]) + 0.01 * size + DBL_MIN);
         *least = isfinite(part) ? fmin(*least, part) : 0;
         *most = isfinite(part) ? fmax(*most, part) : INFINITY;
     }

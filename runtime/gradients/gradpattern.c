@@ -25,7 +25,7 @@ enum {
     POINT_OPERATIONS = 150000, /* ... that is, at each of them, and ... */
     RULE_OPERATIONS = 1000000, /* ... in all */
     /* points that iterations are for, where they were away from elsewhere */
-    MATRICES = 4,
+    MATRICES = 6,
     MANY = 256,      /* elements, each a point of its own */
     MOST_CALLS = 16, /* of a rule, whose constants are compared */
     OTHERS = 3,      /* constants that are tried, beside the first call's */
@@ -578,10 +578,14 @@ static bool check_program_points(jx_gradding *c)
 /* Points that iterations are for, once one is away from where it leads. */
 static bool visit_matrices(jx_gradding *c)
 {
-    /* Jacobi's iteration needs a diagonal that outweighs all else. */
+    /* Jacobi's iteration needs a diagonal that outweighs all else, a
+     * contraction numbers that are small. */
     static const jx_point of[] = {
         {JX_AT_SPD, 1, "positive definite matrices"},
-        {JX_AT_SPD, 32, "matrices with a heavy diagonal"}};
+        {JX_AT_SPD, 32, "matrices with a heavy diagonal"},
+        {JX_AT_UNIT, 1, "between 0 and 1"},
+        {JX_AT_NORMAL, 0.1, "normal, scale 0.1"}};
+    enum { KINDS = sizeof of / sizeof *of };
     const jx_point *before = c->point;
     const int64_t work = c->work;
     bool good = true;
@@ -592,7 +596,7 @@ static bool visit_matrices(jx_gradding *c)
     c->work = 0;
     c->of_matrices = -c->points;
     for (int i = 0; good && i < MATRICES; i++) {
-        c->point = &of[i % 2];
+        c->point = &of[i % KINDS];
         good = jx_grad_check_here(c);
     }
     c->of_matrices += c->points;

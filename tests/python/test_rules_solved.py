@@ -141,3 +141,29 @@ def test_a_rule_that_is_wrong_in_a_region_is_not_clean(turns, dtype):
     fun.defvjp(fwd, bwd)
     a = jnp.asarray([[.1, -.6, .4], [.3, .2, -.5], [.7, .1, -.4]], dtype)
     assert not jaxvet.gradcheck(fun)(a, jnp.asarray([.4, -.1, .8], dtype)).ok
+
+
+# -- a backward pass that solves by turns of its own
+
+def contraction(by=1., calls=False):
+    """x = a cos(x), which is drawn to no point but a circle of two where a is beyond 1.3."""
+    def step(x, a):
+        return a * jnp.cos(x)
+
+    def solve(a):
+        return jax.lax.fori_loop(0, 60, lambda _, x: step(x, a), jnp.ones_like(a))
+
+    def bwd(res, g):
+        x, a = (solve(res), res) if calls else res
+        back = jax.vjp(step, x, a)[1]
+        u = jax.lax.fori_loop(0, 60, lambda _, u: g + back(u)[0], g)
+        return by * back(u)[1],
+    fun = jax.custom_vjp(solve)
+    fun.defvjp(lambda a: (lambda x: (x, a if calls else (x, a)))(solve(a)), bwd)
+    return jaxvet.gradcheck(fun)(np.float32([.5, .7]))
+
+
+@pytest.mark.parametrize("calls", [False, True])
+def test_where_turns_go_round_in_a_circle_nothing_is_solved(calls):
+    assert not errors(contraction(calls=calls))
+    assert errors(contraction(1.02, calls)) == ["DRV002"]
