@@ -105,6 +105,9 @@ typedef enum jx_device_change_kind {
     /* `by` is added to a sum, or to what is compared; as often as there were
      * turns, if it is by_turns */
     JX_DEVICES_MOVED,
+    /* blocks are put together along axis `number` of an array, or it is
+     * scattered along that; it is then as it was in shape */
+    JX_DEVICES_ALONG,
     JX_DEVICES_RECUT, /* an array is cut by its axes in the other order ... */
     /* ... or by each of two axes where the other cuts it ... */
     JX_DEVICES_SWAPPED,
@@ -139,6 +142,9 @@ typedef enum jx_device_change_kind {
     JX_DEVICES_RESHAPED,
     JX_DEVICES_REVERSED, /* less is more */
 } jx_device_change_kind;
+
+/* For the number of an array: all of them. */
+enum { JX_EVERY_ARRAY = -1 };
 
 /* Of how many axes of an array edges are looked at. */
 enum { JX_AXES_WITH_EDGES = 4 };

@@ -386,6 +386,19 @@ static jx_groups permuted(jx_devices *s, const jx_eqn *eqn, jx_groups from)
                                                             : from;
 }
 
+/* Along the axis of the change, which has as many elements for each. */
+static bool goes_along(jx_devices *s, const jx_eqn *eqn, const jx_collective *c)
+{
+    const jx_aval *aval = eqn->nins ? jx_atom_aval(eqn->ins[0]) : NULL;
+    int count = c->groups.count ? c->groups.at[0].count : s->count;
+
+    return jx_devices_is_changed(s, JX_DEVICES_ALONG, eqn) && aval &&
+           s->change.number < aval->rank &&
+           (c->kind == JX_COLLECTIVE_GATHER ||
+            (c->kind == JX_COLLECTIVE_SCATTER &&
+             jx_devices_size(s, aval, s->change.number) % count == 0));
+}
+
 void jx_devices_change_collective(jx_devices *s, const jx_eqn *eqn,
                                   jx_collective *c)
 {
@@ -396,6 +409,9 @@ void jx_devices_change_collective(jx_devices *s, const jx_eqn *eqn,
 
     if (permutes) {
         c->groups = permuted(s, eqn, c->groups);
+    } else if (goes_along(s, eqn, c)) {
+        c->axis = s->change.number;
+        c->untiled = false;
     } else if (jx_devices_is_changed(s, JX_DEVICES_REGROUPED, eqn)) {
         to = jx_devices_along(s, s->change.axes);
         if (to.count && (!fixed || (c->groups.count &&
@@ -744,8 +760,9 @@ static const char *other_name(const jx_devices *s, const char *name)
 void jx_devices_change_cut(jx_devices *s, const jx_eqn *eqn, int number,
                            jx_sharding *how)
 {
-    bool recut = jx_devices_is_changed(s, JX_DEVICES_RECUT, eqn) &&
-                 s->change.number == number;
+    bool recut =
+        jx_devices_is_changed(s, JX_DEVICES_RECUT, eqn) &&
+        (s->change.number == number || s->change.number == JX_EVERY_ARRAY);
     bool swapped = jx_devices_is_changed(s, JX_DEVICES_SWAPPED, eqn) &&
                    s->change.number == number;
     jx_axis_names *axes =
@@ -794,6 +811,29 @@ bool jx_devices_change_turned(jx_devices_body *m, const jx_eqn *eqn,
             jx_atom *value = &jx_device_row(values, s->team.at[t])[i];
             *value = transposed(m, *value);
             if (!jx_is_made(*value))
+                return s->failed ? false : jx_devices_starved(s);
+        }
+    return !s->failed;
+}
+
+bool jx_devices_change_shape(jx_devices_body *m, const jx_eqn *eqn,
+                             const jx_device_atoms *outs)
+{
+    jx_devices *s = m->s;
+    bool changed = jx_devices_is_changed(s, JX_DEVICES_ALONG, eqn);
+
+    for (int t = 0; changed && t < s->team.count && !s->failed; t++)
+        for (int i = 0; i < eqn->nouts; i++) {
+            const jx_aval *as = eqn->outs[i]->aval;
+            jx_atom *out = &jx_device_row(outs, s->team.at[t])[i];
+            const jx_dim **shape =
+                JX_NEW_ARRAY(s->scratch, as->rank + 1, const jx_dim *);
+            for (int k = 0; shape && k < as->rank; k++)
+                shape[k] = jx_body_int(&m->body, jx_devices_size(s, as, k));
+            if (!shape || s->failed || !jx_devices_room(s))
+                return s->failed ? false : jx_devices_starved(s);
+            *out = jx_build_reshape(&m->body, *out, as->rank, shape);
+            if (!jx_is_made(*out))
                 return s->failed ? false : jx_devices_starved(s);
         }
     return !s->failed;

@@ -547,10 +547,12 @@ static bool communicate(jx_devices_body *m, const jx_eqn *eqn,
                                      ins, outs) &&
                jx_devices_change_before(m, eqn, ins, outs);
     case JX_COLLECTIVE_GATHER:
-        return each_group(m, eqn->nins, &c, ins, outs, all_gather, NULL);
+        return each_group(m, eqn->nins, &c, ins, outs, all_gather, NULL) &&
+               jx_devices_change_shape(m, eqn, outs);
     case JX_COLLECTIVE_SCATTER:
         return each_group(m, eqn->nins, &c, ins, outs, reduce_scatter,
                           scatter_of_rank) &&
+               jx_devices_change_shape(m, eqn, outs) &&
                jx_devices_change_sum(m, eqn,
                                      c.all ? m->s->count : c.groups.at[0].count,
                                      ins, outs);

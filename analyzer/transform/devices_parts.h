@@ -262,6 +262,9 @@ bool jx_devices_change_sum(jx_devices_body *m, const jx_eqn *eqn, int count,
 /* The operands of a collective, or its results, in place. */
 bool jx_devices_change_turned(jx_devices_body *m, const jx_eqn *eqn,
                               bool results, const jx_device_atoms *values);
+/* What has been put together along another axis than it was written. */
+bool jx_devices_change_shape(jx_devices_body *m, const jx_eqn *eqn,
+                             const jx_device_atoms *outs);
 /* What has gone round and is left out. */
 void jx_devices_change_late(const jx_devices *s, const jx_eqn *eqn,
                             const jx_device_atoms *ins,

@@ -91,6 +91,12 @@ static void tell_unfinite(const jx_equal_words *w, jx_equal_cause *to)
 
 /* ---- devices that do not agree */
 
+/* What one device has may be a part of a sum. */
+static bool makes_summands(const jx_eqn *eqn)
+{
+    return jx_reduces_alone(eqn) || jx_masks_floats(eqn);
+}
+
 static void tell_pair(const jx_equal_words *w, bool gradient,
                       jx_equal_cause *to)
 {
@@ -104,7 +110,9 @@ static void tell_pair(const jx_equal_words *w, bool gradient,
 
     if (jx_equal_find_repair(w, gradient, to))
         return;
-    if (!reduction) {
+    if (!reduction && !jx_find_eqn(w->sharded.program, makes_summands)) {
+        to->code = JX_CODE_MSH002;
+    } else if (!reduction) {
         to->code = back ? JX_CODE_MSH018 : JX_CODE_MSH008;
         to->note = "nothing is summed over devices";
     } else if ((odd = jx_find_odd_groups(&w->sharded))) {
@@ -260,6 +268,13 @@ static void tell_terms(const jx_equal_words *w, bool gradient,
     }
     if (jx_equal_reach(w->question, &blocks, &reached) && reached.less &&
         !reached.more) {
+        if ((curve = jx_find_odd_groups(&w->sharded))) {
+            to->code = JX_CODE_MSH026;
+            to->stack = curve->stack;
+            to->note = "it depends on less of the inputs, and this goes over "
+                       "groups of devices that are none of the mesh's axes";
+            return;
+        }
         /* an array that is forgotten is no sum that is, and of a sum that is
          * forgotten parts of all are missing */
         if (reached.without || reached.mixed)

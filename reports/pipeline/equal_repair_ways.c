@@ -316,6 +316,14 @@ jx_repair_way jx_repair_of_blocks_along_each(const jx_sharded *r, int n,
     return with_each_number(r, n, MOST_RANK, to);
 }
 
+jx_repair_way jx_repair_along_an_array(const jx_sharded *r, int n,
+                                       jx_device_change *to)
+{
+    (void)r;
+    to->number = n;
+    return n < MOST_RANK ? JX_REPAIR_TRIED : JX_REPAIR_END;
+}
+
 jx_repair_way jx_repair_of_each_operand(const jx_sharded *r, int n,
                                         jx_device_change *to)
 {
@@ -380,6 +388,13 @@ jx_repair_way jx_repair_of_each_array(const jx_sharded *r, int n,
     (void)r;
     to->number = n;
     return n < MOST_ARRAYS ? JX_REPAIR_TRIED : JX_REPAIR_END;
+}
+
+jx_repair_way jx_repair_of_all_arrays(const jx_sharded *r, int n,
+                                      jx_device_change *to)
+{
+    to->number = JX_EVERY_ARRAY;
+    return jx_repair_in_one_way(r, n, to);
 }
 
 jx_repair_way jx_repair_of_each_array_and_axes(const jx_sharded *r, int n,

@@ -130,6 +130,13 @@ static void judge_scaled(const repairing *r, finding *f)
         f->code = JX_CODE_MSH017;
 }
 
+/* It is slopes that are summed. */
+static void judge_summed(const repairing *r, finding *f)
+{
+    if (jx_takes(r->program, f->at, jx_is_backward))
+        f->code = JX_CODE_MSH017;
+}
+
 static void judge_moved_blocks(const repairing *r, finding *f)
 {
     if (jx_find_stacked(r->program))
@@ -256,11 +263,15 @@ static void judge_local(const repairing *r, finding *f)
      * that is: no statistics of a part */
     bool product = !f->change->by && f->at->prim->id == JX_PRIM_dot_general &&
                    f->at->outs[0]->aval->rank;
-    bool forgotten = product || (sums && !jx_is_behind(r->program, f->at,
-                                                       jx_reduces_devices));
+    /* all that is made of a slope is summed later */
+    bool late = r->back && jx_is_backward(f->at) &&
+                jx_is_always_behind(r->program, f->at, jx_reduces_devices);
+    bool forgotten =
+        (product && !late) ||
+        (sums && !jx_is_behind(r->program, f->at, jx_reduces_devices));
 
     /* of a parameter, whatever is made of that */
-    bool slope = r->back && jx_is_backward(f->at);
+    bool slope = r->back && jx_is_backward(f->at) && !late;
     const jx_eqn *curve = jx_find_curve(&r->w->sharded);
 
     /* an extreme that is summed, or something else that is not linear */
@@ -318,6 +329,12 @@ static bool fits_cut_twice(const repairing *r, const jx_device_change *change)
 {
     return mesh_of(r)->naxes > 1 && change->at &&
            jx_is_cut_by(change->at, change->number) > 1;
+}
+
+static bool fits_all_cut(const repairing *r, const jx_device_change *change)
+{
+    (void)change;
+    return mesh_of(r)->naxes > 1 && jx_find_eqn(r->program, jx_cuts_by_many);
 }
 
 /* Blocks lie elsewhere for a reason that is nearer. */

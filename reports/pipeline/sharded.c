@@ -205,7 +205,8 @@ const jx_eqn *jx_find_odd_groups(const jx_sharded *w)
     for (int i = 0; w->mesh && w->mesh->naxes < 32 && i < w->program->njaxprs;
          i++)
         for (int k = 0; k < w->program->jaxprs[i]->neqns; k++)
-            if (jx_reduces_devices(&w->program->jaxprs[i]->eqns[k]) &&
+            if ((jx_reduces_devices(&w->program->jaxprs[i]->eqns[k]) ||
+                 jx_gathers_devices(&w->program->jaxprs[i]->eqns[k])) &&
                 !jx_group_axes(w, &w->program->jaxprs[i]->eqns[k], &axes))
                 return &w->program->jaxprs[i]->eqns[k];
     return NULL;
@@ -325,14 +326,15 @@ const jx_eqn *jx_find_ratio(const jx_sharded *w)
     return NULL;
 }
 
-/* Behind equations that are linear in it, a sum over devices. */
-static bool is_sum(const jx_jaxpr *jaxpr, jx_atom atom, int depth)
+/* Behind equations that are linear in it, such a one. */
+static bool is_linear_in(const jx_jaxpr *jaxpr, jx_atom atom, jx_eqn_is *is,
+                         int depth)
 {
     const jx_eqn *eqn = maker(jaxpr, atom);
     int most = eqn && eqn->prim->id == JX_PRIM_div ? 1 : 2;
 
-    if (!eqn || depth > 12 || jx_reduces_devices(eqn))
-        return eqn && jx_reduces_devices(eqn);
+    if (!eqn || depth > 12 || is(eqn))
+        return eqn && is(eqn);
     switch (eqn->prim->id) {
     case JX_PRIM_div:
     case JX_PRIM_add:
@@ -344,7 +346,7 @@ static bool is_sum(const jx_jaxpr *jaxpr, jx_atom atom, int depth)
     case JX_PRIM_broadcast_in_dim:
     case JX_PRIM_convert_element_type:
         for (int i = 0; i < eqn->nins && i < most; i++)
-            if (is_sum(jaxpr, eqn->ins[i], depth + 1))
+            if (is_linear_in(jaxpr, eqn->ins[i], is, depth + 1))
                 return true;
         return false;
     default: return false;
@@ -355,7 +357,28 @@ bool jx_is_summed_last(const jx_eqn *spread, int result)
 {
     const jx_jaxpr *body = body_of(spread);
 
-    return body && result < body->nouts && is_sum(body, body->outs[result], 0);
+    return body && result < body->nouts &&
+           is_linear_in(body, body->outs[result], jx_reduces_devices, 0);
+}
+
+/* The jaxpr in which an equation stands. */
+static const jx_jaxpr *jaxpr_of(const jx_program *program, const jx_eqn *eqn)
+{
+    for (int i = 0; i < program->njaxprs; i++)
+        if (eqn >= program->jaxprs[i]->eqns &&
+            eqn < program->jaxprs[i]->eqns + program->jaxprs[i]->neqns)
+            return program->jaxprs[i];
+    return NULL;
+}
+
+bool jx_takes(const jx_program *program, const jx_eqn *eqn, jx_eqn_is *is)
+{
+    const jx_jaxpr *jaxpr = jaxpr_of(program, eqn);
+    bool found = is(eqn);
+
+    for (int i = 0; jaxpr && !found && i < eqn->nins; i++)
+        found = is_linear_in(jaxpr, eqn->ins[i], is, 0);
+    return found;
 }
 
 /* What is gathered has an axis of its own for the devices: it is not tiled. */
@@ -593,15 +616,12 @@ bool jx_is_beyond_products(const jx_eqn *eqn)
 static bool any_behind(const jx_program *program, const jx_eqn *eqn,
                        const jx_eqn *until, is_behind *fits, jx_eqn_is *is)
 {
-    for (int i = 0; i < program->njaxprs; i++) {
-        const jx_jaxpr *jaxpr = program->jaxprs[i];
-        if (eqn >= jaxpr->eqns && eqn < jaxpr->eqns + jaxpr->neqns) {
-            char *made =
-                JX_NEW_ARRAY(program->ctx->arena, jaxpr->nvars + 1, char);
-            return made && find_behind(jaxpr, eqn, until, made, fits, is);
-        }
-    }
-    return false;
+    const jx_jaxpr *jaxpr = jaxpr_of(program, eqn);
+    char *made = jaxpr
+                     ? JX_NEW_ARRAY(program->ctx->arena, jaxpr->nvars + 1, char)
+                     : NULL;
+
+    return made && find_behind(jaxpr, eqn, until, made, fits, is);
 }
 
 bool jx_is_curved_behind(const jx_program *program, const jx_eqn *eqn)
@@ -618,6 +638,25 @@ bool jx_is_curved_between(const jx_program *program, const jx_eqn *eqn,
 bool jx_is_behind(const jx_program *program, const jx_eqn *eqn, jx_eqn_is *is)
 {
     return any_behind(program, eqn, NULL, is_such_behind, is);
+}
+
+bool jx_is_always_behind(const jx_program *program, const jx_eqn *eqn,
+                         jx_eqn_is *is)
+{
+    const jx_jaxpr *jaxpr = jaxpr_of(program, eqn);
+    char *made = jaxpr
+                     ? JX_NEW_ARRAY(program->ctx->arena, jaxpr->nvars + 1, char)
+                     : NULL;
+    bool always = made != NULL;
+
+    for (int i = 0; made && i < eqn->nouts; i++)
+        made[eqn->outs[i]->id] = 1;
+    for (const jx_eqn *e = eqn + 1; made && e < jaxpr->eqns + jaxpr->neqns; e++)
+        for (int i = 0; i < e->nouts && !is(e) && holds_var(e, made); i++)
+            made[e->outs[i]->id] = 1;
+    for (int i = 0; always && i < jaxpr->nouts; i++)
+        always = !is_made_of(jaxpr->outs[i], made);
+    return always;
 }
 
 /* ---- what is made of the number of a device */

@@ -101,10 +101,16 @@ bool jx_is_curved_behind(const jx_program *program, const jx_eqn *eqn);
 /* ... before another one, of the same jaxpr. */
 bool jx_is_curved_between(const jx_program *program, const jx_eqn *eqn,
                           const jx_eqn *until);
-/* Whether something such is made of it, in the same jaxpr. */
+/* Whether something such is made of it, in the same jaxpr; of all that is made
+ * of it and given back there. */
 bool jx_is_behind(const jx_program *program, const jx_eqn *eqn, jx_eqn_is *is);
+bool jx_is_always_behind(const jx_program *program, const jx_eqn *eqn,
+                         jx_eqn_is *is);
+/* Whether it is such a one, or takes what is linear in what such a one
+ * gives. */
+bool jx_takes(const jx_program *program, const jx_eqn *eqn, jx_eqn_is *is);
 
-/* A sum over groups of devices that are no axes of the mesh; a ratio, and a
+/* A collective over groups of devices that are no axes of the mesh; a ratio, and a
  * square or an extreme, that devices compute of what each has reduced by
  * itself, and sum up (or give back, where nothing is communicated).  NULL:
  * there is none. */

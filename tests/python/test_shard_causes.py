@@ -448,7 +448,30 @@ def descended(w, x, mean=False):
     return w - slope / (4 if mean else 1)
 
 
+def layered(p, x, gather=lambda w: w, scatter=lambda y: y, mean=lambda y: y):
+    for w, b in p:
+        x = jnp.tanh(scatter(x @ gather(w)) + gather(b))
+    return mean(jnp.mean(x ** 2))
+
+
+def layered_in_parts(cut, outside=lambda f: f):
+    """Weights that are gathered along one axis, features that are summed along the other."""
+    return outside(mapped(lambda p, x: layered(
+        p, x, lambda w: lax.all_gather(w, "x", tiled=True),
+        lambda y: lax.psum_scatter(y, "y", scatter_dimension=1, tiled=True),
+        lambda y: lax.pmean(y, ("x", "y"))), (cut, P("x", "y")), P(), GRID))
+
+
+def clipped(g):
+    return g / jnp.sqrt(1 + jnp.sum(g ** 2))
+
+
+def stepped(w, x, t, mean=lambda g: g, clip=lambda g: g):
+    return w - .1 * mean(clip(slopes(w, x, t)))
+
+
 SQUARE = (spec(8, 8), spec(8, 4))
+LAYERS = ([(spec(8, 8), spec(8))] * 2, spec(4, 8))
 POINTS = (spec(16, 3), spec(4, 3))
 FILTER = (spec(16, 2), spec(3, 2))
 SHARED = (spec(8, 3, 4), spec(2, 3, 4))
@@ -592,10 +615,34 @@ WRONG = {
     "places by the device": ("MSH015", pooled(lambda: lax.axis_index("i")), pooled_at_once, MASKED),
     "a mean of one of two sums": ("MSH009", bilinear(
         lambda v: lax.pmean(lax.psum(v, "x"), "y")), bilinear_at_once, FORM),
+    "columns are gathered for rows": ("MSH013", mapped(
+        lambda a, b: a @ lax.all_gather(b, "i", axis=1, tiled=True).reshape(8, 4), (ROWS, ROWS),
+        ROWS), product, SQUARE),
+    "all specs in another order": ("MSH022", layered_in_parts(P(("x", "y"))), layered, LAYERS),
+    "slopes by specs in another order": ("MSH022", layered_in_parts(P(("x", "y")), jax.grad),
+                                         jax.grad(layered), LAYERS),
+    "gathered in pairs": ("MSH026", mapped(lambda a, b: a @ jnp.tile(lax.all_gather(
+        b, "i", tiled=True, axis_index_groups=[[0, 1], [2, 3]]), (2, 1)), (ROWS, ROWS), ROWS,
+        check=False), product, SQUARE),
+    "a step by a sum of slopes": ("MSH017", mapped(
+        lambda *ins: stepped(*ins, lambda g: lax.psum(g, "i")), (P(), ROWS, ROWS), P(),
+        check=False), stepped, NET),
+    "slopes are clipped before their mean": ("MSH020", mapped(
+        lambda *ins: stepped(*ins, lambda g: lax.pmean(g, "i"), clipped), (P(), ROWS, ROWS), P(),
+        check=False), lambda *ins: stepped(*ins, clip=clipped), NET),
+    "clipped slopes are not averaged": ("MSH018", mapped(
+        lambda *ins: stepped(*ins, clip=clipped), (P(), ROWS, ROWS), P(), check=False),
+        lambda *ins: stepped(*ins, clip=clipped), NET),
+    "the first of its own rows": ("MSH002", mapped(lambda x: 2 * x[0], ROWS, P(), check=False),
+                                  lambda x: 2 * x[0], (spec(8, 4),)),
+    "a row of each": ("MSH002", mapped(
+        lambda x: lax.dynamic_index_in_dim(x, lax.axis_index("i"), keepdims=False), P(), P(),
+        check=False), lambda x: x[1], (spec(4, 3),)),
     "the same numbers": ("MSH021", mapped(noisy, ROWS, ROWS), noisy, (spec(8, 4),)),
 }
 
 RIGHT = {
+    "specs in the order that is gathered": (layered_in_parts(P(("y", "x"))), layered, LAYERS),
     "pooled": (pooled(), pooled_at_once, MASKED),
     "bilinear": (bilinear(lambda v: lax.psum(lax.psum(v, "x"), "y")), bilinear_at_once, FORM),
     "slopes of large numbers": (
