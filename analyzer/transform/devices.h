@@ -167,6 +167,7 @@ typedef struct jx_device_change {
     /* of the array: an operand, or behind them a result; or which arrays of
      * floats are chosen, as bits */
     int number;
+    int64_t alike; /* all operands of which so many elements are cut; or 0 */
     int counter, by_turns;
     int nlate;
     const jx_device_kept *late;

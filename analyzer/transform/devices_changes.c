@@ -442,6 +442,16 @@ static int written_over(jx_devices *s, const jx_eqn *eqn)
                                                           : 1;
 }
 
+/* It sums what another equation is to sum. */
+static bool is_without(const jx_devices *s, const jx_eqn *eqn)
+{
+    const jx_eqn *without = s->change.without;
+
+    return s->change.kind == JX_DEVICES_JOINED && without &&
+           (jx_written_once(eqn, without) ||
+            (s->change.line && jx_on_one_line(eqn, without)));
+}
+
 bool jx_devices_change_sum(jx_devices_body *m, const jx_eqn *eqn, int count,
                            const jx_device_atoms *ins,
                            const jx_device_atoms *outs)
@@ -449,20 +459,21 @@ bool jx_devices_change_sum(jx_devices_body *m, const jx_eqn *eqn, int count,
     jx_devices *s = m->s;
     /* of what is summed */
     bool whole = jx_collective_kind_of(eqn) != JX_COLLECTIVE_SCATTER;
+    bool without = is_without(s, eqn);
     bool left_out =
-        whole && (jx_devices_is_changed(s, JX_DEVICES_LEFT_OUT, eqn) ||
-                  (s->change.kind == JX_DEVICES_JOINED && s->change.without &&
-                   jx_written_once(eqn, s->change.without)));
+        whole &&
+        (without || jx_devices_is_changed(s, JX_DEVICES_LEFT_OUT, eqn));
     bool parts =
         jx_devices_is_changed(s, JX_DEVICES_DIVIDED, eqn) && s->change.number;
     bool mean =
         jx_devices_is_changed(s, JX_DEVICES_REGROUPED, eqn) && s->change.by;
-    bool scaled =
-        jx_devices_is_changed(s, JX_DEVICES_SCALED, eqn) || parts || mean;
-    double factor = parts              ? (double)s->count / count
-                    : mean             ? (double)written_over(s, eqn) / count
-                    : s->change.by > 0 ? 1. / count
-                                       : count;
+    /* of what is one on all devices a part of the sum is so often too much */
+    bool scaled = jx_devices_is_changed(s, JX_DEVICES_SCALED, eqn) || parts ||
+                  mean || (without && !whole);
+    double factor = parts  ? (double)s->count / count
+                    : mean ? (double)written_over(s, eqn) / count
+                    : s->change.by > 0 || without ? 1. / count
+                                                  : count;
 
     for (int t = 0; (left_out || scaled) && t < s->team.count; t++)
         for (int i = 0, d = s->team.at[t]; i < eqn->nouts; i++) {
@@ -859,9 +870,13 @@ jx_atom jx_devices_change_fused(jx_devices_body *m, const jx_eqn *eqn,
     int64_t by = s->change.by, n = by * count;
     jx_atom *parts;
 
-    if (!jx_devices_is_changed(s, JX_DEVICES_FUSED, eqn) ||
-        s->change.number != number || count < 2 ||
-        jx_devices_size(s, jx_atom_aval(array), axis) % n ||
+    bool fused = s->change.alike ? number < eqn->nins &&
+                                       jx_devices_size(s, jx_atom_aval(array),
+                                                       axis) == s->change.alike
+                                 : s->change.number == number;
+
+    if (!jx_devices_is_changed(s, JX_DEVICES_FUSED, eqn) || !fused ||
+        count < 2 || jx_devices_size(s, jx_atom_aval(array), axis) % n ||
         !(parts = JX_NEW_ARRAY(s->scratch, n, jx_atom)))
         return array;
     for (int64_t i = 0; i < n; i++) {

@@ -69,7 +69,8 @@ static bool has_nan(const jx_equal_words *w)
     return isnan(both[0]) && isfinite(both[1]);
 }
 
-static void tell_unfinite(const jx_equal_words *w, jx_equal_cause *to)
+static void tell_unfinite(const jx_equal_words *w, bool gradient,
+                          jx_equal_cause *to)
 {
     const jx_field_difference *d = &w->fields->differs;
     const jx_float_witness *at = &w->floats->differs;
@@ -77,6 +78,10 @@ static void tell_unfinite(const jx_equal_words *w, jx_equal_cause *to)
     bool exact = d->output >= 0 && d->unfinite;
     const jx_eqn *masked = w->fields->masked;
 
+    /* a slope of what is left out is 0, which is NaN times what has no end */
+    if (!masked &&
+        (gradient || jx_find_eqn(w->sharded.program, jx_is_backward)))
+        masked = jx_find_eqn(w->sharded.program, jx_masks_by_one);
     to->code = masked ? JX_CODE_MSH019 : JX_CODE_EQL001;
     to->stack = masked ? masked->stack : NULL;
     to->note = jx_arena_printf(
@@ -378,7 +383,7 @@ void jx_equal_find_cause(const jx_equal_words *w, bool gradient,
         tell_pair(w, gradient, to);
     else if ((d->output >= 0 && d->unfinite) ||
              (has_nan(w) && w->fields->masked))
-        tell_unfinite(w, to);
+        tell_unfinite(w, gradient, to);
     else if (d->output >= 0 && d->over && !w->floats->differs.rounded)
         tell_factor(w, gradient, to);
     else if (w->sharded.mesh && !w->fields->identical)

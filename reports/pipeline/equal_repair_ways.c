@@ -416,6 +416,36 @@ jx_repair_way jx_repair_of_each_array_in_parts(const jx_sharded *r, int n,
     return to->number < MOST_ARRAYS ? JX_REPAIR_TRIED : JX_REPAIR_END;
 }
 
+/* How many elements there are along an axis that is cut. */
+static int64_t cut_size(const jx_sharded *r, const jx_eqn *at, int number)
+{
+    int64_t size = 0;
+    unsigned axes;
+
+    for (int k = 0; number < at->nins && k < MOST_RANK; k++)
+        if (jx_part_size(r->mesh, at, number, k, &axes) &&
+            jx_dim_is_int(jx_atom_aval(at->ins[number])->shape[k], &size))
+            return size;
+    return 0;
+}
+
+/* All operands of which as many elements are cut, where these are several. */
+jx_repair_way jx_repair_of_arrays_alike_in_parts(const jx_sharded *r, int n,
+                                                 jx_device_change *to)
+{
+    const jx_eqn *at = jx_find_eqn(r->program, jx_spreads);
+    int first = n / (MOST_FUSED - 1), before = 0, behind = 0;
+
+    if (first >= at->nins || first >= MOST_ARRAYS)
+        return JX_REPAIR_END;
+    to->alike = cut_size(r, at, first);
+    to->by = n % (MOST_FUSED - 1) + 2;
+    for (int i = 0; i < at->nins; i++)
+        if (i != first && cut_size(r, at, i) == to->alike)
+            ++*(i < first ? &before : &behind);
+    return to->alike && !before && behind ? JX_REPAIR_TRIED : JX_REPAIR_SKIPPED;
+}
+
 /* By how many elements of an axis a device has. */
 jx_repair_way jx_repair_by_part_sizes(const jx_sharded *r, int n,
                                       jx_device_change *to)
@@ -561,7 +591,8 @@ jx_repair_way jx_repair_without_each_sum(const jx_sharded *r, int n,
     int count = naxes(r) + (naxes(r) > 1);
     jx_repair_sites sums;
 
-    jx_repair_find_sites(r->program, jx_reduces_devices, &sums);
+    (to->line ? jx_repair_find_lines
+              : jx_repair_find_sites)(r->program, jx_reduces_devices, &sums);
     if (n >= sums.count * count)
         return JX_REPAIR_END;
     to->without = sums.at[n / count];

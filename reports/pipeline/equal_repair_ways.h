@@ -43,10 +43,10 @@ jx_repair_ways jx_repair_in_one_way, jx_repair_along_each_axis,
     jx_repair_along_two_axes, jx_repair_along_an_array, jx_repair_by_each_size,
     jx_repair_of_each_array, jx_repair_of_all_arrays,
     jx_repair_of_each_array_and_axes, jx_repair_of_each_array_in_parts,
-    jx_repair_by_part_sizes, jx_repair_by_part_sizes_and_halves,
-    jx_repair_of_integers_by_size, jx_repair_from_the_end,
-    jx_repair_by_each_bit, jx_repair_in_each_part, jx_repair_of_two_axes,
-    jx_repair_by_each_divisor, jx_repair_behind_all_turns,
-    jx_repair_without_each_sum;
+    jx_repair_of_arrays_alike_in_parts, jx_repair_by_part_sizes,
+    jx_repair_by_part_sizes_and_halves, jx_repair_of_integers_by_size,
+    jx_repair_from_the_end, jx_repair_by_each_bit, jx_repair_in_each_part,
+    jx_repair_of_two_axes, jx_repair_by_each_divisor,
+    jx_repair_behind_all_turns, jx_repair_without_each_sum;
 
 #endif

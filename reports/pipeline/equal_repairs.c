@@ -23,6 +23,7 @@ typedef struct repairing {
     int64_t work, equations; /* that are left */
     int alone;               /* the result that is repaired, from 1; 0: all */
     int runs; /* at which the last try that helped agreed; 0: over fields */
+    bool unclamped; /* of the last one over fields: no slice is moved */
     jx_equal_cause *to;
 } repairing;
 
@@ -71,6 +72,7 @@ static bool is_the_other(repairing *r, jx_equal_question *question)
     question->work = r->work;
     if (r->work > 0 && !jx_equal_over_fields(question, &fields))
         return false;
+    r->unclamped = r->work > 0 && !fields.clamped;
     r->work -= r->work > 0 ? fields.worked : 0;
     identical = r->work > 0 && fields.identical;
     agreed = identical && !fields.drawn ? 0 : jx_equal_agree(question, false);
@@ -103,18 +105,30 @@ static bool helps(repairing *r, const jx_device_change *change)
 
 typedef void judge(const repairing *r, finding *f);
 
+/* What is sent along an axis is meant to be along another one. */
+static bool is_across(const repairing *r, const finding *f)
+{
+    unsigned axes = jx_sent_along(&r->w->sharded, f->at);
+
+    return axes && !(axes & f->change->axes);
+}
+
 static void judge_shifted(const repairing *r, finding *f)
 {
-    if (jx_skips_pair(&r->w->sharded, f->at, f->change->axes, f->change->by,
-                      true))
+    if (is_across(r, f))
+        f->code = JX_CODE_MSH012;
+    else if (jx_skips_pair(&r->w->sharded, f->at, f->change->axes,
+                           f->change->by, true))
         f->code = JX_CODE_MSH005;
 }
 
 /* That one has holes as well: as many are meant. */
 static void judge_opened(const repairing *r, finding *f)
 {
-    if (jx_skips_pair(&r->w->sharded, f->at, f->change->axes, f->change->by,
-                      false))
+    if (is_across(r, f))
+        f->code = JX_CODE_MSH012;
+    else if (jx_skips_pair(&r->w->sharded, f->at, f->change->axes,
+                           f->change->by, false))
         f->code = JX_CODE_MSH005;
 }
 
@@ -228,6 +242,14 @@ static void judge_fused(const repairing *r, finding *f)
 
     if (exchanged)
         f->code = JX_CODE_MSH013;
+    if (f->change->alike) {
+        f->with = jx_arena_printf(
+            r->w->program->ctx->arena,
+            "operands of %lld elements taken for %d arrays behind each other, "
+            "each of which is cut,",
+            (long long)f->change->alike, f->change->by);
+        return;
+    }
     f->with = jx_arena_printf(
         r->w->program->ctx->arena,
         exchanged
@@ -237,13 +259,6 @@ static void judge_fused(const repairing *r, finding *f)
               "is cut,",
         n < nins ? "operand" : "result", n < nins ? n : n - nins,
         f->change->by);
-}
-
-/* A block that is too long begins where it would reach outside. */
-static void judge_resized(const repairing *r, finding *f)
-{
-    if (r->w->fields->clamped)
-        f->code = JX_CODE_MSH016;
 }
 
 static void judge_divided(const repairing *r, finding *f)
@@ -342,7 +357,8 @@ static bool fits_fused(const repairing *r, const jx_device_change *change)
 {
     const jx_eqn *gather = jx_find_eqn(r->program, jx_gathers_devices);
 
-    return change->at && jx_is_cut_by(change->at, change->number) > 0 &&
+    return change->at &&
+           (change->alike || jx_is_cut_by(change->at, change->number) > 0) &&
            !(gather && jx_is_stacked(r->program, gather)) &&
            !(r->w->fields->differs.rearranged &&
              jx_find_eqn(r->program, jx_moves_blocks));
@@ -452,6 +468,9 @@ static bool tell(repairing *r, const repair *row,
 
     if (row->judge)
         row->judge(r, &f);
+    /* it is a slice that would reach outside */
+    if (f.code == JX_CODE_MSH015 && r->w->fields->clamped && r->unclamped)
+        f.code = JX_CODE_MSH016;
     r->to->code = f.code;
     r->to->stack = f.at->stack;
     r->to->note =

@@ -252,6 +252,17 @@ bool jx_skips_pair(const jx_sharded *w, const jx_eqn *eqn, unsigned axis,
     return pairs.count < could;
 }
 
+unsigned jx_sent_along(const jx_sharded *w, const jx_eqn *eqn)
+{
+    jx_groups pairs = groups_of(w->program, eqn, jx_permutes_devices);
+    int64_t axes = 0;
+
+    for (int i = 0; i < pairs.count; i++)
+        if (pairs.at[i].count == 2)
+            axes |= apart(w->mesh, pairs.at[i].at[0], pairs.at[i].at[1]);
+    return (unsigned)axes;
+}
+
 /* ---- what devices compute by themselves */
 
 /* The equation of a jaxpr that makes a value; NULL: it comes from outside. */

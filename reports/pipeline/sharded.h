@@ -27,6 +27,7 @@ jx_eqn_is jx_spreads;       /* a computation over devices */
 jx_eqn_is jx_reduces_alone; /* what the device has by itself */
 jx_eqn_is jx_adds_numbers;  /* ... which is a number */
 jx_eqn_is jx_masks_floats;  /* leaves out what is not the device\'s own */
+jx_eqn_is jx_masks_by_one;  /* ... all of it or nothing */
 jx_eqn_is jx_gathers_integers;
 jx_eqn_is jx_counts_elements;
 jx_eqn_is jx_moves_integers; /* adds or subtracts one */
@@ -89,6 +90,8 @@ bool jx_leaves_holes(const jx_sharded *w, const jx_eqn *eqn);
  * axis, and some who could do not. */
 bool jx_skips_pair(const jx_sharded *w, const jx_eqn *eqn, unsigned axis,
                    int by, bool rings);
+/* Along which axes of the mesh a permutation sends. */
+unsigned jx_sent_along(const jx_sharded *w, const jx_eqn *eqn);
 /* By how many axes of the mesh an operand of a computation, or behind them a
  * result, is cut. */
 int jx_is_cut_by(const jx_eqn *eqn, int number);

@@ -462,6 +462,36 @@ def layered_in_parts(cut, outside=lambda f: f):
         lambda y: lax.pmean(y, ("x", "y"))), (cut, P("x", "y")), P(), GRID))
 
 
+def layered_in_columns(curve):
+    def layer(w, b, x):
+        return lax.psum_scatter(curve(x @ w), "i", scatter_dimension=1, tiled=True) + b
+
+    def all_layers(p, x):
+        for w, b in p:
+            x = jnp.tanh(mapped(layer, (ROWS, P("i"), COLUMNS), COLUMNS)(w, b, x))
+        return jnp.mean(x ** 2)
+    return all_layers
+
+
+def decay(p):
+    return sum(jnp.sum(w ** 2) for w, _ in p) + sum(jnp.sum(b ** 2) for _, b in p)
+
+
+def fused_and_shifted(x, w, b):
+    q, k, v = jnp.split(x @ w + b, 3, -1)
+    return jnp.tanh(q) * jnp.sin(k) + v
+
+
+def roots(x):
+    here = lax.axis_index("i")
+    return lax.psum(jnp.where(here == 0, x, jnp.sqrt((x * here) ** 2)).sum(), "i")
+
+
+def roots_at_once(x):
+    at = jnp.arange(8) // 2
+    return jnp.where(at == 0, x, jnp.sqrt((x * jnp.maximum(at, 1)) ** 2)).sum()
+
+
 def clipped(g):
     return g / jnp.sqrt(1 + jnp.sum(g ** 2))
 
@@ -499,7 +529,7 @@ WRONG = {
     "a halo goes round": ("MSH006", halo(ring(), ring(-1)),
                           lambda x: jnp.pad(x, (1, 0))[:-1] + 2 * x + jnp.pad(x, (0, 1))[1:],
                           (spec(16),)),
-    "halos along another axis": ("MSH006", mapped(
+    "halos along another axis": ("MSH012", mapped(
         lambda x: x + 2 * lax.ppermute(x, "y", ring(count=2)), P("x", "y"), P("x", "y"), GRID),
         lambda x: x + 2 * jnp.roll(x, 2, 0), (spec(4, 4),)),
     "what is sent is not meant": ("MSH006", mapped(
@@ -638,6 +668,20 @@ WRONG = {
     "a row of each": ("MSH002", mapped(
         lambda x: lax.dynamic_index_in_dim(x, lax.axis_index("i"), keepdims=False), P(), P(),
         check=False), lambda x: x[1], (spec(4, 3),)),
+    "a decay of own parts": ("MSH008", mapped(
+        lambda p, x: layered(p, x, lambda w: lax.all_gather(w, "i", tiled=True),
+                             mean=lambda y: lax.pmean(y, "i")) + decay(p), (P("i"), ROWS), P(),
+        check=False), lambda p, x: layered(p, x) + decay(p), LAYERS),
+    "curves before each sum": ("MSH020", layered_in_columns(jnp.tanh),
+                               lambda p, x: layered(p, x, scatter=jnp.tanh), LAYERS),
+    "fused weights and shifts": ("MSH027", mapped(fused_and_shifted, (P(), COLUMNS, P("i")),
+                                                  COLUMNS), fused_and_shifted,
+                                 (spec(4, 8), spec(8, 48), spec(48))),
+    "roots of nothing": ("MSH019", jax.grad(mapped(roots, P("i"), P())), jax.grad(roots_at_once),
+                         (spec(8),)),
+    "written behind the end": ("MSH016", mapped(lambda x: lax.psum(
+        lax.dynamic_update_slice_in_dim(jnp.zeros(8), x, 2 * (lax.axis_index("i") + 1), 0), "i"),
+        P("i"), P(), check=False), lambda x: x, (spec(8),)),
     "the same numbers": ("MSH021", mapped(noisy, ROWS, ROWS), noisy, (spec(8, 4),)),
 }
 
