@@ -289,8 +289,10 @@ static void judge_local(const repairing *r, finding *f)
     bool slope = r->back && jx_is_backward(f->at) && !late;
     const jx_eqn *curve = jx_find_curve(&r->w->sharded);
 
-    /* an extreme that is summed, or something else that is not linear */
+    /* an extreme that is summed, or something else that is not linear: a ratio
+     * both of whose sums are of one line */
     if (!f->change->at || (extreme && sums) ||
+        (f->change->line && jx_find_ratio(&r->w->sharded)) ||
         (curve && curve->prim->id == JX_PRIM_mul && !forgotten) ||
         (jx_is_curved_behind(r->program, f->at) && !forgotten && !slope))
         f->code = JX_CODE_MSH020;

@@ -1,8 +1,6 @@
 /* equal.c - see equal.h: the plans of both, and what their integers index. */
 #include "runtime/equal/equal.h"
 
-#include "runtime/witness/domain.h"
-
 #define MEMORY ((size_t)2 << 30)
 
 static bool takes_integers(const jx_jaxpr *entry)
@@ -20,18 +18,20 @@ static bool find_indices(jx_equal_question *question)
 {
     jx_program *a = question->a.typed->program, *b = question->b.typed->program;
     int n = b->entry.jaxpr->nins;
-    int64_t *last = JX_NEW_ARRAY(b->ctx->arena, n + 1, int64_t);
-    int64_t *other = JX_NEW_ARRAY(b->ctx->arena, n + 1, int64_t);
+    jx_integer_domain *own =
+        JX_NEW_ARRAY(b->ctx->arena, n + 1, jx_integer_domain);
+    jx_integer_domain *other =
+        JX_NEW_ARRAY(b->ctx->arena, n + 1, jx_integer_domain);
 
-    question->last = NULL;
+    question->domains = NULL;
     if (!takes_integers(b->entry.jaxpr))
         return true;
-    if (!last || !other || !jx_domain_of_inputs(b, last) ||
+    if (!own || !other || !jx_domain_of_inputs(b, own) ||
         a->entry.jaxpr->nins != n || !jx_domain_of_inputs(a, other))
         return false;
     for (int i = 0; i < n; i++)
-        last[i] = last[i] < 0 ? other[i] : last[i];
-    question->last = last;
+        own[i].last = own[i].last < 0 ? other[i].last : own[i].last;
+    question->domains = own;
     return true;
 }
 

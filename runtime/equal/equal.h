@@ -19,6 +19,7 @@
 #include "frontend/ir/claim.h"
 #include "frontend/ir/typed.h"
 #include "runtime/plan.h"
+#include "runtime/witness/domain.h"
 
 /* One of both.  Its results from number `nouts` of the question on are pairs
  * that must be equal: an array as one device has it, and as another does. */
@@ -33,9 +34,9 @@ typedef struct jx_equal_question {
     int nouts;         /* results that are compared */
     int alone;         /* or of these one alone, its number from 1; 0: all */
     jx_plan *plans[2]; /* of a and b, in declared dtypes: jx_equal_open() */
-    /* per input, the last index that it is in b, or else in a; -1: none. NULL:
-     * no input is an integer.  jx_equal_open() */
-    const int64_t *last;
+    /* per input, as b has it, or of what says nothing there, a; NULL: no input
+     * is an integer.  jx_equal_open() */
+    const jx_integer_domain *domains;
     size_t memory; /* of an evaluation and of a plan, in bytes; 0: 2 GiB */
     int64_t work;  /* operations on elements over fields; 0: 2^33 */
     /* or NULL */

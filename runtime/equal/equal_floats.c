@@ -390,7 +390,7 @@ static bool fill(comparing *c)
                              : jx_arena_alloc(c->ctx->arena, port->bytes + 16);
         if (!to)
             return false;
-        jx_equal_fill(c->point, i, port, c->question->last, to);
+        jx_equal_fill(c->point, i, port, c->question->domains, to);
         c->ins[i] = to;
     }
     return true;

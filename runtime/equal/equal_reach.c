@@ -64,7 +64,8 @@ static bool run_with(reaching *r, const part *p)
     size_t bytes = jx_dtype_of(port->dtype)->bytes;
 
     for (int i = 0; i < jx_plan_nins(plan); i++)
-        jx_equal_fill(0, i, jx_plan_in(plan, i), r->question->last, r->ins[i]);
+        jx_equal_fill(0, i, jx_plan_in(plan, i), r->question->domains,
+                      r->ins[i]);
     for (int64_t k = 0; k < port->count; k++)
         if (is_in_part(r, p, k, port->count))
             jx_convert(JX_F64, port->dtype, &nan,

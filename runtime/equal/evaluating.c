@@ -85,7 +85,7 @@ static bool draw_bits(jx_evaluating *e, jx_field *f, const jx_aval *aval,
                                jx_arena_alloc(f->ctx->arena, port->bytes + 16)};
     if (!to->bits)
         return false;
-    jx_equal_fill(e->point, number, port, e->question->last, to->bits);
+    jx_equal_fill(e->point, number, port, e->question->domains, to->bits);
     e->integers = true;
     return true;
 }

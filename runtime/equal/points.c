@@ -75,27 +75,29 @@ static int64_t index_of(jx_rng *rng, int64_t last)
 
 /* As integers are used: small, so that they index what there is. */
 static int64_t whole_of(int point, jx_rng *rng, const jx_port *port,
-                        int64_t last)
+                        jx_integer_domain in)
 {
     bool ones = point == JX_EQUAL_ONES;
     int row = ones ? 0 : row_of(point);
 
     if (port->dtype == JX_BOOL)
         return (int64_t)(jx_rng_next(rng) >> 63);
-    if (last < 0 || ones || all[row].point.special)
+    if (in.least < 0 && !ones && jx_rng_next(rng) >> 62 == 0)
+        return in.least;
+    if (in.last < 0 || ones || all[row].point.special)
         return (int64_t)(jx_rng_next(rng) >>
                          (all[row].point.extreme ? 61 : 62));
-    return row == 1 && port->count == 1 ? last : index_of(rng, last);
+    return row == 1 && port->count == 1 ? in.last : index_of(rng, in.last);
 }
 
 static void fill_whole(int point, jx_rng *rng, const jx_port *port,
-                       int64_t last, char *to)
+                       jx_integer_domain in, char *to)
 {
     size_t bytes = jx_dtype_of(port->dtype)->bytes;
     bool zeros = point != JX_EQUAL_ONES && all[row_of(point)].kind == ZEROS;
 
     for (int64_t i = 0; i < port->count && !zeros; i++) {
-        int64_t value = whole_of(point, rng, port, last);
+        int64_t value = whole_of(point, rng, port, in);
         if (port->dtype == JX_BOOL)
             to[i] = (char)value;
         else
@@ -104,12 +106,14 @@ static void fill_whole(int point, jx_rng *rng, const jx_port *port,
 }
 
 void jx_equal_fill(int point, int index, const jx_port *port,
-                   const int64_t *last, void *to)
+                   const jx_integer_domain *domains, void *to)
 {
     jx_rng rng = {.state =
                       0x9e37 + 0x1000003 * (uint64_t)point + (uint64_t)index};
     size_t bytes = jx_dtype_of(port->dtype)->bytes;
     bool complex = jx_dtype_is_complex(port->dtype);
+    jx_integer_domain in =
+        domains ? domains[index] : (jx_integer_domain){.last = -1};
     char seed[40];
 
     if (port->aval->dtype == JX_KEY) {
@@ -118,7 +122,7 @@ void jx_equal_fill(int point, int index, const jx_port *port,
         return;
     }
     if (!jx_dtype_is_inexact(port->dtype)) {
-        fill_whole(point, &rng, port, last ? last[index] : -1, to);
+        fill_whole(point, &rng, port, in, to);
         return;
     }
     for (int64_t i = 0; i < port->count; i++) {

@@ -3,6 +3,7 @@
 #define JX_EQUAL_POINTS_H
 
 #include "runtime/plan.h"
+#include "runtime/witness/domain.h"
 
 typedef struct jx_equal_point {
     const char *name; /* "numbers of scale 200" */
@@ -18,9 +19,9 @@ const jx_equal_point *jx_equal_point_at(int number);
 /* Fills input `index` as that point has it; the same in every run.  Keys are
  * random, integers small, or where the input has a `last` one, at some points
  * any up to that, itself and the first and the last of equal parts of the axis
- * often among them. */
+ * often among them; so is the `least` one.  `domains` may be NULL. */
 enum { JX_EQUAL_ONES = -1 }; /* a point beside these */
 void jx_equal_fill(int point, int index, const jx_port *port,
-                   const int64_t *last, void *to);
+                   const jx_integer_domain *domains, void *to);
 
 #endif

@@ -307,7 +307,74 @@ static void look_at_comparisons(const jx_hunt *h, const jx_jaxpr *jaxpr,
     }
 }
 
-bool jx_domain_of_inputs(jx_program *program, int64_t *last)
+/* ---- which integers below 0 are meant */
+
+/* What is below 0 counts from the end, as all indices of JAX do; or a whole
+ * range is asked for, of which that is one end. */
+static bool bounds_index(const jx_jaxpr *jaxpr, const jx_eqn *eqn)
+{
+    bool bounds = true;
+
+    for (const jx_eqn *e = eqn + 1; e < jaxpr->eqns + jaxpr->neqns; e++)
+        for (int i = 0; i < e->nins; i++)
+            if (e->ins[i].var == eqn->outs[0])
+                bounds &= e->prim->id == JX_PRIM_and ||
+                          (e->prim->id == JX_PRIM_select_n &&
+                           jx_dtype_is_integer(e->outs[0]->aval->dtype));
+    return bounds;
+}
+
+/* The largest number below 0 that a comparison with a number tells from those
+ * from 0 on, if it is given to the operand `k`; 0: it tells none. */
+static double told_below(const jx_jaxpr *jaxpr, const jx_eqn *eqn, int k,
+                         double number)
+{
+    jx_prim_id op = eqn->prim->id;
+    /* the number is on the side of what is less where both are the same */
+    bool from = k == 0 ? op == JX_PRIM_ge || op == JX_PRIM_lt
+                       : op == JX_PRIM_le || op == JX_PRIM_gt;
+    bool upto = k == 0 ? op == JX_PRIM_gt || op == JX_PRIM_le
+                       : op == JX_PRIM_lt || op == JX_PRIM_ge;
+
+    if ((op == JX_PRIM_eq || op == JX_PRIM_ne) && number < 0)
+        return number;
+    return ((from && number == 0) || (upto && number == -1)) &&
+                   !bounds_index(jaxpr, eqn)
+               ? -1
+               : 0;
+}
+
+static bool is_made(const jx_origins *of, const jx_eqn *eqn, int operand)
+{
+    (void)of, (void)operand;
+    return !jx_eqn_moves(eqn);
+}
+
+static void look_below(const jx_hunt *h, const jx_jaxpr *jaxpr,
+                       jx_integer_domain *to)
+{
+    for (int i = 0; jaxpr && i < jaxpr->neqns; i++) {
+        const jx_eqn *eqn = &jaxpr->eqns[i];
+        for (int k = 0; eqn->nins == 2 && k < 2; k++) {
+            double least =
+                told_below(jaxpr, eqn, k, largest_number(h, eqn->ins[!k], 0));
+            jx_origin_walk walk;
+            const jx_origin *origin;
+            if (least == 0)
+                continue;
+            jx_origin_walk_from(&walk, &h->origins, 1, &eqn->ins[k]);
+            walk.ends = is_made;
+            while ((origin = jx_origin_walk_on(&walk)))
+                if (!origin->eqn && !origin->owner && !origin->constant &&
+                    least >= INT8_MIN)
+                    to[origin->number].least = (int64_t)least;
+        }
+        for (int k = 0; k < jx_bodies_of(eqn); k++)
+            look_below(h, jx_body_of(eqn, k)->jaxpr, to);
+    }
+}
+
+bool jx_domain_of_inputs(jx_program *program, jx_integer_domain *to)
 {
     const jx_jaxpr *entry = program->entry.jaxpr;
     jx_arena *arena = program->ctx->arena;
@@ -323,8 +390,10 @@ bool jx_domain_of_inputs(jx_program *program, int64_t *last)
     jx_hunt_look_at_uses(&h);
     look_at_comparisons(&h, entry, largest);
     for (int i = 0; i < entry->nins; i++)
-        last[i] = h.held[i].indexes ? (int64_t)h.held[i].hi
-                  : largest[i] > 0  ? (int64_t)largest[i]
-                                    : -1;
+        to[i] = (jx_integer_domain){
+            .last = h.held[i].indexes ? (int64_t)h.held[i].hi
+                    : largest[i] > 0  ? (int64_t)largest[i]
+                                      : -1};
+    look_below(&h, entry, to);
     return true;
 }

@@ -492,6 +492,19 @@ def roots_at_once(x):
     return jnp.where(at == 0, x, jnp.sqrt((x * jnp.maximum(at, 1)) ** 2)).sum()
 
 
+def labelled_at_once(counts, ratio=lambda over, under: over / under):
+    def loss(x, t):
+        keep = counts(t)
+        own = jnp.take_along_axis(x, jnp.where(keep, t, 0)[:, None], 1)[:, 0]
+        return ratio(jnp.where(keep, own, 0.).sum(), keep.sum() + .5)
+    return loss
+
+
+def labelled(counts, ratio=lambda over, under: lax.psum(over, "i") / (
+        lax.psum(under - .5, "i") + .5)):
+    return mapped(labelled_at_once(counts, ratio), (ROWS, P("i")), P())
+
+
 def clipped(g):
     return g / jnp.sqrt(1 + jnp.sum(g ** 2))
 
@@ -501,6 +514,7 @@ def stepped(w, x, t, mean=lambda g: g, clip=lambda g: g):
 
 
 SQUARE = (spec(8, 8), spec(8, 4))
+LABELLED = (spec(16, 8), spec(16, dtype=np.int32))
 LAYERS = ([(spec(8, 8), spec(8))] * 2, spec(4, 8))
 POINTS = (spec(16, 3), spec(4, 3))
 FILTER = (spec(16, 2), spec(3, 2))
@@ -682,10 +696,23 @@ WRONG = {
     "written behind the end": ("MSH016", mapped(lambda x: lax.psum(
         lax.dynamic_update_slice_in_dim(jnp.zeros(8), x, 2 * (lax.axis_index("i") + 1), 0), "i"),
         P("i"), P(), check=False), lambda x: x, (spec(8),)),
+    "a mean of ratios where labels are -1": ("MSH020", labelled(
+        lambda t: t != -1, lambda over, under: lax.pmean(over / under, "i")),
+        labelled_at_once(lambda t: t != -1), LABELLED),
+    "a mean of ratios where labels are below 0": ("MSH020", labelled(
+        lambda t: t >= 0, lambda over, under: lax.pmean(over / under, "i")),
+        labelled_at_once(lambda t: t >= 0), LABELLED),
     "the same numbers": ("MSH021", mapped(noisy, ROWS, ROWS), noisy, (spec(8, 4),)),
 }
 
 RIGHT = {
+    "a ratio where labels are -1": (labelled(lambda t: t != -1), labelled_at_once(
+        lambda t: t != -1), LABELLED),
+    "a ratio where labels are below 0": (labelled(lambda t: t >= 0), labelled_at_once(
+        lambda t: t >= 0), LABELLED),
+    "indices that are asked whether they are below 0": (
+        mapped(lambda t, x: lax.psum(jnp.zeros(8).at[t].add(x), "i"), (P("i"), P("i")), P()),
+        lambda t, x: jnp.zeros(8).at[t].add(x), (spec(8, dtype=np.int32), spec(8))),
     "specs in the order that is gathered": (layered_in_parts(P(("y", "x"))), layered, LAYERS),
     "pooled": (pooled(), pooled_at_once, MASKED),
     "bilinear": (bilinear(lambda v: lax.psum(lax.psum(v, "x"), "y")), bilinear_at_once, FORM),
