@@ -89,6 +89,9 @@ typedef enum jx_device_change_kind {
     /* what a device reduces by itself is summed over devices along `axes`, too
      * (by: averaged); what `without` sums is not summed */
     JX_DEVICES_JOINED,
+    /* of what a collective takes each row is the one that is `by` before, the
+     * first the last */
+    JX_DEVICES_ROLLED,
     /* numbers that count elements go on along `axes`, each device having as
      * many, or `by` */
     JX_DEVICES_PLACED,

@@ -808,19 +808,37 @@ static jx_atom transposed(jx_devices_body *m, jx_atom array)
     return jx_build_transpose(&m->body, array, (jx_ints){aval->rank, order});
 }
 
+/* By rows, of which there are few: as many as are worked on one by one. */
+static jx_atom rolled(jx_devices_body *m, jx_atom array)
+{
+    enum { MOST_ROWS = 64 };
+    jx_devices *s = m->s;
+    const jx_aval *aval = jx_atom_aval(array);
+    int64_t n = aval->rank > 1 ? jx_devices_size(s, aval, 0) : 0;
+    jx_atom *rows = JX_NEW_ARRAY(s->scratch, n + 1, jx_atom);
+
+    if (n < 2 || n > MOST_ROWS || !rows)
+        return array;
+    for (int64_t i = 0; i < n; i++)
+        rows[i] = jx_devices_part(m, array, 0, (i - s->change.by + n) % n, n);
+    return s->failed ? array : jx_devices_joined(m, (int)n, rows, 0);
+}
+
 bool jx_devices_change_turned(jx_devices_body *m, const jx_eqn *eqn,
                               bool results, const jx_device_atoms *values)
 {
     jx_devices *s = m->s;
     int count = results ? eqn->nouts : eqn->nins;
 
-    if (!jx_devices_is_changed(s, JX_DEVICES_TRANSPOSED, eqn) ||
-        results != (s->change.by > 0))
+    bool rolls = !results && jx_devices_is_changed(s, JX_DEVICES_ROLLED, eqn);
+
+    if (!rolls && (!jx_devices_is_changed(s, JX_DEVICES_TRANSPOSED, eqn) ||
+                   results != (s->change.by > 0)))
         return true;
     for (int t = 0; t < s->team.count && !s->failed; t++)
         for (int i = 0; i < count; i++) {
             jx_atom *value = &jx_device_row(values, s->team.at[t])[i];
-            *value = transposed(m, *value);
+            *value = rolls ? rolled(m, *value) : transposed(m, *value);
             if (!jx_is_made(*value))
                 return s->failed ? false : jx_devices_starved(s);
         }

@@ -5,6 +5,7 @@
  * with a program that it makes the other one. */
 #include "reports/pipeline/equal_repairs.h"
 
+#include "analyzer/collective.h"
 #include "frontend/ir/mesh.h"
 #include "reports/pipeline/equal_ready.h"
 #include "reports/pipeline/equal_repair_ways.h"
@@ -346,6 +347,16 @@ static bool fits_cut_twice(const repairing *r, const jx_device_change *change)
 {
     return mesh_of(r)->naxes > 1 && change->at &&
            jx_is_cut_by(change->at, change->number) > 1;
+}
+
+/* Where there are rows. */
+static bool fits_rolled(const repairing *r, const jx_device_change *change)
+{
+    const jx_eqn *at = change->at;
+
+    (void)r;
+    return at && at->nins == 1 && jx_atom_aval(at->ins[0])->rank > 1 &&
+           jx_dtype_is_float(jx_atom_aval(at->ins[0])->dtype);
 }
 
 static bool fits_all_cut(const repairing *r, const jx_device_change *change)
