@@ -81,7 +81,7 @@ static void tell_unfinite(const jx_equal_words *w, bool gradient,
     /* a slope of what is left out is 0, which is NaN times what has no end */
     if (!masked &&
         (gradient || jx_find_eqn(w->sharded.program, jx_is_backward)))
-        masked = jx_find_eqn(w->sharded.program, jx_masks_by_one);
+        masked = jx_find_mask(&w->sharded);
     to->code = masked ? JX_CODE_MSH019 : JX_CODE_EQL001;
     to->stack = masked ? masked->stack : NULL;
     to->note = jx_arena_printf(

@@ -854,6 +854,19 @@ const jx_eqn *jx_find_alone(const jx_sharded *w)
     return found;
 }
 
+const jx_eqn *jx_find_mask(const jx_sharded *w)
+{
+    for (int i = 0; i < w->program->njaxprs; i++) {
+        const jx_jaxpr *jaxpr = w->program->jaxprs[i];
+        for (int k = 0; k < jaxpr->neqns; k++)
+            if (jx_masks_floats(&jaxpr->eqns[k]) &&
+                !jx_atom_aval(jaxpr->eqns[k].ins[0])->rank &&
+                !is_constant(jaxpr, jaxpr->eqns[k].ins[0], 0))
+                return &jaxpr->eqns[k];
+    }
+    return NULL;
+}
+
 /* ---- how arrays are cut */
 
 /* Of a computation; none of other equations. */

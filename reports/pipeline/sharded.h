@@ -27,7 +27,6 @@ jx_eqn_is jx_spreads;       /* a computation over devices */
 jx_eqn_is jx_reduces_alone; /* what the device has by itself */
 jx_eqn_is jx_adds_numbers;  /* ... which is a number */
 jx_eqn_is jx_masks_floats;  /* leaves out what is not the device\'s own */
-jx_eqn_is jx_masks_by_one;  /* ... all of it or nothing */
 jx_eqn_is jx_gathers_integers;
 jx_eqn_is jx_counts_elements;
 jx_eqn_is jx_moves_integers; /* adds or subtracts one */
@@ -124,6 +123,9 @@ const jx_eqn *jx_find_curve(const jx_sharded *w);
  * linear, where nothing is communicated; or sorts, before it gives some of that
  * to the others.  NULL: there is none. */
 const jx_eqn *jx_find_alone(const jx_sharded *w);
+/* What leaves out all of an array, or nothing of it, by what is no constant.
+ * NULL: there is none. */
+const jx_eqn *jx_find_mask(const jx_sharded *w);
 /* Random numbers, where nothing that differs from device to device seems to
  * get into what any are made of: all devices draw the same.  NULL: there are
  * none, or it does. */

@@ -65,11 +65,6 @@ bool jx_masks_floats(const jx_eqn *eqn)
            jx_dtype_is_float(eqn->outs[0]->aval->dtype);
 }
 
-bool jx_masks_by_one(const jx_eqn *eqn)
-{
-    return jx_masks_floats(eqn) && !jx_atom_aval(eqn->ins[0])->rank;
-}
-
 bool jx_gathers_integers(const jx_eqn *eqn)
 {
     return jx_gathers_devices(eqn) &&
