@@ -112,8 +112,8 @@ bool jx_is_always_behind(const jx_program *program, const jx_eqn *eqn,
  * gives. */
 bool jx_takes(const jx_program *program, const jx_eqn *eqn, jx_eqn_is *is);
 
-/* A collective over groups of devices that are no axes of the mesh; a ratio, and a
- * square or an extreme, that devices compute of what each has reduced by
+/* A collective over groups of devices that are no axes of the mesh; a ratio,
+ * and a square or an extreme, that devices compute of what each has reduced by
  * itself, and sum up (or give back, where nothing is communicated).  NULL:
  * there is none. */
 const jx_eqn *jx_find_odd_groups(const jx_sharded *w);
