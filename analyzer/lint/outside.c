@@ -36,11 +36,13 @@ static bool suspect(jx_linter *lint, const jx_flat_node *node, int axis,
     return true;
 }
 
-/* Its author said what comes of an index outside.  A dynamic slice clamps, as do
- * all gathers of a module: of those the source says so. */
+/* Its author said what comes of an index outside: the source, or a gather's mode.
+ * All gathers of a module clamp, as does a dynamic slice, which vmap makes a
+ * gather of indices that are sorted. */
 static bool is_mode_chosen(const jx_linter *lint, const jx_flat_node *node)
 {
     const jx_frame *frame = jx_place_frame(node->eqn, node->calls);
+    const jx_p_gather *p = node->eqn->typed;
     bool seen;
 
     if (jx_eqn_mode_is_chosen(node->eqn) ||
@@ -48,9 +50,9 @@ static bool is_mode_chosen(const jx_linter *lint, const jx_flat_node *node)
         return true;
     if (node->eqn->prim->id != JX_PRIM_gather)
         return false;
-    switch (((const jx_p_gather *)node->eqn->typed)->mode) {
+    switch (p->mode) {
     case JX_MODE_FILL_OR_DROP: return true;
-    case JX_MODE_CLIP: return !lint->program->tree;
+    case JX_MODE_CLIP: return !p->indices_are_sorted;
     default: return false;
     }
 }

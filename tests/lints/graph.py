@@ -870,6 +870,16 @@ def row_beside_one_that_is_clamped(x):
     return x[-3] + x.at[5].get(mode='clip')  #! IDX006
 
 
+@prog('f32[4,n]')
+def place_of_each_row(x):
+    return jax.vmap(lambda row: row[5])(x)  #! IDX006
+
+
+@prog('f32[4,n]', quiet='IDX006 IDX001')
+def ok_place_of_each_row_clamped(x):
+    return jax.vmap(lambda row: jnp.take(row, 5, mode='clip'))(x)
+
+
 @prog('f32[b]', quiet='IDX006')
 def ok_first_and_last(x):
     return x[0] + x[-1]

@@ -262,6 +262,23 @@ def test_findings_are_the_same(name, tmp_path):
     assert [code for code, _ in said["file"]] == FINDINGS.get(name, [])
 
 
+def last_of(x):
+    return x[5]
+
+
+def clamped(x):
+    return jnp.take(x, 5, axis=0, mode="clip")
+
+
+@pytest.mark.parametrize("f, found", [(last_of, True), (clamped, False)], ids=["last", "clamped"])
+def test_a_gather_that_is_to_clamp_says_so_without_its_source(f, found, tmp_path):
+    _, paths = written(tmp_path, f, [shaped("n, 4")])
+    for form, path in paths.items():
+        report = subprocess.run([JAXVET, "check", path, "--format", "json"], capture_output=True, text=True, check=False)
+        (program,) = json.loads(report.stdout)["programs"]
+        assert ("IDX006" in {x["code"] for x in program["findings"]}) == found, form
+
+
 @pytest.mark.parametrize("name", MADE)
 def test_what_is_made_from_sizes_is_the_same(name, tmp_path):
     f, axes, exactly, conditions, largest, found = MADE[name]
