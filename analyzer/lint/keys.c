@@ -387,19 +387,6 @@ static bool is_consumed(const keyring *r, int id)
     return (r->used[id] & (1 << USE_DRAW | 1 << USE_SPLIT)) != 0;
 }
 
-/* Other numbers are folded into what it gives, and nothing else is done with
- * that: fold_in(fold_in(key, epoch), step). */
-static bool is_folded_on(keyring *r, const event *e)
-{
-    const jx_flat_node *node = &r->flat->nodes.at[e->at.node];
-    const jx_key_view *view = jx_keys_of(&r->keys, node->outs[0]);
-
-    for (int i = 0; view && i < view->count; i++)
-        if (r->used[view->ids[i]] != 1 << USE_FOLD)
-            return false;
-    return view != NULL;
-}
-
 /* A loop around the one that counts what is folded in. */
 static bool counts_again(const keyring *r, const event *e)
 {
@@ -445,6 +432,54 @@ static bool is_picked_from(const keyring *r, const event *e,
     return picked;
 }
 
+static const event *at_or_after(const keyring *r, size_t i, int id)
+{
+    while (i < r->events.count && r->events.at[i].id == id &&
+           r->events.at[i].maybe)
+        i++;
+    return i < r->events.count && r->events.at[i].id == id ? &r->events.at[i]
+                                                           : NULL;
+}
+
+/* The first certain use of a key, or NULL; events are sorted. */
+static const event *first_use(const keyring *r, int id)
+{
+    size_t low = 0, high = r->events.count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (r->events.at[middle].id < id)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return at_or_after(r, low, id);
+}
+
+/* The next one of the same key. */
+static const event *next_use(const keyring *r, const event *e)
+{
+    return at_or_after(r, (size_t)(e - r->events.at) + 1, e->id);
+}
+
+/* What a fold gives is only gone on from, so that the turns of the loop have keys
+ * of their own: fold_in(fold_in(key, epoch), step), split(fold_in(key, 7), n)[i]. */
+static bool is_gone_on_from(keyring *r, const event *e, const jx_calls *body)
+{
+    const jx_flat_node *node = &r->flat->nodes.at[e->at.node];
+    const jx_key_view *view = jx_keys_of(&r->keys, node->outs[0]);
+
+    for (int i = 0; view && i < view->count; i++) {
+        int id = view->ids[i];
+        if (!r->used[id] || (r->used[id] & 1 << USE_DRAW))
+            return false;
+        for (const event *of = first_use(r, id); of; of = next_use(r, of))
+            if (of->use == USE_SPLIT && !is_picked_from(r, of, body))
+                return false;
+    }
+    return view != NULL;
+}
+
 static void tell_repeated(keyring *r, const event *e, const jx_calls *body)
 {
     jx_code code = e->use == USE_FOLD ? JX_CODE_RNG003 : JX_CODE_RNG001;
@@ -452,7 +487,7 @@ static void tell_repeated(keyring *r, const event *e, const jx_calls *body)
     jx_claim *claim;
 
     if (e->use == USE_FOLD &&
-        (is_folded_on(r, e) ||
+        (is_gone_on_from(r, e, body) ||
          (!repeats(r, r->lint->frames[e->data], e->loops) &&
           !counts_again(r, e))))
         return;
@@ -525,26 +560,6 @@ static void judge_all(keyring *r)
 }
 
 /* -- from turn to turn ----------------------------------------------------- */
-
-/* The first certain use of a key, or NULL; events are sorted. */
-static const event *first_use(const keyring *r, int id)
-{
-    size_t low = 0, high = r->events.count;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (r->events.at[middle].id < id)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    while (low < r->events.count && r->events.at[low].id == id &&
-           r->events.at[low].maybe)
-        low++;
-    return low < r->events.count && r->events.at[low].id == id
-               ? &r->events.at[low]
-               : NULL;
-}
 
 /* A turn of a loop leaves a key that it has used, and the next one uses it
  * again: told where the first does what the second had to be left to do. */

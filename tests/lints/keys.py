@@ -236,6 +236,21 @@ def ok_split_again_to_take_another(k, x):
     return lax.fori_loop(0, 4, lambda i, x: x + noise(jax.random.split(k, 4)[i]), x)
 
 
+@prog('key[]', 'f32[4]', quiet='RNG')
+def ok_folded_again_to_take_another(k, x):
+    def step(i, x):
+        return x + noise(jax.random.split(jax.random.fold_in(k, 7), 4)[i])
+    return lax.fori_loop(0, 4, step, x)
+
+
+@prog('key[]', 'f32[4]')
+def folded_again_to_take_the_same(k, x):
+    def step(i, x):
+        one, two = jax.random.split(jax.random.fold_in(k, 7))  #! RNG003
+        return x + noise(one) * noise(two)
+    return lax.fori_loop(0, 4, step, x)
+
+
 @prog('key[]', 'i32[]', 'f32[4]')
 def split_again_to_take_the_same(k, j, x):
     return lax.fori_loop(0, 4, lambda i, x: x + noise(jax.random.split(k, 4)[j]), x)  #! RNG001
