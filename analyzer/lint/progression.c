@@ -113,9 +113,11 @@ static bool follow(const jx_flat *flat, int value, int depth,
     case JX_PRIM_iota: {
         const jx_p_iota *iota = node->eqn->typed;
         to->of = value;
-        return iota &&
-               jx_dim_is_int(node->eqn->outs[0]->aval->shape[iota->dimension],
-                             &to->count);
+        if (iota &&
+            !jx_dim_is_int(node->eqn->outs[0]->aval->shape[iota->dimension],
+                           &to->count))
+            to->count = 0;
+        return iota != NULL;
     }
     case JX_PRIM_convert_element_type:
         return follow(flat, node->ins[0], depth + 1, to);

@@ -880,6 +880,86 @@ def ok_place_of_each_row_clamped(x):
     return jax.vmap(lambda row: jnp.take(row, 5, mode='clip'))(x)
 
 
+# ---- SHP007
+
+
+@prog('f32[n]')
+def pairs_by_strides(x):
+    half = x.shape[0] // 2
+    return x[0:2 * half:2] + x[1:2 * half:2]  #! SHP007
+
+
+@prog('f32[b,n]')
+def halves_side_by_side(x):
+    half = x.shape[1] // 2
+    left = x[:, :half]
+    return left * x[:, half:2 * half]  #! SHP007
+
+
+@prog('f32[n]')
+def thirds_in_a_loop(x):
+    third = x.shape[0] // 3
+    return lax.fori_loop(0, 3, lambda i, c: c + lax.dynamic_slice_in_dim(  #! SHP007
+        x, i * third, third), jnp.zeros(third))
+
+
+@prog('f32[n+4]')
+def fours_in_a_loop(x):
+    return lax.fori_loop(
+        0, x.shape[0] // 4,
+        lambda i, c: c + lax.dynamic_slice_in_dim(x, 4 * i, 4), jnp.zeros(4))  #! SHP007
+
+
+@prog('f32[n+4]')
+def fours_in_a_scan(x):
+    def step(total, i):
+        return total + lax.dynamic_slice_in_dim(x, i * 4, 4).max(), None  #! SHP007
+    return lax.scan(step, 0., jnp.arange(x.shape[0] // 4))[0]
+
+
+@prog('f32[n]')
+def pairs_by_vmap(x):
+    return jax.vmap(lambda i: x[2 * i] * x[2 * i + 1])(jnp.arange(x.shape[0] // 2))  #! SHP007
+
+
+@prog('f32[n]', 'f32[m]')
+def blocks_as_long_as_another(x, w):
+    k = x.shape[0] // w.shape[0]
+    return x[:k * w.shape[0]].reshape(k, w.shape[0]) @ w  #! SHP007
+
+
+@prog('f32[n+4]', quiet='SHP007')
+def ok_fours_and_the_rest(x):
+    k = x.shape[0] // 4
+    whole = lax.fori_loop(
+        0, k, lambda i, c: c + lax.dynamic_slice_in_dim(x, 4 * i, 4).sum(), 0.)
+    return whole + x[:4 * k].reshape(k, 4).max() + x[4 * k:].sum()
+
+
+@prog('f32[n]', quiet='SHP007')
+def ok_odd_ones(x):
+    return x[::2].sum() + x[1::2].sum() + x[2::3].sum()
+
+
+@prog('f32[2*n]', quiet='SHP007')
+def ok_pairs_of_an_even_number(x):
+    half = x.shape[0] // 2
+    pairs = x[0:2 * half:2] + x[1:2 * half:2]
+    return pairs + x[half:2 * half] * x[:half]
+
+
+@prog('f32[n]', quiet='SHP007')
+def ok_halves_change_places(x):
+    half = x.shape[0] // 2
+    return jnp.concatenate([x[half:], x[:half]]) + jnp.fft.fftshift(x)
+
+
+@prog('f32[n]', quiet='SHP007')
+def ok_from_both_ends(x):
+    return lax.fori_loop(0, x.shape[0] // 2,
+                         lambda i, c: c + x[i] * x[x.shape[0] - 1 - i], 0.)
+
+
 @prog('f32[b]', quiet='IDX006')
 def ok_first_and_last(x):
     return x[0] + x[-1]
