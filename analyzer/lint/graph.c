@@ -580,7 +580,7 @@ static bool ends_more(const jx_flat *flat, const jx_flat_node *node)
 /* The elements [from, to) along one axis, of `size`, of a value. */
 typedef struct piece {
     int of, axis;
-    int64_t from, to, size;
+    const jx_dim *from, *to, *size;
 } piece;
 
 static bool is_piece(const jx_flat *flat, int value, int axis, piece *to)
@@ -589,24 +589,20 @@ static bool is_piece(const jx_flat *flat, int value, int axis, piece *to)
     const jx_p_slice *p =
         node && node->eqn->prim->id == JX_PRIM_slice ? node->eqn->typed : NULL;
     const jx_aval *aval = p ? flat->values.at[node->ins[0]].aval : NULL;
-    int64_t size;
 
     if (!p || axis >= aval->rank)
         return false;
     for (int i = 0; i < aval->rank; i++) {
-        int64_t from, end, stride = 1;
+        int64_t stride = 1;
         if (p->strides.count &&
             !(jx_dim_is_int(p->strides.at[i], &stride) && stride == 1))
             return false;
         if (i != axis &&
             flat->values.at[value].aval->shape[i] != aval->shape[i])
             return false;
-        if (i == axis && (!jx_dim_is_int(p->start_indices.at[i], &from) ||
-                          !jx_dim_is_int(p->limit_indices.at[i], &end) ||
-                          !jx_dim_is_int(aval->shape[i], &size)))
-            return false;
         if (i == axis)
-            *to = (piece){node->ins[0], axis, from, end, size};
+            *to = (piece){node->ins[0], axis, p->start_indices.at[i],
+                          p->limit_indices.at[i], aval->shape[i]};
     }
     return true;
 }
@@ -617,12 +613,13 @@ static bool turns(const jx_flat *flat, const jx_flat_node *node, piece *by)
 {
     const jx_p_concatenate *p = node->eqn->typed;
     piece tail, head;
+    int64_t start;
 
     if (node->eqn->prim->id != JX_PRIM_concatenate || !p || node->nins != 2 ||
         !is_piece(flat, node->ins[0], (int)p->dimension, &tail) ||
         !is_piece(flat, node->ins[1], (int)p->dimension, &head) ||
-        tail.of != head.of || head.from != 0 || head.to != tail.from ||
-        tail.to != tail.size)
+        tail.of != head.of || !jx_dim_is_int(head.from, &start) || start ||
+        head.to != tail.from || tail.to != tail.size)
         return false;
     *by = tail; /* of [0, from) and [from, size) the second comes first */
     return true;
@@ -630,12 +627,36 @@ static bool turns(const jx_flat *flat, const jx_flat_node *node, piece *by)
 
 enum { MOST_TURNS = 8 };
 
+/* One turn more along its axis; true if all of them come to none.  A turn by
+ * mod(a, size) is one by a. */
+static bool turn_on(jx_dims *dims, piece *sum, const piece *by)
+{
+    const jx_dim_term *term = jx_dim_terms(by->from);
+    const jx_dim_atom *atom = jx_dim_nterms(by->from) == 1 &&
+                                      term->coefficient == 1 &&
+                                      term->nfactors == 1
+                                  ? term->factors->atom
+                                  : NULL;
+    const jx_dim *far = atom && term->factors->power == 1 &&
+                                atom->kind == JX_ATOM_MOD && atom->b == by->size
+                            ? atom->a
+                            : by->from;
+    int64_t rest;
+
+    sum->from = sum->from && far ? jx_dim_add(dims, sum->from, far) : NULL;
+    return sum->from &&
+           jx_dim_is_int(jx_dim_mod(dims, sum->from, by->size), &rest) &&
+           rest == 0;
+}
+
 /* The first of the turns, axis by axis, that come to none with this one;
  * NULL: they do not. */
 static const jx_flat_node *turned_back(const jx_flat *flat,
                                        const jx_flat_node *last)
 {
+    jx_dims *dims = flat->program->dims;
     piece sums[MOST_TURNS], by; /* of one axis each, how far in all */
+    bool back[MOST_TURNS];
     const jx_flat_node *node = last;
     int count = 0;
 
@@ -646,10 +667,11 @@ static const jx_flat_node *turned_back(const jx_flat *flat,
         while (at < count && sums[at].axis != by.axis)
             at++;
         if (at == count)
-            sums[count++] = (piece){.axis = by.axis};
-        sums[at].from = (sums[at].from + by.from) % by.size;
+            sums[count++] =
+                (piece){.axis = by.axis, .from = jx_dim_int(dims, 0)};
+        back[at] = turn_on(dims, &sums[at], &by);
         for (int i = 0; i < count; i++)
-            none &= sums[i].from == 0;
+            none &= back[i];
         if (none)
             return node;
         node = jx_maker(flat, by.of);

@@ -462,8 +462,9 @@ static const event *next_use(const keyring *r, const event *e)
     return at_or_after(r, (size_t)(e - r->events.at) + 1, e->id);
 }
 
-/* What a fold gives is only gone on from, so that the turns of the loop have keys
- * of their own: fold_in(fold_in(key, epoch), step), split(fold_in(key, 7), n)[i]. */
+/* What a fold gives is only gone on from, so that the turns of the loop have
+ * keys of their own: fold_in(fold_in(key, epoch), step), or
+ * split(fold_in(key, 7), n)[i]. */
 static bool is_gone_on_from(keyring *r, const event *e, const jx_calls *body)
 {
     const jx_flat_node *node = &r->flat->nodes.at[e->at.node];

@@ -386,6 +386,23 @@ static bool is_within_one(const jx_flat_node *node)
     }
 }
 
+/* The least of what is chosen from; NaN is above all, since it stays NaN. */
+static double low_of_choice(const numbers *k, const jx_flat_node *node,
+                            int depth)
+{
+    const jx_flat_node *test = jx_maker(k->flat, node->ins[0]);
+    double least = INFINITY, number;
+    int count = node->nins;
+
+    if (count == 3 && test && test->eqn->prim->id == JX_PRIM_ne &&
+        test->ins[0] == test->ins[1])
+        count = 2; /* the other one is for NaN */
+    for (int i = 1; i < count; i++)
+        if (!jx_number_of(k->flat, node->ins[i], &number) || !isnan(number))
+            least = fmin(least, low(k, node->ins[i], depth + 1));
+    return least < INFINITY ? least : -INFINITY;
+}
+
 /* A number that all elements reach; -inf where nothing says one. */
 static double low(const numbers *k, int value, int depth)
 {
@@ -414,9 +431,16 @@ static double low(const numbers *k, int value, int depth)
     case JX_PRIM_tanh:
     case JX_PRIM_erf: return -1;
     case JX_PRIM_sub:
+        if (jx_number_of(k->flat, node->ins[1], &number))
+            return isnan(number) ? -INFINITY : a - number;
         return is_within_one(jx_maker(k->flat, jx_shown(k->flat, node->ins[1])))
                    ? a - 1
                    : -INFINITY;
+    case JX_PRIM_div:
+        b = low(k, node->ins[1], depth + 1);
+        return a >= 0 && b > 0 ? 0 : -INFINITY;
+    case JX_PRIM_log1p: return a >= 0 ? log1p(a) : -INFINITY;
+    case JX_PRIM_select_n: return low_of_choice(k, node, depth);
     case JX_PRIM_cosh: return 1;
     case JX_PRIM_logistic: return 0;
     case JX_PRIM_abs: return a > 0 ? a : 0;

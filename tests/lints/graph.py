@@ -880,6 +880,18 @@ def ok_place_of_each_row_clamped(x):
     return jax.vmap(lambda row: jnp.take(row, 5, mode='clip'))(x)
 
 
+@prog('f32[n,4]')
+def rolled_there_and_back(x):
+    y = jnp.roll(x, 3, axis=0)
+    return jnp.roll(y, -3, axis=0) + 1  #! GRF004
+
+
+@prog('f32[n,4]', quiet='GRF004')
+def ok_rolled_on(x):
+    y = jnp.roll(x, 3, axis=0)
+    return jnp.roll(y, -2, axis=0) + jnp.roll(jnp.roll(x, 1, axis=1), 2, axis=0)
+
+
 # ---- SHP007
 
 

@@ -240,6 +240,21 @@ def epsilon_beside_a_bounded_difference(x):
     return 1 / (3. - jnp.tanh(x) + jnp.exp(jnp.abs(x)) + 1e-9)  #! NUM011
 
 
+@prog('f32[b,16]')
+def beside_one_and_a_variance(x):
+    return x / jnp.sqrt(1. + jnp.var(x, -1, keepdims=True) + 1e-12)  #! NUM011
+
+
+@prog('f32[8]')
+def beside_one_and_a_softplus(x):
+    return 1 / (jax.nn.softplus(x) + 1. + 1e-8)  #! NUM011
+
+
+@prog('f32[b,16]', quiet='NUM011')
+def ok_beside_a_variance(x):
+    return x / jnp.sqrt(jnp.var(x, -1, keepdims=True) + 1e-12) + 1 / (jax.nn.softplus(x) + 1e-8)
+
+
 @prog('f32[8]', quiet='NUM011')
 def ok_epsilon_beside_one_and_a_sine(x):
     return jnp.log(1. + jnp.sin(x) + 1e-6) + 1 / (1. - jnp.tanh(x) + 1e-6)
