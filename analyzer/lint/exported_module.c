@@ -31,8 +31,10 @@ static bool calls_python(const char *target)
            strstr(target, "callback");
 }
 
+/* A program with symbolic sizes is leaving: on its way to be exported; at
+ * others it may be meant to stay. */
 static void claim_call(jx_linter *lint, const jx_flat_node *node,
-                       const char *target)
+                       const char *target, bool leaving)
 {
     const jx_exported *x = lint->program->exported;
     bool python = calls_python(target);
@@ -49,6 +51,8 @@ static void claim_call(jx_linter *lint, const jx_flat_node *node,
 
     if (!claim)
         return;
+    if (!leaving)
+        claim->level = JX_NOTE;
     if (!python && x && !jx_exported_admits(x, target))
         claim->level = JX_ERROR;
     claim->help =
@@ -63,8 +67,6 @@ static bool is_ours(const char *target)
     return strncmp(target, "check.", 6) == 0;
 }
 
-/* A program with symbolic sizes is on its way to be exported; at others it may
- * be meant to stay. */
 static void claim_callback(jx_linter *lint, const jx_flat_node *node,
                            bool leaving)
 {
@@ -94,23 +96,38 @@ static bool has_symbolic_inputs(const jx_program *program)
     return false;
 }
 
+/* The target of a custom call, and of what jax.ffi.ffi_call makes in a traced
+ * program; NULL of what is none. */
+static const char *target_of(const jx_eqn *eqn)
+{
+    const jx_p_hi_call *p = eqn->typed;
+    const jx_value *params;
+
+    if (eqn->prim->id == JX_PRIM_stablehlo_custom_call)
+        return ((const jx_p_custom_call *)eqn->typed)->call_target_name;
+    params = eqn->prim->id == JX_PRIM_call_library_primitive && p && p->name &&
+                     strcmp(p->name, "ffi_call") == 0
+                 ? p->params
+                 : NULL;
+    for (int i = 0; params && i < params->count; i += 2)
+        if (strcmp(params->items[i]->text, "target_name") == 0 &&
+            params->items[i + 1]->tag == JX_V_TEXT)
+            return params->items[i + 1]->text;
+    return NULL;
+}
+
 static void calls(jx_linter *lint)
 {
     bool leaving = lint->program->tree || has_symbolic_inputs(lint->program);
 
     for (size_t i = 0; i < lint->flat->nodes.count; i++) {
         const jx_flat_node *node = &lint->flat->nodes.at[i];
+        const char *target = target_of(node->eqn);
 
-        if (is_callback(node->eqn->prim)) {
+        if (is_callback(node->eqn->prim))
             claim_callback(lint, node, leaving);
-        } else if (leaving &&
-                   node->eqn->prim->id == JX_PRIM_stablehlo_custom_call) {
-            const char *target =
-                ((const jx_p_custom_call *)node->eqn->typed)->call_target_name;
-
-            if (!jx_custom_call_named(target) && !is_ours(target))
-                claim_call(lint, node, target);
-        }
+        else if (target && !jx_custom_call_named(target) && !is_ours(target))
+            claim_call(lint, node, target, leaving);
     }
 }
 

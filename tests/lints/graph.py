@@ -892,6 +892,22 @@ def ok_rolled_on(x):
     return jnp.roll(y, -2, axis=0) + jnp.roll(jnp.roll(x, 1, axis=1), 2, axis=0)
 
 
+# ---- EXP002
+
+
+@prog('f32[4]')
+def another_library_called(x):
+    y = jax.ffi.ffi_call('my_kernel', jax.ShapeDtypeStruct(x.shape, x.dtype))(x)  #! EXP002
+    return y + 1
+
+
+@prog('f32[4,4]', quiet='EXP')
+def ok_lapack_called(x):
+    return jax.ffi.ffi_call('lapack_spotrf_ffi', [
+        jax.ShapeDtypeStruct(x.shape, x.dtype), jax.ShapeDtypeStruct((), jnp.int32)])(
+            x, uplo=np.uint8(76))[0]
+
+
 # ---- SHP007
 
 
