@@ -7,8 +7,11 @@
 #include "analyzer/lint/places.h"
 #include "frontend/ir/params.h"
 
+#include <math.h>
+
 enum { LARGE = 1024, TIMES_IO = 8, TIMES_RESIDUALS = 3, SMALL_PRODUCT = 8 };
 enum { MOST_LOOKED_AT = 256 }; /* operands, for PRF005 */
+enum { PRODUCT = -1 };         /* large by a matrix product: nobody's fault */
 static const double MEBIBYTE = 1 << 20;
 static const double MATERIALISED = 256.0 * (1 << 20);
 static const double CHURNED = 64.0 * (1 << 10);
@@ -17,7 +20,7 @@ typedef struct costs {
     jx_linter *lint;
     const jx_flat *flat;
     double io;  /* bytes of inputs and results */
-    int *large; /* by value: 1 + the node that began it; 0 */
+    int *large; /* by value: 1 + the node that began it; 0; PRODUCT */
     int *last;  /* by node that began it: 1 + the last that goes on with it */
 } costs;
 
@@ -106,6 +109,37 @@ static bool widens(const costs *c, const jx_flat_node *node)
                    ->bytes;
 }
 
+/* The scores of an attention are what its author asked for, and how large they
+ * are is up to sizes that nobody knows.  (What adds up nothing only repeats.) */
+static bool is_product_of_any_size(const costs *c, const jx_flat_node *node)
+{
+    const jx_p_dot_general *p = node->eqn->typed;
+
+    return node->eqn->prim->id == JX_PRIM_dot_general && p &&
+           p->dimension_numbers.lhs_contracting.count &&
+           !jx_aval_is_static(c->flat->values.at[node->outs[0]].aval);
+}
+
+/* The matter that an operand is of: a product's, where it is no larger. */
+static int matter_of(const costs *c, const jx_flat_node *node)
+{
+    double most = 0;
+    bool product = false;
+
+    for (int i = 0; i < node->nins; i++) {
+        int large = c->large[node->ins[i]];
+        if (large > 0)
+            return large;
+        product |= large == PRODUCT;
+        if (large == PRODUCT)
+            most =
+                fmax(most, bytes_of(c, c->flat->values.at[node->ins[i]].aval));
+    }
+    for (int i = 0; product && i < node->nouts; i++)
+        product = bytes_of(c, c->flat->values.at[node->outs[i]].aval) <= most;
+    return product || is_product_of_any_size(c, node) ? PRODUCT : 0;
+}
+
 /* What is computed of a large value is one matter with it: `large` has for each
  * the node that began it, and `last` the last one that goes on with it, where
  * it becomes smaller. */
@@ -114,14 +148,12 @@ static void follow_size(costs *c, int n)
     const jx_flat_node *node = &c->flat->nodes.at[n];
     bool moves =
         (jx_flat_moves(node->eqn) && !widens(c, node)) || jx_shows(node->eqn);
-    int from = 0;
+    int from = matter_of(c, node);
 
-    for (int i = 0; i < node->nins && !from; i++)
-        from = c->large[node->ins[i]];
     for (int i = 0; i < node->nouts; i++) {
         if (!is_too_large(c, &c->flat->values.at[node->outs[i]]))
             continue;
-        if (moves) {
+        if (moves || from == PRODUCT) {
             c->large[node->outs[i]] = from;
             continue;
         }

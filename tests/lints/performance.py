@@ -61,6 +61,24 @@ def ok_products(x):
     return s[:, None] + s[None] - 2 * x @ x.T
 
 
+@prog('f32[b,t,32]', 'bool[b,t]', quiet='PRF001')
+def ok_scores_of_attention(x, pad):
+    s = jnp.einsum('btd,bsd->bts', x, x) * 32 ** -0.5
+    s = jnp.where(pad[:, None], s, -1e9)
+    return jnp.einsum('bts,bsd->btd', jax.nn.softmax(s), x)
+
+
+@prog('f32[b,t,32]')
+def scores_and_pairs(x):
+    s = jnp.einsum('btd,bsd->bts', x, x)
+    return (s[..., None] * x[:, None]).max(2)  #! PRF001
+
+
+@prog('f32[b,4096]', 'f32[b,4096]')
+def outer_products(x, y):
+    return jnp.abs(jnp.einsum('bi,bj->bij', x, y)).sum(0)  #! PRF001
+
+
 @prog('f32[b,8,t,64]', 'f32[b,8,t,64]', quiet='PRF001')
 def ok_attention(q, k):
     return jax.nn.softmax(jnp.einsum('bhtd,bhsd->bhts', q, k)) @ k
