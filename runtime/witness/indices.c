@@ -127,6 +127,21 @@ static bool is_of_floats(const jx_hunt *h, jx_atom index,
     return false;
 }
 
+/* The program cuts the index itself, by whatever it says: no input is to blame
+ * where it lies. */
+static bool is_cut_by_itself(const jx_hunt *h, jx_atom index)
+{
+    jx_origin_walk w;
+    const jx_origin *origin;
+
+    jx_origin_walk_from(&w, &h->origins, 1, &index);
+    w.ends = is_bounded;
+    while ((origin = jx_origin_walk_on(&w)))
+        if (!origin->eqn && !origin->owner && !origin->constant)
+            return false;
+    return true;
+}
+
 bool jx_hunt_is_of_floats(const jx_hunt *h, jx_atom index)
 {
     return is_of_floats(h, index, NULL);
@@ -317,7 +332,8 @@ static bool is_plausible(jx_hunt *h, const jx_misuse *misuse, jx_code code)
         return false;
     if (h->plain.outside &&
         (misuse->kind == JX_WRAPPED || code == JX_CODE_IDX003 ||
-         !jx_index_is_implied(&h->origins, index_of(misuse))))
+         !(jx_index_is_implied(&h->origins, index_of(misuse)) ||
+           is_cut_by_itself(h, index_of(misuse)))))
         return false;
     return !(h->plain.any && !h->plain.modest &&
              is_of_floats(h, index_of(misuse), is_bounded));

@@ -892,6 +892,32 @@ def ok_rolled_on(x):
     return jnp.roll(y, -2, axis=0) + jnp.roll(jnp.roll(x, 1, axis=1), 2, axis=0)
 
 
+# ---- IDX001, IDX002: cut to what is no place
+
+
+@prog('f32[32]', 'i32[5]')
+def cut_to_one_too_many(x, i):
+    return x[jnp.clip(i, 0, 32)]  #! IDX001
+
+
+@prog('f32[n]', 'i32[3]')
+def cut_to_the_size(x, i):
+    return x[jnp.clip(i, 0, x.shape[0])]  #! IDX001
+
+
+@prog('f32[32]', 'i32[]')
+def window_at_the_end(x, i):
+    start = jnp.clip(i, 0, 31)
+    return lax.dynamic_slice_in_dim(x, start, 4)  #! IDX002
+
+
+@prog('f32[32]', 'i32[5]', 'i32[]', quiet='IDX')
+def ok_cut_to_places(x, i, j):
+    return (x[jnp.clip(i, 0, 31)] + x[i % 32] + x[jnp.minimum(jnp.maximum(i, 0), 31)]
+            + lax.dynamic_slice_in_dim(x, jnp.clip(j, 0, 28), 4).sum()
+            + x.at[jnp.clip(i, 0, 32)].get(mode='fill', fill_value=0.))
+
+
 # ---- EXP002
 
 
