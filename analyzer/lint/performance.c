@@ -5,6 +5,7 @@
  * single variable allow: what grows faster than the inputs is large then. */
 #include "analyzer/lint/look.h"
 #include "analyzer/lint/places.h"
+#include "analyzer/lint/progression.h"
 #include "frontend/ir/params.h"
 
 #include <math.h>
@@ -110,7 +111,7 @@ static bool widens(const costs *c, const jx_flat_node *node)
 }
 
 /* The scores of an attention are what its author asked for, and how large they
- * are is up to sizes that nobody knows.  (What adds up nothing only repeats.) */
+ * are is up to sizes that nobody knows.  (What adds up nothing repeats.) */
 static bool is_product_of_any_size(const costs *c, const jx_flat_node *node)
 {
     const jx_p_dot_general *p = node->eqn->typed;
@@ -462,9 +463,18 @@ static bool is_one(const costs *c, int indices)
     return count == 1;
 }
 
+/* What the loop counts; numbers that come from elsewhere may meet. */
+static bool is_counted(const costs *c, int index)
+{
+    jx_progression turns;
+
+    return jx_progression_of(c->flat, plain_index(c, index), &turns) &&
+           turns.body && turns.step;
+}
+
 static void look_at_indexing(costs *c, const jx_flat_node *node)
 {
-    bool writes = node->eqn->prim->id == JX_PRIM_scatter;
+    bool writes = node->eqn->prim->id != JX_PRIM_gather;
     const jx_aval *indices = c->flat->values.at[node->ins[1]].aval;
     jx_claim *claim;
     int64_t words;
@@ -472,6 +482,9 @@ static void look_at_indexing(costs *c, const jx_flat_node *node)
     if (jx_place_is_derivative(node->eqn, node->calls) ||
         !c->flat->values.at[node->ins[1]].varies || indices->rank < 1 ||
         !jx_dim_is_int(indices->shape[indices->rank - 1], &words))
+        return;
+    if (writes && node->eqn->prim->id != JX_PRIM_scatter &&
+        !is_counted(c, node->ins[1]))
         return;
     if (!is_one(c, node->ins[1]) && !(words == 1 && is_run(c, node->ins[1], 0)))
         return;
@@ -509,6 +522,10 @@ bool jx_lint_performance(jx_linter *lint)
                 look_at_product(&c, node);
             break;
         case JX_PRIM_scatter:
+        case JX_PRIM_scatter_add:
+        case JX_PRIM_scatter_mul:
+        case JX_PRIM_scatter_min:
+        case JX_PRIM_scatter_max:
         case JX_PRIM_gather:
             if (is_in_loop(node->calls))
                 look_at_indexing(&c, node);

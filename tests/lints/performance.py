@@ -440,6 +440,12 @@ def set_element(x, n):
 
 
 @prog('f32[100]')
+def add_element(x):
+    return lax.fori_loop(
+        0, 100, lambda i, c: c.at[i].add(x[i] * 2), jnp.ones(100))  #! PRF008
+
+
+@prog('f32[100]')
 def window(x):
     def step(c, i):
         return c + x[i + jnp.arange(4)].sum(), None  #! PRF008
