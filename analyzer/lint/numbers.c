@@ -631,41 +631,58 @@ static bool is_made_column(const numbers *k, int value)
            k->flat->values.at[node->ins[0]].aval->rank == 1;
 }
 
+/* [n, 1], which somebody has as that: of x[:, None] all pairs are meant. */
+static bool is_column(const numbers *k, const jx_flat_node *node, int value)
+{
+    const jx_aval *out = k->flat->values.at[node->outs[0]].aval, *aval;
+    const jx_flat_node *wide = jx_maker(k->flat, value);
+    int64_t size;
+
+    if (wide && wide->eqn->prim->id == JX_PRIM_broadcast_in_dim &&
+        jx_is_implied(wide, node))
+        value = wide->ins[0];
+    aval = k->flat->values.at[value].aval;
+    return !is_made_column(k, value) && aval->rank == 2 &&
+           jx_dim_is_int(aval->shape[1], &size) && size == 1 &&
+           aval->shape[0] == out->shape[0];
+}
+
+/* An operation, or the call of jnp.where. */
+static bool is_of_shapes(const numbers *k, const jx_flat_node *node)
+{
+    return is_written(k, node) ||
+           (node->eqn->prim->id == JX_PRIM_select_n && node->calls &&
+            jx_place_is_written(k->lint->program, node->calls->eqn,
+                                node->calls->outer) &&
+            !jx_place_is_backward(node->eqn, node->calls));
+}
+
 static void look_at_shapes(numbers *k, const jx_flat_node *node)
 {
     const jx_aval *out = k->flat->values.at[node->outs[0]].aval;
+    bool row = false, column = false;
     int64_t size;
     jx_claim *claim;
 
-    if (node->nins != 2 || out->rank != 2 || out->shape[0] != out->shape[1] ||
+    if (out->rank != 2 || out->shape[0] != out->shape[1] ||
         (jx_dim_is_int(out->shape[0], &size) && size < 2) ||
-        !is_written(k, node))
+        !is_of_shapes(k, node))
         return;
-    for (int i = 0; i < 2; i++) {
-        int column = node->ins[1 - i];
-        const jx_aval *aval;
-        const jx_flat_node *wide = jx_maker(k->flat, column);
-        if (!is_promoted_row(k, node, node->ins[i]))
-            continue;
-        if (wide && wide->eqn->prim->id == JX_PRIM_broadcast_in_dim &&
-            jx_is_implied(wide, node))
-            column = wide->ins[0];
-        aval = k->flat->values.at[column].aval;
-        if (is_made_column(k, column))
-            continue; /* x[:, None]: all pairs are meant */
-        if (aval->rank != 2 || !jx_dim_is_int(aval->shape[1], &size) ||
-            size != 1 || aval->shape[0] != out->shape[0])
-            continue;
-        claim = jx_lint_suspect(
-            k->lint, JX_CODE_SHP009, node,
-            "a column against a vector of its size makes a square: "
-            "every element with every other");
-        if (claim)
-            claim->help =
-                "for elementwise work give both the same shape (x[:, 0], or "
-                "y[:, None]); write y[None, :] where all pairs are meant";
+    for (int i = 0; i < node->nins; i++)
+        if (is_promoted_row(k, node, node->ins[i]))
+            row = true;
+        else if (is_column(k, node, node->ins[i]))
+            column = true;
+    if (!row || !column)
         return;
-    }
+    claim =
+        jx_lint_suspect(k->lint, JX_CODE_SHP009, node,
+                        "a column against a vector of its size makes a square: "
+                        "every element with every other");
+    if (claim)
+        claim->help =
+            "for elementwise work give both the same shape (x[:, 0], or "
+            "y[:, None]); write y[None, :] where all pairs are meant";
 }
 
 bool jx_lint_numbers(jx_linter *lint)

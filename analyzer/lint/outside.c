@@ -37,8 +37,8 @@ static bool suspect(jx_linter *lint, const jx_flat_node *node, int axis,
 }
 
 /* Its author said what comes of an index outside: the source, or a gather's
- * mode.  All gathers of a module clamp, as does a dynamic slice, which vmap makes
- * a gather of indices that are sorted. */
+ * mode.  All gathers of a module clamp, as does a dynamic slice, which vmap
+ * makes a gather of indices that are sorted. */
 static bool is_mode_chosen(const jx_linter *lint, const jx_flat_node *node)
 {
     const jx_frame *frame = jx_place_frame(node->eqn, node->calls);

@@ -218,6 +218,25 @@ static bool run_of(const jx_linter *lint, int value, int depth, run *to)
     }
 }
 
+/* Where a gather begins along axis k. */
+static bool starts_of(const jx_linter *lint, const jx_flat_node *node, int k,
+                      run *to)
+{
+    const jx_p_gather *p = node->eqn->typed;
+    jx_ints axes = p->dimension_numbers.start_index_map;
+    int count = 0;
+    const jx_dim *const *known =
+        jx_flat_sizes_of(lint->sizes, node->ins[1], &count);
+
+    if (axes.count == 1)
+        return axes.at[0] == k && run_of(lint, node->ins[1], 0, to);
+    *to = (run){.count = jx_dim_int(lint->program->dims, 1)};
+    for (int i = 0; known && count == axes.count && i < count; i++)
+        if (axes.at[i] == k)
+            to->first = known[i];
+    return to->first != NULL;
+}
+
 /* What an equation takes of axis k of its first operand: `size` elements from
  * each of `from`, whose `first` is NULL where nobody knows it.  x[:k] with a
  * symbolic k is a gather. */
@@ -245,15 +264,11 @@ static taking taken(const jx_linter *lint, const jx_flat_node *node, int k)
         if (!run_of(lint, node->ins[k + 1], 0, &it.from))
             it.from.first = NULL;
         break;
-    case JX_PRIM_gather: {
-        const jx_p_gather *gather = p;
-        jx_ints axes = gather->dimension_numbers.start_index_map;
-        it.size = gather->slice_sizes.at[k];
-        if (axes.count != 1 || axes.at[0] != k ||
-            !run_of(lint, node->ins[1], 0, &it.from))
+    case JX_PRIM_gather:
+        it.size = ((const jx_p_gather *)p)->slice_sizes.at[k];
+        if (!starts_of(lint, node, k, &it.from))
             it.from.first = NULL;
         break;
-    }
     default: break;
     }
     return it;

@@ -950,6 +950,12 @@ def halves_side_by_side(x):
     return left * x[:, half:2 * half]  #! SHP007
 
 
+@prog('f32[n,n]')
+def halves_of_both_axes(x):
+    half = x.shape[0] // 2
+    return x[:half, :half] + x[half:2 * half, half:2 * half]  #! SHP007
+
+
 @prog('f32[n]')
 def thirds_in_a_loop(x):
     third = x.shape[0] // 3

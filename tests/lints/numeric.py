@@ -376,6 +376,21 @@ def layer_output(x, w, y):
     return jnp.abs(predicted - y).mean()  #! SHP009
 
 
+@prog('f32[b,1]', 'f32[b]')
+def chosen_of_a_column_by_a_vector(p, y):
+    return jnp.where(y > 0, p, 0.).sum()  #! SHP009
+
+
+@prog('f32[b,1]', 'f32[b]')
+def vector_chosen_by_a_column(p, y):
+    return jnp.where(p > 0, y, 1.).mean()  #! SHP009
+
+
+@prog('f32[b,1]', 'f32[b]', quiet='SHP009')
+def ok_chosen_of_columns(p, y):
+    return jnp.where(y[:, None] > 0, p, 0.).sum() + jnp.where(p[:, 0] > 0, y, 1.).mean()
+
+
 @prog('f32[8]', quiet='SHP009')
 def ok_made_column(x):
     i = jnp.arange(8)
