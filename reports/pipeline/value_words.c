@@ -223,6 +223,9 @@ const char *jx_value_note(jx_program *program, const jx_witness *w,
     }
     if (w->misuse.eqn || w->code == JX_CODE_NUM005)
         jx_buffer_puts(&text, "with ");
+    else if (w->hidden)
+        jx_buffer_printf(&text, "output %d has %g, and %g in double, with ",
+                         w->out, w->gave, w->is);
     else if (backward)
         put_derivative(program, w->out, &text);
     else
@@ -337,9 +340,9 @@ const char *jx_value_witness(jx_program *program, const jx_witness *w,
 
     jx_buffer_printf(
         &text, "{\"of\":\"%s\",\"backward\":%s,\"flushed\":%s,\"inputs\":[",
-        w->misuse.eqn               ? "index"
-        : w->code == JX_CODE_NUM005 ? "digits"
-                                    : "finite",
+        w->misuse.eqn                            ? "index"
+        : w->hidden || w->code == JX_CODE_NUM005 ? "digits"
+                                                 : "finite",
         backward ? "true" : "false", w->flushed ? "true" : "false");
     for (int i = 0; ok && i < program->entry.jaxpr->nins; i++) {
         jx_buffer_puts(&text, i ? "," : "");

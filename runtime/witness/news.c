@@ -305,3 +305,69 @@ bool jx_hunt_may_be_news(jx_hunt *h, int nroots, const jx_unfinite *roots)
     }
     return any && (misses(h) || is_mended_by_zeros(h));
 }
+
+/* -- what an infinity hides ------------------------------------------------ */
+
+/* The least number of full precision of float16: below it nothing is missed. */
+static const double least_of_half = 0x1p-14;
+
+/* Some element is finite and far from what it is in double. */
+static bool is_far(const jx_port *port, const char *declared,
+                   const double *wide, jx_witness *to)
+{
+    double values[PIECE];
+    size_t size = jx_dtype_of(port->dtype)->bytes;
+
+    for (int64_t at = 0; at < port->count; at += PIECE) {
+        int64_t n = port->count - at < PIECE ? port->count - at : PIECE;
+        jx_convert(port->dtype, JX_F64, declared + (size_t)at * size, values,
+                   n);
+        for (int64_t i = 0; i < n; i++) {
+            to->gave = values[i];
+            to->is = wide[at + i];
+            if (isfinite(to->is) && fabs(to->is) >= least_of_half &&
+                fabs(to->is - to->gave) > fabs(to->is) / 2)
+                return true;
+        }
+    }
+    return false;
+}
+
+static bool is_far_off(jx_hunt *h, jx_witness *to)
+{
+    if (!open_wide(h))
+        return false;
+    *h->wide_watch = (jx_watch){0};
+    jx_hunt_hand_over(h, &h->wide);
+    if (!jx_hunt_spend(h, &h->wide) || h->wide_watch->nroots)
+        return false;
+    for (to->out = 0; to->out < h->run.nouts; to->out++) {
+        const jx_port *port = jx_plan_out(h->run.plan, to->out);
+        if (jx_dtype_is_float(port->dtype) &&
+            is_far(port, jx_exec_out(h->run.exec, to->out),
+                   jx_exec_out(h->wide.exec, to->out), to))
+            return true;
+    }
+    return false;
+}
+
+void jx_hunt_weigh_hidden(jx_hunt *h)
+{
+    const jx_unfinite *root = &h->watch->roots[0];
+    jx_witness w = {.made = *root,
+                    .code = JX_CODE_NUM004,
+                    .level = jx_code_of(JX_CODE_NUM004)->level,
+                    .stack = jx_origin_stack(&h->origins, root->eqn),
+                    .hidden = true,
+                    .ninputs = h->run.nins};
+
+    if (root->value.dtype != JX_F16 || h->options->unasked ||
+        jx_hunt_knows(h, root->eqn) ||
+        (!h->gradient && jx_expression_is_alone(&h->origins, root->eqn)) ||
+        is_product(root->eqn) || is_of_products(h, root->eqn) ||
+        !is_far_off(h, &w))
+        return;
+    w.inputs = jx_hunt_inputs(h);
+    if (w.inputs)
+        JX_PUSH(h->program->ctx->arena, &h->to->found, w);
+}

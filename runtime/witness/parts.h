@@ -28,6 +28,7 @@ typedef struct jx_plain {
     bool degenerate; /* elements are equal that need not be */
     /* elements are so much in order that indices alone are looked at */
     bool ordered;
+    bool squareless; /* some have no square in float16 */
 } jx_plain;
 
 /* Magnitudes of inputs for which all outputs may be proved to be
@@ -130,6 +131,10 @@ bool jx_hunt_is_news(jx_hunt *h, const jx_unfinite *root, jx_code code, int out,
  * for each, and what is made of large inputs has many, and no value in
  * double, either. */
 bool jx_hunt_may_be_news(jx_hunt *h, int nroots, const jx_unfinite *roots);
+
+/* news.c: keeps what gave an infinity in the last run, in float16, that no
+ * output shows: what is divided by it is 0. */
+void jx_hunt_weigh_hidden(jx_hunt *h);
 
 /* indices.c: a float that the program takes is among what an
  * index is made of. */

@@ -359,6 +359,8 @@ bool jx_hunt_try(jx_hunt *h)
         return h->operations > 0;
     nmisuses = h->watch->nmisuses;
     memcpy(misuses, h->watch->misuses, sizeof misuses);
+    if (h->plain.squareless && h->watch->nroots && jx_hunt_bad_output(h) < 0)
+        jx_hunt_weigh_hidden(h);
     return (h->plain.outside || h->plain.ordered || jx_hunt_weigh_numbers(h)) &&
            (h->options->nseeds || jx_hunt_weigh_indices(h, nmisuses, misuses));
 }
@@ -639,7 +641,7 @@ static jx_standing standing(jx_hunt *h, const jx_witness *witness)
     if (!jx_exec_flush(h->run.exec, witness->flushed) ||
         !jx_hunt_run(h, false, 0, NULL))
         return JX_NOT_RUN;
-    if (jx_hunt_bad_output(h) < 0)
+    if (!witness->hidden && jx_hunt_bad_output(h) < 0)
         return JX_GONE;
     for (int i = 0; i < h->watch->nroots; i++)
         if (is_there(h, h->watch->roots[i].eqn, witness->stack))

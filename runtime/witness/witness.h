@@ -46,7 +46,11 @@ typedef struct jx_witness {
     bool flushed;
     /* in the program as XLA compiles it (transform/xla.h), and not else */
     bool compiled;
-    int out; /* the first output that is not finite, or JX_OUT_OF_LOOP */
+    /* outputs are finite, but one is far from what it is in double: `gave`,
+     * `is` */
+    bool hidden;
+    int out; /* the first output that is not finite, or JX_OUT_OF_LOOP; */
+             /* where it is hidden, the one that is far off */
     /* What else gives what is not finite of what is, and does not once that
      * equation's results are finite: consequences, in the order of the run. */
     int nthen;

@@ -357,6 +357,38 @@ def ok_no_slope(x, y):
     return jnp.maximum(x, y) + jnp.abs(x)
 
 
+# ---- NUM004, behind outputs that are finite
+
+
+@prog('f16[8,512]')
+def rms_norm_in_f16(x):
+    return x * lax.rsqrt(jnp.mean(x * x, -1, keepdims=True) + jnp.float16(1e-3))  #! NUM004
+
+
+@prog('f16[b,64]')
+def layer_norm_in_f16(x):
+    c = x - x.mean(-1, keepdims=True)
+    v = jnp.mean(c ** 2, -1, keepdims=True)  #! NUM004
+    return c / jnp.sqrt(v + jnp.float16(1e-3))
+
+
+@prog('f16[3,3]', grad=1)
+def norm_in_f16_backward(x):
+    return jnp.linalg.norm(x)  #! NUM004
+
+
+@prog('f16[8,512]', quiet='NUM004')
+def ok_rms_norm_of_f16_in_f32(x):
+    y = x.astype(jnp.float32)
+    return (y * lax.rsqrt(jnp.mean(y * y, -1, keepdims=True) + 1e-5)).astype(x.dtype)
+
+
+@prog('f16[64]', 'f16[64,64]', quiet='NUM004')
+def ok_infinities_that_hide_nothing(x, w):
+    return (jnp.clip(x * x, 0, 100) + jnp.exp(-x * x) + 1 / (1 + jnp.exp(-x)) + 1 / (1 + x * x)
+            + jnp.tanh(x * x) + 1 / (1 + jnp.abs(x @ w)))
+
+
 # ---- SHP009
 
 
