@@ -1,6 +1,7 @@
 /* graph.c - what a program takes, gives and computes for nothing. */
 #include "analyzer/lint/look.h"
 #include "analyzer/lint/places.h"
+#include "analyzer/transform/same.h"
 #include "frontend/base/map.h"
 #include "frontend/ir/effects.h"
 #include "frontend/ir/params.h"
@@ -496,6 +497,54 @@ static void look_again(graph *g, const jx_flat_repeat *repeat)
                   "across loops and branches";
 }
 
+/* Both loops do the same with the same. */
+static bool are_same_loops(const graph *g, const jx_flat_node *a,
+                           const jx_flat_node *b)
+{
+    const jx_typed *typed = &g->lint->to->typed;
+
+    if (a->eqn->prim != b->eqn->prim || a->nins != b->nins || !a->eqn->typed ||
+        !b->eqn->typed ||
+        memcmp(a->ins, b->ins, (size_t)a->nins * sizeof *a->ins) != 0)
+        return false;
+    if (a->eqn->prim->id == JX_PRIM_while) {
+        const jx_p_while *p = a->eqn->typed, *q = b->eqn->typed;
+        return p->cond_nconsts == q->cond_nconsts &&
+               p->body_nconsts == q->body_nconsts &&
+               jx_same_jaxprs(typed, &p->cond_jaxpr, &q->cond_jaxpr) &&
+               jx_same_jaxprs(typed, &p->body_jaxpr, &q->body_jaxpr);
+    }
+    const jx_p_scan *p = a->eqn->typed, *q = b->eqn->typed;
+    return p->length == q->length && p->reverse == q->reverse &&
+           p->num_consts == q->num_consts && p->num_carry == q->num_carry &&
+           jx_same_jaxprs(typed, &p->jaxpr, &q->jaxpr);
+}
+
+enum { MOST_LOOPS = 32 }; /* that are held against each other */
+
+/* Of loops that are written out apart the flat form does not know that. */
+static void look_at_loops(graph *g)
+{
+    const jx_flat *flat = g->flat;
+    int loops[MOST_LOOPS], count = 0;
+
+    for (size_t n = 0; n < flat->nodes.count && count < MOST_LOOPS; n++) {
+        const jx_flat_node *node = &flat->nodes.at[n];
+        if ((node->eqn->prim->id != JX_PRIM_scan &&
+             node->eqn->prim->id != JX_PRIM_while) ||
+            !node->live)
+            continue;
+        for (int i = 0; i < count; i++)
+            if (are_same_loops(g, &flat->nodes.at[loops[i]], node)) {
+                look_again(g,
+                           &(jx_flat_repeat){loops[i], node->eqn, node->jaxpr,
+                                             node->calls, node->order});
+                break;
+            }
+        loops[count++] = (int)n;
+    }
+}
+
 /* -- GRF004: there and back ------------------------------------------------ */
 
 static bool transforms_back(const jx_p_fft *there, const jx_p_fft *back)
@@ -835,5 +884,6 @@ bool jx_lint_graph(jx_linter *lint)
     }
     for (size_t i = 0; i < g.flat->repeats.count; i++)
         look_again(&g, &g.flat->repeats.at[i]);
+    look_at_loops(&g);
     return look_at_results(&g) && jx_ok(lint->ctx);
 }

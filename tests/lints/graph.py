@@ -303,6 +303,32 @@ def ok_gradient_of_products(x):
     return y @ x
 
 
+@prog('f32[9,64]', 'f32[64,64]')
+def encoded_by_a_scan_twice(xs, w):
+    def encode(xs):
+        def step(c, x):
+            return jnp.tanh(c @ w + x), None
+        return lax.scan(step, jnp.zeros(64), xs)[0]
+    h = encode(xs)
+    return h * encode(xs)[::-1]  #! GRF003
+
+
+@prog('f32[64]', 'f32[64,64]')
+def same_loop_on_two_lines(x, w):
+    u = lax.fori_loop(0, 9, lambda i, c: jnp.tanh(c @ w), x)
+    v = lax.fori_loop(0, 9, lambda i, c: jnp.tanh(c @ w), x)  #! GRF003
+    return u + v[::-1]
+
+
+@prog('f32[9,64]', 'f32[64,64]', quiet='GRF003')
+def ok_loops_that_differ(xs, w):
+    def scan(sign, xs):
+        def step(c, x):
+            return jnp.tanh(c @ w + sign * x), None
+        return lax.scan(step, jnp.zeros(64), xs)[0]
+    return scan(1., xs) * scan(-1., xs) + scan(1., xs[::-1])
+
+
 # ---- GRF004
 
 
