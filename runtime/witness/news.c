@@ -356,7 +356,7 @@ void jx_hunt_weigh_hidden(jx_hunt *h)
     const jx_unfinite *root = &h->watch->roots[0];
     jx_witness w = {.made = *root,
                     .code = JX_CODE_NUM004,
-                    .level = jx_code_of(JX_CODE_NUM004)->level,
+                    .level = JX_NOTE, /* inputs may never be so large */
                     .stack = jx_origin_stack(&h->origins, root->eqn),
                     .hidden = true,
                     .ninputs = h->run.nins};
