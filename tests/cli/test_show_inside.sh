@@ -33,7 +33,7 @@ expect 0 show --as claims demo/data/attention.json.gz
 prints '^SHP001 trace-decided-by-size: the program at demo/programs/networks.py:57: '
 prints '^  JAX asked b >= 0, and was told True$'
 prints '^  proved by bounds$'
-prints '^7 claims, and 70 that hold at sight$'
+prints '^6 claims, and 70 that hold at sight$'
 cat >"$work/wrong.jaxpr" <<'EOF'
 { lambda ; a:f32[b] c:f32[4]. let d:f32[b] = add a c in (d,) }
 EOF
