@@ -515,50 +515,70 @@ static jx_int_range position(const follower *f, const jx_flat_node *node)
     return between(0, most);
 }
 
-/* As computed, without wrapping. */
-static jx_int_range computed(const follower *f, const jx_flat_node *node)
+static jx_int_range higher_of(jx_int_range a, jx_int_range b)
 {
-    const void *p = node->eqn->typed;
-    jx_int_range a = node->nins ? f->of[node->ins[0]] : (jx_int_range){0};
-    jx_int_range b = node->nins > 1 ? f->of[node->ins[1]] : (jx_int_range){0};
-    const jx_aval *out = node->eqn->outs[0]->aval;
+    return between(a.low > b.low ? a.low : b.low,
+                   a.high > b.high ? a.high : b.high);
+}
+
+static jx_int_range lower_of(jx_int_range a, jx_int_range b)
+{
+    return between(a.low < b.low ? a.low : b.low,
+                   a.high < b.high ? a.high : b.high);
+}
+
+/* Of the largest or smallest along axes, one of which may be empty: that is the
+ * dtype's end. */
+static jx_int_range extreme(const follower *f, const jx_flat_node *node,
+                            jx_int_range a)
+{
+    const jx_p_axes *p = node->eqn->typed;
     int64_t size;
 
-    switch (node->eqn->prim->id) {
-    case JX_PRIM_eq:
-    case JX_PRIM_ne:
-    case JX_PRIM_lt:
-    case JX_PRIM_le:
-    case JX_PRIM_gt:
-    case JX_PRIM_ge: return compared(node->eqn->prim->id, a, b);
-    case JX_PRIM_convert_element_type: return converted(f, node);
-    case JX_PRIM_iota:
-        if (p && ((const jx_p_iota *)p)->dimension < out->rank &&
-            jx_dim_is_int(out->shape[((const jx_p_iota *)p)->dimension], &size))
-            return between(0, size > 0 ? size - 1 : 0);
-        return (jx_int_range){.high = whole(out->dtype).high, .known = true};
-    case JX_PRIM_argmax:
-    case JX_PRIM_argmin: return position(f, node);
-    default: break;
+    for (int i = 0; p && i < p->axes.count; i++) {
+        const jx_dim *dim =
+            f->flat->values.at[node->ins[0]].aval->shape[p->axes.at[i]];
+        if (jx_dim_is_int(dim, &size) ? size == 0 : f->flat->program->base == 0)
+            return (jx_int_range){0};
     }
-    if (node->eqn->prim->id == JX_PRIM_select_n)
-        return chosen(f, node);
-    if (!node->nins || !a.known)
+    return a;
+}
+
+static jx_int_range clamped(const follower *f, const jx_flat_node *node)
+{
+    jx_int_range low = f->of[node->ins[0]], x = f->of[node->ins[1]],
+                 high = f->of[node->ins[2]];
+
+    if (!x.known || !high.known)
         return (jx_int_range){0};
-    if (jx_shows(node->eqn))
-        return a;
+    if (x.low < low.low)
+        x.low = low.low;
+    if (x.high > high.high)
+        x.high = high.high;
+    return x.low <= x.high ? x : whole(node->eqn->outs[0]->aval->dtype);
+}
+
+static jx_int_range anded(const jx_aval *out, jx_int_range a, jx_int_range b)
+{
+    if (out->dtype == JX_BOOL)
+        return between(a.low && b.low, a.high && b.high);
+    if (a.low >= 0 && b.low >= 0)
+        return between(0, a.high < b.high ? a.high : b.high);
+    return a.low >= 0   ? between(0, a.high)
+           : b.low >= 0 ? between(0, b.high)
+                        : (jx_int_range){0};
+}
+
+/* Of one operand within `a`. */
+static jx_int_range of_one(const follower *f, const jx_flat_node *node,
+                           jx_int_range a)
+{
+    const void *p = node->eqn->typed;
+    const jx_aval *out = node->eqn->outs[0]->aval;
+
     switch (node->eqn->prim->id) {
     case JX_PRIM_reduce_max:
-    case JX_PRIM_reduce_min: /* of no elements: the dtype's end */
-        for (int i = 0; p && i < ((const jx_p_axes *)p)->axes.count; i++) {
-            const jx_dim *dim =
-                f->flat->values.at[node->ins[0]]
-                    .aval->shape[((const jx_p_axes *)p)->axes.at[i]];
-            if (jx_dim_is_int(dim, &size) ? size == 0
-                                          : f->flat->program->base == 0)
-                return (jx_int_range){0};
-        }
-        return a;
+    case JX_PRIM_reduce_min: return extreme(f, node, a);
     case JX_PRIM_dynamic_slice:
     case JX_PRIM_cummax:
     case JX_PRIM_cummin: return a;
@@ -566,9 +586,6 @@ static jx_int_range computed(const follower *f, const jx_flat_node *node)
         return p && ((const jx_p_gather *)p)->mode == JX_MODE_FILL_OR_DROP
                    ? (jx_int_range){0}
                    : a;
-    case JX_PRIM_concatenate:
-    case JX_PRIM_pad:
-    case JX_PRIM_stack: return all_operands(f, node, 0);
     case JX_PRIM_reduce_sum: return sum(a, terms_of(f, node), false);
     case JX_PRIM_cumsum: return sum(a, terms_of(f, node), true);
     case JX_PRIM_not:
@@ -587,20 +604,16 @@ static jx_int_range computed(const follower *f, const jx_flat_node *node)
     case JX_PRIM_integer_pow:
         return p ? power(a, ((const jx_p_integer_pow *)p)->y)
                  : (jx_int_range){0};
-    case JX_PRIM_clamp: {
-        jx_int_range high = f->of[node->ins[2]];
-        if (!b.known || !high.known)
-            return (jx_int_range){0};
-        if (b.low < a.low)
-            b.low = a.low;
-        if (b.high > high.high)
-            b.high = high.high;
-        return b.low <= b.high ? b : whole(out->dtype);
+    default: return (jx_int_range){0};
     }
-    default: break;
-    }
-    if (!b.known)
-        return (jx_int_range){0};
+}
+
+/* Of two operands within `a` and `b`. */
+static jx_int_range of_two(const follower *f, const jx_flat_node *node,
+                           jx_int_range a, jx_int_range b)
+{
+    const jx_aval *out = node->eqn->outs[0]->aval;
+
     switch (node->eqn->prim->id) {
     case JX_PRIM_add:
     case JX_PRIM_add_any: return between(a.low + b.low, a.high + b.high);
@@ -608,25 +621,11 @@ static jx_int_range computed(const follower *f, const jx_flat_node *node)
     case JX_PRIM_mul: return product(a, b);
     case JX_PRIM_dot_general:
         return sum(product(a, b), terms_of(f, node), false);
-    case JX_PRIM_max:
-        return between(a.low > b.low ? a.low : b.low,
-                       a.high > b.high ? a.high : b.high);
-    case JX_PRIM_min:
-        return between(a.low < b.low ? a.low : b.low,
-                       a.high < b.high ? a.high : b.high);
+    case JX_PRIM_max: return higher_of(a, b);
+    case JX_PRIM_min: return lower_of(a, b);
     case JX_PRIM_or:
-        return out->dtype == JX_BOOL
-                   ? between(a.low > b.low ? a.low : b.low,
-                             a.high > b.high ? a.high : b.high)
-                   : (jx_int_range){0};
-    case JX_PRIM_and:
-        if (out->dtype == JX_BOOL)
-            return between(a.low && b.low, a.high && b.high);
-        if (a.low >= 0 && b.low >= 0)
-            return between(0, a.high < b.high ? a.high : b.high);
-        return a.low >= 0   ? between(0, a.high)
-               : b.low >= 0 ? between(0, b.high)
-                            : (jx_int_range){0};
+        return out->dtype == JX_BOOL ? higher_of(a, b) : (jx_int_range){0};
+    case JX_PRIM_and: return anded(out, a, b);
     case JX_PRIM_rem: return remainder_of(a, b);
     case JX_PRIM_div: return quotient(a, b);
     case JX_PRIM_shift_right_logical:
@@ -636,6 +635,49 @@ static jx_int_range computed(const follower *f, const jx_flat_node *node)
         return between(a.low >> (int)b.high, a.high >> (int)b.low);
     default: return (jx_int_range){0};
     }
+}
+
+/* As computed, without wrapping. */
+static jx_int_range computed(const follower *f, const jx_flat_node *node)
+{
+    const void *p = node->eqn->typed;
+    jx_int_range a = node->nins ? f->of[node->ins[0]] : (jx_int_range){0};
+    jx_int_range b = node->nins > 1 ? f->of[node->ins[1]] : (jx_int_range){0};
+    const jx_aval *out = node->eqn->outs[0]->aval;
+    jx_int_range one;
+    int64_t size;
+
+    switch (node->eqn->prim->id) {
+    case JX_PRIM_eq:
+    case JX_PRIM_ne:
+    case JX_PRIM_lt:
+    case JX_PRIM_le:
+    case JX_PRIM_gt:
+    case JX_PRIM_ge: return compared(node->eqn->prim->id, a, b);
+    case JX_PRIM_convert_element_type: return converted(f, node);
+    case JX_PRIM_iota:
+        if (p && ((const jx_p_iota *)p)->dimension < out->rank &&
+            jx_dim_is_int(out->shape[((const jx_p_iota *)p)->dimension], &size))
+            return between(0, size > 0 ? size - 1 : 0);
+        return (jx_int_range){.high = whole(out->dtype).high, .known = true};
+    case JX_PRIM_argmax:
+    case JX_PRIM_argmin: return position(f, node);
+    case JX_PRIM_select_n: return chosen(f, node);
+    default: break;
+    }
+    if (!node->nins || !a.known)
+        return (jx_int_range){0};
+    if (jx_shows(node->eqn))
+        return a;
+    switch (node->eqn->prim->id) {
+    case JX_PRIM_concatenate:
+    case JX_PRIM_pad:
+    case JX_PRIM_stack: return all_operands(f, node, 0);
+    case JX_PRIM_clamp: return clamped(f, node);
+    default: break;
+    }
+    one = of_one(f, node, a);
+    return one.known || !b.known ? one : of_two(f, node, a, b);
 }
 
 static void follow_node(follower *f, const jx_flat_node *node)
