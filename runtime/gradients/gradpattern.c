@@ -718,21 +718,12 @@ static double tolerance_of(const jx_gradding *c)
                               : fmax(c->tolerance, c->leeway);
 }
 
-void jx_grad_pattern(jx_gradding *c, const jx_plan_options *how, bool thorough,
-                     jx_rule_report *report)
+/* Makes what a rule's pattern is judged with; else tells why it can't be. */
+static bool open_pattern(jx_gradding *c, const jx_plan_options *how,
+                         jx_rule_report *report)
 {
     jx_arena *arena = c->program->ctx->arena;
-    const jx_plan_options *called_with = c->how;
-    jx_plan_options here = *how;
-    const jx_gradding base = *c;
 
-    c->called = c->called ? c->called : c->rule;
-    c->loops = jx_points_has_loop(c->rule->primal.jaxpr);
-    if (has_limit(c)) {
-        /* its plans may be kept */
-        c->turns = here.turns = JX_NEW(arena, jx_turns);
-        c->how = how = &here;
-    }
     if (!jx_grad_masks_fit(c->rule, c->pattern)) {
         report->detail = "its masks of zeros do not fit its operands";
     } else if (!jx_grad_open(c, how)) {
@@ -747,37 +738,69 @@ void jx_grad_pattern(jx_gradding *c, const jx_plan_options *how, bool thorough,
     } else if (!jx_grad_signature_fits(c)) {
         report->detail = "its jaxprs do not take and give what its function "
                          "does (jaxvet check says where)";
-    } else if (jx_grad_has_dtypes(c) && c->in.size > 0 && c->out.size > 0) {
-        c->unwanted = jx_grad_unwanted(c);
-        c->iterative =
-            c->loops && (c->most_work || c->second || !jx_grad_loops_itself(c));
-        c->limit.tolerance =
-            jx_sample_tolerance_at_rest(c->rule) * (c->second ? 64 : 1);
-        c->leeway = leeway_of(c);
-        c->grain = jx_points_grain(c->rule->primal.jaxpr);
-        c->converges = c->intent == JX_INTENT_IMPLICIT ||
-                       jx_points_converges(c->rule->primal.jaxpr);
-        c->iterates = jx_points_iterates(c->rule->primal.jaxpr);
-        c->rough = jx_points_is_rough(c->rule->primal.jaxpr);
-        c->approximates = jx_points_has_rounded(c->rule->primal.jaxpr);
-        c->rounded = holds_rounded(c);
-        c->pointwise = is_pointwise(c);
-        c->symmetric = c->symmetric || c->intent == JX_INTENT_SYMMETRIC;
-        if (check_points(c, thorough) && !thorough &&
-            c->comparisons + c->abroad == 0)
-            check_points(c, true);
-        if (c->ends_only && c->against == 0)
-            jx_grad_visit_refused(c);
-        jx_grad_weigh_points(c);
-        jx_grad_look_at_solutions(c, &base, how, thorough);
-        jx_grad_weigh_ignored(c);
-        if (!c->wrong && thorough && c->comparisons > 0 && !c->ends_only)
-            jx_grad_declared(c);
-        if (c->intent == JX_INTENT_STRAIGHT_THROUGH && !c->stands_in &&
-            !c->wrong && c->comparisons && !c->passed)
-            c->wrong =
-                "it is declared as straight-through, and passes nothing on";
+    } else {
+        return true;
     }
+    return false;
+}
+
+/* What is known of a rule from its code. */
+static void read_code(jx_gradding *c)
+{
+    c->unwanted = jx_grad_unwanted(c);
+    c->iterative =
+        c->loops && (c->most_work || c->second || !jx_grad_loops_itself(c));
+    c->limit.tolerance =
+        jx_sample_tolerance_at_rest(c->rule) * (c->second ? 64 : 1);
+    c->leeway = leeway_of(c);
+    c->grain = jx_points_grain(c->rule->primal.jaxpr);
+    c->converges = c->intent == JX_INTENT_IMPLICIT ||
+                   jx_points_converges(c->rule->primal.jaxpr);
+    c->iterates = jx_points_iterates(c->rule->primal.jaxpr);
+    c->rough = jx_points_is_rough(c->rule->primal.jaxpr);
+    c->approximates = jx_points_has_rounded(c->rule->primal.jaxpr);
+    c->rounded = holds_rounded(c);
+    c->pointwise = is_pointwise(c);
+    c->symmetric = c->symmetric || c->intent == JX_INTENT_SYMMETRIC;
+}
+
+/* `base`: as it was before its plans. */
+static void judge_points(jx_gradding *c, const jx_gradding *base,
+                         const jx_plan_options *how, bool thorough)
+{
+    if (check_points(c, thorough) && !thorough &&
+        c->comparisons + c->abroad == 0)
+        check_points(c, true);
+    if (c->ends_only && c->against == 0)
+        jx_grad_visit_refused(c);
+    jx_grad_weigh_points(c);
+    jx_grad_look_at_solutions(c, base, how, thorough);
+    jx_grad_weigh_ignored(c);
+    if (!c->wrong && thorough && c->comparisons > 0 && !c->ends_only)
+        jx_grad_declared(c);
+    if (c->intent == JX_INTENT_STRAIGHT_THROUGH && !c->stands_in && !c->wrong &&
+        c->comparisons && !c->passed)
+        c->wrong = "it is declared as straight-through, and passes nothing on";
+}
+
+/* Where nothing was compared. */
+static const char *why_nothing(const jx_gradding *c)
+{
+    return c->in.size == 0 || c->out.size == 0
+               ? "nothing that it takes, or nothing that it gives, has a "
+                 "derivative"
+           : c->stair     ? "the function is a staircase: its differences say "
+                            "nothing about slopes"
+           : c->failed    ? c->failed
+           : c->spent     ? "its code runs longer than is tried"
+           : c->converges ? "the function stops when it is near enough: its "
+                            "slopes are those of so many steps"
+           : c->dropped   ? "finite differences were too uncertain everywhere"
+                          : "the function was not finite at any point tried";
+}
+
+static void tell(const jx_gradding *c, jx_rule_report *report)
+{
     report->points += c->points;
     report->comparisons += c->comparisons;
     report->dropped += c->dropped;
@@ -804,19 +827,30 @@ void jx_grad_pattern(jx_gradding *c, const jx_plan_options *how, bool thorough,
         report->detail = jx_grad_doubts(c);
     } else if (!report->detail && c->comparisons == 0 && !c->values_only &&
                !report->empty) {
-        report->detail =
-            c->in.size == 0 || c->out.size == 0
-                ? "nothing that it takes, or nothing that it gives, has a "
-                  "derivative"
-            : c->stair     ? "the function is a staircase: its differences say "
-                             "nothing about slopes"
-            : c->failed    ? c->failed
-            : c->spent     ? "its code runs longer than is tried"
-            : c->converges ? "the function stops when it is near enough: its "
-                             "slopes are those of so many steps"
-            : c->dropped   ? "finite differences were too uncertain everywhere"
-                           : "the function was not finite at any point tried";
+        report->detail = why_nothing(c);
     }
+}
+
+void jx_grad_pattern(jx_gradding *c, const jx_plan_options *how, bool thorough,
+                     jx_rule_report *report)
+{
+    const jx_plan_options *called_with = c->how;
+    jx_plan_options here = *how;
+    const jx_gradding base = *c;
+
+    c->called = c->called ? c->called : c->rule;
+    c->loops = jx_points_has_loop(c->rule->primal.jaxpr);
+    if (has_limit(c)) {
+        /* its plans may be kept */
+        c->turns = here.turns = JX_NEW(c->program->ctx->arena, jx_turns);
+        c->how = how = &here;
+    }
+    if (open_pattern(c, how, report) && jx_grad_has_dtypes(c) &&
+        c->in.size > 0 && c->out.size > 0) {
+        read_code(c);
+        judge_points(c, &base, how, thorough);
+    }
+    tell(c, report);
     jx_grad_close_twins(c);
     c->how = called_with;
     if (c->first)
