@@ -16,6 +16,7 @@ typedef struct declared {
     jx_gradding *c;
     jx_callee primal, jvp, fwd, bwd, own;
     double largest; /* of what the rule gave anywhere */
+    double *room;   /* for the numbers of an output */
 } declared;
 
 static double most_of(jx_dtype dtype)
@@ -50,6 +51,7 @@ static void close_declared(declared *s)
 
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         jx_callee_close(all[i]);
+    free(s->room);
 }
 
 static jx_dtype wide(jx_dtype dtype)
@@ -250,12 +252,13 @@ bool jx_grad_is_own_declared(jx_gradding *c, const double *d, jx_functional f,
 
 static void fill_ones(const jx_port *port, void *to)
 {
-    double one[2] = {1, 0};
+    const double wide_one[2] = {1, 0};
     size_t bytes = jx_dtype_of(port->dtype)->bytes;
+    char one[2 * sizeof(double)];
 
+    jx_convert(wide(port->dtype), port->dtype, wide_one, one, 1);
     for (int64_t i = 0; i < port->count; i++)
-        jx_convert(wide(port->dtype), port->dtype, one,
-                   (char *)to + (size_t)i * bytes, 1);
+        memcpy((char *)to + (size_t)i * bytes, one, bytes);
 }
 
 /* A callee that takes the operands behind the constants, then ones. */
@@ -329,6 +332,34 @@ static int64_t elements(const jx_port *port)
                : 0;
 }
 
+/* The largest of the outputs of all that run in declared dtypes. */
+static bool make_room(declared *s)
+{
+    const jx_callee *all[] = {&s->primal, &s->jvp, &s->bwd};
+    int64_t most = 0;
+
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        for (int o = 0; o < all[i]->nouts; o++) {
+            int64_t count = elements(jx_plan_out(all[i]->plan, o));
+            most = count > most ? count : most;
+        }
+    s->room = jx_grad_room(s->c, (size_t)most + 1, sizeof *s->room);
+    return s->room != NULL;
+}
+
+/* An output that has elements, until the next one in a declared dtype is asked
+ * for: parts of complex numbers count. */
+static const double *numbers_of(const declared *s, const jx_callee *f, int out)
+{
+    const jx_port *port = jx_plan_out(f->plan, out);
+    const void *at = jx_exec_out(f->exec, out);
+
+    if (port->dtype == wide(port->dtype))
+        return at;
+    jx_convert(port->dtype, wide(port->dtype), at, s->room, port->count);
+    return s->room;
+}
+
 /* Whether the function's values are numbers that its dtypes have; *overflows:
  * it does not come to them in these dtypes. */
 static bool has_values(const declared *s, bool *overflows)
@@ -336,11 +367,13 @@ static bool has_values(const declared *s, bool *overflows)
     *overflows = false;
     for (int o = 0; o < s->primal.nouts; o++) {
         const jx_port *port = jx_plan_out(s->primal.plan, o);
-        for (int64_t k = 0; k < elements(port); k++) {
-            double y = element_of(&s->c->primal, o, k);
-            if (!(fabs(y) <= most_of(port->dtype) / 2))
+        int64_t count = elements(port);
+        const double *right = count ? numbers_of(s, &s->c->primal, o) : NULL,
+                     *given = count ? numbers_of(s, &s->primal, o) : NULL;
+        for (int64_t k = 0; k < count; k++) {
+            if (!(fabs(right[k]) <= most_of(port->dtype) / 2))
                 return false;
-            *overflows = *overflows || !isfinite(element_of(&s->primal, o, k));
+            *overflows = *overflows || !isfinite(given[k]);
         }
     }
     return true;
@@ -367,9 +400,11 @@ static bool look_at(declared *s)
         return true;
     for (int o = c->rule->vjp ? 0 : c->rule->nouts; o < ours->nouts; o++) {
         const jx_port *port = jx_plan_out(ours->plan, o);
-        for (int64_t k = 0; k < elements(port); k++) {
-            double right = element_of(there, o, k),
-                   given = element_of(ours, o, k);
+        int64_t count = elements(port);
+        const double *wanted = count ? numbers_of(s, there, o) : NULL,
+                     *got = count ? numbers_of(s, ours, o) : NULL;
+        for (int64_t k = 0; k < count; k++) {
+            double right = wanted[k], given = got[k];
             if (!(fabs(right) <= most_of(port->dtype) / 2))
                 continue;
             s->largest = fmax(s->largest, fabs(right));
@@ -408,7 +443,7 @@ void jx_grad_declared(jx_gradding *c)
         c->values_only || c->iterates || c->iterative || c->pulling ||
         c->calling->any_fixed)
         return;
-    if (open_declared(&s))
+    if (open_declared(&s) && make_room(&s))
         for (size_t i = 0; i < sizeof points / sizeof *points; i++) {
             c->point = &points[i];
             jx_grad_fill_passive(c);

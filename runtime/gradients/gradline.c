@@ -19,12 +19,30 @@ bool jx_grad_is_foreign(const jx_gradding *c)
 
 /* -- a point's inputs ------------------------------------------------------ */
 
+/* Whether an operand gets its values from the point, and no other gets them
+ * from it. */
+static bool is_of_point(const jx_gradding *c, int operand)
+{
+    bool is = false;
+
+    for (int s = 0; s < c->in.count && !is; s++)
+        is = c->in.port[s] == operand;
+    for (int i = 0; i < c->primal.nins && is; i++)
+        is = i == operand || c->calling->ties[i] != operand;
+    return is;
+}
+
 /* Everything a rule does not differentiate: constants, integers, keys. */
 void jx_grad_fill_passive(jx_gradding *c)
 {
     for (int i = 0; i < c->primal.nins; i++) {
         const jx_port *port = jx_plan_in(c->primal.plan, i);
         int tied = c->calling->ties[i];
+        if (!c->sample && is_of_point(c, i)) {
+            /* what is drawn later is the same, whatever moves */
+            jx_rng_skip(&c->rng, jx_sample_draws(port));
+            continue;
+        }
         jx_sample_passive(&c->rng, port, c->point,
                           c->sample ? c->sample->at[i] : NULL, c->primal.in[i]);
         if (c->fixed && c->calling->fixed[i])

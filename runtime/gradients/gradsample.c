@@ -754,6 +754,12 @@ static void vary(jx_rng *rng, const jx_port *port, const void *sample, void *to)
     }
 }
 
+int64_t jx_sample_draws(const jx_port *port)
+{
+    return JX_DRAWS_OF_NORMAL * port->count *
+           (jx_dtype_is_complex(port->dtype) ? 2 : 1);
+}
+
 void jx_sample_passive(jx_rng *rng, const jx_port *port, const jx_point *point,
                        const void *sample, void *to)
 {

@@ -126,6 +126,8 @@ bool jx_sample_calling(const jx_program *program, const jx_rule *rule,
  * integers like it; without one, small integers and random bits. */
 void jx_sample_passive(jx_rng *rng, const jx_port *port, const jx_point *point,
                        const void *sample, void *to);
+/* How many numbers that takes of an inexact input, without a sample. */
+int64_t jx_sample_draws(const jx_port *port);
 
 /* How closely a rule of such a nearness can be expected to agree: constants in
  * the code were rounded to its narrowest float dtype before we saw them. */
