@@ -161,7 +161,7 @@ typedef struct jx_gradding {
     /* ... and the rule has not, but may rely on where it leads */
     bool iterative;
     bool approximates; /* the function holds numbers that were rounded */
-    /* function and jvp rule are elementwise, of many elements: each direction
+    /* function and jvp rule are elementwise, of many elements: one direction
      * that moves all is a sample of as many points */
     bool pointwise;
     /* it computes when to end; its primitives are no surer than 1e-8; it holds

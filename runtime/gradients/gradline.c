@@ -7,7 +7,9 @@
 
 enum {
     SLOPE_OPERATIONS = 500, /* that a slope costs, of a program with many */
-    SLOPE_OF_RULE = 100,    /* and of a rule, of which more are tried */
+    SLOPE_OF_RULE = 100,    /* and of a rule, of which more are tried ... */
+    /* ... unless each is a point of its own, which are tried once */
+    SLOPE_OF_ELEMENT = 200,
 };
 
 /* Whether the rule may never meet the values of this point. */
@@ -113,7 +115,8 @@ bool jx_grad_sample(jx_gradding *c, const double *d, double first,
     if (c->most_work)
         c->work += (int64_t)n * SLOPE_OPERATIONS;
     else
-        c->asked += (int64_t)n * SLOPE_OF_RULE;
+        c->asked +=
+            (int64_t)n * (c->pointwise ? SLOPE_OF_ELEMENT : SLOPE_OF_RULE);
     return true;
 }
 

@@ -268,34 +268,12 @@ static int leave_lengths(jx_gradding *c, int count, const char **names)
     return kept;
 }
 
-/* Of what is elementwise, the first that move more than one element. */
-static int leave_alone(jx_gradding *c, int count, const char **names)
-{
-    size_t n = (size_t)c->in.size;
-    int kept = 0;
-
-    for (int k = 0; k < count && kept < LEAST; k++) {
-        const double *from = c->directions + (size_t)k * n;
-        size_t moved = 0;
-        for (size_t i = 0; i < n && moved < 2; i++)
-            moved += from[i] != 0;
-        if (moved < 2)
-            continue;
-        if (kept != k)
-            memcpy(c->directions + (size_t)kept * n, from, n * sizeof *from);
-        names[kept++] = names[k];
-    }
-    return kept;
-}
-
 /* Of what takes long, a few at each point, others at the next one. */
 static int leave_some(jx_gradding *c, int count, const char **names)
 {
     int64_t most = POINT_OPERATIONS / (JX_RIDDERS_SAMPLES * (c->call_work + 1));
     size_t n = (size_t)c->in.size;
 
-    if (c->pointwise)
-        return leave_alone(c, count, names);
     count = leave_lengths(c, count, names);
     if (most >= count)
         return count;
@@ -317,13 +295,18 @@ static int directions_of(jx_gradding *c, const char **names)
     int random = c->options->directions ? c->options->directions : 3;
     int count = 0;
 
+    /* Of many elements that are each a point of its own, one of random numbers
+     * goes all ways. */
+    if (c->pointwise && (!c->cautious || jx_grad_is_foreign(c)))
+        return jx_directions_at_random(&c->rng, c->in.spans, c->in.count,
+                                       c->in.size, c->directions, names);
     if (!c->cautious || jx_grad_is_foreign(c))
-        return leave_some(
-            c,
-            jx_directions_make(c->program->ctx, &c->rng, c->in.spans,
-                               c->in.count, c->in.size, c->x,
-                               c->pointwise ? 0 : random, c->directions, names),
-            names);
+        return leave_some(c,
+                          jx_directions_make(c->program->ctx, &c->rng,
+                                             c->in.spans, c->in.count,
+                                             c->in.size, c->x, random,
+                                             c->directions, names),
+                          names);
     while (
         count < random && count < JX_MOST_DIRECTIONS &&
         follow_program(c, c->directions + (size_t)count * (size_t)c->in.size))

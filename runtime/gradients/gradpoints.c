@@ -942,6 +942,26 @@ static void add_element(directions *d, jx_ctx *ctx, int i)
         at[i] = 1;
 }
 
+/* What is fixed does not move. */
+static void hold_fixed(directions *d, const jx_span_of *spans, int nspans)
+{
+    for (int k = 0; k < d->count; k++)
+        for (int s = 0; s < nspans; s++)
+            for (int i = 0; spans[s].fixed && i < spans[s].count; i++)
+                d->at[(size_t)k * (size_t)d->size + (size_t)(spans[s].at + i)] =
+                    0;
+}
+
+int jx_directions_at_random(jx_rng *rng, const jx_span_of *spans, int nspans,
+                            int size, double *to, const char **names)
+{
+    directions d = {0, size, to, names};
+
+    add_random(&d, rng, 0, size, "random");
+    hold_fixed(&d, spans, nspans);
+    return d.count;
+}
+
 int jx_directions_make(jx_ctx *ctx, jx_rng *rng, const jx_span_of *spans,
                        int nspans, int size, const double *x, int random,
                        double *to, const char **names)
@@ -969,9 +989,6 @@ int jx_directions_make(jx_ctx *ctx, jx_rng *rng, const jx_span_of *spans,
     }
     for (int i = 0; i < random; i++)
         add_random(&d, rng, 0, size, "random");
-    for (int k = 0; k < d.count; k++)
-        for (int s = 0; s < nspans; s++)
-            for (int i = 0; spans[s].fixed && i < spans[s].count; i++)
-                d.at[(size_t)k * (size_t)size + (size_t)(spans[s].at + i)] = 0;
+    hold_fixed(&d, spans, nspans);
     return d.count;
 }

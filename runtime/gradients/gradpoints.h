@@ -163,5 +163,8 @@ enum { JX_MOST_DIRECTIONS = 24 };
 int jx_directions_make(jx_ctx *ctx, jx_rng *rng, const jx_span_of *spans,
                        int nspans, int size, const double *x, int random,
                        double *directions, const char **names);
+/* The first of them alone. */
+int jx_directions_at_random(jx_rng *rng, const jx_span_of *spans, int nspans,
+                            int size, double *directions, const char **names);
 
 #endif

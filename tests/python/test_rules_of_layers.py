@@ -49,6 +49,33 @@ def masked(size, at=None):
     return act
 
 
+def bent(by=lambda dx: dx):
+    """Its tangents are those of a function, but for large ones, or of one sign."""
+    @jax.custom_jvp
+    def act(x):
+        return jnp.maximum(x, 0)
+
+    @act.defjvp
+    def _(p, t):
+        (x,), (dx,) = p, t
+        return act(x), jnp.where(x > 0, by(dx), 0)
+    return act
+
+
+def of_two(of_x=1.0, of_y=1.0, low=jnp.inf):
+    """Of two operands, one of which may be off where both are large."""
+    @jax.custom_jvp
+    def act(x, y):
+        return jnp.sin(x) * y
+
+    @act.defjvp
+    def _(p, t):
+        (x, y), (dx, dy) = p, t
+        by = jnp.where((x > low) & (y < -low), 0.0, of_x)
+        return act(x, y), by * jnp.cos(x) * y * dx + of_y * jnp.sin(x) * dy
+    return act
+
+
 @pytest.fixture
 def gradcheck(tmp_path):
     """Of a program without values for its inputs: the codes of what is wrong, and what is said
@@ -96,14 +123,25 @@ def test_a_wrong_rule_is_told_of_each_layer(gradcheck):
 
 
 @pytest.mark.parametrize("act", [activation(off=0.01), activation(off=0.5, low=100.0, high=1e4),
-                                 activation(slope=1 + 1e-4), shifted(1), masked(1024, 700)])
+                                 activation(slope=1 + 1e-4), shifted(1), masked(1024, 700),
+                                 bent(jnp.abs), bent(lambda dx: jnp.clip(dx, -0.99, 0.99)),
+                                 bent(lambda dx: jnp.where(dx > 0.99, 2 * dx, dx))])
 def test_of_many_elements_what_is_off_is_told(gradcheck, act):
     assert gradcheck(lambda x: jnp.sum(act(x)), BIG)[0] == ["DRV001"]
 
 
-@pytest.mark.parametrize("act", [activation(), shifted(), masked(1024)])
+@pytest.mark.parametrize("act", [activation(), shifted(), masked(1024), bent()])
 def test_of_many_elements_what_is_right_is_not_accused(gradcheck, act):
     assert gradcheck(lambda x: jnp.sum(act(x)), BIG)[0] == []
+
+
+@pytest.mark.parametrize("wrong", [{"of_x": -1.0}, {"of_y": 0.0}, {"of_y": -1.0}, {"low": 2.0}])
+def test_of_many_elements_what_is_off_in_one_operand_is_told(gradcheck, wrong):
+    def net(act):
+        return lambda x, y: jnp.sum(act(x, y))
+    assert gradcheck(net(of_two()), BIG, BIG)[0] == []
+    assert set(gradcheck(net(of_two(**wrong)), BIG, BIG)[0]) <= {"DRV001", "DRV005"} \
+        and gradcheck(net(of_two(**wrong)), BIG, BIG)[0]
 
 
 def stopped(inner=False, outer=False):
