@@ -7,6 +7,9 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 /* Whether help is asked for, before any `--`. */
 static bool asks_for_help(int argc, char **argv)
@@ -41,6 +44,18 @@ static void fix_solver(void)
         setenv("JAXVET_SOLVER", path, 1);
 }
 
+/* What is freed is needed again soon: the system's pages are kept, as malloc
+ * keeps them by itself once something large was freed. */
+static void keep_pages(void)
+{
+#ifdef __GLIBC__
+    enum { LARGE = 32 << 20 }; /* the most that malloc comes to by itself */
+
+    mallopt(M_MMAP_THRESHOLD, LARGE);
+    mallopt(M_TRIM_THRESHOLD, 2 * LARGE);
+#endif
+}
+
 int main(int argc, char **argv)
 {
     const jx_command *help = jx_command_find("help");
@@ -48,6 +63,7 @@ int main(int argc, char **argv)
 
     /* a file that may not grow is told like a full disk */
     signal(SIGXFSZ, SIG_IGN);
+    keep_pages();
     fix_solver();
     jx_blas_without_threads();
     if (argc < 2) {
