@@ -16,7 +16,7 @@ enum { TILE_MIN = 128, TILE_MAX = 2048, TILE_BYTES = 24 << 10, ALIGN = 64 };
 enum { FEW = 8 };
 
 /* There is room for a value at any time, with memory or without. */
-enum { FIRST_VALUES = 8 };
+enum { FIRST_VALUES = 8, FIRST_INSTRS = 2 /* mostly it is one */ };
 
 jx_region *jx_region_new(jx_arena *arena)
 {
@@ -26,6 +26,8 @@ jx_region *jx_region_new(jx_arena *arena)
         return NULL;
     r->values.at = JX_NEW_ARRAY(arena, FIRST_VALUES, jx_rvalue);
     r->values.capacity = FIRST_VALUES;
+    r->instrs.at = JX_NEW_ARRAY(arena, FIRST_INSTRS, jx_rinstr);
+    r->instrs.capacity = r->instrs.at ? FIRST_INSTRS : 0;
     return r->values.at ? r : NULL;
 }
 
