@@ -38,7 +38,7 @@ typedef struct work {
 
 typedef struct tally {
     work each, all; /* of one device; of all of them together */
-    sent sent[JX_COLLECTIVE_KINDS];
+    sent *sent;     /* by kind of collective; NULL: there is none */
     amounts extra;
     bool peak_lost;
 } tally;
@@ -47,8 +47,9 @@ typedef struct coster {
     const jx_typed *typed;
     jx_program *program;
     jx_cost *cost;
-    bool numbers;   /* what is none is lost */
+    bool numbers;   /* of operations: what is none is lost */
     tally *tallies; /* per jaxpr */
+    sent *spare;    /* of a tally that is no more, or NULL */
     const jx_dim *zero, *one;
     jx_sizes *sizes; /* integers of equations, as far as sizes say them */
     jx_overlap overlap;
@@ -186,6 +187,8 @@ static bool keep_peak(const coster *c, amounts *peaks, amount a)
 
     if (a.lost)
         return false;
+    if (c->numbers)
+        return true; /* of operations alone */
     for (size_t i = 0; i < peaks->count; i++)
         if (covers(c, peaks->at[i], a))
             return true;
@@ -330,10 +333,33 @@ static void add_peaks(coster *c, tally *to, const tally *from)
     to->peak_lost |= from->peak_lost;
 }
 
-static void add_sent(const coster *c, tally *to, const sent *from, amount often)
+/* What a tally sends, with room for it; NULL without memory. */
+static sent *open_sent(coster *c, tally *t)
 {
-    for (int k = 0; k < JX_COLLECTIVE_KINDS; k++) {
-        sent *sum = &to->sent[k];
+    if (t->sent)
+        return t->sent;
+    t->sent = c->spare ? c->spare
+                       : JX_NEW_ARRAY(c->program->ctx->arena,
+                                      JX_COLLECTIVE_KINDS, sent);
+    c->spare = NULL;
+    return t->sent;
+}
+
+static void close_sent(coster *c, tally *t)
+{
+    if (!t->sent)
+        return;
+    memset(t->sent, 0, JX_COLLECTIVE_KINDS * sizeof *t->sent);
+    c->spare = t->sent;
+    t->sent = NULL;
+}
+
+static void add_sent(coster *c, tally *to, const sent *from, amount often)
+{
+    sent *all = from ? open_sent(c, to) : NULL;
+
+    for (int k = 0; all && k < JX_COLLECTIVE_KINDS; k++) {
+        sent *sum = &all[k];
 
         if (is_none(from[k].times))
             continue;
@@ -347,9 +373,11 @@ static void add_sent(const coster *c, tally *to, const sent *from, amount often)
 }
 
 /* Of two branches, one of which is taken. */
-static void larger_sent(const coster *c, sent *most, const sent *other)
+static void larger_sent(coster *c, tally *to, const sent *other)
 {
-    for (int k = 0; k < JX_COLLECTIVE_KINDS; k++) {
+    sent *most = other ? open_sent(c, to) : NULL;
+
+    for (int k = 0; most && k < JX_COLLECTIVE_KINDS; k++) {
         if (is_none(other[k].times))
             continue;
         most[k].times = larger(c, most[k].times, other[k].times);
@@ -365,7 +393,7 @@ static void send(coster *c, tally *to, const jx_jaxpr *jaxpr, const jx_eqn *eqn)
     jx_communication what;
     sent *sum;
 
-    if (!jx_communication_of(c->program, eqn, &what))
+    if (!jx_communication_of(c->program, eqn, &what) || !open_sent(c, to))
         return;
     sum = &to->sent[what.kind];
     sum->times = plus(c, sum->times, of_int(1));
@@ -447,12 +475,13 @@ static void add_branches(coster *c, tally *to, jx_closed_list branches)
 
         most.each = larger_work(c, most.each, t->each);
         most.all = larger_work(c, most.all, t->all);
-        larger_sent(c, most.sent, t->sent);
+        larger_sent(c, &most, t->sent);
         add_peaks(c, to, t);
     }
     to->each = plus_work(c, to->each, most.each);
     to->all = plus_work(c, to->all, most.all);
     add_sent(c, to, most.sent, of_int(1));
+    close_sent(c, &most);
 }
 
 static void add_while(coster *c, tally *to, const jx_eqn *eqn)
@@ -710,6 +739,7 @@ static void cost_jaxpr(coster *c, const jx_jaxpr *jaxpr)
         t->each = plus_work(c, t->each, one.each);
         t->all = plus_work(c, t->all, one.all);
         add_sent(c, t, one.sent, of_int(1));
+        close_sent(c, &one);
         if (!is_view(eqn) && !has_callee(eqn, &rule))
             add_own(c, t, (work){.moved = moved_by(c, eqn)});
         for (int k = 0; k < eqn->nouts; k++)
@@ -735,7 +765,7 @@ static amount constants_of(const coster *c)
 
 static void finish_sent(const coster *c, const sent *all)
 {
-    for (int k = 0; k < JX_COLLECTIVE_KINDS; k++)
+    for (int k = 0; all && k < JX_COLLECTIVE_KINDS; k++)
         if (!is_none(all[k].times))
             JX_PUSH(
                 c->program->ctx->arena, &c->cost->sent,
