@@ -218,9 +218,10 @@ static bool spread(jx_devices_body *m, const jx_eqn *eqn, jx_held **ins,
         return jx_devices_fail(s, "it can't be written out for all devices");
     for (int i = 0; i < eqn->nouts; i++) {
         jx_atom made = jx_device_row(&to, s->team.at[0])[i];
-        outs[i] = is_one_device(s)
-                      ? (jx_held){.part = made, .by = eqn, .number = i}
-                      : (jx_held){.all = made};
+        if (!is_one_device(s))
+            outs[i] = (jx_held){.all = made};
+        else if (!jx_held_begin(s, made, eqn, i, &outs[i]))
+            return false;
     }
     return true;
 }
@@ -268,6 +269,14 @@ static bool begin_scope(jx_devices *s, const jx_jaxpr *in, const bool *outs,
     return !s->failed;
 }
 
+static void take_place(jx_devices_body *m, const jx_jaxpr *in,
+                       const jx_eqn *eqn)
+{
+    m->s->jaxpr = in;
+    m->s->eqn = eqn;
+    m->body.place = (jx_place){eqn->stack, eqn->name_stack, eqn->ctx};
+}
+
 static bool new_eqn(jx_devices_body *m, const scope *of, const jx_eqn *eqn);
 
 /* The callee's equations in the place of its call. */
@@ -310,32 +319,49 @@ static bool stands_open(jx_devices *s, const jx_eqn *eqn, bool any_part)
              !jx_growth_shares(&s->growth, callee->jaxpr)));
 }
 
-/* By the first process alone, to which its operands come. */
-static bool on_first(jx_devices_body *m, const jx_eqn *eqn, jx_held **ins,
-                     jx_held *outs)
+/* By the first process alone, to which its operands come, when all have done
+ * what they do together: nobody waits for it meanwhile. */
+static bool on_first(jx_devices_body *m, const scope *of, const jx_eqn *eqn,
+                     jx_held **ins, jx_held *outs)
 {
     jx_devices *s = m->s;
+    const jx_devices_late late = {
+        of->in, eqn, ins, JX_NEW_ARRAY(s->scratch, eqn->nouts + 1, jx_atom)};
+
+    if (!late.outs)
+        return jx_devices_starved(s);
+    for (int i = 0; i < eqn->nouts; i++)
+        outs[i].first = &late.outs[i];
+    JX_PUSH(s->scratch, &m->late, late);
+    return !s->failed;
+}
+
+static bool do_late(jx_devices_body *m, const jx_devices_late *late)
+{
+    jx_devices *s = m->s;
+    const jx_eqn *eqn = late->eqn;
     jx_atom *all = JX_NEW_ARRAY(s->scratch, eqn->nins + 1, jx_atom);
     const jx_atom *made = NULL;
 
     if (!all)
         return jx_devices_starved(s);
+    take_place(m, late->in, eqn);
     for (int i = 0; i < eqn->nins && !s->failed; i++)
-        all[i] = jx_held_reported(m, ins[i]);
+        all[i] = jx_held_reported(m, late->ins[i]);
     if (s->failed || !jx_devices_room(s))
         return false;
     if (s->rank == 0 && !(made = jx_build_like(&m->body, eqn, all, NULL, NULL)))
         return s->failed ? false : jx_devices_starved(s);
     for (int i = 0; i < eqn->nouts; i++)
-        outs[i].first =
+        late->outs[i] =
             made ? made[i] : jx_build_zeros(&m->body, eqn->outs[i]->aval);
     return !s->failed;
 }
 
 /* What stays with the device, or is made on the first one alone, where this
  * process is one of them: false, and nothing is told, if it is none of that. */
-static bool on_device(jx_devices_body *m, const bool *needed, const jx_eqn *eqn,
-                      jx_held **ins, jx_held *outs)
+static bool on_device(jx_devices_body *m, const scope *of, const bool *needed,
+                      const jx_eqn *eqn, jx_held **ins, jx_held *outs)
 {
     bool any_part = false, any_first = false, any_needed = false;
 
@@ -358,7 +384,7 @@ static bool on_device(jx_devices_body *m, const bool *needed, const jx_eqn *eqn,
         return true;
     return (any_part || any_first) && !m->s->failed && !any_needed &&
            may_be_zeros(eqn) && !eqn_runs_spread(m->s, eqn, 0) &&
-           on_first(m, eqn, ins, outs);
+           on_first(m, of, eqn, ins, outs);
 }
 
 /* On all of its operands. */
@@ -401,13 +427,11 @@ static bool new_eqn(jx_devices_body *m, const scope *of, const jx_eqn *eqn)
     }
     for (int i = 0; i < eqn->nouts; i++)
         needed[i] = of->needed[eqn->outs[i]->id];
-    s->jaxpr = of->in;
-    s->eqn = eqn;
-    m->body.place = (jx_place){eqn->stack, eqn->name_stack, eqn->ctx};
+    take_place(m, of->in, eqn);
     if (jx_is_spread(eqn)) {
         if (!spread(m, eqn, ins, outs))
             return false;
-    } else if (!on_device(m, needed, eqn, ins, outs) &&
+    } else if (!on_device(m, of, needed, eqn, ins, outs) &&
                (s->failed || !on_all(m, eqn, ins, outs))) {
         return false;
     }
@@ -444,6 +468,10 @@ static const jx_jaxpr *new_jaxpr(jx_devices *s, const jx_jaxpr *from)
     for (int i = 0; i < from->neqns; i++)
         if (!new_eqn(&m, &of, &from->eqns[i]))
             return NULL;
+    for (size_t i = 0; i < m.late.count; i++)
+        if (!do_late(&m, &m.late.at[i]))
+            return NULL;
+    s->eqn = NULL;
     for (int i = 0; i < from->nouts && !s->failed; i++)
         jx_body_result(&m.body, result_of(&m, &of, reports, i));
     for (size_t i = 0; s->pairs && i < s->copies.count; i++) {

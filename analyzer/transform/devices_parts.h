@@ -87,17 +87,26 @@ typedef struct jx_devices {
 /* What a process has of a value outside of the computations that devices share:
  * all of it, or, where it is one of them, its part, which is cut as result
  * `number` of `by` is; or both; or all that the first process alone has, others
- * having zeros. */
+ * having zeros, which is made when all else is (copies of this share it). */
 typedef struct jx_held {
-    jx_atom all, part, first;
+    jx_atom all, part, *first;
     const jx_eqn *by;
     int number;
 } jx_held;
+
+/* An equation of the first process alone. */
+typedef struct jx_devices_late {
+    const jx_jaxpr *in;
+    const jx_eqn *eqn;
+    jx_held **ins;
+    jx_atom *outs;
+} jx_devices_late;
 
 /* A jaxpr in the making. */
 typedef struct jx_devices_body {
     jx_body body;
     jx_devices *s;
+    JX_VEC(jx_devices_late) late; /* in their order */
 } jx_devices_body;
 
 bool jx_devices_fail(jx_devices *s, const char *format, ...)
@@ -226,6 +235,10 @@ bool jx_devices_use_mesh(jx_devices *s, const jx_eqn *eqn);
  * process. */
 bool jx_held_is_part(const jx_held *value);
 bool jx_held_is_first(const jx_held *value);
+/* A part of a result of a computation, or of what is done to one element by
+ * element. */
+bool jx_held_begin(jx_devices *s, jx_atom part, const jx_eqn *by, int number,
+                   jx_held *to);
 /* The part of a value is what a computation takes as its operand. */
 bool jx_held_fits(jx_devices *s, const jx_eqn *eqn, int number,
                   const jx_held *value);

@@ -4,8 +4,9 @@
  * A result stays with its devices for as long as what takes it is cut alike, or
  * is done element by element; what needs all of it makes the parts come
  * together: on the first process alone, which reports, where nothing but what
- * the program gives is made of it, and that is done there.  All of that follows
- * from the program alone, so that all processes send and get the same. */
+ * the program gives is made of it, and that is done there, when all else is.
+ * All of that follows from the program alone, so that all processes send and
+ * get the same. */
 #include "analyzer/transform/devices_parts.h"
 #include "frontend/ir/mesh.h"
 
@@ -58,6 +59,16 @@ static bool is_cut_so(jx_devices *s, const jx_eqn *eqn, bool result, int number,
            are_cut_alike(a, b);
 }
 
+bool jx_held_begin(jx_devices *s, jx_atom part, const jx_eqn *by, int number,
+                   jx_held *to)
+{
+    *to = (jx_held){.part = part,
+                    .first = JX_NEW(s->scratch, jx_atom),
+                    .by = by,
+                    .number = number};
+    return to->first || jx_devices_starved(s);
+}
+
 bool jx_held_fits(jx_devices *s, const jx_eqn *eqn, int number,
                   const jx_held *value)
 {
@@ -71,8 +82,7 @@ bool jx_held_is_part(const jx_held *value)
 
 bool jx_held_is_first(const jx_held *value)
 {
-    return jx_is_made(value->first) && !jx_is_made(value->part) &&
-           !jx_is_made(value->all);
+    return value->first && !jx_is_made(value->part) && !jx_is_made(value->all);
 }
 
 jx_atom jx_held_all(jx_devices_body *m, jx_held *value)
@@ -89,10 +99,10 @@ jx_atom jx_held_reported(jx_devices_body *m, jx_held *value)
 {
     if (jx_is_made(value->all))
         return value->all;
-    if (!jx_is_made(value->first))
-        value->first =
+    if (!jx_is_made(*value->first))
+        *value->first =
             jx_devices_whole(m, value->by, value->number, value->part, true);
-    return value->first;
+    return *value->first;
 }
 
 /* ---- element by element */
@@ -160,6 +170,5 @@ bool jx_held_each(jx_devices_body *m, const jx_eqn *eqn,
     made = jx_build_like(&m->body, eqn, parts, NULL, &aval);
     if (!made)
         return false;
-    *out = (jx_held){.part = made[0], .by = like->by, .number = like->number};
-    return true;
+    return jx_held_begin(s, made[0], like->by, like->number, out);
 }

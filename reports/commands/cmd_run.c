@@ -496,6 +496,16 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* The others wait for the first rank, which may have told of results, or made
+ * some of its own, for as long as that takes. */
+static void all_come(session *r)
+{
+    int first;
+
+    if (r->ranks.comm)
+        r->ranks.mpi->agree(r->ranks.comm, true, 0, &first);
+}
+
 static bool bench(session *r)
 {
     size_t n = (size_t)r->s->bench;
@@ -504,6 +514,7 @@ static bool bench(session *r)
     if (!times)
         return false;
     for (size_t i = 0; i < n; i++) {
+        all_come(r);
         double start = jx_seconds_now();
         if (!run_once(r))
             return false;
