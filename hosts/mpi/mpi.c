@@ -132,6 +132,19 @@ static void see_processes(ranks *r)
     }
 }
 
+/* A file of that many bytes, which are there: who writes where the system has
+ * none is killed.  Else -1. */
+static int new_memory(const char *name, size_t bytes)
+{
+    int file = shm_open(name, O_CREAT | O_EXCL | O_RDWR, 0600);
+
+    if (file < 0 || !posix_fallocate(file, 0, (off_t)bytes))
+        return file;
+    close(file);
+    shm_unlink(name);
+    return -1;
+}
+
 /* The board is there for as long as the process is: MPI's own memory that ranks
  * share goes with MPI.  The first rank of a machine makes it, and its name is
  * gone when all have it. */
@@ -143,15 +156,15 @@ static bool map_board(ranks *r, int here, int count)
     int ok, file = -1;
 
     if (here == 0) {
-        snprintf(name, sizeof name, "/jaxvet-%ld", (long)getpid());
-        file = shm_open(name, O_CREAT | O_EXCL | O_RDWR, 0600);
-        if (file >= 0 && ftruncate(file, (off_t)bytes))
-            name[0] = '\0';
+        /* containers may share such memory, and not the numbers of processes */
+        snprintf(name, sizeof name, "/jaxvet-%ld-%llx", (long)getpid(),
+                 (unsigned long long)(1e9 * now()));
+        file = new_memory(name, bytes);
     }
     MPI_Bcast(name, sizeof name, MPI_CHAR, 0, r->machine);
     if (here > 0)
         file = shm_open(name, O_RDWR, 0);
-    if (file >= 0 && *name)
+    if (file >= 0)
         at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
     if (file >= 0)
         close(file);
@@ -863,7 +876,8 @@ static jx_comm *mpi_open(int rank, double seconds, const char **why)
     jx_patience_end(patience);
     if (open)
         return &r->comm;
-    *why = begun ? "MPI gives no memory that ranks of one machine share"
+    *why = begun ? "the system has no memory (/dev/shm) that ranks of one "
+                   "machine share"
                  : "MPI does not start";
     free_ranks(r);
     if (begun)

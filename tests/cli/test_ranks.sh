@@ -415,4 +415,14 @@ if command -v mpicc >/dev/null; then
     done
 fi
 
+# Where ranks can't share memory, one says so, and no file is left.
+alone='mount -t tmpfs -o size=4k none /dev/shm && dd if=/dev/zero of=/dev/shm/all bs=4k count=1'
+if unshare -m sh -c "$alone" 2>"$work/err"; then
+    unshare -m sh -c "$alone"' 2>/dev/null; "$@"; code=$?; ls /dev/shm; exit $code' sh \
+        "$JAXVET" run "$work/sum.mlir" --ranks 4 >"$work/out" 2>"$work/err"
+    holds test $? -eq 3
+    complains 'no memory (/dev/shm) that ranks of one machine share'
+    holds test -z "$(grep jaxvet "$work/out")"
+fi
+
 fi
