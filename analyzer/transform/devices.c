@@ -246,6 +246,19 @@ static bool may_be_zeros(const jx_eqn *eqn)
     return true;
 }
 
+/* Numbers that a program leaves open are counted as they are drawn: all
+ * processes draw as many, in one order. */
+static bool draws_numbers(const jx_program *program)
+{
+    for (int i = 0; i < program->njaxprs; i++)
+        for (int k = 0; k < program->jaxprs[i]->neqns; k++) {
+            jx_prim_id id = program->jaxprs[i]->eqns[k].prim->id;
+            if (id == JX_PRIM_stablehlo_rng || id == JX_PRIM_rng_uniform)
+                return true;
+        }
+    return false;
+}
+
 /* `outs`: of its results, or (NULL) `all`. */
 static bool begin_scope(jx_devices *s, const jx_jaxpr *in, const bool *outs,
                         bool all, scope *to)
@@ -259,7 +272,8 @@ static bool begin_scope(jx_devices *s, const jx_jaxpr *in, const bool *outs,
             to->needed[in->outs[i].var->id] |= outs ? outs[i] : all;
     for (int i = in->neqns - 1; i >= 0; i--) {
         const jx_eqn *eqn = &in->eqns[i];
-        bool needed = eqn_runs_spread(s, eqn, 0) || !may_be_zeros(eqn);
+        bool needed =
+            s->draws || eqn_runs_spread(s, eqn, 0) || !may_be_zeros(eqn);
         for (int k = 0; k < eqn->nouts; k++)
             needed |= to->needed[eqn->outs[k]->id];
         for (int k = 0; k < eqn->nins && needed; k++)
@@ -371,6 +385,7 @@ static bool on_device(jx_devices_body *m, const scope *of, const bool *needed,
         any_part |= jx_held_is_part(ins[i]);
         any_first |= jx_held_is_first(ins[i]);
     }
+    any_needed = m->s->draws;
     for (int i = 0; i < eqn->nouts; i++)
         any_needed |= needed[i];
     if (stands_open(m->s, eqn, any_part))
@@ -710,6 +725,7 @@ bool jx_devices_write_out(const jx_typed **typed, const jx_closed **closed,
         s.rank = rank;
         s.wanted = rank == JX_ALL_DEVICES ? 0 : ranks;
         s.compares = compares;
+        s.draws = rank != JX_ALL_DEVICES && draws_numbers(from);
         now = written_out(&s, jaxpr);
     }
     if (!s.failed && now == jaxpr) { /* nothing to write out */

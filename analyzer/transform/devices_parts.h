@@ -71,7 +71,8 @@ typedef struct jx_devices {
      * of the program one is, and on which way it was reached. */
     int met, branch, branches;
     const jx_jaxpr *reports; /* its results are the program's */
-    bool whole;              /* all of the program is what they run */
+    bool draws;    /* a process that is one of them draws what all do */
+    bool whole;    /* all of the program is what they run */
     bool compares; /* results of several devices that are said to be one */
     int equations, depth;
     JX_VEC(jx_team_callee) callees;

@@ -656,12 +656,23 @@ static bool all_begin(session *r, bool ready, const char *path, int *code)
     return false;
 }
 
+static int run_failed(session *r)
+{
+    if (!jx_exec_differs(r->exec))
+        return failed(r);
+    jx_utf8_printf(&r->text, "the program expects another result: %s\n",
+                   jx_exec_error(r->exec));
+    return JX_EXIT_FINDINGS;
+}
+
 static int one_failed(session *r)
 {
     int code;
 
     r->ranks.mpi->speaks(r->ranks.comm);
-    code = failed(r);
+    code = run_failed(r);
+    if (code == JX_EXIT_FINDINGS)
+        code = jx_exit_worse(code, jx_command_write(NULL, &r->text));
     r->ranks.mpi->abort(r->ranks.comm, code);
     return code;
 }
@@ -694,13 +705,8 @@ static int execute(session *r, const char *path)
         jx_blackbox_print(r->program->blackbox, &r->text);
     if (!prepare(r))
         return failed(r);
-    if (!run_once(r)) {
-        if (!jx_exec_differs(r->exec))
-            return failed(r);
-        jx_utf8_printf(&r->text, "the program expects another result: %s\n",
-                       jx_exec_error(r->exec));
-        return JX_EXIT_FINDINGS;
-    }
+    if (!run_once(r))
+        return run_failed(r);
     code = tell_results(r);
     if ((code == JX_EXIT_OK || code == JX_EXIT_FINDINGS) && r->s->bench &&
         !bench(r))
@@ -758,9 +764,10 @@ static int run_words(int argc, char **argv, char **words)
         return jx_command_usage(
             &jx_command_run,
             "--sanitize excludes --finite, --domain and --numerics");
-    if (s.sanitize && (s.mpi || s.ranks))
-        return jx_command_usage(&jx_command_run,
-                                "--sanitize watches one process, not ranks");
+    if ((s.sanitize || s.finite) && (s.mpi || s.ranks))
+        return jx_command_usage(
+            &jx_command_run,
+            "--sanitize and --finite watch one process, not ranks");
     if (s.numerics && s.domain)
         return jx_command_usage(&jx_command_run,
                                 "--numerics and --domain exclude each other");
@@ -880,7 +887,8 @@ const jx_command jx_command_run = {
     "With --mpi each process that mpirun started is one device of the program's\n"
     "mesh, and collectives go from one to another: arrays of a group come to each\n"
     "of its members, who add them up in the order of ranks, so that results have the\n"
-    "bits of a run in one process.  Ranks that go separate ways around a collective\n"
+    "bits of a run in one process (but with --numerics xla, as what ranks fuse is\n"
+    "each one's).  Ranks that go separate ways around a collective\n"
     "are told of, with where each of them is: at which of the program's collectives,\n"
     "in which turn of a loop, on which line.  --ranks N has mpirun start them (as\n"
     "root, and with more ranks than processors, if need be).  Rank 0 reports, and\n"

@@ -260,6 +260,9 @@ mpirun --oversubscribe -n 3 "$JAXVET" run --mpi "$work/sum.mlir" --timeout 0.3 :
 holds test $? -eq 3
 complains 'rank 0 waited 3 s for all processes of mpirun to begin'
 holds test "$(grep -c '^jaxvet: ' "$work/err")" = 1
+# What watches a run has one process, not silence on what others compute.
+expect 2 run "$work/sum.mlir" --ranks 4 --finite
+complains 'watch one process, not ranks'
 # What all are asked for wrongly, one says.
 mpirun --oversubscribe -n 3 "$JAXVET" run --mpi "$work/sum.mlir" --nonsense >"$work/out" 2>"$work/err"
 holds test $? -eq 2
@@ -343,6 +346,42 @@ expect 0 run "$work/late.jaxpr" --fill random:3 --outputs "$work/all.npz"
 expect 0 run "$work/late.jaxpr" --fill random:3 --ranks 4 --timeout 0.2 --bench 2 --expect "$work/all.npz" --bits
 prints ' outputs as expected$'
 prints '^2 calls: '
+
+# Numbers that the program leaves open are the same for all, whoever needs them, and a program
+# that checks itself says what it finds as it does in one process.
+drawn() { # OPERATION
+    cat <<END
+module @m attributes {mhlo.num_partitions = 4 : i32} {
+  sdy.mesh @mesh = <["x"=4]>
+  func.func public @main(%x: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
+    %z = stablehlo.constant dense<0.0> : tensor<f32>
+    %o = stablehlo.constant dense<1.0> : tensor<f32>
+    %s = stablehlo.constant dense<8> : tensor<1xi64>
+    %0 = sdy.manual_computation(%x) in_shardings=[<@mesh, [{"x"}]>] out_shardings=[<@mesh, [{"x"}]>] manual_axes={"x"} (%a: tensor<2xf32>) {
+      %r = stablehlo.add %a, %a : tensor<2xf32>
+      sdy.return %r : tensor<2xf32>
+    } : (tensor<8xf32>) -> tensor<8xf32>
+    %l = stablehlo.reduce(%0 init: %o) applies stablehlo.maximum across dimensions = [0] : (tensor<8xf32>, tensor<f32>) -> tensor<f32>
+    $1
+    %v = stablehlo.rng %z, %o, %s, distribution = UNIFORM : (tensor<f32>, tensor<f32>, tensor<1xi64>) -> tensor<8xf32>
+    %1 = sdy.manual_computation(%v) in_shardings=[<@mesh, [{"x"}]>] out_shardings=[<@mesh, [{"x"}]>] manual_axes={"x"} (%a: tensor<2xf32>) {
+      sdy.return %a : tensor<2xf32>
+    } : (tensor<8xf32>) -> tensor<8xf32>
+    return %u, %1 : tensor<8xf32>, tensor<8xf32>
+  }
+}
+END
+}
+drawn '%u = stablehlo.rng %z, %l, %s, distribution = UNIFORM : (tensor<f32>, tensor<f32>, tensor<1xi64>) -> tensor<8xf32>' \
+    >"$work/drawn.mlir"
+same "$work/drawn.mlir" 4
+drawn '%u = stablehlo.broadcast_in_dim %l, dims = [] : (tensor<f32>) -> tensor<8xf32>
+    check.expect_almost_eq_const %l, dense<0.5> : tensor<f32>' >"$work/checked.mlir"
+for option in '--seed 0' '--ranks 4'; do
+    # shellcheck disable=SC2086 # two words
+    expect 1 run "$work/checked.mlir" --fill random:3 $option
+    prints '^the program expects another result: element \[\] is '
+done
 
 # One that dies on the way: another one says so, and nobody stays.
 cat >"$work/long.jaxpr" <<'END'
