@@ -75,7 +75,8 @@ typedef struct ranks {
     pid_t *process;
     int64_t swapped; /* the collective whose parts were swapped last; or 0 */
     int *layout; /* of parts: sizes and places, of what goes and what comes */
-    bool speaks; /* it was the first to raise the flag */
+    bool speaks; /* it was the first to raise the flag, ... */
+    bool bereft; /* ... as another one has died */
     char why[2048];
 } ranks;
 
@@ -93,6 +94,8 @@ enum { LOOKS = 32 };
 /* Seconds from one look at the others to the next, for each of them: a look
  * takes some microseconds for each. */
 static const double glance = 0.001;
+/* Seconds that mpirun has to end all. */
+static const double ending = 5;
 static const char APART[] = "the ranks go separate ways around a collective:",
                   LATE[] =
                       "not all ranks came to a collective in time (--timeout):";
@@ -310,18 +313,33 @@ static jx_patience *wait_for(ranks *r, const char *what)
     return r->patience > 0 ? jx_patience_begin(&all) : NULL;
 }
 
+/* Whether it is time to look at the others again, as of `looked`.  What this
+ * process was stopped itself is no time that it has waited: all may have been,
+ * and go on. */
+static bool is_due(const ranks *r, double *looked, double *since)
+{
+    double t = now(), due = glance * r->comm.count;
+
+    if (t - *looked < due)
+        return false;
+    if (t - *looked > due + settled)
+        *since += t - *looked;
+    *looked = t;
+    return true;
+}
+
 /* Ends this process where others are waited for of which one is stopped, since
  * all were running last for longer than a rank has patience. */
-static void end_if_stopped(ranks *r, double *running)
+static void end_if_stopped(ranks *r, double looked, double *running)
 {
     const jx_awaited all = {r->patience, r->comm.rank, "all ranks to end", NULL,
                             NULL};
     char why[100];
 
     if (r->patience <= 0 || !one_is_stopped(r, why))
-        *running = now();
-    else if (now() - *running > jx_patience_of(&all))
-        jx_patience_lost(&all, now() - *running, why);
+        *running = looked;
+    else if (looked - *running > jx_patience_of(&all))
+        jx_patience_lost(&all, looked - *running, why);
 }
 
 static const char *doing(const ranks *r, int rank, char text[300])
@@ -355,11 +373,12 @@ static void say_where(ranks *r, size_t *used, int rank)
 static void mpi_speaks(jx_comm *comm)
 {
     ranks *r = comm->data;
-    double running = now();
+    double running = now(), looked = running;
 
     if (!r->speaks && atomic_exchange(flag_of(r), 1))
         for (;;) {
-            end_if_stopped(r, &running);
+            if (is_due(r, &looked, &running))
+                end_if_stopped(r, looked, &running);
             pause_a_moment(1000);
         }
     r->speaks = true;
@@ -373,8 +392,10 @@ static bool diverged(ranks *r, const jx_meeting *at, const char *why)
     mpi_speaks(&r->comm);
     /* which is why the others are where they are */
     for (int i = 0; i < at->count; i++)
-        if (has_died(r, at->members[i]))
+        if (has_died(r, at->members[i])) {
             why = "a rank has died:";
+            r->bereft = true;
+        }
     put(r, &used, why);
     for (int i = 0; i < at->count; i++)
         say_where(r, &used, at->members[i]);
@@ -476,17 +497,17 @@ static bool may_be_long(const ranks *r, const jx_meeting *at)
            r->process[at->members[0]] && !is_stopped(r, at->members[0]);
 }
 
-/* Why those who are waited for since then are waited for no more, or NULL. */
-static const char *given_up(const ranks *r, const jx_meeting *at, double since)
+/* Why those who have been waited for so long are waited for no more, or NULL. */
+static const char *given_up(const ranks *r, const jx_meeting *at, double waited)
 {
     for (int i = 0; i < at->count; i++)
         if (has_died(r, at->members[i]))
             return APART; /* diverged() says how */
-    return now() - since <= r->patience || may_be_long(r, at) ? NULL : LATE;
+    return waited <= r->patience || may_be_long(r, at) ? NULL : LATE;
 }
 
 /* Why those who are not there will not come, or NULL. */
-static const char *stay_away(const waiting *w, double since)
+static const char *stay_away(const waiting *w, double waited)
 {
     look_around(w->r);
     for (int i = 0; i < w->at->count; i++) {
@@ -496,18 +517,7 @@ static const char *stay_away(const waiting *w, double since)
             has_left(w->r, rank))
             return APART;
     }
-    return nobody_moves(w->r) ? APART : given_up(w->r, w->at, since);
-}
-
-/* Whether it is time to look at the others again. */
-static bool is_due(const ranks *r, double *looked)
-{
-    double t = now();
-
-    if (t - *looked < glance * r->comm.count)
-        return false;
-    *looked = t;
-    return true;
+    return nobody_moves(w->r) ? APART : given_up(w->r, w->at, waited);
 }
 
 static bool still_to_come(waiting *w)
@@ -525,8 +535,8 @@ static bool still_to_come(waiting *w)
         atomic_fetch_add(&mine->looks, 1);
         if (atomic_load(flag_of(w->r)))
             return diverged(w->r, w->at, "");
-        if (is_due(w->r, &looked))
-            why = stay_away(w, since);
+        if (is_due(w->r, &looked, &since))
+            why = stay_away(w, looked - since);
         if (why)
             return diverged(w->r, w->at, why);
         pause_a_moment(round);
@@ -658,8 +668,9 @@ static bool complete(ranks *r, const jx_meeting *at, int count,
         }
         if (all)
             return true;
-        if (r->patience > 0 && is_due(r, &looked))
-            why = atomic_load(flag_of(r)) ? "" : given_up(r, at, since);
+        if (r->patience > 0 && is_due(r, &looked, &since))
+            why =
+                atomic_load(flag_of(r)) ? "" : given_up(r, at, looked - since);
         if (why)
             return diverged(r, at, why);
         pause_a_moment(round);
@@ -921,8 +932,8 @@ static void come_to_an_end(ranks *r, int state)
 
     write_on_board(r, state, NULL);
     for (int round = 0; !all_are(r, state); round++) {
-        if (is_due(r, &looked))
-            end_if_stopped(r, &running);
+        if (is_due(r, &looked, &running))
+            end_if_stopped(r, looked, &running);
         pause_a_moment(round);
     }
 }
@@ -944,9 +955,14 @@ static void mpi_close(jx_comm *comm)
     free_ranks(r);
 }
 
+/* Who has died is mpirun's affair, which ends all with the status that it makes
+ * of that, unless it takes too long. */
 static void mpi_abort(jx_comm *comm, int code)
 {
-    (void)comm;
+    const ranks *r = comm->data;
+
+    for (double since = now(); r->bereft && now() - since < ending;)
+        pause_a_moment(1000);
     MPI_Abort(MPI_COMM_WORLD, code);
 }
 

@@ -14,6 +14,8 @@ enum {
                      one or two to end them */
 };
 
+static const double late = 0.5; /* seconds */
+
 struct jx_patience {
     pthread_t thread;
     pthread_mutex_t lock;
@@ -49,6 +51,18 @@ void jx_patience_lost(const jx_awaited *awaited, double waited, const char *why)
     _exit(CANT_RUN);
 }
 
+/* So late that this process was stopped itself, as all may have been: they have
+ * that time again. */
+static bool was_stopped(const jx_patience *p)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)(t.tv_sec - p->until.tv_sec) +
+               1e-9 * (double)(t.tv_nsec - p->until.tv_nsec) >
+           late;
+}
+
 static void *watch(void *data)
 {
     jx_patience *p = data;
@@ -61,7 +75,7 @@ static void *watch(void *data)
                 ETIMEDOUT ||
             p->ended)
             continue;
-        if (!a->is_lost || a->is_lost(a->data, why))
+        if (!was_stopped(p) && (!a->is_lost || a->is_lost(a->data, why)))
             jx_patience_lost(a, p->waited, why);
         wait_longer(p, a->seconds);
     }

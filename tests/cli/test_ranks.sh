@@ -439,6 +439,27 @@ holds test "$code" -eq 3
 complains 'not all ranks came to a collective in time'
 holds test -z "$(pgrep -f "$work/long.jaxpr")"
 
+# All that are stopped, longer than that, and go on one after another, have not waited.
+"$JAXVET" run "$work/long.jaxpr" --ranks 4 --timeout 1.5 >"$work/out" 2>"$work/err" &
+started=$!
+sleep 3
+ranks=$(pgrep -f "^$JAXVET run $work/long.jaxpr")
+holds test "$(echo "$ranks" | wc -l)" = 4
+for rank in $ranks; do kill -STOP "$rank"; done
+sleep 3
+for rank in $ranks; do
+    kill -CONT "$rank"
+    sleep 0.05
+done
+sleep 1
+holds kill $started
+wait $started
+holds test -z "$(grep 'jaxvet: ' "$work/err")"
+for pause in 1 2 4 8; do # until they are gone
+    ! pgrep -f "$work/long.jaxpr" >"$work/out" || sleep $pause
+done
+holds test -z "$(pgrep -f "$work/long.jaxpr")"
+
 # Nor is who is stopped when all others have ended: the first rank, another one, before MPI
 # ends and after it.
 if command -v mpicc >/dev/null; then
