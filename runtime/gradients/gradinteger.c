@@ -3,7 +3,9 @@
  * What is drawn for an operand is like what the program passes, or small.
  * Where function or rule choose by it (a branch of several, a label that is to
  * be ignored, the turn of a loop around the call), there is a point for each
- * choice. */
+ * choice.  What ends by values counts its turns in integers, too, or notes in
+ * them that it has failed: at others it is cut short, and its rule is not for
+ * what it has then. */
 #include "runtime/gradients/gradding.h"
 
 #include <stdlib.h>
@@ -63,7 +65,8 @@ bool jx_grad_integers(jx_gradding *c)
     bool good = true;
 
     if (c->cautious || c->second || c->most_work || c->values_only ||
-        c->stands_in || c->pulling)
+        c->stands_in || c->pulling ||
+        jx_points_ends_by_values(c->rule->primal.jaxpr))
         return true;
     for (int i = 0; i < c->primal.nins && good; i++) {
         const jx_port *port = jx_plan_in(c->primal.plan, i);

@@ -130,6 +130,30 @@ def test_a_table_is_asked_for_no_more_than_it_has():
     assert errors(jvp(fun, rule), X, np.int32(4)) == []
 
 
+def solved(by=1.):
+    """x = a cos(x), unless it has failed, and is where it began: the rule is for what is solved."""
+    def solve(start, a, failed):
+        def goes_on(state):
+            x, before = state
+            return (failed == 0) & (jnp.abs(x - before).max() > 1e-7)
+
+        def step(state):
+            return a * jnp.cos(state[0]), state[0]
+        x, _ = lax.while_loop(goes_on, step, (start, start + 1))
+        return lax.switch(failed, [lambda: x] + 6 * [lambda: start])
+
+    def rule(p, t):
+        x = solve(*p)
+        return x, by * jnp.cos(x) * t[1] / (1 + p[1] * jnp.sin(x))
+    return jvp(solve, rule)
+
+
+def test_a_solver_that_has_failed_accuses_nobody():
+    args = np.float32([.1, .2]), np.float32([.3, .5]), np.int32(0)
+    assert errors(solved(), *args) == []
+    assert errors(solved(1.02), *args) == ["DRV001"]
+
+
 # -- a number that stands for infinity
 
 def attention(fill, by=1.):
