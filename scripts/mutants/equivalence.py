@@ -23,6 +23,11 @@ BITS = {"float32": (8, 23), "float16": (5, 10), "bfloat16": (8, 7)}
 SIZES = {"f64": 8, "f32": 4, "f16": 2, "bf16": 2, "c64": 8, "c128": 16}
 
 
+#: Of a loop that ends by values.  Of many points at once, branches that none chooses run, too,
+#: and there a series may not converge; a mutant may never end.
+MOST_TURNS = 10_000
+
+
 class Unknown(Exception):
     """It can't be told."""
 
@@ -133,7 +138,29 @@ class Widened(Program):
             if not jnp.issubdtype(value.dtype, jnp.floating):
                 return [value.astype(float)]
             return [jax.lax.reduce_precision(value, *rounds)]
+        if self.document["prims"][equation[0]] == "while":
+            return self.turns(equation[3], [self.operand(o, env) for o in equation[1]])
         return super().equation(equation, env)
+
+    def turns(self, params, operands):
+        """So many turns of a loop at most: what has not ended then gives what it has."""
+        first, carried = params["cond_nconsts"], params["cond_nconsts"] + params["body_nconsts"]
+        of_cond, of_body = operands[:first], operands[first:carried]
+
+        def goes_on(values):
+            return self.closed(params["cond_jaxpr"], [*of_cond, *values])[0]
+
+        def body(state):
+            turn, *values = state
+            new = self.closed(params["body_jaxpr"], [*of_body, *values])
+            moving = goes_on(values)  # of many loops that are one, each ends when it does
+            if moving.ndim:
+                new = [jnp.where(moving.reshape(moving.shape + (1,) * (n.ndim - moving.ndim)), n, v)
+                       for n, v in zip(new, values)]
+            return [turn + 1, *new]
+        return jax.lax.while_loop(
+            lambda state: goes_on(state[1:]).any() & (state[0] < MOST_TURNS), body,
+            [0, *operands[carried:]])[1:]
 
     def closed(self, held, args):
         consts = [self.consts[index] for index in held.get("consts", ())]
