@@ -104,7 +104,8 @@ def score_wrong(folder, path, only, tell):
                 file.write_bytes(programs.exported(f, as_specs(args)))
         except Exception as error:  # JAX refuses the program itself, in its own ways
             counts["refused"] += 1
-            tell(True, f"{name}: JAX refuses it: {str(error).splitlines()[0][:70]}")
+            said = str(error) or repr(error)
+            tell(True, f"{name}: JAX refuses it: {said.splitlines()[0][:70]}")
             continue
         verdict, codes, seconds = compare(*files)
         right = code == "OK" or code not in DIAGNOSES.values()  # what costs alone is no difference
