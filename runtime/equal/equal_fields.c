@@ -78,7 +78,7 @@ static relation relate_bits(const arrays *of, int64_t i)
 {
     size_t bytes = jx_dtype_of(of->a->dtype)->bytes;
 
-    if (of->a->unknown || of->b->unknown || !of->b->bits)
+    if (of->a->unknown || of->b->unknown || !of->a->bits || !of->b->bits)
         return UNKNOWN;
     return memcmp((const char *)of->a->bits + (size_t)i * bytes,
                   (const char *)of->b->bits + (size_t)i * bytes, bytes)
@@ -189,6 +189,11 @@ static bool is_rearranged(const jx_field *f, const arrays *of)
     return memcmp(all, all + n, (size_t)n * sizeof *all) == 0;
 }
 
+static bool has_numbers(const jx_field_value *of)
+{
+    return of->cells || of->plane;
+}
+
 /* Compares an array; false where it is not the same. */
 static bool compare(comparing *c, const jx_field *f, const arrays *of,
                     int output)
@@ -201,7 +206,7 @@ static bool compare(comparing *c, const jx_field *f, const arrays *of,
         return give_up(c, "results of different sizes");
     for (int64_t i = 0; i < of->a->count; i++) {
         relation r;
-        if (of->a->bits) {
+        if (!has_numbers(of->a) || !has_numbers(of->b)) {
             r = relate_bits(of, i);
         } else {
             jx_cell a = jx_plane_element(of->a, i),
@@ -231,10 +236,10 @@ static bool compare(comparing *c, const jx_field *f, const arrays *of,
                           "those that were "
                           "drawn, which says nothing of others");
     if (found.count && c->to->differs.output < 0) {
-        if (!of->a->bits)
+        if (has_numbers(of->a) && has_numbers(of->b))
             look_for_factor(f, of, &found);
-        found.rearranged =
-            !of->a->bits && !found.unfinite && is_rearranged(f, of);
+        found.rearranged = has_numbers(of->a) && has_numbers(of->b) &&
+                           !found.unfinite && is_rearranged(f, of);
         c->to->differs = found;
         give_up(c, "they differ as formal expressions");
     }

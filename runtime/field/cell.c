@@ -17,6 +17,7 @@ bool jx_field_begin(jx_field *f, jx_ctx *ctx, jx_arena *room, uint64_t seed)
     jx_intern_init(&f->most, ctx->arena);
     jx_intern_init(&f->compared, ctx->arena);
     jx_intern_init(&f->met, ctx->arena);
+    jx_intern_init(&f->places, ctx->arena);
     f->made = JX_NEW(ctx->arena, jx_memory);
     if (f->made) {
         jx_map_init(&f->made->exp_at, ctx->arena);
@@ -44,6 +45,7 @@ void jx_field_again(jx_field *f, const jx_field *like)
     jx_intern_init(&f->most, like->ctx->arena);
     jx_intern_init(&f->compared, like->ctx->arena);
     jx_intern_init(&f->met, like->ctx->arena);
+    jx_intern_init(&f->places, like->ctx->arena);
 }
 
 /* ---- sets */

@@ -176,6 +176,7 @@ typedef struct jx_field {
     jx_intern compared;
     /* likewise: which number is a maximum of its set where one holds */
     jx_intern met;
+    jx_intern places; /* where the largest of which stands (cell_places.c) */
     /* something is compared with itself or infinity, or asked if finite */
     bool asks_for_nan;
     jx_inverses inverses[JX_MOST_LEVELS]; /* where there are planes */
@@ -324,6 +325,26 @@ bool jx_cell_selects_most(jx_field *f, const jx_cell *choice, const jx_cell *no,
                           const jx_cell *yes, jx_cell *to);
 jx_cell jx_cell_most(jx_field *f, bool largest, int64_t n,
                      const jx_cell *const *of);
+/* The numbers that one is the largest of; NULL: it was made as none.  Which two
+ * a choice says to be equal, the largest and what it may be. */
+const jx_keys *jx_cell_set_of(jx_field *f, uint64_t v);
+bool jx_cell_meets(jx_field *f, const jx_cell *choice, uint64_t *more,
+                   uint64_t *less);
+/* Where the largest of some numbers stands, the first if there are several;
+ * that, so much further; that, if a choice says that it is of the largest, else
+ * a number; the less of two such.  False: that is not known. */
+typedef struct jx_cell_at {
+    uint64_t v;
+    int64_t place;
+} jx_cell_at;
+
+bool jx_cell_place(jx_field *f, int count, const jx_cell_at *of, jx_cell *to);
+bool jx_cell_move_place(jx_field *f, const jx_cell *of, const jx_cell *by,
+                        jx_cell *to);
+bool jx_cell_ask_place(jx_field *f, const jx_cell *which, const jx_cell *no,
+                       const jx_cell *yes, jx_cell *to);
+bool jx_cell_first_place(jx_field *f, const jx_cell *a, const jx_cell *b,
+                         jx_cell *to);
 /* The number that a boolean is. */
 jx_cell jx_cell_number(jx_field *f, const jx_cell *of);
 /* 0 or 1, made on the way to a root of the number of that key. */

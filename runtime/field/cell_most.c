@@ -37,6 +37,11 @@ static const jx_keys *set_of(jx_field *f, const uint64_t *v)
     return known ? known->of : NULL;
 }
 
+const jx_keys *jx_cell_set_of(jx_field *f, uint64_t v)
+{
+    return set_of(f, &v);
+}
+
 static void remember(jx_field *f, uint64_t v, const jx_keys *of)
 {
     most *to = NULL;
@@ -237,14 +242,44 @@ static void keep(jx_field *f, jx_intern *table, compared what)
     *to = what;
 }
 
+/* Whether one is the largest of more numbers than the other, and of all those;
+ * or of some of which the other is one. */
+static bool holds_all(jx_field *f, uint64_t more, uint64_t less)
+{
+    const jx_keys *set = set_of(f, &more), *part = set_of(f, &less);
+
+    for (int i = 0; part && i < part->count; i++)
+        if (!jx_keys_hold(set, part->at[i]))
+            return false;
+    return part ? set && set->count > part->count : jx_keys_hold(set, less);
+}
+
 void jx_cell_note_meeting(jx_field *f, const jx_cell *choice, const jx_cell *a,
                           const jx_cell *b)
 {
-    const jx_cell *both[] = {a, b};
+    /* the smallest of some is the largest of them turned round */
+    const jx_cell less[] = {jx_cell_neg(f, a), jx_cell_neg(f, b)};
+    const uint64_t pairs[][2] = {{a->v, b->v},
+                                 {b->v, a->v},
+                                 {less[0].v, less[1].v},
+                                 {less[1].v, less[0].v}};
 
-    for (int i = 0; i < 2; i++)
-        if (jx_keys_hold(set_of(f, &both[i]->v), both[!i]->v))
-            keep(f, &f->met, (compared){choice->v, both[i]->v, both[!i]->v});
+    for (int i = 0; i < 4; i++)
+        if (holds_all(f, pairs[i][0], pairs[i][1]))
+            keep(f, &f->met, (compared){choice->v, pairs[i][0], pairs[i][1]});
+}
+
+bool jx_cell_meets(jx_field *f, const jx_cell *choice, uint64_t *more,
+                   uint64_t *less)
+{
+    const compared *by =
+        jx_intern_find(&f->met, jx_ring_mix(choice->v), &choice->v, is_by);
+
+    if (!by)
+        return false;
+    *more = by->more;
+    *less = by->less;
+    return true;
 }
 
 bool jx_cell_one_holds(jx_field *f, int64_t n, uint64_t *choices)
@@ -263,8 +298,11 @@ bool jx_cell_one_holds(jx_field *f, int64_t n, uint64_t *choices)
     }
     set = n ? set_of(f, &of) : NULL;
     qsort(choices, (size_t)n, sizeof *choices, by_size);
-    for (int64_t i = 0; i < n; i++)
+    for (int64_t i = 0; i < n; i++) {
+        if (!jx_keys_hold(set, choices[i]))
+            return false;
         count += !i || choices[i] != choices[i - 1];
+    }
     return set && count == set->count;
 }
 

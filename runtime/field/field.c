@@ -413,9 +413,7 @@ static bool is_identity(const jx_eqn *eqn)
            eqn->nins == eqn->nouts;
 }
 
-/* Integers as numbers: to be converted, or an exponent. */
-static bool as_numbers(jx_field *f, const jx_field_value *of,
-                       jx_field_value *to)
+bool jx_field_numbers(jx_field *f, const jx_field_value *of, jx_field_value *to)
 {
     size_t bytes = jx_dtype_of(of->dtype)->bytes;
 
@@ -461,7 +459,7 @@ static bool run_elementwise(jx_field *f, jx_field_program *program,
     const char *before = f->why;
 
     for (int i = 0; to && i < eqn->nins; i++)
-        if (!as_numbers(f, &ins[i], &to[i]))
+        if (!jx_field_numbers(f, &ins[i], &to[i]))
             return false;
     if (!to || !room_for(f, program, eqn, to, &outs[0]) ||
         !jx_field_elementwise(f, eqn, to, &outs[0]))
@@ -543,6 +541,10 @@ static bool run_eqn(jx_field *f, jx_field_program *program, const jx_eqn *eqn,
     }
     if (!f->planes && jx_field_is_complex(eqn))
         return (eqn->typed && jx_field_complex(f, program, eqn, ins, outs)) ||
+               (!f->spent && lose_all(f, program, eqn, outs, jx_eqn_name(eqn)));
+    if (f->planes && jx_field_takes_integers(eqn, ins))
+        return (eqn->typed && (jx_field_integers(f, program, eqn, ins, outs) ||
+                               jx_field_opaque(f, program, eqn, ins, outs))) ||
                (!f->spent && lose_all(f, program, eqn, outs, jx_eqn_name(eqn)));
     if ((eqn->typed && is_exact(eqn, ins) &&
          jx_field_exact(f, program, eqn, ins, outs)) ||

@@ -1,9 +1,9 @@
 /* field.h - running a program over a ring (cell.h), at concrete sizes.
  *
  * Numbers are cells; integers and keys are what they are, and run as ever.
- * What is made of numbers and is none (an argmax, a sorted order, a loop's end)
- * is not known, and so is all that depends on it: jx_field.why says why.  Loops
- * are run turn by turn. */
+ * What is made of numbers and is none (a loop's end) is not known, and so is all
+ * that depends on it: jx_field.why says why.  An argmax, or a sorted order, is
+ * that, too, but on planes (field_integers.c).  Loops are run turn by turn. */
 #ifndef JX_FIELD_H
 #define JX_FIELD_H
 
@@ -12,7 +12,8 @@
 #include "runtime/field/cell.h"
 
 /* An array: cells of floats and booleans, bits of all else; of complex numbers
- * cells, too, where there are no planes. */
+ * cells, too, where there are no planes, and planes of integers that are made
+ * of numbers. */
 typedef struct jx_plane jx_plane; /* plane.h */
 
 typedef struct jx_field_value {
@@ -72,6 +73,9 @@ bool jx_field_single(jx_field *f, const jx_field_program *program,
                      const jx_aval *aval, jx_field_value *to);
 bool jx_field_like(jx_field *f, const jx_field_program *program,
                    const jx_aval *aval, bool single, jx_field_value *to);
+/* A plane, of integers too. */
+bool jx_field_plane(jx_field *f, const jx_field_program *program,
+                    const jx_aval *aval, jx_field_value *to);
 bool jx_field_has_cells(jx_dtype dtype);
 void jx_field_lose(jx_field *f, jx_field_value *to, const char *why);
 /* All that a value depends on, in one cell. */
@@ -112,6 +116,15 @@ void jx_contraction_factors(const jx_contraction *c, int64_t k, int64_t *a,
                             int64_t *b);
 /* One that moves elements, of which it computes none. */
 bool jx_field_is_move(const jx_eqn *eqn);
+/* Integers as numbers: to be converted, or an exponent. */
+bool jx_field_numbers(jx_field *f, const jx_field_value *of,
+                      jx_field_value *to);
+/* Whether an operand is integers that are made of numbers; one that takes them;
+ * false if what it gives is not known. */
+bool jx_field_takes_integers(const jx_eqn *eqn, const jx_field_value *ins);
+bool jx_field_integers(jx_field *f, jx_field_program *program,
+                       const jx_eqn *eqn, const jx_field_value *ins,
+                       jx_field_value *outs);
 /* Functions of whole arrays; false if it is none. */
 bool jx_field_opaque(jx_field *f, const jx_field_program *program,
                      const jx_eqn *eqn, const jx_field_value *ins,

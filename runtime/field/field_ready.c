@@ -375,8 +375,9 @@ static bool run_moved(ready *r, const jx_eqn *eqn, uint32_t moved,
 
 static jx_cell nothing(jx_field *f, jx_dtype dtype)
 {
-    return dtype == JX_BOOL ? jx_cell_unknown(f, "a boolean that is filled in")
-                            : jx_cell_nan();
+    return dtype == JX_BOOL || jx_dtype_is_integer(dtype)
+               ? jx_cell_unknown(f, "what is filled in, and is no number")
+               : jx_cell_nan();
 }
 
 static jx_cell plus(jx_field *f, const jx_field_value *to, int64_t i,
@@ -521,7 +522,7 @@ static bool take_moved(jx_field *f, jx_field_program *program, const ready *r,
     for (int i = 0; i < eqn->nouts; i++) {
         const int64_t *from = jx_exec_out(r->exec, i);
         const jx_aval *aval = eqn->outs[i]->aval;
-        if (!(plane ? jx_field_like(f, program, aval, false, &outs[i])
+        if (!(plane ? jx_field_plane(f, program, aval, &outs[i])
                     : jx_field_room(f, program, aval, &outs[i])) ||
             (!outs[i].cells && !outs[i].plane) ||
             jx_plan_out(r->plan, i)->count != outs[i].count)

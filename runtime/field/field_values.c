@@ -74,6 +74,13 @@ bool jx_field_like(jx_field *f, const jx_field_program *program,
     return to->plane != NULL;
 }
 
+bool jx_field_plane(jx_field *f, const jx_field_program *program,
+                    const jx_aval *aval, jx_field_value *to)
+{
+    return jx_field_shape(f, program, aval, to) &&
+           (to->plane = jx_plane_new(f, to->count)) != NULL;
+}
+
 void jx_field_lose(jx_field *f, jx_field_value *to, const char *why)
 {
     for (int64_t i = 0; (to->cells || to->plane) && i < jx_field_stored(to);

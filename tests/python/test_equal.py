@@ -202,3 +202,37 @@ def ignoring(label):
 def test_integers_are_drawn_up_to_what_they_are_compared_with(function, other, of):
     assert jaxvet.equal(function, other)(VECTOR, of).verdict == "different"
     assert jaxvet.equal(other, lambda *ins: 1.0 * other(*ins))(VECTOR, of).verdict == "identical"
+
+
+def wraps(n):
+    return n + jnp.int32(2**31 - 4)
+
+
+@pytest.mark.parametrize("function, other", [
+    (lambda x: jnp.argmax(x, 1), lambda x: jnp.argmin(x, 1)),
+    (lambda x: jnp.argmax(x, 1), lambda x: 15 - jnp.argmax(x[:, ::-1], 1)),
+    (lambda x: jnp.argmax(x, 1), lambda x: jnp.argmax(x, 1).astype(jnp.int8).astype(jnp.int32)),
+    (lambda x: (90 * jnp.argmax(x, 1).astype(jnp.int8)).astype(jnp.int32),
+     lambda x: 90 * jnp.argmax(x, 1)),
+    (lambda x: jnp.argmax(x, 1) < jnp.argmin(x, 1),
+     lambda x: wraps(jnp.argmax(x, 1)) < wraps(jnp.argmin(x, 1))),
+    (lambda x: (jnp.argmax(x, 1) + jnp.argmin(x, 1)).astype(jnp.float32) + 2.0**31 - 4,
+     lambda x: wraps(jnp.argmax(x, 1) + jnp.argmin(x, 1)).astype(jnp.float32)),
+    (lambda x: jnp.argsort(x, 1), lambda x: jnp.argsort(x, 1, descending=True)),
+    (lambda x: jnp.argsort(x, 1), lambda x: jnp.argsort(x, 0)),
+    (lambda x: x[jnp.argmax(x[:, 0]) % 4], lambda x: x[0]),
+    (lambda x: jnp.where(jnp.argmax(x[0]) > 3, x, 0), lambda x: jnp.where(jnp.argmax(x[0]), x, 0)),
+])
+def test_integers_that_are_made_of_numbers_are_not_taken_for_others(function, other):
+    assert jaxvet.equal(function, other)(MATRIX).verdict in ("different", "undecided")
+
+
+@pytest.mark.parametrize("function, other", [
+    (lambda x: jnp.argmax(2 * x, 1) + 1, lambda x: 1 + jnp.argmax(x + x, 1)),
+    (lambda x: jnp.argsort(x @ x.T, 1), lambda x: jnp.argsort((x @ x.T).T, 1)),
+    (lambda x: jnp.argmax(x, 1)[1:], lambda x: jnp.argmax(x[1:], 1)),
+    (lambda x: jnp.argmax(x, 1) == jnp.argmin(x, 1),
+     lambda x: jnp.argmin(x, 1) == jnp.argmax(x, 1)),
+])
+def test_integers_that_are_made_of_the_same_numbers_are_identical(function, other):
+    assert jaxvet.equal(function, other)(MATRIX).verdict == "identical"
