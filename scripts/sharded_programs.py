@@ -271,7 +271,7 @@ def wrong():
     return {
         "turned": ("MSH006", mapped(lambda a, b: in_a_ring(a, b, -1), LINE, *ROWS), product,
                    FACTORS),
-        "by_two": ("MSH006", ring_of(block=lambda here, turn, count: (here + turn) % count),
+        "by_two": ("MSH015", ring_of(block=lambda here, turn, count: (here + turn) % count),
                    product, FACTORS),
         "ahead": ("MSH015", ring_of(block=lambda here, turn, count: (here - turn + 1) % count),
                   product, FACTORS),

@@ -143,7 +143,8 @@ typedef enum jx_device_change_kind {
     /* two axes (as of TRANSPOSED) are exchanged before a reshape, or behind it
      * (by) */
     JX_DEVICES_RESHAPED,
-    JX_DEVICES_REVERSED, /* less is more */
+    /* less is more, and what is added is taken away */
+    JX_DEVICES_REVERSED,
 } jx_device_change_kind;
 
 /* For the number of an array: all of them. */

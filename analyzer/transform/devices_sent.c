@@ -441,6 +441,8 @@ static jx_prim_id reversed(jx_prim_id prim)
     case JX_PRIM_gt: return JX_PRIM_lt;
     case JX_PRIM_le: return JX_PRIM_ge;
     case JX_PRIM_ge: return JX_PRIM_le;
+    case JX_PRIM_add: return JX_PRIM_sub;
+    case JX_PRIM_sub: return JX_PRIM_add;
     default: return prim;
     }
 }

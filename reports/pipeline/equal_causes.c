@@ -69,6 +69,33 @@ static bool has_nan(const jx_equal_words *w)
     return isnan(both[0]) && isfinite(both[1]);
 }
 
+/* What is left out is divided by something, which may be 0 there. */
+static const jx_eqn *find_divided_mask(const jx_program *program)
+{
+    for (int i = 0; i < program->njaxprs; i++) {
+        const jx_jaxpr *of = program->jaxprs[i];
+        for (const jx_eqn *e = of->eqns; e < of->eqns + of->neqns; e++)
+            for (const jx_eqn *d = e + 1;
+                 jx_masks_floats(e) && d < of->eqns + of->neqns; d++)
+                if (d->prim->id == JX_PRIM_div && d->ins[0].var == e->outs[0] &&
+                    d->ins[1].var)
+                    return e;
+    }
+    return NULL;
+}
+
+/* What leaves out NaN in the value of a gradient. */
+static const jx_eqn *find_mask(const jx_equal_words *w, bool gradient)
+{
+    const jx_eqn *masked = w->fields->masked;
+
+    if (masked ||
+        (!gradient && !jx_find_eqn(w->sharded.program, jx_is_backward)))
+        return masked;
+    masked = jx_find_mask(&w->sharded);
+    return masked ? masked : find_divided_mask(w->sharded.program);
+}
+
 static void tell_unfinite(const jx_equal_words *w, bool gradient,
                           jx_equal_cause *to)
 {
@@ -76,12 +103,9 @@ static void tell_unfinite(const jx_equal_words *w, bool gradient,
     const jx_float_witness *at = &w->floats->differs;
     /* a run may have more beside them */
     bool exact = d->output >= 0 && d->unfinite;
-    const jx_eqn *masked = w->fields->masked;
-
     /* a slope of what is left out is 0, which is NaN times what has no end */
-    if (!masked &&
-        (gradient || jx_find_eqn(w->sharded.program, jx_is_backward)))
-        masked = jx_find_mask(&w->sharded);
+    const jx_eqn *masked = find_mask(w, gradient);
+
     to->code = masked ? JX_CODE_MSH019 : JX_CODE_EQL001;
     to->stack = masked ? masked->stack : NULL;
     to->note = jx_arena_printf(
@@ -382,7 +406,7 @@ void jx_equal_find_cause(const jx_equal_words *w, bool gradient,
     else if (w->floats->pair.point)
         tell_pair(w, gradient, to);
     else if ((d->output >= 0 && d->unfinite) ||
-             (has_nan(w) && w->fields->masked))
+             (w->sharded.mesh && has_nan(w) && find_mask(w, gradient)))
         tell_unfinite(w, gradient, to);
     else if (d->output >= 0 && d->over && !w->floats->differs.rounded)
         tell_factor(w, gradient, to);

@@ -6,6 +6,7 @@
 #include "reports/pipeline/equal_repairs.h"
 
 #include "analyzer/collective.h"
+#include "frontend/ir/element.h"
 #include "frontend/ir/mesh.h"
 #include "reports/pipeline/equal_ready.h"
 #include "reports/pipeline/equal_repair_ways.h"
@@ -335,6 +336,36 @@ static bool fits_holes(const repairing *r, const jx_device_change *change)
     for (int i = 0; i < where.count; i++)
         holes |= jx_leaves_holes(&r->w->sharded, where.at[i]);
     return holes;
+}
+
+/* ... or adds what is less than 0. */
+static bool takes_away(const jx_eqn *eqn)
+{
+    const jx_literal *by = eqn->ins[1].var ? NULL : eqn->ins[1].literal;
+    bool less = by && !by->dim && !by->array &&
+                (int64_t)jx_element_integer(by->aval->dtype, by->bits) < 0;
+
+    return less != (eqn->prim->id == JX_PRIM_sub);
+}
+
+/* A block and the permutation that brings its partner may both be turned.  Rings
+ * go to the next device, or of two one each way: the index is turned where they
+ * do, and not where blocks are counted both ways. */
+static bool fits_rings(const repairing *r, const jx_device_change *change)
+{
+    jx_repair_sites where;
+    bool up = false, down = false, added = false, taken = false;
+
+    (void)change;
+    jx_repair_find_sites(r->program, jx_permutes_devices, &where);
+    for (int i = 0; i < where.count; i++) {
+        up |= jx_sends_on(&r->w->sharded, where.at[i], 1);
+        down |= jx_sends_on(&r->w->sharded, where.at[i], -1);
+    }
+    jx_repair_find_numbered_sites(r->program, jx_moves_integers, &where);
+    for (int i = 0; i < where.count; i++)
+        *(takes_away(where.at[i]) ? &taken : &added) = true;
+    return up && (down || !(added && taken));
 }
 
 static bool fits_cut(const repairing *r, const jx_device_change *change)

@@ -252,6 +252,20 @@ bool jx_skips_pair(const jx_sharded *w, const jx_eqn *eqn, unsigned axis,
     return pairs.count < could;
 }
 
+bool jx_sends_on(const jx_sharded *w, const jx_eqn *eqn, int by)
+{
+    jx_groups pairs = groups_of(w->program, eqn, jx_permutes_devices);
+    unsigned along = jx_sent_along(w, eqn);
+
+    for (int i = 0; i < pairs.count; i++)
+        for (int k = 0; k < w->mesh->naxes; k++)
+            if (along >> k & 1 &&
+                (w->mesh->sizes[k] < 3 || pairs.at[i].count != 2 ||
+                 !is_further(w->mesh, &pairs.at[i], k, by, true)))
+                return false;
+    return along != 0;
+}
+
 unsigned jx_sent_along(const jx_sharded *w, const jx_eqn *eqn)
 {
     jx_groups pairs = groups_of(w->program, eqn, jx_permutes_devices);
@@ -392,7 +406,24 @@ bool jx_takes(const jx_program *program, const jx_eqn *eqn, jx_eqn_is *is)
     return found;
 }
 
-/* What is gathered has an axis of its own for the devices: it is not tiled. */
+/* What is scattered is the same without that axis, of which one is left. */
+static bool loses_axis(const jx_jaxpr *jaxpr, const jx_var *made, int axis)
+{
+    for (int i = 0; jaxpr && i < jaxpr->neqns; i++) {
+        const jx_eqn *eqn = &jaxpr->eqns[i];
+        const jx_aval *to = eqn->nouts == 1 ? eqn->outs[0]->aval : NULL;
+        bool same = to && eqn->prim->id == JX_PRIM_reshape &&
+                    eqn->ins[0].var == made && to->rank + 1 == made->aval->rank;
+        for (int k = 0; same && k < to->rank; k++)
+            same = to->shape[k] == made->aval->shape[k + (k >= axis)];
+        if (same)
+            return true;
+    }
+    return false;
+}
+
+/* What is gathered, or scattered, has an axis of its own for the devices: it is
+ * not tiled. */
 bool jx_is_stacked(const jx_program *program, const jx_eqn *gather)
 {
     const jx_eqn *eqn = NULL;
@@ -402,7 +433,9 @@ bool jx_is_stacked(const jx_program *program, const jx_eqn *gather)
     if (jx_collective_of(program->ctx->arena,
                          jx_collective_mesh(program, gather), gather,
                          &is) == JX_COLLECTIVE_FITS &&
-        is.untiled)
+        (is.untiled || (jx_moves_blocks(gather) && jx_reduces_devices(gather) &&
+                        loses_axis(jaxpr_of(program, gather), gather->outs[0],
+                                   (int)is.axis))))
         return true;
     for (int i = 0; i < program->njaxprs && !eqn; i++)
         for (int k = 0; k < program->jaxprs[i]->neqns; k++)

@@ -89,6 +89,8 @@ bool jx_leaves_holes(const jx_sharded *w, const jx_eqn *eqn);
  * axis, and some who could do not. */
 bool jx_skips_pair(const jx_sharded *w, const jx_eqn *eqn, unsigned axis,
                    int by, bool rings);
+/* All that it sends goes `by` devices further in a ring of three or more. */
+bool jx_sends_on(const jx_sharded *w, const jx_eqn *eqn, int by);
 /* Along which axes of the mesh a permutation sends. */
 unsigned jx_sent_along(const jx_sharded *w, const jx_eqn *eqn);
 /* By how many axes of the mesh an operand of a computation, or behind them a

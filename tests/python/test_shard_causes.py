@@ -38,7 +38,25 @@ def product(a, b):
     return a @ b
 
 
-def both_ways(down=-1, half=lambda h: h):
+def one_way(by, step):
+    def own(a, b):
+        here, wide, total = lax.axis_index("i"), a.shape[1] // 4, 0
+        for turn in range(4):
+            total += lax.dynamic_slice_in_dim(a, (here + step * turn) % 4 * wide, wide, 1) @ b
+            b = lax.ppermute(b, "i", ring(by))
+        return total
+    return mapped(own, (ROWS, ROWS), ROWS)
+
+
+def placed(place=jnp.argmax, best=lax.pmax, first=lax.pmin, none=16, far=4):
+    def own(x):
+        at = place(x, 1)
+        mine = x.max(1) if place is jnp.argmax else x.min(1)
+        return first(jnp.where(mine == best(mine, "i"), at + lax.axis_index("i") * far, none), "i")
+    return mapped(own, COLUMNS, P())
+
+
+def both_ways(down=-1, half=lambda h: h, step=-1):
     def own(a, b):
         here, wide = lax.axis_index("i"), a.shape[1] // 8
         part = lambda k, h: lax.dynamic_slice_in_dim(a, (2 * k + half(h)) * wide, wide, 1)
@@ -47,7 +65,8 @@ def both_ways(down=-1, half=lambda h: h):
         for turn in range(1, 4):
             low = lax.ppermute(low, "i", ring())
             high = lax.ppermute(high, "i", ring(down))  # a line of its own
-            total += part((here - turn) % 4, 0) @ low + part((here + turn) % 4, 1) @ high
+            total += part((here + step * turn) % 4, 0) @ low
+            total += part((here + turn) % 4, 1) @ high
         return total
     return mapped(own, (ROWS, ROWS), ROWS)
 
@@ -535,6 +554,17 @@ MASKED = spec(16, 2), spec(dtype=np.int32)
 FORM = spec(3, 4), spec(4, 6), spec(3, 6)
 
 WRONG = {
+    "what is scattered is not tiled": ("MSH014", mapped(
+        lambda a, b: lax.psum_scatter((a @ b).reshape(2, 4, 4), "i", scatter_dimension=1),
+        INNER, ROWS), product, SQUARE),
+    "what is left out is divided": ("MSH019", jax.grad(mapped(
+        lambda x, m: lax.psum(jnp.sum(jnp.where(m > 0, jnp.log(x * m), 0.)), "i"),
+        (P("i"), P("i")), P())),
+        jax.grad(lambda x, m: jnp.sum(jnp.where(m > 0, jnp.log(jnp.where(m > 0, x * m, 1.)), 0.))),
+        (spec(8), spec(8))),
+    "the ring is turned": ("MSH006", one_way(-1, -1), product, SQUARE),
+    "blocks are turned": ("MSH015", one_way(1, 1), product, SQUARE),
+    "blocks of one of two rings are turned": ("MSH015", both_ways(step=1), product, SQUARE),
     "one of two rings is turned": ("MSH006", both_ways(down=1), product, SQUARE),
     "halves are exchanged": ("MSH015", both_ways(half=lambda h: 1 - h), product, SQUARE),
     "both halos are of one side": ("MSH006", halo(ring(), ring()), periodic, (spec(16),)),
@@ -757,6 +787,24 @@ RIGHT = {
     "apart": (mapped(lambda x, w: jnp.tanh(x @ w[:, 0]) * jnp.sin(x @ w[:, 1]) + x @ w[:, 2],
                      (P(), P(None, None, "i")), COLUMNS),
               lambda x, w: fused(x, w.reshape(8, 48)), (spec(4, 8), spec(8, 3, 16))),
+    "the place of the largest of all": (placed(), lambda x: jnp.argmax(x, 1), (spec(3, 16),)),
+    "the place of the smallest of all": (placed(jnp.argmin, lax.pmin),
+                                         lambda x: jnp.argmin(x, 1), (spec(3, 16),)),
+    "ring and blocks are turned": (one_way(-1, 1), product, SQUARE),
+    "the largest of each row": (mapped(lambda x: jnp.argmax(x, 1), ROWS, P("i")),
+                                lambda x: jnp.argmax(x, 1), (spec(8, 6),)),
+    "the largest of what is summed": (mapped(
+        lambda a, b: jnp.argmax(lax.psum(a @ b, "i"), 1), INNER, P()),
+        lambda a, b: jnp.argmax(a @ b, 1), SQUARE),
+    "how many are right": (mapped(
+        lambda x, t: lax.pmean(jnp.mean(jnp.argmax(x, 1) == t), "i"), (ROWS, P("i")), P()),
+        lambda x, t: jnp.mean(jnp.argmax(x, 1) == t), LABELLED),
+    "the first of each row and where they are": (mapped(
+        lambda x: tuple(lax.top_k(x, 2)), ROWS, (ROWS, ROWS)),
+        lambda x: lax.top_k(x, 2), (spec(8, 6),)),
+    "the order of what is gathered": (mapped(
+        lambda x: jnp.argsort(lax.all_gather(x, "i", axis=1, tiled=True), 1), COLUMNS, P(),
+        check=False), lambda x: jnp.argsort(x, 1), (spec(3, 8),)),
 }
 
 
@@ -781,6 +829,14 @@ def test_what_is_right_is_identical(name, tmp_path):
     said = jaxvet.equal(f, reference)(*specs)
     assert said.verdict == "identical" and not said.findings
     assert compared(f, reference, specs, tmp_path) == ("identical", [])
+
+
+@pytest.mark.parametrize("how", [dict(none=15), dict(none=-1), dict(far=3), dict(far=0),
+                                 dict(first=lax.pmax, none=-1), dict(best=lax.pmin),
+                                 dict(best=lambda x, axis: x), dict(none=0)])
+def test_other_places_are_not_identical(how):
+    said = jaxvet.equal(placed(**how), lambda x: jnp.argmax(x, 1))(spec(3, 16))
+    assert said.verdict in ("different", "undecided")
 
 
 def test_what_fields_do_not_decide_runs_confirm():
