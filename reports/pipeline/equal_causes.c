@@ -289,7 +289,10 @@ static void tell_terms(const jx_equal_words *w, bool gradient,
     if (!known)
         sign = 0;
     if (known && !sign && permutation && products) {
-        to->code = JX_CODE_MSH015;
+        /* where nobody asks for the number of a device no index is made of it */
+        to->code = jx_find_eqn(w->sharded.program, jx_numbers_devices)
+                       ? JX_CODE_MSH015
+                       : JX_CODE_MSH006;
         to->stack = permutation->stack;
         to->note = "it is a sum of as many products, and of others: blocks "
                    "meet others than they are meant for";

@@ -56,6 +56,14 @@ def placed(place=jnp.argmax, best=lax.pmax, first=lax.pmin, none=16, far=4):
     return mapped(own, COLUMNS, P())
 
 
+def by_squares(a, b):
+    total = a @ b  # blocks are not moved to where they meet first
+    for _ in range(1, 2):
+        a, b = lax.ppermute(a, "y", ring(-1, 2)), lax.ppermute(b, "x", ring(-1, 2))
+        total += a @ b
+    return total
+
+
 def both_ways(down=-1, half=lambda h: h, step=-1):
     def own(a, b):
         here, wide = lax.axis_index("i"), a.shape[1] // 8
@@ -562,6 +570,8 @@ WRONG = {
         (P("i"), P("i")), P())),
         jax.grad(lambda x, m: jnp.sum(jnp.where(m > 0, jnp.log(jnp.where(m > 0, x * m, 1.)), 0.))),
         (spec(8), spec(8))),
+    "blocks are where they were": ("MSH006", mapped(
+        by_squares, (P("x", "y"),) * 2, P("x", "y"), GRID), product, SQUARE),
     "the ring is turned": ("MSH006", one_way(-1, -1), product, SQUARE),
     "blocks are turned": ("MSH015", one_way(1, 1), product, SQUARE),
     "blocks of one of two rings are turned": ("MSH015", both_ways(step=1), product, SQUARE),
