@@ -413,26 +413,6 @@ static bool is_identity(const jx_eqn *eqn)
            eqn->nins == eqn->nouts;
 }
 
-bool jx_field_numbers(jx_field *f, const jx_field_value *of, jx_field_value *to)
-{
-    size_t bytes = jx_dtype_of(of->dtype)->bytes;
-
-    *to = *of;
-    if (of->cells || of->plane || of->unknown ||
-        !jx_dtype_is_integer(of->dtype))
-        return of->cells || of->plane;
-    to->cells = JX_NEW_ARRAY(f->room, of->count + 1, jx_cell);
-    for (int64_t i = 0; to->cells && i < of->count; i++) {
-        to->cells[i] = jx_cell_integer(
-            f, (int64_t)jx_element_integer(of->dtype, (char *)of->bits +
-                                                          (size_t)i * bytes));
-        if (of->on)
-            to->cells[i] = jx_cell_depends(f, to->cells[i], of->on);
-    }
-    f->spent |= !to->cells;
-    return to->cells != NULL;
-}
-
 /* Room for what an equation makes of these: a plane if one of them is, one
  * element for all if that is what they have. */
 static bool room_for(jx_field *f, const jx_field_program *program,

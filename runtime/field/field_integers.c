@@ -6,11 +6,32 @@
  * same over the reals is so of integers that wrap; so do moves, and whether two
  * are equal.  Which is less does not, and as another type it is a number of its
  * own: a sum that wraps is not what it is over the reals. */
+#include "frontend/ir/element.h"
 #include "runtime/field/plane.h"
 
 #include <string.h>
 
 enum { CONVERTED = 1 << 27, CHOSEN };
+
+bool jx_field_numbers(jx_field *f, const jx_field_value *of, jx_field_value *to)
+{
+    size_t bytes = jx_dtype_of(of->dtype)->bytes;
+
+    *to = *of;
+    if (of->cells || of->plane || of->unknown ||
+        !jx_dtype_is_integer(of->dtype))
+        return of->cells || of->plane;
+    to->cells = JX_NEW_ARRAY(f->room, of->count + 1, jx_cell);
+    for (int64_t i = 0; to->cells && i < of->count; i++) {
+        to->cells[i] = jx_cell_integer(
+            f, (int64_t)jx_element_integer(of->dtype, (char *)of->bits +
+                                                          (size_t)i * bytes));
+        if (of->on)
+            to->cells[i] = jx_cell_depends(f, to->cells[i], of->on);
+    }
+    f->spent |= !to->cells;
+    return to->cells != NULL;
+}
 
 static bool is_one(const jx_field_value *of)
 {
