@@ -616,11 +616,22 @@ static bool joins(const jx_flat *flat, const jx_flat_node *first,
     return is;
 }
 
+/* What makes the operand of the node; x[::-1] with symbolic sizes takes all of
+ * x before it turns it around. */
+static const jx_flat_node *before_of(const jx_linter *lint,
+                                     const jx_flat_node *node)
+{
+    do
+        node = node->nins ? jx_maker(lint->flat, node->ins[0]) : NULL;
+    while (node && jx_takes_all_in_order(lint, node));
+    return node;
+}
+
 /* It stands at the end of a function that does more: what that gives is
  * not this node's. */
-static bool ends_more(const jx_flat *flat, const jx_flat_node *node)
+static bool ends_more(const jx_linter *lint, const jx_flat_node *node)
 {
-    const jx_flat_node *before = jx_maker(flat, node->ins[0]);
+    const jx_flat_node *before = before_of(lint, node);
 
     return before && !jx_shows(before->eqn) && !jx_flat_moves(before->eqn) &&
            jx_is_implied(before, node);
@@ -780,11 +791,11 @@ static bool is_called(const jx_program *program, const jx_flat_node *node)
 }
 
 /* What the node undoes; NULL: nothing. */
-static const jx_flat_node *undone(const jx_flat *flat,
+static const jx_flat_node *undone(const jx_linter *lint,
                                   const jx_flat_node *second)
 {
-    const jx_flat_node *first =
-        second->nins ? jx_maker(flat, second->ins[0]) : NULL;
+    const jx_flat *flat = lint->flat;
+    const jx_flat_node *first = before_of(lint, second);
     const jx_flat_node *turn =
         second->nouts == 1 ? turned_back(flat, second) : NULL;
 
@@ -807,10 +818,10 @@ static void look_at_pair(graph *g, const jx_flat_node *second)
 {
     const jx_program *program = g->lint->program;
     const jx_flat_node *first =
-        jx_looks_at(second) ? undone(g->flat, second) : NULL;
+        jx_looks_at(second) ? undone(g->lint, second) : NULL;
     jx_claim *claim;
 
-    if (!first || ends_more(g->flat, first) || !is_called(program, first) ||
+    if (!first || ends_more(g->lint, first) || !is_called(program, first) ||
         !is_called(program, second) || jx_is_implied(first, second) ||
         jx_place_is_backward(first->eqn, first->calls) ||
         jx_place_is_backward(second->eqn, second->calls))

@@ -50,4 +50,7 @@ int64_t jx_reduced(const jx_flat *flat, const jx_aval *aval, int naxes,
 /* Significant bits of a float dtype: 24 for f32. */
 int jx_digits(jx_dtype dtype);
 
+/* A gather that takes all there is along an axis, one after the other. */
+bool jx_takes_all_in_order(const jx_linter *lint, const jx_flat_node *node);
+
 #endif

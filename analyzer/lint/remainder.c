@@ -237,6 +237,74 @@ static bool starts_of(const jx_linter *lint, const jx_flat_node *node, int k,
     return to->first != NULL;
 }
 
+/* A run is of all numbers that a value holds; whether their order is turned
+ * around says how it is made of an iota.  False: nobody knows. */
+static bool order_of(const jx_linter *lint, int value, bool *turned)
+{
+    const jx_flat_node *node = jx_maker(lint->flat, value);
+    int count = 0, i = 0;
+
+    *turned = false;
+    for (int depth = 0; node && depth < DEEP; depth++, i = 0) {
+        switch (node->eqn->prim->id) {
+        case JX_PRIM_iota: return node->eqn->outs[0]->aval->rank == 1;
+        case JX_PRIM_rev: *turned = !*turned; break;
+        case JX_PRIM_convert_element_type: /* a narrower one wraps */
+            if (!jx_shows(node->eqn))
+                return false;
+            break;
+        case JX_PRIM_broadcast_in_dim:
+        case JX_PRIM_reshape: break;
+        case JX_PRIM_add:
+        case JX_PRIM_mul:
+            i = jx_flat_sizes_of(lint->sizes, node->ins[0], &count) &&
+                count == 1;
+            break;
+        default: return false;
+        }
+        node = jx_maker(lint->flat, node->ins[i]);
+    }
+    return false;
+}
+
+/* 0, 1 and so on, `size` of them; or the last one first, and turned around. */
+static bool is_in_order(const jx_linter *lint, const run *from,
+                        const jx_dim *size, bool turned)
+{
+    jx_dims *dims = lint->program->dims;
+    const jx_dim *one = jx_dim_int(dims, 1);
+    const jx_dim *first =
+        turned ? jx_dim_sub(dims, size, one) : jx_dim_int(dims, 0);
+
+    return from->count == size && from->first == first &&
+           from->step == (turned ? jx_dim_int(dims, -1) : one);
+}
+
+bool jx_takes_all_in_order(const jx_linter *lint, const jx_flat_node *node)
+{
+    const jx_p_gather *p = node->eqn->typed;
+    const jx_aval *aval =
+        node->nins ? lint->flat->values.at[node->ins[0]].aval : NULL;
+    bool turned;
+    run from;
+    int k;
+
+    if (node->eqn->prim->id != JX_PRIM_gather || !p ||
+        lint->flat->values.at[node->outs[0]].aval != aval ||
+        p->dimension_numbers.start_index_map.count != 1 ||
+        p->dimension_numbers.operand_batching_dims.count)
+        return false;
+    k = (int)p->dimension_numbers.start_index_map.at[0];
+    for (int i = 0; i < aval->rank; i++)
+        if (i != k && p->slice_sizes.at[i] != aval->shape[i])
+            return false;
+    return jx_ints_hold(p->dimension_numbers.collapsed_slice_dims, k) &&
+           !jx_ints_hold(p->dimension_numbers.offset_dims, k) &&
+           order_of(lint, node->ins[1], &turned) &&
+           starts_of(lint, node, k, &from) &&
+           is_in_order(lint, &from, aval->shape[k], turned);
+}
+
 /* What an equation takes of axis k of its first operand: `size` elements from
  * each of `from`, whose `first` is NULL where nobody knows it.  x[:k] with a
  * symbolic k is a gather. */

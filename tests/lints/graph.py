@@ -361,6 +361,23 @@ def flipped_twice(x):
     return jnp.flip(y) * 2  #! GRF004
 
 
+@prog('f32[b,8]')
+def symbolic_rows_turned_twice(x):
+    y = x[:, ::-1]
+    return jnp.exp(-y[:, ::-1] ** 2)  #! GRF004
+
+
+@prog('f32[n,4]')
+def symbolic_axis_turned_twice(x):
+    return 2 * x[::-1][::-1]  #! GRF004
+
+
+@prog('f32[n]')
+def symbolic_turned_and_flipped(x):
+    y = jnp.flip(x)
+    return y[::-1] * 3  #! GRF004
+
+
 @prog('f32[8]')
 def axis_added_and_removed(x):
     y = x[:, None]
@@ -407,6 +424,21 @@ def ok_gradient_of_transposes(x, w):
 @prog('f32[8,16]', quiet='GRF004')
 def ok_flip_other_axis(x):
     return jnp.flip(jnp.flip(x, 0), 1)
+
+
+@prog('f32[n,m]', quiet='GRF004')
+def ok_turned_along_both_symbolic_axes(x):
+    return 2 * x[::-1][:, ::-1]
+
+
+@prog('f32[n]', quiet='GRF004')
+def ok_symbolic_work_between_turns(x):
+    return jnp.cumsum(x[::-1])[::-1]
+
+
+@prog('f32[n,8]', quiet='GRF004')
+def ok_every_second_turned(x):
+    return 2 * x[:, ::-2][:, ::-1]
 
 
 @prog('f32[8,16]', 'f32[16,4]', quiet='GRF004')
