@@ -123,11 +123,6 @@ static bool confirmed(jx_gradding *c, const double *d, jx_functional f,
     return again > 0;
 }
 
-static bool is_smooth(const jx_slope *slope)
-{
-    return slope->kind == JX_SLOPE_SMOOTH && slope->precise;
-}
-
 /* Whether the outputs in question are smooth along a direction that moves
  * everything: where they are not, a NaN is as good as any answer. */
 static bool differentiable(jx_gradding *c, jx_functional f)
@@ -138,31 +133,21 @@ static bool differentiable(jx_gradding *c, jx_functional f)
         return false;
     for (int j = 0; j < c->out.size; j++) {
         bool asked = f.weights ? f.weights[j] != 0 : j == f.only;
-        if (asked && !is_smooth(&c->again[j]))
+        if (asked &&
+            (c->again[j].kind != JX_SLOPE_SMOOTH || !c->again[j].precise))
             return false;
     }
     return true;
 }
 
-/* Whether some output has no number at the point, or is not smooth there and
- * has no number for a derivative (the cube root of 0): 0 times what is not
- * finite is in every sum of cotangents then. */
+/* Whether some output has no number at the point, or no bound on its slope: 0
+ * times what is not finite is in every sum of cotangents then. */
 static bool outside(jx_gradding *c)
 {
-    const double *d = c->directions; /* it moves everything */
-    bool unbounded = false, sampled;
-
-    for (int j = 0; j < c->out.size; j++) {
+    for (int j = 0; j < c->out.size; j++)
         if (!isfinite(c->samples[j]))
             return true;
-        unbounded = unbounded || (c->has_along && !isfinite(c->along[j]));
-    }
-    sampled =
-        unbounded && jx_grad_sample(c, d, jx_grad_first_step(c, d), c->again);
-    for (int j = 0; sampled && j < c->out.size; j++)
-        if (!isfinite(c->along[j]) && !is_smooth(&c->again[j]))
-            return true;
-    return false;
+    return jx_grad_is_unbounded(c);
 }
 
 /* Whether the values are larger than what a program is likely to be for: where

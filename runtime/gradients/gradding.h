@@ -610,6 +610,10 @@ bool jx_grad_is_beside_kink(jx_gradding *c, const double *d, jx_functional f,
  * extrapolation finds it. */
 bool jx_grad_settles(jx_gradding *c, const double *d, jx_functional f,
                      double *slope);
+/* Whether some result rises without bound there (the cube root of 0): the
+ * function's own derivative gives no number for it, and its quotients along the
+ * first direction, which moves everything, come to none. */
+bool jx_grad_is_unbounded(jx_gradding *c);
 /* Whether the function computes no NaN on its way at points close by, on both
  * sides: where it does, and then leaves it out (log of a negative number, where
  * another operand is zero), nobody asks for a derivative. */

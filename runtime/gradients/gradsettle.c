@@ -16,6 +16,7 @@ enum {
     LINES = 2,           /* the one at hand, and the first one of the point */
     MOST_KEPT = 1 << 16, /* results, of which a line is kept */
 };
+enum { UNKNOWN = 0, YES, NO };
 
 /* The function from the point to h[k] * d, on either side, the point last. */
 typedef struct line {
@@ -29,6 +30,7 @@ struct jx_grad_around {
     double *x;
     line lines[LINES];
     int next;          /* of the lines, the older one */
+    char *settled;     /* of each result, by itself: UNKNOWN, YES or NO */
     jx_callee watched; /* the function */
     jx_watch watch;
     bool opened, knows_domain, in_domain;
@@ -48,6 +50,7 @@ void jx_grad_forget_around(jx_gradding *c)
         forget_line(&c->around->lines[i]);
     if (c->around) {
         jx_callee_close(&c->around->watched);
+        free(c->around->settled);
         free(c->around->x);
     }
     free(c->around);
@@ -57,13 +60,13 @@ void jx_grad_forget_around(jx_gradding *c)
 /* What is known around the point at hand; NULL without memory. */
 static jx_grad_around *around(jx_gradding *c)
 {
-    size_t bytes = (size_t)c->in.size * sizeof *c->x;
+    size_t bytes = (size_t)c->in.size * sizeof *c->x, m = (size_t)c->out.size;
     jx_grad_around *a = c->around;
 
     if (!a) {
         a = c->around = jx_grad_room(c, 1, sizeof *a);
-        if (a &&
-            !(a->x = jx_grad_room(c, (size_t)c->in.size + 1, sizeof *a->x)))
+        if (a && (!(a->x = jx_grad_room(c, bytes + 1, 1)) ||
+                  !(a->settled = jx_grad_room(c, m + 1, 1))))
             jx_grad_forget_around(c);
         a = c->around;
     } else if (a->visit == c->visit && a->in_limit == c->limit.in &&
@@ -77,6 +80,7 @@ static jx_grad_around *around(jx_gradding *c)
     a->visit = c->visit;
     a->in_limit = c->limit.in;
     a->knows_domain = false;
+    memset(a->settled, UNKNOWN, m);
     memcpy(a->x, c->x, bytes);
     return a;
 }
@@ -179,6 +183,26 @@ bool jx_grad_settles(jx_gradding *c, const double *d, jx_functional f,
     if (l && c->out.size > MOST_KEPT)
         forget_line(l);
     return settles;
+}
+
+bool jx_grad_is_unbounded(jx_gradding *c)
+{
+    line *l = c->has_along ? line_along(c, c->directions) : NULL;
+    bool unbounded = false;
+    double slope;
+
+    for (int j = 0; l && j < c->out.size && !unbounded; j++) {
+        const jx_functional f = {.only = j};
+        char *settled = &c->around->settled[j];
+        if (isfinite(c->along[j]))
+            continue;
+        if (*settled == UNKNOWN)
+            *settled = settles_along(c, l, f, &slope) ? YES : NO;
+        unbounded = *settled == NO;
+    }
+    if (l && c->out.size > MOST_KEPT)
+        forget_line(l);
+    return unbounded;
 }
 
 /* -- domain ---------------------------------------------------------------- */

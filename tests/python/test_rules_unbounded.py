@@ -35,5 +35,12 @@ def test_a_nan_where_all_slopes_are_finite_is_told(fun):
     assert errors(fun, lambda x: x / x) == ["DRV002"]
 
 
+def test_a_nan_is_told_where_the_derivative_only_bends_without_bound():
+    """|x|^1.5 has the derivative 0 at 0; the rule's 0 / 0 is none."""
+    made = jax.custom_jvp(lambda x: x * jnp.sqrt(abs(x)))
+    made.defjvps(lambda t, y, x: (jnp.sqrt(abs(x)) + x * jnp.sign(x) * .5 / jnp.sqrt(abs(x))) * t)
+    assert [f.code for f in jaxvet.gradcheck(made)(X).findings] == ["DRV001"]
+
+
 def test_a_wrong_rule_beside_that_point_is_told():
     assert errors(jnp.cbrt, lambda x: 1.001) == ["DRV002"]
