@@ -16,12 +16,13 @@ import keys  # noqa: E402
 import mesh  # noqa: E402
 import numeric  # noqa: E402
 import performance  # noqa: E402
+import places  # noqa: E402
 import planted  # noqa: E402
 import variants  # noqa: E402
 import ways  # noqa: E402
 
-PROGRAMS = [p for module in (keys, dtypes, graph, mesh, performance, numeric, ways, variants,
-                            issues) for p in module.prog]
+PROGRAMS = [p for module in (keys, dtypes, graph, places, mesh, performance, numeric, ways,
+                            variants, issues) for p in module.prog]
 
 
 @pytest.mark.parametrize('program', PROGRAMS, ids=lambda p: p.name)
