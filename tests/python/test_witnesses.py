@@ -85,11 +85,15 @@ NUMBERS = [p for p in value_programs.PROGS
 
 @pytest.mark.parametrize("p", NUMBERS, ids=lambda p: p["name"])
 def test_jax_computes_what_is_not_finite_there(p):
+    """Or, where an infinity of float16 is hidden, 0 for what is none in float32."""
     f = whole(p)
     for finding in findings(p):
         backward = finding.data["witness"]["backward"]
-        out = jax.jit(jax.grad(total(f)) if backward else f)(*inputs(finding))
-        assert not all(jnp.isfinite(leaf).all() for leaf in jax.tree_util.tree_leaves(out))
+        run, given = jax.jit(jax.grad(total(f)) if backward else f), inputs(finding)
+        out = jax.tree_util.tree_leaves(run(*given))
+        if all(jnp.isfinite(leaf).all() for leaf in out):
+            wide = jax.tree_util.tree_leaves(run(*(x.astype(jnp.float32) for x in given)))
+            assert any(((a == 0) & (abs(b) > .1)).any() for a, b in zip(out, wide, strict=True))
 
 
 @pytest.mark.parametrize("name", ["log_of_a_softmax", "where_sqrt", "next_elements",

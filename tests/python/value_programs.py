@@ -328,7 +328,7 @@ def narrow_length(x):
 @prog("f16[8,16]")
 def narrow_layer_norm(x):
     x = x - x.mean(-1, keepdims=True)
-    return x * lax.rsqrt(lax.reduce_sum(x * x, (1,)) / 16 + 1e-3)[:, None]
+    return x * lax.rsqrt(lax.reduce_sum(x * x, (1,)) / 16 + 1e-3)[:, None]  #? NUM004
 
 
 @prog("f16[8,16]", "f16[16,32]", "f16[32,4]", "f16[4]")
