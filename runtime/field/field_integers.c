@@ -9,6 +9,7 @@
 #include "frontend/ir/element.h"
 #include "runtime/field/plane.h"
 
+#include <math.h>
 #include <string.h>
 
 enum { CONVERTED = 1 << 27, CHOSEN };
@@ -98,6 +99,17 @@ static jx_field_value *as_numbers(jx_field *f, const jx_eqn *eqn,
     return to;
 }
 
+/* An integer that wraps has no sign that a number has: n n + 1 may be 0.  A
+ * constant has one that the dtype holds. */
+static jx_cell without_sign(jx_dtype dtype, jx_cell of)
+{
+    if (!(fabs(of.about) < ldexp(1, jx_dtype_of(dtype)->bits - 1))) {
+        of.signs = JX_MAY_BE_ANY;
+        of.about = NAN;
+    }
+    return of;
+}
+
 static bool compare(jx_field *f, const jx_field_program *program,
                     const jx_eqn *eqn, const jx_field_value *ins,
                     jx_field_value *out)
@@ -109,6 +121,8 @@ static bool compare(jx_field *f, const jx_field_program *program,
     for (int64_t i = 0; i < out->count; i++) {
         jx_cell a = jx_plane_element(&ins[0], ins[0].count == 1 ? 0 : i),
                 b = jx_plane_element(&ins[1], ins[1].count == 1 ? 0 : i);
+        a = without_sign(ins[0].dtype, a);
+        b = without_sign(ins[1].dtype, b);
         a = jx_cell_compare(f, order, &a, &b);
         jx_plane_put(f, out, i, &a);
     }
@@ -152,19 +166,28 @@ static jx_cell choose(jx_field *f, const jx_cell *which, const jx_cell *no,
                : jx_cell_opaque(f, CHOSEN, false, 3, all);
 }
 
+/* Places are as large as 2^30, which others do not hold. */
+static bool move_place(jx_field *f, jx_dtype dtype, const jx_cell *of,
+                       const jx_cell *by, jx_cell *to)
+{
+    return jx_dtype_of(dtype)->kind == JX_KIND_INT &&
+           jx_dtype_of(dtype)->bits >= 32 && jx_cell_move_place(f, of, by, to);
+}
+
 /* What may be the place of something, element by element. */
-static jx_cell compute(jx_field *f, jx_prim_id id, const jx_cell *x)
+static jx_cell compute(jx_field *f, jx_prim_id id, jx_dtype dtype,
+                       const jx_cell *x)
 {
     jx_cell less = jx_cell_neg(f, &x[1]), to;
 
     switch (id) {
     case JX_PRIM_add:
-        return jx_cell_move_place(f, &x[0], &x[1], &to) ||
-                       jx_cell_move_place(f, &x[1], &x[0], &to)
+        return move_place(f, dtype, &x[0], &x[1], &to) ||
+                       move_place(f, dtype, &x[1], &x[0], &to)
                    ? to
                    : jx_cell_add(f, &x[0], &x[1]);
     case JX_PRIM_sub:
-        return jx_cell_move_place(f, &x[0], &less, &to)
+        return move_place(f, dtype, &x[0], &less, &to)
                    ? to
                    : jx_cell_sub(f, &x[0], &x[1]);
     case JX_PRIM_select_n: return choose(f, &x[0], &x[1], &x[2]);
@@ -188,7 +211,7 @@ static bool each(jx_field *f, const jx_field_program *program,
         jx_cell x[3] = {{0}}, made;
         for (int k = 0; k < eqn->nins; k++)
             x[k] = jx_plane_element(&ins[k], ins[k].count == 1 ? 0 : i);
-        made = compute(f, eqn->prim->id, x);
+        made = compute(f, eqn->prim->id, out->dtype, x);
         jx_plane_put(f, out, i, &made);
     }
     f->work += out->count;

@@ -6,6 +6,7 @@ import jax.export
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from jax import lax
 
 import jaxvet
 
@@ -225,6 +226,51 @@ def wraps(n):
 ])
 def test_integers_that_are_made_of_numbers_are_not_taken_for_others(function, other):
     assert jaxvet.equal(function, other)(MATRIX).verdict in ("different", "undecided")
+
+
+def place(x, dtype=jnp.int32):
+    return lax.argmax(x, 1, dtype)
+
+
+def hits(x, dtype):
+    return (x > 0).astype(dtype).sum(1, dtype=dtype)
+
+
+@pytest.mark.parametrize("hits_zero", [
+    lambda x: place(x) * place(x) * jnp.int32(477218588) + 4,
+    lambda x: place(x, jnp.int8) * place(x, jnp.int8) * jnp.int8(27) + jnp.int8(13),
+    lambda x: hits(x, jnp.int32) * jnp.int32(1431655765) + 1,
+    lambda x: hits(x, jnp.int8) * jnp.int8(85) + jnp.int8(1),
+    lambda x: hits(x, jnp.uint8) * jnp.uint8(85) + jnp.uint8(1),
+    lambda x: (hits(x, jnp.int8) + jnp.int8(127)) + jnp.int8(127) - hits(x, jnp.int8) + jnp.int8(2),
+])
+def test_integers_that_wrap_have_no_sign(hits_zero):
+    """Each of these is 0 where three are above 0, or where the fourth is the largest: over the
+    reals none is ever.  What a float shows of it rounds away."""
+    def beside(of):
+        return lambda x: 1 + 1e-20 * of(x).astype(jnp.float32)
+    never = beside(lambda x: jnp.zeros(4, bool))
+    for is_zero in (lambda x: hits_zero(x) == 0, lambda x: ~(hits_zero(x) != 0)):
+        said = jaxvet.equal(beside(is_zero), never)(MATRIX)
+        assert said.verdict in ("different", "undecided")
+
+
+@pytest.mark.parametrize("dtype, off, none, verdicts", [
+    (jnp.int8, 120, 10, ("undecided",)), (jnp.uint32, 3, 20, ("undecided",)),
+    (jnp.int32, 3, 20, ("identical",)), (jnp.int32, 0, 3, ("undecided",))])
+def test_places_that_wrap_are_not_the_first(dtype, off, none, verdicts):
+    def back(at):
+        return at - dtype(off) - dtype(off // 4)
+
+    def halves(x):
+        def of(half, at):
+            here = half.max(1) == x.max(1)
+            return jnp.where(here, back(place(half, dtype)) + dtype(at), dtype(none))
+        return jnp.minimum(of(x[:, :8], 0), of(x[:, 8:], 8))
+
+    said = jaxvet.equal(lambda x: 1 + 1e-20 * halves(x).astype(jnp.float32),
+                        lambda x: 1 + 1e-20 * back(place(x, dtype)).astype(jnp.float32))(MATRIX)
+    assert said.verdict in verdicts
 
 
 @pytest.mark.parametrize("function, other", [
