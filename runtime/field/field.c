@@ -185,9 +185,15 @@ static bool blend(jx_field *f, const jx_field_program *program,
 {
     jx_field_value to;
 
-    if (no->bits) {
-        jx_field_lose(f, no, "an integer that is chosen by numbers");
-        return true;
+    if (no->bits || jx_dtype_is_integer(no->dtype)) {
+        if (!jx_field_choose_integers(f, program, aval, chosen, no, yes, &to)) {
+            to = (jx_field_value){0};
+            if (!jx_field_shape(f, program, aval, &to))
+                return false;
+            jx_field_lose(f, &to, "an integer that is chosen by numbers");
+        }
+        *no = to;
+        return !f->spent;
     }
     if (!jx_field_like(f, program, aval, no->splat && yes->splat, &to))
         return false;

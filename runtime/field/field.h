@@ -125,6 +125,11 @@ bool jx_field_takes_integers(const jx_eqn *eqn, const jx_field_value *ins);
 bool jx_field_integers(jx_field *f, jx_field_program *program,
                        const jx_eqn *eqn, const jx_field_value *ins,
                        jx_field_value *outs);
+/* What a choice selects of such; false if neither side is, or it is not known. */
+bool jx_field_choose_integers(jx_field *f, const jx_field_program *program,
+                              const jx_aval *aval, const jx_cell *chosen,
+                              const jx_field_value *no,
+                              const jx_field_value *yes, jx_field_value *to);
 /* Functions of whole arrays; false if it is none. */
 bool jx_field_opaque(jx_field *f, const jx_field_program *program,
                      const jx_eqn *eqn, const jx_field_value *ins,

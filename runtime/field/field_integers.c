@@ -166,6 +166,24 @@ static jx_cell choose(jx_field *f, const jx_cell *which, const jx_cell *no,
                : jx_cell_opaque(f, CHOSEN, false, 3, all);
 }
 
+bool jx_field_choose_integers(jx_field *f, const jx_field_program *program,
+                              const jx_aval *aval, const jx_cell *chosen,
+                              const jx_field_value *no,
+                              const jx_field_value *yes, jx_field_value *to)
+{
+    jx_field_value a, b;
+
+    if ((!is_one(no) && !is_one(yes)) || !jx_field_numbers(f, no, &a) ||
+        !jx_field_numbers(f, yes, &b) || !jx_field_plane(f, program, aval, to))
+        return false;
+    for (int64_t i = 0; i < to->count; i++) {
+        jx_cell x = jx_plane_element(&a, i), y = jx_plane_element(&b, i);
+        x = choose(f, chosen, &x, &y);
+        jx_plane_put(f, to, i, &x);
+    }
+    return !f->spent;
+}
+
 /* Places are as large as 2^30, which others do not hold. */
 static bool move_place(jx_field *f, jx_dtype dtype, const jx_cell *of,
                        const jx_cell *by, jx_cell *to)

@@ -223,6 +223,10 @@ def wraps(n):
     (lambda x: jnp.argsort(x, 1), lambda x: jnp.argsort(x, 0)),
     (lambda x: x[jnp.argmax(x[:, 0]) % 4], lambda x: x[0]),
     (lambda x: jnp.where(jnp.argmax(x[0]) > 3, x, 0), lambda x: jnp.where(jnp.argmax(x[0]), x, 0)),
+    (lambda x: lax.cond(x[0, 0] > 0, lambda: jnp.argmax(x), lambda: jnp.argmin(x)),
+     lambda x: lax.cond(x[0, 0] > 0, lambda: jnp.argmin(x), lambda: jnp.argmax(x))),
+    (lambda x: lax.cond(x[0, 0] > 0, lambda: 3, lambda: 4), lambda x: 3),
+    (lambda x: lax.cond(x[0, 0] > 0, lambda: x[0, 0] > 1, lambda: False) + 0, lambda x: 0),
 ])
 def test_integers_that_are_made_of_numbers_are_not_taken_for_others(function, other):
     assert jaxvet.equal(function, other)(MATRIX).verdict in ("different", "undecided")
@@ -279,6 +283,12 @@ def test_places_that_wrap_are_not_the_first(dtype, off, none, verdicts):
     (lambda x: jnp.argmax(x, 1)[1:], lambda x: jnp.argmax(x[1:], 1)),
     (lambda x: jnp.argmax(x, 1) == jnp.argmin(x, 1),
      lambda x: jnp.argmin(x, 1) == jnp.argmax(x, 1)),
+    (lambda x: lax.cond(x[0, 0] > 0, lambda: place(x), lambda: place(-x)),
+     lambda x: jnp.where(x[0, 0] > 0, place(x), place(-x))),
+    (lambda x: lax.cond(x[0, 0] > 0, lambda: jnp.argmax(x), lambda: 3),
+     lambda x: jnp.where(x[0, 0] > 0, jnp.argmax(x), 3)),
+    (lambda x: lax.cond(x[0, 0] > 0, lambda: 3, lambda: jnp.argmax(x)),
+     lambda x: jnp.where(x[0, 0] > 0, 3, jnp.argmax(x))),
 ])
 def test_integers_that_are_made_of_the_same_numbers_are_identical(function, other):
     assert jaxvet.equal(function, other)(MATRIX).verdict == "identical"
