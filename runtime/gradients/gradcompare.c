@@ -318,10 +318,11 @@ static bool is_own_off(jx_gradding *c, const double *d)
     if (!c->has_along ||
         !jx_grad_sample(c, d, jx_grad_first_step(c, d), c->again))
         return false;
+    const double rounding = jx_grad_rounding(c, c->again);
     for (int k = 0; k < jx_grad_nlooked(c); k++) {
         int j = jx_grad_looked(c, k);
-        jx_target t = jx_grad_target(c, (jx_functional){NULL, j}, c->again,
-                                     jx_grad_rounding(c, c->again));
+        jx_target t =
+            jx_grad_target(c, (jx_functional){NULL, j}, c->again, rounding);
         if (isfinite(c->along[j]) && jx_judge(c->along[j], fabs(c->along[j]),
                                               c->tolerance, &t) == JX_DISAGREE)
             return true;
