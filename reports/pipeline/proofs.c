@@ -275,7 +275,7 @@ static double end_of(const jx_program *program, const jx_value_range_end *end,
 static bool prove_range(prover *p, const char *text)
 {
     jx_ctx *ctx = p->program->ctx;
-    jx_value_range range;
+    jx_value_range range = {.key = text};
     bool holds[JX_NSEMANTICS];
     jx_extent within;
     jx_buffer why;
