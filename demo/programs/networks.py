@@ -47,7 +47,7 @@ def cnn_flax(b):
     return model.apply, (params, spec(b, 16, 16, 3))
 
 
-@demo('multi-head attention over free batch and length', dict(b=2, t=5), dict(b=3, t=17), defect='PRF001')
+@demo('multi-head attention over free batch and length', dict(b=2, t=5), dict(b=3, t=17))
 def attention(b, t):
     def f(x, wq, wk, wv, wo):
         def heads(w):
