@@ -607,6 +607,21 @@ static bool is_curve(const jx_eqn *eqn, const char *made)
                               is_made_of(eqn->ins[1], made));
 }
 
+/* By variables of the jaxpr in which an equation stands, the marks of what that
+ * one gives; NULL without memory, and where it stands nowhere. */
+static char *marks_of(const jx_program *program, const jx_eqn *eqn,
+                      const jx_jaxpr **in)
+{
+    char *made;
+
+    *in = jaxpr_of(program, eqn);
+    made =
+        *in ? JX_NEW_ARRAY(program->ctx->arena, (*in)->nvars + 1, char) : NULL;
+    for (int i = 0; made && i < eqn->nouts; i++)
+        made[eqn->outs[i]->id] = 1;
+    return made;
+}
+
 /* Whether an equation behind `from`, in its jaxpr, that takes what is made of
  * it, is such a one. */
 typedef bool is_behind(const jx_eqn *eqn, const char *made, jx_eqn_is *is);
@@ -620,9 +635,6 @@ static bool find_behind(const jx_jaxpr *jaxpr, const jx_eqn *from,
 
     if (until > from && until < end)
         end = until;
-
-    for (int i = 0; i < from->nouts; i++)
-        made[from->outs[i]->id] = 1;
     for (const jx_eqn *eqn = from + 1; eqn < end; eqn++) {
         if (!holds_var(eqn, made))
             continue;
@@ -660,10 +672,8 @@ bool jx_is_beyond_products(const jx_eqn *eqn)
 static bool any_behind(const jx_program *program, const jx_eqn *eqn,
                        const jx_eqn *until, is_behind *fits, jx_eqn_is *is)
 {
-    const jx_jaxpr *jaxpr = jaxpr_of(program, eqn);
-    char *made = jaxpr
-                     ? JX_NEW_ARRAY(program->ctx->arena, jaxpr->nvars + 1, char)
-                     : NULL;
+    const jx_jaxpr *jaxpr;
+    char *made = marks_of(program, eqn, &jaxpr);
 
     return made && find_behind(jaxpr, eqn, until, made, fits, is);
 }
@@ -687,14 +697,10 @@ bool jx_is_behind(const jx_program *program, const jx_eqn *eqn, jx_eqn_is *is)
 bool jx_is_always_behind(const jx_program *program, const jx_eqn *eqn,
                          jx_eqn_is *is)
 {
-    const jx_jaxpr *jaxpr = jaxpr_of(program, eqn);
-    char *made = jaxpr
-                     ? JX_NEW_ARRAY(program->ctx->arena, jaxpr->nvars + 1, char)
-                     : NULL;
+    const jx_jaxpr *jaxpr;
+    char *made = marks_of(program, eqn, &jaxpr);
     bool always = made != NULL;
 
-    for (int i = 0; made && i < eqn->nouts; i++)
-        made[eqn->outs[i]->id] = 1;
     for (const jx_eqn *e = eqn + 1; made && e < jaxpr->eqns + jaxpr->neqns; e++)
         for (int i = 0; i < e->nouts && !is(e) && holds_var(e, made); i++)
             made[e->outs[i]->id] = 1;
