@@ -32,23 +32,31 @@ static const struct way {
     bool alike; /* inputs of one type are the same array */
     jx_plain plain;
 } ways[] = {
-    {NORMAL, .01, ANY, false, {true, false, false, false, false, false}},
-    {CONSTANT, 1, MOST, false, {true, false, false, true, false, false}},
-    {CONSTANT, -1.1, LEAST, false, {true, false, false, true, false, false}},
-    {SOLVABLE, 0, LEAST, false, {true, true, false, true, false, false}},
-    {SOLVABLE, .01, MOST, false, {true, true, false, true, false, false}},
-    {UNIT, 0, MOST, false, {true, true, false, false, false, false}},
-    {UNIT, 0, LEAST, true, {true, true, false, true, false, false}},
-    {NORMAL, .3, ANY, false, {true, false, false, false, false, false}},
-    {NORMAL, .1, ANY, false, {true, false, false, false, false, false}},
-    {NORMAL, .03, ANY, true, {true, false, false, true, false, false}},
-    {WEIGHTS, .01, ANY, false, {true, true, false, false, false, false}},
+    {NORMAL, .01, ANY, false, {.any = true}},
+    {CONSTANT, 1, MOST, false, {.any = true, .degenerate = true}},
+    {CONSTANT, -1.1, LEAST, false, {.any = true, .degenerate = true}},
+    {SOLVABLE,
+     0,
+     LEAST,
+     false,
+     {.any = true, .modest = true, .degenerate = true}},
+    {SOLVABLE,
+     .01,
+     MOST,
+     false,
+     {.any = true, .modest = true, .degenerate = true}},
+    {UNIT, 0, MOST, false, {.any = true, .modest = true}},
+    {UNIT, 0, LEAST, true, {.any = true, .modest = true, .degenerate = true}},
+    {NORMAL, .3, ANY, false, {.any = true}},
+    {NORMAL, .1, ANY, false, {.any = true}},
+    {NORMAL, .03, ANY, true, {.any = true, .degenerate = true}},
+    {WEIGHTS, .01, ANY, false, {.any = true, .modest = true}},
     /* Where 1 - tanh(x) and 1 - sigmoid(x) are 0 in f32 and not in f64. */
-    {CONSTANT, .18, ANY, false, {true, false, false, true, false, false}},
-    {CONSTANT, -.18, ANY, false, {true, false, false, true, false, false}},
-    {NORMAL, 1, ANY, false, {true, false, false, false, false, false}},
-    {ROWS, .01, ANY, false, {true, true, false, true, false, false}},
-    {UNIT, 0, BEYOND, false, {true, false, true, false, false, false}},
+    {CONSTANT, .18, ANY, false, {.any = true, .degenerate = true}},
+    {CONSTANT, -.18, ANY, false, {.any = true, .degenerate = true}},
+    {NORMAL, 1, ANY, false, {.any = true}},
+    {ROWS, .01, ANY, false, {.any = true, .modest = true, .degenerate = true}},
+    {UNIT, 0, BEYOND, false, {.any = true, .outside = true}},
 };
 
 enum { NWAYS = sizeof ways / sizeof *ways, ROUNDED = 12 };
@@ -64,17 +72,21 @@ enum { ROW_DRAWS = 2 };
 /* Where an index is computed of floats: what looks for the largest, or for a
  * place among what is sorted, gives the last one. */
 static const struct way ordered[] = {
-    {RISING, 1.5, ANY, false, {true, true, false, false, true, false}},
-    {RISING, 1 / 1.5, ANY, false, {true, true, false, false, true, false}},
-    {FALLING, 1.5, ANY, false, {true, true, false, false, true, false}},
+    {RISING, 1.5, ANY, false, {.any = true, .modest = true, .ordered = true}},
+    {RISING,
+     1 / 1.5,
+     ANY,
+     false,
+     {.any = true, .modest = true, .ordered = true}},
+    {FALLING, 1.5, ANY, false, {.any = true, .modest = true, .ordered = true}},
     /* along axes: an angle of (-1, 0) is pi */
-    {SIGNS, 1, ANY, false, {true, false, false, false, true, false}},
+    {SIGNS, 1, ANY, false, {.any = true, .ordered = true}},
 };
 
 /* Where a function ends at 1, as arccos does, and what is computed may
  * round beyond it. */
 static const struct way edge = {
-    NORMAL, .3, ANY, true, {true, false, false, true, false, false}};
+    NORMAL, .3, ANY, true, {.any = true, .degenerate = true}};
 
 /* In float16 a number without a square is not strange, either: in one
  * input, beside others that are as usual. */
@@ -88,7 +100,11 @@ static const struct way half = {NORMAL,
 /* Square matrices that nobody decomposes are arrays like others,
  * and may be zero. */
 static const struct way nought = {
-    CONSTANT, 0, LEAST, false, {true, true, false, true, false, false}};
+    CONSTANT,
+    0,
+    LEAST,
+    false,
+    {.any = true, .modest = true, .degenerate = true}};
 
 /* A number that is large and not strange: the exponential of it has no value in
  * the dtype.  (That of the tenth part more below 0 is 0.) */
@@ -304,8 +320,7 @@ bool jx_hunt_fill_plain(jx_hunt *h, int number)
 
 void jx_hunt_fill_around(jx_hunt *h)
 {
-    static const struct way around = {
-        AROUND, 10, ANY, false, {true, false, false, false, false, false}};
+    static const struct way around = {AROUND, 10, ANY, false, {.any = true}};
 
     fill_all(h, &around);
 }
