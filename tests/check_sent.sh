@@ -60,13 +60,15 @@ same_in_all() {
     fi
 }
 
+cut='in_shardings=[<@mesh, [{"x"}, {}]>] out_shardings=[<@mesh, [{"x"}, {}]>] manual_axes={"x"} (%a: tensor<2x4xf32>)'
+
 # module BODY RESULT - of a mesh of four, on f32[8,4] cut along its first axis
 module() {
     cat <<END
 module @m attributes {mhlo.num_partitions = 4 : i32} {
   sdy.mesh @mesh = <["x"=4]>
   func.func public @main(%x: tensor<8x4xf32>) -> tensor<$2xf32> {
-    %0 = sdy.manual_computation(%x) in_shardings=[<@mesh, [{"x"}, {}]>] out_shardings=[<@mesh, [{"x"}, {}]>] manual_axes={"x"} (%a: tensor<2x4xf32>) {
+    %0 = sdy.manual_computation(%x) $cut {
 $1
     } : (tensor<8x4xf32>) -> tensor<$2xf32>
     return %0 : tensor<$2xf32>
@@ -76,6 +78,8 @@ END
 }
 groups='replica_groups = dense<[[0, 1, 2, 3]]> : tensor<1x4xi64>, use_global_device_ids'
 channel='channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>'
+turn="      %r = \"stablehlo.collective_permute\"(%a) <{$channel, source_target_pairs = dense<[[0, 1], [1, 2], [2, 3], [3, 0]]> : tensor<4x2xi64>}> : (tensor<2x4xf32>) -> tensor<2x4xf32>
+      sdy.return %r : tensor<2x4xf32>"
 sum='({
       ^bb0(%p: tensor<f32>, %q: tensor<f32>):
         %s = stablehlo.add %p, %q : tensor<f32>
@@ -89,8 +93,7 @@ module "      %r = \"stablehlo.reduce_scatter\"(%a) <{scatter_dimension = 1 : i6
       sdy.return %r : tensor<2x1xf32>" 8x1 >"$root/scatter.mlir"
 module "      %r = \"stablehlo.all_to_all\"(%a) <{split_dimension = 1 : i64, concat_dimension = 0 : i64, split_count = 4 : i64, $channel, replica_groups = dense<[[0, 1, 2, 3]]> : tensor<1x4xi64>}> : (tensor<2x4xf32>) -> tensor<8x1xf32>
       sdy.return %r : tensor<8x1xf32>" 32x1 >"$root/exchange.mlir"
-module "      %r = \"stablehlo.collective_permute\"(%a) <{$channel, source_target_pairs = dense<[[0, 1], [1, 2], [2, 3], [3, 0]]> : tensor<4x2xi64>}> : (tensor<2x4xf32>) -> tensor<2x4xf32>
-      sdy.return %r : tensor<2x4xf32>" 8x4 >"$root/permute.mlir"
+module "$turn" 8x4 >"$root/permute.mlir"
 for program in gather reduce scatter exchange permute; do
     same "$root/$program.mlir" 4
 done
@@ -102,18 +105,17 @@ done
 
 # A part that the next computation takes as the last one left it, or after what is
 # done element by element, is not sent.
-cat >"$root/two.mlir" <<'END'
+cat >"$root/two.mlir" <<END
 module @m attributes {mhlo.num_partitions = 4 : i32} {
   sdy.mesh @mesh = <["x"=4]>
   func.func public @main(%x: tensor<8x4xf32>) -> tensor<8x4xf32> {
-    %0 = sdy.manual_computation(%x) in_shardings=[<@mesh, [{"x"}, {}]>] out_shardings=[<@mesh, [{"x"}, {}]>] manual_axes={"x"} (%a: tensor<2x4xf32>) {
+    %0 = sdy.manual_computation(%x) $cut {
       %r = stablehlo.add %a, %a : tensor<2x4xf32>
       sdy.return %r : tensor<2x4xf32>
     } : (tensor<8x4xf32>) -> tensor<8x4xf32>
     %n = stablehlo.negate %0 : tensor<8x4xf32>
-    %1 = sdy.manual_computation(%n) in_shardings=[<@mesh, [{"x"}, {}]>] out_shardings=[<@mesh, [{"x"}, {}]>] manual_axes={"x"} (%a: tensor<2x4xf32>) {
-      %r = "stablehlo.collective_permute"(%a) <{channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>, source_target_pairs = dense<[[0, 1], [1, 2], [2, 3], [3, 0]]> : tensor<4x2xi64>}> : (tensor<2x4xf32>) -> tensor<2x4xf32>
-      sdy.return %r : tensor<2x4xf32>
+    %1 = sdy.manual_computation(%n) $cut {
+$turn
     } : (tensor<8x4xf32>) -> tensor<8x4xf32>
     return %1 : tensor<8x4xf32>
   }
@@ -138,7 +140,7 @@ cat >"$root/unused.mlir" <<END
 module @m attributes {mhlo.num_partitions = 4 : i32} {
   sdy.mesh @mesh = <["x"=4]>
   func.func public @main(%x: tensor<8x4xf32>) -> (tensor<f32>, tensor<4xf32>) {
-    %0 = sdy.manual_computation(%x) in_shardings=[<@mesh, [{"x"}, {}]>] out_shardings=[<@mesh, [{"x"}, {}]>] manual_axes={"x"} (%a: tensor<2x4xf32>) {
+    %0 = sdy.manual_computation(%x) $cut {
       %u = "stablehlo.all_reduce"(%a) <{$channel, $groups}> $sum : (tensor<2x4xf32>) -> tensor<2x4xf32>
       %r = stablehlo.add %a, %a : tensor<2x4xf32>
       sdy.return %r : tensor<2x4xf32>
@@ -170,9 +172,8 @@ module @m attributes {mhlo.num_partitions = 4 : i32} {
     return %2 : tensor<8x4xf32>
   }
   func.func private @turned(%x: tensor<8x4xf32>) -> tensor<8x4xf32> {
-    %0 = sdy.manual_computation(%x) in_shardings=[<@mesh, [{"x"}, {}]>] out_shardings=[<@mesh, [{"x"}, {}]>] manual_axes={"x"} (%a: tensor<2x4xf32>) {
-      %r = "stablehlo.collective_permute"(%a) <{$channel, source_target_pairs = dense<[[0, 1], [1, 2], [2, 3], [3, 0]]> : tensor<4x2xi64>}> : (tensor<2x4xf32>) -> tensor<2x4xf32>
-      sdy.return %r : tensor<2x4xf32>
+    %0 = sdy.manual_computation(%x) $cut {
+$turn
     } : (tensor<8x4xf32>) -> tensor<8x4xf32>
     return %0 : tensor<8x4xf32>
   }
