@@ -497,7 +497,7 @@ static bool may_be_long(const ranks *r, const jx_meeting *at)
            r->process[at->members[0]] && !is_stopped(r, at->members[0]);
 }
 
-/* Why those who have been waited for so long are waited for no more, or NULL. */
+/* Why who has been waited for so long is waited for no more, or NULL. */
 static const char *given_up(const ranks *r, const jx_meeting *at, double waited)
 {
     for (int i = 0; i < at->count; i++)

@@ -289,7 +289,7 @@ static void tell_terms(const jx_equal_words *w, bool gradient,
     if (!known)
         sign = 0;
     if (known && !sign && permutation && products) {
-        /* where nobody asks for the number of a device no index is made of it */
+        /* where nobody asks for a device's number no index is made of it */
         to->code = jx_find_eqn(w->sharded.program, jx_numbers_devices)
                        ? JX_CODE_MSH015
                        : JX_CODE_MSH006;

@@ -1,9 +1,10 @@
 /* field.h - running a program over a ring (cell.h), at concrete sizes.
  *
  * Numbers are cells; integers and keys are what they are, and run as ever.
- * What is made of numbers and is none (a loop's end) is not known, and so is all
- * that depends on it: jx_field.why says why.  An argmax, or a sorted order, is
- * that, too, but on planes (field_integers.c).  Loops are run turn by turn. */
+ * What is made of numbers and is none (a loop's end) is not known, and so is
+ * all that depends on it: jx_field.why says why.  An argmax, or a sorted order,
+ * is that, too, but on planes (field_integers.c).  Loops are run turn by
+ * turn. */
 #ifndef JX_FIELD_H
 #define JX_FIELD_H
 
@@ -125,7 +126,7 @@ bool jx_field_takes_integers(const jx_eqn *eqn, const jx_field_value *ins);
 bool jx_field_integers(jx_field *f, jx_field_program *program,
                        const jx_eqn *eqn, const jx_field_value *ins,
                        jx_field_value *outs);
-/* What a choice selects of such; false if neither side is, or it is not known. */
+/* What a choice selects of such; false if neither side is, or nobody knows. */
 bool jx_field_choose_integers(jx_field *f, const jx_field_program *program,
                               const jx_aval *aval, const jx_cell *chosen,
                               const jx_field_value *no,

@@ -1,6 +1,6 @@
-/* stop_rank.c - a rank that is stopped where all others have ended: preloaded, it
- * sends SIGSTOP to the process that is rank N, where $STOP is "N before" or "N
- * behind" MPI_Finalize. */
+/* stop_rank.c - a rank that is stopped where all others have ended: preloaded,
+ * it sends SIGSTOP to the process that is rank N, where $STOP is "N before" or
+ * "N behind" MPI_Finalize. */
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>
