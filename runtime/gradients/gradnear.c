@@ -57,9 +57,26 @@ static bool smooth_slopes(jx_gradding *c, const double *d, double first,
     return true;
 }
 
-/* Whether the slopes in `again` are nearly these: nearer than `off` is. */
+/* By how much slopes differ so far from the point because the function bends,
+ * where it is known to have one there: as they do beside its smallest step, and
+ * some times that, since elements move by more or less. */
+static double bent_by(const jx_gradding *c, const jx_slope *slope, double first,
+                      double far)
+{
+    enum { TIMES = 8 };
+    double steps[JX_RIDDERS_STEPS];
+
+    if (!c->has_within || slope->kind != JX_SLOPE_SMOOTH)
+        return 0;
+    jx_ridders_steps(first, steps);
+    return TIMES * fabs(slope->right - slope->left) * far /
+           steps[JX_RIDDERS_STEPS - 1];
+}
+
+/* Whether the slopes in `again`, so far from these, are nearly the same: nearer
+ * than `off` is. */
 static bool same_slopes(const jx_gradding *c, const jx_slope *slopes,
-                        double off)
+                        double off, double first, double far)
 {
     double rounding = jx_grad_rounding(c, slopes);
 
@@ -67,7 +84,8 @@ static bool same_slopes(const jx_gradding *c, const jx_slope *slopes,
         int j = jx_grad_looked(c, k);
         double a = slopes[j].value, b = c->again[j].value;
         double slack = 0.02 * (off + fabs(a) + fabs(b)) + slopes[j].error +
-                       c->again[j].error + rounding;
+                       c->again[j].error + rounding +
+                       bent_by(c, &slopes[j], first, far);
         if (fabs(a - b) > slack)
             return false;
     }
@@ -96,7 +114,7 @@ static bool adds_up(jx_gradding *c, const double *d, const jx_slope *along_d,
     good =
         good &&
         smooth_slopes(c, other, jx_grad_first_step(c, other), off, c->again) &&
-        same_slopes(c, sum, off);
+        same_slopes(c, sum, off, 1, 0);
     free(other);
     free(sum);
     return good;
@@ -122,11 +140,11 @@ bool jx_grad_is_smooth_around(jx_gradding *c, double off)
     good = good && smooth_slopes(c, d, first, off, there) &&
            adds_up(c, d, there, off);
     for (size_t k = 0; good && k < sizeof far / sizeof *far; k++) {
+        const double to = far[k] * (by > 0 ? by : 1);
         for (size_t i = 0; i < n; i++)
-            c->x[i] =
-                here[i] + far[k] * (by > 0 ? by : 1) * jx_rng_normal(&c->rng);
+            c->x[i] = here[i] + to * jx_rng_normal(&c->rng);
         good = smooth_slopes(c, d, first, off, c->again) &&
-               same_slopes(c, there, off);
+               same_slopes(c, there, off, first, to);
     }
     if (here)
         memcpy(c->x, here, n * sizeof *here);

@@ -67,6 +67,26 @@ def test_second_derivatives_at_a_single_point(function):
     assert "in second order, at x = [0, 0, 0, 0]" in report.findings[0].data["note"]
 
 
+def quotient_by_rule(off):
+    """sin(x) / x, as jax.numpy.sinc has it: at 0 its derivative is that of a rule."""
+    @jax.custom_jvp
+    def at_zero(x):
+        return jnp.ones_like(x) + 0 * x
+    at_zero.defjvp(lambda p, t: (at_zero(*p), (off - p[0] / 3) * t[0]))
+
+    def fun(x):
+        safe = jnp.where(x == 0, 1.0, x)
+        return jnp.where(x == 0, at_zero(x), jnp.sin(safe) / safe)
+    return fun
+
+
+@pytest.mark.parametrize("off", [0, 1e-3, -3e-4, .1])
+def test_a_little_at_a_single_point_is_told_where_the_function_bends(off):
+    """The slopes around 0 are off by as much, since the function is no line there."""
+    report = jaxvet.gradcheck(quotient_by_rule(off))(X)
+    assert codes(report) == (["DRV013"] if off else [])
+
+
 def test_stopped_gradients_are_not_accused():
     report = jaxvet.gradcheck(lambda x: x * jax.lax.stop_gradient(x))(X)
     assert codes(report) == []
