@@ -293,6 +293,8 @@ bool jx_grad_is_spent(jx_gradding *c);
 int64_t jx_grad_cost(const jx_gradding *c, const jx_callee *f);
 /* Runs a callee within what is left for the rule. */
 bool jx_grad_call(jx_gradding *c, jx_callee *f);
+/* The function beside the point, within some times what it takes there. */
+bool jx_grad_call_beside(jx_gradding *c);
 
 /* gradline.c: the function along a line. */
 

@@ -89,7 +89,7 @@ static bool run_samples(jx_gradding *c, const double *d, const double *steps)
         for (int i = 0; i < n; i++)
             moved[i] = c->x[i] + h * d[i];
         jx_space_scatter(&c->in, moved, &c->primal);
-        if (!jx_grad_call(c, &c->primal))
+        if (!jx_grad_call_beside(c))
             return false;
         jx_space_gather(&c->out, &c->primal, 0,
                         c->samples + (size_t)k * (size_t)m);

@@ -6,6 +6,11 @@
 enum {
     CALL_OPERATIONS = 300000, /* one call may execute (loops count turns) */
     CALLS = 33,               /* so long that they are enough for one rule */
+    /* Of a step from a point: times what is executed there, and so many in any
+     * case. Where a loop ends at once and goes on and on right beside, no slope
+     * is to be had. */
+    BESIDE = 16,
+    LEAST_BESIDE = 100000,
     /* of a program's buffers, that take as long as an operation */
     BYTES_OF_ONE = 16,
     /* of a rule's, of which more points are tried, but for ... */
@@ -46,19 +51,33 @@ bool jx_grad_is_spent(jx_gradding *c)
     return c->work > most_of_a_call(c) * CALLS;
 }
 
-bool jx_grad_call(jx_gradding *c, jx_callee *f)
+static bool call_within(jx_gradding *c, jx_callee *f, int64_t most)
 {
     if (jx_grad_is_spent(c))
         return false;
-    jx_exec_limit(f->exec, most_of_a_call(c));
+    jx_exec_limit(f->exec, most);
     if (c->noise)
         c->noise->seed++;
     bool ok = jx_callee_run(f);
     c->work += jx_grad_cost(c, f);
-    if (!ok && !c->failed && jx_exec_operations(f->exec) < most_of_a_call(c) &&
+    if (!ok && !c->failed && jx_exec_operations(f->exec) < most &&
         !jx_exec_gave_up(f->exec))
         c->failed = jx_arena_printf(c->program->ctx->arena, "%s",
                                     jx_exec_error(f->exec));
     c->spent = c->spent || !ok;
     return ok;
+}
+
+bool jx_grad_call(jx_gradding *c, jx_callee *f)
+{
+    return call_within(c, f, most_of_a_call(c));
+}
+
+bool jx_grad_call_beside(jx_gradding *c)
+{
+    int64_t most = most_of_a_call(c), here = BESIDE * c->call_work;
+
+    if (!c->limit.in && here < most)
+        most = here > LEAST_BESIDE || most < LEAST_BESIDE ? here : LEAST_BESIDE;
+    return call_within(c, &c->primal, most);
 }
