@@ -32,7 +32,9 @@ typedef struct jx_limit {
     bool met;   /* at some point they are drawn */
     int misses; /* points before that, at which they come to no rest ... */
     int stays;  /* ... and at which they do, but nothing draws them there */
-    int times;  /* turns that it takes, as often as their own */
+    bool left; /* at one such point what moves them a little stayed as it was */
+    int times; /* turns that it takes, as often as their own */
+    int64_t work;     /* operations of a call there, at the last point */
     double tolerance; /* of rules */
     jx_regime other;  /* what is allowed for on the other side */
     /* the point and the line of `slopes_at_rest` and `tangent_at_rest` ... */

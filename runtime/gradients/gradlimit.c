@@ -23,6 +23,7 @@
 enum {
     MOST_TIMES = 16, /* turns more, as often as the loop's own */
     MOST_MISSES = 4, /* points, after which nobody looks for it any more */
+    FEW_NUDGES = 2,  /* tried at a point, where all were left alone before */
 };
 
 /* Parts of the results: the program's own are as near (those of so many turns,
@@ -79,21 +80,28 @@ static double change_of(jx_gradding *c, int times, double *once, double *twice)
 /* Whether what is in `twice` draws the loops to it: from close by, as many
  * turns lead back.  An iteration that is stuck, or has come to an end of
  * another kind, stays where it is put.  Not from each place: of what a search
- * has found out, some may keep it from moving. */
+ * has found out, some may keep it from moving.  Where all are left alone (the
+ * terms of a series), so are those at other points, mostly. */
 static bool draws(jx_gradding *c, int times, const double *twice, double change)
 {
     static const double parts[] = {1e-4, 1e-4, 1e-4, 1e-6, 1e-6, 1e-8};
     double *other = c->samples + 3 * (size_t)c->out.size;
-    bool back = false;
+    bool back = false, left = true;
+    size_t most = c->limit.left ? FEW_NUDGES : sizeof parts / sizeof *parts;
 
-    for (size_t k = 0; !back && k < sizeof parts / sizeof *parts; k++) {
+    for (size_t k = 0;
+         !back && k < sizeof parts / sizeof *parts && !(left && k >= most);
+         k++) {
         double slack = fmin(fmax(64 * change, 1e-10), 1e-3 * parts[k]);
         c->turns->nudge = k + 1;
         c->turns->part = parts[k];
-        back = run_on(c, 0, 0, other) &&
-               apart(c, twice, other) > 0.01 * parts[k] &&
-               run_on(c, times, 0, other) && apart(c, twice, other) <= slack;
+        double off = run_on(c, times, 0, other) ? apart(c, twice, other) : NAN;
+        c->limit.work = jx_grad_cost(c, &c->primal);
+        back = off <= slack && run_on(c, 0, 0, other) &&
+               apart(c, twice, other) > 0.01 * parts[k];
+        left = left && isfinite(off) && off > 0.01 * parts[k];
     }
+    c->limit.left = c->limit.left || (left && !back);
     c->turns->nudge = 0;
     return back;
 }

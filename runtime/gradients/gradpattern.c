@@ -271,7 +271,8 @@ static int leave_lengths(jx_gradding *c, int count, const char **names)
 /* Of what takes long, a few at each point, others at the next one. */
 static int leave_some(jx_gradding *c, int count, const char **names)
 {
-    int64_t most = POINT_OPERATIONS / (JX_RIDDERS_SAMPLES * (c->call_work + 1));
+    int64_t each = c->limit.in ? c->limit.work : c->call_work;
+    int64_t most = POINT_OPERATIONS / (JX_RIDDERS_SAMPLES * (each + 1));
     size_t n = (size_t)c->in.size;
 
     count = leave_lengths(c, count, names);
@@ -345,13 +346,13 @@ static bool note_rest(jx_gradding *c)
 static bool check_lines(jx_gradding *c)
 {
     const char *names[JX_MOST_DIRECTIONS];
-    int count = directions_of(c, names);
     bool ran = true;
 
     if (c->turns && !c->rule->vjp && jx_grad_run_jvp(c, c->x, 0) &&
         !jx_grad_same_primals(c, &c->jvp, 0))
         return note_rest(c);
     bool in = jx_grad_enter_limit(c);
+    int count = directions_of(c, names);
     if ((c->ends_only && !in) ||
         (in && c->rule->vjp && !jx_grad_prepare_fwd(c)))
         return true;
