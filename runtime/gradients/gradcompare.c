@@ -439,6 +439,18 @@ static bool is_within_moves(const jx_gradding *c, double off, double value,
            jx_points_has_rounded(c->typed->program->entry.jaxpr);
 }
 
+/* Whether a disagreement with the slopes is none of the rule's: those that have
+ * another way to its derivative go with it, or have several as well. */
+static bool is_outvoted(jx_gradding *c, const double *d, jx_functional f,
+                        double value, double off, const jx_target *t,
+                        jx_opinion own)
+{
+    return own == JX_AGREE || is_convention(c, d, f, value, off) ||
+           is_theirs_alike(c, d, f, value, off, t) ||
+           jx_grad_is_kept_alike(c, d, f, value) ||
+           jx_grad_is_beside_kink(c, d, f, value);
+}
+
 static void watch(const jx_gradding *c, bool off)
 {
     jx_grad_watched *w = c->watched;
@@ -499,21 +511,26 @@ static bool compare(jx_gradding *c, const double *d, jx_functional f,
     }
     c->stair = c->stair || t.stair;
     int *excused = &c->excused[f.weights ? c->out.size : f.only];
-    bool stands = o == JX_DISAGREE && !jx_grad_is_apart(c) &&
-                  *excused != c->visit &&
-                  jx_grad_stands(c, d, f, value, scale, &t);
+    bool stands =
+        o == JX_DISAGREE && !jx_grad_is_apart(c) && *excused != c->visit;
+    /* Whether it stands takes many runs of what loops, and where one that did
+     * was outvoted, the next one mostly is. */
+    if (stands && c->loops && c->outvoted_at == c->visit &&
+        is_outvoted(c, d, f, value, off, &t, own)) {
+        c->outvoted++;
+        return true;
+    }
+    stands = stands && jx_grad_stands(c, d, f, value, scale, &t);
     if (o == JX_DISAGREE && !stands) {
         *excused = c->visit;
         o = own == JX_AGREE ? JX_AGREE : o; /* as where slopes are uncertain */
         c->met = c->met || (o == JX_AGREE && !jx_grad_is_foreign(c));
     }
-    if (stands && (own == JX_AGREE || is_convention(c, d, f, value, off) ||
-                   is_theirs_alike(c, d, f, value, off, &t) ||
-                   jx_grad_is_kept_alike(c, d, f, value) ||
-                   jx_grad_is_beside_kink(c, d, f, value))) {
+    if (stands && is_outvoted(c, d, f, value, off, &t, own)) {
         if (own == JX_DISAGREE && !c->approximates && !c->loops)
             note_convention(c, what ? what : jx_grad_component(c, f.only), f,
                             value, &t);
+        c->outvoted_at = c->visit;
         c->outvoted++;
         return true;
     }

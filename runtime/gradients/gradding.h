@@ -216,6 +216,7 @@ typedef struct jx_gradding {
      * was none in the end */
     int *excused;
     int *lost; /* the same, where the function's value was (graddeclared.c) */
+    int outvoted_at; /* the last point where what stood was outvoted */
     /* the values that a rule gave last which were those of its function,
      * or excused ... */
     double *given_value;
