@@ -24,6 +24,7 @@ enum {
     ENOUGH = 3, /* points, after which what a rule may cost is a limit ... */
     POINT_OPERATIONS = 150000, /* ... that is, at each of them, and ... */
     RULE_OPERATIONS = 1000000, /* ... in all */
+    IDLE_OPERATIONS = 300000,  /* the same where nothing is decided any more */
     /* points that iterations are for, where they were away from elsewhere */
     MATRICES = 6,
     MANY = 256,      /* elements, each a point of its own */
@@ -483,6 +484,16 @@ static bool is_enough(const jx_gradding *c)
            c->points - c->of_matrices >= ENOUGH;
 }
 
+/* Whether nothing is to be learned at the point that costs more: at values that
+ * the program may never compute nothing is held against a rule, which was seen
+ * to be right at some that it does. */
+static bool is_idle(const jx_gradding *c)
+{
+    return jx_grad_is_foreign(c) && c->met && c->against == 0 &&
+           c->intent == JX_INTENT_NONE && !c->watched &&
+           c->work + c->asked > IDLE_OPERATIONS;
+}
+
 /* Whether the function gives a number at the sample that is attached, and the
  * program moves there what this pattern does. */
 static bool is_in_motion(jx_gradding *c)
@@ -665,6 +676,8 @@ static bool check_points(jx_gradding *c, bool thorough)
         count = count < few ? count : few;
     for (int i = 0; points && i < count && !is_enough(c); i++) {
         c->point = &points[i];
+        if (is_idle(c))
+            continue;
         if (!jx_grad_check_here(c) || (c->away > 0 && !visit_matrices(c)))
             return false;
     }
