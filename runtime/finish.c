@@ -158,6 +158,65 @@ static jx_access access_of(const jx_operand *o)
     return JX_ACCESS_SPLAT;
 }
 
+/* So many elements that are all the same, as a constant; -1: without memory. */
+static int spread_of(jx_planner *p, jx_dtype dtype, int64_t count,
+                     const void *element)
+{
+    size_t size = jx_dtype_of(dtype)->bytes;
+    jx_spread *to = &p->spreads[p->nspreads % JX_SPREADS];
+    char *all;
+
+    for (int i = 0; i < p->nspreads && i < JX_SPREADS; i++) {
+        const jx_spread *s = &p->spreads[i];
+        if (s->dtype == dtype && s->count == count &&
+            !memcmp(s->element, element, size))
+            return s->buffer;
+    }
+    all = jx_arena_alloc(p->arena, (size_t)count * size + 1);
+    if (!all)
+        return -1;
+    for (int64_t i = 0; i < count; i++)
+        memcpy(all + (size_t)i * size, element, size);
+    jx_mem mem = {.kind = JX_MEM_CONST,
+                  .bytes = count * (int64_t)size,
+                  .constant = all,
+                  .port = -1,
+                  .alias = -1};
+    JX_PUSH(p->arena, &p->mems, mem);
+    *to = (jx_spread){
+        .dtype = dtype, .count = count, .buffer = (int)p->mems.count - 1};
+    memcpy(to->element, element, size);
+    p->nspreads++;
+    return to->buffer;
+}
+
+/* A constant that a few elements take is kept as so many, sooner than written
+ * out whenever a loop comes by.  False where it is none. */
+static bool spread(jx_planner *p, jx_operand *o, int64_t count)
+{
+    enum { MOST_BYTES = 1024 };
+    size_t size = jx_dtype_of(o->dtype)->bytes;
+    const jx_mem *from = &p->mems.at[jx_mem_root(p->mems.at, o->buffer)];
+    int64_t *both;
+    int buffer;
+
+    if (from->kind != JX_MEM_CONST || count > MOST_BYTES / (int64_t)size)
+        return false;
+    both = JX_NEW_ARRAY(p->arena, 2, int64_t);
+    buffer =
+        spread_of(p, o->dtype, count, (const char *)from->constant + o->offset);
+    if (!both || buffer < 0)
+        return false;
+    both[0] = count;
+    both[1] = (int64_t)size;
+    *o = (jx_operand){.dtype = o->dtype,
+                      .rank = 1,
+                      .buffer = buffer,
+                      .shape = both,
+                      .strides = both + 1};
+    return true;
+}
+
 static bool compile_region(jx_planner *p, jx_op *op)
 {
     jx_access *access = JX_NEW_ARRAY(p->arena, op->nins, jx_access);
@@ -169,6 +228,8 @@ static bool compile_region(jx_planner *p, jx_op *op)
         access[i] = access_of(&op->ins[i]);
         if (access[i] == JX_ACCESS_STRIDED)
             simplify(p->arena, &op->ins[i]);
+        else if (access[i] == JX_ACCESS_SPLAT && spread(p, &op->ins[i], count))
+            access[i] = JX_ACCESS_DENSE;
     }
     op->data =
         jx_region_compile(p->arena, op->region, access, count, &op->scratch);

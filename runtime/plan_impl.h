@@ -149,6 +149,16 @@ typedef struct jx_converted {
     jx_slot from, to;
 } jx_converted;
 
+/* A constant that is kept as so many elements. */
+typedef struct jx_spread {
+    jx_dtype dtype;
+    int64_t count;
+    char element[16];
+    int buffer;
+} jx_spread;
+
+enum { JX_SPREADS = 32 }; /* that are known, for those who take them again */
+
 struct jx_planner {
     jx_plan *plan;
     jx_arena *arena; /* the plan's */
@@ -162,6 +172,8 @@ struct jx_planner {
     jx_growth growth;
     /* small ones, for those who read them again */
     JX_VEC(jx_converted) converted;
+    jx_spread spreads[JX_SPREADS];
+    int nspreads;    /* of all that were made */
     int *units_of;   /* by number of the jaxpr: the first of its units, or 0 */
     int64_t special; /* equations that units for special operands may add */
     int block;       /* where operations go */
