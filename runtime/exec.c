@@ -129,7 +129,7 @@ bool jx_run_block(jx_run *run, int block)
         const jx_ready *r = &b->at[i];
         if (!r->kernel(run, r->data, r->ins, r->outs, r->scratch))
             return false;
-        if (!jx_run_lasts(run))
+        if (run->is_limited && !jx_run_lasts(run))
             return stop(run);
     }
     return b->count || jx_run_lasts(run) || stop(run);

@@ -735,8 +735,8 @@ static void run_range(jx_run *run, const compiled *c, const jx_view *ins,
         in_at[i] = ins[i].data + from * c->in_sizes[i];
     for (int i = 0; i < c->nouts; i++)
         out_at[i] = outs[i].data + from * c->out_sizes[i];
-    for (int64_t start = from; start < to && jx_run_lasts(run);
-         start += c->tile) {
+    for (int64_t start = from;
+         start < to && (start == from || jx_run_lasts(run)); start += c->tile) {
         int64_t n = to - start < c->tile ? to - start : c->tile;
         run_tile(c, ins, at, start, n);
         for (int i = 0; i < c->nins; i++)

@@ -228,10 +228,13 @@ static bool run_rows(jx_run *run, const void *data, const jx_view *ins,
 
     (void)run;
     (void)scratch;
-    for (int64_t i = 0; i < ins[0].count; i++)
-        if (ins[0].data[i])
-            memcpy(outs[0].data + (size_t)i * *row,
-                   ins[1].data + (size_t)i * *row, *row);
+    for (int64_t i = 0; i < ins[0].count; i++) {
+        size_t at = (size_t)i * *row;
+        if (ins[0].data[i] && *row == sizeof(double)) /* which most are */
+            memcpy(outs[0].data + at, ins[1].data + at, sizeof(double));
+        else if (ins[0].data[i])
+            memcpy(outs[0].data + at, ins[1].data + at, *row);
+    }
     return true;
 }
 
