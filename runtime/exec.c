@@ -38,10 +38,13 @@ struct jx_run {
     char *memory;
     void **own;        /* per output: memory of the execution's own, or NULL */
     const void **outs; /* per output: where it was written */
-    jx_pool *pool;     /* its own, made when it is needed */
-    jx_pool *lent;     /* to be used instead, or NULL */
-    double deadline;   /* by jx_seconds_now(); 0: none */
-    bool is_limited;   /* there is a deadline, or who may cancel */
+    /* buffers that are inputs or outputs, and where each lay in the last run */
+    int *ports, nports;
+    const void **lay;
+    jx_pool *pool;       /* its own, made when it is needed */
+    jx_pool *lent;       /* to be used instead, or NULL */
+    double deadline;     /* by jx_seconds_now(); 0: none */
+    bool is_limited;     /* there is a deadline, or who may cancel */
     atomic_bool stopped; /* at it; helper threads look, too */
     bool flush;          /* subnormal numbers are zeros */
     int64_t limit, left; /* operations that a run may execute; still may */
@@ -302,6 +305,25 @@ static bool make_ready(jx_run *run)
     return true;
 }
 
+/* Finds what runs are given. */
+static bool find_ports(jx_run *run)
+{
+    const jx_plan *plan = run->plan;
+    int count = 0;
+
+    for (int i = 0; i < plan->nmems; i++)
+        count +=
+            plan->mems[i].kind == JX_MEM_IN || plan->mems[i].kind == JX_MEM_OUT;
+    run->ports = table(run, count, sizeof *run->ports);
+    run->lay = table(run, count, sizeof *run->lay);
+    if (!run->ports || !run->lay)
+        return false;
+    for (int i = 0; i < plan->nmems; i++)
+        if (plan->mems[i].kind == JX_MEM_IN || plan->mems[i].kind == JX_MEM_OUT)
+            run->ports[run->nports++] = i;
+    return true;
+}
+
 static bool start(jx_exec *exec, const jx_plan *plan)
 {
     jx_run *run = &exec->run;
@@ -316,7 +338,8 @@ static bool start(jx_exec *exec, const jx_plan *plan)
     run->outs = table(run, plan->nouts, sizeof *run->outs);
     run->memory = big_alloc(run, plan->bytes);
     run->deadline = jx_budget_stop(run->budget);
-    if (!run->views || !run->blocks || !run->own || !run->outs || !run->memory)
+    if (!run->views || !run->blocks || !run->own || !run->outs ||
+        !run->memory || !find_ports(run))
         return false;
     set_addresses(run);
     JX_ASSERT(all_inside(run));
@@ -352,6 +375,8 @@ void jx_exec_free(jx_exec *exec)
     free(run->blocks);
     free(run->own);
     free(run->outs);
+    free(run->ports);
+    free(run->lay);
     free(run->memory);
     jx_budget_give(run->budget, run->charged);
     free(exec);
@@ -381,14 +406,16 @@ static bool set_outputs(jx_run *run, void *const *outs)
 
 static void set_ports(jx_run *run, const void *const *ins)
 {
-    const jx_plan *plan = run->plan;
+    const jx_mem *mems = run->plan->mems;
 
-    for (int i = 0; i < plan->nmems; i++) {
-        const jx_mem *mem = &plan->mems[i];
-        if (mem->kind == JX_MEM_IN)
-            jx_run_move(run, i, ins[mem->port]);
-        else if (mem->kind == JX_MEM_OUT)
-            jx_run_move(run, i, run->outs[mem->port]);
+    for (int i = 0; i < run->nports; i++) {
+        const jx_mem *mem = &mems[run->ports[i]];
+        const void *at =
+            mem->kind == JX_MEM_IN ? ins[mem->port] : run->outs[mem->port];
+        if (at == run->lay[i])
+            continue;
+        jx_run_move(run, run->ports[i], at);
+        run->lay[i] = at;
     }
 }
 

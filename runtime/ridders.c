@@ -32,14 +32,12 @@ typedef struct lanes {
     double size[LANES], value[LANES], error[LANES];
 } lanes;
 
-/* Function `which[k]`, or number k; the last one stands in the lanes
- * that are left. */
+/* Function `which[k]`, or number k; lanes that are left have what they had. */
 static void unpack(const double *from, int stride, const int *which, int count,
                    lanes *to)
 {
-    for (int k = 0; k < LANES; k++) {
-        int j = k < count ? k : count - 1;
-        const double *at = from + (which ? which[j] : j);
+    for (int k = 0; k < count; k++) {
+        const double *at = from + (which ? which[k] : k);
         to->zero[k] = at[0];
         for (int i = 0; i < N; i++) {
             to->plus[i][k] = at[(2 * i + 1) * stride];
