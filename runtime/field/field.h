@@ -143,6 +143,11 @@ bool jx_field_complex(jx_field *f, jx_field_program *program, const jx_eqn *eqn,
 /* The complex number that has these parts, and its conjugate. */
 void jx_cell_complex(jx_field *f, const jx_cell *real, const jx_cell *imag,
                      jx_cell *to, jx_cell *conjugate);
+/* Whether it is a scalar, or of the shape of the result but for axes of size 1;
+ * and its element that element i of the result is made of. */
+bool jx_field_stretches(const jx_field_value *x, const jx_field_value *out);
+int64_t jx_field_element_of(const jx_field_value *x, const jx_field_value *out,
+                            int64_t i);
 /* Element by element. */
 bool jx_field_elementwise(jx_field *f, const jx_eqn *eqn,
                           const jx_field_value *ins, jx_field_value *out);

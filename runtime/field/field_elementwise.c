@@ -284,8 +284,7 @@ static jx_cell element(jx_field *f, const jx_eqn *eqn,
     return arithmetic(f, eqn, x);
 }
 
-/* A scalar, or of the shape of the result but for axes of size 1. */
-static bool stretches(const jx_field_value *x, const jx_field_value *out)
+bool jx_field_stretches(const jx_field_value *x, const jx_field_value *out)
 {
     for (int a = 0; x->count != 1 && a < out->rank; a++)
         if (x->rank != out->rank ||
@@ -294,9 +293,8 @@ static bool stretches(const jx_field_value *x, const jx_field_value *out)
     return x->count == 1 || x->rank == out->rank;
 }
 
-/* The element of an operand that element i of the result is made of. */
-static int64_t element_of(const jx_field_value *x, const jx_field_value *out,
-                          int64_t i)
+int64_t jx_field_element_of(const jx_field_value *x, const jx_field_value *out,
+                            int64_t i)
 {
     int64_t to = 0, step = 1;
 
@@ -350,11 +348,13 @@ bool jx_field_elementwise(jx_field *f, const jx_eqn *eqn,
         return clamp(f, ins, out);
     f->asks_for_nan |= asks_for_nan(eqn);
     for (int k = 0; k < eqn->nins; k++)
-        if ((!ins[k].cells && !ins[k].plane) || !stretches(&ins[k], out))
+        if ((!ins[k].cells && !ins[k].plane) ||
+            !jx_field_stretches(&ins[k], out))
             return false;
     for (int64_t i = 0; i < jx_field_stored(out) && !f->spent; i++) {
         for (int k = 0; k < eqn->nins; k++) {
-            int64_t of = ins[k].splat ? 0 : element_of(&ins[k], out, i);
+            int64_t of =
+                ins[k].splat ? 0 : jx_field_element_of(&ins[k], out, i);
             if (ins[k].cells) {
                 x[k] = &ins[k].cells[of];
                 continue;

@@ -116,11 +116,14 @@ static bool compare(jx_field *f, const jx_field_program *program,
 {
     jx_cell_order order = eqn->prim->id == JX_PRIM_eq ? JX_IS_EQ : JX_IS_NE;
 
-    if (!jx_field_like(f, program, eqn->outs[0]->aval, false, out))
+    if (!jx_field_like(f, program, eqn->outs[0]->aval, false, out) ||
+        !jx_field_stretches(&ins[0], out) || !jx_field_stretches(&ins[1], out))
         return false;
     for (int64_t i = 0; i < out->count; i++) {
-        jx_cell a = jx_plane_element(&ins[0], ins[0].count == 1 ? 0 : i),
-                b = jx_plane_element(&ins[1], ins[1].count == 1 ? 0 : i);
+        jx_cell a = jx_plane_element(&ins[0],
+                                     jx_field_element_of(&ins[0], out, i)),
+                b = jx_plane_element(&ins[1],
+                                     jx_field_element_of(&ins[1], out, i));
         a = without_sign(ins[0].dtype, a);
         b = without_sign(ins[1].dtype, b);
         a = jx_cell_compare(f, order, &a, &b);
@@ -225,10 +228,14 @@ static bool each(jx_field *f, const jx_field_program *program,
          (eqn->nins != 3 || ins[0].dtype != JX_BOOL || ins[0].bits)) ||
         !jx_field_plane(f, program, eqn->outs[0]->aval, out))
         return false;
+    for (int k = 0; k < eqn->nins; k++)
+        if (!jx_field_stretches(&ins[k], out))
+            return false;
     for (int64_t i = 0; i < out->count; i++) {
         jx_cell x[3] = {{0}}, made;
         for (int k = 0; k < eqn->nins; k++)
-            x[k] = jx_plane_element(&ins[k], ins[k].count == 1 ? 0 : i);
+            x[k] =
+                jx_plane_element(&ins[k], jx_field_element_of(&ins[k], out, i));
         made = compute(f, eqn->prim->id, out->dtype, x);
         jx_plane_put(f, out, i, &made);
     }

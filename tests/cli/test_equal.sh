@@ -97,6 +97,11 @@ pair 1 kink sign
 f cubed 'a:f32[8]' 'b:f32[8] = mul a a' 'c:f32[8] = sqrt b' c
 pair 1 cubed x
 
+# Places of numbers, held against an axis of one element.
+f stretched 'a:f32[8,10] b:i32[8,1]' 'c:f32[8,3] d:i32[8,3] = top_k[axis=1 k=3 operand=None] a' 'e:bool[8,3] = eq d b' e
+f turned 'a:f32[8,10] b:i32[8,1]' 'c:f32[8,3] d:i32[8,3] = top_k[axis=1 k=3 operand=None] a' 'e:bool[8,3] = eq b d' e
+pair 0 stretched turned
+
 # ---- sizes
 f mean 'a:f32[b]' 'c:f32[] = reduce_sum[axes=(0,) out_sharding=None] a' c
 f total 'a:f32[b]' 'c:f32[b] = mul a 2.0:f32[]' 'd:f32[] = reduce_sum[axes=(0,) out_sharding=None] c' 'e:f32[] = div d 2.0:f32[]' e
