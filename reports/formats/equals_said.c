@@ -37,6 +37,8 @@ void jx_equality_text(const jx_equality *e, const char *b, jx_buffer *to)
     if (e->sizes)
         jx_utf8_printf(to, e->every ? ", for all %s" : " at %s", e->sizes);
     if (e->verdict == JX_EQUAL_IDENTICAL) {
+        if (e->outside)
+            jx_utf8_printf(to, " where %s", e->outside->within);
         jx_buffer_printf(to, ", error below 2^-%d", e->bits);
         if (e->assuming)
             jx_utf8_printf(to, ", assuming that %s", e->assuming);
@@ -56,6 +58,8 @@ void jx_equality_text(const jx_equality *e, const char *b, jx_buffer *to)
     if (!e->every)
         put_devices(e, to);
     jx_buffer_putc(to, '\n');
+    if (e->outside)
+        jx_utf8_printf(to, "  outside: %s\n", e->outside->message);
 }
 
 static void put_text(const char *key, const char *text, jx_buffer *to)
@@ -64,6 +68,16 @@ static void put_text(const char *key, const char *text, jx_buffer *to)
         return;
     jx_buffer_printf(to, ",\"%s\":", key);
     jx_json_put_text(to, text);
+}
+
+static void put_outside(const jx_equality_outside *outside, jx_buffer *to)
+{
+    jx_buffer_puts(to, ",\"outside\":{\"within\":");
+    jx_json_put_text(to, outside->within);
+    put_text("message", outside->message, to);
+    if (outside->witness)
+        jx_buffer_printf(to, ",\"witness\":%s", outside->witness);
+    jx_buffer_putc(to, '}');
 }
 
 static void put_equality(const jx_equality *e, jx_buffer *to)
@@ -82,6 +96,8 @@ static void put_equality(const jx_equality *e, jx_buffer *to)
         put_text("assuming", e->assuming, to);
         put_text("proof", e->proof, to);
     }
+    if (e->outside)
+        put_outside(e->outside, to);
     put_text("why", e->verdict == JX_EQUAL_UNDECIDED ? e->why : NULL, to);
     jx_buffer_printf(to, ",\"points\":%d,\"devices\":[%d,%d]}", e->points,
                      e->devices[0], e->devices[1]);

@@ -38,7 +38,7 @@ bool jx_ordinary_make(jx_program *program, bool gradient,
 {
     const jx_typed *typed;
 
-    *to = (jx_ordinary){.devices = devices_of(program)};
+    *to = (jx_ordinary){.declared = program, .devices = devices_of(program)};
     to->mesh = jx_devices_any(program) && program->nmeshes ? &program->meshes[0]
                                                            : NULL;
     to->flat = change ? program : without_calls(program);

@@ -6,8 +6,9 @@
 #include "analyzer/transform/devices.h"
 
 typedef struct jx_ordinary {
-    jx_program *flat;    /* without calls, for its devices */
-    jx_program *program; /* ... for one */
+    const jx_program *declared; /* what it was made of */
+    jx_program *flat;           /* without calls, for its devices */
+    jx_program *program;        /* ... for one */
     const jx_typed *typed;
     int devices;           /* that it was for */
     const jx_mesh *mesh;   /* of its first computation, or NULL */

@@ -217,18 +217,121 @@ static void tell_pair(const jx_equal_words *w, jx_equality *to,
     *stack = at->side ? NULL : pair->eqn->stack;
 }
 
+/* "below 0 or 255" */
+static void put_told_of(jx_buffer *to, const jx_integer_domain *in)
+{
+    const char *before = "";
+
+    if (in->below) {
+        jx_buffer_puts(to, "below 0");
+        before = " or ";
+    }
+    if (in->above) {
+        jx_buffer_printf(to, "%sabove %lld", before, (long long)in->last);
+        before = " or ";
+    }
+    for (int k = 0; k < in->ntold; k++) {
+        if (in->told[k] < 0 ? in->below : in->above)
+            continue;
+        jx_buffer_printf(to, "%s%lld", before, (long long)in->told[k]);
+        before = " or ";
+    }
+}
+
+static void put_told(jx_buffer *to, const jx_equal_question *question)
+{
+    const char *before = "";
+
+    for (int i = 0; i < jx_plan_nins(question->plans[0]); i++) {
+        if (!question->domains[i].ntold)
+            continue;
+        jx_buffer_printf(to, "%sinput %d is ", before, i);
+        put_told_of(to, &question->domains[i]);
+        before = " or ";
+    }
+}
+
+/* "input 1 is below 0" */
+static void put_outside(jx_buffer *to, const jx_equal_outside *outside)
+{
+    jx_buffer_printf(to, "input %d is ", outside->input);
+    if (outside->least == outside->most)
+        jx_buffer_printf(to, "%lld", (long long)outside->least);
+    else if (outside->most < 0)
+        jx_buffer_printf(to, "below %lld", (long long)outside->most + 1);
+    else
+        jx_buffer_printf(to, "above %lld", (long long)outside->least - 1);
+}
+
+/* "result 0 differs where input 1 is below 0, not from 0 to 9: it is ..." */
+static const char *outside_text(const jx_equal_words *w, bool gradient)
+{
+    const jx_equal_outside *outside = w->outside;
+    jx_ctx *ctx = w->program->ctx;
+    jx_buffer text = jx_ctx_text(ctx);
+
+    jx_buffer_printf(&text, "%s %d differs where ",
+                     gradient ? "derivative" : "result", outside->at.output);
+    put_outside(&text, outside);
+    if (w->fields->identical)
+        jx_buffer_printf(&text, ", not from %lld to %lld",
+                         (long long)outside->first, (long long)outside->last);
+    jx_buffer_puts(&text, ": ");
+    put_shown(&text, w, &outside->at, "in the other program");
+    return jx_arena_take(ctx->arena, &text);
+}
+
+/* Of integers that a program means by itself it is a difference. */
+static bool tell_outside(const jx_equal_words *w, jx_claim_list *claims,
+                         jx_equality *to)
+{
+    const jx_equal_outside *outside = w->outside;
+    jx_ctx *ctx = w->program->ctx;
+
+    to->at = outside->at;
+    to->code = JX_CODE_EQL001;
+    to->message = outside_text(w, to->gradient);
+    to->witness = witness_of(w, &to->at);
+    to->arrays = arrays_of(w, &to->at);
+    return claim(ctx, claims, to, NULL);
+}
+
+/* What an index outside of its axis gives nobody asks. */
+static bool note_outside(const jx_equal_words *w, jx_equality *to)
+{
+    jx_ctx *ctx = w->program->ctx;
+    jx_equality_outside *noted = JX_NEW(ctx->arena, jx_equality_outside);
+
+    if (!noted)
+        return false;
+    *noted = (jx_equality_outside){
+        .within = jx_arena_printf(
+            ctx->arena, "input %d is from %lld to %lld", w->outside->input,
+            (long long)w->outside->first, (long long)w->outside->last),
+        .message = outside_text(w, to->gradient),
+        .witness = witness_of(w, &w->outside->at)};
+    to->outside = noted;
+    return jx_ok(ctx);
+}
+
 static void tell_difference(const jx_equal_words *w, jx_equality *to)
 {
     const jx_float_witness *at = &w->floats->differs;
     jx_buffer text = jx_ctx_text(w->program->ctx);
 
-    jx_buffer_printf(
-        &text, "%s %d differs%s: ", to->gradient ? "derivative" : "result",
-        at->output,
-        w->fields->identical && at->rounded
-            ? " in floats, though it is the same over the reals"
-        : at->rounded ? " in floats, though in float64 it is the same there"
-                      : "");
+    jx_buffer_printf(&text, "%s %d differs",
+                     to->gradient ? "derivative" : "result", at->output);
+    if (w->told) {
+        jx_buffer_puts(&text, " where ");
+        put_told(&text, w->question);
+        jx_buffer_puts(&text, ", and at no other integers that were drawn");
+    }
+    jx_buffer_printf(&text, "%s: ",
+                     w->fields->identical && at->rounded
+                         ? " in floats, though it is the same over the reals"
+                     : at->rounded
+                         ? " in floats, though in float64 it is the same there"
+                         : "");
     put_shown(&text, w, at, "in the other program");
     to->message = jx_arena_take(w->program->ctx->arena, &text);
 }
@@ -248,6 +351,10 @@ bool jx_equal_tell(const jx_equal_words *w, jx_claim_list *claims,
         to->message = JX_DEVICES_DIVERGE;
         return claim(ctx, claims, to, cause.stack);
     }
+    if (w->outside->at.point && to->verdict == JX_EQUAL_DIFFERENT)
+        return tell_outside(w, claims, to);
+    if (w->outside->at.point && !note_outside(w, to))
+        return false;
     if (to->verdict == JX_EQUAL_UNDECIDED)
         return jx_equal_tell_undecided(ctx, claims, to);
     if (to->verdict != JX_EQUAL_DIFFERENT)

@@ -14,6 +14,10 @@ typedef struct jx_equal_words {
     const jx_equal_question *question;
     const jx_equal_fields *fields;
     const jx_equal_floats *floats;
+    const jx_equal_outside *outside;
+    /* what floats show is not there without integers that the programs
+     * tell from others */
+    bool told;
 } jx_equal_words;
 
 /* Claims what is different or undecided, and fills in the words

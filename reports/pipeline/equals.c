@@ -202,14 +202,17 @@ static bool by_terms(const jx_ordinary *a, const jx_ordinary *b)
            jx_same_programs(a->typed, typed, &unused);
 }
 
+static bool is_shown(const jx_equal_floats *floats)
+{
+    return floats->differs.point || floats->pair.point;
+}
+
 /* What fields and floats say together. */
 static void judge(const jx_equal_fields *fields, const jx_equal_floats *floats,
-                  jx_equality *to)
+                  const jx_equal_outside *outside, jx_equality *to)
 {
-    bool shown = floats->differs.point || floats->pair.point;
-
     to->points = floats->points;
-    if (shown)
+    if (is_shown(floats) || (outside->at.point && outside->meant))
         to->verdict = JX_EQUAL_DIFFERENT;
     else if (fields->identical && floats->points)
         to->verdict = JX_EQUAL_IDENTICAL;
@@ -227,17 +230,79 @@ static void tell_of_mesh(const jx_equal_options *options,
         jx_mesh_sizes_add(&options->meshes[made->gradient], question, a, made);
 }
 
+/* Fields and floats, and what is asked where those show nothing. */
+typedef struct found {
+    jx_equal_fields fields;
+    jx_equal_floats floats;
+    jx_equal_outside outside;
+    bool told; /* floats differ only at integers that programs tell apart */
+} found;
+
+/* Without integers that the programs tell from others: fields may know less at
+ * these (a result is NaN on both sides), and what differs may differ there
+ * alone. */
+static bool look_without_told(const jx_equal_question *question, found *to)
+{
+    bool shown = is_shown(&to->floats);
+    jx_equal_question plain = *question;
+    jx_equal_fields fields = to->fields;
+    jx_equal_floats floats;
+
+    if (!shown && fields.differs.output >= 0)
+        return true;
+    plain.domains = question->plain;
+    if (!fields.identical && !jx_equal_over_fields(&plain, &fields))
+        return false;
+    if (!fields.identical)
+        return true;
+    if (!shown) {
+        to->fields = fields;
+        return true;
+    }
+    if (!jx_equal_in_floats(&plain, &floats))
+        return false;
+    to->told = floats.points && !is_shown(&floats);
+    return true;
+}
+
+static bool tells_integers(const jx_equal_question *question)
+{
+    bool any = false;
+
+    for (int i = 0; question->domains && i < jx_plan_nins(question->plans[0]);
+         i++)
+        any |= question->domains[i].ntold > 0;
+    return any;
+}
+
+static bool look(const jx_equal_question *question, found *to)
+{
+    *to = (found){0};
+    if (!jx_equal_over_fields(question, &to->fields) ||
+        !jx_equal_in_floats(question, &to->floats))
+        return false;
+    if (!to->fields.identical && !is_shown(&to->floats) && !to->floats.why &&
+        !jx_equal_by_ways(question, &to->fields))
+        return false;
+    if ((is_shown(&to->floats) || !to->fields.identical) && !to->floats.why &&
+        !to->floats.pair.point && tells_integers(question) &&
+        !look_without_told(question, to))
+        return false;
+    return is_shown(&to->floats) || to->floats.why ||
+           jx_equal_look_outside(question, &to->outside);
+}
+
 static bool compare(const jx_ordinary *a, const jx_ordinary *b, int nouts,
                     const jx_equal_options *options, jx_claim_list *claims,
                     jx_equality *to)
 {
     jx_equal_question question = {.a = {.typed = a->typed},
                                   .b = {.typed = b->typed},
+                                  .declared = {a->declared, b->declared},
                                   .nouts = nouts,
                                   .progress = options->progress,
                                   .to = options->to};
-    jx_equal_fields fields;
-    jx_equal_floats floats;
+    found all;
     bool ok;
 
     if (!take_the_same(a->program, b->program))
@@ -250,19 +315,17 @@ static bool compare(const jx_ordinary *a, const jx_ordinary *b, int nouts,
     }
     if (!jx_equal_open(&question))
         return false;
-    ok = jx_equal_over_fields(&question, &fields) &&
-         jx_equal_in_floats(&question, &floats);
-    if (ok && !fields.identical && !floats.differs.point &&
-        !floats.pair.point && !floats.why)
-        ok = jx_equal_by_ways(&question, &fields);
+    ok = look(&question, &all);
     if (ok) {
-        judge(&fields, &floats, to);
+        judge(&all.fields, &all.floats, &all.outside, to);
         const jx_equal_words words = {.sharded = {a->flat, a->mesh},
                                       .program = a->program,
                                       .pairs = {&a->pairs, &b->pairs},
                                       .question = &question,
-                                      .fields = &fields,
-                                      .floats = &floats};
+                                      .fields = &all.fields,
+                                      .floats = &all.floats,
+                                      .outside = &all.outside,
+                                      .told = all.told};
         ok = jx_equal_tell(&words, claims, to);
         tell_of_mesh(options, &question, a, to);
     }

@@ -16,6 +16,12 @@ typedef enum jx_equal_verdict {
     JX_EQUAL_DIFFERENT, /* the claim's witness shows it */
 } jx_equal_verdict;
 
+/* "input 1 is from 0 to 9", and what is shown beyond. */
+typedef struct jx_equality_outside {
+    const char *within, *message;
+    const char *witness; /* JSON; or NULL: it is large */
+} jx_equality_outside;
+
 /* One comparison: of values or of derivatives, at sizes. */
 typedef struct jx_equality {
     jx_equal_verdict verdict;
@@ -27,6 +33,8 @@ typedef struct jx_equality {
     const char *sizes; /* "b = 3, n = 2", or NULL: there are none to choose */
     int bits;
     const char *assuming; /* or NULL: nothing */
+    /* of what differs at integers outside of those that are meant; or NULL */
+    const struct jx_equality_outside *outside;
     /* of `every`: how the prover knows its rule, "elementary"; or NULL */
     const char *proof;
     const char *why;

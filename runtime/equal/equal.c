@@ -13,7 +13,7 @@ static bool takes_integers(const jx_jaxpr *entry)
     return any;
 }
 
-/* The second program says it, as the one that the first is held against. */
+/* Either program says it. */
 static bool find_indices(jx_equal_question *question)
 {
     jx_program *a = question->a.typed->program, *b = question->b.typed->program;
@@ -23,15 +23,25 @@ static bool find_indices(jx_equal_question *question)
     jx_integer_domain *other =
         JX_NEW_ARRAY(b->ctx->arena, n + 1, jx_integer_domain);
 
-    question->domains = NULL;
+    question->domains = question->plain = NULL;
     if (!takes_integers(b->entry.jaxpr))
         return true;
     if (!own || !other || !jx_domain_of_inputs(b, own) ||
         a->entry.jaxpr->nins != n || !jx_domain_of_inputs(a, other))
         return false;
-    for (int i = 0; i < n; i++)
-        own[i].last = own[i].last < 0 ? other[i].last : own[i].last;
+    for (int i = 0; i < n; i++) {
+        jx_domain_join(&own[i], &other[i]);
+        for (int s = 0; s < 2; s++)
+            if (question->declared[s] &&
+                i < question->declared[s]->entry.jaxpr->nins)
+                jx_domain_bound(question->declared[s], i, &own[i]);
+    }
+    for (int i = 0; i < n; i++) {
+        other[i] = own[i];
+        other[i].ntold = 0;
+    }
     question->domains = own;
+    question->plain = other;
     return true;
 }
 

@@ -31,12 +31,15 @@ typedef struct jx_equal_side {
 
 typedef struct jx_equal_question {
     jx_equal_side a, b;
+    /* whose first inputs these are, and what callers promise of them; or NULL */
+    const jx_program *declared[2];
     int nouts;         /* results that are compared */
     int alone;         /* or of these one alone, its number from 1; 0: all */
     jx_plan *plans[2]; /* of a and b, in declared dtypes: jx_equal_open() */
-    /* per input, as b has it, or of what says nothing there, a; NULL: no input
-     * is an integer.  jx_equal_open() */
-    const jx_integer_domain *domains;
+    /* per input, as both have it; and the same without numbers that only the
+     * programs tell from others.  NULL: no input is an integer.
+     * jx_equal_open() */
+    const jx_integer_domain *domains, *plain;
     size_t memory; /* of an evaluation and of a plan, in bytes; 0: 2 GiB */
     int64_t work;  /* operations on elements over fields; 0: 2^33 */
     /* or NULL */
@@ -159,6 +162,27 @@ bool jx_equal_reach(const jx_equal_question *question,
  * first alone (`soon`), or all and some more ordinary ones.  0: at one of them
  * they do not, or can't be run. */
 int jx_equal_agree(const jx_equal_question *question, bool soon);
+
+/* Whether both differ, by more than rounding, where an input has such integers;
+ * a witness without a point: they do not, or can't be run.  False only without
+ * memory, or time. */
+struct jx_equal_span;
+bool jx_equal_in_span(const jx_equal_question *question,
+                      const struct jx_equal_span *span, jx_float_witness *to);
+
+/* What both do at integers outside of those that an input is meant to be. */
+typedef struct jx_equal_outside {
+    jx_float_witness at; /* point NULL: nothing else */
+    int input;
+    int64_t least, most; /* where they differ */
+    int64_t first, last; /* which are meant: from, to */
+    /* A program tells these from others, or all integers may be meant: else
+     * they are no places of an axis, and what becomes of them nobody says. */
+    bool meant;
+} jx_equal_outside;
+
+bool jx_equal_look_outside(const jx_equal_question *question,
+                           jx_equal_outside *to);
 
 /* False only without memory, or time. */
 bool jx_equal_in_floats(const jx_equal_question *question, jx_equal_floats *to);

@@ -41,6 +41,8 @@ typedef struct comparing {
     jx_ctx *ctx;
     run runs[2];
     int point;
+    const jx_equal_span *span; /* or NULL; at which turn */
+    int turn;
     const void **ins;
 } comparing;
 
@@ -391,6 +393,8 @@ static bool fill(comparing *c)
         if (!to)
             return false;
         jx_equal_fill(c->point, i, port, c->question->domains, to);
+        if (c->span && c->span->input == i)
+            jx_equal_fill_span(c->span, c->turn, port, to);
         c->ins[i] = to;
     }
     return true;
@@ -480,6 +484,31 @@ bool jx_equal_in_floats(const jx_equal_question *question, jx_equal_floats *to)
     }
     end_runs(&c);
     return jx_ok(ctx) && jx_ok(question->b.typed->program->ctx);
+}
+
+bool jx_equal_in_span(const jx_equal_question *question,
+                      const jx_equal_span *span, jx_float_witness *to)
+{
+    /* a loop may go round as often as an integer says */
+    enum { MOST_OPERATIONS = 1 << 22 };
+    jx_equal_floats found = {0};
+    comparing c = {.question = question, .to = &found, .span = span};
+    bool done = begin_runs(&c);
+
+    for (int s = 0; done && s < 2; s++)
+        jx_exec_limit(c.runs[s].exec, MOST_OPERATIONS);
+    for (; done && c.turn < JX_EQUAL_TURNS; c.turn++) {
+        found.differs.point = NULL;
+        c.point = c.turn % 2;
+        if (fill(&c) && run_point(&c))
+            compare_point(&c);
+        if (found.differs.point && !found.differs.rounded)
+            break;
+    }
+    end_runs(&c);
+    *to = c.turn < JX_EQUAL_TURNS ? found.differs : (jx_float_witness){0};
+    return jx_ok(question->a.typed->program->ctx) &&
+           jx_ok(question->b.typed->program->ctx);
 }
 
 int jx_equal_agree(const jx_equal_question *question, bool soon)

@@ -82,12 +82,23 @@ static int64_t whole_of(int point, jx_rng *rng, const jx_port *port,
 
     if (port->dtype == JX_BOOL)
         return (int64_t)(jx_rng_next(rng) >> 63);
-    if (in.least < 0 && !ones && jx_rng_next(rng) >> 62 == 0)
-        return in.least;
+    if (in.ntold && !ones && jx_rng_next(rng) >> 62 == 0)
+        return in
+            .told[in.ntold > 1 ? jx_rng_next(rng) % (uint64_t)in.ntold : 0];
     if (in.last < 0 || ones || all[row].point.special)
         return (int64_t)(jx_rng_next(rng) >>
                          (all[row].point.extreme ? 61 : 62));
     return row == 1 && port->count == 1 ? in.last : index_of(rng, in.last);
+}
+
+/* What lies outside of the range is another number within. */
+static int64_t within(int64_t value, const jx_integer_domain *in)
+{
+    uint64_t size = (uint64_t)(in->hi - in->lo) + 1;
+
+    return value >= in->lo && value <= in->hi
+               ? value
+               : in->lo + (int64_t)((uint64_t)(value - in->lo) % size);
 }
 
 static void fill_whole(int point, jx_rng *rng, const jx_port *port,
@@ -96,12 +107,49 @@ static void fill_whole(int point, jx_rng *rng, const jx_port *port,
     size_t bytes = jx_dtype_of(port->dtype)->bytes;
     bool zeros = point != JX_EQUAL_ONES && all[row_of(point)].kind == ZEROS;
 
-    for (int64_t i = 0; i < port->count && !zeros; i++) {
-        int64_t value = whole_of(point, rng, port, in);
-        if (port->dtype == JX_BOOL)
+    for (int64_t i = 0; i < port->count; i++) {
+        int64_t value = zeros ? 0 : whole_of(point, rng, port, in);
+        if (port->dtype == JX_BOOL) {
             to[i] = (char)value;
-        else
-            jx_convert(JX_I64, port->dtype, &value, to + (size_t)i * bytes, 1);
+            continue;
+        }
+        value = within(value, &in);
+        jx_convert(JX_I64, port->dtype, &value, to + (size_t)i * bytes, 1);
+    }
+}
+
+/* Of a span's numbers the one next to 0 first, then the farthest, then any;
+ * these two, and what is near to the first, often. */
+static int64_t number_in(const jx_equal_span *span, int turn, jx_rng *rng)
+{
+    enum { FIRST, LAST, NEAR, NEARBY = 10 };
+    int end = turn < NEAR ? turn : (int)(jx_rng_next(rng) >> 62);
+    bool positive = span->least >= 0;
+    int64_t size = span->most - span->least + 1, step = 0;
+
+    size = end == NEAR && size > NEARBY ? NEARBY : size;
+    if (end >= NEAR)
+        step = (int64_t)(jx_rng_next(rng) % (uint64_t)size);
+    else if (end == LAST)
+        step = size - 1;
+    return positive ? span->least + step : span->most - step;
+}
+
+void jx_equal_fill_span(const jx_equal_span *span, int turn,
+                        const jx_port *port, void *to)
+{
+    jx_rng rng = {.state = 0x7370616e + (uint64_t)turn};
+    size_t bytes = jx_dtype_of(port->dtype)->bytes;
+
+    for (int64_t i = 0; i < port->count; i++) {
+        /* a part of many, half, or all */
+        bool in = port->count == 1 || turn == 2 ||
+                  jx_rng_next(&rng) >> 62 < (turn == 0 ? 1 : 2);
+        int64_t value =
+            number_in(span, port->count == 1 ? turn : JX_EQUAL_TURNS, &rng);
+        if (in)
+            jx_convert(JX_I64, port->dtype, &value,
+                       (char *)to + (size_t)i * bytes, 1);
     }
 }
 
@@ -113,7 +161,9 @@ void jx_equal_fill(int point, int index, const jx_port *port,
     size_t bytes = jx_dtype_of(port->dtype)->bytes;
     bool complex = jx_dtype_is_complex(port->dtype);
     jx_integer_domain in =
-        domains ? domains[index] : (jx_integer_domain){.last = -1};
+        domains
+            ? domains[index]
+            : (jx_integer_domain){.last = -1, .lo = INT8_MIN, .hi = INT8_MAX};
     char seed[40];
 
     if (port->aval->dtype == JX_KEY) {

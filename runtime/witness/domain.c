@@ -3,6 +3,7 @@
 #include "runtime/witness/parts.h"
 
 #include "frontend/ir/params.h"
+#include "frontend/ir/range.h"
 #include "runtime/elementwise.h"
 
 #include <math.h>
@@ -37,9 +38,7 @@ static bool gives_operand(const jx_eqn *eqn)
     }
 }
 
-/* The largest of the whole numbers that a value may be, where the program says
- * them all (jnp's % has 1 in the place of a 0); else -inf. */
-static double largest_number(const jx_hunt *h, jx_atom atom, int depth)
+double jx_hunt_largest_number(const jx_hunt *h, jx_atom atom, int depth)
 {
     const jx_literal *literal = jx_origin_literal(&h->origins, atom);
     const jx_eqn *eqn = jx_origin_eqn(&h->origins, atom);
@@ -52,7 +51,7 @@ static double largest_number(const jx_hunt *h, jx_atom atom, int depth)
     if (!eqn || depth > 8 || !gives_operand(eqn))
         return most;
     for (int i = eqn->prim->id == JX_PRIM_select_n; i < eqn->nins; i++) {
-        number = largest_number(h, eqn->ins[i], depth + 1);
+        number = jx_hunt_largest_number(h, eqn->ins[i], depth + 1);
         if (!isfinite(number))
             return number;
         most = fmax(most, number);
@@ -65,8 +64,10 @@ static double largest_number(const jx_hunt *h, jx_atom atom, int depth)
 static double most_of(const jx_hunt *h, const jx_eqn *eqn, double most)
 {
     switch (eqn->prim->id) {
-    case JX_PRIM_rem: return fmax(most, largest_number(h, eqn->ins[1], 0) - 1);
-    case JX_PRIM_and: return fmax(most, largest_number(h, eqn->ins[1], 0));
+    case JX_PRIM_rem:
+        return fmax(most, jx_hunt_largest_number(h, eqn->ins[1], 0) - 1);
+    case JX_PRIM_and:
+        return fmax(most, jx_hunt_largest_number(h, eqn->ins[1], 0));
     default: return most;
     }
 }
@@ -240,7 +241,7 @@ static double places_of(const jx_hunt *h, jx_atom atom, int depth)
     if (eqn->prim->id != JX_PRIM_add)
         return 0;
     for (int i = 0; i < eqn->nins; i++) {
-        number = largest_number(h, eqn->ins[i], 0);
+        number = jx_hunt_largest_number(h, eqn->ins[i], 0);
         most = fmax(most, places_of(h, eqn->ins[i], depth + 1));
         sum += isfinite(number) ? number : 0;
     }
@@ -248,10 +249,13 @@ static double places_of(const jx_hunt *h, jx_atom atom, int depth)
 }
 
 /* The largest integer at which a comparison with a value says something. */
-static double telling(const jx_hunt *h, const jx_eqn *eqn, jx_atom with)
+static double telling(const jx_hunt *h, const jx_eqn *eqn, jx_atom with,
+                      bool *placed)
 {
-    double number = largest_number(h, with, 0), places = places_of(h, with, 0);
+    double number = jx_hunt_largest_number(h, with, 0),
+           places = places_of(h, with, 0);
 
+    *placed = places > 0;
     switch (eqn->prim->id) {
     case JX_PRIM_eq:
     case JX_PRIM_ne: return number >= SMALL ? number : places - 1;
@@ -278,7 +282,8 @@ static bool is_of_others(const jx_origins *of, const jx_eqn *eqn, int operand)
 }
 
 /* Integers that a value is made of may be as large. */
-static void let_be(const jx_hunt *h, jx_atom atom, double most, double *largest)
+static void let_be(const jx_hunt *h, jx_atom atom, double most, bool placed,
+                   jx_integer_domain *to)
 {
     jx_origin_walk walk;
     const jx_origin *origin;
@@ -288,112 +293,111 @@ static void let_be(const jx_hunt *h, jx_atom atom, double most, double *largest)
     jx_origin_walk_from(&walk, &h->origins, 1, &atom);
     walk.ends = is_of_others;
     while ((origin = jx_origin_walk_on(&walk)))
-        if (!origin->eqn && !origin->owner && !origin->constant)
-            largest[origin->number] = fmax(largest[origin->number], most);
+        if (!origin->eqn && !origin->owner && !origin->constant) {
+            jx_integer_domain *of = &to[origin->number];
+            /* places say more than numbers, which may lie outside */
+            if (placed == of->held ? most > (double)of->last : placed)
+                of->last = (int64_t)most;
+            of->held |= placed;
+            of->placed |= placed;
+        }
 }
 
 static void look_at_comparisons(const jx_hunt *h, const jx_jaxpr *jaxpr,
-                                double *largest)
+                                jx_integer_domain *to)
 {
+    bool placed;
+
     for (int i = 0; jaxpr && i < jaxpr->neqns; i++) {
         const jx_eqn *eqn = &jaxpr->eqns[i];
         for (int k = 0; k < eqn->nins; k++)
             for (int with = 0; with < eqn->nins; with++)
-                if (with != k)
-                    let_be(h, eqn->ins[k], telling(h, eqn, eqn->ins[with]),
-                           largest);
+                if (with != k) {
+                    double most = telling(h, eqn, eqn->ins[with], &placed);
+                    let_be(h, eqn->ins[k], most, placed, to);
+                }
+        if (eqn->prim->id == JX_PRIM_cond)
+            let_be(h, eqn->ins[0], jx_bodies_of(eqn) - 1, true, to);
         for (int k = 0; k < jx_bodies_of(eqn); k++)
-            look_at_comparisons(h, jx_body_of(eqn, k)->jaxpr, largest);
+            look_at_comparisons(h, jx_body_of(eqn, k)->jaxpr, to);
     }
 }
 
-/* ---- which integers below 0 are meant */
+/* ---- all of it */
 
-/* What is below 0 counts from the end, as all indices of JAX do; or a whole
- * range is asked for, of which that is one end. */
-static bool bounds_index(const jx_jaxpr *jaxpr, const jx_eqn *eqn)
+/* Integers beyond it are none that doubles tell apart. */
+static const int64_t MOST = (int64_t)1 << 53;
+
+void jx_domain_bound(const jx_program *program, int input,
+                     jx_integer_domain *to)
 {
-    bool bounds = true;
+    double lo, hi;
 
-    for (const jx_eqn *e = eqn + 1; e < jaxpr->eqns + jaxpr->neqns; e++)
-        for (int i = 0; i < e->nins; i++)
-            if (e->ins[i].var == eqn->outs[0])
-                bounds &= e->prim->id == JX_PRIM_and ||
-                          (e->prim->id == JX_PRIM_select_n &&
-                           jx_dtype_is_integer(e->outs[0]->aval->dtype));
-    return bounds;
-}
-
-/* The largest number below 0 that a comparison with a number tells from those
- * from 0 on, if it is given to the operand `k`; 0: it tells none. */
-static double told_below(const jx_jaxpr *jaxpr, const jx_eqn *eqn, int k,
-                         double number)
-{
-    jx_prim_id op = eqn->prim->id;
-    /* the number is on the side of what is less where both are the same */
-    bool from = k == 0 ? op == JX_PRIM_ge || op == JX_PRIM_lt
-                       : op == JX_PRIM_le || op == JX_PRIM_gt;
-    bool upto = k == 0 ? op == JX_PRIM_gt || op == JX_PRIM_le
-                       : op == JX_PRIM_lt || op == JX_PRIM_ge;
-
-    if ((op == JX_PRIM_eq || op == JX_PRIM_ne) && number < 0)
-        return number;
-    return ((from && number == 0) || (upto && number == -1)) &&
-                   !bounds_index(jaxpr, eqn)
-               ? -1
-               : 0;
-}
-
-static bool is_made(const jx_origins *of, const jx_eqn *eqn, int operand)
-{
-    (void)of, (void)operand;
-    return !jx_eqn_moves(eqn);
-}
-
-static void look_below(const jx_hunt *h, const jx_jaxpr *jaxpr,
-                       jx_integer_domain *to)
-{
-    for (int i = 0; jaxpr && i < jaxpr->neqns; i++) {
-        const jx_eqn *eqn = &jaxpr->eqns[i];
-        for (int k = 0; eqn->nins == 2 && k < 2; k++) {
-            double least =
-                told_below(jaxpr, eqn, k, largest_number(h, eqn->ins[!k], 0));
-            jx_origin_walk walk;
-            const jx_origin *origin;
-            if (least == 0)
-                continue;
-            jx_origin_walk_from(&walk, &h->origins, 1, &eqn->ins[k]);
-            walk.ends = is_made;
-            while ((origin = jx_origin_walk_on(&walk)))
-                if (!origin->eqn && !origin->owner && !origin->constant &&
-                    least >= INT8_MIN)
-                    to[origin->number].least = (int64_t)least;
-        }
-        for (int k = 0; k < jx_bodies_of(eqn); k++)
-            look_below(h, jx_body_of(eqn, k)->jaxpr, to);
+    jx_range_at(program, input, 0, NULL, &lo, &hi);
+    lo = fmax(ceil(lo), (double)to->lo);
+    hi = fmin(floor(hi), (double)to->hi);
+    if (lo <= hi) {
+        to->lo = (int64_t)lo;
+        to->hi = (int64_t)hi;
     }
+}
+
+/* What is an index, as it is or whatever is computed before. */
+static bool look_at_uses(jx_hunt *h, bool as_they_are)
+{
+    int n = h->program->entry.jaxpr->nins;
+
+    h->as_they_are = as_they_are;
+    h->held = JX_NEW_ARRAY(h->program->ctx->arena, n + 1, jx_held);
+    for (int i = 0; h->held && i < n; i++)
+        h->held[i].whole = true;
+    if (h->held)
+        jx_hunt_look_at_uses(h);
+    return h->held != NULL;
 }
 
 bool jx_domain_of_inputs(jx_program *program, jx_integer_domain *to)
 {
     const jx_jaxpr *entry = program->entry.jaxpr;
-    jx_arena *arena = program->ctx->arena;
-    double *largest = JX_NEW_ARRAY(arena, entry->nins + 1, double);
-    jx_hunt h = {.program = program,
-                 .as_they_are = true,
-                 .held = JX_NEW_ARRAY(arena, entry->nins + 1, jx_held)};
+    jx_hunt h = {.program = program};
 
-    if (!h.held || !largest || !jx_origins_make(&h.origins, program))
+    if (!jx_origins_make(&h.origins, program) || !look_at_uses(&h, false))
         return false;
-    for (int i = 0; i < entry->nins; i++)
-        h.held[i].whole = true;
-    jx_hunt_look_at_uses(&h);
-    look_at_comparisons(&h, entry, largest);
-    for (int i = 0; i < entry->nins; i++)
+    for (int i = 0; i < entry->nins; i++) {
         to[i] = (jx_integer_domain){
-            .last = h.held[i].indexes ? (int64_t)h.held[i].hi
-                    : largest[i] > 0  ? (int64_t)largest[i]
-                                      : -1};
-    look_below(&h, entry, to);
+            .last = -1, .placed = h.held[i].indexes, .lo = -MOST, .hi = MOST};
+        jx_domain_bound(program, i, &to[i]);
+    }
+    if (!look_at_uses(&h, true))
+        return false;
+    look_at_comparisons(&h, entry, to);
+    for (int i = 0; i < entry->nins; i++)
+        if (h.held[i].indexes) {
+            to[i].last = (int64_t)h.held[i].hi;
+            to[i].indexes = true;
+        }
+    jx_hunt_look_at_told(&h, to);
     return true;
+}
+
+void jx_domain_join(jx_integer_domain *own, const jx_integer_domain *other)
+{
+    int rank = 2 * own->indexes + own->held,
+        others = 2 * other->indexes + other->held, outside = 0;
+
+    if (own->last < 0 || rank < others ||
+        (!own->indexes && rank == others && own->last < other->last))
+        own->last = other->last;
+    own->indexes |= other->indexes;
+    own->placed |= other->placed;
+    own->below |= other->below;
+    own->above |= other->above;
+    own->modulo = own->modulo > other->modulo ? own->modulo : other->modulo;
+    own->held |= other->held;
+    for (int i = 0; i < other->ntold; i++)
+        jx_domain_tell(own, other->told[i]);
+    for (int i = 0; i < own->ntold; i++)
+        if (own->told[i] < 0 || own->told[i] > own->last)
+            own->told[outside++] = own->told[i];
+    own->ntold = outside;
 }

@@ -3,6 +3,7 @@
 #define JX_WITNESS_PARTS_H
 
 #include "runtime/gradients/gradcall.h"
+#include "runtime/witness/domain.h"
 #include "runtime/witness/origin.h"
 #include "runtime/witness/witness.h"
 
@@ -198,6 +199,15 @@ void jx_hunt_keep(jx_hunt *h, const jx_unfinite *root, int out, int nothers,
 /* witness.c: keeps those equations that are to blame for what is not finite in
  * the last run. False: no operations are left. */
 bool jx_hunt_weigh_numbers(jx_hunt *h);
+
+/* domain.c: the largest of the whole numbers that a value may be, where the
+ * program says them all (jnp's % has 1 in the place of a 0); else -inf.  `depth`
+ * is 0. */
+double jx_hunt_largest_number(const jx_hunt *h, jx_atom atom, int depth);
+/* told.c: adds the numbers that the program tells from others to what is known
+ * of its inputs; and one of them. */
+void jx_hunt_look_at_told(const jx_hunt *h, jx_integer_domain *to);
+void jx_domain_tell(jx_integer_domain *to, int64_t number);
 
 /* hashes.c: the equations of integers that are bits, and those of which the
  * package says that their author chose what becomes of indices outside. */

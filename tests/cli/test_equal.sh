@@ -97,6 +97,28 @@ pair 1 kink sign
 f cubed 'a:f32[8]' 'b:f32[8] = mul a a' 'c:f32[8] = sqrt b' c
 pair 1 cubed x
 
+# ---- integers: what a program tells from others is meant, an index outside is not
+f placed 'a:f32[4] b:i32[]' 'c:f32[1] = dynamic_slice[slice_sizes=(1,)] a b' 'd:f32[] = reduce_sum[axes=(0,) out_sharding=None] c' d
+f one_hot 'a:f32[4] b:i32[]' 'c:i32[4] = iota[dimension=0 dtype=int32 shape=(4,) sharding=None]' 'd:bool[4] = eq c b' 'e:f32[4] = convert_element_type[new_dtype=float32 weak_type=False] d' 'g:f32[4] = mul e a' 'h:f32[] = reduce_sum[axes=(0,) out_sharding=None] g' h
+f left_out 'a:f32[4] b:i32[]' 'c:f32[1] = dynamic_slice[slice_sizes=(1,)] a b' 'd:f32[] = reduce_sum[axes=(0,) out_sharding=None] c' 'e:bool[] = ge b 0:i32[]' 'g:f32[] = select_n e 0.0:f32[] d' g
+f kept 'a:f32[4] b:i32[]' 'c:f32[1] = dynamic_slice[slice_sizes=(1,)] a b' 'd:f32[] = reduce_sum[axes=(0,) out_sharding=None] c' 'e:bool[] = lt b 0:i32[]' 'g:f32[] = select_n e d 0.0:f32[]' g
+pair 0 placed one_hot
+prints 'identical over the reals where input 1 is from 0 to 3, error below'
+prints '^  outside: result 0 differs where input 1 is below 0, not from 0 to 3: it is .*, and 0 in the other program (1 of 1 element at ordinary numbers)$'
+expect 0 equal "$work/one_hot.jaxpr" "$work/placed.jaxpr" --format json
+prints '"verdict":"identical",.*"outside":{"within":"input 1 is from 0 to 3","message":"result 0 differs where .*","witness":{"of":"equal",'
+pair 1 left_out placed
+prints '^error\[EQL001\] programs-differ: result 0 differs where input 1 is below 0, and at no other integers that were drawn: it is 0, and '
+pair 1 placed left_out
+prints 'differs where input 1 is below 0, and at no .*: it is .*, and 0 in the other'
+pair 0 left_out kept
+prints 'identical over the reals, error below'
+never 'outside:'
+f halved 'a:f32[4] b:i32[4]' 'c:i32[4] = div b 2:i32[]' 'd:f32[4] = convert_element_type[new_dtype=float32 weak_type=False] c' 'e:f32[4] = mul d a' e
+f shifted 'a:f32[4] b:i32[4]' 'c:i32[4] = shift_right_arithmetic b 1:i32[]' 'd:f32[4] = convert_element_type[new_dtype=float32 weak_type=False] c' 'e:f32[4] = mul d a' e
+pair 1 halved shifted
+prints 'differs where input 1 is below 0, not from 0 to 3: '
+
 # Places of numbers, held against an axis of one element.
 f stretched 'a:f32[8,10] b:i32[8,1]' 'c:f32[8,3] d:i32[8,3] = top_k[axis=1 k=3 operand=None] a' 'e:bool[8,3] = eq d b' e
 f turned 'a:f32[8,10] b:i32[8,1]' 'c:f32[8,3] d:i32[8,3] = top_k[axis=1 k=3 operand=None] a' 'e:bool[8,3] = eq b d' e

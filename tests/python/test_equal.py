@@ -1,6 +1,9 @@
 """jaxvet.equal: two functions against each other, and what it says of them."""
 from __future__ import annotations
 
+import json
+import re
+
 import jax
 import jax.export
 import jax.numpy as jnp
@@ -9,6 +12,7 @@ import pytest
 from jax import lax
 
 import jaxvet
+from jaxvet import _library
 
 VECTOR = jax.ShapeDtypeStruct((8,), np.float32)
 MATRIX = jax.ShapeDtypeStruct((4, 16), np.float32)
@@ -292,3 +296,126 @@ def test_places_that_wrap_are_not_the_first(dtype, off, none, verdicts):
 ])
 def test_integers_that_are_made_of_the_same_numbers_are_identical(function, other):
     assert jaxvet.equal(function, other)(MATRIX).verdict == "identical"
+
+
+SCORES = jax.ShapeDtypeStruct((8, 10), np.float32)
+
+
+def taken(x, of):
+    return jnp.take_along_axis(x, of[:, None], 1)[:, 0]
+
+
+def kept(asks, take=taken):
+    """Labels that are not asked for are left out."""
+    return lambda x, of: jnp.where(asks(of), take(x, jnp.where(asks(of), of, 0)), 0.).sum()
+
+
+def all_taken(x, of):
+    return taken(x, of).sum()
+
+
+def at_hot(x, of):
+    return (jax.nn.one_hot(of, 10) * x).sum(1)
+
+
+def weighed(by):
+    return lambda x, of: by(of).astype(jnp.float32) * x[:, 0]
+
+
+TOLD_APART = [
+    (kept(lambda of: of >= 0), all_taken, "below 0"),
+    (kept(lambda of: of != -1), all_taken, "is -1"),
+    (kept(lambda of: of != -100), all_taken, "is -100"),
+    (kept(lambda of: of != 255), all_taken, "is 255"),
+    (kept(lambda of: of < 10), all_taken, "above 9"),
+    (kept(lambda of: (of >= 0) & (of < 10)), all_taken, "below 0 or above 9"),
+    (kept(lambda of: ~((of < 0) | (of >= 10))), all_taken, "below 0 or above 9"),
+    (kept(lambda of: of >= 0), kept(lambda of: of != -1), "below 0"),
+    (kept(lambda of: of != -1), kept(lambda of: of != -100), "is -1 or -100|is -100 or -1"),
+    (kept(lambda of: of >= 0, at_hot), kept(lambda of: of != 3, at_hot), ""),
+    (lambda x, of: taken(x, jnp.maximum(of, 0)), taken, "below 0"),
+    (lambda x, of: taken(x, jnp.clip(of, 0, 9)), at_hot, "below 0"),
+    (lambda x, of: taken(x, of % 10), taken, "below -10"),
+    (lambda x, of: lax.switch(jnp.abs(of[0]), [jnp.sin, jnp.cos, jnp.tan], x),
+     lambda x, of: lax.switch(of[0], [jnp.sin, jnp.cos, jnp.tan], x), ""),
+    (weighed(lambda of: of // 2), weighed(lambda of: lax.div(of, 2)), "below 0"),
+    (weighed(lambda of: of % 4), weighed(lambda of: lax.rem(of, 4)), "below 0"),
+    (weighed(lambda of: lax.shift_right_logical(of, 1)), weighed(lambda of: of >> 1), "below 0"),
+    (weighed(jnp.sign), weighed(lambda of: of > 0), "below 0"),
+    (weighed(lambda of: jnp.maximum(of, 0)), weighed(lambda of: of), "below 0"),
+    (weighed(lambda of: of.astype(jnp.int8)), weighed(lambda of: of), "below -|above"),
+]
+
+
+@pytest.mark.parametrize("function, other, where", TOLD_APART)
+@pytest.mark.parametrize("turned", [False, True])
+def test_integers_that_either_tells_apart_are_drawn(function, other, where, turned):
+    said = jaxvet.equal(*(other, function) if turned else (function, other))(SCORES, LABELS)
+    assert said.verdict == "different"
+    finding, = said.findings
+    assert re.search(where, finding.message)
+    assert "differs where input 1 is" in finding.message or not where
+
+
+@pytest.mark.parametrize("function, other", [
+    (kept(lambda of: of >= 0), kept(lambda of: ~(of < 0))),
+    (kept(lambda of: of > -1), kept(lambda of: of >= 0)),
+    (lambda x, of: jnp.where(of >= 0, taken(x, jnp.maximum(of, 0)), 0.).sum(),
+     kept(lambda of: of >= 0)),
+    (lambda x, of: taken(x, jnp.clip(of, 0, 9)),
+     lambda x, of: taken(x, jnp.minimum(jnp.maximum(of, 0), 9))),
+    (lambda x, of: at_hot(x, of), lambda x, of: jnp.where(
+        of[:, None] == jnp.arange(10), x, 0.).sum(1)),
+    (weighed(lambda of: of // 2), weighed(lambda of: of >> 1)),
+    (weighed(lambda of: of % 4), weighed(lambda of: of & 3)),
+    (weighed(lambda of: jnp.fmod(of, 4)), weighed(lambda of: lax.rem(of, 4))),
+    (weighed(jnp.abs), weighed(lambda of: jnp.where(of < 0, -of, of))),
+])
+def test_what_is_the_same_at_all_integers_says_so(function, other):
+    said = jaxvet.equal(function, other)(SCORES, LABELS)
+    assert said.verdict in ("identical", "terms") and said.equalities[0].outside is None
+
+
+@pytest.mark.parametrize("function, other, where", [
+    (taken, at_hot, "below 0"),
+    (lambda x, of: jnp.take_along_axis(x, of[:, None], 1, mode="clip")[:, 0], taken, "below"),
+    (lambda x, of: x[jnp.arange(8), of], taken, "below -10"),
+    (lambda x, of: jnp.zeros(10).at[of].add(x[:, 0]),
+     lambda x, of: jax.ops.segment_sum(x[:, 0], of, 10), "below 0"),
+    (lambda x, of: lax.switch(of[0], [jnp.sin, jnp.cos, jnp.tan], x),
+     lambda x, of: jnp.where(of[0] == 0, jnp.sin(x), jnp.where(of[0] == 1, jnp.cos(x), jnp.tan(x))),
+     "below 0"),
+])
+def test_what_differs_where_an_index_is_no_place_is_said_beside(function, other, where):
+    one, = jaxvet.equal(function, other)(SCORES, LABELS).equalities
+    assert one.verdict == "identical" and "outside: result 0 differs where" in str(one)
+    assert one.outside["within"].startswith("input 1 is from 0 to ")
+    assert f"differs where input 1 is {where}" in one.outside["message"]
+    x, of = (jnp.array(i["values"], i["dtype"]).reshape(i["shape"])
+             for i in one.outside["witness"]["inputs"])
+    assert not np.array_equal(function(x, of), other(x, of), equal_nan=True)
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_what_only_fields_see_of_labels_that_are_left_out_is_undecided(turned):
+    both = [lambda x, of: jnp.where(of >= 0, taken(x, of), taken(x, of) * (1 + 2e-7)), taken]
+    said = jaxvet.equal(*both[::-1] if turned else both)(SCORES, LABELS)
+    assert said.verdict in ("different", "undecided")
+
+
+@pytest.mark.parametrize("ranges, verdict", [
+    ({"of": (0, 9)}, "identical"), ({"of": (-1, 9)}, "different"), ({"of": (2, 5)}, "identical")])
+def test_declared_integers_are_drawn_within(ranges, verdict, tmp_path):
+    files = []
+    for name, function in (("a", kept(lambda of: of >= 0)), ("b", all_taken)):
+        files.append(str(tmp_path / name))
+        jaxvet.dump(jax.jit(function), ranges=ranges)(SCORES, LABELS).save(files[-1])
+    one, = json.loads(_library.ask(["equal", *files, "--format", "json"], b""))["equal"]
+    assert one["verdict"] == verdict and "outside" not in one
+
+
+def test_places_are_held_against_axes_of_one_element():
+    """Which the document's `eq` stretches."""
+    said = jaxvet.equal(lambda x, of: (lax.top_k(x, 3)[1] == of[:, None]).any(1),
+                        lambda x, of: (lax.top_k(x, 3)[1] == of[:, None]).sum(1) > 0)(SCORES, LABELS)
+    assert said.verdict in ("identical", "undecided")

@@ -28,6 +28,9 @@ class Equality:
     mesh_sizes: str | None = None  # "all": for meshes of all sizes, which `sizes` names
     bits: int | None = None  # of what is identical: error below 2^-bits
     assuming: str | None = None
+    # of what differs where indices are no places of their axes: `within` ("input 1 is from 0 to
+    # 9") they are as the verdict says, `message` and `witness` show a difference beyond
+    outside: dict | None = None
     proof: str | None = None  # of all meshes: how the prover knows that each chunk is added once
     why: str | None = None  # of what is undecided
     points: int = 0  # at which both ran
@@ -40,13 +43,16 @@ class Equality:
         if self.verdict == "terms":
             said = "the same by terms"
         elif self.verdict == "identical":
-            said = f"identical over the reals, error below 2^-{self.bits}"
+            said = "identical over the reals"
+            said += f" where {self.outside['within']}" if self.outside else ""
+            said += f", error below 2^-{self.bits}"
             said += f", assuming that {self.assuming}" if self.assuming else ""
             said += f"; that each chunk is added once is proved (by {self.proof})" if self.proof else ""
             if not self.mesh_sizes:
                 said += f"; no difference in floats at {self.points} points"
         else:
             said = self.verdict + (f": {self.why}" if self.why else "")
+        said += f"; outside: {self.outside['message']}" if self.outside else ""
         return f"{self.of}{where}: {said}"
 
 
