@@ -166,9 +166,9 @@ typedef struct jx_gradding {
     /* function and jvp rule are elementwise, of many elements: one direction
      * that moves all is a sample of as many points */
     bool pointwise;
-    /* it computes when to end; its primitives are no surer than 1e-8; it holds
-     * numbers that were rounded */
-    bool iterates, rough, rounded;
+    /* it computes when to end; its primitives are no surer than 1e-8, or than
+     * a part of the largest result; it holds numbers that were rounded */
+    bool iterates, rough, normwise, rounded;
     /* where it is another than the own derivative's, or NULL */
     const char *convention;
     /* what goes wrong in the declared dtypes, or NULL */

@@ -755,6 +755,7 @@ static void read_code(jx_gradding *c)
                    jx_points_converges(c->rule->primal.jaxpr);
     c->iterates = jx_points_iterates(c->rule->primal.jaxpr);
     c->rough = jx_points_is_rough(c->rule->primal.jaxpr);
+    c->normwise = jx_points_is_normwise(c->rule->primal.jaxpr);
     c->approximates = jx_points_has_rounded(c->rule->primal.jaxpr);
     c->rounded = holds_rounded(c);
     c->pointwise = is_pointwise(c);

@@ -716,23 +716,8 @@ int jx_points_integers(const jx_jaxpr *jaxpr, bool equal, int64_t *to,
 static bool is_rough(const jx_eqn *eqn, const void *unused)
 {
     static const jx_prim_id rough[] = {
-        JX_PRIM_erf_inv,
-        JX_PRIM_lgamma,
-        JX_PRIM_digamma,
-        JX_PRIM_bessel_i0e,
-        JX_PRIM_bessel_i1e,
-        JX_PRIM_igamma,
-        JX_PRIM_igammac,
-        JX_PRIM_zeta,
         JX_PRIM_igamma_grad_a,
-        JX_PRIM_polygamma,
-        JX_PRIM_fft,
         JX_PRIM_random_gamma_grad,
-        JX_PRIM_svd,
-        JX_PRIM_eigh,
-        JX_PRIM_regularized_incomplete_beta,
-        JX_PRIM_eig,
-        JX_PRIM_schur,
         JX_PRIM_bitcast_convert_type,
         JX_PRIM_reduce_precision,
     };
@@ -747,6 +732,20 @@ static bool is_rough(const jx_eqn *eqn, const void *unused)
 bool jx_points_is_rough(const jx_jaxpr *jaxpr)
 {
     return any_eqn(jaxpr, is_rough, NULL);
+}
+
+static bool is_normwise(const jx_eqn *eqn, const void *unused)
+{
+    jx_prim_id id = eqn->prim->id;
+
+    (void)unused;
+    return id == JX_PRIM_fft || id == JX_PRIM_svd || id == JX_PRIM_eigh ||
+           id == JX_PRIM_eig || id == JX_PRIM_schur;
+}
+
+bool jx_points_is_normwise(const jx_jaxpr *jaxpr)
+{
+    return any_eqn(jaxpr, is_normwise, NULL);
 }
 
 static bool is_stop(const jx_eqn *eqn, const void *unused)

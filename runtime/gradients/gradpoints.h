@@ -114,9 +114,12 @@ int jx_points_constants(const jx_jaxpr *jaxpr, double *to, int count, int most);
  * more than two. */
 int jx_points_integers(const jx_jaxpr *jaxpr, bool equal, int64_t *to,
                        int count, int most);
-/* Whether a jaxpr has primitives of which no kernel has all digits: special
- * functions, decompositions, transforms; nested ones included. */
+/* Whether a jaxpr has primitives of which no kernel has all digits, or that
+ * show bits; nested ones included. */
 bool jx_points_is_rough(const jx_jaxpr *jaxpr);
+/* Whether a jaxpr has primitives each of whose results is as sure as the
+ * largest: transforms, decompositions that iterate; nested ones included. */
+bool jx_points_is_normwise(const jx_jaxpr *jaxpr);
 /* The value of a float literal; false of anything else. */
 bool jx_points_float(jx_atom atom, double *value);
 /* Whether a jaxpr decomposes matrices, nested ones included. */

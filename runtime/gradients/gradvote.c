@@ -252,7 +252,7 @@ jx_opinion jx_grad_own_denies(jx_gradding *c, const double *d, jx_functional f,
     off = fabs(value - own);
     size = fmax(size, fmax(fabs(value), f.weights ? scale : 0));
     /* What decompositions cancel is as sure as all that they give. */
-    for (int j = 0; c->rough && j < c->out.size; j++)
+    for (int j = 0; c->normwise && j < c->out.size; j++)
         size = fmax(size, isfinite(c->along[j]) ? fabs(c->along[j]) : 0);
     if (!isfinite(own) || size < 1e-290)
         return JX_SKIP;

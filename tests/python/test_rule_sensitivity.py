@@ -6,6 +6,7 @@ import jaxvet
 import numpy as np
 import pytest
 from jax import lax
+from jax.scipy.special import polygamma
 
 
 def sigmoid(x):
@@ -41,6 +42,16 @@ FUNCTIONS = {
     "root": (lambda x: jnp.sqrt(1 + x * x), lambda x, t: x / jnp.sqrt(1 + x * x) * t),
     "power": (lambda x: (1 + x * x)**0.3, lambda x, t: 0.6 * x * (1 + x * x)**-0.7 * t),
     "erf": (lax.erf, lambda x, t: np.sqrt(4 / np.pi).astype(x.dtype) * jnp.exp(-x * x) * t),
+    "lgamma": (lax.lgamma, lambda x, t: lax.digamma(x) * t),
+    "lgamma_recurrence": (lax.lgamma, lambda x, t: (lax.digamma(1 + x) - 1 / x) * t),
+    "digamma": (lax.digamma, lambda x, t: polygamma(1, x) * t),
+    # the root of pi / 4, which no constant has
+    "erf_inv": (lambda x: lax.erf_inv(x / 3), lambda x, t: (
+        jnp.sqrt(jnp.arctan(jnp.ones_like(x))) * jnp.exp(lax.erf_inv(x / 3)**2) * t / 3)),
+    "bessel_i0e": (lax.bessel_i0e, lambda x, t: (
+        lax.bessel_i1e(x) - jnp.sign(x) * lax.bessel_i0e(x)) * t),
+    "gamma_of_three": (lambda x: lax.igammac(jnp.full_like(x, 3), x * x), lambda x, t: (
+        -x**5 * jnp.exp(-x * x) * t)),
     "cosh_inverse": (lambda x: 1 / jnp.cosh(x), lambda x, t: -jnp.tanh(x) / jnp.cosh(x) * t),
     "poly": (lambda x: 0.3 * x**4 - 1.7 * x + 0.1, lambda x, t: (1.2 * x**3 - 1.7) * t),
     "offset": (lambda x: 100 + jnp.sin(x), lambda x, t: jnp.cos(x) * t),
@@ -64,10 +75,44 @@ FUNCTIONS = {
                  (jnp.tanh(c[0] + a[0]), (1 - jnp.tanh(c[0] + a[0])**2) * (c[1] + a[1])), None),
                  (x[0] * 0, t[0] * 0), (x, t))[0][1]),
 }
+
+
+def matrix(x):
+    """Symmetric, with eigenvalues far from each other where x is small."""
+    return jnp.diag(jnp.arange(1, 4, dtype=x.dtype) * 5) + jnp.outer(x, x)
+
+
+def matrix_along(x, t):
+    return jnp.outer(t, x) + jnp.outer(x, t)
+
+
+def eigenvalues_along(x, t):
+    vectors = jnp.linalg.eigh(matrix(x))[1]
+    return jnp.diag(vectors.T @ matrix_along(x, t) @ vectors)
+
+
+# Those that no 16 bits have.
+OF_MATRICES = {
+    "eigenvalues": (lambda x: jnp.linalg.eigvalsh(matrix(x)), eigenvalues_along),
+    "eigenvalues_cubed": (lambda x: jnp.sum(jnp.linalg.eigvalsh(matrix(x))**3), lambda x, t: (
+        3 * jnp.sum(matrix(x) @ matrix(x) * matrix_along(x, t)))),
+    "nuclear": (lambda x: jnp.sum(jnp.linalg.svd(matrix(x), compute_uv=False)),
+                lambda x, t: jnp.trace(matrix_along(x, t))),
+    "log_determinant": (
+        lambda x: 2 * jnp.sum(jnp.log(jnp.diag(jnp.linalg.cholesky(matrix(x))))),
+        lambda x, t: jnp.trace(jnp.linalg.solve(matrix(x), matrix_along(x, t)))),
+    "inverse": (lambda x: jnp.linalg.inv(matrix(x)), lambda x, t: -jnp.linalg.inv(matrix(x))
+                @ matrix_along(x, t) @ jnp.linalg.inv(matrix(x))),
+    "spectrum": (lambda x: jnp.abs(jnp.fft.fft(x))**2, lambda x, t: 2 * jnp.real(
+        jnp.fft.fft(x) * jnp.conj(jnp.fft.fft(t)))),
+}
+FUNCTIONS |= OF_MATRICES
 FACTORS = {"float32": 1 + 1e-6, "float64": 1 + 1e-11, "bfloat16": 1.02, "float16": 1.02}
 
 
 def report(name, dtype, factor, pulled=False):
+    if dtype.endswith("16") and name in OF_MATRICES:
+        pytest.skip("nothing decomposes it")
     fun, along = FUNCTIONS[name]
     with jax.enable_x64(dtype == "float64"):
         by = np.asarray(factor, np.float64 if dtype == "float64" else np.float32)
