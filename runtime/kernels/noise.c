@@ -11,8 +11,8 @@
 #include <string.h>
 
 /* How a step rounds, and how that is known of its operands and result;
- * SUMS and MATRICES move what the step takes, MATRICES by a part of the
- * largest number there. */
+ * SUMS, SOLUTIONS and MATRICES move what the step takes, MATRICES by a part of
+ * the largest number there. */
 typedef enum rounding {
     EXACT = 0,
     SUM,
@@ -24,6 +24,7 @@ typedef enum rounding {
     POWER, /* of integers: exact where the result is one */
     FUNCTION,
     SUMS,
+    SOLUTIONS, /* of triangular systems whose entries are off by a part each */
     MATRICES,
 } rounding;
 
@@ -88,10 +89,10 @@ static rounding rounding_of(jx_prim_id prim)
     case JX_PRIM_dot_general:
     case JX_PRIM_conv_general_dilated:
     case JX_PRIM_ragged_dot_general: return SUMS;
+    case JX_PRIM_triangular_solve: return SOLUTIONS;
     case JX_PRIM_fft:
     case JX_PRIM_householder_product:
     case JX_PRIM_ormqr:
-    case JX_PRIM_triangular_solve:
     case JX_PRIM_tridiagonal_solve: return MATRICES;
     default: return jx_prim_decomposes(prim) ? MATRICES : EXACT;
     }

@@ -91,6 +91,15 @@ def eigenvalues_along(x, t):
     return jnp.diag(vectors.T @ matrix_along(x, t) @ vectors)
 
 
+def dense(x):
+    return jnp.eye(3, dtype=x.dtype) + jnp.outer(jnp.sin(x), jnp.cos(x)) / 4
+
+
+def solution_along(x, t):
+    along = jnp.outer(jnp.cos(x) * t, jnp.cos(x)) - jnp.outer(jnp.sin(x), jnp.sin(x) * t)
+    return jnp.linalg.solve(dense(x), t - along @ jnp.linalg.solve(dense(x), x) / 4)
+
+
 # Those that no 16 bits have.
 OF_MATRICES = {
     "eigenvalues": (lambda x: jnp.linalg.eigvalsh(matrix(x)), eigenvalues_along),
@@ -103,6 +112,9 @@ OF_MATRICES = {
         lambda x, t: jnp.trace(jnp.linalg.solve(matrix(x), matrix_along(x, t)))),
     "inverse": (lambda x: jnp.linalg.inv(matrix(x)), lambda x, t: -jnp.linalg.inv(matrix(x))
                 @ matrix_along(x, t) @ jnp.linalg.inv(matrix(x))),
+    "solution": (lambda x: jnp.linalg.solve(dense(x), x), solution_along),
+    # L of its LU is nothing beside U.
+    "solution_of_large": (lambda x: jnp.linalg.solve(1e17 * dense(x), 1e17 * x), solution_along),
     "spectrum": (lambda x: jnp.abs(jnp.fft.fft(x))**2, lambda x, t: 2 * jnp.real(
         jnp.fft.fft(x) * jnp.conj(jnp.fft.fft(t)))),
 }
