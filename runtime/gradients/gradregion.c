@@ -679,24 +679,37 @@ static void note_jump(jx_gradding *c, double a, double b, double size)
         c->patched = 1 + jump;
 }
 
-/* Compares function and own derivative on both sides of a region's end.  A
- * rule may be made of the function's values, so what these are off counts
- * as it is, too. */
+/* Compares function and own derivative on both sides of a region's end, where
+ * that is no end of the line.  A rule may be made of the function's values, so
+ * what these are off counts as it is, too.  Slopes jump if they move by more
+ * than beside the end over as much. */
 static void measure_jump(survey *s, const region *r)
 {
-    enum { PART = 32 }; /* of the outputs, that are looked at */
+    enum {
+        PART = 32, /* of the outputs, that are looked at */
+        SIDES = 4
+    };
+    static const int sides[SIDES] = {-3, -1, 1, 3};
     jx_gradding *c = s->c;
-    double at[4][PART], by = 1e-13 * fmax(fabs(r->high), 1e-9);
+    double values[SIDES][PART], slopes[SIDES][PART];
+    double by = 1e-13 * fmax(fabs(r->high), 1e-9);
     int count = c->out.size < PART ? c->out.size : PART;
 
-    if (!both_at(s, r->high - by, count, at[0], at[1]) ||
-        !both_at(s, r->high + by, count, at[2], at[3]))
+    if (way_at(s, r->high) == r->way)
         return;
+    for (int i = 0; i < SIDES; i++)
+        if (!both_at(s, r->high + sides[i] * by, count, values[i], slopes[i]))
+            return;
     for (int j = 0; j < count; j++) {
-        double moved = 4 * by * (fabs(at[1][j]) + fabs(at[3][j]));
-        if (fabs(at[0][j] - at[2][j]) > moved)
-            note_jump(c, at[0][j], at[2][j], fmin(1, fabs(at[0][j]) + DBL_MIN));
-        note_jump(c, at[1][j], at[3][j], fabs(at[1][j]) + DBL_MIN);
+        double below = slopes[1][j], above = slopes[2][j];
+        double moved = 4 * by * (fabs(below) + fabs(above));
+        double bends =
+            fmax(fabs(below - slopes[0][j]), fabs(slopes[3][j] - above));
+        if (fabs(values[1][j] - values[2][j]) > moved)
+            note_jump(c, values[1][j], values[2][j],
+                      fmin(1, fabs(values[1][j]) + DBL_MIN));
+        if (fabs(below - above) > 2 * bends)
+            note_jump(c, below, above, fabs(below) + DBL_MIN);
     }
 }
 
