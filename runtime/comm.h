@@ -3,9 +3,9 @@
  *
  * Four things are all that is asked for: every member of a group gets what
  * each of them has, in the order of the group; or the first alone does; or each
- * its part of that; and an array goes from one rank to another.  What is made of it (sums, parts) is
- * computed by each rank, in the order of the members, so that it has the bits
- * of a run in which one process is all devices. */
+ * its part of that; and an array goes from one rank to another.  What is made
+ * of it (sums, parts) is computed by each rank, in the order of the members, so
+ * that it has the bits of a run in which one process is all devices. */
 #ifndef JX_COMM_H
 #define JX_COMM_H
 
@@ -63,8 +63,8 @@ typedef struct jx_comm {
 /* What a library holds that fills this in (hosts/mpi): as `JX_COMM_NAME`. */
 typedef struct jx_comm_library {
     /* Starts it as this rank; `seconds` is how long it waits for another one in
-     * a collective (0: for ever, and unchecked), and a tenth of how long for all
-     * to begin.  NULL, with *why. */
+     * a collective (0: for ever, and unchecked), and a tenth of how long for
+     * all to begin.  NULL, with *why. */
     jx_comm *(*open)(int rank, double seconds, const char **why);
     /* Whether `ok` holds on all ranks, and `print` is the same on all.  False,
      * with *first the least rank where it is not. */

@@ -247,8 +247,8 @@ bool jx_held_fits(jx_devices *s, const jx_eqn *eqn, int number,
  * process alone. */
 jx_atom jx_held_all(jx_devices_body *m, jx_held *value);
 jx_atom jx_held_reported(jx_devices_body *m, jx_held *value);
-/* An equation on parts, if it is elementwise and has some; else false, and where
- * `failed` is set that is told. */
+/* An equation on parts, if it is elementwise and has some; else false, and
+ * where `failed` is set that is told. */
 bool jx_held_each(jx_devices_body *m, const jx_eqn *eqn,
                   const jx_held *const *ins, jx_held *out);
 /* A jaxpr does nothing but that. */

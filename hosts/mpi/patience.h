@@ -25,8 +25,9 @@ _Noreturn void jx_patience_lost(const jx_awaited *awaited, double waited,
 
 typedef struct jx_patience jx_patience;
 
-/* Ends this process, saying why, if others that are not there at the end of that
- * time, or as long again after it, will not come.  NULL: it can't be watched. */
+/* Ends this process, saying why, if others that are not there at the end of
+ * that time, or as long again after it, will not come.  NULL: it can't be
+ * watched. */
 jx_patience *jx_patience_begin(const jx_awaited *awaited);
 
 /* They have come. */

@@ -132,7 +132,8 @@ bool jx_journal_find(jx_ctx *ctx, const jx_journal *j, const char *key,
     return true;
 }
 
-/* One file for all: each key is a byte of it, of which only the place counts. */
+/* One file for all: each key is a byte of it, of which only the place
+ * counts. */
 static struct flock byte_of(const char *key)
 {
     char digits[16] = "";

@@ -2,9 +2,9 @@
  *
  * Each is a file, named by a key that differs wherever the result may.  Who
  * makes one locks a byte of a file beside them; the system releases the lock
- * when its holder dies, so that nothing stale is left behind.  Processes that know
- * nothing of each other but the journal (ranks of mpirun, on one file system)
- * share their work by it. */
+ * when its holder dies, so that nothing stale is left behind.  Processes that
+ * know nothing of each other but the journal (ranks of mpirun, on one file
+ * system) share their work by it. */
 #ifndef JX_JOURNAL_H
 #define JX_JOURNAL_H
 

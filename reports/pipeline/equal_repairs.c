@@ -349,8 +349,8 @@ static bool takes_away(const jx_eqn *eqn)
 }
 
 /* A block and the permutation that brings its partner may both be turned.
- * Rings go to the next device, or of two one each way: the index is turned where
- * they do, and not where blocks are counted both ways. */
+ * Rings go to the next device, or of two one each way: the index is turned
+ * where they do, and not where blocks are counted both ways. */
 static bool fits_rings(const repairing *r, const jx_device_change *change)
 {
     jx_repair_sites where;

@@ -611,8 +611,8 @@ bool jx_grad_varies_around(jx_gradding *c, const double *d, jx_functional f,
 bool jx_grad_is_beside_kink(jx_gradding *c, const double *d, jx_functional f,
                             double value);
 /* gradsettle.c: whether the quotients of both sides come to one number, by less
- * and less: there is a derivative, `slope`, though the function may bend so much
- * that no extrapolation finds it. */
+ * and less: there is a derivative, `slope`, though the function may bend so
+ * much that no extrapolation finds it. */
 bool jx_grad_settles(jx_gradding *c, const double *d, jx_functional f,
                      double *slope);
 /* Whether some result rises without bound there (the cube root of 0): the

@@ -5,9 +5,9 @@
  * which may be much, and what was meant. So the points are visited once more
  * where the loops go on to their end (gradlimit.c): where this is near by and
  * draws them, and the rule is right at all such points, there is nothing to
- * accuse it of.  Points that disagreed as they stood are among these: where none
- * of them is judged there, nothing explains them.  A rule whose tangents go
- * through a loop follows turns, and is judged by these. */
+ * accuse it of.  Points that disagreed as they stood are among these: where
+ * none of them is judged there, nothing explains them.  A rule whose tangents
+ * go through a loop follows turns, and is judged by these. */
 #include "runtime/gradients/gradding.h"
 
 #include <math.h>

@@ -1,9 +1,9 @@
 /* gemm.h - one matrix product, for every dtype that is computed with.
  *
  * Floats and complexes (F32, F64, C64, C128) go to BLAS, unless their terms are
- * to be added in order or there are few rows or terms (jx_gemm_is_few); integers of 8 to
- * 64 bits wrap, bools are "or of ands". Narrower dtypes are converted by the
- * caller while planning. */
+ * to be added in order or there are few rows or terms (jx_gemm_is_few);
+ * integers of 8 to 64 bits wrap, bools are "or of ands". Narrower dtypes are
+ * converted by the caller while planning. */
 #ifndef JX_GEMM_H
 #define JX_GEMM_H
 
@@ -53,15 +53,15 @@ static inline void jx_matrix_steps(jx_matrix m, int64_t *row, int64_t *column)
 void jx_gemm_pairs(int64_t m, int64_t n, int64_t k, jx_matrix a, jx_matrix b,
                    void *c, int64_t ldc);
 
-/* Whether a product of f32 or f64 has so few rows, or terms, that it is computed
- * by jx_gemm_few(), which is faster than BLAS there: by its shape, and what the
- * processor can do. */
+/* Whether a product of f32 or f64 has so few rows, or terms, that it is
+ * computed by jx_gemm_few(), which is faster than BLAS there: by its shape, and
+ * what the processor can do. */
 bool jx_gemm_is_few(jx_dtype dtype, int64_t m, int64_t n, int64_t k,
                     jx_matrix a, jx_matrix b);
 
 /* c = a b, or c += a b, of F32 or F64, where one of a and b may be transposed,
- * on a processor that jx_gemm_is_few() takes: gemm_few.c.  What is in a row, and
- * in a column, does not depend on how many there are. */
+ * on a processor that jx_gemm_is_few() takes: gemm_few.c.  What is in a row,
+ * and in a column, does not depend on how many there are. */
 void jx_gemm_few(jx_dtype dtype, int64_t m, int64_t n, int64_t k, jx_matrix a,
                  jx_matrix b, bool accumulate, void *c, int64_t ldc);
 
