@@ -15,6 +15,7 @@ mkdir -p "$tree" "$work/data" "$work/out"
     ulimit -v 8000000
 }
 
+tests/check_faults.sh || exit 1
 scripts/copy_tree.sh "$tree" || exit 1
 for archive in sample kernels stablehlo newer; do
     tar -xzf tests/conformance/$archive.tar.gz -C "$work/data"
@@ -55,7 +56,7 @@ for name in "$@"; do
 done
 for name in "$@"; do
     patch=$PWD/tests/seeded_faults/$name.patch
-    if ! (cd "$tree" && patch -p1 -s -f <"$patch"); then
+    if ! (cd "$tree" && patch -p1 -s -f -F0 <"$patch"); then
         echo "faults: $name: does not apply"
         exit 1
     fi
