@@ -79,6 +79,14 @@ static void text(record *r, const char **field)
         r->at += length;
 }
 
+/* A text that every such report has. */
+static void said(record *r, const char **field)
+{
+    text(r, field);
+    if (!r->to && !*field)
+        r->broken = true;
+}
+
 typedef void item(record *r, void *one);
 
 /* An array behind a pointer to what is const: read into a new one, written from
@@ -119,7 +127,7 @@ static void size(record *r, void *one)
 {
     jx_size *to = one;
 
-    text(r, &to->name);
+    said(r, &to->name);
     wide(r, &to->value);
 }
 
@@ -127,7 +135,7 @@ static void then(record *r, void *one)
 {
     jx_then *to = one;
 
-    text(r, &to->what);
+    said(r, &to->what);
     spot(r, &to->where);
 }
 
@@ -135,10 +143,10 @@ static void fixed_line(record *r, void *one)
 {
     jx_fixed_line *to = one;
 
-    text(r, &to->file);
+    said(r, &to->file);
     whole(r, &to->line);
-    text(r, &to->was);
-    text(r, &to->is);
+    said(r, &to->was);
+    said(r, &to->is);
 }
 
 /* As an array of one or none. */
@@ -147,7 +155,7 @@ static void fix(record *r, void *one)
     jx_fix *to = one;
     int quiet = to->quiet;
 
-    text(r, &to->says);
+    said(r, &to->says);
     to->quiet = choice(r, quiet, 0, 1);
     to->lines = items(r, to->lines, &to->nlines, sizeof *to->lines, fixed_line);
 }
@@ -160,9 +168,9 @@ static void finding(record *r, jx_finding *f)
     f->level = (jx_level)choice(r, (int)f->level, JX_NOTE, JX_ERROR);
     f->verdict =
         (jx_verdict)choice(r, (int)f->verdict, JX_UNDECIDED, JX_WITNESSED);
-    text(r, &f->evidence);
+    said(r, &f->evidence);
     text(r, &f->by);
-    text(r, &f->message);
+    said(r, &f->message);
     text(r, &f->why);
     spot(r, &f->where);
     f->calls = items(r, f->calls, &f->ncalls, sizeof *f->calls, spot);
@@ -180,6 +188,8 @@ static void finding(record *r, jx_finding *f)
     if (!fixes)
         f->fix = NULL;
     bytes(r, f->fingerprint, sizeof f->fingerprint);
+    if (f->fingerprint[sizeof f->fingerprint - 1])
+        r->broken = true;
     whole(r, &f->order);
     whole(r, &f->count);
 }
@@ -203,7 +213,7 @@ static void findings(record *r, jx_findings *list)
          i_ < n_ && !(r)->broken; i_++) {                                      \
         const char *one_ = (r)->to ? (list)->at[i_] : NULL;                    \
                                                                                \
-        text((r), &one_);                                                      \
+        said((r), &one_);                                                      \
         if (!(r)->to)                                                          \
             JX_PUSH((r)->arena, (list), one_);                                 \
     }
@@ -215,9 +225,9 @@ static void remarks(record *r, jx_report *report)
     for (size_t i = 0; i < n && !r->broken; i++) {
         jx_remark one = r->to ? report->remarks.at[i] : (jx_remark){0};
 
-        text(r, &one.file);
+        said(r, &one.file);
         whole(r, &one.line);
-        text(r, &one.text);
+        said(r, &one.text);
         if (!r->to)
             JX_PUSH(r->arena, &report->remarks, one);
     }
@@ -230,6 +240,8 @@ static void error(record *r, jx_error *of)
     text(r, &of->file);
     text(r, &of->place);
     text(r, &of->message);
+    if (!r->to && of->kind != JX_E_NONE && !of->message)
+        r->broken = true;
 }
 
 #if __SIZEOF_POINTER__ == 8
