@@ -353,7 +353,7 @@ static const char *bare(zip *z, const char *name)
 {
     size_t n = strlen(name);
 
-    if (n > 4 && !strcmp(name + n - 4, ".npy"))
+    if (n >= 4 && !strcmp(name + n - 4, ".npy"))
         return jx_strings_add(&z->ctx->strings, name, n - 4);
     return name;
 }

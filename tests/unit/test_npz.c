@@ -21,11 +21,14 @@ static const jx_npy arrays[] = {
     {"a", "<i4", 2, two_three, 4, 24, six},
     {"scalar", "<f8", 0, NULL, 8, 8, &pi},
     {"empty", "|u1", 2, none, 1, 0, ""},
+    {"", "|b1", 0, NULL, 1, 1, "\1"}, /* its file is .npy, as numpy's */
 };
+
+enum { COUNT = sizeof arrays / sizeof *arrays };
 
 static void pack(jx_buffer *to)
 {
-    const jx_npz npz = {3, arrays};
+    const jx_npz npz = {COUNT, arrays};
 
     jx_npz_write(to, &npz);
     assert_true(jx_buffer_ok(to));
@@ -40,9 +43,11 @@ static void what_is_written_reads_back(void **state)
     pack(&packed);
     const jx_npz *npz = jx_npz_read(ctx, "f", packed.text, packed.length);
     assert_non_null(npz);
-    assert_int_equal(npz->count, 3);
-    for (int i = 0; i < 3; i++) {
+    assert_int_equal(npz->count, COUNT);
+    for (int i = 0; i < COUNT; i++) {
         const jx_npy *got = jx_npz_find(npz, arrays[i].name);
+
+        assert_non_null(got);
         assert_string_equal(got->descr, arrays[i].descr);
         assert_int_equal(got->rank, arrays[i].rank);
         assert_int_equal(got->bytes, arrays[i].bytes);
