@@ -45,7 +45,7 @@ judge() { # name, defect
 
 run_case() { # name, npz, absolute tolerance
     runs=$((runs + 1))
-    set -- "$1" "$2" ${3#-} # `-`: the default
+    set -- "$1" "$2" "${3#-}" # `-`: the default
     "$jaxvet" run "$document" --inputs "$data/$2" --expect "$data/$2" ${3:+--rtol 1e-5 --atol "$3"} >"$work/out" 2>&1 ||
         fail "$1: running $2 did not give what JAX gives"
 }

@@ -10,7 +10,8 @@ cd "$(dirname "$0")/.." || exit 1
 work=$PWD/build/recipes
 tree=$work/tree
 mkdir -p "$work"
-export MAKEFLAGS="-j$(nproc)"
+MAKEFLAGS="-j$(nproc)"
+export MAKEFLAGS
 
 # What is built here is built there.
 if [ ! -d "$tree/build/obj" ]; then

@@ -9,8 +9,9 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 bad=0
 
+# shellcheck disable=SC2013 # a format is a word
 for format in $(sed -n 's/^FORMAT(\(.*\))$/\1/p' reports/formats/formats.def); do
-    "$jaxvet" check --trust-embedded --format $format tests/rules/S*.json.gz \
+    "$jaxvet" check --trust-embedded --format "$format" tests/rules/S*.json.gz \
         tests/rules/P*.json.gz 2>&1 | sed 's/},{/},\
 {/g' >"$work/$format"
     if [ -n "${UPDATE:-}" ]; then

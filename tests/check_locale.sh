@@ -3,7 +3,7 @@
 # are not ASCII's, are told what one in "C" is told.  The locales are made here.
 set -eu
 cd "$(dirname "$0")/.."
-name=locale
+name='locale'
 . tests/host/begin.sh
 make_locale() { # SOURCE, CHARSET
     localedef -i "$1" -f "$2" "$root/$1.$2" >"$root/log" 2>&1 || [ -f "$root/$1.$2/LC_NUMERIC" ]

@@ -7,8 +7,8 @@ cd "$(dirname "$0")/../.." || exit 1
 JAXVET=$(realpath "${JAXVET:-build/jaxvet}")
 export JAXVET
 if [ $# -eq 0 ]; then
-    for file in tests/cli/test_*.sh; do
-        echo "tests/cli/run.sh $file"
+    for each in tests/cli/test_*.sh; do
+        echo "tests/cli/run.sh $each"
     done | scripts/side_by_side.sh | awk '
         /^cli: [0-9]+ passed, [0-9]+ failed$/ { passed += $2; failed += $4; next }
         { print }

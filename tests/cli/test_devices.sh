@@ -64,7 +64,7 @@ cat >"$work/once.jaxpr" <<'END'
 END
 same "$work/once.jaxpr" 8
 for name in neg sin slice; do
-    holds test "$(grep -c " $name[ [].*" "$work/out.jaxpr")" = 4
+    holds test "$(grep -c " ${name}[ [].*" "$work/out.jaxpr")" = 4
 done
 sed 's/ neg c/ rng_uniform[shape=(2, 6)] 0.0:f32[] 1.0:f32[]/' "$work/once.jaxpr" >"$work/drawn.jaxpr"
 expect 0 show "$work/drawn.jaxpr" --transform devices:8

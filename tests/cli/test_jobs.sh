@@ -26,6 +26,7 @@ for format in text json sarif github; do
 done
 expect 0 check "$fine" "$fine" --jobs 2
 prints '^2 programs: '
+# shellcheck disable=SC2094 # it is read twice
 expect 0 check "$fine" - --jobs 2 <"$fine"
 expect 2 check "$fine" --jobs -1
 

@@ -20,12 +20,12 @@ EOF
 }
 
 for dtype in f32 f64; do
-    factors qr $dtype "d:$dtype[5,5] e:$dtype[5,5] = qr[full_matrices=True pivoting=False use_magma=None] q" 5,5 '0, 1' 20
-    factors geqrf $dtype "d:$dtype[5,5] e:$dtype[5] = geqrf q" 5,5 '0, 1' 17
-    factors pivot $dtype "e:$dtype[5,5] d:$dtype[5,5] f:i32[5] = qr[full_matrices=True pivoting=True use_magma=None] q" 5,5 '0, 1' 15
-    factors hessenberg $dtype "d:$dtype[5,5] e:$dtype[4] = hessenberg q" 5,5 '0, 1' 19
-    factors lower $dtype "d:$dtype[5,5] e:$dtype[5] f:$dtype[4] g:$dtype[4] = tridiagonal[lower=True] q" 5,5 '0, 1' 10
-    factors upper $dtype "d:$dtype[5,5] e:$dtype[5] f:$dtype[4] g:$dtype[4] = tridiagonal[lower=False] q" 5,5 '0, 1' 10
+    factors qr $dtype "d:${dtype}[5,5] e:${dtype}[5,5] = qr[full_matrices=True pivoting=False use_magma=None] q" 5,5 '0, 1' 20
+    factors geqrf $dtype "d:${dtype}[5,5] e:${dtype}[5] = geqrf q" 5,5 '0, 1' 17
+    factors pivot $dtype "e:${dtype}[5,5] d:${dtype}[5,5] f:i32[5] = qr[full_matrices=True pivoting=True use_magma=None] q" 5,5 '0, 1' 15
+    factors hessenberg $dtype "d:${dtype}[5,5] e:${dtype}[4] = hessenberg q" 5,5 '0, 1' 19
+    factors lower $dtype "d:${dtype}[5,5] e:${dtype}[5] f:${dtype}[4] g:${dtype}[4] = tridiagonal[lower=True] q" 5,5 '0, 1' 10
+    factors upper $dtype "d:${dtype}[5,5] e:${dtype}[5] f:${dtype}[4] g:${dtype}[4] = tridiagonal[lower=False] q" 5,5 '0, 1' 10
 done
 
 # What the triangle that is not given holds is never read: here (0, 2).

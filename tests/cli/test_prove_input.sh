@@ -22,6 +22,7 @@ good() {
 
 # answered CODE PATTERN - what $work/asked gets.
 answered() {
+    # shellcheck disable=SC3045 # every sh that we meet has it
     (ulimit -t 3 && exec "$JAXVET" prove "$work/asked") \
         >"$work/out" 2>"$work/err"
     got=$?

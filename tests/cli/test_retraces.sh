@@ -90,7 +90,7 @@ prints '^ --> model.py:4:12$\|^  *--> model.py:4:12$'
 
 # Hundreds of sizes are not an invitation to take hours.
 rows=$four
-for i in $(seq 70); do rows="$rows,$four"; done
+for _ in $(seq 70); do rows="$rows,$four"; done
 document 2.0 "$rows" "" >"$work/many.json"
 expect 5 check --strict "$work/many.json"
 prints 'so many sizes are not compared'

@@ -1,3 +1,4 @@
+# shellcheck shell=sh
 # The lowering and the printer of StableHLO.
 cat >"$work/sine.jaxpr" <<'EOF'
 { lambda ; a:f32[3] b:f32[3]. let

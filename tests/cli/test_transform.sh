@@ -64,7 +64,7 @@ for word in set devices vmap jvp:2 jvp,jvp: vmap:x vmap:None vmap:0,None vmap:0.
     expect 2 show "$work/two.jaxpr" --transform "$word"
     complains 'expected '
 done
-for word in set: set:b=2,; do
+for word in set: 'set:b=2,'; do
     expect 2 show "$work/two.jaxpr" --transform "$word"
     complains 'expected NAME=SIZE'
 done
@@ -120,7 +120,8 @@ complains 'expected an input that gets the axis'
 data=demo/data
 for name in mlp_flax least_squares.0 fixed_point_rule scan_rnn log_densities; do
     case=$data/${name%.0}.case0.npz
-    [ -e "$data/$name.json.gz" ] && [ -e "$case" ] || continue
+    [ -e "$data/$name.json.gz" ] || continue
+    [ -e "$case" ] || continue
     expect 0 run "$data/$name.json.gz" --transform flat --inputs "$case" --expect "$case"
     expect 0 show "$data/$name.json.gz" --transform flat
     holds sh -c "! grep -qE '= (jit|pjit|remat2|checkpoint|custom_j?vjp_call|custom_jvp_call)\[' '$work/out'"
