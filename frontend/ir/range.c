@@ -79,13 +79,14 @@ static bool unknown(const jx_program *program, const char *key)
 
 /* -- ends ------------------------------------------------------------------ */
 
+/* Without what strtod() would skip, which does not print. */
 static const char *trimmed(const jx_program *program, const char *text)
 {
+    static const char white[] = " \t\n\v\f\r";
     size_t n;
 
-    while (*text == ' ')
-        text++;
-    for (n = strlen(text); n && text[n - 1] == ' '; n--)
+    text += strspn(text, white);
+    for (n = strlen(text); n && strchr(white, text[n - 1]); n--)
         ;
     return jx_arena_string(program->ctx->arena, text, n);
 }

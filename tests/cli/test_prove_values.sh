@@ -28,6 +28,9 @@ expect 0 check "$work/log.jaxpr" --range 'in0 in [0.5, 1]' --range 'in1 in [0, 9
 prints '^proved: out0 in \[0, 2\], for all finite inputs within their ranges (ieee, ftz, xla)$'
 prints '^proved: no integer wraps, for all'
 prints '^proved: out1 in \[1, 10\], for all'
+# White space about an end is none of it.
+expect 0 check "$work/log.jaxpr" --range 'in0 in [0.5, 1]' --prove "$(printf 'out0 in [\t0, 2\f]')"
+prints '^proved: out0 in '
 expect 0 check "$work/log.jaxpr" --prove no-wrap --prove 'out0 in [0, 2]'
 prints 'an operand of add lies in \[-2.14748365e+09, 2.14748365e+09\]'
 prints 'not proved (ieee, ftz, xla): it lies in \[-inf, 354.891876\] or NaN'
