@@ -66,8 +66,8 @@ static const jx_option options[] = {
      "(ftz), and as XLA compiles it (xla)",
      offsetof(settings, prove)},
     {"grad", 0, JX_OPT_CHOICE, "loss|always|never",
-     "run the gradient of outputs, too: of a program that gives one number (loss),\n"
-     "always, never",
+     "run the gradient of outputs, too: of a program that gives one number and has\n"
+     "no more than 32768 equations (loss), always, never",
      offsetof(settings, grad)},
     {"transform", 0, JX_OPT_LIST, "grad,vmap,lower:tpu",
      "predict, without running, which rule JAX will miss for these: grad, vmap,\n"

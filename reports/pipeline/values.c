@@ -8,6 +8,7 @@
 #include "analyzer/transform/xla.h"
 #include "analyzer/typing.h"
 #include "frontend/base/map.h"
+#include "frontend/ir/growth.h"
 #include "frontend/ir/params.h"
 #include "frontend/ir/range.h"
 #include "frontend/ir/signature.h"
@@ -21,6 +22,11 @@
 #include <string.h>
 
 enum { MOST_OPERATIONS = 2000000, MOST_MEMORY = 1 << 30 };
+
+/* Of a program of more equations no gradient is made that nobody asked for: it
+ * has some five times as many and takes longer to make than all else that is
+ * checked, and of the runs that a search may take there is one or two. */
+enum { MOST_EQUATIONS = 1 << 15 };
 
 /* A claim, and the witness that it tells. */
 typedef struct pending {
@@ -358,6 +364,19 @@ static bool search_backward(looking *l, jx_ctx *keep, jx_report *report,
     return search(l, typed, &options, JX_REPAIR_BACKWARD);
 }
 
+/* Whether to look at a gradient that nobody asked for. */
+static bool is_worth_it(const looking *l, const jx_witness_options *options)
+{
+    const jx_program *flat = l->flat;
+    jx_growth growth;
+
+    return is_loss(l->sized) &&
+           !(options->plain && !jx_gradient_may_tell(flat)) &&
+           jx_growth_measure(flat->ctx->arena, flat, flat->entry.jaxpr, 0,
+                             &growth) &&
+           growth.own <= MOST_EQUATIONS;
+}
+
 bool jx_check_values(jx_ctx *keep, jx_report *report, jx_program *program,
                      const jx_selection *selection, jx_backward backward,
                      bool settled)
@@ -384,8 +403,7 @@ bool jx_check_values(jx_ctx *keep, jx_report *report, jx_program *program,
         return false;
     options.unasked = backward == JX_BACKWARD_LOSS;
     if ((backward == JX_BACKWARD_ALWAYS ||
-         (options.unasked && is_loss(l.sized) &&
-          !(options.plain && !jx_gradient_may_tell(l.flat)))) &&
+         (options.unasked && is_worth_it(&l, &options))) &&
         !search_backward(&l, keep, report, options))
         return false;
     for (size_t i = 0; i < l.pending.count; i++)

@@ -91,6 +91,15 @@ PY
 expect 3 show --as stablehlo "$work/doubles.jaxpr" --memory 50MB
 complains 'gave up at 48 MiB of memory, the limit, while lowering'
 
+# A gradient that nobody asked for takes no more than the rest does.
+python3 - >"$work/loss.jaxpr" <<'PY'
+print("{ lambda ; v0:f32[8]. let")
+for i in range(0, 40000, 2):
+    print(f"    v{i + 1}:f32[8] = max v{i} 1.0:f32[]\n    v{i + 2}:f32[8] = sqrt v{i + 1}")
+print("    w:f32[] = reduce_sum[axes=(0,) out_sharding=None] v40000\n  in (w,) }")
+PY
+expect 0 check "$work/loss.jaxpr" --memory 250MB
+
 # A file that may not grow is a full disk, not a death.
 (
     ulimit -f 8
