@@ -411,6 +411,8 @@ static bool is_rough(const jx_origins *of, const jx_eqn *eqn)
 {
     (void)of;
     switch (eqn->prim->id) {
+    case JX_PRIM_abs: /* a complex one is a root */
+        return jx_dtype_is_complex(jx_atom_aval(eqn->ins[0])->dtype);
     case JX_PRIM_neg:
     case JX_PRIM_add:
     case JX_PRIM_sub:
