@@ -11,6 +11,9 @@
  *                          same new key
  *   seed, seed     RNG003  the same key
  *
+ * What makes the same new keys again is none where it is gone on from in another
+ * way each time: split(fold_in(key, 7), n)[0], then split(fold_in(key, 7), n)[1].
+ *
  * A key that a turn of a loop has used and leaves to the next is used again
  * there, and copies of one key draw the same.  An event in a loop happens at
  * every step: with a key from outside of the loop it happens twice.  What
@@ -23,6 +26,7 @@
 #include "analyzer/lint/progression.h"
 #include "frontend/ir/params.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -47,9 +51,10 @@ typedef struct keyring {
     jx_keys keys;
     jx_needed needed;
     JX_VEC(event) events;
-    bool *told;          /* by node: what it gives has been told of */
-    unsigned char *said; /* by order of the place: 1 a use, 2 a constant */
-    unsigned char *used; /* by key: 1 << use of each that is certain */
+    bool *told;           /* by node: what it gives has been told of */
+    unsigned char *said;  /* by order of the place: 1 a use, 2 a constant */
+    unsigned char *used;  /* by key: 1 << use of each that is certain */
+    unsigned char *apart; /* by event: see has_its_own(); 0: not asked yet */
 } keyring;
 
 /* -- loops ----------------------------------------------------------------- */
@@ -432,17 +437,8 @@ static bool is_picked_from(const keyring *r, const event *e,
     return picked;
 }
 
-static const event *at_or_after(const keyring *r, size_t i, int id)
-{
-    while (i < r->events.count && r->events.at[i].id == id &&
-           r->events.at[i].maybe)
-        i++;
-    return i < r->events.count && r->events.at[i].id == id ? &r->events.at[i]
-                                                           : NULL;
-}
-
-/* The first certain use of a key, or NULL; events are sorted. */
-static const event *first_use(const keyring *r, int id)
+/* The number of the first event of a key or of a later one; they are sorted. */
+static size_t events_from(const keyring *r, int id)
 {
     size_t low = 0, high = r->events.count;
 
@@ -453,7 +449,22 @@ static const event *first_use(const keyring *r, int id)
         else
             high = middle;
     }
-    return at_or_after(r, low, id);
+    return low;
+}
+
+static const event *at_or_after(const keyring *r, size_t i, int id)
+{
+    while (i < r->events.count && r->events.at[i].id == id &&
+           r->events.at[i].maybe)
+        i++;
+    return i < r->events.count && r->events.at[i].id == id ? &r->events.at[i]
+                                                           : NULL;
+}
+
+/* The first certain use of a key, or NULL. */
+static const event *first_use(const keyring *r, int id)
+{
+    return at_or_after(r, events_from(r, id), id);
 }
 
 /* The next one of the same key. */
@@ -510,6 +521,81 @@ static void tell_repeated(keyring *r, const event *e, const jx_calls *body)
 
 enum { LOOK_BACK = 16 };
 
+static bool has_its_own(keyring *r, const event *e);
+
+/* What is wrong with two events that both happen, `b` last. */
+static jx_code clash(keyring *r, const event *a, const event *b)
+{
+    jx_code code = code_of(r, a, b);
+
+    if (code == JX_CODE_NONE || jx_places_exclude(a->at.calls, b->at.calls) ||
+        recomputes(&a->at, &b->at) ||
+        (a->at.order != b->at.order && is_one_call(r, &a->at, &b->at)) ||
+        (a->at.node == b->at.node && b->use != USE_DRAW && has_its_own(r, b)))
+        return JX_CODE_NONE;
+    return code;
+}
+
+/* Event number `i` clashes with one before it, of those of its key from number
+ * `first` on; so may what is of some key of several. */
+static bool clashes(keyring *r, size_t first, size_t i)
+{
+    const event *e = &r->events.at[i];
+
+    for (size_t k = i > first + LOOK_BACK ? i - LOOK_BACK : first; k < i; k++) {
+        const event *before = &r->events.at[k];
+        if (before->maybe || e->maybe
+                ? before->at.order != e->at.order &&
+                      !jx_places_exclude(before->at.calls, e->at.calls)
+                : clash(r, before, e) != JX_CODE_NONE)
+            return true;
+    }
+    return false;
+}
+
+/* The keys that a node makes once more there, at a place of that order, are
+ * used before the next place `until` makes them again, and in no way that was
+ * there before. */
+static bool go_on_apart(keyring *r, int node, int order, int until)
+{
+    int made = r->flat->nodes.at[node].outs[0];
+    const jx_key_view *view = r->keys.views[made];
+    bool any = false;
+
+    for (int i = 0; view && i < view->count; i++) {
+        size_t first = events_from(r, view->ids[i]);
+        for (size_t k = first;
+             k < r->events.count && r->events.at[k].id == view->ids[i] &&
+             r->events.at[k].at.order < until;
+             k++) {
+            if (r->events.at[k].at.order < order)
+                continue;
+            if (view->coarse || clashes(r, first, k))
+                return false;
+            any = true;
+        }
+    }
+    return any;
+}
+
+/* The same of an event that makes keys which were made before. */
+static bool has_its_own(keyring *r, const event *e)
+{
+    size_t number = (size_t)(e - r->events.at), next = number + 1;
+    const event *all = r->events.at;
+
+    while (next < r->events.count && all[next].id == e->id &&
+           all[next].at.node != e->at.node)
+        next++;
+    if (!r->apart[number])
+        r->apart[number] =
+            1 + go_on_apart(r, e->at.node, e->at.order,
+                            next < r->events.count && all[next].id == e->id
+                                ? all[next].at.order
+                                : INT_MAX);
+    return r->apart[number] == 2;
+}
+
 static void judge(keyring *r, const event *of, size_t count)
 {
     const jx_key_source *source = jx_key_source_of(&r->keys, of->id);
@@ -526,12 +612,8 @@ static void judge(keyring *r, const event *of, size_t count)
             jx_place_is_written(r->lint->program, body->eqn, body->outer))
             tell_repeated(r, e, body);
         for (size_t k = i > LOOK_BACK ? i - LOOK_BACK : 0; k < i; k++) {
-            jx_code code = code_of(r, &of[k], e);
-            if (code == JX_CODE_NONE ||
-                jx_places_exclude(of[k].at.calls, e->at.calls) ||
-                recomputes(&of[k].at, &e->at) ||
-                (of[k].at.order != e->at.order &&
-                 is_one_call(r, &of[k].at, &e->at)))
+            jx_code code = clash(r, &of[k], e);
+            if (code == JX_CODE_NONE)
                 continue;
             tell_pair(r, code, &of[k], e);
             break;
@@ -539,20 +621,30 @@ static void judge(keyring *r, const event *of, size_t count)
     }
 }
 
-static void judge_all(keyring *r)
+/* All events are known. */
+static bool sort_events(keyring *r)
 {
+    jx_arena *arena = r->lint->ctx->arena;
     size_t count = r->events.count;
     event *all = r->events.at;
 
+    r->used = JX_NEW_ARRAY(arena, r->keys.source_of.count, unsigned char);
+    r->apart = JX_NEW_ARRAY(arena, count, unsigned char);
+    if (!r->used || !r->apart)
+        return false;
     if (count)
         qsort(all, count, sizeof *all, compare);
-    for (size_t i = 0, n; i < count; i += n) {
-        for (n = 1; i + n < count && all[i + n].id == all[i].id; n++)
-            continue;
-        for (size_t k = i; k < i + n; k++)
-            if (!all[k].maybe)
-                r->used[all[k].id] |= (unsigned char)(1 << all[k].use);
-    }
+    for (size_t i = 0; i < count; i++)
+        if (!all[i].maybe)
+            r->used[all[i].id] |= (unsigned char)(1 << all[i].use);
+    return true;
+}
+
+static void judge_all(keyring *r)
+{
+    size_t count = r->events.count;
+    const event *all = r->events.at;
+
     for (size_t i = 0, n; i < count; i += n) {
         for (n = 1; i + n < count && all[i + n].id == all[i].id; n++)
             continue;
@@ -623,8 +715,20 @@ static void look_at_seed(keyring *r, int n)
         tell_constant(r, &place, "a key is made from a constant");
 }
 
-static void look_again_at_seed(keyring *r, const jx_flat_repeat *repeat)
+static bool has_seed_of_its_own(keyring *r, size_t number)
 {
+    const jx_flat_repeat *repeat = &r->flat->repeats.at[number];
+
+    for (size_t i = number + 1; i < r->flat->repeats.count; i++)
+        if (r->flat->repeats.at[i].node == repeat->node)
+            return go_on_apart(r, repeat->node, repeat->order,
+                               r->flat->repeats.at[i].order);
+    return go_on_apart(r, repeat->node, repeat->order, INT_MAX);
+}
+
+static void look_again_at_seed(keyring *r, size_t number)
+{
+    const jx_flat_repeat *repeat = &r->flat->repeats.at[number];
     const jx_flat_node *node = &r->flat->nodes.at[repeat->node];
     jx_place first = jx_place_of_node(r->flat, repeat->node);
     jx_place place = jx_place_of_repeat(repeat);
@@ -635,7 +739,7 @@ static void look_again_at_seed(keyring *r, const jx_flat_repeat *repeat)
         !jx_place_is_needed(&r->needed, &place) ||
         !jx_place_is_needed(&r->needed, &first) ||
         jx_places_exclude(first.calls, place.calls) ||
-        recomputes(&first, &place))
+        recomputes(&first, &place) || has_seed_of_its_own(r, number))
         return;
     r->told[repeat->node] = true;
     claim = tell(r, JX_CODE_RNG003, &place,
@@ -758,13 +862,13 @@ bool jx_lint_random_keys(jx_linter *lint)
     for (size_t i = 0; i < flat->repeats.count; i++) {
         jx_place place = jx_place_of_repeat(&flat->repeats.at[i]);
         look(&r, &place);
-        look_again_at_seed(&r, &flat->repeats.at[i]);
     }
     for (int i = 0; i < flat->nouts; i++)
         jx_keys_of(&r.keys, flat->outs[i]);
-    r.used = JX_NEW_ARRAY(arena, r.keys.source_of.count, unsigned char);
-    if (!r.used)
+    if (!sort_events(&r))
         return false;
+    for (size_t i = 0; i < flat->repeats.count; i++)
+        look_again_at_seed(&r, i);
     look_at_constants(&r);
     judge_all(&r);
     look_at_carries(&r);

@@ -134,7 +134,7 @@ def branch_and_after(k, p, x):
 @prog('key[]')
 def split_twice(k):
     one, _ = jax.random.split(k)
-    _, two = jax.random.split(k, 2)  #! RNG001
+    two, _ = jax.random.split(k, 2)  #! RNG001
     return noise(one) + noise(two)
 
 
@@ -249,6 +249,100 @@ def folded_again_to_take_the_same(k, x):
         one, two = jax.random.split(jax.random.fold_in(k, 7))  #! RNG003
         return x + noise(one) * noise(two)
     return lax.fori_loop(0, 4, step, x)
+
+
+@prog('key[]', 'f32[4]', quiet='RNG')
+def ok_folded_again_for_each_row(k, x):
+    for i in range(4):
+        x = x + noise(jax.random.split(jax.random.fold_in(k, 7), 4)[i])
+    return x
+
+
+@prog('u32[2]', 'f32[4]', quiet='RNG001 RNG002 RNG003 RNG004 RNG006')
+def ok_raw_folded_again_for_each_row(k, x):
+    for i in range(4):
+        x = x + noise(jax.random.split(jax.random.fold_in(k, 7), 4)[i])
+    return x
+
+
+@prog('key[]', 'f32[4]', quiet='RNG')
+def ok_split_again_for_each_row(k, x):
+    return x + noise(jax.random.split(k)[0]) * noise(jax.random.split(k)[1])
+
+
+@prog('key[]', 'f32[4]', quiet='RNG')
+def ok_folded_again_to_fold_on(k, x):
+    for i in range(3):
+        x = x + noise(jax.random.fold_in(jax.random.fold_in(k, 7), i))
+    return x
+
+
+@prog('i32[]', 'f32[4]', quiet='RNG')
+def ok_seeded_again_to_fold_on(seed, x):
+    for i in range(3):
+        x = x + noise(jax.random.fold_in(jax.random.key(seed), i))
+    return x
+
+
+@prog('key[]', 'f32[4]', quiet='RNG')
+def ok_folded_again_for_a_row_and_a_loop(k, x):
+    x = x + noise(jax.random.split(jax.random.fold_in(k, 7), 5)[0])
+
+    def step(x, now):
+        return x + noise(now), None
+    rest = jax.random.split(jax.random.fold_in(k, 7), 5)[1:]
+    return lax.scan(step, x, rest)[0]
+
+
+@prog('key[]', 'f32[4]')
+def folded_again_for_a_row_of_before(k, x):
+    x = x + noise(jax.random.split(jax.random.fold_in(k, 7), 4)[0])
+    x = x + noise(jax.random.split(jax.random.fold_in(k, 7), 4)[1])
+    return x * noise(jax.random.split(jax.random.fold_in(k, 7), 4)[0])  #! RNG003
+
+
+@prog('key[]', 'f32[4]')
+def folded_again_for_the_same_row(k, x):
+    x = x + noise(jax.random.split(jax.random.fold_in(k, 7), 4)[2])
+    return x * noise(jax.random.split(jax.random.fold_in(k, 7), 4)[-2])  #! RNG003
+
+
+@prog('key[]', 'f32[4]')
+def split_again_for_the_same_row(k, x):
+    x = x + noise(jax.random.split(k)[1])
+    return x * noise(jax.random.split(k)[1])  #! RNG001
+
+
+@prog('key[]', 'f32[4]')
+def folded_again_to_fold_the_same(k, x):
+    x = x + noise(jax.random.fold_in(jax.random.fold_in(k, 7), 1))
+    x = x + noise(jax.random.fold_in(jax.random.fold_in(k, 7), 2))
+    return x * noise(jax.random.fold_in(jax.random.fold_in(k, 7), 1))  #! RNG003
+
+
+@prog('i32[]', 'f32[4]')
+def seeded_again_to_fold_the_same(seed, x):
+    x = x + noise(jax.random.fold_in(jax.random.key(seed), 1))
+    x = x + noise(jax.random.fold_in(jax.random.key(seed), 2))
+    return x * noise(jax.random.fold_in(jax.random.key(seed), 1))  #! RNG003
+
+
+@prog('key[]', 'f32[4]')
+def folded_again_by_two_loops(k, x):
+    def step(i, x):
+        return x + noise(jax.random.split(jax.random.fold_in(k, 7), 4)[i])
+
+    def other(i, x):
+        return x * noise(jax.random.split(jax.random.fold_in(k, 7), 4)[i])  #! RNG003
+    return lax.fori_loop(0, 4, other, lax.fori_loop(0, 4, step, x))
+
+
+@prog('key[]', 'f32[4]')
+def folded_again_for_a_row_that_a_loop_takes(k, x):
+    def step(x, now):
+        return x + noise(now), None
+    x = lax.scan(step, x, jax.random.split(jax.random.fold_in(k, 7), 4))[0]
+    return x * noise(jax.random.split(jax.random.fold_in(k, 7), 4)[3])  #! RNG003
 
 
 @prog('key[]', 'i32[]', 'f32[4]')
