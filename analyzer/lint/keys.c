@@ -24,6 +24,7 @@
 #include "analyzer/lint/look.h"
 #include "analyzer/lint/places.h"
 #include "analyzer/lint/progression.h"
+#include "frontend/ir/element.h"
 #include "frontend/ir/params.h"
 
 #include <limits.h>
@@ -39,7 +40,8 @@ typedef enum use {
 typedef struct event {
     int id; /* of the key */
     use use;
-    bool maybe; /* of some key of several, and `id` is one of these */
+    bool maybe; /* of some key of several, and `id` is one of these; ... */
+    int pick;   /* ... the value that is such a key; -1 */
     int data;   /* of a fold: the value */
     const jx_calls *loops; /* around it, that the key is not carried through */
     jx_place at;
@@ -149,6 +151,8 @@ static void record(keyring *r, event e)
     JX_PUSH(r->lint->ctx->arena, &r->events, e);
     if (source->link == JX_KEYS_ALONE)
         return;
+    if (source->link == JX_KEYS_CHOSEN && !e.maybe)
+        e.pick = source->value;
     e.maybe |= source->link == JX_KEYS_CHOSEN;
     if (source->link != JX_KEYS_CHOSEN) {
         int inside = r->flat->values.at[source->value].inside;
@@ -167,8 +171,8 @@ static void record_all(keyring *r, use how, int value, int data,
     const jx_key_view *view = jx_keys_of(&r->keys, value);
 
     for (int i = 0; view && i < view->count; i++)
-        record(r,
-               (event){view->ids[i], how, false, data, place->calls, *place});
+        record(r, (event){view->ids[i], how, false, -1, data, place->calls,
+                          *place});
 }
 
 static void look(keyring *r, const jx_place *place)
@@ -536,6 +540,53 @@ static jx_code clash(keyring *r, const event *a, const event *b)
     return code;
 }
 
+/* The index as it is written: JAX adds the length to one that is below 0. */
+static int index_as_written(const keyring *r, int index)
+{
+    const jx_flat_node *choice = jx_maker(r->flat, index), *test;
+    const jx_literal *zero;
+
+    if (!choice || choice->eqn->prim->id != JX_PRIM_select_n)
+        return index;
+    test = jx_maker(r->flat, choice->ins[0]);
+    if (!test || test->eqn->prim->id != JX_PRIM_lt ||
+        test->ins[0] != choice->ins[1])
+        return index;
+    zero = r->flat->values.at[test->ins[1]].literal;
+    return zero && !zero->dim && !zero->array &&
+                   jx_element_real(zero->aval->dtype, zero->bits) == 0
+               ? choice->ins[1]
+               : index;
+}
+
+/* The rows that a value takes of an array of keys, each within it; false where
+ * they are not known. */
+static bool rows_of(const keyring *r, int pick, jx_progression *to)
+{
+    const jx_flat_node *node = pick < 0 ? NULL : jx_maker(r->flat, pick);
+    int64_t rows, last;
+
+    if (!node || node->eqn->prim->id != JX_PRIM_dynamic_slice ||
+        !jx_dim_is_int(r->flat->values.at[node->ins[0]].aval->shape[0],
+                       &rows) ||
+        !jx_progression_of(r->flat, index_as_written(r, node->ins[1]), to) ||
+        to->count <= 0 ||
+        __builtin_mul_overflow(to->step, to->count - 1, &last) ||
+        __builtin_add_overflow(to->first, last, &last))
+        return false;
+    return to->first >= 0 && to->first < rows && last >= 0 && last < rows;
+}
+
+/* Both may be of one key, as far as anybody knows. */
+static bool may_be_one(const keyring *r, const event *a, const event *b)
+{
+    jx_progression of_a, of_b;
+
+    return !jx_places_exclude(a->at.calls, b->at.calls) &&
+           !(rows_of(r, a->pick, &of_a) && rows_of(r, b->pick, &of_b) &&
+             !jx_progressions_meet(&of_a, &of_b));
+}
+
 /* Event number `i` clashes with one before it, of those of its key from number
  * `first` on; so may what is of some key of several. */
 static bool clashes(keyring *r, size_t first, size_t i)
@@ -545,8 +596,7 @@ static bool clashes(keyring *r, size_t first, size_t i)
     for (size_t k = i > first + LOOK_BACK ? i - LOOK_BACK : first; k < i; k++) {
         const event *before = &r->events.at[k];
         if (before->maybe || e->maybe
-                ? before->at.order != e->at.order &&
-                      !jx_places_exclude(before->at.calls, e->at.calls)
+                ? before->at.order != e->at.order && may_be_one(r, before, e)
                 : clash(r, before, e) != JX_CODE_NONE)
             return true;
     }

@@ -337,6 +337,22 @@ def folded_again_by_two_loops(k, x):
     return lax.fori_loop(0, 4, other, lax.fori_loop(0, 4, step, x))
 
 
+@prog('key[]', 'f32[4]', quiet='RNG')
+def ok_folded_again_for_the_next_row_of_two(k, x):
+    def step(x, i):
+        x = x + noise(jax.random.split(jax.random.fold_in(k, 7), 8)[2 * i])
+        return x * noise(jax.random.split(jax.random.fold_in(k, 7), 8)[2 * i + 1]), None
+    return lax.scan(step, x, jnp.arange(4))[0]
+
+
+@prog('key[]', 'f32[4]')
+def folded_again_for_the_row_of_the_next_turn(k, x):
+    def step(x, i):
+        x = x + noise(jax.random.split(jax.random.fold_in(k, 7), 8)[i])
+        return x * noise(jax.random.split(jax.random.fold_in(k, 7), 8)[i + 1]), None  #! RNG003
+    return lax.scan(step, x, jnp.arange(4))[0]
+
+
 @prog('key[]', 'f32[4]')
 def folded_again_for_a_row_that_a_loop_takes(k, x):
     def step(x, now):
