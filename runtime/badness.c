@@ -13,6 +13,7 @@ enum {
     PIECE = 256,
     /* elements that are counted in the bits of their own type */
     AT_ONCE = 1 << 20,
+    AT_SIGHT = 2048, /* that are looked at together */
 };
 
 static jx_badness badness_of(double value)
@@ -62,22 +63,24 @@ static bool all_finite(const double *values, int64_t count)
     return sum == 0;
 }
 
-/* The same of floats as they lie in memory: an exponent of ones
- * is not finite. */
-#define ALL_FINITE(name, type, exponent)                                       \
+/* The same of floats as they lie in memory: without their signs, the bits of
+ * all others are less than those of infinity. */
+#define ALL_FINITE(name, type, positive, infinity)                             \
     JX_VECTOR_CLONES static bool name(const void *at, int64_t count)           \
     {                                                                          \
         const type *bits = at;                                                 \
-        type any = 0;                                                          \
+        type most = 0;                                                         \
                                                                                \
-        for (int64_t i = 0; i < count; i++)                                    \
-            any |= (type)((bits[i] & (exponent)) == (exponent));               \
-        return !any;                                                           \
+        for (int64_t i = 0; i < count; i++) {                                  \
+            type size = bits[i] & positive;                                    \
+            most = size > most ? size : most;                                  \
+        }                                                                      \
+        return most < infinity;                                                \
     }
-ALL_FINITE(all_finite_f32, uint32_t, 0x7f800000u)
-ALL_FINITE(all_finite_f64, uint64_t, 0x7ff0000000000000u)
-ALL_FINITE(all_finite_f16, uint16_t, 0x7c00u)
-ALL_FINITE(all_finite_bf16, uint16_t, 0x7f80u)
+ALL_FINITE(all_finite_f32, int32_t, INT32_MAX, 0x7f800000)
+ALL_FINITE(all_finite_f64, int64_t, INT64_MAX, 0x7ff0000000000000)
+ALL_FINITE(all_finite_f16, int16_t, INT16_MAX, 0x7c00)
+ALL_FINITE(all_finite_bf16, int16_t, INT16_MAX, 0x7f80)
 
 bool jx_finite_at_sight(jx_dtype dtype, const void *at, int64_t count)
 {
@@ -280,8 +283,10 @@ jx_badness jx_look_at(jx_look *look, const jx_view *view)
                                             : JX_FINITE;
 }
 
+/* A piece of it that has a NaN says it all. */
 jx_badness jx_worst_of(const jx_view *view)
 {
+    jx_badness worst = JX_FINITE;
     int64_t count, infinite, nan;
     jx_look look;
 
@@ -289,12 +294,19 @@ jx_badness jx_worst_of(const jx_view *view)
         return JX_FINITE;
     if (!jx_view_fills(view, &count))
         return jx_look_at(&look, view);
-    if (jx_finite_at_sight(view->dtype, view->data, count))
-        return JX_FINITE;
-    if (count > AT_ONCE ||
-        !tally(view->dtype, view->data, count, &infinite, &nan))
-        return jx_look_at(&look, view);
-    return nan ? JX_NO_NUMBER : infinite ? JX_INFINITE : JX_FINITE;
+    for (int64_t from = 0, n; from < count; from += n) {
+        const char *at =
+            view->data + (size_t)from * jx_dtype_of(view->dtype)->bytes;
+        n = count - from < AT_SIGHT ? count - from : AT_SIGHT;
+        if (jx_finite_at_sight(view->dtype, at, n))
+            continue;
+        if (!tally(view->dtype, at, n, &infinite, &nan))
+            return jx_look_at(&look, view);
+        if (nan)
+            return JX_NO_NUMBER;
+        worst = infinite ? JX_INFINITE : worst;
+    }
+    return worst;
 }
 
 void jx_look_tell(const jx_look *look, jx_badness is, jx_unfinite *to)

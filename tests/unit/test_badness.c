@@ -150,11 +150,28 @@ static void elements_are_counted_and_the_first_is_named(void **state)
         }
 }
 
+/* Of many elements not all are looked at together. */
+static void what_stands_further_on_counts(void **state)
+{
+    static const int64_t size = 4096, one = 1, at[] = {0, 2047, 2048, 4095};
+    static array a;
+
+    (void)state;
+    for (int i = 0; i < 16; i++) {
+        begin(&a, i & 8 ? JX_F32 : JX_F64, 1, &size, &one);
+        put(&a, at[i % 4], -INFINITY);
+        hold_against_each(&a);
+        put(&a, at[3 - i / 2 % 4], NAN);
+        hold_against_each(&a);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_view_says_whether_it_fills_its_memory),
         cmocka_unit_test(elements_are_counted_and_the_first_is_named),
+        cmocka_unit_test(what_stands_further_on_counts),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
