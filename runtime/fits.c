@@ -82,6 +82,14 @@ const jx_typed *jx_program_fits(jx_program *program, bool rules, int nbindings,
                     : NULL;
 }
 
+const jx_typed *jx_analysis_fits_as(const jx_analysis *analysis,
+                                    jx_program *program)
+{
+    return program == analysis->program
+               ? jx_analysis_fits(analysis, false, 0, NULL)
+               : jx_program_fits(program, false, 0, NULL);
+}
+
 /* -- sizes that wrap ------------------------------------------------------ */
 
 /* A search for a size that is another number in the program's own integers. */

@@ -29,5 +29,9 @@ const jx_typed *jx_program_fits(jx_program *program, bool rules, int nbindings,
 /* The same of a program that is typed already: by jx_type_program(). */
 const jx_typed *jx_analysis_fits(const jx_analysis *analysis, bool rules,
                                  int nbindings, const jx_binding *bindings);
+/* The same of a program that may be the one that is typed, or another, without
+ * bindings and custom rules. */
+const jx_typed *jx_analysis_fits_as(const jx_analysis *analysis,
+                                    jx_program *program);
 
 #endif

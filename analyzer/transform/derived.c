@@ -249,8 +249,9 @@ static bool derive_rule(deriving *d, const jx_rule *rule, jx_derived_rule *to)
     return make_pairs(d, rule, to);
 }
 
-/* The program itself: which calls its derivative meets, and what that is. */
-static bool derive_whole(deriving *d, const jx_program *from,
+/* The program itself: which calls its derivative meets, and what that is; and,
+ * if it is asked for, the derivative of that. */
+static bool derive_whole(deriving *d, const jx_program *from, bool asked,
                          jx_derived_rule *to)
 {
     const jx_jaxpr *entry = from->entry.jaxpr;
@@ -261,7 +262,7 @@ static bool derive_whole(deriving *d, const jx_program *from,
     if (!any)
         return go_on(d);
     to->says = derivative(d, &d->by_rules, &from->entry, ins);
-    if (!to->says.jaxpr)
+    if (!to->says.jaxpr || !asked)
         return go_on(d);
     again = mask_of(d, to->says.jaxpr->nins);
     for (int i = 0; again && i < entry->nins; i++)
@@ -298,7 +299,17 @@ static void keep_live(const jx_program *from, jx_derived *to)
     to->closing.count = kept;
 }
 
-bool jx_program_derive(const jx_typed *typed, jx_derived *to)
+/* Whether a derivative may meet a call that closes over what it is of. */
+static bool any_closes(const jx_program *of)
+{
+    for (int i = 0; i < of->nrules; i++)
+        for (int k = 0; !of->rules[i]->vjp && k < of->rules[i]->nins; k++)
+            if (jx_rule_closes_over(of->rules[i], k))
+                return true;
+    return false;
+}
+
+bool jx_program_derive(const jx_typed *typed, bool whole, jx_derived *to)
 {
     jx_program *from = typed->program;
     deriving d;
@@ -310,7 +321,8 @@ bool jx_program_derive(const jx_typed *typed, jx_derived *to)
     jx_differentiator_begin(&d.as_written, &d.make, typed, true);
     jx_differentiator_begin(&d.by_rules, &d.make, typed, false);
     d.by_rules.closing = &to->closing;
-    if (!derive_whole(&d, from, &to->rules[from->nrules]))
+    if ((whole || any_closes(from)) &&
+        !derive_whole(&d, from, whole, &to->rules[from->nrules]))
         return false;
     keep_live(from, to);
     jx_differentiator_begin(&d.by_rules, &d.make, typed, false);

@@ -36,16 +36,16 @@ typedef struct jx_derived_rule {
 
 typedef struct jx_derived {
     jx_program *program; /* the same, and all that was made */
-    /* by number; behind the last one what is known of the program itself, as if
-     * its derivative were a rule */
+    /* by number; behind the last one what is known of the program itself, if
+     * that is asked for, as if its derivative were a rule */
     jx_derived_rule *rules;
     /* calls, reached by the program's own derivative, of functions that close
      * over what is differentiated, and that something needs */
     jx_eqn_list closing;
 } jx_derived;
 
-/* False only when memory ends. */
-bool jx_program_derive(const jx_typed *typed, jx_derived *to);
+/* `whole`: of the program itself, too.  False only when memory ends. */
+bool jx_program_derive(const jx_typed *typed, bool whole, jx_derived *to);
 
 /* The derivative along the inputs in `ins` of `of`, a jaxpr of the program, by
  * rules or (`stripped`) with none looked at: `to`, of the program that it

@@ -54,6 +54,10 @@ static inline jx_jvp_groups jx_jvp_one_group(const jx_jaxpr *of)
     return (jx_jvp_groups){{0, 0, of->nins}, {0, of->nouts}};
 }
 
+/* What a rule is never told to be differentiated, because its function closed
+ * over it, or uses it as it was before the call. */
+bool jx_rule_closes_over(const jx_rule *rule, int operand);
+
 /* A jaxpr that takes its inputs and the tangents of some, and gives its results
  * and the tangents of some. */
 typedef struct jx_jvped {

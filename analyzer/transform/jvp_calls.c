@@ -483,9 +483,7 @@ static const jx_rule_pattern *pattern_for(const jx_rule *rule,
     return best;
 }
 
-/* What a rule is never told to be differentiated, because its function closed
- * over it, or uses it as it was before the call. */
-static bool closes_over(const jx_rule *rule, int operand)
+bool jx_rule_closes_over(const jx_rule *rule, int operand)
 {
     bool never = rule->npatterns > 0;
 
@@ -504,7 +502,7 @@ static bool look_at_closure(jx_jvp *t, const jx_rule *rule, bool *done)
 
     for (int i = 0; rule && i < t->eqn->nins; i++)
         if (jx_is_made(t->tins[i]))
-            *(closes_over(rule, i) ? &closes : &takes) = true;
+            *(jx_rule_closes_over(rule, i) ? &closes : &takes) = true;
     *done = closes && !takes;
     if (!closes)
         return true;

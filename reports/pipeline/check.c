@@ -201,16 +201,17 @@ static bool check_values(jx_ctx *keep, jx_report *report,
            jx_check_proofs(keep, report, program, analysis->unfit,
                            &options->proofs, &options->selection, &settled) &&
            begin(program, "looking for numbers that are not finite") &&
-           jx_check_values(keep, report, program, &options->selection,
+           jx_check_values(keep, report, analysis, &options->selection,
                            options->backward, settled);
 }
 
-static bool check_rules(jx_ctx *keep, jx_report *report, jx_program *program,
+static bool check_rules(jx_ctx *keep, jx_report *report,
+                        const jx_analysis *analysis,
                         const jx_check_options *options)
 {
-    return options->no_rules || !jx_gradcheck_has_rules(program) ||
-           (begin(program, "running derivative rules") &&
-            jx_check_rules(keep, report, program, &options->selection));
+    return options->no_rules || !jx_gradcheck_has_rules(analysis->program) ||
+           (begin(analysis->program, "running derivative rules") &&
+            jx_check_rules(keep, report, analysis, &options->selection));
 }
 
 bool jx_check_report(jx_ctx *keep, jx_report *report, jx_program *program,
@@ -220,7 +221,7 @@ bool jx_check_report(jx_ctx *keep, jx_report *report, jx_program *program,
 
     return analysis && fill(keep, report, analysis, options) &&
            fill_derivatives(keep, report, program, options) &&
-           check_rules(keep, report, program, options) &&
+           check_rules(keep, report, analysis, options) &&
            check_values(keep, report, analysis, options) &&
            jx_report_remarks(keep, report, program);
 }

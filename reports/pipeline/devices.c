@@ -186,8 +186,7 @@ bool jx_settle_devices(jx_analysis *to)
     jx_ctx *ctx = to->program->ctx;
     jx_program *sized =
         any_open(to) ? jx_program_at_small_sizes(to->program) : NULL;
-    const jx_typed *typed =
-        sized ? jx_program_fits(sized, false, 0, NULL) : NULL;
+    const jx_typed *typed = sized ? jx_analysis_fits_as(to, sized) : NULL;
     const jx_plan_options options = {.memory = MOST_MEMORY, .compares = true};
     jx_plan *plan =
         typed ? jx_plan_make(typed, &typed->program->entry, &options) : NULL;

@@ -146,11 +146,13 @@ static bool assume(jx_ctx *keep, const jx_rule_reports *rules, bool batching,
     return jx_ok(keep);
 }
 
-bool jx_check_rules(jx_ctx *keep, jx_report *report, jx_program *program,
-                    const jx_selection *selection)
+bool jx_check_rules(jx_ctx *keep, jx_report *report,
+                    const jx_analysis *analysis, const jx_selection *selection)
 {
     const jx_gradcheck_options how = {.in_passing = true,
-                                      .operations = MOST_OPERATIONS};
+                                      .operations = MOST_OPERATIONS,
+                                      .typed = &analysis->typed};
+    jx_program *program = analysis->program;
     jx_claim_list claims = {0};
     jx_rule_reports rules = {0};
 

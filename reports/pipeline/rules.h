@@ -17,7 +17,7 @@ void jx_rule_json(const jx_rule_report *rule, const char *path, jx_buffer *to);
  * operations, so that the same program has the same report.  What is found or
  * left undecided joins the report; that the others are right is one line of its
  * assumptions.  False without memory. */
-bool jx_check_rules(jx_ctx *keep, jx_report *report, jx_program *program,
-                    const jx_selection *selection);
+bool jx_check_rules(jx_ctx *keep, jx_report *report,
+                    const jx_analysis *analysis, const jx_selection *selection);
 
 #endif

@@ -99,28 +99,33 @@ static bool calls_anything(const jx_program *program)
     return any_call(&seen, program->entry.jaxpr);
 }
 
-/* What calls nothing is not made again; `whole`: nor was it just now, by a
- * transformation, which leaves more than is needed. */
-static const jx_typed *inlined(jx_program *program, bool whole)
+/* What calls nothing is not made again, unless it was just now, by a
+ * transformation, which leaves more than is needed; `analysis`: of a program,
+ * which may be this one, that was not; or NULL. */
+static const jx_typed *inlined(jx_program *program, const jx_analysis *analysis)
 {
     bool calls = program && calls_anything(program);
 
     if (calls)
         program = jx_program_inline(program);
-    if (program && (calls || !whole))
+    if (program && (calls || !analysis))
         program = jx_program_refine(program, NULL, 0, NULL);
-    return program ? jx_program_fits(program, false, 0, NULL) : NULL;
+    if (!program)
+        return NULL;
+    return analysis ? jx_analysis_fits_as(analysis, program)
+                    : jx_program_fits(program, false, 0, NULL);
 }
 
 /* What many devices run is written out, so that what an equation is to
  * blame for, and where its operands come from, is looked up in the
  * program that is run. */
-static const jx_typed *without_calls(jx_program *program, bool whole)
+static const jx_typed *without_calls(jx_program *program,
+                                     const jx_analysis *analysis)
 {
-    const jx_typed *typed = inlined(program, whole);
+    const jx_typed *typed = inlined(program, analysis);
 
     return typed && jx_devices_any(typed->program)
-               ? inlined(jx_program_spread(typed, NULL, NULL), false)
+               ? inlined(jx_program_spread(typed, NULL, NULL), NULL)
                : typed;
 }
 
@@ -347,7 +352,7 @@ static bool search_backward(looking *l, jx_ctx *keep, jx_report *report,
     const jx_typed *typed = jx_typed_of(l->sized);
     jx_program *back = typed ? jx_program_vjp(typed) : NULL;
 
-    typed = without_calls(back, false);
+    typed = without_calls(back, NULL);
     if (!typed) {
         if (!options.unasked)
             JX_PUSH(keep->arena, &report->assumptions,
@@ -377,15 +382,16 @@ static bool is_worth_it(const looking *l, const jx_witness_options *options)
            growth.own <= MOST_EQUATIONS;
 }
 
-bool jx_check_values(jx_ctx *keep, jx_report *report, jx_program *program,
-                     const jx_selection *selection, jx_backward backward,
-                     bool settled)
+bool jx_check_values(jx_ctx *keep, jx_report *report,
+                     const jx_analysis *analysis, const jx_selection *selection,
+                     jx_backward backward, bool settled)
 {
+    jx_program *program = analysis->program;
     jx_witness_options options = {.plain = !program->nranges,
                                   .operations = MOST_OPERATIONS,
                                   .memory = MOST_MEMORY};
     looking l = {.sized = jx_program_at_small_sizes(program), .report = report};
-    const jx_typed *typed = without_calls(l.sized, true);
+    const jx_typed *typed = without_calls(l.sized, analysis);
     jx_ctx *ctx = program->ctx;
 
     if (!typed) { /* what is wrong with it, others say */

@@ -22,8 +22,8 @@ jx_program *jx_program_at_small_sizes(jx_program *program);
  * are `settled` (proofs.h) are not looked at again, their gradient is. The
  * search is counted in operations: the same program has the same report.  False
  * without memory. */
-bool jx_check_values(jx_ctx *keep, jx_report *report, jx_program *program,
-                     const jx_selection *selection, jx_backward backward,
-                     bool settled);
+bool jx_check_values(jx_ctx *keep, jx_report *report,
+                     const jx_analysis *analysis, const jx_selection *selection,
+                     jx_backward backward, bool settled);
 
 #endif

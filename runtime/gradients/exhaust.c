@@ -201,7 +201,7 @@ static bool exhaust_rules(jx_program *program,
 {
     jx_derived derived;
 
-    if (!jx_grad_derive(&program, &derived))
+    if (!jx_grad_derive(&program, NULL, false, &derived))
         return false;
     derived.program = program;
     for (int i = 0; i < program->nrules; i++) {

@@ -476,12 +476,14 @@ bool jx_grad_claim_closures(jx_program *program, const jx_eqn_list *closing,
 
 /* ---- what all of it is held against */
 
-bool jx_grad_derive(jx_program **program, jx_derived *derived)
+bool jx_grad_derive(jx_program **program, const jx_typed *given, bool whole,
+                    jx_derived *derived)
 {
     jx_program *from = *program;
-    const jx_typed *typed = jx_typed_of(from);
+    const jx_typed *typed =
+        given && given->program == from ? given : jx_typed_of(from);
 
-    if (typed && jx_program_derive(typed, derived)) {
+    if (typed && jx_program_derive(typed, whole, derived)) {
         *program = derived->program;
         return true;
     }

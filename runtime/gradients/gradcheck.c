@@ -505,7 +505,9 @@ static bool check_all(jx_program *program, jx_gradcheck_options *options,
     asked =
         JX_NEW_ARRAY(program->ctx->arena, program->nrules + 1, jx_grad_asked);
     outcomes = jx_grad_outcomes(program);
-    if (!asked || !outcomes || !jx_grad_derive(&program, &derived) ||
+    if (!asked || !outcomes ||
+        !jx_grad_derive(&program, options->typed, !options->in_passing,
+                        &derived) ||
         !jx_grad_claim_closures(written, &derived.closing, claims))
         return false;
     wanted = jx_grad_wanted(program);

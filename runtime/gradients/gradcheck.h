@@ -22,6 +22,7 @@
 #define JX_GRADCHECK_H
 
 #include "frontend/ir/claim.h"
+#include "frontend/ir/typed.h"
 
 typedef enum jx_rule_outcome {
     JX_RULE_UNDECIDED = 0, /* mostly could not be compared; `detail` says why */
@@ -112,6 +113,7 @@ typedef struct jx_gradcheck_options {
     /* the program's inputs as declared, dense, or NULL: they become sample
      * points of the rules that the program calls, and show their domain */
     const void *const *inputs;
+    const jx_typed *typed; /* of the program, where that is known; or NULL */
     /* the derivative that its file holds (input.h), or NULL */
     jx_program *stored;
     /* the program itself is left out, and rules that raise, or that the

@@ -455,9 +455,11 @@ const bool *const *jx_grad_wanted(const jx_program *program);
  * results of its function are.  NULL without memory. */
 bool *jx_grad_wanted_of_jvp(jx_arena *arena, const jx_rule *rule,
                             const jx_rule_pattern *p, const bool *wanted);
-/* The program, with what its rules are held against; itself where
- * nothing is known. */
-bool jx_grad_derive(jx_program **program, jx_derived *derived);
+/* The program, with what its rules are held against, and (`whole`) it itself;
+ * itself where nothing is known.  `given`: it typed, where that is known; or
+ * NULL, or another one. */
+bool jx_grad_derive(jx_program **program, const jx_typed *given, bool whole,
+                    jx_derived *derived);
 
 /* gradmore.c: more than points, of a rule that agrees at them. */
 void jx_grad_more(const jx_typed *typed, const jx_plan_options *how,
