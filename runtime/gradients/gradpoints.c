@@ -13,34 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const uint64_t apart = 0x9e3779b97f4a7c15u; /* states of two numbers */
-
-uint64_t jx_rng_next(jx_rng *rng)
-{
-    uint64_t z = rng->state += apart;
-
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
-}
-
-void jx_rng_skip(jx_rng *rng, int64_t count)
-{
-    rng->state += apart * (uint64_t)count;
-}
-
-double jx_rng_uniform(jx_rng *rng)
-{
-    return (double)(jx_rng_next(rng) >> 11) * 0x1p-53;
-}
-
-double jx_rng_normal(jx_rng *rng)
-{
-    double u = jx_rng_uniform(rng) + 0x1p-54, v = jx_rng_uniform(rng);
-
-    return sqrt(-2 * log(u)) * cos(2 * M_PI * v);
-}
-
 static const jx_point fixed[] = {
     {JX_AT_NORMAL, 1, "normal"},
     {JX_AT_NORMAL, 0.03, "normal, scale 0.03"},
@@ -852,23 +824,30 @@ static double around(double scale, jx_rng *rng)
     return scale + (far ? fabs(scale) : 1) * jx_rng_normal(rng) / 8;
 }
 
-static double element(const jx_point *point, jx_rng *rng, double sample)
+static bool is_of_normals(jx_point_kind kind)
+{
+    return kind != JX_AT_UNIT && kind != JX_AT_EQUAL && kind != JX_AT_AROUND &&
+           kind != JX_AT_ROUNDED && kind != JX_AT_ZEROED;
+}
+
+/* `normal`: a number of its own, for what is made of one. */
+static double element(const jx_point *point, jx_rng *rng, double normal,
+                      double sample)
 {
     switch (point->kind) {
-    case JX_AT_POSITIVE: return point->scale * (fabs(jx_rng_normal(rng)) + 0.3);
+    case JX_AT_POSITIVE: return point->scale * (fabs(normal) + 0.3);
     case JX_AT_UNIT: return 0.05 + 0.9 * jx_rng_uniform(rng);
     case JX_AT_EQUAL: return point->scale;
-    case JX_AT_QUARTERS:
-        return point->scale * round(4 * jx_rng_normal(rng)) / 4;
+    case JX_AT_QUARTERS: return point->scale * round(4 * normal) / 4;
     case JX_AT_AROUND: return around(point->scale, rng);
-    case JX_AT_SAMPLE: return sample * (1 + point->scale * jx_rng_normal(rng));
+    case JX_AT_SAMPLE: return sample * (1 + point->scale * normal);
     case JX_AT_ROUNDED: return round(sample) != 0 ? round(sample) : sample;
     case JX_AT_ZEROED: return sample;
     case JX_AT_GIVEN:
     case JX_AT_NORMAL:
     case JX_AT_SPD: break;
     }
-    return point->scale * jx_rng_normal(rng);
+    return point->scale * normal;
 }
 
 void jx_point_fill(const jx_point *point, jx_rng *rng, const jx_span_of *spans,
@@ -883,9 +862,11 @@ void jx_point_fill(const jx_point *point, jx_rng *rng, const jx_span_of *spans,
         if (point->kind == JX_AT_SPD &&
             fill_spd(rng, &spans[s], point->scale, to))
             continue;
+        if (is_of_normals(point->kind))
+            jx_rng_normals(rng, spans[s].count, to);
         for (int i = 0; i < spans[s].count; i++) {
             double sample = spans[s].sample ? spans[s].sample[i] : 0;
-            to[i] = element(point, rng, sample);
+            to[i] = element(point, rng, to[i], sample);
             if (spans[s].positive && to[i] < 0)
                 to[i] = -to[i];
             if (point->kind == JX_AT_ROUNDED && i > 0 && to[i] == to[i - 1])
@@ -928,8 +909,7 @@ static void add_random(directions *d, jx_rng *rng, int from, int count,
 
     if (!at)
         return;
-    for (int i = 0; i < count; i++)
-        at[from + i] = jx_rng_normal(rng);
+    jx_rng_normals(rng, count, at + from);
     normalize(at, d->size);
 }
 

@@ -18,6 +18,7 @@ uint64_t jx_rng_next(jx_rng *rng);
 void jx_rng_skip(jx_rng *rng, int64_t count);
 double jx_rng_uniform(jx_rng *rng); /* [0, 1) */
 double jx_rng_normal(jx_rng *rng);
+void jx_rng_normals(jx_rng *rng, int64_t count, double *to); /* the next ones */
 enum { JX_DRAWS_OF_NORMAL = 2 }; /* numbers that it takes */
 
 typedef enum jx_point_kind {

@@ -362,8 +362,7 @@ static void fill_base(survey *s)
                                       {JX_AT_POSITIVE, 1, "positive"}};
     jx_gradding *c = s->c;
 
-    for (int i = 0; i < c->in.size; i++)
-        s->base[i] = jx_rng_normal(&c->rng);
+    jx_rng_normals(&c->rng, c->in.size, s->base);
     for (size_t k = 0; k < sizeof others / sizeof *others; k++) {
         if (numbers_at_base(s) == c->out.size)
             break;
@@ -397,8 +396,10 @@ static bool line_of(survey *s, int k)
     fill_base(s);
     for (int i = 0; i < c->in.size; i++) {
         s->base[i] = k == 0 ? 0 : s->base[i];
-        s->line[i] = k == 0 ? 1 : random ? jx_rng_normal(&c->rng) : 0;
+        s->line[i] = k == 0;
     }
+    if (random)
+        jx_rng_normals(&c->rng, c->in.size, s->line);
     if (alone) {
         s->base[c->in.size / 2] = 0;
         s->line[c->in.size / 2] = 1;
@@ -616,8 +617,7 @@ static void scan_lines(survey *s)
     jx_gradding *c = s->c;
 
     s->left = MOST_SCANNED;
-    for (int i = 0; i < c->in.size; i++)
-        s->along[i] = jx_rng_normal(&c->rng);
+    jx_rng_normals(&c->rng, c->in.size, s->along);
     for (int k = 0; k < c->out.count; k++)
         for (int j = c->out.spans[k].at;
              j < c->out.spans[k].at + c->out.spans[k].count; j++)

@@ -777,10 +777,12 @@ void jx_sample_passive(jx_rng *rng, const jx_port *port, const jx_point *point,
         return;
     }
     int64_t parts = jx_dtype_is_complex(port->dtype) ? 2 : 1;
-    for (int64_t i = 0; i < parts * port->count; i++) {
-        if (jx_dtype_is_inexact(port->dtype))
-            ((double *)to)[i] = jx_rng_normal(rng);
-        else if (port->dtype == JX_BOOL)
+    if (jx_dtype_is_inexact(port->dtype)) {
+        jx_rng_normals(rng, parts * port->count, to);
+        return;
+    }
+    for (int64_t i = 0; i < port->count; i++) {
+        if (port->dtype == JX_BOOL)
             put_integer(port->dtype, to, i, jx_rng_next(rng) & 1);
         else
             put_integer(port->dtype, to, i,

@@ -113,13 +113,6 @@ static double large_in(jx_dtype dtype)
     return dtype == JX_F16 ? 16 : 100;
 }
 
-static bool is_diagonal(const jx_port *port, int64_t i)
-{
-    int64_t n = port->shape[port->rank - 1];
-
-    return i / n % n == i % n;
-}
-
 static bool is_square(const jx_port *port)
 {
     return port->rank >= 2 &&
@@ -138,37 +131,47 @@ static double drawn_whole(jx_rng *rng, const jx_held *held, whole which)
     }
 }
 
+static bool is_of_normals(const struct way *way, bool weight)
+{
+    return way->fill == NORMAL || way->fill == AROUND ||
+           (way->fill == WEIGHTS && weight);
+}
+
+/* Element number i; `normal`: a number of its own, for what is made of one. */
 static double drawn(jx_rng *rng, const jx_port *port, const struct way *way,
-                    int64_t i, double row, bool weight)
+                    int64_t i, double row, bool weight, double normal)
 {
     double scale = way->scale * large_in(port->dtype);
 
     switch (way->fill) {
-    case CONSTANT: return scale;
-    case NORMAL: return scale * jx_rng_normal(rng);
+    case NORMAL: return scale * normal;
     case UNIT: return .02 + .96 * jx_rng_uniform(rng);
-    case AROUND: return scale + jx_rng_normal(rng);
+    case AROUND: return scale + normal;
     case ROWS: return row;
-    case WEIGHTS:
-        return weight ? scale * jx_rng_normal(rng) : jx_rng_uniform(rng);
+    case WEIGHTS: return weight ? scale * normal : jx_rng_uniform(rng);
     case RISING: return row * (double)(i + 1) / (double)port->count;
     case FALLING: return row * (double)(port->count - i) / (double)port->count;
     case SIGNS: return floor(3 * jx_rng_uniform(rng)) - 1;
-    default: return is_square(port) ? is_diagonal(port, i) : scale;
+    default: return scale;
     }
+}
+
+/* Elements of a row, from number `first` of the input on. */
+static void draw(jx_rng *rng, const jx_port *port, const jx_held *held,
+                 const struct way *way, int64_t first, double row,
+                 int64_t count, double *to)
+{
+    if (!held->whole && is_of_normals(way, held->weight))
+        jx_rng_normals(rng, count, to);
+    for (int64_t k = 0; k < count; k++)
+        to[k] = held->whole ? drawn_whole(rng, held, way->whole)
+                            : drawn(rng, port, way, first + k, row,
+                                    held->weight, to[k]);
 }
 
 static bool is_ordered(const struct way *way)
 {
     return way->fill == RISING || way->fill == FALLING;
-}
-
-/* All elements are one number. */
-static bool is_constant(const jx_held *held, const jx_port *port,
-                        const struct way *way)
-{
-    return !held->whole && (way->fill == CONSTANT ||
-                            (way->fill == SOLVABLE && !is_square(port)));
 }
 
 /* How many elements are drawn; those behind them are the same again. */
@@ -179,16 +182,83 @@ static int64_t period_of(const struct way *way, int64_t count)
     return again && count > DRAWN ? DRAWN : count;
 }
 
-/* The first `period` elements, again and again. */
-static void repeat(const jx_port *port, void *data, int64_t period)
+/* The first `period` elements from `from` on, again and again, up to `count`
+ * of them. */
+static void repeat(const jx_port *port, void *data, int64_t from,
+                   int64_t period, int64_t count)
 {
     size_t size = jx_dtype_of(port->dtype)->bytes;
+    char *at = (char *)data + (size_t)from * size;
 
-    for (int64_t done = period; done < port->count;) {
-        int64_t n = port->count - done < done ? port->count - done : done;
-        memcpy((char *)data + (size_t)done * size, data, (size_t)n * size);
+    for (int64_t done = period; done < count;) {
+        int64_t n = count - done < done ? count - done : done;
+        memcpy(at + (size_t)done * size, at, (size_t)n * size);
         done += n;
     }
+}
+
+/* In a matrix of n rows the ones are n + 1 elements apart. */
+static void fill_unit_matrices(jx_hunt *h, int input)
+{
+    const jx_port *port = jx_plan_in(h->run.plan, input);
+    int64_t n = port->shape[port->rank - 1];
+    void *data = h->run.in[input];
+    static const double one = 1, zero = 0;
+
+    jx_hunt_put(h, input, 0, &one, 1);
+    if (n > 1) {
+        jx_hunt_put(h, input, 1, &zero, 1);
+        repeat(port, data, 1, 1, n);
+        repeat(port, data, 0, n + 1, n * n);
+    }
+    repeat(port, data, 0, n * n, port->count);
+}
+
+static double drawn_row(jx_rng *rng, const jx_port *port, const struct way *way)
+{
+    return way->scale * large_in(port->dtype) * fabs(jx_rng_normal(rng));
+}
+
+static void fill_rows(jx_hunt *h, int input, const struct way *way, jx_rng *rng)
+{
+    const jx_port *port = jx_plan_in(h->run.plan, input);
+    int64_t columns = port->shape[port->rank - 1];
+
+    for (int64_t at = 0; at < port->count; at += columns) {
+        double row = drawn_row(rng, port, way);
+        jx_hunt_put(h, input, at, &row, 1);
+        repeat(port, h->run.in[input], at, 1, columns);
+    }
+}
+
+/* Of floats: where few numbers are in many places. */
+static bool fill_alike(jx_hunt *h, int input, const struct way *way,
+                       jx_rng *rng)
+{
+    enum { MANY = 8 };
+    const jx_port *port = jx_plan_in(h->run.plan, input);
+    const jx_held *held = &h->held[input];
+    int64_t columns = port->rank ? port->shape[port->rank - 1] : 1;
+    int64_t rows =
+        port->count ? (period_of(way, port->count) + columns - 1) / columns : 0;
+    double scale = way->scale * large_in(port->dtype);
+
+    if (!port->count || held->whole)
+        return false;
+    if (way->fill == ROWS && columns >= MANY) {
+        fill_rows(h, input, way, rng);
+        return true;
+    }
+    if (way->fill != CONSTANT && way->fill != SOLVABLE)
+        return false;
+    jx_rng_skip(rng, ROW_DRAWS * rows);
+    if (way->fill == SOLVABLE && is_square(port)) {
+        fill_unit_matrices(h, input);
+    } else {
+        jx_hunt_put(h, input, 0, &scale, 1);
+        repeat(port, h->run.in[input], 0, 1, port->count);
+    }
+    return true;
 }
 
 static void fill_input(jx_hunt *h, int input, const struct way *way,
@@ -201,31 +271,24 @@ static void fill_input(jx_hunt *h, int input, const struct way *way,
     int64_t period = period_of(way, port->count);
     double piece[DRAWN], row = is_ordered(way) ? pow(way->scale, input) : 0;
 
-    if (port->count && is_constant(held, port, way)) {
-        jx_rng_skip(rng, ROW_DRAWS * ((period + columns - 1) / columns));
-        piece[0] = drawn(rng, port, way, 0, row, held->weight);
-        jx_hunt_put(h, input, 0, piece, 1);
-        repeat(port, h->run.in[input], 1);
+    if (fill_alike(h, input, way, rng))
         return;
-    }
     for (int64_t at = 0, column = 0; at < period; at += DRAWN) {
         int64_t n = period - at < DRAWN ? period - at : DRAWN;
-        for (int64_t k = 0, i = at; k < n; k++, i++) {
+        for (int64_t k = 0, more; k < n; k += more) {
             if (column == 0 && way->fill == ROWS)
-                row = way->scale * large_in(port->dtype) *
-                      fabs(jx_rng_normal(rng));
+                row = drawn_row(rng, port, way);
             else if (column == 0 && !is_ordered(way))
                 jx_rng_skip(rng, ROW_DRAWS);
-            column = column + 1 < columns ? column + 1 : 0;
-            piece[k] = held->whole
-                           ? drawn_whole(rng, held, way->whole)
-                           : drawn(rng, port, way, i, row, held->weight);
+            more = columns - column < n - k ? columns - column : n - k;
+            draw(rng, port, held, way, at + k, row, more, piece + k);
+            column = column + more < columns ? column + more : 0;
         }
         held->hi += beyond;
         jx_hunt_put(h, input, at, piece, n);
         held->hi -= beyond;
     }
-    repeat(port, h->run.in[input], period);
+    repeat(port, h->run.in[input], 0, period, port->count);
 }
 
 /* `one` input, or all (-1), in that way; others in another. */
