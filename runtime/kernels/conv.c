@@ -619,7 +619,7 @@ bool jx_plan_conv(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
     flatten(&c);
     c.item = jx_dtype_of(dtype)->bytes;
     if (!jx_gemm_plan(p, dtype, c.positions, c.out_features,
-                      c.taps * c.group_in, false, &c.gemm))
+                      c.taps * c.group_in, false, NULL, &c.gemm))
         return false;
     if (jx_slot_count(&out) > 0) {
         choose(&c);

@@ -372,11 +372,13 @@ bool jx_plan_dot_general(jx_planner *p, const jx_eqn *eqn,
     /* A few large products share their rows. */
     d.shared = d.count > 1 && all >= SHARED_WORK &&
                (d.count >= 8 || all / d.count < jx_gemm_shared);
-    if (!jx_gemm_plan(p, dtype, d.m, d.n, d.k, in_order, &d.gemm))
-        return false;
-    bool turned = d.gemm.gemm && is_turned(p, eqn, a.nbatch, a.nrows, b.ncols);
+    bool turned = !jx_gemm_is_own(dtype, in_order) &&
+                  is_turned(p, eqn, a.nbatch, a.nrows, b.ncols);
     if (turned)
         turn(&d, &a, &b, &out);
+    const jx_matrix of[] = {{NULL, d.lda, d.ta}, {NULL, d.ldb, d.tb}};
+    if (!jx_gemm_plan(p, dtype, d.m, d.n, d.k, in_order, of, &d.gemm))
+        return false;
     jx_slot wide = turned || out.dtype != dtype
                        ? jx_plan_new(p, dtype, out.rank, out.shape)
                        : out;

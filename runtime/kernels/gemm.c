@@ -28,6 +28,12 @@ static jx_dtype whole_bytes(jx_dtype d)
     return info->kind == JX_KIND_INT ? JX_I8 : JX_U8;
 }
 
+/* It is cut into chunks, of which each may be few or not. */
+static bool is_large(int64_t m, int64_t n, int64_t k)
+{
+    return (__int128)m * n * k >= jx_gemm_shared && m > 1 && n > 1;
+}
+
 bool jx_gemm_in_order(int64_t products, int64_t terms)
 {
     return products <= FEW_PRODUCTS && terms <= FEW_TERMS;
@@ -49,8 +55,14 @@ jx_dtype jx_gemm_dtype(jx_dtype out, jx_dtype a, jx_dtype b, int64_t products,
     return whole_bytes(out);
 }
 
+bool jx_gemm_is_own(jx_dtype dtype, bool in_order)
+{
+    return !jx_dtype_is_inexact(dtype) || in_order || is_pair(dtype);
+}
+
 bool jx_gemm_plan(jx_planner *p, jx_dtype dtype, int64_t m, int64_t n,
-                  int64_t k, bool in_order, jx_gemm *gemm)
+                  int64_t k, bool in_order, const jx_matrix *operands,
+                  jx_gemm *gemm)
 {
     static const char *const names[][2] = {{"sgemm_", "sgemv_"},
                                            {"dgemm_", "dgemv_"},
@@ -59,14 +71,17 @@ bool jx_gemm_plan(jx_planner *p, jx_dtype dtype, int64_t m, int64_t n,
     const char *why = NULL;
     int type;
 
-    *gemm = (jx_gemm){.dtype = dtype};
-    if (!jx_dtype_is_inexact(dtype) || in_order || is_pair(dtype))
+    *gemm = (jx_gemm){.dtype = dtype, .own = jx_gemm_is_own(dtype, in_order)};
+    if (gemm->own)
         return true;
     if (m > INT_MAX || n > INT_MAX || k > INT_MAX)
         return jx_plan_fail(p,
                             "a contraction of %lld by %lld by %lld is "
                             "beyond what BLAS can count",
                             (long long)m, (long long)n, (long long)k);
+    if (operands && !is_large(m, n, k) &&
+        jx_gemm_is_few(dtype, m, n, k, operands[0], operands[1]))
+        return true;
     type = dtype == JX_F32 ? 0 : dtype == JX_F64 ? 1 : dtype == JX_C64 ? 2 : 3;
     gemm->gemm = (jx_gemm_fn *)jx_blas_find(names[type][0], &why);
     gemm->gemv = (jx_gemv_fn *)jx_blas_find(names[type][1], &why);
@@ -389,7 +404,7 @@ void jx_gemm_run(jx_run *run, const jx_gemm *gemm, int64_t m, int64_t n,
                  int64_t k, jx_matrix a, jx_matrix b, bool accumulate, void *c,
                  int64_t ldc)
 {
-    bool own = !gemm->gemm;
+    bool own = gemm->own;
 
     if (m == 0 || n == 0)
         return;
@@ -399,7 +414,7 @@ void jx_gemm_run(jx_run *run, const jx_gemm *gemm, int64_t m, int64_t n,
         return;
     if (own)
         own_rows(run, gemm->dtype, m, n, k, a, b, c, ldc);
-    else if ((__int128)m * n * k >= jx_gemm_shared && m > 1 && n > 1)
+    else if (is_large(m, n, k))
         large_product(run, gemm, m, n, k, a, b, accumulate, c, ldc);
     else
         blas_product(gemm, (int)m, (int)n, (int)k, a, b, accumulate, c,

@@ -12,9 +12,18 @@
 
 typedef struct jx_gemm {
     jx_dtype dtype;
-    jx_gemm_fn *gemm; /* NULL: our own loops */
+    bool own;         /* our own loops, terms in order */
+    jx_gemm_fn *gemm; /* BLAS's; NULL: it is not needed */
     jx_gemv_fn *gemv;
 } jx_gemm;
+
+/* An operand: row-major with `ld` elements between rows, or its transpose
+ * (our own loops of integers take no transpose). */
+typedef struct jx_matrix {
+    const void *data;
+    int64_t ld;
+    bool transposed;
+} jx_matrix;
 
 /* Whether sums of so few terms, in so few products, are added up from the first
  * to the last, each product and each sum rounded: the order that everybody
@@ -29,18 +38,16 @@ bool jx_gemm_in_order(int64_t products, int64_t terms);
 jx_dtype jx_gemm_dtype(jx_dtype out, jx_dtype a, jx_dtype b, int64_t products,
                        bool in_order);
 
-/* Fails the plan when BLAS is needed and missing, or a size is beyond its
- * int. */
-bool jx_gemm_plan(jx_planner *p, jx_dtype dtype, int64_t m, int64_t n,
-                  int64_t k, bool in_order, jx_gemm *gemm);
+/* Whether it is computed by our own loops. */
+bool jx_gemm_is_own(jx_dtype dtype, bool in_order);
 
-/* An operand: row-major with `ld` elements between rows, or its transpose
- * (our own loops of integers take no transpose). */
-typedef struct jx_matrix {
-    const void *data;
-    int64_t ld;
-    bool transposed;
-} jx_matrix;
+/* `operands`: where all products have these sizes, what they are of, without
+ * data; BLAS is looked for where it is needed alone, since loading it takes
+ * some milliseconds.  NULL: not known.  Fails the plan when it is needed and
+ * missing, or a size is beyond its int. */
+bool jx_gemm_plan(jx_planner *p, jx_dtype dtype, int64_t m, int64_t n,
+                  int64_t k, bool in_order, const jx_matrix *operands,
+                  jx_gemm *gemm);
 
 /* How far apart rows and columns are, in elements. */
 static inline void jx_matrix_steps(jx_matrix m, int64_t *row, int64_t *column)

@@ -87,14 +87,17 @@ static bool has_wide(void)
 
 /* Limits are measured: where each is as fast as BLAS's kernels of AVX2, or up
  * to three times faster. */
-static bool is_few_straight(int64_t m, int64_t k, int64_t apart)
+static bool is_few_straight(int64_t m, int64_t n, int64_t k, int64_t bytes,
+                            int64_t apart)
 {
-    /* Rows of b that lie further apart are each in a page of its own. */
-    enum { NEAR = 4096, NEARER = 2048 };
+    /* Rows of b that lie further apart are each in a page of its own; a result
+     * that is larger leaves the cache before its next columns are written. */
+    enum { NEAR = 4096, NEARER = 2048, HELD = 1 << 22 };
 
     if (apart > NEAR)
         return false;
-    return m <= 8 || (m <= 32 && apart <= NEARER) || (m <= 256 && k <= 16);
+    return m <= 8 || (m <= 32 && apart <= NEARER) ||
+           (k <= 16 && m <= HELD / bytes / n);
 }
 
 static bool is_few_turned(int64_t m, int64_t k)
@@ -113,7 +116,7 @@ bool jx_gemm_is_few(jx_dtype dtype, int64_t m, int64_t n, int64_t k,
     if (b.transposed)
         return !a.transposed && is_few_turned(m, k);
     return !__builtin_mul_overflow(b.ld, bytes, &apart) &&
-           is_few_straight(m, k, apart);
+           is_few_straight(m, n, k, bytes, apart);
 }
 
 void jx_gemm_few(jx_dtype dtype, int64_t m, int64_t n, int64_t k, jx_matrix a,

@@ -53,7 +53,7 @@ static void check(jx_dtype dtype, int64_t m, int64_t n, int64_t k, jx_matrix a,
                   jx_matrix b)
 {
     static double room[APART * APART];
-    const jx_gemm own = {.dtype = dtype};
+    const jx_gemm own = {.dtype = dtype, .own = true};
 
     for (int64_t i = 0; i < APART * APART; i++)
         put(dtype, room, i, 77);
@@ -237,12 +237,26 @@ static void few_rows_are_told_by_shape_alone(void **state)
     }
 }
 
+static void so_are_few_terms(void **state)
+{
+    const jx_matrix columns = {NULL, 1 << 16, true};
+
+    (void)state;
+    for (int64_t m = 2; m < 1 << 16; m *= 2)
+        for (int64_t k = 1; k <= 32; k++) {
+            bool few = m <= 32 || (k <= 16 && m <= 1 << 13);
+            assert_true(jx_gemm_is_few(JX_F32, m, 128, k, columns, near) ==
+                        (few && jx_gemm_is_few(JX_F32, 2, 128, 1, near, near)));
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_row_is_the_same_among_any_number_of_rows),
         cmocka_unit_test(so_it_is_where_b_is_transposed),
         cmocka_unit_test(few_rows_are_told_by_shape_alone),
+        cmocka_unit_test(so_are_few_terms),
         cmocka_unit_test(terms_are_added_in_order_at_any_width),
     };
 
