@@ -210,7 +210,7 @@ static void *big_alloc(jx_run *run, int64_t bytes)
         take(run, size) ? fed(run, aligned_alloc(alignment, size)) : NULL;
 
     if (memory)
-        jx_pages_advise(memory, size);
+        jx_pages_advise(memory, (size_t)bytes); /* what is used as a whole */
     return memory;
 }
 

@@ -15,8 +15,8 @@ void jx_callee_close(jx_callee *f)
     *f = (jx_callee){0};
 }
 
-bool jx_callee_open(jx_callee *f, const jx_typed *typed,
-                    const jx_closed *closed, const jx_plan_options *how)
+bool jx_callee_open_bare(jx_callee *f, const jx_typed *typed,
+                         const jx_closed *closed, const jx_plan_options *how)
 {
     *f = (jx_callee){.plan = jx_plan_make(typed, closed, how)};
     f->exec = f->plan ? jx_exec_new(f->plan) : NULL;
@@ -26,6 +26,14 @@ bool jx_callee_open(jx_callee *f, const jx_typed *typed,
     }
     f->nins = jx_plan_nins(f->plan);
     f->nouts = jx_plan_nouts(f->plan);
+    return true;
+}
+
+bool jx_callee_open(jx_callee *f, const jx_typed *typed,
+                    const jx_closed *closed, const jx_plan_options *how)
+{
+    if (!jx_callee_open_bare(f, typed, closed, how))
+        return false;
     f->in = calloc((size_t)f->nins + 1, sizeof *f->in);
     for (int i = 0; f->in && i < f->nins; i++) {
         f->in[i] = calloc(1, jx_plan_in(f->plan, i)->bytes + 16);

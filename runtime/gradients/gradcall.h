@@ -27,6 +27,9 @@ typedef struct jx_space {
 /* False with the error in the program's context. */
 bool jx_callee_open(jx_callee *f, const jx_typed *typed,
                     const jx_closed *closed, const jx_plan_options *how);
+/* The same without memory for inputs, which are another's. */
+bool jx_callee_open_bare(jx_callee *f, const jx_typed *typed,
+                         const jx_closed *closed, const jx_plan_options *how);
 void jx_callee_close(jx_callee *f);
 bool jx_callee_run(jx_callee *f);
 /* Whether all that it gave last, of floats, is finite. */

@@ -484,8 +484,9 @@ static bool part_at(survey *s, double t)
         jx_grad_take_tangents(c, c->tangent);
         for (int k = 0; k < jx_grad_nlooked(c) && !apart; k++) {
             int j = jx_grad_looked(c, k);
-            apart = parts_by(s, c->tangent[j], c->along[j],
-                             fmax(fabs(c->tangent[j]), fabs(c->along[j])));
+            double rule = c->tangent[j], derived = c->along[j];
+            apart = rule != derived && /* most are the same */
+                    parts_by(s, rule, derived, fmax(fabs(rule), fabs(derived)));
         }
         return apart;
     }

@@ -95,12 +95,14 @@ static bool is_tame(jx_hunt *h, double largest)
 
 /* ---- plans */
 
-static bool open_callee(jx_hunt *h, jx_callee *to, jx_watch *watch)
+/* `bare`: it takes the inputs of another. */
+static bool open_callee(jx_hunt *h, jx_callee *to, jx_watch *watch, bool bare)
 {
     const jx_plan_options how = {
         .domain = JX_DECLARED, .watch = watch, .memory = h->options->memory};
 
-    if (jx_callee_open(to, h->typed, &h->program->entry, &how))
+    if ((bare ? jx_callee_open_bare : jx_callee_open)(to, h->typed,
+                                                      &h->program->entry, &how))
         return true;
     jx_error_clear(h->program->ctx);
     return false;
@@ -130,7 +132,7 @@ bool jx_hunt_open(jx_hunt *h, bool watched)
 
     h->unwatched = !watched && entry->neqns >= MANY &&
                    (h->options->nseeds || !takes_indices(entry));
-    return open_callee(h, &h->run, h->unwatched ? NULL : h->watch);
+    return open_callee(h, &h->run, h->unwatched ? NULL : h->watch, false);
 }
 
 bool jx_hunt_watch(jx_hunt *h)
@@ -138,14 +140,14 @@ bool jx_hunt_watch(jx_hunt *h)
     jx_callee watched;
     void **in = h->run.in;
 
-    if (!open_callee(h, &watched, h->watch) ||
+    if (!open_callee(h, &watched, h->watch, true) ||
         !jx_exec_flush(watched.exec, h->flushed)) {
         jx_callee_close(&watched);
         h->operations = 0;
         return false;
     }
     h->glance = h->run;
-    h->glance.in = watched.in;
+    h->glance.in = NULL;
     h->run = watched;
     h->run.in = in;
     h->unwatched = false;
@@ -156,7 +158,7 @@ bool jx_hunt_watch(jx_hunt *h)
 
 static bool open_glance(jx_hunt *h)
 {
-    if (h->glance.plan || open_callee(h, &h->glance, NULL))
+    if (h->glance.plan || open_callee(h, &h->glance, NULL, true))
         return true;
     h->glances = false;
     return false;
