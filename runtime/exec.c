@@ -662,22 +662,37 @@ bool jx_exec_differs(const jx_exec *exec)
     return exec->run.differs;
 }
 
-bool jx_port_find_unfinite(const jx_port *port, const void *data,
-                           jx_unfinite *found)
+/* An array as the caller hands it over; `strides`: room for as many. */
+static jx_view view_of(const jx_port *port, const void *data, int64_t *strides)
 {
-    int64_t strides[JX_MAX_RANK],
-        step = (int64_t)jx_dtype_of(port->dtype)->bytes;
-    const jx_view view = {(char *)(uintptr_t)data,
-                          port->dtype,
-                          port->rank,
-                          port->shape,
-                          strides,
-                          port->count,
-                          true};
+    int64_t step = (int64_t)jx_dtype_of(port->dtype)->bytes;
 
     for (int i = port->rank; i-- > 0; step *= port->shape[i])
         strides[i] = step;
+    return (jx_view){(char *)(uintptr_t)data,
+                     port->dtype,
+                     port->rank,
+                     port->shape,
+                     strides,
+                     port->count,
+                     true};
+}
+
+bool jx_port_find_unfinite(const jx_port *port, const void *data,
+                           jx_unfinite *found)
+{
+    int64_t strides[JX_MAX_RANK];
+    const jx_view view = view_of(port, data, strides);
+
     return jx_dtype_is_inexact(port->dtype) &&
            !jx_finite_at_sight(port->dtype, data, port->count) &&
            jx_unfinite_find(&view, found);
+}
+
+bool jx_port_is_finite(const jx_port *port, const void *data)
+{
+    int64_t strides[JX_MAX_RANK];
+    const jx_view view = view_of(port, data, strides);
+
+    return !jx_dtype_is_inexact(port->dtype) || jx_worst_of(&view) == JX_FINITE;
 }

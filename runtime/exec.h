@@ -54,6 +54,8 @@ const void *jx_exec_out(const jx_exec *exec, int i);
  * too, where the dtype has finite numbers alone. */
 bool jx_port_find_unfinite(const jx_port *port, const void *data,
                            jx_unfinite *found);
+/* Whether it says nothing. */
+bool jx_port_is_finite(const jx_port *port, const void *data);
 const char *jx_exec_error(const jx_exec *exec);
 /* The last run failed because the program did not compute what it expects of
  * itself. */

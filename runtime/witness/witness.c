@@ -69,11 +69,9 @@ bool jx_hunt_run(jx_hunt *h, bool absorbing, int nexcused,
 
 int jx_callee_bad_output(const jx_callee *f)
 {
-    jx_unfinite found;
-
     for (int i = 0; i < f->nouts; i++)
-        if (jx_port_find_unfinite(jx_plan_out(f->plan, i),
-                                  jx_exec_out(f->exec, i), &found))
+        if (!jx_port_is_finite(jx_plan_out(f->plan, i),
+                               jx_exec_out(f->exec, i)))
             return i;
     return -1;
 }
@@ -112,11 +110,8 @@ int64_t jx_hunt_count_bad(const jx_hunt *h)
 
 static bool any_bad_input(const jx_hunt *h)
 {
-    jx_unfinite found;
-
     for (int i = 0; i < h->run.nins; i++)
-        if (jx_port_find_unfinite(jx_plan_in(h->run.plan, i), h->run.in[i],
-                                  &found))
+        if (!jx_port_is_finite(jx_plan_in(h->run.plan, i), h->run.in[i]))
             return true;
     return false;
 }
