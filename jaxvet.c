@@ -1,4 +1,5 @@
 /* jaxvet.c - the command: finds the subcommand and hands over. */
+#include "frontend/base/pages.h"
 #include "reports/commands/commands.h"
 #include "reports/pipeline/versions.h"
 #include "runtime/blas.h"
@@ -9,6 +10,7 @@
 #include <string.h>
 #ifdef __GLIBC__
 #include <malloc.h>
+#include <unistd.h>
 #endif
 
 /* Whether help is asked for, before any `--`. */
@@ -45,14 +47,23 @@ static void fix_solver(void)
 }
 
 /* What is freed is needed again soon: the system's pages are kept, as malloc
- * keeps them by itself once something large was freed. */
+ * keeps them by itself once something large was freed.  Its first megabytes
+ * are of huge ones, which nobody has who does not come to them. */
 static void keep_pages(void)
 {
 #ifdef __GLIBC__
     enum { LARGE = 32 << 20 }; /* the most that malloc comes to by itself */
+    enum { FIRST = 16 << 20, PAD = 128 << 10 /* as it is by itself */ };
+    void *volatile first; /* as what is freed at once is not allocated */
+    char *from = sbrk(0);
 
     mallopt(M_MMAP_THRESHOLD, LARGE);
     mallopt(M_TRIM_THRESHOLD, 2 * LARGE);
+    mallopt(M_TOP_PAD, FIRST);
+    first = malloc(PAD);
+    free(first);
+    mallopt(M_TOP_PAD, PAD);
+    jx_pages_advise(from, (size_t)((char *)sbrk(0) - from));
 #endif
 }
 
