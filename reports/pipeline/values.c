@@ -369,17 +369,25 @@ static bool search_backward(looking *l, jx_ctx *keep, jx_report *report,
     return search(l, typed, &options, JX_REPAIR_BACKWARD);
 }
 
-/* Whether to look at a gradient that nobody asked for. */
-static bool is_worth_it(const looking *l, const jx_witness_options *options)
+/* Whether to look at a gradient that nobody asked for; that it has too many
+ * equations is said. */
+static bool is_worth_it(const looking *l, jx_ctx *keep, jx_report *report,
+                        const jx_witness_options *options)
 {
     const jx_program *flat = l->flat;
     jx_growth growth;
 
-    return is_loss(l->sized) &&
-           !(options->plain && !jx_gradient_may_tell(flat)) &&
-           jx_growth_measure(flat->ctx->arena, flat, flat->entry.jaxpr, 0,
-                             &growth) &&
-           growth.own <= MOST_EQUATIONS;
+    if (!is_loss(l->sized) || (options->plain && !jx_gradient_may_tell(flat)) ||
+        !jx_growth_measure(flat->ctx->arena, flat, flat->entry.jaxpr, 0,
+                           &growth))
+        return false;
+    if (growth.own > MOST_EQUATIONS)
+        JX_PUSH(keep->arena, &report->assumptions,
+                jx_arena_printf(keep->arena,
+                                "the gradient is finite: it was not looked at, "
+                                "of %lld equations (--grad always does)",
+                                (long long)growth.own));
+    return growth.own <= MOST_EQUATIONS;
 }
 
 bool jx_check_values(jx_ctx *keep, jx_report *report,
@@ -409,7 +417,7 @@ bool jx_check_values(jx_ctx *keep, jx_report *report,
         return false;
     options.unasked = backward == JX_BACKWARD_LOSS;
     if ((backward == JX_BACKWARD_ALWAYS ||
-         (options.unasked && is_worth_it(&l, &options))) &&
+         (options.unasked && is_worth_it(&l, keep, report, &options))) &&
         !search_backward(&l, keep, report, options))
         return false;
     for (size_t i = 0; i < l.pending.count; i++)
