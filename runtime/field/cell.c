@@ -347,8 +347,6 @@ static jx_cell made_of(jx_field *f, const jx_cell *a, const jx_cell *b)
     return to;
 }
 
-enum { POLE = 1 << 24 };
-
 uint64_t jx_cell_key(const jx_field *f, uint64_t kind, const jx_cell *a,
                      bool *flipped)
 {
@@ -369,7 +367,7 @@ uint64_t jx_cell_zero_key(const jx_field *f, const jx_cell *a)
 {
     bool flipped;
 
-    return jx_cell_key(f, POLE, a, &flipped);
+    return jx_cell_key(f, JX_KIND_POLE, a, &flipped);
 }
 
 const jx_keys *jx_cell_zeros(jx_field *f, const jx_cell *a)

@@ -240,6 +240,26 @@ jx_cell jx_cell_product(jx_field *f, const jx_cell *a, const jx_cell *b);
 bool jx_cell_is_product(jx_field *f, const jx_cell *a, const jx_cell *b,
                         const jx_cell *of);
 
+/* What is hashed beside primitives, whose numbers are below all of these: kinds
+ * differ, and so do functions that jx_cell_opaque() is asked for. */
+enum {
+    JX_KIND_NARROWED = 1 << 16, /* and the dtype that it is narrowed to */
+    JX_KIND_LOG = 1 << 20,      /* what a logarithm is defined for */
+    JX_KIND_SQRT,               /* a root, and some other function */
+    JX_KIND_FUNCTION,
+    JX_KIND_IMAGE, /* what exp gives */
+    JX_KIND_TURN,  /* what cos and sin are made of */
+    JX_KIND_ROOT,
+    JX_KIND_LOGGED,
+    JX_KIND_POLE = 1 << 24,
+    JX_KIND_CHOICE = 1 << 25,
+    JX_KIND_HEADS,
+    JX_KIND_MOST = 1 << 26,
+    JX_KIND_CONVERTED = 1 << 27, /* 256 times the dtype that it is, and was */
+    JX_KIND_PLACE = 1 << 28,
+    JX_KIND_CHOSEN = 1 << 29
+};
+
 /* A hash of a number or its negative, whichever is less (*flipped). */
 uint64_t jx_cell_key(const jx_field *f, uint64_t kind, const jx_cell *a,
                      bool *flipped);

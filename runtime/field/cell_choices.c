@@ -3,8 +3,6 @@
 
 #include <math.h>
 
-enum { CHOICE = 1 << 25, HEADS };
-
 /* ---- which way */
 
 /* The colour of the equation at hand, which has so many ways to
@@ -129,11 +127,11 @@ static int sign_of(jx_field *f, const jx_cell *d, bool equality, jx_cell *to)
     if (is_sign_known(d))
         return d->signs == JX_MAY_BE_NEGATIVE ? -1
                                               : d->signs == JX_MAY_BE_POSITIVE;
-    like.key = jx_cell_key(f, CHOICE, d, &flipped);
+    like.key = jx_cell_key(f, JX_KIND_CHOICE, d, &flipped);
     choice = choice_of(f, like.key);
     if (!choice) {
         jx_cell base = {.v = d->w ? d->v : d->base};
-        jx_cell_key(f, CHOICE, &base, &turned);
+        jx_cell_key(f, JX_KIND_CHOICE, &base, &turned);
         like.base = turned ? jx_mod_sub(0, base.v, f->ring.p) : base.v;
         like.base = d->w ? like.key : like.base;
         like.off = d->w ? 0 : turned ? -d->off : d->off;
@@ -171,7 +169,7 @@ typedef struct chances {
 static chances chances_of(const jx_field *f, const jx_cell *d)
 {
     bool flipped;
-    uint64_t p = f->ring.p, key = jx_cell_key(f, HEADS, d, &flipped);
+    uint64_t p = f->ring.p, key = jx_cell_key(f, JX_KIND_HEADS, d, &flipped);
     uint64_t one = key % p, other = jx_ring_mix(key) % p;
     uint64_t less = flipped ? other : one, more = flipped ? one : other;
 
@@ -251,7 +249,7 @@ static bool asks_for_order(const jx_field *f, const jx_cell *a,
                            const jx_cell *b, const jx_cell *d)
 {
     bool flipped;
-    uint64_t key = jx_cell_key(f, CHOICE, d, &flipped);
+    uint64_t key = jx_cell_key(f, JX_KIND_CHOICE, d, &flipped);
 
     return a->tie == key || b->tie == key;
 }
@@ -366,7 +364,8 @@ jx_cell jx_cell_larger(jx_field *f, bool larger, const jx_cell *a,
     if (f->blends || a->kind || b->kind)
         return to;
     jx_cell d = jx_cell_sub(f, a, b);
-    to.tie = is_sign_known(&d) ? 0 : jx_cell_key(f, CHOICE, &d, &flipped);
+    to.tie =
+        is_sign_known(&d) ? 0 : jx_cell_key(f, JX_KIND_CHOICE, &d, &flipped);
     return to;
 }
 

@@ -3,17 +3,6 @@
 
 #include <math.h>
 
-/* Kinds of hashes. */
-enum {
-    DOMAIN_LOG = 1 << 20,
-    DOMAIN_ROOT,
-    DOMAIN_FUNCTION,
-    IMAGE,
-    IMAGE_Q,
-    TURN,
-    ROOT
-};
-
 static uint64_t hash_of(const jx_field *f, uint64_t kind, const jx_cell *x)
 {
     if (x->w)
@@ -105,7 +94,7 @@ static jx_cell power_of(jx_field *f, const jx_cell *x, uint64_t kind,
                         uint64_t times)
 {
     uint64_t key = hash_of(f, kind, x), v;
-    int nlogs = kind == IMAGE && x->logs ? x->logs->count : 0;
+    int nlogs = kind == JX_KIND_IMAGE && x->logs ? x->logs->count : 0;
     jx_cell to;
     int64_t n;
 
@@ -138,7 +127,7 @@ static jx_cell power_of(jx_field *f, const jx_cell *x, uint64_t kind,
     JX_PUSH(f->ctx->arena, &f->made->exps,
             ((jx_memo){key, bare(*x), bare(to)}));
     number_memo(f, &f->made->exp_at, key, f->made->exps.count);
-    if (kind == IMAGE)
+    if (kind == JX_KIND_IMAGE)
         number_memo(f, &f->made->image_at, image_key(&to), f->made->exps.count);
     return to;
 }
@@ -151,7 +140,7 @@ static jx_cell exp_of(jx_field *f, const jx_cell *x)
         return not_a_number(f, x);
     if (jx_cell_is_zero(x))
         return jx_cell_depends(f, jx_cell_integer(f, 1), x);
-    return power_of(f, x, IMAGE, 1);
+    return power_of(f, x, JX_KIND_IMAGE, 1);
 }
 
 static jx_cell log_2(jx_field *f);
@@ -169,7 +158,7 @@ static bool log_by_another(jx_field *f, const jx_cell *x, jx_cell *to)
                           *exp = &f->made->exps.at[k];
             bool product = jx_cell_is_product(f, &log->from, &exp->to, x);
             if ((!product && !jx_cell_is_product(f, x, &exp->to, &log->from)) ||
-                exp->key != hash_of(f, IMAGE, &exp->from))
+                exp->key != hash_of(f, JX_KIND_IMAGE, &exp->from))
                 continue;
             *to = product ? jx_cell_add(f, &log->to, &exp->from)
                           : jx_cell_sub(f, &log->to, &exp->from);
@@ -200,7 +189,7 @@ static jx_cell log_of(jx_field *f, const jx_cell *x)
             : f->made->logs.count;
     if (i == f->made->logs.count && !x->power && log_by_another(f, x, &to))
         return jx_cell_depends(f, to, x);
-    uint64_t h = hash_of(f, DOMAIN_LOG + 100, x);
+    uint64_t h = hash_of(f, JX_KIND_LOGGED, x);
     to = new_number(f, x, h % f->ring.p,
                     x->power ? x->power : jx_ring_mix(h) % f->ring.q);
     logs = x->power ? NULL : JX_NEW(f->ctx->arena, jx_logs);
@@ -208,11 +197,11 @@ static jx_cell log_of(jx_field *f, const jx_cell *x)
         *logs = (jx_logs){1, {{(int)i, 1, 1}}};
     to.logs = logs;
     if (x->signs != JX_MAY_BE_POSITIVE)
-        needs(f, &to, x, DOMAIN_LOG);
+        needs(f, &to, x, JX_KIND_LOG);
     if (logs && i == f->made->logs.count) {
         jx_memo memo = {0, bare(*x), bare(to)};
         if (x->signs != JX_MAY_BE_POSITIVE)
-            needs(f, &memo.to, x, DOMAIN_LOG);
+            needs(f, &memo.to, x, JX_KIND_LOG);
         JX_PUSH(f->ctx->arena, &f->made->logs, memo);
         number_memo(f, &f->made->log_at, image_key(x), f->made->logs.count);
     }
@@ -228,7 +217,7 @@ static jx_cell signed_root(jx_field *f, jx_cell to, const jx_cell *x)
                                          : JX_MAY_BE_POSITIVE;
     to.zeros = jx_cell_zeros(f, x);
     if (x->signs & JX_MAY_BE_NEGATIVE)
-        needs(f, &to, x, DOMAIN_ROOT);
+        needs(f, &to, x, JX_KIND_SQRT);
     return to;
 }
 
@@ -258,7 +247,7 @@ static jx_cell new_root(jx_field *f, const jx_cell *x, uint64_t key)
 
 static jx_cell root_of(jx_field *f, const jx_cell *x)
 {
-    uint64_t key = hash_of(f, ROOT, x), v = 0, w = 0, half;
+    uint64_t key = hash_of(f, JX_KIND_ROOT, x), v = 0, w = 0, half;
     jx_cell to;
 
     if (x->kind || x->signs == JX_MAY_BE_NEGATIVE)
@@ -305,7 +294,7 @@ static void turn(jx_field *f, const jx_cell *x, jx_cell *z, jx_cell *back)
 {
     jx_cell one = jx_cell_integer(f, 1);
 
-    *z = power_of(f, x, TURN, f->ring.i[1]);
+    *z = power_of(f, x, JX_KIND_TURN, f->ring.i[1]);
     *back = jx_cell_div(f, &one, z);
 }
 
@@ -443,6 +432,6 @@ jx_cell jx_cell_opaque(jx_field *f, uint64_t function, bool partial, int nins,
         if (ins[i]->kind)
             return not_a_number(f, ins[i]);
     if (partial)
-        to.needs = jx_keys_with(f, to.needs, jx_hash_mix(h, DOMAIN_FUNCTION));
+        to.needs = jx_keys_with(f, to.needs, jx_hash_mix(h, JX_KIND_FUNCTION));
     return to;
 }

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST = 1 << 26, MOST_IN_A_SET = 1 << 16 };
+enum { MOST_IN_A_SET = 1 << 16 };
 
 typedef struct jx_most {
     uint64_t v;
@@ -95,7 +95,7 @@ static bool same_set(const jx_keys *a, const jx_keys *b)
 static jx_cell of_set(jx_field *f, const jx_keys *set, int64_t n,
                       const jx_cell *const *of)
 {
-    uint64_t h = jx_ring_mix(f->salt ^ MOST);
+    uint64_t h = jx_ring_mix(f->salt ^ JX_KIND_MOST);
     uint8_t any = 0, all = JX_MAY_BE_ANY;
     bool positive = false; /* one of them is */
     jx_cell to = {.about = NAN, .over = 1};

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PLACE = 1 << 28, MOST_PLACES = 1 << 14, FURTHEST = 1 << 30 };
+enum { MOST_PLACES = 1 << 14, FURTHEST = 1 << 30 };
 
 typedef struct place {
     uint64_t v;
@@ -49,7 +49,7 @@ static int by_place(const void *left, const void *right)
 
 static jx_cell keep(jx_field *f, place what)
 {
-    uint64_t h = jx_ring_mix(f->salt ^ PLACE);
+    uint64_t h = jx_ring_mix(f->salt ^ JX_KIND_PLACE);
     jx_cell to = {.signs = JX_MAY_BE_ANY, .over = 1, .about = NAN};
     place *kept;
 

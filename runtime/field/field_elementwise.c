@@ -4,8 +4,6 @@
 
 #include <math.h>
 
-enum { NARROWED = 1 << 16 };
-
 /* Primitives that are functions of cell.h. */
 static bool known_function(jx_prim_id id, jx_cell_function *to)
 {
@@ -205,7 +203,7 @@ static jx_cell convert(jx_field *f, jx_dtype from, jx_dtype to,
         return jx_cell_number(f, x);
     if (is_kept(from, to, x))
         return *x;
-    return jx_cell_opaque(f, NARROWED + (uint64_t)to, false, 1, &x);
+    return jx_cell_opaque(f, JX_KIND_NARROWED + (uint64_t)to, false, 1, &x);
 }
 
 static jx_cell arithmetic(jx_field *f, const jx_eqn *eqn,

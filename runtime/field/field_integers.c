@@ -12,8 +12,6 @@
 #include <math.h>
 #include <string.h>
 
-enum { CONVERTED = 1 << 27, CHOSEN };
-
 bool jx_field_numbers(jx_field *f, const jx_field_value *of, jx_field_value *to)
 {
     size_t bytes = jx_dtype_of(of->dtype)->bytes;
@@ -148,8 +146,8 @@ static bool convert(jx_field *f, const jx_field_program *program,
             cell = jx_cell_number(f, &cell);
         else if (to != x->dtype)
             cell = jx_cell_opaque(
-                f, CONVERTED + (uint64_t)to * 256 + (uint64_t)x->dtype, false,
-                1, &of);
+                f, JX_KIND_CONVERTED + (uint64_t)to * 256 + (uint64_t)x->dtype,
+                false, 1, &of);
         jx_plane_put(f, out, i, &cell);
     }
     return !f->spent;
@@ -166,7 +164,7 @@ static jx_cell choose(jx_field *f, const jx_cell *which, const jx_cell *no,
         return jx_cell_select(f, which, no, yes);
     return jx_cell_ask_place(f, which, no, yes, &to)
                ? to
-               : jx_cell_opaque(f, CHOSEN, false, 3, all);
+               : jx_cell_opaque(f, JX_KIND_CHOSEN, false, 3, all);
 }
 
 bool jx_field_choose_integers(jx_field *f, const jx_field_program *program,
