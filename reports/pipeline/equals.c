@@ -214,12 +214,14 @@ static void judge(const jx_equal_fields *fields, const jx_equal_floats *floats,
     to->points = floats->points;
     if (is_shown(floats) || (outside->at.point && outside->meant))
         to->verdict = JX_EQUAL_DIFFERENT;
-    else if (fields->identical && floats->points)
+    else if (fields->identical && floats->points && !floats->endless)
         to->verdict = JX_EQUAL_IDENTICAL;
     to->bits = fields->bits;
     to->assuming = fields->assuming;
     if (to->verdict == JX_EQUAL_UNDECIDED)
-        to->why = floats->why ? floats->why : fields->why;
+        to->why = floats->why       ? floats->why
+                  : floats->endless ? floats->endless
+                                    : fields->why;
 }
 
 static void tell_of_mesh(const jx_equal_options *options,
@@ -265,16 +267,6 @@ static bool look_without_told(const jx_equal_question *question, found *to)
     return true;
 }
 
-static bool tells_integers(const jx_equal_question *question)
-{
-    bool any = false;
-
-    for (int i = 0; question->domains && i < jx_plan_nins(question->plans[0]);
-         i++)
-        any |= question->domains[i].ntold > 0;
-    return any;
-}
-
 static bool look(const jx_equal_question *question, found *to)
 {
     *to = (found){0};
@@ -285,7 +277,7 @@ static bool look(const jx_equal_question *question, found *to)
         !jx_equal_by_ways(question, &to->fields))
         return false;
     if ((is_shown(&to->floats) || !to->fields.identical) && !to->floats.why &&
-        !to->floats.pair.point && tells_integers(question) &&
+        !to->floats.pair.point && jx_equal_tells_integers(question) &&
         !look_without_told(question, to))
         return false;
     return is_shown(&to->floats) || to->floats.why ||

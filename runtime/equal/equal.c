@@ -90,3 +90,13 @@ bool jx_equal_asks(const jx_equal_question *question, int output)
 {
     return !question->alone || question->alone == output + 1;
 }
+
+bool jx_equal_tells_integers(const jx_equal_question *question)
+{
+    bool any = false;
+
+    for (int i = 0; question->domains && i < jx_plan_nins(question->plans[0]);
+         i++)
+        any |= question->domains[i].ntold > 0;
+    return any;
+}

@@ -90,6 +90,8 @@ typedef struct jx_equal_fields {
 
 /* Whether the result is one of those that are compared. */
 bool jx_equal_asks(const jx_equal_question *question, int output);
+/* Whether integers are drawn that only the programs tell from others. */
+bool jx_equal_tells_integers(const jx_equal_question *question);
 
 /* False only without memory (an error in the context of a). */
 bool jx_equal_over_fields(const jx_equal_question *question,
@@ -129,6 +131,9 @@ typedef struct jx_equal_floats {
     jx_float_witness differs, pair;
     const char *why; /* they could not be run, or NULL */
     int failed;      /* then which of them: 0 or 1 */
+    /* why points are without the numbers that programs tell from others: for
+     * one of these a loop goes round too often; or NULL */
+    const char *endless;
 } jx_equal_floats;
 
 /* Whether a gives less than b where all inputs are 1 (-1), as much (0), or more

@@ -393,11 +393,13 @@ void jx_domain_join(jx_integer_domain *own, const jx_integer_domain *other)
     own->below |= other->below;
     own->above |= other->above;
     own->modulo = own->modulo > other->modulo ? own->modulo : other->modulo;
+    own->turns |= other->turns;
     own->held |= other->held;
     for (int i = 0; i < other->ntold; i++)
         jx_domain_tell(own, other->told[i]);
     for (int i = 0; i < own->ntold; i++)
-        if (own->told[i] < 0 || own->told[i] > own->last)
+        if ((own->told[i] < 0 || own->told[i] > own->last) &&
+            jx_domain_can_tell(own, (double)own->told[i]))
             own->told[outside++] = own->told[i];
     own->ntold = outside;
 }

@@ -4,7 +4,7 @@
 
 #include "frontend/ir/program.h"
 
-enum { JX_MOST_TOLD = 8 };
+enum { JX_MOST_TOLD = 24 };
 
 /* Which integers an input may be.  `last`: the last place along the axis that
  * it indexes, as it is or moved and bounded (what is added to it may lead
@@ -23,6 +23,8 @@ typedef struct jx_integer_domain {
     int64_t told[JX_MOST_TOLD];
     /* ... or all of them on that side of an end, as a clamp does */
     bool below, above;
+    /* how often a loop goes round may be made of it: that many turns are run */
+    bool turns;
     /* it is taken modulo that, or 0: where the axis has as many places each
      * integer is one */
     int64_t modulo;

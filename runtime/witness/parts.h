@@ -205,9 +205,10 @@ bool jx_hunt_weigh_numbers(jx_hunt *h);
  * is 0. */
 double jx_hunt_largest_number(const jx_hunt *h, jx_atom atom, int depth);
 /* told.c: adds the numbers that the program tells from others to what is known
- * of its inputs; and one of them. */
+ * of its inputs; one of them; and whether it may be one. */
 void jx_hunt_look_at_told(const jx_hunt *h, jx_integer_domain *to);
 void jx_domain_tell(jx_integer_domain *to, int64_t number);
+bool jx_domain_can_tell(const jx_integer_domain *of, double number);
 
 /* hashes.c: the equations of integers that are bits, and those of which the
  * package says that their author chose what becomes of indices outside. */

@@ -6,9 +6,8 @@
 
 #include <math.h>
 
-/* Below it integers are drawn of any input; above it none is drawn, since loops
- * may have as many turns. */
-enum { SMALL = 4, MOST = 1 << 20 };
+/* Below it integers are drawn of any input; no loop is run with more turns. */
+enum { SMALL = 4, MOST_TURNS = 1 << 20 };
 
 /* What one side of an equation tells of the other: numbers, of which those
  * count that lie outside. */
@@ -24,6 +23,12 @@ void jx_domain_tell(jx_integer_domain *to, int64_t number)
             return;
     if (to->ntold < JX_MOST_TOLD)
         to->told[to->ntold++] = number;
+}
+
+bool jx_domain_can_tell(const jx_integer_domain *of, double number)
+{
+    return number >= (double)of->lo && number <= (double)of->hi &&
+           !(of->turns && fabs(number) > MOST_TURNS);
 }
 
 /* ---- comparisons */
@@ -151,7 +156,7 @@ static bool counts(const jx_hunt *h, const jx_jaxpr *jaxpr, const jx_eqn *eqn,
 {
     double last = of->indexes ? (double)of->last : SMALL - 1;
 
-    return fabs(number) <= MOST && (number < 0 || number > last) &&
+    return jx_domain_can_tell(of, number) && (number < 0 || number > last) &&
            !(is_comparison(eqn) && bounds_index(h, jaxpr, eqn, of->last));
 }
 
@@ -163,7 +168,7 @@ static void tell(const jx_hunt *h, const jx_jaxpr *jaxpr, const jx_eqn *eqn,
         k == 0 && eqn->prim->id == JX_PRIM_rem ? number_of(h, eqn, 1) : 0;
     bool one = eqn->prim->id == JX_PRIM_eq || eqn->prim->id == JX_PRIM_ne;
 
-    if (modulo > (double)to->modulo && modulo <= MOST)
+    if (modulo > (double)to->modulo && modulo <= MOST_TURNS)
         to->modulo = (int64_t)modulo;
     for (int i = 0; i < told.count; i++) {
         if (!counts(h, jaxpr, eqn, to, told.at[i]))
@@ -224,7 +229,29 @@ static void look_at_all(const jx_hunt *h, const jx_jaxpr *jaxpr,
     }
 }
 
+/* All that a loop of an open number of turns computes may end it. */
+static void look_at_turns(const jx_hunt *h, const jx_jaxpr *jaxpr,
+                          jx_integer_domain *to)
+{
+    for (int i = 0; jaxpr && i < jaxpr->neqns; i++) {
+        const jx_eqn *eqn = &jaxpr->eqns[i];
+        for (int k = 0; k < jx_bodies_of(eqn); k++) {
+            const jx_jaxpr *body = jx_body_of(eqn, k)->jaxpr;
+            const jx_origin *origin;
+            jx_origin_walk walk;
+            look_at_turns(h, body, to);
+            if (!body || eqn->prim->id != JX_PRIM_while)
+                continue;
+            jx_origin_walk_from(&walk, &h->origins, body->nouts, body->outs);
+            while ((origin = jx_origin_walk_on(&walk)))
+                if (!origin->eqn && !origin->owner && !origin->constant)
+                    to[origin->number].turns = true;
+        }
+    }
+}
+
 void jx_hunt_look_at_told(const jx_hunt *h, jx_integer_domain *to)
 {
+    look_at_turns(h, h->program->entry.jaxpr, to);
     look_at_all(h, h->program->entry.jaxpr, to);
 }

@@ -327,6 +327,8 @@ TOLD_APART = [
     (kept(lambda of: of != -1), all_taken, "is -1"),
     (kept(lambda of: of != -100), all_taken, "is -100"),
     (kept(lambda of: of != 255), all_taken, "is 255"),
+    (kept(lambda of: of != 2**31 - 1), all_taken, "is 2147483647"),
+    (kept(lambda of: of != -2**31), all_taken, "is -2147483648"),
     (kept(lambda of: of < 10), all_taken, "above 9"),
     (kept(lambda of: (of >= 0) & (of < 10)), all_taken, "below 0 or above 9"),
     (kept(lambda of: ~((of < 0) | (of >= 10))), all_taken, "below 0 or above 9"),
@@ -357,8 +359,39 @@ def test_integers_that_either_tells_apart_are_drawn(function, other, where, turn
     assert "differs where input 1 is" in finding.message or not where
 
 
+def none_of(*these):
+    def is_none(of):
+        some = of != these[0]
+        for one in these[1:]:
+            some &= of != one
+        return some
+    return kept(is_none)
+
+
+def test_as_many_integers_are_drawn_as_are_told_apart():
+    some = [-40 - 37 * i for i in range(12)]
+    assert jaxvet.equal(none_of(*some), none_of(*some[:-1]))(SCORES, LABELS).verdict == "different"
+    assert jaxvet.equal(none_of(*some), none_of(*some[::-1]))(SCORES, LABELS).verdict == "identical"
+
+
+def turns_until(x, n):
+    return lax.while_loop(lambda at: at[0] != n, lambda at: (at[0] + 1, at[1] * .5 + 1), (0, x))[1]
+
+
+@pytest.mark.parametrize("other, verdict", [
+    (lambda x, n: turns_until(x, n) * (n != -100), "undecided"),
+    (lambda x, n: jnp.where(n == -100, 0., turns_until(x, jnp.maximum(n, 0))), "undecided"),
+    (lambda x, n: turns_until(x, n) * (n != 90), "different"),
+    (lambda x, n: lax.fori_loop(0, n, lambda i, y: y * .5 + 1, x), "identical")])
+def test_loops_that_integers_told_apart_keep_going_end(other, verdict):
+    x, n = jax.ShapeDtypeStruct((3,), np.float32), jax.ShapeDtypeStruct((), np.int32)
+    assert jaxvet.equal(other, turns_until)(x, n).verdict == verdict
+    assert jaxvet.equal(turns_until, other)(x, n).verdict == verdict
+
+
 @pytest.mark.parametrize("function, other", [
     (kept(lambda of: of >= 0), kept(lambda of: ~(of < 0))),
+    (kept(lambda of: of != 2**31 - 1), kept(lambda of: of < 2**31 - 1)),
     (kept(lambda of: of > -1), kept(lambda of: of >= 0)),
     (lambda x, of: jnp.where(of >= 0, taken(x, jnp.maximum(of, 0)), 0.).sum(),
      kept(lambda of: of >= 0)),
