@@ -221,17 +221,18 @@ static void tell_pair(const jx_equal_words *w, jx_equality *to,
 static void put_told_of(jx_buffer *to, const jx_integer_domain *in)
 {
     const char *before = "";
+    bool above = in->above && in->last >= 0;
 
     if (in->below) {
         jx_buffer_puts(to, "below 0");
         before = " or ";
     }
-    if (in->above) {
+    if (above) {
         jx_buffer_printf(to, "%sabove %lld", before, (long long)in->last);
         before = " or ";
     }
     for (int k = 0; k < in->ntold; k++) {
-        if (in->told[k] < 0 ? in->below : in->above)
+        if (in->told[k] < 0 ? in->below : above)
             continue;
         jx_buffer_printf(to, "%s%lld", before, (long long)in->told[k]);
         before = " or ";

@@ -9,11 +9,14 @@
 /* Below it integers are drawn of any input; no loop is run with more turns. */
 enum { SMALL = 4, MOST_TURNS = 1 << 20 };
 
-/* What one side of an equation tells of the other: numbers, of which those
- * count that lie outside. */
+/* What one side of an equation tells of the other, and so of what that one is
+ * made of: numbers, of which those count that lie outside. */
 typedef struct telling {
     int count;
     double at[2];
+    bool one;  /* of these alone, not of all on their side */
+    bool made; /* what is held against them is computed of that input */
+    double modulo;
 } telling;
 
 void jx_domain_tell(jx_integer_domain *to, int64_t number)
@@ -44,6 +47,16 @@ static bool is_comparison(const jx_eqn *eqn)
     }
 }
 
+static telling one_number(double at)
+{
+    return (telling){.count = 1, .at = {at}};
+}
+
+static telling two_numbers(double first, double second)
+{
+    return (telling){.count = 2, .at = {first, second}};
+}
+
 /* The numbers on both sides of where a comparison of operand `k` with a number
  * changes: that one is on the side of what is less, or of what is more. */
 static telling beside(const jx_eqn *eqn, int k, double number)
@@ -52,8 +65,7 @@ static telling beside(const jx_eqn *eqn, int k, double number)
     bool less = k == 0 ? op == JX_PRIM_gt || op == JX_PRIM_le
                        : op == JX_PRIM_lt || op == JX_PRIM_ge;
 
-    return less ? (telling){2, {number, number + 1}}
-                : (telling){2, {number - 1, number}};
+    return two_numbers(less ? number : number - 1, less ? number + 1 : number);
 }
 
 /* A comparison is one end of a range of which the other end is as far as the
@@ -119,8 +131,13 @@ static bool chooses_branch(const jx_jaxpr *jaxpr, const jx_eqn *eqn)
 
 static double number_of(const jx_hunt *h, const jx_eqn *eqn, int operand)
 {
-    return operand < eqn->nins ? jx_hunt_largest_number(h, eqn->ins[operand], 0)
-                               : -INFINITY;
+    double number;
+
+    if (operand >= eqn->nins)
+        return -INFINITY;
+    return jx_origin_number(&h->origins, eqn->ins[operand], &number)
+               ? number
+               : jx_hunt_largest_number(h, eqn->ins[operand], 0);
 }
 
 /* Which numbers an equation tells from others, if operand `k` is one. */
@@ -135,16 +152,16 @@ static telling tells(const jx_hunt *h, const jx_jaxpr *jaxpr, const jx_eqn *eqn,
     case JX_PRIM_gt:
     case JX_PRIM_ge: return beside(eqn, k, number);
     case JX_PRIM_eq:
-    case JX_PRIM_ne: return (telling){1, {number}};
-    case JX_PRIM_max: return (telling){1, {number - 1}};
-    case JX_PRIM_min: return (telling){1, {number + 1}};
-    case JX_PRIM_abs: return (telling){1, {-1}};
+    case JX_PRIM_ne: return (telling){.count = 1, .at = {number}, .one = true};
+    case JX_PRIM_max: return one_number(number - 1);
+    case JX_PRIM_min: return one_number(number + 1);
+    case JX_PRIM_abs: return one_number(-1);
+    case JX_PRIM_rem: return (telling){.modulo = k ? 0 : number};
     case JX_PRIM_clamp:
         return k != 1 || chooses_branch(jaxpr, eqn)
                    ? (telling){0}
-                   : (telling){
-                         2,
-                         {number_of(h, eqn, 0) - 1, number_of(h, eqn, 2) + 1}};
+                   : two_numbers(number_of(h, eqn, 0) - 1,
+                                 number_of(h, eqn, 2) + 1);
     default: return (telling){0};
     }
 }
@@ -161,45 +178,93 @@ static bool counts(const jx_hunt *h, const jx_jaxpr *jaxpr, const jx_eqn *eqn,
 }
 
 static void tell(const jx_hunt *h, const jx_jaxpr *jaxpr, const jx_eqn *eqn,
-                 int k, jx_integer_domain *to)
+                 const telling *told, jx_integer_domain *to)
 {
-    const telling told = tells(h, jaxpr, eqn, k);
-    double modulo =
-        k == 0 && eqn->prim->id == JX_PRIM_rem ? number_of(h, eqn, 1) : 0;
-    bool one = eqn->prim->id == JX_PRIM_eq || eqn->prim->id == JX_PRIM_ne;
-
-    if (modulo > (double)to->modulo && modulo <= MOST_TURNS)
-        to->modulo = (int64_t)modulo;
-    for (int i = 0; i < told.count; i++) {
-        if (!counts(h, jaxpr, eqn, to, told.at[i]))
+    if (told->modulo > (double)to->modulo && told->modulo <= MOST_TURNS)
+        to->modulo = (int64_t)told->modulo;
+    /* a device counts from its own part of an axis */
+    if (told->made && to->placed && !told->one)
+        return;
+    for (int i = 0; i < told->count; i++) {
+        double at = told->at[i], number = at < 0 ? floor(at) : ceil(at);
+        if ((told->one && number != at) || !counts(h, jaxpr, eqn, to, number))
             continue;
-        jx_domain_tell(to, (int64_t)told.at[i]);
-        to->below |= !one && told.at[i] < 0;
-        to->above |= !one && told.at[i] > (double)to->last;
+        jx_domain_tell(to, (int64_t)number);
+        to->below |= !told->one && number < 0;
+        to->above |= !told->one && number > (double)to->last;
     }
 }
 
-static bool is_made(const jx_origins *of, const jx_eqn *eqn, int operand)
+static double before(jx_prim_id op, int k, double number, double by)
 {
-    (void)of;
-    return !jx_eqn_moves(eqn) ||
-           (operand && (eqn->prim->id == JX_PRIM_gather ||
-                        eqn->prim->id == JX_PRIM_dynamic_slice));
+    switch (op) {
+    case JX_PRIM_add: return number - by;
+    case JX_PRIM_sub: return k ? by - number : number + by;
+    case JX_PRIM_mul: return number / by;
+    case JX_PRIM_div: return k ? NAN : number * by;
+    case JX_PRIM_neg: return -number;
+    default: return NAN;
+    }
+}
+
+/* What is told of operand `k` of an equation, of which it is told.  False:
+ * nothing is. */
+static bool tell_before(const jx_hunt *h, const jx_eqn *eqn, int k,
+                        telling *told)
+{
+    jx_prim_id op = eqn->prim->id;
+
+    if (jx_eqn_moves(eqn))
+        return !k || (op != JX_PRIM_gather && op != JX_PRIM_dynamic_slice);
+    if (op == JX_PRIM_max || op == JX_PRIM_min ||
+        (op == JX_PRIM_clamp && k == 1))
+        return true;
+    for (int i = 0; i < told->count; i++) {
+        told->at[i] = before(op, k, told->at[i], number_of(h, eqn, !k));
+        if (!isfinite(told->at[i]))
+            return false;
+    }
+    told->made = true;
+    told->modulo = 0;
+    return told->count > 0;
+}
+
+typedef struct looking {
+    const jx_hunt *h;
+    const jx_jaxpr *jaxpr;
+    const jx_eqn *eqn; /* that tells numbers apart */
+    jx_map seen;
+    jx_integer_domain *to; /* of each input */
+} looking;
+
+static void look_behind(looking *l, jx_atom atom, const telling *told,
+                        int depth)
+{
+    const jx_origin *origin = jx_origin_of(&l->h->origins, atom);
+
+    if (!origin || origin->constant || depth > 40 ||
+        !jx_map_add(&l->seen, atom.var))
+        return;
+    if (!origin->eqn && origin->owner)
+        look_behind(l, origin->given, told, depth + 1);
+    else if (!origin->eqn && jx_dtype_is_integer(atom.var->aval->dtype))
+        tell(l->h, l->jaxpr, l->eqn, told, &l->to[origin->number]);
+    for (int k = 0; origin->eqn && k < origin->eqn->nins; k++) {
+        telling own = *told;
+        if (tell_before(l->h, origin->eqn, k, &own))
+            look_behind(l, origin->eqn->ins[k], &own, depth + 1);
+    }
 }
 
 static void look_at(const jx_hunt *h, const jx_jaxpr *jaxpr, const jx_eqn *eqn,
                     int k, jx_integer_domain *to)
 {
-    const jx_origin *origin;
-    jx_origin_walk walk;
+    const telling told = tells(h, jaxpr, eqn, k);
+    looking l = {.h = h, .jaxpr = jaxpr, .eqn = eqn, .to = to};
 
-    if (!jx_dtype_is_integer(jx_atom_aval(eqn->ins[k])->dtype))
-        return;
-    jx_origin_walk_from(&walk, &h->origins, 1, &eqn->ins[k]);
-    walk.ends = is_made;
-    while ((origin = jx_origin_walk_on(&walk)))
-        if (!origin->eqn && !origin->owner && !origin->constant)
-            tell(h, jaxpr, eqn, k, &to[origin->number]);
+    jx_map_init(&l.seen, h->program->ctx->arena);
+    if (told.count || told.modulo > 0)
+        look_behind(&l, eqn->ins[k], &told, 0);
 }
 
 /* What may tell integers apart. */

@@ -346,6 +346,11 @@ TOLD_APART = [
     (weighed(jnp.sign), weighed(lambda of: of > 0), "below 0"),
     (weighed(lambda of: jnp.maximum(of, 0)), weighed(lambda of: of), "below 0"),
     (weighed(lambda of: of.astype(jnp.int8)), weighed(lambda of: of), "below -|above"),
+    (weighed(lambda of: of - 50 != 0), weighed(jnp.ones_like), "is 50"),
+    (weighed(lambda of: 7 - 2 * of == -93), weighed(jnp.zeros_like), "is 50"),
+    (weighed(lambda of: jnp.minimum(of / 1000, 1)), weighed(lambda of: of / 1000), "is 2000"),
+    (weighed(lambda of: jnp.clip(of, 0, 5000)), weighed(lambda of: jnp.maximum(of, 0)),
+     "5001"),
 ]
 
 
@@ -400,6 +405,8 @@ def test_loops_that_integers_told_apart_keep_going_end(other, verdict):
     (lambda x, of: at_hot(x, of), lambda x, of: jnp.where(
         of[:, None] == jnp.arange(10), x, 0.).sum(1)),
     (weighed(lambda of: of // 2), weighed(lambda of: of >> 1)),
+    (weighed(lambda of: of - 50 != 0), weighed(lambda of: of != 50)),
+    (weighed(lambda of: jnp.clip(of - 3, 0, 2)), weighed(lambda of: jnp.clip(of, 3, 5) - 3)),
     (weighed(lambda of: of % 4), weighed(lambda of: of & 3)),
     (weighed(lambda of: jnp.fmod(of, 4)), weighed(lambda of: lax.rem(of, 4))),
     (weighed(jnp.abs), weighed(lambda of: jnp.where(of < 0, -of, of))),
