@@ -294,23 +294,34 @@ static void look_at_all(const jx_hunt *h, const jx_jaxpr *jaxpr,
     }
 }
 
-/* All that a loop of an open number of turns computes may end it. */
+static void mark_turns(const jx_hunt *h, int count, const jx_atom *from,
+                       jx_integer_domain *to)
+{
+    const jx_origin *origin;
+    jx_origin_walk walk;
+
+    jx_origin_walk_from(&walk, &h->origins, count, from);
+    while ((origin = jx_origin_walk_on(&walk)))
+        if (!origin->eqn && !origin->owner && !origin->constant)
+            to[origin->number].turns = true;
+}
+
+/* All that a loop of an open number of turns computes may end it, and what is
+ * asked beside. */
 static void look_at_turns(const jx_hunt *h, const jx_jaxpr *jaxpr,
                           jx_integer_domain *to)
 {
     for (int i = 0; jaxpr && i < jaxpr->neqns; i++) {
         const jx_eqn *eqn = &jaxpr->eqns[i];
+        const jx_p_while *loop =
+            eqn->prim->id == JX_PRIM_while ? eqn->typed : NULL;
+        if (loop)
+            mark_turns(h, (int)loop->cond_nconsts, eqn->ins, to);
         for (int k = 0; k < jx_bodies_of(eqn); k++) {
             const jx_jaxpr *body = jx_body_of(eqn, k)->jaxpr;
-            const jx_origin *origin;
-            jx_origin_walk walk;
             look_at_turns(h, body, to);
-            if (!body || eqn->prim->id != JX_PRIM_while)
-                continue;
-            jx_origin_walk_from(&walk, &h->origins, body->nouts, body->outs);
-            while ((origin = jx_origin_walk_on(&walk)))
-                if (!origin->eqn && !origin->owner && !origin->constant)
-                    to[origin->number].turns = true;
+            if (loop && body)
+                mark_turns(h, body->nouts, body->outs, to);
         }
     }
 }

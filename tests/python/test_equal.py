@@ -387,6 +387,7 @@ def turns_until(x, n):
     (lambda x, n: turns_until(x, n) * (n != -100), "undecided"),
     (lambda x, n: jnp.where(n == -100, 0., turns_until(x, jnp.maximum(n, 0))), "undecided"),
     (lambda x, n: turns_until(x, n) * (n != 90), "different"),
+    (lambda x, n: turns_until(x, n) * (n <= 2**30), "identical"),
     (lambda x, n: lax.fori_loop(0, n, lambda i, y: y * .5 + 1, x), "identical")])
 def test_loops_that_integers_told_apart_keep_going_end(other, verdict):
     x, n = jax.ShapeDtypeStruct((3,), np.float32), jax.ShapeDtypeStruct((), np.int32)
