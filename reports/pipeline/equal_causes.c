@@ -10,9 +10,58 @@
 #include "reports/pipeline/equal_repairs.h"
 #include "reports/pipeline/sharded.h"
 #include "runtime/elementwise.h"
+#include "runtime/witness/origin.h"
 
 #include <math.h>
 #include <string.h>
+
+/* ---- slopes */
+
+static bool is_backward_within(const jx_eqn *eqn)
+{
+    bool any = jx_is_backward(eqn);
+
+    for (int i = 0; i < jx_bodies_of(eqn) && !any; i++) {
+        const jx_jaxpr *body = jx_body_of(eqn, i)->jaxpr;
+        for (int k = 0; body && k < body->neqns && !any; k++)
+            any = is_backward_within(&body->eqns[k]);
+    }
+    return any;
+}
+
+/* Whether a result of a jaxpr is made of a gradient. */
+static bool is_of_slopes(const jx_program *program, const jx_jaxpr *jaxpr,
+                         int result)
+{
+    char *needed = JX_NEW_ARRAY(program->ctx->arena, jaxpr->nvars + 1, char);
+    bool any = false;
+
+    if (needed && jaxpr->outs[result].var)
+        needed[jaxpr->outs[result].var->id] = 1;
+    for (int i = jaxpr->neqns - 1; needed && i >= 0 && !any; i--) {
+        const jx_eqn *eqn = &jaxpr->eqns[i];
+        int given = -1;
+        for (int k = 0; k < eqn->nouts; k++)
+            given = needed[eqn->outs[k]->id] ? k : given;
+        for (int k = 0; given >= 0 && k < eqn->nins; k++)
+            if (eqn->ins[k].var)
+                needed[eqn->ins[k].var->id] = 1;
+        if (given >= 0)
+            any = jx_spread_body(eqn)
+                      ? is_of_slopes(program, jx_spread_body(eqn), given)
+                      : is_backward_within(eqn);
+    }
+    return any;
+}
+
+static bool has_slopes(const jx_equal_words *w, int result)
+{
+    const jx_program *program = w->sharded.program;
+    const jx_jaxpr *entry = program ? program->entry.jaxpr : NULL;
+
+    return entry && result < entry->nouts &&
+           is_of_slopes(program, entry, result);
+}
 
 /* ---- factors */
 
@@ -30,7 +79,7 @@ static void tell_factor(const jx_equal_words *w, bool gradient,
         jx_buffer_printf(&text, "/%lld", (long long)d->under);
     jx_buffer_puts(&text, " times the other, everywhere");
     if (more || less) {
-        bool back = gradient || jx_find_eqn(w->sharded.program, jx_is_backward);
+        bool back = gradient || has_slopes(w, d->output);
         to->code = back    ? JX_CODE_MSH017
                    : twice ? JX_CODE_MSH007
                            : JX_CODE_MSH009;

@@ -95,7 +95,7 @@ bool jx_adds_itself(const jx_eqn *eqn)
 
 /* ---- computations over devices */
 
-static const jx_jaxpr *body_of(const jx_eqn *eqn)
+const jx_jaxpr *jx_spread_body(const jx_eqn *eqn)
 {
     const jx_p_manual_computation *manual = eqn->typed;
     const jx_p_shard_map *mapped = eqn->typed;
@@ -114,7 +114,7 @@ static const jx_eqn *spread_of(const jx_program *program, const jx_jaxpr *jaxpr)
     for (int i = 0; i < program->njaxprs; i++)
         for (int k = 0; k < program->jaxprs[i]->neqns; k++) {
             const jx_eqn *eqn = &program->jaxprs[i]->eqns[k];
-            if (body_of(eqn) == jaxpr)
+            if (jx_spread_body(eqn) == jaxpr)
                 return eqn;
         }
     return NULL;
@@ -380,7 +380,7 @@ static bool is_linear_in(const jx_jaxpr *jaxpr, jx_atom atom, jx_eqn_is *is,
 
 bool jx_is_summed_last(const jx_eqn *spread, int result)
 {
-    const jx_jaxpr *body = body_of(spread);
+    const jx_jaxpr *body = jx_spread_body(spread);
 
     return body && result < body->nouts &&
            is_linear_in(body, body->outs[result], jx_reduces_devices, 0);

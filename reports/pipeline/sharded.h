@@ -17,6 +17,8 @@ typedef struct jx_sharded {
 typedef bool jx_eqn_is(const jx_eqn *eqn);
 const jx_eqn *jx_find_eqn(const jx_program *program, jx_eqn_is *is);
 
+/* What devices compute; NULL: it is no computation over devices. */
+const jx_jaxpr *jx_spread_body(const jx_eqn *eqn);
 jx_eqn_is jx_is_backward;     /* of a gradient */
 jx_eqn_is jx_reduces_devices; /* sums over devices */
 jx_eqn_is jx_permutes_devices;

@@ -540,6 +540,14 @@ def stepped(w, x, t, mean=lambda g: g, clip=lambda g: g):
     return w - .1 * mean(clip(slopes(w, x, t)))
 
 
+
+def beside_slopes(loss=lambda v: v, slope=lambda v: v):
+    def step(w, x):
+        of, to = jax.value_and_grad(lambda w: jnp.mean(jnp.tanh(x @ w) ** 2))(w)
+        return loss(of), slope(to)
+    return step
+
+
 SQUARE = (spec(8, 8), spec(8, 4))
 LABELLED = (spec(16, 8), spec(16, dtype=np.int32))
 LAYERS = ([(spec(8, 8), spec(8))] * 2, spec(4, 8))
@@ -711,6 +719,12 @@ WRONG = {
     "a step by a sum of slopes": ("MSH017", mapped(
         lambda *ins: stepped(*ins, lambda g: lax.psum(g, "i")), (P(), ROWS, ROWS), P(),
         check=False), stepped, NET),
+    "a sum of losses beside a mean of slopes": ("MSH009", mapped(beside_slopes(
+        lambda v: lax.psum(v, "i"), lambda v: lax.pmean(v, "i")), (P(), ROWS), P(), check=False),
+        beside_slopes(), (spec(8, 4), spec(8, 8))),
+    "a mean of losses beside a sum of slopes": ("MSH017", mapped(beside_slopes(
+        lambda v: lax.pmean(v, "i"), lambda v: lax.psum(v, "i")), (P(), ROWS), P(), check=False),
+        beside_slopes(), (spec(8, 4), spec(8, 8))),
     "slopes are clipped before their mean": ("MSH020", mapped(
         lambda *ins: stepped(*ins, lambda g: lax.pmean(g, "i"), clipped), (P(), ROWS, ROWS), P(),
         check=False), lambda *ins: stepped(*ins, clip=clipped), NET),
