@@ -672,13 +672,12 @@ static void modules_that_are_none_are_refused(void **state)
 /* Each copy lies at the end of its memory, so that who reads on is seen. */
 static void try_module(PJRT_Client *client, const char *code, size_t size)
 {
-    char *copy = malloc(size ? size : 1);
+    char *copy = memcpy(malloc(size ? size : 1), code, size);
     PJRT_Program program = program_of(copy, size);
     PJRT_Client_Compile_Args args =
         ARGS(Client_Compile, .client = client, .program = &program);
     PJRT_Error *error;
 
-    memcpy(copy, code, size);
     error = GetPjrtApi()->PJRT_Client_Compile(&args);
     assert_true(!error != !args.executable);
     if (error)
