@@ -164,8 +164,10 @@ int jx_command_write_bytes(const char *path, const jx_buffer *bytes)
         (!bytes->budget && !jx_buffer_ok(bytes))) {
         code = jx_command_starved();
     } else if (spent != JX_SPENT_NOTHING || !jx_buffer_ok(bytes)) {
-        jx_command_say("jaxvet: gave up: there is no memory for what is to be "
-                       "printed (see --memory)");
+        const char *what = spent == JX_SPENT_SECONDS ? "time" : "memory";
+        jx_command_say("jaxvet: gave up: there is no %s for what is to be "
+                       "printed (see --%s)",
+                       what, what);
         code = JX_EXIT_INPUT;
     } else if (!jx_file_write(ctx, path ? path : "-", jx_buffer_text(bytes),
                               bytes->length)) {

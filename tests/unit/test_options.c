@@ -5,7 +5,9 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -169,6 +171,42 @@ static void every_command_is_found_and_explains_itself(void **state)
     }
 }
 
+/* What is said where a text can't be written, as `spent` stands in the way. */
+static void refused(jx_spent spent, char said[256])
+{
+    jx_budget budget;
+    jx_buffer text = {.budget = &budget};
+    FILE *file = tmpfile();
+    int before = dup(STDERR_FILENO);
+
+    assert_non_null(file);
+    jx_budget_init(&budget, (jx_limits){.bytes = 1 << 20}, NULL);
+    atomic_store(&budget.spent, spent);
+    assert_true(dup2(fileno(file), STDERR_FILENO) >= 0);
+    int code = jx_command_write("/dev/null", &text);
+    assert_true(dup2(before, STDERR_FILENO) >= 0);
+    close(before);
+    assert_int_equal(code, JX_EXIT_INPUT);
+    rewind(file);
+    said[fread(said, 1, 255, file)] = 0;
+    fclose(file);
+    jx_buffer_free(&text);
+}
+
+static void what_is_not_printed_names_the_limit_that_is_spent(void **state)
+{
+    char said[256];
+
+    (void)state;
+    refused(JX_SPENT_BYTES, said);
+    assert_non_null(strstr(said, "no memory"));
+    assert_non_null(strstr(said, "--memory"));
+    refused(JX_SPENT_SECONDS, said);
+    assert_non_null(strstr(said, "no time"));
+    assert_non_null(strstr(said, "--time"));
+    assert_null(strstr(said, "memory"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -179,6 +217,7 @@ int main(void)
         cmocka_unit_test(help_lines_up_in_one_column),
         cmocka_unit_test(the_worst_exit_code_wins),
         cmocka_unit_test(every_command_is_found_and_explains_itself),
+        cmocka_unit_test(what_is_not_printed_names_the_limit_that_is_spent),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
