@@ -11,20 +11,22 @@
  *                          same new key
  *   seed, seed     RNG003  the same key
  *
- * What makes the same new keys again is none where it is gone on from in another
- * way each time: split(fold_in(key, 7), n)[0], then split(fold_in(key, 7), n)[1].
+ * What makes the same new keys again is none where it is gone on from in
+ * another way each time: split(fold_in(key, 7), n)[0], then
+ * split(fold_in(key, 7), n)[1].
  *
  * A key that a turn of a loop has used and leaves to the next is used again
- * there, and copies of one key draw the same.  An event in a loop happens at
- * every step: with a key from outside of the loop it happens twice.  What
- * excludes each other (branches of one cond) and what only repeats (remat, a
- * derivative that draws its mask again) does not count.  Numbers that JAX's own
- * functions draw by splitting their key first are drawn. */
+ * there, and copies of one key draw the same.  Of keys[i] each turn takes the
+ * row that its number says, where that is known (turns.h).  An event in a loop
+ * happens at every step: with a key from outside of the loop it happens twice.
+ * What excludes each other (branches of one cond) and what only repeats (remat,
+ * a derivative that draws its mask again) does not count.  Numbers that JAX's
+ * own functions draw by splitting their key first are drawn. */
 #include "analyzer/lint/key_views.h"
 #include "analyzer/lint/look.h"
 #include "analyzer/lint/places.h"
 #include "analyzer/lint/progression.h"
-#include "frontend/ir/element.h"
+#include "analyzer/lint/turns.h"
 #include "frontend/ir/params.h"
 
 #include <limits.h>
@@ -40,9 +42,10 @@ typedef enum use {
 typedef struct event {
     int id; /* of the key */
     use use;
-    bool maybe; /* of some key of several, and `id` is one of these; ... */
-    int pick;   /* ... the value that is such a key; -1 */
-    int data;   /* of a fold: the value */
+    bool maybe; /* of some key of several, and `id` is one of these */
+    /* ... and a turn of a loop, which takes another at each, takes this */
+    bool taken;
+    int data;              /* of a fold: the value */
     const jx_calls *loops; /* around it, that the key is not carried through */
     jx_place at;
 } event;
@@ -140,6 +143,61 @@ static int frame_of_key(const keyring *r, int id)
 
 enum { MOST_EVENTS = 1 << 20 };
 
+static void record(keyring *r, event e);
+
+/* No branch within the body leads there: each turn of the loop comes by. */
+static bool is_at_each_turn(const jx_calls *calls, const jx_calls *body)
+{
+    while (calls && calls != body && calls->eqn->prim->id != JX_PRIM_cond)
+        calls = calls->outer;
+    return calls == body;
+}
+
+/* A row of an array of keys that has one axis. */
+static bool is_row_of(const keyring *r, const jx_flat_node *node,
+                      const jx_key_source *source)
+{
+    const jx_aval *from = r->flat->values.at[node->ins[0]].aval;
+    int64_t rows;
+
+    return from->rank == (from->dtype == JX_KEY ? 1 : 2) &&
+           jx_dim_is_int(from->shape[0], &rows) && rows == source->nparents;
+}
+
+/* What each turn of a loop does with one row of keys from outside of it, where
+ * it is known which: jax.random.split(key, n)[i]. */
+static bool record_taken(keyring *r, const jx_key_source *source,
+                         const event *e)
+{
+    const jx_flat_node *node = jx_maker(r->flat, source->value);
+    jx_turns turns;
+    event of = *e;
+
+    if (source->link != JX_KEYS_CHOSEN || e->maybe || source->count != 1 ||
+        !node || node->eqn->prim->id != JX_PRIM_dynamic_slice ||
+        !is_row_of(r, node, source) ||
+        !jx_turns_of(r->flat, node->ins[1], &turns) ||
+        !is_at_each_turn(e->at.calls, turns.body))
+        return false;
+    for (int i = 0; i < turns.count; i++)
+        if (turns.at[i] < 0 || turns.at[i] >= source->nparents ||
+            repeats(r, frame_of_key(r, source->parents[turns.at[i]]),
+                    turns.body) != turns.body)
+            return false;
+    of.taken = true;
+    for (int i = 0; i < turns.count; i++) {
+        int before = 0, after = 0;
+        for (int k = 0; k < turns.count; k++)
+            if (k != i && turns.at[k] == turns.at[i])
+                *(k < i ? &before : &after) += 1;
+        of.id = source->parents[turns.at[i]];
+        of.loops = after ? turns.body : turns.body->outer;
+        if (!before)
+            record(r, of);
+    }
+    return true;
+}
+
 /* What is done with a key of a loop's body is done with what it began as. */
 static void record(keyring *r, event e)
 {
@@ -151,8 +209,8 @@ static void record(keyring *r, event e)
     JX_PUSH(r->lint->ctx->arena, &r->events, e);
     if (source->link == JX_KEYS_ALONE)
         return;
-    if (source->link == JX_KEYS_CHOSEN && !e.maybe)
-        e.pick = source->value;
+    if (record_taken(r, source, &e))
+        return;
     e.maybe |= source->link == JX_KEYS_CHOSEN;
     if (source->link != JX_KEYS_CHOSEN) {
         int inside = r->flat->values.at[source->value].inside;
@@ -171,7 +229,7 @@ static void record_all(keyring *r, use how, int value, int data,
     const jx_key_view *view = jx_keys_of(&r->keys, value);
 
     for (int i = 0; view && i < view->count; i++)
-        record(r, (event){view->ids[i], how, false, -1, data, place->calls,
+        record(r, (event){view->ids[i], how, false, false, data, place->calls,
                           *place});
 }
 
@@ -396,6 +454,16 @@ static bool is_consumed(const keyring *r, int id)
     return (r->used[id] & (1 << USE_DRAW | 1 << USE_SPLIT)) != 0;
 }
 
+/* Two turns of the loop, and all come by, fold in the same number. */
+static bool folds_again(const keyring *r, const event *e, const jx_calls *body)
+{
+    jx_turns turns;
+
+    return !e->taken && jx_turns_of(r->flat, e->data, &turns) &&
+           turns.body == body && is_at_each_turn(e->at.calls, body) &&
+           jx_turns_meet(&turns);
+}
+
 /* A loop around the one that counts what is folded in. */
 static bool counts_again(const keyring *r, const event *e)
 {
@@ -459,7 +527,7 @@ static size_t events_from(const keyring *r, int id)
 static const event *at_or_after(const keyring *r, size_t i, int id)
 {
     while (i < r->events.count && r->events.at[i].id == id &&
-           r->events.at[i].maybe)
+           (r->events.at[i].maybe || r->events.at[i].taken))
         i++;
     return i < r->events.count && r->events.at[i].id == id ? &r->events.at[i]
                                                            : NULL;
@@ -505,15 +573,18 @@ static void tell_repeated(keyring *r, const event *e, const jx_calls *body)
     if (e->use == USE_FOLD &&
         (is_gone_on_from(r, e, body) ||
          (!repeats(r, r->lint->frames[e->data], e->loops) &&
-          !counts_again(r, e))))
+          !counts_again(r, e) && !folds_again(r, e, body))))
         return;
     if (e->use == USE_SPLIT && is_picked_from(r, e, body))
         return;
-    claim = tell(
-        r, code, &e->at, jx_place_in_body(arena, &e->at, body),
-        jx_arena_printf(arena, "the same key is %s at every step of a loop%s",
-                        verbs[e->use],
-                        e->use == USE_FOLD ? ", with the same number" : ""));
+    claim =
+        tell(r, code, &e->at, jx_place_in_body(arena, &e->at, body),
+             jx_arena_printf(
+                 arena, "the same key is %s at %s of a loop%s", verbs[e->use],
+                 e->taken || (e->use == USE_FOLD && folds_again(r, e, body))
+                     ? "more than one step"
+                     : "every step",
+                 e->use == USE_FOLD ? ", with the same number" : ""));
     if (e->use != USE_DRAW)
         r->told[e->at.node] = true;
     if (claim)
@@ -540,53 +611,6 @@ static jx_code clash(keyring *r, const event *a, const event *b)
     return code;
 }
 
-/* The index as it is written: JAX adds the length to one that is below 0. */
-static int index_as_written(const keyring *r, int index)
-{
-    const jx_flat_node *choice = jx_maker(r->flat, index), *test;
-    const jx_literal *zero;
-
-    if (!choice || choice->eqn->prim->id != JX_PRIM_select_n)
-        return index;
-    test = jx_maker(r->flat, choice->ins[0]);
-    if (!test || test->eqn->prim->id != JX_PRIM_lt ||
-        test->ins[0] != choice->ins[1])
-        return index;
-    zero = r->flat->values.at[test->ins[1]].literal;
-    return zero && !zero->dim && !zero->array &&
-                   jx_element_real(zero->aval->dtype, zero->bits) == 0
-               ? choice->ins[1]
-               : index;
-}
-
-/* The rows that a value takes of an array of keys, each within it; false where
- * they are not known. */
-static bool rows_of(const keyring *r, int pick, jx_progression *to)
-{
-    const jx_flat_node *node = pick < 0 ? NULL : jx_maker(r->flat, pick);
-    int64_t rows, last;
-
-    if (!node || node->eqn->prim->id != JX_PRIM_dynamic_slice ||
-        !jx_dim_is_int(r->flat->values.at[node->ins[0]].aval->shape[0],
-                       &rows) ||
-        !jx_progression_of(r->flat, index_as_written(r, node->ins[1]), to) ||
-        to->count <= 0 ||
-        __builtin_mul_overflow(to->step, to->count - 1, &last) ||
-        __builtin_add_overflow(to->first, last, &last))
-        return false;
-    return to->first >= 0 && to->first < rows && last >= 0 && last < rows;
-}
-
-/* Both may be of one key, as far as anybody knows. */
-static bool may_be_one(const keyring *r, const event *a, const event *b)
-{
-    jx_progression of_a, of_b;
-
-    return !jx_places_exclude(a->at.calls, b->at.calls) &&
-           !(rows_of(r, a->pick, &of_a) && rows_of(r, b->pick, &of_b) &&
-             !jx_progressions_meet(&of_a, &of_b));
-}
-
 /* Event number `i` clashes with one before it, of those of its key from number
  * `first` on; so may what is of some key of several. */
 static bool clashes(keyring *r, size_t first, size_t i)
@@ -596,7 +620,8 @@ static bool clashes(keyring *r, size_t first, size_t i)
     for (size_t k = i > first + LOOK_BACK ? i - LOOK_BACK : first; k < i; k++) {
         const event *before = &r->events.at[k];
         if (before->maybe || e->maybe
-                ? before->at.order != e->at.order && may_be_one(r, before, e)
+                ? before->at.order != e->at.order &&
+                      !jx_places_exclude(before->at.calls, e->at.calls)
                 : clash(r, before, e) != JX_CODE_NONE)
             return true;
     }
@@ -685,7 +710,7 @@ static bool sort_events(keyring *r)
     if (count)
         qsort(all, count, sizeof *all, compare);
     for (size_t i = 0; i < count; i++)
-        if (!all[i].maybe)
+        if (!all[i].maybe && !all[i].taken)
             r->used[all[i].id] |= (unsigned char)(1 << all[i].use);
     return true;
 }

@@ -18,10 +18,11 @@ import numeric  # noqa: E402
 import performance  # noqa: E402
 import places  # noqa: E402
 import planted  # noqa: E402
+import turns  # noqa: E402
 import variants  # noqa: E402
 import ways  # noqa: E402
 
-PROGRAMS = [p for module in (keys, dtypes, graph, places, mesh, performance, numeric, ways,
+PROGRAMS = [p for module in (keys, turns, dtypes, graph, places, mesh, performance, numeric, ways,
                             variants, issues) for p in module.prog]
 
 
