@@ -1,6 +1,7 @@
 /* watch_index.c - see watch.h: what equations make of their indices. */
 #include "runtime/watch.h"
 
+#include "frontend/base/intern.h"
 #include "frontend/ir/params.h"
 #include "runtime/elementwise.h"
 #include "runtime/host.h"
@@ -148,8 +149,15 @@ typedef struct places {
     int width; /* the axes that are paired, then components */
     int64_t *at;
     bool *inside; /* none of its components lies outside */
+    /* by what they hash to: 1 + the first of those at one place, or 0; a power
+     * of two of them, or none where nobody asks who is there twice */
+    int32_t *table;
+    uint64_t slots;
     size_t bytes; /* of both, in one piece */
 } places;
+
+/* Of so many it is asked whether two are one. */
+enum { MOST_TOLD_APART = 1 << 16 };
 
 /* False: there are none, or there is no memory for them, and the run fails. */
 static bool read_places(const indexed *d, jx_run *run, const jx_view *indices,
@@ -164,13 +172,18 @@ static bool read_places(const indexed *d, jx_run *run, const jx_view *indices,
         to->count *= indices->shape[i];
     if (components != d->map.count)
         return false;
+    if ((d->sets || d->unique) && to->count <= MOST_TOLD_APART)
+        for (to->slots = 1; to->slots < 2 * (uint64_t)to->count;)
+            to->slots *= 2;
     to->bytes = (size_t)to->count *
                     ((size_t)to->width * sizeof *to->at + sizeof *to->inside) +
-                1;
+                to->slots * sizeof *to->table + 1;
     to->at = jx_run_borrow(run, to->bytes);
     if (!to->at)
         return false;
-    to->inside = (bool *)(to->at + to->count * to->width);
+    to->table = (int32_t *)(to->at + to->count * to->width);
+    to->inside = (bool *)(to->table + to->slots);
+    memset(to->table, 0, to->slots * sizeof *to->table);
     for (int64_t row = 0; row < to->count; row++) {
         int64_t *at = to->at + row * to->width;
         to->inside[row] = true;
@@ -251,63 +264,76 @@ static bool same_place(const places *p, int64_t a, int64_t b)
                    (size_t)p->width * sizeof *p->at);
 }
 
-/* Goes through what one vector of indices is for, in the result
- * or the updates. */
-static bool is_of_row(const indexed *d, const jx_view *indices,
-                      const jx_view *view, const int64_t *index, int64_t row)
+/* The first vector of indices that is the place of this one, which joins the
+ * table if there was none. */
+static int64_t first_of(const places *p, int64_t row)
 {
-    int64_t is = 0;
-    int axis = 0;
+    uint64_t slot =
+        jx_hash_bytes(p->at + row * p->width, (size_t)p->width * sizeof *p->at);
 
-    for (int k = 0; k < view->rank; k++)
-        if (!jx_ints_hold(d->windows, k))
-            is = is * indices->shape[axis++] + index[k];
-    return is == row;
+    for (;; slot++) {
+        int32_t *kept = &p->table[slot & (p->slots - 1)];
+        if (!*kept)
+            *kept = (int32_t)row + 1;
+        if (same_place(p, *kept - 1, row))
+            return *kept - 1;
+    }
+}
+
+/* Where the updates of one vector of indices begin. */
+static void begin_row(const indexed *d, const jx_view *indices,
+                      const jx_view *updates, int64_t row, int64_t *index)
+{
+    int axis = indices->rank - 2;
+
+    for (int k = updates->rank - 1; k >= 0; k--)
+        if (!jx_ints_hold(d->windows, k)) {
+            index[k] = row % indices->shape[axis];
+            row /= indices->shape[axis--];
+        }
 }
 
 static bool same_updates(const indexed *d, const jx_view *indices,
                          const jx_view *updates, int64_t a, int64_t b)
 {
     size_t size = jx_dtype_of(updates->dtype)->bytes;
-    int64_t index[JX_MAX_RANK] = {0}, other[JX_MAX_RANK];
+    int64_t index[JX_MAX_RANK] = {0}, other[JX_MAX_RANK] = {0}, count = 1;
 
-    if (!updates->count)
-        return true;
-    do {
-        int64_t rest = b;
-        int axis = indices->rank - 2;
-        if (!is_of_row(d, indices, updates, index, a))
-            continue;
-        memcpy(other, index, sizeof other);
-        for (int k = updates->rank - 1; k >= 0; k--)
-            if (!jx_ints_hold(d->windows, k)) {
-                other[k] = rest % indices->shape[axis];
-                rest /= indices->shape[axis--];
-            }
+    begin_row(d, indices, updates, a, index);
+    begin_row(d, indices, updates, b, other);
+    for (int i = 0; i < d->windows.count; i++)
+        count *= updates->shape[d->windows.at[i]];
+    for (int64_t n = 0; n < count; n++) {
+        int64_t left = n;
+        for (int i = d->windows.count; i-- > 0;) {
+            int64_t axis = d->windows.at[i];
+            index[axis] = other[axis] = left % updates->shape[axis];
+            left /= updates->shape[axis];
+        }
         if (memcmp(element(updates, index), element(updates, other), size) != 0)
             return false;
-    } while (next(updates->rank, updates->shape, index));
+    }
     return true;
 }
 
 static void look_for_repeated(const indexed *d, const places *p,
                               const jx_view *indices, const jx_view *updates)
 {
-    bool differ = false;
+    bool unique = true;
 
-    for (int64_t a = 0; a < p->count && p->count <= 512; a++)
-        for (int64_t b = a + 1; b < p->count; b++) {
-            if (!p->inside[a] || !p->inside[b] || !same_place(p, a, b))
-                continue;
-            if (d->unique)
-                tell(d, JX_NOT_UNIQUE, (int)d->map.at[0],
-                     component_of(d, p, a, 0), 0);
-            if (differ || !d->sets || same_updates(d, indices, updates, a, b))
-                continue;
-            differ = true;
-            tell(d, JX_REPEATED, (int)d->map.at[0], component_of(d, p, a, 0),
+    for (int64_t b = 0; b < p->count && p->slots; b++) {
+        int64_t a = p->inside[b] ? first_of(p, b) : b;
+        if (a == b)
+            continue;
+        if (d->unique && unique)
+            tell(d, JX_NOT_UNIQUE, (int)d->map.at[0], component_of(d, p, a, 0),
                  0);
-        }
+        unique = false;
+        if (!d->sets || same_updates(d, indices, updates, a, b))
+            continue;
+        tell(d, JX_REPEATED, (int)d->map.at[0], component_of(d, p, a, 0), 0);
+        return;
+    }
 }
 
 static void look_for_disorder(const indexed *d, const places *p)

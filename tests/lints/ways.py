@@ -424,6 +424,21 @@ def promised_order(x):
     return jax.ops.segment_sum(x, ids, 3, indices_are_sorted=True)  #! IDX005
 
 
+@prog('f32[4096]', 'f32[4096]', 'i32[4096]')
+def hashes_of_many(x, v, i):
+    return x.at[i * 7919 & 4095].set(v)  #! IDX003
+
+
+@prog('f32[4096]', 'f32[4096]')
+def many_promised_to_be_unique(x, v):
+    return x.at[jnp.arange(4096) // 2].set(v, unique_indices=True)  #! IDX005
+
+
+@prog('f32[4096,2]', 'f32[4096]', quiet='IDX003 IDX005')
+def ok_order_of_many(x, v):
+    return x.at[jnp.argsort(v)].set(1., unique_indices=True).at[jnp.arange(4096)[::-1], 1].set(v)
+
+
 @prog('f32[6]', quiet='IDX005')
 def ok_promised_order(x):
     return jax.ops.segment_sum(x, jnp.array([0, 0, 1, 1, 2, 2]), 3, indices_are_sorted=True)
