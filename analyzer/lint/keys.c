@@ -56,6 +56,9 @@ typedef struct keyring {
     jx_keys keys;
     jx_needed needed;
     JX_VEC(event) events;
+    int turned; /* the index that was last looked at, and whether ... */
+    bool turns_known;
+    jx_turns turns;       /* ... it is these */
     bool *told;           /* by node: what it gives has been told of */
     unsigned char *said;  /* by order of the place: 1 a use, 2 a constant */
     unsigned char *used;  /* by key: 1 << use of each that is certain */
@@ -164,21 +167,31 @@ static bool is_row_of(const keyring *r, const jx_flat_node *node,
            jx_dim_is_int(from->shape[0], &rows) && rows == source->nparents;
 }
 
+/* What an index is turn by turn, or NULL: one key is used again and again. */
+static const jx_turns *turns_of(keyring *r, int index)
+{
+    if (r->turned != index)
+        r->turns_known = jx_turns_of(r->flat, index, &r->turns);
+    r->turned = index;
+    return r->turns_known ? &r->turns : NULL;
+}
+
 /* What each turn of a loop does with one row of keys from outside of it, where
  * it is known which: jax.random.split(key, n)[i]. */
 static bool record_taken(keyring *r, const jx_key_source *source,
                          const event *e)
 {
     const jx_flat_node *node = jx_maker(r->flat, source->value);
+    const jx_turns *known;
     jx_turns turns;
     event of = *e;
 
     if (source->link != JX_KEYS_CHOSEN || e->maybe || source->count != 1 ||
         !node || node->eqn->prim->id != JX_PRIM_dynamic_slice ||
-        !is_row_of(r, node, source) ||
-        !jx_turns_of(r->flat, node->ins[1], &turns) ||
-        !is_at_each_turn(e->at.calls, turns.body))
+        !is_row_of(r, node, source) || !(known = turns_of(r, node->ins[1])) ||
+        !is_at_each_turn(e->at.calls, known->body))
         return false;
+    turns = *known; /* others are looked at for the keys of these keys */
     for (int i = 0; i < turns.count; i++)
         if (turns.at[i] < 0 || turns.at[i] >= source->nparents ||
             repeats(r, frame_of_key(r, source->parents[turns.at[i]]),
@@ -920,7 +933,7 @@ static bool look_at_results(keyring *r)
 
 bool jx_lint_random_keys(jx_linter *lint)
 {
-    keyring r = {.lint = lint, .flat = lint->flat};
+    keyring r = {.lint = lint, .flat = lint->flat, .turned = -1};
     const jx_flat *flat = lint->flat;
     jx_arena *arena = lint->ctx->arena;
 

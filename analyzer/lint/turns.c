@@ -14,8 +14,7 @@ enum { FAR = 1 << 28, DEEP = 24, MOST_STEPS = 1 << 10 };
 typedef struct counting {
     const jx_flat *flat;
     int of; /* the value that counts; -1: none was met */
-    const jx_calls *body;
-    int64_t count;
+    jx_progression counts;
     int64_t turn;
     int steps; /* that may still be gone at this turn */
 } counting;
@@ -30,19 +29,20 @@ static bool counted_at(counting *c, int value, int64_t *to)
         v->inside ? &c->flat->bodies.at[v->inside - 1] : NULL;
     const jx_flat_node *loop =
         body && body->node >= 0 ? &c->flat->nodes.at[body->node] : NULL;
-    jx_progression p;
     int64_t length;
 
+    if (c->of == value) {
+        *to = c->counts.first + c->turn * c->counts.step;
+        return true;
+    }
     if (!loop || loop->eqn->prim->id != JX_PRIM_scan ||
         !jx_dim_is_int(((const jx_p_scan *)loop->eqn->typed)->length,
                        &length) ||
-        !jx_progression_of(c->flat, value, &p) || p.body != body->calls ||
-        p.count != length || (c->of >= 0 && c->of != value))
+        c->of >= 0 || !jx_progression_of(c->flat, value, &c->counts) ||
+        c->counts.body != body->calls || c->counts.count != length)
         return false;
     c->of = value;
-    c->body = p.body;
-    c->count = p.count;
-    *to = p.first + c->turn * p.step;
+    *to = c->counts.first + c->turn * c->counts.step;
     return true;
 }
 
@@ -125,16 +125,16 @@ static bool number_at(counting *c, int value, int depth, int64_t *to)
 
 bool jx_turns_of(const jx_flat *flat, int value, jx_turns *to)
 {
-    counting c = {.flat = flat, .of = -1, .count = 1};
+    counting c = {.flat = flat, .of = -1, .counts.count = 1};
 
-    for (; c.turn < c.count; c.turn++) {
+    for (; c.turn < c.counts.count; c.turn++) {
         c.steps = MOST_STEPS;
         if (c.turn >= JX_TURNS_MOST ||
             !number_at(&c, value, 0, &to->at[c.turn]))
             return false;
     }
-    to->count = (int)c.count;
-    to->body = c.body;
+    to->count = (int)c.counts.count;
+    to->body = c.counts.body;
     return c.of >= 0;
 }
 
