@@ -126,6 +126,10 @@ bool jx_plan_affords(jx_planner *p, int64_t count, size_t size);
 /* A dense constant with the given elements (copied). */
 jx_slot jx_plan_constant(jx_planner *p, jx_dtype stored, int rank,
                          const int64_t *shape, const void *elements);
+/* A literal of the wide domain, rounded to a float dtype and shaken like one;
+ * false if the slot is none. */
+bool jx_plan_rounded_literal(jx_planner *p, const jx_slot *slot, jx_dtype to,
+                             jx_slot *out);
 /* The slot seen with another shape of as many elements, sharing memory where
  * the strides allow it, else copied. */
 jx_slot jx_plan_reshaped(jx_planner *p, const jx_slot *slot, int rank,

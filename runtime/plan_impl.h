@@ -24,9 +24,10 @@ typedef struct jx_mem {
     int64_t below; /* further ones before its address: a moving one is what
                       its window spans, which may go backwards */
     const void *constant;
-    int port;  /* of an input or output */
-    int home;  /* block in which it was made */
-    int alias; /* the buffer that it lives in, or -1 */
+    bool is_literal; /* of an equation, not of a program's constants */
+    int port;        /* of an input or output */
+    int home;        /* block in which it was made */
+    int alias;       /* the buffer that it lives in, or -1 */
     int first, last;
     int writes;     /* operations that write it */
     int64_t offset; /* in the run's arena */

@@ -631,6 +631,22 @@ static const void *stored_elements(jx_planner *p, jx_dtype declared,
     return to;
 }
 
+bool jx_plan_rounded_literal(jx_planner *p, const jx_slot *slot, jx_dtype to,
+                             jx_slot *out)
+{
+    const jx_mem *mem = slot->buffer < 0 ? NULL : &p->mems.at[slot->buffer];
+    unsigned char narrow[16] = {0}, bits[16] = {0};
+
+    if (!mem || !mem->is_literal || !mem->constant || slot->dtype != JX_F64)
+        return false;
+    jx_convert(JX_F64, to, mem->constant, narrow, 1);
+    jx_convert(to, JX_F64, narrow, bits, 1);
+    jx_shake_constants(&p->options->shake, to, JX_F64, bits, 1);
+    *out = *slot;
+    out->buffer = jx_plan_constant(p, JX_F64, 0, NULL, bits).buffer;
+    return true;
+}
+
 void jx_plan_array_slot(jx_planner *p, const jx_array *array, jx_slot *slot)
 {
     const jx_aval *aval = array->aval;
@@ -698,6 +714,8 @@ void jx_plan_literal_slot(jx_planner *p, const jx_literal *literal,
         if (bits)
             p->mems.at[slot->buffer].constant =
                 jx_arena_copy(p->arena, bits, 16);
+        if (slot->buffer >= 0)
+            p->mems.at[slot->buffer].is_literal = true;
         for (int i = 0; i < slot->rank; i++)
             slot->strides[i] = 0;
     }

@@ -197,6 +197,24 @@ static int compute(jx_maker *m, int *values)
                          result_dtype(prim, dtype), m->eqn->nins, values);
 }
 
+/* A literal that is converted to a narrower float is as rounded in the wide
+ * domain as one of that dtype, and is shaken like that: a bound of clip() in
+ * bfloat16 would be another number in a function than in its rule. (A constant
+ * may be an operand of a rule, and would be another number there.) */
+static bool takes_converted(jx_planner *p, const jx_eqn *eqn, const jx_slot *in,
+                            jx_slot *out)
+{
+    jx_dtype from, to;
+
+    if (eqn->prim->id != JX_PRIM_convert_element_type ||
+        jx_plan_domain(p) == JX_DECLARED || in->dtype != JX_F64)
+        return false;
+    from = jx_atom_aval(eqn->ins[0])->dtype;
+    to = eqn->outs[0]->aval->dtype;
+    return jx_dtype_is_float(from) && jx_dtype_is_narrower(to, from) &&
+           jx_plan_rounded_literal(p, in, to, out);
+}
+
 bool jx_plan_elementwise(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
                          jx_slot *outs)
 {
@@ -205,6 +223,8 @@ bool jx_plan_elementwise(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
 
     if (eqn->prim->id == JX_PRIM_polynomial)
         return jx_plan_polynomial(p, eqn, ins, outs);
+    if (takes_converted(p, eqn, &ins[0], &outs[0]))
+        return !p->failed;
     m.out = jx_plan_output(p, eqn, 0);
     if (!jx_make_begin(&m, eqn->nins + JX_COMPOSED_NUMBERS) || !values)
         return jx_make_end(&m, -1);

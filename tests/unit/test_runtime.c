@@ -157,6 +157,33 @@ static void the_wide_domain_computes_in_f64(void **state)
     close_all(&f);
 }
 
+/* A number and an input, both converted from f32 to bf16. */
+static const char converted[] =
+    "\"entry\":{\"jaxpr\":0,\"name\":\"f\"},"
+    "\"avals\":[{\"dt\":\"f32\"},{\"dt\":\"bf16\"}],"
+    "\"prims\":[\"convert_element_type\"],"
+    "\"jaxprs\":[{\"in\":[0],\"eqns\":["
+    "[0,[{\"a\":0,\"v\":1.2}],[1],{\"new_dtype\":{\"$dt\":\"bfloat16\"},"
+    "\"sharding\":null,\"weak_type\":false},-1,-1,-1],"
+    "[0,[0],[1],{\"new_dtype\":{\"$dt\":\"bfloat16\"},"
+    "\"sharding\":null,\"weak_type\":false},-1,-1,-1]],"
+    "\"out\":[1,2]}]}\n";
+
+static void a_literal_is_rounded_as_it_is_converted(void **state)
+{
+    fixture f = {0};
+    double x = 1.2;
+    const void *ins[] = {&x};
+    (void)state;
+
+    read_program(&f, converted);
+    plan_at(&f, 0, JX_WIDE);
+    assert_true(jx_exec_run(f.exec, ins, NULL));
+    assert_true(*(const double *)jx_exec_out(f.exec, 0) == 1.203125);
+    assert_true(*(const double *)jx_exec_out(f.exec, 1) == 1.2);
+    close_all(&f);
+}
+
 /* (a, b) -> (b, a + b), the a's stacked: what a loop carries is swapped, so no
  * copy may overtake another. */
 static const char fibonacci[] =
@@ -266,6 +293,7 @@ int main(void)
         cmocka_unit_test(a_chain_runs_at_any_size_without_allocating),
         cmocka_unit_test(elementwise_chains_become_one_operation),
         cmocka_unit_test(the_wide_domain_computes_in_f64),
+        cmocka_unit_test(a_literal_is_rounded_as_it_is_converted),
         cmocka_unit_test(a_scan_carries_and_stacks),
         cmocka_unit_test(size_arithmetic_wraps),
         cmocka_unit_test(what_cannot_run_is_refused_with_a_reason),
