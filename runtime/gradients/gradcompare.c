@@ -140,14 +140,20 @@ static bool differentiable(jx_gradding *c, jx_functional f)
     return true;
 }
 
-/* Whether some output has no number at the point, or no bound on its slope: 0
- * times what is not finite is in every sum of cotangents then. */
-static bool outside(jx_gradding *c)
+/* Whether some output has no number at the point. */
+static bool lacks_numbers(const jx_gradding *c)
 {
     for (int j = 0; j < c->out.size; j++)
         if (!isfinite(c->samples[j]))
             return true;
-    return jx_grad_is_unbounded(c);
+    return false;
+}
+
+/* The same, or no bound on its slope: 0 times what is not finite is in every
+ * sum of cotangents then. */
+static bool outside(jx_gradding *c)
+{
+    return lacks_numbers(c) || jx_grad_is_unbounded(c);
 }
 
 /* Whether the values are larger than what a program is likely to be for: where
@@ -159,6 +165,14 @@ static bool is_far(const jx_gradding *c)
     return c->point->kind != JX_AT_SAMPLE &&
            (c->most_work ? fabs(c->point->scale) > 5
                          : c->loops && c->converges);
+}
+
+/* Whether a tangent is no number where the function's own is none, and another
+ * output has no value: a singular system's are made of each other. */
+static bool is_nan_of_another(const jx_gradding *c, jx_functional f)
+{
+    return !f.weights && c->has_along && !isfinite(c->along[f.only]) &&
+           lacks_numbers(c);
 }
 
 /* Whether a NaN is told: those of inputs that nobody means are not. */
@@ -500,8 +514,9 @@ static bool compare(jx_gradding *c, const double *d, jx_functional f,
         o = JX_SKIP;
     /* Inputs that were drawn may be outside what the program is for. */
     if (o == JX_DISAGREE && !isfinite(value) &&
-        ((f.weights && outside(c)) || !differentiable(c, f) || is_far(c) ||
-         c->second || (c->cautious && !c->options->inputs) || !is_nan_news(c) ||
+        ((f.weights && outside(c)) || is_nan_of_another(c, f) ||
+         !differentiable(c, f) || is_far(c) || c->second ||
+         (c->cautious && !c->options->inputs) || !is_nan_news(c) ||
          jx_grad_is_subnormal_nan(c, d, f)))
         o = JX_SKIP;
     c->met = c->met || (o == JX_AGREE && !jx_grad_is_foreign(c));
