@@ -160,6 +160,7 @@ typedef struct jx_gradding {
     const double *place; /* `x` as it was then */
     jx_code code;        /* of it, if that is not of the rule's kind */
     bool loops;          /* the function has a loop ... */
+    bool takes_rows;     /* ... each of which ends with the rows it takes ... */
     /* ... and the rule has not, but may rely on where it leads */
     bool iterative;
     bool approximates; /* the function holds numbers that were rounded */
@@ -714,6 +715,10 @@ const char *jx_grad_unused_residuals(jx_ctx *ctx, const jx_rule *rule);
 /* Whether its tangents or cotangents go through a loop: then it follows the
  * function's steps, and does not rely on where these lead. */
 bool jx_grad_loops_itself(const jx_gradding *c);
+/* Whether all loops of a function take rows that depend on its inputs, one at
+ * each turn: when these are used up they have come to their end, and lead
+ * nowhere else. */
+bool jx_grad_takes_rows(const jx_jaxpr *jaxpr);
 
 /* gradcompare.c: holds what the rule says along a line against the slopes
  * there; false once it is known to be wrong. */

@@ -745,8 +745,9 @@ static bool open_pattern(jx_gradding *c, const jx_plan_options *how,
 static void read_code(jx_gradding *c)
 {
     c->unwanted = jx_grad_unwanted(c);
-    c->iterative =
-        c->loops && (c->most_work || c->second || !jx_grad_loops_itself(c));
+    c->takes_rows = jx_grad_takes_rows(c->rule->primal.jaxpr);
+    c->iterative = c->loops && !c->takes_rows &&
+                   (c->most_work || c->second || !jx_grad_loops_itself(c));
     c->limit.tolerance =
         jx_sample_tolerance_at_rest(c->rule) * (c->second ? 64 : 1);
     c->leeway = leeway_of(c);

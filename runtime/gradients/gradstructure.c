@@ -126,6 +126,35 @@ bool jx_grad_loops_itself(const jx_gradding *c)
                                        c->rule->nins - c->rule->nconsts);
 }
 
+/* Whether one of the rows that a scan takes depends on an input, and is no
+ * count of its turns. */
+static bool takes_rows(const jx_eqn *eqn, const bool *reached)
+{
+    const jx_p_scan *scan = eqn->typed;
+
+    if (eqn->prim->id != JX_PRIM_scan || !scan)
+        return false;
+    for (int64_t i = scan->num_consts + scan->num_carry; i < eqn->nins; i++)
+        if (eqn->ins[i].var && reached[eqn->ins[i].var->id] &&
+            jx_dtype_is_inexact(eqn->ins[i].var->aval->dtype))
+            return true;
+    return false;
+}
+
+bool jx_grad_takes_rows(const jx_jaxpr *jaxpr)
+{
+    bool *reached = reached_from(jaxpr, 0, jaxpr->nins, NULL);
+    bool any = false, all = reached;
+
+    for (int e = 0; all && e < jaxpr->neqns; e++)
+        if (loops(&jaxpr->eqns[e])) {
+            any = true;
+            all = takes_rows(&jaxpr->eqns[e], reached);
+        }
+    free(reached);
+    return any && all;
+}
+
 /* ---- residuals */
 
 /* Marks what the results of a jaxpr need. */

@@ -46,8 +46,9 @@ static bool is_away(jx_gradding *c)
     bool away = false;
 
     c->work = 0; /* a few runs, whatever the others took */
-    if (here && c->loops && !c->limit.met && !c->limit.was_in &&
-        !c->most_work && !c->second && c->turns && c->turns->searches == 0) {
+    if (here && c->loops && !c->takes_rows && !c->limit.met &&
+        !c->limit.was_in && !c->most_work && !c->second && c->turns &&
+        c->turns->searches == 0) {
         memcpy(here, c->x, (size_t)c->in.size * sizeof *here);
         for (int i = 0; i < c->in.size; i++)
             size = fmax(size, fabs(here[i]));
