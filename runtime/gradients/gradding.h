@@ -671,7 +671,7 @@ bool jx_grad_is_unsettled(jx_gradding *c, double part);
 bool jx_grad_finds_nothing(jx_gradding *c);
 /* Whether what disagreed last does not move at all; not known of a value that
  * differs before anything moves. */
-bool jx_grad_is_stuck(const jx_gradding *c);
+bool jx_grad_is_stuck(jx_gradding *c);
 
 /* gradintent.c: what a rule must be that is declared to be no derivative. */
 

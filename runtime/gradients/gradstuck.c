@@ -9,13 +9,49 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool jx_grad_is_stuck(const jx_gradding *c)
+/* Whether a result is the same number where the inputs of a span are others,
+ * a little. */
+static bool stays(jx_gradding *c, const jx_span_of *span, int component)
+{
+    static const double little = 1e-3, same = 1e-9;
+    double here, there;
+
+    memcpy(c->moved, c->x, (size_t)c->in.size * sizeof *c->moved);
+    for (int i = span->at; i < span->at + span->count; i++)
+        c->moved[i] += little * fmax(1, fabs(c->x[i])) * jx_rng_normal(&c->rng);
+    jx_space_scatter(&c->in, c->x, &c->primal);
+    if (!jx_grad_call(c, &c->primal))
+        return true;
+    jx_space_gather(&c->out, &c->primal, 0, c->samples);
+    here = c->samples[component];
+    jx_space_scatter(&c->in, c->moved, &c->primal);
+    if (!jx_grad_call(c, &c->primal))
+        return true;
+    jx_space_gather(&c->out, &c->primal, 0, c->samples);
+    there = c->samples[component];
+    return !isfinite(there) || fabs(there - here) <= same * fabs(here);
+}
+
+/* The same of any span alone. */
+static bool stays_of_any(jx_gradding *c, int component)
+{
+    bool any = false;
+
+    for (int s = 0; !any && s < c->in.count; s++)
+        any = !c->in.spans[s].fixed && stays(c, &c->in.spans[s], component);
+    jx_space_scatter(&c->in, c->x, &c->primal);
+    return any;
+}
+
+bool jx_grad_is_stuck(jx_gradding *c)
 {
     for (int k = 0; c->has_slopes && k < jx_grad_nlooked(c); k++) {
         const int j = jx_grad_looked(c, k);
         const jx_slope *slope = &c->slopes[j];
-        if ((c->wrong_at < 0 || c->wrong_at == j) &&
-            fabs(slope->value) <= 2 * slope->error)
+        if (fabs(slope->value) > 2 * slope->error)
+            continue;
+        /* A direction of one input leaves most results of a map alone. */
+        if (c->wrong_at == j || (c->wrong_at < 0 && stays_of_any(c, j)))
             return true;
     }
     return false;

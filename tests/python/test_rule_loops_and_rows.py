@@ -1,4 +1,5 @@
-"""Of loops: which of them lead anywhere; of solvers: where one result has no number."""
+"""Of loops: which of them lead anywhere, and which results are stuck; of solvers: where one result
+has no number."""
 import jax
 import jax.numpy as jnp
 import jaxvet
@@ -33,6 +34,30 @@ def pulled(is_wrong):
 @pytest.mark.parametrize("is_wrong", [False, True])
 def test_a_loop_over_rows_of_its_input_leads_nowhere_else(is_wrong):
     assert codes(pulled(is_wrong), jnp.ones(4)) == (["DRV002"] if is_wrong else [])
+
+
+def fixed(x):
+    """y = cos(x y / 2), one for each x."""
+    def body(s):
+        y = jnp.cos(s[0] * x / 2)
+        return y, s[1] + 1, jnp.max(jnp.abs(y - s[0]))
+    return lax.while_loop(lambda s: (s[1] < 300) & (s[2] > 1e-15), body,
+                          (jnp.ones_like(x), 0, jnp.ones((), x.dtype)))[0]
+
+
+@pytest.mark.parametrize("is_wrong", [False, True])
+def test_what_one_input_of_a_map_leaves_alone_is_not_stuck(is_wrong):
+    def function(x):
+        return fixed(jnp.tanh(x))
+
+    def bwd(x, ct):
+        q = jnp.tanh(x)
+        y = fixed(q)
+        sine = jnp.sin(y * q / 2) / 2
+        return -ct * sine * y / (1 if is_wrong else 1 + sine * q) * (1 - q * q),
+    fun = jax.custom_vjp(function)
+    fun.defvjp(lambda x: (function(x), x), bwd)
+    assert codes(fun, jnp.ones(4)) == (["DRV002"] if is_wrong else [])
 
 
 @pytest.mark.parametrize("factor", [1, 1.001])
