@@ -27,7 +27,7 @@ static bool look_at(const char *path)
     jx_program *program = ctx ? jx_input_open(ctx, path) : NULL;
     jx_derived derived;
 
-    if (!program || !jx_grad_derive(&program, &derived)) {
+    if (!program || !jx_grad_derive(&program, NULL, false, &derived)) {
         printf("%s: %s\n", path, ctx ? ctx->error.message : "no memory");
         jx_ctx_free(ctx);
         return false;
