@@ -30,7 +30,8 @@ has_library() {
 }
 
 # Packages whose probe fails.  Needed: gcc make pkg-config and the libraries;
-# cvc5 (a second solver), libmpfr, Open MPI (for run --mpi) and locales serve the tests.
+# cvc5 (a second solver), libmpfr, Open MPI (for run --mpi), locales and patch serve
+# the tests.
 missing_packages() {
     has_command gcc || echo gcc
     has_command cc || echo libc6-dev
@@ -53,6 +54,7 @@ EOF
     has_command cvc5 || echo cvc5
     has_command mpirun || echo openmpi-bin
     has_command mpicc || echo libopenmpi-dev
+    has_command patch || echo patch
     [ -f /usr/share/i18n/locales/tr_TR ] || echo locales
     python3 -c 'import ensurepip, venv' >/dev/null 2>&1 || echo python3-venv
 }
@@ -66,7 +68,7 @@ apt_install() {
 only_for_tests() {
     for package; do
         case $package in
-        g++ | libmpfr-dev | cvc5 | openmpi-bin | libopenmpi-dev | locales | python3-venv) ;;
+        g++ | libmpfr-dev | cvc5 | openmpi-bin | libopenmpi-dev | locales | patch | python3-venv) ;;
         *) return 1 ;;
         esac
     done

@@ -5,7 +5,8 @@ set -u
 cd "$(dirname "$0")/.." || exit 1
 if ! command -v patch >/dev/null; then
     echo "faults: left out: there is no patch"
-    exit 0
+    [ "${CI:-}" != true ]
+    exit
 fi
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
