@@ -36,6 +36,9 @@ void jx_rule_say_agreement(const jx_rule_report *r, jx_buffer *to)
                          "; %lld at values that the program may never "
                          "compute did not agree",
                          (long long)r->muted);
+    if (r->clipped)
+        jx_buffer_printf(to, "; %lld that it clips were left out",
+                         (long long)r->clipped);
     if (r->unwanted)
         jx_buffer_printf(
             to, "; %d result%s that the program has no use for %s left out",
@@ -86,6 +89,8 @@ void jx_rule_json(const jx_rule_report *r, const char *path, jx_buffer *to)
         ",\"points\":%d,\"comparisons\":%lld,\"dropped\":%lld,\"muted\":%lld",
         r->points, (long long)r->comparisons, (long long)r->dropped,
         (long long)r->muted);
+    if (r->clipped)
+        jx_buffer_printf(to, ",\"clipped\":%lld", (long long)r->clipped);
     if (r->unwanted)
         jx_buffer_printf(to, ",\"unwanted\":%d", r->unwanted);
     if (r->detail)

@@ -77,6 +77,7 @@ static void join_pattern(jx_program *program, const jx_rule_pattern *p,
     report->comparisons += one->comparisons;
     report->dropped += one->dropped;
     report->muted += one->muted;
+    report->clipped += one->clipped;
     report->outvoted += one->outvoted;
     report->empty = one->empty;
     report->led = report->led || one->led;

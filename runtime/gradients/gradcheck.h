@@ -61,6 +61,7 @@ typedef struct jx_rule_report {
     int64_t dropped;     /* that could not tell: too near the tolerance, slopes
                             too rough, values that the program may never meet */
     int64_t muted;       /* such values, where its own values agreed */
+    int64_t clipped;     /* where a rule that is to clip does: not compared */
     double tolerance;    /* relative, from the narrowest dtype in the code */
     int64_t work;        /* operations that it took */
     /* results that the program has no use for: they are not looked at */

@@ -650,6 +650,10 @@ bool jx_grad_vjp_line(jx_gradding *c, const double *d)
         fill_cotangent(c, k);
         if (!jx_grad_pulled_back(c, c->cotangent, d, &value, &scale))
             return true;
+        if (jx_grad_is_clipped(c)) {
+            c->clipped++;
+            continue;
+        }
         jx_space_conjugate(&c->out, c->cotangent);
         if (is_straight(c)) {
             if (!jx_grad_is_straight(c, c->cotangent, c->tangent))

@@ -134,6 +134,7 @@ typedef struct jx_gradding {
     bool values_only; /* nothing is asked but the rule's values */
     int64_t passed;   /* tangents that went straight through */
     double factor;    /* of a scaled derivative, once it is known; else 0 */
+    double *held;     /* inputs that it may be made of, at the first point */
     /* rules that count at single points only are judged as parts of it */
     bool has_within;
     /* it is about the second order: what is not finite says nothing */
@@ -145,7 +146,8 @@ typedef struct jx_gradding {
     int64_t comparisons, dropped, outvoted, work; /* see jx_rule_report */
     int64_t call_work;     /* operations of the last call at a point itself */
     int64_t abroad, muted; /* the same at values that the rule may never meet */
-    bool stair, spent;     /* why comparisons were not conclusive */
+    int64_t clipped;    /* comparisons that say nothing of a rule that clips */
+    bool stair, spent;  /* why comparisons were not conclusive */
     const char *failed; /* what could not be run, whatever it takes; or NULL */
     bool met;           /* agreed at values that the program computes */
     /* the program moves just what this pattern does; or not so */
@@ -678,6 +680,13 @@ bool jx_grad_is_stuck(jx_gradding *c);
 /* Whether the bwd of a rule that clips makes less of large
  * cotangents; false: told. */
 bool jx_grad_clips(jx_gradding *c);
+/* Whether the bwd of such a rule, which pulled `cotangent` back to `tangent`
+ * just now, made less of it: limits that are arguments may be anywhere, and
+ * only where it leaves small cotangents alone is it to be the derivative. */
+bool jx_grad_is_clipped(jx_gradding *c);
+/* A factor may be an argument that the function has no use for: such ones are
+ * at all points what they were at the first. */
+void jx_grad_hold_factor(jx_gradding *c);
 /* What a scaled derivative is of one that is not; the first slope that is sure
  * tells the factor. */
 double jx_grad_unscaled(jx_gradding *c, double value, const jx_target *t);
@@ -696,6 +705,8 @@ bool jx_grad_same_primals(jx_gradding *c, jx_callee *rule, int first);
  * nothing of (or to which it gives no cotangent), by its code alone; -1:
  * there is none. */
 int jx_grad_ignored(const jx_gradding *c);
+/* Whether the function makes nothing of an operand, by its code alone. */
+bool jx_grad_is_unread(const jx_gradding *c, int operand);
 /* gradneglect.c: names an argument that the rule makes nothing of, if that is
  * what is wrong. */
 void jx_grad_look_for_ignored(jx_gradding *c, const double *d);

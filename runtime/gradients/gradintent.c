@@ -19,6 +19,28 @@ double jx_grad_length(const jx_gradding *c)
     return small ? 1 : 1000;
 }
 
+void jx_grad_hold_factor(jx_gradding *c)
+{
+    bool first = !c->held;
+
+    if (c->intent != JX_INTENT_SCALED)
+        return;
+    if (first)
+        c->held = jx_arena_alloc(c->program->ctx->arena,
+                                 (size_t)c->in.size * sizeof *c->held);
+    for (int s = 0; c->held && s < c->in.count; s++) {
+        double *x = c->x + c->in.spans[s].at;
+        double *held = c->held + c->in.spans[s].at;
+        if (!jx_grad_is_unread(c, c->in.port[s]))
+            continue;
+        for (int i = 0; i < c->in.spans[s].count; i++) {
+            if (first) /* of 0, nothing would be left to compare */
+                held[i] = x[i] != 0 ? x[i] : 0.5;
+            x[i] = held[i];
+        }
+    }
+}
+
 double jx_grad_unscaled(jx_gradding *c, double value, const jx_target *t)
 {
     if (c->intent != JX_INTENT_SCALED || !isfinite(value))
@@ -29,9 +51,52 @@ double jx_grad_unscaled(jx_gradding *c, double value, const jx_target *t)
     return c->factor != 0 ? value / c->factor : value;
 }
 
+/* Whether an argument is 0: what is cut to that is nothing. */
+static bool has_zero_argument(const jx_gradding *c)
+{
+    for (int s = 0; s < c->in.count; s++) {
+        const double *x = c->x + c->in.spans[s].at;
+        int n = c->in.spans[s].count, i = 0;
+        while (i < n && x[i] == 0)
+            i++;
+        if (n > 0 && i == n)
+            return true;
+    }
+    return false;
+}
+
+bool jx_grad_is_clipped(jx_gradding *c)
+{
+    static const double less = -1.0 / 1024; /* exact */
+    size_t n = (size_t)c->in.size;
+    double *d = jx_grad_room(c, 2 * n + 1, sizeof *d), *here = d ? d + n : NULL,
+           value, scale;
+    bool clipped = d == NULL, any = false;
+
+    if (c->intent != JX_INTENT_CLIP || clipped) {
+        free(d);
+        return clipped;
+    }
+    memcpy(here, c->tangent, n * sizeof *here);
+    for (int j = 0; j < c->out.size; j++)
+        c->cotangent[j] *= less;
+    clipped = !jx_grad_pulled_back(c, c->cotangent, d, &value, &scale);
+    for (size_t i = 0; !clipped && i < n; i++) {
+        any |= here[i] != 0;
+        clipped = !(fabs(c->tangent[i] - less * here[i]) <=
+                    1e-6 * fabs(less * here[i]));
+    }
+    for (int j = 0; j < c->out.size; j++)
+        c->cotangent[j] /= less;
+    memcpy(c->tangent, here, n * sizeof *here);
+    free(d);
+    return clipped || (!any && has_zero_argument(c));
+}
+
 bool jx_grad_clips(jx_gradding *c)
 {
-    static const double large = 1e9;
+    /* beyond any limit that is passed or drawn */
+    static const double large = 1e30;
     size_t n = (size_t)c->in.size;
     double *d = jx_grad_room(c, 2 * n + 1, sizeof *d), *far = d ? d + n : NULL,
            value, scale;
@@ -55,7 +120,7 @@ bool jx_grad_clips(jx_gradding *c)
         c->wrong = jx_arena_printf(
             c->program->ctx->arena,
             "it is declared to clip, and does not: cotangents of "
-            "1000 give %.6g times what 1e-6 give",
+            "1e24 give %.6g times what 1e-6 give",
             large);
     return !good || less;
 }

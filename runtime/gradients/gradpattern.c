@@ -150,6 +150,7 @@ static bool prepare_point(jx_gradding *c)
                 return false;
     if (c->symmetric)
         jx_space_symmetric(&c->in, c->x);
+    jx_grad_hold_factor(c);
     jx_space_scatter(&c->in, c->x, &c->primal);
     if (!jx_grad_call(c, &c->primal))
         return false;
@@ -794,6 +795,7 @@ static const char *why_nothing(const jx_gradding *c)
            : c->spent     ? "its code runs longer than is tried"
            : c->converges ? "the function stops when it is near enough: its "
                             "slopes are those of so many steps"
+           : c->clipped   ? "it clips all cotangents that were tried"
            : c->dropped   ? "finite differences were too uncertain everywhere"
                           : "the function was not finite at any point tried";
 }
@@ -804,6 +806,7 @@ static void tell(const jx_gradding *c, jx_rule_report *report)
     report->comparisons += c->comparisons;
     report->dropped += c->dropped;
     report->muted += c->muted;
+    report->clipped += c->clipped;
     report->outvoted += c->outvoted;
     report->unwanted = c->unwanted;
     report->tolerance = fmax(report->tolerance, tolerance_of(c));

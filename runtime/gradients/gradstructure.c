@@ -61,6 +61,16 @@ static bool depends(const jx_jaxpr *jaxpr, int out, int first, int count)
     return any;
 }
 
+bool jx_grad_is_unread(const jx_gradding *c, int operand)
+{
+    const jx_jaxpr *primal = c->rule->primal.jaxpr;
+
+    for (int i = 0; i < primal->nouts; i++)
+        if (depends(primal, i, operand, 1))
+            return false;
+    return true;
+}
+
 /* Whether any tangent out of a jvp rule depends on that tangent. */
 static bool uses_tangent(const jx_gradding *c, int tangent)
 {

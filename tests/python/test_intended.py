@@ -1,6 +1,8 @@
 """Rules that are meant to be no derivatives: quiet where declared, loud where not, wrong
 where they are not what is declared."""
 import json
+import os
+import subprocess
 
 import jax
 import jax.numpy as jnp
@@ -9,6 +11,7 @@ import pytest
 
 import jaxvet
 
+COMMAND = os.environ.get("JAXVET", "build/jaxvet")
 X = np.array([0.3, -1.7, 0.9], np.float32)
 
 
@@ -89,6 +92,72 @@ def test_loud_where_not_declared():
     function = with_vjp(twin_of_clip, lambda x: (twin_of_clip(x), x),
                         lambda _, ct: (jnp.clip(ct, -1, 1),))
     assert levels(function) == [("error", "DRV002")]
+
+
+def between(bwd):
+    """The identity, with two limits that are arguments."""
+    return with_vjp(lambda lo, hi, x: x, lambda lo, hi, x: (x, (lo, hi)), bwd)
+
+
+def below(bwd):
+    """The same with one."""
+    return with_vjp(lambda most, x: x, lambda most, x: (x, most), bwd)
+
+
+# function, kind, numbers before X
+GIVEN = {
+    "clip": (lambda: between(lambda ends, ct: (None, None, jnp.clip(ct, *ends))),
+             "clip", (-1.0, 1.0)),
+    "one side": (lambda: between(lambda ends, ct: (None, None, jnp.clip(ct, *ends))),
+                 "clip", (0.0, 1.0)),
+    "far": (lambda: between(lambda ends, ct: (None, None, jnp.clip(ct, *ends))),
+            "clip", (-1e6, 1e6)),
+    "norm": (lambda: below(lambda most, ct: (
+        None, ct * jnp.minimum(1.0, most / jnp.sqrt(jnp.sum(ct * ct))))), "clip", (2.0,)),
+    "scale": (lambda: below(lambda most, ct: (None, -most * ct)), "scaled", (0.5,)),
+}
+GIVEN_OTHERWISE = {
+    "twice": (lambda: between(lambda ends, ct: (None, None, 2 * jnp.clip(ct, *ends))),
+              "clip", (-1.0, 1.0)),
+    "nothing": (lambda: between(lambda ends, ct: (None, None, 0 * ct)), "clip", (-1.0, 1.0)),
+    "never": (lambda: between(lambda ends, ct: (None, None, ct)), "clip", (-1.0, 1.0)),
+    "reversed": (lambda: between(lambda ends, ct: (None, None, jnp.clip(ct, *ends)[::-1])),
+                 "clip", (-1.0, 1.0)),
+    "two factors": (lambda: below(lambda most, ct: (
+        None, ct * jnp.array([1, most, most], ct.dtype))), "scaled", (0.5,)),
+}
+
+
+@pytest.mark.parametrize("given", [True, False])
+@pytest.mark.parametrize("name", GIVEN)
+def test_limits_may_be_arguments(name, given, tmp_path):
+    build, kind, numbers = GIVEN[name]
+    levels = declared(build, kind, numbers, tmp_path if not given else None)
+    if name == "one side" and given:
+        assert ("error", "DRV002") not in levels
+    else:
+        assert levels == [("note", "DRV021")]
+
+
+@pytest.mark.parametrize("given", [True, False])
+@pytest.mark.parametrize("name", GIVEN_OTHERWISE)
+def test_wrong_where_limits_are_arguments(name, given, tmp_path):
+    build, kind, numbers = GIVEN_OTHERWISE[name]
+    assert declared(build, kind, numbers, tmp_path if not given else None) \
+        == [("error", "DRV002")]
+
+
+def declared(build, kind, numbers, folder):
+    """What is found where a rule is called with these numbers, or at made-up ones."""
+    function = jaxvet.intended(build(), kind)
+    if folder is None:
+        report = jaxvet.gradcheck(function)(*numbers, X)
+        return [(finding.level, finding.code) for finding in report.findings]
+    jaxvet.dump(function)(*numbers, X).save(folder / "f.json")
+    said = subprocess.run([COMMAND, "gradcheck", "--format", "json", folder / "f.json"],
+                          capture_output=True, text=True)
+    return [(finding["level"], finding["code"])
+            for finding in json.loads(said.stdout)["programs"][0]["findings"]]
 
 
 @pytest.mark.parametrize("name", OTHERWISE)
