@@ -138,6 +138,20 @@ def test_after_grad_it_is_told_where_jax_says_nothing(name):
         assert "`f` closes over" in found.message
 
 
+def test_after_grad_a_call_by_jit_alone_is_told_where_its_function_stands():
+    def entry(x):
+        @jax.custom_jvp
+        def f(t):
+            return t * x
+        f.defjvp(lambda primals, tangents: (3.0 * primals[0], 3.0 * tangents[0]))
+        return jax.jit(f)(1.0)
+    assert jax.grad(entry)(2.0) == 0.0
+    lines, first = inspect.getsourcelines(entry)
+    for report in jaxvet.check(jax.grad(entry))(2.0), jaxvet.gradcheck(jax.grad(entry))(2.0):
+        found, = [each for each in report.findings if each.code == "DRV011"]
+        assert found.file == __file__ and first <= found.line < first + len(lines)
+
+
 @pytest.mark.parametrize("transform", TRANSFORMS)
 def test_it_is_told_after_each_transformation(transform):
     program = after(TRANSFORMS[transform], DIFFERENTIATED["jit"], silent)

@@ -30,7 +30,7 @@ class Closures:
     """A context in which calls by this thread are noted."""
 
     def __init__(self):
-        self._found = {}  # (name, traceback) -> nothing, in their order
+        self._found = {}  # (name, traceback, definition) -> nothing, in their order
         self._holding = {}  # the same of functions that hold a value which is being traced
         self._number = next(_traces)
 
@@ -62,19 +62,20 @@ class Closures:
 
     def note(self, fun, moves) -> None:
         found = self._found if moves else self._holding
-        found[rule_function_name(fun), _compat.current_traceback()] = None
+        defined = getattr(getattr(fun, "debug_info", None), "func_src_info", None)
+        found[rule_function_name(fun), _compat.current_traceback(), defined] = None
 
     def write(self, sources) -> list:
         """The table `closures` of a document."""
-        rows = [without_empty([("name", name), ("stack", sources.stack(traceback))],
-                              always=("stack",)) for name, traceback in self._found]
+        rows = [without_empty([("name", name), ("stack", sources.stack_of_call(*call))],
+                              always=("stack",)) for name, *call in self._found]
         return [row for number, row in enumerate(rows) if row not in rows[:number]]
 
     def told(self, error, sources):
         """An error of a program that holds what was traced elsewhere: with the functions that
         may have brought it there."""
-        calls = [f"`{name}`{sources.line_of(traceback)}"
-                 for name, traceback in self._found or self._holding]
+        calls = [f"`{name}`{sources.line_of(sources.stack_of_call(*call))}"
+                 for name, *call in self._found or self._holding]
         return error if not calls else _compat.JaxvetError(
             f"{error}: {', '.join(dict.fromkeys(calls))} closes over a value that is "
             "differentiated; pass it as an argument, and give its derivative")

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import collections
 import itertools
-import re
 
 import numpy as np
 
@@ -53,8 +52,6 @@ TRACED_TWICE = 500
 CHANGES = "it changes from one trace to the next: it depends on more than its arguments"
 
 _JAXPRS = "jvp", "fwd", "bwd"
-
-_DEFINED = re.compile(r"(?P<name>.*) at (?P<path>.*):(?P<line>\d+)$")
 
 #: A rule; the equations that call it, each with what moves its operands of the inputs of the
 #: jaxpr around it; the masks that were traced so far, and the patterns of these.
@@ -136,7 +133,8 @@ class Rules:
         """A row, with the first pattern of its rule."""
         met = self._met[index]
         rule = met.rule
-        stack = self._stack(rule)
+        stack = self.walker.sources.stack_of_call(rule.eqn.source_info.traceback,
+                                                  rule.defined)
         avals = list(map(self.walker.values.aval, rule.avals))
         self._depth = met.depth  # who has the rule calls what its function does
         primal = self.walker.closed(rule.primal)  # before what the patterns meet
@@ -213,18 +211,6 @@ class Rules:
             asked = _asked(met.rule, self._calls(met))
             if asked is None or not met.masks.keys() >= set(asked):
                 row["truncated"] = "masks"
-
-    def _stack(self, rule) -> int:
-        """Where the rule's function is called; if that is the program's own
-        entry, where it is defined."""
-        sources = self.walker.sources
-        stack = sources.stack(rule.eqn.source_info.traceback)
-        match = _DEFINED.match(rule.defined or "")
-        if stack >= 0 or not match or \
-                match["path"].startswith(_compat.JAX_DIR):
-            return stack
-        place = int(match["line"]), -1, int(match["line"]), -1
-        return sources.stack_of([(match["path"], match["name"], place)])
 
     def _trace(self, met, mask) -> int:
         """Adds the pattern of a mask; what that counts, in equations."""

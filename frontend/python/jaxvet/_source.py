@@ -24,6 +24,7 @@ MOST_FRAMES = 32
 #: Decorators that are written over more lines than this hide their function.
 MOST_DECORATED = 64
 _DEF = re.compile(r"\s*(async\s+)?def\s")
+_DEFINED = re.compile(r"(?P<name>.*) at (?P<path>.*):(?P<line>\d+)$")
 
 
 def _library_roots() -> list:
@@ -95,9 +96,17 @@ class Sources:
             self._known[id(traceback)] = index
         return index
 
-    def line_of(self, traceback) -> str:
-        """" (FILE:LINE)" of the innermost frame outside JAX of a traceback, or nothing."""
-        index = self.stack(traceback)
+    def stack_of_call(self, traceback, defined) -> int:
+        """Where a function is called; where no frame outside JAX calls it (jit of it, the
+        program's own entry), where it is defined, as JAX says that: "f at file:line"."""
+        stack, match = self.stack(traceback), _DEFINED.match(defined or "")
+        if stack >= 0 or not match or match["path"].startswith(_compat.JAX_DIR):
+            return stack
+        place = int(match["line"]), -1, int(match["line"]), -1
+        return self.stack_of([(match["path"], match["name"], place)])
+
+    def line_of(self, index) -> str:
+        """" (FILE:LINE)" of the innermost frame of a stack, or nothing."""
         if index < 0:
             return ""
         file, _, line, *_ = self.frames.rows[self.stacks.rows[index][0]]
