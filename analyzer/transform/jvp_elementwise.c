@@ -406,6 +406,12 @@ RULE(clamp)
     return tangent(t, sum);
 }
 
+/* The number beside another moves with that one, and not with where it lies. */
+RULE(nextafter)
+{
+    return jx_jvp_primal(t) && (!jx_is_made(T) || tangent(t, T));
+}
+
 /* c0 + c1 x + c2 x^2 + ...: the coefficients' tangents take their places, and
  * those of the derivative are k ck. */
 RULE(polynomial)

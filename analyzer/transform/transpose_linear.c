@@ -119,6 +119,22 @@ bool jx_transpose_div(jx_transpose *t)
                      t, 0, jx_math_2(t->b, JX_PRIM_div, t->cts[0], t->ins[1]));
 }
 
+/* Linear in its coefficients, each with the power that it is of. */
+bool jx_transpose_polynomial(jx_transpose *t)
+{
+    jx_atom ct = t->cts[0];
+
+    if (jx_is_linear(t, 0))
+        return jx_transpose_none(t);
+    for (int i = 1; i < t->eqn->nins; i++) {
+        if (i > 1)
+            ct = jx_math_2(t->b, JX_PRIM_mul, ct, t->ins[0]);
+        if (!jx_transpose_give(t, i, ct))
+            return false;
+    }
+    return true;
+}
+
 /* Each case has the cotangent where it is chosen. */
 bool jx_transpose_select_n(jx_transpose *t)
 {

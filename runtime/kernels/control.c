@@ -38,8 +38,7 @@ bool jx_plan_custom_lin(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
     (void)ins;
     (void)outs;
     return jx_plan_fail(
-        p, "can't apply forward-mode automatic differentiation (jvp) to a "
-           "custom_vjp function.");
+        p, "can't apply forward-mode autodiff (jvp) to a custom_vjp function.");
 }
 
 /* Operands: constants of matvec, vecmat, solve, transpose_solve; then b. */

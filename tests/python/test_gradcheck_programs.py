@@ -94,7 +94,7 @@ def test_stopped_gradients_are_not_accused():
 
 
 def test_nothing_is_claimed_without_a_derivative():
-    report = jaxvet.gradcheck(lambda x: jnp.nextafter(x, x + 1))(X)
+    report = jaxvet.gradcheck(lambda x: jax.lax.igamma_grad_a(x, x + 1))(X)
     assert codes(report) == []
     assert "no derivative of it is known" in report.undecided[0].why
 
