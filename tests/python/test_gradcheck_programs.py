@@ -93,6 +93,20 @@ def test_stopped_gradients_are_not_accused():
     assert ["stops gradients" in item.why for item in report.undecided] == [True]
 
 
+def solving(transposed):
+    matrix = np.array([[2, 1], [0, 3]], np.float32)
+    return lambda b: jax.lax.custom_linear_solve(
+        lambda x: matrix @ x, b, lambda _, b: jnp.linalg.solve(matrix, b),
+        lambda _, b: jnp.linalg.solve(matrix.T if transposed else matrix, b))
+
+
+def test_a_solve_that_is_no_transpose_is_wrong():
+    """JAX's solve stops gradients, which is no excuse: forward, it does so, too."""
+    b = np.array([1, 3], np.float32)
+    assert codes(jaxvet.gradcheck(solving(True))(b)) == []
+    assert codes(jaxvet.gradcheck(solving(False))(b)) == ["DRV013"]
+
+
 def test_nothing_is_claimed_without_a_derivative():
     report = jaxvet.gradcheck(lambda x: jax.lax.igamma_grad_a(x, x + 1))(X)
     assert codes(report) == []
