@@ -35,7 +35,26 @@ def backwards(wrong):
     return f
 
 
-@pytest.mark.parametrize("make, code", [(forwards, "DRV001"), (backwards, "DRV002")])
+def cosine(x):
+    return jax.pure_callback(np.cos, jax.ShapeDtypeStruct(x.shape, x.dtype), x)
+
+
+def calling_forwards(wrong):
+    f = jax.custom_jvp(lambda x: jnp.sin(x))
+    f.defjvp(lambda primals, tangents: (
+        f(*primals), (1.001 if wrong else 1) * cosine(*primals) * tangents[0]))
+    return f
+
+
+def calling_backwards(wrong):
+    f = jax.custom_vjp(lambda x: jnp.sin(x))
+    f.defvjp(lambda x: (f(x), x), lambda x, g: ((1.001 if wrong else 1) * cosine(x) * g,))
+    return f
+
+
+@pytest.mark.parametrize("make, code", [
+    (forwards, "DRV001"), (backwards, "DRV002"), (calling_forwards, "DRV001"),
+    (calling_backwards, "DRV002")])
 def test_a_wrong_branch_is_told(make, code):
     report = jaxvet.gradcheck(make(True))(X)
     finding, = report.findings
@@ -49,11 +68,17 @@ def test_numbers_of_python_are_moved_as_well():
     assert [each.code for each in report.findings] == ["DRV001"]
 
 
-@pytest.mark.parametrize("make", [forwards, backwards])
+@pytest.mark.parametrize("make", [forwards, backwards, calling_forwards, calling_backwards])
 def test_a_right_one_is_not_accused(make):
     report = jaxvet.gradcheck(make(False))(X)
     assert not report.findings and not report.undecided and report.ok
     assert any("by JAX" in text for text in report.assumptions)
+
+
+def test_where_a_gradient_is_stopped_slopes_say_nothing():
+    stopped = calling_forwards(False)
+    report = jaxvet.gradcheck(lambda x: stopped(x) * jax.lax.stop_gradient(x))(X)
+    assert not report.findings and [item.code for item in report.undecided] == ["DRV001"]
 
 
 def test_what_jax_cannot_run_either_stays_undecided():

@@ -1,8 +1,8 @@
-"""Rules that ask for values, judged by JAX.
+"""Rules that only JAX can run, judged by it.
 
-A rule with `if x > 0:` cannot be traced, so a document does not hold it.  The function is run
-as it is, point by point, in double precision: what its rules make of a direction is held
-against differences of its values.
+A rule with `if x > 0:` cannot be traced, so a document does not hold it; of one that calls back
+into Python it does not hold what is called.  The function is run as it is, point by point, in
+double precision: what its rules make of a direction is held against differences of its values.
 """
 from __future__ import annotations
 
@@ -19,6 +19,8 @@ _WANTS_VALUES = ("TracerBoolConversionError", "TracerIntegerConversionError",
                  "TracerArrayConversionError", "ConcretizationTypeError",
                  "NonConcreteBooleanIndexError")
 _RAISES = "it raises when traced: "
+#: Of a rule, or of its function; other callbacks do something, and are not run again and again.
+_CALLS_BACK = "(pure_callback): the program calls the Python function "
 _NAMES = {"DRV001": ("jvp-rule-wrong", "jvp"), "DRV002": ("vjp-rule-wrong", "vjp")}
 _NOTHING = "nothing was compared"
 _STEPS, _SHRINK = 10, 1.8
@@ -29,8 +31,8 @@ _SCALES = 1.0, 0.03, 3.0, 0.0, 1.0, 0.3
 
 def judged(report, fun, args, kwargs):
     """The report, with what JAX says of rules that it could not hold."""
-    wanting = [item for item in report.undecided if _wants_values(item)]
-    if not wanting:
+    wanting = [item for item in report.undecided if _wants(item)]
+    if not wanting or _is_meant_otherwise(report, fun, args, kwargs):
         return report
     with _compat.with_x64(True):
         try:
@@ -45,9 +47,24 @@ def judged(report, fun, args, kwargs):
     return report
 
 
-def _wants_values(item) -> bool:
-    return item.code in _NAMES and item.why.startswith(_RAISES) and \
-        item.why[len(_RAISES):].startswith(_WANTS_VALUES)
+def _is_meant_otherwise(report, fun, args, kwargs) -> bool:
+    """Whether slopes of the whole are none of its derivative, as somebody wants it."""
+    if any(finding.code == "DRV021" for finding in report.findings):
+        return True
+    try:
+        return "stop_gradient" in str(jax.make_jaxpr(fun)(*args, **kwargs))
+    except Exception:  # of a function that asks for values as well
+        return False
+
+
+def _wants(item) -> str | None:
+    """What a rule does that keeps it out of documents, if JAX can run it; all tangents are
+    given here, so that nothing is seen of one that does it where some are zero."""
+    if item.code not in _NAMES or "(where the tangent" in item.why:
+        return None
+    if item.why.startswith(_RAISES) and item.why[len(_RAISES):].startswith(_WANTS_VALUES):
+        return "asks for values and can't be traced"
+    return "calls back into Python" if _CALLS_BACK in item.why else None
 
 
 def _dtype(leaf):
@@ -196,8 +213,8 @@ def _tell(report, wanting, note) -> None:
     name, kind = _NAMES[code]
     report.findings.append(Finding(
         code=code, name=name, level="error", evidence="execution",
-        message=f"the {kind} rule, which asks for values and can't be traced, is not its "
-                "derivative", file=wanting[0].file, line=wanting[0].line,
+        message=f"the {kind} rule, which {_wants(wanting[0])}, is not its derivative",
+        file=wanting[0].file, line=wanting[0].line,
         column=wanting[0].column, function=wanting[0].function,
         data={"by": "JAX", "note": note}))
     _take_out(report, wanting[:1], "witnessed")
@@ -206,9 +223,12 @@ def _tell(report, wanting, note) -> None:
 
 def _settle(report, wanting, points) -> None:
     _take_out(report, wanting, None)
+    many = len(wanting) > 1
+    traced = all(_CALLS_BACK in item.why for item in wanting)
+    kept_out = "can't be traced" if not traced else f"call{'s' * (not many)} back into Python"
     report.assumptions.append(
-        f"{len(wanting)} derivative rule{'s' * (len(wanting) > 1)} that can't be traced "
-        f"{'are' if len(wanting) > 1 else 'is'} right: no disagreement at {points} points by JAX")
+        f"{len(wanting)} derivative rule{'s' * many} that {kept_out} "
+        f"{'are' if many else 'is'} right: no disagreement at {points} points by JAX")
     if not report.undecided and not report.at_least("warning"):
         report.status = "ok"
 
