@@ -337,7 +337,7 @@ static void check_rules(jx_typer *r)
                        .program = r->program,
                        .typer = r,
                        .stack = rule->stack,
-                       .code = rule->vjp ? JX_CODE_DRV002 : JX_CODE_DRV001};
+                       .code = JX_CODE_DRV004};
         const jx_calls *call = call_of(r, rule);
         if (call) {
             t.jaxpr = call->jaxpr;

@@ -57,6 +57,36 @@ static const char *where(const jx_program *program, const jx_rule *rule,
         n > 1 ? "s" : "", n > 1 ? "s" : "", list, n > 1 ? "are" : "is");
 }
 
+/* Whether JAX refused what a rule returned: its error is about that, and not
+ * one of the rule's own. */
+static bool is_of_returns(const jx_rule_pattern *p)
+{
+    return p->error && strstr(p->error, "must produce") &&
+           (strstr(p->error, "Custom JVP ") || strstr(p->error, "Custom VJP "));
+}
+
+/* Nothing of it could be traced: it raised, or what it returned was refused, or
+ * the exporter had a reason ("it changes from one trace to the next"). */
+static void tell_untraced(const jx_rule_pattern *p, jx_rule_report *one)
+{
+    one->detail = p->error;
+    if (is_of_returns(p)) {
+        one->outcome = JX_RULE_WRONG;
+        one->code = JX_CODE_DRV004;
+    } else if (strncmp(p->error, "it ", 3) != 0) {
+        one->outcome = JX_RULE_REFUSES;
+    }
+}
+
+/* It is wrong where some tangents are zero, and right where none is. */
+static void name_zeros(jx_program *program, const jx_rule_pattern *p,
+                       const jx_rule *rule, jx_rule_report *one)
+{
+    one->code = JX_CODE_DRV009;
+    one->detail = jx_arena_printf(program->ctx->arena, "%s%s", one->detail,
+                                  where(program, rule, p));
+}
+
 /* Joins what was found of one pattern: a rule agrees if all of them do. */
 static void join_pattern(jx_program *program, const jx_rule_pattern *p,
                          bool met, const jx_rule_report *one,
@@ -178,6 +208,7 @@ check_patterns(const jx_typed *typed, const jx_gradcheck_options *options,
     const jx_rule *rule = report->rule;
     jx_grad_first first = {0};
     double nearness = jx_sample_nearness(rule);
+    bool whole = false; /* where no tangent is zero, it agrees */
     int left = 0;
 
     for (int i = 0; i < rule->npatterns && report->outcome != JX_RULE_WRONG;
@@ -211,13 +242,17 @@ check_patterns(const jx_typed *typed, const jx_gradcheck_options *options,
                          ? &first
                          : NULL};
         if (p->error) {
-            one.outcome = JX_RULE_REFUSES;
-            one.detail = p->error;
+            tell_untraced(p, &one);
         } else if (rule->intent) {
             check_intent(&c, thorough, &one);
         } else {
             jx_grad_pattern(&c, how, thorough, &one);
         }
+        if (p == rule->patterns)
+            whole = one.outcome == JX_RULE_UNDECIDED && !one.detail &&
+                    one.comparisons > 0;
+        else if (whole && one.outcome == JX_RULE_WRONG && !one.code)
+            name_zeros(typed->program, p, rule, &one);
         join_pattern(typed->program, p,
                      !one.unmet && jx_grad_is_met(calling, rule, p), &one,
                      report);
@@ -304,10 +339,11 @@ static const char *what_is_wrong(jx_code code)
 {
     switch (code) {
     case JX_CODE_DRV003: return "is not the map of its function";
-    case JX_CODE_DRV004: return "gives another dtype than its input has";
+    case JX_CODE_DRV004: return "returns what does not fit its function";
     case JX_CODE_DRV005: return "ignores an argument";
     case JX_CODE_DRV006: return "is wrong in second order";
     case JX_CODE_DRV008: return "has no transpose";
+    case JX_CODE_DRV009: return "is wrong where a tangent is a symbolic zero";
     case JX_CODE_DRV010: return "gives another value than its function";
     case JX_CODE_DRV021: return "is meant to be no derivative";
     case JX_CODE_DRV013: return "is not what its slopes are";
@@ -328,6 +364,18 @@ jx_code jx_rule_code(const jx_rule_report *report)
     return report->rule->vjp ? JX_CODE_DRV002 : JX_CODE_DRV001;
 }
 
+/* Whether typing has said the same of a rule. */
+static bool is_typed_wrong(const jx_rule_report *report)
+{
+    bool refused = false;
+
+    if (report->outcome != JX_RULE_WRONG || report->code != JX_CODE_DRV004)
+        return false;
+    for (int i = 0; i < report->rule->npatterns; i++)
+        refused = refused || is_of_returns(&report->rule->patterns[i]);
+    return !refused;
+}
+
 static const jx_stack *stack_of(const jx_rule_report *report)
 {
     return report->rule ? report->rule->stack : report->stack;
@@ -345,7 +393,8 @@ static void claim_of(jx_program *program, const jx_gradcheck_options *options,
         report->outcome == JX_RULE_WITHIN ||
         report->outcome == JX_RULE_BEYOND ||
         (options->in_passing &&
-         (report->outcome == JX_RULE_REFUSES || jx_rule_is_left_out(report))))
+         (report->outcome == JX_RULE_REFUSES || is_typed_wrong(report) ||
+          jx_rule_is_left_out(report))))
         return;
     claim = jx_claim_add(ctx, claims, code);
     if (!claim)
@@ -372,8 +421,9 @@ static void claim_of(jx_program *program, const jx_gradcheck_options *options,
             report->rule->reason ? report->rule->reason : "", report->points);
     } else if (report->outcome == JX_RULE_WRONG) {
         claim->verdict = JX_WITNESSED;
-        claim->evidence.by = report->code == JX_CODE_DRV008 ? "transposition"
-                             : report->batching             ? "a run"
+        claim->evidence.by = report->code == JX_CODE_DRV008   ? "transposition"
+                             : report->code == JX_CODE_DRV004 ? "its types"
+                             : report->batching               ? "a run"
                              : report->by_own ? "the function's own derivative"
                                               : "finite differences";
         claim->evidence.note = report->detail;

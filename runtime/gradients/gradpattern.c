@@ -445,6 +445,8 @@ bool jx_grad_has_dtypes(jx_gradding *c)
         if (zeros && zeros[i] == '1')
             continue;
         const jx_aval *in = c->rule->ins[c->rule->nconsts + i];
+        if (next >= c->bwd.nouts)
+            break;
         const jx_aval *out = jx_plan_out(c->bwd.plan, next++)->aval;
         if (!jx_dtype_is_inexact(in->dtype) || in->dtype == out->dtype)
             continue;
@@ -733,7 +735,7 @@ static bool open_pattern(jx_gradding *c, const jx_plan_options *how,
                !jx_space_of_outputs(&c->out, arena, c->primal.plan) ||
                !jx_grad_allocate(c)) {
         report->detail = "its values are too large to sample";
-    } else if (!jx_grad_signature_fits(c)) {
+    } else if (jx_grad_has_dtypes(c) && !jx_grad_signature_fits(c)) {
         report->detail = "its jaxprs do not take and give what its function "
                          "does (jaxvet check says where)";
     } else {

@@ -210,7 +210,7 @@ def prim_jvp_other_value():
     return prim(jnp.arctan, jvp=jvp), (X,)
 
 
-@program("DRV001", needs=("HiPrim",))
+@program("DRV009", needs=("HiPrim",))
 def prim_jvp_wrong_where_one_tangent_is_zero():
     def jvp(self, primals, tangents):
         (x, y), (dx, dy) = primals, tangents
@@ -461,7 +461,7 @@ def jvp_symbolic_zeros():
     return _symbolic_product(jnp.sin)
 
 
-@program("DRV001", flags=(JVP3,))
+@program("DRV009", flags=(JVP3,))
 def jvp_symbolic_zeros_wrong_where_one_is():
     return _symbolic_product(jnp.cos)
 
@@ -553,7 +553,7 @@ def vjp_symbolic_zeros():
     return _symbolic_vjp(1.0)
 
 
-@program("DRV002", flags=(VJP3,))
+@program("DRV009", flags=(VJP3,))
 def vjp_symbolic_zeros_wrong_where_one_is():
     return _symbolic_vjp(2.0)
 

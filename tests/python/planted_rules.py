@@ -74,7 +74,7 @@ def lin_says_that_a_result_is_constant(wrong):
                 linearized=linearized), (X,)
 
 
-@pair(JVP, needs=("HiPrim",))
+@pair("DRV009", needs=("HiPrim",))
 def lin_asks_what_varies(wrong):
     """Saves what the mask needs; errs where only the second one varies."""
     def lin(self, nonzeros, x, y):
@@ -482,7 +482,7 @@ def a_function_among_the_arguments(wrong):
     return lambda x: made(jnp.sin, x, 3), (X,)
 
 
-@pair(JVP)
+@pair("DRV009")
 def zeros_of_three_inputs(wrong):
     """Errs where the first is the only one that varies."""
     kind = jax.custom_derivatives.SymbolicZero

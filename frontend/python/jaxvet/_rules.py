@@ -224,7 +224,7 @@ class Rules:
                     self._recorder.asking():
                 made = rule.extract(mask)
             if first and self._changes(met, mask, made):
-                raise ValueError(CHANGES)
+                raise Refused(CHANGES)
             size += sum(self._size(made[key]) for key in _JAXPRS
                         if key in made)
             row.update(self._written(made))
