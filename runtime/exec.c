@@ -4,8 +4,8 @@
 #include "frontend/base/assert.h"
 #include "frontend/base/pages.h"
 #include "frontend/base/plain.h"
+#include "runtime/finish.h"
 #include "runtime/host.h"
-#include "runtime/plan_impl.h"
 #include "runtime/run.h"
 
 #include <fenv.h>
@@ -154,15 +154,14 @@ void jx_exec_share(jx_exec *exec, jx_pool *pool)
 
 void jx_run_move(jx_run *run, int buffer, const void *to)
 {
-    const jx_patches *patches = &run->plan->patches[buffer];
+    const jx_mem *mem = jx_mem_at(&run->plan->mems, buffer);
+    const jx_patches *patches = &run->plan->patches[mem->patches];
 
-    JX_ASSERT(buffer >= 0 && buffer < run->plan->nmems);
-    JX_ASSERT(run->plan->mems[buffer].kind != JX_MEM_TEMP &&
-              run->plan->mems[buffer].kind != JX_MEM_CONST);
-    for (int i = 0; i < patches->count; i++) {
-        int v = patches->views[i];
-        run->views[v].data = (char *)(uintptr_t)to + run->plan->view_offsets[v];
-    }
+    JX_ASSERT(buffer >= 0 && buffer < run->plan->mems.count);
+    JX_ASSERT(jx_mem_is_set(mem));
+    for (int i = 0; i < patches->count; i++)
+        run->views[patches->at[i].view].data =
+            (char *)(uintptr_t)to + patches->at[i].offset;
 }
 
 /* Without spending the budget: whoever wants to run may do with less. */
@@ -236,20 +235,21 @@ void jx_run_give_back(jx_run *run, void *memory, size_t bytes)
     jx_budget_give(run->budget, padded(bytes));
 }
 
-static void set_addresses(jx_run *run)
+static jx_view view_at(const jx_run *run, const jx_operand *o)
 {
-    const jx_plan *plan = run->plan;
+    const jx_mem *mem = jx_mem_at(&run->plan->mems, o->buffer);
+    jx_view view = {.dtype = o->dtype,
+                    .rank = o->rank,
+                    .shape = o->shape,
+                    .strides = o->strides,
+                    .count = jx_operand_count(o),
+                    .dense = jx_operand_dense(o)};
 
-    for (int i = 0; i < plan->nviews; i++) {
-        const jx_mem *mem = &plan->mems[plan->view_mems[i]];
-        run->views[i] = plan->views[i];
-        if (mem->kind == JX_MEM_TEMP)
-            run->views[i].data =
-                run->memory + mem->offset + plan->view_offsets[i];
-        else if (mem->kind == JX_MEM_CONST)
-            run->views[i].data =
-                (char *)(uintptr_t)mem->constant + plan->view_offsets[i];
-    }
+    if (mem->kind == JX_MEM_TEMP)
+        view.data = run->memory + mem->offset + o->offset;
+    else if (mem->kind == JX_MEM_CONST)
+        view.data = (char *)(uintptr_t)mem->constant + o->offset;
+    return view;
 }
 
 /* All elements of a view lie in these bytes. */
@@ -265,23 +265,29 @@ static bool is_inside(const jx_view *view, const char *from, int64_t bytes)
     return low >= 0 && high + (int64_t)jx_dtype_of(view->dtype)->bytes <= bytes;
 }
 
-/* Each view lies in its buffer, each buffer of the run in the run's memory. */
-static bool all_inside(const jx_run *run)
+/* It lies in its buffer, and that in the run's memory. */
+static bool is_within(const jx_run *run, const jx_view *view, int buffer)
 {
     const jx_plan *plan = run->plan;
+    const jx_mem *mem = jx_mem_at(&plan->mems, buffer);
 
-    for (int i = 0; i < plan->nviews; i++) {
-        const jx_mem *mem = &plan->mems[plan->view_mems[i]];
-        if (mem->kind == JX_MEM_TEMP &&
-            (!is_inside(&run->views[i], run->memory + mem->offset,
-                        mem->bytes) ||
-             !is_inside(&run->views[i], run->memory, plan->bytes)))
-            return false;
-        if (mem->kind == JX_MEM_CONST &&
-            !is_inside(&run->views[i], mem->constant, mem->bytes))
-            return false;
+    if (mem->kind == JX_MEM_TEMP)
+        return is_inside(view, run->memory + mem->offset, mem->bytes) &&
+               is_inside(view, run->memory, plan->bytes);
+    return mem->kind != JX_MEM_CONST ||
+           is_inside(view, mem->constant, mem->bytes);
+}
+
+static jx_ready ready_step(jx_run *run, const jx_step *s)
+{
+    jx_view *views = run->views + s->first_view;
+
+    for (int k = 0; k < s->nins + s->nouts; k++) {
+        views[k] = view_at(run, &s->operands[k]);
+        JX_ASSERT(is_within(run, &views[k], s->operands[k].buffer));
     }
-    return true;
+    return (jx_ready){s->kernel, s->data, views, views + s->nins,
+                      s->scratch >= 0 ? run->memory + s->scratch : NULL};
 }
 
 static bool make_ready(jx_run *run)
@@ -293,13 +299,8 @@ static bool make_ready(jx_run *run)
         jx_ready *ready = table(run, steps->count, sizeof *ready);
         if (!ready)
             return false;
-        for (int i = 0; i < steps->count; i++) {
-            const jx_step *s = &steps->at[i];
-            ready[i] =
-                (jx_ready){s->kernel, s->data, run->views + s->first_view,
-                           run->views + s->first_view + s->nins,
-                           s->scratch >= 0 ? run->memory + s->scratch : NULL};
-        }
+        for (int i = 0; i < steps->count; i++)
+            ready[i] = ready_step(run, &steps->at[i]);
         run->blocks[b] = (ready_block){steps->count, ready};
     }
     return true;
@@ -309,18 +310,17 @@ static bool make_ready(jx_run *run)
 static bool find_ports(jx_run *run)
 {
     const jx_plan *plan = run->plan;
-    int count = 0;
+    int most = plan->nins + plan->nouts;
 
-    for (int i = 0; i < plan->nmems; i++)
-        count +=
-            plan->mems[i].kind == JX_MEM_IN || plan->mems[i].kind == JX_MEM_OUT;
-    run->ports = table(run, count, sizeof *run->ports);
-    run->lay = table(run, count, sizeof *run->lay);
+    run->ports = table(run, most, sizeof *run->ports);
+    run->lay = table(run, most, sizeof *run->lay);
     if (!run->ports || !run->lay)
         return false;
-    for (int i = 0; i < plan->nmems; i++)
-        if (plan->mems[i].kind == JX_MEM_IN || plan->mems[i].kind == JX_MEM_OUT)
+    for (int i = 0; i < plan->mems.count; i++) {
+        jx_mem_kind kind = jx_mem_at(&plan->mems, i)->kind;
+        if (kind == JX_MEM_IN || kind == JX_MEM_OUT)
             run->ports[run->nports++] = i;
+    }
     return true;
 }
 
@@ -341,8 +341,6 @@ static bool start(jx_exec *exec, const jx_plan *plan)
     if (!run->views || !run->blocks || !run->own || !run->outs ||
         !run->memory || !find_ports(run))
         return false;
-    set_addresses(run);
-    JX_ASSERT(all_inside(run));
     return make_ready(run);
 }
 
@@ -406,10 +404,8 @@ static bool set_outputs(jx_run *run, void *const *outs)
 
 static void set_ports(jx_run *run, const void *const *ins)
 {
-    const jx_mem *mems = run->plan->mems;
-
     for (int i = 0; i < run->nports; i++) {
-        const jx_mem *mem = &mems[run->ports[i]];
+        const jx_mem *mem = jx_mem_at(&run->plan->mems, run->ports[i]);
         const void *at =
             mem->kind == JX_MEM_IN ? ins[mem->port] : run->outs[mem->port];
         if (at == run->lay[i])

@@ -47,7 +47,7 @@ static jx_op **number_all(jx_planner *p, int *count)
     for (size_t i = 0; i < p->order.count; i++)
         number_block(p, p->units.at[p->order.at[i]].block, count);
     number_block(p, 0, count);
-    jx_op **all = JX_NEW_ARRAY(p->arena, *count, jx_op *);
+    jx_op **all = JX_NEW_ARRAY(p->scratch, *count, jx_op *);
     if (all)
         list_all(p, all);
     return all;
@@ -73,16 +73,17 @@ static void remove_dead(jx_planner *p, jx_op **all, int count)
     /* Blocks come before the operation that runs them. */
     for (int i = 0; i < count; i++)
         p->blocks.at[all[i]->block].acts |= acts(p, all[i]);
-    for (size_t i = 0; i < p->mems.count; i++)
-        p->mems.at[i].needed = p->mems.at[i].kind == JX_MEM_OUT ||
-                               p->mems.at[i].kind == JX_MEM_MOVING;
+    for (int i = 0; i < p->mems.count; i++)
+        jx_mem_at(&p->mems, i)->needed =
+            jx_mem_at(&p->mems, i)->kind == JX_MEM_OUT ||
+            jx_mem_at(&p->mems, i)->kind == JX_MEM_MOVING;
     for (size_t i = 1; i < p->units.count; i++)
         p->blocks.at[p->units.at[i].block].dead = true; /* not called yet */
     for (int i = count - 1; i >= 0; i--) {
         jx_op *op = all[i];
         bool live = acts(p, op);
         for (int k = 0; k < op->nouts; k++)
-            live |= p->mems.at[op->outs[k].buffer].needed;
+            live |= jx_mem_at(&p->mems, op->outs[k].buffer)->needed;
         live &= !p->blocks.at[op->block].dead;
         op->dead = !live;
         if (live && op->unit)
@@ -90,7 +91,7 @@ static void remove_dead(jx_planner *p, jx_op **all, int count)
         for (int b = 0; b < op->nblocks; b++)
             p->blocks.at[op->first_block + b].dead = !live;
         for (int k = 0; live && k < op->nins + op->nouts; k++)
-            p->mems.at[op->ins[k].buffer].needed = true;
+            jx_mem_at(&p->mems, op->ins[k].buffer)->needed = true;
     }
     for (size_t b = 0; b < p->blocks.count; b++) {
         jx_op_list *ops = &p->blocks.at[b].ops;
@@ -104,30 +105,12 @@ static void remove_dead(jx_planner *p, jx_op **all, int count)
 
 /* The final form. */
 
-static void finish_view(jx_plan *plan, jx_planner *p, int at,
-                        const jx_operand *o)
-{
-    int root = jx_mem_root(p->mems.at, o->buffer);
-
-    plan->views[at] = (jx_view){.dtype = o->dtype,
-                                .rank = o->rank,
-                                .shape = o->shape,
-                                .strides = o->strides,
-                                .count = jx_operand_count(o),
-                                .dense = jx_operand_dense(o)};
-    ((int *)(uintptr_t)plan->view_mems)[at] = root;
-    ((int64_t *)(uintptr_t)plan->view_offsets)[at] = o->offset;
-}
-
 /* Drops axes of size 1 and joins those that step as one, for faster walks. */
-static void simplify(jx_arena *arena, jx_operand *o)
+static void simplify(jx_planner *p, jx_operand *o)
 {
-    int64_t *both = JX_NEW_ARRAY(arena, 2 * o->rank + 2, int64_t);
-    int64_t *shape = both, *strides = both ? both + o->rank + 1 : NULL;
+    int64_t shape[JX_MAX_RANK + 1], strides[JX_MAX_RANK + 1];
     int rank = 0;
 
-    if (!both)
-        return;
     for (int i = 0; i < o->rank; i++) {
         if (o->shape[i] == 1)
             continue;
@@ -143,9 +126,7 @@ static void simplify(jx_arena *arena, jx_operand *o)
         shape[0] = jx_operand_count(o);
         strides[rank++] = (int64_t)jx_dtype_of(o->dtype)->bytes;
     }
-    o->rank = rank;
-    o->shape = shape;
-    o->strides = strides;
+    jx_operand_lay(p, rank, shape, strides, o);
 }
 
 static jx_access access_of(const jx_operand *o)
@@ -182,9 +163,8 @@ static int spread_of(jx_planner *p, jx_dtype dtype, int64_t count,
                   .constant = all,
                   .port = -1,
                   .alias = -1};
-    JX_PUSH(p->arena, &p->mems, mem);
     *to = (jx_spread){
-        .dtype = dtype, .count = count, .buffer = (int)p->mems.count - 1};
+        .dtype = dtype, .count = count, .buffer = jx_mem_add(p, &mem)};
     memcpy(to->element, element, size);
     p->nspreads++;
     return to->buffer;
@@ -196,30 +176,25 @@ static bool spread(jx_planner *p, jx_operand *o, int64_t count)
 {
     enum { MOST_BYTES = 1024 };
     size_t size = jx_dtype_of(o->dtype)->bytes;
-    const jx_mem *from = &p->mems.at[jx_mem_root(p->mems.at, o->buffer)];
-    int64_t *both;
+    const jx_mem *from = jx_mem_at(&p->mems, jx_mem_root(&p->mems, o->buffer));
+    int64_t step = (int64_t)size;
     int buffer;
 
     if (from->kind != JX_MEM_CONST || count > MOST_BYTES / (int64_t)size)
         return false;
-    both = JX_NEW_ARRAY(p->arena, 2, int64_t);
     buffer =
         spread_of(p, o->dtype, count, (const char *)from->constant + o->offset);
-    if (!both || buffer < 0)
+    if (buffer < 0)
         return false;
-    both[0] = count;
-    both[1] = (int64_t)size;
-    *o = (jx_operand){.dtype = o->dtype,
-                      .rank = 1,
-                      .buffer = buffer,
-                      .shape = both,
-                      .strides = both + 1};
+    o->buffer = buffer;
+    o->offset = 0;
+    jx_operand_lay(p, 1, &count, &step, o);
     return true;
 }
 
 static bool compile_region(jx_planner *p, jx_op *op)
 {
-    jx_access *access = JX_NEW_ARRAY(p->arena, op->nins, jx_access);
+    jx_access *access = JX_NEW_ARRAY(p->scratch, op->nins, jx_access);
 
     if (!access)
         return false;
@@ -227,102 +202,71 @@ static bool compile_region(jx_planner *p, jx_op *op)
     for (int i = 0; i < op->nins; i++) {
         access[i] = access_of(&op->ins[i]);
         if (access[i] == JX_ACCESS_STRIDED)
-            simplify(p->arena, &op->ins[i]);
+            simplify(p, &op->ins[i]);
         else if (access[i] == JX_ACCESS_SPLAT && spread(p, &op->ins[i], count))
             access[i] = JX_ACCESS_DENSE;
     }
-    op->data =
-        jx_region_compile(p->arena, op->region, access, count, &op->scratch);
+    op->data = jx_region_compile(p->arena, p->scratch, op->region, access,
+                                 count, &op->scratch);
     if (op->data && op->scratch) {
         jx_mem mem = {.bytes = (int64_t)op->scratch,
                       .home = op->block,
                       .port = -1,
                       .alias = -1};
-        JX_PUSH(p->arena, &p->mems, mem);
-        op->scratch_buffer = (int)p->mems.count - 1;
+        op->scratch_buffer = jx_mem_add(p, &mem);
     }
     return op->data != NULL;
-}
-
-static bool finish_views(jx_planner *p, jx_op **all, int count)
-{
-    jx_plan *plan = p->plan;
-    int nviews = 0;
-
-    for (int i = 0; i < count; i++)
-        nviews += all[i]->nins + all[i]->nouts;
-    plan->nviews = nviews;
-    plan->views = JX_NEW_ARRAY(p->arena, nviews, jx_view);
-    plan->view_mems = JX_NEW_ARRAY(p->arena, nviews, int);
-    plan->view_offsets = JX_NEW_ARRAY(p->arena, nviews, int64_t);
-    if (!plan->views || !plan->view_mems || !plan->view_offsets)
-        return false;
-    nviews = 0;
-    for (int i = 0; i < count; i++) {
-        for (int k = 0; k < all[i]->nins; k++)
-            finish_view(plan, p, nviews++, &all[i]->ins[k]);
-        for (int k = 0; k < all[i]->nouts; k++)
-            finish_view(plan, p, nviews++, &all[i]->outs[k]);
-    }
-    return true;
-}
-
-static bool finish_patches(jx_planner *p)
-{
-    jx_plan *plan = p->plan;
-    int *counts = JX_NEW_ARRAY(p->arena, p->mems.count, int);
-
-    plan->nmems = (int)p->mems.count;
-    plan->mems = p->mems.at;
-    plan->patches = JX_NEW_ARRAY(p->arena, p->mems.count, jx_patches);
-    if (!counts || !plan->patches)
-        return false;
-    for (int i = 0; i < plan->nviews; i++)
-        counts[plan->view_mems[i]]++;
-    for (int i = 0; i < plan->nmems; i++) {
-        int *views = NULL;
-        if (plan->mems[i].kind != JX_MEM_TEMP &&
-            plan->mems[i].kind != JX_MEM_CONST)
-            views = JX_NEW_ARRAY(p->arena, counts[i], int);
-        plan->patches[i].views = views;
-    }
-    for (int i = 0; i < plan->nviews; i++) {
-        jx_patches *patches = &plan->patches[plan->view_mems[i]];
-        if (patches->views)
-            ((int *)(uintptr_t)patches->views)[patches->count++] = i;
-    }
-    return true;
 }
 
 static bool is_nothing(jx_planner *p, const jx_op *op)
 {
     return op->copy && op->ins[0].offset == op->outs[0].offset &&
-           jx_mem_root(p->mems.at, op->ins[0].buffer) ==
-               jx_mem_root(p->mems.at, op->outs[0].buffer) &&
+           jx_mem_root(&p->mems, op->ins[0].buffer) ==
+               jx_mem_root(&p->mems, op->outs[0].buffer) &&
            jx_operand_covers(p, &op->ins[0]) &&
            jx_operand_covers(p, &op->outs[0]);
+}
+
+/* Operands as the plan keeps them: each in the buffer that its own lives in. */
+static const jx_operand *kept_operands(jx_planner *p, const jx_op *op)
+{
+    int count = op->nins + op->nouts;
+    jx_operand *to =
+        jx_arena_copy(p->arena, op->ins, (size_t)count * sizeof *to);
+
+    for (int i = 0; to && i < count; i++)
+        to[i].buffer = jx_mem_root(&p->mems, to[i].buffer);
+    return to;
+}
+
+static jx_step step_of(jx_planner *p, const jx_op *op)
+{
+    int scratch = op->scratch_buffer;
+
+    return (jx_step){
+        .kernel = op->kernel,
+        .data = op->data,
+        .operands = kept_operands(p, op),
+        .first_view = p->plan->nviews,
+        .nins = op->nins,
+        .nouts = op->nouts,
+        .scratch = scratch >= 0 ? jx_mem_at(&p->mems, scratch)->offset : -1,
+        .name = op->copy ? "copy" : op->name,
+        .position = op->position,
+        .instrs = op->region ? (int)op->region->instrs.count : 1,
+        .scratch_buffer = scratch,
+        .first_block = op->first_block,
+        .nblocks = op->nblocks,
+    };
 }
 
 static bool finish_steps(jx_planner *p)
 {
     jx_plan *plan = p->plan;
-    int view = 0;
 
     plan->nblocks = (int)p->blocks.count;
     plan->blocks = JX_NEW_ARRAY(p->arena, plan->nblocks, jx_steps);
-    if (!plan->blocks)
-        return false;
-    /* Views are numbered by position; find each operation's first. */
-    int *first = JX_NEW_ARRAY(p->arena, plan->nops + 1, int);
-    jx_op **all = JX_NEW_ARRAY(p->arena, plan->nops, jx_op *);
-    if (!first || !all)
-        return false;
-    list_all(p, all);
-    for (int i = 0; i < plan->nops; i++) {
-        first[i] = view;
-        view += all[i]->nins + all[i]->nouts;
-    }
-    for (int b = 0; b < plan->nblocks; b++) {
+    for (int b = 0; plan->blocks && b < plan->nblocks; b++) {
         const jx_op_list *ops = &p->blocks.at[b].ops;
         jx_step *steps = JX_NEW_ARRAY(p->arena, ops->count, jx_step);
         int count = 0;
@@ -330,19 +274,68 @@ static bool finish_steps(jx_planner *p)
             const jx_op *op = ops->at[i];
             if (is_nothing(p, op))
                 continue;
-            steps[count++] = (jx_step){
-                op->kernel,
-                op->data,
-                first[op->position],
-                op->nins,
-                op->nouts,
-                op->scratch_buffer >= 0 ? p->mems.at[op->scratch_buffer].offset
-                                        : -1,
-                op};
+            steps[count++] = step_of(p, op);
+            plan->nviews += op->nins + op->nouts;
         }
         plan->blocks[b] = (jx_steps){count, steps};
         plan->nsteps += count;
     }
+    return jx_plan_is_fed(p);
+}
+
+/* Calls back for each view of a buffer that is set when the plan runs. */
+typedef void at_patch(jx_patches *patches, const jx_patch *patch);
+
+static void all_patches(const jx_plan *plan, at_patch *at)
+{
+    for (int b = 0; b < plan->nblocks; b++)
+        for (int i = 0; i < plan->blocks[b].count; i++) {
+            const jx_step *s = &plan->blocks[b].at[i];
+            for (int k = 0; k < s->nins + s->nouts; k++) {
+                const jx_operand *o = &s->operands[k];
+                const jx_mem *mem = jx_mem_at(&plan->mems, o->buffer);
+                jx_patch patch = {s->first_view + k, o->offset};
+                if (jx_mem_is_set(mem))
+                    at(&plan->patches[mem->patches], &patch);
+            }
+        }
+}
+
+static void count_patch(jx_patches *patches, const jx_patch *patch)
+{
+    (void)patch;
+    patches->count++;
+}
+
+static void add_patch(jx_patches *patches, const jx_patch *patch)
+{
+    patches->at[patches->count++] = *patch;
+}
+
+static bool finish_patches(jx_planner *p)
+{
+    jx_plan *plan = p->plan;
+    int count = 0;
+
+    for (int i = 0; i < p->mems.count; i++) {
+        jx_mem *mem = jx_mem_at(&p->mems, i);
+        memset(&mem->touches, 0, sizeof mem->touches);
+        if (jx_mem_is_set(mem))
+            mem->patches = count++;
+    }
+    plan->mems = p->mems;
+    plan->patches = JX_NEW_ARRAY(p->arena, count, jx_patches);
+    if (!plan->patches)
+        return false;
+    all_patches(plan, count_patch);
+    for (int i = 0; i < count; i++) {
+        plan->patches[i].at =
+            JX_NEW_ARRAY(p->arena, plan->patches[i].count, jx_patch);
+        plan->patches[i].count = 0;
+    }
+    if (!jx_plan_is_fed(p))
+        return false;
+    all_patches(plan, add_patch);
     return true;
 }
 
@@ -361,9 +354,9 @@ bool jx_plan_finish(jx_planner *p)
     jx_finish_drop_internal(p, all, count);
     for (int i = 0; i < count; i++)
         if (all[i]->region)
-            jx_region_simplify(p->arena, all[i]->region, p->options->excess);
+            jx_region_simplify(p->scratch, all[i]->region, p->options->excess);
     jx_finish_touch_all(p, all, count);
-    if (jx_arena_failed(p->arena)) /* what follows relies on every touch */
+    if (!jx_plan_is_fed(p)) /* what follows relies on every touch */
         return false;
     jx_finish_share(p, all, count);
     JX_ASSERT_NONE(jx_plan_fault(p, false));
@@ -374,11 +367,9 @@ bool jx_plan_finish(jx_planner *p)
             if (all[i]->scratch_buffer >= 0)
                 jx_finish_touch(p, all[i], all[i]->scratch_buffer);
         }
-    p->plan->nops = count;
-    if (jx_arena_failed(p->arena) || !jx_finish_memory(p, all, count) ||
+    if (!jx_plan_is_fed(p) || !jx_finish_memory(p, all, count) ||
         !jx_finish_lend(p, all))
         return false;
     JX_ASSERT_NONE(jx_plan_fault(p, true));
-    return finish_views(p, all, count) && finish_patches(p) &&
-           finish_steps(p) && !p->failed && !jx_arena_failed(p->arena);
+    return finish_steps(p) && finish_patches(p) && !p->failed;
 }

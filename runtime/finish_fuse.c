@@ -33,7 +33,8 @@ static void emit_region(fuser *f, int k)
     for (int i = 0; i < MAX_OPEN; i++)
         if ((r->waits_for >> i & 1) && f->open[i])
             emit_region(f, i);
-    jx_operand *all = JX_NEW_ARRAY(f->p->arena, r->nins + r->nouts, jx_operand);
+    jx_operand *all =
+        JX_NEW_ARRAY(f->p->scratch, r->nins + r->nouts, jx_operand);
     if (!all)
         return;
     memcpy(all, r->ins, (size_t)r->nins * sizeof *all);
@@ -48,7 +49,7 @@ static void emit_region(fuser *f, int k)
     for (int i = 0; i < MAX_OPEN; i++)
         if (f->open[i])
             f->open[i]->waits_for &= ~(1u << k);
-    JX_PUSH(f->p->arena, &f->emitted, op);
+    JX_PUSH(f->p->scratch, &f->emitted, op);
 }
 
 static void emit_all(fuser *f)
@@ -138,7 +139,7 @@ static bool join(fuser *f, int k, jx_op *op, unsigned needed)
     for (int i = 0; i < op->nins; i++)
         if (map[i] < 0)
             r->ins[r->nins++] = op->ins[i];
-    jx_region_merge(f->p->arena, r->op->region, op->region, map);
+    jx_region_merge(f->p->scratch, r->op->region, op->region, map);
     r->outs[r->nouts++] = op->outs[0];
     r->waits_for |= needed & ~(1u << k);
     f->producer[op->outs[0].buffer] = k;
@@ -158,7 +159,7 @@ static void open_new(fuser *f, jx_op *op, unsigned needed)
             k++;
         needed = needs(f, op);
     }
-    if (!f->slots[k] && !(f->slots[k] = JX_NEW(f->p->arena, open_region)))
+    if (!f->slots[k] && !(f->slots[k] = JX_NEW(f->p->scratch, open_region)))
         return;
     open_region *r = f->open[k] = f->slots[k];
     r->op = op;
@@ -177,7 +178,7 @@ static void fuse_region(fuser *f, jx_op *op)
 
     if (op->nins > MAX_OPERANDS) {
         emit_all(f);
-        JX_PUSH(f->p->arena, &f->emitted, op);
+        JX_PUSH(f->p->scratch, &f->emitted, op);
         return;
     }
     for (int pass = 0; pass < 2; pass++)
@@ -194,8 +195,8 @@ static bool is_barrier(const fuser *f, const jx_op *op)
     if (op->nblocks)
         return true;
     for (int i = 0; i < op->nouts; i++)
-        if (f->p->mems.at[op->outs[i].buffer].home != f->block &&
-            f->p->mems.at[op->outs[i].buffer].kind != JX_MEM_OUT)
+        if (jx_mem_at(&f->p->mems, op->outs[i].buffer)->home != f->block &&
+            jx_mem_at(&f->p->mems, op->outs[i].buffer)->kind != JX_MEM_OUT)
             return true;
     return false;
 }
@@ -208,7 +209,8 @@ static void fuse_block(fuser *f, int block)
     f->emitted = (jx_op_list){0};
     for (size_t i = 0; i < ops.count; i++) {
         jx_op *op = ops.at[i];
-        if (op->region && f->p->mems.at[op->outs[0].buffer].home == block) {
+        if (op->region &&
+            jx_mem_at(&f->p->mems, op->outs[0].buffer)->home == block) {
             fuse_region(f, op);
             continue;
         }
@@ -218,7 +220,7 @@ static void fuse_block(fuser *f, int block)
         for (int k = 0; k < MAX_OPEN; k++)
             if ((needed >> k & 1) && f->open[k])
                 emit_region(f, k);
-        JX_PUSH(f->p->arena, &f->emitted, op);
+        JX_PUSH(f->p->scratch, &f->emitted, op);
     }
     emit_all(f);
     f->p->blocks.at[block].ops = f->emitted;
@@ -226,30 +228,31 @@ static void fuse_block(fuser *f, int block)
 
 bool jx_finish_fuse(jx_planner *p)
 {
-    fuser *f = JX_NEW(p->arena, fuser);
+    fuser *f = JX_NEW(p->scratch, fuser);
 
-    if (!f || !(f->producer = JX_NEW_ARRAY(p->arena, p->mems.count, int)))
+    if (!f || !(f->producer = JX_NEW_ARRAY(p->scratch, p->mems.count, int)))
         return false;
     f->p = p;
-    for (size_t i = 0; i < p->mems.count; i++)
+    for (int i = 0; i < p->mems.count; i++)
         f->producer[i] = -1;
     for (size_t b = 0; b < p->blocks.count; b++)
         fuse_block(f, (int)b);
-    return !jx_arena_failed(p->arena);
+    return jx_plan_is_fed(p);
 }
 
 void jx_finish_drop_internal(jx_planner *p, jx_op **all, int count)
 {
     bool keep[MAX_OPERANDS];
 
-    for (size_t i = 0; i < p->mems.count; i++)
-        p->mems.at[i].needed = p->mems.at[i].kind == JX_MEM_OUT ||
-                               p->mems.at[i].kind == JX_MEM_MOVING;
+    for (int i = 0; i < p->mems.count; i++)
+        jx_mem_at(&p->mems, i)->needed =
+            jx_mem_at(&p->mems, i)->kind == JX_MEM_OUT ||
+            jx_mem_at(&p->mems, i)->kind == JX_MEM_MOVING;
     for (int i = 0; i < count; i++) {
         for (int k = 0; k < all[i]->nins; k++)
-            p->mems.at[all[i]->ins[k].buffer].needed = true;
+            jx_mem_at(&p->mems, all[i]->ins[k].buffer)->needed = true;
         for (int k = 0; k < all[i]->nouts && all[i]->nblocks; k++)
-            p->mems.at[all[i]->outs[k].buffer].needed = true;
+            jx_mem_at(&p->mems, all[i]->outs[k].buffer)->needed = true;
     }
     for (int i = 0; i < count; i++) {
         jx_op *op = all[i];
@@ -257,7 +260,7 @@ void jx_finish_drop_internal(jx_planner *p, jx_op **all, int count)
         if (!op->region || op->nouts < 2)
             continue;
         for (int k = 0; k < op->nouts; k++) {
-            keep[k] = p->mems.at[op->outs[k].buffer].needed;
+            keep[k] = jx_mem_at(&p->mems, op->outs[k].buffer)->needed;
             if (keep[k])
                 op->outs[kept++] = op->outs[k];
         }

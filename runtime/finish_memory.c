@@ -7,12 +7,13 @@
 
 void jx_finish_touch(jx_planner *p, const jx_op *op, int buffer)
 {
-    jx_mem *mem = &p->mems.at[buffer];
+    jx_mem *mem = jx_mem_at(&p->mems, buffer);
 
     if (mem->touches.count &&
         mem->touches.at[mem->touches.count - 1] == op->position)
         return;
-    JX_PUSH(p->arena, &mem->touches, op->position);
+    mem->touched = true;
+    JX_PUSH(p->scratch, &mem->touches, op->position);
 }
 
 void jx_finish_touch_all(jx_planner *p, jx_op **all, int count)
@@ -24,7 +25,7 @@ void jx_finish_touch_all(jx_planner *p, jx_op **all, int count)
         for (int k = 0; k < op->nouts; k++)
             jx_finish_touch(p, op, op->outs[k].buffer);
         for (int k = 0; k < op->nouts; k++)
-            p->mems.at[op->outs[k].buffer].writes++;
+            jx_mem_at(&p->mems, op->outs[k].buffer)->writes++;
         if (op->scratch_buffer >= 0)
             jx_finish_touch(p, op, op->scratch_buffer);
     }
@@ -38,7 +39,7 @@ static bool reserve_touches(jx_planner *p, jx_mem *mem, size_t total)
 
     if (total <= mem->touches.capacity)
         return true;
-    room = JX_NEW_ARRAY(p->arena, 2 * total, int);
+    room = JX_NEW_ARRAY(p->scratch, 2 * total, int);
     if (!room)
         return false;
     if (mem->touches.count)
@@ -52,7 +53,7 @@ static bool reserve_touches(jx_planner *p, jx_mem *mem, size_t total)
  * one, from the back: as far as the two overlap, elements of that move. */
 static void share(jx_planner *p, int x, int y)
 {
-    jx_mem *from = &p->mems.at[x], *to = &p->mems.at[y];
+    jx_mem *from = jx_mem_at(&p->mems, x), *to = jx_mem_at(&p->mems, y);
     bool grows = from->touches.count <= to->touches.count;
     jx_mem *longer = grows ? to : from, *shorter = grows ? from : to;
     size_t i = longer->touches.count, k = shorter->touches.count, total = i + k,
@@ -77,7 +78,7 @@ static void share(jx_planner *p, int x, int y)
 /* y is touched at a position in [from, to). */
 static bool touched_within(const jx_planner *p, int y, int from, int to)
 {
-    const jx_mem *mem = &p->mems.at[y];
+    const jx_mem *mem = jx_mem_at(&p->mems, y);
     size_t low = 0, high = mem->touches.count;
 
     while (low < high) {
@@ -94,7 +95,7 @@ static bool touched_within(const jx_planner *p, int y, int from, int to)
  * element, and reads that memory in no other way. */
 static bool works_in_place(jx_planner *p, const jx_op *op, int in, int out)
 {
-    int root = jx_mem_root(p->mems.at, op->ins[in].buffer);
+    int root = jx_mem_root(&p->mems, op->ins[in].buffer);
 
     if (!(op->copy || op->region) || !jx_operand_covers(p, &op->ins[in]) ||
         !jx_operand_covers(p, &op->outs[out]) ||
@@ -102,7 +103,7 @@ static bool works_in_place(jx_planner *p, const jx_op *op, int in, int out)
             jx_dtype_of(op->outs[out].dtype)->bytes)
         return false;
     for (int i = 0; i < op->nins; i++)
-        if (i != in && jx_mem_root(p->mems.at, op->ins[i].buffer) == root)
+        if (i != in && jx_mem_root(&p->mems, op->ins[i].buffer) == root)
             return false;
     return !op->region || jx_region_in_place(op->region, in, out);
 }
@@ -113,19 +114,19 @@ static bool works_in_place(jx_planner *p, const jx_op *op, int in, int out)
 static void coalesce(jx_planner *p, jx_op **all, const jx_op *copy)
 {
     const jx_operand *from = &copy->ins[0], *to = &copy->outs[0];
-    int o = jx_mem_root(p->mems.at, from->buffer);
-    int d = jx_mem_root(p->mems.at, to->buffer);
-    jx_mem *mem = &p->mems.at[o];
+    int o = jx_mem_root(&p->mems, from->buffer);
+    int d = jx_mem_root(&p->mems, to->buffer);
+    jx_mem *mem = jx_mem_at(&p->mems, o);
 
     if (o == d || mem->kind != JX_MEM_TEMP || mem->home != copy->block ||
-        p->mems.at[d].kind == JX_MEM_CONST || p->mems.at[d].kind == JX_MEM_IN ||
-        !mem->touches.count || !jx_operand_covers(p, from) ||
-        !jx_operand_covers(p, to) || mem->bytes == 0 ||
-        mem->bytes != p->mems.at[d].bytes)
+        jx_mem_at(&p->mems, d)->kind == JX_MEM_CONST ||
+        jx_mem_at(&p->mems, d)->kind == JX_MEM_IN || !mem->touches.count ||
+        !jx_operand_covers(p, from) || !jx_operand_covers(p, to) ||
+        mem->bytes == 0 || mem->bytes != jx_mem_at(&p->mems, d)->bytes)
         return;
     /* Who reads O after the copy may not find D written again. */
     if (mem->touches.at[mem->touches.count - 1] > copy->position &&
-        p->mems.at[to->buffer].writes > 1)
+        jx_mem_at(&p->mems, to->buffer)->writes > 1)
         return;
     jx_op *birth = all[mem->touches.at[0]];
     if (birth->begin < birth->position
@@ -135,10 +136,10 @@ static void coalesce(jx_planner *p, jx_op **all, const jx_op *copy)
     if (touched_within(p, d, birth->position, birth->position + 1)) {
         bool ok = birth->block == copy->block;
         for (int i = 0; ok && i < birth->nouts; i++)
-            if (jx_mem_root(p->mems.at, birth->outs[i].buffer) == d)
+            if (jx_mem_root(&p->mems, birth->outs[i].buffer) == d)
                 ok = false;
         for (int i = 0; ok && i < birth->nins; i++) {
-            if (jx_mem_root(p->mems.at, birth->ins[i].buffer) != d)
+            if (jx_mem_root(&p->mems, birth->ins[i].buffer) != d)
                 continue;
             bool fits = false;
             for (int n = 0; n < birth->nouts; n++)
@@ -155,7 +156,7 @@ static void coalesce(jx_planner *p, jx_op **all, const jx_op *copy)
 static bool reads(jx_planner *p, const jx_op *op, int root)
 {
     for (int i = 0; i < op->nins; i++)
-        if (jx_mem_root(p->mems.at, op->ins[i].buffer) == root)
+        if (jx_mem_root(&p->mems, op->ins[i].buffer) == root)
             return true;
     return false;
 }
@@ -164,14 +165,15 @@ static bool reads(jx_planner *p, const jx_op *op, int root)
 static void reuse_operands(jx_planner *p, const jx_op *op)
 {
     for (int n = 0; n < op->nouts; n++) {
-        int y = jx_mem_root(p->mems.at, op->outs[n].buffer);
+        int y = jx_mem_root(&p->mems, op->outs[n].buffer);
         if (reads(p, op, y))
             continue;
         for (int i = 0; i < op->nins; i++) {
-            int x = jx_mem_root(p->mems.at, op->ins[i].buffer);
-            const jx_mem *mem = &p->mems.at[x];
+            int x = jx_mem_root(&p->mems, op->ins[i].buffer);
+            const jx_mem *mem = jx_mem_at(&p->mems, x);
             if (x == y || mem->kind != JX_MEM_TEMP || mem->home != op->block ||
-                mem->bytes == 0 || mem->bytes != p->mems.at[y].bytes ||
+                mem->bytes == 0 ||
+                mem->bytes != jx_mem_at(&p->mems, y)->bytes ||
                 mem->touches.at[mem->touches.count - 1] != op->position ||
                 touched_within(p, y, mem->touches.at[0], op->position) ||
                 !works_in_place(p, op, i, n))
@@ -195,7 +197,7 @@ void jx_finish_share(jx_planner *p, jx_op **all, int count)
  * operation that runs it. */
 static void live_range(jx_planner *p, jx_op **all, int buffer)
 {
-    jx_mem *mem = &p->mems.at[buffer];
+    jx_mem *mem = jx_mem_at(&p->mems, buffer);
 
     mem->first = INT32_MAX;
     mem->last = -1;
@@ -310,8 +312,8 @@ static bool place_buffers(jx_planner *p, jx_arena *scratch, jx_op **all,
         }
         give_back(&gaps, lasts, count, &over, want->first);
         if (want->bytes)
-            want->number = jx_gaps_take(&gaps, want->bytes,
-                                        &p->mems.at[want->buffer].offset);
+            want->number = jx_gaps_take(
+                &gaps, want->bytes, &jx_mem_at(&p->mems, want->buffer)->offset);
     }
     for (; next < ncalls; next++) {
         give_back(&gaps, lasts, count, &over, calls[next].op->position);
@@ -330,8 +332,8 @@ static bool place_all(jx_planner *p, jx_arena *scratch, jx_op **all, int nops,
 
     if (!wants)
         return false;
-    for (size_t i = 0; i < p->mems.count; i++) {
-        jx_mem *mem = &p->mems.at[i];
+    for (int i = 0; i < p->mems.count; i++) {
+        jx_mem *mem = jx_mem_at(&p->mems, i);
         if (mem->kind != JX_MEM_TEMP || mem->alias >= 0 || !mem->touches.count)
             continue;
         live_range(p, all, (int)i);
@@ -343,7 +345,7 @@ static bool place_all(jx_planner *p, jx_arena *scratch, jx_op **all, int nops,
     if (!place_buffers(p, scratch, all, nops, wants, count))
         return false;
     for (int i = 0; i < count; i++) {
-        jx_mem *mem = &p->mems.at[wants[i].buffer];
+        jx_mem *mem = jx_mem_at(&p->mems, wants[i].buffer);
         mem->offset += p->units.at[p->blocks.at[mem->home].unit].offset;
         if (mem->offset + wants[i].bytes > *total)
             *total = mem->offset + wants[i].bytes;
@@ -368,7 +370,7 @@ bool jx_finish_memory(jx_planner *p, jx_op **all, int nops)
  * and reads last. */
 static void lend_in_place(jx_planner *p, jx_op **all, int output)
 {
-    const jx_mem *mem = &p->mems.at[output];
+    const jx_mem *mem = jx_mem_at(&p->mems, output);
     const jx_op *op = all[mem->touches.at[0]];
 
     if (op->block != mem->home || op->begin != op->position)
@@ -376,9 +378,9 @@ static void lend_in_place(jx_planner *p, jx_op **all, int output)
     for (int n = 0; n < op->nouts; n++)
         for (int i = 0; i < op->nins; i++) {
             const jx_mem *in =
-                &p->mems.at[jx_mem_root(p->mems.at, op->ins[i].buffer)];
+                jx_mem_at(&p->mems, jx_mem_root(&p->mems, op->ins[i].buffer));
             jx_lending lending = {in->port, mem->port};
-            if (jx_mem_root(p->mems.at, op->outs[n].buffer) == output &&
+            if (jx_mem_root(&p->mems, op->outs[n].buffer) == output &&
                 in->kind == JX_MEM_IN && in->last == op->position &&
                 works_in_place(p, op, i, n))
                 JX_PUSH(p->arena, &p->plan->lendings, lending);
@@ -397,8 +399,8 @@ bool jx_finish_lend(jx_planner *p, jx_op **all)
         plan->last_reads[i] = -1;
     for (int i = 0; i < plan->nouts; i++)
         plan->first_writes[i] = -1;
-    for (size_t i = 0; i < p->mems.count; i++) {
-        jx_mem *mem = &p->mems.at[i];
+    for (int i = 0; i < p->mems.count; i++) {
+        jx_mem *mem = jx_mem_at(&p->mems, i);
         if ((mem->kind != JX_MEM_IN && mem->kind != JX_MEM_OUT) ||
             !mem->touches.count)
             continue;
@@ -408,8 +410,9 @@ bool jx_finish_lend(jx_planner *p, jx_op **all)
         else
             plan->first_writes[mem->port] = mem->first;
     }
-    for (size_t i = 0; i < p->mems.count; i++)
-        if (p->mems.at[i].kind == JX_MEM_OUT && p->mems.at[i].touches.count)
+    for (int i = 0; i < p->mems.count; i++)
+        if (jx_mem_at(&p->mems, i)->kind == JX_MEM_OUT &&
+            jx_mem_at(&p->mems, i)->touches.count)
             lend_in_place(p, all, (int)i);
-    return !jx_arena_failed(p->arena);
+    return jx_plan_is_fed(p);
 }

@@ -1,16 +1,13 @@
 /* operand.c - how operands lie in the memory of a plan that is being made. */
 #include "runtime/finish.h"
 
-int jx_mem_root(jx_mem *mems, int buffer)
+int jx_mem_root(const jx_mems *mems, int buffer)
 {
     /* Each on the way skips one from now on: chains of copies are as long
      * as the program. */
-    while (mems[buffer].alias >= 0) {
-        int next = mems[buffer].alias;
-        if (mems[next].alias >= 0)
-            mems[buffer].alias = mems[next].alias;
-        buffer = next;
-    }
+    for (int next; (next = jx_mem_at(mems, buffer)->alias) >= 0; buffer = next)
+        if (jx_mem_at(mems, next)->alias >= 0)
+            jx_mem_at(mems, buffer)->alias = jx_mem_at(mems, next)->alias;
     return buffer;
 }
 
@@ -41,5 +38,5 @@ bool jx_operand_covers(const jx_planner *p, const jx_operand *o)
 {
     return o->offset == 0 && jx_operand_dense(o) &&
            jx_operand_count(o) * (int64_t)jx_dtype_of(o->dtype)->bytes ==
-               p->mems.at[o->buffer].bytes;
+               jx_mem_at(&p->mems, o->buffer)->bytes;
 }

@@ -33,7 +33,7 @@ static void atom_slot(jx_planner *p, const frame *f, jx_atom atom,
 static void bind(jx_planner *p, frame *f, const jx_var *var,
                  const jx_slot *slot)
 {
-    jx_operand *operand = JX_NEW(p->arena, jx_operand);
+    jx_operand *operand = JX_NEW(p->scratch, jx_operand);
 
     if (!operand)
         return;
@@ -178,7 +178,7 @@ static bool jaxpr_acts(jx_planner *p, const jx_jaxpr *jaxpr)
     bool found = false;
 
     if (!p->acting)
-        p->acting = JX_NEW_ARRAY(p->arena, p->program->njaxprs, char);
+        p->acting = JX_NEW_ARRAY(p->scratch, p->program->njaxprs, char);
     if (!p->acting || jaxpr->id < 0 || jaxpr->id >= p->program->njaxprs)
         return false;
     if (p->acting[jaxpr->id] == NOT_KNOWN) {
@@ -192,7 +192,7 @@ static bool jaxpr_acts(jx_planner *p, const jx_jaxpr *jaxpr)
 /* Which equations matter to the results, or for themselves. */
 static bool *used_equations(jx_planner *p, const jx_jaxpr *jaxpr)
 {
-    bool *used = JX_NEW_ARRAY(p->arena, jaxpr->neqns + jaxpr->nvars, bool);
+    bool *used = JX_NEW_ARRAY(p->scratch, jaxpr->neqns + jaxpr->nvars, bool);
     bool *vars = used ? used + jaxpr->neqns : NULL;
 
     if (!used)
@@ -219,7 +219,8 @@ static const jx_eqn several;
 static const jx_eqn **find_users(jx_planner *p, const jx_jaxpr *jaxpr,
                                  const bool *used)
 {
-    const jx_eqn **users = JX_NEW_ARRAY(p->arena, jaxpr->nvars, const jx_eqn *);
+    const jx_eqn **users =
+        JX_NEW_ARRAY(p->scratch, jaxpr->nvars, const jx_eqn *);
 
     for (int i = 0; users && i < jaxpr->neqns; i++)
         for (int k = 0; k < jaxpr->eqns[i].nins && used[i]; k++) {
@@ -263,7 +264,7 @@ static bool write_out(jx_planner *p, const jx_closed *closed,
     const jx_eqn *eqn = p->eqn;
     const jx_jaxpr *outer = p->jaxpr;
     const jx_eqn **users = p->users;
-    frame f = {JX_NEW_ARRAY(p->arena, jaxpr->nvars, const jx_operand *)};
+    frame f = {JX_NEW_ARRAY(p->scratch, jaxpr->nvars, const jx_operand *)};
 
     if (!f.values)
         return jx_plan_starved(p);
@@ -304,7 +305,7 @@ int jx_plan_block_begin(jx_planner *p)
 {
     jx_block block = {.parent = p->block, .unit = p->unit};
 
-    JX_PUSH(p->arena, &p->blocks, block);
+    JX_PUSH(p->scratch, &p->blocks, block);
     p->block = (int)p->blocks.count - 1;
     return p->block;
 }
@@ -349,7 +350,7 @@ static void fill_port(jx_planner *p, jx_port *port, const jx_aval *aval,
     port->rank = slot->rank;
     port->shape = kept.shape;
     port->count = jx_slot_count(slot);
-    port->bytes = (size_t)p->mems.at[slot->buffer].bytes;
+    port->bytes = (size_t)jx_mem_at(&p->mems, slot->buffer)->bytes;
 }
 
 /* An input of the program; converts what comes in its declared dtype. */
@@ -368,7 +369,7 @@ static jx_slot plan_input(jx_planner *p, int i, const jx_aval *aval)
         jx_plan_shape(p, aval, &rank, shape);
         slot = jx_plan_slot_in(p, JX_MEM_IN, aval->dtype, rank, shape);
     }
-    p->mems.at[slot.buffer].port = i;
+    jx_mem_at(&p->mems, slot.buffer)->port = i;
     fill_port(p, &p->plan->ins[i], aval, &slot);
     return same ? slot : jx_plan_convert(p, &slot, stored);
 }
@@ -386,14 +387,16 @@ static void plan_program(jx_planner *p, const jx_closed *closed, jx_slot *ins,
     for (int i = 0; i < jaxpr->nouts && !p->failed; i++) {
         jx_slot port = jx_plan_slot_in(p, JX_MEM_OUT, outs[i].dtype,
                                        outs[i].rank, outs[i].shape);
-        p->mems.at[port.buffer].port = i;
+        jx_mem_at(&p->mems, port.buffer)->port = i;
         fill_port(p, &plan->outs[i], jx_atom_aval(jaxpr->outs[i]), &port);
         jx_plan_copy(p, &outs[i], &port);
     }
 }
 
-/* There is one at any time, with memory or without. */
-enum { FIRST_MEMS = 8 };
+bool jx_plan_is_fed(const jx_planner *p)
+{
+    return !jx_arena_failed(p->arena) && !jx_arena_failed(p->scratch);
+}
 
 static bool make_plan(jx_planner *p, const jx_closed *closed)
 {
@@ -408,16 +411,16 @@ static bool make_plan(jx_planner *p, const jx_closed *closed)
     plan->nouts = jaxpr->nouts;
     plan->ins = JX_NEW_ARRAY(p->arena, jaxpr->nins, jx_port);
     plan->outs = JX_NEW_ARRAY(p->arena, jaxpr->nouts, jx_port);
-    JX_PUSH(p->arena, &p->blocks, (jx_block){.parent = -1});
-    JX_PUSH(p->arena, &p->units, (jx_unit){.jaxpr = jaxpr});
-    p->mems.at = JX_NEW_ARRAY(p->arena, FIRST_MEMS, jx_mem);
-    p->mems.capacity = p->mems.at ? FIRST_MEMS : 0;
-    if (plan->ins && plan->outs && p->blocks.count && p->mems.at &&
+    JX_PUSH(p->scratch, &p->blocks, (jx_block){.parent = -1});
+    JX_PUSH(p->scratch, &p->units, (jx_unit){.jaxpr = jaxpr});
+    jx_mem_add(p, &(jx_mem){.kind = JX_MEM_CONST, .port = -1, .alias = -1});
+    p->mems.count = 0;
+    if (plan->ins && plan->outs && p->blocks.count && p->mems.pieces.count &&
         p->units.count && jx_plan_measure(p, jaxpr))
         plan_program(p, closed, slots, slots + jaxpr->nins);
     free(slots);
     p->eqn = NULL;
-    return !p->failed && !jx_arena_failed(p->arena) && jx_plan_finish(p);
+    return !p->failed && jx_plan_is_fed(p) && jx_plan_finish(p);
 }
 
 /* A host's part of each operation that began. */
@@ -445,13 +448,16 @@ jx_plan *jx_plan_make(const jx_typed *typed, const jx_closed *closed,
     if (plan) {
         jx_planner p = {.plan = plan,
                         .arena = arena,
+                        .scratch = jx_arena_new(&typed->program->ctx->budget),
                         .typed = typed,
                         .program = typed->program,
                         .options = options};
         plan->arena = arena;
         plan->program = typed->program;
         plan->domain = options->domain;
-        if (make_plan(&p, closed))
+        bool made = p.scratch && make_plan(&p, closed);
+        jx_arena_free(p.scratch);
+        if (made)
             return plan;
         if (!p.failed)
             jx_plan_starved(&p);

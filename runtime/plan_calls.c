@@ -17,9 +17,9 @@ enum { MOST = 4096 };
 
 bool jx_plan_measure(jx_planner *p, const jx_jaxpr *root)
 {
-    p->units_of = JX_NEW_ARRAY(p->arena, p->program->njaxprs, int);
+    p->units_of = JX_NEW_ARRAY(p->scratch, p->program->njaxprs, int);
     if (!p->units_of ||
-        !jx_growth_measure(p->arena, p->program, root, MOST, &p->growth))
+        !jx_growth_measure(p->scratch, p->program, root, MOST, &p->growth))
         return false;
     p->special = p->growth.most;
     return true;
@@ -43,8 +43,8 @@ static bool is_splat(const jx_slot *slot)
 /* An index that is known chooses a branch while planning. */
 static bool is_known(const jx_planner *p, const jx_slot *slot)
 {
-    return p->mems.at[slot->buffer].kind == JX_MEM_CONST && slot->rank == 0 &&
-           slot->dtype == JX_I32;
+    return jx_mem_at(&p->mems, slot->buffer)->kind == JX_MEM_CONST &&
+           slot->rank == 0 && slot->dtype == JX_I32;
 }
 
 static void forms_of(const jx_planner *p, int count, const jx_slot *ins,
@@ -58,7 +58,7 @@ static void forms_of(const jx_planner *p, int count, const jx_slot *ins,
 
 static const char *bytes_of(const jx_planner *p, int buffer, int64_t offset)
 {
-    return (const char *)p->mems.at[buffer].constant + offset;
+    return (const char *)jx_mem_at(&p->mems, buffer)->constant + offset;
 }
 
 static bool fits_unit(const jx_planner *p, const jx_unit *unit,
@@ -105,7 +105,8 @@ static jx_slot unit_operand(jx_planner *p, const jx_slot *in, jx_form form)
         jx_plan_slot_in(p, JX_MEM_MOVING, in->dtype, in->rank, in->shape);
     if (form == JX_FORM_SPLAT && p->mems.count) {
         memset(slot.strides, 0, sizeof slot.strides);
-        p->mems.at[slot.buffer].bytes = (int64_t)jx_dtype_of(in->dtype)->bytes;
+        jx_mem_at(&p->mems, slot.buffer)->bytes =
+            (int64_t)jx_dtype_of(in->dtype)->bytes;
     }
     return slot;
 }
@@ -130,7 +131,7 @@ static void end_unit(jx_planner *p, jx_unit *unit, const jx_slot *ins,
         jx_slot out = results[i];
         unit->passes[i] = operand_that_is(&out, ins, unit->jaxpr->nins);
         if (unit->passes[i] < 0 &&
-            p->mems.at[out.buffer].kind != JX_MEM_CONST) {
+            jx_mem_at(&p->mems, out.buffer)->kind != JX_MEM_CONST) {
             out = jx_plan_slot_in(p, JX_MEM_MOVING, out.dtype, out.rank,
                                   out.shape);
             jx_plan_copy(p, &results[i], &out);
@@ -148,7 +149,7 @@ static void plan_operations(jx_planner *p, int number, const jx_closed *closed,
     int nins = closed->jaxpr->nins, block = p->block, outer = p->unit;
 
     unit.block = (int)p->blocks.count;
-    JX_PUSH(p->arena, &p->blocks, (jx_block){.parent = -1, .unit = number});
+    JX_PUSH(p->scratch, &p->blocks, (jx_block){.parent = -1, .unit = number});
     p->block = unit.block;
     p->unit = number;
     for (int i = 0; i < nins; i++) {
@@ -161,7 +162,7 @@ static void plan_operations(jx_planner *p, int number, const jx_closed *closed,
     p->block = block;
     p->unit = outer;
     p->units.at[number].planned = true;
-    JX_PUSH(p->arena, &p->order, number);
+    JX_PUSH(p->scratch, &p->order, number);
 }
 
 static int new_unit(jx_planner *p, const jx_closed *closed,
@@ -171,19 +172,19 @@ static int new_unit(jx_planner *p, const jx_closed *closed,
     const jx_jaxpr *jaxpr = closed->jaxpr;
     size_t count = (size_t)(jaxpr->nins + jaxpr->nouts);
     jx_slot *slots = malloc((count + 1) * sizeof *slots);
-    jx_operand *all = JX_NEW_ARRAY(p->arena, count, jx_operand);
+    jx_operand *all = JX_NEW_ARRAY(p->scratch, count, jx_operand);
     jx_unit unit = {.jaxpr = jaxpr,
                     .consts = closed->consts,
                     .next = p->units_of[jaxpr->id],
-                    .forms = jx_arena_copy(p->arena, forms,
+                    .forms = jx_arena_copy(p->scratch, forms,
                                            (size_t)jaxpr->nins * sizeof *forms),
                     .ins = all,
                     .outs = all ? all + jaxpr->nins : NULL,
-                    .passes = JX_NEW_ARRAY(p->arena, jaxpr->nouts, int)};
+                    .passes = JX_NEW_ARRAY(p->scratch, jaxpr->nouts, int)};
     int number = (int)p->units.count;
 
     if (slots && all && unit.forms && unit.passes)
-        JX_PUSH(p->arena, &p->units, unit);
+        JX_PUSH(p->scratch, &p->units, unit);
     if ((int)p->units.count > number) {
         p->units_of[jaxpr->id] = number;
         plan_operations(p, number, closed, write, ins, slots);
@@ -258,7 +259,7 @@ static void append_call(jx_planner *p, int number, const jx_slot *ins,
         jx_operand_slot(&unit.outs[i], &outs[i]);
         if (unit.passes[i] >= 0) {
             outs[i] = ins[unit.passes[i]];
-        } else if (p->mems.at[outs[i].buffer].kind != JX_MEM_CONST) {
+        } else if (jx_mem_at(&p->mems, outs[i].buffer)->kind != JX_MEM_CONST) {
             outs[i] =
                 jx_plan_new(p, outs[i].dtype, outs[i].rank, outs[i].shape);
             made[c->nouts] = outs[i];

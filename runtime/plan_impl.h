@@ -19,21 +19,42 @@ typedef enum jx_mem_kind {
 
 /* A buffer.  `first` and `last` bound the positions where it is in use. */
 typedef struct jx_mem {
-    jx_mem_kind kind;
     int64_t bytes;
     int64_t below; /* further ones before its address: a moving one is what
                       its window spans, which may go backwards */
     const void *constant;
-    bool is_literal; /* of an equation, not of a program's constants */
-    int port;        /* of an input or output */
-    int home;        /* block in which it was made */
-    int alias;       /* the buffer that it lives in, or -1 */
-    int first, last;
-    int writes;     /* operations that write it */
     int64_t offset; /* in the run's arena */
-    bool needed;
-    JX_VEC(int) touches; /* positions that read or write it */
+    /* positions that read or write it, while the plan is made */
+    JX_VEC(int) touches;
+    jx_mem_kind kind;
+    int port;  /* of an input or output */
+    int home;  /* block in which it was made */
+    int alias; /* the buffer that it lives in, or -1 */
+    int first, last;
+    int writes;      /* operations that write it */
+    int patches;     /* of one that is set when the plan runs: their number in
+                        the plan */
+    bool is_literal; /* of an equation, not of a program's constants */
+    bool needed, touched;
 } jx_mem;
+
+/* Its address is not known before the plan runs. */
+static inline bool jx_mem_is_set(const jx_mem *mem)
+{
+    return mem->kind != JX_MEM_TEMP && mem->kind != JX_MEM_CONST;
+}
+
+/* Buffers by number.  They stay where they are when there are more. */
+enum { JX_MEMS_PIECE = 32 };
+typedef struct jx_mems {
+    int count;
+    JX_VEC(jx_mem *) pieces;
+} jx_mems;
+
+static inline jx_mem *jx_mem_at(const jx_mems *mems, int number)
+{
+    return &mems->pieces.at[number / JX_MEMS_PIECE][number % JX_MEMS_PIECE];
+}
 
 /* A slot, stored in the size it needs. */
 typedef struct jx_operand {
@@ -94,13 +115,17 @@ typedef struct jx_unit {
     int64_t offset; /* of its memory in the run's arena */
 } jx_unit;
 
-/* An operation ready to run: `views` index the execution's. */
+/* An operation ready to run: `first_view` indexes the execution's views, which
+ * are of its operands. */
 typedef struct jx_step {
     jx_kernel *kernel;
     const void *data;
+    const jx_operand *operands; /* that it reads, then that it writes */
     int first_view, nins, nouts;
     int64_t scratch; /* offset in the run's arena, or -1 */
-    const jx_op *op;
+    /* for people: its name, where it stands, what it runs */
+    const char *name;
+    int position, instrs, scratch_buffer, first_block, nblocks;
 } jx_step;
 
 typedef struct jx_steps {
@@ -108,10 +133,16 @@ typedef struct jx_steps {
     const jx_step *at;
 } jx_steps;
 
-/* Where the views of an input, output or moving buffer are. */
+/* A view of an input, output or moving buffer, and where in it that begins. */
+typedef struct jx_patch {
+    int view;
+    int64_t offset;
+} jx_patch;
+
+/* All of one buffer. */
 typedef struct jx_patches {
     int count;
-    const int *views;
+    jx_patch *at;
 } jx_patches;
 
 /* An input that one operation reads last, where it writes an
@@ -126,17 +157,12 @@ struct jx_plan {
     jx_domain domain;
     int nins, nouts;
     jx_port *ins, *outs;
-    int nmems;
-    jx_mem *mems;
+    jx_mems mems;
     int nviews;
-    jx_view *views;       /* without addresses */
-    const int *view_mems; /* the root buffer of each view */
-    const int64_t *view_offsets;
-    jx_patches *patches; /* per buffer: of IN, OUT and MOVING ones */
+    jx_patches *patches; /* of buffers that are IN, OUT or MOVING */
     int nblocks;
     jx_steps *blocks;  /* 0 is the program */
-    int nops;          /* planned */
-    int nsteps;        /* of those, what is left to run */
+    int nsteps;        /* operations in all of them */
     int64_t bytes;     /* of the run's arena */
     int *last_reads;   /* per input: the position, or -1 */
     int *first_writes; /* per output: the position, or -1 */
@@ -160,13 +186,22 @@ typedef struct jx_spread {
 
 enum { JX_SPREADS = 32 }; /* that are known, for those who take them again */
 
+/* Shape and strides of operands, which are mostly those of others. */
+typedef struct jx_layout {
+    int rank;
+    const int64_t *both;
+} jx_layout;
+
+enum { JX_LAYOUTS = 64 };
+
 struct jx_planner {
     jx_plan *plan;
-    jx_arena *arena; /* the plan's */
+    jx_arena *arena;   /* the plan's */
+    jx_arena *scratch; /* of what goes when the plan is made */
     const jx_typed *typed;
     const jx_program *program; /* that is typed */
     const jx_plan_options *options;
-    JX_VEC(jx_mem) mems;
+    jx_mems mems;
     JX_VEC(jx_block) blocks;
     JX_VEC(jx_unit) units;
     JX_VEC(int) order; /* of units, callees first */
@@ -174,7 +209,8 @@ struct jx_planner {
     /* small ones, for those who read them again */
     JX_VEC(jx_converted) converted;
     jx_spread spreads[JX_SPREADS];
-    int nspreads;    /* of all that were made */
+    int nspreads; /* of all that were made */
+    jx_layout layouts[JX_LAYOUTS];
     int *units_of;   /* by number of the jaxpr: the first of its units, or 0 */
     int64_t special; /* equations that units for special operands may add */
     int block;       /* where operations go */
@@ -192,8 +228,16 @@ struct jx_planner {
 /* There is room for what takes so many bytes, in the plan's own limit and in
  * the program's; else planning fails. */
 bool jx_plan_allows(jx_planner *p, const char *what, int64_t bytes);
+/* Neither arena has failed. */
+bool jx_plan_is_fed(const jx_planner *p);
+/* A new buffer; without memory any that is there will do: nobody runs
+ * the plan. */
+int jx_mem_add(jx_planner *p, const jx_mem *mem);
 /* The buffer that a buffer lives in. */
-int jx_mem_root(jx_mem *const mems, int buffer);
+int jx_mem_root(const jx_mems *mems, int buffer);
+/* Sets the shape and strides of an operand. */
+void jx_operand_lay(jx_planner *p, int rank, const int64_t *shape,
+                    const int64_t *strides, jx_operand *to);
 /* Whether what is planned gets the plan's noise: of JX_DOUBLED what is
  * computed in double. */
 static inline bool jx_plan_is_noisy(const jx_planner *p)

@@ -1,6 +1,6 @@
 /* plan_print.c - a plan as text. */
 #include "frontend/base/utf8.h"
-#include "runtime/plan_impl.h"
+#include "runtime/finish.h"
 
 static void put_kind(const jx_mem *mem, jx_buffer *to)
 {
@@ -19,9 +19,9 @@ static void put_kind(const jx_mem *mem, jx_buffer *to)
 static void put_buffers(const jx_plan *plan, jx_buffer *to)
 {
     jx_buffer_puts(to, "buffers\n");
-    for (int i = 0; i < plan->nmems; i++) {
-        const jx_mem *mem = &plan->mems[i];
-        if (mem->kind == JX_MEM_TEMP && mem->alias < 0 && !mem->touches.count)
+    for (int i = 0; i < plan->mems.count; i++) {
+        const jx_mem *mem = jx_mem_at(&plan->mems, i);
+        if (mem->kind == JX_MEM_TEMP && mem->alias < 0 && !mem->touched)
             continue; /* of nobody */
         jx_buffer_printf(to, "  b%d  %lld bytes, ", i, (long long)mem->bytes);
         if (mem->alias >= 0)
@@ -34,48 +34,45 @@ static void put_buffers(const jx_plan *plan, jx_buffer *to)
 
 /* `b3 f32[4,3]`, with the offset and strides where it is not all of its buffer,
  * row by row. */
-static void put_view(const jx_plan *plan, int at, jx_buffer *to)
+static void put_view(const jx_operand *o, jx_buffer *to)
 {
-    const jx_view *view = &plan->views[at];
+    bool dense = jx_operand_dense(o);
 
-    jx_buffer_printf(to, "b%d", plan->view_mems[at]);
-    if (plan->view_offsets[at])
-        jx_buffer_printf(to, "+%lld", (long long)plan->view_offsets[at]);
-    jx_buffer_printf(to, " %s[", jx_dtype_of(view->dtype)->short_name);
-    for (int i = 0; i < view->rank; i++)
-        jx_buffer_printf(to, "%s%lld", i ? "," : "", (long long)view->shape[i]);
+    jx_buffer_printf(to, "b%d", o->buffer);
+    if (o->offset)
+        jx_buffer_printf(to, "+%lld", (long long)o->offset);
+    jx_buffer_printf(to, " %s[", jx_dtype_of(o->dtype)->short_name);
+    for (int i = 0; i < o->rank; i++)
+        jx_buffer_printf(to, "%s%lld", i ? "," : "", (long long)o->shape[i]);
     jx_buffer_putc(to, ']');
-    for (int i = 0; i < view->rank && !view->dense; i++)
+    for (int i = 0; i < o->rank && !dense; i++)
         jx_buffer_printf(to, "%s%lld", i ? "," : " by ",
-                         (long long)view->strides[i]);
+                         (long long)o->strides[i]);
 }
 
-static void put_views(const jx_plan *plan, int first, int count, jx_buffer *to)
+static void put_views(const jx_operand *operands, int count, jx_buffer *to)
 {
     for (int i = 0; i < count; i++) {
         jx_buffer_puts(to, i ? "; " : "");
-        put_view(plan, first + i, to);
+        put_view(&operands[i], to);
     }
 }
 
-static void put_step(const jx_plan *plan, const jx_step *step, jx_buffer *to)
+static void put_step(const jx_step *step, jx_buffer *to)
 {
-    const jx_op *op = step->op;
-
-    jx_buffer_printf(to, "  %d  ", op->position);
-    put_views(plan, step->first_view + step->nins, step->nouts, to);
+    jx_buffer_printf(to, "  %d  ", step->position);
+    put_views(step->operands + step->nins, step->nouts, to);
     jx_buffer_puts(to, step->nouts ? " = " : "");
-    jx_utf8_show(op->copy ? "copy" : op->name, to);
-    if (op->region && op->region->instrs.count > 1)
-        jx_buffer_printf(to, " and others, %zu instructions",
-                         op->region->instrs.count);
+    jx_utf8_show(step->name, to);
+    if (step->instrs > 1)
+        jx_buffer_printf(to, " and others, %d instructions", step->instrs);
     jx_buffer_puts(to, step->nins ? " of " : "");
-    put_views(plan, step->first_view, step->nins, to);
+    put_views(step->operands, step->nins, to);
     if (step->scratch >= 0)
-        jx_buffer_printf(to, " with scratch b%d", op->scratch_buffer);
-    for (int b = 0; b < op->nblocks; b++)
+        jx_buffer_printf(to, " with scratch b%d", step->scratch_buffer);
+    for (int b = 0; b < step->nblocks; b++)
         jx_buffer_printf(to, "%s%d", b ? ", " : " runs block ",
-                         op->first_block + b);
+                         step->first_block + b);
     jx_buffer_putc(to, '\n');
 }
 
@@ -90,6 +87,6 @@ void jx_plan_print(const jx_plan *plan, jx_buffer *to)
             continue; /* of nobody, or empty */
         jx_buffer_printf(to, "block %d\n", b);
         for (int i = 0; i < plan->blocks[b].count; i++)
-            put_step(plan, &plan->blocks[b].at[i], to);
+            put_step(&plan->blocks[b].at[i], to);
     }
 }

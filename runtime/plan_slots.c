@@ -203,6 +203,23 @@ static bool dense_strides(jx_slot *s, int64_t *bytes)
     return ok;
 }
 
+int jx_mem_add(jx_planner *p, const jx_mem *mem)
+{
+    jx_mems *mems = &p->mems;
+
+    size_t piece = (size_t)mems->count / JX_MEMS_PIECE;
+
+    if (piece == mems->pieces.count) {
+        jx_mem *more = JX_NEW_ARRAY(p->arena, JX_MEMS_PIECE, jx_mem);
+        if (more)
+            JX_PUSH(p->arena, &mems->pieces, more);
+        if (piece == mems->pieces.count)
+            return 0;
+    }
+    *jx_mem_at(mems, mems->count) = *mem;
+    return mems->count++;
+}
+
 static int new_mem(jx_planner *p, jx_mem_kind kind, int64_t bytes)
 {
     jx_mem mem = {.kind = kind,
@@ -211,9 +228,7 @@ static int new_mem(jx_planner *p, jx_mem_kind kind, int64_t bytes)
                   .home = p->block,
                   .alias = -1};
 
-    JX_PUSH(p->arena, &p->mems, mem);
-    /* Without memory any that is there will do: nobody runs the plan. */
-    return p->mems.count ? (int)p->mems.count - 1 : 0;
+    return jx_mem_add(p, &mem);
 }
 
 jx_slot jx_plan_slot_in(jx_planner *p, jx_mem_kind kind, jx_dtype stored,
@@ -376,26 +391,48 @@ jx_slot jx_plan_constant(jx_planner *p, jx_dtype stored, int rank,
     jx_slot slot = jx_plan_slot_in(p, JX_MEM_CONST, stored, rank, shape);
 
     if (p->mems.count)
-        p->mems.at[slot.buffer].constant = jx_arena_copy(
-            p->arena, elements, (size_t)p->mems.at[slot.buffer].bytes);
+        jx_mem_at(&p->mems, slot.buffer)->constant =
+            jx_arena_copy(p->arena, elements,
+                          (size_t)jx_mem_at(&p->mems, slot.buffer)->bytes);
     return slot;
+}
+
+static unsigned hash_of(int rank, const int64_t *shape, const int64_t *strides)
+{
+    uint64_t hash = (uint64_t)rank;
+
+    for (int i = 0; i < rank; i++)
+        hash = (hash * 31 + (uint64_t)shape[i]) * 31 + (uint64_t)strides[i];
+    return (unsigned)(hash * UINT64_C(0x9e3779b97f4a7c15) >> 58);
+}
+
+void jx_operand_lay(jx_planner *p, int rank, const int64_t *shape,
+                    const int64_t *strides, jx_operand *to)
+{
+    size_t bytes = (size_t)rank * sizeof *shape;
+    jx_layout *known = &p->layouts[hash_of(rank, shape, strides)];
+    const int64_t *both = known->rank == rank ? known->both : NULL;
+
+    if (!both || memcmp(both, shape, bytes) ||
+        memcmp(both + rank, strides, bytes)) {
+        int64_t *made = jx_arena_alloc(p->arena, 2 * bytes);
+        if (made) {
+            memcpy(made, shape, bytes);
+            memcpy(made + rank, strides, bytes);
+        }
+        both = made;
+        *known = (jx_layout){rank, made};
+    }
+    to->rank = rank;
+    to->shape = both;
+    to->strides = both ? both + rank : NULL;
 }
 
 void jx_plan_operand(jx_planner *p, const jx_slot *slot, jx_operand *to)
 {
-    size_t bytes = (size_t)slot->rank * sizeof(int64_t);
-    int64_t *both = jx_arena_alloc(p->arena, 2 * bytes);
-
-    *to = (jx_operand){.dtype = slot->dtype,
-                       .rank = slot->rank,
-                       .buffer = slot->buffer,
-                       .offset = slot->offset};
-    if (!both)
-        return;
-    memcpy(both, slot->shape, bytes);
-    memcpy(both + slot->rank, slot->strides, bytes);
-    to->shape = both;
-    to->strides = both + slot->rank;
+    *to = (jx_operand){
+        .dtype = slot->dtype, .buffer = slot->buffer, .offset = slot->offset};
+    jx_operand_lay(p, slot->rank, slot->shape, slot->strides, to);
 }
 
 void jx_operand_slot(const jx_operand *operand, jx_slot *to)
@@ -415,8 +452,8 @@ void jx_operand_slot(const jx_operand *operand, jx_slot *to)
 static jx_op *add_op(jx_planner *p, int nins, const jx_slot *ins, int nouts,
                      const jx_slot *outs)
 {
-    jx_op *op = JX_NEW(p->arena, jx_op);
-    jx_operand *all = JX_NEW_ARRAY(p->arena, nins + nouts, jx_operand);
+    jx_op *op = JX_NEW(p->scratch, jx_op);
+    jx_operand *all = JX_NEW_ARRAY(p->scratch, nins + nouts, jx_operand);
 
     if (!op || !all || p->failed)
         return NULL;
@@ -431,7 +468,7 @@ static jx_op *add_op(jx_planner *p, int nins, const jx_slot *ins, int nouts,
     op->name = p->eqn ? jx_eqn_name(p->eqn) : "copy";
     op->block = p->block;
     op->scratch_buffer = -1;
-    JX_PUSH(p->arena, &p->blocks.at[p->block].ops, op);
+    JX_PUSH(p->scratch, &p->blocks.at[p->block].ops, op);
     return op;
 }
 
@@ -547,18 +584,18 @@ jx_slot jx_plan_convert(jx_planner *p, const jx_slot *slot, jx_dtype stored)
     if (slot->dtype == stored)
         return *slot;
     jx_slot to = jx_plan_new(p, stored, slot->rank, slot->shape);
-    jx_region *r = jx_region_new(p->arena);
+    jx_region *r = jx_region_new(p->scratch);
     if (!r)
         return to;
-    int value = jx_region_input(p->arena, r, slot->dtype);
-    value = jx_region_convert(p->arena, r, value, stored);
+    int value = jx_region_input(p->scratch, r, slot->dtype);
+    value = jx_region_convert(p->scratch, r, value, stored);
     if (value < 0) {
         jx_plan_fail(p, "%s can't be converted to %s",
                      jx_dtype_of(slot->dtype)->short_name,
                      jx_dtype_of(stored)->short_name);
         return to;
     }
-    jx_region_output(p->arena, r, value);
+    jx_region_output(p->scratch, r, value);
     jx_plan_region(p, r, 1, slot, &to);
     return to;
 }
@@ -576,8 +613,9 @@ static bool is_same_window(const jx_slot *a, const jx_slot *b)
 jx_slot jx_plan_converted(jx_planner *p, const jx_slot *slot, jx_dtype stored)
 {
     enum { MOST_ELEMENTS = 1 << 17, MOST_KEPT = 64 };
-    jx_mem_kind kind =
-        slot->buffer < 0 ? JX_MEM_TEMP : p->mems.at[slot->buffer].kind;
+    jx_mem_kind kind = slot->buffer < 0
+                           ? JX_MEM_TEMP
+                           : jx_mem_at(&p->mems, slot->buffer)->kind;
     jx_converted made = {.block = p->block, .from = *slot};
 
     if (slot->dtype == stored || (kind != JX_MEM_IN && kind != JX_MEM_CONST) ||
@@ -590,7 +628,7 @@ jx_slot jx_plan_converted(jx_planner *p, const jx_slot *slot, jx_dtype stored)
             return p->converted.at[i].to;
     made.to = jx_plan_convert(p, slot, stored);
     if (p->converted.count < MOST_KEPT)
-        JX_PUSH(p->arena, &p->converted, made);
+        JX_PUSH(p->scratch, &p->converted, made);
     return made.to;
 }
 
@@ -609,7 +647,7 @@ jx_slot jx_plan_moving(jx_planner *p, const jx_slot *whole)
         low = high = 0;
     slot.buffer = new_mem(p, JX_MEM_MOVING, high);
     if (slot.buffer >= 0)
-        p->mems.at[slot.buffer].below = -low;
+        jx_mem_at(&p->mems, slot.buffer)->below = -low;
     return slot;
 }
 
@@ -634,7 +672,8 @@ static const void *stored_elements(jx_planner *p, jx_dtype declared,
 bool jx_plan_rounded_literal(jx_planner *p, const jx_slot *slot, jx_dtype to,
                              jx_slot *out)
 {
-    const jx_mem *mem = slot->buffer < 0 ? NULL : &p->mems.at[slot->buffer];
+    const jx_mem *mem =
+        slot->buffer < 0 ? NULL : jx_mem_at(&p->mems, slot->buffer);
     unsigned char narrow[16] = {0}, bits[16] = {0};
 
     if (!mem || !mem->is_literal || !mem->constant || slot->dtype != JX_F64)
@@ -667,7 +706,7 @@ void jx_plan_array_slot(jx_planner *p, const jx_array *array, jx_slot *slot)
         jx_plan_fail(p, "a constant has fewer bytes than its shape says");
         return;
     }
-    p->mems.at[slot->buffer].constant =
+    jx_mem_at(&p->mems, slot->buffer)->constant =
         stored_elements(p, aval->dtype, slot->dtype, array->data, count);
     dense_strides(slot, &bytes);
     if (array->splat)
@@ -712,10 +751,10 @@ void jx_plan_literal_slot(jx_planner *p, const jx_literal *literal,
         const void *bits =
             stored_elements(p, aval->dtype, slot->dtype, literal->bits, 1);
         if (bits)
-            p->mems.at[slot->buffer].constant =
+            jx_mem_at(&p->mems, slot->buffer)->constant =
                 jx_arena_copy(p->arena, bits, 16);
         if (slot->buffer >= 0)
-            p->mems.at[slot->buffer].is_literal = true;
+            jx_mem_at(&p->mems, slot->buffer)->is_literal = true;
         for (int i = 0; i < slot->rank; i++)
             slot->strides[i] = 0;
     }

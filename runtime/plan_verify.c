@@ -111,7 +111,7 @@ static int64_t latest(const verifier *v, pieces at)
 
 static pieces memory_of(const verifier *v, int buffer)
 {
-    return v->memory[jx_mem_root(v->p->mems.at, buffer)];
+    return v->memory[jx_mem_root(&v->p->mems, buffer)];
 }
 
 static bool meet(pieces a, pieces b)
@@ -126,9 +126,9 @@ static int by_offset(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static bool is_in_arena(const verifier *v, size_t i)
+static bool is_in_arena(const verifier *v, int i)
 {
-    const jx_mem *mem = &v->p->mems.at[i];
+    const jx_mem *mem = jx_mem_at(&v->p->mems, i);
 
     return v->placed && mem->kind == JX_MEM_TEMP && mem->alias < 0 &&
            v->used[i];
@@ -136,7 +136,7 @@ static bool is_in_arena(const verifier *v, size_t i)
 
 static bool check_place(verifier *v, int buffer)
 {
-    const jx_mem *mem = &v->p->mems.at[buffer];
+    const jx_mem *mem = jx_mem_at(&v->p->mems, buffer);
 
     return (mem->offset >= 0 && mem->offset % 64 == 0 &&
             mem->bytes <= v->p->plan->bytes - mem->offset) ||
@@ -153,12 +153,13 @@ static bool find_ends(verifier *v, offsets *ends)
 {
     size_t count = 0;
 
-    ends->at = JX_NEW_ARRAY(v->arena, 2 * v->p->mems.count + 1, int64_t);
-    for (size_t i = 0; ends->at && i < v->p->mems.count; i++) {
-        const jx_mem *mem = &v->p->mems.at[i];
+    ends->at =
+        JX_NEW_ARRAY(v->arena, 2 * (size_t)v->p->mems.count + 1, int64_t);
+    for (int i = 0; ends->at && i < v->p->mems.count; i++) {
+        const jx_mem *mem = jx_mem_at(&v->p->mems, i);
         if (!is_in_arena(v, i))
             continue;
-        if (!check_place(v, (int)i))
+        if (!check_place(v, i))
             return false;
         ends->at[count++] = mem->offset;
         ends->at[count++] = mem->offset + mem->bytes;
@@ -183,15 +184,15 @@ static int piece_at(const offsets *ends, int64_t offset)
 /* Pieces of the arena; then one for each buffer elsewhere. */
 static bool cut(verifier *v)
 {
-    size_t n = v->p->mems.count;
+    int n = v->p->mems.count;
     offsets ends = {0};
 
     v->memory = JX_NEW_ARRAY(v->arena, n + 1, pieces);
     if (!v->memory || !find_ends(v, &ends))
         return false;
     int next = (int)ends.count;
-    for (size_t i = 0; i < n; i++) {
-        const jx_mem *mem = &v->p->mems.at[i];
+    for (int i = 0; i < n; i++) {
+        const jx_mem *mem = jx_mem_at(&v->p->mems, i);
         if (is_in_arena(v, i))
             v->memory[i] = (pieces){piece_at(&ends, mem->offset),
                                     piece_at(&ends, mem->offset + mem->bytes)};
@@ -210,7 +211,7 @@ static bool cut(verifier *v)
 
 static bool is_tracked(const verifier *v, int buffer)
 {
-    jx_mem_kind kind = v->p->mems.at[buffer].kind;
+    jx_mem_kind kind = jx_mem_at(&v->p->mems, buffer)->kind;
 
     return kind == JX_MEM_TEMP || kind == JX_MEM_OUT;
 }
@@ -265,7 +266,7 @@ static void make(verifier *v, int buffer, int64_t time)
 /* A new value in a buffer: what lay there is gone. */
 static void put(verifier *v, int buffer)
 {
-    change(v, jx_mem_root(v->p->mems.at, buffer));
+    change(v, jx_mem_root(&v->p->mems, buffer));
     make(v, buffer, v->now);
 }
 
@@ -282,7 +283,7 @@ static bool check_bounds(verifier *v, const jx_operand *o)
     const jx_planner *p = v->p;
     int64_t low = o->offset, high = o->offset;
 
-    if (o->buffer < 0 || (size_t)o->buffer >= p->mems.count || o->rank < 0)
+    if (o->buffer < 0 || o->buffer >= p->mems.count || o->rank < 0)
         return fault(v, "is none", o->buffer);
     for (int i = 0; i < o->rank; i++) {
         if (o->shape[i] < 0)
@@ -293,25 +294,26 @@ static bool check_bounds(verifier *v, const jx_operand *o)
             (o->shape[i] - 1) * o->strides[i];
     }
     high += (int64_t)jx_dtype_of(o->dtype)->bytes;
-    return (low >= -p->mems.at[o->buffer].below &&
-            high <= p->mems.at[o->buffer].bytes) ||
+    return (low >= -jx_mem_at(&p->mems, o->buffer)->below &&
+            high <= jx_mem_at(&p->mems, o->buffer)->bytes) ||
            fault(v, "ends before the operand does", o->buffer);
 }
 
 static bool check_alias(verifier *v, int buffer)
 {
-    const jx_mem *mems = v->p->mems.at;
-    size_t steps = 0;
-    int root = buffer;
+    const jx_mems *mems = &v->p->mems;
+    int root = buffer, steps = 0;
 
-    for (; mems[root].alias >= 0; root = mems[root].alias)
-        if ((size_t)mems[root].alias >= v->p->mems.count ||
+    for (; jx_mem_at(mems, root)->alias >= 0;
+         root = jx_mem_at(mems, root)->alias)
+        if (jx_mem_at(mems, root)->alias >= v->p->mems.count ||
             ++steps > v->p->mems.count)
             return fault(v, "lives in none", buffer);
     return root == buffer ||
-           (mems[buffer].kind == JX_MEM_TEMP &&
-            mems[root].kind != JX_MEM_CONST && mems[root].kind != JX_MEM_IN &&
-            mems[root].bytes == mems[buffer].bytes) ||
+           (jx_mem_at(mems, buffer)->kind == JX_MEM_TEMP &&
+            jx_mem_at(mems, root)->kind != JX_MEM_CONST &&
+            jx_mem_at(mems, root)->kind != JX_MEM_IN &&
+            jx_mem_at(mems, root)->bytes == jx_mem_at(mems, buffer)->bytes) ||
            fault(v, "lives in one that is not its like", buffer);
 }
 
@@ -329,8 +331,8 @@ static bool same_elements(const verifier *v, const jx_operand *a,
 static bool stays(const verifier *v, const jx_op *op)
 {
     return op->copy &&
-           jx_mem_root(v->p->mems.at, op->ins[0].buffer) ==
-               jx_mem_root(v->p->mems.at, op->outs[0].buffer) &&
+           jx_mem_root(&v->p->mems, op->ins[0].buffer) ==
+               jx_mem_root(&v->p->mems, op->outs[0].buffer) &&
            same_elements(v, &op->ins[0], &op->outs[0]);
 }
 
@@ -382,7 +384,7 @@ static bool lie_apart(verifier *v, const jx_op *op)
 
 static bool write(verifier *v, const jx_op *op, const jx_operand *o)
 {
-    jx_mem_kind kind = v->p->mems.at[o->buffer].kind;
+    jx_mem_kind kind = jx_mem_at(&v->p->mems, o->buffer)->kind;
     bool part = !jx_operand_covers(v->p, o);
 
     if (kind == JX_MEM_CONST || kind == JX_MEM_IN)
@@ -446,7 +448,7 @@ static summary *block_of(const verifier *v, const jx_op *op, int i)
 /* One of the blocks runs. */
 static bool walk_choice(verifier *v, const jx_op *op)
 {
-    int *times = calloc(v->p->mems.count + 1, sizeof *times);
+    int *times = calloc((size_t)v->p->mems.count + 1, sizeof *times);
     bool ok = times != NULL;
 
     for (int k = 0; ok && k < op->nins; k++)
@@ -473,7 +475,7 @@ static bool is_kernels(const verifier *v, const jx_operand *o)
 
 static bool is_written_by(const verifier *v, const jx_op *op, int buffer)
 {
-    int root = jx_mem_root(v->p->mems.at, buffer);
+    int root = jx_mem_root(&v->p->mems, buffer);
 
     for (int b = 0; b < op->nblocks; b++) {
         const summary *s = block_of(v, op, b);
@@ -545,8 +547,9 @@ static bool walk_loop(verifier *v, const jx_op *op)
             int buffer = s->gives.at[i];
             kept[at++] =
                 talks_through(op, buffer) ||
-                (made_here(v, buffer) ? is_there(v, buffer)
-                                      : v->p->mems.at[buffer].home != v->block);
+                (made_here(v, buffer)
+                     ? is_there(v, buffer)
+                     : jx_mem_at(&v->p->mems, buffer)->home != v->block);
         }
     }
     bool ok = walk_turn(v, op) && walk_turn(v, op);
@@ -638,7 +641,7 @@ static bool look_at(verifier *v, const jx_op *op)
 
 static bool look_at_all(verifier *v)
 {
-    for (size_t i = 0; i < v->p->mems.count; i++)
+    for (int i = 0; i < v->p->mems.count; i++)
         if (!check_alias(v, (int)i))
             return false;
     for (size_t b = 0; b < v->p->blocks.count; b++) {
@@ -649,15 +652,15 @@ static bool look_at_all(verifier *v)
                 return false;
     }
     /* Who has an alias has its root. */
-    for (size_t i = 0; i < v->p->mems.count; i++)
+    for (int i = 0; i < v->p->mems.count; i++)
         if (v->used[i])
-            v->used[jx_mem_root(v->p->mems.at, (int)i)] = true;
+            v->used[jx_mem_root(&v->p->mems, i)] = true;
     return true;
 }
 
 static bool has_room(verifier *v)
 {
-    size_t n = v->p->mems.count + 1;
+    int n = v->p->mems.count + 1;
 
     v->used = JX_NEW_ARRAY(v->arena, n, bool);
     v->computed = JX_NEW_ARRAY(v->arena, n, bool);
@@ -678,10 +681,10 @@ static void check_program(verifier *v)
     v->op = NULL;
     for (size_t i = 0; i < s->needs.count; i++)
         fault(v, "is read before it has a value", s->needs.at[i]);
-    for (size_t i = 0; i < v->p->mems.count; i++)
-        if (v->p->mems.at[i].kind == JX_MEM_OUT && v->used[i] &&
-            !(made_here(v, (int)i) && is_there(v, (int)i)))
-            fault(v, "is a result that is gone at the end", (int)i);
+    for (int i = 0; i < v->p->mems.count; i++)
+        if (jx_mem_at(&v->p->mems, i)->kind == JX_MEM_OUT && v->used[i] &&
+            !(made_here(v, i) && is_there(v, i)))
+            fault(v, "is a result that is gone at the end", i);
 }
 
 const char *jx_plan_fault(const jx_planner *p, bool placed)

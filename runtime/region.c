@@ -16,7 +16,7 @@ enum { TILE_MIN = 128, TILE_MAX = 2048, TILE_BYTES = 24 << 10, ALIGN = 64 };
 enum { FEW = 8 };
 
 /* There is room for a value at any time, with memory or without. */
-enum { FIRST_VALUES = 8, FIRST_INSTRS = 2 /* mostly it is one */ };
+enum { FIRST_VALUES = 4, FIRST_INSTRS = 1 /* mostly that is all */ };
 
 jx_region *jx_region_new(jx_arena *arena)
 {
@@ -295,9 +295,12 @@ static void skip_roundings(jx_arena *arena, jx_region *r, int *maker)
 void jx_region_simplify(jx_arena *arena, jx_region *r, bool excess)
 {
     size_t n = r->values.count;
-    int *maker = JX_NEW_ARRAY(arena, n, int),
-        *uses = JX_NEW_ARRAY(arena, n, int);
+    int *maker, *uses;
 
+    if (r->instrs.count < 2)
+        return; /* there is nothing to join */
+    maker = JX_NEW_ARRAY(arena, n, int);
+    uses = JX_NEW_ARRAY(arena, n, int);
     if (!maker || !uses)
         return;
     if (excess)
@@ -531,15 +534,15 @@ static const char *pointers_fault(jx_arena *arena, const jx_region *r,
     return NULL;
 }
 
-const void *jx_region_compile(jx_arena *arena, const jx_region *r,
-                              const jx_access *access, int64_t count,
-                              size_t *scratch)
+const void *jx_region_compile(jx_arena *arena, jx_arena *working,
+                              const jx_region *r, const jx_access *access,
+                              int64_t count, size_t *scratch)
 {
     int nvalues = (int)r->values.count, ninstrs = (int)r->instrs.count;
     compiled *c = JX_NEW(arena, compiled);
-    int *last = JX_NEW_ARRAY(arena, nvalues, int);
-    int *reg = JX_NEW_ARRAY(arena, nvalues, int);
-    place_kind *kind = JX_NEW_ARRAY(arena, nvalues, place_kind);
+    int *last = JX_NEW_ARRAY(working, nvalues, int);
+    int *reg = JX_NEW_ARRAY(working, nvalues, int);
+    place_kind *kind = JX_NEW_ARRAY(working, nvalues, place_kind);
     load *loads = JX_NEW_ARRAY(arena, r->nins, load);
     step *steps = JX_NEW_ARRAY(arena, ninstrs, step);
     unsigned char *sizes =
@@ -567,7 +570,7 @@ const void *jx_region_compile(jx_arena *arena, const jx_region *r,
             reg[i] = c->nregs + r->values.at[i].input;
         else if (kind[i] == PLACE_OUTPUT)
             reg[i] = c->nregs + r->nins + r->values.at[i].output;
-    JX_ASSERT_NONE(pointers_fault(arena, r, c->npointers, reg));
+    JX_ASSERT_NONE(pointers_fault(working, r, c->npointers, reg));
     for (int i = 0; i < r->nins; i++)
         if (access[i] != JX_ACCESS_DENSE)
             loads[c->nloads++] =

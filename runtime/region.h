@@ -73,9 +73,9 @@ typedef enum jx_access {
 } jx_access;
 
 /* The form that runs on `count` elements: data of jx_run_region. */
-const void *jx_region_compile(jx_arena *arena, const jx_region *r,
-                              const jx_access *access, int64_t count,
-                              size_t *scratch);
+const void *jx_region_compile(jx_arena *arena, jx_arena *working,
+                              const jx_region *r, const jx_access *access,
+                              int64_t count, size_t *scratch);
 jx_kernel jx_run_region;
 
 #endif

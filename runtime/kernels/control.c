@@ -113,7 +113,7 @@ static bool branches_of(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
 
 static int known_index(jx_planner *p, const jx_slot *which, int count)
 {
-    const jx_mem *mem = &p->mems.at[which->buffer];
+    const jx_mem *mem = jx_mem_at(&p->mems, which->buffer);
     int32_t k;
 
     if (mem->kind != JX_MEM_CONST || which->dtype != JX_I32)

@@ -219,7 +219,7 @@ bool jx_plan_elementwise(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
                          jx_slot *outs)
 {
     jx_maker m = {.p = p, .eqn = eqn};
-    int *values = JX_NEW_ARRAY(p->arena, eqn->nins + 1, int), result = 0;
+    int *values = JX_NEW_ARRAY(p->scratch, eqn->nins + 1, int), result = 0;
 
     if (eqn->prim->id == JX_PRIM_polynomial)
         return jx_plan_polynomial(p, eqn, ins, outs);
@@ -262,7 +262,7 @@ static jx_slot unary(jx_planner *p, jx_prim_id prim, const jx_slot *in,
                      jx_dtype dtype)
 {
     jx_slot out = jx_plan_new(p, dtype, in->rank, in->shape);
-    jx_region *region = jx_region_new(p->arena);
+    jx_region *region = jx_region_new(p->scratch);
     jx_tile *tile = jx_tile_of(prim, in->dtype);
 
     if (!region || !tile) {
@@ -270,9 +270,9 @@ static jx_slot unary(jx_planner *p, jx_prim_id prim, const jx_slot *in,
                      jx_dtype_of(in->dtype)->short_name);
         return out;
     }
-    int value = jx_region_input(p->arena, region, in->dtype);
-    value = jx_region_instr(p->arena, region, tile, NULL, dtype, 1, &value);
-    jx_region_output(p->arena, region, value);
+    int value = jx_region_input(p->scratch, region, in->dtype);
+    value = jx_region_instr(p->scratch, region, tile, NULL, dtype, 1, &value);
+    jx_region_output(p->scratch, region, value);
     jx_plan_region(p, region, 1, in, &out);
     return out;
 }

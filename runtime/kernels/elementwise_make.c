@@ -36,7 +36,7 @@ static bool spread(const jx_maker *m, const jx_slot *in, jx_slot *out)
 
 bool jx_make_begin(jx_maker *m, int most)
 {
-    m->region = jx_region_new(m->p->arena);
+    m->region = jx_region_new(m->p->scratch);
     m->operands = malloc((size_t)(most + 1) * sizeof *m->operands);
     m->noperands = 0;
     return (m->region && m->operands) || jx_plan_starved(m->p);
@@ -45,7 +45,7 @@ bool jx_make_begin(jx_maker *m, int most)
 int jx_make_operand(jx_maker *m, const jx_slot *slot)
 {
     spread(m, slot, &m->operands[m->noperands++]);
-    return jx_region_input(m->p->arena, m->region, slot->dtype);
+    return jx_region_input(m->p->scratch, m->region, slot->dtype);
 }
 
 /* ---- in which order elements are taken */
@@ -129,7 +129,7 @@ bool jx_make_end(jx_maker *m, int result)
     if (!m->p->failed && result >= 0)
         result = jx_make_convert(m, result, m->out.dtype);
     if (!m->p->failed && result >= 0) {
-        jx_region_output(m->p->arena, m->region, result);
+        jx_region_output(m->p->scratch, m->region, result);
         plan(m);
     }
     free(m->operands);
@@ -139,7 +139,7 @@ bool jx_make_end(jx_maker *m, int result)
 
 int jx_make_convert(jx_maker *m, int value, jx_dtype to)
 {
-    int made = jx_region_convert(m->p->arena, m->region, value, to);
+    int made = jx_region_convert(m->p->scratch, m->region, value, to);
 
     if (made < 0)
         jx_plan_fail(m->p, "there is no conversion to %s",
@@ -152,7 +152,7 @@ int jx_make_instr(jx_maker *m, jx_tile *tile, const void *param, jx_dtype out,
 {
     jx_tile *takes = m->p->options->brisk ? jx_tile_brisk(tile) : tile;
     int made =
-        jx_region_instr(m->p->arena, m->region, takes, param, out, nins, ins);
+        jx_region_instr(m->p->scratch, m->region, takes, param, out, nins, ins);
 
     return jx_plan_is_noisy(m->p) && (out == JX_F64 || out == JX_C128)
                ? jx_make_noise(m, tile, out, made, nins, ins)

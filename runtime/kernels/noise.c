@@ -229,7 +229,7 @@ int jx_make_noise(jx_maker *m, jx_tile *tile, jx_dtype dtype, int made,
         return made;
     *n = (noisy){m->p->options->noise, (uint64_t)prim,
                  fused ? FUNCTION : rounding_of(prim)};
-    return jx_region_instr(m->p->arena, m->region,
+    return jx_region_instr(m->p->scratch, m->region,
                            dtype == JX_F64 ? moves[n->how] : move_pairs, n,
                            dtype, 3, values);
 }

@@ -433,7 +433,7 @@ static bool plan_known(jx_planner *p, const jx_eqn *eqn, const jx_slot *ins,
 static bool is_zero(const jx_planner *p, const jx_slot *slot)
 {
     static const char zeros[16];
-    const jx_mem *mem = &p->mems.at[slot->buffer];
+    const jx_mem *mem = jx_mem_at(&p->mems, slot->buffer);
 
     return mem->kind == JX_MEM_CONST && mem->constant &&
            !memcmp((const char *)mem->constant + slot->offset, zeros,

@@ -101,6 +101,11 @@ PY
 expect 0 check "$work/loss.jaxpr" --memory 250MB
 prints '^assumed: the gradient is finite: it was not looked at, of 40001 equations'
 
+# Of a program where something shows there are three plans, each of which is kept without what was
+# needed to make it.
+sed 's/max \(v[0-9]*\) 1.0/mul \1 1.1/' "$work/loss.jaxpr" >"$work/shows.jaxpr"
+expect 0 check "$work/shows.jaxpr" --memory 260MB
+
 # A file that may not grow is a full disk, not a death.
 (
     ulimit -f 8

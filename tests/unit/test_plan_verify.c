@@ -31,8 +31,7 @@ static int buffer(bench *b, jx_mem_kind kind)
 
     if (kind == JX_MEM_TEMP)
         b->plan.bytes += BYTES;
-    JX_PUSH(b->p.arena, &b->p.mems, mem);
-    return (int)b->p.mems.count - 1;
+    return jx_mem_add(&b->p, &mem);
 }
 
 static int temp(bench *b)
@@ -57,7 +56,7 @@ static void end(bench *b)
 static void begin(bench *b)
 {
     memset(b, 0, sizeof *b);
-    b->p.arena = b->plan.arena = jx_arena_new(0);
+    b->p.arena = b->p.scratch = b->plan.arena = jx_arena_new(0);
     b->p.plan = &b->plan;
     b->p.block = -1;
     block(b);
@@ -164,7 +163,7 @@ static void memory_used_again(bench *b)
     int x = temp(b), y = temp(b), z = temp(b);
 
     b->placed = true;
-    b->p.mems.at[z].offset = b->p.mems.at[x].offset;
+    jx_mem_at(&b->p.mems, z)->offset = jx_mem_at(&b->p.mems, x)->offset;
     op(b, b->in, -1, x);
     op(b, x, -1, y);
     op(b, y, -1, z);
@@ -176,10 +175,10 @@ static void an_operand_that_dies(bench *b)
     int x = temp(b), y = temp(b);
 
     op(b, b->in, -1, x);
-    b->p.mems.at[x].alias = y;
+    jx_mem_at(&b->p.mems, x)->alias = y;
     add(b, x, b->in, y);
     copy(b, y, b->out);
-    b->p.mems.at[y].alias = b->out;
+    jx_mem_at(&b->p.mems, y)->alias = b->out;
 }
 
 /* x is carried; the condition writes `again`. */
@@ -295,8 +294,8 @@ static void aliases_in_a_ring(bench *b)
     int x = temp(b), y = temp(b);
 
     op(b, b->in, -1, b->out);
-    b->p.mems.at[x].alias = y;
-    b->p.mems.at[y].alias = x;
+    jx_mem_at(&b->p.mems, x)->alias = y;
+    jx_mem_at(&b->p.mems, y)->alias = x;
 }
 
 static void an_alias_of_another_size(bench *b)
@@ -304,8 +303,8 @@ static void an_alias_of_another_size(bench *b)
     int x = temp(b), y = temp(b);
 
     op(b, b->in, -1, b->out);
-    b->p.mems.at[x].alias = y;
-    b->p.mems.at[x].bytes = BYTES / 2;
+    jx_mem_at(&b->p.mems, x)->alias = y;
+    jx_mem_at(&b->p.mems, x)->bytes = BYTES / 2;
 }
 
 static void an_alias_of_an_input(bench *b)
@@ -313,7 +312,7 @@ static void an_alias_of_an_input(bench *b)
     int x = temp(b);
 
     op(b, b->in, -1, b->out);
-    b->p.mems.at[x].alias = b->in;
+    jx_mem_at(&b->p.mems, x)->alias = b->in;
 }
 
 static void a_written_input(bench *b)
@@ -334,7 +333,7 @@ static void lent_while_it_lives(bench *b)
 {
     int x = temp(b), y = temp(b);
 
-    b->p.mems.at[x].alias = y;
+    jx_mem_at(&b->p.mems, x)->alias = y;
     op(b, b->in, -1, x);
     op(b, b->in, -1, y);
     op(b, x, y, b->out);
@@ -345,8 +344,8 @@ static void placed_over_what_lives(bench *b)
     int x = temp(b), y = temp(b);
 
     b->placed = true;
-    b->p.mems.at[y].bytes *= 2;
-    b->p.mems.at[y].offset = b->p.mems.at[x].offset;
+    jx_mem_at(&b->p.mems, y)->bytes *= 2;
+    jx_mem_at(&b->p.mems, y)->offset = jx_mem_at(&b->p.mems, x)->offset;
     op(b, b->in, -1, x);
     op(b, b->in, -1, y);
     op(b, x, y, b->out);
@@ -363,7 +362,7 @@ static void placed_askew(bench *b)
 {
     a_chain(b);
     b->placed = true;
-    b->p.mems.at[2].offset += 4;
+    jx_mem_at(&b->p.mems, 2)->offset += 4;
 }
 
 static void written_while_read(bench *b)
@@ -371,7 +370,7 @@ static void written_while_read(bench *b)
     int x = temp(b), y = temp(b);
 
     op(b, b->in, -1, x);
-    b->p.mems.at[x].alias = y;
+    jx_mem_at(&b->p.mems, x)->alias = y;
     op(b, x, -1, y);
     copy(b, y, b->out);
 }
@@ -382,7 +381,7 @@ static void shifted_while_read(bench *b)
     jx_op *sum;
 
     op(b, b->in, -1, x);
-    b->p.mems.at[x].alias = y;
+    jx_mem_at(&b->p.mems, x)->alias = y;
     sum = add(b, x, b->in, y);
     for (int i = 0; i < 3; i++) /* ins, then the out */
         ((int64_t *)(uintptr_t)sum->ins[i].shape)[0]--;
@@ -397,7 +396,7 @@ static void results_in_one_place(bench *b)
 
     b->placed = true;
     two->outs[two->nouts++] = all_of(b, y);
-    b->p.mems.at[y].offset = b->p.mems.at[x].offset;
+    jx_mem_at(&b->p.mems, y)->offset = jx_mem_at(&b->p.mems, x)->offset;
     op(b, y, -1, b->out);
 }
 
@@ -408,7 +407,7 @@ static void scratch_in_an_operand(bench *b)
     b->placed = true;
     op(b, b->in, -1, x);
     op(b, x, -1, b->out)->scratch_buffer = scratch;
-    b->p.mems.at[scratch].offset = b->p.mems.at[x].offset;
+    jx_mem_at(&b->p.mems, scratch)->offset = jx_mem_at(&b->p.mems, x)->offset;
 }
 
 static void a_part_of_what_is_gone(bench *b)
@@ -416,7 +415,7 @@ static void a_part_of_what_is_gone(bench *b)
     int x = temp(b), y = temp(b);
 
     b->placed = true;
-    b->p.mems.at[y].offset = b->p.mems.at[x].offset;
+    jx_mem_at(&b->p.mems, y)->offset = jx_mem_at(&b->p.mems, x)->offset;
     op(b, b->in, -1, x);
     op(b, b->in, -1, y);
     ((int64_t *)(uintptr_t)op(b, b->in, -1, x)->outs[0].shape)[0]--;
@@ -432,7 +431,7 @@ static void a_turn_that_spoils_the_next(bench *b)
     copy(b, kept, x);
     y = a_loop_of(b, x, again);
     op(b, kept, -1, b->out);
-    b->p.mems.at[y].offset = b->p.mems.at[kept].offset;
+    jx_mem_at(&b->p.mems, y)->offset = jx_mem_at(&b->p.mems, kept)->offset;
 }
 
 static void a_condition_that_is_lost(bench *b)
@@ -443,7 +442,7 @@ static void a_condition_that_is_lost(bench *b)
     copy(b, b->in, x);
     y = a_loop_of(b, x, again);
     copy(b, x, b->out);
-    b->p.mems.at[y].offset = b->p.mems.at[again].offset;
+    jx_mem_at(&b->p.mems, y)->offset = jx_mem_at(&b->p.mems, again)->offset;
 }
 
 static void a_value_of_the_turn_before(bench *b)
@@ -484,7 +483,8 @@ static void a_call_that_spoils_a_value(bench *b)
     int x = temp(b);
 
     b->placed = true;
-    b->p.mems.at[x].offset = b->p.mems.at[result + 1].offset; /* inner */
+    jx_mem_at(&b->p.mems, x)->offset =
+        jx_mem_at(&b->p.mems, result + 1)->offset; /* inner */
     copy(b, b->in, argument);
     call(b, called, argument, result);
     op(b, result, -1, x);
@@ -499,7 +499,7 @@ static void a_second_call_without_argument(bench *b)
     int x = temp(b);
 
     b->placed = true;
-    b->p.mems.at[x].offset = b->p.mems.at[argument].offset;
+    jx_mem_at(&b->p.mems, x)->offset = jx_mem_at(&b->p.mems, argument)->offset;
     copy(b, b->in, argument);
     call(b, called, argument, result);
     op(b, result, -1, x);
