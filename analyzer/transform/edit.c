@@ -2,12 +2,15 @@
 #include "analyzer/transform/edit.h"
 
 #include "analyzer/transform/making.h"
+#include "frontend/base/map.h"
 #include "frontend/ir/params.h"
 
 typedef struct editor {
     jx_making make; /* first: who fails finds the rest */
-    int count;
     const jx_edit *edits;
+    /* of an equation the first, and behind each the next of the same */
+    jx_map first;
+    const jx_edit **next;
     /* by number: as they are now, once they are made */
     const jx_jaxpr **bodies;
     void *with; /* of who follows */
@@ -96,18 +99,37 @@ static bool refuse(editor *e)
                "what is to stand in its place cannot be computed there");
 }
 
+static const jx_edit *next_of(const editor *e, const jx_edit *edit)
+{
+    return e->next[edit - e->edits];
+}
+
+/* Lists edits by their equations, each list in their order. */
+static bool list_edits(editor *e, jx_arena *arena, int count)
+{
+    jx_map_init(&e->first, arena);
+    e->next = JX_NEW_ARRAY(arena, count, const jx_edit *);
+    for (int i = count; e->next && i-- > 0;) {
+        const jx_eqn *eqn = e->edits[i].eqn;
+        e->next[i] = jx_map_get(&e->first, eqn);
+        if (!jx_map_put(&e->first, eqn, &e->edits[i]))
+            return false;
+    }
+    return e->next != NULL;
+}
+
 static bool add_eqn(editor *e, jx_body *b, const jx_eqn *eqn, jx_atom *now)
 {
     jx_atom *ins = JX_NEW_ARRAY(arena_of(e), eqn->nins + 1, jx_atom);
+    const jx_edit *first = jx_map_get(&e->first, eqn);
     jx_param *params;
     const jx_atom *made;
 
     for (int i = 0; ins && i < eqn->nins; i++)
         ins[i] = atom_now(now, eqn->ins[i]);
     e->make.eqn = eqn;
-    for (int i = 0; ins && i < e->count; i++) {
-        const jx_edit *edit = &e->edits[i];
-        if (edit->eqn != eqn || edit->operand < 0)
+    for (const jx_edit *edit = first; ins && edit; edit = next_of(e, edit)) {
+        if (edit->operand < 0)
             continue;
         ins[edit->operand] = made_by(b, edit, now, &ins[edit->operand]);
         if (!jx_is_made(ins[edit->operand]))
@@ -120,10 +142,10 @@ static bool add_eqn(editor *e, jx_body *b, const jx_eqn *eqn, jx_atom *now)
     b->place = (jx_place){0};
     for (int i = 0; made && i < eqn->nouts; i++)
         now[eqn->outs[i]->id] = made[i];
-    for (int i = 0; made && i < e->count; i++) {
-        if (e->edits[i].eqn != eqn || e->edits[i].operand >= 0)
+    for (const jx_edit *edit = first; made && edit; edit = next_of(e, edit)) {
+        if (edit->operand >= 0)
             continue;
-        now[eqn->outs[0]->id] = made_by(b, &e->edits[i], now, NULL);
+        now[eqn->outs[0]->id] = made_by(b, edit, now, NULL);
         if (!jx_is_made(now[eqn->outs[0]->id]))
             return refuse(e);
     }
@@ -170,9 +192,12 @@ static jx_program *made(editor *e, jx_program *program)
 jx_program *jx_program_edit(jx_program *program, int count,
                             const jx_edit *edits)
 {
-    editor e = {.count = count, .edits = edits};
+    editor e = {.edits = edits};
 
-    return jx_making_begin(&e.make, program) ? made(&e, program) : NULL;
+    return jx_making_begin(&e.make, program) &&
+                   list_edits(&e, program->ctx->arena, count)
+               ? made(&e, program)
+               : NULL;
 }
 
 void *jx_followed_with(const jx_body *b)

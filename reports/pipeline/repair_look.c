@@ -2,6 +2,8 @@
  * what became of it. */
 #include "reports/pipeline/repair_parts.h"
 
+#include "frontend/base/map.h"
+
 #include <string.h>
 
 /* -- what is written ------------------------------------------------------- */
@@ -88,6 +90,7 @@ bool jx_eqn_is_written(const jx_repair_site *site, const jx_eqn *eqn,
 }
 
 typedef struct collecting {
+    jx_map guarded; /* values that edits guard */
     const jx_repair_site *site;
     jx_repair *repair;
     const jx_frame *frame;
@@ -133,17 +136,22 @@ static void guard_here(collecting *c, const jx_eqn *eqn)
  * the guarded one. */
 static void guard_derivative(collecting *c, const jx_eqn *eqn)
 {
-    size_t count = c->repair->edits.count;
-
     if (eqn->prim->id == c->prim || jx_eqn_moves(eqn) || jx_bodies_of(eqn))
         return;
     for (int k = 0; k < eqn->nins; k++)
-        for (size_t i = 0; i < count; i++)
-            if (eqn->ins[k].var &&
-                eqn->ins[k].var == c->repair->edits.at[i].atoms[0].var) {
-                add_edit(c, eqn, k);
-                break;
-            }
+        if (jx_map_has(&c->guarded, eqn->ins[k].var))
+            add_edit(c, eqn, k);
+}
+
+static void guard_derivatives(collecting *c)
+{
+    const jx_repair *repair = c->repair;
+
+    jx_map_init(&c->guarded, c->site->program->ctx->arena);
+    for (size_t i = 0; i < repair->edits.count; i++)
+        if (repair->edits.at[i].atoms[0].var)
+            jx_map_add(&c->guarded, repair->edits.at[i].atoms[0].var);
+    visit(c, guard_derivative);
 }
 
 /* Where nobody takes the value, but its derivative is there, the quotients of
@@ -165,7 +173,7 @@ void jx_repair_guard(const jx_repair_site *site, jx_repair *repair,
         c.operand = 1;
         visit(&c, guard_here);
     } else if (repair->edits.count) {
-        visit(&c, guard_derivative);
+        guard_derivatives(&c);
     }
 }
 
@@ -188,7 +196,7 @@ bool jx_repair_is_differentiated(const jx_repair_site *site, jx_repair *repair)
     bool more;
 
     c.prim = count ? repair->edits.at[0].eqn->prim->id : JX_PRIM_unknown;
-    visit(&c, guard_derivative);
+    guard_derivatives(&c);
     more = repair->edits.count > count;
     repair->edits.count = count;
     return more;
