@@ -208,6 +208,8 @@ static void go_behind(jx_origin_walk *w, const jx_origin *origin)
             go_to(w, origin->given);
         return;
     }
+    if (eqn->nouts > 1 && !jx_map_add(&w->seen, eqn))
+        return; /* by another of its results */
     for (int i = 0; i < eqn->nins; i++)
         if (!w->ends || !w->ends(w->of, eqn, i))
             go_to(w, eqn->ins[i]);
