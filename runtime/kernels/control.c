@@ -186,14 +186,17 @@ static void make_carries(jx_planner *p, int count, const jx_slot *init,
 static void end_turn(jx_planner *p, int count, jx_slot *results,
                      const jx_slot *carry)
 {
+    jx_map carries; /* by their buffers */
+
+    jx_map_init(&carries, p->scratch);
+    for (int i = 0; i < count; i++)
+        jx_map_put(&carries, jx_mem_at(&p->mems, carry[i].buffer), &carry[i]);
     for (int i = 0; i < count; i++) {
-        bool inside = false;
-        for (int k = 0; k < count; k++)
-            inside |= results[i].buffer == carry[k].buffer && k != i;
-        if (results[i].buffer == carry[i].buffer)
-            inside |= results[i].offset != carry[i].offset ||
-                      !jx_slot_is_dense(&results[i]);
-        if (!inside)
+        const jx_slot *lies_in =
+            jx_map_get(&carries, jx_mem_at(&p->mems, results[i].buffer));
+        if (!lies_in ||
+            (lies_in == &carry[i] && results[i].offset == carry[i].offset &&
+             jx_slot_is_dense(&results[i])))
             continue;
         jx_slot saved =
             jx_plan_new(p, results[i].dtype, results[i].rank, results[i].shape);
