@@ -1,8 +1,11 @@
 /* key_views.c - see key_views.h. */
 #include "analyzer/lint/key_views.h"
+#include "analyzer/lint/turns.h"
 #include "frontend/base/assert.h"
 #include "frontend/ir/element.h"
 #include "frontend/ir/params.h"
+
+#include <string.h>
 
 enum { MAX_RANK = 16 };
 
@@ -306,6 +309,81 @@ static bool fixed_steps(const jx_keys *keys, const jx_flat_node *node, steps *s)
     return true;
 }
 
+/* One row for each index, from the first axis. */
+static bool takes_rows(const jx_keys *keys, const jx_flat_node *node)
+{
+    const jx_p_gather *p = node->eqn->typed;
+    const jx_aval *of = keys->flat->values.at[node->ins[0]].aval;
+    const jx_aval *to = keys->flat->values.at[node->outs[0]].aval;
+    const jx_gather_dims *d = p ? &p->dimension_numbers : NULL;
+    int64_t size;
+
+    if (!d || d->operand_batching_dims.count || !d->start_index_map.count ||
+        d->start_index_map.at[0] != 0 || p->slice_sizes.count != of->rank)
+        return false;
+    for (int i = 0; i < of->rank; i++)
+        if (i ? p->slice_sizes.at[i] != of->shape[i]
+              : !jx_dim_is_int(p->slice_sizes.at[i], &size) || size != 1)
+            return false;
+    return of->dtype == JX_KEY || jx_ints_hold(d->offset_dims, to->rank - 1);
+}
+
+/* Rows that numbers say which the program computes of nothing: keys[i // 2],
+ * mapped over i, or jnp.take(keys, 2). */
+static const jx_key_view *taken_rows(jx_keys *keys, const jx_flat_node *node,
+                                     const jx_key_view *from)
+{
+    const jx_aval *of = keys->flat->values.at[node->ins[0]].aval;
+    int64_t shape[MAX_RANK], rows, count, row;
+    int *ids;
+
+    if (key_rank(of) != 1 || !key_shape(of, shape, &rows) ||
+        !key_shape(keys->flat->values.at[node->outs[0]].aval, shape, &count) ||
+        !takes_rows(keys, node))
+        return NULL;
+    ids = JX_NEW_ARRAY(keys->arena, (int)count, int);
+    for (int64_t i = 0; ids && i < count; i++) {
+        if (!jx_first_index_of(keys->flat, node->ins[1], i, count, &row) ||
+            row < 0 || row >= rows)
+            return NULL;
+        ids[i] = from->ids[row];
+    }
+    return ids ? put(keys, node->outs[0], (int)count, ids, false) : NULL;
+}
+
+/* What one predicate chooses for all keys, or each for its own. */
+static const jx_key_view *either(jx_keys *keys, int value, int count,
+                                 const int *cases)
+{
+    const jx_key_view *first = jx_keys_of(keys, cases[0]), *view;
+    jx_key_view all = {0};
+    int *ids;
+
+    if (!first || first->coarse || count * first->count > JX_KEYS_MOST)
+        return new_source(keys, value, JX_KEYS_ALONE, NULL);
+    ids = JX_NEW_ARRAY(keys->arena, count * first->count, int);
+    for (int i = 0; ids && i < count; i++, all.count += first->count) {
+        view = jx_keys_of(keys, cases[i]);
+        if (!view || view->coarse || view->count != first->count)
+            return new_source(keys, value, JX_KEYS_ALONE, NULL);
+        memcpy(ids + all.count, view->ids, (size_t)first->count * sizeof *ids);
+    }
+    all.ids = ids;
+    return ids ? new_source(keys, value, JX_KEYS_EITHER, &all) : NULL;
+}
+
+/* Somebody wrote jnp.where: the map of a cond chooses, too, and has done what
+ * all of its branches do. */
+static bool is_where(const jx_flat *flat, const jx_flat_node *node)
+{
+    const jx_value *name =
+        node->calls ? jx_eqn_param(node->calls->eqn, "name") : NULL;
+
+    return name && name->text && strcmp(name->text, "_where") == 0 &&
+           (flat->values.at[node->outs[0]].aval->dtype == JX_KEY ||
+            !flat->values.at[node->ins[0]].aval->rank);
+}
+
 static const jx_key_view *view_of_node(jx_keys *keys, int value)
 {
     const jx_flat_node *node =
@@ -350,7 +428,15 @@ static const jx_key_view *view_of_node(jx_keys *keys, int value)
         if (from && !from->coarse && fixed_steps(keys, node, &s))
             return take(keys, value, from, &s);
         return new_source(keys, value, JX_KEYS_CHOSEN, from);
-    case JX_PRIM_gather: return new_source(keys, value, JX_KEYS_CHOSEN, from);
+    case JX_PRIM_gather: {
+        const jx_key_view *rows =
+            from && !from->coarse ? taken_rows(keys, node, from) : NULL;
+        return rows ? rows : new_source(keys, value, JX_KEYS_CHOSEN, from);
+    }
+    case JX_PRIM_select_n:
+        return is_where(keys->flat, node)
+                   ? either(keys, value, node->nins - 1, node->ins + 1)
+                   : new_source(keys, value, JX_KEYS_ALONE, NULL);
     case JX_PRIM_concatenate:
         return joined(
             keys, node,
@@ -421,6 +507,17 @@ static const jx_key_view *view_of_input(jx_keys *keys, int value)
     return new_source(keys, value, as.link, from);
 }
 
+static const jx_key_view *either_branch(jx_keys *keys, int value,
+                                        const jx_flat_node *node, int out)
+{
+    int count = node->nresults / node->nouts;
+    int *cases = JX_NEW_ARRAY(keys->arena, count, int);
+
+    for (int i = 0; cases && i < count; i++)
+        cases[i] = node->results[out + i * node->nouts];
+    return cases ? either(keys, value, count, cases) : NULL;
+}
+
 /* What a loop or branch gives, where that is what went in. */
 static const jx_key_view *view_of_control(jx_keys *keys, int value)
 {
@@ -437,7 +534,7 @@ static const jx_key_view *view_of_control(jx_keys *keys, int value)
             if (from && (!other || other->count != from->count ||
                          memcmp(other->ids, from->ids,
                                 (size_t)from->count * sizeof(int)) != 0))
-                return new_source(keys, value, JX_KEYS_ALONE, NULL);
+                return either_branch(keys, value, node, out);
             from = other;
         }
     } else if (node->eqn->prim->id == JX_PRIM_scan) {

@@ -22,6 +22,8 @@ typedef enum jx_key_link {
     JX_KEYS_SLICED, /* key i is parents i, i + n, ... one after the other, where
                         the source has n */
     JX_KEYS_CHOSEN, /* each is some one of the parents */
+    JX_KEYS_EITHER, /* key i is one of parents i, i + n, ..., where the source
+                       has n: what jnp.where and lax.cond choose */
 } jx_key_link;
 
 typedef struct jx_key_source {

@@ -42,7 +42,8 @@ typedef enum use {
 typedef struct event {
     int id; /* of the key */
     use use;
-    bool maybe; /* of some key of several, and `id` is one of these */
+    bool maybe;  /* of some key of several, and `id` is one of these */
+    bool either; /* ... by a choice that goes this way for some inputs */
     /* ... and a turn of a loop, which takes another at each, takes this */
     bool taken;
     int data;              /* of a fold: the value */
@@ -224,8 +225,9 @@ static void record(keyring *r, event e)
         return;
     if (record_taken(r, source, &e))
         return;
-    e.maybe |= source->link == JX_KEYS_CHOSEN;
-    if (source->link != JX_KEYS_CHOSEN) {
+    e.either = source->link == JX_KEYS_EITHER && !e.maybe;
+    e.maybe |= source->link == JX_KEYS_CHOSEN || e.either;
+    if (source->link == JX_KEYS_CARRIED || source->link == JX_KEYS_SLICED) {
         int inside = r->flat->values.at[source->value].inside;
         e.loops = r->flat->bodies.at[inside - 1].calls->outer;
     }
@@ -242,8 +244,11 @@ static void record_all(keyring *r, use how, int value, int data,
     const jx_key_view *view = jx_keys_of(&r->keys, value);
 
     for (int i = 0; view && i < view->count; i++)
-        record(r, (event){view->ids[i], how, false, false, data, place->calls,
-                          *place});
+        record(r, (event){.id = view->ids[i],
+                          .use = how,
+                          .data = data,
+                          .loops = place->calls,
+                          .at = *place});
 }
 
 static void look(keyring *r, const jx_place *place)
@@ -362,7 +367,7 @@ static bool folds_alike(const keyring *r, const event *a, const event *b)
 }
 
 /* Both are draws of one equation, from copies of a key that somebody made on
- * another line (jnp.broadcast_to, jnp.stack); vmap copies keys where it needs
+ * another line (jnp.broadcast_to, jnp.stack), or of rows taken twice; vmap copies keys where it needs
  * them, and draws once. */
 static bool are_copies(const keyring *r, const event *a, const event *b)
 {
@@ -373,19 +378,35 @@ static bool are_copies(const keyring *r, const event *a, const event *b)
         return false;
     while (copy && copy->nins && keeps_each(copy->eqn))
         copy = jx_maker(r->flat, copy->ins[0]);
-    return copy &&
-           (copy->eqn->prim->id == JX_PRIM_broadcast_in_dim ||
-            copy->eqn->prim->id == JX_PRIM_concatenate ||
-            copy->eqn->prim->id == JX_PRIM_stack) &&
-           !jx_frame_same(jx_place_frame(copy->eqn, copy->calls),
-                          jx_place_frame(a->at.eqn, a->at.calls));
+    return copy && (copy->eqn->prim->id == JX_PRIM_gather ||
+                    ((copy->eqn->prim->id == JX_PRIM_broadcast_in_dim ||
+                      copy->eqn->prim->id == JX_PRIM_concatenate ||
+                      copy->eqn->prim->id == JX_PRIM_stack) &&
+                     !jx_frame_same(jx_place_frame(copy->eqn, copy->calls),
+                                    jx_place_frame(a->at.eqn, a->at.calls))));
+}
+
+static bool is_in_branch(const jx_calls *calls)
+{
+    while (calls && calls->eqn->prim->id != JX_PRIM_cond)
+        calls = calls->outer;
+    return calls != NULL;
+}
+
+/* Both draw, one of them always, the other where a choice goes that way: which
+ * branches might be the same choice is not known. */
+static bool draws_chosen(const event *a, const event *b)
+{
+    return a->use == USE_DRAW && b->use == USE_DRAW &&
+           (a->maybe ? a->either && !b->maybe : b->either) &&
+           !is_in_branch(a->at.calls) && !is_in_branch(b->at.calls);
 }
 
 /* What is wrong with both; JX_CODE_NONE if nothing is. */
 static jx_code code_of(const keyring *r, const event *a, const event *b)
 {
     if (a->maybe || b->maybe)
-        return JX_CODE_NONE;
+        return draws_chosen(a, b) ? JX_CODE_RNG001 : JX_CODE_NONE;
     if (a->at.order == b->at.order)
         return are_copies(r, a, b) ? JX_CODE_RNG001 : JX_CODE_NONE;
     if (a->use == USE_FOLD && b->use == USE_FOLD)
@@ -693,9 +714,8 @@ static void judge(keyring *r, const event *of, size_t count)
         return;
     for (size_t i = 0; i < count; i++) {
         const event *e = &of[i];
-        if (e->maybe)
-            continue;
-        const jx_calls *body = happens_again(r, frame_of_key(r, e->id), e);
+        const jx_calls *body =
+            e->maybe ? NULL : happens_again(r, frame_of_key(r, e->id), e);
         if (body &&
             jx_place_is_written(r->lint->program, body->eqn, body->outer))
             tell_repeated(r, e, body);

@@ -3,6 +3,7 @@
 
 #include "analyzer/lint/look.h"
 #include "analyzer/lint/progression.h"
+#include "frontend/ir/element.h"
 #include "frontend/ir/params.h"
 
 #include <stdlib.h>
@@ -16,7 +17,8 @@ typedef struct counting {
     int of; /* the value that counts; -1: none was met */
     jx_progression counts;
     int64_t turn;
-    int steps; /* that may still be gone at this turn */
+    int64_t element, elements; /* ... of arrays with so many; 0: of none */
+    int steps;                 /* that may still be gone at this turn */
 } counting;
 
 static bool number_at(counting *c, int value, int depth, int64_t *to);
@@ -73,6 +75,59 @@ static bool of_two(jx_prim_id id, int64_t a, int64_t b, int64_t *to)
     }
 }
 
+static bool has_one(const counting *c, int value)
+{
+    int64_t elements;
+
+    return jx_aval_elements(c->flat->values.at[value].aval, &elements) &&
+           elements == 1;
+}
+
+static bool has_all(const counting *c, int value)
+{
+    int64_t elements;
+
+    return c->elements &&
+           jx_aval_elements(c->flat->values.at[value].aval, &elements) &&
+           elements == c->elements;
+}
+
+/* Its elements are those of its operand, in their order, or its one. */
+static bool shows_in_order(const counting *c, const jx_flat_node *node)
+{
+    if (!jx_shows(node->eqn))
+        return false;
+    switch (node->eqn->prim->id) {
+    case JX_PRIM_rev:
+    case JX_PRIM_transpose:
+    case JX_PRIM_tile: return has_one(c, node->ins[0]);
+    default:
+        return has_one(c, node->ins[0]) ||
+               has_all(c, node->ins[0]) == has_all(c, node->outs[0]);
+    }
+}
+
+/* Element number `element` of a constant, or of an iota. */
+static bool element_at(const counting *c, const jx_flat_value *v,
+                       const jx_flat_node *node, int64_t *to)
+{
+    const jx_p_iota *iota = node ? node->eqn->typed : NULL;
+    const jx_array *array = v->array;
+    size_t size = jx_dtype_of(v->aval->dtype)->bytes;
+
+    if (node) {
+        *to = c->element;
+        return node->eqn->prim->id == JX_PRIM_iota && iota &&
+               jx_dim_value(v->aval->shape[iota->dimension]) == c->elements;
+    }
+    if (!array || !array->data || array->splat ||
+        array->bytes != (size_t)c->elements * size)
+        return false;
+    *to = (int64_t)jx_element_integer(
+        v->aval->dtype, (const char *)array->data + (size_t)c->element * size);
+    return true;
+}
+
 static bool computed_at(counting *c, const jx_flat_node *node, int depth,
                         int64_t *to)
 {
@@ -88,7 +143,7 @@ static bool computed_at(counting *c, const jx_flat_node *node, int depth,
         return number_at(c, node->ins[1], depth, &b) && of_two(id, a, b, to);
     *to = id == JX_PRIM_neg ? -a : id == JX_PRIM_sign ? (a > 0) - (a < 0) : a;
     return id == JX_PRIM_neg || id == JX_PRIM_sign ||
-           id == JX_PRIM_convert_element_type || jx_shows(node->eqn);
+           id == JX_PRIM_convert_element_type || shows_in_order(c, node);
 }
 
 static bool holds_numbers(jx_dtype dtype)
@@ -106,11 +161,10 @@ static bool number_at(counting *c, int value, int depth, int64_t *to)
 {
     const jx_flat_value *v = &c->flat->values.at[value];
     const jx_flat_node *node = jx_maker(c->flat, value);
-    int64_t elements;
     double number;
 
     if (depth > DEEP || c->steps-- <= 0 || !holds_numbers(v->aval->dtype) ||
-        !jx_aval_elements(v->aval, &elements) || elements != 1)
+        !(has_one(c, value) || has_all(c, value)))
         return false;
     if (jx_number_of(c->flat, value, &number)) {
         if (!(number >= -FAR && number <= FAR))
@@ -118,8 +172,9 @@ static bool number_at(counting *c, int value, int depth, int64_t *to)
         *to = (int64_t)number;
         return true;
     }
-    return (node ? computed_at(c, node, depth + 1, to)
-                 : counted_at(c, value, to)) &&
+    return ((!has_one(c, value) && element_at(c, v, node, to)) ||
+            (node ? computed_at(c, node, depth + 1, to)
+                  : counted_at(c, value, to))) &&
            *to >= (is_unsigned(v->aval->dtype) ? 0 : -FAR) && *to <= FAR;
 }
 
@@ -136,6 +191,23 @@ bool jx_turns_of(const jx_flat *flat, int value, jx_turns *to)
     to->count = (int)c.counts.count;
     to->body = c.counts.body;
     return c.of >= 0;
+}
+
+bool jx_first_index_of(const jx_flat *flat, int indices, int64_t row,
+                       int64_t rows, int64_t *to)
+{
+    counting c = {.flat = flat,
+                  .of = -1,
+                  .element = row,
+                  .elements = rows,
+                  .steps = MOST_STEPS};
+    const jx_flat_node *node = jx_maker(flat, indices);
+    const jx_p_concatenate *p = node ? node->eqn->typed : NULL;
+
+    if (node && node->eqn->prim->id == JX_PRIM_concatenate && p &&
+        p->dimension == flat->values.at[indices].aval->rank - 1)
+        indices = node->ins[0];
+    return number_at(&c, indices, 0, to) && c.of < 0;
 }
 
 bool jx_turns_meet(const jx_turns *turns)

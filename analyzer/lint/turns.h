@@ -15,6 +15,10 @@ typedef struct jx_turns {
 
 /* False where they are not known, or too many. */
 bool jx_turns_of(const jx_flat *flat, int value, jx_turns *to);
+/* Row `row` of `rows` indices, each a number or a vector whose first number is
+ * meant, that the program computes of nothing.  False where it is not known. */
+bool jx_first_index_of(const jx_flat *flat, int indices, int64_t row,
+                       int64_t rows, int64_t *to);
 /* Some turn has the number of one before it. */
 bool jx_turns_meet(const jx_turns *turns);
 
