@@ -178,12 +178,14 @@ static bool takes(int count, const jx_atom *atoms, const jx_eqn *eqn)
 
 enum { FACTORS = 8 };
 
-/* A product with what does not depend on the inputs, as n of n x**(n - 1). */
+/* A product with what does not depend on the inputs, as n of n x**(n - 1), or
+ * with -1. */
 static bool is_multiple(const jx_origins *of, const jx_eqn *eqn)
 {
-    return eqn->prim->id == JX_PRIM_mul &&
-           jx_origin_varies(of, eqn->ins[0]) !=
-               jx_origin_varies(of, eqn->ins[1]);
+    return eqn->prim->id == JX_PRIM_neg ||
+           (eqn->prim->id == JX_PRIM_mul &&
+            jx_origin_varies(of, eqn->ins[0]) !=
+                jx_origin_varies(of, eqn->ins[1]));
 }
 
 /* Nothing takes its results, nor `factors` multiples of them, but what

@@ -25,6 +25,7 @@ enum { DEPTH = 200 };
 typedef struct asked {
     const jx_origins *of;
     const jx_eqn *whole;
+    int operand;  /* of it */
     jx_map known; /* from variables to sources */
 } asked;
 
@@ -74,13 +75,39 @@ static source of_expression(asked *q, const jx_eqn *eqn, int depth)
     return to;
 }
 
-/* All that is below 0 becomes 0, which nobody gave. */
-static bool makes_zeros(const asked *q, const jx_eqn *eqn)
+/* The number that makes the operand in question 0: L of L - x, -L of x + L. */
+static double zero_of(const asked *q)
+{
+    const jx_eqn *eqn = jx_origin_eqn(q->of, q->whole->ins[q->operand]);
+    double number;
+
+    for (int i = 0; eqn && i < 2; i++) {
+        if (eqn->prim->id != JX_PRIM_sub && eqn->prim->id != JX_PRIM_add)
+            return 0;
+        if (jx_origin_number(q->of, eqn->ins[i], &number))
+            return eqn->prim->id == JX_PRIM_add ? -number : number;
+    }
+    return 0;
+}
+
+/* Where the function has a pole, at which all that lies beyond is put. */
+static bool is_pole(const asked *q, const jx_eqn *eqn, double number)
+{
+    if (q->whole->prim->id == JX_PRIM_atanh)
+        return number == (eqn->prim->id == JX_PRIM_max ? -1 : 1);
+    return number == 0 ? eqn->prim->id == JX_PRIM_max : number == zero_of(q);
+}
+
+/* All that is below 0 becomes 0, or 1 what is above it, which nobody gave. */
+static bool makes_poles(const asked *q, const jx_eqn *eqn)
 {
     double number;
 
-    for (int i = 0; eqn->prim->id == JX_PRIM_max && i < eqn->nins; i++)
-        if (jx_origin_number(q->of, eqn->ins[i], &number) && number == 0)
+    if (eqn->prim->id != JX_PRIM_max && eqn->prim->id != JX_PRIM_min)
+        return false;
+    for (int i = 0; i < eqn->nins; i++)
+        if (jx_origin_number(q->of, eqn->ins[i], &number) &&
+            is_pole(q, eqn, number))
             return true;
     return false;
 }
@@ -90,7 +117,7 @@ static source of_elements(asked *q, const jx_eqn *eqn, int depth)
     int first = eqn->prim->id == JX_PRIM_select_n ? 1 : 0;
     source to = {.made = FIXED};
 
-    if (makes_zeros(q, eqn))
+    if (makes_poles(q, eqn))
         return (source){.made = COMPUTED};
     for (int i = first; i < eqn->nins; i++)
         to = join(eqn, to, source_of(q, eqn->ins[i], depth + 1));
@@ -146,7 +173,7 @@ static source source_of(asked *q, jx_atom atom, int depth)
 
 static source asked_of(const jx_origins *of, const jx_eqn *eqn, int operand)
 {
-    asked q = {.of = of, .whole = eqn};
+    asked q = {.of = of, .whole = eqn, .operand = operand};
 
     jx_map_init(&q.known, of->of.arena);
     return source_of(&q, eqn->ins[operand], 0);
