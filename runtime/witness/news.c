@@ -237,6 +237,75 @@ static bool may_grow(const jx_eqn *eqn)
     return is_product(eqn) || eqn->prim->id == JX_PRIM_reduce_sum;
 }
 
+/* What it gives is not far larger than what it takes, nor than what it
+ * multiplies. */
+static bool is_polynomial(const jx_eqn *eqn)
+{
+    const jx_p_integer_pow *p = eqn->typed;
+
+    switch (eqn->prim->id) {
+    case JX_PRIM_integer_pow: return p && p->y > 0;
+    case JX_PRIM_mul:
+    case JX_PRIM_add:
+    case JX_PRIM_add_any:
+    case JX_PRIM_sub:
+    case JX_PRIM_neg:
+    case JX_PRIM_square: return true;
+    default: return false;
+    }
+}
+
+static bool is_bounded(const jx_eqn *eqn)
+{
+    switch (eqn->prim->id) {
+    case JX_PRIM_sin:
+    case JX_PRIM_cos:
+    case JX_PRIM_tanh:
+    case JX_PRIM_logistic:
+    case JX_PRIM_erf:
+    case JX_PRIM_abs:
+    case JX_PRIM_sign:
+    case JX_PRIM_max:
+    case JX_PRIM_min:
+    case JX_PRIM_clamp:
+    case JX_PRIM_select_n: return true;
+    default:
+        return jx_eqn_moves(eqn) || jx_bodies_of(eqn) || !eqn->nins ||
+               eqn->outs[0]->aval->dtype == JX_BOOL;
+    }
+}
+
+enum { MANY_PRODUCTS = 8 };
+
+/* Turn by turn, or step by step, numbers of ordinary size grow beyond all
+ * bounds: how far a recurrence goes is up to factors that nobody chose. */
+static bool grows_by_steps(const jx_hunt *h, const jx_eqn *eqn)
+{
+    jx_origin_walk w;
+    const jx_origin *origin;
+    int products = 0;
+    bool carried = false;
+
+    if (!is_polynomial(eqn) || eqn->outs[0]->aval->dtype == JX_F16)
+        return false;
+    jx_origin_walk_from(&w, &h->origins, eqn->nins, eqn->ins);
+    while ((origin = jx_origin_walk_on(&w))) {
+        const jx_eqn *from = origin->eqn;
+        carried |= origin->carried;
+        if (!from)
+            continue;
+        if (!is_polynomial(from) && !is_bounded(from) && !may_grow(from))
+            return false;
+        products +=
+            (products < MANY_PRODUCTS && from->prim->id == JX_PRIM_mul &&
+             jx_origin_varies(&h->origins, from->ins[0]) &&
+             jx_origin_varies(&h->origins, from->ins[1])) ||
+            from->prim->id == JX_PRIM_integer_pow ||
+            from->prim->id == JX_PRIM_square;
+    }
+    return carried || products >= MANY_PRODUCTS;
+}
+
 /* The root whose derivative it is. */
 static int divisor_of(const jx_eqn *eqn)
 {
@@ -250,6 +319,8 @@ static bool is_nobodys(const jx_hunt *h, const jx_eqn *eqn)
 {
     if (h->options->unasked ||
         (!h->gradient && jx_expression_is_alone(&h->origins, eqn)))
+        return true;
+    if (grows_by_steps(h, eqn))
         return true;
     return may_grow(eqn) &&
            ((is_product(eqn) && !h->plain.modest) || is_of_products(h, eqn));
