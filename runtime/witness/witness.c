@@ -275,6 +275,22 @@ void jx_hunt_keep(jx_hunt *h, const jx_unfinite *root, int out, int nothers,
     JX_PUSH(h->program->ctx->arena, &h->to->found, w);
 }
 
+/* What one expression makes is its own matter, and finite in the end: 1 / (1 +
+ * exp(-x)).  What comes of that elsewhere, the logarithm of a 0, is not. */
+static void keep_next(jx_hunt *h, int first)
+{
+    const jx_eqn *eqn = h->roots[first].eqn;
+
+    if (!h->plain.any || !jx_expression_is_alone(&h->origins, eqn))
+        return;
+    for (int i = first + 1; i < h->nroots; i++)
+        if (!jx_eqns_are_one(&h->origins, eqn, h->roots[i].eqn)) {
+            if (!jx_hunt_knows(h, h->roots[i].eqn))
+                jx_hunt_keep(h, &h->roots[i], jx_hunt_bad_output(h), 0, NULL);
+            return;
+        }
+}
+
 /* None of several is enough alone, since a later one comes of the first: the
  * first without which all is finite is the cause. */
 static bool weigh_first(jx_hunt *h)
@@ -286,8 +302,12 @@ static bool weigh_first(jx_hunt *h)
             return h->operations > 0;
         if (jx_hunt_bad_output(h) >= 0)
             continue;
-        if (jx_hunt_run(h, false, 0, NULL))
+        if (jx_hunt_run(h, false, 0, NULL)) {
+            size_t before = h->to->found.count;
             jx_hunt_keep(h, &h->roots[i], jx_hunt_bad_output(h), 0, NULL);
+            if (h->to->found.count == before)
+                keep_next(h, i);
+        }
         return h->operations > 0;
     }
     return true;
