@@ -248,16 +248,17 @@ static bool ends_of(const jx_flat *flat, int value, int depth, ends *to)
 }
 
 /* What a comparison of what lies between ends always is; -1 if that depends.
- * Of NaN all but != are false. */
-static int test_of_ends(const jx_flat *flat, const jx_flat_node *test)
+ * Of NaN all but != are false; `numbers` if none is met. */
+static int test_of_ends(const jx_flat *flat, const jx_flat_node *test,
+                        bool numbers)
 {
     ends a, b;
-    bool less, more, numbers;
+    bool less, more;
 
     if (!ends_of(flat, test->ins[0], 0, &a) ||
         !ends_of(flat, test->ins[1], 0, &b))
         return -1;
-    numbers = a.number && b.number;
+    numbers = numbers || (a.number && b.number);
     less = a.high < b.low;
     more = a.low > b.high;
     switch (test->eqn->prim->id) {
@@ -275,7 +276,8 @@ static int test_of_ends(const jx_flat *flat, const jx_flat_node *test)
  * != are false, so nothing but `false` is proved of what may be one. */
 static int float_test(const jx_flat *flat, const jx_flat_node *test)
 {
-    int a = test->ins[0], b = test->ins[1], always = test_of_ends(flat, test);
+    int a = test->ins[0], b = test->ins[1];
+    int always = test_of_ends(flat, test, false);
     double number;
 
     if (always >= 0)
@@ -295,6 +297,77 @@ static int float_test(const jx_flat *flat, const jx_flat_node *test)
                    : -1;
     default: return -1;
     }
+}
+
+/* No NaN of numbers, but for what overflows. */
+static bool keeps_numbers(const jx_flat *flat, int value, int depth)
+{
+    int shown = jx_shown(flat, value);
+    const jx_flat_value *v = &flat->values.at[shown];
+    const jx_flat_node *node = jx_maker(flat, shown);
+    double number;
+
+    if (jx_number_of(flat, value, &number))
+        return isfinite(number);
+    if (!node)
+        return !v->level && !v->inside && v->input >= 0;
+    if (depth > 8)
+        return false;
+    switch (node->eqn->prim->id) {
+    case JX_PRIM_sqrt:
+        return has_no_minus(flat, node->ins[0], false, 0) &&
+               keeps_numbers(flat, node->ins[0], depth + 1);
+    case JX_PRIM_integer_pow:
+        if (!node->eqn->typed ||
+            ((const jx_p_integer_pow *)node->eqn->typed)->y < 0)
+            return false;
+        break;
+    case JX_PRIM_convert_element_type:
+    case JX_PRIM_add:
+    case JX_PRIM_sub:
+    case JX_PRIM_mul:
+    case JX_PRIM_neg:
+    case JX_PRIM_abs:
+    case JX_PRIM_square:
+    case JX_PRIM_max:
+    case JX_PRIM_min:
+    case JX_PRIM_exp:
+    case JX_PRIM_exp2:
+    case JX_PRIM_tanh:
+    case JX_PRIM_logistic:
+    case JX_PRIM_erf:
+    case JX_PRIM_sin:
+    case JX_PRIM_cos:
+    case JX_PRIM_reduce_sum:
+    case JX_PRIM_reduce_max:
+    case JX_PRIM_reduce_min:
+    case JX_PRIM_cumsum:
+    case JX_PRIM_dot_general: break;
+    default: return false;
+    }
+    for (int i = 0; i < node->nins; i++)
+        if (!keeps_numbers(flat, node->ins[i], depth + 1))
+            return false;
+    return true;
+}
+
+/* True of all numbers: x * x >= 0.  (Where only an infinity would do, the
+ * comparison asks whether there is one.) */
+static bool is_true_of_numbers(const jx_flat *flat, const jx_flat_node *test)
+{
+    bool less = test->eqn->prim->id == JX_PRIM_le;
+    double number;
+
+    if (test->nins != 2 ||
+        !jx_dtype_is_float(flat->values.at[test->ins[0]].aval->dtype) ||
+        !keeps_numbers(flat, test->ins[0], 0) ||
+        !keeps_numbers(flat, test->ins[1], 0))
+        return false;
+    return test_of_ends(flat, test, true) == 1 ||
+           ((less || test->eqn->prim->id == JX_PRIM_ge) &&
+            jx_number_of(flat, test->ins[less ? 0 : 1], &number) &&
+            number <= 0 &&
+            has_no_minus(flat, test->ins[less ? 1 : 0], false, 0));
 }
 
 /* What makes a predicate: lax.cond makes an index of it. */
@@ -425,9 +498,12 @@ static void look_at_choice(control *c, const jx_flat_node *node)
     bool cond = node->eqn->prim->id == JX_PRIM_cond;
     const jx_flat_node *test = test_of(c->flat, node->ins[0]);
     int always = decided(c, node->ins[0]);
+    bool nearly = always < 0 && test && is_true_of_numbers(c->flat, test);
     const char *which;
     jx_claim *claim;
 
+    if (nearly)
+        always = 1;
     if (always < 0 || normalizes_index(c->flat, node) || !is_written(c, node) ||
         is_of_more(c, node))
         return;
@@ -441,12 +517,13 @@ static void look_at_choice(control *c, const jx_flat_node *node)
     claim = jx_lint_claim(
         c->lint, JX_CODE_GRF007, node,
         jx_arena_printf(
-            c->lint->ctx->arena, "`%s` always takes the same %s: its %s is %s",
+            c->lint->ctx->arena,
+            "`%s` always takes the same %s: its %s is %s%s",
             jx_eqn_name(node->eqn), cond ? "branch" : "case",
             cond && c->flat->values.at[node->ins[0]].aval->dtype != JX_BOOL
                 ? "index"
                 : "predicate",
-            which));
+            which, nearly ? " of all numbers (of NaN it is not)" : ""));
     if (claim)
         claim->help = "choose while tracing (Python's `if`), or mend the "
                       "comparison";

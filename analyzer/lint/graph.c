@@ -286,6 +286,23 @@ static void look_at_dead_derivative(graph *g, const jx_flat_node *node)
     }
 }
 
+/* A line that another call needs, too, is shown where that other one parts from
+ * this: conv(x, k1) of two.  NULL: its own. */
+static const jx_stack *dead_at(graph *g, const jx_flat_node *node)
+{
+    const jx_frame *frame = jx_place_frame(node->eqn, node->calls);
+    const jx_place at = {0, node->eqn, node->jaxpr, node->calls, 0};
+
+    for (size_t n = 0; frame && n < g->flat->nodes.count; n++) {
+        const jx_flat_node *other = &g->flat->nodes.at[n];
+        const jx_place needed = {0, other->eqn, other->jaxpr, other->calls, 0};
+        if (other->live && other->eqn->prim == node->eqn->prim &&
+            jx_frame_same(jx_place_frame(other->eqn, other->calls), frame))
+            return jx_places_meet(g->lint->ctx->arena, &needed, &at);
+    }
+    return NULL;
+}
+
 static jx_claim *tell_dead(graph *g, const jx_flat_node *node)
 {
     jx_buffer text;
@@ -301,8 +318,10 @@ static jx_claim *tell_dead(graph *g, const jx_flat_node *node)
     jx_lint_describe(node->eqn->outs[0]->aval, &text);
     claim = jx_lint_claim(g->lint, JX_CODE_GRF002, node,
                           jx_arena_take(g->lint->ctx->arena, &text));
-    if (claim)
+    if (claim) {
+        claim->stack = dead_at(g, node);
         claim->help = "return it, or leave it out";
+    }
     return claim;
 }
 
