@@ -341,7 +341,9 @@ static void look_at_result(folder *f, const jx_flat_node *node)
     jx_claim *claim;
 
     if (at < 0 || !jx_looks_at(node) ||
-        !jx_place_is_written(f->lint->program, node->eqn, node->calls) ||
+        !(node->nins ? jx_is_asked_for(f->lint->program, node, 0)
+                     : jx_place_is_written(f->lint->program, node->eqn,
+                                           node->calls)) ||
         is_left_out(f, node->outs[0], 0))
         return;
     for (int i = 0; i < node->nins; i++)

@@ -4,7 +4,8 @@
  * Under omnistaging every jnp call inside a traced function becomes an
  * equation, also one whose operands are all known while tracing; numpy would
  * have done it once. */
-#include "analyzer/lint/lint.h"
+#include "analyzer/lint/look.h"
+#include "analyzer/lint/places.h"
 #include "frontend/ir/params.h"
 
 #include <string.h>
@@ -453,31 +454,76 @@ static bool multiplies(const jx_eqn *eqn)
            eqn->prim->id == JX_PRIM_reduce_prod;
 }
 
+/* Of sizes that symbols are, and numbers: Python's operators give a size. */
+static bool counts(const jx_eqn *eqn)
+{
+    return (eqn->prim->id == JX_PRIM_add || eqn->prim->id == JX_PRIM_sub) &&
+           jx_dtype_is_integer(eqn->outs[0]->aval->dtype);
+}
+
 /* Passes sizes on: gathering them in a vector, or multiplying them. */
 static bool passes_sizes(const jx_eqn *eqn)
 {
-    return multiplies(eqn) || eqn->prim->id == JX_PRIM_concatenate ||
+    return multiplies(eqn) || eqn->prim->id == JX_PRIM_convert_element_type ||
+           eqn->prim->id == JX_PRIM_concatenate ||
            eqn->prim->id == JX_PRIM_stack ||
            (jx_flat_moves(eqn) && eqn->prim->id != JX_PRIM_iota);
 }
 
-/* What the node's result has to do with sizes. */
-static sizeness sizeness_after(const jx_flat_node *node, const sizeness *known)
+/* x[i] of a number from the end: select(i < 0, i, i + n). */
+static bool is_for_choice(const jx_linter *lint, const jx_flat_node *node)
+{
+    const jx_flat_uses *uses = &lint->uses;
+    int out = node->outs[0];
+
+    for (int i = uses->first[out]; i < uses->first[out + 1]; i++)
+        if (lint->flat->nodes.at[uses->nodes[i]].eqn->prim->id ==
+            JX_PRIM_select_n)
+            return true;
+    return false;
+}
+
+/* One of two is a size for sure, and the other one, too, or a number. */
+static bool counts_size(const jx_linter *lint, const jx_flat_node *node,
+                        const sizeness *known)
+{
+    double number;
+
+    if (!counts(node->eqn) || node->eqn->outs[0]->aval->rank ||
+        !jx_place_is_written(lint->program, node->eqn, node->calls) ||
+        is_for_choice(lint, node))
+        return false;
+    for (int i = 0; i < 2; i++)
+        if (known[node->ins[i]] == IS_SIZE)
+            return known[node->ins[1 - i]] == IS_SIZE ||
+                   jx_number_of(lint->flat, node->ins[1 - i], &number);
+    return false;
+}
+
+/* What the node's result has to do with sizes.  Floats are sizes where they
+ * were converted, and multiplied as somebody asked. */
+static sizeness sizeness_after(const jx_linter *lint, const jx_flat_node *node,
+                               const sizeness *known)
 {
     const jx_aval *out = node->eqn->outs[0]->aval;
     sizeness least = IS_SIZE;
     int64_t count;
 
-    if (node->eqn->prim->id == JX_PRIM_dim_as_value)
+    if (node->eqn->prim->id == JX_PRIM_dim_as_value ||
+        counts_size(lint, node, known))
         return IS_SIZE;
     if (!passes_sizes(node->eqn) || !node->nins || out->rank > 1 ||
-        !jx_dtype_is_integer(out->dtype) || !jx_aval_elements(out, &count) ||
-        count > MAX_RANK)
+        !jx_aval_elements(out, &count) || count > MAX_RANK)
         return NOT_SIZE;
     for (int i = 0; i < node->nins; i++)
         if (known[node->ins[i]] < least)
             least = known[node->ins[i]];
-    return least;
+    return jx_dtype_is_integer(out->dtype) ||
+                   (least == IS_SIZE && jx_dtype_is_float(out->dtype) &&
+                    (!multiplies(node->eqn) ||
+                     jx_is_asked_for(lint->program, node, 0)))
+               ? least
+               : NOT_SIZE;
 }
 
 static bool report_arithmetic(jx_linter *lint, const jx_flat_node *node)
@@ -485,16 +531,20 @@ static bool report_arithmetic(jx_linter *lint, const jx_flat_node *node)
     jx_buffer text = jx_ctx_text(lint->ctx);
     jx_claim *claim;
 
-    jx_buffer_printf(&text, "`%s` multiplies sizes at run time, in ",
-                     node->eqn->prim->name);
+    jx_buffer_printf(&text, "`%s` %s sizes at run time, in ",
+                     node->eqn->prim->name,
+                     multiplies(node->eqn) ? "multiplies" : "computes with");
     jx_buffer_puts(&text,
                    jx_dtype_of(node->eqn->outs[0]->aval->dtype)->short_name);
     claim = jx_lint_claim(lint, JX_CODE_STG003, node,
                           jx_arena_take(lint->ctx->arena, &text));
     if (!claim)
         return false;
-    claim->help = "sizes are Python numbers: multiply them with Python's "
-                  "operators, math.prod or numpy, which also cannot wrap";
+    claim->help =
+        multiplies(node->eqn)
+            ? "sizes are Python numbers: multiply them with Python's "
+              "operators, math.prod or numpy, which also cannot wrap"
+            : "sizes are Python numbers: compute with Python's operators";
     return true;
 }
 
@@ -504,9 +554,9 @@ bool jx_lint_shape_arithmetic(jx_linter *lint)
     jx_arena *arena = lint->ctx->arena;
     sizeness *known = JX_NEW_ARRAY(arena, flat->values.count, sizeness);
     bool *inner = JX_NEW_ARRAY(arena, flat->nodes.count, bool);
-    bool *product = JX_NEW_ARRAY(arena, flat->nodes.count, bool);
+    bool *computes = JX_NEW_ARRAY(arena, flat->nodes.count, bool);
 
-    if (!known || !inner || !product)
+    if (!known || !inner || !computes)
         return false;
     for (size_t v = 0; v < flat->values.count; v++)
         known[v] = sizeness_of(lint->program, &flat->values.at[v]);
@@ -515,17 +565,17 @@ bool jx_lint_shape_arithmetic(jx_linter *lint)
         sizeness after = NOT_SIZE;
 
         if (node->live && is_constant_node(flat, node))
-            after = sizeness_after(node, known);
+            after = sizeness_after(lint, node, known);
         if (after == NOT_SIZE)
             continue;
         known[node->outs[0]] = after;
-        product[n] = multiplies(node->eqn);
-        for (int i = 0; product[n] && i < node->nins; i++)
+        computes[n] = multiplies(node->eqn) || counts(node->eqn);
+        for (int i = 0; computes[n] && i < node->nins; i++)
             if (flat->values.at[node->ins[i]].node >= 0)
                 inner[flat->values.at[node->ins[i]].node] = true;
     }
     for (size_t n = 0; n < flat->nodes.count; n++)
-        if (product[n] && !inner[n] &&
+        if (computes[n] && !inner[n] &&
             !report_arithmetic(lint, &flat->nodes.at[n]))
             return false;
     return true;
