@@ -623,12 +623,22 @@ static bool is_promoted_row(const numbers *k, const jx_flat_node *node,
            jx_is_implied(row, node);
 }
 
+/* keepdims=True, which a reduction was asked for. */
+static bool is_kept(const numbers *k, const jx_flat_node *column)
+{
+    const jx_flat_node *of = jx_maker(k->flat, column->ins[0]);
+
+    return of && jx_prim_in_family(of->eqn->prim->id, "reduce") &&
+           jx_is_implied(column, of);
+}
+
 static bool is_made_column(const numbers *k, int value)
 {
     const jx_flat_node *node = jx_maker(k->flat, value);
 
     return node && node->nins && jx_shows(node->eqn) &&
-           k->flat->values.at[node->ins[0]].aval->rank == 1;
+           k->flat->values.at[node->ins[0]].aval->rank == 1 &&
+           !is_kept(k, node);
 }
 
 /* [n, 1], which somebody has as that: of x[:, None] all pairs are meant. */
@@ -657,6 +667,28 @@ static bool is_of_shapes(const numbers *k, const jx_flat_node *node)
             !jx_place_is_backward(node->eqn, node->calls));
 }
 
+/* The square meets one that is made otherwise: squares of distances are |x|^2 +
+ * |y|^2 - 2 x.y, of all pairs. */
+static bool meets_square(const numbers *k, const jx_flat_node *node)
+{
+    const jx_flat_uses *uses = &k->lint->uses;
+    int out = node->outs[0];
+
+    for (int i = uses->first[out]; i < uses->first[out + 1]; i++) {
+        const jx_flat_node *use = &k->flat->nodes.at[uses->nodes[i]];
+        for (int in = 0; in < use->nins; in++) {
+            const jx_flat_value *v = &k->flat->values.at[use->ins[in]];
+            const jx_flat_node *made = jx_maker(k->flat, use->ins[in]);
+            if (use->ins[in] != out && v->varies && !v->splat &&
+                jx_aval_same_shape(v->aval, node->eqn->outs[0]->aval) &&
+                !(made && jx_shows(made->eqn)) &&
+                jx_prim_in_family(use->eqn->prim->id, "elementwise"))
+                return true;
+        }
+    }
+    return false;
+}
+
 static void look_at_shapes(numbers *k, const jx_flat_node *node)
 {
     const jx_aval *out = k->flat->values.at[node->outs[0]].aval;
@@ -673,7 +705,7 @@ static void look_at_shapes(numbers *k, const jx_flat_node *node)
             row = true;
         else if (is_column(k, node, node->ins[i]))
             column = true;
-    if (!row || !column)
+    if (!row || !column || meets_square(k, node))
         return;
     claim =
         jx_lint_suspect(k->lint, JX_CODE_SHP009, node,
