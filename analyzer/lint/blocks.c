@@ -14,7 +14,8 @@
 
 #include <string.h>
 
-enum { BLOCKS = 8, MOST_DEPTH = 32 };
+/* Of cheap equations many are worth a word, and no Horner's scheme. */
+enum { BLOCKS = 8, LEAST_PERIOD = 4, LEAST_CHEAP = 64, MOST_DEPTH = 32 };
 
 typedef struct blocks {
     jx_linter *lint;
@@ -172,6 +173,17 @@ static void tell(blocks *b, const jx_jaxpr *jaxpr, int from, int period,
                   "jax.vmap (what is independent)";
 }
 
+/* Somebody wrote many steps out, though each is cheap. */
+static bool is_long(const blocks *b, const jx_eqn *eqns, int period, int count)
+{
+    int written = 0;
+
+    for (int i = 0; i < period; i++)
+        written += jx_place_is_written(b->lint->program, &eqns[i], NULL);
+    return b->lint->program->nfiles && written >= LEAST_PERIOD &&
+           written * count >= LEAST_CHEAP;
+}
+
 /* Looks at a stretch whose hashes at `first`, first + gap, ... agree; gives
  * where it ends. */
 static int follow_run(blocks *b, const jx_jaxpr *jaxpr, const uint64_t *hashes,
@@ -187,7 +199,8 @@ static int follow_run(blocks *b, const jx_jaxpr *jaxpr, const uint64_t *hashes,
     count = (end - begin) / gap + 1;
     if (count < BLOCKS)
         return 0;
-    if (is_work(b, &jaxpr->eqns[begin], gap))
+    if (is_work(b, &jaxpr->eqns[begin], gap) ||
+        is_long(b, &jaxpr->eqns[begin], gap, count))
         tell(b, jaxpr, begin, gap, count);
     return end + gap;
 }

@@ -1,6 +1,7 @@
-/* exported_module.c - EXP001, 002, 006, 008: what of a program that is
+/* exported_module.c - EXP001, 002, 006, 008, 014: what of a program that is
  * shipped works on the machine alone that made it. */
 #include "analyzer/lint/lint.h"
+#include "analyzer/lint/places.h"
 #include "frontend/ir/params.h"
 #include "frontend/ir/signature.h"
 #include "frontend/mlir/custom_calls.h"
@@ -247,9 +248,26 @@ static void donations(jx_linter *lint)
     }
 }
 
+/* ---- EXP014: a function that chooses by the platform */
+
+static void branches(jx_linter *lint)
+{
+    for (size_t i = 0; i < lint->flat->nodes.count; i++) {
+        const jx_flat_node *node = &lint->flat->nodes.at[i];
+
+        if (node->live && node->eqn->prim->id == JX_PRIM_platform_index &&
+            jx_place_is_written(lint->program, node->eqn, node->calls))
+            jx_lint_claim(lint, JX_CODE_EXP014, node,
+                          "it computes differently on different platforms: "
+                          "what is found here holds for one of them");
+    }
+}
+
 bool jx_lint_exported_module(jx_linter *lint)
 {
     calls(lint);
+    if (!lint->program->exported)
+        branches(lint);
     paths(lint);
     donations(lint);
     return jx_ok(lint->ctx);
