@@ -1,14 +1,18 @@
 """Lints over planted programs: each finding on its line, and none on the clean ones."""
+import json
 import pathlib
+import subprocess
 import sys
 
 import jax
 import jax.numpy as jnp
 import pytest
+from jax import export
 
 HERE = pathlib.Path(__file__).resolve().parent.parent / 'lints'
 sys.path.insert(0, str(HERE))
 
+import bounds  # noqa: E402
 import dtypes  # noqa: E402
 import graph  # noqa: E402
 import issues  # noqa: E402
@@ -23,7 +27,7 @@ import variants  # noqa: E402
 import ways  # noqa: E402
 
 PROGRAMS = [p for module in (keys, turns, dtypes, graph, places, mesh, performance, numeric, ways,
-                            variants, issues) for p in module.prog]
+                            variants, issues, bounds) for p in module.prog]
 
 
 @pytest.mark.parametrize('program', PROGRAMS, ids=lambda p: p.name)
@@ -45,3 +49,18 @@ def test_a_count_that_nobody_wrote_is_a_note():
                            None)
     assert [(code, level) for code, _, level in planted.findings(made)
             if code == 'NUM012'] == [('NUM012', 'note')]
+
+
+@pytest.mark.parametrize('f, told', [
+    (lambda x: jnp.log(jax.nn.sigmoid(x)), True),
+    (lambda x: jnp.log(jax.nn.sigmoid(x) + 1e-6), False),
+    (jax.nn.log_sigmoid, False)], ids=['log', 'epsilon', 'log_sigmoid'])
+def test_logistic_of_a_file(f, told, tmp_path):
+    """XLA's logistic overflows on the way and is 0 in the end: the logarithm is told of."""
+    made = export.export(jax.jit(f))(jax.ShapeDtypeStruct((8,), jnp.float32))
+    file = tmp_path / 'f.jaxexport'
+    file.write_bytes(made.serialize())
+    run = subprocess.run([planted.COMMAND, 'check', '--format', 'json', str(file)],
+                         capture_output=True, text=True, check=False)
+    codes = {found['code'] for found in json.loads(run.stdout)['programs'][0]['findings']}
+    assert ('NUM001' in codes) == told and 'NUM004' not in codes
