@@ -524,6 +524,8 @@ static void look_at_choice(control *c, const jx_flat_node *node)
                 ? "index"
                 : "predicate",
             which, nearly ? " of all numbers (of NaN it is not)" : ""));
+    if (claim && nearly)
+        claim->level = JX_NOTE; /* it may be meant to ask for NaN */
     if (claim)
         claim->help = "choose while tracing (Python's `if`), or mend the "
                       "comparison";

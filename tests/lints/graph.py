@@ -629,11 +629,6 @@ def ok_nan_test(x):
     return jnp.where(x == x, x, 0.) + jnp.where(jnp.isnan(x), 0., x)
 
 
-@prog('f32[4]', quiet='GRF007')
-def ok_square_or_nan(x):
-    return jnp.where(x * x >= 0, x, 0.)
-
-
 @prog('f32[8]', quiet='GRF007')
 def ok_mask(x):
     return jnp.where(jnp.arange(8) < 4, x, 0.)

@@ -51,6 +51,13 @@ def test_a_count_that_nobody_wrote_is_a_note():
             if code == 'NUM012'] == [('NUM012', 'note')]
 
 
+def test_a_choice_that_only_nan_makes_is_a_note():
+    """Somebody may ask for NaN so."""
+    made = planted.Program('f', lambda x: jnp.where(x * x >= 0, x, 0.), ('f32[4]',), '', 0, False,
+                           None)
+    assert [(code, level) for code, _, level in planted.findings(made)] == [('GRF007', 'note')]
+
+
 @pytest.mark.parametrize('f, told', [
     (lambda x: jnp.log(jax.nn.sigmoid(x)), True),
     (lambda x: jnp.log(jax.nn.sigmoid(x) + 1e-6), False),
