@@ -50,11 +50,6 @@ def slope_of_arccos_at_the_bound(x):
     return jnp.arccos(jnp.clip(x, -1., 1.))  #! NUM001
 
 
-@prog('f32[8]', grad=1)
-def slope_of_arctanh_at_the_bound(x):
-    return jnp.arctanh(jnp.clip(x, -1., 1.))  #! NUM001
-
-
 @prog('f32[8]', grad=1, quiet='NUM')
 def ok_slope_of_arccos_within(x):
     return jnp.arccos(jnp.clip(x, -.99, .99))
