@@ -4,9 +4,11 @@
 #include "frontend/base/plain.h"
 #include "frontend/base/utf8.h"
 #include "frontend/ir/element.h"
+#include "frontend/ir/scope.h"
 #include "frontend/ir/signature.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,6 +17,23 @@ static bool fail(const jx_program *program, const char *key,
 {
     return jx_fail(program->ctx, JX_E_USAGE, NULL, "range", "%s: expected %s",
                    key, expected);
+}
+
+/* Says the range as it was declared, too. */
+__attribute__((format(printf, 3, 4))) static bool
+refuse(const jx_program *program, const jx_value_range *range,
+       const char *expected, ...)
+{
+    jx_buffer text = jx_ctx_text(program->ctx);
+    char what[160];
+    va_list args;
+
+    va_start(args, expected);
+    jx_vsnprintf(what, sizeof what, expected, args);
+    va_end(args);
+    jx_range_print(range, &text);
+    const char *shown = jx_arena_take(program->ctx->arena, &text);
+    return shown && fail(program, shown, what);
 }
 
 /* -- keys ------------------------------------------------------------------ */
@@ -191,6 +210,14 @@ static bool is_too_large(jx_dtype dtype, double value)
             (fabs(is) < fabs(value) && nearest(dtype, 2 * value) == is));
 }
 
+/* Between these lies no finite number of a float dtype. */
+static bool has_none_between(jx_dtype dtype, double lo, double hi)
+{
+    return lo == INFINITY || hi == -INFINITY ||
+           (lo > 0 && is_too_large(dtype, lo)) ||
+           (hi < 0 && is_too_large(dtype, hi));
+}
+
 static bool fits(const jx_program *program, const jx_value_range *range,
                  int input)
 {
@@ -206,33 +233,71 @@ static bool fits(const jx_program *program, const jx_value_range *range,
     if (kind != JX_KIND_FLOAT &&
         (isinf(lo) || isinf(hi) || lo != floor(lo) || hi != floor(hi)))
         if (!isnan(lo) && !isnan(hi))
-            return fail(program, range->key,
-                        "whole numbers, as its dtype holds");
+            return refuse(program, range, "whole numbers, as its dtype %s has",
+                          jx_dtype_of(aval->dtype)->name);
     if (lo < least || hi > most)
-        return fail(program, range->key, "ends that its dtype holds");
-    if (kind == JX_KIND_FLOAT && ((lo > 0 && is_too_large(aval->dtype, lo)) ||
-                                  (hi < 0 && is_too_large(aval->dtype, hi))))
-        return fail(program, range->key,
-                    "a number that its dtype has between its ends");
+        return refuse(program, range,
+                      "ends that its dtype %s holds, %.0f to %.0f",
+                      jx_dtype_of(aval->dtype)->name, least, most);
+    if (kind == JX_KIND_FLOAT && has_none_between(aval->dtype, lo, hi))
+        return refuse(program, range,
+                      "a finite number that its dtype %s has between its ends",
+                      jx_dtype_of(aval->dtype)->name);
     jx_range_at(program, input, 0, NULL, &least, &most);
     if (fmax(lo, least) > fmin(hi, most))
-        return fail(program, range->key,
-                    "a range that leaves values beside the earlier ones");
+        return refuse(program, range,
+                      "a range that leaves values beside the earlier ones, "
+                      "which end at %.9g and %.9g",
+                      least, most);
     return true;
+}
+
+/* The end as a size; NULL: it is no whole number. */
+static const jx_dim *as_size(const jx_program *program,
+                             const jx_value_range_end *end)
+{
+    if (end->dim)
+        return end->dim;
+    return fabs(end->number) < 0x1p53 && end->number == floor(end->number)
+               ? jx_dim_int(program->dims, (int64_t)end->number)
+               : NULL;
+}
+
+/* No size of the program leaves a number between the ends. */
+static bool is_upside_down(const jx_program *program,
+                           const jx_value_range *range)
+{
+    const jx_dim *lo = as_size(program, &range->lo),
+                 *hi = as_size(program, &range->hi), *by;
+    jx_dim_range bounds;
+
+    if (!range->lo.dim && !range->hi.dim)
+        return range->lo.number > range->hi.number;
+    by = lo && hi ? jx_dim_sub(program->dims, lo, hi) : NULL;
+    if (!by)
+        return false;
+    bounds = jx_program_bounds(program, by);
+    return bounds.has_low && bounds.low > 0;
 }
 
 static bool read_range(const jx_program *program, const char *key,
                        const char *lo, const char *hi, jx_value_range *to)
 {
+    bool known;
+
     *to = (jx_value_range){.key = trimmed(program, key)};
     if (!to->key)
         return false;
-    if (!read_end(program, lo, &to->lo) || !read_end(program, hi, &to->hi))
-        return jx_ok(program->ctx) &&
-               fail(program, to->key,
-                    "numbers, inf or sizes of the program as ends");
-    return value_of(&to->lo, 0, NULL) > value_of(&to->hi, 0, NULL)
-               ? fail(program, to->key, "the smaller end first")
+    /* Both are read, for the message to show. */
+    known = read_end(program, lo, &to->lo);
+    known &= read_end(program, hi, &to->hi);
+    if (!jx_ok(program->ctx))
+        return false;
+    if (!known)
+        return refuse(program, to,
+                      "numbers, inf or sizes of the program as ends");
+    return is_upside_down(program, to)
+               ? refuse(program, to, "the smaller end first")
                : true;
 }
 

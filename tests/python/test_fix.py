@@ -142,7 +142,7 @@ def test_symbolic_sizes(tmp_path):
 
 @pytest.mark.parametrize("transform, says", [
     ("fix:q=3", "no input `q`"), ("fix:x", "as in fix:x=0.5"), ("fix:n=1.5", "whole numbers"),
-    ("fix:flag=2", "its dtype holds"), ("fix:scale=1e50", "a number that its dtype has"),
+    ("fix:flag=2", "that its dtype bool holds"), ("fix:scale=1e50", "a finite number"),
     ("fix:x=nan", "expected numbers"), ("fix:", "as in fix:x=0.5"), ("fix", "expected what"),
     ("fix:scale=1,scale=2", "beside the earlier ones")])
 def test_what_cannot_be_is_refused(tmp_path, transform, says):

@@ -1,6 +1,7 @@
 """What callers promise of the values of inputs: `ranges={"x": (0, 1)}`."""
 from __future__ import annotations
 
+import collections.abc
 import numbers
 
 import numpy as np
@@ -12,6 +13,8 @@ from ._source import printable
 
 def rows(ranges) -> list:
     """As a document has them: [[key, lo, hi], ...], the ends as text."""
+    if ranges is not None and not isinstance(ranges, collections.abc.Mapping):
+        raise JaxvetError(f"ranges: expected a dict such as {{'x': (0, 1)}}, and this is {ranges!r}")
     return [_row(key, ends) for key, ends in (ranges or {}).items()]
 
 
