@@ -1,6 +1,9 @@
 /* control.c - calls, branches and loops on extents. */
 #include "analyzer/values/values_parts.h"
 
+#include "frontend/ir/element.h"
+
+#include <math.h>
 #include <string.h>
 
 enum {
@@ -65,6 +68,22 @@ static void join_outs(jx_known *to, const jx_known *from, int count)
     }
 }
 
+/* A body that runs where a scalar predicate holds, or does not. */
+static bool run_where(jx_valuing *in, const jx_known *predicate, bool holds,
+                      const jx_closed *body, const jx_known *ins,
+                      jx_known *outs)
+{
+    bool ok, supposed = predicate && predicate->number >= 0 &&
+                        !jx_valuing_made(in, predicate)->aval->rank;
+
+    if (supposed && !jx_suppose(in, predicate, holds))
+        return false;
+    ok = jx_valuing_run(in, body, ins, outs);
+    if (supposed)
+        jx_supposed(in);
+    return ok;
+}
+
 bool jx_bound_cond(jx_bounding *t)
 {
     const jx_p_cond *p = t->eqn->typed;
@@ -75,6 +94,7 @@ bool jx_bound_cond(jx_bounding *t)
         JX_NEW_ARRAY(jx_valuing_arena(in), nins + nouts + 1, jx_known);
     jx_known *outs = ins ? ins + nins : NULL;
     jx_extent which = t->ins[0].is;
+    bool two = last == 1 && which.lo >= 0 && which.hi <= 1;
 
     if (!ins || last < 0)
         return ins != NULL;
@@ -88,9 +108,10 @@ bool jx_bound_cond(jx_bounding *t)
         if (!fits(t, &p->branches.at[b], nins, nouts))
             return true;
         memcpy(ins, t->ins + 1, (size_t)nins * sizeof *ins);
-        if (last == 1 && which.lo >= 0 && which.hi <= 1)
+        if (two)
             jx_guard_all(in, &t->ins[0], b == 1, ins, nins);
-        if (!jx_valuing_run(in, &p->branches.at[b], ins, outs))
+        if (!run_where(in, two ? &t->ins[0] : NULL, b == 1, &p->branches.at[b],
+                       ins, outs))
             return false;
         jx_valuing_forget(in, mark);
         join_outs(t->outs, outs, nouts);
@@ -100,6 +121,14 @@ bool jx_bound_cond(jx_bounding *t)
 }
 
 /* -- loops ----------------------------------------------------------------- */
+
+/* An integer that each turn of a scan adds the same number to: it never leaves
+ * what it is at first and after the last turn.  Step 0: it is none. */
+typedef struct counter {
+    int64_t step;
+    jx_extent within, after; /* in a turn, and when all are over */
+    const jx_dim *least, *most;
+} counter;
 
 /* A loop: what its body takes is constants, carried values, then slices; it
  * gives what is carried, then slices. */
@@ -115,6 +144,8 @@ typedef struct loop {
     jx_known *carry;      /* now */
     jx_known *ins, *outs; /* of the body */
     jx_known *asked;      /* of the condition */
+    const jx_dim *length; /* of a scan */
+    counter *counters;    /* of a scan's carried values */
 } loop;
 
 static bool begin(loop *l)
@@ -136,17 +167,38 @@ static bool ask(loop *l, jx_known *predicate)
     return jx_valuing_run(l->t->in, l->condition, l->asked, predicate);
 }
 
-/* Carried values get numbers of their own, since what they are changes. */
+static bool counts(const loop *l, int i)
+{
+    return l->counters && l->counters[i].step;
+}
+
+/* Whether no turn changes it. */
+static bool stays(const loop *l, int i)
+{
+    const jx_jaxpr *body = l->body->jaxpr;
+
+    return body->outs[i].var == body->vars[body->nconsts + l->nconsts + i];
+}
+
+/* Carried values get numbers of their own, since what they are changes, but for
+ * those that stay what they are. */
 static bool renumber(loop *l)
 {
     for (int i = 0; i < l->ncarry; i++) {
         const jx_aval *aval =
             l->body->jaxpr->vars[l->body->jaxpr->nconsts + l->nconsts + i]
                 ->aval;
+        if (stays(l, i) && l->carry[i].number >= 0)
+            continue;
         l->carry[i] =
             jx_valuing_new(l->t->in, aval, l->carry[i].is, l->carry[i].lost);
         if (l->carry[i].number < 0)
             return false;
+        if (counts(l, i)) {
+            jx_made *made = &l->t->in->made.at[l->carry[i].number];
+            made->least = l->counters[i].least;
+            made->most = l->counters[i].most;
+        }
     }
     return true;
 }
@@ -171,7 +223,7 @@ static bool turn(loop *l, const jx_known *predicate)
         if (to[i].number < 0)
             return false;
     }
-    return jx_valuing_run(in, l->body, l->ins, l->outs);
+    return run_where(in, predicate, true, l->body, l->ins, l->outs);
 }
 
 static void take_slices(loop *l)
@@ -250,7 +302,7 @@ static bool settle(loop *l, const jx_extent *first)
             return false;
         for (int i = 0; i < l->ncarry; i++) {
             jx_extent was = l->carry[i].is, is = jx_extent_join(was, after[i]);
-            if (jx_extent_same(was, is))
+            if (counts(l, i) || jx_extent_same(was, is))
                 continue;
             steady = false;
             l->carry[i].is =
@@ -260,19 +312,110 @@ static bool settle(loop *l, const jx_extent *first)
         }
     }
     for (int i = 0; after && !steady && i < l->ncarry; i++)
-        l->carry[i].is = jx_extent_whole(result_aval(l->body, i)->dtype);
+        if (!counts(l, i))
+            l->carry[i].is = jx_extent_whole(result_aval(l->body, i)->dtype);
     /* What one more turn gives holds, too, and may be narrower. */
     for (int k = 0; after && k < NARROWINGS; k++) {
         if (!any_turn(l, after))
             return false;
         for (int i = 0; i < l->ncarry; i++) {
             jx_extent is = jx_extent_join(first[i], after[i]);
-            if (is.lo >= l->carry[i].is.lo && is.hi <= l->carry[i].is.hi &&
-                (!is.nan || l->carry[i].is.nan))
+            if (!counts(l, i) && is.lo >= l->carry[i].is.lo &&
+                is.hi <= l->carry[i].is.hi && (!is.nan || l->carry[i].is.nan))
                 l->carry[i].is = is;
         }
     }
     return after != NULL;
+}
+
+/* A literal integer that fits 32 bits; else 0. */
+static int64_t number_of(const jx_atom *atom)
+{
+    const jx_literal *literal = atom->literal;
+    int64_t is;
+
+    if (!literal || literal->array || literal->dim)
+        return 0;
+    is = (int64_t)jx_element_integer(literal->aval->dtype, literal->bits);
+    return is >= -INT32_MAX && is <= INT32_MAX ? is : 0;
+}
+
+/* What the body adds to a carried value, of a result of it; 0: something
+ * else happens to it. */
+static int64_t step_of(const loop *l, int i)
+{
+    const jx_jaxpr *body = l->body->jaxpr;
+    const jx_var *out = body->outs[i].var,
+                 *in = body->vars[body->nconsts + l->nconsts + i];
+    const jx_aval *aval = result_aval(l->body, i);
+
+    if (!out || aval->kind != JX_AVAL_ARRAY ||
+        !jx_dtype_is_integer(aval->dtype))
+        return 0;
+    for (int k = 0; k < body->neqns; k++) {
+        const jx_eqn *eqn = &body->eqns[k];
+        if (eqn->nouts != 1 || eqn->outs[0] != out)
+            continue;
+        if (eqn->prim->id == JX_PRIM_sub)
+            return eqn->ins[0].var == in ? -number_of(&eqn->ins[1]) : 0;
+        for (int s = 0; eqn->prim->id == JX_PRIM_add && s < 2; s++)
+            if (eqn->ins[s].var == in)
+                return number_of(&eqn->ins[1 - s]);
+        return 0;
+    }
+    return 0;
+}
+
+static bool count(loop *l, int i, counter *c, jx_extent turns)
+{
+    jx_dims *dims = l->t->in->program->dims;
+    jx_dtype dtype = result_aval(l->body, i)->dtype;
+    jx_extent first = l->carry[i].is, holds = jx_extent_finite(dtype);
+    const jx_dim *more;
+    double step;
+
+    c->step = step_of(l, i);
+    step = (double)c->step;
+    c->after =
+        jx_extent_between(first.lo + step * (step < 0 ? turns.hi : turns.lo),
+                          first.hi + step * (step < 0 ? turns.lo : turns.hi));
+    c->within = jx_extent_between(first.lo + fmin(0, step * (turns.hi - 1)),
+                                  first.hi + fmax(0, step * (turns.hi - 1)));
+    if (c->step == 1 && jx_extent_is_one(first) && first.lo == 0) {
+        c->within = jx_bound_places(dtype, l->length, c->within);
+        if (jx_dim_is_symbolic(l->length)) /* which fits */
+            c->after.hi = fmin(c->after.hi, c->within.hi + 1);
+    }
+    if (jx_extent_is_empty(first) || turns.hi < 1 || c->after.lo < holds.lo ||
+        c->after.hi > holds.hi || c->within.lo < holds.lo ||
+        c->within.hi > holds.hi)
+        c->step = 0;
+    if (!c->step || !jx_extent_is_one(first) || fabs(first.lo) > 0x1p53)
+        return true;
+    more = jx_dim_add(
+        dims, jx_dim_int(dims, (int64_t)first.lo),
+        jx_dim_mul(dims, jx_dim_int(dims, c->step),
+                   jx_dim_sub(dims, l->length, jx_dim_int(dims, 1))));
+    c->least = c->step > 0 ? jx_dim_int(dims, (int64_t)first.lo) : more;
+    c->most = c->step > 0 ? more : jx_dim_int(dims, (int64_t)first.lo);
+    return more != NULL;
+}
+
+/* Finds what counts, before the turns that are left. */
+static bool find_counters(loop *l, int turned)
+{
+    jx_extent turns = jx_bound_size(l->t->in, l->length);
+
+    turns = jx_extent_between(fmax(turns.lo - turned, 0), turns.hi - turned);
+    l->counters =
+        JX_NEW_ARRAY(jx_valuing_arena(l->t->in), l->ncarry + 1, counter);
+    for (int i = 0; l->counters && i < l->ncarry; i++) {
+        if (!count(l, i, &l->counters[i], turns))
+            return false;
+        if (counts(l, i))
+            l->carry[i].is = l->counters[i].within;
+    }
+    return l->counters != NULL;
 }
 
 /* Any number of turns more. */
@@ -307,8 +450,11 @@ static bool repeat(loop *l)
         return false;
     in->recording = recording;
     take_slices(l);
-    for (int i = 0; i < l->ncarry; i++)
+    for (int i = 0; i < l->ncarry; i++) {
         l->outs[i] = l->carry[i];
+        if (counts(l, i))
+            l->outs[i].is = l->counters[i].after;
+    }
     if (condition)
         jx_guard_all(in, &predicate, false, l->outs, l->ncarry);
     carry_on(l);
@@ -503,7 +649,8 @@ static bool bound_scan(jx_bounding *t)
               .ncarry = ncarry,
               .nslices = nslices,
               .consts = t->ins,
-              .slices = t->ins + nconsts + ncarry};
+              .slices = t->ins + nconsts + ncarry,
+              .length = p->length};
     jx_extent length = jx_bound_size(t->in, p->length);
     bool done = false,
          few = jx_extent_is_one(length) && length.lo <= MOST_TURNS;
@@ -523,7 +670,7 @@ static bool bound_scan(jx_bounding *t)
     if ((t->in->walked - before) * turns < MOST_WALKED &&
         !unroll(&l, turns - turned, &turned, &done))
         return false;
-    if ((!few || turned < turns) && !repeat(&l))
+    if ((!few || turned < turns) && (!find_counters(&l, turned) || !repeat(&l)))
         return false;
     finish(&l);
     return true;

@@ -8,7 +8,7 @@
 
 #include <math.h>
 
-enum { MOST_FACTS = 16, MOST_DEPTH = 12, MOST_VISITS = 400 };
+enum { MOST_FACTS = 16, MOST_DEPTH = 12, MOST_VISITS = 80 };
 
 typedef struct fact {
     int number;
@@ -115,6 +115,18 @@ static void learn_different(guard *g, const jx_made *made, int which)
               jx_extent_between(-INFINITY, below(dtype, x.hi)), false);
 }
 
+static void collect(guard *g, const jx_known *predicate, bool holds, int depth);
+
+/* Of two truths that are equal, or differ, where one is known, the other. */
+static void collect_truths(guard *g, const jx_made *made, bool equal, int depth)
+{
+    for (int i = 0; i < 2; i++) {
+        jx_extent is = made->ins[1 - i].is;
+        if (jx_extent_is_one(is))
+            collect(g, &made->ins[i], equal == (is.lo == 1), depth + 1);
+    }
+}
+
 static void collect(guard *g, const jx_known *predicate, bool holds, int depth)
 {
     const jx_made *made = jx_valuing_made(g->in, predicate);
@@ -130,6 +142,8 @@ static void collect(guard *g, const jx_known *predicate, bool holds, int depth)
     case JX_PRIM_ge: learn_order(g, made, !holds, holds, holds); return;
     case JX_PRIM_eq:
     case JX_PRIM_ne:
+        if (jx_atom_aval(made->eqn->ins[0])->dtype == JX_BOOL)
+            collect_truths(g, made, holds == (id == JX_PRIM_eq), depth);
         if (holds == (id == JX_PRIM_eq)) {
             learn_equal(g, made);
         } else {
@@ -173,13 +187,15 @@ static jx_known within(guard *g, const jx_known *value, int depth);
 /* An equation again, on operands that are narrower. */
 static bool again(guard *g, const jx_made *made, jx_extent *is, int depth)
 {
-    jx_known *ins =
-        JX_NEW_ARRAY(jx_valuing_arena(g->in), made->eqn->nins + 1, jx_known);
+    jx_known few[4], *ins = few;
     jx_known out = {jx_extent_whole(made->aval->dtype), -1, NULL};
     jx_valuing *in = g->in;
-    jx_bounding t = {.in = in, .eqn = made->eqn, .ins = ins, .outs = &out};
+    jx_bounding t = {.in = in, .eqn = made->eqn, .outs = &out};
     bool narrower = false, recording = in->recording, done;
 
+    if (made->eqn->nins > (int)(sizeof few / sizeof *few))
+        ins = JX_NEW_ARRAY(jx_valuing_arena(in), made->eqn->nins, jx_known);
+    t.ins = ins;
     for (int i = 0; ins && i < made->eqn->nins; i++) {
         ins[i] = within(g, &made->ins[i], depth + 1);
         narrower |= !jx_extent_same(ins[i].is, made->ins[i].is);
@@ -198,9 +214,12 @@ static bool is_elementwise(const jx_made *made)
     if (!made->eqn || made->eqn->nouts != 1 || !made->eqn->typed ||
         !jx_prim_in_family(made->eqn->prim->id, "elementwise"))
         return false;
-    for (int i = 0; i < made->eqn->nins; i++)
-        if (!jx_aval_same_shape(jx_atom_aval(made->eqn->ins[i]), made->aval))
+    /* A scalar stands for as many elements as the others have. */
+    for (int i = 0; i < made->eqn->nins; i++) {
+        const jx_aval *of = jx_atom_aval(made->eqn->ins[i]);
+        if (of->rank && !jx_aval_same_shape(of, made->aval))
             return false;
+    }
     return true;
 }
 
@@ -253,12 +272,40 @@ static jx_known within(guard *g, const jx_known *value, int depth)
     return to;
 }
 
+/* Of a and b one at least is so, and nobody says which. */
+bool jx_guard_is_split(const jx_made *made, bool holds)
+{
+    return made->eqn && made->aval->dtype == JX_BOOL &&
+           made->eqn->prim->id == (holds ? JX_PRIM_or : JX_PRIM_and);
+}
+
+/* Cases of cases multiply: they are not looked at. */
+static bool is_split_again(const jx_valuing *in, const jx_made *made,
+                           bool holds)
+{
+    return jx_guard_is_split(jx_valuing_made(in, &made->ins[0]), holds) &&
+           jx_guard_is_split(jx_valuing_made(in, &made->ins[1]), holds);
+}
+
+static jx_known guarded_by_either(jx_valuing *in, const jx_made *made,
+                                  bool holds, const jx_known *value)
+{
+    jx_known one = jx_guarded(in, &made->ins[0], holds, value),
+             other = jx_guarded(in, &made->ins[1], holds, value);
+
+    one.is = jx_extent_join(one.is, other.is);
+    one.lost = one.lost ? one.lost : other.lost;
+    return one;
+}
+
 jx_known jx_guarded(jx_valuing *in, const jx_known *predicate, bool holds,
                     const jx_known *value)
 {
     guard g = {.in = in};
     const jx_made made = *jx_valuing_made(in, predicate);
 
+    if (jx_guard_is_split(&made, holds) && !is_split_again(in, &made, holds))
+        return guarded_by_either(in, &made, holds, value);
     if (made.eqn && made.eqn->prim->id == JX_PRIM_broadcast_in_dim &&
         made.eqn->typed) {
         g.repeat = &made;

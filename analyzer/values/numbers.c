@@ -103,11 +103,20 @@ bool jx_bound_again(jx_bounding *t, int out, const jx_known *value)
     return true;
 }
 
+const jx_eqn *jx_bound_place(const jx_valuing *in)
+{
+    for (const jx_around *a = in->around; a; a = a->outer)
+        if (a->eqn->stack && jx_user_frame(a->eqn->stack))
+            return a->eqn;
+    return NULL;
+}
+
 /* An equation in a loop is asked in several walks: all must hold. */
 void jx_bound_answer(jx_bounding *t, jx_asked what, bool holds, jx_extent is,
                      jx_extent may)
 {
-    jx_extents_question q = {what, t->eqn, holds, is, may};
+    jx_extents_question q = {what,  t->eqn, jx_bound_place(t->in),
+                             holds, is,     may};
     jx_extents *to = t->in->to;
 
     t->answered |= 1u << what;

@@ -169,7 +169,10 @@ static bool is_steady(const jx_valuing *in, const jx_known *value, int depth)
         return true;
     switch ((int)made->eqn->prim->id) {
     case JX_PRIM_dot_general:
-    case JX_PRIM_conv_general_dilated: return true;
+    case JX_PRIM_conv_general_dilated:
+    case JX_PRIM_sort: return true;
+    case JX_PRIM_cummax:
+    case JX_PRIM_cummin:
     case JX_PRIM_add:
     case JX_PRIM_sub:
     case JX_PRIM_max:
@@ -238,7 +241,7 @@ static double apart(const jx_bounding *t, const jx_known *x, int depth)
     return 8 * jx_ulp_of(made->aval->dtype, most);
 }
 
-static double slack(const jx_bounding *t, const jx_known *x)
+double jx_relate_slack(const jx_bounding *t, const jx_known *x)
 {
     double most = fmax(fabs(x->is.lo), fabs(x->is.hi));
 
@@ -328,18 +331,55 @@ static bool adds_up(const jx_valuing *in, const jx_made *made)
     return !how.wraps;
 }
 
+static bool is_of(const jx_made *made, jx_prim_id id)
+{
+    return made->eqn && made->eqn->prim->id == id && made->eqn->typed;
+}
+
+/* The greatest and the least of the same elements, of which there are some. */
+static bool is_range(const jx_valuing *in, const jx_made *most,
+                     const jx_made *least)
+{
+    const jx_p_axes *p, *q;
+    const jx_aval *of;
+
+    if (!is_of(most, JX_PRIM_reduce_max) || !is_of(least, JX_PRIM_reduce_min) ||
+        most->ins[0].number != least->ins[0].number)
+        return false;
+    p = most->eqn->typed;
+    q = least->eqn->typed;
+    of = jx_atom_aval(most->eqn->ins[0]);
+    for (int i = 0; i < p->axes.count; i++)
+        if (p->axes.count != q->axes.count || p->axes.at[i] != q->axes.at[i] ||
+            p->axes.at[i] < 0 || p->axes.at[i] >= of->rank ||
+            jx_bound_size(in, of->shape[p->axes.at[i]]).lo < 1)
+            return false;
+    return true;
+}
+
 /* Element by element y is no less than x: it is the greater of x and another,
- * or that with something added that is not negative (log(exp(x) + 1)). */
+ * or that with something added that is not negative (log(exp(x) + 1)), or x is
+ * the lesser; so far along an axis, or of all elements. */
 static bool is_no_less(const jx_valuing *in, const jx_known *y,
                        const jx_known *x, int depth)
 {
-    const jx_made *made = jx_valuing_made(in, y);
+    const jx_made *made = jx_valuing_made(in, y),
+                  *less = jx_valuing_made(in, x);
 
-    if (y->number == x->number)
+    if (y->number == x->number || is_range(in, made, less))
         return true;
-    if (!made->eqn || depth <= 0 ||
-        (made->eqn->prim->id != JX_PRIM_max &&
-         made->eqn->prim->id != JX_PRIM_add))
+    if (depth <= 0)
+        return false;
+    if (is_of(made, JX_PRIM_cummax) &&
+        is_no_less(in, &made->ins[0], x, depth - 1))
+        return true;
+    if ((is_of(less, JX_PRIM_cummin) || is_of(less, JX_PRIM_min)) &&
+        is_no_less(in, y, &less->ins[0], depth - 1))
+        return true;
+    if (is_of(less, JX_PRIM_min) && is_no_less(in, y, &less->ins[1], depth - 1))
+        return true;
+    if (!made->eqn || (made->eqn->prim->id != JX_PRIM_max &&
+                       made->eqn->prim->id != JX_PRIM_add))
         return false;
     for (int i = 0; i < 2; i++) {
         const jx_known *one = &made->ins[i], *other = &made->ins[1 - i];
@@ -360,18 +400,18 @@ void jx_relate_sub(jx_bounding *t, const jx_extenting *how, jx_extent *is)
     if (is->lo > is->hi)
         return;
     if (x->number == y->number) {
-        double off = slack(t, x);
+        double off = jx_relate_slack(t, x);
         *is = jx_extent_meet(*is, jx_extent_between(-off, off));
     } else if (how->wraps) {
         return; /* it may have any sign */
     } else if (is_max_of(t, x, y, &over) || is_no_less(t->in, y, x, 4)) {
-        is->hi = fmin(is->hi, slack(t, x));
+        is->hi = fmin(is->hi, jx_relate_slack(t, x));
     } else if (is_no_less(t->in, x, y, 4)) {
-        is->lo = fmax(is->lo, -slack(t, y));
+        is->lo = fmax(is->lo, -jx_relate_slack(t, y));
     } else if (repeats_reduction(t, x, y, JX_PRIM_reduce_min, &operand,
                                  &over) &&
                operand.number == x->number) {
-        is->lo = fmax(is->lo, -slack(t, x));
+        is->lo = fmax(is->lo, -jx_relate_slack(t, x));
     }
 }
 
@@ -460,6 +500,44 @@ void jx_relate_div(jx_bounding *t, jx_extent *is)
     }
 }
 
+/* A softmax's sum is 1 but for rounding: n parts of a sum of n numbers, each
+ * rounded.  What is below the least normal number may vanish. */
+void jx_relate_shares(const jx_bounding *t, jx_ints axes, jx_extent *is)
+{
+    const jx_made *made = jx_valuing_made(t->in, &t->ins[0]);
+    jx_extenting how = jx_bound_how(t);
+    jx_known operand, x, y;
+    int repeated[JX_MAX_AXES];
+    uint64_t over, summed = 0;
+    double ulp, n, gamma, part, vanished;
+
+    if (!is_of(made, JX_PRIM_div) || !jx_dtype_is_float(how.dtype) ||
+        is->lo > is->hi)
+        return;
+    x = made->ins[0], y = made->ins[1];
+    if (!(x.is.lo >= 0) || !(y.is.lo > 0) || !jx_extent_is_finite(x.is) ||
+        !jx_extent_is_finite(y.is) ||
+        !repeats_reduction(t, &x, &y, JX_PRIM_reduce_sum, &operand, &over) ||
+        operand.number != x.number)
+        return;
+    n = 1;
+    for (int i = 0; i < axes.count; i++) {
+        summed |= (uint64_t)1 << axes.at[i];
+        n *= jx_bound_count(t->in, &made->aval->shape[axes.at[i]], 1).hi;
+    }
+    ulp = jx_ulp_of(how.dtype, 1);
+    if (summed != over || n * ulp > 0.25)
+        return;
+    gamma = n * ulp / 2 / (1 - n * ulp / 2);
+    part = (t->in->semantics == JX_XLA ? 64 : 1) * ulp;
+    vanished = n * jx_extent_normal(how.dtype) * (1 + 1 / y.is.lo);
+    is->hi = fmin(is->hi, (1 + part) * (1 + gamma) / (1 - gamma) + vanished);
+    y.number = jx_relate_base(t->in, &y, repeated);
+    if (is_of(jx_valuing_made(t->in, &y), JX_PRIM_reduce_sum))
+        is->lo =
+            fmax(is->lo, (1 - part) * (1 - gamma) / (1 + gamma) - vanished);
+}
+
 /* -- peaks ----------------------------------------------------------------- */
 
 /* x is its own greatest, or least, along those axes, of which none is empty. */
@@ -494,13 +572,13 @@ jx_peak jx_relate_peak(const jx_bounding *t)
     switch ((int)t->eqn->prim->id) {
     case JX_PRIM_sub:
         return is_own_extreme(t, 0, true, &over)
-                   ? (jx_peak){over, -slack(t, &t->ins[0])}
+                   ? (jx_peak){over, -jx_relate_slack(t, &t->ins[0])}
                    : none;
     case JX_PRIM_eq:
         for (int x = 0; x < 2; x++)
             if ((is_own_extreme(t, x, true, &over) ||
                  is_own_extreme(t, x, false, &over)) &&
-                slack(t, &t->ins[x]) == 0)
+                jx_relate_slack(t, &t->ins[x]) == 0)
                 return (jx_peak){over, 1};
         return none;
     case JX_PRIM_convert_element_type:

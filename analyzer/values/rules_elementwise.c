@@ -20,12 +20,14 @@ bool jx_bound_same(jx_bounding *t)
     return true;
 }
 
-/* That, and what XLA may make of the equation instead. */
+/* That, and what XLA may make of the equation instead; of integers that is the
+ * same. */
 static bool give(jx_bounding *t, jx_extenting *how, jx_extent is)
 {
     jx_extent other;
 
-    if (how->semantics == JX_XLA && jx_bound_compiled(t, how, &other))
+    if (how->semantics == JX_XLA && jx_dtype_is_float(how->dtype) &&
+        jx_bound_compiled(t, how, &other))
         is = jx_extent_join(is, other);
     return jx_bound_give(t, how, is);
 }
@@ -100,8 +102,10 @@ bool jx_bound_convert(jx_bounding *t)
     const jx_aval *from = jx_atom_aval(t->eqn->ins[0]);
 
     if (from->dtype == how.dtype &&
-        jx_aval_same_shape(from, t->eqn->outs[0]->aval))
+        jx_aval_same_shape(from, t->eqn->outs[0]->aval)) {
+        jx_bound_give(t, &how, t->ins[0].is);
         return jx_bound_again(t, 0, &t->ins[0]);
+    }
     if (!jx_extent_knows(how.dtype) || !jx_extent_knows(from->dtype))
         return true;
     return jx_bound_give(t, &how,
@@ -140,6 +144,7 @@ bool jx_bound_sub(jx_bounding *t)
         return true;
     is = jx_extent_sub(&how, t->ins[0].is, t->ins[1].is);
     jx_relate_sub(t, &how, &is);
+    jx_relate_difference(t, &how, &is);
     return give(t, &how, is);
 }
 
@@ -172,7 +177,14 @@ bool jx_bound_div(jx_bounding *t)
 
 bool jx_bound_rem(jx_bounding *t)
 {
-    return compute(t, jx_extent_rem);
+    jx_extenting how = jx_bound_how(t);
+    jx_extent is;
+
+    if (!jx_extent_knows(how.dtype))
+        return true;
+    is = jx_extent_rem(&how, t->ins[0].is, t->ins[1].is);
+    jx_relate_rem(t, &is);
+    return give(t, &how, is);
 }
 
 bool jx_bound_pow(jx_bounding *t)

@@ -56,6 +56,8 @@ bool jx_bound_reduce_sum(jx_bounding *t)
     if (t->ins[0].is.lo >= 0 && !t->ins[0].is.nan && !how.wraps &&
         keeps_peak(t, p->axes, &peak))
         is.lo = fmax(is.lo, peak);
+    jx_relate_sum(t, p->axes, &is);
+    jx_relate_shares(t, p->axes, &is);
     return jx_bound_give(t, &how, is);
 }
 
@@ -131,9 +133,13 @@ bool jx_bound_reduce_logic(jx_bounding *t)
 bool jx_bound_arg_reduce(jx_bounding *t)
 {
     const jx_p_arg_reduce *p = t->eqn->typed;
+    const jx_aval *of = jx_atom_aval(t->eqn->ins[0]);
     jx_extenting how = jx_bound_how(t);
     jx_extent is = jx_extent_between(0, fmax(reduced(t, p->axes).hi - 1, 0));
 
+    for (int i = 0; i < p->axes.count; i++)
+        if (p->axes.at[i] >= 0 && p->axes.at[i] < of->rank)
+            is = jx_bound_places(how.dtype, of->shape[p->axes.at[i]], is);
     /* A narrow dtype may not hold the places of a long axis. */
     return jx_bound_give(t, &how, jx_extent_settle(&how, is));
 }
@@ -267,7 +273,7 @@ bool jx_bound_dot_general(jx_bounding *t)
     const jx_aval *a = jx_atom_aval(t->eqn->ins[0]);
     jx_dot_dims dims = p->dimension_numbers;
     jx_extenting how = jx_bound_how(t);
-    jx_extent count = jx_extent_of(1);
+    jx_extent count = jx_extent_of(1), is;
     /* Of all of one array with itself. */
     bool squares = t->ins[0].number == t->ins[1].number &&
                    t->eqn->outs[0]->aval->rank == dims.lhs_batch.count;
@@ -288,10 +294,10 @@ bool jx_bound_dot_general(jx_bounding *t)
     }
     for (int i = 0; i < dims.lhs_batch.count && i < dims.rhs_batch.count; i++)
         squares &= dims.lhs_batch.at[i] == dims.rhs_batch.at[i];
-    return jx_bound_give(
-        t, &how,
-        jx_extent_sum(&how, products(&how, &t->ins[0], &t->ins[1], squares),
-                      count.lo, count.hi));
+    is = jx_extent_sum(&how, products(&how, &t->ins[0], &t->ins[1], squares),
+                       count.lo, count.hi);
+    jx_relate_dot(t, dims, &is);
+    return jx_bound_give(t, &how, is);
 }
 
 bool jx_bound_conv(jx_bounding *t)

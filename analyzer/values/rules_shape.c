@@ -24,17 +24,25 @@ bool jx_bound_iota(jx_bounding *t)
     const jx_p_iota *p = t->eqn->typed;
     const jx_aval *aval = t->eqn->outs[0]->aval;
     jx_extenting how = jx_bound_how(t);
+    jx_extent is;
 
     if (!jx_extent_knows(aval->dtype) || p->dimension < 0 ||
         p->dimension >= aval->rank)
         return true;
-    return jx_bound_give(
-        t, &how,
-        jx_extent_settle(
-            &how,
-            jx_extent_between(
-                0, fmax(jx_bound_size(t->in, aval->shape[p->dimension]).hi - 1,
-                        0))));
+    is = jx_extent_between(
+        0, fmax(jx_bound_size(t->in, aval->shape[p->dimension]).hi - 1, 0));
+    is = jx_bound_places(aval->dtype, aval->shape[p->dimension], is);
+    return jx_bound_give(t, &how, jx_extent_settle(&how, is));
+}
+
+jx_extent jx_bound_places(jx_dtype dtype, const jx_dim *size, jx_extent is)
+{
+    double most = jx_extent_finite(dtype).hi - 1;
+
+    return jx_dim_is_symbolic(size) && jx_dtype_is_integer(dtype) &&
+                   jx_dtype_of(dtype)->bits >= 32
+               ? jx_extent_meet(is, jx_extent_between(-most, most))
+               : is;
 }
 
 /* A size as a number.  That it fits is another claim (IDX004). */
@@ -75,14 +83,27 @@ static bool lies_within(jx_extent is, jx_extent may)
     return is.lo >= may.lo && is.hi <= may.hi;
 }
 
+/* Whether an index lies where a slice may begin, for all sizes. */
+static bool begins_within(const jx_bounding *t, const jx_known *index,
+                          const jx_dim *size, const jx_dim *slice)
+{
+    jx_dims *dims = t->in->program->dims;
+
+    return lies_within(index->is, starts(t->in, size, slice)) ||
+           jx_lies_between(t->in, index, jx_dim_int(dims, 0),
+                           jx_dim_sub(dims, size, slice));
+}
+
 /* The starts are the operands from `first` on. */
 static void ask_starts(jx_bounding *t, int first, const jx_aval *operand,
                        const jx_dim *const *sizes)
 {
     for (int i = 0; i < operand->rank && first + i < t->eqn->nins; i++) {
         jx_extent may = starts(t->in, operand->shape[i], sizes[i]);
-        jx_extent is = t->ins[first + i].is;
-        jx_bound_answer(t, JX_ASKED_IN_BOUNDS, lies_within(is, may), is, may);
+        const jx_known *is = &t->ins[first + i];
+        jx_bound_answer(t, JX_ASKED_IN_BOUNDS,
+                        begins_within(t, is, operand->shape[i], sizes[i]),
+                        is->is, may);
     }
 }
 
@@ -146,7 +167,8 @@ static bool ask_indices(jx_bounding *t, const jx_known *indices,
         if (axis < 0 || axis >= operand->rank)
             return false;
         at = starts(t->in, operand->shape[axis], slices[axis]);
-        each &= column && lies_within(column->is, at);
+        each = each && column &&
+               begins_within(t, column, operand->shape[axis], slices[axis]);
         may = jx_extent_meet(may, at);
     }
     holds = each || lies_within(indices->is, may);

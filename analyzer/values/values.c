@@ -103,6 +103,20 @@ static jx_extent input_extent(const jx_valuing *in, int input,
     return jx_extent_knows(aval->dtype) ? jx_extent_settle(&how, is) : is;
 }
 
+/* Ends that are sizes, of an integer input. */
+static void note_sizes(jx_valuing *in, int input, int number)
+{
+    for (int i = 0; i < in->program->nranges; i++) {
+        const jx_value_range *range = &in->program->ranges[i];
+        if (!jx_range_is_of(in->program, range, input))
+            continue;
+        if (range->lo.dim)
+            in->made.at[number].least = range->lo.dim;
+        if (range->hi.dim)
+            in->made.at[number].most = range->hi.dim;
+    }
+}
+
 static double element_at(jx_dtype dtype, const char *at)
 {
     if (jx_dtype_is_float(dtype))
@@ -191,7 +205,8 @@ static const jx_lost *lost_of(const jx_bounding *t, const jx_known *out)
     to = JX_NEW(jx_valuing_arena(t->in), jx_lost);
     if (!to)
         return NULL;
-    *to = (jx_lost){.eqn = t->eqn, .is = out->is};
+    *to =
+        (jx_lost){.eqn = t->eqn, .place = jx_bound_place(t->in), .is = out->is};
     for (int i = 0; i < t->eqn->nins && to->nof < 2; i++)
         to->of[to->nof++] = t->ins[i].is;
     return to;
@@ -223,9 +238,14 @@ static bool number_outs(jx_bounding *t, uint64_t hash, int found)
     jx_peak peak = jx_relate_peak(t);
 
     for (int i = 0; i < t->eqn->nouts; i++) {
-        jx_made made = {t->eqn,     i,    t->ins, t->eqn->outs[i]->aval,
-                        t->outs[i], NULL, peak,   hash,
-                        -1};
+        jx_made made = {.eqn = t->eqn,
+                        .out = i,
+                        .ins = t->ins,
+                        .aval = t->eqn->outs[i]->aval,
+                        .known = t->outs[i],
+                        .peak = peak,
+                        .hash = hash,
+                        .next = -1};
         if (t->outs[i].number >= 0)
             continue; /* another value again */
         if (!t->outs[i].lost)
@@ -254,8 +274,8 @@ static bool is_numbered_whole(const jx_valuing *in, int first,
     return true;
 }
 
-static bool value_eqn(jx_valuing *in, const jx_eqn *eqn, const jx_known *ins,
-                      jx_known *outs)
+static bool value_eqn_there(jx_valuing *in, const jx_eqn *eqn,
+                            const jx_known *ins, jx_known *outs)
 {
     jx_bounding t = {.in = in, .eqn = eqn, .ins = ins, .outs = outs};
     bool alone = jx_flat_varies_by_itself(eqn) || !eqn->nouts;
@@ -278,6 +298,18 @@ static bool value_eqn(jx_valuing *in, const jx_eqn *eqn, const jx_known *ins,
         return false;
     jx_bound_answer_rest(&t);
     return number_outs(&t, hash, found);
+}
+
+static bool value_eqn(jx_valuing *in, const jx_eqn *eqn, const jx_known *ins,
+                      jx_known *outs)
+{
+    const jx_around here = {in->around, eqn};
+    bool ok;
+
+    in->around = &here;
+    ok = value_eqn_there(in, eqn, ins, outs);
+    in->around = here.outer;
+    return ok;
 }
 
 bool jx_valuing_run(jx_valuing *in, const jx_closed *closed,
@@ -348,6 +380,7 @@ jx_extents *jx_program_extents_within(jx_program *program,
         ins[i] = jx_valuing_new(&in, aval, input_extent(&in, i, aval), NULL);
         if (ins[i].number < 0)
             return NULL;
+        note_sizes(&in, i, ins[i].number);
     }
     if (!jx_valuing_run(&in, &program->entry, ins, outs))
         return NULL;

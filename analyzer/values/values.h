@@ -30,6 +30,7 @@ typedef enum jx_asked {
 typedef struct jx_extents_question {
     jx_asked what;
     const jx_eqn *eqn;
+    const jx_eqn *place; /* it, or what it is within, on a user's line */
     bool holds;
     /* Of the index that may lie outside, of the operand that may wrap; no
      * number where nothing is known of it. */
@@ -41,6 +42,7 @@ typedef struct jx_extents_question {
  * operands that are. */
 typedef struct jx_lost {
     const jx_eqn *eqn;
+    const jx_eqn *place; /* as of a question */
     jx_extent is;
     int nof; /* of its first operands */
     jx_extent of[2];

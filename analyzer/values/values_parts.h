@@ -31,11 +31,24 @@ typedef struct jx_made {
     const jx_known *ins; /* as many as the equation takes */
     const jx_aval *aval;
     jx_known known;
-    const jx_dim *dim; /* its one element is this size; or NULL */
+    const jx_dim *dim;          /* its one element is this size; or NULL */
+    const jx_dim *least, *most; /* sizes that its elements lie between; NULL */
     jx_peak peak;
     uint64_t hash;
     int next; /* of that hash's list; -1 */
 } jx_made;
+
+/* An equation that is being bounded, and those whose bodies it stands in. */
+typedef struct jx_around {
+    const struct jx_around *outer; /* or NULL */
+    const jx_eqn *eqn;
+} jx_around;
+
+/* A predicate that is, or is not, true of what is walked. */
+typedef struct jx_assumed {
+    jx_known predicate;
+    bool holds;
+} jx_assumed;
 
 typedef struct jx_valuing {
     jx_program *program;
@@ -43,10 +56,13 @@ typedef struct jx_valuing {
     jx_semantics semantics;
     double largest; /* magnitude of floats that are given */
     JX_VEC(jx_made) made;
+    JX_VEC(jx_assumed) assumed; /* of the bodies around */
+    const jx_around *around;
     int *heads; /* by hash, a power of two of them */
     size_t nheads;
     int64_t walked;
     int64_t looked;    /* equations that asked.c looked at */
+    int64_t asked;     /* steps of limits.c */
     bool recording;    /* questions: not before a loop's extents are settled */
     int loops;         /* around, */
     int unsettled;     /* those of them that an unsettled one walks */
@@ -87,6 +103,8 @@ jx_extenting jx_bound_how(const jx_bounding *t);
 bool jx_bound_give(jx_bounding *t, const jx_extenting *how, jx_extent is);
 /* The result is another value again. */
 bool jx_bound_again(jx_bounding *t, int out, const jx_known *value);
+/* The innermost equation being bounded that stands on a user's line; NULL. */
+const jx_eqn *jx_bound_place(const jx_valuing *in);
 /* Notes an answer, while answers are noted. */
 void jx_bound_answer(jx_bounding *t, jx_asked what, bool holds, jx_extent is,
                      jx_extent may);
@@ -99,6 +117,9 @@ void jx_bound_answer_rest(jx_bounding *t);
 jx_extent jx_bound_count(const jx_valuing *in, const jx_dim *const *dims,
                          int count);
 jx_extent jx_bound_size(const jx_valuing *in, const jx_dim *dim);
+/* Places along an axis as integers: that a symbolic size fits their dtype is
+ * another claim (IDX004), so that these are less than its largest. */
+jx_extent jx_bound_places(jx_dtype dtype, const jx_dim *size, jx_extent is);
 /* The size that a value is, as a number or an element of an array. */
 const jx_dim *jx_bound_dim(const jx_valuing *in, const jx_known *value);
 
@@ -122,6 +143,20 @@ const jx_made *jx_valuing_made(const jx_valuing *in, const jx_known *value);
 void jx_relate_mul(jx_bounding *t, jx_extent *is);
 void jx_relate_sub(jx_bounding *t, const jx_extenting *how, jx_extent *is);
 void jx_relate_div(jx_bounding *t, jx_extent *is);
+/* Narrows a sum over axes of what is a part of their sum each. */
+void jx_relate_shares(const jx_bounding *t, jx_ints axes, jx_extent *is);
+/* Narrows a sum, a product of matrices, of which all terms but one are zero
+ * (places.c). */
+void jx_relate_sum(const jx_bounding *t, jx_ints axes, jx_extent *is);
+void jx_relate_dot(const jx_bounding *t, jx_dot_dims dims, jx_extent *is);
+/* Narrows the difference of what is cut alike from what grows along an axis,
+ * one further on. */
+void jx_relate_difference(const jx_bounding *t, const jx_extenting *how,
+                          jx_extent *is);
+/* How much two computations of one value may be apart. */
+double jx_relate_slack(const jx_bounding *t, const jx_known *x);
+/* Narrows a remainder by what its dividend is a multiple of (residues.c). */
+void jx_relate_rem(const jx_bounding *t, jx_extent *is);
 /* The peak that an equation's result has by those of its operands. */
 jx_peak jx_relate_peak(const jx_bounding *t);
 /* What XLA may make of the equation instead (compiled.c);
@@ -133,11 +168,22 @@ bool jx_bound_compiled(jx_bounding *t, jx_extenting *how, jx_extent *is);
 enum { JX_MAX_AXES = 64 };
 int jx_relate_base(const jx_valuing *in, const jx_known *value, int *axes);
 
+/* -- sizes as limits (limits.c) -------------------------------------------- */
+
+/* Whether every element of integers lies between two sizes, for all sizes. */
+bool jx_lies_between(jx_valuing *in, const jx_known *value, const jx_dim *least,
+                     const jx_dim *most);
+/* What is walked between the two is walked where this is so. */
+bool jx_suppose(jx_valuing *in, const jx_known *predicate, bool holds);
+void jx_supposed(jx_valuing *in);
+
 /* -- guards (guards.c) ----------------------------------------------------- */
 
 /* What a value is where a predicate of the same shape holds, or does not. */
 jx_known jx_guarded(jx_valuing *in, const jx_known *predicate, bool holds,
                     const jx_known *value);
+/* Whether it is `a or b` that holds, `a and b` that does not. */
+bool jx_guard_is_split(const jx_made *made, bool holds);
 /* What a predicate that is a scalar says of values: meets them.
  * `count` of them. */
 void jx_guard_all(jx_valuing *in, const jx_known *predicate, bool holds,

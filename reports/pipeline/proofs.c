@@ -174,7 +174,7 @@ static bool prove_finite(prover *p)
             return false;
         in = broken(p, holds);
         if (in &&
-            !tell_open(p, what, holds, in->lost[i] ? in->lost[i]->eqn : NULL,
+            !tell_open(p, what, holds, in->lost[i] ? in->lost[i]->place : NULL,
                        why_lost(p, in, i)))
             return false;
     }
@@ -230,7 +230,7 @@ static bool prove_questions(prover *p, jx_asked what, const char *all,
             open = !open && q && !holds[s] ? q : open;
         }
         told = told || open;
-        if (open && !tell_open(p, one, holds, open->eqn, why_open(p, open)))
+        if (open && !tell_open(p, one, holds, open->place, why_open(p, open)))
             return false;
     }
     if (!told && !all_hold(every) &&
@@ -272,6 +272,16 @@ static double end_of(const jx_program *program, const jx_value_range_end *end,
     return bounds.has_low ? (double)bounds.low : -INFINITY;
 }
 
+/* The equation that gives an output; NULL: it is an input, or a constant. */
+static const jx_eqn *maker_of(const jx_jaxpr *entry, int out)
+{
+    for (int i = 0; i < entry->neqns; i++)
+        for (int k = 0; k < entry->eqns[i].nouts; k++)
+            if (entry->outs[out].var == entry->eqns[i].outs[k])
+                return &entry->eqns[i];
+    return NULL;
+}
+
 static bool prove_range(prover *p, const char *text)
 {
     jx_ctx *ctx = p->program->ctx;
@@ -305,7 +315,8 @@ static bool prove_range(prover *p, const char *text)
     why = jx_ctx_text(ctx);
     jx_buffer_puts(&why, "it lies in ");
     jx_extent_print(broken(p, holds)->outs[out], &why);
-    return tell_open(p, text, holds, NULL, jx_arena_take(ctx->arena, &why));
+    return tell_open(p, text, holds, maker_of(p->program->entry.jaxpr, out),
+                     jx_arena_take(ctx->arena, &why));
 }
 
 static bool prove(prover *p, const char *asked)
