@@ -12,7 +12,9 @@
 
 enum {
     MOST = 24, /* integers */
-    EACH = 2,  /* points */
+    EACH = 2,  /* points ... */
+    TRIES = 4, /* ... and others for each, where the function has no value:
+                  what is beside may be an index of nothing */
 };
 
 static const jx_point points[EACH] = {
@@ -33,10 +35,28 @@ static int integers_of(const jx_gradding *c, bool alone, int64_t *to)
     return count;
 }
 
-/* Negative ones are asked about in all code that indexes. */
 static bool fits(const jx_port *port, int64_t value)
 {
-    return value >= 0 && (jx_dtype_of(port->dtype)->bytes > 1 || value <= 127);
+    const jx_dtype_info *dtype = jx_dtype_of(port->dtype);
+
+    return (value >= 0 || dtype->kind == JX_KIND_INT) &&
+           (dtype->bytes > 1 || (value >= -127 && value <= 127));
+}
+
+/* Checks the rule with one of them there, beside others that are drawn. */
+static bool try_single(jx_gradding *c, const jx_grad_single *single)
+{
+    const int64_t before = c->comparisons + c->abroad;
+    bool good = true;
+
+    c->single = single;
+    for (int k = 0; k < TRIES && good; k++) {
+        good = jx_grad_check_here(c);
+        if (c->comparisons + c->abroad > before)
+            break;
+    }
+    c->single = NULL;
+    return good;
 }
 
 static bool try_integers(jx_gradding *c, int operand)
@@ -52,11 +72,9 @@ static bool try_integers(jx_gradding *c, int operand)
             values[k / EACH]};
         if (!fits(port, single.value))
             continue;
-        c->single = &single;
         c->point = &points[k % EACH];
-        good = jx_grad_check_here(c);
+        good = try_single(c, &single);
     }
-    c->single = NULL;
     return good;
 }
 

@@ -185,10 +185,17 @@ static bool any_eqn(const jx_jaxpr *jaxpr, eqn_test *test, const void *with)
     return any;
 }
 
+/* One of integers alone (a search in a table, a key) comes to no number: it
+ * gives what others choose by. */
 static bool is_loop(const jx_eqn *eqn, const void *with)
 {
     (void)with;
-    return eqn->prim->id == JX_PRIM_while || eqn->prim->id == JX_PRIM_scan;
+    if (eqn->prim->id != JX_PRIM_while && eqn->prim->id != JX_PRIM_scan)
+        return false;
+    for (int i = 0; i < eqn->nouts; i++)
+        if (jx_dtype_is_inexact(eqn->outs[i]->aval->dtype))
+            return true;
+    return false;
 }
 
 bool jx_points_has_loop(const jx_jaxpr *jaxpr)
@@ -659,6 +666,7 @@ static bool add_integers(const jx_eqn *eqn, const void *with)
     integer_list *to = *(integer_list *const *)with;
     jx_prim_id id = eqn->prim->id;
     bool equal = id == JX_PRIM_eq || id == JX_PRIM_ne;
+    const bool wraps = id == JX_PRIM_lt; /* as what indexes asks: i < 0 */
     int64_t value;
 
     if (id == JX_PRIM_cond && eqn->typed && !to->equal) {
@@ -666,13 +674,18 @@ static bool add_integers(const jx_eqn *eqn, const void *with)
         for (int i = 0; n > 2 && n <= MOST_BRANCHES && i < n; i++)
             add_integer(to, i);
     }
+    /* Of what is at least 0 another may be less: a label to be left out. */
+    if (to->equal && id == JX_PRIM_ge && is_integer(eqn->ins[1], &value) &&
+        value == 0)
+        add_integer(to, -1);
     if (!equal && (to->equal || (id != JX_PRIM_lt && id != JX_PRIM_le &&
                                  id != JX_PRIM_gt && id != JX_PRIM_ge)))
         return false;
     for (int i = 0; i < eqn->nins; i++)
         if (is_integer(eqn->ins[i], &value))
             for (int64_t by = equal ? 0 : -1; by <= (equal ? 0 : 1); by++)
-                add_integer(to, value + by);
+                if (!(wraps && value == 0 && by < 0))
+                    add_integer(to, value + by);
     return false;
 }
 
@@ -690,11 +703,12 @@ static bool is_rough(const jx_eqn *eqn, const void *unused)
     static const jx_prim_id rough[] = {
         JX_PRIM_igamma_grad_a,
         JX_PRIM_random_gamma_grad,
-        JX_PRIM_bitcast_convert_type,
         JX_PRIM_reduce_precision,
     };
 
-    (void)unused;
+    /* Bits that are made no number of (a sign) decide what is chosen. */
+    if (is_of_bits(eqn, unused))
+        return true;
     for (size_t i = 0; i < sizeof rough / sizeof *rough; i++)
         if (eqn->prim->id == rough[i])
             return true;

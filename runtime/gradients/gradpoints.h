@@ -57,7 +57,8 @@ const jx_point *jx_points_make(const jx_program *program,
  * computes; INFINITY without such numbers. */
 double jx_points_reach(const jx_jaxpr *jaxpr);
 
-/* Whether a jaxpr has a loop, nested ones included. */
+/* Whether a jaxpr has a loop that comes to floats or complex numbers, nested ones
+ * included. */
 bool jx_points_has_loop(const jx_jaxpr *jaxpr);
 /* Whether floats are made of bits, as what frexp does: JAX's
  * derivative of that is 0. */
@@ -111,8 +112,8 @@ bool jx_points_steps(const jx_jaxpr *jaxpr);
 int jx_points_constants(const jx_jaxpr *jaxpr, double *to, int count, int most);
 /* Adds the integers that a jaxpr holds others against, nested ones included, to
  * those that are there, each once: literals of comparisons (`equal`: of those
- * alone that ask for equality), and the numbers of branches, where these are
- * more than two. */
+ * alone that ask for equality, and -1 of what asks whether others are at least
+ * 0), and the numbers of branches, where these are more than two. */
 int jx_points_integers(const jx_jaxpr *jaxpr, bool equal, int64_t *to,
                        int count, int most);
 /* Whether a jaxpr has primitives of which no kernel has all digits, or that
