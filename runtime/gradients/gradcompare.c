@@ -210,11 +210,37 @@ static bool cancels(jx_gradding *c, const double *d, jx_functional f,
                JX_DISAGREE;
 }
 
+/* Whether all that is looked at moves along the line. */
+static bool all_move(const jx_gradding *c)
+{
+    bool moves = c->has_slopes;
+
+    for (int k = 0; moves && k < jx_grad_nlooked(c); k++) {
+        const jx_slope *slope = &c->slopes[jx_grad_looked(c, k)];
+        moves = fabs(slope->value) > 2 * slope->error;
+    }
+    return moves;
+}
+
+/* The part of slopes by which those of what stops when it is near enough may be
+ * off what it comes near: of what has come to rest, and found something, some
+ * times what it is off by itself. */
+static double resting(const jx_gradding *c)
+{
+    static const double least = 0.02, times = 5000, most = 1e-6;
+
+    return c->limit.rests && !c->limit.in && c->limit.moved <= most &&
+                   all_move(c)
+               ? fmax(least, times * c->limit.moved)
+               : INFINITY;
+}
+
 /* Whether a difference says nothing: where the function stops when it is
- * near enough, its slopes are those of so many steps; of large numbers, it
- * may be rounding. */
-static bool says_nothing(const jx_gradding *c, double value, double scale,
-                         double off, const jx_target *t)
+ * near enough, its slopes are those of so many steps (what is far from where
+ * more of them lead is near to nothing: x is halved until it is below 1); of
+ * large numbers, it may be rounding. */
+static bool says_nothing(jx_gradding *c, double value, double scale, double off,
+                         const jx_target *t)
 {
     double size = fabs(value) + scale + t->scale, most = size;
     bool huge = c->point->kind != JX_AT_SAMPLE && fabs(c->point->scale) >= 1000;
@@ -224,7 +250,9 @@ static bool says_nothing(const jx_gradding *c, double value, double scale,
         most = isfinite(slope) ? fmax(most, slope) : most;
     }
     return isfinite(value) &&
-           (c->converges || off <= c->leeway * most ||
+           (off <= c->leeway * most ||
+            (c->converges && !jx_grad_is_far_from_rest(c) &&
+             off <= resting(c) * most) ||
             (huge && (c->point->kind == JX_AT_EQUAL || off < 0.01 * size)));
 }
 
@@ -436,7 +464,7 @@ static bool is_seen(jx_gradding *c, const double *d, jx_functional f,
     seen = jx_judge(value, scale, c->tolerance, t) == JX_AGREE ||
            jx_grad_own_says(c, f, value, scale) == JX_AGREE;
     c->tolerance = tolerance;
-    return seen || jx_grad_agrees_at_rest(c, d, f);
+    return seen || jx_grad_agrees_at_rest(c, d, f, value);
 }
 
 /* How operands that hang together move is known by differences of what the
@@ -615,6 +643,8 @@ bool jx_grad_jvp_line(jx_gradding *c, const double *d)
                 return false;
             continue;
         }
+        if (k == 0)
+            jx_grad_look_short(c, d, factor);
         for (int i = 0; i < jx_grad_nlooked(c); i++) {
             int j = jx_grad_looked(c, i);
             double value = c->tangent[j] / factor;
@@ -654,6 +684,8 @@ bool jx_grad_vjp_line(jx_gradding *c, const double *d)
             c->clipped++;
             continue;
         }
+        if (k == 0)
+            jx_grad_look_short_back(c, d, value, scale);
         jx_space_conjugate(&c->out, c->cotangent);
         if (is_straight(c)) {
             if (!jx_grad_is_straight(c, c->cotangent, c->tangent))

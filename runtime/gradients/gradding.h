@@ -34,7 +34,8 @@ typedef struct jx_limit {
     int stays;  /* ... and at which they do, but nothing draws them there */
     bool left; /* at one such point what moves them a little stayed as it was */
     int times; /* turns that it takes, as often as their own */
-    int64_t work;     /* operations of a call there, at the last point */
+    double moved; /* how far the function's values lie from there, of them */
+    int64_t work; /* operations of a call there, at the last point */
     double tolerance; /* of rules */
     jx_regime other;  /* what is allowed for on the other side */
     /* the point and the line of `slopes_at_rest` and `tangent_at_rest` ... */
@@ -42,6 +43,14 @@ typedef struct jx_limit {
     const double *along;
     bool good; /* ... if these could be run */
 } jx_limit;
+
+/* Rules whose own loops stop short (gradshort.c). */
+typedef struct jx_short {
+    int visit, here;            /* the last point; whether it is short there */
+    int looked, some, many;     /* points; short, and far too short at these */
+    double most;                /* by so much of what it gives */
+    const char *said, *witness; /* of the first that is far too short */
+} jx_short;
 
 /* A point that accuses nobody: what moves there. */
 typedef struct jx_grad_apart {
@@ -205,7 +214,8 @@ typedef struct jx_gradding {
     bool ends_only;
     double unsolved;
     const char *solved; /* the rule is right there, in words; or NULL */
-    int unseen;         /* disagreements that gradmean.c excused */
+    jx_short shorts;
+    int unseen;  /* disagreements that gradmean.c excused */
     bool shaken; /* what the own derivative denied last, constants explained */
     /* points of the sample that show an argument ignored; -1:
      * one that does not */
@@ -652,18 +662,37 @@ void jx_grad_leave_limit(jx_gradding *c);
 bool jx_grad_stands_in_limit(jx_gradding *c, const double *d, jx_functional f,
                              double value, double off, const jx_target *t);
 /* Whether loops come to rest at the point, drawn there or not, where the rule
- * is right: outside of the limit. */
-bool jx_grad_agrees_at_rest(jx_gradding *c, const double *d, jx_functional f);
+ * is right: outside of the limit.  `stands`: what it gives as it stands. */
+bool jx_grad_agrees_at_rest(jx_gradding *c, const double *d, jx_functional f,
+                            double stands);
 /* Whether the loops are far from it at the point, all that they give: a
  * rule that is right there follows the loops' turns, and does not rely on
  * where these lead. */
 bool jx_grad_is_under_way(jx_gradding *c);
+/* The same by a fifth of all that they give: there is no solution that so many
+ * turns are meant to come near. */
+bool jx_grad_is_far_from_rest(jx_gradding *c);
 /* Whether what disagreed last moves, and as many turns again change nothing of
  * what the function gives: it has settled, if not at a solution. */
 bool jx_grad_is_settled(jx_gradding *c);
 /* Whether as many turns again do change it by more than that part of what it
  * gives; nothing is known of loops that can't go on. */
 bool jx_grad_is_unsettled(jx_gradding *c, double part);
+
+/* gradshort.c: notes what a rule gives as it stands, in the place of that
+ * functional, and where its loops go on, of magnitude `scale`. */
+void jx_grad_note_short(jx_gradding *c, const double *d, jx_functional f,
+                        double stands, double rests, double scale);
+/* The same in the limit, of what a jvp rule has given in `tangent` along factor
+ * * d, and of what a vjp rule has pulled back of `cotangent`: along the first
+ * direction. */
+void jx_grad_look_short(jx_gradding *c, const double *d, double factor);
+void jx_grad_look_short_back(jx_gradding *c, const double *d, double rests,
+                             double scale);
+/* Once all points are done: accuses what is far too short at most of them, and
+ * says how short others are; or NULL. */
+void jx_grad_weigh_short(jx_gradding *c);
+const char *jx_grad_is_short(const jx_gradding *c);
 
 /* gradstuck.c */
 /* Whether what disagreed last does not move at all at a point that was

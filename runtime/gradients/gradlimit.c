@@ -224,10 +224,9 @@ bool jx_grad_enter_limit(jx_gradding *c)
         return false;
     l->stays += !l->met;
     l->rests = true;
+    l->moved = apart(c, c->samples, c->samples + 2 * (size_t)c->out.size);
     if (drawn)
-        c->unsolved =
-            fmax(c->unsolved,
-                 apart(c, c->samples, c->samples + 2 * (size_t)c->out.size));
+        c->unsolved = fmax(c->unsolved, l->moved);
     l->times = times;
     l->other = (jx_regime){.tolerance = fmin(c->tolerance, l->tolerance),
                            .grain = fmax(c->grain, 4 * change)};
@@ -394,9 +393,10 @@ static bool look_at_rest(jx_gradding *c, const double *d)
     return l->good;
 }
 
-bool jx_grad_agrees_at_rest(jx_gradding *c, const double *d, jx_functional f)
+bool jx_grad_agrees_at_rest(jx_gradding *c, const double *d, jx_functional f,
+                            double stands)
 {
-    double value = 0;
+    double value = 0, scale = 0;
     bool agrees = false;
     kept k;
 
@@ -409,9 +409,12 @@ bool jx_grad_agrees_at_rest(jx_gradding *c, const double *d, jx_functional f)
                                      jx_grad_rounding(c, c->slopes_at_rest));
         value = c->rule->vjp ? value : c->tangent_at_rest[f.only];
         agrees = jx_judge(value, fabs(value), c->tolerance, &t) == JX_AGREE;
+        scale = t.scale;
     }
     change_sides(c, false);
     restore(c, &k);
+    if (agrees)
+        jx_grad_note_short(c, d, f, stands, value, scale);
     return agrees;
 }
 
@@ -452,6 +455,13 @@ bool jx_grad_is_under_way(jx_gradding *c)
     double least, most;
 
     return changes_of_more(c, &least, &most) && least > 1e-3;
+}
+
+bool jx_grad_is_far_from_rest(jx_gradding *c)
+{
+    double least, most;
+
+    return changes_of_more(c, &least, &most) && least > nearly;
 }
 
 bool jx_grad_is_settled(jx_gradding *c)

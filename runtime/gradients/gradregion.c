@@ -603,6 +603,24 @@ static bool any_steps(const jx_gradding *c)
     return false;
 }
 
+/* Whether the rule singles out integers that the function does not: so many
+ * turns of a loop, each of which is a region. */
+static bool counts_alone(const jx_gradding *c)
+{
+    enum { MOST = 32 };
+    const jx_jaxpr *code[] = {c->pattern->jvp.jaxpr, c->pattern->fwd.jaxpr,
+                              c->pattern->bwd.jaxpr};
+    int64_t to[MOST];
+    int of_function =
+        jx_points_integers(c->rule->primal.jaxpr, true, to, 0, MOST);
+    int count = of_function;
+
+    for (size_t i = 0; i < sizeof code / sizeof *code; i++)
+        if (code[i])
+            count = jx_points_integers(code[i], true, to, count, MOST);
+    return count > of_function;
+}
+
 static void copy_passive(survey *s)
 {
     jx_gradding *c = s->c;
@@ -634,8 +652,8 @@ bool jx_grad_regions(jx_gradding *c)
     survey s = {.c = c, .left = MOST_WORK, .good = true, .steps = any_steps(c)};
 
     if (!(s.steps || any_chooses(c)) || c->cautious || c->second ||
-        c->most_work || c->iterates || c->values_only || c->stands_in ||
-        c->pulling)
+        c->most_work || c->values_only || c->stands_in || c->pulling ||
+        (c->iterates && !counts_alone(c)))
         return true;
     set_limits(&s);
     if (open_all(&s)) {

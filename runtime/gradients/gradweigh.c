@@ -12,7 +12,7 @@ enum {
     A_STRAY = 1,
     /* points where a loop is under way, and the rule right ... */
     ENOUGH_FOLLOWED = 3,
-    MOST_FOLLOWED = 8, /* ... of so many that are looked at */
+    MOST_FOLLOWED = 24, /* ... of so many that are looked at */
     /* points where loops have settled, and the rule is right */
     ENOUGH_AT_REST = 2,
 };
@@ -173,6 +173,7 @@ void jx_grad_weigh_points(jx_gradding *c)
         most = c->opposed[j] >= ENOUGH_AGAINST && c->opposed[j] > c->agreed[j];
     if (c->first_wrong && (!relies(c) || most) && !is_excused_under_way(c))
         accuse_first(c);
+    jx_grad_weigh_short(c);
 }
 
 const char *jx_grad_doubts(const jx_gradding *c)
@@ -190,6 +191,8 @@ const char *jx_grad_doubts(const jx_gradding *c)
     if (c->others_alone)
         return "it disagrees where its function has other values in the dtypes "
                "that are declared: it has lost its digits there";
+    if (jx_grad_is_short(c))
+        return jx_grad_is_short(c);
     return c->doubted && !c->met ? "it disagrees, but at values only that the "
                                    "program may never compute"
                                  : NULL;

@@ -1,0 +1,106 @@
+"""Rules whose own loops stop long before the function's, and what is like them and right."""
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from jax import lax
+
+import jaxvet
+
+X = np.float32([.3, 1.7, -2.2])
+
+
+def errors(fun, *args):
+    return [finding.code for finding in jaxvet.gradcheck(fun)(*args).findings
+            if finding.level == "error"]
+
+
+def bisected(x, enough):
+    """The root of m + m^3 = x, between two numbers that are halved until they are near."""
+    def halve(state):
+        turn, low, high = state
+        middle = (low + high) / 2
+        below = middle ** 3 + middle > x
+        return turn + 1, jnp.where(below, low, middle), jnp.where(below, middle, high)
+    end = jnp.abs(x) + 1
+    _, low, high = lax.while_loop(lambda s: (s[0] < 60) & (jnp.max(s[2] - s[1]) > enough),
+                                  halve, (0, -end, end))
+    return (low + high) / 2
+
+
+def newton(x, enough):
+    """The same by Newton's steps."""
+    def step(y):
+        return y - (y ** 3 + y - x) / (3 * y * y + 1)
+    y = x / (1 + jnp.abs(x))
+    return lax.while_loop(lambda s: (jnp.max(jnp.abs(s[0] - s[1])) > enough) & (s[2] < 50),
+                          lambda s: (step(s[0]), s[0], s[2] + 1), (y, y + 1, 0))[0]
+
+
+def turns(x, count):
+    def step(_, y):
+        return y - (y ** 3 + y - x) / (3 * y * y + 1)
+    return lax.fori_loop(0, count, step, x / (1 + jnp.abs(x)))
+
+
+@pytest.mark.parametrize("solve, enough, short", [
+    (bisected, 1e-6, 1e-2), (newton, 1e-6, 1e-1), (turns, 30, 3)],
+    ids=["bisection", "newton", "turns"])
+def test_a_rule_that_solves_by_too_few_turns_is_told(solve, enough, short):
+    def ruled(stops):
+        fun = jax.custom_jvp(lambda x: solve(x, enough))
+        fun.defjvp(lambda p, t: (fun(*p), t[0] / (3 * solve(p[0], stops) ** 2 + 1)))
+        return fun
+    assert errors(ruled(enough), X) == []
+    assert errors(ruled(short), X) == ["DRV001"]
+
+
+def test_going_back_it_is_told_as_well():
+    def ruled(stops):
+        fun = jax.custom_vjp(lambda x: newton(x, 1e-6))
+        fun.defvjp(lambda x: (fun(x), x), lambda x, g: (g / (3 * newton(x, stops) ** 2 + 1),))
+        return fun
+    assert errors(ruled(1e-6), X) == []
+    assert errors(ruled(.5), X) == ["DRV002"]
+
+
+def halvings(x):
+    return lax.while_loop(lambda s: jnp.max(jnp.abs(s[0])) > 1,
+                          lambda s: (s[0] / 2, s[1] + 1), (x, 0))
+
+
+@pytest.mark.parametrize("pulled", [False, True], ids=["jvp", "vjp"])
+def test_what_is_off_after_so_many_turns_alone_is_told(pulled):
+    """Nothing is searched for there: the loop ends where it was to."""
+    def ruled(by):
+        def fun(x):
+            return jnp.sin(halvings(x)[0])
+
+        def slope(x):
+            y, count = halvings(x)
+            return jnp.cos(y) * 2. ** -count.astype(x.dtype) * jnp.where(count == 3, by, 1)
+        if pulled:
+            made = jax.custom_vjp(fun)
+            made.defvjp(lambda x: (fun(x), x), lambda x, g: (g * slope(x),))
+        else:
+            made = jax.custom_jvp(fun)
+            made.defjvp(lambda p, t: (fun(*p), t[0] * slope(*p)))
+        return made
+    x = np.float32([.3, .7])
+    assert errors(ruled(1.), x) == []
+    assert errors(ruled(.5), x) == ["DRV002" if pulled else "DRV001"]
+
+
+def test_a_rule_of_what_has_come_to_rest_is_held_against_its_slopes():
+    """Though nothing draws conjugate gradients to where they end."""
+    a = np.diag(np.float32([2, 3, 4]))
+
+    def ruled(by):
+        fun = jax.custom_vjp(lambda b: jax.scipy.sparse.linalg.cg(
+            lambda x: a @ x + .1 * x.sum(), b, tol=1e-7)[0])
+        fun.defvjp(lambda b: (fun(b), None), lambda _, g: (jnp.linalg.solve(a + by, g),))
+        return fun
+    assert errors(ruled(np.float32(.1)), X) == []
+    assert errors(ruled(np.float32(0)), X) == ["DRV002"]
