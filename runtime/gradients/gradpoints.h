@@ -57,8 +57,8 @@ const jx_point *jx_points_make(const jx_program *program,
  * computes; INFINITY without such numbers. */
 double jx_points_reach(const jx_jaxpr *jaxpr);
 
-/* Whether a jaxpr has a loop that comes to floats or complex numbers, nested ones
- * included. */
+/* Whether a jaxpr has a loop that comes to floats or complex numbers, nested
+ * ones included. */
 bool jx_points_has_loop(const jx_jaxpr *jaxpr);
 /* Whether floats are made of bits, as what frexp does: JAX's
  * derivative of that is 0. */
