@@ -9,6 +9,7 @@
 #   build/venv-shipped  the newest of libraries beside the pinned JAX (make found)
 #
 # What takes one alone takes $JAXVET_VENV, build/venv if that is not set.
+. scripts/left_out.sh
 environments='build/venv build/venv-new' # those of make test
 venv=${JAXVET_VENV:-build/venv}
 python=$venv/bin/python
@@ -72,8 +73,7 @@ python_for() {
 # Leaves the script $1 out where the one environment has no JAX.
 need_jax() {
     has_jax "$venv" && return
-    echo "$1: left out ($venv has no JAX; see make setup)"
-    [ "${CI:-}" != true ]
+    left_out "$1" "$venv has no JAX (see make setup)"
     exit
 }
 

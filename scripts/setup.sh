@@ -55,6 +55,7 @@ EOF
     has_command mpirun || echo openmpi-bin
     has_command mpicc || echo libopenmpi-dev
     has_command patch || echo patch
+    has_command localedef || echo libc-bin
     [ -f /usr/share/i18n/locales/tr_TR ] || echo locales
     python3 -c 'import ensurepip, venv' >/dev/null 2>&1 || echo python3-venv
 }
@@ -68,7 +69,7 @@ apt_install() {
 only_for_tests() {
     for package; do
         case $package in
-        g++ | libmpfr-dev | cvc5 | openmpi-bin | libopenmpi-dev | locales | patch | python3-venv) ;;
+        g++ | libmpfr-dev | cvc5 | openmpi-bin | libopenmpi-dev | locales | libc-bin | patch | python3-venv) ;;
         *) return 1 ;;
         esac
     done

@@ -3,9 +3,9 @@
 # meant: it applies to the tree as it is, and its neighbours are those it names.
 set -u
 cd "$(dirname "$0")/.." || exit 1
+. scripts/left_out.sh
 if ! command -v patch >/dev/null; then
-    echo "faults: left out: there is no patch"
-    [ "${CI:-}" != true ]
+    left_out faults "there is no patch"
     exit
 fi
 work=$(mktemp -d)

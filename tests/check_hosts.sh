@@ -21,6 +21,7 @@ expect() { # EXIT CODE, TEXT, COMMAND...: how it ends, and what it says there
     fi
 }
 
+command -v g++ >/dev/null || left_out hosts "the one in C++ (there is no g++)"
 hosts=
 for host in cpp rs; do
     run=$root/host_$host

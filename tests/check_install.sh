@@ -27,6 +27,8 @@ if command -v g++ >/dev/null; then
         $(pkg-config --cflags --libs jaxvet) -o "$root/hostpp"
     "$root/hostpp" tests/host/scale.json | head -n 1 | grep -qx "$version"
     hosts="C and C++"
+else
+    left_out install "a host in C++ (there is no g++)"
 fi
 
 # The manual page names every command.

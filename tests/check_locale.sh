@@ -10,8 +10,8 @@ make_locale() { # SOURCE, CHARSET
 }
 if ! command -v localedef >/dev/null || ! make_locale de_DE UTF-8 ||
     ! make_locale tr_TR ISO-8859-9; then
-    echo "locale: left out: no localedef, or no sources of locales"
-    exit 0
+    left_out locale "no localedef, or no sources of locales"
+    exit
 fi
 
 gcc -std=c11 -Wall -Wextra -Werror -I. tests/host/locale.c -L"$build" -ljaxvet \

@@ -8,8 +8,8 @@ name=sent
 . tests/host/begin.sh
 if ! command -v mpicc >/dev/null || [ ! -e "$build/libjaxvet_mpi.so" ] ||
     ! mpirun --allow-run-as-root --oversubscribe -n 2 true >/dev/null 2>&1; then
-    echo "$name: left out: there is no mpicc, or mpirun starts nothing here (openmpi-bin, libopenmpi-dev)"
-    exit 0
+    left_out $name "there is no mpicc, or mpirun starts nothing here (openmpi-bin, libopenmpi-dev)"
+    exit
 fi
 mpicc -O1 -Wall -Wextra -shared -fPIC -o "$root/count_sent.so" tests/host/count_sent.c
 

@@ -19,6 +19,7 @@ if [ $# -eq 0 ]; then
         }'
     exit
 fi
+. scripts/left_out.sh
 all=$(mktemp -d)
 trap 'rm -rf "$all"' EXIT
 passed=0

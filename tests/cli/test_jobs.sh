@@ -144,4 +144,6 @@ if command -v mpirun >/dev/null && mpirun --version | grep -q 'Open MPI' &&
         --journal "$journal" >"$work/out" 2>"$work/err"
     holds test $? -eq 0
     prints '^2 programs: '
+else
+    left_out "cli: test_jobs" "there is no Open MPI that starts anything" || fail "mpirun is not tested"
 fi

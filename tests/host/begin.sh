@@ -1,6 +1,7 @@
 # shellcheck shell=sh
 # begin.sh - read by the checks (`name`) whose hosts are linked with the library:
 # $build is the build under test, $root a folder that goes when they end.
+. scripts/left_out.sh
 build=${BUILD:-build}
 root=$(mktemp -d)
 trap 'rm -rf "$root"' EXIT
