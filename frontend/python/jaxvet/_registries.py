@@ -93,8 +93,12 @@ def is_defined(primitive) -> bool:
     if primitive.name == LINEAR_CALL:
         return True
     typed = vars(primitive).get("abstract_eval")
-    typed = typed and _compat._users(typed)
-    code = getattr(typed, "__code__", None)
+    return typed is not None and _is_users(typed)
+
+
+@functools.lru_cache(maxsize=4096)  # asked of every equation, of few functions
+def _is_users(function) -> bool:
+    code = getattr(_compat._users(function), "__code__", None)
     return code is not None and not code.co_filename.startswith(_LIBRARIES)
 
 
