@@ -10,6 +10,9 @@ import jaxlib
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(ROOT / "tests/python"))
+import processes  # noqa: E402
+
 PLUGIN = ROOT / os.environ.get("BUILD", "build") / "libjaxvet_pjrt.so"
 INCLUDE = pathlib.Path(jaxlib.__file__).parent / "include"
 
@@ -55,10 +58,8 @@ BEGIN = """
 def run(program, platforms, *arguments, before=""):
     variables = {**os.environ, "JAXVET_PJRT_LIBRARY": str(PLUGIN),
                  "PYTHONPATH": str(ROOT / "frontend/python"), "JAX_PLATFORMS": platforms}
-    done = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(before) + textwrap.dedent(BEGIN) +
-         textwrap.dedent(program), *map(str, arguments)],
-        env=variables, capture_output=True, text=True, check=False)
+    done = processes.python("-c", textwrap.dedent(before) + textwrap.dedent(BEGIN) +
+                            textwrap.dedent(program), *arguments, env=variables)
     assert done.returncode == 0, done.stderr
     return done.stdout
 

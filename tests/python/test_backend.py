@@ -6,6 +6,8 @@ import subprocess
 import sys
 import textwrap
 
+import processes
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 PLUGIN = ROOT / os.environ.get("BUILD", "build") / "libjaxvet_pjrt.so"
 
@@ -15,10 +17,7 @@ def run(program, **environment):
     variables = {**os.environ, "JAXVET_PJRT_LIBRARY": str(PLUGIN),
                  "PYTHONPATH": str(ROOT / "frontend/python")}
     variables.pop("JAX_PLATFORMS", None)
-    done = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(program)],
-        env={**variables, **environment}, capture_output=True, text=True,
-        check=False)
+    done = processes.python("-c", textwrap.dedent(program), env={**variables, **environment})
     assert done.returncode == 0, done.stderr
     return done.stdout.strip(), done.stderr
 

@@ -19,6 +19,7 @@ import numpy as np
 import pytest
 
 import jaxvet
+import processes
 from jaxvet import _arrays, _cli, _library, _native, _specs
 
 REPORT = {
@@ -296,8 +297,7 @@ def module(tmp_path):
 def python(*arguments, **options):
     root = os.path.dirname(os.path.dirname(jaxvet.__file__))
     env = {**os.environ, "PYTHONPATH": root, **options.pop("env", {})}
-    return subprocess.run([sys.executable, "-m", "jaxvet", *arguments],
-                          capture_output=True, text=True, env=env, **options)
+    return processes.python("-m", "jaxvet", *arguments, env=env, **options)
 
 
 def test_dump_on_the_command_line(module):
