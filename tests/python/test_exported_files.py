@@ -166,7 +166,7 @@ def test_this_jax_makes_the_files_that_are_kept(tmp_path):
 
 
 def test_this_jax_loads_what_info_says(tmp_path):
-    """Loaded, called with ones, differentiated; each in a process, which may crash."""
+    """Loaded, called with ones, differentiated; in processes that may crash."""
     paths = sorted(exported_answers.DATA.glob("*.jaxexport"))
     found = window(paths)
     assert len(found) == len(paths)
