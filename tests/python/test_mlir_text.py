@@ -12,6 +12,7 @@ import subprocess
 import sys
 
 import jaxlib.version
+import processes
 import pytest
 from jax._src.interpreters import mlir
 from jax._src.lib import _jax
@@ -32,10 +33,8 @@ def hold_against_jaxlib(tmp_path, files, unread=0):
     """Each file, printed in four ways by jaxlib, gives one tree."""
     files = [str(f) for f in files]
     assert files
-    run = subprocess.run(
-        [sys.executable, TOOLS / "text_oracle.py", READING, tmp_path, "-v",
-         *files], capture_output=True, text=True, check=False,
-        env={**os.environ, "JAX_PLATFORMS": "cpu"})
+    run = processes.python(TOOLS / "text_oracle.py", READING, tmp_path, "-v", *files,
+                           env={**os.environ, "JAX_PLATFORMS": "cpu"})
     assert run.returncode == 0, run.stdout[-4000:] + run.stderr[-2000:]
     count, left = map(int, re.search(
         r"^text: (\d+) modules, (\d+) that", run.stdout, re.M).groups())

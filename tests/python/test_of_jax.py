@@ -6,7 +6,8 @@ import json
 import os
 import pathlib
 import subprocess
-import sys
+
+import processes
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 JAXVET = ROOT / os.environ.get("BUILD", "build") / "jaxvet"
@@ -18,9 +19,8 @@ def jaxvet(*args):
 
 
 def run(code, *args, **env):
-    done = subprocess.run([sys.executable, "-c", code, *map(str, args)], capture_output=True,
-                          text=True, check=False,
-                          env={**os.environ, "JAX_PLATFORMS": "cpu", **env})
+    done = processes.python("-c", code, *map(str, args),
+                            env={**os.environ, "JAX_PLATFORMS": "cpu", **env})
     assert done.returncode == 0, done.stderr
     return done.stdout
 

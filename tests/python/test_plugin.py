@@ -9,6 +9,7 @@ import subprocess
 import sys
 
 import numpy as np
+import processes
 import pytest
 
 from jaxvet import _capture
@@ -60,10 +61,8 @@ def run(folder, *options, every=False):
     (folder / "test_it.py").write_text(TESTS)
     env = {**os.environ, "PYTHONPATH": str(ROOT / "frontend" / "python"),
            "JAXVET": str(COMMAND)}
-    done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "jaxvet_pytest", "-p",
-         "no:cacheprovider", *options], cwd=folder, env=env,
-        capture_output=True, text=True)
+    done = processes.python("-m", "pytest", "-q", "-p", "jaxvet_pytest", "-p",
+                            "no:cacheprovider", *options, cwd=folder, env=env)
     return done if every else done.stdout
 
 

@@ -11,6 +11,7 @@ import textwrap
 
 import jax
 import numpy as np
+import processes
 import pytest
 import sanitize_programs
 
@@ -29,9 +30,8 @@ def expected(function):
 def on_jaxvet(program, **environment):
     """What a program prints in a process in which the backend is."""
     paths = [ROOT / "frontend/python", ROOT / "tests/python"]
-    done = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(program)], capture_output=True, text=True,
-        check=False,
+    done = processes.python(
+        "-c", textwrap.dedent(program),
         env={**os.environ, "JAX_PLATFORMS": "cpu,jaxvet",
              "JAXVET_PJRT_LIBRARY": str(BUILD / "libjaxvet_pjrt.so"),
              "PYTHONPATH": os.pathsep.join(map(str, paths)), **environment})
