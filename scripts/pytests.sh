@@ -14,6 +14,8 @@ trap 'exit 130' INT TERM
 
 run() {
     echo "pytest with $(describe "$1")"
+    # Read by each of some hundred processes.
+    "$1/bin/python" -m compileall -q frontend/python
     # shellcheck disable=SC2086 # a list of words
     JAX_PLATFORMS=cpu PYTHONPATH=frontend/python PYTHONDONTWRITEBYTECODE=1 \
         exec "$1/bin/python" -m pytest -q -p no:cacheprovider $files
