@@ -190,8 +190,11 @@ check: all $(TESTS) $(TOOLS)  ## run the tests that need no network and no JAX
 setup:  ## install what is missing, JAX in build/venv and build/venv-new included
 	@scripts/setup.sh all
 
-test: setup  ## set up, then run every test
-	@$(MAKE) -j$$(nproc) check
+# The offline tests run while environments with JAX are made.
+test:  ## set up, then run every test
+	@scripts/setup.sh packages
+	@scripts/setup.sh all & environments=$$!; $(MAKE) -j$$(nproc) check; checked=$$?; \
+	    wait $$environments && exit $$checked
 	@scripts/pytests.sh
 
 demo:  ## set up, then check, gradcheck and run the demo programs

@@ -1,12 +1,12 @@
 #!/bin/sh
-# setup.sh [build|all] - installs what is missing and nothing else.
+# setup.sh [build|packages|all] - installs what is missing and nothing else.
 #
-# `build` is what compiling, the offline tests and the demo need, from Debian's
-# packages; `all` adds the pinned JAX of requirements.txt in build/venv, and the
-# newer one of requirements-new.txt in build/venv-new where a Python for it is
-# found.  Does nothing when all is there.  Without root it prints the one command
-# to run.  What can't be had is named: for the build that is a failure, for the
-# rest it is one only under CI=true.
+# `build` is what compiling and the demo need, from Debian's packages; `packages`
+# adds those that the offline tests need; `all` adds the pinned JAX of
+# requirements.txt in build/venv, and the newer one of requirements-new.txt in
+# build/venv-new where a Python for it is found.  Does nothing when all is there.
+# Without root it prints the one command to run.  What can't be had is named: for
+# the build that is a failure, for the rest it is one only under CI=true.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 . scripts/environments.sh
@@ -143,7 +143,7 @@ install_jax() {
 
 mkdir -p build
 install_packages || exit 1
-[ "$what" = build ] && exit
+[ "$what" = all ] || exit 0
 bad=0
 for each in $environments; do
     install_jax "$each" || bad=1
