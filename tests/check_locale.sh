@@ -29,9 +29,9 @@ for locale in C de_DE.UTF-8 tr_TR.ISO-8859-9; do
     cmp "$root/C.out" "$root/$locale.out"
 done
 # The command asks no locale at all.
+"$build/jaxvet" check tests/rules >"$root/command.C" || true
 for name in LC_ALL LC_NUMERIC LC_MESSAGES; do
     env "$name=de_DE.UTF-8" "$build/jaxvet" check tests/rules >"$root/command.out" || true
-    "$build/jaxvet" check tests/rules >"$root/command.C" || true
     cmp "$root/command.C" "$root/command.out"
 done
 [ "$(grep -c outputs "$root/C.out")" -gt 100 ]
