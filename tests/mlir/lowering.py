@@ -148,6 +148,10 @@ def at_sizes(text, module, shapes):
 class Runner:
     def __init__(self):
         self.client = jax.devices("cpu")[0].client
+        self.options = xla_client.CompileOptions()  # of programs that run once
+        debug = self.options.executable_build_options.debug_options
+        debug.xla_backend_optimization_level = 0
+        debug.xla_llvm_disable_expensive_passes = True
         for kind in (np.float32, np.float64):
             lapack.prepare_lapack_call("potrf_ffi", np.dtype(kind))
 
@@ -168,7 +172,7 @@ class Runner:
             bytecode = jax_mlir.module_to_bytecode(module)
         program = self.client.compile_and_load(
             bytecode, xla_client.DeviceList((jax.devices("cpu")[0],)),
-            xla_client.CompileOptions())
+            self.options)
         return program, ins, outs
 
     def run(self, text, npz):

@@ -51,10 +51,14 @@ def runner():
     import jax
 
     lowering.JAXVET = JAXVET
-    before = jax.config.jax_enable_x64
-    jax.config.update("jax_enable_x64", True)
+    # Programs run once: most of the time would be XLA's, making them fast.
+    changed = {"jax_enable_x64": True, "jax_disable_most_optimizations": True}
+    before = {name: jax.config.read(name) for name in changed}
+    for name, value in changed.items():
+        jax.config.update(name, value)
     yield lowering.Runner()
-    jax.config.update("jax_enable_x64", before)
+    for name, value in before.items():
+        jax.config.update(name, value)
 
 
 @pytest.mark.parametrize("group", GROUPS)

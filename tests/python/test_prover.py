@@ -22,6 +22,15 @@ def is_restored():
     return [getattr(*place) for place in HOOKED] == ORIGINAL
 
 
+@pytest.fixture(autouse=True, scope="module")
+def programs_that_run_once():
+    """Most of the time would be XLA's, making them fast."""
+    before = jax.config.read('jax_disable_most_optimizations')
+    jax.config.update('jax_disable_most_optimizations', True)
+    yield
+    jax.config.update('jax_disable_most_optimizations', before)
+
+
 @pytest.fixture(autouse=True)
 def nothing_is_left_behind():
     yield
@@ -52,7 +61,7 @@ def test_a_program_over_free_sizes_gives_its_values(program):
     assert len(program.sizes) >= 5
     for sizes in program.sizes:
         arrays = polymorphic.arrays_of(specs, sizes)
-        for want, got in zip(jax.tree.leaves(program.fun(*arrays)),
+        for want, got in zip(jax.tree.leaves(jax.jit(program.fun)(*arrays)),
                              jax.tree.leaves(again.call(*arrays))):
             assert want.shape == got.shape, sizes
             np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-4,
@@ -94,7 +103,7 @@ def check_at(made, fun, shapes):
     again = export.deserialize(made.serialize())
     for shape in shapes:
         x = np.random.RandomState(1).randn(*shape).astype(np.float32)
-        np.testing.assert_allclose(again.call(x), fun(x), rtol=1e-4,
+        np.testing.assert_allclose(again.call(x), jax.jit(fun)(x), rtol=1e-4,
                                    atol=1e-4)
 
 
@@ -132,7 +141,7 @@ def test_a_network_of_flax_over_free_sizes_traces_at_once():
             return nn.Dense(10)(x.mean(axis=(1, 2)))
 
     network = Network()
-    weights = network.init(jax.random.key(0), jnp.ones(IMAGES[0]))
+    weights = jax.jit(network.init)(jax.random.key(0), jnp.ones(IMAGES[0]))
 
     def apply(x):
         return network.apply(weights, x)
