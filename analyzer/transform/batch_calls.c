@@ -287,12 +287,13 @@ static const jx_jaxpr *while_it_goes_on(jx_batch *t, const loop *l,
     int nc = l->nc, nb = l->nb, n = l->n;
     jx_atom *ins =
         JX_NEW_ARRAY(jx_batch_arena(t), 2 * (nc + nb + n) + 1, jx_atom);
-    jx_atom *to_cond = ins + nb + nc + n;
+    jx_atom *to_cond;
     jx_ints axes = leading(t, jx_atom_aval(l->cond->jaxpr->outs[0])->rank);
     const jx_atom *goes, *made;
 
     if (!body || !ins || !axes.at)
         return NULL;
+    to_cond = ins + nb + nc + n;
     take(body, l->cond->jaxpr, nc, to_cond);
     take(body, l->body->jaxpr, nb + n, ins);
     for (int i = 0; i < n; i++)
