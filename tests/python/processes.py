@@ -7,7 +7,6 @@ and this package.
 """
 from __future__ import annotations
 
-import gc
 import json
 import os
 import runpy
@@ -87,8 +86,6 @@ def _run(arguments, env, folder) -> None:
 def main() -> None:
     import jax  # noqa: F401
 
-    gc.collect()
-    gc.freeze()
     request, files = _next_request(socket.socket(fileno=int(sys.argv[1])))
     for at, file in enumerate(files, 1):
         os.dup2(file, at)
