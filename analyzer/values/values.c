@@ -193,16 +193,10 @@ static jx_known literal_known(jx_valuing *in, const jx_literal *literal)
 
 /* -- equations ------------------------------------------------------------- */
 
-static const jx_lost *lost_of(const jx_bounding *t, const jx_known *out)
+const jx_lost *jx_lost_new(const jx_bounding *t, const jx_known *out)
 {
-    jx_lost *to;
+    jx_lost *to = JX_NEW(jx_valuing_arena(t->in), jx_lost);
 
-    if (jx_extent_is_finite(out->is))
-        return NULL;
-    for (int i = 0; i < t->eqn->nins; i++)
-        if (!jx_extent_is_finite(t->ins[i].is) && t->ins[i].lost)
-            return t->ins[i].lost;
-    to = JX_NEW(jx_valuing_arena(t->in), jx_lost);
     if (!to)
         return NULL;
     *to =
@@ -210,6 +204,16 @@ static const jx_lost *lost_of(const jx_bounding *t, const jx_known *out)
     for (int i = 0; i < t->eqn->nins && to->nof < 2; i++)
         to->of[to->nof++] = t->ins[i].is;
     return to;
+}
+
+static const jx_lost *lost_of(const jx_bounding *t, const jx_known *out)
+{
+    if (jx_extent_is_finite(out->is))
+        return NULL;
+    for (int i = 0; i < t->eqn->nins; i++)
+        if (!jx_extent_is_finite(t->ins[i].is) && t->ins[i].lost)
+            return t->ins[i].lost;
+    return jx_lost_new(t, out);
 }
 
 /* Results as they are without a rule. */
@@ -250,6 +254,7 @@ static bool number_outs(jx_bounding *t, uint64_t hash, int found)
             continue; /* another value again */
         if (!t->outs[i].lost)
             t->outs[i].lost = made.known.lost = lost_of(t, &t->outs[i]);
+        jx_leak_note(t, i);
         if (found >= 0) {
             t->outs[i].number = found + i;
             continue;
@@ -346,35 +351,32 @@ bool jx_valuing_run(jx_valuing *in, const jx_closed *closed,
     return env && jx_ok(in->program->ctx);
 }
 
-jx_extents *jx_program_extents(jx_program *program, jx_semantics semantics)
-{
-    return jx_program_extents_within(program, semantics, INFINITY);
-}
-
-jx_extents *jx_program_extents_within(jx_program *program,
-                                      jx_semantics semantics, double largest)
+static jx_extents *extents(jx_program *program, jx_semantics semantics,
+                           double largest, bool leaking)
 {
     jx_arena *arena = program->ctx->arena;
     const jx_jaxpr *entry = program->entry.jaxpr;
     jx_extents *to = JX_NEW(arena, jx_extents);
     jx_known *ins =
         JX_NEW_ARRAY(arena, entry->nins + entry->nouts + 1, jx_known);
-    jx_extent *extents = JX_NEW_ARRAY(arena, entry->nouts + 1, jx_extent);
+    jx_extent *are = JX_NEW_ARRAY(arena, entry->nouts + 1, jx_extent);
     const jx_lost **lost =
         JX_NEW_ARRAY(arena, entry->nouts + 1, const jx_lost *);
     jx_valuing in = {.program = program,
                      .to = to,
                      .semantics = semantics,
                      .largest = largest,
+                     .leaking = leaking,
                      .recording = true};
     jx_known *outs = ins ? ins + entry->nins : NULL;
 
-    if (!to || !ins || !extents || !lost)
+    if (!to || !ins || !are || !lost)
         return NULL;
     *to = (jx_extents){.semantics = semantics,
                        .nouts = entry->nouts,
-                       .outs = extents,
+                       .outs = are,
                        .lost = lost};
+    jx_map_init(&to->unbounded, arena);
     for (int i = 0; i < entry->nins; i++) {
         const jx_aval *aval = entry->vars[entry->nconsts + i]->aval;
         ins[i] = jx_valuing_new(&in, aval, input_extent(&in, i, aval), NULL);
@@ -385,8 +387,24 @@ jx_extents *jx_program_extents_within(jx_program *program,
     if (!jx_valuing_run(&in, &program->entry, ins, outs))
         return NULL;
     for (int i = 0; i < entry->nouts; i++) {
-        extents[i] = outs[i].is;
+        are[i] = outs[i].is;
         lost[i] = outs[i].lost;
     }
     return to;
+}
+
+jx_extents *jx_program_extents(jx_program *program, jx_semantics semantics)
+{
+    return extents(program, semantics, INFINITY, false);
+}
+
+jx_extents *jx_program_extents_within(jx_program *program,
+                                      jx_semantics semantics, double largest)
+{
+    return extents(program, semantics, largest, false);
+}
+
+jx_extents *jx_program_leaks(jx_program *program, jx_semantics semantics)
+{
+    return extents(program, semantics, INFINITY, true);
 }

@@ -17,6 +17,7 @@
 #define JX_VALUES_ANALYSIS_H
 
 #include "analyzer/values/extent.h"
+#include "frontend/base/map.h"
 #include "frontend/base/vec.h"
 #include "frontend/ir/program.h"
 
@@ -55,7 +56,11 @@ typedef struct jx_extents {
     const jx_lost *const
         *lost; /* per output; NULL: it is finite, or of an input that is not */
     JX_VEC(jx_extents_question)
-    questions;  /* one per equation and kind, in order */
+    questions; /* one per equation and kind, in order */
+    /* Of jx_program_leaks() alone: where what is not finite may be made, one per
+     * equation, in order, and the results that may not be finite. */
+    JX_VEC(const jx_lost *) leaks;
+    jx_map unbounded;
     bool ended; /* the budget: what was left is unknown */
 } jx_extents;
 
@@ -69,5 +74,7 @@ jx_extents *jx_program_extents(jx_program *program, jx_semantics semantics);
 /* The same where no float that is given has a larger magnitude, either. */
 jx_extents *jx_program_extents_within(jx_program *program,
                                       jx_semantics semantics, double largest);
+/* The same, with all leaks. */
+jx_extents *jx_program_leaks(jx_program *program, jx_semantics semantics);
 
 #endif

@@ -64,6 +64,7 @@ typedef struct jx_valuing {
     int64_t looked;    /* equations that asked.c looked at */
     int64_t asked;     /* steps of limits.c */
     bool recording;    /* questions: not before a loop's extents are settled */
+    bool leaking;      /* leaks, too */
     int loops;         /* around, */
     int unsettled;     /* those of them that an unsettled one walks */
     int64_t outermost; /* what was walked before the first of them */
@@ -105,6 +106,10 @@ bool jx_bound_give(jx_bounding *t, const jx_extenting *how, jx_extent is);
 bool jx_bound_again(jx_bounding *t, int out, const jx_known *value);
 /* The innermost equation being bounded that stands on a user's line; NULL. */
 const jx_eqn *jx_bound_place(const jx_valuing *in);
+/* Where the bound of a result is lost that is not finite. */
+const jx_lost *jx_lost_new(const jx_bounding *t, const jx_known *out);
+/* Notes a result that may not be finite, while leaks are noted. */
+void jx_leak_note(const jx_bounding *t, int out);
 /* Notes an answer, while answers are noted. */
 void jx_bound_answer(jx_bounding *t, jx_asked what, bool holds, jx_extent is,
                      jx_extent may);

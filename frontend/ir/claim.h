@@ -49,6 +49,8 @@ typedef enum jx_verdict {
     JX_PROVED,
     JX_REFUTED,   /* with a counterexample that plain evaluation confirmed */
     JX_WITNESSED, /* a run, or the program itself, showed it */
+    JX_POSSIBLE,  /* bounds leave it open, nothing shows it, and somebody asked
+                     to be told: it is counted nowhere */
 } jx_verdict;
 
 typedef enum jx_goal_kind {

@@ -26,7 +26,7 @@ typedef struct settings {
     int64_t min_elements;
     jx_texts roots;
     bool strict, deps, no_rules, no_solver, timing, trust, allow_empty,
-        list_skipped;
+        list_skipped, possible;
     int64_t jobs;
     const char *journal;
     jx_limit_settings limits;
@@ -65,6 +65,10 @@ static const jx_option options[] = {
      "'out0 in [0, 1]'; said for IEEE arithmetic (ieee), with subnormals flushed\n"
      "(ftz), and as XLA compiles it (xla)",
      offsetof(settings, prove)},
+    {"possible", 0, JX_OPT_FLAG, NULL,
+     "as notes, what bounds of values leave open and nothing proves or shows: where\n"
+     "a value may be no finite number, an index outside, an integer too large",
+     offsetof(settings, possible)},
     {"grad", 0, JX_OPT_CHOICE, "loss|always|never",
      "run the gradient of outputs, too: of a program that gives one number and has\n"
      "no more than 32768 equations (loss), always, never",
@@ -130,6 +134,7 @@ static bool set_up(runner *r)
         return false;
     r->check.min_elements = s->min_elements;
     r->check.no_rules = s->no_rules;
+    r->check.possible = s->possible;
     if (s->grad)
         r->check.backward = !strcmp(s->grad, "always")  ? JX_BACKWARD_ALWAYS
                             : !strcmp(s->grad, "never") ? JX_BACKWARD_NEVER

@@ -187,6 +187,7 @@ static const char *verdict_of(jx_verdict verdict)
     case JX_PROVED: return "proved";
     case JX_REFUTED: return "refuted";
     case JX_WITNESSED: return "witnessed";
+    case JX_POSSIBLE: return "possible";
     case JX_UNDECIDED: break;
     }
     return "undecided";

@@ -7,6 +7,7 @@
 #include "frontend/read/exported.h"
 #include "reports/pipeline/devices.h"
 #include "reports/pipeline/input.h"
+#include "reports/pipeline/possible.h"
 #include "reports/pipeline/requirements.h"
 #include "reports/pipeline/retraces.h"
 #include "reports/pipeline/rules.h"
@@ -202,7 +203,9 @@ static bool check_values(jx_ctx *keep, jx_report *report,
                            &options->proofs, &options->selection, &settled) &&
            begin(program, "looking for numbers that are not finite") &&
            jx_check_values(keep, report, analysis, &options->selection,
-                           options->backward, settled);
+                           options->backward, settled) &&
+           (!options->possible || analysis->unfit ||
+            jx_check_possible(keep, report, program, &options->selection));
 }
 
 static bool check_rules(jx_ctx *keep, jx_report *report,

@@ -20,6 +20,7 @@ typedef struct jx_check_options {
     int nranges; /* what inputs hold, beside what is declared: "x in [0, 1]" */
     const char *const *ranges;
     jx_proofs proofs; /* that are asked for */
+    bool possible;    /* what is neither proved nor shown is told, too */
     /* what is done to a program first; NULL: nothing */
     const jx_texts *transform;
 } jx_check_options;

@@ -4,10 +4,10 @@
 #include "analyzer/transform/inline.h"
 #include "analyzer/values/values.h"
 #include "frontend/base/plain.h"
-#include "frontend/base/utf8.h"
 #include "frontend/ir/params.h"
 #include "frontend/ir/range.h"
 #include "frontend/ir/scope.h"
+#include "reports/pipeline/bounds_words.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -27,19 +27,6 @@ static bool all_hold(const bool *holds)
     return holds[JX_IEEE] && holds[JX_FTZ] && holds[JX_XLA];
 }
 
-/* "ieee, ftz" of those that hold, or do not. */
-static void put_semantics(const bool *holds, bool which, jx_buffer *to)
-{
-    const char *between = "";
-
-    for (int s = 0; s < JX_NSEMANTICS; s++)
-        if (holds[s] == which) {
-            jx_buffer_printf(to, "%s%s", between,
-                             jx_semantics_name((jx_semantics)s));
-            between = ", ";
-        }
-}
-
 /* Ranges may end at infinity, and inputs may have none: what is proved is
  * of finite ones. */
 static const char *scope_of(const jx_program *program)
@@ -53,25 +40,12 @@ static bool tell_proved(prover *p, const char *what, const bool *holds)
     jx_buffer text = jx_ctx_text(p->keep);
 
     jx_buffer_printf(&text, "%s, %s (", what, scope_of(p->program));
-    put_semantics(holds, true, &text);
+    jx_put_semantics(holds, true, &text);
     jx_buffer_puts(&text, ")");
     JX_PUSH(p->keep->arena, &p->report->proofs,
             jx_arena_take(p->keep->arena, &text));
     p->report->claims.proved += all_hold(holds);
     return jx_ok(p->keep);
-}
-
-/* "log gives [-inf, 0] of [0, 1]". */
-static void put_step(const jx_eqn *eqn, jx_extent is, int nof,
-                     const jx_extent *of, jx_buffer *to)
-{
-    jx_utf8_show(jx_eqn_name(eqn), to);
-    jx_buffer_puts(to, " gives ");
-    jx_extent_print(is, to);
-    for (int i = 0; i < nof; i++) {
-        jx_buffer_puts(to, i ? " and " : " of ");
-        jx_extent_print(of[i], to);
-    }
 }
 
 /* What is asked and was not proved everywhere; `why` where the
@@ -86,7 +60,7 @@ static bool tell_open(prover *p, const char *what, const bool *holds,
     if (!claim)
         return false;
     jx_buffer_printf(&text, "not proved (");
-    put_semantics(holds, false, &text);
+    jx_put_semantics(holds, false, &text);
     jx_buffer_printf(&text, "): %s", why);
     claim->what = jx_arena_printf(ctx->arena, "%s", what);
     claim->stack = eqn ? eqn->stack : NULL;
@@ -116,7 +90,7 @@ static const char *why_lost(const prover *p, const jx_extents *in, int out)
     if (in->ended)
         jx_buffer_puts(&text, "the program is larger than what is walked");
     else if (lost)
-        put_step(lost->eqn, lost->is, lost->nof, lost->of, &text);
+        jx_put_step(lost, &text);
     else {
         jx_buffer_puts(&text, "it lies in ");
         jx_extent_print(in->outs[out], &text);
@@ -183,29 +157,6 @@ static bool prove_finite(prover *p)
 
 /* -- indices and integers -------------------------------------------------- */
 
-static const char *why_open(const prover *p, const jx_extents_question *q)
-{
-    jx_buffer text = jx_ctx_text(p->program->ctx);
-
-    if (q->is.lo > q->is.hi) {
-        jx_buffer_printf(&text, "nothing is known of the %s of ",
-                         q->what == JX_ASKED_IN_BOUNDS ? "indices"
-                                                       : "integers");
-        jx_utf8_show(jx_eqn_name(q->eqn), &text);
-        return jx_arena_take(p->program->ctx->arena, &text);
-    }
-    jx_buffer_puts(&text, q->what == JX_ASKED_IN_BOUNDS ? "an index of "
-                                                        : "an operand of ");
-    jx_utf8_show(jx_eqn_name(q->eqn), &text);
-    jx_buffer_puts(&text, " lies in ");
-    jx_extent_print(q->is, &text);
-    jx_buffer_puts(&text, q->what == JX_ASKED_IN_BOUNDS
-                              ? ", and may lie in "
-                              : ", and its dtype holds ");
-    jx_extent_print(q->may, &text);
-    return jx_arena_take(p->program->ctx->arena, &text);
-}
-
 /* Integers are the same in all semantics unless floats make them:
  * each is looked at. */
 static bool prove_questions(prover *p, jx_asked what, const char *all,
@@ -230,7 +181,8 @@ static bool prove_questions(prover *p, jx_asked what, const char *all,
             open = !open && q && !holds[s] ? q : open;
         }
         told = told || open;
-        if (open && !tell_open(p, one, holds, open->place, why_open(p, open)))
+        if (open && !tell_open(p, one, holds, open->place,
+                               jx_why_open(p->program->ctx, open)))
             return false;
     }
     if (!told && !all_hold(every) &&

@@ -167,7 +167,7 @@ static void finding(record *r, jx_finding *f)
     f->code = (jx_code)choice(r, (int)f->code, 1, JX_NCODES - 1);
     f->level = (jx_level)choice(r, (int)f->level, JX_NOTE, JX_ERROR);
     f->verdict =
-        (jx_verdict)choice(r, (int)f->verdict, JX_UNDECIDED, JX_WITNESSED);
+        (jx_verdict)choice(r, (int)f->verdict, JX_UNDECIDED, JX_POSSIBLE);
     said(r, &f->evidence);
     text(r, &f->by);
     said(r, &f->message);

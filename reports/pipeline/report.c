@@ -365,7 +365,7 @@ static const char *evidence_of(const jx_claim *claim)
 
     if (claim->verdict == JX_REFUTED)
         return claim->evidence.nbindings ? "counterexample" : "proof";
-    if (by && strcmp(by, "pattern") == 0)
+    if (claim->verdict == JX_POSSIBLE || (by && strcmp(by, "pattern") == 0))
         return "heuristic";
     return by && strcmp(by, "data flow") == 0 ? "proof" : "execution";
 }
@@ -582,6 +582,7 @@ static void add_claim(maker *m, const jx_claim *claim, int order)
     case JX_UNDECIDED: add_undecided(m, claim, order); return;
     case JX_REFUTED: counts->refuted++; break;
     case JX_WITNESSED: counts->witnessed++; break;
+    case JX_POSSIBLE: break;
     }
     JX_PUSH(m->keep->arena, &m->to->findings, finding_of(m, claim, order));
 }

@@ -304,21 +304,9 @@ static bool is_of_infinity(const jx_hunt *h, const jx_unfinite *root)
     return root->eqn == h->watch->nan.eqn;
 }
 
-jx_code jx_hunt_code(jx_hunt *h, const jx_unfinite *root, int out, int nothers,
-                     const jx_eqn *const *others)
+jx_code jx_witness_code(jx_prim_id id)
 {
-    const jx_eqn *eqn = root->eqn;
-    bool declared = is_of_infinity(h, root);
-
-    if (is_trap(h, out, nothers, others))
-        return JX_CODE_NUM002;
-    if (jx_hunt_is_slope_of_root(h, root))
-        return JX_CODE_NUM003;
-    if (declared)
-        return JX_CODE_NUM009;
-    if (is_large_power(root))
-        return JX_CODE_NUM004;
-    switch (eqn->prim->id) {
+    switch (id) {
     case JX_PRIM_log:
     case JX_PRIM_log2:
     case JX_PRIM_log1p:
@@ -344,6 +332,23 @@ jx_code jx_hunt_code(jx_hunt *h, const jx_unfinite *root, int out, int nothers,
     case JX_PRIM_erf_inv: return JX_CODE_NUM001;
     default: return JX_CODE_NUM004;
     }
+}
+
+jx_code jx_hunt_code(jx_hunt *h, const jx_unfinite *root, int out, int nothers,
+                     const jx_eqn *const *others)
+{
+    const jx_eqn *eqn = root->eqn;
+    bool declared = is_of_infinity(h, root);
+
+    if (is_trap(h, out, nothers, others))
+        return JX_CODE_NUM002;
+    if (jx_hunt_is_slope_of_root(h, root))
+        return JX_CODE_NUM003;
+    if (declared)
+        return JX_CODE_NUM009;
+    if (is_large_power(root))
+        return JX_CODE_NUM004;
+    return jx_witness_code(eqn->prim->id);
 }
 
 /* -- what nobody asked for ------------------------------------------------ */

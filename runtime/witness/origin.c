@@ -193,9 +193,17 @@ bool jx_eqns_are_one(const jx_origins *of, const jx_eqn *a, const jx_eqn *b)
 
 /* -- all that is behind a value -------------------------------------------- */
 
+static bool is_passed_by(const jx_origin_walk *w, const jx_var *var)
+{
+    const jx_origin *origin = w->through ? jx_map_get(&w->of->of, var) : NULL;
+
+    return origin && origin->eqn && !jx_map_has(w->through, var);
+}
+
 static void go_to(jx_origin_walk *w, jx_atom atom)
 {
-    if (atom.var && jx_map_add(&w->seen, atom.var))
+    if (atom.var && !is_passed_by(w, atom.var) &&
+        jx_map_add(&w->seen, atom.var))
         JX_PUSH(w->seen.arena, &w->left, atom);
 }
 

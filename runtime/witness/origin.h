@@ -63,6 +63,8 @@ typedef struct jx_origin_walk {
     JX_VEC(jx_atom) left;
     /* which operands of an equation it does not look behind; or NULL */
     bool (*ends)(const jx_origins *of, const jx_eqn *eqn, int operand);
+    /* of what equations make, it looks behind these variables alone; or NULL */
+    const jx_map *through;
 } jx_origin_walk;
 
 void jx_origin_walk_from(jx_origin_walk *w, const jx_origins *of, int count,

@@ -86,6 +86,10 @@ typedef struct jx_witness_options {
     size_t memory; /* budget of one plan, in bytes; 0: none */
 } jx_witness_options;
 
+/* What says of a primitive that it is left by what is finite: its domain
+ * (NUM001), or that it overflows. */
+jx_code jx_witness_code(jx_prim_id id);
+
 /* Of a program without symbolic sizes whose equations stand at one place each
  * (inline.h); a witness for each equation that one is found for.  False with
  * an error in the program's context only when memory ends; a program that

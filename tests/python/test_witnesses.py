@@ -8,12 +8,13 @@ import re
 import index_programs
 import jax
 import jax.numpy as jnp
+import numpy as np
 import pytest
 import value_programs
 from jax import export, lax
 
 import jaxvet
-from jaxvet import _cli
+from jaxvet import _cli, _library, _reproduce_values
 from jaxvet._reproduce_values import array
 
 DTYPES = {"f32": jnp.float32, "f16": jnp.float16, "bf16": jnp.bfloat16, "i32": jnp.int32,
@@ -113,6 +114,30 @@ def test_the_command_writes_them(tmp_path):
         known = {}
         exec(text, known)
         known["test_values"]()
+    document = jaxvet.dump(value_programs.naive_softmax)(
+        jax.ShapeDtypeStruct((4, 8), jnp.float32))
+    _library.ask(["run", "-", "--inputs", str(tmp_path / "NUM004-1.npz"),
+                  "--outputs", str(tmp_path / "out.npz")], document.text())
+    assert not np.isfinite(np.load(tmp_path / "out.npz")["out0"]).all()
+
+
+def test_inputs_of_narrow_floats_are_written_as_bits():
+    witness = {"inputs": [{"dtype": "bfloat16", "shape": [3], "held": [1], "values": [1.5]},
+                          {"dtype": "int32", "shape": [], "held": [], "values": [-7]}]}
+    held = _reproduce_values.inputs(witness)
+    assert held["in0"].dtype == np.uint16 and held["in0"].tolist() == [0x3fc0] * 3
+    assert held["in1"] == -7
+
+
+def test_what_bounds_leave_open_is_told_where_it_is_asked_for():
+    def f(x):
+        return jnp.log(x * x - x * x * x + .1)
+
+    x = jax.ShapeDtypeStruct((8,), jnp.float32)
+    assert not jaxvet.check(f, ranges={"x": (0, 1)})(x).findings
+    found, = jaxvet.check(f, ranges={"x": (0, 1)}, possible=True)(x).findings
+    assert (found.code, found.level, found.evidence) == ("NUM001", "note", "heuristic")
+    assert found.message.startswith("possible: log gives")
 
 
 def test_a_library_makes_what_it_likes_of_inputs_that_nobody_declared(tmp_path, monkeypatch):

@@ -28,7 +28,7 @@ _BY_SIZE = "SHP001"
 
 
 def check(fun, *, select=None, ignore=None, arguments=(), retrace=True,
-          sizes=None, prove=(), grad=None, **options):
+          sizes=None, prove=(), grad=None, possible=False, **options):
     """A function that checks `fun` at some specs and gives a `Report`.
 
         report = jaxvet.check(f)(jax.ShapeDtypeStruct(shape, dtype), ...)
@@ -41,6 +41,9 @@ def check(fun, *, select=None, ignore=None, arguments=(), retrace=True,
     `prove` is what is to be proved for all inputs within their `ranges`: "finite",
     "in-bounds", "no-wrap" or "out0 in [0, 1]"; the report's `proofs` say what is, and
     what is not is undecided.
+
+    `possible` adds notes on what is neither proved nor shown: where bounds of values
+    leave open that one is no finite number, an index outside, an integer too large.
 
     What a function gives is run at inputs that any function has to bear, or
     within `ranges`; so is its gradient, where it gives one number, and always
@@ -58,7 +61,7 @@ def check(fun, *, select=None, ignore=None, arguments=(), retrace=True,
     `jaxvet.check(exported)` is the report on the file that it serializes to.
     """
     asked = [prove] if isinstance(prove, str) else prove
-    arguments = [*arguments, *_GRAD[grad],
+    arguments = [*arguments, *_GRAD[grad], *["--possible"] * possible,
                  *(word for what in asked for word in ("--prove", what))]
     if isinstance(fun, jax.export.Exported):
         return _of_file(fun, _rules(select, ignore) + arguments)

@@ -66,7 +66,8 @@ def _parser() -> argparse.ArgumentParser:
         if name in ("gradcheck", "check"):
             command.add_argument("--repro", metavar="DIR", help="write a pytest in plain JAX "
                                  "there for each finding that a run shows: DRV001-1.py, "
-                                 "NUM001-1.py, ...")
+                                 "NUM001-1.py, ..., and its inputs for jaxvet run --inputs: "
+                                 "NUM001-1.npz")
         if name != "gradcheck":
             _add_sizes(command, name)
     commands.add_parser("doctor", help="what is installed, and what of it "

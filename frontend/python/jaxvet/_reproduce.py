@@ -319,7 +319,8 @@ def reproducible(report, fun, args, kwargs):
 
 
 def write(findings, folder) -> list:
-    """Writes DRV001-1.py and so on; the paths."""
+    """Writes DRV001-1.py and so on, with the inputs of a run as DRV001-1.npz for
+    `jaxvet run --inputs`; the paths."""
     os.makedirs(folder, exist_ok=True)
     count, paths = {}, []
     for finding in findings:
@@ -334,4 +335,9 @@ def write(findings, folder) -> list:
         with open(path, "w", encoding="utf-8") as file:
             file.write(text)
         paths.append(path)
+        witness = finding.data.get("witness") or {}
+        if witness.get("of") in ("finite", "index"):
+            path = path.removesuffix(".py") + ".npz"
+            np.savez(path, **_reproduce_values.inputs(witness))
+            paths.append(path)
     return paths

@@ -31,6 +31,15 @@ def array(row) -> np.ndarray:
     return np.broadcast_to(held.reshape(row["held"]), row["shape"])
 
 
+def inputs(witness) -> dict:
+    """in0, in1, ... as `jaxvet run --inputs` takes them: narrow floats are their bits."""
+    def bits(held):
+        known = held.dtype.kind in "biufc"
+        return held if known else held.view(f"u{held.dtype.itemsize}")
+    return {f"in{i}": bits(np.ascontiguousarray(array(row)))
+            for i, row in enumerate(witness["inputs"])}
+
+
 def reproducer(finding, witness, function) -> str | None:
     """The text of a test, or None where plain JAX does not show it."""
     body = _BODIES.get((witness["of"], witness["backward"]))
