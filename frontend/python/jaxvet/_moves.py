@@ -30,6 +30,7 @@ class Around:
         self._program, self._inputs = None, 0
         self._roots = []      # (a rule that was met, one of its jaxprs, what that is, pattern)
         self._entered = set()  # (number of a root, what moves the operands of its rule's call)
+        self._seen = None     # what there was to look at when all of it had been
 
     def program(self, jaxpr) -> None:
         self._program, self._inputs = jaxpr, len(jaxpr.invars)
@@ -41,11 +42,21 @@ class Around:
     def calls(self, eqn) -> list:
         """What moves the operands of a call of a rule, each time; nothing is known of what is
         not reached from the program."""
+        if self._seen != self._there_is():
+            self._look()
+            self._seen = self._there_is()
+        return self._moves.of(eqn)
+
+    def _there_is(self) -> tuple:
+        """What is different once there is anything to look at that was not there before."""
+        return (self._program is not None, self._moves.noted, len(self._roots),
+                sum(len(met.eqns) for met, *_ in self._roots))
+
+    def _look(self) -> None:
         if self._program is not None:
             self._moves.enter(self._program, [1 << place for place in range(self._inputs)])
         while any([self._enter(number) for number in range(len(self._roots))]):
             pass
-        return self._moves.of(eqn)
 
     def _enter(self, number) -> bool:
         """Looks at a jaxpr of a rule as that is called; whether there was anything new."""
@@ -93,6 +104,7 @@ class _Moves:
         self._expanded = expanded
         self._calls = {}    # id of an equation that has rules -> what moves its operands, each
                             # time
+        self.noted = 0      # how many of these there are
         self._memo = {}     # (id of jaxpr, what moves its inputs, whether calls are noted)
                             # -> what moves its results
         self._notes = True  # calls; not while it is unknown what a loop carries
@@ -128,7 +140,9 @@ class _Moves:
         has_rules = name in _compat.CUSTOM_JVP or name in _compat.CUSTOM_VJP or \
             "_prim" in eqn.params
         if has_rules and self._notes:
-            self._calls.setdefault(id(eqn), {})[ins] = None
+            calls = self._calls.setdefault(id(eqn), {})
+            self.noted += ins not in calls
+            calls[ins] = None
         made = self._called(eqn, name, ins)
         if made is None:
             moved = 0 if _registries.is_still(eqn.primitive) else _all(ins)
