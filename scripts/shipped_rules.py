@@ -31,7 +31,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 from typing import NamedTuple
 
 os.environ.setdefault('JAX_PLATFORMS', 'cpu')
@@ -129,6 +128,11 @@ def for_seconds():
     resource.setrlimit(resource.RLIMIT_CPU, (JUDGE_SECONDS, JUDGE_SECONDS + 1))
 
 
+def processor_time() -> float:
+    """Of this process, and of all that it started and that have ended."""
+    return sum(os.times()[:4])
+
+
 def first_line(error) -> str:
     return f'{type(error).__name__}: {(str(error).strip().splitlines() or [""])[0][:200]}'
 
@@ -174,12 +178,12 @@ def child(library, options) -> int:
     for name, (function, *args) in table.CALLS.items():
         if not re.search(options.calls, name):
             continue
-        row, start = {'call': name}, time.process_time()
+        row, start = {'call': name}, processor_time()
         try:
             row['rules'] = judge(name, function, tuple(args), ranges.get(name), options.keep)
         except Exception as error:
             row['error'] = first_line(error)
-        row['seconds'] = round(time.process_time() - start, 1)
+        row['seconds'] = round(processor_time() - start, 1)
         print(json.dumps(row), flush=True)
     places = {(str(pathlib.Path(path).relative_to(root)), line)
               for path, line in reached.places if pathlib.Path(path).is_relative_to(root)}
@@ -365,6 +369,9 @@ def survey(library, options, listed) -> Tally:
         else:
             for each in row['rules']:
                 tally.add(row['call'], each)
+            if options.verbose:
+                print(f"  {library} {row['call']}: {len(row['rules'])} rules, "
+                      f"{row['seconds']} s of processor time", flush=True)
     whole = not options.calls
     if whole and reached is not None:
         tally.sites(sites.sites_of(*LIBRARIES[library]), reached)
@@ -378,7 +385,7 @@ def main() -> int:
     parser.add_argument('--calls', default='', help='calls whose names match this')
     parser.add_argument('--keep', type=pathlib.Path, help='where documents stay')
     parser.add_argument('--seconds', type=int, default=SECONDS, help='that a library may take')
-    parser.add_argument('--verbose', action='store_true', help='each undecided rule')
+    parser.add_argument('--verbose', action='store_true', help='each call, and each undecided rule')
     parser.add_argument('--child', help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.child:
