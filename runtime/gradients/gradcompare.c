@@ -449,6 +449,17 @@ static bool is_theirs_alike(jx_gradding *c, const double *d, jx_functional f,
                                  !is_beyond_choice(c, d, f, own));
 }
 
+/* Whether the function has no derivative at this single point, to whose slopes
+ * along several lines no linear map comes (the eigenvalues of a matrix of
+ * zeros), where there is no derivative of its own to go by. */
+static bool is_cone(jx_gradding *c, const double *d, jx_functional f,
+                    double value, double off)
+{
+    return !c->second && !c->most_work && isfinite(value) &&
+           !(c->has_along && isfinite(own_along(c, f))) &&
+           jx_grad_is_isolated(c, d, f) && !jx_grad_is_smooth_around(c, off);
+}
+
 /* Whether what agrees by what is allowed for, where the function stops when it
  * is near enough, was seen to agree: as near as its dtypes have it, or where
  * the loops come to rest. */
@@ -489,6 +500,7 @@ static bool is_outvoted(jx_gradding *c, const double *d, jx_functional f,
 {
     return own == JX_AGREE || is_convention(c, d, f, value, off) ||
            is_theirs_alike(c, d, f, value, off, t) ||
+           is_cone(c, d, f, value, off) ||
            jx_grad_is_kept_alike(c, d, f, value) ||
            jx_grad_is_beside_kink(c, d, f, value);
 }

@@ -278,11 +278,15 @@ bool jx_grad_says(jx_gradding *c, const double *d, jx_functional f,
                   double *value)
 {
     double scale;
+    bool good;
 
     if (!f.weights)
         return jvp_says(c, d, f.only, value);
-    memcpy(c->cotangent, f.weights, (size_t)c->out.size * sizeof(double));
+    if (f.weights != c->cotangent)
+        memcpy(c->cotangent, f.weights, (size_t)c->out.size * sizeof(double));
     jx_space_conjugate(&c->out, c->cotangent);
-    return jx_grad_prepare_fwd(c) &&
+    good = jx_grad_prepare_fwd(c) &&
            jx_grad_pulled_back(c, c->cotangent, d, value, &scale);
+    jx_space_conjugate(&c->out, c->cotangent); /* they may be the weights */
+    return good;
 }
