@@ -193,9 +193,10 @@ typedef struct search {
      * are looked into */
     const bool *holds;
     bool in_rules;
-    char *missed; /* by jaxpr: 1 + the least depth at which it has none */
-    jx_rng rng;   /* of tangents and cotangents */
-    double step;  /* that they move by, in directions of `moves` */
+    char *missed;  /* by jaxpr: 1 + the least depth at which it has none */
+    bool *entered; /* by rule: its code is being looked into */
+    jx_rng rng;    /* of tangents and cotangents */
+    double step;   /* that they move by, in directions of `moves` */
     jx_rng moves;
     int passed; /* calls that were found before the one that is asked for */
 } search;
@@ -290,17 +291,37 @@ static bool pattern_holds(const bool *holds, const jx_rule *rule,
                       : holds[p->jvp.jaxpr->id]);
 }
 
-/* A call by the code of a rule, whose function is called with
- * these operands. */
+/* What is checked as if it were a rule is called by nobody. */
+static bool is_of_program(const jx_program *program, const jx_rule *rule)
+{
+    return rule->id >= 0 && rule->id < program->nrules &&
+           program->rules[rule->id] == rule;
+}
+
+/* Whether a call may still be found in a jaxpr at that depth. */
+static bool is_open(const search *s, const jx_closed *closed, int depth)
+{
+    char missed = s->missed[closed->jaxpr->id];
+
+    return s->holds[closed->jaxpr->id] && !(missed && missed <= depth + 1);
+}
+
+/* A call by the code of a rule, whose function is called with these operands.
+ * Of a rule within its own code, that is looked into already. */
 static values find_in_rule(search *s, const jx_rule *rule,
                            const values *operands, int depth)
 {
     values found = {0};
 
+    if (s->entered[rule->id])
+        return found;
+    s->entered[rule->id] = true;
     for (int i = 0; i < rule->npatterns && !found.at; i++) {
         const jx_rule_pattern *p = &rule->patterns[i];
         const jx_closed *first = rule->vjp ? &p->fwd : &p->jvp;
-        if (!pattern_holds(s->holds, rule, p))
+        if (!pattern_holds(s->holds, rule, p) ||
+            (!is_open(s, first, depth + 1) &&
+             !(rule->vjp && is_open(s, &p->bwd, depth + 1))))
             continue;
         const void *const *ins = with_drawn(s, first, operands, rule->nconsts);
         if (ins)
@@ -312,6 +333,7 @@ static values find_in_rule(search *s, const jx_rule *rule,
         if (ins)
             found = find_call(s, &p->bwd, ins, depth + 1);
     }
+    s->entered[rule->id] = false;
     return found;
 }
 
@@ -483,7 +505,8 @@ static values find_inside(search *s, const jx_eqn *eqn, const values *there,
     else if (eqn->typed && eqn->prim->id == JX_PRIM_custom_linear_solve)
         found = find_in_solve(s, eqn->typed, there, depth);
     for (int k = 0; s->in_rules && k < eqn->nparams && !found.at; k++)
-        if (eqn->params[k].value->tag == JX_V_RULE)
+        if (eqn->params[k].value->tag == JX_V_RULE &&
+            is_of_program(s->program, eqn->params[k].value->rule))
             found =
                 find_in_rule(s, eqn->params[k].value->rule, there, depth + 1);
     return found;
@@ -514,11 +537,10 @@ static bool eqn_holds(const search *s, const jx_eqn *eqn, const bool *holds)
 static values find_call(search *s, const jx_closed *closed,
                         const void *const *ins, int depth)
 {
-    char *missed = &s->missed[closed->jaxpr->id];
     const int passed = s->passed;
     values found = {0};
 
-    if (!s->holds[closed->jaxpr->id] || (*missed && *missed <= depth + 1))
+    if (!is_open(s, closed, depth))
         return found;
     for (int i = 0; i < closed->jaxpr->neqns && depth < 16 && !found.at; i++) {
         const jx_eqn *eqn = &closed->jaxpr->eqns[i];
@@ -531,7 +553,7 @@ static values find_call(search *s, const jx_closed *closed,
             found = find_inside(s, eqn, &there, depth);
     }
     if (!found.at && s->passed == passed)
-        *missed = (char)(depth + 1);
+        s->missed[closed->jaxpr->id] = (char)(depth + 1);
     return found;
 }
 
@@ -570,15 +592,10 @@ static bool starts(search *s, bool in_rules)
     s->in_rules = in_rules;
     s->missed =
         JX_NEW_ARRAY(s->program->ctx->arena, s->program->njaxprs + 1, char);
+    s->entered =
+        JX_NEW_ARRAY(s->program->ctx->arena, s->program->nrules + 1, bool);
     s->holds = holders(s);
-    return s->missed && s->holds;
-}
-
-/* What is checked as if it were a rule is called by nobody. */
-static bool is_of_program(const jx_program *program, const jx_rule *rule)
-{
-    return rule->id >= 0 && rule->id < program->nrules &&
-           program->rules[rule->id] == rule;
+    return s->missed && s->entered && s->holds;
 }
 
 /* By the program's own code; else by that of its rules. */
