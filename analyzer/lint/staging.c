@@ -454,11 +454,14 @@ static bool multiplies(const jx_eqn *eqn)
            eqn->prim->id == JX_PRIM_reduce_prod;
 }
 
-/* Of sizes that symbols are, and numbers: Python's operators give a size. */
+/* Of sizes that symbols are, and numbers: Python's operators give a size.  Who
+ * counts in narrower integers wants a value. */
 static bool counts(const jx_eqn *eqn)
 {
+    jx_dtype dtype = eqn->outs[0]->aval->dtype;
+
     return (eqn->prim->id == JX_PRIM_add || eqn->prim->id == JX_PRIM_sub) &&
-           jx_dtype_is_integer(eqn->outs[0]->aval->dtype);
+           jx_dtype_is_integer(dtype) && jx_dtype_of(dtype)->bytes >= 4;
 }
 
 /* Passes sizes on: gathering them in a vector, or multiplying them. */
