@@ -207,7 +207,8 @@ static void fuse_block(fuser *f, int block)
 
     f->block = block;
     f->emitted = (jx_op_list){0};
-    for (size_t i = 0; i < ops.count; i++) {
+    /* Without memory a region may lack what it gives. */
+    for (size_t i = 0; i < ops.count && jx_plan_is_fed(f->p); i++) {
         jx_op *op = ops.at[i];
         if (op->region &&
             jx_mem_at(&f->p->mems, op->outs[0].buffer)->home == block) {

@@ -104,12 +104,13 @@ void jx_region_merge(jx_arena *arena, jx_region *a, const jx_region *b,
     for (size_t i = 0; i < b->instrs.count; i++) {
         const jx_rinstr *instr = &b->instrs.at[i];
         int *ins = JX_NEW_ARRAY(arena, instr->nins, int);
-        for (int k = 0; ins && k < instr->nins; k++)
+        if (!ins)
+            return;
+        for (int k = 0; k < instr->nins; k++)
             ins[k] = values[instr->ins[k]];
-        if (ins)
-            values[instr->out] = jx_region_instr(
-                arena, a, instr->tile, instr->param,
-                b->values.at[instr->out].dtype, instr->nins, ins);
+        values[instr->out] =
+            jx_region_instr(arena, a, instr->tile, instr->param,
+                            b->values.at[instr->out].dtype, instr->nins, ins);
     }
     for (int i = 0; i < b->nouts; i++)
         jx_region_output(arena, a, values[b->outputs.at[i]]);
