@@ -690,11 +690,14 @@ static void check_program(verifier *v)
 const char *jx_plan_fault(const jx_planner *p, bool placed)
 {
     verifier v = {.p = p, .placed = placed, .arena = jx_arena_new(0)};
+    const char *found;
 
     if (!v.arena)
         return NULL;
     if (has_room(&v) && look_at_all(&v) && cut(&v))
         check_program(&v);
+    /* What could not be noted is no fault. */
+    found = jx_arena_failed(v.arena) ? NULL : v.fault;
     jx_arena_free(v.arena);
-    return v.fault;
+    return found;
 }
