@@ -38,9 +38,11 @@ static int integers_of(const jx_gradding *c, bool alone, int64_t *to)
 static bool fits(const jx_port *port, int64_t value)
 {
     const jx_dtype_info *dtype = jx_dtype_of(port->dtype);
+    const bool has_sign = dtype->kind == JX_KIND_INT;
 
-    return (value >= 0 || dtype->kind == JX_KIND_INT) &&
-           (dtype->bytes > 1 || (value >= -127 && value <= 127));
+    return (value >= 0 || has_sign) &&
+           (dtype->bytes > 1 ||
+            (value >= -127 && value <= (has_sign ? 127 : 255)));
 }
 
 /* Checks the rule with one of them there, beside others that are drawn. */

@@ -35,24 +35,26 @@ def test_a_search_in_a_table_is_no_iteration():
     assert errors(ruled(False), x) == ["DRV001"]
 
 
-@pytest.mark.parametrize("left_out", [lambda y: y == -100, lambda y: ~(y >= 0)],
-                         ids=["one", "not at least"])
-def test_labels_that_are_left_out_are_met(left_out):
+@pytest.mark.parametrize("left_out, dtype", [
+    (lambda y: y == -100, np.int32), (lambda y: ~(y >= 0), np.int32),
+    (lambda y: y == 255, np.uint8), (lambda y: y == -100, np.int8)],
+    ids=["one", "not at least", "one of uint8", "one of int8"])
+def test_labels_that_are_left_out_are_met(left_out, dtype):
     def ruled(counted):
         def loss(x, y):
             out = left_out(y)
-            picked = jnp.take_along_axis(jax.nn.log_softmax(x), jnp.maximum(y, 0)[:, None], 1)
+            picked = jnp.take_along_axis(jax.nn.log_softmax(x), jnp.clip(y, 0, 2)[:, None], 1)
             return -jnp.sum(jnp.where(out, 0, picked[:, 0])) / jnp.maximum((~out).sum(), 1)
         fun = jax.custom_vjp(loss)
 
         def bwd(kept, g):
             x, y = kept
             out = left_out(y)
-            slope = jax.nn.softmax(x) - jax.nn.one_hot(jnp.maximum(y, 0), 3)
+            slope = jax.nn.softmax(x) - jax.nn.one_hot(jnp.clip(y, 0, 2), 3)
             count = jnp.maximum((~out).sum(), 1) if counted else len(y)
             return g * slope * ~out[:, None] / count, None
         fun.defvjp(lambda x, y: (fun(x, y), (x, y)), bwd)
         return fun
-    x, labels = np.random.RandomState(0).randn(4, 3).astype(np.float32), np.int32([0, 2, 2, 1])
+    x, labels = np.random.RandomState(0).randn(4, 3).astype(np.float32), dtype([0, 2, 2, 1])
     assert errors(ruled(True), x, labels) == []
     assert errors(ruled(False), x, labels) == ["DRV002"]
