@@ -144,6 +144,7 @@ typedef struct jx_gradding {
     int64_t passed;   /* tangents that went straight through */
     double factor;    /* of a scaled derivative, once it is known; else 0 */
     double *held;     /* inputs that it may be made of, at the first point */
+    void **held_passive; /* ... and integers */
     /* rules that count at single points only are judged as parts of it */
     bool has_within;
     /* it is about the second order: what is not finite says nothing */

@@ -1,4 +1,5 @@
 /* gradintent.c - see gradding.h. */
+#include "frontend/ir/element.h"
 #include "runtime/gradients/gradding.h"
 
 #include <math.h>
@@ -19,6 +20,32 @@ double jx_grad_length(const jx_gradding *c)
     return small ? 1 : 1000;
 }
 
+/* Integers and truth values keep what they had at the first point, as well; of
+ * 0 nothing would be left to compare, and 1 is what other factors are. */
+static void hold_passive(jx_gradding *c, int operand)
+{
+    const jx_port *port = jx_plan_in(c->primal.plan, operand);
+    const size_t bytes = jx_dtype_of(port->dtype)->bytes;
+    char *in = c->primal.in[operand];
+    bool integer = jx_dtype_is_integer(port->dtype);
+
+    if (!(integer || port->dtype == JX_BOOL) || port->aval->dtype == JX_KEY ||
+        (c->fixed && c->calling->fixed[operand]) ||
+        !jx_grad_is_unread(c, operand))
+        return;
+    if (!c->held_passive[operand]) {
+        c->held_passive[operand] =
+            jx_arena_alloc(c->program->ctx->arena, port->bytes);
+        for (size_t i = 0; integer && i < (size_t)port->count; i++)
+            if (jx_element_integer(port->dtype, in + i * bytes) <= 1)
+                jx_element_from_integer(port->dtype, 2, in + i * bytes);
+        if (c->held_passive[operand])
+            memcpy(c->held_passive[operand], in, port->bytes);
+    } else {
+        memcpy(in, c->held_passive[operand], port->bytes);
+    }
+}
+
 void jx_grad_hold_factor(jx_gradding *c)
 {
     bool first = !c->held;
@@ -28,6 +55,11 @@ void jx_grad_hold_factor(jx_gradding *c)
     if (first)
         c->held = jx_arena_alloc(c->program->ctx->arena,
                                  (size_t)c->in.size * sizeof *c->held);
+    if (first)
+        c->held_passive =
+            JX_NEW_ARRAY(c->program->ctx->arena, c->primal.nins + 1, void *);
+    for (int i = 0; c->held_passive && i < c->primal.nins; i++)
+        hold_passive(c, i);
     for (int s = 0; c->held && s < c->in.count; s++) {
         double *x = c->x + c->in.spans[s].at;
         double *held = c->held + c->in.spans[s].at;
@@ -60,6 +92,15 @@ static bool has_zero_argument(const jx_gradding *c)
         while (i < n && x[i] == 0)
             i++;
         if (n > 0 && i == n)
+            return true;
+    }
+    for (int i = 0; i < c->primal.nins; i++) {
+        const jx_port *port = jx_plan_in(c->primal.plan, i);
+        const char *in = c->primal.in[i];
+        size_t k = 0;
+        while (k < port->bytes && in[k] == 0)
+            k++;
+        if (jx_dtype_is_integer(port->dtype) && k == port->bytes)
             return true;
     }
     return false;

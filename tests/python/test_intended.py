@@ -115,6 +115,14 @@ GIVEN = {
     "norm": (lambda: below(lambda most, ct: (
         None, ct * jnp.minimum(1.0, most / jnp.sqrt(jnp.sum(ct * ct))))), "clip", (2.0,)),
     "scale": (lambda: below(lambda most, ct: (None, -most * ct)), "scaled", (0.5,)),
+    "whole limit": (lambda: below(lambda most, ct: (None, jnp.clip(ct, -most, most))),
+                    "clip", (np.int32(4),)),
+    "whole factor": (lambda: below(lambda most, ct: (None, ct / most)), "scaled",
+                     (np.int32(4),)),
+    "in all": (lambda: below(lambda most, ct: (None, ct / jnp.sum(most))), "scaled",
+               (np.int32([2, 3]),)),
+    "or not": (lambda: below(lambda most, ct: (None, jnp.where(most, ct, .5 * ct))), "scaled",
+               (np.bool_(True),)),
 }
 GIVEN_OTHERWISE = {
     "twice": (lambda: between(lambda ends, ct: (None, None, 2 * jnp.clip(ct, *ends))),
@@ -125,6 +133,8 @@ GIVEN_OTHERWISE = {
                  "clip", (-1.0, 1.0)),
     "two factors": (lambda: below(lambda most, ct: (
         None, ct * jnp.array([1, most, most], ct.dtype))), "scaled", (0.5,)),
+    "two whole factors": (lambda: below(lambda most, ct: (
+        None, ct * jnp.where(jnp.arange(3) < 1, 1, most))), "scaled", (np.int32(4),)),
 }
 
 
