@@ -230,7 +230,7 @@ static double resting(const jx_gradding *c)
     static const double least = 0.02, times = 5000, most = 1e-6;
 
     return c->limit.rests && !c->limit.in && c->limit.moved <= most &&
-                   all_move(c)
+                   !c->limit.reached && all_move(c)
                ? fmax(least, times * c->limit.moved)
                : INFINITY;
 }

@@ -35,6 +35,7 @@ typedef struct jx_limit {
     bool left; /* at one such point what moves them a little stayed as it was */
     int times; /* turns that it takes, as often as their own */
     double moved; /* how far the function's values lie from there, of them */
+    bool reached; /* these are within reach of where loops stop that search */
     int64_t work; /* operations of a call there, at the last point */
     double tolerance; /* of rules */
     jx_regime other;  /* what is allowed for on the other side */

@@ -14,6 +14,7 @@
  * takes elsewhere is not judged there. */
 #include "frontend/base/assert.h"
 #include "runtime/gradients/gradding.h"
+#include "runtime/gradients/gradpoints.h"
 
 #include <float.h>
 #include <math.h>
@@ -205,6 +206,18 @@ static void change_sides(jx_gradding *c, bool in)
     l->in = in;
 }
 
+/* Whether what was given last is within reach of where loops stop that search:
+ * near nothing they stop where they begin, which is as near as all else. */
+static bool is_within_reach(const jx_gradding *c)
+{
+    static const double tolerance = 1e-2, times = 1000;
+    double stops = jx_points_stops_at(c->rule->primal.jaxpr), size = 0;
+
+    for (int j = 0; j < c->out.size; j++)
+        size = fmax(size, fabs(c->samples[j]));
+    return stops <= tolerance && size <= times * stops;
+}
+
 bool jx_grad_enter_limit(jx_gradding *c)
 {
     jx_limit *l = &c->limit;
@@ -225,6 +238,7 @@ bool jx_grad_enter_limit(jx_gradding *c)
     l->stays += !l->met;
     l->rests = true;
     l->moved = apart(c, c->samples, c->samples + 2 * (size_t)c->out.size);
+    l->reached = is_within_reach(c);
     if (drawn)
         c->unsolved = fmax(c->unsolved, l->moved);
     l->times = times;
@@ -461,7 +475,8 @@ bool jx_grad_is_far_from_rest(jx_gradding *c)
 {
     double least, most;
 
-    return changes_of_more(c, &least, &most) && least > nearly;
+    return changes_of_more(c, &least, &most) && least > nearly &&
+           !is_within_reach(c);
 }
 
 bool jx_grad_is_settled(jx_gradding *c)

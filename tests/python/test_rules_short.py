@@ -104,3 +104,25 @@ def test_a_rule_of_what_has_come_to_rest_is_held_against_its_slopes():
         return fun
     assert errors(ruled(np.float32(.1)), X) == []
     assert errors(ruled(np.float32(0)), X) == ["DRV002"]
+
+
+@pytest.mark.parametrize("enough", [1e-3, 1e-4])
+def test_near_nothing_where_a_search_ends_where_it_begins_says_nothing(enough):
+    a = np.float32([[4, 1, .5], [1, 3, -.2], [.5, -.2, 5]])
+
+    def least(x):
+        def step(w):
+            return w - .1 * (a @ w - x + .1 * jnp.tanh(w))
+        w = jnp.zeros_like(x)
+        return lax.while_loop(lambda s: (jnp.max(jnp.abs(s[0] - s[1])) > enough) & (s[2] < 500),
+                              lambda s: (step(s[0]), s[0], s[2] + 1), (step(w), w, 0))[0]
+
+    def ruled(by):
+        def bwd(w, g):
+            return by * jnp.linalg.solve(a + jnp.diag(.1 / jnp.cosh(w) ** 2), g),
+        fun = jax.custom_vjp(least)
+        fun.defvjp(lambda x: (least(x), least(x)), bwd)
+        return fun
+    assert [len(jaxvet.gradcheck(ruled(1.))(X).findings), jaxvet.gradcheck(ruled(1.))(X).ok] \
+        == [0, True]
+    assert errors(ruled(.7), X) == ["DRV002"]
