@@ -411,10 +411,12 @@ bool jx_check_values(jx_ctx *keep, jx_report *report,
         return jx_ok(keep) && jx_ok(ctx);
     }
     l.flat = typed->program;
-    if (!settled && (!search(&l, typed, &options, JX_REPAIR_WRITTEN) ||
-                     !search_compiled(&l, typed->program, options) ||
-                     !(options.plain || assume(keep, report, l.hunts))))
+    options.finite = settled;
+    if (!search(&l, typed, &options, JX_REPAIR_WRITTEN) ||
+        (!settled && (!search_compiled(&l, typed->program, options) ||
+                      !(options.plain || assume(keep, report, l.hunts)))))
         return false;
+    options.finite = false;
     options.unasked = backward == JX_BACKWARD_LOSS;
     if ((backward == JX_BACKWARD_ALWAYS ||
          (options.unasked && is_worth_it(&l, keep, report, &options))) &&

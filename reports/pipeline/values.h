@@ -18,10 +18,10 @@ jx_program *jx_program_at_small_sizes(jx_program *program);
 /* Looks for inputs for which an output is not finite, an index lies outside,
  * digits are lost (runtime/witness): within the declared ranges
  * (frontend/ir/range.h), else such as any function has to bear.  What is found
- * joins the report as NUM or IDX, on the line that is to blame.  Outputs that
- * are `settled` (proofs.h) are not looked at again, their gradient is. The
- * search is counted in operations: the same program has the same report.  False
- * without memory. */
+ * joins the report as NUM or IDX, on the line that is to blame.  Of outputs that
+ * are `settled` (proofs.h) only lost digits are looked for, and what their
+ * gradient is.  The search is counted in operations: the same program has the
+ * same report.  False without memory. */
 bool jx_check_values(jx_ctx *keep, jx_report *report,
                      const jx_analysis *analysis, const jx_selection *selection,
                      jx_backward backward, bool settled);

@@ -70,6 +70,7 @@ typedef struct jx_hunt {
     bool edged;      /* it has functions that end at 1: arccos, artanh */
     bool decomposes; /* it decomposes matrices, or solves with them */
     bool gradient;   /* it computes a derivative backwards */
+    bool cancels;    /* a difference may lose its digits (cancel.c) */
     /* products and quotients of cotangents that a choice makes zero, by which
      * operand that is */
     jx_map absorbing[2];

@@ -10,7 +10,7 @@ typedef enum fill {
     CONSTANT, /* `scale` everywhere */
     NORMAL,   /* `scale` times a normal number */
     UNIT,     /* between 0 and 1 */
-    AROUND,   /* `scale` and a normal number */
+    AROUND,   /* `scale`, or what is nearest to it, and a normal number */
     ROWS,     /* one positive number for each row along the last axis */
     /* between 0 and 1; `scale` times a normal number what is
      * multiplied as a matrix */
@@ -137,18 +137,28 @@ static bool is_of_normals(const struct way *way, bool weight)
            (way->fill == WEIGHTS && weight);
 }
 
+/* The number nearest to `scale` that has room for normal ones on both sides. */
+static double amid(const jx_held *held, double scale)
+{
+    enum { ROOM = 4 };
+
+    if (held->hi - held->lo < 2 * ROOM)
+        return held->lo + (held->hi - held->lo) / 2;
+    return fmin(fmax(scale, held->lo + ROOM), held->hi - ROOM);
+}
+
 /* Element number i; `normal`: a number of its own, for what is made of one. */
 static double drawn(jx_rng *rng, const jx_port *port, const struct way *way,
-                    int64_t i, double row, bool weight, double normal)
+                    int64_t i, double row, const jx_held *held, double normal)
 {
     double scale = way->scale * large_in(port->dtype);
 
     switch (way->fill) {
     case NORMAL: return scale * normal;
     case UNIT: return .02 + .96 * jx_rng_uniform(rng);
-    case AROUND: return scale + normal;
+    case AROUND: return amid(held, scale) + normal;
     case ROWS: return row;
-    case WEIGHTS: return weight ? scale * normal : jx_rng_uniform(rng);
+    case WEIGHTS: return held->weight ? scale * normal : jx_rng_uniform(rng);
     case RISING: return row * (double)(i + 1) / (double)port->count;
     case FALLING: return row * (double)(port->count - i) / (double)port->count;
     case SIGNS: return floor(3 * jx_rng_uniform(rng)) - 1;
@@ -164,9 +174,9 @@ static void draw(jx_rng *rng, const jx_port *port, const jx_held *held,
     if (!held->whole && is_of_normals(way, held->weight))
         jx_rng_normals(rng, count, to);
     for (int64_t k = 0; k < count; k++)
-        to[k] = held->whole ? drawn_whole(rng, held, way->whole)
-                            : drawn(rng, port, way, first + k, row,
-                                    held->weight, to[k]);
+        to[k] = held->whole
+                    ? drawn_whole(rng, held, way->whole)
+                    : drawn(rng, port, way, first + k, row, held, to[k]);
 }
 
 static bool is_ordered(const struct way *way)

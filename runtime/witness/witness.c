@@ -455,9 +455,14 @@ static void go_toward(jx_hunt *h, const jx_site *site)
         jx_hunt_toward(h, site);
 }
 
+static void see_difference(jx_hunt *h, const jx_site *site)
+{
+    h->cancels |= !h->options->unasked && jx_hunt_cancels(h, site->eqn);
+}
+
 static void weigh_difference(jx_hunt *h, const jx_site *site)
 {
-    if (jx_hunt_cancels(h, site->eqn) && !h->options->unasked)
+    if (jx_hunt_cancels(h, site->eqn))
         jx_hunt_weigh_difference(h, site);
 }
 
@@ -516,6 +521,10 @@ static void search(jx_hunt *h, bool flushed)
     h->flushed = flushed;
     h->operations = h->options->operations / 2;
 
+    if (!flushed && h->cancels)
+        visit_all(h, h->program->entry.jaxpr, &site, weigh_difference);
+    if (h->options->finite)
+        return;
     for (int number = 0; jx_hunt_fill(h, number); number++)
         if (!jx_hunt_try(h))
             return;
@@ -588,7 +597,8 @@ static void search_plainly(jx_hunt *h)
     h->operations = h->options->operations;
     if (h->weight >= h->operations)
         return; /* one run would take as long as all may */
-    visit_all(h, h->program->entry.jaxpr, &site, weigh_difference);
+    if (h->cancels)
+        visit_all(h, h->program->entry.jaxpr, &site, weigh_difference);
     for (int number = 0; jx_hunt_fill_plain(h, number); number++)
         if (!jx_hunt_try(h))
             return;
@@ -605,16 +615,26 @@ static bool begin(jx_hunt *h, const jx_typed *typed,
                    .options = options,
                    .watch = JX_NEW(program->ctx->arena, jx_watch),
                    .rng = {options->seed + 1},
+                   .operations = options->operations,
                    .to = to};
 
     return h->watch && jx_origins_make(&h->origins, program);
+}
+
+/* Where nothing can be found there is nothing to open. */
+static bool may_find(jx_hunt *h)
+{
+    jx_site site = {0};
+
+    visit_all(h, h->program->entry.jaxpr, &site, see_difference);
+    return h->cancels || !h->options->finite;
 }
 
 bool jx_witness_search(const jx_typed *typed, const jx_witness_options *options,
                        jx_witnesses *to)
 {
     jx_hunt h;
-    bool held = begin(&h, typed, options, to);
+    bool held = begin(&h, typed, options, to) && may_find(&h);
 
     if (held) {
         jx_hunt_look_backward(&h);

@@ -72,6 +72,8 @@ typedef struct jx_witnesses {
 
 typedef struct jx_witness_options {
     bool plain; /* nothing is declared: see above */
+    /* outputs are proved to be finite: only digits may be lost */
+    bool finite;
     /* if it is a derivative backwards (vjp.h): its last inputs, which are
      * cotangents, and ones; */
     int nseeds;

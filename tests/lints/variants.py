@@ -658,6 +658,28 @@ def moving_moments(x):
     return q - m * m  #! NUM005
 
 
+@prog('f32[b,64]', ranges={'x': (0., 4096.)})
+def declared_moments(x):
+    s1, s2 = jnp.sum(x, -1) / 64, jnp.sum(x * x, -1) / 64
+    return jnp.maximum(s2 - s1 ** 2, 0.)  #! NUM005
+
+
+@prog('f32[64]', ranges={'x': (-1100., -900.)})
+def declared_moments_below(x):
+    return (x * x).mean() - x.mean() ** 2  #! NUM005
+
+
+@prog('f32[64]', quiet='NUM005', ranges={'x': (-1., 1.)})
+def ok_declared_moments_about_zero(x):
+    return (x * x).mean() - x.mean() ** 2
+
+
+@prog('f32[64]', quiet='NUM005', ranges={'x': (0., 4096.)})
+def ok_declared_moments_centred(x):
+    d = x - x.mean()
+    return (d * d).mean() - d.mean() ** 2
+
+
 @prog('f32[256]', quiet='NUM005')
 def ok_welford_moments(x):
     def add(c, v):
