@@ -75,6 +75,17 @@ static void share(jx_planner *p, int x, int y)
     from->alias = y;
 }
 
+/* The operation of its own block in which a buffer is first in use: what
+ * happens in a nested block happens in each turn of what runs that. */
+static jx_op *birth_of(const jx_planner *p, jx_op **all, const jx_mem *mem)
+{
+    jx_op *op = all[mem->touches.at[0]];
+
+    while (op->block != mem->home && p->blocks.at[op->block].owner)
+        op = p->blocks.at[op->block].owner;
+    return op;
+}
+
 /* y is touched at a position in [from, to). */
 static bool touched_within(const jx_planner *p, int y, int from, int to)
 {
@@ -128,7 +139,7 @@ static void coalesce(jx_planner *p, jx_op **all, const jx_op *copy)
     if (mem->touches.at[mem->touches.count - 1] > copy->position &&
         jx_mem_at(&p->mems, to->buffer)->writes > 1)
         return;
-    jx_op *birth = all[mem->touches.at[0]];
+    jx_op *birth = birth_of(p, all, mem);
     if (birth->begin < birth->position
             ? touched_within(p, d, birth->begin, copy->position)
             : touched_within(p, d, birth->position + 1, copy->position))
@@ -162,7 +173,7 @@ static bool reads(jx_planner *p, const jx_op *op, int root)
 }
 
 /* An operand that dies here may lend its memory to an output. */
-static void reuse_operands(jx_planner *p, const jx_op *op)
+static void reuse_operands(jx_planner *p, jx_op **all, const jx_op *op)
 {
     for (int n = 0; n < op->nouts; n++) {
         int y = jx_mem_root(&p->mems, op->outs[n].buffer);
@@ -175,7 +186,8 @@ static void reuse_operands(jx_planner *p, const jx_op *op)
                 mem->bytes == 0 ||
                 mem->bytes != jx_mem_at(&p->mems, y)->bytes ||
                 mem->touches.at[mem->touches.count - 1] != op->position ||
-                touched_within(p, y, mem->touches.at[0], op->position) ||
+                touched_within(p, y, birth_of(p, all, mem)->begin,
+                               op->position) ||
                 !works_in_place(p, op, i, n))
                 continue;
             share(p, x, y);
@@ -190,7 +202,7 @@ void jx_finish_share(jx_planner *p, jx_op **all, int count)
         if (all[i]->copy)
             coalesce(p, all, all[i]);
     for (int i = 0; i < count; i++)
-        reuse_operands(p, all[i]);
+        reuse_operands(p, all, all[i]);
 }
 
 /* Bounds of a buffer's life: a use in a nested block counts for all of the

@@ -192,3 +192,32 @@ mv "$work/out" "$work/float0.mlir"
 expect 0 run "$work/float0.mlir"
 prints '^out1 f32\[\] = 1$'
 prints '^out3 i32\[\] = 0$'
+
+# What a loop reads in each turn is there in all of them: its results, which take the
+# place of that in the loop around, have memory of their own.
+cat >"$work/turns.jaxpr" <<'EOP'
+{ lambda ; . let
+    w:i32[4] = iota[dimension=0 dtype=int32 shape=(4,) sharding=None]
+    a:i32[] b:i32[4] = while[
+      body_jaxpr={ lambda ; i:i32[] z:i32[4]. let
+          j:i32[] = add i 1:i32[]
+          c:i32[] ys:i32[4] = scan[
+            jaxpr={ lambda ; v:i32[4] d:i32[]. let
+                s:i32[] = reduce_sum[axes=(0,) out_sharding=None] v
+                e:i32[] = add s 10:i32[]
+              in (e, e) }
+            length=4
+            num_carry=1
+            num_consts=1
+            reverse=False
+            unroll=1
+          ] z 0:i32[]
+        in (j, ys) }
+      body_nconsts=0
+      cond_jaxpr={ lambda ; k:i32[] y:i32[4]. let t:bool[] = lt k 2:i32[] in (t,) }
+      cond_nconsts=0
+    ] 0:i32[] w
+  in (b,) }
+EOP
+expect 0 run "$work/turns.jaxpr"
+prints '^out0 i32\[4\] = 74 74 74 74$'
