@@ -89,6 +89,15 @@ static bool stands_along(jx_gradding *c, const double *d, double factor,
     return good;
 }
 
+/* More turns lead to the derivative, not somewhere else. */
+static bool is_right(const jx_gradding *c, jx_functional f, double rests,
+                     double scale)
+{
+    jx_target t = jx_grad_target(c, f, c->slopes, c->rounding);
+
+    return jx_judge(rests, scale, c->tolerance, &t) == JX_AGREE;
+}
+
 void jx_grad_look_short(jx_gradding *c, const double *d, double factor)
 {
     double *stands, size = 0;
@@ -101,10 +110,11 @@ void jx_grad_look_short(jx_gradding *c, const double *d, double factor)
             size = isfinite(c->tangent[j]) ? fmax(size, fabs(c->tangent[j]))
                                            : size;
         for (int k = 0; k < jx_grad_nlooked(c); k++) {
-            int j = jx_grad_looked(c, k);
-            jx_grad_note_short(c, d, (jx_functional){NULL, j},
-                               stands[j] / factor, c->tangent[j] / factor,
-                               size / factor);
+            jx_functional f = {NULL, jx_grad_looked(c, k)};
+            double rests = c->tangent[f.only] / factor;
+            if (is_right(c, f, rests, fabs(rests)))
+                jx_grad_note_short(c, d, f, stands[f.only] / factor, rests,
+                                   size / factor);
         }
     }
     free(stands);
@@ -118,7 +128,8 @@ void jx_grad_look_short_back(jx_gradding *c, const double *d, double rests,
     double stands, size;
     bool good;
 
-    if (!c->limit.in || d != c->directions || c->intent)
+    if (!c->limit.in || d != c->directions || c->intent ||
+        !is_right(c, f, rests, scale))
         return;
     c->turns->times = 0;
     good = jx_grad_prepare_fwd(c) &&

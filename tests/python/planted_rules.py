@@ -127,7 +127,7 @@ def accumulates_nothing(wrong):
     return _accumulating(bwd)
 
 
-@pair(VJP, needs=("hijax.NullAccum",))
+@pair("DRV009", needs=("hijax.NullAccum",))
 def accumulates_if_both_are_asked_for(wrong):
     def bwd(self, residuals, ct, to_x, to_y):
         x, y = residuals
