@@ -467,7 +467,8 @@ static bool walk_choice(verifier *v, const jx_op *op)
     return ok;
 }
 
-/* The kernel itself writes it, at each turn: elements to compare, a result. */
+/* Of what an operation writes: the kernel itself does, at each turn (elements
+ * to compare, a result). */
 static bool is_kernels(const verifier *v, const jx_operand *o)
 {
     return is_tracked(v, o->buffer) && !v->computed[o->buffer];
@@ -489,15 +490,14 @@ static bool is_written_by(const verifier *v, const jx_op *op, int buffer)
 static bool walk_turn(verifier *v, const jx_op *op)
 {
     for (int k = 0; k < op->nins; k++)
-        if (!is_kernels(v, &op->ins[k]) &&
-            !is_written_by(v, op, op->ins[k].buffer) &&
+        if (!is_written_by(v, op, op->ins[k].buffer) &&
             !need(v, op->ins[k].buffer))
             return false;
     if (op->scratch_buffer >= 0)
         put(v, op->scratch_buffer);
-    for (int k = 0; k < op->nins + op->nouts; k++)
-        if (is_kernels(v, &op->ins[k]))
-            put(v, op->ins[k].buffer);
+    for (int k = 0; k < op->nouts; k++)
+        if (is_kernels(v, &op->outs[k]))
+            put(v, op->outs[k].buffer);
     for (int b = 0; b < op->nblocks; b++) {
         const summary *s = block_of(v, op, b);
         if (!need_all(v, s))

@@ -267,6 +267,32 @@ static void deep_loops(bench *b)
     copy(b, x, b->out);
 }
 
+/* A loop whose kernel writes its result, as one that stacks does. */
+static void stacks(bench *b, int x, int to)
+{
+    int first = block(b);
+
+    end(b);
+    runs(op(b, x, -1, to), first, 1);
+}
+
+static void a_stack_that_a_branch_reads(bench *b)
+{
+    int x = temp(b), y = temp(b), first = block(b), z = temp(b);
+
+    end(b);
+    block(b);
+    copy(b, b->in, y);
+    end(b);
+    stacks(b, b->in, x);
+    b->p.block = first;
+    stacks(b, x, z);
+    copy(b, z, y);
+    end(b);
+    runs(op(b, b->in, -1, y), first, 2)->kernel = jx_run_branch;
+    op(b, x, y, b->out);
+}
+
 /* ---- broken ones */
 
 static void beyond_its_buffer(bench *b)
@@ -471,6 +497,18 @@ static void a_value_of_no_turn(bench *b)
     op(b, y, -1, b->out);
 }
 
+static void a_stack_that_is_gone(bench *b)
+{
+    int x = temp(b), y = temp(b), z = temp(b);
+
+    b->placed = true;
+    jx_mem_at(&b->p.mems, y)->offset = jx_mem_at(&b->p.mems, x)->offset;
+    stacks(b, b->in, x);
+    copy(b, b->in, y);
+    stacks(b, x, z);
+    copy(b, z, b->out);
+}
+
 static void a_branch_without_its_result(bench *b)
 {
     branches(b);
@@ -556,6 +594,7 @@ static const struct {
     {"branches", branches, NULL},
     {"two calls", two_calls, NULL},
     {"deep loops", deep_loops, NULL},
+    {"a stack that a branch reads", a_stack_that_a_branch_reads, NULL},
     {"beyond its buffer", beyond_its_buffer, "ends before"},
     {"before its buffer", before_its_buffer, "ends before"},
     {"an axis below 0", an_axis_below_0, "an axis below 0"},
@@ -580,6 +619,7 @@ static const struct {
     {"a value of the turn before", a_value_of_the_turn_before,
      "before it has a value"},
     {"a value of no turn", a_value_of_no_turn, "value is gone"},
+    {"a stack that is gone", a_stack_that_is_gone, "value is gone"},
     {"a branch without its result", a_branch_without_its_result,
      "value is gone"},
     {"a call that spoils a value", a_call_that_spoils_a_value, "value is gone"},
