@@ -275,7 +275,21 @@ static bool is_bounded(const jx_eqn *eqn)
     }
 }
 
-enum { MANY_PRODUCTS = 8 };
+/* Whether both operands of a product vary is asked a few times: each time
+ * takes a walk as long as this one. */
+enum { MANY_PRODUCTS = 8, MOST_ASKED = 16 };
+
+static bool multiplies(const jx_hunt *h, const jx_eqn *eqn, int *asked)
+{
+    if (eqn->prim->id == JX_PRIM_integer_pow || eqn->prim->id == JX_PRIM_square)
+        return true;
+    return eqn->prim->id == JX_PRIM_mul &&
+           !jx_origin_literal(&h->origins, eqn->ins[0]) &&
+           !jx_origin_literal(&h->origins, eqn->ins[1]) &&
+           ++*asked <= MOST_ASKED &&
+           jx_origin_varies(&h->origins, eqn->ins[0]) &&
+           jx_origin_varies(&h->origins, eqn->ins[1]);
+}
 
 /* Turn by turn, or step by step, numbers of ordinary size grow beyond all
  * bounds: how far a recurrence goes is up to factors that nobody chose. */
@@ -283,7 +297,7 @@ static bool grows_by_steps(const jx_hunt *h, const jx_eqn *eqn)
 {
     jx_origin_walk w;
     const jx_origin *origin;
-    int products = 0;
+    int products = 0, asked = 0;
     bool carried = false;
 
     if (!is_polynomial(eqn) || eqn->outs[0]->aval->dtype == JX_F16)
@@ -296,12 +310,7 @@ static bool grows_by_steps(const jx_hunt *h, const jx_eqn *eqn)
             continue;
         if (!is_polynomial(from) && !is_bounded(from) && !may_grow(from))
             return false;
-        products +=
-            (products < MANY_PRODUCTS && from->prim->id == JX_PRIM_mul &&
-             jx_origin_varies(&h->origins, from->ins[0]) &&
-             jx_origin_varies(&h->origins, from->ins[1])) ||
-            from->prim->id == JX_PRIM_integer_pow ||
-            from->prim->id == JX_PRIM_square;
+        products += products < MANY_PRODUCTS && multiplies(h, from, &asked);
     }
     return carried || products >= MANY_PRODUCTS;
 }
