@@ -16,13 +16,15 @@ typedef struct chance {
     const jx_eqn *eqn, *place; /* as of a question (values.h) */
     const char *what;
     bool in[JX_NSEMANTICS];
+    struct chance *also; /* another one of the equation, or NULL */
 } chance;
 
 typedef struct chances {
     jx_report *report;
     jx_program *program; /* without calls */
     jx_origins origins;
-    JX_VEC(chance) all;
+    JX_VEC(chance *) all; /* in their order */
+    jx_map of;            /* from equations to one of each */
 } chances;
 
 /* Its message is of that primitive: what tells of an equation in a program
@@ -54,15 +56,22 @@ static bool is_said(const chances *c, const chance *one)
 
 static void add(chances *c, jx_semantics semantics, const chance *one)
 {
-    for (size_t i = c->all.count; i-- > 0;)
-        if (c->all.at[i].eqn == one->eqn && c->all.at[i].code == one->code) {
-            c->all.at[i].in[semantics] = true;
-            return;
-        }
-    if (is_said(c, one))
+    jx_arena *arena = c->program->ctx->arena;
+    chance *first = (chance *)(uintptr_t)jx_map_get(&c->of, one->eqn);
+    chance *kept = first;
+
+    while (kept && kept->code != one->code)
+        kept = kept->also;
+    if (!kept && is_said(c, one))
         return;
-    JX_PUSH(c->program->ctx->arena, &c->all, *one);
-    c->all.at[c->all.count - 1].in[semantics] = true;
+    if (!kept && (kept = JX_NEW(arena, chance))) {
+        *kept = *one;
+        kept->also = first;
+        jx_map_put(&c->of, one->eqn, kept);
+        JX_PUSH(arena, &c->all, kept);
+    }
+    if (kept)
+        kept->in[semantics] = true;
 }
 
 /* -- what is not finite ---------------------------------------------------- */
@@ -172,6 +181,7 @@ bool jx_check_possible(jx_ctx *keep, jx_report *report, jx_program *program,
 
     if (!c.program || !jx_origins_make(&c.origins, c.program))
         return false;
+    jx_map_init(&c.of, c.program->ctx->arena);
     for (int s = 0; s < JX_NSEMANTICS; s++) {
         const jx_extents *in = jx_program_leaks(c.program, (jx_semantics)s);
         if (!in || !add_leaks(&c, in, (jx_semantics)s) ||
@@ -179,7 +189,7 @@ bool jx_check_possible(jx_ctx *keep, jx_report *report, jx_program *program,
             return false;
     }
     for (size_t i = 0; i < c.all.count; i++)
-        if (!tell(&c, &c.all.at[i], &claims))
+        if (!tell(&c, c.all.at[i], &claims))
             return false;
     return jx_report_claims(keep, report, c.program, &claims, selection);
 }
