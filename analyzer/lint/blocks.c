@@ -6,19 +6,35 @@
  * layer looks like the one before.  A run is where the hash at n is the one at
  * n + period, for at least BLOCKS periods.  Hashes that come at least as often
  * and at equal distances say which periods to try, and a stretch that is known
- * to be a run is not looked at again. */
+ * to be a run is not looked at again.  Layers that are written out make more
+ * runs than their own: their derivative is one, and so is what an optimizer
+ * does to the parameters of each.  These are told of with the layers. */
 #include "analyzer/lint/look.h"
 #include "analyzer/lint/places.h"
 #include "frontend/base/map.h"
+#include "frontend/base/vec.h"
 #include "frontend/ir/params.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* Of cheap equations many are worth a word, and no Horner's scheme. */
 enum { BLOCKS = 8, LEAST_PERIOD = 4, LEAST_CHEAP = 64, MOST_DEPTH = 32 };
+/* So many further runs are named with the one that they come of. */
+enum { MOST_THEN = 16 };
+
+/* `count` blocks of `period` equations, of a jaxpr. */
+typedef struct run {
+    int count, period;
+    int at;         /* the equation that is told of: costly, if any is */
+    bool costly;    /* it does what takes long */
+    jx_stack place; /* of the line that is told of; empty: none is known */
+    bool is_told;   /* with another one */
+} run;
 
 typedef struct blocks {
     jx_linter *lint;
+    JX_VEC(run) runs; /* of the jaxpr that is looked at */
     uint64_t
         *of_jaxpr; /* by number of the jaxpr: its hash, 0 if not known yet */
     bool *heavy;   /* ... and whether it does costly work */
@@ -109,15 +125,15 @@ static bool is_work(const blocks *b, const jx_eqn *eqns, int count)
 }
 
 /* The line of the program's own function from which the equation comes, and
- * where that is not known the line that called for all equations of the block;
- * NULL: its own. */
-static const jx_stack *block_place(blocks *b, const jx_jaxpr *jaxpr, int from,
-                                   int period, int at)
+ * where that is not known the line that called for all equations of the block,
+ * or else its own. */
+static jx_stack block_place(blocks *b, const jx_jaxpr *jaxpr, int from,
+                            int period, int at)
 {
     jx_arena *arena = b->lint->ctx->arena;
     const jx_stack *head = b->lint->program->head;
     const jx_place place = {0, &jaxpr->eqns[at], jaxpr, NULL, 0};
-    jx_stack own = jx_place_stack(arena, &place, NULL), *made;
+    jx_stack own = jx_place_stack(arena, &place, NULL);
     int same = own.count;
 
     for (int i = 0; head && i < own.count; i++)
@@ -125,7 +141,6 @@ static const jx_stack *block_place(blocks *b, const jx_jaxpr *jaxpr, int from,
             own.frames[i]->function && head->frames[0]->function &&
             strcmp(own.frames[i]->function, head->frames[0]->function) == 0) {
             same = own.count - i;
-            from = at;
             period = 0;
             break;
         }
@@ -141,36 +156,79 @@ static const jx_stack *block_place(blocks *b, const jx_jaxpr *jaxpr, int from,
             k++;
         same = k;
     }
-    made = same && same < own.count ? JX_NEW(arena, jx_stack) : NULL;
-    if (made)
-        *made = (jx_stack){same, own.frames + own.count - same};
-    return made;
+    return same ? (jx_stack){same, own.frames + own.count - same} : own;
 }
 
-static void tell(blocks *b, const jx_jaxpr *jaxpr, int from, int period,
-                 int count)
+static void keep_run(blocks *b, const jx_jaxpr *jaxpr, int from, int period,
+                     int count)
 {
-    int at = from;
-    jx_flat_node place = {.jaxpr = jaxpr};
-    jx_claim *claim;
+    run r = {.count = count, .period = period, .at = from};
 
     for (int i = from + period; i-- > from;)
-        if (is_work(b, &jaxpr->eqns[i], 1))
-            at = i;
-    place.eqn = &jaxpr->eqns[at];
-    claim = jx_lint_suspect(
+        if (is_work(b, &jaxpr->eqns[i], 1)) {
+            r.at = i;
+            r.costly = true;
+        }
+    r.place = block_place(b, jaxpr, from, period, r.at);
+    JX_PUSH(b->lint->ctx->arena, &b->runs, r);
+}
+
+/* Another run that comes of the same layers: what is cheap, as often, or what
+ * the same line asks for.  (The derivative of the first or the last one is
+ * another.) */
+static bool comes_of(const run *of, const run *r)
+{
+    const jx_frame *a = jx_outside_frame(&of->place),
+                   *b = jx_outside_frame(&r->place);
+
+    return of->costly && abs(r->count - of->count) <= 1 && !r->is_told &&
+           r != of &&
+           (!r->costly || (a && b && a->file == b->file && a->line == b->line));
+}
+
+static void tell(blocks *b, const jx_jaxpr *jaxpr, run *r)
+{
+    jx_arena *arena = b->lint->ctx->arena;
+    jx_flat_node place = {.jaxpr = jaxpr, .eqn = &jaxpr->eqns[r->at]};
+    jx_consequence *then = JX_NEW_ARRAY(arena, MOST_THEN, jx_consequence);
+    jx_claim *claim = jx_lint_suspect(
         b->lint, JX_CODE_PRF002, &place,
         jx_arena_printf(
-            b->lint->ctx->arena,
+            arena,
             "%d blocks of %d equation%s are alike: the program is traced and "
             "compiled once for each",
-            count, period, period == 1 ? "" : "s"));
-    if (!claim)
+            r->count, r->period, r->period == 1 ? "" : "s"));
+
+    if (!claim || !then)
         return;
-    claim->stack = block_place(b, jaxpr, from, period, at);
+    if (r->place.count)
+        claim->stack = &r->place;
     claim->help = "stack their parameters, and go over them with jax.lax.scan "
                   "(layers) or "
                   "jax.vmap (what is independent)";
+    claim->evidence.then = then;
+    for (size_t i = 0; i < b->runs.count; i++) {
+        run *other = &b->runs.at[i];
+        if (!comes_of(r, other))
+            continue;
+        other->is_told = true;
+        if (claim->evidence.nthen < MOST_THEN)
+            then[claim->evidence.nthen++] = (jx_consequence){
+                jx_arena_printf(arena, "%d blocks of %d equation%s",
+                                other->count, other->period,
+                                other->period == 1 ? "" : "s"),
+                &other->place};
+    }
+}
+
+/* The first costly run of a count takes its kin with it, also what is before
+ * it: so the costly ones go first. */
+static void tell_all(blocks *b, const jx_jaxpr *jaxpr)
+{
+    for (int costly = 1; costly >= 0; costly--)
+        for (size_t i = 0; i < b->runs.count; i++)
+            if (b->runs.at[i].costly == costly && !b->runs.at[i].is_told)
+                tell(b, jaxpr, &b->runs.at[i]);
 }
 
 /* Somebody wrote many steps out, though each is cheap. */
@@ -201,7 +259,7 @@ static int follow_run(blocks *b, const jx_jaxpr *jaxpr, const uint64_t *hashes,
         return 0;
     if (is_work(b, &jaxpr->eqns[begin], gap) ||
         is_long(b, &jaxpr->eqns[begin], gap, count))
-        tell(b, jaxpr, begin, gap, count);
+        keep_run(b, jaxpr, begin, gap, count);
     return end + gap;
 }
 
@@ -214,6 +272,8 @@ static bool look_at_jaxpr(blocks *b, const jx_jaxpr *jaxpr)
 
     if (!hashes)
         return false;
+    b->runs.at = NULL;
+    b->runs.count = b->runs.capacity = 0;
     jx_intern_init(&table, arena);
     for (int i = 0; i < jaxpr->neqns; i++)
         hashes[i] = hash_eqn(b, &jaxpr->eqns[i], 0);
@@ -245,15 +305,17 @@ static bool look_at_jaxpr(blocks *b, const jx_jaxpr *jaxpr)
             done = end > done ? end : done;
         }
     }
+    tell_all(b, jaxpr);
     return true;
 }
 
 bool jx_lint_blocks(jx_linter *lint)
 {
     const jx_program *program = lint->program;
-    blocks b = {lint,
-                JX_NEW_ARRAY(lint->ctx->arena, program->njaxprs, uint64_t),
-                JX_NEW_ARRAY(lint->ctx->arena, program->njaxprs, bool)};
+    blocks b = {
+        .lint = lint,
+        .of_jaxpr = JX_NEW_ARRAY(lint->ctx->arena, program->njaxprs, uint64_t),
+        .heavy = JX_NEW_ARRAY(lint->ctx->arena, program->njaxprs, bool)};
 
     if (!b.of_jaxpr || !b.heavy)
         return false;

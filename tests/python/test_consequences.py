@@ -56,3 +56,41 @@ def test_values_stand_at_the_caret(tmp_path):
     assert "^ 0 -> -inf\n" in shown(alone)
     text = shown(overflow)
     assert f"= then: log of 0 gives -inf at {__file__}:{line_of(overflow, '# what comes')}" in text
+
+
+def trained(ws, x):
+    def loss(ws):
+        h = x
+        for w in ws:
+            h = jnp.tanh(h @ w)
+        return jnp.sum(h * h)
+    grads = jax.grad(loss)(ws)  # the layers
+    return [w - 0.1 * jnp.tanh(g) * jnp.abs(g) / (1 + jnp.exp(-jnp.abs(w)))  # their updates
+            for w, g in zip(ws, grads)]
+
+
+def encoded_and_decoded(ws, x):
+    for w in ws:
+        x = jnp.tanh(x @ w)  # the encoder
+    for w in ws:
+        x = jnp.sin(x @ w)  # the decoder
+    return x
+
+
+def blocks_in(f):
+    layers = [np.ones((4, 4), np.float32)] * 10
+    report = jaxvet.check(f)(layers, np.ones((2, 4), np.float32))
+    return [found for found in report.findings if found.code == "PRF002"]
+
+
+def test_layers_and_their_updates_are_one_finding():
+    [found] = blocks_in(trained)
+    assert found.line == line_of(trained, "# the layers")
+    assert {then["where"]["line"] for then in found.data["then"]} == {
+        line_of(trained, "# their updates")}
+
+
+def test_two_stacks_of_as_many_layers_are_two_findings():
+    assert [found.line for found in blocks_in(encoded_and_decoded)] == [
+        line_of(encoded_and_decoded, "# the encoder"),
+        line_of(encoded_and_decoded, "# the decoder")]
