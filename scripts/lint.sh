@@ -1,6 +1,6 @@
 #!/bin/sh
 # lint.sh - static checkers over the C sources and the scripts.  What is not
-# installed is named and left out.
+# installed is named and left out.  JX_VERIFY: they are told what is asserted.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 bad=0
@@ -27,10 +27,10 @@ mkdir -p build
 {
     have cppcheck && run cppcheck cppcheck -q --std=c11 --error-exitcode=1 \
         --enable=warning,portability --inline-suppr --library=posix -I. -I"${BUILD:-build}/gen" \
-        --suppress=missingIncludeSystem -D__x86_64__ -j2 \
+        --suppress=missingIncludeSystem -D__x86_64__ -DJX_VERIFY -j2 \
         $(git ls-files '*.c' | grep -v '^tests/')
     have clang-tidy && run clang-tidy clang-tidy --quiet \
-        $(git ls-files '*.c' | grep -v '^tests/') -- -std=c11 -D_GNU_SOURCE -I. -I"${BUILD:-build}/gen"
+        $(git ls-files '*.c' | grep -v '^tests/') -- -std=c11 -D_GNU_SOURCE -DJX_VERIFY -I. -I"${BUILD:-build}/gen"
     # other versions lay some lines out otherwise
     if have clang-format && clang-format --version | grep -q 'version 14\.'; then
         run clang-format clang-format --dry-run -Werror $(git ls-files '*.c' '*.h')

@@ -288,9 +288,9 @@ static jx_int_range remainder_of(jx_int_range a, jx_int_range b)
                                                       : magnitude(a.high);
     most = most > 0 ? most - 1 : 0;
     most = own < most ? own : most;
-    return b.low <= 0 && b.high >= 0
-               ? (jx_int_range){0}
-               : between(a.low < 0 ? -most : 0, a.high > 0 ? most : 0);
+    if (b.low <= 0 && b.high >= 0)
+        return (jx_int_range){0};
+    return between(a.low < 0 ? -most : 0, a.high > 0 ? most : 0);
 }
 
 static jx_int_range all_operands(const follower *f, const jx_flat_node *node,

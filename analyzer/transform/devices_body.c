@@ -283,9 +283,10 @@ static jx_atom assembled(jx_devices_body *m, const jx_p_manual_computation *p,
 
     if (axis == how->rank) {
         int from = holder(s, p, how, device, wanted);
-        if (from < 0)
-            jx_devices_fail(s, "no device has a part of a result");
-        return from < 0 ? (jx_atom){0} : jx_device_row(parts, from)[number];
+        if (from >= 0)
+            return jx_device_row(parts, from)[number];
+        jx_devices_fail(s, "no device has a part of a result");
+        return (jx_atom){0};
     }
     place_of(s, p, &how->axes[axis], device, &index, &count);
     jx_atom *all = JX_NEW_ARRAY(s->scratch, count, jx_atom);

@@ -593,6 +593,7 @@ static bool index_by_stand(jx_devices_body *m, const jx_eqn *eqn,
     jx_devices *s = m->s;
     const jx_aval *aval = eqn->outs[0]->aval;
 
+    JX_ASSERT(s->change.by != 0);
     for (int t = 0; t < s->team.count; t++) {
         int64_t at = stand_of(s, s->team.at[t]);
         jx_atom *out = jx_device_row(outs, s->team.at[t]);

@@ -115,7 +115,7 @@ const jx_value *jx_discharge_callee(jx_discharging *b, const jx_jaxpr *jaxpr,
 /* What nobody knows of: it may give and leave anything. */
 static bool unknown(jx_discharging *b, const jx_eqn *eqn)
 {
-    int nouts = eqn->nouts, next = eqn->nouts;
+    int nouts = eqn->nouts, next = nouts;
     const jx_aval **outs =
         JX_NEW_ARRAY(arena_of(b->d), nouts + eqn->nins, const jx_aval *);
     jx_params params = {.program = b->d->program};

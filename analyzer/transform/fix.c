@@ -204,8 +204,10 @@ static bool add_eqn(fixing *f, jx_body *b, const jx_eqn *eqn, meaning *now)
         good = made != NULL;
     }
     for (int i = 0; good && i < eqn->nouts; i++)
-        now[eqn->outs[i]->id] = made ? (meaning){.atom = made[i]}
-                                     : typed_as(b, outs[i], eqn->outs[i]->aval);
+        if (made)
+            now[eqn->outs[i]->id] = (meaning){.atom = made[i]};
+        else
+            now[eqn->outs[i]->id] = typed_as(b, outs[i], eqn->outs[i]->aval);
     return good && jx_ok(f->make.to->ctx);
 }
 

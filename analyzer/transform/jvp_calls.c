@@ -422,7 +422,7 @@ static bool moved(jx_jvp *t, const jx_p_custom_linear_solve *p, int n,
     given = jx_build_all(t->b, jx_prim_of(JX_PRIM_jit), &params, c.nins, c.ins,
                          from->nouts + count_of(made->outs, from->nouts));
     for (int i = 0; given && i < from->nouts; i++)
-        if (made->outs[i] && i < n)
+        if (i < n && made->outs[i])
             products[i] = given[next++];
     return given != NULL;
 }

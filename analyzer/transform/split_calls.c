@@ -626,13 +626,14 @@ static const jx_value *ordered(jx_splitting *w, const jx_split *s,
         w->of->make, jx_body_finish(b, jx_no_atoms, from->function), body);
 }
 
-/* Operands of the rest, in the same order. */
+/* Operands of the rest, in the same order, after the residuals if there are
+ * any to be passed. */
 static int pass_rest(call *r, const jx_split *s, const jx_atom *residuals,
-                     int low, int high, bool with_residuals)
+                     int low, int high)
 {
     int before = r->nins;
 
-    for (int i = 0; with_residuals && i < s->nres; i++)
+    for (int i = 0; residuals && i < s->nres; i++)
         r->ins[r->nins++] = jx_split_residual(r->w, residuals[i]);
     for (int i = 0; i < s->npassed; i++)
         if (s->passed[i] >= low && s->passed[i] < high)
@@ -668,9 +669,9 @@ bool jx_split_scan(jx_splitting *w, const jx_eqn *eqn)
                              k.outs)))
         return false;
     jx_split_give_known(w, eqn, s->outs, made);
-    consts = pass_rest(&r, s, NULL, 0, nc, false);
-    carry = pass_rest(&r, s, NULL, nc, carried, false);
-    pass_rest(&r, s, made + nknown, carried, eqn->nins, true);
+    consts = pass_rest(&r, s, NULL, 0, nc);
+    carry = pass_rest(&r, s, NULL, nc, carried);
+    pass_rest(&r, s, made + nknown, carried, eqn->nins);
     expect(&r, s->outs, false);
     put_counts(&rp, eqn, ordered(w, s, &p->jaxpr, p), consts, carry, r.nins);
     made =

@@ -165,8 +165,9 @@ static jx_atom new_atom(unmarking *m, jx_atom atom)
         return m->now[atom.var->id];
     literal = *atom.literal;
     literal.aval = new_aval(m->u, literal.aval, m->bound);
-    return !literal.aval ? (jx_atom){0}
-           : literal.aval == atom.literal->aval
+    if (!literal.aval)
+        return (jx_atom){0};
+    return literal.aval == atom.literal->aval
                ? atom
                : jx_build_literal(&m->body, &literal);
 }
