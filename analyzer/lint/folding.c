@@ -116,7 +116,7 @@ static int64_t broadcast_from(const jx_p_broadcast_in_dim *p,
                               const jx_aval *from, const jx_aval *to,
                               int64_t at)
 {
-    int64_t index[MAX_RANK], place = 0;
+    int64_t index[MAX_RANK] = {0}, place = 0;
 
     for (int i = to->rank; i-- > 0;) {
         int64_t size = jx_dim_value(to->shape[i]);

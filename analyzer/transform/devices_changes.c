@@ -597,6 +597,7 @@ static bool index_by_stand(jx_devices_body *m, const jx_eqn *eqn,
     for (int t = 0; t < s->team.count; t++) {
         int64_t at = stand_of(s, s->team.at[t]);
         jx_atom *out = jx_device_row(outs, s->team.at[t]);
+        /* cppcheck-suppress zerodivcond; as asserted */
         at = s->change.by > 0 ? at / s->change.by : at % -s->change.by;
         if (aval->rank || !jx_dtype_is_integer(aval->dtype))
             return true;

@@ -119,6 +119,7 @@ static void *starve(jx_arena *arena)
 static block *new_huge(void)
 {
     char *at = mmap(NULL, 2 * (size_t)HUGE, PROT_READ | PROT_WRITE,
+                    /* cppcheck-suppress invalidFunctionArg; -1: no file */
                     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     size_t before;
     block *b;

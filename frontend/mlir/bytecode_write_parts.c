@@ -97,7 +97,7 @@ void jx_bw_flagged(jx_buffer *to, uint64_t value, bool flag)
 
 void jx_bw_signed(jx_buffer *to, int64_t value)
 {
-    jx_bw_varint(to, (uint64_t)value << 1 ^ (uint64_t)(value >> 63));
+    jx_bw_varint(to, (uint64_t)value << 1 ^ -(uint64_t)(value < 0));
 }
 
 static bool same_bytes(const void *kept, const void *key)
