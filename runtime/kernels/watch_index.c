@@ -1,6 +1,7 @@
 /* watch_index.c - see watch.h: what equations make of their indices. */
 #include "runtime/watch.h"
 
+#include "frontend/base/assert.h"
 #include "frontend/base/intern.h"
 #include "frontend/ir/params.h"
 #include "runtime/elementwise.h"
@@ -57,8 +58,12 @@ static jx_misuse *tell(const indexed *d, jx_misuse_kind kind, int axis,
 /* Another number. */
 static void change(jx_dtype dtype, char *at)
 {
+    size_t size = jx_dtype_of(dtype)->bytes;
     double values[2] = {0};
+    char before[16];
 
+    JX_ASSERT(size <= sizeof before);
+    memcpy(before, at, size);
     if (jx_dtype_of(dtype)->kind == JX_KIND_KEY || dtype == JX_BOOL) {
         *at ^= 1;
     } else if (jx_dtype_is_complex(dtype)) {
@@ -69,6 +74,11 @@ static void change(jx_dtype dtype, char *at)
         jx_convert(dtype, JX_F64, at, values, 1);
         values[0] = isfinite(values[0]) ? values[0] * 1.5 + 1 : 1;
         jx_convert(JX_F64, dtype, values, at, 1);
+        /* -2 is the same again, and the least integer, which a gather fills
+         * in, has none beyond it. */
+        values[0] = (values[0] - 1) / 3;
+        if (memcmp(before, at, size) == 0)
+            jx_convert(JX_F64, dtype, values, at, 1);
     }
 }
 

@@ -351,3 +351,9 @@ def scaled_video(x):
 def update_without_room(t):
     update = lax.dynamic_slice(t, [0, 0, 0], (1, 1, 8)) * 3 - 1
     return lax.dynamic_update_slice(t, update, [1, 1, 31])  #! IDX002
+
+
+# jax-ml/jax 14193: an integer that is taken from outside is the least one
+@prog('i32[5]')
+def taken_from_outside(a):
+    return jnp.take(a, 10)  #! IDX001
