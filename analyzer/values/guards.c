@@ -27,47 +27,73 @@ typedef struct guard {
 static void learn(guard *g, const jx_known *value, jx_extent is,
                   bool number_only)
 {
+    const jx_made *made = jx_valuing_made(g->in, value);
+    jx_prim_id id = made->eqn ? made->eqn->prim->id : JX_PRIM_unknown;
+
     if (g->count < MOST_FACTS)
         g->facts[g->count++] = (fact){value->number, is, number_only};
+    if (id == JX_PRIM_neg && jx_dtype_is_float(made->aval->dtype))
+        learn(g, &made->ins[0], jx_extent_between(-is.hi, -is.lo), number_only);
+    /* Of integers the least one has no size. */
+    if (id == JX_PRIM_abs && jx_dtype_is_float(made->aval->dtype) && is.hi >= 0)
+        learn(g, &made->ins[0], jx_extent_between(-is.hi, is.hi), number_only);
 }
 
-/* What is less than a number. */
-static double below(jx_dtype dtype, double value)
+/* What is compared, and XLA may compute again where that is used, with a product
+ * or in 16 bits unrounded: it is off by half a step there. */
+static bool is_loose(const guard *g, const jx_known *value)
 {
+    const jx_bounding t = {.in = g->in};
+    jx_dtype dtype = jx_valuing_made(g->in, value)->aval->dtype;
+
+    return jx_dtype_is_float(dtype) && jx_relate_slack(&t, value) > 0;
+}
+
+/* What is less than a number: by half of a step, since no number lies between;
+ * but for what is not rounded. */
+static double below(const guard *g, const jx_known *value, double end)
+{
+    jx_dtype dtype = jx_valuing_made(g->in, value)->aval->dtype;
+    bool narrow = jx_dtype_of(dtype)->bits < 32;
+
     if (!jx_dtype_is_float(dtype))
-        return ceil(value) - 1;
-    return isfinite(value) ? value - jx_ulp_of(dtype, value) / 2 : value;
+        return ceil(end) - 1;
+    if (!isfinite(end))
+        return end;
+    return is_loose(g, value)
+               ? end - jx_ulp_of(narrow ? JX_F32 : dtype, end) / 8
+               : end - jx_ulp_of(dtype, end) / 2;
 }
 
-static double above(jx_dtype dtype, double value)
+static double above(const guard *g, const jx_known *value, double end)
 {
-    return -below(dtype, -value);
+    return -below(g, value, -end);
 }
 
 /* What compares as equal to numbers up to, or from, an end: where subnormal
  * numbers are taken for zeros, these do. */
-static double up_to(const guard *g, jx_dtype dtype, double end)
+static double up_to(const guard *g, const jx_known *value, double end)
 {
+    jx_dtype dtype = jx_valuing_made(g->in, value)->aval->dtype;
     double least = jx_extent_normal(dtype);
 
-    return g->in->semantics != JX_IEEE && jx_dtype_is_float(dtype) &&
-                   fabs(end) < least
-               ? least
-               : end;
+    if (g->in->semantics != JX_IEEE && jx_dtype_is_float(dtype) &&
+        fabs(end) < least)
+        return least;
+    return isfinite(end) && is_loose(g, value) ? end + jx_ulp_of(dtype, end) / 2
+                                               : end;
 }
 
-static double down_to(const guard *g, jx_dtype dtype, double end)
+static double down_to(const guard *g, const jx_known *value, double end)
 {
-    return -up_to(g, dtype, -end);
+    return -up_to(g, value, -end);
 }
 
-/* Strictly less; for floats by half of a step, since no number lies between. */
 static void learn_order(guard *g, const jx_made *made, bool strict,
                         bool swapped, bool sure)
 {
     const jx_known *less = &made->ins[swapped ? 1 : 0],
                    *more = &made->ins[swapped ? 0 : 1];
-    jx_dtype dtype = jx_atom_aval(made->eqn->ins[0])->dtype;
     jx_extent lo = less->is, hi = more->is;
 
     if (lo.lo > lo.hi || hi.lo > hi.hi)
@@ -76,13 +102,13 @@ static void learn_order(guard *g, const jx_made *made, bool strict,
      * known of the other. */
     if (sure || !hi.nan)
         learn(g, less,
-              jx_extent_between(-INFINITY, strict ? below(dtype, hi.hi)
-                                                  : up_to(g, dtype, hi.hi)),
+              jx_extent_between(-INFINITY, strict ? below(g, less, hi.hi)
+                                                  : up_to(g, less, hi.hi)),
               sure);
     if (sure || !lo.nan)
         learn(g, more,
-              jx_extent_between(strict ? above(dtype, lo.lo)
-                                       : down_to(g, dtype, lo.lo),
+              jx_extent_between(strict ? above(g, more, lo.lo)
+                                       : down_to(g, more, lo.lo),
                                 INFINITY),
               sure);
 }
@@ -90,10 +116,10 @@ static void learn_order(guard *g, const jx_made *made, bool strict,
 static void learn_equal(guard *g, const jx_made *made)
 {
     for (int i = 0; i < 2; i++) {
-        jx_dtype dtype = jx_atom_aval(made->eqn->ins[0])->dtype;
+        const jx_known *value = &made->ins[i];
         jx_extent is = made->ins[1 - i].is;
         if (!jx_extent_is_empty(is))
-            is = (jx_extent){down_to(g, dtype, is.lo), up_to(g, dtype, is.hi),
+            is = (jx_extent){down_to(g, value, is.lo), up_to(g, value, is.hi),
                              is.nan};
         learn(g, &made->ins[i], is, true);
     }
@@ -102,17 +128,17 @@ static void learn_equal(guard *g, const jx_made *made)
 /* What differs from an end lies beyond it. */
 static void learn_different(guard *g, const jx_made *made, int which)
 {
-    jx_extent x = made->ins[which].is, other = made->ins[1 - which].is;
-    jx_dtype dtype = jx_atom_aval(made->eqn->ins[0])->dtype;
+    const jx_known *value = &made->ins[which];
+    jx_extent x = value->is, other = made->ins[1 - which].is;
 
     if (!jx_extent_is_one(other))
         return;
     if (x.lo == other.lo)
-        learn(g, &made->ins[which],
-              jx_extent_between(above(dtype, x.lo), INFINITY), false);
+        learn(g, value, jx_extent_between(above(g, value, x.lo), INFINITY),
+              false);
     if (x.hi == other.lo)
-        learn(g, &made->ins[which],
-              jx_extent_between(-INFINITY, below(dtype, x.hi)), false);
+        learn(g, value, jx_extent_between(-INFINITY, below(g, value, x.hi)),
+              false);
 }
 
 static void collect(guard *g, const jx_known *predicate, bool holds, int depth);

@@ -644,3 +644,41 @@ def overflow_idx(x, i):
 @asked(sized("n"), array(5, dtype=I32), ranges={"x": (0, 1)}, fails=[BOUNDS])
 def overflow_idx2(x, i):
     return x[jnp.minimum(i+1,x.shape[0])-1]
+
+
+# -- guards ---------------------------------------------------------------------------
+
+@asked(array(), ranges={"x": (-3, 3)}, holds=[FINITE])
+def within_by_size(x):
+    return jnp.where(jnp.abs(x) < 1, jnp.arctanh(x), 0.)
+
+
+@asked(array(), ranges={"x": (-3, 3)}, fails=[FINITE])
+def at_the_pole_by_size(x):
+    return jnp.where(jnp.abs(x) <= 1, jnp.arctanh(x), 0.)
+
+
+@asked(array(), ranges={"x": (-3, 3)},
+       holds=["out0 in [-0.7, 1.1]"],
+       fails=["out0 in [-0.69, 1.1]"])
+def negated_guard(x):
+    return jnp.where(-x > 0.5, jnp.log(-x), 0.)
+
+
+@asked(array(dtype=jnp.int8), fails=["out0 in [-99, 99]"])
+def the_least_integer_has_no_size(x):
+    return jnp.where(jnp.abs(x) < 100, x, jnp.int8(0))
+
+
+@asked(array(), array(), ranges={"x": (0, 2), "y": (0, 2)},
+       holds=[FINITE],
+       fails=["out0 in [0, 16777216]"])
+def product_that_is_not_rounded(x, y):
+    """Half a step below 1, where a compiled product goes into the difference as it is."""
+    return jnp.where(x * y < 1, 1 / (1 - x * y), 0.)
+
+
+@asked(array(dtype=jnp.bfloat16), ranges={"x": (0, 2)}, fails=["out0 in [0, 300]"])
+def sixteen_bits_that_are_not_rounded(x):
+    y = x * jnp.bfloat16(1.0078125)
+    return jnp.where(y < 1, 1 / (1 - y), jnp.bfloat16(0))
