@@ -222,6 +222,7 @@ static bool turn(loop *l, const jx_known *predicate)
         to[i] = jx_valuing_new(in, aval, l->slices[i].is, l->slices[i].lost);
         if (to[i].number < 0)
             return false;
+        in->made.at[to[i].number].among = &l->slices[i];
     }
     return run_where(in, predicate, true, l->body, l->ins, l->outs);
 }

@@ -4,7 +4,7 @@
  * less than n.  Whether one is, is asked of what it is computed of, backwards:
  * i + 1 is at most n if i is at most n - 1, a choice if both of its arms are
  * where they are chosen.  Differences of sizes are left to the bounds of
- * polynomials.  A size is taken to fit the dtype that it is computed in: that
+ * polynomials, and to what quotients and remainders by numbers are.  A size is taken to fit the dtype that it is computed in: that
  * it does is another claim (IDX004). */
 #include "analyzer/values/values_parts.h"
 
@@ -12,7 +12,7 @@
 
 #include <math.h>
 
-enum { MOST_STEPS = 64, MOST_DEEP = 16, MOST_ASKED = 100000 };
+enum { MOST_STEPS = 128, MOST_DEEP = 16, MOST_ASKED = 100000 };
 
 /* What is asked of one value: that it is at least (low) or at most a size. */
 typedef struct limit {
@@ -45,6 +45,87 @@ static limit moved(const asking *q, limit at, const jx_dim *by, bool up)
     return at;
 }
 
+/* -- differences of sizes -------------------------------------------------- */
+
+/* An atom that stands alone in a term. */
+static const jx_dim_term *lone_atom(const jx_dim *dim, jx_atom_kind kind)
+{
+    for (int i = 0; i < jx_dim_nterms(dim); i++) {
+        const jx_dim_term *term = &jx_dim_terms(dim)[i];
+        if (term->nfactors == 1 && term->factors[0].power == 1 &&
+            term->factors[0].atom->kind == kind)
+            return term;
+    }
+    return NULL;
+}
+
+/* Other terms times c, and so many of `instead`. */
+static const jx_dim *replaced(const asking *q, const jx_dim *dim,
+                              const jx_dim_term *term, int64_t c,
+                              const jx_dim *instead)
+{
+    jx_dims *dims = q->in->program->dims;
+    const jx_dim *times = jx_dim_wide(dims, term->coefficient),
+                 *atom = jx_dim_of_atom(dims, term->factors[0].atom),
+                 *rest = jx_dim_sub(dims, dim, jx_dim_mul(dims, times, atom));
+
+    return jx_dim_add(dims, jx_dim_mul(dims, jx_dim_int(dims, c), rest),
+                      jx_dim_mul(dims, times, instead));
+}
+
+static bool is_at_least(const asking *q, const jx_dim *dim, jx_int least,
+                        int depth);
+
+/* A quotient a // c lies between (a - c + 1) / c and a / c: all is asked of c
+ * times as much, where whole numbers need not be met. */
+static bool quotient_is_at_least(const asking *q, const jx_dim *dim,
+                                 jx_int least, int depth)
+{
+    const jx_dim_term *term = lone_atom(dim, JX_ATOM_FLOORDIV);
+    jx_dims *dims = q->in->program->dims;
+    const jx_dim *end;
+    int64_t c;
+
+    if (!term || !jx_dim_is_int(term->factors[0].atom->b, &c) || c < 2 ||
+        c > INT32_MAX)
+        return false;
+    end = term->factors[0].atom->a;
+    if (term->coefficient > 0)
+        end = jx_dim_sub(dims, end, jx_dim_int(dims, c - 1));
+    return is_at_least(q, replaced(q, dim, term, c, end), c * (least - 1) + 1,
+                       depth);
+}
+
+/* A remainder by b lies between 0 and b - 1. */
+static bool remainder_is_at_least(const asking *q, const jx_dim *dim,
+                                  jx_int least, int depth)
+{
+    const jx_dim_term *term = lone_atom(dim, JX_ATOM_MOD);
+    jx_dims *dims = q->in->program->dims;
+    const jx_dim *end;
+
+    if (!term || !is_at_least(q, term->factors[0].atom->b, 1, 0))
+        return false;
+    end = term->coefficient > 0
+              ? jx_dim_int(dims, 0)
+              : jx_dim_sub(dims, term->factors[0].atom->b, jx_dim_int(dims, 1));
+    return is_at_least(q, replaced(q, dim, term, 1, end), least, depth);
+}
+
+static bool is_at_least(const asking *q, const jx_dim *dim, jx_int least,
+                        int depth)
+{
+    const jx_int most = (jx_int)1 << 80;
+    jx_dim_range bounds;
+
+    if (!dim || least > most || least < -most)
+        return false;
+    bounds = jx_program_bounds(q->in->program, dim);
+    return (bounds.has_low && bounds.low >= least) ||
+           (depth > 0 && (quotient_is_at_least(q, dim, least, depth - 1) ||
+                          remainder_is_at_least(q, dim, least, depth - 1)));
+}
+
 /* What is no less than `size`, or no more. */
 static bool size_is_within(const asking *q, const jx_dim *size, limit at)
 {
@@ -52,12 +133,8 @@ static bool size_is_within(const asking *q, const jx_dim *size, limit at)
     const jx_dim *left = !size || !at.size ? NULL
                          : at.low          ? jx_dim_sub(dims, size, at.size)
                                            : jx_dim_sub(dims, at.size, size);
-    jx_dim_range bounds;
 
-    if (!left)
-        return false;
-    bounds = jx_program_bounds(q->in->program, left);
-    return bounds.has_low && bounds.low >= 0;
+    return is_at_least(q, left, 0, 4);
 }
 
 /* The size, or the number, that all elements are; NULL: neither. */
@@ -274,7 +351,7 @@ static bool sum_is_within(asking *q, const jx_made *made, limit at, bool minus)
         const jx_known *other = &of[i], *asked = &made->ins[1 - i];
         double end = at.low != (minus && i == 1) ? other->is.lo : other->is.hi;
         const jx_dim *sizes[2] = {size_of(q, other), number(q, end)};
-        for (int k = 0; k < 2; k++) {
+        for (int k = 0; k < 2 && (!k || sizes[0] != sizes[1]); k++) {
             limit left = moved(q, at, sizes[k], minus && i == 1);
             if (taken) {
                 left.size = left.size
@@ -329,6 +406,54 @@ static bool remainder_is_within(asking *q, const jx_made *made, limit at)
                               ? jx_dim_int(dims, 0)
                               : jx_dim_neg(dims, most),
                           at);
+}
+
+/* a / b of a positive b, which rounds toward 0. */
+static bool quotient_is_within(asking *q, const jx_made *made, limit at)
+{
+    const jx_dim *by = size_of(q, &made->ins[1]);
+    jx_dims *dims = q->in->program->dims;
+    bool whole = narrowed(q, &made->ins[0]).is.lo >= 0;
+
+    if (!at.size || !size_is_within(q, by, (limit){jx_dim_int(dims, 1), true}))
+        return false;
+    if (!whole &&
+        (at.low ||
+         !size_is_within(q, at.size, (limit){jx_dim_int(dims, 0), true})))
+        return false;
+    at.size = at.low ? jx_dim_mul(dims, by, at.size)
+                     : jx_dim_sub(dims,
+                                  jx_dim_mul(dims, by,
+                                             jx_dim_add(dims, at.size,
+                                                        jx_dim_int(dims, 1))),
+                                  jx_dim_int(dims, 1));
+    return is_within(q, &made->ins[0], at);
+}
+
+/* A positive number times what does not wrap. */
+static bool product_is_within(asking *q, const jx_made *made, limit at)
+{
+    jx_dims *dims = q->in->program->dims;
+    jx_extenting how = {.dtype = made->aval->dtype,
+                        .semantics = q->in->semantics};
+    jx_known of[2] = {narrowed(q, &made->ins[0]), narrowed(q, &made->ins[1])};
+
+    jx_extent_mul(&how, of[0].is, of[1].is);
+    for (int i = 0; i < 2 && at.size; i++) {
+        const jx_dim *by = jx_extent_is_one(of[i].is) && of[i].is.lo >= 1
+                               ? number(q, of[i].is.lo)
+                               : NULL;
+        limit left = at;
+        if (!by || (how.wraps && of[i].is.lo != 1))
+            continue;
+        if (at.low)
+            left.size = jx_dim_add(dims, at.size,
+                                   jx_dim_sub(dims, by, jx_dim_int(dims, 1)));
+        left.size = jx_dim_floordiv(dims, left.size, by);
+        if (is_within(q, &made->ins[1 - i], left))
+            return true;
+    }
+    return false;
 }
 
 static bool all_are_within(asking *q, const jx_made *made, limit at)
@@ -387,11 +512,8 @@ static bool eqn_is_within(asking *q, const jx_made *made, limit at)
     case JX_PRIM_convert_element_type: return convert_is_within(q, made, at);
     case JX_PRIM_add: return sum_is_within(q, made, at, false);
     case JX_PRIM_sub: return sum_is_within(q, made, at, true);
-    case JX_PRIM_mul:
-        for (int i = 0; i < 2; i++)
-            if (jx_extent_is_one(made->ins[i].is) && made->ins[i].is.lo == 1)
-                return is_within(q, &made->ins[1 - i], at);
-        return false;
+    case JX_PRIM_mul: return product_is_within(q, made, at);
+    case JX_PRIM_div: return quotient_is_within(q, made, at);
     case JX_PRIM_rem: return remainder_is_within(q, made, at);
     case JX_PRIM_max:
     case JX_PRIM_min:
@@ -425,6 +547,7 @@ static bool is_within(asking *q, const jx_known *value, limit at)
          size_is_within(q, size_of(q, value), at) ||
          size_is_within(q, at.low ? made.least : made.most, at) ||
          is_assumed(q, value, at) ||
+         (made.among && elsewhere(q, made.among, at)) ||
          (made.eqn && made.eqn->typed && eqn_is_within(q, &made, at));
     q->depth--;
     return is;

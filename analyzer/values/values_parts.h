@@ -33,6 +33,7 @@ typedef struct jx_made {
     jx_known known;
     const jx_dim *dim;          /* its one element is this size; or NULL */
     const jx_dim *least, *most; /* sizes that its elements lie between; NULL */
+    const jx_known *among;      /* they are some of its elements; NULL */
     jx_peak peak;
     uint64_t hash;
     int next; /* of that hash's list; -1 */

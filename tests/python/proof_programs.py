@@ -646,6 +646,120 @@ def overflow_idx2(x, i):
     return x[jnp.minimum(i+1,x.shape[0])-1]
 
 
+# -- places that quotients and remainders of sizes give --------------------------------
+
+@asked(sized("n"), holds=[BOUNDS])
+def middle(x):
+    n = x.shape[0]
+    return x[jnp.asarray(n // 2)] + x[jnp.asarray((n - 1) // 2)] + x[jnp.asarray(3 * n // 4)]
+
+
+@asked(sized("n"), fails=[BOUNDS])
+def above_the_middle(x):
+    return x[jnp.asarray((x.shape[0] + 1) // 2)]
+
+
+@asked(sized("n"), fails=[BOUNDS])
+def beyond_three_quarters(x):
+    return x[jnp.asarray((3 * x.shape[0] + 1) // 4)]
+
+
+@asked(sized("n"), holds=[BOUNDS])
+def remainder_by_a_size(x):
+    return x[jnp.asarray(7 % x.shape[0])]
+
+
+@asked(sized("n"), fails=[BOUNDS])
+def remainder_of_a_size(x):
+    return x[jnp.asarray(x.shape[0] % 7)]
+
+
+@asked(sized("n"), ranges={"x": (0, 1)},
+       holds=[BOUNDS, "out0 in [0, 1]"],
+       fails=["out0 in [0, 0.9]"])
+def median(x):
+    x, n = jnp.sort(x), x.shape[0]
+    return (x[jnp.asarray((n - 1) // 2)] + x[jnp.asarray(n // 2)]) / 2
+
+
+@asked(sized("n"), holds=[BOUNDS])
+def halves(x):
+    i = jnp.arange(x.shape[0])
+    return x[i // 2] + x[(i + 1) // 2] + x[jnp.arange(2 * x.shape[0]) // 2][i]
+
+
+@asked(sized("n"), fails=[BOUNDS])
+def halves_of_one_more(x):
+    return x[(jnp.arange(2 * x.shape[0]) + 1) // 2]
+
+
+@asked(sized("n"), array(dtype=I32), ranges={"i": (-1, "2*n - 1")}, holds=[BOUNDS])
+def half_toward_zero(x, i):
+    return lax.dynamic_slice(x, (lax.div(i, jnp.int32(2)),), (1,))
+
+
+@asked(sized("n"), array(dtype=I32), ranges={"i": (-4, "2*n - 1")}, fails=[BOUNDS])
+def half_below_zero(x, i):
+    return lax.dynamic_slice(x, (lax.div(i, jnp.int32(2)),), (1,))
+
+
+@asked(sized("n, m"), array(dtype=I32), ranges={"i": (0, "n*m - 1")}, holds=[BOUNDS])
+def row_and_column(x, i):
+    return x[i // x.shape[1], i % x.shape[1]]
+
+
+@asked(sized("n, m"), array(dtype=I32), ranges={"i": (0, "n*m")}, fails=[BOUNDS])
+def row_beyond(x, i):
+    return x[i // x.shape[1], i % x.shape[1]]
+
+
+@asked(sized("n"), holds=[BOUNDS])
+def from_both_ends(x):
+    def turn(i, c):
+        return c + x[i] * x[x.shape[0] - 1 - i]
+    return lax.fori_loop(0, (x.shape[0] + 1) // 2, turn, 0.)
+
+
+@asked(sized("n"), fails=[BOUNDS])
+def beyond_the_end(x):
+    return lax.fori_loop(0, x.shape[0] // 2, lambda i, c: c + x[x.shape[0] - i], 0.)
+
+
+FEW = ("n <= 100000",)
+
+
+@asked(sized("n", constraints=FEW), holds=[BOUNDS])
+def neighbours(x):
+    return lax.fori_loop(0, x.shape[0] // 2, lambda i, c: c + x[2 * i] * x[2 * i + 1], 0.)
+
+
+@asked(sized("n", constraints=FEW), fails=[BOUNDS])
+def neighbours_of_the_next(x):
+    return lax.fori_loop(0, x.shape[0] // 2, lambda i, c: c + x[2 * i] * x[2 * i + 2], 0.)
+
+
+@asked(sized("n"), holds=[BOUNDS])
+def scan_of_places(x):
+    def turn(c, i):
+        return c + x[i] * x[x.shape[0] - 1 - i], x[i // 2]
+    return lax.scan(turn, 0., jnp.arange(x.shape[0]))
+
+
+@asked(sized("n"), fails=[BOUNDS])
+def scan_beyond(x):
+    return lax.scan(lambda c, i: (c, x[i + 1]), 0., jnp.arange(x.shape[0]))[1]
+
+
+@asked(sized("n"), array(5, 2, dtype=I32), ranges={"i": (0, "n - 1")}, holds=[BOUNDS])
+def scan_of_indices(x, i):
+    return lax.scan(lambda c, row: (c, x[row].sum()), 0., i)[1]
+
+
+@asked(sized("n"), array(5, 2, dtype=I32), ranges={"i": (0, "n")}, fails=[BOUNDS])
+def scan_of_indices_beyond(x, i):
+    return lax.scan(lambda c, row: (c, x[row].sum()), 0., i)[1]
+
+
 # -- guards ---------------------------------------------------------------------------
 
 @asked(array(), ranges={"x": (-3, 3)}, holds=[FINITE])
