@@ -98,6 +98,9 @@ jx_extent jx_extent_power(jx_extenting *how, jx_extent a, jx_extent b);
 jx_extent jx_extent_integer_power(jx_extenting *how, jx_extent a,
                                   int64_t power);
 
+/* Whether all multiples of a number up to n times it are numbers of the
+ * dtype. */
+bool jx_extent_multiples_are_exact(jx_dtype dtype, double value, double n);
 /* The sum of between `least` and `most` elements, in any order. */
 jx_extent jx_extent_sum(jx_extenting *how, jx_extent each, double least,
                         double most);

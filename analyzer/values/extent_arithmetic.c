@@ -310,9 +310,7 @@ jx_extent jx_extent_power(jx_extenting *how, jx_extent a, jx_extent b)
                : to;
 }
 
-/* Whether all multiples of a number up to n times it are
- * numbers of the dtype. */
-static bool are_multiples_exact(jx_dtype dtype, double value, double n)
+bool jx_extent_multiples_are_exact(jx_dtype dtype, double value, double n)
 {
     int e, bits = dtype == JX_F64   ? 53
                   : dtype == JX_F32 ? 24
@@ -347,7 +345,7 @@ static double most_sum(jx_dtype dtype, double value, double n)
 {
     if (n == 0 || value == 0)
         return 0;
-    return are_multiples_exact(dtype, value, n)
+    return jx_extent_multiples_are_exact(dtype, value, n)
                ? n * value
                : n * value * fmin(parts_of(dtype, n), pow(n, 0.585));
 }
@@ -356,9 +354,9 @@ static double least_sum(jx_dtype dtype, double value, double n)
 {
     if (n == 0 || value == 0)
         return 0;
-    return are_multiples_exact(dtype, value, n) ? n * value
-           : isfinite(parts_of(dtype, n))       ? n * value / parts_of(dtype, n)
-                                                : value;
+    return jx_extent_multiples_are_exact(dtype, value, n) ? n * value
+           : isfinite(parts_of(dtype, n)) ? n * value / parts_of(dtype, n)
+                                          : value;
 }
 
 /* Rounding is monotone, so that no sum lies beyond that of as many ends. */
@@ -381,8 +379,8 @@ jx_extent jx_extent_sum(jx_extenting *how, jx_extent each, double least,
     }
     to.nan |= each.lo == -INFINITY && each.hi == INFINITY && most > 1;
     to = jx_dtype_is_float(dtype) &&
-                 !(are_multiples_exact(dtype, each.lo, most) &&
-                   are_multiples_exact(dtype, each.hi, most))
+                 !(jx_extent_multiples_are_exact(dtype, each.lo, most) &&
+                   jx_extent_multiples_are_exact(dtype, each.hi, most))
              ? jx_extent_loosen(how, to, 1)
              : jx_extent_settle(how, to);
     if (!jx_dtype_is_float(dtype))

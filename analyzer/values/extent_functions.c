@@ -279,9 +279,6 @@ bool jx_extent_function(jx_extenting *how, jx_prim_id id, jx_extent a,
     case JX_PRIM_floor: *to = steps(how, floor, a); return true;
     case JX_PRIM_ceil: *to = steps(how, ceil, a); return true;
     case JX_PRIM_sign: *to = steps(how, sign_of, a); return true;
-    case JX_PRIM_round:
-        *to = jx_extent_join(steps(how, floor, a), steps(how, ceil, a));
-        return true;
     case JX_PRIM_neg: *to = jx_extent_neg(how, a); return true;
     case JX_PRIM_abs: *to = jx_extent_abs(how, a); return true;
     case JX_PRIM_square: *to = jx_extent_square(how, a); return true;

@@ -130,10 +130,18 @@ static bool repeats_reduction(const jx_bounding *t, const jx_known *x,
     const jx_made *base;
     const jx_p_axes *p;
 
-    if (aval->rank > JX_MAX_AXES ||
-        jx_valuing_made(t->in, y)->aval->rank != aval->rank)
+    if (aval->rank > JX_MAX_AXES)
         return false;
-    over_y.number = jx_relate_base(t->in, y, axes);
+    if (jx_valuing_made(t->in, y)->aval->rank == 0) {
+        int none[JX_MAX_AXES];
+        over_y.number = jx_relate_base(t->in, y, none);
+        for (int i = 0; i < aval->rank; i++)
+            axes[i] = -1; /* one number beside all elements */
+    } else if (jx_valuing_made(t->in, y)->aval->rank != aval->rank) {
+        return false;
+    } else {
+        over_y.number = jx_relate_base(t->in, y, axes);
+    }
     if (reduction == JX_PRIM_reduce_sum)
         at_least(t->in, &over_y, axes, aval->rank);
     base = jx_valuing_made(t->in, &over_y);
@@ -311,12 +319,14 @@ void jx_relate_mul(jx_bounding *t, jx_extent *is)
 
 /* -- differences and quotients --------------------------------------------- */
 
-static bool is_max_of(const jx_bounding *t, const jx_known *x,
-                      const jx_known *y, uint64_t *over)
+/* y is the greatest, or least, of x. */
+static bool is_extreme_of(const jx_bounding *t, const jx_known *x,
+                          const jx_known *y, jx_prim_id reduction)
 {
     jx_known operand;
+    uint64_t over;
 
-    return repeats_reduction(t, x, y, JX_PRIM_reduce_max, &operand, over) &&
+    return repeats_reduction(t, x, y, reduction, &operand, &over) &&
            operand.number == x->number;
 }
 
@@ -394,8 +404,6 @@ static bool is_no_less(const jx_valuing *in, const jx_known *y,
 void jx_relate_sub(jx_bounding *t, const jx_extenting *how, jx_extent *is)
 {
     const jx_known *x = &t->ins[0], *y = &t->ins[1];
-    jx_known operand;
-    uint64_t over;
 
     if (is->lo > is->hi)
         return;
@@ -404,18 +412,22 @@ void jx_relate_sub(jx_bounding *t, const jx_extenting *how, jx_extent *is)
         *is = jx_extent_meet(*is, jx_extent_between(-off, off));
     } else if (how->wraps) {
         return; /* it may have any sign */
-    } else if (is_max_of(t, x, y, &over) || is_no_less(t->in, y, x, 4)) {
+    } else if (is_extreme_of(t, x, y, JX_PRIM_reduce_max) ||
+               is_no_less(t->in, y, x, 4)) {
         is->hi = fmin(is->hi, jx_relate_slack(t, x));
     } else if (is_no_less(t->in, x, y, 4)) {
         is->lo = fmax(is->lo, -jx_relate_slack(t, y));
-    } else if (repeats_reduction(t, x, y, JX_PRIM_reduce_min, &operand,
-                                 &over) &&
-               operand.number == x->number) {
+    } else if (is_extreme_of(t, x, y, JX_PRIM_reduce_min)) {
         is->lo = fmax(is->lo, -jx_relate_slack(t, x));
+    } else if (is_extreme_of(t, y, x, JX_PRIM_reduce_max)) {
+        is->lo = fmax(is->lo, -jx_relate_slack(t, y));
+    } else if (is_extreme_of(t, y, x, JX_PRIM_reduce_min)) {
+        is->hi = fmin(is->hi, jx_relate_slack(t, y));
     }
 }
 
-/* The size that a value is, the same for all elements. */
+/* The size that a value is, the same for all elements; also where nothing is
+ * added to it or taken from it. */
 static const jx_dim *repeated_dim(const jx_bounding *t, const jx_known *value)
 {
     int axes[JX_MAX_AXES];
@@ -431,40 +443,91 @@ static const jx_dim *repeated_dim(const jx_bounding *t, const jx_known *value)
             return NULL;
         if (made->eqn->prim->id == JX_PRIM_dim_as_value && made->eqn->typed)
             return ((const jx_p_dim_as_value *)made->eqn->typed)->dim;
-        if (made->eqn->prim->id != JX_PRIM_convert_element_type)
+        if (made->eqn->prim->id != JX_PRIM_convert_element_type &&
+            !(made->eqn->prim->id == JX_PRIM_sub &&
+              jx_extent_is_one(made->ins[1].is) && made->ins[1].is.lo == 0))
             return NULL;
         value = &made->ins[0];
     }
     return NULL;
 }
 
-/* A mean: a sum over its number of elements. */
+/* A mean: a sum over its number of elements, of which there are no more than
+ * that many. */
 static bool is_mean(const jx_bounding *t, jx_extent *of, double *count)
 {
+    jx_dims *dims = t->in->program->dims;
+    jx_dtype dtype = t->eqn->outs[0]->aval->dtype;
+    const jx_dim *product = jx_dim_int(dims, 1);
     int axes[JX_MAX_AXES];
     const jx_made *sum;
     const jx_aval *aval;
-    const jx_dim *product, *by;
     const jx_p_axes *p;
+    int64_t size;
 
     if (t->eqn->outs[0]->aval->rank > JX_MAX_AXES)
         return false;
     sum = &t->in->made.at[jx_relate_base(t->in, &t->ins[0], axes)];
-    if (!sum->eqn || sum->eqn->prim->id != JX_PRIM_reduce_sum ||
-        !sum->eqn->typed)
+    if (!is_of(sum, JX_PRIM_reduce_sum) || sum->aval->dtype != dtype)
         return false;
-    by = repeated_dim(t, &t->ins[1]);
     aval = jx_atom_aval(sum->eqn->ins[0]);
     p = sum->eqn->typed;
-    product = jx_dim_int(t->in->program->dims, 1);
     for (int i = 0; i < p->axes.count; i++)
         product = p->axes.at[i] < 0 || p->axes.at[i] >= aval->rank
                       ? NULL
-                      : jx_dim_mul(t->in->program->dims, product,
-                                   aval->shape[p->axes.at[i]]);
+                      : jx_dim_mul(dims, product, aval->shape[p->axes.at[i]]);
     *of = sum->ins[0].is;
     *count = product ? jx_bound_size(t->in, product).hi : INFINITY;
-    return by && by == product;
+    if (product && jx_dim_is_int(product, &size))
+        return jx_extent_is_one(t->ins[1].is) &&
+               t->ins[1].is.lo == (double)size;
+    return product && repeated_dim(t, &t->ins[1]) == product;
+}
+
+/* How far a mean of multiples that are all exact may lie beyond an end:
+ * compiled, it may be the sum times a rounded inverse, which a power of two
+ * rounds to itself from above; what 16 bits hold may stay unrounded. */
+static double exact_mean(const jx_bounding *t, double end, bool outward)
+{
+    jx_dtype dtype = t->eqn->outs[0]->aval->dtype;
+    int exponent;
+    bool back = outward && jx_dtype_of(dtype)->bits >= 32 &&
+                frexp(fabs(end), &exponent) == 0.5;
+
+    return end == 0 || back || t->in->semantics != JX_XLA
+               ? 0
+               : jx_ulp_of(dtype, end);
+}
+
+/* The error of a sum of n numbers in any order is no more than n - 1 times the
+ * unit of all their sizes (Jeannerod and Rump, 2013), for any n: a mean is off
+ * by as much of the largest, and by its quotient. */
+void jx_relate_mean(const jx_bounding *t, jx_extent *is)
+{
+    jx_extenting how = jx_bound_how(t);
+    double count, unit, off, size;
+    jx_extent of, to;
+
+    if (is->lo > is->hi || !jx_dtype_is_float(how.dtype) ||
+        !is_mean(t, &of, &count) || !(of.lo <= of.hi) ||
+        !jx_extent_is_finite(of) || !jx_extent_is_finite(t->ins[0].is) ||
+        !(t->ins[1].is.lo >= 1))
+        return;
+    unit = jx_ulp_of(how.dtype, 1) / 2;
+    size = fmax(fabs(of.lo), fabs(of.hi));
+    if (jx_extent_multiples_are_exact(how.dtype, of.lo, count) &&
+        jx_extent_multiples_are_exact(how.dtype, of.hi, count) &&
+        jx_extent_multiples_are_exact(how.dtype, 1, count)) {
+        to = jx_extent_between(of.lo - exact_mean(t, of.lo, of.lo < 0),
+                               of.hi + exact_mean(t, of.hi, of.hi > 0));
+    } else {
+        off = size * (count + 8) * unit * (1 + 16 * unit) +
+              2 * jx_extent_normal(how.dtype);
+        to = jx_extent_between(of.lo >= 0 ? fmax(of.lo - off, 0) : of.lo - off,
+                               of.hi <= 0 ? fmin(of.hi + off, 0) : of.hi + off);
+    }
+    to = jx_extent_settle(&how, to);
+    *is = (jx_extent){fmax(is->lo, to.lo), fmin(is->hi, to.hi), is->nan};
 }
 
 void jx_relate_div(jx_bounding *t, jx_extent *is)
@@ -472,9 +535,7 @@ void jx_relate_div(jx_bounding *t, jx_extent *is)
     const jx_known *x = &t->ins[0], *y = &t->ins[1];
     jx_extenting how = jx_bound_how(t);
     jx_known operand;
-    jx_extent of;
     uint64_t over;
-    double count;
 
     if (is->lo > is->hi || !jx_dtype_is_float(how.dtype))
         return;
@@ -486,17 +547,6 @@ void jx_relate_div(jx_bounding *t, jx_extent *is)
                 ? 1 + 64 * jx_ulp_of(how.dtype, 1)
                 : 1;
         *is = jx_extent_meet(*is, jx_extent_between(0, most));
-    } else if (is_mean(t, &of, &count) && of.lo <= of.hi &&
-               jx_extent_is_finite(x->is) && y->is.lo >= 1) {
-        /* The sum's error is a part of its largest element times their number,
-         * or the sum is not known so well. */
-        double part = count * jx_ulp_of(how.dtype, 1) / 2;
-        double size = fmax(fabs(of.lo), fabs(of.hi)) *
-                      (part < 0.5 ? 1 + 2 * part : sqrt(count) * 2);
-        if (of.lo >= 0)
-            *is = jx_extent_meet(*is, jx_extent_between(0, size));
-        else
-            *is = jx_extent_meet(*is, jx_extent_between(-size, size));
     }
 }
 

@@ -22,14 +22,19 @@ bool jx_bound_same(jx_bounding *t)
 
 /* That, and what XLA may make of the equation instead; of integers that is the
  * same. */
-static bool give(jx_bounding *t, jx_extenting *how, jx_extent is)
+static jx_extent or_compiled(jx_bounding *t, jx_extenting *how, jx_extent is)
 {
     jx_extent other;
 
-    if (how->semantics == JX_XLA && jx_dtype_is_float(how->dtype) &&
-        jx_bound_compiled(t, how, &other))
-        is = jx_extent_join(is, other);
-    return jx_bound_give(t, how, is);
+    return how->semantics == JX_XLA && jx_dtype_is_float(how->dtype) &&
+                   jx_bound_compiled(t, how, &other)
+               ? jx_extent_join(is, other)
+               : is;
+}
+
+static bool give(jx_bounding *t, jx_extenting *how, jx_extent is)
+{
+    return jx_bound_give(t, how, or_compiled(t, how, is));
 }
 
 bool jx_bound_function(jx_bounding *t)
@@ -42,6 +47,22 @@ bool jx_bound_function(jx_bounding *t)
         jx_extent_function(&how, t->eqn->prim->id, t->ins[0].is, &is))
         return give(t, &how, is);
     return true;
+}
+
+/* Ties go to the even number, or away from 0. */
+bool jx_bound_round(jx_bounding *t)
+{
+    const jx_p_round *p = t->eqn->typed;
+    jx_extenting how = jx_bound_how(t);
+    jx_extent is = t->ins[0].is;
+    double (*nearest)(double) =
+        p->rounding_method == JX_ROUND_TO_NEAREST_EVEN ? rint : round;
+
+    if (!jx_extent_knows(how.dtype))
+        return true;
+    if (!jx_extent_is_empty(is))
+        is = (jx_extent){nearest(is.lo), nearest(is.hi), is.nan};
+    return jx_bound_give(t, &how, jx_extent_settle(&how, is));
 }
 
 bool jx_bound_integer_pow(jx_bounding *t)
@@ -172,7 +193,9 @@ bool jx_bound_div(jx_bounding *t)
     jx_relate_div(t, &is);
     jx_bound_answer(t, JX_ASKED_NOT_BELOW, t->ins[1].is.lo >= 0, t->ins[1].is,
                     jx_extent_between(0, INFINITY));
-    return give(t, &how, is);
+    is = or_compiled(t, &how, is);
+    jx_relate_mean(t, &is);
+    return jx_bound_give(t, &how, is);
 }
 
 bool jx_bound_rem(jx_bounding *t)
@@ -320,6 +343,61 @@ bool jx_bound_logic(jx_bounding *t)
         t, NULL,
         jx_extent_meet(jx_extent_between(0, mask_above(fmax(a.hi, b.hi))),
                        jx_extent_finite(how.dtype)));
+}
+
+/* -- shifts ---------------------------------------------------------------- */
+
+static void reach_by(jx_extent *to, double x, double by)
+{
+    double is = floor(ldexp(x, (int)-by));
+
+    *to = jx_extent_join(*to, jx_extent_between(is, is));
+}
+
+/* Of what has a sign, or could not have one: by so many bits at least and at
+ * most. */
+static jx_extent shifted_right(jx_extent x, jx_extent by)
+{
+    jx_extent to = jx_extent_none();
+
+    reach_by(&to, x.lo, by.lo);
+    reach_by(&to, x.lo, by.hi);
+    reach_by(&to, x.hi, by.lo);
+    reach_by(&to, x.hi, by.hi);
+    return to;
+}
+
+/* By as many bits as there are, or by fewer than none, is by all of them. */
+bool jx_bound_shift(jx_bounding *t)
+{
+    jx_extenting how = jx_bound_how(t);
+    jx_extent x = t->ins[0].is, by = t->ins[1].is;
+    int bits = jx_dtype_of(how.dtype)->bits;
+    double half = ldexp(1, bits - 1);
+
+    if (!jx_extent_knows(how.dtype) || jx_extent_is_empty(x) ||
+        !(by.lo >= 0 && by.hi < bits))
+        return true;
+    switch ((int)t->eqn->prim->id) {
+    case JX_PRIM_shift_left:
+        return jx_bound_give(
+            t, &how,
+            jx_extent_mul(
+                &how, x,
+                jx_extent_between(ldexp(1, (int)by.lo), ldexp(1, (int)by.hi))));
+    case JX_PRIM_shift_right_arithmetic:
+        /* The upper half of unsigned integers is taken for those below 0. */
+        if (jx_dtype_of(how.dtype)->kind == JX_KIND_UINT && x.hi >= half)
+            return true;
+        return jx_bound_give(t, &how, shifted_right(x, by));
+    default:
+        if (x.lo >= 0)
+            return jx_bound_give(t, &how, shifted_right(x, by));
+        return by.lo < 1 ||
+               jx_bound_give(
+                   t, &how,
+                   jx_extent_between(0, ldexp(2 * half, (int)-by.lo) - 1));
+    }
 }
 
 /* Of a choice that is always the same: that operand; else what the

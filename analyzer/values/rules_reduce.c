@@ -61,33 +61,58 @@ bool jx_bound_reduce_sum(jx_bounding *t)
     return jx_bound_give(t, &how, is);
 }
 
-bool jx_bound_reduce_prod(jx_bounding *t)
+/* A product of up to so many integers. */
+static jx_extent integer_product(jx_extenting *how, jx_extent each,
+                                 double count)
 {
-    const jx_p_axes *p = t->eqn->typed;
-    jx_extenting how = jx_bound_how(t);
-    jx_extent count = reduced(t, p->axes), each = t->ins[0].is, is;
-    double most = fmax(fabs(each.lo), fabs(each.hi));
+    const double exact = 0x1p53;
+    double most = pow(fmax(fmax(fabs(each.lo), fabs(each.hi)), 1), count);
 
-    if (!jx_extent_knows(how.dtype))
-        return true;
-    if (each.lo > each.hi || each.nan || isinf(most))
-        return true;
-    if (each.lo >= 0)
-        is = jx_extent_between(pow(fmin(each.lo, 1), count.hi),
-                               pow(fmax(each.hi, 1), count.hi));
-    else
-        is = jx_extent_between(-pow(fmax(most, 1), count.hi),
-                               pow(fmax(most, 1), count.hi));
-    is = count.hi < 0x1p20 ? jx_extent_loosen(&how, is, count.hi)
-                           : jx_extent_whole(how.dtype);
-    /* What overflows may meet what vanishes, in whatever order. */
-    is.nan |= (is.hi == INFINITY || is.lo == -INFINITY) &&
-              !(each.lo > 0 && pow(fmin(each.lo, 1), count.hi) > 1e-30);
+    if (most >= exact)
+        most = nextafter(most, INFINITY); /* a power is rounded */
+    return jx_extent_settle(
+        how, jx_extent_between(
+                 each.lo >= 0 ? pow(fmin(each.lo, 1), count) : -most, most));
+}
+
+/* The same of floats, in any order. */
+static jx_extent product(jx_extenting *how, jx_extent each, double count)
+{
+    double most = fmax(fabs(each.lo), fabs(each.hi));
+    jx_extent is = jx_extent_between(each.lo >= 0 ? pow(fmin(each.lo, 1), count)
+                                                  : -pow(fmax(most, 1), count),
+                                     pow(fmax(most, 1), count));
+
+    is = count < 0x1p20 ? jx_extent_loosen(how, is, count)
+                        : jx_extent_whole(how->dtype);
     if (each.lo >= 0)
         is.lo = fmax(is.lo, 0);
-    if (each.lo >= 0 && most <= 1) /* no product is more than its operands */
-        is.hi = fmin(is.hi, 1);
-    return jx_bound_give(t, &how, is);
+    if (most <= 1) /* no product is larger than its operands */
+        return jx_extent_between(fmax(is.lo, -1), fmin(is.hi, 1));
+    /* What overflows may meet what vanishes, in whatever order. */
+    is.nan |= (is.hi == INFINITY || is.lo == -INFINITY) &&
+              !(each.lo > 0 && pow(fmin(each.lo, 1), count) > 1e-30);
+    return is;
+}
+
+static bool give_product(jx_bounding *t, double count)
+{
+    jx_extenting how = jx_bound_how(t);
+    jx_extent each = t->ins[0].is;
+
+    if (!jx_extent_knows(how.dtype) || jx_extent_is_empty(each) ||
+        !jx_extent_is_finite(each))
+        return true;
+    return jx_bound_give(t, &how,
+                         jx_dtype_is_float(how.dtype)
+                             ? product(&how, each, count)
+                             : integer_product(&how, each, count));
+}
+
+bool jx_bound_reduce_prod(jx_bounding *t)
+{
+    return give_product(
+        t, reduced(t, ((const jx_p_axes *)t->eqn->typed)->axes).hi);
 }
 
 /* Of no element: the neutral one. */
@@ -163,6 +188,13 @@ bool jx_bound_cumsum(jx_bounding *t)
     return jx_bound_give(
         t, &how,
         jx_extent_sum(&how, t->ins[0].is, 1, fmax(along(t, p->axis).hi, 1)));
+}
+
+bool jx_bound_cumprod(jx_bounding *t)
+{
+    const jx_p_cumulative *p = t->eqn->typed;
+
+    return give_product(t, fmax(along(t, p->axis).hi, 1));
 }
 
 bool jx_bound_cumlogsumexp(jx_bounding *t)

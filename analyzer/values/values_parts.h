@@ -149,6 +149,8 @@ const jx_made *jx_valuing_made(const jx_valuing *in, const jx_known *value);
 void jx_relate_mul(jx_bounding *t, jx_extent *is);
 void jx_relate_sub(jx_bounding *t, const jx_extenting *how, jx_extent *is);
 void jx_relate_div(jx_bounding *t, jx_extent *is);
+/* Narrows a mean, however it is compiled. */
+void jx_relate_mean(const jx_bounding *t, jx_extent *is);
 /* Narrows a sum over axes of what is a part of their sum each. */
 void jx_relate_shares(const jx_bounding *t, jx_ints axes, jx_extent *is);
 /* Narrows a sum, a product of matrices, of which all terms but one are zero

@@ -760,6 +760,84 @@ def scan_of_indices_beyond(x, i):
     return lax.scan(lambda c, row: (c, x[row].sum()), 0., i)[1]
 
 
+# -- means ----------------------------------------------------------------------------
+
+SOME = ("n <= 4096",)
+
+
+@asked(sized("n", constraints=SOME), ranges={"x": (0, 1)},
+       holds=["out0 in [0, 1]"],
+       fails=["out0 in [0, 0.9999]"])
+def mean(x):
+    return x.mean()
+
+
+@asked(sized("n", constraints=SOME), ranges={"x": (0, 0.3)},
+       holds=["out0 in [0, 0.3001]"],
+       fails=["out0 in [0, 0.3]"])
+def mean_that_is_rounded(x):
+    return x.mean()
+
+
+@asked(sized("n", constraints=SOME), ranges={"x": (0.5, 1)},
+       holds=["out0 in [0.4999, 1]"],
+       fails=["out0 in [0.5, 1]"])
+def mean_by_an_inverse(x):
+    """Compiled it is the sum times a rounded inverse."""
+    return x.mean()
+
+
+@asked(sized("n"), ranges={"x": (0, 1)},
+       holds=[FINITE, "out0 in [0, inf]"],
+       fails=["out0 in [0, 1]"])
+def mean_of_any_number(x):
+    return x.mean()
+
+
+@asked(sized("n", constraints=SOME), ranges={"x": (-1, 1)},
+       holds=["out0 in [0, 1]"],
+       fails=["out0 in [0, 0.9]"])
+def mean_of_squares(x):
+    return (x * x).mean()
+
+
+@asked(sized("n", constraints=SOME), ranges={"x": (-1, 1)},
+       holds=["out0 in [0, 4.01]"],
+       fails=["out0 in [0, 0.9]"])
+def variance(x):
+    return x.var()
+
+
+@asked(sized("n", constraints=SOME), ranges={"x": (-1, 1)}, fails=[FINITE])
+def variance_of_one_less(x):
+    return x.var(ddof=1)
+
+
+@asked(array(41), ranges={"x": (0, 1)}, holds=["out0 in [0, 1]"])
+def mean_of_41(x):
+    return x.mean()
+
+
+@asked(array(41), ranges={"x": (0, 1)}, fails=["out0 in [0, 1]"])
+def sum_of_one_more(x):
+    return x.sum() / 40
+
+
+@asked(sized("n"), ranges={"x": (0, 1)}, holds=["out0 in [0, 1]"], fails=["out0 in [0.1, 1]"])
+def below_the_greatest(x):
+    return x.max() - x
+
+
+@asked(sized("n"), ranges={"x": (0, 1)}, holds=["out0 in [-1, 0]"])
+def above_the_least(x):
+    return x.min() - x
+
+
+@asked(array(3, 3), ranges={"x": (0, 1)}, fails=["out0 in [0, 1]"])
+def greatest_of_others(x):
+    return x.max(1) - x
+
+
 # -- guards ---------------------------------------------------------------------------
 
 @asked(array(), ranges={"x": (-3, 3)}, holds=[FINITE])

@@ -44,7 +44,7 @@ FUNCTIONS = [
     "abs", "neg", "sign", "floor", "ceil", "exp", "exp2", "expm1", "log", "log1p", "logistic",
     "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh",
     "atanh", "sqrt", "rsqrt", "cbrt", "square", "erf", "erfc", "lgamma", "digamma",
-    "bessel_i0e", "bessel_i1e", "is_finite"]
+    "bessel_i0e", "bessel_i1e", "is_finite", "round"]
 CUTS = [-np.inf, -300., -20., -3., -1.5, -1., -.75, -.1, -1e-5, 0., 1e-7, 1e-3, .3, .9, 1., 1.2,
         1.5, 2., 5., 12., 90., 1000., np.inf]
 
@@ -259,10 +259,36 @@ def test_what_is_made_of_the_elements_is_not_the_update():
     lambda a: lax.reduce_window(a, 1, lax.mul, (2,), (1,), "SAME"),
     lambda a: lax.reduce(a, 0, lambda x, y: x + y * 3, (0,)),
     lambda a: jax.vmap(lambda v: lax.psum(v, "i"), axis_name="i")(a),
-    lambda a: a.at[0].apply(lambda v: v * v), lambda a: a * 4, lambda a: lax.cumsum(a)],
-    ids="cumprod shift multiply outer windows reduce psum apply product cumsum".split())
+    lambda a: a.at[0].apply(lambda v: v * v), lambda a: a * 4, lambda a: lax.cumsum(a),
+    lambda a: jnp.prod(jnp.tile(a, 500000)), lambda a: jnp.prod(a)],
+    ids="cumprod shift multiply outer windows reduce psum apply product cumsum long prod".split())
 def test_integers_wrap_in_whatever_computes_them(f):
     assert not proved(f, jax.ShapeDtypeStruct((3,), jnp.int32), prove="no-wrap", a=(0, 2 ** 30))
+
+
+@pytest.mark.parametrize("f, most", [
+    (lambda a: a << 4, 2 ** 27 - 1), (lambda a: jnp.prod(a), 1290), (jnp.cumprod, 1290)],
+    ids="shift prod cumprod".split())
+def test_integers_wrap_from_one_more_on(f, most):
+    x = jax.ShapeDtypeStruct((3,), jnp.int32)
+    assert proved(f, x, prove="no-wrap", a=(0, most))
+    assert not proved(f, x, prove="no-wrap", a=(0, most + 1))
+
+
+@pytest.mark.parametrize("f, dtype, claim, false", [
+    (lambda a: lax.shift_right_arithmetic(a, jnp.int32(3)), jnp.int32, "[-2, 1]", "[-1, 1]"),
+    (lambda a: lax.shift_right_logical(a, jnp.int32(3)), jnp.int32, "[0, 536870911]", "[0, 9]"),
+    (lambda a: lax.shift_left(a, jnp.int32(3)), jnp.int32, "[-72, 72]", "[-71, 72]"),
+    (lambda a: lax.shift_right_arithmetic(a, jnp.uint8(1)), jnp.uint8, "[0, 255]", "[0, 127]"),
+    (lambda a: jnp.round(a / 2), jnp.float32, "[-4, 4]", "[-4, 3]"),
+    (lambda a: lax.round(a / 2), jnp.float32, "[-5, 5]", "[-4, 5]"),
+    (lambda a: jnp.cumprod(a / 9), jnp.float32, "[-1, 1]", "[0, 1]")],
+    ids="arithmetic logical left unsigned even away cumprod".split())
+def test_ends_are_those_that_are_met(f, dtype, claim, false):
+    x = jax.ShapeDtypeStruct((3,), dtype)
+    ends = (0, 255) if dtype == jnp.uint8 else (-9, 9)
+    assert proved(f, x, prove="out0 in " + claim, a=ends)
+    assert not proved(f, x, prove="out0 in " + false, a=ends)
 
 
 def test_integers_that_move_do_not_wrap():
