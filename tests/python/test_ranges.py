@@ -30,6 +30,7 @@ def entry(ranges):
     ({"x": (0, 1)}, [["x", "0", "1"]]),
     ({"params": (-1.5, float("inf"))}, [["params", "-1.5", "inf"]]),
     ({"args[1]['w']": (np.float32(.5), 2)}, [["args[1]['w']", "0.5", "2"]]),
+    ({"x": (jnp.float32(-1), jnp.int32(2))}, [["x", "-1.0", "2"]]),
     ({"in3": (0, N - 1)}, [["in3", "0", "n - 1"]]),
     ({"index": ("0", "2*n")}, [["index", "0", "2*n"]]),
 ])
@@ -58,10 +59,19 @@ def test_without_them_a_document_is_as_it_was():
     ({"x": (0, 1), "args[0]": (2, 3)}, "a range that leaves values beside the earlier"),
     ({"x": 3}, "expected .lo, hi."),
     ({"x": (0, [1])}, "expected a number or a size"),
+    ({"x": "01"}, "expected .lo, hi."),
+    ({"x": {0, 1}}, "expected .lo, hi."),
+    ({"x": (jnp.zeros(3), jnp.ones(3))}, "expected a number or a size"),
 ])
 def test_what_makes_no_sense_is_refused(ranges, says):
     with pytest.raises(jaxvet.JaxvetError, match=says):
         jaxvet.check(f, ranges=ranges)(*SPECS).raise_if("error")
+
+
+@pytest.mark.parametrize("prove", [5, None, b"finite", ["finite", 5], {"finite"}])
+def test_what_can_be_proved_is_said_where_it_is_none_of_it(prove):
+    with pytest.raises(jaxvet.JaxvetError, match="prove: expected 'finite', 'in-bounds'"):
+        jaxvet.check(f, prove=prove)
 
 
 def test_an_index_that_few_numbers_of_a_range_put_outside():

@@ -11,6 +11,7 @@ import jax.export
 from . import _eager, _library, _native
 from ._annotations import annotated
 from ._arrays import packed_inputs
+from ._library import JaxvetError
 from ._refused import refused
 from ._report import Report, parse
 from ._reproduce import reproducible
@@ -60,7 +61,7 @@ def check(fun, *, select=None, ignore=None, arguments=(), retrace=True,
     What `jax.export.export` or `jax.export.deserialize` gives has its specs:
     `jaxvet.check(exported)` is the report on the file that it serializes to.
     """
-    asked = [prove] if isinstance(prove, str) else prove
+    asked = _asked(prove)
     arguments = [*arguments, *_GRAD[grad], *["--possible"] * possible,
                  *(word for what in asked for word in ("--prove", what))]
     if isinstance(fun, jax.export.Exported):
@@ -79,6 +80,14 @@ def check(fun, *, select=None, ignore=None, arguments=(), retrace=True,
             return report
         return reproducible(report_on(document, select, ignore, arguments), fun, args, kwargs)
     return checker
+
+
+def _asked(prove) -> list:
+    asked = [prove] if isinstance(prove, str) else prove
+    if not isinstance(asked, (list, tuple)) or not all(isinstance(what, str) for what in asked):
+        raise JaxvetError("prove: expected 'finite', 'in-bounds', 'no-wrap', 'out0 in [0, 1]', or "
+                          f"several of these, and this is {prove!r}")
+    return list(asked)
 
 
 def _of_file(exported, extra) -> Report:

@@ -4,6 +4,7 @@ from __future__ import annotations
 import collections.abc
 import numbers
 
+import jax
 import numpy as np
 
 from . import _compat
@@ -20,6 +21,8 @@ def rows(ranges) -> list:
 
 def _row(key, ends) -> list:
     try:
+        if isinstance(ends, (str, bytes, collections.abc.Set)):
+            raise TypeError  # two of them are no ends
         lo, hi = ends
     except (TypeError, ValueError):
         raise JaxvetError(f"ranges[{key!r}]: expected (lo, hi), and this is {ends!r}") from None
@@ -28,8 +31,9 @@ def _row(key, ends) -> list:
 
 def _end(key, end) -> str:
     """Integers exactly, floats in the fewest digits that read back."""
-    if isinstance(end, (np.ndarray, np.generic)) and end.ndim == 0:
-        end = end.item()
+    if isinstance(end, (np.ndarray, np.generic, jax.Array)) and end.ndim == 0 and \
+            not isinstance(end, jax.core.Tracer):
+        end = np.asarray(end).item()
     if isinstance(end, (bool, numbers.Integral)):
         return str(int(end))
     if isinstance(end, numbers.Real):
