@@ -5,6 +5,7 @@
 #include "prover/solver.h"
 #include "reports/commands/commands.h"
 #include "reports/commands/limits.h"
+#include "reports/commands/reproduce.h"
 #include "reports/commands/select.h"
 #include "reports/commands/share.h"
 #include "reports/commands/walk.h"
@@ -21,7 +22,7 @@
 #include <unistd.h>
 
 typedef struct settings {
-    const char *format, *output, *fail_on, *colour, *grad;
+    const char *format, *output, *fail_on, *colour, *grad, *repro;
     jx_texts select, ignore, where, ranges, prove, transform;
     int64_t min_elements;
     jx_texts roots;
@@ -73,6 +74,11 @@ static const jx_option options[] = {
      "run the gradient of outputs, too: of a program that gives one number and has\n"
      "no more than 32768 equations (loss), always, never",
      offsetof(settings, grad)},
+    {"repro", 0, JX_OPT_TEXT, "DIR",
+     "write there, for each finding that a run shows, its inputs for jaxvet run\n"
+     "--inputs (NUM001-1.npz), and of an exported file a test in plain JAX\n"
+     "(NUM001-1.py, which runs the copy NUM001-1.jaxexport)",
+     offsetof(settings, repro)},
     {"transform", 0, JX_OPT_LIST, "grad,vmap,lower:tpu",
      "predict, without running, which rule JAX will miss for these: grad, vmap,\n"
      "lower:PLATFORM (cpu, cuda, rocm, tpu); what else show --transform does\n"
@@ -286,7 +292,7 @@ static const char *key_of(const runner *r, const jx_target *target)
     static const char *const without[] = {
         "format",      "output",         "fail-on", "strict",  "deps",
         "allow-empty", "color",          "jobs",    "journal", "list-skipped",
-        "source-root", "trust-embedded", NULL};
+        "source-root", "trust-embedded", "repro",   NULL};
     jx_buffer text = {0};
     char print[65];
 
@@ -469,6 +475,9 @@ static int finish(runner *r)
                              ? jx_command_write_bytes(r->settings->output, &to)
                              : jx_command_write(r->settings->output, &to));
     jx_buffer_free(&to);
+    if (r->settings->repro &&
+        !jx_reproduce(r->ctx, r->settings->repro, r->reports, r->count))
+        code = jx_exit_worse(code, jx_command_failed(r->ctx));
     return code;
 }
 

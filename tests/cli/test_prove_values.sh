@@ -106,3 +106,18 @@ expect 0 check "$work/slice.mlir" --prove in-bounds --prove finite --where 'arg1
     --range 'in1 in [4, 4]'
 prints 'say: `3 >= arg1_0`, `arg1_0 >= 4`'
 holds test -z "$(grep '^proved' "$work/out")"
+
+# What a run shows, as files: inputs, and of an exported file a test in plain JAX.
+expect 0 check "$work/log.jaxpr" --range 'in0 in [-0.5, 1]' --repro "$work/shown" --grad never
+complains "^jaxvet: .*/shown/NUM001-1.npz\$"
+holds test ! -e "$work/shown/NUM001-1.py"
+expect 0 run "$work/log.jaxpr" --inputs "$work/shown/NUM001-1.npz"
+prints '^out0 f32\[\] = -inf'
+# What is there stays.
+expect 0 check "$work/log.jaxpr" --range 'in0 in [-0.5, 1]' --repro "$work/shown" --grad never
+complains "^jaxvet: .*/shown/NUM001-2.npz\$"
+expect 0 check "$work/log.jaxpr" --range 'in0 in [0, 1]' --repro "$work/none" --grad never
+holds test -d "$work/none"
+holds test -z "$(ls "$work/none")"
+expect 3 check "$work/log.jaxpr" --range 'in0 in [-0.5, 1]' --repro "$work/log.jaxpr/x"
+complains "can't make the folder"

@@ -5,11 +5,14 @@ import subprocess
 import sys
 
 import jax
+import jax.numpy as jnp
 import jaxvet
 import pytest
 import wrong_rules
+from jax import export
 
 HERE = pathlib.Path(__file__).resolve().parent
+COMMAND = os.environ.get("JAXVET", "build/jaxvet")
 
 
 def findings(name):
@@ -84,3 +87,26 @@ def test_command_writes_tests(tmp_path):
         cwd=HERE, env=environment("wrong"))
     assert done.returncode == 1, done.stderr
     assert run([tmp_path / "DRV001-1.py"], "wrong").returncode == 1
+
+
+@pytest.mark.parametrize("fill, fails", [(0., True), (1e-3, False)])
+def test_an_exported_file_runs_in_plain_jax(tmp_path, fill, fails):
+    """At some size, with bits for what numpy has no dtype of, and an input that nobody takes."""
+    def f(p, unused):
+        return {"y": jnp.log(jnp.maximum(p["w"], fill)), "n": p["n"] + 1}
+
+    size, = export.symbolic_shape("b")
+    spec = jax.ShapeDtypeStruct
+    made = export.export(jax.jit(f))(
+        {"w": spec((size, 3), jnp.bfloat16), "n": spec((), jnp.int32)}, spec((2,), jnp.float32))
+    file, folder = tmp_path / "f.jaxexport", tmp_path / "shown"
+    file.write_bytes(made.serialize())
+    done = subprocess.run(
+        [COMMAND, "check", str(file), "--range", "in1 in [-1, 1]", "--repro", str(folder),
+         "--select", "NUM001"], capture_output=True, text=True, check=True)
+    names = sorted(path.name for path in folder.iterdir())
+    assert names == ["NUM001-1.jaxexport", "NUM001-1.npz", "NUM001-1.py"] * fails, done.stderr
+    for script in folder.glob("*.py"):
+        ran = subprocess.run([sys.executable, str(script)], capture_output=True, text=True,
+                             check=False)
+        assert ran.returncode == 1 and ran.stderr.rstrip().endswith("AssertionError"), ran.stderr
