@@ -76,21 +76,35 @@ bool jx_bound_integer_pow(jx_bounding *t)
                          jx_extent_integer_power(&how, t->ins[0].is, p->y));
 }
 
-/* Kernels may round the square before, or not at all: it is off by a part
- * of its own size. */
+/* 1 - x * x of a number, as kernels have it: with the square rounded before, or
+ * not at all, or as (1 - x) * (1 + x). */
+static jx_extent one_minus_square_of(jx_dtype dtype, double x)
+{
+    jx_extent to = jx_extent_of(1 - jx_round_to(dtype, x * x));
+    double factors = jx_round_to(dtype, 1 - x) * jx_round_to(dtype, 1 + x);
+
+    to = jx_extent_join(to, jx_extent_of(fma(-x, x, 1)));
+    return jx_extent_join(to, jx_extent_of(factors));
+}
+
+/* It falls with the size of x. */
 bool jx_bound_one_minus_square(jx_bounding *t)
 {
-    jx_extenting how = jx_bound_how(t);
-    jx_extent square = jx_extent_square(&how, t->ins[0].is), is;
+    jx_extenting how = jx_bound_how(t), plain = {.dtype = JX_F64};
+    jx_extent size, is;
 
     if (!jx_extent_knows(how.dtype))
         return true;
-    is = jx_extent_sub(&how, jx_extent_of(1), square);
-    if (jx_dtype_is_float(how.dtype)) {
-        is.lo -= jx_ulp_of(how.dtype, fmax(square.hi, 1));
-        is.hi += jx_ulp_of(how.dtype, fmax(square.lo, 1));
-    }
-    return jx_bound_give(t, &how, jx_extent_loosen(&how, is, 2));
+    size = jx_extent_abs(&plain, t->ins[0].is);
+    if (!jx_dtype_is_float(how.dtype) || !jx_extent_is_finite(size) ||
+        jx_extent_is_empty(size))
+        return jx_bound_give(
+            t, &how,
+            jx_extent_sub(&how, jx_extent_of(1),
+                          jx_extent_square(&how, t->ins[0].is)));
+    is = jx_extent_between(one_minus_square_of(how.dtype, size.hi).lo,
+                           one_minus_square_of(how.dtype, size.lo).hi);
+    return jx_bound_give(t, &how, jx_extent_loosen(&how, is, 4));
 }
 
 bool jx_bound_reduce_precision(jx_bounding *t)

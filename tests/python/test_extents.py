@@ -44,7 +44,8 @@ FUNCTIONS = [
     "abs", "neg", "sign", "floor", "ceil", "exp", "exp2", "expm1", "log", "log1p", "logistic",
     "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh",
     "atanh", "sqrt", "rsqrt", "cbrt", "square", "erf", "erfc", "lgamma", "digamma",
-    "bessel_i0e", "bessel_i1e", "is_finite", "round"]
+    "bessel_i0e", "bessel_i1e", "is_finite", "round",
+    *["one_minus_square"] * hasattr(lax, "one_minus_square")]
 CUTS = [-np.inf, -300., -20., -3., -1.5, -1., -.75, -.1, -1e-5, 0., 1e-7, 1e-3, .3, .9, 1., 1.2,
         1.5, 2., 5., 12., 90., 1000., np.inf]
 
@@ -282,13 +283,24 @@ def test_integers_wrap_from_one_more_on(f, most):
     (lambda a: lax.shift_right_arithmetic(a, jnp.uint8(1)), jnp.uint8, "[0, 255]", "[0, 127]"),
     (lambda a: jnp.round(a / 2), jnp.float32, "[-4, 4]", "[-4, 3]"),
     (lambda a: lax.round(a / 2), jnp.float32, "[-5, 5]", "[-4, 5]"),
-    (lambda a: jnp.cumprod(a / 9), jnp.float32, "[-1, 1]", "[0, 1]")],
+    (lambda a: jnp.cumprod(a / 16), jnp.float32, "[-1, 1]", "[0, 1]")],
     ids="arithmetic logical left unsigned even away cumprod".split())
 def test_ends_are_those_that_are_met(f, dtype, claim, false):
     x = jax.ShapeDtypeStruct((3,), dtype)
     ends = (0, 255) if dtype == jnp.uint8 else (-9, 9)
     assert proved(f, x, prove="out0 in " + claim, a=ends)
     assert not proved(f, x, prove="out0 in " + false, a=ends)
+
+
+@pytest.mark.skipif(not hasattr(lax, "one_minus_square"), reason="of newer releases")
+def test_the_slope_of_arctanh_has_a_value_up_to_its_poles():
+    x = jax.ShapeDtypeStruct((), jnp.float32)
+    last = float(np.nextafter(np.float32(1), np.float32(0)))
+    f = lambda x: 1 / lax.one_minus_square(x)
+    assert proved(f, x, x=(-last, last))
+    assert proved(f, x, prove="out0 in [0.99, 8388616]", x=(-last, last))
+    assert not proved(f, x, x=(-1, last))
+    assert not proved(f, x, prove="out0 in [0.99, 8388600]", x=(-last, last))
 
 
 def test_integers_that_move_do_not_wrap():
