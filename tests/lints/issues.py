@@ -4,6 +4,7 @@ import jax.numpy as jnp
 import ml_dtypes
 import numpy as np
 from jax import lax
+from jax.scipy.spatial.transform import Rotation
 
 from planted import Programs
 
@@ -357,3 +358,113 @@ def update_without_room(t):
 @prog('i32[5]')
 def taken_from_outside(a):
     return jnp.take(a, 10)  #! IDX001
+
+
+# keras-team/keras 20110: a quotient by 0 is replaced behind it
+@prog('f32[]', 'f32[]', grad=1)
+def divide_no_nan(a, b):
+    return jnp.where(b == 0, jnp.zeros_like(a), a / b)  #! NUM002
+
+
+# pyro-ppl/numpyro 2276: a category that never occurs
+@prog('f32[3]', ranges={'probs': (0, 1)})
+def categorical_entropy(probs):
+    return -(probs * jnp.log(probs)).sum(-1)  #! NUM001
+
+
+# google-deepmind/optax 1754: an epsilon that is 0 in float16, and a gradient that is
+@prog('f16[3]', 'f16[3]', ranges={'m': (-1, 1), 'v': (0, 1)})
+def adam_in_f16(m, v):
+    below = jnp.sqrt(v) + 1e-8  #! NUM010
+    return m / below  #! NUM001
+
+
+# jax-ml/jax 8732: two singular values are one
+@prog('f32[4,4]', grad=1)
+def norm_by_singular_values(a):
+    u, s, vh = jnp.linalg.svd(a, full_matrices=False)  #! NUM001
+    return jnp.linalg.norm((u * s) @ vh)
+
+
+# jax-ml/jax 669: two eigenvalues are one
+@prog('f32[3,3]', ranges={'a': (-3, 3)}, grad=1)
+def eigenvectors(a):
+    return jnp.sum(jnp.linalg.eigh(a)[1])  #! NUM001
+
+
+# jax-ml/jax 23839: the rotation about no axis
+@prog('f32[3]', ranges={'x': (-3, 3)}, grad=1)
+def rotation_by_nothing(x):
+    return Rotation.from_rotvec(x).as_quat()  #! NUM002
+
+
+# brentyi/jaxlie 9: half a turn, where a series that is not taken divides by 0
+@prog('f32[3]', 'f32[]', ranges={'v': (-1, 1), 'w': (-1, 1)}, grad=2)
+def rotation_log(v, w):
+    square = v @ v
+    small = square < 1e-5
+    norm = jnp.sqrt(jnp.where(small, 1., square))
+    angle = jnp.arctan2(jnp.where(w < 0, -norm, norm), jnp.abs(w))
+    series = 2. / w - 2. / 3. * square / w ** 3  #! NUM002
+    return jnp.where(small, series, 2. * angle / norm) * v
+
+
+# google-deepmind/distrax 7: a sample of which tanh is 1
+@prog('f32[8]', ranges={'x': (-50, 50)})
+def tanh_and_back(x):
+    z = jnp.arctanh(jnp.tanh(x))  #! NUM001
+    return -0.5 * z ** 2 - 2. * (jnp.log(2.) - z - jax.nn.softplus(-2. * z))
+
+
+# jax-ml/jax 37993: numbers that have a deviation, and no squares
+@prog('f32[16]', ranges={'x': (-3.4e38, 3.4e38)})
+def deviation_of_large_ones(x):
+    return jnp.std(x)  #! NUM004
+
+
+# deepmodeling/deepmd-kit 5715: what a mask leaves out is larger than what it keeps
+@prog('f32[6]', 'bool[6]', 'i32[6]', ranges={'data': (-200, 200), 'ids': (0, 2)})
+def segment_softmax(data, mask, ids):
+    top = jax.ops.segment_max(jnp.where(mask, data, -jnp.inf), ids, 3)
+    top = jnp.where(jnp.isinf(top), 0., top)
+    e = jnp.exp(data - top[ids])  #! NUM004
+    e = e * mask
+    total = jax.ops.segment_sum(e, ids, 3)[ids]
+    return e / jnp.where(total > 0, total, 1.)
+
+
+# jax-ml/jax 21392: an update that has no room below
+@prog('i32[2,3]', 'i32[2,2]')
+def update_overhangs(x, update):
+    return lax.dynamic_update_slice(x, update, [1, 1])  #! IDX002
+
+
+# jax-ml/jax 9083: the same over a mapped axis
+@prog('f32[5]', 'f32[3]')
+def mapped_updates(x, ones):
+    put = jax.vmap(lax.dynamic_update_slice, (None, None, 0))
+    return put(x, ones, (jnp.arange(1, 4),))  #! IDX002
+
+
+# google/flax 2157: names of layers that come to one, so that their keys do
+@prog('key[]', 'i32[]')
+def keys_by_name(key, x):
+    one, other = jax.random.fold_in(key, 4242), jax.random.fold_in(key, 4242)  #! RNG003
+    return x + jax.random.randint(one, (), 0, 9), x + jax.random.randint(other, (), 0, 9)
+
+
+# google-deepmind/mujoco_playground 349: places and an angle of one key
+@prog('key[]')
+def reset(key):
+    key, start = jax.random.split(key)
+    places = jax.random.uniform(start, (2,), minval=-1., maxval=1.)
+    angle = jax.random.uniform(start, (), minval=-3., maxval=3.)  #! RNG001
+    return places, angle
+
+
+# blackjax-devs/blackjax 53: a key is drawn from, and split for the next turn
+@prog('key[]')
+def expand_once(key):
+    u = jax.random.normal(key)
+    key, _ = jax.random.split(key)  #! RNG004
+    return u, jax.random.normal(key)
