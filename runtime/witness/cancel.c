@@ -315,6 +315,14 @@ static bool compare(jx_hunt *h, const jx_site *site, jx_callee *declared,
     return false;
 }
 
+static bool any_declared(const jx_hunt *h)
+{
+    for (int i = 0; i < h->run.nins; i++)
+        if (h->held[i].declared && !h->held[i].whole)
+            return true;
+    return false;
+}
+
 void jx_hunt_weigh_difference(jx_hunt *h, const jx_site *site)
 {
     jx_callee declared = {0}, wide = {0};
@@ -324,8 +332,9 @@ void jx_hunt_weigh_difference(jx_hunt *h, const jx_site *site)
     if (operands && opened(h, &declared, operands, JX_DECLARED) &&
         opened(h, &wide, operands, JX_WIDE)) {
         bool done = false;
-        for (int i = 0; i < TRIES && !done; i++) {
-            jx_hunt_fill_around(h);
+        int tries = any_declared(h) ? 2 * TRIES : TRIES;
+        for (int i = 0; i < tries && !done; i++) {
+            jx_hunt_fill_around(h, i >= TRIES);
             done = compare(h, site, &declared, &wide);
         }
     } else if (h->program->ctx->error.kind != JX_E_NONE) {

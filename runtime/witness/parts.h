@@ -117,8 +117,9 @@ void jx_hunt_take(const jx_hunt *h, int input, double *to);
 /* plain.c: fills inputs of which nothing is declared, in one of some ways;
  * false: there are no more than `number`. */
 bool jx_hunt_fill_plain(jx_hunt *h, int number);
-/* ... with numbers that are large beside their differences. */
-void jx_hunt_fill_around(jx_hunt *h);
+/* ... with numbers that are large beside their differences; `near`: beside
+ * which the ranges that are declared are large, too. */
+void jx_hunt_fill_around(jx_hunt *h, bool near);
 
 /* It decomposes a matrix or solves with one (news.c). */
 bool jx_eqn_is_of_matrices(const jx_eqn *eqn);

@@ -11,6 +11,7 @@ typedef enum fill {
     NORMAL,   /* `scale` times a normal number */
     UNIT,     /* between 0 and 1 */
     AROUND,   /* `scale`, or what is nearest to it, and a normal number */
+    NEAR,     /* ... and one that is small beside the declared range */
     ROWS,     /* one positive number for each row along the last axis */
     /* between 0 and 1; `scale` times a normal number what is
      * multiplied as a matrix */
@@ -133,7 +134,7 @@ static double drawn_whole(jx_rng *rng, const jx_held *held, whole which)
 
 static bool is_of_normals(const struct way *way, bool weight)
 {
-    return way->fill == NORMAL || way->fill == AROUND ||
+    return way->fill == NORMAL || way->fill == AROUND || way->fill == NEAR ||
            (way->fill == WEIGHTS && weight);
 }
 
@@ -147,6 +148,15 @@ static double amid(const jx_held *held, double scale)
     return fmin(fmax(scale, held->lo + ROOM), held->hi - ROOM);
 }
 
+/* What a range is for may vary little: an image of one shade, a sensor at
+ * rest.  1 where nothing is declared. */
+static double little(const jx_held *held)
+{
+    enum { PARTS = 750 };
+
+    return held->declared ? fmin(1, (held->hi - held->lo) / PARTS) : 1;
+}
+
 /* Element number i; `normal`: a number of its own, for what is made of one. */
 static double drawn(jx_rng *rng, const jx_port *port, const struct way *way,
                     int64_t i, double row, const jx_held *held, double normal)
@@ -157,6 +167,7 @@ static double drawn(jx_rng *rng, const jx_port *port, const struct way *way,
     case NORMAL: return scale * normal;
     case UNIT: return .02 + .96 * jx_rng_uniform(rng);
     case AROUND: return amid(held, scale) + normal;
+    case NEAR: return amid(held, scale) + little(held) * normal;
     case ROWS: return row;
     case WEIGHTS: return held->weight ? scale * normal : jx_rng_uniform(rng);
     case RISING: return row * (double)(i + 1) / (double)port->count;
@@ -391,9 +402,10 @@ bool jx_hunt_fill_plain(jx_hunt *h, int number)
     return true;
 }
 
-void jx_hunt_fill_around(jx_hunt *h)
+void jx_hunt_fill_around(jx_hunt *h, bool near)
 {
-    static const struct way around = {AROUND, 10, ANY, false, {.any = true}};
+    static const struct way around = {AROUND, 10, ANY, false, {.any = true}},
+                            close = {NEAR, 10, ANY, false, {.any = true}};
 
-    fill_all(h, &around);
+    fill_all(h, near ? &close : &around);
 }

@@ -669,6 +669,18 @@ def declared_moments_below(x):
     return (x * x).mean() - x.mean() ** 2  #! NUM005
 
 
+@prog('f32[b,8,8,3]', 'f32[3]', ranges={'x': (0., 255.), 'scale': (.5, 2.)})
+def declared_moments_of_an_image(x, scale):
+    mean, square = x.mean((0, 1, 2)), jnp.square(x).mean((0, 1, 2))
+    var = jnp.maximum(square - jnp.square(mean), 0.)  #! NUM005
+    return (x - mean) * lax.rsqrt(var + 1e-5) * scale
+
+
+@prog('f32[64]', quiet='NUM005', ranges={'x': (0., 1.)})
+def ok_declared_moments_below_one(x):
+    return (x * x).mean() - x.mean() ** 2
+
+
 @prog('f32[64]', quiet='NUM005', ranges={'x': (-1., 1.)})
 def ok_declared_moments_about_zero(x):
     return (x * x).mean() - x.mean() ** 2
