@@ -509,6 +509,43 @@ static void draw_indices(jx_hunt *h)
     }
 }
 
+/* What is known of the equation, but as a trap, is told as that. */
+static void replace_by_trap(jx_hunt *h, const jx_witness *trap)
+{
+    jx_witnesses *to = h->to;
+    size_t kept = 0;
+
+    for (size_t i = 0; i < to->found.count; i++)
+        if (to->found.at[i].made.eqn != trap->made.eqn)
+            to->found.at[kept++] = to->found.at[i];
+    to->found.count = kept;
+    JX_PUSH(h->program->ctx->arena, &to->found, *trap);
+}
+
+/* At the ends of ranges elements are alike, and what a choice leaves out of a
+ * gradient is there in what it keeps, too (the distance of an atom to itself,
+ * and to all others).  Where they differ it is a trap, and that is worse: it
+ * is there for nearly all inputs. */
+static void look_for_traps(jx_hunt *h)
+{
+    enum { DRAWS = 2 };
+    jx_witnesses *to = h->to, traps = {0};
+
+    for (int i = 0; i < DRAWS && to->found.count && jx_hunt_absorbs(h); i++) {
+        jx_hunt_fill_anywhere(h);
+        h->to = &traps; /* where none is known yet */
+        bool on = jx_hunt_run(h, false, 0, NULL) && jx_hunt_weigh_numbers(h);
+        h->to = to;
+        for (size_t k = 0; k < traps.found.count; k++)
+            if (traps.found.at[k].code == JX_CODE_NUM002 &&
+                jx_hunt_knows(h, traps.found.at[k].made.eqn))
+                replace_by_trap(h, &traps.found.at[k]);
+        traps.found.count = 0;
+        if (!on)
+            return;
+    }
+}
+
 /* As written, then with subnormal numbers flushed: what is found as written is
  * the better witness. */
 static void search(jx_hunt *h, bool flushed)
@@ -528,6 +565,8 @@ static void search(jx_hunt *h, bool flushed)
     for (int number = 0; jx_hunt_fill(h, number); number++)
         if (!jx_hunt_try(h))
             return;
+    if (!flushed)
+        look_for_traps(h);
     if (!flushed && !h->options->nseeds)
         draw_indices(h);
     visit_all(h, h->program->entry.jaxpr, &site, go_toward);

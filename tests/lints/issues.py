@@ -468,3 +468,33 @@ def expand_once(key):
     u = jax.random.normal(key)
     key, _ = jax.random.split(key)  #! RNG004
     return u, jax.random.normal(key)
+
+
+# ---- what a choice leaves out, and what lies in one place at the ends of ranges
+
+
+@prog('f32[4,3]', ranges={'x': (-2, 2)}, grad=1)
+def declared_pairs(x):
+    square = jnp.sum((x[:, None] - x[None]) ** 2, -1)
+    inverse = jnp.where(jnp.eye(4, dtype=bool), 0., 1. / square)  #! NUM002
+    return jnp.minimum(inverse, 100.).sum()
+
+
+@prog('f32[4,3]', ranges={'x': (-2, 2)}, grad=1)
+def declared_pairs_of_powers(x):
+    r = jnp.linalg.norm(x[:, None] - x[None], axis=-1)
+    energy = (1. / r) ** 12 - (1. / r) ** 6  #! NUM002
+    return jnp.where(jnp.eye(4, dtype=bool), 0., energy).sum()
+
+
+@prog('f32[4,3]', quiet='NUM', ranges={'x': (-2, 2)}, grad=1)
+def ok_declared_pairs(x):
+    square = jnp.sum((x[:, None] - x[None]) ** 2, -1) + jnp.eye(4) + .01
+    inverse = jnp.where(jnp.eye(4, dtype=bool), 0., 1. / square)
+    return jnp.minimum(inverse, 50.).sum()
+
+
+@prog('f32[4,3]', quiet='NUM002', ranges={'x': (-2, 2)}, grad=1)
+def ok_declared_pairs_that_meet(x):
+    square = jnp.sum((x[0] - x[1:]) ** 2, -1)
+    return jnp.minimum(1. / square, 100.).sum()
