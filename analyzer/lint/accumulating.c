@@ -55,13 +55,29 @@ static void tell(sums *s, const jx_flat_node *node, int64_t terms,
         claim->level = JX_NOTE; /* nobody wrote it */
 }
 
+/* What a scan goes over, of what one of its steps sees of it. */
+static int gone_over(const jx_flat *flat, int value)
+{
+    const jx_flat_value *v = &flat->values.at[value];
+    const jx_flat_body *body =
+        v->inside && v->input >= 0 ? &flat->bodies.at[v->inside - 1] : NULL;
+    const jx_flat_node *loop =
+        body && body->node >= 0 ? &flat->nodes.at[body->node] : NULL;
+    const jx_p_scan *scan =
+        loop && loop->eqn->prim->id == JX_PRIM_scan ? loop->eqn->typed : NULL;
+
+    return scan && v->input >= scan->num_carry
+               ? body->ins[scan->num_consts + v->input]
+               : value;
+}
+
 /* Elements are 0 or 1. */
 static bool is_count(const sums *s, int value)
 {
     const jx_flat_node *node;
     double number;
 
-    value = jx_shown(s->flat, value);
+    value = jx_shown(s->flat, gone_over(s->flat, jx_shown(s->flat, value)));
     node = jx_maker(s->flat, value);
     while (node && node->eqn->prim->id == JX_PRIM_convert_element_type) {
         value = jx_shown(s->flat, node->ins[0]);
@@ -507,6 +523,19 @@ static void look_at_average(sums *s, const jx_flat_node *node)
 
 /* -- loops ----------------------------------------------------------------- */
 
+/* Numbers of weak types are converted to their own dtype. */
+static bool is_carry(const sums *s, int value, int carry)
+{
+    const jx_flat_node *node = jx_maker(s->flat, value);
+
+    while (node && node->eqn->prim->id == JX_PRIM_convert_element_type &&
+           dtype_of(s, node->ins[0]) == dtype_of(s, carry)) {
+        value = node->ins[0];
+        node = jx_maker(s->flat, value);
+    }
+    return value == carry;
+}
+
 /* The step by which a body adds to what it carries, or NULL. */
 static const jx_flat_node *added(const sums *s, int carry, int result,
                                  int *term)
@@ -520,7 +549,7 @@ static const jx_flat_node *added(const sums *s, int carry, int result,
                   node->eqn->prim->id != JX_PRIM_sub))
         return NULL;
     for (int i = 0; i < (node->eqn->prim->id == JX_PRIM_sub ? 1 : 2); i++)
-        if (node->ins[i] == carry) {
+        if (is_carry(s, node->ins[i], carry)) {
             *term = node->ins[1 - i];
             return node;
         }
@@ -539,7 +568,6 @@ static void look_at_carry(sums *s, const jx_flat_node *loop, int carry,
                                : NULL;
     int64_t steps = 0;
     bool counted = length && jx_dim_is_int(length, &steps);
-    double number;
 
     if (!node)
         return;
@@ -547,8 +575,7 @@ static void look_at_carry(sums *s, const jx_flat_node *loop, int carry,
         if (!counted || steps >= LONG)
             tell(s, node, steps, !counted);
     } else if (counted && digits && digits < 52 &&
-               steps > (int64_t)1 << digits &&
-               jx_number_of(s->flat, term, &number) && number == 1) {
+               steps > (int64_t)1 << digits && is_count(s, term)) {
         jx_lint_claim(s->lint, JX_CODE_NUM012, node,
                       jx_arena_printf(s->lint->ctx->arena,
                                       "a loop counts up to %lld in %s, where "

@@ -817,6 +817,31 @@ def loop_counter(x):
     return lax.fori_loop(0, 20_000_000, lambda i, c: c + 1., x)  #! NUM012
 
 
+@prog('f32[20000000]')
+def counted_by_a_scan(x):
+    def add(n, v):
+        return n + jnp.where(v > 0, 1., 0.), None  #! NUM012
+    return lax.scan(add, 0., x)[0]
+
+
+@prog('f32[20000000]', 'bool[20000000]')
+def counted_of_a_mask(x, mask):
+    def add(c, row):
+        v, keep = row
+        return (c[0] + keep.astype(x.dtype), c[1] + keep * v), None  #! NUM012
+    (n, total), _ = lax.scan(add, (0., 0.), (x, mask))
+    return total / n
+
+
+@prog('f32[20000000]', 'bool[20000000]', quiet='NUM012')
+def ok_counted_in_integers(x, mask):
+    def add(c, row):
+        v, keep = row
+        return (c[0] + keep, c[1] + keep * v), None
+    (n, total), _ = lax.scan(add, (0, 0.), (x, mask))
+    return total / n
+
+
 @prog('bool[8192,8192]', quiet='NUM012')
 def ok_integer_count(mask):
     return mask.sum()
