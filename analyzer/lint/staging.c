@@ -454,6 +454,25 @@ static bool multiplies(const jx_eqn *eqn)
            eqn->prim->id == JX_PRIM_reduce_prod;
 }
 
+/* Sizes, or a whole shape, by a number: jnp.floor_divide, jnp.remainder.  One
+ * number that is the size of some axis may be anything. */
+static bool divides(const jx_linter *lint, const jx_flat_node *node,
+                    const sizeness *known)
+{
+    const jx_aval *out = node->eqn->outs[0]->aval;
+    int64_t count;
+    double number;
+
+    return (node->eqn->prim->id == JX_PRIM_div ||
+            node->eqn->prim->id == JX_PRIM_rem) &&
+           jx_dtype_is_integer(out->dtype) && out->rank <= 1 &&
+           jx_aval_elements(out, &count) && count <= MAX_RANK &&
+           (known[node->ins[0]] == IS_SIZE ||
+            (known[node->ins[0]] == MAYBE_SIZE && count > 1)) &&
+           jx_number_of(lint->flat, node->ins[1], &number) &&
+           jx_is_asked_for(lint->program, node, 0);
+}
+
 /* Of sizes that symbols are, and numbers: Python's operators give a size.  Who
  * counts in narrower integers wants a value. */
 static bool counts(const jx_eqn *eqn)
@@ -515,6 +534,8 @@ static sizeness sizeness_after(const jx_linter *lint, const jx_flat_node *node,
     if (node->eqn->prim->id == JX_PRIM_dim_as_value ||
         counts_size(lint, node, known))
         return IS_SIZE;
+    if (divides(lint, node, known))
+        return known[node->ins[0]];
     if (!passes_sizes(node->eqn) || !node->nins || out->rank > 1 ||
         !jx_aval_elements(out, &count) || count > MAX_RANK)
         return NOT_SIZE;
@@ -572,7 +593,8 @@ bool jx_lint_shape_arithmetic(jx_linter *lint)
         if (after == NOT_SIZE)
             continue;
         known[node->outs[0]] = after;
-        computes[n] = multiplies(node->eqn) || counts(node->eqn);
+        computes[n] = multiplies(node->eqn) || counts(node->eqn) ||
+                      divides(lint, node, known);
         for (int i = 0; computes[n] && i < node->nins; i++)
             if (flat->values.at[node->ins[i]].node >= 0)
                 inner[flat->values.at[node->ins[i]].node] = true;

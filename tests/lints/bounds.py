@@ -104,6 +104,22 @@ def product_of_sizes_as_floats(x):
     return x.sum((0, 1)) / jnp.prod(jnp.array(x.shape[:2], jnp.float32))  #! STG003
 
 
+@prog('f32[7,5]')
+def half_of_a_shape(x):
+    half = jnp.array(x.shape) // 2  #! STG003
+    return lax.dynamic_slice(x, (half[0], half[1]), (2, 2))
+
+
+@prog('f32[n,4]')
+def half_of_a_size(x):
+    return x * (jnp.array(x.shape[0]) // 2)  #! STG003
+
+
+@prog('f32[7,5]', quiet='STG003')
+def ok_half_of_other_numbers(x):
+    return x[:3, 0] * (jnp.array([7, 8, 9]) // 2)
+
+
 @prog('f32[n,4]', quiet='STG003')
 def ok_indices_and_sizes_of_python(x):
     n = x.shape[0]
