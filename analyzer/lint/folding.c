@@ -90,6 +90,10 @@ static bool unary(jx_prim_id id, double x, double *y)
     case JX_PRIM_sin: *y = sin(x); return true;
     case JX_PRIM_cos: *y = cos(x); return true;
     case JX_PRIM_tanh: *y = tanh(x); return true;
+    case JX_PRIM_tan: *y = tan(x); return true;
+    case JX_PRIM_sinh: *y = sinh(x); return true;
+    case JX_PRIM_cosh: *y = cosh(x); return true;
+    case JX_PRIM_acosh: *y = acosh(x); return true;
     case JX_PRIM_acos: *y = acos(x); return true;
     case JX_PRIM_asin: *y = asin(x); return true;
     case JX_PRIM_atanh: *y = atanh(x); return true;
@@ -129,6 +133,32 @@ static int64_t broadcast_from(const jx_p_broadcast_in_dim *p,
                 (size == 1 ? 0 : index[p->broadcast_dimensions.at[i]]);
     }
     return place;
+}
+
+/* Which element of an operand is for element `at` of the result: axes of one
+ * element are for all places, and so are scalars. */
+static bool taken_from(const folder *f, const jx_flat_node *node, int operand,
+                       int64_t at, int64_t *to)
+{
+    const jx_aval *in = f->flat->values.at[node->ins[operand]].aval;
+    const jx_aval *out = f->flat->values.at[node->outs[0]].aval;
+    int64_t step = 1, size, most;
+
+    *to = 0;
+    if (count_of(f, node->ins[operand]) == 1)
+        return true;
+    if (in->rank != out->rank)
+        return false;
+    for (int i = in->rank; i-- > 0;) {
+        if (!jx_dim_is_int(in->shape[i], &size) ||
+            !jx_dim_is_int(out->shape[i], &most) || most == 0 ||
+            (size != most && size != 1))
+            return false;
+        *to += size == 1 ? 0 : at % most * step;
+        step *= size;
+        at /= most;
+    }
+    return true;
 }
 
 static bool is_float(const folder *f, int value)
@@ -198,6 +228,65 @@ static bool along_axis(const folder *f, const jx_flat_node *node, int64_t at,
     }
 }
 
+/* What a reduction begins with; false for what is none. */
+static bool begins_with(jx_prim_id id, double *y)
+{
+    switch (id) {
+    case JX_PRIM_reduce_sum: *y = 0; return true;
+    case JX_PRIM_reduce_prod: *y = 1; return true;
+    case JX_PRIM_reduce_max: *y = -INFINITY; return true;
+    case JX_PRIM_reduce_min: *y = INFINITY; return true;
+    default: return false;
+    }
+}
+
+static bool joined(jx_prim_id id, double a, double b, double *y)
+{
+    switch (id) {
+    case JX_PRIM_reduce_sum: return binary(JX_PRIM_add, a, b, y);
+    case JX_PRIM_reduce_prod: return binary(JX_PRIM_mul, a, b, y);
+    case JX_PRIM_reduce_max: return binary(JX_PRIM_max, a, b, y);
+    default: return binary(JX_PRIM_min, a, b, y);
+    }
+}
+
+/* Element `at` of a reduction over axes. */
+static bool reduced(const folder *f, const jx_flat_node *node, int64_t at,
+                    double *y)
+{
+    const jx_aval *in = f->flat->values.at[node->ins[0]].aval;
+    const jx_p_axes *p = node->eqn->typed;
+    const double *a = f->of[node->ins[0]];
+    bool splat = count_of(f, node->ins[0]) == 1, over[MAX_RANK] = {false};
+    int64_t all, index[MAX_RANK] = {0}, place;
+
+    if (!p || !a || in->rank > MAX_RANK || !jx_aval_elements(in, &all) ||
+        all > MOST)
+        return false;
+    for (int i = 0; i < p->axes.count; i++)
+        over[p->axes.at[i]] = true;
+    for (int i = in->rank; i-- > 0;)
+        if (!over[i]) {
+            index[i] = at % jx_dim_value(in->shape[i]);
+            at /= jx_dim_value(in->shape[i]);
+        }
+    for (int axis = 0; all && axis >= 0;) {
+        place = 0;
+        for (int i = 0; i < in->rank; i++)
+            place = place * jx_dim_value(in->shape[i]) + index[i];
+        if (!joined(node->eqn->prim->id, *y, a[splat ? 0 : place], y))
+            return false;
+        for (axis = in->rank - 1; axis >= 0; axis--) {
+            if (!over[axis])
+                continue;
+            if (++index[axis] < jx_dim_value(in->shape[axis]))
+                break;
+            index[axis] = 0;
+        }
+    }
+    return true;
+}
+
 static bool element_of(const folder *f, const jx_flat_node *node, int64_t at,
                        const double *done, double *y)
 {
@@ -205,8 +294,7 @@ static bool element_of(const folder *f, const jx_flat_node *node, int64_t at,
     const void *p = node->eqn->typed;
     const double *a = node->nins ? f->of[node->ins[0]] : NULL;
     const double *b = node->nins > 1 ? f->of[node->ins[1]] : NULL;
-    int64_t na = node->nins ? count_of(f, node->ins[0]) : 0;
-    int64_t nb = node->nins > 1 ? count_of(f, node->ins[1]) : 0;
+    int64_t na = node->nins ? count_of(f, node->ins[0]) : 0, ofa, ofb;
 
     switch (node->eqn->prim->id) {
     case JX_PRIM_iota:
@@ -236,19 +324,30 @@ static bool element_of(const folder *f, const jx_flat_node *node, int64_t at,
         return true;
     default: break;
     }
+    if (begins_with(node->eqn->prim->id, y))
+        return reduced(f, node, at, y);
     if (node->nins && along_axis(f, node, at, done, y))
         return true;
     if (node->nins == 1 && a)
         return unary(node->eqn->prim->id, a[na == 1 ? 0 : at], y);
-    /* Operands of one shape, or scalars. */
-    for (int i = 0; i < node->nins; i++) {
-        const jx_aval *in = f->flat->values.at[node->ins[i]].aval;
-        if (count_of(f, node->ins[i]) != 1 && !jx_aval_same_shape(in, out))
-            return false;
-    }
-    return node->nins == 2 && a && b &&
-           binary(node->eqn->prim->id, a[na == 1 ? 0 : at], b[nb == 1 ? 0 : at],
-                  y);
+    if (node->nins != 2 || !a || !b || !taken_from(f, node, 0, at, &ofa) ||
+        !taken_from(f, node, 1, at, &ofb))
+        return false;
+    return binary(node->eqn->prim->id, a[ofa], b[ofb], y);
+}
+
+/* What there is to go over beside the elements of the result. */
+static int64_t terms_of(const folder *f, const jx_flat_node *node)
+{
+    double first;
+    int64_t count;
+
+    return begins_with(node->eqn->prim->id, &first) &&
+                   jx_aval_elements(f->flat->values.at[node->ins[0]].aval,
+                                    &count) &&
+                   count <= MOST
+               ? count
+               : 0;
 }
 
 static void fold(folder *f, const jx_flat_node *node)
@@ -268,7 +367,7 @@ static void fold(folder *f, const jx_flat_node *node)
         if (!f->of[node->ins[i]])
             f->of[node->ins[i]] = read_array(f, node->ins[i]);
     to = JX_NEW_ARRAY(f->lint->ctx->arena, (int)count, double);
-    f->spent += count;
+    f->spent += count + terms_of(f, node);
     for (int64_t i = 0; to && i < count; i++) {
         if (!element_of(f, node, i, to, &to[i]) ||
             !hold(v->aval->dtype, &to[i]))

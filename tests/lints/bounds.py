@@ -202,3 +202,36 @@ def choice_of_the_platform(x):
 @prog('f32[16]', quiet='EXP014')
 def ok_choice_of_a_number(x):
     return lax.cond(x[0] > 0, jnp.sin, jnp.cos, x)
+
+
+@prog('f32[5]')
+def outside_of_arccosh(x):
+    return x + jnp.arccosh(jnp.array([.5, 1., 2., 3., 4.]))  #! STG004
+
+
+@prog('f32[8]')
+def weights_that_add_up_to_nothing(x):
+    w = jnp.array([1., -1., 2., -2., 3., -3., 4., -4.])
+    return x * (w / w.sum())  #! STG004
+
+
+@prog('f32[6]')
+def rows_without_deviation(x):
+    table = jnp.array([[1., 2., 3.], [2., 2., 2.]])
+    away = table - table.mean(1, keepdims=True)
+    unit = away / jnp.sqrt((away * away).sum(1, keepdims=True))  #! STG004
+    return x + unit.reshape(6)
+
+
+@prog('f32[8]', quiet='STG004')
+def ok_weights_that_add_up_to_one(x):
+    w = jnp.array([1., -1., 2., -2., 3., -3., 4., -3.])
+    return x * (w / w.sum()) / jnp.max(jnp.abs(w)) / jnp.prod(w)
+
+
+@prog('f32[6]', quiet='STG004')
+def ok_rows_with_deviation(x):
+    table = jnp.array([[1., 2., 3.], [2., 2., 3.]])
+    away = table - table.mean(1, keepdims=True)
+    unit = away / jnp.sqrt((away * away).sum(1, keepdims=True))
+    return x + unit.reshape(6)
