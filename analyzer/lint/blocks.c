@@ -6,7 +6,9 @@
  * layer looks like the one before.  A run is where the hash at n is the one at
  * n + period, for at least BLOCKS periods.  Hashes that come at least as often
  * and at equal distances say which periods to try, and a stretch that is known
- * to be a run is not looked at again.  Layers that are written out make more
+ * to be a run is not looked at again.  Where each equation of a layer is there
+ * more than once in it (four slopes of a Runge-Kutta step), so is not what
+ * several of them in a row are.  Layers that are written out make more
  * runs than their own: their derivative is one, and so is what an optimizer
  * does to the parameters of each.  These are told of with the layers. */
 #include "analyzer/lint/look.h"
@@ -263,23 +265,20 @@ static int follow_run(blocks *b, const jx_jaxpr *jaxpr, const uint64_t *hashes,
     return end + gap;
 }
 
-static bool look_at_jaxpr(blocks *b, const jx_jaxpr *jaxpr)
+/* By `marks`, which are hashes of one equation or of several in a row.  Told
+ * how far runs go, or nothing if there is none; false without memory. */
+static bool look_for_runs(blocks *b, const jx_jaxpr *jaxpr,
+                          const uint64_t *hashes, const uint64_t *marks,
+                          int *to)
 {
     jx_arena *arena = b->lint->ctx->arena;
-    uint64_t *hashes = JX_NEW_ARRAY(arena, jaxpr->neqns + 1, uint64_t);
     jx_intern table;
     int done = 0;
 
-    if (!hashes)
-        return false;
-    b->runs.at = NULL;
-    b->runs.count = b->runs.capacity = 0;
     jx_intern_init(&table, arena);
-    for (int i = 0; i < jaxpr->neqns; i++)
-        hashes[i] = hash_eqn(b, &jaxpr->eqns[i], 0);
     for (int i = 0; i < jaxpr->neqns; i++) {
         const void *found =
-            jx_intern_find(&table, hashes[i], &hashes[i], same_hash);
+            jx_intern_find(&table, marks[i], &marks[i], same_hash);
         met *m = (met *)(uintptr_t)found; /* ours, not const */
         if (i < done)
             continue;
@@ -287,8 +286,8 @@ static bool look_at_jaxpr(blocks *b, const jx_jaxpr *jaxpr)
             m = JX_NEW(arena, met);
             if (!m)
                 return false;
-            *m = (met){hashes[i], i, i, 1, 0};
-            if (!jx_intern_add(&table, hashes[i], m))
+            *m = (met){marks[i], i, i, 1, 0};
+            if (!jx_intern_add(&table, marks[i], m))
                 return false;
             continue;
         }
@@ -305,6 +304,30 @@ static bool look_at_jaxpr(blocks *b, const jx_jaxpr *jaxpr)
             done = end > done ? end : done;
         }
     }
+    *to = done;
+    return true;
+}
+
+static bool look_at_jaxpr(blocks *b, const jx_jaxpr *jaxpr)
+{
+    enum { ROW = 4 };
+    jx_arena *arena = b->lint->ctx->arena;
+    uint64_t *hashes = JX_NEW_ARRAY(arena, jaxpr->neqns + 1, uint64_t);
+    uint64_t *rows = JX_NEW_ARRAY(arena, jaxpr->neqns + 1, uint64_t);
+    int done = 0;
+
+    if (!hashes || !rows)
+        return false;
+    for (int i = 0; i < jaxpr->neqns; i++)
+        hashes[i] = hash_eqn(b, &jaxpr->eqns[i], 0);
+    for (int i = 0; i < jaxpr->neqns; i++)
+        for (int k = i; k < i + ROW && k < jaxpr->neqns; k++)
+            rows[i] = jx_hash_mix(rows[i], hashes[k]);
+    b->runs.at = NULL;
+    b->runs.count = b->runs.capacity = 0;
+    if (!look_for_runs(b, jaxpr, hashes, hashes, &done) ||
+        (!done && !look_for_runs(b, jaxpr, hashes, rows, &done)))
+        return false;
     tell_all(b, jaxpr);
     return true;
 }

@@ -393,8 +393,8 @@ static void look_at_product(costs *c, const jx_flat_node *node)
                    p->dimension_numbers.lhs_contracting.at, &symbolic);
     jx_claim *claim;
 
-    if (symbolic || terms > SMALL_PRODUCT)
-        return;
+    if (symbolic || terms > SMALL_PRODUCT || is_backward(node))
+        return; /* (nobody wrote what a derivative multiplies) */
     claim = jx_lint_suspect(
         c->lint, JX_CODE_PRF007, node,
         jx_arena_printf(

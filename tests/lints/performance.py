@@ -157,6 +157,28 @@ def layers_under_grad(x, w):
     return x
 
 
+@prog('f32[16]', 'f32[16,16]')
+def runge_kutta_steps(y, a):
+    for _ in range(8):
+        k1 = jnp.tanh(a @ y)  #! PRF002
+        k2 = jnp.tanh(a @ (y + .05 * k1))
+        k3 = jnp.tanh(a @ (y + .05 * k2))
+        k4 = jnp.tanh(a @ (y + .1 * k3))
+        y = y + (k1 + 2 * k2 + 2 * k3 + k4) / 60
+    return y
+
+
+@prog('f32[16]', 'f32[16,16]', quiet='PRF002')
+def ok_runge_kutta_loop(y, a):
+    def step(_, y):
+        k1 = jnp.tanh(a @ y)
+        k2 = jnp.tanh(a @ (y + .05 * k1))
+        k3 = jnp.tanh(a @ (y + .05 * k2))
+        k4 = jnp.tanh(a @ (y + .1 * k3))
+        return y + (k1 + 2 * k2 + 2 * k3 + k4) / 60
+    return lax.fori_loop(0, 8, step, y)
+
+
 @prog('f32[4,16]', 'f32[12,16,16]', quiet='PRF002')
 def ok_scanned(x, w):
     return lax.scan(lambda x, w: (jnp.tanh(x @ w), None), x, w)[0]
@@ -390,6 +412,11 @@ def chain_of_transforms(ts):
     def step(t, u):
         return t @ u, None  #! PRF007
     return lax.scan(step, jnp.eye(4), ts)[0]
+
+
+@prog('f32[256]', 'f32[100,256]', 'f32[256,256]', quiet='PRF007', grad=3)
+def ok_outer_product_of_a_derivative(h, xs, w):
+    return lax.scan(lambda h, x: (jnp.tanh(w @ h + x), None), h, xs)[0].sum()
 
 
 @prog('f32[100,64]', 'f32[64,64]', quiet='PRF007')
