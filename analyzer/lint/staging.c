@@ -7,6 +7,7 @@
 #include "analyzer/lint/look.h"
 #include "analyzer/lint/places.h"
 #include "frontend/ir/params.h"
+#include "frontend/ir/passage.h"
 
 #include <string.h>
 
@@ -439,6 +440,31 @@ static bool are_sizes(const jx_program *program, const jx_flat_value *v)
     return count > 0;
 }
 
+/* A vector that is the shape of an input, of two axes or more. */
+static bool is_shape(const jx_program *program, const jx_flat_value *v)
+{
+    const jx_jaxpr *jaxpr = program->entry.jaxpr;
+    size_t size = jx_dtype_of(v->aval->dtype)->bytes;
+    const unsigned char *data = v->array ? v->array->data : NULL;
+    int64_t count;
+
+    if (!data || v->array->splat || v->aval->rank != 1 || size > 8 ||
+        !jx_aval_elements(v->aval, &count) || count < 2 || count > MAX_RANK ||
+        v->array->bytes < (size_t)count * size)
+        return false;
+    for (int i = 0; i < jaxpr->nins; i++) {
+        const jx_aval *aval = jaxpr->vars[jaxpr->nconsts + i]->aval;
+        int axis = 0;
+        while (axis < aval->rank && aval->rank == count &&
+               jx_dim_value(aval->shape[axis]) ==
+                   integer_at(data + (size_t)axis * size, size))
+            axis++;
+        if (axis == count)
+            return true;
+    }
+    return false;
+}
+
 static sizeness sizeness_of(const jx_program *program, const jx_flat_value *v)
 {
     if (v->literal && v->literal->dim)
@@ -454,21 +480,37 @@ static bool multiplies(const jx_eqn *eqn)
            eqn->prim->id == JX_PRIM_reduce_prod;
 }
 
-/* Sizes, or a whole shape, by a number: jnp.floor_divide, jnp.remainder.  One
- * number that is the size of some axis may be anything. */
+/* On its line, or one that is known shortly before it, a shape is taken; or there
+ * is no source to tell. */
+static bool says_shape(const jx_flat_node *node)
+{
+    enum { LINES = 20 };
+    const jx_frame *frame = jx_place_frame(node->eqn, node->calls);
+    bool seen = false;
+
+    for (int i = 0; frame && i < LINES && frame->line - i > 0; i++) {
+        const char *line = jx_file_line(frame->file, frame->line - i);
+        if (line && strstr(line, "shape"))
+            return true;
+        seen |= line != NULL;
+    }
+    return !seen;
+}
+
+/* Sizes by a number: jnp.floor_divide.  Of constants, which may be anything,
+ * only a whole shape. */
 static bool divides(const jx_linter *lint, const jx_flat_node *node,
                     const sizeness *known)
 {
     const jx_aval *out = node->eqn->outs[0]->aval;
-    int64_t count;
     double number;
 
-    return (node->eqn->prim->id == JX_PRIM_div ||
-            node->eqn->prim->id == JX_PRIM_rem) &&
-           jx_dtype_is_integer(out->dtype) && out->rank <= 1 &&
-           jx_aval_elements(out, &count) && count <= MAX_RANK &&
+    return node->eqn->prim->id == JX_PRIM_div &&
+           jx_dtype_is_integer(out->dtype) &&
            (known[node->ins[0]] == IS_SIZE ||
-            (known[node->ins[0]] == MAYBE_SIZE && count > 1)) &&
+            (known[node->ins[0]] == MAYBE_SIZE &&
+             is_shape(lint->program, &lint->flat->values.at[node->ins[0]]) &&
+             says_shape(node))) &&
            jx_number_of(lint->flat, node->ins[1], &number) &&
            jx_is_asked_for(lint->program, node, 0);
 }

@@ -117,7 +117,7 @@ def half_of_a_size(x):
 
 @prog('f32[7,5]', quiet='STG003')
 def ok_half_of_other_numbers(x):
-    return x[:3, 0] * (jnp.array([7, 8, 9]) // 2)
+    return x[:3, 0] * (jnp.array([7, 8, 9]) // 2), x * (jnp.array([7, 5]) // 2).sum()
 
 
 @prog('f32[n,4]', quiet='STG003')
