@@ -480,8 +480,8 @@ static bool multiplies(const jx_eqn *eqn)
            eqn->prim->id == JX_PRIM_reduce_prod;
 }
 
-/* On its line, or one that is known shortly before it, a shape is taken; or there
- * is no source to tell. */
+/* On its line, or on one that is known shortly before it, a shape is taken; or
+ * there is no source to tell. */
 static bool says_shape(const jx_flat_node *node)
 {
     enum { LINES = 20 };
