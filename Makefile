@@ -61,6 +61,8 @@ MPI_LIB := $(if $(shell command -v mpicc),$(BUILD)/libjaxvet_mpi.so)
 Q       = $(if $(V),,@echo "  $(if $(filter %.o,$@),CC  ,LINK)  $@";)
 COMPILE = $(Q)$(CC) $(STRICT) $(CFLAGS) -I. -I$(BUILD)/gen -MMD -MP -c
 LINK    = $(Q)$(CC) $(CFLAGS)
+# Of the programs that are tests alone: there are some ninety, each with the library.
+TEST_LDFLAGS =
 
 CHECKED = $(BUILD)/decompositions.checked
 .PHONY: all
@@ -154,7 +156,7 @@ prove-load: all  ## the same answers three times while the machine is busy
 define TEST
 $(BUILD)/tests/$(basename $(notdir $(1))): $(BUILD)/obj/$(1:.c=.o) $(CMD_MOD) $(BUILD)/libjaxvet.a
 	@mkdir -p $$(@D)
-	$$(LINK) -o $$@ $$(filter %.o,$$^) $$(filter %.a,$$^) -lcmocka $$(LIBS)
+	$$(LINK) $$(TEST_LDFLAGS) -o $$@ $$(filter %.o,$$^) $$(filter %.a,$$^) -lcmocka $$(LIBS)
 endef
 # Those of the plugin hold it, without its library.
 $(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(wildcard tests/unit/test_pjrt_*.c)): $(PJRT_OBJ)
@@ -181,8 +183,12 @@ starve-lone:  ## the same in a build where nothing shares a block, at a sample o
 # folder), then every tests/cli/*.sh; test adds the pytest files of tests/ and
 # frontend/python, with the JAX of build/venv and with that of build/venv-new.
 .PHONY: check
+# Those that take longest, or wait, are begun first: behind all others they would run alone.
+LONG    = tests/check_sent.sh $(BUILD)/tests/test_solver tests/check_locale.sh tests/check_starve.sh \
+          $(BUILD)/tests/test_prove_random
+CHECKS  = $(TESTS) $(wildcard tests/check_*.sh)
 check: all $(TESTS) $(TOOLS)  ## run the tests that need no network and no JAX
-	@printf '%s\n' $(TESTS) $(wildcard tests/check_*.sh) | BUILD=$(BUILD) CC="$(CC)" \
+	@printf '%s\n' $(LONG) $(filter-out $(LONG),$(CHECKS)) | BUILD=$(BUILD) CC="$(CC)" \
 	    OBJECTS="$(LIB_OBJ) $(CMD_OBJ)" scripts/side_by_side.sh
 	@JAXVET=$(BUILD)/jaxvet tests/cli/run.sh
 
@@ -190,10 +196,11 @@ check: all $(TESTS) $(TOOLS)  ## run the tests that need no network and no JAX
 setup:  ## install what is missing, JAX in build/venv and build/venv-new included
 	@scripts/setup.sh all
 
-# The offline tests run while environments with JAX are made.
+# The offline tests run while environments with JAX are made.  Nobody looks into their
+# programs: without what a debugger reads they are linked in half the time.
 test:  ## set up, then run every test
 	@scripts/setup.sh packages
-	@scripts/setup.sh all & environments=$$!; $(MAKE) -j$$(nproc) check; checked=$$?; \
+	@scripts/setup.sh all & environments=$$!; $(MAKE) -j$$(nproc) TEST_LDFLAGS=-Wl,--strip-debug check; checked=$$?; \
 	    wait $$environments && exit $$checked
 	@scripts/pytests.sh
 
