@@ -18,6 +18,8 @@ from jaxvet import _arrays, _library
 X, Y, Z = (jnp.asarray(np.random.default_rng(seed).standard_normal((4, 3)),
                        jnp.float32) for seed in range(3))
 
+pytestmark = pytest.mark.usefixtures("compiled_quickly")
+
 
 def by_us(tmp_path, f, ins, words, g, inputs):
     """What the command says of a program, transformed so, beside JAX's results of what

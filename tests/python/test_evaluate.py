@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import json
+import os
 import pathlib
 import subprocess
 import sys
@@ -17,8 +18,9 @@ from programs import PROGRAMS
 
 def test_harnesses_run_from_their_documents_bit_by_bit():
     script = pathlib.Path(__file__).with_name("evaluate_harnesses.py")
-    done = subprocess.run([sys.executable, script], capture_output=True,
-                          text=True)
+    # Both sides are compiled in the same way: which one matters to neither.
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True,
+                          env=os.environ | {"JAX_DISABLE_MOST_OPTIMIZATIONS": "1"})
     assert done.returncode == 0, done.stderr
     *differing, count = done.stdout.splitlines()
     assert differing == []

@@ -16,19 +16,11 @@ HOOKED = [(DIM, '__eq__'), (DIM, '__ne__'), (DIM, '_divmod'),
           (DIM, '__int__'), (DIM, '_normalize_sorted_terms'), (SHAPE_POLY, '_geq_decision'),
           (SHAPE_POLY, '_bounds_decision')]
 ORIGINAL = [getattr(*place) for place in HOOKED]
+pytestmark = pytest.mark.usefixtures('compiled_quickly')
 
 
 def is_restored():
     return [getattr(*place) for place in HOOKED] == ORIGINAL
-
-
-@pytest.fixture(autouse=True, scope="module")
-def programs_that_run_once():
-    """Most of the time would be XLA's, making them fast."""
-    before = jax.config.read('jax_disable_most_optimizations')
-    jax.config.update('jax_disable_most_optimizations', True)
-    yield
-    jax.config.update('jax_disable_most_optimizations', before)
 
 
 @pytest.fixture(autouse=True)

@@ -92,7 +92,7 @@ def test_jax_computes_what_is_not_finite_there(p):
         backward = finding.data["witness"]["backward"]
         run, given = jax.jit(jax.grad(total(f)) if backward else f), inputs(finding)
         out = jax.tree_util.tree_leaves(run(*given))
-        if all(jnp.isfinite(leaf).all() for leaf in out):
+        if all(np.isfinite(np.asarray(leaf)).all() for leaf in out):
             wide = jax.tree_util.tree_leaves(run(*(x.astype(jnp.float32) for x in given)))
             assert any(((a == 0) & (abs(b) > .1)).any() for a, b in zip(out, wide, strict=True))
 
