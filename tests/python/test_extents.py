@@ -1,6 +1,6 @@
 """Bounds of values hold: nothing that JAX computes lies outside of them.
 
-`EXTENTS` random programs are made (default 30; `make extents` takes 2,000), and their
+`EXTENTS` random programs are made (default 12; `make extents` takes 2,000), and their
 inputs chosen within ranges: at random, at the ends, and climbing toward either end of
 what the outputs may be.
 """
@@ -18,7 +18,7 @@ from jax import lax
 import jaxvet
 
 COMMAND = os.environ.get("JAXVET", "build/jaxvet")
-PROGRAMS = int(os.environ.get("EXTENTS", "30"))
+PROGRAMS = int(os.environ.get("EXTENTS", "12"))
 SEED = int(os.environ.get("EXTENTS_SEED", "0"))
 
 

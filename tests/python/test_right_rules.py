@@ -10,7 +10,7 @@ import right_rules
 import trapped
 from jax import lax
 
-COUNT, PARTS = 100, 20
+COUNT, PARTS = 50, 10
 #: A subnormal number decides a branch; what ties is put in another order; a fixed point of selu
 #: is compared with it, as near as its constants are.  What ties inside is chosen, in second order
 #: too; a result that is no number took the vote of another; a bound is rounded; a matrix is of
@@ -26,7 +26,7 @@ ONCE_ACCUSED = 453, 476, 3035, 4103, 50402, 50722, 50830, 60063, 60614, 60754, 8
     *(range(part * COUNT // PARTS, (part + 1) * COUNT // PARTS) for part in range(PARTS)),
     ONCE_ACCUSED], ids=lambda seeds: str(seeds[0]))
 def test_none_is_accused(seeds, tmp_path):
-    """A hundred, five at a time: one of each dtype."""
+    """Fifty, five at a time: one of each dtype."""
     for seed in seeds:
         ruled, avals = right_rules.case(seed)
         with right_rules.precision(right_rules.dtype_of(seed)):
