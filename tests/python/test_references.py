@@ -17,8 +17,8 @@ import jaxvet
 from jaxvet import _arrays, _library
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-pytestmark = [pytest.mark.skipif(not hasattr(jax, "new_ref"), reason="no references"),
-              pytest.mark.usefixtures("compiled_quickly")]
+pytestmark = pytest.mark.skipif(not hasattr(jax, "new_ref"),
+                                reason="no references")
 if hasattr(jax, "new_ref"):
     from reference_programs import Case, all_cases
     CASES = list(all_cases())
