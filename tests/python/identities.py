@@ -58,12 +58,15 @@ form("transpose")(lambda a, permutation: lax.rev(
 
 @form("div")
 def by_reciprocal(a, b):
-    return a / b if a.dtype == jnp.float16 else a * (1 / b)
+    if a.dtype == jnp.float16 or not jnp.issubdtype(a.dtype, jnp.inexact):
+        return lax.div(a, b)
+    return a * (1 / b)
 
 
 @form("div")
 def of_negatives(a, b):
-    return (-a) / (-b)
+    """Those of integers without a sign are none."""
+    return lax.div(-a, -b) if jnp.issubdtype(a.dtype, jnp.inexact) else lax.div(a, b)
 
 
 @form("mul")

@@ -19,7 +19,7 @@ COUNT, PARTS = 50, 10
 #: function calls has a rule with a convention of its own, in second order, too; 1 takes all digits
 #: of the sum that it is in; |x|^(4/3) has a derivative at 0, of which JAX makes no number.
 ONCE_ACCUSED = 453, 476, 3035, 4103, 50402, 50722, 50830, 60063, 60614, 60754, 80102, \
-    90113, 310372, 310563, 312086, 5311046
+    90113, 310372, 310563, 312086, 5311046, 7300196, 9500175, 9501132
 
 
 @pytest.mark.parametrize("seeds", [
