@@ -59,16 +59,24 @@ static void say_in_vain(jx_gradding *c, const double *d, jx_functional f,
 }
 
 /* By the function's own derivative. */
-static void say_denied(jx_gradding *c, const char *what, jx_functional f,
-                       double value, const jx_target *t)
+static void say_denied(jx_gradding *c, const double *d, jx_functional f,
+                       const char *what, double value, const jx_target *t)
 {
+    const double own = own_along(c, f);
+
     c->by_own = true;
     c->wrong = jx_arena_printf(
         c->program->ctx->arena,
         "at %s (%s), direction \"%s\", %s: the rule gives %.17g, the "
         "function's own derivative is %.17g (finite differences %.10g ± %.1g)",
         jx_sample_text(c->program->ctx, c->x, c->in.size), c->point->name,
-        c->direction, what, value, own_along(c, f), t->low, t->error);
+        c->direction, what, value, own, t->low, t->error);
+    if (f.weights)
+        jx_space_conjugate(&c->out, c->cotangent);
+    jx_grad_witness(c, &(jx_shown){d, f.weights ? c->cotangent : NULL, false,
+                                   value, own, own});
+    if (f.weights)
+        jx_space_conjugate(&c->out, c->cotangent);
 }
 
 /* Whether the program's derivative bends at these steps by no more than its
@@ -93,11 +101,17 @@ static bool bends_unseen(const jx_gradding *c, jx_functional f, double first,
     return true;
 }
 
+/* Slopes of a component alone are rounded as those of all were. */
+static double rounding_of_again(const jx_gradding *c)
+{
+    return fmax(c->rounding, jx_grad_rounding(c, c->again));
+}
+
 /* A disagreement stands only if at least one other first step shows the same
  * slope, none agrees with the rule, and the function does not turn out rough or
  * to have another slope closer by. */
-static bool confirmed(jx_gradding *c, const double *d, jx_functional f,
-                      double value, double scale, const jx_target *before)
+static bool is_again(jx_gradding *c, const double *d, jx_functional f,
+                     double value, double scale, const jx_target *before)
 {
     static const double factors[] = {1. / 32, 8, 1. / 1024};
     int again = 0;
@@ -106,8 +120,7 @@ static bool confirmed(jx_gradding *c, const double *d, jx_functional f,
         double first = jx_grad_first_step(c, d) * factors[i];
         if (!jx_grad_sample(c, d, first, c->again))
             return false;
-        jx_target t =
-            jx_grad_target(c, f, c->again, jx_grad_rounding(c, c->again));
+        jx_target t = jx_grad_target(c, f, c->again, rounding_of_again(c));
         jx_opinion o = jx_judge(value, scale, c->tolerance, &t);
         double apart =
             fmax(fabs(t.low - before->low), fabs(t.high - before->high));
@@ -121,6 +134,16 @@ static bool confirmed(jx_gradding *c, const double *d, jx_functional f,
         again += same;
     }
     return again > 0;
+}
+
+static bool confirmed(jx_gradding *c, const double *d, jx_functional f,
+                      double value, double scale, const jx_target *before)
+{
+    const jx_grad_looking looking = jx_grad_look_at(c, f);
+    const bool is = is_again(c, d, f, value, scale, before);
+
+    jx_grad_look_again(c, &looking);
+    return is;
 }
 
 /* Whether the outputs in question are smooth along a direction that moves
@@ -256,6 +279,27 @@ static bool says_nothing(jx_gradding *c, double value, double scale, double off,
             (huge && (c->point->kind == JX_AT_EQUAL || off < 0.01 * size)));
 }
 
+/* Whether the point is smooth around beside that difference; beside a larger
+ * one it is, too, and beside a smaller one no more than that. */
+static bool is_smooth_around(jx_gradding *c, double off)
+{
+    bool is;
+
+    if (c->smooth_at != c->visit || c->limit.in) {
+        c->smooth_at = c->limit.in ? 0 : c->visit;
+        c->smooth_beside = INFINITY;
+        c->rough_beside = -INFINITY;
+    }
+    if (off >= c->smooth_beside || off <= c->rough_beside)
+        return off >= c->smooth_beside;
+    is = jx_grad_is_smooth_around(c, off);
+    if (is)
+        c->smooth_beside = off;
+    else
+        c->rough_beside = fmax(c->rough_beside, off);
+    return is;
+}
+
 /* Whether it is one of several derivatives that a kink or a tie has.  Of a
  * rule, in second order, that shows where the points around have no such
  * trouble, and no one slope that all lines agree on: where(x == 0, 0, ...) in a
@@ -264,10 +308,9 @@ static bool is_convention(jx_gradding *c, const double *d, jx_functional f,
                           double value, double off)
 {
     if (c->most_work)
-        return isfinite(value) && !jx_grad_is_smooth_around(c, off);
+        return isfinite(value) && !is_smooth_around(c, off);
     return c->second && jx_grad_is_isolated(c, d, f) &&
-           (!jx_grad_is_smooth_around(c, off) ||
-            jx_grad_varies_around(c, d, f, off));
+           (!is_smooth_around(c, off) || jx_grad_varies_around(c, d, f, off));
 }
 
 /* Whether the rule is right at steps that are tiny beside the numbers of the
@@ -439,8 +482,9 @@ static bool is_theirs_alike(jx_gradding *c, const double *d, jx_functional f,
 
     if (!isfinite(own))
         return false;
-    smooth = jx_grad_is_smooth_around(c, off);
-    if (smooth && (c->loops || !jx_grad_is_isolated(c, d, f)))
+    smooth = is_smooth_around(c, off);
+    if (smooth &&
+        ((c->loops && !c->takes_rows) || !jx_grad_is_isolated(c, d, f)))
         return false;
     if (jx_judge(own, fabs(own), c->tolerance, t) == JX_DISAGREE ||
         jx_grad_is_own_declared(c, d, f, value))
@@ -457,7 +501,7 @@ static bool is_cone(jx_gradding *c, const double *d, jx_functional f,
 {
     return !c->second && !c->most_work && isfinite(value) &&
            !(c->has_along && isfinite(own_along(c, f))) &&
-           jx_grad_is_isolated(c, d, f) && !jx_grad_is_smooth_around(c, off);
+           jx_grad_is_isolated(c, d, f) && !is_smooth_around(c, off);
 }
 
 /* Whether what agrees by what is allowed for, where the function stops when it
@@ -568,20 +612,17 @@ static bool compare(jx_gradding *c, const double *d, jx_functional f,
     int *excused = &c->excused[f.weights ? c->out.size : f.only];
     bool stands =
         o == JX_DISAGREE && !jx_grad_is_apart(c) && *excused != c->visit;
-    /* Whether it stands takes many runs of what loops, and where one that did
-     * was outvoted, the next one mostly is. */
-    if (stands && c->loops && c->outvoted_at == c->visit &&
-        is_outvoted(c, d, f, value, off, &t, own)) {
-        c->outvoted++;
-        return true;
-    }
-    stands = stands && jx_grad_stands(c, d, f, value, scale, &t);
+    /* Whether it stands takes many runs, and where one that did was outvoted,
+     * the next one mostly is. */
+    const bool voted = stands && c->outvoted_at == c->visit &&
+                       is_outvoted(c, d, f, value, off, &t, own);
+    stands = stands && (voted || jx_grad_stands(c, d, f, value, scale, &t));
     if (o == JX_DISAGREE && !stands) {
         *excused = c->visit;
         o = own == JX_AGREE ? JX_AGREE : o; /* as where slopes are uncertain */
         c->met = c->met || (o == JX_AGREE && !jx_grad_is_foreign(c));
     }
-    if (stands && is_outvoted(c, d, f, value, off, &t, own)) {
+    if (stands && (voted || is_outvoted(c, d, f, value, off, &t, own))) {
         if (own == JX_DISAGREE && !c->approximates && !c->loops)
             note_convention(c, what ? what : jx_grad_component(c, f.only), f,
                             value, &t);
@@ -597,7 +638,8 @@ static bool compare(jx_gradding *c, const double *d, jx_functional f,
         (jx_grad_is_beside_kink(c, d, f, value) || jx_grad_is_lost(c, f)))
         denied = JX_SKIP;
     if (denied == JX_DISAGREE) {
-        say_denied(c, what ? what : jx_grad_component(c, f.only), f, value, &t);
+        say_denied(c, d, f, what ? what : jx_grad_component(c, f.only), value,
+                   &t);
         jx_grad_look_for_ignored(c, d);
         return false;
     }

@@ -232,6 +232,10 @@ typedef struct jx_gradding {
     int *excused;
     int *lost; /* the same, where the function's value was (graddeclared.c) */
     int outvoted_at; /* the last point where what stood was outvoted */
+    /* the last point that was asked whether it is smooth around: beside so
+     * large a difference, and not beside one so small */
+    int smooth_at;
+    double smooth_beside, rough_beside;
     /* the values that a rule gave last which were those of its function,
      * or excused ... */
     double *given_value;
@@ -352,6 +356,17 @@ static inline int jx_grad_looked(const jx_gradding *c, int k)
 {
     return c->nlooked ? c->looked[k] : k;
 }
+
+/* What is looked at, while something else is. */
+typedef struct jx_grad_looking {
+    int nlooked, looked[2];
+} jx_grad_looking;
+
+/* Looks at what that functional is of alone, if it is a component: slopes of
+ * all of them, asked for one after the other, would be quadratic.  And at what
+ * was looked at before. */
+jx_grad_looking jx_grad_look_at(jx_gradding *c, jx_functional f);
+void jx_grad_look_again(jx_gradding *c, const jx_grad_looking *before);
 
 /* gradlines.c: takes all samples of a line, with these steps, in one run, if
  * that can be done and is worth it; false: nothing is done. */

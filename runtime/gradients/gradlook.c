@@ -22,13 +22,27 @@ bool jx_grad_is_wanted(const jx_gradding *c, int span)
     return !c->unwanted || c->calling->wanted[c->out.port[span]];
 }
 
-static bool is_wanted(const jx_gradding *c, int component)
+static int span_of(const jx_gradding *c, int component)
 {
     int s = 0;
 
     while (s + 1 < c->out.count && c->out.spans[s + 1].at <= component)
         s++;
-    return jx_grad_is_wanted(c, s);
+    return s;
+}
+
+static bool is_wanted(const jx_gradding *c, int component)
+{
+    return jx_grad_is_wanted(c, span_of(c, component));
+}
+
+/* The other part of a complex number, without which neither has a slope; what
+ * is real is its own. */
+static int other_part(const jx_gradding *c, int component)
+{
+    const jx_span_of *span = &c->out.spans[span_of(c, component)];
+
+    return span->complex ? span->at + ((component - span->at) ^ 1) : component;
 }
 
 int jx_grad_unwanted(const jx_gradding *c)
@@ -43,11 +57,32 @@ int jx_grad_unwanted(const jx_gradding *c)
 
 static void add(jx_gradding *c, int component)
 {
-    if (c->nlooked < JX_MOST_LOOKED && !c->is_looked[component] &&
-        is_wanted(c, component)) {
-        c->is_looked[component] = true;
-        c->looked[c->nlooked++] = component;
-    }
+    const int parts[] = {component, other_part(c, component)};
+
+    for (int k = 0; k < 2 && c->nlooked < JX_MOST_LOOKED; k++)
+        if (!c->is_looked[parts[k]] && is_wanted(c, component)) {
+            c->is_looked[parts[k]] = true;
+            c->looked[c->nlooked++] = parts[k];
+        }
+}
+
+jx_grad_looking jx_grad_look_at(jx_gradding *c, jx_functional f)
+{
+    const jx_grad_looking before = {c->nlooked, {c->looked[0], c->looked[1]}};
+    const int other = f.weights ? 0 : other_part(c, f.only);
+
+    if (f.weights)
+        return before;
+    c->nlooked = 1 + (other != f.only);
+    c->looked[0] = f.only;
+    c->looked[1] = other != f.only ? other : before.looked[1];
+    return before;
+}
+
+void jx_grad_look_again(jx_gradding *c, const jx_grad_looking *before)
+{
+    c->nlooked = before->nlooked;
+    memcpy(c->looked, before->looked, sizeof before->looked);
 }
 
 /* Of results that are not all wanted: all components of these, or some. */

@@ -192,6 +192,7 @@ bool jx_grad_is_isolated(jx_gradding *c, const double *d, jx_functional f)
 
     if (!kept)
         return false;
+    const jx_grad_looking looking = jx_grad_look_at(c, f);
     /* What is moved ties no more, and the steps are too small for it
      * to meet again. */
     for (int k = 0; good && agreed < ENOUGH && k < TRIES; k++) {
@@ -205,13 +206,14 @@ bool jx_grad_is_isolated(jx_gradding *c, const double *d, jx_functional f)
                jx_grad_says(c, d, f, &value);
         if (!good)
             break;
-        jx_target t =
-            jx_grad_target(c, f, c->again, jx_grad_rounding(c, c->again));
+        jx_target t = jx_grad_target(
+            c, f, c->again, fmax(c->rounding, jx_grad_rounding(c, c->again)));
         jx_opinion o = jx_judge(value, fabs(value), c->tolerance, &t);
         good = o != JX_DISAGREE ||
                jx_grad_is_noise(c, d, f, fmax(t.low - value, value - t.high));
         agreed += o == JX_AGREE;
     }
+    jx_grad_look_again(c, &looking);
     put_back(c, kept);
     return good && agreed == ENOUGH;
 }

@@ -160,12 +160,13 @@ void jx_grad_close_twins(jx_gradding *c)
     c->twins = NULL;
 }
 
-/* The rule less the slope along d. */
+/* The rule less the slope along d, of a twin: that alone is looked at. */
 static bool difference(jx_gradding *s, const double *d, jx_functional f,
                        double *off)
 {
     double value, slope = 0;
 
+    jx_grad_look_at(s, f);
     jx_space_scatter(&s->in, s->x, &s->primal);
     if (!jx_grad_says(s, d, f, &value) ||
         !jx_grad_sample(s, d, jx_grad_first_step(s, d), s->slopes))

@@ -34,6 +34,14 @@ many=tests/data/xlogy_64x32
 holds sh -c "ulimit -t 8; exec \"\$JAXVET\" gradcheck $many.json.gz --inputs $many.npz >\"$work/out\""
 prints 'jvp rule of `xlogy`: no disagreement at '
 
+# And so does what is off at the kink of each of 1,024 elements, as the function's own derivative
+# is, or as a convention: a third of a minute.
+for kinks in own of_both; do
+    many=tests/data/kinks_${kinks}_32x32
+    holds sh -c "ulimit -t 8; exec \"\$JAXVET\" gradcheck $many.json.gz --inputs $many.npz >\"$work/out\""
+    prints 'jvp rule of .* no disagreement at '
+done
+
 # What can't be compared is undecided, and a failure under --strict.
 expect 0 gradcheck "$data/odeint_pendulum.json.gz"
 prints '^undecided\[DRV002\]'
