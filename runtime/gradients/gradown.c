@@ -61,7 +61,8 @@ jx_opinion jx_grad_own_says(const jx_gradding *c, jx_functional f, double value,
     }
     if (!isfinite(sum) || !isfinite(value))
         return JX_SKIP;
-    slack = c->tolerance * scale + DBL_MIN;
+    /* Both are sums of what may cancel to nothing. */
+    slack = c->tolerance * scale + c->rounding / 16 + DBL_MIN;
     return fabs(sum - value) <= slack       ? JX_AGREE
            : fabs(sum - value) <= 8 * slack ? JX_UNCERTAIN
                                             : JX_DISAGREE;
