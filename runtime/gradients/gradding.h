@@ -47,9 +47,10 @@ typedef struct jx_limit {
 
 /* Rules whose own loops stop short (gradshort.c). */
 typedef struct jx_short {
-    int visit, here;            /* the last point; whether it is short there */
-    int looked, some, many;     /* points; short, and far too short at these */
-    double most;                /* by so much of what it gives */
+    int visit, here;        /* the last point; whether it is short there */
+    int looked, some, many; /* points; short, and far too short at these */
+    double most;            /* by so much of what it gives */
+    double within; /* the same of all points, short or not, if not of nothing */
     const char *said, *witness; /* of the first that is far too short */
 } jx_short;
 

@@ -811,7 +811,9 @@ static void tell(const jx_gradding *c, jx_rule_report *report)
     report->clipped += c->clipped;
     report->outvoted += c->outvoted;
     report->unwanted = c->unwanted;
-    report->tolerance = fmax(report->tolerance, tolerance_of(c));
+    /* of both sides; what stops short does so on one */
+    report->tolerance =
+        fmax(report->tolerance, fmax(tolerance_of(c), c->shorts.within / 2));
     report->unmet = c->unfollowed && !c->followed;
     report->led = c->limit.met;
     report->work += c->work;

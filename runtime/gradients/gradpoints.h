@@ -129,6 +129,9 @@ bool jx_points_decomposes(const jx_jaxpr *jaxpr);
 /* Whether a jaxpr calls what has a batching rule of its own, nested
  * ones included. */
 bool jx_points_batches(const jx_jaxpr *jaxpr);
+/* Whether a jaxpr takes numbers out of arrays by indices, nested ones
+ * included. */
+bool jx_points_looks_up(const jx_jaxpr *jaxpr);
 /* Whether a jaxpr stops gradients, nested ones included. */
 bool jx_points_stops(const jx_jaxpr *jaxpr);
 

@@ -4,8 +4,8 @@
  * on as well: a rule that solves by fewer turns than it needs, or to a
  * tolerance far beyond the function's, is right there.  What it gives as it
  * stands is what anybody gets.  It may be off by what the function itself falls
- * short by at the point, some times over, for it is made of that; not by far
- * more. */
+ * short by at the point, some times over, for it is made of that, or stop as
+ * early as it does, which is said; not by far more. */
 #include "runtime/gradients/gradding.h"
 #include "runtime/gradients/gradpoints.h"
 
@@ -22,6 +22,8 @@ enum {
 
 /* Parts of what it gives: less is nothing, and more is much. */
 static const double little = 1e-7, much = 1e-4;
+/* A tolerance, as it was rounded up. */
+static const double near = 1. / 512;
 
 static double allowed(const jx_gradding *c)
 {
@@ -29,6 +31,17 @@ static double allowed(const jx_gradding *c)
 
     return fmax(fmax(TIMES * c->limit.moved, little),
                 fmax(TOLERANCES * stops, UNITS * jx_grad_unit(c)));
+}
+
+/* What a rule says itself that is near enough for it, where that is near: a
+ * tolerance that somebody chose, if not as near as the function's. */
+static double chosen(const jx_gradding *c)
+{
+    const jx_rule_pattern *p = c->pattern;
+    double stops =
+        jx_points_stops_at(c->rule->vjp ? p->bwd.jaxpr : p->jvp.jaxpr);
+
+    return stops <= near ? TOLERANCES * stops : 0;
 }
 
 static void say_short(jx_gradding *c, const double *d, jx_functional f,
@@ -62,10 +75,14 @@ void jx_grad_note_short(jx_gradding *c, const double *d, jx_functional f,
         s->looked++;
         s->here = 0;
     }
-    if (!isfinite(part) || part <= may || c->stands_in || c->intent ||
-        c->second || c->most_work)
+    if (!isfinite(part) || c->stands_in || c->intent || c->second ||
+        c->most_work)
         return;
-    worse = part > much && part > 4 * may;
+    if (part > fmax(little, UNITS * jx_grad_unit(c)))
+        s->within = fmax(s->within, part);
+    if (part <= may)
+        return;
+    worse = part > much && part > 4 * may && part > chosen(c);
     s->some += s->here < 1;
     s->many += worse && s->here < 2;
     s->here = worse ? 2 : s->here < 1 ? 1 : s->here;

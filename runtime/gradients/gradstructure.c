@@ -4,11 +4,6 @@
 
 #include <stdlib.h>
 
-static bool *mark(bool *of, jx_atom atom)
-{
-    return atom.var ? &of[atom.var->id] : NULL;
-}
-
 /* Whether an equation is a loop, or runs one. */
 static bool loops(const jx_eqn *eqn)
 {
@@ -20,29 +15,41 @@ static bool loops(const jx_eqn *eqn)
     return any;
 }
 
-/* By variable: whether it may depend on any of these inputs, by the
- * equations, each of which takes all of its operands to all of its results;
- * *loop, unless nobody asks (NULL): one of them is a loop.  To be freed; NULL
+static bool is_reached(const bool *reached, jx_atom atom)
+{
+    return atom.var && reached[atom.var->id];
+}
+
+static bool takes_any(const jx_eqn *eqn, const bool *reached)
+{
+    for (int i = 0; i < eqn->nins; i++)
+        if (is_reached(reached, eqn->ins[i]))
+            return true;
+    return false;
+}
+
+/* Marks what depends on what is marked, by the equations, each of which takes
+ * all of its operands to all of its results. */
+static void spread(const jx_jaxpr *jaxpr, bool *reached)
+{
+    for (int e = 0; e < jaxpr->neqns; e++) {
+        const jx_eqn *eqn = &jaxpr->eqns[e];
+        bool takes = takes_any(eqn, reached);
+        for (int i = 0; takes && i < eqn->nouts; i++)
+            reached[eqn->outs[i]->id] = true;
+    }
+}
+
+/* By variable: whether it may depend on any of these inputs.  To be freed; NULL
  * without memory. */
-static bool *reached_from(const jx_jaxpr *jaxpr, int first, int count,
-                          bool *loop)
+static bool *reached_from(const jx_jaxpr *jaxpr, int first, int count)
 {
     bool *reached = calloc((size_t)jaxpr->nvars + 1, sizeof *reached);
 
     for (int i = first; reached && i < first + count && i < jaxpr->nins; i++)
         reached[jaxpr->vars[jaxpr->nconsts + i]->id] = true;
-    for (int e = 0; reached && e < jaxpr->neqns; e++) {
-        const jx_eqn *eqn = &jaxpr->eqns[e];
-        bool takes = false;
-        for (int i = 0; i < eqn->nins; i++) {
-            const bool *in = mark(reached, eqn->ins[i]);
-            takes = takes || (in && *in);
-        }
-        for (int i = 0; takes && i < eqn->nouts; i++)
-            reached[eqn->outs[i]->id] = true;
-        if (loop && takes && !*loop)
-            *loop = loops(eqn);
-    }
+    if (reached)
+        spread(jaxpr, reached);
     return reached;
 }
 
@@ -50,13 +57,11 @@ static bool *reached_from(const jx_jaxpr *jaxpr, int first, int count,
  * memory it may. */
 static bool depends(const jx_jaxpr *jaxpr, int out, int first, int count)
 {
-    bool any, *reached = reached_from(jaxpr, first, count, NULL);
-    const bool *result;
+    bool any, *reached = reached_from(jaxpr, first, count);
 
     if (!reached)
         return true;
-    result = mark(reached, jaxpr->outs[out]);
-    any = result && *result;
+    any = is_reached(reached, jaxpr->outs[out]);
     free(reached);
     return any;
 }
@@ -115,25 +120,158 @@ int jx_grad_ignored(const jx_gradding *c)
     return -1;
 }
 
-/* Whether anything that depends on these inputs goes through a loop. */
-static bool goes_through_loop(const jx_jaxpr *jaxpr, int first)
-{
-    bool any = false,
-         *reached = reached_from(jaxpr, first, jaxpr->nins - first, &any);
+/* ---- loops that a derivative goes through */
 
+/* A loop's body, with its operands: constants, what is carried, rows; what a
+ * while asks, or NULL. */
+typedef struct loop {
+    const jx_jaxpr *body, *cond;
+    int first, nconsts, ncarry, cond_nconsts;
+} loop;
+
+static bool loop_of(const jx_eqn *eqn, loop *to)
+{
+    if (eqn->typed && eqn->prim->id == JX_PRIM_scan) {
+        const jx_p_scan *p = eqn->typed;
+        *to = (loop){.body = p->jaxpr.jaxpr,
+                     .nconsts = (int)p->num_consts,
+                     .ncarry = (int)p->num_carry};
+        return true;
+    }
+    if (eqn->typed && eqn->prim->id == JX_PRIM_while) {
+        const jx_p_while *p = eqn->typed;
+        *to = (loop){.body = p->body_jaxpr.jaxpr,
+                     .cond = p->cond_jaxpr.jaxpr,
+                     .first = (int)p->cond_nconsts,
+                     .nconsts = (int)p->body_nconsts,
+                     .cond_nconsts = (int)p->cond_nconsts};
+        to->ncarry = eqn->nins - to->first - to->nconsts;
+        return true;
+    }
+    return false;
+}
+
+static const jx_var *input_of(const jx_jaxpr *jaxpr, int i)
+{
+    return jaxpr->vars[jaxpr->nconsts + i];
+}
+
+static bool moves(const jx_var *var)
+{
+    return jx_dtype_is_inexact(var->aval->dtype);
+}
+
+/* Marks what of a body depends on what is marked, over all turns. */
+static void spread_over_turns(const loop *l, bool *in)
+{
+    for (bool more = true; more;) {
+        more = false;
+        spread(l->body, in);
+        for (int k = 0; k < l->ncarry; k++) {
+            bool *carried = &in[input_of(l->body, l->nconsts + k)->id];
+            if (!*carried && is_reached(in, l->body->outs[k]))
+                *carried = more = true;
+        }
+    }
+}
+
+/* Whether a body carries numbers that change and do not depend on what is
+ * marked: the turns of something else, which it follows. */
+static bool carries_others(const loop *l, const bool *in)
+{
+    for (int k = 0; k < l->ncarry; k++) {
+        const jx_var *var = input_of(l->body, l->nconsts + k);
+        if (moves(var) && !in[var->id] && l->body->outs[k].var != var)
+            return true;
+    }
+    return false;
+}
+
+static bool asks_carry(const loop *l, const bool *in)
+{
+    bool asks = false, *reached;
+
+    if (!l->cond)
+        return false;
+    reached = calloc((size_t)l->cond->nvars + 1, sizeof *reached);
+    for (int k = 0; reached && k < l->ncarry; k++)
+        reached[input_of(l->cond, l->cond_nconsts + k)->id] =
+            in[input_of(l->body, l->nconsts + k)->id];
+    if (reached) {
+        spread(l->cond, reached);
+        asks = is_reached(reached, l->cond->outs[0]);
+    }
     free(reached);
-    return any;
+    return asks;
+}
+
+/* Whether a loop that takes what is marked solves something for it: each turn
+ * does the same, to nothing but what depends on it, and adds it again, or ends
+ * by what has become of it.  It follows no other loop's turns then, which would
+ * be there as rows, by their numbers, or computed once more. */
+static bool is_solve(const jx_eqn *eqn, const bool *reached)
+{
+    bool *in, solves = false, again = false;
+    loop l;
+
+    if (!loop_of(eqn, &l) || jx_points_looks_up(l.body))
+        return false;
+    in = calloc((size_t)l.body->nvars + 1, sizeof *in);
+    for (int i = l.first; in && i < eqn->nins; i++) {
+        const jx_var *var = input_of(l.body, i - l.first);
+        in[var->id] = is_reached(reached, eqn->ins[i]);
+        again = again || (in[var->id] && i < l.first + l.nconsts);
+        if (i >= l.first + l.nconsts + l.ncarry && moves(var)) {
+            free(in);
+            return false;
+        }
+    }
+    if (in) {
+        spread_over_turns(&l, in);
+        solves = !carries_others(&l, in) && (again || asks_carry(&l, in));
+    }
+    free(in);
+    return solves;
+}
+
+/* Whether anything that depends on what is marked goes through a loop that may
+ * follow the turns of another.  Without memory it is taken to. */
+static bool goes_through_loop(const jx_jaxpr *jaxpr, bool *reached)
+{
+    spread(jaxpr, reached);
+    for (int e = 0; e < jaxpr->neqns; e++) {
+        const jx_eqn *eqn = &jaxpr->eqns[e];
+        const jx_closed *callee = jx_eqn_callee(eqn);
+        const jx_jaxpr *inner = callee ? callee->jaxpr : NULL;
+        if (!takes_any(eqn, reached) || !loops(eqn) || is_solve(eqn, reached))
+            continue;
+        if (!inner || inner->nins != eqn->nins)
+            return true;
+        bool *in = calloc((size_t)inner->nvars + 1, sizeof *in);
+        for (int i = 0; in && i < inner->nins; i++)
+            in[input_of(inner, i)->id] = is_reached(reached, eqn->ins[i]);
+        const bool goes = !in || goes_through_loop(inner, in);
+        free(in);
+        if (goes)
+            return true;
+    }
+    return false;
 }
 
 bool jx_grad_loops_itself(const jx_gradding *c)
 {
     const jx_rule_pattern *p = c->pattern;
+    const jx_jaxpr *says = c->rule->vjp ? p->bwd.jaxpr : p->jvp.jaxpr;
+    const int first = c->rule->vjp ? p->nres : c->rule->nins - c->rule->nconsts;
+    bool *reached =
+        says ? calloc((size_t)says->nvars + 1, sizeof *reached) : NULL;
+    bool goes;
 
-    return c->rule->vjp
-               ? p->bwd.jaxpr && jx_points_has_loop(p->bwd.jaxpr)
-               : p->jvp.jaxpr &&
-                     goes_through_loop(p->jvp.jaxpr,
-                                       c->rule->nins - c->rule->nconsts);
+    for (int i = first; reached && i < says->nins; i++)
+        reached[input_of(says, i)->id] = true;
+    goes = says && (!reached || goes_through_loop(says, reached));
+    free(reached);
+    return goes;
 }
 
 /* Whether one of the rows that a scan takes depends on an input, and is no
@@ -153,7 +291,7 @@ static bool takes_rows(const jx_eqn *eqn, const bool *reached)
 
 bool jx_grad_takes_rows(const jx_jaxpr *jaxpr)
 {
-    bool *reached = reached_from(jaxpr, 0, jaxpr->nins, NULL);
+    bool *reached = reached_from(jaxpr, 0, jaxpr->nins);
     bool any = false, all = reached;
 
     for (int e = 0; all && e < jaxpr->neqns; e++)

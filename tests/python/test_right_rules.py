@@ -175,3 +175,40 @@ def test_the_second_order_of_what_stops_gradients_is_that_of_its_derivative(func
         return jax.jvp(function, p, t)[1]
     assert accusations_of(function, own) == []
     assert accusations_of(function, lambda p, t: times(np.float32(1.05), own(p, t))) == ["DRV001"]
+
+
+def test_what_cancels_to_nothing_ignores_no_argument():
+    """A spectral norm whose vectors are stopped: along the point itself all of it cancels."""
+    def scaled(w, u):
+        u = lax.stop_gradient(u)
+        return w / (u @ w @ u)
+    fun = jax.custom_jvp(scaled)
+    fun.defjvp(lambda p, t: (fun(*p), jax.jvp(scaled, p, t)[1]))
+    w, u = 2 * jnp.eye(3) + .1, jnp.array([.3, -.4, 1.2])
+    assert not jaxvet.gradcheck(fun)(w, u).findings
+
+
+#: name: (the function, its derivative by what it gives)
+OF_RESULTS = {
+    "relu": (lambda x: jnp.maximum(x, 0), lambda y, x: y > 0),
+    "leaky": (lambda x: jnp.where(x < 0, .1 * x, x), lambda y, x: jnp.where(y < 0, .1, 1)),
+    "elu": (lambda x: jnp.where(x > 0, x, jnp.expm1(x)),
+            lambda y, x: jnp.where(y < 0, y + 1, 1)),
+    "clip": (lambda x: jnp.clip(x, -1, 1), lambda y, x: (y > -1) & (y < 1)),
+    "abs": (jnp.abs, lambda y, x: jnp.where(y > x, -1, 1)),
+    "larger": (lambda x: jnp.maximum(x, 2 * x + 1), lambda y, x: jnp.where(y == x, 1, 2)),
+    "shrink": (lambda x: jnp.sign(x) * jnp.maximum(abs(x) - .5, 0), lambda y, x: y != 0),
+    "square": (lambda x: jnp.maximum(x, 0) ** 2,
+               lambda y, x: jnp.where(y > 0, 2 * jnp.sqrt(y), 0)),
+}
+
+
+@pytest.mark.parametrize("dtype", [jnp.float32, jnp.bfloat16])
+@pytest.mark.parametrize("name", OF_RESULTS)
+def test_masks_may_be_made_of_results(name, dtype):
+    function, slope = OF_RESULTS[name]
+
+    def along(by):
+        return lambda p, t: (by * slope(function(*p), *p) * t[0]).astype(dtype)
+    assert accusations_of(function, along(1), dtype) == []
+    assert accusations_of(function, along(1.05), dtype) == ["DRV001"]

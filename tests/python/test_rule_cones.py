@@ -56,3 +56,42 @@ def test_complex_cotangents():
     a, b = GENERAL[0], GENERAL[1]
     assert not jaxvet.gradcheck(product(False))(a, b).findings
     assert "DRV002" in [each.code for each in jaxvet.gradcheck(product(True))(a, b).findings]
+
+
+def symmetric(a):
+    return (a + a.T) / 2
+
+
+@jax.custom_jvp
+def inner(a):
+    return jnp.linalg.eigh(symmetric(a))[0]
+
+
+@inner.defjvp
+def _(primals, tangents):
+    """By vectors that come the other way round, which are others where values are equal."""
+    vectors = jnp.linalg.eigh(-symmetric(*primals))[1][:, ::-1]
+    return inner(*primals), jnp.einsum("ij,ik,kj->j", vectors, symmetric(*tangents), vectors)
+
+
+OF_VALUES = {"values": inner, "squares": lambda a: inner(a) ** 2,
+             "spread": lambda a: inner(a)[-1] - inner(a)[0],
+             "logarithms": lambda a: jnp.log(1 + inner(a) ** 2).sum(),
+             "powers": lambda a: (inner(a) ** 3).sum()}
+
+
+@pytest.mark.parametrize("at", [np.zeros((3, 3)), np.eye(3), np.diag([1., 1., 2.])],
+                         ids=["zeros", "ones", "two alike"])
+@pytest.mark.parametrize("name", OF_VALUES)
+def test_what_the_rules_of_equal_eigenvalues_choose_accuses_nobody(name, at):
+    """Ours, which passes the inner rule by, chooses others."""
+    function = OF_VALUES[name]
+    at = at.astype(np.float32)
+
+    def codes(by):
+        fun = jax.custom_jvp(lambda a: function(a))
+        fun.defjvp(lambda p, t: (fun(*p), by * jax.jvp(function, p, t)[1]))
+        return [each.code for each in jaxvet.gradcheck(fun)(at).findings
+                if each.level == "error"]
+    assert codes(1) == []
+    assert "DRV001" in codes(1.02)

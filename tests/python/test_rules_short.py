@@ -1,6 +1,10 @@
 """Rules whose own loops stop long before the function's, and what is like them and right."""
 from __future__ import annotations
 
+import os
+import pathlib
+import subprocess
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -9,6 +13,8 @@ from jax import lax
 
 import jaxvet
 
+COMMAND = os.environ.get(
+    "JAXVET", str(pathlib.Path(__file__).resolve().parents[2] / "build" / "jaxvet"))
 X = np.float32([.3, 1.7, -2.2])
 
 
@@ -126,3 +132,45 @@ def test_near_nothing_where_a_search_ends_where_it_begins_says_nothing(enough):
     assert [len(jaxvet.gradcheck(ruled(1.))(X).findings), jaxvet.gradcheck(ruled(1.))(X).ok] \
         == [0, True]
     assert errors(ruled(.7), X) == ["DRV002"]
+
+
+def equilibrium(rate, solve_to, adjoint_to, by=1.):
+    """The fixed point of rate * tanh(a y) + x, and its adjoint, each until it is near enough."""
+    a = np.float32(np.random.RandomState(0).randn(3, 3))
+    a /= np.linalg.norm(a, 2)
+
+    def step(y, x):
+        return rate * jnp.tanh(a @ y) + x
+
+    def until(enough, step, y):
+        return lax.while_loop(
+            lambda s: (jnp.max(jnp.abs(s[0] - s[1])) > enough) & (s[2] < 500),
+            lambda s: (step(s[0]), s[0], s[2] + 1), (step(y), y, 0))[0]
+    fun = jax.custom_vjp(lambda x: until(solve_to, lambda y: step(y, x), 0 * x))
+
+    def bwd(kept, g):
+        x, y = kept
+        back = jax.vjp(lambda y: step(y, x), y)[1]
+        u = until(adjoint_to, lambda u: g + back(u)[0], g)
+        return by * jax.vjp(lambda x: step(y, x), x)[1](u)[0],
+
+    def fwd(x):
+        y = fun(x)
+        return y, (x, y)
+    fun.defvjp(fwd, bwd)
+    return fun
+
+
+@pytest.mark.parametrize("rate", [.6, .9])
+def test_an_adjoint_is_as_near_as_it_says_and_that_is_told(rate):
+    loose = jaxvet.gradcheck(equilibrium(rate, 1e-7, 1e-3))(X)
+    assert not loose.findings and "they fall short by up to" in loose.undecided[0].why
+    assert errors(equilibrium(rate, 1e-7, 1e-3, 1.05), X) == ["DRV002"]
+    assert errors(equilibrium(rate, 1e-7, 1e-1), X) == ["DRV002"]
+
+
+def test_what_stops_as_early_as_its_function_is_said_to(tmp_path):
+    jaxvet.dump(equilibrium(.9, 1e-3, 1e-2))(X).save(str(tmp_path / "rule.json"))
+    told = subprocess.run([COMMAND, "gradcheck", str(tmp_path / "rule.json")],
+                          capture_output=True, text=True, check=True).stdout
+    assert "no disagreement at" in told and "comparisons, each within 0." in told

@@ -167,3 +167,63 @@ def contraction(by=1., calls=False):
 def test_where_turns_go_round_in_a_circle_nothing_is_solved(calls):
     assert not errors(contraction(calls=calls))
     assert errors(contraction(1.02, calls)) == ["DRV002"]
+
+
+def implicit(turns, pulled, by=1., transposed=True):
+    """The fixed point of so many turns, and a derivative that as many solve for: each of them does
+    the same, and follows none of the function's."""
+    a = np.float32([[.5, -.4, .2], [.1, .3, .6], [-.5, .2, .4]])
+
+    def step(y, x):
+        return .9 * jnp.tanh(a @ y) + x
+
+    def solve(x):
+        return jax.lax.fori_loop(0, turns, lambda _, y: step(y, x), 0 * x)
+
+    def bwd(x, g):
+        j = jax.jacobian(lambda y: step(y, x))(solve(x))
+        j = j.T if transposed else j
+        return by * jax.lax.fori_loop(0, turns, lambda _, u: g + j @ u, g),
+    fun = (jax.custom_vjp if pulled else jax.custom_jvp)(solve)
+    if pulled:
+        fun.defvjp(lambda x: (solve(x), x), bwd)
+    else:
+        @fun.defjvp
+        def jvp(primals, tangents):
+            y = fun(*primals)
+            return y, by * jax.lax.fori_loop(0, turns, lambda _, u: jax.jvp(
+                step, (y, *primals), (u, *tangents))[1], 0 * y)
+    return jaxvet.gradcheck(fun)(np.float32([.3, -.4, 1.2]))
+
+
+@pytest.mark.parametrize("pulled", [False, True], ids=["jvp", "vjp"])
+@pytest.mark.parametrize("turns", [8, 12, 60])
+def test_turns_that_solve_for_a_derivative_follow_no_others(turns, pulled):
+    right = implicit(turns, pulled)
+    assert not errors(right)
+    assert all("fall short by up to" in each.why for each in right.undecided)
+    assert errors(implicit(turns, pulled, 1.02)) == ["DRV002" if pulled else "DRV001"]
+    assert not pulled or errors(implicit(turns, pulled, transposed=False)) == ["DRV002"]
+
+
+@pytest.mark.parametrize("fewer", [0, 2])
+def test_turns_that_go_back_along_others_are_held_against_them(fewer):
+    def step(y, x):
+        return .9 * jnp.cos(y) + x
+
+    def solve(x):
+        return jax.lax.fori_loop(0, 12, lambda _, y: step(y, x), 0 * x)
+    fun = jax.custom_vjp(solve)
+
+    def fwd(x):
+        ys = jax.lax.scan(lambda y, _: (step(y, x), y), 0 * x, None, 12)[1]
+        return solve(x), (x, ys)
+
+    def bwd(kept, g):
+        def back(carried, y):
+            g, total = carried
+            of_y, of_x = jax.vjp(step, y, kept[0])[1](g)
+            return (of_y, total + of_x), None
+        return jax.lax.scan(back, (g, 0 * g), kept[1][fewer:], reverse=True)[0][1],
+    fun.defvjp(fwd, bwd)
+    assert errors(jaxvet.gradcheck(fun)(np.float32([.3, -.4, 1.2]))) == ["DRV002"] * (fewer > 0)
