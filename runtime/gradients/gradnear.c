@@ -57,16 +57,15 @@ static bool smooth_slopes(jx_gradding *c, const double *d, double first,
     return true;
 }
 
-/* By how much slopes differ so far from the point because the function bends,
- * where it is known to have one there: as they do beside its smallest step, and
- * some times that, since elements move by more or less. */
-static double bent_by(const jx_gradding *c, const jx_slope *slope, double first,
-                      double far)
+/* By how much slopes differ so far from the point because the function bends:
+ * as they do beside its smallest step, and some times that, since elements move
+ * by more or less. */
+static double bent_by(const jx_slope *slope, double first, double far)
 {
     enum { TIMES = 8 };
     double steps[JX_RIDDERS_STEPS];
 
-    if (!c->has_within || slope->kind != JX_SLOPE_SMOOTH)
+    if (slope->kind != JX_SLOPE_SMOOTH)
         return 0;
     jx_ridders_steps(first, steps);
     return TIMES * fabs(slope->right - slope->left) * far /
@@ -85,7 +84,7 @@ static bool same_slopes(const jx_gradding *c, const jx_slope *slopes,
         double a = slopes[j].value, b = c->again[j].value;
         double slack = 0.02 * (off + fabs(a) + fabs(b)) + slopes[j].error +
                        c->again[j].error + rounding +
-                       bent_by(c, &slopes[j], first, far);
+                       bent_by(&slopes[j], first, far);
         if (fabs(a - b) > slack)
             return false;
     }
