@@ -4,8 +4,9 @@
  * less than n.  Whether one is, is asked of what it is computed of, backwards:
  * i + 1 is at most n if i is at most n - 1, a choice if both of its arms are
  * where they are chosen.  Differences of sizes are left to the bounds of
- * polynomials, and to what quotients and remainders by numbers are.  A size is taken to fit the dtype that it is computed in: that
- * it does is another claim (IDX004). */
+ * polynomials, and to what quotients and remainders by numbers are.  A size is
+ * taken to fit the dtype that it is computed in: that it does is another claim
+ * (IDX004). */
 #include "analyzer/values/values_parts.h"
 
 #include "frontend/ir/scope.h"
