@@ -26,6 +26,7 @@ typedef struct jx_ready {
 
 typedef struct ready_block {
     int count;
+    int64_t elements; /* that its operations take and give */
     const jx_ready *at;
 } ready_block;
 
@@ -48,6 +49,7 @@ struct jx_run {
     atomic_bool stopped; /* at it; helper threads look, too */
     bool flush;          /* subnormal numbers are zeros */
     int64_t limit, left; /* operations that a run may execute; still may */
+    int64_t elements;    /* that these took and gave */
     uint64_t seed;
     int rounding; /* of fenv.h */
     int64_t drawn;
@@ -128,6 +130,7 @@ bool jx_run_block(jx_run *run, int block)
     if ((run->left -= b->count + 1) < 0)
         return jx_run_fail(run, "it runs longer than %lld operations",
                            (long long)run->limit);
+    run->elements += b->elements;
     for (int i = 0; i < b->count; i++) {
         const jx_ready *r = &b->at[i];
         if (!r->kernel(run, r->data, r->ins, r->outs, r->scratch))
@@ -290,6 +293,16 @@ static jx_ready ready_step(jx_run *run, const jx_step *s)
                       s->scratch >= 0 ? run->memory + s->scratch : NULL};
 }
 
+/* Operands and results lie in one table. */
+static int64_t elements_of(const jx_step *s, const jx_view *views)
+{
+    int64_t count = 0;
+
+    for (int k = 0; k < s->nins + s->nouts; k++)
+        count += views[k].count;
+    return count;
+}
+
 static bool make_ready(jx_run *run)
 {
     const jx_plan *plan = run->plan;
@@ -299,9 +312,12 @@ static bool make_ready(jx_run *run)
         jx_ready *ready = table(run, steps->count, sizeof *ready);
         if (!ready)
             return false;
-        for (int i = 0; i < steps->count; i++)
+        int64_t elements = 0;
+        for (int i = 0; i < steps->count; i++) {
             ready[i] = ready_step(run, &steps->at[i]);
-        run->blocks[b] = (ready_block){steps->count, ready};
+            elements += elements_of(&steps->at[i], ready[i].ins);
+        }
+        run->blocks[b] = (ready_block){steps->count, elements, ready};
     }
     return true;
 }
@@ -497,6 +513,7 @@ bool jx_exec_run(jx_exec *exec, const void *const *ins, void *const *outs)
     run->is_limited = run->deadline > 0 || run->budget->limits.cancel;
     atomic_store(&run->stopped, false);
     run->left = run->limit;
+    run->elements = 0;
     run->drawn = 0;
     run->noticed = false;
     if (!set_outputs(run, outs))
@@ -641,6 +658,11 @@ int64_t jx_exec_operations(const jx_exec *exec)
     const jx_run *run = &exec->run;
 
     return run->limit - (run->left > 0 ? run->left : 0);
+}
+
+int64_t jx_exec_elements(const jx_exec *exec)
+{
+    return exec->run.elements;
 }
 
 const void *jx_exec_out(const jx_exec *exec, int i)

@@ -33,6 +33,8 @@ bool jx_exec_gave_up(const jx_exec *exec);
 void jx_exec_limit(jx_exec *exec, int64_t operations);
 /* Operations of the last run. */
 int64_t jx_exec_operations(const jx_exec *exec);
+/* Elements that these took and gave. */
+int64_t jx_exec_elements(const jx_exec *exec);
 /* Later runs take subnormal numbers for zeros, and give none: as
  * XLA's code does on a CPU. (On processors that we have the switch
  * of; false elsewhere.) */

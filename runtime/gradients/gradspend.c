@@ -17,6 +17,10 @@ enum {
     BYTES_OF_RULE = 256,
     /* ... so many, which take no longer than to start on them */
     FREE_BYTES = 1 << 16,
+    /* of operands and results, that take as long as an operation: what counts
+     * where there is so much time for all rules, and a loop may go over the
+     * same few bytes for ever */
+    ELEMENTS_OF_ONE = 32,
 };
 
 void *jx_grad_room(const jx_gradding *c, size_t count, size_t size)
@@ -42,6 +46,8 @@ int64_t jx_grad_cost(const jx_gradding *c, const jx_callee *f)
         bytes += (size_t)(c->in.size + c->out.size) * sizeof(double);
         bytes = bytes > FREE_BYTES ? bytes - FREE_BYTES : 0;
     }
+    if (c->options->in_passing)
+        bytes += (size_t)(jx_exec_elements(f->exec) / ELEMENTS_OF_ONE) * part;
     return jx_exec_operations(f->exec) + (int64_t)(bytes / part);
 }
 
