@@ -180,6 +180,35 @@ static bool turn_back(deriving *d, const jx_rule *rule,
     return go_on(d);
 }
 
+/* A loop that JAX makes a scan of where its bounds are numbers: it counts
+ * from one that is carried to another. */
+static bool counts_between(const jx_p_while *p)
+{
+    const jx_jaxpr *cond = p->cond_jaxpr.jaxpr, *body = p->body_jaxpr.jaxpr;
+    const jx_var *upper = NULL;
+
+    if (p->cond_nconsts || cond->neqns != 1 ||
+        cond->eqns[0].prim->id != JX_PRIM_lt)
+        return false;
+    upper = cond->eqns[0].ins[1].var;
+    for (int i = 0; upper && i < body->nouts; i++)
+        if (cond->vars[cond->nconsts + i] == upper)
+            return body->outs[i].var ==
+                   body->vars[body->nconsts + (int)p->body_nconsts + i];
+    return false;
+}
+
+/* A while loop is how somebody writes it who goes forward alone, or whose
+ * function has one: its tangents are stuck where the function's own would not
+ * be, however its bounds are known. */
+static bool is_stuck_in_vain(deriving *d, const jx_rule *rule,
+                             const jx_closed *own, const jx_eqn *stuck)
+{
+    return stuck->prim->id == JX_PRIM_while &&
+           (counts_between(stuck->typed) || !own->jaxpr ||
+            !jx_vjp_of_jvp(&d->make, own->jaxpr, rule->nins, rule->nouts));
+}
+
 /* ---- both as jaxprs that take and give the same */
 
 static bool is_whole(const jx_rule *rule, const jx_rule_pattern *p)
@@ -230,6 +259,8 @@ static bool make_pairs(deriving *d, const jx_rule *rule, jx_derived_rule *to)
             continue;
         if (!rule->vjp && !turn_back(d, rule, p, &stuck))
             return false;
+        if (stuck && is_stuck_in_vain(d, rule, &own, stuck))
+            stuck = NULL;
         make_pair(d, rule, p, &own, &pairs[i]);
         pairs[i].stuck = stuck;
         if (!go_on(d))

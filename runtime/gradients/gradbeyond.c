@@ -331,6 +331,7 @@ static const jx_eqn *stuck_at(const jx_rule *rule, const jx_calling *calling,
         const jx_eqn *stuck = derived->pairs[i].stuck;
         if (stuck &&
             (stuck->prim->id == JX_PRIM_stop_gradient ||
+             stuck->prim->id == JX_PRIM_while ||
              jx_plan_rule_of(stuck->prim->id) == jx_plan_elementwise) &&
             jx_grad_is_met(calling, rule, &rule->patterns[i]))
             return stuck;
@@ -351,13 +352,16 @@ static void check_backwards(jx_program *program, const jx_calling *calling,
     report->code = JX_CODE_DRV008;
     report->detail = jx_arena_printf(
         program->ctx->arena,
-        "its tangents go through %s%s, which is not linear: the rule can't be "
+        "its tangents go through %s%s, %s: the rule can't be "
         "transposed, "
         "so that jax.grad fails, or misses what goes through it",
-        jx_eqn_name(stuck),
+        stuck->prim->id == JX_PRIM_while ? "a while loop" : jx_eqn_name(stuck),
         frame ? jx_arena_printf(program->ctx->arena, " (%s:%d)",
                                 frame->file->path, frame->line)
-              : "");
+              : "",
+        stuck->prim->id == JX_PRIM_while
+            ? "which nothing goes back along, as it does along the function"
+            : "which is not linear");
 }
 
 void jx_grad_beyond(const jx_typed *typed, const jx_gradcheck_options *options,

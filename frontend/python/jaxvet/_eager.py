@@ -22,6 +22,8 @@ _RAISES = "it raises when traced: "
 #: Of a rule, or of its function; other callbacks do something, and are not run again and again.
 _CALLS_BACK = "(pure_callback): the program calls the Python function "
 _NAMES = {"DRV001": ("jvp-rule-wrong", "jvp"), "DRV002": ("vjp-rule-wrong", "vjp")}
+#: Why nothing goes back along the tangents of a rule, though they go forward.
+_FORWARD_ALONE = _WANTS_VALUES + ("callbacks do not support transpose",)
 _NOTHING = "nothing was compared"
 _STEPS, _SHRINK = 10, 1.8
 _ALONE, _ENOUGH = 2, 3
@@ -38,10 +40,13 @@ def judged(report, fun, args, kwargs):
         try:
             function = _Flat(fun, args, kwargs)
             points, wrong = _compare(function)
+            stuck = not wrong and wanting[0].code == "DRV001" and _why_stuck(function)
         except Exception:  # of the user's, or of JAX: not as it is either
             return report
     if wrong:
-        _tell(report, wanting, wrong)
+        _tell(report, wanting, wrong.note, function.witness(wrong, wanting[0].code))
+    elif stuck:
+        _tell(report, wanting, f"jax.jvp works, and jax.vjp raises {stuck}")
     elif points >= _ENOUGH:
         _settle(report, wanting, points)
     return report
@@ -98,6 +103,11 @@ class _Flat:
         return [leaf for leaf in jax.tree_util.tree_leaves(out)
                 if jax.numpy.issubdtype(jax.numpy.asarray(leaf).dtype, np.floating)]
 
+    def back(self, x):
+        """Goes back along what the rules make of directions."""
+        outs, pull = jax.vjp(self._call, *self._parts(x))
+        return pull(outs)
+
     @staticmethod
     def _vector(leaves):
         return np.concatenate([np.asarray(leaf, np.float64).ravel() for leaf in leaves])
@@ -120,6 +130,40 @@ class _Flat:
                 one = one[np.size(out):]
             given.append(float(np.dot(self._vector(pull(cts)), d)))
         return np.array(given)
+
+
+    def witness(self, wrong, code) -> dict:
+        """As the command's (docs/REPORT.md)."""
+        leaves, directions = list(self._leaves), [None] * len(self._leaves)
+        parts = zip(self._moved, self._parts(wrong.x), self._parts(wrong.direction))
+        for place, leaves[place], direction in parts:
+            directions[place] = _row(direction)
+        made = {"rule": _NAMES[code][1], "order": 1, "whole": True, "closed_over": 0,
+                "of": "derivative", "inputs": [_row(leaf) for leaf in leaves],
+                "direction": directions}
+        if code == "DRV002":
+            outs = self._call(*self._parts(wrong.x))
+            one = np.eye(1, sum(map(np.size, outs)), wrong.result)[0]
+            ends = np.cumsum([np.size(out) for out in outs])[:-1]
+            made["cotangent"] = [_row(part.reshape(np.shape(out))) for part, out in
+                                 zip(np.split(one, ends), outs)]
+        return made
+
+
+def _row(value) -> dict:
+    """As the command writes an array."""
+    held = np.asarray(value)
+    return {"dtype": str(held.dtype), "shape": list(held.shape), "values": held.ravel().tolist()}
+
+
+@dataclasses.dataclass
+class _Wrong:
+    """Where a rule gives something else than slopes do."""
+
+    note: str
+    x: np.ndarray
+    direction: np.ndarray
+    result: int
 
 
 @dataclasses.dataclass
@@ -171,7 +215,7 @@ def _directions(size, rng):
 
 
 def _compare(function) -> tuple:
-    """At how many points nothing disagreed; what did, in words, or None."""
+    """At how many points nothing disagreed; what did, or None."""
     rng, points = np.random.default_rng(0), 0
     for x, name in _points(function.sample, rng):
         agreed = 0
@@ -180,13 +224,24 @@ def _compare(function) -> tuple:
             says, slopes = function.along(x, d), _slopes(function, x, d, first)
             j = _disagrees(says, slopes)
             if j is not None and _disagrees(says, _slopes(function, x, d, first / 32)) == j:
-                return points, (
+                return points, _Wrong(
                     f"at x = {_shown(x)} ({name}), direction \"{direction}\", result {j}: the "
                     f"rule gives {says[j]:.10g}, finite differences {slopes.value[j]:.10g} "
-                    f"(± {slopes.error[j]:.1g})")
+                    f"(± {slopes.error[j]:.1g})", x, d, j)
             agreed += bool(np.any(_sure(slopes) & np.isfinite(says)))
         points += agreed > 0
     return points, None
+
+
+def _why_stuck(function) -> str | None:
+    """What is raised where one goes back along the tangents, if no other part of the program
+    raises it."""
+    try:
+        function.back(function.sample)
+    except Exception as error:  # of the user's
+        why = f"{type(error).__name__}: {str(error).splitlines()[0]}"
+        return why if any(part in why for part in _FORWARD_ALONE) else None
+    return None
 
 
 def _sure(slopes):
@@ -208,15 +263,19 @@ def _shown(x) -> str:
     return "[" + ", ".join(f"{value:g}" for value in x[:6]) + (", ...]" if x.size > 6 else "]")
 
 
-def _tell(report, wanting, note) -> None:
+def _tell(report, wanting, note, witness=None) -> None:
+    """That it is wrong, or can't be gone back along, which any input shows."""
     code = wanting[0].code
     name, kind = _NAMES[code]
+    what, data = "is not its derivative", {"witness": witness}
+    if witness is None:
+        code, name, what, data = "DRV008", "rule-not-transposable", "has no transpose", {}
     report.findings.append(Finding(
         code=code, name=name, level="error", evidence="execution",
-        message=f"the {kind} rule, which {_wants(wanting[0])}, is not its derivative",
+        message=f"the {kind} rule, which {_wants(wanting[0])}, {what}",
         file=wanting[0].file, line=wanting[0].line,
         column=wanting[0].column, function=wanting[0].function,
-        data={"by": "JAX", "note": note}))
+        data={"by": "JAX", "note": note, **data}))
     _take_out(report, wanting[:1], "witnessed")
     report.status = "findings"
 
