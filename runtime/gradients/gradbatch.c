@@ -96,7 +96,8 @@ static bool fits(const batching *b, const jx_callee *one, const jx_callee *all,
 
 /* Says where the rule gives something else. */
 static void tell(batching *b, const jx_point *point, int size, int element,
-                 int out, int64_t at, double given, double right)
+                 int out, int64_t at, double given, double right,
+                 const jx_callee *all)
 {
     jx_buffer text = jx_ctx_text(b->program->ctx);
     int n = 0;
@@ -107,6 +108,7 @@ static void tell(batching *b, const jx_point *point, int size, int element,
     const char *list = jx_arena_take(b->program->ctx->arena, &text);
     b->report->outcome = JX_RULE_WRONG;
     b->report->code = JX_CODE_DRV003;
+    b->report->witness = jx_grad_batch_witness(b->program->ctx, b->ins, all);
     b->report->detail =
         jx_arena_printf(b->program->ctx->arena,
                         "over an axis of size %d of operand%s %s, %s: for "
@@ -140,7 +142,7 @@ static bool same_output(batching *b, const jx_point *point, int size, int k,
                     jx_convert(port->dtype, JX_F64, right + (size_t)i * bytes,
                                &values[1], 1);
                 }
-                tell(b, point, size, k, out, i, values[0], values[1]);
+                tell(b, point, size, k, out, i, values[0], values[1], all);
                 return false;
             }
         b->report->comparisons += port->count;
@@ -160,7 +162,7 @@ static bool same_output(batching *b, const jx_point *point, int size, int k,
         } else if (off <= 64 * b->tolerance * largest) {
             b->report->dropped++;
         } else {
-            tell(b, point, size, k, out, i, y[i], x[i]);
+            tell(b, point, size, k, out, i, y[i], x[i], all);
             return false;
         }
     }
@@ -259,7 +261,10 @@ static bool try_choice(batching *b, const jx_value *choice)
 {
     const jx_value *jaxpr = jx_value_field(choice, "jaxpr");
     const jx_value *size = jx_value_field(choice, "size");
+    const char *error = text_of(choice, "error");
 
+    if (error && !b->report->detail)
+        b->report->detail = error;
     b->ins = text_of(choice, "ins");
     b->outs = text_of(choice, "outs");
     if (!b->ins || !b->outs || !jaxpr || jaxpr->tag != JX_V_JAXPR || !size ||

@@ -281,6 +281,10 @@ bool jx_grad_is_apart(const jx_gradding *c);
 
 /* gradwitness.c: keeps it with the check. */
 void jx_grad_witness(jx_gradding *c, const jx_shown *shown);
+/* Of a batching rule: what it was given; `axes` has a '1' for an operand with
+ * the axis, in front. NULL: not to be written. */
+const char *jx_grad_batch_witness(jx_ctx *ctx, const char *axes,
+                                  const jx_callee *all);
 
 /* gradshrink.c: looks for a smaller point and a simpler line where what
  * was found is as wrong: that is the point then, with its value and

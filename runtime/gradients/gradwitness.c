@@ -106,6 +106,25 @@ static bool put_inputs(jx_buffer *to, const jx_gradding *c)
     return good;
 }
 
+const char *jx_grad_batch_witness(jx_ctx *ctx, const char *axes,
+                                  const jx_callee *all)
+{
+    jx_buffer text = jx_ctx_text(ctx);
+    bool good = true;
+
+    jx_buffer_printf(&text, "{\"rule\":\"batch\",\"axes\":\"%s\"", axes);
+    put_key(&text, "inputs");
+    for (int i = 0; good && i < all->nins; i++) {
+        jx_buffer_putc(&text, i ? ',' : '[');
+        good = put_value(&text, jx_plan_in(all->plan, i), all->in[i]);
+    }
+    jx_buffer_puts(&text, "]}");
+    if (good)
+        return jx_arena_take(ctx->arena, &text);
+    jx_buffer_free(&text);
+    return NULL;
+}
+
 void jx_grad_witness(jx_gradding *c, const jx_shown *shown)
 {
     jx_buffer text = jx_ctx_text(c->program->ctx);

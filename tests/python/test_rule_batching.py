@@ -85,3 +85,10 @@ def test_the_call_in_a_loop_is_judged():
     fun = row_by_row(True)
     report = jaxvet.gradcheck(lambda x: jax.lax.scan(lambda c, _: (fun(c), None), x, None, 2)[0])(X)
     assert [f.code for f in report.findings if f.level == "error"] == ["DRV003"]
+
+
+def test_what_a_rule_raises_is_said():
+    def raises(*_):
+        raise RuntimeError("not today")
+    undecided, = jaxvet.gradcheck(batching(jnp.sin, raises))(X).undecided
+    assert undecided.code == "DRV003" and "RuntimeError: not today" in undecided.why

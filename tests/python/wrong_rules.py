@@ -2,6 +2,7 @@
 import os
 
 import jax
+import jax.custom_batching
 import jax.numpy as jnp
 import numpy as np
 
@@ -120,6 +121,52 @@ vjp_dtype.defvjp(lambda x: (jnp.sin(x), x), lambda x, g: (
     (g * jnp.cos(x)).astype(jnp.float32 if RIGHT else jnp.bfloat16),))
 
 
+@jax.custom_jvp
+def jvp_by_values(x):
+    return jnp.where(x > 0, x * x, -x)
+
+
+@jvp_by_values.defjvp
+def _(primals, tangents):
+    (x,), (t,) = primals, tangents
+    return jvp_by_values(x), (2 if RIGHT else 3) * x * t if x > 0 else -t
+
+
+@jax.custom_vjp
+def vjp_by_values(x, n):
+    return jnp.where(x > 0, x * x, -x) * n
+
+
+def by_values(res, g):
+    x, n = res
+    return ((2 if RIGHT else 3) * x if x > 0 else -1) * g * n, None
+
+
+vjp_by_values.defvjp(lambda x, n: (vjp_by_values(x, n), (x, n)), by_values)
+
+
+@jax.custom_batching.custom_vmap
+def batched(x, y):
+    return x / jnp.sum(x * x) + y
+
+
+@batched.def_vmap
+def _(size, has, x, y):
+    x, y = (v if h else jnp.broadcast_to(v, (size, *v.shape)) for v, h in zip((x, y), has))
+    return x / (jnp.sum(x * x, -1, keepdims=True) if RIGHT else jnp.sum(x * x)) + y, True
+
+
+def _made(factor):
+    def fun(x):
+        return jnp.sin(x)
+    ruled = jax.custom_jvp(fun)
+    ruled.defjvp(lambda p, t: (jnp.sin(*p), factor * jnp.cos(*p) * t[0]))
+    return ruled
+
+
+made_elsewhere = _made(1 if RIGHT else 2)
+
+
 def quotient(x):
     return jnp.where(x == 0, 1., jnp.sin(x) / (jnp.where(x == 0, 1., x) if RIGHT else x))
 
@@ -143,6 +190,10 @@ CASES = {
     "jvp_counts": (jvp_counts, (X, np.int32(3))),
     "vjp_complex": (vjp_complex, ((X + 1j * Y).astype(np.complex64),)),
     "vjp_dtype": (vjp_dtype, (X,)),
+    "jvp_by_values": (jvp_by_values, (np.float32(0.5),)),
+    "vjp_by_values": (vjp_by_values, (np.float32(0.5), 3)),
+    "batched": (batched, (X, Y)),
+    "made_elsewhere": (made_elsewhere, (X,)),
     "quotient": (quotient, (X,)),
     "within": (within, ({"a": X, "b": Y}, np.float32(2))),
     "in_scan": (in_scan, (X, Y)),

@@ -18,13 +18,14 @@ import sys
 import typing
 
 import jax
+import jax.custom_batching
 import numpy as np
 
 from . import _compat, _reproduce_values
 
 #: How far the function is moved, and how near a derivative must come to the quotient.
 _STEPS = (("1e-5", "1e-4"), ("1e-3", "1e-3"), ("1e-2", "1e-2"))
-_RULE = re.compile(r"the (?:jvp|vjp) rule of `(?P<name>[^`]*)`")
+_RULE = re.compile(r"the (?:jvp|vjp|batching) rule of `(?P<name>[^`]*)`")
 _FOR_ANY_INPUT = {"DRV004", "DRV008", "DRV011"}
 
 
@@ -71,6 +72,8 @@ def _functions(finding, witness, fun, args, kwargs):
 def _leaves(witness, args, kwargs) -> int:
     if witness is None:
         return len(jax.tree_util.tree_leaves((args, kwargs)))
+    if witness["rule"] == "batch":
+        return len(witness["inputs"])
     return len(witness["inputs"]) // witness["order"]
 
 
@@ -95,7 +98,7 @@ class _Place(int):
 def _of_name(name):
     """Functions with a rule that are called so, those first that can be imported."""
     found = [value for value in gc.get_objects()
-             if isinstance(value, (jax.custom_jvp, jax.custom_vjp))
+             if isinstance(value, (jax.custom_jvp, jax.custom_vjp, jax.custom_batching.custom_vmap))
              and getattr(value, "__name__", None) == name]
     return sorted(found, key=lambda value: not _import_of(value).startswith("from"))
 
@@ -103,10 +106,9 @@ def _of_name(name):
 def _import_of(value) -> str:
     """A line that makes it `f`, or one that says what `f` must be."""
     module, name = getattr(value, "__module__", None), getattr(value, "__qualname__", "")
-    held = sys.modules.get(module)
-    if held is not None and module != "__main__" and name.isidentifier() and \
-            getattr(held, name, None) is value:
-        return f"from {module} import {name} as f"
+    place = _place_of(value, module, name)
+    if place:
+        return "from {} import {} as f".format(*place)
     plain = getattr(value, "fun", value)
     while isinstance(plain, functools.partial):
         plain = plain.func
@@ -115,6 +117,20 @@ def _import_of(value) -> str:
     place = (f"{os.path.basename(code.co_filename)}:{code.co_firstlineno}" if code else
              module or "the program")
     return f"f = ...  # bind it to `{getattr(plain, '__name__', 'the function')}` of {place}"
+
+
+def _place_of(value, module, name):
+    """The module that holds it, its own before others, and by which name: often another than
+    that of its code (`f = jax.custom_jvp(lambda x: ...)`, `f = make(2)`)."""
+    modules = {name: held for name, held in list(sys.modules.items()) if name != "__main__"}
+    if module in modules and name.isidentifier() and \
+            getattr(modules[module], name, None) is value:
+        return module, name
+    for where in sorted(modules, key=lambda where: (where != module, where)):
+        for called, held in list(getattr(modules[where], "__dict__", {}).items()):
+            if held is value and called.isidentifier():
+                return where, called
+    return None
 
 
 # -- which inputs ------------------------------------------------------------------
@@ -179,6 +195,10 @@ def _list(values) -> str:
 
 def _texts(finding, witness, function):
     """Tests to try, the plainest first."""
+    if witness["rule"] == "batch":
+        if len(witness["inputs"]) == function.leaves:
+            yield _batch_text(finding, witness, function)
+        return
     x = [_value(row) for row in witness["inputs"]]
     d = [_value(row) for row in witness.get("direction") or [None] * len(x)]
     if len(x) != function.leaves * witness["order"]:
@@ -276,6 +296,18 @@ def _same_value(witness, moved) -> list:
         said = f"jax.jvp(g, (x,), ({_list(moved)},))[0]"
     return [f"for said, value in zip({said}, g(x)):",
             "    np.testing.assert_allclose(said, value, rtol=1e-4, atol=1e-9)"]
+
+
+def _batch_text(finding, witness, function) -> str:
+    """Holds jax.vmap against one call after the other."""
+    axes = [0 if has == "1" else None for has in witness["axes"]]
+    return _text(finding, function, [
+        f"x, axes = {_list(map(_value, witness['inputs']))}, {axes}",
+        f"g = lambda *x: jax.tree.leaves({function.call})",
+        f"size = len(x[{axes.index(0)}])",
+        "rows = [g(*(v if a is None else v[k] for v, a in zip(x, axes))) for k in range(size)]",
+        "for said, *each in zip(jax.vmap(g, axes)(*x), *rows):",
+        "    np.testing.assert_allclose(said, np.stack(each), rtol=1e-4, atol=1e-6)"])
 
 
 _DTYPES = ["out, pull = jax.vjp(g, [np.float32(a) for a in x])",
