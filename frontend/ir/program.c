@@ -68,7 +68,7 @@ const jx_value *jx_eqn_param(const jx_eqn *eqn, const char *name)
     return NULL;
 }
 
-enum { NOT_MET = 0, ONLY_SHOWN, MEANT };
+enum { NOT_MET = 0, ONLY_SHOWN, BY_PRIMITIVE, MEANT };
 
 typedef struct meaning {
     char *found; /* by id */
@@ -107,12 +107,12 @@ static void meet_definition(meaning *m, const jx_definition *of)
 {
     for (int kind = 0; kind < JX_DEFINED_PATTERNED; kind++)
         for (int i = 0; i < of->npatterns[kind]; i++)
-            meet(m, of->patterns[kind][i].made.jaxpr, MEANT);
+            meet(m, of->patterns[kind][i].made.jaxpr, BY_PRIMITIVE);
 }
 
 /* Callers have larger ids: whoever holds a jaxpr has been looked at before it.
  * What nothing holds may be a reader's own. */
-const bool *jx_program_meant(const jx_program *program)
+static const bool *met_as(const jx_program *program, char least)
 {
     jx_arena *arena = program->ctx->arena;
     meaning m = {JX_NEW_ARRAY(arena, program->njaxprs, char), program->njaxprs};
@@ -131,13 +131,23 @@ const bool *jx_program_meant(const jx_program *program)
         meet_definition(&m, program->definitions[i]);
     for (int i = program->njaxprs; i-- > 0;) {
         const jx_jaxpr *jaxpr = program->jaxprs[i];
-        meant[i] = m.found[i] != ONLY_SHOWN;
+        char how = m.found[i] == NOT_MET ? MEANT : m.found[i];
+        meant[i] = how >= least;
         for (int k = 0; k < jaxpr->neqns; k++)
             for (int n = 0; n < jaxpr->eqns[k].nparams; n++)
-                meet_in(&m, jaxpr->eqns[k].params[n].value,
-                        meant[i] ? MEANT : ONLY_SHOWN);
+                meet_in(&m, jaxpr->eqns[k].params[n].value, how);
     }
     return meant;
+}
+
+const bool *jx_program_meant(const jx_program *program)
+{
+    return met_as(program, BY_PRIMITIVE);
+}
+
+const bool *jx_program_counted(const jx_program *program)
+{
+    return met_as(program, MEANT);
 }
 
 static bool same_texts(int count, const char *const *a, const char *const *b)

@@ -428,6 +428,9 @@ bool jx_mesh_same(const jx_mesh *a, const jx_mesh *b);
 /* Of each jaxpr, whether it is there for what it computes: those that only
  * stand in what an equation shows are not.  NULL without memory. */
 const bool *jx_program_meant(const jx_program *program);
+/* ... and is the program's, or of its derivatives' rules: no rule of a
+ * primitive of its own. */
+const bool *jx_program_counted(const jx_program *program);
 
 /* The parameter of that name, or NULL. */
 const jx_value *jx_eqn_param(const jx_eqn *eqn, const char *name);

@@ -28,8 +28,9 @@ typedef JX_VEC(tally *) tally_list;
 typedef struct summary {
     const jx_program *program;
     int64_t equations;
-    JX_VEC(tally) prims;              /* by count, then name */
-    JX_VEC(const char *) effects;     /* sorted */
+    int jaxprs, of_primitives;    /* these are rules of its own primitives */
+    JX_VEC(tally) prims;          /* by count, then name */
+    JX_VEC(const char *) effects; /* sorted */
     JX_VEC(const jx_dim_atom *) vars; /* symbolic sizes, by name and scope */
     int64_t constant_bytes;
     int patterns; /* of all rules */
@@ -100,18 +101,21 @@ static bool count_equation(summary *s, jx_ctx *ctx, jx_intern *seen,
 }
 
 /* Equations as they are written: a jaxpr that is called twice counts once, one
- * that is only shown not at all. */
+ * that is only shown, or a rule of a primitive, not at all. */
 static bool count_equations(summary *s, jx_ctx *ctx)
 {
     const bool *meant = jx_program_meant(s->program);
+    const bool *written = jx_program_counted(s->program);
     jx_intern seen;
     tally_list all = {0};
 
     jx_intern_init(&seen, ctx->arena);
-    for (int j = 0; meant && j < s->program->njaxprs; j++) {
+    for (int j = 0; meant && written && j < s->program->njaxprs; j++) {
         const jx_jaxpr *jaxpr = s->program->jaxprs[j];
-        if (!meant[j])
+        s->of_primitives += meant[j] && !written[j];
+        if (!written[j])
             continue;
+        s->jaxprs++;
         count_effects(s, ctx, &jaxpr->effects);
         for (int i = 0; i < jaxpr->neqns; i++)
             if (!count_equation(s, ctx, &seen, &all, &jaxpr->eqns[i]))
@@ -239,7 +243,11 @@ static void put_counts(jx_buffer *to, const summary *s)
     const jx_program *program = s->program;
 
     jx_buffer_printf(to, "%lld equations in %d jaxprs\n",
-                     (long long)s->equations, program->njaxprs);
+                     (long long)s->equations, s->jaxprs);
+    if (s->of_primitives)
+        jx_buffer_printf(
+            to, "%d more jaxpr%s rules of the program's primitives\n",
+            s->of_primitives, s->of_primitives == 1 ? " is" : "s are");
     for (size_t i = 0; i < s->prims.count; i++)
         jx_utf8_printf(to, "  %6lld %s%s\n", (long long)s->prims.at[i].count,
                        s->prims.at[i].name,
@@ -362,7 +370,7 @@ static void put_json_rules(jx_buffer *to, const jx_program *program)
 static void put_json_counts(jx_buffer *to, const summary *s)
 {
     jx_buffer_printf(to, ",\"equations\":%lld,\"jaxprs\":%d,\"primitives\":[",
-                     (long long)s->equations, s->program->njaxprs);
+                     (long long)s->equations, s->jaxprs);
     for (size_t i = 0; i < s->prims.count; i++) {
         jx_buffer_puts(to, i ? ",{\"name\":" : "{\"name\":");
         jx_json_put_text(to, s->prims.at[i].name);

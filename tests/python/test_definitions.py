@@ -384,3 +384,14 @@ def test_what_is_traced_again_at_sizes_has_no_rules_of_its_own():
     for f in (program, lambda x, y: turned(x) + y.T):
         report = jaxvet.check(jax.jit(f))(*specs)
         assert report.ok and not report.undecided, report
+
+
+def test_what_is_in_a_program_are_not_the_rules_of_its_primitives(tmp_path):
+    """Of which a document has a jaxpr for each mask."""
+    bind = defined.multiply_add().bind
+    jaxvet.dump(lambda x, y: jnp.sin(bind(x, x, y)))(X, Y).save(tmp_path / "p.json")
+    done = _library.run(["info", "--format", "json", str(tmp_path / "p.json")], "")
+    said = json.loads(done.stdout)
+    counts = {row["name"]: row["count"] for row in said["primitives"]}
+    assert counts["multiply_add"] == counts["sin"] == 1
+    assert "shape_assertion" not in counts and said["jaxprs"] < 5
