@@ -663,6 +663,7 @@ bool jx_field_same(const jx_field_question *question, jx_field_answer *answer)
     if (question->other)
         jx_field_close(&c.other);
     jx_ctx_free(room);
+    answer->kinks = c.kinks;
     if (answer->verdict == JX_FIELD_IDENTICAL)
         answer->assuming = assumptions(&c);
     else

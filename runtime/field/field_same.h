@@ -45,6 +45,7 @@ typedef struct jx_field_answer {
     int64_t paths; /* that were followed, in all rounds */
     /* "no divisor is 0, ..."; arena text, or NULL: nothing */
     const char *assuming;
+    bool kinks;      /* ... of what `a` gives at a kink */
     const char *why; /* arena text */
 } jx_field_answer;
 

@@ -371,15 +371,20 @@ static bool is_kink(jx_gradding *c, const double *d, jx_functional f,
 static void note_convention(jx_gradding *c, const char *what, jx_functional f,
                             double value, const jx_target *t)
 {
+    double own = own_along(c, f);
+
     if (c->convention || c->second || c->most_work || c->intent ||
         c->stands_in || jx_grad_is_foreign(c) || !isfinite(value))
+        return;
+    /* What cancels in both is another number in each. */
+    if (fabs(value - own) <= c->tolerance * (t->high - t->low))
         return;
     c->convention = jx_arena_printf(
         c->program->ctx->arena,
         "at %s (%s), direction \"%s\", %s: the slopes of both sides are %.6g "
         "and %.6g, the rule gives %.6g, the function's own derivative is %.6g",
         jx_sample_text(c->program->ctx, c->x, c->in.size), c->point->name,
-        c->direction, what, t->low, t->high, value, own_along(c, f));
+        c->direction, what, t->low, t->high, value, own);
 }
 
 /* Whether along d an element of the array moves that holds element `i`. */

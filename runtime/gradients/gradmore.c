@@ -81,7 +81,7 @@ static const char *sizes_of(jx_ctx *ctx, const jx_plan_options *how)
 /* All patterns are the same over the reals. */
 static bool is_identical(const jx_typed *typed, const jx_plan_options *how,
                          uint64_t seed, const jx_derived_rule *derived,
-                         jx_rule_report *report)
+                         bool *kinks, jx_rule_report *report)
 {
     jx_ctx *ctx = typed->program->ctx;
     const char *assuming = NULL;
@@ -104,6 +104,7 @@ static bool is_identical(const jx_typed *typed, const jx_plan_options *how,
             report->more = answer.why;
             return false;
         }
+        *kinks |= answer.kinks;
         bits = i && bits < answer.bits ? bits : answer.bits;
         if (!assuming ||
             (answer.assuming && strlen(answer.assuming) > strlen(assuming)))
@@ -120,6 +121,8 @@ void jx_grad_more(const jx_typed *typed, const jx_plan_options *how,
                   uint64_t seed, const jx_derived_rule *derived,
                   jx_rule_report *report)
 {
+    bool kinks = false;
+
     if (!has_pairs(report->rule, derived))
         report->more =
             "the function's own derivative is not known in that form";
@@ -127,8 +130,12 @@ void jx_grad_more(const jx_typed *typed, const jx_plan_options *how,
         report->more = "it keeps something from being differentiated once more";
     else if (is_proved(typed, report->rule, derived))
         report->evidence = JX_RULE_PROVED;
-    else if (is_identical(typed, how, seed, derived, report))
+    else if (is_identical(typed, how, seed, derived, &kinks, report))
         report->evidence = JX_RULE_IDENTICAL;
+    /* What looks like a convention is rounding then, of numbers so large that
+     * what is smooth has a corner. */
+    if (report->evidence && !kinks)
+        report->convention = NULL;
 }
 
 void jx_grad_withhold(const jx_eqn_list *closing, jx_rule_reports *reports)
