@@ -5,6 +5,7 @@
 #include "frontend/base/json.h"
 #include "frontend/base/npz.h"
 #include "frontend/base/plain.h"
+#include "frontend/base/utf8.h"
 #include "frontend/read/exported.h"
 #include "reports/pipeline/inputs.h"
 #include "runtime/elementwise.h"
@@ -77,6 +78,18 @@ static int64_t read_shape(const jx_json *of, const char *key, int64_t *shape,
     return count;
 }
 
+static void put_number(const jx_json *value, jx_dtype dtype, char *to)
+{
+    const bool whole = jx_json_kind_of(value) == JX_JSON_INT;
+    const int64_t integer = whole ? jx_json_int(value) : 0;
+    const double real = whole ? 0 : jx_json_real(value);
+
+    if (whole)
+        jx_convert(JX_I64, dtype, &integer, to, 1);
+    else
+        jx_convert(JX_F64, dtype, &real, to, 1);
+}
+
 /* An input as the witness has it, repeated along the axes that it is held once
  * of.  False: it is none that can be written, or without memory. */
 static bool read_input(jx_ctx *ctx, const jx_json *row, int number, jx_npy *to)
@@ -101,14 +114,17 @@ static bool read_input(jx_ctx *ctx, const jx_json *row, int number, jx_npy *to)
     if (count < 0 || kept < 0 || same != rank || !size ||
         jx_json_count(values) != (size_t)kept)
         return false;
+    for (int k = 0; k < rank; k++)
+        if (held[k] != 1 && held[k] != shape[k])
+            return false;
     data = jx_arena_alloc(ctx->arena, (size_t)count * size + 1);
     for (int64_t i = 0; data && i < count; i++) {
         int64_t at = 0;
-        double value;
+        const jx_json *value;
         for (int k = 0; k < rank; k++)
             at = at * held[k] + (held[k] == 1 ? 0 : index[k]);
-        value = jx_json_real(jx_json_item(values, (size_t)at));
-        jx_convert(JX_F64, dtype, &value, data + (size_t)i * size, 1);
+        value = jx_json_item(values, (size_t)at);
+        put_number(value, dtype, data + (size_t)i * size);
         for (int k = rank - 1; k >= 0 && ++index[k] == shape[k]; k--)
             index[k] = 0;
     }
@@ -200,8 +216,9 @@ static bool put_test(jx_ctx *ctx, const char *stem, const jx_finding *finding,
     jx_buffer to = jx_ctx_text(ctx);
     const char *text;
 
-    jx_buffer_printf(&to, "# jaxvet %s: %s\n%s", jx_code_of(finding->code)->id,
-                     finding->message, test);
+    jx_buffer_printf(&to, "# jaxvet %s: ", jx_code_of(finding->code)->id);
+    jx_utf8_show(finding->message, &to); /* no line of it is code */
+    jx_buffer_printf(&to, "\n%s", test);
     text = jx_arena_take(ctx->arena, &to);
     return text && put_file(ctx, stem, ".jaxexport", bytes, size) &&
            put_file(ctx, stem, ".py", text, strlen(text));

@@ -282,6 +282,21 @@ static void put_shape(int rank, const int64_t *shape, jx_buffer *to)
     jx_buffer_puts(to, "]");
 }
 
+/* Integers beyond 2^53 are no doubles. */
+static void put_element(jx_dtype dtype, const char *at, jx_buffer *to)
+{
+    int64_t integer;
+    double value;
+
+    if (jx_dtype_of(dtype)->kind == JX_KIND_INT) {
+        jx_convert(dtype, JX_I64, at, &integer, 1);
+        jx_buffer_printf(to, "%lld", (long long)integer);
+    } else {
+        jx_convert(dtype, JX_F64, at, &value, 1);
+        jx_buffer_printf(to, "%.17g", value);
+    }
+}
+
 /* The elements whose index is 0 along the axes that are not kept. */
 static bool put_values(const jx_aval *aval, const char *data,
                        const int64_t *shape, const int64_t *kept, jx_buffer *to)
@@ -296,11 +311,10 @@ static bool put_values(const jx_aval *aval, const char *data,
         return false;
     for (; left > 0; left--) {
         int64_t at = 0;
-        double value;
         for (int k = 0; k < aval->rank; k++)
             at = at * shape[k] + index[k];
-        jx_convert(aval->dtype, JX_F64, data + (size_t)at * size, &value, 1);
-        jx_buffer_printf(to, "%s%.17g", first ? "" : ",", value);
+        jx_buffer_puts(to, first ? "" : ",");
+        put_element(aval->dtype, data + (size_t)at * size, to);
         first = false;
         for (int k = aval->rank - 1; k >= 0 && ++index[k] == kept[k]; k--)
             index[k] = 0;
