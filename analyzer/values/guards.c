@@ -30,8 +30,9 @@ static void learn(guard *g, const jx_known *value, jx_extent is,
     const jx_made *made = jx_valuing_made(g->in, value);
     jx_prim_id id = made->eqn ? made->eqn->prim->id : JX_PRIM_unknown;
 
-    if (g->count < MOST_FACTS)
-        g->facts[g->count++] = (fact){value->number, is, number_only};
+    if (g->count == MOST_FACTS)
+        return;
+    g->facts[g->count++] = (fact){value->number, is, number_only};
     if (id == JX_PRIM_neg && jx_dtype_is_float(made->aval->dtype))
         learn(g, &made->ins[0], jx_extent_between(-is.hi, -is.lo), number_only);
     /* Of integers the least one has no size. */
