@@ -279,6 +279,17 @@ static bool says_nothing(jx_gradding *c, double value, double scale, double off,
             (huge && (c->point->kind == JX_AT_EQUAL || off < 0.01 * size)));
 }
 
+/* By most of what is drawn: a single draw is luck. */
+static bool is_mostly_smooth_around(jx_gradding *c, double off)
+{
+    enum { MOST = 5 };
+    int smooth = 0, rough = 0;
+
+    while (smooth < MOST && rough < MOST)
+        ++*(jx_grad_is_smooth_around(c, off) ? &smooth : &rough);
+    return smooth == MOST;
+}
+
 /* Whether the point is smooth around beside that difference; beside a larger
  * one it is, too, and beside a smaller one no more than that. */
 static bool is_smooth_around(jx_gradding *c, double off)
@@ -292,7 +303,7 @@ static bool is_smooth_around(jx_gradding *c, double off)
     }
     if (off >= c->smooth_beside || off <= c->rough_beside)
         return off >= c->smooth_beside;
-    is = jx_grad_is_smooth_around(c, off);
+    is = is_mostly_smooth_around(c, off);
     if (is)
         c->smooth_beside = off;
     else
