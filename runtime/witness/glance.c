@@ -181,7 +181,7 @@ static bool shows_nothing(jx_hunt *h)
 
 bool jx_hunt_is_finite_at_a_glance(jx_hunt *h)
 {
-    h->glanced = !h->plain.squareless && is_worth_a_glance(h) &&
+    h->glanced = !jx_hunt_may_hide(h) && is_worth_a_glance(h) &&
                  ((h->plain.any && is_tame(h, h->largest)) ||
                   ((h->unwatched || open_glance(h)) && shows_nothing(h)));
     h->to->runs += h->glanced;

@@ -391,11 +391,12 @@ bool jx_hunt_may_be_news(jx_hunt *h, int nroots, const jx_unfinite *roots)
 /* The least number of full precision of float16: below it nothing is missed. */
 static const double least_of_half = 0x1p-14;
 
-/* Some element is finite and far from what it is in double. */
+/* Some element, and which, is finite and far from what it is in double; the
+ * dtype holds that. */
 static bool is_far(const jx_port *port, const char *declared,
-                   const double *wide, jx_witness *to)
+                   const double *wide, jx_witness *to, int64_t *element)
 {
-    double values[PIECE];
+    double values[PIECE], largest = jx_largest_finite(port->dtype);
     size_t size = jx_dtype_of(port->dtype)->bytes;
 
     for (int64_t at = 0; at < port->count; at += PIECE) {
@@ -403,9 +404,10 @@ static bool is_far(const jx_port *port, const char *declared,
         jx_convert(port->dtype, JX_F64, declared + (size_t)at * size, values,
                    n);
         for (int64_t i = 0; i < n; i++) {
+            *element = at + i;
             to->gave = values[i];
             to->is = wide[at + i];
-            if (isfinite(to->is) && fabs(to->is) >= least_of_half &&
+            if (fabs(to->is) <= largest && fabs(to->is) >= least_of_half &&
                 fabs(to->is - to->gave) > fabs(to->is) / 2)
                 return true;
         }
@@ -413,40 +415,180 @@ static bool is_far(const jx_port *port, const char *declared,
     return false;
 }
 
-static bool is_far_off(jx_hunt *h, jx_witness *to)
+/* What is infinite in double, too, the arm that a choice leaves out, made
+ * nothing of that element. */
+static bool is_sure(jx_hunt *h, const jx_witness *w, int64_t element)
+{
+    jx_watch then = {.nexcused = h->wide_watch->nroots};
+
+    if (!then.nexcused)
+        return true;
+    for (int i = 0; i < then.nexcused; i++)
+        then.excused[i] = h->wide_watch->roots[i].eqn;
+    *h->wide_watch = then;
+    return jx_hunt_spend(h, &h->wide) &&
+           ((const double *)jx_exec_out(h->wide.exec, w->out))[element] ==
+               w->is;
+}
+
+static bool is_far_off(jx_hunt *h, jx_witness *to, int64_t *element)
 {
     if (!open_wide(h))
         return false;
     *h->wide_watch = (jx_watch){0};
     jx_hunt_hand_over(h, &h->wide);
-    if (!jx_hunt_spend(h, &h->wide) || h->wide_watch->nroots)
+    if (!jx_hunt_spend(h, &h->wide))
         return false;
     for (to->out = 0; to->out < h->run.nouts; to->out++) {
         const jx_port *port = jx_plan_out(h->run.plan, to->out);
         if (jx_dtype_is_float(port->dtype) &&
             is_far(port, jx_exec_out(h->run.exec, to->out),
-                   jx_exec_out(h->wide.exec, to->out), to))
-            return true;
+                   jx_exec_out(h->wide.exec, to->out), to, element))
+            return is_sure(h, to, *element);
     }
     return false;
 }
 
+/* Whether that element is what it was, once those are excused. */
+static bool stays(jx_hunt *h, const jx_witness *w, int64_t element,
+                  int nexcused, const jx_eqn *const *excused)
+{
+    const jx_port *port = jx_plan_out(h->run.plan, w->out);
+    size_t size = jx_dtype_of(port->dtype)->bytes;
+    const char *data;
+    double value;
+
+    if (!jx_hunt_run(h, false, nexcused, excused))
+        return false;
+    data = jx_exec_out(h->run.exec, w->out);
+    jx_convert(port->dtype, JX_F64, data + (size_t)element * size, &value, 1);
+    return value == w->gave;
+}
+
+/* Adds roots of the last run to those that are excused; whether there were
+ * any. */
+static bool excuse_more(const jx_hunt *h, int *count, const jx_eqn **excused)
+{
+    int before = *count;
+
+    for (int i = 0; i < h->watch->nroots && *count < JX_EXCUSED; i++) {
+        const jx_unfinite *root = &h->watch->roots[i];
+        if (root->value.dtype == JX_F16)
+            excused[(*count)++] = root->eqn;
+    }
+    return *count > before;
+}
+
+/* Of these the first that makes the element what it is with all others
+ * excused; what an output has rounded away, or a choice left out, is the matter
+ * of none of them: -1.  Where squares are excused, their sum may overflow
+ * alone, and is excused, too. */
+static int find_hidden(jx_hunt *h, const jx_witness *w, int64_t element,
+                       int nroots, const jx_unfinite *roots)
+{
+    enum { ROUNDS = 4 };
+    const jx_eqn *excused[JX_EXCUSED];
+    int count = nroots, rounds = 0;
+
+    for (int i = 0; i < nroots; i++)
+        excused[i] = roots[i].eqn;
+    while (stays(h, w, element, count, excused))
+        if (++rounds == ROUNDS || !excuse_more(h, &count, excused))
+            return -1;
+    if (h->operations <= 0)
+        return -1;
+    if (nroots == 1)
+        return 0;
+    for (int i = 0; i < nroots; i++) {
+        excused[i] = excused[count - 1];
+        if (stays(h, w, element, count - 1, excused))
+            return i;
+        excused[i] = roots[i].eqn;
+    }
+    return -1;
+}
+
+/* What the program asks of it, it may well answer: a step that is left out
+ * where gradients are not finite. */
+static bool is_asked(const jx_hunt *h, const jx_eqn *eqn)
+{
+    for (size_t i = 0; i < h->asked.count; i++)
+        if (jx_origin_reaches(&h->origins, h->asked.at[i], eqn))
+            return true;
+    return false;
+}
+
+static bool is_infinite(const jx_hunt *h, jx_atom atom)
+{
+    double value;
+
+    return jx_origin_number(&h->origins, atom, &value) && isinf(value);
+}
+
+void jx_hunt_look_at_hiding(jx_hunt *h, const jx_eqn *eqn)
+{
+    jx_arena *arena = h->program->ctx->arena;
+
+    for (int i = 0; i < eqn->nouts; i++)
+        h->halves |= eqn->outs[i]->aval->dtype == JX_F16;
+    switch (eqn->prim->id) {
+    case JX_PRIM_is_finite: JX_PUSH(arena, &h->asked, eqn->ins[0]); break;
+    case JX_PRIM_eq:
+    case JX_PRIM_ne:
+    case JX_PRIM_lt:
+    case JX_PRIM_le:
+    case JX_PRIM_gt:
+    case JX_PRIM_ge:
+        for (int i = 0; i < 2; i++)
+            if (is_infinite(h, eqn->ins[1 - i]))
+                JX_PUSH(arena, &h->asked, eqn->ins[i]);
+        break;
+    default: break;
+    }
+}
+
+bool jx_hunt_may_hide(const jx_hunt *h)
+{
+    return h->plain.squareless || (!h->options->plain && !h->flushed &&
+                                   h->halves && !h->options->unasked);
+}
+
+/* Known without a run, as in is_nobodys(); where ranges are declared, inputs
+ * were chosen. */
+static bool is_own_matter(const jx_hunt *h, const jx_eqn *eqn)
+{
+    return h->options->plain &&
+           ((!h->gradient && jx_expression_is_alone(&h->origins, eqn)) ||
+            is_product(eqn) || is_of_products(h, eqn));
+}
+
 void jx_hunt_weigh_hidden(jx_hunt *h)
 {
-    const jx_unfinite *root = &h->watch->roots[0];
-    jx_witness w = {.made = *root,
-                    .code = JX_CODE_NUM004,
-                    .level = JX_NOTE, /* inputs may never be so large */
-                    .stack = jx_origin_stack(&h->origins, root->eqn),
+    jx_unfinite roots[JX_WATCHED_ROOTS];
+    jx_witness w = {.code = JX_CODE_NUM004,
+                    /* inputs may never be so large, if nobody says so */
+                    .level = h->options->plain ? JX_NOTE : JX_WARNING,
+                    .compiled = h->options->compiled,
                     .hidden = true,
                     .ninputs = h->run.nins};
+    int nroots = 0, found;
+    int64_t element;
 
-    if (root->value.dtype != JX_F16 || h->options->unasked ||
-        jx_hunt_knows(h, root->eqn) ||
-        (!h->gradient && jx_expression_is_alone(&h->origins, root->eqn)) ||
-        is_product(root->eqn) || is_of_products(h, root->eqn) ||
-        !is_far_off(h, &w))
+    for (int i = 0; i < h->watch->nroots; i++) {
+        const jx_unfinite *root = &h->watch->roots[i];
+        if (jx_hunt_knows(h, root->eqn))
+            return;
+        if (root->value.dtype == JX_F16 && !is_asked(h, root->eqn) &&
+            !is_own_matter(h, root->eqn))
+            roots[nroots++] = *root;
+    }
+    if (h->options->unasked || !nroots || !is_far_off(h, &w, &element))
         return;
+    found = find_hidden(h, &w, element, nroots, roots);
+    if (found < 0)
+        return;
+    w.made = roots[found];
+    w.stack = jx_origin_stack(&h->origins, w.made.eqn);
     w.inputs = jx_hunt_inputs(h);
     if (w.inputs)
         JX_PUSH(h->program->ctx->arena, &h->to->found, w);

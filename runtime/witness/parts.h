@@ -71,6 +71,9 @@ typedef struct jx_hunt {
     bool decomposes; /* it decomposes matrices, or solves with them */
     bool gradient;   /* it computes a derivative backwards */
     bool cancels;    /* a difference may lose its digits (cancel.c) */
+    bool halves;     /* it computes in float16: an infinity may be hidden */
+    /* of which it asks whether they are infinite, where it does that */
+    JX_VEC(jx_atom) asked;
     /* products and quotients of cotangents that a choice makes zero, by which
      * operand that is */
     jx_map absorbing[2];
@@ -136,8 +139,12 @@ bool jx_hunt_is_news(jx_hunt *h, const jx_unfinite *root, jx_code code, int out,
 bool jx_hunt_may_be_news(jx_hunt *h, int nroots, const jx_unfinite *roots);
 
 /* news.c: keeps what gave an infinity in the last run, in float16, that no
- * output shows: what is divided by it is 0. */
+ * output shows: what is divided by it is 0.  It may run again. */
 void jx_hunt_weigh_hidden(jx_hunt *h);
+/* Whether such a thing is looked for at these inputs. */
+bool jx_hunt_may_hide(const jx_hunt *h);
+/* Notes what the equation says of that, before the search. */
+void jx_hunt_look_at_hiding(jx_hunt *h, const jx_eqn *eqn);
 
 /* indices.c: a float that the program takes is among what an
  * index is made of. */

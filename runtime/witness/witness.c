@@ -367,6 +367,7 @@ bool jx_hunt_try(jx_hunt *h)
 {
     jx_misuse misuses[JX_WATCHED_ROOTS];
     int nmisuses;
+    bool hidden;
 
     if (jx_hunt_is_finite_at_a_glance(h))
         return true;
@@ -374,9 +375,12 @@ bool jx_hunt_try(jx_hunt *h)
         return h->operations > 0;
     nmisuses = h->watch->nmisuses;
     memcpy(misuses, h->watch->misuses, sizeof misuses);
-    if (h->plain.squareless && h->watch->nroots && jx_hunt_bad_output(h) < 0)
+    hidden =
+        jx_hunt_may_hide(h) && h->watch->nroots && jx_hunt_bad_output(h) < 0;
+    if (hidden)
         jx_hunt_weigh_hidden(h);
-    return (h->plain.outside || h->plain.ordered || jx_hunt_weigh_numbers(h)) &&
+    return (hidden || h->plain.outside || h->plain.ordered ||
+            jx_hunt_weigh_numbers(h)) &&
            (h->options->nseeds || jx_hunt_weigh_indices(h, nmisuses, misuses));
 }
 
@@ -455,8 +459,9 @@ static void go_toward(jx_hunt *h, const jx_site *site)
         jx_hunt_toward(h, site);
 }
 
-static void see_difference(jx_hunt *h, const jx_site *site)
+static void see_digits(jx_hunt *h, const jx_site *site)
 {
+    jx_hunt_look_at_hiding(h, site->eqn);
     h->cancels |= !h->options->unasked && jx_hunt_cancels(h, site->eqn);
 }
 
@@ -546,6 +551,18 @@ static void look_for_traps(jx_hunt *h)
     }
 }
 
+/* Outputs are finite, which is proved; an infinity on the way to them may have
+ * made them others. */
+static void look_behind_finite(jx_hunt *h)
+{
+    for (int number = 0; jx_hunt_fill(h, number); number++) {
+        if (!jx_hunt_run(h, false, 0, NULL))
+            return;
+        if (h->watch->nroots && jx_hunt_bad_output(h) < 0)
+            jx_hunt_weigh_hidden(h);
+    }
+}
+
 /* As written, then with subnormal numbers flushed: what is found as written is
  * the better witness. */
 static void search(jx_hunt *h, bool flushed)
@@ -560,8 +577,11 @@ static void search(jx_hunt *h, bool flushed)
 
     if (!flushed && h->cancels)
         visit_all(h, h->program->entry.jaxpr, &site, weigh_difference);
-    if (h->options->finite)
+    if (h->options->finite) {
+        if (!flushed && h->halves)
+            look_behind_finite(h);
         return;
+    }
     for (int number = 0; jx_hunt_fill(h, number); number++)
         if (!jx_hunt_try(h))
             return;
@@ -665,8 +685,8 @@ static bool may_find(jx_hunt *h)
 {
     jx_site site = {0};
 
-    visit_all(h, h->program->entry.jaxpr, &site, see_difference);
-    return h->cancels || !h->options->finite;
+    visit_all(h, h->program->entry.jaxpr, &site, see_digits);
+    return h->cancels || h->halves || !h->options->finite;
 }
 
 bool jx_witness_search(const jx_typed *typed, const jx_witness_options *options,

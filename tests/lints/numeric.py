@@ -377,6 +377,46 @@ def norm_in_f16_backward(x):
     return jnp.linalg.norm(x)  #! NUM004
 
 
+@prog('f16[8,512]', ranges={'x': (-300, 300)})
+def rms_norm_in_f16_of_a_range(x):
+    return x * lax.rsqrt(jnp.mean(x * x, -1, keepdims=True) + jnp.float16(1e-3))  #! NUM004
+
+
+@prog('f16[64]', ranges={'x': (900, 1000)})
+def norm_in_f16_that_always_overflows(x):
+    return x / jnp.sqrt(jnp.sum(x * x) + 1)  #! NUM004
+
+
+@prog('f16[64]', ranges={'x': (-2000, 2000)})
+def quotients_in_f16_of_a_range(x):
+    return x / (1 + x * x)  #! NUM004
+
+
+@prog('f16[64]', 'f16[64]', ranges={'x': (-2000, 2000), 'y': (-2000, 2000)})
+def either_of_two_overflows(x, y):
+    z = jnp.where(x > 10, x, jnp.log1p(jnp.exp(x)))
+    return z * lax.rsqrt(jnp.mean(x * x) + jnp.mean(y * y) + jnp.float16(.01))  #! NUM004
+
+
+@prog('f16[64]', ranges={'x': (-2000, 2000)}, quiet='NUM004')
+def ok_infinities_of_a_range_that_hide_nothing(x):
+    s = x / (jnp.abs(x).max() + jnp.float16(1e-3))
+    return (jnp.tanh(x * x), jnp.where(x > 10, x, jnp.log1p(jnp.exp(x))), jnp.minimum(x * x, 4),
+            1 / (1 + x * x), 1 / (1 + jnp.exp(-x)), s * lax.rsqrt(jnp.mean(s * s) + 1))
+
+
+@prog('f16[64]', 'f16[64]', ranges={'p': (-1, 1), 'g': (-2000, 2000)}, quiet='NUM004')
+def ok_step_left_out_where_it_overflows(p, g):
+    g = g * jnp.float16(64)
+    return jnp.where(jnp.all(jnp.isfinite(g)), p - g * jnp.float16(.1), p)
+
+
+@prog('f16[64]', ranges={'x': (-2000, 2000)}, quiet='NUM004')
+def ok_rounded_beside_an_infinity(x):
+    y = jnp.float16(1000) + jnp.float16(1e-3) * x / 2000
+    return y - 1000 + 0 * jnp.minimum(x * x, 1)
+
+
 @prog('f16[8,512]', quiet='NUM004')
 def ok_rms_norm_of_f16_in_f32(x):
     y = x.astype(jnp.float32)
