@@ -388,6 +388,138 @@ static void tell_products(sums *s)
         "float32";
 }
 
+/* -- counts by place: histograms, degrees, sums of segments ----------------- */
+
+/* A walk over what indices are made of. */
+typedef struct meeting {
+    const sums *s;
+    double apart; /* so many of them may differ whatever the inputs are */
+    int nseen, seen[200];
+} meeting;
+
+/* Whether it is new; false, too, where there is no room: *full. */
+static bool is_new(meeting *m, int value, bool *full)
+{
+    for (int i = 0; i < m->nseen; i++)
+        if (m->seen[i] == value)
+            return false;
+    *full = m->nseen == sizeof m->seen / sizeof *m->seen;
+    if (!*full)
+        m->seen[m->nseen++] = value;
+    return !*full;
+}
+
+/* Nothing that this is made of keeps more than `apart` elements from being the
+ * same: numbers 0, 1, 2, ... do, and what ranks or counts may. */
+static bool may_meet(meeting *m, int value)
+{
+    const jx_flat_value *v;
+    const jx_flat_node *node;
+    int64_t size;
+    bool full = false;
+
+    value = jx_shown(m->s->flat, gone_over(m->s->flat, value));
+    if (!is_new(m, value, &full))
+        return !full;
+    v = &m->s->flat->values.at[value];
+    node = jx_maker(m->s->flat, value);
+    if (!node) {
+        if (v->array && !v->array->splat && jx_aval_elements(v->aval, &size))
+            m->apart *= (double)size;
+        return !v->inside;
+    }
+    switch (node->eqn->prim->id) {
+    case JX_PRIM_iota:
+        if (!jx_aval_elements(node->eqn->outs[0]->aval, &size))
+            return false;
+        m->apart *= (double)size;
+        return true;
+    case JX_PRIM_cumsum:
+    case JX_PRIM_cumlogsumexp:
+    case JX_PRIM_cummax:
+    case JX_PRIM_cummin:
+    case JX_PRIM_cumprod:
+    case JX_PRIM_top_k:
+    case JX_PRIM_approx_top_k: return false;
+    default: break;
+    }
+    if (node->nresults)
+        return false; /* a loop may count its turns */
+    for (int i = 0; i < node->nins; i++)
+        if (!may_meet(m, node->ins[i]))
+            return false;
+    return true;
+}
+
+/* The same whole number is added each time, or a 0 or 1. */
+static bool is_unit(const sums *s, int value)
+{
+    double number;
+
+    return is_count(s, value) || (jx_number_of(s->flat, value, &number) &&
+                                  number && number == floor(number));
+}
+
+/* How many updates may come to one place. */
+static double meeting_updates(const sums *s, const jx_flat_node *node)
+{
+    const jx_p_scatter *p = node->eqn->typed;
+    const jx_aval *indices = s->flat->values.at[node->ins[1]].aval;
+    jx_ints batching = p->dimension_numbers.scatter_indices_batching_dims;
+    meeting m = {.s = s, .apart = 1};
+    double count = 1;
+    int64_t size;
+
+    for (int axis = 0; axis < indices->rank - 1; axis++) {
+        bool apart = false;
+        for (int i = 0; i < batching.count; i++)
+            apart |= batching.at[i] == axis;
+        if (!jx_dim_is_int(indices->shape[axis], &size))
+            return 0;
+        count *= apart ? 1 : (double)size;
+    }
+    return p->unique_indices || !may_meet(&m, node->ins[1]) ? 0
+                                                            : count / m.apart;
+}
+
+/* Whether it is told of: where places are so many that none would have its
+ * share many times over, as nodes of a graph are, no count grows so large. */
+static bool look_at_counts(sums *s, const jx_flat_node *node)
+{
+    enum { SHARES = 1024 };
+    const jx_aval *to = s->flat->values.at[node->ins[0]].aval;
+    jx_ints axes = ((const jx_p_scatter *)node->eqn->typed)
+                       ->dimension_numbers.scatter_dims_to_operand_dims;
+    int digits = jx_digits(to->dtype);
+    double most = ldexp(1, digits), terms, places = 1;
+    int64_t size;
+    jx_claim *claim;
+
+    for (int i = 0; i < axes.count; i++) {
+        if (!jx_dim_is_int(to->shape[axes.at[i]], &size))
+            return false;
+        places *= (double)size;
+    }
+    if (!digits || digits > 52 || !is_unit(s, node->ins[2]))
+        return false;
+    terms = meeting_updates(s, node);
+    if (terms <= most || terms / fmax(places, 1) * SHARES <= most ||
+        is_enough(&(counting){s, most, true}, node->outs[0], 0))
+        return false;
+    claim = jx_lint_claim(
+        s->lint, JX_CODE_NUM012, node,
+        jx_arena_printf(s->lint->ctx->arena,
+                        "`%s` adds one number up to %.0f times in %s, which "
+                        "has %d significant bits: after 2**%d of them a count "
+                        "stays there",
+                        jx_eqn_name(node->eqn), terms,
+                        jx_dtype_of(to->dtype)->short_name, digits, digits));
+    advise(claim, node);
+    if (claim)
+        claim->help = "count in integers (jnp.zeros(n, jnp.int32))";
+    return true;
+}
+
 /* Updates of more than a size are added to so few places that one of
  * them gets many. */
 static void look_at_scatter(sums *s, const jx_flat_node *node)
@@ -641,7 +773,10 @@ bool jx_lint_accumulating(jx_linter *lint)
             break;
         }
         case JX_PRIM_dot_general: look_at_product(&s, node); break;
-        case JX_PRIM_scatter_add: look_at_scatter(&s, node); break;
+        case JX_PRIM_scatter_add:
+            if (!look_at_counts(&s, node))
+                look_at_scatter(&s, node);
+            break;
         case JX_PRIM_add: look_at_average(&s, node); break;
         default: break;
         }

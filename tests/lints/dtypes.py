@@ -912,6 +912,53 @@ def divisor_stays(mask, x):
     return (x * mask).sum() / mask.astype(jnp.float32).sum()  #! NUM012
 
 
+@prog('i32[33554432]')
+def histogram(i):
+    return jnp.zeros(256).at[i].add(1)  #! NUM012
+
+
+@prog('i32[33554432]')
+def sums_of_segments_of_ones(i):
+    return jax.ops.segment_sum(jnp.ones(i.shape), i, 256)  #! NUM012
+
+
+@prog('i32[33554432]')
+def weighed_alike(i):
+    return jnp.bincount(i, weights=jnp.full(i.shape, 2.), length=16)  #! NUM012
+
+
+@prog('i32[1000]', 'bool[1000]')
+def histogram_of_a_mask(i, mask):
+    return jnp.zeros(10, jnp.bfloat16).at[i].add(mask.astype(jnp.bfloat16))  #! NUM012
+
+
+@prog('i32[4,4096]')
+def histograms_of_rows(i):
+    return jnp.zeros((4, 16), jnp.float16).at[jnp.arange(4)[:, None], i].add(1)  #! NUM012
+
+
+@prog('i32[33554432]', 'f32[33554432]', quiet='NUM012')
+def ok_sums_of_segments(i, x):
+    return (jax.ops.segment_sum(x, i, 256), jnp.zeros(256, jnp.int32).at[i].add(1),
+            jnp.bincount(i, length=256), jnp.zeros(256).at[i].add(1) > 0)
+
+
+@prog('i32[16777216]', 'i32[33554432]', quiet='NUM012')
+def ok_fewer_for_each_place(i, edges):
+    degrees = jnp.zeros(2**21).at[edges].add(1)
+    return jnp.zeros(256).at[i].add(1), degrees, jnp.zeros(256).at[i[:100]].add(1)
+
+
+@prog('i32[4096,4]', 'bool[4096]', quiet='NUM012 DTY002')
+def ok_each_place_has_its_own(i, keep):
+    n = jnp.arange(4096)
+    rows = jnp.zeros((4096, 16), jnp.float16)
+    return (rows.at[n[:, None], i].add(1), jnp.zeros(4096, jnp.float16).at[n[::-1]].add(1),
+            jnp.zeros(4096, jnp.float16).at[jnp.cumsum(keep)].add(1),
+            jnp.zeros(4096, jnp.float16).at[i[:, 0]].add(1, unique_indices=True),
+            jnp.zeros(4096, jnp.float16).at[jnp.argsort(i[:, 0])].add(1))
+
+
 @prog('i32[2,2048]', quiet='NUM012')
 def share_rounded(x):
     return jnp.mean((x > 100).astype(jnp.bfloat16), -1, keepdims=True)
