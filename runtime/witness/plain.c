@@ -21,6 +21,7 @@ typedef enum fill {
     RISING,
     FALLING, /* ... from 1 to 0 */
     SIGNS,   /* -1, 0 and 1 */
+    AXIS,    /* along the last axis `scale`, then zeros */
 } fill;
 
 /* What integers and masks are beside it. */
@@ -57,6 +58,9 @@ static const struct way {
     {CONSTANT, -.18, ANY, false, {.any = true, .degenerate = true}},
     {NORMAL, 1, ANY, false, {.any = true}},
     {ROWS, .01, ANY, false, {.any = true, .modest = true, .degenerate = true}},
+    /* Vectors of one direction, whose length is 1 in f32, once they are divided
+     * by it, and is not in f64. */
+    {AXIS, 1, ANY, false, {.any = true, .degenerate = true}},
     {UNIT, 0, BEYOND, false, {.any = true, .outside = true}},
 };
 
@@ -172,6 +176,7 @@ static double drawn(jx_rng *rng, const jx_port *port, const struct way *way,
     case WEIGHTS: return held->weight ? scale * normal : jx_rng_uniform(rng);
     case RISING: return row * (double)(i + 1) / (double)port->count;
     case FALLING: return row * (double)(port->count - i) / (double)port->count;
+    case AXIS: return port->rank && i % port->shape[port->rank - 1] ? 0 : scale;
     case SIGNS: return floor(3 * jx_rng_uniform(rng)) - 1;
     default: return scale;
     }
@@ -289,7 +294,9 @@ static void fill_input(jx_hunt *h, int input, const struct way *way,
     jx_held *held = &h->held[input];
     bool beyond = way->whole == BEYOND && held->indexes;
     int64_t columns = port->rank ? port->shape[port->rank - 1] : 1;
-    int64_t period = period_of(way, port->count);
+    int64_t period = way->fill == AXIS && !held->whole && columns < port->count
+                         ? columns
+                         : period_of(way, port->count);
     double piece[DRAWN], row = is_ordered(way) ? pow(way->scale, input) : 0;
 
     if (fill_alike(h, input, way, rng))

@@ -93,6 +93,7 @@ typedef enum kind {
     FIRST,
     /* along the last axis one at the lower end, the others at the upper */
     LAST,
+    AXIS,    /* ... one at the end farther from zero, the others zero */
     COLUMNS, /* an end for each place along the last axis */
     ROWS,    /* an end for each place along the first axis */
     MIXED,   /* an end for each element */
@@ -104,9 +105,9 @@ typedef enum kind {
 static const struct {
     kind kind;
     int times;
-} course[] = {{LOW, 1},   {HIGH, 1},    {MIDDLE, 1}, {ZERO, 1}, {ONE, 1},
-              {FIRST, 2}, {COLUMNS, 4}, {ENDS, 12},  {ROWS, 2}, {LAST, 2},
-              {WHOLE, 8}, {MIXED, 3},   {UNIFORM, 3}};
+} course[] = {{LOW, 1},   {HIGH, 1},    {MIDDLE, 1},  {ZERO, 1}, {ONE, 1},
+              {FIRST, 2}, {COLUMNS, 4}, {ENDS, 12},   {ROWS, 2}, {LAST, 2},
+              {WHOLE, 8}, {MIXED, 3},   {UNIFORM, 3}, {AXIS, 1}};
 
 static double end_of(const jx_held *held, bool upper)
 {
@@ -144,6 +145,7 @@ static double element(jx_hunt *h, const jx_held *held, kind k, int64_t row,
     switch (k) {
     case FIRST: return end_of(held, column == 0);
     case LAST: return end_of(held, column != 0);
+    case AXIS: return column ? 0 : end_of(held, held->hi >= -held->lo);
     case COLUMNS: return end_of(held, bits >> (column & 63) & 1);
     case ROWS: return end_of(held, bits >> (row & 63) & 1);
     case MIXED: return end_of(held, jx_rng_next(&h->rng) & 1);
@@ -154,7 +156,7 @@ static double element(jx_hunt *h, const jx_held *held, kind k, int64_t row,
 /* After so many elements they come again. */
 static int64_t period_of(const jx_port *port, kind k)
 {
-    bool by_column = k == FIRST || k == LAST || k == COLUMNS;
+    bool by_column = k == FIRST || k == LAST || k == AXIS || k == COLUMNS;
     int64_t period = is_even(k)                ? 1
                      : by_column && port->rank ? port->shape[port->rank - 1]
                                                : port->count;

@@ -357,6 +357,37 @@ def ok_no_slope(x, y):
     return jnp.maximum(x, y) + jnp.abs(x)
 
 
+# ---- NUM001, of vectors of one direction
+
+
+@prog('f32[32,3]', ranges={'x': (-1000, 1000)})
+def concentration(x):
+    u = x / jnp.sqrt(jnp.sum(x * x, -1, keepdims=True) + 1e-6)
+    m = u.mean(0)
+    r2 = jnp.sum(m * m)
+    return (3. - r2) / (1. - r2)  #! NUM001
+
+
+@prog('f32[32,3]')
+def spread_of_directions(x):
+    u = x / jnp.sqrt(jnp.sum(x * x, -1, keepdims=True) + 1e-6)
+    return -jnp.log(1. - jnp.sum(u.mean(0) ** 2))  #! NUM001
+
+
+@prog('f32[32,3]', ranges={'x': (-1000, 1000)}, quiet='NUM001')
+def ok_concentration(x):
+    u = x / jnp.sqrt(jnp.sum(x * x, -1, keepdims=True) + 1e-6)
+    m = u.mean(0)
+    r2 = jnp.sum(m * m)
+    return (3. - r2) / jnp.maximum(1. - r2, 1e-6)
+
+
+@prog('f32[32,3]', quiet='NUM001')
+def ok_spread_of_directions(x):
+    u = x / jnp.sqrt(jnp.sum(x * x, -1, keepdims=True) + 1e-6)
+    return -jnp.log(1.001 - jnp.sum(u.mean(0) ** 2)), jnp.linalg.norm(x, axis=0) / 32
+
+
 # ---- NUM004, behind outputs that are finite
 
 
