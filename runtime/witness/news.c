@@ -508,8 +508,8 @@ static int find_hidden(jx_hunt *h, const jx_witness *w, int64_t element,
     return -1;
 }
 
-/* What the program asks of it, it may well answer: a step that is left out
- * where gradients are not finite. */
+/* What the program asks of it, or of a NaN that comes of it, it may well
+ * answer: a step that is left out where gradients are not finite. */
 static bool is_asked(const jx_hunt *h, const jx_eqn *eqn)
 {
     for (size_t i = 0; i < h->asked.count; i++)
@@ -540,7 +540,8 @@ void jx_hunt_look_at_hiding(jx_hunt *h, const jx_eqn *eqn)
     case JX_PRIM_gt:
     case JX_PRIM_ge:
         for (int i = 0; i < 2; i++)
-            if (is_infinite(h, eqn->ins[1 - i]))
+            if (is_infinite(h, eqn->ins[1 - i]) ||
+                (eqn->ins[i].var && eqn->ins[i].var == eqn->ins[1 - i].var))
                 JX_PUSH(arena, &h->asked, eqn->ins[i]);
         break;
     default: break;

@@ -442,6 +442,13 @@ def ok_step_left_out_where_it_overflows(p, g):
     return jnp.where(jnp.all(jnp.isfinite(g)), p - g * jnp.float16(.1), p)
 
 
+@prog('f16[64]', 'f16[64]', ranges={'p': (-1, 1), 'g': (-2000, 2000)}, quiet='NUM004')
+def ok_step_left_out_where_it_has_no_number(p, g):
+    g = g * jnp.float16(64)
+    share = g / jnp.abs(g).max()
+    return jnp.where(jnp.any(jnp.isnan(share)), p, p - share)
+
+
 @prog('f16[64]', ranges={'x': (-2000, 2000)}, quiet='NUM004')
 def ok_rounded_beside_an_infinity(x):
     y = jnp.float16(1000) + jnp.float16(1e-3) * x / 2000
