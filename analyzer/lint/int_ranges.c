@@ -11,6 +11,7 @@
 static const jx_int FAR = (jx_int)1 << 100;
 
 enum { MOST_ELEMENTS = 1 << 20 }; /* of a constant that is looked at */
+enum { MOST_FACTORS = 128 };      /* more than the digits of FAR */
 
 /* What a number is made of. */
 typedef enum origin { ANYTHING = 0, CONSTANTS, DECLARED } origin;
@@ -19,6 +20,9 @@ typedef struct follower {
     const jx_flat *flat;
     jx_int_range *of;
     bool *left; /* by value: it wrapped, or what it is made of did */
+    /* ... how it is made of that, or of constants, is not followed: it may be
+     * far from all that its dtype holds */
+    bool *lost;
     /* ... it is a number: what narrow types hold or ranges
      * declare, counted with */
     bool *meant;
@@ -140,8 +144,8 @@ static jx_int_range of_source(const jx_flat *flat, const jx_flat_value *v)
 
 /* -- what nodes make ------------------------------------------------------- */
 
-/* How many elements of the first operand are added to one of the result; FAR
- * where that has no bound. */
+/* How many elements of the first operand are added up or multiplied to one
+ * of the result; FAR where that has no bound. */
 static jx_int terms_of(const follower *f, const jx_flat_node *node)
 {
     const jx_aval *aval = f->flat->values.at[node->ins[0]].aval;
@@ -151,10 +155,12 @@ static jx_int terms_of(const follower *f, const jx_flat_node *node)
 
     switch (p ? node->eqn->prim->id : JX_PRIM_unknown) {
     case JX_PRIM_reduce_sum:
+    case JX_PRIM_reduce_prod:
         terms = jx_reduced(f->flat, aval, ((const jx_p_axes *)p)->axes.count,
                            ((const jx_p_axes *)p)->axes.at, &symbolic);
         break;
     case JX_PRIM_cumsum:
+    case JX_PRIM_cumprod:
         terms = jx_reduced(f->flat, aval, 1,
                            &((const jx_p_cumulative *)p)->axis, &symbolic);
         break;
@@ -177,6 +183,24 @@ static jx_int_range sum(jx_int_range a, jx_int terms, bool part)
     if (part || terms == 0) /* some of the terms */
         r = both(r, a);
     return r;
+}
+
+/* Of factors of which each is anything within `a`: so many of them that more
+ * get no farther than FAR, or stay within -1 and 1. */
+static jx_int_range factors(jx_int_range a, jx_int count, bool part)
+{
+    jx_int_range r = between(1, 1), all;
+
+    if (count > 0)
+        r = a;
+    all = r;
+    for (jx_int i = 1; i < count && i < MOST_FACTORS; i++) {
+        r = product(r, a);
+        all = both(all, r);
+    }
+    if (count == FAR) /* there may be none */
+        all = both(all, between(1, 1));
+    return part || count > MOST_FACTORS ? all : r;
 }
 
 /* The case that a select takes, if it can take one only. */
@@ -580,6 +604,7 @@ static jx_int_range of_one(const follower *f, const jx_flat_node *node,
     case JX_PRIM_reduce_max:
     case JX_PRIM_reduce_min: return extreme(f, node, a);
     case JX_PRIM_dynamic_slice:
+    case JX_PRIM_sort:
     case JX_PRIM_cummax:
     case JX_PRIM_cummin: return a;
     case JX_PRIM_gather:
@@ -588,6 +613,13 @@ static jx_int_range of_one(const follower *f, const jx_flat_node *node,
                    : a;
     case JX_PRIM_reduce_sum: return sum(a, terms_of(f, node), false);
     case JX_PRIM_cumsum: return sum(a, terms_of(f, node), true);
+    case JX_PRIM_reduce_prod:
+    case JX_PRIM_cumprod:
+        /* 10! is far from ten times ten: constants are what they are */
+        return f->flat->values.at[node->outs[0]].varies
+                   ? factors(a, terms_of(f, node),
+                             node->eqn->prim->id == JX_PRIM_cumprod)
+                   : (jx_int_range){0};
     case JX_PRIM_not:
         return out->dtype == JX_BOOL ? between(1 - a.high, 1 - a.low)
                                      : (jx_int_range){0};
@@ -680,17 +712,28 @@ static jx_int_range computed(const follower *f, const jx_flat_node *node)
     return one.known || !b.known ? one : of_two(f, node, a, b);
 }
 
+/* What several arrays are sorted to: each to its own elements. */
+static bool is_sort(const jx_flat_node *node)
+{
+    return node->eqn->prim->id == JX_PRIM_sort && node->nouts == node->nins;
+}
+
 static void follow_node(follower *f, const jx_flat_node *node)
 {
     jx_int_range r;
-    bool left = false;
+    bool left = false, lost = false;
 
-    for (int i = 0; i < node->nins; i++)
+    for (int i = 0; i < node->nins; i++) {
         left |= f->left[node->ins[i]];
+        lost |= f->lost[node->ins[i]];
+    }
     for (int i = 0; i < node->nouts; i++) {
         jx_int_range all = whole(f->flat->values.at[node->outs[i]].aval->dtype);
+        if (is_sort(node) && f->of[node->ins[i]].known)
+            all = between(f->of[node->ins[i]].low, f->of[node->ins[i]].high);
         f->of[node->outs[i]] = all;
         f->left[node->outs[i]] = left && all.known;
+        f->lost[node->outs[i]] = left || lost;
     }
     if (node->nouts != 1 || node->nresults)
         return;
@@ -698,9 +741,13 @@ static void follow_node(follower *f, const jx_flat_node *node)
     f->origins[node->outs[0]] = origin_of(f, node);
     r = whole(node->eqn->outs[0]->aval->dtype);
     jx_int_range made = r.known ? computed(f, node) : (jx_int_range){0};
+    f->lost[node->outs[0]] =
+        lost ||
+        (!made.known && (left || !f->flat->values.at[node->outs[0]].varies));
     if (made.known && made.low >= r.low && made.high <= r.high) {
         f->of[node->outs[0]] = between(made.low, made.high);
     } else if (made.known) {
+        f->of[node->outs[0]].leaves = !lost;
         f->of[node->outs[0]].wraps = !left;
         f->of[node->outs[0]].least = made.low;
         f->of[node->outs[0]].most = made.high;
@@ -713,12 +760,14 @@ const jx_int_range *jx_int_ranges(const jx_flat *flat)
 {
     jx_arena *arena = flat->program->ctx->arena;
     size_t count = flat->values.count;
-    follower f = {flat, JX_NEW_ARRAY(arena, count, jx_int_range),
+    follower f = {flat,
+                  JX_NEW_ARRAY(arena, count, jx_int_range),
+                  JX_NEW_ARRAY(arena, count, bool),
                   JX_NEW_ARRAY(arena, count, bool),
                   JX_NEW_ARRAY(arena, count, bool),
                   JX_NEW_ARRAY(arena, count, origin)};
 
-    if (!f.of || !f.left || !f.meant || !f.origins)
+    if (!f.of || !f.left || !f.lost || !f.meant || !f.origins)
         return NULL;
     for (size_t i = 0; i < count; i++)
         if (flat->values.at[i].node < 0) {

@@ -12,9 +12,10 @@
 typedef struct jx_int_range {
     jx_int low, high;
     bool known; /* of integers and booleans */
-    /* as computed it can leave its dtype, though no operand did before */
-    bool wraps;
-    jx_int least, most; /* then: as computed */
+    /* as computed it can leave its dtype, whatever wrapped before, ... */
+    bool leaves;
+    bool wraps;         /* ... though nothing that it is made of did */
+    jx_int least, most; /* of what leaves: as computed */
     /* somebody said between what all inputs lie that it is made of */
     bool declared;
 } jx_int_range;

@@ -58,27 +58,33 @@ static void tell(jx_linter *lint, const jx_flat_node *node,
             "jax.enable_x64, or declare what the inputs hold (ranges=)";
 }
 
+/* What wrapped before 64 bits were asked for is some number of 32 bits, of
+ * which more can be made: only of what wrapped since has the first been told. */
 bool jx_lint_wide_integers(jx_linter *lint)
 {
     const jx_flat *flat = lint->flat;
     bool *wide = JX_NEW_ARRAY(lint->ctx->arena, flat->values.count + 1, bool);
+    bool *left = JX_NEW_ARRAY(lint->ctx->arena, flat->values.count + 1, bool);
 
     if (lint->program->x64 || lint->program->from_text)
         return true;
-    for (size_t n = 0; wide && n < flat->nodes.count; n++) {
+    for (size_t n = 0; wide && left && n < flat->nodes.count; n++) {
         const jx_flat_node *node = &flat->nodes.at[n];
-        bool asked = false;
+        bool asked = false, before = false;
         if (node->nouts != 1 || !is_narrow(flat->values.at[node->outs[0]].aval))
             continue;
-        for (int k = 0; k < node->nins && !asked; k++)
-            asked = wide[node->ins[k]];
+        for (int k = 0; k < node->nins; k++) {
+            asked = asked || wide[node->ins[k]];
+            before = before || left[node->ins[k]];
+        }
         asked = asked || names_wide(lint->ctx->arena,
                                     jx_place_frame(node->eqn, node->calls));
         wide[node->outs[0]] = asked;
-        if (asked && node->live && !node->elsewhere &&
-            lint->ranges[node->outs[0]].wraps)
+        left[node->outs[0]] =
+            before || (asked && lint->ranges[node->outs[0]].leaves);
+        if (left[node->outs[0]] && !before && node->live && !node->elsewhere)
             tell(lint, node, &lint->ranges[node->outs[0]]);
     }
     lint->wide = wide;
-    return wide && jx_ok(lint->ctx);
+    return wide && left && jx_ok(lint->ctx);
 }

@@ -659,6 +659,56 @@ def wide_power():
     return jnp.arange(100, dtype=jnp.int64) ** 6  #! DTY006
 
 
+@prog('i32[500]')
+def wide_sum_of_what_may_have_wrapped(x):
+    return jnp.cumsum(x * 977, dtype=jnp.int64)  #! DTY006
+
+
+@prog('i32[500]')
+def wide_sum_of_converted(x):
+    return jnp.sum((x + 1).astype(jnp.int64))  #! DTY006
+
+
+@prog('i32[500]')
+def wide_product_of_all(x):
+    return jnp.prod(x, dtype=jnp.int64)  #! DTY006
+
+
+@prog('i32[500]', ranges={'x': (0, 3)})
+def wide_cumulative_product(x):
+    return jnp.cumprod(x, dtype=jnp.int64)  #! DTY006
+
+
+@prog('i32[500]', quiet='DTY006')
+def ok_wide_sum_of_what_is_cut_again(x):
+    return jnp.sum(jnp.clip(x * 977, 0, 1000) + (x * 3 > 0), dtype=jnp.int64)
+
+
+@prog('i32[500]', quiet='DTY006')
+def ok_wide_places_of_what_may_have_wrapped(x):
+    return jnp.argsort(x * 977).astype(jnp.int64) + 1
+
+
+@prog('i32[500]', quiet='DTY006')
+def ok_wide_counts_of_what_may_have_wrapped(x):
+    return jnp.bincount(x * 3, length=4).astype(jnp.int64) * 100
+
+
+@prog('i32[500]', quiet='DTY006')
+def ok_wide_product_of_signs(x):
+    return jnp.prod(jnp.sign(x), dtype=jnp.int64)
+
+
+@prog('i32[8]', quiet='DTY006')
+def ok_wide_product_of_constants(x):
+    return x * 0 + (jnp.prod(jnp.arange(1, 11), dtype=jnp.int64) + 1)
+
+
+@prog('i32[8]', quiet='DTY006')
+def ok_wide_places(x):
+    return jnp.argsort(x).astype(jnp.int64) * 1000
+
+
 @prog('i32[8]', quiet='DTY006', ranges={'x': (0, 1000)})
 def ok_wide_sum_of_small(x):
     return jnp.sum(x.astype(jnp.int64) * 1000)
