@@ -31,15 +31,20 @@ static int64_t count_of(const folder *f, int value)
 }
 
 /* As an element of the dtype.  False for integers that it does not hold, which
- * wrap. */
+ * wrap, or that a double does not. */
 static bool hold(jx_dtype dtype, double *number)
 {
     const jx_dtype_info *info = jx_dtype_of(dtype);
     unsigned char bits[16] = {0};
 
+    if (dtype == JX_BOOL) {
+        *number = *number != 0;
+        return true;
+    }
     if (!jx_dtype_is_float(dtype)) {
         *number = trunc(*number);
-        return fabs(*number) < ldexp(1, info->bits - 1) &&
+        return fabs(*number) <
+                   ldexp(1, info->bits > 54 ? 53 : info->bits - 1) &&
                (*number >= 0 || info->kind == JX_KIND_INT);
     }
     if (dtype != JX_F64) {
@@ -47,6 +52,14 @@ static bool hold(jx_dtype dtype, double *number)
         *number = jx_element_real(dtype, bits);
     }
     return true;
+}
+
+static bool is_number(const folder *f, int value)
+{
+    jx_dtype dtype = f->flat->values.at[value].aval->dtype;
+
+    return jx_dtype_is_float(dtype) || jx_dtype_is_integer(dtype) ||
+           dtype == JX_BOOL;
 }
 
 static const double *read_array(folder *f, int value)
@@ -62,14 +75,16 @@ static const double *read_array(folder *f, int value)
             *to = one;
         return to;
     }
-    if (!v->array || !v->array->data || !count ||
-        !jx_dtype_is_float(v->aval->dtype) ||
+    if (!v->array || !v->array->data || !count || !is_number(f, value) ||
         v->array->bytes < (size_t)count * size)
         return NULL;
     to = JX_NEW_ARRAY(f->lint->ctx->arena, (int)count, double);
     for (int64_t i = 0; to && i < count; i++)
-        to[i] = jx_element_real(v->aval->dtype, (const char *)v->array->data +
-                                                    (size_t)i * size);
+        if (!jx_number_at(v->aval->dtype,
+                          (const char *)v->array->data + (size_t)i * size,
+                          &to[i]) ||
+            !hold(v->aval->dtype, &to[i]))
+            return NULL;
     return to;
 }
 
@@ -97,6 +112,10 @@ static bool unary(jx_prim_id id, double x, double *y)
     case JX_PRIM_acos: *y = acos(x); return true;
     case JX_PRIM_asin: *y = asin(x); return true;
     case JX_PRIM_atanh: *y = atanh(x); return true;
+    case JX_PRIM_floor: *y = floor(x); return true;
+    case JX_PRIM_ceil: *y = ceil(x); return true;
+    case JX_PRIM_sign: *y = x > 0 ? 1 : x < 0 ? -1 : x; return true;
+    case JX_PRIM_is_finite: *y = isfinite(x); return true;
     default: return false;
     }
 }
@@ -111,7 +130,29 @@ static bool binary(jx_prim_id id, double a, double b, double *y)
     case JX_PRIM_pow: *y = pow(a, b); return true;
     case JX_PRIM_max: *y = a > b || isnan(a) ? a : b; return true;
     case JX_PRIM_min: *y = a < b || isnan(a) ? a : b; return true;
+    case JX_PRIM_eq: *y = a == b; return true;
+    case JX_PRIM_ne: *y = a != b; return true;
+    case JX_PRIM_lt: *y = a < b; return true;
+    case JX_PRIM_le: *y = a <= b; return true;
+    case JX_PRIM_gt: *y = a > b; return true;
+    case JX_PRIM_ge: *y = a >= b; return true;
     default: return false;
+    }
+}
+
+/* What whole numbers and floats, or booleans and other bits, do each in their
+ * own way. */
+static bool binary_of(jx_prim_id id, jx_dtype dtype, double a, double b,
+                      double *y)
+{
+    switch (id) {
+    case JX_PRIM_rem:
+        *y = fmod(a, b);
+        return jx_dtype_is_float(dtype) || b != 0;
+    case JX_PRIM_and: *y = a && b; return dtype == JX_BOOL;
+    case JX_PRIM_or: *y = a || b; return dtype == JX_BOOL;
+    case JX_PRIM_xor: *y = a != b; return dtype == JX_BOOL;
+    default: return binary(id, a, b, y);
     }
 }
 
@@ -161,11 +202,35 @@ static bool taken_from(const folder *f, const jx_flat_node *node, int operand,
     return true;
 }
 
-static bool is_float(const folder *f, int value)
+/* An element of the case that is chosen; the others need not be known. */
+static bool chosen(const folder *f, const jx_flat_node *node, int64_t at,
+                   double *y)
 {
-    jx_dtype dtype = f->flat->values.at[value].aval->dtype;
+    const double *which = f->of[node->ins[0]];
+    int64_t from;
+    int taken;
 
-    return jx_dtype_is_float(dtype) || jx_dtype_is_integer(dtype);
+    if (!which || !taken_from(f, node, 0, at, &from))
+        return false;
+    taken = 1 + (int)which[from];
+    if (taken < 1 || taken >= node->nins || !f->of[node->ins[taken]] ||
+        !taken_from(f, node, taken, at, &from))
+        return false;
+    *y = f->of[node->ins[taken]][from];
+    return true;
+}
+
+static bool clamped(const folder *f, const jx_flat_node *node, int64_t at,
+                    double *y)
+{
+    int64_t from[3];
+
+    for (int i = 0; i < 3; i++)
+        if (!f->of[node->ins[i]] || !taken_from(f, node, i, at, &from[i]))
+            return false;
+    *y = f->of[node->ins[1]][from[1]];
+    return binary(JX_PRIM_max, *y, f->of[node->ins[0]][from[0]], y) &&
+           binary(JX_PRIM_min, *y, f->of[node->ins[2]][from[2]], y);
 }
 
 /* What of elements up to one there is in a cumulative result. */
@@ -322,6 +387,22 @@ static bool element_of(const folder *f, const jx_flat_node *node, int64_t at,
             return false;
         *y = pow(a[na == 1 ? 0 : at], (double)((const jx_p_integer_pow *)p)->y);
         return true;
+    case JX_PRIM_round:
+        if (!a || !p)
+            return false;
+        *y = a[na == 1 ? 0 : at];
+        *y =
+            ((const jx_p_round *)p)->rounding_method == JX_ROUND_TO_NEAREST_EVEN
+                ? nearbyint(*y)
+                : round(*y);
+        return true;
+    case JX_PRIM_not:
+        if (!a || out->dtype != JX_BOOL)
+            return false;
+        *y = !a[na == 1 ? 0 : at];
+        return true;
+    case JX_PRIM_select_n: return chosen(f, node, at, y);
+    case JX_PRIM_clamp: return clamped(f, node, at, y);
     default: break;
     }
     if (begins_with(node->eqn->prim->id, y))
@@ -333,7 +414,7 @@ static bool element_of(const folder *f, const jx_flat_node *node, int64_t at,
     if (node->nins != 2 || !a || !b || !taken_from(f, node, 0, at, &ofa) ||
         !taken_from(f, node, 1, at, &ofb))
         return false;
-    return binary(node->eqn->prim->id, a[ofa], b[ofb], y);
+    return binary_of(node->eqn->prim->id, out->dtype, a[ofa], b[ofb], y);
 }
 
 /* What there is to go over beside the elements of the result. */
@@ -357,7 +438,7 @@ static void fold(folder *f, const jx_flat_node *node)
     double *to;
 
     if (node->nouts != 1 || f->flat->values.at[node->outs[0]].varies ||
-        !is_float(f, node->outs[0]))
+        !is_number(f, node->outs[0]))
         return;
     v = &f->flat->values.at[node->outs[0]];
     count = count_of(f, node->outs[0]);
@@ -408,7 +489,9 @@ static bool leaves_out(const folder *f, const jx_flat_node *use, int value,
     case JX_PRIM_min: return true;
     case JX_PRIM_scatter:
     case JX_PRIM_dynamic_update_slice: return use->ins[0] == value;
-    default: return false;
+    default: /* what constants make of it is */
+        return use->nouts == 1 && f->of[use->outs[0]] &&
+               is_left_out(f, use->outs[0], moves + 1);
     }
 }
 
@@ -433,6 +516,28 @@ static bool is_left_out(const folder *f, int value, int moves)
     return used;
 }
 
+/* The logarithm of ones and zeros of a choice is a mask: what is added to
+ * infinity is left out. */
+static bool is_mask(const folder *f, const jx_flat_node *node)
+{
+    const jx_flat_node *made;
+    int value;
+
+    if (node->eqn->prim->id != JX_PRIM_log)
+        return false;
+    for (int64_t i = 0; i < count_of(f, node->ins[0]); i++)
+        if (f->of[node->ins[0]][i] != 0 && f->of[node->ins[0]][i] != 1)
+            return false;
+    value = jx_shown(f->flat, node->ins[0]);
+    made = jx_maker(f->flat, value);
+    while (made && made->eqn->prim->id == JX_PRIM_convert_element_type) {
+        value = jx_shown(f->flat, made->ins[0]);
+        made = jx_maker(f->flat, value);
+    }
+    return f->flat->values.at[value].aval->dtype == JX_BOOL ||
+           (made && made->eqn->prim->id == JX_PRIM_select_n);
+}
+
 static void look_at_result(folder *f, const jx_flat_node *node)
 {
     int64_t at = node->nouts == 1 ? first_not_finite(f, node->outs[0]) : -1;
@@ -443,7 +548,7 @@ static void look_at_result(folder *f, const jx_flat_node *node)
         !(node->nins ? jx_is_asked_for(f->lint->program, node, 0)
                      : jx_place_is_written(f->lint->program, node->eqn,
                                            node->calls)) ||
-        is_left_out(f, node->outs[0], 0))
+        is_left_out(f, node->outs[0], 0) || is_mask(f, node))
         return;
     for (int i = 0; i < node->nins; i++)
         if (first_not_finite(f, node->ins[i]) >= 0)

@@ -104,7 +104,7 @@ static double rounded(jx_dtype dtype, double number)
     return jx_element_real(dtype, bits);
 }
 
-static bool element(jx_dtype dtype, const void *bits, double *number)
+bool jx_number_at(jx_dtype dtype, const void *bits, double *number)
 {
     switch (jx_dtype_of(dtype)->kind) {
     case JX_KIND_FLOAT: *number = jx_element_real(dtype, bits); return true;
@@ -134,12 +134,12 @@ bool jx_number_of(const jx_flat *flat, int value, double *number)
         return true;
     }
     if (v->literal && !v->literal->array && !v->literal->dim)
-        return element(v->aval->dtype, v->literal->bits, number);
+        return jx_number_at(v->aval->dtype, v->literal->bits, number);
     if (!v->array || !v->array->data)
         return false;
     return (v->array->splat ||
             (jx_aval_elements(v->aval, &count) && count == 1)) &&
-           element(v->aval->dtype, v->array->data, number);
+           jx_number_at(v->aval->dtype, v->array->data, number);
 }
 
 bool jx_is_asked_for(const jx_program *program, const jx_flat_node *node,

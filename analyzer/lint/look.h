@@ -26,6 +26,8 @@ int jx_shown(const jx_flat *flat, int value);
 /* The same value before it was merely copied: element by element the same. */
 int jx_plain(const jx_flat *flat, int value);
 
+/* An element of a dtype of numbers or booleans; false for others. */
+bool jx_number_at(jx_dtype dtype, const void *bits, double *number);
 /* The number that all elements of a value are, as written (conversions round
  * it); false where they are not known, or differ. */
 bool jx_number_of(const jx_flat *flat, int value, double *number);

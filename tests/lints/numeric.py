@@ -652,6 +652,68 @@ def divided_by_whole_zeros(x):
     return x * (1. / lax.div(jnp.arange(4), 2))  #! STG004
 
 
+@prog('f32[8]')
+def divided_by_frequencies(x):
+    return x * (1 / jnp.fft.fftfreq(8))  #! STG004
+
+
+@prog('f32[8]')
+def divided_by_what_is_left(x):
+    return x * (1. / lax.rem(jnp.arange(8.), 4.))  #! STG004
+
+
+@prog('f32[8]')
+def divided_by_rounded(x):
+    parts = 1 / jnp.floor(jnp.arange(8) / 3)  #! STG004
+    parts += 1 / jnp.round(jnp.arange(8) / 7)  #! STG004
+    parts += 1 / jnp.sign(jnp.arange(8) - 4.)  #! STG004
+    return x * parts
+
+
+@prog('f32[8]')
+def divided_by_whole_parts(x):
+    return x * (1 / (jnp.arange(8) // 3))  #! STG004
+
+
+@prog('f32[8]')
+def divided_by_what_is_chosen_or_cut(x):
+    parts = 1 / jnp.where(jnp.arange(8) > 3, jnp.arange(8.), 0.)  #! STG004
+    parts += 1 / jnp.clip(jnp.arange(8.), 0, 3)  #! STG004
+    return x * parts
+
+
+@prog('f32[4]')
+def divided_by_a_table_of_integers(x):
+    return x * (1 / jnp.array([3, 0, 1, 2]))  #! STG004
+
+
+@prog('f32[8]', quiet='STG004 NUM001')
+def ok_frequencies(x):
+    k = jnp.fft.fftfreq(8)
+    parts = jnp.where(k == 0, 0., 1 / jnp.where(k == 0, 1., k))
+    return x * parts + x * (1 / k).at[0].set(0.) + x / jnp.maximum(k * k, 1e-3)
+
+
+@prog('f32[8]', quiet='STG004 NUM001')
+def ok_what_is_left_and_rounded(x):
+    i = jnp.arange(8)
+    return (x / (i // 3 + 1) + x * jnp.log(i % 4 + 1) + x / (1 + jnp.floor(i / 3)) +
+            x * jnp.sqrt(jnp.round(i / 7)) + x / jnp.array([3, 4, 1, 2])[0])
+
+
+@prog('f32[8]', quiet='STG004')
+def ok_logarithm_of_a_mask(x):
+    real = jnp.arange(8) < 4
+    return (jax.nn.softmax(x + jnp.log(real.astype(jnp.float32))) +
+            jax.nn.softmax(x + jnp.log(jnp.where(real, 1., 0.))))
+
+
+@prog('f32[8]', quiet='STG004')
+def ok_product_of_nothing_and_its_logarithm(x):
+    i = jnp.arange(8.)
+    return x * jax.scipy.special.xlogy(i, i)
+
+
 @prog('f32[4]', quiet='STG004')
 def ok_infinity_meant(x):
     return jnp.where(x > 0, x, -jnp.inf) + jnp.full(4, jnp.inf) * 0.5
