@@ -34,6 +34,7 @@ typedef struct jx_misuse {
     /* of vectors of indices, which one it is in; how many there are, */
     int64_t row, rows;
     int64_t outside; /* and of these lie outside */
+    bool matters;    /* of what is dropped there something is not zero */
 } jx_misuse;
 
 /* What an equation of integers gives that is not what it says. */

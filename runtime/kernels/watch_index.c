@@ -217,7 +217,44 @@ static int64_t component_of(const indexed *d, const places *p, int64_t row,
     return p->at[row * p->width + d->paired.count + k];
 }
 
-static void look_for_outside(const indexed *d, const places *p)
+/* Which vector of indices an element of the result or the updates is for. */
+static int64_t row_of(const indexed *d, const jx_view *indices,
+                      const jx_view *of, const int64_t *index)
+{
+    int64_t row = 0;
+    int axis = 0;
+
+    for (int k = 0; k < of->rank; k++)
+        if (!jx_ints_hold(d->windows, k))
+            row = row * indices->shape[axis++] + index[k];
+    return row;
+}
+
+static bool is_zero(const jx_view *view, const int64_t *index)
+{
+    double number[2] = {0};
+
+    jx_convert(view->dtype, JX_C128, element(view, index), number, 1);
+    return number[0] == 0 && number[1] == 0;
+}
+
+/* An update that is left out is not zero. */
+static bool drops_numbers(const indexed *d, const places *p,
+                          const jx_view *indices, const jx_view *updates)
+{
+    int64_t index[JX_MAX_RANK] = {0};
+
+    if (updates->count)
+        do
+            if (!p->inside[row_of(d, indices, updates, index)] &&
+                !is_zero(updates, index))
+                return true;
+        while (next(updates->rank, updates->shape, index));
+    return false;
+}
+
+static void look_for_outside(const indexed *d, const places *p,
+                             const jx_view *ins)
 {
     int64_t outside = 0;
 
@@ -238,6 +275,8 @@ static void look_for_outside(const indexed *d, const places *p)
                 told->row = row;
                 told->rows = p->count;
                 told->outside = outside;
+                told->matters = told->kind == JX_DROPPED && !d->clamps &&
+                                drops_numbers(d, p, &ins[1], &ins[2]);
             }
         }
 }
@@ -371,12 +410,7 @@ static void spoil(const indexed *d, const places *p, const jx_view *indices,
     if (!result->count)
         return;
     do {
-        int64_t row = 0;
-        int axis = 0;
-        for (int k = 0; k < result->rank; k++)
-            if (!jx_ints_hold(d->windows, k))
-                row = row * indices->shape[axis++] + index[k];
-        if (!p->inside[row])
+        if (!p->inside[row_of(d, indices, result, index)])
             change(result->dtype, element(result, index));
     } while (next(result->rank, result->shape, index));
 }
@@ -447,7 +481,7 @@ static bool run_indexed(jx_run *run, const void *data, const jx_view *ins,
     }
     if (read_places(d, run, &ins[1], &p)) {
         if (!d->clamps || keeps_inside(d, ins))
-            look_for_outside(d, &p);
+            look_for_outside(d, &p, ins);
         if (d->sets || d->unique)
             look_for_repeated(d, &p, &ins[1], &ins[2]);
         if (d->sorted)

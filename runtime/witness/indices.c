@@ -371,25 +371,6 @@ static bool is_worth(jx_hunt *h, const jx_misuse *misuse, jx_code code,
     return is_noticed(h, misuse);
 }
 
-/* A derivative of that very expression adds to what it took, in a jaxpr
- * of the program. */
-static bool is_added_back(const jx_hunt *h, const jx_jaxpr *jaxpr,
-                          const jx_frame *frame, int depth)
-{
-    for (int i = 0; jaxpr && i < jaxpr->neqns && depth < JX_SITE_DEPTH; i++) {
-        const jx_eqn *eqn = &jaxpr->eqns[i];
-        if (eqn->prim->id == JX_PRIM_scatter_add && eqn->name_stack &&
-            strstr(eqn->name_stack, "transpose(") &&
-            jx_frame_same(jx_user_frame(jx_origin_stack(&h->origins, eqn)),
-                          frame))
-            return true;
-        for (int k = 0; !jx_eqn_callee(eqn) && k < jx_bodies_of(eqn); k++)
-            if (is_added_back(h, jx_body_of(eqn, k)->jaxpr, frame, depth + 1))
-                return true;
-    }
-    return false;
-}
-
 static void push(jx_hunt *h, const jx_misuse *misuse, jx_code code,
                  jx_level level, bool fixed)
 {
@@ -410,16 +391,19 @@ static void push(jx_hunt *h, const jx_misuse *misuse, jx_code code,
 
 /* Forward the machine takes some element, backward it drops what is outside,
  * so that nobody notices which one that was: the derivative is that of
- * another function. */
+ * another function.  The derivative of what promises to stay inside promises
+ * it, which no x.at[i].add() does by itself; and where the element is used
+ * linearly nothing else of it is left. */
 static bool is_dropped_backward(jx_hunt *h, const jx_misuse *misuse)
 {
-    const jx_frame *frame =
-        jx_user_frame(jx_origin_stack(&h->origins, misuse->eqn));
+    const jx_eqn *eqn = misuse->eqn;
 
-    return misuse->kind == JX_BEYOND &&
-           misuse->eqn->prim->id == JX_PRIM_gather &&
-           is_plausible(h, misuse, JX_CODE_IDX007) &&
-           is_added_back(h, h->program->entry.jaxpr, frame, 0);
+    return misuse->kind == JX_DROPPED && misuse->matters &&
+           eqn->prim->id == JX_PRIM_scatter_add &&
+           ((const jx_p_scatter *)eqn->typed)->mode ==
+               JX_MODE_PROMISE_IN_BOUNDS &&
+           eqn->name_stack && strstr(eqn->name_stack, "transpose(") &&
+           !is_chosen(h, eqn) && is_plausible(h, misuse, JX_CODE_IDX007);
 }
 
 /* Of what is written out for many devices nobody knows what its indices are

@@ -458,6 +458,33 @@ def gradient_of_what_is_outside(x, i):
 
 
 @prog("f32[16]", "i32[8]")
+def gradient_alone_of_what_is_outside(x, i):
+    return jax.grad(lambda x: jnp.sum(3 * x[i + 1]))(x)  #? IDX007
+
+
+@prog("f32[16]", "f32[8]")
+def pulled_back_from_outside(x, t):
+    i = (jax.nn.sigmoid(t) * 16).astype(jnp.int32)
+    return jax.vjp(lambda x: x[i + 1], x)[1](t)[0]  #? IDX007
+
+
+@prog("f32[16]", "i32[8]")
+def ok_gradient_where_nothing_is_dropped(x, i):
+    inside = (i + 1 >= 0) & (i + 1 < 16)
+    return jax.grad(lambda x: jnp.sum(jnp.where(inside, x[i + 1] ** 2 + x[i + 1], 0.)))(x)
+
+
+@prog("f32[16]", "i32[8]")
+def ok_gradient_of_what_is_filled(x, i):
+    return jax.grad(lambda x: jnp.sum(x.at[i + 1].get(mode="fill", fill_value=0.)))(x)
+
+
+@prog("f32[16]", "i32[8]")
+def ok_gradient_of_what_is_promised(x, i):
+    return jax.grad(lambda x: jnp.sum(x.at[i + 1].get(mode="promise_in_bounds")))(x)
+
+
+@prog("f32[16]", "i32[8]")
 def ok_gradient_of_what_is_clipped(x, i):
     return jax.grad(lambda x: jnp.sum(x.at[i + 1].get(mode="clip") ** 2))(x)
 
