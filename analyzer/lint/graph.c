@@ -646,14 +646,62 @@ static const jx_flat_node *before_of(const jx_linter *lint,
     return node;
 }
 
+/* Keeps the order of its elements, and their number. */
+static bool reshapes(const jx_flat *flat, const jx_flat_node *node)
+{
+    const jx_aval *a = flat->values.at[node->ins[0]].aval;
+    const jx_aval *b = flat->values.at[node->outs[0]].aval;
+    const jx_p_broadcast_in_dim *p = node->eqn->typed;
+    int64_t from, to;
+
+    switch (node->eqn->prim->id) {
+    case JX_PRIM_reshape:
+    case JX_PRIM_squeeze:
+    case JX_PRIM_expand_dims: return true;
+    case JX_PRIM_broadcast_in_dim: /* adds axes of size 1 */
+        for (int i = 1; p && i < p->broadcast_dimensions.count; i++)
+            if (p->broadcast_dimensions.at[i] <=
+                p->broadcast_dimensions.at[i - 1])
+                return false;
+        return p && jx_aval_elements(a, &from) && jx_aval_elements(b, &to) &&
+               from == to;
+    default: return false;
+    }
+}
+
+static bool takes_a_part(const jx_eqn *eqn)
+{
+    return eqn->prim->id == JX_PRIM_slice ||
+           eqn->prim->id == JX_PRIM_dynamic_slice ||
+           eqn->prim->id == JX_PRIM_gather;
+}
+
 /* It stands at the end of a function that does more: what that gives is
- * not this node's. */
+ * not this node's.  An index takes a part before it drops axes. */
 static bool ends_more(const jx_linter *lint, const jx_flat_node *node)
 {
     const jx_flat_node *before = before_of(lint, node);
+    bool computed =
+        before && !jx_shows(before->eqn) && !jx_flat_moves(before->eqn);
 
-    return before && !jx_shows(before->eqn) && !jx_flat_moves(before->eqn) &&
+    return before &&
+           (computed ||
+            (reshapes(lint->flat, node) && takes_a_part(before->eqn))) &&
            jx_is_implied(before, node);
+}
+
+/* An operation makes its operand ready by it: x + row broadcasts. */
+static bool begins_more(const jx_linter *lint, const jx_flat_node *node)
+{
+    const jx_flat_uses *uses = &lint->uses;
+    int value = node->outs[0];
+
+    for (int i = uses->first[value]; i < uses->first[value + 1]; i++) {
+        const jx_flat_node *use = &lint->flat->nodes.at[uses->nodes[i]];
+        if (computes(use->eqn) && jx_is_implied(node, use))
+            return true;
+    }
+    return false;
 }
 
 /* The elements [from, to) along one axis, of `size`, of a value. */
@@ -758,29 +806,6 @@ static const jx_flat_node *turned_back(const jx_flat *flat,
     return NULL;
 }
 
-/* Keeps the order of its elements, and their number. */
-static bool reshapes(const jx_flat *flat, const jx_flat_node *node)
-{
-    const jx_aval *a = flat->values.at[node->ins[0]].aval;
-    const jx_aval *b = flat->values.at[node->outs[0]].aval;
-    const jx_p_broadcast_in_dim *p = node->eqn->typed;
-    int64_t from, to;
-
-    switch (node->eqn->prim->id) {
-    case JX_PRIM_reshape:
-    case JX_PRIM_squeeze:
-    case JX_PRIM_expand_dims: return true;
-    case JX_PRIM_broadcast_in_dim: /* adds axes of size 1 */
-        for (int i = 1; p && i < p->broadcast_dimensions.count; i++)
-            if (p->broadcast_dimensions.at[i] <=
-                p->broadcast_dimensions.at[i - 1])
-                return false;
-        return p && jx_aval_elements(a, &from) && jx_aval_elements(b, &to) &&
-               from == to;
-    default: return false;
-    }
-}
-
 /* Nothing is computed in the jaxpr but by one equation. */
 static bool computes_alone(const jx_jaxpr *jaxpr, const jx_eqn *eqn)
 {
@@ -840,8 +865,9 @@ static void look_at_pair(graph *g, const jx_flat_node *second)
         jx_looks_at(second) ? undone(g->lint, second) : NULL;
     jx_claim *claim;
 
-    if (!first || ends_more(g->lint, first) || !is_called(program, first) ||
-        !is_called(program, second) || jx_is_implied(first, second) ||
+    if (!first || ends_more(g->lint, first) || begins_more(g->lint, second) ||
+        !is_called(program, first) || !is_called(program, second) ||
+        jx_is_implied(first, second) ||
         jx_place_is_backward(first->eqn, first->calls) ||
         jx_place_is_backward(second->eqn, second->calls))
         return;

@@ -441,6 +441,38 @@ def ok_every_second_turned(x):
     return 2 * x[:, ::-2][:, ::-1]
 
 
+@prog('f32[4,32]', 'f32[2,32]')
+def row_without_its_axis_and_with(x, b):
+    row = jnp.squeeze(b[:1], 0)
+    return x + row[None]  #! GRF004
+
+
+@prog('f32[4,32]', 'f32[2,32]', quiet='GRF004')
+def ok_row_that_broadcasts(x, b):
+    return jnp.tanh(x + b[0]) + b[1]
+
+
+@prog('f32[4,32]', 'f32[2,32]', quiet='GRF004')
+def ok_row_for_one_row(x, b):
+    return (x[1:2] + b[0]) * lax.dynamic_index_in_dim(b, 1, keepdims=False)
+
+
+@prog('f32[4,32]', 'f32[2,32]', quiet='GRF004')
+def ok_row_as_one_of_many(x, b):
+    return x + b[0][None]
+
+
+@prog('f32[b,n]', 'f32[c,n]', quiet='GRF004')
+def ok_row_of_symbolic_ones(x, b):
+    return x[:1] + b[0] + jnp.maximum(x, b[0])
+
+
+@prog('f32[4,32]', 'f32[1,32]', quiet='GRF004')
+def ok_only_row_that_broadcasts(x, b):
+    bias = jnp.squeeze(b, 0)
+    return x * bias
+
+
 @prog('f32[8,16]', 'f32[16,4]', quiet='GRF004')
 def ok_einsum(x, w):
     return jnp.einsum('ij,jk->ki', x, w) + jax.vmap(lambda r: r @ w)(x).T
