@@ -1,4 +1,5 @@
 /* graph.c - what a program takes, gives and computes for nothing. */
+#include "analyzer/lint/leftover.h"
 #include "analyzer/lint/look.h"
 #include "analyzer/lint/places.h"
 #include "analyzer/transform/same.h"
@@ -17,7 +18,8 @@ typedef struct graph {
     jx_linter *lint;
     const jx_flat *flat;
     jx_needed needed;
-    jx_map told; /* frames */
+    jx_map told;      /* frames */
+    const bool *left; /* by node: by a derivative (leftover.h) */
     /* by value: the loop, of those that are looked at one after the other, that
      * needs it */
     const jx_flat_node **needed_by;
@@ -305,10 +307,12 @@ static const jx_stack *dead_at(graph *g, const jx_flat_node *node)
 
 static jx_claim *tell_dead(graph *g, const jx_flat_node *node)
 {
+    bool derivative = jx_place_is_derivative(node->eqn, node->calls);
     jx_buffer text;
     jx_claim *claim;
 
-    if (node->elsewhere || jx_place_is_derivative(node->eqn, node->calls) ||
+    if (node->elsewhere || (derivative && g->left[node - g->flat->nodes.at]) ||
+        jx_place_is_backward(node->eqn, node->calls) ||
         !is_costly(g->flat, node) || !is_somebodys(g, node) ||
         !is_new_frame(g, node->eqn, node->calls))
         return NULL;
@@ -321,6 +325,8 @@ static jx_claim *tell_dead(graph *g, const jx_flat_node *node)
     if (claim) {
         claim->stack = dead_at(g, node);
         claim->help = "return it, or leave it out";
+        if (derivative) /* others may take what its function gives */
+            claim->level = JX_NOTE;
     }
     return claim;
 }
@@ -928,7 +934,8 @@ bool jx_lint_graph(jx_linter *lint)
     jx_map_init(&g.told, lint->ctx->arena);
     g.needed_by = JX_NEW_ARRAY(lint->ctx->arena, g.flat->values.count,
                                const jx_flat_node *);
-    if (!g.needed_by || !jx_needed_init(&g.needed, lint->program) ||
+    g.left = jx_leftovers(lint);
+    if (!g.needed_by || !g.left || !jx_needed_init(&g.needed, lint->program) ||
         !look_at_inputs(&g))
         return false;
     for (size_t n = 0; n < g.flat->nodes.count; n++) {

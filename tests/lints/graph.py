@@ -223,6 +223,96 @@ def ok_needed_in_a_later_turn(x, a):
     return lax.scan(step, (x, x, x), None, length=5)[0][0]
 
 
+@prog('f32[32]', 'f32[32,32]')
+def dead_beside_a_loss(w, x):
+    def loss(w):
+        return jnp.mean(jnp.tanh(x @ w) ** 2), jnp.linalg.inv(x)  #! GRF002
+    (value, _), slope = jax.value_and_grad(loss, has_aux=True)(w)
+    return value, w - .1 * slope
+
+
+@prog('f32[32]', 'f32[32,32]')
+def dead_in_a_loss(w, x):
+    def loss(w):
+        parts = jnp.linalg.svd(x)  #! GRF002
+        return jnp.mean(jnp.tanh(x @ w) ** 2)
+    return jax.grad(loss)(w)
+
+
+@prog('f32[32]', 'f32[32,32]')
+def dead_though_it_has_the_weights(w, x):
+    def loss(w):
+        h = jnp.tanh(x @ w)
+        again = x @ h  #! GRF002
+        return jnp.sum(h ** 2)
+    return lax.scan(lambda w, _: (w - .1 * jax.grad(loss)(w), None), w, None, length=4)[0]
+
+
+@prog('f32[32]', 'f32[32,32]')
+def dead_sum_beside_a_loss(w, x):
+    def loss(w):
+        penalty = jnp.sum(jnp.abs(x @ x))  #! GRF002
+        return jnp.sum(jnp.tanh(x @ w))
+    return jax.value_and_grad(loss)(w)
+
+
+@prog('f32[32]', 'f32[32,32]', grad=1, quiet='GRF002')
+def ok_penalties_of_what_is_given(w, x):
+    return jnp.sum(w * w) + jnp.sum(x @ x) + jnp.linalg.slogdet(x)[1]
+
+
+@prog('f32[]', 'f32[32,32]', 'f32[32]', grad=1, quiet='GRF002')
+def ok_penalty_of_a_sum(b, x, w):
+    return b + jnp.sum(x @ w) + jnp.sum(x @ x)
+
+
+@prog('f32[32]', 'f32[32,32]', quiet='GRF002')
+def ok_jacobians_of_sums(w, x):
+    def f(w):
+        return w + jnp.linalg.inv(x)[0]
+    return jax.jacrev(f)(w), jax.jacfwd(f)(w), jax.vjp(f, w)[1](x[0])
+
+
+@prog('f32[32]', 'f32[32,32]', quiet='GRF002')
+def ok_last_product_of_a_linear_loss(w, x):
+    return jax.grad(lambda w: jnp.mean(x @ (x @ w)))(w)
+
+
+@prog('f32[32]', 'f32[32,32]', quiet='GRF002')
+def ok_leftovers_of_a_hessian(w, x):
+    return jax.hessian(lambda w: jnp.sum(x @ w) + w @ (x @ w) + jnp.linalg.det(x))(w)
+
+
+@prog('f32[32]', 'f32[32,32]', quiet='GRF002')
+def ok_leftovers_of_rules(w, x):
+    @jax.custom_vjp
+    def heavy(w, x):
+        return jnp.sum(x @ x @ w)
+    heavy.defvjp(lambda w, x: (jnp.sum(x @ x @ w), w), lambda w, c: (c * w, None))
+
+    @jax.custom_jvp
+    def other(w, x):
+        return jnp.sum(x @ x @ w)
+    other.defjvps(lambda t, out, w, x: jnp.sum(t), None)
+    return jax.grad(heavy)(w, x) + jax.grad(lambda w: other(w, jnp.linalg.inv(x)))(w)
+
+
+@prog('f32[32]', 'f32[32,32]', quiet='GRF002')
+def ok_taken_beside_a_loss(w, x):
+    def loss(w):
+        return jnp.mean(jnp.tanh(x @ w) ** 2), jnp.linalg.inv(x)
+    return jax.grad(loss, has_aux=True)(w)
+
+
+@prog('f32[32]', 'f32[32,32]', quiet='GRF002')
+def ok_loops_and_choices_in_a_loss(w, x):
+    def loss(w):
+        h, sums = lax.scan(lambda c, r: (x @ c + r @ x, (x @ r).sum()), w, x)
+        return sums.sum() + lax.cond(x[0, 0] > 0, lambda w: jnp.sum(x @ w),
+                                     lambda w: jnp.sum(x @ x), h)
+    return jax.grad(loss)(w)
+
+
 # ---- GRF003
 
 
