@@ -6,6 +6,7 @@
 #include "analyzer/lint/look.h"
 #include "analyzer/lint/places.h"
 #include "analyzer/lint/progression.h"
+#include "frontend/ir/element.h"
 #include "frontend/ir/params.h"
 
 #include <math.h>
@@ -408,23 +409,91 @@ static void look_at_product(costs *c, const jx_flat_node *node)
             "all steps outside of the loop";
 }
 
-/* The index behind what JAX makes of it: from the end, of another shape. */
+/* One step behind what JAX makes of an index: from the end, of another shape.
+ * The node that is stepped over; NULL: there is none. */
+static const jx_flat_node *step_behind(const costs *c, int *value)
+{
+    const jx_flat_node *node = jx_maker(c->flat, *value);
+    jx_prim_id id = node ? node->eqn->prim->id : JX_PRIM_unknown;
+
+    if (!node || !node->nins)
+        return NULL;
+    if (jx_shows(node->eqn) || id == JX_PRIM_convert_element_type)
+        *value = node->ins[0];
+    else if ((id == JX_PRIM_select_n && node->nins == 3) || id == JX_PRIM_clamp)
+        *value = node->ins[1];
+    else
+        return NULL;
+    return node;
+}
+
 static int plain_index(const costs *c, int value)
 {
-    const jx_flat_node *node =
-        jx_maker(c->flat, value = jx_shown(c->flat, value));
-
-    while (node &&
-           ((node->eqn->prim->id == JX_PRIM_select_n && node->nins == 3) ||
-            node->eqn->prim->id == JX_PRIM_convert_element_type ||
-            node->eqn->prim->id == JX_PRIM_clamp)) {
-        value = jx_shown(c->flat,
-                         node->eqn->prim->id == JX_PRIM_convert_element_type
-                             ? node->ins[0]
-                             : node->ins[1]);
-        node = jx_maker(c->flat, value);
-    }
+    while (step_behind(c, &value))
+        ;
     return value;
+}
+
+/* What it takes stands in what it gives one after the other, as it did. */
+static bool keeps_order(const costs *c, const jx_flat_node *node)
+{
+    const jx_aval *to = c->flat->values.at[node->outs[0]].aval;
+    const jx_p_slice *slice = node->eqn->typed;
+    const jx_p_broadcast_in_dim *broadcast = node->eqn->typed;
+    int64_t size;
+
+    switch (node->eqn->prim->id) {
+    case JX_PRIM_rev:
+    case JX_PRIM_transpose:
+    case JX_PRIM_tile:
+    case JX_PRIM_gather: return false;
+    case JX_PRIM_slice:
+        for (int i = 0; slice && i < slice->strides.count; i++)
+            if (!jx_dim_is_int(slice->strides.at[i], &size) || size != 1)
+                return false;
+        return slice != NULL;
+    case JX_PRIM_broadcast_in_dim: /* adds axes of size 1 */
+        for (int i = 0; broadcast && i < to->rank; i++)
+            if (!jx_ints_hold(broadcast->broadcast_dimensions, i) &&
+                !(jx_dim_is_int(to->shape[i], &size) && size == 1))
+                return false;
+        return broadcast != NULL;
+    default: return true;
+    }
+}
+
+static bool is_iota_of_one_axis(const jx_flat_node *node)
+{
+    const jx_p_iota *iota = node->eqn->typed;
+    const jx_aval *aval = node->eqn->outs[0]->aval;
+    int64_t size;
+
+    if (node->eqn->prim->id != JX_PRIM_iota || !iota)
+        return false;
+    for (int i = 0; i < aval->rank; i++)
+        if (i != iota->dimension &&
+            !(jx_dim_is_int(aval->shape[i], &size) && size == 1))
+            return false;
+    return true;
+}
+
+/* A constant of whole numbers, each the one after that before it: np.arange. */
+static bool is_run_of_constants(const jx_flat_value *v)
+{
+    const jx_array *array = v->literal ? v->literal->array : v->array;
+    const unsigned char *at = array ? array->data : NULL;
+    int64_t count;
+
+    if (!at || array->splat || v->aval->rank != 1 ||
+        !jx_dtype_is_integer(v->aval->dtype) ||
+        !jx_aval_elements(v->aval, &count) || count < 2)
+        return false;
+    size_t size = array->bytes / (size_t)count;
+    for (int64_t i = 1; i < count; i++, at += size)
+        if (jx_element_integer(v->aval->dtype, at + size) !=
+            jx_element_integer(v->aval->dtype, at) + 1)
+            return false;
+    return true;
 }
 
 /* Of a scalar, or a scalar and the numbers that follow it. */
@@ -432,13 +501,17 @@ static bool is_run(const costs *c, int index, int depth)
 {
     const jx_flat_node *node;
 
-    index = plain_index(c, index);
-    node = jx_maker(c->flat, index);
+    while (!c->flat->values.at[index].splat && (node = step_behind(c, &index)))
+        if (!keeps_order(c, node))
+            return false;
     if (c->flat->values.at[index].splat)
         return true;
-    if (!node || depth > 4)
+    node = jx_maker(c->flat, index);
+    if (!node)
+        return is_run_of_constants(&c->flat->values.at[index]);
+    if (depth > 4)
         return false;
-    if (node->eqn->prim->id == JX_PRIM_iota)
+    if (is_iota_of_one_axis(node))
         return true;
     if (node->eqn->prim->id == JX_PRIM_add)
         return is_run(c, node->ins[0], depth + 1) &&

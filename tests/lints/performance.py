@@ -1,6 +1,7 @@
 """Memory and time: large intermediates, layers written out, layouts, residuals, loops."""
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import lax
 
 from planted import Programs
@@ -501,6 +502,42 @@ def in_while(x):
         i, y = c
         return i + 1, y.at[i].set(0.)  #! PRF008
     return lax.while_loop(lambda c: c[0] < 50, body, (0, x))[1]
+
+
+@prog('f32[100]')
+def window_of_numpy(x):
+    return lax.map(lambda i: jnp.max(x[i + np.arange(5)]), jnp.arange(96))  #! PRF008
+
+
+@prog('f32[100,8]')
+def window_around(x):
+    near = np.array([-1, 0, 1])
+    return lax.map(lambda i: x[i + near].sum(), jnp.arange(1, 99))  #! PRF008
+
+
+@prog('f32[100]')
+def window_that_is_listed(x):
+    def step(i, y):
+        return y.at[4 * i + jnp.array([0, 1, 2, 3])].set(0.)  #! PRF008
+    return lax.fori_loop(0, 25, step, x)
+
+
+@prog('f32[100]')
+def window_of_a_part(x):
+    return lax.map(lambda i: x[i + jnp.arange(10)[2:6]].max(), jnp.arange(90))  #! PRF008
+
+
+@prog('f32[100]', quiet='PRF008')
+def ok_neighbours_apart(x):
+    return lax.map(lambda i: (x[i + np.array([-1, 1])].max(), x[i + np.array([0, 1, 3])].max(),
+                              x[i + np.arange(0, 10, 2)].max(), x[i + np.arange(5)[::-1]].max()),
+                   jnp.arange(1, 90))
+
+
+@prog('f32[100]', quiet='PRF008')
+def ok_not_one_after_the_other(x):
+    return lax.map(lambda i: (x[i + jnp.arange(10)[::2]].max(), x[i + jnp.arange(5)[::-1]].max(),
+                              x[i + jnp.repeat(jnp.arange(3), 2)].max()), jnp.arange(90))
 
 
 @prog('f32[100,8]', quiet='PRF008')
