@@ -467,6 +467,35 @@ static void look_at_wrap(look *l, const jx_flat_node *node)
 
 /* -- DTY008: results ------------------------------------------------------- */
 
+/* Where a function that is called in the line that returns its result makes
+ * it weak, which is where to say what it is.  NULL: no such function. */
+static const jx_stack *made_weak_at(const look *l, int value)
+{
+    const jx_stack *returns = l->lint->program->returns;
+    const jx_flat_node *node = jx_maker(l->flat, value);
+    jx_stack all, *to = NULL;
+    int outer, inner = 0;
+
+    while (node && node->nins && jx_shows(node->eqn) &&
+           jx_atom_aval(node->eqn->ins[0])->weak)
+        node = jx_maker(l->flat, node->ins[0]);
+    if (!node || !returns || !returns->count)
+        return NULL;
+    const jx_place at = {0, node->eqn, node->jaxpr, node->calls, 0};
+    all = jx_place_stack(l->lint->ctx->arena, &at, NULL);
+    outer = all.count - 1;
+    while (outer > 0 &&
+           !jx_frame_is_within(all.frames[outer], returns->frames[0]))
+        outer--;
+    while (inner < outer && all.frames[inner]->file->kind != JX_FILE_USER)
+        inner++;
+    if (inner < outer)
+        to = JX_NEW(l->lint->ctx->arena, jx_stack);
+    if (to)
+        *to = (jx_stack){all.count - inner, all.frames + inner};
+    return to;
+}
+
 static void look_at_results(look *l)
 {
     const jx_jaxpr *entry = l->lint->program->entry.jaxpr;
@@ -474,6 +503,7 @@ static void look_at_results(look *l)
     for (int i = 0; i < entry->nouts && !l->lint->program->from_text; i++) {
         const jx_aval *aval = jx_atom_aval(entry->outs[i]);
         const jx_flat_value *v = &l->flat->values.at[l->flat->outs[i]];
+        const jx_stack *stack;
         jx_claim *claim;
 
         if (aval->kind != JX_AVAL_ARRAY || !aval->weak ||
@@ -485,6 +515,9 @@ static void look_at_results(look *l)
                             "is weakly typed: what the caller computes with it "
                             "takes the other operand's dtype, and not %s",
                             short_name(aval->dtype)));
+        stack = made_weak_at(l, l->flat->outs[i]);
+        if (claim && stack)
+            claim->stack = stack;
         if (claim)
             claim->help = "say which dtype is meant: .astype(jnp.float32), or "
                           "jnp.asarray(..., dtype=...)";

@@ -219,14 +219,6 @@ static bool speaks_of_derivative(const jx_frame *frame)
     return false;
 }
 
-/* A function that is written where it is passed on. */
-static bool is_within(const jx_frame *inner, const jx_frame *outer)
-{
-    return inner->file == outer->file && inner->line >= outer->line &&
-           inner->line <=
-               (outer->end_line < outer->line ? outer->line : outer->end_line);
-}
-
 /* From where somebody asked for the derivative that goes back here,
  * outward: the line says so, since JAX's own frames do not come along.
  * NULL: nobody knows. */
@@ -238,7 +230,7 @@ static const jx_stack *asked_for_at(graph *g, const jx_flat_node *node)
     for (int i = 0; i < all.count; i++)
         if (speaks_of_derivative(all.frames[i])) {
             while (i + 1 < all.count &&
-                   is_within(all.frames[i], all.frames[i + 1]))
+                   jx_frame_is_within(all.frames[i], all.frames[i + 1]))
                 i++;
             to = JX_NEW(g->lint->ctx->arena, jx_stack);
             if (to)

@@ -22,6 +22,13 @@ jx_place jx_place_of_repeat(const jx_flat_repeat *repeat)
 
 typedef JX_VEC(const jx_frame *) frames;
 
+bool jx_frame_is_within(const jx_frame *inner, const jx_frame *outer)
+{
+    return inner->file == outer->file && inner->line >= outer->line &&
+           inner->line <=
+               (outer->end_line < outer->line ? outer->line : outer->end_line);
+}
+
 const jx_frame *jx_place_frame(const jx_eqn *eqn, const jx_calls *calls)
 {
     const jx_frame *found = jx_outside_frame(eqn->stack);

@@ -19,6 +19,9 @@ typedef struct jx_place {
 jx_place jx_place_of_node(const jx_flat *flat, int node);
 jx_place jx_place_of_repeat(const jx_flat_repeat *repeat);
 
+/* A function that is written where it is passed on. */
+bool jx_frame_is_within(const jx_frame *inner, const jx_frame *outer);
+
 /* The innermost frame outside JAX; NULL if there is none. */
 const jx_frame *jx_place_frame(const jx_eqn *eqn, const jx_calls *calls);
 /* The frames outside JAX that lead there from within the body that `until`

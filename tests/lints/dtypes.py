@@ -834,6 +834,29 @@ def weak_second(x):
     return x, y  #! DTY008
 
 
+@prog('bool[16]', 'bool[16]')
+def weak_in_a_mapped_function(done, goal):
+    def reward(done, goal):
+        return lax.cond(done, lambda g: jnp.where(g, 10., -100.),  #! DTY008
+                        lambda g: -0.25, goal)
+    return jax.vmap(reward)(done, goal)
+
+
+@prog('bool[16]')
+def weak_in_a_called_function(done):
+    @jax.jit
+    def reward(d):
+        return jnp.where(d, -100., -0.25)  #! DTY008
+    return reward(
+        done)[None]
+
+
+@prog('bool[16]')
+def weak_before_it_is_returned(done):
+    reward = jax.vmap(lambda d: jnp.where(d, -100., -0.25))(done)
+    return reward  #! DTY008
+
+
 @prog('f32[8]', quiet='DTY008')
 def ok_strong(x):
     return jnp.where(x > 0, x, 0.) * 2.
