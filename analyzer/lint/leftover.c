@@ -14,8 +14,9 @@
 typedef struct leftover {
     const jx_linter *lint;
     const jx_flat *flat;
-    jx_map met;  /* frames at which something is needed, or goes back */
-    jx_map back; /* ... goes back */
+    jx_map met;   /* frames at which something is needed, or goes back */
+    jx_map back;  /* ... goes back */
+    bool is_zero; /* no derivative comes to anything, so that no place tells */
     bool *differentiated; /* by node: or may be */
     bool *passes;         /* by node: what goes into it goes into such */
 } leftover;
@@ -143,6 +144,7 @@ const bool *jx_leftovers(const jx_linter *lint)
     leftover l = {
         .lint = lint,
         .flat = flat,
+        .is_zero = true,
         .differentiated = JX_NEW_ARRAY(lint->ctx->arena, count + 1, bool),
         .passes = JX_NEW_ARRAY(lint->ctx->arena, count + 1, bool),
     };
@@ -155,6 +157,9 @@ const bool *jx_leftovers(const jx_linter *lint)
         const jx_flat_node *node = &flat->nodes.at[n];
         const jx_frame *frame = jx_place_frame(node->eqn, node->calls);
         bool back = jx_place_is_backward(node->eqn, node->calls);
+        if (back ||
+            (node->live && jx_place_is_derivative(node->eqn, node->calls)))
+            l.is_zero = false;
         if (frame && (node->live || back))
             jx_map_add(&l.met, frame);
         if (frame && back)
@@ -164,7 +169,8 @@ const bool *jx_leftovers(const jx_linter *lint)
         l.differentiated[n] = is_differentiated(&l, &flat->nodes.at[n]);
     for (size_t n = count; n-- > 0;) {
         const jx_flat_node *node = &flat->nodes.at[n];
-        left[n] = node->live || l.differentiated[n] || goes_on(&l, node);
+        left[n] =
+            node->live || l.is_zero || l.differentiated[n] || goes_on(&l, node);
         l.passes[n] = passes_on(&l, node, left[n]);
     }
     return jx_ok(lint->ctx) ? left : NULL;

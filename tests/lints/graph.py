@@ -261,6 +261,11 @@ def ok_penalties_of_what_is_given(w, x):
     return jnp.sum(w * w) + jnp.sum(x @ x) + jnp.linalg.slogdet(x)[1]
 
 
+@prog('f32[32]', 'f32[32,32]', grad=1, quiet='GRF002')
+def ok_derivative_by_what_it_has_not(w, x):
+    return jnp.sum(jnp.tanh(x @ x))
+
+
 @prog('f32[]', 'f32[32,32]', 'f32[32]', grad=1, quiet='GRF002')
 def ok_penalty_of_a_sum(b, x, w):
     return b + jnp.sum(x @ w) + jnp.sum(x @ x)
