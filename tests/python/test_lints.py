@@ -13,6 +13,7 @@ HERE = pathlib.Path(__file__).resolve().parent.parent / 'lints'
 sys.path.insert(0, str(HERE))
 
 import bounds  # noqa: E402
+import counts  # noqa: E402
 import dtypes  # noqa: E402
 import graph  # noqa: E402
 import issues  # noqa: E402
@@ -23,11 +24,12 @@ import performance  # noqa: E402
 import places  # noqa: E402
 import planted  # noqa: E402
 import turns  # noqa: E402
+import unused  # noqa: E402
 import variants  # noqa: E402
 import ways  # noqa: E402
 
-PROGRAMS = [p for module in (keys, turns, dtypes, graph, places, mesh, performance, numeric, ways,
-                            variants, issues, bounds) for p in module.prog]
+PROGRAMS = [p for module in (keys, turns, dtypes, counts, unused, graph, places, mesh, performance,
+                            numeric, ways, variants, issues, bounds) for p in module.prog]
 
 
 @pytest.mark.parametrize('program', PROGRAMS, ids=lambda p: p.name)
