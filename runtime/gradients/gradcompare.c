@@ -279,15 +279,16 @@ static bool says_nothing(jx_gradding *c, double value, double scale, double off,
             (huge && (c->point->kind == JX_AT_EQUAL || off < 0.01 * size)));
 }
 
-/* By most of what is drawn: a single draw is luck. */
+/* By most of what is drawn, since a single draw is luck; but runs of what loops
+ * take too long for more. */
 static bool is_mostly_smooth_around(jx_gradding *c, double off)
 {
-    enum { MOST = 5 };
+    const int most = c->loops ? 1 : 5;
     int smooth = 0, rough = 0;
 
-    while (smooth < MOST && rough < MOST)
+    while (smooth < most && rough < most)
         ++*(jx_grad_is_smooth_around(c, off) ? &smooth : &rough);
-    return smooth == MOST;
+    return smooth == most;
 }
 
 /* Whether the point is smooth around beside that difference; beside a larger
