@@ -603,7 +603,7 @@ static bool run_rounds(comparing *c)
 {
     int rounds = 1, draws = c->drawn ? DRAWS : 1;
 
-    c->error = 0;
+    c->error = 0x1p-52; /* also where nothing is compared */
     for (int i = 0; i < rounds * draws; i++) {
         c->drawn = c->drawn ? 1 + i % draws : 0;
         if (!run_round(c, jx_hash_mix(c->question->seed, (uint64_t)i + 1)))
