@@ -212,9 +212,10 @@ static bool chosen(const folder *f, const jx_flat_node *node, int64_t at,
 
     if (!which || !taken_from(f, node, 0, at, &from))
         return false;
+    if (!(which[from] >= 0 && which[from] < node->nins - 1))
+        return false;
     taken = 1 + (int)which[from];
-    if (taken < 1 || taken >= node->nins || !f->of[node->ins[taken]] ||
-        !taken_from(f, node, taken, at, &from))
+    if (!f->of[node->ins[taken]] || !taken_from(f, node, taken, at, &from))
         return false;
     *y = f->of[node->ins[taken]][from];
     return true;
