@@ -6,6 +6,7 @@
  * have done it once. */
 #include "analyzer/lint/look.h"
 #include "analyzer/lint/places.h"
+#include "frontend/ir/element.h"
 #include "frontend/ir/params.h"
 #include "frontend/ir/passage.h"
 
@@ -409,16 +410,6 @@ static bool is_input_size(const jx_program *program, int64_t size)
     return false;
 }
 
-/* A little-endian integer element of 1 to 8 bytes. */
-static int64_t integer_at(const unsigned char *bytes, size_t size)
-{
-    uint64_t value = 0;
-
-    for (size_t i = 0; i < size; i++)
-        value |= (uint64_t)bytes[i] << (8 * i);
-    return (int64_t)value;
-}
-
 enum { MAX_RANK = 32 };
 
 /* A short vector or scalar of integers, each the size of some input's axis. */
@@ -435,7 +426,9 @@ static bool are_sizes(const jx_program *program, const jx_flat_value *v)
     if (v->array && (v->array->splat || v->array->bytes < (size_t)count * size))
         count = v->array->bytes >= size ? 1 : 0;
     for (int64_t i = 0; i < count; i++)
-        if (!is_input_size(program, integer_at(data + (size_t)i * size, size)))
+        if (!is_input_size(
+                program, (int64_t)jx_element_integer(v->aval->dtype,
+                                                     data + (size_t)i * size)))
             return false;
     return count > 0;
 }
@@ -457,7 +450,8 @@ static bool is_shape(const jx_program *program, const jx_flat_value *v)
         int axis = 0;
         while (axis < aval->rank && aval->rank == count &&
                jx_dim_value(aval->shape[axis]) ==
-                   integer_at(data + (size_t)axis * size, size))
+                   (int64_t)jx_element_integer(v->aval->dtype,
+                                               data + (size_t)axis * size))
             axis++;
         if (axis == count)
             return true;
